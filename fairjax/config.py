@@ -1,0 +1,269 @@
+"""Every knob of the program: typed dataclasses, one comment each.
+
+A config file in configs/ returns one `Config`; absl flags override its leaves
+(`--config.train.lr=1e-5`). Only leaf values reach jitted code. `validate`
+speaks in whole sentences.
+"""
+
+import dataclasses
+from dataclasses import field
+
+from fairjax.errors import UserError
+
+
+@dataclasses.dataclass
+class Data:
+  """Which table, and how its columns are named."""
+
+  name: str = 'planted'  # a data set of --list; 'file' reads `path`
+  path: str = ''  # csv, tsv, jsonl, parquet file, or a data set's folder
+  valid_path: str = ''  # validation file; none: split off `path`, seeded
+  test_path: str = ''  # test file; none: split off `path`, seeded
+  twin_path: str = ''  # file whose row i is the counterfactual of row i
+  text: str = 'text'  # column of the text
+  text_pair: str = ''  # column of a second text (sentence pairs)
+  label: str = 'label'  # column of the label
+  group: str = ''  # column of the group the row speaks of
+  twin: str = ''  # column of the counterfactual text
+  id: str = ''  # column of stable ids; none: split and row number
+  labels: str = ''  # 'BAD=1,NOT_BAD=0', or '>0.5' or '>=0.5' of a number
+  on_bad: str = 'error'  # rows that cannot be used: 'error' or 'drop'
+  limit: int = 0  # rows kept of each split, drawn by seed; 0 keeps all
+  split_seed: int = 0  # seed of the 8:1:1 split where the data has none
+
+
+@dataclasses.dataclass
+class Planted:
+  """The embedded data set with a known bias (data/planted.py)."""
+
+  rows: int = 4000  # rows of the training split
+  test_rows: int = 1000  # rows of validation and of test
+  correlation: float = 0.8  # P(gender agrees with the label) in training
+  noise: float = 0.02  # share of labels flipped, in every split
+  seed: int = 0  # seed of the sentences
+
+
+@dataclasses.dataclass
+class Tokens:
+  """Text to ids."""
+
+  tokenizer: str = ''  # folder or vocab file; '' the model's own, or trained
+  vocab_size: int = 4000  # of a tokenizer trained on the data
+  max_length: int = 0  # ids kept of a text; 0 is the model's own limit
+
+
+@dataclasses.dataclass
+class Net:
+  """Options of the model named by `Config.model`."""
+
+  init: str = 'auto'  # 'auto', 'pretrained' or 'random' weights
+  dropout: float = -1.0  # hidden dropout; -1 keeps the model's own
+  attention_dropout: float = -1.0  # likewise, of attention weights
+  precision: str = 'auto'  # 'float32', 'bfloat16'; auto: bfloat16 off CPU
+  scan: bool = False  # one compiled layer for all (faster to compile)
+  remat: bool = False  # recompute activations in the backward pass
+  glove: str = ''  # text vectors for the word-level models (cnn, lstm)
+  freeze_embeddings: bool = True  # of the word-level models
+
+
+@dataclasses.dataclass
+class Train:
+  """The one training loop's options; defaults as in the diet paper."""
+
+  lr: float = 1e-6  # peak learning rate
+  optimizer: str = 'adamw'  # 'adamw' or 'rmsprop'
+  batch: int = 64  # examples a step, over all devices
+  epochs: float = 15.0  # passes over the training rows; may be a fraction
+  warmup: float = 0.0  # share of the steps with a rising rate
+  schedule: str = 'linear'  # 'linear' decay to 0, or 'constant'
+  weight_decay: float = 0.0
+  beta1: float = 0.9
+  beta2: float = 0.999
+  eps: float = 1e-8
+  clip: float = 1.0  # largest gradient norm; 0 is no clipping
+  accumulate: int = 1  # micro-batches a step
+  evals: float = 1.0  # evaluations an epoch
+  best: str = 'loss'  # 'loss', 'accuracy' or 'auc' on validation
+  keep: str = 'best'  # which weights a run ends with: 'best' or 'last'
+  patience: int = 3  # evaluations without a gain before stopping; 0 never
+  save_every: int = 200  # steps between checkpoints
+  track: bool = False  # predict the training rows after every epoch
+
+
+@dataclasses.dataclass
+class Mesh:
+  """How devices are laid out: seeds × data."""
+
+  seed: int = 0  # devices along the seed axis; 0 chooses
+  fsdp: bool = False  # also shard parameters over the data axis
+
+
+@dataclasses.dataclass
+class Measures:
+  """What is measured, and how sure we are of it."""
+
+  groups: str = ''  # which groups: '' the group column, 'terms:FILE', …
+  sets: tuple[str, ...] = ('test',)  # splits or test sets of --list
+  threshold: str = '0.5'  # decision threshold: a number or 'eer'
+  resamples: int = 10000  # bootstrap resamples
+  level: float = 0.95  # of every interval
+  positive: int = 1  # the label whose probability is the score
+  templates: str = ''  # template file of the identity test sets
+
+
+@dataclasses.dataclass
+class Method:
+  """The data-side method: a function table → table."""
+
+  name: str = 'none'  # a method of --list
+  ratio: float = 1.0  # share added or substituted
+  rank: str = 'random'  # which rows first: a score, or 'random'
+  direction: str = 'opposite'  # of a swap: opposite, male, female, neutral
+  names: bool = True  # swap person names too
+  words: str = ''  # file of word pairs or groups; '' our own gender list
+  by: str = 'group,label'  # columns that a balance equalises
+  how: str = ''  # a method's own variant; '' is its default
+  table: str = ''  # second table (supplement)
+  terms: str = ''  # file of identity terms, one a line
+  epsilon: float = 0.01  # tolerance of the simple supplement rule
+  replacement: bool = False  # draw with replacement, as the reference
+
+
+@dataclasses.dataclass
+class Scoring:
+  """Example scores (scores/)."""
+
+  names: tuple[str, ...] = ('ge', 'el2n')  # scores of --list
+  epochs: float = 1.0  # length of the probe's own schedule
+  at: str = 'end'  # 'end' of the probe's run, 'start', or 'epoch K'
+  path: str = ''  # a scores file of the user's; nothing is computed then
+  never: str = 'max'  # forgetting of never-learned rows: max, inf, zero
+
+
+@dataclasses.dataclass
+class Diet:
+  """Which rows a diet takes (methods/diet.py)."""
+
+  ranking: str = 'healthy_random'  # a ranking of --list
+  factual: float = 0.4  # a: share of the factual rows
+  counterfactual: float = 0.4  # b: share of the twins
+  replacement: bool = False  # draw with replacement, as the reference
+  keep_equal: bool = False  # add twins that equal their original
+
+
+@dataclasses.dataclass
+class Grid:
+  """Experiments over many diets as one job."""
+
+  rankings: tuple[str, ...] = ()
+  factual: tuple[float, ...] = (0.3, 0.4, 0.5)
+  counterfactual: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+  cells: str = ''  # some cells only: '0,3,5-9'; '' is all
+  budget: float = 0.03  # largest AUC loss of a chosen diet
+
+
+@dataclasses.dataclass
+class Weighting:
+  """Instance weights (methods/reweight.py)."""
+
+  z: str = 'terms'  # 'gender', 'terms', 'identity', or 'columns:a,b'
+  terms: str = ''  # file of identity terms, one a line
+  estimator: str = 'forest'  # 'forest', 'logistic' or 'count'
+  trees: int = 100
+  depth: int = 18
+  criterion: str = 'entropy'
+  folds: int = 5  # K of the cross-prediction
+  formula: str = 'code'  # 'code' (class means 1) or 'paper' (P(y)/P(y|z))
+  clip: float = 0.0  # largest weight; 0 is none
+
+
+@dataclasses.dataclass
+class Config:
+  """One run."""
+
+  recipe: str = 'train'  # a recipe of --list
+  model: str = 'mini'  # a size, a model folder, or a hub name
+  seeds: int = 5  # runs trained side by side
+  seed: int = 0  # the first of them
+  text: str = ''  # one text, for configs/swap.py
+  reuse: str = ''  # a run's folder whose finished stages are taken over
+  wandb: str = ''  # a Weights & Biases project; '' is off
+  data: Data = field(default_factory=Data)
+  planted: Planted = field(default_factory=Planted)
+  tokens: Tokens = field(default_factory=Tokens)
+  net: Net = field(default_factory=Net)
+  train: Train = field(default_factory=Train)
+  mesh: Mesh = field(default_factory=Mesh)
+  measures: Measures = field(default_factory=Measures)
+  method: Method = field(default_factory=Method)
+  scoring: Scoring = field(default_factory=Scoring)
+  diet: Diet = field(default_factory=Diet)
+  grid: Grid = field(default_factory=Grid)
+  weighting: Weighting = field(default_factory=Weighting)
+
+
+def validate(config: Config) -> None:
+  """Raises UserError with one sentence for the first field that is wrong."""
+  c, t = config, config.train
+  rules = [
+    (c.seeds >= 1, f'seeds is {c.seeds}; at least 1 is needed'),
+    (t.batch >= 1, f'train.batch is {t.batch}; at least 1 is needed'),
+    (t.lr > 0, f'train.lr is {t.lr}; a rate above 0 is needed'),
+    (t.epochs > 0, f'train.epochs is {t.epochs}; more than 0 is needed'),
+    (t.evals > 0, f'train.evals is {t.evals}; more than 0 is needed'),
+    (0 <= t.warmup < 1, f'train.warmup is {t.warmup}; a share in [0, 1)'),
+    (t.clip >= 0, f'train.clip is {t.clip}; 0 (none) or a positive norm'),
+    (
+      t.accumulate >= 1 and t.batch % t.accumulate == 0,
+      f'train.accumulate is {t.accumulate}; it must divide train.batch '
+      f'({t.batch})',
+    ),
+    (
+      c.measures.resamples >= 0,
+      f'measures.resamples is {c.measures.resamples}; 0 or more is needed',
+    ),
+    (
+      0 < c.measures.level < 1,
+      f'measures.level is {c.measures.level}; a share in (0, 1), say 0.95',
+    ),
+    (
+      0.5 <= c.planted.correlation <= 1,
+      f'planted.correlation is {c.planted.correlation}; a share in [0.5, 1]',
+    ),
+    (
+      0 <= c.planted.noise < 0.5,
+      f'planted.noise is {c.planted.noise}; a share in [0, 0.5)',
+    ),
+    (
+      c.weighting.folds >= 2,
+      f'weighting.folds is {c.weighting.folds}; at least 2 is needed',
+    ),
+  ]
+  for ok, sentence in rules:
+    if not ok:
+      raise UserError(sentence)
+  for name, value, allowed in (
+    ('data.on_bad', c.data.on_bad, ('error', 'drop')),
+    ('net.init', c.net.init, ('auto', 'pretrained', 'random')),
+    ('net.precision', c.net.precision, ('auto', 'float32', 'bfloat16')),
+    ('train.optimizer', t.optimizer, ('adamw', 'rmsprop')),
+    ('train.schedule', t.schedule, ('linear', 'constant')),
+    ('train.best', t.best, ('loss', 'accuracy', 'auc')),
+    ('train.keep', t.keep, ('best', 'last')),
+    ('scoring.never', c.scoring.never, ('max', 'inf', 'zero')),
+    ('weighting.formula', c.weighting.formula, ('code', 'paper')),
+    (
+      'weighting.estimator',
+      c.weighting.estimator,
+      ('forest', 'logistic', 'count'),
+    ),
+    (
+      'method.direction',
+      c.method.direction,
+      ('opposite', 'male', 'female', 'neutral'),
+    ),
+  ):
+    if value not in allowed:
+      raise UserError(f'{name} is {value!r}; it must be one of {allowed}')
+  if c.data.name == 'file' and not c.data.path:
+    raise UserError('data.path is empty; name a file with --config.data.path')

