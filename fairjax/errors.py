@@ -1,4 +1,4 @@
-"""The one exception that a user's mistake raises."""
+"""The two exceptions that end a run without a traceback."""
 
 
 class UserError(Exception):
@@ -7,3 +7,7 @@ class UserError(Exception):
   The sentence names the file, the row or the field, and the remedy. The
   command line prints it without a traceback and exits with code 2.
   """
+
+
+class Interrupted(Exception):
+  """The run was asked to stop, has saved, and can be resumed."""

@@ -1,0 +1,168 @@
+"""Devices: the only file that knows there is more than one.
+
+The mesh has two axes. Stacked parameters are sharded over `seed`, the rows of
+a packed batch over `data`; with `fsdp` large parameters are sharded over
+`data` too. Every process makes the same global batch (it is cheap) and hands
+each of its devices the part that belongs there, so the number of processes
+never changes a result.
+"""
+
+import os
+import pathlib
+
+import jax
+import numpy as np
+from jax.sharding import AxisType, Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from fairjax import config as configs
+from fairjax.errors import UserError
+
+ROWS = ('tokens', 'owner', 'positions', 'types', 'firsts')  # have a row axis
+FSDP_SMALLEST = 2**16  # elements; smaller parameters are replicated
+
+
+def start(address: str = '', count: int = 0, index: int = -1) -> None:
+  """Joins the other processes, if any, and turns the compile cache on.
+
+  jax itself reads only the coordinator's address from the environment, so
+  the other two are looked up here.
+  """
+  address = address or os.environ.get('JAX_COORDINATOR_ADDRESS', '')
+  count = count or int(os.environ.get('JAX_NUM_PROCESSES', 0))
+  if index < 0:
+    index = int(os.environ.get('JAX_PROCESS_ID', -1))
+  if address and (count < 1 or not 0 <= index < count):
+    raise UserError(
+      f'with --coordinator_address, --num_processes (now {count}) and '
+      f'--process_id (now {index}, counted from 0) are needed too'
+    )
+  if address:
+    jax.distributed.initialize(address, count, index)
+  elif _in_a_cluster():
+    jax.distributed.initialize()
+  cache = os.environ.get('FAIRJAX_CACHE', '~/.cache/fairjax')
+  folder = pathlib.Path(cache).expanduser() / 'xla'
+  jax.config.update('jax_compilation_cache_dir', str(folder))
+  jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)
+
+
+def _in_a_cluster() -> bool:
+  """True where jax can find the other processes without being told."""
+  slurm = int(os.environ.get('SLURM_NTASKS', 1)) > 1
+  tpu = len(os.environ.get('TPU_WORKER_HOSTNAMES', '').split(',')) > 1
+  return slurm and 'SLURM_STEP_NODELIST' in os.environ or tpu
+
+
+def make(options: configs.Mesh, seeds: int) -> Mesh:
+  """All devices as (seed, data); by default seeds spread as far as they go."""
+  devices = jax.device_count()
+  if options.seed:
+    if devices % options.seed or seeds % options.seed:
+      raise UserError(
+        f'mesh.seed is {options.seed}; it must divide the {devices} devices '
+        f'and the {seeds} seeds'
+      )
+    along = options.seed
+  else:
+    along = int(np.gcd(devices, seeds))
+  return jax.make_mesh(
+    (along, devices // along), ('seed', 'data'), axis_types=(AxisType.Auto,) * 2
+  )
+
+
+def is_main() -> bool:
+  """True in the one process that writes files and speaks."""
+  return jax.process_index() == 0
+
+
+def over_seeds(mesh: Mesh, function):
+  """`function` mapped over the leading (seed) axis of every argument.
+
+  Stacked seeds under vmap gain nothing on a CPU, where one seed fills the
+  cores; on an accelerator they fill the chip.
+  """
+  if mesh.shape['seed'] > 1 or jax.default_backend() != 'cpu':
+    return jax.vmap(function)
+
+  def one_after_another(*stacked):
+    if jax.tree.leaves(stacked)[0].shape[0] == 1:
+      first = function(*jax.tree.map(lambda a: a[0], stacked))
+      return jax.tree.map(lambda a: a[None], first)
+    return jax.lax.map(lambda one: function(*one), stacked)
+
+  return one_after_another
+
+
+def place_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
+  """A host batch as global arrays: rows over `data`, seeds over `seed`."""
+  front = ('seed',) if stacked else ()
+
+  def put(name, array):
+    spec = front
+    if name in ROWS:
+      # A micro-batch axis may stand between seeds and rows.
+      spec = front + (None,) * (array.ndim - len(front) - 2) + ('data',)
+    return _put(array, NamedSharding(mesh, P(*spec)))
+
+  return {name: put(name, array) for name, array in batch.items()}
+
+
+def place_state(mesh: Mesh, state, fsdp: bool = False):
+  """Stacked parameters and optimiser state where they live."""
+  return jax.tree.map(
+    lambda leaf: _put(leaf, NamedSharding(mesh, spec(mesh, leaf, fsdp))), state
+  )
+
+
+def state_shardings(mesh: Mesh, state, fsdp: bool = False):
+  """The sharding of each leaf of a stacked state."""
+  return jax.tree.map(
+    lambda leaf: NamedSharding(mesh, spec(mesh, leaf, fsdp)), state
+  )
+
+
+def spec(mesh: Mesh, leaf, fsdp: bool) -> P:
+  """One rule on shapes: seeds first; FSDP cuts the largest axis it can."""
+  rest = [None] * (leaf.ndim - 1)
+  ways = mesh.shape['data']
+  if fsdp and ways > 1 and np.prod(leaf.shape[1:]) >= FSDP_SMALLEST:
+    able = [i for i, n in enumerate(leaf.shape[1:]) if n % ways == 0]
+    if able:
+      rest[max(able, key=lambda i: leaf.shape[1:][i])] = 'data'
+  return P('seed', *rest)
+
+
+def everywhere(mesh: Mesh) -> NamedSharding:
+  """The sharding of results that every process reads."""
+  return NamedSharding(mesh, P())
+
+
+def place_everywhere(mesh: Mesh, tree):
+  return jax.tree.map(lambda leaf: _put(leaf, everywhere(mesh)), tree)
+
+
+def _put(array, sharding):
+  if jax.process_count() == 1:
+    return jax.device_put(array, sharding)
+  array = np.asarray(array)
+  return jax.make_array_from_callback(
+    array.shape, sharding, lambda index: array[index]
+  )
+
+
+def wait_for_all(name: str) -> None:
+  """A barrier between processes."""
+  if jax.process_count() > 1:
+    from jax.experimental import multihost_utils
+
+    multihost_utils.sync_global_devices(name)
+
+
+def any_process(flag: bool) -> bool:
+  """True everywhere if `flag` is true in any process."""
+  if jax.process_count() == 1:
+    return flag
+  from jax.experimental import multihost_utils
+
+  return bool(multihost_utils.process_allgather(np.array([flag])).any())

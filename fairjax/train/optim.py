@@ -1,0 +1,51 @@
+"""Optimisers without their rate, and the rate as a function of the step.
+
+The rate depends on the run's length. Kept out of the transform it is a traced
+number, so that runs of different lengths (forty diets) share one compilation.
+"""
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from fairjax.config import Train
+
+
+def transform(train: Train) -> optax.GradientTransformation:
+  """Clipping and the direction of the step, its size still to be given."""
+  clip = optax.clip_by_global_norm(train.clip) if train.clip else None
+  if train.optimizer == 'rmsprop':
+    # As in Keras: the mean of squares starts at 0, eps outside the root.
+    direction = optax.scale_by_rms(
+      decay=0.9, eps=1e-7, eps_in_sqrt=False, initial_scale=0.0
+    )
+  else:
+    direction = optax.scale_by_adam(train.beta1, train.beta2, train.eps)
+  decay = (
+    optax.add_decayed_weights(train.weight_decay, _decays)
+    if train.weight_decay
+    else None
+  )
+  return optax.chain(*(t for t in (clip, direction, decay) if t is not None))
+
+
+def _decays(params):
+  """Weight decay is for matrices, not for biases and scales."""
+  return jax.tree.map(lambda leaf: leaf.ndim > 1, params)
+
+
+def rate(train: Train, step, total) -> jax.Array:
+  """lr · min(step/warm, 1) · (total - step)/(total - warm), from step 0.
+
+  The last factor only with the linear schedule, and only after the warm-up,
+  as in the reference's trainer.
+  """
+  step = jnp.asarray(step, jnp.float32)
+  total = jnp.asarray(total, jnp.float32)
+  warm = jnp.floor(train.warmup * total)
+  rising = jnp.where(step < warm, step / jnp.maximum(warm, 1.0), 1.0)
+  falling = jnp.ones_like(step)
+  if train.schedule == 'linear':
+    left = (total - step) / jnp.maximum(total - warm, 1.0)
+    falling = jnp.where(step < warm, 1.0, jnp.maximum(left, 0.0))
+  return train.lr * rising * falling

@@ -1,0 +1,93 @@
+"""One training step and one forward pass, over all seeds at once."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from fairjax.config import Train
+from fairjax.models import Model
+from fairjax.train import keys, mesh, optim
+
+
+def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
+  """-log softmax(logits)[label], one number an example."""
+  return optax.softmax_cross_entropy_with_integer_labels(logits, labels)
+
+
+def weighted_sum(model: Model, params, batch: dict, dropout) -> jax.Array:
+  """Σ wᵢ·lossᵢ over the batch; padding examples have weight 0."""
+  logits = model.apply(params, batch, dropout)
+  return jnp.sum(batch['weight'] * cross_entropy(logits, batch['label']))
+
+
+def gradients(model: Model, params, batch: dict, dropout, accumulate: int):
+  """Mean loss and its gradient; micro-batches are summed before dividing."""
+  count = jnp.maximum(jnp.sum(batch['example'] >= 0), 1)
+  grad = jax.value_and_grad(functools.partial(weighted_sum, model))
+  if accumulate == 1:
+    loss, grads = grad(params, batch, dropout)
+  else:
+
+    def add(total, micro):
+      return jax.tree.map(jnp.add, total, grad(params, micro, dropout)), None
+
+    zero = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, params))
+    (loss, grads), _ = jax.lax.scan(add, zero, batch)
+  return jax.tree.map(lambda a: a / count, (loss, grads))
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(model: Model, train: tuple, place, fsdp: bool):
+  train = Train(*train)
+  transform = optim.transform(train)
+
+  def one_seed(params, opt, batch, seed, step, total):
+    dropout = keys.dropout(seed, step)
+    loss, grads = gradients(model, params, batch, dropout, train.accumulate)
+    direction, opt = transform.update(grads, opt, params)
+    rate = optim.rate(train, step, total)
+    params = jax.tree.map(lambda p, d: p - rate * d, params, direction)
+    return params, opt, loss
+
+  @functools.partial(jax.jit, donate_argnums=0)
+  def train_step(state, batch, seeds, step, total):
+    ones = jnp.ones_like(seeds)
+    params, opt, loss = mesh.over_seeds(place, one_seed)(
+      state['params'], state['opt'], batch, seeds, ones * step, ones * total
+    )
+    new = {'params': params, 'opt': opt}
+    where = mesh.state_shardings(place, new, fsdp)
+    new = jax.lax.with_sharding_constraint(new, where)
+    return new, jax.lax.with_sharding_constraint(
+      loss, mesh.everywhere(place)
+    )
+
+  @jax.jit
+  def start(params):
+    return mesh.over_seeds(place, transform.init)(params)
+
+  return train_step, start
+
+
+def compiled(model: Model, train: Train, place, fsdp: bool = False):
+  """(train_step, start): compiled once per model, options and mesh.
+
+  train_step(state, batch, seeds, step, total) -> (state, loss per seed);
+  the state's buffers are donated. start(params) -> optimiser state.
+  """
+  leaves = tuple(getattr(train, f) for f in train.__dataclass_fields__)
+  return _compiled(model, leaves, place, fsdp)
+
+
+@functools.lru_cache(maxsize=8)
+def forward(model: Model, place):
+  """logits(stacked params, batch) -> [s, b, c], the same batch for all."""
+
+  @jax.jit
+  def logits(params, batch):
+    out = mesh.over_seeds(place, lambda p: model.apply(p, batch, None))(params)
+    return jax.lax.with_sharding_constraint(out, mesh.everywhere(place))
+
+  return logits
