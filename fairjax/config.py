@@ -26,6 +26,7 @@ class Data:
   group: str = ''  # column of the group the row speaks of
   twin: str = ''  # column of the counterfactual text
   id: str = ''  # column of stable ids; none: split and row number
+  split: str = ''  # column that says train, valid or test; none: see above
   labels: str = ''  # 'BAD=1,NOT_BAD=0', or '>0.5' or '>=0.5' of a number
   on_bad: str = 'error'  # rows that cannot be used: 'error' or 'drop'
   limit: int = 0  # rows kept of each split, drawn by seed; 0 keeps all

@@ -1,0 +1,355 @@
+"""Tables from the user's own files: csv, tsv, jsonl, parquet.
+
+Files are read literally: 'NA' and 'null' are texts, html entities stay. The
+index of a table made here is the 0-based row of its file (header and blank
+lines not counted); hygiene.py speaks of rows by it. What cannot be read is
+one sentence that names file, row and remedy; a row that can be read but not
+used (no text, no label) stays, as None, for hygiene.py to count.
+
+Without `data.id` the id of a row is 'SPLIT:ROW'. Splits come from
+`data.valid_path` and `data.test_path`, or the column `data.split`, or are cut
+8:1:1 by seed (splits.py).
+"""
+
+import csv
+import difflib
+import io
+import json
+import pathlib
+import re
+import threading
+
+import pandas as pd
+
+from fairjax.data import labels, splits
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+
+SPLIT_NAMES = {
+  'train': 'train',
+  'training': 'train',
+  'valid': 'valid',
+  'validation': 'valid',
+  'val': 'valid',
+  'dev': 'valid',
+  'test': 'test',
+}
+_FIELD_LIMIT = threading.Lock()
+
+
+def load(config) -> Tables:
+  """The raw tables of `config.data.path` and its companions."""
+  data = config.data
+  frames = {'train': read(data.path)}
+  for split, path in (('valid', data.valid_path), ('test', data.test_path)):
+    if path:
+      frames[split] = read(path)
+  twins = {'train': read(data.twin_path)} if data.twin_path else {}
+  return to_tables(frames, data, twins)
+
+
+def to_tables(
+  frames: dict[str, pd.DataFrame],
+  data,
+  twins: dict[str, pd.DataFrame] | None = None,
+) -> Tables:
+  """Columns as named by `data`, labels as numbers, missing splits cut off.
+
+  `twins` holds, by split, the file whose row i is row i's counterfactual.
+  """
+  tables = {}
+  for split, frame in frames.items():
+    tables[split] = columns(frame, data)
+    if twins and split in twins:
+      tables[split]['twin'] = _twin(frame, twins[split], data)
+  mapping = labels.number(tables, data.labels, data.label)
+  if data.split:
+    if len(frames) > 1:
+      raise UserError(
+        'data.split and data.valid_path or data.test_path say twice where '
+        'the splits are; keep one of them'
+      )
+    names = _split_names(frames['train'], data.split)
+    tables = {
+      s: tables['train'][names == s]
+      for s in splits.SHARES
+      if (names == s).any()
+    }
+    if 'train' not in tables:
+      raise UserError(
+        f"{source(frames['train'])} has no 'train' row in column "
+        f'{data.split!r}; say which rows train, or leave data.split empty'
+      )
+  missing = tuple(s for s in splits.SHARES if s not in tables)
+  if missing:
+    whole = tables['train']
+    tables |= splits.cut(whole, ('train', *missing), data.split_seed)
+  for split, table in tables.items():
+    if not data.id:
+      table = table.assign(id=[f'{split}:{row}' for row in table.index])
+    table.attrs |= {'source': source(frames.get(split, frames['train']))}
+    table.attrs |= {'labels': mapping}
+    tables[split] = table
+  if data.id:
+    _ids_once(tables)
+  return {s: tables[s] for s in splits.SHARES if s in tables}
+
+
+def source(frame: pd.DataFrame) -> str:
+  return frame.attrs.get('source', 'the table')
+
+
+def columns(frame: pd.DataFrame, data) -> pd.DataFrame:
+  """The columns that the schema knows; labels still as they are."""
+  table = pd.DataFrame(index=frame.index)
+  table.attrs = dict(frame.attrs)
+  if data.id:
+    table['id'] = _texts(frame, data.id, 'id')
+  else:
+    table['id'] = ''
+  table['text'] = _texts(frame, data.text, 'text')
+  table['label'] = column(frame, data.label, 'label')
+  for field in ('text_pair', 'group', 'twin'):
+    name = getattr(data, field)
+    if name:
+      table[field] = _texts(frame, name, field)
+  if 'group' in table:
+    table['group'] = table['group'].fillna('')
+  return table
+
+
+def column(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
+  """The column `name`, or a sentence with the nearest name there is."""
+  count = list(frame.columns).count(name)
+  if count == 1:
+    return frame[name]
+  if count:
+    raise UserError(
+      f'{source(frame)} has {count} columns named {name!r}; rename one'
+    )
+  near = difflib.get_close_matches(name, frame.columns, n=1, cutoff=0.5)
+  shown = ', '.join(repr(c) for c in list(frame.columns)[:12])
+  hint = (
+    f'did you mean --config.data.{field}={near[0]}?'
+    if near
+    else (f'name one with --config.data.{field}=NAME')
+  )
+  raise UserError(
+    f'{source(frame)} has no column {name!r}, its columns are {shown}; {hint}'
+  )
+
+
+def _texts(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
+  """A column of texts; missing cells are None. Ids may be whole numbers."""
+  values = column(frame, name, field)
+  missing = values.isna()
+  kind = pd.api.types.infer_dtype(values, skipna=True)
+  if kind == 'categorical':
+    values = values.astype(object)
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+  if field in ('id', 'group') and kind in ('integer', 'boolean'):
+    values = values.astype(str)
+  elif kind not in ('string', 'empty'):
+    wrong = ~(missing | values.map(lambda v: isinstance(v, str)))
+    row = values.index[wrong.to_numpy().argmax()]
+    raise UserError(
+      f'{source(frame)} has {values[row]!r} in column {name!r} of row {row}, '
+      f'which is no text; choose a column of texts with --config.data.{field}'
+    )
+  return values.astype(object).where(~missing, None)
+
+
+def _twin(frame: pd.DataFrame, twins: pd.DataFrame, data) -> pd.Series:
+  if len(frame) != len(twins):
+    raise UserError(
+      f'{source(twins)} has {len(twins)} rows and {source(frame)} has '
+      f'{len(frame)}; row i of one must be the twin of row i of the other'
+    )
+  return _texts(twins, data.text, 'text')
+
+
+def _split_names(frame: pd.DataFrame, name: str) -> pd.Series:
+  values = column(frame, name, 'split')
+  names = values.map(lambda v: SPLIT_NAMES.get(str(v).strip().lower()))
+  if names.isna().any():
+    row = names.index[names.isna().to_numpy().argmax()]
+    raise UserError(
+      f'{source(frame)} has {values[row]!r} in column {name!r} of row {row}, '
+      f'which is no split; use train, valid or test'
+    )
+  return names
+
+
+def _ids_once(tables: Tables) -> None:
+  seen = (
+    pd.concat([t[['id']].assign(split=s) for s, t in tables.items()])
+    .rename_axis('row')
+    .reset_index()
+  )
+  twice = seen['id'].duplicated(keep=False) & seen['id'].notna()
+  if not twice.any() and not seen['id'].isna().any():
+    return
+  if seen['id'].isna().any():
+    where = seen[seen['id'].isna()].iloc[0]
+    raise UserError(
+      f'{source(tables[where.split])} has no id in row {where.row}; fill it '
+      'in, or leave data.id empty to number the rows'
+    )
+  value = seen['id'][twice].iloc[0]
+  first, second = seen[seen['id'] == value].iloc[:2].itertuples()
+  raise UserError(
+    f'id {value!r} is in row {first.row} of {source(tables[first.split])} and '
+    f'in row {second.row} of {source(tables[second.split])}; ids must be '
+    'different, or leave data.id empty to number the rows'
+  )
+
+
+# Readers: path -> DataFrame of literal values, attrs['source'] = path.
+
+
+def read(path: str) -> pd.DataFrame:
+  """The records of one file, by its suffix."""
+  place = pathlib.Path(path).expanduser()
+  reader = _READERS.get(place.suffix.lower())
+  if place.is_dir():
+    inside = [p.name for p in sorted(place.iterdir()) if p.suffix in _READERS]
+    raise UserError(
+      f'{path} is a folder; name a file in it'
+      + (f', such as {path.rstrip("/")}/{inside[0]}' if inside else '')
+    )
+  if not place.exists():
+    raise UserError(_missing(path, place))
+  if reader is None:
+    raise UserError(
+      f'{path} is no file that can be read here; save it as one of '
+      f'{", ".join(_READERS)}'
+    )
+  try:
+    frame = reader(place)
+  except OSError as error:
+    raise UserError(f'cannot read {path}: {error.strerror or error}') from error
+  if not len(frame):
+    raise UserError(f'{path} has no rows; put at least one below the header')
+  frame.attrs['source'] = str(path)
+  return frame
+
+
+def _missing(path: str, place: pathlib.Path) -> str:
+  folder = place.parent
+  if not folder.is_dir():
+    return f'{path} does not exist, nor does its folder; check the path'
+  names = [p.name for p in folder.iterdir()]
+  near = difflib.get_close_matches(place.name, names, n=3, cutoff=0.5)
+  hint = f'did you mean {" or ".join(near)}?' if near else 'check the path'
+  return f'{path} does not exist; {hint}'
+
+
+def _decoded(path: pathlib.Path) -> str:
+  raw = path.read_bytes()
+  if not raw.strip():
+    raise UserError(f'{path} is empty; give a file with rows')
+  if raw[:2] in (b'\xff\xfe', b'\xfe\xff'):
+    raise UserError(
+      f'{path} is UTF-16; save it as UTF-8 (iconv -f utf-16 -t utf-8)'
+    )
+  try:
+    return raw.decode('utf-8-sig')
+  except UnicodeDecodeError as error:
+    line = raw.count(b'\n', 0, error.start) + 1
+    raise UserError(
+      f'{path} is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}; '
+      'save it as UTF-8 (iconv -f cp1252 -t utf-8)'
+    ) from error
+
+
+def _csv(path: pathlib.Path) -> pd.DataFrame:
+  return _records(path, _decoded(path), delimiter=',', strict=True)
+
+
+def _tsv(path: pathlib.Path) -> pd.DataFrame:
+  """Tab-separated values have no quoting, unless the file shows that it does.
+
+  It does if its header is quoted, or if every cell that begins with a quote
+  is a well-formed quoted cell and one has the doubled quote of such cells.
+  """
+  text = _decoded(path)
+  cells = re.findall(r'(?:^|(?<=[\t\n]))"[^\t]*?(?=\t|\r?\n|$)', text)
+  whole = re.compile(r'"(?:[^"]|"")*"', re.DOTALL).fullmatch
+  quoted = text.startswith('"') or (
+    all(whole(c) for c in cells) and any('""' in c[1:-1] for c in cells)
+  )
+  how = {'strict': True} if quoted else {'quoting': csv.QUOTE_NONE}
+  return _records(path, text, delimiter='\t', **how)
+
+
+def _records(path: pathlib.Path, text: str, **how) -> pd.DataFrame:
+  """csv records, each as wide as the header; else a sentence with the line."""
+  reader = csv.reader(io.StringIO(text, newline=''), **how)
+  rows, ends = [], []
+  with _FIELD_LIMIT:  # csv's one setting is global; texts may be long
+    before = csv.field_size_limit(len(text) + 1)
+    try:
+      header = next(reader)
+      for row in reader:
+        if row:
+          rows.append(row)
+          ends.append(reader.line_num)
+    except csv.Error as error:
+      raise UserError(
+        f'{path} is not well-formed near line {reader.line_num} ({error}); '
+        'check the quotes there'
+      ) from error
+    finally:
+      csv.field_size_limit(before)
+  for row, end in zip(rows, ends):
+    if len(row) != len(header):
+      raise UserError(
+        f'{path} has {len(row)} fields in the record that ends in line {end} '
+        f'and {len(header)} in its header; quote texts that contain '
+        f'{"tabs" if how["delimiter"] == chr(9) else "commas"}'
+      )
+  return pd.DataFrame(rows, columns=header, dtype=object)
+
+
+def _jsonl(path: pathlib.Path) -> pd.DataFrame:
+  rows = []
+  for number, line in enumerate(_decoded(path).split('\n'), 1):
+    if not line.strip():
+      continue
+    try:
+      row = json.loads(line)
+      if '\\u' in line:  # half a surrogate pair is no text
+        json.dumps(row, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+      raise UserError(
+        f'{path} has no valid JSON in line {number} ({error}); write one '
+        'object a line'
+      ) from error
+    if not isinstance(row, dict):
+      raise UserError(
+        f'{path} has {type(row).__name__} instead of an object in line '
+        f'{number}; write {{"text": …, "label": …}}'
+      )
+    rows.append(row)
+  return pd.DataFrame(rows, dtype=object)
+
+
+def _parquet(path: pathlib.Path) -> pd.DataFrame:
+  try:
+    frame = pd.read_parquet(path)
+  except OSError:
+    raise
+  except Exception as error:  # pyarrow has many kinds for one fact
+    raise UserError(
+      f'{path} is not a readable parquet file; write it again '
+      f'({str(error).splitlines()[0]})'
+    ) from error
+  return frame.reset_index(drop=True)
+
+
+_READERS = {
+  '.csv': _csv,
+  '.tsv': _tsv,
+  '.jsonl': _jsonl,
+  '.parquet': _parquet,
+}
