@@ -1,0 +1,310 @@
+"""What a run says while it works: a live line, log.txt, metrics, events.
+
+`Log` is the one voice of a run. It writes
+
+- metrics.jsonl: one row an evaluation and seed. Rows are functions of the
+  step alone (no clock in them), and those after a resumed step are cut off,
+  so the file of a resumed run equals that of an uninterrupted one;
+- log.txt: every line that it said, with the time;
+- tensorboard/: the same numbers as events, through tensorboardX;
+- a Weights & Biases project, where the config names one;
+- the screen: lines, and on a terminal one live line of progress.
+
+Only the main process of a run speaks; elsewhere `Log` is silent.
+"""
+
+import collections
+import json
+import math
+import os
+import pathlib
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Self, TextIO
+
+from fairjax.artefacts import fingerprint, write_text
+from fairjax.config import Config
+from fairjax.errors import UserError
+
+REDRAW = 0.2  # seconds between two drawings of the live line
+WINDOW = 20.0  # seconds over which the speed is taken
+
+
+class Log:
+  """The voice of a run; `with Log(folder, config) as log: …`."""
+
+  def __init__(
+    self,
+    folder: str | os.PathLike,
+    config: Config | None = None,
+    resume_step: int | None = None,
+    main: bool = True,
+    screen: TextIO | None = None,
+  ):
+    self.folder = pathlib.Path(folder)
+    self.main = main
+    self.screen = screen or sys.stderr
+    self.live: list[Progress] = []  # the innermost last
+    self.rows = self.text = self.events = self.wandb = None
+    if not main:
+      return
+    self.folder.mkdir(parents=True, exist_ok=True)
+    self.text = open(self.folder / 'log.txt', 'a', encoding='utf-8')
+    if config is not None and config.wandb:
+      self.wandb = _wandb(self.folder, config.wandb)
+    if resume_step is not None:
+      self.resume(resume_step)
+
+  def __enter__(self) -> Self:
+    return self
+
+  def __exit__(self, *_) -> None:
+    self.close()
+
+  def close(self) -> None:
+    for sink in (self.rows, self.events, self.text):
+      if sink:
+        sink.close()
+    if self.wandb:
+      self.wandb.finish()
+    self.rows = self.text = self.events = self.wandb = None
+
+  def resume(self, step: int) -> None:
+    """Goes on from `step`: rows after it (all, at 0) and a torn one go."""
+    if not self.main:
+      return
+    for sink in (self.rows, self.events):
+      if sink:
+        sink.close()
+    path = self.folder / 'metrics.jsonl'
+    kept = [r for r in read_rows(path) if step and r['step'] <= step]
+    write_text(path, ''.join(map(_line, kept)))
+    self.rows = open(path, 'a', encoding='utf-8')
+    self.events = _events(self.folder / 'tensorboard', step)
+
+  def row(self, *, step: int, split: str, **values: Any) -> None:
+    """One row of metrics.jsonl: numbers on the host, nothing of the clock."""
+    if not self.main:
+      return
+    if self.rows is None:
+      self.resume(0)
+    row = {'step': step, 'split': split, **values}
+    self.rows.write(_line(row))
+    self.rows.flush()
+    seed = f'/seed {values["seed"]}' if 'seed' in values else ''
+    scalars = {
+      f'{split}/{name}{seed}': float(value)
+      for name, value in values.items()
+      if name not in ('seed', 'epoch') and _is_number(value)
+    }
+    self._scalars(scalars, step)
+
+  def _scalars(self, scalars: dict[str, float], step: int) -> None:
+    if self.events:
+      for name, value in scalars.items():
+        self.events.add_scalar(name.replace(' ', '_'), value, step)
+    if self.wandb:
+      self.wandb.log(scalars, step=step)
+
+  def evaluated(self, step: int, means: dict[str, float]) -> None:
+    """Says one line: the means over seeds of an evaluation, and the speed."""
+    parts = [f'step {step:,}'] + [f'{k} {v:.4g}' for k, v in means.items()]
+    if self.live and self.live[0].examples:
+      speed = self.live[0].speed(step)
+      parts.append(f'{speed:,.0f} examples/s')
+      self._scalars({'speed/examples a second': speed}, step)
+    self.line(' · '.join(parts))
+    if self.events:
+      self.events.flush()
+
+  def line(self, text: str) -> None:
+    """Says a line: to log.txt with the time, and to the screen."""
+    if not self.main:
+      return
+    if self.text:
+      now = time.strftime('%Y-%m-%d %H:%M:%S')
+      self.text.write(f'{now}  {text}\n')
+      self.text.flush()
+    for live in self.live:
+      live.erase()
+    print(text, file=self.screen, flush=True)
+
+  def progress(
+    self, total: int, first: int = 0, examples: int = 0, what: str = 'step'
+  ) -> 'Progress':
+    """The live line of a loop over steps of `examples` examples each."""
+    return Progress(self, total, first, examples, what)
+
+  def step(self, done: int, total: int, what: str = 'predicting') -> None:
+    """A live line for a loop too simple to hold a `Progress`."""
+    if done == 1 or not self.live:
+      self.progress(total, what=what).__enter__()
+    self.live[-1].update(done)
+    if done >= total:
+      self.live[-1].__exit__()
+
+
+class Progress:
+  """One live line on a terminal: step, speed, loss, time left.
+
+  Off a terminal it draws nothing. What `update` is given is looked at only
+  when the line is drawn, five times a second: a loss that still lives on a
+  device is passed as a function of no arguments, so that nobody waits for it.
+  """
+
+  def __init__(
+    self, log: Log, total: int, first: int, examples: int, what: str
+  ):
+    self.log, self.total, self.what = log, total, what
+    self.done = first
+    self.examples = examples  # of one step
+    self.tokens = 0  # so far
+    self.shown = ''
+    self.clock: Callable[[], float] = time.monotonic
+    screen = log.screen
+    self.draws = (
+      log.main and screen.isatty() and os.environ.get('TERM') != 'dumb'
+    )
+    self.drawn = -math.inf
+    self.began = (self.clock(), first)
+    self.past = collections.deque([(*self.began, 0)])
+
+  def __enter__(self) -> Self:
+    self.log.live.append(self)
+    return self
+
+  def __exit__(self, *_) -> None:
+    self.erase()
+    self.log.live.remove(self)
+
+  def speed(self, done: int) -> float:
+    """Examples a second since the loop began."""
+    then, first = self.began
+    seconds = max(self.clock() - then, 1e-9)
+    return (done - first) * self.examples / seconds
+
+  def update(self, done: int, tokens: int = 0, **values: Any) -> None:
+    """After step `done`, which read `tokens` tokens."""
+    self.done = done
+    self.tokens += tokens
+    if not self.draws:
+      return
+    now = self.clock()
+    if now - self.drawn < REDRAW and done < self.total:
+      return
+    self.past.append((now, done, self.tokens))
+    while len(self.past) > 2 and now - self.past[1][0] > WINDOW:
+      self.past.popleft()
+    self.drawn = now
+    numbers = {k: v() if callable(v) else v for k, v in values.items()}
+    columns = shutil.get_terminal_size().columns
+    text = self.describe(numbers)[: columns - 1]
+    blank = ' ' * (len(self.shown) - len(text))
+    self.log.screen.write('\r' + text + blank)
+    self.log.screen.flush()
+    self.shown = text
+
+  def describe(self, numbers: dict[str, float]) -> str:
+    """`step 120/900 · 1,234 examples/s · 25,000 tokens/s · loss 0.51 · …`."""
+    (then, first, before), (now, done, tokens) = self.past[0], self.past[-1]
+    seconds = max(now - then, 1e-9)
+    speed = (done - first) / seconds
+    parts = [f'{self.what} {done:,}/{self.total:,}']
+    if self.examples:
+      parts.append(f'{speed * self.examples:,.0f} examples/s')
+    if self.tokens:
+      parts.append(f'{(tokens - before) / seconds:,.0f} tokens/s')
+    parts += [f'{name} {value:.4g}' for name, value in numbers.items()]
+    if speed:
+      parts.append(f'{duration((self.total - done) / speed)} left')
+    return ' · '.join(parts)
+
+  def erase(self) -> None:
+    """Clears the live line; the next update draws it again."""
+    if self.shown:
+      self.log.screen.write('\r' + ' ' * len(self.shown) + '\r')
+      self.log.screen.flush()
+      self.shown, self.drawn = '', -math.inf
+
+
+def duration(seconds: float) -> str:
+  """`42 s`, `3 min 05 s`, `2 h 07 min`, `3 d 4 h`."""
+  s = math.ceil(seconds)
+  if s < 60:
+    return f'{s} s'
+  if s < 3600:
+    return f'{s // 60} min {s % 60:02d} s'
+  if s < 48 * 3600:
+    return f'{s // 3600} h {s % 3600 // 60:02d} min'
+  return f'{s // 86400} d {s % 86400 // 3600} h'
+
+
+def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
+  """The rows of a metrics.jsonl; a last row cut short by a kill is left out.
+
+  A file that does not exist has no rows.
+  """
+  path = pathlib.Path(path)
+  if not path.exists():
+    return []
+  lines = path.read_text(encoding='utf-8', errors='replace').split('\n')
+  rows = []
+  for k, line in enumerate(lines):
+    if not line:
+      continue
+    try:
+      rows.append(json.loads(line))
+    except json.JSONDecodeError as error:
+      if k == len(lines) - 1:
+        break
+      raise UserError(
+        f'{path} row {k + 1} is not JSON; remove that row or the file'
+      ) from error
+  return rows
+
+
+def _line(row: dict[str, Any]) -> str:
+  return json.dumps({k: _plain(v) for k, v in row.items()}) + '\n'
+
+
+def _plain(value: Any) -> Any:
+  """A JSON value; a number that is not finite becomes null."""
+  if hasattr(value, 'item'):
+    value = value.item()
+  if isinstance(value, float) and not math.isfinite(value):
+    return None
+  return value
+
+
+def _is_number(value: Any) -> bool:
+  value = value.item() if hasattr(value, 'item') else value
+  return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _events(folder: pathlib.Path, step: int):
+  """A TensorBoard writer (none where tensorboardX is not installed)."""
+  try:
+    from tensorboardX import SummaryWriter
+  except ImportError:
+    return None
+  # A viewer drops what an interrupted run wrote after the resumed step.
+  return SummaryWriter(str(folder), purge_step=step + 1 if step else None)
+
+
+def _wandb(folder: pathlib.Path, project: str):
+  try:
+    import wandb
+  except ImportError as error:
+    raise UserError(
+      f'wandb is {project!r}, but the package is not installed; '
+      "run pip install 'fairjax[wandb]' or leave --config.wandb empty"
+    ) from error
+  return wandb.init(
+    project=project,
+    name=folder.name,
+    id=fingerprint(str(folder.resolve())),
+    dir=str(folder),
+    resume='allow',
+  )

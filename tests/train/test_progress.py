@@ -1,0 +1,162 @@
+"""The log: metrics that a resumed run repeats, events, the live line."""
+
+import io
+import json
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from fairjax.config import Config
+from fairjax.errors import UserError
+from fairjax.train import progress
+
+
+def write_run(folder, steps, resume=None):
+  with progress.Log(folder, screen=io.StringIO()) as log:
+    log.resume(0 if resume is None else resume)
+    for step in steps:
+      for seed in (0, 1):
+        log.row(
+          step=step,
+          epoch=step / 10,
+          split='valid',
+          seed=seed,
+          loss=np.float32(1 / (1 + step + seed)),
+          auc=0.5,
+        )
+
+
+def test_resumed_metrics_equal_uninterrupted_ones(tmp_path):
+  write_run(tmp_path / 'whole', range(1, 9))
+  write_run(tmp_path / 'cut', range(1, 7))
+  path = tmp_path / 'cut' / 'metrics.jsonl'
+  path.write_bytes(path.read_bytes()[:-9])  # killed while writing a row
+  write_run(tmp_path / 'cut', range(5, 9), resume=4)
+  whole = (tmp_path / 'whole' / 'metrics.jsonl').read_bytes()
+  assert path.read_bytes() == whole
+  assert len(progress.read_rows(path)) == 16
+
+
+def test_a_new_run_starts_an_empty_file(tmp_path):
+  write_run(tmp_path, [0, 1])
+  write_run(tmp_path, [3])
+  rows = progress.read_rows(tmp_path / 'metrics.jsonl')
+  assert [r['step'] for r in rows] == [3, 3]
+
+
+def test_rows_are_valid_json_even_for_nan(tmp_path):
+  with progress.Log(tmp_path, screen=io.StringIO()) as log:
+    log.row(step=1, split='valid', loss=float('nan'), name='a "b"')
+  text = (tmp_path / 'metrics.jsonl').read_text()
+  found = json.loads(text, parse_constant=lambda _: pytest.fail('NaN'))
+  assert found['loss'] is None and found['name'] == 'a "b"'
+
+
+def test_a_broken_row_in_the_middle_is_named(tmp_path):
+  path = tmp_path / 'metrics.jsonl'
+  path.write_text('{"step": 1}\n{"st\n{"step": 3}\n')
+  with pytest.raises(UserError, match='row 2'):
+    progress.read_rows(path)
+
+
+def test_events_hold_the_rows(tmp_path):
+  from tensorboardX.proto import event_pb2
+
+  grain = pytest.importorskip('grain')
+  write_run(tmp_path, [1, 2])
+  (path,) = (tmp_path / 'tensorboard').iterdir()
+  source = grain.experimental.TFRecordIterDataset(str(path))
+  events = [event_pb2.Event.FromString(record) for record in source]
+  found = {
+    (e.step, v.tag): v.simple_value for e in events for v in e.summary.value
+  }
+  assert found[2, 'valid/loss/seed_1'] == pytest.approx(1 / 4)
+  assert found[1, 'valid/auc/seed_0'] == 0.5
+  assert len(found) == 8
+
+
+def test_lines_go_to_the_file_and_the_screen(tmp_path):
+  screen = io.StringIO()
+  with progress.Log(tmp_path, screen=screen) as log:
+    log.line('a fact')
+    log.evaluated(1200, {'loss': 0.51234, 'auc': 0.8})
+  said = screen.getvalue().splitlines()
+  assert said == ['a fact', 'step 1,200 · loss 0.5123 · auc 0.8']
+  kept = (tmp_path / 'log.txt').read_text().splitlines()
+  assert [line.split('  ', 1)[1] for line in kept] == said
+
+
+def test_off_a_terminal_nothing_is_drawn_nor_looked_at(tmp_path):
+  screen = io.StringIO()
+  with progress.Log(tmp_path, screen=screen) as log:
+    with log.progress(10, 0, 4) as live:
+      for step in range(1, 11):
+        live.update(step, tokens=9, loss=lambda: pytest.fail('looked at'))
+      log.evaluated(10, {'loss': 0.5})
+    for i in range(3):
+      log.step(i + 1, 3)
+  (line,) = screen.getvalue().splitlines()
+  assert line.startswith('step 10 · loss 0.5 · ') and 'examples/s' in line
+
+
+def test_the_live_line_on_a_real_terminal(tmp_path, monkeypatch):
+  monkeypatch.setenv('TERM', 'xterm')
+  monkeypatch.setenv('COLUMNS', '200')
+  ours, theirs = os.openpty()
+  now = [100.0]
+  with os.fdopen(theirs, 'w') as screen:
+    with progress.Log(tmp_path, screen=screen) as log:
+      with log.progress(100, 0, 8) as live:
+        live.clock = lambda: now[0]
+        live.began = (100.0, 0)
+        live.past[0] = (100.0, 0, 0)
+        for step in range(1, 21):
+          now[0] += 0.0625
+          live.update(step, tokens=50, loss=lambda: 0.25)
+        log.line('a fact')
+      for i in range(3):
+        log.step(i + 1, 3)
+      assert log.live == []
+    text = os.read(ours, 100_000).decode()
+  os.close(ours)
+  draws = [d.strip() for d in text.split('\r') if d.strip()]
+  last = next(d for d in reversed(draws) if d.startswith('step'))
+  assert last == (
+    'step 17/100 · 128 examples/s · 800 tokens/s · loss 0.25 · 6 s left'
+  )
+  # At most one drawing in 0.2 s: of 20 steps in 1.25 s, the 1st, 5th, 9th ….
+  assert sum(d.startswith('step') for d in draws) == 5
+  assert 'a fact' in draws  # on a line of its own
+  assert any(d.startswith('predicting 3/3') for d in draws)
+
+
+def test_other_processes_are_silent(tmp_path):
+  screen = io.StringIO()
+  with progress.Log(tmp_path / 'run', screen=screen, main=False) as log:
+    log.resume(0)
+    log.row(step=1, split='valid', loss=1.0)
+    log.line('a fact')
+    log.evaluated(1, {'loss': 1.0})
+  assert screen.getvalue() == '' and not (tmp_path / 'run').exists()
+
+
+def test_wandb_missing_is_one_sentence(tmp_path, monkeypatch):
+  monkeypatch.setitem(sys.modules, 'wandb', None)
+  with pytest.raises(UserError, match=r'fairjax\[wandb\]'):
+    progress.Log(tmp_path, Config(wandb='project'))
+
+
+@pytest.mark.parametrize(
+  'seconds, text',
+  [
+    (0.2, '1 s'),
+    (59, '59 s'),
+    (185, '3 min 05 s'),
+    (7620, '2 h 07 min'),
+    (3600 * 76, '3 d 4 h'),
+  ],
+)
+def test_duration(seconds, text):
+  assert progress.duration(seconds) == text
