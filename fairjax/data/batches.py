@@ -1,0 +1,369 @@
+"""Whole packed batches, planned from lengths, filled by array operations.
+
+A batch of b examples is packed into r rows of t places: exactly the examples
+that an unpacked batch would hold, without its padding. An epoch is planned at
+once: the k-th longest example of *every* batch is placed in one operation
+(best fit decreasing), so that the loop runs over b positions and not over the
+examples. The order of an epoch is a function of (seed, epoch) and a batch one
+of its step, so the state of the data is the number of the step.
+
+Keys of a batch (a stacked one has leading axes: seeds, then micro-batches)
+
+  tokens, owner, positions  int32 [r, t]: owner is k for the k-th example
+                            (from 1) and 0 on padding; positions restart
+  types                     int32 [r, t], only with text pairs
+  firsts                    int32 [r, m]: columns of the first tokens in a row
+  heads                     int32 [b]: the example's flat index into [r, m]
+  example                   int32 [b]: row of the pool, -1 for padding
+  label, weight             int32 and float32 [b]; weight 0 for padding
+"""
+
+import math
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairjax.data.tokens import Ragged
+
+ORDER = 3  # the random stream of the order of examples
+SHAPES = 4  # row counts, hence compiled shapes, of a layout
+SAMPLE = 1 << 14  # examples drawn to see what batches need
+CHUNK = 1 << 17  # examples packed at a time: the tables stay in the cache
+
+
+class Pool(NamedTuple):
+  """All that can be trained on or predicted."""
+
+  tokens: Ragged
+  label: np.ndarray  # int32 [n]
+  weight: np.ndarray  # float32 [n]
+
+
+class Layout(NamedTuple):
+  """The few shapes that the batches of a run have."""
+
+  width: int  # t: places in a row
+  firsts: int  # m: examples a row may hold
+  rows: tuple[int, ...]  # the allowed r, rising; the last holds any batch
+  batch: int  # b: examples in a (micro-)batch
+
+
+class Plan(NamedTuple):
+  """Where each example of many batches goes; [steps, …, b] but for rows."""
+
+  example: np.ndarray  # int32: row of the pool, -1 for padding
+  place: np.ndarray  # int64: flat index of its first token into [r, t]
+  heads: np.ndarray  # int32: flat index into [r, m]
+  rows: np.ndarray  # int64 [steps]: r
+
+
+def pack(
+  lengths: np.ndarray, width: int, firsts: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+  """Best fit decreasing of many batches at once.
+
+  lengths [g, b], 0 for padding examples. Returns row, column and slot of each
+  example, [g, b]; padding examples may lie anywhere. At most `firsts` examples
+  share a row.
+  """
+  step = max(1, CHUNK // lengths.shape[1])
+  parts = [
+    _pack(lengths[i : i + step], width, firsts)
+    for i in range(0, len(lengths), step)
+  ]
+  return tuple(np.concatenate(each) for each in zip(*parts))
+
+
+def _pack(lengths, width, firsts):
+  g, b = lengths.shape
+  order = np.argsort(-lengths, axis=1, kind='stable')
+  falling = np.take_along_axis(lengths, order, 1).T.astype(np.uint16, order='C')
+  free = np.full((g, b), width, np.uint16)
+  count = np.zeros((g, b), np.int32)
+  free_flat, count_flat = free.reshape(-1), count.reshape(-1)
+  batch = np.arange(g)
+  found = np.empty((3, b, g), np.int32)
+  shown = 1  # rows looked at: all that are in use anywhere, and one more
+  for k, need in enumerate(falling):
+    # What does not fit wraps round to a huge number: the least is the best.
+    left = free[:, :shown] - need[:, None]
+    row = left.argmin(1)
+    at = batch * b + row
+    left = left[batch, row]
+    slot = count_flat[at]
+    found[:, k] = row, width - need - left, slot
+    count_flat[at] = slot + 1
+    free_flat[at] = np.where(slot + 1 == firsts, 0, left)
+    shown = min(max(shown, int(row.max()) + 2), b)
+  out = np.empty((3, g, b), np.int32)
+  np.put_along_axis(
+    out, np.broadcast_to(order, out.shape), found.transpose(0, 2, 1), 2
+  )
+  return out
+
+
+def plan(lengths: np.ndarray, example: np.ndarray, layout: Layout) -> Plan:
+  """Packs the batches `example` [steps, …, b]; one r for all of a step."""
+  flat = example.reshape(-1, layout.batch)
+  need = np.where(flat >= 0, lengths[flat], 0)
+  if need.max() > layout.width:
+    raise ValueError(
+      f'a text of {need.max()} ids does not fit rows of {layout.width}; the '
+      'layout was made for other texts'
+    )
+  row, column, slot = pack(need, layout.width, layout.firsts)
+  real = flat >= 0
+  used = np.where(real, row + 1, 0).max(1).reshape(len(example), -1).max(1)
+  shapes = np.array(layout.rows)
+  place = np.where(real, row.astype(np.int64) * layout.width + column, 0)
+  heads = np.where(real, row * layout.firsts + slot, 0)
+  return Plan(
+    example,
+    place.reshape(example.shape),
+    heads.astype(np.int32).reshape(example.shape),
+    shapes[np.searchsorted(shapes, used)],
+  )
+
+
+def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
+  """The arrays of one planned batch."""
+  r, t, m, b = int(plan.rows[step]), layout.width, layout.firsts, layout.batch
+  lead = plan.example.shape[1:-1]
+  stack = math.prod(lead)
+  example = plan.example[step].reshape(-1)
+  real = np.flatnonzero(example >= 0)
+  row = example[real]
+  heads = plan.heads[step].reshape(-1)
+  which = real // b  # the batch of the stack that an example is in
+  begin = plan.place[step].reshape(-1)[real]
+
+  offset = pool.tokens.offsets[row]
+  length = pool.tokens.offsets[row + 1] - offset
+  before = np.cumsum(length) - length
+  run = np.arange(length.sum())
+  source = run + np.repeat(offset - before, length)
+  target = run + np.repeat(which * (r * t) + begin - before, length)
+
+  def spread(values):
+    out = np.zeros(stack * r * t, np.int32)
+    out[target] = values
+    return out.reshape(*lead, r, t)
+
+  def by_example(values, dtype):
+    out = np.zeros(stack * b, dtype)
+    out[real] = values[row]
+    return out.reshape(*lead, b)
+
+  firsts = np.zeros(stack * r * m, np.int32)
+  firsts[which * (r * m) + heads[real]] = begin % t
+  batch = {
+    'tokens': spread(pool.tokens.flat[source]),
+    'owner': spread(np.repeat(real % b + 1, length)),
+    'positions': spread(run - np.repeat(before, length)),
+    'firsts': firsts.reshape(*lead, r, m),
+    'heads': heads.reshape(*lead, b),
+    'example': example.reshape(*lead, b),
+    'label': by_example(pool.label, np.int32),
+    'weight': by_example(pool.weight, np.float32),
+  }
+  if pool.tokens.types is not None:
+    batch['types'] = spread(pool.tokens.types[source])
+  return batch
+
+
+def layout(
+  lengths: np.ndarray,
+  batch: int,
+  rows_multiple: int = 1,
+  accumulate: int = 1,
+  seeds: int = 1,
+) -> Layout:
+  """The shapes for texts of these lengths: a function of the lengths alone.
+
+  Batches are drawn from the lengths and packed at several widths; the width
+  that costs least is taken. A row of t places costs t·(1 + t/2048): products
+  are linear in t, attention is not. The row counts are the three that waste
+  least on batches so drawn (on the largest of `accumulate`·`seeds` of them,
+  which share a shape), and as the last resort one row for each example. Every
+  count is a multiple of `rows_multiple`, the number of devices.
+  """
+  b = batch // accumulate
+  drawn = _draw(np.maximum(lengths, 1), b)
+  longest = int(drawn.max())
+  widths = sorted(
+    {-(-int(longest * k) // 16) * 16 for k in (1, 1.25, 1.5, 2, 3, 4)}
+  )
+
+  def needed(width, firsts):
+    row, _, slot = pack(drawn, width, firsts)
+    up = np.where(drawn > 0, row + 1, 0).max(1)
+    return -(-up // rows_multiple) * rows_multiple, row, slot
+
+  def cost(width):
+    _, mean = _ladder(needed(width, b)[0], b, rows_multiple, 1)
+    return mean * width * (1 + width / 2048)
+
+  width = min(widths, key=cost)
+  _, row, slot = needed(width, b)
+  # Examples in a row: rows that would hold more than nearly all others do are
+  # rare, and each place kept for a first token costs a row of the last layer.
+  last = np.zeros((len(row), b + 1), np.int64)
+  np.maximum.at(
+    last, (np.arange(len(row))[:, None], row), np.where(drawn > 0, slot + 1, 0)
+  )
+  firsts = int(np.ceil(np.quantile(last[last > 0], 0.995)))
+  used = needed(width, firsts)[0]
+  rows, _ = _ladder(used, b, rows_multiple, accumulate * seeds)
+  return Layout(width, firsts, rows, b)
+
+
+def _draw(lengths: np.ndarray, b: int) -> np.ndarray:
+  """Lengths of random batches [g, b] as an epoch would have; 0 is padding."""
+  lengths = np.sort(lengths)
+  if len(lengths) > SAMPLE:  # evenly from short to long, the longest included
+    lengths = lengths[
+      np.linspace(0, len(lengths) - 1, SAMPLE).round().astype(np.int64)
+    ]
+  n = len(lengths)
+  if n < b:
+    return np.pad(lengths, (0, b - n))[None].astype(np.int32)
+  draw = np.random.default_rng([0, ORDER])
+  rounds = max(1, min(SAMPLE // n, 256 * b // n + 1))
+  batches = [
+    lengths[draw.permutation(n)[: n // b * b]].reshape(-1, b)
+    for _ in range(rounds)
+  ]
+  drawn = np.concatenate(batches)[: max(8, SAMPLE // b)].astype(np.int32)
+  drawn[0, 0] = lengths[-1]
+  return drawn
+
+
+def _ladder(
+  used: np.ndarray, b: int, multiple: int, together: int
+) -> tuple[tuple[int, ...], float]:
+  """The row counts that waste least, and the mean count they lead to.
+
+  `used` is what each drawn batch needs; the largest of `together` independent
+  ones decides, whose distribution is the power of theirs.
+  """
+  up = lambda rows: -(-int(rows) // multiple) * multiple
+  last = up(b)
+  values = np.unique(used)
+  # Rare batches need more than any drawn: four deviations are kept ready.
+  spare = min(up(max(values[-1], used.mean() + 4 * used.std())), last)
+  values = np.unique(np.append(values, spare))
+  if len(values) > 64:
+    keep = np.linspace(0, len(values) - 1, 64).round().astype(int)
+    values = values[keep]
+  below = (used[:, None] <= values).mean(0) ** together
+  low, middle = np.meshgrid(np.arange(len(values)), np.arange(len(values)))
+  mean = (
+    values[low] * below[low]
+    + values[middle] * (below[middle] - below[low])
+    + values[-1] * (1 - below[middle])
+  )
+  mean[low > middle] = np.inf
+  best = np.unravel_index(mean.argmin(), mean.shape)
+  rows = {int(values[low[best]]), int(values[middle[best]]), spare, last}
+  return tuple(sorted(rows))[-SHAPES:], float(mean[best])
+
+
+def order(n: int, seed: int, epoch: int) -> np.ndarray:
+  """The order of n examples in an epoch: a function of (seed, epoch)."""
+  return np.random.default_rng([seed, ORDER, epoch]).permutation(n)
+
+
+class Batches:
+  """Item i is the batch of step i, for all seeds: a random-access source.
+
+  `rows` [s, n] are the rows of the pool that each seed trains on. The last
+  batch of an epoch holds what is left over.
+  """
+
+  def __init__(
+    self,
+    pool: Pool,
+    rows: np.ndarray,
+    seeds: Sequence[int],
+    layout: Layout,
+    accumulate: int = 1,
+  ):
+    self.pool, self.layout, self.seeds = pool, layout, list(seeds)
+    self.rows = np.asarray(rows, np.int32)
+    self.accumulate = accumulate
+    self.steps_per_epoch = -(-self.rows.shape[1] // (layout.batch * accumulate))
+    self._lengths = pool.tokens.lengths.astype(np.int32)
+    self._plans: dict[int, Plan] = {}
+    self._lock = threading.Lock()
+
+  def __len__(self) -> int:
+    return sys.maxsize  # there is always another epoch
+
+  def __getitem__(self, step: int) -> dict[str, Any]:
+    epoch, at = divmod(int(step), self.steps_per_epoch)
+    return fill(self.pool, self.plan(epoch), self.layout, at)
+
+  def plan(self, epoch: int) -> Plan:
+    """The plan of an epoch; the last two asked for are kept."""
+    with self._lock:
+      if epoch not in self._plans:
+        made = plan(self._lengths, self._examples(epoch), self.layout)
+        self._plans = dict([*self._plans.items(), (epoch, made)][-2:])
+      return self._plans[epoch]
+
+  def _examples(self, epoch: int) -> np.ndarray:
+    """Which rows of the pool each batch holds: [steps, s, (k,) b]."""
+    s, n = self.rows.shape
+    steps, k, b = self.steps_per_epoch, self.accumulate, self.layout.batch
+    example = np.full((s, steps * k * b), -1, np.int32)
+    for i, seed in enumerate(self.seeds):
+      example[i, :n] = self.rows[i, order(n, seed, epoch)]
+    shape = (s, steps, b) if k == 1 else (s, steps, k, b)
+    return np.ascontiguousarray(example.reshape(shape).swapaxes(0, 1))
+
+
+class Sweep:
+  """Each example once, without a seed axis: a source for prediction."""
+
+  def __init__(self, pool: Pool, plan: Plan, layout: Layout):
+    self.pool, self.plan, self.layout = pool, plan, layout
+
+  def __len__(self) -> int:
+    return len(self.plan.rows)
+
+  def __getitem__(self, step: int) -> dict[str, Any]:
+    return fill(self.pool, self.plan, self.layout, int(step))
+
+
+def sweep(pool: Pool, rows: np.ndarray, layout: Layout) -> Sweep:
+  """Deals the rows to batches like cards, from the longest to the shortest.
+
+  All batches then hold nearly equally many tokens, so one shape serves all.
+  """
+  rows = np.asarray(rows, np.int32)
+  lengths = pool.tokens.lengths.astype(np.int32)
+  steps = -(-len(rows) // layout.batch)
+  example = np.full(steps * layout.batch, -1, np.int32)
+  example[: len(rows)] = rows[np.argsort(-lengths[rows], kind='stable')]
+  rounds = example.reshape(layout.batch, steps)
+  rounds[1::2] = rounds[1::2, ::-1]  # there and back again
+  dealt = np.ascontiguousarray(rounds.T)
+  return Sweep(pool, plan(lengths, dealt, layout), layout)
+
+
+def stream(
+  batches: Any, start: int, stop: int, threads: int = 2
+) -> Iterator[dict]:
+  """Batches start … stop-1 in order, made ahead of need by `threads`."""
+  if stop <= start:
+    return iter(())
+  import grain
+
+  source = grain.MapDataset.source(batches)[start:stop]
+  options = grain.ReadOptions(
+    num_threads=threads, prefetch_buffer_size=2 * threads
+  )
+  return iter(source.to_iter_dataset(options))
