@@ -23,6 +23,13 @@ import pandas as pd
 from fairjax.errors import UserError
 
 
+def cache_folder() -> pathlib.Path:
+  """Where everything that can be made again is kept between runs."""
+  return pathlib.Path(
+    os.environ.get('FAIRJAX_CACHE', '~/.cache/fairjax')
+  ).expanduser()
+
+
 @contextlib.contextmanager
 def atomic(path: str | os.PathLike) -> Iterator[pathlib.Path]:
   """Yields a temporary path that becomes `path` only if the block succeeds.
@@ -49,6 +56,11 @@ def atomic(path: str | os.PathLike) -> Iterator[pathlib.Path]:
       part.unlink(missing_ok=True)
 
 
+def remove(path: str | os.PathLike) -> None:
+  """Removes a folder that is no longer needed, if it is there."""
+  shutil.rmtree(path, ignore_errors=True)
+
+
 def write_text(path: str | os.PathLike, text: str) -> None:
   with atomic(path) as part:
     part.write_text(text, encoding='utf-8')
@@ -66,6 +78,15 @@ def read_json(path: str | os.PathLike) -> Any:
     raise UserError(f'{path} does not exist') from error
   except json.JSONDecodeError as error:
     raise UserError(f'{path} is not valid JSON: {error}') from error
+
+
+def read_lines(path: str | os.PathLike) -> list[str]:
+  """The lines of a user's list, without blank ones."""
+  try:
+    text = pathlib.Path(path).read_text(encoding='utf-8')
+  except (OSError, UnicodeDecodeError) as error:
+    raise UserError(f'{path} cannot be read as a list: {error}') from error
+  return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def write_table(path: str | os.PathLike, table: pd.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""A model is `apply(params, batch)`; `build` makes one from the config."""
+"""A model is `apply(params, batch)`; build.py makes one from the config."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,3 +11,4 @@ class Model(NamedTuple):
   apply: Callable  # apply(params, batch, dropout=None) -> logits [b, c]
   module: Any  # the Linen module, for scores that need its probes
   shape: Any = None  # the encoder's shape, for the Hugging Face folder
+

@@ -8,13 +8,13 @@ never changes a result.
 """
 
 import os
-import pathlib
 
 import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
+from fairjax import artefacts
 from fairjax import config as configs
 from fairjax.errors import UserError
 
@@ -41,9 +41,8 @@ def start(address: str = '', count: int = 0, index: int = -1) -> None:
     jax.distributed.initialize(address, count, index)
   elif _in_a_cluster():
     jax.distributed.initialize()
-  cache = os.environ.get('FAIRJAX_CACHE', '~/.cache/fairjax')
-  folder = pathlib.Path(cache).expanduser() / 'xla'
-  jax.config.update('jax_compilation_cache_dir', str(folder))
+  cache = artefacts.cache_folder() / 'xla'
+  jax.config.update('jax_compilation_cache_dir', str(cache))
   jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)
 
 

@@ -1,0 +1,31 @@
+"""One classifier after one data-side method: trained, measured, reported."""
+
+import pathlib
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.train.progress import Log
+
+
+def run(config: Config, folder: pathlib.Path) -> dict:
+  """config → tables → method → model → predictions → measures → report."""
+  log = Log(folder, config)
+  tables = stages.load(config, folder, log)
+  tables = stages.mitigate(config, tables, log)
+  ready = stages.prepare(config, tables, log)
+  fitted = stages.train(
+    config,
+    ready,
+    stages.pool(ready, tables['train']),
+    stages.pool(ready, tables['valid']),
+    folder,
+    log,
+  )
+  sets = stages.test_sets(config, tables)
+  chances = {
+    name: stages.probabilities(config, ready, fitted.params, table)
+    for name, table in sets.items()
+  }
+  results = stages.assess(config, sets, chances)
+  stages.publish(folder, sets, chances, results, log)
+  return results

@@ -1,0 +1,320 @@
+"""The stages that recipes call, each leaving one artefact in the run's folder.
+
+    config → tables → model, pools → fit → predictions → measures → report
+
+A stage whose artefact is there with the same fingerprint is not run again.
+"""
+
+import importlib.metadata
+import pathlib
+import platform
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import pandas as pd
+from scipy.special import softmax
+
+import fairjax
+from fairjax import artefacts, data
+from fairjax.config import Config
+from fairjax.data import batches, schema, tokens
+from fairjax.data.schema import Tables
+from fairjax.data.templates import TEST_SETS, term_members
+from fairjax.errors import UserError
+from fairjax.methods import METHODS
+from fairjax.metrics import groups
+from fairjax.models import Model, build
+from fairjax.registry import find
+from fairjax.report import page
+from fairjax.report import tables as tabular
+from fairjax.train import checkpoint, loop, mesh
+from fairjax.train.progress import Log
+
+PACKAGES = ('jax', 'jaxlib', 'flax', 'optax', 'orbax-checkpoint', 'numpy')
+
+
+def begin(config: Config, folder, address='', count=0, index=-1) -> None:
+  """Joins the processes and writes down what is about to run."""
+  mesh.start(address, count, index)
+  if not mesh.is_main():
+    return
+  if folder.exists() and not folder.is_dir():
+    raise UserError(f'{folder} is a file; name a folder with --workdir')
+  artefacts.write_json(folder / 'config.json', config)
+  artefacts.write_json(folder / 'versions.json', versions())
+
+
+def versions() -> dict:
+  """What the run's numbers depend on beside its config."""
+  found = {name: importlib.metadata.version(name) for name in PACKAGES}
+  root = pathlib.Path(fairjax.__file__).parent.parent
+  git = ['git', '-C', str(root)]
+  try:
+    commit = subprocess.check_output(
+      [*git, 'rev-parse', 'HEAD'], text=True, stderr=subprocess.DEVNULL
+    ).strip()
+    changed = bool(
+      subprocess.check_output(
+        [*git, 'status', '--porcelain'], text=True, stderr=subprocess.DEVNULL
+      ).strip()
+    )
+  except (OSError, subprocess.CalledProcessError):
+    commit, changed = '', False
+  return {
+    'fairjax': fairjax.__version__,
+    'python': platform.python_version(),
+    **found,
+    'backend': jax.default_backend(),
+    'devices': jax.device_count(),
+    'processes': jax.process_count(),
+    'git': {'commit': commit, 'changed': changed},
+    'command': sys.argv,
+  }
+
+
+def load(config: Config, folder: pathlib.Path, log: Log) -> Tables:
+  """The tables, clean and checked; what was found wrong is written down."""
+  tables, report, bad = data.load_tables(config)
+  if mesh.is_main():
+    artefacts.write_json(folder / 'hygiene.json', report)
+    artefacts.write_text(folder / 'bad_rows.csv', bad.to_csv(index=False))
+  if len(bad):
+    log.line(f'{len(bad)} rows dropped; see {folder / "bad_rows.csv"}')
+  sizes = ', '.join(f'{len(t)} {name}' for name, t in tables.items())
+  log.line(f'data {config.data.name}: {sizes}')
+  return tables
+
+
+def mitigate(config: Config, tables: Tables, log: Log) -> Tables:
+  """The tables after the config's data-side method."""
+  if config.method.name == 'none':
+    return tables
+  before = len(tables['train'])
+  tables = schema.check(
+    find(METHODS, 'method', config.method.name)(tables, config)
+  )
+  log.line(
+    f'method {config.method.name}: {before} training rows became '
+    f'{len(tables["train"])}'
+  )
+  return tables
+
+
+class Ready(NamedTuple):
+  """Everything that training and prediction need, made once."""
+
+  model: Model
+  tokenizer: Any
+  max_length: int
+  classes: int
+  place: Any  # the device mesh
+
+
+def prepare(config: Config, tables: Tables, log: Log) -> Ready:
+  """The model and its tokenizer for these tables."""
+  classes = schema.classes(tables)
+  if classes < 2:
+    raise UserError('the data has one class only; a classifier needs two')
+  model, tokenizer, max_length = build.classifier(
+    config, tables, classes
+  )
+  log.line(f'model {config.model}: {classes} classes, length {max_length}')
+  place = mesh.make(config.mesh, config.seeds)
+  return Ready(model, tokenizer, max_length, classes, place)
+
+
+def pool(ready: Ready, table: pd.DataFrame, column: str = 'text'):
+  """A table's texts as ids, with labels and weights, ready for batches."""
+  pairs = list(table['text_pair']) if 'text_pair' in table else None
+  ids = tokens.cached_encode(
+    ready.tokenizer,
+    list(table[column]),
+    ready.max_length,
+    pairs,
+    cache=artefacts.cache_folder() / 'tokens',
+  )
+  weight = table['weight'] if 'weight' in table else np.ones(len(table))
+  return batches.Pool(
+    ids,
+    table['label'].to_numpy(np.int32),
+    np.asarray(weight, np.float32),
+  )
+
+
+def train(
+  config: Config,
+  ready: Ready,
+  train_pool: batches.Pool,
+  valid_pool: batches.Pool,
+  folder: pathlib.Path,
+  log: Log,
+  rows: np.ndarray | None = None,
+  snapshots: tuple[int, ...] = (),
+) -> loop.Fitted:
+  """Fits, or reads what the same fit left in `folder`/training.
+
+  The checkpoints go once the weights are written: they are all it needs.
+  """
+  made_from = artefacts.fingerprint(
+    *_pool_parts(train_pool),
+    *_pool_parts(valid_pool),
+    'all' if rows is None else np.asarray(rows),
+    [config.model, config.seeds, config.seed, list(snapshots)],
+    config.net,
+    config.tokens,
+    config.train,
+  )
+  place = folder / 'training' / made_from
+  if config.reuse and not (place / 'fit.json').exists():
+    other = pathlib.Path(config.reuse) / 'training' / made_from
+    place = other if (other / 'fit.json').exists() else place
+  if (place / 'fit.json').exists():
+    log.line(f'training: taken from {place}')
+    return _read_fit(place, ready)
+  fitted = loop.fit(
+    ready.model, train_pool, valid_pool, config, place, ready.place, log,
+    rows, snapshots,
+  )
+  if mesh.is_main():
+    checkpoint.write_weights(place / 'weights.safetensors', fitted.params)
+    artefacts.write_json(
+      place / 'fit.json',
+      {
+        'steps': fitted.steps,
+        'kept': fitted.kept,
+        'history': fitted.history,
+        'snapshots': {k: p.name for k, p in fitted.snapshots.items()},
+        'tracks': {k: p.name for k, p in fitted.tracks.items()},
+      },
+    )
+    artefacts.remove(place / 'checkpoints')
+  mesh.wait_for_all('fitted')
+  return fitted
+
+
+def _pool_parts(given: batches.Pool):
+  kinds = given.tokens.types
+  return (
+    given.tokens.flat,
+    given.tokens.offsets,
+    [] if kinds is None else kinds,
+    given.label,
+    given.weight,
+  )
+
+
+def _read_fit(place: pathlib.Path, ready: Ready) -> loop.Fitted:
+  notes = artefacts.read_json(place / 'fit.json')
+  params = checkpoint.read_weights(place / 'weights.safetensors')
+  return loop.Fitted(
+    mesh.place_state(ready.place, params),
+    notes['steps'],
+    notes['kept'],
+    notes['history'],
+    {int(k): place / 'snapshots' / p for k, p in notes['snapshots'].items()},
+    {int(k): place / 'tracks' / p for k, p in notes['tracks'].items()},
+  )
+
+
+def probabilities(
+  config: Config, ready: Ready, params, table: pd.DataFrame, column='text'
+) -> np.ndarray:
+  """softmax(logits) [s, n, c] of a table's rows."""
+  logits = loop.predict(
+    ready.model, params, pool(ready, table, column), ready.place,
+    config.train.batch,
+  )
+  return softmax(logits.astype(np.float64), axis=-1)
+
+
+def test_sets(config: Config, tables: Tables) -> Tables:
+  """The tables that the config measures on: splits, or made test sets."""
+  return {
+    name: tables[name]
+    if name in tables
+    else find(TEST_SETS, 'test set', name)(config)
+    for name in config.measures.sets
+  }
+
+
+def prediction_table(
+  name: str, table: pd.DataFrame, chances: np.ndarray
+) -> pd.DataFrame:
+  """One row an example: id, set, label, group and each seed's p."""
+  found = pd.DataFrame({'id': table['id'], 'set': name})
+  found['label'] = table['label']
+  found['group'] = table['group'] if 'group' in table else ''
+  if chances.shape[2] == 2:
+    for i, row in enumerate(chances[..., 1]):
+      found[f'p{i}'] = row
+  else:
+    for i, rows in enumerate(chances):
+      for c in range(rows.shape[1]):
+        found[f'p{i}_c{c}'] = rows[:, c]
+  return found.reset_index(drop=True)
+
+
+def membership(
+  config: Config, table: pd.DataFrame
+) -> tuple[np.ndarray, list[str]]:
+  """Which rows belong to which group: bool [g, n] and the groups' names."""
+  if config.measures.groups.startswith('terms:'):
+    terms = artefacts.read_lines(config.measures.groups[len('terms:') :])
+    return term_members(list(table['text']), terms), terms
+  column = config.measures.groups or 'group'
+  if column not in table:
+    return np.zeros((0, len(table)), bool), []
+  names = sorted(set(table[column]) - {''})
+  return np.stack([table[column] == n for n in names]), names
+
+
+def assess(
+  config: Config, sets: Tables, chances: dict[str, np.ndarray]
+) -> dict:
+  """The measures of every test set, each number with its interval."""
+  options = config.measures
+  found = {}
+  for name, table in sets.items():
+    members, names = membership(config, table)
+    chance = chances[name]
+    found[name] = groups.assess(
+      table['label'].to_numpy(np.int32),
+      chance[..., options.positive] if chance.shape[2] == 2 else chance,
+      members,
+      names,
+      threshold=options.threshold,
+      level=options.level,
+      resamples=options.resamples,
+      seed=config.seed,
+    )
+  return {
+    'name': config.data.name,
+    'recipe': config.recipe,
+    'model': config.model,
+    'seeds': loop.seed_list(config),
+    'sets': found,
+    'tests': [],
+    'notes': [],
+  }
+
+
+def publish(
+  folder: pathlib.Path,
+  sets: Tables,
+  chances: dict[str, np.ndarray],
+  results: dict,
+  log: Log,
+  extra: list = (),
+) -> None:
+  """Predictions, results, the page, and the summary on the screen."""
+  if not mesh.is_main():
+    return
+  tables = [prediction_table(n, t, chances[n]) for n, t in sets.items()]
+  artefacts.write_table(folder / 'predictions.parquet', pd.concat(tables))
+  artefacts.write_json(folder / 'results.json', results)
+  artefacts.write_text(folder / 'report.html', page.report(folder, extra))
+  log.line(tabular.summary(results))
+  log.line(f'the report is {folder / "report.html"}')

@@ -1,0 +1,71 @@
+"""The optimisers against PyTorch's, the rate against the reference's."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fairjax.config import Train
+from fairjax.train import optim
+
+
+def run(train: Train, grads, start, total):
+  """The parameters after each gradient."""
+  transform = optim.transform(train)
+  params, state, seen = {'kernel': jnp.asarray(start)}, None, []
+  state = transform.init(params)
+  for step, grad in enumerate(grads):
+    direction, state = transform.update(
+      {'kernel': jnp.asarray(grad)}, state, params
+    )
+    rate = optim.rate(train, step, total)
+    params = {'kernel': params['kernel'] - rate * direction['kernel']}
+    seen.append(np.asarray(params['kernel']))
+  return seen
+
+
+@pytest.mark.parametrize('decay', [0.0, 0.1])
+def test_adamw_with_linear_decay_and_clipping_is_torchs(decay):
+  torch = pytest.importorskip('torch')
+  rng = np.random.default_rng(0)
+  start = rng.normal(size=(3, 2)).astype('f4')
+  grads = rng.normal(size=(10, 3, 2)).astype('f4') * 2
+  train = Train(lr=0.01, warmup=0.2, weight_decay=decay, clip=1.0)
+  ours = run(train, grads, start, 10)
+  leaf = torch.nn.Parameter(torch.tensor(start))
+  adam = torch.optim.AdamW([leaf], lr=0.01, eps=1e-8, weight_decay=decay)
+  shape = lambda k: k / 2 if k < 2 else (10 - k) / 8  # warm 2 of 10
+  schedule = torch.optim.lr_scheduler.LambdaLR(adam, shape)
+  for grad, expected in zip(grads, ours):
+    leaf.grad = torch.tensor(grad)
+    torch.nn.utils.clip_grad_norm_([leaf], 1.0)
+    adam.step()
+    schedule.step()
+    np.testing.assert_allclose(expected, leaf.detach().numpy(), atol=2e-6)
+
+
+def test_rmsprop_is_the_written_formula():
+  rng = np.random.default_rng(1)
+  grads = rng.normal(size=(5, 4)).astype('f4')
+  train = Train(lr=0.01, optimizer='rmsprop', schedule='constant', clip=0.0)
+  ours = run(train, grads, np.zeros(4, 'f4'), 5)
+  mean, x = np.zeros(4), np.zeros(4)
+  for grad, expected in zip(grads, ours):
+    mean = 0.9 * mean + 0.1 * grad**2
+    x = x - 0.01 * grad / (np.sqrt(mean) + 1e-7)
+    np.testing.assert_allclose(expected, x, rtol=1e-4, atol=1e-6)
+
+
+def test_biases_do_not_decay():
+  train = Train(weight_decay=0.5, clip=0.0)
+  transform = optim.transform(train)
+  params = {'kernel': jnp.ones((2, 2)), 'bias': jnp.ones(2)}
+  zero = {'kernel': jnp.zeros((2, 2)), 'bias': jnp.zeros(2)}
+  direction, _ = transform.update(zero, transform.init(params), params)
+  assert float(direction['kernel'][0, 0]) == 0.5
+  assert float(direction['bias'][0]) == 0.0
+
+
+def test_the_rate_ends_at_zero_and_constant_stays():
+  assert float(optim.rate(Train(lr=1.0), 0, 10)) == 1.0
+  assert float(optim.rate(Train(lr=1.0), 10, 10)) == 0.0
+  assert float(optim.rate(Train(lr=1.0, schedule='constant'), 9, 10)) == 1.0
