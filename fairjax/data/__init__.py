@@ -12,6 +12,58 @@ DATASETS = {
     'fairjax.data.planted:load', 'made by code, with a known planted bias'
   ),
   'file': Entry('fairjax.data.files:load', 'your csv, tsv, jsonl or parquet'),
+  'twitter_sexism': Entry(
+    'fairjax.data.datasets:load',
+    'sexist tweets with gender-swapped twins (healthy data diet)',
+  ),
+  'wiki_toxicity': Entry(
+    'fairjax.data.datasets:load',
+    'Wikipedia talk-page toxicity, from your files',
+  ),
+  'bias_in_bios': Entry(
+    'fairjax.data.datasets:load',
+    'biographies: profession and gender, from your files',
+  ),
+  'echr': Entry(
+    'fairjax.data.datasets:load',
+    'human-rights cases of FairLex, from your files',
+  ),
+  'panda': Entry(
+    'fairjax.data.datasets:load',
+    'sentences and their demographic rewrites, from your files',
+  ),
+  'civil_comments/CivilCommentsIdentities': Entry(
+    'fairjax.data.datasets:load', 'news comments with 24 identities'
+  ),
+  'wikipedia_toxicity_subtypes/EnglishSubtypes': Entry(
+    'fairjax.data.datasets:load', 'Wikipedia toxicity (Jigsaw)'
+  ),
+  'glue/cola': Entry(
+    'fairjax.data.datasets:load', 'GLUE: is the sentence acceptable English'
+  ),
+  'glue/sst2': Entry(
+    'fairjax.data.datasets:load', 'GLUE: sentiment of film reviews'
+  ),
+  'glue/mrpc': Entry(
+    'fairjax.data.datasets:load', 'GLUE: do two sentences mean the same'
+  ),
+  'glue/qqp': Entry(
+    'fairjax.data.datasets:load', 'GLUE: do two questions mean the same'
+  ),
+  'glue/stsb': Entry(
+    'fairjax.data.datasets:load',
+    'GLUE: similarity 0 to 5 (give data.labels a threshold)',
+  ),
+  'glue/mnli': Entry(
+    'fairjax.data.datasets:load', 'GLUE: entailment, neutral, contradiction'
+  ),
+  'glue/qnli': Entry(
+    'fairjax.data.datasets:load', 'GLUE: does the sentence answer the question'
+  ),
+  'glue/rte': Entry('fairjax.data.datasets:load', 'GLUE: entailment or not'),
+  'glue/wnli': Entry(
+    'fairjax.data.datasets:load', 'GLUE: entailment by pronoun'
+  ),
 }
 
 

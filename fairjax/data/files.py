@@ -6,7 +6,8 @@ lines not counted); hygiene.py speaks of rows by it. What cannot be read is
 one sentence that names file, row and remedy; a row that can be read but not
 used (no text, no label) stays, as None, for hygiene.py to count.
 
-Without `data.id` the id of a row is 'SPLIT:ROW'. Splits come from
+Columns that `data` does not name are kept too, as they are. Without `data.id`
+the id of a row is 'SPLIT:ROW'. Splits come from
 `data.valid_path` and `data.test_path`, or the column `data.split`, or are cut
 8:1:1 by seed (splits.py).
 """
@@ -22,7 +23,7 @@ import threading
 import pandas as pd
 
 from fairjax.data import labels, splits
-from fairjax.data.schema import Tables
+from fairjax.data.schema import OPTIONAL, REQUIRED, Tables
 from fairjax.errors import UserError
 
 SPLIT_NAMES = {
@@ -34,6 +35,7 @@ SPLIT_NAMES = {
   'dev': 'valid',
   'test': 'test',
 }
+_PLAIN = ('string', 'integer', 'floating', 'boolean')
 _FIELD_LIMIT = threading.Lock()
 
 
@@ -69,7 +71,7 @@ def to_tables(
         'data.split and data.valid_path or data.test_path say twice where '
         'the splits are; keep one of them'
       )
-    names = _split_names(frames['train'], data.split)
+    names = split_names(frames['train'], data.split)
     tables = {
       s: tables['train'][names == s]
       for s in splits.SHARES
@@ -115,7 +117,24 @@ def columns(frame: pd.DataFrame, data) -> pd.DataFrame:
       table[field] = _texts(frame, name, field)
   if 'group' in table:
     table['group'] = table['group'].fillna('')
-  return table
+  used = {data.id, data.text, data.text_pair, data.twin, data.label}
+  others = _others(frame, used | set(REQUIRED + OPTIONAL))
+  return table.assign(**others)
+
+
+def _others(frame: pd.DataFrame, taken: set[str]) -> dict[str, pd.Series]:
+  """The columns that the schema does not know, as they are in the file.
+
+  They may serve as groups or identity shares later. Columns of lists, of
+  mixed kinds or without a name of their own are left behind.
+  """
+  unique = ~frame.columns.duplicated(keep=False)
+  return {
+    name: frame[name]
+    for name in frame.columns[unique]
+    if name not in taken
+    and pd.api.types.infer_dtype(frame[name], skipna=True) in _PLAIN
+  }
 
 
 def column(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
@@ -168,7 +187,7 @@ def _twin(frame: pd.DataFrame, twins: pd.DataFrame, data) -> pd.Series:
   return _texts(twins, data.text, 'text')
 
 
-def _split_names(frame: pd.DataFrame, name: str) -> pd.Series:
+def split_names(frame: pd.DataFrame, name: str) -> pd.Series:
   values = column(frame, name, 'split')
   names = values.map(lambda v: SPLIT_NAMES.get(str(v).strip().lower()))
   if names.isna().any():

@@ -57,7 +57,7 @@ def _cells(table: pd.DataFrame, rule: str) -> pd.Series:
     if whole.all():
       values = values.astype('Int64')
   cells = values.astype(object).map(str).str.strip()
-  named = {part.rpartition('=')[0].strip() for part in rule.split(',')}
+  named = {p.rpartition('=')[0].strip() for p in rule.split(',') if rule}
   missing |= cells.isin(MISSING - named)
   missing |= cells.str.fullmatch(SPREADSHEET.pattern) & ~cells.isin(named)
   return cells.where(~missing, None)
@@ -117,32 +117,31 @@ def _guess(
       f'{where} has no label in any cell of column {name!r}; name the right '
       'column with --config.data.label'
     )
+  many = (
+    f'{where} has {len(values)} different labels in column {name!r}, such as '
+    f"{values[-1]!r}; give a threshold (--config.data.labels='>=0.5') or "
+    'another column (--config.data.label)'
+  )
+  if len(values) > MOST:
+    raise UserError(many)
   if all(re.fullmatch(r'-?\d+(\.0*)?', v) for v in values):
     mapping = {v: int(float(v)) for v in values}
     numbers = sorted(set(mapping.values()))
+    if numbers[-1] >= MOST:
+      raise UserError(many)
     if numbers[0] < 0 or (numbers[0] > 0 and len(numbers) > 1):
-      if len(numbers) <= 20:
-        remedy = ','.join(f'{v}={i}' for i, v in enumerate(numbers))
-        raise UserError(
-          f'{where} has the labels {numbers} in column {name!r}; classes '
-          f"count from 0: add --config.data.labels='{remedy}'"
-        )
-      numbers = [*range(MOST + 1)]
-  else:
-    numbers = values
-    mapping = {v: i for i, v in enumerate(values)}
-  if len(numbers) > MOST or max(mapping.values()) >= MOST:
-    raise UserError(
-      f'{where} has {len(values)} different labels in column {name!r}, such '
-      f"as {values[-1]!r}; give a threshold (--config.data.labels='>=0.5') "
-      'or another column (--config.data.label)'
-    )
-  if len(values) > 2 and all(map(_is_number, values)) and numbers is values:
+      remedy = ','.join(f'{n}={i}' for i, n in enumerate(numbers))
+      raise UserError(
+        f'{where} has the labels {numbers} in column {name!r}; classes count '
+        f"from 0: add --config.data.labels='{remedy}'"
+      )
+    return mapping
+  if all(map(_is_number, values)):
     raise UserError(
       f'{where} has fractions in column {name!r}, such as {values[-1]!r}; '
       "give a threshold with --config.data.labels='>=0.5'"
     )
-  return mapping
+  return {v: i for i, v in enumerate(values)}
 
 
 def _is_number(cell: str) -> bool:
