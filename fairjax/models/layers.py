@@ -1,0 +1,321 @@
+"""The parametric layers: Dense, Embed, LayerNorm, and counter-based dropout.
+
+They are the only places in the house where a parameter meets an activation,
+so they are where exact per-example gradient norms are read off, at the price
+of one backward pass and with no per-example gradient in memory (Goodfellow
+2015, arXiv:1510.01799; Li et al. 2022, arXiv:2110.05679). With a_t the inputs
+and g_t the output cotangents of one example's places t, the squared norms are
+
+  Dense      Σ_{t,u} (a_t·a_u + 1) (g_t·g_u)     (+ 1 only with a bias)
+  Embed      Σ_{t,u} [id_t = id_u] (g_t·g_u)
+  LayerNorm  ‖Σ_t g_t ∘ x̂_t‖² + ‖Σ_t g_t‖²
+
+Each layer carries a zero variable `sq` of shape [b] in the collection
+`probes`; the norms come out as its cotangent. Without that collection nothing
+of this is computed. The sums run over a batch row, so an example must lie in
+one row, and a layer must be called once: `zero_probes` checks the second.
+"""
+
+import functools
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from flax import struct, traverse_util
+from jax import lax
+from jaxtyping import Array, Float, Int, UInt32
+
+from fairjax.errors import UserError
+
+
+@struct.dataclass
+class Rows:
+  """Which example each place belongs to: 1 … count, or 0 for padding."""
+
+  owner: Int[Array, 'r t']
+  count: int = struct.field(pytree_node=False)
+
+
+def _product(a, b, over_a: int, over_b: int, dtype=None):
+  dims = (((over_a,), (over_b,)), ((), ()))
+  return lax.dot_general(a, b, dims, preferred_element_type=dtype)
+
+
+def _gram(a: Float[Array, 'r t d']) -> Float[Array, 'r t t']:
+  """a_t·a_u for the places t, u of each row, in float32."""
+  return jnp.einsum('rtd,rud->rtu', a, a, preferred_element_type=jnp.float32)
+
+
+def _per_example(
+  pairs: Float[Array, 'r t t'], owner: Int[Array, 'r t'], count: int
+) -> Float[Array, 'b']:
+  """Sums over the pairs of places that belong to the same example."""
+  same = owner[:, :, None] == owner[:, None, :]
+  sums = jnp.sum(jnp.where(same, pairs, 0.0), axis=-1)
+  sums = jax.ops.segment_sum(sums.ravel(), owner.ravel(), count + 1)
+  return sums[1:]
+
+
+@jax.custom_vjp
+def _dense(x, kernel, bias, sq, owner):
+  width = kernel.shape[0]
+  y = _product(x.reshape(-1, width), kernel.astype(x.dtype), 1, 0)
+  if bias is not None:
+    y = y + bias.astype(x.dtype)
+  return y.reshape(*x.shape[:-1], -1)
+
+
+def _dense_forward(x, kernel, bias, sq, owner):
+  return _dense(x, kernel, bias, sq, owner), (x, kernel, bias, sq, owner)
+
+
+def _dense_backward(saved, g):
+  x, kernel, bias, sq, owner = saved
+  flat = g.reshape(-1, g.shape[-1])
+  dx = _product(flat, kernel.astype(g.dtype), 1, 1).reshape(x.shape)
+  dkernel = _product(x.reshape(-1, x.shape[-1]), flat, 0, 0, jnp.float32)
+  dbias = None if bias is None else flat.sum(0, dtype=jnp.float32)
+  dsq = None
+  if sq is not None:
+    pairs = (_gram(x) + (bias is not None)) * _gram(g)
+    dsq = _per_example(pairs, owner, sq.shape[0])
+  return dx, dkernel, dbias, dsq, None
+
+
+_dense.defvjp(_dense_forward, _dense_backward)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(5,))
+def _norm(x, scale, bias, sq, owner, eps):
+  return _norm_forward(x, scale, bias, sq, owner, eps)[0]
+
+
+def _norm_forward(x, scale, bias, sq, owner, eps):
+  wide = x.astype(jnp.float32)
+  mean = wide.mean(-1, keepdims=True)
+  centred = wide - mean
+  rate = lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
+  y = (centred * rate * scale + bias).astype(x.dtype)
+  return y, (x, mean, rate, scale, sq, owner)
+
+
+def _norm_backward(eps, saved, g):
+  x, mean, rate, scale, sq, owner = saved
+  g = g.astype(jnp.float32)
+  unit = (x.astype(jnp.float32) - mean) * rate
+  inner, scaled = g * scale, g * unit
+  dx = rate * (
+    inner
+    - inner.mean(-1, keepdims=True)
+    - unit * (inner * unit).mean(-1, keepdims=True)
+  )
+  over = tuple(range(g.ndim - 1))
+  dsq = None
+  if sq is not None:
+    # ‖Σ_t v_t‖² = Σ_{t,u} v_t·v_u, for scale and bias side by side.
+    pairs = _gram(jnp.concatenate([scaled, g], -1))
+    dsq = _per_example(pairs, owner, sq.shape[0])
+  return dx.astype(x.dtype), scaled.sum(over), g.sum(over), dsq, None
+
+
+_norm.defvjp(_norm_forward, _norm_backward)
+
+
+@jax.custom_vjp
+def _embed(table, ids, sq, owner):
+  return table.at[ids].get(mode='clip')
+
+
+def _embed_forward(table, ids, sq, owner):
+  return _embed(table, ids, sq, owner), (table, ids, sq, owner)
+
+
+def _embed_backward(saved, g):
+  table, ids, sq, owner = saved
+  flat = g.reshape(-1, g.shape[-1])
+  if table.shape[0] <= 32:  # a product is cheaper than a scatter into few rows
+    chosen = jax.nn.one_hot(ids.ravel(), table.shape[0], dtype=g.dtype)
+    dtable = _product(chosen, flat, 0, 0, jnp.float32)
+  else:
+    dtable = jnp.zeros_like(table).at[ids.ravel()].add(flat, mode='drop')
+  dsq = None
+  if sq is not None:
+    pairs = jnp.where(ids[:, :, None] == ids[:, None, :], _gram(g), 0.0)
+    dsq = _per_example(pairs, owner, sq.shape[0])
+  return dtable, None, dsq, None
+
+
+_embed.defvjp(_embed_forward, _embed_backward)
+
+
+def _probe(module: nn.Module, rows: Rows):
+  """The layer's probe and owners where norms are asked for, else Nones."""
+  if not module.has_variable('probes', 'sq'):
+    if module.is_initializing() or not module.is_mutable_collection('probes'):
+      return None, None
+    module.put_variable('probes', 'sq', jnp.zeros(rows.count, jnp.float32))
+  return module.get_variable('probes', 'sq'), rows.owner
+
+
+def _count_call(module: nn.Module) -> None:
+  if not module.is_initializing():
+    module.sow('calls', 'n', 0)
+
+
+class Dense(nn.Module):
+  """y = x W + b over all places of [r, t]; `dtype` is that of the product."""
+
+  features: int
+  bias: bool = True
+  dtype: Any = jnp.float32
+  deviation: float = 0.02  # of the initial kernel
+
+  @nn.compact
+  def __call__(
+    self, x: Float[Array, 'r t d'], rows: Rows
+  ) -> Float[Array, 'r t f']:
+    normal = nn.initializers.normal(self.deviation)
+    kernel = self.param('kernel', normal, (x.shape[-1], self.features))
+    bias = None
+    if self.bias:
+      bias = self.param('bias', nn.initializers.zeros, (self.features,))
+    _count_call(self)
+    return _dense(x.astype(self.dtype), kernel, bias, *_probe(self, rows))
+
+
+class LayerNorm(nn.Module):
+  """y = (x - mean) / sqrt(variance + eps) ∘ scale + bias, in float32."""
+
+  eps: float = 1e-12
+  dtype: Any = jnp.float32
+
+  @nn.compact
+  def __call__(
+    self, x: Float[Array, 'r t d'], rows: Rows
+  ) -> Float[Array, 'r t d']:
+    scale = self.param('scale', nn.initializers.ones, (x.shape[-1],))
+    bias = self.param('bias', nn.initializers.zeros, (x.shape[-1],))
+    _count_call(self)
+    y = _norm(x, scale, bias, *_probe(self, rows), self.eps)
+    return y.astype(self.dtype)
+
+
+class Embed(nn.Module):
+  """Rows of a table; `attend` is the tied output layer."""
+
+  count: int
+  features: int
+  dtype: Any = jnp.float32
+  deviation: float = 0.02
+
+  def setup(self):
+    normal = nn.initializers.normal(self.deviation)
+    shape = (self.count, self.features)
+    self.embedding = self.param('embedding', normal, shape)
+
+  def __call__(
+    self, ids: Int[Array, 'r t'], rows: Rows
+  ) -> Float[Array, 'r t d']:
+    _count_call(self)
+    y = _embed(self.embedding, ids, *_probe(self, rows))
+    return y.astype(self.dtype)
+
+  def attend(self, x: Float[Array, 'r t d']) -> Float[Array, 'r t v']:
+    """Scores of every row: x Eᵀ (a second use, which the probe refuses)."""
+    _count_call(self)
+    table = self.embedding.astype(self.dtype)
+    return jnp.einsum('rtd,vd->rtv', x.astype(self.dtype), table)
+
+
+@jax.custom_vjp
+def owned(x, owner):
+  """x itself; in the backward pass padding gives no cotangent.
+
+  A model puts its output through this, so that whatever a loss does with
+  padding never reaches a parameter. `owner` covers the leading axes of x.
+  """
+  return x
+
+
+def _owned_backward(owner, g):
+  real = owner.reshape(owner.shape + (1,) * (g.ndim - owner.ndim)) > 0
+  return jnp.where(real, g, jnp.zeros_like(g)), None
+
+
+owned.defvjp(lambda x, owner: (x, owner), _owned_backward)
+
+GOLDEN = 0x9E3779B9  # 2³² / golden ratio: spreads consecutive counters
+
+
+def mix(z: UInt32[Array, '*s']) -> UInt32[Array, '*s']:
+  """A bijective avalanche of 32 bits (Wellons' lowbias32)."""
+  z = (z ^ (z >> 16)) * jnp.uint32(0x7FEB352D)
+  z = (z ^ (z >> 15)) * jnp.uint32(0x846CA68B)
+  return z ^ (z >> 16)
+
+
+def fold(key: Array | None, number: int | Array) -> Array | None:
+  """The key of the number-th use of `key`; None stays None."""
+  if key is None:
+    return None
+  return mix(key + jnp.asarray(number).astype(jnp.uint32) * jnp.uint32(GOLDEN))
+
+
+def identities(
+  example: Int[Array, 'b'],
+  owner: Int[Array, 'r t'],
+  positions: Int[Array, 'r t'],
+) -> UInt32[Array, 'r t']:
+  """A number for each place that knows only its example and position."""
+  who = jnp.take(example, owner - 1, mode='clip').astype(jnp.uint32)
+  where = positions.astype(jnp.uint32) * jnp.uint32(GOLDEN)
+  return mix(mix(who) + where)
+
+
+def dropout(
+  x: Float[Array, '*s d'],
+  rate: float,
+  key: UInt32[Array, ''] | None,
+  identity: UInt32[Array, '...'],
+  feature: UInt32[Array, '...'] | None = None,
+) -> Float[Array, '*s d']:
+  """Zeroes a share `rate` of x, by hash of (key, identity, feature).
+
+  `identity` has the leading axes of x (or broadcasts to them), `feature`
+  its last (default: the index); so where a place lies in the batch does not
+  matter. A None key is evaluation.
+  """
+  if key is None or rate == 0.0:
+    return x
+  if feature is None:
+    feature = lax.iota(jnp.uint32, x.shape[-1])
+  counter = feature * jnp.uint32(GOLDEN)
+  bits = mix(mix(identity ^ key)[..., None] + counter)
+  keep = bits < jnp.uint32(int((1.0 - rate) * 2**32))
+  return jnp.where(keep, x * (1.0 / (1.0 - rate)), jnp.zeros_like(x))
+
+
+def zero_probes(module: nn.Module, params: Any, batch: dict) -> dict:
+  """The `probes` collection of zeros for this batch's number of examples.
+
+  With probes p, the gradient by p of Σ_b loss_b(params, p) holds each
+  layer's squared norms; their sum over layers is each example's.
+  """
+  run = functools.partial(module.apply, mutable=['probes', 'calls'])
+  _, made = jax.eval_shape(run, {'params': params}, batch)
+  for path, calls in traverse_util.flatten_dict(made['calls']).items():
+    if len(calls) > 1:
+      raise UserError(
+        f'layer {"/".join(path[:-1])} is used {len(calls)} times (a tied or '
+        'repeated layer); exact per-example gradient norms need layers that '
+        'are used once, so score a model without it'
+      )
+  return jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), made['probes'])
+
+
+def uncovered(params: Any, probes: Any) -> list[str]:
+  """The paths of parameters that no probe speaks for."""
+  probed = {path[:-1] for path in traverse_util.flatten_dict(probes)}
+  paths = traverse_util.flatten_dict(params)
+  return ['/'.join(path) for path in paths if path[:-1] not in probed]
