@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairjax.data.tokens import Ragged
+from fairjax.errors import UserError
 
 ORDER = 3  # the random stream of the order of examples
 SHAPES = 4  # row counts, hence compiled shapes, of a layout
@@ -55,7 +56,7 @@ class Plan(NamedTuple):
   """Where each example of many batches goes; [steps, …, b] but for rows."""
 
   example: np.ndarray  # int32: row of the pool, -1 for padding
-  place: np.ndarray  # int64: flat index of its first token into [r, t]
+  place: np.ndarray  # int32: flat index of its first token into [r, t]
   heads: np.ndarray  # int32: flat index into [r, m]
   rows: np.ndarray  # int64 [steps]: r
 
@@ -80,8 +81,9 @@ def pack(
 def _pack(lengths, width, firsts):
   g, b = lengths.shape
   order = np.argsort(-lengths, axis=1, kind='stable')
-  falling = np.take_along_axis(lengths, order, 1).T.astype(np.uint16, order='C')
-  free = np.full((g, b), width, np.uint16)
+  size = np.uint16 if width < 1 << 15 else np.uint32
+  falling = np.take_along_axis(lengths, order, 1).T.astype(size, order='C')
+  free = np.full((g, b), width, size)
   count = np.zeros((g, b), np.int32)
   free_flat, count_flat = free.reshape(-1), count.reshape(-1)
   batch = np.arange(g)
@@ -109,21 +111,21 @@ def plan(lengths: np.ndarray, example: np.ndarray, layout: Layout) -> Plan:
   """Packs the batches `example` [steps, …, b]; one r for all of a step."""
   flat = example.reshape(-1, layout.batch)
   need = np.where(flat >= 0, lengths[flat], 0)
-  if need.max() > layout.width:
+  real = flat >= 0
+  if need.max() > layout.width or need[real].min(initial=1) < 1:
     raise ValueError(
-      f'a text of {need.max()} ids does not fit rows of {layout.width}; the '
-      'layout was made for other texts'
+      f'texts of {need[real].min()} to {need.max()} ids do not fit rows of '
+      f'{layout.width}; the layout was made for other texts'
     )
   row, column, slot = pack(need, layout.width, layout.firsts)
-  real = flat >= 0
   used = np.where(real, row + 1, 0).max(1).reshape(len(example), -1).max(1)
   shapes = np.array(layout.rows)
-  place = np.where(real, row.astype(np.int64) * layout.width + column, 0)
-  heads = np.where(real, row * layout.firsts + slot, 0)
+  place = np.where(real, row * np.int32(layout.width) + column, 0)
+  heads = np.where(real, row * np.int32(layout.firsts) + slot, 0)
   return Plan(
     example,
     place.reshape(example.shape),
-    heads.astype(np.int32).reshape(example.shape),
+    heads.reshape(example.shape),
     shapes[np.searchsorted(shapes, used)],
   )
 
@@ -140,17 +142,19 @@ def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
   which = real // b  # the batch of the stack that an example is in
   begin = plan.place[step].reshape(-1)[real]
 
+  # Tokens lie end to end in `flat`, texts apart in the rows: two shifts a text.
+  # Values are cast to int32 before they are placed: placing casts slowly.
   offset = pool.tokens.offsets[row]
   length = pool.tokens.offsets[row + 1] - offset
-  before = np.cumsum(length) - length
+  before = length.cumsum() - length
   run = np.arange(length.sum())
-  source = run + np.repeat(offset - before, length)
-  target = run + np.repeat(which * (r * t) + begin - before, length)
+  source = run + (offset - before).repeat(length)
+  target = run + (which * (r * t) + begin - before).repeat(length)
 
   def spread(values):
-    out = np.zeros(stack * r * t, np.int32)
-    out[target] = values
-    return out.reshape(*lead, r, t)
+    out = np.zeros((*lead, r, t), np.int32)
+    out.reshape(-1)[target] = values.astype(np.int32, copy=False)
+    return out
 
   def by_example(values, dtype):
     out = np.zeros(stack * b, dtype)
@@ -160,9 +164,9 @@ def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
   firsts = np.zeros(stack * r * m, np.int32)
   firsts[which * (r * m) + heads[real]] = begin % t
   batch = {
-    'tokens': spread(pool.tokens.flat[source]),
-    'owner': spread(np.repeat(real % b + 1, length)),
-    'positions': spread(run - np.repeat(before, length)),
+    'tokens': spread(pool.tokens.flat.take(source)),
+    'owner': spread((real % b + 1).astype(np.int32).repeat(length)),
+    'positions': spread(run - before.repeat(length)),
     'firsts': firsts.reshape(*lead, r, m),
     'heads': heads.reshape(*lead, b),
     'example': example.reshape(*lead, b),
@@ -170,7 +174,7 @@ def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
     'weight': by_example(pool.weight, np.float32),
   }
   if pool.tokens.types is not None:
-    batch['types'] = spread(pool.tokens.types[source])
+    batch['types'] = spread(pool.tokens.types.take(source))
   return batch
 
 
@@ -293,6 +297,8 @@ class Batches:
   ):
     self.pool, self.layout, self.seeds = pool, layout, list(seeds)
     self.rows = np.asarray(rows, np.int32)
+    if not self.rows.size:
+      raise UserError('there are no rows to train on; the method took them all')
     self.accumulate = accumulate
     self.steps_per_epoch = -(-self.rows.shape[1] // (layout.batch * accumulate))
     self._lengths = pool.tokens.lengths.astype(np.int32)
@@ -351,19 +357,52 @@ def sweep(pool: Pool, rows: np.ndarray, layout: Layout) -> Sweep:
   rounds = example.reshape(layout.batch, steps)
   rounds[1::2] = rounds[1::2, ::-1]  # there and back again
   dealt = np.ascontiguousarray(rounds.T)
-  return Sweep(pool, plan(lengths, dealt, layout), layout)
+  # That shape need not be one of the layout's, only as divisible.
+  unit = math.gcd(*layout.rows)
+  every = tuple(range(unit, layout.rows[-1] + 1, unit))
+  made = plan(lengths, dealt, layout._replace(rows=every))
+  made = made._replace(rows=np.full_like(made.rows, made.rows.max()))
+  return Sweep(pool, made, layout)
+
+
+class _Block:
+  """The batches of some steps; opaque, so that grain does not walk into it."""
+
+  def __init__(self, batches: list[dict]):
+    self.batches = batches
+
+
+class _Blocks:
+  """Batches `size` steps at a time: a source whose items are worth a thread."""
+
+  def __init__(self, batches: Any, start: int, stop: int, size: int):
+    self.batches, self.start, self.stop, self.size = batches, start, stop, size
+
+  def __len__(self) -> int:
+    return math.ceil((self.stop - self.start) / self.size)
+
+  def __getitem__(self, i: int) -> _Block:
+    first = self.start + int(i) * self.size
+    steps = range(first, min(first + self.size, self.stop))
+    return _Block([self.batches[step] for step in steps])
 
 
 def stream(
   batches: Any, start: int, stop: int, threads: int = 2
 ) -> Iterator[dict]:
-  """Batches start … stop-1 in order, made ahead of need by `threads`."""
+  """Batches start … stop-1 in order, made ahead of need by `threads`.
+
+  Passing an item between threads costs as much as filling a small batch, so
+  small ones travel in blocks of about a thousand examples.
+  """
   if stop <= start:
-    return iter(())
+    return
   import grain
 
-  source = grain.MapDataset.source(batches)[start:stop]
+  examples = batches[start]['example'].size
+  blocks = _Blocks(batches, start, stop, min(16, max(1, 1024 // examples)))
   options = grain.ReadOptions(
     num_threads=threads, prefetch_buffer_size=2 * threads
   )
-  return iter(source.to_iter_dataset(options))
+  for block in grain.MapDataset.source(blocks).to_iter_dataset(options):
+    yield from block.batches
