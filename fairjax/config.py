@@ -167,14 +167,16 @@ class Grid:
 class Weighting:
   """Instance weights (methods/reweight.py)."""
 
-  z: str = 'terms'  # 'gender', 'terms', 'identity', or 'columns:a,b'
-  terms: str = ''  # file of identity terms, one a line
+  z: str = 'gender'  # 'gender', 'terms', 'identity', or 'columns:a,b'
+  terms: str = ''  # file of terms, one a line; gender: '' our own words
+  how: str = 'words'  # how terms are sought: 'words' or 'reference' (literal)
   estimator: str = 'forest'  # 'forest', 'logistic' or 'count'
   trees: int = 100
   depth: int = 18
   criterion: str = 'entropy'
   folds: int = 5  # K of the cross-prediction
   formula: str = 'code'  # 'code' (class means 1) or 'paper' (P(y)/P(y|z))
+  q: str = ''  # Q(y) as '0.9,0.1', class 0 first; '' is the data's P(y)
   clip: float = 0.0  # largest weight; 0 is none
 
 
@@ -239,6 +241,25 @@ def validate(config: Config) -> None:
       c.weighting.folds >= 2,
       f'weighting.folds is {c.weighting.folds}; at least 2 is needed',
     ),
+    (
+      c.weighting.trees >= 1,
+      f'weighting.trees is {c.weighting.trees}; at least 1 is needed',
+    ),
+    (
+      c.weighting.depth >= 0,
+      f'weighting.depth is {c.weighting.depth}; 0 (no limit) or more is needed',
+    ),
+    (
+      c.weighting.clip >= 0,
+      f'weighting.clip is {c.weighting.clip}; 0 (none) or a largest weight',
+    ),
+    (
+      c.weighting.z in ('gender', 'terms', 'identity')
+      or c.weighting.z.removeprefix('columns:').strip()
+      not in ('', c.weighting.z),
+      f"weighting.z is {c.weighting.z!r}; 'gender', 'terms', 'identity' or "
+      "'columns:a,b' is needed",
+    ),
   ]
   for ok, sentence in rules:
     if not ok:
@@ -253,6 +274,12 @@ def validate(config: Config) -> None:
     ('train.keep', t.keep, ('best', 'last')),
     ('scoring.never', c.scoring.never, ('max', 'inf', 'zero')),
     ('weighting.formula', c.weighting.formula, ('code', 'paper')),
+    ('weighting.how', c.weighting.how, ('words', 'reference')),
+    (
+      'weighting.criterion',
+      c.weighting.criterion,
+      ('entropy', 'gini', 'log_loss'),
+    ),
     (
       'weighting.estimator',
       c.weighting.estimator,

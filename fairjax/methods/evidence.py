@@ -1,0 +1,172 @@
+"""z: what a text's row says of demographics, as numbers (methods/reweight.py).
+
+Four kinds, by `config.weighting.z`: 'gender', 'terms', 'identity',
+'columns:a,b'.
+"""
+
+from importlib import resources
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from fairjax.config import Config
+from fairjax.errors import UserError
+from fairjax.methods.terms import count_terms, read_terms
+
+# The annotations of Civil Comments, under the names of its files.
+IDENTITIES = (
+  *('male', 'female', 'transgender', 'other_gender'),
+  *('heterosexual', 'homosexual_gay_or_lesbian', 'bisexual'),
+  *('other_sexual_orientation', 'christian', 'jewish', 'muslim', 'hindu'),
+  *('buddhist', 'atheist', 'other_religion', 'black', 'white', 'asian'),
+  *('latino', 'other_race_or_ethnicity', 'physical_disability'),
+  *('intellectual_or_learning_disability', 'psychiatric_or_mental_illness'),
+  'other_disability',
+)
+
+
+# Gender words that are in no pair, since the other half depends on grammar.
+PRONOUNS = ('him', 'his', 'her', 'hers')
+
+
+class Evidence(NamedTuple):
+  """What z is made of."""
+
+  names: list[str]  # of the columns
+  values: np.ndarray  # float32 [n, d]
+  present: sparse.csr_array  # [n, t] bool: the terms a row speaks of
+  terms: list[str]  # of the columns of `present`
+  fitted: np.ndarray  # bool [n]; elsewhere P(y|z) is the class prior
+
+
+def evidence(table: pd.DataFrame, config: Config) -> Evidence:
+  """z of each row, by `config.weighting.z`."""
+  kind = config.weighting.z
+  if kind == 'gender':
+    z = _gender(table, config)
+  elif kind == 'terms':
+    z = _terms(table, config)
+  elif kind == 'identity':
+    z = _identity(table, config)
+  else:
+    z = _columns(table, kind.removeprefix('columns:').split(','))
+  values = z.values[z.fitted]
+  if (values == values[:1]).all():
+    raise UserError(
+      f'z is the same in all {len(values)} rows that have it '
+      f'(weighting.z={kind}), so it says nothing of the label; choose another'
+    )
+  return z
+
+
+def gender_words(config: Config) -> list[str]:
+  """The words of `weighting.terms`, or both columns of our own list."""
+  if config.weighting.terms:
+    return read_terms(config.weighting.terms)
+  pairs = pd.read_csv(
+    resources.files('fairjax.pairs') / 'words.csv', keep_default_na=False
+  )
+  words = [*PRONOUNS, *pairs['male'], *pairs['female']]
+  return [word for word in dict.fromkeys(words) if word]
+
+
+def _gender(table: pd.DataFrame, config: Config) -> Evidence:
+  """tf·idf of the gender words: tf is the count, idf = ln(n / (df + 1)).
+
+  n rows have a gender word, df of them have this one. P(y|z) is fitted on
+  those n rows; the others get the class prior.
+  """
+  words = gender_words(config)
+  counts, _ = count_terms(table['text'], words, config.weighting.how)
+  counts, words = _used(counts, words, 'gender words')
+  some = counts.sum(1) > 0
+  rows = (counts > 0).sum(0)
+  idf = np.log(some.sum() / (rows + 1))
+  values = (counts.toarray() * idf).astype(np.float32)
+  return Evidence(words, values, counts > 0, words, some)
+
+
+def _terms(table: pd.DataFrame, config: Config) -> Evidence:
+  """Counts of the identity terms, and the number of words."""
+  terms = read_terms(config.weighting.terms)
+  counts, length = count_terms(table['text'], terms, config.weighting.how)
+  counts, terms = _used(counts, terms, f'terms of {config.weighting.terms}')
+  values = np.column_stack([counts.toarray(), length]).astype(np.float32)
+  everywhere = np.ones(len(table), bool)
+  return Evidence([*terms, 'length'], values, counts > 0, terms, everywhere)
+
+
+def _identity(table: pd.DataFrame, config: Config) -> Evidence:
+  """Annotated identities (missing is 0), counts of terms, number of words.
+
+  As the paper's code; the paper's text leaves out the counts, and so does an
+  empty `weighting.terms`.
+  """
+  names = [name for name in IDENTITIES if name in table]
+  if not names:
+    raise UserError(
+      'the table has no identity column such as '
+      f'{IDENTITIES[0]!r} or {IDENTITIES[-9]!r}; name yours with '
+      '--config.weighting.z=columns:a,b'
+    )
+  shares = np.column_stack([_numbers(table, n).fillna(0) for n in names])
+  path, how = config.weighting.terms, config.weighting.how
+  terms = read_terms(path) if path else []
+  counts, length = count_terms(table['text'], terms, how)
+  if path:
+    counts, terms = _used(counts, terms, f'terms of {path}')
+  values = np.column_stack([shares, counts.toarray(), length])
+  present = sparse.hstack([sparse.csr_array(shares >= 0.5), counts > 0])
+  return Evidence(
+    [*names, *terms, 'length'],
+    values.astype(np.float32),
+    present.tocsr(),
+    [*names, *(f'"{term}"' for term in terms)],
+    np.ones(len(table), bool),
+  )
+
+
+def _columns(table: pd.DataFrame, names: list[str]) -> Evidence:
+  """The user's columns: numbers as they are, texts one indicator a value."""
+  parts, titles = [], []
+  for name in map(str.strip, names):
+    if name not in table:
+      raise UserError(
+        f'weighting.z names the column {name!r}; the table has '
+        f'{", ".join(map(str, table.columns))}'
+      )
+    if pd.api.types.is_numeric_dtype(table[name]):
+      parts.append(_numbers(table, name).to_numpy()[:, None])
+      titles.append(name)
+      if np.isnan(parts[-1]).any():
+        row = table['id'].iloc[int(np.isnan(parts[-1]).argmax())]
+        raise UserError(
+          f'column {name!r} of weighting.z is empty in row {row}; fill it in'
+        )
+    else:
+      values, kinds = pd.factorize(table[name].fillna('').astype(str), True)
+      parts.append(np.eye(len(kinds))[values])
+      titles += [f'{name}={kind}' for kind in kinds]
+  values = np.column_stack(parts).astype(np.float32)
+  present = sparse.csr_array(values > 0)
+  return Evidence(titles, values, present, titles, np.ones(len(table), bool))
+
+
+def _numbers(table: pd.DataFrame, name: str) -> pd.Series:
+  try:
+    return pd.to_numeric(table[name]).astype(float)
+  except (TypeError, ValueError) as error:
+    raise UserError(f'column {name!r} is not a number: {error}') from error
+
+
+def _used(counts, terms: list[str], what: str):
+  """Only the terms that occur, or a sentence where none does."""
+  kept = np.flatnonzero(counts.sum(0))
+  if not len(kept):
+    raise UserError(
+      f'none of the {len(terms)} {what} occurs in the texts; check the list '
+      'and its spelling'
+    )
+  return counts[:, kept], [terms[i] for i in kept]

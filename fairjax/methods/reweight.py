@@ -1,0 +1,291 @@
+"""Instance weights: non-discrimination learning (Zhang et al., ACL 2020).
+
+If a data set differs from a fair one only by a selection that knows label y
+and demographic evidence z, then training on it with the weights
+
+  w = Q(y) / P(y|z)
+
+minimises the risk of the fair one, in which y does not depend on z. P(y|z) is
+cross-predicted (methods/crossfit.py); Q is P(Y) or given. Training and
+validation rows are weighted (the validation loss stops the training); tests
+never are.
+"""
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.methods import crossfit
+from fairjax.methods.evidence import Evidence, evidence
+
+NEAR_ZERO = 0.01  # P(y|z) below which a weight rests on too little
+QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+
+
+def reweight(tables: Tables, config: Config) -> Tables:
+  """Puts a `weight` on the training and validation rows.
+
+  A weight that a row already has is multiplied.
+  """
+  table = fitted_rows(tables)
+  made = weights(table, config).set_index('id')['weight']
+  out = dict(tables)
+  for split in ('train', 'valid'):
+    if split in tables:
+      rows = tables[split]
+      weight = made.loc[rows['id']].to_numpy()
+      out[split] = rows.assign(weight=weight * rows.get('weight', 1.0))
+  return out
+
+
+def fitted_rows(tables: Tables) -> pd.DataFrame:
+  """The rows that are weighted: training, then validation."""
+  splits = [tables[s] for s in ('train', 'valid') if s in tables]
+  return pd.concat(splits, ignore_index=True)
+
+
+def weights(table: pd.DataFrame, config: Config) -> pd.DataFrame:
+  """Columns id, weight, and p: the cross-predicted P(y|z) of the row's own y.
+
+  A forest's p of exactly 0 (no tree voted for the label) would give an
+  infinite weight; it counts as half a tree's vote, or as the smallest p there
+  is if that is smaller.
+  """
+  knobs = config.weighting
+  label = table['label'].to_numpy()
+  p = own(cross_predict(evidence(table, config), label, config), label)
+  if knobs.estimator == 'forest':
+    p = np.where(p > 0, p, min(0.5 / knobs.trees, p[p > 0].min()))
+  raw = ratio(label, p, target(label, knobs.q), knobs.formula)
+  weight = clip(label, raw, knobs.clip, knobs.formula)
+  return pd.DataFrame({'id': table['id'].array, 'weight': weight, 'p': p})
+
+
+def target(label: np.ndarray, given: str) -> np.ndarray:
+  """Q(y) [c]: 'given' as '0.9,0.1', or the labels' own shares."""
+  shares = np.bincount(label) / len(label)
+  if not given:
+    return shares
+  try:
+    q = np.array([float(part) for part in given.split(',')])
+  except ValueError:
+    q = np.zeros(0)
+  if len(q) != len(shares) or (q < 0).any() or not np.isclose(q.sum(), 1):
+    raise UserError(
+      f'weighting.q is {given!r}; give {len(shares)} shares, one a class, that '
+      'add up to 1'
+    )
+  return q
+
+
+def cross_predict(
+  z: Evidence, label: np.ndarray, config: Config, name: str = ''
+) -> np.ndarray:
+  """P(y|z) [n, c] for each row from folds that do not hold it.
+
+  `name` is another estimator than the config's.
+  """
+  knobs = config.weighting
+  prior = np.bincount(label) / len(label)
+  fold = crossfit.folds(label[z.fitted], knobs.folds)
+  distinct = crossfit.distinct(z.values[z.fitted])
+  rows = distinct, label[z.fitted], fold, len(prior)
+  name = name or knobs.estimator
+  if name == 'forest':
+    fitted = crossfit.forest(
+      *rows,
+      trees=knobs.trees,
+      depth=knobs.depth,
+      criterion=knobs.criterion,
+      seed=config.seed,
+    )
+  elif name == 'logistic':
+    fitted = crossfit.logistic(*rows)
+  else:
+    fitted = crossfit.count(*rows)
+  out = np.tile(prior, (len(label), 1))
+  out[z.fitted] = fitted
+  return out
+
+
+def own(p: np.ndarray, label: np.ndarray) -> np.ndarray:
+  """The probability [n] of each row's own label."""
+  return p[np.arange(len(label)), label]
+
+
+def ratio(
+  label: np.ndarray, p: np.ndarray, q: np.ndarray, formula: str
+) -> np.ndarray:
+  """Weights [n] from P(y|z) [n] of the own label and Q [c].
+
+  formula='paper': Q(y) / p, literally. formula='code': as the authors' code,
+  1/p divided by its class's mean, so that each class keeps its mass: the mean
+  weight is Q(y) / P(y) in each class, exactly 1 with Q = P.
+  """
+  if formula == 'paper':
+    return q[label] / p
+  size = np.bincount(label)
+  mean = np.bincount(label, 1 / p) / np.maximum(size, 1)
+  return q[label] / (size[label] / len(label)) / p / mean[label]
+
+
+def clip(
+  label: np.ndarray, weight: np.ndarray, limit: float, formula: str
+) -> np.ndarray:
+  """Weights [n] of at most `limit`; 0 leaves them.
+
+  With formula='code' the rest of a class is scaled up by the one factor s for
+  which the mean of min(s·w, limit) is the class's mean again.
+  """
+  if not limit:
+    return weight
+  if formula == 'paper':
+    return np.minimum(weight, limit)
+  out = np.empty_like(weight)
+  for kind in np.unique(label):
+    rows = label == kind
+    w = np.sort(weight[rows])[::-1]
+    if limit <= w.mean():
+      raise UserError(
+        f'weighting.clip is {limit} but the weights of label {kind} have mean '
+        f'{w.mean():.3g}; choose a limit above it'
+      )
+    # With the k largest at the limit, s spreads what is left over the others.
+    left = w.sum() - limit * np.arange(len(w))
+    s = left / np.cumsum(w[::-1])[::-1]
+    k = np.flatnonzero(s * w <= limit)[0]
+    out[rows] = np.minimum(s[k] * weight[rows], limit)
+  return out
+
+
+# Report
+
+
+def report(table: pd.DataFrame, made: pd.DataFrame, config: Config) -> dict:
+  """What the weights do, for results.json and the page.
+
+  `made` is the result of `weights(table, config)`.
+  """
+  knobs = config.weighting
+  label = table['label'].to_numpy()
+  w, p = made['weight'].to_numpy(), made['p'].to_numpy()
+  z = evidence(table, config)
+  raw = ratio(label, p, target(label, knobs.q), knobs.formula)
+  one_vote = 1 / knobs.trees if knobs.estimator == 'forest' else 0.0
+  near = max(NEAR_ZERO, one_vote)
+  out = {
+    'rows': len(table),
+    'z': knobs.z,
+    'estimator': knobs.estimator,
+    'formula': knobs.formula,
+    'folds': knobs.folds,
+    'columns': z.values.shape[1],
+    'distinct': len(crossfit.distinct(z.values[z.fitted]).values),
+    'rows_with_prior': int((~z.fitted).sum()),
+    'effective': effective(w),
+    'effective_by_class': [effective(w[label == c]) for c in np.unique(label)],
+    'mean_by_class': [float(w[label == c].mean()) for c in np.unique(label)],
+    'quantiles': dict(
+      zip(map(str, QUANTILES), np.quantile(w, QUANTILES).tolist())
+    ),
+    'clip': cut_mass(raw, knobs.clip),
+    'near_zero': {'below': near, 'share': float((p < near).mean())},
+    'terms': term_shares(z, label == config.measures.positive, w),
+    'estimators': compare(z, label, p, config),
+  }
+  out['warnings'] = _warnings(out, knobs)
+  return out
+
+
+def effective(weight: np.ndarray) -> float:
+  """Kish's effective sample size, (sum w)^2 / sum w^2."""
+  return float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def cut_mass(raw: np.ndarray, limit: float) -> dict:
+  """Rows above the limit, and the share of all weight that lay above it."""
+  over = np.maximum(raw - limit, 0) if limit else np.zeros(1)
+  return {
+    'limit': limit,
+    'rows': int((over > 0).sum()),
+    'mass': float(over.sum() / raw.sum()),
+  }
+
+
+def term_shares(z: Evidence, positive: np.ndarray, w: np.ndarray) -> list[dict]:
+  """The paper's Table 8: who speaks of a term, before and after weighting.
+
+  For each term the share of the positives' mass, and of all mass, whose text
+  holds it, unweighted and weighted; the gap is their difference.
+  """
+  present = z.present.astype(float)
+
+  def shares(mass):
+    among = mass * positive
+    return (
+      (among @ present) / max(among.sum(), 1e-300),
+      (mass @ present) / mass.sum(),
+    )
+
+  before, after = shares(np.ones_like(w)), shares(w)
+  rows = np.asarray(present.sum(0)).ravel()
+  return [
+    {
+      'term': term,
+      'rows': int(rows[i]),
+      'positive': float(before[0][i]),
+      'overall': float(before[1][i]),
+      'gap': float(before[0][i] - before[1][i]),
+      'weighted_positive': float(after[0][i]),
+      'weighted_overall': float(after[1][i]),
+      'weighted_gap': float(after[0][i] - after[1][i]),
+    }
+    for i, term in enumerate(z.terms)
+  ]
+
+
+def compare(z: Evidence, label, p: np.ndarray, config: Config) -> list[dict]:
+  """The chosen estimator beside the two fast ones.
+
+  Lower log loss on held-out rows is the better P(y|z); the correlation is of
+  1/p with the chosen estimator's.
+  """
+  out = []
+  q = target(label, config.weighting.q)
+  for name in dict.fromkeys((config.weighting.estimator, 'logistic', 'count')):
+    same = name == config.weighting.estimator
+    mine = p if same else own(cross_predict(z, label, config, name), label)
+    w = ratio(label, mine, q, config.weighting.formula)
+    out.append(
+      {
+        'name': name,
+        'log_loss': float(-np.log(mine).mean()),
+        'effective': effective(w),
+        'largest': float(w.max()),
+        'correlation': float(np.corrcoef(1 / mine, 1 / p)[0, 1]),
+      }
+    )
+  return out
+
+
+def _warnings(made: dict, knobs) -> list[str]:
+  out = []
+  near = made['near_zero']
+  if near['share'] > 0:
+    out.append(
+      f'P(y|z) is below {near["below"]:.3g} in {near["share"]:.2%} of '
+      'the rows: their weights rest on very few; think of weighting.clip'
+    )
+  if made['effective'] < 0.5 * made['rows']:
+    out.append(
+      f'the weights leave an effective {made["effective"]:.0f} of '
+      f'{made["rows"]} rows; think of weighting.clip or a coarser z'
+    )
+  if made['clip']['mass'] > 0.05:
+    out.append(
+      f'weighting.clip cuts {made["clip"]["mass"]:.1%} of all weight, so z and '
+      'the label stay related'
+    )
+  return out

@@ -1,0 +1,526 @@
+"""Instance weights against scikit-learn, published values and a simulation."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fairjax.config import Config, Weighting
+from fairjax.errors import UserError
+from fairjax.methods import crossfit
+from fairjax.methods.evidence import evidence, gender_words
+from fairjax.methods.reweight import (
+  clip,
+  effective,
+  fitted_rows,
+  ratio,
+  report,
+  reweight,
+  target,
+  weights,
+)
+from fairjax.methods.terms import count_terms, read_terms
+
+
+def config_of(seed=0, **knobs):
+  return Config(seed=seed, weighting=Weighting(**knobs))
+
+
+def table_of(texts, labels, **columns):
+  return pd.DataFrame(
+    {
+      'id': [f'train-{i}' for i in range(len(texts))],
+      'text': texts,
+      'label': np.array(labels, np.int64),
+      **columns,
+    }
+  )
+
+
+def gendered(n=600, seed=0, classes=2):
+  """Short texts whose label leans on the gender word."""
+  rng = np.random.default_rng([seed, 1])
+  words = ['he', 'she', 'the man', 'a woman', 'nobody', 'her brother']
+  pick = rng.integers(0, len(words), n)
+  label = np.where(rng.random(n) < 0.7, pick % classes, rng.integers(classes))
+  texts = [f'{words[k]} came by {"so " * (i % 3)}' for i, k in enumerate(pick)]
+  return table_of(texts, label)
+
+
+# Counting
+
+
+def test_words_are_counted_between_any_separators():
+  texts = ['Gay, gay gay! (GAY)', 'a middle-aged man', '', 'gayer  day', 'Ünal']
+  counts, length = count_terms(texts, ['gay', 'middle aged', 'aged', 'ünal'])
+  assert counts.toarray().tolist() == [
+    [4, 0, 0, 0],
+    [0, 1, 1, 0],
+    [0, 0, 0, 0],
+    [0, 0, 0, 0],
+    [0, 0, 0, 1],
+  ]
+  assert length.tolist() == [4, 4, 0, 2, 1]
+
+
+def test_the_reference_counts_repeats_once_and_loses_terms_at_commas():
+  texts = ['gay gay', 'gay gay gay', 'gay, he said', 'a gay man']
+  counts, length = count_terms(texts, ['gay'], 'reference')
+  assert counts.toarray().ravel().tolist() == [1, 2, 0, 1]
+  assert length.tolist() == [2, 3, 3, 3]
+  counts, _ = count_terms(texts, ['gay'])
+  assert counts.toarray().ravel().tolist() == [2, 3, 1, 1]
+
+
+def test_counts_equal_a_slow_twin(monkeypatch):
+  monkeypatch.setattr('fairjax.methods.terms.BLOCK', 7)  # several blocks
+  rng = np.random.default_rng(3)
+  parts = ['a', 'b', 'c', 'd', 'x']
+  texts = [' '.join(rng.choice(parts, rng.integers(0, 9))) for _ in range(60)]
+  terms = ['a', 'b', 'a b', 'b b', 'a b c', 'q']
+  counts, length = count_terms(texts, terms)
+  for i, text in enumerate(texts):
+    words = text.split()
+    assert length[i] == len(words)
+    for j, term in enumerate(terms):
+      t = term.split()
+      starts = range(len(words) - len(t) + 1)
+      slow = sum(words[s : s + len(t)] == t for s in starts)
+      assert counts[i, j] == slow
+
+
+@pytest.mark.parametrize(
+  ('content', 'says'),
+  [
+    (None, 'No such file'),
+    ('', 'no terms'),
+    ('gay\nold\nGay\n', 'line 3 .* repeats line 1'),
+    ('gay\n&&&\n', 'line 2 .* no word'),
+  ],
+)
+def test_bad_term_files(tmp_path, content, says):
+  path = tmp_path / 'terms.txt'
+  if content is not None:
+    path.write_text(content)
+  with pytest.raises(UserError, match=says):
+    read_terms(str(path))
+
+
+# P(y|z)
+
+
+def rows_of_z(n=400, classes=2, seed=0):
+  rng = np.random.default_rng([seed, 2])
+  z = rng.poisson(0.4, (n, 9)) * np.array([1, 0.37, 1, 1, 2.1, 1, 1, 1, 1])
+  score = z[:, :classes] * 1.5 + rng.gumbel(size=(n, classes))
+  return z, score.argmax(1)
+
+
+@pytest.mark.parametrize(
+  ('classes', 'k', 'criterion', 'depth'),
+  [(2, 5, 'entropy', 18), (3, 4, 'gini', 3), (2, 60, 'entropy', 27)],
+)
+def test_the_forest_is_cross_val_predict(classes, k, criterion, depth):
+  """The oracle: equal to the last bits although each z is written once."""
+  z, label = rows_of_z(classes=classes)
+  trees = 30 if k < 60 else 3
+  theirs = cross_val_predict(
+    RandomForestClassifier(
+      trees, max_depth=depth, criterion=criterion, random_state=233
+    ),
+    z,
+    label,
+    cv=k,
+    method='predict_proba',
+  )
+  ours = crossfit.forest(
+    crossfit.distinct(z),
+    label,
+    crossfit.folds(label, k),
+    classes,
+    trees=trees,
+    depth=depth,
+    criterion=criterion,
+    seed=233,
+  )
+  assert len(crossfit.distinct(z).values) < len(z)
+  np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-14)
+
+
+def test_the_forest_is_the_same_in_processes(monkeypatch):
+  z, label = rows_of_z()
+  rows = crossfit.distinct(z), label, crossfit.folds(label, 3), 2
+  knobs = dict(trees=30, depth=9, criterion='gini', seed=1)
+  alone = crossfit.forest(*rows, **knobs)
+  monkeypatch.setattr(crossfit, 'PARALLEL', 0)
+  assert (crossfit.forest(*rows, **knobs) == alone).all()
+
+
+def test_folds_are_those_of_scikit_learn():
+  _, label = rows_of_z(classes=3)
+  fold = crossfit.folds(label, 250 // 10)
+  split = StratifiedKFold(25).split(np.zeros((len(label), 1)), label)
+  for k, (train, held_out) in enumerate(split):
+    assert (np.flatnonzero(fold == k) == held_out).all()
+    assert (np.flatnonzero(fold != k) == train).all()
+
+
+@pytest.mark.parametrize('classes', [2, 3])
+def test_the_logistic_is_cross_val_predict(classes):
+  z, label = rows_of_z(classes=classes)
+  z = (z - z.mean(0)) / z.std(0)  # they would standardise within the fold
+  theirs = cross_val_predict(
+    LogisticRegression(max_iter=1000, tol=1e-8),
+    z,
+    label,
+    cv=6,
+    method='predict_proba',
+  )
+  fold = crossfit.folds(label, 6)
+  ours = crossfit.logistic(crossfit.distinct(z), label, fold, classes)
+  np.testing.assert_allclose(ours, theirs, atol=1e-4)
+  scaled = make_pipeline(StandardScaler(), LogisticRegression())
+  near = cross_val_predict(scaled, z, label, cv=6, method='predict_proba')
+  np.testing.assert_allclose(ours, near, atol=0.02)
+
+
+def test_the_count_equals_a_slow_twin():
+  z, label = rows_of_z(n=150, classes=3)
+  fold = crossfit.folds(label, 7)
+  ours = crossfit.count(crossfit.distinct(z), label, fold, 3)
+  for i in range(len(z)):
+    others = fold != fold[i]
+    same = others & (z == z[i]).all(1)
+    prior = np.bincount(label[others], minlength=3) / others.sum()
+    slow = np.bincount(label[same], minlength=3) + prior
+    np.testing.assert_allclose(ours[i], slow / (same.sum() + 1))
+
+
+def test_distinct_rows_give_the_table_back():
+  z, _ = rows_of_z()
+  values, row = crossfit.distinct(z)
+  assert (values[row] == z.astype(np.float32)).all()
+  assert len(values) == len(np.unique(z, axis=0))
+
+
+# Weights
+
+
+def test_golden_four_rows():
+  label = np.array([0, 0, 1, 1])
+  p = np.array([0.8, 0.4, 0.5, 0.25])
+  w = ratio(label, p, target(label, ''), 'code')
+  np.testing.assert_allclose(w, [2 / 3, 4 / 3, 2 / 3, 4 / 3], rtol=1e-15)
+  w = ratio(label, p, target(label, ''), 'paper')
+  np.testing.assert_allclose(w, [0.625, 1.25, 1, 2])
+
+
+@pytest.mark.parametrize('estimator', ['forest', 'logistic', 'count'])
+def test_every_class_has_mean_weight_one(estimator):
+  table = gendered()
+  made = weights(table, config_of(estimator=estimator, trees=20))
+  assert made['id'].tolist() == table['id'].tolist()
+  for c in (0, 1):
+    rows = (table['label'] == c).to_numpy()
+    assert abs(made['weight'][rows].mean() - 1) < 1e-12
+  # Rows without a gender word have the class prior.
+  none = table['text'].str.startswith('nobody').to_numpy()
+  prior = table['label'].value_counts(normalize=True)
+  expect = table['label'].map(prior)[none]
+  np.testing.assert_allclose(made['p'][none], expect)
+
+
+def test_a_given_target_moves_the_class_means():
+  table = gendered()
+  made = weights(table, config_of(estimator='count', q='0.9,0.1'))
+  share = table['label'].mean()
+  mass = made['weight'].groupby(table['label']).sum() / len(table)
+  np.testing.assert_allclose(mass, [0.9, 0.1])
+  assert 0.3 < share < 0.7
+  with pytest.raises(UserError, match=r'weighting\.q'):
+    weights(table, config_of(q='0.5,0.6'))
+
+
+@pytest.mark.parametrize('limit', [1.2, 2.0, 50.0])
+def test_clipping_keeps_the_class_means_and_the_order(limit):
+  rng = np.random.default_rng(0)
+  label = rng.integers(0, 2, 500)
+  raw = ratio(label, rng.beta(1, 2, 500), target(label, ''), 'code')
+  w = clip(label, raw, limit, 'code')
+  assert w.max() <= limit
+  for c in (0, 1):
+    assert abs(w[label == c].mean() - 1) < 1e-12
+    assert (np.diff(w[label == c][np.argsort(raw[label == c])]) >= 0).all()
+    below = (label == c) & (w < limit - 1e-9)
+    scale = w[below] / raw[below]
+    np.testing.assert_allclose(scale, scale[0])  # one factor a class
+  assert (clip(label, raw, limit, 'paper') == np.minimum(raw, limit)).all()
+  if limit > raw.max():
+    np.testing.assert_allclose(w, raw)
+
+
+def test_the_method_weights_training_and_validation_only():
+  table = gendered()
+  tables = {'train': table[:400], 'valid': table[400:500], 'test': table[500:]}
+  config = config_of(trees=10)
+  out = reweight(tables, config)
+  both = pd.concat([out['train'], out['valid']])
+  for c in (0, 1):
+    assert abs(both['weight'][both['label'] == c].mean() - 1) < 1e-12
+  assert 'weight' not in out['test'] and 'weight' not in tables['train']
+  again = reweight(tables, config)['train']['weight']
+  assert (again == out['train']['weight']).all()
+  other = reweight(tables, dataclasses.replace(config, seed=5))
+  assert (other['train']['weight'] != again).any()
+  doubled = {**tables, 'train': tables['train'].assign(weight=2.0)}
+  twice = reweight(doubled, config)['train']['weight']
+  np.testing.assert_allclose(twice, 2 * again)
+
+
+TABLE1 = {  # term: comments, share toxic (the paper's Table 1)
+  'gay': (868, 0.574),
+  'homosexual': (202, 0.344),
+  'mexican': (116, 0.216),
+  'blind': (257, 0.148),
+  'black': (1123, 0.131),
+}
+
+
+@pytest.mark.parametrize('estimator', ['count', 'forest'])
+def test_the_pattern_of_the_papers_table_1(tmp_path, estimator):
+  """159,686 comments, 9.6 % toxic: the weights undo each term's share."""
+  path = tmp_path / 'terms.txt'
+  path.write_text('\n'.join(TABLE1))
+  texts, labels = [], []
+  for term, (rows, share) in TABLE1.items():
+    toxic = round(rows * share)
+    texts += [f'a {term} person'] * rows
+    labels += [1] * toxic + [0] * (rows - toxic)
+  rest = 159_686 - len(texts)
+  toxic = round(159_686 * 0.096) - sum(labels)
+  texts += ['a plain person'] * rest
+  labels += [1] * toxic + [0] * (rest - toxic)
+  order = np.random.default_rng(0).permutation(len(texts))
+  table = table_of(np.array(texts, object)[order], np.array(labels)[order])
+  config = config_of(
+    z='terms',
+    terms=str(path),
+    estimator=estimator,
+    trees=10,
+    formula='paper',
+  )
+  made = weights(table, config)
+  for term, (rows, share) in TABLE1.items():
+    has = table['text'].str.contains(term)
+    for y, p in ((1, share), (0, 1 - share)):
+      some = made['weight'][has & (table['label'] == y)]
+      q = (0.904, 0.096)[y]
+      # Folds and, for the forest, bootstraps move p by its sampling error.
+      error = 4 * np.sqrt((1 - p) / (p * rows))
+      assert some.mean() == pytest.approx(q / p, rel=error)
+  out = report(table, made, config)
+  gaps = {row['term']: row for row in out['terms']}
+  assert gaps['gay']['rows'] == 868
+  assert gaps['gay']['positive'] == pytest.approx(0.0325, abs=2e-4)
+  assert gaps['gay']['gap'] > 0.025
+  for row in gaps.values():
+    assert abs(row['weighted_gap']) < 0.06 * max(row['weighted_overall'], 0.003)
+
+
+@pytest.mark.parametrize('estimator', ['exact', 'count', 'forest'])
+def test_weighted_risk_is_the_risk_without_discrimination(estimator):
+  """The theorem, by simulation.
+
+  Fair world: y and z independent, x given (y, z). Selection by (y, z) leaves
+  P(z) as it was. The risk of a fixed classifier, weighted, on selected data
+  must be its risk in the fair world.
+  """
+  rng = np.random.default_rng([7, 1])
+  q_y, q_z = np.array([0.7, 0.3]), np.array([0.5, 0.35, 0.15])
+  p_toxic = np.array([0.1, 0.4, 0.75])  # P(y=1|z) after selection
+  chosen = np.stack([(1 - p_toxic) / q_y[0], p_toxic / q_y[1]])  # y z
+  chosen /= chosen.max()
+  # Keep P(z): sum_y q(y) s(y, z) is constant over z by construction.
+  np.testing.assert_allclose(np.ptp(q_y @ chosen), 0, atol=1e-12)
+
+  def world(n):
+    y = rng.choice(2, n, p=q_y)
+    z = rng.choice(3, n, p=q_z)
+    x = rng.normal(y + 0.8 * z, 1)
+    return y, z, x
+
+  def loss(y, x):  # a fixed classifier that leans on what z moved
+    return np.logaddexp(0, -(2 * y - 1) * (1.3 * x - 1))
+
+  y, _, x = world(400_000)
+  fair = loss(y, x)
+  y, z, x = world(250_000)
+  kept = rng.random(len(y)) < chosen[y, z]
+  y, z, x = y[kept], z[kept], x[kept]
+  table = table_of([''] * len(y), y, z=z.astype(str))
+  if estimator == 'exact':
+    own = np.where(y == 1, p_toxic[z], 1 - p_toxic[z])
+    w = q_y[y] / own
+  else:
+    config = config_of(
+      z='columns:z',
+      q='0.7,0.3',
+      formula='paper',
+      estimator=estimator,
+      trees=10,
+    )
+    w = weights(table, config)['weight'].to_numpy()
+  ours = w * loss(y, x)
+  error = np.hypot(
+    fair.std() / np.sqrt(len(fair)), ours.std() / np.sqrt(len(ours))
+  )
+  assert abs(ours.mean() - fair.mean()) < 3 * error
+  assert abs(loss(y, x).mean() - fair.mean()) > 10 * error  # the bias is real
+
+
+def test_two_hundred_and_fifty_folds():
+  table = gendered(n=1400)
+  made = weights(table, config_of(folds=250, trees=3, depth=27))
+  for c in (0, 1):
+    assert made['weight'][table['label'] == c].mean() == pytest.approx(1)
+  assert np.isfinite(made['weight']).all()
+
+
+def test_a_label_that_follows_z_is_a_finite_weight_and_a_warning():
+  table = gendered()
+  table['label'] = table['text'].str.startswith('he').astype(int)
+  table.loc[table.index[table['label'] == 1][0], 'label'] = 0
+  config = config_of(trees=20)
+  made = weights(table, config)
+  assert np.isfinite(made['weight']).all()
+  out = report(table, made, config)
+  assert out['near_zero']['share'] > 0
+  assert any('P(y|z) is below' in line for line in out['warnings'])
+
+
+def test_the_report_adds_up():
+  table = gendered()
+  config = config_of(trees=20, clip=1.5)
+  made = weights(table, config)
+  out = report(table, made, config)
+  w = made['weight'].to_numpy()
+  assert out['effective'] == pytest.approx(effective(w))
+  assert effective(np.ones(9)) == 9
+  assert out['quantiles']['1.0'] == w.max() <= 1.5
+  assert [e['name'] for e in out['estimators']] == [
+    'forest',
+    'logistic',
+    'count',
+  ]
+  assert out['estimators'][0]['correlation'] == pytest.approx(1)
+  assert all(e['log_loss'] < 0.8 for e in out['estimators'])
+  assert out['rows_with_prior'] == table['text'].str.startswith('nobody').sum()
+  p = made['p'].to_numpy()
+  raw = ratio(table['label'].to_numpy(), p, target(table['label'], ''), 'code')
+  over = np.maximum(raw - 1.5, 0)
+  assert out['clip']['rows'] == (over > 0).sum() > 0
+  assert out['clip']['mass'] == pytest.approx(over.sum() / raw.sum())
+  toxic = (table['label'] == 1).to_numpy()
+  for row in out['terms']:
+    has = table['text'].str.contains(rf'\b{row["term"]}\b').to_numpy()
+    share = w[has & toxic].sum() / w[toxic].sum()
+    assert row['weighted_positive'] == pytest.approx(share)
+    assert row['overall'] == pytest.approx(has.mean())
+
+
+# z
+
+
+def test_tf_idf_by_hand():
+  texts = ['he he ran', 'she ran', 'he and she', 'nobody ran', 'she she', 'he']
+  z = evidence(table_of(texts, [0, 1, 0, 1, 0, 0]), config_of())
+  assert z.names == ['he', 'she']
+  assert z.fitted.tolist() == [True, True, True, False, True, True]
+  idf = np.log(5 / 4)  # each word is in 3 of the 5 rows that have one
+  tf = [[2, 0], [0, 1], [1, 1], [0, 0], [0, 2], [1, 0]]
+  np.testing.assert_allclose(z.values, idf * np.array(tf), rtol=1e-6)
+
+
+def test_our_gender_words_hold_the_pronouns():
+  words = gender_words(config_of())
+  assert {'he', 'she', 'him', 'his', 'her', 'hers'} <= set(words)
+  assert len(words) == len(set(words))
+
+
+def test_terms_and_identity_columns(tmp_path):
+  path = tmp_path / 'terms.txt'
+  path.write_text('gay\nblack\nnever there\n')
+  table = table_of(
+    ['a gay man', 'Black and black', 'the sea'],
+    [0, 1, 0],
+    male=[0.2, np.nan, 1.0],
+    muslim=[0, 0, 0.5],
+  )
+  z = evidence(table, config_of(z='terms', terms=str(path)))
+  assert z.names == ['gay', 'black', 'length']
+  assert z.values.tolist() == [[1, 0, 3], [0, 2, 3], [0, 0, 2]]
+  z = evidence(table, config_of(z='identity', terms=str(path)))
+  assert z.names == ['male', 'muslim', 'gay', 'black', 'length']
+  np.testing.assert_allclose(z.values[:, 0], [0.2, 0, 1])
+  assert z.terms == ['male', 'muslim', '"gay"', '"black"']
+  assert z.present.toarray().tolist() == [
+    [False, False, True, False],
+    [False, False, False, True],
+    [True, True, False, False],
+  ]
+  z = evidence(table, config_of(z='identity'))
+  assert z.names == ['male', 'muslim', 'length']
+
+
+@pytest.mark.parametrize(
+  ('knobs', 'says'),
+  [
+    (dict(z='columns:where'), "column 'where'"),
+    (dict(z='columns:group'), 'z is the same in all'),
+    (dict(z='columns:holes'), 'empty in row train-1'),
+    (dict(z='identity'), 'no identity column'),
+    (dict(z='terms'), 'weighting.terms is empty'),
+    (dict(z='terms', terms='TERMS'), 'none of the 2 terms of'),
+    (dict(folds=13), 'weighting.folds is 13 but label 0 has only 6'),
+    (dict(clip=0.9), 'weighting.clip is 0.9'),
+  ],
+)
+def test_mistakes_are_one_sentence(tmp_path, knobs, says):
+  path = tmp_path / 'terms.txt'
+  path.write_text('zebra\nyak\n')
+  if 'terms' in knobs:
+    knobs = {**knobs, 'terms': str(path)}
+  table = table_of(
+    ['he', 'she', 'he', 'she man'] * 3,
+    [0, 1] * 6,
+    group='x',
+    holes=[1.0, np.nan] + [0.0] * 10,
+  )
+  with pytest.raises(UserError, match=says) as caught:
+    weights(table, config_of(**{'folds': 2, 'trees': 2, **knobs}))
+  assert '\n' not in str(caught.value)
+
+
+def test_one_class_where_p_is_fitted_is_a_sentence():
+  table = table_of(['he', 'she', 'sea', 'sun'] * 3, [0, 0, 1, 1] * 3)
+  with pytest.raises(UserError, match='one class'):
+    weights(table, config_of(folds=2))
+
+
+def test_no_gender_word_is_a_sentence():
+  table = table_of(['sea', 'sun'] * 3, [0, 1] * 3)
+  with pytest.raises(UserError, match='gender words occurs'):
+    weights(table, config_of(folds=2))
+
+
+def test_fitted_rows_are_training_then_validation():
+  table = gendered(n=40)
+  tables = {'test': table[:5], 'valid': table[5:15], 'train': table[15:]}
+  ids = fitted_rows(tables)['id'].tolist()
+  assert ids == [*table['id'][15:], *table['id'][5:15]]
