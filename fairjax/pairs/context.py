@@ -1,0 +1,295 @@
+"""Which sense an ambiguous word has, by rules on its neighbours.
+
+`her` is his (possessive) or him (object); `his` is her (possessive) or hers
+(alone); lady, sir, miss, king, … are titles, nouns, surnames or parts of a
+fixed phrase. A rule is `rule(text, start, end) -> row | None`: a row holds the
+parallel (male, female, neutral) words of the sense found, None leaves the word
+alone. Rules read `his` and `her` in one place alike, so that a swap of a swap
+leads back wherever the sentence itself tells.
+"""
+
+import re
+from collections.abc import Callable
+
+from fairjax.pairs import neighbours as near
+from fairjax.pairs.neighbours import ENDERS, words_of
+
+Row = tuple[str, str, str]
+Rule = Callable[[str, int, int], Row | None]
+
+POSSESSIVE: Row = ('his', 'her', 'their')
+OBJECT: Row = ('him', 'her', 'them')
+ALONE: Row = ('his', 'hers', 'theirs')
+
+# The next word, if only blanks, one line end and an opening mark are between.
+_NEXT = re.compile(
+  r"[\]*_]*(?:[ \t\xa0]+\n?|\n)[ \t]*[(\[\"“‘'*_]*(\w(?:\w|['’]\w)*)(-?)"
+)
+_BOTH = re.compile(r'\s*(?:/|\band\b|\bor\b|&)\s*(\w+)', re.IGNORECASE)
+_OPENING = '("“‘\'*_['
+
+
+def next_word(text: str, end: int) -> tuple[str, int, bool]:
+  """The word after `end`, where it ends, and whether a hyphen follows.
+
+  '' where a mark or an empty line stands between.
+  """
+  found = _NEXT.match(text, end)
+  if found is None:
+    return '', end, False
+  return found[1], found.end(1), bool(found[2])
+
+
+def last_word(text: str, start: int) -> str:
+  """The word before `start`, '' where a mark stands between."""
+  words = text[max(0, start - 24) : start].rstrip(_OPENING).split()
+  if not words or text[start - 1 : start] == '-':
+    return ''
+  word = words[-1].lstrip(_OPENING)
+  return word if word[-1:].isalnum() else ''
+
+
+def _joined(text: str, end: int) -> str:
+  """The word that `/`, `and` or `or` joins to the one that ends at `end`."""
+  found = _BOTH.match(text, end)
+  return found[1].lower() if found else ''
+
+
+def _stands_alone(text: str, start: int, end: int, partner: str) -> bool | None:
+  """Whether the phrase ends with the pronoun; None where a verb must tell."""
+  word, stop, hyphen = next_word(text, end)
+  if not word:
+    if text[end : end + 1] == '-' and text[end + 1 : end + 2].isalpha():
+      return False
+    if text[end : end + 2].lower() in ("'s", '’s'):
+      return False
+    return _joined(text, end) != partner
+  low = word.lower()
+  if hyphen:
+    return False
+  if word != low and text[start + 1 : end].islower():  # "her Majesty", not HER
+    return low == 'i'
+  if low in ENDERS:
+    return _joined(text, end) != partner
+  if low in near.EITHER or low.endswith('ly') and low not in near.LY_NOUNS:
+    after = next_word(text, stop)[0].lower()
+    return not after or after in ENDERS
+  return None
+
+
+def his(text: str, start: int, end: int) -> Row:
+  """her for a possessive, hers where it stands alone."""
+  return ALONE if _stands_alone(text, start, end, 'her') else POSSESSIVE
+
+
+def her(text: str, start: int, end: int) -> Row:
+  """his for a possessive, him for an object."""
+  alone = _stands_alone(text, start, end, 'his')
+  verb = last_word(text, start).lower()
+  if alone is None:
+    alone = verb in near.VERBS and _object_of(verb, text, end)
+  elif not alone and verb in near.NAME:
+    word, _, _ = next_word(text, end)  # "called her Ada", not "her mother"
+    alone = word[:1].isupper()
+  return OBJECT if alone else POSSESSIVE
+
+
+def _object_of(verb: str, text: str, end: int) -> bool:
+  """Whether her is what `verb` acts on, though a noun could follow."""
+  word, stop, _ = next_word(text, end)
+  word = word.lower()
+  if word in ('back', 'home'):
+    return verb in near.MOVE
+  if verb in near.WISH:
+    return True
+  if verb in near.GIVE and word in near.GIFTS:
+    return True
+  if verb in near.TAKE and word in near.TIMES:
+    return True
+  after = next_word(text, stop)[0].lower()
+  if verb in near.LET and word in near.BARE_VERBS:
+    # "made her smile.", but "saw her smile on …" and "made her play in …"
+    return word not in near.NOUNS_TOO or after not in ('in', 'of', 'on')
+  if verb in near.KEEP:
+    if word.endswith('ing') and word not in near.ING_NOUNS:
+      return True
+    if word.endswith('ed') and word not in near.ED_NOUNS:
+      return not after or after in ENDERS
+  return False
+
+
+# Fixed phrases: the word stays before (after) these words.
+STAYS_BEFORE = {
+  'mother': words_of('tongue nature earth ship board lode'),
+  'father': words_of('christmas time figure'),
+  'sister': words_of(
+    'city cities company companies ship ships station stations school schools '
+    'paper newspaper project channel club team site town label'
+  ),
+  'daughter': words_of('cell cells company companies product'),
+  'king': words_of('crab cobra penguin salmon size sized kong'),
+  'queen': words_of('bee bees size sized mattress'),
+  'witch': words_of('hunt hunts hazel'),
+  'bachelor': words_of('of degree'),
+  'bachelors': words_of('of degree in'),
+}
+STAYS_AFTER = {
+  'man': words_of('oh to hey'),
+  'groom': words_of('to'),
+  'fathers': words_of('founding pilgrim church'),
+  'queens': words_of('in from to'),
+}
+_MAN_PARTS = re.compile(
+  r'-(?:made|hours?|eat|of-war|at-arms|power|month|size|portable|in-the|to-man)'
+  r"|['’]s[- ]land\b|[,!] ",
+  re.IGNORECASE,
+)
+# Common words that are surnames or brands after a capitalised word.
+SURNAMES = words_of("""
+king kings prince duke dukes baron monk abbot steward guy man woman wizard
+wizards priest queen son boy brothers sisters lass bachelor gent heir nun
+""")
+_BEFORE_NOUN = words_of("""
+old young crown grand great good poor dear mother father our her his little big
+white black holy wise brave dead new best first last one every many most
+american british english french german italian african chinese asian indian
+european
+""")
+_NUMERALS = words_of('jr sr ii iii iv')
+
+
+def noun(row: Row) -> Rule:
+  """Swaps `row` except as a surname, a brand or part of a fixed phrase."""
+
+  def rule(text: str, start: int, end: int) -> Row | None:
+    word = text[start:end]
+    low = word.lower()
+    after, _, _ = next_word(text, end)
+    before = last_word(text, start)
+    if after.lower() in STAYS_BEFORE.get(low, ()):
+      return None
+    if before.lower() in STAYS_AFTER.get(low, ()):
+      return None
+    if text[end : end + 10].lower() in (' of a bitc', 's of bitche'):
+      return None
+    if low == 'bachelor' and text[end : end + 2] in ("'s", '’s'):
+      return None
+    if low == 'man':
+      if _MAN_PARTS.match(text, end) and (
+        text[end] not in ',!' or before == '' and word == 'Man'
+      ):
+        return None
+      if text[max(0, start - 8) : start].lower() == 'isle of ':
+        return None
+    if low in SURNAMES and word[1:].islower() and word[0].isupper():
+      if text[start - 1 : start] == '-' and start > 1:  # Spider-Man
+        return None
+      if low == 'guy' and after[:1].isupper():
+        return None
+      if (
+        before[:1].isupper()
+        and before.lower() not in ENDERS
+        and before.lower() not in _BEFORE_NOUN
+        and (not after[:1].isupper() or after.lower() in _NUMERALS)
+      ):
+        return None
+    return row
+
+  return rule
+
+
+def title(row: Row, otherwise: Row | None) -> Rule:
+  """`row` as a title before a capitalised name, else `otherwise`."""
+
+  def rule(text: str, start: int, end: int) -> Row | None:
+    word = text[start:end]
+    if word[0].isupper() and not (len(word) > 1 and word.isupper()):
+      after, _, _ = next_word(text, end)
+      before = last_word(text, start).lower()
+      if after[:1].isupper() and before not in ('first', 'our', 'notre'):
+        return row
+      if before in ('our', 'notre'):  # Our Lady, Notre Dame
+        return None
+    return otherwise
+
+  return rule
+
+
+LORD: Row = ('lord', 'lady', '')
+LORDS: Row = ('lords', 'ladies', '')
+LADY: Row = ('gentleman', 'lady', 'person')
+LADIES: Row = ('gentlemen', 'ladies', 'people')
+_LORDS = re.compile(r',? (?:and|or|&) (?:lords|ladies)\b', re.IGNORECASE)
+_LORDS_BEFORE = re.compile(r'\b(?:lords|ladies),? (?:and|or|&) $', re.I)
+_ESTATE = re.compile(r' of the (?:manor|castle|realm)\b', re.IGNORECASE)
+
+
+def lady(text: str, start: int, end: int) -> Row | None:
+  """lord as a title, in my lady and of the manor; else gentleman."""
+  if last_word(text, start).lower() == 'my' or _ESTATE.match(text, end):
+    return LORD
+  return title(LORD, LADY)(text, start, end)
+
+
+def lord(text: str, start: int, end: int) -> Row | None:
+  """lady in the same places; the Lord of a prayer stays."""
+  if last_word(text, start).lower() == 'my' or _ESTATE.match(text, end):
+    return LORD
+  return title(LORD, None)(text, start, end)
+
+
+def _beside(text: str, start: int, end: int) -> bool:
+  return bool(
+    _LORDS.match(text, end)
+    or _LORDS_BEFORE.search(text[max(0, start - 12) : start])
+  )
+
+
+def ladies(text: str, start: int, end: int) -> Row:
+  return LORDS if _beside(text, start, end) else LADIES
+
+
+def lords(text: str, start: int, end: int) -> Row | None:
+  return LORDS if _beside(text, start, end) else None
+
+
+def god(text: str, start: int, end: int) -> Row | None:
+  """A god among gods, never the one of prayers and exclamations."""
+  kinds = words_of(
+    'a the sun sea love war greek roman norse hindu moon thunder'
+  )
+  if text[start].islower() and last_word(text, start).lower() in kinds:
+    return ('god', 'goddess', 'deity')
+  return None
+
+
+MISTER: Row = ('mister', 'miss', 'mx')
+
+RULES: dict[str, Rule] = {
+  'her': her,
+  'his': his,
+  'him': lambda text, start, end: OBJECT,
+  'hers': lambda text, start, end: ALONE,
+  'lady': lady,
+  'lord': lord,
+  'ladies': ladies,
+  'lords': lords,
+  'god': god,
+  'miss': title(MISTER, None),
+  'mister': title(MISTER, ('mister', 'missus', 'mx')),
+  'sir': title(('sir', 'dame', ''), ('sir', 'madam', '')),
+  'dame': title(('sir', 'dame', ''), None),
+  'count': title(('count', 'countess', ''), None),
+}
+
+
+def rules(rows: tuple[tuple[str, ...], ...]) -> dict[str, Rule]:
+  """The rule of every ambiguous word, given the listed rows."""
+  careful = SURNAMES | STAYS_BEFORE.keys() | STAYS_AFTER.keys()
+  listed = {
+    word: noun((*row, '')[:3])
+    for row in rows
+    for word in row[:2]
+    if word in careful
+  }
+  return {**listed, **RULES}
