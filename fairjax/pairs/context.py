@@ -71,7 +71,7 @@ def _stands_alone(text: str, start: int, end: int, partner: str) -> bool | None:
     return low == 'i'
   if low in ENDERS:
     return _joined(text, end) != partner
-  if low in near.EITHER or low.endswith('ly') and low not in near.LY_NOUNS:
+  if low in near.EITHER or (low.endswith('ly') and low not in near.LY_NOUNS):
     after = next_word(text, stop)[0].lower()
     return not after or after in ENDERS
   return None
@@ -176,7 +176,7 @@ def noun(row: Row) -> Rule:
       return None
     if low == 'man':
       if _MAN_PARTS.match(text, end) and (
-        text[end] not in ',!' or before == '' and word == 'Man'
+        text[end] not in ',!' or (before == '' and word == 'Man')
       ):
         return None
       if text[max(0, start - 8) : start].lower() == 'isle of ':

@@ -175,7 +175,7 @@ def check(
       )
     for side, word in enumerate(words):
       before = seen.get(word)
-      if before is None or before[2] == row and before[0] == side:
+      if before is None or (before[2] == row and before[0] == side):
         seen[word] = (side, where, row)
       elif before[0] != side:
         raise UserError(

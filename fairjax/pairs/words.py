@@ -12,11 +12,12 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fairjax.errors import UserError
-from fairjax.pairs import context, lists, names as people, neutral, tags
+from fairjax.pairs import context, lists, neutral, tags
+from fairjax.pairs import names as people
 
 Span = tuple[int, int, str, str]  # start, end, old, new; in the original text
 DIRECTIONS = ('opposite', 'male', 'female', 'neutral')
@@ -335,7 +336,9 @@ def _moves(word: str, direction: str) -> bool:
     'god',
   )
   female = word in ('her', 'hers', 'lady', 'ladies', 'miss', 'dame')
-  return not (direction == 'male' and male or direction == 'female' and female)
+  return not (
+    (direction == 'male' and male) or (direction == 'female' and female)
+  )
 
 
 def _group_row(
