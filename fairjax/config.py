@@ -109,7 +109,9 @@ class Measures:
   resamples: int = 10000  # bootstrap resamples
   level: float = 0.95  # of every interval
   positive: int = 1  # the label whose probability is the score
-  templates: str = ''  # template file of the identity test sets
+  templates: str = ''  # template file or folder of the identity set
+  madlibs: str = ''  # your copy of bias_madlibs_77k.csv
+  gender_file: str = ''  # your csv with columns text, gender, Class
 
 
 @dataclasses.dataclass
@@ -168,7 +170,7 @@ class Weighting:
   """Instance weights (methods/reweight.py)."""
 
   z: str = 'gender'  # 'gender', 'terms', 'identity', or 'columns:a,b'
-  terms: str = ''  # file of terms, one a line; gender: '' our own words
+  terms: str = ''  # file of terms, one a line; '' our own list
   how: str = 'words'  # how terms are sought: 'words' or 'reference' (literal)
   estimator: str = 'forest'  # 'forest', 'logistic' or 'count'
   trees: int = 100

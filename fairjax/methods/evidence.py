@@ -4,16 +4,18 @@ Four kinds, by `config.weighting.z`: 'gender', 'terms', 'identity',
 'columns:a,b'.
 """
 
-from importlib import resources
+import pathlib
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
+import fairjax.data
 from fairjax.config import Config
 from fairjax.errors import UserError
 from fairjax.methods.terms import count_terms, read_terms
+from fairjax.pairs import lists
 
 # The annotations of Civil Comments, under the names of its files.
 IDENTITIES = (
@@ -26,6 +28,10 @@ IDENTITIES = (
   'other_disability',
 )
 
+
+OUR_TERMS = str(
+  pathlib.Path(fairjax.data.__file__).with_name('identity') / 'terms.txt'
+)
 
 # Gender words that are in no pair, since the other half depends on grammar.
 PRONOUNS = ('him', 'his', 'her', 'hers')
@@ -62,14 +68,18 @@ def evidence(table: pd.DataFrame, config: Config) -> Evidence:
 
 
 def gender_words(config: Config) -> list[str]:
-  """The words of `weighting.terms`, or both columns of our own list."""
+  """The words of `weighting.terms`, or all of our own list."""
   if config.weighting.terms:
     return read_terms(config.weighting.terms)
-  pairs = pd.read_csv(
-    resources.files('fairjax.pairs') / 'words.csv', keep_default_na=False
-  )
-  words = [*PRONOUNS, *pairs['male'], *pairs['female']]
+  ours = lists.gender()
+  pairs = [word for row in ours.rows for word in row[:2]]
+  words = [*PRONOUNS, *pairs, *ours.to_male, *ours.to_female]
   return [word for word in dict.fromkeys(words) if word]
+
+
+def identity_terms(config: Config) -> list[str]:
+  """The terms of `weighting.terms`, or our own list."""
+  return read_terms(config.weighting.terms or OUR_TERMS)
 
 
 def _gender(table: pd.DataFrame, config: Config) -> Evidence:
@@ -90,9 +100,9 @@ def _gender(table: pd.DataFrame, config: Config) -> Evidence:
 
 def _terms(table: pd.DataFrame, config: Config) -> Evidence:
   """Counts of the identity terms, and the number of words."""
-  terms = read_terms(config.weighting.terms)
+  terms = identity_terms(config)
   counts, length = count_terms(table['text'], terms, config.weighting.how)
-  counts, terms = _used(counts, terms, f'terms of {config.weighting.terms}')
+  counts, terms = _used(counts, terms, 'identity terms')
   values = np.column_stack([counts.toarray(), length]).astype(np.float32)
   everywhere = np.ones(len(table), bool)
   return Evidence([*terms, 'length'], values, counts > 0, terms, everywhere)
@@ -101,8 +111,7 @@ def _terms(table: pd.DataFrame, config: Config) -> Evidence:
 def _identity(table: pd.DataFrame, config: Config) -> Evidence:
   """Annotated identities (missing is 0), counts of terms, number of words.
 
-  As the paper's code; the paper's text leaves out the counts, and so does an
-  empty `weighting.terms`.
+  As the paper's code; the paper's text does not mention the counts.
   """
   names = [name for name in IDENTITIES if name in table]
   if not names:
@@ -112,11 +121,10 @@ def _identity(table: pd.DataFrame, config: Config) -> Evidence:
       '--config.weighting.z=columns:a,b'
     )
   shares = np.column_stack([_numbers(table, n).fillna(0) for n in names])
-  path, how = config.weighting.terms, config.weighting.how
-  terms = read_terms(path) if path else []
-  counts, length = count_terms(table['text'], terms, how)
-  if path:
-    counts, terms = _used(counts, terms, f'terms of {path}')
+  terms = identity_terms(config)
+  counts, length = count_terms(table['text'], terms, config.weighting.how)
+  kept = np.flatnonzero(counts.sum(0))
+  counts, terms = counts[:, kept], [terms[i] for i in kept]
   values = np.column_stack([shares, counts.toarray(), length])
   present = sparse.hstack([sparse.csr_array(shares >= 0.5), counts > 0])
   return Evidence(
