@@ -14,6 +14,7 @@ the id of a row is 'SPLIT:ROW'. Splits come from
 
 import csv
 import difflib
+import functools
 import io
 import json
 import pathlib
@@ -288,17 +289,22 @@ def _csv(path: pathlib.Path) -> pd.DataFrame:
 def _tsv(path: pathlib.Path) -> pd.DataFrame:
   """Tab-separated values have no quoting, unless the file shows that it does.
 
-  It does if its header is quoted, or if every cell that begins with a quote
-  is a well-formed quoted cell and one has the doubled quote of such cells.
+  It does if it is ragged without; if its header is quoted; or if every cell
+  that begins with a quote is well quoted and one has a doubled quote inside.
   """
   text = _decoded(path)
-  cells = re.findall(r'(?:^|(?<=[\t\n]))"[^\t]*?(?=\t|\r?\n|$)', text)
-  whole = re.compile(r'"(?:[^"]|"")*"', re.DOTALL).fullmatch
-  quoted = text.startswith('"') or (
-    all(whole(c) for c in cells) and any('""' in c[1:-1] for c in cells)
-  )
-  how = {'strict': True} if quoted else {'quoting': csv.QUOTE_NONE}
-  return _records(path, text, delimiter='\t', **how)
+  quoted = functools.partial(_records, path, text, delimiter='\t', strict=True)
+  try:
+    plain = _records(path, text, delimiter='\t', quoting=csv.QUOTE_NONE)
+  except UserError as ragged:
+    try:
+      return quoted()
+    except UserError:
+      raise ragged from None
+  cells = [c for name in plain for c in plain[name] if c[:1] == '"']
+  whole = re.compile(r'"(?:[^"]|"")*"').fullmatch
+  shown = all(map(whole, cells)) and any('""' in c[1:-1] for c in cells)
+  return quoted() if shown or text[0] == '"' else plain
 
 
 def _records(path: pathlib.Path, text: str, **how) -> pd.DataFrame:
