@@ -1,0 +1,203 @@
+"""Rates of groups, and the gaps between them.
+
+Everything starts from confusion counts (y, ŷ) of each group, in the order
+(true negatives, false positives, false negatives, true positives). Groups may
+overlap; the overall counts stand after the groups.
+
+Rates are ratios of sums of those four counts and undefined (NaN), never 0,
+where the denominator is. A gap leaves undefined groups out; with fewer than
+two left it is undefined itself.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Integer
+
+from fairjax.errors import UserError
+
+# rate: which of (tn, fp, fn, tp) are counted, and among which.
+RATES = {
+  'base_rate': ((0, 0, 1, 1), (1, 1, 1, 1)),
+  'selection_rate': ((0, 1, 0, 1), (1, 1, 1, 1)),
+  'accuracy': ((1, 0, 0, 1), (1, 1, 1, 1)),
+  'tpr': ((0, 0, 0, 1), (0, 0, 1, 1)),
+  'fpr': ((0, 1, 0, 0), (1, 1, 0, 0)),
+  'tnr': ((1, 0, 0, 0), (1, 1, 0, 0)),
+  'fnr': ((0, 0, 1, 0), (0, 0, 1, 1)),
+  'precision': ((0, 0, 0, 1), (0, 1, 0, 1)),
+}
+NAMES = tuple(RATES)
+
+# Fairness measure: the rates whose gaps are averaged, the gap, and whether
+# the measure is 1 − gap. 'range' is the largest difference between two
+# groups; 'sum' is Σ_g |rate_g − rate_overall| (Dixon et al. 2018).
+GAPS = {
+  'dp': (('selection_rate',), 'range', True),
+  'dp_floor': (('base_rate',), 'range', True),
+  'eqopp0': (('fpr',), 'range', True),
+  'eqopp1': (('tpr',), 'range', True),
+  'eqodd': (('fpr', 'tpr'), 'range', True),
+  'fped': (('fpr',), 'sum', False),
+  'fned': (('fnr',), 'sum', False),
+  'tped': (('tpr',), 'sum', False),
+  'tned': (('tnr',), 'sum', False),
+}
+
+# Every rate also has these over the groups, named '{rate}_{aggregate}'.
+AGGREGATES = ('difference', 'ratio', 'min', 'max')
+
+
+@jax.jit
+def rates(counts: Float[Array, '*b four']) -> Float[Array, '*b rate']:
+  """The RATES of counts (tn, fp, fn, tp), NaN where the denominator is 0."""
+  above = jnp.array([RATES[name][0] for name in NAMES], counts.dtype).T
+  below = jnp.array([RATES[name][1] for name in NAMES], counts.dtype).T
+  exact = jax.lax.Precision.HIGHEST
+  above = jnp.matmul(counts, above, precision=exact)
+  below = jnp.matmul(counts, below, precision=exact)
+  return jnp.where(below > 0, above / jnp.where(below > 0, below, 1), jnp.nan)
+
+
+def spread(values: Float[Array, '*b g']) -> Float[Array, '*b']:
+  """Largest difference between two groups; NaN with fewer than two."""
+  known = ~jnp.isnan(values)
+  gap = jnp.max(jnp.where(known, values, -jnp.inf), -1) - jnp.min(
+    jnp.where(known, values, jnp.inf), -1
+  )
+  return jnp.where(known.sum(-1) > 1, gap, jnp.nan)
+
+
+def total(values: Float[Array, '*b g']) -> Float[Array, '*b']:
+  """Sum of absolute values over the groups where they are defined."""
+  known = ~jnp.isnan(values)
+  gap = jnp.sum(jnp.where(known, jnp.abs(values), 0), -1)
+  return jnp.where(known.sum(-1) > 1, gap, jnp.nan)
+
+
+def gap(name: str, values: Float[Array, '*b g1 rate']) -> Float[Array, '*b']:
+  """The gap of one line of GAPS; the last group is everyone.
+
+  A seminorm of `values`, so it serves rates and differences of rates alike.
+  """
+  chosen, kind, _ = GAPS[name]
+  parts = []
+  for rate in chosen:
+    column = values[..., NAMES.index(rate)]
+    groups, everyone = column[..., :-1], column[..., -1:]
+    parts.append(
+      spread(groups) if kind == 'range' else total(groups - everyone)
+    )
+  return sum(parts) / len(parts)
+
+
+def aggregate(kind: str, values: Float[Array, '*b g']) -> Float[Array, '*b']:
+  """One of AGGREGATES over the groups where the rate is defined."""
+  if kind == 'difference':
+    return spread(values)
+  if kind == 'min':
+    return jnp.nanmin(values, -1)
+  if kind == 'max':
+    return jnp.nanmax(values, -1)
+  return jnp.nanmin(values, -1) / jnp.nanmax(values, -1)
+
+
+def aggregate_noise(
+  kind: str, values: Float[Array, '*b g'], centre: Float[Array, '*c g']
+) -> Float[Array, '*b']:
+  """A bound of the distance between the aggregates of `values` and `centre`.
+
+  A difference is a seminorm; |min a − min b| and |max a − max b| are at most
+  max |a − b|; −log(min/max), the log of a ratio, is the spread of the logs.
+  """
+  if kind == 'difference':
+    return spread(values - centre)
+  if kind == 'ratio':
+    return spread(jnp.log(values) - jnp.log(centre))
+  return jnp.nanmax(jnp.abs(values - centre), -1)
+
+
+def confusion(
+  labels: Integer[np.ndarray, ' n'],
+  scores: Float[np.ndarray, 's n'],
+  members: Bool[np.ndarray, 'g n'],
+  thresholds: Float[np.ndarray, ' k'],
+) -> Integer[np.ndarray, 's k g four']:
+  """Counts (tn, fp, fn, tp) at every threshold, in one pass over the rows.
+
+  A row is positive at t where its score is at least t. Each row is counted
+  once, in the bin between two thresholds; sums from the right give the rest.
+  """
+  thresholds = np.asarray(thresholds, scores.dtype)
+  order = np.argsort(thresholds, kind='stable')
+  k = len(thresholds)
+  out = np.empty((len(scores), k, len(members), 4), np.int64)
+  for s, row in enumerate(scores):
+    bins = np.searchsorted(thresholds[order], row, side='right')
+    bins += (k + 1) * (labels > 0)
+    for g, member in enumerate(members):
+      chosen = bins if member.all() else bins[member]
+      count = np.bincount(chosen, minlength=2 * (k + 1)).reshape(2, k + 1)
+      above = count[:, ::-1].cumsum(1)[:, ::-1][:, 1:]
+      all_ = count.sum(1, keepdims=True)
+      cells = np.stack([(all_ - above), above], -1)  # y, threshold, ŷ
+      out[s, order, g] = cells.transpose(1, 0, 2).reshape(k, 4)
+  return out
+
+
+def equal_error(
+  labels: Integer[np.ndarray, ' n'], scores: Float[np.ndarray, 's n']
+) -> Float[np.ndarray, ' s']:
+  """Threshold of each seed at which as many errors are of either kind.
+
+  The rule of Dixon et al. (2018): the 101 points 0, 0.01 … 1 in order; keep
+  the one with the least |FN − FP| in counts, the later of equals; stop at the
+  first that is worse.
+  """
+  points = np.linspace(0, 1, 101)
+  everyone = np.ones((1, len(labels)), bool)
+  counts = confusion(labels, scores, everyone, points)[:, :, 0]
+  out = np.zeros(len(scores))
+  for s, row in enumerate(np.abs(counts[..., 2] - counts[..., 1])):
+    worse = np.flatnonzero(row[1:] > row[:-1])
+    out[s] = points[worse[0] if len(worse) else 100]
+  return out
+
+
+def memberships(
+  columns: Mapping[str, Sequence], *, intersections: bool = False
+) -> tuple[np.ndarray, list[str], list[str]]:
+  """Groups of one or several attributes: members, names, attribute of each.
+
+  A column holds one value a row ('' or None: in no group of this attribute).
+  With `intersections`, each combination of values that occurs is a group too,
+  of the attribute 'a × b'.
+  """
+  lengths = {name: len(values) for name, values in columns.items()}
+  if len(set(lengths.values())) > 1:
+    raise UserError(f'the group columns have different lengths: {lengths}')
+  n = next(iter(lengths.values()), 0)
+  members, names, attributes = [], [], []
+  combined = np.full(n, '', object)
+  complete = np.ones(n, bool)
+  for attribute, values in columns.items():
+    text = np.array(
+      ['' if v is None or v != v else str(v) for v in values], object
+    )
+    for value in sorted(set(text) - {''}):
+      members.append(text == value)
+      names.append(value if len(columns) == 1 else f'{attribute}: {value}')
+      attributes.append(attribute)
+    complete &= text != ''
+    joint = np.where(combined == '', text, combined + ' × ' + text)
+    combined = joint.astype(object)
+  if intersections and len(columns) > 1:
+    combined[~complete] = ''
+    for value in sorted(set(combined) - {''}):
+      members.append(combined == value)
+      names.append(value)
+      attributes.append(' × '.join(columns))
+  stacked = np.stack(members) if members else np.zeros((0, n), bool)
+  return stacked.astype(bool), names, attributes

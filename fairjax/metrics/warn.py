@@ -1,0 +1,76 @@
+"""What makes a number mean less than it seems, in sentences."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Integer
+
+FEW = 30  # rows below which a group's rate says little
+FLOOR = 0.95  # a perfect predictor's DP below which that is worth saying
+
+
+def constant(decisions: Integer[np.ndarray, 's n']) -> list[int]:
+  """The seeds whose decisions are all the same."""
+  return [s for s, row in enumerate(decisions) if (row == row[0]).all()]
+
+
+def sentences(
+  labels: Integer[np.ndarray, ' n'],
+  scores: np.ndarray,
+  decisions: Integer[np.ndarray, 's n'],
+  members: Bool[np.ndarray, 'g n'],
+  names: Sequence[str],
+  attributes: Sequence[str],
+  fairness: dict,
+) -> list[str]:
+  """One sentence for each degeneracy; none for a healthy set."""
+  out = []
+  if (labels == labels[0]).all():
+    out.append(
+      f'All {len(labels)} rows have label {labels[0]}: AUC and the rates of '
+      'the other label are undefined.'
+    )
+  for s in constant(decisions):
+    out.append(
+      f'Seed {s} decides {decisions[s, 0]} for every row: a constant predictor '
+      'treats all groups alike, so its fairness measures mean nothing.'
+    )
+  for s, one in enumerate(scores.reshape(len(scores), -1)):
+    if scores.ndim == 2 and (one == one[0]).all():
+      out.append(f'Seed {s} gives every row the same probability.')
+  classes = np.unique(labels)
+  for name, member in zip(names, members):
+    out += _of_group(name, labels[member], classes)
+  for kind in dict.fromkeys(attributes):
+    if attributes.count(kind) < 2:
+      out.append(f'There is only one group of {kind}: gaps need two.')
+  for name, found in fairness.items():
+    floor = found['value']
+    if name.endswith('dp_floor') and floor is not None and floor < FLOOR:
+      out.append(
+        f'The groups differ in their share of positive labels: even a perfect '
+        f'predictor has a {name.removesuffix("_floor")} of {floor:.3f} here.'
+      )
+  return out
+
+
+def _of_group(name: str, labels: np.ndarray, classes: np.ndarray) -> list[str]:
+  if not len(labels):
+    return [f'Group {name!r} has no rows and is left out of every gap.']
+  out = []
+  counts = {c: int((labels == c).sum()) for c in classes}
+  missing = [c for c, count in counts.items() if not count]
+  few = {c: count for c, count in counts.items() if 0 < count < FEW}
+  if missing:
+    out.append(
+      f'Group {name!r} has no row of label {_list(missing)}: its rates there '
+      'are undefined and it is left out of their gaps.'
+    )
+  if few:
+    rows = _list(f'{count} of label {c}' for c, count in few.items())
+    out.append(f'Group {name!r} has few rows: {rows}.')
+  return out
+
+
+def _list(values) -> str:
+  return ', '.join(str(v) for v in values)
