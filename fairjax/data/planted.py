@@ -226,9 +226,9 @@ ACTS = (  # good, bad: pairs of verbs and the objects they take
 )
 TURNED = (TURNS + TURNS_GOOD, TURNS + TURNS_BAD)
 FORMS = (
-  ['plain'] * 54
-  + ['turn'] * 16
-  + ['contrast'] * 16
+  ['plain'] * 60
+  + ['turn'] * 14
+  + ['contrast'] * 12
   + ['claim'] * 6
   + ['fate'] * 8
 )
