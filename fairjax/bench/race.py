@@ -1,0 +1,276 @@
+"""Races: two ways to do one thing, timed in turns.
+
+Machines change their speed while one looks, so the sides take turns A B A B in
+one run, and what counts is the median over rounds of the ratio within a round.
+A race is a module fairjax/bench/NAME.py with `run(args: list[str]) -> dict`
+that ends with `return report(...)`. Sides that can share a process are plain
+callables:
+
+  >>> sides = {'ours': lambda: sum(range(100)), 'peer': lambda: 4950}
+  >>> same(sides['ours'](), sides['peer'](), 'the sum')
+  >>> times = interleave(sides, rounds=3, warmup=1)
+  >>> found = report('sum', times, unit='seconds', quiet=True)
+  >>> found['race'], found['unit'], found['peer_name']
+  ('sum', 'seconds', 'peer')
+
+Thread pools of torch and XLA in one process disturb each other by factors of
+two to five. Such sides live in processes of their own: a module whose
+`__main__` ends in `serve(unit)`, started by `Process` and timed by the same
+`interleave`:
+
+  with Process('ours', ['-m', 'fairjax.bench.train', '--side', 'ours']) as a, \\
+       Process('torch', ['-m', 'fairjax.bench.train', '--side', 'torch']) as b:
+    same(a.told['loss'], b.told['loss'], 'the first loss')
+    times = interleave({'ours': a, 'torch': b}, rounds=7)
+  return report('train', times, items=6400, unit='examples/s')
+"""
+
+import contextlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fairjax.errors import UserError
+
+Times = dict[str, list[float]]
+PACKAGES = ('jax', 'torch', 'numpy', 'scikit-learn', 'fairlearn', 'opacus')
+
+
+def interleave(
+  sides: Mapping[str, Callable[[], Any]], rounds: int = 7, warmup: int = 1
+) -> Times:
+  """Seconds of each side in each round, the sides taking turns.
+
+  A `Process` times itself, so that the pipe is not counted; any other side is
+  timed here, and must wait for its own device before it returns.
+  """
+  times: Times = {name: [] for name in sides}
+  for turn in range(warmup + rounds):
+    for name, side in sides.items():
+      start = time.perf_counter()
+      told = side()
+      seconds = time.perf_counter() - start
+      if turn >= warmup:
+        times[name].append(told if isinstance(side, Process) else seconds)
+  return times
+
+
+def same(ours: Any, peer: Any, what: str, tolerance: float = 1e-5) -> None:
+  """Stops a race whose sides do not compute the same thing."""
+  ours, peer = np.asarray(ours, float), np.asarray(peer, float)
+  if ours.shape != peer.shape or not np.allclose(
+    ours, peer, rtol=tolerance, atol=tolerance, equal_nan=True
+  ):
+    raise UserError(
+      f'the sides of this race disagree in {what}: {_few(ours)} against '
+      f'{_few(peer)}; times would mean nothing'
+    )
+
+
+def _few(values: np.ndarray) -> str:
+  return np.array2string(values.ravel()[:4], precision=6, threshold=8)
+
+
+def missing(*packages: str) -> list[str]:
+  """Packages of peers that are not installed, named on the screen."""
+  absent = [p for p in packages if importlib.util.find_spec(p) is None]
+  for package in absent:
+    print(f'{package} is not installed: its side is skipped', flush=True)
+  return absent
+
+
+def report(
+  race: str,
+  times: Times,
+  *,
+  unit: str,
+  items: float = 1.0,
+  ours: str = '',
+  quiet: bool = False,
+  **facts: Any,
+) -> dict:
+  """Prints a table, and returns what the last line says.
+
+  `ours` is the first side unless named. The peer is the fastest of the others;
+  `ratio` says how many times faster ours is, whatever the unit: 'seconds'
+  and 'ms' are time for a round, any other unit is `items` over seconds.
+  """
+  ours = ours or next(iter(times))
+  others = [name for name in times if name != ours]
+  pairs = {
+    name: [b / a for a, b in zip(times[ours], times[name])] for name in others
+  }
+  median = {name: statistics.median(one) for name, one in times.items()}
+  if unit in ('seconds', 'ms'):
+    value = lambda s: s * (1000 if unit == 'ms' else 1)
+  else:
+    value = lambda s: items / s
+  peer = min(others, key=lambda name: median[name]) if others else None
+  if not quiet:
+    _table(race, times, median, pairs, value, unit, ours)
+  return {
+    'race': race,
+    'ours': value(median[ours]),
+    'peer': value(median[peer]) if peer else None,
+    'ratio': statistics.median(pairs[peer]) if peer else None,
+    'unit': unit,
+    'peer_name': peer,
+    'ratios': {name: statistics.median(one) for name, one in pairs.items()},
+    'sides': {name: value(one) for name, one in median.items()},
+    'rounds': len(times[ours]),
+    **facts,
+    'machine': machine(),
+    'versions': versions(),
+  }
+
+
+def _table(race, times, median, pairs, value, unit, ours) -> None:
+  print(f'{race}: {len(times[ours])} rounds in turns, medians')
+  print(f'{"side":28} {unit:>16} {"ours is faster":>16}   (worst … best)')
+  for name in times:
+    line = f'{name:28} {value(median[name]):16.5g}'
+    if name in pairs:
+      low, mid, high = (f(pairs[name]) for f in (min, statistics.median, max))
+      line += f' {mid:15.2f}×   ({low:.2f} … {high:.2f})'
+    print(line, flush=True)
+
+
+def machine() -> dict:
+  """What the numbers were measured on."""
+  name = platform.processor() or platform.machine()
+  with contextlib.suppress(OSError), open('/proc/cpuinfo') as lines:
+    for line in lines:
+      if line.startswith('model name'):
+        name = line.split(':', 1)[1].strip()
+        break
+  cores = (
+    len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else 0
+  )
+  return {'cpu': name, 'cores': cores or os.cpu_count()}
+
+
+def versions() -> dict:
+  """Python, and the packages that races are about."""
+  out = {'python': platform.python_version()}
+  for package in PACKAGES:
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+      out[package] = importlib.metadata.version(package)
+  return out
+
+
+def serve(unit: Callable[[], Any], **told: Any) -> None:
+  """A side in a process of its own: answers 'go' with the seconds of a unit.
+
+  Lines of JSON on the standard output: first `told` (whatever the race wants
+  to compare), then one for each 'go' on the standard input until 'quit'.
+  What else is printed meanwhile goes to the standard error.
+  """
+  with _answers() as answer:
+    unit()  # compiles
+    answer({'ready': True, **told})
+    for line in sys.stdin:
+      if line.strip() != 'go':
+        break
+      start = time.perf_counter()
+      unit()
+      answer({'seconds': time.perf_counter() - start, 'peak_mb': _peak_mb()})
+
+
+@contextlib.contextmanager
+def _answers():
+  stream = sys.stdout
+
+  def answer(value: dict) -> None:
+    stream.write(json.dumps(value) + '\n')
+    stream.flush()
+
+  with contextlib.redirect_stdout(sys.stderr):
+    yield answer
+
+
+def _peak_mb() -> float:
+  import resource  # absent on Windows
+
+  peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+  return peak / (2**20 if sys.platform == 'darwin' else 2**10)
+
+
+def _path() -> str:
+  """A PYTHONPATH on which the side finds the package that we run from."""
+  here = str(pathlib.Path(__file__).resolve().parents[2])
+  return os.pathsep.join(filter(None, [here, os.environ.get('PYTHONPATH')]))
+
+
+class Process:
+  """A side that `serve` runs in another Python process."""
+
+  def __init__(
+    self,
+    name: str,
+    command: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+  ):
+    self.name, self.peak_mb = name, 0.0
+    self.process = subprocess.Popen(
+      [sys.executable, *command],
+      stdin=subprocess.PIPE,
+      stdout=subprocess.PIPE,
+      text=True,
+      env={**os.environ, 'PYTHONPATH': _path(), **(environment or {})},
+    )
+    try:
+      self.told = self._answer()
+    except UserError:
+      self.close()
+      raise
+
+  def __call__(self) -> float:
+    """Seconds of one unit, as the other process measured them."""
+    try:
+      self.process.stdin.write('go\n')
+      self.process.stdin.flush()
+    except BrokenPipeError:
+      pass  # the answer, or its absence, says more
+    answer = self._answer()
+    self.peak_mb = answer['peak_mb']
+    return float(answer['seconds'])
+
+  def _answer(self) -> dict:
+    for line in self.process.stdout:
+      if line.startswith('{'):
+        return json.loads(line)
+    code = self.process.wait()
+    raise UserError(
+      f'the side {self.name!r} of the race ended with code {code}; its own '
+      'message stands above'
+    )
+
+  def close(self) -> None:
+    """Asks the process to end, and waits until it has."""
+    if self.process.poll() is None:
+      with contextlib.suppress(BrokenPipeError):
+        self.process.stdin.write('quit\n')
+        self.process.stdin.close()
+      try:
+        self.process.wait(timeout=20)
+      except subprocess.TimeoutExpired:
+        self.process.kill()
+        self.process.wait()
+    self.process.stdout.close()
+
+  def __enter__(self) -> 'Process':
+    return self
+
+  def __exit__(self, *_: Any) -> None:
+    self.close()

@@ -1,0 +1,140 @@
+"""The harness of races: turns, ratios, processes, and its command line."""
+
+import doctest
+import json
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from fairjax.bench import __main__ as command
+from fairjax.bench import race
+from fairjax.errors import UserError
+
+
+def test_turns_alternate_and_warmup_is_not_counted():
+  seen = []
+  sides = {'a': lambda: seen.append('a'), 'b': lambda: seen.append('b')}
+  times = race.interleave(sides, rounds=3, warmup=2)
+  assert ''.join(seen) == 'ab' * 5
+  assert {name: len(one) for name, one in times.items()} == {'a': 3, 'b': 3}
+
+
+def test_a_result_is_never_taken_for_a_time():
+  times = race.interleave({'a': lambda: 1234.5}, rounds=1, warmup=0)
+  assert times['a'][0] < 1
+
+
+def test_ratio_is_the_median_of_pairs_and_the_fastest_peer_counts():
+  times = {'ours': [1, 2, 4], 'slow': [9, 9, 9], 'fast': [2, 6, 8]}
+  found = race.report('r', times, unit='seconds', quiet=True)
+  assert (found['ours'], found['peer'], found['ratio']) == (2, 6, 2)
+  assert found['peer_name'] == 'fast'
+  assert found['ratios']['slow'] == 4.5
+  rate = race.report('r', times, unit='rows/s', items=12, quiet=True)
+  assert (rate['ours'], rate['peer'], rate['ratio']) == (6, 2, 2)
+
+
+def test_a_race_without_peers_says_so():
+  found = race.report('r', {'ours': [1.0]}, unit='ms', quiet=True)
+  assert found['ours'] == 1000
+  assert found['peer'] is None and found['ratio'] is None
+
+
+def test_sides_that_disagree_stop_the_race():
+  race.same([1, 2], [1, 2 + 1e-7], 'the sums')
+  with pytest.raises(UserError, match='disagree in the sums'):
+    race.same([1, 2], [1, 2.1], 'the sums')
+
+
+def test_missing_peers_are_named(capsys):
+  assert race.missing('json', 'no_such_peer') == ['no_such_peer']
+  assert 'no_such_peer is not installed' in capsys.readouterr().out
+
+
+def side(tmp_path, body):
+  path = tmp_path / 'side.py'
+  path.write_text(textwrap.dedent(body))
+  return [str(path)]
+
+
+def test_processes_serve_rounds_and_end(tmp_path):
+  script = side(
+    tmp_path,
+    """
+    import time
+    from fairjax.bench.race import serve
+
+    def unit():
+      print('not an answer')
+      time.sleep(0.05)
+
+    serve(unit, loss=0.25)
+    """,
+  )
+  with race.Process('one', script) as one, race.Process('two', script) as two:
+    assert one.told['loss'] == 0.25
+    times = race.interleave({'one': one, 'two': two}, rounds=2)
+  assert all(0.05 <= t < 2 for t in times['one'] + times['two'])
+  assert one.process.poll() == 0 and two.process.poll() == 0
+  assert one.peak_mb > 1
+
+
+def test_a_side_that_dies_is_one_sentence(tmp_path):
+  script = side(tmp_path, 'raise SystemExit(3)')
+  with pytest.raises(UserError, match="'torch' of the race ended with code 3"):
+    race.Process('torch', script)
+
+
+def test_a_side_that_dies_in_a_round_is_one_sentence(tmp_path):
+  script = side(
+    tmp_path,
+    """
+    import sys
+    from fairjax.bench.race import serve
+    calls = []
+    serve(lambda: calls.append(1) if not calls else sys.exit(4))
+    """,
+  )
+  start = time.monotonic()
+  with pytest.raises(UserError, match='ended with code 4'):
+    with race.Process('peer', script) as one:
+      one()
+  assert time.monotonic() - start < 15
+
+
+def test_docstring_example():
+  assert not doctest.testmod(race).failed
+
+
+def test_list_and_unknown_names(capsys):
+  assert command.main(['--list']) == 0
+  shown = capsys.readouterr().out
+  assert '\n  groups ' in shown and '\n  race ' not in shown
+  assert command.main(['group']) == 2
+  assert "did you mean 'groups'?" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_last_line_is_json():
+  done = subprocess.run(
+    [
+      sys.executable,
+      '-m',
+      'fairjax.bench',
+      'groups',
+      '--rows',
+      '2000',
+      '--groups',
+      '5',
+      '--rounds',
+      '1',
+    ],
+    capture_output=True,
+    text=True,
+    check=True,
+  )
+  found = json.loads(done.stdout.splitlines()[-1])
+  assert {'race', 'ours', 'peer', 'ratio', 'unit', 'machine'} <= set(found)
