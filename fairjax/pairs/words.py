@@ -2,8 +2,8 @@
 
 `swap(column)` returns the texts, and for each row the spans (start, end, old,
 new) in the original text, so reports and scores know which rows have a twin.
-A word is looked up once for each distinct chunk between blanks and remembered;
-only ambiguous words (her, his, lady, …) look at their neighbours (context.py).
+Words are found by one vectorised scan of the column (scan.py); only ambiguous
+ones (her, his, lady, …) look at their neighbours (context.py).
 Counterfactual data augmentation as in Zhao et al. 2018 (arXiv 1804.06876) and
 Hall Maudslay et al. 2019 (arXiv 1909.00871), with our own lists and rules.
 """
@@ -16,16 +16,14 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fairjax.errors import UserError
-from fairjax.pairs import context, lists, neutral, tags
+from fairjax.pairs import context, lists, neutral, scan, tags
 from fairjax.pairs import names as people
 
 Span = tuple[int, int, str, str]  # start, end, old, new; in the original text
+Hit = tuple[int, int, str, object]  # start, end, word, entry
 DIRECTIONS = ('opposite', 'male', 'female', 'neutral')
 
-_MARKS = '.,;:!?()[]{}"“”‘’\'*…'
-_TOKEN = r"[#@]?(?:ma['’]am\b|[^\W_](?:\w|[\u0300-\u036f])*)"
 _ADDRESS = re.compile(r'://|\bwww\.|\w@\w')  # left alone: links and mail
-_REMEMBER = 300_000  # chunks held at a time
 
 
 class Swapped(NamedTuple):
@@ -93,37 +91,49 @@ def swapper(
     )
   known = lists.load(words)
   called = people.load(names)
-  tag = tags.load(tagger)
   if known.sides:
-    rows = [_gender_row(known, called, direction, tag, handles)]
-  else:
-    if direction != 'opposite':
-      raise UserError(
-        f'direction {direction!r} needs a gender list; begin the word file '
-        "with the line 'male,female' or 'male,female,neutral'"
-      )
+    turns = [_gender_entries(known, direction)]
+  elif direction == 'opposite':
     size = max(len(row) for row in known.rows)
-    steps = [step] if step else range(1, size)
-    rows = [_group_row(known, called, k, handles) for k in steps]
+    turns = [_turned(known, k) for k in ([step] if step else range(1, size))]
+  else:
+    raise UserError(
+      f'direction {direction!r} needs a gender list; begin the word file '
+      "with the line 'male,female' or 'male,female,neutral'"
+    )
+  tables = [_Entries(entries, called, handles) for entries in turns]
+  tag = tags.load(tagger)
+  find = scan.Scan(set().union(*(table.keys() for table in tables)))
 
   def run(texts: Sequence[str]) -> Swapped:
-    if isinstance(texts, str):
-      raise UserError('swap takes a column of texts; use swap_one for one text')
-    out = Swapped([], [], [])
+    texts = _checked(texts)
+    out = Swapped(texts.copy(), [[] for _ in texts], [0] * len(texts))
+    for row, starts, ends in find(texts):
+      text = texts[row]
+      turn = _draw(seed, text, len(tables)) if len(tables) > 1 else 0
+      hits = tables[turn].hits(text, starts, ends)
+      if hits:
+        spans, out.left[row] = _spans(text, hits, direction, called, tag)
+        out.spans[row] = spans
+        out.texts[row] = _apply(text, spans)
+    return out
+
+  return run
+
+
+def _checked(texts: Sequence[str]) -> list[str]:
+  """The column as a list, or a sentence that names the row without text."""
+  if isinstance(texts, str):
+    raise UserError('swap takes a column of texts; use swap_one for one text')
+  texts = list(texts)
+  if not set(map(type, texts)) <= {str}:
     for number, text in enumerate(texts):
       if not isinstance(text, str):
         raise UserError(
           f'row {number} is not a text but {text!r}; drop the row or write a '
           'text in it'
         )
-      row = rows[0] if len(rows) == 1 else rows[_draw(seed, text, len(rows))]
-      new, spans, left = row(text)
-      out.texts.append(new)
-      out.spans.append(spans)
-      out.left.append(left)
-    return out
-
-  return run
+  return texts
 
 
 def _draw(seed: int, text: str, size: int) -> int:
@@ -139,93 +149,79 @@ def match_case(old: str, new: str) -> str:
   return new[:1].upper() + new[1:] if old[0].isupper() else new
 
 
-class _Chunks(dict):
-  """What each distinct chunk holds, found once and remembered."""
+class _Entries:
+  """The listed words of one step or direction, and where texts hold them.
 
-  def __init__(self, find: Callable):
-    super().__init__()
-    self.find = find
+  An entry is the new word ('' where none is sure), a rule of context.py, or
+  `people.NAME`.
+  """
 
-  def __missing__(self, chunk: str):
-    if len(self) >= _REMEMBER:
-      self.clear()
-    found = self[chunk] = self.find(chunk)
+  def __init__(
+    self, entries: dict[str, object], called: people.Names, handles: bool
+  ):
+    self.entries = entries
+    self.called = called
+    self.handles = handles
+    # Phrases and words with a mark inside are tried at their first word.
+    self.phrases: dict[str, list[tuple[re.Pattern, str]]] = {}
+    for word in sorted(entries, key=len, reverse=True):
+      head, *rest = re.findall(r'[^\W_]+', word) or [word]
+      if rest:
+        body = re.escape(word).replace("'", "['’]")
+        pattern = re.compile(rf'{body}(?!\w)', re.IGNORECASE)
+        self.phrases.setdefault(head, []).append((pattern, word))
+
+  def keys(self) -> set[str]:
+    """Every word that a scan must stop at."""
+    words = {*self.entries, *self.phrases, *self.called.keys()}
+    return words | {unicodedata.normalize('NFD', word) for word in words}
+
+  def hits(self, text: str, starts: list[int], ends: list[int]) -> list[Hit]:
+    """(start, end, word, entry) of the candidates that are listed words."""
+    found = []
+    done = 0
+    guarded = '#' in text or '@' in text or '_' in text or '/' in text
+    for start, end in zip(starts, ends):
+      if start < done:
+        continue
+      word = text[start:end]
+      low = word.lower()
+      if not low.isascii():
+        low = unicodedata.normalize('NFC', low)
+      entry = self.entries.get(low)
+      for pattern, phrase in self.phrases.get(low, ()):
+        match = pattern.match(text, start)
+        if match:
+          end, word, entry = match.end(), match[0], self.entries[phrase]
+          break
+      if entry is None:
+        if not self.called or not self.called.has(word):
+          continue
+        entry = people.NAME
+      if low == 'ms' and word != 'Ms':  # milliseconds, manuscripts
+        continue
+      if guarded and _is_guarded(text, start, end, self.handles):
+        continue
+      if isinstance(entry, str) and entry:
+        entry = match_case(word, entry)
+        if not word.isascii() and not unicodedata.is_normalized('NFC', word):
+          entry = unicodedata.normalize('NFD', entry)
+      found.append((start, end, word, entry))
+      done = end
     return found
 
 
-def _finder(
-  entries: dict[str, object], called: people.Names, handles: bool
-) -> Callable[[str], tuple | None]:
-  """chunk -> ((start, end, word, entry), …) of its listed words, or None.
-
-  An entry is the new word, a rule of context.py, or `people.NAME`.
-  """
-  phrases = [w for w in entries if re.search(r'[^\w]', w) and w != "ma'am"]
-  token = re.compile(
-    ''.join(
-      rf'(?i:\b{re.escape(phrase)}\b)|'
-      for phrase in sorted(phrases, key=len, reverse=True)
-    )
-    + _TOKEN
-  )
-
-  def entry_of(word: str):
-    low = word.lower()
-    if not low.isascii():
-      low = unicodedata.normalize('NFC', low).replace('’', "'")
-    if handles and low[0] in '#@':
-      low = low[1:]
-    entry = entries.get(low)
-    if entry is None and called:
-      entry = people.NAME if called.has(word) else None
-    if entry is None or (low == 'ms' and word != 'Ms'):
-      return None
-    if isinstance(entry, str):
-      new = match_case(word.lstrip('#@'), entry)
-      if not word.isascii() and unicodedata.normalize('NFC', word) != word:
-        new = unicodedata.normalize('NFD', new)
-      return word[0] + new if word[0] in '#@' else new
-    return entry if word[0] not in '#@' else None
-
-  def find(chunk: str):
-    bare = chunk.strip(_MARKS)
-    if bare.isalpha() and bare.isascii():
-      entry = entry_of(bare)
-      if entry is None:
-        return None
-      start = chunk.index(bare)
-      return ((start, start + len(bare), bare, entry),)
-    if not bare or (not phrases and _ADDRESS.search(chunk)):
-      return None
-    found = []
-    for match in token.finditer(chunk):
-      word = match[0].rstrip('_')
-      entry = entry_of(word)
-      if entry is not None:
-        start = match.start()
-        found.append((start, start + len(word), word, entry))
-    return tuple(found) or None
-
-  find.whole = bool(phrases)
-  return find
-
-
-def _scan(text: str, chunks: _Chunks) -> list[tuple[int, int, str, object]]:
-  """(start, end, word, entry) of every listed word of a text."""
-  if chunks.find.whole:
-    return list(chunks.find(text) or ())
-  parts = text.split(' ')
-  found = list(map(chunks.__getitem__, parts))
-  if not any(found):
-    return []
-  hits = []
-  at = 0
-  for part, entries in zip(parts, found):
-    if entries is not None:
-      for start, end, word, entry in entries:
-        hits.append((at + start, at + end, word, entry))
-    at += len(part) + 1
-  return hits
+def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
+  """Whether a word is part of a handle, hashtag, link or mail address."""
+  if text[start - 1 : start] == '_' and text[start - 2 : start - 1].isalnum():
+    return True
+  if text[end : end + 1] == '_' and text[end + 1 : end + 2].isalnum():
+    return True
+  if start and text[start - 1] in '#@' and not handles:
+    return True
+  left = text.rfind(' ', 0, start) + 1
+  right = text.find(' ', end)
+  return bool(_ADDRESS.search(text, left, len(text) if right < 0 else right))
 
 
 def _apply(text: str, spans: list[Span]) -> str:
@@ -239,54 +235,42 @@ def _apply(text: str, spans: list[Span]) -> str:
   return ''.join(pieces)
 
 
-def _gender_row(
-  known: lists.Lists,
-  called: people.Names,
+def _spans(
+  text: str,
+  hits: list[Hit],
   direction: str,
+  called: people.Names,
   tag: Callable | None,
-  handles: bool,
-) -> Callable[[str], tuple[str, list[Span], int]]:
-  """text -> (text, spans, left) for a gender list."""
-  entries = _gender_entries(known, direction)
-  chunks = _Chunks(_finder(entries, called, handles))
+) -> tuple[list[Span], int]:
+  """What changes in one text, and how many words have no sure counterpart."""
   pick = _PICK[direction]
-
-  def row(text: str):
-    hits = _scan(text, chunks)
-    if not hits:
-      return text, [], 0
-    spans: list[Span] = []
-    persons = []
-    left = 0
-    told = tag(text) if tag and tags.needed(hits) else {}
-    for start, end, word, entry in hits:
-      if isinstance(entry, str):
-        if entry:
-          spans.append((start, end, word, entry))
-        else:
-          left += 1
-      elif entry is people.NAME:
-        persons.append((start, end, word))
+  spans: list[Span] = []
+  persons = []
+  left = 0
+  told = tag(text) if tag and tags.needed(hits) else {}
+  for start, end, word, entry in hits:
+    if isinstance(entry, str):
+      if entry:
+        spans.append((start, end, word, entry))
       else:
-        low = word.lower()
-        sense = tags.sense(low, told.get(start)) or entry(text, start, end)
-        if sense is None:
-          continue
-        new = pick(sense, low)
-        if not new:
-          left += 1
-        elif new != low:
-          spans.append((start, end, word, match_case(word, new)))
-    if persons:
-      spans += called.swap(text, persons, direction)
-      spans.sort()
-    if direction == 'neutral':
-      verbs, unsure = neutral.agree(text, spans)
-      spans = sorted(spans + verbs)
-      left += unsure
-    return _apply(text, spans), spans, left
-
-  return row
+        left += 1
+    elif entry is people.NAME:
+      persons.append((start, end, word))
+    else:
+      low = word.lower()
+      sense = tags.sense(low, told.get(start)) or entry(text, start, end)
+      new = low if sense is None else pick(sense, low)
+      if not new:
+        left += 1
+      elif new != low:
+        spans.append((start, end, word, match_case(word, new)))
+  if persons:
+    spans = sorted(spans + called.swap(text, persons, direction))
+  if direction == 'neutral':
+    verbs, unsure = neutral.agree(text, spans)
+    spans = sorted(spans + verbs)
+    left += unsure
+  return spans, left
 
 
 _PICK: dict[str, Callable[[tuple[str, ...], str], str]] = {
@@ -341,23 +325,11 @@ def _moves(word: str, direction: str) -> bool:
   )
 
 
-def _group_row(
-  known: lists.Lists, called: people.Names, step: int, handles: bool
-) -> Callable[[str], tuple[str, list[Span], int]]:
-  """text -> (text, spans, left): each group turned by `step` places."""
-  entries: dict[str, object] = {}
+def _turned(known: lists.Lists, step: int) -> dict[str, str]:
+  """word -> the word `step` places on in its group, never itself."""
+  entries = {}
   for group in known.rows:
     turn = 1 + (step - 1) % (len(group) - 1)
     for place, word in enumerate(group):
       entries[word] = group[(place + turn) % len(group)]
-  chunks = _Chunks(_finder(entries, called, handles))
-
-  def row(text: str):
-    hits = _scan(text, chunks)
-    spans = [hit for hit in hits if hit[3] is not people.NAME]
-    persons = [hit[:3] for hit in hits if hit[3] is people.NAME]
-    if persons:
-      spans = sorted(spans + called.swap(text, persons, 'opposite'))
-    return (_apply(text, spans) if spans else text), spans, 0
-
-  return row
+  return entries
