@@ -82,7 +82,7 @@ def test_counts_equal_a_slow_twin(monkeypatch):
   monkeypatch.setattr('fairjax.methods.terms.BLOCK', 7)  # several blocks
   rng = np.random.default_rng(3)
   parts = ['a', 'b', 'c', 'd', 'x']
-  texts = [' '.join(rng.choice(parts, rng.integers(0, 9))) for _ in range(60)]
+  texts = [' '.join(rng.choice(parts, rng.integers(0, 9))) for _ in range(300)]
   terms = ['a', 'b', 'a b', 'b b', 'a b c', 'q']
   counts, length = count_terms(texts, terms)
   for i, text in enumerate(texts):
