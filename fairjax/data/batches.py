@@ -81,7 +81,7 @@ def pack(
 def _pack(lengths, width, firsts):
   g, b = lengths.shape
   order = np.argsort(-lengths, axis=1, kind='stable')
-  size = np.uint16 if width < 1 << 15 else np.uint32
+  size = np.uint16 if width < 1 << 16 else np.uint32
   falling = np.take_along_axis(lengths, order, 1).T.astype(size, order='C')
   free = np.full((g, b), width, size)
   count = np.zeros((g, b), np.int32)

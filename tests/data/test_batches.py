@@ -118,10 +118,10 @@ def test_pack_is_the_same_in_chunks(monkeypatch):
 
 
 def test_pack_of_rows_wider_than_16_bits():
-  lengths = np.array([[40000, 30000, 20000, 9000]], np.int32)
-  row, column, _ = batches.pack(lengths, 50000, 4)
+  lengths = np.array([[60000, 40000, 30000, 9000]], np.int32)
+  row, column, _ = batches.pack(lengths, 70000, 4)
   assert row.tolist() == [[0, 1, 1, 0]]
-  assert column.tolist() == [[0, 0, 30000, 40000]]
+  assert column.tolist() == [[0, 0, 40000, 60000]]
 
 
 @settings(max_examples=40, deadline=None)
