@@ -46,6 +46,7 @@ class Log:
     self.folder = pathlib.Path(folder)
     self.main = main
     self.screen = screen or sys.stderr
+    self.part = ''
     self.live: list[Progress] = []  # the innermost last
     self.rows = self.text = self.events = self.wandb = None
     if not main:
@@ -71,18 +72,27 @@ class Log:
       self.wandb.finish()
     self.rows = self.text = self.events = self.wandb = None
 
-  def resume(self, step: int) -> None:
-    """Goes on from `step`: rows after it (all, at 0) and a torn one go."""
+  def resume(self, step: int, part: str = '') -> None:
+    """Goes on from `step`: rows after it (all, at 0) and a torn one go.
+
+    A run that fits several models gives each a name, `part`: it stands in
+    their rows, and only rows of that part go.
+    """
+    self.part = part
     if not self.main:
       return
     for sink in (self.rows, self.events):
       if sink:
         sink.close()
     path = self.folder / 'metrics.jsonl'
-    kept = [r for r in read_rows(path) if step and r['step'] <= step]
+    kept = [
+      row
+      for row in read_rows(path)
+      if row.get('part', '') != part or (step and row['step'] <= step)
+    ]
     write_text(path, ''.join(map(_line, kept)))
     self.rows = open(path, 'a', encoding='utf-8')
-    self.events = _events(self.folder / 'tensorboard', step)
+    self.events = _events(self.folder / 'tensorboard' / part, step)
 
   def row(self, *, step: int, split: str, **values: Any) -> None:
     """One row of metrics.jsonl: numbers on the host, nothing of the clock."""
@@ -90,7 +100,8 @@ class Log:
       return
     if self.rows is None:
       self.resume(0)
-    row = {'step': step, 'split': split, **values}
+    part = {'part': self.part} if self.part else {}
+    row = {'step': step, 'split': split, **part, **values}
     self.rows.write(_line(row))
     self.rows.flush()
     seed = f'/seed {values["seed"]}' if 'seed' in values else ''
@@ -106,7 +117,9 @@ class Log:
       for name, value in scalars.items():
         self.events.add_scalar(name.replace(' ', '_'), value, step)
     if self.wandb:
-      self.wandb.log(scalars, step=step)
+      part = f'{self.part}/' if self.part else ''
+      scalars = {part + name: value for name, value in scalars.items()}
+      self.wandb.log(scalars | {'step': step})
 
   def evaluated(self, step: int, means: dict[str, float]) -> None:
     """Says one line: the means over seeds of an evaluation, and the speed."""
@@ -301,10 +314,12 @@ def _wandb(folder: pathlib.Path, project: str):
       f'wandb is {project!r}, but the package is not installed; '
       "run pip install 'fairjax[wandb]' or leave --config.wandb empty"
     ) from error
-  return wandb.init(
+  run = wandb.init(
     project=project,
     name=folder.name,
     id=fingerprint(str(folder.resolve())),
     dir=str(folder),
     resume='allow',
   )
+  run.define_metric('*', step_metric='step')
+  return run

@@ -119,7 +119,10 @@ def test_the_live_line_on_a_real_terminal(tmp_path, monkeypatch):
       for i in range(3):
         log.step(i + 1, 3)
       assert log.live == []
-    text = os.read(ours, 100_000).decode()
+    screen.flush()
+    text = ''
+    while 'predicting 3/3' not in text:
+      text += os.read(ours, 100_000).decode()
   os.close(ours)
   draws = [d.strip() for d in text.split('\r') if d.strip()]
   last = next(d for d in reversed(draws) if d.startswith('step'))

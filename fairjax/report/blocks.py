@@ -1,0 +1,197 @@
+"""The parts of a page: one self-contained html file, no network.
+
+Every helper escapes the text that it is given; `body_html` of a Section is
+what helpers made, joined.
+"""
+
+import difflib
+import html
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairjax.report import plots, tables
+
+if TYPE_CHECKING:
+  from matplotlib.figure import Figure
+
+
+class Section(NamedTuple):
+  heading: str
+  body_html: str
+
+
+CSS = """
+:root {
+  color-scheme: light dark;
+  --ink: #1d2127; --quiet: #59616c; --paper: #fff; --panel: #f6f7f9;
+  --line: #d9dde3; --link: #0b62a4; --warn: #8a4b00; --warn-panel: #fff5e5;
+  --mark: #ffe3a8;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ink: #e4e7ec; --quiet: #a1a9b5; --paper: #15181d; --panel: #1d2127;
+    --line: #343a44; --link: #7ab8ee; --warn: #f3bd6b; --warn-panel: #2c2416;
+    --mark: #6b4c0c;
+  }
+}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body {
+  margin: 0; background: var(--paper); color: var(--ink);
+  font: 16px/1.55 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans',
+    'Liberation Sans', sans-serif;
+}
+main { max-width: 70rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0.5rem 0 1rem; }
+h2 {
+  font-size: 1.25rem; margin: 2.8rem 0 0.8rem; padding-top: 1rem;
+  border-top: 1px solid var(--line);
+}
+h3 { font-size: 1.02rem; margin: 1.8rem 0 0.5rem; }
+h1, h2, h3, p, li, figcaption, dd { overflow-wrap: anywhere; }
+p, ul { max-width: 44rem; margin: 0 0 0.8rem; }
+ul { padding-left: 1.2rem; }
+li { margin-bottom: 0.35rem; }
+a { color: var(--link); }
+nav ul { display: flex; flex-wrap: wrap; gap: 0.2rem 1.1rem; max-width: none;
+  list-style: none; padding: 0; margin: 0; font-size: 0.9rem; }
+nav li { margin: 0; }
+.quiet, small, figcaption, caption { color: var(--quiet); }
+.lead { font-size: 1.13rem; line-height: 1.5; }
+.warning {
+  max-width: 44rem; margin: 0 0 0.8rem; padding: 0.6rem 0.9rem;
+  border-left: 4px solid var(--warn); background: var(--warn-panel);
+}
+.scroll { overflow-x: auto; margin: 0 0 1.2rem; max-width: 100%; }
+.scroll:focus-visible, a:focus-visible, summary:focus-visible {
+  outline: 2px solid var(--link); outline-offset: 2px;
+}
+table { border-collapse: collapse; font-size: 0.9rem; }
+caption { text-align: left; padding-bottom: 0.4rem; font-size: 0.9rem; }
+th, td {
+  text-align: left; vertical-align: top; padding: 0.32rem 1.1rem 0.32rem 0;
+  border-bottom: 1px solid var(--line);
+}
+thead th { font-weight: 600; color: var(--quiet); white-space: nowrap; }
+tbody th { font-weight: 500; }
+.number { text-align: right; white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+.number small { white-space: normal; }
+td { max-width: 32rem; overflow-wrap: break-word; }
+.side { display: flex; flex-wrap: wrap; gap: 0.4rem 2.5rem; }
+.side > * { flex: 0 1 auto; min-width: 0; max-width: 100%; }
+figure { margin: 0 0 1.2rem; }
+figure svg { display: block; max-width: 100%; height: auto; }
+figure svg * { stroke-linejoin: round; stroke-linecap: butt; }
+figcaption { font-size: 0.88rem; max-width: 31rem; margin-top: 0.3rem; }
+details { margin: 0 0 1rem; }
+summary { cursor: pointer; color: var(--link); margin-bottom: 0.5rem; }
+mark { background: var(--mark); color: inherit; border-radius: 2px; }
+@media print {
+  nav { display: none; }
+  .scroll { overflow: visible; }
+  figure, tr { break-inside: avoid; }
+}
+"""
+
+
+def page(title: str, sections: Sequence[Section]) -> str:
+  """A whole html file with a list of its sections at the top."""
+  title = html.escape(tables.printable(title))
+  headings = [html.escape(tables.printable(s.heading)) for s in sections]
+  links = ''.join(
+    f'<li><a href="#s{k}">{heading}</a></li>'
+    for k, heading in enumerate(headings)
+  )
+  body = '\n'.join(
+    f'<section aria-labelledby="s{k}">\n<h2 id="s{k}">{heading}</h2>\n'
+    f'{section.body_html}\n</section>'
+    for k, (heading, section) in enumerate(zip(headings, sections))
+  )
+  return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{CSS}</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+<nav aria-label="Sections"><ul>{links}</ul></nav>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def text(*paragraphs: str, kind: str = '') -> str:
+  """Paragraphs of escaped text; kind is 'lead', 'quiet' or 'warning'."""
+  style = f' class="{kind}"' if kind else ''
+  return '\n'.join(
+    f'<p{style}>{html.escape(tables.printable(p))}</p>' for p in paragraphs
+  )
+
+
+def heading(words: str) -> str:
+  return f'<h3>{html.escape(tables.printable(words))}</h3>'
+
+
+def bullets(lines: Iterable[str]) -> str:
+  items = ''.join(
+    f'<li>{html.escape(tables.printable(line))}</li>' for line in lines
+  )
+  return f'<ul>{items}</ul>'
+
+
+def table(
+  rows: tables.Rows, columns: tables.Columns = None, caption: str = ''
+) -> str:
+  """A table in a box of its own to scroll in, reached by the keyboard."""
+  label = html.escape(tables.printable(caption) or 'Table', quote=True)
+  body = tables.html(rows, columns, caption)
+  return (
+    f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">'
+    f'{body}</div>'
+  )
+
+
+def figure(plot: 'Figure', caption: str) -> str:
+  """A plot with its caption, which is also its text for those who hear it."""
+  words = html.escape(tables.printable(caption))
+  return (
+    f'<figure>{plots.svg(plot, caption)}<figcaption>{words}</figcaption>'
+    '</figure>'
+  )
+
+
+def side(*parts: str) -> str:
+  """Parts beside each other where there is room."""
+  return '<div class="side">' + '\n'.join(map(_block, parts)) + '</div>'
+
+
+def _block(part: str) -> str:
+  return f'<div>{part}</div>'
+
+
+def details(words: str, body_html: str) -> str:
+  """What is shown when asked for."""
+  words = html.escape(tables.printable(words))
+  return f'<details><summary>{words}</summary>{body_html}</details>'
+
+
+def twins(original: str, twin: str) -> tuple[str, str]:
+  """Two texts with the words that differ marked, escaped."""
+  words = [re.findall(r'\w+|\W', tables.printable(t)) for t in (original, twin)]
+  match = difflib.SequenceMatcher(None, *words, autojunk=False)
+  out: tuple[list[str], list[str]] = ([], [])
+  for kind, a, b, c, d in match.get_opcodes():
+    for part, found in zip(out, (words[0][a:b], words[1][c:d])):
+      piece = html.escape(''.join(found))
+      if kind != 'equal' and piece:
+        piece = f'<mark>{piece}</mark>'
+      part.append(piece)
+  return ''.join(out[0]), ''.join(out[1])

@@ -1,0 +1,523 @@
+"""Plots: plain arrays and dicts in, a matplotlib Figure out.
+
+One restrained style. Colours are Okabe and Ito's (2008), which colour-blind
+readers tell apart; series differ by line or marker too. A figure is at most
+WIDTH inches wide, so that it stays readable on a telephone. `svg` gives the
+text of a picture to stand inside a page, in the page's font and ink, the same
+bytes for the same figure; `save` writes a png file.
+
+Matplotlib is loaded by the first plot, without pyplot and its global state.
+"""
+
+import functools
+import hashlib
+import html
+import io
+import math
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairjax.artefacts import atomic
+from fairjax.report import tables
+
+if TYPE_CHECKING:
+  from matplotlib.axes import Axes
+  from matplotlib.figure import Figure
+
+COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
+LINES = ('-', '--', '-.', ':', (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+MARKERS = 'osD^vP'
+INK = '#23272e'  # becomes the page's own ink in an svg
+PALE = '#8c929b'  # grid, references; readable on light and dark
+WIDTH = 5.2  # inches
+ROW = 0.27  # inches of a row with a name
+STYLE = {
+  'axes.axisbelow': True,
+  'axes.edgecolor': PALE,
+  'axes.facecolor': 'none',
+  'axes.formatter.useoffset': False,
+  'axes.grid': True,
+  'axes.labelcolor': INK,
+  'axes.labelsize': 10,
+  'axes.spines.right': False,
+  'axes.spines.top': False,
+  'axes.titlelocation': 'left',
+  'axes.titlesize': 10,
+  'axes.titlecolor': INK,
+  'font.family': 'DejaVu Sans',
+  'font.size': 10,
+  'grid.alpha': 0.3,
+  'grid.color': PALE,
+  'grid.linewidth': 0.6,
+  'legend.fontsize': 9,
+  'legend.frameon': False,
+  'legend.labelcolor': INK,
+  'lines.linewidth': 1.6,
+  'svg.fonttype': 'none',
+  'svg.hashsalt': 'fairjax',
+  'text.color': INK,
+  'text.parse_math': False,  # a name with dollars is a name
+  'xtick.color': PALE,
+  'xtick.labelcolor': INK,
+  'xtick.labelsize': 9,
+  'ytick.color': PALE,
+  'ytick.labelcolor': INK,
+  'ytick.labelsize': 9,
+}
+
+Series = Mapping[str, Mapping[str, Any]]
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+  import matplotlib
+
+  with matplotlib.rc_context(), warnings.catch_warnings():
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(STYLE)
+    warnings.filterwarnings('ignore', message='Glyph .* missing')
+    yield
+
+
+def _styled(plot):
+  """Draws under our style, whatever the user's own settings are."""
+
+  @functools.wraps(plot)
+  def draw(*args, **kwargs) -> 'Figure':
+    with _style():
+      figure = plot(*args, **kwargs)
+      # Once is enough: a figure is written twice, as svg and as png.
+      figure.get_layout_engine().execute(figure)
+      figure.set_layout_engine('none')
+      return figure
+
+  return draw
+
+
+def _figure(
+  panels: int, columns: int, height: float, **kwargs
+) -> tuple['Figure', list['Axes']]:
+  """A figure of `panels` panels, `height` inches a row of them."""
+  from matplotlib.figure import Figure
+
+  columns = max(1, min(columns, panels))
+  rows = math.ceil(panels / columns)
+  figure = Figure(figsize=(WIDTH, height * rows), layout='constrained')
+  grid = figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
+  for axes in grid[panels:]:
+    axes.remove()
+  return figure, list(grid[:panels])
+
+
+def name(text: Any, longest: int = 28) -> str:
+  """A name that fits beside a plot (a leading _ would hide it there)."""
+  text = tables.printable(text)
+  if len(text) > longest:
+    text = text[: longest - 1] + '…'
+  return ' ' + text if text.startswith('_') else text
+
+
+def _bounds(values: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+  """Values [n] and distances [2, n] down to low and up to high.
+
+  Each value is a number or an Estimate; what is undefined is NaN.
+  """
+  rows = [v if tables.is_estimate(v) else {'value': v} for v in values]
+  read = lambda row, key: (
+    float(row[key]) if tables.defined(row.get(key)) else math.nan
+  )
+  middle = np.array([read(row, 'value') for row in rows])
+  low = np.array([read(row, 'low') for row in rows])
+  high = np.array([read(row, 'high') for row in rows])
+  # An interval may leave out its own point (a ratio of means can): the bar
+  # then starts at the point.
+  reach = np.stack([middle - low, high - middle])
+  return middle, np.maximum(np.nan_to_num(reach), 0)
+
+
+def _legend(axes: 'Axes', many: int, below: bool = False) -> None:
+  if many > 1 and below:
+    axes.legend(
+      loc='upper left', bbox_to_anchor=(0, -0.2), ncols=2, borderaxespad=0
+    )
+  elif many > 1:
+    axes.legend(loc='best')
+
+
+@_styled
+def rates(groups: Mapping[str, Mapping[str, Any]]) -> 'Figure':
+  """One panel a rate: {group: {rate: Estimate}}, with error bars.
+
+  `rows` of a group, where given, stands beside its name. An undefined rate is
+  a cross at the edge.
+  """
+  labels = [
+    name(g) + (f' ({r["rows"]:,})' if 'rows' in r else '')
+    for g, r in groups.items()
+  ]
+  names = list(dict.fromkeys(k for r in groups.values() for k in r))
+  names = [k for k in names if k != 'rows']
+  height = 0.75 + ROW * len(groups)
+  figure, panels = _figure(len(names), 2, height, sharey=True)
+  places = np.arange(len(groups))[::-1]
+  for axes, rate in zip(panels, names):
+    values, reach = _bounds([r.get(rate) for r in groups.values()])
+    axes.errorbar(
+      values, places, xerr=reach, fmt='o', ms=5, capsize=2.5, color=COLOURS[0]
+    )
+    axes.set_title(name(rate))
+    axes.set_yticks(places, labels)
+    axes.set_ylim(-0.6, len(groups) - 0.4)
+    axes.grid(axis='y', visible=False)
+    missing = places[np.isnan(values)]
+    for place in missing:
+      axes.annotate(
+        'undefined',
+        (0.02, place),
+        xycoords=('axes fraction', 'data'),
+        va='center',
+        size=8,
+        color=PALE,
+      )
+  return figure
+
+
+def roc_curve(label: np.ndarray, score: np.ndarray) -> np.ndarray:
+  """Points [2, k] (false, true positive rate) at each distinct threshold."""
+  order = np.argsort(-score, kind='stable')
+  ranked = score[order]
+  ends = np.r_[np.flatnonzero(np.diff(ranked)), len(ranked) - 1]
+  true = np.cumsum(label[order])[ends]
+  false = ends + 1 - true
+  curve = np.stack([false / false[-1], true / true[-1]])
+  return np.concatenate([np.zeros((2, 1)), curve], axis=1)
+
+
+@_styled
+def roc(sets: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> 'Figure':
+  """ROC curves: {name: (label [n] of 0 and 1, scores [s, n])}.
+
+  The line is the mean over seeds, the band their range; the name shows the
+  area under the curve.
+  """
+  figure, (axes,) = _figure(1, 1, 3.6)
+  axes.plot([0, 1], [0, 1], ':', color=PALE, lw=1)
+  grid = np.linspace(0, 1, 201)
+  for k, (title, (label, scores)) in enumerate(sets.items()):
+    label = np.asarray(label).astype(bool)
+    style = {'color': COLOURS[k % 6], 'ls': LINES[k % 6]}
+    if label.all() or not label.any():
+      axes.plot([], [], label=f'{name(title)}: one class only', **style)
+      continue
+    curves = [roc_curve(label, s) for s in np.atleast_2d(scores)]
+    area = np.mean([np.trapezoid(y, x) for x, y in curves])
+    lines = np.stack([np.interp(grid, x, y) for x, y in curves])
+    lines[:, 0] = 0
+    axes.plot(grid, lines.mean(0), label=f'{name(title)}: {area:.3f}', **style)
+    if len(lines) > 1:
+      axes.fill_between(
+        grid, lines.min(0), lines.max(0), alpha=0.18, color=COLOURS[k % 6], lw=0
+      )
+  axes.set(
+    xlabel='false positive rate',
+    ylabel='true positive rate',
+    xlim=(-0.01, 1.01),
+    ylim=(-0.01, 1.01),
+    aspect='equal',
+  )
+  axes.legend(loc='lower right', title='area', title_fontsize=9)
+  return figure
+
+
+@_styled
+def score_histograms(
+  label: np.ndarray, scores: np.ndarray, group: Sequence[str], bins: int = 20
+) -> 'Figure':
+  """Share of the rows of a group and label in each bin of the score.
+
+  One panel a group (the eight largest), scores [s, n] of all seeds together.
+  """
+  label, group = np.asarray(label), np.asarray(group)
+  scores = np.atleast_2d(scores)
+  names, counts = np.unique(group, return_counts=True)
+  names = names[np.argsort(-counts, kind='stable')][:8]
+  figure, panels = _figure(len(names), 2, 1.9, sharex=True, sharey=True)
+  edges = np.linspace(0, 1, bins + 1)
+  for axes, title in zip(panels, names):
+    for k, (value, line) in enumerate([(0, '-'), (1, '--')]):
+      rows = (group == title) & (label == value)
+      counts = np.histogram(scores[:, rows], edges)[0]
+      share = counts / max(counts.sum(), 1)
+      axes.stairs(share, edges, fill=True, color=COLOURS[k], alpha=0.22)
+      axes.stairs(
+        share,
+        edges,
+        color=COLOURS[k],
+        ls=line,
+        label=f'{("negative", "positive")[value]} ({rows.sum():,})',
+      )
+    axes.set_title(name(title) if title else 'no group')
+    axes.set_xlim(0, 1)
+    axes.legend(loc='upper center', fontsize=8)
+  figure.supxlabel('score', size=10)
+  figure.supylabel('share of rows', size=10)
+  return figure
+
+
+def learning_series(rows: Sequence[Mapping[str, Any]]) -> dict[str, Series]:
+  """{measure: {split: x, y, low, high}} of the rows of metrics.jsonl.
+
+  y is the mean over seeds, low and high their range. `train_loss` beside a
+  validation row is the loss of the training split.
+  """
+  points: dict[tuple, dict[float, list[float]]] = {}
+  for row in rows:
+    for key, value in row.items():
+      if key in ('step', 'epoch', 'split', 'seed') or not tables.defined(value):
+        continue
+      split = row.get('split', '')
+      if key == 'train_loss':
+        key, split = 'loss', 'train'
+      at = points.setdefault((key, split), {})
+      at.setdefault(row['step'], []).append(float(value))
+  found: dict[str, Series] = {}
+  for (measure, split), at in points.items():
+    steps = sorted(at)
+    found.setdefault(measure, {})[split] = {
+      'x': np.array(steps),
+      'y': np.array([np.mean(at[s]) for s in steps]),
+      'low': np.array([np.min(at[s]) for s in steps]),
+      'high': np.array([np.max(at[s]) for s in steps]),
+    }
+  return found
+
+
+@_styled
+def learning(rows: Sequence[Mapping[str, Any]]) -> 'Figure':
+  """Learning curves of metrics.jsonl: a panel a measure, bands over seeds."""
+  found = learning_series(rows)
+  figure, panels = _figure(len(found), 2, 2.3)
+  for axes, (measure, series) in zip(panels, found.items()):
+    _bands(axes, series)
+    axes.set(title=name(measure), xlabel='step')
+    _legend(axes, len(series))
+  return figure
+
+
+def _bands(axes: 'Axes', series: Series) -> None:
+  for k, (title, at) in enumerate(series.items()):
+    colour = COLOURS[k % 6]
+    x, y = np.asarray(at['x']), np.asarray(at['y'])
+    axes.plot(
+      x,
+      y,
+      color=colour,
+      ls=LINES[k % 6],
+      marker=MARKERS[k % 6] if len(x) <= 12 else '',
+      ms=4,
+      label=name(title),
+    )
+    if at.get('low') is not None:
+      axes.fill_between(
+        x, at['low'], at['high'], color=colour, alpha=0.16, lw=0
+      )
+
+
+@_styled
+def curves(
+  series: Series, x_label: str, y_label: str, reference: float | None = None
+) -> 'Figure':
+  """Curves with bands: {name: {'x', 'y', 'low'?, 'high'?}}."""
+  figure, (axes,) = _figure(1, 1, 3.3 + 0.1 * len(series))
+  if reference is not None:
+    axes.axhline(reference, color=PALE, ls=':', lw=1)
+  _bands(axes, series)
+  axes.set(xlabel=name(x_label, 60), ylabel=name(y_label, 60))
+  _legend(axes, len(series), below=True)
+  return figure
+
+
+def best_front(points: np.ndarray) -> np.ndarray:
+  """Indices of the points [n, 2] that no other beats in both, by x.
+
+  More is better in both coordinates.
+  """
+  order = np.lexsort((-points[:, 1], -points[:, 0]))
+  order = order[~np.isnan(points[order]).any(1)]
+  if not len(order):
+    return order
+  y = points[order, 1]
+  before = np.r_[-np.inf, np.maximum.accumulate(y)[:-1]]
+  return order[y > before][::-1]
+
+
+@_styled
+def front(
+  series: Mapping[str, Sequence[tuple[Any, Any]]], x_label: str, y_label: str
+) -> 'Figure':
+  """Points {name: [(x, y)]}, numbers or Estimates, and their best front.
+
+  For measures of which more is better; the thin steps join the points that no
+  other point beats in both.
+  """
+  figure, (axes,) = _figure(1, 1, 3.4 + 0.1 * len(series))
+  every = []
+  for k, (title, points) in enumerate(series.items()):
+    (x, x_reach), (y, y_reach) = (_bounds(v) for v in zip(*points))
+    every += list(zip(x, y))
+    axes.errorbar(
+      x,
+      y,
+      xerr=x_reach,
+      yerr=y_reach,
+      fmt=MARKERS[k % 6],
+      ms=5,
+      elinewidth=0.7,
+      color=COLOURS[k % 6],
+      ecolor=COLOURS[k % 6] + '70',
+      label=name(title),
+    )
+  every = np.array(every, float).reshape(-1, 2)
+  best = every[best_front(every)]
+  axes.step(*best.T, where='pre', color=PALE, lw=1, zorder=0)
+  axes.set(xlabel=name(x_label, 60), ylabel=name(y_label, 60))
+  _legend(axes, len(series), below=True)
+  return figure
+
+
+@_styled
+def forest(
+  effects: Mapping[str, Any], x_label: str, zero: float = 0.0
+) -> 'Figure':
+  """Effects with their intervals, a row each: {name: Estimate}.
+
+  An interval that holds `zero` is hollow: the data do not decide.
+  """
+  figure, (axes,) = _figure(1, 1, 0.8 + ROW * len(effects))
+  values, reach = _bounds(list(effects.values()))
+  places = np.arange(len(effects))[::-1]
+  for value, place, (down, up) in zip(values, places, reach.T):
+    sure = not value - down <= zero <= value + up
+    axes.errorbar(
+      value,
+      place,
+      xerr=[[down], [up]],
+      fmt='o',
+      capsize=2.5,
+      color=COLOURS[0],
+      mfc=COLOURS[0] if sure else 'none',
+    )
+  axes.axvline(zero, color=PALE, ls=':', lw=1.2)
+  axes.set_yticks(places, [name(e, 40) for e in effects])
+  axes.set_ylim(-0.6, len(effects) - 0.4)
+  axes.set_xlabel(name(x_label, 60))
+  axes.grid(axis='y', visible=False)
+  return figure
+
+
+@_styled
+def distribution(
+  values: Mapping[str, np.ndarray], x_label: str, bins: int = 40
+) -> 'Figure':
+  """Histograms {name: array} as shares of each one's finite values."""
+  figure, (axes,) = _figure(1, 1, 2.6 + 0.1 * len(values))
+  finite = {}
+  for title, array in values.items():
+    array = np.asarray(array, float).ravel()
+    finite[title] = array[np.isfinite(array)]
+  every = np.concatenate([*finite.values(), np.empty(0)])
+  edges = np.histogram_bin_edges(every, bins)
+  for k, (title, array) in enumerate(finite.items()):
+    share = np.histogram(array, edges)[0] / max(len(array), 1)
+    colour = COLOURS[k % 6]
+    axes.stairs(share, edges, fill=True, color=colour, alpha=0.16)
+    axes.stairs(share, edges, color=colour, ls=LINES[k % 6], label=name(title))
+  axes.set(xlabel=name(x_label, 60), ylabel='share')
+  _legend(axes, len(values), below=True)
+  return figure
+
+
+@_styled
+def bars(
+  terms: Sequence[str], series: Mapping[str, Sequence[Any]], x_label: str
+) -> 'Figure':
+  """Bars by term, a colour a series: {name: [number or Estimate a term]}."""
+  tall = 0.9 + len(terms) * (0.1 + 0.14 * len(series))
+  figure, (axes,) = _figure(1, 1, tall)
+  thick = 0.8 / max(len(series), 1)
+  places = np.arange(len(terms))[::-1].astype(float)
+  for k, (title, values) in enumerate(series.items()):
+    middle, reach = _bounds(values)
+    axes.barh(
+      places + 0.4 - thick * (k + 0.5),
+      middle,
+      thick,
+      xerr=reach if reach.any() else None,
+      color=COLOURS[k % 6],
+      error_kw={'elinewidth': 0.8, 'ecolor': INK},
+      label=name(title),
+    )
+  axes.axvline(0, color=PALE, lw=1)
+  axes.set_yticks(places, [name(t) for t in terms])
+  axes.set_ylim(-0.6, len(terms) - 0.4)
+  axes.set_xlabel(name(x_label, 60))
+  axes.grid(axis='y', visible=False)
+  if len(series) > 1:
+    axes.legend(loc='lower left', bbox_to_anchor=(0, 1), ncols=len(series))
+  return figure
+
+
+def save(figure: 'Figure', path: str | os.PathLike) -> None:
+  """Writes a png file."""
+  from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+  figure.set_facecolor('white')
+  figure.set_dpi(160)
+  with _style(), atomic(path) as part:
+    FigureCanvasAgg(figure).print_png(part, metadata={'Software': None})
+
+
+def svg(figure: 'Figure', title: str = '') -> str:
+  """The figure as an svg element to stand inside a page.
+
+  Ink becomes the page's own (light or dark), text its font; ids, of which a
+  page has one space, start with a hash of the picture.
+  """
+  from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+  buffer = io.StringIO()
+  figure.set_facecolor('none')
+  with _style():
+    FigureCanvasSVG(figure).print_svg(buffer, metadata={'Date': None})
+  text = buffer.getvalue()
+  text = text[text.index('<svg') :]
+  text = re.sub(
+    r'<metadata>.*?</metadata>|<style.*?</style>', '', text, flags=re.S
+  )
+  own = 'p' + hashlib.sha256(text.encode()).hexdigest()[:8]
+  width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()
+
+  def tag(match: re.Match) -> str:
+    found = match.group()
+    found = re.sub(r'<g id="[^"]*"', '<g', found)
+    found = re.sub(r' id="', f' id="{own}-', found)
+    found = re.sub(r'xlink:href="#', f'href="#{own}-', found)
+    found = re.sub(r'url\(#', f'url(#{own}-', found)
+    found = found.replace("font-family: 'DejaVu Sans'; ", '')
+    found = re.sub(r'(\d\.\d\d)\d+', r'\1', found)
+    return ' '.join(found.replace(INK, 'currentColor').split())
+
+  text = re.sub(r'<[^>]*>', tag, text)
+  text = re.sub(r'>\s+<', '><', text)
+  label = html.escape(tables.printable(title), quote=True)
+  head = (
+    f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{label}" '
+    f'style="width: {float(width) * 4 / 3:.0f}px">'
+  )
+  return head + text[text.index('>') + 1 :].strip()

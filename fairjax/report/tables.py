@@ -1,0 +1,292 @@
+"""Tables for a terminal (markdown) and for a page (html).
+
+A table is a list of dicts, one a row. A cell is a text, a number, or an
+Estimate: {'value', 'low', 'high', 'seeds', 'note'?}, written
+`0.842 [0.811, 0.870]`; an undefined one says so and why.
+"""
+
+import html as markup
+import math
+import numbers
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Rows = Sequence[Mapping[str, Any]]
+Columns = Sequence[str] | Mapping[str, str] | None
+
+LONGEST = 60  # characters of a text cell on a terminal
+BIDI = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'
+
+
+def is_estimate(value: Any) -> bool:
+  return isinstance(value, Mapping) and 'value' in value
+
+
+def defined(value: Any) -> bool:
+  """True for a number, or an Estimate with one."""
+  if is_estimate(value):
+    value = value['value']
+  if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    return False
+  return not math.isnan(value)
+
+
+def decimals(*values: float) -> int:
+  """Digits behind the point that suit the largest of `values`."""
+  size = max((abs(v) for v in values if math.isfinite(v)), default=0.0)
+  if size >= 100:
+    return 1
+  if size >= 0.01 or size == 0:
+    return 3
+  return min(2 - math.floor(math.log10(size)) - 1, 9)
+
+
+def number(value: float, digits: int | None = None) -> str:
+  if math.isinf(value):
+    return '∞' if value > 0 else '-∞'
+  if isinstance(value, int) or (digits is None and value == int(value)):
+    return f'{int(value):,}'
+  digits = decimals(value) if digits is None else digits
+  if value and abs(value) < 1e-6:
+    return f'{value:.1e}'
+  text = f'{value:,.{digits}f}'
+  return text.lstrip('-') if float(text.replace(',', '')) == 0 else text
+
+
+def estimate(value: Mapping[str, Any]) -> str:
+  """`0.842 [0.811, 0.870]`, `0.842`, or `undefined`; without its note."""
+  if not defined(value):
+    return 'undefined'
+  middle, low, high = value['value'], value.get('low'), value.get('high')
+  if not (defined(low) and defined(high)):
+    return number(float(middle), decimals(middle))
+  digits = decimals(middle, low, high)
+  low, high = (number(float(v), digits) for v in (low, high))
+  return f'{number(float(middle), digits)} [{low}, {high}]'
+
+
+def cell(value: Any) -> str:
+  """One line of text for any value of a cell."""
+  if is_estimate(value):
+    return estimate(value)
+  if value is None or (isinstance(value, float) and math.isnan(value)):
+    return '–'
+  if isinstance(value, bool):
+    return 'yes' if value else 'no'
+  if isinstance(value, Mapping):
+    return ', '.join(f'{printable(k)} {cell(v)}' for k, v in value.items())
+  if isinstance(value, list | tuple):
+    return ', '.join(cell(v) for v in value)
+  if isinstance(value, str):
+    return printable(value)
+  return number(value.item() if hasattr(value, 'item') else value)
+
+
+def printable(text: Any) -> str:
+  """One line without characters that could steer a terminal."""
+  text = ' '.join(str(text).split())
+  return ''.join(
+    '\N{REPLACEMENT CHARACTER}'
+    if unicodedata.category(c) in ('Cc', 'Cs') or c in BIDI
+    else c
+    for c in text
+  )
+
+
+def _headings(rows: Rows, columns: Columns) -> dict[str, str]:
+  """{key: heading}; all keys in order of appearance where none are given."""
+  if columns is None:
+    columns = dict.fromkeys(key for row in rows for key in row)
+    return {key: printable(key) for key in columns}
+  if isinstance(columns, Mapping):
+    return {key: printable(heading) for key, heading in columns.items()}
+  return {key: printable(key) for key in columns}
+
+
+def _numeric(rows: Rows, key: str) -> bool:
+  """True if a column holds numbers only, which stand to the right."""
+  values = [row[key] for row in rows if row.get(key) not in (None, '')]
+  return bool(values) and all(is_estimate(v) or defined(v) for v in values)
+
+
+def _width(text: str) -> int:
+  """Columns of a terminal that `text` takes."""
+  return sum(
+    0
+    if unicodedata.combining(c)
+    else 2
+    if unicodedata.east_asian_width(c) in 'WF'
+    else 1
+    for c in text
+  )
+
+
+def _pad(text: str, width: int, right: bool) -> str:
+  space = ' ' * (width - _width(text))
+  return space + text if right else text + space
+
+
+def _blocks(widths: list[int], width: int) -> list[list[int]]:
+  """Columns of each stacked table: all within `width`, the first in each."""
+  blocks, used = [[0]], widths[0] + 4
+  for k in range(1, len(widths)):
+    if used + widths[k] + 3 > width and len(blocks[-1]) > 1:
+      blocks.append([0])
+      used = widths[0] + 4
+    blocks[-1].append(k)
+    used += widths[k] + 3
+  return blocks
+
+
+def markdown(rows: Rows, columns: Columns = None, width: int = 100) -> str:
+  """An aligned markdown table.
+
+  Wider ones become stacked tables that repeat the first column. The notes of
+  Estimates stand below, numbered.
+  """
+  headings = _headings(rows, columns)
+  if not rows or not headings:
+    return '(no rows)'
+  notes: dict[str, int] = {}
+
+  def show(value: Any) -> str:
+    text = cell(value).replace('|', '\\|')
+    if isinstance(value, str) and len(text) > LONGEST:
+      text = text[: LONGEST - 1].rstrip('\\') + '…'
+    if is_estimate(value) and value.get('note'):
+      mark = notes.setdefault(printable(value['note']), len(notes) + 1)
+      text += f' ({mark})'
+    return text
+
+  keys = list(headings)
+  right = [_numeric(rows, key) for key in keys]
+  heads = [headings[key].replace('|', '\\|') for key in keys]
+  body = [[show(row.get(key, '')) for key in keys] for row in rows]
+  widths = [max(3, *map(_width, column)) for column in zip(heads, *body)]
+  tables = []
+  for block in _blocks(widths, width):
+    rule = ['-' * (widths[k] - right[k]) + ':' * right[k] for k in block]
+    lines = [
+      '| ' + ' | '.join(line) + ' |'
+      for line in [
+        [_pad(heads[k], widths[k], right[k]) for k in block],
+        rule,
+        *([_pad(row[k], widths[k], right[k]) for k in block] for row in body),
+      ]
+    ]
+    tables.append('\n'.join(lines))
+  if notes:
+    tables.append('\n'.join(f'({k}) {note}' for note, k in notes.items()))
+  return '\n\n'.join(tables)
+
+
+def html(rows: Rows, columns: Columns = None, caption: str = '') -> str:
+  """A table element; every text in it is escaped."""
+  headings = _headings(rows, columns)
+  if not rows or not headings:
+    return '<p class="quiet">No rows.</p>'
+  right = {key: _numeric(rows, key) for key in headings}
+  side = lambda key: ' class="number"' if right[key] else ''
+
+  def show(key: str, value: Any) -> str:
+    text = markup.escape(cell(value))
+    if is_estimate(value) and value.get('note'):
+      note = markup.escape(printable(value['note']))
+      text += f'<br><small>{note}</small>'
+    if key == first:
+      return f'<th scope="row"{side(key)}>{text}</th>'
+    return f'<td{side(key)}>{text}</td>'
+
+  first = next(iter(headings))
+  lines = ['<table>']
+  if caption:
+    lines.append(f'<caption>{markup.escape(printable(caption))}</caption>')
+  heads = ''.join(
+    f'<th scope="col"{side(key)}>{markup.escape(heading)}</th>'
+    for key, heading in headings.items()
+  )
+  lines.append(f'<thead><tr>{heads}</tr></thead>\n<tbody>')
+  for row in rows:
+    cells = ''.join(show(key, row.get(key, '')) for key in headings)
+    lines.append(f'<tr>{cells}</tr>')
+  lines.append('</tbody>\n</table>')
+  return '\n'.join(lines)
+
+
+def split_aggregates(
+  fairness: Mapping[str, Any],
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+  """The measures that stand for themselves, and the rates' aggregates.
+
+  Those are named `{rate}_difference`, `_ratio`, `_min` and `_max`, and become
+  one row a rate.
+  """
+  own: dict[str, Any] = {}
+  rows: dict[str, dict[str, Any]] = {}
+  for name, value in fairness.items():
+    rate, _, kind = name.rpartition('_')
+    if rate and kind in ('difference', 'ratio', 'min', 'max'):
+      rows.setdefault(rate, {'rate': rate})[kind] = value
+    else:
+      own[name] = value
+  return own, list(rows.values())
+
+
+def group_rows(groups: Mapping[str, Any]) -> list[dict[str, Any]]:
+  return [{'group': name, **rates} for name, rates in groups.items()]
+
+
+def screen_rates(rows: Rows) -> list[str] | None:
+  """The columns of groups that a screen has room for, if they are there."""
+  few = ['group', 'rows', 'selection_rate', 'fpr', 'fnr']
+  here = {key for row in rows for key in row}
+  return few if here.issuperset(few) else None
+
+
+def test_rows(tests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+  """Paired tests without what is too long for a cell (lists of seeds)."""
+  return [
+    {key: v for key, v in test.items() if not isinstance(v, list | tuple)}
+    for test in tests
+  ]
+
+
+def summary(results: Mapping[str, Any]) -> str:
+  """The run on a screen: per test set quality, fairness, groups, warnings."""
+  seeds = len(results.get('seeds') or [])
+  title = [str(results.get('name', 'run')), str(results.get('model', ''))]
+  title += [f'{seeds} seed{"s" * (seeds != 1)}'] if seeds else []
+  parts = ['## ' + ' · '.join(printable(t) for t in title if t)]
+  for name, found in results.get('sets', {}).items():
+    head = [f'{cell(found["rows"])} rows'] if 'rows' in found else []
+    if found.get('threshold') is not None:
+      head.append(f'threshold {cell(found["threshold"])}')
+    parts.append(f'### {printable(name)}: ' + ', '.join(head))
+    own, more = split_aggregates(found.get('fairness', {}))
+    rows = [
+      {'of': of, 'measure': measure, 'value': value}
+      for of, measures in (
+        ('quality', found.get('quality', {})),
+        ('fairness', own),
+      )
+      for measure, value in measures.items()
+    ]
+    if rows:
+      parts.append(markdown(rows))
+    if found.get('groups'):
+      rows = group_rows(found['groups'])
+      parts.append(markdown(rows, screen_rates(rows)))
+    if more:
+      parts.append('The report and results.json hold more rates and gaps.')
+    if found.get('warnings'):
+      parts.append(_list('Warnings', found['warnings']))
+  if results.get('tests'):
+    parts.append('### Paired tests\n\n' + markdown(test_rows(results['tests'])))
+  if results.get('notes'):
+    parts.append(_list('Notes', results['notes']))
+  return '\n\n'.join(parts) + '\n'
+
+
+def _list(title: str, lines: Sequence[str]) -> str:
+  return f'{title}:\n' + '\n'.join(f'- {printable(line)}' for line in lines)

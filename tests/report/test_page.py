@@ -1,0 +1,201 @@
+"""The page: whole, balanced, escaped, the same for the same run."""
+
+import html.parser
+import itertools
+import json
+import re
+
+import pytest
+
+from fairjax.artefacts import write_text
+from fairjax.report import page, plots
+
+VOID = {'meta', 'br', 'hr', 'img', 'link', 'input'}
+
+
+class Reader(html.parser.HTMLParser):
+  """Checks that tags are balanced; collects tags, ids and shown text."""
+
+  def __init__(self, text):
+    super().__init__()
+    self.open, self.tags, self.ids, self.shown = [], [], [], []
+    self.feed(text)
+    self.close()
+    assert self.open == []
+
+  def handle_starttag(self, tag, attrs):
+    self.tags.append((tag, dict(attrs)))
+    self.ids += [value for key, value in attrs if key == 'id']
+    if tag not in VOID:
+      self.open.append(tag)
+
+  def handle_startendtag(self, tag, attrs):
+    self.tags.append((tag, dict(attrs)))
+    self.ids += [value for key, value in attrs if key == 'id']
+
+  def handle_endtag(self, tag):
+    assert self.open.pop() == tag
+
+  def handle_data(self, data):
+    if self.open and self.open[-1] != 'style':
+      self.shown.append(data)
+
+  @property
+  def text(self):
+    return ' '.join(' '.join(self.shown).split())
+
+
+def test_a_run_becomes_one_whole_page(run_folder):
+  found = page.report(run_folder)
+  reader = Reader(found)
+  assert len(reader.ids) == len(set(reader.ids))
+  links = [a['href'] for tag, a in reader.tags if tag == 'a']
+  assert {link[1:] for link in links} <= set(reader.ids)
+  for attribute in ('src', 'href'):
+    for _, attributes in reader.tags:
+      assert attributes.get(attribute, '#').startswith('#')
+  # Nothing is fetched: namespaces are gone too.
+  assert not re.search(r'https?:|//|@import', found)
+  for tag, attributes in reader.tags:
+    if tag == 'svg':
+      assert attributes['role'] == 'img' and attributes['aria-label']
+  levels = [int(t[1]) for t, _ in reader.tags if re.fullmatch('h[1-6]', t)]
+  assert levels[0] == 1 and levels.count(1) == 1
+  assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
+
+
+def test_the_first_sentence_says_what_was_found(run_folder):
+  text = Reader(page.report(run_folder)).text
+  results = json.loads((run_folder / 'results.json').read_text())
+  rates = results['sets']['test']['groups']
+  women, men = (rates[g]['selection_rate']['value'] for g in ('women', 'men'))
+  assert (
+    'On 1,000 rows of test, mini has an AUC of 0.879 [0.868, 0.890]' in text
+  )
+  assert f'is {men:.0%} for men and {women:.0%} for women' in text
+  assert 'The interval lies below 1: the gap is more than chance.' in text
+  assert 'The interval reaches 1: these rows do not show a gap' in text
+  assert 'group nobody has 12 rows' in text
+  assert 'no positive rows' in text  # why a rate is undefined
+  assert 'train.lr 0.001' in text and 'A note of the recipe' in text
+  assert 'seeds 5' not in text.split('All options')[0]  # a default
+
+
+def test_numbers_of_the_results_are_on_the_page(run_folder):
+  text = Reader(page.report(run_folder)).text
+  sets = json.loads((run_folder / 'results.json').read_text())['sets']
+  for found in sets.values():
+    for value in [*found['quality'].values(), *found['fairness'].values()]:
+      low, high = f'{value["low"]:.3f}', f'{value["high"]:.3f}'
+      assert f'{value["value"]:.3f} [{low}, {high}]' in text
+
+
+def test_pictures_are_saved_as_png(run_folder):
+  page.report(run_folder)
+  names = {path.stem for path in (run_folder / 'plots').iterdir()}
+  assert names == {
+    'learning',
+    'tests',
+    *(
+      f'{kind}_{name}'
+      for kind in ('rates', 'roc', 'roc_groups', 'scores')
+      for name in ('test', 'templates')
+    ),
+  }
+  for path in (run_folder / 'plots').iterdir():
+    assert path.read_bytes()[:4] == b'\x89PNG'
+
+
+def test_the_same_run_gives_the_same_bytes(run_folder):
+  assert page.report(run_folder) == page.report(run_folder)
+
+
+def test_what_users_wrote_is_text_never_markup(hostile_folder):
+  found = page.report(hostile_folder)
+  reader = Reader(found)
+  assert not {'script', 'img', 'iframe', 'object'} & {t for t, _ in reader.tags}
+  assert '<script' not in found
+  assert reader.text.count('alert(1)') > 20
+  for _, attributes in reader.tags:
+    assert not [key for key in attributes if key.startswith('on')]
+  for path in (hostile_folder / 'plots').iterdir():
+    assert re.fullmatch(r'[\w-]+\.png', path.name)
+
+
+@pytest.mark.parametrize(
+  'name, said',
+  [
+    ('results.json', 'results.json is missing'),
+    ('predictions.parquet', 'predictions.parquet is missing'),
+    ('metrics.jsonl', 'metrics.jsonl is missing'),
+    ('hygiene.json', 'hygiene.json is missing'),
+    ('config.json', 'config.json is missing'),
+    ('versions.json', 'versions.json is missing'),
+  ],
+)
+def test_a_missing_artefact_is_named(run_folder, name, said):
+  (run_folder / name).unlink()
+  assert said in Reader(page.report(run_folder)).text
+
+
+def test_an_empty_folder_is_a_page_too(tmp_path):
+  text = Reader(page.report(tmp_path)).text
+  assert 'the run has not been measured' in text
+
+
+def test_a_set_without_groups_or_predictions(run_folder):
+  path = run_folder / 'results.json'
+  results = json.loads(path.read_text())
+  results['sets'] = {
+    'other': {
+      'rows': 3,
+      'quality': {'auc': {'value': None, 'note': 'one class only'}},
+      'fairness': {},
+      'groups': {},
+      'warnings': ['the predictor is constant'],
+    }
+  }
+  path.write_text(json.dumps(results))
+  text = Reader(page.report(run_folder)).text
+  assert 'the quality of mini could not be measured' in text
+  assert 'fairness was not measured' in text
+  assert 'undefined one class only' in text
+  assert 'no predictions of this set' in text
+  assert 'the predictor is constant' in text
+
+
+def test_multiclass_predictions(run_folder):
+  import pandas as pd
+
+  path = run_folder / 'predictions.parquet'
+  table = pd.read_parquet(path)
+  for s in range(5):
+    table[f'p{s}_c1'] = table.pop(f'p{s}')
+    table[f'p{s}_c0'] = 1 - table[f'p{s}_c1']
+  table.to_parquet(path, index=False)
+  text = Reader(page.report(run_folder)).text
+  assert 'the probability of class 1 against the rest' in text
+
+
+def test_sections_of_a_recipe(run_folder):
+  plot = plots.distribution({'weights': [1.0, 2.0, 2.5]}, 'weight')
+  body = page.text('Said by <b>us</b>.') + page.figure(plot, 'The "weights"')
+  body += page.table([{'a': 1, '<b>': 'x<y'}], caption='A "caption"')
+  found = page.report(run_folder, [page.Section('Weights & more', body)])
+  reader = Reader(found)
+  assert 'Weights & more' in reader.text
+  assert 'Said by <b>us</b>.' in reader.text
+  labels = [a.get('aria-label') for _, a in reader.tags]
+  assert 'The "weights"' in labels and 'A "caption"' in labels
+
+
+def test_twins_marks_the_words_that_differ():
+  one, other = page.twins('She saw <him> & left', 'He saw <her> & left')
+  assert one == '<mark>She</mark> saw &lt;<mark>him</mark>&gt; &amp; left'
+  assert other == '<mark>He</mark> saw &lt;<mark>her</mark>&gt; &amp; left'
+
+
+def test_a_page_is_written_whole(run_folder):
+  path = run_folder / 'report.html'
+  write_text(path, page.report(run_folder))
+  assert path.stat().st_size < 600_000
