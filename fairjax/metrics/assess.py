@@ -99,7 +99,7 @@ def _counted(labels, scores, decisions, masks, kinds, how) -> tuple:
   drawn = None
   if how.resamples:
     drawn = intervals.draw(table.items, how.resamples, how.seed)
-  rates = counts.rates(table, drawn)
+  rates = counts.rates(table, drawn, how.seed)
   good = counts.of_everyone(table, drawn, how)
   if classes == 2:
     good = {**counts.of_group(table, rates, -1, how), **good}

@@ -97,14 +97,33 @@ def _confusion(labels, decisions, classes, items) -> np.ndarray:
   return out.reshape(m, len(decisions), classes, classes)
 
 
-def rates(table: Table, drawn: np.ndarray | None) -> Rates:
+def rates(table: Table, drawn: np.ndarray | None, seed: int = 0) -> Rates:
   """Rates of every group, and of every resample."""
+  sums = table.groups.sum(0, dtype=np.float64)
   with jax.enable_x64(True):
-    values = groups.rates(table.groups.sum(0, dtype=np.float64))
+    values = np.asarray(groups.rates(sums))
   if drawn is None:
-    return Rates(np.asarray(values), None)
+    return Rates(values, None)
   totals = intervals.resampled(drawn, intervals.pad(table.groups))
-  return Rates(np.asarray(values), np.asarray(groups.rates(totals)))
+  draws = np.array(groups.rates(totals))
+  _loosen(draws, values, sums, seed)
+  return Rates(values, draws)
+
+
+def _loosen(draws, values, sums, seed: int) -> None:
+  """Gives rates of exactly 0 or 1 the doubt that resampling cannot.
+
+  No resample of 0 of n finds one. Draws from Beta(1, n) have the exact
+  (Clopper-Pearson) upper limits; all seeds have the same draws.
+  """
+  edge = (values == 0) | (values == 1)
+  rng = np.random.default_rng([seed, intervals.EDGES])
+  for k, g, r in np.argwhere(edge.any(0)):
+    u = rng.random(len(draws), np.float32)
+    among = np.array(groups.RATES[groups.NAMES[r]][1])
+    for s in np.flatnonzero(edge[:, k, g, r]):
+      reach = 1 - u ** (1 / (sums[s, k, g] @ among))
+      draws[:, s, k, g, r] = np.abs(values[s, k, g, r] - reach)
 
 
 def of_everyone(table: Table, drawn: np.ndarray | None, how: How) -> dict:
@@ -165,69 +184,69 @@ def _of_classes(sums, rates, g, how, empty) -> dict:
 
 
 def gaps(rates: Rates, chosen: Sequence[int], how: How) -> dict:
-  """GAPS, and the aggregates of every rate, of some groups.
+  """GAPS, and the AGGREGATES of every rate, over some of the groups.
 
   With many classes each is taken for every class against the rest, and the
   worst class counts, named by `class`.
   """
   index = np.array([*chosen, -1])
   values = rates.values[:, :, index]
-  draws = values[None] if rates.draws is None else rates.draws[:, :, :, index]
   with jax.enable_x64(True):
-    found = _all_gaps(values)
-  noise = _all_noise(np.asarray(draws, np.float32), values.astype(np.float32))
+    found = _parts(groups.reduce(values))
+  found['ratio'] = _shares(found['min'], found['max'])
+  noise = None
+  if rates.draws is not None:
+    centre = values.astype(np.float32)
+    noise = groups.reduce_noise(rates.draws[:, :, :, index], centre)
+    # Over classes the largest bound: max is at most that far away.
+    noise = {key: np.asarray(_largest(one)) for key, one in noise.items()}
   out = {}
-  for name, value in found.items():
-    bound = None if rates.draws is None else np.asarray(noise[name])
-    out[name] = _gap_estimate(name, np.asarray(value), bound, how)
+  for name, (chosen_rates, kind, one_minus) in groups.GAPS.items():
+    columns = [groups.NAMES.index(rate) for rate in chosen_rates]
+    value = found[kind][..., columns].mean(-1)
+    bound = None if noise is None else noise[kind][..., columns].mean(-1)
+    one = _gap_estimate(kind, value, bound, how)
+    out[name] = intervals.complement(one) if one_minus else one
+  for r, rate in enumerate(groups.NAMES):
+    for name, kind in groups.AGGREGATES.items():
+      bound = None if noise is None else noise[kind][..., r]
+      one = _gap_estimate(kind, found[kind][..., r], bound, how)
+      out[f'{rate}_{name}'] = one
   return out
+
+
+def _parts(found: dict) -> dict[str, np.ndarray]:
+  return {key: np.asarray(one) for key, one in found.items()}
+
+
+def _shares(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+  return np.divide(low, high, out=np.full(low.shape, np.nan), where=high > 0)
 
 
 @jax.jit
-def _all_gaps(values: Float[Array, 's k g rate']) -> dict:
-  out = {name: groups.gap(name, values) for name in groups.GAPS}
-  for r, rate in enumerate(groups.NAMES):
-    for kind in groups.AGGREGATES:
-      column = values[:, :, :-1, r]
-      out[f'{rate}_{kind}'] = groups.aggregate(kind, column)
-  return out
+def _largest(
+  noise: Float[Array, 'resample s k rate'],
+) -> Float[Array, 'resample s rate']:
+  return jnp.nanmax(noise, -2)
 
 
-@jax.jit
-def _all_noise(
-  draws: Float[Array, 'resample s k g rate'],
-  values: Float[Array, 's k g rate'],
-) -> dict:
-  """Bounds of the noise of each gap; over classes, the largest."""
-  worst = lambda bound: jnp.nanmax(bound, -1)
-  noise = draws - values
-  out = {name: worst(groups.gap(name, noise)) for name in groups.GAPS}
-  for r, rate in enumerate(groups.NAMES):
-    for kind in groups.AGGREGATES:
-      a, b = draws[:, :, :, :-1, r], values[:, :, :-1, r]
-      out[f'{rate}_{kind}'] = worst(groups.aggregate_noise(kind, a, b))
-  return out
-
-
-def _gap_estimate(name: str, values, noise, how: How) -> dict:
-  """The worst class's gap [s, k] with noise [resample, s]."""
-  kind = groups.GAPS[name][1] if name in groups.GAPS else name.split('_')[-1]
-  least = kind in ('ratio', 'min')
+def _gap_estimate(kind: str, values, noise, how: How) -> dict:
+  """The worst class's gap [s, k], with noise [resample, s]."""
   if np.isnan(values).all():
     few = 'fewer than two groups in which it is defined'
     return estimate([None] * len(values), note=few)
-  filled = np.where(np.isnan(values), np.inf if least else -np.inf, values)
-  k = int((filled.mean(0).argmin if least else filled.mean(0).argmax)())
+  least = kind in ('ratio', 'min')
+  known = ~np.isnan(values)
+  filled = np.where(known, values, np.inf if least else -np.inf)
   worst = filled.min(1) if least else filled.max(1)
-  worst = np.where(np.isfinite(worst), worst, np.nan)
-  if name in groups.GAPS and groups.GAPS[name][2]:
-    found = intervals.of_gap(worst, noise, how, 0, 1)
-    found = intervals.complement(found)
-  elif kind == 'ratio':
+  worst = np.where(known.any(1), worst, np.nan)
+  if kind == 'ratio':
     found = intervals.of_ratio(worst, noise, how)
   else:
     high = np.inf if kind == 'sum' else 1
     found = intervals.of_gap(worst, noise, how, 0, high)
   if values.shape[1] > 1:
-    found['class'] = k
+    mean = np.where(known.any(0), filled.mean(0, where=known), np.nan)
+    pick = np.nanargmin if least else np.nanargmax
+    found['class'] = int(pick(mean))
   return found

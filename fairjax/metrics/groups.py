@@ -47,7 +47,12 @@ GAPS = {
 }
 
 # Every rate also has these over the groups, named '{rate}_{aggregate}'.
-AGGREGATES = ('difference', 'ratio', 'min', 'max')
+AGGREGATES = {
+  'difference': 'range',
+  'ratio': 'ratio',
+  'min': 'min',
+  'max': 'max',
+}
 
 
 @jax.jit
@@ -61,62 +66,55 @@ def rates(counts: Float[Array, '*b four']) -> Float[Array, '*b rate']:
   return jnp.where(below > 0, above / jnp.where(below > 0, below, 1), jnp.nan)
 
 
-def spread(values: Float[Array, '*b g']) -> Float[Array, '*b']:
+def spread(values: Float[Array, '*b g rate']) -> Float[Array, '*b rate']:
   """Largest difference between two groups; NaN with fewer than two."""
   known = ~jnp.isnan(values)
-  gap = jnp.max(jnp.where(known, values, -jnp.inf), -1) - jnp.min(
-    jnp.where(known, values, jnp.inf), -1
+  gap = jnp.max(values, -2, initial=-jnp.inf, where=known) - jnp.min(
+    values, -2, initial=jnp.inf, where=known
   )
-  return jnp.where(known.sum(-1) > 1, gap, jnp.nan)
+  return jnp.where(known.sum(-2) > 1, gap, jnp.nan)
 
 
-def total(values: Float[Array, '*b g']) -> Float[Array, '*b']:
+def total(values: Float[Array, '*b g rate']) -> Float[Array, '*b rate']:
   """Sum of absolute values over the groups where they are defined."""
   known = ~jnp.isnan(values)
-  gap = jnp.sum(jnp.where(known, jnp.abs(values), 0), -1)
-  return jnp.where(known.sum(-1) > 1, gap, jnp.nan)
+  gap = jnp.sum(jnp.abs(values), -2, where=known)
+  return jnp.where(known.sum(-2) > 1, gap, jnp.nan)
 
 
-def gap(name: str, values: Float[Array, '*b g1 rate']) -> Float[Array, '*b']:
-  """The gap of one line of GAPS; the last group is everyone.
+@jax.jit
+def reduce(
+  values: Float[Array, '*b g1 rate'],
+) -> dict[str, Float[Array, '*b rate']]:
+  """What GAPS and AGGREGATES are made of; the last group is everyone."""
+  groups, everyone = values[..., :-1, :], values[..., -1:, :]
+  return {
+    'range': spread(groups),
+    'sum': total(groups - everyone),
+    'min': jnp.nanmin(groups, -2),
+    'max': jnp.nanmax(groups, -2),
+  }
 
-  A seminorm of `values`, so it serves rates and differences of rates alike.
+
+@jax.jit
+def reduce_noise(
+  values: Float[Array, '*b g1 rate'], centre: Float[Array, '*c g1 rate']
+) -> dict[str, Float[Array, '*b rate']]:
+  """Bounds of the distance between `reduce` of `values` and of `centre`.
+
+  'range' and 'sum' are seminorms; |min a − min b| and |max a − max b| are at
+  most max |a − b|; −log(min/max), the log of a ratio, is the range of the
+  logs.
   """
-  chosen, kind, _ = GAPS[name]
-  parts = []
-  for rate in chosen:
-    column = values[..., NAMES.index(rate)]
-    groups, everyone = column[..., :-1], column[..., -1:]
-    parts.append(
-      spread(groups) if kind == 'range' else total(groups - everyone)
-    )
-  return sum(parts) / len(parts)
-
-
-def aggregate(kind: str, values: Float[Array, '*b g']) -> Float[Array, '*b']:
-  """One of AGGREGATES over the groups where the rate is defined."""
-  if kind == 'difference':
-    return spread(values)
-  if kind == 'min':
-    return jnp.nanmin(values, -1)
-  if kind == 'max':
-    return jnp.nanmax(values, -1)
-  return jnp.nanmin(values, -1) / jnp.nanmax(values, -1)
-
-
-def aggregate_noise(
-  kind: str, values: Float[Array, '*b g'], centre: Float[Array, '*c g']
-) -> Float[Array, '*b']:
-  """A bound of the distance between the aggregates of `values` and `centre`.
-
-  A difference is a seminorm; |min a − min b| and |max a − max b| are at most
-  max |a − b|; −log(min/max), the log of a ratio, is the spread of the logs.
-  """
-  if kind == 'difference':
-    return spread(values - centre)
-  if kind == 'ratio':
-    return spread(jnp.log(values) - jnp.log(centre))
-  return jnp.nanmax(jnp.abs(values - centre), -1)
+  noise, groups = values - centre, values[..., :-1, :]
+  largest = jnp.nanmax(jnp.abs(noise[..., :-1, :]), -2)
+  return {
+    'range': spread(noise[..., :-1, :]),
+    'sum': total(noise[..., :-1, :] - noise[..., -1:, :]),
+    'min': largest,
+    'max': largest,
+    'ratio': spread(jnp.log(groups) - jnp.log(centre[..., :-1, :])),
+  }
 
 
 def confusion(

@@ -25,6 +25,7 @@ resamples tell the distribution of the right side: f(r̂) ± c with c the
 groups it is the usual interval of a difference, folded at 0.
 """
 
+import functools
 import math
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -39,7 +40,9 @@ CELLS = 4096  # most cells that are drawn exactly
 BLOCKS = 2048  # blocks of rows where there are more
 RANKS = 2000  # most resamples of a measure of ranks
 
-EXAMPLES, SEEDS, SIGNS, DEAL, SWAPS = range(0x1F0, 0x1F5)  # random streams
+EXAMPLES, SEEDS, SIGNS, DEAL, SWAPS, EDGES = range(
+  0x1F0, 0x1F6
+)  # random streams
 
 
 class How(NamedTuple):
@@ -141,6 +144,7 @@ def resampled(
   return jnp.tensordot(drawn, totals, 1, precision=jax.lax.Precision.HIGHEST)
 
 
+@functools.lru_cache(maxsize=4)
 def seed_draws(
   seeds: int, resamples: int, seed: int
 ) -> Float[np.ndarray, 'resample s']:
@@ -210,13 +214,19 @@ def radius(
   `noise` is f(r* − r̂) of each resample and seed, `values` is f(r̂). The noise
   of the examples gets a random sign and is added to that of the seeds.
   """
-  signs = np.random.default_rng([how.seed, SIGNS]).choice([-1, 1], len(noise))
+  signs = _signs(len(noise), how.seed)
   every = np.full(noise.shape, 1 / len(values), np.float32)
   examples = signs * seed_mean(noise, every)
   weights = seed_draws(len(values), len(noise), how.seed)
   stacked = np.broadcast_to(values, noise.shape)
   moved = seed_mean(stacked, weights) - seed_mean(stacked, every)
   return float(quantile(np.abs(examples + moved), (how.level,))[0])
+
+
+@functools.lru_cache(maxsize=4)
+def _signs(resamples: int, seed: int) -> Float[np.ndarray, ' resample']:
+  rng = np.random.default_rng([seed, SIGNS])
+  return rng.choice(np.array([-1, 1], np.float32), resamples)
 
 
 def of_gap(

@@ -165,15 +165,16 @@ def resampled_ranks(
   sizes: Float[Array, 'item g 4'],
 ) -> Float[Array, 'resample g suite']:
   """The SUITE of every resample; NaN where a set is empty."""
-  product = lambda a: intervals.resampled(drawn, a)
-  some = lambda size: jnp.where(size > 0, size, jnp.nan)
-  out = []
-  for a, b in SUITE.values():
-    mean_a = product(sums[:, :, a, b]) / some(product(sizes[:, :, a]))
-    mean_b = product(sums[:, :, b, a]) / some(product(sizes[:, :, b]))
-    centre = sums[:, :, a, b].sum(0) / some(sizes[:, :, a].sum(0))
-    out.append(jnp.clip(mean_a + (1 - mean_b) - centre, 0, 1))
-  return jnp.stack(out, -1) + jnp.asarray(OFFSET, jnp.float32)
+  a, b = jnp.array(list(SUITE.values())).T
+  place = lambda sums, sizes: (
+    sums / jnp.where(sizes > 0, sizes, jnp.nan)[..., None]
+  )
+  means = place(
+    intervals.resampled(drawn, sums), intervals.resampled(drawn, sizes)
+  )
+  centre = place(sums.sum(0), sizes.sum(0))[..., a, b]
+  found = jnp.clip(means[..., a, b] + 1 - means[..., b, a] - centre, 0, 1)
+  return found + jnp.asarray(OFFSET, jnp.float32)
 
 
 @jax.jit
