@@ -66,6 +66,19 @@ DATASETS = {
   ),
 }
 
+# Each is load(config) -> DataFrame with `group`; `measures.sets` names them
+TEST_SETS = {
+  'identity': Entry(
+    'fairjax.data.templates:identity', 'pairs of sentences, one a gender'
+  ),
+  'madlibs': Entry(
+    'fairjax.data.templates:madlibs', "Dixon's identity terms, from your copy"
+  ),
+  'gender_file': Entry(
+    'fairjax.data.templates:gender_file', 'your csv with text, gender, Class'
+  ),
+}
+
 
 def load_tables(config):
   """Loads, cleans and checks the data set of `config.data`.
