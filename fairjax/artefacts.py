@@ -131,9 +131,7 @@ def fingerprint(*parts: Any) -> str:
       digest.update(f'{part.dtype}{part.shape}'.encode())
       digest.update(np.ascontiguousarray(part).tobytes())
     else:
-      digest.update(
-        json.dumps(part, sort_keys=True, default=_plain).encode()
-      )
+      digest.update(json.dumps(part, sort_keys=True, default=_plain).encode())
     digest.update(b'|')
   return digest.hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""fairjax: assess a text classifier's bias, find its causes, train a fairer one.
+"""fairjax: assess a classifier's bias, find its causes, train a fairer one.
 
   python -m fairjax.main --config=configs/quickstart.py
   python -m fairjax.main --config=configs/train_csv.py \\

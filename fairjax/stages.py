@@ -118,9 +118,7 @@ def prepare(config: Config, tables: Tables, log: Log) -> Ready:
   classes = schema.classes(tables)
   if classes < 2:
     raise UserError('the data has one class only; a classifier needs two')
-  model, tokenizer, max_length = build.classifier(
-    config, tables, classes
-  )
+  model, tokenizer, max_length = build.classifier(config, tables, classes)
   log.line(f'model {config.model}: {classes} classes, length {max_length}')
   place = mesh.make(config.mesh, config.seeds)
   return Ready(model, tokenizer, max_length, classes, place)
@@ -175,8 +173,15 @@ def train(
     log.line(f'training: taken from {place}')
     return _read_fit(place, ready)
   fitted = loop.fit(
-    ready.model, train_pool, valid_pool, config, place, ready.place, log,
-    rows, snapshots,
+    ready.model,
+    train_pool,
+    valid_pool,
+    config,
+    place,
+    ready.place,
+    log,
+    rows,
+    snapshots,
   )
   if mesh.is_main():
     checkpoint.write_weights(place / 'weights.safetensors', fitted.params)
@@ -224,7 +229,10 @@ def probabilities(
 ) -> np.ndarray:
   """softmax(logits) [s, n, c] of a table's rows."""
   logits = loop.predict(
-    ready.model, params, pool(ready, table, column), ready.place,
+    ready.model,
+    params,
+    pool(ready, table, column),
+    ready.place,
     config.train.batch,
   )
   return softmax(logits.astype(np.float64), axis=-1)

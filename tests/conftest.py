@@ -6,9 +6,14 @@ import pathlib
 os.environ.setdefault('JAX_PLATFORMS', 'cpu')
 os.environ.setdefault('TRANSFORMERS_VERBOSITY', 'error')
 os.environ.setdefault('HF_HUB_OFFLINE', '1')
+# Compiling is most of a test's time: what one test compiled, others read.
+os.environ.setdefault(
+  'JAX_COMPILATION_CACHE_DIR',
+  str(pathlib.Path(__file__).resolve().parents[1] / '.pytest_cache' / 'xla'),
+)
+os.environ.setdefault('JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS', '0.2')
 os.environ['XLA_FLAGS'] = (
-  os.environ.get('XLA_FLAGS', '')
-  + ' --xla_force_host_platform_device_count=4'
+  os.environ.get('XLA_FLAGS', '') + ' --xla_force_host_platform_device_count=4'
 )
 
 import jaxtyping
@@ -17,7 +22,7 @@ import pytest
 # Shape annotations are checked here and nowhere else.
 jaxtyping.install_import_hook(
   ['fairjax.models', 'fairjax.scores', 'fairjax.metrics'],
-  'typeguard.typechecked',
+  'beartype.beartype',
 )
 
 SHARED = pathlib.Path(__file__).resolve().parents[2] / 'shared' / 'data'

@@ -11,4 +11,3 @@ class Model(NamedTuple):
   apply: Callable  # apply(params, batch, dropout=None) -> logits [b, c]
   module: Any  # the Linen module, for scores that need its probes
   shape: Any = None  # the encoder's shape, for the Hugging Face folder
-

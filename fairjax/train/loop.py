@@ -152,8 +152,17 @@ def fit(
         track(folder, done // epoch, model, state['params'], train, place)
       if done in due:
         evaluate(
-          model, state, meta, valid, config, place, log, done, done / epoch,
-          np.mean(np.stack([np.asarray(r) for r in recent]), 0), seeds,
+          model,
+          state,
+          meta,
+          valid,
+          config,
+          place,
+          log,
+          done,
+          done / epoch,
+          np.mean(np.stack([np.asarray(r) for r in recent]), 0),
+          seeds,
         )
         recent = []
       asked = mesh.any_process(stop.asked) if stop.watches(done) else False
@@ -165,7 +174,9 @@ def fit(
       if asked and not ended:
         checkpoints.wait_until_finished()
         log.line(f'asked to stop: saved at step {done} of {total}')
-        raise Interrupted(f'saved at step {done} of {total}; run again to go on')
+        raise Interrupted(
+          f'saved at step {done} of {total}; run again to go on'
+        )
       if ended:
         break
   checkpoints.wait_until_finished()
@@ -260,9 +271,7 @@ def evaluate(
 def _keep(better, new, old):
   """Each seed's new weights where they are better, else the old."""
   return jax.tree.map(
-    lambda a, b: jax.numpy.where(
-      better.reshape(-1, *[1] * (a.ndim - 1)), a, b
-    ),
+    lambda a, b: jax.numpy.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b),
     new,
     old,
   )

@@ -50,7 +50,7 @@ def _in_a_cluster() -> bool:
   """True where jax can find the other processes without being told."""
   slurm = int(os.environ.get('SLURM_NTASKS', 1)) > 1
   tpu = len(os.environ.get('TPU_WORKER_HOSTNAMES', '').split(',')) > 1
-  return slurm and 'SLURM_STEP_NODELIST' in os.environ or tpu
+  return tpu or (slurm and 'SLURM_STEP_NODELIST' in os.environ)
 
 
 def make(options: configs.Mesh, seeds: int) -> Mesh:

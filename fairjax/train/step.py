@@ -60,9 +60,7 @@ def _compiled(model: Model, train: tuple, place, fsdp: bool):
     new = {'params': params, 'opt': opt}
     where = mesh.state_shardings(place, new, fsdp)
     new = jax.lax.with_sharding_constraint(new, where)
-    return new, jax.lax.with_sharding_constraint(
-      loss, mesh.everywhere(place)
-    )
+    return new, jax.lax.with_sharding_constraint(loss, mesh.everywhere(place))
 
   @jax.jit
   def start(params):

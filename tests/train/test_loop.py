@@ -1,0 +1,193 @@
+"""fit: resumed = uninterrupted, stacked = single, four devices = one."""
+
+import dataclasses
+import signal
+
+import jax
+import numpy as np
+import pytest
+
+from fairjax.config import Config, Train
+from fairjax.data.batches import Pool
+from fairjax.data.tokens import Ragged, take
+from fairjax.errors import Interrupted
+from fairjax.models import Model, encoder, heads
+from fairjax.train import checkpoint, keys, loop, mesh
+from fairjax.train.progress import Log
+
+SHAPE = encoder.Shape(
+  vocab=50, width=16, depth=2, heads=2, hidden=32, positions=32, embedding=16
+)
+
+
+def tiny_model(**dropout) -> Model:
+  module = heads.Classifier(dataclasses.replace(SHAPE, **dropout), 2)
+
+  @jax.jit
+  def init(seed):
+    key = keys.key(seed, keys.INIT)
+    return module.init(key, encoder.blank_batch())['params']
+
+  def apply(params, batch, dropout=None):
+    return module.apply({'params': params}, batch, dropout)
+
+  return Model(init, apply, module, SHAPE)
+
+
+MODEL = tiny_model()
+PLAIN = tiny_model(dropout=0.0, attention_dropout=0.0, head_dropout=0.0)
+
+
+def pool(n: int, seed: int) -> Pool:
+  """Texts of a label's own tokens, with other tokens between them."""
+  rng = np.random.default_rng(seed)
+  lengths = rng.integers(3, 20, n)
+  flat = rng.integers(8, 50, lengths.sum()).astype(np.int32)
+  offsets = np.concatenate([[0], np.cumsum(lengths)])
+  label = rng.integers(0, 2, n).astype(np.int32)
+  flat[::2] = np.repeat(np.where(label, 7, 6), lengths)[::2]
+  weight = rng.uniform(0.5, 1.5, n).astype(np.float32)
+  return Pool(Ragged(flat, offsets, None), label, weight)
+
+
+TRAIN, VALID = pool(75, 0), pool(40, 1)
+
+
+def config(**train) -> Config:
+  options = {'lr': 1e-2, 'batch': 16, 'epochs': 3.0, 'save_every': 4}
+  return Config(seeds=2, seed=3, train=Train(**(options | train)))
+
+
+def fit(folder, options=None, devices=(1, 1), model=MODEL, train=None, **rest):
+  options = options or config()
+  place = jax.make_mesh(
+    devices,
+    ('seed', 'data'),
+    axis_types=(jax.sharding.AxisType.Auto,) * 2,
+    devices=jax.devices()[: devices[0] * devices[1]],
+  )
+  with Log(folder, main=False) as log:
+    return loop.fit(
+      model, train or TRAIN, VALID, options, folder, place, log, **rest
+    )
+
+
+def leaves(params):
+  return checkpoint.flatten(jax.device_get(params))
+
+
+def assert_same(a, b, **close):
+  a, b = leaves(a), leaves(b)
+  assert a.keys() == b.keys()
+  for name in a:
+    if close:
+      np.testing.assert_allclose(a[name], b[name], err_msg=name, **close)
+    else:
+      np.testing.assert_array_equal(a[name], b[name], err_msg=name)
+
+
+@pytest.fixture(scope='module')
+def whole(tmp_path_factory):
+  return fit(tmp_path_factory.mktemp('whole'))
+
+
+def test_it_learns(whole):
+  first, last = whole.history[0], whole.history[-1]
+  assert last['loss'] < first['loss']
+  assert last['auc'] > 0.75
+
+
+@pytest.mark.parametrize('after', [1, 4, 7, 14])
+def test_a_resumed_run_is_the_uninterrupted_one(
+  whole, tmp_path, after, monkeypatch
+):
+  """SIGTERM at any step, then the same call again: equal to the bit."""
+  real = loop.snapshot
+  seen = []
+
+  def stop_here(folder, done, *rest):
+    seen.append(done)
+    if done == after:
+      signal.raise_signal(signal.SIGTERM)
+    return real(folder, done, *rest)
+
+  monkeypatch.setattr(loop, 'snapshot', stop_here)
+  with pytest.raises(Interrupted):
+    fit(tmp_path)
+  assert seen[-1] == after
+  monkeypatch.setattr(loop, 'snapshot', real)
+  again = fit(tmp_path)
+  assert_same(again.params, whole.params)
+  assert again.history == whole.history
+  assert again.kept == whole.kept
+
+
+def test_seed_s_of_a_stacked_run_is_the_single_run(whole, tmp_path):
+  alone = dataclasses.replace(config(), seeds=1, seed=4)
+  single = fit(tmp_path, alone)
+  second = jax.tree.map(lambda a: a[1:], whole.params)
+  assert_same(single.params, second, atol=1e-5)
+  assert single.kept == whole.kept[1:]
+
+
+@pytest.mark.parametrize('devices', [(1, 4), (2, 2), (2, 1)])
+def test_the_number_of_devices_changes_nothing(whole, tmp_path, devices):
+  spread = fit(tmp_path, devices=devices)
+  assert_same(spread.params, whole.params, atol=2e-5)
+
+
+def test_sharded_parameters_give_the_same_numbers(whole, tmp_path, monkeypatch):
+  monkeypatch.setattr(mesh, 'FSDP_SMALLEST', 16)
+  options = config()
+  options.mesh.fsdp = True
+  spread = fit(tmp_path, options, devices=(1, 4))
+  cut = spread.params['encoder']['layer_0']['up']['kernel'].sharding.spec
+  assert 'data' in cut
+  assert_same(spread.params, whole.params, atol=2e-5)
+
+
+def test_micro_batches_add_up_to_the_batch(tmp_path):
+  """Without dropout nothing but rounding may differ."""
+  one = fit(tmp_path / 'one', model=PLAIN)
+  two = fit(tmp_path / 'two', config(accumulate=2), model=PLAIN)
+  assert_same(one.params, two.params, atol=2e-5)
+
+
+def test_early_stopping_keeps_the_best(tmp_path):
+  stopped = fit(tmp_path, config(lr=0.5, epochs=10.0, patience=2, clip=0.0))
+  for i, seed in enumerate((3, 4)):
+    rows = [r for r in stopped.history if r['seed'] == seed]
+    best = min(rows, key=lambda r: r['loss'])
+    assert stopped.kept[i] == best['step']
+  assert stopped.steps < 50
+
+
+def test_a_snapshot_is_the_step_asked_for(tmp_path):
+  found = fit(tmp_path, snapshots=(0, 3))
+  zero = checkpoint.read_weights(found.snapshots[0])
+  assert_same(zero, loop.initial(MODEL, [3, 4]))
+  short = fit(tmp_path / 'short', config(epochs=0.6, keep='last'))
+  assert short.steps == 3
+  # The first three steps of a run are those of any run with the same rates.
+  constant = config(schedule='constant', keep='last')
+  long = fit(tmp_path / 'long', constant, snapshots=(3,))
+  constant.train.epochs = 0.6
+  brief = fit(tmp_path / 'brief', constant)
+  assert_same(checkpoint.read_weights(long.snapshots[3]), brief.params)
+
+
+def test_tracking_predicts_the_training_rows_after_each_epoch(tmp_path):
+  found = fit(tmp_path, config(track=True))
+  assert sorted(found.tracks) == [1, 2, 3]
+  last = np.load(found.tracks[3])
+  assert last.shape == (2, 75, 2)
+
+
+def test_rows_choose_what_each_seed_trains_on(tmp_path):
+  """Training on chosen rows is training on a table of those rows."""
+  half = np.arange(0, 75, 2, dtype=np.int32)
+  chosen = fit(tmp_path / 'rows', model=PLAIN, rows=np.stack([half, half]))
+  table = Pool(take(TRAIN.tokens, half), TRAIN.label[half], TRAIN.weight[half])
+  alone = fit(tmp_path / 'table', model=PLAIN, train=table)
+  assert chosen.steps == alone.steps == 9
+  assert_same(chosen.params, alone.params, atol=2e-5)
