@@ -1,5 +1,135 @@
-"""Verbs that follow singular they: she walks -> they walk, by rule."""
+"""Verbs that agree with singular they: she walks -> they walk, by rule.
+
+The verb is looked for right after (or, in a question, right before) each she
+or he that became they, past adverbs; a verb joined by `and` to one that was
+changed follows it where its form can be nothing else. A word that might be
+such a verb but could be a noun too is left as it is and counted.
+"""
+
+import re
+
+from fairjax.pairs.context import last_word, next_word
+from fairjax.pairs.neighbours import words_of
+
+Span = tuple[int, int, str, str]
+
+_FORMS = {
+  'is': 'are',
+  'was': 'were',
+  'has': 'have',
+  'does': 'do',
+  'goes': 'go',
+  "isn't": "aren't",
+  "wasn't": "weren't",
+  "hasn't": "haven't",
+  "doesn't": "don't",
+}
+_ADVERBS = words_of("""
+also always never ever often sometimes still just only even really now then
+soon usually not probably both alone already almost quite simply himself herself
+""")
+# Words in -s after they that are no verb in the third person.
+_NO_VERBS = words_of("""
+as this his us its yes thus plus always perhaps besides sometimes towards
+afterwards unless across is ours yours theirs hers guess miss pass kiss discuss
+express possess dress press cross focus process
+""")
+_E_VERBS = ('sses', 'shes', 'ches', 'xes', 'zzes', 'oes')
+_CONTRACTED = re.compile(r"['’]s\b", re.IGNORECASE)
+_TOO = re.compile(r'(?:,? (?:and|or|but)) (\w+)', re.IGNORECASE)
+# After she's: a participle makes it has, else is.
+_PARTICIPLES = words_of("""
+been got had gone done become made taken seen come lost won left grown known
+written begun broken spoken given eaten fallen forgotten chosen driven
+""")
 
 
-def agree(text: str, spans: list) -> tuple[list, int]:
-  return [], 0
+def base_form(verb: str) -> str:
+  """The plain form of a verb in -s, '' where `verb` is none."""
+  low = verb.lower().replace('’', "'")
+  if low in _FORMS:
+    return _FORMS[low]
+  if not low.endswith('s') or low.endswith(('ss', 'us', "'s")):
+    return ''
+  if low in _NO_VERBS or len(low) < 4 or not low.isalpha():
+    return ''
+  if low.endswith('ies') and len(low) > 4:
+    return low[:-3] + 'y'
+  return low[:-2] if low.endswith(_E_VERBS) else low[:-1]
+
+
+def agree(text: str, spans: list[Span]) -> tuple[list[Span], int]:
+  """Spans of the verbs of each they, and how many were left unsure."""
+  verbs: list[Span] = []
+  unsure = 0
+  for _, end, old, new in spans:
+    if new.lower() != 'they':
+      continue
+    verb = _contracted(text, end) or _following(text, end)
+    if verb is None:
+      start = end - len(old)
+      verb = _asked(text, start)
+      if verb:
+        verbs.append(verb)
+      continue
+    verbs.append(verb)
+    if verb[2].lower() not in _FORMS and "'" not in verb[3]:
+      more, left = _joined(text, verb)
+      verbs += more
+      unsure += left
+  return sorted(set(verbs)), unsure
+
+
+def _span(text: str, start: int, end: int, new: str) -> Span:
+  old = text[start:end]
+  if len(old) > 2 and old.isupper():
+    new = new.upper()
+  elif old[0].isupper():
+    new = new[0].upper() + new[1:]
+  return start, end, old, new.replace("'", '’') if '’' in old else new
+
+
+def _contracted(text: str, end: int) -> Span | None:
+  """she's -> they're, or they've before a participle."""
+  found = _CONTRACTED.match(text, end)
+  if not found:
+    return None
+  word, stop, _ = next_word(text, found.end())
+  while word.lower() in _ADVERBS:
+    word, stop, _ = next_word(text, stop)
+  has = word.lower() in _PARTICIPLES
+  return _span(text, end, found.end(), "'ve" if has else "'re")
+
+
+def _following(text: str, end: int) -> Span | None:
+  """The verb after they, past adverbs."""
+  word, stop, hyphen = next_word(text, end)
+  for _ in range(3):
+    low = word.lower()
+    if not low or hyphen:
+      return None
+    if low not in _ADVERBS and not (low.endswith('ly') and len(low) > 4):
+      break
+    word, stop, hyphen = next_word(text, stop)
+  base = base_form(word)
+  return _span(text, stop - len(word), stop, base) if base else None
+
+
+def _asked(text: str, start: int) -> Span | None:
+  """is she … -> are they …"""
+  word = last_word(text, start)
+  new = _FORMS.get(word.lower().replace('’', "'"), '')
+  if not new or word.lower() == 'goes':
+    return None
+  at = text.rindex(word, 0, start)
+  return _span(text, at, at + len(word), new)
+
+
+def _joined(text: str, verb: Span) -> tuple[list[Span], int]:
+  """Verbs joined to `verb`: changed right after it, else counted."""
+  found = _TOO.match(text, verb[1])
+  if found and base_form(found[1]):
+    return [_span(text, *found.span(1), base_form(found[1]))], 0
+  clause = re.split(r'[.!?;:\n]', text[verb[1] : verb[1] + 200], maxsplit=1)[0]
+  words = [match[1] for match in _TOO.finditer(clause)]
+  return [], sum(bool(base_form(word)) for word in words)

@@ -162,6 +162,15 @@ class _Entries:
     self.entries = entries
     self.called = called
     self.handles = handles
+    # Whole entries of the three usual cases; others are looked at one by one.
+    self.forms = {
+      form: match_case(form, entry)
+      if entry and isinstance(entry, str)
+      else entry
+      for word, entry in entries.items()
+      for form in (word, word.upper(), word[:1].upper() + word[1:])
+      if form not in ('ms', 'MS')  # milliseconds, manuscripts
+    }
     # Phrases and words with a mark inside are tried at their first word.
     self.phrases: dict[str, list[tuple[re.Pattern, str]]] = {}
     for word in sorted(entries, key=len, reverse=True):
@@ -170,6 +179,8 @@ class _Entries:
         body = re.escape(word).replace("'", "['’]")
         pattern = re.compile(rf'{body}(?!\w)', re.IGNORECASE)
         self.phrases.setdefault(head, []).append((pattern, word))
+        for form in (head, head.upper(), head.title()):
+          self.forms.pop(form, None)  # the longest phrase comes first
 
   def keys(self) -> set[str]:
     """Every word that a scan must stop at."""
@@ -185,30 +196,33 @@ class _Entries:
       if start < done:
         continue
       word = text[start:end]
-      low = word.lower()
-      if not low.isascii():
-        low = unicodedata.normalize('NFC', low)
-      entry = self.entries.get(low)
-      for pattern, phrase in self.phrases.get(low, ()):
-        match = pattern.match(text, start)
-        if match:
-          end, word, entry = match.end(), match[0], self.entries[phrase]
-          break
+      entry = self.forms.get(word)
       if entry is None:
-        if not self.called or not self.called.has(word):
+        end, word, entry = self._look(text, start, end)
+        if entry is None:
           continue
-        entry = people.NAME
-      if low == 'ms' and word != 'Ms':  # milliseconds, manuscripts
-        continue
       if guarded and _is_guarded(text, start, end, self.handles):
         continue
-      if isinstance(entry, str) and entry:
-        entry = match_case(word, entry)
-        if not word.isascii() and not unicodedata.is_normalized('NFC', word):
-          entry = unicodedata.normalize('NFD', entry)
       found.append((start, end, word, entry))
       done = end
     return found
+
+  def _look(self, text: str, start: int, end: int):
+    """(end, word, entry) of a phrase, a name or a word in a rare form."""
+    word = text[start:end]
+    low = unicodedata.normalize('NFC', word.lower())
+    for pattern, phrase in self.phrases.get(low, ()):
+      match = pattern.match(text, start)
+      if match:
+        return match.end(), match[0], match_case(match[0], self.entries[phrase])
+    entry = self.entries.get(low)
+    if entry is None and self.called and self.called.has(word):
+      return end, word, people.NAME
+    if isinstance(entry, str) and entry:
+      entry = match_case(word, entry)
+      if not unicodedata.is_normalized('NFC', word):
+        entry = unicodedata.normalize('NFD', entry)
+    return end, word, None if low == 'ms' else entry
 
 
 def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
