@@ -103,6 +103,11 @@ def load(config) -> Tables:
   if name in OWN:
     frames = _own(name, data.path)
     where, defaults = data.path or name, OWN[name][1]
+  elif data.path:
+    raise UserError(
+      f'{name} is downloaded and data.path is not read; leave it out, or read '
+      f'{data.path} with --config.data.name=file'
+    )
   else:
     frames = _builtin(name)
     where, defaults = name, BUILTIN[name]
@@ -231,7 +236,7 @@ def prepared(builder, splits: dict[str, str]) -> dict[str, pd.DataFrame]:
     raise UserError(
       f'cannot prepare {builder.info.full_name}: {type(error).__name__}: '
       f'{str(error).splitlines()[0] if str(error) else "no details"}; check '
-      'the network, or give a copy of the data with --config.data.path'
+      'the network, or read a copy of the data with --config.data.name=file'
     ) from error
   there = builder.info.splits
   return {s: columns(builder, t) for s, t in splits.items() if t in there}
@@ -242,16 +247,18 @@ def columns(builder, split: str) -> pd.DataFrame:
   from array_record.python import array_record_module
   from tensorflow_datasets.proto import tf_example_pb2
 
-  kinds = builder.info.features.get_serialized_info()
-  values: dict[str, list] = {name: [] for name in kinds}
+  parse = tf_example_pb2.Example.FromString
+  values: dict[str, list] = {}
+  kinds: dict[str, str] = {}  # of each feature's list; the same in all records
   for path in builder.info.splits[split].filepaths:
     reader = array_record_module.ArrayRecordReader(os.fspath(path))
     for record in reader.read_all():
-      feature = tf_example_pb2.Example.FromString(record).features.feature
-      for name, found in values.items():
-        one = feature[name]
-        kind = one.WhichOneof('kind')
-        found.append(getattr(one, kind).value[0])
+      feature = parse(record).features.feature
+      if not kinds:
+        kinds = {k: feature[k].WhichOneof('kind') for k in sorted(feature)}
+        values = {k: [] for k in kinds}
+      for name, kind in kinds.items():
+        values[name].append(getattr(feature[name], kind).value[0])
     reader.close()
   frame = pd.DataFrame({k: _plain(v) for k, v in values.items()})
   if 'row' in frame:

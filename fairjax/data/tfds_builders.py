@@ -168,8 +168,7 @@ class TwitterSexism(_Columns):
         f'cannot download {self.URL} ({type(error).__name__}); fetch it '
         'elsewhere and name the zip with --config.data.path'
       ) from error
-    frames = self._unzipped(archive, check=True)
-    return frames
+    return self._unzipped(archive, check=True)
 
   def _unzipped(self, archive, check: bool = False) -> Frames:
     known = {n for names in self.NAMES.values() for n in names}

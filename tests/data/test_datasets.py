@@ -380,6 +380,17 @@ def test_glue_tests_on_its_validation_split(shared, server, monkeypatch):
   assert sorted(pairs) == sorted(real)
 
 
+def test_a_download_that_fails_is_a_sentence(server, monkeypatch):
+  from fairjax.data import tfless
+
+  tfds = tfless.datasets()
+  _, address = server
+  builder = tfds.builder('glue/wnli', data_dir='unused')
+  monkeypatch.setattr(builder.builder_config, 'data_url', f'{address}/no.zip')
+  with pytest.raises(UserError, match=r'cannot prepare glue/wnli.*network'):
+    load_tables(config_for('glue/wnli'))
+
+
 def test_a_damaged_cache_is_made_anew(tmp_path, cache):
   path = tmp_path / 'w.csv'
   path.write_text(csv_text(['text', 'toxic'], [[i, i % 2] for i in range(40)]))
@@ -404,6 +415,7 @@ def test_a_damaged_cache_is_made_anew(tmp_path, cache):
     ('bias_in_bios', 'a.csv', 'none of the columns text, hard_text, bio'),
     ('wiki_toxicity', 'a.csv', 'none of the columns comment'),
     ('panda', 'folder', 'no train file'),
+    ('glue/rte', 'a.csv', 'data.path is not read'),
     ('twiter_sexism', '', "did you mean 'twitter_sexism'"),
   ],
 )
