@@ -29,7 +29,7 @@ from fairjax.models.layers import (
   mix,
 )
 
-Batch = Mapping[str, Array]
+Batch = Mapping[str, Any]  # arrays of JAX or numpy, as data/batches.py has them
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +75,8 @@ _ROBERTA = {
   'eps': 1e-5,
   'pad': 1,
 }
+
+SIZES = ('tiny', 'mini', 'small')  # shapes without pretrained weights
 
 SHAPES = {
   'tiny': _sized(2, 128),
@@ -220,11 +222,13 @@ class Places:
 
 
 def places(batch: Batch) -> Places:
-  owner = batch['owner']
+  example, owner, positions = (
+    jnp.asarray(batch[name]) for name in ('example', 'owner', 'positions')
+  )
   return Places(
-    Rows(owner, batch['example'].shape[0]),
-    batch['positions'],
-    identities(batch['example'], owner, batch['positions']),
+    Rows(owner, example.shape[0]),
+    positions,
+    identities(example, owner, positions),
   )
 
 
@@ -352,7 +356,7 @@ class Encoder(nn.Module):
     else:
       for i in range(last):
         x, _ = getattr(self, f'layer_{i}')(x, i, key, at)
-    firsts = batch['firsts'] if heads_only else None
+    firsts = jnp.asarray(batch['firsts']) if heads_only else None
     x, _ = getattr(self, f'layer_{last}')(x, last, key, at, firsts)
     if not heads_only:
       return x
@@ -363,10 +367,10 @@ class Encoder(nn.Module):
   ) -> Float[Array, 'r t d']:
     s, rows = self.shape, at.rows
     types = batch.get('types') if s.types > 1 else None
-    types = jnp.zeros_like(batch['tokens']) if types is None else types
-    x = self.word(batch['tokens'], rows)
-    x = x + self.position(batch['positions'] + s.position_offset, rows)
-    x = self.norm(x + self.type(types, rows), rows)
+    types = jnp.zeros_like(rows.owner) if types is None else types
+    x = self.word(jnp.asarray(batch['tokens']), rows)
+    x = x + self.position(at.positions + s.position_offset, rows)
+    x = self.norm(x + self.type(jnp.asarray(types), rows), rows)
     # Layers use the numbers 1 … 3 depth of the key, the embeddings 0.
     x = dropout(x, s.dropout, fold(key, 0), at.identity)
     return self.project(x, rows) if s.embedding != s.width else x

@@ -55,7 +55,7 @@ class Classifier(nn.Module):
     if not self.heads_only:
       x = first_places(x, batch)
     start = jnp.zeros_like(rows.owner)
-    identity = identities(batch['example'], rows.owner, start)
+    identity = identities(jnp.asarray(batch['example']), rows.owner, start)
     drop = lambda x, i: dropout(
       x, s.head_dropout, fold(dropout_key, _HEAD + i), identity
     )

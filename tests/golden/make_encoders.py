@@ -1,0 +1,129 @@
+"""Freezes what transformers + torch compute for tiny random encoders.
+
+  python tests/golden/make_encoders.py   # writes encoders.npz beside itself
+
+Each case holds a config, the weights, a padded batch, logits, the loss and
+the gradients of a few tensors, all in float32.
+"""
+
+import json
+import pathlib
+
+import numpy as np
+
+LENGTHS = (7, 3, 10, 5)
+VOCAB, WIDTH, LONGEST = 40, 16, 12
+CASES = {
+  'bert': ('SequenceClassification', 'MaskedLM'),
+  'roberta': ('SequenceClassification', 'MaskedLM'),
+  'electra': ('SequenceClassification', 'MaskedLM', 'PreTraining'),
+}
+GRADIENTS = (
+  'word_embeddings.weight',
+  'position_embeddings.weight',
+  'embeddings.LayerNorm.weight',
+  'layer.0.attention.self.query.weight',
+  'layer.0.attention.self.key.weight',
+  'layer.1.attention.self.value.bias',
+  'layer.1.intermediate.dense.weight',
+  'layer.1.output.LayerNorm.bias',
+)
+
+
+def config(family, **changes):
+  import transformers
+
+  plain = {
+    'vocab_size': VOCAB,
+    'hidden_size': WIDTH,
+    'num_hidden_layers': 2,
+    'num_attention_heads': 2,
+    'intermediate_size': 24,
+    'max_position_embeddings': LONGEST + 4,
+    'initializer_range': 0.25,
+    'pad_token_id': 1 if family == 'roberta' else 0,
+    'num_labels': 3,
+    'attn_implementation': 'eager',
+  }
+  if family == 'electra':
+    plain['embedding_size'] = 8
+  name = {'bert': 'Bert', 'roberta': 'Roberta', 'electra': 'Electra'}[family]
+  return name, getattr(transformers, f'{name}Config')(**(plain | changes))
+
+
+def model(family, head, seed=0, **changes):
+  """A torch model whose biases and scales are random too."""
+  import torch
+  import transformers
+
+  torch.manual_seed(seed)
+  name, made = config(family, **changes)
+  net = getattr(transformers, f'{name}For{head}')(made).eval()
+  with torch.no_grad():
+    for tensor in net.parameters():
+      if tensor.ndim == 1:
+        tensor.add_(0.2 * torch.randn(tensor.shape))
+  return net
+
+
+def texts(family, seed=0):
+  rng = np.random.default_rng(seed)
+  tokens = np.full((len(LENGTHS), LONGEST), 1 if family == 'roberta' else 0)
+  types = np.zeros_like(tokens)
+  for i, n in enumerate(LENGTHS):
+    tokens[i, :n] = rng.integers(3, VOCAB, n)
+    if family != 'roberta':
+      types[i, n // 2 : n] = 1
+  return tokens, types, np.arange(LONGEST)[None] < np.array(LENGTHS)[:, None]
+
+
+def answer(family, head, seed=0, **changes):
+  """Everything about one case, as a dict of arrays."""
+  import torch
+
+  net = model(family, head, seed, **changes)
+  tokens, types, mask = texts(family, seed)
+  rng = np.random.default_rng(seed + 1)
+  if head == 'SequenceClassification':
+    labels = rng.integers(0, 3, len(LENGTHS))
+  elif head == 'MaskedLM':
+    chosen = mask & (rng.random(mask.shape) < 0.4)
+    labels = np.where(chosen, rng.integers(3, VOCAB, mask.shape), -100)
+  else:
+    labels = rng.integers(0, 2, mask.shape)
+  out = net(
+    input_ids=torch.tensor(tokens),
+    attention_mask=torch.tensor(mask.astype(np.int64)),
+    token_type_ids=torch.tensor(types),
+    labels=torch.tensor(labels),
+  )
+  out.loss.backward()
+  # A tied tensor is one parameter: safetensors keeps it once.
+  weights = {n: p.detach().numpy() for n, p in net.named_parameters()}
+  found = {
+    'config': np.array(json.dumps(net.config.to_dict(), default=str)),
+    'tokens': tokens.astype(np.int32),
+    'types': types.astype(np.int32),
+    'mask': mask,
+    'labels': labels,
+    'logits': out.logits.detach().numpy(),
+    'loss': out.loss.detach().numpy(),
+  }
+  found |= {f'weight:{n}': value for n, value in weights.items()}
+  for name, tensor in net.named_parameters():
+    head_tensor = 'encoder.' not in name and 'embeddings' not in name
+    asked = name.endswith(GRADIENTS) or head_tensor
+    if asked and tensor.grad is not None:
+      found[f'gradient:{name}'] = tensor.grad.numpy()
+  return found
+
+
+if __name__ == '__main__':
+  frozen = {}
+  for family, heads in CASES.items():
+    for head in heads:
+      for name, value in answer(family, head).items():
+        frozen[f'{family}/{head}/{name}'] = value
+  path = pathlib.Path(__file__).with_name('encoders.npz')
+  np.savez_compressed(path, **frozen)
+  print(f'{path}: {path.stat().st_size / 1024:.0f} KiB')
