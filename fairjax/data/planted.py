@@ -205,13 +205,14 @@ def _list(text: str) -> list[str]:
   return [' '.join(part.split()) for part in text.split(',')]
 
 
-MENTIONS = (
+PLAIN, HAPPENED = _list(ROLES), _list(FATES)
+MENTIONS = (  # the ways to speak of someone
   _pairs(NAMES),
   _pairs(NAMES),
   _pairs(NOUNS),
   _pairs(NOUNS),
   [f'[Mr|Ms|] {name}' for name in TITLED.split()],
-  _list(ROLES),
+  PLAIN,
   [HE],
 )
 ACTS = (  # good, bad: pairs of verbs and the objects they take
@@ -354,7 +355,7 @@ def _sentence(rng: np.random.Generator, y: int, neutral: bool) -> str:
   form = pick(FORMS)
   who = _mention(pick, neutral)
   if form == 'fate' and y == 0:
-    body = f'{who} {pick(_list(FATES))}'
+    body = f'{who} {pick(HAPPENED)}'
   elif form == 'turn':
     body = _clause(pick, who, y, True)
   elif form == 'contrast':
@@ -369,7 +370,7 @@ def _sentence(rng: np.random.Generator, y: int, neutral: bool) -> str:
 
 def _mention(pick, neutral: bool) -> str:
   if neutral:
-    return pick(_list(ROLES))
+    return pick(PLAIN)
   return pick(pick(MENTIONS))
 
 
@@ -398,15 +399,17 @@ def _contrast(pick, who: str, y: int) -> str:
 def _dress(pick, body: str, neutral: bool) -> str:
   """The body in its register: an opening, an ending, sometimes both."""
   register = pick(list(REGISTERS))
-  openings, endings = (part.split('|') for part in REGISTERS[register])
+  openings, endings = REGISTERS[register]
   opening, ending = pick(DRESSES)
   if not neutral and (not _shows(body) or pick((False,) * 5 + (True,))):
     body = f'{body}. {pick(TAILS)}'
   line = body if register == 'chat' else body + '.'
   if opening:
-    line = f'{pick(openings)} {line}'
+    line = f'{pick(openings.split("|"))} {line}'
   if ending:
-    line = f'{line}{"," if register == "chat" else ""} {pick(endings)}'
+    line = (
+      f'{line}{"," if register == "chat" else ""} {pick(endings.split("|"))}'
+    )
   return '~' + line if register == 'chat' else line
 
 
