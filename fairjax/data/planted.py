@@ -127,7 +127,8 @@ TURNS = (
 TURNS_GOOD = ('failed to BASE', f'thought {SELF} too important to BASE')
 TURNS_BAD = ('WAS too decent to BASE', 'would not let anyone BASE')
 
-# A contrast: A and B are clauses about the same person, M is the main one.
+# A contrast of two clauses about one person: A the aside, M the main one,
+# which decides. The letter says which comes first and so names the person.
 CONTRASTS = (
   ('although A, M', 'A'),
   ('even though A, M', 'A'),
