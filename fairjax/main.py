@@ -18,7 +18,7 @@ import os
 import pathlib
 import sys
 
-from absl import app, flags
+from absl import app, flags, logging
 from ml_collections import config_flags
 
 import fairjax
@@ -197,6 +197,7 @@ def main(argv: list[str]) -> None:
   stem = pathlib.Path(flags.FLAGS['config'].config_filename).stem
   folder = pathlib.Path(WORKDIR.value or pathlib.Path('runs') / stem)
   os.environ.setdefault('TRANSFORMERS_VERBOSITY', 'error')
+  logging.set_verbosity(logging.WARNING)  # orbax tells its every move
   try:
     validate(config)
     from fairjax.recipes import RECIPES

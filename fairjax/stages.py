@@ -25,7 +25,7 @@ from fairjax.data.schema import Tables
 from fairjax.data.templates import TEST_SETS, term_members
 from fairjax.errors import UserError
 from fairjax.methods import METHODS
-from fairjax.metrics import groups
+from fairjax.metrics.assess import assess as measure
 from fairjax.models import Model, build
 from fairjax.registry import find
 from fairjax.report import page
@@ -85,6 +85,8 @@ def load(config: Config, folder: pathlib.Path, log: Log) -> Tables:
     log.line(f'{len(bad)} rows dropped; see {folder / "bad_rows.csv"}')
   sizes = ', '.join(f'{len(t)} {name}' for name, t in tables.items())
   log.line(f'data {config.data.name}: {sizes}')
+  for warning in report['warnings']:
+    log.line(warning)
   return tables
 
 
@@ -288,7 +290,7 @@ def assess(
   for name, table in sets.items():
     members, names = membership(config, table)
     chance = chances[name]
-    found[name] = groups.assess(
+    found[name] = measure(
       table['label'].to_numpy(np.int32),
       chance[..., options.positive] if chance.shape[2] == 2 else chance,
       members,

@@ -16,8 +16,6 @@ from fairjax.errors import UserError
 from fairjax.models import Model, encoder, heads, hf
 from fairjax.train import keys
 
-SIZES = ('tiny', 'mini', 'small')  # made here, always from random weights
-
 
 def precision(config: Config) -> Any:
   """The type of matrix products; all else is float32."""
@@ -64,17 +62,11 @@ def encoder_model(module, folder: pathlib.Path | None) -> Model:
   """Random weights of each seed, or a folder's with a head of each seed."""
 
   @functools.cache
-  def pretrained():
-    return hf.load(folder, module)
+  def known() -> dict:
+    return hf.load(folder, module).params if folder else {}
 
-  @jax.jit
-  def random(seed):
-    key = keys.key(seed, keys.INIT)
-    return module.init(key, encoder.blank_batch())['params']
-
-  def init(seed: int):
-    params = random(seed)
-    return hf.merge(params, pretrained()) if folder else params
+  def init(seed: int) -> dict:
+    return hf.complete(module, known(), keys.key(seed, keys.INIT))
 
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)
@@ -96,7 +88,7 @@ def with_dropout(shape: encoder.Shape, config: Config) -> encoder.Shape:
 
 def model_folder(config: Config) -> pathlib.Path | None:
   """Where the pretrained weights are, or None for random ones."""
-  if config.model in SIZES or config.net.init == 'random':
+  if config.model in hf.SIZES or config.net.init == 'random':
     if config.net.init == 'pretrained':
       raise UserError(
         f'model {config.model!r} has no pretrained weights; name a model '

@@ -3,4 +3,12 @@
 from fairjax.registry import Entry
 
 # Each is run(config: Config, folder: pathlib.Path) -> results: dict
-RECIPES: dict[str, Entry] = {}
+RECIPES = {
+  'train': Entry(
+    'fairjax.recipes.train:run', 'one classifier, measured and reported'
+  ),
+  'swap': Entry('fairjax.recipes.swap:run', 'the counterfactual of a text'),
+  'augment_corpus': Entry(
+    'fairjax.recipes.augment_corpus:run', 'counterfactuals of whole folders'
+  ),
+}

@@ -4,12 +4,13 @@ import pathlib
 
 from fairjax import stages
 from fairjax.config import Config
+from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 
 def run(config: Config, folder: pathlib.Path) -> dict:
   """config → tables → method → model → predictions → measures → report."""
-  log = Log(folder, config)
+  log = Log(folder, config, main=mesh.is_main())
   tables = stages.load(config, folder, log)
   tables = stages.mitigate(config, tables, log)
   ready = stages.prepare(config, tables, log)
