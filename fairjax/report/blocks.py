@@ -7,7 +7,7 @@ what helpers made, joined.
 import difflib
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairjax.report import plots, tables
@@ -26,14 +26,17 @@ CSS = """
   color-scheme: light dark;
   --ink: #1d2127; --quiet: #59616c; --paper: #fff; --panel: #f6f7f9;
   --line: #d9dde3; --link: #0b62a4; --warn: #8a4b00; --warn-panel: #fff5e5;
-  --mark: #ffe3a8;
+  --mark: #ffe3a8; --shade: #0003;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ink: #e4e7ec; --quiet: #a1a9b5; --paper: #15181d; --panel: #1d2127;
     --line: #343a44; --link: #7ab8ee; --warn: #f3bd6b; --warn-panel: #2c2416;
-    --mark: #6b4c0c;
+    --mark: #6b4c0c; --shade: #000c;
   }
+}
+@media (prefers-color-scheme: dark) {
+  figure svg { filter: brightness(1.25); }
 }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
@@ -63,7 +66,18 @@ nav li { margin: 0; }
   max-width: 44rem; margin: 0 0 0.8rem; padding: 0.6rem 0.9rem;
   border-left: 4px solid var(--warn); background: var(--warn-panel);
 }
-.scroll { overflow-x: auto; margin: 0 0 1.2rem; max-width: 100%; }
+.scroll {
+  overflow-x: auto; margin: 0 0 1.2rem; max-width: 100%;
+  /* A shade at an edge that has more behind it. */
+  background:
+    linear-gradient(to right, var(--paper) 40%, transparent) left,
+    linear-gradient(to left, var(--paper) 40%, transparent) right,
+    linear-gradient(to right, var(--shade), transparent) left,
+    linear-gradient(to left, var(--shade), transparent) right;
+  background-attachment: local, local, scroll, scroll;
+  background-repeat: no-repeat;
+  background-size: 3rem 100%, 3rem 100%, 0.8rem 100%, 0.8rem 100%;
+}
 .scroll:focus-visible, a:focus-visible, summary:focus-visible {
   outline: 2px solid var(--link); outline-offset: 2px;
 }
@@ -74,7 +88,12 @@ th, td {
   border-bottom: 1px solid var(--line);
 }
 thead th { font-weight: 600; color: var(--quiet); white-space: nowrap; }
-tbody th { font-weight: 500; }
+tbody th { font-weight: 500; max-width: min(20rem, 52vw);
+  overflow-wrap: break-word; }
+tbody th, thead th:first-child {
+  position: sticky; left: 0; background: var(--paper);
+}
+tbody th small { font-weight: 400; }
 .number { text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
 .number small { white-space: normal; }
@@ -148,11 +167,14 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 def table(
-  rows: tables.Rows, columns: tables.Columns = None, caption: str = ''
+  rows: tables.Rows,
+  columns: tables.Columns = None,
+  caption: str = '',
+  about: Mapping[str, str] | None = None,
 ) -> str:
   """A table in a box of its own to scroll in, reached by the keyboard."""
   label = html.escape(tables.printable(caption) or 'Table', quote=True)
-  body = tables.html(rows, columns, caption)
+  body = tables.html(rows, columns, caption, about)
   return (
     f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">'
     f'{body}</div>'

@@ -75,6 +75,7 @@ GLOSSARY = {
   'fned': 'sum over groups of |fnr − overall fnr|; 0 is equal',
   'tped': 'sum over groups of |tpr − overall tpr|; 0 is equal',
   'tned': 'sum over groups of |tnr − overall tnr|; 0 is equal',
+  'auc_gap': 'largest difference between two groups’ own AUC; 0 is equal',
 }
 PANELS = ('selection_rate', 'base_rate', 'fpr', 'tpr')  # of the group plot
 MOST_GROUPS = 40  # in one picture
@@ -225,21 +226,24 @@ def _parity(key: str, fairness: Mapping, groups: Mapping) -> str:
   if value.get('note'):
     said += f' ({value["note"]})'
   said += '.'
+  low, high = value.get('low'), value.get('high')
+  sure = tables.defined(low) and tables.defined(high)
+  if sure and high < 1:
+    said += ' The interval lies below 1: the gap is more than chance.'
+  elif sure:
+    said += (
+      ' The interval reaches 1: these rows do not show a gap, which is no '
+      'proof that there is none.'
+    )
   floor = fairness.get(key + '_floor')
   if tables.defined(floor) and floor['value'] < 0.995:
     said += (
-      f' A perfect predictor would have {floor["value"]:.3f} here, since the '
-      'groups’ labels differ.'
+      ' Since the groups’ labels differ, a perfect predictor would have '
+      f'{floor["value"]:.3f} here'
     )
-  high = value.get('high')
-  if not tables.defined(high):
-    return said
-  if high < 1:
-    return said + ' The interval lies below 1: the gap is more than chance.'
-  return said + (
-    ' The interval reaches 1: these rows do not show a gap, which is no proof '
-    'that there is none.'
-  )
+    inside = sure and low <= floor['value'] <= high
+    said += ', within the interval.' if inside else '.'
+  return said
 
 
 def _measured(results, folder, pictures, level, positive) -> list[Section]:
@@ -263,29 +267,30 @@ def _measured(results, folder, pictures, level, positive) -> list[Section]:
 
 def _numbers(found: Mapping) -> str:
   own, more = tables.split_aggregates(found.get('fairness', {}))
-  rows = lambda measures: [
-    {'measure': key, 'value': value, 'which is': _meaning(key)}
-    for key, value in measures.items()
-  ]
+  rows = lambda measures: table(
+    [{'measure': key, 'value': value} for key, value in measures.items()],
+    about={key: GLOSSARY.get(key.split('/')[-1], '') for key in measures},
+  )
   limit = found.get('threshold')
   parts = []
   if 'rows' in found or limit is not None:
     words = f'{tables.cell(found.get("rows"))} rows'
     if limit is not None:
-      words += f', decision threshold {tables.cell(limit)}'
+      words += f', decision threshold {tables.limits(limit)}'
     parts.append(text(words + '.', kind='quiet'))
-  if found.get('quality'):
-    parts.append(heading('Quality') + table(rows(found['quality'])))
-  if own:
-    parts.append(heading('Fairness') + table(rows(own)))
+  pair = [
+    heading(title) + rows(measures)
+    for title, measures in (
+      ('Quality', tables.leading(found.get('quality', {}))),
+      ('Fairness', own),
+    )
+    if measures
+  ]
+  parts.append(side(*pair))
   if more:
     caption = 'Every rate over the groups: largest difference, smallest ratio'
     parts.append(details('All gaps', table(more, caption=caption)))
   return '\n'.join(parts)
-
-
-def _meaning(key: str) -> str:
-  return GLOSSARY.get(key.split('/')[-1], '')
 
 
 def _groups(name: str, found: Mapping, pictures: _Pictures, level) -> str:

@@ -109,6 +109,7 @@ def _figure(
   columns = max(1, min(columns, panels))
   rows = math.ceil(panels / columns)
   figure = Figure(figsize=(WIDTH, height * rows), layout='constrained')
+  figure.get_layout_engine().set(h_pad=0.06, hspace=0.04)
   grid = figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
   for axes in grid[panels:]:
     axes.remove()
@@ -154,8 +155,8 @@ def _legend(axes: 'Axes', many: int, below: bool = False) -> None:
 def rates(groups: Mapping[str, Mapping[str, Any]]) -> 'Figure':
   """One panel a rate: {group: {rate: Estimate}}, with error bars.
 
-  `rows` of a group, where given, stands beside its name. An undefined rate is
-  a cross at the edge.
+  `rows` of a group, where given, stands beside its name. All panels have one
+  scale; an undefined rate says so.
   """
   labels = [
     name(g) + (f' ({r["rows"]:,})' if 'rows' in r else '')
@@ -164,7 +165,7 @@ def rates(groups: Mapping[str, Mapping[str, Any]]) -> 'Figure':
   names = list(dict.fromkeys(k for r in groups.values() for k in r))
   names = [k for k in names if k != 'rows']
   height = 0.75 + ROW * len(groups)
-  figure, panels = _figure(len(names), 2, height, sharey=True)
+  figure, panels = _figure(len(names), 2, height, sharex=True, sharey=True)
   places = np.arange(len(groups))[::-1]
   for axes, rate in zip(panels, names):
     values, reach = _bounds([r.get(rate) for r in groups.values()])
@@ -172,6 +173,7 @@ def rates(groups: Mapping[str, Mapping[str, Any]]) -> 'Figure':
       values, places, xerr=reach, fmt='o', ms=5, capsize=2.5, color=COLOURS[0]
     )
     axes.set_title(name(rate))
+    axes.tick_params(labelbottom=True)
     axes.set_yticks(places, labels)
     axes.set_ylim(-0.6, len(groups) - 0.4)
     axes.grid(axis='y', visible=False)

@@ -6,6 +6,7 @@ Estimate: {'value', 'low', 'high', 'seeds', 'note'?}, written
 """
 
 import html as markup
+import itertools
 import math
 import numbers
 import unicodedata
@@ -15,6 +16,16 @@ from typing import Any
 Rows = Sequence[Mapping[str, Any]]
 Columns = Sequence[str] | Mapping[str, str] | None
 
+LEADING = (
+  'auc',
+  'macro_auc',
+  'accuracy',
+  'balanced_accuracy',
+  'f1',
+  'macro_f1',
+  'mcc',
+  'log_loss',
+)
 LONGEST = 60  # characters of a text cell on a terminal
 BIDI = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'
 
@@ -75,12 +86,19 @@ def cell(value: Any) -> str:
   if isinstance(value, bool):
     return 'yes' if value else 'no'
   if isinstance(value, Mapping):
-    return ', '.join(f'{printable(k)} {cell(v)}' for k, v in value.items())
+    return '; '.join(f'{printable(k)}: {cell(v)}' for k, v in value.items())
   if isinstance(value, list | tuple):
     return ', '.join(cell(v) for v in value)
   if isinstance(value, str):
     return printable(value)
   return number(value.item() if hasattr(value, 'item') else value)
+
+
+def limits(threshold: Any) -> str:
+  """A decision threshold: a number, one a seed, or the name of a rule."""
+  if isinstance(threshold, list | tuple):
+    return ', '.join(map(limits, threshold))
+  return f'{threshold:.4g}' if defined(threshold) else printable(threshold)
 
 
 def printable(text: Any) -> str:
@@ -181,8 +199,16 @@ def markdown(rows: Rows, columns: Columns = None, width: int = 100) -> str:
   return '\n\n'.join(tables)
 
 
-def html(rows: Rows, columns: Columns = None, caption: str = '') -> str:
-  """A table element; every text in it is escaped."""
+def html(
+  rows: Rows,
+  columns: Columns = None,
+  caption: str = '',
+  about: Mapping[str, str] | None = None,
+) -> str:
+  """A table element; every text in it is escaped.
+
+  `about` explains first cells: {cell: words below it}.
+  """
   headings = _headings(rows, columns)
   if not rows or not headings:
     return '<p class="quiet">No rows.</p>'
@@ -195,6 +221,8 @@ def html(rows: Rows, columns: Columns = None, caption: str = '') -> str:
       note = markup.escape(printable(value['note']))
       text += f'<br><small>{note}</small>'
     if key == first:
+      if about and value in about:
+        text += f'<br><small>{markup.escape(printable(about[value]))}</small>'
       return f'<th scope="row"{side(key)}>{text}</th>'
     return f'<td{side(key)}>{text}</td>'
 
@@ -212,6 +240,12 @@ def html(rows: Rows, columns: Columns = None, caption: str = '') -> str:
     lines.append(f'<tr>{cells}</tr>')
   lines.append('</tbody>\n</table>')
   return '\n'.join(lines)
+
+
+def leading(measures: Mapping[str, Any]) -> dict[str, Any]:
+  """The measures that one looks at first, then the others as they come."""
+  first = {name: measures[name] for name in LEADING if name in measures}
+  return first | dict(measures)
 
 
 def split_aggregates(
@@ -261,19 +295,20 @@ def summary(results: Mapping[str, Any]) -> str:
   for name, found in results.get('sets', {}).items():
     head = [f'{cell(found["rows"])} rows'] if 'rows' in found else []
     if found.get('threshold') is not None:
-      head.append(f'threshold {cell(found["threshold"])}')
+      head.append(f'threshold {limits(found["threshold"])}')
     parts.append(f'### {printable(name)}: ' + ', '.join(head))
     own, more = split_aggregates(found.get('fairness', {}))
     rows = [
-      {'of': of, 'measure': measure, 'value': value}
-      for of, measures in (
-        ('quality', found.get('quality', {})),
-        ('fairness', own),
+      {'q': q, 'q value': q_value, 'f': f, 'f value': f_value}
+      for (q, q_value), (f, f_value) in itertools.zip_longest(
+        leading(found.get('quality', {})).items(),
+        own.items(),
+        fillvalue=('', ''),
       )
-      for measure, value in measures.items()
     ]
+    heads = {'q': 'quality', 'q value': 'value', 'f': 'fairness'}
     if rows:
-      parts.append(markdown(rows))
+      parts.append(markdown(rows, heads | {'f value': 'value'}))
     if found.get('groups'):
       rows = group_rows(found['groups'])
       parts.append(markdown(rows, screen_rates(rows)))

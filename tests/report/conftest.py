@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from fairjax.config import Config
+from fairjax.report import page
 
 RATES = {
   'base_rate': lambda y, d: d * 0 + y,
@@ -165,8 +166,7 @@ def write(folder, tables, results, rng, seeds):
   return folder
 
 
-@pytest.fixture
-def run_folder(tmp_path):
+def make_run(folder):
   """A run with two test sets, a tiny group, a test, examples, warnings."""
   rng, seeds = np.random.default_rng(0), 5
   tables = [
@@ -219,7 +219,19 @@ def run_folder(tmp_path):
       {'text': 'He is late.', 'twin': 'She is late.', 'gap': -0.55},
     ],
   }
-  return write(tmp_path / 'run', tables, results, rng, seeds)
+  return write(folder, tables, results, rng, seeds)
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+  return make_run(tmp_path / 'run')
+
+
+@pytest.fixture(scope='session')
+def reported(tmp_path_factory):
+  """A run's folder, not to be changed, and its page."""
+  folder = make_run(tmp_path_factory.mktemp('reported') / 'run')
+  return folder, page.report(folder)
 
 
 HOSTILE = '<script>alert(1)</script>"\'&$x_^{'

@@ -39,6 +39,24 @@ def test_resumed_metrics_equal_uninterrupted_ones(tmp_path):
   assert len(progress.read_rows(path)) == 16
 
 
+def test_each_fit_of_a_run_resumes_its_own_rows(tmp_path):
+  log = progress.Log(tmp_path, screen=io.StringIO())
+  for part in ('probe', 'model', 'model'):  # the last one was interrupted
+    log.resume(0, part)
+    log.row(step=1, split='valid', loss=0.5)
+    log.row(step=2, split='valid', loss=0.4)
+  log.close()
+  rows = progress.read_rows(tmp_path / 'metrics.jsonl')
+  assert [(r['part'], r['step']) for r in rows] == [
+    ('probe', 1),
+    ('probe', 2),
+    ('model', 1),
+    ('model', 2),
+  ]
+  names = {p.name for p in (tmp_path / 'tensorboard').iterdir()}
+  assert names == {'probe', 'model'}
+
+
 def test_a_new_run_starts_an_empty_file(tmp_path):
   write_run(tmp_path, [0, 1])
   write_run(tmp_path, [3])

@@ -1,0 +1,218 @@
+"""What plots draw is what they were given; svg texts are safe and steady."""
+
+import re
+import xml.dom.minidom
+
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from fairjax.report import plots
+
+
+def made(value, low=None, high=None):
+  return {'value': value, 'low': low, 'high': high}
+
+
+def line(axes, k=0):
+  return axes.lines[k].get_xydata()
+
+
+def segments(axes, k=0):
+  return axes.containers[k][2][0].get_segments()
+
+
+def legend(axes):
+  return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_rates_show_values_intervals_and_what_is_undefined():
+  figure = plots.rates(
+    {
+      'women': {'rows': 1200, 'fpr': made(0.2, 0.1, 0.35), 'tpr': made(0.9)},
+      'men': {'rows': 9, 'fpr': made(None), 'tpr': made(0.7, 0.6, 0.8)},
+    }
+  )
+  fpr, tpr = figure.axes
+  np.testing.assert_allclose(line(fpr), [[0.2, 1], [np.nan, 0]])
+  np.testing.assert_allclose(line(tpr), [[0.9, 1], [0.7, 0]])
+  np.testing.assert_allclose(segments(fpr)[0], [[0.1, 1], [0.35, 1]])
+  np.testing.assert_allclose(segments(tpr)[1], [[0.6, 0], [0.8, 0]])
+  assert [t.get_text() for t in fpr.texts] == ['undefined']
+  names = [t.get_text() for t in fpr.get_yticklabels()]
+  assert names == ['women (1,200)', 'men (9)']
+
+
+def test_roc_curve_against_scikit_learn():
+  rng = np.random.default_rng(0)
+  label = rng.integers(0, 2, 300)
+  score = np.round(label * 0.3 + rng.random(300), 1)  # many ties
+  x, y, _ = metrics.roc_curve(label, score, drop_intermediate=False)
+  np.testing.assert_allclose(plots.roc_curve(label, score), [x, y])
+
+
+def test_roc_is_the_mean_over_seeds_with_their_range():
+  rng = np.random.default_rng(1)
+  label = rng.integers(0, 2, 200)
+  scores = label * 0.5 + rng.random((3, 200))
+  axes = plots.roc({'all': (label, scores), 'none': (label * 0, scores)}).axes[
+    0
+  ]
+  area = np.mean([metrics.roc_auc_score(label, s) for s in scores])
+  assert legend(axes) == [f'all: {area:.3f}', 'none: one class only']
+  mean = line(axes, 1)
+  for x in (0.1, 0.5, 0.9):
+    each = [np.interp(x, *metrics.roc_curve(label, s)[:2]) for s in scores]
+    at = np.interp(x, *mean.T)
+    assert at == pytest.approx(np.mean(each), abs=1e-9)
+    band = axes.collections[0].get_paths()[0].vertices
+    ys = band[np.isclose(band[:, 0], x), 1]
+    assert ys.min() == pytest.approx(min(each))
+    assert ys.max() == pytest.approx(max(each))
+
+
+def test_score_histograms_are_shares_by_group_and_label():
+  label = np.array([0, 0, 1, 1, 1])
+  group = np.array(['a', 'a', 'a', 'b', 'b'])
+  scores = np.array([[0.1, 0.6, 0.9, 0.2, 0.3], [0.1, 0.1, 0.9, 0.2, 0.9]])
+  figure = plots.score_histograms(label, scores, group, bins=2)
+  a, b = figure.axes
+  shares = lambda axes: [p.get_data().values for p in axes.patches]
+  np.testing.assert_allclose(shares(a)[0], [0.75, 0.25])
+  np.testing.assert_allclose(shares(a)[2], [0, 1])
+  np.testing.assert_allclose(shares(b)[0], [0, 0])
+  np.testing.assert_allclose(shares(b)[2], [0.75, 0.25])
+  assert legend(a) == ['negative (2)', 'positive (1)']
+
+
+def test_learning_curves_are_means_and_ranges_over_seeds():
+  rows = [
+    {'step': s, 'split': 'valid', 'seed': k, 'train_loss': 1 / s + k, 'loss': v}
+    for s, k, v in [(2, 0, 0.5), (2, 1, 0.7), (1, 0, 0.9), (1, 1, None)]
+  ]
+  figure = plots.learning(rows)
+  (axes,) = figure.axes
+  train, valid = axes.lines
+  np.testing.assert_allclose(train.get_xydata(), [[1, 1.5], [2, 1.0]])
+  np.testing.assert_allclose(valid.get_xydata(), [[1, 0.9], [2, 0.6]])
+  found = plots.learning_series(rows)['loss']['valid']
+  np.testing.assert_allclose(found['low'], [0.9, 0.5])
+  np.testing.assert_allclose(found['high'], [0.9, 0.7])
+
+
+def test_curves_with_bands():
+  series = {
+    'ge': {'x': [0, 1], 'y': [0.5, 0.8], 'low': [0.4, 0.7], 'high': [0.6, 0.9]},
+    '_random': {'x': [0, 1], 'y': [1, 2]},
+  }
+  axes = plots.curves(series, 'share', 'dp').axes[0]
+  np.testing.assert_allclose(line(axes), [[0, 0.5], [1, 0.8]])
+  band = axes.collections[0].get_paths()[0].vertices
+  assert {0.4, 0.6, 0.7, 0.9} <= set(np.round(band[:, 1], 6))
+  assert [t.strip() for t in legend(axes)] == ['ge', '_random']
+
+
+def test_best_front_against_all_pairs():
+  points = np.random.default_rng(2).random((60, 2)).round(1)
+  points[7] = np.nan
+  found = points[plots.best_front(points)]
+  kept = points[~np.isnan(points).any(1)]
+  beaten = lambda p: any((q >= p).all() and (q > p).any() for q in kept)
+  expected = sorted({tuple(p) for p in kept if not beaten(p)})
+  assert [tuple(p) for p in found] == expected
+
+
+def test_front_shows_points_and_intervals():
+  figure = plots.front(
+    {'diet': [(0.8, made(0.9, 0.85, 0.95)), (0.7, 0.95)], 'cda': [(0.6, 0.5)]},
+    'auc',
+    'dp',
+  )
+  axes = figure.axes[0]
+  np.testing.assert_allclose(line(axes), [[0.8, 0.9], [0.7, 0.95]])
+  np.testing.assert_allclose(
+    axes.containers[0][2][1].get_segments()[0], [[0.8, 0.85], [0.8, 0.95]]
+  )
+  np.testing.assert_allclose(line(axes, -1), [[0.7, 0.95], [0.8, 0.9]])
+
+
+def test_forest_is_hollow_where_the_data_do_not_decide():
+  figure = plots.forest(
+    {'a': made(0.2, 0.1, 0.3), 'b': made(-0.1, -0.2, 0.1), 'c': made(None)},
+    'difference',
+  )
+  axes = figure.axes[0]
+  fills = [c[0].get_markerfacecolor() for c in axes.containers]
+  assert fills[0] != 'none' and fills[1] == 'none'
+  np.testing.assert_allclose(segments(axes, 1)[0], [[-0.2, 1], [0.1, 1]])
+
+
+def test_distribution_leaves_out_what_is_not_finite():
+  values = {'w': np.array([0.0, 1.0, 1.0, 4.0, np.nan, np.inf])}
+  axes = plots.distribution(values, 'weight', bins=4).axes[0]
+  np.testing.assert_allclose(
+    axes.patches[0].get_data().values, [0.25, 0.5, 0, 0.25]
+  )
+  plots.distribution({'nothing': []}, 'weight')
+
+
+def test_bars_by_term():
+  figure = plots.bars(
+    ['gay', 'tall'],
+    {'fpr': [0.3, -0.1], 'fnr': [made(0.2, 0.1, 0.3), None]},
+    'Δ',
+  )
+  axes = figure.axes[0]
+  widths = [bar.get_width() for bar in axes.patches]
+  np.testing.assert_allclose(widths, [0.3, -0.1, 0.2, np.nan])
+  centres = [bar.get_y() + bar.get_height() / 2 for bar in axes.patches]
+  assert centres[0] > centres[2] > centres[1]  # each term's bars together
+
+
+HOSTILE = ['<script>x</script>', '$a_{', '_x', 'a"b', "''", 'id="x"', '名']
+
+
+def test_svg_is_one_steady_element_with_escaped_text():
+  draw = lambda: plots.rates({g: {'rows': 1, 'r': 0.5} for g in HOSTILE})
+  first = plots.svg(draw(), 'a "title" <b>')
+  assert first == plots.svg(draw(), 'a "title" <b>')
+  parsed = xml.dom.minidom.parseString(first)  # well-formed
+  shown = [t.firstChild.data for t in parsed.getElementsByTagName('text')]
+  for g in HOSTILE:
+    assert any(g in text for text in shown)
+  assert not parsed.getElementsByTagName('script')
+  assert parsed.documentElement.getAttribute('aria-label') == 'a "title" <b>'
+  assert 'http' not in first and 'currentColor' in first
+  ids = re.findall(r' id="([^"]*)"', re.sub(r'>[^<]*<', '><', first))
+  used = re.findall(r'(?:href="#|url\(#)([^")]*)', first)
+  assert len(ids) == len(set(ids)) and set(used) <= set(ids)
+  other = plots.svg(plots.rates({'b': {'r': 0.5}}))
+  assert not set(ids) & set(re.findall(r' id="([^"]*)"', other))
+
+
+def test_an_svg_after_a_png_is_the_same(tmp_path):
+  draw = lambda: plots.forest({'a': made(0.2, 0.1, 0.3)}, 'x')
+  figure = draw()
+  plots.save(figure, tmp_path / 'deep' / 'a.png')
+  assert plots.svg(figure) == plots.svg(draw())
+  plots.save(draw(), tmp_path / 'b.png')
+  png = (tmp_path / 'deep' / 'a.png').read_bytes()
+  assert png == (tmp_path / 'b.png').read_bytes()
+
+
+def test_the_user_s_own_style_is_left_alone():
+  import matplotlib
+
+  with matplotlib.rc_context({'lines.linewidth': 7, 'axes.facecolor': 'red'}):
+    first = plots.svg(plots.forest({'a': made(0.2, 0.1, 0.3)}, 'x'))
+    assert matplotlib.rcParams['lines.linewidth'] == 7
+  assert first == plots.svg(plots.forest({'a': made(0.2, 0.1, 0.3)}, 'x'))
+
+
+def test_loading_plots_does_not_load_matplotlib():
+  import subprocess
+  import sys
+
+  code = 'import fairjax.report.plots, sys; print("matplotlib" in sys.modules)'
+  run = subprocess.run([sys.executable, '-c', code], capture_output=True)
+  assert run.stdout.split() == [b'False']

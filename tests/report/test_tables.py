@@ -1,0 +1,124 @@
+"""Numbers as text, aligned tables, escaped tables."""
+
+import json
+
+import pytest
+
+from fairjax.report import tables
+
+
+def made(value, low=None, high=None, **more):
+  return {'value': value, 'low': low, 'high': high, 'seeds': [], **more}
+
+
+@pytest.mark.parametrize(
+  'value, text',
+  [
+    (made(0.8421, 0.8114, 0.87), '0.842 [0.811, 0.870]'),
+    (made(0.8421), '0.842'),
+    (made(None), 'undefined'),
+    (made(float('nan'), 0.1, 0.2), 'undefined'),
+    (made(1.0, 1.0, 1.0), '1.000 [1.000, 1.000]'),
+    (made(-0.0001, -0.02, 0.02), '0.000 [-0.020, 0.020]'),
+    (made(0.00123, 0.0004, 0.0021), '0.0012 [0.0004, 0.0021]'),
+    (made(1234.56, 1200.0, 1300.0), '1,234.6 [1,200.0, 1,300.0]'),
+    (0.05, '0.050'),
+    (0.00023, '0.00023'),
+    (1.2e-9, '1.2e-09'),
+    (0.0, '0'),
+    (12345, '12,345'),
+    (float('inf'), '∞'),
+    (float('nan'), '–'),
+    (None, '–'),
+    (True, 'yes'),
+    ('a\n b', 'a b'),
+    ({'0': 2000, '1': 5}, '0: 2,000; 1: 5'),
+    ([1, 'x'], '1, x'),
+  ],
+)
+def test_cells(value, text):
+  assert tables.cell(value) == text
+
+
+def test_markdown_is_aligned_and_says_why_undefined():
+  rows = [
+    {'group': 'women', 'rows': 1200, 'fpr': made(0.25, 0.2, 0.3)},
+    {'group': '女|性', 'rows': 7, 'fpr': made(None, note='no negatives')},
+  ]
+  assert tables.markdown(rows) == (
+    '| group  |  rows |                  fpr |\n'
+    '| ------ | ----: | -------------------: |\n'
+    '| women  | 1,200 | 0.250 [0.200, 0.300] |\n'
+    '| 女\\|性 |     7 |        undefined (1) |\n'
+    '\n'
+    '(1) no negatives'
+  )
+
+
+def test_markdown_has_named_columns_in_their_order():
+  rows = [{'a': 1, 'b': 2}, {'b': 3}]
+  lines = tables.markdown(rows, {'b': 'B', 'a': 'A'}).split('\n')
+  assert [line.split() for line in lines[::2]] == [
+    ['|', 'B', '|', 'A', '|'],
+    ['|', '2', '|', '1', '|'],
+  ]
+  assert tables.markdown([]) == '(no rows)'
+
+
+def test_wide_tables_are_stacked():
+  row = {'name': 'x' * 90} | {f'rate {k}': made(0.5, 0.4, 0.6) for k in 'abcde'}
+  text = tables.markdown([row])
+  assert max(map(len, text.split('\n'))) <= 100
+  assert text.count('x' * 59 + '…') == 5
+  for k in 'abcde':
+    assert text.count(f'rate {k}') == 1
+
+
+def test_terminals_are_not_steered():
+  text = tables.markdown([{'\x1b[31mred': 'a\x1b]0;t\x07 \u202eb\tc'}])
+  assert '\x1b' not in text and '\x07' not in text and '\u202e' not in text
+  assert 'b c' in text
+
+
+def test_html_is_escaped():
+  row = {'<b>': '<script>', 'v': made(None, note='<i>')}
+  text = tables.html([row], caption='<u>', about={'<script>': '<s>'})
+  for tag in ('<script', '<b>', '<i>', '<u>', '<s>'):
+    assert tag not in text
+  assert '&lt;script&gt;<br><small>&lt;s&gt;</small>' in text
+  assert 'undefined<br><small>&lt;i&gt;</small>' in text
+  assert '<td class="number">' in text
+
+
+def test_aggregates_become_a_row_a_rate():
+  own, rows = tables.split_aggregates(
+    {'dp': 1, 'fpr_difference': 2, 'fpr_ratio': 3, 'tpr_min': 4, 'dp_floor': 5}
+  )
+  assert own == {'dp': 1, 'dp_floor': 5}
+  assert rows == [
+    {'rate': 'fpr', 'difference': 2, 'ratio': 3},
+    {'rate': 'tpr', 'min': 4},
+  ]
+
+
+def test_summary_holds_every_part(run_folder):
+  results = json.loads((run_folder / 'results.json').read_text())
+  text = tables.summary(results)
+  for part in (
+    '## planted · mini · 5 seeds',
+    '### test: 1,000 rows, threshold 0.5',
+    '### templates: 2,000 rows',
+    '0.879 [0.868, 0.890]',
+    '(1) no positive rows',
+    '- group nobody has 12 rows',
+    '### Paired tests',
+    '- A note of the recipe',
+  ):
+    assert part in text
+  assert max(map(len, text.split('\n'))) <= 100
+  assert text.index(' auc ') < text.index(' accuracy ')
+
+
+def test_summary_of_little():
+  assert tables.summary({}) == '## run\n'
+  assert '### t: 3 rows' in tables.summary({'sets': {'t': {'rows': 3}}})
