@@ -23,10 +23,10 @@ ALONE: Row = ('his', 'hers', 'theirs')
 
 # The next word, if only blanks, one line end and an opening mark are between.
 _NEXT = re.compile(
-  r"[\]*_]*(?:[ \t\xa0]+\n?|\n)[ \t]*[(\[\"“‘'*_]*(\w(?:\w|['’]\w)*)(-?)"
+  r"[\]*_]*(?:[ \t\xa0]+\n?|\n)[ \t]*[(\[\"“‘'`*_]*(\w(?:\w|['’]\w)*)(-?)"
 )
 _BOTH = re.compile(r'\s*(?:/|\band\b|\bor\b|&)\s*(\w+)', re.IGNORECASE)
-_OPENING = '("“‘\'*_['
+_OPENING = '("“‘\'`*_['
 
 
 def next_word(text: str, end: int) -> tuple[str, int, bool]:
@@ -71,10 +71,22 @@ def _stands_alone(text: str, start: int, end: int, partner: str) -> bool | None:
     return low == 'i'
   if low in ENDERS:
     return _joined(text, end) != partner
-  if low in near.EITHER or (low.endswith('ly') and low not in near.LY_NOUNS):
-    after = next_word(text, stop)[0].lower()
-    return not after or after in ENDERS
-  return None
+  if not _either(low):
+    return None
+  while _either(low):
+    skipped = low
+    word, stop, _ = next_word(text, stop)
+    low = word.lower()
+  if low in ('and', 'or') and skipped in near.ADJECTIVES:
+    return None  # "his long and active life", but "made her happy and rich"
+  return not low or low in ENDERS
+
+
+def _either(word: str) -> bool:
+  """Whether the word after `word` tells what the pronoun is."""
+  if word in near.EITHER:
+    return True
+  return word.endswith('ly') and word not in near.LY_NOUNS
 
 
 def his(text: str, start: int, end: int) -> Row:
@@ -86,9 +98,9 @@ def her(text: str, start: int, end: int) -> Row:
   """his for a possessive, him for an object."""
   alone = _stands_alone(text, start, end, 'his')
   verb = last_word(text, start).lower()
-  if alone is None:
-    alone = verb in near.VERBS and _object_of(verb, text, end)
-  elif not alone and verb in near.NAME:
+  if not alone and verb in near.VERBS:
+    alone = _object_of(verb, text, end)
+  if not alone and verb in near.NAME:
     word, _, _ = next_word(text, end)  # "called her Ada", not "her mother"
     alone = word[:1].isupper()
   return OBJECT if alone else POSSESSIVE
@@ -96,17 +108,22 @@ def her(text: str, start: int, end: int) -> Row:
 
 def _object_of(verb: str, text: str, end: int) -> bool:
   """Whether her is what `verb` acts on, though a noun could follow."""
-  word, stop, _ = next_word(text, end)
-  word = word.lower()
+  word, stop, hyphen = next_word(text, end)
+  if hyphen or word != word.lower():
+    return False
   if word in ('back', 'home'):
     return verb in near.MOVE
   if verb in near.WISH:
     return True
-  if verb in near.GIVE and word in near.GIFTS:
+  after = next_word(text, stop)[0].lower()
+  if verb in near.GIVE and (word in near.GIFTS or after in near.GIFTS):
     return True
   if verb in near.TAKE and word in near.TIMES:
     return True
-  after = next_word(text, stop)[0].lower()
+  if verb in near.MAKE and word in ('more', 'less', 'very', 'quite'):
+    return True
+  if verb in near.LET | near.KEEP and word in near.ADJECTIVES:
+    return after in ('and', 'or') or after in ENDERS or not after
   if verb in near.LET and word in near.BARE_VERBS:
     # "made her smile.", but "saw her smile on …" and "made her play in …"
     return word not in near.NOUNS_TOO or after not in ('in', 'of', 'on')
@@ -155,6 +172,7 @@ white black holy wise brave dead new best first last one every many most
 american british english french german italian african chinese asian indian
 european
 """)
+_ABBREVIATED = re.compile(r'\b(?:Mr|Mrs|Ms|Dr|Jr|Prof|Sen|[A-Z])\.? $')
 _NUMERALS = words_of('jr sr ii iii iv')
 
 
@@ -183,6 +201,8 @@ def noun(row: Row) -> Rule:
         return None
     if low in SURNAMES and word[1:].islower() and word[0].isupper():
       if text[start - 1 : start] == '-' and start > 1:  # Spider-Man
+        return None
+      if _ABBREVIATED.search(text, max(0, start - 6), start):  # Mrs. King
         return None
       if low == 'guy' and after[:1].isupper():
         return None

@@ -14,55 +14,57 @@ from fairjax.pairs.neighbours import ENDERS, words_of
 # Names that are words as well: a person where they stand inside a sentence.
 WORDS = words_of("""
 amber angel archie art asher ashton autumn bailey bill bishop blair bob bonnie
-brandy bridge brook buck carol cash celeste chance charity chase chip clay cliff
-cole colt crystal daisy dale dawn dean destiny dick don drew duke earl ebony
-ernest eve faith fern finn frank gale gene genie ginger glen grace grant guy
-harmony harry hazel heath heather holly hope hunter iris ivy jack jade jasmine
-jasper jay jean jewel joy jimmy josh justice justin lance laurel leo lily luna
-mark marshall mason matt max maxine may mercy merle miles misty melody
-mike nick nova norm olive opal pansy parker pat patience pearl penny peter pierce piper polly
-poppy precious prudence ray reed reese rich river rob robin rocky rod
-roman rose rosemary rowan ruby rusty ruth sage sandy sawyer scarlett scott serenity
-sherry sidney sky skip skyler spencer star stella stone sue summer tanner taylor
-tiffany trinity van vera victor viola violet wade ward warren wayne will willow
-wren dominic cory tony valentine
+brandy bridge brook buck carol cash celeste chance charity chase chip clay
+cliff cole colt crystal daisy dale dawn dean destiny dick don drew duke earl
+ebony ernest eve faith fern finn frank gale gene genie ginger glen grace grant
+guy harmony harry hazel heath heather holly hope hunter iris ivy jack jade
+jasmine jasper jay jean jewel joy jimmy josh justice justin lance laurel leo
+lily luna mark marshall mason matt max maxine may mercy merle miles misty
+melody mike nick nova norm olive opal pansy parker pat patience pearl penny
+peter pierce piper polly poppy precious prudence ray reed reese rich river rob
+robin rocky rod roman rose rosemary rowan ruby rusty ruth sage sandy sawyer
+scarlett scott serenity sherry sidney sky skip skyler spencer star stella
+stone sue summer tanner taylor tiffany trinity van vera victor viola violet
+wade ward warren wayne will willow wren dominic cory tony valentine
 """)
 # Places, months, peoples, surnames above all: a person only with a title
 # before or a surname after.
 PLACES = words_of("""
 adelaide april asia august austin bethany brooklyn camden carolina cheyenne
-charlotte chelsea china christian clayton clinton dakota dallas denver florence
-franklin geneva georgia guadalupe hamilton houston india israel jackson jordan
-jesus june kent kenya kingston lewis lincoln logan london lourdes madison may
-milan montana moses nelson paris phoenix preston regina savannah sierra
-solomon sydney troy vernon victoria vienna virginia washington wesley will
-gordon lee luz santiago diego morgan kelly marshall marion
+charlotte chelsea china christian clayton clinton dakota dallas denver
+florence franklin geneva georgia guadalupe hamilton houston india israel
+jackson jordan jesus june kent kenya kingston lewis lincoln logan london
+lourdes madison may milan montana moses nelson paris phoenix preston regina
+savannah sierra solomon sydney troy vernon victoria vienna virginia washington
+wesley will gordon lee luz santiago diego morgan kelly marshall marion
 """) - {'will', 'may'}
 # Auxiliaries that begin questions, verbs that begin wishes.
 OPENERS = words_of('will may hope mark grace chase grant frank bill rob sue')
 
 TITLES = words_of("""
-mr mrs ms miss dr mister sir dame lady lord aunt auntie uncle king queen prince
-princess president senator professor prof captain father mother sister brother
-saint judge doctor pope emperor empress duke duchess cousin coach officer
-reverend rev sergeant general colonel major lieutenant governor mayor named
+mr mrs ms miss dr mister sir dame lady lord aunt auntie uncle king queen
+prince princess president senator professor prof captain father mother sister
+brother saint judge doctor pope emperor empress duke duchess cousin coach
+officer reverend rev sergeant general colonel major lieutenant governor mayor
+named
 """)
 PLACE_BEFORE = words_of("""
 san santa fort lake mount port st new los cape point north south east west
 """)
 PLACE_AFTER = words_of("""
-street st avenue road university college church school day city park hall island
-islands county river state beach house department lake mountain mountains hill
-hills bay creek bridge station airport hospital stadium tech institute company
-inc group bank act award awards prize cup court territory square club hotel
-society society's press theatre theater center centre museum valley falls
+street st avenue road university college church school day city park hall
+island islands county river state beach house department lake mountain
+mountains hill hills bay creek bridge station airport hospital stadium tech
+institute company inc group bank act award awards prize cup court territory
+square club hotel society society's press theatre theater center centre museum
+valley falls
 """)
 _ACTS = words_of("""
-said says was is has had went goes told tells asked asks replied smiled laughed
-thought thinks knows knew wanted wants got gets came comes made makes took takes
-gave gives looked looks walked ran sat stood loves loved likes liked felt feels
-left lives lived works worked married died wrote became began met saw plays
-played won loses lost who whose and's
+said says was is has had went goes told tells asked asks replied smiled
+laughed thought thinks knows knew wanted wants got gets came comes made makes
+took takes gave gives looked looks walked ran sat stood loves loved likes
+liked felt feels left lives lived works worked married died wrote became began
+met saw plays played won loses lost who whose and's
 """)
 
 
@@ -144,6 +146,8 @@ def _judge(
 def _opens(text: str, start: int) -> bool:
   """Whether a sentence (or line, or quotation) begins at `start`."""
   left = text[max(0, start - 6) : start].rstrip(' \t"“‘\'(*_[')
+  if _abbreviated(text, start):
+    return False
   return not left or left[-1] in '.!?:;\n…-–—'
 
 
