@@ -227,9 +227,10 @@ def layout(
 def _draw(lengths: np.ndarray, b: int) -> np.ndarray:
   """Lengths of random batches [g, b] as an epoch would have; 0 is padding."""
   lengths = np.sort(lengths)
-  if len(lengths) > SAMPLE:  # evenly from short to long, the longest included
+  size = max(SAMPLE, 8 * b)
+  if len(lengths) > size:  # evenly from short to long, the longest included
     lengths = lengths[
-      np.linspace(0, len(lengths) - 1, SAMPLE).round().astype(np.int64)
+      np.linspace(0, len(lengths) - 1, size).round().astype(np.int64)
     ]
   n = len(lengths)
   if n < b:

@@ -270,7 +270,10 @@ def encode(
   empty = tokenizer.token_to_id('<|endoftext|>') or 0
   flat, types, lengths, cut = [], [], [], []
   for start in range(0, len(inputs), CHUNK):
-    encodings = tokenizer.encode_batch_fast(inputs[start : start + CHUNK])
+    try:
+      encodings = tokenizer.encode_batch_fast(inputs[start : start + CHUNK])
+    except (TypeError, UnicodeError) as error:
+      raise _not_text(texts if pairs is None else [*texts, *pairs]) from error
     ids = [encoding.ids or [empty] for encoding in encodings]
     lengths += [len(i) for i in ids]
     flat.append(np.fromiter(itertools.chain.from_iterable(ids), np.int32))
@@ -286,6 +289,19 @@ def encode(
     None if pairs is None else np.concatenate([np.zeros(0, np.int8), *types]),
     np.array(cut, bool),
   )
+
+
+def _not_text(texts: Sequence) -> Exception:
+  """The sentence about the first entry that no tokenizer can read."""
+  for text in texts:
+    if not isinstance(text, str):
+      return UserError(f'{text!r} is not a text; give the row one or drop it')
+    if not text.isascii() and text != text.encode(errors='ignore').decode():
+      return UserError(
+        f'the text {text[:40]!r} holds half a character (a lone surrogate), '
+        'which no tokenizer reads; mend or drop its row'
+      )
+  return UserError('the tokenizer refuses these texts; try another one')
 
 
 def cached_encode(

@@ -294,5 +294,9 @@ def test_mistakes_are_told_in_a_sentence(tmp_path):
   tokenizer = tokens.train_tokenizer(train(), 300)
   with pytest.raises(UserError, match='max_length is 2'):
     tokens.encode(tokenizer, ['a'], 2)
+  with pytest.raises(UserError, match='half a character'):
+    tokens.encode(tokenizer, ['a', 'b'], 8, ['c', 'x\ud800'])
+  with pytest.raises(UserError, match='None is not a text'):
+    tokens.encode(tokenizer, ['a', None], 8)
   with pytest.raises(UserError, match='vocab_size is 6'):
     tokens.train_tokenizer(train(), 6)
