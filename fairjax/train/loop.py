@@ -114,6 +114,7 @@ def fit(
     options.batch,
     rows_multiple=place.shape['data'],
     accumulate=options.accumulate,
+    seeds=len(seeds),
   )
   source = packing.Batches(train, rows, seeds, plan, options.accumulate)
   epoch = source.steps_per_epoch
@@ -133,7 +134,7 @@ def fit(
   done = first
   ended = meta['ended']
   stream = () if ended else packing.stream(source, first, total)
-  recent = []
+  recent = [np.asarray(loss, np.float32) for loss in meta['recent']]
   with stop, log.progress(total, first, options.batch * len(seeds)) as live:
     for host in stream:
       batch = mesh.place_batch(place, host, stacked=True)
@@ -168,9 +169,9 @@ def fit(
       asked = mesh.any_process(stop.asked) if stop.watches(done) else False
       ended = all(meta['stopped']) or done == total
       if done % options.save_every == 0 or asked or ended:
-        meta |= {'ended': ended, 'recent': _numbers(recent)}
+        meta['ended'] = ended
+        meta['recent'] = [np.asarray(loss).tolist() for loss in recent]
         checkpoint.save(checkpoints, done, state, meta)
-        recent = [np.asarray(r, np.float32) for r in meta['recent']]
       if asked and not ended:
         checkpoints.wait_until_finished()
         log.line(f'asked to stop: saved at step {done} of {total}')
@@ -191,10 +192,6 @@ def fit(
     if options.track
     else {},
   )
-
-
-def _numbers(recent) -> list[list[float]]:
-  return [np.asarray(loss).tolist() for loss in recent]
 
 
 def evaluation_steps(total: int, epoch: int, evals: float) -> set[int]:
