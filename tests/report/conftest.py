@@ -234,7 +234,7 @@ def reported(tmp_path_factory):
   return folder, page.report(folder)
 
 
-HOSTILE = '<script>alert(1)</script>"\'&$x_^{'
+HOSTILE = '<script>alert(1)</script>"\'&$x_^{$'
 
 
 @pytest.fixture

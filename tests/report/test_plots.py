@@ -169,7 +169,16 @@ def test_bars_by_term():
   assert centres[0] > centres[2] > centres[1]  # each term's bars together
 
 
-HOSTILE = ['<script>x</script>', '$a_{', '_x', 'a"b', "''", 'id="x"', '名']
+HOSTILE = [
+  '<script>x</script>',
+  '$a_{',
+  '$b_{$',
+  '_x',
+  'a"b',
+  "''",
+  'id="x"',
+  '名',
+]
 
 
 def test_svg_is_one_steady_element_with_escaped_text():
