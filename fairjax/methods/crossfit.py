@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fairjax.errors import UserError
 
 BLOCK = 25  # trees a task; fixed, so that the sum never depends on the cores
-PARALLEL = 4_000_000  # trees × distinct (z, y) from which processes pay
+PARALLEL = 2_000_000  # trees × distinct (z, y) from which processes pay
 
 
 class Distinct(NamedTuple):
