@@ -7,6 +7,8 @@ import numpy as np
 from fairjax.bench import race
 from fairjax.metrics import counts, groups, intervals, quality
 
+HOW = intervals.How(0.95, 0, 0)
+
 
 def run(args: list[str]) -> dict:
   """Races one of the measures; see --help."""
@@ -54,7 +56,7 @@ def rates(data: tuple, chosen: argparse.Namespace) -> tuple:
 
   def ours():
     table = counts.tabulate(labels, decisions[None], masks, 2, 0)
-    found = counts.rates(table, None).values[0, 0]
+    found = counts.rates(table, None, HOW).values[0, 0]
     columns = [
       found[:-1, groups.NAMES.index(rate)]
       for rate in ('selection_rate', 'fpr', 'tpr')
@@ -133,7 +135,7 @@ def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
   def ours():
     table = counts.tabulate(labels, decisions[None], masks, 2, 0)
     drawn = intervals.draw(table.items, chosen.resamples, 0)
-    found = counts.rates(table, drawn).draws[:, 0, 0, :-1, 1]
+    found = counts.rates(table, drawn, HOW).draws[:, 0, 0, :-1, 1]
     return np.ptp(found, axis=1)
 
   sides = {'fairjax': ours}

@@ -99,7 +99,7 @@ def _counted(labels, scores, decisions, masks, kinds, how) -> tuple:
   drawn = None
   if how.resamples:
     drawn = intervals.draw(table.items, how.resamples, how.seed)
-  rates = counts.rates(table, drawn, how.seed)
+  rates = counts.rates(table, drawn, how)
   good = counts.of_everyone(table, drawn, how)
   if classes == 2:
     good = {**counts.of_group(table, rates, -1, how), **good}
@@ -124,10 +124,10 @@ def _ranked(labels, scores, masks, kinds, how, good, by_group, fair) -> None:
     found = rankings.macro_auc(labels, scores, items, drawn, how)
     good['macro_auc'] = found
     return
-  suites = rankings.suites(labels, scores, masks, items, drawn)
-  good['auc'] = rankings.of_group(suites, -1, how)['auc']
+  suites = rankings.suites(labels, scores, masks, items, drawn, how)
+  good['auc'] = rankings.of_group(suites, -1)['auc']
   for g, one in enumerate(by_group):
-    one.update(rankings.of_group(suites, g, how))
+    one.update(rankings.of_group(suites, g))
   for kind, chosen in kinds.items():
     fair.update(_named(kinds, kind, rankings.gaps(suites, chosen, how)))
 

@@ -28,7 +28,7 @@ from fairjax.metrics.intervals import How, estimate
 def compare(
   labels: Integer[np.ndarray, ' n'],
   ours: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
-  theirs: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
+  theirs: Float[np.ndarray, 'z m'] | Float[np.ndarray, 'z m k'],
   members: Bool[np.ndarray, 'g n'] | None = None,
   group_names: Sequence[str] = (),
   *,
@@ -162,7 +162,7 @@ def _auc_test(labels, scores, masks, how) -> dict:
   items = intervals.blocks(len(labels), how.seed)
   count = min(how.resamples, intervals.RANKS)
   drawn = intervals.draw(items, count, how.seed)
-  suites = rankings.suites(labels, scores, masks[-1:], items, drawn)
+  suites = rankings.suites(labels, scores, masks[-1:], items, drawn, how)
   ours, theirs = np.split(suites.values[:, -1, 0], 2)
   a, b = np.split(suites.draws[:, :, -1, 0], 2, axis=1)
   values, draws = ours - theirs, a - b

@@ -37,6 +37,7 @@ class Rates(NamedTuple):
 
   values: np.ndarray  # [s, k, g+1, rate]
   draws: np.ndarray | None  # [resample, s, k, g+1, rate]
+  ends: intervals.Ends | None  # of the means over seeds, [k, g+1, rate]
 
 
 def tabulate(
@@ -97,17 +98,17 @@ def _confusion(labels, decisions, classes, items) -> np.ndarray:
   return out.reshape(m, len(decisions), classes, classes)
 
 
-def rates(table: Table, drawn: np.ndarray | None, seed: int = 0) -> Rates:
+def rates(table: Table, drawn: np.ndarray | None, how: How) -> Rates:
   """Rates of every group, and of every resample."""
   sums = table.groups.sum(0, dtype=np.float64)
   with jax.enable_x64(True):
     values = np.asarray(groups.rates(sums))
   if drawn is None:
-    return Rates(values, None)
+    return Rates(values, None, None)
   totals = intervals.resampled(drawn, intervals.pad(table.groups))
   draws = np.array(groups.rates(totals))
-  _loosen(draws, values, sums, seed)
-  return Rates(values, draws)
+  _loosen(draws, values, sums, how.seed)
+  return Rates(values, draws, intervals.percentiles(draws, how))
 
 
 def _loosen(draws, values, sums, seed: int) -> None:
@@ -154,12 +155,17 @@ def of_group(table: Table, rates: Rates, g: int, how: How) -> dict:
     return _of_classes(sums, rates, g, how, empty)
   out = {}
   for r, (name, (_, among)) in enumerate(groups.RATES.items()):
-    value = rates.values[:, 0, g, r]
-    draws = None if rates.draws is None else rates.draws[:, :, 0, g, r]
-    found = intervals.of_mean(value, draws, how, empty or NOTES.get(name, ''))
     rows = int((sums[:, 0] @ np.array(among)).min())
-    out[name] = intervals.at_edge(found, rows, how)
+    note = empty or NOTES.get(name, '')
+    out[name] = _rate(rates, (0, g, r), rows, note, how)
   return out
+
+
+def _rate(rates: Rates, where: tuple, rows: int, note: str, how: How) -> dict:
+  values = rates.values[(slice(None), *where)]
+  ends = rates.ends or (None, None)
+  low, high = (None if end is None else float(end[where]) for end in ends)
+  return intervals.at_edge(intervals.noted(values, low, high, note), rows, how)
 
 
 def _of_classes(sums, rates, g, how, empty) -> dict:
@@ -175,12 +181,21 @@ def _of_classes(sums, rates, g, how, empty) -> dict:
     draws = np.nansum(base * rates.draws[..., g, r], -1)
     out['accuracy'] = intervals.of_mean(right, draws, how)
   for k in range(sums.shape[1]):
-    draws = None if rates.draws is None else rates.draws[:, :, k, g, r]
-    note = empty or f'no row of label {k}'
-    found = intervals.of_mean(rates.values[:, k, g, r], draws, how, note)
     rows = int(sums[:, k, 2:].sum(-1).min())
-    out[f'tpr_{k}'] = intervals.at_edge(found, rows, how)
+    note = empty or f'no row of label {k}'
+    out[f'tpr_{k}'] = _rate(rates, (k, g, r), rows, note, how)
   return out
+
+
+# Every gap: its name, how it reduces groups, the rates it averages, 1 − gap.
+_GAPS = [
+  (name, kind, [groups.NAMES.index(rate) for rate in chosen], one_minus)
+  for name, (chosen, kind, one_minus) in groups.GAPS.items()
+] + [
+  (f'{rate}_{name}', kind, [r], False)
+  for r, rate in enumerate(groups.NAMES)
+  for name, kind in groups.AGGREGATES.items()
+]
 
 
 def gaps(rates: Rates, chosen: Sequence[int], how: How) -> dict:
@@ -192,31 +207,51 @@ def gaps(rates: Rates, chosen: Sequence[int], how: How) -> dict:
   index = np.array([*chosen, -1])
   values = rates.values[:, :, index]
   with jax.enable_x64(True):
-    found = _parts(groups.reduce(values))
+    found = {key: np.asarray(v) for key, v in groups.reduce(values).items()}
   found['ratio'] = _shares(found['min'], found['max'])
-  noise = None
+  worst, classes = _worst(_columns(found))
+  half = None
   if rates.draws is not None:
-    centre = values.astype(np.float32)
-    noise = groups.reduce_noise(rates.draws[:, :, :, index], centre)
-    # Over classes the largest bound: max is at most that far away.
-    noise = {key: np.asarray(_largest(one)) for key, one in noise.items()}
+    noise = groups.reduce_noise(
+      rates.draws[:, :, :, index], values.astype(np.float32)
+    )
+    # Over classes the largest bound: the worst value is at most so far away.
+    noise = {key: np.asarray(_largest(v)) for key, v in noise.items()}
+    ratio = np.array([kind == 'ratio' for _, kind, _, _ in _GAPS])
+    logs = np.log(
+      np.where(ratio & (worst <= 0), np.nan, worst),
+      where=ratio,
+      out=worst.copy(),
+    )
+    half = intervals.radius(logs, _columns(noise), how)
   out = {}
-  for name, (chosen_rates, kind, one_minus) in groups.GAPS.items():
-    columns = [groups.NAMES.index(rate) for rate in chosen_rates]
-    value = found[kind][..., columns].mean(-1)
-    bound = None if noise is None else noise[kind][..., columns].mean(-1)
-    one = _gap_estimate(kind, value, bound, how)
+  for i, (name, kind, _, one_minus) in enumerate(_GAPS):
+    c = None if half is None else float(half[i])
+    one = _gap_estimate(kind, worst[:, i], c)
+    if one['value'] is not None and values.shape[1] > 1:
+      one['class'] = int(classes[i])
     out[name] = intervals.complement(one) if one_minus else one
-  for r, rate in enumerate(groups.NAMES):
-    for name, kind in groups.AGGREGATES.items():
-      bound = None if noise is None else noise[kind][..., r]
-      one = _gap_estimate(kind, found[kind][..., r], bound, how)
-      out[f'{rate}_{name}'] = one
   return out
 
 
-def _parts(found: dict) -> dict[str, np.ndarray]:
-  return {key: np.asarray(one) for key, one in found.items()}
+def _columns(found: dict[str, np.ndarray]) -> np.ndarray:
+  """[…, rate] of each reduction to […, gap]."""
+  return np.stack(
+    [found[kind][..., rates].mean(-1) for _, kind, rates, _ in _GAPS], -1
+  )
+
+
+def _worst(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+  """[s, k, gap] to the worst class's value [s, gap], and that class [gap]."""
+  # Ratios and minima are worst where they are least.
+  sign = np.array(
+    [-1 if kind in ('ratio', 'min') else 1 for _, kind, _, _ in _GAPS]
+  )
+  signed = np.where(np.isnan(values), -np.inf, values * sign)
+  top = signed.max(1)
+  return np.where(np.isfinite(top), top * sign, np.nan), signed.mean(0).argmax(
+    0
+  )
 
 
 def _shares(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -230,23 +265,11 @@ def _largest(
   return jnp.nanmax(noise, -2)
 
 
-def _gap_estimate(kind: str, values, noise, how: How) -> dict:
-  """The worst class's gap [s, k], with noise [resample, s]."""
+def _gap_estimate(kind: str, values: np.ndarray, half: float | None) -> dict:
   if np.isnan(values).all():
     few = 'fewer than two groups in which it is defined'
-    return estimate([None] * len(values), note=few)
-  least = kind in ('ratio', 'min')
-  known = ~np.isnan(values)
-  filled = np.where(known, values, np.inf if least else -np.inf)
-  worst = filled.min(1) if least else filled.max(1)
-  worst = np.where(known.any(1), worst, np.nan)
+    return estimate(values, note=few)
   if kind == 'ratio':
-    found = intervals.of_ratio(worst, noise, how)
-  else:
-    high = np.inf if kind == 'sum' else 1
-    found = intervals.of_gap(worst, noise, how, 0, high)
-  if values.shape[1] > 1:
-    mean = np.where(known.any(0), filled.mean(0, where=known), np.nan)
-    pick = np.nanargmin if least else np.nanargmax
-    found['class'] = int(pick(mean))
-  return found
+    return intervals.of_ratio(values, half)
+  high = np.inf if kind == 'sum' else 1.0
+  return intervals.of_gap(values, half, 0.0, high)

@@ -171,7 +171,7 @@ def seed_mean(
 
 def quantile(
   draws: Float[np.ndarray, 'resample *rest'], shares: tuple[float, ...]
-) -> list[np.ndarray]:
+) -> list[np.ndarray | np.floating]:
   """Quantiles over the resamples in which the value is defined."""
   ordered = np.sort(draws, axis=0)  # NaN goes last
   known = np.sum(~np.isnan(ordered), axis=0)
@@ -180,47 +180,49 @@ def quantile(
     place = share * np.maximum(known - 1, 0)
     low = np.floor(place).astype(np.int64)
     high = np.minimum(low + 1, np.maximum(known - 1, 0))
-    take = lambda at: np.take_along_axis(ordered, at[None], 0)[0]
-    part = place - low
-    out.append(take(low) * (1 - part) + take(high) * part)
+    low_value, high_value = (
+      np.take_along_axis(ordered, at[None], 0)[0] for at in (low, high)
+    )
+    # Equal ends are kept apart from the sum: inf − inf is no number.
+    step = np.where(low_value == high_value, 0, place - low)
+    with np.errstate(invalid='ignore'):
+      gap = np.where(step > 0, high_value - low_value, 0)
+    out.append(low_value + step * gap)
   return out
 
 
-def of_mean(
-  values: Float[np.ndarray, ' s'],
-  draws: Float[np.ndarray, 'resample s'] | None,
-  how: How,
-  note: str = '',
-) -> dict:
-  """Estimate of a measure that resamples do not pull to one side.
+class Ends(NamedTuple):
+  """Low and high ends of the intervals of many measures."""
 
-  `note` says why it is undefined, where it is.
-  """
-  note = note if np.isnan(values).any() else ''
-  if draws is None or np.isnan(values).all():
-    return estimate(values, note=note)
-  mean = seed_mean(draws, seed_draws(len(values), len(draws), how.seed))
-  low, high = quantile(mean, ((1 - how.level) / 2, (1 + how.level) / 2))
-  return estimate(values, low, high, note)
+  low: np.ndarray
+  high: np.ndarray
+
+
+def percentiles(draws: Float[np.ndarray, 'resample s *rest'], how: How) -> Ends:
+  """Intervals of measures that resamples do not pull to one side."""
+  mean = seed_mean(draws, seed_draws(draws.shape[1], len(draws), how.seed))
+  return Ends(*quantile(mean, ((1 - how.level) / 2, (1 + how.level) / 2)))
 
 
 def radius(
-  values: Float[np.ndarray, ' s'],
-  noise: Float[np.ndarray, 'resample s'],
+  values: Float[np.ndarray, 's *rest'],
+  noise: Float[np.ndarray, 'resample s *rest'],
   how: How,
-) -> float:
-  """Half the width of the interval of a gap f, averaged over seeds.
+) -> Float[np.ndarray, '*rest']:
+  """Half the width of the intervals of gaps f, averaged over seeds.
 
   `noise` is f(r* − r̂) of each resample and seed, `values` is f(r̂). The noise
   of the examples gets a random sign and is added to that of the seeds.
   """
-  signs = _signs(len(noise), how.seed)
-  every = np.full(noise.shape, 1 / len(values), np.float32)
-  examples = signs * seed_mean(noise, every)
-  weights = seed_draws(len(values), len(noise), how.seed)
-  stacked = np.broadcast_to(values, noise.shape)
-  moved = seed_mean(stacked, weights) - seed_mean(stacked, every)
-  return float(quantile(np.abs(examples + moved), (how.level,))[0])
+  seeds, resamples = len(values), len(noise)
+  every = np.full((resamples, seeds), 1 / seeds, np.float32)
+  examples = (seed_mean(noise, every).T * _signs(resamples, how.seed)).T
+  if seeds > 1:
+    weights = seed_draws(seeds, resamples, how.seed)
+    stacked = np.broadcast_to(values.astype(np.float32), noise.shape)
+    examples += seed_mean(stacked, weights) - seed_mean(stacked[:1], every[:1])
+  (half,) = quantile(np.abs(examples), (how.level,))
+  return np.asarray(half)
 
 
 @functools.lru_cache(maxsize=4)
@@ -229,33 +231,50 @@ def _signs(resamples: int, seed: int) -> Float[np.ndarray, ' resample']:
   return rng.choice(np.array([-1, 1], np.float32), resamples)
 
 
+def of_mean(
+  values: Float[np.ndarray, ' s'],
+  draws: Float[np.ndarray, 'resample s'] | None,
+  how: How,
+  note: str = '',
+) -> dict:
+  """Estimate of one measure; `note` says why it is undefined, where it is."""
+  if draws is None:
+    return noted(values, None, None, note)
+  return noted(values, *percentiles(draws, how), note)
+
+
+def noted(
+  values: Float[np.ndarray, ' s'],
+  low: float | None,
+  high: float | None,
+  note: str,
+) -> dict:
+  """An estimate with `note` only where it is undefined."""
+  return estimate(values, low, high, note if np.isnan(values).any() else '')
+
+
 def of_gap(
   values: Float[np.ndarray, ' s'],
-  noise: Float[np.ndarray, 'resample s'] | None,
-  how: How,
+  half: float | None,
   least: float,
   largest: float,
 ) -> dict:
   """Estimate of a gap: f(r̂) ± the radius, kept in the possible range."""
-  if noise is None:
+  if half is None:
     return estimate(values)
-  value, c = np.nanmean(values), radius(values, noise, how)
-  return estimate(values, max(value - c, least), min(value + c, largest))
+  value = np.nanmean(values)
+  return estimate(values, max(value - half, least), min(value + half, largest))
 
 
-def of_ratio(
-  values: Float[np.ndarray, ' s'],
-  noise: Float[np.ndarray, 'resample s'] | None,
-  how: How,
-) -> dict:
-  """Estimate of a ratio min/max, from its logarithm."""
-  if noise is None:
+def of_ratio(values: Float[np.ndarray, ' s'], half: float | None) -> dict:
+  """Estimate of a ratio min/max, with the radius of its logarithm."""
+  if half is None:
     return estimate(values)
   if not np.nanmin(values) > 0:
-    return estimate(values, 0, None, 'a group has rate 0: no upper end')
-  c = radius(np.log(values), noise, how)
+    return estimate(values, 0.0, None, 'a group has rate 0: no upper end')
   value = np.nanmean(values)
-  return estimate(values, value * np.exp(-c), min(value * np.exp(c), 1))
+  low, high = value * np.exp(-half), value * np.exp(half)
+  return estimate(values, low, min(high, 1.0))
 
 
 def complement(found: dict) -> dict:

@@ -23,6 +23,7 @@ class Suites(NamedTuple):
 
   values: np.ndarray  # [s, g+1, suite]
   draws: np.ndarray | None  # [resample, s, g+1, suite]
+  ends: intervals.Ends | None  # of the means over seeds, [g+1, suite]
 
 
 def suites(
@@ -31,11 +32,12 @@ def suites(
   masks: Bool[np.ndarray, 'g n'],
   items: Items,
   drawn: np.ndarray | None,
+  how: How,
 ) -> Suites:
   """quality.SUITE of every seed and group, and of every resample."""
   values = np.stack([quality.ranks(labels, one, masks) for one in scores])
   if drawn is None:
-    return Suites(values, None)
+    return Suites(values, None, None)
   # A first row of ones gives the value that placements from bins have.
   drawn = np.concatenate([np.ones((1, drawn.shape[1]), np.float32), drawn])
   draws = []
@@ -45,16 +47,17 @@ def suites(
       quality.resampled_ranks(drawn, intervals.pad(sums), intervals.pad(sizes))
     )
     draws.append(found[1:] + (value - found[0]).astype(np.float32))
-  return Suites(values, np.stack(draws, 1))
+  draws = np.stack(draws, 1)
+  return Suites(values, draws, intervals.percentiles(draws, how))
 
 
-def of_group(suites: Suites, g: int, how: How) -> dict:
+def of_group(suites: Suites, g: int) -> dict:
   """The five measures of one group (−1: everyone)."""
   out = {}
   for i, name in enumerate(quality.MEASURES):
-    draws = None if suites.draws is None else suites.draws[:, :, g, i]
-    found = suites.values[:, g, i]
-    out[name] = intervals.of_mean(found, draws, how, NOTES[name])
+    ends = suites.ends or (None, None)
+    low, high = (None if end is None else float(end[g, i]) for end in ends)
+    out[name] = intervals.noted(suites.values[:, g, i], low, high, NOTES[name])
   return out
 
 
@@ -79,10 +82,11 @@ def gaps(suites: Suites, chosen: Sequence[int], how: How) -> dict:
       few = 'fewer groups in which it is defined than it needs'
       out[name] = estimate(found, note=few)
       continue
-    bound = None
+    half = None
     if noise is not None:
       bound = _reduce('range' if kind == 'range' else 'largest', noise[..., i])
-    out[name] = intervals.of_gap(found, bound, how, 0, 1)
+      half = float(intervals.radius(found, bound, how))
+    out[name] = intervals.of_gap(found, half, 0.0, 1.0)
   return out
 
 
@@ -113,7 +117,7 @@ def macro_auc(
     masks = [(labels == a) | (labels == b) for b in present if b != a]
     if masks:
       own = (labels == a).astype(np.int64)
-      found = suites(own, scores[..., a], np.stack(masks), items, drawn)
+      found = suites(own, scores[..., a], np.stack(masks), items, drawn, how)
       parts.append(found)
   if not parts:
     return estimate([None] * len(scores), note=NOTES['auc'])

@@ -1,0 +1,307 @@
+"""The door: golden values, degeneracies, shapes, many classes, attributes."""
+
+import doctest
+import importlib
+import json
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+
+from fairjax import metrics
+from fairjax.errors import UserError
+from fairjax.metrics.assess import assess, check
+from fairjax.registry import find
+
+LABELS = np.array([0, 0, 1, 1, 0, 0, 1, 1])
+SCORES = np.array([[0.2, 0.6, 0.9, 0.4, 0.7, 0.8, 0.95, 0.55]])
+MEMBERS = np.repeat(np.eye(2, dtype=bool), 4, axis=1)
+
+
+def values(found, room):
+  return {name: one['value'] for name, one in found[room].items()}
+
+
+def some(n=600, s=3, seed=0):
+  rng = np.random.default_rng(seed)
+  group, labels = rng.integers(0, 2, n), rng.integers(0, 2, n)
+  z = rng.normal(size=(s, n)) + 1.5 * labels - 0.8 + 0.6 * group
+  return labels, 1 / (1 + np.exp(-z)), np.stack([group == 0, group == 1])
+
+
+@pytest.mark.parametrize('resamples', [0, 200])
+def test_golden_six(resamples):
+  found = assess(LABELS, SCORES, MEMBERS, ['m', 'f'], resamples=resamples)
+  fair = values(found, 'fairness')
+  for name in ('fped', 'fned', 'tped', 'tned', 'dp'):
+    assert fair[name] == 0.5, name
+  for name in ('eqopp0', 'eqopp1', 'eqodd'):
+    assert fair[name] == 0.5, name
+  good = values(found, 'quality')
+  assert (good['auc'], good['accuracy']) == (0.625, 0.5)
+  assert (good['fpr'], good['fnr']) == (0.75, 0.25)
+  m, f = (found['groups'][g] for g in 'mf')
+  assert (m['rows'], m['fpr']['value'], m['fnr']['value']) == (4, 0.5, 0.5)
+  assert (f['fpr']['value'], f['fnr']['value']) == (1, 0)
+
+
+def test_golden_six_at_equal_error():
+  found = assess(
+    LABELS, SCORES, MEMBERS, ['m', 'f'], threshold='eer', resamples=0
+  )
+  assert found['threshold'] == [pytest.approx(0.69)]
+  assert found['quality']['fpr']['value'] == found['quality']['fnr']['value']
+
+
+def test_perfect_predictor_has_the_floor_and_says_so():
+  labels = np.array([0] * 60 + [1] * 40 + [0] * 80 + [1] * 20)
+  members = np.repeat(np.eye(2, dtype=bool), 100, axis=1)
+  found = assess(labels, labels[None] * 1.0, members, ['a', 'b'], resamples=50)
+  fair = values(found, 'fairness')
+  assert fair['dp'] == fair['dp_floor'] == pytest.approx(0.8)
+  assert fair['eqodd'] == 1 and fair['fped'] == fair['fned'] == 0
+  assert any(
+    'perfect predictor has a dp of 0.800' in w for w in found['warnings']
+  )
+  # No false certainty: 0 false positives of 140 rows are not a rate of 0.
+  assert found['fairness']['eqopp0']['low'] < 0.99
+
+
+def test_templates_of_golden_nine(shared):
+  import pandas as pd
+
+  files = [p for p in shared.rglob('madlib.csv')]
+  if not files:
+    pytest.skip('no madlib.csv')
+  table = pd.read_csv(files[0])
+  column = next(
+    c for c in table if c.lower() in ('gender', 'identity', 'group')
+  )
+  group = table[column].astype(str).str[0].str.upper().to_numpy()
+  label = next(c for c in table if c.lower() in ('label', 'toxic', 'class'))
+  labels = table[label].astype(str).str.strip()
+  labels = labels.isin(['1', '1.0', 'BAD', 'True']).to_numpy().astype(np.int64)
+  members = np.stack([group == 'M', group == 'F'])
+  found = assess(labels, labels[None] * 1.0, members, 'MF', resamples=0)
+  fair = values(found, 'fairness')
+  assert fair['dp'] == pytest.approx(0.999149, abs=1e-6)
+  assert (fair['fped'], fair['fned'], fair['eqodd']) == (0, 0, 1)
+
+
+def test_a_constant_predictor_is_named():
+  labels, scores, members = some()
+  found = assess(labels, 0 * scores + 0.9, members, ['a', 'b'], resamples=50)
+  assert found['fairness']['dp']['value'] == 1
+  assert 'constant predictor' in found['fairness']['dp']['note']
+  assert found['quality']['mcc']['value'] is None
+  assert found['quality']['mcc']['note']
+  said = ' '.join(found['warnings'])
+  assert 'Seed 0 decides 1 for every row' in said
+  assert 'same probability' in said
+
+
+def test_one_constant_seed_among_others_is_named():
+  labels, scores, members = some()
+  scores[1] = 0.1
+  found = assess(labels, scores, members, ['a', 'b'], resamples=50)
+  assert found['quality']['mcc']['seeds'][1] is None
+  assert found['quality']['mcc']['value'] is not None
+  assert found['fairness']['dp']['note'] == 'constant predictor in seeds [1]'
+
+
+def test_an_empty_group_is_left_out_and_named():
+  labels, scores, members = some()
+  with_empty = np.concatenate([members, np.zeros((1, len(labels)), bool)])
+  found = assess(labels, scores, with_empty, ['a', 'b', 'c'], resamples=100)
+  plain = assess(labels, scores, members, ['a', 'b'], resamples=100)
+  assert values(found, 'fairness') == values(plain, 'fairness')
+  assert found['groups']['c']['tpr']['value'] is None
+  assert found['groups']['c']['tpr']['note'] == 'no rows'
+  assert any("'c' has no rows" in w for w in found['warnings'])
+
+
+def test_a_group_of_one_label_has_no_silent_rate():
+  labels, scores, members = some()
+  members[0] &= labels == 1
+  found = assess(labels, scores, members, ['a', 'b'], resamples=100)
+  assert found['groups']['a']['fpr']['value'] is None
+  assert found['groups']['a']['auc']['value'] is None
+  assert found['fairness']['eqopp0']['value'] is None
+  assert 'fewer than two groups' in found['fairness']['eqopp0']['note']
+  assert found['fairness']['eqodd']['value'] is None
+  assert found['fairness']['eqopp1']['value'] is not None
+  assert any("'a' has no row of label 0" in w for w in found['warnings'])
+
+
+def test_a_set_of_one_label():
+  _, scores, members = some()
+  labels = np.ones(scores.shape[1], int)
+  found = assess(labels, scores, members, ['a', 'b'], resamples=50)
+  assert found['quality']['auc']['value'] is None
+  assert found['quality']['fpr']['value'] is None
+  assert any('have label 1' in w for w in found['warnings'])
+
+
+def test_no_groups_is_quality_alone():
+  labels, scores, _ = some()
+  found = assess(labels, scores, resamples=50)
+  assert found['fairness'] == {} and found['groups'] == {}
+  assert found['quality']['auc']['low'] < found['quality']['auc']['value']
+
+
+def test_every_interval_holds_its_value_and_is_json():
+  labels, scores, members = some()
+  found = assess(labels, scores, members, ['a', 'b'], resamples=500)
+  assert found['warnings'] == []
+  rooms = [found['quality'], found['fairness'], *found['groups'].values()]
+  for room in rooms:
+    for name, one in room.items():
+      if name != 'rows':
+        assert one['low'] <= one['value'] + 1e-9, name
+        assert one['value'] <= one['high'] + 1e-9, name
+        assert len(one['seeds']) == 3
+        mean = sum(one['seeds']) / 3
+        assert one['value'] == pytest.approx(mean, abs=1e-12)
+  json.dumps(found, allow_nan=False)
+
+
+def test_deterministic_in_the_seed():
+  labels, scores, members = some()
+  one = lambda seed: json.dumps(
+    assess(labels, scores, members, ['a', 'b'], resamples=100, seed=seed)
+  )
+  assert one(0) == one(0) != one(1)
+
+
+def test_order_of_rows_changes_no_value():
+  labels, scores, members = some()
+  rows = np.random.default_rng(0).permutation(len(labels))
+  a = assess(labels, scores, members, ['a', 'b'], resamples=0)
+  b = assess(
+    labels[rows], scores[:, rows], members[:, rows], ['a', 'b'], resamples=0
+  )
+  for room in ('quality', 'fairness'):
+    x, y = values(a, room), values(b, room)
+    assert x == {k: pytest.approx(v, abs=1e-12) for k, v in y.items()}
+
+
+def test_two_columns_of_probabilities_are_the_binary_case():
+  labels, scores, members = some()
+  both = np.stack([1 - scores, scores], -1)
+  a = assess(labels, scores, members, ['a', 'b'], resamples=20)
+  assert a == assess(labels, both, members, ['a', 'b'], resamples=20)
+
+
+def test_three_classes_are_sklearns_and_name_the_worst_class():
+  rng = np.random.default_rng(0)
+  n = 600
+  labels, group = rng.integers(0, 3, n), rng.integers(0, 2, n)
+  logits = rng.normal(size=(2, n, 3)) + 1.5 * np.eye(3)[labels]
+  logits[:, group == 1, 2] += 1.5
+  p = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+  members = np.stack([group == 0, group == 1])
+  found = assess(labels, p, members, ['a', 'b'], resamples=300)
+  good = found['quality']
+  assert found['threshold'] == 'argmax'
+  for s in range(2):
+    decided = p[s].argmax(-1)
+    for name, expected in {
+      'macro_auc': sk.roc_auc_score(labels, p[s], multi_class='ovo'),
+      'macro_f1': sk.f1_score(labels, decided, average='macro'),
+      'accuracy': sk.accuracy_score(labels, decided),
+      'mcc': sk.matthews_corrcoef(labels, decided),
+      'log_loss': sk.log_loss(labels, p[s]),
+    }.items():
+      assert good[name]['seeds'][s] == pytest.approx(expected, abs=1e-9), name
+      assert good[name]['low'] < good[name]['value'] < good[name]['high']
+    gap = [
+      abs((decided[members[0]] == c).mean() - (decided[members[1]] == c).mean())
+      for c in range(3)
+    ]
+    dp = found['fairness']['dp']
+    assert dp['seeds'][s] == pytest.approx(1 - max(gap), abs=1e-12)
+  assert dp['class'] == 2
+  assert dp['high'] < 1
+  for g, name in enumerate('ab'):
+    right = (p[0].argmax(-1) == labels)[members[g]].mean()
+    one = found['groups'][name]['accuracy']
+    assert one['seeds'][0] == pytest.approx(right)
+    assert one['low'] < one['value'] < one['high']
+
+
+def test_several_attributes_have_gaps_of_their_own():
+  labels, scores, members = some()
+  other = np.random.default_rng(1).integers(0, 2, len(labels)) == 0
+  both = np.concatenate([members, other[None], ~other[None]])
+  found = assess(
+    labels,
+    scores,
+    both,
+    list('mfyo'),
+    attributes=['gender', 'gender', 'age', 'age'],
+    resamples=50,
+  )
+  alone = assess(labels, scores, members, list('mf'), resamples=50)
+  gender = found['fairness']['gender/dp']['value']
+  assert gender == alone['fairness']['dp']['value']
+  assert found['fairness']['age/dp']['value'] > gender
+
+
+@pytest.mark.parametrize(
+  'change, message',
+  [
+    ({'probabilities': SCORES * np.nan}, 'row 0 of seed 0 is not a number'),
+    ({'labels': LABELS + 1}, 'row 2 has label 2'),
+    ({'group_names': ['m']}, '2 groups have 1 names'),
+    ({'threshold': 'half'}, "'half'; it must be a number or 'eer'"),
+    (
+      {
+        'labels': LABELS[:0],
+        'probabilities': SCORES[:, :0],
+        'members': MEMBERS[:, :0],
+      },
+      'no rows',
+    ),
+  ],
+)
+def test_mistakes_are_sentences(change, message):
+  good = {
+    'labels': LABELS,
+    'probabilities': SCORES,
+    'members': MEMBERS,
+    'group_names': ['m', 'f'],
+  }
+  with pytest.raises(UserError, match=message):
+    assess(**{**good, **change})
+
+
+def test_parts_of_unequal_length_are_a_sentence():
+  with pytest.raises(UserError, match='8 labels, 5 probabilities and 8 member'):
+    check(LABELS, SCORES[:, :5], MEMBERS, ['m', 'f'], ['', ''])
+
+
+def test_docstring_example():
+  module = importlib.import_module('fairjax.metrics.assess')
+  assert not doctest.testmod(module).failed
+
+
+@pytest.mark.parametrize('name', metrics.METRICS)
+def test_every_registered_measure_is_there_and_reported(name):
+  assert callable(find(metrics.METRICS, 'measure', name))
+
+
+@pytest.mark.slow
+def test_ten_million_rows():
+  import time
+
+  rng = np.random.default_rng(0)
+  n, g = 10_000_000, 50
+  group = rng.integers(0, g, n).astype(np.int8)
+  labels = (rng.random(n, np.float32) < 0.2).astype(np.int64)
+  scores = (0.6 * rng.random(n, np.float32) + 0.4 * labels).astype(np.float32)
+  members = np.arange(g, dtype=np.int8)[:, None] == group
+  start = time.perf_counter()
+  names = [str(k) for k in range(g)]
+  found = assess(labels, scores[None], members, names)
+  assert time.perf_counter() - start < 120
+  assert found['fairness']['dp']['low'] > 0.99

@@ -1,0 +1,105 @@
+"""Paired tests: level, power, agreement with scipy and with swapped rows."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from fairjax.errors import UserError
+from fairjax.metrics.compare import compare, over_seeds
+
+
+def some(n=400, s=1, shift=0.0, seed=0):
+  rng = np.random.default_rng(seed)
+  labels, group = rng.integers(0, 2, n), rng.integers(0, 2, n)
+  squash = lambda z: 1 / (1 + np.exp(-z))
+  base = rng.normal(size=n) + labels - 0.5
+  a = squash(base + 0.7 * rng.normal(size=(s, n)))
+  b = squash(base + 0.7 * rng.normal(size=(s, n)) + shift * (group - 0.5))
+  return labels, a, b, np.stack([group == 0, group == 1])
+
+
+def by_measure(found, test):
+  return {one['measure']: one for one in found if test in one['test']}
+
+
+def test_a_real_gain_in_fairness_is_found():
+  labels, a, b, members = some(shift=2.0, s=3)
+  found = compare(labels, a, b, members, ['a', 'b'], resamples=1000)
+  dp = by_measure(found, 'permutation')['dp']
+  assert dp['p'] < 0.01 and dp['difference']['low'] > 0
+  assert dp['n'] == 400
+  seeds = by_measure(found, 't-test')['dp']
+  assert seeds['p'] < 0.05 and seeds['n'] == 6
+
+
+def test_equal_runs_have_p_one():
+  labels, a, _, members = some()
+  for one in compare(labels, a, a, members, ['a', 'b'], resamples=200):
+    assert one['difference']['value'] == 0
+    assert one['p'] == 1
+
+
+def test_permutation_is_that_of_single_rows():
+  labels, a, b, members = some(n=150, shift=1.0, seed=2)
+  found = compare(labels, a, b, members, ['a', 'b'], resamples=20_000)
+  p = by_measure(found, 'permutation')
+  x, y = a[0] >= 0.5, b[0] >= 0.5
+  rng = np.random.default_rng(9)
+  dp = lambda d: 1 - abs(d[members[0]].mean() - d[members[1]].mean())
+  accuracy = lambda d: (d == labels).mean()
+  for name, measure in (('dp', dp), ('accuracy', accuracy)):
+    observed, far = measure(x) - measure(y), 0
+    for _ in range(4000):
+      swap = rng.random(len(labels)) < 0.5
+      gap = measure(np.where(swap, y, x)) - measure(np.where(swap, x, y))
+      far += abs(gap) >= abs(observed) - 1e-9
+    assert p[name]['difference']['value'] == pytest.approx(observed)
+    assert p[name]['p'] == pytest.approx(far / 4000, abs=0.03)
+
+
+def test_tests_keep_their_level():
+  """Of 150 pairs of equally good runs, about 5 % may have p < 0.05."""
+  small = {'accuracy': 0, 'dp': 0, 'auc': 0}
+  for seed in range(150):
+    labels, a, b, members = some(n=150, seed=seed)
+    for one in compare(labels, a, b, members, ['a', 'b'], resamples=200):
+      if one['measure'] in small:
+        small[one['measure']] += one['p'] < 0.05
+  # Binomial(150, 0.05) is above 15 once in 300.
+  assert all(count <= 15 for count in small.values()), small
+
+
+@pytest.mark.parametrize('paired', [False, True])
+def test_t_test_is_scipys(paired):
+  rng = np.random.default_rng(0)
+  a, b = rng.normal(size=5), rng.normal(size=5) + 1
+  found = over_seeds(a, b, paired=paired)
+  test = scipy.stats.ttest_rel if paired else scipy.stats.ttest_ind
+  assert found['p'] == pytest.approx(test(a, b).pvalue)
+  assert found['difference']['value'] == pytest.approx(a.mean() - b.mean())
+  assert found['difference']['low'] < a.mean() - b.mean()
+
+
+def test_t_test_of_one_seed_or_equal_seeds_is_undefined():
+  one = over_seeds(np.array([0.5]), np.array([0.6]))
+  assert one['p'] is None and 'two seeds' in one['difference']['note']
+  same = over_seeds(np.array([0.5, 0.5]), np.array([0.6, 0.6]))
+  assert same['p'] is None and 'do not differ' in same['difference']['note']
+
+
+def test_three_classes():
+  rng = np.random.default_rng(0)
+  labels, group = rng.integers(0, 3, 300), rng.integers(0, 2, 300)
+  p = rng.dirichlet(np.ones(3), (2, 2, 300)) + np.eye(3)[labels]
+  p /= p.sum(-1, keepdims=True)
+  members = np.stack([group == 0, group == 1])
+  found = compare(labels, p[0], p[1], members, ['a', 'b'], resamples=200)
+  assert {'accuracy', 'macro_f1', 'dp', 'eqodd'} <= {
+    one['measure'] for one in found
+  }
+
+
+def test_runs_of_other_shapes_are_refused():
+  labels, a, b, members = some()
+  with pytest.raises(UserError, match='the same rows and as many seeds'):
+    compare(labels, a, b[:, 1:], members, ['a', 'b'])

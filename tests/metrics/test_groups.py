@@ -1,0 +1,127 @@
+"""Rates, gaps and thresholds against counting, fairlearn and Dixon's loop."""
+
+import jax
+import numpy as np
+import pytest
+import slow_measures as slow
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairjax.errors import UserError
+from fairjax.metrics import assess as door
+from fairjax.metrics import groups
+
+
+def some(n=400, g=3, seed=0):
+  rng = np.random.default_rng(seed)
+  group = rng.integers(0, g, n)
+  labels = (rng.random(n) < 0.3 + 0.1 * group).astype(np.int64)
+  scores = 1 / (1 + np.exp(-rng.normal(size=n) - labels - 0.2 * group))
+  return labels, scores[None], np.arange(g)[:, None] == group, group
+
+
+def test_confusion_of_a_hand_counted_table():
+  # Golden test 8 of the facts: tp 4, tn 2, fp 3, fn 1.
+  scores = np.array([[0.1, 0.2, 0.3, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]])
+  labels = np.array([1, 0, 0, 0, 0, 0, 1, 1, 1, 1])
+  everyone = np.ones((1, 10), bool)
+  found = groups.confusion(labels, scores, everyone, np.array([0.5, 0.0, 2.0]))
+  assert found[0, 0, 0].tolist() == [2, 3, 1, 4]
+  assert found[0, 1, 0].tolist() == [0, 5, 0, 5]
+  assert found[0, 2, 0].tolist() == [5, 0, 5, 0]
+
+
+def test_rates_are_shares_of_rows():
+  labels, scores, members, _ = some()
+  decisions = (scores[0] >= 0.5).astype(int)
+  counts = groups.confusion(labels, scores, members, np.array([0.5]))[0, 0]
+  with jax.enable_x64(True):
+    found = groups.rates(counts.astype(np.float64))
+  for g, member in enumerate(members):
+    slowly = slow.rates(labels[member], decisions[member])
+    for r, name in enumerate(groups.NAMES):
+      assert float(found[g, r]) == pytest.approx(slowly[name], abs=1e-12)
+
+
+def test_rates_without_rows_are_undefined_not_zero():
+  found = dict(
+    zip(groups.NAMES, np.asarray(groups.rates(np.array([0.0, 0, 1, 2]))))
+  )
+  assert np.isnan(found['fpr']) and np.isnan(found['tnr'])
+  assert found['tpr'] == pytest.approx(2 / 3)
+
+
+def test_gaps_are_fairlearns():
+  fair = pytest.importorskip('fairlearn.metrics')
+  labels, scores, members, group = some()
+  names = ['a', 'b', 'c']
+  found = door.assess(labels, scores, members, names, resamples=0)['fairness']
+  value = lambda name: found[name]['value']
+  decisions = (scores[0] >= 0.5).astype(int)
+  known = {'sensitive_features': group}
+  dp = fair.demographic_parity_difference(labels, decisions, **known)
+  assert value('dp') == pytest.approx(1 - dp, abs=1e-12)
+  assert value('selection_rate_ratio') == pytest.approx(
+    fair.demographic_parity_ratio(labels, decisions, **known), abs=1e-12
+  )
+  mean = fair.equalized_odds_difference(labels, decisions, agg='mean', **known)
+  assert value('eqodd') == pytest.approx(1 - mean, abs=1e-12)
+  worst = fair.equalized_odds_difference(labels, decisions, **known)
+  assert min(value('eqopp0'), value('eqopp1')) == pytest.approx(1 - worst)
+  for rate, metric in {
+    'fpr': fair.false_positive_rate,
+    'fnr': fair.false_negative_rate,
+    'tpr': fair.true_positive_rate,
+    'tnr': fair.true_negative_rate,
+    'selection_rate': fair.selection_rate,
+  }.items():
+    frame = fair.MetricFrame(
+      metrics=metric, y_true=labels, y_pred=decisions, **known
+    )
+    assert value(f'{rate}_difference') == pytest.approx(frame.difference())
+    assert value(f'{rate}_ratio') == pytest.approx(frame.ratio())
+    assert value(f'{rate}_min') == pytest.approx(frame.group_min())
+    assert value(f'{rate}_max') == pytest.approx(frame.group_max())
+    sums = {'fpr': 'fped', 'fnr': 'fned', 'tpr': 'tped', 'tnr': 'tned'}
+    if rate in sums:
+      total = (frame.by_group - frame.overall).abs().sum()
+      assert value(sums[rate]) == pytest.approx(total)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+  st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 20)), min_size=1, max_size=30
+  )
+)
+def test_equal_error_threshold_is_dixons_loop(rows):
+  labels, scores = (
+    np.array([r[0] for r in rows]),
+    np.array([r[1] for r in rows]),
+  )
+  scores = scores / 20
+  found = groups.equal_error(labels, scores[None])[0]
+  assert found == pytest.approx(slow.equal_error(labels, scores), abs=1e-12)
+
+
+def test_memberships_of_two_attributes_and_their_intersections():
+  members, names, attributes = groups.memberships(
+    {'gender': ['f', 'm', 'f', ''], 'age': ['old', 'old', 'young', 'old']},
+    intersections=True,
+  )
+  shown = {n: np.flatnonzero(m).tolist() for n, m in zip(names, members)}
+  assert shown == {
+    'gender: f': [0, 2],
+    'gender: m': [1],
+    'age: old': [0, 1, 3],
+    'age: young': [2],
+    'f × old': [0],
+    'f × young': [2],
+    'm × old': [1],
+  }
+  assert attributes == ['gender'] * 2 + ['age'] * 2 + ['gender × age'] * 3
+
+
+def test_memberships_of_unequal_length_are_refused():
+  with pytest.raises(UserError, match='different lengths'):
+    groups.memberships({'a': ['x'], 'b': ['y', 'z']})

@@ -1,0 +1,141 @@
+"""Resampling: exactness of the cells, width of the blocks, coverage."""
+
+import numpy as np
+import pytest
+
+from fairjax.metrics import counts, groups, intervals
+from fairjax.metrics.intervals import How
+
+HOW = How(0.95, 0, 0)
+
+
+def test_cells_keep_together_what_agrees():
+  a, b = np.array([0, 1, 0, 1, 0]), np.array([True, True, True, False, True])
+  found = intervals.cells([a, b])
+  assert found.item.tolist() == [0, 1, 0, 2, 0]
+  assert found.size.tolist() == [3, 1, 1]
+  assert found.first.tolist() == [0, 1, 3]
+
+
+def test_cells_of_more_columns_than_bits():
+  rng = np.random.default_rng(0)
+  few = rng.integers(0, 2, (6, 90))
+  rows = few[rng.integers(0, 6, 200)]
+  found = intervals.cells(list(rows.T))
+  kinds, item = np.unique(rows, axis=0, return_inverse=True)
+  assert len(found.size) == len(kinds)
+  assert len(set(zip(found.item, item.ravel()))) == len(kinds)
+
+
+@pytest.mark.parametrize('cells', [True, False])
+def test_resamples_have_as_many_rows_and_the_right_spread(cells):
+  labels = np.repeat([0, 1], [700, 300])
+  items = intervals.cells([labels]) if cells else intervals.blocks(1000, 0)
+  drawn = intervals.draw(items, 4000, 0)
+  ones = np.bincount(items.item, labels)
+  rows = drawn @ intervals.pad(items.size.astype(float))
+  np.testing.assert_allclose(rows, 1000, atol=0.01)
+  share = drawn @ intervals.pad(ones) / 1000
+  assert share.mean() == pytest.approx(0.3, abs=0.002)
+  assert share.std() == pytest.approx((0.3 * 0.7 / 1000) ** 0.5, rel=0.04)
+
+
+def test_draws_are_a_function_of_the_seed():
+  items = intervals.cells([np.arange(50) % 7])
+  same = intervals.draw(items, 20, 3), intervals.draw(items, 20, 3)
+  np.testing.assert_array_equal(*same)
+  assert (intervals.draw(items, 20, 4) != same[0]).any()
+
+
+def test_cells_and_blocks_tell_the_same():
+  rng = np.random.default_rng(1)
+  n = 1500
+  labels, group = rng.integers(0, 2, n), rng.integers(0, 2, n)
+  decisions = (rng.random((2, n)) < 0.3 + 0.4 * labels).astype(np.int64)
+  masks = np.stack([group == 0, group == 1, group >= 0])
+  exact = counts.tabulate(labels, decisions, masks, 2, 0)
+  items = intervals.blocks(n, 0)
+  rows = counts.Table(
+    counts._by_rows(labels, decisions, masks, np.array([1]), items),
+    counts._confusion(labels, decisions, 2, items),
+    items,
+  )
+  np.testing.assert_array_equal(exact.groups.sum(0), rows.groups.sum(0))
+  np.testing.assert_array_equal(exact.confusion.sum(0), rows.confusion.sum(0))
+  a, b = (
+    counts.rates(t, intervals.draw(t.items, 3000, 0), HOW).draws.std(0)
+    for t in (exact, rows)
+  )
+  np.testing.assert_allclose(a, b, rtol=0.08)
+
+
+def test_seed_draws_have_the_variance_of_a_mean_of_s():
+  values = np.random.default_rng(0).normal(size=4).astype(np.float32)
+  draws = np.broadcast_to(values, (40_000, 4))
+  mean = intervals.seed_mean(draws, intervals.seed_draws(4, 40_000, 0))
+  assert mean.var() == pytest.approx(values.var(ddof=1) / 4, rel=0.04)
+
+
+def test_quantile_is_numpys_and_skips_undefined_draws():
+  draws = np.random.default_rng(0).normal(size=(101, 3))
+  draws[:40, 1] = np.nan
+  found = intervals.quantile(draws, (0.025, 0.5))
+  np.testing.assert_allclose(found, np.nanquantile(draws, (0.025, 0.5), axis=0))
+
+
+def test_gap_interval_of_two_groups_is_that_of_their_difference():
+  rng = np.random.default_rng(0)
+  noise = np.abs(rng.normal(size=(20_000, 1))).astype(np.float32) * 0.05
+  half = float(intervals.radius(np.array([0.2]), noise, HOW))
+  assert half == pytest.approx(1.96 * 0.05, abs=0.003)
+  near = intervals.of_gap(np.array([0.02]), half, 0.0, 1.0)
+  assert near['low'] == 0
+
+
+def test_rates_of_zero_have_the_exact_upper_limit():
+  sums = np.zeros((1, 1, 2, 4))
+  sums[0, 0, :, 0] = 20  # 0 of 20 negatives are false positives
+  values = np.asarray(groups.rates(sums.astype(np.float32)))
+  draws = np.repeat(values[None], 20_000, 0)
+  counts._loosen(draws, values, sums, 0)
+  fpr = draws[:, 0, 0, 0, groups.NAMES.index('fpr')]
+  exact = 1 - 0.05 ** (1 / 20)  # Clopper-Pearson, one-sided
+  assert np.quantile(fpr, 0.95) == pytest.approx(exact, rel=0.03)
+
+
+def _truth(name, p, share):
+  """The measure of the population: P(ŷ=1 | y, g) = p[g][y], P(y=1) = share."""
+  p, q = np.array(p), np.array([1 - share, share])
+  if name == 'dp':
+    return 1 - np.ptp(p @ q)
+  if name == 'eqodd':
+    return 1 - np.ptp(p, axis=0).mean()
+  if name == 'fped':
+    return np.abs(p[:, 0] - p[:, 0].mean()).sum()
+  return q[0] * (1 - p[:, 0].mean()) + q[1] * p[:, 1].mean()  # accuracy
+
+
+@pytest.mark.parametrize('fair', [True, False])
+def test_coverage(fair):
+  """200 test sets of 300 rows: 95 % intervals hold the truth in 90–100 %."""
+  p = [[0.3, 0.7], [0.3, 0.7]] if fair else [[0.2, 0.6], [0.35, 0.85]]
+  rng, share, n, sets = np.random.default_rng(5), 0.4, 300, 200
+  hits = dict.fromkeys(('dp', 'eqodd', 'fped', 'accuracy'), 0)
+  how = How(0.95, 500, 0)
+  for _ in range(sets):
+    labels, group = (rng.random(n) < share).astype(int), rng.integers(0, 2, n)
+    decided = (rng.random(n) < np.array(p)[group, labels]).astype(int)
+    masks = np.stack([group == 0, group == 1, group >= 0])
+    table = counts.tabulate(labels, decided[None], masks, 2, 0)
+    drawn = intervals.draw(table.items, how.resamples, 0)
+    rates = counts.rates(table, drawn, how)
+    found = counts.gaps(rates, [0, 1], how)
+    found['accuracy'] = counts.of_group(table, rates, -1, how)['accuracy']
+    for name in hits:
+      low, high = found[name]['low'], found[name]['high']
+      hits[name] += low - 1e-9 <= _truth(name, p, share) <= high + 1e-9
+  assert all(0.90 <= hit / sets <= 1 for hit in hits.values()), hits
+  # Intervals of one difference are not wider than they need to be.
+  assert max(hits['dp'], hits['accuracy']) / sets <= 0.99, hits
+  if not fair:
+    assert hits['fped'] / sets <= 0.99, hits

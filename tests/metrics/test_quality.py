@@ -1,0 +1,154 @@
+"""Ranks and counts against definitions, scikit-learn, and resampled rows."""
+
+import warnings
+
+import jax
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+import slow_measures as slow
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairjax.metrics import intervals, quality
+
+
+def some(n, seed=0, steps=0):
+  rng = np.random.default_rng(seed)
+  labels = (rng.random(n) < 0.4).astype(np.int64)
+  scores = 1 / (1 + np.exp(-rng.normal(size=n) - 1.2 * labels))
+  if steps:
+    scores = np.round(scores * steps) / steps
+  members = rng.random((3, n)) < [[0.5], [0.3], [0.1]]
+  return labels, scores, members
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+  st.lists(
+    st.tuples(
+      st.integers(0, 1), st.integers(0, 4), st.booleans(), st.booleans()
+    ),
+    min_size=1,
+    max_size=25,
+  )
+)
+def test_suite_is_its_definition_with_ties_and_empty_sets(rows):
+  labels, steps, *members = (np.array(column) for column in zip(*rows))
+  scores, members = steps / 4, np.array(members, bool)
+  found = quality.ranks(labels, scores, members)
+  with warnings.catch_warnings():
+    warnings.simplefilter('ignore')
+    slowly = [slow.suite(labels, scores, member) for member in members]
+  np.testing.assert_allclose(found, slowly, atol=1e-12)
+
+
+@pytest.mark.parametrize('steps', [0, 20])
+def test_auc_is_sklearns(steps):
+  labels, scores, members = some(500, steps=steps)
+  assert quality.auc(labels, scores) == pytest.approx(
+    sk.roc_auc_score(labels, scores), abs=1e-12
+  )
+  found = quality.ranks(labels, scores, members)
+  for g, own in enumerate(members):
+    positive = labels > 0
+    for i, rows in ((0, own), (2, own != positive), (1, own == positive)):
+      assert found[g, i] == pytest.approx(
+        sk.roc_auc_score(labels[rows], scores[rows]), abs=1e-12
+      )
+
+
+def test_auc_of_duplicated_rows_is_the_same():
+  labels, scores, _ = some(60, steps=10)
+  twice = quality.auc(np.tile(labels, 2), np.tile(scores, 2))
+  assert twice == pytest.approx(quality.auc(labels, scores), abs=1e-12)
+
+
+def test_auc_with_one_label_is_undefined():
+  assert np.isnan(quality.auc(np.ones(4, int), np.arange(4.0)))
+
+
+@pytest.mark.parametrize('steps', [0, 20])
+def test_placements_add_up_to_the_exact_values(steps):
+  labels, scores, members = some(700, steps=steps)
+  items = intervals.blocks(len(labels), 0)
+  parts = quality.placements(labels, scores, members, items)
+  ones = np.ones((1, intervals.padded(len(items.size))), np.float32)
+  found = quality.resampled_ranks(
+    ones, intervals.pad(parts.sums), intervals.pad(parts.sizes)
+  )
+  exact = quality.ranks(labels, scores, members)
+  np.testing.assert_allclose(found[0], exact, atol=2e-6)
+
+
+def test_resampled_auc_is_that_of_resampled_rows():
+  labels, scores, _ = some(200, seed=3)
+  everyone = np.ones((1, 200), bool)
+  items = intervals.blocks(200, 0)
+  parts = quality.placements(labels, scores, everyone, items)
+  drawn = intervals.draw(items, 4000, 1)
+  fast = quality.resampled_ranks(
+    drawn, intervals.pad(parts.sums), intervals.pad(parts.sizes)
+  )
+  fast = np.asarray(fast)[:, 0, 0]
+  slowly = slow.resampled_auc(labels, scores, 4000, 2)
+  width = np.ptp(np.quantile(slowly, [0.025, 0.975]))
+  for share in (0.025, 0.5, 0.975):
+    gap = np.quantile(fast, share) - np.quantile(slowly, share)
+    assert abs(gap) < 0.06 * width
+  assert fast.std() == pytest.approx(slowly.std(), rel=0.06)
+
+
+def test_blocks_have_the_spread_of_rows():
+  labels, scores, members = some(20_000, seed=4)
+  items = intervals.blocks(len(labels), 0)
+  assert len(items.size) == intervals.BLOCKS
+  parts = quality.placements(labels, scores, members, items)
+  drawn = intervals.draw(items, 1500, 1)
+  found = quality.resampled_ranks(
+    drawn, intervals.pad(parts.sums), intervals.pad(parts.sizes)
+  )
+  for g, member in enumerate(members):
+    p, n = scores[member & (labels == 1)], scores[member & (labels == 0)]
+    # DeLong: the variance of the placements of either side.
+    over_n = np.searchsorted(np.sort(n), p) / len(n)
+    below_p = 1 - np.searchsorted(np.sort(p), n) / len(p)
+    delong = over_n.var() / len(p) + below_p.var() / len(n)
+    spread = float(np.asarray(found)[:, g, 0].std())
+    assert spread == pytest.approx(delong**0.5, rel=0.08)
+
+
+@pytest.mark.parametrize('classes', [2, 4])
+def test_counts_are_sklearns(classes):
+  rng = np.random.default_rng(classes)
+  labels = rng.integers(0, classes, 300)
+  decisions = np.where(rng.random(300) < 0.6, labels, 0)
+  with jax.enable_x64(True):
+    found = quality.from_confusion(
+      sk.confusion_matrix(labels, decisions).astype(np.float64)
+    )
+  average = {'average': 'macro'} if classes > 2 else {}
+  for name, value in {
+    'accuracy': sk.accuracy_score(labels, decisions),
+    'balanced_accuracy': sk.balanced_accuracy_score(labels, decisions),
+    'f1' if classes == 2 else 'macro_f1': sk.f1_score(
+      labels, decisions, **average
+    ),
+    'mcc': sk.matthews_corrcoef(labels, decisions),
+  }.items():
+    assert float(found[name]) == pytest.approx(value, abs=1e-12), name
+
+
+def test_matthews_of_a_constant_predictor_is_undefined():
+  found = quality.from_confusion(np.array([[7.0, 0], [3, 0]], np.float32))
+  assert np.isnan(found['mcc']) and float(found['f1']) == 0
+
+
+def test_log_loss_is_sklearns():
+  labels, scores, _ = some(100)
+  both = np.stack([1 - scores, scores], -1)[None]
+  expected = sk.log_loss(labels, scores)
+  assert quality.log_loss(labels, scores[None]).mean() == pytest.approx(
+    expected
+  )
+  assert quality.log_loss(labels, both).mean() == pytest.approx(expected)
