@@ -39,8 +39,8 @@ class Names(dict):
     super().__init__()
     self.male = frozenset(male.lower() for male, _ in pairs)
     for male, female in pairs:
-      self[male.lower()] = female
-      self[female.lower()] = male
+      self[male.lower()] = female[:1].upper() + female[1:]
+      self[female.lower()] = male[:1].upper() + male[1:]
 
   def has(self, word: str) -> bool:
     """Whether a word is written like a name, Title or CAPITALS, and is one."""

@@ -36,7 +36,18 @@ florence franklin geneva georgia guadalupe hamilton houston india israel
 jackson jordan jesus june kent kenya kingston lewis lincoln logan london
 lourdes madison may milan montana moses nelson paris phoenix preston regina
 savannah sierra solomon sydney troy vernon victoria vienna virginia washington
-wesley will gordon lee luz santiago diego morgan kelly marshall marion
+wesley will gordon lee luz santiago diego morgan kelly marshall marion smith
+johnson jones miller davis anderson robinson walker young wright hill green
+baker carter mitchell roberts turner phillips campbell evans edwards collins
+stewart morris rogers cook murphy cooper bell gray watson sanders price
+bennett wood barnes henderson coleman jenkins perry powell patterson hughes
+butler simmons foster bryant griffin hayes myers ford sullivan woods west
+owens reynolds fisher harrison gibson mcdonald gomez murray freeman wells webb
+simpson stevens tucker porter hicks crawford boyd kennedy fox palmer nixon
+robertson black holmes knight bishop king royal love major justice prince
+baron america england ireland italy egypt rome boston berlin miami alabama
+arizona texas cairo orlando memphis salem trenton denton kingsley roma
+valencia catalina german roman dutch royalty general constantine
 """) - {'will', 'may'}
 # Auxiliaries that begin questions, verbs that begin wishes.
 OPENERS = words_of('will may hope mark grace chase grant frank bill rob sue')
