@@ -24,7 +24,7 @@ from fairjax.data import batches, schema, tokens
 from fairjax.data.schema import Tables
 from fairjax.data.templates import TEST_SETS, term_members
 from fairjax.errors import UserError
-from fairjax.methods import METHODS
+from fairjax.methods import METHODS, READS
 from fairjax.metrics.assess import assess as measure
 from fairjax.models import Model, build
 from fairjax.registry import find
@@ -102,7 +102,21 @@ def mitigate(config: Config, tables: Tables, log: Log) -> Tables:
     f'method {config.method.name}: {before} training rows became '
     f'{len(tables["train"])}'
   )
+  for note in notes(tables):
+    log.line(note)
   return tables
+
+
+def notes(tables: Tables) -> list[str]:
+  """What a method has to say about the tables that it made."""
+  return [n for table in tables.values() for n in table.attrs.get('notes', ())]
+
+
+def as_read(config: Config, sets: Tables) -> Tables:
+  """Test sets as the model reads them; a blind one reads blind texts."""
+  if config.method.name not in READS:
+    return sets
+  return find(METHODS, 'method', config.method.name)(sets, config)
 
 
 class Ready(NamedTuple):
@@ -153,6 +167,7 @@ def train(
   log: Log,
   rows: np.ndarray | None = None,
   snapshots: tuple[int, ...] = (),
+  part: str = '',
 ) -> loop.Fitted:
   """Fits, or reads what the same fit left in `folder`/training.
 
@@ -184,6 +199,7 @@ def train(
     log,
     rows,
     snapshots,
+    part,
   )
   if mesh.is_main():
     checkpoint.write_weights(place / 'weights.safetensors', fitted.params)

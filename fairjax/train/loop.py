@@ -97,6 +97,7 @@ def fit(
   log,
   rows: np.ndarray | None = None,
   snapshots: tuple[int, ...] = (),
+  part: str = '',
 ) -> Fitted:
   """Trains all seeds side by side on the rows of `train` each was given.
 
@@ -104,6 +105,7 @@ def fit(
   by default). The state after a step is a function of (config, step) alone:
   killed at any moment, the run continues from its last checkpoint to the same
   bits. `snapshots` are steps whose weights are written to files of their own.
+  `part` names this fit where a run has several.
   """
   options, seeds = config.train, seed_list(config)
   if rows is None:
@@ -126,7 +128,7 @@ def fit(
   state, meta, first = begin(
     model, seeds, start, checkpoints, place, config.mesh.fsdp
   )
-  log.resume(first)
+  log.resume(first, part)
   if first == 0:
     snapshot(folder, 0, state['params'], snapshots)
   on_devices = mesh.place_everywhere(place, np.asarray(seeds, np.uint32))
