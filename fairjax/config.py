@@ -123,6 +123,8 @@ class Method:
   rank: str = 'random'  # which rows first: a score, or 'random'
   direction: str = 'opposite'  # of a swap: opposite, male, female, neutral
   names: bool = True  # swap person names too
+  names_file: str = ''  # yobYYYY.txt, their folder, or name,sex,count; '' ours
+  tagger: str = ''  # 'spacy:MODEL' for her and his; '' decides by rules
   words: str = ''  # file of word pairs or groups; '' our own gender list
   by: str = 'group,label'  # columns that a balance equalises
   how: str = ''  # a method's own variant; '' is its default
@@ -130,6 +132,21 @@ class Method:
   terms: str = ''  # file of identity terms, one a line
   epsilon: float = 0.01  # tolerance of the simple supplement rule
   replacement: bool = False  # draw with replacement, as the reference
+  keep_equal: bool = False  # add twins that equal their original
+  compare: tuple[str, ...] = ()  # of recipe compare; () all that apply
+
+
+@dataclasses.dataclass
+class Corpus:
+  """Counterfactuals of whole folders (pairs/corpus.py)."""
+
+  path: str = ''  # folder of .txt, .jsonl and .parquet shards
+  out: str = ''  # folder of the results; '' is corpus/ in the run's folder
+  column: str = 'text'  # of jsonl and parquet
+  both: bool = False  # write each row and then its twin; else the twin alone
+  backend: str = 'local'  # 'local', 'dask', 'beam' or 'spmd'
+  where: str = ''  # dask address, beam options, or an spmd share as '0/4'
+  workers: int = 0  # processes; 0 is one a core
 
 
 @dataclasses.dataclass
@@ -201,6 +218,7 @@ class Config:
   mesh: Mesh = field(default_factory=Mesh)
   measures: Measures = field(default_factory=Measures)
   method: Method = field(default_factory=Method)
+  corpus: Corpus = field(default_factory=Corpus)
   scoring: Scoring = field(default_factory=Scoring)
   diet: Diet = field(default_factory=Diet)
   grid: Grid = field(default_factory=Grid)
@@ -268,6 +286,7 @@ def validate(config: Config) -> None:
       raise UserError(sentence)
   for name, value, allowed in (
     ('data.on_bad', c.data.on_bad, ('error', 'drop')),
+    ('corpus.backend', c.corpus.backend, ('local', 'dask', 'beam', 'spmd')),
     ('net.init', c.net.init, ('auto', 'pretrained', 'random')),
     ('net.precision', c.net.precision, ('auto', 'float32', 'bfloat16')),
     ('train.optimizer', t.optimizer, ('adamw', 'rmsprop')),

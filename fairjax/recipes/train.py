@@ -12,6 +12,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   """config → tables → method → model → predictions → measures → report."""
   log = Log(folder, config, main=mesh.is_main())
   tables = stages.load(config, folder, log)
+  sets = stages.test_sets(config, tables)
   tables = stages.mitigate(config, tables, log)
   ready = stages.prepare(config, tables, log)
   fitted = stages.train(
@@ -22,11 +23,11 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     folder,
     log,
   )
-  sets = stages.test_sets(config, tables)
   chances = {
     name: stages.probabilities(config, ready, fitted.params, table)
-    for name, table in sets.items()
+    for name, table in stages.as_read(config, sets).items()
   }
   results = stages.assess(config, sets, chances)
+  results['notes'] += stages.notes(tables)
   stages.publish(folder, sets, chances, results, log)
   return results

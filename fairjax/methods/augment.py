@@ -1,0 +1,174 @@
+"""Counterfactual data augmentation: every row, and the twins of some.
+
+The training rows stay and int(N · ratio) of their N twins are added: those
+with the largest score `method.rank` (Zayed et al. 2023, arXiv 2211.11109), or
+a random draw. A twin is the row's text with the other group's words and the
+same label (Zhao et al. 2018, arXiv 1804.06876). A twin that equals its text
+says nothing new: it takes its place in the ranking and is left out, unless
+`method.keep_equal` asks for it, as the authors' code adds it.
+
+Only training rows are augmented, since the paper measures every model on the
+same validation rows; how='all' does the same to the validation rows.
+"""
+
+import difflib
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.data import files
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.pairs import lists
+from fairjax.pairs.words import swap
+
+STREAM = 31  # of this file's random numbers
+MADE = '~twin'  # what a twin's id adds to its row's
+
+
+def augment(tables: Tables, config: Config) -> Tables:
+  """Adds twins, id `ID~twin`; `origin` tells 'data' from 'twin'."""
+  out = dict(tables)
+  for split in chosen_splits(tables, config):
+    table = tables[split]
+    first = best_first(table, config)[: share(len(table), config)]
+    twins = counterparts(table.iloc[np.sort(first)], config)
+    same = twins.pop('same').to_numpy()
+    if not config.method.keep_equal:
+      twins = twins[~same]
+    notes = [
+      f'augment: {len(twins)} twins joined {len(table)} {split} rows; '
+      f'{same.sum()} of the {len(same)} chosen twins equal their text'
+      + (' and were added too' if config.method.keep_equal else '')
+    ]
+    out[split] = joined(table, twins, notes)
+  return out
+
+
+def chosen_splits(tables: Tables, config: Config) -> list[str]:
+  """The training split, or with how='all' the validation split as well."""
+  how = config.method.how
+  if how not in ('', 'all'):
+    raise UserError(
+      f"method.how is {how!r}; {config.method.name} knows '' (training rows "
+      "only) and 'all' (validation rows too)"
+    )
+  return [s for s in ('train', 'valid') if s in tables][: 1 + (how == 'all')]
+
+
+def share(rows: int, config: Config) -> int:
+  """int(N · ratio), with a ratio that is a share."""
+  ratio = config.method.ratio
+  if not 0 <= ratio <= 1:
+    raise UserError(f'method.ratio is {ratio}; a share in [0, 1] is needed')
+  return int(rows * ratio)
+
+
+def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
+  """The twins of all rows, with a column `same`: equal to the original.
+
+  The table's own column `twin` is taken where it answers what is asked, that
+  is, for the opposite gender by no list of the user's; else words are swapped.
+  Each is the other's `twin`.
+  """
+  method = config.method
+  own = method.direction == 'opposite' and not method.words
+  if own and 'twin' in table:
+    text = table['twin']
+  else:
+    text = _swapped(table['text'], config)
+  made = table.assign(
+    id=table['id'] + MADE, text=text, twin=table['text'], origin='twin'
+  )
+  same = made['text'] == table['text']
+  if 'text_pair' in table:
+    made['text_pair'] = _swapped(table['text_pair'], config)
+    same &= made['text_pair'] == table['text_pair']
+  if 'group' in table:
+    group = [_turned(g, method.direction) for g in table['group']]
+    made['group'] = np.where(same, table['group'], group)
+  return made.assign(same=same)
+
+
+def _swapped(texts: pd.Series, config: Config) -> list[str]:
+  """By the words and, in a list of genders, the names of the config."""
+  method = config.method
+  return swap(
+    list(texts),
+    method.direction,
+    method.words or None,
+    method.names and bool(lists.load(method.words).sides),
+    config.seed,
+  ).texts
+
+
+def _turned(group: str, direction: str) -> str:
+  """The group that a twin speaks of; '' where that is not known."""
+  sides = {'male': 'female', 'female': 'male'}
+  if group.lower() not in sides:
+    return ''
+  return {'opposite': sides[group.lower()], 'neutral': ''}.get(
+    direction, direction
+  )
+
+
+def joined(
+  table: pd.DataFrame, more: pd.DataFrame, notes: list[str]
+) -> pd.DataFrame:
+  """The rows as they came, their origin 'data', and those that were made.
+
+  What there is to say about them is in attrs['notes'].
+  """
+  if 'origin' not in table:
+    table = table.assign(origin='data')
+  out = pd.concat([table, more[[c for c in more if c in table]]])
+  out = out.reset_index(drop=True)
+  out.attrs = {**table.attrs, 'notes': notes}
+  return out
+
+
+def best_first(table: pd.DataFrame, config: Config) -> np.ndarray:
+  """Positions by falling score `method.rank`, ties by id; or a random order.
+
+  Scores stand in `scoring.path` (csv or parquet), a column each beside `id`.
+  """
+  rank = config.method.rank
+  if rank == 'random':
+    keys = np.random.default_rng([config.seed, STREAM]).random(len(table))
+  else:
+    keys = -_scores(table['id'], rank, config.scoring.path)
+  return np.lexsort((table['id'].to_numpy(str), keys))
+
+
+def _scores(ids: pd.Series, name: str, path: str) -> np.ndarray:
+  """The score `name` of each id; one sentence where the file lacks one."""
+  if not path:
+    raise UserError(
+      f'method.rank is {name!r}, but scoring.path is empty; name the file of '
+      "the scores with --config.scoring.path, or rank by 'random'"
+    )
+  scores = files.read(path)
+  for column in ('id', name):
+    if column not in scores:
+      near = difflib.get_close_matches(name, scores.columns, n=1)
+      hint = (
+        f'did you mean {near[0]!r}' if near else 'name one with method.rank'
+      )
+      raise UserError(
+        f'{path} has no column {column!r}, its columns are '
+        f'{", ".join(map(str, scores.columns))}; {hint}'
+      )
+  scores['id'] = scores['id'].astype(str)
+  if scores['id'].duplicated().any():
+    twice = scores['id'][scores['id'].duplicated()].iloc[0]
+    raise UserError(f'{path} has id {twice!r} twice; keep one score a row')
+  found = pd.to_numeric(scores[name], errors='coerce')
+  found = found.set_axis(scores['id']).reindex(ids).to_numpy(float)
+  if np.isnan(found).any():
+    lost = ids.iloc[int(np.isnan(found).argmax())]
+    raise UserError(
+      f'{path} has no number in column {name!r} for row {lost!r}; score the '
+      'same rows that you augment'
+    )
+  return found

@@ -1,0 +1,101 @@
+"""Balance: as many training rows of every group with every label.
+
+The cells are all combinations of the values of the columns `method.by`.
+how='down' (the default) cuts each cell to the smallest, how='up' fills each to
+the largest with copies, spread evenly: no row is copied twice before all are
+once, unless `method.replacement` draws them freely. `method.ratio` is how far
+it goes: 0 nowhere, 1 to cells of one size. Rows of no group ('') are in no
+cell and stay.
+"""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.methods import augment
+
+STREAM = 33  # of this file's random numbers
+
+
+def balance(tables: Tables, config: Config) -> Tables:
+  """Fewer rows, or more: copy k of a row has id `ID~k` and origin 'copy'."""
+  table, how = tables['train'], config.method.how or 'down'
+  if how not in ('down', 'up'):
+    raise UserError(f"method.how is {how!r}; balance knows 'down' and 'up'")
+  ratio = config.method.ratio
+  augment.share(len(table), config)  # refuses what is no share
+  cell, names = cells(table, config.method.by)
+  size = np.bincount(cell[cell >= 0], minlength=len(names))
+  goal = size.min() if how == 'down' else size.max()
+  wanted = size + np.trunc(ratio * (goal - size)).astype(int)
+  rng = np.random.default_rng([config.seed, STREAM])
+  times = np.ones(len(table), int)
+  if how == 'up' and config.method.replacement:
+    for k, extra in enumerate(wanted - size):
+      rows = np.flatnonzero(cell == k)
+      times += np.bincount(rng.choice(rows, extra), minlength=len(table))
+  else:
+    rank = _rank_within(cell, rng.random(len(table)))
+    inside = cell >= 0
+    times[inside] = (
+      wanted[cell] // size[cell] + (rank < wanted[cell] % size[cell])
+    )[inside]
+  note = f'balance {how}: {len(table)} rows became {times.sum()}; rows of ' + (
+    ', '.join(f'{n} {a}→{b}' for n, a, b in zip(names, size, wanted))
+  )
+  return {**tables, 'train': _repeated(table, times, note)}
+
+
+def cells(table: pd.DataFrame, by: str) -> tuple[np.ndarray, list[str]]:
+  """Each row's cell (−1 for rows of no group), and the cells' names."""
+  columns = [name.strip() for name in by.split(',') if name.strip()]
+  if not columns:
+    raise UserError(
+      'method.by is empty; name the columns to balance, as in group,label'
+    )
+  cell, names = np.zeros(len(table), int), ['']
+  none = np.zeros(len(table), bool)
+  for column in columns:
+    if column not in table:
+      raise UserError(
+        f'method.by names the column {column!r}, which the training table '
+        f'does not have; it has {", ".join(map(str, table.columns))}'
+      )
+    empty = (table[column].isna() | (table[column] == '')).to_numpy()
+    code, values = pd.factorize(table[column].where(~empty), sort=True)
+    none |= empty
+    cell = cell * len(values) + code
+    names = [
+      f'{a} {column}={b}'.strip() for a, b in itertools.product(names, values)
+    ]
+  cell[none] = -1
+  here = np.bincount(cell[~none], minlength=len(names)) > 0
+  if not here.all():
+    raise UserError(
+      f'no training row has {names[int((~here).argmax())]}, so that the cells '
+      f'of method.by={by} cannot be made equal; name fewer columns'
+    )
+  return cell, names
+
+
+def _rank_within(cell: np.ndarray, key: np.ndarray) -> np.ndarray:
+  """The place of each row among those of its cell, by key."""
+  order = np.lexsort((key, cell))
+  first = np.searchsorted(cell[order], cell[order])
+  rank = np.empty(len(cell), int)
+  rank[order] = np.arange(len(cell)) - first
+  return rank
+
+
+def _repeated(table: pd.DataFrame, times: np.ndarray, note: str):
+  """Each row `times` over: the rows in their order, then the copies."""
+  row = np.repeat(np.arange(len(table)), times)
+  copy = np.arange(len(row)) - np.repeat(np.cumsum(times) - times, times)
+  more = table.iloc[row[copy > 0]]
+  number = pd.Series(copy[copy > 0] + 1, index=more.index).astype(str)
+  more = more.assign(id=more['id'] + '~' + number, origin='copy')
+  return augment.joined(table[times > 0], more, [note])

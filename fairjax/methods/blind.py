@@ -1,0 +1,82 @@
+"""Blindness: the words that tell a group are taken out of every text.
+
+What goes is exactly what a swap would change (pairs/words.py): whole words of
+the gender lists, or of `method.words`, and with `method.names` the first names
+of persons. So `many`, `the`, `then`, a modal "may" or "I miss you" stay.
+
+  how='remove'       the word goes, with its space and its clitic ('s, 'll)
+  how='placeholder'  (the default) `_` stands in its place
+
+A blind model reads blind texts only, so every split is changed, test sets too
+(stages.as_read). A text that would be empty becomes `_`. No column keeps the
+original: `twin` is blinded as well. Where the lists hold every word that
+matters, text and twin become equal; how many do not is told.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairjax.config import Config
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.pairs import lists
+from fairjax.pairs.words import swapper
+
+BLANK = '_'  # one token of any vocabulary, and of no group
+_CLITIC = re.compile(r"['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
+
+
+def blind(tables: Tables, config: Config) -> Tables:
+  """Every text of every table without the words of the lists."""
+  method = config.method
+  how = method.how or 'placeholder'
+  if how not in ('placeholder', 'remove'):
+    raise UserError(
+      f"method.how is {how!r}; blind knows 'placeholder' and 'remove'"
+    )
+  names = method.names and bool(lists.load(method.words).sides)
+  find = swapper(words=method.words or None, names=names, seed=config.seed)
+  cut = _removed if how == 'remove' else _blanked
+
+  def hide(texts: Sequence[str]) -> list[str]:
+    texts = list(texts)
+    spans = find(texts).spans
+    return [cut(text, s) if s else text for text, s in zip(texts, spans)]
+
+  out = {}
+  for split, table in tables.items():
+    columns = [c for c in ('text', 'text_pair', 'twin') if c in table]
+    hidden = table.assign(**{c: hide(table[c]) for c in columns})
+    changed = hidden['text'] != table['text']
+    note = f'blind: {changed.sum()} of {len(table)} {split} texts changed'
+    if 'twin' in table:
+      pairs = table['twin'] != table['text']
+      left = pairs & (hidden['twin'] != hidden['text'])
+      note += (
+        f'; {left.sum()} of {pairs.sum()} still differ from their twin, by '
+        'words that the lists do not hold'
+      )
+    before = table['origin'] if 'origin' in table else 'data'
+    out[split] = hidden.assign(origin=np.where(changed, 'blinded', before))
+    out[split].attrs = {**table.attrs, 'notes': [note]}
+  return out
+
+
+def _blanked(text: str, spans: list[tuple]) -> str:
+  for start, end, *_ in reversed(spans):
+    text = text[:start] + BLANK + text[end:]
+  return text
+
+
+def _removed(text: str, spans: list[tuple]) -> str:
+  for start, end, *_ in reversed(spans):
+    clitic = _CLITIC.match(text, end)
+    before, after = text[:start], text[clitic.end() if clitic else end :]
+    if before[-1:].isspace():
+      before = before[:-1]
+    elif not before:
+      after = after.lstrip()
+    text = before + after
+  return text if text.strip() else BLANK
