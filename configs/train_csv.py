@@ -1,0 +1,24 @@
+"""A classifier on your own file, measured by group: columns named by flags.
+
+  python -m fairjax.main --config=configs/train_csv.py \\
+      --config.data.path=comments.csv --config.data.text=comment \\
+      --config.data.label=toxic --config.data.group=gender \\
+      --config.model=path/to/a/model/folder
+
+csv, tsv, jsonl and parquet are read. Without --config.data.valid_path and
+test_path the file is split 8:1:1, seeded. Labels are 0 and 1, words
+(--config.data.labels=BAD=1,NOT_BAD=0) or a number (--config.data.labels=>=0.5).
+Without --config.model a small encoder is trained from scratch.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='train',
+    model='tiny',
+    seeds=3,
+    data=c.Data(name='file', on_bad='drop'),
+    train=c.Train(lr=3e-4, epochs=5, batch=32, warmup=0.1, patience=0),
+  )

@@ -1,0 +1,46 @@
+"""The README's test command: lint, tests, and the first command, small.
+
+  python tests/run.py [more arguments for pytest]
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SMALL = [
+  '--config.planted.rows=600',
+  '--config.planted.test_rows=200',
+  '--config.seeds=2',
+  '--config.train.epochs=2',
+  '--config.measures.resamples=500',
+]
+
+
+def run(*words: str) -> None:
+  print('$', *words, flush=True)
+  code = subprocess.run(words, cwd=ROOT).returncode
+  if code:
+    sys.exit(code)
+
+
+def main() -> None:
+  python = (sys.executable, '-m')
+  run(*python, 'ruff', 'check', '.')
+  run(*python, 'ruff', 'format', '--check', '.')
+  with tempfile.TemporaryDirectory() as folder:
+    run(
+      *python,
+      'fairjax.main',
+      '--config=configs/quickstart.py',
+      f'--workdir={folder}/run',
+      *SMALL,
+    )
+    if not (pathlib.Path(folder) / 'run' / 'report.html').stat().st_size:
+      sys.exit('the first command wrote no report')
+  run(*python, 'pytest', '-n', '2', *sys.argv[1:])
+
+
+if __name__ == '__main__':
+  main()
