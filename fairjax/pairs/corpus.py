@@ -129,7 +129,7 @@ def shard_map(
   task = Task(work, os.fspath(source), os.fspath(out), made_from)
   names = list(names)
   if backend == 'spmd':
-    index, count = _share(where)
+    index, count = share(where)
     return [task(name) for name in names[index::count]]
   kept = {name: task.kept(name) for name in names}
   todo = [name for name in names if kept[name] is None]
@@ -280,7 +280,7 @@ def _tell(task: Task, told: str, index: int, name: str) -> None:
 _ENGINES = {'local': _local, 'dask': _dask, 'beam': _beam}
 
 
-def _share(where: str) -> tuple[int, int]:
+def share(where: str) -> tuple[int, int]:
   """(index, count) of this process among those that share the shards."""
   if not where:
     import jax

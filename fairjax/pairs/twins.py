@@ -10,10 +10,13 @@ import difflib
 import os
 import pathlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
+
+from fairjax.pairs import context, lists
+from fairjax.pairs.words import match_case, swap
 
 Pairs = list[tuple[str, str]]
 _WORD = re.compile(r'\w+|[^\w\s]')
@@ -81,6 +84,55 @@ def winogender(folder: str | os.PathLike, to: str = 'opposite') -> Pairs:
     neutral = wide['neutral'].tolist()
     return [*zip(male, neutral), *zip(female, neutral)]
   return [*zip(male, female), *zip(female, male)]
+
+
+def plain(text: str, words: Mapping[str, str]) -> str:
+  """What a dictionary gives that knows no context."""
+
+  def one(match: re.Match) -> str:
+    new = words.get(match[0].lower())
+    return match[0] if new is None else match_case(match[0], new)
+
+  return re.sub(r'\w+', one, text)
+
+
+def dictionary() -> dict[str, str]:
+  """Our own list as one word for each word: her -> his, his -> her."""
+  known = lists.gender()
+  words = {a: b for m, f, *_ in known.rows for a, b in ((m, f), (f, m))}
+  words |= known.to_male | known.to_female
+  return words | {'his': 'her', 'her': 'his', 'him': 'her', 'hers': 'his'}
+
+
+def compare(folder: str | os.PathLike) -> dict[str, dict[str, Score]]:
+  """Scores of our swap and of a plain dictionary on every set in `folder`.
+
+  `folder` holds gap/, winobias/ and winogender/. Listed words are scored by
+  what they became; names, in GAP, by whether the twin changed them too.
+  """
+  folder = pathlib.Path(folder)
+  words = dictionary()
+  listed = lambda word: word.lower() in words or word.lower() in context.RULES
+  scores: dict[str, dict[str, Score]] = {}
+  for name, read in (
+    ('gap', gap),
+    ('winobias', winobias),
+    ('winogender', winogender),
+  ):
+    pairs = read(folder / name)
+    texts = [text for text, _ in pairs]
+    scores[name] = {
+      'rules': score(pairs, swap(texts).texts, listed),
+      'dictionary': score(pairs, [plain(t, words) for t in texts], listed),
+    }
+    if name == 'gap':
+      named = swap(texts, names=True).texts
+      other = lambda word: not listed(word)
+      scores['gap names'] = {'rules': score(pairs, named, other, places=True)}
+  pairs = winogender(folder / 'winogender', 'neutral')
+  neutral = swap([text for text, _ in pairs], 'neutral').texts
+  scores['winogender neutral'] = {'rules': score(pairs, neutral)}
+  return scores
 
 
 def _changes(old: list[str], new: list[str]) -> dict[int, str]:
