@@ -102,7 +102,7 @@ def auc(data: tuple, chosen: argparse.Namespace) -> tuple:
   )
 
   def ours():
-    found = quality.ranks(labels, scores, masks)
+    found = quality.ranks(labels, quality.in_order(scores), masks)
     names = [quality.MEASURES.index(n) for n in ('auc', 'bpsn_auc', 'bnsp_auc')]
     return np.append(found[:-1, names].ravel(), found[-1, 0])
 

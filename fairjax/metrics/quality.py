@@ -47,39 +47,49 @@ def auc(
 ) -> float:
   """Area under the ROC curve, ties counted half; NaN with one class only."""
   everyone = np.ones((1, len(labels)), bool)
-  return float(ranks(labels, scores, everyone)[0, 0])
+  return float(ranks(labels, in_order(scores), everyone)[0, 0])
 
 
-def sorted_runs(
-  scores: Float[np.ndarray, ' n'],
-) -> tuple[np.ndarray, np.ndarray]:
-  """Order of the rows by score, and the run of equal scores of each place."""
-  order = np.argsort(scores)
+class Sorted(NamedTuple):
+  """Scores in ascending order; computed once for all that needs it."""
+
+  order: np.ndarray  # the row at each place
+  place: np.ndarray  # the place of each row
+  run: np.ndarray  # at each place, the number of its run of equal scores
+
+
+def in_order(scores: Float[np.ndarray, ' n']) -> Sorted:
+  """Sorts the scores of one seed."""
+  n = len(scores)
+  number = np.int32 if n < 2**30 else np.int64
+  order = np.argsort(scores).astype(number)
   ordered = scores[order]
-  run = np.zeros(len(scores), np.int64)
+  run = np.zeros(n, number)
   np.cumsum(ordered[1:] != ordered[:-1], out=run[1:])
-  return order, run
+  place = np.empty(n, number)
+  place[order] = np.arange(n, dtype=number)
+  return Sorted(order, place, run)
 
 
 def ranks(
   labels: Integer[np.ndarray, ' n'],
-  scores: Float[np.ndarray, ' n'],
+  by_score: Sorted,
   members: Bool[np.ndarray, 'g n'],
 ) -> Float[np.ndarray, 'g suite']:
   """The SUITE of every group from one sort; NaN where a set is empty."""
-  order, run = sorted_runs(scores)
-  positive = labels[order] > 0
+  run = by_score.run
+  positive = labels[by_score.order] > 0
   starts = np.flatnonzero(np.append(True, run[1:] != run[:-1]))
   # Twice the rows below the score of each place: those in lower runs count
   # twice, those in the same run once.
   below = []
   for chosen in (~positive, positive):
-    count = np.add.reduceat(chosen, starts, dtype=np.int64)
-    below.append((2 * np.cumsum(count) - count)[run])
+    count = np.add.reduceat(chosen, starts, dtype=run.dtype)
+    below.append((2 * np.cumsum(count, dtype=run.dtype) - count)[run])
   total = np.array([(~positive).sum(), positive.sum()])
   out = np.full((len(members), len(SUITE)), np.nan)
   for g, member in enumerate(members):
-    place = np.flatnonzero(member[order])
+    place = np.sort(by_score.place[np.flatnonzero(member)])
     if len(place):
       out[g] = _suite(place, run[place], positive[place], below, total)
   return out
@@ -92,7 +102,9 @@ def _suite(place, run, positive, below, total) -> np.ndarray:
   zeros = np.add.reduceat(~positive, starts, dtype=np.int64)
   n1, n0 = int(ones.sum()), int(zeros.sum())
   b0, b1 = int(total[0]) - n0, int(total[1]) - n1
-  sums = lambda y, of: int(below[of][place[positive == bool(y)]].sum())
+  sums = lambda y, of: int(
+    below[of][place[positive == bool(y)]].sum(dtype=np.int64)
+  )
   own = int((ones * (2 * np.cumsum(zeros) - zeros)).sum())
   # Within a set every pair is counted once in each direction: n² in all.
   twice = {
@@ -120,19 +132,18 @@ class Placements(NamedTuple):
 
 def placements(
   labels: Integer[np.ndarray, ' n'],
-  scores: Float[np.ndarray, ' n'],
+  by_score: Sorted,
   members: Bool[np.ndarray, 'g n'],
   items: intervals.Items,
 ) -> Placements:
   """Placements of all rows, summed over the rows of each item."""
-  order, run = sorted_runs(scores)
+  run = by_score.run
   runs = int(run[-1]) + 1
   if runs > BINS:
     # Runs stay whole: a bin is where the first row of the run would fall.
     first = np.flatnonzero(np.append(True, run[1:] != run[:-1]))
     run = (first * BINS // len(run))[run]
-  bins = np.empty(len(run), np.int64)
-  bins[order] = run
+  bins = run[by_score.place].astype(np.int64)
   k, m, y = min(runs, BINS), len(items.size), (labels > 0).astype(np.int64)
   code = y * k + bins
   everyone = np.bincount(code, minlength=2 * k).reshape(2, k)

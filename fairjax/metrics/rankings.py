@@ -35,13 +35,14 @@ def suites(
   how: How,
 ) -> Suites:
   """quality.SUITE of every seed and group, and of every resample."""
-  values = np.stack([quality.ranks(labels, one, masks) for one in scores])
+  ordered = [quality.in_order(one) for one in scores]
+  values = np.stack([quality.ranks(labels, one, masks) for one in ordered])
   if drawn is None:
     return Suites(values, None, None)
   # A first row of ones gives the value that placements from bins have.
   drawn = np.concatenate([np.ones((1, drawn.shape[1]), np.float32), drawn])
   draws = []
-  for value, one in zip(values, scores):
+  for value, one in zip(values, ordered):
     sums, sizes = quality.placements(labels, one, masks, items)
     found = np.asarray(
       quality.resampled_ranks(drawn, intervals.pad(sums), intervals.pad(sizes))

@@ -67,27 +67,6 @@ def test_perfect_predictor_has_the_floor_and_says_so():
   assert found['fairness']['eqopp0']['low'] < 0.99
 
 
-def test_templates_of_golden_nine(shared):
-  import pandas as pd
-
-  files = [p for p in shared.rglob('madlib.csv')]
-  if not files:
-    pytest.skip('no madlib.csv')
-  table = pd.read_csv(files[0])
-  column = next(
-    c for c in table if c.lower() in ('gender', 'identity', 'group')
-  )
-  group = table[column].astype(str).str[0].str.upper().to_numpy()
-  label = next(c for c in table if c.lower() in ('label', 'toxic', 'class'))
-  labels = table[label].astype(str).str.strip()
-  labels = labels.isin(['1', '1.0', 'BAD', 'True']).to_numpy().astype(np.int64)
-  members = np.stack([group == 'M', group == 'F'])
-  found = assess(labels, labels[None] * 1.0, members, 'MF', resamples=0)
-  fair = values(found, 'fairness')
-  assert fair['dp'] == pytest.approx(0.999149, abs=1e-6)
-  assert (fair['fped'], fair['fned'], fair['eqodd']) == (0, 0, 1)
-
-
 def test_a_constant_predictor_is_named():
   labels, scores, members = some()
   found = assess(labels, 0 * scores + 0.9, members, ['a', 'b'], resamples=50)

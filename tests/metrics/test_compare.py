@@ -5,7 +5,9 @@ import pytest
 import scipy.stats
 
 from fairjax.errors import UserError
-from fairjax.metrics.compare import compare, over_seeds
+from fairjax.metrics import counts, intervals
+from fairjax.metrics.compare import _exchanged, compare, over_seeds
+from fairjax.metrics.intervals import How
 
 
 def some(n=400, s=1, shift=0.0, seed=0):
@@ -40,7 +42,7 @@ def test_equal_runs_have_p_one():
 
 
 def test_permutation_is_that_of_single_rows():
-  labels, a, b, members = some(n=150, shift=1.0, seed=2)
+  labels, a, b, members = some(n=150, shift=0.5, seed=3)
   found = compare(labels, a, b, members, ['a', 'b'], resamples=20_000)
   p = by_measure(found, 'permutation')
   x, y = a[0] >= 0.5, b[0] >= 0.5
@@ -55,6 +57,21 @@ def test_permutation_is_that_of_single_rows():
       far += abs(gap) >= abs(observed) - 1e-9
     assert p[name]['difference']['value'] == pytest.approx(observed)
     assert p[name]['p'] == pytest.approx(far / 4000, abs=0.03)
+
+
+@pytest.mark.parametrize('cells', [True, False])
+def test_exchange_keeps_the_rows_and_favours_neither(cells, monkeypatch):
+  monkeypatch.setattr(intervals, 'CELLS', 4096 if cells else 1)
+  labels, a, b, members = some(n=300, shift=2.0)
+  decisions = (np.concatenate([a, b]) >= 0.5).astype(int)
+  masks = np.concatenate([members, np.ones((1, 300), bool)])
+  table = counts.tabulate(labels, decisions, masks, 2, 0)
+  assert table.items.cells is cells
+  swapped, _ = _exchanged(table, How(0.95, 4000, 0))
+  total = table.groups.sum(0)
+  np.testing.assert_allclose(swapped.sum(1), [total.sum(0)] * 4000, atol=0.01)
+  mean, middle = swapped.mean(0), total.mean(0)
+  np.testing.assert_allclose(mean, [middle, middle], atol=0.3)
 
 
 def test_tests_keep_their_level():

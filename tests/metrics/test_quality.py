@@ -36,7 +36,7 @@ def some(n, seed=0, steps=0):
 def test_suite_is_its_definition_with_ties_and_empty_sets(rows):
   labels, steps, *members = (np.array(column) for column in zip(*rows))
   scores, members = steps / 4, np.array(members, bool)
-  found = quality.ranks(labels, scores, members)
+  found = quality.ranks(labels, quality.in_order(scores), members)
   with warnings.catch_warnings():
     warnings.simplefilter('ignore')
     slowly = [slow.suite(labels, scores, member) for member in members]
@@ -49,7 +49,7 @@ def test_auc_is_sklearns(steps):
   assert quality.auc(labels, scores) == pytest.approx(
     sk.roc_auc_score(labels, scores), abs=1e-12
   )
-  found = quality.ranks(labels, scores, members)
+  found = quality.ranks(labels, quality.in_order(scores), members)
   for g, own in enumerate(members):
     positive = labels > 0
     for i, rows in ((0, own), (2, own != positive), (1, own == positive)):
@@ -72,12 +72,12 @@ def test_auc_with_one_label_is_undefined():
 def test_placements_add_up_to_the_exact_values(steps):
   labels, scores, members = some(700, steps=steps)
   items = intervals.blocks(len(labels), 0)
-  parts = quality.placements(labels, scores, members, items)
+  parts = quality.placements(labels, quality.in_order(scores), members, items)
   ones = np.ones((1, intervals.padded(len(items.size))), np.float32)
   found = quality.resampled_ranks(
     ones, intervals.pad(parts.sums), intervals.pad(parts.sizes)
   )
-  exact = quality.ranks(labels, scores, members)
+  exact = quality.ranks(labels, quality.in_order(scores), members)
   np.testing.assert_allclose(found[0], exact, atol=2e-6)
 
 
@@ -85,7 +85,7 @@ def test_resampled_auc_is_that_of_resampled_rows():
   labels, scores, _ = some(200, seed=3)
   everyone = np.ones((1, 200), bool)
   items = intervals.blocks(200, 0)
-  parts = quality.placements(labels, scores, everyone, items)
+  parts = quality.placements(labels, quality.in_order(scores), everyone, items)
   drawn = intervals.draw(items, 4000, 1)
   fast = quality.resampled_ranks(
     drawn, intervals.pad(parts.sums), intervals.pad(parts.sizes)
@@ -103,7 +103,7 @@ def test_blocks_have_the_spread_of_rows():
   labels, scores, members = some(20_000, seed=4)
   items = intervals.blocks(len(labels), 0)
   assert len(items.size) == intervals.BLOCKS
-  parts = quality.placements(labels, scores, members, items)
+  parts = quality.placements(labels, quality.in_order(scores), members, items)
   drawn = intervals.draw(items, 1500, 1)
   found = quality.resampled_ranks(
     drawn, intervals.pad(parts.sums), intervals.pad(parts.sizes)
