@@ -26,6 +26,7 @@ _NEXT = re.compile(
   r"[\]*_]*(?:[ \t\xa0]+\n?|\n)[ \t]*[(\[\"“‘'`*_]*(\w(?:\w|['’]\w)*)(-?)"
 )
 _BOTH = re.compile(r'\s*(?:/|\band\b|\bor\b|&)\s*(\w+)', re.IGNORECASE)
+_BOTH_BEFORE = re.compile(r'\b(his|her)(?:/| and | or | & )$', re.IGNORECASE)
 _OPENING = '("“‘\'`*_['
 
 
@@ -49,10 +50,11 @@ def last_word(text: str, start: int) -> str:
   return word if word[-1:].isalnum() else ''
 
 
-def _joined(text: str, end: int) -> str:
-  """The word that `/`, `and` or `or` joins to the one that ends at `end`."""
-  found = _BOTH.match(text, end)
-  return found[1].lower() if found else ''
+def _paired(text: str, start: int, end: int, partner: str) -> bool:
+  """Whether `/`, `and` or `or` joins the pronoun to `partner`: his or her."""
+  after = _BOTH.match(text, end)
+  before = _BOTH_BEFORE.search(text[max(0, start - 8) : start])
+  return partner in [found[1].lower() for found in (after, before) if found]
 
 
 def _stands_alone(text: str, start: int, end: int, partner: str) -> bool | None:
@@ -63,14 +65,14 @@ def _stands_alone(text: str, start: int, end: int, partner: str) -> bool | None:
       return False
     if text[end : end + 2].lower() in ("'s", '’s'):
       return False
-    return _joined(text, end) != partner
+    return not _paired(text, start, end, partner)
   low = word.lower()
   if hyphen:
     return False
   if word != low and text[start + 1 : end].islower():  # "her Majesty", not HER
     return low == 'i'
   if low in ENDERS:
-    return _joined(text, end) != partner
+    return not _paired(text, start, end, partner)
   if not _either(low):
     return None
   while _either(low):

@@ -1,0 +1,346 @@
+"""The swap: every listed word, the sentences others fail, and bad input."""
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairjax.errors import UserError
+from fairjax.pairs import context, lists, scan, twins, words
+
+OPPOSITE = words.swapper()
+BACK = """
+kept her waiting → kept him waiting
+gave her her book → gave him his book
+near her, she → near him, he
+I will miss you → I will miss you
+Will you come? → Will you come?
+You may mark the hope I have. → You may mark the hope I have.
+many of the men then → many of the women then
+Mrs. X → Mr. X
+Mrs X → Mr X
+brothers → sisters
+himself → herself
+Attention Ladies and Gentlemen → Attention Gentlemen and Ladies
+himself did not know Herself. → herself did not know Himself.
+the sword is his → the sword is hers
+the boy glanced over his shoulder → the girl glanced over her shoulder
+A column of spray wetted them. → A column of spray wetted them.
+both of her ankles → both of his ankles
+it took her ages → it took him ages
+to her to wink → to him to wink
+Give her her book → Give him his book
+a friend of hers, who → a friend of his, who
+his or her book → her or his book
+his/her, her/his and him/her → her/his, his/her and her/him
+she's late, he'll go, SHE'D → he's late, she'll go, HE'D
+the mothers' and the wife's → the fathers' and the husband's
+her mother-in-law’s half-sister → his father-in-law’s half-brother
+the King met Stephen King → the Queen met Stephen King
+Lady Gaga met a lady, my lord. → Lord Gaga met a gentleman, my lady.
+Lords and ladies → Ladies and lords
+a bachelor with a bachelor's degree → a bachelorette with a bachelor's degree
+Sir Walter, yes sir! → Dame Walter, yes madam!
+Miss Smith had a near miss → Mister Smith had a near miss
+he called her Ada or her mother → she called him Ada or his father
+made her famous → made him famous
+made her famous speech → made his famous speech
+I love her very much → I love him very much
+her very best friend → his very best friend
+his long and happy life → her long and happy life
+man-made, on the Isle of Man → man-made, on the Isle of Man
+a witch hunt by a witch → a witch hunt by a wizard
+FIANCÉE and fiancé → FIANCÉ and fiancée
+_She_ said *her* name → _He_ said *his* name
+oh my god, the sea god → oh my god, the sea goddess
+YOUR SISTER AND HER MOM → YOUR BROTHER AND HIS DAD
+@her #his #GirlPower Mr_X Gita76 → @her #his #GirlPower Mr_X Gita76
+http://a.org/his her@mail.org → http://a.org/his her@mail.org
+yes ma'am → yes sir
+her 2010 album; loved her in 2010 → his 2010 album; loved him in 2010
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize('line', BACK)
+def test_sentences_and_back(line):
+  text, twin = line.split(' → ')
+  assert OPPOSITE([text]).texts == [twin]
+  if "ma'am" not in text:  # one of the words that come back as another
+    assert OPPOSITE([twin]).texts == [text]
+
+
+def _listed():
+  known = lists.gender()
+  for row in known.rows:
+    for word in row[:2]:
+      yield from (word, word.upper(), word[:1].upper() + word[1:])
+
+
+def test_every_listed_word_leads_back():
+  column = [*_listed(), 'her', 'him', 'his', 'hers', 'HERS', 'Him']
+  once = OPPOSITE(column).texts
+  assert all(a != b for a, b in zip(column, once))
+  assert OPPOSITE(once).texts == column
+
+
+def test_the_list_is_large_and_has_one_side_a_word():
+  rows = lists.gender().rows
+  assert len(rows) >= 250
+  men, women = {row[0] for row in rows}, {row[1] for row in rows}
+  assert len(men) == len(women) == len(rows)
+  assert not men & women
+  plain = men | women
+  one_way = lists.TO_MALE.keys() | lists.TO_FEMALE.keys()
+  assert not plain & one_way
+  assert not {'many', 'the', 'then', 'will', 'may', 'mark', 'hope'} & plain
+
+
+def test_words_of_one_way_take_their_partner():
+  for word, new in (lists.TO_MALE | lists.TO_FEMALE).items():
+    if word != 'ms':
+      assert OPPOSITE([word]).texts == [new], word
+  assert OPPOSITE(['Ms. X, 5 ms, MS']).texts == ['Mr. X, 5 ms, MS']
+
+
+LEFT = (
+  'she saw',
+  'his dog and',
+  'the waiter told',
+  'he gave',
+  'her own',
+  'Mrs. Lee and',
+  'a policewoman with',
+  'near the',
+  'Hers was',
+  'to him,',
+)
+RIGHT = (
+  'the king',
+  'himself',
+  'her brother.',
+  'in May',
+  'him in',
+  'many',
+  'their aunts',
+  'a gal!',
+  'women',
+  'his work',
+  'her to',
+  'it is hers.',
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(LEFT + RIGHT), min_size=1, max_size=8))
+def test_sentences_of_parts_lead_back(parts):
+  text = '; '.join(parts)
+  once = OPPOSITE([text])
+  assert OPPOSITE(once.texts).texts == [text]
+  assert words._apply(text, once.spans[0]) == once.texts[0]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(max_size=60), max_size=6))
+def test_any_text_has_exact_spans(texts):
+  swapped = words.swap(texts, names=True)
+  for text, new, spans in zip(texts, swapped.texts, swapped.spans):
+    assert all(text[a:b] == old for a, b, old, _ in spans)
+    assert (text == new) == (not spans)
+
+
+def test_scan_finds_what_a_regex_finds(shared):
+  """The oracle: every run of letters and digits, looked up one by one."""
+  path = shared / 'text' / 'wikipedia_general.txt'
+  texts = path.read_text(encoding='utf-8')[:400_000].split('\n')
+  texts += ['', 'É', 'İstanbul her', '\U0001f600her\U0001f600', 'x' * 99, 'her']
+  entries = words._gender_entries(lists.gender(), 'opposite')
+  keys = set(entries)
+  found = {
+    (row, text_start, end)
+    for row, starts, ends in scan.Scan(keys)(texts)
+    for text_start, end in zip(starts, ends)
+    if texts[row][text_start:end].lower() in keys
+  }
+  wanted = {
+    (row, m.start(), m.end())
+    for row, text in enumerate(texts)
+    for m in re.finditer(r'[^\W_]+', text)
+    if m[0].lower() in keys
+  }
+  assert found == wanted and len(wanted) > 500
+
+
+def test_blocks_do_not_matter(monkeypatch):
+  texts = [f'row {i} of her {"é" * (i % 7)} brother' for i in range(200)]
+  whole = words.swap(texts)
+  monkeypatch.setattr(scan, '_BLOCK', 100)
+  assert words.swap(texts) == whole
+
+
+def test_decomposed_letters_stay_decomposed():
+  text = unicodedata.normalize('NFD', 'her fiancée')
+  assert OPPOSITE([text]).texts == [unicodedata.normalize('NFD', 'his fiancé')]
+
+
+def test_one_gender():
+  text = 'She and he met his mother and Mrs. King; hers or his, him and her.'
+  assert words.swap_one(text, direction='male')[0] == (
+    'He and he met his father and Mr. King; his or his, him and him.'
+  )
+  assert words.swap_one(text, direction='female')[0] == (
+    'She and she met her mother and Mrs. King; hers or hers, her and her.'
+  )
+
+
+@pytest.mark.parametrize(
+  'text, twin, left',
+  [
+    ('She is here. Was he there?', 'They are here. Were they there?', 0),
+    ("she's gone; He's happy", "they've gone; They're happy", 0),
+    ('She never walks and talks.', 'They never walk and talk.', 0),
+    (
+      'He carries it. She goes. HE TEACHES',
+      'They carry it. They go. THEY TEACH',
+      0,
+    ),
+    ("she doesn't; he hasn't", "they don't; they haven't", 0),
+    ('He said she could.', 'They said they could.', 0),
+    ('He buys books and watches it.', 'They buy books and watches it.', 1),
+    ('a duke and a chairman', 'a duke and a chairperson', 1),
+    ('many of the men then', 'many of the people then', 0),
+    ('Mr. X met her; it is hers.', 'Mx. X met them; it is theirs.', 0),
+  ],
+)
+def test_neutral(text, twin, left):
+  swapped = words.swap([text], 'neutral')
+  assert (swapped.texts[0], swapped.left[0]) == (twin, left)
+
+
+def test_handles_by_choice():
+  assert words.swap_one('@her #boys', handles=True)[0] == '@his #girls' or (
+    words.swap_one('@her #boys', handles=True)[0] == '@him #girls'
+  )
+
+
+def test_groups_turn_together(tmp_path):
+  path = tmp_path / 'faith.csv'
+  path.write_text('# religion\nmuslim,christian,jew\nmosque,church,synagogue\n')
+  text = 'A Muslim in the MOSQUE.'
+  every = words.swap_every([text], path)
+  assert [one.texts[0] for one in every] == [
+    'A Christian in the CHURCH.',
+    'A Jew in the SYNAGOGUE.',
+  ]
+  column = [f'{text} {i}' for i in range(60)]
+  drawn = words.swap(column, words=path, seed=3)
+  kinds = ['Jew' in one for one in drawn.texts]
+  assert 10 < sum(kinds) < 50
+  assert all(('SYNAGOGUE' in t) == k for t, k in zip(drawn.texts, kinds))
+  assert drawn == words.swap(column, words=path, seed=3)
+  assert drawn != words.swap(column, words=path, seed=4)
+  # the draw belongs to the text, not to its place
+  assert words.swap(column[7:], words=path, seed=3).texts == drawn.texts[7:]
+
+
+def test_groups_of_phrases():
+  groups = [('african american', 'white'), ('teen', 'twenty-something')]
+  text = 'An African American teen'
+  twin, spans = words.swap_one(text, words=groups)
+  assert twin == 'An White twenty-something'
+  assert spans[0] == (3, 19, 'African American', 'White')
+  assert words.swap_one(twin, words=groups)[0].lower() == text.lower()
+
+
+def test_a_gender_list_of_the_users(tmp_path):
+  path = tmp_path / 'own.csv'
+  path.write_text('male,female\nbloke,sheila\n')
+  swapped = words.swap(['The bloke saw her father.'], words=path)
+  assert swapped.texts == ['The sheila saw his father.']
+  with pytest.raises(UserError, match='male,female,neutral'):
+    words.swap(['x'], 'neutral', words=path)
+
+
+@pytest.mark.parametrize(
+  'text, sentence',
+  [
+    ('man,woman\nwoman,man\n', "'woman' on both sides"),
+    ('he,he\n', "'he' on both sides"),
+    ('guy,girl\nboy,girl\n', 'one-way pair'),
+    ('actress\n', "one-way pair: 'actress' has no partner"),
+    ('actress,\n', 'empty cell'),
+    ('man,woman\n,\n', 'line 2 is an empty group'),
+    ('', 'no word groups'),
+    ('male,female\nman,woman,x\n', 'line 2 has 3 words'),
+  ],
+)
+def test_bad_lists(tmp_path, text, sentence):
+  path = tmp_path / 'bad.csv'
+  path.write_text(text)
+  with pytest.raises(UserError, match=sentence):
+    words.swap(['x'], words=path)
+
+
+def test_bad_calls(tmp_path):
+  with pytest.raises(UserError, match='row 1 is not a text but nan'):
+    words.swap(['x', float('nan')])
+  with pytest.raises(UserError, match='a column of texts'):
+    words.swap('she')
+  with pytest.raises(UserError, match='direction'):
+    words.swap(['x'], 'sideways')
+  with pytest.raises(UserError, match='cannot read the word list'):
+    words.swap(['x'], words=tmp_path / 'none.csv')
+  with pytest.raises(UserError, match='gender list'):
+    words.swap(['x'], 'male', words=[('a', 'b')])
+
+
+def test_a_tagger_decides(monkeypatch):
+  seen = []
+
+  def tag(text):
+    seen.append(text)
+    return {text.index('her'): 'PRP' if 'ducks' in text else 'PRP$'}
+
+  column = ['saw her duck', 'saw her ducks', 'no pronoun, a girl']
+  swapped = words.swap(column, tagger=tag)
+  assert swapped.texts == ['saw his duck', 'saw him ducks', 'no pronoun, a boy']
+  assert seen == column[:2]
+
+
+def test_a_missing_tagger_says_what_to_do():
+  with pytest.raises(UserError, match=r'pip install|spacy download'):
+    words.swap(['x'], tagger='spacy:no_such_model')
+  with pytest.raises(UserError, match='spacy:MODEL'):
+    words.swap(['x'], tagger='nltk')
+
+
+def test_rules_see_no_more_than_their_neighbours():
+  text = 'x ' * 500 + 'kept her waiting' + ' y' * 500
+  start = text.index('her')
+  assert context.her(text, start, start + 3) == context.OBJECT
+
+
+def test_known_twins(shared):
+  """Every set is at least as right as was measured, and beats a dictionary."""
+  found = twins.compare(shared / 'bias_eval')
+  least = {
+    'gap': (0.94, 0.97),
+    'gap names': (0.92, 0.66),
+    'winobias': (0.985, 0.985),
+    'winogender': (1.0, 1.0),
+    'winogender neutral': (1.0, 1.0),
+  }
+  for name, (precision, recall) in least.items():
+    rules = found[name]['rules']
+    assert rules.precision >= precision and rules.recall >= recall, name
+    if 'dictionary' in found[name]:
+      plain = found[name]['dictionary']
+      assert rules.precision > plain.precision and rules.recall > plain.recall
+
+
+def test_score_by_hand():
+  pairs = [('he saw her cat', 'she saw his cat'), ('a b', 'a c')]
+  one = twins.score(pairs, ['she saw him cat', 'a b'])
+  assert one == twins.Score(ours=2, twins=3, right=1, whole=0, texts=2)
+  assert twins.score(pairs, ['she saw him cat', 'a b'], places=True).right == 2
