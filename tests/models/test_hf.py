@@ -133,12 +133,18 @@ def check(case, family, head, tmp_path, packed, scan):
 
 
 @pytest.mark.parametrize('family, head', CASES)
-@pytest.mark.parametrize('packed, scan', [(False, False), (True, True)])
-def test_frozen_parity(golden, family, head, packed, scan, tmp_path):
+def test_frozen_parity(golden, family, head, tmp_path):
   case = case_of(golden, family, head)
-  check(case, family, head, tmp_path, packed, scan)
+  check(case, family, head, tmp_path, packed=True, scan=head == 'MaskedLM')
 
 
+@pytest.mark.parametrize('family', make_encoders.CASES)
+def test_frozen_parity_of_padded_batches(golden, family, tmp_path):
+  case = case_of(golden, family, 'SequenceClassification')
+  check(case, family, 'SequenceClassification', tmp_path, False, True)
+
+
+@pytest.mark.slow
 @needs_torch
 @pytest.mark.parametrize('family, head', CASES)
 def test_live_parity(family, head, tmp_path):
@@ -149,20 +155,19 @@ def test_live_parity(family, head, tmp_path):
 
 @needs_torch
 def test_live_parity_of_an_untied_decoder(tmp_path):
-  for family in make_encoders.CASES:
-    case = make_encoders.answer(
-      family, 'MaskedLM', seed=6, tie_word_embeddings=False
-    )
-    check(case, family, 'MaskedLM', tmp_path / family, True, False)
+  case = make_encoders.answer(
+    'bert', 'MaskedLM', seed=6, tie_word_embeddings=False
+  )
+  check(case, 'bert', 'MaskedLM', tmp_path, True, False)
 
 
 @needs_torch
 @pytest.mark.parametrize('family, head', CASES)
-@pytest.mark.parametrize('scan', [False, True])
-def test_saved_folder_loads_in_transformers(family, head, scan, tmp_path):
+def test_saved_folder_loads_in_transformers(family, head, tmp_path):
   import torch
   import transformers
 
+  scan = family == 'roberta'
   case = make_encoders.answer(family, head, seed=2)
   source = folder_of(case, tmp_path / 'in')
   shape = encoder.shape_from_hf(hf.read_config(source))
@@ -218,9 +223,11 @@ def test_minilm_classifier_gets_a_fresh_head(minilm):
     p for p, v in traverse_util.flatten_dict(same, sep='/').items() if not v
   ]
   assert differ == ['classifier/kernel']
-  whole = module.init(jax.random.key(1), encoder.blank_batch())['params']
-  np.testing.assert_array_equal(
-    one['classifier']['kernel'], whole['classifier']['kernel']
+  whole = jax.jit(module.init)(jax.random.key(1), encoder.blank_batch())[
+    'params'
+  ]
+  np.testing.assert_allclose(
+    one['classifier']['kernel'], whole['classifier']['kernel'], rtol=1e-6
   )
   assert jax.tree.structure(one) == jax.tree.structure(whole)
 

@@ -1,0 +1,131 @@
+"""Identities of the encoder: packed = padded, scan = unrolled, …"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import traverse_util
+
+from fairjax.errors import UserError
+from fairjax.models import encoder, heads, hf
+
+from .batches import pack, pad
+from .test_layers import SHAPE, TEXTS
+
+PACKED = pack(TEXTS, 3, 16, 3, extra=2)
+PADDED = pad(TEXTS, 13, extra=1)
+B = len(TEXTS)
+
+
+@pytest.fixture(scope='module')
+def model():
+  module = heads.Classifier(SHAPE, 2)
+  return module, jax.jit(module.init)(jax.random.key(0), PACKED)['params']
+
+
+def logits(module, params, batch, key=None):
+  run = jax.jit(lambda p, b: module.apply({'params': p}, b, key))
+  return run(params, batch)[:B]
+
+
+@pytest.mark.parametrize('key', [None, jnp.uint32(7)])
+def test_packed_equals_padded(model, key):
+  packed, padded = (logits(*model, b, key) for b in (PACKED, PADDED))
+  np.testing.assert_allclose(packed, padded, atol=1e-5)
+  # Order and company do not matter either.
+  order = [3, 0, 4, 1, 2]
+  other = pack([TEXTS[i] for i in order], 4, 14, 2)
+  other['example'] = PACKED['example'][order]
+  np.testing.assert_allclose(
+    logits(*model, other, key)[:B], packed[jnp.array(order)], atol=1e-5
+  )
+
+
+def test_dropout_differs_by_key_and_example(model):
+  one, two = (logits(*model, PACKED, jnp.uint32(k)) for k in (1, 2))
+  assert np.abs(one - two).min() > 1e-4
+  renamed = PACKED | {'example': PACKED['example'] + 1}
+  again = logits(*model, renamed, jnp.uint32(1))
+  assert np.abs(one - again).min() > 1e-4
+
+
+def test_padding_content_is_irrelevant(model):
+  junk = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
+  assert not np.array_equal(junk['tokens'], PACKED['tokens'])
+  np.testing.assert_array_equal(logits(*model, junk), logits(*model, PACKED))
+
+
+@pytest.mark.parametrize('key', [None, jnp.uint32(7)])
+def test_heads_only_equals_full(model, key):
+  module, params = model
+  full = logits(module.clone(heads_only=False), params, PACKED, key)
+  np.testing.assert_allclose(
+    logits(module, params, PACKED, key), full, atol=1e-5
+  )
+
+
+@pytest.mark.parametrize('remat', [False, True])
+@pytest.mark.parametrize('key', [None, jnp.uint32(7)])
+def test_scan_equals_unrolled(model, remat, key):
+  module, params = model
+  flat = traverse_util.flatten_dict(params, sep='/')
+  stacked = hf.stack(flat, SHAPE.depth)
+  stacked = traverse_util.unflatten_dict(stacked, sep='/')
+  scanned = module.clone(scan=True, remat=remat)
+  made = jax.eval_shape(scanned.init, jax.random.key(0), PACKED)['params']
+  assert jax.tree.structure(made) == jax.tree.structure(stacked)
+  np.testing.assert_allclose(
+    logits(scanned, stacked, PACKED, key),
+    logits(module, params, PACKED, key),
+    atol=1e-5,
+  )
+
+
+def test_bfloat16_is_close(model):
+  module, params = model
+  rough = logits(module.clone(dtype=jnp.bfloat16), params, PACKED)
+  assert rough.dtype == jnp.float32
+  np.testing.assert_allclose(rough, logits(module, params, PACKED), atol=0.1)
+
+
+def test_named_shapes_are_those_of_their_configs():
+  transformers = pytest.importorskip('transformers')
+  bert = transformers.BertConfig().to_dict()
+  assert encoder.shape_from_hf(bert) == encoder.SHAPES['bert-base-uncased']
+  assert encoder.named_shape('mini', vocab=99).vocab == 99
+  assert encoder.named_shape('google-bert/bert-base-cased').vocab == 28996
+  roberta = encoder.SHAPES['roberta-base']
+  assert roberta.longest == 512
+  for name, shape in encoder.SHAPES.items():
+    module = heads.Classifier(shape, 2)
+    again = encoder.shape_from_hf(hf.hf_config(module))
+    assert again == shape, name
+
+
+@pytest.mark.parametrize(
+  'change, sentence',
+  [
+    ({'model_type': 't5'}, "model_type 't5'"),
+    ({'hidden_act': 'swish2'}, 'hidden_act'),
+    ({'hidden_size': 10, 'num_attention_heads': 4}, 'do not divide'),
+    ({'position_embedding_type': 'relative_key'}, 'only absolute'),
+    ({'is_decoder': True}, 'an encoder is needed'),
+  ],
+)
+def test_wrong_configs_are_one_sentence(change, sentence):
+  with pytest.raises(UserError, match=sentence):
+    encoder.shape_from_hf({'model_type': 'bert'} | change)
+
+
+def test_families_differ_in_what_they_should():
+  """RoBERTa ignores types; ELECTRA may embed narrower."""
+  types = [np.arange(len(t)) % 2 for t in TEXTS]
+  typed = pack(TEXTS, 3, 16, 3, extra=2, types=types)
+  for family, rows, same in (('bert', 2, False), ('roberta', 1, True)):
+    shape = dataclasses.replace(SHAPE, family=family, types=rows)
+    module = heads.Classifier(shape, 2)
+    params = jax.jit(module.init)(jax.random.key(0), typed)['params']
+    plain, other = (logits(module, params, b) for b in (PACKED, typed))
+    assert np.array_equal(plain, other) == same

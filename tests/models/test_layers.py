@@ -1,0 +1,215 @@
+"""Exact per-example gradient norms against one gradient per example."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fairjax.errors import UserError
+from fairjax.models import encoder, heads, layers
+
+from .batches import examples, pack, pad
+
+SHAPE = dataclasses.replace(
+  encoder.SHAPES['tiny'],
+  vocab=30,
+  width=16,
+  embedding=16,
+  depth=2,
+  heads=2,
+  hidden=24,
+  positions=20,
+  position_offset=0,
+  deviation=0.25,
+)
+TEXTS = examples([3, 9, 4, 12, 6], SHAPE.vocab)
+PACKED = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
+
+
+def losses(module, variables, batch):
+  logits = module.apply(variables, batch)
+  picked = jnp.arange(logits.shape[0]), jnp.asarray(batch['label'])
+  return -jax.nn.log_softmax(logits)[picked]
+
+
+def norms(module, params, batch):
+  """Σ over layers of the probes' cotangents."""
+  real = jnp.asarray(batch['example']) >= 0
+
+  def loss(probes):
+    each = losses(module, {'params': params, 'probes': probes}, batch)
+    return jnp.sum(jnp.where(real, each, 0))
+
+  squares = jax.grad(loss)(layers.zero_probes(module, params, batch))
+  return sum(
+    leaf.reshape(-1, len(real)).sum(0) for leaf in jax.tree.leaves(squares)
+  )
+
+
+def one_by_one(module, params, batch):
+  """The slow twin: the whole gradient of each example's own loss."""
+
+  def gradient(i):
+    return jax.grad(lambda p: losses(module, {'params': p}, batch)[i])(params)
+
+  total = lambda tree: sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(tree))
+  return jax.vmap(lambda i: total(gradient(i)))(jnp.arange(len(TEXTS)))
+
+
+@pytest.mark.parametrize(
+  'family, options, batch',
+  [
+    ('bert', {}, PACKED),
+    ('bert', {}, pad(TEXTS, 13, extra=1)),
+    ('bert', {'heads_only': False, 'remat': True}, PACKED),
+    ('electra', {'scan': True}, PACKED),
+    ('roberta', {'scan': True, 'remat': True}, PACKED),
+  ],
+)
+def test_norms_are_exact(family, options, batch):
+  depth = 3 if 'scan' in options else 2
+  shape = dataclasses.replace(SHAPE, family=family, depth=depth)
+  if family == 'electra':
+    shape = dataclasses.replace(shape, embedding=8)
+  module = heads.Classifier(shape, 2, **options)
+  params = module.init(jax.random.key(0), batch)['params']
+  probes = layers.zero_probes(module, params, batch)
+  assert layers.uncovered(params, probes) == []
+  fast = jax.jit(lambda p: norms(module, p, batch))(params)
+  slow = jax.jit(lambda p: one_by_one(module, p, batch))(params)
+  # Norms to 1e-5 is squares to 2e-5.
+  np.testing.assert_allclose(fast[: len(TEXTS)], slow, rtol=2e-5)
+  np.testing.assert_array_equal(fast[len(TEXTS) :], 0)
+
+
+@pytest.mark.parametrize('stacked', [jax.vmap, None])
+def test_norms_of_stacked_seeds(stacked):
+  module = heads.Classifier(SHAPE, 2)
+  keys = jax.random.split(jax.random.key(1), 2)
+  params = jax.vmap(lambda k: module.init(k, PACKED)['params'])(keys)
+  each = lambda p: norms(module, p, PACKED)
+  run = stacked(each) if stacked else lambda p: jax.lax.map(each, p)
+  both = jax.jit(run)(params)
+  for seed in range(2):
+    single = jax.jit(each)(jax.tree.map(lambda a: a[seed], params))
+    np.testing.assert_allclose(both[seed], single, rtol=1e-5)
+
+
+def test_norms_in_bfloat16_are_float32():
+  module = heads.Classifier(SHAPE, 2, dtype=jnp.bfloat16)
+  params = module.init(jax.random.key(0), PACKED)['params']
+  rough = jax.jit(lambda p: norms(module, p, PACKED))(params)
+  exact = jax.jit(lambda p: norms(module.clone(dtype=jnp.float32), p, PACKED))
+  assert rough.dtype == jnp.float32
+  np.testing.assert_allclose(rough[:5], exact(params)[:5], rtol=0.1)
+
+
+def test_padding_never_reaches_a_parameter():
+  """A loss may do what it likes with padding examples and places."""
+  for module in (heads.Classifier(SHAPE, 2), heads.Discriminator(SHAPE)):
+    params = module.init(jax.random.key(0), PACKED)['params']
+
+    def gradient(garbage, module=module, params=params):
+      def loss(p):
+        out = module.apply({'params': p}, PACKED)
+        owner = jnp.asarray(PACKED['owner'])
+        if out.ndim == 2 and out.shape == owner.shape:
+          real = owner > 0
+        else:
+          real = (jnp.asarray(PACKED['example']) >= 0)[:, None]
+        return jnp.sum(jnp.where(real, out**2, garbage * out))
+
+      return jax.grad(loss)(params)
+
+    jax.tree.map(np.testing.assert_array_equal, gradient(0.0), gradient(1e3))
+
+
+def test_layer_gradients_match_plain_ones():
+  """Each custom backward pass against JAX's own derivative."""
+  rng = np.random.default_rng(0)
+  draw = lambda *s: jnp.asarray(rng.standard_normal(s), jnp.float32)
+  x, ids = draw(2, 5, 6), jnp.asarray(rng.integers(0, 40, (2, 5)))
+  kernel, bias, scale, table = draw(6, 4), draw(4), draw(6), draw(40, 6)
+
+  def norm(x, scale, shift):
+    mean, var = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+    return (x - mean) / jnp.sqrt(var + 1e-6) * scale + shift
+
+  pairs = [
+    (
+      lambda x, k, b: layers._dense(x, k, b, None, None),
+      lambda x, k, b: x @ k + b,
+      (x, kernel, bias),
+    ),
+    (
+      lambda x, k: layers._dense(x, k, None, None, None),
+      lambda x, k: x @ k,
+      (x, kernel),
+    ),
+    (
+      lambda x, s, b: layers._norm(x, s, b, None, None, 1e-6),
+      norm,
+      (x, scale, draw(6)),
+    ),
+    (
+      lambda t: layers._embed(t, ids, None, None),
+      lambda t: t[ids],
+      (table,),
+    ),
+    (
+      lambda t: layers._embed(t, ids % 3, None, None),
+      lambda t: t[ids % 3],
+      (table[:3],),
+    ),
+    (encoder.gelu, lambda x: jax.nn.gelu(x, approximate=False), (x,)),
+  ]
+  for ours, plain, inputs in pairs:
+    y, back = jax.vjp(ours, *inputs)
+    z, plain_back = jax.vjp(plain, *inputs)
+    np.testing.assert_allclose(y, z, atol=1e-5)
+    g = draw(*y.shape)
+    for a, b in zip(back(g), plain_back(g)):
+      np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+def test_tied_layers_are_refused_by_name():
+  module = heads.MaskedLM(SHAPE)
+  params = module.init(jax.random.key(0), PACKED)['params']
+  with pytest.raises(UserError, match='encoder/word is used 2 times'):
+    layers.zero_probes(module, params, PACKED)
+
+
+def test_uncovered_parameters_are_named():
+  params = {'a': {'kernel': 1}, 'b': {'kernel': 1, 'bias': 2}, 'loose': 3}
+  assert layers.uncovered(params, {'b': {'sq': 0}}) == ['a/kernel', 'loose']
+
+
+def test_probes_add_nothing_to_a_plain_step():
+  module = heads.Classifier(SHAPE, 2)
+  params = module.init(jax.random.key(0), PACKED)['params']
+  step = jax.grad(lambda p: losses(module, {'params': p}, PACKED).sum())
+  text = str(jax.make_jaxpr(step)(params))
+  assert 'segment_sum' not in text
+  assert ',3,16,16]' not in text  # no Gram matrix of rows (heads apart)
+
+
+def test_dropout_share_scale_and_independence():
+  ones = jnp.ones((40, 50, 64))
+  example = jnp.arange(40, dtype=jnp.int32)
+  owner = jnp.broadcast_to(jnp.arange(1, 41)[:, None], (40, 50))
+  positions = jnp.broadcast_to(jnp.arange(50), (40, 50))
+  identity = layers.identities(example, owner, positions)
+  one = layers.dropout(ones, 0.1, jnp.uint32(1), identity)
+  two = layers.dropout(ones, 0.1, jnp.uint32(2), identity)
+  zero, other = one == 0, two == 0
+  # 128,000 draws: five deviations are 0.0042.
+  assert abs(float(zero.mean()) - 0.1) < 0.0042
+  assert abs(float((zero & other).mean()) - 0.01) < 0.002
+  np.testing.assert_allclose(one[~zero], 1 / 0.9, rtol=1e-6)
+  for axis in range(3):  # neighbours along each axis are independent
+    near = jnp.moveaxis(zero, axis, 0)
+    both = (near[1:] & near[:-1]).mean()
+    assert abs(float(both) - 0.01) < 0.002, axis
+  np.testing.assert_array_equal(layers.dropout(ones, 0.1, None, identity), 1)
