@@ -102,38 +102,46 @@ def her(text: str, start: int, end: int) -> Row:
   verb = last_word(text, start).lower()
   if not alone and verb in near.VERBS:
     alone = _object_of(verb, text, end)
-  if not alone and verb in near.NAME:
-    word, _, _ = next_word(text, end)  # "called her Ada", not "her mother"
-    alone = word[:1].isupper()
   return OBJECT if alone else POSSESSIVE
 
 
 def _object_of(verb: str, text: str, end: int) -> bool:
   """Whether her is what `verb` acts on, though a noun could follow."""
   word, stop, hyphen = next_word(text, end)
-  if hyphen or word != word.lower():
+  if hyphen or not word:
     return False
+  if word != word.lower():  # "called her Ada", not "her Majesty"
+    return verb in near.NAME and verb not in near.MAKE
+  after = next_word(text, stop)[0].lower()
+  closes = not after or after in ENDERS
   if word in ('back', 'home'):
     return verb in near.MOVE
   if verb in near.WISH:
     return True
-  after = next_word(text, stop)[0].lower()
-  if verb in near.GIVE and (word in near.GIFTS or after in near.GIFTS):
-    return True
-  if verb in near.TAKE and word in near.TIMES:
-    return True
+  if verb in near.GIVE:
+    if {word, after} & near.GIFTS or word in near.NUMBERS:
+      return True
+  if verb in near.TAKE:
+    if word in near.TIMES or (word in near.NUMBERS and after in near.TIMES):
+      return True
   if verb in near.MAKE and word in ('more', 'less', 'very', 'quite'):
     return True
-  if verb in near.LET | near.KEEP and word in near.ADJECTIVES:
-    return after in ('and', 'or') or after in ENDERS or not after
+  if verb in near.NAME and word in near.ROLES:
+    return closes
+  if word in near.CAPTIVE:
+    return verb in near.KEEP | near.MOVE
   if verb in near.LET and word in near.BARE_VERBS:
-    # "made her smile.", but "saw her smile on …" and "made her play in …"
-    return word not in near.NOUNS_TOO or after not in ('in', 'of', 'on')
-  if verb in near.KEEP:
+    # "made her smile.", but "saw her smile on …" and "saw her work ethic"
+    return word not in near.NOUNS_TOO or (
+      closes and after not in ('in', 'of', 'on')
+    )
+  if verb in near.LET | near.KEEP and word in near.ADJECTIVES:
+    return closes
+  if verb in near.KEEP or verb == 'with':
     if word.endswith('ing') and word not in near.ING_NOUNS:
-      return True
+      return verb in near.CATCH or closes
     if word.endswith('ed') and word not in near.ED_NOUNS:
-      return not after or after in ENDERS
+      return closes and verb != 'with'
   return False
 
 
@@ -166,7 +174,7 @@ _MAN_PARTS = re.compile(
 # Common words that are surnames or brands after a capitalised word.
 SURNAMES = words_of("""
 king kings prince duke dukes baron monk abbot steward guy man woman wizard
-wizards priest queen son boy brothers sisters lass bachelor gent heir nun
+wizards priest queen son boy brothers sisters lass bachelor heir nun earl
 """)
 _BEFORE_NOUN = words_of("""
 old young crown grand great good poor dear mother father our her his little big
@@ -180,6 +188,7 @@ _NUMERALS = words_of('jr sr ii iii iv')
 
 def noun(row: Row) -> Rule:
   """Swaps `row` except as a surname, a brand or part of a fixed phrase."""
+  surname = not SURNAMES.isdisjoint(row)  # either: or a swap leads not back
 
   def rule(text: str, start: int, end: int) -> Row | None:
     word = text[start:end]
@@ -201,12 +210,12 @@ def noun(row: Row) -> Rule:
         return None
       if text[max(0, start - 8) : start].lower() == 'isle of ':
         return None
-    if low in SURNAMES and word[1:].islower() and word[0].isupper():
+    if surname and word[1:].islower() and word[0].isupper():
       if text[start - 1 : start] == '-' and start > 1:  # Spider-Man
         return None
       if _ABBREVIATED.search(text, max(0, start - 6), start):  # Mrs. King
         return None
-      if low == 'guy' and after[:1].isupper():
+      if low in ('guy', 'gal', 'earl') and after[:1].isupper():
         return None
       if (
         before[:1].isupper()
@@ -312,6 +321,6 @@ def rules(rows: tuple[tuple[str, ...], ...]) -> dict[str, Rule]:
     word: noun((*row, '')[:3])
     for row in rows
     for word in row[:2]
-    if word in careful
+    if not careful.isdisjoint(row[:2])
   }
   return {**listed, **RULES}

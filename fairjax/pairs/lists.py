@@ -23,8 +23,6 @@ SIDES = ('male', 'female', 'neutral')
 # but what they become comes back as the first word of its row.
 TO_MALE = {
   'ms': 'mr',
-  'countess': 'count',
-  'countesses': 'counts',
   'goddess': 'god',
   'goddesses': 'gods',
   "ma'am": 'sir',
@@ -74,8 +72,6 @@ TO_MALE = {
   'maids': 'menservants',
 }
 TO_FEMALE = {
-  'earl': 'countess',
-  'earls': 'countesses',
   'bloke': 'gal',
   'blokes': 'gals',
   'fella': 'gal',
