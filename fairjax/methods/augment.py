@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data import files
+from fairjax.data import files, schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.pairs import lists
@@ -92,15 +92,23 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
 
 
 def _swapped(texts: pd.Series, config: Config) -> list[str]:
-  """By the words and, in a list of genders, the names of the config."""
+  direction = config.method.direction
+  return swap(list(texts), direction, **swap_options(config)).texts
+
+
+def swap_options(config: Config) -> dict:
+  """What the config says of a swap but its direction.
+
+  First names go with genders: a list of other groups leaves them alone.
+  """
   method = config.method
-  return swap(
-    list(texts),
-    method.direction,
-    method.words or None,
-    method.names and bool(lists.load(method.words).sides),
-    config.seed,
-  ).texts
+  names = method.names and lists.load(method.words).sides
+  return {
+    'words': method.words or None,
+    'names': (method.names_file or True) if names else None,
+    'seed': config.seed,
+    'tagger': method.tagger or None,
+  }
 
 
 def _turned(group: str, direction: str) -> str:
@@ -122,7 +130,10 @@ def joined(
   """
   if 'origin' not in table:
     table = table.assign(origin='data')
-  out = pd.concat([table, more[[c for c in more if c in table]]])
+  more = more[[c for c in more if c in table]]
+  known = [c for c in schema.REQUIRED + schema.OPTIONAL if c in more]
+  more = more.astype({c: table[c].dtype for c in known})
+  out = pd.concat([table, more])
   out = out.reset_index(drop=True)
   out.attrs = {**table.attrs, 'notes': notes}
   return out

@@ -6,6 +6,10 @@ the largest with copies, spread evenly: no row is copied twice before all are
 once, unless `method.replacement` draws them freely. `method.ratio` is how far
 it goes: 0 nowhere, 1 to cells of one size. Rows of no group ('') are in no
 cell and stay.
+
+Where the table has no column `gender`, that name stands for the gender whose
+words, and first names with `method.names`, are in the text: 'male', 'female',
+or '' where there are none or both.
 """
 
 import itertools
@@ -17,6 +21,7 @@ from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import augment
+from fairjax.pairs.words import swap
 
 STREAM = 33  # of this file's random numbers
 
@@ -28,7 +33,11 @@ def balance(tables: Tables, config: Config) -> Tables:
     raise UserError(f"method.how is {how!r}; balance knows 'down' and 'up'")
   ratio = config.method.ratio
   augment.share(len(table), config)  # refuses what is no share
-  cell, names = cells(table, config.method.by)
+  by = config.method.by
+  if 'gender' in map(str.strip, by.split(',')):
+    cell, names = cells(with_gender(table, config), by)
+  else:
+    cell, names = cells(table, by)
   size = np.bincount(cell[cell >= 0], minlength=len(names))
   goal = size.min() if how == 'down' else size.max()
   wanted = size + np.trunc(ratio * (goal - size)).astype(int)
@@ -48,6 +57,21 @@ def balance(tables: Tables, config: Config) -> Tables:
     ', '.join(f'{n} {a}→{b}' for n, a, b in zip(names, size, wanted))
   )
   return {**tables, 'train': _repeated(table, times, note)}
+
+
+def with_gender(table: pd.DataFrame, config: Config) -> pd.DataFrame:
+  """The table with a column `gender`, read from its texts if it has none."""
+  if 'gender' in table:
+    return table
+  # What changes on the way to one side is a word of the other.
+  options = augment.swap_options(config)
+  other = [
+    np.array(list(map(bool, swap(list(table['text']), side, **options).spans)))
+    for side in ('male', 'female')
+  ]
+  female, male = other[0] & ~other[1], other[1] & ~other[0]
+  gender = np.where(male, 'male', np.where(female, 'female', ''))
+  return table.assign(gender=gender)
 
 
 def cells(table: pd.DataFrame, by: str) -> tuple[np.ndarray, list[str]]:

@@ -21,7 +21,7 @@ import numpy as np
 from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.pairs import lists
+from fairjax.methods import augment
 from fairjax.pairs.words import swapper
 
 BLANK = '_'  # one token of any vocabulary, and of no group
@@ -30,14 +30,12 @@ _CLITIC = re.compile(r"['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
 
 def blind(tables: Tables, config: Config) -> Tables:
   """Every text of every table without the words of the lists."""
-  method = config.method
-  how = method.how or 'placeholder'
+  how = config.method.how or 'placeholder'
   if how not in ('placeholder', 'remove'):
     raise UserError(
       f"method.how is {how!r}; blind knows 'placeholder' and 'remove'"
     )
-  names = method.names and bool(lists.load(method.words).sides)
-  find = swapper(words=method.words or None, names=names, seed=config.seed)
+  find = swapper(**augment.swap_options(config))
   cut = _removed if how == 'remove' else _blanked
 
   def hide(texts: Sequence[str]) -> list[str]:

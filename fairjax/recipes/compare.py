@@ -24,7 +24,7 @@ from fairjax.report import tables as tabular
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
 
-MEASURES = ('auc', 'accuracy', 'dp', 'eqodd', 'fped', 'fned')
+MEASURES = ('auc', 'macro_auc', 'accuracy', 'dp', 'eqodd', 'fped', 'fned')
 USUAL = (
   'augment',
   'substitute:ratio=0.5',

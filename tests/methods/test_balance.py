@@ -1,0 +1,99 @@
+"""balance: counts of cells against a slow count."""
+
+import collections
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax.config import Config, Method
+from fairjax.errors import UserError
+from fairjax.methods.balance import balance, cells, with_gender
+
+SIZES = {('f', 0): 9, ('f', 1): 31, ('m', 0): 24, ('m', 1): 14, ('', 1): 6}
+
+
+@pytest.fixture
+def tables():
+  rows = [key for key, n in SIZES.items() for _ in range(n)]
+  rows = [rows[k] for k in np.random.default_rng(0).permutation(len(rows))]
+  table = pd.DataFrame(rows, columns=['group', 'label'])
+  table.insert(0, 'id', [f'r{k}' for k in range(len(table))])
+  return {'train': table.assign(text='a text')}
+
+
+def count(table):
+  return collections.Counter(zip(table['group'], table['label']))
+
+
+def run(tables, **method):
+  return balance(tables, Config(method=Method(**method)))['train']
+
+
+@pytest.mark.parametrize('how, goal', [('down', 9), ('up', 31)])
+@pytest.mark.parametrize('ratio', (0.0, 0.3, 0.5, 1.0))
+def test_cells_move_to_one_size_and_no_group_stays(tables, how, goal, ratio):
+  made = count(run(tables, how=how, ratio=ratio))
+  for key, n in SIZES.items():
+    wanted = n + int(ratio * (goal - n)) if key[0] else n
+    assert made[key] == wanted, key
+
+
+def test_no_row_is_copied_twice_before_all_are_once(tables):
+  made = run(tables, how='up')
+  made['row'] = made['id'].str.partition('~')[0]
+  for key, n in SIZES.items():
+    part = made[(made['group'] == key[0]) & (made['label'] == key[1])]
+    times = part['row'].value_counts()
+    assert len(times) == n and times.max() - times.min() <= 1
+
+
+def test_copies_drawn_freely_are_uneven_but_as_many(tables):
+  made = run(tables, how='up', replacement=True)
+  assert count(made)['f', 0] == 31
+  rows = made['id'].str.partition('~')[0][(made['group'] == 'f')]
+  times = rows[made['label'] == 0].value_counts()
+  assert times.max() - times.min() > 1
+
+
+def test_a_copy_is_the_row_under_another_id(tables):
+  made = run(tables, how='up')
+  copies = made[made['origin'] == 'copy']
+  assert copies['id'].str.fullmatch(r'r\d+~[2-9]').all()
+  own = tables['train'].set_index('id').loc[copies['id'].str.split('~').str[0]]
+  assert own['label'].tolist() == copies['label'].tolist()
+
+
+def test_a_combination_without_rows_is_named(tables):
+  table = tables['train']
+  lost = table[(table['group'] != 'm') | (table['label'] == 0)]
+  with pytest.raises(UserError, match='no training row has group=m label=1'):
+    run({'train': lost})
+  with pytest.raises(UserError, match=r"the column 'age'.*it has id"):
+    run(tables, by='age,label')
+  with pytest.raises(UserError, match=r'method\.by is empty'):
+    run(tables, by=' ')
+  with pytest.raises(UserError, match="'down' and 'up'"):
+    run(tables, how='sideways')
+
+
+def test_cells_of_one_column(tables):
+  cell, names = cells(tables['train'], 'group')
+  assert names == ['group=f', 'group=m']
+  assert np.bincount(cell[cell >= 0]).tolist() == [40, 38]
+
+
+@pytest.mark.parametrize('by', ('group,label', 'label, group'))
+def test_rows_of_no_group_are_in_no_cell(tables, by):
+  cell, names = cells(tables['train'], by)
+  empty = (tables['train']['group'] == '').to_numpy()
+  assert ((cell < 0) == empty).all() and len(names) == 4
+
+
+def test_gender_is_read_from_the_text():
+  texts = ['He left.', 'She left.', 'Rain.', 'He met her.', 'I saw the boy.']
+  table = pd.DataFrame({'text': texts})
+  own = with_gender(table, Config())
+  assert own['gender'].tolist() == ['male', 'female', '', '', 'male']
+  known = table.assign(gender='x')
+  assert with_gender(known, Config()) is known

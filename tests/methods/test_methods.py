@@ -1,0 +1,141 @@
+"""Contracts: what every data-side method keeps, over the whole dictionary."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from fairjax.config import Config, Method, Planted, Weighting
+from fairjax.data import planted, schema
+from fairjax.methods import METHODS, READS
+from fairjax.registry import find
+
+# A new method inherits every test with its defaults; these are more ways.
+WAYS = {
+  **{name: {} for name in METHODS},
+  'augment half': {'ratio': 0.5},
+  'augment equal': {'keep_equal': True},
+  'augment by words': {'direction': 'female'},
+  'substitute half': {'ratio': 0.5},
+  'balance up': {'how': 'up'},
+  'balance up freely': {'how': 'up', 'replacement': True},
+  'balance half': {'ratio': 0.5},
+  'blind remove': {'how': 'remove'},
+  'supplement share': {'how': 'share'},
+}
+RANDOM = (
+  'augment half',
+  'substitute half',
+  'balance',
+  'balance up',
+  'supplement',
+)
+
+
+@pytest.fixture(scope='module')
+def tables():
+  return planted.load(
+    Config(planted=Planted(rows=80, test_rows=20, correlation=0.8))
+  )
+
+
+@pytest.fixture(scope='module')
+def second(tmp_path_factory):
+  """A second table with the terms of ours that supplement may need."""
+  more = planted.load(Config(planted=Planted(rows=400, test_rows=20, seed=1)))
+  path = tmp_path_factory.mktemp('second') / 'more.csv'
+  more['train'][['text', 'label']].to_csv(path, index=False)
+  path.with_name('terms.txt').write_text('he\nshe\nthe\n')
+  return path
+
+
+def config_of(way, second, seed=0, **more):
+  method = Method(
+    name=way.split()[0],
+    table=str(second),
+    terms=str(second.with_name('terms.txt')),
+    **{**WAYS[way], **more},
+  )
+  return Config(
+    seed=seed, method=method, weighting=Weighting(estimator='count', folds=2)
+  )
+
+
+def apply(way, tables, second, **options):
+  config = config_of(way, second, **options)
+  return find(METHODS, 'method', config.method.name)(tables, config)
+
+
+def source(ids):
+  """The id of the row that each row was made of."""
+  return ids.str.replace(r'~(twin|\d+)$', '', regex=True)
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_keeps_ids_labels_order_and_input(way, tables, second):
+  before = {split: table.copy() for split, table in tables.items()}
+  after = schema.check(apply(way, tables, second))
+  for split, table in tables.items():
+    assert_frame_equal(table, before[split])
+  made = after['train']
+  assert made['id'].is_unique
+  own = made[~made['id'].str.startswith('supplement:')]
+  label = tables['train'].set_index('id')['label']
+  assert own['label'].tolist() == label.loc[source(own['id'])].tolist()
+  kept = own[own['id'].isin(tables['train']['id'])]
+  places = pd.Index(tables['train']['id']).get_indexer(kept['id'])
+  assert (np.diff(places) > 0).all()
+  if 'origin' in made:
+    rest = own[~own['id'].isin(kept['id'])]
+    assert not (rest['origin'] == 'data').any()
+    same = kept[kept['origin'] == 'data']
+    text = tables['train'].set_index('id')['text']
+    assert same['text'].tolist() == text.loc[same['id']].tolist()
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_depends_on_the_seed_alone(way, tables, second):
+  first, again, other = (
+    apply(way, tables, second, seed=seed)['train'] for seed in (3, 3, 4)
+  )
+  assert_frame_equal(first, again)
+  if way in RANDOM:
+    assert sorted(first['text']) != sorted(other['text'])
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_leaves_validation_and_tests_alone(way, tables, second):
+  after = apply(way, tables, second)
+  assert list(after) == list(tables)
+  if way.split()[0] in READS:
+    return
+  assert after['test'] is tables['test']
+  valid = after['valid']
+  if way == 'reweight':
+    valid = valid.drop(columns='weight')
+  assert_frame_equal(valid, tables['valid'])
+
+
+@pytest.mark.parametrize(
+  'way', [w for w in WAYS if w.split()[0] not in (*READS, 'reweight')]
+)
+def test_ratio_zero_changes_nothing(way, tables, second):
+  after = apply(way, tables, second, ratio=0.0)['train']
+  assert set(after.pop('origin')) == {'data'}
+  assert_frame_equal(after, tables['train'])
+
+
+@pytest.mark.parametrize('way', ('augment', 'substitute'))
+def test_a_larger_ratio_changes_more_rows_and_the_same(way, tables, second):
+  few, more = (
+    set(apply(way, tables, second, ratio=r)['train']['id']) for r in (0.3, 0.6)
+  )
+  made = lambda ids: {i for i in ids if i.endswith('~twin')}
+  assert made(few) < made(more)
+
+
+@pytest.mark.parametrize('ratio', (-0.1, 1.1))
+@pytest.mark.parametrize('way', ('augment', 'substitute', 'balance'))
+def test_a_ratio_is_a_share(way, ratio, tables, second):
+  with pytest.raises(Exception, match=r'method.ratio is .*; a share in'):
+    apply(way, tables, second, ratio=ratio)

@@ -1,0 +1,142 @@
+"""supplement: the terms' shares after it, counted by hand."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax.config import Config, Method
+from fairjax.errors import UserError
+from fairjax.methods.supplement import dixon, length_edges, shares, supplement
+
+TERMS = ('gay', 'deaf', 'old')
+
+
+def texts_of(rng, n, chance):
+  """Texts of one term or none, label 1 by the term's own chance."""
+  kind = rng.integers(0, 4, n)
+  words = [(*TERMS, 'tall')[k] for k in kind]
+  texts = [f'{w} {"x" * int(s)}' for w, s in zip(words, rng.integers(1, 60, n))]
+  label = (rng.random(n) < np.array(chance)[kind]).astype(int)
+  return pd.DataFrame({'text': texts, 'label': label})
+
+
+@pytest.fixture
+def data(tmp_path):
+  rng = np.random.default_rng(2)
+  table = texts_of(rng, 900, (0.6, 0.35, 0.05, 0.2))
+  table.insert(0, 'id', [f'r{k}' for k in range(900)])
+  texts_of(rng, 6000, (0.5,) * 4).to_csv(tmp_path / 'more.csv', index=False)
+  (tmp_path / 'terms.txt').write_text('\n'.join(TERMS))
+  method = Method(
+    table=str(tmp_path / 'more.csv'), terms=str(tmp_path / 'terms.txt')
+  )
+  return {'train': table.assign(group='')}, Config(method=method)
+
+
+def test_the_formula_of_dixon():
+  # 20 rows, 12 not positive (f = 0.6); the term: t = 5 of 6 rows.
+  members = np.zeros((1, 20), bool)
+  members[0, :6] = True
+  positive = np.array([1] * 5 + [0] + [1] * 3 + [0] * 11)
+  ((term, label, place, count),) = dixon(members, positive, np.zeros(20, int))
+  assert (term, label, place) == (0, 0, 0)
+  assert count == pytest.approx((0.6 * 6 - 1) / 0.4)
+  assert (1 + count) / (6 + count) == pytest.approx(0.6)
+
+
+def test_terms_get_the_share_of_their_bin(data):
+  tables, config = data
+  before, made = tables['train'], supplement(*data)['train']
+  added = made[made['origin'] == config.method.table]
+  assert (added['label'] == 0).all() and len(added) > 50
+  edges = length_edges(before['text'])
+  place = lambda t: np.searchsorted(edges, t['text'].str.len())
+  seen = 0
+  for term in TERMS:
+    for k in range(5):
+      whole = before[place(before) == k]
+      f = (whole['label'] == 0).mean()
+      of = lambda t: t[(place(t) == k) & t['text'].str.startswith(term)]
+      more = of(added)
+      now = of(made)
+      if (of(before)['label'] == 0).mean() >= f:
+        assert not len(more)
+        continue
+      seen += 1
+      share = (now['label'] == 0).mean()
+      assert share <= f + 1e-9  # rounded down, so one more would pass f
+      assert ((now['label'] == 0).sum() + 1) / (len(now) + 1) > f
+  assert seen > 5
+
+
+@pytest.mark.parametrize('epsilon', (0.01, 0.05))
+def test_the_fewest_rows_bring_every_term_near_the_whole(data, epsilon):
+  tables, config = data
+  config.method.how, config.method.epsilon = 'share', epsilon
+  made = supplement(tables, config)['train']
+  p_all = tables['train']['label'].mean()
+  for term in TERMS:
+    of = made[made['text'].str.startswith(term)]
+    t, size = of['label'].sum(), len(of)
+    added = of[of['origin'] != 'data']['label']
+    assert abs(t / size - p_all) <= epsilon + 1e-9
+    assert added.nunique() == 1  # only what is missing
+    one_less = (t - added.iloc[0]) / (size - 1)
+    assert abs(one_less - p_all) > epsilon
+
+
+def test_an_even_table_needs_nothing():
+  members = np.eye(2, dtype=bool).repeat(4, axis=1)
+  positive = np.array([0, 0, 1, 1] * 2)
+  none = np.zeros(8, int)
+  assert not list(dixon(members, positive, none))
+  assert not list(shares(members, positive, none, 0.0))
+
+
+def test_no_row_is_added_twice_and_too_few_are_told(data, tmp_path):
+  tables, config = data
+  short = pd.read_csv(config.method.table).head(100)
+  short.to_csv(tmp_path / 'short.csv', index=False)
+  config.method.table = str(tmp_path / 'short.csv')
+  made = supplement(tables, config)['train']
+  added = made['id'][made['id'].str.startswith('supplement:')]
+  assert added.is_unique and 0 < len(added) < 100
+  assert f'{len(added)} rows of' in made.attrs['notes'][0]
+  asked = int(made.attrs['notes'][0].split('where ')[1].split()[0])
+  assert asked > len(added)
+
+
+def test_a_row_with_two_terms_is_drawn_once(data, tmp_path):
+  tables, config = data
+  table = tables['train']
+  both = table['text'].str.replace('gay', 'gay deaf').str.replace('old', 'tall')
+  more = pd.read_csv(config.method.table)
+  more['text'] = more['text'].str.replace('gay', 'gay deaf')
+  more[more['text'].str.startswith('gay')].to_csv(
+    config.method.table, index=False
+  )
+  made = supplement({'train': table.assign(text=both)}, config)['train']
+  assert made['id'].is_unique
+
+
+def test_columns_that_the_second_table_lacks(data):
+  made = supplement(*data)['train']
+  assert (made['group'] == '').all()
+
+
+def test_mistakes_are_one_sentence(data, tmp_path):
+  tables, config = data
+  (tmp_path / 'odd.txt').write_text('zebra\n')
+  for field, value, match in (
+    ('how', 'all', "knows 'dixon', 'share'"),
+    ('terms', str(tmp_path / 'odd.txt'), 'has one of the 1 terms'),
+    ('terms', str(tmp_path / 'none.txt'), 'cannot read the terms'),
+    ('table', '', 'method.table is empty'),
+    ('table', str(tmp_path / 'none.csv'), 'does not exist'),
+  ):
+    own = dataclasses.replace(config.method, **{field: value})
+    with pytest.raises(UserError, match=match) as error:
+      supplement(tables, Config(method=own))
+    assert '\n' not in str(error.value)
