@@ -5,12 +5,12 @@ and how specific it is of a gender change least (Hall Maudslay et al. 2019,
 arXiv 1909.00871):
 
   minimise  sum_i (log10 c_i - log10 c_p(i))^2 + w^2 (s_i - s_p(i))^2
-                  + v^2 (u_i - u_p(i))^2
+                  + v^2 |u_i - u_p(i)|^2
 
 over permutations p, with the count c of a name in its own gender and its
 specificity s = c / (count in both): an ambiguous name meets an ambiguous one.
-Ours is u, 1 for a name that is a word or a place too (Will, Hope, Virginia):
-such a name meets its like, or a swapped text would be harder to read back.
+Ours is u, which says whether a name is a place (Virginia) or a word (Will)
+too: such a name meets its like, or a swapped text could not be read back.
 names.csv is ours: rough US counts of the last century, from general knowledge.
 """
 
@@ -23,13 +23,13 @@ import re
 import numpy as np
 
 from fairjax.errors import UserError
-from fairjax.pairs import persons
+from fairjax.pairs import lists, persons
 
 NAME = object()  # the entry of a first name in a scan
 
 _LIMIT = 2500  # pairs, as in the paper
 _SPECIFIC = 4.0  # w: a quarter in specificity weighs as tenfold frequency
-_WORD = 2.0  # v
+_KIND = 2.0  # v
 
 
 class Names(dict):
@@ -156,12 +156,14 @@ def match(
   """(man's name, woman's name) pairs by linear assignment, frequent first."""
   from scipy.optimize import linear_sum_assignment
 
+  words = {word for row in lists.gender().rows for word in row}  # Guy, Earl
   sides = []
   for sex in (0, 1):
     own = [
       (-both[sex], name)
       for name, both in counts.items()
-      if both[sex] > both[1 - sex] or (both[sex] == both[1 - sex] and not sex)
+      if name.lower() not in words
+      and (both[sex], not sex) > (both[1 - sex], sex)
     ]
     sides.append([name for _, name in sorted(own)[:limit]])
   size = min(map(len, sides))
@@ -172,13 +174,20 @@ def match(
     side[size:] = []
     both = np.array([counts[name] for name in side])
     specific = both[:, sex] / both.sum(1)
-    word = np.array([n.lower() in persons.WORDS | persons.PLACES for n in side])
+    kinds = [
+      [name.lower() in persons.PLACES, name.lower() in persons.WORDS]
+      for name in side
+    ]
     places.append(
-      np.stack(
-        [np.log10(both[:, sex]), _SPECIFIC * specific, _WORD * word], axis=1
+      np.column_stack(
+        [
+          np.log10(both[:, sex]),
+          _SPECIFIC * specific,
+          _KIND * np.array(kinds, float),
+        ]
       )
     )
   men, women = places
-  cost = ((men[:, None] - women[None]) ** 2).sum(-1)
+  cost = sum((m[:, None] - w) ** 2 for m, w in zip(men.T, women.T))
   rows, columns = linear_sum_assignment(cost)
   return [(sides[0][i], sides[1][j]) for i, j in zip(rows, columns)]

@@ -37,6 +37,8 @@ express possess dress press cross focus process
 _E_VERBS = ('sses', 'shes', 'ches', 'xes', 'zzes', 'oes')
 _CONTRACTED = re.compile(r"['’]s\b", re.IGNORECASE)
 _TOO = re.compile(r'(?:,? (?:and|or|but)) (\w+)', re.IGNORECASE)
+_CLAUSE = re.compile(r'[.!?;:\n]')
+_SUBJECT = re.compile(r'\b(?:who|which|that|he|she|it|what|where|when)\b', re.I)
 # After she's: a participle makes it has, else is.
 _PARTICIPLES = words_of("""
 been got had gone done become made taken seen come lost won left grown known
@@ -66,17 +68,11 @@ def agree(text: str, spans: list[Span]) -> tuple[list[Span], int]:
     if new.lower() != 'they':
       continue
     verb = _contracted(text, end) or _following(text, end)
-    if verb is None:
-      start = end - len(old)
-      verb = _asked(text, start)
-      if verb:
-        verbs.append(verb)
-      continue
-    verbs.append(verb)
-    if verb[2].lower() not in _FORMS and "'" not in verb[3]:
-      more, left = _joined(text, verb)
-      verbs += more
-      unsure += left
+    asked = None if verb else _asked(text, end - len(old))
+    verbs += [found for found in (verb, asked) if found]
+    more, left = _joined(text, end, verb)
+    verbs += more
+    unsure += left
   return sorted(set(verbs)), unsure
 
 
@@ -125,11 +121,29 @@ def _asked(text: str, start: int) -> Span | None:
   return _span(text, at, at + len(word), new)
 
 
-def _joined(text: str, verb: Span) -> tuple[list[Span], int]:
-  """Verbs joined to `verb`: changed right after it, else counted."""
-  found = _TOO.match(text, verb[1])
-  if found and base_form(found[1]):
-    return [_span(text, *found.span(1), base_form(found[1]))], 0
-  clause = re.split(r'[.!?;:\n]', text[verb[1] : verb[1] + 200], maxsplit=1)[0]
-  words = [match[1] for match in _TOO.finditer(clause)]
-  return [], sum(bool(base_form(word)) for word in words)
+def _joined(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
+  """Verbs that `and` joins to the one of a they that ends at `end`.
+
+  was, is and has agree with they unless another subject came between; another
+  verb in -s is sure right after the first ("walks and talks") and else counted.
+  """
+  verbs, unsure = [], 0
+  present = verb is not None and verb[2].lower() not in _FORMS
+  stop = _CLAUSE.search(text, end)
+  stop = min(stop.start() if stop else len(text), end + 200)
+  for found in _TOO.finditer(text, end, stop):
+    word = found[1]
+    base = base_form(word)
+    if not base:
+      continue
+    if word.lower() in _FORMS:
+      sure = not _SUBJECT.search(text, end, found.start(1))
+    else:
+      sure = present and found.start() == verb[1]
+      if not present:
+        continue
+    if sure:
+      verbs.append(_span(text, *found.span(1), base))
+    else:
+      unsure += 1
+  return verbs, unsure

@@ -20,6 +20,7 @@ from fairjax.pairs import context, lists, neutral, scan, tags
 from fairjax.pairs import names as people
 
 Span = tuple[int, int, str, str]  # start, end, old, new; in the original text
+_ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
 Hit = tuple[int, int, str, object]  # start, end, word, entry
 DIRECTIONS = ('opposite', 'male', 'female', 'neutral')
 
@@ -238,6 +239,26 @@ def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
   return bool(_ADDRESS.search(text, left, len(text) if right < 0 else right))
 
 
+def _articles(text: str, spans: list[Span]) -> list[Span]:
+  """a uncle -> an uncle: articles right before words that changed sound."""
+  found = []
+  for start, _, old, new in spans:
+    if text[start - 2 : start - 1] in 'aAnN' and _vowel(old) != _vowel(new):
+      article = _ARTICLE.search(text, max(0, start - 4), start)
+      if article:
+        other = match_case(article[1], 'an' if _vowel(new) else 'a')
+        found.append((*article.span(1), article[1], other))
+  return found
+
+
+def _vowel(word: str) -> bool:
+  """Whether a word begins with the sound of a vowel."""
+  low = word[:4].lower()
+  if low.startswith(('heir', 'hour', 'hono', 'hone')):
+    return True
+  return low[:1] in 'aeiou' and not low.startswith(('uni', 'eu', 'one', 'use'))
+
+
 def _apply(text: str, spans: list[Span]) -> str:
   pieces = []
   last = 0
@@ -280,6 +301,9 @@ def _spans(
         spans.append((start, end, word, match_case(word, new)))
   if persons:
     spans = sorted(spans + called.swap(text, persons, direction))
+  articles = _articles(text, spans)
+  if articles:
+    spans = sorted(spans + articles)
   if direction == 'neutral':
     verbs, unsure = neutral.agree(text, spans)
     spans = sorted(spans + verbs)
