@@ -1,0 +1,301 @@
+"""Fine-tuning an encoder on real short texts, against PyTorch.
+
+  python -m fairjax.bench train --data=tweets.csv --text=tweet --label=Class \\
+      --vocab=FOLDER [--size=mini] [--batch=64] [--steps=8] [--rounds=5] \\
+      [--seeds=1] [--device=cpu|gpu] [--peers=group,dynamic,longest,compile]
+
+Both sides start from the same weights (ours, written as a Hugging Face folder)
+and must give the same loss on the same examples with dropout off. A unit is
+`steps` optimiser steps of `batch` examples each, with dropout 0.1 and AdamW.
+Ours packs; PyTorch pads to a batch's longest text (`dynamic`), to the longest
+of all (`longest`), or groups by length first (`group`, the trainer's option);
+`compile` is `group` under torch.compile. PyTorch takes SDPA attention and the
+fused optimiser. On an accelerator products are bfloat16 on both sides.
+"""
+
+import argparse
+import sys
+import tempfile
+
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.config import Config, Data, Net, Tokens, Train
+from fairjax.errors import UserError
+
+PEERS = {
+  'group': ('group', False),
+  'dynamic': ('dynamic', False),
+  'longest': ('longest', False),
+  'compile': ('group', True),
+}
+UNITS = 24  # different batches that the steps go round
+
+
+def options(args: list[str]) -> argparse.Namespace:
+  parser = argparse.ArgumentParser(prog='fairjax.bench train')
+  parser.add_argument('--data', required=True, help='csv of texts and labels')
+  parser.add_argument('--text', default='text')
+  parser.add_argument('--label', default='label')
+  parser.add_argument('--vocab', required=True, help='tokenizer folder')
+  parser.add_argument('--size', default='mini')
+  parser.add_argument('--batch', type=int, default=64)
+  parser.add_argument('--steps', type=int, default=8)
+  parser.add_argument('--rounds', type=int, default=5)
+  parser.add_argument('--seeds', type=int, default=1)
+  parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
+  parser.add_argument('--peers', default='group,dynamic,longest')
+  parser.add_argument('--side', default='', help=argparse.SUPPRESS)
+  parser.add_argument('--work', default='', help=argparse.SUPPRESS)
+  chosen = parser.parse_args(args)
+  wrong = [p for p in chosen.peers.split(',') if p and p not in PEERS]
+  if wrong:
+    raise UserError(f'--peers has {wrong[0]!r}; there are {list(PEERS)}')
+  return chosen
+
+
+def config(chosen: argparse.Namespace) -> Config:
+  sizes = {'base': 'bert-base-cased', 'large': 'bert-large-cased'}
+  return Config(
+    model=sizes.get(chosen.size, chosen.size),
+    seeds=chosen.seeds,
+    data=Data(
+      name='file',
+      path=chosen.data,
+      text=chosen.text,
+      label=chosen.label,
+      on_bad='drop',
+    ),
+    tokens=Tokens(tokenizer=chosen.vocab, max_length=128),
+    net=Net(init='random'),
+    train=Train(lr=2e-5, batch=chosen.batch, weight_decay=0.0),
+  )
+
+
+def ready(chosen: argparse.Namespace):
+  """The tables, model and training pool that both sides work on."""
+  from fairjax import data, stages
+  from fairjax.train.progress import Log
+
+  made = config(chosen)
+  tables, _, _ = data.load_tables(made)
+  with tempfile.TemporaryDirectory() as folder, Log(folder) as log:
+    prepared = stages.prepare(made, tables, log)
+  return made, prepared, stages.pool(prepared, tables['train'])
+
+
+def ours(chosen: argparse.Namespace) -> None:
+  """Our side: packed batches through the house's own training step."""
+  import jax
+
+  from fairjax.data import batches
+  from fairjax.models import hf
+  from fairjax.train import loop, mesh, step
+
+  made, prepared, pool = ready(chosen)
+  place, seeds = prepared.place, loop.seed_list(made)
+  rows = np.broadcast_to(
+    np.arange(len(pool.label), dtype=np.int32), (len(seeds), len(pool.label))
+  )
+  layout = batches.layout(pool.tokens.lengths, chosen.batch, seeds=len(seeds))
+  source = batches.Batches(pool, rows, seeds, layout)
+  params = loop.initial(prepared.model, seeds)
+  first = jax.tree.map(lambda a: a[0], params)
+  hf.save(f'{chosen.work}/model', prepared.model.module, first)
+  host = [source[i] for i in range(UNITS)]
+  write_examples(chosen, pool, host)
+  real = sum(int((h['owner'] > 0).sum()) for h in host)
+  share = real / sum(h['owner'].size for h in host)
+  params = mesh.place_state(place, params)
+  losses = check_losses(prepared, params, host[0], pool)
+  train_step, start = step.compiled(prepared.model, made.train, place)
+  state = {'params': params, 'opt': start(params)}
+  on_device = mesh.place_everywhere(place, np.asarray(seeds, np.uint32))
+  done = 0
+
+  def unit():
+    nonlocal state, done
+    for _ in range(chosen.steps):
+      batch = mesh.place_batch(place, source[done % UNITS], stacked=True)
+      state, loss = train_step(
+        state, batch, on_device, np.uint32(done), np.uint32(10**6)
+      )
+      done += 1
+    jax.block_until_ready(loss)
+
+  for _ in range(-(-UNITS // chosen.steps)):
+    unit()  # every shape is compiled before the clock starts
+  tokens = real / UNITS * chosen.steps
+  race.serve(
+    unit,
+    loss=losses,
+    real=share,
+    tokens=tokens,
+    flops=flops(prepared, params, tokens),
+  )
+
+
+def flops(prepared, params, tokens: float) -> float:
+  """About 6 × (weights that multiply) × tokens, all seeds, as is customary."""
+  import jax
+
+  shape = prepared.model.shape
+  tables = (shape.vocab + shape.positions + shape.types) * shape.embedding
+  leaves = jax.tree.leaves(params)
+  seeds = leaves[0].shape[0]
+  multiply = sum(leaf.size for leaf in leaves) - seeds * tables
+  return 6.0 * multiply / seeds * tokens
+
+
+def check_losses(prepared, params, stacked: dict, pool) -> list[float]:
+  """Dropout off, the losses of the first seed's first batch, by example."""
+  from fairjax.train import mesh, step
+
+  first = {name: array[0] for name, array in stacked.items()}
+  batch = mesh.place_batch(prepared.place, first, stacked=False)
+  logits = step.forward(prepared.model, prepared.place)(params, batch)[0]
+  found = np.asarray(step.cross_entropy(logits, first['label']))
+  order = np.argsort(first['example'])
+  return found[order].tolist()
+
+
+def write_examples(chosen, pool, host: list[dict]) -> None:
+  """The token ids that the other sides train on, batch by batch."""
+  lengths, offsets = pool.tokens.lengths, pool.tokens.offsets
+  np.savez(
+    f'{chosen.work}/examples.npz',
+    batches=np.stack([h['example'][0] for h in host]),
+    flat=pool.tokens.flat,
+    offsets=offsets,
+    lengths=lengths,
+    label=pool.label,
+  )
+
+
+def torch_batches(chosen, padding: str) -> tuple[list, float]:
+  """(ids, mask, label) of each batch, and the share of real tokens."""
+  import torch
+
+  found = np.load(f'{chosen.work}/examples.npz')
+  lengths, groups = found['lengths'], found['batches']
+  if padding == 'group':  # sorted by length within megabatches of 50
+    every = groups.ravel()
+    every = every[np.argsort(-lengths[every], kind='stable')]
+    groups = every.reshape(groups.shape)
+    np.random.default_rng(0).shuffle(groups)
+  longest = int(-(-lengths.max() // 8) * 8)
+  made, real, places = [], 0, 0
+  for rows in groups:
+    width = int(-(-lengths[rows].max() // 8) * 8)
+    width = longest if padding == 'longest' else width
+    ids = np.zeros((len(rows), width), np.int64)
+    mask = np.zeros((len(rows), width), np.int64)
+    for k, row in enumerate(rows):
+      start, n = found['offsets'][row], lengths[row]
+      ids[k, :n] = found['flat'][start : start + n]
+      mask[k, :n] = 1
+    real, places = real + int(mask.sum()), places + mask.size
+    label = found['label'][rows].astype(np.int64)
+    made.append(tuple(torch.tensor(a) for a in (ids, mask, label)))
+  return made, real / places
+
+
+def torch_side(chosen: argparse.Namespace) -> None:
+  """PyTorch's side, from the folder that ours wrote."""
+  import torch
+  from torch.nn.functional import cross_entropy
+  from transformers import AutoModelForSequenceClassification
+
+  padding, compiled = PEERS[chosen.side]
+  where = 'cuda' if chosen.device == 'gpu' else 'cpu'
+  model = AutoModelForSequenceClassification.from_pretrained(
+    f'{chosen.work}/model', attn_implementation='sdpa'
+  ).to(where)
+  plain, _ = torch_batches(chosen, 'dynamic')
+  ids, mask, label = (t.to(where) for t in plain[0])
+  with torch.no_grad():
+    logits = model.eval()(input_ids=ids, attention_mask=mask).logits
+    each = cross_entropy(logits.float(), label, reduction='none').cpu()
+  rows = np.load(f'{chosen.work}/examples.npz')['batches'][0]
+  losses = each.numpy()[np.argsort(rows)].tolist()
+  data, share = torch_batches(chosen, padding)
+  data = [tuple(t.to(where) for t in batch) for batch in data]
+  adam = torch.optim.AdamW(
+    model.parameters(), lr=2e-5, weight_decay=0.0, fused=True
+  )
+  model.train()
+  run = torch.compile(model, dynamic=False) if compiled else model
+  if compiled:
+    torch._dynamo.config.cache_size_limit = 64
+  low = chosen.device == 'gpu'
+  done = 0
+
+  def unit():
+    nonlocal done
+    for _ in range(chosen.steps):
+      ids, mask, label = data[done % UNITS]
+      with torch.autocast(where, torch.bfloat16, enabled=low):
+        logits = run(input_ids=ids, attention_mask=mask).logits
+        loss = cross_entropy(logits.float(), label)
+      adam.zero_grad(set_to_none=True)
+      loss.backward()
+      torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+      adam.step()
+      done += 1
+    if low:
+      torch.cuda.synchronize()
+
+  for _ in range(-(-UNITS // chosen.steps)):
+    unit()
+  race.serve(unit, loss=losses, real=share)
+
+
+def run(args: list[str]) -> dict:
+  chosen = options(args)
+  wanted = [p for p in chosen.peers.split(',') if p]
+  if race.missing('torch'):
+    wanted = []
+  with tempfile.TemporaryDirectory() as work:
+    return _run(chosen, args, wanted, work)
+
+
+def _run(chosen, args: list[str], wanted: list[str], work: str) -> dict:
+  command = ['-m', 'fairjax.bench.train', *args, f'--work={work}', '--side']
+  sides = {}
+  try:
+    for name in ['ours', *wanted]:
+      sides[name] = race.Process(name, [*command, name])
+      wide = 2e-2 if chosen.device == 'gpu' else 1e-4
+      race.same(
+        sides['ours'].told['loss'],
+        sides[name].told['loss'],
+        f'the losses of the first batch ({name})',
+        wide,
+      )
+    times = race.interleave(sides, rounds=chosen.rounds)
+    told = sides['ours'].told
+    shares = {n: round(s.told['real'], 3) for n, s in sides.items()}
+    peaks = {n: round(s.peak_mb) for n, s in sides.items()}
+  finally:
+    for side in sides.values():
+      side.close()
+  seconds = float(np.median(times['ours']))
+  print(f'share of real tokens: {shares}')
+  return race.report(
+    'train',
+    times,
+    items=chosen.batch * chosen.steps * chosen.seeds,
+    unit='examples/s',
+    size=chosen.size,
+    batch=chosen.batch,
+    seeds=chosen.seeds,
+    real_tokens=shares,
+    tokens_per_s=told['tokens'] / seconds,
+    tflops_per_s=told['flops'] / seconds / 1e12,
+    peak_mb=peaks,
+  )
+
+
+if __name__ == '__main__':
+  asked = options(sys.argv[1:])
+  (ours if asked.side == 'ours' else torch_side)(asked)

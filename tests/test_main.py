@@ -1,0 +1,211 @@
+"""The command line: every mistake is one sentence and code 2."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from fairjax import artefacts, main
+from fairjax.config import Config, validate
+from fairjax.errors import UserError
+from fairjax.registry import Entry, find
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+QUICK = '--config=configs/quickstart.py'
+
+
+def told(words) -> str:
+  """The sentence for a command line."""
+  with pytest.raises(UserError) as error:
+    main.tidy(['main', *words])
+  return str(error.value)
+
+
+@pytest.mark.parametrize(
+  'words, parts',
+  [
+    ([QUICK, '--config.train.lrr=1'], ('train.lrr', 'train.lr?')),
+    ([QUICK, '--config.trian.lr=1'], ('trian.lr', 'train.lr?')),
+    ([QUICK, '--config.train.lr=x'], ('train.lr', "'x'", 'number')),
+    ([QUICK, '--config.seeds=1.5'], ('seeds', '1.5', 'whole number')),
+    ([QUICK, '--config.net.scan=maybe'], ('net.scan', 'true or false')),
+    ([QUICK, '--config.diet.factual='], ('diet.factual', 'number')),
+    ([QUICK, '--config.grid.factual=a,b'], ('grid.factual', 'list')),
+    ([QUICK, '--config.seeds'], ('seeds', 'needs a value')),
+    (['--config.train.lr=1'], ('none is named', '--config=')),
+    (['--config'], ('needs a file',)),
+    (['--config=configs/quickstrat.py'], ('quickstrat', 'quickstart.py?')),
+    (['--config=/nowhere/zzz.py'], ('zzz.py', 'there are')),
+  ],
+)
+def test_a_wrong_flag_is_one_sentence(words, parts):
+  sentence = told(words)
+  assert '\n' not in sentence
+  for part in parts:
+    assert part in sentence
+
+
+@pytest.mark.parametrize(
+  'field, value',
+  [
+    ('seeds', 0),
+    ('train.batch', 0),
+    ('train.lr', 0.0),
+    ('train.epochs', 0.0),
+    ('train.evals', -1.0),
+    ('train.warmup', 1.0),
+    ('train.clip', -1.0),
+    ('train.accumulate', 3),
+    ('train.optimizer', 'sgd'),
+    ('train.best', 'f1'),
+    ('measures.level', 95.0),
+    ('measures.resamples', -1),
+    ('planted.correlation', 0.2),
+    ('planted.noise', 0.7),
+    ('data.on_bad', 'ignore'),
+    ('net.precision', 'float16'),
+    ('scoring.never', 'often'),
+    ('weighting.folds', 1),
+  ],
+)
+def test_validate_names_the_field_and_the_value(field, value):
+  config = Config()
+  *path, last = field.split('.')
+  section = config
+  for name in path:
+    section = getattr(section, name)
+  setattr(section, last, value)
+  with pytest.raises(UserError) as error:
+    validate(config)
+  assert field in str(error.value) and str(value) in str(error.value)
+
+
+def test_the_defaults_and_every_config_file_validate():
+  validate(Config())
+  for path in (ROOT / 'configs').glob('[a-z]*.py'):
+    space: dict = {}
+    exec(compile(path.read_text(), path, 'exec'), space)
+    if 'get_config' in space:
+      config = space['get_config']()
+      config.data.path = config.data.path or 'given by a flag'
+      validate(config)
+
+
+def test_overrides_may_come_in_any_order_and_form():
+  tidy = main.tidy(
+    [
+      'main',
+      '--config.scoring.names=ge,el2n',
+      '--config.train.lr=1',
+      '--noconfig.net.scan',
+      '--workdir=x',
+      QUICK,
+    ]
+  )
+  assert tidy[1].endswith('quickstart.py')
+  assert "--config.scoring.names=('ge', 'el2n')" in tidy
+  assert '--config.train.lr=1.0' in tidy
+  assert '--config.net.scan=False' in tidy
+  assert tidy[-1] == '--workdir=x'
+
+
+def test_an_unknown_entry_names_the_nearest():
+  entries = {'augment': Entry('a:b', '')}
+  with pytest.raises(UserError, match="did you mean 'augment'"):
+    find(entries, 'method', 'augmnt')
+
+
+def command(*words, **options):
+  return subprocess.run(
+    [sys.executable, '-m', 'fairjax.main', *words],
+    cwd=ROOT,
+    capture_output=True,
+    text=True,
+    env=os.environ | {'JAX_PLATFORMS': 'cpu'},
+    **options,
+  )
+
+
+def test_help_is_quick_and_the_list_is_whole():
+  assert 'configs/quickstart.py' in command('--help').stdout
+  code = 'import sys, fairjax.main; print("jax" in sys.modules)'
+  out = subprocess.run(
+    [sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True
+  )
+  assert out.stdout.strip() == 'False'  # what makes --help quick
+  listed = command('--list').stdout
+  for word in ('quickstart.py', 'planted', 'augment', 'auc', 'train'):
+    assert word in listed
+
+
+@pytest.mark.parametrize(
+  'words, part',
+  [
+    (['--config=configs/quickstart.py', '--config.train.lrr=1'], 'train.lrr'),
+    (['--bogus=1'], 'bogus'),
+    ([], 'no --config'),
+    (['stray'], 'stray'),
+    (
+      ['--config=configs/train_csv.py', '--config.data.path=no.csv'],
+      'no.csv',
+    ),
+    ([QUICK, '--config.recipe=tarin'], "'train'"),
+    ([QUICK, '--config.data.name=plantd'], "'planted'"),
+    ([QUICK, '--config.model=/no/such/model'], '/no/such/model'),
+    ([QUICK, '--config.measures.sets=tset'], 'tset'),
+    ([QUICK, '--config.tokens.tokenizer=/no/folder'], '/no/folder'),
+    ([QUICK, '--config.mesh.seed=7'], 'mesh.seed'),
+  ],
+)
+def test_a_mistake_ends_with_one_line_and_code_2(words, part, tmp_path):
+  flags = [f'--workdir={tmp_path}/run'] if words else []
+  ended = command(*words, *flags)
+  assert ended.returncode == 2, ended.stderr
+  last = ended.stderr.strip().splitlines()[-1]
+  assert last.startswith('fairjax: ') and part in last
+  assert 'Traceback' not in ended.stderr
+
+
+def test_a_config_file_of_ones_own_that_breaks(tmp_path):
+  own = tmp_path / 'own.py'
+  own.write_text('def get_config():\n  return 1 / 0\n')
+  ended = command(f'--config={own}')
+  assert ended.returncode == 2 and 'Traceback' not in ended.stderr
+  own.write_text('from fairjax import config as c\nx = c.Train(lrr=1)\n')
+  ended = command(f'--config={own}')
+  assert ended.returncode == 2 and 'lrr' in ended.stderr
+
+
+def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
+  def full(*_):
+    raise OSError(28, 'No space left on device')
+
+  artefacts.write_json(tmp_path / 'a.json', {'kept': 1})
+  monkeypatch.setattr(os, 'replace', full)
+  with pytest.raises(UserError, match='No space left on device'):
+    artefacts.write_json(tmp_path / 'a.json', {'new': 2})
+  monkeypatch.undo()
+  assert artefacts.read_json(tmp_path / 'a.json') == {'kept': 1}
+  assert [p.name for p in tmp_path.iterdir()] == ['a.json']
+
+
+def test_the_packages_of_the_project_file_are_those_there_are():
+  import tomllib
+
+  project = tomllib.loads((ROOT / 'pyproject.toml').read_text())
+  named = set(project['tool']['setuptools']['packages'])
+  found = {'fairjax', 'fairjax.configs'}
+  for path in (ROOT / 'fairjax').rglob('*.py'):
+    found.add('.'.join(path.parent.relative_to(ROOT).parts))
+  assert named == found
+
+
+def test_the_readme_names_every_file():
+  text = (ROOT / 'README.md').read_text()
+  for folder in ('fairjax', 'configs', 'launch'):
+    for path in (ROOT / folder).rglob('*'):
+      if path.suffix in ('.py', '.sh', '.sbatch', '.yaml'):
+        if path.name != '__init__.py':
+          assert path.name in text, f'README.md does not name {path}'
