@@ -13,8 +13,9 @@ and 0 or 1 their labels, five pairs of sets are looked at (Borkan et al. 2019):
 Values are exact (whole numbers from one sort, ties counted half). Resamples
 weight each row's placement, its share of the other set below it: a resampled
 value is the mean placement of either set plus the other's minus the value.
-This leaves out a term of order 1/rows (measured at 200 rows: 2 % of the width
-of an interval), and sorts once for all resamples. Sets with more than `BINS`
+This leaves out a term of order 1/rows and sorts once for all resamples. Ends
+of 95 % intervals, against drawing rows: off by 2 % of the width at 200 rows,
+4 % at 50 rows, 7 % at 200 rows with an AUC of 0.99. Sets with more than `BINS`
 distinct scores have placements from that many bins of equal size.
 """
 
