@@ -63,8 +63,10 @@ class Net:
   precision: str = 'auto'  # 'float32', 'bfloat16'; auto: bfloat16 off CPU
   scan: bool = False  # one compiled layer for all (faster to compile)
   remat: bool = False  # recompute activations in the backward pass
-  glove: str = ''  # text vectors for the word-level models (cnn, lstm)
-  freeze_embeddings: bool = True  # of the word-level models
+  glove: str = ''  # GloVe text file for cnn and lstm; '' learns vectors
+  freeze_embeddings: bool = True  # keep the vectors of `glove` as they are
+  remove_gender: bool = False  # take a gender direction out of them first
+  padding: str = 'pre'  # cnn and lstm pad and cut the start; 'post' the end
 
 
 @dataclasses.dataclass
@@ -164,21 +166,31 @@ class Scoring:
 class Diet:
   """Which rows a diet takes (methods/diet.py)."""
 
-  ranking: str = 'healthy_random'  # a ranking of --list
+  ranking: str = 'healthy_random'  # one of RANKINGS in methods/diet.py
   factual: float = 0.4  # a: share of the factual rows
   counterfactual: float = 0.4  # b: share of the twins
   replacement: bool = False  # draw with replacement, as the reference
   keep_equal: bool = False  # add twins that equal their original
+  twins: str = ''  # '' the data's own, if any; 'swap' by word lists
+  compare: tuple[str, ...] = ('none',)  # rankings trained beside it
 
 
 @dataclasses.dataclass
 class Grid:
   """Experiments over many diets as one job."""
 
-  rankings: tuple[str, ...] = ()
-  factual: tuple[float, ...] = (0.3, 0.4, 0.5)
-  counterfactual: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-  cells: str = ''  # some cells only: '0,3,5-9'; '' is all
+  rankings: tuple[str, ...] = (  # of experiment 2
+    'healthy_random',
+    'unhealthy_random',
+    'vanilla_ge',
+    'random',
+  )
+  factual: tuple[float, ...] = (0.3, 0.4, 0.5)  # a of experiment 2
+  counterfactual: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)  # b
+  augment: tuple[str, ...] = ('ge', 'el2n', 'forgetting', 'grand', 'random')
+  shares: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
+  models: tuple[str, ...] = ()  # other models of the overlap study
+  cells: str = ''  # some only: '0,3,5-9'; 'none' scores; '' all, merged
   budget: float = 0.03  # largest AUC loss of a chosen diet
 
 
@@ -197,6 +209,7 @@ class Weighting:
   formula: str = 'code'  # 'code' (class means 1) or 'paper' (P(y)/P(y|z))
   q: str = ''  # Q(y) as '0.9,0.1', class 0 first; '' is the data's P(y)
   clip: float = 0.0  # largest weight; 0 is none
+  rows: tuple[str, ...] = ('baseline', 'weight')  # of recipe weighting
 
 
 @dataclasses.dataclass
@@ -204,7 +217,7 @@ class Config:
   """One run."""
 
   recipe: str = 'train'  # a recipe of --list
-  model: str = 'mini'  # a size, a model folder, or a hub name
+  model: str = 'mini'  # a size, cnn, lstm, a model folder, or a hub name
   seeds: int = 5  # runs trained side by side
   seed: int = 0  # the first of them
   text: str = ''  # one text, for configs/swap.py
@@ -289,6 +302,7 @@ def validate(config: Config) -> None:
     ('corpus.backend', c.corpus.backend, ('local', 'dask', 'beam', 'spmd')),
     ('net.init', c.net.init, ('auto', 'pretrained', 'random')),
     ('net.precision', c.net.precision, ('auto', 'float32', 'bfloat16')),
+    ('net.padding', c.net.padding, ('pre', 'post')),
     ('train.optimizer', t.optimizer, ('adamw', 'rmsprop')),
     ('train.schedule', t.schedule, ('linear', 'constant')),
     ('train.best', t.best, ('loss', 'accuracy', 'auc')),

@@ -1,0 +1,316 @@
+"""The healthy data diet: which rows, and whose twins, a model is trained on.
+
+A diet is int(N · a) of the N training rows and int(N · b) of their
+counterfactual twins. Zayed et al. (2023, arXiv 2211.11109) call it healthy
+where the twins are those of the rows with the highest gender effect
+GE = ‖logits(x) − logits(twin)‖₂, that is, the ones a biased model reacts to,
+and the rows themselves are drawn at random. RANKINGS holds their table 3 and
+what the authors' code does under the same names where the two differ.
+
+A twin that equals its text says nothing new and is never taken, unless
+`diet.keep_equal` asks for it; there may then be fewer twins than int(N · b).
+Rows of equal score are taken by id. A random half is the beginning of an order
+that depends on (seed, half) alone: the rows of a smaller ratio are among those
+of a larger one. The authors' code draws with replacement and takes twins that
+equal their text: `replacement=True` and `keep_equal=True` do the same.
+"""
+
+import difflib
+import re
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.data import schema
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.methods import augment
+
+STREAM = 36  # of this file's random numbers
+COIN = 0.5  # of substitution, as in the paper
+
+# name: (rule of the rows, rule of the twins, what it is). The rules:
+#   all, none           whatever the ratio
+#   random              int(N · ratio) drawn at random
+#   top X, bottom X     as many, by falling or rising score X
+#   apart               random, among rows whose twin is not taken
+#   X<1, X=1, X>0       whatever the ratio: those whose score X is so
+#   heads, tails        by a fair coin for each row (heads if it has no twin)
+RANKINGS: dict[str, tuple[str, str, str]] = {
+  # The paper's table 3, as written there.
+  'healthy_random': ('random', 'top ge', 'random rows, twins by falling GE'),
+  'unhealthy_random': (
+    'random',
+    'bottom ge',
+    'random rows, twins by rising GE',
+  ),
+  'vanilla_ge': ('bottom ge', 'bottom ge', 'rows and twins by rising GE'),
+  'random': ('random', 'random', 'random rows, random twins'),
+  # What the authors' code does where it differs from the paper.
+  'unhealthy_random_code': (
+    'top ge',
+    'random',
+    'rows by falling GE, random twins: unhealthy_random in the code',
+  ),
+  'vanilla_ge_code': (
+    'top ge',
+    'top ge',
+    'rows and twins by falling GE: vanilla_GE in the code',
+  ),
+  # In the code only.
+  'super_healthy_random': (
+    'apart',
+    'top ge',
+    'twins by falling GE, random rows among the others',
+  ),
+  'healthy_ge': ('bottom ge', 'top ge', 'rows by rising, twins by falling GE'),
+  'unhealthy_ge': (
+    'top ge',
+    'bottom ge',
+    'rows by falling, twins by rising GE',
+  ),
+  'healthy_el2n': ('top el2n', 'top ge', 'rows by EL2N, twins by falling GE'),
+  'healthy_forgetting': (
+    'top forgetting',
+    'top ge',
+    'rows by forgetting, twins by falling GE',
+  ),
+  'healthy_grand': (
+    'top grand',
+    'top ge',
+    'rows by GraNd, twins by falling GE',
+  ),
+  'el2n': ('top el2n', 'random', 'rows by EL2N, random twins'),
+  'forgetting': (
+    'top forgetting',
+    'random',
+    'rows by forgetting, random twins',
+  ),
+  'grand': ('top grand', 'random', 'rows by GraNd, random twins'),
+  'healthy_stereotype': (
+    'stereotype<1',
+    'stereotype=1',
+    'twins of rows harder than their twin, all others: healthy_data_diet',
+  ),
+  'unhealthy_stereotype': (
+    'stereotype>0',
+    'stereotype=-1',
+    'rows harder than their twin, twins of easier: unhealthy_data_diet',
+  ),
+  # Experiment 1: every row and some twins.
+  'augment_ge': ('all', 'top ge', 'all rows, twins by falling GE'),
+  'augment_el2n': ('all', 'top el2n', 'all rows, twins by EL2N'),
+  'augment_forgetting': (
+    'all',
+    'top forgetting',
+    'all rows, twins by forgetting',
+  ),
+  'augment_grand': ('all', 'top grand', 'all rows, twins by GraNd'),
+  'augment_random': ('all', 'random', 'all rows, random twins'),
+  # What diets are measured against.
+  'none': ('all', 'none', 'all rows and no twin'),
+  'cda': ('all', 'all', 'all rows and all twins'),
+  'cds': ('heads', 'tails', 'each row or its twin, by a fair coin'),
+}
+RULE = re.compile(r'(\w+)([<=>])(-?\d+)')
+COMPARED = {'<': np.less, '=': np.equal, '>': np.greater}
+
+
+def with_twins(tables: Tables, config: Config) -> tuple[Tables, pd.DataFrame]:
+  """The tables with a training column `twin`, and the twins as rows.
+
+  They are the data's own or, without any and with diet.twins='swap', made by
+  the words of `config.method`. Row i of the second result is the twin of row i
+  of the training table.
+  """
+  table = tables['train']
+  if config.diet.twins not in ('', 'swap'):
+    raise UserError(
+      f"diet.twins is {config.diet.twins!r}; it is '' (the data's own twins, "
+      "where it has any) or 'swap' (by word lists)"
+    )
+  own = table.drop(columns='twin', errors='ignore')
+  twins = augment.counterparts(own if config.diet.twins else table, config)
+  table = table.assign(twin=twins['text'])
+  return {**tables, 'train': table}, twins.drop(columns='same')
+
+
+def diet(
+  table: pd.DataFrame, scores: pd.DataFrame, config: Config, seed: int
+) -> tuple[list[str], list[str]]:
+  """Ids of the rows, and of the rows whose twin, that `config.diet` takes.
+
+  With replacement an id may come more than once.
+  """
+  options = config.diet
+  found = positions(
+    table,
+    scores,
+    options.ranking,
+    (options.factual, options.counterfactual),
+    config,
+    seed,
+  )
+  ids = table['id'].to_numpy()
+  return list(ids[found[0]]), list(ids[found[1]])
+
+
+def rows(
+  table: pd.DataFrame,
+  scores: pd.DataFrame | None,
+  ranking: str,
+  ratios: tuple[float, float],
+  config: Config,
+  seeds: list[int],
+) -> np.ndarray:
+  """[s, n]: what each seed trains on, of a pool of all rows, then all twins."""
+  return np.stack(
+    [
+      np.concatenate([own, len(table) + twins]).astype(np.int32)
+      for own, twins in (
+        positions(table, scores, ranking, ratios, config, seed)
+        for seed in seeds
+      )
+    ]
+  )
+
+
+def positions(
+  table: pd.DataFrame,
+  scores: pd.DataFrame | None,
+  ranking: str,
+  ratios: tuple[float, float],
+  config: Config,
+  seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+  """Places in the table of the rows, and of the twins, of a ranking.
+
+  `table` has the column `twin`, and `scores` a row for each of its ids. What
+  is chosen does not depend on the order of either.
+  """
+  check(ranking, ratios)
+  of_rows, of_twins, _ = RANKINGS[ranking]
+  by_id = np.argsort(table['id'].to_numpy(str), kind='stable')
+  draw = lambda half: np.random.default_rng([seed, STREAM, half])
+  usable = schema.has_twin(table).to_numpy() | config.diet.keep_equal
+  tails = np.zeros(len(table), bool)
+  tails[by_id] = draw(2).random(len(table)) < COIN
+  tails &= usable
+
+  def take(rule, half, may):
+    order, n = by_id[may[by_id]], int(len(table) * ratios[half])
+    if rule in ('random', 'apart'):
+      return drawn(order, n, draw(half), config.diet.replacement)
+    if rule in ('all', 'none'):
+      return order if rule == 'all' else order[:0]
+    if rule in ('heads', 'tails'):
+      return order[tails[order] == (rule == 'tails')]
+    if match := RULE.fullmatch(rule):
+      name, sign, number = match.groups()
+      values = column(scores, table, name)[order]
+      return order[COMPARED[sign](values, int(number))]
+    end, name = rule.split()
+    values = column(scores, table, name)[order]
+    falling = -values if end == 'top' else values
+    return order[np.argsort(falling, kind='stable')][:n]
+
+  twins = take(of_twins, 1, usable)
+  free = np.ones(len(table), bool)
+  if of_rows == 'apart':
+    free[twins] = False
+  return take(of_rows, 0, free), twins
+
+
+def drawn(
+  order: np.ndarray, n: int, rng: np.random.Generator, replacement: bool
+) -> np.ndarray:
+  """n of `order` at random; without replacement at most all of them."""
+  if replacement and len(order):
+    return order[rng.integers(len(order), size=n)]
+  return rng.permutation(order)[:n]
+
+
+def check(ranking: str, ratios: tuple[float, float]) -> None:
+  """Raises UserError for a ranking or a share that there is not."""
+  if ranking not in RANKINGS:
+    near = difflib.get_close_matches(ranking, RANKINGS, n=1)
+    hint = f'did you mean {near[0]!r}?' if near else f'there are {[*RANKINGS]}'
+    raise UserError(f'there is no ranking named {ranking!r}; {hint}')
+  for name, ratio in zip(('factual', 'counterfactual'), ratios):
+    if not 0 <= ratio <= 1:
+      raise UserError(
+        f'diet.{name} is {ratio}; a share of the rows in [0, 1] is needed'
+      )
+
+
+def needs(ranking: str) -> list[str]:
+  """The scores that a ranking looks at."""
+  check(ranking, (0, 0))
+  found = []
+  for rule in RANKINGS[ranking][:2]:
+    match = RULE.fullmatch(rule)
+    if match or ' ' in rule:
+      found.append(match[1] if match else rule.split()[1])
+  return list(dict.fromkeys(found))
+
+
+def column(
+  scores: pd.DataFrame | None, table: pd.DataFrame, name: str
+) -> np.ndarray:
+  """A score of each row of the table, by id."""
+  if scores is None or name not in scores:
+    raise UserError(
+      f'the ranking needs the score {name!r}, which was not computed; add it '
+      'to scoring.names'
+    )
+  values = scores.set_index('id')[name].reindex(table['id']).to_numpy(float)
+  if np.isnan(values).any():
+    lost = table['id'].iloc[int(np.isnan(values).argmax())]
+    raise UserError(
+      f'row {lost!r} has no score {name!r}; score the rows that are ranked'
+    )
+  return values
+
+
+def facts(table: pd.DataFrame, taken: np.ndarray) -> dict:
+  """What a diet holds, for its report: of the first seed's [s, n] rows."""
+  n, first = len(table), taken[0]
+  twins = first[first >= n] - n
+  equal = ~schema.has_twin(table).to_numpy()
+  return {
+    'rows': int((first < n).sum()),
+    'twins': len(twins),
+    'equal twins': int(equal[twins].sum()),
+    'total': len(first),
+    'distinct': len(np.unique(first)),
+    'of CDA': len(first) / (n + int((~equal).sum())),
+  }
+
+
+def notes(table: pd.DataFrame, taken: np.ndarray, config: Config) -> list[str]:
+  """What there is to say about `config.diet` on this table."""
+  found, options = facts(table, taken), config.diet
+  equal = int((~schema.has_twin(table)).sum())
+  said = [
+    f'diet {options.ranking}: {found["rows"]} rows and {found["twins"]} twins '
+    f'of {len(table)} rows, {found["of CDA"]:.0%} of what all rows with all '
+    f'twins holds; {equal} rows have no twin that differs'
+    + (
+      f', and {found["equal twins"]} such twins were added too'
+      if options.keep_equal
+      else ''
+    )
+  ]
+  asked = int(len(table) * options.counterfactual)
+  ranked = RANKINGS[options.ranking][1].split()[0] in (
+    'top',
+    'bottom',
+    'random',
+  )
+  if ranked and found['twins'] < asked:
+    said.append(
+      f'diet {options.ranking}: {asked} twins were asked for and only '
+      f'{found["twins"]} differ from their text'
+    )
+  return said

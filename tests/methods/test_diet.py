@@ -1,0 +1,316 @@
+"""Diets against a slow twin that follows the papers' words, and their laws."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairjax.config import Config, Diet
+from fairjax.errors import UserError
+from fairjax.methods import diet
+from fairjax.methods.diet import RANKINGS
+
+SCORES = ('ge', 'el2n', 'forgetting', 'grand', 'stereotype')
+CODE = Diet(replacement=True, keep_equal=True)
+
+
+def tables(n=40, seed=0, equal=0.3):
+  """Rows in no order of their ids, and scores with many ties."""
+  rng = np.random.default_rng(seed)
+  ids = [f'r{k}' for k in rng.permutation(n)]
+  text = [f'text {i}' for i in ids]
+  twin = [t if rng.random() < equal else t + ' twin' for t in text]
+  table = pd.DataFrame({'id': ids, 'text': text, 'label': 0, 'twin': twin})
+  scores = pd.DataFrame({'id': ids})
+  for name in SCORES[:-1]:
+    scores[name] = rng.integers(0, 6, n) / 4
+  scores['stereotype'] = rng.integers(-1, 2, n)
+  # Rows of either frame may come in any order.
+  return table, scores.sample(frac=1, random_state=seed)
+
+
+def taken(name, a, b, table, scores, options=None, seed=0):
+  options = dataclasses.replace(
+    options or Diet(), ranking=name, factual=a, counterfactual=b
+  )
+  return diet.diet(table, scores, Config(diet=options), seed)
+
+
+def slow_first(rows, score, n, falling):
+  """One after the other: the best of those left, the first id of equals."""
+  left, out = list(rows), []
+  while left and len(out) < n:
+    ends = max if falling else min
+    best = ends(score[i] for i in left)
+    out.append(min(i for i in left if score[i] == best))
+    left.remove(out[-1])
+  return out
+
+
+def slow(name, a, b, table, scores):
+  """What is certain of a ranking: the sets of ids that no lot decides."""
+  twin_of = dict(zip(table['id'], table['twin']))
+  text_of = dict(zip(table['id'], table['text']))
+  score = {s: dict(zip(scores['id'], scores[s])) for s in SCORES}
+  rows = sorted(table['id'])
+  twins = [i for i in rows if twin_of[i] != text_of[i]]
+  n, m = int(len(rows) * a), int(len(rows) * b)
+  falling = lambda who, s, k: slow_first(who, score[s], k, True)
+  rising = lambda who, s, k: slow_first(who, score[s], k, False)
+  signs = score['stereotype']
+  of_score = lambda s: (falling(rows, s, n), None)
+  return {
+    # Zayed et al., table 3: random factual rows, counterfactuals by GE.
+    'healthy_random': lambda: (None, falling(twins, 'ge', m)),
+    'unhealthy_random': lambda: (None, rising(twins, 'ge', m)),
+    'vanilla_ge': lambda: (rising(rows, 'ge', n), rising(twins, 'ge', m)),
+    'random': lambda: (None, None),
+    # Their code.
+    'unhealthy_random_code': lambda: of_score('ge'),
+    'vanilla_ge_code': lambda: (
+      falling(rows, 'ge', n),
+      falling(twins, 'ge', m),
+    ),
+    'super_healthy_random': lambda: (None, falling(twins, 'ge', m)),
+    'healthy_ge': lambda: (rising(rows, 'ge', n), falling(twins, 'ge', m)),
+    'unhealthy_ge': lambda: (falling(rows, 'ge', n), rising(twins, 'ge', m)),
+    'healthy_el2n': lambda: (
+      falling(rows, 'el2n', n),
+      falling(twins, 'ge', m),
+    ),
+    'healthy_forgetting': lambda: (
+      falling(rows, 'forgetting', n),
+      falling(twins, 'ge', m),
+    ),
+    'healthy_grand': lambda: (
+      falling(rows, 'grand', n),
+      falling(twins, 'ge', m),
+    ),
+    'el2n': lambda: of_score('el2n'),
+    'forgetting': lambda: of_score('forgetting'),
+    'grand': lambda: of_score('grand'),
+    'healthy_stereotype': lambda: (
+      [i for i in rows if signs[i] < 1],
+      [i for i in twins if signs[i] == 1],
+    ),
+    'unhealthy_stereotype': lambda: (
+      [i for i in rows if signs[i] > 0],
+      [i for i in twins if signs[i] == -1],
+    ),
+    'augment_ge': lambda: (rows, falling(twins, 'ge', m)),
+    'augment_el2n': lambda: (rows, falling(twins, 'el2n', m)),
+    'augment_forgetting': lambda: (rows, falling(twins, 'forgetting', m)),
+    'augment_grand': lambda: (rows, falling(twins, 'grand', m)),
+    'augment_random': lambda: (rows, None),
+    'none': lambda: (rows, []),
+    'cda': lambda: (rows, twins),
+    'cds': lambda: (None, None),
+  }[name]()
+
+
+@pytest.mark.parametrize('name', RANKINGS)
+@settings(max_examples=15, deadline=None)
+@given(
+  seed=st.integers(0, 10**6),
+  a=st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0]),
+  b=st.sampled_from([0.0, 0.2, 0.4, 1.0]),
+  equal=st.sampled_from([0.0, 0.3, 1.0]),
+)
+def test_rankings_are_those_of_the_slow_twin(name, seed, a, b, equal):
+  table, scores = tables(30, seed, equal)
+  rows, twins = taken(name, a, b, table, scores, seed=seed)
+  want_rows, want_twins = slow(name, a, b, table, scores)
+  if want_rows is not None:
+    assert sorted(rows) == sorted(want_rows)
+  if want_twins is not None:
+    assert sorted(twins) == sorted(want_twins)
+
+
+@pytest.mark.parametrize('name', RANKINGS)
+def test_contract(name):
+  table, scores = tables(60)
+  rows, twins = taken(name, 0.4, 0.3, table, scores, seed=5)
+  ids = set(table['id'])
+  usable = set(table['id'][table['twin'] != table['text']])
+  assert set(rows) <= ids and set(twins) <= usable  # no equal twins
+  assert len(set(rows)) == len(rows) and len(set(twins)) == len(twins)
+  assert (rows, twins) == taken(name, 0.4, 0.3, table, scores, seed=5)
+  # The order of the table and of the scores is nobody's business.
+  mixed = table.sample(frac=1, random_state=3), scores.sort_values('id')
+  again = taken(name, 0.4, 0.3, *mixed, seed=5)
+  assert (set(rows), set(twins)) == (set(again[0]), set(again[1]))
+  drawn = {'random', 'apart', 'heads'} & set(RANKINGS[name][:2])
+  other = taken(name, 0.4, 0.3, table, scores, seed=6)
+  assert ((rows, twins) != other) == bool(drawn)
+
+
+@pytest.mark.parametrize('name', RANKINGS)
+def test_limits(name):
+  table, scores = tables(30)
+  usable = int((table['twin'] != table['text']).sum())
+  ruled = lambda rule: rule.split()[0] in ('random', 'apart', 'top', 'bottom')
+  for a, b in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)):
+    rows, twins = taken(name, a, b, table, scores)
+    if ruled(RANKINGS[name][1]):
+      assert len(twins) == b * usable
+    if ruled(RANKINGS[name][0]) and RANKINGS[name][0] != 'apart':
+      assert len(rows) == a * len(table)
+
+
+@pytest.mark.parametrize(
+  'a, b, rows, twins', [(0.3, 0.2, 4057, 2705), (0.4, 0.4, 5410, 5410)]
+)
+def test_sizes_of_the_paper(a, b, rows, twins):
+  """13,525 tweets of which 4,889 have a twin that differs."""
+  n, differ = 13525, 4889
+  ids = [f'{k:05d}' for k in range(n)]
+  table = pd.DataFrame({'id': ids, 'text': 'x', 'label': 0, 'twin': 'x'})
+  table.loc[: differ - 1, 'twin'] = 'y'
+  score = np.where(np.arange(n) < differ, np.arange(n) + 1.0, 0.0)
+  scores = pd.DataFrame({'id': ids, 'ge': score})
+  found = taken('healthy_random', a, b, table, scores, CODE)
+  assert [len(part) for part in found] == [rows, twins]
+  plain = taken('healthy_random', a, b, table, scores)
+  assert [len(part) for part in plain] == [rows, min(twins, differ)]
+  if a == 0.4:
+    # With replacement 5,410 draws are about 4,459 rows, and the first 40 % by
+    # GE hold 90.4 % of twins that differ.
+    assert len(found[0]) + len(found[1]) == 10820
+    assert abs(len(set(found[0])) - 4459) < 60
+    assert sum(int(i) < differ for i in found[1]) / twins == pytest.approx(
+      0.904, abs=1e-3
+    )
+
+
+def test_sizes_on_the_real_tweets(shared):
+  folder = shared / 'twitter_sexism'
+  text = pd.read_csv(folder / 'train_original.csv', keep_default_na=False)
+  twin = pd.read_csv(folder / 'train_gender_swap.csv', keep_default_na=False)
+  table = pd.DataFrame(
+    {'id': [str(k) for k in range(len(text))], 'text': text['tweet']}
+  ).assign(label=text['Class'], twin=twin['tweet'])
+  published = pd.read_csv(folder / 'train_published_scores_even.csv')
+  ge = pd.Series(0.0, index=table.index)
+  ge[published['row']] = published['original: bert-base-cased GE'].to_numpy()
+  scores = pd.DataFrame({'id': table['id'], 'ge': ge})
+  found = taken('healthy_random', 0.3, 0.2, table, scores, CODE)
+  assert sum(map(len, found)) == 6762
+  rows, twins = taken('healthy_random', 0.4, 0.4, table, scores)
+  assert (len(rows), len(twins)) == (5410, 4889)  # no more twins differ
+  config = Config(diet=Diet())
+  pool = diet.rows(table, scores, 'healthy_random', (0.4, 0.4), config, [0, 1])
+  assert pool.shape == (2, 10299) and pool.max() < 2 * len(table)
+  first, second = diet.notes(table, pool, config)
+  assert '8636 rows have no twin that differs' in first
+  assert '5410 twins were asked for and only 4889' in second
+
+
+def test_random_halves_nest_and_are_independent():
+  table, scores = tables(200, equal=0.0)
+  small = taken('random', 0.2, 0.1, table, scores, seed=1)
+  large = taken('random', 0.5, 0.4, table, scores, seed=1)
+  assert set(small[0]) < set(large[0]) and set(small[1]) < set(large[1])
+  shared = len(set(large[0]) & set(large[1]))
+  assert 15 < shared < 65  # 40 are expected of two draws of 100 and 80
+
+
+def test_super_healthy_rows_are_not_those_of_the_twins():
+  table, scores = tables(60, equal=0.0)
+  for options in (Diet(), Diet(replacement=True)):
+    rows, twins = taken(
+      'super_healthy_random', 0.4, 0.4, table, scores, options
+    )
+    assert len(rows) == len(twins) == 24 and not set(rows) & set(twins)
+  # No row is left where all twins are taken.
+  assert not taken('super_healthy_random', 0.4, 1.0, table, scores)[0]
+
+
+def test_substitution_keeps_each_row_once():
+  table, _ = tables(400)
+  rows, twins = taken('cds', 1.0, 1.0, table, None)
+  assert sorted(rows + twins) == sorted(table['id'])
+  usable = (table['twin'] != table['text']).sum()
+  assert abs(len(twins) - usable / 2) < 4 * (usable / 4) ** 0.5
+
+
+def test_rows_of_the_pool():
+  table, scores = tables(30)
+  config = Config(diet=Diet())
+  found = diet.rows(table, scores, 'cda', (1, 1), config, [0, 1, 2])
+  n = len(table)
+  usable = np.flatnonzero(table['twin'] != table['text'])
+  for row in found:
+    assert sorted(row) == [*range(n), *(n + usable)]
+  mine = diet.rows(table, scores, 'healthy_random', (0.5, 0.2), config, [0, 1])
+  ids, twins = taken('healthy_random', 0.5, 0.2, table, scores, seed=1)
+  want = [*table['id'].iloc[mine[1][mine[1] < n]]]
+  assert want == ids
+  assert [*table['id'].iloc[mine[1][mine[1] >= n] - n]] == twins
+  assert (mine[0] != mine[1]).any()
+
+
+def test_equal_twins_on_request():
+  table, scores = tables(40, equal=0.5)
+  options = Diet(keep_equal=True, factual=0.5, counterfactual=0.9)
+  _, twins = taken('healthy_random', 0.5, 0.9, table, scores, options)
+  assert len(twins) == 36
+  config = Config(diet=options)
+  pool = diet.rows(table, scores, 'healthy_random', (0.5, 0.9), config, [0])
+  facts = diet.facts(table, pool)
+  equal = (table['twin'] == table['text']).sum()
+  assert equal - 4 <= facts['equal twins'] <= equal
+  assert (
+    f'{facts["equal twins"]} such twins were added'
+    in diet.notes(table, pool, config)[0]
+  )
+
+
+def test_twins_of_the_data_or_by_words():
+  table = pd.DataFrame(
+    {
+      'id': ['a', 'b'],
+      'text': ['she left', 'it rained'],
+      'label': [0, 1],
+      'twin': ['he LEFT', 'it rained'],
+    }
+  )
+  config = Config(diet=Diet())
+  own, rows = diet.with_twins({'train': table}, config)
+  assert (
+    list(own['train']['twin'])
+    == list(rows['text'])
+    == [
+      'he LEFT',
+      'it rained',
+    ]
+  )
+  config = Config(diet=Diet(twins='swap'))
+  made, rows = diet.with_twins({'train': table}, config)
+  assert list(made['train']['twin']) == ['he left', 'it rained']
+  assert list(rows['label']) == [0, 1] and list(rows['id']) == [
+    'a~twin',
+    'b~twin',
+  ]
+
+
+def test_what_is_wrong_is_said():
+  table, scores = tables(20)
+  with pytest.raises(UserError, match=r"'healthy_randon'.*'healthy_random'"):
+    taken('healthy_randon', 0.4, 0.4, table, scores)
+  with pytest.raises(UserError, match=r'diet\.factual is 1\.5; a share'):
+    taken('random', 1.5, 0.4, table, scores)
+  with pytest.raises(UserError, match=r"score 'ge'.*scoring\.names"):
+    taken('healthy_random', 0.4, 0.4, table, scores.drop(columns='ge'))
+  with pytest.raises(UserError, match="has no score 'ge'"):
+    taken('healthy_random', 0.4, 0.4, table, scores.iloc[1:])
+  with pytest.raises(UserError, match=r'diet\.twins'):
+    diet.with_twins({'train': table}, Config(diet=Diet(twins='both')))
+
+
+def test_needs():
+  assert diet.needs('healthy_el2n') == ['el2n', 'ge']
+  assert diet.needs('unhealthy_stereotype') == ['stereotype']
+  assert diet.needs('random') == diet.needs('cds') == []
