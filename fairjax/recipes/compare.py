@@ -14,6 +14,7 @@ import re
 
 from fairjax import artefacts, stages
 from fairjax.config import Config
+from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import METHODS
 from fairjax.metrics.compare import compare as differences
@@ -51,10 +52,10 @@ LIMITS = {  # why a method may not help
 def run(config: Config, folder: pathlib.Path) -> dict:
   """none and each contender → train → differences to none → one table."""
   log = Log(folder, config, main=mesh.is_main())
-  contenders = {'none': variant(config, 'none')}
-  for name in config.method.compare or usual(config):
-    contenders[name] = variant(config, name)
-  sets = stages.test_sets(config, stages.load(config, folder, log))
+  tables = stages.load(config, folder, log)
+  sets = stages.test_sets(config, tables)
+  chosen = config.method.compare or usual(config, tables)
+  contenders = {n: variant(config, n) for n in ('none', *chosen)}
   found, chances = {}, {}
   for name, own in contenders.items():
     place = folder / place_of(name)
@@ -81,9 +82,16 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   return results
 
 
-def usual(config: Config) -> tuple[str, ...]:
+def usual(config: Config, tables: Tables) -> tuple[str, ...]:
   """All methods that this config has what is needed for."""
-  return USUAL + (('supplement',) if config.method.table else ())
+  by = [name.strip() for name in config.method.by.split(',')]
+  known = {*tables['train'], 'gender'}  # gender can be read from the texts
+  return tuple(
+    name
+    for name in (*USUAL, 'supplement')
+    if (config.method.table or name != 'supplement')
+    and (known.issuperset(by) or not name.startswith('balance'))
+  )
 
 
 def variant(config: Config, name: str) -> Config:

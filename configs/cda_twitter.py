@@ -1,0 +1,31 @@
+"""Counterfactual augmentation of the sexism tweets: every twin is added.
+
+  python -m fairjax.main --config=configs/cda_twitter.py \\
+      --config.data.path=FOLDER_OR_ZIP
+
+The published twins are used: 4,889 of 13,524 differ from their tweet and join
+it (18,413 rows; the paper also adds the other 8,635 once more, as
+--config.method.keep_equal=true does). The top 30 % by a score:
+--config.method.ratio=0.3 --config.method.rank=ge --config.scoring.path=FILE
+
+Model and training as in configs/train_twitter.py, which is the run to compare
+with. To train both, and test the difference, in one go:
+--config.recipe=compare --config.method.compare=augment. On a CPU take a
+smaller model: --config.model=path/to/MiniLM --config.train.lr=2e-5
+--config.train.epochs=2 --config.seeds=1.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='train',
+    model='bert-base-cased',
+    seeds=5,
+    data=c.Data(name='twitter_sexism', on_bad='drop'),
+    tokens=c.Tokens(max_length=100),
+    train=c.Train(lr=1e-6, batch=64, epochs=15, patience=3),
+    measures=c.Measures(sets=('test', 'identity')),
+    method=c.Method(name='augment', ratio=1.0),
+  )
