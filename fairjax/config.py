@@ -91,6 +91,7 @@ class Train:
   patience: int = 3  # evaluations without a gain before stopping; 0 never
   save_every: int = 200  # steps between checkpoints
   track: bool = False  # predict the training rows after every epoch
+  export: bool = False  # also write each seed as a Hugging Face folder
 
 
 @dataclasses.dataclass

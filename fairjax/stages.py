@@ -10,6 +10,7 @@ import pathlib
 import platform
 import subprocess
 import sys
+import tempfile
 from typing import Any, NamedTuple
 
 import jax
@@ -26,7 +27,7 @@ from fairjax.data.templates import TEST_SETS, term_members
 from fairjax.errors import UserError
 from fairjax.methods import METHODS, READS
 from fairjax.metrics.assess import assess as measure
-from fairjax.models import Model, build
+from fairjax.models import Model, build, hf
 from fairjax.registry import find
 from fairjax.report import page
 from fairjax.report import tables as tabular
@@ -240,6 +241,25 @@ def _read_fit(place: pathlib.Path, ready: Ready) -> loop.Fitted:
     {int(k): place / 'snapshots' / p for k, p in notes['snapshots'].items()},
     {int(k): place / 'tracks' / p for k, p in notes['tracks'].items()},
   )
+
+
+def export(config: Config, ready: Ready, params, folder, log: Log) -> None:
+  """A Hugging Face folder for each seed, where the config asks for them."""
+  if not config.train.export or not mesh.is_main():
+    return
+  if ready.model.shape is None:
+    raise UserError(
+      f'model {config.model!r} has no Hugging Face form; leave '
+      '--config.train.export off, its weights are in training/'
+    )
+  with tempfile.TemporaryDirectory() as files:
+    tokens.save_tokenizer(ready.tokenizer, files)
+    names = sorted(pathlib.Path(files).iterdir())
+    for i, seed in enumerate(loop.seed_list(config)):
+      one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
+      place = folder / 'export' / f'seed_{seed}'
+      hf.save(place, ready.model.module, one, names)
+  log.line(f'models for transformers: {folder / "export"}')
 
 
 def probabilities(

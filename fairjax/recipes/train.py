@@ -23,6 +23,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     folder,
     log,
   )
+  stages.export(config, ready, fitted.params, folder, log)
   chances = {
     name: stages.probabilities(config, ready, fitted.params, table)
     for name, table in stages.as_read(config, sets).items()
