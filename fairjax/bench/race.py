@@ -184,7 +184,7 @@ def serve(unit: Callable[[], Any], **told: Any) -> None:
         break
       start = time.perf_counter()
       unit()
-      answer({'seconds': time.perf_counter() - start, 'peak_mb': _peak_mb()})
+      answer({'seconds': time.perf_counter() - start, 'peak_mb': peak_mb()})
 
 
 @contextlib.contextmanager
@@ -199,7 +199,8 @@ def _answers():
     yield answer
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
+  """The most memory that this process has held."""
   import resource  # absent on Windows
 
   peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -2,4 +2,49 @@
 
 from fairjax.registry import Entry
 
-SCORES: dict[str, Entry] = {}
+# Each is score(seen: seen.Seen, config: Config) -> float [seeds, examples]
+SCORES: dict[str, Entry] = {
+  'ge': Entry(
+    'fairjax.scores.errors:ge_scores',
+    'distance between the logits of a text and of its twin',
+  ),
+  'el2n': Entry(
+    'fairjax.scores.errors:el2n_scores',
+    'length of the error of the predicted probabilities',
+  ),
+  'grand': Entry(
+    'fairjax.scores.grand:grand_scores',
+    'exact norm of the gradient of one example over all parameters',
+  ),
+  'forgetting': Entry(
+    'fairjax.scores.forgetting:forgetting_scores',
+    'how often a learned example is unlearned over the epochs',
+  ),
+  'stereotype': Entry(
+    'fairjax.scores.errors:stereotype_scores',
+    '1 where the text is harder than its twin, -1 where easier, else 0',
+  ),
+  'logit_gap': Entry(
+    'fairjax.scores.errors:logit_gap_scores',
+    "distance to the twin in the logit of measures.positive's class",
+  ),
+  'probability_gap': Entry(
+    'fairjax.scores.errors:probability_gap_scores',
+    "distance to the twin in the probability of measures.positive's class",
+  ),
+  'confidence': Entry(
+    'fairjax.scores.cartography:confidence_scores',
+    'mean probability of the own label over the epochs',
+  ),
+  'variability': Entry(
+    'fairjax.scores.cartography:variability_scores',
+    'deviation of the probability of the own label over the epochs',
+  ),
+  'correctness': Entry(
+    'fairjax.scores.cartography:correctness_scores',
+    'share of the epochs in which the own label is predicted',
+  ),
+}
+
+# Those that need the predictions of every epoch of a run.
+TRACKED = ('forgetting', 'confidence', 'variability', 'correctness')

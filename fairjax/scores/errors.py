@@ -1,0 +1,76 @@
+"""Scores of a model's errors: GE, EL2N, the stereotype sign, class gaps.
+
+With f the logits, p = softmax(f), y the label's one-hot vector and x' the
+counterfactual of x,
+
+  GE(x)         = ‖f(x) - f(x')‖₂      on the logits; 0 where x' is x
+  EL2N(x, y)    = ‖p(x) - y‖₂
+  stereotype    = sign(EL2N(x, y) - EL2N(x', y))
+  gap of c      = |f_c(x) - f_c(x')|, or of p_c
+
+GE is the gender equality of Zayed et al. 2023 (arXiv:2211.11109, "Deep
+Learning on a Healthy Data Diet"), EL2N that of Paul et al. 2021
+(arXiv:2107.07075). A stereotype of 1 says that the text as written has the
+larger error, -1 that its counterfactual has.
+"""
+
+import numpy as np
+from jaxtyping import Float, Integer
+from scipy.special import softmax
+
+
+def ge(
+  logits: Float[np.ndarray, '*s n c'], twins: Float[np.ndarray, '*s n c']
+) -> Float[np.ndarray, '*s n']:
+  """Distance between a text's logits and its twin's."""
+  return np.linalg.norm(logits.astype(np.float64) - twins, axis=-1)
+
+
+def el2n(
+  logits: Float[np.ndarray, '*s n c'], label: Integer[np.ndarray, ' n']
+) -> Float[np.ndarray, '*s n']:
+  """Length of the error of the predicted probabilities; at most √2."""
+  error = softmax(logits.astype(np.float64), axis=-1)
+  error[..., np.arange(len(label)), label] -= 1
+  return np.linalg.norm(error, axis=-1)
+
+
+def stereotype(
+  logits: Float[np.ndarray, '*s n c'],
+  twins: Float[np.ndarray, '*s n c'],
+  label: Integer[np.ndarray, ' n'],
+) -> Float[np.ndarray, '*s n']:
+  """1 where the text as written has the larger error, -1 where its twin."""
+  return np.sign(el2n(logits, label) - el2n(twins, label))
+
+
+def gap(
+  values: Float[np.ndarray, '*s n c'],
+  twins: Float[np.ndarray, '*s n c'],
+  which: int,
+) -> Float[np.ndarray, '*s n']:
+  """Distance in one class, of logits or of probabilities."""
+  return np.abs(values[..., which].astype(np.float64) - twins[..., which])
+
+
+def ge_scores(seen, config) -> Float[np.ndarray, 's n']:
+  return ge(seen.logits, seen.twins)
+
+
+def el2n_scores(seen, config) -> Float[np.ndarray, 's n']:
+  return el2n(seen.logits, seen.label)
+
+
+def stereotype_scores(seen, config) -> Float[np.ndarray, 's n']:
+  return stereotype(seen.logits, seen.twins, seen.label)
+
+
+def logit_gap_scores(seen, config) -> Float[np.ndarray, 's n']:
+  return gap(seen.logits, seen.twins, config.measures.positive)
+
+
+def probability_gap_scores(seen, config) -> Float[np.ndarray, 's n']:
+  chances = lambda logits: softmax(logits.astype(np.float64), axis=-1)
+  return gap(
+    chances(seen.logits), chances(seen.twins), config.measures.positive
+  )

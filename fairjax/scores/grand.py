@@ -1,0 +1,101 @@
+"""GraNd: the gradient norm of one example's loss, for all examples.
+
+  GraNd(x, y) = ‖∇_θ ℓ(f_θ(x), y)‖₂    over all parameters θ, dropout off
+
+(Paul, Ganguli and Dziugaite 2021, arXiv:2107.07075.) The squared norms come
+out of one backward pass as the cotangents of zero probes (models/layers.py):
+no gradient of a parameter, let alone one an example, is ever made, and memory
+is that of a batch. The loss is the plain cross-entropy, whatever the weight of
+the row.
+"""
+
+import collections
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from fairjax.data import batches as packing
+from fairjax.data.batches import Pool
+from fairjax.errors import UserError
+from fairjax.models import Model, layers
+from fairjax.train import mesh, step
+
+AHEAD = 4  # batches given to the device before the first result is awaited
+
+
+def grand(
+  model: Model, params, pool: Pool, place, batch: int = 64, log=None
+) -> Float[np.ndarray, 's n']:
+  """The norms of all examples under each seed's stacked parameters."""
+  rows = np.arange(len(pool.label), dtype=np.int32)
+  layout = packing.layout(
+    pool.tokens.lengths, batch, rows_multiple=place.shape['data']
+  )
+  sweep = packing.sweep(pool, rows, layout)
+  check(model, params, sweep[0])
+  norms = compiled(model, place)
+  out = np.empty((len(jax.tree.leaves(params)[0]), len(rows)), np.float32)
+  waiting: collections.deque = collections.deque()
+  for i in range(len(sweep)):
+    host = sweep[i]
+    found = norms(params, mesh.place_batch(place, host, stacked=False))
+    waiting.append((host['example'], found))
+    while len(waiting) > (AHEAD if i + 1 < len(sweep) else 0):
+      example, found = waiting.popleft()
+      out[:, example[example >= 0]] = np.asarray(found)[:, example >= 0]
+    if log:
+      log.step(i + 1, len(sweep), 'gradient norms')
+  return out
+
+
+def check(model: Model, params, batch: dict) -> None:
+  """One sentence for a model whose norms would leave a parameter out."""
+  one = jax.tree.map(
+    lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), params
+  )
+  missing = layers.uncovered(one, layers.zero_probes(model.module, one, batch))
+  if missing:
+    raise UserError(
+      f'parameter {missing[0]} of the model is covered by no probe, so its '
+      'gradient would be missing from GraNd; let it live in a Dense, Embed or '
+      'LayerNorm of fairjax/models/layers.py'
+    )
+
+
+def squares(model: Model, params, batch: dict) -> Float[jax.Array, ' b']:
+  """‖∇_θ ℓ_i‖² of each example i of a batch; 0 for padding examples."""
+  real = batch['example'] >= 0
+
+  def loss(probes):
+    variables = {'params': params, 'probes': probes}
+    each = step.cross_entropy(
+      model.module.apply(variables, batch), batch['label']
+    )
+    return jnp.sum(jnp.where(real, each, 0.0))
+
+  found = jax.grad(loss)(layers.zero_probes(model.module, params, batch))
+  # A scanned layer's probe is [depth, b].
+  return sum(
+    leaf.reshape(-1, len(real)).sum(0) for leaf in jax.tree.leaves(found)
+  )
+
+
+@functools.lru_cache(maxsize=8)
+def compiled(model: Model, place):
+  """norms(stacked params, batch) -> [s, b], the same batch for all seeds."""
+
+  @jax.jit
+  def norms(params, batch):
+    each = lambda p: jnp.sqrt(squares(model, p, batch))
+    out = mesh.over_seeds(place, each)(params)
+    return jax.lax.with_sharding_constraint(out, mesh.everywhere(place))
+
+  return norms
+
+
+def grand_scores(seen, config) -> Float[np.ndarray, 's n']:
+  """GraNd of the rows that a scoring model has seen (scores/seen.py)."""
+  return seen.norms

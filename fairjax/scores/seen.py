@@ -1,0 +1,122 @@
+"""What a scoring model says of a table: all that a score may look at."""
+
+import functools
+import pathlib
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+from scipy.special import softmax
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.data import batches, schema, tokens
+from fairjax.errors import UserError
+from fairjax.scores import TRACKED
+from fairjax.scores.grand import grand
+from fairjax.train import loop
+from fairjax.train.progress import Log
+
+
+class Seen:
+  """What a scoring model says of a table; a part is made when asked for.
+
+  Dropout is off throughout. `tracks` are the logits after each epoch of a run
+  (`Fitted.tracks`), which scores over epochs read.
+  """
+
+  def __init__(
+    self,
+    config: Config,
+    ready: stages.Ready,
+    params,
+    table: pd.DataFrame,
+    tracks: Mapping[int, pathlib.Path] | None = None,
+    log: Log | None = None,
+  ):
+    self.config, self.ready, self.params = config, ready, params
+    self.table, self.tracks, self.log = table, tracks or {}, log
+    self.label = table['label'].to_numpy(np.int32)
+
+  @functools.cached_property
+  def pool(self):
+    return stages.pool(self.ready, self.table)
+
+  def _predict(self, pool) -> np.ndarray:
+    ready, batch = self.ready, self.config.train.batch
+    return loop.predict(
+      ready.model, self.params, pool, ready.place, batch, self.log
+    )
+
+  @functools.cached_property
+  def logits(self) -> Float[np.ndarray, 's n c']:
+    return self._predict(self.pool)
+
+  @functools.cached_property
+  def twins(self) -> Float[np.ndarray, 's n c']:
+    """Logits of the counterfactuals; rows without one keep their own.
+
+    Only twins that the model can tell from their originals are run, so that
+    scores of the others are exactly 0, however batches are padded.
+    """
+    found = self.logits.copy()
+    rows = np.flatnonzero(schema.has_twin(self.table))
+    if len(rows):
+      pool = stages.pool(self.ready, self.table.iloc[rows], 'twin')
+      ours = tokens.take(self.pool.tokens, rows)
+      differ = np.flatnonzero(_differ(ours, pool.tokens))
+      if len(differ):
+        pool = batches.Pool(
+          tokens.take(pool.tokens, differ),
+          pool.label[differ],
+          pool.weight[differ],
+        )
+        found[:, rows[differ]] = self._predict(pool)
+    return found
+
+  @functools.cached_property
+  def norms(self) -> Float[np.ndarray, 's n']:
+    """Norms of the examples' gradients over all parameters."""
+    ready, batch = self.ready, self.config.train.batch
+    return grand(
+      ready.model, self.params, self.pool, ready.place, batch, self.log
+    )
+
+  @functools.cached_property
+  def _epochs(self):
+    if not self.tracks:
+      raise UserError(
+        f'scores over epochs ({", ".join(TRACKED)}) need the predictions of '
+        'each epoch; train with --config.train.track=True'
+      )
+    chance, correct = [], []
+    for epoch in sorted(self.tracks):
+      logits = np.load(self.tracks[epoch])
+      every = np.arange(len(self.label))
+      chance.append(softmax(logits, axis=-1)[:, every, self.label])
+      correct.append(logits.argmax(-1) == self.label)
+    return np.stack(chance, 1), np.stack(correct, 1)
+
+  @property
+  def chance(self) -> Float[np.ndarray, 's e n']:
+    """Probability of the own label after each epoch."""
+    return self._epochs[0]
+
+  @property
+  def correct(self) -> Bool[np.ndarray, 's e n']:
+    """Whether the label was predicted after each epoch."""
+    return self._epochs[1]
+
+
+def _differ(a: tokens.Ragged, b: tokens.Ragged) -> np.ndarray:
+  """Which texts of two lists are not the same ids."""
+  other = a.lengths != b.lengths
+  same = np.flatnonzero(~other)
+  if len(same):
+    a, b = tokens.take(a, same), tokens.take(b, same)
+    unlike = a.flat != b.flat
+    if a.types is not None:
+      unlike |= a.types != b.types
+    other[same] = np.maximum.reduceat(unlike, a.offsets[:-1])
+  return other

@@ -1,0 +1,350 @@
+"""The artefact scores.parquet: one row an example, keyed by its id.
+
+Columns: `id`, and for each score NAME its mean over seeds `NAME`, the rank of
+that mean `NAME_rank` (1 is the highest, ties by id) and each seed's own value
+`NAME_s{seed}`. The frame's `attrs`, which parquet keeps, say which model at
+which step the scores come from, and how well that model did on the rows.
+"""
+
+import copy
+import dataclasses
+import math
+import pathlib
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from fairjax import artefacts, stages
+from fairjax.config import Config
+from fairjax.data import schema
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.registry import find
+from fairjax.scores import SCORES, TRACKED
+from fairjax.scores.seen import Seen
+from fairjax.train import checkpoint, loop, mesh
+from fairjax.train.progress import Log
+
+
+def rank(
+  values: Float[np.ndarray, ' n'], ids: Sequence[str]
+) -> Int[np.ndarray, ' n']:
+  """1 for the highest value; equal values in the order of their ids."""
+  names = np.asarray(ids, str)
+  by_id = np.empty(len(names), np.int64)
+  by_id[np.argsort(names, kind='stable')] = np.arange(len(names))
+  ranks = np.empty(len(names), np.int64)
+  ranks[np.lexsort((by_id, -values))] = np.arange(1, len(names) + 1)
+  return ranks
+
+
+def names(scores: pd.DataFrame) -> list[str]:
+  """The scores that a frame holds."""
+  ends = '_rank'
+  return [c.removesuffix(ends) for c in scores if c.endswith(ends)]
+
+
+def seed_columns(scores: pd.DataFrame, name: str) -> dict[str, str]:
+  """{seed: column} of a score's values for each seed."""
+  begins = f'{name}_s'
+  return {
+    c.removeprefix(begins): c
+    for c in scores
+    if c.startswith(begins) and c.removeprefix(begins).isdigit()
+  }
+
+
+def compute(config: Config, seen: Seen) -> pd.DataFrame:
+  """The frame of `config.scoring.names`."""
+  ids = list(seen.table['id'])
+  columns: dict = {'id': ids}
+  for name in config.scoring.names:
+    values = find(SCORES, 'score', name)(seen, config).astype(np.float64)
+    columns[name] = values.mean(0)
+    columns[f'{name}_rank'] = rank(columns[name], ids)
+    for seed, row in zip(loop.seed_list(config), values):
+      columns[f'{name}_s{seed}'] = row
+  scores = pd.DataFrame(columns)
+  predicted = seen.logits.argmax(-1)
+  classes = seen.logits.shape[2]
+  quality = loop.quality(seen.logits, seen.pool)
+  scores.attrs = {
+    'model': config.model,
+    'seeds': loop.seed_list(config),
+    'predicted': [
+      np.bincount(p, minlength=classes).tolist() for p in predicted
+    ],
+    **{name: value.tolist() for name, value in quality.items()},
+  }
+  return scores
+
+
+def score(
+  config: Config,
+  ready: stages.Ready,
+  params,
+  table: pd.DataFrame,
+  folder: pathlib.Path,
+  log: Log,
+  tracks: Mapping[int, pathlib.Path] | None = None,
+) -> pd.DataFrame:
+  """folder/scores.parquet of a table under stacked parameters at hand."""
+  made_from = artefacts.fingerprint(
+    _content(table),
+    [config.model, loop.seed_list(config), config.scoring.never],
+    list(config.scoring.names),
+    *(np.asarray(leaf) for leaf in checkpoint.flatten(params).values()),
+    *(np.load(tracks[epoch]) for epoch in sorted(tracks or {})),
+  )
+
+  def make():
+    return compute(config, Seen(config, ready, params, table, tracks, log))
+
+  return _stage(folder, made_from, make, config.reuse)
+
+
+def _content(table: pd.DataFrame) -> pd.DataFrame:
+  known = [*schema.REQUIRED, 'text_pair', 'twin', 'weight']
+  return table[[c for c in known if c in table]]
+
+
+def _stage(folder, made_from, make, reuse='') -> pd.DataFrame:
+  return artefacts.stage(
+    pathlib.Path(folder) / 'scores.parquet',
+    made_from,
+    make,
+    artefacts.write_table,
+    artefacts.read_table,
+    reuse,
+  )
+
+
+def moment(at: str, epochs: float) -> float | None:
+  """The epoch that `scoring.at` names; None is the end of the probe's run."""
+  if at in ('end', 'start'):
+    return 0.0 if at == 'start' else None
+  word, _, number = at.partition(' ')
+  try:
+    epoch = float(number) if word == 'epoch' else math.nan
+  except ValueError:
+    epoch = math.nan
+  if not 0 <= epoch <= epochs:
+    raise UserError(
+      f"scoring.at is {at!r}; it must be 'end', 'start' or 'epoch K' with K "
+      f'from 0 to train.epochs ({epochs:g})'
+    )
+  return epoch
+
+
+def schedule(config: Config, epochs: float, track: bool = False) -> Config:
+  """The config of a scoring run: all its epochs, the last weights kept."""
+  config = copy.copy(config)
+  config.train = dataclasses.replace(
+    config.train, epochs=epochs, keep='last', patience=0, track=track
+  )
+  return config
+
+
+def probe(
+  config: Config,
+  ready: stages.Ready,
+  tables: Tables,
+  folder: pathlib.Path,
+  log: Log,
+) -> pd.DataFrame:
+  """folder/scores.parquet of the training rows: read, or trained and scored.
+
+  `scoring.at` is the end of a run of `scoring.epochs` whose rate decays over
+  just that run (the paper's commands), the start, or an epoch of a run of
+  `train.epochs`. Scores over epochs need at least two: where the scored run is
+  shorter they come from a run of `train.epochs`.
+  """
+  table, folder = tables['train'], pathlib.Path(folder)
+  for name in config.scoring.names:
+    find(SCORES, 'score', name)
+  if config.scoring.path:
+    scores = read(config.scoring.path, table, config.scoring.names)
+    log.line(f'scores: taken from {config.scoring.path}')
+    return _stage(folder, artefacts.fingerprint(scores), lambda: scores)
+  epoch = moment(config.scoring.at, config.train.epochs)
+  run = schedule(
+    config, config.scoring.epochs if epoch is None else config.train.epochs
+  )
+  tracked = tracked_run(config, run)
+  if tracked is not None and tracked.train.epochs == run.train.epochs:
+    run = tracked
+  made_from = artefacts.fingerprint(
+    _content(table),
+    _content(tables['valid']),
+    [config.model, loop.seed_list(config), config.measures.positive],
+    config.net,
+    config.tokens,
+    config.scoring,
+    run.train,
+    tracked and tracked.train,
+  )
+
+  def make():
+    fitted, step = None, 0
+    if epoch is not None:
+      step = steps(config, len(table), epoch)
+    if epoch is None or step or run is tracked:
+      wanted = (step,) if step else ()
+      fitted = _fit(run, ready, tables, folder / 'probe', log, wanted)
+    params, step = _weights(config, ready, fitted, epoch, step)
+    follow = fitted
+    if tracked is not None and tracked is not run:
+      follow = _fit(tracked, ready, tables, folder / 'probe_epochs', log)
+    tracks = {} if tracked is None else follow.tracks
+    scores = compute(config, Seen(config, ready, params, table, tracks, log))
+    scores.attrs |= {
+      'step': step,
+      'at': config.scoring.at,
+      'made_from': made_from,
+    }
+    return scores
+
+  scores = _stage(folder, made_from, make, config.reuse)
+  log.line(f'scores {", ".join(names(scores))}: {folder / "scores.parquet"}')
+  return scores
+
+
+def tracked_run(config: Config, run: Config) -> Config | None:
+  """The run whose epochs are predicted, if any score asks for that."""
+  asked = [name for name in config.scoring.names if name in TRACKED]
+  if not asked:
+    return None
+  longest = max(run.train.epochs, config.train.epochs)
+  if longest < 2:
+    raise UserError(
+      f'score {asked[0]!r} compares epochs, but scoring.epochs is '
+      f'{config.scoring.epochs:g} and train.epochs {config.train.epochs:g}; '
+      'let one of them be at least 2'
+    )
+  epochs = run.train.epochs if run.train.epochs >= 2 else longest
+  return schedule(config, epochs, track=True)
+
+
+def _fit(config, ready, tables, folder, log, snapshots=()) -> loop.Fitted:
+  """A scoring run, with a log and learning curves of its own."""
+  with Log(folder, main=log.main, screen=log.screen) as own:
+    return stages.train(
+      config,
+      ready,
+      stages.pool(ready, tables['train']),
+      stages.pool(ready, tables['valid']),
+      folder,
+      own,
+      snapshots=snapshots,
+    )
+
+
+def _weights(config, ready, fitted, epoch, step):
+  """(stacked parameters, step) of the end of a run, or after `step` steps."""
+  if epoch is None:
+    return fitted.params, fitted.steps
+  if step == 0:  # nothing has to be trained to know where training starts
+    params = loop.initial(ready.model, loop.seed_list(config))
+  else:
+    params = checkpoint.read_weights(fitted.snapshots[step])
+  return mesh.place_state(ready.place, params, config.mesh.fsdp), step
+
+
+def over_epochs(
+  config: Config,
+  ready: stages.Ready,
+  tables: Tables,
+  folder: pathlib.Path,
+  log: Log,
+  epochs: Sequence[float] = (1, 2, 3, 4, 5),
+) -> dict[str, pd.DataFrame]:
+  """Scores after several epochs of one run of `train.epochs`, by epoch."""
+  at = [moment(f'epoch {e:g}', config.train.epochs) for e in epochs]
+  run = tracked_run(config, schedule(config, config.train.epochs))
+  run = run or schedule(config, config.train.epochs)
+  table, folder = tables['train'], pathlib.Path(folder)
+  when = [steps(config, len(table), epoch) for epoch in at]
+  wanted = tuple(step for step in when if step)
+  fitted = _fit(run, ready, tables, folder / 'probe_epochs', log, wanted)
+  found = {}
+  for epoch, step in zip(epochs, when):
+    params, _ = _weights(config, ready, fitted, epoch, step)
+    place = folder / 'probe_epochs' / f'epoch_{epoch:g}'
+    found[f'{epoch:g}'] = score(
+      config, ready, params, table, place, log, fitted.tracks
+    )
+  return found
+
+
+def steps(config: Config, rows: int, epoch: float) -> int:
+  """The number of steps after so many epochs of so many rows."""
+  return round(epoch * -(-rows // config.train.batch))
+
+
+def read(path: str, table: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
+  """A user's scores (parquet or csv) for the rows of `table`, in their order.
+
+  The file needs the column `id` and one for each score; ranks are made anew.
+  """
+  given = _read_file(path)
+  for column in ('id', *wanted):
+    if column not in given:
+      raise UserError(
+        f'{path} has no column {column!r}; it must have id and one column for '
+        f'each of scoring.names ({", ".join(wanted)})'
+      )
+  given['id'] = given['id'].astype(str)
+  twice = given['id'][given['id'].duplicated()]
+  if len(twice):
+    raise UserError(f'{path} has id {twice.iloc[0]!r} twice; keep one row each')
+  absent = table['id'][~table['id'].isin(given['id'])]
+  if len(absent):
+    raise UserError(
+      f'{path} has no row for id {absent.iloc[0]!r} ({len(absent)} of '
+      f'{len(table)} training rows are missing); score these rows too'
+    )
+  given = given.set_index('id').loc[list(table['id'])].reset_index()
+  columns: dict = {'id': given['id']}
+  for name in wanted:
+    own = [name, *seed_columns(given, name).values()]
+    for column in own:
+      values = pd.to_numeric(given[column], errors='coerce')
+      if values.isna().any():
+        row = given['id'][values.isna()].iloc[0]
+        raise UserError(
+          f'{path} has no number in column {column!r} of id {row!r}; every '
+          'training row needs one'
+        )
+      columns[column] = values.astype(np.float64)
+    columns[f'{name}_rank'] = rank(columns[name].to_numpy(), given['id'])
+  scores = pd.DataFrame(columns)
+  scores.attrs = {**given.attrs, 'path': str(path)}
+  return scores
+
+
+def _read_file(path: str) -> pd.DataFrame:
+  if path.endswith('.parquet'):
+    return artefacts.read_table(path)
+  try:
+    return pd.read_csv(path, dtype={'id': str}, keep_default_na=True)
+  except FileNotFoundError as error:
+    raise UserError(
+      f'{path} does not exist; give a scores file with --config.scoring.path'
+    ) from error
+  except (OSError, ValueError) as error:
+    raise UserError(
+      f'{path} is not a readable csv file of scores: {error}'
+    ) from error
+
+
+def write(path: str, scores: pd.DataFrame) -> None:
+  """Exports scores: csv or parquet, by the file's name."""
+  suffix = pathlib.Path(path).suffix
+  if suffix == '.csv':
+    artefacts.write_text(path, scores.to_csv(index=False))
+  elif suffix == '.parquet':
+    artefacts.write_table(path, scores)
+  else:
+    raise UserError(f'{path} must end in .csv or .parquet')

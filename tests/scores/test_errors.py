@@ -1,0 +1,67 @@
+"""GE, EL2N, the stereotype sign: published values, and identities."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from fairjax.scores import errors
+
+LOGITS = arrays.arrays(
+  np.float32, (2, 3, 2), elements=st.floats(-30, 30, width=32)
+)
+
+
+def one(*logits) -> np.ndarray:
+  return np.array([[logits]], np.float32)
+
+
+@pytest.mark.parametrize(
+  'a, b, expected',
+  [
+    ((1, -1), (0.5, -0.25), 0.9013878),
+    ((2, 0), (0, 0), 2.0),
+    ((0.3, 0.1), (0.3, 0.1), 0.0),
+  ],
+)
+def test_ge_golden(a, b, expected):
+  np.testing.assert_allclose(
+    errors.ge(one(*a), one(*b)), [[expected]], rtol=1e-6
+  )
+
+
+@pytest.mark.parametrize(
+  'logits, label, expected',
+  [
+    ((0, 0), 0, 0.7071068),
+    ((1, -1), 0, 0.1685784),
+    ((1, -1), 1, 1.2456352),
+    ((-800, 800), 0, np.sqrt(2)),
+  ],
+)
+def test_el2n_golden(logits, label, expected):
+  found = errors.el2n(one(*logits), np.array([label]))
+  np.testing.assert_allclose(found, [[expected]], rtol=1e-6)
+
+
+def test_stereotype_golden():
+  label = np.array([0])
+  a, b = one(1, -1), one(0.5, -0.25)
+  assert errors.stereotype(a, b, label) == -1
+  assert errors.stereotype(b, a, label) == 1
+  assert errors.stereotype(a, a, label) == 0
+
+
+@given(LOGITS, LOGITS)
+def test_identities(a, b):
+  label = np.array([0, 1, 1])
+  assert (errors.ge(a, a) == 0).all()
+  np.testing.assert_array_equal(errors.ge(a, b), errors.ge(b, a))
+  assert (errors.el2n(a, label) <= np.sqrt(2) + 1e-12).all()
+  np.testing.assert_array_equal(
+    errors.stereotype(a, b, label), -errors.stereotype(b, a, label)
+  )
+  # A distance in the plane is made of its distances along the classes.
+  parts = [errors.gap(a, b, c) for c in range(2)]
+  np.testing.assert_allclose(np.hypot(*parts), errors.ge(a, b), rtol=1e-9)

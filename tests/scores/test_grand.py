@@ -1,0 +1,217 @@
+"""GraNd against one gradient per example, made alone in a padded row."""
+
+import dataclasses
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.data.batches import Pool
+from fairjax.data.tokens import Ragged, take
+from fairjax.errors import UserError
+from fairjax.models import Model, encoder, heads, layers
+from fairjax.scores.grand import grand
+from fairjax.train import loop, step
+from fairjax.train.progress import Log
+
+SHAPE = encoder.Shape(
+  vocab=50,
+  width=16,
+  depth=2,
+  heads=2,
+  hidden=24,
+  positions=32,
+  embedding=16,
+  deviation=0.25,
+)
+
+
+def model_of(module) -> Model:
+  @jax.jit
+  def init(seed):
+    return module.init(jax.random.key(seed), encoder.blank_batch())['params']
+
+  def apply(params, batch, dropout=None):
+    return module.apply({'params': params}, batch, dropout)
+
+  return Model(init, apply, module)
+
+
+def classifier(family='bert', **options) -> Model:
+  depth = 3 if options.get('scan') else 2
+  shape = dataclasses.replace(SHAPE, family=family, depth=depth)
+  return model_of(heads.Classifier(shape, 2, **options))
+
+
+def pool_of(lengths, seed=0) -> Pool:
+  rng = np.random.default_rng(seed)
+  lengths = np.asarray(lengths)
+  flat = rng.integers(5, 50, lengths.sum()).astype(np.int32)
+  offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+  label = rng.integers(0, 2, len(lengths)).astype(np.int32)
+  weight = rng.uniform(0.5, 1.5, len(lengths)).astype(np.float32)
+  return Pool(Ragged(flat, offsets), label, weight)
+
+
+def place(seed=1, data=1):
+  return jax.make_mesh(
+    (seed, data),
+    ('seed', 'data'),
+    axis_types=(jax.sharding.AxisType.Auto,) * 2,
+    devices=jax.devices()[: seed * data],
+  )
+
+
+POOL = pool_of([3, 19, 4, 12, 6, 9, 15, 2, 7, 7, 11])
+UNPACKED = pool_of([16] * 5, seed=1)
+
+
+def slow(model: Model, params, pool: Pool) -> np.ndarray:
+  """The definition: vmap(grad) over examples, without any probe."""
+  lengths, longest = pool.tokens.lengths, pool.tokens.lengths.max()
+  n = len(lengths)
+  real = np.arange(longest) < lengths[:, None]
+  tokens = np.zeros((n, longest), np.int32)
+  tokens[real] = pool.tokens.flat
+  rows = {
+    'tokens': tokens[:, None],
+    'owner': real.astype(np.int32)[:, None],
+    'positions': np.broadcast_to(
+      np.arange(longest, dtype=np.int32), (n, 1, longest)
+    ),
+    'firsts': np.zeros((n, 1, 1), np.int32),
+    'heads': np.zeros((n, 1), np.int32),
+    'example': np.arange(n, dtype=np.int32)[:, None],
+    'label': pool.label[:, None],
+  }
+
+  def loss(params, row):
+    return step.cross_entropy(model.apply(params, row), row['label'])[0]
+
+  def norm(params, row):
+    grads = jax.grad(loss)(params, row)
+    return jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(grads)))
+
+  both = jax.vmap(jax.vmap(norm, (None, 0)), (0, None))
+  return np.asarray(jax.jit(both)(params, rows))
+
+
+@pytest.mark.parametrize(
+  'family, options, pool',
+  [
+    ('bert', {}, POOL),
+    ('bert', {}, UNPACKED),
+    ('roberta', {'heads_only': False, 'remat': True}, POOL),
+    ('electra', {'scan': True, 'remat': True}, POOL),
+  ],
+)
+def test_it_is_the_norm_of_each_examples_own_gradient(family, options, pool):
+  model = classifier(family, **options)
+  params = loop.initial(model, [0, 1])
+  found = grand(model, params, pool, place(), batch=4)
+  assert found.dtype == np.float32
+  np.testing.assert_allclose(found, slow(model, params, pool), rtol=1e-5)
+
+
+@pytest.mark.parametrize('devices', [(1, 4), (2, 2)])
+def test_devices_change_nothing(devices):
+  model = classifier()
+  params = loop.initial(model, [0, 1])
+  one = slow(model, params, POOL)
+  spread = grand(model, params, POOL, place(*devices), batch=8)
+  np.testing.assert_allclose(spread, one, rtol=1e-5)
+
+
+def test_an_example_does_not_know_its_batch():
+  model = classifier()
+  params = loop.initial(model, [0])
+  every = grand(model, params, POOL, place(), batch=16)
+  some = np.array([9, 1, 4])
+  few = POOL._replace(
+    tokens=take(POOL.tokens, some),
+    label=POOL.label[some],
+    weight=POOL.weight[some] * 9,  # nor its weight
+  )
+  found = grand(model, params, few, place(), batch=2)
+  np.testing.assert_allclose(found, every[:, some], rtol=1e-5)
+
+
+class Linear(nn.Module):
+  """Softmax regression with zero weights on the features (3, 4)."""
+
+  @nn.compact
+  def __call__(self, batch, dropout_key=None):
+    rows = layers.Rows(batch['owner'], batch['heads'].shape[0])
+    x = jnp.where((batch['owner'] > 0)[..., None], jnp.array([3.0, 4.0]), 0.0)
+    y = layers.Dense(2, deviation=0.0)(x, rows)
+    return y.reshape(-1, 2)[: rows.count] if y.shape[1] == 1 else y[:, 0]
+
+
+def test_golden_linear_softmax():
+  """‖p - y‖ √(‖x‖² + 1) = √½ √26 = √13."""
+  model = model_of(Linear())
+  params = loop.initial(model, [0])
+  found = grand(model, params, pool_of([1]), place(), batch=1)
+  np.testing.assert_allclose(found, [[3.6055513]], rtol=1e-7)
+
+
+class Bare(nn.Module):
+  """A classifier with a parameter that lives in no layer of the house."""
+
+  @nn.compact
+  def __call__(self, batch, dropout_key=None):
+    shift = self.param('shift', nn.initializers.zeros, (2,))
+    return heads.Classifier(SHAPE, 2, name='inner')(batch) + shift
+
+
+def test_a_parameter_without_a_probe_is_named():
+  model = model_of(Bare())
+  with pytest.raises(UserError, match=r'parameter shift .* no probe'):
+    grand(model, loop.initial(model, [0]), POOL, place(), batch=4)
+
+
+class Twice(nn.Module):
+  """A classifier whose layer is called twice."""
+
+  @nn.compact
+  def __call__(self, batch, dropout_key=None):
+    inner = heads.Classifier(SHAPE, 2, name='inner')
+    return inner(batch) + inner(batch)
+
+
+def test_a_layer_used_twice_is_refused():
+  model = model_of(Twice())
+  with pytest.raises(UserError, match='is used 2 times'):
+    grand(model, loop.initial(model, [0]), POOL, place(), batch=4)
+
+
+def test_a_broken_probe_is_caught(monkeypatch):
+  """The comparison above fails if a probe is wrong by a thousandth."""
+  right = layers._gram
+  monkeypatch.setattr(layers, '_gram', lambda x: right(x) * 1.001)
+  model = classifier()  # traced anew: a model is its functions
+  params = loop.initial(model, [0])
+  found = grand(model, params, UNPACKED, place(), batch=4)
+  error = np.abs(found / slow(model, params, UNPACKED) - 1)
+  assert error.min() > 1e-5
+
+
+@pytest.mark.slow
+def test_minilm(minilm, tmp_path):
+  """The one real pretrained model, on a few rows."""
+  texts = ['He is a doctor.', 'Nobody asked her, which is why she left early']
+  table = pd.DataFrame({'id': ['a', 'b'], 'text': texts, 'label': [0, 1]})
+  tables = {'train': table, 'valid': table.assign(id=['c', 'd'])}
+  config = Config(model=str(minilm), seeds=1)
+  config.mesh.seed = 1
+  with Log(tmp_path, main=False) as log:
+    ready = stages.prepare(config, tables, log)
+  params = loop.initial(ready.model, [0])
+  pool = stages.pool(ready, table)
+  found = grand(ready.model, params, pool, place(), batch=2)
+  np.testing.assert_allclose(found, slow(ready.model, params, pool), rtol=1e-5)

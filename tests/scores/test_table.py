@@ -1,0 +1,276 @@
+"""scores.parquet: computed, kept, taken from files; the step asked for."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import stages
+from fairjax.artefacts import read_table
+from fairjax.config import Config
+from fairjax.data import planted
+from fairjax.errors import UserError
+from fairjax.models import Model, encoder, heads
+from fairjax.scores import SCORES, describe, errors, forgetting, table
+from fairjax.scores.seen import Seen
+from fairjax.train import loop
+from fairjax.train.progress import Log
+
+SHAPE = encoder.Shape(
+  vocab=200, width=16, depth=1, heads=2, hidden=16, positions=64, embedding=16
+)
+
+
+def make_config(**scoring) -> Config:
+  config = Config(seeds=2, seed=3)
+  config.planted.rows, config.planted.test_rows = 40, 20
+  config.tokens.vocab_size = 200
+  config.train.batch, config.train.epochs, config.train.lr = 16, 2.0, 1e-2
+  config.mesh.seed = 1
+  config.scoring = dataclasses.replace(config.scoring, **scoring)
+  return config
+
+
+@pytest.fixture(scope='module')
+def world(tmp_path_factory):
+  """Tables and a tiny model, made once."""
+  config = make_config()
+  tables = planted.load(config)
+  with Log(tmp_path_factory.mktemp('world'), main=False) as log:
+    ready = stages.prepare(
+      dataclasses.replace(config, model='tiny'), tables, log
+    )
+  module = heads.Classifier(
+    dataclasses.replace(SHAPE, vocab=ready.tokenizer.get_vocab_size()), 2
+  )
+
+  @jax.jit
+  def init(seed):
+    return module.init(jax.random.key(seed), encoder.blank_batch())['params']
+
+  def apply(params, batch, dropout=None):
+    return module.apply({'params': params}, batch, dropout)
+
+  model = Model(init, apply, module, module.shape)
+  place = jax.make_mesh(
+    (1, 1),
+    ('seed', 'data'),
+    axis_types=(jax.sharding.AxisType.Auto,) * 2,
+    devices=jax.devices()[:1],
+  )
+  return tables, ready._replace(model=model, place=place, max_length=64)
+
+
+def probe(config, world, folder):
+  tables, ready = world
+  with Log(folder, main=False) as log:
+    return table.probe(config, ready, tables, folder, log)
+
+
+def test_probe_trains_scores_and_keeps(world, tmp_path, monkeypatch):
+  config = make_config(names=tuple(SCORES), epochs=2.0)
+  scores = probe(config, world, tmp_path)
+  rows = world[0]['train']
+  assert list(scores['id']) == list(rows['id'])
+  assert table.names(scores) == list(SCORES)
+  assert scores.attrs['step'] == 6 and scores.attrs['seeds'] == [3, 4]
+  for name in SCORES:
+    own = scores[[f'{name}_s3', f'{name}_s4']].to_numpy()
+    np.testing.assert_allclose(scores[name], own.mean(1))
+    order = sorted(
+      range(len(scores)), key=lambda i: (-scores[name][i], scores['id'][i])
+    )
+    np.testing.assert_array_equal(
+      scores[f'{name}_rank'].to_numpy()[order], np.arange(1, len(scores) + 1)
+    )
+  # Rows without a twin are exactly 0, the others are not.
+  twins = (rows['twin'] != rows['text']).to_numpy()
+  assert 0 < twins.sum() < len(twins)
+  for column in ('ge', 'stereotype', 'logit_gap', 'probability_gap'):
+    np.testing.assert_array_equal(scores[column][~twins], 0)
+  assert (scores['ge'][twins] > 0).all()
+  # EL2N and the scores over epochs are those of the files the run left.
+  (fit,) = (tmp_path / 'probe' / 'training').glob('*/tracks')
+  tracks = [np.load(fit / f'epoch_{e}.npy') for e in (1, 2)]
+  label = rows['label'].to_numpy()
+  np.testing.assert_allclose(
+    scores['el2n'], errors.el2n(tracks[-1], label).mean(0), rtol=1e-4
+  )
+  correct = np.stack([t.argmax(-1) == label for t in tracks], 1)
+  np.testing.assert_array_equal(
+    scores['forgetting'], forgetting.forgetting(correct).mean(0)
+  )
+  # The second call reads: nothing is trained or computed.
+  monkeypatch.setattr(table, 'compute', None)
+  monkeypatch.setattr(loop, 'fit', None)
+  again = probe(config, world, tmp_path)
+  pd.testing.assert_frame_equal(again, scores)
+  assert again.attrs == scores.attrs
+  # And so do a csv and a parquet file of it, in any order of rows.
+  for name in ('mine.csv', 'mine.parquet'):
+    path = str(tmp_path / name)
+    table.write(path, scores.sample(frac=1, random_state=0))
+    read = probe(make_config(names=('ge', 'grand'), path=path), world, tmp_path)
+    np.testing.assert_allclose(read['grand'], scores['grand'])
+    pd.testing.assert_series_equal(read['ge_rank'], scores['ge_rank'])
+    assert table.seed_columns(read, 'ge') == {'3': 'ge_s3', '4': 'ge_s4'}
+  assert list(read_table(tmp_path / 'scores.parquet')) == list(read)
+
+
+def test_the_step_scored_is_the_step_asked_for(world, tmp_path):
+  """Against runs that stop there; with a constant rate they are the same."""
+  tables, ready = world
+  at = {}
+  for name in ('start', 'epoch 0', 'epoch 1', 'epoch 2'):
+    config = make_config(names=('el2n',), at=name)
+    config.train.schedule = 'constant'
+    at[name] = probe(config, world, tmp_path / name)
+    assert at[name].attrs['at'] == name
+  assert [s.attrs['step'] for s in at.values()] == [0, 0, 3, 6]
+  values = {name: scores['el2n'].to_numpy() for name, scores in at.items()}
+  # Step 0: the model before any training.
+  params = loop.initial(ready.model, [3, 4])
+  seen = Seen(make_config(), ready, params, tables['train'])
+  first = errors.el2n(seen.logits, seen.label).mean(0)
+  np.testing.assert_allclose(values['start'], first, rtol=1e-6)
+  np.testing.assert_allclose(values['epoch 0'], first, rtol=1e-6)
+  # Step 3 and 6: runs of their own of that length, to their end.
+  for epochs in (1.0, 2.0):
+    config = make_config(names=('el2n',), epochs=epochs)
+    config.train.schedule = 'constant'
+    end = probe(config, world, tmp_path / f'end{epochs}')
+    assert end.attrs['step'] == 3 * epochs
+    np.testing.assert_allclose(
+      values[f'epoch {epochs:.0f}'], end['el2n'], rtol=1e-5
+    )
+  moved = np.abs(values['epoch 1'] - values['epoch 2']).max()
+  assert moved > 1e-3 and np.abs(first - values['epoch 1']).max() > 1e-3
+  # The same again from one run with several snapshots.
+  config.scoring.at = 'end'
+  with Log(tmp_path, main=False) as log:
+    every = table.over_epochs(
+      config, ready, tables, tmp_path, log, epochs=(0, 1, 2)
+    )
+  for epoch, scores in every.items():
+    np.testing.assert_allclose(
+      scores['el2n'], values[f'epoch {epoch}'], rtol=1e-5
+    )
+
+
+def test_twins_with_the_same_ids_are_not_run(world, monkeypatch):
+  """A twin that the tokenizer cannot tell from its original scores 0."""
+  tables, ready = world
+  rows = tables['train'].head(4).copy()
+  rows['twin'] = ['  ' + text for text in rows['text']]
+  params = loop.initial(ready.model, [3])
+  seen = Seen(make_config(), ready, params, rows)
+  assert seen.logits.shape == (1, 4, 2)
+  monkeypatch.setattr(loop, 'predict', None)
+  np.testing.assert_array_equal(errors.ge(seen.logits, seen.twins), 0)
+
+
+@pytest.mark.parametrize(
+  'change, sentence',
+  [
+    ({'names': ('ge', 'eln')}, "no score named 'eln'; did you mean 'el2n'"),
+    ({'at': 'epoch x'}, "scoring.at is 'epoch x'"),
+    ({'at': 'epoch 3'}, r'K from 0 to train.epochs \(2\)'),
+    ({'path': 'no.csv'}, 'no.csv does not exist'),
+    ({'path': 'no.parquet'}, 'no.parquet does not exist'),
+  ],
+)
+def test_mistakes_are_told_before_training(world, tmp_path, change, sentence):
+  with pytest.raises(UserError, match=sentence):
+    probe(make_config(**change), world, tmp_path)
+
+
+def test_one_epoch_has_no_scores_over_epochs(world, tmp_path):
+  config = make_config(names=('forgetting',))
+  config.train.epochs = 1.0
+  with pytest.raises(UserError, match='compares epochs'):
+    probe(config, world, tmp_path)
+
+
+@pytest.mark.parametrize(
+  'spoil, sentence',
+  [
+    (lambda f: f.drop(columns='id'), "has no column 'id'"),
+    (lambda f: f.drop(columns='ge'), "has no column 'ge'"),
+    (lambda f: f.iloc[1:], r"no row for id 'a' \(1 of 3 training rows"),
+    (lambda f: pd.concat([f, f.iloc[:1]]), "has id 'a' twice"),
+    (
+      lambda f: f.assign(ge=['1', 'x', '2']),
+      "no number in column 'ge' of id 'b'",
+    ),
+  ],
+)
+def test_a_bad_file_of_scores_is_told(tmp_path, spoil, sentence):
+  frame = pd.DataFrame({'id': list('abc'), 'ge': [1.0, 2.0, 3.0]})
+  path = str(tmp_path / 'mine.csv')
+  table.write(path, spoil(frame))
+  with pytest.raises(UserError, match=sentence):
+    table.read(path, frame[['id']], ['ge'])
+
+
+def test_scores_can_be_exported_by_name(tmp_path):
+  frame = pd.DataFrame({'id': ['a'], 'ge': [1.0]})
+  with pytest.raises(UserError, match=r'must end in .csv or .parquet'):
+    table.write(str(tmp_path / 'mine.txt'), frame)
+
+
+def test_description_says_what_a_score_measures():
+  rng = np.random.default_rng(0)
+  n = 60
+  words = rng.integers(3, 30, n)
+  rows = pd.DataFrame(
+    {
+      'id': [f'{i:03d}' for i in range(n)],
+      'text': [' '.join(['he'] * w) + ' <script>' for w in words],
+      'label': np.arange(n) % 2,
+    }
+  )
+  rows['twin'] = rows['text'].where(rows.index % 3 > 0, 'she <b>')
+  scores = pd.DataFrame({'id': rows['id']})
+  for name, values in {
+    'ge': words.astype(float),
+    'el2n': rows['label'] + 0.1 * rng.random(n),
+  }.items():
+    scores[name] = values
+    scores[f'{name}_rank'] = table.rank(scores[name].to_numpy(), rows['id'])
+  scores.attrs = {
+    'model': 'tiny',
+    'step': 9,
+    'seeds': [0, 1],
+    'predicted': [[n, 0], [20, 40]],
+    'auc': [0.5, 0.52],
+  }
+  found = describe.describe(scores, rows)
+  assert found['twins'] == pytest.approx(1 / 3)
+  assert found['auc']['el2n'] == 1.0
+  # Every text has one word more than `words`.
+  assert found['length']['ge'] == pytest.approx(1.0)
+  from scipy.stats import spearmanr
+
+  assert found['between']['ge']['el2n'] == pytest.approx(
+    spearmanr(scores['ge'], scores['el2n'])[0]
+  )
+  top = found['ends']['ge']['top'][0]
+  assert top['ge'] == words.max()
+  said = ' '.join(found['warnings'])
+  assert 'one class only (class 0; seeds 0)' in said
+  assert 'AUC of 0.510' in said
+  assert 'el2n separates the labels (AUC 1.000)' in said
+  (section,) = describe.section(scores, rows)
+  assert '<script>' not in section.body_html
+  assert '&lt;script&gt;' in section.body_html
+  assert '<mark>' in section.body_html
+  # A healthy scoring model is not warned of.
+  scores.attrs |= {'predicted': [[30, 30]] * 2, 'auc': [0.9, 0.9]}
+  scores['el2n'] = rng.random(n)
+  assert describe.describe(scores, rows)['warnings'] == []
+
+
+def test_a_constant_score_has_no_correlation():
+  assert describe.spearman(np.zeros(3), np.arange(3.0)) is None
