@@ -252,9 +252,10 @@ def encode(
 ) -> Ragged:
   """Ids of each text (or pair), at most `max_length`, special tokens included.
 
-  A longer text loses its end but keeps the closing special token; of a pair
-  the longer text is cut first. `max_length` is what the model has positions
-  for, 2 less for RoBERTa and BART.
+  A longer text loses its end but keeps the closing special token (its start,
+  if the tokenizer's own truncation is 'left'); of a pair the longer text is
+  cut first. `max_length` is what the model has positions for, 2 less for
+  RoBERTa and BART.
   """
   least = tokenizer.num_special_tokens_to_add(pairs is not None) + 1
   if max_length < least:
@@ -264,8 +265,7 @@ def encode(
     )
   texts = list(texts)
   inputs = texts if pairs is None else list(zip(texts, pairs, strict=True))
-  tokenizer.no_padding()
-  tokenizer.enable_truncation(max_length)
+  truncate(tokenizer, max_length)
   # A GPT-2 turns an empty text into no ids at all; a model needs one.
   empty = tokenizer.token_to_id('<|endoftext|>') or 0
   flat, types, lengths, cut = [], [], [], []
@@ -291,6 +291,13 @@ def encode(
   )
 
 
+def truncate(tokenizer: Tokenizer, max_length: int) -> None:
+  """No padding, and truncation on the side where the tokenizer has it."""
+  side = (tokenizer.truncation or {}).get('direction', 'right')
+  tokenizer.no_padding()
+  tokenizer.enable_truncation(max_length, direction=side.lower())
+
+
 def _not_text(texts: Sequence) -> Exception:
   """The sentence about the first entry that no tokenizer can read."""
   for text in texts:
@@ -313,8 +320,7 @@ def cached_encode(
   cache: str | os.PathLike,
 ) -> Ragged:
   """`encode`, or what `cache` keeps of the same texts, tokenizer and length."""
-  tokenizer.no_padding()
-  tokenizer.no_truncation()
+  truncate(tokenizer, max_length)
   digest = hashlib.sha256(f'{max_length}|{tokenizer.to_str()}'.encode())
   for column in (texts, pairs):
     digest.update(b'|none' if column is None else f'|{len(column)}'.encode())

@@ -1,0 +1,153 @@
+"""The recurrent network of the weighting paper (Zhang et al., ACL 2020).
+
+  LSTM 128 over 35 words → dense 128, relu → norm → dropout 0.5 → scores
+
+The paper normalises over the batch (Ioffe and Szegedy 2015). There each
+example's loss depends on its neighbours in the batch, so that it has no
+gradient of its own and a result would change with packing; here the norm is
+over features (Ba et al. 2016, arXiv:1607.06450), with the same ε of 0.001.
+
+The recurrence is one scan forward and one back. What does not depend on the
+step before is out of it: the products with the inputs, and, by a VJP of its
+own, the gradient of the recurrent kernel, which is one product at the end.
+"""
+
+import functools
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Float, UInt32
+
+from fairjax.models import layers, words
+from fairjax.models.encoder import Batch, head_rows
+from fairjax.models.layers import LayerNorm, Rows, dropout, identities, owned
+from fairjax.models.text_cnn import glorot
+
+
+class LSTM(nn.Module):
+  """Logits float32 [b, c] of each example's first or last `length` words."""
+
+  vocab: int
+  width: int  # of a word's vector
+  classes: int
+  vectors: words.Vectors | None = None  # frozen; None learns them
+  length: int = 35
+  side: str = 'pre'
+  hidden: int = 128
+  rate: float = 0.5  # of the dropout
+  dtype: Any = jnp.float32
+
+  @nn.compact
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'b c']:
+    ids, rows = words.unpack(batch, self.length, self.side)
+    shape = (self.vocab, self.width)
+    x = words.embed(ids, rows, self.vectors, shape, self.dtype)
+    x = glorot(4 * self.hidden, x, self.dtype, 'input')(x, rows)
+    x = Recurrent(self.hidden, self.dtype, name='recurrent')(x, rows)
+    one = head_rows(batch)
+    x = x[:, None]
+    x = glorot(self.hidden, x, self.dtype, 'dense')(x, one)
+    x = LayerNorm(1e-3, self.dtype, name='norm')(jax.nn.relu(x), one)
+    start = jnp.zeros_like(one.owner)
+    who = identities(jnp.asarray(batch['example']), one.owner, start)
+    x = dropout(x, self.rate, dropout_key, who)
+    # Logits are few: float32 whatever the dtype of the body.
+    x = glorot(self.classes, x, jnp.float32, 'classifier')(x, one)
+    return owned(x[:, 0], one.owner[:, 0])
+
+
+class Recurrent(nn.Module):
+  """The last state [b, h] of an LSTM whose input products are `x`.
+
+  With z_t = x_t + h_{t-1} U, in the order of gates i, f, g, o:
+
+    c_t = σ(f + 1) c_{t-1} + σ(i) tanh(g)      h_t = σ(o) tanh(c_t)
+
+  The 1 is the forget gate's bias at the start of training. The squared norm
+  of one example's gradient of U is Σ_{t,u} (h_{t-1}·h_{u-1})(ż_t·ż_u).
+  """
+
+  hidden: int
+  dtype: Any = jnp.float32
+
+  @nn.compact
+  def __call__(
+    self, x: Float[Array, 'b l z'], rows: Rows
+  ) -> Float[Array, 'b h']:
+    start = nn.initializers.orthogonal()
+    kernel = self.param('kernel', start, (self.hidden, 4 * self.hidden))
+    layers._count_call(self)
+    sq, owner = layers._probe(self, rows)
+    return _recur(x.astype(jnp.float32), kernel, sq, owner, self.dtype)
+
+
+def _product(a, b, dtype):
+  return jnp.dot(
+    a.astype(dtype), b.astype(dtype), preferred_element_type=jnp.float32
+  )
+
+
+def _gates(z: Float[Array, 'b z']) -> tuple[Float[Array, 'b h'], ...]:
+  i, f, g, o = jnp.split(z, 4, axis=-1)
+  return (
+    jax.nn.sigmoid(i),
+    jax.nn.sigmoid(f + 1),
+    jnp.tanh(g),
+    jax.nn.sigmoid(o),
+  )
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(4,))
+def _recur(x, kernel, sq, owner, dtype):
+  return _recur_forward(x, kernel, sq, owner, dtype)[0]
+
+
+def _recur_forward(x, kernel, sq, owner, dtype):
+  def step(state, x_t):
+    h, c = state
+    i, f, g, o = _gates(x_t + _product(h, kernel, dtype))
+    new = f * c + i * g
+    return (o * jnp.tanh(new), new), (h, c, i, f, g, o)
+
+  zero = jnp.zeros((x.shape[0], kernel.shape[0]), jnp.float32)
+  (last, _), past = lax.scan(step, (zero, zero), x.swapaxes(0, 1))
+  return last, (past, kernel, sq, owner)
+
+
+def _recur_backward(dtype, saved, dh):
+  past, kernel, sq, owner = saved
+
+  def step(state, at):
+    dh, dc = state
+    _, c, i, f, g, o = at
+    new = jnp.tanh(f * c + i * g)
+    dc = dc + dh * o * (1 - new * new)
+    dz = jnp.concatenate(
+      [
+        dc * g * i * (1 - i),
+        dc * c * f * (1 - f),
+        dc * i * (1 - g * g),
+        dh * new * o * (1 - o),
+      ],
+      axis=-1,
+    )
+    return (_product(dz, kernel.T, dtype), dc * f), dz
+
+  _, dz = lax.scan(step, (dh, jnp.zeros_like(dh)), past, reverse=True)
+  h = past[0]
+  hidden = kernel.shape[0]
+  dkernel = _product(h.reshape(-1, hidden).T, dz.reshape(-1, 4 * hidden), dtype)
+  dz = dz.swapaxes(0, 1)
+  dsq = None
+  if sq is not None:
+    pairs = layers._gram(h.swapaxes(0, 1)) * layers._gram(dz)
+    dsq = layers._per_example(pairs, owner, sq.shape[0])
+  return dz, dkernel, dsq, None
+
+
+_recur.defvjp(_recur_forward, _recur_backward)

@@ -1,0 +1,91 @@
+"""The convolutional network of Dixon et al. 2018 (doi 10.1145/3278721.3278729).
+
+  3 × [convolution of 5 words, 128 filters, relu; max-pooling by 5, 5, 40]
+  → dropout 0.3 → dense 128, relu → scores
+
+Convolutions and pools keep the length as Keras' 'same' does. A convolution is
+a Dense layer over windows of five neighbours, so that gradient norms are exact
+(models/layers.py). A window never reaches into another example: words.unpack
+gives each one a row of its own.
+"""
+
+import math
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, UInt32
+
+from fairjax.models import words
+from fairjax.models.encoder import Batch, head_rows
+from fairjax.models.layers import Dense, dropout, identities, owned
+
+POOLS = (5, 5, 40)
+KERNEL = 5
+
+
+class TextCNN(nn.Module):
+  """Logits float32 [b, c] of each example's first or last `length` words."""
+
+  vocab: int
+  width: int  # of a word's vector
+  classes: int
+  vectors: words.Vectors | None = None  # frozen; None learns them
+  length: int = 250
+  side: str = 'pre'
+  filters: int = 128
+  rate: float = 0.3  # of the dropout
+  dtype: Any = jnp.float32
+
+  @nn.compact
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'b c']:
+    ids, rows = words.unpack(batch, self.length, self.side)
+    shape = (self.vocab, self.width)
+    x = words.embed(ids, rows, self.vectors, shape, self.dtype)
+    for k, size in enumerate(POOLS):
+      x = neighbours(x, KERNEL)
+      x = glorot(self.filters, x, self.dtype, f'conv_{k}')(x, rows)
+      x = pool(jax.nn.relu(x), size)
+      rows = rows.replace(owner=rows.owner[:, : x.shape[1]])
+    x = x.reshape(x.shape[0], 1, -1)
+    one = head_rows(batch)
+    start = jnp.zeros_like(one.owner)
+    who = identities(jnp.asarray(batch['example']), one.owner, start)
+    x = dropout(x, self.rate, dropout_key, who)
+    x = jax.nn.relu(glorot(self.filters, x, self.dtype, 'dense')(x, one))
+    # Logits are few: float32 whatever the dtype of the body.
+    x = glorot(self.classes, x, jnp.float32, 'classifier')(x, one)
+    return owned(x[:, 0], one.owner[:, 0])
+
+
+def glorot(features: int, x: Float[Array, '*s d'], dtype: Any, name: str):
+  """A Dense whose initial kernel has the variance 2 / (inputs + outputs)."""
+  deviation = math.sqrt(2 / (x.shape[-1] + features))
+  return Dense(features, dtype=dtype, deviation=deviation, name=name)
+
+
+def neighbours(x: Float[Array, 'b l d'], size: int) -> Float[Array, 'b l e']:
+  """Each place with its size - 1 neighbours, zeros beyond the ends.
+
+  A kernel [size, d, f] of a convolution is [size·d, f] here.
+  """
+  length, before = x.shape[1], (size - 1) // 2
+  wide = jnp.pad(x, ((0, 0), (before, size - 1 - before), (0, 0)))
+  parts = [wide[:, k : k + length] for k in range(size)]
+  return jnp.concatenate(parts, axis=-1)
+
+
+def pool(x: Float[Array, 'b l d'], size: int) -> Float[Array, 'b m d']:
+  """Maxima of blocks of `size` places; the ends are padded evenly."""
+  b, length, width = x.shape
+  missing = -length % size
+  before = missing // 2
+  x = jnp.pad(
+    x,
+    ((0, 0), (before, missing - before), (0, 0)),
+    constant_values=-jnp.inf,
+  )
+  return x.reshape(b, -1, size, width).max(2)

@@ -1,0 +1,233 @@
+"""What the word-level models share: vocabulary, word vectors, windows.
+
+The models of the weighting paper read words, not pieces: URLs go, letters are
+lower-cased, whatever is neither letter nor digit separates, the most frequent
+words have a vector, all others share one. Vectors come from a GloVe text file
+of the user's (a word and its numbers a line), or are learned.
+"""
+
+import collections
+import dataclasses
+import itertools
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+
+from fairjax.errors import UserError
+from fairjax.methods import project
+from fairjax.models.layers import Embed, Rows
+from fairjax.pairs import lists
+
+STREAM = 41  # of this file's random numbers
+RANGE = 0.05  # of the random vectors: uniform in (-RANGE, RANGE)
+WIDTH = 100  # of vectors that no file gives
+PAD, UNKNOWN = '[PAD]', '[UNK]'
+SIDES = {'pre': 'left', 'post': 'right'}  # where a text is padded and cut
+
+
+# Vocabulary
+
+
+def train_words(texts: Sequence[str], size: int) -> Tokenizer:
+  """The `size` most frequent words, padding and unknown among them.
+
+  Ties go by the alphabet, so equal texts give equal ids.
+  """
+  if size < 3:
+    raise UserError(
+      f'tokens.vocab_size is {size}; padding, unknown words and at least one '
+      'known one need 3'
+    )
+  tokenizer = Tokenizer(models.WordLevel({}, unk_token=UNKNOWN))
+  tokenizer.normalizer = normalizers.Sequence(
+    [
+      normalizers.Replace(Regex(r'https?://\S+|www\.\S+'), ' '),
+      normalizers.Lowercase(),
+      normalizers.Replace(Regex(r'[^\p{L}\p{M}\p{N}]+'), ' '),
+    ]
+  )
+  tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+  counts: collections.Counter[str] = collections.Counter()
+  for text in texts:
+    counts.update(tokenizer.normalizer.normalize_str(text).split())
+  ranked = sorted(counts, key=lambda word: (-counts[word], word))
+  vocabulary = [PAD, UNKNOWN, *ranked[: size - 2]]
+  ids = {word: i for i, word in enumerate(vocabulary)}
+  tokenizer.model = models.WordLevel(ids, unk_token=UNKNOWN)
+  return tokenizer
+
+
+def vocabulary(tokenizer: Tokenizer) -> list[str]:
+  """The tokens in the order of their ids."""
+  ids = tokenizer.get_vocab()
+  return sorted(ids, key=ids.get)
+
+
+# Vectors
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Vectors:
+  """A table of word vectors; compared by identity, for a module to hold."""
+
+  values: Float[np.ndarray, 'v d']
+  known: Bool[np.ndarray, ' v']  # the rows that the file has
+
+
+def read_glove(
+  path: str | os.PathLike, words: Sequence[str]
+) -> tuple[dict[str, np.ndarray], int]:
+  """The vectors of those `words` that the file has, and their width.
+
+  Every line is checked, but only the wanted ones are turned into numbers. A
+  word may hold spaces (GloVe 840B has some); a word2vec header is skipped.
+  """
+  path = pathlib.Path(path).expanduser()
+  wanted = {word.encode(): word for word in words}
+  found: dict[str, np.ndarray] = {}
+  width = 0
+  try:
+    with path.open('rb') as lines:
+      for number, line in enumerate(lines, 1):
+        line = line.rstrip(b'\r\n ')
+        spaces = line.count(b' ')
+        if number == 1 and spaces == 1:
+          continue  # the counts of a word2vec file
+        width = width or spaces
+        word = line[: line.find(b' ')]
+        if spaces != width or not width:
+          word = _spaced(path, number, line, width)
+        if word in wanted and wanted[word] not in found:
+          found[wanted[word]] = _numbers(path, number, line, width)
+  except OSError as error:
+    raise UserError(
+      f'cannot read the word vectors of {path}: '
+      f'{error.strerror or error}; name a GloVe text file with '
+      '--config.net.glove'
+    ) from error
+  if not width:
+    raise UserError(
+      f'{path} holds no word vectors; a GloVe file has one a line'
+    )
+  return found, width
+
+
+def _spaced(path, number: int, line: bytes, width: int) -> bytes:
+  """The word of a line with more fields, if it is one that has spaces."""
+  fields = line.split(b' ')
+  if len(fields) > width + 1 and not _is_number(fields[-width - 1]):
+    return b' '.join(fields[:-width])
+  raise UserError(
+    f'line {number} of {path} has {len(fields) - 1} numbers where the first '
+    f'has {width}; the file is damaged or cut off, so get it again'
+  )
+
+
+def _is_number(field: bytes) -> bool:
+  try:
+    float(field)
+  except ValueError:
+    return False
+  return True
+
+
+def _numbers(path, number: int, line: bytes, width: int) -> np.ndarray:
+  try:
+    values = np.array(line.split(b' ')[-width:], np.float32)
+    if np.isfinite(values).all():
+      return values
+  except ValueError:
+    pass
+  raise UserError(
+    f'line {number} of {path} holds something that is no number in the vector '
+    f'of {line.split(b" ")[0].decode(errors="replace")!r}; get the file again'
+  )
+
+
+def load_vectors(
+  path: str | os.PathLike, words: Sequence[str], remove_gender: bool = False
+) -> Vectors:
+  """One row a word; a word that the file lacks has a random row.
+
+  With `remove_gender` the file's vectors lose their gender direction first
+  (methods/project.py): the "+" rows of the weighting paper.
+  """
+  pairs = [*project.DEFINING, *lists.gender().rows] if remove_gender else []
+  more = itertools.chain.from_iterable(pair[:2] for pair in pairs)
+  found, width = read_glove(path, [*dict.fromkeys([*words, *more])])
+  known = np.array([word in found for word in words])
+  if not known.any():
+    raise UserError(
+      f'none of the {len(words)} words of the vocabulary is in {path}; the '
+      'vectors need lower-case words of the language of the texts'
+    )
+  if remove_gender:
+    table = project.remove_gender(list(found), np.stack([*found.values()]))
+    found = dict(zip(found, table.astype(np.float32)))
+  values = random_rows(len(words), width, 0)
+  values[known] = np.stack([found[w] for w, k in zip(words, known) if k])
+  return Vectors(values, known)
+
+
+def random_rows(count: int, width: int, seed: int) -> np.ndarray:
+  """Uniform in (-0.05, 0.05); row i does not depend on the number of rows."""
+  rng = np.random.default_rng([seed, STREAM])
+  rows = rng.uniform(-RANGE, RANGE, (count, width))
+  return rows.astype(np.float32)
+
+
+# Windows
+
+
+def unpack(
+  batch: Mapping[str, Any], length: int, side: str
+) -> tuple[Int[Array, 'b l'], Rows]:
+  """Ids of each example in a window of its own: [b, length], padded with 0.
+
+  side='pre' pads and cuts at the beginning, 'post' at the end. The padding is
+  part of what the model reads (nothing is masked, as in the paper's code), so
+  it is owned by the example: its places count in gradient norms.
+  """
+  tokens, owner, firsts, heads, example = (
+    jnp.asarray(batch[name])
+    for name in ('tokens', 'owner', 'firsts', 'heads', 'example')
+  )
+  b, width, slots = len(example), tokens.shape[1], firsts.shape[1]
+  start = heads // slots * width + firsts.ravel()[heads]
+  number = jnp.arange(1, b + 1)[:, None]
+  column = jnp.arange(max(length, width) if side == 'pre' else length)
+
+  def look(places):
+    inside = (places >= start[:, None]) & (places < tokens.size)
+    at = jnp.where(inside, places, 0)
+    mine = inside & (owner.ravel()[at] == number)
+    return jnp.where(mine, tokens.ravel()[at], 0), mine
+
+  ids, mine = look(start[:, None] + column)
+  if side == 'pre':
+    size = mine.sum(1)[:, None]
+    ids, _ = look(start[:, None] + size - length + column[:length])
+  real = jnp.where(example >= 0, number[:, 0], 0)
+  return ids, Rows(jnp.broadcast_to(real[:, None], (b, length)), b)
+
+
+def embed(
+  ids: Int[Array, 'b l'],
+  rows: Rows,
+  vectors: Vectors | None,
+  shape: tuple[int, int],
+  dtype: Any,
+) -> Float[Array, 'b l d']:
+  """Frozen vectors, which are no parameters, or a layer called 'embed'.
+
+  To be called inside the compact method of a module.
+  """
+  if vectors is None:
+    return Embed(*shape, dtype=dtype, name='embed')(ids, rows)
+  return jnp.asarray(vectors.values).astype(dtype)[ids]

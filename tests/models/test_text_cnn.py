@@ -1,0 +1,81 @@
+"""The CNN against torch, and its gradient norms against one by one."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fairjax.models import layers, text_cnn, words
+from fairjax.models.text_cnn import TextCNN
+
+from .batches import examples, pack, pad
+from .test_layers import norms
+from .test_lstm import slow_norms
+
+VOCAB, WIDTH = 30, 6
+TEXTS = examples([3, 9, 4, 12, 6], VOCAB)
+PACKED = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
+TABLE = words.random_rows(VOCAB, WIDTH, 0) * 20
+FROZEN = words.Vectors(TABLE, np.ones(VOCAB, bool))
+
+
+def made(vectors=None, length=13, side='pre'):
+  module = TextCNN(VOCAB, WIDTH, 2, vectors, length, side, filters=4)
+  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
+  rng = np.random.default_rng(1)
+  noise = lambda leaf: leaf + rng.normal(0, 0.2, leaf.shape).astype('float32')
+  return module, jax.tree.map(noise, params)
+
+
+@pytest.mark.parametrize('vectors', [None, FROZEN])
+def test_norms_are_exact(vectors):
+  module, params = made(vectors)
+  probes = layers.zero_probes(module, params, PACKED)
+  assert layers.uncovered(params, probes) == []
+  fast = jax.jit(lambda p: norms(module, p, PACKED))(params)
+  np.testing.assert_allclose(
+    fast[: len(TEXTS)], slow_norms(module, params, PACKED), rtol=1e-5
+  )
+  assert not fast[len(TEXTS) :].any()
+
+
+@pytest.mark.parametrize('side', ['pre', 'post'])
+def test_packing_changes_nothing(side):
+  module, params = made(side=side)
+  for dropout in (None, jnp.uint32(7)):
+    run = jax.jit(lambda b: module.apply({'params': params}, b, dropout))
+    np.testing.assert_allclose(
+      run(PACKED)[: len(TEXTS)], run(pad(TEXTS, 12)), rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize('length', [13, 250, 35])
+def test_the_model_is_torchs(length):
+  torch = pytest.importorskip('torch')
+  module, params = made(FROZEN, length)
+  kernel = lambda name: np.asarray(params[name]['kernel'])
+  bias = lambda name: torch.tensor(np.asarray(params[name]['bias']))
+  ids, _ = words.unpack(PACKED, length, 'pre')
+  x = torch.tensor(TABLE)[torch.tensor(np.asarray(ids))].transpose(1, 2)
+  for k, size in enumerate((5, 5, 40)):
+    w = kernel(f'conv_{k}').reshape(5, x.shape[1], 4).transpose(2, 1, 0)
+    x = torch.nn.functional.conv1d(
+      x, torch.tensor(np.ascontiguousarray(w)), bias(f'conv_{k}'), padding=2
+    )
+    x = torch.relu(x)
+    missing = -x.shape[2] % size  # Keras' 'same': the odd one at the end
+    ends = (missing // 2, missing - missing // 2)
+    x = torch.nn.functional.pad(x, ends, value=-np.inf)
+    x = torch.nn.functional.max_pool1d(x, size)
+  x = x.transpose(1, 2).flatten(1)
+  x = torch.relu(x @ torch.tensor(kernel('dense')) + bias('dense'))
+  expect = x @ torch.tensor(kernel('classifier')) + bias('classifier')
+  got = jax.jit(module.apply)({'params': params}, PACKED)
+  np.testing.assert_allclose(got, expect, rtol=1e-5, atol=1e-5)
+
+
+def test_dixons_lengths():
+  x = jnp.zeros((1, 250, 3))
+  for size, length in ((5, 50), (5, 10), (40, 1)):
+    x = text_cnn.pool(text_cnn.neighbours(x, 5)[..., :3], size)
+    assert x.shape == (1, length, 3)
