@@ -38,7 +38,7 @@ def augment(tables: Tables, config: Config) -> Tables:
     if not config.method.keep_equal:
       twins = twins[~same]
     notes = [
-      f'augment: {len(twins)} twins joined {len(table)} {split} rows; '
+      f'{len(twins)} twins joined {len(table)} {split} rows; '
       f'{same.sum()} of the {len(same)} chosen twins equal their text'
       + (' and were added too' if config.method.keep_equal else '')
     ]

@@ -53,9 +53,8 @@ def balance(tables: Tables, config: Config) -> Tables:
     times[inside] = (
       wanted[cell] // size[cell] + (rank < wanted[cell] % size[cell])
     )[inside]
-  note = f'balance {how}: {len(table)} rows became {times.sum()}; rows of ' + (
-    ', '.join(f'{n} {a}→{b}' for n, a, b in zip(names, size, wanted))
-  )
+  sizes = [f'{n} {a}→{b}' for n, a, b in zip(names, size, wanted)]
+  note = f'{len(table)} rows became {times.sum()}: {", ".join(sizes)}'
   return {**tables, 'train': _repeated(table, times, note)}
 
 

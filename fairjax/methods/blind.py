@@ -48,7 +48,7 @@ def blind(tables: Tables, config: Config) -> Tables:
     columns = [c for c in ('text', 'text_pair', 'twin') if c in table]
     hidden = table.assign(**{c: hide(table[c]) for c in columns})
     changed = hidden['text'] != table['text']
-    note = f'blind: {changed.sum()} of {len(table)} {split} texts changed'
+    note = f'{changed.sum()} of {len(table)} {split} texts lost words'
     if 'twin' in table:
       pairs = table['twin'] != table['text']
       left = pairs & (hidden['twin'] != hidden['text'])

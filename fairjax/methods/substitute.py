@@ -28,7 +28,7 @@ def substitute(tables: Tables, config: Config) -> Tables:
     same = twins.pop('same').to_numpy()
     taken = heads & ~same
     note = (
-      f'substitute: {taken.sum()} of {len(table)} {split} rows became their '
+      f'{taken.sum()} of {len(table)} {split} rows became their '
       f'twin; {same.sum()} have none that differs'
     )
     if config.method.ratio > 0.5:

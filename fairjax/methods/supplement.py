@@ -76,7 +76,7 @@ def supplement(tables: Tables, config: Config) -> Tables:
     asked += count
   rows = np.sort(np.concatenate([np.zeros(0, int), *picked]))
   note = (
-    f'supplement: {len(rows)} rows of {method.table} joined {len(table)} '
+    f'{len(rows)} rows of {method.table} joined {len(table)} '
     f'training rows, where {asked} are needed for {len(terms)} terms'
   )
   return {**tables, 'train': augment.joined(table, more.iloc[rows], [note])}

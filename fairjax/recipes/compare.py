@@ -114,8 +114,12 @@ def variant(config: Config, name: str) -> Config:
       raise UserError(
         f'method.compare has {name!r}, but {field} takes a number'
       ) from error
-  own = dataclasses.replace(config.method, **values)
-  return dataclasses.replace(config, recipe='train', method=own)
+  return dataclasses.replace(
+    config,
+    recipe='train',
+    method=dataclasses.replace(config.method, **values),
+    reuse=config.reuse and str(pathlib.Path(config.reuse) / place_of(name)),
+  )
 
 
 def place_of(name: str) -> str:
@@ -241,7 +245,8 @@ def summary(results: dict) -> str:
   for one, measures, gains in parts(results):
     out += [f'### {one}', tabular.markdown(measures, width=150)]
     out += ['Differences to none:', tabular.markdown(gains, width=150)]
-  return '\n\n'.join([*out, *(f'- {note}' for note in results['notes'])])
+  notes = '\n'.join(f'- {note}' for note in results['notes'])
+  return '\n\n'.join([*out, notes])
 
 
 def report(results: dict, folder: pathlib.Path) -> str:

@@ -80,8 +80,7 @@ def test_equal_twins_are_counted_and_added_only_on_request():
   made = augment(table, config_of())['train']
   assert len(made) == 8 + 6
   assert made.attrs['notes'] == [
-    'augment: 6 twins joined 8 train rows; 2 of the 8 chosen twins equal '
-    'their text'
+    '6 twins joined 8 train rows; 2 of the 8 chosen twins equal their text'
   ]
   assert len(augment(table, config_of(keep_equal=True))['train']) == 16
 
