@@ -63,7 +63,7 @@ def spearman(
 
 def _ends(scores: pd.DataFrame, by_id: pd.DataFrame, name: str) -> dict:
   """The rows at the top and at the bottom of a ranking, with their twins."""
-  order = np.argsort(scores[f'{name}_rank'].to_numpy())
+  order = np.argsort(scores[f'{name}_rank'].to_numpy()).tolist()
   show = min(ENDS, len(order) // 2)
 
   def row(i: int) -> dict:

@@ -10,7 +10,7 @@ import copy
 import dataclasses
 import math
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -29,10 +29,10 @@ from fairjax.train.progress import Log
 
 
 def rank(
-  values: Float[np.ndarray, ' n'], ids: Sequence[str]
+  values: Float[np.ndarray, ' n'], ids: Iterable[str]
 ) -> Int[np.ndarray, ' n']:
   """1 for the highest value; equal values in the order of their ids."""
-  names = np.asarray(ids, str)
+  names = np.asarray(list(ids), str)
   by_id = np.empty(len(names), np.int64)
   by_id[np.argsort(names, kind='stable')] = np.arange(len(names))
   ranks = np.empty(len(names), np.int64)
@@ -121,7 +121,7 @@ def _stage(folder, made_from, make, reuse='') -> pd.DataFrame:
   )
 
 
-def moment(at: str, epochs: float) -> float | None:
+def moment(at: str, epochs: float | int) -> float | None:
   """The epoch that `scoring.at` names; None is the end of the probe's run."""
   if at in ('end', 'start'):
     return 0.0 if at == 'start' else None
@@ -138,7 +138,9 @@ def moment(at: str, epochs: float) -> float | None:
   return epoch
 
 
-def schedule(config: Config, epochs: float, track: bool = False) -> Config:
+def schedule(
+  config: Config, epochs: float | int, track: bool = False
+) -> Config:
   """The config of a scoring run: all its epochs, the last weights kept."""
   config = copy.copy(config)
   config.train = dataclasses.replace(
@@ -258,7 +260,7 @@ def over_epochs(
   tables: Tables,
   folder: pathlib.Path,
   log: Log,
-  epochs: Sequence[float] = (1, 2, 3, 4, 5),
+  epochs: Sequence[float | int] = (1, 2, 3, 4, 5),
 ) -> dict[str, pd.DataFrame]:
   """Scores after several epochs of one run of `train.epochs`, by epoch."""
   at = [moment(f'epoch {e:g}', config.train.epochs) for e in epochs]
@@ -278,7 +280,7 @@ def over_epochs(
   return found
 
 
-def steps(config: Config, rows: int, epoch: float) -> int:
+def steps(config: Config, rows: int, epoch: float | int) -> int:
   """The number of steps after so many epochs of so many rows."""
   return round(epoch * -(-rows // config.train.batch))
 

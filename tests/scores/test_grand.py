@@ -160,13 +160,16 @@ def test_golden_linear_softmax():
   np.testing.assert_allclose(found, [[3.6055513]], rtol=1e-7)
 
 
+SHALLOW = dataclasses.replace(SHAPE, depth=1)
+
+
 class Bare(nn.Module):
   """A classifier with a parameter that lives in no layer of the house."""
 
   @nn.compact
   def __call__(self, batch, dropout_key=None):
     shift = self.param('shift', nn.initializers.zeros, (2,))
-    return heads.Classifier(SHAPE, 2, name='inner')(batch) + shift
+    return heads.Classifier(SHALLOW, 2, name='inner')(batch) + shift
 
 
 def test_a_parameter_without_a_probe_is_named():
@@ -180,7 +183,7 @@ class Twice(nn.Module):
 
   @nn.compact
   def __call__(self, batch, dropout_key=None):
-    inner = heads.Classifier(SHAPE, 2, name='inner')
+    inner = heads.Classifier(SHALLOW, 2, name='inner')
     return inner(batch) + inner(batch)
 
 

@@ -13,7 +13,7 @@ def test_overlap_against_sets():
   rng = np.random.default_rng(0)
   a, b = rng.permutation(37) + 1, rng.permutation(37) + 1
   for fraction, found in zip(
-    (0.1, 0.5, 1.0), overlap.overlap(a, b, (0.1, 0.5, 1))
+    (0.1, 0.5, 1.0), overlap.overlap(a, b, (0.1, 0.5, 1.0))
   ):
     k = int(37 * fraction)
     first = lambda ranks: set(np.argsort(ranks)[:k])

@@ -19,7 +19,14 @@ from fairjax.train import loop
 from fairjax.train.progress import Log
 
 SHAPE = encoder.Shape(
-  vocab=200, width=16, depth=1, heads=2, hidden=16, positions=64, embedding=16
+  vocab=200,
+  width=16,
+  depth=1,
+  heads=2,
+  hidden=16,
+  positions=64,
+  embedding=16,
+  deviation=0.25,
 )
 
 
