@@ -5,9 +5,11 @@ flax_model.msgpack) and tokenizer files. `names` is the only place that knows
 how the tensors of the two worlds correspond; a new family adds its rows there.
 """
 
+import dataclasses
 import json
 import os
 import pathlib
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -268,7 +270,7 @@ def load(folder: str | os.PathLike, module: nn.Module) -> Loaded:
   """
   shape, bare = module.shape, isinstance(module, Encoder)
   weights = _modern(read_weights(folder), shape.family, bare)
-  wanted = _wanted(module.clone(scan=False))
+  wanted = _wanted(module)
   flat, fresh, used = {}, [], set()
   for ours, theirs, turned in names(module):
     missing = [name for name in theirs if name not in weights]
@@ -283,13 +285,14 @@ def load(folder: str | os.PathLike, module: nn.Module) -> Loaded:
     used.update(theirs)
     parts = [weights[name].T if turned else weights[name] for name in theirs]
     value = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
-    if value.shape != wanted[ours].shape:
+    needed = wanted[re.sub(r'layer_\d+', 'layer_0', ours)].shape
+    if value.shape != needed:
       if ours.startswith('classifier/'):
         fresh.append(ours)
         continue
       raise UserError(
         f'{folder}: tensor {theirs[0]} gives {value.shape} where config.json '
-        f'asks for {wanted[ours].shape}; its weights and config.json differ'
+        f'asks for {needed}; its weights and config.json differ'
       )
     flat[ours] = np.asarray(value, np.float32, order='C')
   unused = sorted(n for n in weights if n not in used and _matters(n))
@@ -312,6 +315,9 @@ def _matters(name: str) -> bool:
 
 
 def _wanted(module: nn.Module) -> dict[str, jax.ShapeDtypeStruct]:
+  """The parameters of a model of one layer, which tells of all layers."""
+  single = dataclasses.replace(module.shape, depth=1)
+  module = module.clone(shape=single, scan=False)
   made = jax.eval_shape(module.init, jax.random.key(0), blank_batch())
   return traverse_util.flatten_dict(made['params'], sep='/')
 
