@@ -18,7 +18,7 @@ label.
 
 *** p < 0.001 both by exchanging the decisions of test rows and by a t-test
 over the seeds. AUC rises by 0.09 to 0.15 with it (p < 0.01), since the test
-rows do not reward the shortcut; only cutting to balance gains none, as it
+rows do not reward the shortcut; only cutting to balance gains none, and it
 leaves 1,024 of 2,000 rows. --config.method.compare=augment,blind takes some
 methods only; what has been trained is not trained again.
 """
