@@ -145,7 +145,7 @@ def _columns(table: pd.DataFrame, names: list[str]) -> Evidence:
         f'weighting.z names the column {name!r}; the table has '
         f'{", ".join(map(str, table.columns))}'
       )
-    if pd.api.types.is_numeric_dtype(table[name]):
+    if _is_numeric(table[name]):
       parts.append(_numbers(table, name).to_numpy()[:, None])
       titles.append(name)
       if np.isnan(parts[-1]).any():
@@ -162,9 +162,15 @@ def _columns(table: pd.DataFrame, names: list[str]) -> Evidence:
   return Evidence(titles, values, present, titles, np.ones(len(table), bool))
 
 
+def _is_numeric(column: pd.Series) -> bool:
+  """Numbers, or texts that all are: a csv file knows texts only."""
+  filled = column.replace('', np.nan).dropna()
+  return len(filled) > 0 and pd.to_numeric(filled, 'coerce').notna().all()
+
+
 def _numbers(table: pd.DataFrame, name: str) -> pd.Series:
   try:
-    return pd.to_numeric(table[name]).astype(float)
+    return pd.to_numeric(table[name].replace('', np.nan)).astype(float)
   except (TypeError, ValueError) as error:
     raise UserError(f'column {name!r} is not a number: {error}') from error
 

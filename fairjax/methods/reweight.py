@@ -29,8 +29,12 @@ def reweight(tables: Tables, config: Config) -> Tables:
 
   A weight that a row already has is multiplied.
   """
-  table = fitted_rows(tables)
-  made = weights(table, config).set_index('id')['weight']
+  return put(tables, weights(fitted_rows(tables), config))
+
+
+def put(tables: Tables, made: pd.DataFrame) -> Tables:
+  """The tables with the weights `made`, found by id."""
+  made = made.set_index('id')['weight']
   out = dict(tables)
   for split in ('train', 'valid'):
     if split in tables:

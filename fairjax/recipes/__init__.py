@@ -7,8 +7,20 @@ RECIPES = {
   'train': Entry(
     'fairjax.recipes.train:run', 'one classifier, measured and reported'
   ),
+  'diet': Entry(
+    'fairjax.recipes.diet:run', 'probe, scores, healthy diet, model, tests'
+  ),
+  'rank': Entry(
+    'fairjax.recipes.rank:run', 'many diets as one job, and the best of them'
+  ),
+  'overlap': Entry(
+    'fairjax.recipes.overlap:run', 'do seeds, epochs, models choose one diet?'
+  ),
   'compare': Entry(
     'fairjax.recipes.compare:run', 'each data-side method against none'
+  ),
+  'weighting': Entry(
+    'fairjax.recipes.weighting:run', 'instance weights against the baseline'
   ),
   'swap': Entry('fairjax.recipes.swap:run', 'the counterfactual of a text'),
   'augment_corpus': Entry(

@@ -1,0 +1,37 @@
+"""Instance weights on your own file, with your own list of terms.
+
+  python -m fairjax.main --config=configs/weighting_csv.py \\
+      --config.data.path=comments.csv --config.data.text=comment \\
+      --config.data.label=toxic --config.weighting.terms=terms.txt \\
+      --config.measures.groups=terms:terms.txt
+
+terms.txt holds one term a line; without it our own identity terms count. For
+columns that say whom a row speaks of: --config.weighting.z=columns:gender,age
+(numbers as they are, words one indicator a value). A GloVe file
+(--config.net.glove=FILE) makes the small LSTM better, and a folder with a
+pretrained encoder better still: --config.model=FOLDER --config.train.lr=2e-5
+--config.train.optimizer=adamw. Weights after augmentation:
+--config.method.name=augment.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='weighting',
+    model='lstm',
+    seeds=5,
+    data=c.Data(name='file', on_bad='drop'),
+    tokens=c.Tokens(vocab_size=20_000),
+    train=c.Train(
+      lr=1e-3,
+      optimizer='rmsprop',
+      schedule='constant',
+      clip=5.0,
+      batch=64,
+      epochs=20,
+      patience=3,
+    ),
+    weighting=c.Weighting(z='terms', trees=100, depth=18, folds=5),
+  )

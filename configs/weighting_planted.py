@@ -1,0 +1,33 @@
+"""Instance weights on the data with a known bias, against the baseline.
+
+  python -m fairjax.main --config=configs/weighting_planted.py
+
+In training, gender words agree with the label in 90 % of the rows; the test
+split is balanced. z are the gender words.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='weighting',
+    model='lstm',
+    seeds=5,
+    data=c.Data(name='planted'),
+    planted=c.Planted(rows=2000, test_rows=800, correlation=0.9),
+    tokens=c.Tokens(vocab_size=2000),
+    train=c.Train(
+      lr=1e-3,
+      optimizer='rmsprop',
+      schedule='constant',
+      clip=5.0,
+      batch=64,
+      epochs=12,
+      patience=4,
+    ),
+    weighting=c.Weighting(
+      z='gender', trees=100, depth=18, folds=10, rows=('baseline', 'weight')
+    ),
+    measures=c.Measures(sets=('test',)),
+  )

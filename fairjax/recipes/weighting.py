@@ -1,0 +1,425 @@
+"""Instance weights against none: non-discrimination learning, end to end.
+
+    tables → weights → each row's model, same seeds → measures → † → report
+
+(Zhang et al., ACL 2020.) `config.weighting.rows` names the rows of the table:
+
+  baseline    the training rows as they are, after `config.method` if it is one
+  weight      w = Q(y)/P(y|z) on training and validation rows
+  swap        the swapped twin of every row that has one, in both
+  supplement  rows of `config.method.table` in training (methods/supplement.py)
+  weight+ …   the same on word vectors without their gender direction
+
+All rows share one vocabulary, one compiled step and the initial weights. A
+dagger marks a difference to the baseline (of a + row: to baseline+, if it is
+there) by a two-sided t-test over seeds.
+"""
+
+import dataclasses
+import pathlib
+
+import numpy as np
+import pandas as pd
+
+from fairjax import artefacts, stages
+from fairjax.config import Config
+from fairjax.data import schema
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.methods import augment, reweight, supplement
+from fairjax.metrics.compare import compare
+from fairjax.report import blocks, plots
+from fairjax.report import tables as tabular
+from fairjax.train import loop, mesh
+from fairjax.train.progress import Log
+
+KINDS = ('baseline', 'weight', 'swap', 'supplement')
+LIMITS = {'0.5': '', 'eer': ' at eer'}  # thresholds, and their columns' names
+MEASURES = ('auc', 'macro_auc', 'fped', 'fned')
+MOST_TERMS = 20  # in one picture
+
+
+def run(config: Config, folder: pathlib.Path) -> dict:
+  """config → weights → rows → predictions → measures → tests → report."""
+  log = Log(folder, config, main=mesh.is_main())
+  names = check(config)
+  tables = stages.load(config, folder, log)
+  sets = stages.test_sets(config, tables)
+  tables = stages.mitigate(config, tables, log)
+  made, about = weigh(config, tables, folder, log)
+  given = {name: changed(config, tables, made, name) for name in names}
+  every = pd.concat([t['train'] for t in given.values()], ignore_index=True)
+  every = {**tables, 'train': every.drop_duplicates('id')}
+  ready = {
+    plus: stages.prepare(plain_or_plus(config, plus), every, log)
+    for plus in dict.fromkeys(name.endswith('+') for name in names)
+  }
+  chances, found = {}, {}
+  for name in names:
+    plus = name.endswith('+')
+    log.line(f'{name}: {len(given[name]["train"])} training rows')
+    chances[name] = predictions(
+      plain_or_plus(config, plus),
+      ready[plus],
+      given[name],
+      sets,
+      folder,
+      log,
+      name,
+    )
+    found[name] = {
+      limit: stages.assess(at(config, limit), sets, chances[name])
+      for limit in LIMITS
+    }
+  ours = 'weight' if 'weight' in names else names[-1]
+  results = found[ours]['0.5']
+  results['rows'] = lines(found)
+  results['tests'] = [
+    test
+    for name, base in against(names).items()
+    for test in tests(config, sets, chances, name, base)
+  ]
+  results['by_term'] = {name: deviations(f['0.5']) for name, f in found.items()}
+  results['weights'] = about
+  results['notes'] += notes(given, found, about, results['tests'])
+  if mesh.is_main():
+    for name in names:
+      write_predictions(
+        folder / 'rows' / f'{name}.parquet', sets, chances[name]
+      )
+  parts = sections(config, tables, made, results, folder)
+  stages.publish(folder, sets, chances[ours], results, log, parts)
+  log.line(summary(config, results))
+  return results
+
+
+def check(config: Config) -> list[str]:
+  """The rows' names, or one sentence for the first that cannot be made."""
+  names = list(dict.fromkeys(config.weighting.rows))
+  wrong = [n for n in names if n.removesuffix('+') not in KINDS]
+  if wrong or not names:
+    raise UserError(
+      f'weighting.rows has {wrong[0] if wrong else "no row"!r}; the rows are '
+      f'{", ".join(KINDS)}, each with a + for vectors without gender'
+    )
+  plus = [n for n in names if n.endswith('+')]
+  if plus and not config.net.glove:
+    raise UserError(
+      f'weighting.rows has {plus[0]!r}, which needs word vectors; name a GloVe '
+      'file with --config.net.glove, or leave out the rows with a +'
+    )
+  return names
+
+
+def weigh(
+  config: Config, tables: Tables, folder: pathlib.Path, log: Log
+) -> tuple[pd.DataFrame, dict]:
+  """The weights by id (weights.parquet), and what they do (weights.json)."""
+  table, knobs = reweight.fitted_rows(tables), config.weighting
+  made_from = artefacts.fingerprint(
+    table,
+    {k: v for k, v in dataclasses.asdict(knobs).items() if k != 'rows'},
+    artefacts.read_lines(knobs.terms) if knobs.terms else [],
+    [config.seed, config.measures.positive],
+  )
+  made = artefacts.stage(
+    folder / 'weights.parquet',
+    made_from,
+    lambda: reweight.weights(table, config),
+    artefacts.write_table,
+    artefacts.read_table,
+    config.reuse,
+  )
+  about = artefacts.stage(
+    folder / 'weights.json',
+    made_from,
+    lambda: reweight.report(table, made, config),
+    artefacts.write_json,
+    artefacts.read_json,
+    config.reuse,
+  )
+  log.line(
+    f'weights of {len(made)} rows: {made["weight"].min():.3g} to '
+    f'{made["weight"].max():.3g}, effective rows {about["effective"]:.0f}'
+  )
+  return made, about
+
+
+def changed(
+  config: Config, tables: Tables, made: pd.DataFrame, name: str
+) -> Tables:
+  """The tables that a row's model is trained and stopped on."""
+  kind, method = name.removesuffix('+'), config.method
+  if kind == 'weight':
+    tables = reweight.put(tables, made)
+  elif kind == 'swap':
+    own = dataclasses.replace(
+      method, name='augment', ratio=1.0, rank='random', how='all'
+    )
+    tables = augment.augment(tables, dataclasses.replace(config, method=own))
+  elif kind == 'supplement':
+    tables = supplement.supplement(tables, config)
+  return schema.check(tables)
+
+
+def plain_or_plus(config: Config, plus: bool) -> Config:
+  """The config of a row: a + one reads vectors without a gender direction."""
+  gender = plus or config.net.remove_gender
+  net = dataclasses.replace(config.net, remove_gender=gender)
+  return dataclasses.replace(config, net=net)
+
+
+def at(config: Config, limit: str) -> Config:
+  measures = dataclasses.replace(config.measures, threshold=limit)
+  return dataclasses.replace(config, measures=measures)
+
+
+def predictions(
+  config: Config,
+  ready: stages.Ready,
+  tables: Tables,
+  sets: Tables,
+  folder: pathlib.Path,
+  log: Log,
+  name: str,
+) -> dict[str, np.ndarray]:
+  """Trains one row's model; probabilities [s, n, c] of each test set."""
+  fitted = stages.train(
+    config,
+    ready,
+    stages.pool(ready, tables['train']),
+    stages.pool(ready, tables['valid']),
+    folder,
+    log,
+    part=name,
+  )
+  return {
+    one: stages.probabilities(config, ready, fitted.params, table)
+    for one, table in stages.as_read(config, sets).items()
+  }
+
+
+def write_predictions(path, sets: Tables, chances: dict) -> None:
+  parts = [stages.prediction_table(k, t, chances[k]) for k, t in sets.items()]
+  artefacts.write_table(path, pd.concat(parts))
+
+
+# Measures
+
+
+def against(names: list[str]) -> dict[str, str]:
+  """{row: the baseline it is tested against}."""
+  out = {}
+  for name in names:
+    own = 'baseline+' if name.endswith('+') else 'baseline'
+    base = own if own in names else 'baseline'
+    if base in names and name not in ('baseline', base):
+      out[name] = base
+  return out
+
+
+def lines(found: dict[str, dict]) -> list[dict]:
+  """One line a test set and row: AUC, FPED and FNED at both thresholds."""
+  out = []
+  for one in next(iter(found.values()))['0.5']['sets']:
+    for name, by_limit in found.items():
+      line = {'set': one, 'row': name}
+      for limit, suffix in LIMITS.items():
+        parts = by_limit[limit]['sets'][one]
+        known = parts['quality'] | parts['fairness']
+        for key in MEASURES:
+          # A rank measure has no threshold.
+          if key in known and not (suffix and 'auc' in key):
+            line[key + suffix] = known[key]
+      out.append(line)
+  return out
+
+
+def tests(
+  config: Config, sets: Tables, chances: dict, name: str, base: str
+) -> list[dict]:
+  """Differences of a row to its baseline: over examples and over seeds."""
+  options, out = config.measures, []
+  for one, table in sets.items():
+    members, groups = stages.membership(config, table)
+    for limit, suffix in LIMITS.items():
+      found = compare(
+        table['label'].to_numpy(np.int32),
+        chances[name][one],
+        chances[base][one],
+        members,
+        groups,
+        threshold=limit,
+        level=options.level,
+        resamples=options.resamples,
+        seed=config.seed,
+      )
+      out += [
+        {'set': one, 'row': name, 'against': base, **test}
+        | {'measure': test['measure'] + suffix}
+        for test in found
+        if test['measure'] in MEASURES
+        and not (suffix and 'auc' in test['measure'])
+      ]
+  return out
+
+
+def daggers(tests: list[dict], level: float) -> set[tuple[str, str, str]]:
+  """(set, row, measure) where the t-test over seeds finds a difference."""
+  return {
+    (t['set'], t['row'], t['measure'])
+    for t in tests
+    if 't-test' in t['test'] and t['p'] is not None and t['p'] < 1 - level
+  }
+
+
+def deviations(assessed: dict) -> dict:
+  """Figure 1: {set: {rate: {term: rate of the term − rate of all rows}}}."""
+  out: dict[str, dict] = {}
+  for one, parts in assessed['sets'].items():
+    for rate in ('fpr', 'fnr'):
+      whole = parts['quality'].get(rate, {}).get('value')
+      of = {
+        term: group[rate]['value'] - whole
+        for term, group in parts['groups'].items()
+        if whole is not None and group.get(rate, {}).get('value') is not None
+      }
+      if of:
+        out.setdefault(one, {})[rate] = of
+  return out
+
+
+def notes(
+  given: dict, found: dict, about: dict, tests: list[dict]
+) -> list[str]:
+  """What was done, and what a reader must not miss."""
+  out = [f'{n}: {note}' for n, t in given.items() for note in stages.notes(t)]
+  out += [f'weights: {warning}' for warning in about['warnings']]
+  for name, by_limit in found.items():
+    for one, parts in by_limit['0.5']['sets'].items():
+      out += [f'{name}, {one}: {warning}' for warning in parts['warnings']]
+  if tests and not any('t-test' in t['test'] for t in tests):
+    out.append('one seed allows no t-test, so no difference has a dagger')
+  return list(dict.fromkeys(out))
+
+
+# Report
+
+
+def marked(config: Config, results: dict, one: str) -> list[dict]:
+  """The table of a test set, with the daggers."""
+  sure = daggers(results['tests'], config.measures.level)
+  return [
+    {
+      key: tabular.estimate(value) + '†' * ((one, line['row'], key) in sure)
+      if tabular.is_estimate(value)
+      else value
+      for key, value in line.items()
+      if key != 'set'
+    }
+    for line in results['rows']
+    if line['set'] == one
+  ]
+
+
+def summary(config: Config, results: dict) -> str:
+  """The tables on the screen."""
+  out = []
+  for one in results['sets']:
+    table = tabular.markdown(marked(config, results, one), width=150)
+    out += [f'### {one}, every row', table]
+  chance = 1 - config.measures.level
+  return '\n\n'.join([*out, f'† differs from the baseline, p < {chance:.2g}'])
+
+
+def sections(
+  config: Config,
+  tables: Tables,
+  made: pd.DataFrame,
+  results: dict,
+  folder: pathlib.Path,
+) -> list[blocks.Section]:
+  """The page's own parts: rows, terms, weights."""
+  picture = lambda name, plot, caption: _picture(folder, name, plot, caption)
+  chance = 1 - config.measures.level
+  body = ''
+  for one in results['sets']:
+    body += blocks.table(
+      marked(config, results, one),
+      caption=f'{one}: † differs from the baseline over '
+      f'{len(loop.seed_list(config))} seeds (two-sided t-test, p < '
+      f'{chance:.2g}, not adjusted for the number of tests)',
+    )
+    for rate in ('fpr', 'fnr'):
+      terms, series = _most(results['by_term'], one, rate)
+      if terms:
+        body += picture(
+          f'{rate}_by_term_{one}',
+          plots.bars(terms, series, f'Δ{rate}'),
+          f'{rate} of each term minus that of all rows of {one}, at 0.5 (the '
+          f'{len(terms)} terms farthest from 0 in the first row).',
+        )
+  return [
+    blocks.Section('Weights against the baseline', body),
+    blocks.Section(
+      'The weights', _weights(tables, made, results['weights'], picture)
+    ),
+  ]
+
+
+def _picture(folder: pathlib.Path, name: str, plot, caption: str) -> str:
+  plots.save(plot, folder / 'plots' / f'{name}.png')
+  return blocks.figure(plot, caption)
+
+
+def _most(by_term: dict, one: str, rate: str) -> tuple[list, dict]:
+  """The terms that deviate most in the first row, and each row's values."""
+  of = {n: f.get(one, {}).get(rate, {}) for n, f in by_term.items()}
+  first = next(iter(of.values()))
+  terms = sorted(first, key=lambda t: (-abs(first[t]), t))[:MOST_TERMS]
+  return terms, {n: [f.get(t) for t in terms] for n, f in of.items()}
+
+
+def _weights(tables: Tables, made: pd.DataFrame, about: dict, picture) -> str:
+  table = reweight.fitted_rows(tables)
+  label = table['label'].to_numpy()
+  weight = made.set_index('id')['weight'].loc[table['id']].to_numpy()
+  facts = ('rows', 'z', 'columns', 'distinct', 'rows_with_prior', 'estimator')
+  facts += ('folds', 'formula', 'effective', 'quantiles', 'clip', 'near_zero')
+  out = [blocks.text(warning, kind='warning') for warning in about['warnings']]
+  out += [
+    blocks.table(
+      [{'fact': k.replace('_', ' '), 'value': about[k]} for k in facts]
+    ),
+    picture(
+      'weights',
+      plots.distribution(
+        {f'label {c}': weight[label == c] for c in np.unique(label)}, 'weight'
+      ),
+      'The weights of the training and validation rows, by label.',
+    ),
+    blocks.table(
+      about['estimators'],
+      caption='The chosen estimator of P(y|z) beside the fast ones, on rows '
+      'that it was not fitted on',
+    ),
+  ]
+  terms = sorted(about['terms'], key=lambda t: -abs(t['gap']))[:MOST_TERMS]
+  if terms:
+    out.append(
+      picture(
+        'terms',
+        plots.bars(
+          [t['term'] for t in terms],
+          {
+            'unweighted': [t['gap'] for t in terms],
+            'weighted': [t['weighted_gap'] for t in terms],
+          },
+          'share in positives − share in all rows',
+        ),
+        'How much more often a term stands in positive rows than in all rows, '
+        'before and after weighting; 0 says nothing of the label.',
+      )
+    )
+    out.append(blocks.details('All terms', blocks.table(about['terms'])))
+  return '\n'.join(out)

@@ -1,0 +1,205 @@
+"""The recipe: weights to results, its table, its daggers, its sentences."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from fairjax import artefacts, stages
+from fairjax.config import Config, Data, Measures, Net, Tokens, Train, Weighting
+from fairjax.data import files, hygiene
+from fairjax.errors import UserError
+from fairjax.methods import reweight
+from fairjax.methods.evidence import evidence
+from fairjax.recipes import weighting
+
+GLOVE = 'he she man woman her his boy girl kind rude'.split()
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+  return tmp_path_factory.mktemp('weighting')
+
+
+@pytest.fixture(scope='module')
+def config(folder):
+  """160 short texts: 'rude' is the label, and women are said to be it."""
+  rng = np.random.default_rng(0)
+  label = rng.integers(0, 2, 160)
+  woman = np.where(rng.random(160) < 0.85, label, 1 - label)
+  who = np.array([['he', 'a man', 'his boy'], ['she', 'a woman', 'her girl']])
+  text = [
+    f'{who[w, rng.integers(3)]} was {"rude" if y else "kind"}'
+    for w, y in zip(woman, label)
+  ]
+  table = pd.DataFrame({'text': text, 'label': label})
+  table['group'] = np.array(['male', 'female'])[woman]
+  table['split'] = np.repeat(['train', 'valid', 'test'], [80, 30, 50])
+  table['age'] = rng.integers(20, 60, 160)
+  table['town'] = np.array(['x', 'y'])[rng.integers(0, 2, 160)]
+  table.to_csv(folder / 'data.csv', index=False)
+  vectors = rng.normal(size=(len(GLOVE), 8))
+  lines = [f'{w} ' + ' '.join(map(str, v)) for w, v in zip(GLOVE, vectors)]
+  (folder / 'glove.txt').write_text('\n'.join(lines))
+  return Config(
+    recipe='weighting',
+    model='lstm',
+    seeds=2,
+    data=Data(
+      name='file',
+      path=str(folder / 'data.csv'),
+      group='group',
+      split='split',
+    ),
+    tokens=Tokens(max_length=8),
+    net=Net(glove=str(folder / 'glove.txt')),
+    train=Train(
+      lr=1e-3, optimizer='rmsprop', batch=32, epochs=2, schedule='constant'
+    ),
+    weighting=Weighting(
+      estimator='count', rows=('baseline', 'swap', 'weight', 'weight+')
+    ),
+    measures=Measures(resamples=50),
+  )
+
+
+@pytest.fixture(scope='module')
+def run(config, folder):
+  return weighting.run(config, folder / 'run')
+
+
+def test_every_row_is_measured_at_both_thresholds(config, folder, run):
+  assert [line['row'] for line in run['rows']] == list(config.weighting.rows)
+  for line in run['rows']:
+    for key in ('auc', 'fped', 'fned', 'fped at eer', 'fned at eer'):
+      assert len(line[key]['seeds']) == 2
+  assert set(weighting.against(list(config.weighting.rows)).items()) == {
+    ('swap', 'baseline'),
+    ('weight', 'baseline'),
+    ('weight+', 'baseline'),
+  }
+  told = json.loads((folder / 'run' / 'results.json').read_text())
+  assert told['weights']['rows'] == len(
+    artefacts.read_table(folder / 'run' / 'weights.parquet')
+  )
+  page = (folder / 'run' / 'report.html').read_text()
+  for words in ('The weights', 'swap', 'effective', 'Δfpr'):
+    assert words in page
+  for name in ('weights', 'terms', 'fpr_by_term_test'):
+    assert (folder / 'run' / 'plots' / f'{name}.png').exists()
+
+
+def test_numbers_are_those_of_the_published_predictions(folder, run):
+  """FPED and Δfpr from rows/*.parquet by hand."""
+  for line in run['rows']:
+    path = folder / 'run' / 'rows' / f'{line["row"]}.parquet'
+    p = artefacts.read_table(path)
+    rate = lambda rows, s: (rows[rows['label'] == 0][f'p{s}'] >= 0.5).mean()
+    gaps = {
+      name: [rate(rows, s) - rate(p, s) for s in range(2)]
+      for name, rows in p.groupby('group')
+    }
+    fped = np.abs(list(gaps.values())).sum(0)
+    np.testing.assert_allclose(line['fped']['seeds'], fped, atol=1e-6)
+    told = run['by_term'][line['row']]['test']['fpr']
+    for name, gap in gaps.items():
+      assert told[name] == pytest.approx(np.mean(gap), abs=1e-6)
+
+
+def test_daggers_are_t_tests_of_the_seeds(run):
+  of = {line['row']: line for line in run['rows']}
+  tests = [t for t in run['tests'] if 't-test' in t['test']]
+  assert tests
+  for test in tests:
+    ours, base = (
+      of[name][test['measure']]['seeds'] for name in (test['row'], 'baseline')
+    )
+    if test['p'] is not None:
+      expect = scipy.stats.ttest_ind(ours, base).pvalue
+      assert test['p'] == pytest.approx(expect, rel=1e-3, abs=1e-6)
+  marks = weighting.daggers(tests, 0.95)
+  assert marks == {
+    ('test', t['row'], t['measure'])
+    for t in tests
+    if t['p'] is not None and t['p'] < 0.05
+  }
+
+
+def test_weights_are_an_artefact_and_reach_the_training(config, folder, run):
+  log = stages.Log(folder / 'log')
+  tables = stages.load(config, folder / 'log', log)
+  path = folder / 'run' / 'weights.parquet'
+  stamp = path.stat().st_mtime_ns
+  made, _ = weighting.weigh(config, tables, folder / 'run', log)
+  assert path.stat().st_mtime_ns == stamp
+  other = dataclasses.replace(config.weighting, estimator='logistic')
+  weighting.weigh(
+    dataclasses.replace(config, weighting=other), tables, folder / 'run', log
+  )
+  assert path.stat().st_mtime_ns != stamp
+  given = weighting.changed(config, tables, made, 'weight+')
+  expect = reweight.reweight(tables, config)
+  for split in ('train', 'valid'):
+    pd.testing.assert_frame_equal(given[split], expect[split])
+  for y in (0, 1):
+    every = pd.concat([given['train'], given['valid']])
+    assert every['weight'][every['label'] == y].mean() == pytest.approx(1)
+  swapped = weighting.changed(config, tables, made, 'swap')
+  assert len(swapped['valid']) == 60
+  assert 'weight' not in weighting.changed(config, tables, made, 'baseline')
+
+
+def test_no_weight_is_the_baseline(config, folder, run):
+  """Weights of 1 give the baseline's predictions, to the bit."""
+  log = stages.Log(folder / 'log')
+  tables = stages.load(config, folder / 'log', log)
+  ids = reweight.fitted_rows(tables)['id']
+  one = weighting.changed(
+    config, tables, pd.DataFrame({'id': ids, 'weight': 1.0}), 'weight'
+  )
+  ready = stages.prepare(config, tables, log)
+  sets = {'test': tables['test']}
+  chances = [
+    weighting.predictions(
+      config, ready, given, sets, folder / 'one', log, name
+    )['test']
+    for name, given in (('baseline', tables), ('weight', one))
+  ]
+  np.testing.assert_array_equal(*chances)
+
+
+@pytest.mark.parametrize(
+  'changes, sentence',
+  [
+    ({'rows': ('baseline', 'weights')}, "'weights'; the rows are"),
+    ({'rows': ()}, 'the rows are'),
+    ({'folds': 999}, 'use fewer folds'),
+    ({'z': 'columns:nothing'}, "the column 'nothing'"),
+  ],
+)
+def test_mistakes_are_one_sentence(config, folder, changes, sentence):
+  own = dataclasses.replace(config.weighting, **changes)
+  with pytest.raises(UserError, match=sentence):
+    weighting.run(dataclasses.replace(config, weighting=own), folder / 'bad')
+
+
+def test_plus_needs_vectors_and_terms_must_occur(config, folder):
+  with pytest.raises(UserError, match='needs word vectors'):
+    weighting.check(dataclasses.replace(config, net=Net()))
+  path = folder / 'terms.txt'
+  path.write_text('zebra\n')
+  own = dataclasses.replace(config.weighting, z='terms', terms=str(path))
+  with pytest.raises(UserError, match='none of the 1 identity terms'):
+    weighting.run(dataclasses.replace(config, weighting=own), folder / 'bad')
+
+
+def test_the_users_columns_reach_z(config):
+  tables, _, _ = hygiene.clean(files.load(config), 'error')
+  own = Weighting(z='columns:age,town')
+  z = evidence(tables['train'], dataclasses.replace(config, weighting=own))
+  assert z.names == ['age', 'town=x', 'town=y']
+  ages = tables['train']['age'].astype(float)
+  np.testing.assert_array_equal(z.values[:, 0], ages)
