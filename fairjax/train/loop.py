@@ -87,6 +87,20 @@ def quality(logits: np.ndarray, pool: Pool) -> dict[str, np.ndarray]:
   return found
 
 
+class Job(NamedTuple):
+  """What stays the same during a fit."""
+
+  model: Model
+  train: Pool
+  valid: Pool
+  config: Config
+  folder: pathlib.Path
+  place: Any  # the device mesh
+  log: Any
+  seeds: list[int]
+  snapshots: tuple[int, ...]  # steps whose weights are written to files
+
+
 def fit(
   model: Model,
   train: Pool,
@@ -107,93 +121,83 @@ def fit(
   bits. `snapshots` are steps whose weights are written to files of their own.
   `part` names this fit where a run has several.
   """
-  options, seeds = config.train, seed_list(config)
-  if rows is None:
-    every = np.arange(len(train.label), dtype=np.int32)
-    rows = np.broadcast_to(every, (len(seeds), len(every)))
-  plan = packing.layout(
-    train.tokens.lengths,
-    options.batch,
-    rows_multiple=place.shape['data'],
-    accumulate=options.accumulate,
-    seeds=len(seeds),
-  )
-  source = packing.Batches(train, rows, seeds, plan, options.accumulate)
+  seeds = seed_list(config)
+  job = Job(model, train, valid, config, folder, place, log, seeds, snapshots)
+  options = config.train
+  source = batches(job, rows)
   epoch = source.steps_per_epoch
   total = max(1, round(options.epochs * epoch))
   due = evaluation_steps(total, epoch, options.evals)
   train_step, start = step.compiled(model, options, place, config.mesh.fsdp)
 
   checkpoints = checkpoint.manager(folder / 'checkpoints')
-  state, meta, first = begin(
-    model, seeds, start, checkpoints, place, config.mesh.fsdp
-  )
-  log.resume(first, part)
-  if first == 0:
-    snapshot(folder, 0, state['params'], snapshots)
+  state, meta, done = begin(job, start, checkpoints)
+  log.resume(done, part)
+  snapshot(job, done, state['params'])
   on_devices = mesh.place_everywhere(place, np.asarray(seeds, np.uint32))
-  stop = Stop()
-  done = first
-  ended = meta['ended']
-  stream = () if ended else packing.stream(source, first, total)
   recent = [np.asarray(loss, np.float32) for loss in meta['recent']]
-  with stop, log.progress(total, first, options.batch * len(seeds)) as live:
-    for host in stream:
-      batch = mesh.place_batch(place, host, stacked=True)
-      live_state = {'params': state['params'], 'opt': state['opt']}
-      live_state, loss = train_step(
-        live_state, batch, on_devices, np.uint32(done), np.uint32(total)
+  todo = () if meta['ended'] else packing.stream(source, done, total)
+  live = log.progress(total, done, options.batch * len(seeds))
+  with Stop() as stop, live:
+    for host in todo:
+      moving = {'params': state['params'], 'opt': state['opt']}
+      moving, loss = train_step(
+        moving,
+        mesh.place_batch(place, host, stacked=True),
+        on_devices,
+        np.uint32(done),
+        np.uint32(total),
       )
-      state |= live_state
+      state |= moving
       done += 1
       recent.append(loss)
-      live.update(
-        done, tokens=int((host['owner'] > 0).sum()), loss=lambda: float(loss[0])
-      )
-      snapshot(folder, done, state['params'], snapshots)
+      tokens = int((host['owner'] > 0).sum())
+      live.update(done, tokens=tokens, loss=lambda: float(loss[0]))
+      snapshot(job, done, state['params'])
       if options.track and done % epoch == 0:
-        track(folder, done // epoch, model, state['params'], train, place)
+        track(job, done // epoch, state['params'])
       if done in due:
-        evaluate(
-          model,
-          state,
-          meta,
-          valid,
-          config,
-          place,
-          log,
-          done,
-          done / epoch,
-          np.mean(np.stack([np.asarray(r) for r in recent]), 0),
-          seeds,
-        )
+        evaluate(job, state, meta, recent, done, done / epoch)
         recent = []
-      asked = mesh.any_process(stop.asked) if stop.watches(done) else False
-      ended = all(meta['stopped']) or done == total
-      if done % options.save_every == 0 or asked or ended:
-        meta['ended'] = ended
+      asked = stop.asked_anywhere(done)
+      meta['ended'] = all(meta['stopped']) or done == total
+      if done % options.save_every == 0 or asked or meta['ended']:
         meta['recent'] = [np.asarray(loss).tolist() for loss in recent]
         checkpoint.save(checkpoints, done, state, meta)
-      if asked and not ended:
-        checkpoints.wait_until_finished()
-        log.line(f'asked to stop: saved at step {done} of {total}')
-        raise Interrupted(
-          f'saved at step {done} of {total}; run again to go on'
-        )
-      if ended:
+      if meta['ended']:
         break
+      if asked:
+        checkpoints.wait_until_finished()
+        sentence = f'saved at step {done} of {total}; run again to go on'
+        log.line(f'asked to stop: {sentence}')
+        raise Interrupted(sentence)
   checkpoints.wait_until_finished()
   checkpoints.close()
+  epochs = range(1, done // epoch + 1) if options.track else ()
   return Fitted(
     state['best'],
     done,
     meta['kept'],
     meta['history'],
     {k: snapshot_path(folder, k) for k in snapshots if k <= done},
-    {k: track_path(folder, k) for k in range(1, done // epoch + 1)}
-    if options.track
-    else {},
+    {k: track_path(folder, k) for k in epochs},
   )
+
+
+def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
+  """The batch of every step, for all seeds."""
+  seeds, accumulate = job.seeds, job.config.train.accumulate
+  if rows is None:
+    every = np.arange(len(job.train.label), dtype=np.int32)
+    rows = np.broadcast_to(every, (len(seeds), len(every)))
+  plan = packing.layout(
+    job.train.tokens.lengths,
+    job.config.train.batch,
+    rows_multiple=job.place.shape['data'],
+    accumulate=accumulate,
+    seeds=len(seeds),
+  )
+  return packing.Batches(job.train, rows, seeds, plan, accumulate)
 
 
 def evaluation_steps(total: int, epoch: int, evals: float) -> set[int]:
@@ -203,21 +207,22 @@ def evaluation_steps(total: int, epoch: int, evals: float) -> set[int]:
   return {math.ceil((k + 1) * every) for k in range(count)} | {total}
 
 
-def begin(model, seeds, start, checkpoints, place, fsdp):
+def begin(job: Job, start, checkpoints):
   """The state and bookkeeping at step 0, or of the newest checkpoint."""
-  params = mesh.place_state(place, initial(model, seeds), fsdp)
+  place, fsdp = job.place, job.config.mesh.fsdp
+  params = mesh.place_state(place, initial(job.model, job.seeds), fsdp)
   # The kept weights are a copy of their own: the step donates its buffers.
   best = jax.tree.map(lambda leaf: leaf.copy(), params)
   opt = mesh.place_state(place, start(params), fsdp)
   state = {'params': params, 'opt': opt, 'best': best}
-  n = len(seeds)
+  n = len(job.seeds)
   meta = {
-    'best': [None] * n,
-    'bad': [0] * n,
+    'best': [None] * n,  # the best value of each seed's evaluations
+    'bad': [0] * n,  # evaluations since then
     'stopped': [False] * n,
-    'kept': [0] * n,
+    'kept': [0] * n,  # the step of each seed's kept weights
     'history': [],
-    'recent': [],
+    'recent': [],  # losses since the last evaluation
     'ended': False,
   }
   like = jax.tree.map(
@@ -231,15 +236,16 @@ def begin(model, seeds, start, checkpoints, place, fsdp):
 
 
 def evaluate(
-  model, state, meta, valid, config, place, log, done, epoch, train_loss, seeds
+  job: Job, state: dict, meta: dict, recent: list, done: int, epoch: float
 ) -> None:
   """Measures all seeds on the validation rows and keeps what got better."""
-  logits = predict(model, state['params'], valid, place, config.train.batch)
-  found = quality(logits, valid)
-  name = config.train.best if config.train.best in found else 'loss'
-  value = -found[name] if name == 'loss' else found[name]
-  better = []
-  for i, seed in enumerate(seeds):
+  train = job.config.train
+  logits = predict(
+    job.model, state['params'], job.valid, job.place, train.batch
+  )
+  found = quality(logits, job.valid)
+  train_loss = np.mean(np.stack([np.asarray(loss) for loss in recent]), 0)
+  for i, seed in enumerate(job.seeds):
     row = {
       'step': done,
       'epoch': round(epoch, 6),
@@ -249,21 +255,31 @@ def evaluate(
       **{k: float(v[i]) for k, v in found.items()},
     }
     meta['history'].append(row)
-    log.row(**row)
-    gain = meta['best'][i] is None or value[i] > meta['best'][i]
+    job.log.row(**row)
+  name = train.best if train.best in found else 'loss'
+  value = -found[name] if name == 'loss' else found[name]
+  better = judge(meta, value, done, train.keep, train.patience)
+  state['best'] = _keep(better, state['params'], state['best'])
+  job.log.evaluated(done, {k: float(v.mean()) for k, v in found.items()})
+
+
+def judge(
+  meta: dict, value: np.ndarray, done: int, keep: str, patience: int
+) -> np.ndarray:
+  """Which seeds' weights are kept now; a seed that has stopped is left."""
+  better = np.zeros(len(value), bool)
+  for i, one in enumerate(value):
     if meta['stopped'][i]:
-      better.append(False)
       continue
-    better.append(bool(gain or config.train.keep == 'last'))
+    gain = meta['best'][i] is None or one > meta['best'][i]
     meta['bad'][i] = 0 if gain else meta['bad'][i] + 1
     if gain:
-      meta['best'][i] = float(value[i])
-    if better[-1]:
+      meta['best'][i] = float(one)
+    better[i] = gain or keep == 'last'
+    if better[i]:
       meta['kept'][i] = done
-    patience = config.train.patience
     meta['stopped'][i] = bool(patience and meta['bad'][i] >= patience)
-  state['best'] = _keep(np.asarray(better), state['params'], state['best'])
-  log.evaluated(done, {k: float(v.mean()) for k, v in found.items()})
+  return better
 
 
 @jax.jit
@@ -280,10 +296,10 @@ def snapshot_path(folder: pathlib.Path, done: int) -> pathlib.Path:
   return folder / 'snapshots' / f'step_{done}.safetensors'
 
 
-def snapshot(folder, done, params, wanted) -> None:
+def snapshot(job: Job, done: int, params) -> None:
   """Writes the stacked weights at a step that was asked for."""
-  path = snapshot_path(folder, done)
-  if done in wanted and mesh.is_main() and not path.exists():
+  path = snapshot_path(job.folder, done)
+  if done in job.snapshots and mesh.is_main() and not path.exists():
     checkpoint.write_weights(path, params)
 
 
@@ -291,12 +307,11 @@ def track_path(folder: pathlib.Path, epoch: int) -> pathlib.Path:
   return folder / 'tracks' / f'epoch_{epoch}.npy'
 
 
-def track(folder, epoch, model, params, train, place) -> None:
+def track(job: Job, epoch: int, params) -> None:
   """Writes the logits [s, n, c] of all training rows after an epoch."""
-  path = track_path(folder, epoch)
-  logits = predict(model, params, train, place)
+  logits = predict(job.model, params, job.train, job.place)
   if mesh.is_main():
-    with atomic(path) as part:
+    with atomic(track_path(job.folder, epoch)) as part:
       np.save(part, logits)
 
 
@@ -322,6 +337,8 @@ class Stop:
   def _remember(self, number, frame):
     self.asked = True
 
-  def watches(self, done: int) -> bool:
-    """Whether to look now: processes must agree, which costs a message."""
-    return jax.process_count() == 1 or done % 20 == 0
+  def asked_anywhere(self, done: int) -> bool:
+    """Whether to leave now: processes must agree, which costs a message."""
+    if jax.process_count() == 1:
+      return self.asked
+    return done % 20 == 0 and mesh.any_process(self.asked)

@@ -107,11 +107,11 @@ def test_a_resumed_run_is_the_uninterrupted_one(
   real = loop.snapshot
   seen = []
 
-  def stop_here(folder, done, *rest):
+  def stop_here(job, done, params):
     seen.append(done)
     if done == after:
       signal.raise_signal(signal.SIGTERM)
-    return real(folder, done, *rest)
+    return real(job, done, params)
 
   monkeypatch.setattr(loop, 'snapshot', stop_here)
   with pytest.raises(Interrupted):
