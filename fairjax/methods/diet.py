@@ -164,16 +164,15 @@ def rows(
   config: Config,
   seeds: list[int],
 ) -> np.ndarray:
-  """[s, n]: what each seed trains on, of a pool of all rows, then all twins."""
-  return np.stack(
-    [
-      np.concatenate([own, len(table) + twins]).astype(np.int32)
-      for own, twins in (
-        positions(table, scores, ranking, ratios, config, seed)
-        for seed in seeds
-      )
-    ]
-  )
+  """[s, n]: what each seed trains on, of a pool of all rows, then all twins.
+
+  Sorted, so that rankings that choose the same rows are the same diet.
+  """
+  found = []
+  for seed in seeds:
+    own, twins = positions(table, scores, ranking, ratios, config, seed)
+    found.append(np.sort(np.concatenate([own, len(table) + twins])))
+  return np.stack(found).astype(np.int32)
 
 
 def positions(

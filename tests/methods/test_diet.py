@@ -246,9 +246,9 @@ def test_rows_of_the_pool():
     assert sorted(row) == [*range(n), *(n + usable)]
   mine = diet.rows(table, scores, 'healthy_random', (0.5, 0.2), config, [0, 1])
   ids, twins = taken('healthy_random', 0.5, 0.2, table, scores, seed=1)
-  want = [*table['id'].iloc[mine[1][mine[1] < n]]]
-  assert want == ids
-  assert [*table['id'].iloc[mine[1][mine[1] >= n] - n]] == twins
+  place = dict(zip(table['id'], range(n)))
+  want = [place[i] for i in ids] + [n + place[i] for i in twins]
+  assert list(mine[1]) == sorted(want)
   assert (mine[0] != mine[1]).any()
 
 

@@ -1,0 +1,30 @@
+"""A grid of diets on the sexism tweets that a CPU can do: a small model.
+
+  python -m fairjax.main --config=configs/diet_twitter.py \\
+      --config.data.path=FOLDER_OR_ZIP --config.model=path/to/MiniLM
+
+Experiment 2 at two values of a and of b, experiment 1 by GE and at random. The
+probe is scored after its second epoch, when it has learned something. For the
+paper's grid see configs/rank_twitter.py.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='rank',
+    model='mini',
+    seeds=3,
+    data=c.Data(name='twitter_sexism', on_bad='drop'),
+    tokens=c.Tokens(max_length=64),
+    train=c.Train(lr=5e-5, batch=64, epochs=3.0, patience=0, warmup=0.1),
+    measures=c.Measures(sets=('test', 'identity')),
+    scoring=c.Scoring(names=('ge', 'el2n'), at='epoch 2'),
+    grid=c.Grid(
+      factual=(0.3, 0.5),
+      counterfactual=(0.1, 0.3),
+      augment=('ge', 'random'),
+      shares=(0.0, 0.1, 0.2, 0.3, 1.0),
+    ),
+  )

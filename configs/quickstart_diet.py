@@ -1,0 +1,24 @@
+"""A healthy data diet on the embedded data, against what it should beat.
+
+python -m fairjax.main --config=configs/quickstart_diet.py
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='diet',
+    model='tiny',
+    seeds=3,
+    data=c.Data(name='planted'),
+    planted=c.Planted(rows=3000, test_rows=1000),
+    train=c.Train(lr=1e-3, epochs=6.0, batch=64, patience=0, warmup=0.1),
+    scoring=c.Scoring(names=('ge', 'el2n'), epochs=2.0),
+    diet=c.Diet(
+      ranking='healthy_random',
+      factual=0.4,
+      counterfactual=0.4,
+      compare=('unhealthy_random', 'none'),
+    ),
+  )

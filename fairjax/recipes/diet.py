@@ -1,0 +1,266 @@
+"""The healthy data diet: a probe scores the rows, and the best are trained on.
+
+    tables → twins → probe → scores → diet → model → measures → report
+
+Beside the diet `config.diet.ranking`, the rankings of `config.diet.compare`
+are trained on the same pool with the same seeds, and every difference is
+tested. All contenders share one tokenised pool and one compiled step.
+"""
+
+import dataclasses
+import pathlib
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax import artefacts, stages
+from fairjax.config import Config
+from fairjax.data import batches
+from fairjax.data.schema import Tables
+from fairjax.methods import diet
+from fairjax.metrics.compare import compare
+from fairjax.report import blocks, plots, verdict
+from fairjax.scores import describe, overlap
+from fairjax.scores import table as scoring
+from fairjax.train import loop, mesh
+from fairjax.train.progress import Log
+
+MEASURES = ('auc', 'accuracy', 'dp', 'eqodd', 'eqopp1')
+
+
+class Pantry(NamedTuple):
+  """What all diets of a run are made from, made once."""
+
+  tables: Tables  # the training table has the column `twin`
+  sets: Tables  # what is measured
+  ready: stages.Ready
+  scores: pd.DataFrame
+  pool: batches.Pool  # all training rows, then all their twins
+  valid: batches.Pool
+
+
+def run(config: Config, folder: pathlib.Path) -> dict:
+  """config → pantry → each contender's model → tests → verdicts → report."""
+  log = Log(folder, config, main=mesh.is_main())
+  ours = config.diet.ranking
+  names = list(dict.fromkeys([ours, *config.diet.compare]))
+  pantry = stock(config, folder, log, names)
+  train, ratios = pantry.tables['train'], shares(config)
+  chances, sizes, found = {}, {}, {}
+  for name in names:
+    taken = diet.rows(
+      train, pantry.scores, name, ratios, config, loop.seed_list(config)
+    )
+    sizes[name] = diet.facts(train, taken)
+    log.line(
+      f'{name}: {sizes[name]["rows"]} rows, {sizes[name]["twins"]} twins'
+    )
+    chances[name] = predictions(config, pantry, taken, folder, log, name)
+    found[name] = stages.assess(config, pantry.sets, chances[name])['sets']
+    if name == ours:
+      notes = diet.notes(train, taken, config)
+  results = stages.assess(config, pantry.sets, chances[ours])
+  results['diets'] = sizes
+  results['compared'] = compared(found)
+  results['tests'] = [
+    test
+    for name in names[1:]
+    for test in differences(config, pantry.sets, chances, ours, name)
+  ]
+  results['verdicts'] = verdicts(config, pantry, results)
+  results['notes'] += notes + warnings(found)
+  if mesh.is_main():
+    for name in names[1:]:
+      tables = [
+        stages.prediction_table(k, t, chances[name][k])
+        for k, t in pantry.sets.items()
+      ]
+      artefacts.write_table(
+        folder / 'beside' / f'{name}.parquet', pd.concat(tables)
+      )
+  stages.publish(
+    folder,
+    pantry.sets,
+    chances[ours],
+    results,
+    log,
+    sections(results, folder)
+    + describe.section(pantry.scores, train, config.measures.positive),
+  )
+  log.line(summary(results))
+  return results
+
+
+def stock(
+  config: Config, folder: pathlib.Path, log: Log, rankings: list[str]
+) -> Pantry:
+  """Tables with twins, the model, the probe's scores, and the pools."""
+  ratios = shares(config)
+  for name in rankings:
+    diet.check(name, ratios)
+  tables = stages.load(config, folder, log)
+  tables, twins = diet.with_twins(tables, config)
+  sets = stages.test_sets(config, tables)
+  ready = stages.prepare(config, tables, log)
+  scores = scoring.probe(asking(config, rankings), ready, tables, folder, log)
+  every = pd.concat([tables['train'], twins], ignore_index=True)
+  return Pantry(
+    tables,
+    sets,
+    ready,
+    scores,
+    stages.pool(ready, every),
+    stages.pool(ready, tables['valid']),
+  )
+
+
+def shares(config: Config) -> tuple[float, float]:
+  return config.diet.factual, config.diet.counterfactual
+
+
+def asking(config: Config, rankings: list[str]) -> Config:
+  """The config with the scores that the rankings need among its own."""
+  needed = [score for name in rankings for score in diet.needs(name)]
+  names = tuple(dict.fromkeys([*config.scoring.names, *needed]))
+  scoring = dataclasses.replace(config.scoring, names=names)
+  return dataclasses.replace(config, scoring=scoring)
+
+
+def predictions(
+  config: Config,
+  pantry: Pantry,
+  taken: np.ndarray,
+  folder: pathlib.Path,
+  log: Log,
+  part: str,
+  tables: Tables | None = None,
+) -> dict[str, np.ndarray]:
+  """Trains on the rows `taken` [s, n] of the pool, and predicts the sets."""
+  fitted = stages.train(
+    config,
+    pantry.ready,
+    pantry.pool,
+    pantry.valid,
+    folder,
+    log,
+    rows=taken,
+    part=part,
+  )
+  return {
+    name: stages.probabilities(config, pantry.ready, fitted.params, table)
+    for name, table in (tables or pantry.sets).items()
+  }
+
+
+def differences(
+  config: Config, sets: Tables, chances: dict, ours: str, theirs: str
+) -> list[dict]:
+  """The main measures of ours − theirs on every set, with paired tests."""
+  options, out = config.measures, []
+  for name, table in sets.items():
+    members, groups = stages.membership(config, table)
+    own, other = chances[ours][name], chances[theirs][name]
+    if own.shape[2] == 2:
+      own, other = own[..., options.positive], other[..., options.positive]
+    lines = compare(
+      table['label'].to_numpy(np.int32),
+      own,
+      other,
+      members,
+      groups,
+      threshold=options.threshold,
+      level=options.level,
+      resamples=options.resamples,
+      seed=config.seed,
+    )
+    out += [
+      {'set': name, 'ours': ours, 'theirs': theirs, **line}
+      for line in lines
+      if line['measure'] in MEASURES
+    ]
+  return out
+
+
+def verdicts(config: Config, pantry: Pantry, results: dict) -> list[dict]:
+  """The paper's claims as far as the contenders speak of them."""
+  ours, tests = config.diet.ranking, results['tests']
+  out, sizes = [], results['diets']
+  for theirs in list(sizes)[1:]:
+    out += verdict.fairer(tests, ours, theirs)
+  if 'none' in sizes:
+    aucs = {
+      row['set']: row['auc']['value']
+      for row in results['compared']
+      if row['diet'] == 'none' and 'auc' in row
+    }
+    out += verdict.costs_little(tests, ours, 'none', aucs, config.grid.budget)
+  cda = sizes[ours]['total'] / sizes[ours]['of CDA']
+  out += verdict.at_most_half(ours, sizes[ours]['total'], 'cda', round(cda))
+  if config.seeds > 1 and 'ge_s' in ''.join(pantry.scores.columns):
+    agree = overlap.seeds(pantry.scores, 'ge')
+    out += verdict.seeds_agree(agree, config.measures.level)
+  return out
+
+
+def compared(found: dict[str, dict]) -> list[dict]:
+  """One row a test set and contender, with the measures' Estimates."""
+  return [
+    {'set': one, 'diet': name}
+    | {
+      key: (parts['quality'] | parts['fairness'])[key]
+      for key in MEASURES
+      if key in parts['quality'] | parts['fairness']
+    }
+    for one in next(iter(found.values()))
+    for name, sets in found.items()
+    for parts in [sets[one]]
+  ]
+
+
+def warnings(found: dict[str, dict]) -> list[str]:
+  """What a reader must know of the contenders beside ours."""
+  return [
+    f'{name}, {one}: {warning}'
+    for name, sets in list(found.items())[1:]
+    for one, parts in sets.items()
+    for warning in parts['warnings']
+  ]
+
+
+def sections(results: dict, folder: pathlib.Path) -> list[blocks.Section]:
+  """Verdicts, contenders side by side, and what each diet holds."""
+  body = ''
+  for one in dict.fromkeys(row['set'] for row in results['compared']):
+    rows = [
+      {k: v for k, v in row.items() if k != 'set'}
+      for row in results['compared']
+      if row['set'] == one
+    ]
+    body += blocks.heading(f'Test set {one}') + blocks.table(rows)
+    for measure in ('dp', 'auc'):
+      values = {r['diet']: r[measure] for r in rows if measure in r}
+      if values:
+        # No point is hollow: a level is not tested against anything here.
+        plot = plots.forest(values, measure, zero=-1.0)
+        plots.save(plot, folder / 'plots' / f'diets_{measure}_{one}.png')
+        body += blocks.figure(plot, f'{measure} on {one}; right is better.')
+  held = [{'diet': name, **facts} for name, facts in results['diets'].items()]
+  body += blocks.heading('What each diet holds') + blocks.table(held)
+  return [
+    verdict.section(results['verdicts'], folder),
+    blocks.Section('Diets side by side', body),
+  ]
+
+
+def summary(results: dict) -> str:
+  """The contenders and the verdicts on the screen."""
+  from fairjax.report import tables
+
+  columns = ('claim', 'verdict', 'effect', 'p')
+  return '\n\n'.join(
+    [
+      tables.markdown(results['compared'], width=120),
+      tables.markdown(results['verdicts'], columns, width=150),
+    ]
+  )

@@ -1,0 +1,137 @@
+"""Would another seed, epoch, model or score have chosen the same rows?
+
+Figures 5 to 8 of the diet paper: for the first 10 to 50 % of the rows by GE,
+the share that two rankings have in common: each seed's and the mean's, epoch 1
+and later ones of one run, `config.model` and `config.grid.models`, GE and the
+other scores.
+"""
+
+import dataclasses
+import pathlib
+
+import numpy as np
+
+from fairjax import artefacts, stages
+from fairjax.config import Config
+from fairjax.methods import diet
+from fairjax.report import blocks, page, plots, tables, verdict
+from fairjax.scores import describe, overlap
+from fairjax.scores import table as scoring
+from fairjax.train import loop, mesh
+from fairjax.train.progress import Log
+
+EPOCHS = (1, 2, 3, 4, 5)
+ABOUT = {
+  'seeds': 'Figure 5: GE of each seed against the mean over seeds',
+  'epochs': 'Figure 6: GE after more epochs of one run against one epoch',
+  'models': 'Figure 7: GE of one model against GE of another',
+  'scores': 'Figure 8: GE against the other scores',
+}
+
+
+def run(config: Config, folder: pathlib.Path) -> dict:
+  """config → probes → overlaps → figures 5 to 8."""
+  log = Log(folder, config, main=mesh.is_main())
+  data, _ = diet.with_twins(stages.load(config, folder, log), config)
+  probed = lambda model, place: scoring.probe(
+    model, stages.prepare(model, data, log), data, place, log
+  )
+  scores = probed(config, folder)
+  studies = {}
+  if config.seeds > 1:
+    studies['seeds'] = overlap.seeds(scores, 'ge')
+  if config.train.epochs >= 2:
+    epochs = [float(e) for e in EPOCHS if e <= config.train.epochs]
+    by_epoch = scoring.over_epochs(
+      config, stages.prepare(config, data, log), data, folder, log, epochs
+    )
+    named = {f'epoch {epoch}': frame for epoch, frame in by_epoch.items()}
+    studies['epochs'] = overlap.runs(named, 'ge', 'epoch 1')
+  models = {config.model: scores}
+  for name in config.grid.models:
+    other = dataclasses.replace(config, model=name)
+    place = folder / 'models' / artefacts.fingerprint(name)
+    models[name] = probed(other, place)
+  if len(models) > 1:
+    studies['models'] = overlap.runs(models, 'ge', config.model)
+  if len(scoring.names(scores)) > 1:
+    studies['scores'] = overlap.between(scores, 'ge')
+  claims = verdicts(config, studies)
+  results = {
+    'name': config.data.name,
+    'recipe': config.recipe,
+    'model': config.model,
+    'seeds': loop.seed_list(config),
+    'overlaps': studies,
+    'verdicts': claims,
+  }
+  if mesh.is_main():
+    artefacts.write_json(folder / 'results.json', results)
+    sections = [
+      verdict.section(claims),
+      *(figure(name, rows, folder) for name, rows in studies.items()),
+      *describe.section(scores, data['train'], config.measures.positive),
+      blocks.Section(
+        'What these numbers do not say', blocks.bullets(page.SILENT)
+      ),
+    ]
+    title = f'Overlap of rankings on {config.data.name} with {config.model}'
+    artefacts.write_text(folder / 'report.html', blocks.page(title, sections))
+    for name, rows in studies.items():
+      log.line(ABOUT[name] + '\n\n' + tables.markdown(wide(rows), width=120))
+    log.line(f'the report is {folder / "report.html"}')
+  return results
+
+
+def verdicts(config: Config, studies: dict) -> list[dict]:
+  """The paper's claims: seeds agree, and so do epochs from 30 % on."""
+  level, out = config.measures.level, []
+  if 'seeds' in studies:
+    out += verdict.seeds_agree(studies['seeds'], level)
+  later = [
+    r['overlap'] for r in studies.get('epochs', ()) if r['fraction'] >= 0.3
+  ]
+  if later:
+    out.append(
+      verdict.claim(
+        'GE after 2 to 5 epochs chooses over 80% of the rows that GE after one '
+        'does, from 30% on',
+        {'value': min(later), 'low': min(later), 'high': max(later)},
+        0.8,
+        'the range over epochs and fractions',
+      )
+    )
+  return out
+
+
+def wide(rows: list[dict]) -> list[dict]:
+  """One row a pair, one column a fraction; `fair` breaks ties by lot."""
+  out: dict[tuple, dict] = {}
+  for row in rows:
+    at = out.setdefault((row['a'], row['b']), {'a': row['a'], 'b': row['b']})
+    share = f'{row["fraction"]:.0%}'
+    at[share] = row['overlap']
+    at[f'{share}, ties by lot'] = row['fair']
+  return list(out.values())
+
+
+def figure(name: str, rows: list[dict], folder: pathlib.Path) -> blocks.Section:
+  """A study's curves, with what chance alone would share, and its numbers."""
+  series: dict[str, dict[str, list]] = {}
+  for row in rows:
+    at = series.setdefault(f'{row["b"]} and {row["a"]}', {'x': [], 'y': []})
+    at['x'].append(row['fraction'])
+    at['y'].append(row['overlap'])
+  first = [r for r in rows if (r['a'], r['b']) == (rows[0]['a'], rows[0]['b'])]
+  series['chance'] = {
+    'x': [r['fraction'] for r in first],
+    'y': [r['chance'] for r in first],
+  }
+  arrays = {
+    title: {key: np.array(values) for key, values in at.items()}
+    for title, at in series.items()
+  }
+  plot = plots.curves(arrays, 'first share of the rows', 'rows in common')
+  plots.save(plot, folder / 'plots' / f'overlap_{name}.png')
+  body = blocks.figure(plot, ABOUT[name]) + blocks.table(wide(rows))
+  return blocks.Section(ABOUT[name], body)

@@ -1,0 +1,329 @@
+"""Both experiments of the diet paper as one grid of cells.
+
+Experiment 1: all rows and the top b of the twins, by several scores. Experiment
+2: rankings × a × b. Beside them no mitigation, CDA and CDS. A cell is one diet
+trained with all seeds stacked; its result is kept in cells/ under the
+fingerprint of what it was made from, so a cell is never run twice, two cells
+that hold the same rows are one, and processes that share a folder and run other
+cells (`--config.grid.cells=0-9`) merge by themselves. A call without
+`grid.cells` runs what is missing, then chooses and reports. The scores come
+first: before several processes start, let `--config.grid.cells=none` make them.
+
+The best (a, b) of each ranking is chosen on validation data: the fairest cell
+that keeps all but `grid.budget` of the unmitigated AUC.
+"""
+
+import hashlib
+import pathlib
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax import artefacts, stages
+from fairjax.config import Config
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.methods import diet
+from fairjax.pairs.words import swap
+from fairjax.recipes import diet as diets
+from fairjax.recipes.diet import Pantry
+from fairjax.report import blocks, grid, page, tables, verdict
+from fairjax.scores import describe, overlap, table
+from fairjax.train import loop, mesh
+from fairjax.train.progress import Log
+
+BASELINES = ('none', 'cda', 'cds')
+READINGS = 'readings'  # validation rows of a man and of a woman
+
+
+class Cell(NamedTuple):
+  """One diet of the grid."""
+
+  experiment: int  # 0 is a baseline
+  ranking: str
+  factual: float
+  counterfactual: float
+
+
+def run(config: Config, folder: pathlib.Path) -> dict:
+  """config → pantry → cells → the chosen → tests → verdicts → report."""
+  every = cells(config)
+  picked = pick(config.grid.cells, len(every))
+  log = Log(place_of_log(config, folder), config, main=mesh.is_main())
+  rankings = list(dict.fromkeys(cell.ranking for cell in every))
+  pantry = diets.stock(config, folder, log, rankings)
+  measured = {**pantry.sets, **choosing(config, pantry.tables)}
+  taken = [rows(config, pantry, cell) for cell in every]
+  keys = [key(config, pantry, measured, own) for own in taken]
+  for k in picked:
+    if not finished(folder, keys[k]):
+      log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
+      work(config, pantry, measured, every[k], taken[k], keys[k], folder, log)
+    progress(folder, every, keys, log)
+  left = [k for k, one in enumerate(keys) if not finished(folder, one)]
+  if left:
+    log.line(
+      f'{len(left)} cells are left; a call without grid.cells runs them and '
+      'reports'
+    )
+    return {'cells': len(every), 'left': left}
+  fair = READINGS if READINGS in measured else 'valid'
+  return merge(config, folder, pantry, fair, every, keys, log)
+
+
+def cells(config: Config) -> list[Cell]:
+  """All cells in a fixed order: baselines, experiment 1, experiment 2."""
+  grid = config.grid
+  return (
+    [Cell(0, name, 1.0, 1.0) for name in BASELINES]
+    + [
+      Cell(1, f'augment_{score}', 1.0, float(b))
+      for score in grid.augment
+      for b in grid.shares
+    ]
+    + [
+      Cell(2, ranking, float(a), float(b))
+      for ranking in grid.rankings
+      for a in grid.factual
+      for b in grid.counterfactual
+    ]
+  )
+
+
+def pick(words: str, count: int) -> list[int]:
+  """'0,3,5-9' as numbers; '' is all of them and 'none' is none."""
+  if not words.strip():
+    return list(range(count))
+  found: list[int] = []
+  for part in words.split(',') if words.strip() != 'none' else ():
+    match = re.fullmatch(r'\s*(\d+)\s*(?:-\s*(\d+)\s*)?', part)
+    numbers = (
+      range(int(match[1]), int(match[2] or match[1]) + 1) if match else ()
+    )
+    if not numbers or numbers[-1] >= count:
+      raise UserError(
+        f'grid.cells is {words!r}, and {part.strip()!r} is no cell or range of '
+        f"cells; they are 0 to {count - 1}, as in '0,3,5-9'"
+      )
+    found += numbers
+  return list(dict.fromkeys(found))
+
+
+def place_of_log(config: Config, folder: pathlib.Path) -> pathlib.Path:
+  """Processes that run some cells keep logs of their own."""
+  own = config.grid.cells.replace(' ', '')
+  if len(own) > 60:
+    own = hashlib.sha256(own.encode()).hexdigest()[:12]
+  return folder / 'processes' / own if own else folder
+
+
+def title(cell: Cell) -> str:
+  if cell.experiment == 0:
+    return cell.ranking
+  if cell.experiment == 1:
+    return f'{cell.ranking} b={cell.counterfactual:g}'
+  return f'{cell.ranking} a={cell.factual:g} b={cell.counterfactual:g}'
+
+
+def rows(config: Config, pantry: Pantry, cell: Cell) -> np.ndarray:
+  """[s, n]: what each seed trains on."""
+  return diet.rows(
+    pantry.tables['train'],
+    pantry.scores,
+    cell.ranking,
+    (cell.factual, cell.counterfactual),
+    config,
+    loop.seed_list(config),
+  )
+
+
+def choosing(config: Config, tables: Tables) -> Tables:
+  """The validation rows and, where they have no groups, their readings.
+
+  A row that speaks of a man or a woman is read in both ways, so that dp is the
+  gap between keeping and flipping the gender words. Quality is judged on the
+  first of these sets, fairness on the last.
+  """
+  valid = tables['valid']
+  if len(stages.membership(config, valid)[1]) > 1:
+    return {'valid': valid}
+  column = config.measures.groups
+  column = 'group' if column.startswith('terms:') else column or 'group'
+  sides = {
+    side: valid.assign(
+      id=valid['id'] + f'~{side}',
+      text=swap(
+        list(valid['text']),
+        side,
+        names=config.method.names or None,
+        seed=config.seed,
+      ).texts,
+      **{column: side},
+    )
+    for side in ('male', 'female')
+  }
+  differ = (sides['male']['text'] != sides['female']['text']).to_numpy()
+  if not differ.any():
+    raise UserError(
+      'no validation row speaks of a man or a woman and none has a group, so '
+      'diets cannot be chosen by fairness; name a group column with data.group'
+    )
+  both = pd.concat([side[differ] for side in sides.values()])
+  return {'valid': valid, READINGS: both.reset_index(drop=True)}
+
+
+def key(
+  config: Config, pantry: Pantry, measured: Tables, taken: np.ndarray
+) -> str:
+  """The fingerprint of a cell: of all that its numbers depend on."""
+  return artefacts.fingerprint(
+    taken,
+    pantry.pool.tokens.flat,
+    pantry.pool.tokens.offsets,
+    pantry.pool.label,
+    pantry.pool.weight,
+    *(
+      table[[c for c in ('id', 'text', 'label', 'group') if c in table]]
+      for table in measured.values()
+    ),
+    [config.model, config.seeds, config.seed, list(measured)],
+    config.net,
+    config.tokens,
+    config.train,
+    config.measures,
+  )
+
+
+def finished(folder: pathlib.Path, made_from: str) -> bool:
+  """The json is written last, so where it is the rest is too."""
+  return place_of(folder, made_from, 'json').exists()
+
+
+def place_of(folder: pathlib.Path, made_from: str, kind: str) -> pathlib.Path:
+  return folder / 'cells' / f'{made_from}.{kind}'
+
+
+def work(config, pantry, measured, cell, taken, made_from, folder, log) -> None:
+  """Trains and measures a cell; its weights go when its numbers are kept."""
+  place = folder / 'cells' / made_from
+  chances = diets.predictions(
+    config, pantry, taken, place, log, title(cell), measured
+  )
+  found = stages.assess(config, measured, chances)['sets']
+  if mesh.is_main():
+    with artefacts.atomic(place_of(folder, made_from, 'npz')) as part:
+      np.savez(part, **chances)
+    artefacts.write_json(
+      place_of(folder, made_from, 'json'),
+      {
+        'cell': title(cell),
+        **diet.facts(pantry.tables['train'], taken),
+        'sets': found,
+      },
+    )
+    artefacts.remove(place)
+  mesh.wait_for_all(made_from)
+
+
+def known(
+  folder: pathlib.Path, every: list[Cell], keys: list[str]
+) -> list[dict]:
+  """The cells as report/grid.py reads them, with what is done of them."""
+  out = []
+  for k, (cell, made_from) in enumerate(zip(every, keys)):
+    done = finished(folder, made_from)
+    row = {'cell': k, 'title': title(cell), 'experiment': cell.experiment}
+    row |= {'ranking': cell.ranking, 'a': cell.factual}
+    row |= {'b': cell.counterfactual, 'done': done}
+    if done:
+      kept = artefacts.read_json(place_of(folder, made_from, 'json'))
+      row |= {k: v for k, v in kept.items() if k != 'cell'}
+    out.append(row)
+  return out
+
+
+def progress(folder: pathlib.Path, every, keys, log: Log) -> None:
+  """grid.csv: the cells, and the numbers of those that are done."""
+  if not mesh.is_main():
+    return
+  cells = known(folder, every, keys)
+  artefacts.write_text(
+    folder / 'grid.csv', pd.DataFrame(grid.flat(cells)).to_csv(index=False)
+  )
+  done = sum(cell['done'] for cell in cells)
+  log.line(f'{done} of {len(cells)} cells are done: {folder / "grid.csv"}')
+
+
+def merge(
+  config: Config, folder, pantry: Pantry, fair: str, every, keys, log: Log
+) -> dict:
+  """Chooses, tests and reports, when every cell is done."""
+  cells = known(folder, every, keys)
+  chosen, notes = grid.choose(cells, fair, 'valid', config.grid.budget)
+  contenders = chosen | {c['title']: c for c in cells[: len(BASELINES)]}
+  chances = {
+    name: dict(np.load(place_of(folder, keys[cell['cell']], 'npz')))
+    for name, cell in contenders.items()
+  }
+  ours = config.grid.rankings[0]
+  pairs = [(name, 'none') for name in contenders if name != 'none']
+  pairs += [(ours, name) for name in contenders if name not in (ours, 'none')]
+  tests = [
+    test
+    for one, other in pairs
+    for test in diets.differences(config, pantry.sets, chances, one, other)
+  ]
+  results = {
+    'name': config.data.name,
+    'recipe': config.recipe,
+    'model': config.model,
+    'seeds': loop.seed_list(config),
+    'sets': list(pantry.sets),
+    'budget': config.grid.budget,
+    'chosen on': fair,
+    'best': grid.best(chosen, fair, 'valid'),
+    'cells': cells,
+    'tests': tests,
+    'verdicts': verdicts(config, pantry, contenders, cells, tests),
+    'notes': notes,
+  }
+  if mesh.is_main():
+    artefacts.write_json(folder / 'results.json', results)
+    changes = grid.changes(tests, contenders)
+    sections = [
+      *grid.sections(results | {'figure 4': changes}, cells, folder),
+      *describe.section(
+        pantry.scores, pantry.tables['train'], config.measures.positive
+      ),
+      blocks.Section('Paired tests', blocks.table(tables.test_rows(tests))),
+      blocks.Section('Notes', blocks.bullets([*notes, *page.SILENT])),
+    ]
+    head = f'Diets on {config.data.name} with {config.model}'
+    artefacts.write_text(folder / 'report.html', blocks.page(head, sections))
+    log.line(tables.markdown(results['best'], width=120))
+    columns = ('claim', 'verdict', 'effect', 'p')
+    log.line(tables.markdown(results['verdicts'], columns, width=150))
+    log.line(f'the report is {folder / "report.html"}')
+  return results
+
+
+def verdicts(config, pantry, contenders, cells, tests) -> list[dict]:
+  """The paper's claims of both experiments."""
+  ours, level = config.grid.rankings[0], config.measures.level
+  aucs = {
+    one: grid.number(contenders['none'], one, 'auc') for one in pantry.sets
+  }
+  out = []
+  for name in contenders:
+    if name != ours:
+      out += verdict.fairer(tests, ours, name)
+  out += verdict.costs_little(tests, ours, 'none', aucs, config.grid.budget)
+  rows, cda = contenders[ours]['total'], contenders['cda']['total']
+  out += verdict.at_most_half(ours, rows, 'cda', cda)
+  for one in pantry.sets:
+    out += grid.rises_faster(cells, one, level)
+  if config.seeds > 1 and table.seed_columns(pantry.scores, 'ge'):
+    out += verdict.seeds_agree(overlap.seeds(pantry.scores, 'ge'), level)
+  return out

@@ -1,0 +1,222 @@
+"""A grid of diets on a page: what is done, what is chosen, the pictures.
+
+A cell here is a dict: `cell` (its number), `title`, `experiment`, `ranking`,
+`a`, `b`, `done` and, once it is, `rows`, `twins`, `total` and `sets`, as in
+results.json.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fairjax.report import blocks, plots, tables, verdict
+
+CHANGES = ('dp', 'eqodd', 'eqopp1', 'auc')  # of figure 4
+TITLES = {  # of the scores that rank the twins
+  'ge': 'GE',
+  'el2n': 'EL2N',
+  'grand': 'GraNd',
+}
+
+
+def value(cell: Mapping, one: str, measure: str) -> dict | None:
+  """The Estimate of a measure on a set, if there is one."""
+  found = cell['sets'].get(one, {})
+  return (found.get('quality', {}) | found.get('fairness', {})).get(measure)
+
+
+def number(cell: Mapping, one: str, measure: str) -> float:
+  estimate = value(cell, one, measure)
+  return estimate['value'] if tables.defined(estimate) else float('nan')
+
+
+def flat(cells: Sequence[Mapping]) -> list[dict]:
+  """Plain rows, for grid.csv and the page's table of all cells."""
+  out = []
+  for cell in cells:
+    row = {k: v for k, v in cell.items() if k != 'sets'}
+    for one in cell.get('sets', {}):
+      for measure in ('auc', 'dp', 'eqodd'):
+        if value(cell, one, measure):
+          row[f'{one} {measure}'] = number(cell, one, measure)
+    out.append(row)
+  return out
+
+
+def choose(
+  cells: Sequence[Mapping], fair: str, good: str, budget: float
+) -> tuple[dict[str, dict], list[str]]:
+  """The fairest cell of each ranking of experiment 2 within the AUC budget.
+
+  Fairness is dp on the set `fair`, and the budget a share of the AUC of `none`
+  on the set `good`. Of equals the one of higher AUC, then of fewer rows, then
+  the first is taken.
+
+  Returns:
+    {ranking: cell}, and a sentence for each ranking whose choice is not what
+    it should be.
+  """
+  (none,) = (c for c in cells if c['title'] == 'none')
+  least = (1 - budget) * number(none, good, 'auc')
+  found, notes = {}, []
+  second = [c for c in cells if c['experiment'] == 2]
+  for ranking in dict.fromkeys(c['ranking'] for c in second):
+    own = [c for c in second if c['ranking'] == ranking]
+    within = [c for c in own if number(c, good, 'auc') >= least]
+    if not within:
+      notes.append(
+        f'{ranking}: no cell keeps {1 - budget:.0%} of the AUC of none on the '
+        'validation rows; the one of the highest AUC stands in'
+      )
+    by_fairness = lambda c: number(c, fair, 'dp') if within else 0.0
+    found[ranking] = max(
+      within or own,
+      key=lambda c: (
+        *np.nan_to_num([by_fairness(c), number(c, good, 'auc')], nan=-1.0),
+        -c['total'],
+        -c['cell'],
+      ),
+    )
+  return found, notes
+
+
+def curves(
+  cells: Sequence[Mapping], one: str, measure: str
+) -> dict[str, dict[str, np.ndarray]]:
+  """Experiment 1: {score: {'x': b, 'y', 'low', 'high'}} of a measure."""
+  out = {}
+  first = [c for c in cells if c['experiment'] == 1 and value(c, one, measure)]
+  for ranking in dict.fromkeys(c['ranking'] for c in first):
+    own = sorted(
+      (c for c in first if c['ranking'] == ranking), key=lambda c: c['b']
+    )
+    part = lambda name: np.array(
+      [
+        np.nan if v is None else v
+        for v in (value(c, one, measure).get(name) for c in own)
+      ],
+      float,
+    )
+    score = ranking.removeprefix('augment_')
+    out[TITLES.get(score, score)] = {
+      'x': np.array([c['b'] for c in own]),
+      'y': part('value'),
+      'low': part('low'),
+      'high': part('high'),
+    }
+  return out
+
+
+def rises_faster(
+  cells: Sequence[Mapping], one: str, level: float
+) -> list[dict]:
+  """Claims: dp, mean over b, is higher with twins by GE than by others."""
+  of: dict[str, dict[float, np.ndarray]] = {}
+  for cell in cells:
+    estimate = value(cell, one, 'dp') if cell['experiment'] == 1 else None
+    if estimate and 0 < cell['b'] < 1:
+      of.setdefault(cell['ranking'], {})[cell['b']] = np.array(
+        estimate['seeds'], float
+      )
+  ours, out = of.pop('augment_ge', {}), []
+  for ranking, theirs in of.items():
+    gaps = [ours[b] - theirs[b] for b in ours if b in theirs]
+    if gaps:
+      out.append(
+        verdict.claim(
+          'all rows and some twins: dp is higher with twins by GE than by '
+          f'{ranking.removeprefix("augment_")} on {one}, mean over b',
+          verdict.over_seeds(np.mean(gaps, 0).tolist(), level),
+          0.0,
+          't interval over seeds',
+        )
+      )
+  return out
+
+
+def best(chosen: Mapping[str, Mapping], fair: str, good: str) -> list[dict]:
+  """Table 5: the chosen (a, b) of each ranking, and what it was chosen by."""
+  return [
+    {
+      'ranking': ranking,
+      'a': cell['a'],
+      'b': cell['b'],
+      'rows': cell['total'],
+      'dp, validation': value(cell, fair, 'dp'),
+      'auc, validation': value(cell, good, 'auc'),
+    }
+    for ranking, cell in chosen.items()
+  ]
+
+
+def changes(
+  tests: Sequence[Mapping], cells: Mapping[str, Mapping]
+) -> dict[tuple[str, str], dict[str, dict]]:
+  """Figure 4: {(set, measure): {contender: change in % of none}}."""
+  out: dict[tuple[str, str], dict[str, dict]] = {}
+  for ours in cells:
+    for test in verdict.over_examples(tests, ours, 'none'):
+      base = number(cells['none'], test['set'], test['measure'])
+      if test['measure'] in CHANGES and base > 0:
+        at = out.setdefault((test['set'], test['measure']), {})
+        at[ours] = verdict.scaled(test['difference'], 100 / base)
+  return out
+
+
+def sections(results: Mapping, cells: Sequence[Mapping], folder) -> list:
+  """The page: verdicts, table 5, figures 2 to 4, the front, all cells."""
+
+  def picture(plot, name: str, caption: str) -> str:
+    plots.save(plot, folder / 'plots' / f'{name}.png')
+    return blocks.figure(plot, caption)
+
+  sets = results['sets']
+  fair = [one for one in sets if any(value(c, one, 'dp') for c in cells)]
+  body = blocks.text(
+    f'Chosen by dp on {results["chosen on"]} (validation rows; readings are '
+    'those rows as of a man and as of a woman) among the cells that lose at '
+    f'most {results["budget"]:.0%} of the validation AUC of none; no test set '
+    'was looked at.'
+  ) + blocks.table(results['best'])
+  for (one, measure), effects in results['figure 4'].items():
+    plot = plots.forest(effects, f'{measure} on {one}, change in % of none')
+    body += picture(
+      plot,
+      f'change_{measure}_{one}',
+      f'Figure 4: {measure} on {one} against no mitigation; right is better. A '
+      'hollow point: the interval holds 0.',
+    )
+  out = [
+    verdict.section(results['verdicts'], folder),
+    blocks.Section('The best diet of each ranking', body),
+  ]
+  body = ''
+  for one in sets:
+    for measure in ('dp', 'auc'):
+      series = curves(cells, one, measure)
+      if series:
+        body += picture(
+          plots.curves(series, 'b, share of the twins added', measure),
+          f'added_{measure}_{one}',
+          f'Figures 2 and 3: {measure} on {one} of all rows and the first b of '
+          'the twins by each score; bands are intervals.',
+        )
+  out.append(blocks.Section('All rows and some twins', body))
+  body = ''
+  for one in fair:
+    series = {}
+    for cell in cells:
+      quality = sets[0]
+      x, y = value(cell, quality, 'auc'), value(cell, one, 'dp')
+      if tables.defined(x) and tables.defined(y):
+        group = cell['ranking'] if cell['experiment'] != 1 else 'experiment 1'
+        series.setdefault(group, []).append((x['value'], y['value']))
+    if series:
+      body += picture(
+        plots.front(series, f'auc on {sets[0]}', f'dp on {one}'),
+        f'front_{one}',
+        f'Every cell: quality on {sets[0]} and fairness on {one}. The steps '
+        'join those that no other beats in both.',
+      )
+  body += blocks.details('All cells', blocks.table(flat(cells)))
+  return [*out, blocks.Section('Fairness and quality', body)]

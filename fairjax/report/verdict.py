@@ -1,0 +1,188 @@
+"""Claims and what the data say of them: holds, does not hold, undecided.
+
+A claim is about one number, that it is above a bound. It holds where the whole
+interval of the number is above it, does not hold where the whole interval is
+below, and is undecided where the interval holds the bound. A claim about a
+count is decided by the count. Several claims are judged here, each at its own
+level: among twenty that are not so, one may hold by chance.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fairjax.report import blocks, plots, tables
+
+HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
+WORDS = {  # measures by what they are called in a sentence
+  'dp': 'demographic parity',
+  'eqodd': 'equality of odds',
+  'eqopp1': 'equality of opportunity',
+  'auc': 'AUC',
+}
+
+
+def judge(effect: Mapping, bound: float = 0.0) -> str:
+  """What an Estimate says of the claim that it is above `bound`."""
+  low, high = effect.get('low'), effect.get('high')
+  if not (tables.defined(low) and tables.defined(high)):
+    return OPEN
+  if low > bound:
+    return HOLDS
+  return FAILS if high < bound else OPEN
+
+
+def claim(
+  words: str, effect: Mapping, bound: float, test: str, p: float | None = None
+) -> dict:
+  """A row of the verdict page: the claim is that `effect` is above `bound`."""
+  return {
+    'claim': words,
+    'verdict': judge(effect, bound),
+    'effect': dict(effect),
+    'bound': bound,
+    'test': test,
+    'p': p,
+  }
+
+
+def fairer(
+  tests: Sequence[Mapping], ours: str, theirs: str, measures=('dp', 'eqodd')
+) -> list[dict]:
+  """`ours` is fairer than `theirs`, on every test set that tells."""
+  return [
+    claim(
+      f'{ours} is above {theirs} in {WORDS[t["measure"]]} on {t["set"]}',
+      t['difference'],
+      0.0,
+      t['test'],
+      t['p'],
+    )
+    for t in over_examples(tests, ours, theirs)
+    if t['measure'] in measures
+  ]
+
+
+def costs_little(
+  tests: Sequence[Mapping], ours: str, theirs: str, aucs: Mapping, budget: float
+) -> list[dict]:
+  """`ours` loses at most the share `budget` of the AUC of `theirs`."""
+  return [
+    claim(
+      f'{ours} keeps {1 - budget:.0%} of the AUC of {theirs} on {t["set"]}',
+      scaled(t['difference'], 1 / aucs[t['set']]),
+      -budget,
+      t['test'] + ', as a share',
+    )
+    for t in over_examples(tests, ours, theirs)
+    if t['measure'] == 'auc' and tables.defined(aucs.get(t['set']))
+  ]
+
+
+def at_most_half(ours: str, rows: int, theirs: str, others: int) -> list[dict]:
+  """`ours` is trained on at most half as many rows as `theirs`."""
+  share = rows / others
+  return [
+    {
+      'claim': f'{ours} takes at most half the rows of {theirs}',
+      'verdict': HOLDS if share <= 0.5 else FAILS,
+      'effect': {'value': share, 'low': None, 'high': None},
+      'bound': 0.5,
+      'test': f'count: {rows:,} of {others:,}',
+      'p': None,
+    }
+  ]
+
+
+def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:
+  """One seed chooses as the mean does: over 60 % at 10 %, 80 % from 30 % on.
+
+  `rows` are those of `overlap.seeds`; the interval is Student's, over seeds.
+  """
+  out = []
+  for fraction, bound in ((0.1, 0.6), (0.3, 0.8), (0.4, 0.8), (0.5, 0.8)):
+    values = [
+      r['overlap'] for r in rows if math.isclose(r['fraction'], fraction)
+    ]
+    if values:
+      out.append(
+        claim(
+          f'GE of one seed chooses over {bound:.0%} of the rows that the mean '
+          f'over seeds does, at {fraction:.0%}',
+          over_seeds(values, level),
+          bound,
+          't interval over seeds',
+        )
+      )
+  return out
+
+
+def over_seeds(values: Sequence[float], level: float) -> dict:
+  """The mean of a few values with Student's interval, as an Estimate."""
+  from scipy import stats
+
+  mean, n = float(np.mean(values)), len(values)
+  out = {'value': mean, 'low': None, 'high': None, 'seeds': list(values)}
+  if n < 2:
+    return out | {'note': 'an interval over seeds needs two of them'}
+  reach = float(
+    stats.t.ppf(0.5 + level / 2, n - 1) * np.std(values, ddof=1) / n**0.5
+  )
+  return out | {'low': mean - reach, 'high': mean + reach}
+
+
+def over_examples(
+  tests: Sequence[Mapping], ours: str, theirs: str
+) -> list[Mapping]:
+  """The first test of each set and measure: over examples, and seeds."""
+  found: dict[tuple, Mapping] = {}
+  for test in tests:
+    if (test['ours'], test['theirs']) == (ours, theirs):
+      found.setdefault((test['set'], test['measure']), test)
+  return list(found.values())
+
+
+def scaled(effect: Mapping, by: float) -> dict:
+  """An Estimate times a positive number."""
+  times = lambda v: v * by if tables.defined(v) else None
+  return {
+    **effect,
+    **{key: times(effect.get(key)) for key in ('value', 'low', 'high')},
+    'seeds': [v * by for v in effect.get('seeds', ())],
+  }
+
+
+def section(claims: Sequence[Mapping], folder=None) -> blocks.Section:
+  """The verdict page: each claim with its test, effect and interval."""
+  count = {
+    w: sum(c['verdict'] == w for c in claims) for w in (HOLDS, FAILS, OPEN)
+  }
+  lead = ', '.join(
+    f'{n} {"claim" + "s" * (n != 1)} {w}' for w, n in count.items()
+  )
+  body = blocks.text(
+    f'On the data at hand: {lead}.',
+    'A claim holds where the whole interval of its effect is above the bound.',
+  ) + blocks.table(
+    claims,
+    {
+      'claim': 'claim',
+      'verdict': 'verdict',
+      'effect': 'effect',
+      'bound': 'must be above',
+      'p': 'p',
+      'test': 'test',
+    },
+  )
+  shown = {c['claim']: c['effect'] for c in claims if c['bound'] == 0}
+  if shown:
+    plot = plots.forest(
+      {f'{k + 1}': effect for k, effect in enumerate(shown.values())},
+      'difference, right is better',
+    )
+    words = '; '.join(f'{k + 1}: {name}' for k, name in enumerate(shown))
+    body += blocks.figure(plot, f'{words}. A hollow point is undecided.')
+    if folder is not None:
+      plots.save(plot, folder / 'plots' / 'verdicts.png')
+  return blocks.Section('What the data say of the claims', body)

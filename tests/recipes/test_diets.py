@@ -1,0 +1,313 @@
+"""Diets end to end, and the grid: restart, selection, merge, choice."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from fairjax import artefacts
+from fairjax.config import (
+  Config,
+  Data,
+  Diet,
+  Grid,
+  Measures,
+  Planted,
+  Scoring,
+  Train,
+)
+from fairjax.errors import UserError
+from fairjax.recipes import diet, overlap, rank
+from fairjax.report import grid, verdict
+
+SMALL = Config(
+  model='tiny',
+  seeds=2,
+  data=Data(name='planted'),
+  planted=Planted(rows=96, test_rows=64),
+  train=Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
+  measures=Measures(resamples=50),
+  scoring=Scoring(names=('ge', 'el2n'), epochs=1.0),
+)
+GRID = dataclasses.replace(
+  SMALL,
+  recipe='rank',
+  grid=Grid(
+    rankings=('healthy_random',),
+    factual=(0.5,),
+    counterfactual=(0.25,),
+    augment=('ge', 'random'),
+    shares=(0.0, 1.0),
+    budget=0.5,
+  ),
+)
+CELLS, DISTINCT = 8, 4  # b=0 is none and b=1 is CDA, whatever the score
+
+
+def some(cells: str) -> Config:
+  return dataclasses.replace(
+    GRID, grid=dataclasses.replace(GRID.grid, cells=cells)
+  )
+
+
+@pytest.fixture(scope='module', autouse=True)
+def cache(tmp_path_factory):
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('cache')))
+    yield
+
+
+@pytest.fixture(scope='module')
+def whole(tmp_path_factory):
+  """A grid that nothing interrupted."""
+  folder = tmp_path_factory.mktemp('whole')
+  return rank.run(GRID, folder), folder
+
+
+def test_a_diet_from_end_to_end(tmp_path):
+  config = dataclasses.replace(
+    SMALL,
+    recipe='diet',
+    diet=Diet(compare=('unhealthy_random', 'none', 'cda')),
+  )
+  results = diet.run(config, tmp_path)
+  sizes = results['diets']
+  assert sizes['healthy_random']['total'] == 2 * int(96 * 0.4)
+  assert sizes['none'] | {'of CDA': 0} == {
+    'rows': 96,
+    'twins': 0,
+    'equal twins': 0,
+    'total': 96,
+    'distinct': 96,
+    'of CDA': 0,
+  }
+  assert sizes['cda']['of CDA'] == 1.0
+  assert {row['diet'] for row in results['compared']} == set(sizes)
+  pairs = {(t['ours'], t['theirs']) for t in results['tests']}
+  assert pairs == {
+    ('healthy_random', name) for name in ('unhealthy_random', 'none', 'cda')
+  }
+  assert all(
+    c['verdict'] in verdict.__dict__.values() for c in results['verdicts']
+  )
+  kept = artefacts.read_json(tmp_path / 'results.json')
+  assert kept['verdicts'] == json.loads(json.dumps(results['verdicts']))
+  report = (tmp_path / 'report.html').read_text()
+  for words in ('What the data say of the claims', 'What the scores measure'):
+    assert words in report
+  scores = artefacts.read_table(tmp_path / 'scores.parquet')
+  beside = artefacts.read_table(tmp_path / 'beside' / 'cda.parquet')
+  own = artefacts.read_table(tmp_path / 'predictions.parquet')
+  assert len(scores) == 96 and list(beside['id']) == list(own['id'])
+  assert (beside['p0'] != own['p0']).any()
+
+
+def test_the_grid(whole):
+  results, folder = whole
+  assert len(results['cells']) == CELLS and all(
+    cell['done'] for cell in results['cells']
+  )
+  by_title = {cell['title']: cell for cell in results['cells']}
+  assert by_title['augment_ge b=0']['sets'] == by_title['none']['sets']
+  assert by_title['augment_random b=1']['sets'] == by_title['cda']['sets']
+  assert len(list((folder / 'cells').glob('*.json'))) == DISTINCT
+  # Weights go when a cell is done.
+  assert not [p for p in (folder / 'cells').iterdir() if p.is_dir()]
+  assert [row['ranking'] for row in results['best']] == [*GRID.grid.rankings]
+  assert (folder / 'report.html').exists()
+  lines = (folder / 'grid.csv').read_text().splitlines()
+  assert len(lines) == CELLS + 1 and 'test dp' in lines[0]
+
+
+def test_a_killed_grid_goes_on_where_it_was(whole, tmp_path, monkeypatch):
+  results, _ = whole
+  ran, work = [], rank.work
+
+  def killed(config, pantry, measured, cell, *rest):
+    if len(ran) == 2:
+      raise KeyboardInterrupt
+    ran.append(cell)
+    work(config, pantry, measured, cell, *rest)
+
+  monkeypatch.setattr(rank, 'work', killed)
+  with pytest.raises(KeyboardInterrupt):
+    rank.run(GRID, tmp_path)
+  first = {p: p.stat().st_mtime_ns for p in (tmp_path / 'cells').glob('*.json')}
+  assert len(first) == 2
+  count = []
+
+  def counted(config, pantry, measured, cell, *rest):
+    count.append(cell)
+    work(config, pantry, measured, cell, *rest)
+
+  monkeypatch.setattr(rank, 'work', counted)
+  again = rank.run(GRID, tmp_path)
+  assert len(count) == DISTINCT - 2 and not set(count) & set(ran)
+  assert all(p.stat().st_mtime_ns == then for p, then in first.items())
+  assert plain(again) == plain(results)
+
+
+def test_processes_share_a_folder_and_merge(whole, tmp_path, monkeypatch):
+  results, _ = whole
+  assert rank.run(some('none'), tmp_path) == {'cells': CELLS, 'left': CELLS}
+  assert (tmp_path / 'scores.parquet').exists()
+  left = rank.run(some('0,3-5'), tmp_path)['left']
+  assert left == 2  # cell 4 was CDA too, so that cds and the diet are left
+  assert not (tmp_path / 'report.html').exists()
+  rank.run(some('2,6-7'), tmp_path)
+  monkeypatch.setattr(rank, 'work', None)  # nothing is left to do
+  assert plain(rank.run(GRID, tmp_path)) == plain(results)
+
+
+def plain(results: dict) -> dict:
+  return json.loads(json.dumps(results, default=str))
+
+
+def test_picking_cells():
+  assert rank.pick('0,3,5-9, 3', 12) == [0, 3, 5, 6, 7, 8, 9]
+  assert rank.pick('', 3) == [0, 1, 2] and rank.pick('none', 3) == []
+  for wrong in ('3', '0,x', '2-1', '1-3', '-1', ','):
+    with pytest.raises(UserError, match='is no cell or range of cells'):
+      rank.pick(wrong, 3)
+
+
+def test_the_grids_of_the_paper():
+  cells = rank.cells(Config())
+  assert len(cells) == 3 + 5 * 8 + 4 * 3 * 6
+  assert len(set(cells)) == len(cells)
+
+
+def cell(k, ranking, dp, auc, total=100, experiment=2):
+  return {
+    'cell': k,
+    'title': ranking if not experiment else f'{ranking} {k}',
+    'experiment': experiment,
+    'ranking': ranking,
+    'a': 0.4,
+    'b': 0.4,
+    'total': total,
+    'sets': {
+      'valid': {
+        'quality': {'auc': {'value': auc}},
+        'fairness': {'dp': {'value': dp}},
+      }
+    },
+  }
+
+
+def test_the_fairest_within_the_budget_is_chosen():
+  none = cell(0, 'none', 0.5, 0.90, experiment=0)
+  cells = [
+    none,
+    cell(1, 'x', 0.99, 0.872),  # fairest, below 0.873 = 0.97 × 0.9
+    cell(2, 'x', 0.80, 0.874),
+    cell(3, 'x', 0.80, 0.880, total=90),
+    cell(4, 'x', 0.80, 0.880, total=80),
+    cell(5, 'x', 0.70, 0.95),
+    cell(6, 'y', 0.99, 0.6),
+    cell(7, 'y', 0.60, 0.7),
+    cell(8, 'z', None, 0.95),
+    cell(9, 'z', 0.1, 0.9),
+  ]
+  found, notes = grid.choose(cells, 'valid', 'valid', 0.03)
+  assert {name: c['cell'] for name, c in found.items()} == {
+    'x': 4,
+    'y': 7,  # none is within the budget: the best AUC
+    'z': 9,
+  }
+  (note,) = notes
+  assert note.startswith('y: no cell keeps 97%')
+  loose, _ = grid.choose(cells, 'valid', 'valid', 0.5)
+  assert loose['x']['cell'] == 1 and loose['y']['cell'] == 6
+
+
+def test_validation_rows_are_read_in_both_ways(tmp_path):
+  import pandas as pd
+
+  valid = pd.DataFrame(
+    {
+      'id': ['a', 'b', 'c'],
+      'text': ['she left early', 'it rained', 'his car broke'],
+      'label': [1, 0, 0],
+    }
+  )
+  found = rank.choosing(Config(), {'valid': valid})
+  read = found[rank.READINGS]
+  assert list(found) == ['valid', rank.READINGS]
+  assert list(read['text']) == [
+    'he left early',
+    'his car broke',
+    'she left early',
+    'her car broke',
+  ]
+  assert list(read['group']) == ['male'] * 2 + ['female'] * 2
+  assert list(read['label']) == [1, 0, 1, 0] and read['id'].is_unique
+  with pytest.raises(UserError, match='no validation row speaks'):
+    rank.choosing(Config(), {'valid': valid[1:2]})
+  grouped = valid.assign(group=['male', '', 'female'])
+  assert list(rank.choosing(Config(), {'valid': grouped})) == ['valid']
+
+
+def test_verdicts():
+  sure = lambda low, high: {'value': (low + high) / 2, 'low': low, 'high': high}
+  assert verdict.judge(sure(0.01, 0.2)) == 'holds'
+  assert verdict.judge(sure(-0.2, -0.1)) == 'does not hold'
+  assert verdict.judge(sure(-0.1, 0.2)) == 'undecided'
+  assert verdict.judge({'value': 0.3, 'low': None, 'high': None}) == 'undecided'
+  assert verdict.judge(sure(0.61, 0.7), 0.6) == 'holds'
+  half = lambda rows: verdict.at_most_half('x', rows, 'cda', 100)[0]['verdict']
+  assert (half(50), half(51)) == ('holds', 'does not hold')
+  test = {'set': 'test', 'ours': 'x', 'theirs': 'none', 'p': 0.1, 'test': 't'}
+  auc = test | {'measure': 'auc', 'difference': sure(-0.026, -0.01)}
+  loses = lambda budget: verdict.costs_little(
+    [auc], 'x', 'none', {'test': 0.9}, budget
+  )[0]
+  assert loses(0.03)['verdict'] == 'holds'  # at most 2.9 % of 0.9
+  assert loses(0.028)['verdict'] == 'undecided'
+  assert loses(0.01)['verdict'] == 'does not hold'
+  # Student's interval of three values, by the textbook.
+  values = [0.5, 0.7, 0.9]
+  found = verdict.over_seeds(values, 0.95)
+  assert found['high'] - 0.7 == pytest.approx(4.302653 * 0.2 / 3**0.5, rel=1e-6)
+  rows = [{'fraction': 0.1, 'overlap': v} for v in (0.7, 0.72, 0.74)]
+  (claim,) = verdict.seeds_agree(rows, 0.95)
+  assert claim['verdict'] == 'holds' and claim['bound'] == 0.6
+
+
+def test_ge_rises_faster():
+  def added(ranking, b, seeds):
+    sets = {'test': {'fairness': {'dp': {'value': 1, 'seeds': seeds}}}}
+    return {'experiment': 1, 'ranking': ranking, 'b': b, 'sets': sets}
+
+  cells = [
+    added('augment_ge', 0.0, [0, 0]),
+    added('augment_ge', 0.2, [0.8, 0.9]),
+    added('augment_ge', 0.5, [0.9, 0.9]),
+    added('augment_random', 0.0, [1, 1]),
+    added('augment_random', 0.2, [0.7, 0.7]),
+    added('augment_random', 0.5, [0.8, 0.8]),
+  ]
+  (claim,) = grid.rises_faster(cells, 'test', 0.95)
+  np.testing.assert_allclose(claim['effect']['seeds'], [0.1, 0.15])
+
+
+def test_overlap_of_seeds_epochs_models_scores(tmp_path):
+  config = dataclasses.replace(
+    SMALL,
+    recipe='overlap',
+    train=dataclasses.replace(SMALL.train, epochs=2.0),
+    grid=Grid(models=('mini',)),
+  )
+  results = overlap.run(config, tmp_path)
+  found = results['overlaps']
+  assert [*found] == ['seeds', 'epochs', 'models', 'scores']
+  assert {(r['a'], r['b']) for r in found['seeds']} == {
+    ('mean', 'seed 0'),
+    ('mean', 'seed 1'),
+  }
+  assert {(r['a'], r['b']) for r in found['epochs']} == {('epoch 1', 'epoch 2')}
+  assert {(r['a'], r['b']) for r in found['models']} == {('tiny', 'mini')}
+  assert {(r['a'], r['b']) for r in found['scores']} == {('ge', 'el2n')}
+  for name in found:
+    assert (tmp_path / 'plots' / f'overlap_{name}.png').exists()
