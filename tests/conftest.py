@@ -1,5 +1,6 @@
 """Four fake CPU devices, shape annotations checked, markers skipped."""
 
+import importlib.metadata
 import os
 import pathlib
 
@@ -12,9 +13,12 @@ os.environ.setdefault(
   str(pathlib.Path(__file__).resolve().parents[1] / '.pytest_cache' / 'xla'),
 )
 os.environ.setdefault('JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS', '0.2')
-os.environ['XLA_FLAGS'] = (
-  os.environ.get('XLA_FLAGS', '') + ' --xla_force_host_platform_device_count=4'
-)
+FLAGS = ['--xla_force_host_platform_device_count=4']
+if importlib.metadata.version('jax').startswith('0.10.'):
+  # Six to ten times less compiling; a later jax may not know these.
+  FLAGS.append('--xla_backend_optimization_level=0')
+  FLAGS.append('--xla_cpu_use_fusion_emitters=false')
+os.environ['XLA_FLAGS'] = ' '.join([os.environ.get('XLA_FLAGS', ''), *FLAGS])
 
 import jaxtyping
 import pytest

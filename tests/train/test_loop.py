@@ -99,7 +99,12 @@ def test_it_learns(whole):
   assert last['auc'] > 0.75
 
 
-@pytest.mark.parametrize('after', [1, 4, 7, 14])
+SLOW = pytest.mark.slow  # more of the same
+
+
+@pytest.mark.parametrize(
+  'after', [4, 7, pytest.param(1, marks=SLOW), pytest.param(14, marks=SLOW)]
+)
 def test_a_resumed_run_is_the_uninterrupted_one(
   whole, tmp_path, after, monkeypatch
 ):
@@ -132,7 +137,10 @@ def test_seed_s_of_a_stacked_run_is_the_single_run(whole, tmp_path):
   assert single.kept == whole.kept[1:]
 
 
-@pytest.mark.parametrize('devices', [(1, 4), (2, 2), (2, 1)])
+@pytest.mark.parametrize(
+  'devices',
+  [(2, 2), pytest.param((1, 4), marks=SLOW), pytest.param((2, 1), marks=SLOW)],
+)
 def test_the_number_of_devices_changes_nothing(whole, tmp_path, devices):
   spread = fit(tmp_path, devices=devices)
   assert_same(spread.params, whole.params, atol=2e-5)
