@@ -202,8 +202,9 @@ def train(
     snapshots,
     part,
   )
+  weights = mesh.to_host(fitted.params)
   if mesh.is_main():
-    checkpoint.write_weights(place / 'weights.safetensors', fitted.params)
+    checkpoint.write_weights(place / 'weights.safetensors', weights)
     artefacts.write_json(
       place / 'fit.json',
       {
@@ -245,13 +246,16 @@ def _read_fit(place: pathlib.Path, ready: Ready) -> loop.Fitted:
 
 def export(config: Config, ready: Ready, params, folder, log: Log) -> None:
   """A Hugging Face folder for each seed, where the config asks for them."""
-  if not config.train.export or not mesh.is_main():
+  if not config.train.export:
     return
   if ready.model.shape is None:
     raise UserError(
       f'model {config.model!r} has no Hugging Face form; leave '
       '--config.train.export off, its weights are in training/'
     )
+  params = mesh.to_host(params)
+  if not mesh.is_main():
+    return
   with tempfile.TemporaryDirectory() as files:
     tokens.save_tokenizer(ready.tokenizer, files)
     names = sorted(pathlib.Path(files).iterdir())

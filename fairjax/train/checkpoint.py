@@ -8,7 +8,6 @@ cannot be lost or fall out of step with it.
 import json
 import pathlib
 
-import jax
 import numpy as np
 import orbax.checkpoint as ocp
 from safetensors import SafetensorError
@@ -89,8 +88,7 @@ def unflatten(flat: dict[str, np.ndarray]) -> dict:
 def write_weights(path, params) -> None:
   """Parameters as one safetensors file, written atomically."""
   host = {
-    name: np.ascontiguousarray(jax.device_get(value))
-    for name, value in flatten(params).items()
+    name: np.ascontiguousarray(value) for name, value in flatten(params).items()
   }
   with atomic(path) as part:
     save_file(host, part)

@@ -298,8 +298,11 @@ def snapshot_path(folder: pathlib.Path, done: int) -> pathlib.Path:
 
 def snapshot(job: Job, done: int, params) -> None:
   """Writes the stacked weights at a step that was asked for."""
+  if done not in job.snapshots:
+    return
+  params = mesh.to_host(params)
   path = snapshot_path(job.folder, done)
-  if done in job.snapshots and mesh.is_main() and not path.exists():
+  if mesh.is_main() and not path.exists():
     checkpoint.write_weights(path, params)
 
 

@@ -141,6 +141,15 @@ def place_everywhere(mesh: Mesh, tree):
   return jax.tree.map(lambda leaf: _put(leaf, everywhere(mesh)), tree)
 
 
+def to_host(tree):
+  """The whole of every array as numpy; all processes must call it."""
+  if jax.process_count() == 1:
+    return jax.device_get(tree)
+  from jax.experimental import multihost_utils
+
+  return multihost_utils.process_allgather(tree, tiled=True)
+
+
 def _put(array, sharding):
   if jax.process_count() == 1:
     return jax.device_put(array, sharding)
