@@ -14,7 +14,7 @@ from fairjax.config import Config
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import UserError
-from fairjax.models import Model, encoder, heads, layers
+from fairjax.models import Model, encoder, heads, layers, lstm, text_cnn
 from fairjax.scores.grand import grand
 from fairjax.train import loop, step
 from fairjax.train.progress import Log
@@ -46,6 +46,9 @@ def classifier(family='bert', **options) -> Model:
   depth = 3 if options.get('scan') else 2
   shape = dataclasses.replace(SHAPE, family=family, depth=depth)
   return model_of(heads.Classifier(shape, 2, **options))
+
+
+WORDS = {'vocab': 50, 'width': 8, 'classes': 2, 'length': 20}
 
 
 def pool_of(lengths, seed=0) -> Pool:
@@ -101,6 +104,13 @@ def slow(model: Model, params, pool: Pool) -> np.ndarray:
   return np.asarray(jax.jit(both)(params, rows))
 
 
+def agree(model: Model, pool: Pool) -> None:
+  params = loop.initial(model, [0, 1])
+  found = grand(model, params, pool, place(), batch=4)
+  assert found.dtype == np.float32
+  np.testing.assert_allclose(found, slow(model, params, pool), rtol=1e-5)
+
+
 @pytest.mark.parametrize(
   'family, options, pool',
   [
@@ -111,11 +121,18 @@ def slow(model: Model, params, pool: Pool) -> np.ndarray:
   ],
 )
 def test_it_is_the_norm_of_each_examples_own_gradient(family, options, pool):
-  model = classifier(family, **options)
-  params = loop.initial(model, [0, 1])
-  found = grand(model, params, pool, place(), batch=4)
-  assert found.dtype == np.float32
-  np.testing.assert_allclose(found, slow(model, params, pool), rtol=1e-5)
+  agree(classifier(family, **options), pool)
+
+
+@pytest.mark.parametrize(
+  'module',
+  [
+    text_cnn.TextCNN(**WORDS, filters=8),
+    lstm.LSTM(**WORDS, hidden=8),
+  ],
+)
+def test_word_level_models(module):
+  agree(model_of(module), POOL)
 
 
 @pytest.mark.parametrize('devices', [(1, 4), (2, 2)])
