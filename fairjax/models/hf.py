@@ -22,8 +22,10 @@ from flax import serialization, traverse_util
 
 from fairjax import artefacts
 from fairjax.errors import UserError
-from fairjax.models import torch_bin
-from fairjax.models.encoder import SIZES, Encoder, Shape, blank_batch
+from fairjax.models import bart, gpt2, torch_bin
+from fairjax.models.bart import Bart, blank_batch
+from fairjax.models.encoder import SIZES, Encoder, Shape
+from fairjax.models.gpt2 import GPT2
 from fairjax.models.heads import Classifier, Discriminator, MaskedLM
 
 Weights = dict[str, np.ndarray]
@@ -124,6 +126,57 @@ def _discriminator(shape: Shape) -> list[Row]:
   ]
 
 
+def _bart(shape: bart.Shape) -> list[Row]:
+  rows = [
+    _embed('word', 'model.shared'),
+    Row('bias', ('final_logits_bias',), False),
+  ]
+  depths = {'encoder': shape.depth, 'decoder': shape.decoder_depth}
+  for side, depth in depths.items():
+    rows.append(_embed(f'{side}/position', f'model.{side}.embed_positions'))
+    rows += _norm(f'{side}/norm', f'model.{side}.layernorm_embedding')
+    for i in range(depth):
+      ours, theirs = f'{side}/layer_{i}', f'model.{side}.layers.{i}'
+      parts = [f'{theirs}.self_attn.{x}_proj' for x in 'qkv']
+      rows += _dense(f'{ours}/attend', *parts)
+      rows += _dense(f'{ours}/mix', f'{theirs}.self_attn.out_proj')
+      rows += _norm(f'{ours}/mix_norm', f'{theirs}.self_attn_layer_norm')
+      rows += _dense(f'{ours}/up', f'{theirs}.fc1')
+      rows += _dense(f'{ours}/down', f'{theirs}.fc2')
+      rows += _norm(f'{ours}/norm', f'{theirs}.final_layer_norm')
+      if side == 'decoder':
+        cross = f'{theirs}.encoder_attn'
+        rows += _dense(f'{ours}/query', f'{cross}.q_proj')
+        rows += _dense(
+          f'{ours}/key_value', f'{cross}.k_proj', f'{cross}.v_proj'
+        )
+        rows += _dense(f'{ours}/cross_mix', f'{cross}.out_proj')
+        rows += _norm(f'{ours}/cross_norm', f'{cross}_layer_norm')
+  return rows
+
+
+def _gpt2(shape: gpt2.Shape) -> list[Row]:
+  base = 'transformer.'
+  rows = [
+    _embed('word', base + 'wte'),
+    _embed('position', base + 'wpe'),
+    *_norm('norm', base + 'ln_f'),
+  ]
+  for i in range(shape.depth):
+    ours, theirs = f'layer_{i}', f'{base}h.{i}'
+    rows += _norm(f'{ours}/attend_norm', f'{theirs}.ln_1')
+    rows += _dense(f'{ours}/attend', f'{theirs}.attn.c_attn')
+    rows += _dense(f'{ours}/mix', f'{theirs}.attn.c_proj')
+    rows += _norm(f'{ours}/up_norm', f'{theirs}.ln_2')
+    rows += _dense(f'{ours}/up', f'{theirs}.mlp.c_fc')
+    rows += _dense(f'{ours}/down', f'{theirs}.mlp.c_proj')
+  # Its Conv1D keeps kernels as we do, [in, out].
+  return [row._replace(turned=False) for row in rows]
+
+
+# Models that are more than an encoder with a head: all their rows.
+_WHOLE = {Bart: _bart, GPT2: _gpt2}
+
 # Our model: the rows of its head, and the end of transformers' class name.
 _MODELS = {
   Encoder: (lambda shape: [], 'Model'),
@@ -133,7 +186,14 @@ _MODELS = {
 }
 
 # Tensors that other heads have, or that copy others: left aside in silence.
-_ASIDE = ('position_ids', 'token_type_ids')
+_ASIDE = (
+  'position_ids',
+  'token_type_ids',
+  'embed_tokens.weight',  # BART: the shared embeddings again
+  '.attn.bias',  # GPT-2: masks
+  '.attn.masked_bias',
+)
+_PREFIX = {'bart': 'model.', 'gpt2': 'transformer.'}
 _HEADS = (
   'classifier.',
   'cls.',
@@ -141,11 +201,15 @@ _HEADS = (
   'generator_',
   'discriminator_predictions.',
   'qa_outputs.',
+  'classification_head.',
+  'final_logits_bias',
 )
 
 
 def names(module: nn.Module) -> list[Row]:
   """The table: every parameter of `module` (unscanned) and its tensors."""
+  if type(module) in _WHOLE:
+    return _WHOLE[type(module)](module.shape)
   rows = _encoder(module.shape) + _MODELS[type(module)][0](module.shape)
   if isinstance(module, Encoder):
     bare = lambda name: name.removeprefix(f'{module.shape.family}.')
@@ -242,7 +306,7 @@ def read_weights(folder: str | os.PathLike) -> Weights:
 
 def _modern(weights: Weights, family: str, bare: bool) -> Weights:
   """Old names renamed; with the base model's prefix, or without if `bare`."""
-  prefix = f'{family}.'
+  prefix = _PREFIX.get(family, f'{family}.')
   wrapped = any(name.startswith(prefix) for name in weights)
   modern = {}
   for name, value in weights.items():
@@ -275,7 +339,7 @@ def load(folder: str | os.PathLike, module: nn.Module) -> Loaded:
   for ours, theirs, turned in names(module):
     missing = [name for name in theirs if name not in weights]
     if missing:
-      if bare or ours.startswith('encoder/'):
+      if bare or _needed(module, ours):
         raise UserError(
           f'{folder} lacks the tensor {missing[0]}, which a {shape.family} '
           f'of {shape.depth} layers has; its weights and config.json differ'
@@ -304,10 +368,17 @@ def load(folder: str | os.PathLike, module: nn.Module) -> Loaded:
       f'{folder} has {len(unknown)} unknown tensors, first {unknown[0]}; '
       f'this is not a plain {shape.family} of {shape.depth} layers'
     )
-  if module.scan:
+  if getattr(module, 'scan', False):
     flat = stack(flat, shape.depth)
   params = traverse_util.unflatten_dict(flat, sep='/')
   return Loaded(params, tuple(fresh), tuple(unused))
+
+
+def _needed(module: nn.Module, ours: str) -> bool:
+  """Whether a parameter is of the body; a head may be missing."""
+  if type(module) in _WHOLE:
+    return ours != 'bias'
+  return ours.startswith('encoder/')
 
 
 def _matters(name: str) -> bool:
@@ -317,7 +388,8 @@ def _matters(name: str) -> bool:
 def _wanted(module: nn.Module) -> dict[str, jax.ShapeDtypeStruct]:
   """The parameters of a model of one layer, which tells of all layers."""
   single = dataclasses.replace(module.shape, depth=1)
-  module = module.clone(shape=single, scan=False)
+  rest = {'scan': False} if hasattr(module, 'scan') else {}
+  module = module.clone(shape=single, **rest)
   made = jax.eval_shape(module.init, jax.random.key(0), blank_batch())
   return traverse_util.flatten_dict(made['params'], sep='/')
 
@@ -386,6 +458,8 @@ def to_hf(module: nn.Module, params: dict) -> Weights:
 def hf_config(module: nn.Module) -> dict[str, Any]:
   """The config.json of a module."""
   shape = module.shape
+  if type(module) in _WHOLE:
+    return {'bart': bart, 'gpt2': gpt2}[shape.family].hf_config(shape)
   name = {'bert': 'Bert', 'roberta': 'Roberta', 'electra': 'Electra'}
   config = {
     'architectures': [name[shape.family] + _MODELS[type(module)][1]],

@@ -1,0 +1,436 @@
+"""BART (Lewis et al. 2020, arXiv:1910.13461): text in, text out.
+
+Post-norm layers as in the encoder, and a decoder that sees itself to the left
+and the encoder's output across. The word embeddings are also the output
+layer. A batch holds source and target side by side: `tokens, owner,
+positions` [r, t] and `target, target_owner, target_positions` [r, u], where
+the k-th example has owner k in both; `target` are the labels, and what the
+decoder reads is the target moved right by one place.
+
+For decoding, `remember` runs the encoder once and `step` adds a few tokens to
+a static cache; models/decode.py drives the two.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import flax.linen as nn
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+from jax import lax
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from fairjax.errors import UserError
+from fairjax.models import causal, encoder
+from fairjax.models.encoder import ACTIVATIONS, Batch, Places, attention
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  LayerNorm,
+  Rows,
+  dropout,
+  fold,
+  identities,
+  owned,
+)
+
+EPS = 1e-5  # of every norm; BART's configs do not name it
+_DECODER = 1 << 16  # the decoder's numbers of the dropout key start here
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+  """Everything about a BART that its parameters do not say."""
+
+  family: str = 'bart'
+  vocab: int = 50265
+  width: int = 768
+  depth: int = 6
+  decoder_depth: int = 6
+  heads: int = 12
+  decoder_heads: int = 12
+  hidden: int = 3072
+  decoder_hidden: int = 3072
+  positions: int = 1026  # rows of either position table
+  position_offset: int = 2  # rows of those tables before position 0
+  activation: str = 'gelu'
+  dropout: float = 0.1
+  attention_dropout: float = 0.1
+  activation_dropout: float = 0.1
+  scaled: bool = False  # embeddings times √width
+  pad: int = 1
+  bos: int = 0
+  eos: int = 2
+  start: int | None = 2  # what the decoder reads first
+  deviation: float = 0.02
+
+  @property
+  def longest(self) -> int:
+    """The largest number of tokens of a source, and of a target."""
+    return self.positions - self.position_offset
+
+
+SHAPES = {
+  'bart-tiny': Shape(
+    width=128,
+    depth=2,
+    decoder_depth=2,
+    heads=2,
+    decoder_heads=2,
+    hidden=512,
+    decoder_hidden=512,
+  ),
+  'facebook/bart-base': Shape(),
+  'facebook/bart-large': Shape(
+    width=1024,
+    depth=12,
+    decoder_depth=12,
+    heads=16,
+    decoder_heads=16,
+    hidden=4096,
+    decoder_hidden=4096,
+  ),
+}
+
+
+def shape_from_hf(config: Mapping[str, Any]) -> Shape:
+  """The shape that a Hugging Face config.json describes."""
+  if config.get('model_type') != 'bart':
+    raise UserError(
+      f'config.json has model_type {config.get("model_type")!r}; a bart is '
+      'needed'
+    )
+  if not config.get('tie_word_embeddings', True):
+    raise UserError(
+      'config.json has tie_word_embeddings false; only a BART whose output '
+      'layer is its word embeddings is known'
+    )
+  get = config.get
+  pad, bos, eos = get('pad_token_id'), get('bos_token_id'), get('eos_token_id')
+  start = get('decoder_start_token_id')
+  shape = Shape(
+    vocab=get('vocab_size', 50265),
+    width=get('d_model', 1024),
+    depth=get('encoder_layers', 12),
+    decoder_depth=get('decoder_layers', 12),
+    heads=get('encoder_attention_heads', 16),
+    decoder_heads=get('decoder_attention_heads', 16),
+    hidden=get('encoder_ffn_dim', 4096),
+    decoder_hidden=get('decoder_ffn_dim', 4096),
+    positions=get('max_position_embeddings', 1024) + 2,
+    activation=get('activation_function', 'gelu'),
+    dropout=get('dropout', 0.1),
+    attention_dropout=get('attention_dropout', 0.0),
+    activation_dropout=get('activation_dropout', 0.0),
+    scaled=get('scale_embedding', False),
+    pad=1 if pad is None else pad,
+    bos=0 if bos is None else bos,
+    eos=2 if eos is None else eos,
+    start=2 if start is None else start,
+    deviation=get('init_std', 0.02),
+  )
+  if shape.activation not in ACTIVATIONS:
+    raise UserError(
+      f'config.json has activation_function {shape.activation!r}; known are '
+      f'{", ".join(ACTIVATIONS)}'
+    )
+  for heads in (shape.heads, shape.decoder_heads):
+    if shape.width % heads:
+      raise UserError(
+        f'config.json has d_model {shape.width}, which its {heads} attention '
+        'heads do not divide'
+      )
+  return shape
+
+
+def hf_config(shape: Shape) -> dict[str, Any]:
+  """The inverse of `shape_from_hf`."""
+  return {
+    'architectures': ['BartForConditionalGeneration'],
+    'model_type': 'bart',
+    'is_encoder_decoder': True,
+    'vocab_size': shape.vocab,
+    'd_model': shape.width,
+    'encoder_layers': shape.depth,
+    'decoder_layers': shape.decoder_depth,
+    'encoder_attention_heads': shape.heads,
+    'decoder_attention_heads': shape.decoder_heads,
+    'encoder_ffn_dim': shape.hidden,
+    'decoder_ffn_dim': shape.decoder_hidden,
+    'max_position_embeddings': shape.longest,
+    'activation_function': shape.activation,
+    'dropout': shape.dropout,
+    'attention_dropout': shape.attention_dropout,
+    'activation_dropout': shape.activation_dropout,
+    'scale_embedding': shape.scaled,
+    'pad_token_id': shape.pad,
+    'bos_token_id': shape.bos,
+    'eos_token_id': shape.eos,
+    'decoder_start_token_id': shape.start,
+    'init_std': shape.deviation,
+    'tie_word_embeddings': True,
+    'dtype': 'float32',
+  }
+
+
+@struct.dataclass
+class Source:
+  """What the decoder sees of the encoder's side."""
+
+  owner: Int[Array, 'r t']
+  positions: Int[Array, 'r t']
+  key_values: tuple  # of each decoder layer: [r, t, 2d]
+
+
+class Layer(nn.Module):
+  """Self-attention, with `cross` also attention to a source, feed-forward."""
+
+  shape: Shape
+  heads: int
+  hidden: int
+  cross: bool = False
+  dtype: Any = jnp.float32
+
+  def setup(self):
+    s = self.shape
+    dense = lambda features: Dense(
+      features, dtype=self.dtype, deviation=s.deviation
+    )
+    norm = lambda: LayerNorm(EPS, self.dtype)
+    self.attend, self.mix, self.mix_norm = (
+      dense(3 * s.width),
+      dense(s.width),
+      norm(),
+    )
+    if self.cross:
+      self.query, self.key_value = dense(s.width), dense(2 * s.width)
+      self.cross_mix, self.cross_norm = dense(s.width), norm()
+    self.up, self.down, self.norm = dense(self.hidden), dense(s.width), norm()
+
+  def __call__(
+    self,
+    x: Float[Array, 'r t d'],
+    at: Places,
+    visible: Bool[Array, 'r t k'],
+    key: UInt32[Array, ''] | None = None,
+    source: Source | None = None,
+    number: int = 0,
+    cache: Float[Array, 'r k e'] | None = None,
+  ) -> tuple[Float[Array, 'r t d'], Float[Array, 'r k e'] | None]:
+    s, rows = self.shape, at.rows
+    drop = lambda y, kind, rate=s.dropout: dropout(
+      y, rate, fold(key, kind), at.identity
+    )
+    both = self.attend(x, rows)
+    query, seen = both[..., : s.width], both[..., s.width :]
+    positions = at.positions
+    if cache is not None:
+      cache = seen = causal.write(cache, seen, at.positions)
+      positions = jnp.zeros(seen.shape[:2], jnp.int32)  # no dropout here
+    drop_weights = lambda w: causal.drop_weights(
+      w, s.attention_dropout, fold(key, 0), at.identity, positions
+    )
+    y = attention(query, seen, self.heads, visible, drop_weights)
+    x = self.mix_norm(x + drop(self.mix(y, rows), 1), rows)
+    if source is not None:
+      y = self.across(x, at, fold(key, 2), source, source.key_values[number])
+      x = self.cross_norm(x + drop(self.cross_mix(y, rows), 3), rows)
+    z = ACTIVATIONS[s.activation](self.up(x, rows))
+    z = self.down(drop(z, 4, s.activation_dropout), rows)
+    return self.norm(x + drop(z, 5), rows), cache
+
+  def across(
+    self,
+    x: Float[Array, 'n q d'],
+    at: Places,
+    key: UInt32[Array, ''] | None,
+    source: Source,
+    key_value: Float[Array, 'b t e'],
+  ) -> Float[Array, 'n q d']:
+    """Attention to the source; n / b beams of a text share its source."""
+    (n, q, d), b = x.shape, key_value.shape[0]
+    beside = lambda a: a.reshape(b, n // b * q, *a.shape[2:])
+    drop_weights = lambda w: causal.drop_weights(
+      w,
+      self.shape.attention_dropout,
+      key,
+      beside(at.identity),
+      source.positions,
+    )
+    visible = beside(at.rows.owner)[:, :, None] == source.owner[:, None, :]
+    query = beside(self.query(x, at.rows))
+    y = attention(query, key_value, self.heads, visible, drop_weights)
+    return y.reshape(n, q, d)
+
+
+class Stack(nn.Module):
+  """Positions, norm and layers of one side."""
+
+  shape: Shape
+  depth: int
+  heads: int
+  hidden: int
+  cross: bool = False
+  dtype: Any = jnp.float32
+
+  def setup(self):
+    s = self.shape
+    self.position = Embed(s.positions, s.width, self.dtype, s.deviation)
+    self.norm = LayerNorm(EPS, self.dtype)
+    for i in range(self.depth):
+      layer = Layer(s, self.heads, self.hidden, self.cross, self.dtype)
+      setattr(self, f'layer_{i}', layer)
+
+  def __call__(
+    self,
+    x: Float[Array, 'r t d'],
+    at: Places,
+    visible: Bool[Array, 'r t k'],
+    key: UInt32[Array, ''] | None = None,
+    source: Source | None = None,
+    cache: tuple | None = None,
+  ) -> tuple[Float[Array, 'r t d'], tuple]:
+    s = self.shape
+    x = x + self.position(at.positions + s.position_offset, at.rows)
+    x = self.norm(x, at.rows)
+    x = dropout(x, s.dropout, fold(key, 0), at.identity)
+    kept = []
+    for i in range(self.depth):
+      old = None if cache is None else cache[i]
+      layer, use = getattr(self, f'layer_{i}'), fold(key, i + 1)
+      x, new = layer(x, at, visible, use, source, i, old)
+      kept.append(new)
+    return x, tuple(kept)
+
+  def key_values(self, memory: Float[Array, 'r t d'], rows: Rows) -> tuple:
+    """What each layer's attention sees of the encoder's output."""
+    layers = [getattr(self, f'layer_{i}') for i in range(self.depth)]
+    return tuple(layer.key_value(memory, rows) for layer in layers)
+
+
+class Bart(nn.Module):
+  """Scores of every token at every place of the target, float32 [r, u, v]."""
+
+  shape: Shape
+  dtype: Any = jnp.float32
+
+  def setup(self):
+    s = self.shape
+    self.word = Embed(s.vocab, s.width, self.dtype, s.deviation)
+    self.encoder = Stack(s, s.depth, s.heads, s.hidden, False, self.dtype)
+    self.decoder = Stack(
+      s, s.decoder_depth, s.decoder_heads, s.decoder_hidden, True, self.dtype
+    )
+    self.bias = self.param('bias', nn.initializers.zeros, (1, s.vocab))
+
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r u v']:
+    return self.decode(batch, self.encode(batch, dropout_key), dropout_key)
+
+  def encode(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Source:
+    at = encoder.places(batch)
+    owner = at.rows.owner
+    x = self._embed(jnp.asarray(batch['tokens']), at.rows)
+    same = owner[:, :, None] == owner[:, None, :]
+    x, _ = self.encoder(x, at, same, dropout_key)
+    seen = self.decoder.key_values(x, at.rows)
+    return Source(owner, at.positions, seen)
+
+  def decode(
+    self,
+    batch: Batch,
+    source: Source,
+    dropout_key: UInt32[Array, ''] | None = None,
+  ) -> Float[Array, 'r u v']:
+    """Teacher-forced scores of the target's tokens."""
+    owner, positions, example = (
+      jnp.asarray(batch[name])
+      for name in ('target_owner', 'target_positions', 'example')
+    )
+    at = Places(
+      Rows(owner, example.shape[0]),
+      positions,
+      identities(example, owner, positions),
+    )
+    x = self._embed(moved(batch, self.shape.start), at.rows)
+    key = fold(dropout_key, _DECODER)
+    x, _ = self.decoder(x, at, causal.causal(owner), key, source)
+    return owned(self._scores(x), owner)
+
+  def remember(
+    self, tokens: Int[Array, 'b t'], owner: Int[Array, 'b t']
+  ) -> Source:
+    """The encoder's side of b sources, one a row; owner is 1, or 0 on pads."""
+    at = causal.step_places(jnp.zeros_like(tokens[:, 0]), tokens.shape[1])
+    batch = {
+      'tokens': tokens,
+      'owner': owner,
+      'positions': at.positions,
+      'example': jnp.arange(tokens.shape[0]),
+    }
+    return self.encode(batch)
+
+  def blank_cache(self, rows: int, width: int) -> tuple:
+    s = self.shape
+    return causal.blank_cache(s.decoder_depth, rows, width, s.width, self.dtype)
+
+  def step(
+    self,
+    tokens: Int[Array, 'n q'],
+    at: Int[Array, 'n'],
+    cache: tuple,
+    source: Source,
+  ) -> tuple[Float[Array, 'n q v'], tuple]:
+    """Scores after each of q tokens, the first of them at position `at`."""
+    here = causal.step_places(at, tokens.shape[1])
+    visible = causal.cached(here.positions, cache[0].shape[1])
+    x = self._embed(tokens, here.rows)
+    x, cache = self.decoder(x, here, visible, None, source, cache)
+    return self._scores(x), cache
+
+  def _embed(
+    self, tokens: Int[Array, 'r t'], rows: Rows
+  ) -> Float[Array, 'r t d']:
+    scale = self.shape.width**0.5 if self.shape.scaled else 1.0
+    return self.word(tokens, rows) * scale
+
+  def _scores(self, x: Float[Array, 'r t d']) -> Float[Array, 'r t v']:
+    # A constant of the checkpoint, never trained (as in transformers).
+    bias = lax.stop_gradient(self.bias)
+    return self.word.attend(x).astype(jnp.float32) + bias
+
+
+def moved(batch: Batch, start: int) -> Int[Array, 'r u']:
+  """What the decoder reads: each target one place later, after `start`."""
+  target = jnp.asarray(batch['target'])
+  first = jnp.asarray(batch['target_positions']) == 0
+  return jnp.where(first, start, jnp.roll(target, 1, axis=1))
+
+
+def blank_batch() -> dict[str, Array]:
+  """The encoder's smallest batch, with a target of the same size."""
+  plain = encoder.blank_batch()
+  names = {'tokens': 'target'} | {
+    name: f'target_{name}' for name in ('owner', 'positions')
+  }
+  return plain | {names[name]: plain[name] for name in names}
+
+
+def check_lengths(lengths: np.ndarray, shape: Any, what: str) -> None:
+  """Stops at the first text that is empty or has too many tokens."""
+  for wrong, remedy in (
+    (lengths < 1, 'has no token; give it one or drop its line'),
+    (
+      lengths > shape.longest,
+      f'has more tokens than the model has positions ({shape.longest}); '
+      'shorten it or set tokens.max_length',
+    ),
+  ):
+    if wrong.any():
+      row = int(np.flatnonzero(wrong)[0])
+      raise UserError(f'{what} {row} {remedy}')

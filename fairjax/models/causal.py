@@ -1,0 +1,113 @@
+"""What left-to-right models share: who sees whom, the cache, token losses.
+
+The cache of a layer is one static array [n, w, 2d] of keys and values. Each
+row has its own count of places that are valid, so rows at different lengths
+decode side by side; what lies beyond a row's count is never visible, and is
+overwritten before it would be.
+"""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from fairjax.models.encoder import Batch, Places
+from fairjax.models.layers import GOLDEN, Rows, dropout, mix
+
+
+def causal(owner: Int[Array, 'r t']) -> Bool[Array, 'r t t']:
+  """Each place sees those of its example up to itself."""
+  same = owner[:, :, None] == owner[:, None, :]
+  at = jnp.arange(owner.shape[1])
+  return same & (at[:, None] >= at[None, :])
+
+
+def cached(at: Int[Array, 'n q'], width: int) -> Bool[Array, 'n q w']:
+  """A place at position p sees the cache up to p."""
+  return jnp.arange(width) <= at[:, :, None]
+
+
+def write(
+  cache: Float[Array, 'n w d'],
+  new: Float[Array, 'n q d'],
+  at: Int[Array, 'n q'],
+) -> Float[Array, 'n w d']:
+  """The cache with `new` at the columns `at`; columns beyond it are lost."""
+  if new.shape[1] == 1:  # a select fuses where a scatter would not
+    here = jnp.arange(cache.shape[1])[None, :, None] == at[:, :, None]
+    return jnp.where(here, new.astype(cache.dtype), cache)
+  row = jnp.arange(cache.shape[0])[:, None]
+  return cache.at[row, at].set(new.astype(cache.dtype), mode='drop')
+
+
+def blank_cache(
+  depth: int, rows: int, width: int, features: int, dtype
+) -> tuple[Float[Array, 'n w d'], ...]:
+  """An empty cache of `depth` layers."""
+  return tuple(
+    jnp.zeros((rows, width, 2 * features), dtype) for _ in range(depth)
+  )
+
+
+def step_places(at: Int[Array, 'n'], count: int) -> Places:
+  """The places of `count` new tokens of each row, the first at position at."""
+  positions = at[:, None] + jnp.arange(count)
+  ones = jnp.ones_like(positions)
+  nobody = jnp.zeros(positions.shape, jnp.uint32)
+  return Places(Rows(ones, at.shape[0]), positions, nobody)
+
+
+def drop_weights(
+  weights: Float[Array, 'r h q k'],
+  rate: float,
+  key: UInt32[Array, ''] | None,
+  identity: UInt32[Array, 'r q'],
+  positions: Int[Array, 'r k'],
+) -> Float[Array, 'r h q k']:
+  """Dropout of attention that knows example, head and positions only."""
+  head = jnp.arange(weights.shape[1], dtype=jnp.uint32) * jnp.uint32(GOLDEN)
+  who = mix(identity[:, None, :] + head[:, None])
+  where = positions[:, None, None, :].astype(jnp.uint32)
+  return dropout(weights, rate, key, who, where)
+
+
+def token_losses(
+  logits: Float[Array, 'r t v'], labels: Int[Array, 'r t']
+) -> Float[Array, 'r t']:
+  """-log p(label) at each place, in float32."""
+  logits = logits.astype(jnp.float32)
+  picked = jnp.take_along_axis(logits, labels[..., None], axis=-1)[..., 0]
+  return jax.nn.logsumexp(logits, axis=-1) - picked
+
+
+def smoothed_losses(
+  logits: Float[Array, 'r t v'], labels: Int[Array, 'r t'], share: float
+) -> Float[Array, 'r t']:
+  """(1 - ε) (-log p(label)) + ε mean_v(-log p(v)) (arXiv:1512.00567)."""
+  logits = logits.astype(jnp.float32)
+  even = jax.nn.logsumexp(logits, axis=-1) - logits.mean(-1)
+  return (1.0 - share) * token_losses(logits, labels) + share * even
+
+
+def token_mean(
+  losses: Float[Array, 'r t'], owner: Int[Array, 'r t']
+) -> Float[Array, '']:
+  """The mean over real places; padding counts for nothing."""
+  real = owner > 0
+  return jnp.sum(jnp.where(real, losses, 0.0)) / jnp.maximum(real.sum(), 1)
+
+
+def example_sums(
+  losses: Float[Array, 'r t'], owner: Int[Array, 'r t'], count: int
+) -> Float[Array, 'b']:
+  """The sum over each example's places."""
+  sums = jax.ops.segment_sum(losses.ravel(), owner.ravel(), count + 1)
+  return sums[1:]
+
+
+def following(
+  batch: Batch,
+) -> tuple[Int[Array, 'r t'], Int[Array, 'r t']]:
+  """The token after each place, and its owner: 0 where an example ends."""
+  tokens, owner = jnp.asarray(batch['tokens']), jnp.asarray(batch['owner'])
+  after = jnp.roll(owner, -1, axis=1).at[:, -1].set(0)
+  return jnp.roll(tokens, -1, axis=1), jnp.where(after == owner, owner, 0)

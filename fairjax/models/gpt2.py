@@ -1,0 +1,248 @@
+"""GPT-2 (Radford et al. 2019): each token from those before it.
+
+Pre-norm layers, a norm at the end, and the word embeddings as output layer.
+`module.apply` scores the next token at every place of a packed batch;
+`following` in models/causal.py are its labels. `remember` and `step` decode
+with a static cache, the prompt being the source.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import flax.linen as nn
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from fairjax.errors import UserError
+from fairjax.models import causal
+from fairjax.models.encoder import (
+  ACTIVATIONS,
+  Batch,
+  Places,
+  attention,
+  places,
+)
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  LayerNorm,
+  dropout,
+  fold,
+  owned,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+  """Everything about a GPT-2 that its parameters do not say."""
+
+  family: str = 'gpt2'
+  vocab: int = 50257
+  width: int = 768
+  depth: int = 12
+  heads: int = 12
+  hidden: int = 3072
+  positions: int = 1024
+  eps: float = 1e-5
+  activation: str = 'gelu_new'
+  dropout: float = 0.1  # of residuals
+  embedding_dropout: float = 0.1
+  attention_dropout: float = 0.1
+  bos: int = 50256
+  eos: int = 50256
+  pad: int = 50256
+  start: int | None = None  # a prompt stands in its place
+  deviation: float = 0.02
+
+  @property
+  def longest(self) -> int:
+    return self.positions
+
+
+def _sized(depth: int, width: int) -> Shape:
+  return Shape(depth=depth, width=width, heads=width // 64, hidden=4 * width)
+
+
+SHAPES = {
+  'gpt2-tiny': _sized(2, 128),
+  'gpt2': Shape(),
+  'distilgpt2': _sized(6, 768),
+  'gpt2-medium': _sized(24, 1024),
+}
+
+
+def shape_from_hf(config: Mapping[str, Any]) -> Shape:
+  """The shape that a Hugging Face config.json describes."""
+  get = config.get
+  if get('model_type') != 'gpt2':
+    raise UserError(
+      f'config.json has model_type {get("model_type")!r}; a gpt2 is needed'
+    )
+  plain = {
+    'scale_attn_weights': True,
+    'scale_attn_by_inverse_layer_idx': False,
+    'add_cross_attention': False,
+    'tie_word_embeddings': True,
+  }
+  for name, value in plain.items():
+    if get(name, value) != value:
+      raise UserError(
+        f'config.json has {name} {get(name)}; only a GPT-2 with {value} is '
+        'known'
+      )
+  width = get('n_embd', 768)
+  eos = get('eos_token_id', 50256)
+  known = lambda name: eos if get(name) is None else get(name)
+  shape = Shape(
+    vocab=get('vocab_size', 50257),
+    width=width,
+    depth=get('n_layer', 12),
+    heads=get('n_head', 12),
+    hidden=get('n_inner') or 4 * width,
+    positions=get('n_positions', 1024),
+    eps=get('layer_norm_epsilon', 1e-5),
+    activation=get('activation_function', 'gelu_new'),
+    dropout=get('resid_pdrop', 0.1),
+    embedding_dropout=get('embd_pdrop', 0.1),
+    attention_dropout=get('attn_pdrop', 0.1),
+    bos=known('bos_token_id'),
+    eos=eos,
+    pad=known('pad_token_id'),
+    deviation=get('initializer_range', 0.02),
+  )
+  if shape.activation not in ACTIVATIONS:
+    raise UserError(
+      f'config.json has activation_function {shape.activation!r}; known are '
+      f'{", ".join(ACTIVATIONS)}'
+    )
+  if shape.width % shape.heads:
+    raise UserError(
+      f'config.json has n_embd {shape.width}, which its {shape.heads} '
+      'attention heads do not divide'
+    )
+  return shape
+
+
+def hf_config(shape: Shape) -> dict[str, Any]:
+  """The inverse of `shape_from_hf`."""
+  return {
+    'architectures': ['GPT2LMHeadModel'],
+    'model_type': 'gpt2',
+    'vocab_size': shape.vocab,
+    'n_embd': shape.width,
+    'n_layer': shape.depth,
+    'n_head': shape.heads,
+    'n_inner': shape.hidden,
+    'n_positions': shape.positions,
+    'layer_norm_epsilon': shape.eps,
+    'activation_function': shape.activation,
+    'resid_pdrop': shape.dropout,
+    'embd_pdrop': shape.embedding_dropout,
+    'attn_pdrop': shape.attention_dropout,
+    'bos_token_id': shape.bos,
+    'eos_token_id': shape.eos,
+    'pad_token_id': shape.pad,
+    'initializer_range': shape.deviation,
+    'tie_word_embeddings': True,
+    'dtype': 'float32',
+  }
+
+
+class Layer(nn.Module):
+  """x + attention(norm x), then x + feed-forward(norm x)."""
+
+  shape: Shape
+  dtype: Any = jnp.float32
+
+  @nn.compact
+  def __call__(
+    self,
+    x: Float[Array, 'r t d'],
+    at: Places,
+    visible: Bool[Array, 'r t k'],
+    key: UInt32[Array, ''] | None = None,
+    cache: Float[Array, 'r k e'] | None = None,
+  ) -> tuple[Float[Array, 'r t d'], Float[Array, 'r k e'] | None]:
+    s, rows = self.shape, at.rows
+    # What is added to the residual starts smaller the more layers there are.
+    less = s.deviation * (2 * s.depth) ** -0.5
+    dense = lambda features, name, deviation=s.deviation: Dense(
+      features, dtype=self.dtype, deviation=deviation, name=name
+    )
+    norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
+    drop = lambda y, kind: dropout(y, s.dropout, fold(key, kind), at.identity)
+
+    both = dense(3 * s.width, 'attend')(norm('attend_norm')(x, rows), rows)
+    query, seen = both[..., : s.width], both[..., s.width :]
+    positions = at.positions
+    if cache is not None:
+      cache = seen = causal.write(cache, seen, at.positions)
+      positions = jnp.zeros(seen.shape[:2], jnp.int32)  # no dropout here
+    drop_weights = lambda w: causal.drop_weights(
+      w, s.attention_dropout, fold(key, 0), at.identity, positions
+    )
+    y = attention(query, seen, s.heads, visible, drop_weights)
+    x = x + drop(dense(s.width, 'mix', less)(y, rows), 1)
+    z = dense(s.hidden, 'up')(norm('up_norm')(x, rows), rows)
+    z = dense(s.width, 'down', less)(ACTIVATIONS[s.activation](z), rows)
+    return x + drop(z, 2), cache
+
+
+class GPT2(nn.Module):
+  """Scores of the token after each place, float32 [r, t, v]."""
+
+  shape: Shape
+  dtype: Any = jnp.float32
+
+  def setup(self):
+    s = self.shape
+    embed = lambda count: Embed(count, s.width, self.dtype, s.deviation)
+    self.word, self.position = embed(s.vocab), embed(s.positions)
+    for i in range(s.depth):
+      setattr(self, f'layer_{i}', Layer(s, self.dtype))
+    self.norm = LayerNorm(s.eps, self.dtype)
+
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r t v']:
+    at = places(batch)
+    tokens, owner = jnp.asarray(batch['tokens']), at.rows.owner
+    x, _ = self._layers(tokens, at, causal.causal(owner), dropout_key)
+    return owned(self._scores(x), owner)
+
+  def remember(self, tokens: Int[Array, 'b t'], owner: Int[Array, 'b t']):
+    """Nothing: the prompt is in the cache."""
+    return ()
+
+  def blank_cache(self, rows: int, width: int) -> tuple:
+    s = self.shape
+    return causal.blank_cache(s.depth, rows, width, s.width, self.dtype)
+
+  def step(
+    self,
+    tokens: Int[Array, 'n q'],
+    at: Int[Array, 'n'],
+    cache: tuple,
+    source: tuple = (),
+  ) -> tuple[Float[Array, 'n q v'], tuple]:
+    """Scores after each of q tokens, the first of them at position `at`."""
+    here = causal.step_places(at, tokens.shape[1])
+    visible = causal.cached(here.positions, cache[0].shape[1])
+    x, cache = self._layers(tokens, here, visible, None, cache)
+    return self._scores(x), cache
+
+  def _layers(self, tokens, at, visible, key, cache=None):
+    s = self.shape
+    x = self.word(tokens, at.rows) + self.position(at.positions, at.rows)
+    x = dropout(x, s.embedding_dropout, fold(key, 0), at.identity)
+    kept = []
+    for i in range(s.depth):
+      old = None if cache is None else cache[i]
+      layer = getattr(self, f'layer_{i}')
+      x, new = layer(x, at, visible, fold(key, i + 1), old)
+      kept.append(new)
+    return self.norm(x, at.rows), tuple(kept)
+
+  def _scores(self, x: Float[Array, 'r t d']) -> Float[Array, 'r t v']:
+    return self.word.attend(x).astype(jnp.float32)

@@ -1,0 +1,101 @@
+"""Tiny BARTs and GPT-2s out of the frozen cases, and batches for them."""
+
+import functools
+import pathlib
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from safetensors.numpy import save_file
+
+from fairjax.models import bart, gpt2, hf
+
+from .batches import pack, pad
+
+GOLDEN = pathlib.Path(__file__).parents[1] / 'golden'
+sys.path.insert(0, str(GOLDEN))
+import make_seq2seq  # noqa: E402, F401
+
+
+def frozen(name):
+  start = f'{name}/'
+  return {
+    key.removeprefix(start): value
+    for key, value in np.load(GOLDEN / 'seq2seq.npz').items()
+    if key.startswith(start)
+  }
+
+
+def folder_of(case, folder):
+  folder.mkdir(exist_ok=True)
+  (folder / 'config.json').write_text(str(case['config']))
+  weights = {
+    name.removeprefix('weight:'): value
+    for name, value in case.items()
+    if name.startswith('weight:')
+  }
+  save_file(weights, folder / 'model.safetensors')
+  return folder
+
+
+def module_of(folder, **rest):
+  config = hf.read_config(folder)
+  if config['model_type'] == 'gpt2':
+    return gpt2.GPT2(gpt2.shape_from_hf(config), **rest)
+  return bart.Bart(bart.shape_from_hf(config), **rest)
+
+
+def load(case, tmp_path):
+  """Our module and its parameters, through a folder."""
+  folder = folder_of(case, tmp_path / 'model')
+  module = module_of(folder)
+  loaded = hf.load(folder, module)
+  assert not loaded.fresh
+  return module, jax.tree.map(jnp.asarray, loaded.params)
+
+
+def from_torch(net, tmp_path):
+  """Our module and its parameters, from a torch model."""
+  net.save_pretrained(tmp_path / 'model')
+  module = module_of(tmp_path / 'model')
+  loaded = hf.load(tmp_path / 'model', module)
+  return module, jax.tree.map(jnp.asarray, loaded.params)
+
+
+def cut(tokens, mask):
+  return [row[:n] for row, n in zip(tokens, mask.sum(1))]
+
+
+def batch_of(sources, targets=None, packed=False, extra=0):
+  """A batch of texts; with targets, those beside them in the same rows."""
+  both = [sources] if targets is None else [sources, targets]
+  if packed:
+    # Widths at which the two sides put the same examples into a row.
+    made = [pack(texts, 2, w, 4, extra) for texts, w in zip(both, (19, 18))]
+    if targets is not None:
+      assert np.array_equal(made[0]['heads'], made[1]['heads'])
+  else:
+    made = [pad(each, max(map(len, each)) + 1, extra) for each in both]
+  batch = made[0]
+  if targets is not None:
+    batch |= {
+      'target': made[1]['tokens'],
+      'target_owner': made[1]['owner'],
+      'target_positions': made[1]['positions'],
+    }
+  return batch
+
+
+def runner(module, params):
+  """run(method, *arrays): that method of the module, compiled."""
+
+  def run(method, *arrays):
+    arrays = jax.tree.map(jnp.asarray, arrays)
+    return compiled(method, params, arrays)
+
+  @functools.partial(jax.jit, static_argnums=0)
+  def compiled(method, params, arrays):
+    return module.apply({'params': params}, *arrays, method=method)
+
+  return run
