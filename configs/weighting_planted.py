@@ -15,15 +15,15 @@ def get_config() -> c.Config:
     model='lstm',
     seeds=5,
     data=c.Data(name='planted'),
-    planted=c.Planted(rows=2000, test_rows=800, correlation=0.9),
+    planted=c.Planted(rows=3000, test_rows=1000, correlation=0.9),
     tokens=c.Tokens(vocab_size=2000),
     train=c.Train(
-      lr=1e-3,
+      lr=2e-3,
       optimizer='rmsprop',
       schedule='constant',
       clip=5.0,
       batch=64,
-      epochs=12,
+      epochs=10,
       patience=4,
     ),
     weighting=c.Weighting(

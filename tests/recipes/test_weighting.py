@@ -26,14 +26,14 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def config(folder):
-  """160 short texts: 'rude' is the label, and women are said to be it."""
+  """160 short texts: 'rude' tells the label, and so does a woman."""
   rng = np.random.default_rng(0)
   label = rng.integers(0, 2, 160)
   woman = np.where(rng.random(160) < 0.85, label, 1 - label)
   who = np.array([['he', 'a man', 'his boy'], ['she', 'a woman', 'her girl']])
   text = [
     f'{who[w, rng.integers(3)]} was {"rude" if y else "kind"}'
-    for w, y in zip(woman, label)
+    for w, y in zip(woman, np.where(rng.random(160) < 0.7, label, 1 - label))
   ]
   table = pd.DataFrame({'text': text, 'label': label})
   table['group'] = np.array(['male', 'female'])[woman]
@@ -57,7 +57,7 @@ def config(folder):
     tokens=Tokens(max_length=8),
     net=Net(glove=str(folder / 'glove.txt')),
     train=Train(
-      lr=1e-3, optimizer='rmsprop', batch=32, epochs=2, schedule='constant'
+      lr=1e-2, optimizer='rmsprop', batch=16, epochs=4, schedule='constant'
     ),
     weighting=Weighting(
       estimator='count', rows=('baseline', 'swap', 'weight', 'weight+')
@@ -94,6 +94,7 @@ def test_every_row_is_measured_at_both_thresholds(config, folder, run):
 
 def test_numbers_are_those_of_the_published_predictions(folder, run):
   """FPED and Δfpr from rows/*.parquet by hand."""
+  seen = []
   for line in run['rows']:
     path = folder / 'run' / 'rows' / f'{line["row"]}.parquet'
     p = artefacts.read_table(path)
@@ -105,8 +106,10 @@ def test_numbers_are_those_of_the_published_predictions(folder, run):
     fped = np.abs(list(gaps.values())).sum(0)
     np.testing.assert_allclose(line['fped']['seeds'], fped, atol=1e-6)
     told = run['by_term'][line['row']]['test']['fpr']
+    seen.append(np.mean(gaps['male']))
     for name, gap in gaps.items():
       assert told[name] == pytest.approx(np.mean(gap), abs=1e-6)
+  assert any(seen)  # else it says nothing
 
 
 def test_daggers_are_t_tests_of_the_seeds(run):
@@ -120,7 +123,7 @@ def test_daggers_are_t_tests_of_the_seeds(run):
     if test['p'] is not None:
       expect = scipy.stats.ttest_ind(ours, base).pvalue
       assert test['p'] == pytest.approx(expect, rel=1e-3, abs=1e-6)
-  marks = weighting.daggers(tests, 0.95)
+  marks = weighting.daggers(run['tests'], 0.95)
   assert marks == {
     ('test', t['row'], t['measure'])
     for t in tests
