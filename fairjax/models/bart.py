@@ -13,12 +13,11 @@ a static cache; models/decode.py drives the two.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import flax.linen as nn
 import jax.numpy as jnp
 import numpy as np
-from flax import struct
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
@@ -175,8 +174,7 @@ def hf_config(shape: Shape) -> dict[str, Any]:
   }
 
 
-@struct.dataclass
-class Source:
+class Source(NamedTuple):
   """What the decoder sees of the encoder's side."""
 
   owner: Int[Array, 'r t']

@@ -1,0 +1,381 @@
+"""Decoding a whole input: sorted by length, a few shapes, no idle slots.
+
+Texts of like length share a program. Its slots are filled longest first; as
+soon as a quarter of them is done, the loop on the device pauses, finished
+texts are read out and waiting ones take their places (continuous batching, Yu
+et al. 2022). The room for tokens starts near the source's length and doubles
+when a text needs more. None of this changes a text: each slot has its own
+length, and nothing sees beyond it.
+"""
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Int
+from tokenizers import Tokenizer
+
+from fairjax.data import tokens as data_tokens
+from fairjax.data.tokens import Ragged
+from fairjax.errors import UserError
+from fairjax.models import beam, decode, speculate
+from fairjax.models.bart import check_lengths
+from fairjax.models.decode import Options, Rules, State
+
+WIDTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+
+GREEDY = Options()
+
+
+class Generated(NamedTuple):
+  tokens: Ragged  # in the order of the sources, with first and last tokens
+  steps: int  # of the loop, over all programs
+  row_steps: int  # texts at work, summed over steps
+  written: int  # tokens written, prompts aside
+
+  @property
+  def tokens_per_step(self) -> float:
+    """Tokens that a text gains in a step: 1 without drafts."""
+    return self.written / max(self.row_steps, 1)
+
+
+@functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
+def advance(
+  module: nn.Module, params: dict, state: State, rules: Rules, want: Array
+) -> State:
+  """Steps until `want` slots are done, or one has no room for a token."""
+  one = decode.greedy
+  if state.beams is not None:
+    one = beam.step
+  elif state.draft is not None:
+    one = speculate.step
+  width = state.tokens.shape[2]
+
+  def going(state):
+    room = jnp.all(state.done | (state.length < width))
+    return room & (state.done.sum() < want) & ~state.done.all()
+
+  def body(state):
+    working = jnp.sum(~state.done)
+    state = one(module, params, state, rules)
+    return state.replace(
+      steps=state.steps + 1, row_steps=state.row_steps + working
+    )
+
+  return lax.while_loop(going, body, state)
+
+
+@functools.partial(jax.jit, static_argnames='width')
+def grow(state: State, width: int) -> State:
+  """The same slots with room for `width` tokens."""
+
+  def pad(a, axis):
+    room = [(0, 0)] * a.ndim
+    room[axis] = (0, width - a.shape[axis])
+    return jnp.pad(a, room)
+
+  beams = state.beams
+  if beams is not None:
+    beams = beams.replace(tokens=pad(beams.tokens, 2))
+  return state.replace(
+    tokens=pad(state.tokens, 2),
+    cache=tuple(pad(one, 1) for one in state.cache),
+    beams=beams,
+  )
+
+
+class Entries(NamedTuple):
+  """Texts that enter slots; a slot beyond the last one is no slot."""
+
+  slots: Int[Array, 'm']
+  tokens: Int[Array, 'm t']
+  owner: Int[Array, 'm t']  # 1, or 0 on padding
+  length: Int[Array, 'm']  # of what is given of the output
+  least: Int[Array, 'm']
+  limit: Int[Array, 'm']
+
+
+@functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
+def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
+  """The state with texts put into slots, their sources encoded once."""
+  put = lambda old, one: old.at[new.slots].set(one, mode='drop')
+  run = functools.partial(module.apply, {'params': params})
+  source = run(new.tokens, new.owner, method='remember')
+  m, (_, k, w) = new.slots.shape[0], state.tokens.shape
+  start, cache = module.shape.start, state.cache
+  if start is None:  # the prompt goes through the model here
+    at = jnp.zeros(m, jnp.int32)
+    _, made = run(
+      new.tokens, at, module.blank_cache(m, w), source, method='step'
+    )
+    # Every beam begins with the prompt.
+    rows = (new.slots[:, None] * k + jnp.arange(k)).ravel()
+    cache = tuple(
+      old.at[rows].set(jnp.repeat(one, k, axis=0), mode='drop')
+      for old, one in zip(cache, made)
+    )
+    first = jnp.pad(new.tokens, [(0, 0), (0, w - new.tokens.shape[1])])
+  else:
+    first = jnp.full((m, w), start, jnp.int32)
+  beams, draft = state.beams, state.draft
+  if beams is not None:
+    beams = jax.tree.map(put, beams, beam.blank(m, k, w))
+  if draft is not None:
+    blank = speculate.blank(new.tokens, new.owner)
+    draft = jax.tree.map(put, draft, blank)
+  return state.replace(
+    tokens=put(state.tokens, jnp.repeat(first[:, None], k, axis=1)),
+    length=put(state.length, new.length),
+    prompt=put(state.prompt, new.length),
+    least=put(state.least, new.least),
+    limit=put(state.limit, new.limit),
+    done=put(state.done, False),
+    cache=cache,
+    source=jax.tree.map(put, state.source, source),
+    beams=beams,
+    draft=draft,
+  )
+
+
+def empty(
+  module: nn.Module, params: dict, options: Options, b: int, t: int, w: int
+) -> State:
+  """b idle slots for sources of t tokens, with room for w."""
+  whole, one = jnp.zeros((b, t), jnp.int32), jnp.ones(b, jnp.int32)
+  source = jax.eval_shape(
+    functools.partial(module.apply, method='remember'),
+    {'params': params},
+    whole,
+    whole,
+  )
+  source = jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), source)
+  k = options.beams
+  # Donated arrays must not be one another: each is made on its own.
+  return State(
+    tokens=jnp.zeros((b, k, w), jnp.int32),
+    length=one,
+    prompt=one.copy(),
+    least=one.copy(),
+    limit=one.copy(),
+    done=jnp.ones(b, bool),
+    cache=module.blank_cache(b * k, w),
+    source=source,
+    beams=beam.blank(b, k, w) if k > 1 else None,
+    draft=speculate.blank(whole, whole.copy()) if options.draft else None,
+    steps=jnp.int32(0),
+    row_steps=jnp.int32(0),
+  )
+
+
+def generate(
+  module: nn.Module,
+  params: dict,
+  sources: Ragged,
+  options: Options = GREEDY,
+  slots: int = 32,
+) -> Generated:
+  """What the model writes for each source (BART) or after each (GPT-2)."""
+  options.validate()
+  _check(module, params, sources, options)
+  # The length that is given of the output, and its bounds.
+  prompt = np.ones_like(sources.lengths)
+  if module.shape.start is None:
+    prompt = sources.lengths
+  least, limit = _bounds(prompt, module.shape.longest, options)
+  rules = decode.rules(options, module.shape)
+  written: list[np.ndarray | None] = [None] * len(prompt)
+  steps = row_steps = 0
+  for width, rows in buckets(sources.lengths, slots):
+    queue = _Queue(sources, prompt, least, limit, width, rows)
+    state = _run(module, params, queue, options, rules, slots, written)
+    steps += int(state.steps)
+    row_steps += int(state.row_steps)
+  lengths = np.array([len(one) for one in written], np.int64)
+  flat = np.concatenate([np.zeros(0, np.int32), *written])
+  offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+  new = int(lengths.sum() - prompt.sum())
+  return Generated(Ragged(flat, offsets), steps, row_steps, new)
+
+
+class _Queue(NamedTuple):
+  """The rows of one program, and what is known of every row."""
+
+  sources: Ragged
+  prompt: np.ndarray
+  least: np.ndarray
+  limit: np.ndarray
+  width: int
+  rows: np.ndarray
+
+  def entries(self, rows: np.ndarray, slots: np.ndarray, b: int) -> Entries:
+    """`rows` for `slots`, filled up to one of three sizes."""
+    size = next(s for s in (-(-b // 4), -(-b // 2), b) if s >= len(rows))
+    tokens = np.zeros((size, self.width), np.int32)
+    owner = np.zeros((size, self.width), np.int32)
+    for i, row in enumerate(rows):
+      at = self.sources.offsets[row : row + 2]
+      tokens[i, : at[1] - at[0]] = self.sources.flat[at[0] : at[1]]
+      owner[i, : at[1] - at[0]] = 1
+    fill = lambda a, value: np.concatenate(
+      [a, np.full(size - len(rows), value)]
+    ).astype(np.int32)
+    return Entries(
+      fill(slots, b),
+      tokens,
+      owner,
+      *(fill(a[rows], 1) for a in (self.prompt, self.least, self.limit)),
+    )
+
+
+def _run(
+  module: nn.Module,
+  params: dict,
+  queue: _Queue,
+  options: Options,
+  rules: Rules,
+  slots: int,
+  written: list,
+) -> State:
+  """Decodes the rows of one program into `written`."""
+  waiting, most = queue.rows, int(queue.limit[queue.rows].max())
+  b = min(slots, 1 << (len(waiting) - 1).bit_length())
+  room = min(most, _wider(queue.width * 5 // 4))
+  # A prompt must fit, and a token after it.
+  room = max(room, queue.width + 1 if module.shape.start is None else 1)
+  state = empty(module, params, options, b, queue.width, room)
+  holds = np.full(b, -1)
+  while True:
+    free = np.flatnonzero(holds < 0)
+    entering, waiting = waiting[: len(free)], waiting[len(free) :]
+    if len(entering):
+      holds[free[: len(entering)]] = entering
+      new = queue.entries(entering, free[: len(entering)], b)
+      state = admit(module, params, state, new)
+    want = -(-b // 4) if len(waiting) else b + 1
+    state = advance(module, params, state, rules, jnp.int32(want))
+    done, length = jax.device_get((state.done, state.length))
+    ready = np.flatnonzero(done & (holds >= 0))
+    if len(ready):
+      for slot, text in zip(ready, _read(state, ready)):
+        written[holds[slot]] = text
+      holds[ready] = -1
+    if not len(waiting) and (holds < 0).all():
+      return state
+    if (length[~done] >= room).any():
+      room = max(min(_wider(2 * room), most), room + 1)
+      state = grow(state, room)
+
+
+def _read(state: State, ready: np.ndarray) -> list[np.ndarray]:
+  """The texts of the slots `ready`: the best beam of each."""
+  tokens, lengths = state.tokens[:, 0], state.length
+  if state.beams is not None:
+    tokens, lengths = state.beams.tokens[:, 0], state.beams.lengths[:, 0]
+  tokens, lengths = jax.device_get((tokens, lengths))
+  return [tokens[slot, : lengths[slot]] for slot in ready]
+
+
+def _wider(width: int) -> int:
+  return next((w for w in WIDTHS if w >= width), width)
+
+
+def buckets(
+  lengths: np.ndarray, slots: int
+) -> Iterator[tuple[int, np.ndarray]]:
+  """Widths and their rows, longest first.
+
+  A width whose rows would not fill the slots goes with the next longer one.
+  """
+  order = np.argsort(-lengths, kind='stable')
+  widths = np.array([_wider(n) for n in lengths[order].tolist()])
+  start = 0
+  while start < len(order):
+    end = start + int(np.sum(widths[start:] == widths[start]))
+    end = max(end, min(start + slots, len(order)))
+    if len(order) - end < slots:
+      end = len(order)
+    yield int(widths[start]), order[start:end]
+    start = end
+
+
+def _bounds(
+  prompt: np.ndarray, longest: int, options: Options
+) -> tuple[np.ndarray, np.ndarray]:
+  """The least and the largest length of each output."""
+  least = np.maximum(prompt + options.min_new, options.min_length)
+  if not options.min_new:
+    least = np.full_like(prompt, options.min_length)
+  limit = np.full_like(prompt, options.max_length or longest)
+  if options.max_new:
+    limit = np.minimum(prompt + options.max_new, longest)
+  if options.max_length > longest:
+    raise UserError(
+      f'max_length is {options.max_length}, but the model has positions for '
+      f'{longest} tokens; lower it'
+    )
+  full = np.flatnonzero(limit <= prompt)
+  if len(full):
+    raise UserError(
+      f'text {full[0]} has {prompt[full[0]]} tokens, which leaves no room for '
+      f'another one ({limit[full[0]]} is the most); raise max_length or '
+      'shorten it'
+    )
+  return least, limit
+
+
+def _check(
+  module: nn.Module, params: dict, sources: Ragged, options: Options
+) -> None:
+  shape = module.shape
+  rows = params['word']['embedding'].shape[0]
+  if rows != shape.vocab:
+    raise UserError(
+      f'the weights have {rows} tokens and config.json {shape.vocab}; take '
+      'both from one folder'
+    )
+  check_lengths(sources.lengths, shape, 'text')
+  if len(sources.flat) and sources.flat.max() >= shape.vocab:
+    place = int(np.argmax(sources.flat))
+    text = int(np.searchsorted(sources.offsets, place, 'right')) - 1
+    raise UserError(
+      f'text {text} has the token {sources.flat[place]}, but the model knows '
+      f'{shape.vocab}; its tokenizer is that of another model'
+    )
+  for name in ('forced_bos', 'forced_eos'):
+    token = getattr(options, name)
+    if token is not None and not 0 <= token < shape.vocab:
+      raise UserError(
+        f'{name} is {token}, which is none of the {shape.vocab} tokens; give '
+        'the id of one'
+      )
+
+
+def generate_texts(
+  module: nn.Module,
+  params: dict,
+  tokenizer: Tokenizer,
+  texts: Sequence[str],
+  options: Options = GREEDY,
+  slots: int = 32,
+) -> tuple[list[str], Generated]:
+  """`generate` from texts to texts; special tokens are not shown."""
+  for i, text in enumerate(texts):
+    if not text.strip():
+      raise UserError(f'line {i + 1} is empty; give it a text or drop it')
+  longest = module.shape.longest
+  sources = data_tokens.encode(tokenizer, texts, longest)
+  if sources.cut_lengths:
+    line = int(np.flatnonzero(sources.cut)[0]) + 1
+    raise UserError(
+      f'line {line} has more tokens than the model has positions ({longest}); '
+      'shorten it'
+    )
+  found = generate(module, params, sources, options, slots)
+  ends = found.tokens.offsets[1:-1]
+  rows = [one.tolist() for one in np.split(found.tokens.flat, ends)]
+  return tokenizer.decode_batch(rows) if len(texts) else [], found

@@ -1,0 +1,121 @@
+"""Copy-speculative greedy decoding: drafts from the source, verified at once.
+
+A rewritten text copies most of its source. The place of the source to copy
+from is the one whose tokens before it agree longest with the last tokens
+written (ties: nearest to where copying is expected to go on); the tokens that
+follow there are the draft. One step scores the last token and the whole draft;
+every drafted token that equals the greedy choice is kept, and the first that
+differs is replaced by that choice. So the text is exactly the greedy one
+(Leviathan et al. 2023, arXiv:2211.17192, with a copy in place of a model).
+
+How many tokens a row wishes to draft follows from its acceptance: about twice
+as many after a draft was kept whole, else as many as were kept, and none until
+the source would have been right again. A step verifies for all rows the
+smallest of `DRAFTS` that holds their mean wish.
+"""
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Int
+
+from fairjax.models.decode import (
+  DRAFTS,
+  Draft,
+  Rules,
+  State,
+  constrain,
+  last_tokens,
+)
+
+SUFFIX = 4  # a longer agreement than this is as good
+
+
+def blank(source: Int[Array, 'b t'], owner: Int[Array, 'b t']) -> Draft:
+  zeros = jnp.zeros_like(source[:, 0])
+  return Draft(source, owner, zeros, zeros + 1)
+
+
+def align(
+  draft: Draft, tokens: Int[Array, 'b w'], length: Int[Array, 'b']
+) -> Int[Array, 'b']:
+  """The place of each source to copy from."""
+  source = draft.source
+  places = jnp.arange(source.shape[1])
+  agree, run = jnp.zeros_like(source), jnp.ones(source.shape, bool)
+  for i in range(1, SUFFIX + 1):
+    at = (length - i)[:, None]
+    written = jnp.take_along_axis(tokens, jnp.maximum(at, 0), axis=1)
+    run &= (jnp.roll(source, i, axis=1) == written) & (places >= i) & (at >= 0)
+    agree += run
+  near = -jnp.abs(places - draft.pointer[:, None])
+  merit = agree * source.shape[1] + near
+  low = jnp.iinfo(jnp.int32).min
+  return jnp.argmax(jnp.where(draft.owner > 0, merit, low), axis=1)
+
+
+def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
+  """At least one more token for each slot at work."""
+  working = ~state.done
+  wishes = jnp.sum(jnp.where(working, state.draft.wish, 0))
+  mean = wishes / jnp.maximum(working.sum(), 1)
+  known = [count for count in DRAFTS if count <= rules.draft]
+  if known[-1] < rules.draft:
+    known.append(rules.draft)
+  branch = jnp.minimum(
+    jnp.searchsorted(jnp.array(known, jnp.float32), mean), len(known) - 1
+  )
+  sizes = [
+    lambda state, count=count: _verify(module, params, state, rules, count)
+    for count in known
+  ]
+  return lax.switch(branch, sizes, state)
+
+
+def _verify(
+  module: nn.Module, params: dict, state: State, rules: Rules, count: int
+) -> State:
+  """Drafts `count` tokens, keeps those that are greedy, and one more."""
+  b, _, w = state.tokens.shape
+  rows, steps = jnp.arange(b)[:, None], jnp.arange(count + 1)
+  tokens, length, draft = state.tokens[:, 0], state.length, state.draft
+  start = align(draft, tokens, length)
+  at = start[:, None] + jnp.arange(max(count, 1))
+  ahead = jnp.take_along_axis(draft.source, at, axis=1, mode='clip')
+  guess = ahead[:, :count]
+  columns = length[:, None] + steps
+  inputs = jnp.concatenate([last_tokens(state), guess], axis=1)
+  logits, cache = module.apply(
+    {'params': params},
+    inputs,
+    length - 1,
+    state.cache,
+    state.source,
+    method='step',
+  )
+  tried = tokens.at[rows, columns[:, :count]].set(guess, mode='drop')
+  choose = lambda scores, i: constrain(
+    scores, tried, length + i, state.least, state.limit, rules
+  ).argmax(-1)
+  choice = jax.vmap(choose, (1, 0), 1)(logits, steps).astype(jnp.int32)
+
+  kept = jnp.cumprod(guess == choice[:, :count], axis=1).sum(1)
+  ended = jnp.cumsum(choice == rules.eos, axis=1) > 0
+  before = jnp.sum(~ended, axis=1) + 1  # tokens up to the first that ends
+  new = jnp.minimum(jnp.minimum(kept + 1, before), state.limit - length)
+  new = jnp.where(state.done, 0, jnp.minimum(new, w - length))
+  put = jnp.where(steps < new[:, None], columns, w)
+  tokens = tokens.at[rows, put].set(choice, mode='drop')
+  length = length + new
+  last = jnp.take_along_axis(tokens, (length - 1)[:, None], axis=1)[:, 0]
+  done = state.done | (last == rules.eos) | (length >= state.limit)
+  right = ahead[:, 0] == choice[:, 0]
+  wish = jnp.where(right & (kept >= count), 2 * count + 1, kept)
+  draft = draft.replace(
+    pointer=jnp.where(state.done, draft.pointer, start + new),
+    wish=jnp.minimum(wish, rules.draft),
+  )
+  return state.replace(
+    tokens=tokens[:, None], length=length, done=done, cache=cache, draft=draft
+  )
