@@ -1,6 +1,6 @@
 """The README's test command: lint, tests, and the first command, small.
 
-  python tests/run.py [more arguments for pytest]
+python tests/run.py [more arguments for pytest]
 """
 
 import pathlib
