@@ -242,7 +242,7 @@ def _run(
   written: list,
 ) -> State:
   """Decodes the rows of one program into `written`."""
-  waiting, most = queue.rows, int(queue.limit[queue.rows].max())
+  waiting, most = queue.rows, _wider(int(queue.limit[queue.rows].max()))
   b = min(slots, 1 << (len(waiting) - 1).bit_length())
   room = min(most, _wider(queue.width * 5 // 4))
   # A prompt must fit, and a token after it.

@@ -1,0 +1,239 @@
+"""Writing texts: our greedy decoding against torch's generate (SDPA).
+
+  python -m fairjax.bench generate [--size=tiny|small|base] [--batch=16]
+    [--new=32] [--copy] [--varied] [--draft=4] [--beams=1] [--rounds=5]
+    [--compile]
+
+By default all texts have one length and get exactly --new tokens. --varied:
+a file of texts of many lengths that are as long when written (torch takes
+them in file order, a batch at a time, as a script would). --copy: the model
+repeats its source but for a few tokens; ours greedy against ours with drafts.
+--compile: torch with a static cache and torch.compile.
+"""
+
+import argparse
+import functools
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.data.tokens import Ragged
+from fairjax.models import bart, causal, generate
+from fairjax.models.decode import Options
+
+
+def _sized(vocab: int, width: int, depth: int) -> bart.Shape:
+  return bart.Shape(
+    vocab=vocab,
+    width=width,
+    depth=depth,
+    decoder_depth=depth,
+    heads=width // 32 if width < 768 else width // 64,
+    decoder_heads=width // 32 if width < 768 else width // 64,
+    hidden=4 * width,
+    decoder_hidden=4 * width,
+  )
+
+
+SHAPES = {
+  'tiny': _sized(1000, 64, 2),
+  'small': _sized(8000, 256, 3),
+  'base': _sized(50265, 768, 6),
+}
+
+
+class NearCopy(bart.Bart):
+  """A BART at its full cost whose choice is the source, but for a few tokens.
+
+  A token of `swaps` is written as the next one. Without training, it is what a
+  generator of counterfactuals does.
+  """
+
+  swaps: tuple[int, ...] = ()
+
+  def remember(self, tokens, owner):
+    return super().remember(tokens, owner), tokens, owner
+
+  def step(self, tokens, at, cache, source):
+    source, text, owner = source
+    logits, cache = super().step(tokens, at, cache, source)
+    here = causal.step_places(at, tokens.shape[1]).positions
+    last = owner.sum(1, keepdims=True) - 1
+    there = jnp.minimum(here, last)
+    copied = jnp.take_along_axis(text, there, axis=1)
+    swapped = jnp.isin(copied, jnp.array(self.swaps, jnp.int32))
+    wanted = jnp.where(swapped, copied + 1, copied)
+    return logits + 1e4 * jax.nn.one_hot(wanted, logits.shape[-1]), cache
+
+
+def _texts(args) -> list[np.ndarray]:
+  rng = np.random.default_rng(0)
+  vocab, count = SHAPES[args.size].vocab, args.batch
+  lengths = np.full(count, args.new)
+  if args.varied:
+    count *= 8
+    lengths = np.clip(rng.lognormal(2.8, 0.6, count).astype(int), 4, 96)
+  return [rng.integers(5, vocab - 2, n).astype(np.int32) for n in lengths]
+
+
+def _ragged(texts: list[np.ndarray]) -> Ragged:
+  offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
+  return Ragged(np.concatenate(texts), offsets)
+
+
+def _ours(args, draft: int = 0) -> dict:
+  """A side of ours in this process: (run, what it found)."""
+  shape = SHAPES[args.size]
+  module = bart.Bart(shape)
+  if args.copy or args.varied:
+    module = NearCopy(shape, swaps=tuple(range(5, shape.vocab - 2, 12)))
+  blank = jax.tree.map(jnp.asarray, bart.blank_batch())
+  params = jax.jit(module.init)(jax.random.key(0), blank)['params']
+  texts = _texts(args)
+  options = Options(max_new=args.new, min_new=args.new, beams=args.beams)
+  if args.copy or args.varied:
+    texts = [np.append(text[:-1], shape.eos) for text in texts]
+    options = Options(max_new=128, beams=args.beams, draft=draft)
+  run = functools.partial(
+    generate.generate, module, params, _ragged(texts), options, args.batch
+  )
+  return run
+
+
+def _torch(args):
+  """transformers' generate; for --varied each batch up to its longest text.
+
+  There every row ends where its source does, by a scores' rule that costs next
+  to nothing, so that both sides write the same number of tokens.
+  """
+  import torch
+  import transformers
+
+  s = SHAPES[args.size]
+  torch.manual_seed(0)
+  net = transformers.BartForConditionalGeneration(
+    transformers.BartConfig(
+      **{
+        name: value
+        for name, value in bart.hf_config(s).items()
+        if name not in ('architectures', 'dtype')
+      },
+      attn_implementation='sdpa',
+      forced_eos_token_id=None,
+    )
+  ).eval()
+  if args.compile:
+    net.forward = torch.compile(net.forward)
+  texts = _texts(args)
+
+  class Ends(transformers.LogitsProcessor):
+    def __init__(self, lengths):
+      self.lengths = torch.tensor(lengths).repeat_interleave(args.beams)
+
+    def __call__(self, written, scores):
+      scores[:, s.eos] = torch.where(
+        written.shape[1] >= self.lengths, 1e4, -1e4
+      )
+      return scores
+
+  def batch(part):
+    width = max(map(len, part))
+    tokens = torch.full((len(part), width), s.pad)
+    mask = torch.zeros_like(tokens)
+    for i, text in enumerate(part):
+      tokens[i, : len(text)] = torch.tensor(text)
+      mask[i, : len(text)] = 1
+    rules = {'max_new_tokens': args.new, 'min_new_tokens': args.new}
+    if args.varied:
+      rules = {
+        'max_new_tokens': 128,
+        'logits_processor': transformers.LogitsProcessorList(
+          [Ends([len(text) for text in part])]
+        ),
+      }
+    if args.compile:
+      rules['cache_implementation'] = 'static'
+    with torch.no_grad():
+      return net.generate(
+        input_ids=tokens,
+        attention_mask=mask,
+        do_sample=False,
+        num_beams=args.beams,
+        **rules,
+      )
+
+  def unit():
+    return [
+      batch(texts[i : i + args.batch]) for i in range(0, len(texts), args.batch)
+    ]
+
+  return unit
+
+
+def _parser() -> argparse.ArgumentParser:
+  parser = argparse.ArgumentParser('fairjax.bench generate')
+  parser.add_argument('--size', choices=SHAPES, default='small')
+  parser.add_argument('--batch', type=int, default=16)
+  parser.add_argument('--new', type=int, default=32)
+  parser.add_argument('--beams', type=int, default=1)
+  parser.add_argument('--draft', type=int, default=4)
+  parser.add_argument('--rounds', type=int, default=5)
+  for flag in ('copy', 'varied', 'compile'):
+    parser.add_argument(f'--{flag}', action='store_true')
+  parser.add_argument('--side', help=argparse.SUPPRESS)
+  return parser
+
+
+def run(arguments: list[str]) -> dict:
+  args = _parser().parse_args(arguments)
+  total = sum(map(len, _texts(args)))
+  facts = {k: v for k, v in vars(args).items() if k != 'side'}
+  done = functools.partial(race.report, unit='tokens/s', items=total, **facts)
+  if args.copy:
+    greedy, drafted = _ours(args), _ours(args, args.draft)
+    same, plain = drafted(), greedy()
+    race.same(same.tokens.flat, plain.tokens.flat, 'the texts')
+    sides = {'drafts': drafted, 'greedy': greedy}
+    times = race.interleave(sides, rounds=args.rounds)
+    return done(
+      'generate', times, tokens_per_step=same.tokens_per_step, steps=same.steps
+    )
+  command = ['-m', 'fairjax.bench.generate', *arguments, '--side']
+  sides = ['ours'] if race.missing('torch', 'transformers') else None
+  sides = sides or ['ours', 'torch']
+  running = {}
+  try:
+    for side in sides:
+      running[side] = race.Process(side, [*command, side])
+    counts = {side.told['written'] for side in running.values()}
+    race.same(min(counts), max(counts), 'the number of tokens')
+    times = race.interleave(running, rounds=args.rounds)
+  finally:
+    for side in running.values():
+      side.close()
+  return done('generate', times)
+
+
+def _serve(args) -> None:
+  if args.side == 'ours':
+    unit = _ours(args)
+    written = unit().written
+  else:
+    unit = _torch(args)
+    eos = SHAPES[args.size].eos
+    written = sum(_count(rows.numpy(), eos) for rows in unit())
+  race.serve(unit, written=int(written))
+
+
+def _count(rows: np.ndarray, eos: int) -> int:
+  """Tokens after the first, up to and with the one that ends the text."""
+  ends = rows[:, 1:] == eos
+  first = np.where(ends.any(1), ends.argmax(1) + 1, rows.shape[1] - 1)
+  return int(first.sum())
+
+
+if __name__ == '__main__':
+  _serve(_parser().parse_args(sys.argv[1:]))

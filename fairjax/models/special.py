@@ -1,0 +1,98 @@
+"""New special tokens: the tokenizer and the weights grow together.
+
+A new row of the embeddings is the mean of the old ones and a little noise, so
+that a tied output layer gives the new token no more than an average score
+(Hewitt 2021, 'Initializing new word embeddings for pretrained language
+models').
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from flax import traverse_util
+from tokenizers import AddedToken, Tokenizer
+
+from fairjax.errors import UserError
+
+STREAM = 42  # of this file's random numbers
+NOISE = 0.1  # of the old rows' standard deviation, feature by feature
+
+# Which axis of a parameter counts tokens; the last part of a path is enough
+# for the embeddings, a head's own parameters stand at the top.
+_ROWS = ('word/embedding',)
+_COLUMNS = ('bias', 'decoder/kernel', 'decoder/bias')
+
+
+def check_vocabulary(tokenizer: Tokenizer, vocab: int) -> None:
+  """Stops where the tokenizer knows tokens that the weights do not."""
+  known = tokenizer.get_vocab_size()
+  if known > vocab:
+    raise UserError(
+      f'the tokenizer has {known} tokens, but the weights have {vocab}; take '
+      'both from one folder, or add the tokens to both with add_tokens'
+    )
+
+
+def add_tokens(
+  tokenizer: Tokenizer, params: dict, tokens: Sequence[str], seed: int
+) -> tuple[dict, int]:
+  """The parameters with rows for `tokens`, and their vocabulary's size.
+
+  The tokenizer learns the tokens in place; those it has are left as they are.
+  Where the weights have spare rows (a padded vocabulary), these are used.
+  """
+  flat = traverse_util.flatten_dict(params, sep='/')
+  rows = next(len(v) for path, v in flat.items() if path.endswith(_ROWS))
+  check_vocabulary(tokenizer, rows)
+  fresh = [t for t in tokens if tokenizer.token_to_id(t) is None]
+  tokenizer.add_special_tokens([AddedToken(t, special=True) for t in tokens])
+  for token in tokens:
+    check_whole(tokenizer, token)
+  ids = np.array([tokenizer.token_to_id(t) for t in fresh], np.int64)
+  size = max(rows, tokenizer.get_vocab_size(), *(ids + 1), 0)
+  for path in flat:
+    if path.endswith(_ROWS):
+      flat[path] = _grow(flat[path], size, ids, seed)
+    elif path in _COLUMNS:
+      flat[path] = _widen(flat[path], size, ids)
+  return traverse_util.unflatten_dict(flat, sep='/'), size
+
+
+def check_whole(tokenizer: Tokenizer, token: str) -> None:
+  """Stops where the tokenizer makes more than one token of `token`."""
+  id_ = tokenizer.token_to_id(token)
+  found = tokenizer.encode(f'a {token} b', add_special_tokens=False)
+  if id_ is None or found.ids.count(id_) != 1:
+    raise UserError(
+      f'the tokenizer splits the special token {token!r} into '
+      f'{found.tokens[1:-1]}; add it to tokenizer and weights with add_tokens'
+    )
+
+
+def resized(module: Any, vocab: int) -> Any:
+  """The module for that many tokens."""
+  return module.clone(shape=dataclasses.replace(module.shape, vocab=vocab))
+
+
+def _grow(table: Any, size: int, ids: np.ndarray, seed: int) -> Any:
+  """The table with `size` rows, those of `ids` drawn around the mean."""
+  old = np.asarray(table)
+  new = np.zeros((size, old.shape[1]), old.dtype)
+  new[: len(old)] = old
+  normal = np.random.default_rng([seed, STREAM]).standard_normal(
+    (len(ids), old.shape[1])
+  )
+  new[ids] = old.mean(0) + NOISE * old.std(0) * normal
+  return jnp.asarray(new)
+
+
+def _widen(array: Any, size: int, ids: np.ndarray) -> Any:
+  """The last axis with `size` entries; new ones as an average token has."""
+  old = np.asarray(array)
+  new = np.zeros((*old.shape[:-1], size), old.dtype)
+  new[..., : old.shape[-1]] = old
+  new[..., ids] = old.mean(-1, keepdims=True)
+  return jnp.asarray(new)

@@ -1,0 +1,86 @@
+"""New tokens: one id each, old logits as they were, folders in and out."""
+
+import numpy as np
+import pytest
+from tokenizers import AddedToken
+
+from fairjax.data import tokens
+from fairjax.errors import UserError
+from fairjax.models import hf, special
+
+from . import seq2seq
+
+TEXTS = ['the nurse said that she was late', 'a doctor and his car', 'x y z']
+NEW = ['<PERT_SEP>', '<SEP>']
+
+
+@pytest.fixture
+def tokenizer():
+  return tokens.train_tokenizer(TEXTS, 41)
+
+
+@pytest.fixture
+def model(tmp_path):
+  return seq2seq.load(seq2seq.frozen('bart'), tmp_path)
+
+
+def test_tokens_enter_tokenizer_and_weights(tokenizer, model):
+  _, params = model
+  known = tokenizer.get_vocab_size()
+  assert known <= 41
+  grown, size = special.add_tokens(tokenizer, params, NEW, seed=1)
+  assert size == max(41, known + 2)
+  assert [tokenizer.token_to_id(t) for t in NEW] == [known, known + 1]
+  ids = tokenizer.encode('his, man <PERT_SEP> The nurse').ids
+  assert ids.count(known) == 1
+  table, old = (p['word']['embedding'] for p in (grown, params))
+  kept = np.delete(np.arange(41), [i for i in (known, known + 1) if i < 41])
+  np.testing.assert_array_equal(table[kept], old[kept])
+  drawn = table[known : known + 2] - old.mean(0)
+  assert np.all(np.abs(drawn) < 5 * special.NOISE * old.std(0))
+  assert np.abs(drawn[0] - drawn[1]).max() > 0
+  # Equal seeds, equal rows; a token that is known stays as it is.
+  fresh = tokens.train_tokenizer(TEXTS, 41)
+  again, _ = special.add_tokens(fresh, params, NEW, seed=1)
+  np.testing.assert_array_equal(again['word']['embedding'], table)
+  other, _ = special.add_tokens(fresh, grown, NEW, seed=2)
+  np.testing.assert_array_equal(other['word']['embedding'], table)
+
+
+def test_old_scores_stay_and_the_folder_is_whole(tokenizer, model, tmp_path):
+  module, params = model
+  tokenizer.add_special_tokens([f'<{i}>' for i in range(41)])
+  with pytest.raises(UserError, match=r'tokenizer has \d+ tokens, .* have 41'):
+    special.add_tokens(tokenizer, params, NEW, seed=0)
+  tokenizer = tokens.train_tokenizer(TEXTS, 41)
+  full = [f'<{i}>' for i in range(41 - tokenizer.get_vocab_size())]
+  tokenizer.add_special_tokens(full)
+  grown, size = special.add_tokens(tokenizer, params, NEW, seed=0)
+  assert size == 43
+  bigger = special.resized(module, size)
+  batch = seq2seq.batch_of([np.arange(4, 9)], [np.arange(5, 8)])
+  before = seq2seq.runner(module, params)('__call__', batch)
+  after = seq2seq.runner(bigger, grown)('__call__', batch)
+  np.testing.assert_allclose(after[..., :41], before, atol=1e-5)
+  tokens.save_tokenizer(tokenizer, tmp_path / 'words')
+  hf.save(
+    tmp_path / 'out', bigger, grown, (tmp_path / 'words').glob('tokenizer*')
+  )
+  back = seq2seq.module_of(tmp_path / 'out')
+  assert back.shape.vocab == 43
+  loaded = hf.load(tmp_path / 'out', back).params
+  np.testing.assert_array_equal(
+    loaded['word']['embedding'], grown['word']['embedding']
+  )
+  tokenizer = tokens.load_tokenizer(tmp_path / 'out')
+  special.check_vocabulary(tokenizer, back.shape.vocab)
+  for token in NEW:
+    special.check_whole(tokenizer, token)
+
+
+def test_a_token_that_is_split(tokenizer):
+  with pytest.raises(UserError, match="splits the special token '<SEP>' into"):
+    special.check_whole(tokenizer, '<SEP>')
+  # Known as a word that is matched only within other words.
+  tokenizer.add_tokens([AddedToken('late', single_word=True)])
+  special.check_whole(tokenizer, 'late')
