@@ -1,6 +1,22 @@
 """A healthy data diet on the embedded data, against what it should beat.
 
-python -m fairjax.main --config=configs/quickstart_diet.py
+  python -m fairjax.main --config=configs/quickstart_diet.py
+
+No download. 5 min 30 s of user time and 45 s of system time on a CPU (measured
+on two cores that nine programs shared). A probe of two epochs scores
+3,000 rows by GE; 40 % of them at random and the twins of the 40 % with the
+highest GE train the model: 43 % of the rows that augmentation with all twins
+would take. Means of 5 seeds, 95 % intervals:
+
+  diet              AUC                DP                 EqOdd
+  healthy_random    .909 [.886, .929]  .958 [.896, 1.00]  .950 [.898, 1.00]
+  unhealthy_random  .862 [.836, .888]  .837 [.775, .900]  .837 [.776, .898]
+  none              .743 [.644, .812]  .464 [.366, .563]  .464 [.360, .568]
+
+The paired permutation test gives p = .0001 for each difference in DP and EqOdd.
+The paper's claim that one seed's GE chooses over 60 % of the first 10 % stays
+undecided here: 58.7 % [48.7, 68.7]. --config.diet.compare=none,cda,cds trains
+the other baselines too.
 """
 
 from fairjax import config as c
@@ -10,7 +26,7 @@ def get_config() -> c.Config:
   return c.Config(
     recipe='diet',
     model='tiny',
-    seeds=3,
+    seeds=5,
     data=c.Data(name='planted'),
     planted=c.Planted(rows=3000, test_rows=1000),
     train=c.Train(lr=1e-3, epochs=6.0, batch=64, patience=0, warmup=0.1),

@@ -61,7 +61,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     if not finished(folder, keys[k]):
       log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
       work(config, pantry, measured, every[k], taken[k], keys[k], folder, log)
-    progress(folder, every, keys, log)
+      progress(folder, every, keys, log)
   left = [k for k, one in enumerate(keys) if not finished(folder, one)]
   if left:
     log.line(
@@ -75,19 +75,24 @@ def run(config: Config, folder: pathlib.Path) -> dict:
 
 def cells(config: Config) -> list[Cell]:
   """All cells in a fixed order: baselines, experiment 1, experiment 2."""
-  grid = config.grid
+  options = config.grid
+  if not options.rankings:
+    raise UserError(
+      'grid.rankings is empty; name some, as in '
+      '--config.grid.rankings=healthy_random,random'
+    )
   return (
     [Cell(0, name, 1.0, 1.0) for name in BASELINES]
     + [
       Cell(1, f'augment_{score}', 1.0, float(b))
-      for score in grid.augment
-      for b in grid.shares
+      for score in options.augment
+      for b in options.shares
     ]
     + [
       Cell(2, ranking, float(a), float(b))
-      for ranking in grid.rankings
-      for a in grid.factual
-      for b in grid.counterfactual
+      for ranking in options.rankings
+      for a in options.factual
+      for b in options.counterfactual
     ]
   )
 

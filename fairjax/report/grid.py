@@ -50,7 +50,8 @@ def choose(
 
   Fairness is dp on the set `fair`, and the budget a share of the AUC of `none`
   on the set `good`. Of equals the one of higher AUC, then of fewer rows, then
-  the first is taken.
+  the first is taken. A constant predictor, whose dp is 1, is not taken while
+  there is another.
 
   Returns:
     {ranking: cell}, and a sentence for each ranking whose choice is not what
@@ -68,6 +69,13 @@ def choose(
         f'{ranking}: no cell keeps {1 - budget:.0%} of the AUC of none on the '
         'validation rows; the one of the highest AUC stands in'
       )
+    moving = [c for c in within if 'note' not in (value(c, fair, 'dp') or {})]
+    if within and not moving:
+      notes.append(
+        f'{ranking}: the dp of every cell within the budget is undefined or '
+        'that of a constant predictor, so that the choice says little'
+      )
+    within = moving or within
     by_fairness = lambda c: number(c, fair, 'dp') if within else 0.0
     found[ranking] = max(
       within or own,

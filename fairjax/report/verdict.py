@@ -82,14 +82,14 @@ def costs_little(
 
 def at_most_half(ours: str, rows: int, theirs: str, others: int) -> list[dict]:
   """`ours` is trained on at most half as many rows as `theirs`."""
-  share = rows / others
+  spared = 1 - rows / others
   return [
     {
       'claim': f'{ours} takes at most half the rows of {theirs}',
-      'verdict': HOLDS if share <= 0.5 else FAILS,
-      'effect': {'value': share, 'low': None, 'high': None},
+      'verdict': HOLDS if spared >= 0.5 else FAILS,
+      'effect': {'value': spared, 'low': None, 'high': None},
       'bound': 0.5,
-      'test': f'count: {rows:,} of {others:,}',
+      'test': f'count: {rows:,} of {others:,}; the effect is what is spared',
       'p': None,
     }
   ]

@@ -150,10 +150,11 @@ def test_a_killed_grid_goes_on_where_it_was(whole, tmp_path, monkeypatch):
 
 def test_processes_share_a_folder_and_merge(whole, tmp_path, monkeypatch):
   results, _ = whole
-  assert rank.run(some('none'), tmp_path) == {'cells': CELLS, 'left': CELLS}
+  every = {'cells': CELLS, 'left': [*range(CELLS)]}
+  assert rank.run(some('none'), tmp_path) == every
   assert (tmp_path / 'scores.parquet').exists()
   left = rank.run(some('0,3-5'), tmp_path)['left']
-  assert left == 2  # cell 4 was CDA too, so that cds and the diet are left
+  assert left == [2, 7]  # cell 4 was CDA too, so that cds and the diet are left
   assert not (tmp_path / 'report.html').exists()
   rank.run(some('2,6-7'), tmp_path)
   monkeypatch.setattr(rank, 'work', None)  # nothing is left to do
@@ -218,6 +219,12 @@ def test_the_fairest_within_the_budget_is_chosen():
   }
   (note,) = notes
   assert note.startswith('y: no cell keeps 97%')
+  stuck = cell(10, 'x', 1.0, 0.95)
+  stuck['sets']['valid']['fairness']['dp']['note'] = 'constant predictor'
+  found, _ = grid.choose([*cells, stuck], 'valid', 'valid', 0.03)
+  assert found['x']['cell'] == 4
+  _, notes = grid.choose([none, stuck], 'valid', 'valid', 0.03)
+  assert 'constant predictor' in notes[0]
   loose, _ = grid.choose(cells, 'valid', 'valid', 0.5)
   assert loose['x']['cell'] == 1 and loose['y']['cell'] == 6
 
