@@ -242,7 +242,7 @@ def sections(results: dict, folder: pathlib.Path) -> list[blocks.Section]:
       values = {r['diet']: r[measure] for r in rows if measure in r}
       if values:
         # No point is hollow: a level is not tested against anything here.
-        plot = plots.forest(values, measure, zero=-1.0)
+        plot = plots.forest(values, measure, zero=None)
         plots.save(plot, folder / 'plots' / f'diets_{measure}_{one}.png')
         body += blocks.figure(plot, f'{measure} on {one}; right is better.')
   held = [{'diet': name, **facts} for name, facts in results['diets'].items()]

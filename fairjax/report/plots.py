@@ -395,17 +395,18 @@ def front(
 
 @_styled
 def forest(
-  effects: Mapping[str, Any], x_label: str, zero: float = 0.0
+  effects: Mapping[str, Any], x_label: str, zero: float | None = 0.0
 ) -> 'Figure':
   """Effects with their intervals, a row each: {name: Estimate}.
 
-  An interval that holds `zero` is hollow: the data do not decide.
+  An interval that holds `zero` is hollow: the data do not decide. With None
+  the values are no effects, and there is nothing to decide.
   """
   figure, (axes,) = _figure(1, 1, 0.8 + ROW * len(effects))
   values, reach = _bounds(list(effects.values()))
   places = np.arange(len(effects))[::-1]
   for value, place, (down, up) in zip(values, places, reach.T):
-    sure = not value - down <= zero <= value + up
+    sure = zero is None or not value - down <= zero <= value + up
     axes.errorbar(
       value,
       place,
@@ -415,7 +416,8 @@ def forest(
       color=COLOURS[0],
       mfc=COLOURS[0] if sure else 'none',
     )
-  axes.axvline(zero, color=PALE, ls=':', lw=1.2)
+  if zero is not None:
+    axes.axvline(zero, color=PALE, ls=':', lw=1.2)
   axes.set_yticks(places, [name(e, 40) for e in effects])
   axes.set_ylim(-0.6, len(effects) - 0.4)
   axes.set_xlabel(name(x_label, 60))

@@ -120,6 +120,7 @@ def test_the_grid(whole):
   assert len(lines) == CELLS + 1 and 'test dp' in lines[0]
 
 
+@pytest.mark.slow
 def test_a_killed_grid_goes_on_where_it_was(whole, tmp_path, monkeypatch):
   results, _ = whole
   ran, work = [], rank.work
@@ -299,6 +300,7 @@ def test_ge_rises_faster():
   np.testing.assert_allclose(claim['effect']['seeds'], [0.1, 0.15])
 
 
+@pytest.mark.slow
 def test_overlap_of_seeds_epochs_models_scores(tmp_path):
   config = dataclasses.replace(
     SMALL,
