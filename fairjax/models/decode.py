@@ -106,7 +106,7 @@ class Draft:
   source: Int[Array, 'b t']
   owner: Int[Array, 'b t']  # 0 on padding
   pointer: Int[Array, 'b']  # the place that is expected to be copied next
-  wish: Int[Array, 'b']
+  wish: Float[Array, 'b']  # tokens to draft
 
 
 @struct.dataclass

@@ -142,10 +142,19 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
   )
 
 
+@functools.partial(
+  jax.jit, static_argnames=('module', 'k', 'drafting', 'b', 't', 'w')
+)
 def empty(
-  module: nn.Module, params: dict, options: Options, b: int, t: int, w: int
+  module: nn.Module,
+  params: dict,
+  k: int,
+  drafting: bool,
+  b: int,
+  t: int,
+  w: int,
 ) -> State:
-  """b idle slots for sources of t tokens, with room for w."""
+  """b idle slots of k beams, for sources of t tokens, with room for w."""
   whole, one = jnp.zeros((b, t), jnp.int32), jnp.ones(b, jnp.int32)
   source = jax.eval_shape(
     functools.partial(module.apply, method='remember'),
@@ -153,20 +162,17 @@ def empty(
     whole,
     whole,
   )
-  source = jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), source)
-  k = options.beams
-  # Donated arrays must not be one another: each is made on its own.
   return State(
     tokens=jnp.zeros((b, k, w), jnp.int32),
     length=one,
-    prompt=one.copy(),
-    least=one.copy(),
-    limit=one.copy(),
+    prompt=one,
+    least=one,
+    limit=one,
     done=jnp.ones(b, bool),
     cache=module.blank_cache(b * k, w),
-    source=source,
+    source=jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), source),
     beams=beam.blank(b, k, w) if k > 1 else None,
-    draft=speculate.blank(whole, whole.copy()) if options.draft else None,
+    draft=speculate.blank(whole, whole) if drafting else None,
     steps=jnp.int32(0),
     row_steps=jnp.int32(0),
   )
@@ -247,7 +253,9 @@ def _run(
   room = min(most, _wider(queue.width * 5 // 4))
   # A prompt must fit, and a token after it.
   room = max(room, queue.width + 1 if module.shape.start is None else 1)
-  state = empty(module, params, options, b, queue.width, room)
+  state = empty(
+    module, params, options.beams, bool(options.draft), b, queue.width, room
+  )
   holds = np.full(b, -1)
   while True:
     free = np.flatnonzero(holds < 0)

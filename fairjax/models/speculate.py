@@ -9,9 +9,10 @@ differs is replaced by that choice. So the text is exactly the greedy one
 (Leviathan et al. 2023, arXiv:2211.17192, with a copy in place of a model).
 
 How many tokens a row wishes to draft follows from its acceptance: about twice
-as many after a draft was kept whole, else as many as were kept, and none until
-the source would have been right again. A step verifies for all rows the
-smallest of `DRAFTS` that holds their mean wish.
+as many after a draft was kept whole, else half of the way down to as many as
+were kept. Where a row drafts nothing, one token that the source would have
+had right wakes it. A step verifies for all rows the smallest of `DRAFTS` that
+holds their mean wish.
 """
 
 import flax.linen as nn
@@ -34,7 +35,7 @@ SUFFIX = 4  # a longer agreement than this is as good
 
 def blank(source: Int[Array, 'b t'], owner: Int[Array, 'b t']) -> Draft:
   zeros = jnp.zeros_like(source[:, 0])
-  return Draft(source, owner, zeros, zeros + 1)
+  return Draft(source, owner, zeros, zeros + 1.0)
 
 
 def align(
@@ -111,10 +112,13 @@ def _verify(
   last = jnp.take_along_axis(tokens, (length - 1)[:, None], axis=1)[:, 0]
   done = state.done | (last == rules.eos) | (length >= state.limit)
   right = ahead[:, 0] == choice[:, 0]
-  wish = jnp.where(right & (kept >= count), 2 * count + 1, kept)
+  whole = right & (kept >= count)
+  wish = jnp.where(whole, 2.0 * count + 1, (draft.wish + kept) / 2)
+  # Below a half there is nothing to draft.
+  wish = jnp.where(wish < 0.5, 0.0, wish)
   draft = draft.replace(
     pointer=jnp.where(state.done, draft.pointer, start + new),
-    wish=jnp.minimum(wish, rules.draft),
+    wish=jnp.minimum(wish, jnp.float32(rules.draft)),
   )
   return state.replace(
     tokens=tokens[:, None], length=length, done=done, cache=cache, draft=draft

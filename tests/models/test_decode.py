@@ -221,7 +221,9 @@ def test_alignment_is_the_longest_suffix():
   source, tokens = rng.integers(0, 3, (b, t)), rng.integers(0, 3, (b, w))
   real = np.arange(t) < rng.integers(1, t + 1, b)[:, None]
   pointer, length = rng.integers(0, t, b), rng.integers(1, w + 1, b)
-  draft = decode.Draft(*map(jnp.asarray, (source, real * 1, pointer, pointer)))
+  draft = decode.Draft(
+    *map(jnp.asarray, (source, real * 1, pointer, pointer * 1.0))
+  )
   ours = speculate.align(draft, jnp.asarray(tokens), jnp.asarray(length))
   slow = [
     align_slowly(source[i], real[i], pointer[i], tokens[i, : length[i]])

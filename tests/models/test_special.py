@@ -26,6 +26,7 @@ def model(tmp_path):
 
 def test_tokens_enter_tokenizer_and_weights(tokenizer, model):
   _, params = model
+  params['word']['embedding'] += 3.0  # a mean that is not about 0
   known = tokenizer.get_vocab_size()
   assert known <= 41
   grown, size = special.add_tokens(tokenizer, params, NEW, seed=1)
