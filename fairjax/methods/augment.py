@@ -20,8 +20,7 @@ from fairjax.config import Config
 from fairjax.data import files, schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.pairs import lists
-from fairjax.pairs.words import swap
+from fairjax.pairs import words
 
 STREAM = 31  # of this file's random numbers
 MADE = '~twin'  # what a twin's id adds to its row's
@@ -69,12 +68,12 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   """The twins of all rows, with a column `same`: equal to the original.
 
   The table's own column `twin` is taken where it answers what is asked, that
-  is, for the opposite gender by no list of the user's; else words are swapped.
-  Each is the other's `twin`.
+  is, for the opposite gender by no list or tagger of the user's; else words
+  are swapped. Each is the other's `twin`.
   """
   method = config.method
-  own = method.direction == 'opposite' and not method.words
-  if own and 'twin' in table:
+  asked = method.words or method.names_file or method.tagger
+  if method.direction == 'opposite' and not asked and 'twin' in table:
     text = table['twin']
   else:
     text = _swapped(table['text'], config)
@@ -92,23 +91,8 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
 
 
 def _swapped(texts: pd.Series, config: Config) -> list[str]:
-  direction = config.method.direction
-  return swap(list(texts), direction, **swap_options(config)).texts
-
-
-def swap_options(config: Config) -> dict:
-  """What the config says of a swap but its direction.
-
-  First names go with genders: a list of other groups leaves them alone.
-  """
-  method = config.method
-  names = method.names and lists.load(method.words).sides
-  return {
-    'words': method.words or None,
-    'names': (method.names_file or True) if names else None,
-    'seed': config.seed,
-    'tagger': method.tagger or None,
-  }
+  chosen = words.options(config.method, config.seed)
+  return words.swap(list(texts), **chosen).texts
 
 
 def _turned(group: str, direction: str) -> str:

@@ -1,8 +1,9 @@
 """Blindness: the words that tell a group are taken out of every text.
 
-What goes is exactly what a swap would change (pairs/words.py): whole words of
-the gender lists, or of `method.words`, and with `method.names` the first names
-of persons. So `many`, `the`, `then`, a modal "may" or "I miss you" stay.
+What goes is exactly what a swap to the opposite would change (pairs/words.py),
+whatever `method.direction`: whole words of the gender lists, or of
+`method.words`, and with `method.names` the first names of persons. So `many`,
+`the`, `then`, a modal "may" or "I miss you" stay.
 
   how='remove'       the word goes, with its space and its clitic ('s, 'll)
   how='placeholder'  (the default) `_` stands in its place
@@ -21,8 +22,7 @@ import numpy as np
 from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.methods import augment
-from fairjax.pairs.words import swapper
+from fairjax.pairs import words
 
 BLANK = '_'  # one token of any vocabulary, and of no group
 _CLITIC = re.compile(r"['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
@@ -35,7 +35,8 @@ def blind(tables: Tables, config: Config) -> Tables:
     raise UserError(
       f"method.how is {how!r}; blind knows 'placeholder' and 'remove'"
     )
-  find = swapper(**augment.swap_options(config))
+  chosen = words.options(config.method, config.seed, direction='opposite')
+  find = words.swapper(**chosen)
   cut = _removed if how == 'remove' else _blanked
 
   def hide(texts: Sequence[str]) -> list[str]:

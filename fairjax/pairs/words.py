@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from fairjax.config import Method
 from fairjax.errors import UserError
 from fairjax.pairs import context, lists, neutral, scan, tags
 from fairjax.pairs import names as people
@@ -60,6 +61,22 @@ def swap(
     handles: also swap hashtags and @handles that are a listed word.
   """
   return swapper(direction, words, names, seed, tagger, handles)(texts)
+
+
+def options(method: Method, seed: int, **instead) -> dict:
+  """The keywords of `swap` that a config's method says; `instead` overrides.
+
+  First names go with genders: a list of other groups leaves them alone.
+  """
+  named = method.names and lists.load(method.words).sides
+  return {
+    'direction': method.direction,
+    'words': method.words or None,
+    'names': (method.names_file or True) if named else None,
+    'seed': seed,
+    'tagger': method.tagger or None,
+    **instead,
+  }
 
 
 def swap_one(text: str, **options) -> tuple[str, list[Span]]:

@@ -7,8 +7,7 @@ import pandas as pd
 from fairjax import artefacts
 from fairjax.config import Config
 from fairjax.errors import UserError
-from fairjax.pairs import corpus
-from fairjax.recipes.swap import options
+from fairjax.pairs import corpus, words
 
 
 def run(config: Config, folder: pathlib.Path) -> dict:
@@ -34,7 +33,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     chosen.workers,
     chosen.column,
     chosen.both,
-    **options(config.method, config.seed),
+    **words.options(config.method, config.seed),
   )
   print(corpus.table(rows))
   share = (

@@ -26,7 +26,7 @@ from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import diet
-from fairjax.pairs.words import swap
+from fairjax.pairs import words
 from fairjax.recipes import diet as diets
 from fairjax.recipes.diet import Pantry
 from fairjax.report import blocks, grid, page, tables, verdict
@@ -97,19 +97,19 @@ def cells(config: Config) -> list[Cell]:
   )
 
 
-def pick(words: str, count: int) -> list[int]:
+def pick(asked: str, count: int) -> list[int]:
   """'0,3,5-9' as numbers; '' is all of them and 'none' is none."""
-  if not words.strip():
+  if not asked.strip():
     return list(range(count))
   found: list[int] = []
-  for part in words.split(',') if words.strip() != 'none' else ():
+  for part in asked.split(',') if asked.strip() != 'none' else ():
     match = re.fullmatch(r'\s*(\d+)\s*(?:-\s*(\d+)\s*)?', part)
     numbers = (
       range(int(match[1]), int(match[2] or match[1]) + 1) if match else ()
     )
     if not numbers or numbers[-1] >= count:
       raise UserError(
-        f'grid.cells is {words!r}, and {part.strip()!r} is no cell or range of '
+        f'grid.cells is {asked!r}, and {part.strip()!r} is no cell or range of '
         f"cells; they are 0 to {count - 1}, as in '0,3,5-9'"
       )
     found += numbers
@@ -159,11 +159,9 @@ def choosing(config: Config, tables: Tables) -> Tables:
   sides = {
     side: valid.assign(
       id=valid['id'] + f'~{side}',
-      text=swap(
+      text=words.swap(
         list(valid['text']),
-        side,
-        names=config.method.names or None,
-        seed=config.seed,
+        **words.options(config.method, config.seed, direction=side),
       ).texts,
       **{column: side},
     )

@@ -3,7 +3,7 @@
 import pathlib
 
 from fairjax import artefacts
-from fairjax.config import Config, Method
+from fairjax.config import Config
 from fairjax.errors import UserError
 from fairjax.pairs import lists, words
 
@@ -12,10 +12,10 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   """Prints each alternative of `config.text` and its spans."""
   if not config.text.strip():
     raise UserError('there is no text; give one with --config.text="She left."')
+  chosen = words.options(config.method, config.seed)
   if lists.load(config.method.words).sides:
-    columns = [words.swap([config.text], **options(config.method, config.seed))]
+    columns = [words.swap([config.text], **chosen)]
   else:
-    chosen = options(config.method, config.seed)
     columns = words.swap_every([config.text], **chosen)
   twins = []
   for column in columns:
@@ -31,14 +31,3 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   results = {'text': config.text, 'twins': twins}
   artefacts.write_json(folder / 'swap.json', results)
   return results
-
-
-def options(method: Method, seed: int) -> dict:
-  """The keywords of `words.swap` that a config's method says."""
-  return {
-    'direction': method.direction,
-    'words': method.words or None,
-    'names': (method.names_file or True) if method.names else None,
-    'seed': seed,
-    'tagger': method.tagger or None,
-  }
