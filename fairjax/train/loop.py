@@ -3,6 +3,7 @@
 import math
 import pathlib
 import signal
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -48,7 +49,8 @@ def predict(
   layout = packing.layout(
     pool.tokens.lengths, batch, rows_multiple=place.shape['data']
   )
-  sweep = packing.sweep(pool, rows, layout)
+  plain = np.ones(len(rows), np.float32)  # nothing is weighed here
+  sweep = packing.sweep(pool._replace(weight=plain), rows, layout)
   parts, where = [], []
   for i in range(len(sweep)):
     host = sweep[i]
@@ -91,20 +93,29 @@ class Job(NamedTuple):
   """What stays the same during a fit."""
 
   model: Model
-  train: Pool
-  valid: Pool
+  train: Any  # a Pool, or what the task reads
+  valid: Any
   config: Config
   folder: pathlib.Path
   place: Any  # the device mesh
   log: Any
   seeds: list[int]
   snapshots: tuple[int, ...]  # steps whose weights are written to files
+  task: 'Task'
+
+
+class Task(NamedTuple):
+  """What a fit is for; `train` and `valid` of the job are its data."""
+
+  source: Callable  # source(job, rows) -> the batches of every step
+  loss: step.Loss
+  measure: Callable  # measure(job, params) -> {name: a number a seed}
 
 
 def fit(
   model: Model,
-  train: Pool,
-  valid: Pool,
+  train: Any,
+  valid: Any,
   config: Config,
   folder: pathlib.Path,
   place,
@@ -112,6 +123,7 @@ def fit(
   rows: np.ndarray | None = None,
   snapshots: tuple[int, ...] = (),
   part: str = '',
+  task: Task | None = None,
 ) -> Fitted:
   """Trains all seeds side by side on the rows of `train` each was given.
 
@@ -119,16 +131,21 @@ def fit(
   by default). The state after a step is a function of (config, step) alone:
   killed at any moment, the run continues from its last checkpoint to the same
   bits. `snapshots` are steps whose weights are written to files of their own.
-  `part` names this fit where a run has several.
+  `part` names this fit where a run has several. The task is to classify
+  unless another is given.
   """
-  seeds = seed_list(config)
-  job = Job(model, train, valid, config, folder, place, log, seeds, snapshots)
+  seeds, task = seed_list(config), task or CLASSIFY
+  job = Job(
+    model, train, valid, config, folder, place, log, seeds, snapshots, task
+  )
   options = config.train
-  source = batches(job, rows)
+  source = task.source(job, rows)
   epoch = source.steps_per_epoch
   total = max(1, round(options.epochs * epoch))
   due = evaluation_steps(total, epoch, options.evals)
-  train_step, start = step.compiled(model, options, place, config.mesh.fsdp)
+  train_step, start = step.compiled(
+    model, options, place, config.mesh.fsdp, task.loss
+  )
 
   checkpoints = checkpoint.manager(folder / 'checkpoints')
   state, meta, done = begin(job, start, checkpoints)
@@ -200,6 +217,17 @@ def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
   return packing.Batches(job.train, rows, seeds, plan, accumulate)
 
 
+def classified(job: Job, params) -> dict[str, np.ndarray]:
+  """The quality of a classifier on the validation rows."""
+  logits = predict(
+    job.model, params, job.valid, job.place, job.config.train.batch
+  )
+  return quality(logits, job.valid)
+
+
+CLASSIFY = Task(batches, step.CLASSES, classified)
+
+
 def evaluation_steps(total: int, epoch: int, evals: float) -> set[int]:
   """Steps after which to evaluate: `evals` times an epoch, and at the end."""
   every = epoch / evals
@@ -240,10 +268,7 @@ def evaluate(
 ) -> None:
   """Measures all seeds on the validation rows and keeps what got better."""
   train = job.config.train
-  logits = predict(
-    job.model, state['params'], job.valid, job.place, train.batch
-  )
-  found = quality(logits, job.valid)
+  found = job.task.measure(job, state['params'])
   train_loss = np.mean(np.stack([np.asarray(loss) for loss in recent]), 0)
   for i, seed in enumerate(job.seeds):
     row = {

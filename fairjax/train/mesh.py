@@ -18,7 +18,11 @@ from fairjax import artefacts
 from fairjax import config as configs
 from fairjax.errors import UserError
 
-ROWS = ('tokens', 'owner', 'positions', 'types', 'firsts')  # have a row axis
+ROWS = (  # have a row axis
+  *('tokens', 'owner', 'positions', 'types', 'firsts'),
+  *('places', 'asked', 'labels'),  # of a masked LM
+  *('target', 'target_owner', 'target_positions'),  # of a BART
+)
 FSDP_SMALLEST = 2**16  # elements; smaller parameters are replicated
 
 

@@ -1,6 +1,8 @@
 """One training step and one forward pass, over all seeds at once."""
 
 import functools
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,30 +24,54 @@ def weighted_sum(model: Model, params, batch: dict, dropout) -> jax.Array:
   return jnp.sum(batch['weight'] * cross_entropy(logits, batch['label']))
 
 
-def gradients(model: Model, params, batch: dict, dropout, accumulate: int):
+def examples(batch: dict) -> jax.Array:
+  """How many real examples a batch holds."""
+  return jnp.sum(batch['example'] >= 0)
+
+
+class Loss(NamedTuple):
+  """What a step minimises: total / count over all micro-batches."""
+
+  total: Callable  # total(model, params, batch, dropout) -> a sum
+  count: Callable  # count(batch) -> what the sum is divided by
+
+
+CLASSES = Loss(weighted_sum, examples)
+
+
+def gradients(
+  model: Model,
+  params,
+  batch: dict,
+  dropout,
+  accumulate: int,
+  loss: Loss = CLASSES,
+):
   """Mean loss and its gradient; micro-batches are summed before dividing."""
-  count = jnp.maximum(jnp.sum(batch['example'] >= 0), 1)
-  grad = jax.value_and_grad(functools.partial(weighted_sum, model))
+  count = jnp.maximum(loss.count(batch), 1)
+  grad = jax.value_and_grad(functools.partial(loss.total, model))
   if accumulate == 1:
-    loss, grads = grad(params, batch, dropout)
+    total, grads = grad(params, batch, dropout)
   else:
 
     def add(total, micro):
       return jax.tree.map(jnp.add, total, grad(params, micro, dropout)), None
 
     zero = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, params))
-    (loss, grads), _ = jax.lax.scan(add, zero, batch)
-  return jax.tree.map(lambda a: a / count, (loss, grads))
+    (total, grads), _ = jax.lax.scan(add, zero, batch)
+  return jax.tree.map(lambda a: a / count, (total, grads))
 
 
 @functools.lru_cache(maxsize=8)
-def _compiled(model: Model, train: tuple, place, fsdp: bool):
+def _compiled(model: Model, train: tuple, place, fsdp: bool, minimised: Loss):
   train = Train(*train)
   transform = optim.transform(train)
 
   def one_seed(params, opt, batch, seed, step, total):
     dropout = keys.dropout(seed, step)
-    loss, grads = gradients(model, params, batch, dropout, train.accumulate)
+    loss, grads = gradients(
+      model, params, batch, dropout, train.accumulate, minimised
+    )
     direction, opt = transform.update(grads, opt, params)
     rate = optim.rate(train, step, total)
     params = jax.tree.map(lambda p, d: p - rate * d, params, direction)
@@ -69,14 +95,16 @@ def _compiled(model: Model, train: tuple, place, fsdp: bool):
   return train_step, start
 
 
-def compiled(model: Model, train: Train, place, fsdp: bool = False):
+def compiled(
+  model: Model, train: Train, place, fsdp: bool = False, loss: Loss = CLASSES
+):
   """(train_step, start): compiled once per model, options and mesh.
 
   train_step(state, batch, seeds, step, total) -> (state, loss per seed);
   the state's buffers are donated. start(params) -> optimiser state.
   """
   leaves = tuple(getattr(train, f) for f in train.__dataclass_fields__)
-  return _compiled(model, leaves, place, fsdp)
+  return _compiled(model, leaves, place, fsdp, loss)
 
 
 @functools.lru_cache(maxsize=8)
