@@ -121,7 +121,7 @@ class Measures:
 class Method:
   """The data-side method: a function table → table."""
 
-  name: str = 'none'  # a method of --list
+  name: str = 'none'  # a method of --list, or several: 'augment+reweight'
   ratio: float = 1.0  # share added or substituted
   rank: str = 'random'  # which rows first: a score, or 'random'
   direction: str = 'opposite'  # of a swap: opposite, male, female, neutral

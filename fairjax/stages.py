@@ -11,6 +11,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -25,7 +26,7 @@ from fairjax.data import batches, schema, tokens
 from fairjax.data.schema import Tables
 from fairjax.data.templates import TEST_SETS, term_members
 from fairjax.errors import UserError
-from fairjax.methods import METHODS, READS
+from fairjax.methods import METHODS, READS, chain
 from fairjax.metrics.assess import assess as measure
 from fairjax.models import Model, build, hf
 from fairjax.registry import find
@@ -92,19 +93,16 @@ def load(config: Config, folder: pathlib.Path, log: Log) -> Tables:
 
 
 def mitigate(config: Config, tables: Tables, log: Log) -> Tables:
-  """The tables after the config's data-side method."""
-  if config.method.name == 'none':
-    return tables
-  before = len(tables['train'])
-  tables = schema.check(
-    find(METHODS, 'method', config.method.name)(tables, config)
-  )
-  log.line(
-    f'method {config.method.name}: {before} training rows became '
-    f'{len(tables["train"])}'
-  )
-  for note in notes(tables):
-    log.line(note)
+  """The tables after the config's data-side methods, one after the other."""
+  for name in chain(config.method.name):
+    before, told = len(tables['train']), notes(tables)
+    tables = schema.check(find(METHODS, 'method', name)(tables, config))
+    log.line(
+      f'method {name}: {before} training rows became {len(tables["train"])}'
+    )
+    for note in notes(tables):
+      if note not in told:
+        log.line(note)
   return tables
 
 
@@ -115,9 +113,10 @@ def notes(tables: Tables) -> list[str]:
 
 def as_read(config: Config, sets: Tables) -> Tables:
   """Test sets as the model reads them; a blind one reads blind texts."""
-  if config.method.name not in READS:
-    return sets
-  return find(METHODS, 'method', config.method.name)(sets, config)
+  for name in chain(config.method.name):
+    if name in READS:
+      sets = find(METHODS, 'method', name)(sets, config)
+  return sets
 
 
 class Ready(NamedTuple):
@@ -170,10 +169,7 @@ def train(
   snapshots: tuple[int, ...] = (),
   part: str = '',
 ) -> loop.Fitted:
-  """Fits, or reads what the same fit left in `folder`/training.
-
-  The checkpoints go once the weights are written: they are all it needs.
-  """
+  """Fits, or reads what the same fit left in `folder`/training."""
   made_from = artefacts.fingerprint(
     *_pool_parts(train_pool),
     *_pool_parts(valid_pool),
@@ -183,25 +179,44 @@ def train(
     config.tokens,
     config.train,
   )
-  place = folder / 'training' / made_from
+  return fitted_once(
+    config,
+    ready,
+    folder / 'training' / made_from,
+    log,
+    lambda place: loop.fit(
+      ready.model,
+      train_pool,
+      valid_pool,
+      config,
+      place,
+      ready.place,
+      log,
+      rows,
+      snapshots,
+      part,
+    ),
+  )
+
+
+def fitted_once(
+  config: Config,
+  ready: Ready,
+  place: pathlib.Path,
+  log: Log,
+  fit: Callable[[pathlib.Path], loop.Fitted],
+) -> loop.Fitted:
+  """fit(place), or what it left there or in the run that is reused.
+
+  The checkpoints go once the weights are written: they are all it needs.
+  """
   if config.reuse and not (place / 'fit.json').exists():
-    other = pathlib.Path(config.reuse) / 'training' / made_from
+    other = pathlib.Path(config.reuse) / 'training' / place.name
     place = other if (other / 'fit.json').exists() else place
   if (place / 'fit.json').exists():
     log.line(f'training: taken from {place}')
     return _read_fit(place, ready)
-  fitted = loop.fit(
-    ready.model,
-    train_pool,
-    valid_pool,
-    config,
-    place,
-    ready.place,
-    log,
-    rows,
-    snapshots,
-    part,
-  )
+  fitted = fit(place)
   weights = mesh.to_host(fitted.params)
   if mesh.is_main():
     checkpoint.write_weights(place / 'weights.safetensors', weights)
@@ -253,6 +268,14 @@ def export(config: Config, ready: Ready, params, folder, log: Log) -> None:
       f'model {config.model!r} has no Hugging Face form; leave '
       '--config.train.export off, its weights are in training/'
     )
+  write_models(config, ready, params, folder / 'export')
+  log.line(f'models for transformers: {folder / "export"}')
+
+
+def write_models(
+  config: Config, ready: Ready, params, folder: pathlib.Path, below: str = ''
+) -> None:
+  """`folder`/seed_K/`below` for each seed, as transformers reads it."""
   params = mesh.to_host(params)
   if not mesh.is_main():
     return
@@ -261,9 +284,8 @@ def export(config: Config, ready: Ready, params, folder, log: Log) -> None:
     names = sorted(pathlib.Path(files).iterdir())
     for i, seed in enumerate(loop.seed_list(config)):
       one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
-      place = folder / 'export' / f'seed_{seed}'
+      place = folder / f'seed_{seed}' / below
       hf.save(place, ready.model.module, one, names)
-  log.line(f'models for transformers: {folder / "export"}')
 
 
 def probabilities(

@@ -40,7 +40,7 @@ class Pool(NamedTuple):
 
   tokens: Ragged
   label: np.ndarray  # int32 [n]
-  weight: np.ndarray  # float32 [n]
+  weight: np.ndarray  # float32 [n], or [s, n]: each seed's own
 
 
 class Layout(NamedTuple):
@@ -158,7 +158,10 @@ def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
 
   def by_example(values, dtype):
     out = np.zeros(stack * b, dtype)
-    out[real] = values[row]
+    if values.ndim == 1:
+      out[real] = values[row]
+    else:
+      out[real] = values[real * len(values) // len(example), row]
     return out.reshape(*lead, b)
 
   firsts = np.zeros(stack * r * m, np.int32)

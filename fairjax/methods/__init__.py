@@ -1,6 +1,6 @@
 """Data-side methods by name; adding one is one file and one line here."""
 
-from fairjax.registry import Entry
+from fairjax.registry import Entry, find
 
 # Each is method(tables: Tables, config: Config) -> Tables
 METHODS: dict[str, Entry] = {
@@ -32,3 +32,13 @@ METHODS: dict[str, Entry] = {
 
 # Methods that change what a model reads, so test sets must change with it.
 READS = ('blind',)
+
+
+def chain(name: str) -> list[str]:
+  """The methods of 'augment+reweight', each applied to what the last made."""
+  names = [part.strip() for part in name.split('+')]
+  if names == ['none']:
+    return []
+  for one in names:
+    find(METHODS, 'method', one)  # or a sentence that names it
+  return names

@@ -110,7 +110,7 @@ def joined(
 ) -> pd.DataFrame:
   """The rows as they came, their origin 'data', and those that were made.
 
-  What there is to say about them is in attrs['notes'].
+  What there is to say about them joins attrs['notes'].
   """
   if 'origin' not in table:
     table = table.assign(origin='data')
@@ -119,8 +119,13 @@ def joined(
   more = more.astype({c: table[c].dtype for c in known})
   out = pd.concat([table, more])
   out = out.reset_index(drop=True)
-  out.attrs = {**table.attrs, 'notes': notes}
+  out.attrs = noted(table, notes)
   return out
+
+
+def noted(table: pd.DataFrame, notes: list[str]) -> dict:
+  """The attrs of a table and what a method has to say about it."""
+  return {**table.attrs, 'notes': [*table.attrs.get('notes', ()), *notes]}
 
 
 def best_first(table: pd.DataFrame, config: Config) -> np.ndarray:

@@ -22,6 +22,7 @@ import numpy as np
 from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
+from fairjax.methods import augment
 from fairjax.pairs import words
 
 BLANK = '_'  # one token of any vocabulary, and of no group
@@ -59,7 +60,7 @@ def blind(tables: Tables, config: Config) -> Tables:
       )
     before = table['origin'] if 'origin' in table else 'data'
     out[split] = hidden.assign(origin=np.where(changed, 'blinded', before))
-    out[split].attrs = {**table.attrs, 'notes': [note]}
+    out[split].attrs = augment.noted(table, [note])
   return out
 
 

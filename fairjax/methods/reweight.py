@@ -14,6 +14,7 @@ never are.
 import numpy as np
 import pandas as pd
 
+from fairjax import artefacts
 from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
@@ -65,6 +66,13 @@ def weights(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   raw = ratio(label, p, target(label, knobs.q), knobs.formula)
   weight = clip(label, raw, knobs.clip, knobs.formula)
   return pd.DataFrame({'id': table['id'].array, 'weight': weight, 'p': p})
+
+
+def asked(config: Config) -> list:
+  """All of the config, and of its files, that weights depend on."""
+  knobs = {k: v for k, v in vars(config.weighting).items() if k != 'rows'}
+  terms = artefacts.read_lines(config.weighting.terms) if knobs['terms'] else []
+  return [knobs, terms, config.seed, config.measures.positive]
 
 
 def target(label: np.ndarray, given: str) -> np.ndarray:

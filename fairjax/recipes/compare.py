@@ -16,10 +16,9 @@ from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.methods import METHODS
+from fairjax.methods import chain
 from fairjax.metrics.compare import compare as differences
 from fairjax.recipes import train
-from fairjax.registry import find
 from fairjax.report import blocks, page, plots
 from fairjax.report import tables as tabular
 from fairjax.train import loop, mesh
@@ -97,8 +96,7 @@ def usual(config: Config, tables: Tables) -> tuple[str, ...]:
 def variant(config: Config, name: str) -> Config:
   """The config of a contender: 'METHOD:FIELD=VALUE:…'."""
   method, *changes = name.split(':')
-  if method != 'none':
-    find(METHODS, 'method', method)
+  chain(method)  # or a sentence about a method that there is not
   kinds = {f.name: f.type for f in dataclasses.fields(config.method)}
   values = {'name': method, 'compare': ()}
   for change in changes:
@@ -195,10 +193,10 @@ def notes(found: dict[str, dict], tests: list[dict]) -> list[str]:
     losses = over_examples(tests, one, 'auc')
     for name, gain in gains.items():
       low, high = gain['difference']['low'], gain['difference']['high']
-      method = name.split(':')[0]
+      limits = [LIMITS.get(one, '') for one in chain(name.split(':')[0])]
       if low is not None and low <= 0:
         what = 'lowers dp' if high < 0 else 'does not raise dp for sure'
-        out.append(f'{name}, {one}: {what}: {LIMITS.get(method, "")}')
+        out.append(f'{name}, {one}: {what}: {"; ".join(limits)}')
       lost = losses.get(name, {'difference': {}})['difference'].get('high')
       if lost is not None and lost < 0:
         out.append(f'{name}, {one}: loses auc, more than chance would')

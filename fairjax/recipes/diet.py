@@ -2,6 +2,10 @@
 
     tables → twins → probe → scores → diet → model → measures → report
 
+With `method.name='reweight'` the rows of each diet, and the validation rows,
+are weighted for each seed by the P(y|z) that holds among them; the probe is
+not. Other methods do not go with a diet, which chooses rows and twins itself.
+
 Beside the diet `config.diet.ranking`, the rankings of `config.diet.compare`
 are trained on the same pool with the same seeds, and every difference is
 tested. All contenders share one tokenised pool and one compiled step.
@@ -18,7 +22,8 @@ from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.data import batches
 from fairjax.data.schema import Tables
-from fairjax.methods import diet
+from fairjax.errors import UserError
+from fairjax.methods import chain, diet, reweight
 from fairjax.metrics.compare import compare
 from fairjax.report import blocks, plots, verdict
 from fairjax.scores import describe, overlap
@@ -36,7 +41,8 @@ class Pantry(NamedTuple):
   sets: Tables  # what is measured
   ready: stages.Ready
   scores: pd.DataFrame
-  pool: batches.Pool  # all training rows, then all their twins
+  every: pd.DataFrame  # all training rows, then all their twins
+  pool: batches.Pool  # of these
   valid: batches.Pool
 
 
@@ -52,11 +58,12 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     taken = diet.rows(
       train, pantry.scores, name, ratios, config, loop.seed_list(config)
     )
-    sizes[name] = diet.facts(train, taken)
+    own = weighed(config, pantry, taken)
+    sizes[name] = diet.facts(train, taken) | effective(own, taken)
     log.line(
       f'{name}: {sizes[name]["rows"]} rows, {sizes[name]["twins"]} twins'
     )
-    chances[name] = predictions(config, pantry, taken, folder, log, name)
+    chances[name] = predictions(config, own, taken, folder, log, name)
     found[name] = stages.assess(config, pantry.sets, chances[name])['sets']
     if name == ours:
       notes = diet.notes(train, taken, config)
@@ -97,6 +104,7 @@ def stock(
 ) -> Pantry:
   """Tables with twins, the model, the probe's scores, and the pools."""
   ratios = shares(config)
+  weighs(config)  # or a sentence, before anything is made
   for name in rankings:
     diet.check(name, ratios)
   tables = stages.load(config, folder, log)
@@ -110,6 +118,7 @@ def stock(
     sets,
     ready,
     scores,
+    every,
     stages.pool(ready, every),
     stages.pool(ready, tables['valid']),
   )
@@ -117,6 +126,47 @@ def stock(
 
 def shares(config: Config) -> tuple[float, float]:
   return config.diet.factual, config.diet.counterfactual
+
+
+def weighs(config: Config) -> bool:
+  """Whether the rows of diets are weighted."""
+  names = chain(config.method.name)
+  if [n for n in names if n != 'reweight']:
+    raise UserError(
+      f'method.name is {config.method.name!r}, but a diet chooses rows and '
+      "twins itself; name no method, or 'reweight' to weight what it chose"
+    )
+  return bool(names)
+
+
+def weighed(config: Config, pantry: Pantry, taken: np.ndarray) -> Pantry:
+  """The pantry whose pools have weights [s, n], if the config asks for them.
+
+  Each seed's are those of the rows that it takes, and of the validation rows
+  beside them.
+  """
+  if not weighs(config):
+    return pantry
+  valid = pantry.tables['valid']
+  pools = pantry.pool, pantry.valid
+  weight = [np.tile(pool.weight, (len(taken), 1)) for pool in pools]
+  for seed, rows in enumerate(taken):
+    table = pd.concat([pantry.every.iloc[rows], valid], ignore_index=True)
+    made = reweight.weights(table, config)['weight'].to_numpy()
+    weight[0][seed, rows] = pantry.pool.weight[rows] * made[: len(rows)]
+    weight[1][seed] *= made[len(rows) :]
+  return pantry._replace(
+    pool=pantry.pool._replace(weight=weight[0]),
+    valid=pantry.valid._replace(weight=weight[1]),
+  )
+
+
+def effective(pantry: Pantry, taken: np.ndarray) -> dict:
+  """How many rows of weight 1 the first seed's weighted rows are worth."""
+  if pantry.pool.weight.ndim == 1:
+    return {}
+  first = pantry.pool.weight[0, taken[0]]
+  return {'effective': round(reweight.effective(first))}
 
 
 def asking(config: Config, rankings: list[str]) -> Config:

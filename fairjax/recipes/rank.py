@@ -25,7 +25,7 @@ from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.methods import diet
+from fairjax.methods import diet, reweight
 from fairjax.pairs import words
 from fairjax.recipes import diet as diets
 from fairjax.recipes.diet import Pantry
@@ -196,6 +196,7 @@ def key(
     config.tokens,
     config.train,
     config.measures,
+    reweight.asked(config) if diets.weighs(config) else [],
   )
 
 
@@ -211,8 +212,9 @@ def place_of(folder: pathlib.Path, made_from: str, kind: str) -> pathlib.Path:
 def work(config, pantry, measured, cell, taken, made_from, folder, log) -> None:
   """Trains and measures a cell; its weights go when its numbers are kept."""
   place = folder / 'cells' / made_from
+  own = diets.weighed(config, pantry, taken)
   chances = diets.predictions(
-    config, pantry, taken, place, log, title(cell), measured
+    config, own, taken, place, log, title(cell), measured
   )
   found = stages.assess(config, measured, chances)['sets']
   if mesh.is_main():

@@ -26,7 +26,7 @@ from fairjax.config import Config
 from fairjax.data import schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.methods import augment, reweight, supplement
+from fairjax.methods import augment, chain, reweight, supplement
 from fairjax.metrics.compare import compare
 from fairjax.report import blocks, plots
 from fairjax.report import tables as tabular
@@ -102,6 +102,11 @@ def check(config: Config) -> list[str]:
       f'weighting.rows has {wrong[0] if wrong else "no row"!r}; the rows are '
       f'{", ".join(KINDS)}, each with a + for vectors without gender'
     )
+  if 'reweight' in chain(config.method.name):
+    raise UserError(
+      f'method.name is {config.method.name!r}, but recipe weighting gives '
+      "weights in its row 'weight'; leave reweight out of method.name"
+    )
   plus = [n for n in names if n.endswith('+')]
   if plus and not config.net.glove:
     raise UserError(
@@ -115,13 +120,8 @@ def weigh(
   config: Config, tables: Tables, folder: pathlib.Path, log: Log
 ) -> tuple[pd.DataFrame, dict]:
   """The weights by id (weights.parquet), and what they do (weights.json)."""
-  table, knobs = reweight.fitted_rows(tables), config.weighting
-  made_from = artefacts.fingerprint(
-    table,
-    {k: v for k, v in dataclasses.asdict(knobs).items() if k != 'rows'},
-    artefacts.read_lines(knobs.terms) if knobs.terms else [],
-    [config.seed, config.measures.positive],
-  )
+  table = reweight.fitted_rows(tables)
+  made_from = artefacts.fingerprint(table, reweight.asked(config))
   made = artefacts.stage(
     folder / 'weights.parquet',
     made_from,

@@ -1,0 +1,237 @@
+"""Methods one after the other, weights of diets, weights of transformers."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import artefacts, stages
+from fairjax.config import (
+  Config,
+  Data,
+  Diet,
+  Grid,
+  Measures,
+  Method,
+  Planted,
+  Scoring,
+  Train,
+  Weighting,
+)
+from fairjax.data import batches, planted
+from fairjax.errors import UserError
+from fairjax.methods import METHODS, diet
+from fairjax.methods.reweight import reweight
+from fairjax.recipes import compare, rank, weighting
+from fairjax.recipes import diet as diets
+from fairjax.registry import find
+from fairjax.train import loop
+from fairjax.train.progress import Log
+
+SMALL = Config(
+  model='tiny',
+  seeds=2,
+  data=Data(name='planted'),
+  planted=Planted(rows=96, test_rows=64),
+  train=Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
+  method=Method(name='reweight'),
+  measures=Measures(resamples=50),
+  scoring=Scoring(names=('ge',), epochs=1.0),
+  weighting=Weighting(z='gender', estimator='count', folds=2),
+  diet=Diet(factual=0.6, counterfactual=0.3, compare=('none',)),
+)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+  folder = tmp_path_factory.getbasetemp() / 'cache'
+  monkeypatch.setenv('FAIRJAX_CACHE', str(folder))
+
+
+@pytest.fixture(scope='module')
+def tables():
+  return planted.load(SMALL)
+
+
+def of(name: str, **method) -> Config:
+  return dataclasses.replace(SMALL, method=Method(name=name, **method))
+
+
+@pytest.mark.parametrize(
+  'name', ('augment+reweight', 'balance + augment + reweight', 'blind+augment')
+)
+def test_a_chain_is_its_methods_in_turn(name, tables, tmp_path):
+  log = Log(tmp_path)
+  made = stages.mitigate(of(name), tables, log)
+  expect, notes = tables, []
+  for one in name.split('+'):
+    expect = find(METHODS, 'method', one.strip())(expect, of(one))
+  for split, table in expect.items():
+    pd.testing.assert_frame_equal(made[split], table)
+  train = made['train']
+  assert train['id'].is_unique and set(train['origin']) > {'twin'}
+  if 'reweight' in name:
+    every = pd.concat([made['train'], made['valid']])
+    assert every.groupby('label')['weight'].mean().tolist() == pytest.approx(
+      [1, 1]
+    )
+  notes = stages.notes(made)
+  assert len(set(notes)) >= name.count('+')
+  assert any('joined' in note for note in notes)
+  if 'balance' in name:
+    assert any('→' in note for note in notes)
+
+
+def test_a_blind_link_blinds_the_tests(tables):
+  sets = {'test': tables['test']}
+  seen = stages.as_read(of('augment+blind'), sets)['test']
+  whole = stages.as_read(of('blind'), sets)['test']
+  assert seen['text'].tolist() == whole['text'].tolist()
+  assert seen['text'].tolist() != tables['test']['text'].tolist()
+  assert stages.as_read(of('augment+reweight'), sets) is sets
+
+
+def test_an_unknown_link_is_one_sentence(tables, tmp_path):
+  with pytest.raises(UserError, match=r"no method named 'reweigh'.*'reweight'"):
+    stages.mitigate(of('augment+reweigh'), tables, Log(tmp_path))
+  with pytest.raises(UserError, match="no method named ''"):
+    stages.mitigate(of('augment+'), tables, Log(tmp_path))
+  with pytest.raises(UserError, match="no method named 'none'"):
+    compare.variant(SMALL, 'augment+none:ratio=0.5')
+  own = compare.variant(SMALL, 'augment+reweight:ratio=0.5')
+  assert (own.method.name, own.method.ratio) == ('augment+reweight', 0.5)
+
+
+@pytest.mark.parametrize('augmented', (False, True))
+def test_weights_reach_a_transformer(augmented, tmp_path):
+  """Recipe weighting with an encoder, and after augmentation."""
+  config = dataclasses.replace(
+    SMALL,
+    seeds=1,
+    method=Method(name='augment' if augmented else 'none', ratio=0.5),
+    weighting=dataclasses.replace(SMALL.weighting, rows=('baseline', 'weight')),
+  )
+  results = weighting.run(config, tmp_path)
+  made = artefacts.read_table(tmp_path / 'weights.parquet')
+  assert made['weight'].std() > 0.1
+  assert made['id'].str.endswith('~twin').any() == augmented
+  baseline, weight = (
+    artefacts.read_table(tmp_path / 'rows' / f'{row}.parquet')
+    for row in ('baseline', 'weight')
+  )
+  assert (baseline['p0'] != weight['p0']).any()
+  assert results['weights']['rows'] == len(made)
+
+
+def test_weights_are_given_once():
+  with pytest.raises(UserError, match='leave reweight out of'):
+    weighting.check(of('augment+reweight'))
+
+
+# Diets
+
+
+@pytest.fixture(scope='module')
+def pantry(tmp_path_factory):
+  folder = tmp_path_factory.mktemp('pantry')
+  with Log(folder) as log:
+    return diets.stock(SMALL, folder, log, ['healthy_random'])
+
+
+def taken_of(pantry, **options):
+  return diet.rows(
+    pantry.tables['train'],
+    pantry.scores,
+    'healthy_random',
+    (0.6, 0.3),
+    dataclasses.replace(SMALL, diet=Diet(**options)),
+    [0, 1],
+  )
+
+
+def test_weights_are_those_of_each_seeds_diet(pantry):
+  """Against reweight on the table that a seed trains on."""
+  taken = taken_of(pantry)
+  made = diets.weighed(SMALL, pantry, taken)
+  assert made.pool.weight.shape == (2, 2 * 96)
+  for seed in (0, 1):
+    table = pantry.every.iloc[taken[seed]]
+    assert table['id'].is_unique
+    expect = reweight({'train': table, 'valid': pantry.tables['valid']}, SMALL)
+    for pool, split in (
+      (made.pool.weight[seed, taken[seed]], 'train'),
+      (made.valid.weight[seed], 'valid'),
+    ):
+      np.testing.assert_allclose(pool, expect[split]['weight'], rtol=1e-6)
+  assert (made.pool.weight[0] != made.pool.weight[1]).any()
+  assert diets.weighed(of('none'), pantry, taken) is pantry
+  drawn = diets.weighed(SMALL, pantry, taken_of(pantry, replacement=True))
+  assert (drawn.pool.weight > 0).all()
+
+
+@pytest.mark.parametrize('accumulate', (1, 2))
+def test_each_seed_reads_its_own_weights(pantry, accumulate):
+  """The weight of every place of every batch, one by one."""
+  taken = taken_of(pantry)
+  pool = diets.weighed(SMALL, pantry, taken).pool
+  plan = batches.layout(pool.tokens.lengths, 16, 1, accumulate, 2)
+  source = batches.Batches(pool, taken, [0, 1], plan, accumulate)
+  for step in range(2 * source.steps_per_epoch):
+    batch = source[step]
+    for seed in (0, 1):
+      example = batch['example'][seed]
+      for index, weight in zip(example.flat, batch['weight'][seed].flat):
+        expect = pool.weight[seed, index] if index >= 0 else 0
+        assert weight == expect
+
+
+def test_the_diets_losses_are_weighted(pantry, tmp_path):
+  """A weight of 2 for one class in validation, against a loss by hand."""
+  taken = taken_of(pantry)
+  own = diets.weighed(SMALL, pantry, taken)
+  seen = []
+  for one, name in ((pantry, 'plain'), (own, 'weighed')):
+    with Log(tmp_path / name) as log:
+      fitted = stages.train(
+        SMALL, one.ready, one.pool, one.valid, tmp_path, log, taken
+      )
+    logits = loop.predict(
+      one.ready.model, fitted.params, one.valid, one.ready.place
+    ).astype(float)
+    chance = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    rows = np.arange(len(one.valid.label))
+    nll = -np.log(chance[:, rows, one.valid.label])
+    loss = [row['loss'] for row in fitted.history]
+    expect = (nll * one.valid.weight).mean(-1)
+    np.testing.assert_allclose(loss, expect, rtol=1e-4)
+    seen.append(logits)
+  assert np.abs(seen[0] - seen[1]).max() > 1e-4
+
+
+@pytest.mark.slow
+def test_a_weighted_diet_from_end_to_end(tmp_path):
+  results = diets.run(SMALL, tmp_path)
+  for facts in results['diets'].values():
+    assert 0 < facts['effective'] < facts['total']
+  assert 'effective' in (tmp_path / 'report.html').read_text()
+
+
+def test_a_grid_knows_its_weights(pantry):
+  """Other weights are other cells."""
+  config = dataclasses.replace(SMALL, grid=Grid(rankings=('healthy_random',)))
+  taken = taken_of(pantry)
+  keys = {
+    rank.key(one, pantry, pantry.sets, taken)
+    for one in (
+      config,
+      dataclasses.replace(config, method=Method()),
+      dataclasses.replace(config, weighting=Weighting(z='terms')),
+    )
+  }
+  assert len(keys) == 3
+
+
+def test_other_methods_are_no_diet(tmp_path):
+  with pytest.raises(UserError, match="'augment', but a diet chooses rows"):
+    diets.run(of('augment'), tmp_path)
