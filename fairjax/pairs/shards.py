@@ -40,6 +40,24 @@ def rewrite(
   return counts
 
 
+def read(source: pathlib.Path, column: str = 'text') -> Iterator[list[str]]:
+  """The texts of a shard, block by block; those of a .txt are its lines."""
+  if source.suffix == '.parquet':
+    start = 0
+    with _open(source, column) as file:
+      for batch in file.iter_batches(_ROWS, columns=[column]):
+        yield _column(source, batch, 0, column, start)
+        start += batch.num_rows
+    return
+  start = 0
+  for block in _blocks(source):
+    if source.suffix == '.txt':
+      yield [line.rstrip('\r\n') for line in block]
+    else:
+      yield [text for _, text in _parsed(source, block, column, start)]
+    start += len(block)
+
+
 def _count(counts: dict[str, int], swapped: Swapped) -> None:
   counts['rows'] += len(swapped.texts)
   counts['changed'] += sum(map(bool, swapped.spans))
@@ -69,8 +87,8 @@ def _plain(source, block, run, column, both, counts) -> Iterator[str]:
       yield new + end if not both or end else '\n' + new
 
 
-def _objects(source, block, run, column, both, counts) -> Iterator[str]:
-  start = counts['rows']
+def _parsed(source, block, column, start) -> list[tuple[dict, str]]:
+  """Each line's object and its text; `start` lines came before the block."""
   rows = []
   for number, line in enumerate(block, start + 1):
     try:
@@ -85,6 +103,11 @@ def _objects(source, block, run, column, both, counts) -> Iterator[str]:
       raise UserError(
         f'{source}, line {number} has no text in {column!r} but {rows[-1][1]!r}'
       )
+  return rows
+
+
+def _objects(source, block, run, column, both, counts) -> Iterator[str]:
+  rows = _parsed(source, block, column, counts['rows'])
   swapped = run([text for _, text in rows])
   _count(counts, swapped)
   for line, (row, _), new, spans in zip(
@@ -97,7 +120,8 @@ def _objects(source, block, run, column, both, counts) -> Iterator[str]:
       yield json.dumps({**row, column: new}, ensure_ascii=False) + '\n'
 
 
-def _parquet(source, target, run, column, both, counts) -> None:
+def _open(source, column):
+  """A parquet file that has the column."""
   import pyarrow as pa
   import pyarrow.parquet as pq
 
@@ -105,21 +129,34 @@ def _parquet(source, target, run, column, both, counts) -> None:
     file = pq.ParquetFile(source)
   except pa.ArrowInvalid as error:
     raise UserError(f'{source} is not a parquet file: {error}') from error
-  with file:
+  names = file.schema_arrow.names
+  if column not in names:
+    file.close()
+    raise UserError(
+      f'{source} has no column {column!r}; it has {", ".join(names)}'
+    )
+  return file
+
+
+def _column(source, batch, at, column, start) -> list[str]:
+  """The texts of column number `at`; `start` rows came before the batch."""
+  texts = batch.column(at).to_pylist()
+  if not all(isinstance(text, str) for text in texts):
+    wrong = [isinstance(text, str) for text in texts].index(False)
+    raise UserError(f'{source}, row {start + wrong} has no text in {column!r}')
+  return texts
+
+
+def _parquet(source, target, run, column, both, counts) -> None:
+  import pyarrow as pa
+  import pyarrow.parquet as pq
+
+  with _open(source, column) as file:
     schema = file.schema_arrow
-    if column not in schema.names:
-      raise UserError(
-        f'{source} has no column {column!r}; it has {", ".join(schema.names)}'
-      )
     at = schema.names.index(column)
     with pq.ParquetWriter(target, schema) as writer:
       for batch in file.iter_batches(_ROWS):
-        texts = batch.column(at).to_pylist()
-        if not all(isinstance(text, str) for text in texts):
-          wrong = [isinstance(text, str) for text in texts].index(False)
-          raise UserError(
-            f'{source}, row {counts["rows"] + wrong} has no text in {column!r}'
-          )
+        texts = _column(source, batch, at, column, counts['rows'])
         swapped = run(texts)
         _count(counts, swapped)
         twins = batch.set_column(
