@@ -193,10 +193,11 @@ def notes(found: dict[str, dict], tests: list[dict]) -> list[str]:
     losses = over_examples(tests, one, 'auc')
     for name, gain in gains.items():
       low, high = gain['difference']['low'], gain['difference']['high']
-      limits = [LIMITS.get(one, '') for one in chain(name.split(':')[0])]
+      methods = re.split(r'\s*\+\s*', name.split(':')[0])
       if low is not None and low <= 0:
         what = 'lowers dp' if high < 0 else 'does not raise dp for sure'
-        out.append(f'{name}, {one}: {what}: {"; ".join(limits)}')
+        why = '; '.join(LIMITS[m] for m in methods if m in LIMITS)
+        out.append(f'{name}, {one}: {what}: {why}')
       lost = losses.get(name, {'difference': {}})['difference'].get('high')
       if lost is not None and lost < 0:
         out.append(f'{name}, {one}: loses auc, more than chance would')
