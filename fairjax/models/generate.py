@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from fairjax.data import tokens as data_tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import beam, decode, speculate
+from fairjax.models import beam, decode, special, speculate
 from fairjax.models.bart import check_lengths
 from fairjax.models.decode import Options, Rules, State
 
@@ -340,20 +340,9 @@ def _check(
   module: nn.Module, params: dict, sources: Ragged, options: Options
 ) -> None:
   shape = module.shape
-  rows = params['word']['embedding'].shape[0]
-  if rows != shape.vocab:
-    raise UserError(
-      f'the weights have {rows} tokens and config.json {shape.vocab}; take '
-      'both from one folder'
-    )
+  special.check_fits(params, shape.vocab)
   check_lengths(sources.lengths, shape, 'text')
-  if len(sources.flat) and sources.flat.max() >= shape.vocab:
-    place = int(np.argmax(sources.flat))
-    text = int(np.searchsorted(sources.offsets, place, 'right')) - 1
-    raise UserError(
-      f'text {text} has the token {sources.flat[place]}, but the model knows '
-      f'{shape.vocab}; its tokenizer is that of another model'
-    )
+  special.check_known(sources, shape.vocab)
   for name in ('forced_bos', 'forced_eos'):
     token = getattr(options, name)
     if token is not None and not 0 <= token < shape.vocab:

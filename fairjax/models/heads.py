@@ -75,21 +75,25 @@ class MaskedLM(nn.Module):
   """Scores of every token at every place, float32 [r, t, v].
 
   dense, activation, norm, then the word embeddings as output layer (or a
-  decoder of its own where the shape says the two are not tied).
+  decoder of its own where the shape says the two are not tied). With
+  `heads_only` the scores at one place of each example, float32 [b, 1, v]: the
+  one that the batch's `firsts` and `heads` name (models/masked.py).
   """
 
   shape: Shape
   dtype: Any = jnp.float32
   scan: bool = False
   remat: bool = False
+  heads_only: bool = False
 
   @nn.compact
   def __call__(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'r t v']:
-    s, rows = self.shape, places(batch).rows
+    s = self.shape
+    rows = head_rows(batch) if self.heads_only else places(batch).rows
     encoder = Encoder(s, self.dtype, self.scan, self.remat, name='encoder')
-    x = encoder(batch, dropout_key)
+    x = encoder(batch, dropout_key, self.heads_only)
     x = Dense(
       s.embedding, dtype=self.dtype, deviation=s.deviation, name='dense'
     )(x, rows)

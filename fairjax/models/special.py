@@ -15,6 +15,7 @@ import numpy as np
 from flax import traverse_util
 from tokenizers import AddedToken, Tokenizer
 
+from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 
 STREAM = 42  # of this file's random numbers
@@ -36,6 +37,27 @@ def check_vocabulary(tokenizer: Tokenizer, vocab: int) -> None:
     )
 
 
+def check_known(texts: Ragged, vocab: int) -> None:
+  """Stops at the first text with a token that the weights do not know."""
+  if len(texts.flat) and texts.flat.max() >= vocab:
+    place = int(np.argmax(texts.flat))
+    text = int(np.searchsorted(texts.offsets, place, 'right')) - 1
+    raise UserError(
+      f'text {text} has the token {texts.flat[place]}, but the model knows '
+      f'{vocab}; its tokenizer is that of another model'
+    )
+
+
+def check_fits(params: dict, vocab: int) -> None:
+  """Stops where the embeddings are not those that config.json speaks of."""
+  rows = _known(traverse_util.flatten_dict(params, sep='/'))
+  if rows != vocab:
+    raise UserError(
+      f'the weights have {rows} tokens and config.json {vocab}; take both from '
+      'one folder'
+    )
+
+
 def add_tokens(
   tokenizer: Tokenizer, params: dict, tokens: Sequence[str], seed: int
 ) -> tuple[dict, int]:
@@ -45,7 +67,7 @@ def add_tokens(
   Where the weights have spare rows (a padded vocabulary), these are used.
   """
   flat = traverse_util.flatten_dict(params, sep='/')
-  rows = next(len(v) for path, v in flat.items() if path.endswith(_ROWS))
+  rows = _known(flat)
   check_vocabulary(tokenizer, rows)
   fresh = [t for t in tokens if tokenizer.token_to_id(t) is None]
   tokenizer.add_special_tokens([AddedToken(t, special=True) for t in tokens])
@@ -75,6 +97,11 @@ def check_whole(tokenizer: Tokenizer, token: str) -> None:
 def resized(module: Any, vocab: int) -> Any:
   """The module for that many tokens."""
   return module.clone(shape=dataclasses.replace(module.shape, vocab=vocab))
+
+
+def _known(flat: dict[str, Any]) -> int:
+  """How many tokens the embeddings have rows for."""
+  return next(len(v) for path, v in flat.items() if path.endswith(_ROWS))
 
 
 def _grow(table: Any, size: int, ids: np.ndarray, seed: int) -> Any:

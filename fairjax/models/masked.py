@@ -1,0 +1,145 @@
+"""What a masked LM says at chosen places of texts, one place at a time.
+
+Each chosen place is a copy of its text that is read at that place only. The
+texts lie in memory once; a copy is two numbers, its text and its place, and
+becomes tokens when its batch is filled. All copies of all texts are planned
+as one packed sweep, so copies of many texts share rows. The last layer and
+the head compute the chosen place alone: `firsts` and `heads`, by which a
+classifier reads first places, name it.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Integer
+
+from fairjax.config import Mesh
+from fairjax.data import batches as packing
+from fairjax.data.tokens import Ragged
+from fairjax.models import special
+from fairjax.models.bart import check_lengths
+from fairjax.models.encoder import Batch
+from fairjax.train import mesh
+
+BATCH = 128  # copies a step
+
+
+class Copies(NamedTuple):
+  """One copy of a text for each place that is looked at."""
+
+  text: Integer[np.ndarray, ' c']
+  place: Integer[np.ndarray, ' c']  # within the text
+
+
+def every_place(texts: Ragged, chosen: np.ndarray) -> Copies:
+  """The copies of the tokens that `chosen` (bool, beside flat) names."""
+  text = np.repeat(np.arange(len(texts.lengths)), texts.lengths)[chosen]
+  return Copies(text, np.flatnonzero(chosen) - texts.offsets[text])
+
+
+def sweep(
+  texts: Ragged, copies: Copies, mask: int | None, batch: int, multiple: int
+) -> Iterator[tuple[dict, np.ndarray]]:
+  """Batches and the copies in them (-1: none); `mask` goes to their places."""
+  label = np.zeros(len(texts.lengths), np.int32)
+  pool = packing.Pool(texts, label, label.astype(np.float32))
+  lengths = texts.lengths[copies.text]
+  layout = packing.layout(lengths, batch, rows_multiple=multiple)
+  # The plan needs lengths only, so the copies are a pool without tokens.
+  bare = Ragged(texts.flat[:0], np.concatenate([[0], np.cumsum(lengths)]))
+  plan = packing.sweep(
+    packing.Pool(bare, label, label), np.arange(len(lengths)), layout
+  ).plan
+  copy = plan.example
+  shown = plan._replace(
+    example=np.where(copy >= 0, copies.text[copy], -1).astype(np.int32)
+  )
+  for step in range(len(plan.rows)):
+    host = packing.fill(pool, shown, layout, step)
+    real = np.flatnonzero(copy[step] >= 0)
+    at = plan.place[step, real] + copies.place[copy[step, real]]
+    if mask is not None:
+      host['tokens'].reshape(-1)[at] = mask
+    host['firsts'].reshape(-1)[plan.heads[step, real]] = at % layout.width
+    yield host, copy[step]
+
+
+@functools.partial(jax.jit, static_argnames='module')
+def _log_p(
+  module: nn.Module, params: dict, batch: Batch, token: Int[Array, 'b']
+) -> Float[Array, 'b']:
+  scores = jax.nn.log_softmax(module.apply({'params': params}, batch)[:, 0])
+  return jnp.take_along_axis(scores, token[:, None], axis=1)[:, 0]
+
+
+@functools.partial(jax.jit, static_argnames='module')
+def _best(
+  module: nn.Module, params: dict, batch: Batch, never: Int[Array, 'f']
+) -> Int[Array, 'b']:
+  scores = module.apply({'params': params}, batch)[:, 0]
+  return jnp.argmax(scores.at[:, never].set(-jnp.inf), axis=-1)
+
+
+def masked_logs(
+  module: nn.Module,
+  params: dict,
+  texts: Ragged,
+  copies: Copies,
+  mask: int,
+  batch: int = BATCH,
+) -> Float[np.ndarray, ' c']:
+  """log p of the token at each copy's place, that place alone masked."""
+  token = texts.flat[texts.offsets[copies.text] + copies.place]
+
+  def read(module, params, batch, which):
+    return _log_p(module, params, batch, token[which])
+
+  found = _over(module, params, texts, copies, mask, batch, read)
+  return found.astype(np.float32)
+
+
+def best_tokens(
+  module: nn.Module,
+  params: dict,
+  texts: Ragged,
+  copies: Copies,
+  never: Integer[np.ndarray, ' f'],
+  batch: int = BATCH,
+) -> Integer[np.ndarray, ' c']:
+  """The likeliest token at each copy's place but for `never`; no masking."""
+
+  def read(module, params, batch, which):
+    return _best(module, params, batch, never)
+
+  found = _over(module, params, texts, copies, None, batch, read)
+  return found.astype(np.int32)
+
+
+def _over(
+  module: Any, params, texts, copies, mask, batch, read
+) -> Float[np.ndarray, ' c']:
+  """`read` of every batch, put back in the order of the copies."""
+  special.check_fits(params, module.shape.vocab)
+  special.check_known(texts, module.shape.vocab)
+  check_lengths(texts.lengths, module.shape, 'text')
+  if not len(copies.text):
+    return np.zeros(0)
+  module = module.clone(heads_only=True)
+  place = mesh.make(Mesh(), 1)
+  params = mesh.place_everywhere(place, params)
+  parts, where = [], []
+  batches = sweep(texts, copies, mask, batch, place.shape['data'])
+  for host, which in batches:
+    on_device = mesh.place_batch(place, host, stacked=False)
+    # Dispatched, not waited for.
+    parts.append(read(module, params, on_device, np.maximum(which, 0)))
+    where.append(which)
+  values, where = np.concatenate(mesh.to_host(parts)), np.concatenate(where)
+  out = np.empty(len(copies.text))
+  out[where[where >= 0]] = values[where >= 0]
+  return out
