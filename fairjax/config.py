@@ -6,6 +6,8 @@ speaks in whole sentences.
 """
 
 import dataclasses
+import functools
+import re
 from dataclasses import field
 
 from fairjax.errors import UserError
@@ -239,95 +241,71 @@ class Config:
   weighting: Weighting = field(default_factory=Weighting)
 
 
+# What the leaves may be: words, or numbers with the remedy that is told.
+WORDS = {
+  'data.on_bad': ('error', 'drop'),
+  'corpus.backend': ('local', 'dask', 'beam', 'spmd'),
+  'net.init': ('auto', 'pretrained', 'random'),
+  'net.precision': ('auto', 'float32', 'bfloat16'),
+  'net.padding': ('pre', 'post'),
+  'train.optimizer': ('adamw', 'rmsprop'),
+  'train.schedule': ('linear', 'constant'),
+  'train.best': ('loss', 'accuracy', 'auc'),
+  'train.keep': ('best', 'last'),
+  'scoring.never': ('max', 'inf', 'zero'),
+  'weighting.formula': ('code', 'paper'),
+  'weighting.how': ('words', 'reference'),
+  'weighting.criterion': ('entropy', 'gini', 'log_loss'),
+  'weighting.estimator': ('forest', 'logistic', 'count'),
+  'method.direction': ('opposite', 'male', 'female', 'neutral'),
+}
+NUMBERS = {
+  'seeds': (lambda v: v >= 1, 'at least 1 is needed'),
+  'train.batch': (lambda v: v >= 1, 'at least 1 is needed'),
+  'train.lr': (lambda v: v > 0, 'a rate above 0 is needed'),
+  'train.epochs': (lambda v: v > 0, 'more than 0 is needed'),
+  'train.evals': (lambda v: v > 0, 'more than 0 is needed'),
+  'train.warmup': (lambda v: 0 <= v < 1, 'a share in [0, 1) is needed'),
+  'train.clip': (lambda v: v >= 0, '0 (none) or a positive norm is needed'),
+  'train.accumulate': (lambda v: v >= 1, 'at least 1 is needed'),
+  'scoring.epochs': (lambda v: v > 0, 'more than 0 is needed'),
+  'measures.resamples': (lambda v: v >= 0, '0 or more is needed'),
+  'measures.level': (lambda v: 0 < v < 1, 'a share in (0, 1), say 0.95'),
+  'planted.correlation': (lambda v: 0.5 <= v <= 1, 'a share in [0.5, 1]'),
+  'planted.noise': (lambda v: 0 <= v < 0.5, 'a share in [0, 0.5)'),
+  'weighting.folds': (lambda v: v >= 2, 'at least 2 is needed'),
+  'weighting.trees': (lambda v: v >= 1, 'at least 1 is needed'),
+  'weighting.depth': (lambda v: v >= 0, '0 (no limit) or more is needed'),
+  'weighting.clip': (lambda v: v >= 0, '0 (none) or a largest weight'),
+}
+FORMS = {
+  'scoring.at': (
+    r'end|start|epoch \d+(\.\d+)?',
+    "'end', 'start' or 'epoch K' is needed",
+  ),
+  'weighting.z': (
+    r'gender|terms|identity|columns:.*\S.*',
+    "'gender', 'terms', 'identity' or 'columns:a,b' is needed",
+  ),
+}
+
+
 def validate(config: Config) -> None:
   """Raises UserError with one sentence for the first field that is wrong."""
-  c, t = config, config.train
-  rules = [
-    (c.seeds >= 1, f'seeds is {c.seeds}; at least 1 is needed'),
-    (t.batch >= 1, f'train.batch is {t.batch}; at least 1 is needed'),
-    (t.lr > 0, f'train.lr is {t.lr}; a rate above 0 is needed'),
-    (t.epochs > 0, f'train.epochs is {t.epochs}; more than 0 is needed'),
-    (t.evals > 0, f'train.evals is {t.evals}; more than 0 is needed'),
-    (0 <= t.warmup < 1, f'train.warmup is {t.warmup}; a share in [0, 1)'),
-    (t.clip >= 0, f'train.clip is {t.clip}; 0 (none) or a positive norm'),
-    (
-      t.accumulate >= 1 and t.batch % t.accumulate == 0,
-      f'train.accumulate is {t.accumulate}; it must divide train.batch '
-      f'({t.batch})',
-    ),
-    (
-      c.measures.resamples >= 0,
-      f'measures.resamples is {c.measures.resamples}; 0 or more is needed',
-    ),
-    (
-      0 < c.measures.level < 1,
-      f'measures.level is {c.measures.level}; a share in (0, 1), say 0.95',
-    ),
-    (
-      0.5 <= c.planted.correlation <= 1,
-      f'planted.correlation is {c.planted.correlation}; a share in [0.5, 1]',
-    ),
-    (
-      0 <= c.planted.noise < 0.5,
-      f'planted.noise is {c.planted.noise}; a share in [0, 0.5)',
-    ),
-    (
-      c.weighting.folds >= 2,
-      f'weighting.folds is {c.weighting.folds}; at least 2 is needed',
-    ),
-    (
-      c.weighting.trees >= 1,
-      f'weighting.trees is {c.weighting.trees}; at least 1 is needed',
-    ),
-    (
-      c.weighting.depth >= 0,
-      f'weighting.depth is {c.weighting.depth}; 0 (no limit) or more is needed',
-    ),
-    (
-      c.weighting.clip >= 0,
-      f'weighting.clip is {c.weighting.clip}; 0 (none) or a largest weight',
-    ),
-    (
-      c.weighting.z in ('gender', 'terms', 'identity')
-      or c.weighting.z.removeprefix('columns:').strip()
-      not in ('', c.weighting.z),
-      f"weighting.z is {c.weighting.z!r}; 'gender', 'terms', 'identity' or "
-      "'columns:a,b' is needed",
-    ),
-  ]
-  for ok, sentence in rules:
-    if not ok:
-      raise UserError(sentence)
-  for name, value, allowed in (
-    ('data.on_bad', c.data.on_bad, ('error', 'drop')),
-    ('corpus.backend', c.corpus.backend, ('local', 'dask', 'beam', 'spmd')),
-    ('net.init', c.net.init, ('auto', 'pretrained', 'random')),
-    ('net.precision', c.net.precision, ('auto', 'float32', 'bfloat16')),
-    ('net.padding', c.net.padding, ('pre', 'post')),
-    ('train.optimizer', t.optimizer, ('adamw', 'rmsprop')),
-    ('train.schedule', t.schedule, ('linear', 'constant')),
-    ('train.best', t.best, ('loss', 'accuracy', 'auc')),
-    ('train.keep', t.keep, ('best', 'last')),
-    ('scoring.never', c.scoring.never, ('max', 'inf', 'zero')),
-    ('weighting.formula', c.weighting.formula, ('code', 'paper')),
-    ('weighting.how', c.weighting.how, ('words', 'reference')),
-    (
-      'weighting.criterion',
-      c.weighting.criterion,
-      ('entropy', 'gini', 'log_loss'),
-    ),
-    (
-      'weighting.estimator',
-      c.weighting.estimator,
-      ('forest', 'logistic', 'count'),
-    ),
-    (
-      'method.direction',
-      c.method.direction,
-      ('opposite', 'male', 'female', 'neutral'),
-    ),
-  ):
-    if value not in allowed:
-      raise UserError(f'{name} is {value!r}; it must be one of {allowed}')
-  if c.data.name == 'file' and not c.data.path:
+  leaf = lambda name: functools.reduce(getattr, name.split('.'), config)
+  for name, (holds, remedy) in NUMBERS.items():
+    if not holds(leaf(name)):
+      raise UserError(f'{name} is {leaf(name)}; {remedy}')
+  for name, (form, remedy) in FORMS.items():
+    if not re.fullmatch(form, leaf(name)):
+      raise UserError(f'{name} is {leaf(name)!r}; {remedy}')
+  for name, allowed in WORDS.items():
+    if leaf(name) not in allowed:
+      raise UserError(f'{name} is {leaf(name)!r}; it must be one of {allowed}')
+  if config.train.batch % config.train.accumulate:
+    raise UserError(
+      f'train.accumulate is {config.train.accumulate}; it must divide '
+      f'train.batch ({config.train.batch})'
+    )
+  if config.data.name == 'file' and not config.data.path:
     raise UserError('data.path is empty; name a file with --config.data.path')

@@ -187,7 +187,11 @@ def main(argv: list[str]) -> None:
   if len(argv) > 1:
     refuse(f'{argv[1]!r} is not a flag; see --help')
   if LIST.value:
-    show_list()
+    try:
+      show_list()
+      sys.stdout.flush()
+    except BrokenPipeError:  # `--list | head` has read enough
+      os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return
   if CONFIG.value is None:
     refuse('no --config; try --config=configs/quickstart.py, or --list')

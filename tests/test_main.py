@@ -67,6 +67,10 @@ def test_a_wrong_flag_is_one_sentence(words, parts):
     ('data.on_bad', 'ignore'),
     ('net.precision', 'float16'),
     ('scoring.never', 'often'),
+    ('scoring.at', 'epoch two'),
+    ('scoring.at', 'ends'),
+    ('scoring.epochs', 0.0),
+    ('weighting.z', 'columns: '),
     ('weighting.folds', 1),
   ],
 )
@@ -138,6 +142,20 @@ def test_help_is_quick_and_the_list_is_whole():
   listed = command('--list').stdout
   for word in ('quickstart.py', 'planted', 'augment', 'auc', 'train'):
     assert word in listed
+
+
+def test_a_list_may_be_cut_off():
+  """As `--list | head -1` does: the reader leaves before all is written."""
+  with subprocess.Popen(
+    [sys.executable, '-m', 'fairjax.main', '--list'],
+    cwd=ROOT,
+    stdout=subprocess.PIPE,
+    stderr=subprocess.PIPE,
+    text=True,
+  ) as lister:
+    lister.stdout.close()
+    assert lister.stderr.read() == ''
+  assert lister.returncode == 0
 
 
 @pytest.mark.parametrize(

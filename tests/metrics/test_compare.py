@@ -94,7 +94,9 @@ def test_t_test_is_scipys(paired):
   test = scipy.stats.ttest_rel if paired else scipy.stats.ttest_ind
   assert found['p'] == pytest.approx(test(a, b).pvalue)
   assert found['difference']['value'] == pytest.approx(a.mean() - b.mean())
-  assert found['difference']['low'] < a.mean() - b.mean()
+  low, high = test(a, b).confidence_interval(0.95)
+  assert found['difference']['low'] == pytest.approx(low)
+  assert found['difference']['high'] == pytest.approx(high)
 
 
 def test_t_test_of_one_seed_or_equal_seeds_is_undefined():
@@ -102,6 +104,22 @@ def test_t_test_of_one_seed_or_equal_seeds_is_undefined():
   assert one['p'] is None and 'two seeds' in one['difference']['note']
   same = over_seeds(np.array([0.5, 0.5]), np.array([0.6, 0.6]))
   assert same['p'] is None and 'do not differ' in same['difference']['note']
+
+
+@pytest.mark.filterwarnings('error')
+def test_t_test_of_constant_seeds_warns_of_nothing():
+  """A constant run, and constant differences but for rounding."""
+  a, b = np.array([0.7, 0.7, 0.7]), np.array([0.1, 0.2, 0.4])
+  one = over_seeds(a, b)
+  mean, error = a.mean() - b.mean(), b.std(ddof=1) / np.sqrt(2) * np.sqrt(2 / 3)
+  expect = 2 * scipy.stats.t.sf(mean / error, 4)
+  assert one['p'] == pytest.approx(expect)
+  same = over_seeds(b + 0.3, b, paired=True)
+  assert same['p'] is None and same['difference']['low'] is None
+  assert 'by the same amount' in same['difference']['note']
+  assert same['difference']['value'] == pytest.approx(0.3)
+  none = over_seeds(b, b, paired=True)
+  assert 'do not differ' in none['difference']['note']
 
 
 def test_three_classes():
