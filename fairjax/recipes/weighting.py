@@ -28,15 +28,13 @@ from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import augment, chain, reweight, supplement
 from fairjax.metrics.compare import compare
-from fairjax.report import blocks, plots
-from fairjax.report import tables as tabular
-from fairjax.train import loop, mesh
+from fairjax.report import weights as report
+from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 KINDS = ('baseline', 'weight', 'swap', 'supplement')
 LIMITS = {'0.5': '', 'eer': ' at eer'}  # thresholds, and their columns' names
 MEASURES = ('auc', 'macro_auc', 'fped', 'fned')
-MOST_TERMS = 20  # in one picture
 
 
 def run(config: Config, folder: pathlib.Path) -> dict:
@@ -87,9 +85,11 @@ def run(config: Config, folder: pathlib.Path) -> dict:
       write_predictions(
         folder / 'rows' / f'{name}.parquet', sets, chances[name]
       )
-  parts = sections(config, tables, made, results, folder)
+  parts = report.sections(
+    results, by_label(tables, made), config.measures.level, folder
+  )
   stages.publish(folder, sets, chances[ours], results, log, parts)
-  log.line(summary(config, results))
+  log.line(report.summary(results, config.measures.level))
   return results
 
 
@@ -143,6 +143,16 @@ def weigh(
     f'{made["weight"].max():.3g}, effective rows {about["effective"]:.0f}'
   )
   return made, about
+
+
+def by_label(tables: Tables, made: pd.DataFrame) -> dict[str, np.ndarray]:
+  """The weights of each label's rows."""
+  label = reweight.fitted_rows(tables).set_index('id')['label']
+  weight = made.set_index('id')['weight'].loc[label.index]
+  return {
+    f'label {c}': weight[(label == c).array].to_numpy()
+    for c in np.unique(label)
+  }
 
 
 def changed(
@@ -264,15 +274,6 @@ def tests(
   return out
 
 
-def daggers(tests: list[dict], level: float) -> set[tuple[str, str, str]]:
-  """(set, row, measure) where the t-test over seeds finds a difference."""
-  return {
-    (t['set'], t['row'], t['measure'])
-    for t in tests
-    if 't-test' in t['test'] and t['p'] is not None and t['p'] < 1 - level
-  }
-
-
 def deviations(assessed: dict) -> dict:
   """Figure 1: {set: {rate: {term: rate of the term − rate of all rows}}}."""
   out: dict[str, dict] = {}
@@ -301,125 +302,3 @@ def notes(
   if tests and not any('t-test' in t['test'] for t in tests):
     out.append('one seed allows no t-test, so no difference has a dagger')
   return list(dict.fromkeys(out))
-
-
-# Report
-
-
-def marked(config: Config, results: dict, one: str) -> list[dict]:
-  """The table of a test set, with the daggers."""
-  sure = daggers(results['tests'], config.measures.level)
-  return [
-    {
-      key: tabular.estimate(value) + '†' * ((one, line['row'], key) in sure)
-      if tabular.is_estimate(value)
-      else value
-      for key, value in line.items()
-      if key != 'set'
-    }
-    for line in results['rows']
-    if line['set'] == one
-  ]
-
-
-def summary(config: Config, results: dict) -> str:
-  """The tables on the screen."""
-  out = []
-  for one in results['sets']:
-    table = tabular.markdown(marked(config, results, one), width=150)
-    out += [f'### {one}, every row', table]
-  chance = 1 - config.measures.level
-  return '\n\n'.join([*out, f'† differs from the baseline, p < {chance:.2g}'])
-
-
-def sections(
-  config: Config,
-  tables: Tables,
-  made: pd.DataFrame,
-  results: dict,
-  folder: pathlib.Path,
-) -> list[blocks.Section]:
-  """The page's own parts: rows, terms, weights."""
-  picture = lambda name, plot, caption: _picture(folder, name, plot, caption)
-  chance = 1 - config.measures.level
-  body = ''
-  for one in results['sets']:
-    body += blocks.table(
-      marked(config, results, one),
-      caption=f'{one}: † differs from the baseline over '
-      f'{len(loop.seed_list(config))} seeds (two-sided t-test, p < '
-      f'{chance:.2g}, not adjusted for the number of tests)',
-    )
-    for rate in ('fpr', 'fnr'):
-      terms, series = _most(results['by_term'], one, rate)
-      if terms:
-        body += picture(
-          f'{rate}_by_term_{one}',
-          plots.bars(terms, series, f'Δ{rate}'),
-          f'{rate} of each term minus that of all rows of {one}, at 0.5 (the '
-          f'{len(terms)} terms farthest from 0 in the first row).',
-        )
-  return [
-    blocks.Section('Weights against the baseline', body),
-    blocks.Section(
-      'The weights', _weights(tables, made, results['weights'], picture)
-    ),
-  ]
-
-
-def _picture(folder: pathlib.Path, name: str, plot, caption: str) -> str:
-  plots.save(plot, folder / 'plots' / f'{name}.png')
-  return blocks.figure(plot, caption)
-
-
-def _most(by_term: dict, one: str, rate: str) -> tuple[list, dict]:
-  """The terms that deviate most in the first row, and each row's values."""
-  of = {n: f.get(one, {}).get(rate, {}) for n, f in by_term.items()}
-  first = next(iter(of.values()))
-  terms = sorted(first, key=lambda t: (-abs(first[t]), t))[:MOST_TERMS]
-  return terms, {n: [f.get(t) for t in terms] for n, f in of.items()}
-
-
-def _weights(tables: Tables, made: pd.DataFrame, about: dict, picture) -> str:
-  table = reweight.fitted_rows(tables)
-  label = table['label'].to_numpy()
-  weight = made.set_index('id')['weight'].loc[table['id']].to_numpy()
-  facts = ('rows', 'z', 'columns', 'distinct', 'rows_with_prior', 'estimator')
-  facts += ('folds', 'formula', 'effective', 'quantiles', 'clip', 'near_zero')
-  out = [blocks.text(warning, kind='warning') for warning in about['warnings']]
-  out += [
-    blocks.table(
-      [{'fact': k.replace('_', ' '), 'value': about[k]} for k in facts]
-    ),
-    picture(
-      'weights',
-      plots.distribution(
-        {f'label {c}': weight[label == c] for c in np.unique(label)}, 'weight'
-      ),
-      'The weights of the training and validation rows, by label.',
-    ),
-    blocks.table(
-      about['estimators'],
-      caption='The chosen estimator of P(y|z) beside the fast ones, on rows '
-      'that it was not fitted on',
-    ),
-  ]
-  terms = sorted(about['terms'], key=lambda t: -abs(t['gap']))[:MOST_TERMS]
-  if terms:
-    out.append(
-      picture(
-        'terms',
-        plots.bars(
-          [t['term'] for t in terms],
-          {
-            'unweighted': [t['gap'] for t in terms],
-            'weighted': [t['weighted_gap'] for t in terms],
-          },
-          'share in positives − share in all rows',
-        ),
-        'How much more often a term stands in positive rows than in all rows, '
-        'before and after weighting; 0 says nothing of the label.',
-      )
-    )
-    out.append(blocks.details('All terms', blocks.table(about['terms'])))
-  return '\n'.join(out)

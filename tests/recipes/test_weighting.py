@@ -15,6 +15,7 @@ from fairjax.errors import UserError
 from fairjax.methods import reweight
 from fairjax.methods.evidence import evidence
 from fairjax.recipes import weighting
+from fairjax.report.weights import daggers
 
 GLOVE = 'he she man woman her his boy girl kind rude'.split()
 
@@ -123,7 +124,7 @@ def test_daggers_are_t_tests_of_the_seeds(run):
     if test['p'] is not None:
       expect = scipy.stats.ttest_ind(ours, base).pvalue
       assert test['p'] == pytest.approx(expect, rel=1e-3, abs=1e-6)
-  marks = weighting.daggers(run['tests'], 0.95)
+  marks = daggers(run['tests'], 0.95)
   assert marks == {
     ('test', t['row'], t['measure'])
     for t in tests
