@@ -247,18 +247,19 @@ def save_tokenizer(tokenizer: Tokenizer, folder: str | os.PathLike) -> None:
 def encode(
   tokenizer: Tokenizer,
   texts: Sequence[str],
-  max_length: int,
+  max_length: int | None,
   pairs: Sequence[str] | None = None,
+  special: bool = True,
 ) -> Ragged:
   """Ids of each text (or pair), at most `max_length`, special tokens included.
 
-  A longer text loses its end but keeps the closing special token (its start,
+  None cuts nothing; without `special` no special tokens are put in. A longer text loses its end but keeps the closing special token (its start,
   if the tokenizer's own truncation is 'left'); of a pair the longer text is
   cut first. `max_length` is what the model has positions for, 2 less for
   RoBERTa and BART.
   """
   least = tokenizer.num_special_tokens_to_add(pairs is not None) + 1
-  if max_length < least:
+  if max_length is not None and max_length < least:
     raise UserError(
       f'tokens.max_length is {max_length}; at least {least} are needed for the '
       'special tokens and one of the text'
@@ -267,14 +268,16 @@ def encode(
   inputs = texts if pairs is None else list(zip(texts, pairs, strict=True))
   truncate(tokenizer, max_length)
   # A GPT-2 turns an empty text into no ids at all; a model needs one.
-  empty = tokenizer.token_to_id('<|endoftext|>') or 0
+  empty = [tokenizer.token_to_id('<|endoftext|>') or 0] if special else []
   flat, types, lengths, cut = [], [], [], []
   for start in range(0, len(inputs), CHUNK):
     try:
-      encodings = tokenizer.encode_batch_fast(inputs[start : start + CHUNK])
+      encodings = tokenizer.encode_batch_fast(
+        inputs[start : start + CHUNK], add_special_tokens=special
+      )
     except (TypeError, UnicodeError) as error:
       raise _not_text(texts if pairs is None else [*texts, *pairs]) from error
-    ids = [encoding.ids or [empty] for encoding in encodings]
+    ids = [encoding.ids or empty for encoding in encodings]
     lengths += [len(i) for i in ids]
     flat.append(np.fromiter(itertools.chain.from_iterable(ids), np.int32))
     cut += [bool(encoding.overflowing) for encoding in encodings]
@@ -291,10 +294,13 @@ def encode(
   )
 
 
-def truncate(tokenizer: Tokenizer, max_length: int) -> None:
+def truncate(tokenizer: Tokenizer, max_length: int | None) -> None:
   """No padding, and truncation on the side where the tokenizer has it."""
   side = (tokenizer.truncation or {}).get('direction', 'right')
   tokenizer.no_padding()
+  if max_length is None:
+    tokenizer.no_truncation()
+    return
   tokenizer.enable_truncation(max_length, direction=side.lower())
 
 
