@@ -179,6 +179,38 @@ def _texts(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
   return values.astype(object).where(~missing, None)
 
 
+def texts(data) -> pd.DataFrame:
+  """Ids and texts of `data.path` alone, for what needs no labels.
+
+  Of a .txt file each line is a text. A row without one stops with a sentence,
+  or is dropped where `data.on_bad` says so.
+  """
+  if pathlib.Path(data.path).suffix.lower() == '.txt':
+    path = pathlib.Path(data.path).expanduser()
+    if not path.is_file():
+      raise UserError(_missing(data.path, path))
+    lines = [line.rstrip('\r') for line in _decoded(path).split('\n')]
+    table = pd.DataFrame({'text': lines[:-1] if not lines[-1] else lines})
+    table.attrs['source'] = data.path
+    table['id'] = [str(row) for row in table.index]
+  else:
+    frame = read(data.path)
+    table = pd.DataFrame({'text': _texts(frame, data.text, 'text')})
+    table.attrs['source'] = source(frame)
+    table['id'] = [str(row) for row in frame.index]
+    if data.id:
+      table['id'] = _texts(frame, data.id, 'id')
+      _ids_once({'read': table})
+  blank = table['text'].isna() | (table['text'].fillna('').str.strip() == '')
+  if blank.any() and data.on_bad == 'error':
+    row = table.index[blank.to_numpy().argmax()]
+    raise UserError(
+      f'{data.path} has no text in row {row} (from 0); give it one, or drop '
+      'such rows with --config.data.on_bad=drop'
+    )
+  return table[~blank].reset_index(drop=True)
+
+
 def _twin(frame: pd.DataFrame, twins: pd.DataFrame, data) -> pd.Series:
   if len(frame) != len(twins):
     raise UserError(

@@ -1,21 +1,38 @@
-"""From the config's model name to a model, its tokenizer and its weights."""
+"""From the config's model name to a model, its tokenizer and its weights.
+
+`classifier` is for recipes that train one; `language_model` reads a folder
+that writes or judges texts, with its own way of decoding.
+"""
 
 import dataclasses
 import functools
 import pathlib
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import pandas as pd
 from tokenizers import Tokenizer
 
+from fairjax import artefacts
 from fairjax.config import Config
 from fairjax.data import tokens
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.models import Model, encoder, heads, hf, lstm, text_cnn, words
+from fairjax.models import (
+  Model,
+  bart,
+  encoder,
+  gpt2,
+  heads,
+  hf,
+  lstm,
+  special,
+  text_cnn,
+  words,
+)
+from fairjax.models.decode import Options
 from fairjax.train import keys
 
 WORD_MODELS = {'cnn': text_cnn.TextCNN, 'lstm': lstm.LSTM}
@@ -180,3 +197,124 @@ def find_tokenizer(
   columns = ('text', 'text_pair', 'twin')
   texts = [t for table in read for c in columns if c in table for t in table[c]]
   return learn(texts, config.tokens.vocab_size)
+
+
+class LanguageModel(NamedTuple):
+  """A folder's model that writes or judges texts."""
+
+  module: Any  # Bart, GPT2 or MaskedLM
+  params: dict
+  tokenizer: Tokenizer
+  options: Options  # how its folder wants it to decode
+
+
+def language_model(config: Config) -> LanguageModel:
+  """The BART, GPT-2 or masked LM of the config's model folder."""
+  folder = hf.find(config.model)
+  if folder is None:
+    raise UserError(
+      f'model {config.model!r} has no weights; name a model folder with '
+      '--config.model=FOLDER'
+    )
+  described = hf.read_config(folder)
+  family = described.get('model_type')
+  if family in ('bart', 'gpt2'):
+    kind, shapes = {'bart': (bart.Bart, bart), 'gpt2': (gpt2.GPT2, gpt2)}[
+      family
+    ]
+  else:
+    kind, shapes = heads.MaskedLM, encoder
+  shape = shapes.shape_from_hf(described)
+  if kind is not heads.MaskedLM:
+    shape = dataclasses.replace(shape, **_ends(folder))
+  module = kind(shape, dtype=precision(config))
+  loaded = hf.load(folder, module)
+  if kind is heads.MaskedLM and loaded.fresh:
+    raise UserError(
+      f'{folder} lacks {loaded.fresh[0]}, so it is no masked language model; '
+      'name the folder of one'
+    )
+  params = hf.complete(module, loaded.params, keys.key(0, keys.INIT))
+  tokenizer = tokens.load_tokenizer(config.tokens.tokenizer or folder)
+  special.check_vocabulary(tokenizer, module.shape.vocab)
+  return LanguageModel(module, params, tokenizer, folder_options(folder))
+
+
+# What transformers calls our options, and options that would change a text
+# but are not known here, with the values at which they do nothing.
+_OPTIONS = {
+  'max_length': 'max_length',
+  'max_new_tokens': 'max_new',
+  'min_length': 'min_length',
+  'min_new_tokens': 'min_new',
+  'num_beams': 'beams',
+  'length_penalty': 'length_penalty',
+  'early_stopping': 'early_stopping',
+  'no_repeat_ngram_size': 'no_repeat_ngram',
+  'forced_bos_token_id': 'forced_bos',
+  'forced_eos_token_id': 'forced_eos',
+}
+_UNKNOWN = {
+  'do_sample': (False,),
+  'num_beam_groups': (1,),
+  'diversity_penalty': (0.0,),
+  'penalty_alpha': (0.0,),
+  'repetition_penalty': (1.0,),
+  'encoder_repetition_penalty': (1.0,),
+  'encoder_no_repeat_ngram_size': (0,),
+  'bad_words_ids': ([],),
+  'suppress_tokens': ([],),
+  'begin_suppress_tokens': ([],),
+  'sequence_bias': ({},),
+  'exponential_decay_length_penalty': (),
+}
+
+
+def _said(folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
+  """What a folder says of decoding, and where, as transformers reads it."""
+  path = pathlib.Path(folder) / 'generation_config.json'
+  path = path if path.is_file() else path.with_name('config.json')
+  said = artefacts.read_json(path)
+  return path, {k: v for k, v in said.items() if v is not None}
+
+
+def _ends(folder: pathlib.Path) -> dict[str, int]:
+  """The tokens that begin and end what is written, where the folder says."""
+  path, said = _said(folder)
+  found = {}
+  for name, ours in (
+    ('decoder_start_token_id', 'start'),
+    ('eos_token_id', 'eos'),
+  ):
+    token = said.get(name)
+    if isinstance(token, list) and len(token) == 1:
+      token = token[0]
+    if isinstance(token, list):
+      raise UserError(
+        f'{path} has {len(token)} values of {name}; keep the one that counts'
+      )
+    if token is not None:
+      found[ours] = token
+  return found
+
+
+def folder_options(folder: pathlib.Path) -> Options:
+  """The folder's own way of decoding; what it does not say is our default."""
+  path, said = _said(folder)
+  for name, plain in _UNKNOWN.items():
+    if said.get(name) and said[name] not in plain:
+      raise UserError(
+        f'{path} sets {name} to {said[name]!r}, which is not known here; take '
+        'that line out'
+      )
+  options = {
+    ours: said[name] for name, ours in _OPTIONS.items() if name in said
+  }
+  if 'max_new' in options:  # it takes precedence
+    options.pop('max_length', None)
+  try:
+    chosen = Options(**options)
+    chosen.validate()
+  except (UserError, TypeError) as error:
+    raise UserError(f'{path}: {error}') from error
+  return chosen

@@ -517,6 +517,7 @@ def save(
 
 _FILES = [
   'config.json',
+  'generation_config.json',
   'tokenizer*',
   'vocab*',
   'merges.txt',

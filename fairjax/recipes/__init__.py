@@ -23,6 +23,9 @@ RECIPES = {
     'fairjax.recipes.weighting:run', 'instance weights against the baseline'
   ),
   'swap': Entry('fairjax.recipes.swap:run', 'the counterfactual of a text'),
+  'likelihood': Entry(
+    'fairjax.recipes.likelihood:run', 'perplexity of texts, with intervals'
+  ),
   'augment_corpus': Entry(
     'fairjax.recipes.augment_corpus:run', 'counterfactuals of whole folders'
   ),
