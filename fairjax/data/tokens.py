@@ -253,10 +253,11 @@ def encode(
 ) -> Ragged:
   """Ids of each text (or pair), at most `max_length`, special tokens included.
 
-  None cuts nothing; without `special` no special tokens are put in. A longer text loses its end but keeps the closing special token (its start,
+  A longer text loses its end but keeps the closing special token (its start,
   if the tokenizer's own truncation is 'left'); of a pair the longer text is
   cut first. `max_length` is what the model has positions for, 2 less for
-  RoBERTa and BART.
+  RoBERTa and BART; None cuts nothing. Without `special` no special tokens are
+  put in.
   """
   least = tokenizer.num_special_tokens_to_add(pairs is not None) + 1
   if max_length is not None and max_length < least:
