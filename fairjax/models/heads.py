@@ -21,6 +21,7 @@ from fairjax.models.encoder import (
 from fairjax.models.layers import (
   Dense,
   LayerNorm,
+  Rows,
   dropout,
   fold,
   identities,
@@ -77,7 +78,9 @@ class MaskedLM(nn.Module):
   dense, activation, norm, then the word embeddings as output layer (or a
   decoder of its own where the shape says the two are not tied). With
   `heads_only` the scores at one place of each example, float32 [b, 1, v]: the
-  one that the batch's `firsts` and `heads` name (models/masked.py).
+  one that the batch's `firsts` and `heads` name (models/masked.py). Where the
+  batch says `places` (columns [r, m] of the owners `asked`), the scores there
+  and nowhere else, float32 [r, m, v].
   """
 
   shape: Shape
@@ -94,6 +97,9 @@ class MaskedLM(nn.Module):
     rows = head_rows(batch) if self.heads_only else places(batch).rows
     encoder = Encoder(s, self.dtype, self.scan, self.remat, name='encoder')
     x = encoder(batch, dropout_key, self.heads_only)
+    if 'places' in batch:
+      rows = Rows(jnp.asarray(batch['asked']), rows.count)
+      x = jnp.take_along_axis(x, batch['places'][:, :, None], axis=1)
     x = Dense(
       s.embedding, dtype=self.dtype, deviation=s.deviation, name='dense'
     )(x, rows)
