@@ -80,15 +80,6 @@ def read_json(path: str | os.PathLike) -> Any:
     raise UserError(f'{path} is not valid JSON: {error}') from error
 
 
-def read_lines(path: str | os.PathLike) -> list[str]:
-  """The lines of a user's list, without blank ones."""
-  try:
-    text = pathlib.Path(path).read_text(encoding='utf-8')
-  except (OSError, UnicodeDecodeError) as error:
-    raise UserError(f'{path} cannot be read as a list: {error}') from error
-  return [line.strip() for line in text.splitlines() if line.strip()]
-
-
 def write_table(path: str | os.PathLike, table: pd.DataFrame) -> None:
   with atomic(path) as part:
     table.to_parquet(part, index=False)

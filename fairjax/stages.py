@@ -24,7 +24,8 @@ from fairjax import artefacts, data
 from fairjax.config import Config
 from fairjax.data import batches, schema, tokens
 from fairjax.data.schema import Tables
-from fairjax.data.templates import TEST_SETS, term_members
+from fairjax.data.templates import TEST_SETS
+from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
 from fairjax.methods import METHODS, READS, chain
 from fairjax.metrics.assess import assess as measure
@@ -334,7 +335,8 @@ def membership(
 ) -> tuple[np.ndarray, list[str]]:
   """Which rows belong to which group: bool [g, n] and the groups' names."""
   if config.measures.groups.startswith('terms:'):
-    terms = artefacts.read_lines(config.measures.groups[len('terms:') :])
+    path = config.measures.groups.removeprefix('terms:')
+    terms = read_terms(path, 'measures.groups')
     return term_members(list(table['text']), terms), terms
   column = config.measures.groups or 'group'
   if column not in table:

@@ -36,7 +36,6 @@ from fairjax.data.lists import (
   read_words,
 )
 from fairjax.data.terms import exclusive
-from fairjax.data.terms import term_members as term_members
 from fairjax.errors import UserError
 
 STREAM = 12  # of this file's random numbers

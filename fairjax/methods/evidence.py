@@ -13,8 +13,8 @@ from scipy import sparse
 
 import fairjax.data
 from fairjax.config import Config
+from fairjax.data.terms import count_terms, read_terms
 from fairjax.errors import UserError
-from fairjax.methods.terms import count_terms, read_terms
 from fairjax.pairs import lists
 
 # The annotations of Civil Comments, under the names of its files.

@@ -14,9 +14,9 @@ never are.
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts
 from fairjax.config import Config
 from fairjax.data.schema import Tables
+from fairjax.data.terms import read_terms
 from fairjax.errors import UserError
 from fairjax.methods import crossfit
 from fairjax.methods.evidence import Evidence, evidence
@@ -71,7 +71,7 @@ def weights(table: pd.DataFrame, config: Config) -> pd.DataFrame:
 def asked(config: Config) -> list:
   """All of the config, and of its files, that weights depend on."""
   knobs = {k: v for k, v in vars(config.weighting).items() if k != 'rows'}
-  terms = artefacts.read_lines(config.weighting.terms) if knobs['terms'] else []
+  terms = read_terms(knobs['terms']) if knobs['terms'] else []
   return [knobs, terms, config.seed, config.measures.positive]
 
 

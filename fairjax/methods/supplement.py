@@ -26,11 +26,10 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.data import files, labels
 from fairjax.data.schema import Tables
-from fairjax.data.terms import term_members
+from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
 from fairjax.methods import augment
 from fairjax.methods.evidence import OUR_TERMS
-from fairjax.methods.terms import read_terms
 
 STREAM = 34  # of this file's random numbers
 BINS = 5
