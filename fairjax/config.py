@@ -216,6 +216,27 @@ class Weighting:
 
 
 @dataclasses.dataclass
+class Pretrain:
+  """Pretraining on plain text (recipes/pretrain.py)."""
+
+  objective: str = 'mlm'  # 'mlm', 'electra', 'bart' or 'causal'
+  length: int = 128  # tokens of a packed row; train.batch counts rows
+  steps: int = 0  # optimiser steps; 0 makes train.epochs passes
+  document: str = 'blank'  # a .txt document ends at a 'blank' line or a 'line'
+  held_out: float = 0.01  # share of the documents held out, by data.split_seed
+  mask: float = 0.15  # share of the tokens masked
+  whole_word: bool = False  # mask words, not pieces of words
+  spans: float = 3.0  # bart: mean length of a masked span (Poisson)
+  permute: bool = True  # bart: put sentences in random order
+  generator: float = 0.25  # electra: the generator's width, as a share
+  weight: float = 50.0  # electra: of the discriminator's loss
+  samples: int = 8  # held-out rows shown in the report
+  dry_run: bool = False  # one small step, then the full size counted
+  tflops: float = 275.0  # dry run: peak TFLOP/s of the slice to be used
+  utilisation: float = 0.4  # dry run: share of that peak which is reached
+
+
+@dataclasses.dataclass
 class Config:
   """One run."""
 
@@ -239,6 +260,7 @@ class Config:
   diet: Diet = field(default_factory=Diet)
   grid: Grid = field(default_factory=Grid)
   weighting: Weighting = field(default_factory=Weighting)
+  pretrain: Pretrain = field(default_factory=Pretrain)
 
 
 # What the leaves may be: words, or numbers with the remedy that is told.

@@ -103,7 +103,7 @@ SILENT = (
 )
 
 
-class _Pictures:
+class Pictures:
   """Figures that go into the page and, under their names, into plots/."""
 
   def __init__(self, folder: pathlib.Path):
@@ -122,17 +122,17 @@ def report(folder: str | os.PathLike, extra: Sequence[Section] = ()) -> str:
     artefacts.read_json(folder / name) if (folder / name).exists() else None
   )
   results, config = read('results.json'), read('config.json')
-  pictures = _Pictures(folder)
+  pictures = Pictures(folder)
   level = (config or {}).get('measures', {}).get('level', 0.95)
   positive = (config or {}).get('measures', {}).get('positive', 1)
   sections = [Section('In short', _short(results, level))]
   sections += _measured(results, folder, pictures, level, positive)
   sections += extra
   sections += [
-    Section('Learning', _learning(folder, pictures)),
+    Section('Learning', learned(folder, pictures)),
     Section('Data', _hygiene(read('hygiene.json'))),
     Section('What these numbers do not say', bullets(SILENT)),
-    Section('How it was made', _made(config, read('versions.json'))),
+    Section('How it was made', made(config, read('versions.json'))),
   ]
   return page(_title(results, folder), sections)
 
@@ -293,7 +293,7 @@ def _numbers(found: Mapping) -> str:
   return '\n'.join(parts)
 
 
-def _groups(name: str, found: Mapping, pictures: _Pictures, level) -> str:
+def _groups(name: str, found: Mapping, pictures: Pictures, level) -> str:
   groups = found.get('groups') or {}
   if not groups:
     return heading('Groups') + text(
@@ -328,7 +328,7 @@ def _predictions(folder: pathlib.Path) -> pd.DataFrame | None:
   return artefacts.read_table(path) if path.exists() else None
 
 
-def _scores(name, predictions, pictures: _Pictures, positive: int) -> str:
+def _scores(name, predictions, pictures: Pictures, positive: int) -> str:
   """ROC curves and histograms of the positive class's probability."""
   if predictions is None:
     return text('predictions.parquet is missing: no curves.')
@@ -375,7 +375,7 @@ def _chances(rows: pd.DataFrame, positive: int) -> tuple[np.ndarray, str]:
   return rows[columns].to_numpy(float).T, words
 
 
-def _tests(tests: Sequence[Mapping], pictures: _Pictures) -> str:
+def _tests(tests: Sequence[Mapping], pictures: Pictures) -> str:
   """Paired comparisons: a forest of the effects, and the numbers."""
   effects = {}
   for k, test in enumerate(tests):
@@ -410,7 +410,7 @@ def _examples(examples: Sequence[Mapping]) -> str:
   return '\n'.join(parts)
 
 
-def _learning(folder: pathlib.Path, pictures: _Pictures) -> str:
+def learned(folder: pathlib.Path, pictures: Pictures) -> str:
   rows = read_rows(folder / 'metrics.jsonl')
   parts: dict[str, list] = {}
   for row in rows:
@@ -466,7 +466,7 @@ def _words(key: str) -> str:
   return key.replace('_', ' ')
 
 
-def _made(config: Mapping | None, versions: Mapping | None) -> str:
+def made(config: Mapping | None, versions: Mapping | None) -> str:
   parts = []
   if config is None:
     parts.append(text('config.json is missing: the configuration is unknown.'))
