@@ -77,7 +77,9 @@ def ours(chosen: argparse.Namespace) -> None:
   pool = batches.Pool(Ragged(flat, offsets), label, np.ones(n, np.float32))
   table = words.random_rows(chosen.words, chosen.width, 0)
   vectors = words.Vectors(table, np.ones(len(table), bool))
-  module = build.WORD_MODELS[chosen.model](*table.shape, 2, vectors)
+  kind, length, rate = build.WORD_MODELS[chosen.model]
+  shape = words.Shape(*table.shape, 2, length, rate, vectors=vectors)
+  module = kind(shape)
   model = build.word_model(module, vectors)
   train = Train(lr=1e-3, optimizer='rmsprop', clip=5.0, batch=chosen.batch)
   place = mesh.make(Mesh(), 1)
@@ -98,7 +100,7 @@ def ours(chosen: argparse.Namespace) -> None:
   }
   for i, batch in enumerate(host):
     one = {k: v[0] for k, v in batch.items()}
-    kept[f'ids{i}'] = np.asarray(ids(one, module.length, module.side)[0])
+    kept[f'ids{i}'] = np.asarray(ids(one, length, shape.side)[0])
     kept[f'label{i}'] = one['label']
   np.savez(f'{chosen.work}/start.npz', table=table, **kept)
   state = {'params': params, 'opt': start(params)}

@@ -35,7 +35,10 @@ from fairjax.models import (
 from fairjax.models.decode import Options
 from fairjax.train import keys
 
-WORD_MODELS = {'cnn': text_cnn.TextCNN, 'lstm': lstm.LSTM}
+WORD_MODELS = {  # with the length of the texts and the dropout of its paper
+  'cnn': (text_cnn.TextCNN, 250, 0.3),
+  'lstm': (lstm.LSTM, 35, 0.5),
+}
 
 
 def precision(config: Config) -> Any:
@@ -86,7 +89,7 @@ def word_classifier(
 ) -> tuple[Model, Tokenizer, int]:
   """A model of whole words, with vectors from a file or learned."""
   net = config.net
-  kind = WORD_MODELS[config.model]
+  kind, length, rate = WORD_MODELS[config.model]
   if net.init == 'pretrained':
     raise UserError(
       f'model {config.model!r} has no pretrained weights but its word vectors; '
@@ -101,22 +104,22 @@ def word_classifier(
   # Frozen vectors need no training, so words of all splits may have theirs.
   read = tables.values() if frozen else [tables['train']]
   tokenizer = find_tokenizer(config, read, None, words.train_words)
-  length = config.tokens.max_length or kind.length
+  length = config.tokens.max_length or length
   tokenizer.enable_truncation(length, direction=words.SIDES[net.padding])
   vocabulary = words.vocabulary(tokenizer)
   vectors = None
   if net.glove:
     vectors = words.load_vectors(net.glove, vocabulary, net.remove_gender)
-  module = kind(
+  shape = words.Shape(
     len(vocabulary),
     words.WIDTH if vectors is None else vectors.values.shape[1],
     classes,
-    vectors=vectors if frozen else None,
-    length=length,
-    side=net.padding,
-    rate=kind.rate if net.dropout < 0 else net.dropout,
-    dtype=precision(config),
+    length,
+    rate if net.dropout < 0 else net.dropout,
+    net.padding,
+    vectors if frozen else None,
   )
+  module = kind(shape, dtype=precision(config))
   return word_model(module, vectors), tokenizer, length
 
 
@@ -131,7 +134,8 @@ def word_model(module, vectors: words.Vectors | None) -> Model:
   def init(seed: int) -> dict:
     params = random(seed)
     if 'embed' in params:
-      table = words.random_rows(module.vocab, module.width, seed)
+      shape = module.shape
+      table = words.random_rows(shape.vocab, shape.width, seed)
       if vectors is not None:
         table[vectors.known] = vectors.values[vectors.known]
       params['embed']['embedding'] = jnp.asarray(table)

@@ -23,42 +23,29 @@ from jaxtyping import Array, Float, UInt32
 
 from fairjax.models import layers, words
 from fairjax.models.encoder import Batch, head_rows
-from fairjax.models.layers import LayerNorm, Rows, dropout, identities, owned
-from fairjax.models.text_cnn import glorot
+from fairjax.models.layers import LayerNorm, Rows
+from fairjax.models.words import glorot
 
 
 class LSTM(nn.Module):
-  """Logits float32 [b, c] of each example's first or last `length` words."""
+  """Logits float32 [b, c] of each example's words."""
 
-  vocab: int
-  width: int  # of a word's vector
-  classes: int
-  vectors: words.Vectors | None = None  # frozen; None learns them
-  length: int = 35
-  side: str = 'pre'
+  shape: words.Shape
   hidden: int = 128
-  rate: float = 0.5  # of the dropout
   dtype: Any = jnp.float32
 
   @nn.compact
   def __call__(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'b c']:
-    ids, rows = words.unpack(batch, self.length, self.side)
-    shape = (self.vocab, self.width)
-    x = words.embed(ids, rows, self.vectors, shape, self.dtype)
+    x, rows = words.read(batch, self.shape, self.dtype)
     x = glorot(4 * self.hidden, x, self.dtype, 'input')(x, rows)
-    x = Recurrent(self.hidden, self.dtype, name='recurrent')(x, rows)
+    x = Recurrent(self.hidden, self.dtype, name='recurrent')(x, rows)[:, None]
     one = head_rows(batch)
-    x = x[:, None]
     x = glorot(self.hidden, x, self.dtype, 'dense')(x, one)
     x = LayerNorm(1e-3, self.dtype, name='norm')(jax.nn.relu(x), one)
-    start = jnp.zeros_like(one.owner)
-    who = identities(jnp.asarray(batch['example']), one.owner, start)
-    x = dropout(x, self.rate, dropout_key, who)
-    # Logits are few: float32 whatever the dtype of the body.
-    x = glorot(self.classes, x, jnp.float32, 'classifier')(x, one)
-    return owned(x[:, 0], one.owner[:, 0])
+    x = words.dropout(x, batch, self.shape, dropout_key)
+    return words.scores(x, batch, self.shape)
 
 
 class Recurrent(nn.Module):

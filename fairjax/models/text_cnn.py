@@ -9,7 +9,6 @@ a Dense layer over windows of five neighbours, so that gradient norms are exact
 gives each one a row of its own.
 """
 
-import math
 from typing import Any
 
 import flax.linen as nn
@@ -19,52 +18,33 @@ from jaxtyping import Array, Float, UInt32
 
 from fairjax.models import words
 from fairjax.models.encoder import Batch, head_rows
-from fairjax.models.layers import Dense, dropout, identities, owned
+from fairjax.models.words import glorot
 
 POOLS = (5, 5, 40)
 KERNEL = 5
 
 
 class TextCNN(nn.Module):
-  """Logits float32 [b, c] of each example's first or last `length` words."""
+  """Logits float32 [b, c] of each example's words."""
 
-  vocab: int
-  width: int  # of a word's vector
-  classes: int
-  vectors: words.Vectors | None = None  # frozen; None learns them
-  length: int = 250
-  side: str = 'pre'
+  shape: words.Shape
   filters: int = 128
-  rate: float = 0.3  # of the dropout
   dtype: Any = jnp.float32
 
   @nn.compact
   def __call__(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'b c']:
-    ids, rows = words.unpack(batch, self.length, self.side)
-    shape = (self.vocab, self.width)
-    x = words.embed(ids, rows, self.vectors, shape, self.dtype)
+    x, rows = words.read(batch, self.shape, self.dtype)
     for k, size in enumerate(POOLS):
       x = neighbours(x, KERNEL)
       x = glorot(self.filters, x, self.dtype, f'conv_{k}')(x, rows)
       x = pool(jax.nn.relu(x), size)
       rows = rows.replace(owner=rows.owner[:, : x.shape[1]])
     x = x.reshape(x.shape[0], 1, -1)
-    one = head_rows(batch)
-    start = jnp.zeros_like(one.owner)
-    who = identities(jnp.asarray(batch['example']), one.owner, start)
-    x = dropout(x, self.rate, dropout_key, who)
-    x = jax.nn.relu(glorot(self.filters, x, self.dtype, 'dense')(x, one))
-    # Logits are few: float32 whatever the dtype of the body.
-    x = glorot(self.classes, x, jnp.float32, 'classifier')(x, one)
-    return owned(x[:, 0], one.owner[:, 0])
-
-
-def glorot(features: int, x: Float[Array, '*s d'], dtype: Any, name: str):
-  """A Dense whose initial kernel has the variance 2 / (inputs + outputs)."""
-  deviation = math.sqrt(2 / (x.shape[-1] + features))
-  return Dense(features, dtype=dtype, deviation=deviation, name=name)
+    x = words.dropout(x, batch, self.shape, dropout_key)
+    x = glorot(self.filters, x, self.dtype, 'dense')(x, head_rows(batch))
+    return words.scores(jax.nn.relu(x), batch, self.shape)
 
 
 def neighbours(x: Float[Array, 'b l d'], size: int) -> Float[Array, 'b l e']:

@@ -1,4 +1,4 @@
-"""What the word-level models share: vocabulary, word vectors, windows.
+"""What the word-level models share: all but the middle of the network.
 
 The models of the weighting paper read words, not pieces: URLs go, letters are
 lower-cased, whatever is neither letter nor digit separates, the most frequent
@@ -9,6 +9,7 @@ of the user's (a word and its numbers a line), or are learned.
 import collections
 import dataclasses
 import itertools
+import math
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
@@ -16,12 +17,14 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, UInt32
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from fairjax.errors import UserError
 from fairjax.methods import project
-from fairjax.models.layers import Embed, Rows
+from fairjax.models.encoder import head_rows
+from fairjax.models.layers import Dense, Embed, Rows, identities, owned
+from fairjax.models.layers import dropout as hashed_dropout
 from fairjax.pairs import lists
 
 STREAM = 41  # of this file's random numbers
@@ -182,7 +185,61 @@ def random_rows(count: int, width: int, seed: int) -> np.ndarray:
   return rows.astype(np.float32)
 
 
-# Windows
+# The two ends of a network, to be called inside a module's compact method
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+  """What a word-level model reads, and into how many classes."""
+
+  vocab: int
+  width: int  # of a word's vector
+  classes: int
+  length: int  # words of a text that are read, its first or last
+  rate: float  # of the dropout
+  side: str = 'pre'
+  vectors: Vectors | None = None  # frozen; None learns them
+
+
+def read(
+  batch: Mapping[str, Any], shape: Shape, dtype: Any
+) -> tuple[Float[Array, 'b l d'], Rows]:
+  """The word vectors of each example, in a window of its own.
+
+  Frozen vectors are no parameters; learned ones are a layer called 'embed'.
+  """
+  ids, rows = unpack(batch, shape.length, shape.side)
+  if shape.vectors is not None:
+    return jnp.asarray(shape.vectors.values).astype(dtype)[ids], rows
+  layer = Embed(shape.vocab, shape.width, dtype=dtype, name='embed')
+  return layer(ids, rows), rows
+
+
+def dropout(
+  x: Float[Array, 'b 1 d'],
+  batch: Mapping[str, Any],
+  shape: Shape,
+  key: UInt32[Array, ''] | None,
+) -> Float[Array, 'b 1 d']:
+  """Dropout of what a text became."""
+  owner = head_rows(batch).owner
+  who = identities(jnp.asarray(batch['example']), owner, jnp.zeros_like(owner))
+  return hashed_dropout(x, shape.rate, key, who)
+
+
+def scores(
+  x: Float[Array, 'b 1 d'], batch: Mapping[str, Any], shape: Shape
+) -> Float[Array, 'b c']:
+  """The last layer. Logits are few: float32 whatever the rest is."""
+  one = head_rows(batch)
+  x = glorot(shape.classes, x, jnp.float32, 'classifier')(x, one)
+  return owned(x[:, 0], one.owner[:, 0])
+
+
+def glorot(features: int, x: Float[Array, '*s d'], dtype: Any, name: str):
+  """A Dense whose initial kernel has the variance 2 / (inputs + outputs)."""
+  deviation = math.sqrt(2 / (x.shape[-1] + features))
+  return Dense(features, dtype=dtype, deviation=deviation, name=name)
 
 
 def unpack(
@@ -215,19 +272,3 @@ def unpack(
     ids, _ = look(start[:, None] + size - length + column[:length])
   real = jnp.where(example >= 0, number[:, 0], 0)
   return ids, Rows(jnp.broadcast_to(real[:, None], (b, length)), b)
-
-
-def embed(
-  ids: Int[Array, 'b l'],
-  rows: Rows,
-  vectors: Vectors | None,
-  shape: tuple[int, int],
-  dtype: Any,
-) -> Float[Array, 'b l d']:
-  """Frozen vectors, which are no parameters, or a layer called 'embed'.
-
-  To be called inside the compact method of a module.
-  """
-  if vectors is None:
-    return Embed(*shape, dtype=dtype, name='embed')(ids, rows)
-  return jnp.asarray(vectors.values).astype(dtype)[ids]

@@ -19,7 +19,8 @@ FROZEN = words.Vectors(TABLE, np.ones(VOCAB, bool))
 
 
 def made(vectors=None, side='pre', batch=PACKED):
-  module = LSTM(VOCAB, WIDTH, 2, vectors, LENGTH, side, hidden=5)
+  shape = words.Shape(VOCAB, WIDTH, 2, LENGTH, 0.5, side, vectors)
+  module = LSTM(shape, hidden=5)
   params = jax.jit(module.init)(jax.random.key(0), batch)['params']
   rng = np.random.default_rng(1)
   noise = lambda leaf: leaf + rng.normal(0, 0.2, leaf.shape).astype('float32')

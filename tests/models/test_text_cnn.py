@@ -20,7 +20,8 @@ FROZEN = words.Vectors(TABLE, np.ones(VOCAB, bool))
 
 
 def made(vectors=None, length=13, side='pre'):
-  module = TextCNN(VOCAB, WIDTH, 2, vectors, length, side, filters=4)
+  shape = words.Shape(VOCAB, WIDTH, 2, length, 0.3, side, vectors)
+  module = TextCNN(shape, filters=4)
   params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
   rng = np.random.default_rng(1)
   noise = lambda leaf: leaf + rng.normal(0, 0.2, leaf.shape).astype('float32')

@@ -14,7 +14,7 @@ from fairjax.config import Config
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import UserError
-from fairjax.models import Model, encoder, heads, layers, lstm, text_cnn
+from fairjax.models import Model, encoder, heads, layers, lstm, text_cnn, words
 from fairjax.scores.grand import grand
 from fairjax.train import loop, step
 from fairjax.train.progress import Log
@@ -48,7 +48,7 @@ def classifier(family='bert', **options) -> Model:
   return model_of(heads.Classifier(shape, 2, **options))
 
 
-WORDS = {'vocab': 50, 'width': 8, 'classes': 2, 'length': 20}
+WORDS = words.Shape(50, 8, 2, length=20, rate=0.5)
 
 
 def pool_of(lengths, seed=0) -> Pool:
@@ -127,8 +127,8 @@ def test_it_is_the_norm_of_each_examples_own_gradient(family, options, pool):
 @pytest.mark.parametrize(
   'module',
   [
-    text_cnn.TextCNN(**WORDS, filters=8),
-    lstm.LSTM(**WORDS, hidden=8),
+    text_cnn.TextCNN(WORDS, filters=8),
+    lstm.LSTM(WORDS, hidden=8),
   ],
 )
 def test_word_level_models(module):
