@@ -19,13 +19,6 @@ from fairjax import config as c
 
 
 def get_config() -> c.Config:
-  return c.Config(
-    recipe='train',
-    model='bert-base-cased',
-    seeds=5,
-    data=c.Data(name='twitter_sexism', on_bad='drop'),
-    tokens=c.Tokens(max_length=100),
-    train=c.Train(lr=1e-6, batch=64, epochs=15, patience=3),
-    measures=c.Measures(sets=('test', 'identity')),
-    method=c.Method(name='blind'),
-  )
+  config = c.shipped('train_twitter')
+  config.method = c.Method(name='blind')
+  return config

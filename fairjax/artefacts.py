@@ -8,6 +8,7 @@ configs share work.
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -125,6 +126,24 @@ def fingerprint(*parts: Any) -> str:
       digest.update(json.dumps(part, sort_keys=True, default=_plain).encode())
     digest.update(b'|')
   return digest.hexdigest()[:16]
+
+
+@functools.lru_cache(64)
+def _content(path: str, size: int, changed: int) -> str:
+  with open(path, 'rb') as file:
+    return hashlib.file_digest(file, 'sha256').hexdigest()[:16]
+
+
+def content(path: str | os.PathLike) -> str:
+  """A hash of what a user's file holds, read once as long as it stays."""
+  if not path:
+    return ''
+  try:
+    found = os.stat(pathlib.Path(path).expanduser())
+    path = os.path.realpath(pathlib.Path(path).expanduser())
+    return _content(path, found.st_size, found.st_mtime_ns)
+  except OSError as error:
+    raise UserError(f'cannot read {path}: {error.strerror}') from error
 
 
 def stage(

@@ -7,7 +7,9 @@ speaks in whole sentences.
 
 import dataclasses
 import functools
+import pathlib
 import re
+import runpy
 from dataclasses import field
 
 from fairjax.errors import UserError
@@ -261,6 +263,18 @@ class Config:
   grid: Grid = field(default_factory=Grid)
   weighting: Weighting = field(default_factory=Weighting)
   pretrain: Pretrain = field(default_factory=Pretrain)
+
+
+def config_folder() -> pathlib.Path:
+  """Where the shipped configs are: in the package, or beside it."""
+  package = pathlib.Path(__file__).parent
+  inside = package / 'configs'
+  return inside if inside.is_dir() else package.parent / 'configs'
+
+
+def shipped(name: str) -> Config:
+  """The config of a shipped file, for another one to change."""
+  return runpy.run_path(str(config_folder() / f'{name}.py'))['get_config']()
 
 
 # What the leaves may be: words, or numbers with the remedy that is told.

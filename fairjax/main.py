@@ -21,8 +21,7 @@ import sys
 from absl import app, flags, logging
 from ml_collections import config_flags
 
-import fairjax
-from fairjax.config import Config, validate
+from fairjax.config import Config, config_folder, validate
 from fairjax.errors import Interrupted, UserError
 
 MISTAKE, RESUME = 2, 75  # exit codes
@@ -41,13 +40,6 @@ ADDRESS = flags.DEFINE_string(
 )
 PROCESSES = flags.DEFINE_integer('num_processes', 0, 'How many processes.')
 PROCESS = flags.DEFINE_integer('process_id', -1, 'Which one, from 0.')
-
-
-def config_folder() -> pathlib.Path:
-  """Where the shipped configs are: in the package, or beside it."""
-  package = pathlib.Path(fairjax.__file__).parent
-  inside = package / 'configs'
-  return inside if inside.is_dir() else package.parent / 'configs'
 
 
 def find_config(name: str) -> str:

@@ -177,6 +177,7 @@ def train(
     'all' if rows is None else np.asarray(rows),
     [config.model, config.seeds, config.seed, list(snapshots)],
     config.net,
+    artefacts.content(config.net.glove),
     config.tokens,
     config.train,
   )

@@ -193,6 +193,7 @@ def key(
     ),
     [config.model, config.seeds, config.seed, list(measured)],
     config.net,
+    artefacts.content(config.net.glove),
     config.tokens,
     config.train,
     config.measures,

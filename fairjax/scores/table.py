@@ -182,6 +182,7 @@ def probe(
     _content(tables['valid']),
     [config.model, loop.seed_list(config), config.measures.positive],
     config.net,
+    artefacts.content(config.net.glove),
     config.tokens,
     config.scoring,
     run.train,

@@ -156,6 +156,27 @@ def test_weights_are_an_artefact_and_reach_the_training(config, folder, run):
   assert 'weight' not in weighting.changed(config, tables, made, 'baseline')
 
 
+def test_another_glove_file_of_that_name_is_another_training(config, folder):
+  """A fit is taken over only where the vectors are those it was made from."""
+  path = folder / 'vectors.txt'
+  path.write_text('he 1 0\nshe 0 1\nrude 1 1\n')
+  own = dataclasses.replace(
+    config,
+    seeds=1,
+    net=Net(glove=str(path)),
+    train=dataclasses.replace(config.train, epochs=1),
+    weighting=dataclasses.replace(config.weighting, rows=('baseline',)),
+  )
+  fits = folder / 'vectors' / 'training'
+  for text, count in (
+    ('he 1 0\nshe 0 1\nrude 1 1\n', 1),
+    ('he 1 0\nshe 0 1\nrude 1 2\n', 2),
+  ):
+    path.write_text(text)
+    weighting.run(own, folder / 'vectors')
+    assert len(list(fits.iterdir())) == count
+
+
 def test_no_weight_is_the_baseline(config, folder, run):
   """Weights of 1 give the baseline's predictions, to the bit."""
   log = stages.Log(folder / 'log')
