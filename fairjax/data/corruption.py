@@ -70,7 +70,7 @@ def vocabulary(tokenizer: Tokenizer) -> Vocabulary:
   return Vocabulary(
     size,
     known(found, -1),
-    known(pads, 0),
+    known(pads, last[0]),
     first,
     last,
     special,

@@ -29,4 +29,7 @@ RECIPES = {
   'augment_corpus': Entry(
     'fairjax.recipes.augment_corpus:run', 'counterfactuals of whole folders'
   ),
+  'pretrain': Entry(
+    'fairjax.recipes.pretrain:run', 'a language model, from plain text'
+  ),
 }

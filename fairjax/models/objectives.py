@@ -1,0 +1,194 @@
+"""What pretraining minimises, as plain functions of a model and a batch.
+
+Each objective returns its terms by name: losses at the places asked, and
+whose places they are. Training minimises Σ share · loss; evaluation sums the
+same terms over the pieces of each document. A term without a share is only
+measured. The batches are those of data/corruption.py.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, UInt32
+
+from fairjax.models import Model, causal
+from fairjax.models.encoder import Batch, places
+from fairjax.models.heads import Discriminator, MaskedLM
+from fairjax.models.layers import GOLDEN, fold, mix
+from fairjax.train.step import Loss
+
+# Uses of the dropout key, out of the way of the layers' and the heads'.
+_SAMPLE, _JUDGE = 1 << 21, 1 << 22
+# The embeddings that generator and discriminator have in common.
+SHARED = ('word', 'position', 'type', 'norm')
+
+
+class Term(NamedTuple):
+  losses: Float[Array, 'r m']
+  owner: Int[Array, 'r m']  # 0 where nothing is asked
+  share: Float[Array, ''] | None  # what a loss counts; None: only measured
+
+
+Terms = dict[str, Term]
+
+
+def masked(model: Model, params: Any, batch: Batch, key) -> Terms:
+  """-log p(token) at the masked places (BERT, RoBERTa)."""
+  logits = model.apply(params, batch, key)
+  losses = causal.token_losses(logits, batch['labels'])
+  return {'loss': Term(losses, batch['asked'], batch['share'])}
+
+
+def continued(model: Model, params: Any, batch: Batch, key) -> Terms:
+  """-log p(next token), within each piece (GPT-2)."""
+  labels, owner = causal.following(batch)
+  losses = causal.token_losses(model.apply(params, batch, key), labels)
+  return {'loss': Term(losses, owner, batch['share'])}
+
+
+def denoised(model: Model, params: Any, batch: Batch, key) -> Terms:
+  """-log p(target token), given the corrupted source (BART)."""
+  logits = model.apply(params, batch, key)
+  losses = causal.token_losses(logits, batch['target'])
+  return {'loss': Term(losses, batch['target_owner'], batch['share'])}
+
+
+class Pair(NamedTuple):
+  """ELECTRA's two models."""
+
+  generator: MaskedLM
+  discriminator: Discriminator
+
+
+def shared(params: dict) -> dict:
+  """The generator's parameters with the discriminator's embeddings."""
+  ours, theirs = params['generator'], params['discriminator']['encoder']
+  common = {name: theirs[name] for name in SHARED}
+  return {**ours, 'encoder': {**ours['encoder'], **common}}
+
+
+def separated(params: dict) -> dict:
+  """The generator's parameters without what it does not own."""
+  own = {k: v for k, v in params['encoder'].items() if k not in SHARED}
+  return {**params, 'encoder': own}
+
+
+def sample(
+  logits: Float[Array, 'r m v'],
+  identity: UInt32[Array, 'r m'],
+  key: UInt32[Array, ''],
+) -> Int[Array, 'r m']:
+  """A token from each softmax: argmax of logits and Gumbel noise.
+
+  The noise is a hash of (key, place, token), so where a place lies in the
+  batch does not matter.
+  """
+  token = jax.lax.iota(jnp.uint32, logits.shape[-1]) * jnp.uint32(GOLDEN)
+  bits = mix(mix(identity ^ key)[..., None] + token)
+  # 23 bits and a half: never 0 or 1, and exact in float32.
+  uniform = ((bits >> 9).astype(jnp.float32) + 0.5) * 2.0**-23
+  return jnp.argmax(logits - jnp.log(-jnp.log(uniform)), axis=-1)
+
+
+def replaced(
+  batch: Batch, drawn: Int[Array, 'r m']
+) -> tuple[Int[Array, 'r t'], Int[Array, 'r t']]:
+  """The original tokens, and those with `drawn` at the places asked."""
+  tokens, columns = jnp.asarray(batch['tokens']), batch['places']
+  row = jnp.arange(tokens.shape[0])[:, None]
+  now = tokens[row, columns]
+  # Added, not set: the slots without a question all name column 0.
+  put = lambda new: tokens.at[row, columns].add(
+    jnp.where(batch['asked'] > 0, new - now, 0)
+  )
+  return put(batch['labels']), put(drawn.astype(tokens.dtype))
+
+
+class Judged(NamedTuple):
+  """What passes between generator and discriminator."""
+
+  logits: Float[Array, 'r m v']  # of the generator
+  original: Int[Array, 'r t']
+  read: Int[Array, 'r t']  # with the generator's tokens
+  scores: Float[Array, 'r t']  # above 0 for 'replaced'
+
+
+def judge(model: Model, params: Any, batch: Batch, key) -> Judged:
+  """The generator fills the masks, the discriminator judges every token.
+
+  Without a key (evaluation) the samples are those of key 0.
+  """
+  generator, discriminator = model.module
+  logits = generator.apply({'params': shared(params)}, batch, key)
+  identity = jnp.take_along_axis(
+    places(batch).identity, batch['places'], axis=1
+  )
+  noise = jnp.uint32(0) if key is None else fold(key, _SAMPLE)
+  drawn = sample(jax.lax.stop_gradient(logits), identity, noise)
+  original, read = replaced(batch, drawn)
+  scores = discriminator.apply(
+    {'params': params['discriminator']},
+    {**batch, 'tokens': read},
+    fold(key, _JUDGE),
+  )
+  return Judged(logits, original, read, scores)
+
+
+def detected(model: Model, params: Any, batch: Batch, key) -> Terms:
+  """Replaced-token detection (ELECTRA, arXiv:2003.10555).
+
+  The masked LM's loss of the generator, and of the discriminator -log p(right
+  verdict) at every token; `found` and `false_alarms` are the shares flagged
+  of replaced and of original tokens.
+  """
+  logits, original, read, scores = judge(model, params, batch, key)
+  losses = causal.token_losses(logits, batch['labels'])
+  wrong, owner = read != original, jnp.asarray(batch['owner'])
+  judged = optax.sigmoid_binary_cross_entropy(scores, wrong)
+  flagged = (scores > 0).astype(jnp.float32)
+  found, alarm = (jnp.where(these, owner, 0) for these in (wrong, ~wrong))
+  return {
+    'generator_loss': Term(losses, batch['asked'], batch['share']),
+    'detection_loss': Term(judged, owner, batch['judged_share']),
+    'found': Term(flagged, found, None),
+    'false_alarms': Term(flagged, alarm, None),
+  }
+
+
+def _one(batch: Batch) -> Float[Array, '']:
+  return jnp.float32(1)  # the shares have divided already
+
+
+@functools.cache
+def loss(objective) -> Loss:
+  """Σ share · loss over the terms and the places asked."""
+
+  def total(model, params, batch, key):
+    return sum(
+      term.share * jnp.sum(jnp.where(term.owner > 0, term.losses, 0.0))
+      for term in objective(model, params, batch, key).values()
+      if term.share is not None
+    )
+
+  return Loss(total, _one)
+
+
+@functools.lru_cache(maxsize=8)
+def measured(model: Model, objective) -> Model:
+  """The model whose output is, for each piece, sums and counts [b, 2 k].
+
+  In the order of the terms: the sum of the first, of the second, …, then the
+  number of places asked by each.
+  """
+
+  def apply(params, batch, key=None):
+    terms, b = objective(model, params, batch, key), len(batch['example'])
+    sums = lambda a, owner: causal.example_sums(a, owner, b)
+    each = [sums(t.losses, t.owner) for t in terms.values()]
+    each += [sums(jnp.ones_like(t.losses), t.owner) for t in terms.values()]
+    return jnp.stack(each, axis=-1)
+
+  return model._replace(apply=apply)

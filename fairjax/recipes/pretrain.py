@@ -1,0 +1,416 @@
+"""A language model from plain text: masked, denoised, detected or continued.
+
+    text → tokens → full rows → corrupted → model → held-out perplexity → report
+
+The text is read once and tokenised once (data/texts.py), rows are full and
+pieces of different documents do not see each other (data/rows.py), what is
+masked is a function of (seed, step) (data/corruption.py). Training is the one
+`fit` of the house, so it restarts to the same bits. What comes out is a
+folder that transformers loads and that --config.model=FOLDER goes on from.
+"""
+
+import dataclasses
+import functools
+import math
+import pathlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import numpy as np
+from tokenizers import Tokenizer
+
+from fairjax import artefacts, stages
+from fairjax.config import Config
+from fairjax.data import corruption, rows, texts, tokens
+from fairjax.errors import UserError
+from fairjax.metrics import intervals
+from fairjax.models import Model, build, objectives, pretraining
+from fairjax.report import blocks, page, samples, tables
+from fairjax.train import loop, mesh, step
+from fairjax.train.progress import Log
+
+
+class Objective(NamedTuple):
+  """How a text is corrupted, what is asked of whom, and what to call it."""
+
+  about: str
+  model: Callable  # model(config, vocabulary) -> Model
+  terms: Callable  # a function of models/objectives.py
+  names: tuple[str, ...]  # of those terms; the first gives the perplexity
+  corrupt: Callable  # a function of data/corruption.py
+  options: dict[str, str]  # its keywords, by fields of config.pretrain
+  samples: Callable  # a function of report/samples.py
+  closed: bool = True  # a text cut at the end of a row is closed all the same
+
+
+OBJECTIVES = {
+  'mlm': Objective(
+    'masked tokens, from both sides',
+    pretraining.masked_lm,
+    objectives.masked,
+    ('loss',),
+    corruption.masked,
+    {'share': 'mask', 'whole_word': 'whole_word'},
+    samples.masked,
+  ),
+  'electra': Objective(
+    'masked tokens (the generator), from both sides',
+    pretraining.detector,
+    objectives.detected,
+    ('generator_loss', 'detection_loss', 'found', 'false_alarms'),
+    corruption.hidden,
+    {'share': 'mask', 'whole_word': 'whole_word', 'weight': 'weight'},
+    samples.detected,
+  ),
+  'bart': Objective(
+    'all tokens, from those before them and the corrupted text',
+    pretraining.denoiser,
+    objectives.denoised,
+    ('loss',),
+    corruption.denoised,
+    {
+      'share': 'mask',
+      'mean': 'spans',
+      'permute': 'permute',
+      'whole_word': 'whole_word',
+    },
+    samples.denoised,
+  ),
+  'causal': Objective(
+    'all tokens, from those before them',
+    pretraining.next_token,
+    objectives.continued,
+    ('loss',),
+    corruption.continued,
+    {},
+    samples.continued,
+    closed=False,
+  ),
+}
+
+
+class Text(NamedTuple):
+  """The corpus as rows to train on and rows held out."""
+
+  tokenizer: Tokenizer
+  words: corruption.Vocabulary
+  train: rows.Rows
+  valid: rows.HeldOut
+  corrupt: rows.Corrupt
+  made_from: str  # fingerprint of the corpus and its tokens
+  facts: dict[str, int]
+
+
+def run(config: Config, folder: pathlib.Path) -> dict:
+  """config → text → model → fit → held-out measures → samples → report."""
+  if config.train.track:
+    raise UserError(
+      'train.track follows examples of a classifier; leave it off to pretrain'
+    )
+  if config.pretrain.dry_run:
+    from fairjax.recipes import pretrain_size
+
+    return pretrain_size.run(config, folder)
+  log = Log(folder, config, main=mesh.is_main())
+  place = mesh.make(config.mesh, config.seeds)
+  objective = OBJECTIVES[config.pretrain.objective]
+  text = read(config, place.shape['data'], log)
+  model = objective.model(config, text.words)
+  ready = stages.Ready(
+    model, text.tokenizer, config.pretrain.length, text.words.size, place
+  )
+  log.line(f'model {config.model}: {parameters(model):,} parameters')
+  fitted = fit(config, text, ready, folder, log)
+  results = measure(config, text, ready, fitted)
+  save(config, ready, fitted.params, folder / 'export')
+  log.line(f'models for transformers: {folder / "export"}')
+  params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(fitted.params))
+  results['samples'] = objective.samples(
+    ready, params, text.valid, text.words, config.pretrain.samples
+  )
+  publish(config, results, folder, log)
+  return results
+
+
+def read(config: Config, multiple: int, log: Log) -> Text:
+  """The corpus, its tokenizer and its rows."""
+  options, data = config.pretrain, config.data
+  objective = OBJECTIVES[options.objective]
+  if not data.path:
+    raise UserError(
+      'data.path is empty; name a folder of text with --config.data.path'
+    )
+  cache = artefacts.cache_folder() / 'pretrain'
+  source = texts.find(data.path, data.text, options.document == 'blank')
+  tokenizer = find_tokenizer(config, source, cache)
+  words = corruption.vocabulary(tokenizer)
+  check_vocabulary(options.objective, words)
+  store = texts.store(source, tokenizer, cache)
+  parts = texts.split(store, options.held_out, data.split_seed, data.limit)
+  train, valid = (
+    rows.rows(
+      store, part, options.length, words.first, words.last, objective.closed
+    )
+    for part in parts
+  )
+  named = {k: getattr(options, v) for k, v in objective.options.items()}
+  if objective.corrupt is not corruption.continued:
+    named['words'] = words
+  corrupt = functools.partial(objective.corrupt, **named)
+  facts = {
+    'files': len(source.files),
+    'documents': len(parts[0]),
+    'held-out documents': len(parts[1]),
+    'tokens': train.tokens,
+    'held-out tokens': valid.tokens,
+    'rows': train.count,
+    'empty lines skipped': store.empty,
+    'documents of several rows': int(
+      (np.diff(train.places) > train.inner).sum()
+    ),
+    'tokenizer': words.size,
+  }
+  log.line(
+    'text: ' + ', '.join(f'{value:,} {name}' for name, value in facts.items())
+  )
+  return Text(
+    tokenizer,
+    words,
+    train,
+    rows.HeldOut(valid, corrupt, multiple),
+    corrupt,
+    artefacts.fingerprint([source.content, tokenizer.to_str()]),
+    facts,
+  )
+
+
+def find_tokenizer(config: Config, source: texts.Corpus, cache) -> Tokenizer:
+  """The config's tokenizer, the model's, or one learned from the corpus."""
+  if config.tokens.tokenizer:
+    return tokens.load_tokenizer(config.tokens.tokenizer)
+  folder = build.model_folder(config)
+  if folder:
+    return tokens.load_tokenizer(folder)
+  return texts.learn_tokenizer(
+    source,
+    config.tokens.vocab_size,
+    config.pretrain.held_out,
+    config.data.split_seed,
+    cache,
+  )
+
+
+def check_vocabulary(objective: str, words: corruption.Vocabulary) -> None:
+  """Stops where the tokenizer lacks a special token that is needed."""
+  if objective != 'causal' and words.mask < 0:
+    raise UserError(
+      'the tokenizer has no mask token ([MASK] or <mask>), which objective '
+      f'{objective} needs; give another with --config.tokens.tokenizer'
+    )
+  if objective == 'bart' and not words.first:
+    raise UserError(
+      'the tokenizer puts no special tokens around a text, which objective '
+      'bart needs; give another with --config.tokens.tokenizer'
+    )
+
+
+def parameters(model: Model) -> int:
+  """How many numbers a model of one seed has."""
+  made = jax.eval_shape(lambda: model.init(0))
+  return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(made))
+
+
+def fit(
+  config: Config, text: Text, ready: stages.Ready, folder: pathlib.Path, log
+) -> loop.Fitted:
+  """The one training loop, with rows for data."""
+  place, options = ready.place, config.train
+  if config.pretrain.steps:
+    per_epoch = math.ceil(text.train.count / options.batch)
+    options = dataclasses.replace(
+      options, epochs=config.pretrain.steps / per_epoch
+    )
+  config = dataclasses.replace(config, train=options)
+  objective = OBJECTIVES[config.pretrain.objective]
+  made_from = artefacts.fingerprint(
+    [text.made_from, config.model, config.seeds, config.seed],
+    config.data,
+    config.pretrain,
+    config.net,
+    config.train,
+  )
+
+  def source(job, _):
+    return rows.RowBatches(
+      job.train,
+      job.seeds,
+      options.batch,
+      text.corrupt,
+      options.accumulate,
+      place.shape['data'],
+    )
+
+  def measure(job, params):
+    sums = document_sums(job.model, objective.terms, params, job.valid, place)
+    return overall(objective.names, sums.sum(1), config.pretrain.weight)
+
+  task = loop.Task(source, objectives.loss(objective.terms), measure)
+  return stages.fitted_once(
+    config,
+    ready,
+    folder / 'training' / made_from,
+    log,
+    lambda where: loop.fit(
+      ready.model, text.train, text.valid, config, where, place, log, task=task
+    ),
+  )
+
+
+def document_sums(
+  model: Model, terms: Callable, params, held: rows.HeldOut, place
+) -> np.ndarray:
+  """Sums and counts of each term over each held-out document [s, n, 2 k]."""
+  forward = step.forward(objectives.measured(model, terms), place)
+  parts, documents = [], []
+  for i in range(len(held)):
+    batch, document = held[i]
+    batch = mesh.place_batch(place, batch, stacked=False)
+    parts.append(forward(params, batch))  # dispatched, not waited for
+    documents.append(document)
+  found = np.concatenate([np.asarray(p, np.float64) for p in parts], axis=1)
+  document = np.concatenate(documents)
+  which = np.searchsorted(held.rows.document, document[document >= 0])
+  out = np.zeros((found.shape[0], len(held.rows.document), found.shape[2]))
+  np.add.at(out, (slice(None), which), found[:, document >= 0])
+  return out
+
+
+def overall(names, sums: np.ndarray, weight: float) -> dict[str, np.ndarray]:
+  """The mean of each term, their loss and the perplexity, one a seed."""
+  k = len(names)
+  means = sums[:, :k] / np.maximum(sums[:, k:], 1)
+  found = dict(zip(names, means.T))
+  if 'detection_loss' in found:
+    found['loss'] = found['generator_loss'] + weight * found['detection_loss']
+  found['perplexity'] = np.exp(means[:, 0])
+  return found
+
+
+def measure(
+  config: Config, text: Text, ready: stages.Ready, fitted: loop.Fitted
+) -> dict:
+  """results.json: each measure with its interval over documents and seeds."""
+  objective, chosen = OBJECTIVES[config.pretrain.objective], config.measures
+  sums = document_sums(
+    ready.model, objective.terms, fitted.params, text.valid, ready.place
+  )
+  how = intervals.How(chosen.level, chosen.resamples, config.seed)
+  draws = resampled(sums, how)
+  weight = config.pretrain.weight
+  values = overall(objective.names, sums.sum(1), weight)
+  drawn = overall(objective.names, draws.reshape(-1, sums.shape[2]), weight)
+  quality = {
+    name: intervals.of_mean(
+      value,
+      drawn[name].reshape(draws.shape[:2]) if chosen.resamples else None,
+      how,
+    )
+    for name, value in values.items()
+  }
+  return {
+    'name': config.data.name,
+    'recipe': config.recipe,
+    'model': config.model,
+    'objective': config.pretrain.objective,
+    'seeds': loop.seed_list(config),
+    'steps': fitted.steps,
+    'text': text.facts,
+    'parameters': parameters(ready.model),
+    'sets': {
+      'held_out': {
+        'rows': sums.shape[1],
+        'quality': quality,
+        'fairness': {},
+        'groups': {},
+        'warnings': [],
+      }
+    },
+    'tests': [],
+    'notes': [f'Perplexity is of {objective.about}; held-out documents.'],
+  }
+
+
+def resampled(sums: np.ndarray, how: intervals.How) -> np.ndarray:
+  """The sums over documents drawn with replacement [resample, s, 2 k].
+
+  Means are taken out of the totals first, so that float32 products of large
+  sums keep their digits; what is resampled are ratios, to which the counts
+  come back whole.
+  """
+  seeds, n, width = sums.shape
+  k = width // 2
+  items = intervals.blocks(n, how.seed)
+  drawn = intervals.draw(items, how.resamples, how.seed)
+  total = np.zeros((len(items.size), seeds, width))
+  np.add.at(total, items.item, sums.swapaxes(0, 1))
+  counts = total[..., k:]
+  centre = total[..., :k].sum(0) / np.maximum(counts.sum(0), 1)
+  moved = np.concatenate([total[..., :k] - centre * counts, counts], -1)
+  out = np.asarray(intervals.resampled(drawn, intervals.pad(moved)), np.float64)
+  out[..., :k] += centre * out[..., k:]
+  return out
+
+
+def save(config: Config, ready: stages.Ready, params, place) -> None:
+  """Folders for transformers; an ELECTRA's generator lies in its own."""
+  pair = ready.model.module
+  if not isinstance(pair, objectives.Pair):
+    stages.write_models(config, ready, params, place)
+    return
+  of = lambda module: ready._replace(model=ready.model._replace(module=module))
+  stages.write_models(
+    config, of(pair.discriminator), params['discriminator'], place
+  )
+  stages.write_models(
+    config, of(pair.generator), objectives.shared(params), place, 'generator'
+  )
+
+
+def publish(config: Config, results: dict, folder, log: Log) -> None:
+  """results.json, the page, and the summary on the screen."""
+  if not mesh.is_main():
+    return
+  artefacts.write_json(folder / 'results.json', results)
+  found = results['sets']['held_out']
+  quality = [{'measure': k, 'value': v} for k, v in found['quality'].items()]
+  facts = [{'fact': k, 'value': v} for k, v in results['text'].items()]
+  level = f'{config.measures.level:.0%}'
+  lead = (
+    f'After {results["steps"]:,} steps, {results["model"]} has a held-out '
+    f'perplexity of {tables.estimate(found["quality"]["perplexity"])} on '
+    f'{found["rows"]:,} documents.'
+  )
+  read_json = lambda name: (
+    artefacts.read_json(folder / name) if (folder / name).exists() else None
+  )
+  sections = [
+    blocks.Section(
+      'In short',
+      blocks.text(lead, kind='lead')
+      + blocks.text(f'Brackets hold the {level} interval.', kind='quiet')
+      + blocks.bullets(results['notes']),
+    ),
+    blocks.Section('Held-out text', blocks.table(quality)),
+    blocks.Section('Samples', blocks.table(results['samples'])),
+    blocks.Section('Learning', page.learned(folder, page.Pictures(folder))),
+    blocks.Section('Text', blocks.table(facts)),
+    blocks.Section(
+      'How it was made',
+      page.made(read_json('config.json'), read_json('versions.json')),
+    ),
+  ]
+  title = f'{results["objective"]} pretraining of {results["model"]}'
+  artefacts.write_text(folder / 'report.html', blocks.page(title, sections))
+  log.line(tables.markdown(quality))
+  log.line(f'the report is {folder / "report.html"}')

@@ -1,0 +1,150 @@
+"""What a pretrained model does with held-out text, for a reader to judge.
+
+One row a text; the rows are spread over all that is held out.
+"""
+
+import functools
+
+import jax
+import numpy as np
+from scipy.special import expit, softmax
+
+from fairjax.data import rows
+from fairjax.data.corruption import Vocabulary
+from fairjax.data.rows import HeldOut
+from fairjax.data.tokens import Ragged
+from fairjax.models import generate, objectives
+from fairjax.models.decode import Options
+
+STREAM = 16  # of this file's random numbers
+GUESSES = 3  # shown of each mask
+SHOWN = 48  # tokens of a text
+PROMPT, WRITTEN = 12, 24  # tokens of a continued text
+
+
+def _drawn(held: HeldOut, count: int) -> tuple[dict, dict]:
+  """Rows as they are and corrupted."""
+  last = held.rows.count - 1
+  numbers = np.unique(np.linspace(0, last, min(count, last + 1)).astype(int))
+  plain = rows.read(held.rows, numbers)
+  return plain, held.corrupt(plain, np.random.default_rng([0, STREAM]))
+
+
+def _longest(owner: np.ndarray) -> int:
+  """The piece with the most tokens of a row."""
+  return int(np.bincount(owner[owner > 0], minlength=2)[1:].argmax()) + 1
+
+
+def _text(tokenizer, ids) -> str:
+  return tokenizer.decode([int(i) for i in ids], skip_special_tokens=False)
+
+
+def _name(tokenizer, id_: int) -> str:
+  return _text(tokenizer, [id_]) or tokenizer.id_to_token(int(id_))
+
+
+def masked(ready, params, held: HeldOut, words: Vocabulary, count: int):
+  """Masked texts, and the likeliest tokens for each mask."""
+  _, made = _drawn(held, count)
+  batch = rows.finish(made, held.rows.pieces)
+  logits = jax.jit(ready.model.apply)(params, batch)
+  chances, out = softmax(np.asarray(logits, np.float64), -1), []
+  name = functools.partial(_name, ready.tokenizer)
+  for r, owner in enumerate(made['owner']):
+    inside = np.flatnonzero(owner == _longest(owner))[:SHOWN]
+    guesses = []
+    for column in inside[np.isin(inside, made['places'][r])]:
+      (slot,) = np.flatnonzero(
+        (made['places'][r] == column) & (made['asked'][r] > 0)
+      )[:1] or (None,)
+      if slot is None or made['tokens'][r, column] != words.mask:
+        continue
+      best = np.argsort(-chances[r, slot])[:GUESSES]
+      said = ', '.join(f'{name(i)} {chances[r, slot, i]:.2f}' for i in best)
+      guesses.append(f'{name(made["labels"][r, slot])} ← {said}')
+    text = _text(ready.tokenizer, made['tokens'][r, inside])
+    out.append({'text': text, 'truth ← guesses': '; '.join(guesses)})
+  return out
+
+
+def detected(ready, params, held: HeldOut, words: Vocabulary, count: int):
+  """Texts with the generator's tokens, and what the discriminator flags."""
+  _, made = _drawn(held, count)
+  batch = rows.finish(made, held.rows.pieces)
+  judge = jax.jit(lambda p, b: objectives.judge(ready.model, p, b, None))
+  judged = jax.tree.map(np.asarray, judge(params, batch))
+  name, out = functools.partial(_name, ready.tokenizer), []
+  for r, owner in enumerate(made['owner']):
+    inside = np.flatnonzero(owner == _longest(owner))[:SHOWN]
+    new, old = judged.read[r, inside], judged.original[r, inside]
+    chance = expit(judged.scores[r, inside])
+    changed = [
+      f'{name(o)} → {name(n)} ({p:.2f})'
+      for o, n, p in zip(old, new, chance)
+      if o != n
+    ]
+    wrongly = [
+      f'{name(n)} ({p:.2f})'
+      for o, n, p in zip(old, new, chance)
+      if o == n and p > 0.5
+    ]
+    out.append(
+      {
+        'text as read': _text(ready.tokenizer, new),
+        'replaced (chance given)': ', '.join(changed),
+        'flagged though original': ', '.join(wrongly),
+      }
+    )
+  return out
+
+
+def _ragged(texts: list[np.ndarray]) -> Ragged:
+  lengths = [len(text) for text in texts]
+  offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+  return Ragged(np.concatenate(texts).astype(np.int32), offsets)
+
+
+def _write(ready, params, sources, options: Options) -> list[np.ndarray]:
+  module = ready.model.module
+  made = generate.generate(module, params, _ragged(sources), options).tokens
+  return np.split(made.flat, made.offsets[1:-1])
+
+
+def denoised(ready, params, held: HeldOut, words: Vocabulary, count: int):
+  """Corrupted texts and what the model makes of them (greedy)."""
+  plain, made = _drawn(held, count)
+  which = [_longest(owner) for owner in plain['owner']]
+  pick = lambda rows_: [
+    tokens[owner == k]
+    for tokens, owner, k in zip(rows_['tokens'], rows_['owner'], which)
+  ]
+  read, truth = pick(made), pick(plain)
+  options = Options(max_length=ready.max_length, no_repeat_ngram=3)
+  written = _write(ready, params, read, options)
+  show = functools.partial(_text, ready.tokenizer)
+  return [
+    {'original': show(a[1:-1]), 'corrupted': show(b[1:-1]), 'written': show(c)}
+    for a, b, c in zip(truth, read, map(_bare(words), written))
+  ]
+
+
+def continued(ready, params, held: HeldOut, words: Vocabulary, count: int):
+  """Beginnings of texts and how the model goes on (greedy)."""
+  plain, _ = _drawn(held, count)
+  prompts = []
+  for tokens, owner in zip(plain['tokens'], plain['owner']):
+    own = tokens[owner == _longest(owner)]
+    prompts.append(own[: min(PROMPT, len(own))])
+  options = Options(max_new=WRITTEN, no_repeat_ngram=3)
+  written = _write(ready, params, prompts, options)
+  show, bare = functools.partial(_text, ready.tokenizer), _bare(words)
+  return [
+    {'prompt': show(bare(a)), 'goes on': show(bare(b[len(a) :]))}
+    for a, b in zip(prompts, written)
+  ]
+
+
+def _bare(words: Vocabulary):
+  """A text without the special tokens around it."""
+  around = [*words.first, *words.last, words.pad]
+  return lambda ids: ids[~np.isin(ids, around)]
