@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Int
 
+from fairjax.models import infill
 from fairjax.models.decode import NEVER, Beams, Rules, State, constrain, forward
 
 LOW = -1.0e9  # instead of -inf, as transformers: sums and products stay finite
@@ -45,6 +46,7 @@ def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
     state.tokens.reshape(b * k, w),
     *map(each, (state.length, state.least, state.limit)),
     rules,
+    state.fill,
   ).reshape(b, k, vocab)
   scores = (scores + beams.running[:, :, None]).reshape(b, k * vocab)
   # Twice as many as beams, so that k remain when k of them end.
@@ -70,6 +72,15 @@ def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
   def update(new, old):
     return jnp.where(state.done.reshape(b, *[1] * (new.ndim - 1)), old, new)
 
+  fill = state.fill
+  if fill is not None:
+    fill = fill.replace(
+      pointer=pick(fill.pointer, parent), span=pick(fill.span, parent)
+    )
+    fill = infill.follow(fill, token, rules.spans)
+    fill = fill.replace(
+      pointer=pick(fill.pointer, kept), span=pick(fill.span, kept)
+    )
   beams = jax.tree.map(
     update, merged.replace(running=running, improvable=improvable), beams
   )
@@ -80,6 +91,7 @@ def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
     done=done,
     cache=tuple(one[rows] for one in cache),
     beams=beams,
+    fill=fill,
   )
 
 

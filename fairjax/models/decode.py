@@ -20,10 +20,20 @@ from flax import struct
 from jaxtyping import Array, Bool, Float, Int
 
 from fairjax.errors import UserError
+from fairjax.models import infill
+from fairjax.models.infill import Fill, Spans
 
 NONE = -1  # no forced token
 DRAFTS = (0, 1, 3, 7, 15)  # how many drafted tokens one step may verify
 NEVER = 2  # early_stopping = 'never', beside 0 and 1
+# Options that would contradict a source that is copied.
+_FREE = (
+  'min_length',
+  'min_new',
+  'no_repeat_ngram',
+  'forced_bos',
+  'forced_eos',
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +51,11 @@ class Options:
   forced_bos: int | None = None
   forced_eos: int | None = None
   draft: int = 0  # greedy only: tokens copied from the source and verified
+  # Infilling: all is copied but this token, and spans stand in its place.
+  mask: int | None = None
+  min_span: int = 0  # tokens in place of a mask
+  max_span: int = 10
+  never: tuple[int, ...] = ()  # tokens that no span may have
 
   def validate(self) -> None:
     if self.beams < 1:
@@ -55,9 +70,22 @@ class Options:
         f'early_stopping is {self.early_stopping!r}; it can be True, False or '
         "'never'"
       )
-    for name in ('max_length', 'max_new', 'min_length', 'min_new', 'draft'):
-      if getattr(self, name) < 0:
+    for name in ('max_length', 'max_new', *_FREE, 'draft', 'min_span'):
+      if (getattr(self, name) or 0) < 0:
         raise UserError(f'{name} is {getattr(self, name)}; 0 is the least')
+    if self.mask is None:
+      return
+    if not 1 <= self.max_span >= self.min_span:
+      raise UserError(
+        f'max_span is {self.max_span}; 1 and min_span ({self.min_span}) are '
+        'the least'
+      )
+    for name in ('max_length', 'max_new', *_FREE):
+      if getattr(self, name) != getattr(Options, name):
+        raise UserError(
+          f'{name} is {getattr(self, name)}, but infilling copies its source; '
+          'leave it at its default'
+        )
 
 
 @struct.dataclass
@@ -69,6 +97,7 @@ class Rules:
   forced_eos: Int[Array, '']
   length_penalty: Float[Array, '']
   early: Int[Array, '']
+  spans: Spans | None  # of infilling
   no_repeat_ngram: int = struct.field(pytree_node=False)
   draft: int = struct.field(pytree_node=False)
 
@@ -82,8 +111,21 @@ def rules(options: Options, shape: Any) -> Rules:
     token(options.forced_eos),
     jnp.float32(options.length_penalty),
     jnp.int32(NEVER if stop == 'never' else int(stop)),
+    _spans(options, shape),
     options.no_repeat_ngram,
     options.draft,
+  )
+
+
+def _spans(options: Options, shape: Any) -> Spans | None:
+  if options.mask is None:
+    return None
+  ends = {options.mask, shape.pad, shape.bos, shape.eos, shape.start}
+  return Spans(
+    jnp.int32(options.mask),
+    jnp.int32(options.min_span),
+    jnp.int32(options.max_span),
+    jnp.array(sorted(ends | set(options.never)), jnp.int32),
   )
 
 
@@ -123,8 +165,9 @@ class State:
   source: Any
   beams: Beams | None
   draft: Draft | None
+  fill: Fill | None
   steps: Int[Array, '']  # of the loop
-  row_steps: Int[Array, '']  # slots that were at work, summed over steps
+  row_steps: Int[Array, 'b']  # in which a slot was at work on its text
 
 
 def banned(
@@ -148,6 +191,7 @@ def constrain(
   least: Int[Array, 'n'],
   limit: Int[Array, 'n'],
   rules: Rules,
+  fill: Fill | None = None,
 ) -> Float[Array, 'n v']:
   """Scores of the next token of rows of `length`, as the rules have them."""
   vocab = jnp.arange(scores.shape[1])
@@ -164,6 +208,9 @@ def constrain(
     only = jnp.where(vocab == token, 0.0, -jnp.inf)
     force = (when & (token != NONE))[:, None]
     scores = jnp.where(force, only, scores)
+  if fill is not None:
+    literal, free = infill.wanted(fill, rules.spans)
+    scores = infill.allow(scores, literal.ravel(), free.ravel(), rules.spans)
   return scores
 
 
@@ -198,13 +245,18 @@ def greedy(
     state.least,
     state.limit,
     rules,
+    state.fill,
   )
   best = jnp.argmax(scores, axis=-1).astype(jnp.int32)
   column = jnp.where(state.done, w, state.length)
   length = jnp.where(state.done, state.length, state.length + 1)
+  fill = state.fill
+  if fill is not None:
+    fill = infill.follow(fill, best[:, None], rules.spans)
   return state.replace(
     tokens=state.tokens.at[jnp.arange(b), 0, column].set(best, mode='drop'),
     length=length,
     done=state.done | (best == rules.eos) | (length >= state.limit),
     cache=cache,
+    fill=fill,
   )

@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from fairjax.data import tokens as data_tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import beam, decode, special, speculate
+from fairjax.models import beam, decode, infill, special, speculate
 from fairjax.models.bart import check_lengths
 from fairjax.models.decode import Options, Rules, State
 
@@ -35,13 +35,17 @@ GREEDY = Options()
 class Generated(NamedTuple):
   tokens: Ragged  # in the order of the sources, with first and last tokens
   steps: int  # of the loop, over all programs
-  row_steps: int  # texts at work, summed over steps
-  written: int  # tokens written, prompts aside
+  row_steps: np.ndarray  # int [n]: those in which a text was at work
+  row_written: np.ndarray  # int [n]: tokens written, prompts aside
+
+  @property
+  def written(self) -> int:
+    return int(self.row_written.sum())
 
   @property
   def tokens_per_step(self) -> float:
     """Tokens that a text gains in a step: 1 without drafts."""
-    return self.written / max(self.row_steps, 1)
+    return self.written / max(int(self.row_steps.sum()), 1)
 
 
 @functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
@@ -61,11 +65,9 @@ def advance(
     return room & (state.done.sum() < want) & ~state.done.all()
 
   def body(state):
-    working = jnp.sum(~state.done)
+    row_steps = state.row_steps + ~state.done
     state = one(module, params, state, rules)
-    return state.replace(
-      steps=state.steps + 1, row_steps=state.row_steps + working
-    )
+    return state.replace(steps=state.steps + 1, row_steps=row_steps)
 
   return lax.while_loop(going, body, state)
 
@@ -122,12 +124,14 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
     first = jnp.pad(new.tokens, [(0, 0), (0, w - new.tokens.shape[1])])
   else:
     first = jnp.full((m, w), start, jnp.int32)
-  beams, draft = state.beams, state.draft
+  beams, draft, fill = state.beams, state.draft, state.fill
   if beams is not None:
     beams = jax.tree.map(put, beams, beam.blank(m, k, w))
   if draft is not None:
     blank = speculate.blank(new.tokens, new.owner)
     draft = jax.tree.map(put, draft, blank)
+  if fill is not None:
+    fill = jax.tree.map(put, fill, infill.blank(new.tokens, k))
   return state.replace(
     tokens=put(state.tokens, jnp.repeat(first[:, None], k, axis=1)),
     length=put(state.length, new.length),
@@ -139,17 +143,20 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
     source=jax.tree.map(put, state.source, source),
     beams=beams,
     draft=draft,
+    fill=fill,
+    row_steps=put(state.row_steps, 0),
   )
 
 
 @functools.partial(
-  jax.jit, static_argnames=('module', 'k', 'drafting', 'b', 't', 'w')
+  jax.jit, static_argnames=('module', 'k', 'drafting', 'filling', 'b', 't', 'w')
 )
 def empty(
   module: nn.Module,
   params: dict,
   k: int,
   drafting: bool,
+  filling: bool,
   b: int,
   t: int,
   w: int,
@@ -173,8 +180,9 @@ def empty(
     source=jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), source),
     beams=beam.blank(b, k, w) if k > 1 else None,
     draft=speculate.blank(whole, whole) if drafting else None,
+    fill=infill.blank(whole, k) if filling else None,
     steps=jnp.int32(0),
-    row_steps=jnp.int32(0),
+    row_steps=jnp.zeros(b, jnp.int32),
   )
 
 
@@ -185,27 +193,41 @@ def generate(
   options: Options = GREEDY,
   slots: int = 32,
 ) -> Generated:
-  """What the model writes for each source (BART) or after each (GPT-2)."""
+  """What the model writes for each source (BART) or after each (GPT-2).
+
+  With `options.mask` the source is copied and its masks are filled; masks
+  side by side are one.
+  """
   options.validate()
+  if options.mask is not None:
+    sources = infill.merged(sources, options.mask)
   _check(module, params, sources, options)
   # The length that is given of the output, and its bounds.
   prompt = np.ones_like(sources.lengths)
   if module.shape.start is None:
     prompt = sources.lengths
   least, limit = _bounds(prompt, module.shape.longest, options)
+  if options.mask is not None:
+    limit = infill.limits(
+      sources,
+      options.mask,
+      options.max_span,
+      module.shape.eos,
+      module.shape.longest,
+    )
   rules = decode.rules(options, module.shape)
   written: list[np.ndarray | None] = [None] * len(prompt)
-  steps = row_steps = 0
+  row_steps = np.zeros(len(prompt), np.int64)
+  steps = 0
   for width, rows in buckets(sources.lengths, slots):
     queue = _Queue(sources, prompt, least, limit, width, rows)
-    state = _run(module, params, queue, options, rules, slots, written)
-    steps += int(state.steps)
-    row_steps += int(state.row_steps)
+    steps += _run(
+      module, params, queue, options, rules, slots, written, row_steps
+    )
   lengths = np.array([len(one) for one in written], np.int64)
   flat = np.concatenate([np.zeros(0, np.int32), *written])
   offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-  new = int(lengths.sum() - prompt.sum())
-  return Generated(Ragged(flat, offsets), steps, row_steps, new)
+  return Generated(Ragged(flat, offsets), steps, row_steps, lengths - prompt)
 
 
 class _Queue(NamedTuple):
@@ -246,15 +268,23 @@ def _run(
   rules: Rules,
   slots: int,
   written: list,
-) -> State:
-  """Decodes the rows of one program into `written`."""
+  row_steps: np.ndarray,
+) -> int:
+  """Decodes the rows of one program; returns the steps of the loop."""
   waiting, most = queue.rows, _wider(int(queue.limit[queue.rows].max()))
   b = min(slots, 1 << (len(waiting) - 1).bit_length())
   room = min(most, _wider(queue.width * 5 // 4))
   # A prompt must fit, and a token after it.
   room = max(room, queue.width + 1 if module.shape.start is None else 1)
   state = empty(
-    module, params, options.beams, bool(options.draft), b, queue.width, room
+    module,
+    params,
+    options.beams,
+    bool(options.draft),
+    options.mask is not None,
+    b,
+    queue.width,
+    room,
   )
   holds = np.full(b, -1)
   while True:
@@ -266,14 +296,17 @@ def _run(
       state = admit(module, params, state, new)
     want = -(-b // 4) if len(waiting) else b + 1
     state = advance(module, params, state, rules, jnp.int32(want))
-    done, length = jax.device_get((state.done, state.length))
+    done, length, taken = jax.device_get(
+      (state.done, state.length, state.row_steps)
+    )
     ready = np.flatnonzero(done & (holds >= 0))
     if len(ready):
+      row_steps[holds[ready]] = taken[ready]
       for slot, text in zip(ready, _read(state, ready)):
         written[holds[slot]] = text
       holds[ready] = -1
     if not len(waiting) and (holds < 0).all():
-      return state
+      return int(state.steps)
     if (length[~done] >= room).any():
       room = max(min(_wider(2 * room), most), room + 1)
       state = grow(state, room)
@@ -340,10 +373,15 @@ def _check(
   module: nn.Module, params: dict, sources: Ragged, options: Options
 ) -> None:
   shape = module.shape
+  if options.mask is not None and shape.start is None:
+    raise UserError(
+      f'a {shape.family} writes after its text and cannot fill masks in it; '
+      'take a BART or a masked language model'
+    )
   special.check_fits(params, shape.vocab)
   check_lengths(sources.lengths, shape, 'text')
   special.check_known(sources, shape.vocab)
-  for name in ('forced_bos', 'forced_eos'):
+  for name in ('forced_bos', 'forced_eos', 'mask'):
     token = getattr(options, name)
     if token is not None and not 0 <= token < shape.vocab:
       raise UserError(
@@ -352,15 +390,10 @@ def _check(
       )
 
 
-def generate_texts(
-  module: nn.Module,
-  params: dict,
-  tokenizer: Tokenizer,
-  texts: Sequence[str],
-  options: Options = GREEDY,
-  slots: int = 32,
-) -> tuple[list[str], Generated]:
-  """`generate` from texts to texts; special tokens are not shown."""
+def encode(
+  module: nn.Module, tokenizer: Tokenizer, texts: Sequence[str]
+) -> Ragged:
+  """The texts' tokens; an empty or too long text stops with its line."""
   for i, text in enumerate(texts):
     if not text.strip():
       raise UserError(f'line {i + 1} is empty; give it a text or drop it')
@@ -372,6 +405,19 @@ def generate_texts(
       f'line {line} has more tokens than the model has positions ({longest}); '
       'shorten it'
     )
+  return sources
+
+
+def generate_texts(
+  module: nn.Module,
+  params: dict,
+  tokenizer: Tokenizer,
+  texts: Sequence[str],
+  options: Options = GREEDY,
+  slots: int = 32,
+) -> tuple[list[str], Generated]:
+  """`generate` from texts to texts; special tokens are not shown."""
+  sources = encode(module, tokenizer, texts)
   found = generate(module, params, sources, options, slots)
   ends = found.tokens.offsets[1:-1]
   rows = [one.tolist() for one in np.split(found.tokens.flat, ends)]

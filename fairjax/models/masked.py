@@ -20,6 +20,7 @@ from jaxtyping import Array, Float, Int, Integer
 
 from fairjax.config import Mesh
 from fairjax.data import batches as packing
+from fairjax.data.batches import Layout
 from fairjax.data.tokens import Ragged
 from fairjax.models import special
 from fairjax.models.bart import check_lengths
@@ -42,19 +43,38 @@ def every_place(texts: Ragged, chosen: np.ndarray) -> Copies:
   return Copies(text, np.flatnonzero(chosen) - texts.offsets[text])
 
 
+def layout_of(texts: Ragged, copies: Copies, batch: int = BATCH) -> Layout:
+  """Shapes that serve these copies and any part of them."""
+  return packing.layout(
+    texts.lengths[copies.text], batch, mesh.make(Mesh(), 1).shape['data']
+  )
+
+
 def sweep(
-  texts: Ragged, copies: Copies, mask: int | None, batch: int, multiple: int
+  texts: Ragged,
+  copies: Copies,
+  mask: int | None,
+  batch: int,
+  multiple: int,
+  layout: Layout | None = None,
 ) -> Iterator[tuple[dict, np.ndarray]]:
-  """Batches and the copies in them (-1: none); `mask` goes to their places."""
+  """Batches and the copies in them (-1: none); `mask` goes to their places.
+
+  With a `layout` given, its shapes are used and no others.
+  """
   label = np.zeros(len(texts.lengths), np.int32)
   pool = packing.Pool(texts, label, label.astype(np.float32))
   lengths = texts.lengths[copies.text]
-  layout = packing.layout(lengths, batch, rows_multiple=multiple)
+  given = layout
+  layout = given or packing.layout(lengths, batch, rows_multiple=multiple)
   # The plan needs lengths only, so the copies are a pool without tokens.
   bare = Ragged(texts.flat[:0], np.concatenate([[0], np.cumsum(lengths)]))
   plan = packing.sweep(
     packing.Pool(bare, label, label), np.arange(len(lengths)), layout
   ).plan
+  if given:
+    fits = next(r for r in given.rows if r >= plan.rows.max())
+    plan = plan._replace(rows=np.full_like(plan.rows, fits))
   copy = plan.example
   shown = plan._replace(
     example=np.where(copy >= 0, copies.text[copy], -1).astype(np.int32)
@@ -110,18 +130,19 @@ def best_tokens(
   copies: Copies,
   never: Integer[np.ndarray, ' f'],
   batch: int = BATCH,
+  layout: Layout | None = None,
 ) -> Integer[np.ndarray, ' c']:
   """The likeliest token at each copy's place but for `never`; no masking."""
 
   def read(module, params, batch, which):
     return _best(module, params, batch, never)
 
-  found = _over(module, params, texts, copies, None, batch, read)
+  found = _over(module, params, texts, copies, None, batch, read, layout)
   return found.astype(np.int32)
 
 
 def _over(
-  module: Any, params, texts, copies, mask, batch, read
+  module: Any, params, texts, copies, mask, batch, read, layout=None
 ) -> Float[np.ndarray, ' c']:
   """`read` of every batch, put back in the order of the copies."""
   special.check_fits(params, module.shape.vocab)
@@ -133,7 +154,8 @@ def _over(
   place = mesh.make(Mesh(), 1)
   params = mesh.place_everywhere(place, params)
   parts, where = [], []
-  batches = sweep(texts, copies, mask, batch, place.shape['data'])
+  multiple = place.shape['data']
+  batches = sweep(texts, copies, mask, batch, multiple, layout)
   for host, which in batches:
     on_device = mesh.place_batch(place, host, stacked=False)
     # Dispatched, not waited for.

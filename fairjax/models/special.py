@@ -58,6 +58,12 @@ def check_fits(params: dict, vocab: int) -> None:
     )
 
 
+def ids(tokenizer: Tokenizer) -> tuple[int, ...]:
+  """The tokens that are no words."""
+  added = tokenizer.get_added_tokens_decoder()
+  return tuple(sorted(i for i, token in added.items() if token.special))
+
+
 def add_tokens(
   tokenizer: Tokenizer, params: dict, tokens: Sequence[str], seed: int
 ) -> tuple[dict, int]:

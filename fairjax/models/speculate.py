@@ -21,6 +21,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Int
 
+from fairjax.models import infill
 from fairjax.models.decode import (
   DRAFTS,
   Draft,
@@ -29,6 +30,7 @@ from fairjax.models.decode import (
   constrain,
   last_tokens,
 )
+from fairjax.models.infill import Fill
 
 SUFFIX = 4  # a longer agreement than this is as good
 
@@ -81,7 +83,8 @@ def _verify(
   b, _, w = state.tokens.shape
   rows, steps = jnp.arange(b)[:, None], jnp.arange(count + 1)
   tokens, length, draft = state.tokens[:, 0], state.length, state.draft
-  start = align(draft, tokens, length)
+  fill = state.fill
+  start = align(draft, tokens, length) if fill is None else fill.pointer[:, 0]
   at = start[:, None] + jnp.arange(max(count, 1))
   ahead = jnp.take_along_axis(draft.source, at, axis=1, mode='clip')
   guess = ahead[:, :count]
@@ -96,9 +99,16 @@ def _verify(
     method='step',
   )
   tried = tokens.at[rows, columns[:, :count]].set(guess, mode='drop')
-  choose = lambda scores, i: constrain(
-    scores, tried, length + i, state.least, state.limit, rules
-  ).argmax(-1)
+
+  def choose(scores, i):
+    at = fill  # after i drafted tokens, all of them of the source
+    if fill is not None:
+      span = jnp.where(i == 0, fill.span, 0)
+      at = fill.replace(pointer=fill.pointer + i, span=span)
+    return constrain(
+      scores, tried, length + i, state.least, state.limit, rules, at
+    ).argmax(-1)
+
   choice = jax.vmap(choose, (1, 0), 1)(logits, steps).astype(jnp.int32)
 
   kept = jnp.cumprod(guess == choice[:, :count], axis=1).sum(1)
@@ -116,10 +126,33 @@ def _verify(
   wish = jnp.where(whole, 2.0 * count + 1, (draft.wish + kept) / 2)
   # Below a half there is nothing to draft.
   wish = jnp.where(wish < 0.5, 0.0, wish)
+  if fill is not None:  # what is copied is known
+    fill = _moved(fill, new, last, rules)
+    wish = infill.copied(fill, draft.owner, rules.spans).astype(jnp.float32)
   draft = draft.replace(
     pointer=jnp.where(state.done, draft.pointer, start + new),
     wish=jnp.minimum(wish, jnp.float32(rules.draft)),
   )
   return state.replace(
-    tokens=tokens[:, None], length=length, done=done, cache=cache, draft=draft
+    tokens=tokens[:, None],
+    length=length,
+    done=done,
+    cache=cache,
+    draft=draft,
+    fill=fill,
+  )
+
+
+def _moved(
+  fill: Fill, new: Int[Array, 'b'], last: Int[Array, 'b'], rules: Rules
+) -> Fill:
+  """The places after `new` tokens, all but the last of them of the source."""
+  copies = jnp.maximum(new - 1, 0)[:, None]
+  before = fill.replace(
+    pointer=fill.pointer + copies, span=jnp.where(copies > 0, 0, fill.span)
+  )
+  after = infill.follow(before, last[:, None], rules.spans)
+  keep = lambda a, b: jnp.where(new[:, None] > 0, a, b)
+  return fill.replace(
+    pointer=keep(after.pointer, fill.pointer), span=keep(after.span, fill.span)
   )

@@ -12,14 +12,12 @@ from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import likelihood
 from fairjax.metrics.intervals import How
-from fairjax.models import build
+from fairjax.models import build, fill
 from fairjax.models.bart import Bart
 from fairjax.models.build import LanguageModel
 from fairjax.models.gpt2 import GPT2
 from fairjax.train import mesh
 from fairjax.train.progress import Log
-
-MASKS = ('[MASK]', '<mask>')
 
 
 def run(config: Config, folder: pathlib.Path) -> dict:
@@ -104,13 +102,7 @@ def token_logs(model: LanguageModel, texts: Ragged) -> np.ndarray:
     )
   if isinstance(module, GPT2):
     return likelihood.causal_logs(module, params, texts)
-  known = [tokenizer.token_to_id(token) for token in MASKS]
-  mask = next((token for token in known if token is not None), None)
-  if mask is None:
-    raise UserError(
-      f'the tokenizer knows none of {", ".join(MASKS)}; give the one that '
-      'belongs to the model with --config.tokens.tokenizer'
-    )
+  mask = tokenizer.token_to_id(fill.mask_of(tokenizer))
   added = tokenizer.num_special_tokens_to_add(False)
   chosen = likelihood.inner(texts, (added + 1) // 2, added // 2)
   return likelihood.masked_logs(module, params, texts, mask, chosen)
