@@ -157,6 +157,26 @@ class Corpus:
 
 
 @dataclasses.dataclass
+class Generate:
+  """How a model writes (pairs/written.py); -1 and '' leave it to its folder."""
+
+  task: str = 'write'  # 'write' texts, or 'fill' masks and copy all else
+  beams: int = -1  # 1 is greedy
+  max_length: int = -1  # tokens of a text, first one and prompt included
+  max_new: int = -1  # or: tokens after the prompt
+  min_length: int = -1
+  no_repeat_ngram: int = -1
+  length_penalty: str = ''  # a number: above 0 favours longer beams
+  early_stopping: str = ''  # 'true', 'false' or 'never'
+  draft: int = -1  # tokens copied from the source and verified; -1 chooses
+  min_span: int = 0  # of a BART that fills: tokens in place of a mask
+  max_span: int = 10
+  order: str = 'left'  # of a masked LM: 'left' to right, or all at 'once'
+  slots: int = 32  # texts decoded side by side
+  chunk: int = 2048  # texts between two savepoints
+
+
+@dataclasses.dataclass
 class Scoring:
   """Example scores (scores/)."""
 
@@ -258,6 +278,7 @@ class Config:
   measures: Measures = field(default_factory=Measures)
   method: Method = field(default_factory=Method)
   corpus: Corpus = field(default_factory=Corpus)
+  generate: Generate = field(default_factory=Generate)
   scoring: Scoring = field(default_factory=Scoring)
   diet: Diet = field(default_factory=Diet)
   grid: Grid = field(default_factory=Grid)
@@ -281,6 +302,9 @@ def shipped(name: str) -> Config:
 WORDS = {
   'data.on_bad': ('error', 'drop'),
   'corpus.backend': ('local', 'dask', 'beam', 'spmd'),
+  'generate.task': ('write', 'fill'),
+  'generate.early_stopping': ('', 'true', 'false', 'never'),
+  'generate.order': ('left', 'once'),
   'net.init': ('auto', 'pretrained', 'random'),
   'net.precision': ('auto', 'float32', 'bfloat16'),
   'net.padding': ('pre', 'post'),
@@ -307,6 +331,8 @@ NUMBERS = {
   'scoring.epochs': (lambda v: v > 0, 'more than 0 is needed'),
   'measures.resamples': (lambda v: v >= 0, '0 or more is needed'),
   'measures.level': (lambda v: 0 < v < 1, 'a share in (0, 1), say 0.95'),
+  'generate.slots': (lambda v: v >= 1, 'at least 1 is needed'),
+  'generate.chunk': (lambda v: v >= 1, 'at least 1 is needed'),
   'planted.correlation': (lambda v: 0.5 <= v <= 1, 'a share in [0.5, 1]'),
   'planted.noise': (lambda v: 0 <= v < 0.5, 'a share in [0, 0.5)'),
   'weighting.folds': (lambda v: v >= 2, 'at least 2 is needed'),
@@ -315,6 +341,10 @@ NUMBERS = {
   'weighting.clip': (lambda v: v >= 0, '0 (none) or a largest weight'),
 }
 FORMS = {
+  'generate.length_penalty': (
+    r'(-?\d+(\.\d*)?)?',
+    "a number is needed, or '' for the folder's",
+  ),
   'scoring.at': (
     r'end|start|epoch \d+(\.\d+)?',
     "'end', 'start' or 'epoch K' is needed",

@@ -297,9 +297,23 @@ def share(where: str) -> tuple[int, int]:
   return index, count
 
 
-def table(rows: Sequence[dict], most: int = 30) -> str:
+def refuse_failed(rows: Sequence[dict], out: str | os.PathLike) -> None:
+  """Names shards that could not be made, when the rest is done."""
+  failed = [row for row in rows if row['status'] == 'failed']
+  if failed:
+    raise UserError(
+      f'{len(failed)} of {len(rows)} shards are not done '
+      f'({", ".join(row["shard"] for row in failed[:5])}); the others are in '
+      f'{out}: mend these and run the same command again'
+    )
+
+
+def table(
+  rows: Sequence[dict],
+  most: int = 30,
+  columns: Sequence[str] = ('rows', 'changed', 'words', 'left'),
+) -> str:
   """The counts as text: failed shards, up to `most` others, and the sum."""
-  columns = ('rows', 'changed', 'words', 'left')
   line = '{:40} {:7}' + ' {:>12}' * len(columns)
   failed = [row for row in rows if row['status'] == 'failed']
   shown = [row for row in rows if row['status'] != 'failed'][:most]

@@ -26,6 +26,9 @@ RECIPES = {
   'likelihood': Entry(
     'fairjax.recipes.likelihood:run', 'perplexity of texts, with intervals'
   ),
+  'generate': Entry(
+    'fairjax.recipes.generate:run', 'texts written or filled, whole folders'
+  ),
   'augment_corpus': Entry(
     'fairjax.recipes.augment_corpus:run', 'counterfactuals of whole folders'
   ),

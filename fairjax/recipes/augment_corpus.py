@@ -40,11 +40,5 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     f'-{corpus.share(chosen.where)[0]}' if chosen.backend == 'spmd' else ''
   )
   artefacts.write_table(folder / f'shards{share}.parquet', pd.DataFrame(rows))
-  failed = [row for row in rows if row['status'] == 'failed']
-  if failed:
-    raise UserError(
-      f'{len(failed)} of {len(rows)} shards are not done '
-      f'({", ".join(row["shard"] for row in failed[:5])}); the others are in '
-      f'{out}: mend these and run the same command again'
-    )
+  corpus.refuse_failed(rows, out)
   return {'out': str(out), 'shards': rows}

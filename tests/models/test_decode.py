@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import importlib.util
+import json
 
 import jax
 import jax.numpy as jnp
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 
 from fairjax.bench import generate as race
+from fairjax.config import Config
 from fairjax.data import tokens as data_tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import decode, generate, special, speculate
+from fairjax.models import build, decode, generate, special, speculate
 from fairjax.models.decode import Options
 
 from . import seq2seq
@@ -144,6 +146,58 @@ def test_gpt2_writes_what_transformers_writes(models, case):
   )
   # One at a time: a padded prompt would count for min and n-grams there.
   assert rows_of(found) == [theirs(net, [t], case)[0] for t in texts]
+
+
+FOLDERS = {
+  'all': {
+    'num_beams': 3,
+    'max_length': 14,
+    'min_length': 6,
+    'no_repeat_ngram_size': 2,
+    'forced_bos_token_id': 0,
+    'forced_eos_token_id': 2,
+    'early_stopping': True,
+    'length_penalty': 2.0,
+  },
+  'new': {'max_new_tokens': 9, 'min_new_tokens': 5},
+  'start': {'max_length': 12, 'decoder_start_token_id': 5},
+}
+
+
+@needs_torch
+@pytest.mark.parametrize('name', FOLDERS)
+def test_a_folder_says_how_it_decodes(models, name, tmp_path):
+  """generate() of transformers without a word, and ours from the folder."""
+  import transformers
+
+  net = models['bart'][0]
+  before = net.generation_config
+  net.generation_config = transformers.GenerationConfig(
+    **{'eos_token_id': EOS, 'decoder_start_token_id': EOS} | FOLDERS[name]
+  )
+  try:
+    net.save_pretrained(tmp_path)
+    texts = prompts(8, seed=31)
+    peer = theirs(net, texts, {})
+  finally:
+    net.generation_config = before
+  data_tokens.save_tokenizer(
+    data_tokens.train_tokenizer(['a car'], 41), tmp_path
+  )
+  model = build.language_model(Config(model=str(tmp_path)))
+  found = generate.generate(
+    model.module, model.params, ragged(texts), model.options, slots=4
+  )
+  assert rows_of(found) == peer
+  assert (rows_of(found)[0][0] == 5) == (name == 'start')
+  # Old folders say it in config.json.
+  said = (tmp_path / 'generation_config.json').read_text()
+  (tmp_path / 'generation_config.json').unlink()
+  config = json.loads((tmp_path / 'config.json').read_text())
+  (tmp_path / 'config.json').write_text(json.dumps(config | json.loads(said)))
+  again = build.language_model(Config(model=str(tmp_path)))
+  assert again.options == model.options
+  assert again.module.shape == model.module.shape
 
 
 @needs_torch

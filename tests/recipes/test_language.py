@@ -1,6 +1,12 @@
 """Recipes over a language model's folder, end to end on tiny random ones."""
 
 import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
 
 import jax
 import numpy as np
@@ -11,7 +17,12 @@ from fairjax import config as c
 from fairjax.data import tokens
 from fairjax.errors import UserError
 from fairjax.models import bart, encoder, gpt2, heads, hf
-from fairjax.recipes import likelihood
+from fairjax.models import generate as decoding
+from fairjax.models.decode import Options
+from fairjax.pairs import written
+from fairjax.recipes import generate, likelihood
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 TEXTS = [
   'the nurse said that she was late',
@@ -126,3 +137,238 @@ def test_likelihood_of_bad_input(tmp_path):
   config.model = str(tmp_path / 'bare')
   with pytest.raises(UserError, match='is no masked language model'):
     run()
+
+
+def corpus_of(path, count=13):
+  """A .txt, a .jsonl and a .parquet of texts of many lengths."""
+  (path / 'deep').mkdir(parents=True)
+  rng = np.random.default_rng(0)
+  words = sorted({word for text in TEXTS for word in text.split()})
+  draw = lambda: [
+    ' '.join(rng.choice(words, n)) for n in rng.integers(1, 9, count)
+  ]
+  (path / 'a.txt').write_text('\n'.join(draw()) + '\n')
+  rows = [{'n': i, 'text': text} for i, text in enumerate(draw())]
+  lines = [json.dumps(row) for row in rows]
+  (path / 'deep' / 'b.jsonl').write_text('\n'.join(lines) + '\n')
+  table = pd.DataFrame({'text': draw(), 'n': np.arange(count)})
+  table.to_parquet(path / 'deep' / 'c.parquet')
+  return path
+
+
+def config_of(tmp_path, family='bart', **asked):
+  return c.Config(
+    recipe='generate',
+    model=str(folder_of(family, tmp_path)),
+    corpus=c.Corpus(path=str(tmp_path / 'source'), workers=1),
+    generate=c.Generate(**({'max_length': 12, 'chunk': 5} | asked)),
+  )
+
+
+def files_of(folder):
+  return {
+    str(p.relative_to(folder)): p.read_bytes()
+    for p in sorted(folder.rglob('*'))
+    if p.is_file() and '.made' not in p.parts
+  }
+
+
+def test_generate_writes_texts_and_pairs(tmp_path, capsys):
+  source = corpus_of(tmp_path / 'source')
+  config = config_of(tmp_path)
+  out = tmp_path / 'run' / 'corpus'
+  rows = generate.run(config, tmp_path / 'run')['shards']
+  assert [row['shard'] for row in rows] == written.corpus.find_shards(source)
+  assert all(row['rows'] == 13 and row['status'] == 'made' for row in rows)
+  shown = capsys.readouterr()
+  assert '3 shards' in shown.out and 'a.txt: 13 texts' in shown.err
+  model = written.load(config)
+  texts = {
+    'a.txt': (source / 'a.txt').read_text().splitlines(),
+    'deep/b.jsonl': [
+      json.loads(line)['text']
+      for line in (source / 'deep' / 'b.jsonl').read_text().splitlines()
+    ],
+    'deep/c.parquet': pd.read_parquet(source / 'deep' / 'c.parquet')['text'],
+  }
+  for name, given in texts.items():
+    given = list(given)
+    wanted, found = decoding.generate_texts(
+      *model[:3], given, Options(max_length=12)
+    )
+    pairs = pd.read_parquet(out / 'pairs' / f'{name}.parquet')
+    assert pairs['source'].tolist() == given
+    assert pairs['generated'].tolist() == wanted
+    assert pairs['id'].tolist() == [f'{name}:{i}' for i in range(13)]
+    assert pairs['tokens'].tolist() == found.row_written.tolist()
+    assert (pairs['tokens_per_step'] >= 1).all()
+  lines = (out / 'text' / 'a.txt').read_text().splitlines()
+  pairs = pd.read_parquet(out / 'pairs' / 'a.txt.parquet')
+  assert lines == pairs['generated'].tolist()
+  table = pd.read_parquet(out / 'text' / 'deep' / 'c.parquet')
+  assert table['n'].tolist() == list(range(13))
+  assert not list((out / 'pairs').rglob('.parts/**/*.parquet'))
+  # Slots, chunks and the number of hosts change no byte.
+  whole = files_of(out / 'text')
+  config.generate.chunk, config.generate.slots = 7, 3
+  config.corpus.backend = 'spmd'
+  for where in ('1/2', '0/2'):
+    config.corpus.where = where
+    generate.run(config, tmp_path / 'hosts')
+  assert files_of(tmp_path / 'hosts' / 'corpus' / 'text') == whole
+  assert {
+    row['status'] for row in generate.run(config, tmp_path / 'hosts')['shards']
+  } == {'kept'}
+
+
+def test_a_stopped_job_goes_on_at_its_chunk(tmp_path, monkeypatch):
+  corpus_of(tmp_path / 'source')
+  config = config_of(tmp_path)
+  generate.run(config, tmp_path / 'calm')
+  write, calls = written._write, []
+
+  def falls(*rest):
+    calls.append(len(rest[-1]))
+    if len(calls) == 3:
+      raise KeyboardInterrupt
+    return write(*rest)
+
+  monkeypatch.setattr(written, '_write', falls)
+  with pytest.raises(KeyboardInterrupt):
+    generate.run(config, tmp_path / 'run')
+  generate.run(config, tmp_path / 'run')
+  # 3 chunks a shard, 9 in all: one was begun twice, none of the others.
+  assert len(calls) == 10 and calls[2] == calls[3] == 3
+  calm, run = (files_of(tmp_path / x / 'corpus') for x in ('calm', 'run'))
+  assert calm == run and len(run) == 6
+
+
+def test_kill_9_in_the_middle_changes_no_byte(tmp_path):
+  source = corpus_of(tmp_path / 'source', count=300)
+  config = config_of(tmp_path, chunk=4)
+  command = [
+    sys.executable,
+    '-m',
+    'fairjax.main',
+    '--config=configs/generate.py',
+    f'--config.model={config.model}',
+    f'--config.corpus.path={source}',
+    '--config.generate.max_length=12',
+    '--config.generate.chunk=4',
+  ]
+  quiet = {'cwd': ROOT, 'stdout': subprocess.DEVNULL}
+  quiet |= {'stderr': subprocess.DEVNULL, 'env': os.environ | {'XLA_FLAGS': ''}}
+  started = subprocess.Popen([*command, f'--workdir={tmp_path}/run'], **quiet)
+  parts = tmp_path / 'run' / 'corpus' / 'pairs' / '.parts'
+  while started.poll() is None and len(list(parts.rglob('*.parquet'))) < 3:
+    time.sleep(0.02)
+  started.send_signal(signal.SIGKILL)
+  assert started.wait() == -signal.SIGKILL
+  left = {p: p.stat().st_mtime_ns for p in parts.rglob('*.parquet')}
+  assert 3 <= len(left) < 225
+  assert not (tmp_path / 'run' / 'shards.parquet').exists()
+  for name in ('run', 'calm'):
+    subprocess.run(
+      [*command, f'--workdir={tmp_path}/{name}'], check=True, **quiet
+    )
+  run, calm = (files_of(tmp_path / x / 'corpus') for x in ('run', 'calm'))
+  assert run == calm and len(run) == 6
+
+
+def test_masks_are_filled(tmp_path):
+  source = tmp_path / 'source'
+  source.mkdir()
+  lines = ['the [MASK] is  late', 'a DOCTOR and his [MASK] [MASK]', 'no mask']
+  (source / 'a.txt').write_text('\n'.join(lines) + '\n')
+  for family in ('bart', 'bert'):
+    config = config_of(tmp_path, family, task='fill', max_length=-1, max_span=3)
+    generate.run(config, tmp_path / family / 'run')
+    out = (tmp_path / family / 'run' / 'corpus' / 'text' / 'a.txt').read_text()
+    first, second, third = out.splitlines()
+    assert first.startswith('the ') and first.endswith(' is  late')
+    assert second.startswith('a DOCTOR and his ') and third == 'no mask'
+    assert '[MASK]' not in out
+
+
+def test_generate_of_bad_input(tmp_path):
+  source = tmp_path / 'source'
+  source.mkdir()
+  (source / 'a.txt').write_text('the car\n' * 6 + '\nthe car\n')
+  (source / 'b.txt').write_text('the car\n')
+  config = config_of(tmp_path)
+  run = lambda: generate.run(config, tmp_path / 'run')
+  with pytest.raises(UserError, match=r'1 of 2 shards are not done \(a\.txt'):
+    run()
+  table = pd.read_parquet(tmp_path / 'run' / 'shards.parquet')
+  assert 'a.txt, line 7 is empty; give it a text' in table['error'][0]
+  (source / 'a.txt').write_text('the car\n' * 6 + 'the car ' * 40 + '\n')
+  with pytest.raises(UserError, match='1 of 2 shards'):
+    run()
+  table = pd.read_parquet(tmp_path / 'run' / 'shards.parquet')
+  assert 'a.txt, line 7 has more tokens than' in table['error'][0]
+  config.data.on_bad = 'drop'
+  assert {row['rows'] for row in run()['shards']} == {7, 1}
+  text = (tmp_path / 'run' / 'corpus' / 'text' / 'a.txt').read_text()
+  assert text.splitlines()[6] == 'the car ' * 40
+  for section, field, value, sentence in (
+    ('generate', 'max_length', 99, 'max_length is 99'),
+    ('corpus', 'path', '', r'corpus\.path is empty'),
+  ):
+    config = config_of(tmp_path)
+    setattr(getattr(config, section), field, value)
+    with pytest.raises(UserError, match=sentence):
+      run()
+  config = config_of(tmp_path, 'bert')
+  with pytest.raises(UserError, match='fills masks and writes no texts'):
+    run()
+
+
+OPTIONS = {
+  'num_beams': 3,
+  'max_length': 14,
+  'min_length': 6,
+  'no_repeat_ngram_size': 2,
+  'forced_bos_token_id': 0,
+  'forced_eos_token_id': 2,
+  'early_stopping': True,
+  'length_penalty': 2.0,
+}
+
+
+def test_the_config_goes_over_the_folder(tmp_path):
+  config = config_of(tmp_path, max_length=-1)
+  path = pathlib.Path(config.model) / 'generation_config.json'
+  path.write_text(json.dumps(OPTIONS))
+  written._load.cache_clear()
+  model = written.load(config)
+  found = written.options_of(config, model)
+  assert found == Options(
+    max_length=14,
+    min_length=6,
+    beams=3,
+    length_penalty=2.0,
+    early_stopping=True,
+    no_repeat_ngram=2,
+    forced_bos=0,
+    forced_eos=2,
+  )
+  config.generate = c.Generate(
+    beams=1, no_repeat_ngram=0, length_penalty='0.5', early_stopping='never'
+  )
+  found = written.options_of(config, model)
+  assert (found.beams, found.no_repeat_ngram) == (1, 0)
+  assert (found.length_penalty, found.early_stopping) == (0.5, 'never')
+  assert found.draft == 4 and found.min_length == 6
+  config.generate.task = 'fill'
+  found = written.options_of(config, model)
+  assert found.forced_bos is None and found.max_length == 0
+  for said, sentence in (
+    ({'do_sample': True}, 'sets do_sample to True, which is not known here'),
+    ({'repetition_penalty': 1.3}, r'sets repetition_penalty to 1\.3'),
+    ({'num_beams': 0}, r'generation_config\.json: beams is 0'),
+    ({'eos_token_id': [2, 3]}, 'has 2 values of eos_token_id'),
+  ):
+    path.write_text(json.dumps(said))
+    written._load.cache_clear()
+    with pytest.raises(UserError, match=sentence):
+      written.load(config)

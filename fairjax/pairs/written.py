@@ -1,0 +1,331 @@
+"""What a model writes for whole folders: shard by shard, chunk by chunk.
+
+The shard map of corpus.py decides where shards are made and keeps what is
+done. Within a shard texts are read in blocks, and every `generate.chunk` of
+them are a savepoint: their pairs are a small parquet file of their own, so a
+killed job loses a chunk and not a file. When a shard is whole its chunks are
+joined to one table of pairs. All of it is a function of the source, the model
+and the options, so a run that was killed ends with the same bytes.
+"""
+
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax import artefacts
+from fairjax import config as configs
+from fairjax.config import Config
+from fairjax.data import tokens
+from fairjax.errors import UserError
+from fairjax.models import build, fill, generate, hf
+from fairjax.models.build import LanguageModel
+from fairjax.models.decode import Options
+from fairjax.models.heads import MaskedLM
+from fairjax.pairs import corpus, shards
+from fairjax.pairs.words import Swapped
+
+PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
+
+
+def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
+  """Writes out/text and out/pairs; a row of counts for each shard."""
+  chosen = config.corpus
+  names = corpus.find_shards(chosen.path)
+  check(load(config), config)  # a wrong option is told before the work begins
+  made_from = fingerprint(config)
+  work = functools.partial(
+    _write_shard, said=_json(config), out=os.fspath(out), made_from=made_from
+  )
+  rows = corpus.shard_map(
+    work,
+    chosen.path,
+    names,
+    out / 'text',
+    made_from,
+    chosen.backend,
+    chosen.where,
+    chosen.workers or 1,  # a model takes all cores, or the whole accelerator
+  )
+  for row in rows:
+    if row['status'] != 'failed':
+      artefacts.remove(out / 'pairs' / PARTS / row['shard'])
+  return rows
+
+
+def fingerprint(config: Config) -> str:
+  """Of all that the texts depend on beside their source."""
+  folder = hf.find(config.model)
+  files = sorted(path for path in folder.iterdir() if path.is_file())
+  stamps = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
+  # Slots and chunks change no text.
+  asked = dataclasses.replace(config.generate, slots=0, chunk=0)
+  return artefacts.fingerprint(
+    stamps,
+    asked,
+    [config.tokens.tokenizer, config.net.precision],
+    [config.corpus.column, config.data.on_bad],
+  )
+
+
+def _json(config: Config) -> str:
+  """The fields that a worker needs, as one word."""
+  parts = {
+    name: dataclasses.asdict(getattr(config, name))
+    for name in ('tokens', 'net', 'generate', 'corpus')
+  }
+  on_bad = {'on_bad': config.data.on_bad}
+  return json.dumps({'model': config.model, 'data': on_bad} | parts)
+
+
+@functools.lru_cache(1)
+def _told(said: str) -> tuple[Config, LanguageModel]:
+  """The config and the model of a job, kept by a worker between shards."""
+  parts = json.loads(said)
+  config = Config(
+    model=parts['model'],
+    data=configs.Data(**parts['data']),
+    tokens=configs.Tokens(**parts['tokens']),
+    net=configs.Net(**parts['net']),
+    generate=configs.Generate(**parts['generate']),
+    corpus=configs.Corpus(**parts['corpus']),
+  )
+  return config, load(config)
+
+
+@functools.lru_cache(1)
+def _load(model: str, tokenizer: str, precision: str) -> LanguageModel:
+  return build.language_model(
+    Config(
+      model=model,
+      tokens=configs.Tokens(tokenizer=tokenizer),
+      net=configs.Net(precision=precision),
+    )
+  )
+
+
+def load(config: Config) -> LanguageModel:
+  return _load(config.model, config.tokens.tokenizer, config.net.precision)
+
+
+def options_of(config: Config, model: LanguageModel) -> Options:
+  """The folder's options, and over them the config's."""
+  asked = config.generate
+  # The folder's lengths and forced tokens are for free writing.
+  free = model.options
+  kept = free
+  if asked.task == 'fill':
+    kept = Options(
+      beams=free.beams,
+      length_penalty=free.length_penalty,
+      early_stopping=free.early_stopping,
+      min_span=asked.min_span,
+      max_span=asked.max_span,
+    )
+  over = {
+    name: getattr(asked, name)
+    for name in (
+      'beams',
+      'max_length',
+      'max_new',
+      'min_length',
+      'no_repeat_ngram',
+    )
+    if getattr(asked, name) >= 0
+  }
+  if asked.length_penalty:
+    over['length_penalty'] = float(asked.length_penalty)
+  if asked.early_stopping:
+    known = {'true': True, 'false': False, 'never': 'never'}
+    over['early_stopping'] = known[asked.early_stopping]
+  if 'max_length' in over and 'max_new' not in over:
+    over['max_new'] = 0  # the one that was asked for counts
+  made = dataclasses.replace(kept, **over)
+  draft = asked.draft
+  if draft < 0:  # a model that only goes on copies nothing
+    draft = 4 if made.beams == 1 and model.module.shape.family == 'bart' else 0
+  made = dataclasses.replace(made, draft=draft)
+  made.validate()
+  return made
+
+
+def check(model: LanguageModel, config: Config) -> None:
+  """Stops where the model cannot do what it is asked to."""
+  options_of(config, model)
+  masked = isinstance(model.module, MaskedLM)
+  if masked and config.generate.task == 'write':
+    raise UserError(
+      f'{config.model} is a masked language model, which fills masks and '
+      'writes no texts; set --config.generate.task=fill'
+    )
+  if masked and config.corpus.backend == 'spmd':
+    raise UserError(
+      'a masked language model fills with all devices at once; take '
+      '--config.corpus.backend=local'
+    )
+  if config.generate.task == 'fill':
+    fill.mask_of(model.tokenizer)
+
+
+def _write_shard(
+  source: pathlib.Path,
+  target: pathlib.Path,
+  said: str,
+  out: str,
+  made_from: str,
+) -> dict[str, int]:
+  """Writes the texts of one shard to `target`, and its table of pairs."""
+  config, model = _told(said)
+  name = source.relative_to(config.corpus.path)
+  parts = pathlib.Path(out) / 'pairs' / PARTS / name
+  made: list[pathlib.Path] = []
+  counts = {'rows': 0, 'tokens': 0, 'steps': 0}
+  began = time.monotonic()
+
+  def run(texts: Sequence[str]) -> Swapped:
+    written: list[str] = []
+    for first in range(0, len(texts), config.generate.chunk):
+      part = list(texts[first : first + config.generate.chunk])
+      made.append(parts / f'{counts["rows"]:012d}.parquet')
+      table = artefacts.stage(
+        made[-1],
+        artefacts.fingerprint(made_from, part),
+        functools.partial(
+          _pairs, config, model, source, str(name), part, counts['rows']
+        ),
+        artefacts.write_table,
+        artefacts.read_table,
+      )
+      written += table['generated'].tolist()
+      counts['rows'] += len(part)
+      for column in ('tokens', 'steps'):
+        counts[column] += int(table[column].sum())
+      _say(name, counts, time.monotonic() - began)
+    if source.suffix == '.txt':  # a text is a line
+      written = [' '.join(text.splitlines()) for text in written]
+    spans = [
+      [(0, len(old), old, new)] if new != old else []
+      for old, new in zip(texts, written)
+    ]
+    return Swapped(written, spans, [0] * len(texts))
+
+  changed = shards.rewrite(source, target, run, config.corpus.column)['changed']
+  _join(made, pathlib.Path(out) / 'pairs' / f'{name}.parquet')
+  return {**counts, 'changed': changed}
+
+
+def _pairs(
+  config: Config,
+  model: LanguageModel,
+  source: pathlib.Path,
+  name: str,
+  texts: list[str],
+  first: int,
+) -> pd.DataFrame:
+  """One row a text: id, source, generated, tokens written, steps they took."""
+  good = _usable(config, model, source, texts, first)
+  given = [texts[i] for i in good]
+  try:
+    found, written, steps = _write(config, model, given)
+  except UserError as error:
+    raise UserError(f'{source}, counted from row {first}: {error}') from error
+  table = pd.DataFrame(
+    {
+      'id': [f'{name}:{first + i}' for i in range(len(texts))],
+      'source': texts,
+      'generated': texts,
+      'tokens': np.zeros(len(texts), np.int32),
+      'steps': np.zeros(len(texts), np.int32),
+    }
+  )
+  generated = table['generated'].tolist()
+  for i, text in zip(good, found):
+    generated[i] = text
+  table['generated'] = generated
+  table.loc[good, 'tokens'] = np.asarray(written, np.int32)
+  table.loc[good, 'steps'] = np.asarray(steps, np.int32)
+  with np.errstate(invalid='ignore'):
+    table['tokens_per_step'] = table['tokens'] / table['steps']
+  return table
+
+
+def _usable(config, model, source, texts, first) -> np.ndarray:
+  """The texts that the model can read; others stop, or stay as they are."""
+  longest = model.module.shape.longest
+  blank = np.array([not text.strip() for text in texts], bool)
+  cut = tokens.encode(model.tokenizer, texts, longest).cut
+  if config.data.on_bad == 'error':
+    for wrong, what in (
+      (blank, 'is empty; give it a text'),
+      (
+        cut,
+        f'has more tokens than the model has positions ({longest}); shorten it',
+      ),
+    ):
+      if wrong.any():
+        raise UserError(
+          f'{source}, line {first + int(wrong.argmax()) + 1} {what}, or let '
+          'such lines stay as they are with --config.data.on_bad=drop'
+        )
+  return np.flatnonzero(~blank & ~cut)
+
+
+def _write(
+  config: Config, model: LanguageModel, texts: list[str]
+) -> tuple[list[str], Sequence[int], Sequence[int]]:
+  """The texts written, their tokens and the steps these took."""
+  module, params, tokenizer, _ = model
+  if not texts:
+    return [], [], []
+  asked = config.generate
+  if isinstance(module, MaskedLM):
+    filled = fill.fill_texts(module, params, tokenizer, texts, asked.order)
+    counts = [len(row) for row in filled.spans]
+    steps = [min(n, 1) if asked.order == 'once' else n for n in counts]
+    return filled.texts, counts, steps
+  options = options_of(config, model)
+  if asked.task == 'fill':
+    filled = fill.infill_texts(
+      module, params, tokenizer, texts, options, asked.slots
+    )
+    texts, found = filled.texts, filled.generated
+  else:
+    texts, found = generate.generate_texts(
+      module, params, tokenizer, texts, options, asked.slots
+    )
+  return texts, found.row_written, found.row_steps
+
+
+def _join(parts: Sequence[pathlib.Path], target: pathlib.Path) -> None:
+  """The chunks of a shard as one table, a row group each."""
+  import pyarrow.parquet as pq
+
+  writer = None
+  with artefacts.atomic(target) as whole:
+    for part in parts:
+      table = pq.read_table(part)
+      writer = writer or pq.ParquetWriter(whole, table.schema)
+      writer.write_table(table)
+    if writer is None:  # a shard without a line
+      artefacts.write_table(whole, pd.DataFrame({'id': []}))
+    else:
+      writer.close()
+
+
+def _say(name, counts: dict[str, int], seconds: float) -> None:
+  """A line of progress: drawn over on a terminal, else one a chunk."""
+  speed = counts['tokens'] / max(seconds, 1e-9)
+  text = (
+    f'{name}: {counts["rows"]:,} texts · {speed:,.0f} tokens/s · '
+    f'{counts["tokens"] / max(counts["steps"], 1):.2f} tokens a step'
+  )
+  draws = sys.stderr.isatty()
+  sys.stderr.write(f'\r{text}\033[K' if draws else text + '\n')
+  sys.stderr.flush()
