@@ -52,15 +52,14 @@ def masked(ready, params, held: HeldOut, words: Vocabulary, count: int):
   name = functools.partial(_name, ready.tokenizer)
   for r, owner in enumerate(made['owner']):
     inside = np.flatnonzero(owner == _longest(owner))[:SHOWN]
+    place = made['places'][r]
+    hidden = made['tokens'][r, place] == words.mask
+    shown = hidden & np.isin(place, inside) & (made['asked'][r] > 0)
     guesses = []
-    for column in inside[np.isin(inside, made['places'][r])]:
-      (slot,) = np.flatnonzero(
-        (made['places'][r] == column) & (made['asked'][r] > 0)
-      )[:1] or (None,)
-      if slot is None or made['tokens'][r, column] != words.mask:
-        continue
-      best = np.argsort(-chances[r, slot])[:GUESSES]
-      said = ', '.join(f'{name(i)} {chances[r, slot, i]:.2f}' for i in best)
+    for slot in sorted(np.flatnonzero(shown), key=lambda slot: place[slot]):
+      chance = chances[r, slot]
+      best = np.argsort(-chance, kind='stable')[:GUESSES]
+      said = ', '.join(f'{name(i)} {chance[i]:.2f}' for i in best)
       guesses.append(f'{name(made["labels"][r, slot])} ← {said}')
     text = _text(ready.tokenizer, made['tokens'][r, inside])
     out.append({'text': text, 'truth ← guesses': '; '.join(guesses)})

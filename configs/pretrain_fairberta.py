@@ -1,0 +1,58 @@
+"""FairBERTa's pretraining at full size, as a dry run: how large, how long.
+
+  python -m fairjax.main --config=configs/pretrain_fairberta.py \\
+      --config.pretrain.tflops=2200
+
+RoBERTa-base, 15 % masked, rows of 512, batches of 8,192 in micro-batches of
+32, 500,000 steps (100,000 for the 16 GB corpus), peak rate 6e-4 after 24,000
+steps, then linear to 0; weight decay .01, no clipping (Qian et al. 2022, Table
+6). Adam is RoBERTa's (Liu et al. 2019: .9, .98, 1e-6); that table prints .999
+and 1e-8: --config.train.beta2=0.999 --config.train.eps=1e-8.
+
+The dry run takes one step of a small model through the whole recipe, then
+counts the full size without allocating it, and prints parameters, memory,
+FLOPs of a step, and days on the slice whose peak is --config.pretrain.tflops
+(a TPU v5e chip has 197, a v4 chip 275, an H100 989). For the run itself:
+
+      --config.pretrain.dry_run=false --config.data.path=CORPUS \\
+      --config.tokens.tokenizer=FOLDER_OF_A_ROBERTA --config.mesh.fsdp=true
+
+The corpus is a folder of shards; configs/augment_corpus.py makes the perturbed
+one. Without a tokenizer, one of tokens.vocab_size is learned from the text.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='pretrain',
+    model='roberta-base',
+    seeds=1,
+    data=c.Data(name='text'),
+    tokens=c.Tokens(vocab_size=50265),
+    net=c.Net(init='random'),
+    pretrain=c.Pretrain(
+      objective='mlm',
+      length=512,
+      mask=0.15,
+      steps=500_000,
+      held_out=0.001,
+      dry_run=True,
+    ),
+    train=c.Train(
+      lr=6e-4,
+      batch=8192,
+      accumulate=256,
+      warmup=24 / 500,
+      weight_decay=0.01,
+      beta1=0.9,
+      beta2=0.98,
+      eps=1e-6,
+      clip=0.0,
+      evals=1.0,
+      patience=0,
+      keep='last',
+      save_every=1000,
+    ),
+  )

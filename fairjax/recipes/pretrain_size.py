@@ -1,0 +1,185 @@
+"""How large a pretraining run would be, and for how long, without running it.
+
+One step of a small model of the same family goes through everything that the
+full run would do. The full size is then traced, never allocated: parameters
+are counted from their shapes, the FLOPs of a step from the program of one
+micro-batch's gradient as XLA's cost analysis counts it before optimisation,
+the memory of a micro-batch from the program that XLA compiles for it.
+"""
+
+import dataclasses
+import pathlib
+import tempfile
+from typing import Any
+
+import jax
+import numpy as np
+
+from fairjax import artefacts, data
+from fairjax.config import Config
+from fairjax.data import corruption, rows, texts
+from fairjax.errors import UserError
+from fairjax.models import bart, build, encoder, gpt2, objectives
+from fairjax.recipes import pretrain
+from fairjax.report import tables
+from fairjax.train import loop, mesh, step
+from fairjax.train.progress import Log
+
+SMALL = 64  # tokens of a row in the small step
+DAY = 86400.0
+
+
+def run(config: Config, folder: pathlib.Path) -> dict:
+  """The small step, then the numbers of the full run."""
+  if not config.pretrain.steps:
+    raise UserError(
+      'pretrain.steps is 0; a dry run needs the number of steps, say '
+      '--config.pretrain.steps=100000'
+    )
+  log = Log(folder, config, main=mesh.is_main())
+  log.line('dry run: one step of a small model')
+  rehearse(config, folder / 'rehearsal')
+  found = size(config)
+  results = {
+    'name': config.data.name,
+    'recipe': config.recipe,
+    'model': config.model,
+    'objective': config.pretrain.objective,
+    'seeds': loop.seed_list(config),
+    'size': found,
+  }
+  if mesh.is_main():
+    artefacts.write_json(folder / 'results.json', results)
+    rows_ = [{'of the full run': k, 'value': v} for k, v in found.items()]
+    log.line(tables.markdown(rows_))
+    log.line(
+      'FLOPs: cost analysis of the traced gradient of one micro-batch, times '
+      'micro-batches; memory of activations: compiled for this backend'
+    )
+  return results
+
+
+def rehearse(config: Config, folder: pathlib.Path) -> None:
+  """The same recipe on a few made sentences, at a size for any machine."""
+  train, options = config.train, config.pretrain
+  parts = min(2, train.accumulate)
+  with tempfile.TemporaryDirectory() as place:
+    path = pathlib.Path(place) / 'sentences.txt'
+    little = dataclasses.replace(
+      config,
+      model='tiny',
+      seeds=1,
+      data=dataclasses.replace(config.data, name='planted', path=str(path)),
+      planted=dataclasses.replace(config.planted, rows=200, test_rows=50),
+      tokens=dataclasses.replace(config.tokens, tokenizer='', vocab_size=500),
+      train=dataclasses.replace(train, batch=8, accumulate=parts),
+      pretrain=dataclasses.replace(
+        options,
+        dry_run=False,
+        length=min(SMALL, options.length),
+        steps=1,
+        held_out=0.2,
+        document='line',
+        samples=1,
+      ),
+    )
+    tables_, _, _ = data.load_tables(little)
+    path.write_text('\n'.join(tables_['train']['text']), encoding='utf-8')
+    pretrain.run(little, folder)
+
+
+def size(config: Config) -> dict[str, Any]:
+  """Parameters, memory, FLOPs and days of the full run."""
+  options, train = config.pretrain, config.train
+  objective = pretrain.OBJECTIVES[options.objective]
+  words = vocabulary(config)
+  batch = abstract_batch(config, words)
+  # Unrolled, since a loop's body would be counted once; looped, since that
+  # compiles in a moment and needs the same memory.
+  program = lambda scan: lowered(
+    objective,
+    dataclasses.replace(config, net=dataclasses.replace(config.net, scan=scan)),
+    words,
+    batch,
+  )
+  flops = program(False).cost_analysis()['flops']
+  memory = program(True).compile().memory_analysis()
+  activations = memory.temp_size_in_bytes
+  count = pretrain.parameters(objective.model(config, words))
+  of_step = flops * train.accumulate
+  seconds = of_step / (options.tflops * 1e12 * options.utilisation)
+  return {
+    'parameters': count,
+    'state in GB (weights, kept weights, moments)': 4 * 4 * count / 1e9,
+    'a micro-batch in GB (gradients and activations)': activations / 1e9,
+    'rows of a micro-batch': train.batch // train.accumulate,
+    'tokens of a step': train.batch * options.length,
+    'TFLOPs of a step': of_step / 1e12,
+    'steps': options.steps,
+    f'days at {options.tflops:g} TFLOP/s and {options.utilisation:.0%}': (
+      seconds * options.steps / DAY
+    ),
+  }
+
+
+def vocabulary(config: Config) -> corruption.Vocabulary:
+  """The tokenizer's where there is one, else as many tokens as the shape has.
+
+  Only their number matters here.
+  """
+  if config.tokens.tokenizer or build.model_folder(config):
+    return corruption.vocabulary(pretrain.find_tokenizer(config, None, None))
+  shapes = {**gpt2.SHAPES, **bart.SHAPES, **encoder.SHAPES}
+  count = config.tokens.vocab_size
+  if config.model in shapes and config.model not in encoder.SIZES:
+    count = shapes[config.model].vocab
+  special = np.arange(count) < 5
+  return corruption.Vocabulary(
+    count,
+    4,
+    1,
+    (0,),
+    (2,),
+    special,
+    np.ones(count, bool),
+    np.zeros(count, bool),
+    np.flatnonzero(~special).astype(np.int32),
+  )
+
+
+def abstract_batch(config: Config, words) -> dict:
+  """Shapes of a micro-batch: made small of random tokens, then widened."""
+  options = config.pretrain
+  b = config.train.batch // config.train.accumulate
+  length = options.length
+  draw = np.random.default_rng(0)
+  flat = draw.choice(words.ordinary, 4 * length).astype(np.int32)
+  store = texts.Store(flat, np.array([0, len(flat)]), 0)
+  objective = pretrain.OBJECTIVES[options.objective]
+  one = rows.rows(
+    store, np.array([0]), length, words.first, words.last, objective.closed
+  )
+  named = {k: getattr(options, v) for k, v in objective.options.items()}
+  if named:
+    named['words'] = words
+  made = objective.corrupt(rows.read(one, np.array([0])), draw, **named)
+  batch = rows.finish(made, one.pieces)
+  return {
+    name: jax.ShapeDtypeStruct(
+      np.shape(value) and (np.shape(value)[0] * b, *np.shape(value)[1:]),
+      np.asarray(value).dtype,
+    )
+    for name, value in batch.items()
+  }
+
+
+def lowered(objective, config: Config, words, batch: dict):
+  """The gradient of one micro-batch as a program, nothing of it allocated."""
+  model = objective.model(config, words)
+  minimised = objectives.loss(objective.terms)
+  params = jax.eval_shape(lambda: model.init(0))
+  key = jax.ShapeDtypeStruct((), np.uint32)
+  gradient = jax.jit(
+    lambda p, b, k: step.gradients(model, p, b, k, 1, minimised)
+  )
+  return gradient.lower(params, batch, key)
