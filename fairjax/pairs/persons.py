@@ -30,8 +30,8 @@ wade ward warren wayne will willow wren dominic cory tony valentine
 # Places, months, peoples, surnames above all: a person only with a title
 # before or a surname after.
 PLACES = words_of("""
-adelaide april asia august austin bethany brooklyn camden carolina cheyenne
-charlotte chelsea china christian clayton clinton dakota dallas denver
+adelaide alberta april asia august austin bethany brooklyn camden carolina
+cheyenne charlotte chelsea china christian clayton clinton dakota dallas denver
 florence franklin geneva georgia guadalupe hamilton houston india israel
 jackson jordan jesus june kent kenya kingston lewis lincoln logan london
 lourdes madison may milan montana moses nelson paris phoenix preston regina

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.pairs import names, persons, words
+from fairjax.pairs import lists, names, persons, words
 
 OWN = names.load(True)
 NAMED = words.swapper(names=True)
@@ -18,6 +18,13 @@ def test_the_own_map_is_a_bijection_between_genders():
   assert all(
     (name in OWN.male) != (OWN[name].lower() in OWN.male) for name in OWN
   )
+
+
+def test_every_name_of_the_own_list_has_a_counterpart():
+  """Both sides are equally long, so that the matching leaves nobody out."""
+  counts = names.read(names._own())
+  listed = {word for row in lists.gender().rows for word in row}  # Guy, Earl
+  assert set(OWN) == {name.lower() for name in counts} - listed
 
 
 def test_ambiguous_names_meet_ambiguous_ones():
