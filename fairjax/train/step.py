@@ -47,19 +47,24 @@ def gradients(
   accumulate: int,
   loss: Loss = CLASSES,
 ):
-  """Mean loss and its gradient; micro-batches are summed before dividing."""
+  """Mean loss and its gradient, summed over micro-batches.
+
+  The loss is divided, not the gradient: that would be one more pass over it.
+  """
   count = jnp.maximum(loss.count(batch), 1)
-  grad = jax.value_and_grad(functools.partial(loss.total, model))
+
+  @jax.value_and_grad
+  def grad(params, micro):
+    return loss.total(model, params, micro, dropout) / count
+
   if accumulate == 1:
-    total, grads = grad(params, batch, dropout)
-  else:
+    return grad(params, batch)
 
-    def add(total, micro):
-      return jax.tree.map(jnp.add, total, grad(params, micro, dropout)), None
+  def add(total, micro):
+    return jax.tree.map(jnp.add, total, grad(params, micro)), None
 
-    zero = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, params))
-    (total, grads), _ = jax.lax.scan(add, zero, batch)
-  return jax.tree.map(lambda a: a / count, (total, grads))
+  zero = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, params))
+  return jax.lax.scan(add, zero, batch)[0]
 
 
 @functools.lru_cache(maxsize=8)
