@@ -10,7 +10,7 @@ length, and nothing sees beyond it.
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import flax.linen as nn
 import jax
@@ -198,7 +198,6 @@ def generate(
   With `options.mask` the source is copied and its masks are filled; masks
   side by side are one.
   """
-  options.validate()
   if options.mask is not None:
     sources = infill.merged(sources, options.mask)
   _check(module, params, sources, options)
@@ -354,11 +353,6 @@ def _bounds(
   limit = np.full_like(prompt, options.max_length or longest)
   if options.max_new:
     limit = np.minimum(prompt + options.max_new, longest)
-  if options.max_length > longest:
-    raise UserError(
-      f'max_length is {options.max_length}, but the model has positions for '
-      f'{longest} tokens; lower it'
-    )
   full = np.flatnonzero(limit <= prompt)
   if len(full):
     raise UserError(
@@ -373,14 +367,25 @@ def _check(
   module: nn.Module, params: dict, sources: Ragged, options: Options
 ) -> None:
   shape = module.shape
+  check_options(shape, options)
+  special.check_fits(params, shape.vocab)
+  check_lengths(sources.lengths, shape, 'text')
+  special.check_known(sources, shape.vocab)
+
+
+def check_options(shape: Any, options: Options) -> None:
+  """Stops where a model of this shape cannot decode in this way."""
   if options.mask is not None and shape.start is None:
     raise UserError(
       f'a {shape.family} writes after its text and cannot fill masks in it; '
       'take a BART or a masked language model'
     )
-  special.check_fits(params, shape.vocab)
-  check_lengths(sources.lengths, shape, 'text')
-  special.check_known(sources, shape.vocab)
+  options.validate()
+  if options.max_length > shape.longest:
+    raise UserError(
+      f'max_length is {options.max_length}, but the model has positions for '
+      f'{shape.longest} tokens; lower it'
+    )
   for name in ('forced_bos', 'forced_eos', 'mask'):
     token = getattr(options, name)
     if token is not None and not 0 <= token < shape.vocab:

@@ -117,15 +117,12 @@ def load(config: Config) -> LanguageModel:
 
 def options_of(config: Config, model: LanguageModel) -> Options:
   """The folder's options, and over them the config's."""
-  asked = config.generate
-  # The folder's lengths and forced tokens are for free writing.
-  free = model.options
-  kept = free
-  if asked.task == 'fill':
-    kept = Options(
-      beams=free.beams,
-      length_penalty=free.length_penalty,
-      early_stopping=free.early_stopping,
+  asked, made = config.generate, model.options
+  if asked.task == 'fill':  # its lengths and forced tokens are for writing
+    made = Options(
+      beams=made.beams,
+      length_penalty=made.length_penalty,
+      early_stopping=made.early_stopping,
       min_span=asked.min_span,
       max_span=asked.max_span,
     )
@@ -147,7 +144,7 @@ def options_of(config: Config, model: LanguageModel) -> Options:
     over['early_stopping'] = known[asked.early_stopping]
   if 'max_length' in over and 'max_new' not in over:
     over['max_new'] = 0  # the one that was asked for counts
-  made = dataclasses.replace(kept, **over)
+  made = dataclasses.replace(made, **over)
   draft = asked.draft
   if draft < 0:  # a model that only goes on copies nothing
     draft = 4 if made.beams == 1 and model.module.shape.family == 'bart' else 0
@@ -158,8 +155,8 @@ def options_of(config: Config, model: LanguageModel) -> Options:
 
 def check(model: LanguageModel, config: Config) -> None:
   """Stops where the model cannot do what it is asked to."""
-  options_of(config, model)
-  masked = isinstance(model.module, MaskedLM)
+  options, module = options_of(config, model), model.module
+  masked = isinstance(module, MaskedLM)
   if masked and config.generate.task == 'write':
     raise UserError(
       f'{config.model} is a masked language model, which fills masks and '
@@ -171,7 +168,13 @@ def check(model: LanguageModel, config: Config) -> None:
       '--config.corpus.backend=local'
     )
   if config.generate.task == 'fill':
-    fill.mask_of(model.tokenizer)
+    mask = model.tokenizer.token_to_id(fill.mask_of(model.tokenizer))
+    if not masked:
+      generate.check_options(
+        module.shape, dataclasses.replace(options, mask=mask, draft=0)
+      )
+  elif not masked:
+    generate.check_options(module.shape, options)
 
 
 def _write_shard(

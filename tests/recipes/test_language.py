@@ -243,6 +243,7 @@ def test_a_stopped_job_goes_on_at_its_chunk(tmp_path, monkeypatch):
   assert calm == run and len(run) == 6
 
 
+@pytest.mark.slow
 def test_kill_9_in_the_middle_changes_no_byte(tmp_path):
   source = corpus_of(tmp_path / 'source', count=300)
   config = config_of(tmp_path, chunk=4)
@@ -318,8 +319,20 @@ def test_generate_of_bad_input(tmp_path):
     setattr(getattr(config, section), field, value)
     with pytest.raises(UserError, match=sentence):
       run()
-  config = config_of(tmp_path, 'bert')
-  with pytest.raises(UserError, match='fills masks and writes no texts'):
+  for family, task, sentence in (
+    ('bert', 'write', 'fills masks and writes no texts'),
+    ('gpt2', 'fill', 'a gpt2 writes after its text and cannot fill'),
+    ('bart', 'fill', 'max_length is 12, but infilling copies its source'),
+  ):
+    config = config_of(tmp_path, family, task=task)
+    with pytest.raises(UserError, match=sentence):
+      run()
+  # A tokenizer of more tokens than the weights have.
+  words = tokens.load_tokenizer(config.model)
+  words.add_special_tokens([f'<{i}>' for i in range(VOCAB)])
+  tokens.save_tokenizer(words, tmp_path / 'bigger')
+  config.tokens.tokenizer = str(tmp_path / 'bigger')
+  with pytest.raises(UserError, match=rf'tokens, but the weights have {VOCAB}'):
     run()
 
 
