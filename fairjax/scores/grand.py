@@ -9,7 +9,6 @@ is that of a batch. The loss is the plain cross-entropy, whatever the weight of
 the row.
 """
 
-import collections
 import functools
 
 import jax
@@ -21,34 +20,23 @@ from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.errors import UserError
 from fairjax.models import Model, layers
-from fairjax.train import mesh, step
-
-AHEAD = 4  # batches given to the device before the first result is awaited
+from fairjax.train import loop, mesh, step
 
 
 def grand(
   model: Model, params, pool: Pool, place, batch: int = 64, log=None
 ) -> Float[np.ndarray, 's n']:
   """The norms of all examples under each seed's stacked parameters."""
-  rows = np.arange(len(pool.label), dtype=np.int32)
-  layout = packing.layout(
-    pool.tokens.lengths, batch, rows_multiple=place.shape['data']
-  )
-  sweep = packing.sweep(pool, rows, layout)
-  check(model, params, sweep[0])
+  check(model, params, smallest(pool))
   norms = compiled(model, place)
-  out = np.empty((len(jax.tree.leaves(params)[0]), len(rows)), np.float32)
-  waiting: collections.deque = collections.deque()
-  for i in range(len(sweep)):
-    host = sweep[i]
-    found = norms(params, mesh.place_batch(place, host, stacked=False))
-    waiting.append((host['example'], found))
-    while len(waiting) > (AHEAD if i + 1 < len(sweep) else 0):
-      example, found = waiting.popleft()
-      out[:, example[example >= 0]] = np.asarray(found)[:, example >= 0]
-    if log:
-      log.step(i + 1, len(sweep), 'gradient norms')
-  return out
+  doing = 'gradient norms'
+  return loop.over_examples(norms, params, pool, place, batch, log, doing)
+
+
+def smallest(pool: Pool) -> dict:
+  """A batch of one example, to look at shapes with."""
+  one = packing.layout(pool.tokens.lengths[:1], 1)
+  return packing.sweep(pool, np.zeros(1, np.int32), one)[0]
 
 
 def check(model: Model, params, batch: dict) -> None:

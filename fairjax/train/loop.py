@@ -1,5 +1,6 @@
 """The one training loop: fit, and predict. Every recipe calls these two."""
 
+import collections
 import math
 import pathlib
 import signal
@@ -17,6 +18,8 @@ from fairjax.data.batches import Pool
 from fairjax.errors import Interrupted
 from fairjax.models import Model
 from fairjax.train import checkpoint, mesh, step
+
+AHEAD = 4  # batches given to the device before the first result is awaited
 
 
 class Fitted(NamedTuple):
@@ -44,25 +47,40 @@ def predict(
   model: Model, params, pool: Pool, place, batch: int = 64, log=None
 ) -> np.ndarray:
   """Logits [s, n, c] of every example, dropout off."""
+  plain = np.ones(len(pool.label), np.float32)  # nothing is weighed here
+  pool = pool._replace(weight=plain)
   forward = step.forward(model, place)
-  rows = np.arange(len(pool.label), dtype=np.int32)
+  return over_examples(forward, params, pool, place, batch, log)
+
+
+def over_examples(
+  function: Callable,
+  params,
+  pool: Pool,
+  place,
+  batch: int = 64,
+  log=None,
+  doing: str = 'predicting',
+) -> np.ndarray:
+  """function(params, batch) [s, b, …] of all batches, as [s, n, …] by row."""
+  n = len(pool.label)
   layout = packing.layout(
     pool.tokens.lengths, batch, rows_multiple=place.shape['data']
   )
-  plain = np.ones(len(rows), np.float32)  # nothing is weighed here
-  sweep = packing.sweep(pool._replace(weight=plain), rows, layout)
-  parts, where = [], []
+  sweep = packing.sweep(pool, np.arange(n, dtype=np.int32), layout)
+  out, waiting = None, collections.deque()
   for i in range(len(sweep)):
     host = sweep[i]
-    on_device = mesh.place_batch(place, host, stacked=False)
-    parts.append(forward(params, on_device))  # dispatched, not waited for
-    where.append(host['example'])
+    found = function(params, mesh.place_batch(place, host, stacked=False))
+    waiting.append((host['example'], found))
+    while len(waiting) > (AHEAD if i + 1 < len(sweep) else 0):
+      example, found = waiting.popleft()
+      found = np.asarray(found, np.float32)
+      if out is None:
+        out = np.empty((found.shape[0], n, *found.shape[2:]), np.float32)
+      out[:, example[example >= 0]] = found[:, example >= 0]
     if log:
-      log.step(i + 1, len(sweep))
-  logits = np.concatenate([np.asarray(p, np.float32) for p in parts], axis=1)
-  example = np.concatenate(where)
-  out = np.empty((logits.shape[0], len(rows), logits.shape[2]), np.float32)
-  out[:, example[example >= 0]] = logits[:, example >= 0]
+      log.step(i + 1, len(sweep), doing)
   return out
 
 
