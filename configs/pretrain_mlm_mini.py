@@ -1,4 +1,17 @@
-"""TODO"""
+"""A small BERT from your own text: masked tokens, 4 layers of 256.
+
+  python -m fairjax.main --config=configs/pretrain_mlm_mini.py \\
+      --config.data.path=FOLDER_OF_TEXT
+
+A folder (or file) of .txt, .jsonl and .parquet. In a .txt a blank line ends a
+document; --config.pretrain.document=line makes each line one. A WordPiece of
+8,192 tokens is learned from the text, 1 % of the documents are held out, rows
+are full. --config.pretrain.whole_word=true masks whole words, and
+--config.model=FOLDER goes on from any masked LM. What comes out,
+export/seed_0, is a folder for transformers and for --config.model.
+
+MEASURED
+"""
 
 from fairjax import config as c
 

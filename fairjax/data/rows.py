@@ -9,6 +9,7 @@ apart, positions restart with each: no piece attends to another. Nothing of
 this is stored: a row is looked up in the token store when it is needed.
 """
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -193,6 +194,10 @@ class RowBatches:
     self.rows, self.seeds, self.batch = rows, list(seeds), batch
     self.corrupt, self.accumulate, self.multiple = corrupt, accumulate, multiple
     self.steps_per_epoch = -(-rows.count // batch)
+    # Those of this epoch and the next, which is begun ahead of need.
+    self._order = functools.lru_cache(2 * len(self.seeds))(
+      functools.partial(order, rows.count)
+    )
 
   def __len__(self) -> int:
     return sys.maxsize  # there is always another epoch
@@ -204,7 +209,7 @@ class RowBatches:
   def of_seed(self, seed: int, step: int) -> dict[str, np.ndarray]:
     """A function of (seed, step): order of the rows, and their corruption."""
     epoch, at = divmod(step, self.steps_per_epoch)
-    numbers = order(self.rows.count, seed, epoch)[at * self.batch :]
+    numbers = self._order(seed, epoch)[at * self.batch :]
     numbers = numbers[: self.batch]
     numbers = np.pad(
       numbers, (0, self.batch - len(numbers)), constant_values=-1
