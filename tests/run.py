@@ -33,7 +33,7 @@ def main() -> None:
     run(
       *python,
       'fairjax.main',
-      '--config=configs/quickstart.py',
+      '--config=configs/quickstart_diet.py',
       f'--workdir={folder}/run',
       *SMALL,
     )
