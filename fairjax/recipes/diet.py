@@ -12,6 +12,7 @@ tested. All contenders share one tokenised pool and one compiled step.
 """
 
 import dataclasses
+import itertools
 import pathlib
 from typing import NamedTuple
 
@@ -53,9 +54,9 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   names = list(dict.fromkeys([ours, *config.diet.compare]))
   pantry = stock(config, folder, log, names)
   train, ratios = pantry.tables['train'], shares(config)
-  chances, sizes, found = {}, {}, {}
+  chances, sizes, found, held = {}, {}, {}, {}
   for name in names:
-    taken = diet.rows(
+    held[name] = taken = diet.rows(
       train, pantry.scores, name, ratios, config, loop.seed_list(config)
     )
     own = weighed(config, pantry, taken)
@@ -76,7 +77,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     for test in differences(config, pantry.sets, chances, ours, name)
   ]
   results['verdicts'] = verdicts(config, pantry, results)
-  results['notes'] += notes + warnings(found)
+  results['notes'] += notes + alike(held) + warnings(found)
   if mesh.is_main():
     for name in names[1:]:
       tables = [
@@ -97,6 +98,18 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   )
   log.line(summary(results))
   return results
+
+
+def alike(held: dict[str, np.ndarray]) -> list[str]:
+  """Which diets hold the same rows, so that nothing can differ."""
+  rows = {name: np.sort(taken).tobytes() for name, taken in held.items()}
+  return [
+    f'{name} and {other} hold the same rows, so they cannot differ: there are '
+    'no more twins than b asks for; a smaller --config.diet.counterfactual '
+    'leaves a choice'
+    for name, other in itertools.combinations(rows, 2)
+    if rows[name] == rows[other]
+  ]
 
 
 def stock(

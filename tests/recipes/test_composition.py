@@ -235,3 +235,13 @@ def test_a_grid_knows_its_weights(pantry):
 def test_other_methods_are_no_diet(tmp_path):
   with pytest.raises(UserError, match="'augment', but a diet chooses rows"):
     diets.run(of('augment'), tmp_path)
+
+
+def test_diets_of_the_same_rows_are_named():
+  held = {
+    'healthy_random': np.array([[0, 1, 5]]),
+    'unhealthy_random': np.array([[5, 1, 0]]),
+    'none': np.array([[0, 1, 2]]),
+  }
+  (said,) = diets.alike(held)
+  assert said.startswith('healthy_random and unhealthy_random hold the same')
