@@ -10,7 +10,9 @@ scores each tweet by GE; 40 % of the tweets at random and the twins of those
 with the highest GE train the model (the paper's choice for BERT; for RoBERTa
 --config.diet.factual=0.3). Beside it the unmitigated model, and the full
 augmentation with --config.diet.compare=none,cda,cds. Of 13,524 tweets 4,889
-have a twin that differs, so that b = 0.4 takes them all: 5,409 + 4,889 rows.
+have a twin that differs, so that b = 0.4 takes them all: 5,409 + 4,889 rows,
+and the unhealthy diet the same ones; --config.diet.counterfactual=0.2 leaves a
+choice.
 
 At 1e-6 one epoch leaves a probe that predicts one class, as the paper's did;
 the report says so. --config.scoring.at='epoch 3' scores a model that was
@@ -19,6 +21,21 @@ trained longer. On a CPU: --config.model=path/to/MiniLM --config.train.lr=2e-5
 twins by our word lists and names instead of reading the published ones;
 --config.diet.replacement=true --config.diet.keep_equal=true
 --config.diet.ranking=healthy_random does as the authors' code.
+
+Measured with MiniLM-L6 on 1,500 of the tweets, 3 seeds (15 minutes on two
+cores; lr 1e-4, 2 epochs, probe of 2 epochs, equal-error threshold):
+
+                  rows   AUC (test)         DP (identity templates)
+  healthy_random  1,151  .814 [.777, .851]  .885 [.839, .932]  p = .0005
+  none            1,500  .852 [.820, .883]  .526 [.446, .606]
+
+Our GE against the published scores, on the 744 of these rows that have one:
+rank correlation .947 with BERT's (.198 among the 272 with a twin; RoBERTa's
+.944 and .142); the same rows have GE 0. Among the 272 our three seeds agree by
+.88 to .93 and the two published models by .76. What differs: the published
+probe, one epoch at 1e-6, predicts one class and its GE follows the number of
+changed words (.24) and the length (-.32); ours has learned the task (validation
+AUC .87) and its GE does not (-.02 and -.10).
 """
 
 from fairjax import config as c
