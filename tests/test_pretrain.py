@@ -1,6 +1,7 @@
 """Pretraining: corruption by its rates and slow twins, losses by torch."""
 
 import dataclasses
+import importlib.util
 import json
 import math
 import signal
@@ -660,7 +661,8 @@ CLASSES = {
 def test_the_loss_falls_and_transformers_reads_what_is_written(
   objective, corpus, tmp_path, smaller, alone
 ):
-  transformers = pytest.importorskip('transformers')
+  import transformers
+
   results = pretrain.run(config(corpus, objective), tmp_path)
   lines = (tmp_path / 'metrics.jsonl').read_text().splitlines()
   history = [json.loads(line) for line in lines]
@@ -672,11 +674,14 @@ def test_the_loss_falls_and_transformers_reads_what_is_written(
   page = (tmp_path / 'report.html').read_text()
   assert 'Held-out text' in page and '<script' not in page
   folder = tmp_path / 'export' / 'seed_0'
-  for name, place in zip(CLASSES[objective], (folder, folder / 'generator')):
-    _, about = getattr(transformers, name).from_pretrained(
-      place, output_loading_info=True
-    )
-    assert not about['missing_keys'] and not about['unexpected_keys']
+  places = (folder, folder / 'generator')
+  for name, place in zip(CLASSES[objective], places):
+    assert (place / 'model.safetensors').stat().st_size
+    if importlib.util.find_spec('torch'):  # its models need it
+      _, about = getattr(transformers, name).from_pretrained(
+        place, output_loading_info=True
+      )
+      assert not about['missing_keys'] and not about['unexpected_keys']
   read = transformers.AutoTokenizer.from_pretrained(folder)
   assert len(read) == results['text']['tokenizer']
   if objective != 'electra':
