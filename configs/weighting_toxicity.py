@@ -17,6 +17,16 @@ FNED at each model's equal-error threshold on the templates:
 
 On a laptop: --config.data.limit=6000 --config.seeds=3
 --config.tokens.max_length=100 --config.train.lr=5e-4.
+
+Measured on 6,000 balanced comments (--config.data.name=file
+--config.data.path=wiki_toxic_balanced_6k.csv --config.data.label=toxic
+--config.net.glove= --config.measures.threshold=eer, the flags above, 3 seeds):
+half of these are toxic whatever their terms, and weights change nothing for
+sure (half widths of 95 % intervals).
+
+            test AUC     templates AUC  FPED at EER   FNED at EER
+  baseline  .915 ± .026  .841 ± .046    8.28 ± 1.93   5.79 ± 1.56
+  weight    .916 ± .028  .845 ± .038    7.52 ± 2.50   6.42 ± 2.75
 """
 
 from fairjax import config as c
