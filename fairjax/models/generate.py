@@ -131,7 +131,7 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
     blank = speculate.blank(new.tokens, new.owner)
     draft = jax.tree.map(put, draft, blank)
   if fill is not None:
-    fill = jax.tree.map(put, fill, infill.blank(new.tokens, k))
+    fill = jax.tree.map(put, fill, infill.blank(new.tokens, new.owner, k))
   return state.replace(
     tokens=put(state.tokens, jnp.repeat(first[:, None], k, axis=1)),
     length=put(state.length, new.length),
@@ -180,7 +180,7 @@ def empty(
     source=jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), source),
     beams=beam.blank(b, k, w) if k > 1 else None,
     draft=speculate.blank(whole, whole) if drafting else None,
-    fill=infill.blank(whole, k) if filling else None,
+    fill=infill.blank(whole, whole, k) if filling else None,
     steps=jnp.int32(0),
     row_steps=jnp.zeros(b, jnp.int32),
   )

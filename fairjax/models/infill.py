@@ -37,19 +37,20 @@ class Spans:
 class Fill:
   """Where in its source each beam is."""
 
-  source: Int[Array, 'b t']
+  source: Int[Array, 'b t']  # NOTHING on padding
   pointer: Int[Array, 'b k']
   span: Int[Array, 'b k']  # tokens of the span that were written
 
 
-def blank(source: Int[Array, 'b t'], k: int) -> Fill:
+def blank(source: Int[Array, 'b t'], owner: Int[Array, 'b t'], k: int) -> Fill:
   zeros = jnp.zeros((source.shape[0], k), jnp.int32)
-  return Fill(source, zeros, zeros)
+  return Fill(jnp.where(owner > 0, source, NOTHING), zeros, zeros)
 
 
 def _at(fill: Fill, ahead: int) -> Int[Array, 'b k']:
+  # Past its end a beam that is done may write nothing at all.
   return jnp.take_along_axis(
-    fill.source, fill.pointer + ahead, axis=1, mode='clip'
+    fill.source, fill.pointer + ahead, axis=1, mode='fill', fill_value=NOTHING
   )
 
 
@@ -85,10 +86,10 @@ def follow(fill: Fill, token: Int[Array, 'b k'], spans: Spans) -> Fill:
   return fill.replace(pointer=fill.pointer + move, span=span)
 
 
-def copied(fill: Fill, owner: Int[Array, 'b t'], spans: Spans) -> Array:
-  """How many tokens follow that are copied for sure [b], of the first beam."""
+def copied(fill: Fill, spans: Spans) -> Int[Array, 'b']:
+  """How many tokens follow that are copied for sure, of the first beam."""
   places = jnp.arange(fill.source.shape[1])
-  stop = (fill.source == spans.mask) | (owner == 0)
+  stop = (fill.source == spans.mask) | (fill.source == NOTHING)
   ahead = places >= fill.pointer[:, :1]
   end = jnp.where(stop & ahead, places, len(places)).min(1)
   return jnp.maximum(end - fill.pointer[:, 0], 0)

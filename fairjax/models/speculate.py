@@ -128,7 +128,7 @@ def _verify(
   wish = jnp.where(wish < 0.5, 0.0, wish)
   if fill is not None:  # what is copied is known
     fill = _moved(fill, new, last, rules)
-    wish = infill.copied(fill, draft.owner, rules.spans).astype(jnp.float32)
+    wish = infill.copied(fill, rules.spans).astype(jnp.float32)
   draft = draft.replace(
     pointer=jnp.where(state.done, draft.pointer, start + new),
     wish=jnp.minimum(wish, jnp.float32(rules.draft)),

@@ -141,7 +141,7 @@ def test_a_masked_lm_fills_a_token_each(make, order):
 def test_masked_lms_fill_as_one_text_at_a_time(tmp_path, family, order):
   import torch
 
-  net = make_encoders.model(family, 'MaskedLM')
+  net = make_encoders.model(family, 'MaskedLM', initializer_range=1.5)
   net.save_pretrained(tmp_path)
   module = heads.MaskedLM(encoder.shape_from_hf(hf.read_config(tmp_path)))
   params = jax.tree.map(jnp.asarray, hf.load(tmp_path, module).params)
@@ -163,6 +163,9 @@ def test_masked_lms_fill_as_one_text_at_a_time(tmp_path, family, order):
     slow += out.tolist()
   found = fill.fill(module, params, ragged(texts), MASK, NEVER, order, batch=4)
   assert found.flat.tolist() == slow
+  other = next(name for name in fill.ORDERS if name != order)
+  other = fill.fill(module, params, ragged(texts), MASK, NEVER, other, batch=4)
+  assert other.flat.tolist() != slow
 
 
 def test_bad_input_is_told_in_one_sentence():

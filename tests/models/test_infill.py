@@ -23,12 +23,12 @@ NEVER = (0, 1, 2, 3, 7)
 ASK = Options(mask=MASK, max_span=4, never=(7,))
 
 
-def sources(count, seed, high=12):
+def sources(count, seed, high=12, kinds=12):
   """Texts of few kinds of tokens, so that spans often meet what follows."""
   rng = np.random.default_rng(seed)
   texts = []
   for n in rng.integers(1, high, count):
-    body = rng.integers(4, 12, n)
+    body = rng.integers(4, kinds, n)
     body[rng.random(n) < 0.3] = MASK
     texts.append(np.array([BOS, *body, EOS], np.int32))
   return texts
@@ -41,6 +41,16 @@ def model(tmp_path_factory):
   net = make_seq2seq.model('bart', seed=4, init_std=0.8)
   net.final_logits_bias[0, 4:12] += 3.0
   return net, *seq2seq.from_torch(net, tmp_path_factory.mktemp('bart'))
+
+
+@pytest.fixture(scope='module')
+def likely(tmp_path_factory):
+  """What is copied is likely too, so beams end their spans at many lengths."""
+  torch = pytest.importorskip('torch')
+  torch.set_num_threads(1)
+  net = make_seq2seq.model('bart', seed=0)
+  net.final_logits_bias[0, [EOS, 4, 5]] += 6.0
+  return net, *seq2seq.from_torch(net, tmp_path_factory.mktemp('likely'))
 
 
 def merge(text):
@@ -59,8 +69,8 @@ def allowed(source, written, least=0, most=4):
       at, span = at + 2, 0
     else:
       span += 1
-  if at >= len(source):
-    return [EOS]
+  if at >= len(source):  # it is done, and would be so again with EOS
+    return [PAD]
   if source[at] != MASK:
     return [source[at]]
   free = [t for t in range(make_seq2seq.VOCAB) if t not in NEVER]
@@ -107,13 +117,17 @@ def test_greedy_infilling_is_that_of_a_slow_twin(model, least):
 @needs_torch
 @pytest.mark.parametrize(
   'rules',
-  [{}, {'length_penalty': 0.0}, {'early_stopping': True, 'beams': 2}],
+  [
+    {'length_penalty': 0.0},
+    {'length_penalty': 3.0},
+    {'early_stopping': True, 'beams': 2},
+  ],
 )
-def test_beams_are_those_of_transformers_under_the_same_rule(model, rules):
+def test_beams_are_those_of_transformers_under_the_same_rule(likely, rules):
   import torch
 
-  net, module, params = model
-  texts = sources(12, seed=len(rules) + 1)
+  net, module, params = likely
+  texts = sources(10, seed=len(rules) + 1, high=8, kinds=6)
   options = dataclasses.replace(ASK, **({'beams': 3} | rules))
   found = generate.generate(module, params, ragged(texts), options, 4)
   for text, ours in zip(texts, rows_of(found)):
@@ -132,6 +146,25 @@ def test_beams_are_those_of_transformers_under_the_same_rule(model, rules):
       )[0].tolist()
     theirs = out[: 2 + out[1:].index(EOS)]
     assert ours == theirs
+
+
+@needs_torch
+@pytest.mark.parametrize('beams', [1, 2])
+def test_padding_and_company_change_no_text(likely, beams):
+  """A text of 16 tokens fills its row of 16; beside longer ones it does not."""
+  _, module, params = likely
+  texts = sources(3, seed=5, high=6, kinds=6)
+  body = np.resize([4, MASK, 5, 4], 14)
+  texts.append(np.array([BOS, *body, EOS], np.int32))
+  options = dataclasses.replace(
+    ASK, beams=beams, max_span=2, early_stopping=beams > 1
+  )
+  run = lambda texts: rows_of(
+    generate.generate(module, params, ragged(texts), options, 8)
+  )
+  alone = [row for text in texts for row in run([text])]
+  longer = np.array([BOS, *np.resize([4, 5], 18), EOS], np.int32)
+  assert run([*texts, longer])[:-1] == alone
 
 
 @needs_torch
