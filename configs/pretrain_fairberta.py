@@ -6,8 +6,8 @@
 RoBERTa-base, 15 % masked, rows of 512, batches of 8,192 in micro-batches of
 32, 500,000 steps (100,000 for the 16 GB corpus), peak rate 6e-4 after 24,000
 steps, then linear to 0; weight decay .01, no clipping (Qian et al. 2022, Table
-6). Adam is RoBERTa's (Liu et al. 2019: .9, .98, 1e-6); that table prints .999
-and 1e-8: --config.train.beta2=0.999 --config.train.eps=1e-8.
+6, with Adam's .9, .999 and 1e-8 as printed there). RoBERTa's own Adam (Liu et
+al. 2019): --config.train.beta2=0.98 --config.train.eps=1e-6.
 
 The dry run takes one step of a small model through the whole recipe, then
 counts the full size without allocating it, and prints parameters, memory,
@@ -47,8 +47,8 @@ def get_config() -> c.Config:
       warmup=24 / 500,
       weight_decay=0.01,
       beta1=0.9,
-      beta2=0.98,
-      eps=1e-6,
+      beta2=0.999,
+      eps=1e-8,
       clip=0.0,
       evals=1.0,
       patience=0,
