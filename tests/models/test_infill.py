@@ -23,13 +23,13 @@ NEVER = (0, 1, 2, 3, 7)
 ASK = Options(mask=MASK, max_span=4, never=(7,))
 
 
-def sources(count, seed, high=12, kinds=12):
+def sources(count, seed, high=12, kinds=12, share=0.3):
   """Texts of few kinds of tokens, so that spans often meet what follows."""
   rng = np.random.default_rng(seed)
   texts = []
   for n in rng.integers(1, high, count):
     body = rng.integers(4, kinds, n)
-    body[rng.random(n) < 0.3] = MASK
+    body[rng.random(n) < share] = MASK
     texts.append(np.array([BOS, *body, EOS], np.int32))
   return texts
 
@@ -120,14 +120,14 @@ def test_greedy_infilling_is_that_of_a_slow_twin(model, least):
   [
     {'length_penalty': 0.0},
     {'length_penalty': 3.0},
-    {'early_stopping': True, 'beams': 2},
+    {'length_penalty': 2.0, 'early_stopping': True, 'beams': 2},
   ],
 )
 def test_beams_are_those_of_transformers_under_the_same_rule(likely, rules):
   import torch
 
   net, module, params = likely
-  texts = sources(10, seed=len(rules) + 1, high=8, kinds=6)
+  texts = sources(24, seed=len(rules) + 1, high=9, kinds=6, share=0.4)
   options = dataclasses.replace(ASK, **({'beams': 3} | rules))
   found = generate.generate(module, params, ragged(texts), options, 4)
   for text, ours in zip(texts, rows_of(found)):
@@ -154,15 +154,19 @@ def test_padding_and_company_change_no_text(likely, beams):
   """A text of 16 tokens fills its row of 16; beside longer ones it does not."""
   _, module, params = likely
   texts = sources(3, seed=5, high=6, kinds=6)
-  body = np.resize([4, MASK, 5, 4], 14)
-  texts.append(np.array([BOS, *body, EOS], np.int32))
+  rng = np.random.default_rng(0)
+  for _ in range(8):
+    body = rng.integers(4, 6, 14)
+    body[rng.integers(0, 7, 2) * 2] = MASK
+    texts.append(np.array([BOS, *body, EOS], np.int32))
   options = dataclasses.replace(
-    ASK, beams=beams, max_span=2, early_stopping=beams > 1
+    ASK, beams=beams, length_penalty=2.0, early_stopping=beams > 1
   )
   run = lambda texts: rows_of(
-    generate.generate(module, params, ragged(texts), options, 8)
+    generate.generate(module, params, ragged(texts), options, 16)
   )
-  alone = [row for text in texts for row in run([text])]
+  assert sum(len(text) == 16 for text in texts) == 8
+  alone = run(texts)
   longer = np.array([BOS, *np.resize([4, 5], 18), EOS], np.int32)
   assert run([*texts, longer])[:-1] == alone
 
