@@ -200,8 +200,9 @@ def main(argv: list[str]) -> None:
     from fairjax.registry import find
 
     recipe = find(RECIPES, 'recipe', config.recipe)
-    from fairjax import stages
+    from fairjax import memory, stages
 
+    memory.keep()
     stages.begin(config, folder, ADDRESS.value, PROCESSES.value, PROCESS.value)
     recipe(config, folder)
   except UserError as error:

@@ -2,14 +2,16 @@
 
   python -m fairjax.bench train --data=tweets.csv --text=tweet --label=Class \\
       --vocab=FOLDER [--size=mini] [--batch=64] [--steps=8] [--rounds=5] \\
-      [--seeds=1] [--device=cpu|gpu] [--peers=group,dynamic,longest,compile]
+      [--seeds=1] [--device=cpu|gpu] \\
+      [--peers=group,dynamic,longest,compile,kept]
 
 Both sides start from the same weights (ours, written as a Hugging Face folder)
 and must give the same loss on the same examples with dropout off. A unit is
 `steps` optimiser steps of `batch` examples each, with dropout 0.1 and AdamW.
 Ours packs; PyTorch pads to a batch's longest text (`dynamic`), to the longest
 of all (`longest`), or groups by length first (`group`, the trainer's option);
-`compile` is `group` under torch.compile. PyTorch takes SDPA attention and the
+`compile` is `group` under torch.compile, `kept` is `group` with our settings
+of the memory (fairjax/memory.py). PyTorch takes SDPA attention and the
 fused optimiser. On an accelerator products are bfloat16 on both sides.
 """
 
@@ -28,6 +30,7 @@ PEERS = {
   'dynamic': ('dynamic', False),
   'longest': ('longest', False),
   'compile': ('group', True),
+  'kept': ('group', False),
 }
 UNITS = 24  # different batches that the steps go round
 
@@ -88,10 +91,12 @@ def ours(chosen: argparse.Namespace) -> None:
   """Our side: packed batches through the house's own training step."""
   import jax
 
+  from fairjax import memory
   from fairjax.data import batches
   from fairjax.models import hf
   from fairjax.train import loop, mesh, step
 
+  memory.keep()
   made, prepared, pool = ready(chosen)
   place, seeds = prepared.place, loop.seed_list(made)
   rows = np.broadcast_to(
@@ -206,6 +211,10 @@ def torch_side(chosen: argparse.Namespace) -> None:
   from torch.nn.functional import cross_entropy
   from transformers import AutoModelForSequenceClassification
 
+  from fairjax import memory
+
+  if chosen.side == 'kept':
+    memory.keep()
   padding, compiled = PEERS[chosen.side]
   where = 'cuda' if chosen.device == 'gpu' else 'cpu'
   model = AutoModelForSequenceClassification.from_pretrained(

@@ -1,0 +1,33 @@
+"""Memory that stays: freed blocks are kept for the next step (Linux, CPU).
+
+XLA on a CPU asks for a step's activations anew each step and gives them back.
+By default glibc returns such blocks to the system, which zeroes them again: of
+a step of 64 tweets (4 layers × 256) 265 MB in 67,000 page faults, a fifth of
+its time. Kept, the process is as large as it ever was, no larger.
+"""
+
+import ctypes
+import os
+import sys
+
+import jax
+
+TRIM, MMAP = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of malloc.h
+MOST = 2**31 - 1  # bytes
+
+
+def keep() -> bool:
+  """Whether freed memory now stays; to be called before anything is computed.
+
+  Only the main thread's blocks can stay, so a CPU computes in the thread that
+  asks; on an accelerator that changes nothing. Settings of the user's own
+  (GLIBC_TUNABLES, MALLOC_…) are left as they are.
+  """
+  own = any(n.startswith(('GLIBC_TUNABLES', 'MALLOC_')) for n in os.environ)
+  if sys.platform != 'linux' or own:
+    return False
+  mallopt = getattr(ctypes.CDLL(None), 'mallopt', None)  # glibc has it
+  if mallopt is None or not (mallopt(MMAP, MOST) and mallopt(TRIM, MOST)):
+    return False
+  jax.config.update('jax_cpu_enable_async_dispatch', False)
+  return True
