@@ -113,9 +113,17 @@ def alike(held: dict[str, np.ndarray]) -> list[str]:
 
 
 def stock(
-  config: Config, folder: pathlib.Path, log: Log, rankings: list[str]
+  config: Config,
+  folder: pathlib.Path,
+  log: Log,
+  rankings: list[str],
+  place: pathlib.Path | None = None,
 ) -> Pantry:
-  """Tables with twins, the model, the probe's scores, and the pools."""
+  """Tables with twins, the model, the probe's scores, and the pools.
+
+  The scores are in `place`, by default the folder. Where nobody asks for a
+  score there is no probe.
+  """
   ratios = shares(config)
   weighs(config)  # or a sentence, before anything is made
   for name in rankings:
@@ -124,7 +132,9 @@ def stock(
   tables, twins = diet.with_twins(tables, config)
   sets = stages.test_sets(config, tables)
   ready = stages.prepare(config, tables, log)
-  scores = scoring.probe(asking(config, rankings), ready, tables, folder, log)
+  asked, scores = asking(config, rankings), tables['train'][['id']]
+  if asked.scoring.names:
+    scores = scoring.probe(asked, ready, tables, place or folder, log)
   every = pd.concat([tables['train'], twins], ignore_index=True)
   return Pantry(
     tables,

@@ -6,13 +6,16 @@ trained with all seeds stacked; its result is kept in cells/ under the
 fingerprint of what it was made from, so a cell is never run twice, two cells
 that hold the same rows are one, and processes that share a folder and run other
 cells (`--config.grid.cells=0-9`) merge by themselves. A call without
-`grid.cells` runs what is missing, then chooses and reports. The scores come
-first: before several processes start, let `--config.grid.cells=none` make them.
+`grid.cells` runs what is missing, then chooses and reports. The scores of all
+rankings come first: before several processes start, let
+`--config.grid.cells=none` make them. A process that does not find them makes
+those that its own cells need, in its folder under processes/.
 
 The best (a, b) of each ranking is chosen on validation data: the fairest cell
 that keeps all but `grid.budget` of the unmitigated AUC.
 """
 
+import dataclasses
 import hashlib
 import pathlib
 import re
@@ -51,22 +54,37 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   """config → pantry → cells → the chosen → tests → verdicts → report."""
   every = cells(config)
   picked = pick(config.grid.cells, len(every))
-  log = Log(place_of_log(config, folder), config, main=mesh.is_main())
-  rankings = list(dict.fromkeys(cell.ranking for cell in every))
-  pantry = diets.stock(config, folder, log, rankings)
+  place = place_of_log(config, folder)
+  log = Log(place, config, main=mesh.is_main())
+  alone = scored_alone(config, folder, picked)
+  able = picked if alone else range(len(every))  # whose rows can be known
+  pantry = diets.stock(
+    only_needed(config) if alone else config,
+    folder,
+    log,
+    list(dict.fromkeys(every[k].ranking for k in able)),
+    place if alone else folder,
+  )
   measured = {**pantry.sets, **choosing(config, pantry.tables)}
-  taken = [rows(config, pantry, cell) for cell in every]
-  keys = [key(config, pantry, measured, own) for own in taken]
+  taken = {k: rows(config, pantry, every[k]) for k in able}
+  keys = {k: key(config, pantry, measured, own) for k, own in taken.items()}
   for k in picked:
     if not finished(folder, keys[k]):
       log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
       work(config, pantry, measured, every[k], taken[k], keys[k], folder, log)
-      progress(folder, every, keys, log)
-  left = [k for k, one in enumerate(keys) if not finished(folder, one)]
+      progress(folder, place if alone else folder, every, keys, log)
+  left = [
+    k
+    for k in range(len(every))
+    if k not in keys or not finished(folder, keys[k])
+  ]
   if left:
     log.line(
-      f'{len(left)} cells are left; a call without grid.cells runs them and '
-      'reports'
+      'these cells are done; a call without grid.cells makes the other scores, '
+      'runs what is left and reports'
+      if alone
+      else f'{len(left)} cells are left; a call without grid.cells runs them '
+      'and reports'
     )
     return {'cells': len(every), 'left': left}
   fair = READINGS if READINGS in measured else 'valid'
@@ -114,6 +132,21 @@ def pick(asked: str, count: int) -> list[int]:
       )
     found += numbers
   return list(dict.fromkeys(found))
+
+
+def scored_alone(
+  config: Config, folder: pathlib.Path, picked: list[int]
+) -> bool:
+  """Whether a process makes the scores of its own cells, and no others."""
+  some = bool(config.grid.cells.strip()) and bool(picked)
+  return some and not (folder / 'scores.parquet').exists()
+
+
+def only_needed(config: Config) -> Config:
+  """The config without scores of its own, so that rankings name them."""
+  return dataclasses.replace(
+    config, scoring=dataclasses.replace(config.scoring, names=())
+  )
 
 
 def place_of_log(config: Config, folder: pathlib.Path) -> pathlib.Path:
@@ -234,12 +267,12 @@ def work(config, pantry, measured, cell, taken, made_from, folder, log) -> None:
 
 
 def known(
-  folder: pathlib.Path, every: list[Cell], keys: list[str]
+  folder: pathlib.Path, every: list[Cell], keys: dict[int, str]
 ) -> list[dict]:
   """The cells as report/grid.py reads them, with what is done of them."""
   out = []
-  for k, (cell, made_from) in enumerate(zip(every, keys)):
-    done = finished(folder, made_from)
+  for k, made_from in keys.items():
+    cell, done = every[k], finished(folder, made_from)
     row = {'cell': k, 'title': title(cell), 'experiment': cell.experiment}
     row |= {'ranking': cell.ranking, 'a': cell.factual}
     row |= {'b': cell.counterfactual, 'done': done}
@@ -250,16 +283,16 @@ def known(
   return out
 
 
-def progress(folder: pathlib.Path, every, keys, log: Log) -> None:
-  """grid.csv: the cells, and the numbers of those that are done."""
+def progress(folder: pathlib.Path, place, every, keys, log: Log) -> None:
+  """grid.csv in `place`: the cells, and the numbers of those done."""
   if not mesh.is_main():
     return
   cells = known(folder, every, keys)
   artefacts.write_text(
-    folder / 'grid.csv', pd.DataFrame(grid.flat(cells)).to_csv(index=False)
+    place / 'grid.csv', pd.DataFrame(grid.flat(cells)).to_csv(index=False)
   )
   done = sum(cell['done'] for cell in cells)
-  log.line(f'{done} of {len(cells)} cells are done: {folder / "grid.csv"}')
+  log.line(f'{done} of {len(cells)} cells are done: {place / "grid.csv"}')
 
 
 def merge(

@@ -190,6 +190,7 @@ def probe(
   )
 
   def make():
+    log.line(cost(config, run, tracked))
     fitted, step = None, 0
     if epoch is not None:
       step = steps(config, len(table), epoch)
@@ -212,6 +213,21 @@ def probe(
   scores = _stage(folder, made_from, make, config.reuse)
   log.line(f'scores {", ".join(names(scores))}: {folder / "scores.parquet"}')
   return scores
+
+
+def cost(config: Config, run: Config, tracked: Config | None) -> str:
+  """What there is to train before the scores are known."""
+  said = f'scores {", ".join(config.scoring.names)}: '
+  if config.scoring.at == 'start':
+    said += 'of the model before any training'
+  else:
+    said += f'from a probe of {run.train.epochs:g} epoch(s)'
+  if tracked is not None and tracked is not run:
+    every = [name for name in config.scoring.names if name in TRACKED]
+    said += (
+      f', and {", ".join(every)} from a run of {tracked.train.epochs:g} epochs'
+    )
+  return said
 
 
 def tracked_run(config: Config, run: Config) -> Config | None:

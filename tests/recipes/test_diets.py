@@ -20,6 +20,7 @@ from fairjax.config import (
 from fairjax.errors import UserError
 from fairjax.recipes import diet, overlap, rank
 from fairjax.report import grid, verdict
+from fairjax.scores import table
 
 SMALL = Config(
   model='tiny',
@@ -160,6 +161,40 @@ def test_processes_share_a_folder_and_merge(whole, tmp_path, monkeypatch):
   rank.run(some('2,6-7'), tmp_path)
   monkeypatch.setattr(rank, 'work', None)  # nothing is left to do
   assert plain(rank.run(GRID, tmp_path)) == plain(results)
+
+
+def test_cells_alone_make_the_scores_they_need(whole, tmp_path, monkeypatch):
+  """Without a first call for the scores, in a folder of their own."""
+  results, _ = whole
+  found = rank.run(some('0,3'), tmp_path)  # none, and GE with b = 1
+  assert found['left'] == [1, 2, 4, 5, 6, 7]
+  assert not (tmp_path / 'scores.parquet').exists()
+  own = tmp_path / 'processes' / '0,3'
+  assert table.names(artefacts.read_table(own / 'scores.parquet')) == ['ge']
+  assert len((own / 'grid.csv').read_text().splitlines()) == 3
+  baselines = rank.run(some('1-2'), tmp_path)  # need no score, so no probe
+  assert baselines['left'] == [0, 3, 4, 5, 6, 7]
+  assert not (tmp_path / 'processes' / '1-2' / 'scores.parquet').exists()
+  ran, work = [], rank.work
+
+  def counted(config, pantry, measured, cell, *rest):
+    ran.append(cell.ranking)
+    work(config, pantry, measured, cell, *rest)
+
+  monkeypatch.setattr(rank, 'work', counted)
+  assert plain(rank.run(GRID, tmp_path)) == plain(results)
+  assert ran == ['healthy_random']  # the others were done
+
+
+def test_a_diet_without_scores_needs_no_probe(tmp_path):
+  config = dataclasses.replace(
+    SMALL,
+    recipe='diet',
+    scoring=Scoring(names=()),
+    diet=Diet(ranking='random', compare=('none',)),
+  )
+  assert set(diet.run(config, tmp_path)['diets']) == {'random', 'none'}
+  assert not (tmp_path / 'probe').exists()
 
 
 def plain(results: dict) -> dict:
