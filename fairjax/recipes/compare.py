@@ -19,7 +19,7 @@ from fairjax.errors import UserError
 from fairjax.methods import chain
 from fairjax.metrics.compare import compare as differences
 from fairjax.recipes import train
-from fairjax.report import blocks, page, plots
+from fairjax.report import blocks, figures, page, plots
 from fairjax.report import tables as tabular
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
@@ -257,7 +257,7 @@ def report(results: dict, folder: pathlib.Path) -> str:
       effects = {g['method']: g[key] for g in gains if key in g}
       if effects:
         plot = plots.forest(effects, f'{key}, difference to none')
-        plots.save(plot, folder / 'plots' / place_of(f'{key}_{one}.png'))
+        figures.save(plot, folder / 'plots' / place_of(f'{key}_{one}.png'))
         body += blocks.figure(
           plot,
           f'{key} of each method minus {key} of none on {one}; right is better.'

@@ -26,7 +26,7 @@ from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import chain, diet, reweight
 from fairjax.metrics.compare import compare
-from fairjax.report import blocks, plots, verdict
+from fairjax.report import blocks, figures, plots, verdict
 from fairjax.scores import describe, overlap
 from fairjax.scores import table as scoring
 from fairjax.train import loop, mesh
@@ -316,7 +316,7 @@ def sections(results: dict, folder: pathlib.Path) -> list[blocks.Section]:
       if values:
         # No point is hollow: a level is not tested against anything here.
         plot = plots.forest(values, measure, zero=None)
-        plots.save(plot, folder / 'plots' / f'diets_{measure}_{one}.png')
+        figures.save(plot, folder / 'plots' / f'diets_{measure}_{one}.png')
         body += blocks.figure(plot, f'{measure} on {one}; right is better.')
   held = [{'diet': name, **facts} for name, facts in results['diets'].items()]
   body += blocks.heading('What each diet holds') + blocks.table(held)

@@ -14,7 +14,7 @@ import numpy as np
 from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.methods import diet
-from fairjax.report import blocks, page, plots, tables, verdict
+from fairjax.report import blocks, figures, page, plots, tables, verdict
 from fairjax.scores import describe, overlap
 from fairjax.scores import table as scoring
 from fairjax.train import loop, mesh
@@ -132,6 +132,6 @@ def figure(name: str, rows: list[dict], folder: pathlib.Path) -> blocks.Section:
     for title, at in series.items()
   }
   plot = plots.curves(arrays, 'first share of the rows', 'rows in common')
-  plots.save(plot, folder / 'plots' / f'overlap_{name}.png')
+  figures.save(plot, folder / 'plots' / f'overlap_{name}.png')
   body = blocks.figure(plot, ABOUT[name]) + blocks.table(wide(rows))
   return blocks.Section(ABOUT[name], body)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairjax.report import plots, tables
+from fairjax.report import figures, tables
 
 if TYPE_CHECKING:
   from matplotlib.figure import Figure
@@ -185,7 +185,7 @@ def figure(plot: 'Figure', caption: str) -> str:
   """A plot with its caption, which is also its text for those who hear it."""
   words = html.escape(tables.printable(caption))
   return (
-    f'<figure>{plots.svg(plot, caption)}<figcaption>{words}</figcaption>'
+    f'<figure>{figures.svg(plot, caption)}<figcaption>{words}</figcaption>'
     '</figure>'
   )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fairjax.report import blocks, plots, tables, verdict
+from fairjax.report import blocks, figures, plots, tables, verdict
 
 CHANGES = ('dp', 'eqodd', 'eqopp1', 'auc')  # of figure 4
 TITLES = {  # of the scores that rank the twins
@@ -175,7 +175,7 @@ def sections(results: Mapping, cells: Sequence[Mapping], folder) -> list:
   """The page: verdicts, table 5, figures 2 to 4, the front, all cells."""
 
   def picture(plot, name: str, caption: str) -> str:
-    plots.save(plot, folder / 'plots' / f'{name}.png')
+    figures.save(plot, folder / 'plots' / f'{name}.png')
     return blocks.figure(plot, caption)
 
   sets = results['sets']

@@ -18,7 +18,7 @@ import pandas as pd
 
 from fairjax import artefacts
 from fairjax.config import Config
-from fairjax.report import plots, tables
+from fairjax.report import figures, plots, tables
 from fairjax.report.blocks import (
   Section,
   bullets,
@@ -112,7 +112,7 @@ class Pictures:
 
   def add(self, name: str, plot, caption: str) -> str:
     safe = ''.join(c if c.isalnum() or c in '-_' else '_' for c in name)
-    plots.save(plot, self.folder / f'{safe}.png')
+    figures.save(plot, self.folder / f'{safe}.png')
     return figure(plot, caption)
 
 
@@ -240,7 +240,7 @@ def _scores(name, predictions, pictures: Pictures, positive: int) -> str:
   label = (rows['label'] == positive).to_numpy()
   group = rows['group'].fillna('').astype(str).to_numpy()
   names, counts = np.unique(group[group != ''], return_counts=True)
-  largest = names[np.argsort(-counts, kind='stable')][: len(plots.COLOURS)]
+  largest = names[np.argsort(-counts, kind='stable')][: len(figures.COLOURS)]
   parts = [
     pictures.add(
       f'roc_{name}',

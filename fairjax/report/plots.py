@@ -1,157 +1,33 @@
-"""Plots: plain arrays and dicts in, a matplotlib Figure out.
+"""Plots: plain arrays and dicts in, a matplotlib Figure out."""
 
-One restrained style. Colours are Okabe and Ito's (2008), which colour-blind
-readers tell apart; series differ by line or marker too. A figure is at most
-WIDTH inches wide, so that it stays readable on a telephone. `svg` gives the
-text of a picture to stand inside a page, in the page's font and ink, the same
-bytes for the same figure; `save` writes a png file.
-
-Matplotlib is loaded by the first plot, without pyplot and its global state.
-"""
-
-import functools
-import hashlib
-import html
-import io
-import math
-import os
-import re
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairjax.artefacts import atomic
 from fairjax.report import tables
+from fairjax.report.figures import (
+  COLOURS,
+  INK,
+  LINES,
+  MARKERS,
+  PALE,
+  ROW,
+  blank,
+  bounds,
+  legend,
+  name,
+  styled,
+)
 
 if TYPE_CHECKING:
   from matplotlib.axes import Axes
   from matplotlib.figure import Figure
 
-COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
-LINES = ('-', '--', '-.', ':', (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
-MARKERS = 'osD^vP'
-INK = '#23272e'  # becomes the page's own ink in an svg
-PALE = '#8c929b'  # grid, references; readable on light and dark
-WIDTH = 5.2  # inches
-ROW = 0.27  # inches of a row with a name
-STYLE = {
-  'axes.axisbelow': True,
-  'axes.edgecolor': PALE,
-  'axes.facecolor': 'none',
-  'axes.formatter.useoffset': False,
-  'axes.grid': True,
-  'axes.labelcolor': INK,
-  'axes.labelsize': 10,
-  'axes.spines.right': False,
-  'axes.spines.top': False,
-  'axes.titlelocation': 'left',
-  'axes.titlesize': 10,
-  'axes.titlecolor': INK,
-  'font.family': 'DejaVu Sans',
-  'font.size': 10,
-  'grid.alpha': 0.3,
-  'grid.color': PALE,
-  'grid.linewidth': 0.6,
-  'legend.fontsize': 9,
-  'legend.frameon': False,
-  'legend.labelcolor': INK,
-  'lines.linewidth': 1.6,
-  'svg.fonttype': 'none',
-  'svg.hashsalt': 'fairjax',
-  'text.color': INK,
-  'text.parse_math': False,  # a name with dollars is a name
-  'xtick.color': PALE,
-  'xtick.labelcolor': INK,
-  'xtick.labelsize': 9,
-  'ytick.color': PALE,
-  'ytick.labelcolor': INK,
-  'ytick.labelsize': 9,
-}
-
 Series = Mapping[str, Mapping[str, Any]]
 
 
-@contextmanager
-def _style() -> Iterator[None]:
-  import matplotlib
-
-  with matplotlib.rc_context(), warnings.catch_warnings():
-    matplotlib.rcdefaults()
-    matplotlib.rcParams.update(STYLE)
-    warnings.filterwarnings('ignore', message='Glyph .* missing')
-    yield
-
-
-def _styled(plot):
-  """Draws under our style, whatever the user's own settings are."""
-
-  @functools.wraps(plot)
-  def draw(*args, **kwargs) -> 'Figure':
-    with _style():
-      figure = plot(*args, **kwargs)
-      # Once is enough: a figure is written twice, as svg and as png.
-      figure.get_layout_engine().execute(figure)
-      figure.set_layout_engine('none')
-      return figure
-
-  return draw
-
-
-def _figure(
-  panels: int, columns: int, height: float, **kwargs
-) -> tuple['Figure', list['Axes']]:
-  """A figure of `panels` panels, `height` inches a row of them."""
-  from matplotlib.figure import Figure
-
-  columns = max(1, min(columns, panels))
-  rows = math.ceil(panels / columns)
-  figure = Figure(figsize=(WIDTH, height * rows), layout='constrained')
-  figure.get_layout_engine().set(h_pad=0.06, hspace=0.04)
-  grid = figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
-  for axes in grid[panels:]:
-    axes.remove()
-  return figure, list(grid[:panels])
-
-
-def name(text: Any, longest: int = 28) -> str:
-  """A name that fits beside a plot (a leading _ would hide it there)."""
-  text = tables.printable(text)
-  if len(text) > longest:
-    text = text[: longest - 1] + '…'
-  return ' ' + text if text.startswith('_') else text
-
-
-def _bounds(values: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-  """Values [n] and distances [2, n] down to low and up to high.
-
-  Each value is a number or an Estimate; what is undefined is NaN.
-  """
-  rows = [v if tables.is_estimate(v) else {'value': v} for v in values]
-  read = lambda row, key: (
-    float(row[key]) if tables.defined(row.get(key)) else math.nan
-  )
-  middle = np.array([read(row, 'value') for row in rows])
-  low = np.array([read(row, 'low') for row in rows])
-  high = np.array([read(row, 'high') for row in rows])
-  # An interval may leave out its own point (a ratio of means can): the bar
-  # then starts at the point.
-  reach = np.stack([middle - low, high - middle])
-  return middle, np.maximum(np.nan_to_num(reach), 0)
-
-
-def _legend(axes: 'Axes', many: int, below: bool = False) -> None:
-  if many > 1 and below:
-    axes.legend(
-      loc='upper left', bbox_to_anchor=(0, -0.2), ncols=2, borderaxespad=0
-    )
-  elif many > 1:
-    axes.legend(loc='best')
-
-
-@_styled
+@styled
 def rates(groups: Mapping[str, Mapping[str, Any]]) -> 'Figure':
   """One panel a rate: {group: {rate: Estimate}}, with error bars.
 
@@ -165,10 +41,10 @@ def rates(groups: Mapping[str, Mapping[str, Any]]) -> 'Figure':
   names = list(dict.fromkeys(k for r in groups.values() for k in r))
   names = [k for k in names if k != 'rows']
   height = 0.75 + ROW * len(groups)
-  figure, panels = _figure(len(names), 2, height, sharex=True, sharey=True)
+  figure, panels = blank(len(names), 2, height, sharex=True, sharey=True)
   places = np.arange(len(groups))[::-1]
   for axes, rate in zip(panels, names):
-    values, reach = _bounds([r.get(rate) for r in groups.values()])
+    values, reach = bounds([r.get(rate) for r in groups.values()])
     axes.errorbar(
       values, places, xerr=reach, fmt='o', ms=5, capsize=2.5, color=COLOURS[0]
     )
@@ -201,14 +77,14 @@ def roc_curve(label: np.ndarray, score: np.ndarray) -> np.ndarray:
   return np.concatenate([np.zeros((2, 1)), curve], axis=1)
 
 
-@_styled
+@styled
 def roc(sets: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> 'Figure':
   """ROC curves: {name: (label [n] of 0 and 1, scores [s, n])}.
 
   The line is the mean over seeds, the band their range; the name shows the
   area under the curve.
   """
-  figure, (axes,) = _figure(1, 1, 3.6)
+  figure, (axes,) = blank(1, 1, 3.6)
   axes.plot([0, 1], [0, 1], ':', color=PALE, lw=1)
   grid = np.linspace(0, 1, 201)
   for k, (title, (label, scores)) in enumerate(sets.items()):
@@ -237,7 +113,7 @@ def roc(sets: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> 'Figure':
   return figure
 
 
-@_styled
+@styled
 def score_histograms(
   label: np.ndarray, scores: np.ndarray, group: Sequence[str], bins: int = 20
 ) -> 'Figure':
@@ -249,7 +125,7 @@ def score_histograms(
   scores = np.atleast_2d(scores)
   names, counts = np.unique(group, return_counts=True)
   names = names[np.argsort(-counts, kind='stable')][:8]
-  figure, panels = _figure(len(names), 2, 1.9, sharex=True, sharey=True)
+  figure, panels = blank(len(names), 2, 1.9, sharex=True, sharey=True)
   edges = np.linspace(0, 1, bins + 1)
   for axes, title in zip(panels, names):
     for k, (value, line) in enumerate([(0, '-'), (1, '--')]):
@@ -300,15 +176,15 @@ def learning_series(rows: Sequence[Mapping[str, Any]]) -> dict[str, Series]:
   return found
 
 
-@_styled
+@styled
 def learning(rows: Sequence[Mapping[str, Any]]) -> 'Figure':
   """Learning curves of metrics.jsonl: a panel a measure, bands over seeds."""
   found = learning_series(rows)
-  figure, panels = _figure(len(found), 2, 2.3)
+  figure, panels = blank(len(found), 2, 2.3)
   for axes, (measure, series) in zip(panels, found.items()):
     _bands(axes, series)
     axes.set(title=name(measure), xlabel='step')
-    _legend(axes, len(series))
+    legend(axes, len(series))
   return figure
 
 
@@ -331,17 +207,17 @@ def _bands(axes: 'Axes', series: Series) -> None:
       )
 
 
-@_styled
+@styled
 def curves(
   series: Series, x_label: str, y_label: str, reference: float | None = None
 ) -> 'Figure':
   """Curves with bands: {name: {'x', 'y', 'low'?, 'high'?}}."""
-  figure, (axes,) = _figure(1, 1, 3.3 + 0.1 * len(series))
+  figure, (axes,) = blank(1, 1, 3.3 + 0.1 * len(series))
   if reference is not None:
     axes.axhline(reference, color=PALE, ls=':', lw=1)
   _bands(axes, series)
   axes.set(xlabel=name(x_label, 60), ylabel=name(y_label, 60))
-  _legend(axes, len(series), below=True)
+  legend(axes, len(series), below=True)
   return figure
 
 
@@ -359,7 +235,7 @@ def best_front(points: np.ndarray) -> np.ndarray:
   return order[y > before][::-1]
 
 
-@_styled
+@styled
 def front(
   series: Mapping[str, Sequence[tuple[Any, Any]]], x_label: str, y_label: str
 ) -> 'Figure':
@@ -368,10 +244,10 @@ def front(
   For measures of which more is better; the thin steps join the points that no
   other point beats in both.
   """
-  figure, (axes,) = _figure(1, 1, 3.4 + 0.1 * len(series))
+  figure, (axes,) = blank(1, 1, 3.4 + 0.1 * len(series))
   every = []
   for k, (title, points) in enumerate(series.items()):
-    (x, x_reach), (y, y_reach) = (_bounds(v) for v in zip(*points))
+    (x, x_reach), (y, y_reach) = (bounds(v) for v in zip(*points))
     every += list(zip(x, y))
     axes.errorbar(
       x,
@@ -389,11 +265,11 @@ def front(
   best = every[best_front(every)]
   axes.step(*best.T, where='pre', color=PALE, lw=1, zorder=0)
   axes.set(xlabel=name(x_label, 60), ylabel=name(y_label, 60))
-  _legend(axes, len(series), below=True)
+  legend(axes, len(series), below=True)
   return figure
 
 
-@_styled
+@styled
 def forest(
   effects: Mapping[str, Any], x_label: str, zero: float | None = 0.0
 ) -> 'Figure':
@@ -402,8 +278,8 @@ def forest(
   An interval that holds `zero` is hollow: the data do not decide. With None
   the values are no effects, and there is nothing to decide.
   """
-  figure, (axes,) = _figure(1, 1, 0.8 + ROW * len(effects))
-  values, reach = _bounds(list(effects.values()))
+  figure, (axes,) = blank(1, 1, 0.8 + ROW * len(effects))
+  values, reach = bounds(list(effects.values()))
   places = np.arange(len(effects))[::-1]
   for value, place, (down, up) in zip(values, places, reach.T):
     sure = zero is None or not value - down <= zero <= value + up
@@ -425,12 +301,12 @@ def forest(
   return figure
 
 
-@_styled
+@styled
 def distribution(
   values: Mapping[str, np.ndarray], x_label: str, bins: int = 40
 ) -> 'Figure':
   """Histograms {name: array} as shares of each one's finite values."""
-  figure, (axes,) = _figure(1, 1, 2.6 + 0.1 * len(values))
+  figure, (axes,) = blank(1, 1, 2.6 + 0.1 * len(values))
   finite = {}
   for title, array in values.items():
     array = np.asarray(array, float).ravel()
@@ -443,21 +319,21 @@ def distribution(
     axes.stairs(share, edges, fill=True, color=colour, alpha=0.16)
     axes.stairs(share, edges, color=colour, ls=LINES[k % 6], label=name(title))
   axes.set(xlabel=name(x_label, 60), ylabel='share')
-  _legend(axes, len(values), below=True)
+  legend(axes, len(values), below=True)
   return figure
 
 
-@_styled
+@styled
 def bars(
   terms: Sequence[str], series: Mapping[str, Sequence[Any]], x_label: str
 ) -> 'Figure':
   """Bars by term, a colour a series: {name: [number or Estimate a term]}."""
   tall = 0.9 + len(terms) * (0.1 + 0.14 * len(series))
-  figure, (axes,) = _figure(1, 1, tall)
+  figure, (axes,) = blank(1, 1, tall)
   thick = 0.8 / max(len(series), 1)
   places = np.arange(len(terms))[::-1].astype(float)
   for k, (title, values) in enumerate(series.items()):
-    middle, reach = _bounds(values)
+    middle, reach = bounds(values)
     axes.barh(
       places + 0.4 - thick * (k + 0.5),
       middle,
@@ -475,53 +351,3 @@ def bars(
   if len(series) > 1:
     axes.legend(loc='lower left', bbox_to_anchor=(0, 1), ncols=len(series))
   return figure
-
-
-def save(figure: 'Figure', path: str | os.PathLike) -> None:
-  """Writes a png file."""
-  from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-  figure.set_facecolor('white')
-  figure.set_dpi(160)
-  with _style(), atomic(path) as part:
-    FigureCanvasAgg(figure).print_png(part, metadata={'Software': None})
-
-
-def svg(figure: 'Figure', title: str = '') -> str:
-  """The figure as an svg element to stand inside a page.
-
-  Ink becomes the page's own (light or dark), text its font; ids, of which a
-  page has one space, start with a hash of the picture.
-  """
-  from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-  buffer = io.StringIO()
-  figure.set_facecolor('none')
-  with _style():
-    FigureCanvasSVG(figure).print_svg(buffer, metadata={'Date': None})
-  text = buffer.getvalue()
-  text = text[text.index('<svg') :]
-  text = re.sub(
-    r'<metadata>.*?</metadata>|<style.*?</style>', '', text, flags=re.S
-  )
-  own = 'p' + hashlib.sha256(text.encode()).hexdigest()[:8]
-  width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()
-
-  def tag(match: re.Match) -> str:
-    found = match.group()
-    found = re.sub(r'<g id="[^"]*"', '<g', found)
-    found = re.sub(r' id="', f' id="{own}-', found)
-    found = re.sub(r'xlink:href="#', f'href="#{own}-', found)
-    found = re.sub(r'url\(#', f'url(#{own}-', found)
-    found = found.replace("font-family: 'DejaVu Sans'; ", '')
-    found = re.sub(r'(\d\.\d\d)\d+', r'\1', found)
-    return ' '.join(found.replace(INK, 'currentColor').split())
-
-  text = re.sub(r'<[^>]*>', tag, text)
-  text = re.sub(r'>\s+<', '><', text)
-  label = html.escape(tables.printable(title), quote=True)
-  head = (
-    f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{label}" '
-    f'style="width: {float(width) * 4 / 3:.0f}px">'
-  )
-  return head + text[text.index('>') + 1 :].strip()

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fairjax.report import blocks, plots, tables
+from fairjax.report import blocks, figures, plots, tables
 
 HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
 WORDS = {  # measures by what they are called in a sentence
@@ -184,5 +184,5 @@ def section(claims: Sequence[Mapping], folder=None) -> blocks.Section:
     words = '; '.join(f'{k + 1}: {name}' for k, name in enumerate(shown))
     body += blocks.figure(plot, f'{words}. A hollow point is undecided.')
     if folder is not None:
-      plots.save(plot, folder / 'plots' / 'verdicts.png')
+      figures.save(plot, folder / 'plots' / 'verdicts.png')
   return blocks.Section('What the data say of the claims', body)

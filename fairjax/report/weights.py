@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fairjax.report import blocks, plots, tables
+from fairjax.report import blocks, figures, plots, tables
 
 MOST_TERMS = 20  # in one picture
 
@@ -83,7 +83,7 @@ def sections(
 
 
 def _picture(folder: pathlib.Path, name: str, plot, caption: str) -> str:
-  plots.save(plot, folder / 'plots' / f'{name}.png')
+  figures.save(plot, folder / 'plots' / f'{name}.png')
   return blocks.figure(plot, caption)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from fairjax.report import plots
+from fairjax.report import figures, plots
 
 
 def made(value, low=None, high=None):
@@ -183,8 +183,8 @@ HOSTILE = [
 
 def test_svg_is_one_steady_element_with_escaped_text():
   draw = lambda: plots.rates({g: {'rows': 1, 'r': 0.5} for g in HOSTILE})
-  first = plots.svg(draw(), 'a "title" <b>')
-  assert first == plots.svg(draw(), 'a "title" <b>')
+  first = figures.svg(draw(), 'a "title" <b>')
+  assert first == figures.svg(draw(), 'a "title" <b>')
   parsed = xml.dom.minidom.parseString(first)  # well-formed
   shown = [t.firstChild.data for t in parsed.getElementsByTagName('text')]
   for g in HOSTILE:
@@ -195,16 +195,16 @@ def test_svg_is_one_steady_element_with_escaped_text():
   ids = re.findall(r' id="([^"]*)"', re.sub(r'>[^<]*<', '><', first))
   used = re.findall(r'(?:href="#|url\(#)([^")]*)', first)
   assert len(ids) == len(set(ids)) and set(used) <= set(ids)
-  other = plots.svg(plots.rates({'b': {'r': 0.5}}))
+  other = figures.svg(plots.rates({'b': {'r': 0.5}}))
   assert not set(ids) & set(re.findall(r' id="([^"]*)"', other))
 
 
 def test_an_svg_after_a_png_is_the_same(tmp_path):
   draw = lambda: plots.forest({'a': made(0.2, 0.1, 0.3)}, 'x')
   figure = draw()
-  plots.save(figure, tmp_path / 'deep' / 'a.png')
-  assert plots.svg(figure) == plots.svg(draw())
-  plots.save(draw(), tmp_path / 'b.png')
+  figures.save(figure, tmp_path / 'deep' / 'a.png')
+  assert figures.svg(figure) == figures.svg(draw())
+  figures.save(draw(), tmp_path / 'b.png')
   png = (tmp_path / 'deep' / 'a.png').read_bytes()
   assert png == (tmp_path / 'b.png').read_bytes()
 
@@ -213,9 +213,9 @@ def test_the_user_s_own_style_is_left_alone():
   import matplotlib
 
   with matplotlib.rc_context({'lines.linewidth': 7, 'axes.facecolor': 'red'}):
-    first = plots.svg(plots.forest({'a': made(0.2, 0.1, 0.3)}, 'x'))
+    first = figures.svg(plots.forest({'a': made(0.2, 0.1, 0.3)}, 'x'))
     assert matplotlib.rcParams['lines.linewidth'] == 7
-  assert first == plots.svg(plots.forest({'a': made(0.2, 0.1, 0.3)}, 'x'))
+  assert first == figures.svg(plots.forest({'a': made(0.2, 0.1, 0.3)}, 'x'))
 
 
 def test_loading_plots_does_not_load_matplotlib():
