@@ -293,36 +293,54 @@ def test_infilling_is_the_slow_one(read, whole_word, mean):
   assert crowded or mean > 1
 
 
-def test_spans_are_poisson_and_lie_anywhere():
+def test_spans_are_poisson_and_cover_every_place_alike():
   draw = np.random.default_rng(0)
-  count = np.full(2000, 100)
-  first, length = corruption.spans(count, 0.3, 3.0, draw)
+  n, k = 6000, 100
+  first, length = corruption.spans(np.full(n, k), 0.3, 3.0, draw)
   used = length >= 0
   covered = np.where(used, length, 0).sum(1)
   assert (covered == 30).all()
   for a, size in zip(first[:50], length[:50]):
     ends = 0
-    for begin, n in zip(a[size >= 0], size[size >= 0]):
-      assert ends <= begin and begin + n <= 100
-      ends = begin + n
+    for begin, m in sorted(zip(a[size >= 0], size[size >= 0])):
+      assert ends <= begin and begin + m <= k
+      ends = begin + m
+  # A span over a row's end lies at both ends; its parts are one draw.
+  cut = length[:, -1] > 0
+  assert 0.1 < cut.mean() < 0.3
+  whole = length[:, :-1].copy()
+  at_end = (first[:, :-1] + whole == k) & (whole > 0) & cut[:, None]
+  assert (at_end.sum(1) == cut).all()
+  whole += at_end * length[:, -1:]
   # The last span of a row is cut and long ones are likelier to be last; the
   # first four are neither.
-  drawn = length[:, :4].ravel()
+  drawn = whole[:, :4].ravel()
   expected = [math.exp(-3) * 3**k / math.factorial(k) for k in range(9)]
   found = np.bincount(drawn, minlength=9)[:9] / len(drawn)
-  assert abs(found - expected).max() < 0.015
-  # Places are covered alike, but for the ends, where fewer spans can lie.
-  inside = np.zeros((2000, 101))
-  row = np.broadcast_to(np.arange(2000)[:, None], first.shape)
+  assert abs(found - expected).max() < 0.01
+  # Places are covered alike, those at the ends too.
+  inside = np.zeros((n, k + 1))
+  row = np.broadcast_to(np.arange(n)[:, None], first.shape)
   np.add.at(inside, (row[used], first[used]), 1)
   np.add.at(inside, (row[used], (first + length)[used]), -1)
-  share = np.cumsum(inside, 1)[:, :100].mean(0)
+  share = np.cumsum(inside, 1)[:, :k].mean(0)
   assert abs(share.mean() - 0.3) < 1e-9
-  assert abs(share[8:-8] - 0.31).max() < 0.05
-  assert abs(share - share[::-1]).max() < 0.08
+  assert abs(share - 0.3).max() < 4.5 * math.sqrt(0.3 * 0.7 / n)
   # A share that is no whole number is met on average.
   _, length = corruption.spans(np.full(4000, 11), 0.3, 3.0, draw)
   assert abs(np.maximum(length, 0).sum(1).mean() - 3.3) < 0.05
+  # A row without a unit has no span.
+  _, length = corruption.spans(np.zeros(5, int), 0.3, 3.0, draw)
+  assert (length == -1).all()
+
+
+def test_every_place_is_masked_alike():
+  draw = np.random.default_rng(0)
+  n, k = 8000, 60
+  unit = np.broadcast_to(np.arange(k), (n, k))
+  column, taken = corruption.choose(unit, 0.15, draw)
+  share = np.bincount(column[taken], minlength=k) / n
+  assert abs(share - 0.15).max() < 4.5 * math.sqrt(0.15 * 0.85 / n)
 
 
 def test_sentences_move_within_their_piece(read):

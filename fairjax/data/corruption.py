@@ -218,7 +218,9 @@ def spans(
 
   Returns first units and lengths, [r, k]; length -1 is no span. The last span
   is cut to the share. Spans never overlap: kept units and spans are put in a
-  random order, all orders being equally likely.
+  random order on a circle, which is cut at a random unit, so that every unit
+  is covered equally often, those at a row's ends too. A span that is cut lies
+  at both ends: the last column holds the part at the beginning.
   """
   budget = np.floor(share * count + draw.random(len(count))).astype(np.int64)
   need = budget.max(initial=0) / mean
@@ -234,8 +236,13 @@ def spans(
   key[np.arange(width) >= items[:, None]] = 2.0
   order = np.argsort(key, axis=1)[:, :k]
   at = np.sort(np.where(used, order, width), axis=1)
-  first = at - np.arange(k) + before
-  return np.where(used, first, 0), length
+  n = np.maximum(count, 1)[:, None]
+  turn = (draw.random(n.shape) * n).astype(np.int64)
+  first = np.where(used, (at - np.arange(k) + before + turn) % n, 0)
+  over = np.maximum(first + length - n, 0)
+  rest = over.sum(1, keepdims=True)
+  length = np.append(length - over, np.where(rest > 0, rest, -1), axis=1)
+  return np.append(first, np.zeros_like(rest), axis=1), length
 
 
 def infilled(
