@@ -3,24 +3,33 @@
   python -m fairjax.bench generate [--size=tiny|small|base] [--batch=16]
     [--new=32] [--copy] [--varied] [--draft=4] [--beams=1] [--rounds=5]
     [--compile]
+  python -m fairjax.bench generate --data=bios.csv --text=text \\
+    --vocab=FOLDER [--count=256] [--longest=128] [--sorted]
 
-By default all texts have one length and get exactly --new tokens. --varied:
-a file of texts of many lengths that are as long when written (torch takes
-them in file order, a batch at a time, as a script would). --copy: the model
-repeats its source but for a few tokens; ours greedy against ours with drafts.
---compile: torch with a static cache and torch.compile.
+By default all texts have one length and get exactly --new tokens. --data: the
+first --count texts of a file, cut at --longest tokens, each as long when
+written; torch takes them in file order, a batch at a time, as a script would
+(--sorted: longest first, as a careful one). --varied: the same with lengths
+drawn by chance. --copy: the model repeats its source but for a few tokens;
+ours greedy against ours with drafts. --compile: torch with a static cache and
+torch.compile.
 """
 
 import argparse
+import dataclasses
 import functools
 import sys
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from fairjax.bench import race
+from fairjax.data import corruption, files, tokens
 from fairjax.data.tokens import Ragged
+from fairjax.errors import UserError
 from fairjax.models import bart, causal, generate
 from fairjax.models.decode import Options
 
@@ -69,14 +78,56 @@ class NearCopy(bart.Bart):
     return logits + 1e4 * jax.nn.one_hot(wanted, logits.shape[-1]), cache
 
 
-def _texts(args) -> list[np.ndarray]:
+class Work(NamedTuple):
+  """What is written, and by a model of which shape."""
+
+  shape: bart.Shape
+  texts: list[np.ndarray]
+  longest: int
+  special: tuple[int, ...]  # tokens that are never written in place of others
+
+
+def _work(args) -> Work:
   rng = np.random.default_rng(0)
-  vocab, count = SHAPES[args.size].vocab, args.batch
+  shape, count = SHAPES[args.size], args.batch
+  if args.data:
+    return _read(args, shape)
   lengths = np.full(count, args.new)
   if args.varied:
     count *= 8
     lengths = np.clip(rng.lognormal(2.8, 0.6, count).astype(int), 4, 96)
-  return [rng.integers(5, vocab - 2, n).astype(np.int32) for n in lengths]
+  most = shape.vocab - 2
+  texts = [rng.integers(5, most, n).astype(np.int32) for n in lengths]
+  if args.copy or args.varied:
+    texts = [np.append(text[:-1], shape.eos) for text in texts]
+  return Work(shape, texts, 128, tuple(range(5)))
+
+
+def _read(args, shape: bart.Shape) -> Work:
+  """The file's texts by the tokenizer's ids, and a model that knows these."""
+  if not args.vocab:
+    raise UserError('--data needs --vocab=FOLDER, the folder of a tokenizer')
+  frame = files.read(args.data)
+  if args.text not in frame:
+    raise UserError(
+      f'{args.data} has no column {args.text!r}; name one of '
+      f'{", ".join(frame)} with --text'
+    )
+  rows = [t for t in frame[args.text] if isinstance(t, str) and t.strip()]
+  tokenizer = tokens.load_tokenizer(args.vocab)
+  known = corruption.vocabulary(tokenizer)
+  found = tokens.encode(tokenizer, rows[: args.count], args.longest)
+  shape = dataclasses.replace(
+    shape,
+    vocab=known.size,
+    pad=known.pad,
+    bos=(known.first or known.last)[0],
+    eos=known.last[0],
+    start=known.last[0],
+  )
+  texts = np.split(found.flat, found.offsets[1:-1])
+  special = tuple(np.flatnonzero(known.special).tolist())
+  return Work(shape, texts, args.longest, special)
 
 
 def _ragged(texts: list[np.ndarray]) -> Ragged:
@@ -84,26 +135,26 @@ def _ragged(texts: list[np.ndarray]) -> Ragged:
   return Ragged(np.concatenate(texts), offsets)
 
 
-def _ours(args, draft: int = 0) -> dict:
-  """A side of ours in this process: (run, what it found)."""
-  shape = SHAPES[args.size]
+def _ours(args, work: Work, draft: int = 0) -> Callable:
+  """Our side in this process."""
+  shape = work.shape
   module = bart.Bart(shape)
   if args.copy or args.varied:
-    module = NearCopy(shape, swaps=tuple(range(5, shape.vocab - 2, 12)))
+    swaps = set(range(5, shape.vocab - 2, 12)) - set(work.special)
+    swaps -= {token - 1 for token in work.special}
+    module = NearCopy(shape, swaps=tuple(sorted(swaps)))
   blank = jax.tree.map(jnp.asarray, bart.blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
-  texts = _texts(args)
   options = Options(max_new=args.new, min_new=args.new, beams=args.beams)
   if args.copy or args.varied:
-    texts = [np.append(text[:-1], shape.eos) for text in texts]
-    options = Options(max_new=128, beams=args.beams, draft=draft)
-  run = functools.partial(
-    generate.generate, module, params, _ragged(texts), options, args.batch
+    options = Options(max_new=work.longest, beams=args.beams, draft=draft)
+  texts = _ragged(work.texts)
+  return functools.partial(
+    generate.generate, module, params, texts, options, args.batch
   )
-  return run
 
 
-def _torch(args):
+def _torch(args, work: Work) -> Callable:
   """transformers' generate; for --varied each batch up to its longest text.
 
   There every row ends where its source does, by a scores' rule that costs next
@@ -112,14 +163,14 @@ def _torch(args):
   import torch
   import transformers
 
-  s = SHAPES[args.size]
+  s = work.shape
   torch.manual_seed(0)
   net = transformers.BartForConditionalGeneration(
     transformers.BartConfig(
       **{
         name: value
         for name, value in bart.hf_config(s).items()
-        if name not in ('architectures', 'dtype')
+        if name not in ('architectures', 'dtype', 'forced_eos_token_id')
       },
       attn_implementation='sdpa',
       forced_eos_token_id=None,
@@ -127,7 +178,9 @@ def _torch(args):
   ).eval()
   if args.compile:
     net.forward = torch.compile(net.forward)
-  texts = _texts(args)
+  texts = work.texts
+  if args.sorted:
+    texts = sorted(texts, key=len, reverse=True)
 
   class Ends(transformers.LogitsProcessor):
     def __init__(self, lengths):
@@ -149,7 +202,7 @@ def _torch(args):
     rules = {'max_new_tokens': args.new, 'min_new_tokens': args.new}
     if args.varied:
       rules = {
-        'max_new_tokens': 128,
+        'max_new_tokens': work.longest,
         'logits_processor': transformers.LogitsProcessorList(
           [Ends([len(text) for text in part])]
         ),
@@ -181,19 +234,36 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument('--beams', type=int, default=1)
   parser.add_argument('--draft', type=int, default=4)
   parser.add_argument('--rounds', type=int, default=5)
-  for flag in ('copy', 'varied', 'compile'):
+  parser.add_argument(
+    '--data', help='a file of texts: csv, tsv, jsonl, parquet'
+  )
+  parser.add_argument('--text', default='text', help='its column')
+  parser.add_argument('--vocab', help='tokenizer folder')
+  parser.add_argument('--count', type=int, default=256)
+  parser.add_argument('--longest', type=int, default=128)
+  for flag in ('copy', 'varied', 'compile', 'sorted'):
     parser.add_argument(f'--{flag}', action='store_true')
   parser.add_argument('--side', help=argparse.SUPPRESS)
   return parser
 
 
-def run(arguments: list[str]) -> dict:
+def _asked(arguments: list[str]) -> argparse.Namespace:
   args = _parser().parse_args(arguments)
-  total = sum(map(len, _texts(args)))
+  args.varied = args.varied or (bool(args.data) and not args.copy)
+  return args
+
+
+def run(arguments: list[str]) -> dict:
+  args = _asked(arguments)
+  work = _work(args)
+  lengths = np.array([len(text) for text in work.texts])
   facts = {k: v for k, v in vars(args).items() if k != 'side'}
-  done = functools.partial(race.report, unit='tokens/s', items=total, **facts)
+  facts |= {'texts': len(lengths), 'mean_length': float(lengths.mean())}
+  done = functools.partial(
+    race.report, unit='tokens/s', items=int(lengths.sum()), **facts
+  )
   if args.copy:
-    greedy, drafted = _ours(args), _ours(args, args.draft)
+    greedy, drafted = _ours(args, work), _ours(args, work, args.draft)
     same, plain = drafted(), greedy()
     race.same(same.tokens.flat, plain.tokens.flat, 'the texts')
     sides = {'drafts': drafted, 'greedy': greedy}
@@ -218,13 +288,13 @@ def run(arguments: list[str]) -> dict:
 
 
 def _serve(args) -> None:
+  work = _work(args)
   if args.side == 'ours':
-    unit = _ours(args)
+    unit = _ours(args, work)
     written = unit().written
   else:
-    unit = _torch(args)
-    eos = SHAPES[args.size].eos
-    written = sum(_count(rows.numpy(), eos) for rows in unit())
+    unit = _torch(args, work)
+    written = sum(_count(rows.numpy(), work.shape.eos) for rows in unit())
   race.serve(unit, written=int(written))
 
 
@@ -236,4 +306,4 @@ def _count(rows: np.ndarray, eos: int) -> int:
 
 
 if __name__ == '__main__':
-  _serve(_parser().parse_args(sys.argv[1:]))
+  _serve(_asked(sys.argv[1:]))

@@ -10,7 +10,8 @@ import time
 import pytest
 
 from fairjax.bench import __main__ as command
-from fairjax.bench import race
+from fairjax.bench import generate, race
+from fairjax.data import tokens
 from fairjax.errors import UserError
 
 
@@ -115,6 +116,28 @@ def test_list_and_unknown_names(capsys):
   assert '\n  groups ' in shown and '\n  race ' not in shown
   assert command.main(['group']) == 2
   assert "did you mean 'groups'?" in capsys.readouterr().err
+
+
+def test_real_texts_are_written_at_their_own_lengths(tmp_path):
+  said = ['the nurse was late', 'x', ' ', 'a car and ' * 9, 'the end']
+  lines = ['n,bio', *(f'{i},{text}' for i, text in enumerate(said))]
+  (tmp_path / 'bios.csv').write_text('\n'.join(lines))
+  words = tokens.train_tokenizer(said, 40)
+  words.add_special_tokens(['<9>', '<10>'])
+  tokens.save_tokenizer(words, tmp_path / 'words')
+  asked = ['--size=tiny', f'--data={tmp_path}/bios.csv', '--batch=2']
+  asked += [f'--vocab={tmp_path}/words', '--count=3', '--longest=12']
+  with pytest.raises(UserError, match=r"no column 'text'; name one of n, bio"):
+    generate._work(generate._asked(asked))
+  args = generate._asked([*asked, '--text=bio'])
+  work = generate._work(args)
+  kept = [said[0], said[1], said[3]]
+  wanted = [min(len(words.encode(text).ids), 12) for text in kept]
+  assert args.varied and [len(text) for text in work.texts] == wanted
+  assert work.shape.vocab == words.get_vocab_size()
+  assert all(text[-1] == work.shape.eos == 3 for text in work.texts)
+  found = generate._ours(args, work)()
+  assert found.row_written.tolist() == wanted
 
 
 @pytest.mark.slow
