@@ -76,12 +76,14 @@ _ROBERTA = {
   'pad': 1,
 }
 
-SIZES = ('tiny', 'mini', 'small')  # shapes without pretrained weights
+# Shapes without pretrained weights (as Turc et al. 2019 name them).
+SIZES = ('tiny', 'mini', 'small', 'medium')
 
 SHAPES = {
   'tiny': _sized(2, 128),
   'mini': _sized(4, 256),
   'small': _sized(4, 512),
+  'medium': _sized(8, 512),
   'bert-base-uncased': _sized(12, 768),
   'bert-base-cased': _sized(12, 768, vocab=28996),
   'bert-large-uncased': _sized(24, 1024),

@@ -1,6 +1,6 @@
 """The models that pretraining starts from: a shape or a folder for each kind.
 
-A size ('tiny', 'mini', 'small') means the same widths and depths for every
+A size ('tiny' to 'medium') means the same widths and depths for every
 objective; a published name gives that shape with random weights; a folder is
 trained on. Vocabulary and special tokens are the tokenizer's.
 """
