@@ -284,6 +284,10 @@ def write_models(
   with tempfile.TemporaryDirectory() as files:
     tokens.save_tokenizer(ready.tokenizer, files)
     names = sorted(pathlib.Path(files).iterdir())
+    # How a folder's model decodes stays as it was.
+    source = build.model_folder(config)
+    if source and (source / 'generation_config.json').is_file():
+      names.append(source / 'generation_config.json')
     for i, seed in enumerate(loop.seed_list(config)):
       one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
       place = folder / f'seed_{seed}' / below

@@ -168,6 +168,8 @@ def hf_config(shape: Shape) -> dict[str, Any]:
     'bos_token_id': shape.bos,
     'eos_token_id': shape.eos,
     'decoder_start_token_id': shape.start,
+    # transformers takes token 2 where nothing is said, whatever that is.
+    'forced_eos_token_id': shape.eos,
     'init_std': shape.deviation,
     'tie_word_embeddings': True,
     'dtype': 'float32',

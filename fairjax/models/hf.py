@@ -298,6 +298,25 @@ def hf_config(module: nn.Module) -> dict[str, Any]:
   return config
 
 
+# What transformers' generate must know of a model beside how it decodes.
+_ENDS = (
+  'bos_token_id',
+  'eos_token_id',
+  'pad_token_id',
+  'decoder_start_token_id',
+  'forced_eos_token_id',
+)
+
+
+def generation_config(module: nn.Module) -> dict[str, Any] | None:
+  """The generation_config.json of a model that writes: its own tokens."""
+  if type(module) not in WHOLE:
+    return None
+  said = hf_config(module)
+  ends = {name: said[name] for name in _ENDS if said.get(name) is not None}
+  return ends | {'max_length': module.shape.longest}
+
+
 def save(
   folder: str | os.PathLike,
   module: nn.Module,
@@ -308,15 +327,21 @@ def save(
   """A folder that transformers loads with equal logits.
 
   `config` is that of the folder the weights came from: its fields of other
-  meaning (licence notes, token ids) are kept.
+  meaning (licence notes, token ids) are kept. So is a generation_config.json
+  among `tokenizer_files`.
   """
   from safetensors.numpy import save_file
 
-  ours = hf_config(module)
+  said = {
+    'config.json': {**(config or {}), **hf_config(module)},
+    'generation_config.json': generation_config(module),
+  }
   with artefacts.atomic(folder) as part:
     part.mkdir()
-    text = json.dumps({**(config or {}), **ours}, indent=2, sort_keys=True)
-    (part / 'config.json').write_text(text + '\n', encoding='utf-8')
+    for name, fields in said.items():
+      if fields is not None:
+        text = json.dumps(fields, indent=2, sort_keys=True)
+        (part / name).write_text(text + '\n', encoding='utf-8')
     weights = to_hf(module, params)
     save_file(weights, part / 'model.safetensors', metadata={'format': 'pt'})
     for file in tokenizer_files:
@@ -337,7 +362,7 @@ def find(model: str) -> pathlib.Path | None:
   """The folder of a model: local, cached or downloaded; None for a size.
 
   `model` is a folder, a name on the Hugging Face hub, or one of our own sizes
-  ('tiny', 'mini', 'small'), which have no pretrained weights.
+  (`encoder.SIZES`), which have no pretrained weights.
   """
   if model in SIZES:
     return None

@@ -11,11 +11,21 @@ import numpy as np
 import pytest
 
 from fairjax.bench import generate as race
-from fairjax.config import Config
+from fairjax.config import Config, Pretrain
+from fairjax.data import corruption
 from fairjax.data import tokens as data_tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import build, decode, generate, special, speculate
+from fairjax.models import (
+  build,
+  decode,
+  encoder,
+  generate,
+  hf,
+  pretraining,
+  special,
+  speculate,
+)
 from fairjax.models.decode import Options
 
 from . import seq2seq
@@ -116,11 +126,14 @@ def theirs(net, texts, options):
 
 
 @needs_torch
+@pytest.mark.parametrize(
+  'count', [PROMPTS, pytest.param(200, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize('name', CASES)
-def test_bart_writes_what_transformers_writes(models, name):
+def test_bart_writes_what_transformers_writes(models, name, count):
   net, module, params = models['bart']
   options = {'max_length': MOST} | CASES[name]
-  texts = prompts(PROMPTS, seed=len(name))
+  texts = prompts(count, seed=len(name))
   found = generate.generate(
     module, params, ragged(texts), Options(**options), slots=8
   )
@@ -198,6 +211,60 @@ def test_a_folder_says_how_it_decodes(models, name, tmp_path):
   again = build.language_model(Config(model=str(tmp_path)))
   assert again.options == model.options
   assert again.module.shape == model.module.shape
+
+
+TEXTS = ['the nurse said that she was late', 'a doctor and his car', 'x y z']
+EXPORTS = {
+  'bart': (pretraining.denoiser, 'AutoModelForSeq2SeqLM'),
+  'gpt2': (pretraining.next_token, 'AutoModelForCausalLM'),
+}
+
+
+@needs_torch
+@pytest.mark.parametrize('name', EXPORTS)
+def test_what_we_export_writes_the_same_in_transformers(
+  name, tmp_path, monkeypatch
+):
+  """Our own vocabulary, whose ends are not BART's; nothing told to either."""
+  import torch
+  import transformers
+
+  small = encoder.Shape(depth=1, width=64, heads=2, hidden=64)
+  monkeypatch.setitem(encoder.SHAPES, 'tiny', small)
+  monkeypatch.setattr(pretraining, 'PLACES', 24)
+  make, kind = EXPORTS[name]
+  words = data_tokens.train_tokenizer(TEXTS, 60)
+  told = Config(model='tiny', pretrain=Pretrain(length=16))
+  model = make(told, corruption.vocabulary(words))
+  rng = np.random.default_rng(3)
+  params = jax.tree.map(
+    lambda a: a + rng.normal(0, 0.4, a.shape).astype(np.float32), model.init(0)
+  )
+  data_tokens.save_tokenizer(words, tmp_path / 'words')
+  files = list((tmp_path / 'words').iterdir())
+  hf.save(tmp_path / 'out', model.module, params, files)
+  read = build.language_model(Config(model=str(tmp_path / 'out')))
+  assert read.module.shape == model.module.shape
+  found = generate.generate(
+    read.module, read.params, data_tokens.encode(words, TEXTS, 24), read.options
+  )
+  ours = rows_of(found)
+  net = getattr(transformers, kind).from_pretrained(tmp_path / 'out').eval()
+  tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / 'out')
+  peer = []
+  for text in TEXTS:
+    with torch.no_grad():
+      out = net.generate(**tokenizer(text, return_tensors='pt'))
+    peer.append(out[0].tolist())
+  assert ours == peer
+  assert max(map(len, ours)) == 24  # one is as long as may be
+  if name == 'bart':
+    assert {row[0] for row in ours} | {row[-1] for row in ours} == {3}
+  # A folder that says how to decode says it again.
+  (tmp_path / 'generation_config.json').write_text('{"num_beams": 3}')
+  files.append(tmp_path / 'generation_config.json')
+  hf.save(tmp_path / 'again', model.module, params, files)
+  assert build.folder_options(tmp_path / 'again').beams == 3
 
 
 @needs_torch

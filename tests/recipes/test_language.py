@@ -194,7 +194,7 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys):
   for name, given in texts.items():
     given = list(given)
     wanted, found = decoding.generate_texts(
-      *model[:3], given, Options(max_length=12)
+      *model[:3], given, Options(max_length=12, forced_eos=3)
     )
     pairs = pd.read_parquet(out / 'pairs' / f'{name}.parquet')
     assert pairs['source'].tolist() == given
@@ -259,7 +259,13 @@ def test_kill_9_in_the_middle_changes_no_byte(tmp_path):
   ]
   quiet = {'cwd': ROOT, 'stdout': subprocess.DEVNULL}
   quiet |= {'stderr': subprocess.DEVNULL, 'env': os.environ | {'XLA_FLAGS': ''}}
-  started = subprocess.Popen([*command, f'--workdir={tmp_path}/run'], **quiet)
+  # One of two hosts is killed; then both of them do their share.
+  shares = [
+    ['--config.corpus.backend=spmd', f'--config.corpus.where={share}']
+    for share in ('0/2', '1/2')
+  ]
+  runs = [[*command, f'--workdir={tmp_path}/run', *each] for each in shares]
+  started = subprocess.Popen(runs[0], **quiet)
   parts = tmp_path / 'run' / 'corpus' / 'pairs' / '.parts'
   while started.poll() is None and len(list(parts.rglob('*.parquet'))) < 3:
     time.sleep(0.02)
@@ -267,11 +273,9 @@ def test_kill_9_in_the_middle_changes_no_byte(tmp_path):
   assert started.wait() == -signal.SIGKILL
   left = {p: p.stat().st_mtime_ns for p in parts.rglob('*.parquet')}
   assert 3 <= len(left) < 225
-  assert not (tmp_path / 'run' / 'shards.parquet').exists()
-  for name in ('run', 'calm'):
-    subprocess.run(
-      [*command, f'--workdir={tmp_path}/{name}'], check=True, **quiet
-    )
+  assert not list((tmp_path / 'run').glob('shards*.parquet'))
+  for one in (*runs, [*command, f'--workdir={tmp_path}/calm']):
+    subprocess.run(one, check=True, **quiet)
   run, calm = (files_of(tmp_path / x / 'corpus') for x in ('run', 'calm'))
   assert run == calm and len(run) == 6
 
