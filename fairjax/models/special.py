@@ -33,7 +33,8 @@ def check_vocabulary(tokenizer: Tokenizer, vocab: int) -> None:
   if known > vocab:
     raise UserError(
       f'the tokenizer has {known} tokens, but the weights have {vocab}; take '
-      'both from one folder, or add the tokens to both with add_tokens'
+      'both from one folder (--config.tokens.tokenizer left empty does), or '
+      'add the tokens to both with fairjax.models.special.add_tokens'
     )
 
 
@@ -96,7 +97,8 @@ def check_whole(tokenizer: Tokenizer, token: str) -> None:
   if id_ is None or found.ids.count(id_) != 1:
     raise UserError(
       f'the tokenizer splits the special token {token!r} into '
-      f'{found.tokens[1:-1]}; add it to tokenizer and weights with add_tokens'
+      f'{found.tokens[1:-1]}; take the tokenizer of the model, or add the '
+      'token to tokenizer and weights with fairjax.models.special.add_tokens'
     )
 
 

@@ -1,12 +1,13 @@
 """New tokens: one id each, old logits as they were, folders in and out."""
 
+import jax
 import numpy as np
 import pytest
 from tokenizers import AddedToken
 
 from fairjax.data import tokens
 from fairjax.errors import UserError
-from fairjax.models import hf, special
+from fairjax.models import encoder, gpt2, heads, hf, special
 
 from . import seq2seq
 
@@ -77,6 +78,59 @@ def test_old_scores_stay_and_the_folder_is_whole(tokenizer, model, tmp_path):
   special.check_vocabulary(tokenizer, back.shape.vocab)
   for token in NEW:
     special.check_whole(tokenizer, token)
+
+
+SMALL = {'vocab': 41, 'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
+FAMILIES = {
+  'bert': (encoder.Shape(**SMALL, embedding=16), 'BertForMaskedLM'),
+  'untied': (
+    encoder.Shape(**SMALL, embedding=16, tied=False),
+    'BertForMaskedLM',
+  ),
+  'electra': (
+    encoder.Shape(**SMALL, embedding=8, family='electra'),
+    'ElectraForMaskedLM',
+  ),
+  'gpt2': (gpt2.Shape(**SMALL, positions=40), 'GPT2LMHeadModel'),
+}
+
+
+@pytest.mark.parametrize('family', FAMILIES)
+def test_every_head_grows_and_transformers_reads_it(family, tmp_path):
+  torch = pytest.importorskip('torch')
+  transformers = pytest.importorskip('transformers')
+  shape, kind = FAMILIES[family]
+  make = gpt2.GPT2 if family == 'gpt2' else heads.MaskedLM
+  module = make(shape)
+  draw = np.random.default_rng(0)
+  params = jax.tree.map(
+    lambda a: a + draw.normal(0, 0.3, a.shape).astype(np.float32),
+    hf.complete(module, {}, jax.random.key(0)),
+  )
+  words = tokens.train_tokenizer(TEXTS, 41)
+  full = [f'<{i}>' for i in range(41 - words.get_vocab_size())]
+  words.add_special_tokens(full)
+  grown, size = special.add_tokens(words, params, NEW, seed=0)
+  assert size == 43
+  bigger = special.resized(module, size)
+  ids = words.encode('the nurse and his car').ids
+  scores = lambda m, p, i: seq2seq.runner(m, p)(
+    '__call__', seq2seq.batch_of([np.array(i)])
+  )[0, : len(i)]
+  before, after = scores(module, params, ids), scores(bigger, grown, ids)
+  np.testing.assert_allclose(after[..., :41], before, atol=1e-5)
+  assert np.abs(after[..., 41:]).max() < 2 * np.abs(before).max()
+  tokens.save_tokenizer(words, tmp_path / 'words')
+  hf.save(tmp_path / 'out', bigger, grown, (tmp_path / 'words').iterdir())
+  text = 'his car <PERT_SEP> the nurse <SEP>'
+  ids = words.encode(text).ids
+  assert {41, 42} <= set(ids)
+  theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / 'out')
+  assert theirs(text).input_ids == ids
+  net = getattr(transformers, kind).from_pretrained(tmp_path / 'out').eval()
+  with torch.no_grad():
+    found = net(torch.tensor([ids])).logits[0].numpy()
+  np.testing.assert_allclose(scores(bigger, grown, ids), found, atol=2e-5)
 
 
 def test_a_token_that_is_split(tokenizer):
