@@ -122,6 +122,7 @@ def fairjax_side(chosen, training: bool) -> None:
   """Our norms, or our training step, on one packed batch."""
   import jax
 
+  from fairjax import memory
   from fairjax.config import Mesh, Train
   from fairjax.data import batches
   from fairjax.data.tokens import Ragged
@@ -129,6 +130,7 @@ def fairjax_side(chosen, training: bool) -> None:
   from fairjax.scores import grand
   from fairjax.train import mesh, step
 
+  memory.keep()
   model = classifier(chosen)
   ids, label = texts(chosen)
   ends = np.arange(len(ids) + 1, dtype=np.int64) * chosen.length

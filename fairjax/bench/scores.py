@@ -13,6 +13,7 @@ import tempfile
 
 import numpy as np
 
+from fairjax import memory
 from fairjax.bench import race
 
 
@@ -25,6 +26,7 @@ def run(args: list[str]) -> dict:
   parser.add_argument('--batch', type=int, default=64)
   parser.add_argument('--rounds', type=int, default=3)
   chosen = parser.parse_args(args)
+  memory.keep()
   with tempfile.TemporaryDirectory() as folder:
     times = measure(chosen, pathlib.Path(folder))
   # The whole table: the forward pass, the twins, the gradients, the epochs.
