@@ -79,6 +79,9 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   ]
   results['by_term'] = {name: deviations(f['0.5']) for name, f in found.items()}
   results['weights'] = about
+  results['notes'] += [
+    f'where no row is named, the numbers are those of {ours}'
+  ]
   results['notes'] += notes(given, found, about, results['tests'])
   if mesh.is_main():
     for name in names:
@@ -113,6 +116,12 @@ def check(config: Config) -> list[str]:
       f'weighting.rows has {plus[0]!r}, which needs word vectors; name a GloVe '
       'file with --config.net.glove, or leave out the rows with a +'
     )
+  files = {'net.glove': config.net.glove, 'method.table': config.method.table}
+  for field, path in files.items():  # or they are missed after the forests
+    if path and not pathlib.Path(path).expanduser().exists():
+      raise UserError(
+        f'{field} is {path!r}, and there is no such file; check the path'
+      )
   return names
 
 
@@ -296,9 +305,14 @@ def notes(
   """What was done, and what a reader must not miss."""
   out = [f'{n}: {note}' for n, t in given.items() for note in stages.notes(t)]
   out += [f'weights: {warning}' for warning in about['warnings']]
+  told: dict[tuple[str, str], list[str]] = {}
   for name, by_limit in found.items():
     for one, parts in by_limit['0.5']['sets'].items():
-      out += [f'{name}, {one}: {warning}' for warning in parts['warnings']]
+      for warning in parts['warnings']:
+        told.setdefault((one, warning), []).append(name)
+  for (one, warning), names in told.items():
+    who = 'every row' if len(names) == len(found) else ', '.join(names)
+    out.append(f'{one}, {who}: {warning}')
   if tests and not any('t-test' in t['test'] for t in tests):
     out.append('one seed allows no t-test, so no difference has a dagger')
   return list(dict.fromkeys(out))

@@ -328,7 +328,8 @@ def bars(
   terms: Sequence[str], series: Mapping[str, Sequence[Any]], x_label: str
 ) -> 'Figure':
   """Bars by term, a colour a series: {name: [number or Estimate a term]}."""
-  tall = 0.9 + len(terms) * (0.1 + 0.14 * len(series))
+  tall = 0.7 + 0.2 * -(-len(series) // 3)
+  tall += len(terms) * (0.1 + 0.14 * len(series))
   figure, (axes,) = blank(1, 1, tall)
   thick = 0.8 / max(len(series), 1)
   places = np.arange(len(terms))[::-1].astype(float)
@@ -349,5 +350,6 @@ def bars(
   axes.set_xlabel(name(x_label, 60))
   axes.grid(axis='y', visible=False)
   if len(series) > 1:
-    axes.legend(loc='lower left', bbox_to_anchor=(0, 1), ncols=len(series))
+    columns = min(len(series), 3)  # a row of six is wider than the picture
+    axes.legend(loc='lower left', bbox_to_anchor=(0, 1), ncols=columns)
   return figure

@@ -9,7 +9,16 @@ import pytest
 import scipy.stats
 
 from fairjax import artefacts, stages
-from fairjax.config import Config, Data, Measures, Net, Tokens, Train, Weighting
+from fairjax.config import (
+  Config,
+  Data,
+  Measures,
+  Method,
+  Net,
+  Tokens,
+  Train,
+  Weighting,
+)
 from fairjax.data import files, hygiene
 from fairjax.errors import UserError
 from fairjax.methods import reweight
@@ -177,6 +186,20 @@ def test_another_glove_file_of_that_name_is_another_training(config, folder):
     assert len(list(fits.iterdir())) == count
 
 
+def test_a_warning_of_several_rows_is_said_once(run):
+  """With the rows it is about, and whose numbers the page gives."""
+  assert (
+    'where no row is named, the numbers are those of weight' in run['notes']
+  )
+  assert len(run['notes']) == len(set(run['notes']))
+  parts = {'sets': {'test': {'warnings': ['w']}}}
+  found = {name: {'0.5': parts} for name in ('baseline', 'weight')}
+  none = {'0.5': {'sets': {'test': {'warnings': []}}}}
+  told = lambda found: weighting.notes({}, found, {'warnings': []}, [])
+  assert told(found) == ['test, every row: w']
+  assert told(found | {'swap': none}) == ['test, baseline, weight: w']
+
+
 def test_no_weight_is_the_baseline(config, folder, run):
   """Weights of 1 give the baseline's predictions, to the bit."""
   log = stages.Log(folder / 'log')
@@ -209,6 +232,17 @@ def test_mistakes_are_one_sentence(config, folder, changes, sentence):
   own = dataclasses.replace(config.weighting, **changes)
   with pytest.raises(UserError, match=sentence):
     weighting.run(dataclasses.replace(config, weighting=own), folder / 'bad')
+
+
+def test_files_are_missed_before_the_forests(config, folder):
+  """Weights of a large table take minutes; a wrong path is told first."""
+  for field, options in (
+    ('net.glove', {'net': Net(glove='/no/glove.txt')}),
+    ('method.table', {'method': Method(table='/no/more.csv')}),
+  ):
+    with pytest.raises(UserError, match=f'{field} is .* no such file'):
+      weighting.run(dataclasses.replace(config, **options), folder / 'absent')
+    assert not (folder / 'absent' / 'weights.parquet').exists()
 
 
 def test_plus_needs_vectors_and_terms_must_occur(config, folder):

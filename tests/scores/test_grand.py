@@ -11,11 +11,12 @@ import pytest
 
 from fairjax import stages
 from fairjax.config import Config
+from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import UserError
 from fairjax.models import Model, encoder, heads, layers, lstm, text_cnn, words
-from fairjax.scores.grand import grand
+from fairjax.scores.grand import grand, squares
 from fairjax.train import loop, step
 from fairjax.train.progress import Log
 
@@ -111,25 +112,50 @@ def agree(model: Model, pool: Pool) -> None:
   np.testing.assert_allclose(found, slow(model, params, pool), rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-  'family, options, pool',
-  [
-    ('bert', {}, POOL),
-    ('bert', {}, UNPACKED),
-    ('roberta', {'heads_only': False, 'remat': True}, POOL),
-    ('electra', {'scan': True, 'remat': True}, POOL),
-  ],
-)
-def test_it_is_the_norm_of_each_examples_own_gradient(family, options, pool):
-  agree(classifier(family, **options), pool)
+LAYOUTS = {  # pool, layout, share of the places that hold a token
+  'plain': (UNPACKED, packing.Layout(16, 1, (4,), 4), 1.0),
+  'padded': (POOL, packing.Layout(24, 1, (4,), 4), 38 / 96),
+  'packed': (POOL, packing.Layout(24, 4, (2,), 4), 38 / 48),
+}
+
+
+@pytest.mark.parametrize('name', LAYOUTS)
+def test_however_a_batch_is_laid_out(name):
+  pool, layout, share = LAYOUTS[name]
+  batch = packing.sweep(pool, np.array([1, 2, 3, 0], np.int32), layout)[0]
+  batch = jax.tree.map(np.asarray, batch)
+  assert (batch['owner'] > 0).mean() == pytest.approx(share)
+  model = classifier()
+  params = loop.initial(model, [0, 1])
+  expect = slow(model, params, pool)
+  norms = jax.jit(lambda params, batch: squares(model, params, batch) ** 0.5)
+  for seed in range(2):
+    one = jax.tree.map(lambda leaf, seed=seed: leaf[seed], params)
+    found = norms(one, batch)
+    np.testing.assert_allclose(found, expect[seed, batch['example']], rtol=1e-5)
+
+
+KINDS = {  # family of encoder, and options of the classifier
+  'BERT': ('bert', {}),
+  'RoBERTa': ('roberta', {}),
+  'every place of the last layer': ('bert', {'heads_only': False}),
+  'remat': ('bert', {'remat': True}),
+  'scan': ('bert', {'scan': True}),
+  'ELECTRA, scan and remat': ('electra', {'scan': True, 'remat': True}),
+}
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_it_is_the_norm_of_each_examples_own_gradient(kind):
+  """Of two stacked seeds."""
+  family, options = KINDS[kind]
+  agree(classifier(family, **options), POOL)
 
 
 @pytest.mark.parametrize(
   'module',
-  [
-    text_cnn.TextCNN(WORDS, filters=8),
-    lstm.LSTM(WORDS, hidden=8),
-  ],
+  [text_cnn.TextCNN(WORDS, filters=8), lstm.LSTM(WORDS, hidden=8)],
+  ids=['CNN', 'LSTM'],
 )
 def test_word_level_models(module):
   agree(model_of(module), POOL)
