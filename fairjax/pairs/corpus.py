@@ -8,6 +8,7 @@ are the same from `local` processes, `dask`, `beam` and `spmd`.
 """
 
 import functools
+import glob
 import json
 import os
 import pathlib
@@ -130,14 +131,24 @@ def shard_map(
   names = list(names)
   if backend == 'spmd':
     index, count = share(where)
-    return [task(name) for name in names[index::count]]
+    mine = names[index::count]
+    found = [task(name) for name in mine]
+    for name in mine:  # the parts of others may be at work
+      _remove_parts(pathlib.Path(out) / name)
+    return found
   kept = {name: task.kept(name) for name in names}
   todo = [name for name in names if kept[name] is None]
   made = _ENGINES[backend](task, todo, where, workers) if todo else []
-  for part in pathlib.Path(out).rglob('.*.part'):
-    part.unlink(missing_ok=True)  # of workers that were killed
+  for name in names:
+    _remove_parts(pathlib.Path(out) / name)
   rows = kept | dict(zip(todo, made))
   return [rows[name] for name in names]
+
+
+def _remove_parts(shard: pathlib.Path) -> None:
+  """Removes what workers that were killed have left of a shard."""
+  for part in shard.parent.glob(f'.{glob.escape(shard.name)}.*.part'):
+    part.unlink(missing_ok=True)
 
 
 class Task(NamedTuple):

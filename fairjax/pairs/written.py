@@ -220,7 +220,7 @@ def _write_shard(
     return Swapped(written, spans, [0] * len(texts))
 
   changed = shards.rewrite(source, target, run, config.corpus.column)['changed']
-  _join(made, pathlib.Path(out) / 'pairs' / f'{name}.parquet')
+  _join(made, parts, pathlib.Path(out) / 'pairs' / f'{name}.parquet')
   return {**counts, 'changed': changed}
 
 
@@ -306,13 +306,19 @@ def _write(
   return texts, found.row_written, found.row_steps
 
 
-def _join(parts: Sequence[pathlib.Path], target: pathlib.Path) -> None:
-  """The chunks of a shard as one table, a row group each."""
+def _join(
+  made: Sequence[pathlib.Path], parts: pathlib.Path, target: pathlib.Path
+) -> None:
+  """The chunks of a shard as one table, a row group each.
+
+  It is written among the chunks, so that a job that is killed here leaves
+  nothing that is not removed with them.
+  """
   import pyarrow.parquet as pq
 
-  writer = None
-  with artefacts.atomic(target) as whole:
-    for part in parts:
+  writer, joined = None, parts / 'joined'
+  with artefacts.atomic(joined) as whole:
+    for part in made:
       table = pq.read_table(part)
       writer = writer or pq.ParquetWriter(whole, table.schema)
       writer.write_table(table)
@@ -320,6 +326,8 @@ def _join(parts: Sequence[pathlib.Path], target: pathlib.Path) -> None:
       artefacts.write_table(whole, pd.DataFrame({'id': []}))
     else:
       writer.close()
+  target.parent.mkdir(parents=True, exist_ok=True)
+  os.replace(joined, target)
 
 
 def _say(name, counts: dict[str, int], seconds: float) -> None:

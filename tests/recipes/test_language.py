@@ -212,6 +212,9 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys):
   whole = files_of(out / 'text')
   config.generate.chunk, config.generate.slots = 7, 3
   config.corpus.backend = 'spmd'
+  stale = tmp_path / 'hosts' / 'corpus' / 'text' / '.a.txt.0badcafe.part'
+  stale.parent.mkdir(parents=True)
+  stale.write_text('of a worker that was killed')
   for where in ('1/2', '0/2'):
     config.corpus.where = where
     generate.run(config, tmp_path / 'hosts')
