@@ -741,6 +741,20 @@ def test_a_resumed_run_is_the_uninterrupted_one(
     assert a == b, name
 
 
+@pytest.mark.parametrize('objective', OBJECTIVES)
+def test_a_size_is_as_wide_and_deep_for_every_objective(read, objective):
+  counts = []
+  for size in encoder.SIZES:
+    asked = config('text', objective)
+    asked.model = size
+    model = OBJECTIVES[objective].model(asked, read[1])
+    of = encoder.SHAPES[size]
+    assert (model.shape.depth, model.shape.width) == (of.depth, of.width)
+    counts.append(pretrain.parameters(model))
+  assert counts == sorted(counts)
+  assert (of.depth >= 6, of.width) == (True, 512)
+
+
 # Bad input.
 
 

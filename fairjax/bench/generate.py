@@ -4,7 +4,7 @@
     [--new=32] [--copy] [--varied] [--draft=4] [--beams=1] [--rounds=5]
     [--compile]
   python -m fairjax.bench generate --data=bios.csv --text=text \\
-    --vocab=FOLDER [--count=256] [--longest=128] [--sorted]
+    --vocab=FOLDER [--count=256] [--longest=192] [--sorted]
 
 By default all texts have one length and get exactly --new tokens. --data: the
 first --count texts of a file, cut at --longest tokens, each as long when
@@ -240,7 +240,7 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument('--text', default='text', help='its column')
   parser.add_argument('--vocab', help='tokenizer folder')
   parser.add_argument('--count', type=int, default=256)
-  parser.add_argument('--longest', type=int, default=128)
+  parser.add_argument('--longest', type=int, default=192)
   for flag in ('copy', 'varied', 'compile', 'sorted'):
     parser.add_argument(f'--{flag}', action='store_true')
   parser.add_argument('--side', help=argparse.SUPPRESS)
