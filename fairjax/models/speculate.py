@@ -33,11 +33,12 @@ from fairjax.models.decode import (
 from fairjax.models.infill import Fill
 
 SUFFIX = 4  # a longer agreement than this is as good
+FIRST = 3.0  # tokens of the first draft
 
 
 def blank(source: Int[Array, 'b t'], owner: Int[Array, 'b t']) -> Draft:
   zeros = jnp.zeros_like(source[:, 0])
-  return Draft(source, owner, zeros, zeros + 1.0)
+  return Draft(source, owner, zeros, zeros + FIRST)
 
 
 def align(
