@@ -1,7 +1,7 @@
 """Writing texts: our greedy decoding against torch's generate (SDPA).
 
   python -m fairjax.bench generate [--size=tiny|small|base] [--batch=16]
-    [--new=32] [--copy] [--varied] [--draft=4] [--beams=1] [--rounds=5]
+    [--new=32] [--copy] [--varied] [--draft=K] [--beams=1] [--rounds=5]
     [--compile]
   python -m fairjax.bench generate --data=bios.csv --text=text \\
     --vocab=FOLDER [--count=256] [--longest=192] [--sorted]
@@ -30,7 +30,7 @@ from fairjax.bench import race
 from fairjax.data import corruption, files, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import bart, causal, generate
+from fairjax.models import bart, causal, generate, speculate
 from fairjax.models.decode import Options
 
 
@@ -232,7 +232,7 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument('--batch', type=int, default=16)
   parser.add_argument('--new', type=int, default=32)
   parser.add_argument('--beams', type=int, default=1)
-  parser.add_argument('--draft', type=int, default=4)
+  parser.add_argument('--draft', type=int, default=0, help='0 chooses')
   parser.add_argument('--rounds', type=int, default=5)
   parser.add_argument(
     '--data', help='a file of texts: csv, tsv, jsonl, parquet'
@@ -259,11 +259,13 @@ def run(arguments: list[str]) -> dict:
   lengths = np.array([len(text) for text in work.texts])
   facts = {k: v for k, v in vars(args).items() if k != 'side'}
   facts |= {'texts': len(lengths), 'mean_length': float(lengths.mean())}
+  if args.copy:
+    facts['draft'] = args.draft or speculate.longest(args.batch)
   done = functools.partial(
     race.report, unit='tokens/s', items=int(lengths.sum()), **facts
   )
   if args.copy:
-    greedy, drafted = _ours(args, work), _ours(args, work, args.draft)
+    greedy, drafted = _ours(args, work), _ours(args, work, facts['draft'])
     same, plain = drafted(), greedy()
     race.same(same.tokens.flat, plain.tokens.flat, 'the texts')
     sides = {'drafts': drafted, 'greedy': greedy}

@@ -36,6 +36,17 @@ SUFFIX = 4  # a longer agreement than this is as good
 FIRST = 3.0  # tokens of the first draft
 
 
+def longest(rows: int) -> int:
+  """How many tokens a row should draft at most, beside so many rows.
+
+  A step reads all weights once, which few tokens share. BART base on two
+  cores, near-copies of 32 tokens: at one row drafts of 15 are 2.1 times as
+  fast as greedy and of 4 1.6 times; at 16 rows, which compute as long as they
+  read, of 15 1.05 times and of 4 1.24 times.
+  """
+  return min(max(64 // rows, 4), DRAFTS[-1])
+
+
 def blank(source: Int[Array, 'b t'], owner: Int[Array, 'b t']) -> Draft:
   zeros = jnp.zeros_like(source[:, 0])
   return Draft(source, owner, zeros, zeros + FIRST)

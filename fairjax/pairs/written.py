@@ -25,7 +25,7 @@ from fairjax import config as configs
 from fairjax.config import Config
 from fairjax.data import tokens
 from fairjax.errors import UserError
-from fairjax.models import build, fill, generate, hf
+from fairjax.models import build, fill, generate, hf, speculate
 from fairjax.models.build import LanguageModel
 from fairjax.models.decode import Options
 from fairjax.models.heads import MaskedLM
@@ -147,7 +147,8 @@ def options_of(config: Config, model: LanguageModel) -> Options:
   made = dataclasses.replace(made, **over)
   draft = asked.draft
   if draft < 0:  # a model that only goes on copies nothing
-    draft = 4 if made.beams == 1 and model.module.shape.family == 'bart' else 0
+    copies = made.beams == 1 and model.module.shape.family == 'bart'
+    draft = speculate.longest(asked.slots) if copies else 0
   made = dataclasses.replace(made, draft=draft)
   made.validate()
   return made
