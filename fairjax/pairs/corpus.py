@@ -312,10 +312,11 @@ def refuse_failed(rows: Sequence[dict], out: str | os.PathLike) -> None:
   """Names shards that could not be made, when the rest is done."""
   failed = [row for row in rows if row['status'] == 'failed']
   if failed:
+    others = f' (the others are in {out})' if len(failed) < len(rows) else ''
     raise UserError(
       f'{len(failed)} of {len(rows)} shards are not done '
-      f'({", ".join(row["shard"] for row in failed[:5])}); the others are in '
-      f'{out}: mend these and run the same command again'
+      f'({", ".join(row["shard"] for row in failed[:5])}); mend what the table '
+      f'says of them and run the same command again{others}'
     )
 
 
