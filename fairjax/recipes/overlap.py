@@ -84,7 +84,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
 
 
 def verdicts(config: Config, studies: dict) -> list[dict]:
-  """The paper's claims: seeds agree, and so do epochs from 30 % on."""
+  """The paper's claims: seeds agree, and epochs from 30 % on, and models."""
   level, out = config.measures.level, []
   if 'seeds' in studies:
     out += verdict.seeds_agree(studies['seeds'], level)
@@ -101,7 +101,25 @@ def verdicts(config: Config, studies: dict) -> list[dict]:
         'the range over epochs and fractions',
       )
     )
+  out += [
+    more_than_chance(r['a'], r['b'], studies['models'])
+    for r in studies.get('models', ())
+    if r['fraction'] == overlap.FRACTIONS[0]
+  ]
   return out
+
+
+def more_than_chance(one: str, other: str, rows: list[dict]) -> dict:
+  """Figure 7: two models agree on more rows than any two rankings would."""
+  gaps = [
+    r['fair'] - r['chance'] for r in rows if (r['a'], r['b']) == (one, other)
+  ]
+  return verdict.claim(
+    f'GE of {one} and of {other} choose more of the same rows than chance',
+    {'value': min(gaps), 'low': min(gaps), 'high': max(gaps)},
+    0.0,
+    'the range over fractions, ties by lot',
+  )
 
 
 def wide(rows: list[dict]) -> list[dict]:

@@ -311,8 +311,8 @@ def notes(
       for warning in parts['warnings']:
         told.setdefault((one, warning), []).append(name)
   for (one, warning), names in told.items():
-    who = 'every row' if len(names) == len(found) else ', '.join(names)
-    out.append(f'{one}, {who}: {warning}')
+    if len(names) < len(found):  # the page tells what is true of every row
+      out.append(f'{one}, {", ".join(names)}: {warning}')
   if tests and not any('t-test' in t['test'] for t in tests):
     out.append('one seed allows no t-test, so no difference has a dagger')
   return list(dict.fromkeys(out))

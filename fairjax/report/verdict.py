@@ -15,6 +15,7 @@ import numpy as np
 from fairjax.report import blocks, figures, plots, tables
 
 HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
+MANY = {HOLDS: 'hold', FAILS: 'do not hold', OPEN: OPEN}  # of several claims
 WORDS = {  # measures by what they are called in a sentence
   'dp': 'demographic parity',
   'eqodd': 'equality of odds',
@@ -48,7 +49,10 @@ def claim(
 
 
 def fairer(
-  tests: Sequence[Mapping], ours: str, theirs: str, measures=('dp', 'eqodd')
+  tests: Sequence[Mapping],
+  ours: str,
+  theirs: str,
+  measures=('dp', 'eqodd', 'eqopp1'),
 ) -> list[dict]:
   """`ours` is fairer than `theirs`, on every test set that tells."""
   return [
@@ -159,7 +163,8 @@ def section(claims: Sequence[Mapping], folder=None) -> blocks.Section:
     w: sum(c['verdict'] == w for c in claims) for w in (HOLDS, FAILS, OPEN)
   }
   lead = ', '.join(
-    f'{n} {"claim" + "s" * (n != 1)} {w}' for w, n in count.items()
+    f'{n} {"claim" if n == 1 else "claims"} {MANY[w] if n != 1 else w}'
+    for w, n in count.items()
   )
   body = blocks.text(
     f'On the data at hand: {lead}.',

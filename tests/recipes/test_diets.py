@@ -111,6 +111,8 @@ def test_the_grid(whole):
   )
   by_title = {cell['title']: cell for cell in results['cells']}
   assert by_title['augment_ge b=0']['sets'] == by_title['none']['sets']
+  assert by_title['none']['a'] is by_title['cda']['b'] is None  # no ratios
+  assert 'of the rows have a twin that differs' in results['notes'][-1]
   assert by_title['augment_random b=1']['sets'] == by_title['cda']['sets']
   assert len(list((folder / 'cells').glob('*.json'))) == DISTINCT
   # Weights go when a cell is done.
@@ -318,6 +320,32 @@ def test_verdicts():
   assert claim['verdict'] == 'holds' and claim['bound'] == 0.6
 
 
+def test_several_claims_hold_and_one_holds():
+  claims = verdict.at_most_half('x', 40, 'cda', 100)
+  words = lambda claims: verdict.section(claims).body_html
+  assert '1 claim holds, 0 claims do not hold, 0 claims' in words(claims)
+  assert '2 claims hold, 0 claims do not hold' in words(claims * 2)
+
+
+def test_the_worst_ranking_is_compared_with_the_others():
+  grids = lambda *names: dataclasses.replace(GRID, grid=Grid(rankings=names))
+  assert rank.above_worst(Config()) == ['vanilla_ge', 'random']
+  assert rank.above_worst(grids('healthy_random', 'random')) == []
+  assert rank.above_worst(grids('unhealthy_random', 'random')) == []
+
+
+def test_two_models_agree_more_than_chance():
+  rows = [
+    {'a': 'x', 'b': 'y', 'fraction': q, 'fair': 0.5, 'chance': q}
+    for q in (0.1, 0.4)
+  ]
+  claim = overlap.more_than_chance('x', 'y', rows)
+  assert claim['effect']['low'] == pytest.approx(0.1)
+  assert claim['verdict'] == 'holds'
+  rows[1]['chance'] = 0.6
+  assert overlap.more_than_chance('x', 'y', rows)['verdict'] == 'undecided'
+
+
 def test_ge_rises_faster():
   def added(ranking, b, seeds):
     sets = {'test': {'fairness': {'dp': {'value': 1, 'seeds': seeds}}}}
@@ -353,5 +381,6 @@ def test_overlap_of_seeds_epochs_models_scores(tmp_path):
   assert {(r['a'], r['b']) for r in found['epochs']} == {('epoch 1', 'epoch 2')}
   assert {(r['a'], r['b']) for r in found['models']} == {('tiny', 'mini')}
   assert {(r['a'], r['b']) for r in found['scores']} == {('ge', 'el2n')}
+  assert any('tiny and of mini' in c['claim'] for c in results['verdicts'])
   for name in found:
     assert (tmp_path / 'plots' / f'overlap_{name}.png').exists()
