@@ -5,7 +5,7 @@ same weights (our Hugging Face folder, loaded by transformers); the race stops
 if their norms differ. `loop` is the reference's way: one backward pass an
 example. The last line also compares with our own training step on that
 batch. Texts have all the same length, so that nothing is won by packing, and
-every side has `--cores` cores, by default one.
+every side has `--cores` cores, by default one. The memory is the host's.
 """
 
 import argparse
@@ -44,6 +44,7 @@ def run(args: list[str]) -> dict:
         own = ['--side', name, '--folder', folder, '--size', chosen.size]
         own += [f'--batch={chosen.batch}', f'--length={chosen.length}']
         own += [f'--seed={chosen.seed}', f'--cores={chosen.cores}']
+        own += [f'--device={chosen.device}']
         sides[name] = race.Process(name, ['-m', 'fairjax.bench.grand', *own])
         if name in peers:
           race.same(
@@ -90,6 +91,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
   parser.add_argument('--length', type=int, default=32)
   parser.add_argument('--seed', type=int, default=0)
   parser.add_argument('--cores', type=int, default=1)
+  parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
 
 
 def texts(chosen) -> tuple[np.ndarray, np.ndarray]:
@@ -179,10 +181,13 @@ def torch_side(chosen, how: str) -> None:
     str(pathlib.Path(chosen.folder) / 'model'),
     attn_implementation='eager' if how == 'functorch' else 'sdpa',
   ).eval()
-  ids, label = (torch.tensor(a).long() for a in texts(chosen))
+  where = 'cuda' if chosen.device == 'gpu' else 'cpu'
+  model = model.to(where)
+  ids, label = (torch.tensor(a).long().to(where) for a in texts(chosen))
   resting = race.peak_mb()
   make = {'loop': _loop, 'functorch': _functorch, 'opacus': _opacus}[how]
-  unit = make(torch, cross_entropy, model, ids, label)
+  norms = make(torch, cross_entropy, model, ids, label)
+  unit = lambda: norms().cpu()  # waits for the device
   race.serve(unit, norms=unit().tolist(), resting_mb=resting)
 
 
@@ -206,7 +211,8 @@ def _functorch(torch, cross_entropy, model, ids, label):
   params = {k: v.detach() for k, v in model.named_parameters()}
   buffers = dict(model.named_buffers())
   length = ids.shape[1]
-  mask = torch.zeros(1, 1, length, length)  # a 2-d mask is refused by vmap
+  # A mask of two axes is refused by vmap.
+  mask = torch.zeros(1, 1, length, length, device=ids.device)
 
   def loss(params, row, y):
     inputs = {'input_ids': row[None], 'attention_mask': mask}
@@ -230,7 +236,8 @@ def _opacus(torch, cross_entropy, model, ids, label):
       module.p = 0.0
   # The hooks work in training mode only: dropout is 0 there instead.
   hooked = GradSampleModule(model.train(), loss_reduction='sum', strict=False)
-  where = torch.arange(ids.shape[1]).expand(ids.shape).contiguous()
+  where = torch.arange(ids.shape[1], device=ids.device)
+  where = where.expand(ids.shape).contiguous()
   kinds = torch.zeros_like(ids)
 
   def unit():
