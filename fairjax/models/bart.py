@@ -23,7 +23,13 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax.errors import UserError
 from fairjax.models import causal, encoder
-from fairjax.models.encoder import ACTIVATIONS, Batch, Places, attention
+from fairjax.models.encoder import (
+  ACTIVATIONS,
+  Batch,
+  Places,
+  attention,
+  drop_weights,
+)
 from fairjax.models.layers import (
   Dense,
   Embed,
@@ -229,10 +235,10 @@ class Layer(nn.Module):
     if cache is not None:
       cache = seen = causal.write(cache, seen, at.positions)
       positions = jnp.zeros(seen.shape[:2], jnp.int32)  # no dropout here
-    drop_weights = lambda w: causal.drop_weights(
+    drop_seen = lambda w: drop_weights(
       w, s.attention_dropout, fold(key, 0), at.identity, positions
     )
-    y = attention(query, seen, self.heads, visible, drop_weights)
+    y = attention(query, seen, self.heads, visible, drop_seen)
     x = self.mix_norm(x + drop(self.mix(y, rows), 1), rows)
     if source is not None:
       y = self.across(x, at, fold(key, 2), source, source.key_values[number])
@@ -252,7 +258,7 @@ class Layer(nn.Module):
     """Attention to the source; n / b beams of a text share its source."""
     (n, q, d), b = x.shape, key_value.shape[0]
     beside = lambda a: a.reshape(b, n // b * q, *a.shape[2:])
-    drop_weights = lambda w: causal.drop_weights(
+    drop_seen = lambda w: drop_weights(
       w,
       self.shape.attention_dropout,
       key,
@@ -261,7 +267,7 @@ class Layer(nn.Module):
     )
     visible = beside(at.rows.owner)[:, :, None] == source.owner[:, None, :]
     query = beside(self.query(x, at.rows))
-    y = attention(query, key_value, self.heads, visible, drop_weights)
+    y = attention(query, key_value, self.heads, visible, drop_seen)
     return y.reshape(n, q, d)
 
 

@@ -8,10 +8,10 @@ overwritten before it would be.
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int
 
 from fairjax.models.encoder import Batch, Places
-from fairjax.models.layers import GOLDEN, Rows, dropout, mix
+from fairjax.models.layers import Rows
 
 
 def causal(owner: Int[Array, 'r t']) -> Bool[Array, 'r t t']:
@@ -54,20 +54,6 @@ def step_places(at: Int[Array, 'n'], count: int) -> Places:
   ones = jnp.ones_like(positions)
   nobody = jnp.zeros(positions.shape, jnp.uint32)
   return Places(Rows(ones, at.shape[0]), positions, nobody)
-
-
-def drop_weights(
-  weights: Float[Array, 'r h q k'],
-  rate: float,
-  key: UInt32[Array, ''] | None,
-  identity: UInt32[Array, 'r q'],
-  positions: Int[Array, 'r k'],
-) -> Float[Array, 'r h q k']:
-  """Dropout of attention that knows example, head and positions only."""
-  head = jnp.arange(weights.shape[1], dtype=jnp.uint32) * jnp.uint32(GOLDEN)
-  who = mix(identity[:, None, :] + head[:, None])
-  where = positions[:, None, None, :].astype(jnp.uint32)
-  return dropout(weights, rate, key, who, where)
 
 
 def token_losses(

@@ -259,6 +259,20 @@ def attention(
   return jnp.einsum('rhqk,rkhe->rqhe', weights, value).reshape(r, q, d)
 
 
+def drop_weights(
+  weights: Float[Array, 'r h q k'],
+  rate: float,
+  key: UInt32[Array, ''] | None,
+  identity: UInt32[Array, 'r q'],
+  positions: Int[Array, 'r k'],
+) -> Float[Array, 'r h q k']:
+  """Dropout of attention that knows example, head and positions only."""
+  head = jnp.arange(weights.shape[1], dtype=jnp.uint32) * jnp.uint32(GOLDEN)
+  who = mix(identity[:, None, :] + head[:, None])
+  where = positions[:, None, None, :].astype(jnp.uint32)
+  return dropout(weights, rate, key, who, where)
+
+
 class Layer(nn.Module):
   """Attention and feed-forward, each with dropout, residual and norm."""
 
@@ -290,14 +304,13 @@ class Layer(nn.Module):
     use = lambda kind: fold(key, 3 * number + kind)
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
 
-    head = jnp.arange(s.heads, dtype=jnp.uint32) * jnp.uint32(GOLDEN)
-    who = mix(at.identity[:, None, :] + head[:, None])
-    where = places.positions[:, None, None, :].astype(jnp.uint32)
-    drop_weights = lambda w: dropout(w, s.attention_dropout, use(1), who, where)
+    drop_seen = lambda w: drop_weights(
+      w, s.attention_dropout, use(1), at.identity, places.positions
+    )
     visible = at.rows.owner[:, :, None] == places.rows.owner[:, None, :]
     query = dense(s.width, 'query')(read, at.rows)
     key_value = dense(2 * s.width, 'key_value')(x, places.rows)
-    y = attention(query, key_value, s.heads, visible, drop_weights)
+    y = attention(query, key_value, s.heads, visible, drop_seen)
     y = dense(s.width, 'mix')(y, at.rows)
     y = norm('mix_norm')(read + drop(y, 2), at.rows)
 

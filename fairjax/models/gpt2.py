@@ -21,6 +21,7 @@ from fairjax.models.encoder import (
   Batch,
   Places,
   attention,
+  drop_weights,
   places,
 )
 from fairjax.models.layers import (
@@ -179,10 +180,10 @@ class Layer(nn.Module):
     if cache is not None:
       cache = seen = causal.write(cache, seen, at.positions)
       positions = jnp.zeros(seen.shape[:2], jnp.int32)  # no dropout here
-    drop_weights = lambda w: causal.drop_weights(
+    drop_seen = lambda w: drop_weights(
       w, s.attention_dropout, fold(key, 0), at.identity, positions
     )
-    y = attention(query, seen, s.heads, visible, drop_weights)
+    y = attention(query, seen, s.heads, visible, drop_seen)
     x = x + drop(dense(s.width, 'mix', less)(y, rows), 1)
     z = dense(s.hidden, 'up')(norm('up_norm')(x, rows), rows)
     z = dense(s.width, 'down', less)(ACTIVATIONS[s.activation](z), rows)
