@@ -124,9 +124,11 @@ def more_than_chance(one: str, other: str, rows: list[dict]) -> dict:
 
 def wide(rows: list[dict]) -> list[dict]:
   """One row a pair, one column a fraction; `fair` breaks ties by lot."""
-  out: dict[tuple, dict] = {}
+  out: dict[str, dict] = {}
   for row in rows:
-    at = out.setdefault((row['a'], row['b']), {'a': row['a'], 'b': row['b']})
+    # One column, which a table that is cut in two repeats.
+    pair = f'{row["b"]} and {row["a"]}'
+    at = out.setdefault(pair, {'rankings': pair})
     share = f'{row["fraction"]:.0%}'
     at[share] = row['overlap']
     at[f'{share}, ties by lot'] = row['fair']
