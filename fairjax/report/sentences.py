@@ -78,7 +78,7 @@ def _parity(key: str, fairness: Mapping, groups: Mapping) -> str:
     if tables.defined(rate.get('selection_rate'))
   }
   if len(rates) > 1 and not about:
-    least, most = min(rates, key=rates.get), max(rates, key=rates.get)
+    least, *_, most = sorted(rates, key=rates.get)  # two groups if all tie
     said += (
       f': the share decided positive is {rates[least]:.0%} for {least} and '
       f'{rates[most]:.0%} for {most}'

@@ -114,12 +114,22 @@ def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:
         claim(
           f'GE of one seed chooses over {bound:.0%} of the rows that the mean '
           f'over seeds does, at {fraction:.0%}',
-          over_seeds(values, level),
+          within(over_seeds(values, level), 0.0, 1.0),
           bound,
           't interval over seeds',
         )
       )
   return out
+
+
+def within(effect: Mapping, low: float, high: float) -> dict:
+  """The interval cut to the values that there can be."""
+  if effect['low'] is None:
+    return dict(effect)
+  return dict(effect) | {
+    'low': max(effect['low'], low),
+    'high': min(effect['high'], high),
+  }
 
 
 def over_seeds(values: Sequence[float], level: float) -> dict:

@@ -318,6 +318,10 @@ def test_verdicts():
   rows = [{'fraction': 0.1, 'overlap': v} for v in (0.7, 0.72, 0.74)]
   (claim,) = verdict.seeds_agree(rows, 0.95)
   assert claim['verdict'] == 'holds' and claim['bound'] == 0.6
+  (claim,) = verdict.seeds_agree(
+    [{'fraction': 0.1, 'overlap': v} for v in (0.3, 0.9)], 0.95
+  )  # Student's interval of a share, which there is only from 0 to 1
+  assert (claim['effect']['low'], claim['effect']['high']) == (0.0, 1.0)
 
 
 def test_several_claims_hold_and_one_holds():

@@ -5,7 +5,7 @@ import itertools
 import json
 import re
 
-from fairjax.report import page, plots
+from fairjax.report import page, plots, sentences
 
 VOID = {'meta', 'br', 'hr', 'img', 'link', 'input'}
 
@@ -77,6 +77,13 @@ def test_the_first_sentence_says_what_was_found(reported):
   assert 'no positive rows' in text  # why a rate is undefined
   assert 'train.lr 0.001' in text and 'A note of the recipe' in text
   assert 'seeds 5' not in text.split('All options')[0]  # a default
+
+
+def test_groups_that_tie_are_told_apart():
+  rate = {'selection_rate': {'value': 0.25}}
+  parity = {'dp': {'value': 1.0, 'low': 1.0, 'high': 1.0}}
+  said = sentences._parity('dp', parity, {'men': rate, 'women': rate})
+  assert '25% for men and 25% for women' in said
 
 
 def test_numbers_of_the_results_are_on_the_page(reported):
