@@ -29,6 +29,15 @@ cores; lr 1e-4, 2 epochs, probe of 2 epochs, equal-error threshold):
   healthy_random  1,151  .814 [.777, .851]  .885 [.839, .932]  p = .0005
   none            1,500  .852 [.820, .883]  .526 [.446, .606]
 
+With twins by our own swaps (--config.diet.twins=swap), 1,200 tweets, a = .5,
+b = .2, else as above (401 have a twin that differs); the healthy diet is above
+the unhealthy one in DP by .094 [.051, .125] (p .0005):
+
+                    rows   AUC (test)         DP (identity templates)
+  healthy_random    840    .809 [.770, .848]  .833 [.801, .865]
+  unhealthy_random  840    .792 [.752, .831]  .739 [.707, .771]
+  none              1,200  .835 [.802, .868]  .532 [.473, .590]
+
 Our GE against the published scores, on the 744 of these rows that have one:
 rank correlation .947 with BERT's (.198 among the 272 with a twin; RoBERTa's
 .944 and .142); the same rows have GE 0. Among the 272 our three seeds agree by
