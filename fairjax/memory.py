@@ -3,7 +3,7 @@
 XLA on a CPU asks for a step's activations anew each step and gives them back.
 By default glibc returns such blocks to the system, which zeroes them again: of
 a step of 64 tweets (4 layers × 256) 265 MB in 67,000 page faults, a fifth of
-its time. Kept, the process is as large as it ever was, no larger.
+its time. The price is a larger process: 1.63 GB there, 1.45 before.
 """
 
 import ctypes

@@ -12,8 +12,8 @@ tested. All contenders share one tokenised pool and one compiled step.
 """
 
 import dataclasses
-import itertools
 import pathlib
+from collections.abc import Hashable
 from typing import NamedTuple
 
 import numpy as np
@@ -56,9 +56,10 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   train, ratios = pantry.tables['train'], shares(config)
   chances, sizes, found, held = {}, {}, {}, {}
   for name in names:
-    held[name] = taken = diet.rows(
+    taken = diet.rows(
       train, pantry.scores, name, ratios, config, loop.seed_list(config)
     )
+    held[name] = in_any_order(taken)
     own = weighed(config, pantry, taken)
     sizes[name] = diet.facts(train, taken) | effective(own, taken)
     log.line(
@@ -100,15 +101,21 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   return results
 
 
-def alike(held: dict[str, np.ndarray]) -> list[str]:
-  """Which diets hold the same rows, so that nothing can differ."""
-  rows = {name: np.sort(taken).tobytes() for name, taken in held.items()}
+def in_any_order(taken: np.ndarray) -> bytes:
+  """Equal for equal rows of each seed."""
+  return np.sort(taken).tobytes()
+
+
+def alike(held: dict[str, Hashable]) -> list[str]:
+  """Which diets hold the same rows: those whose keys are equal."""
+  names: dict[Hashable, list[str]] = {}
+  for name, rows in held.items():
+    names.setdefault(rows, []).append(name)
   return [
-    f'{name} and {other} hold the same rows, so they cannot differ: there are '
-    'no more twins than b asks for; a smaller --config.diet.counterfactual '
-    'leaves a choice'
-    for name, other in itertools.combinations(rows, 2)
-    if rows[name] == rows[other]
+    f'{" and ".join(same)} hold the same rows, so they cannot differ; where b '
+    'asks for all twins there are, a smaller b leaves a choice'
+    for same in names.values()
+    if len(same) > 1
   ]
 
 

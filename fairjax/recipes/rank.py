@@ -312,7 +312,9 @@ def merge(
   pairs = [(name, 'none') for name in contenders if name != 'none']
   pairs += [(ours, name) for name in contenders if name not in (ours, 'none')]
   pairs += [(name, WORST) for name in above_worst(config)]
-  notes += alike(pantry, contenders, keys)
+  held = {name: keys[cell['cell']] for name, cell in contenders.items()}
+  notes += diets.alike(held)
+  notes.append(twins_to_choose(pantry.tables['train']))
   tests = [
     test
     for one, other in pairs
@@ -358,21 +360,13 @@ def above_worst(config: Config) -> list[str]:
   return [name for name in others if name != WORST and WORST in others]
 
 
-def alike(pantry: Pantry, contenders: dict, keys: dict[int, str]) -> list[str]:
-  """Which contenders hold the same rows, and from which b on they must."""
-  held: dict[str, list[str]] = {}
-  for name, cell in contenders.items():
-    held.setdefault(keys[cell['cell']], []).append(name)
-  said = [
-    f'{" and ".join(names)} hold the same rows, so they cannot differ'
-    for names in held.values()
-    if len(names) > 1
-  ]
-  share = schema.has_twin(pantry.tables['train']).mean()
-  return said + [
+def twins_to_choose(train: pd.DataFrame) -> str:
+  """From which b on there is no choice."""
+  share = schema.has_twin(train).mean()
+  return (
     f'{share:.0%} of the rows have a twin that differs, so that a larger b '
     'takes all of these twins, whatever the ranking'
-  ]
+  )
 
 
 def verdicts(config, pantry, contenders, cells, tests) -> list[dict]:

@@ -20,6 +20,13 @@ def tokenizer():
   return tokens.train_tokenizer(TEXTS, 41)
 
 
+def full_tokenizer():
+  """One whose 41 tokens leave no room in tables of 41 rows."""
+  made = tokens.train_tokenizer(TEXTS, 41)
+  made.add_special_tokens([f'<{i}>' for i in range(41 - made.get_vocab_size())])
+  return made
+
+
 @pytest.fixture
 def model(tmp_path):
   return seq2seq.load(seq2seq.frozen('bart'), tmp_path)
@@ -54,9 +61,7 @@ def test_old_scores_stay_and_the_folder_is_whole(tokenizer, model, tmp_path):
   tokenizer.add_special_tokens([f'<{i}>' for i in range(41)])
   with pytest.raises(UserError, match=r'tokenizer has \d+ tokens, .* have 41'):
     special.add_tokens(tokenizer, params, NEW, seed=0)
-  tokenizer = tokens.train_tokenizer(TEXTS, 41)
-  full = [f'<{i}>' for i in range(41 - tokenizer.get_vocab_size())]
-  tokenizer.add_special_tokens(full)
+  tokenizer = full_tokenizer()
   grown, size = special.add_tokens(tokenizer, params, NEW, seed=0)
   assert size == 43
   bigger = special.resized(module, size)
@@ -107,9 +112,7 @@ def test_every_head_grows_and_transformers_reads_it(family, tmp_path):
     lambda a: a + draw.normal(0, 0.3, a.shape).astype(np.float32),
     hf.complete(module, {}, jax.random.key(0)),
   )
-  words = tokens.train_tokenizer(TEXTS, 41)
-  full = [f'<{i}>' for i in range(41 - words.get_vocab_size())]
-  words.add_special_tokens(full)
+  words = full_tokenizer()
   grown, size = special.add_tokens(words, params, NEW, seed=0)
   assert size == 43
   bigger = special.resized(module, size)
