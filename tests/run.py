@@ -29,17 +29,27 @@ def main() -> None:
   python = (sys.executable, '-m')
   run(*python, 'ruff', 'check', '.')
   run(*python, 'ruff', 'format', '--check', '.')
-  with tempfile.TemporaryDirectory() as folder:
-    run(
+  with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    words = (
       *python,
       'fairjax.main',
       '--config=configs/quickstart_diet.py',
       f'--workdir={folder}/run',
       *SMALL,
     )
-    if not (pathlib.Path(folder) / 'run' / 'report.html').stat().st_size:
-      sys.exit('the first command wrote no report')
-  run(*python, 'pytest', '-n', '2', *sys.argv[1:])
+    with open(folder / 'said', 'w') as said:  # beside the tests
+      first = subprocess.Popen(
+        words, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT
+      )
+      try:
+        run(*python, 'pytest', '-n', '2', *sys.argv[1:])
+      finally:
+        code = first.wait()
+        print('$', *words)
+        print((folder / 'said').read_text(), flush=True)
+    if code or not (folder / 'run' / 'report.html').stat().st_size:
+      sys.exit(code or 'the first command wrote no report')
 
 
 if __name__ == '__main__':

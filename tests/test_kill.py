@@ -27,15 +27,21 @@ COMMAND = [
 ]
 
 
-def start(folder, **options):
-  environment = os.environ | {'JAX_PLATFORMS': 'cpu', 'XLA_FLAGS': ''}
+SHORT = [
+  '--config.planted.rows=240',
+  '--config.model=tiny',
+  '--config.seeds=1',
+  '--config.train.epochs=6',
+]
+
+
+def start(folder, *more):
   return subprocess.Popen(
-    [*COMMAND, f'--workdir={folder}'],
+    [*COMMAND, *more, f'--workdir={folder}'],
     cwd=ROOT,
-    env=environment,
+    env=os.environ | {'JAX_PLATFORMS': 'cpu'},
     stdout=subprocess.DEVNULL,
     stderr=subprocess.PIPE,
-    **options,
   )
 
 
@@ -76,7 +82,7 @@ def test_twenty_kills_change_nothing(tmp_path):
 
 def test_sigterm_saves_and_says_so(tmp_path):
   """Code 75, then the same command again goes on and ends."""
-  run = start(tmp_path / 'run')
+  run = start(tmp_path / 'run', *SHORT)
   log = tmp_path / 'run' / 'log.txt'
   end = time.monotonic() + 300
   while time.monotonic() < end and run.poll() is None:
@@ -86,6 +92,6 @@ def test_sigterm_saves_and_says_so(tmp_path):
   run.send_signal(signal.SIGTERM)
   assert run.wait() == 75, run.stderr.read()
   assert b'run again' in run.stderr.read()
-  again = start(tmp_path / 'run')
+  again = start(tmp_path / 'run', *SHORT)
   assert again.wait() == 0, again.stderr.read()
   assert (tmp_path / 'run' / 'report.html').exists()

@@ -23,7 +23,8 @@ print(kept, faults() - start)
 
 def faults(how: str, **more: str) -> tuple[str, int]:
   own = {k: v for k, v in os.environ.items() if not k.startswith('MALLOC_')}
-  own.pop('GLIBC_TUNABLES', None)
+  for name in ('GLIBC_TUNABLES', 'XLA_FLAGS'):  # the latter only slows it
+    own.pop(name, None)
   told = subprocess.run(
     [sys.executable, '-c', PROGRAM, how],
     env=own | more,

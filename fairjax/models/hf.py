@@ -5,12 +5,13 @@ flax_model.msgpack) and tokenizer files.
 """
 
 import dataclasses
+import functools
 import json
 import os
 import pathlib
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import flax.linen as nn
@@ -205,15 +206,24 @@ def _wanted(module: nn.Module) -> dict[str, jax.ShapeDtypeStruct]:
 def complete(module: nn.Module, params: dict, key: jax.Array) -> dict:
   """`params` with what it lacks initialised from `key`, and only that."""
   flat = traverse_util.flatten_dict(params, sep='/')
+  made = _fresh(module, frozenset(flat))(key)
+  flat = {path: jnp.asarray(value) for path, value in flat.items()}
+  return traverse_util.unflatten_dict(flat | made, sep='/')
+
+
+@functools.lru_cache(maxsize=8)
+def _fresh(
+  module: nn.Module, known: frozenset
+) -> Callable[[jax.Array], dict[str, jax.Array]]:
+  """The parameters of a key by path, but for those at `known` paths."""
 
   @jax.jit  # so that what is not returned is not computed
   def fresh(key):
     made = module.init(key, blank_batch())['params']
     made = traverse_util.flatten_dict(made, sep='/')
-    return {path: made[path] for path in made.keys() - flat.keys()}
+    return {path: made[path] for path in made.keys() - known}
 
-  flat = {path: jnp.asarray(value) for path, value in flat.items()}
-  return traverse_util.unflatten_dict(flat | fresh(key), sep='/')
+  return fresh
 
 
 def _layer(path: str) -> tuple[str, int, str] | None:

@@ -58,13 +58,10 @@ def one_by_one(module, params, batch):
   return jax.vmap(lambda i: total(gradient(i)))(jnp.arange(len(TEXTS)))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.parametrize(  # tests/scores/test_grand.py has many more
   'family, options, batch',
   [
-    ('bert', {}, PACKED),
     ('bert', {}, pad(TEXTS, 13, extra=1)),
-    ('bert', {'heads_only': False, 'remat': True}, PACKED),
-    ('electra', {'scan': True}, PACKED),
     ('roberta', {'scan': True, 'remat': True}, PACKED),
   ],
 )

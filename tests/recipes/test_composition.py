@@ -103,7 +103,9 @@ def test_an_unknown_link_is_one_sentence(tables, tmp_path):
   assert (own.method.name, own.method.ratio) == ('augment+reweight', 0.5)
 
 
-@pytest.mark.parametrize('augmented', (False, True))
+@pytest.mark.parametrize(
+  'augmented', (pytest.param(False, marks=pytest.mark.slow), True)
+)
 def test_weights_reach_a_transformer(augmented, tmp_path):
   """Recipe weighting with an encoder, and after augmentation."""
   config = dataclasses.replace(

@@ -152,6 +152,7 @@ def test_a_killed_grid_goes_on_where_it_was(whole, tmp_path, monkeypatch):
   assert plain(again) == plain(results)
 
 
+@pytest.mark.slow
 def test_processes_share_a_folder_and_merge(whole, tmp_path, monkeypatch):
   results, _ = whole
   every = {'cells': CELLS, 'left': [*range(CELLS)]}
