@@ -27,6 +27,8 @@ from fairjax.models.encoder import (
   ACTIVATIONS,
   Batch,
   Places,
+  Seen,
+  apart,
   attention,
   drop_weights,
 )
@@ -187,7 +189,7 @@ class Source(NamedTuple):
 
   owner: Int[Array, 'r t']
   positions: Int[Array, 'r t']
-  key_values: tuple  # of each decoder layer: [r, t, 2d]
+  seen: tuple[Seen, ...]  # of each decoder layer
 
 
 class Layer(nn.Module):
@@ -223,25 +225,25 @@ class Layer(nn.Module):
     key: UInt32[Array, ''] | None = None,
     source: Source | None = None,
     number: int = 0,
-    cache: Float[Array, 'r k e'] | None = None,
-  ) -> tuple[Float[Array, 'r t d'], Float[Array, 'r k e'] | None]:
+    cache: Seen | None = None,
+  ) -> tuple[Float[Array, 'r t d'], Seen | None]:
     s, rows = self.shape, at.rows
     drop = lambda y, kind, rate=s.dropout: dropout(
       y, rate, fold(key, kind), at.identity
     )
     both = self.attend(x, rows)
-    query, seen = both[..., : s.width], both[..., s.width :]
+    query, own = both[..., : s.width], apart(both[..., s.width :], self.heads)
     positions = at.positions
     if cache is not None:
-      cache = seen = causal.write(cache, seen, at.positions)
-      positions = jnp.zeros(seen.shape[:2], jnp.int32)  # no dropout here
+      cache = own = causal.write(cache, own, at.positions)
+      positions = jnp.zeros(visible.shape[::2], jnp.int32)  # no dropout here
     drop_seen = lambda w: drop_weights(
       w, s.attention_dropout, fold(key, 0), at.identity, positions
     )
-    y = attention(query, seen, self.heads, visible, drop_seen)
+    y = attention(query, own, visible, drop_seen)
     x = self.mix_norm(x + drop(self.mix(y, rows), 1), rows)
     if source is not None:
-      y = self.across(x, at, fold(key, 2), source, source.key_values[number])
+      y = self.across(x, at, fold(key, 2), source, source.seen[number])
       x = self.cross_norm(x + drop(self.cross_mix(y, rows), 3), rows)
     z = ACTIVATIONS[s.activation](self.up(x, rows))
     z = self.down(drop(z, 4, s.activation_dropout), rows)
@@ -253,10 +255,10 @@ class Layer(nn.Module):
     at: Places,
     key: UInt32[Array, ''] | None,
     source: Source,
-    key_value: Float[Array, 'b t e'],
+    seen: Seen,
   ) -> Float[Array, 'n q d']:
     """Attention to the source; n / b beams of a text share its source."""
-    (n, q, d), b = x.shape, key_value.shape[0]
+    (n, q, d), b = x.shape, seen.keys.shape[0]
     beside = lambda a: a.reshape(b, n // b * q, *a.shape[2:])
     drop_seen = lambda w: drop_weights(
       w,
@@ -267,7 +269,7 @@ class Layer(nn.Module):
     )
     visible = beside(at.rows.owner)[:, :, None] == source.owner[:, None, :]
     query = beside(self.query(x, at.rows))
-    y = attention(query, key_value, self.heads, visible, drop_seen)
+    y = attention(query, seen, visible, drop_seen)
     return y.reshape(n, q, d)
 
 
@@ -310,10 +312,12 @@ class Stack(nn.Module):
       kept.append(new)
     return x, tuple(kept)
 
-  def key_values(self, memory: Float[Array, 'r t d'], rows: Rows) -> tuple:
+  def sees(self, memory: Float[Array, 'r t d'], rows: Rows) -> tuple[Seen, ...]:
     """What each layer's attention sees of the encoder's output."""
     layers = [getattr(self, f'layer_{i}') for i in range(self.depth)]
-    return tuple(layer.key_value(memory, rows) for layer in layers)
+    return tuple(
+      apart(layer.key_value(memory, rows), self.heads) for layer in layers
+    )
 
 
 class Bart(nn.Module):
@@ -344,8 +348,7 @@ class Bart(nn.Module):
     x = self._embed(jnp.asarray(batch['tokens']), at.rows)
     same = owner[:, :, None] == owner[:, None, :]
     x, _ = self.encoder(x, at, same, dropout_key)
-    seen = self.decoder.key_values(x, at.rows)
-    return Source(owner, at.positions, seen)
+    return Source(owner, at.positions, self.decoder.sees(x, at.rows))
 
   def decode(
     self,
@@ -383,7 +386,9 @@ class Bart(nn.Module):
 
   def blank_cache(self, rows: int, width: int) -> tuple:
     s = self.shape
-    return causal.blank_cache(s.decoder_depth, rows, width, s.width, self.dtype)
+    return causal.blank_cache(
+      s.decoder_depth, rows, width, s.decoder_heads, s.width, self.dtype
+    )
 
   def step(
     self,
@@ -394,7 +399,7 @@ class Bart(nn.Module):
   ) -> tuple[Float[Array, 'n q v'], tuple]:
     """Scores after each of q tokens, the first of them at position `at`."""
     here = causal.step_places(at, tokens.shape[1])
-    visible = causal.cached(here.positions, cache[0].shape[1])
+    visible = causal.cached(here.positions, causal.width(cache))
     x = self._embed(tokens, here.rows)
     x, cache = self.decoder(x, here, visible, None, source, cache)
     return self._scores(x), cache

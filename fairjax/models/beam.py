@@ -89,7 +89,7 @@ def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
     tokens=update(pick(tokens, kept), state.tokens),
     length=update(length, state.length),
     done=done,
-    cache=tuple(one[rows] for one in cache),
+    cache=jax.tree.map(lambda one: one[rows], cache),
     beams=beams,
     fill=fill,
   )

@@ -1,16 +1,16 @@
 """What left-to-right models share: who sees whom, the cache, token losses.
 
-The cache of a layer is one static array [n, w, 2d] of keys and values. Each
-row has its own count of places that are valid, so rows at different lengths
-decode side by side; what lies beyond a row's count is never visible, and is
-overwritten before it would be.
+The cache of a layer is static: the keys and values of w places, [n, h, w, e].
+Each row has its own count of places that are valid, so rows at different
+lengths decode side by side; what lies beyond a row's count is never visible,
+and is overwritten before it would be.
 """
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from fairjax.models.encoder import Batch, Places
+from fairjax.models.encoder import Batch, Places, Seen
 from fairjax.models.layers import Rows
 
 
@@ -26,26 +26,28 @@ def cached(at: Int[Array, 'n q'], width: int) -> Bool[Array, 'n q w']:
   return jnp.arange(width) <= at[:, :, None]
 
 
-def write(
-  cache: Float[Array, 'n w d'],
-  new: Float[Array, 'n q d'],
-  at: Int[Array, 'n q'],
-) -> Float[Array, 'n w d']:
+def write(cache: Seen, new: Seen, at: Int[Array, 'n q']) -> Seen:
   """The cache with `new` at the columns `at`; columns beyond it are lost."""
-  if new.shape[1] == 1:  # a select fuses where a scatter would not
-    here = jnp.arange(cache.shape[1])[None, :, None] == at[:, :, None]
-    return jnp.where(here, new.astype(cache.dtype), cache)
-  row = jnp.arange(cache.shape[0])[:, None]
-  return cache.at[row, at].set(new.astype(cache.dtype), mode='drop')
+  row = jnp.arange(at.shape[0])[:, None]
+
+  def put(old, one):
+    one = one.swapaxes(1, 2).astype(old.dtype)
+    return old.at[row, :, at].set(one, mode='drop')
+
+  return Seen(*map(put, cache, new))
 
 
 def blank_cache(
-  depth: int, rows: int, width: int, features: int, dtype
-) -> tuple[Float[Array, 'n w d'], ...]:
+  depth: int, rows: int, width: int, heads: int, features: int, dtype
+) -> tuple[Seen, ...]:
   """An empty cache of `depth` layers."""
-  return tuple(
-    jnp.zeros((rows, width, 2 * features), dtype) for _ in range(depth)
-  )
+  blank = jnp.zeros((rows, heads, width, features // heads), dtype)
+  return tuple(Seen(blank, blank) for _ in range(depth))
+
+
+def width(cache: tuple[Seen, ...]) -> int:
+  """How many places a cache has room for."""
+  return cache[0].keys.shape[2]
 
 
 def step_places(at: Int[Array, 'n'], count: int) -> Places:

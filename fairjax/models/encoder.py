@@ -7,7 +7,7 @@ restart, so the numbers are those of the same examples padded one a row.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import flax.linen as nn
 import jax
@@ -241,22 +241,37 @@ def head_rows(batch: Batch) -> Rows:
   return Rows(owner[:, None], b)
 
 
+class Seen(NamedTuple):
+  """The keys and values of attention, heads first: as the products read them.
+
+  A cache that lies otherwise is turned in memory at each step of decoding.
+  """
+
+  keys: Float[Array, 'r h k e']
+  values: Float[Array, 'r h k e']
+
+
+def apart(key_value: Float[Array, 'r k d'], heads: int) -> Seen:
+  """Keys and values beside each other, apart."""
+  r, k, d = key_value.shape
+  both = key_value.reshape(r, k, 2, heads, d // heads // 2)
+  return Seen(both[:, :, 0].swapaxes(1, 2), both[:, :, 1].swapaxes(1, 2))
+
+
 def attention(
   query: Float[Array, 'r q d'],
-  key_value: Float[Array, 'r k e'],
-  heads: int,
+  seen: Seen,
   visible: Bool[Array, 'r q k'],
   drop: Any,
 ) -> Float[Array, 'r q d']:
   """softmax(q·k / √(d/h)) v; `drop` is applied to the softmax."""
-  r, q, d = query.shape
-  query = query.reshape(r, q, heads, d // heads) * (d // heads) ** -0.5
-  key_value = key_value.reshape(r, -1, 2, heads, d // heads)
-  key, value = key_value[:, :, 0], key_value[:, :, 1]
-  scores = jnp.einsum('rqhe,rkhe->rhqk', query, key).astype(jnp.float32)
+  r, heads, _, e = seen.keys.shape
+  query = query.reshape(r, -1, heads, e) * e**-0.5
+  scores = jnp.einsum('rqhe,rhke->rhqk', query, seen.keys).astype(jnp.float32)
   scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
-  weights = drop(jax.nn.softmax(scores, axis=-1)).astype(value.dtype)
-  return jnp.einsum('rhqk,rkhe->rqhe', weights, value).reshape(r, q, d)
+  weights = drop(jax.nn.softmax(scores, axis=-1)).astype(seen.values.dtype)
+  mixed = jnp.einsum('rhqk,rhke->rqhe', weights, seen.values)
+  return mixed.reshape(r, -1, heads * e)
 
 
 def drop_weights(
@@ -310,7 +325,7 @@ class Layer(nn.Module):
     visible = at.rows.owner[:, :, None] == places.rows.owner[:, None, :]
     query = dense(s.width, 'query')(read, at.rows)
     key_value = dense(2 * s.width, 'key_value')(x, places.rows)
-    y = attention(query, key_value, s.heads, visible, drop_seen)
+    y = attention(query, apart(key_value, s.heads), visible, drop_seen)
     y = dense(s.width, 'mix')(y, at.rows)
     y = norm('mix_norm')(read + drop(y, 2), at.rows)
 

@@ -86,7 +86,7 @@ def grow(state: State, width: int) -> State:
     beams = beams.replace(tokens=pad(beams.tokens, 2))
   return state.replace(
     tokens=pad(state.tokens, 2),
-    cache=tuple(pad(one, 1) for one in state.cache),
+    cache=jax.tree.map(lambda one: pad(one, 2), state.cache),
     beams=beams,
   )
 
@@ -117,9 +117,10 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
     )
     # Every beam begins with the prompt.
     rows = (new.slots[:, None] * k + jnp.arange(k)).ravel()
-    cache = tuple(
-      old.at[rows].set(jnp.repeat(one, k, axis=0), mode='drop')
-      for old, one in zip(cache, made)
+    cache = jax.tree.map(
+      lambda old, one: old.at[rows].set(jnp.repeat(one, k, 0), mode='drop'),
+      cache,
+      made,
     )
     first = jnp.pad(new.tokens, [(0, 0), (0, w - new.tokens.shape[1])])
   else:

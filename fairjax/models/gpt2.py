@@ -20,6 +20,8 @@ from fairjax.models.encoder import (
   ACTIVATIONS,
   Batch,
   Places,
+  Seen,
+  apart,
   attention,
   drop_weights,
   places,
@@ -163,8 +165,8 @@ class Layer(nn.Module):
     at: Places,
     visible: Bool[Array, 'r t k'],
     key: UInt32[Array, ''] | None = None,
-    cache: Float[Array, 'r k e'] | None = None,
-  ) -> tuple[Float[Array, 'r t d'], Float[Array, 'r k e'] | None]:
+    cache: Seen | None = None,
+  ) -> tuple[Float[Array, 'r t d'], Seen | None]:
     s, rows = self.shape, at.rows
     # What is added to the residual starts smaller the more layers there are.
     less = s.deviation * (2 * s.depth) ** -0.5
@@ -175,15 +177,15 @@ class Layer(nn.Module):
     drop = lambda y, kind: dropout(y, s.dropout, fold(key, kind), at.identity)
 
     both = dense(3 * s.width, 'attend')(norm('attend_norm')(x, rows), rows)
-    query, seen = both[..., : s.width], both[..., s.width :]
+    query, own = both[..., : s.width], apart(both[..., s.width :], s.heads)
     positions = at.positions
     if cache is not None:
-      cache = seen = causal.write(cache, seen, at.positions)
-      positions = jnp.zeros(seen.shape[:2], jnp.int32)  # no dropout here
+      cache = own = causal.write(cache, own, at.positions)
+      positions = jnp.zeros(visible.shape[::2], jnp.int32)  # no dropout here
     drop_seen = lambda w: drop_weights(
       w, s.attention_dropout, fold(key, 0), at.identity, positions
     )
-    y = attention(query, seen, s.heads, visible, drop_seen)
+    y = attention(query, own, visible, drop_seen)
     x = x + drop(dense(s.width, 'mix', less)(y, rows), 1)
     z = dense(s.hidden, 'up')(norm('up_norm')(x, rows), rows)
     z = dense(s.width, 'down', less)(ACTIVATIONS[s.activation](z), rows)
@@ -218,7 +220,9 @@ class GPT2(nn.Module):
 
   def blank_cache(self, rows: int, width: int) -> tuple:
     s = self.shape
-    return causal.blank_cache(s.depth, rows, width, s.width, self.dtype)
+    return causal.blank_cache(
+      s.depth, rows, width, s.heads, s.width, self.dtype
+    )
 
   def step(
     self,
@@ -229,7 +233,7 @@ class GPT2(nn.Module):
   ) -> tuple[Float[Array, 'n q v'], tuple]:
     """Scores after each of q tokens, the first of them at position `at`."""
     here = causal.step_places(at, tokens.shape[1])
-    visible = causal.cached(here.positions, cache[0].shape[1])
+    visible = causal.cached(here.positions, causal.width(cache))
     x, cache = self._layers(tokens, here, visible, None, cache)
     return self._scores(x), cache
 
