@@ -145,6 +145,7 @@ def _ours(args, work: Work, draft: int = 0) -> Callable:
     module = NearCopy(shape, swaps=tuple(sorted(swaps)))
   blank = jax.tree.map(jnp.asarray, bart.blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
+  params = generate.ready(params)
   options = Options(max_new=args.new, min_new=args.new, beams=args.beams)
   if args.copy or args.varied:
     options = Options(max_new=work.longest, beams=args.beams, draft=draft)
@@ -260,7 +261,7 @@ def run(arguments: list[str]) -> dict:
   facts = {k: v for k, v in vars(args).items() if k != 'side'}
   facts |= {'texts': len(lengths), 'mean_length': float(lengths.mean())}
   if args.copy:
-    facts['draft'] = args.draft or speculate.longest(args.batch)
+    facts['draft'] = args.draft or speculate.longest(args.batch) or 1
   done = functools.partial(
     race.report, unit='tokens/s', items=int(lengths.sum()), **facts
   )

@@ -178,6 +178,31 @@ def _count_call(module: nn.Module) -> None:
     module.sow('calls', 'n', 0)
 
 
+FEW = 128  # places
+
+
+def _few(x: Float[Array, 'r t d'], turned: Float[Array, 'f d']):
+  """x Wᵀ where x has few places, by a product that lies as W does.
+
+  On a CPU a plain product of 4 to 32 places copies all of W first. Thirty
+  layers of 768 × 3072 on two cores, 16 places: 23 ms this way, 46 that way.
+  Without the barriers XLA would turn the product back.
+  """
+  r, t, d = x.shape
+  if not 1 < r * t <= FEW:
+    return jnp.einsum('rtd,fd->rtf', x, turned)
+  columns = lax.optimization_barrier(x.reshape(-1, d).T)
+  return lax.optimization_barrier(turned @ columns).T.reshape(r, t, -1)
+
+
+def turned(params: dict) -> dict:
+  """`params` for steps of few places on a CPU: each W as [features, d]."""
+  flat = traverse_util.flatten_dict(params)
+  for path in [path for path in flat if path[-1] == 'kernel']:
+    flat[*path[:-1], 'turned'] = flat.pop(path).T
+  return traverse_util.unflatten_dict(flat)
+
+
 class Dense(nn.Module):
   """y = x W + b over all places of [r, t]; `dtype` is that of the product."""
 
@@ -190,13 +215,18 @@ class Dense(nn.Module):
   def __call__(
     self, x: Float[Array, 'r t d'], rows: Rows
   ) -> Float[Array, 'r t f']:
-    normal = nn.initializers.normal(self.deviation)
-    kernel = self.param('kernel', normal, (x.shape[-1], self.features))
-    bias = None
+    normal, bias = nn.initializers.normal(self.deviation), None
+    turned = self.has_variable('params', 'turned')
+    if not turned:
+      kernel = self.param('kernel', normal, (x.shape[-1], self.features))
     if self.bias:
       bias = self.param('bias', nn.initializers.zeros, (self.features,))
     _count_call(self)
-    return _dense(x.astype(self.dtype), kernel, bias, *_probe(self, rows))
+    x = x.astype(self.dtype)
+    if not turned:
+      return _dense(x, kernel, bias, *_probe(self, rows))
+    y = _few(x, self.get_variable('params', 'turned').astype(self.dtype))
+    return y if bias is None else y + bias.astype(self.dtype)
 
 
 class LayerNorm(nn.Module):
@@ -239,8 +269,10 @@ class Embed(nn.Module):
   def attend(self, x: Float[Array, 'r t d']) -> Float[Array, 'r t v']:
     """Scores of every row: x Eᵀ (a second use, which the probe refuses)."""
     _count_call(self)
-    table = self.embedding.astype(self.dtype)
-    return jnp.einsum('rtd,vd->rtv', x.astype(self.dtype), table)
+    table, x = self.embedding.astype(self.dtype), x.astype(self.dtype)
+    if jax.default_backend() == 'cpu':
+      return _few(x, table)
+    return jnp.einsum('rtd,vd->rtv', x, table)
 
 
 @jax.custom_vjp

@@ -102,13 +102,16 @@ def _told(said: str) -> tuple[Config, LanguageModel]:
 
 @functools.lru_cache(1)
 def _load(model: str, tokenizer: str, precision: str) -> LanguageModel:
-  return build.language_model(
+  found = build.language_model(
     Config(
       model=model,
       tokens=configs.Tokens(tokenizer=tokenizer),
       net=configs.Net(precision=precision),
     )
   )
+  if isinstance(found.module, MaskedLM):
+    return found
+  return found._replace(params=generate.ready(found.params))
 
 
 def load(config: Config) -> LanguageModel:

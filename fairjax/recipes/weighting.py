@@ -120,7 +120,8 @@ def check(config: Config) -> list[str]:
   for field, path in files.items():  # or they are missed after the forests
     if path and not pathlib.Path(path).expanduser().exists():
       raise UserError(
-        f'{field} is {path!r}, and there is no such file; check the path'
+        f'{field} is {path!r}, and there is no such file; check the path, or '
+        f'set it to nothing with --config.{field}='
       )
   return names
 

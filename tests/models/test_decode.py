@@ -135,7 +135,11 @@ def test_bart_writes_what_transformers_writes(models, name, count):
   options = {'max_length': MOST} | CASES[name]
   texts = prompts(count, seed=len(name))
   found = generate.generate(
-    module, params, ragged(texts), Options(**options), slots=8
+    module,
+    generate.ready(params),
+    ragged(texts),
+    Options(**options),
+    slots=8,
   )
   ours, peer = rows_of(found), theirs(net, texts, options)
   assert ours == peer
@@ -155,7 +159,7 @@ def test_gpt2_writes_what_transformers_writes(models, case):
   net, module, params = models['gpt2']
   texts = prompts(9, seed=11)
   found = generate.generate(
-    module, params, ragged(texts), Options(**case), slots=4
+    module, generate.ready(params), ragged(texts), Options(**case), slots=4
   )
   # One at a time: a padded prompt would count for min and n-grams there.
   assert rows_of(found) == [theirs(net, [t], case)[0] for t in texts]

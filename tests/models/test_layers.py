@@ -210,3 +210,23 @@ def test_dropout_share_scale_and_independence():
     both = (near[1:] & near[:-1]).mean()
     assert abs(float(both) - 0.01) < 0.002, axis
   np.testing.assert_array_equal(layers.dropout(ones, 0.1, None, identity), 1)
+
+
+@pytest.mark.parametrize('places', (1, 5, 128, 129))
+def test_turned_kernels_give_the_same(places):
+  module = layers.Dense(7)
+  x = jax.random.normal(jax.random.key(0), (1, places, 3))
+  rows = layers.Rows(jnp.ones((1, places), jnp.int32), 1)
+  params = module.init(jax.random.key(1), x, rows)['params']
+  params['bias'] = jnp.arange(7.0)
+  slow = x @ params['kernel'] + params['bias']
+  turned = layers.turned(params)
+  assert set(turned) == {'turned', 'bias'} and turned['turned'].shape == (7, 3)
+  for p in (params, turned):
+    run = jax.jit(module.apply)
+    np.testing.assert_allclose(run({'params': p}, x, rows), slow, atol=1e-6)
+  table = layers.Embed(11, 3)
+  params = table.init(jax.random.key(2), jnp.zeros((1, 1), int), rows)
+  found = table.apply(params, x, method='attend')
+  slow = x @ params['params']['embedding'].T
+  np.testing.assert_allclose(found, slow, atol=1e-6)

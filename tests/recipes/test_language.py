@@ -373,12 +373,18 @@ def test_the_config_goes_over_the_folder(tmp_path):
     forced_eos=2,
   )
   config.generate = c.Generate(
-    beams=1, no_repeat_ngram=0, length_penalty='0.5', early_stopping='never'
+    beams=1,
+    no_repeat_ngram=0,
+    length_penalty='0.5',
+    early_stopping='never',
+    slots=4,
   )
   found = written.options_of(config, model)
   assert (found.beams, found.no_repeat_ngram) == (1, 0)
   assert (found.length_penalty, found.early_stopping) == (0.5, 'never')
-  assert found.draft == 4 and found.min_length == 6
+  assert found.draft == 8 and found.min_length == 6
+  config.generate.slots = 32  # which compute as long as they read
+  assert written.options_of(config, model).draft == 0
   config.generate.task = 'fill'
   found = written.options_of(config, model)
   assert found.forced_bos is None and found.max_length == 0
