@@ -339,6 +339,12 @@ NUMBERS = {
   'weighting.trees': (lambda v: v >= 1, 'at least 1 is needed'),
   'weighting.depth': (lambda v: v >= 0, '0 (no limit) or more is needed'),
   'weighting.clip': (lambda v: v >= 0, '0 (none) or a largest weight'),
+} | {
+  f'grid.{name}': (
+    lambda shares: all(0 <= share <= 1 for share in shares),
+    'shares of the rows, each in [0, 1], are needed',
+  )
+  for name in ('factual', 'counterfactual', 'shares')
 }
 FORMS = {
   'generate.length_penalty': (

@@ -72,6 +72,8 @@ def test_a_wrong_flag_is_one_sentence(words, parts):
     ('scoring.epochs', 0.0),
     ('weighting.z', 'columns: '),
     ('weighting.folds', 1),
+    ('grid.shares', (0.5, 1.5)),
+    ('grid.factual', (-0.1,)),
   ],
 )
 def test_validate_names_the_field_and_the_value(field, value):
