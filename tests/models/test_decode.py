@@ -148,6 +148,9 @@ def test_bart_writes_what_transformers_writes(models, name, count):
 
 @needs_torch
 @pytest.mark.parametrize(
+  'count', [9, pytest.param(200, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize(
   'case',
   [
     {'max_new': 9},
@@ -155,9 +158,9 @@ def test_bart_writes_what_transformers_writes(models, name, count):
     {'max_new': 9, 'no_repeat_ngram': 2, 'min_new': 7},
   ],
 )
-def test_gpt2_writes_what_transformers_writes(models, case):
+def test_gpt2_writes_what_transformers_writes(models, case, count):
   net, module, params = models['gpt2']
-  texts = prompts(9, seed=11)
+  texts = prompts(count, seed=11)
   found = generate.generate(
     module, generate.ready(params), ragged(texts), Options(**case), slots=4
   )
