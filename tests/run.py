@@ -48,7 +48,7 @@ def main() -> None:
         code = first.wait()
         print('$', *words)
         print((folder / 'said').read_text(), flush=True)
-    if code or not (folder / 'run' / 'report.html').stat().st_size:
+    if code or not (folder / 'run' / 'report.html').is_file():
       sys.exit(code or 'the first command wrote no report')
 
 

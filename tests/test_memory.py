@@ -41,9 +41,13 @@ def faults(how: str, **more: str) -> tuple[str, int]:
 )
 def test_kept_memory_is_not_asked_for_again():
   _, plain = faults('plain')
-  kept, few = faults('keep')
-  # a block that a worker thread asks for is still given back now and then
-  assert kept == 'True' and plain > 100_000 and few < plain / 2
+  assert plain > 100_000
+  for _ in range(3):  # worker threads' blocks still come and go in some runs
+    kept, few = faults('keep')
+    assert kept == 'True'
+    if few < plain / 10:
+      return
+  pytest.fail(f'{few} page faults, {plain} without')
 
 
 def test_settings_of_the_user_are_left():

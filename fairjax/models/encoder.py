@@ -252,7 +252,7 @@ class Seen(NamedTuple):
 
 
 def apart(key_value: Float[Array, 'r k d'], heads: int) -> Seen:
-  """Keys and values beside each other, apart."""
+  """The keys and values that one product gives side by side."""
   r, k, d = key_value.shape
   both = key_value.reshape(r, k, 2, heads, d // heads // 2)
   return Seen(both[:, :, 0].swapaxes(1, 2), both[:, :, 1].swapaxes(1, 2))

@@ -216,14 +216,14 @@ class Dense(nn.Module):
     self, x: Float[Array, 'r t d'], rows: Rows
   ) -> Float[Array, 'r t f']:
     normal, bias = nn.initializers.normal(self.deviation), None
-    turned = self.has_variable('params', 'turned')
-    if not turned:
+    lies_turned = self.has_variable('params', 'turned')
+    if not lies_turned:
       kernel = self.param('kernel', normal, (x.shape[-1], self.features))
     if self.bias:
       bias = self.param('bias', nn.initializers.zeros, (self.features,))
     _count_call(self)
     x = x.astype(self.dtype)
-    if not turned:
+    if not lies_turned:
       return _dense(x, kernel, bias, *_probe(self, rows))
     y = _few(x, self.get_variable('params', 'turned').astype(self.dtype))
     return y if bias is None else y + bias.astype(self.dtype)

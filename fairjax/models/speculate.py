@@ -43,8 +43,8 @@ def longest(rows: int) -> int:
   as long. BART base on two cores, near-copies of 32 tokens, against greedy:
   one row and drafts of 15 2.7 times as fast; 4 rows and drafts of 7 1.4 (of
   15 1.0); 8 rows and drafts of 3 1.1 (of 7 .9); 16 rows and drafts of 3 .9.
-  An accelerator balances at a few hundred places (peak / bandwidth; counted
-  for an H200, not measured).
+  An H200 balances at 184 places (peak / bandwidth: counted, not measured), so
+  an accelerator gets somewhat fewer.
   """
   places = 32 if jax.default_backend() == 'cpu' else 128
   most = min(places // rows, DRAFTS[-1])
