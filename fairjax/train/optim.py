@@ -10,6 +10,11 @@ import optax
 
 from fairjax.config import Train
 
+READS = (  # the options read here; runs that agree in them share a program
+  *('lr', 'optimizer', 'warmup', 'schedule', 'weight_decay'),
+  *('beta1', 'beta2', 'eps', 'clip'),
+)
+
 
 def transform(train: Train) -> optax.GradientTransformation:
   """Clipping and the direction of the step, its size still to be given."""

@@ -1,6 +1,7 @@
 """One training step and one forward pass, over all seeds at once."""
 
 import functools
+import types
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -68,8 +69,8 @@ def gradients(
 
 
 @functools.lru_cache(maxsize=8)
-def _compiled(model: Model, train: tuple, place, fsdp: bool, minimised: Loss):
-  train = Train(*train)
+def _compiled(model: Model, step: tuple, place, fsdp: bool, minimised: Loss):
+  train = types.SimpleNamespace(**dict(step))  # an option not told is missed
   transform = optim.transform(train)
 
   def one_seed(params, opt, batch, seed, step, total):
@@ -103,13 +104,15 @@ def _compiled(model: Model, train: tuple, place, fsdp: bool, minimised: Loss):
 def compiled(
   model: Model, train: Train, place, fsdp: bool = False, loss: Loss = CLASSES
 ):
-  """(train_step, start): compiled once per model, options and mesh.
+  """(train_step, start): compiled once per model, mesh and what a step reads.
 
   train_step(state, batch, seeds, step, total) -> (state, loss per seed);
   the state's buffers are donated. start(params) -> optimiser state.
   """
-  leaves = tuple(getattr(train, f) for f in train.__dataclass_fields__)
-  return _compiled(model, leaves, place, fsdp, loss)
+  step = tuple(
+    (name, getattr(train, name)) for name in (*optim.READS, 'accumulate')
+  )
+  return _compiled(model, step, place, fsdp, loss)
 
 
 @functools.lru_cache(maxsize=8)
