@@ -70,24 +70,27 @@ def gradients(
 
 @functools.lru_cache(maxsize=8)
 def _compiled(model: Model, step: tuple, place, fsdp: bool, minimised: Loss):
-  train = types.SimpleNamespace(**dict(step))  # an option not told is missed
-  transform = optim.transform(train)
+  options = types.SimpleNamespace(**dict(step))  # an option not told is missed
+  transform = optim.transform(options)
 
-  def one_seed(params, opt, batch, seed, step, total):
+  def gradient(params, batch, seed, step):
     dropout = keys.dropout(seed, step)
-    loss, grads = gradients(
-      model, params, batch, dropout, train.accumulate, minimised
+    return gradients(
+      model, params, batch, dropout, options.accumulate, minimised
     )
+
+  def move(params, opt, grads, rate):
     direction, opt = transform.update(grads, opt, params)
-    rate = optim.rate(train, step, total)
-    params = jax.tree.map(lambda p, d: p - rate * d, params, direction)
-    return params, opt, loss
+    return jax.tree.map(lambda p, d: p - rate * d, params, direction), opt
 
   @functools.partial(jax.jit, donate_argnums=0)
   def train_step(state, batch, seeds, step, total):
-    ones = jnp.ones_like(seeds)
-    params, opt, loss = mesh.over_seeds(place, one_seed)(
-      state['params'], state['opt'], batch, seeds, ones * step, ones * total
+    loss, grads = mesh.over_seeds(place, gradient)(
+      state['params'], batch, seeds, jnp.ones_like(seeds) * step
+    )
+    # Stacked, as it lies: taking seeds apart here would copy the state.
+    params, opt = jax.vmap(move, in_axes=(0, 0, 0, None))(
+      state['params'], state['opt'], grads, optim.rate(options, step, total)
     )
     new = {'params': params, 'opt': opt}
     where = mesh.state_shardings(place, new, fsdp)
