@@ -231,16 +231,10 @@ class Layer(nn.Module):
     drop = lambda y, kind, rate=s.dropout: dropout(
       y, rate, fold(key, kind), at.identity
     )
-    both = self.attend(x, rows)
-    query, own = both[..., : s.width], apart(both[..., s.width :], self.heads)
-    positions = at.positions
-    if cache is not None:
-      cache = own = causal.write(cache, own, at.positions)
-      positions = jnp.zeros(visible.shape[::2], jnp.int32)  # no dropout here
-    drop_seen = lambda w: drop_weights(
-      w, s.attention_dropout, fold(key, 0), at.identity, positions
+    three, rate = self.attend(x, rows), s.attention_dropout
+    y, cache = causal.attend(
+      three, self.heads, at, visible, rate, fold(key, 0), cache
     )
-    y = attention(query, own, visible, drop_seen)
     x = self.mix_norm(x + drop(self.mix(y, rows), 1), rows)
     if source is not None:
       y = self.across(x, at, fold(key, 2), source, source.seen[number])

@@ -8,9 +8,16 @@ and is overwritten before it would be.
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.encoder import Batch, Places, Seen
+from fairjax.models.encoder import (
+  Batch,
+  Places,
+  Seen,
+  apart,
+  attention,
+  drop_weights,
+)
 from fairjax.models.layers import Rows
 
 
@@ -48,6 +55,26 @@ def blank_cache(
 def width(cache: tuple[Seen, ...]) -> int:
   """How many places a cache has room for."""
   return cache[0].keys.shape[2]
+
+
+def attend(
+  all_three: Float[Array, 'r t d'],
+  heads: int,
+  at: Places,
+  visible: Bool[Array, 'r t k'],
+  rate: float,
+  key: UInt32[Array, ''] | None,
+  cache: Seen | None,
+) -> tuple[Float[Array, 'r t e'], Seen | None]:
+  """Attention of one product's query, keys and values; the cache after it."""
+  width = all_three.shape[-1] // 3
+  query, seen = all_three[..., :width], apart(all_three[..., width:], heads)
+  positions = at.positions
+  if cache is not None:
+    cache = seen = write(cache, seen, at.positions)
+    positions = jnp.zeros(visible.shape[::2], jnp.int32)  # no dropout here
+  drop = lambda w: drop_weights(w, rate, key, at.identity, positions)
+  return attention(query, seen, visible, drop), cache
 
 
 def step_places(at: Int[Array, 'n'], count: int) -> Places:

@@ -21,9 +21,6 @@ from fairjax.models.encoder import (
   Batch,
   Places,
   Seen,
-  apart,
-  attention,
-  drop_weights,
   places,
 )
 from fairjax.models.layers import (
@@ -176,16 +173,9 @@ class Layer(nn.Module):
     norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
     drop = lambda y, kind: dropout(y, s.dropout, fold(key, kind), at.identity)
 
-    both = dense(3 * s.width, 'attend')(norm('attend_norm')(x, rows), rows)
-    query, own = both[..., : s.width], apart(both[..., s.width :], s.heads)
-    positions = at.positions
-    if cache is not None:
-      cache = own = causal.write(cache, own, at.positions)
-      positions = jnp.zeros(visible.shape[::2], jnp.int32)  # no dropout here
-    drop_seen = lambda w: drop_weights(
-      w, s.attention_dropout, fold(key, 0), at.identity, positions
-    )
-    y = attention(query, own, visible, drop_seen)
+    three = dense(3 * s.width, 'attend')(norm('attend_norm')(x, rows), rows)
+    rate, inner = s.attention_dropout, fold(key, 0)
+    y, cache = causal.attend(three, s.heads, at, visible, rate, inner, cache)
     x = x + drop(dense(s.width, 'mix', less)(y, rows), 1)
     z = dense(s.hidden, 'up')(norm('up_norm')(x, rows), rows)
     z = dense(s.width, 'down', less)(ACTIVATIONS[s.activation](z), rows)

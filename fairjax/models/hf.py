@@ -194,6 +194,7 @@ def _matters(name: str) -> bool:
   return not name.endswith(ASIDE)
 
 
+@functools.lru_cache(maxsize=8)
 def _wanted(module: nn.Module) -> dict[str, jax.ShapeDtypeStruct]:
   """The parameters of a model of one layer, which tells of all layers."""
   single = dataclasses.replace(module.shape, depth=1)
