@@ -16,7 +16,12 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LAUNCH = ROOT / 'launch'
-SHELL = ('local_multiprocess.sh', 'tpu_vm.sh', 'gpu_slurm.sbatch')
+SHELL = (
+  'local_multiprocess.sh',
+  'tpu_vm.sh',
+  'gpu_slurm.sbatch',
+  'races_gpu.sh',
+)
 CONFIG = '--config=configs/quickstart.py'
 
 

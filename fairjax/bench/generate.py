@@ -138,11 +138,12 @@ def _ragged(texts: list[np.ndarray]) -> Ragged:
 def _ours(args, work: Work, draft: int = 0) -> Callable:
   """Our side in this process."""
   shape = work.shape
-  module = bart.Bart(shape)
+  dtype = jnp.bfloat16 if args.device == 'gpu' else jnp.float32
+  module = bart.Bart(shape, dtype=dtype)
   if args.copy or args.varied:
     swaps = set(range(5, shape.vocab - 2, 12)) - set(work.special)
     swaps -= {token - 1 for token in work.special}
-    module = NearCopy(shape, swaps=tuple(sorted(swaps)))
+    module = NearCopy(shape, dtype=dtype, swaps=tuple(sorted(swaps)))
   blank = jax.tree.map(jnp.asarray, bart.blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
   params = generate.ready(params)
@@ -177,6 +178,8 @@ def _torch(args, work: Work) -> Callable:
       forced_eos_token_id=None,
     )
   ).eval()
+  where = 'cuda' if args.device == 'gpu' else 'cpu'
+  net = net.to(where, torch.bfloat16 if where == 'cuda' else torch.float32)
   if args.compile:
     net.forward = torch.compile(net.forward)
   texts = work.texts
@@ -185,7 +188,8 @@ def _torch(args, work: Work) -> Callable:
 
   class Ends(transformers.LogitsProcessor):
     def __init__(self, lengths):
-      self.lengths = torch.tensor(lengths).repeat_interleave(args.beams)
+      lengths = torch.tensor(lengths).repeat_interleave(args.beams)
+      self.lengths = lengths.to(where)
 
     def __call__(self, written, scores):
       scores[:, s.eos] = torch.where(
@@ -211,13 +215,14 @@ def _torch(args, work: Work) -> Callable:
     if args.compile:
       rules['cache_implementation'] = 'static'
     with torch.no_grad():
-      return net.generate(
-        input_ids=tokens,
-        attention_mask=mask,
+      written = net.generate(
+        input_ids=tokens.to(where),
+        attention_mask=mask.to(where),
         do_sample=False,
         num_beams=args.beams,
         **rules,
       )
+    return written.cpu()  # waits for the device
 
   def unit():
     return [
@@ -227,11 +232,20 @@ def _torch(args, work: Work) -> Callable:
   return unit
 
 
+FLAGS = {
+  'copy': 'near-copies: our drafts against our own greedy decoding',
+  'varied': 'sources of many lengths, each written to its own length',
+  'compile': 'torch with a static cache under torch.compile',
+  'sorted': 'torch gets the texts longest first',
+}
+
+
 def _parser() -> argparse.ArgumentParser:
   parser = argparse.ArgumentParser('fairjax.bench generate')
   parser.add_argument('--size', choices=SHAPES, default='small')
-  parser.add_argument('--batch', type=int, default=16)
-  parser.add_argument('--new', type=int, default=32)
+  parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
+  parser.add_argument('--batch', type=int, default=16, help='rows at a time')
+  parser.add_argument('--new', type=int, default=32, help='tokens of each row')
   parser.add_argument('--beams', type=int, default=1)
   parser.add_argument('--draft', type=int, default=0, help='0 chooses')
   parser.add_argument('--rounds', type=int, default=5)
@@ -240,10 +254,10 @@ def _parser() -> argparse.ArgumentParser:
   )
   parser.add_argument('--text', default='text', help='its column')
   parser.add_argument('--vocab', help='tokenizer folder')
-  parser.add_argument('--count', type=int, default=256)
-  parser.add_argument('--longest', type=int, default=192)
-  for flag in ('copy', 'varied', 'compile', 'sorted'):
-    parser.add_argument(f'--{flag}', action='store_true')
+  parser.add_argument('--count', type=int, default=256, help='of its texts')
+  parser.add_argument('--longest', type=int, default=192, help='in tokens')
+  for flag, about in FLAGS.items():
+    parser.add_argument(f'--{flag}', action='store_true', help=about)
   parser.add_argument('--side', help=argparse.SUPPRESS)
   return parser
 
@@ -280,7 +294,7 @@ def run(arguments: list[str]) -> dict:
   running = {}
   try:
     for side in sides:
-      running[side] = race.Process(side, [*command, side])
+      running[side] = race.Process(side, [*command, side], race.on(args.device))
     counts = {side.told['written'] for side in running.values()}
     race.same(min(counts), max(counts), 'the number of tokens')
     # Both sides have run twice by now.

@@ -5,7 +5,8 @@ same weights (our Hugging Face folder, loaded by transformers); the race stops
 if their norms differ. `loop` is the reference's way: one backward pass an
 example. The last line also compares with our own training step on that
 batch. Texts have all the same length, so that nothing is won by packing, and
-every side has `--cores` cores, by default one. The memory is the host's.
+every side has `--cores` cores, by default one. The memory is the host's, or an
+accelerator's where the sides run on one; there all products are in bfloat16.
 """
 
 import argparse
@@ -45,13 +46,15 @@ def run(args: list[str]) -> dict:
         own += [f'--batch={chosen.batch}', f'--length={chosen.length}']
         own += [f'--seed={chosen.seed}', f'--cores={chosen.cores}']
         own += [f'--device={chosen.device}']
-        sides[name] = race.Process(name, ['-m', 'fairjax.bench.grand', *own])
+        sides[name] = race.Process(
+          name, ['-m', 'fairjax.bench.grand', *own], race.on(chosen.device)
+        )
         if name in peers:
           race.same(
             sides['fairjax'].told['norms'],
             sides[name].told['norms'],
             name,
-            1e-4,
+            1e-4 if chosen.device == 'cpu' else 3e-2,
           )
       times = race.interleave(sides, chosen.rounds)
     finally:
@@ -103,10 +106,13 @@ def texts(chosen) -> tuple[np.ndarray, np.ndarray]:
 
 def classifier(chosen):
   """Our model of that size."""
+  import jax.numpy as jnp
+
   from fairjax.models import build, encoder, heads
 
   shape = encoder.named_shape(SIZES[chosen.size], VOCAB)
-  return build.encoder_model(heads.Classifier(shape, 2), None)
+  dtype = jnp.float32 if chosen.device == 'cpu' else jnp.bfloat16
+  return build.encoder_model(heads.Classifier(shape, 2, dtype), None)
 
 
 def save_weights(chosen, folder: str) -> None:
@@ -187,7 +193,11 @@ def torch_side(chosen, how: str) -> None:
   resting = race.peak_mb()
   make = {'loop': _loop, 'functorch': _functorch, 'opacus': _opacus}[how]
   norms = make(torch, cross_entropy, model, ids, label)
-  unit = lambda: norms().cpu()  # waits for the device
+
+  def unit():
+    with torch.autocast(where, torch.bfloat16, enabled=where == 'cuda'):
+      return norms().cpu()  # waits for the device
+
   race.serve(unit, norms=unit().tolist(), resting_mb=resting)
 
 

@@ -200,7 +200,15 @@ def _answers():
 
 
 def peak_mb() -> float:
-  """The most memory that this process has held."""
+  """The most memory this process has held: of its accelerator, if it has one.
+
+  A side is of torch or of jax, and asks only the one that it has imported.
+  """
+  if torch := sys.modules.get('torch'):
+    if torch.cuda.is_initialized():
+      return torch.cuda.max_memory_allocated() / 2**20
+  elif (jax := sys.modules.get('jax')) and jax.default_backend() != 'cpu':
+    return jax.devices()[0].memory_stats()['peak_bytes_in_use'] / 2**20
   import resource  # absent on Windows
 
   peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -211,6 +219,11 @@ def _path() -> str:
   """A PYTHONPATH on which the side finds the package that we run from."""
   here = str(pathlib.Path(__file__).resolve().parents[2])
   return os.pathsep.join(filter(None, [here, os.environ.get('PYTHONPATH')]))
+
+
+def on(device: str) -> dict[str, str]:
+  """The environment of a side that runs on 'cpu', whatever else is there."""
+  return {'JAX_PLATFORMS': 'cpu'} if device == 'cpu' else {}
 
 
 class Process:
@@ -228,7 +241,12 @@ class Process:
       stdin=subprocess.PIPE,
       stdout=subprocess.PIPE,
       text=True,
-      env={**os.environ, 'PYTHONPATH': _path(), **(environment or {})},
+      env={
+        'XLA_PYTHON_CLIENT_MEM_FRACTION': '0.45',  # the sides share the card
+        **os.environ,
+        'PYTHONPATH': _path(),
+        **(environment or {}),
+      },
     )
     try:
       self.told = self._answer()

@@ -137,7 +137,26 @@ def ours(chosen: argparse.Namespace) -> None:
     real=share,
     tokens=tokens,
     flops=flops(prepared, params, tokens),
+    ceiling=ceiling(chosen.device),
   )
+
+
+def ceiling(device: str) -> float:
+  """FLOP/s of one large matrix product of random data, the best of eight."""
+  import time
+
+  import jax
+  import jax.numpy as jnp
+
+  n, dtype = (8192, jnp.bfloat16) if device == 'gpu' else (2048, jnp.float32)
+  a, b = jax.random.normal(jax.random.key(0), (2, n, n), dtype)
+  product, seconds = jax.jit(jnp.matmul), []
+  jax.block_until_ready(product(a, b))
+  for _ in range(8):
+    start = time.perf_counter()
+    jax.block_until_ready(product(a, b))
+    seconds.append(time.perf_counter() - start)
+  return 2 * n**3 / min(seconds)
 
 
 def flops(prepared, params, tokens: float) -> float:
@@ -273,7 +292,7 @@ def _run(chosen, args: list[str], wanted: list[str], work: str) -> dict:
   sides = {}
   try:
     for name in ['ours', *wanted]:
-      sides[name] = race.Process(name, [*command, name])
+      sides[name] = race.Process(name, [*command, name], race.on(chosen.device))
       wide = 2e-2 if chosen.device == 'gpu' else 1e-4
       race.same(
         sides['ours'].told['loss'],
@@ -289,7 +308,11 @@ def _run(chosen, args: list[str], wanted: list[str], work: str) -> dict:
     for side in sides.values():
       side.close()
   seconds = float(np.median(times['ours']))
+  share = told['flops'] / seconds / told['ceiling']
   print(f'share of real tokens: {shares}')
+  print(
+    f'ours does {share:.2f} of the FLOP/s of one large product, padding aside'
+  )
   return race.report(
     'train',
     times,
@@ -301,6 +324,7 @@ def _run(chosen, args: list[str], wanted: list[str], work: str) -> dict:
     real_tokens=shares,
     tokens_per_s=told['tokens'] / seconds,
     tflops_per_s=told['flops'] / seconds / 1e12,
+    share_of_ceiling=share,
     peak_mb=peaks,
   )
 

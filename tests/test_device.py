@@ -1,0 +1,55 @@
+"""On an accelerator: the same numbers as on the CPU (pytest --device)."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COMMAND = [
+  *(sys.executable, '-m', 'fairjax.main'),
+  '--config=configs/quickstart_diet.py',
+  '--config.planted.rows=300',
+  '--config.planted.test_rows=100',
+  '--config.seeds=2',
+  '--config.net.precision=float32',
+  '--config.scoring.names=ge,el2n,grand',
+  '--config.train.epochs=1',
+  '--config.measures.resamples=200',
+]
+
+
+def run(folder: pathlib.Path, platform: str) -> tuple[list, pd.DataFrame, str]:
+  """Losses of the evaluations, the scores, and what they were computed on."""
+  exact = {'JAX_PLATFORMS': platform, 'JAX_DEFAULT_MATMUL_PRECISION': 'highest'}
+  flags = {'XLA_FLAGS': ''}  # one device, not the four of conftest.py
+  done = subprocess.run(
+    [*COMMAND, f'--workdir={folder}'],
+    cwd=ROOT,
+    env=os.environ | exact | flags,
+    capture_output=True,
+    text=True,
+  )
+  assert done.returncode == 0, done.stderr
+  lines = (folder / 'metrics.jsonl').read_text().splitlines()
+  losses = [json.loads(line)['loss'] for line in lines]
+  backend = json.loads((folder / 'versions.json').read_text())['backend']
+  return losses, pd.read_parquet(folder / 'scores.parquet'), backend
+
+
+@pytest.mark.device
+def test_a_run_on_the_device_is_the_run_on_the_cpu(tmp_path):
+  """Dropout, order, packing and GraNd do not depend on the machine."""
+  ours, scores, backend = run(tmp_path / 'device', '')
+  if backend == 'cpu':
+    pytest.skip('no accelerator on this machine')
+  theirs, expected, _ = run(tmp_path / 'cpu', 'cpu')
+  np.testing.assert_allclose(ours, theirs, rtol=2e-3)
+  for name in expected.columns.drop('id'):
+    a, b = (t[name].to_numpy(float) for t in (scores, expected))
+    np.testing.assert_allclose(a, b, rtol=2e-2, atol=2e-3, err_msg=name)
