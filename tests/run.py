@@ -10,10 +10,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SMALL = [
+  '--config.model=tiny',
   '--config.planted.rows=600',
   '--config.planted.test_rows=200',
   '--config.seeds=2',
-  '--config.train.epochs=2',
+  '--config.train.epochs=1',
   '--config.measures.resamples=500',
 ]
 
@@ -43,7 +44,7 @@ def main() -> None:
         words, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT
       )
       try:
-        run(*python, 'pytest', '-n', '2', *sys.argv[1:])
+        run(*python, 'pytest', '-n2', '--dist=loadfile', *sys.argv[1:])
       finally:
         code = first.wait()
         print('$', *words)

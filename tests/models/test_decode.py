@@ -320,7 +320,7 @@ def near_copies(slots, draft):
   return found, [list(map(int, row)) for row in wanted]
 
 
-@pytest.mark.parametrize('slots', [1, 4])
+@pytest.mark.parametrize('slots', [pytest.param(1, marks=pytest.mark.slow), 4])
 def test_near_copies_take_few_steps(slots):
   found, wanted = near_copies(slots, draft=7)
   assert rows_of(found) == wanted

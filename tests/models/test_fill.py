@@ -99,8 +99,15 @@ def fits(masked, filled, mask, strip, many):
   return re.fullmatch('(.*)'.join(map(re.escape, parts)), filled, re.DOTALL)
 
 
-@pytest.mark.parametrize('make', [word_piece, byte_level])
-@pytest.mark.parametrize('beams', [1, 2])
+@pytest.mark.parametrize(
+  ('make', 'beams'),
+  [
+    (word_piece, 2),
+    (byte_level, 1),
+    pytest.param(word_piece, 1, marks=pytest.mark.slow),
+    pytest.param(byte_level, 2, marks=pytest.mark.slow),
+  ],
+)
 def test_a_bart_fills_and_copies(make, beams):
   tokenizer = make()
   mask = fill.mask_of(tokenizer)

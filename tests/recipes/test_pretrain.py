@@ -17,7 +17,7 @@ from fairjax.models import encoder, hf
 from fairjax.models.heads import MaskedLM
 from fairjax.recipes import pretrain
 from fairjax.recipes.pretrain import OBJECTIVES
-from fairjax.train import loop, mesh
+from fairjax.train import loop
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -25,23 +25,6 @@ def cache(tmp_path_factory):
   with pytest.MonkeyPatch.context() as patch:
     patch.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('cache')))
     yield
-
-
-@pytest.fixture
-def smaller(monkeypatch):
-  """The smallest size smaller still: compiling is a test's time."""
-  shape = encoder.Shape(depth=1, width=64, heads=2, hidden=128, embedding=64)
-  monkeypatch.setitem(encoder.SHAPES, 'tiny', shape)
-
-
-@pytest.fixture
-def alone(monkeypatch):
-  """One device: a program for several takes longer to compile."""
-  axes = (jax.sharding.AxisType.Auto,) * 2
-  one = jax.make_mesh(
-    (1, 1), ('seed', 'data'), axis_types=axes, devices=jax.devices()[:1]
-  )
-  monkeypatch.setattr(mesh, 'make', lambda options, seeds: one)
 
 
 def config(corpus, objective, **changes):
@@ -75,9 +58,15 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize('objective', OBJECTIVES)
+@pytest.mark.parametrize(
+  'objective',
+  [  # electra trains a masked LM too, and other tests here one alone
+    pytest.param(name, marks=pytest.mark.slow if name == 'mlm' else ())
+    for name in OBJECTIVES
+  ],
+)
 def test_the_loss_falls_and_transformers_reads_what_is_written(
-  objective, corpus, tmp_path, smaller, alone
+  objective, corpus, tmp_path
 ):
   import transformers
 
@@ -113,9 +102,7 @@ def test_the_loss_falls_and_transformers_reads_what_is_written(
   assert further < history[0]['loss']
 
 
-def test_a_resumed_run_is_the_uninterrupted_one(
-  corpus, tmp_path, monkeypatch, smaller
-):
+def test_a_resumed_run_is_the_uninterrupted_one(corpus, tmp_path, monkeypatch):
   asked = config(
     corpus, 'mlm', train__epochs=1.5, train__save_every=3, train__evals=1
   )
@@ -213,7 +200,7 @@ def test_tokenizers_that_do_not_fit(corpus, read, tmp_path):
   assert 'vectors for 60' in said and '\n' not in said
 
 
-def test_a_dry_run_counts_what_a_step_costs(corpus, tmp_path, smaller, alone):
+def test_a_dry_run_counts_what_a_step_costs(corpus, tmp_path):
   asked = config(corpus, 'mlm', pretrain__dry_run=True, train__accumulate=4)
   asked.net.dropout = asked.net.attention_dropout = 0.0
   assert 'pretrain.steps is 0' in refusal(asked, tmp_path / 'none')

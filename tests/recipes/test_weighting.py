@@ -165,6 +165,7 @@ def test_weights_are_an_artefact_and_reach_the_training(config, folder, run):
   assert 'weight' not in weighting.changed(config, tables, made, 'baseline')
 
 
+@pytest.mark.slow
 def test_another_glove_file_of_that_name_is_another_training(config, folder):
   """A fit is taken over only where the vectors are those it was made from."""
   path = folder / 'vectors.txt'

@@ -1,0 +1,21 @@
+"""Recipes run small and on one device: compiling is a test's time."""
+
+import jax
+import pytest
+
+from fairjax.models import encoder
+from fairjax.train import mesh
+
+
+@pytest.fixture(scope='session', autouse=True)
+def small_and_alone():
+  """The smallest size is smaller still; several devices compile longer."""
+  shape = encoder.Shape(depth=1, width=64, heads=2, hidden=128, embedding=64)
+  axes = (jax.sharding.AxisType.Auto,) * 2
+  one = jax.make_mesh(
+    (1, 1), ('seed', 'data'), axis_types=axes, devices=jax.devices()[:1]
+  )
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setitem(encoder.SHAPES, 'tiny', shape)
+    patch.setattr(mesh, 'make', lambda options, seeds: one)
+    yield
