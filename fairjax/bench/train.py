@@ -310,9 +310,8 @@ def _run(chosen, args: list[str], wanted: list[str], work: str) -> dict:
   seconds = float(np.median(times['ours']))
   share = told['flops'] / seconds / told['ceiling']
   print(f'share of real tokens: {shares}')
-  print(
-    f'ours does {share:.2f} of the FLOP/s of one large product, padding aside'
-  )
+  print(f'MFU of ours: {share:.2f} (6 × weights × real tokens over the FLOP/s')
+  print('of one large matrix product, measured in the same process)')
   return race.report(
     'train',
     times,
