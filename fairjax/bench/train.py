@@ -196,7 +196,7 @@ def write_examples(chosen, pool, host: list[dict]) -> None:
   )
 
 
-def torch_batches(chosen, padding: str) -> tuple[list, float]:
+def torch_batches(chosen, padding: str, to: int = 8) -> tuple[list, float]:
   """(ids, mask, label) of each batch, and the share of real tokens."""
   import torch
 
@@ -207,10 +207,10 @@ def torch_batches(chosen, padding: str) -> tuple[list, float]:
     every = every[np.argsort(-lengths[every], kind='stable')]
     groups = every.reshape(groups.shape)
     np.random.default_rng(0).shuffle(groups)
-  longest = int(-(-lengths.max() // 8) * 8)
+  longest = int(-(-lengths.max() // to) * to)
   made, real, places = [], 0, 0
   for rows in groups:
-    width = int(-(-lengths[rows].max() // 8) * 8)
+    width = int(-(-lengths[rows].max() // to) * to)
     width = longest if padding == 'longest' else width
     ids = np.zeros((len(rows), width), np.int64)
     mask = np.zeros((len(rows), width), np.int64)
@@ -246,7 +246,8 @@ def torch_side(chosen: argparse.Namespace) -> None:
     each = cross_entropy(logits.float(), label, reduction='none').cpu()
   rows = np.load(f'{chosen.work}/examples.npz')['batches'][0]
   losses = each.numpy()[np.argsort(rows)].tolist()
-  data, share = torch_batches(chosen, padding)
+  # A width is compiled for minutes, so compiled ones are multiples of 16.
+  data, share = torch_batches(chosen, padding, 16 if compiled else 8)
   data = [tuple(t.to(where) for t in batch) for batch in data]
   adam = torch.optim.AdamW(
     model.parameters(), lr=2e-5, weight_decay=0.0, fused=True
