@@ -10,7 +10,7 @@ import time
 import pytest
 
 from fairjax.bench import __main__ as command
-from fairjax.bench import generate, race
+from fairjax.bench import compiling, generate, race
 from fairjax.data import tokens
 from fairjax.errors import UserError
 
@@ -161,3 +161,9 @@ def test_last_line_is_json():
   )
   found = json.loads(done.stdout.splitlines()[-1])
   assert {'race', 'ours', 'peer', 'ratio', 'unit', 'machine'} <= set(found)
+
+
+def test_a_run_that_fails_stops_the_race_of_starts(tmp_path):
+  asked = ['--config=configs/quickstart.py', '--config.sedes=2']
+  with pytest.raises(UserError, match=r'cold run ended with 2: .*seeds'):
+    compiling.process(asked, tmp_path, 'cold')
