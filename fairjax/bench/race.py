@@ -242,7 +242,7 @@ class Process:
       stdout=subprocess.PIPE,
       text=True,
       env={
-        'XLA_PYTHON_CLIENT_MEM_FRACTION': '0.45',  # the sides share the card
+        'XLA_PYTHON_CLIENT_PREALLOCATE': 'false',  # sides share an accelerator
         **os.environ,
         'PYTHONPATH': _path(),
         **(environment or {}),

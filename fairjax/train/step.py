@@ -69,8 +69,8 @@ def gradients(
 
 
 @functools.lru_cache(maxsize=8)
-def _compiled(model: Model, step: tuple, place, fsdp: bool, minimised: Loss):
-  options = types.SimpleNamespace(**dict(step))  # an option not told is missed
+def _compiled(model: Model, told: tuple, place, fsdp: bool, minimised: Loss):
+  options = types.SimpleNamespace(**dict(told))  # reading another one raises
   transform = optim.transform(options)
 
   def gradient(params, batch, seed, step):
@@ -112,10 +112,10 @@ def compiled(
   train_step(state, batch, seeds, step, total) -> (state, loss per seed);
   the state's buffers are donated. start(params) -> optimiser state.
   """
-  step = tuple(
+  told = tuple(
     (name, getattr(train, name)) for name in (*optim.READS, 'accumulate')
   )
-  return _compiled(model, step, place, fsdp, loss)
+  return _compiled(model, told, place, fsdp, loss)
 
 
 @functools.lru_cache(maxsize=8)

@@ -12,7 +12,7 @@ from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import Interrupted
 from fairjax.models import Model, encoder, heads
-from fairjax.train import checkpoint, keys, loop, mesh
+from fairjax.train import checkpoint, keys, loop, mesh, step
 from fairjax.train.progress import Log
 
 SHAPE = encoder.Shape(
@@ -199,6 +199,14 @@ def test_tracking_predicts_the_training_rows_after_each_epoch(tmp_path):
   assert sorted(found.tracks) == [1, 2, 3]
   last = np.load(found.tracks[3])
   assert last.shape == (2, 75, 2)
+
+
+def test_runs_that_take_the_same_steps_share_their_program():
+  place = jax.make_mesh((1, 1), ('seed', 'data'), devices=jax.devices()[:1])
+  program = lambda **train: step.compiled(MODEL, Train(**train), place)
+  assert program(epochs=1.0) is program(epochs=2.0, keep='last', track=True)
+  for other in ({'clip': 0.5}, {'accumulate': 2}, {'lr': 1.0}, {'warmup': 0.1}):
+    assert program() is not program(**other), other
 
 
 def test_rows_choose_what_each_seed_trains_on(tmp_path):
