@@ -17,9 +17,9 @@ smaller model: --config.model=path/to/MiniLM --config.train.lr=2e-5
 Measured so with MiniLM-L6 on 2,500 of the tweets (25 minutes on two cores):
 --config.method.compare=augment,blind --config.data.limit=2500
 --config.seeds=3 --config.train.lr=1e-4 --config.train.epochs=2
---config.train.patience=0 --config.train.warmup=0.1 --config.train.best=auc
---config.tokens.max_length=64 --config.measures.threshold=eer
---config.measures.resamples=2000
+--config.train.patience=0 --config.train.warmup=0.1
+--config.train.metric_for_best=auc --config.tokens.max_length=64
+--config.measures.threshold=eer --config.measures.resamples=2000
 
            AUC (test)         DP (identity templates, equal-error threshold)
   none     .891 [.865, .918]  .444 [.314, .573]

@@ -9,7 +9,7 @@ paper's grid see configs/rank_twitter.py.
 
 Measured with MiniLM-L6 on 900 of the tweets, 3 seeds, 13 cells (an hour on two
 shared cores; --config.data.limit=900 --config.train.lr=1e-4
---config.train.epochs=2 --config.train.best=auc
+--config.train.epochs=2 --config.train.metric_for_best=auc
 --config.measures.threshold=eer --config.measures.resamples=2000
 --config.grid.counterfactual='(0.1, 0.2)' --config.grid.shares='(0.2,)'
 --config.grid.rankings=healthy_random,unhealthy_random). The chosen diets are

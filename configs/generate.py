@@ -9,7 +9,7 @@ line), .jsonl and .parquet files; runs/my_generation/corpus/text holds what was
 written, laid out as the source, and corpus/pairs a table for each shard: id,
 source, generated, tokens, steps and tokens_per_step (above 1 where drafts
 copied from the source were right). How to decode is what the folder's
-generation_config.json says, and over it --config.generate.beams and its
+generation_config.json says, and over it --config.generate.num_beams and its
 neighbours. After a crash run the same command: whole shards are kept, and of
 one that is not whole every chunk of --config.generate.chunk texts.
 

@@ -32,6 +32,6 @@ def get_config() -> c.Config:
     data=c.Data(name='planted'),
     planted=c.Planted(rows=2000, test_rows=600, correlation=0.8),
     train=c.Train(
-      lr=1e-3, epochs=8, batch=64, patience=0, warmup=0.1, best='auc'
+      lr=1e-3, epochs=8, batch=64, patience=0, warmup=0.1, metric_for_best='auc'
     ),
   )

@@ -37,6 +37,6 @@ def get_config() -> c.Config:
       eps=1e-6,
       evals=5,
       patience=0,
-      keep='last',  # the better the generator, the harder the detection
+      load_best=False,  # the better the generator, the harder the detection
     ),
   )

@@ -28,10 +28,10 @@ def get_config() -> c.Config:
       lr=1e-3,
       optimizer='rmsprop',
       schedule='constant',
-      clip=5.0,
+      max_grad_norm=5.0,
       batch=64,
       epochs=20,
       patience=3,
     ),
-    weighting=c.Weighting(z='terms', trees=100, depth=18, folds=5),
+    weighting=c.Weighting(z='terms', n_estimators=100, max_depth=18, folds=5),
   )

@@ -38,11 +38,13 @@ def get_config() -> c.Config:
       lr=1e-3,
       optimizer='rmsprop',
       schedule='constant',
-      clip=5.0,
+      max_grad_norm=5.0,
       batch=256,
       epochs=100,
       patience=5,
     ),
-    weighting=c.Weighting(z='identity', trees=100, depth=20, folds=25),
+    weighting=c.Weighting(
+      z='identity', n_estimators=100, max_depth=20, folds=25
+    ),
     measures=c.Measures(sets=('test', 'madlibs')),
   )

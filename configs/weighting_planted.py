@@ -30,14 +30,18 @@ def get_config() -> c.Config:
       lr=1e-3,
       optimizer='rmsprop',
       schedule='constant',
-      clip=5.0,
+      max_grad_norm=5.0,
       batch=64,
       epochs=14,
       warmup=0.1,
       patience=4,
     ),
     weighting=c.Weighting(
-      z='gender', trees=100, depth=18, folds=10, rows=('baseline', 'weight')
+      z='gender',
+      n_estimators=100,
+      max_depth=18,
+      folds=10,
+      rows=('baseline', 'weight'),
     ),
     measures=c.Measures(sets=('test',)),
   )

@@ -87,11 +87,11 @@ class Train:
   beta1: float = 0.9
   beta2: float = 0.999
   eps: float = 1e-8
-  clip: float = 1.0  # largest gradient norm; 0 is no clipping
-  accumulate: int = 1  # micro-batches a step
+  max_grad_norm: float = 1.0  # largest gradient norm; 0 is no clipping
+  microbatches: int = 1  # parts that a batch is computed in, one by one
   evals: float = 1.0  # evaluations an epoch
-  best: str = 'loss'  # 'loss', 'accuracy' or 'auc' on validation
-  keep: str = 'best'  # which weights a run ends with: 'best' or 'last'
+  metric_for_best: str = 'loss'  # 'loss', 'accuracy' or 'auc' on validation
+  load_best: bool = True  # end with the best weights, not the last
   patience: int = 3  # evaluations without a gain before stopping; 0 never
   save_every: int = 200  # steps between checkpoints
   track: bool = False  # predict the training rows after every epoch
@@ -114,8 +114,8 @@ class Measures:
   sets: tuple[str, ...] = ('test',)  # splits or test sets of --list
   threshold: str = '0.5'  # decision threshold: a number or 'eer'
   resamples: int = 10000  # bootstrap resamples
-  level: float = 0.95  # of every interval
-  positive: int = 1  # the label whose probability is the score
+  confidence_level: float = 0.95  # of every interval
+  pos_label: int = 1  # the label whose probability is the score
   templates: str = ''  # template file or folder of the identity set
   madlibs: str = ''  # your copy of bias_madlibs_77k.csv
   gender_file: str = ''  # your csv with columns text, gender, Class
@@ -161,11 +161,11 @@ class Generate:
   """How a model writes (pairs/written.py); -1 and '' leave it to its folder."""
 
   task: str = 'write'  # 'write' texts, or 'fill' masks and copy all else
-  beams: int = -1  # 1 is greedy
+  num_beams: int = -1  # 1 is greedy
   max_length: int = -1  # tokens of a text, first one and prompt included
-  max_new: int = -1  # or: tokens after the prompt
+  max_new_tokens: int = -1  # or: tokens after the prompt
   min_length: int = -1
-  no_repeat_ngram: int = -1
+  no_repeat_ngram_size: int = -1
   length_penalty: str = ''  # a number: above 0 favours longer beams
   early_stopping: str = ''  # 'true', 'false' or 'never'
   draft: int = -1  # tokens copied from the source and verified; -1 chooses
@@ -227,13 +227,13 @@ class Weighting:
   terms: str = ''  # file of terms, one a line; '' our own list
   how: str = 'words'  # how terms are sought: 'words' or 'reference' (literal)
   estimator: str = 'forest'  # 'forest', 'logistic' or 'count'
-  trees: int = 100
-  depth: int = 18
+  n_estimators: int = 100
+  max_depth: int = 18
   criterion: str = 'entropy'
   folds: int = 5  # K of the cross-prediction
   formula: str = 'code'  # 'code' (class means 1) or 'paper' (P(y)/P(y|z))
   q: str = ''  # Q(y) as '0.9,0.1', class 0 first; '' is the data's P(y)
-  clip: float = 0.0  # largest weight; 0 is none
+  max_weight: float = 0.0  # largest weight; 0 is none
   rows: tuple[str, ...] = ('baseline', 'weight')  # of recipe weighting
 
 
@@ -298,6 +298,22 @@ def shipped(name: str) -> Config:
   return runpy.run_path(str(config_folder() / f'{name}.py'))['get_config']()
 
 
+# Names that a leaf had, or has in transformers: told with the one it has here.
+RENAMED = {
+  'train.clip': 'train.max_grad_norm',
+  'train.best': 'train.metric_for_best',
+  'train.keep': 'train.load_best',
+  'train.accumulate': 'train.microbatches',
+  'measures.positive': 'measures.pos_label',
+  'measures.level': 'measures.confidence_level',
+  'weighting.trees': 'weighting.n_estimators',
+  'weighting.depth': 'weighting.max_depth',
+  'weighting.clip': 'weighting.max_weight',
+  'generate.beams': 'generate.num_beams',
+  'generate.max_new': 'generate.max_new_tokens',
+  'generate.no_repeat_ngram': 'generate.no_repeat_ngram_size',
+}
+
 # What the leaves may be: words, or numbers with the remedy that is told.
 WORDS = {
   'data.on_bad': ('error', 'drop'),
@@ -310,8 +326,7 @@ WORDS = {
   'net.padding': ('pre', 'post'),
   'train.optimizer': ('adamw', 'rmsprop'),
   'train.schedule': ('linear', 'constant'),
-  'train.best': ('loss', 'accuracy', 'auc'),
-  'train.keep': ('best', 'last'),
+  'train.metric_for_best': ('loss', 'accuracy', 'auc'),
   'scoring.never': ('max', 'inf', 'zero'),
   'weighting.formula': ('code', 'paper'),
   'weighting.how': ('words', 'reference'),
@@ -326,19 +341,25 @@ NUMBERS = {
   'train.epochs': (lambda v: v > 0, 'more than 0 is needed'),
   'train.evals': (lambda v: v > 0, 'more than 0 is needed'),
   'train.warmup': (lambda v: 0 <= v < 1, 'a share in [0, 1) is needed'),
-  'train.clip': (lambda v: v >= 0, '0 (none) or a positive norm is needed'),
-  'train.accumulate': (lambda v: v >= 1, 'at least 1 is needed'),
+  'train.max_grad_norm': (
+    lambda v: v >= 0,
+    '0 (none) or a positive norm is needed',
+  ),
+  'train.microbatches': (lambda v: v >= 1, 'at least 1 is needed'),
   'scoring.epochs': (lambda v: v > 0, 'more than 0 is needed'),
   'measures.resamples': (lambda v: v >= 0, '0 or more is needed'),
-  'measures.level': (lambda v: 0 < v < 1, 'a share in (0, 1), say 0.95'),
+  'measures.confidence_level': (
+    lambda v: 0 < v < 1,
+    'a share in (0, 1), say 0.95',
+  ),
   'generate.slots': (lambda v: v >= 1, 'at least 1 is needed'),
   'generate.chunk': (lambda v: v >= 1, 'at least 1 is needed'),
   'planted.correlation': (lambda v: 0.5 <= v <= 1, 'a share in [0.5, 1]'),
   'planted.noise': (lambda v: 0 <= v < 0.5, 'a share in [0, 0.5)'),
   'weighting.folds': (lambda v: v >= 2, 'at least 2 is needed'),
-  'weighting.trees': (lambda v: v >= 1, 'at least 1 is needed'),
-  'weighting.depth': (lambda v: v >= 0, '0 (no limit) or more is needed'),
-  'weighting.clip': (lambda v: v >= 0, '0 (none) or a largest weight'),
+  'weighting.n_estimators': (lambda v: v >= 1, 'at least 1 is needed'),
+  'weighting.max_depth': (lambda v: v >= 0, '0 (no limit) or more is needed'),
+  'weighting.max_weight': (lambda v: v >= 0, '0 (none) or a largest weight'),
 } | {
   f'grid.{name}': (
     lambda shares: all(0 <= share <= 1 for share in shares),
@@ -374,9 +395,9 @@ def validate(config: Config) -> None:
   for name, allowed in WORDS.items():
     if leaf(name) not in allowed:
       raise UserError(f'{name} is {leaf(name)!r}; it must be one of {allowed}')
-  if config.train.batch % config.train.accumulate:
+  if config.train.batch % config.train.microbatches:
     raise UserError(
-      f'train.accumulate is {config.train.accumulate}; it must divide '
+      f'train.microbatches is {config.train.microbatches}; it must divide '
       f'train.batch ({config.train.batch})'
     )
   if config.data.name == 'file' and not config.data.path:

@@ -21,7 +21,7 @@ import sys
 from absl import app, flags, logging
 from ml_collections import config_flags
 
-from fairjax.config import Config, config_folder, validate
+from fairjax.config import RENAMED, Config, config_folder, validate
 from fairjax.errors import Interrupted, UserError
 
 MISTAKE, RESUME = 2, 75  # exit codes
@@ -90,6 +90,8 @@ def tidy(argv: list[str]) -> list[str]:
       file = find_config(value if given else todo.pop(0))
     elif name.startswith(('config.', 'noconfig.')):
       leaf = name.partition('config.')[2]
+      if leaf in RENAMED:
+        raise UserError(f'--config.{leaf} is now --config.{RENAMED[leaf]}')
       if leaf not in leaves:
         near = difflib.get_close_matches(leaf, leaves, n=1, cutoff=0.4)
         hint = f'; did you mean --config.{near[0]}?' if near else ''

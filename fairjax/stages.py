@@ -27,7 +27,7 @@ from fairjax.data.schema import Tables
 from fairjax.data.templates import TEST_SETS
 from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
-from fairjax.methods import METHODS, READS, chain
+from fairjax.methods import METHODS, ON_TEST_SETS, chain
 from fairjax.metrics.assess import assess as measure
 from fairjax.models import Model, build, hf
 from fairjax.registry import find
@@ -115,7 +115,7 @@ def notes(tables: Tables) -> list[str]:
 def as_read(config: Config, sets: Tables) -> Tables:
   """Test sets as the model reads them; a blind one reads blind texts."""
   for name in chain(config.method.name):
-    if name in READS:
+    if name in ON_TEST_SETS:
       sets = find(METHODS, 'method', name)(sets, config)
   return sets
 
@@ -127,7 +127,7 @@ class Ready(NamedTuple):
   tokenizer: Any
   max_length: int
   classes: int
-  place: Any  # the device mesh
+  device_mesh: Any
 
 
 def prepare(config: Config, tables: Tables, log: Log) -> Ready:
@@ -137,8 +137,8 @@ def prepare(config: Config, tables: Tables, log: Log) -> Ready:
     raise UserError('the data has one class only; a classifier needs two')
   model, tokenizer, max_length = build.classifier(config, tables, classes)
   log.line(f'model {config.model}: {classes} classes, length {max_length}')
-  place = mesh.make(config.mesh, config.seeds)
-  return Ready(model, tokenizer, max_length, classes, place)
+  device_mesh = mesh.make(config.mesh, config.seeds)
+  return Ready(model, tokenizer, max_length, classes, device_mesh)
 
 
 def pool(ready: Ready, table: pd.DataFrame, column: str = 'text'):
@@ -186,13 +186,13 @@ def train(
     ready,
     folder / 'training' / made_from,
     log,
-    lambda place: loop.fit(
+    lambda target: loop.fit(
       ready.model,
       train_pool,
       valid_pool,
       config,
-      place,
-      ready.place,
+      target,
+      ready.device_mesh,
       log,
       rows,
       snapshots,
@@ -204,26 +204,26 @@ def train(
 def fitted_once(
   config: Config,
   ready: Ready,
-  place: pathlib.Path,
+  target: pathlib.Path,
   log: Log,
   fit: Callable[[pathlib.Path], loop.Fitted],
 ) -> loop.Fitted:
-  """fit(place), or what it left there or in the run that is reused.
+  """fit(target), or what it left there or in the run that is reused.
 
   The checkpoints go once the weights are written: they are all it needs.
   """
-  if config.reuse and not (place / 'fit.json').exists():
-    other = pathlib.Path(config.reuse) / 'training' / place.name
-    place = other if (other / 'fit.json').exists() else place
-  if (place / 'fit.json').exists():
-    log.line(f'training: taken from {place}')
-    return _read_fit(place, ready)
-  fitted = fit(place)
+  if config.reuse and not (target / 'fit.json').exists():
+    other = pathlib.Path(config.reuse) / 'training' / target.name
+    target = other if (other / 'fit.json').exists() else target
+  if (target / 'fit.json').exists():
+    log.line(f'training: taken from {target}')
+    return _read_fit(target, ready)
+  fitted = fit(target)
   weights = mesh.to_host(fitted.params)
   if mesh.is_main():
-    checkpoint.write_weights(place / 'weights.safetensors', weights)
+    checkpoint.write_weights(target / 'weights.safetensors', weights)
     artefacts.write_json(
-      place / 'fit.json',
+      target / 'fit.json',
       {
         'steps': fitted.steps,
         'kept': fitted.kept,
@@ -232,7 +232,7 @@ def fitted_once(
         'tracks': {k: p.name for k, p in fitted.tracks.items()},
       },
     )
-    artefacts.remove(place / 'checkpoints')
+    artefacts.remove(target / 'checkpoints')
   mesh.wait_for_all('fitted')
   return fitted
 
@@ -248,16 +248,16 @@ def _pool_parts(given: batches.Pool):
   )
 
 
-def _read_fit(place: pathlib.Path, ready: Ready) -> loop.Fitted:
-  notes = artefacts.read_json(place / 'fit.json')
-  params = checkpoint.read_weights(place / 'weights.safetensors')
+def _read_fit(target: pathlib.Path, ready: Ready) -> loop.Fitted:
+  notes = artefacts.read_json(target / 'fit.json')
+  params = checkpoint.read_weights(target / 'weights.safetensors')
   return loop.Fitted(
-    mesh.place_state(ready.place, params),
+    mesh.put_state(ready.device_mesh, params),
     notes['steps'],
     notes['kept'],
     notes['history'],
-    {int(k): place / 'snapshots' / p for k, p in notes['snapshots'].items()},
-    {int(k): place / 'tracks' / p for k, p in notes['tracks'].items()},
+    {int(k): target / 'snapshots' / p for k, p in notes['snapshots'].items()},
+    {int(k): target / 'tracks' / p for k, p in notes['tracks'].items()},
   )
 
 
@@ -290,8 +290,8 @@ def write_models(
       names.append(source / 'generation_config.json')
     for i, seed in enumerate(loop.seed_list(config)):
       one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
-      place = folder / f'seed_{seed}' / below
-      hf.save(place, ready.model.module, one, names)
+      target = folder / f'seed_{seed}' / below
+      hf.save(target, ready.model.module, one, names)
 
 
 def probabilities(
@@ -302,7 +302,7 @@ def probabilities(
     ready.model,
     params,
     pool(ready, table, column),
-    ready.place,
+    ready.device_mesh,
     config.train.batch,
   )
   return softmax(logits.astype(np.float64), axis=-1)
@@ -361,11 +361,11 @@ def assess(
     chance = chances[name]
     found[name] = measure(
       table['label'].to_numpy(np.int32),
-      chance[..., options.positive] if chance.shape[2] == 2 else chance,
+      chance[..., options.pos_label] if chance.shape[2] == 2 else chance,
       members,
       names,
       threshold=options.threshold,
-      level=options.level,
+      level=options.confidence_level,
       resamples=options.resamples,
       seed=config.seed,
     )

@@ -42,9 +42,9 @@ def whole(made):
   return rows.read(made, np.arange(made.count))
 
 
-def pieces_of(batch, tokens='tokens', owner='owner'):
-  """(row, owner, tokens) of every piece, in order."""
-  for r, (ids, who) in enumerate(zip(batch[tokens], batch[owner])):
+def pieces_of(batch, tokens='tokens', segment_ids='segment_ids'):
+  """(row, segment_ids, tokens) of every piece, in order."""
+  for r, (ids, who) in enumerate(zip(batch[tokens], batch[segment_ids])):
     for k in range(1, who.max(initial=0) + 1):
       if (who == k).any():
         yield r, k, list(ids[who == k])

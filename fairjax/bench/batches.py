@@ -27,7 +27,7 @@ def run(args: list[str]) -> dict:
   peer = grain_epochs(pool, layout, chosen.seed, chosen.threads)
 
   # Both must hold every token at its position; the sums say so.
-  sums, filled = count(ours(), 'owner', 'positions')
+  sums, filled = count(ours(), 'segment_ids', 'positions')
   peer_sums, peer_filled = count(
     peer(), 'tokens_segment_ids', 'tokens_positions'
   )
@@ -98,12 +98,12 @@ def exhaust(stream) -> None:
     pass
 
 
-def count(stream, owner: str, positions: str) -> tuple[list[int], float]:
+def count(stream, segment_ids: str, positions: str) -> tuple[list[int], float]:
   """Sums that differ where a token is lost, and the share of real places."""
   tokens = moments = real = places = 0
   for batch in stream:
     tokens += int(batch['tokens'].sum())
     moments += int(np.vdot(batch['tokens'], batch[positions]))
-    real += int(np.count_nonzero(batch[owner]))
+    real += int(np.count_nonzero(batch[segment_ids]))
     places += batch['tokens'].size
   return [tokens, moments], real / places

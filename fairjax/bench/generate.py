@@ -1,7 +1,7 @@
 """Writing texts: our greedy decoding against torch's generate (SDPA).
 
   python -m fairjax.bench generate [--size=tiny|small|base] [--batch=16]
-    [--new=32] [--copy] [--varied] [--draft=K] [--beams=1] [--rounds=5]
+    [--new=32] [--copy] [--varied] [--draft=K] [--num_beams=1] [--rounds=5]
     [--compile]
   python -m fairjax.bench generate --data=bios.csv --text=text \\
     --vocab=FOLDER [--count=256] [--longest=192] [--sorted]
@@ -63,14 +63,14 @@ class NearCopy(bart.Bart):
 
   swaps: tuple[int, ...] = ()
 
-  def remember(self, tokens, owner):
-    return super().remember(tokens, owner), tokens, owner
+  def remember(self, tokens, segment_ids):
+    return super().remember(tokens, segment_ids), tokens, segment_ids
 
   def step(self, tokens, at, cache, source):
-    source, text, owner = source
+    source, text, segment_ids = source
     logits, cache = super().step(tokens, at, cache, source)
     here = causal.step_places(at, tokens.shape[1]).positions
-    last = owner.sum(1, keepdims=True) - 1
+    last = segment_ids.sum(1, keepdims=True) - 1
     there = jnp.minimum(here, last)
     copied = jnp.take_along_axis(text, there, axis=1)
     swapped = jnp.isin(copied, jnp.array(self.swaps, jnp.int32))
@@ -147,9 +147,13 @@ def _ours(args, work: Work, draft: int = 0) -> Callable:
   blank = jax.tree.map(jnp.asarray, bart.blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
   params = generate.ready(params)
-  options = Options(max_new=args.new, min_new=args.new, beams=args.beams)
+  options = Options(
+    max_new_tokens=args.new, min_new_tokens=args.new, num_beams=args.beams
+  )
   if args.copy or args.varied:
-    options = Options(max_new=work.longest, beams=args.beams, draft=draft)
+    options = Options(
+      max_new_tokens=work.longest, num_beams=args.beams, draft=draft
+    )
   texts = _ragged(work.texts)
   return functools.partial(
     generate.generate, module, params, texts, options, args.batch

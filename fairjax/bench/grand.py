@@ -146,17 +146,17 @@ def fairjax_side(chosen, training: bool) -> None:
     Ragged(ids.ravel(), ends), label, np.ones(len(ids), np.float32)
   )
   params = hf.load(pathlib.Path(chosen.folder) / 'model', model.module).params
-  place = mesh.make(Mesh(), 1)
-  params = mesh.place_state(place, jax.tree.map(lambda a: a[None], params))
+  device_mesh = mesh.make(Mesh(), 1)
+  params = mesh.put_state(device_mesh, jax.tree.map(lambda a: a[None], params))
   layout = batches.layout(pool.tokens.lengths, chosen.batch)
   host = batches.sweep(pool, np.arange(len(ids)), layout)[0]
   jax.block_until_ready(params)
   resting = race.peak_mb()
   if training:
-    train_step, start = step.compiled(model, Train(), place)
+    train_step, start = step.compiled(model, Train(), device_mesh)
     state = {'params': params, 'opt': start(params)}
     one = jax.tree.map(lambda a: a[None], host)
-    batch = mesh.place_batch(place, one, stacked=True)
+    batch = mesh.put_batch(device_mesh, one, stacked=True)
     seeds = np.zeros(1, np.uint32)
 
     def unit():
@@ -168,8 +168,8 @@ def fairjax_side(chosen, training: bool) -> None:
 
     race.serve(unit, resting_mb=resting)
     return
-  batch = mesh.place_batch(place, host, stacked=False)
-  norms = grand.compiled(model, place)
+  batch = mesh.put_batch(device_mesh, host, stacked=False)
+  norms = grand.compiled(model, device_mesh)
   unit = lambda: np.asarray(norms(params, batch))
   found = np.empty(len(ids))
   found[host['example']] = unit()[0]

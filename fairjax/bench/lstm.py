@@ -83,15 +83,17 @@ def ours(chosen: argparse.Namespace) -> None:
   shape = words.Shape(*table.shape, 2, length, rate, vectors=vectors)
   module = kind(shape)
   model = build.word_model(module, vectors)
-  train = Train(lr=1e-3, optimizer='rmsprop', clip=5.0, batch=chosen.batch)
-  place = mesh.make(Mesh(), 1)
+  train = Train(
+    lr=1e-3, optimizer='rmsprop', max_grad_norm=5.0, batch=chosen.batch
+  )
+  device_mesh = mesh.make(Mesh(), 1)
   layout = batches.layout(lengths, chosen.batch)
   source = batches.Batches(pool, np.arange(n)[None], [0], layout)
-  params = mesh.place_state(place, loop.initial(model, [0]))
-  train_step, start = step.compiled(model, train, place)
+  params = mesh.put_state(device_mesh, loop.initial(model, [0]))
+  train_step, start = step.compiled(model, train, device_mesh)
   host = [source[i] for i in range(BATCHES)]
   alone = {k: v[0] for k, v in host[0].items()}
-  logits = np.asarray(step.forward(model, place)(params, alone))
+  logits = np.asarray(step.forward(model, device_mesh)(params, alone))
   loss = loop.losses(
     logits, pool._replace(label=alone['label'], weight=alone['weight'])
   )
@@ -106,13 +108,13 @@ def ours(chosen: argparse.Namespace) -> None:
     kept[f'label{i}'] = one['label']
   np.savez(f'{chosen.work}/start.npz', table=table, **kept)
   state = {'params': params, 'opt': start(params)}
-  seeds = mesh.place_everywhere(place, np.zeros(1, np.uint32))
+  seeds = mesh.replicate(device_mesh, np.zeros(1, np.uint32))
   done = 0
 
   def unit():
     nonlocal state, done
     for _ in range(chosen.steps):
-      batch = mesh.place_batch(place, source[done % BATCHES], stacked=True)
+      batch = mesh.put_batch(device_mesh, source[done % BATCHES], stacked=True)
       state, last = train_step(
         state, batch, seeds, np.uint32(done), np.uint32(10**6)
       )

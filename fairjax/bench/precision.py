@@ -70,7 +70,7 @@ def measure(chosen, folder: pathlib.Path) -> dict[str, dict]:
   from fairjax import stages
   from fairjax.config import Config, Net, Train
   from fairjax.data import planted
-  from fairjax.scores.seen import Seen
+  from fairjax.scores.predictions import Predictions
   from fairjax.train import loop
   from fairjax.train.progress import Log
 
@@ -90,13 +90,15 @@ def measure(chosen, folder: pathlib.Path) -> dict[str, dict]:
       ready = stages.prepare(own, tables, log)
       pools = [stages.pool(ready, tables[k]) for k in ('train', 'valid')]
       began = time.perf_counter()
-      fit = loop.fit(ready.model, *pools, own, folder / name, ready.place, log)
+      fit = loop.fit(
+        ready.model, *pools, own, folder / name, ready.device_mesh, log
+      )
       seconds = time.perf_counter() - began
     params = fit.params if params is None else params
     rows = np.array([row['loss'] for row in fit.history])
     found[name] = {
       'losses': rows.reshape(-1, chosen.seeds),
       'seconds': seconds,  # compiling included
-      'norms': Seen(own, ready, params, tables['train']).norms,
+      'norms': Predictions(own, ready, params, tables['train']).norms,
     }
   return found

@@ -65,7 +65,7 @@ def measure(chosen, folder: pathlib.Path) -> race.Times:
   from fairjax.config import Config
   from fairjax.data import planted
   from fairjax.scores import cartography, errors, forgetting
-  from fairjax.scores.seen import Seen
+  from fairjax.scores.predictions import Predictions
   from fairjax.train import loop, mesh
   from fairjax.train.progress import Log
 
@@ -76,8 +76,8 @@ def measure(chosen, folder: pathlib.Path) -> race.Times:
   with Log(folder, main=False) as log:
     ready = stages.prepare(config, tables, log)
   params = loop.initial(ready.model, loop.seed_list(config))
-  params = mesh.place_state(ready.place, params)
-  seen = Seen(config, ready, params, tables['train'])
+  params = mesh.put_state(ready.device_mesh, params)
+  seen = Predictions(config, ready, params, tables['train'])
   correct = seen.logits.argmax(-1) == seen.label
   correct = np.stack([correct] * chosen.epochs, 1)
 

@@ -98,7 +98,7 @@ def ours(chosen: argparse.Namespace) -> None:
 
   memory.keep()
   made, prepared, pool = ready(chosen)
-  place, seeds = prepared.place, loop.seed_list(made)
+  device_mesh, seeds = prepared.device_mesh, loop.seed_list(made)
   rows = np.broadcast_to(
     np.arange(len(pool.label), dtype=np.int32), (len(seeds), len(pool.label))
   )
@@ -109,19 +109,19 @@ def ours(chosen: argparse.Namespace) -> None:
   hf.save(f'{chosen.work}/model', prepared.model.module, first)
   host = [source[i] for i in range(UNITS)]
   write_examples(chosen, pool, host)
-  real = sum(int((h['owner'] > 0).sum()) for h in host)
-  share = real / sum(h['owner'].size for h in host)
-  params = mesh.place_state(place, params)
+  real = sum(int((h['segment_ids'] > 0).sum()) for h in host)
+  share = real / sum(h['segment_ids'].size for h in host)
+  params = mesh.put_state(device_mesh, params)
   losses = check_losses(prepared, params, host[0], pool)
-  train_step, start = step.compiled(prepared.model, made.train, place)
+  train_step, start = step.compiled(prepared.model, made.train, device_mesh)
   state = {'params': params, 'opt': start(params)}
-  on_device = mesh.place_everywhere(place, np.asarray(seeds, np.uint32))
+  on_device = mesh.replicate(device_mesh, np.asarray(seeds, np.uint32))
   done = 0
 
   def unit():
     nonlocal state, done
     for _ in range(chosen.steps):
-      batch = mesh.place_batch(place, source[done % UNITS], stacked=True)
+      batch = mesh.put_batch(device_mesh, source[done % UNITS], stacked=True)
       state, loss = train_step(
         state, batch, on_device, np.uint32(done), np.uint32(10**6)
       )
@@ -176,8 +176,8 @@ def check_losses(prepared, params, stacked: dict, pool) -> list[float]:
   from fairjax.train import mesh, step
 
   first = {name: array[0] for name, array in stacked.items()}
-  batch = mesh.place_batch(prepared.place, first, stacked=False)
-  logits = step.forward(prepared.model, prepared.place)(params, batch)[0]
+  batch = mesh.put_batch(prepared.device_mesh, first, stacked=False)
+  logits = step.forward(prepared.model, prepared.device_mesh)(params, batch)[0]
   found = np.asarray(step.cross_entropy(logits, first['label']))
   order = np.argsort(first['example'])
   return found[order].tolist()

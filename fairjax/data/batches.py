@@ -9,11 +9,12 @@ of its step, so the state of the data is the number of the step.
 
 Keys of a batch (a stacked one has leading axes: seeds, then micro-batches)
 
-  tokens, owner, positions  int32 [r, t]: owner is k for the k-th example
-                            (from 1) and 0 on padding; positions restart
+  tokens, positions         int32 [r, t]: positions restart with each example
+  segment_ids               int32 [r, t]: k for the k-th example of a row
+                            (from 1), 0 on padding
   types                     int32 [r, t], only with text pairs
-  firsts                    int32 [r, m]: columns of the first tokens in a row
-  heads                     int32 [b]: the example's flat index into [r, m]
+  cls_columns               int32 [r, m]: columns of the first tokens in a row
+  cls_index                 int32 [b]: the example's flat index into [r, m]
   example                   int32 [b]: row of the pool, -1 for padding
   label, weight             int32 and float32 [b]; weight 0 for padding
 """
@@ -47,7 +48,7 @@ class Layout(NamedTuple):
   """The few shapes that the batches of a run have."""
 
   width: int  # t: places in a row
-  firsts: int  # m: examples a row may hold
+  cls_columns: int  # m: examples a row may hold
   rows: tuple[int, ...]  # the allowed r, rising; the last holds any batch
   batch: int  # b: examples in a (micro-)batch
 
@@ -57,28 +58,28 @@ class Plan(NamedTuple):
 
   example: np.ndarray  # int32: row of the pool, -1 for padding
   place: np.ndarray  # int32: flat index of its first token into [r, t]
-  heads: np.ndarray  # int32: flat index into [r, m]
+  cls_index: np.ndarray  # int32: flat index into [r, m]
   rows: np.ndarray  # int64 [steps]: r
 
 
 def pack(
-  lengths: np.ndarray, width: int, firsts: int
+  lengths: np.ndarray, width: int, cls_columns: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
   """Best fit decreasing of many batches at once.
 
   lengths [g, b], 0 for padding examples. Returns row, column and slot of each
-  example, [g, b]; padding examples may lie anywhere. At most `firsts` examples
-  share a row.
+  example, [g, b]; padding examples may lie anywhere. At most
+  `cls_columns` examples share a row.
   """
   step = max(1, CHUNK // lengths.shape[1])
   parts = [
-    _pack(lengths[i : i + step], width, firsts)
+    _pack(lengths[i : i + step], width, cls_columns)
     for i in range(0, len(lengths), step)
   ]
   return tuple(np.concatenate(each) for each in zip(*parts))
 
 
-def _pack(lengths, width, firsts):
+def _pack(lengths, width, cls_columns):
   g, b = lengths.shape
   order = np.argsort(-lengths, axis=1, kind='stable')
   size = np.uint16 if width < 1 << 16 else np.uint32
@@ -98,7 +99,7 @@ def _pack(lengths, width, firsts):
     slot = count_flat[at]
     found[:, k] = row, width - need - left, slot
     count_flat[at] = slot + 1
-    free_flat[at] = np.where(slot + 1 == firsts, 0, left)
+    free_flat[at] = np.where(slot + 1 == cls_columns, 0, left)
     shown = min(max(shown, int(row.max()) + 2), b)
   out = np.empty((3, g, b), np.int32)
   np.put_along_axis(
@@ -117,28 +118,33 @@ def plan(lengths: np.ndarray, example: np.ndarray, layout: Layout) -> Plan:
       f'texts of {need[real].min()} to {need.max()} ids do not fit rows of '
       f'{layout.width}; the layout was made for other texts'
     )
-  row, column, slot = pack(need, layout.width, layout.firsts)
+  row, column, slot = pack(need, layout.width, layout.cls_columns)
   used = np.where(real, row + 1, 0).max(1).reshape(len(example), -1).max(1)
   shapes = np.array(layout.rows)
   place = np.where(real, row * np.int32(layout.width) + column, 0)
-  heads = np.where(real, row * np.int32(layout.firsts) + slot, 0)
+  cls_index = np.where(real, row * np.int32(layout.cls_columns) + slot, 0)
   return Plan(
     example,
     place.reshape(example.shape),
-    heads.reshape(example.shape),
+    cls_index.reshape(example.shape),
     shapes[np.searchsorted(shapes, used)],
   )
 
 
 def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
   """The arrays of one planned batch."""
-  r, t, m, b = int(plan.rows[step]), layout.width, layout.firsts, layout.batch
+  r, t, m, b = (
+    int(plan.rows[step]),
+    layout.width,
+    layout.cls_columns,
+    layout.batch,
+  )
   lead = plan.example.shape[1:-1]
   stack = math.prod(lead)
   example = plan.example[step].reshape(-1)
   real = np.flatnonzero(example >= 0)
   row = example[real]
-  heads = plan.heads[step].reshape(-1)
+  cls_index = plan.cls_index[step].reshape(-1)
   which = real // b  # the batch of the stack that an example is in
   begin = plan.place[step].reshape(-1)[real]
 
@@ -164,14 +170,14 @@ def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
       out[real] = values[real * len(values) // len(example), row]
     return out.reshape(*lead, b)
 
-  firsts = np.zeros(stack * r * m, np.int32)
-  firsts[which * (r * m) + heads[real]] = begin % t
+  cls_columns = np.zeros(stack * r * m, np.int32)
+  cls_columns[which * (r * m) + cls_index[real]] = begin % t
   batch = {
     'tokens': spread(pool.tokens.flat.take(source)),
-    'owner': spread((real % b + 1).astype(np.int32).repeat(length)),
+    'segment_ids': spread((real % b + 1).astype(np.int32).repeat(length)),
     'positions': spread(run - before.repeat(length)),
-    'firsts': firsts.reshape(*lead, r, m),
-    'heads': heads.reshape(*lead, b),
+    'cls_columns': cls_columns.reshape(*lead, r, m),
+    'cls_index': cls_index.reshape(*lead, b),
     'example': example.reshape(*lead, b),
     'label': by_example(pool.label, np.int32),
     'weight': by_example(pool.weight, np.float32),
@@ -204,8 +210,8 @@ def layout(
     {-(-int(longest * k) // 16) * 16 for k in (1, 1.25, 1.5, 2, 3, 4)}
   )
 
-  def needed(width, firsts):
-    row, _, slot = pack(drawn, width, firsts)
+  def needed(width, cls_columns):
+    row, _, slot = pack(drawn, width, cls_columns)
     up = np.where(drawn > 0, row + 1, 0).max(1)
     return -(-up // rows_multiple) * rows_multiple, row, slot
 
@@ -221,10 +227,10 @@ def layout(
   np.maximum.at(
     last, (np.arange(len(row))[:, None], row), np.where(drawn > 0, slot + 1, 0)
   )
-  firsts = int(np.ceil(np.quantile(last[last > 0], 0.995)))
-  used = needed(width, firsts)[0]
+  cls_columns = int(np.ceil(np.quantile(last[last > 0], 0.995)))
+  used = needed(width, cls_columns)[0]
   rows, _ = _ladder(used, b, rows_multiple, accumulate * seeds)
-  return Layout(width, firsts, rows, b)
+  return Layout(width, cls_columns, rows, b)
 
 
 def _draw(lengths: np.ndarray, b: int) -> np.ndarray:

@@ -82,12 +82,12 @@ def vocabulary(tokenizer: Tokenizer) -> Vocabulary:
 
 def units(rows: dict, words: Vocabulary, whole_word: bool) -> np.ndarray:
   """Which unit (token, or word) of its row each place is of; -1 for none."""
-  tokens, owner = rows['tokens'], rows['owner']
-  able = (owner > 0) & ~words.special[tokens]
+  tokens, segment_ids = rows['tokens'], rows['segment_ids']
+  able = (segment_ids > 0) & ~words.special[tokens]
   begins = able
   if whole_word:
     inside = np.zeros_like(able)  # goes on from the place before
-    inside[:, 1:] = able[:, :-1] & (owner[:, 1:] == owner[:, :-1])
+    inside[:, 1:] = able[:, :-1] & (segment_ids[:, 1:] == segment_ids[:, :-1])
     begins = able & (words.begins[tokens] | ~inside)
   return np.where(able, np.cumsum(begins, 1) - 1, -1)
 
@@ -131,7 +131,7 @@ def _asked(rows: dict, column: np.ndarray, taken: np.ndarray) -> dict:
   pick = lambda a: np.take_along_axis(a, column, 1)
   return rows | {
     'places': np.where(taken, column, 0),
-    'asked': np.where(taken, pick(rows['owner']), 0),
+    'asked': np.where(taken, pick(rows['segment_ids']), 0),
     'labels': np.where(taken, pick(rows['tokens']), 0),
     'share': np.float32(1 / max(1, taken.sum())),
   }
@@ -173,7 +173,7 @@ def hidden(
   """All places chosen become the mask; every real place is judged later."""
   column, taken = choose(units(rows, words, whole_word), share, draw)
   tokens = _put(rows['tokens'], column, taken, words.mask)
-  real = max(1, (rows['owner'] > 0).sum())
+  real = max(1, (rows['segment_ids'] > 0).sum())
   return _asked(rows, column, taken) | {
     'tokens': tokens,
     'judged_share': np.float32(weight / real),
@@ -182,8 +182,10 @@ def hidden(
 
 def continued(rows: dict, draw: np.random.Generator) -> dict:
   """The rows as they are; a piece's first token is not asked."""
-  owner = rows['owner']
-  asked = ((owner[:, 1:] == owner[:, :-1]) & (owner[:, 1:] > 0)).sum()
+  segment_ids = rows['segment_ids']
+  asked = (
+    (segment_ids[:, 1:] == segment_ids[:, :-1]) & (segment_ids[:, 1:] > 0)
+  ).sum()
   return rows | {'share': np.float32(1 / max(1, asked))}
 
 
@@ -194,10 +196,10 @@ def permuted(
 
   A sentence ends after its last stop; first and last token keep their places.
   """
-  tokens, owner = rows['tokens'], rows['owner']
+  tokens, segment_ids = rows['tokens'], rows['segment_ids']
   r, t = tokens.shape
   begins = np.ones((r, t), bool)
-  begins[:, 1:] = owner[:, 1:] != owner[:, :-1]
+  begins[:, 1:] = segment_ids[:, 1:] != segment_ids[:, :-1]
   ends = np.roll(begins, -1, 1)
   ends[:, -1] = True
   stop = words.stops[tokens]
@@ -205,8 +207,8 @@ def permuted(
   after[:, 1:] = stop[:, :-1] & ~stop[:, 1:]
   sentence = np.cumsum(begins | after, 1) - 1
   key = draw.random((r, t))[np.arange(r)[:, None], sentence]
-  key = np.where(owner == 0, 0.0, np.where(begins, -1.0, key))
-  key = np.where((owner > 0) & ends & ~begins, 2.0, key)
+  key = np.where(segment_ids == 0, 0.0, np.where(begins, -1.0, key))
+  key = np.where((segment_ids > 0) & ends & ~begins, 2.0, key)
   row, column = np.indices((r, t)).reshape(2, -1)
   piece = np.cumsum(begins, 1).ravel()
   order = np.lexsort((column, key.ravel(), piece, row))
@@ -255,7 +257,7 @@ def infilled(
   A span that goes on into the next piece leaves a mask in both. Masks are
   added only as far as the row has room: otherwise none is.
   """
-  tokens, owner = rows['tokens'], rows['owner']
+  tokens, segment_ids = rows['tokens'], rows['segment_ids']
   r, t = tokens.shape
   row = np.broadcast_to(np.arange(r)[:, None], first.shape)
   change = np.zeros((r, t + 1), np.int64)
@@ -282,7 +284,7 @@ def infilled(
   behind = np.where(able, np.arange(t), -1).max(1) + 1
   fits = behind < t
   extra[fits, behind[fits]] += added[fits, units_[fits]]
-  keep = (owner > 0) & ~covered
+  keep = (segment_ids > 0) & ~covered
   room = (masks + keep + extra).sum(1, keepdims=True) <= t
   masks = masks + np.where(room, extra, 0)
 
@@ -296,8 +298,8 @@ def infilled(
   where = (source // t, into - start)
   new, who = np.zeros((2, r, t), np.int32)
   new[where] = np.where(own, tokens.ravel()[source], mask)
-  who[where] = owner.ravel()[source]
-  return rows | {'tokens': new, 'owner': who, 'positions': positions(who)}
+  who[where] = segment_ids.ravel()[source]
+  return rows | {'tokens': new, 'segment_ids': who, 'positions': positions(who)}
 
 
 def denoised(
@@ -316,7 +318,7 @@ def denoised(
   first, length = spans(unit.max(1) + 1, share, mean, draw)
   return infilled(moved, unit, first, length, words.mask) | {
     'target': rows['tokens'],
-    'target_owner': rows['owner'],
+    'target_segment_ids': rows['segment_ids'],
     'target_positions': rows['positions'],
-    'share': np.float32(1 / max(1, (rows['owner'] > 0).sum())),
+    'share': np.float32(1 / max(1, (rows['segment_ids'] > 0).sum())),
   }

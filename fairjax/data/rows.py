@@ -4,9 +4,9 @@ The documents of a store stand end to end, between them the special tokens
 that end one and begin the next; this stream is cut into rows of equal length,
 and each row is opened and closed by special tokens of its own. So every row is
 full, every piece of a document looks as a text does later ([CLS] … [SEP]),
-and a long document goes on in the next row. `owner` tells the pieces of a row
-apart, positions restart with each: no piece attends to another. Nothing of
-this is stored: a row is looked up in the token store when it is needed.
+and a long document goes on in the next row. `segment_ids` tells the pieces of
+a row apart, positions restart with each: no piece attends to another. Nothing
+of this is stored: a row is looked up in the token store when it is needed.
 """
 
 import functools
@@ -27,7 +27,7 @@ CHUNK_TOKENS = 8192  # in a batch of held-out rows
 Corrupt = Callable[[dict, np.random.Generator], dict]
 
 
-class Rows(NamedTuple):
+class PackedCorpus(NamedTuple):
   """All rows of some documents; row k is looked up by `read`."""
 
   flat: np.ndarray  # tokens of the store
@@ -65,14 +65,14 @@ def rows(
   first: tuple[int, ...],
   last: tuple[int, ...],
   closed: bool = True,
-) -> Rows:
+) -> PackedCorpus:
   """The rows of these documents; none may be empty."""
   lengths = np.diff(store.offsets)[documents]
   places = np.cumsum(
     np.concatenate([[0], lengths + len(first) + len(last)]), dtype=np.int64
   )
   begin = store.offsets[documents]
-  made = Rows(
+  made = PackedCorpus(
     store.flat, begin, places, documents, first, last, closed, length, 0
   )
   edges = np.arange(made.count) * made.inner
@@ -81,12 +81,12 @@ def rows(
   return made._replace(pieces=int((held[1] - held[0]).max()) + 2)
 
 
-def read(rows: Rows, numbers: np.ndarray) -> dict[str, np.ndarray]:
+def read(rows: PackedCorpus, numbers: np.ndarray) -> dict[str, np.ndarray]:
   """The rows `numbers` (-1 is an empty one).
 
   tokens, positions  int32 [r, t]
-  owner              int32 [r, t]: the piece's number in its row, from 1; 0 is
-                     padding
+  segment_ids        int32 [r, t]: the piece's number in its row, from 1; 0
+                     is padding
   example, document  [r, p]: a number for each piece, and its document; -1
                      where a row has fewer
   """
@@ -126,28 +126,28 @@ def read(rows: Rows, numbers: np.ndarray) -> dict[str, np.ndarray]:
   where = np.arange(len(numbers))[:, None] * p + piece
   content = np.bincount(where[inside], minlength=len(numbers) * p)
   real = content.reshape(-1, p) > 0
-  owner = np.where(real.ravel()[where], piece + 1, 0).astype(np.int32)
+  segment_ids = np.where(real.ravel()[where], piece + 1, 0).astype(np.int32)
   number = np.arange(p) + numbers[:, None] * p
   held = np.minimum(key[:, :1] + np.arange(p), n - 1)
   return {
-    'tokens': np.where(owner > 0, tokens, 0).astype(np.int32),
-    'owner': owner,
-    'positions': positions(owner),
+    'tokens': np.where(segment_ids > 0, tokens, 0).astype(np.int32),
+    'segment_ids': segment_ids,
+    'positions': positions(segment_ids),
     'example': np.where(real, number & 0x7FFFFFFF, -1).astype(np.int32),
     'document': np.where(real, rows.document[held], -1),
   }
 
 
-def positions(owner: np.ndarray) -> np.ndarray:
+def positions(segment_ids: np.ndarray) -> np.ndarray:
   """Each place's distance from where its piece begins."""
-  column = np.arange(owner.shape[1], dtype=np.int32)
-  begins = np.ones(owner.shape, bool)
-  begins[:, 1:] = owner[:, 1:] != owner[:, :-1]
+  column = np.arange(segment_ids.shape[1], dtype=np.int32)
+  begins = np.ones(segment_ids.shape, bool)
+  begins[:, 1:] = segment_ids[:, 1:] != segment_ids[:, :-1]
   return column - np.maximum.accumulate(np.where(begins, column, 0), axis=1)
 
 
 # Arrays that say which piece a place belongs to.
-_OWNERS = ('owner', 'asked', 'target_owner')
+_OWNERS = ('segment_ids', 'asked', 'target_segment_ids')
 
 
 def finish(
@@ -184,7 +184,7 @@ class RowBatches:
 
   def __init__(
     self,
-    rows: Rows,
+    rows: PackedCorpus,
     seeds: Sequence[int],
     batch: int,
     corrupt: Corrupt,
@@ -222,7 +222,7 @@ class RowBatches:
 class HeldOut:
   """Every row once, corrupted the same way whatever the batch or device."""
 
-  def __init__(self, rows: Rows, corrupt: Corrupt, multiple: int = 1):
+  def __init__(self, rows: PackedCorpus, corrupt: Corrupt, multiple: int = 1):
     self.rows, self.corrupt, self.multiple = rows, corrupt, multiple
     self.size = max(1, CHUNK_TOKENS // rows.length)
 

@@ -62,9 +62,9 @@ def weights(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   label = table['label'].to_numpy()
   p = own(cross_predict(evidence(table, config), label, config), label)
   if knobs.estimator == 'forest':
-    p = np.where(p > 0, p, min(0.5 / knobs.trees, p[p > 0].min()))
+    p = np.where(p > 0, p, min(0.5 / knobs.n_estimators, p[p > 0].min()))
   raw = ratio(label, p, target(label, knobs.q), knobs.formula)
-  weight = clip(label, raw, knobs.clip, knobs.formula)
+  weight = clip(label, raw, knobs.max_weight, knobs.formula)
   return pd.DataFrame({'id': table['id'].array, 'weight': weight, 'p': p})
 
 
@@ -72,7 +72,7 @@ def asked(config: Config) -> list:
   """All of the config, and of its files, that weights depend on."""
   knobs = {k: v for k, v in vars(config.weighting).items() if k != 'rows'}
   terms = read_terms(knobs['terms']) if knobs['terms'] else []
-  return [knobs, terms, config.seed, config.measures.positive]
+  return [knobs, terms, config.seed, config.measures.pos_label]
 
 
 def target(label: np.ndarray, given: str) -> np.ndarray:
@@ -108,8 +108,8 @@ def cross_predict(
   if name == 'forest':
     fitted = crossfit.forest(
       *rows,
-      trees=knobs.trees,
-      depth=knobs.depth,
+      trees=knobs.n_estimators,
+      depth=knobs.max_depth,
       criterion=knobs.criterion,
       seed=config.seed,
     )
@@ -161,8 +161,8 @@ def clip(
     w = np.sort(weight[rows])[::-1]
     if limit <= w.mean():
       raise UserError(
-        f'weighting.clip is {limit} but the weights of label {kind} have mean '
-        f'{w.mean():.3g}; choose a limit above it'
+        f'weighting.max_weight is {limit} but the weights of label {kind} '
+        f'have mean {w.mean():.3g}; choose a limit above it'
       )
     # With the k largest at the limit, s spreads what is left over the others.
     left = w.sum() - limit * np.arange(len(w))
@@ -185,7 +185,7 @@ def report(table: pd.DataFrame, made: pd.DataFrame, config: Config) -> dict:
   w, p = made['weight'].to_numpy(), made['p'].to_numpy()
   z = evidence(table, config)
   raw = ratio(label, p, target(label, knobs.q), knobs.formula)
-  one_vote = 1 / knobs.trees if knobs.estimator == 'forest' else 0.0
+  one_vote = 1 / knobs.n_estimators if knobs.estimator == 'forest' else 0.0
   near = max(NEAR_ZERO, one_vote)
   out = {
     'rows': len(table),
@@ -202,9 +202,9 @@ def report(table: pd.DataFrame, made: pd.DataFrame, config: Config) -> dict:
     'quantiles': dict(
       zip(map(str, QUANTILES), np.quantile(w, QUANTILES).tolist())
     ),
-    'clip': cut_mass(raw, knobs.clip),
+    'clip': cut_mass(raw, knobs.max_weight),
     'near_zero': {'below': near, 'share': float((p < near).mean())},
-    'terms': term_shares(z, label == config.measures.positive, w),
+    'terms': term_shares(z, label == config.measures.pos_label, w),
     'estimators': compare(z, label, p, config),
   }
   out['warnings'] = _warnings(out, knobs)
@@ -288,16 +288,16 @@ def _warnings(made: dict, knobs) -> list[str]:
   if near['share'] > 0:
     out.append(
       f'P(y|z) is below {near["below"]:.3g} in {near["share"]:.2%} of '
-      'the rows: their weights rest on very few; think of weighting.clip'
+      'the rows: their weights rest on very few; think of weighting.max_weight'
     )
   if made['effective'] < 0.5 * made['rows']:
     out.append(
       f'the weights leave an effective {made["effective"]:.0f} of '
-      f'{made["rows"]} rows; think of weighting.clip or a coarser z'
+      f'{made["rows"]} rows; think of weighting.max_weight or a coarser z'
     )
   if made['clip']['mass'] > 0.05:
     out.append(
-      f'weighting.clip cuts {made["clip"]["mass"]:.1%} of all weight, so z and '
-      'the label stay related'
+      f'weighting.max_weight cuts {made["clip"]["mass"]:.1%} of all weight, so '
+      'z and the label stay related'
     )
   return out

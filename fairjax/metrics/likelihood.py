@@ -40,10 +40,10 @@ def _next_logs(
   module: nn.Module, params: dict, batch: Batch
 ) -> Float[Array, 'r t']:
   """log p of each token given those before it; NaN where none is before."""
-  label, owner = causal.following(batch)
+  label, segment_ids = causal.following(batch)
   losses = causal.token_losses(module.apply({'params': params}, batch), label)
   # The loss of a place is that of the token after it.
-  logs = jnp.where(owner > 0, -losses, jnp.nan)
+  logs = jnp.where(segment_ids > 0, -losses, jnp.nan)
   return jnp.roll(logs, 1, axis=1)
 
 
@@ -69,21 +69,23 @@ def causal_logs(
   n, lengths = len(texts.lengths), texts.lengths
   if not n:
     return np.zeros(0, np.float32)
-  place = mesh.make(Mesh(), 1)
-  params = mesh.place_everywhere(place, params)
+  device_mesh = mesh.make(Mesh(), 1)
+  params = mesh.replicate(device_mesh, params)
   most = max(SCORES // module.shape.vocab, 1)
   batch = int(np.clip(most // max(lengths.mean(), 1), 1, n))
   label = np.zeros(n, np.int32)
   pool = packing.Pool(texts, label, label.astype(np.float32))
-  layout = packing.layout(lengths, batch, rows_multiple=place.shape['data'])
+  layout = packing.layout(
+    lengths, batch, rows_multiple=device_mesh.shape['data']
+  )
   steps = packing.sweep(pool, np.arange(n), layout)
   out = np.empty(len(texts.flat), np.float32)
   for i in range(len(steps)):
     host = steps[i]
-    on_device = mesh.place_batch(place, host, stacked=False)
+    on_device = mesh.put_batch(device_mesh, host, stacked=False)
     logs = np.asarray(mesh.to_host(_next_logs(module, params, on_device)))
-    row, column = np.nonzero(host['owner'])
-    text = host['example'][host['owner'][row, column] - 1]
+    row, column = np.nonzero(host['segment_ids'])
+    text = host['example'][host['segment_ids'][row, column] - 1]
     at = texts.offsets[text] + host['positions'][row, column]
     out[at] = logs[row, column]
   return out

@@ -2,10 +2,10 @@
 
 Post-norm layers as in the encoder, and a decoder that sees itself to the left
 and the encoder's output across. The word embeddings are also the output
-layer. A batch holds source and target side by side: `tokens, owner,
-positions` [r, t] and `target, target_owner, target_positions` [r, u], where
-the k-th example has owner k in both; `target` are the labels, and what the
-decoder reads is the target moved right by one place.
+layer. A batch holds source and target side by side: `tokens, segment_ids,
+positions` [r, t] and `target, target_segment_ids, target_positions` [r, u],
+where the k-th example has segment id k in both; `target` are the labels, and
+what the decoder reads is the target shifted right by one.
 
 For decoding, `remember` runs the encoder once and `step` adds a few tokens to
 a static cache; models/decode.py drives the two.
@@ -26,21 +26,21 @@ from fairjax.models import causal, encoder
 from fairjax.models.encoder import (
   ACTIVATIONS,
   Batch,
+  KeyValue,
   Places,
-  Seen,
-  apart,
   attention,
   drop_weights,
+  split_key_value,
 )
 from fairjax.models.layers import (
   Dense,
   Embed,
   LayerNorm,
-  Rows,
+  Segments,
   dropout,
   fold,
   identities,
-  owned,
+  mask_padding_gradient,
 )
 
 EPS = 1e-5  # of every norm; BART's configs do not name it
@@ -187,9 +187,9 @@ def hf_config(shape: Shape) -> dict[str, Any]:
 class Source(NamedTuple):
   """What the decoder sees of the encoder's side."""
 
-  owner: Int[Array, 'r t']
+  segment_ids: Int[Array, 'r t']
   positions: Int[Array, 'r t']
-  seen: tuple[Seen, ...]  # of each decoder layer
+  seen: tuple[KeyValue, ...]  # of each decoder layer
 
 
 class Layer(nn.Module):
@@ -207,7 +207,7 @@ class Layer(nn.Module):
       features, dtype=self.dtype, deviation=s.deviation
     )
     norm = lambda: LayerNorm(EPS, self.dtype)
-    self.attend, self.mix, self.mix_norm = (
+    self.attend, self.attention_out, self.attention_norm = (
       dense(3 * s.width),
       dense(s.width),
       norm(),
@@ -225,8 +225,8 @@ class Layer(nn.Module):
     key: UInt32[Array, ''] | None = None,
     source: Source | None = None,
     number: int = 0,
-    cache: Seen | None = None,
-  ) -> tuple[Float[Array, 'r t d'], Seen | None]:
+    cache: KeyValue | None = None,
+  ) -> tuple[Float[Array, 'r t d'], KeyValue | None]:
     s, rows = self.shape, at.rows
     drop = lambda y, kind, rate=s.dropout: dropout(
       y, rate, fold(key, kind), at.identity
@@ -235,7 +235,7 @@ class Layer(nn.Module):
     y, cache = causal.attend(
       three, self.heads, at, visible, rate, fold(key, 0), cache
     )
-    x = self.mix_norm(x + drop(self.mix(y, rows), 1), rows)
+    x = self.attention_norm(x + drop(self.attention_out(y, rows), 1), rows)
     if source is not None:
       y = self.across(x, at, fold(key, 2), source, source.seen[number])
       x = self.cross_norm(x + drop(self.cross_mix(y, rows), 3), rows)
@@ -249,7 +249,7 @@ class Layer(nn.Module):
     at: Places,
     key: UInt32[Array, ''] | None,
     source: Source,
-    seen: Seen,
+    seen: KeyValue,
   ) -> Float[Array, 'n q d']:
     """Attention to the source; n / b beams of a text share its source."""
     (n, q, d), b = x.shape, seen.keys.shape[0]
@@ -261,7 +261,9 @@ class Layer(nn.Module):
       beside(at.identity),
       source.positions,
     )
-    visible = beside(at.rows.owner)[:, :, None] == source.owner[:, None, :]
+    visible = (
+      beside(at.rows.segment_ids)[:, :, None] == source.segment_ids[:, None, :]
+    )
     query = beside(self.query(x, at.rows))
     y = attention(query, seen, visible, drop_seen)
     return y.reshape(n, q, d)
@@ -306,11 +308,14 @@ class Stack(nn.Module):
       kept.append(new)
     return x, tuple(kept)
 
-  def sees(self, memory: Float[Array, 'r t d'], rows: Rows) -> tuple[Seen, ...]:
+  def sees(
+    self, memory: Float[Array, 'r t d'], rows: Segments
+  ) -> tuple[KeyValue, ...]:
     """What each layer's attention sees of the encoder's output."""
     layers = [getattr(self, f'layer_{i}') for i in range(self.depth)]
     return tuple(
-      apart(layer.key_value(memory, rows), self.heads) for layer in layers
+      split_key_value(layer.key_value(memory, rows), self.heads)
+      for layer in layers
     )
 
 
@@ -338,11 +343,11 @@ class Bart(nn.Module):
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Source:
     at = encoder.places(batch)
-    owner = at.rows.owner
+    segment_ids = at.rows.segment_ids
     x = self._embed(jnp.asarray(batch['tokens']), at.rows)
-    same = owner[:, :, None] == owner[:, None, :]
+    same = segment_ids[:, :, None] == segment_ids[:, None, :]
     x, _ = self.encoder(x, at, same, dropout_key)
-    return Source(owner, at.positions, self.decoder.sees(x, at.rows))
+    return Source(segment_ids, at.positions, self.decoder.sees(x, at.rows))
 
   def decode(
     self,
@@ -351,28 +356,28 @@ class Bart(nn.Module):
     dropout_key: UInt32[Array, ''] | None = None,
   ) -> Float[Array, 'r u v']:
     """Teacher-forced scores of the target's tokens."""
-    owner, positions, example = (
+    segment_ids, positions, example = (
       jnp.asarray(batch[name])
-      for name in ('target_owner', 'target_positions', 'example')
+      for name in ('target_segment_ids', 'target_positions', 'example')
     )
     at = Places(
-      Rows(owner, example.shape[0]),
+      Segments(segment_ids, example.shape[0]),
       positions,
-      identities(example, owner, positions),
+      identities(example, segment_ids, positions),
     )
-    x = self._embed(moved(batch, self.shape.start), at.rows)
+    x = self._embed(shift_right(batch, self.shape.start), at.rows)
     key = fold(dropout_key, _DECODER)
-    x, _ = self.decoder(x, at, causal.causal(owner), key, source)
-    return owned(self._scores(x), owner)
+    x, _ = self.decoder(x, at, causal.causal(segment_ids), key, source)
+    return mask_padding_gradient(self._scores(x), segment_ids)
 
   def remember(
-    self, tokens: Int[Array, 'b t'], owner: Int[Array, 'b t']
+    self, tokens: Int[Array, 'b t'], segment_ids: Int[Array, 'b t']
   ) -> Source:
-    """The encoder's side of b sources, one a row; owner is 1, or 0 on pads."""
+    """The encoder's side of b sources, one a row; pads have segment id 0."""
     at = causal.step_places(jnp.zeros_like(tokens[:, 0]), tokens.shape[1])
     batch = {
       'tokens': tokens,
-      'owner': owner,
+      'segment_ids': segment_ids,
       'positions': at.positions,
       'example': jnp.arange(tokens.shape[0]),
     }
@@ -399,7 +404,7 @@ class Bart(nn.Module):
     return self._scores(x), cache
 
   def _embed(
-    self, tokens: Int[Array, 'r t'], rows: Rows
+    self, tokens: Int[Array, 'r t'], rows: Segments
   ) -> Float[Array, 'r t d']:
     scale = self.shape.width**0.5 if self.shape.scaled else 1.0
     return self.word(tokens, rows) * scale
@@ -410,7 +415,7 @@ class Bart(nn.Module):
     return self.word.attend(x).astype(jnp.float32) + bias
 
 
-def moved(batch: Batch, start: int) -> Int[Array, 'r u']:
+def shift_right(batch: Batch, start: int) -> Int[Array, 'r u']:
   """What the decoder reads: each target one place later, after `start`."""
   target = jnp.asarray(batch['target'])
   first = jnp.asarray(batch['target_positions']) == 0
@@ -421,7 +426,7 @@ def blank_batch() -> dict[str, Array]:
   """The encoder's smallest batch, with a target of the same size."""
   plain = encoder.blank_batch()
   names = {'tokens': 'target'} | {
-    name: f'target_{name}' for name in ('owner', 'positions')
+    name: f'target_{name}' for name in ('segment_ids', 'positions')
   }
   return plain | {names[name]: plain[name] for name in names}
 

@@ -244,20 +244,13 @@ def language_model(config: Config) -> LanguageModel:
   return LanguageModel(module, params, tokenizer, folder_options(folder))
 
 
-# What transformers calls our options, and options that would change a text
-# but are not known here, with the values at which they do nothing.
-_OPTIONS = {
-  'max_length': 'max_length',
-  'max_new_tokens': 'max_new',
-  'min_length': 'min_length',
-  'min_new_tokens': 'min_new',
-  'num_beams': 'beams',
-  'length_penalty': 'length_penalty',
-  'early_stopping': 'early_stopping',
-  'no_repeat_ngram_size': 'no_repeat_ngram',
-  'forced_bos_token_id': 'forced_bos',
-  'forced_eos_token_id': 'forced_eos',
-}
+# The options of transformers that are ours too, and those that would change a
+# text but are not known here, with the values at which they do nothing.
+_KNOWN = (
+  *('max_length', 'max_new_tokens', 'min_length', 'min_new_tokens'),
+  *('num_beams', 'length_penalty', 'early_stopping', 'no_repeat_ngram_size'),
+  *('forced_bos_token_id', 'forced_eos_token_id'),
+)
 _UNKNOWN = {
   'do_sample': (False,),
   'num_beam_groups': (1,),
@@ -311,10 +304,8 @@ def folder_options(folder: pathlib.Path) -> Options:
         f'{path} sets {name} to {said[name]!r}, which is not known here; take '
         'that line out'
       )
-  options = {
-    ours: said[name] for name, ours in _OPTIONS.items() if name in said
-  }
-  if 'max_new' in options:  # it takes precedence
+  options = {name: said[name] for name in _KNOWN if name in said}
+  if 'max_new_tokens' in options:  # it takes precedence
     options.pop('max_length', None)
   try:
     chosen = Options(**options)

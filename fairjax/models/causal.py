@@ -12,19 +12,19 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax.models.encoder import (
   Batch,
+  KeyValue,
   Places,
-  Seen,
-  apart,
   attention,
   drop_weights,
+  split_key_value,
 )
-from fairjax.models.layers import Rows
+from fairjax.models.layers import Segments
 
 
-def causal(owner: Int[Array, 'r t']) -> Bool[Array, 'r t t']:
+def causal(segment_ids: Int[Array, 'r t']) -> Bool[Array, 'r t t']:
   """Each place sees those of its example up to itself."""
-  same = owner[:, :, None] == owner[:, None, :]
-  at = jnp.arange(owner.shape[1])
+  same = segment_ids[:, :, None] == segment_ids[:, None, :]
+  at = jnp.arange(segment_ids.shape[1])
   return same & (at[:, None] >= at[None, :])
 
 
@@ -33,7 +33,7 @@ def cached(at: Int[Array, 'n q'], width: int) -> Bool[Array, 'n q w']:
   return jnp.arange(width) <= at[:, :, None]
 
 
-def write(cache: Seen, new: Seen, at: Int[Array, 'n q']) -> Seen:
+def write(cache: KeyValue, new: KeyValue, at: Int[Array, 'n q']) -> KeyValue:
   """The cache with `new` at the columns `at`; columns beyond it are lost."""
   row = jnp.arange(at.shape[0])[:, None]
 
@@ -41,18 +41,18 @@ def write(cache: Seen, new: Seen, at: Int[Array, 'n q']) -> Seen:
     one = one.swapaxes(1, 2).astype(old.dtype)
     return old.at[row, :, at].set(one, mode='drop')
 
-  return Seen(*map(put, cache, new))
+  return KeyValue(*map(put, cache, new))
 
 
 def blank_cache(
   depth: int, rows: int, width: int, heads: int, features: int, dtype
-) -> tuple[Seen, ...]:
+) -> tuple[KeyValue, ...]:
   """An empty cache of `depth` layers."""
   blank = jnp.zeros((rows, heads, width, features // heads), dtype)
-  return tuple(Seen(blank, blank) for _ in range(depth))
+  return tuple(KeyValue(blank, blank) for _ in range(depth))
 
 
-def width(cache: tuple[Seen, ...]) -> int:
+def width(cache: tuple[KeyValue, ...]) -> int:
   """How many places a cache has room for."""
   return cache[0].keys.shape[2]
 
@@ -64,11 +64,14 @@ def attend(
   visible: Bool[Array, 'r t k'],
   rate: float,
   key: UInt32[Array, ''] | None,
-  cache: Seen | None,
-) -> tuple[Float[Array, 'r t e'], Seen | None]:
+  cache: KeyValue | None,
+) -> tuple[Float[Array, 'r t e'], KeyValue | None]:
   """Attention of one product's query, keys and values; the cache after it."""
   width = all_three.shape[-1] // 3
-  query, seen = all_three[..., :width], apart(all_three[..., width:], heads)
+  query, seen = (
+    all_three[..., :width],
+    split_key_value(all_three[..., width:], heads),
+  )
   positions = at.positions
   if cache is not None:
     cache = seen = write(cache, seen, at.positions)
@@ -82,7 +85,7 @@ def step_places(at: Int[Array, 'n'], count: int) -> Places:
   positions = at[:, None] + jnp.arange(count)
   ones = jnp.ones_like(positions)
   nobody = jnp.zeros(positions.shape, jnp.uint32)
-  return Places(Rows(ones, at.shape[0]), positions, nobody)
+  return Places(Segments(ones, at.shape[0]), positions, nobody)
 
 
 def token_losses(
@@ -104,25 +107,30 @@ def smoothed_losses(
 
 
 def token_mean(
-  losses: Float[Array, 'r t'], owner: Int[Array, 'r t']
+  losses: Float[Array, 'r t'], segment_ids: Int[Array, 'r t']
 ) -> Float[Array, '']:
   """The mean over real places; padding counts for nothing."""
-  real = owner > 0
+  real = segment_ids > 0
   return jnp.sum(jnp.where(real, losses, 0.0)) / jnp.maximum(real.sum(), 1)
 
 
 def example_sums(
-  losses: Float[Array, 'r t'], owner: Int[Array, 'r t'], count: int
+  losses: Float[Array, 'r t'], segment_ids: Int[Array, 'r t'], count: int
 ) -> Float[Array, 'b']:
   """The sum over each example's places."""
-  sums = jax.ops.segment_sum(losses.ravel(), owner.ravel(), count + 1)
+  sums = jax.ops.segment_sum(losses.ravel(), segment_ids.ravel(), count + 1)
   return sums[1:]
 
 
 def following(
   batch: Batch,
 ) -> tuple[Int[Array, 'r t'], Int[Array, 'r t']]:
-  """The token after each place, and its owner: 0 where an example ends."""
-  tokens, owner = jnp.asarray(batch['tokens']), jnp.asarray(batch['owner'])
-  after = jnp.roll(owner, -1, axis=1).at[:, -1].set(0)
-  return jnp.roll(tokens, -1, axis=1), jnp.where(after == owner, owner, 0)
+  """The next token at each place, and its segment id: 0 at an example's end."""
+  tokens, segment_ids = (
+    jnp.asarray(batch['tokens']),
+    jnp.asarray(batch['segment_ids']),
+  )
+  after = jnp.roll(segment_ids, -1, axis=1).at[:, -1].set(0)
+  return jnp.roll(tokens, -1, axis=1), jnp.where(
+    after == segment_ids, segment_ids, 0
+  )

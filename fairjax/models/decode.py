@@ -29,10 +29,10 @@ NEVER = 2  # early_stopping = 'never', beside 0 and 1
 # Options that would contradict a source that is copied.
 _FREE = (
   'min_length',
-  'min_new',
-  'no_repeat_ngram',
-  'forced_bos',
-  'forced_eos',
+  'min_new_tokens',
+  'no_repeat_ngram_size',
+  'forced_bos_token_id',
+  'forced_eos_token_id',
 )
 
 
@@ -41,15 +41,15 @@ class Options:
   """How to decode; the names and meanings are those of transformers."""
 
   max_length: int = 0  # tokens with the first and a prompt; 0: all positions
-  max_new: int = 0  # or: tokens after the prompt
+  max_new_tokens: int = 0  # or: tokens after the prompt
   min_length: int = 0
-  min_new: int = 0
-  beams: int = 1
+  min_new_tokens: int = 0
+  num_beams: int = 1
   length_penalty: float = 1.0
   early_stopping: bool | str = False  # True, False or 'never'
-  no_repeat_ngram: int = 0
-  forced_bos: int | None = None
-  forced_eos: int | None = None
+  no_repeat_ngram_size: int = 0
+  forced_bos_token_id: int | None = None
+  forced_eos_token_id: int | None = None
   draft: int = 0  # greedy only: tokens copied from the source and verified
   # Infilling: all is copied but this token, and spans stand in its place.
   mask: int | None = None
@@ -58,19 +58,19 @@ class Options:
   never: tuple[int, ...] = ()  # tokens that no span may have
 
   def validate(self) -> None:
-    if self.beams < 1:
-      raise UserError(f'beams is {self.beams}; at least 1 is needed')
-    if self.draft and self.beams > 1:
+    if self.num_beams < 1:
+      raise UserError(f'num_beams is {self.num_beams}; at least 1 is needed')
+    if self.draft and self.num_beams > 1:
       raise UserError(
-        f'draft is {self.draft} and beams {self.beams}; drafts are for greedy '
-        'decoding, so set one of the two to its default'
+        f'draft is {self.draft} and num_beams {self.num_beams}; drafts are '
+        'for greedy decoding, so set one of the two to its default'
       )
     if self.early_stopping not in (True, False, 'never'):
       raise UserError(
         f'early_stopping is {self.early_stopping!r}; it can be True, False or '
         "'never'"
       )
-    for name in ('max_length', 'max_new', *_FREE, 'draft', 'min_span'):
+    for name in ('max_length', 'max_new_tokens', *_FREE, 'draft', 'min_span'):
       if (getattr(self, name) or 0) < 0:
         raise UserError(f'{name} is {getattr(self, name)}; 0 is the least')
     if self.mask is None:
@@ -80,7 +80,7 @@ class Options:
         f'max_span is {self.max_span}; 1 and min_span ({self.min_span}) are '
         'the least'
       )
-    for name in ('max_length', 'max_new', *_FREE):
+    for name in ('max_length', 'max_new_tokens', *_FREE):
       if getattr(self, name) != getattr(Options, name):
         raise UserError(
           f'{name} is {getattr(self, name)}, but infilling copies its source; '
@@ -93,12 +93,12 @@ class Rules:
   """The options that are numbers: another value compiles nothing."""
 
   eos: Int[Array, '']
-  forced_bos: Int[Array, '']
-  forced_eos: Int[Array, '']
+  forced_bos_token_id: Int[Array, '']
+  forced_eos_token_id: Int[Array, '']
   length_penalty: Float[Array, '']
   early: Int[Array, '']
   spans: Spans | None  # of infilling
-  no_repeat_ngram: int = struct.field(pytree_node=False)
+  no_repeat_ngram_size: int = struct.field(pytree_node=False)
   draft: int = struct.field(pytree_node=False)
 
 
@@ -107,12 +107,12 @@ def rules(options: Options, shape: Any) -> Rules:
   stop = options.early_stopping
   return Rules(
     token(shape.eos),
-    token(options.forced_bos),
-    token(options.forced_eos),
+    token(options.forced_bos_token_id),
+    token(options.forced_eos_token_id),
     jnp.float32(options.length_penalty),
     jnp.int32(NEVER if stop == 'never' else int(stop)),
     _spans(options, shape),
-    options.no_repeat_ngram,
+    options.no_repeat_ngram_size,
     options.draft,
   )
 
@@ -146,7 +146,7 @@ class Draft:
   """Where in its source each slot is, and how far it dares to copy."""
 
   source: Int[Array, 'b t']
-  owner: Int[Array, 'b t']  # 0 on padding
+  segment_ids: Int[Array, 'b t']  # 0 on padding
   pointer: Int[Array, 'b']  # the place that is expected to be copied next
   wish: Float[Array, 'b']  # tokens to draft
 
@@ -195,15 +195,15 @@ def constrain(
 ) -> Float[Array, 'n v']:
   """Scores of the next token of rows of `length`, as the rules have them."""
   vocab = jnp.arange(scores.shape[1])
-  if rules.no_repeat_ngram:
-    out = banned(tokens, length, rules.no_repeat_ngram, scores.shape[1])
+  if rules.no_repeat_ngram_size:
+    out = banned(tokens, length, rules.no_repeat_ngram_size, scores.shape[1])
     row = jnp.arange(scores.shape[0])[:, None]
     scores = scores.at[row, out].set(-jnp.inf, mode='drop')
   short = (length < least)[:, None] & (vocab == rules.eos)
   scores = jnp.where(short, -jnp.inf, scores)
   for token, when in (
-    (rules.forced_bos, length == 1),
-    (rules.forced_eos, length == limit - 1),
+    (rules.forced_bos_token_id, length == 1),
+    (rules.forced_eos_token_id, length == limit - 1),
   ):
     only = jnp.where(vocab == token, 0.0, -jnp.inf)
     force = (when & (token != NONE))[:, None]

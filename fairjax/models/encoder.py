@@ -22,11 +22,11 @@ from fairjax.models.layers import (
   Dense,
   Embed,
   LayerNorm,
-  Rows,
+  Segments,
   dropout,
   fold,
+  hash32,
   identities,
-  mix,
 )
 
 Batch = Mapping[str, Any]  # arrays of JAX or numpy, as data/batches.py has them
@@ -208,7 +208,7 @@ ACTIVATIONS = {
 class Places:
   """What the layers need to know about the places of [r, t]."""
 
-  rows: Rows
+  rows: Segments
   positions: Int[Array, 'r t']
   identity: UInt32[Array, 'r t']  # for dropout
 
@@ -217,31 +217,33 @@ class Places:
     take = lambda a: jnp.take_along_axis(a, columns, axis=1)
     # Column 0 is a first token in slot 0 only; elsewhere it says 'none'.
     real = (columns > 0) | (jnp.arange(columns.shape[1]) == 0)
-    owner = jnp.where(real, take(self.rows.owner), 0)
+    segment_ids = jnp.where(real, take(self.rows.segment_ids), 0)
     return Places(
-      Rows(owner, self.rows.count), take(self.positions), take(self.identity)
+      Segments(segment_ids, self.rows.count),
+      take(self.positions),
+      take(self.identity),
     )
 
 
 def places(batch: Batch) -> Places:
-  example, owner, positions = (
-    jnp.asarray(batch[name]) for name in ('example', 'owner', 'positions')
+  example, segment_ids, positions = (
+    jnp.asarray(batch[name]) for name in ('example', 'segment_ids', 'positions')
   )
   return Places(
-    Rows(owner, example.shape[0]),
+    Segments(segment_ids, example.shape[0]),
     positions,
-    identities(example, owner, positions),
+    identities(example, segment_ids, positions),
   )
 
 
-def head_rows(batch: Batch) -> Rows:
+def head_rows(batch: Batch) -> Segments:
   """The rows of [b, 1, d] activations: one place an example."""
   b = batch['example'].shape[0]
-  owner = jnp.where(batch['example'] >= 0, jnp.arange(1, b + 1), 0)
-  return Rows(owner[:, None], b)
+  segment_ids = jnp.where(batch['example'] >= 0, jnp.arange(1, b + 1), 0)
+  return Segments(segment_ids[:, None], b)
 
 
-class Seen(NamedTuple):
+class KeyValue(NamedTuple):
   """The keys and values of attention, heads first: as the products read them.
 
   A cache that lies otherwise is turned in memory at each step of decoding.
@@ -251,16 +253,16 @@ class Seen(NamedTuple):
   values: Float[Array, 'r h k e']
 
 
-def apart(key_value: Float[Array, 'r k d'], heads: int) -> Seen:
+def split_key_value(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue:
   """The keys and values that one product gives side by side."""
   r, k, d = key_value.shape
   both = key_value.reshape(r, k, 2, heads, d // heads // 2)
-  return Seen(both[:, :, 0].swapaxes(1, 2), both[:, :, 1].swapaxes(1, 2))
+  return KeyValue(both[:, :, 0].swapaxes(1, 2), both[:, :, 1].swapaxes(1, 2))
 
 
 def attention(
   query: Float[Array, 'r q d'],
-  seen: Seen,
+  seen: KeyValue,
   visible: Bool[Array, 'r q k'],
   drop: Any,
 ) -> Float[Array, 'r q d']:
@@ -283,7 +285,7 @@ def drop_weights(
 ) -> Float[Array, 'r h q k']:
   """Dropout of attention that knows example, head and positions only."""
   head = jnp.arange(weights.shape[1], dtype=jnp.uint32) * jnp.uint32(GOLDEN)
-  who = mix(identity[:, None, :] + head[:, None])
+  who = hash32(identity[:, None, :] + head[:, None])
   where = positions[:, None, None, :].astype(jnp.uint32)
   return dropout(weights, rate, key, who, where)
 
@@ -301,9 +303,9 @@ class Layer(nn.Module):
     number: Int[Array, ''] | int,
     key: UInt32[Array, ''] | None,
     places: Places,
-    firsts: Int[Array, 'r m'] | None = None,
+    cls_columns: Int[Array, 'r m'] | None = None,
   ) -> tuple[Float[Array, 'r q d'], None]:
-    """The layer at all places, or at the columns `firsts` only.
+    """The layer at all places, or at the columns `cls_columns` only.
 
     The None beside the result is what nn.scan asks for.
     """
@@ -313,21 +315,25 @@ class Layer(nn.Module):
     )
     norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
     read, at = x, places
-    if firsts is not None:
-      read = jnp.take_along_axis(x, firsts[:, :, None], axis=1)
-      at = places.at(firsts)
+    if cls_columns is not None:
+      read = jnp.take_along_axis(x, cls_columns[:, :, None], axis=1)
+      at = places.at(cls_columns)
     use = lambda kind: fold(key, 3 * number + kind)
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
 
     drop_seen = lambda w: drop_weights(
       w, s.attention_dropout, use(1), at.identity, places.positions
     )
-    visible = at.rows.owner[:, :, None] == places.rows.owner[:, None, :]
+    visible = (
+      at.rows.segment_ids[:, :, None] == places.rows.segment_ids[:, None, :]
+    )
     query = dense(s.width, 'query')(read, at.rows)
     key_value = dense(2 * s.width, 'key_value')(x, places.rows)
-    y = attention(query, apart(key_value, s.heads), visible, drop_seen)
-    y = dense(s.width, 'mix')(y, at.rows)
-    y = norm('mix_norm')(read + drop(y, 2), at.rows)
+    y = attention(
+      query, split_key_value(key_value, s.heads), visible, drop_seen
+    )
+    y = dense(s.width, 'attention_out')(y, at.rows)
+    y = norm('attention_norm')(read + drop(y, 2), at.rows)
 
     z = ACTIVATIONS[s.activation](dense(s.hidden, 'up')(y, at.rows))
     z = dense(s.width, 'down')(z, at.rows)
@@ -386,18 +392,18 @@ class Encoder(nn.Module):
     else:
       for i in range(last):
         x, _ = getattr(self, f'layer_{i}')(x, i, key, at)
-    firsts = jnp.asarray(batch['firsts']) if heads_only else None
-    x, _ = getattr(self, f'layer_{last}')(x, last, key, at, firsts)
+    cls_columns = jnp.asarray(batch['cls_columns']) if heads_only else None
+    x, _ = getattr(self, f'layer_{last}')(x, last, key, at, cls_columns)
     if not heads_only:
       return x
-    return x.reshape(-1, s.width)[batch['heads']][:, None]
+    return x.reshape(-1, s.width)[batch['cls_index']][:, None]
 
   def embed(
     self, batch: Batch, key: UInt32[Array, ''] | None, at: Places
   ) -> Float[Array, 'r t d']:
     s, rows = self.shape, at.rows
     types = batch.get('types') if s.types > 1 else None
-    types = jnp.zeros_like(rows.owner) if types is None else types
+    types = jnp.zeros_like(rows.segment_ids) if types is None else types
     x = self.word(jnp.asarray(batch['tokens']), rows)
     x = x + self.position(at.positions + s.position_offset, rows)
     x = self.norm(x + self.type(jnp.asarray(types), rows), rows)
@@ -410,8 +416,8 @@ def first_places(
   x: Float[Array, 'r t d'], batch: Batch
 ) -> Float[Array, 'b 1 d']:
   """Each example's first place of full activations."""
-  x = jnp.take_along_axis(x, batch['firsts'][:, :, None], axis=1)
-  return x.reshape(-1, x.shape[-1])[batch['heads']][:, None]
+  x = jnp.take_along_axis(x, batch['cls_columns'][:, :, None], axis=1)
+  return x.reshape(-1, x.shape[-1])[batch['cls_index']][:, None]
 
 
 def blank_batch() -> dict[str, Array]:
@@ -420,10 +426,10 @@ def blank_batch() -> dict[str, Array]:
   one = jnp.zeros((1,), jnp.int32)
   return {
     'tokens': whole,
-    'owner': whole + 1,
+    'segment_ids': whole + 1,
     'positions': jnp.arange(2, dtype=jnp.int32)[None],
-    'firsts': jnp.zeros((1, 1), jnp.int32),
-    'heads': one,
+    'cls_columns': jnp.zeros((1, 1), jnp.int32),
+    'cls_index': one,
     'example': one,
     'label': one,
     'weight': jnp.ones((1,), jnp.float32),

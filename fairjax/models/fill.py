@@ -61,7 +61,7 @@ def infill_texts(
     options,
     mask=tokenizer.token_to_id(mask),
     never=(*options.never, *special.ids(tokenizer)),
-    draft=DRAFTS[-1] if options.beams == 1 else 0,
+    draft=DRAFTS[-1] if options.num_beams == 1 else 0,
   )
   sources = generate.encode(module, tokenizer, texts)
   found = generate.generate(module, params, sources, options, slots)

@@ -96,7 +96,7 @@ class Entries(NamedTuple):
 
   slots: Int[Array, 'm']
   tokens: Int[Array, 'm t']
-  owner: Int[Array, 'm t']  # 1, or 0 on padding
+  segment_ids: Int[Array, 'm t']  # 1, or 0 on padding
   length: Int[Array, 'm']  # of what is given of the output
   least: Int[Array, 'm']
   limit: Int[Array, 'm']
@@ -107,7 +107,7 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
   """The state with texts put into slots, their sources encoded once."""
   put = lambda old, one: old.at[new.slots].set(one, mode='drop')
   run = functools.partial(module.apply, {'params': params})
-  source = run(new.tokens, new.owner, method='remember')
+  source = run(new.tokens, new.segment_ids, method='remember')
   m, (_, k, w) = new.slots.shape[0], state.tokens.shape
   start, cache = module.shape.start, state.cache
   if start is None:  # the prompt goes through the model here
@@ -129,10 +129,10 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
   if beams is not None:
     beams = jax.tree.map(put, beams, beam.blank(m, k, w))
   if draft is not None:
-    blank = speculate.blank(new.tokens, new.owner)
+    blank = speculate.blank(new.tokens, new.segment_ids)
     draft = jax.tree.map(put, draft, blank)
   if fill is not None:
-    fill = jax.tree.map(put, fill, infill.blank(new.tokens, new.owner, k))
+    fill = jax.tree.map(put, fill, infill.blank(new.tokens, new.segment_ids, k))
   return state.replace(
     tokens=put(state.tokens, jnp.repeat(first[:, None], k, axis=1)),
     length=put(state.length, new.length),
@@ -190,7 +190,7 @@ def empty(
 def ready(params: dict) -> dict:
   """`params` as steps read them fastest; to be made once for many texts."""
   if jax.default_backend() == 'cpu':
-    return jax.jit(layers.turned)(params)
+    return jax.jit(layers.transposed)(params)
   return params
 
 
@@ -251,18 +251,18 @@ class _Queue(NamedTuple):
     """`rows` for `slots`, filled up to one of three sizes."""
     size = next(s for s in (-(-b // 4), -(-b // 2), b) if s >= len(rows))
     tokens = np.zeros((size, self.width), np.int32)
-    owner = np.zeros((size, self.width), np.int32)
+    segment_ids = np.zeros((size, self.width), np.int32)
     for i, row in enumerate(rows):
       at = self.sources.offsets[row : row + 2]
       tokens[i, : at[1] - at[0]] = self.sources.flat[at[0] : at[1]]
-      owner[i, : at[1] - at[0]] = 1
+      segment_ids[i, : at[1] - at[0]] = 1
     fill = lambda a, value: np.concatenate(
       [a, np.full(size - len(rows), value)]
     ).astype(np.int32)
     return Entries(
       fill(slots, b),
       tokens,
-      owner,
+      segment_ids,
       *(fill(a[rows], 1) for a in (self.prompt, self.least, self.limit)),
     )
 
@@ -286,7 +286,7 @@ def _run(
   state = empty(
     module,
     params,
-    options.beams,
+    options.num_beams,
     bool(options.draft),
     options.mask is not None,
     b,
@@ -355,12 +355,12 @@ def _bounds(
   prompt: np.ndarray, longest: int, options: Options
 ) -> tuple[np.ndarray, np.ndarray]:
   """The least and the largest length of each output."""
-  least = np.maximum(prompt + options.min_new, options.min_length)
-  if not options.min_new:
+  least = np.maximum(prompt + options.min_new_tokens, options.min_length)
+  if not options.min_new_tokens:
     least = np.full_like(prompt, options.min_length)
   limit = np.full_like(prompt, options.max_length or longest)
-  if options.max_new:
-    limit = np.minimum(prompt + options.max_new, longest)
+  if options.max_new_tokens:
+    limit = np.minimum(prompt + options.max_new_tokens, longest)
   full = np.flatnonzero(limit <= prompt)
   if len(full):
     raise UserError(
@@ -394,7 +394,7 @@ def check_options(shape: Any, options: Options) -> None:
       f'max_length is {options.max_length}, but the model has positions for '
       f'{shape.longest} tokens; lower it'
     )
-  for name in ('forced_bos', 'forced_eos', 'mask'):
+  for name in ('forced_bos_token_id', 'forced_eos_token_id', 'mask'):
     token = getattr(options, name)
     if token is not None and not 0 <= token < shape.vocab:
       raise UserError(

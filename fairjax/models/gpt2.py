@@ -19,8 +19,8 @@ from fairjax.models import causal
 from fairjax.models.encoder import (
   ACTIVATIONS,
   Batch,
+  KeyValue,
   Places,
-  Seen,
   places,
 )
 from fairjax.models.layers import (
@@ -29,7 +29,7 @@ from fairjax.models.layers import (
   LayerNorm,
   dropout,
   fold,
-  owned,
+  mask_padding_gradient,
 )
 
 
@@ -162,8 +162,8 @@ class Layer(nn.Module):
     at: Places,
     visible: Bool[Array, 'r t k'],
     key: UInt32[Array, ''] | None = None,
-    cache: Seen | None = None,
-  ) -> tuple[Float[Array, 'r t d'], Seen | None]:
+    cache: KeyValue | None = None,
+  ) -> tuple[Float[Array, 'r t d'], KeyValue | None]:
     s, rows = self.shape, at.rows
     # What is added to the residual starts smaller the more layers there are.
     less = s.deviation * (2 * s.depth) ** -0.5
@@ -176,7 +176,7 @@ class Layer(nn.Module):
     three = dense(3 * s.width, 'attend')(norm('attend_norm')(x, rows), rows)
     rate, inner = s.attention_dropout, fold(key, 0)
     y, cache = causal.attend(three, s.heads, at, visible, rate, inner, cache)
-    x = x + drop(dense(s.width, 'mix', less)(y, rows), 1)
+    x = x + drop(dense(s.width, 'attention_out', less)(y, rows), 1)
     z = dense(s.hidden, 'up')(norm('up_norm')(x, rows), rows)
     z = dense(s.width, 'down', less)(ACTIVATIONS[s.activation](z), rows)
     return x + drop(z, 2), cache
@@ -200,11 +200,11 @@ class GPT2(nn.Module):
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'r t v']:
     at = places(batch)
-    tokens, owner = jnp.asarray(batch['tokens']), at.rows.owner
-    x, _ = self._layers(tokens, at, causal.causal(owner), dropout_key)
-    return owned(self._scores(x), owner)
+    tokens, segment_ids = jnp.asarray(batch['tokens']), at.rows.segment_ids
+    x, _ = self._layers(tokens, at, causal.causal(segment_ids), dropout_key)
+    return mask_padding_gradient(self._scores(x), segment_ids)
 
-  def remember(self, tokens: Int[Array, 'b t'], owner: Int[Array, 'b t']):
+  def remember(self, tokens: Int[Array, 'b t'], segment_ids: Int[Array, 'b t']):
     """Nothing: the prompt is in the cache."""
     return ()
 

@@ -21,11 +21,11 @@ from fairjax.models.encoder import (
 from fairjax.models.layers import (
   Dense,
   LayerNorm,
-  Rows,
+  Segments,
   dropout,
   fold,
   identities,
-  owned,
+  mask_padding_gradient,
 )
 
 # Uses of the dropout key by heads, out of the way of the layers' numbers.
@@ -55,8 +55,10 @@ class Classifier(nn.Module):
     x = encoder(batch, dropout_key, self.heads_only)
     if not self.heads_only:
       x = first_places(x, batch)
-    start = jnp.zeros_like(rows.owner)
-    identity = identities(jnp.asarray(batch['example']), rows.owner, start)
+    start = jnp.zeros_like(rows.segment_ids)
+    identity = identities(
+      jnp.asarray(batch['example']), rows.segment_ids, start
+    )
     drop = lambda x, i: dropout(
       x, s.head_dropout, fold(dropout_key, _HEAD + i), identity
     )
@@ -69,7 +71,7 @@ class Classifier(nn.Module):
     x = Dense(self.classes, deviation=s.deviation, name='classifier')(
       drop(x, 1), rows
     )
-    return owned(x[:, 0], rows.owner[:, 0])
+    return mask_padding_gradient(x[:, 0], rows.segment_ids[:, 0])
 
 
 class MaskedLM(nn.Module):
@@ -78,9 +80,9 @@ class MaskedLM(nn.Module):
   dense, activation, norm, then the word embeddings as output layer (or a
   decoder of its own where the shape says the two are not tied). With
   `heads_only` the scores at one place of each example, float32 [b, 1, v]: the
-  one that the batch's `firsts` and `heads` name (models/masked.py). Where the
-  batch says `places` (columns [r, m] of the owners `asked`), the scores there
-  and nowhere else, float32 [r, m, v].
+  one that the batch's `cls_columns` and `cls_index` name (models/masked.py).
+  Where the batch says `places` (columns [r, m] of the segments `asked`), the
+  scores there and nowhere else, float32 [r, m, v].
   """
 
   shape: Shape
@@ -98,7 +100,7 @@ class MaskedLM(nn.Module):
     encoder = Encoder(s, self.dtype, self.scan, self.remat, name='encoder')
     x = encoder(batch, dropout_key, self.heads_only)
     if 'places' in batch:
-      rows = Rows(jnp.asarray(batch['asked']), rows.count)
+      rows = Segments(jnp.asarray(batch['asked']), rows.count)
       x = jnp.take_along_axis(x, batch['places'][:, :, None], axis=1)
     x = Dense(
       s.embedding, dtype=self.dtype, deviation=s.deviation, name='dense'
@@ -108,10 +110,12 @@ class MaskedLM(nn.Module):
     x = LayerNorm(s.eps, self.dtype, name='norm')(ACTIVATIONS[kind](x), rows)
     if not s.tied:
       decoder = Dense(s.vocab, dtype=self.dtype, name='decoder')
-      return owned(decoder(x, rows).astype(jnp.float32), rows.owner)
+      return mask_padding_gradient(
+        decoder(x, rows).astype(jnp.float32), rows.segment_ids
+      )
     bias = self.param('bias', nn.initializers.zeros, (s.vocab,))
     scores = encoder.word.attend(x).astype(jnp.float32) + bias
-    return owned(scores, rows.owner)
+    return mask_padding_gradient(scores, rows.segment_ids)
 
 
 class Discriminator(nn.Module):
@@ -134,4 +138,4 @@ class Discriminator(nn.Module):
     )
     x = ACTIVATIONS[s.activation](x)
     x = Dense(1, deviation=s.deviation, name='score')(x, rows)
-    return owned(x[..., 0], rows.owner)
+    return mask_padding_gradient(x[..., 0], rows.segment_ids)

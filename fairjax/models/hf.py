@@ -147,7 +147,7 @@ def load(folder: str | os.PathLike, module: nn.Module) -> Loaded:
   weights = _modern(read_weights(folder), shape.family, bare)
   wanted = _wanted(module)
   flat, fresh, used = {}, [], set()
-  for ours, theirs, turned in names(module):
+  for ours, theirs, transposed in names(module):
     missing = [name for name in theirs if name not in weights]
     if missing:
       if bare or _needed(module, ours):
@@ -158,7 +158,9 @@ def load(folder: str | os.PathLike, module: nn.Module) -> Loaded:
       fresh.append(ours)
       continue
     used.update(theirs)
-    parts = [weights[name].T if turned else weights[name] for name in theirs]
+    parts = [
+      weights[name].T if transposed else weights[name] for name in theirs
+    ]
     value = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
     needed = wanted[re.sub(r'layer_\d+', 'layer_0', ours)].shape
     if value.shape != needed:
@@ -268,9 +270,9 @@ def to_hf(module: nn.Module, params: dict) -> Weights:
   flat = traverse_util.flatten_dict(params, sep='/')
   flat = unstack(jax.tree.map(np.asarray, flat), module.shape.depth)
   weights = {}
-  for ours, theirs, turned in names(module):
+  for ours, theirs, transposed in names(module):
     for name, part in zip(theirs, np.split(flat[ours], len(theirs), -1)):
-      weights[name] = np.ascontiguousarray(part.T if turned else part)
+      weights[name] = np.ascontiguousarray(part.T if transposed else part)
   return weights
 
 

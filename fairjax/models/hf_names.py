@@ -19,7 +19,7 @@ class Row(NamedTuple):
 
   ours: str  # path, as 'encoder/layer_0/up/kernel'
   theirs: tuple[str, ...]  # names; several are joined along our last axis
-  turned: bool  # torch keeps kernels as [out, in]
+  transposed: bool  # torch keeps kernels as [out, in]
 
 
 def _dense(ours: str, *theirs: str) -> list[Row]:
@@ -55,8 +55,10 @@ def _encoder(shape: Shape) -> list[Row]:
     self = f'{theirs}.attention.self'
     rows += _dense(f'{ours}/query', f'{self}.query')
     rows += _dense(f'{ours}/key_value', f'{self}.key', f'{self}.value')
-    rows += _dense(f'{ours}/mix', f'{theirs}.attention.output.dense')
-    rows += _norm(f'{ours}/mix_norm', f'{theirs}.attention.output.LayerNorm')
+    rows += _dense(f'{ours}/attention_out', f'{theirs}.attention.output.dense')
+    rows += _norm(
+      f'{ours}/attention_norm', f'{theirs}.attention.output.LayerNorm'
+    )
     rows += _dense(f'{ours}/up', f'{theirs}.intermediate.dense')
     rows += _dense(f'{ours}/down', f'{theirs}.output.dense')
     rows += _norm(f'{ours}/norm', f'{theirs}.output.LayerNorm')
@@ -122,8 +124,8 @@ def _bart(shape: bart.Shape) -> list[Row]:
       ours, theirs = f'{side}/layer_{i}', f'model.{side}.layers.{i}'
       parts = [f'{theirs}.self_attn.{x}_proj' for x in 'qkv']
       rows += _dense(f'{ours}/attend', *parts)
-      rows += _dense(f'{ours}/mix', f'{theirs}.self_attn.out_proj')
-      rows += _norm(f'{ours}/mix_norm', f'{theirs}.self_attn_layer_norm')
+      rows += _dense(f'{ours}/attention_out', f'{theirs}.self_attn.out_proj')
+      rows += _norm(f'{ours}/attention_norm', f'{theirs}.self_attn_layer_norm')
       rows += _dense(f'{ours}/up', f'{theirs}.fc1')
       rows += _dense(f'{ours}/down', f'{theirs}.fc2')
       rows += _norm(f'{ours}/norm', f'{theirs}.final_layer_norm')
@@ -149,12 +151,12 @@ def _gpt2(shape: gpt2.Shape) -> list[Row]:
     ours, theirs = f'layer_{i}', f'{base}h.{i}'
     rows += _norm(f'{ours}/attend_norm', f'{theirs}.ln_1')
     rows += _dense(f'{ours}/attend', f'{theirs}.attn.c_attn')
-    rows += _dense(f'{ours}/mix', f'{theirs}.attn.c_proj')
+    rows += _dense(f'{ours}/attention_out', f'{theirs}.attn.c_proj')
     rows += _norm(f'{ours}/up_norm', f'{theirs}.ln_2')
     rows += _dense(f'{ours}/up', f'{theirs}.mlp.c_fc')
     rows += _dense(f'{ours}/down', f'{theirs}.mlp.c_proj')
   # Its Conv1D keeps kernels as we do, [in, out].
-  return [row._replace(turned=False) for row in rows]
+  return [row._replace(transposed=False) for row in rows]
 
 
 # Models that are more than an encoder with a head: all their rows.
@@ -197,7 +199,7 @@ def names(module: nn.Module) -> list[Row]:
   if isinstance(module, Encoder):
     bare = lambda name: name.removeprefix(f'{module.shape.family}.')
     return [
-      Row(ours.removeprefix('encoder/'), tuple(map(bare, theirs)), turned)
-      for ours, theirs, turned in rows
+      Row(ours.removeprefix('encoder/'), tuple(map(bare, theirs)), transposed)
+      for ours, theirs, transposed in rows
     ]
   return rows

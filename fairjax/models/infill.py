@@ -42,9 +42,11 @@ class Fill:
   span: Int[Array, 'b k']  # tokens of the span that were written
 
 
-def blank(source: Int[Array, 'b t'], owner: Int[Array, 'b t'], k: int) -> Fill:
+def blank(
+  source: Int[Array, 'b t'], segment_ids: Int[Array, 'b t'], k: int
+) -> Fill:
   zeros = jnp.zeros((source.shape[0], k), jnp.int32)
-  return Fill(jnp.where(owner > 0, source, NOTHING), zeros, zeros)
+  return Fill(jnp.where(segment_ids > 0, source, NOTHING), zeros, zeros)
 
 
 def _at(fill: Fill, ahead: int) -> Int[Array, 'b k']:

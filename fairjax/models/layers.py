@@ -30,10 +30,10 @@ from fairjax.errors import UserError
 
 
 @struct.dataclass
-class Rows:
+class Segments:
   """Which example each place belongs to: 1 … count, or 0 for padding."""
 
-  owner: Int[Array, 'r t']
+  segment_ids: Int[Array, 'r t']
   count: int = struct.field(pytree_node=False)
 
 
@@ -63,17 +63,17 @@ def _gram(a: Float[Array, 'r t d']) -> Float[Array, 'r t t']:
 
 
 def _per_example(
-  pairs: Float[Array, 'r t t'], owner: Int[Array, 'r t'], count: int
+  pairs: Float[Array, 'r t t'], segment_ids: Int[Array, 'r t'], count: int
 ) -> Float[Array, 'b']:
   """Sums over the pairs of places that belong to the same example."""
-  same = owner[:, :, None] == owner[:, None, :]
+  same = segment_ids[:, :, None] == segment_ids[:, None, :]
   sums = jnp.sum(jnp.where(same, pairs, 0.0), axis=-1)
-  sums = jax.ops.segment_sum(sums.ravel(), owner.ravel(), count + 1)
+  sums = jax.ops.segment_sum(sums.ravel(), segment_ids.ravel(), count + 1)
   return sums[1:]
 
 
 @jax.custom_vjp
-def _dense(x, kernel, bias, sq, owner):
+def _dense(x, kernel, bias, sq, segment_ids):
   width = kernel.shape[0]
   y = _product(x.reshape(-1, width), kernel.astype(x.dtype), 1, 0)
   if bias is not None:
@@ -81,12 +81,18 @@ def _dense(x, kernel, bias, sq, owner):
   return y.reshape(*x.shape[:-1], -1)
 
 
-def _dense_forward(x, kernel, bias, sq, owner):
-  return _dense(x, kernel, bias, sq, owner), (x, kernel, bias, sq, owner)
+def _dense_forward(x, kernel, bias, sq, segment_ids):
+  return _dense(x, kernel, bias, sq, segment_ids), (
+    x,
+    kernel,
+    bias,
+    sq,
+    segment_ids,
+  )
 
 
 def _dense_backward(saved, g):
-  x, kernel, bias, sq, owner = saved
+  x, kernel, bias, sq, segment_ids = saved
   flat = g.reshape(-1, g.shape[-1])
   dx = _product(flat, kernel.astype(g.dtype), 1, 1).reshape(x.shape)
   dkernel = _outer(x.reshape(-1, x.shape[-1]), flat)
@@ -94,7 +100,7 @@ def _dense_backward(saved, g):
   dsq = None
   if sq is not None:
     pairs = (_gram(x) + (bias is not None)) * _gram(g)
-    dsq = _per_example(pairs, owner, sq.shape[0])
+    dsq = _per_example(pairs, segment_ids, sq.shape[0])
   return dx, dkernel, dbias, dsq, None
 
 
@@ -102,21 +108,21 @@ _dense.defvjp(_dense_forward, _dense_backward)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5,))
-def _norm(x, scale, bias, sq, owner, eps):
-  return _norm_forward(x, scale, bias, sq, owner, eps)[0]
+def _norm(x, scale, bias, sq, segment_ids, eps):
+  return _norm_forward(x, scale, bias, sq, segment_ids, eps)[0]
 
 
-def _norm_forward(x, scale, bias, sq, owner, eps):
+def _norm_forward(x, scale, bias, sq, segment_ids, eps):
   wide = x.astype(jnp.float32)
   mean = wide.mean(-1, keepdims=True)
   centred = wide - mean
   rate = lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
   y = (centred * rate * scale + bias).astype(x.dtype)
-  return y, (x, mean, rate, scale, sq, owner)
+  return y, (x, mean, rate, scale, sq, segment_ids)
 
 
 def _norm_backward(eps, saved, g):
-  x, mean, rate, scale, sq, owner = saved
+  x, mean, rate, scale, sq, segment_ids = saved
   g = g.astype(jnp.float32)
   unit = (x.astype(jnp.float32) - mean) * rate
   inner, scaled = g * scale, g * unit
@@ -130,7 +136,7 @@ def _norm_backward(eps, saved, g):
   if sq is not None:
     # ‖Σ_t v_t‖² = Σ_{t,u} v_t·v_u, for scale and bias side by side.
     pairs = _gram(jnp.concatenate([scaled, g], -1))
-    dsq = _per_example(pairs, owner, sq.shape[0])
+    dsq = _per_example(pairs, segment_ids, sq.shape[0])
   return dx.astype(x.dtype), scaled.sum(over), g.sum(over), dsq, None
 
 
@@ -138,16 +144,16 @@ _norm.defvjp(_norm_forward, _norm_backward)
 
 
 @jax.custom_vjp
-def _embed(table, ids, sq, owner):
+def _embed(table, ids, sq, segment_ids):
   return table.at[ids].get(mode='clip')
 
 
-def _embed_forward(table, ids, sq, owner):
-  return _embed(table, ids, sq, owner), (table, ids, sq, owner)
+def _embed_forward(table, ids, sq, segment_ids):
+  return _embed(table, ids, sq, segment_ids), (table, ids, sq, segment_ids)
 
 
 def _embed_backward(saved, g):
-  table, ids, sq, owner = saved
+  table, ids, sq, segment_ids = saved
   flat = g.reshape(-1, g.shape[-1])
   if table.shape[0] <= 32:  # a product is cheaper than a scatter into few rows
     chosen = jax.nn.one_hot(ids.ravel(), table.shape[0], dtype=g.dtype)
@@ -157,20 +163,20 @@ def _embed_backward(saved, g):
   dsq = None
   if sq is not None:
     pairs = jnp.where(ids[:, :, None] == ids[:, None, :], _gram(g), 0.0)
-    dsq = _per_example(pairs, owner, sq.shape[0])
+    dsq = _per_example(pairs, segment_ids, sq.shape[0])
   return dtable, None, dsq, None
 
 
 _embed.defvjp(_embed_forward, _embed_backward)
 
 
-def _probe(module: nn.Module, rows: Rows):
+def _probe(module: nn.Module, rows: Segments):
   """The layer's probe and owners where norms are asked for, else Nones."""
   if not module.has_variable('probes', 'sq'):
     if module.is_initializing() or not module.is_mutable_collection('probes'):
       return None, None
     module.put_variable('probes', 'sq', jnp.zeros(rows.count, jnp.float32))
-  return module.get_variable('probes', 'sq'), rows.owner
+  return module.get_variable('probes', 'sq'), rows.segment_ids
 
 
 def _count_call(module: nn.Module) -> None:
@@ -181,7 +187,7 @@ def _count_call(module: nn.Module) -> None:
 FEW = 128  # places
 
 
-def _few(x: Float[Array, 'r t d'], turned: Float[Array, 'f d']):
+def _few(x: Float[Array, 'r t d'], transposed: Float[Array, 'f d']):
   """x Wᵀ where x has few places, by a product that lies as W does.
 
   On a CPU a plain product of 4 to 32 places copies all of W first. Thirty
@@ -190,16 +196,16 @@ def _few(x: Float[Array, 'r t d'], turned: Float[Array, 'f d']):
   """
   r, t, d = x.shape
   if not 1 < r * t <= FEW:
-    return jnp.einsum('rtd,fd->rtf', x, turned)
+    return jnp.einsum('rtd,fd->rtf', x, transposed)
   columns = lax.optimization_barrier(x.reshape(-1, d).T)
-  return lax.optimization_barrier(turned @ columns).T.reshape(r, t, -1)
+  return lax.optimization_barrier(transposed @ columns).T.reshape(r, t, -1)
 
 
-def turned(params: dict) -> dict:
+def transposed(params: dict) -> dict:
   """`params` for steps of few places on a CPU: each W as [features, d]."""
   flat = traverse_util.flatten_dict(params)
   for path in [path for path in flat if path[-1] == 'kernel']:
-    flat[*path[:-1], 'turned'] = flat.pop(path).T
+    flat[*path[:-1], 'transposed'] = flat.pop(path).T
   return traverse_util.unflatten_dict(flat)
 
 
@@ -213,19 +219,19 @@ class Dense(nn.Module):
 
   @nn.compact
   def __call__(
-    self, x: Float[Array, 'r t d'], rows: Rows
+    self, x: Float[Array, 'r t d'], rows: Segments
   ) -> Float[Array, 'r t f']:
     normal, bias = nn.initializers.normal(self.deviation), None
-    lies_turned = self.has_variable('params', 'turned')
-    if not lies_turned:
+    is_transposed = self.has_variable('params', 'transposed')
+    if not is_transposed:
       kernel = self.param('kernel', normal, (x.shape[-1], self.features))
     if self.bias:
       bias = self.param('bias', nn.initializers.zeros, (self.features,))
     _count_call(self)
     x = x.astype(self.dtype)
-    if not lies_turned:
+    if not is_transposed:
       return _dense(x, kernel, bias, *_probe(self, rows))
-    y = _few(x, self.get_variable('params', 'turned').astype(self.dtype))
+    y = _few(x, self.get_variable('params', 'transposed').astype(self.dtype))
     return y if bias is None else y + bias.astype(self.dtype)
 
 
@@ -237,7 +243,7 @@ class LayerNorm(nn.Module):
 
   @nn.compact
   def __call__(
-    self, x: Float[Array, 'r t d'], rows: Rows
+    self, x: Float[Array, 'r t d'], rows: Segments
   ) -> Float[Array, 'r t d']:
     scale = self.param('scale', nn.initializers.ones, (x.shape[-1],))
     bias = self.param('bias', nn.initializers.zeros, (x.shape[-1],))
@@ -260,7 +266,7 @@ class Embed(nn.Module):
     self.embedding = self.param('embedding', normal, shape)
 
   def __call__(
-    self, ids: Int[Array, 'r t'], rows: Rows
+    self, ids: Int[Array, 'r t'], rows: Segments
   ) -> Float[Array, 'r t d']:
     _count_call(self)
     y = _embed(self.embedding, ids, *_probe(self, rows))
@@ -276,26 +282,31 @@ class Embed(nn.Module):
 
 
 @jax.custom_vjp
-def owned(x, owner):
+def mask_padding_gradient(x, segment_ids):
   """x itself; in the backward pass padding gives no cotangent.
 
   A model puts its output through this, so that whatever a loss does with
-  padding never reaches a parameter. `owner` covers the leading axes of x.
+  padding never reaches a parameter. `segment_ids` covers the leading axes of x.
   """
   return x
 
 
-def _owned_backward(owner, g):
-  real = owner.reshape(owner.shape + (1,) * (g.ndim - owner.ndim)) > 0
+def _mask_padding_backward(segment_ids, g):
+  real = (
+    segment_ids.reshape(segment_ids.shape + (1,) * (g.ndim - segment_ids.ndim))
+    > 0
+  )
   return jnp.where(real, g, jnp.zeros_like(g)), None
 
 
-owned.defvjp(lambda x, owner: (x, owner), _owned_backward)
+mask_padding_gradient.defvjp(
+  lambda x, segment_ids: (x, segment_ids), _mask_padding_backward
+)
 
 GOLDEN = 0x9E3779B9  # 2³² / golden ratio: spreads consecutive counters
 
 
-def mix(z: UInt32[Array, '*s']) -> UInt32[Array, '*s']:
+def hash32(z: UInt32[Array, '*s']) -> UInt32[Array, '*s']:
   """A bijective avalanche of 32 bits (Wellons' lowbias32)."""
   z = (z ^ (z >> 16)) * jnp.uint32(0x7FEB352D)
   z = (z ^ (z >> 15)) * jnp.uint32(0x846CA68B)
@@ -306,18 +317,20 @@ def fold(key: Array | None, number: int | Array) -> Array | None:
   """The key of the number-th use of `key`; None stays None."""
   if key is None:
     return None
-  return mix(key + jnp.asarray(number).astype(jnp.uint32) * jnp.uint32(GOLDEN))
+  return hash32(
+    key + jnp.asarray(number).astype(jnp.uint32) * jnp.uint32(GOLDEN)
+  )
 
 
 def identities(
   example: Int[Array, 'b'],
-  owner: Int[Array, 'r t'],
+  segment_ids: Int[Array, 'r t'],
   positions: Int[Array, 'r t'],
 ) -> UInt32[Array, 'r t']:
   """A number for each place that knows only its example and position."""
-  who = jnp.take(example, owner - 1, mode='clip').astype(jnp.uint32)
+  who = jnp.take(example, segment_ids - 1, mode='clip').astype(jnp.uint32)
   where = positions.astype(jnp.uint32) * jnp.uint32(GOLDEN)
-  return mix(mix(who) + where)
+  return hash32(hash32(who) + where)
 
 
 def dropout(
@@ -338,7 +351,7 @@ def dropout(
   if feature is None:
     feature = lax.iota(jnp.uint32, x.shape[-1])
   counter = feature * jnp.uint32(GOLDEN)
-  bits = mix(mix(identity ^ key)[..., None] + counter)
+  bits = hash32(hash32(identity ^ key)[..., None] + counter)
   keep = bits < jnp.uint32(int((1.0 - rate) * 2**32))
   return jnp.where(keep, x * (1.0 / (1.0 - rate)), jnp.zeros_like(x))
 

@@ -23,7 +23,7 @@ from jaxtyping import Array, Float, UInt32
 
 from fairjax.models import layers, words
 from fairjax.models.encoder import Batch, head_rows
-from fairjax.models.layers import LayerNorm, Rows
+from fairjax.models.layers import LayerNorm, Segments
 from fairjax.models.words import glorot
 
 
@@ -64,13 +64,13 @@ class Recurrent(nn.Module):
 
   @nn.compact
   def __call__(
-    self, x: Float[Array, 'b l z'], rows: Rows
+    self, x: Float[Array, 'b l z'], rows: Segments
   ) -> Float[Array, 'b h']:
     start = nn.initializers.orthogonal()
     kernel = self.param('kernel', start, (self.hidden, 4 * self.hidden))
     layers._count_call(self)
-    sq, owner = layers._probe(self, rows)
-    return _recur(x.astype(jnp.float32), kernel, sq, owner, self.dtype)
+    sq, segment_ids = layers._probe(self, rows)
+    return _recur(x.astype(jnp.float32), kernel, sq, segment_ids, self.dtype)
 
 
 def _product(a, b, dtype):
@@ -90,11 +90,11 @@ def _gates(z: Float[Array, 'b z']) -> tuple[Float[Array, 'b h'], ...]:
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(4,))
-def _recur(x, kernel, sq, owner, dtype):
-  return _recur_forward(x, kernel, sq, owner, dtype)[0]
+def _recur(x, kernel, sq, segment_ids, dtype):
+  return _recur_forward(x, kernel, sq, segment_ids, dtype)[0]
 
 
-def _recur_forward(x, kernel, sq, owner, dtype):
+def _recur_forward(x, kernel, sq, segment_ids, dtype):
   def step(state, x_t):
     h, c = state
     i, f, g, o = _gates(x_t + _product(h, kernel, dtype))
@@ -103,11 +103,11 @@ def _recur_forward(x, kernel, sq, owner, dtype):
 
   zero = jnp.zeros((x.shape[0], kernel.shape[0]), jnp.float32)
   (last, _), past = lax.scan(step, (zero, zero), x.swapaxes(0, 1))
-  return last, (past, kernel, sq, owner)
+  return last, (past, kernel, sq, segment_ids)
 
 
 def _recur_backward(dtype, saved, dh):
-  past, kernel, sq, owner = saved
+  past, kernel, sq, segment_ids = saved
 
   def step(state, at):
     dh, dc = state
@@ -133,7 +133,7 @@ def _recur_backward(dtype, saved, dh):
   dsq = None
   if sq is not None:
     pairs = layers._gram(h.swapaxes(0, 1)) * layers._gram(dz)
-    dsq = layers._per_example(pairs, owner, sq.shape[0])
+    dsq = layers._per_example(pairs, segment_ids, sq.shape[0])
   return dz, dkernel, dsq, None
 
 

@@ -4,8 +4,8 @@ Each chosen place is a copy of its text that is read at that place only. The
 texts lie in memory once; a copy is two numbers, its text and its place, and
 becomes tokens when its batch is filled. All copies of all texts are planned
 as one packed sweep, so copies of many texts share rows. The last layer and
-the head compute the chosen place alone: `firsts` and `heads`, by which a
-classifier reads first places, name it.
+the head compute the chosen place alone: `cls_columns` and `cls_index`, by
+which a classifier reads first places, name it.
 """
 
 import functools
@@ -85,7 +85,9 @@ def sweep(
     at = plan.place[step, real] + copies.place[copy[step, real]]
     if mask is not None:
       host['tokens'].reshape(-1)[at] = mask
-    host['firsts'].reshape(-1)[plan.heads[step, real]] = at % layout.width
+    host['cls_columns'].reshape(-1)[plan.cls_index[step, real]] = (
+      at % layout.width
+    )
     yield host, copy[step]
 
 
@@ -151,13 +153,13 @@ def _over(
   if not len(copies.text):
     return np.zeros(0)
   module = module.clone(heads_only=True)
-  place = mesh.make(Mesh(), 1)
-  params = mesh.place_everywhere(place, params)
+  device_mesh = mesh.make(Mesh(), 1)
+  params = mesh.replicate(device_mesh, params)
   parts, where = [], []
-  multiple = place.shape['data']
+  multiple = device_mesh.shape['data']
   batches = sweep(texts, copies, mask, batch, multiple, layout)
   for host, which in batches:
-    on_device = mesh.place_batch(place, host, stacked=False)
+    on_device = mesh.put_batch(device_mesh, host, stacked=False)
     # Dispatched, not waited for.
     parts.append(read(module, params, on_device, np.maximum(which, 0)))
     where.append(which)

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int, UInt32
 from fairjax.models import Model, causal
 from fairjax.models.encoder import Batch, places
 from fairjax.models.heads import Discriminator, MaskedLM
-from fairjax.models.layers import GOLDEN, fold, mix
+from fairjax.models.layers import GOLDEN, fold, hash32
 from fairjax.train.step import Loss
 
 # Uses of the dropout key, out of the way of the layers' and the heads'.
@@ -28,7 +28,7 @@ SHARED = ('word', 'position', 'type', 'norm')
 
 class Term(NamedTuple):
   losses: Float[Array, 'r m']
-  owner: Int[Array, 'r m']  # 0 where nothing is asked
+  segment_ids: Int[Array, 'r m']  # 0 where nothing is asked
   share: Float[Array, ''] | None  # what a loss counts; None: only measured
 
 
@@ -44,16 +44,16 @@ def masked(model: Model, params: Any, batch: Batch, key) -> Terms:
 
 def continued(model: Model, params: Any, batch: Batch, key) -> Terms:
   """-log p(next token), within each piece (GPT-2)."""
-  labels, owner = causal.following(batch)
+  labels, segment_ids = causal.following(batch)
   losses = causal.token_losses(model.apply(params, batch, key), labels)
-  return {'loss': Term(losses, owner, batch['share'])}
+  return {'loss': Term(losses, segment_ids, batch['share'])}
 
 
 def denoised(model: Model, params: Any, batch: Batch, key) -> Terms:
   """-log p(target token), given the corrupted source (BART)."""
   logits = model.apply(params, batch, key)
   losses = causal.token_losses(logits, batch['target'])
-  return {'loss': Term(losses, batch['target_owner'], batch['share'])}
+  return {'loss': Term(losses, batch['target_segment_ids'], batch['share'])}
 
 
 class Pair(NamedTuple):
@@ -87,7 +87,7 @@ def sample(
   batch does not matter.
   """
   token = jax.lax.iota(jnp.uint32, logits.shape[-1]) * jnp.uint32(GOLDEN)
-  bits = mix(mix(identity ^ key)[..., None] + token)
+  bits = hash32(hash32(identity ^ key)[..., None] + token)
   # 23 bits and a half: never 0 or 1, and exact in float32.
   uniform = ((bits >> 9).astype(jnp.float32) + 0.5) * 2.0**-23
   return jnp.argmax(logits - jnp.log(-jnp.log(uniform)), axis=-1)
@@ -146,13 +146,13 @@ def detected(model: Model, params: Any, batch: Batch, key) -> Terms:
   """
   logits, original, read, scores = judge(model, params, batch, key)
   losses = causal.token_losses(logits, batch['labels'])
-  wrong, owner = read != original, jnp.asarray(batch['owner'])
+  wrong, segment_ids = read != original, jnp.asarray(batch['segment_ids'])
   judged = optax.sigmoid_binary_cross_entropy(scores, wrong)
   flagged = (scores > 0).astype(jnp.float32)
-  found, alarm = (jnp.where(these, owner, 0) for these in (wrong, ~wrong))
+  found, alarm = (jnp.where(these, segment_ids, 0) for these in (wrong, ~wrong))
   return {
     'generator_loss': Term(losses, batch['asked'], batch['share']),
-    'detection_loss': Term(judged, owner, batch['judged_share']),
+    'detection_loss': Term(judged, segment_ids, batch['judged_share']),
     'found': Term(flagged, found, None),
     'false_alarms': Term(flagged, alarm, None),
   }
@@ -168,7 +168,7 @@ def loss(objective) -> Loss:
 
   def total(model, params, batch, key):
     return sum(
-      term.share * jnp.sum(jnp.where(term.owner > 0, term.losses, 0.0))
+      term.share * jnp.sum(jnp.where(term.segment_ids > 0, term.losses, 0.0))
       for term in objective(model, params, batch, key).values()
       if term.share is not None
     )
@@ -186,9 +186,11 @@ def measured(model: Model, objective) -> Model:
 
   def apply(params, batch, key=None):
     terms, b = objective(model, params, batch, key), len(batch['example'])
-    sums = lambda a, owner: causal.example_sums(a, owner, b)
-    each = [sums(t.losses, t.owner) for t in terms.values()]
-    each += [sums(jnp.ones_like(t.losses), t.owner) for t in terms.values()]
+    sums = lambda a, segment_ids: causal.example_sums(a, segment_ids, b)
+    each = [sums(t.losses, t.segment_ids) for t in terms.values()]
+    each += [
+      sums(jnp.ones_like(t.losses), t.segment_ids) for t in terms.values()
+    ]
     return jnp.stack(each, axis=-1)
 
   return model._replace(apply=apply)

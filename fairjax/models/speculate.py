@@ -51,9 +51,9 @@ def longest(rows: int) -> int:
   return most if most > 2 else 0
 
 
-def blank(source: Int[Array, 'b t'], owner: Int[Array, 'b t']) -> Draft:
+def blank(source: Int[Array, 'b t'], segment_ids: Int[Array, 'b t']) -> Draft:
   zeros = jnp.zeros_like(source[:, 0])
-  return Draft(source, owner, zeros, zeros + FIRST)
+  return Draft(source, segment_ids, zeros, zeros + FIRST)
 
 
 def align(
@@ -71,7 +71,7 @@ def align(
   near = -jnp.abs(places - draft.pointer[:, None])
   merit = agree * source.shape[1] + near
   low = jnp.iinfo(jnp.int32).min
-  return jnp.argmax(jnp.where(draft.owner > 0, merit, low), axis=1)
+  return jnp.argmax(jnp.where(draft.segment_ids > 0, merit, low), axis=1)
 
 
 def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:

@@ -40,7 +40,7 @@ class TextCNN(nn.Module):
       x = neighbours(x, KERNEL)
       x = glorot(self.filters, x, self.dtype, f'conv_{k}')(x, rows)
       x = pool(jax.nn.relu(x), size)
-      rows = rows.replace(owner=rows.owner[:, : x.shape[1]])
+      rows = rows.replace(segment_ids=rows.segment_ids[:, : x.shape[1]])
     x = x.reshape(x.shape[0], 1, -1)
     x = words.dropout(x, batch, self.shape, dropout_key)
     x = glorot(self.filters, x, self.dtype, 'dense')(x, head_rows(batch))

@@ -23,7 +23,13 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from fairjax.errors import UserError
 from fairjax.methods import project
 from fairjax.models.encoder import head_rows
-from fairjax.models.layers import Dense, Embed, Rows, identities, owned
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  Segments,
+  identities,
+  mask_padding_gradient,
+)
 from fairjax.models.layers import dropout as hashed_dropout
 from fairjax.pairs import lists
 
@@ -203,7 +209,7 @@ class Shape:
 
 def read(
   batch: Mapping[str, Any], shape: Shape, dtype: Any
-) -> tuple[Float[Array, 'b l d'], Rows]:
+) -> tuple[Float[Array, 'b l d'], Segments]:
   """The word vectors of each example, in a window of its own.
 
   Frozen vectors are no parameters; learned ones are a layer called 'embed'.
@@ -222,8 +228,10 @@ def dropout(
   key: UInt32[Array, ''] | None,
 ) -> Float[Array, 'b 1 d']:
   """Dropout of what a text became."""
-  owner = head_rows(batch).owner
-  who = identities(jnp.asarray(batch['example']), owner, jnp.zeros_like(owner))
+  segment_ids = head_rows(batch).segment_ids
+  who = identities(
+    jnp.asarray(batch['example']), segment_ids, jnp.zeros_like(segment_ids)
+  )
   return hashed_dropout(x, shape.rate, key, who)
 
 
@@ -233,7 +241,7 @@ def scores(
   """The last layer. Logits are few: float32 whatever the rest is."""
   one = head_rows(batch)
   x = glorot(shape.classes, x, jnp.float32, 'classifier')(x, one)
-  return owned(x[:, 0], one.owner[:, 0])
+  return mask_padding_gradient(x[:, 0], one.segment_ids[:, 0])
 
 
 def glorot(features: int, x: Float[Array, '*s d'], dtype: Any, name: str):
@@ -244,26 +252,26 @@ def glorot(features: int, x: Float[Array, '*s d'], dtype: Any, name: str):
 
 def unpack(
   batch: Mapping[str, Any], length: int, side: str
-) -> tuple[Int[Array, 'b l'], Rows]:
+) -> tuple[Int[Array, 'b l'], Segments]:
   """Ids of each example in a window of its own: [b, length], padded with 0.
 
   side='pre' pads and cuts at the beginning, 'post' at the end. The padding is
   part of what the model reads (nothing is masked, as in the paper's code), so
   it is owned by the example: its places count in gradient norms.
   """
-  tokens, owner, firsts, heads, example = (
+  tokens, segment_ids, cls_columns, cls_index, example = (
     jnp.asarray(batch[name])
-    for name in ('tokens', 'owner', 'firsts', 'heads', 'example')
+    for name in ('tokens', 'segment_ids', 'cls_columns', 'cls_index', 'example')
   )
-  b, width, slots = len(example), tokens.shape[1], firsts.shape[1]
-  start = heads // slots * width + firsts.ravel()[heads]
+  b, width, slots = len(example), tokens.shape[1], cls_columns.shape[1]
+  start = cls_index // slots * width + cls_columns.ravel()[cls_index]
   number = jnp.arange(1, b + 1)[:, None]
   column = jnp.arange(max(length, width) if side == 'pre' else length)
 
   def look(places):
     inside = (places >= start[:, None]) & (places < tokens.size)
     at = jnp.where(inside, places, 0)
-    mine = inside & (owner.ravel()[at] == number)
+    mine = inside & (segment_ids.ravel()[at] == number)
     return jnp.where(mine, tokens.ravel()[at], 0), mine
 
   ids, mine = look(start[:, None] + column)
@@ -271,4 +279,4 @@ def unpack(
     size = mine.sum(1)[:, None]
     ids, _ = look(start[:, None] + size - length + column[:length])
   real = jnp.where(example >= 0, number[:, 0], 0)
-  return ids, Rows(jnp.broadcast_to(real[:, None], (b, length)), b)
+  return ids, Segments(jnp.broadcast_to(real[:, None], (b, length)), b)

@@ -123,7 +123,7 @@ def options_of(config: Config, model: LanguageModel) -> Options:
   asked, made = config.generate, model.options
   if asked.task == 'fill':  # its lengths and forced tokens are for writing
     made = Options(
-      beams=made.beams,
+      num_beams=made.num_beams,
       length_penalty=made.length_penalty,
       early_stopping=made.early_stopping,
       min_span=asked.min_span,
@@ -132,11 +132,11 @@ def options_of(config: Config, model: LanguageModel) -> Options:
   over = {
     name: getattr(asked, name)
     for name in (
-      'beams',
+      'num_beams',
       'max_length',
-      'max_new',
+      'max_new_tokens',
       'min_length',
-      'no_repeat_ngram',
+      'no_repeat_ngram_size',
     )
     if getattr(asked, name) >= 0
   }
@@ -145,12 +145,12 @@ def options_of(config: Config, model: LanguageModel) -> Options:
   if asked.early_stopping:
     known = {'true': True, 'false': False, 'never': 'never'}
     over['early_stopping'] = known[asked.early_stopping]
-  if 'max_length' in over and 'max_new' not in over:
-    over['max_new'] = 0  # the one that was asked for counts
+  if 'max_length' in over and 'max_new_tokens' not in over:
+    over['max_new_tokens'] = 0  # the one that was asked for counts
   made = dataclasses.replace(made, **over)
   draft = asked.draft
   if draft < 0:  # a model that only goes on copies nothing
-    copies = made.beams == 1 and model.module.shape.family == 'bart'
+    copies = made.num_beams == 1 and model.module.shape.family == 'bart'
     draft = speculate.longest(asked.slots) if copies else 0
   made = dataclasses.replace(made, draft=draft)
   made.validate()

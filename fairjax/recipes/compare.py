@@ -154,7 +154,7 @@ def tests(config: Config, sets: dict, chances: dict) -> list[dict]:
         members,
         names,
         threshold=options.threshold,
-        level=options.level,
+        level=options.confidence_level,
         resamples=options.resamples,
         seed=config.seed,
       )

@@ -35,7 +35,7 @@ from fairjax.train.progress import Log
 MEASURES = ('auc', 'accuracy', 'dp', 'eqodd', 'eqopp1')
 
 
-class Pantry(NamedTuple):
+class Inputs(NamedTuple):
   """What all diets of a run are made from, made once."""
 
   tables: Tables  # the training table has the column `twin`
@@ -48,54 +48,54 @@ class Pantry(NamedTuple):
 
 
 def run(config: Config, folder: pathlib.Path) -> dict:
-  """config → pantry → each contender's model → tests → verdicts → report."""
+  """config → inputs → each contender's model → tests → verdicts → report."""
   log = Log(folder, config, main=mesh.is_main())
   ours = config.diet.ranking
   names = list(dict.fromkeys([ours, *config.diet.compare]))
-  pantry = stock(config, folder, log, names)
-  train, ratios = pantry.tables['train'], shares(config)
+  inputs = prepare(config, folder, log, names)
+  train, ratios = inputs.tables['train'], shares(config)
   chances, sizes, found, held = {}, {}, {}, {}
   for name in names:
     taken = diet.rows(
-      train, pantry.scores, name, ratios, config, loop.seed_list(config)
+      train, inputs.scores, name, ratios, config, loop.seed_list(config)
     )
     held[name] = in_any_order(taken)
-    own = weighed(config, pantry, taken)
+    own = with_weights(config, inputs, taken)
     sizes[name] = diet.facts(train, taken) | effective(own, taken)
     log.line(
       f'{name}: {sizes[name]["rows"]} rows, {sizes[name]["twins"]} twins'
     )
     chances[name] = predictions(config, own, taken, folder, log, name)
-    found[name] = stages.assess(config, pantry.sets, chances[name])['sets']
+    found[name] = stages.assess(config, inputs.sets, chances[name])['sets']
     if name == ours:
       notes = diet.notes(train, taken, config)
-  results = stages.assess(config, pantry.sets, chances[ours])
+  results = stages.assess(config, inputs.sets, chances[ours])
   results['diets'] = sizes
   results['compared'] = compared(found)
   results['tests'] = [
     test
     for name in names[1:]
-    for test in differences(config, pantry.sets, chances, ours, name)
+    for test in differences(config, inputs.sets, chances, ours, name)
   ]
-  results['verdicts'] = verdicts(config, pantry, results)
+  results['verdicts'] = verdicts(config, inputs, results)
   results['notes'] += notes + alike(held) + warnings(found)
   if mesh.is_main():
     for name in names[1:]:
       tables = [
         stages.prediction_table(k, t, chances[name][k])
-        for k, t in pantry.sets.items()
+        for k, t in inputs.sets.items()
       ]
       artefacts.write_table(
         folder / 'beside' / f'{name}.parquet', pd.concat(tables)
       )
   stages.publish(
     folder,
-    pantry.sets,
+    inputs.sets,
     chances[ours],
     results,
     log,
     sections(results, folder)
-    + describe.section(pantry.scores, train, config.measures.positive),
+    + describe.section(inputs.scores, train, config.measures.pos_label),
   )
   log.line(summary(results))
   return results
@@ -119,13 +119,13 @@ def alike(held: dict[str, Hashable]) -> list[str]:
   ]
 
 
-def stock(
+def prepare(
   config: Config,
   folder: pathlib.Path,
   log: Log,
   rankings: list[str],
   place: pathlib.Path | None = None,
-) -> Pantry:
+) -> Inputs:
   """Tables with twins, the model, the probe's scores, and the pools.
 
   The scores are in `place`, by default the folder. Where nobody asks for a
@@ -143,7 +143,7 @@ def stock(
   if asked.scoring.names:
     scores = scoring.probe(asked, ready, tables, place or folder, log)
   every = pd.concat([tables['train'], twins], ignore_index=True)
-  return Pantry(
+  return Inputs(
     tables,
     sets,
     ready,
@@ -169,33 +169,33 @@ def weighs(config: Config) -> bool:
   return bool(names)
 
 
-def weighed(config: Config, pantry: Pantry, taken: np.ndarray) -> Pantry:
-  """The pantry whose pools have weights [s, n], if the config asks for them.
+def with_weights(config: Config, inputs: Inputs, taken: np.ndarray) -> Inputs:
+  """The inputs whose pools have weights [s, n], if the config asks for them.
 
   Each seed's are those of the rows that it takes, and of the validation rows
   beside them.
   """
   if not weighs(config):
-    return pantry
-  valid = pantry.tables['valid']
-  pools = pantry.pool, pantry.valid
+    return inputs
+  valid = inputs.tables['valid']
+  pools = inputs.pool, inputs.valid
   weight = [np.tile(pool.weight, (len(taken), 1)) for pool in pools]
   for seed, rows in enumerate(taken):
-    table = pd.concat([pantry.every.iloc[rows], valid], ignore_index=True)
+    table = pd.concat([inputs.every.iloc[rows], valid], ignore_index=True)
     made = reweight.weights(table, config)['weight'].to_numpy()
-    weight[0][seed, rows] = pantry.pool.weight[rows] * made[: len(rows)]
+    weight[0][seed, rows] = inputs.pool.weight[rows] * made[: len(rows)]
     weight[1][seed] *= made[len(rows) :]
-  return pantry._replace(
-    pool=pantry.pool._replace(weight=weight[0]),
-    valid=pantry.valid._replace(weight=weight[1]),
+  return inputs._replace(
+    pool=inputs.pool._replace(weight=weight[0]),
+    valid=inputs.valid._replace(weight=weight[1]),
   )
 
 
-def effective(pantry: Pantry, taken: np.ndarray) -> dict:
+def effective(inputs: Inputs, taken: np.ndarray) -> dict:
   """How many rows of weight 1 the first seed's weighted rows are worth."""
-  if pantry.pool.weight.ndim == 1:
+  if inputs.pool.weight.ndim == 1:
     return {}
-  first = pantry.pool.weight[0, taken[0]]
+  first = inputs.pool.weight[0, taken[0]]
   return {'effective': round(reweight.effective(first))}
 
 
@@ -209,7 +209,7 @@ def asking(config: Config, rankings: list[str]) -> Config:
 
 def predictions(
   config: Config,
-  pantry: Pantry,
+  inputs: Inputs,
   taken: np.ndarray,
   folder: pathlib.Path,
   log: Log,
@@ -219,17 +219,17 @@ def predictions(
   """Trains on the rows `taken` [s, n] of the pool, and predicts the sets."""
   fitted = stages.train(
     config,
-    pantry.ready,
-    pantry.pool,
-    pantry.valid,
+    inputs.ready,
+    inputs.pool,
+    inputs.valid,
     folder,
     log,
     rows=taken,
     part=part,
   )
   return {
-    name: stages.probabilities(config, pantry.ready, fitted.params, table)
-    for name, table in (tables or pantry.sets).items()
+    name: stages.probabilities(config, inputs.ready, fitted.params, table)
+    for name, table in (tables or inputs.sets).items()
   }
 
 
@@ -242,7 +242,7 @@ def differences(
     members, groups = stages.membership(config, table)
     own, other = chances[ours][name], chances[theirs][name]
     if own.shape[2] == 2:
-      own, other = own[..., options.positive], other[..., options.positive]
+      own, other = own[..., options.pos_label], other[..., options.pos_label]
     lines = compare(
       table['label'].to_numpy(np.int32),
       own,
@@ -250,7 +250,7 @@ def differences(
       members,
       groups,
       threshold=options.threshold,
-      level=options.level,
+      level=options.confidence_level,
       resamples=options.resamples,
       seed=config.seed,
     )
@@ -262,7 +262,7 @@ def differences(
   return out
 
 
-def verdicts(config: Config, pantry: Pantry, results: dict) -> list[dict]:
+def verdicts(config: Config, inputs: Inputs, results: dict) -> list[dict]:
   """The paper's claims as far as the contenders speak of them."""
   ours, tests = config.diet.ranking, results['tests']
   out, sizes = [], results['diets']
@@ -277,9 +277,9 @@ def verdicts(config: Config, pantry: Pantry, results: dict) -> list[dict]:
     out += verdict.costs_little(tests, ours, 'none', aucs, config.grid.budget)
   cda = sizes[ours]['total'] / sizes[ours]['of CDA']
   out += verdict.at_most_half(ours, sizes[ours]['total'], 'cda', round(cda))
-  if config.seeds > 1 and 'ge_s' in ''.join(pantry.scores.columns):
-    agree = overlap.seeds(pantry.scores, 'ge')
-    out += verdict.seeds_agree(agree, config.measures.level)
+  if config.seeds > 1 and 'ge_s' in ''.join(inputs.scores.columns):
+    agree = overlap.seeds(inputs.scores, 'ge')
+    out += verdict.seeds_agree(agree, config.measures.confidence_level)
   return out
 
 

@@ -38,7 +38,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
   logs = token_logs(model, texts)
   total, count = likelihood.totals(logs, texts)
   options = config.measures
-  how = How(options.level, options.resamples, config.seed)
+  how = How(options.confidence_level, options.resamples, config.seed)
   results = {
     'name': config.data.path,
     'recipe': config.recipe,

@@ -70,7 +70,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     sections = [
       verdict.section(claims),
       *(figure(name, rows, folder) for name, rows in studies.items()),
-      *describe.section(scores, data['train'], config.measures.positive),
+      *describe.section(scores, data['train'], config.measures.pos_label),
       blocks.Section(
         'What these numbers do not say', blocks.bullets(page.SILENT)
       ),
@@ -85,7 +85,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
 
 def verdicts(config: Config, studies: dict) -> list[dict]:
   """The paper's claims: seeds agree, and epochs from 30 % on, and models."""
-  level, out = config.measures.level, []
+  level, out = config.measures.confidence_level, []
   if 'seeds' in studies:
     out += verdict.seeds_agree(studies['seeds'], level)
   later = [

@@ -95,7 +95,7 @@ class Text(NamedTuple):
 
   tokenizer: Tokenizer
   words: corruption.Vocabulary
-  train: rows.Rows
+  train: rows.PackedCorpus
   valid: rows.HeldOut
   corrupt: rows.Corrupt
   made_from: str  # fingerprint of the corpus and its tokens
@@ -113,12 +113,12 @@ def run(config: Config, folder: pathlib.Path) -> dict:
 
     return pretrain_size.run(config, folder)
   log = Log(folder, config, main=mesh.is_main())
-  place = mesh.make(config.mesh, config.seeds)
+  device_mesh = mesh.make(config.mesh, config.seeds)
   objective = OBJECTIVES[config.pretrain.objective]
-  text = read(config, place.shape['data'], log)
+  text = read(config, device_mesh.shape['data'], log)
   model = objective.model(config, text.words)
   ready = stages.Ready(
-    model, text.tokenizer, config.pretrain.length, text.words.size, place
+    model, text.tokenizer, config.pretrain.length, text.words.size, device_mesh
   )
   log.line(f'model {config.model}: {parameters(model):,} parameters')
   fitted = fit(config, text, ready, folder, log)
@@ -225,7 +225,7 @@ def fit(
   config: Config, text: Text, ready: stages.Ready, folder: pathlib.Path, log
 ) -> loop.Fitted:
   """The one training loop, with rows for data."""
-  place, options = ready.place, config.train
+  device_mesh, options = ready.device_mesh, config.train
   if config.pretrain.steps:
     per_epoch = math.ceil(text.train.count / options.batch)
     options = dataclasses.replace(
@@ -247,12 +247,14 @@ def fit(
       job.seeds,
       options.batch,
       text.corrupt,
-      options.accumulate,
-      place.shape['data'],
+      options.microbatches,
+      device_mesh.shape['data'],
     )
 
   def measure(job, params):
-    sums = document_sums(job.model, objective.terms, params, job.valid, place)
+    sums = document_sums(
+      job.model, objective.terms, params, job.valid, device_mesh
+    )
     return overall(objective.names, sums.sum(1), config.pretrain.weight)
 
   task = loop.Task(source, objectives.loss(objective.terms), measure)
@@ -262,20 +264,27 @@ def fit(
     folder / 'training' / made_from,
     log,
     lambda where: loop.fit(
-      ready.model, text.train, text.valid, config, where, place, log, task=task
+      ready.model,
+      text.train,
+      text.valid,
+      config,
+      where,
+      device_mesh,
+      log,
+      task=task,
     ),
   )
 
 
 def document_sums(
-  model: Model, terms: Callable, params, held: rows.HeldOut, place
+  model: Model, terms: Callable, params, held: rows.HeldOut, device_mesh
 ) -> np.ndarray:
   """Sums and counts of each term over each held-out document [s, n, 2 k]."""
-  forward = step.forward(objectives.measured(model, terms), place)
+  forward = step.forward(objectives.measured(model, terms), device_mesh)
   parts, documents = [], []
   for i in range(len(held)):
     batch, document = held[i]
-    batch = mesh.place_batch(place, batch, stacked=False)
+    batch = mesh.put_batch(device_mesh, batch, stacked=False)
     parts.append(forward(params, batch))  # dispatched, not waited for
     documents.append(document)
   found = np.concatenate([np.asarray(p, np.float64) for p in parts], axis=1)
@@ -303,9 +312,9 @@ def measure(
   """results.json: each measure with its interval over documents and seeds."""
   objective, chosen = OBJECTIVES[config.pretrain.objective], config.measures
   sums = document_sums(
-    ready.model, objective.terms, fitted.params, text.valid, ready.place
+    ready.model, objective.terms, fitted.params, text.valid, ready.device_mesh
   )
-  how = intervals.How(chosen.level, chosen.resamples, config.seed)
+  how = intervals.How(chosen.confidence_level, chosen.resamples, config.seed)
   draws = resampled(sums, how)
   weight = config.pretrain.weight
   values = overall(objective.names, sums.sum(1), weight)
@@ -362,18 +371,18 @@ def resampled(sums: np.ndarray, how: intervals.How) -> np.ndarray:
   return out
 
 
-def save(config: Config, ready: stages.Ready, params, place) -> None:
+def save(config: Config, ready: stages.Ready, params, target) -> None:
   """Folders for transformers; an ELECTRA's generator lies in its own."""
   pair = ready.model.module
   if not isinstance(pair, objectives.Pair):
-    stages.write_models(config, ready, params, place)
+    stages.write_models(config, ready, params, target)
     return
   of = lambda module: ready._replace(model=ready.model._replace(module=module))
   stages.write_models(
-    config, of(pair.discriminator), params['discriminator'], place
+    config, of(pair.discriminator), params['discriminator'], target
   )
   stages.write_models(
-    config, of(pair.generator), objectives.shared(params), place, 'generator'
+    config, of(pair.generator), objectives.shared(params), target, 'generator'
   )
 
 
@@ -385,7 +394,7 @@ def publish(config: Config, results: dict, folder, log: Log) -> None:
   found = results['sets']['held_out']
   quality = [{'measure': k, 'value': v} for k, v in found['quality'].items()]
   facts = [{'fact': k, 'value': v} for k, v in results['text'].items()]
-  level = f'{config.measures.level:.0%}'
+  level = f'{config.measures.confidence_level:.0%}'
   lead = (
     f'After {results["steps"]:,} steps, {results["model"]} has a held-out '
     f'perplexity of {tables.estimate(found["quality"]["perplexity"])} on '

@@ -62,7 +62,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
 def rehearse(config: Config, folder: pathlib.Path) -> None:
   """The same recipe on a few made sentences, at a size for any machine."""
   train, options = config.train, config.pretrain
-  parts = min(2, train.accumulate)
+  parts = min(2, train.microbatches)
   with tempfile.TemporaryDirectory() as place:
     path = pathlib.Path(place) / 'sentences.txt'
     little = dataclasses.replace(
@@ -72,7 +72,7 @@ def rehearse(config: Config, folder: pathlib.Path) -> None:
       data=dataclasses.replace(config.data, name='planted', path=str(path)),
       planted=dataclasses.replace(config.planted, rows=200, test_rows=50),
       tokens=dataclasses.replace(config.tokens, tokenizer='', vocab_size=500),
-      train=dataclasses.replace(train, batch=8, accumulate=parts),
+      train=dataclasses.replace(train, batch=8, microbatches=parts),
       pretrain=dataclasses.replace(
         options,
         dry_run=False,
@@ -106,13 +106,13 @@ def size(config: Config) -> dict[str, Any]:
   memory = program(True).compile().memory_analysis()
   activations = memory.temp_size_in_bytes
   count = pretrain.parameters(objective.model(config, words))
-  of_step = flops * train.accumulate
+  of_step = flops * train.microbatches
   seconds = of_step / (options.tflops * 1e12 * options.utilisation)
   return {
     'parameters': count,
     'state in GB (weights, kept weights, moments)': 4 * 4 * count / 1e9,
     'a micro-batch in GB (gradients and activations)': activations / 1e9,
-    'rows of a micro-batch': train.batch // train.accumulate,
+    'rows of a micro-batch': train.batch // train.microbatches,
     'tokens of a step': train.batch * options.length,
     'TFLOPs of a step': of_step / 1e12,
     'steps': options.steps,
@@ -150,7 +150,7 @@ def vocabulary(config: Config) -> corruption.Vocabulary:
 def abstract_batch(config: Config, words) -> dict:
   """Shapes of a micro-batch: made small of random tokens, then widened."""
   options = config.pretrain
-  b = config.train.batch // config.train.accumulate
+  b = config.train.batch // config.train.microbatches
   length = options.length
   draw = np.random.default_rng(0)
   flat = draw.choice(words.ordinary, 4 * length).astype(np.int32)

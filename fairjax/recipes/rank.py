@@ -32,7 +32,7 @@ from fairjax.errors import UserError
 from fairjax.methods import diet, reweight
 from fairjax.pairs import words
 from fairjax.recipes import diet as diets
-from fairjax.recipes.diet import Pantry
+from fairjax.recipes.diet import Inputs
 from fairjax.report import blocks, grid, page, tables, verdict
 from fairjax.scores import describe, overlap, table
 from fairjax.train import loop, mesh
@@ -53,27 +53,27 @@ class Cell(NamedTuple):
 
 
 def run(config: Config, folder: pathlib.Path) -> dict:
-  """config → pantry → cells → the chosen → tests → verdicts → report."""
+  """config → inputs → cells → the chosen → tests → verdicts → report."""
   every = cells(config)
   picked = pick(config.grid.cells, len(every))
   place = place_of_log(config, folder)
   log = Log(place, config, main=mesh.is_main())
   alone = scored_alone(config, folder, picked)
   able = picked if alone else range(len(every))  # whose rows can be known
-  pantry = diets.stock(
+  inputs = diets.prepare(
     only_needed(config) if alone else config,
     folder,
     log,
     list(dict.fromkeys(every[k].ranking for k in able)),
     place if alone else folder,
   )
-  measured = {**pantry.sets, **choosing(config, pantry.tables)}
-  taken = {k: rows(config, pantry, every[k]) for k in able}
-  keys = {k: key(config, pantry, measured, own) for k, own in taken.items()}
+  measured = {**inputs.sets, **choosing(config, inputs.tables)}
+  taken = {k: rows(config, inputs, every[k]) for k in able}
+  keys = {k: key(config, inputs, measured, own) for k, own in taken.items()}
   for k in picked:
     if not finished(folder, keys[k]):
       log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
-      work(config, pantry, measured, every[k], taken[k], keys[k], folder, log)
+      work(config, inputs, measured, every[k], taken[k], keys[k], folder, log)
       progress(folder, place if alone else folder, every, keys, log)
   left = [
     k
@@ -90,7 +90,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     )
     return {'cells': len(every), 'left': left}
   fair = READINGS if READINGS in measured else 'valid'
-  return merge(config, folder, pantry, fair, every, keys, log)
+  return merge(config, folder, inputs, fair, every, keys, log)
 
 
 def cells(config: Config) -> list[Cell]:
@@ -167,11 +167,11 @@ def title(cell: Cell) -> str:
   return f'{cell.ranking} a={cell.factual:g} b={cell.counterfactual:g}'
 
 
-def rows(config: Config, pantry: Pantry, cell: Cell) -> np.ndarray:
+def rows(config: Config, inputs: Inputs, cell: Cell) -> np.ndarray:
   """[s, n]: what each seed trains on."""
   return diet.rows(
-    pantry.tables['train'],
-    pantry.scores,
+    inputs.tables['train'],
+    inputs.scores,
     cell.ranking,
     (cell.factual, cell.counterfactual),
     config,
@@ -213,15 +213,15 @@ def choosing(config: Config, tables: Tables) -> Tables:
 
 
 def key(
-  config: Config, pantry: Pantry, measured: Tables, taken: np.ndarray
+  config: Config, inputs: Inputs, measured: Tables, taken: np.ndarray
 ) -> str:
   """The fingerprint of a cell: of all that its numbers depend on."""
   return artefacts.fingerprint(
     taken,
-    pantry.pool.tokens.flat,
-    pantry.pool.tokens.offsets,
-    pantry.pool.label,
-    pantry.pool.weight,
+    inputs.pool.tokens.flat,
+    inputs.pool.tokens.offsets,
+    inputs.pool.label,
+    inputs.pool.weight,
     *(
       table[[c for c in ('id', 'text', 'label', 'group') if c in table]]
       for table in measured.values()
@@ -245,10 +245,10 @@ def place_of(folder: pathlib.Path, made_from: str, kind: str) -> pathlib.Path:
   return folder / 'cells' / f'{made_from}.{kind}'
 
 
-def work(config, pantry, measured, cell, taken, made_from, folder, log) -> None:
+def work(config, inputs, measured, cell, taken, made_from, folder, log) -> None:
   """Trains and measures a cell; its weights go when its numbers are kept."""
   place = folder / 'cells' / made_from
-  own = diets.weighed(config, pantry, taken)
+  own = diets.with_weights(config, inputs, taken)
   chances = diets.predictions(
     config, own, taken, place, log, title(cell), measured
   )
@@ -260,7 +260,7 @@ def work(config, pantry, measured, cell, taken, made_from, folder, log) -> None:
       place_of(folder, made_from, 'json'),
       {
         'cell': title(cell),
-        **diet.facts(pantry.tables['train'], taken),
+        **diet.facts(inputs.tables['train'], taken),
         'sets': found,
       },
     )
@@ -298,7 +298,7 @@ def progress(folder: pathlib.Path, place, every, keys, log: Log) -> None:
 
 
 def merge(
-  config: Config, folder, pantry: Pantry, fair: str, every, keys, log: Log
+  config: Config, folder, inputs: Inputs, fair: str, every, keys, log: Log
 ) -> dict:
   """Chooses, tests and reports, when every cell is done."""
   cells = known(folder, every, keys)
@@ -314,24 +314,24 @@ def merge(
   pairs += [(name, WORST) for name in above_worst(config)]
   held = {name: keys[cell['cell']] for name, cell in contenders.items()}
   notes += diets.alike(held)
-  notes.append(twins_to_choose(pantry.tables['train']))
+  notes.append(twins_to_choose(inputs.tables['train']))
   tests = [
     test
     for one, other in pairs
-    for test in diets.differences(config, pantry.sets, chances, one, other)
+    for test in diets.differences(config, inputs.sets, chances, one, other)
   ]
   results = {
     'name': config.data.name,
     'recipe': config.recipe,
     'model': config.model,
     'seeds': loop.seed_list(config),
-    'sets': list(pantry.sets),
+    'sets': list(inputs.sets),
     'budget': config.grid.budget,
     'chosen on': fair,
     'best': grid.best(chosen, fair, 'valid'),
     'cells': cells,
     'tests': tests,
-    'verdicts': verdicts(config, pantry, contenders, cells, tests),
+    'verdicts': verdicts(config, inputs, contenders, cells, tests),
     'notes': notes,
   }
   if mesh.is_main():
@@ -340,7 +340,7 @@ def merge(
     sections = [
       *grid.sections(results | {'figure 4': changes}, cells, folder),
       *describe.section(
-        pantry.scores, pantry.tables['train'], config.measures.positive
+        inputs.scores, inputs.tables['train'], config.measures.pos_label
       ),
       blocks.Section('Paired tests', blocks.table(tables.test_rows(tests))),
       blocks.Section('Notes', blocks.bullets([*notes, *page.SILENT])),
@@ -369,11 +369,11 @@ def twins_to_choose(train: pd.DataFrame) -> str:
   )
 
 
-def verdicts(config, pantry, contenders, cells, tests) -> list[dict]:
+def verdicts(config, inputs, contenders, cells, tests) -> list[dict]:
   """The paper's claims of both experiments."""
-  ours, level = config.grid.rankings[0], config.measures.level
+  ours, level = config.grid.rankings[0], config.measures.confidence_level
   aucs = {
-    one: grid.number(contenders['none'], one, 'auc') for one in pantry.sets
+    one: grid.number(contenders['none'], one, 'auc') for one in inputs.sets
   }
   out = []
   for name in contenders:
@@ -384,8 +384,8 @@ def verdicts(config, pantry, contenders, cells, tests) -> list[dict]:
   out += verdict.costs_little(tests, ours, 'none', aucs, config.grid.budget)
   rows, cda = contenders[ours]['total'], contenders['cda']['total']
   out += verdict.at_most_half(ours, rows, 'cda', cda)
-  for one in pantry.sets:
+  for one in inputs.sets:
     out += grid.rises_faster(cells, one, level)
-  if config.seeds > 1 and table.seed_columns(pantry.scores, 'ge'):
-    out += verdict.seeds_agree(overlap.seeds(pantry.scores, 'ge'), level)
+  if config.seeds > 1 and table.seed_columns(inputs.scores, 'ge'):
+    out += verdict.seeds_agree(overlap.seeds(inputs.scores, 'ge'), level)
   return out

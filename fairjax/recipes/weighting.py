@@ -89,10 +89,10 @@ def run(config: Config, folder: pathlib.Path) -> dict:
         folder / 'rows' / f'{name}.parquet', sets, chances[name]
       )
   parts = report.sections(
-    results, by_label(tables, made), config.measures.level, folder
+    results, by_label(tables, made), config.measures.confidence_level, folder
   )
   stages.publish(folder, sets, chances[ours], results, log, parts)
-  log.line(report.summary(results, config.measures.level))
+  log.line(report.summary(results, config.measures.confidence_level))
   return results
 
 
@@ -270,7 +270,7 @@ def tests(
         members,
         groups,
         threshold=limit,
-        level=options.level,
+        level=options.confidence_level,
         resamples=options.resamples,
         seed=config.seed,
       )

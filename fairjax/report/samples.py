@@ -30,9 +30,11 @@ def _drawn(held: HeldOut, count: int) -> tuple[dict, dict]:
   return plain, held.corrupt(plain, np.random.default_rng([0, STREAM]))
 
 
-def _longest(owner: np.ndarray) -> int:
+def _longest(segment_ids: np.ndarray) -> int:
   """The piece with the most tokens of a row."""
-  return int(np.bincount(owner[owner > 0], minlength=2)[1:].argmax()) + 1
+  return (
+    int(np.bincount(segment_ids[segment_ids > 0], minlength=2)[1:].argmax()) + 1
+  )
 
 
 def _text(tokenizer, ids) -> str:
@@ -50,8 +52,8 @@ def masked(ready, params, held: HeldOut, words: Vocabulary, count: int):
   logits = jax.jit(ready.model.apply)(params, batch)
   chances, out = softmax(np.asarray(logits, np.float64), -1), []
   name = functools.partial(_name, ready.tokenizer)
-  for r, owner in enumerate(made['owner']):
-    inside = np.flatnonzero(owner == _longest(owner))[:SHOWN]
+  for r, segment_ids in enumerate(made['segment_ids']):
+    inside = np.flatnonzero(segment_ids == _longest(segment_ids))[:SHOWN]
     place = made['places'][r]
     hidden = made['tokens'][r, place] == words.mask
     shown = hidden & np.isin(place, inside) & (made['asked'][r] > 0)
@@ -73,8 +75,8 @@ def detected(ready, params, held: HeldOut, words: Vocabulary, count: int):
   judge = jax.jit(lambda p, b: objectives.judge(ready.model, p, b, None))
   judged = jax.tree.map(np.asarray, judge(params, batch))
   name, out = functools.partial(_name, ready.tokenizer), []
-  for r, owner in enumerate(made['owner']):
-    inside = np.flatnonzero(owner == _longest(owner))[:SHOWN]
+  for r, segment_ids in enumerate(made['segment_ids']):
+    inside = np.flatnonzero(segment_ids == _longest(segment_ids))[:SHOWN]
     new, old = judged.read[r, inside], judged.original[r, inside]
     chance = expit(judged.scores[r, inside])
     changed = [
@@ -112,13 +114,15 @@ def _write(ready, params, sources, options: Options) -> list[np.ndarray]:
 def denoised(ready, params, held: HeldOut, words: Vocabulary, count: int):
   """Corrupted texts and what the model makes of them (greedy)."""
   plain, made = _drawn(held, count)
-  which = [_longest(owner) for owner in plain['owner']]
+  which = [_longest(segment_ids) for segment_ids in plain['segment_ids']]
   pick = lambda rows_: [
-    tokens[owner == k]
-    for tokens, owner, k in zip(rows_['tokens'], rows_['owner'], which)
+    tokens[segment_ids == k]
+    for tokens, segment_ids, k in zip(
+      rows_['tokens'], rows_['segment_ids'], which
+    )
   ]
   read, truth = pick(made), pick(plain)
-  options = Options(max_length=ready.max_length, no_repeat_ngram=3)
+  options = Options(max_length=ready.max_length, no_repeat_ngram_size=3)
   written = _write(ready, params, read, options)
   show = functools.partial(_text, ready.tokenizer)
   return [
@@ -131,10 +135,10 @@ def continued(ready, params, held: HeldOut, words: Vocabulary, count: int):
   """Beginnings of texts and how the model goes on (greedy)."""
   plain, _ = _drawn(held, count)
   prompts = []
-  for tokens, owner in zip(plain['tokens'], plain['owner']):
-    own = tokens[owner == _longest(owner)]
+  for tokens, segment_ids in zip(plain['tokens'], plain['segment_ids']):
+    own = tokens[segment_ids == _longest(segment_ids)]
     prompts.append(own[: min(PROMPT, len(own))])
-  options = Options(max_new=WRITTEN, no_repeat_ngram=3)
+  options = Options(max_new_tokens=WRITTEN, no_repeat_ngram_size=3)
   written = _write(ready, params, prompts, options)
   show, bare = functools.partial(_text, ready.tokenizer), _bare(words)
   return [

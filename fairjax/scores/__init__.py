@@ -2,7 +2,7 @@
 
 from fairjax.registry import Entry
 
-# Each is score(seen: seen.Seen, config: Config) -> float [seeds, examples]
+# Each is score(predictions: Predictions, config: Config) -> [seeds, examples]
 SCORES: dict[str, Entry] = {
   'ge': Entry(
     'fairjax.scores.errors:ge_scores',
@@ -26,11 +26,11 @@ SCORES: dict[str, Entry] = {
   ),
   'logit_gap': Entry(
     'fairjax.scores.errors:logit_gap_scores',
-    "distance to the twin in the logit of measures.positive's class",
+    "distance to the twin in the logit of measures.pos_label's class",
   ),
   'probability_gap': Entry(
     'fairjax.scores.errors:probability_gap_scores',
-    "distance to the twin in the probability of measures.positive's class",
+    "distance to the twin in the probability of measures.pos_label's class",
   ),
   'confidence': Entry(
     'fairjax.scores.cartography:confidence_scores',

@@ -66,11 +66,11 @@ def stereotype_scores(seen, config) -> Float[np.ndarray, 's n']:
 
 
 def logit_gap_scores(seen, config) -> Float[np.ndarray, 's n']:
-  return gap(seen.logits, seen.twins, config.measures.positive)
+  return gap(seen.logits, seen.twins, config.measures.pos_label)
 
 
 def probability_gap_scores(seen, config) -> Float[np.ndarray, 's n']:
   chances = lambda logits: softmax(logits.astype(np.float64), axis=-1)
   return gap(
-    chances(seen.logits), chances(seen.twins), config.measures.positive
+    chances(seen.logits), chances(seen.twins), config.measures.pos_label
   )

@@ -24,13 +24,13 @@ from fairjax.train import loop, mesh, step
 
 
 def grand(
-  model: Model, params, pool: Pool, place, batch: int = 64, log=None
+  model: Model, params, pool: Pool, device_mesh, batch: int = 64, log=None
 ) -> Float[np.ndarray, 's n']:
   """The norms of all examples under each seed's stacked parameters."""
   check(model, params, smallest(pool))
-  norms = compiled(model, place)
+  norms = compiled(model, device_mesh)
   doing = 'gradient norms'
-  return loop.over_examples(norms, params, pool, place, batch, log, doing)
+  return loop.over_examples(norms, params, pool, device_mesh, batch, log, doing)
 
 
 def smallest(pool: Pool) -> dict:
@@ -72,14 +72,14 @@ def squares(model: Model, params, batch: dict) -> Float[jax.Array, ' b']:
 
 
 @functools.lru_cache(maxsize=8)
-def compiled(model: Model, place):
+def compiled(model: Model, device_mesh):
   """norms(stacked params, batch) -> [s, b], the same batch for all seeds."""
 
   @jax.jit
   def norms(params, batch):
     each = lambda p: jnp.sqrt(squares(model, p, batch))
-    out = mesh.over_seeds(place, each)(params)
-    return jax.lax.with_sharding_constraint(out, mesh.everywhere(place))
+    out = mesh.over_seeds(device_mesh, each)(params)
+    return jax.lax.with_sharding_constraint(out, mesh.replicated(device_mesh))
 
   return norms
 

@@ -23,7 +23,7 @@ from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.registry import find
 from fairjax.scores import SCORES, TRACKED
-from fairjax.scores.seen import Seen
+from fairjax.scores.predictions import Predictions
 from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log
 
@@ -56,7 +56,7 @@ def seed_columns(scores: pd.DataFrame, name: str) -> dict[str, str]:
   }
 
 
-def compute(config: Config, seen: Seen) -> pd.DataFrame:
+def compute(config: Config, seen: Predictions) -> pd.DataFrame:
   """The frame of `config.scoring.names`."""
   ids = list(seen.table['id'])
   columns: dict = {'id': ids}
@@ -100,7 +100,9 @@ def score(
   )
 
   def make():
-    return compute(config, Seen(config, ready, params, table, tracks, log))
+    return compute(
+      config, Predictions(config, ready, params, table, tracks, log)
+    )
 
   return _stage(folder, made_from, make, config.reuse)
 
@@ -144,7 +146,7 @@ def schedule(
   """The config of a scoring run: all its epochs, the last weights kept."""
   config = copy.copy(config)
   config.train = dataclasses.replace(
-    config.train, epochs=epochs, keep='last', patience=0, track=track
+    config.train, epochs=epochs, load_best=False, patience=0, track=track
   )
   return config
 
@@ -180,7 +182,7 @@ def probe(
   made_from = artefacts.fingerprint(
     _content(table),
     _content(tables['valid']),
-    [config.model, loop.seed_list(config), config.measures.positive],
+    [config.model, loop.seed_list(config), config.measures.pos_label],
     config.net,
     artefacts.content(config.net.glove),
     config.tokens,
@@ -202,7 +204,9 @@ def probe(
     if tracked is not None and tracked is not run:
       follow = _fit(tracked, ready, tables, folder / 'probe_epochs', log)
     tracks = {} if tracked is None else follow.tracks
-    scores = compute(config, Seen(config, ready, params, table, tracks, log))
+    scores = compute(
+      config, Predictions(config, ready, params, table, tracks, log)
+    )
     scores.attrs |= {
       'step': step,
       'at': config.scoring.at,
@@ -268,7 +272,7 @@ def _weights(config, ready, fitted, epoch, step):
     params = loop.initial(ready.model, loop.seed_list(config))
   else:
     params = checkpoint.read_weights(fitted.snapshots[step])
-  return mesh.place_state(ready.place, params, config.mesh.fsdp), step
+  return mesh.put_state(ready.device_mesh, params, config.mesh.fsdp), step
 
 
 def over_epochs(

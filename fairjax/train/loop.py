@@ -44,20 +44,20 @@ def initial(model: Model, seeds: list[int]):
 
 
 def predict(
-  model: Model, params, pool: Pool, place, batch: int = 64, log=None
+  model: Model, params, pool: Pool, device_mesh, batch: int = 64, log=None
 ) -> np.ndarray:
   """Logits [s, n, c] of every example, dropout off."""
   plain = np.ones(len(pool.label), np.float32)  # nothing is weighed here
   pool = pool._replace(weight=plain)
-  forward = step.forward(model, place)
-  return over_examples(forward, params, pool, place, batch, log)
+  forward = step.forward(model, device_mesh)
+  return over_examples(forward, params, pool, device_mesh, batch, log)
 
 
 def over_examples(
   function: Callable,
   params,
   pool: Pool,
-  place,
+  device_mesh,
   batch: int = 64,
   log=None,
   doing: str = 'predicting',
@@ -65,13 +65,13 @@ def over_examples(
   """function(params, batch) [s, b, …] of all batches, as [s, n, …] by row."""
   n = len(pool.label)
   layout = packing.layout(
-    pool.tokens.lengths, batch, rows_multiple=place.shape['data']
+    pool.tokens.lengths, batch, rows_multiple=device_mesh.shape['data']
   )
   sweep = packing.sweep(pool, np.arange(n, dtype=np.int32), layout)
   out, waiting = None, collections.deque()
   for i in range(len(sweep)):
     host = sweep[i]
-    found = function(params, mesh.place_batch(place, host, stacked=False))
+    found = function(params, mesh.put_batch(device_mesh, host, stacked=False))
     waiting.append((host['example'], found))
     while len(waiting) > (AHEAD if i + 1 < len(sweep) else 0):
       example, found = waiting.popleft()
@@ -115,7 +115,7 @@ class Job(NamedTuple):
   valid: Any
   config: Config
   folder: pathlib.Path
-  place: Any  # the device mesh
+  device_mesh: Any  # the device mesh
   log: Any
   seeds: list[int]
   snapshots: tuple[int, ...]  # steps whose weights are written to files
@@ -136,7 +136,7 @@ def fit(
   valid: Any,
   config: Config,
   folder: pathlib.Path,
-  place,
+  device_mesh,
   log,
   rows: np.ndarray | None = None,
   snapshots: tuple[int, ...] = (),
@@ -154,7 +154,16 @@ def fit(
   """
   seeds, task = seed_list(config), task or CLASSIFY
   job = Job(
-    model, train, valid, config, folder, place, log, seeds, snapshots, task
+    model,
+    train,
+    valid,
+    config,
+    folder,
+    device_mesh,
+    log,
+    seeds,
+    snapshots,
+    task,
   )
   options = config.train
   source = task.source(job, rows)
@@ -162,14 +171,14 @@ def fit(
   total = max(1, round(options.epochs * epoch))
   due = evaluation_steps(total, epoch, options.evals)
   train_step, start = step.compiled(
-    model, options, place, config.mesh.fsdp, task.loss
+    model, options, device_mesh, config.mesh.fsdp, task.loss
   )
 
   checkpoints = checkpoint.manager(folder / 'checkpoints')
   state, meta, done = begin(job, start, checkpoints)
   log.resume(done, part)
   snapshot(job, done, state['params'])
-  on_devices = mesh.place_everywhere(place, np.asarray(seeds, np.uint32))
+  on_devices = mesh.replicate(device_mesh, np.asarray(seeds, np.uint32))
   recent = [np.asarray(loss, np.float32) for loss in meta['recent']]
   todo = () if meta['ended'] else packing.stream(source, done, total)
   live = log.progress(total, done, options.batch * len(seeds))
@@ -178,7 +187,7 @@ def fit(
       moving = {'params': state['params'], 'opt': state['opt']}
       moving, loss = train_step(
         moving,
-        mesh.place_batch(place, host, stacked=True),
+        mesh.put_batch(device_mesh, host, stacked=True),
         on_devices,
         np.uint32(done),
         np.uint32(total),
@@ -186,7 +195,7 @@ def fit(
       state |= moving
       done += 1
       recent.append(loss)
-      tokens = int((host['owner'] > 0).sum())
+      tokens = int((host['segment_ids'] > 0).sum())
       live.update(done, tokens=tokens, loss=lambda: float(loss[0]))
       snapshot(job, done, state['params'])
       if options.track and done % epoch == 0:
@@ -221,14 +230,14 @@ def fit(
 
 def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
   """The batch of every step, for all seeds."""
-  seeds, accumulate = job.seeds, job.config.train.accumulate
+  seeds, accumulate = job.seeds, job.config.train.microbatches
   if rows is None:
     every = np.arange(len(job.train.label), dtype=np.int32)
     rows = np.broadcast_to(every, (len(seeds), len(every)))
   plan = packing.layout(
     job.train.tokens.lengths,
     job.config.train.batch,
-    rows_multiple=job.place.shape['data'],
+    rows_multiple=job.device_mesh.shape['data'],
     accumulate=accumulate,
     seeds=len(seeds),
   )
@@ -238,7 +247,7 @@ def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
 def classified(job: Job, params) -> dict[str, np.ndarray]:
   """The quality of a classifier on the validation rows."""
   logits = predict(
-    job.model, params, job.valid, job.place, job.config.train.batch
+    job.model, params, job.valid, job.device_mesh, job.config.train.batch
   )
   return quality(logits, job.valid)
 
@@ -255,11 +264,11 @@ def evaluation_steps(total: int, epoch: int, evals: float) -> set[int]:
 
 def begin(job: Job, start, checkpoints):
   """The state and bookkeeping at step 0, or of the newest checkpoint."""
-  place, fsdp = job.place, job.config.mesh.fsdp
-  params = mesh.place_state(place, initial(job.model, job.seeds), fsdp)
+  device_mesh, fsdp = job.device_mesh, job.config.mesh.fsdp
+  params = mesh.put_state(device_mesh, initial(job.model, job.seeds), fsdp)
   # The kept weights are a copy of their own: the step donates its buffers.
   best = jax.tree.map(lambda leaf: leaf.copy(), params)
-  opt = mesh.place_state(place, start(params), fsdp)
+  opt = mesh.put_state(device_mesh, start(params), fsdp)
   state = {'params': params, 'opt': opt, 'best': best}
   n = len(job.seeds)
   meta = {
@@ -299,15 +308,15 @@ def evaluate(
     }
     meta['history'].append(row)
     job.log.row(**row)
-  name = train.best if train.best in found else 'loss'
+  name = train.metric_for_best if train.metric_for_best in found else 'loss'
   value = -found[name] if name == 'loss' else found[name]
-  better = judge(meta, value, done, train.keep, train.patience)
+  better = judge(meta, value, done, train.load_best, train.patience)
   state['best'] = _keep(better, state['params'], state['best'])
   job.log.evaluated(done, {k: float(v.mean()) for k, v in found.items()})
 
 
 def judge(
-  meta: dict, value: np.ndarray, done: int, keep: str, patience: int
+  meta: dict, value: np.ndarray, done: int, load_best: bool, patience: int
 ) -> np.ndarray:
   """Which seeds' weights are kept now; a seed that has stopped is left."""
   better = np.zeros(len(value), bool)
@@ -318,7 +327,7 @@ def judge(
     meta['bad'][i] = 0 if gain else meta['bad'][i] + 1
     if gain:
       meta['best'][i] = float(one)
-    better[i] = gain or keep == 'last'
+    better[i] = gain or not load_best
     if better[i]:
       meta['kept'][i] = done
     meta['stopped'][i] = bool(patience and meta['bad'][i] >= patience)
@@ -355,7 +364,7 @@ def track_path(folder: pathlib.Path, epoch: int) -> pathlib.Path:
 
 def track(job: Job, epoch: int, params) -> None:
   """Writes the logits [s, n, c] of all training rows after an epoch."""
-  logits = predict(job.model, params, job.train, job.place)
+  logits = predict(job.model, params, job.train, job.device_mesh)
   if mesh.is_main():
     with atomic(track_path(job.folder, epoch)) as part:
       np.save(part, logits)

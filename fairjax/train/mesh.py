@@ -19,9 +19,9 @@ from fairjax import config as configs
 from fairjax.errors import UserError
 
 ROWS = (  # have a row axis
-  *('tokens', 'owner', 'positions', 'types', 'firsts'),
+  *('tokens', 'segment_ids', 'positions', 'types', 'cls_columns'),
   *('places', 'asked', 'labels'),  # of a masked LM
-  *('target', 'target_owner', 'target_positions'),  # of a BART
+  *('target', 'target_segment_ids', 'target_positions'),  # of a BART
 )
 FSDP_SMALLEST = 2**16  # elements; smaller parameters are replicated
 
@@ -97,7 +97,7 @@ def over_seeds(mesh: Mesh, function):
   return one_after_another
 
 
-def place_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
+def put_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
   """A host batch as global arrays: rows over `data`, seeds over `seed`."""
   front = ('seed',) if stacked else ()
 
@@ -111,7 +111,7 @@ def place_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
   return {name: put(name, array) for name, array in batch.items()}
 
 
-def place_state(mesh: Mesh, state, fsdp: bool = False):
+def put_state(mesh: Mesh, state, fsdp: bool = False):
   """Stacked parameters and optimiser state where they live."""
   return jax.tree.map(
     lambda leaf: _put(leaf, NamedSharding(mesh, spec(mesh, leaf, fsdp))), state
@@ -136,13 +136,13 @@ def spec(mesh: Mesh, leaf, fsdp: bool) -> P:
   return P('seed', *rest)
 
 
-def everywhere(mesh: Mesh) -> NamedSharding:
+def replicated(mesh: Mesh) -> NamedSharding:
   """The sharding of results that every process reads."""
   return NamedSharding(mesh, P())
 
 
-def place_everywhere(mesh: Mesh, tree):
-  return jax.tree.map(lambda leaf: _put(leaf, everywhere(mesh)), tree)
+def replicate(mesh: Mesh, tree):
+  return jax.tree.map(lambda leaf: _put(leaf, replicated(mesh)), tree)
 
 
 def to_host(tree):

@@ -10,15 +10,15 @@ import optax
 
 from fairjax.config import Train
 
-READS = (  # the options read here; runs that agree in them share a program
+STEP_OPTIONS = (  # read here; runs that agree in them share a program
   *('lr', 'optimizer', 'warmup', 'schedule', 'weight_decay'),
-  *('beta1', 'beta2', 'eps', 'clip'),
+  *('beta1', 'beta2', 'eps', 'max_grad_norm'),
 )
 
 
 def transform(train: Train) -> optax.GradientTransformation:
   """Clipping and the direction of the step, its size still to be given."""
-  clip = clip_by_norm(train.clip) if train.clip else None
+  clip = clip_by_norm(train.max_grad_norm) if train.max_grad_norm else None
   if train.optimizer == 'rmsprop':
     # As in Keras: the mean of squares starts at 0, eps outside the root.
     direction = optax.scale_by_rms(

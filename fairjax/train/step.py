@@ -69,14 +69,16 @@ def gradients(
 
 
 @functools.lru_cache(maxsize=8)
-def _compiled(model: Model, told: tuple, place, fsdp: bool, minimised: Loss):
+def _compiled(
+  model: Model, told: tuple, device_mesh, fsdp: bool, minimised: Loss
+):
   options = types.SimpleNamespace(**dict(told))  # reading another one raises
   transform = optim.transform(options)
 
   def gradient(params, batch, seed, step):
     dropout = keys.dropout(seed, step)
     return gradients(
-      model, params, batch, dropout, options.accumulate, minimised
+      model, params, batch, dropout, options.microbatches, minimised
     )
 
   def move(params, opt, grads, rate):
@@ -85,7 +87,7 @@ def _compiled(model: Model, told: tuple, place, fsdp: bool, minimised: Loss):
 
   @functools.partial(jax.jit, donate_argnums=0)
   def train_step(state, batch, seeds, step, total):
-    loss, grads = mesh.over_seeds(place, gradient)(
+    loss, grads = mesh.over_seeds(device_mesh, gradient)(
       state['params'], batch, seeds, jnp.ones_like(seeds) * step
     )
     # Stacked, as it lies: taking seeds apart here would copy the state.
@@ -93,19 +95,25 @@ def _compiled(model: Model, told: tuple, place, fsdp: bool, minimised: Loss):
       state['params'], state['opt'], grads, optim.rate(options, step, total)
     )
     new = {'params': params, 'opt': opt}
-    where = mesh.state_shardings(place, new, fsdp)
+    where = mesh.state_shardings(device_mesh, new, fsdp)
     new = jax.lax.with_sharding_constraint(new, where)
-    return new, jax.lax.with_sharding_constraint(loss, mesh.everywhere(place))
+    return new, jax.lax.with_sharding_constraint(
+      loss, mesh.replicated(device_mesh)
+    )
 
   @jax.jit
   def start(params):
-    return mesh.over_seeds(place, transform.init)(params)
+    return mesh.over_seeds(device_mesh, transform.init)(params)
 
   return train_step, start
 
 
 def compiled(
-  model: Model, train: Train, place, fsdp: bool = False, loss: Loss = CLASSES
+  model: Model,
+  train: Train,
+  device_mesh,
+  fsdp: bool = False,
+  loss: Loss = CLASSES,
 ):
   """(train_step, start): compiled once per model, mesh and what a step reads.
 
@@ -113,18 +121,21 @@ def compiled(
   the state's buffers are donated. start(params) -> optimiser state.
   """
   told = tuple(
-    (name, getattr(train, name)) for name in (*optim.READS, 'accumulate')
+    (name, getattr(train, name))
+    for name in (*optim.STEP_OPTIONS, 'microbatches')
   )
-  return _compiled(model, told, place, fsdp, loss)
+  return _compiled(model, told, device_mesh, fsdp, loss)
 
 
 @functools.lru_cache(maxsize=8)
-def forward(model: Model, place):
+def forward(model: Model, device_mesh):
   """logits(stacked params, batch) -> [s, b, c], the same batch for all."""
 
   @jax.jit
   def logits(params, batch):
-    out = mesh.over_seeds(place, lambda p: model.apply(p, batch, None))(params)
-    return jax.lax.with_sharding_constraint(out, mesh.everywhere(place))
+    out = mesh.over_seeds(device_mesh, lambda p: model.apply(p, batch, None))(
+      params
+    )
+    return jax.lax.with_sharding_constraint(out, mesh.replicated(device_mesh))
 
   return logits

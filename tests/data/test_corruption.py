@@ -41,7 +41,7 @@ def test_a_long_document_goes_on_in_the_next_row(read):
     words.last,
   )
   batch = whole(made)
-  inside = batch['tokens'][(batch['owner'] > 0)]
+  inside = batch['tokens'][(batch['segment_ids'] > 0)]
   inside = inside[~np.isin(inside, [*words.first, *words.last])]
   np.testing.assert_array_equal(
     inside, store.flat[~np.isin(store.flat, [*words.first, *words.last])]
@@ -95,17 +95,17 @@ def test_rows_are_the_documents_cut_into_pieces(first, last, closed, length):
     found[r].append(ids)
   assert found == expected
   for r, k, ids in pieces_of(batch):
-    at = batch['owner'][r] == k
+    at = batch['segment_ids'][r] == k
     np.testing.assert_array_equal(
       batch['positions'][r, at], np.arange(len(ids))
     )
     assert batch['example'][r, k - 1] == r * made.pieces + k - 1
   # All but the last row are full, but for marks without a text.
-  assert (batch['owner'][:-1] == 0).sum(1).max(initial=0) <= 4
+  assert (batch['segment_ids'][:-1] == 0).sum(1).max(initial=0) <= 4
   # Rows may be asked for in any order, and number -1 is an empty one.
   some = rows.read(made, np.array([3, -1, 0]))
   np.testing.assert_array_equal(some['tokens'][0], batch['tokens'][3])
-  assert not some['owner'][1].any() and (some['example'][1] == -1).all()
+  assert not some['segment_ids'][1].any() and (some['example'][1] == -1).all()
 
 
 def test_documents_know_their_pieces(read):
@@ -132,13 +132,15 @@ def test_micro_batches_and_devices_do_not_change_what_is_asked(read):
     np.testing.assert_array_equal(
       micro['asked'][1, k, :4] > 0, plain['asked'][0, 4 * k : 4 * k + 4] > 0
     )
-    assert not micro['owner'][1, k, 4:].any()
-  example, owner = micro['example'][1, 1], micro['owner'][1, 1]
+    assert not micro['segment_ids'][1, k, 4:].any()
+  example, segment_ids = micro['example'][1, 1], micro['segment_ids'][1, 1]
   mine = plain['example'][0].reshape(8, -1)[4:]
   np.testing.assert_array_equal(
-    example[owner[owner > 0] - 1],
+    example[segment_ids[segment_ids > 0] - 1],
     mine.ravel()[
-      plain['owner'][0, 4:][plain['owner'][0, 4:] > 0] - 1 - 4 * made.pieces
+      plain['segment_ids'][0, 4:][plain['segment_ids'][0, 4:] > 0]
+      - 1
+      - 4 * made.pieces
     ],
   )
   np.testing.assert_allclose(micro['share'][1], plain['share'][0])
@@ -150,7 +152,7 @@ def test_micro_batches_and_devices_do_not_change_what_is_asked(read):
 def test_masks_come_at_their_rates(read):
   _, words, _, made = read
   plain = whole(made)
-  able = (plain['owner'] > 0) & ~words.special[plain['tokens']]
+  able = (plain['segment_ids'] > 0) & ~words.special[plain['tokens']]
   counts = np.zeros(4)
   for seed in range(200):
     batch = corruption.masked(plain, np.random.default_rng(seed), words)
@@ -188,7 +190,7 @@ def test_whole_words_are_masked_whole(read):
       chosen = set(batch['places'][r][batch['asked'][r] > 0].tolist())
       for column in range(1, 32):
         name = tokenizer.id_to_token(int(plain['tokens'][r, column]))
-        if name.startswith('##') and plain['owner'][r, column]:
+        if name.startswith('##') and plain['segment_ids'][r, column]:
           before = plain['tokens'][r, column - 1]
           if not words.special[before]:
             assert (column in chosen) == (column - 1 in chosen)
@@ -199,8 +201,8 @@ def test_whole_words_are_masked_whole(read):
 def slow_infilled(batch, unit, first, length, mask):
   """One row, one place after another."""
   out = []
-  for ids, owner, units, begins, sizes in zip(
-    batch['tokens'], batch['owner'], unit, first, length
+  for ids, segment_ids, units, begins, sizes in zip(
+    batch['tokens'], batch['segment_ids'], unit, first, length
   ):
     n = units.max() + 1
     spans = [(a, size) for a, size in zip(begins, sizes) if size >= 0]
@@ -209,7 +211,7 @@ def slow_infilled(batch, unit, first, length, mask):
     def write(
       added,
       ids=ids,
-      owner=owner,
+      segment_ids=segment_ids,
       units=units,
       n=n,
       spans=spans,
@@ -217,7 +219,7 @@ def slow_infilled(batch, unit, first, length, mask):
     ):
       row, seen, done = [], set(), set()
       for place in range(len(ids)):
-        u, who = units[place], owner[place]
+        u, who = units[place], segment_ids[place]
         behind = u < 0 and place and units[place - 1] == n - 1
         if added and ((u >= 0 and u not in seen) or behind):
           here = n if behind else u
@@ -250,10 +252,10 @@ def test_infilling_is_the_slow_one(read, whole_word, mean):
     fast = corruption.infilled(plain, unit, first, length, words.mask)
     slow = slow_infilled(plain, unit, first, length, words.mask)
     np.testing.assert_array_equal(fast['tokens'], slow[..., 0])
-    np.testing.assert_array_equal(fast['owner'], slow[..., 1])
+    np.testing.assert_array_equal(fast['segment_ids'], slow[..., 1])
     crowded += (slow[..., 1] > 0).all(1).sum()
     for r, k, ids in pieces_of(fast):
-      at = fast['positions'][r][fast['owner'][r] == k]
+      at = fast['positions'][r][fast['segment_ids'][r] == k]
       np.testing.assert_array_equal(at, np.arange(len(ids)))
   assert crowded or mean > 1
 

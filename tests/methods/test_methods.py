@@ -7,7 +7,7 @@ from pandas.testing import assert_frame_equal
 
 from fairjax.config import Config, Method, Planted, Weighting
 from fairjax.data import planted, schema
-from fairjax.methods import METHODS, READS
+from fairjax.methods import METHODS, ON_TEST_SETS
 from fairjax.registry import find
 
 # A new method inherits every test with its defaults; these are more ways.
@@ -107,7 +107,7 @@ def test_depends_on_the_seed_alone(way, tables, second):
 def test_leaves_validation_and_tests_alone(way, tables, second):
   after = apply(way, tables, second)
   assert list(after) == list(tables)
-  if way.split()[0] in READS:
+  if way.split()[0] in ON_TEST_SETS:
     return
   assert after['test'] is tables['test']
   valid = after['valid']
@@ -117,7 +117,7 @@ def test_leaves_validation_and_tests_alone(way, tables, second):
 
 
 @pytest.mark.parametrize(
-  'way', [w for w in WAYS if w.split()[0] not in (*READS, 'reweight')]
+  'way', [w for w in WAYS if w.split()[0] not in (*ON_TEST_SETS, 'reweight')]
 )
 def test_ratio_zero_changes_nothing(way, tables, second):
   after = apply(way, tables, second, ratio=0.0)['train']

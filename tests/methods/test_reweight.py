@@ -224,7 +224,7 @@ def test_golden_four_rows():
 @pytest.mark.parametrize('estimator', ['forest', 'logistic', 'count'])
 def test_every_class_has_mean_weight_one(estimator):
   table = gendered()
-  made = weights(table, config_of(estimator=estimator, trees=20))
+  made = weights(table, config_of(estimator=estimator, n_estimators=20))
   assert made['id'].tolist() == table['id'].tolist()
   for c in (0, 1):
     rows = (table['label'] == c).to_numpy()
@@ -268,7 +268,7 @@ def test_clipping_keeps_the_class_means_and_the_order(limit):
 def test_the_method_weights_training_and_validation_only():
   table = gendered()
   tables = {'train': table[:400], 'valid': table[400:500], 'test': table[500:]}
-  config = config_of(trees=10)
+  config = config_of(n_estimators=10)
   out = reweight(tables, config)
   both = pd.concat([out['train'], out['valid']])
   for c in (0, 1):
@@ -312,7 +312,7 @@ def test_the_pattern_of_the_papers_table_1(tmp_path, estimator):
     z='terms',
     terms=str(path),
     estimator=estimator,
-    trees=10,
+    n_estimators=10,
     formula='paper',
   )
   made = weights(table, config)
@@ -373,7 +373,7 @@ def test_weighted_risk_is_the_risk_without_discrimination(estimator):
       q='0.7,0.3',
       formula='paper',
       estimator=estimator,
-      trees=10,
+      n_estimators=10,
     )
     w = weights(table, config)['weight'].to_numpy()
   ours = w * loss(y, x)
@@ -386,7 +386,7 @@ def test_weighted_risk_is_the_risk_without_discrimination(estimator):
 
 def test_two_hundred_and_fifty_folds():
   table = gendered(n=1400)
-  made = weights(table, config_of(folds=250, trees=3, depth=27))
+  made = weights(table, config_of(folds=250, n_estimators=3, max_depth=27))
   for c in (0, 1):
     assert made['weight'][table['label'] == c].mean() == pytest.approx(1)
   assert np.isfinite(made['weight']).all()
@@ -396,7 +396,7 @@ def test_a_label_that_follows_z_is_a_finite_weight_and_a_warning():
   table = gendered()
   table['label'] = table['text'].str.startswith('he').astype(int)
   table.loc[table.index[table['label'] == 1][0], 'label'] = 0
-  config = config_of(trees=20)
+  config = config_of(n_estimators=20)
   made = weights(table, config)
   assert np.isfinite(made['weight']).all()
   out = report(table, made, config)
@@ -406,7 +406,7 @@ def test_a_label_that_follows_z_is_a_finite_weight_and_a_warning():
 
 def test_the_report_adds_up():
   table = gendered()
-  config = config_of(trees=20, clip=1.5)
+  config = config_of(n_estimators=20, max_weight=1.5)
   made = weights(table, config)
   out = report(table, made, config)
   w = made['weight'].to_numpy()
@@ -488,7 +488,7 @@ def test_terms_and_identity_columns(tmp_path):
     (dict(z='identity'), 'no identity column'),
     (dict(z='terms', terms='TERMS'), 'none of the 2 identity terms'),
     (dict(folds=13), 'weighting.folds is 13 but label 0 has only 6'),
-    (dict(clip=0.9), 'weighting.clip is 0.9'),
+    (dict(max_weight=0.9), 'weighting.max_weight is 0.9'),
   ],
 )
 def test_mistakes_are_one_sentence(tmp_path, knobs, says):
@@ -503,7 +503,7 @@ def test_mistakes_are_one_sentence(tmp_path, knobs, says):
     holes=[1.0, np.nan] + [0.0] * 10,
   )
   with pytest.raises(UserError, match=says) as caught:
-    weights(table, config_of(**{'folds': 2, 'trees': 2, **knobs}))
+    weights(table, config_of(**{'folds': 2, 'n_estimators': 2, **knobs}))
   assert '\n' not in str(caught.value)
 
 

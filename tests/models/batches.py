@@ -15,11 +15,11 @@ def pack(texts, rows, width, slots, extra=0, junk=0, types=None):
   fill = lambda: rng.integers(5, 9, (rows, width)).astype(np.int32)
   batch = {
     'tokens': fill() if junk else np.zeros((rows, width), np.int32),
-    'owner': np.zeros((rows, width), np.int32),
+    'segment_ids': np.zeros((rows, width), np.int32),
     'positions': fill() if junk else np.zeros((rows, width), np.int32),
     'types': np.zeros((rows, width), np.int32),
-    'firsts': np.zeros((rows, slots), np.int32),
-    'heads': np.zeros(b, np.int32),
+    'cls_columns': np.zeros((rows, slots), np.int32),
+    'cls_index': np.zeros(b, np.int32),
     'example': np.full(b, -1, np.int32),
     'label': np.zeros(b, np.int32),
     'weight': np.zeros(b, np.float32),
@@ -31,12 +31,12 @@ def pack(texts, rows, width, slots, extra=0, junk=0, types=None):
     assert fits[row], 'the batch is too small'
     at = slice(used[row], used[row] + len(text))
     batch['tokens'][row, at] = text
-    batch['owner'][row, at] = k + 1
+    batch['segment_ids'][row, at] = k + 1
     batch['positions'][row, at] = np.arange(len(text))
     if types is not None:
       batch['types'][row, at] = types[k]
-    batch['firsts'][row, count[row]] = used[row]
-    batch['heads'][k] = row * slots + count[row]
+    batch['cls_columns'][row, count[row]] = used[row]
+    batch['cls_index'][k] = row * slots + count[row]
     batch['example'][k] = 100 + 7 * k
     batch['label'][k] = k % 2
     batch['weight'][k] = 1.0

@@ -74,14 +74,14 @@ def batch_of(sources, targets=None, packed=False, extra=0):
     # Widths at which the two sides put the same examples into a row.
     made = [pack(texts, 2, w, 4, extra) for texts, w in zip(both, (19, 18))]
     if targets is not None:
-      assert np.array_equal(made[0]['heads'], made[1]['heads'])
+      assert np.array_equal(made[0]['cls_index'], made[1]['cls_index'])
   else:
     made = [pad(each, max(map(len, each)) + 1, extra) for each in both]
   batch = made[0]
   if targets is not None:
     batch |= {
       'target': made[1]['tokens'],
-      'target_owner': made[1]['owner'],
+      'target_segment_ids': made[1]['segment_ids'],
       'target_positions': made[1]['positions'],
     }
   return batch

@@ -32,8 +32,8 @@ def both_of(module, batch):
   def loss(params):
     logits = module.apply({'params': params}, batch)
     each = causal.token_losses(logits, jnp.asarray(batch['target']))
-    owner = jnp.asarray(batch['target_owner'])
-    return causal.token_mean(each, owner), logits
+    segment_ids = jnp.asarray(batch['target_segment_ids'])
+    return causal.token_mean(each, segment_ids), logits
 
   return jax.jit(jax.value_and_grad(loss, has_aux=True))
 
@@ -42,9 +42,9 @@ def check(case, tmp_path, packed):
   module, params = seq2seq.load(case, tmp_path)
   batch = seq2seq.batch_of(*texts_of(case), packed=packed, extra=1)
   (loss, logits), gradients = both_of(module, batch)(params)
-  rows, columns = np.nonzero(batch['target_owner'])
+  rows, columns = np.nonzero(batch['target_segment_ids'])
   theirs = case['logits'][
-    batch['target_owner'][rows, columns] - 1,
+    batch['target_segment_ids'][rows, columns] - 1,
     batch['target_positions'][rows, columns],
   ]
   np.testing.assert_allclose(logits[rows, columns], theirs, atol=1e-5)
@@ -81,8 +81,8 @@ def test_cached_steps_equal_full_forward(tmp_path):
   batch = seq2seq.batch_of(sources, targets)
   run = seq2seq.runner(module, params)
   full = run('__call__', batch)
-  inputs = bart.moved(batch, module.shape.start)
-  source = run('remember', batch['tokens'], np.minimum(batch['owner'], 1))
+  inputs = bart.shift_right(batch, module.shape.start)
+  source = run('remember', batch['tokens'], np.minimum(batch['segment_ids'], 1))
   rows, width = inputs.shape
   for pieces in ([1] * width, [3, width - 3]):
     cache = module.blank_cache(rows, width + 3)
@@ -95,7 +95,7 @@ def test_cached_steps_equal_full_forward(tmp_path):
       found.append(logits)
       at += count
     found = jnp.concatenate(found, axis=1)
-    real = batch['target_owner'] > 0
+    real = batch['target_segment_ids'] > 0
     np.testing.assert_allclose(found[real], full[real], atol=1e-5)
 
 
@@ -148,11 +148,13 @@ def test_dropout_is_of_example_not_place(tmp_path):
     logits = run('__call__', batch, np.uint32(3))
     found.append([])
     for k in range(1, 5):
-      found[-1].append(np.asarray(logits)[batch['target_owner'] == k])
+      found[-1].append(np.asarray(logits)[batch['target_segment_ids'] == k])
   plain = run('__call__', batch)
   for one, two in zip(*found):
     np.testing.assert_allclose(one, two, atol=1e-5)
-  assert np.abs(found[1][3] - plain[batch['target_owner'] == 4]).max() > 0.05
+  assert (
+    np.abs(found[1][3] - plain[batch['target_segment_ids'] == 4]).max() > 0.05
+  )
 
 
 def test_bfloat16_is_within_its_rounding(tmp_path):
@@ -164,7 +166,7 @@ def test_bfloat16_is_within_its_rounding(tmp_path):
     for dtype in (jnp.float32, jnp.bfloat16)
   )
   assert rough.dtype == jnp.float32
-  real = batch['target_owner'] > 0
+  real = batch['target_segment_ids'] > 0
   gap = np.abs(exact - rough)[real]
   assert 0 < gap.max() < 16 * 2**-8 * np.abs(exact[real]).max()
 
@@ -185,11 +187,11 @@ def test_smoothed_losses_equal_torch():
 
 
 def test_example_sums_are_those_of_each_text():
-  owner = jnp.array([[1, 1, 3, 0], [2, 2, 2, 0]])
+  segment_ids = jnp.array([[1, 1, 3, 0], [2, 2, 2, 0]])
   losses = jnp.arange(8.0).reshape(2, 4)
-  sums = causal.example_sums(losses, owner, 4)
+  sums = causal.example_sums(losses, segment_ids, 4)
   np.testing.assert_allclose(sums, [1, 15, 2, 0])
-  np.testing.assert_allclose(causal.token_mean(losses, owner), 18 / 6)
+  np.testing.assert_allclose(causal.token_mean(losses, segment_ids), 18 / 6)
 
 
 def test_probes_refuse_a_tied_head(tmp_path):

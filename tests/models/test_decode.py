@@ -40,28 +40,32 @@ EOS, PROMPTS, MOST = 2, 20, 22
 CASES = {
   'greedy': {},
   'least': {'min_length': 9},
-  'forced': {'forced_bos': 0, 'forced_eos': 2, 'max_length': 12},
-  'ngram': {'no_repeat_ngram': 2, 'min_length': 15},
-  'beams': {'beams': 3},
-  'short': {'beams': 3, 'length_penalty': -0.5, 'early_stopping': True},
-  'long': {'beams': 3, 'length_penalty': 2.0, 'min_length': 6},
-  'never': {'beams': 3, 'length_penalty': 1.5, 'early_stopping': 'never'},
-  'full': {'beams': 3, 'early_stopping': True, 'forced_bos': 0},
+  'forced': {
+    'forced_bos_token_id': 0,
+    'forced_eos_token_id': 2,
+    'max_length': 12,
+  },
+  'ngram': {'no_repeat_ngram_size': 2, 'min_length': 15},
+  'beams': {'num_beams': 3},
+  'short': {'num_beams': 3, 'length_penalty': -0.5, 'early_stopping': True},
+  'long': {'num_beams': 3, 'length_penalty': 2.0, 'min_length': 6},
+  'never': {'num_beams': 3, 'length_penalty': 1.5, 'early_stopping': 'never'},
+  'full': {'num_beams': 3, 'early_stopping': True, 'forced_bos_token_id': 0},
   'all': {
-    'beams': 3,
-    'no_repeat_ngram': 2,
-    'forced_bos': 0,
-    'forced_eos': 2,
+    'num_beams': 3,
+    'no_repeat_ngram_size': 2,
+    'forced_bos_token_id': 0,
+    'forced_eos_token_id': 2,
     'max_length': 12,
   },
 }
 THEIRS = {
   'beams': 'num_beams',
-  'max_new': 'max_new_tokens',
-  'min_new': 'min_new_tokens',
-  'no_repeat_ngram': 'no_repeat_ngram_size',
-  'forced_bos': 'forced_bos_token_id',
-  'forced_eos': 'forced_eos_token_id',
+  'max_new_tokens': 'max_new_tokens',
+  'min_new_tokens': 'min_new_tokens',
+  'no_repeat_ngram_size': 'no_repeat_ngram_size',
+  'forced_bos_token_id': 'forced_bos_token_id',
+  'forced_eos_token_id': 'forced_eos_token_id',
 }
 
 
@@ -153,9 +157,9 @@ def test_bart_writes_what_transformers_writes(models, name, count):
 @pytest.mark.parametrize(
   'case',
   [
-    {'max_new': 9},
-    {'max_new': 9, 'beams': 2, 'length_penalty': 0.5},
-    {'max_new': 9, 'no_repeat_ngram': 2, 'min_new': 7},
+    {'max_new_tokens': 9},
+    {'max_new_tokens': 9, 'num_beams': 2, 'length_penalty': 0.5},
+    {'max_new_tokens': 9, 'no_repeat_ngram_size': 2, 'min_new_tokens': 7},
   ],
 )
 def test_gpt2_writes_what_transformers_writes(models, case, count):
@@ -271,7 +275,7 @@ def test_what_we_export_writes_the_same_in_transformers(
   (tmp_path / 'generation_config.json').write_text('{"num_beams": 3}')
   files.append(tmp_path / 'generation_config.json')
   hf.save(tmp_path / 'again', model.module, params, files)
-  assert build.folder_options(tmp_path / 'again').beams == 3
+  assert build.folder_options(tmp_path / 'again').num_beams == 3
 
 
 @needs_torch
@@ -279,7 +283,7 @@ def test_what_we_export_writes_the_same_in_transformers(
 def test_slots_company_and_order_do_not_matter(models, beams):
   _, module, params = models['bart']
   texts = prompts(9, seed=1, high=20)
-  options = Options(max_length=MOST, beams=beams)
+  options = Options(max_length=MOST, num_beams=beams)
   whole = rows_of(
     generate.generate(module, params, ragged(texts), options, slots=4)
   )
@@ -290,12 +294,14 @@ def test_slots_company_and_order_do_not_matter(models, beams):
 
 
 @needs_torch
-@pytest.mark.parametrize('options', [{}, {'no_repeat_ngram': 2, 'least': 12}])
+@pytest.mark.parametrize(
+  'options', [{}, {'no_repeat_ngram_size': 2, 'least': 12}]
+)
 def test_speculation_writes_the_greedy_text(models, options):
   _, module, params = models['bart']
   options = Options(
     max_length=MOST,
-    no_repeat_ngram=options.get('no_repeat_ngram', 0),
+    no_repeat_ngram_size=options.get('no_repeat_ngram_size', 0),
     min_length=options.get('least', 0),
   )
   texts = prompts(8, seed=2)
@@ -395,9 +401,9 @@ def test_buckets_keep_every_row_and_fill_slots():
     ({}, [[5], [5, 77, 5]], 'text 1 has the token 77, but the model knows 41'),
     ({'max_length': 99}, [[5]], 'max_length is 99, but'),
     ({'max_length': 1}, [[5]], 'text 0 has 1 tokens, which leaves no room'),
-    ({'forced_bos': 50}, [[5]], 'forced_bos is 50'),
-    ({'beams': 0}, [[5]], 'beams is 0'),
-    ({'beams': 2, 'draft': 3}, [[5]], 'draft is 3 and beams 2'),
+    ({'forced_bos_token_id': 50}, [[5]], 'forced_bos_token_id is 50'),
+    ({'num_beams': 0}, [[5]], 'num_beams is 0'),
+    ({'num_beams': 2, 'draft': 3}, [[5]], 'draft is 3 and num_beams 2'),
     ({'early_stopping': 'soon'}, [[5]], "early_stopping is 'soon'"),
     ({'min_length': -1}, [[5]], 'min_length is -1'),
   ],
@@ -420,7 +426,11 @@ def test_texts_to_texts(tmp_path):
   words = data_tokens.train_tokenizer(['the nurse and the car'], 41)
   texts = ['the car', 'a nurse and her']
   run = functools.partial(
-    generate.generate_texts, module, params, words, options=Options(max_new=5)
+    generate.generate_texts,
+    module,
+    params,
+    words,
+    options=Options(max_new_tokens=5),
   )
   written, found = run(texts)
   assert len(written) == 2 and found.written == sum(

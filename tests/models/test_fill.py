@@ -114,7 +114,12 @@ def test_a_bart_fills_and_copies(make, beams):
   module, params = random_model('bart', tokenizer)
   texts = [text.replace('<mask>', mask) for text in MASKED]
   found = fill.infill_texts(
-    module, params, tokenizer, texts, Options(max_span=5, beams=beams), slots=2
+    module,
+    params,
+    tokenizer,
+    texts,
+    Options(max_span=5, num_beams=beams),
+    slots=2,
   )
   strip = make is byte_level
   for text, out, spans in zip(texts, found.texts, found.spans):

@@ -36,15 +36,15 @@ def test_frozen_parity(case, model):
   @jax.value_and_grad
   def loss(params):
     logits = module.apply({'params': params}, batch)
-    labels, owner = causal.following(batch)
-    return causal.token_mean(causal.token_losses(logits, labels), owner)
+    labels, segment_ids = causal.following(batch)
+    return causal.token_mean(causal.token_losses(logits, labels), segment_ids)
 
   found, gradients = loss(params)
   np.testing.assert_allclose(found, case['loss'], atol=1e-5)
   logits = seq2seq.runner(module, params)('__call__', batch)
-  rows, columns = np.nonzero(batch['owner'])
+  rows, columns = np.nonzero(batch['segment_ids'])
   theirs = case['logits'][
-    batch['owner'][rows, columns] - 1, batch['positions'][rows, columns]
+    batch['segment_ids'][rows, columns] - 1, batch['positions'][rows, columns]
   ]
   np.testing.assert_allclose(logits[rows, columns], theirs, atol=1e-5)
   names = hf.to_hf(module, gradients)
@@ -74,7 +74,7 @@ def test_cached_steps_equal_full_forward(case, model):
     )
     found.append(logits)
     at += count
-  real = batch['owner'] > 0
+  real = batch['segment_ids'] > 0
   np.testing.assert_allclose(
     jnp.concatenate(found, axis=1)[real], full[real], atol=1e-5
   )
@@ -87,7 +87,7 @@ def test_bfloat16_is_within_its_rounding(case, model):
     seq2seq.runner(module.clone(dtype=dtype), params)('__call__', batch)
     for dtype in (jnp.float32, jnp.bfloat16)
   )
-  gap = np.abs(exact - rough)[batch['owner'] > 0]
+  gap = np.abs(exact - rough)[batch['segment_ids'] > 0]
   assert 0 < gap.max() < 16 * 2**-8 * np.abs(exact).max()
 
 

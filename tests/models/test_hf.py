@@ -73,15 +73,15 @@ def loss_of(head, logits, batch, labels):
     b = len(labels)
     log_p = jax.nn.log_softmax(logits[:b])
     return -jnp.mean(log_p[jnp.arange(b), labels])
-  owner, positions = batch['owner'], batch['positions']
-  there = labels[owner - 1, positions]
+  segment_ids, positions = batch['segment_ids'], batch['positions']
+  there = labels[segment_ids - 1, positions]
   if head == 'MaskedLM':
-    real = (owner > 0) & (there >= 0)
+    real = (segment_ids > 0) & (there >= 0)
     picked = jnp.take_along_axis(
       jax.nn.log_softmax(logits), jnp.maximum(there, 0)[..., None], -1
     )
     return -jnp.sum(jnp.where(real, picked[..., 0], 0)) / jnp.sum(real)
-  real = owner > 0
+  real = segment_ids > 0
   each = jnp.logaddexp(0, logits) - there * logits
   return jnp.sum(jnp.where(real, each, 0)) / jnp.sum(real)
 
@@ -113,10 +113,10 @@ def check(case, family, head, tmp_path, packed, scan):
   if head == 'SequenceClassification':
     ours, theirs = logits[: len(texts)], case['logits']
   else:
-    rows, columns = np.nonzero(batch['owner'])
+    rows, columns = np.nonzero(batch['segment_ids'])
     ours = logits[rows, columns]
     theirs = case['logits'][
-      batch['owner'][rows, columns] - 1, batch['positions'][rows, columns]
+      batch['segment_ids'][rows, columns] - 1, batch['positions'][rows, columns]
     ]
   np.testing.assert_allclose(ours, theirs, atol=1e-5, rtol=1e-5)
   np.testing.assert_allclose(loss, case['loss'], atol=1e-5)
@@ -204,7 +204,7 @@ def test_minilm_embeddings(minilm):
   x = jax.jit(module.apply)({'params': loaded.params}, batch)
   net = transformers.AutoModel.from_pretrained(minilm).eval()
   for k, text in enumerate(texts):
-    mine = x[batch['owner'] == k + 1].mean(0)
+    mine = x[batch['segment_ids'] == k + 1].mean(0)
     with torch.no_grad():
       ids = torch.tensor(text[None]).long()
       theirs = net(input_ids=ids).last_hidden_state[0].mean(0).numpy()

@@ -120,7 +120,7 @@ def test_greedy_infilling_is_that_of_a_slow_twin(model, least):
   [
     {'length_penalty': 0.0},
     {'length_penalty': 3.0},
-    {'length_penalty': 2.0, 'early_stopping': True, 'beams': 2},
+    {'length_penalty': 2.0, 'early_stopping': True, 'num_beams': 2},
   ],
 )
 def test_beams_are_those_of_transformers_under_the_same_rule(likely, rules):
@@ -128,7 +128,7 @@ def test_beams_are_those_of_transformers_under_the_same_rule(likely, rules):
 
   net, module, params = likely
   texts = sources(24, seed=len(rules) + 1, high=9, kinds=6, share=0.4)
-  options = dataclasses.replace(ASK, **({'beams': 3} | rules))
+  options = dataclasses.replace(ASK, **({'num_beams': 3} | rules))
   found = generate.generate(module, params, ragged(texts), options, 4)
   for text, ours in zip(texts, rows_of(found)):
     source = merge(text.tolist())
@@ -136,7 +136,7 @@ def test_beams_are_those_of_transformers_under_the_same_rule(likely, rules):
       out = net.generate(
         input_ids=torch.tensor([source]),
         do_sample=False,
-        num_beams=options.beams,
+        num_beams=options.num_beams,
         max_length=32,
         length_penalty=options.length_penalty,
         early_stopping=options.early_stopping,
@@ -160,7 +160,7 @@ def test_padding_and_company_change_no_text(likely, beams):
     body[rng.integers(0, 7, 2) * 2] = MASK
     texts.append(np.array([BOS, *body, EOS], np.int32))
   options = dataclasses.replace(
-    ASK, beams=beams, length_penalty=2.0, early_stopping=beams > 1
+    ASK, num_beams=beams, length_penalty=2.0, early_stopping=beams > 1
   )
   run = lambda texts: rows_of(
     generate.generate(module, params, ragged(texts), options, 16)
@@ -179,7 +179,7 @@ def test_all_but_the_masks_is_copied(model, beams, least):
   texts = sources(60, seed=10 * beams + least, high=14)
   draft = 7 if beams == 1 else 0
   options = dataclasses.replace(
-    ASK, beams=beams, min_span=least, max_span=3, draft=draft
+    ASK, num_beams=beams, min_span=least, max_span=3, draft=draft
   )
   found = generate.generate(module, params, ragged(texts), options, 16)
   lengths = set()
@@ -219,8 +219,12 @@ def test_masks_side_by_side_are_one():
       r'text 0 may grow to 43 tokens with 2',
     ),
     ({'max_span': 1, 'min_span': 2}, [[EOS]], r'max_span is 1; 1 and min_span'),
-    ({'forced_bos': 0}, [[EOS]], 'forced_bos is 0, but infilling copies'),
-    ({'no_repeat_ngram': 3}, [[EOS]], 'no_repeat_ngram is 3, but'),
+    (
+      {'forced_bos_token_id': 0},
+      [[EOS]],
+      'forced_bos_token_id is 0, but infilling copies',
+    ),
+    ({'no_repeat_ngram_size': 3}, [[EOS]], 'no_repeat_ngram_size is 3, but'),
     ({'mask': 77}, [[EOS]], 'mask is 77, which is none of the 41'),
   ],
 )

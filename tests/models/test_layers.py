@@ -111,9 +111,9 @@ def test_padding_never_reaches_a_parameter():
     def gradient(garbage, module=module, params=params):
       def loss(p):
         out = module.apply({'params': p}, PACKED)
-        owner = jnp.asarray(PACKED['owner'])
-        if out.ndim == 2 and out.shape == owner.shape:
-          real = owner > 0
+        segment_ids = jnp.asarray(PACKED['segment_ids'])
+        if out.ndim == 2 and out.shape == segment_ids.shape:
+          real = segment_ids > 0
         else:
           real = (jnp.asarray(PACKED['example']) >= 0)[:, None]
         return jnp.sum(jnp.where(real, out**2, garbage * out))
@@ -195,9 +195,9 @@ def test_probes_add_nothing_to_a_plain_step():
 def test_dropout_share_scale_and_independence():
   ones = jnp.ones((40, 50, 64))
   example = jnp.arange(40, dtype=jnp.int32)
-  owner = jnp.broadcast_to(jnp.arange(1, 41)[:, None], (40, 50))
+  segment_ids = jnp.broadcast_to(jnp.arange(1, 41)[:, None], (40, 50))
   positions = jnp.broadcast_to(jnp.arange(50), (40, 50))
-  identity = layers.identities(example, owner, positions)
+  identity = layers.identities(example, segment_ids, positions)
   one = layers.dropout(ones, 0.1, jnp.uint32(1), identity)
   two = layers.dropout(ones, 0.1, jnp.uint32(2), identity)
   zero, other = one == 0, two == 0
@@ -216,13 +216,15 @@ def test_dropout_share_scale_and_independence():
 def test_turned_kernels_give_the_same(places):
   module = layers.Dense(7)
   x = jax.random.normal(jax.random.key(0), (1, places, 3))
-  rows = layers.Rows(jnp.ones((1, places), jnp.int32), 1)
+  rows = layers.Segments(jnp.ones((1, places), jnp.int32), 1)
   params = module.init(jax.random.key(1), x, rows)['params']
   params['bias'] = jnp.arange(7.0)
   slow = x @ params['kernel'] + params['bias']
-  turned = layers.turned(params)
-  assert set(turned) == {'turned', 'bias'} and turned['turned'].shape == (7, 3)
-  for p in (params, turned):
+  transposed = layers.transposed(params)
+  assert set(transposed) == {'transposed', 'bias'} and transposed[
+    'transposed'
+  ].shape == (7, 3)
+  for p in (params, transposed):
     run = jax.jit(module.apply)
     np.testing.assert_allclose(run({'params': p}, x, rows), slow, atol=1e-6)
   table = layers.Embed(11, 3)

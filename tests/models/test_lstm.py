@@ -80,7 +80,7 @@ def test_the_recurrence_is_torchs():
     draw(hidden, 4 * hidden),
   )
   bias, target = draw(4 * hidden), draw(b, hidden)
-  rows = layers.Rows(jnp.ones((b, length), jnp.int32), b)
+  rows = layers.Segments(jnp.ones((b, length), jnp.int32), b)
 
   def ours(inputs, kernel, bias, x):
     last = Recurrent(hidden).apply(

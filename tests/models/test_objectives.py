@@ -204,7 +204,7 @@ def test_denoising_loss_is_that_of_transformers(read, tmp_path):
     tmp_path / 'm', model.module, params, 'BartForConditionalGeneration'
   )
   ids, mask = unpacked(batch, ('tokens', 0))
-  targets = [i for _, _, i in pieces_of(batch, 'target', 'target_owner')]
+  targets = [i for _, _, i in pieces_of(batch, 'target', 'target_segment_ids')]
   with torch.no_grad():
     theirs = twin(
       *map(torch.tensor, (ids, mask)),

@@ -125,8 +125,10 @@ def test_windows_hold_one_example_each(side, length):
       expect = np.pad(kept, (0, length - len(kept)))
     np.testing.assert_array_equal(ids[k], expect)
   assert not ids[5:].any()
-  owner = np.where(batch['example'] >= 0, np.arange(1, 8), 0)
-  np.testing.assert_array_equal(rows.owner, np.tile(owner[:, None], length))
+  segment_ids = np.where(batch['example'] >= 0, np.arange(1, 8), 0)
+  np.testing.assert_array_equal(
+    rows.segment_ids, np.tile(segment_ids[:, None], length)
+  )
 
 
 def config_of(model='lstm', **net):

@@ -135,16 +135,16 @@ def test_weights_are_given_once():
 
 
 @pytest.fixture(scope='module')
-def pantry(tmp_path_factory):
-  folder = tmp_path_factory.mktemp('pantry')
+def inputs(tmp_path_factory):
+  folder = tmp_path_factory.mktemp('inputs')
   with Log(folder) as log:
-    return diets.stock(SMALL, folder, log, ['healthy_random'])
+    return diets.prepare(SMALL, folder, log, ['healthy_random'])
 
 
-def taken_of(pantry, **options):
+def taken_of(inputs, **options):
   return diet.rows(
-    pantry.tables['train'],
-    pantry.scores,
+    inputs.tables['train'],
+    inputs.scores,
     'healthy_random',
     (0.6, 0.3),
     dataclasses.replace(SMALL, diet=Diet(**options)),
@@ -152,31 +152,31 @@ def taken_of(pantry, **options):
   )
 
 
-def test_weights_are_those_of_each_seeds_diet(pantry):
+def test_weights_are_those_of_each_seeds_diet(inputs):
   """Against reweight on the table that a seed trains on."""
-  taken = taken_of(pantry)
-  made = diets.weighed(SMALL, pantry, taken)
+  taken = taken_of(inputs)
+  made = diets.with_weights(SMALL, inputs, taken)
   assert made.pool.weight.shape == (2, 2 * 96)
   for seed in (0, 1):
-    table = pantry.every.iloc[taken[seed]]
+    table = inputs.every.iloc[taken[seed]]
     assert table['id'].is_unique
-    expect = reweight({'train': table, 'valid': pantry.tables['valid']}, SMALL)
+    expect = reweight({'train': table, 'valid': inputs.tables['valid']}, SMALL)
     for pool, split in (
       (made.pool.weight[seed, taken[seed]], 'train'),
       (made.valid.weight[seed], 'valid'),
     ):
       np.testing.assert_allclose(pool, expect[split]['weight'], rtol=1e-6)
   assert (made.pool.weight[0] != made.pool.weight[1]).any()
-  assert diets.weighed(of('none'), pantry, taken) is pantry
-  drawn = diets.weighed(SMALL, pantry, taken_of(pantry, replacement=True))
+  assert diets.with_weights(of('none'), inputs, taken) is inputs
+  drawn = diets.with_weights(SMALL, inputs, taken_of(inputs, replacement=True))
   assert (drawn.pool.weight > 0).all()
 
 
 @pytest.mark.parametrize('accumulate', (1, 2))
-def test_each_seed_reads_its_own_weights(pantry, accumulate):
+def test_each_seed_reads_its_own_weights(inputs, accumulate):
   """The weight of every place of every batch, one by one."""
-  taken = taken_of(pantry)
-  pool = diets.weighed(SMALL, pantry, taken).pool
+  taken = taken_of(inputs)
+  pool = diets.with_weights(SMALL, inputs, taken).pool
   plan = batches.layout(pool.tokens.lengths, 16, 1, accumulate, 2)
   source = batches.Batches(pool, taken, [0, 1], plan, accumulate)
   for step in range(2 * source.steps_per_epoch):
@@ -188,18 +188,18 @@ def test_each_seed_reads_its_own_weights(pantry, accumulate):
         assert weight == expect
 
 
-def test_the_diets_losses_are_weighted(pantry, tmp_path):
+def test_the_diets_losses_are_weighted(inputs, tmp_path):
   """A weight of 2 for one class in validation, against a loss by hand."""
-  taken = taken_of(pantry)
-  own = diets.weighed(SMALL, pantry, taken)
+  taken = taken_of(inputs)
+  own = diets.with_weights(SMALL, inputs, taken)
   seen = []
-  for one, name in ((pantry, 'plain'), (own, 'weighed')):
+  for one, name in ((inputs, 'plain'), (own, 'weighed')):
     with Log(tmp_path / name) as log:
       fitted = stages.train(
         SMALL, one.ready, one.pool, one.valid, tmp_path, log, taken
       )
     logits = loop.predict(
-      one.ready.model, fitted.params, one.valid, one.ready.place
+      one.ready.model, fitted.params, one.valid, one.ready.device_mesh
     ).astype(float)
     chance = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
     rows = np.arange(len(one.valid.label))
@@ -219,12 +219,12 @@ def test_a_weighted_diet_from_end_to_end(tmp_path):
   assert 'effective' in (tmp_path / 'report.html').read_text()
 
 
-def test_a_grid_knows_its_weights(pantry):
+def test_a_grid_knows_its_weights(inputs):
   """Other weights are other cells."""
   config = dataclasses.replace(SMALL, grid=Grid(rankings=('healthy_random',)))
-  taken = taken_of(pantry)
+  taken = taken_of(inputs)
   keys = {
-    rank.key(one, pantry, pantry.sets, taken)
+    rank.key(one, inputs, inputs.sets, taken)
     for one in (
       config,
       dataclasses.replace(config, method=Method()),

@@ -128,11 +128,11 @@ def test_a_killed_grid_goes_on_where_it_was(whole, tmp_path, monkeypatch):
   results, _ = whole
   ran, work = [], rank.work
 
-  def killed(config, pantry, measured, cell, *rest):
+  def killed(config, inputs, measured, cell, *rest):
     if len(ran) == 2:
       raise KeyboardInterrupt
     ran.append(cell)
-    work(config, pantry, measured, cell, *rest)
+    work(config, inputs, measured, cell, *rest)
 
   monkeypatch.setattr(rank, 'work', killed)
   with pytest.raises(KeyboardInterrupt):
@@ -141,9 +141,9 @@ def test_a_killed_grid_goes_on_where_it_was(whole, tmp_path, monkeypatch):
   assert len(first) == 2
   count = []
 
-  def counted(config, pantry, measured, cell, *rest):
+  def counted(config, inputs, measured, cell, *rest):
     count.append(cell)
-    work(config, pantry, measured, cell, *rest)
+    work(config, inputs, measured, cell, *rest)
 
   monkeypatch.setattr(rank, 'work', counted)
   again = rank.run(GRID, tmp_path)
@@ -180,9 +180,9 @@ def test_cells_alone_make_the_scores_they_need(whole, tmp_path, monkeypatch):
   assert not (tmp_path / 'processes' / '1-2' / 'scores.parquet').exists()
   ran, work = [], rank.work
 
-  def counted(config, pantry, measured, cell, *rest):
+  def counted(config, inputs, measured, cell, *rest):
     ran.append(cell.ranking)
-    work(config, pantry, measured, cell, *rest)
+    work(config, inputs, measured, cell, *rest)
 
   monkeypatch.setattr(rank, 'work', counted)
   assert plain(rank.run(GRID, tmp_path)) == plain(results)

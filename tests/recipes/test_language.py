@@ -194,7 +194,7 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys):
   for name, given in texts.items():
     given = list(given)
     wanted, found = decoding.generate_texts(
-      *model[:3], given, Options(max_length=12, forced_eos=3)
+      *model[:3], given, Options(max_length=12, forced_eos_token_id=3)
     )
     pairs = pd.read_parquet(out / 'pairs' / f'{name}.parquet')
     assert pairs['source'].tolist() == given
@@ -365,29 +365,29 @@ def test_the_config_goes_over_the_folder(tmp_path):
   assert found == Options(
     max_length=14,
     min_length=6,
-    beams=3,
+    num_beams=3,
     length_penalty=2.0,
     early_stopping=True,
-    no_repeat_ngram=2,
-    forced_bos=0,
-    forced_eos=2,
+    no_repeat_ngram_size=2,
+    forced_bos_token_id=0,
+    forced_eos_token_id=2,
   )
   config.generate = c.Generate(
-    beams=1,
-    no_repeat_ngram=0,
+    num_beams=1,
+    no_repeat_ngram_size=0,
     length_penalty='0.5',
     early_stopping='never',
     slots=4,
   )
   found = written.options_of(config, model)
-  assert (found.beams, found.no_repeat_ngram) == (1, 0)
+  assert (found.num_beams, found.no_repeat_ngram_size) == (1, 0)
   assert (found.length_penalty, found.early_stopping) == (0.5, 'never')
   assert found.draft == 8 and found.min_length == 6
   config.generate.slots = 32  # which compute as long as they read
   assert written.options_of(config, model).draft == 0
   config.generate.task = 'fill'
   found = written.options_of(config, model)
-  assert found.forced_bos is None and found.max_length == 0
+  assert found.forced_bos_token_id is None and found.max_length == 0
   for said, sentence in (
     ({'do_sample': True}, 'sets do_sample to True, which is not known here'),
     ({'repetition_penalty': 1.3}, r'sets repetition_penalty to 1\.3'),

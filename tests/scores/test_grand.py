@@ -84,12 +84,12 @@ def slow(model: Model, params, pool: Pool) -> np.ndarray:
   tokens[real] = pool.tokens.flat
   rows = {
     'tokens': tokens[:, None],
-    'owner': real.astype(np.int32)[:, None],
+    'segment_ids': real.astype(np.int32)[:, None],
     'positions': np.broadcast_to(
       np.arange(longest, dtype=np.int32), (n, 1, longest)
     ),
-    'firsts': np.zeros((n, 1, 1), np.int32),
-    'heads': np.zeros((n, 1), np.int32),
+    'cls_columns': np.zeros((n, 1, 1), np.int32),
+    'cls_index': np.zeros((n, 1), np.int32),
     'example': np.arange(n, dtype=np.int32)[:, None],
     'label': pool.label[:, None],
   }
@@ -124,7 +124,7 @@ def test_however_a_batch_is_laid_out(name):
   pool, layout, share = LAYOUTS[name]
   batch = packing.sweep(pool, np.array([1, 2, 3, 0], np.int32), layout)[0]
   batch = jax.tree.map(np.asarray, batch)
-  assert (batch['owner'] > 0).mean() == pytest.approx(share)
+  assert (batch['segment_ids'] > 0).mean() == pytest.approx(share)
   model = classifier()
   params = loop.initial(model, [0, 1])
   expect = slow(model, params, pool)
@@ -189,8 +189,10 @@ class Linear(nn.Module):
 
   @nn.compact
   def __call__(self, batch, dropout_key=None):
-    rows = layers.Rows(batch['owner'], batch['heads'].shape[0])
-    x = jnp.where((batch['owner'] > 0)[..., None], jnp.array([3.0, 4.0]), 0.0)
+    rows = layers.Segments(batch['segment_ids'], batch['cls_index'].shape[0])
+    x = jnp.where(
+      (batch['segment_ids'] > 0)[..., None], jnp.array([3.0, 4.0]), 0.0
+    )
     y = layers.Dense(2, deviation=0.0)(x, rows)
     return y.reshape(-1, 2)[: rows.count] if y.shape[1] == 1 else y[:, 0]
 

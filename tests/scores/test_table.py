@@ -14,7 +14,7 @@ from fairjax.data import planted
 from fairjax.errors import UserError
 from fairjax.models import Model, encoder, heads
 from fairjax.scores import SCORES, describe, errors, forgetting, table
-from fairjax.scores.seen import Seen
+from fairjax.scores.predictions import Predictions
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -139,7 +139,7 @@ def test_the_step_scored_is_the_step_asked_for(world, tmp_path):
   values = {name: scores['el2n'].to_numpy() for name, scores in at.items()}
   # Step 0: the model before any training.
   params = loop.initial(ready.model, [3, 4])
-  seen = Seen(make_config(), ready, params, tables['train'])
+  seen = Predictions(make_config(), ready, params, tables['train'])
   first = errors.el2n(seen.logits, seen.label).mean(0)
   np.testing.assert_allclose(values['start'], first, rtol=1e-6)
   np.testing.assert_allclose(values['epoch 0'], first, rtol=1e-6)
@@ -172,7 +172,7 @@ def test_twins_with_the_same_ids_are_not_run(world, monkeypatch):
   rows = tables['train'].head(4).copy()
   rows['twin'] = ['  ' + text for text in rows['text']]
   params = loop.initial(ready.model, [3])
-  seen = Seen(make_config(), ready, params, rows)
+  seen = Predictions(make_config(), ready, params, rows)
   assert seen.logits.shape == (1, 4, 2)
   monkeypatch.setattr(loop, 'predict', None)
   np.testing.assert_array_equal(errors.ge(seen.logits, seen.twins), 0)

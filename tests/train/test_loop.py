@@ -162,12 +162,12 @@ def test_sharded_parameters_give_the_same_numbers(whole, tmp_path, monkeypatch):
 def test_micro_batches_add_up_to_the_batch(tmp_path):
   """Without dropout nothing but rounding may differ."""
   one = fit(tmp_path / 'one', model=PLAIN)
-  two = fit(tmp_path / 'two', config(accumulate=2), model=PLAIN)
+  two = fit(tmp_path / 'two', config(microbatches=2), model=PLAIN)
   assert_same(one.params, two.params, atol=2e-5)
 
 
 def test_early_stopping_keeps_the_best(tmp_path):
-  options = config(lr=0.5, epochs=10.0, patience=2, clip=0.0)
+  options = config(lr=0.5, epochs=10.0, patience=2, max_grad_norm=0.0)
   stopped = fit(tmp_path, options, model=FLAT)
   for i, seed in enumerate((3, 4)):
     best, bad = {'loss': np.inf}, 0
@@ -184,10 +184,12 @@ def test_a_snapshot_is_the_step_asked_for(tmp_path):
   found = fit(tmp_path, snapshots=(0, 3), model=FLAT)
   zero = checkpoint.read_weights(found.snapshots[0])
   assert_same(zero, loop.initial(FLAT, [3, 4]))
-  short = fit(tmp_path / 'short', config(epochs=0.6, keep='last'), model=FLAT)
+  short = fit(
+    tmp_path / 'short', config(epochs=0.6, load_best=False), model=FLAT
+  )
   assert short.steps == 3
   # The first three steps of a run are those of any run with the same rates.
-  constant = config(schedule='constant', keep='last')
+  constant = config(schedule='constant', load_best=False)
   long = fit(tmp_path / 'long', constant, snapshots=(3,), model=FLAT)
   constant.train.epochs = 0.6
   brief = fit(tmp_path / 'brief', constant, model=FLAT)
@@ -204,8 +206,13 @@ def test_tracking_predicts_the_training_rows_after_each_epoch(tmp_path):
 def test_runs_that_take_the_same_steps_share_their_program():
   place = jax.make_mesh((1, 1), ('seed', 'data'), devices=jax.devices()[:1])
   program = lambda **train: step.compiled(MODEL, Train(**train), place)
-  assert program(epochs=1.0) is program(epochs=2.0, keep='last', track=True)
-  for other in ({'clip': 0.5}, {'accumulate': 2}, {'lr': 1.0}, {'warmup': 0.1}):
+  assert program(epochs=1.0) is program(epochs=2.0, load_best=False, track=True)
+  for other in (
+    {'max_grad_norm': 0.5},
+    {'microbatches': 2},
+    {'lr': 1.0},
+    {'warmup': 0.1},
+  ):
     assert program() is not program(**other), other
 
 

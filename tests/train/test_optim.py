@@ -29,7 +29,7 @@ def test_adamw_with_linear_decay_and_clipping_is_torchs(decay):
   rng = np.random.default_rng(0)
   start = rng.normal(size=(3, 2)).astype('f4')
   grads = rng.normal(size=(10, 3, 2)).astype('f4') * 2
-  train = Train(lr=0.01, warmup=0.2, weight_decay=decay, clip=1.0)
+  train = Train(lr=0.01, warmup=0.2, weight_decay=decay, max_grad_norm=1.0)
   ours = run(train, grads, start, 10)
   leaf = torch.nn.Parameter(torch.tensor(start))
   adam = torch.optim.AdamW([leaf], lr=0.01, eps=1e-8, weight_decay=decay)
@@ -46,7 +46,9 @@ def test_adamw_with_linear_decay_and_clipping_is_torchs(decay):
 def test_rmsprop_is_the_written_formula():
   rng = np.random.default_rng(1)
   grads = rng.normal(size=(5, 4)).astype('f4')
-  train = Train(lr=0.01, optimizer='rmsprop', schedule='constant', clip=0.0)
+  train = Train(
+    lr=0.01, optimizer='rmsprop', schedule='constant', max_grad_norm=0.0
+  )
   ours = run(train, grads, np.zeros(4, 'f4'), 5)
   mean, x = np.zeros(4), np.zeros(4)
   for grad, expected in zip(grads, ours):
@@ -56,7 +58,7 @@ def test_rmsprop_is_the_written_formula():
 
 
 def test_biases_do_not_decay():
-  train = Train(weight_decay=0.5, clip=0.0)
+  train = Train(weight_decay=0.5, max_grad_norm=0.0)
   transform = optim.transform(train)
   params = {'kernel': jnp.ones((2, 2)), 'bias': jnp.ones(2)}
   zero = {'kernel': jnp.zeros((2, 2)), 'bias': jnp.zeros(2)}

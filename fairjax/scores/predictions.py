@@ -19,7 +19,7 @@ from fairjax.train import loop
 from fairjax.train.progress import Log
 
 
-class Seen:
+class Predictions:
   """What a scoring model says of a table; a part is made when asked for.
 
   Dropout is off throughout. `tracks` are the logits after each epoch of a run
@@ -46,7 +46,7 @@ class Seen:
   def _predict(self, pool) -> np.ndarray:
     ready, batch = self.ready, self.config.train.batch
     return loop.predict(
-      ready.model, self.params, pool, ready.place, batch, self.log
+      ready.model, self.params, pool, ready.device_mesh, batch, self.log
     )
 
   @functools.cached_property
@@ -80,7 +80,7 @@ class Seen:
     """Norms of the examples' gradients over all parameters."""
     ready, batch = self.ready, self.config.train.batch
     return grand(
-      ready.model, self.params, self.pool, ready.place, batch, self.log
+      ready.model, self.params, self.pool, ready.device_mesh, batch, self.log
     )
 
   @functools.cached_property
