@@ -1,13 +1,15 @@
 """Artefacts: what a stage leaves in the run's folder, whole or not at all.
 
-A stage writes one file (or folder) and beside it `NAME.made.json` with the
-fingerprint of everything it was computed from. A stage whose artefact is there
-with the same fingerprint is not run again: this is how runs resume and how two
-configs share work.
+A stage writes one file (or folder) and beside it its seal, `NAME.made.json`:
+the identity of everything it was made from, and a checksum of each file. A
+stage whose artefact is there, of the same identity and undamaged, is not run
+again: this is how runs resume and how two configs share work. A damaged or
+missing artefact is one that is not there.
 """
 
 import contextlib
 import dataclasses
+import errno
 import functools
 import hashlib
 import json
@@ -23,12 +25,30 @@ import pandas as pd
 
 from fairjax.errors import UserError
 
+FORMAT = 2  # of what is written; another one is made again
+
+# What to do where a file cannot be written, by the system's reason.
+REMEDIES = {
+  errno.ENOSPC: 'free some space and run the same command again',
+  errno.EDQUOT: 'free some of your quota and run the same command again',
+  errno.EACCES: 'choose a folder that you may write, with --workdir',
+  errno.EPERM: 'choose a folder that you may write, with --workdir',
+  errno.EROFS: 'choose a folder that you may write, with --workdir',
+  errno.ENOTDIR: 'a part of that path is a file; choose another --workdir',
+  errno.ENAMETOOLONG: 'choose a shorter name with --workdir',
+}
+
 
 def cache_folder() -> pathlib.Path:
   """Where everything that can be made again is kept between runs."""
-  return pathlib.Path(
-    os.environ.get('FAIRJAX_CACHE', '~/.cache/fairjax')
-  ).expanduser()
+  folder = os.environ.get('FAIRJAX_CACHE') or '~/.cache/fairjax'
+  return pathlib.Path(folder).expanduser()
+
+
+def cannot_write(path: str | os.PathLike, error: OSError) -> UserError:
+  """The sentence for a file that the system refuses to write."""
+  remedy = REMEDIES.get(error.errno, 'choose another folder with --workdir')
+  return UserError(f'cannot write {path}: {error.strerror or error}; {remedy}')
 
 
 @contextlib.contextmanager
@@ -46,10 +66,7 @@ def atomic(path: str | os.PathLike) -> Iterator[pathlib.Path]:
       shutil.rmtree(path)
     os.replace(part, path)
   except OSError as error:
-    raise UserError(
-      f'cannot write {path}: {error.strerror or error}; free some space or '
-      'choose another folder with --workdir'
-    ) from error
+    raise cannot_write(path, error) from error
   finally:
     if part.is_dir():
       shutil.rmtree(part, ignore_errors=True)
@@ -128,48 +145,121 @@ def fingerprint(*parts: Any) -> str:
   return digest.hexdigest()[:16]
 
 
-@functools.lru_cache(64)
-def _content(path: str, size: int, changed: int) -> str:
+@functools.lru_cache(4096)
+def _sha256(path: str, size: int, changed: int) -> str:
   with open(path, 'rb') as file:
     return hashlib.file_digest(file, 'sha256').hexdigest()[:16]
 
 
+def _checksum(path: pathlib.Path) -> str:
+  """A hash of a file's bytes, read once as long as the file stays."""
+  facts = os.stat(path)
+  return _sha256(os.path.realpath(path), facts.st_size, facts.st_mtime_ns)
+
+
+def _files(path: pathlib.Path, skip: tuple[str, ...] = ()) -> dict[str, str]:
+  """{name: checksum} of a file, or of all files of a folder."""
+  if not path.is_dir():
+    return {'': _checksum(path)}
+  found = {}
+  for root, folders, names in os.walk(path):
+    folders[:] = sorted(f for f in folders if f not in skip)
+    for name in sorted(names):
+      file = pathlib.Path(root) / name
+      found[file.relative_to(path).as_posix()] = _checksum(file)
+  return found
+
+
 def content(path: str | os.PathLike) -> str:
-  """A hash of what a user's file holds, read once as long as it stays."""
+  """A hash of the bytes of a user's file, or of all files of a folder."""
   if not path:
     return ''
   try:
-    found = os.stat(pathlib.Path(path).expanduser())
-    path = os.path.realpath(pathlib.Path(path).expanduser())
-    return _content(path, found.st_size, found.st_mtime_ns)
+    return fingerprint(_files(pathlib.Path(path).expanduser()))
   except OSError as error:
     raise UserError(f'cannot read {path}: {error.strerror}') from error
+
+
+def seal_path(path: str | os.PathLike) -> pathlib.Path:
+  path = pathlib.Path(path)
+  return path.with_name(path.name + '.made.json')
+
+
+SCRATCH = ('checkpoints',)  # folders of an artefact that are not part of it
+
+
+def seal(
+  path: str | os.PathLike,
+  made_from: str,
+  at: pathlib.Path | None = None,
+  **facts: Any,
+) -> None:
+  """Writes down what an artefact was made from, its checksums, and facts.
+
+  The seal is beside the artefact, or `at` another path.
+  """
+  value = {
+    'made_from': made_from,
+    'format': FORMAT,
+    'files': _files(pathlib.Path(path), SCRATCH),
+    **facts,
+  }
+  write_json(at or seal_path(path), value)
+
+
+def sealed(
+  path: str | os.PathLike, made_from: str, at: pathlib.Path | None = None
+) -> dict | None:
+  """The seal, if `path` was made from just that and is as it was written."""
+  path = pathlib.Path(path)
+  try:
+    notes = read_json(at or seal_path(path))
+    same = (
+      isinstance(notes, dict)
+      and notes.get('made_from') == made_from
+      and notes.get('format') == FORMAT
+      and notes.get('files') == _files(path, SCRATCH)
+    )
+    return notes if same else None
+  except (UserError, OSError):
+    return None
+
+
+def finished(
+  path: str | os.PathLike, made_from: str, reuse: str = ''
+) -> pathlib.Path | None:
+  """Where a sealed artefact is: at `path`, or in the run that is reused."""
+  path = pathlib.Path(path)
+  places = [path]
+  if reuse:
+    root = pathlib.Path(reuse).expanduser()
+    places += sorted(
+      seal.with_name(path.name) for seal in root.rglob(seal_path(path).name)
+    )
+  return next((one for one in places if sealed(one, made_from)), None)
 
 
 def stage(
   path: str | os.PathLike,
   made_from: str,
-  make: Callable[[], Any],
-  write: Callable[[os.PathLike, Any], None],
-  read: Callable[[os.PathLike], Any],
+  make: Callable[[pathlib.Path], Any],
+  read: Callable[[pathlib.Path], Any],
   reuse: str = '',
+  say: Callable[[str], Any] | None = None,
 ) -> Any:
-  """Returns the artefact at `path`, made only where it is missing or stale.
+  """read() of the artefact at `path`, made only where it is not there.
 
-  `made_from` is the fingerprint of everything the artefact depends on. With
-  `reuse`, an artefact of the same name and fingerprint in that other run's
-  folder is read instead of made.
+  `made_from` is the identity of everything the artefact depends on, and
+  `make(path)` writes it: a file, or a folder whose making may be resumed. With
+  `reuse`, the same artefact anywhere in that other run's folder will do.
   """
   path = pathlib.Path(path)
-  places = [path] + ([pathlib.Path(reuse) / path.name] if reuse else [])
-  for place in places:
-    stamp = place.with_name(place.name + '.made.json')
-    if place.exists() and stamp.exists():
-      with contextlib.suppress(UserError):
-        if read_json(stamp).get('made_from') == made_from:
-          return read(place)
-  value = make()
-  path.with_name(path.name + '.made.json').unlink(missing_ok=True)
-  write(path, value)
-  write_json(path.with_name(path.name + '.made.json'), {'made_from': made_from})
-  return read(path)
+  place = finished(path, made_from, reuse)
+  if place is None:
+    seal_path(path).unlink(missing_ok=True)
+    make(path)
+    seal(path, made_from)
+    return read(path)
+  if say:
+    say(f'{path.name}: taken from {place}')
+  return read(place)

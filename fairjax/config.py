@@ -1,289 +1,613 @@
-"""Every knob of the program: typed dataclasses, one comment each.
+"""Every knob of the program: typed dataclasses, one knob a field.
 
 A config file in configs/ returns one `Config`; absl flags override its leaves
-(`--config.train.lr=1e-5`). Only leaf values reach jitted code. `validate`
-speaks in whole sentences.
+(`--config.train.lr=1e-5`). Each field says its default, its help, the values
+it may have and what it changes (knobs.py); `validate` and the identity of
+stages follow from that. Only leaf values reach jitted code.
 """
 
 import dataclasses
-import functools
 import pathlib
-import re
 import runpy
-from dataclasses import field
 
+from fairjax import knobs
 from fairjax.errors import UserError
+from fairjax.knobs import (
+  above,
+  at_least,
+  below,
+  between,
+  each,
+  entry,
+  existing,
+  filled,
+  form,
+  knob,
+  number,
+  one_of,
+  or_else,
+  section,
+  within,
+)
+
+SEED = below(0, 2**31)
+RANKING = entry('fairjax.methods.diet:RANKINGS')
+SETS = entry('fairjax.data:TEST_SETS', 'train', 'valid', 'test')
 
 
 @dataclasses.dataclass
 class Data:
   """Which table, and how its columns are named."""
 
-  name: str = 'planted'  # a data set of --list; 'file' reads `path`
-  path: str = ''  # csv, tsv, jsonl, parquet file, or a data set's folder
-  valid_path: str = ''  # validation file; none: split off `path`, seeded
-  test_path: str = ''  # test file; none: split off `path`, seeded
-  twin_path: str = ''  # file whose row i is the counterfactual of row i
-  text: str = 'text'  # column of the text
-  text_pair: str = ''  # column of a second text (sentence pairs)
-  label: str = 'label'  # column of the label
-  group: str = ''  # column of the group the row speaks of
-  twin: str = ''  # column of the counterfactual text
-  id: str = ''  # column of stable ids; none: split and row number
-  split: str = ''  # column that says train, valid or test; none: see above
-  labels: str = ''  # 'BAD=1,NOT_BAD=0', or '>0.5' or '>=0.5' of a number
-  on_bad: str = 'error'  # rows that cannot be used: 'error' or 'drop'
-  limit: int = 0  # rows kept of each split, drawn by seed; 0 keeps all
-  split_seed: int = 0  # seed of the 8:1:1 split where the data has none
+  name: str = knob(
+    'planted',
+    "a data set of --list; 'file' reads `path`, and 'text' plain text",
+    entry('fairjax.data:DATASETS', 'text'),
+  )
+  path: str = knob(
+    '', "csv, tsv, jsonl, parquet file, or a data set's folder", path=True
+  )
+  valid_path: str = knob(
+    '', 'validation file; none: split off `path`, seeded', path=True
+  )
+  test_path: str = knob(
+    '', 'test file; none: split off `path`, seeded', path=True
+  )
+  twin_path: str = knob(
+    '', 'file whose row i is the counterfactual of row i', path=True
+  )
+  text: str = knob('text', 'column of the text', filled)
+  text_pair: str = knob('', 'column of a second text (sentence pairs)')
+  label: str = knob('label', 'column of the label', filled)
+  group: str = knob('', 'column of the group the row speaks of')
+  twin: str = knob('', 'column of the counterfactual text')
+  id: str = knob('', 'column of stable ids; none: split and row number')
+  split: str = knob(
+    '', 'column that says train, valid or test; none: see above'
+  )
+  labels: str = knob('', "'BAD=1,NOT_BAD=0', or '>0.5' or '>=0.5' of a number")
+  on_bad: str = knob(
+    'error',
+    "rows that cannot be used: 'error' or 'drop'",
+    one_of('error', 'drop'),
+    changes=('data', 'texts'),
+  )
+  limit: int = knob(
+    0, 'rows kept of each split, drawn by seed; 0 keeps all', at_least(0)
+  )
+  split_seed: int = knob(
+    0,
+    'seed of the 8:1:1 split where the data has none',
+    SEED,
+    changes=('data', 'pretraining'),
+  )
 
 
 @dataclasses.dataclass
 class Planted:
   """The embedded data set with a known bias (data/planted.py)."""
 
-  rows: int = 4000  # rows of the training split
-  test_rows: int = 1000  # rows of validation and of test
-  correlation: float = 0.8  # P(gender agrees with the label) in training
-  noise: float = 0.02  # share of labels flipped, in every split
-  seed: int = 0  # seed of the sentences
+  rows: int = knob(4000, 'rows of the training split', at_least(20))
+  test_rows: int = knob(1000, 'rows of validation and of test', at_least(20))
+  correlation: float = knob(
+    0.8, 'P(gender agrees with the label) in training', between(0.5, 1)
+  )
+  noise: float = knob(
+    0.02, 'share of labels flipped, in every split', below(0, 0.5)
+  )
+  seed: int = knob(0, 'seed of the sentences', SEED)
 
 
 @dataclasses.dataclass
 class Tokens:
   """Text to ids."""
 
-  tokenizer: str = ''  # folder or vocab file; '' the model's own, or trained
-  vocab_size: int = 4000  # of a tokenizer trained on the data
-  max_length: int = 0  # ids kept of a text; 0 is the model's own limit
+  tokenizer: str = knob(
+    '',
+    "folder or vocab file; '' the model's own, or trained",
+    existing,
+    changes=('training', 'texts'),
+    path=True,
+  )
+  vocab_size: int = knob(
+    4000, 'of a tokenizer trained on the data', between(3, 2**24)
+  )
+  max_length: int = knob(
+    0, "ids kept of a text; 0 is the model's own limit", or_else(0, at_least(3))
+  )
 
 
 @dataclasses.dataclass
 class Net:
   """Options of the model named by `Config.model`."""
 
-  init: str = 'auto'  # 'auto', 'pretrained' or 'random' weights
-  dropout: float = -1.0  # hidden dropout; -1 keeps the model's own
-  attention_dropout: float = -1.0  # likewise, of attention weights
-  precision: str = 'auto'  # 'float32', 'bfloat16'; auto: bfloat16 off CPU
-  scan: bool = False  # one compiled layer for all (faster to compile)
-  remat: bool = False  # recompute activations in the backward pass
-  glove: str = ''  # GloVe text file for cnn and lstm; '' learns vectors
-  freeze_embeddings: bool = True  # keep the vectors of `glove` as they are
-  remove_gender: bool = False  # take a gender direction out of them first
-  padding: str = 'pre'  # cnn and lstm pad and cut the start; 'post' the end
+  init: str = knob(
+    'auto',
+    "'auto', 'pretrained' or 'random' weights",
+    one_of('auto', 'pretrained', 'random'),
+  )
+  dropout: float = knob(
+    -1.0, "hidden dropout; -1 keeps the model's own", or_else(-1, below(0, 1))
+  )
+  attention_dropout: float = knob(
+    -1.0, 'likewise, of attention weights', or_else(-1, below(0, 1))
+  )
+  precision: str = knob(
+    'auto',
+    "'float32', 'bfloat16'; auto: bfloat16 off CPU",
+    one_of('auto', 'float32', 'bfloat16'),
+    changes=('training', 'scores', 'measures', 'texts'),
+  )
+  scan: bool = knob(False, 'one compiled layer for all (faster to compile)')
+  remat: bool = knob(False, 'recompute activations in the backward pass')
+  glove: str = knob(
+    '',
+    "GloVe text file for cnn and lstm; '' learns vectors",
+    path=True,
+  )
+  freeze_embeddings: bool = knob(
+    True, 'keep the vectors of `glove` as they are'
+  )
+  remove_gender: bool = knob(False, 'take a gender direction out of them first')
+  padding: str = knob(
+    'pre',
+    "cnn and lstm pad and cut the start; 'post' the end",
+    one_of('pre', 'post'),
+  )
 
 
 @dataclasses.dataclass
 class Train:
   """The one training loop's options; defaults as in the diet paper."""
 
-  lr: float = 1e-6  # peak learning rate
-  optimizer: str = 'adamw'  # 'adamw' or 'rmsprop'
-  batch: int = 64  # examples a step, over all devices
-  epochs: float = 15.0  # passes over the training rows; may be a fraction
-  warmup: float = 0.0  # share of the steps with a rising rate
-  schedule: str = 'linear'  # 'linear' decay to 0, or 'constant'
-  weight_decay: float = 0.0
-  beta1: float = 0.9
-  beta2: float = 0.999
-  eps: float = 1e-8
-  max_grad_norm: float = 1.0  # largest gradient norm; 0 is no clipping
-  microbatches: int = 1  # parts that a batch is computed in, one by one
-  evals: float = 1.0  # evaluations an epoch
-  metric_for_best: str = 'loss'  # 'loss', 'accuracy' or 'auc' on validation
-  load_best: bool = True  # end with the best weights, not the last
-  patience: int = 3  # evaluations without a gain before stopping; 0 never
-  save_every: int = 200  # steps between checkpoints
-  track: bool = False  # predict the training rows after every epoch
-  export: bool = False  # also write each seed as a Hugging Face folder
+  lr: float = knob(1e-6, 'peak learning rate', above(0, 10))
+  optimizer: str = knob(
+    'adamw', "'adamw' or 'rmsprop'", one_of('adamw', 'rmsprop')
+  )
+  batch: int = knob(64, 'examples a step, over all devices', between(1, 2**20))
+  epochs: float = knob(
+    15.0, 'passes over the training rows; may be a fraction', above(0, 1e6)
+  )
+  warmup: float = knob(
+    0.0, 'share of the steps with a rising rate', below(0, 1)
+  )
+  schedule: str = knob(
+    'linear', "'linear' decay to 0, or 'constant'", one_of('linear', 'constant')
+  )
+  weight_decay: float = knob(0.0, '', at_least(0))
+  beta1: float = knob(0.9, '', below(0, 1))
+  beta2: float = knob(0.999, '', below(0, 1))
+  eps: float = knob(1e-8, '', above(0, 1))
+  max_grad_norm: float = knob(
+    1.0, 'largest gradient norm; 0 is no clipping', at_least(0)
+  )
+  microbatches: int = knob(
+    1, 'parts that a batch is computed in, one by one', at_least(1)
+  )
+  evals: float = knob(1.0, 'evaluations an epoch', above(0, 1e6))
+  metric_for_best: str = knob(
+    'loss',
+    "'loss', 'accuracy' or 'auc' on validation",
+    one_of('loss', 'accuracy', 'auc'),
+  )
+  load_best: bool = knob(True, 'end with the best weights, not the last')
+  patience: int = knob(
+    3, 'evaluations without a gain before stopping; 0 never', at_least(0)
+  )
+  save_every: int = knob(
+    200, 'steps between checkpoints', at_least(1), changes=()
+  )
+  track: bool = knob(False, 'predict the training rows after every epoch')
+  export: bool = knob(
+    False, 'also write each seed as a Hugging Face folder', changes=()
+  )
 
 
 @dataclasses.dataclass
 class Mesh:
   """How devices are laid out: seeds × data."""
 
-  seed: int = 0  # devices along the seed axis; 0 chooses
-  fsdp: bool = False  # also shard parameters over the data axis
+  seed: int = knob(0, 'devices along the seed axis; 0 chooses', at_least(0))
+  fsdp: bool = knob(False, 'also shard parameters over the data axis')
 
 
 @dataclasses.dataclass
 class Measures:
   """What is measured, and how sure we are of it."""
 
-  groups: str = ''  # which groups: '' the group column, 'terms:FILE', …
-  sets: tuple[str, ...] = ('test',)  # splits or test sets of --list
-  threshold: str = '0.5'  # decision threshold: a number or 'eer'
-  resamples: int = 10000  # bootstrap resamples
-  confidence_level: float = 0.95  # of every interval
-  pos_label: int = 1  # the label whose probability is the score
-  templates: str = ''  # template file or folder of the identity set
-  madlibs: str = ''  # your copy of bias_madlibs_77k.csv
-  gender_file: str = ''  # your csv with columns text, gender, Class
+  groups: str = knob('', "which groups: '' the group column, 'terms:FILE', …")
+  sets: tuple[str, ...] = knob(
+    ('test',), 'splits or test sets of --list', each(SETS, least=1)
+  )
+  threshold: str = knob(
+    '0.5', "decision threshold: a number or 'eer'", or_else('eer', number(0, 1))
+  )
+  resamples: int = knob(10000, 'bootstrap resamples', between(0, 10**6))
+  confidence_level: float = knob(0.95, 'of every interval', below(0.5, 1))
+  pos_label: int = knob(
+    1,
+    'the label whose probability is the score',
+    at_least(0),
+    changes=('scores', 'weights', 'data', 'measures'),
+  )
+  templates: str = knob(
+    '', 'template file or folder of the identity set', existing, path=True
+  )
+  madlibs: str = knob(
+    '', 'your copy of bias_madlibs_77k.csv', existing, path=True
+  )
+  gender_file: str = knob(
+    '', 'your csv with columns text, gender, Class', existing, path=True
+  )
 
 
 @dataclasses.dataclass
 class Method:
   """The data-side method: a function table → table."""
 
-  name: str = 'none'  # a method of --list, or several: 'augment+reweight'
-  ratio: float = 1.0  # share added or substituted
-  rank: str = 'random'  # which rows first: a score, or 'random'
-  direction: str = 'opposite'  # of a swap: opposite, male, female, neutral
-  names: bool = True  # swap person names too
-  names_file: str = ''  # yobYYYY.txt, their folder, or name,sex,count; '' ours
-  tagger: str = ''  # 'spacy:MODEL' for her and his; '' decides by rules
-  words: str = ''  # file of word pairs or groups; '' our own gender list
-  by: str = 'group,label'  # columns that a balance equalises
-  how: str = ''  # a method's own variant; '' is its default
-  table: str = ''  # second table (supplement)
-  terms: str = ''  # file of identity terms, one a line
-  epsilon: float = 0.01  # tolerance of the simple supplement rule
-  replacement: bool = False  # draw with replacement, as the reference
-  keep_equal: bool = False  # add twins that equal their original
-  compare: tuple[str, ...] = ()  # of recipe compare; () all that apply
+  name: str = knob(
+    'none',
+    "a method of --list, or several: 'augment+reweight'",
+    entry('fairjax.methods:METHODS', 'none', joined='+'),
+  )
+  ratio: float = knob(1.0, 'share added or substituted', at_least(0))
+  rank: str = knob('random', "which rows first: a score, or 'random'", filled)
+  direction: str = knob(
+    'opposite',
+    'of a swap: opposite, male, female, neutral',
+    one_of('opposite', 'male', 'female', 'neutral'),
+    changes=('data', 'texts'),
+  )
+  names: bool = knob(True, 'swap person names too', changes=('data', 'texts'))
+  names_file: str = knob(
+    '',
+    "yobYYYY.txt, their folder, or name,sex,count; '' ours",
+    existing,
+    changes=('data', 'texts'),
+    path=True,
+  )
+  tagger: str = knob(
+    '',
+    "'spacy:MODEL' for her and his; '' decides by rules",
+    form(r'(spacy:\S+)?', "'spacy:MODEL' or '' is needed"),
+    changes=('data', 'texts'),
+  )
+  words: str = knob(
+    '',
+    "file of word pairs or groups; '' our own gender list",
+    existing,
+    changes=('data', 'texts'),
+    path=True,
+  )
+  by: str = knob('group,label', 'columns that a balance equalises', filled)
+  how: str = knob('', "a method's own variant; '' is its default")
+  table: str = knob('', 'second table (supplement)', existing, path=True)
+  terms: str = knob(
+    '', 'file of identity terms, one a line', existing, path=True
+  )
+  epsilon: float = knob(
+    0.01, 'tolerance of the simple supplement rule', between(0, 1)
+  )
+  replacement: bool = knob(False, 'draw with replacement, as the reference')
+  keep_equal: bool = knob(False, 'add twins that equal their original')
+  compare: tuple[str, ...] = knob(
+    (), 'of recipe compare; () all that apply', changes=()
+  )
 
 
 @dataclasses.dataclass
 class Corpus:
   """Counterfactuals of whole folders (pairs/corpus.py)."""
 
-  path: str = ''  # folder of .txt, .jsonl and .parquet shards
-  out: str = ''  # folder of the results; '' is corpus/ in the run's folder
-  column: str = 'text'  # of jsonl and parquet
-  both: bool = False  # write each row and then its twin; else the twin alone
-  backend: str = 'local'  # 'local', 'dask', 'beam' or 'spmd'
-  where: str = ''  # dask address, beam options, or an spmd share as '0/4'
-  workers: int = 0  # processes; 0 is one a core
+  path: str = knob(
+    '', 'folder of .txt, .jsonl and .parquet shards', changes=('data', 'texts')
+  )
+  out: str = knob(
+    '', "folder of the results; '' is corpus/ in the run's folder", changes=()
+  )
+  column: str = knob('text', 'of jsonl and parquet', filled)
+  both: bool = knob(
+    False, 'write each row and then its twin; else the twin alone'
+  )
+  backend: str = knob(
+    'local',
+    "'local', 'dask', 'beam' or 'spmd'",
+    one_of('local', 'dask', 'beam', 'spmd'),
+    changes=(),
+  )
+  where: str = knob(
+    '', "dask address, beam options, or an spmd share as '0/4'", changes=()
+  )
+  workers: int = knob(
+    0, 'processes; 0 is one a core', between(0, 4096), changes=()
+  )
 
 
 @dataclasses.dataclass
 class Generate:
   """How a model writes (pairs/written.py); -1 and '' leave it to its folder."""
 
-  task: str = 'write'  # 'write' texts, or 'fill' masks and copy all else
-  num_beams: int = -1  # 1 is greedy
-  max_length: int = -1  # tokens of a text, first one and prompt included
-  max_new_tokens: int = -1  # or: tokens after the prompt
-  min_length: int = -1
-  no_repeat_ngram_size: int = -1
-  length_penalty: str = ''  # a number: above 0 favours longer beams
-  early_stopping: str = ''  # 'true', 'false' or 'never'
-  draft: int = -1  # tokens copied from the source and verified; -1 chooses
-  min_span: int = 0  # of a BART that fills: tokens in place of a mask
-  max_span: int = 10
-  order: str = 'left'  # of a masked LM: 'left' to right, or all at 'once'
-  slots: int = 32  # texts decoded side by side
-  chunk: int = 2048  # texts between two savepoints
+  task: str = knob(
+    'write',
+    "'write' texts, or 'fill' masks and copy all else",
+    one_of('write', 'fill'),
+  )
+  num_beams: int = knob(-1, '1 is greedy', or_else(-1, between(1, 64)))
+  max_length: int = knob(
+    -1,
+    'tokens of a text, first one and prompt included',
+    or_else(-1, at_least(1)),
+  )
+  max_new_tokens: int = knob(
+    -1, 'or: tokens after the prompt', or_else(-1, at_least(1))
+  )
+  min_length: int = knob(-1, '', or_else(-1, at_least(0)))
+  no_repeat_ngram_size: int = knob(-1, '', or_else(-1, at_least(0)))
+  length_penalty: str = knob(
+    '', 'a number: above 0 favours longer beams', or_else('', number())
+  )
+  early_stopping: str = knob(
+    '', "'true', 'false' or 'never'", one_of('', 'true', 'false', 'never')
+  )
+  draft: int = knob(
+    -1,
+    'tokens copied from the source and verified; -1 chooses',
+    or_else(-1, at_least(0)),
+  )
+  min_span: int = knob(
+    0, 'of a BART that fills: tokens in place of a mask', at_least(0)
+  )
+  max_span: int = knob(10, '', at_least(1))
+  order: str = knob(
+    'left',
+    "of a masked LM: 'left' to right, or all at 'once'",
+    one_of('left', 'once'),
+  )
+  slots: int = knob(
+    32, 'texts decoded side by side', between(1, 65536), changes=()
+  )
+  chunk: int = knob(
+    2048, 'texts between two savepoints', at_least(1), changes=()
+  )
 
 
 @dataclasses.dataclass
 class Scoring:
   """Example scores (scores/)."""
 
-  names: tuple[str, ...] = ('ge', 'el2n')  # scores of --list
-  epochs: float = 1.0  # length of the probe's own schedule
-  at: str = 'end'  # 'end' of the probe's run, 'start', or 'epoch K'
-  path: str = ''  # a scores file of the user's; nothing is computed then
-  never: str = 'max'  # forgetting of never-learned rows: max, inf, zero
+  names: tuple[str, ...] = knob(
+    ('ge', 'el2n'), 'scores of --list', each(entry('fairjax.scores:SCORES'))
+  )
+  epochs: float = knob(1.0, "length of the probe's own schedule", above(0, 1e6))
+  at: str = knob(
+    'end',
+    "'end' of the probe's run, 'start', or 'epoch K'",
+    form(
+      r'end|start|epoch \d+(\.\d+)?', "'end', 'start' or 'epoch K' is needed"
+    ),
+  )
+  path: str = knob(
+    '',
+    "a scores file of the user's; nothing is computed then",
+    existing,
+    path=True,
+  )
+  never: str = knob(
+    'max',
+    'forgetting of never-learned rows: max, inf, zero',
+    one_of('max', 'inf', 'zero'),
+  )
 
 
 @dataclasses.dataclass
 class Diet:
   """Which rows a diet takes (methods/diet.py)."""
 
-  ranking: str = 'healthy_random'  # one of RANKINGS in methods/diet.py
-  factual: float = 0.4  # a: share of the factual rows
-  counterfactual: float = 0.4  # b: share of the twins
-  replacement: bool = False  # draw with replacement, as the reference
-  keep_equal: bool = False  # add twins that equal their original
-  twins: str = ''  # '' the data's own, if any; 'swap' by word lists
-  compare: tuple[str, ...] = ('none',)  # rankings trained beside it
+  ranking: str = knob(
+    'healthy_random', 'one of RANKINGS in methods/diet.py', RANKING
+  )
+  factual: float = knob(0.4, 'a: share of the factual rows', between(0, 1))
+  counterfactual: float = knob(0.4, 'b: share of the twins', between(0, 1))
+  replacement: bool = knob(False, 'draw with replacement, as the reference')
+  keep_equal: bool = knob(False, 'add twins that equal their original')
+  twins: str = knob(
+    '', "'' the data's own, if any; 'swap' by word lists", one_of('', 'swap')
+  )
+  compare: tuple[str, ...] = knob(
+    ('none',), 'rankings trained beside it', each(RANKING), changes=()
+  )
 
 
 @dataclasses.dataclass
 class Grid:
   """Experiments over many diets as one job."""
 
-  rankings: tuple[str, ...] = (  # of experiment 2
-    'healthy_random',
-    'unhealthy_random',
-    'vanilla_ge',
-    'random',
+  rankings: tuple[str, ...] = knob(
+    ('healthy_random', 'unhealthy_random', 'vanilla_ge', 'random'),
+    'of experiment 2',
+    each(RANKING, least=1),
+    changes=(),
   )
-  factual: tuple[float, ...] = (0.3, 0.4, 0.5)  # a of experiment 2
-  counterfactual: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)  # b
-  augment: tuple[str, ...] = ('ge', 'el2n', 'forgetting', 'grand', 'random')
-  shares: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
-  models: tuple[str, ...] = ()  # other models of the overlap study
-  cells: str = ''  # some only: '0,3,5-9'; 'none' scores; '' all, merged
-  budget: float = 0.03  # largest AUC loss of a chosen diet
+  factual: tuple[float, ...] = knob(
+    (0.3, 0.4, 0.5),
+    'a of experiment 2',
+    each(between(0, 1), least=1),
+    changes=(),
+  )
+  counterfactual: tuple[float, ...] = knob(
+    (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
+    'b',
+    each(between(0, 1), least=1),
+    changes=(),
+  )
+  augment: tuple[str, ...] = knob(
+    ('ge', 'el2n', 'forgetting', 'grand', 'random'),
+    '',
+    each(entry('fairjax.scores:SCORES', 'random')),
+    changes=(),
+  )
+  shares: tuple[float, ...] = knob(
+    (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0),
+    '',
+    each(between(0, 1), least=1),
+    changes=(),
+  )
+  models: tuple[str, ...] = knob(
+    (), 'other models of the overlap study', each(filled), changes=()
+  )
+  cells: str = knob(
+    '', "some only: '0,3,5-9'; 'none' scores; '' all, merged", changes=()
+  )
+  budget: float = knob(
+    0.03, 'largest AUC loss of a chosen diet', below(0, 1), changes='measures'
+  )
 
 
 @dataclasses.dataclass
 class Weighting:
   """Instance weights (methods/reweight.py)."""
 
-  z: str = 'gender'  # 'gender', 'terms', 'identity', or 'columns:a,b'
-  terms: str = ''  # file of terms, one a line; '' our own list
-  how: str = 'words'  # how terms are sought: 'words' or 'reference' (literal)
-  estimator: str = 'forest'  # 'forest', 'logistic' or 'count'
-  n_estimators: int = 100
-  max_depth: int = 18
-  criterion: str = 'entropy'
-  folds: int = 5  # K of the cross-prediction
-  formula: str = 'code'  # 'code' (class means 1) or 'paper' (P(y)/P(y|z))
-  q: str = ''  # Q(y) as '0.9,0.1', class 0 first; '' is the data's P(y)
-  max_weight: float = 0.0  # largest weight; 0 is none
-  rows: tuple[str, ...] = ('baseline', 'weight')  # of recipe weighting
+  z: str = knob(
+    'gender',
+    "'gender', 'terms', 'identity', or 'columns:a,b'",
+    form(
+      r'gender|terms|identity|columns:.*\S.*',
+      "'gender', 'terms', 'identity' or 'columns:a,b' is needed",
+    ),
+  )
+  terms: str = knob(
+    '', "file of terms, one a line; '' our own list", existing, path=True
+  )
+  how: str = knob(
+    'words',
+    "how terms are sought: 'words' or 'reference' (literal)",
+    one_of('words', 'reference'),
+  )
+  estimator: str = knob(
+    'forest',
+    "'forest', 'logistic' or 'count'",
+    one_of('forest', 'logistic', 'count'),
+  )
+  n_estimators: int = knob(100, '', between(1, 10**5))
+  max_depth: int = knob(18, '', at_least(0))
+  criterion: str = knob('entropy', '', one_of('entropy', 'gini', 'log_loss'))
+  folds: int = knob(5, 'K of the cross-prediction', at_least(2))
+  formula: str = knob(
+    'code',
+    "'code' (class means 1) or 'paper' (P(y)/P(y|z))",
+    one_of('code', 'paper'),
+  )
+  q: str = knob('', "Q(y) as '0.9,0.1', class 0 first; '' is the data's P(y)")
+  max_weight: float = knob(0.0, 'largest weight; 0 is none', at_least(0))
+  rows: tuple[str, ...] = knob(
+    ('baseline', 'weight'),
+    'of recipe weighting',
+    each(
+      one_of(
+        *('baseline', 'weight', 'swap', 'supplement'),
+        *('baseline+', 'weight+', 'swap+', 'supplement+'),
+      ),
+      least=1,
+    ),
+    changes=(),
+  )
 
 
 @dataclasses.dataclass
 class Pretrain:
   """Pretraining on plain text (recipes/pretrain.py)."""
 
-  objective: str = 'mlm'  # 'mlm', 'electra', 'bart' or 'causal'
-  length: int = 128  # tokens of a packed row; train.batch counts rows
-  steps: int = 0  # optimiser steps; 0 makes train.epochs passes
-  document: str = 'blank'  # a .txt document ends at a 'blank' line or a 'line'
-  held_out: float = 0.01  # share of the documents held out, by data.split_seed
-  mask: float = 0.15  # share of the tokens masked
-  whole_word: bool = False  # mask words, not pieces of words
-  spans: float = 3.0  # bart: mean length of a masked span (Poisson)
-  permute: bool = True  # bart: put sentences in random order
-  generator: float = 0.25  # electra: the generator's width, as a share
-  weight: float = 50.0  # electra: of the discriminator's loss
-  samples: int = 8  # held-out rows shown in the report
-  dry_run: bool = False  # one small step, then the full size counted
-  tflops: float = 275.0  # dry run: peak TFLOP/s of the slice to be used
-  utilisation: float = 0.4  # dry run: share of that peak which is reached
+  objective: str = knob(
+    'mlm',
+    "'mlm', 'electra', 'bart' or 'causal'",
+    one_of('mlm', 'electra', 'bart', 'causal'),
+  )
+  length: int = knob(
+    128, 'tokens of a packed row; train.batch counts rows', between(4, 2**16)
+  )
+  steps: int = knob(
+    0, 'optimiser steps; 0 makes train.epochs passes', at_least(0)
+  )
+  document: str = knob(
+    'blank',
+    "a .txt document ends at a 'blank' line or a 'line'",
+    one_of('blank', 'line'),
+  )
+  held_out: float = knob(
+    0.01, 'share of the documents held out, by data.split_seed', within(0, 1)
+  )
+  mask: float = knob(0.15, 'share of the tokens masked', within(0, 1))
+  whole_word: bool = knob(False, 'mask words, not pieces of words')
+  spans: float = knob(
+    3.0, 'bart: mean length of a masked span (Poisson)', above(0, 100)
+  )
+  permute: bool = knob(True, 'bart: put sentences in random order')
+  generator: float = knob(
+    0.25, "electra: the generator's width, as a share", above(0, 1)
+  )
+  weight: float = knob(
+    50.0, "electra: of the discriminator's loss", at_least(0)
+  )
+  samples: int = knob(
+    8, 'held-out rows shown in the report', between(0, 1000), changes='measures'
+  )
+  dry_run: bool = knob(
+    False, 'one small step, then the full size counted', changes=()
+  )
+  tflops: float = knob(
+    275.0, 'dry run: peak TFLOP/s of the slice to be used', above(0), changes=()
+  )
+  utilisation: float = knob(
+    0.4, 'dry run: share of that peak which is reached', above(0, 1), changes=()
+  )
 
 
 @dataclasses.dataclass
 class Config:
   """One run."""
 
-  recipe: str = 'train'  # a recipe of --list
-  model: str = 'mini'  # a size, cnn, lstm, a model folder, or a hub name
-  seeds: int = 5  # runs trained side by side
-  seed: int = 0  # the first of them
-  text: str = ''  # one text, for configs/swap.py
-  reuse: str = ''  # a run's folder whose finished stages are taken over
-  wandb: str = ''  # a Weights & Biases project; '' is off
-  data: Data = field(default_factory=Data)
-  planted: Planted = field(default_factory=Planted)
-  tokens: Tokens = field(default_factory=Tokens)
-  net: Net = field(default_factory=Net)
-  train: Train = field(default_factory=Train)
-  mesh: Mesh = field(default_factory=Mesh)
-  measures: Measures = field(default_factory=Measures)
-  method: Method = field(default_factory=Method)
-  corpus: Corpus = field(default_factory=Corpus)
-  generate: Generate = field(default_factory=Generate)
-  scoring: Scoring = field(default_factory=Scoring)
-  diet: Diet = field(default_factory=Diet)
-  grid: Grid = field(default_factory=Grid)
-  weighting: Weighting = field(default_factory=Weighting)
-  pretrain: Pretrain = field(default_factory=Pretrain)
+  recipe: str = knob(
+    'train', 'a recipe of --list', entry('fairjax.recipes:RECIPES'), changes=()
+  )
+  model: str = knob(
+    'mini',
+    'a size, cnn, lstm, a model folder, or a hub name',
+    filled,
+    changes=('training', 'texts'),
+    path=True,
+  )
+  seeds: int = knob(
+    5, 'runs trained side by side', below(1, 1001), changes='training'
+  )
+  seed: int = knob(
+    0,
+    'the first of them',
+    SEED,
+    changes=('data', 'training', 'weights', 'measures'),
+  )
+  text: str = knob('', 'one text, for configs/swap.py', changes='texts')
+  reuse: str = knob(
+    '',
+    "a run's folder whose finished stages are taken over",
+    existing,
+    changes=(),
+  )
+  wandb: str = knob('', "a Weights & Biases project; '' is off", changes=())
+  data: Data = section(Data, 'data')
+  planted: Planted = section(Planted, 'data')
+  tokens: Tokens = section(Tokens, 'training')
+  net: Net = section(Net, 'training')
+  train: Train = section(Train, 'training')
+  mesh: Mesh = section(Mesh)
+  measures: Measures = section(Measures, 'measures')
+  method: Method = section(Method, 'data')
+  corpus: Corpus = section(Corpus, 'texts')
+  generate: Generate = section(Generate, 'texts')
+  scoring: Scoring = section(Scoring, 'scores')
+  diet: Diet = section(Diet, 'data')
+  grid: Grid = section(Grid, 'data')
+  weighting: Weighting = section(Weighting, 'weights')
+  pretrain: Pretrain = section(Pretrain, 'pretraining')
 
 
 def config_folder() -> pathlib.Path:
@@ -314,91 +638,22 @@ RENAMED = {
   'generate.no_repeat_ngram': 'generate.no_repeat_ngram_size',
 }
 
-# What the leaves may be: words, or numbers with the remedy that is told.
-WORDS = {
-  'data.on_bad': ('error', 'drop'),
-  'corpus.backend': ('local', 'dask', 'beam', 'spmd'),
-  'generate.task': ('write', 'fill'),
-  'generate.early_stopping': ('', 'true', 'false', 'never'),
-  'generate.order': ('left', 'once'),
-  'net.init': ('auto', 'pretrained', 'random'),
-  'net.precision': ('auto', 'float32', 'bfloat16'),
-  'net.padding': ('pre', 'post'),
-  'train.optimizer': ('adamw', 'rmsprop'),
-  'train.schedule': ('linear', 'constant'),
-  'train.metric_for_best': ('loss', 'accuracy', 'auc'),
-  'scoring.never': ('max', 'inf', 'zero'),
-  'weighting.formula': ('code', 'paper'),
-  'weighting.how': ('words', 'reference'),
-  'weighting.criterion': ('entropy', 'gini', 'log_loss'),
-  'weighting.estimator': ('forest', 'logistic', 'count'),
-  'method.direction': ('opposite', 'male', 'female', 'neutral'),
-}
-NUMBERS = {
-  'seeds': (lambda v: v >= 1, 'at least 1 is needed'),
-  'train.batch': (lambda v: v >= 1, 'at least 1 is needed'),
-  'train.lr': (lambda v: v > 0, 'a rate above 0 is needed'),
-  'train.epochs': (lambda v: v > 0, 'more than 0 is needed'),
-  'train.evals': (lambda v: v > 0, 'more than 0 is needed'),
-  'train.warmup': (lambda v: 0 <= v < 1, 'a share in [0, 1) is needed'),
-  'train.max_grad_norm': (
-    lambda v: v >= 0,
-    '0 (none) or a positive norm is needed',
-  ),
-  'train.microbatches': (lambda v: v >= 1, 'at least 1 is needed'),
-  'scoring.epochs': (lambda v: v > 0, 'more than 0 is needed'),
-  'measures.resamples': (lambda v: v >= 0, '0 or more is needed'),
-  'measures.confidence_level': (
-    lambda v: 0 < v < 1,
-    'a share in (0, 1), say 0.95',
-  ),
-  'generate.slots': (lambda v: v >= 1, 'at least 1 is needed'),
-  'generate.chunk': (lambda v: v >= 1, 'at least 1 is needed'),
-  'planted.correlation': (lambda v: 0.5 <= v <= 1, 'a share in [0.5, 1]'),
-  'planted.noise': (lambda v: 0 <= v < 0.5, 'a share in [0, 0.5)'),
-  'weighting.folds': (lambda v: v >= 2, 'at least 2 is needed'),
-  'weighting.n_estimators': (lambda v: v >= 1, 'at least 1 is needed'),
-  'weighting.max_depth': (lambda v: v >= 0, '0 (no limit) or more is needed'),
-  'weighting.max_weight': (lambda v: v >= 0, '0 (none) or a largest weight'),
-} | {
-  f'grid.{name}': (
-    lambda shares: all(0 <= share <= 1 for share in shares),
-    'shares of the rows, each in [0, 1], are needed',
-  )
-  for name in ('factual', 'counterfactual', 'shares')
-}
-FORMS = {
-  'generate.length_penalty': (
-    r'(-?\d+(\.\d*)?)?',
-    "a number is needed, or '' for the folder's",
-  ),
-  'scoring.at': (
-    r'end|start|epoch \d+(\.\d+)?',
-    "'end', 'start' or 'epoch K' is needed",
-  ),
-  'weighting.z': (
-    r'gender|terms|identity|columns:.*\S.*',
-    "'gender', 'terms', 'identity' or 'columns:a,b' is needed",
-  ),
-}
-
 
 def validate(config: Config) -> None:
   """Raises UserError with one sentence for the first field that is wrong."""
-  leaf = lambda name: functools.reduce(getattr, name.split('.'), config)
-  for name, (holds, remedy) in NUMBERS.items():
-    if not holds(leaf(name)):
-      raise UserError(f'{name} is {leaf(name)}; {remedy}')
-  for name, (form, remedy) in FORMS.items():
-    if not re.fullmatch(form, leaf(name)):
-      raise UserError(f'{name} is {leaf(name)!r}; {remedy}')
-  for name, allowed in WORDS.items():
-    if leaf(name) not in allowed:
-      raise UserError(f'{name} is {leaf(name)!r}; it must be one of {allowed}')
-  if config.train.batch % config.train.microbatches:
+  knobs.check(config, Config)
+  train, generate = config.train, config.generate
+  if train.batch % train.microbatches:
     raise UserError(
-      f'train.microbatches is {config.train.microbatches}; it must divide '
-      f'train.batch ({config.train.batch})'
+      f'train.microbatches is {train.microbatches}; it must divide '
+      f'train.batch ({train.batch})'
+    )
+  if generate.max_span < generate.min_span:
+    raise UserError(
+      f'generate.max_span is {generate.max_span}; it must be at least '
+      f'generate.min_span ({generate.min_span})'
     )
   if config.data.name == 'file' and not config.data.path:
     raise UserError('data.path is empty; name a file with --config.data.path')
+  if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():
+    raise UserError(f"reuse is {config.reuse!r}; name a run's folder")

@@ -5,6 +5,7 @@
 A stage whose artefact is there with the same fingerprint is not run again.
 """
 
+import difflib
 import importlib.metadata
 import pathlib
 import platform
@@ -27,6 +28,7 @@ from fairjax.data.schema import Tables
 from fairjax.data.templates import TEST_SETS
 from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
+from fairjax.identity import identity
 from fairjax.methods import METHODS, ON_TEST_SETS, chain
 from fairjax.metrics.assess import assess as measure
 from fairjax.models import Model, build, hf
@@ -171,20 +173,19 @@ def train(
   part: str = '',
 ) -> loop.Fitted:
   """Fits, or reads what the same fit left in `folder`/training."""
-  made_from = artefacts.fingerprint(
-    *_pool_parts(train_pool),
-    *_pool_parts(valid_pool),
+  made_from = identity(
+    config,
+    'training',
+    *pool_parts(train_pool),
+    *pool_parts(valid_pool),
     'all' if rows is None else np.asarray(rows),
-    [config.model, config.seeds, config.seed, list(snapshots)],
-    config.net,
-    artefacts.content(config.net.glove),
-    config.tokens,
-    config.train,
+    list(snapshots),
   )
   return fitted_once(
     config,
     ready,
-    folder / 'training' / made_from,
+    folder,
+    made_from,
     log,
     lambda target: loop.fit(
       ready.model,
@@ -201,63 +202,106 @@ def train(
   )
 
 
+def stage(
+  path: pathlib.Path,
+  made_from: str,
+  make: Callable[[pathlib.Path], Any],
+  read: Callable[[pathlib.Path], Any],
+  log: Log | None = None,
+  reuse: str = '',
+) -> Any:
+  """artefacts.stage for all processes: they agree on whether to make it.
+
+  All of them call make(path); the main one writes and seals.
+  """
+  place = artefacts.finished(path, made_from, reuse)
+  if not mesh.any_process(place is None):
+    if log:
+      log.line(f'{path.parent.name}/{path.name}: taken from {place}')
+    return read(place)
+  if mesh.is_main():
+    artefacts.seal_path(path).unlink(missing_ok=True)
+  make(path)
+  if mesh.is_main():
+    artefacts.seal(path, made_from)
+  mesh.wait_for_all(str(path))
+  return read(path)
+
+
+def write_table(path: pathlib.Path, table: pd.DataFrame) -> None:
+  """By the main process alone."""
+  if mesh.is_main():
+    artefacts.write_table(path, table)
+
+
+def write_json(path: pathlib.Path, value: Any) -> None:
+  """By the main process alone."""
+  if mesh.is_main():
+    artefacts.write_json(path, value)
+
+
 def fitted_once(
   config: Config,
   ready: Ready,
-  target: pathlib.Path,
+  folder: pathlib.Path,
+  made_from: str,
   log: Log,
   fit: Callable[[pathlib.Path], loop.Fitted],
 ) -> loop.Fitted:
-  """fit(target), or what it left there or in the run that is reused.
+  """fit(path), or what it left in `folder` or in the run that is reused.
 
   The checkpoints go once the weights are written: they are all it needs.
   """
-  if config.reuse and not (target / 'fit.json').exists():
-    other = pathlib.Path(config.reuse) / 'training' / target.name
-    target = other if (other / 'fit.json').exists() else target
-  if (target / 'fit.json').exists():
-    log.line(f'training: taken from {target}')
-    return _read_fit(target, ready)
-  fitted = fit(target)
-  weights = mesh.to_host(fitted.params)
-  if mesh.is_main():
-    checkpoint.write_weights(target / 'weights.safetensors', weights)
-    artefacts.write_json(
-      target / 'fit.json',
-      {
-        'steps': fitted.steps,
-        'kept': fitted.kept,
-        'history': fitted.history,
-        'snapshots': {k: p.name for k, p in fitted.snapshots.items()},
-        'tracks': {k: p.name for k, p in fitted.tracks.items()},
-      },
-    )
-    artefacts.remove(target / 'checkpoints')
-  mesh.wait_for_all('fitted')
-  return fitted
+  done = []  # what was fitted just now is not read back
 
+  def make(path: pathlib.Path) -> None:
+    fitted = fit(path)
+    weights = mesh.to_host(fitted.params)
+    if mesh.is_main():
+      checkpoint.write_weights(path / 'weights.safetensors', weights)
+      artefacts.write_json(
+        path / 'fit.json',
+        {
+          'steps': fitted.steps,
+          'kept': fitted.kept,
+          'history': fitted.history,
+          'snapshots': {k: p.name for k, p in fitted.snapshots.items()},
+          'tracks': {k: p.name for k, p in fitted.tracks.items()},
+        },
+      )
+      artefacts.remove(path / 'checkpoints')
+    done.append(fitted)
 
-def _pool_parts(given: batches.Pool):
-  kinds = given.tokens.types
-  return (
-    given.tokens.flat,
-    given.tokens.offsets,
-    [] if kinds is None else kinds,
-    given.label,
-    given.weight,
+  def read(path: pathlib.Path) -> loop.Fitted:
+    return done[0] if done else _read_fit(path, ready)
+
+  return stage(
+    folder / 'training' / made_from, made_from, make, read, log, config.reuse
   )
 
 
-def _read_fit(target: pathlib.Path, ready: Ready) -> loop.Fitted:
-  notes = artefacts.read_json(target / 'fit.json')
-  params = checkpoint.read_weights(target / 'weights.safetensors')
+def pool_parts(pool: batches.Pool) -> tuple:
+  """What a pool holds, for an identity."""
+  kinds = pool.tokens.types
+  return (
+    pool.tokens.flat,
+    pool.tokens.offsets,
+    [] if kinds is None else kinds,
+    pool.label,
+    pool.weight,
+  )
+
+
+def _read_fit(path: pathlib.Path, ready: Ready) -> loop.Fitted:
+  notes = artefacts.read_json(path / 'fit.json')
+  params = checkpoint.read_weights(path / 'weights.safetensors')
   return loop.Fitted(
     mesh.put_state(ready.device_mesh, params),
     notes['steps'],
     notes['kept'],
     notes['history'],
-    {int(k): target / 'snapshots' / p for k, p in notes['snapshots'].items()},
-    {int(k): target / 'tracks' / p for k, p in notes['tracks'].items()},
+    {int(k): path / 'snapshots' / p for k, p in notes['snapshots'].items()},
+    {int(k): path / 'tracks' / p for k, p in notes['tracks'].items()},
   )
 
 
@@ -309,13 +353,35 @@ def probabilities(
 
 
 def test_sets(config: Config, tables: Tables) -> Tables:
-  """The tables that the config measures on: splits, or made test sets."""
-  return {
+  """The tables that the config measures on: splits, or made test sets.
+
+  What is wrong with groups, labels or terms is told here, before training.
+  """
+  sets = {
     name: tables[name]
     if name in tables
     else find(TEST_SETS, 'test set', name)(config)
     for name in config.measures.sets
   }
+  classes = schema.classes(tables)
+  if config.measures.pos_label >= classes:
+    raise UserError(
+      f'measures.pos_label is {config.measures.pos_label}, but the labels are '
+      f'0 to {classes - 1}'
+    )
+  column = config.measures.groups
+  if column and not column.startswith('terms:'):
+    known = {c for table in sets.values() for c in table}
+    if column not in known:
+      near = difflib.get_close_matches(column, known, n=1)
+      hint = f'did you mean {near[0]!r}?' if near else f'there are {known}'
+      raise UserError(
+        f'measures.groups is {column!r}, and no test set has such a column; '
+        f'{hint}'
+      )
+  for table in sets.values():
+    membership(config, table)
+  return sets
 
 
 def prediction_table(
@@ -346,8 +412,28 @@ def membership(
   column = config.measures.groups or 'group'
   if column not in table:
     return np.zeros((0, len(table)), bool), []
-  names = sorted(set(table[column]) - {''})
+  names = sorted(set(table[column].dropna()) - {''})
   return np.stack([table[column] == n for n in names]), names
+
+
+def judged(
+  config: Config, table: pd.DataFrame, *chances: np.ndarray
+) -> tuple[np.ndarray, ...]:
+  """Labels [n] and scores, turned so that 1 is `measures.pos_label`.
+
+  The scores are those of the positive label [s, n] where there are two
+  classes; of more, all of them stay as they are. [s, n] is taken as P(1).
+  """
+  labels, positive = (
+    table['label'].to_numpy(np.int32),
+    config.measures.pos_label,
+  )
+  if chances[0].ndim == 3 and chances[0].shape[2] > 2:
+    return labels, *chances
+  of_one = [c[..., 1] if c.ndim == 3 else c for c in chances]
+  if positive == 1:
+    return labels, *of_one
+  return 1 - labels, *(1 - one for one in of_one)
 
 
 def assess(
@@ -358,10 +444,10 @@ def assess(
   found = {}
   for name, table in sets.items():
     members, names = membership(config, table)
-    chance = chances[name]
+    labels, scores = judged(config, table, chances[name])
     found[name] = measure(
-      table['label'].to_numpy(np.int32),
-      chance[..., options.pos_label] if chance.shape[2] == 2 else chance,
+      labels,
+      scores,
       members,
       names,
       threshold=options.threshold,

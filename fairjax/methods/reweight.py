@@ -16,7 +16,6 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.data.schema import Tables
-from fairjax.data.terms import read_terms
 from fairjax.errors import UserError
 from fairjax.methods import crossfit
 from fairjax.methods.evidence import Evidence, evidence
@@ -66,13 +65,6 @@ def weights(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   raw = ratio(label, p, target(label, knobs.q), knobs.formula)
   weight = clip(label, raw, knobs.max_weight, knobs.formula)
   return pd.DataFrame({'id': table['id'].array, 'weight': weight, 'p': p})
-
-
-def asked(config: Config) -> list:
-  """All of the config, and of its files, that weights depend on."""
-  knobs = {k: v for k, v in vars(config.weighting).items() if k != 'rows'}
-  terms = read_terms(knobs['terms']) if knobs['terms'] else []
-  return [knobs, terms, config.seed, config.measures.pos_label]
 
 
 def target(label: np.ndarray, given: str) -> np.ndarray:

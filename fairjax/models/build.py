@@ -177,7 +177,8 @@ def with_dropout(shape: encoder.Shape, config: Config) -> encoder.Shape:
 
 def model_folder(config: Config) -> pathlib.Path | None:
   """Where the pretrained weights are, or None for random ones."""
-  if config.model in hf.SIZES or config.net.init == 'random':
+  words = config.model in WORD_MODELS
+  if words or config.model in hf.SIZES or config.net.init == 'random':
     if config.net.init == 'pretrained':
       raise UserError(
         f'model {config.model!r} has no pretrained weights; name a model '

@@ -14,7 +14,7 @@ import os
 import pathlib
 import uuid
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fairjax import artefacts
 from fairjax.errors import UserError
@@ -78,18 +78,16 @@ def swap_corpus(
   work = functools.partial(_swap_shard, column=column, both=both, **options)
   made_from = artefacts.fingerprint(
     [column, both, options],
-    _content(options.get('words')),
+    artefacts.content(words_file(options.get('words'))),
   )
   return shard_map(
     work, source, find_shards(source), out, made_from, backend, where, workers
   )
 
 
-def _content(path) -> str:
-  """What a word file says, so that an edited list makes shards anew."""
-  if isinstance(path, (str, os.PathLike)) and path:
-    return pathlib.Path(path).read_text(encoding='utf-8-sig')
-  return ''
+def words_file(words: Any) -> str | os.PathLike:
+  """The file that a swap's words are read from; '' where they are given."""
+  return words if isinstance(words, str | os.PathLike) else ''
 
 
 @functools.lru_cache(1)
@@ -179,9 +177,7 @@ class Task(NamedTuple):
         os.replace(part, write)
       finally:
         part.unlink(missing_ok=True)
-      artefacts.write_json(
-        self.note(name), {'made_from': stamp, 'counts': counts}
-      )
+      artefacts.seal(write, stamp, self.note(name), counts=counts)
       return {**row, 'status': 'made', **counts}
     except Exception as error:  # whatever it is, the other shards go on
       told = str(error) if isinstance(error, UserError) else repr(error)
@@ -191,16 +187,14 @@ class Task(NamedTuple):
     return pathlib.Path(self.out) / '.made' / f'{name}.json'
 
   def stamp(self, name: str) -> str:
-    stat = (pathlib.Path(self.source) / name).stat()
-    return artefacts.fingerprint(self.made_from, stat.st_size, stat.st_mtime_ns)
+    source = pathlib.Path(self.source) / name
+    return artefacts.fingerprint(self.made_from, artefacts.content(source))
 
   def kept(self, name: str) -> dict | None:
     """The row of a shard that is made from this source by these options."""
-    note = self.note(name)
-    if not note.exists() or not (pathlib.Path(self.out) / name).exists():
-      return None
-    done = artefacts.read_json(note)
-    if done['made_from'] != self.stamp(name):
+    path = pathlib.Path(self.out) / name
+    done = artefacts.sealed(path, self.stamp(name), self.note(name))
+    if done is None:
       return None
     return {'shard': name, 'status': 'kept', 'error': '', **done['counts']}
 

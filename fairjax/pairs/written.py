@@ -25,7 +25,8 @@ from fairjax import config as configs
 from fairjax.config import Config
 from fairjax.data import tokens
 from fairjax.errors import UserError
-from fairjax.models import build, fill, generate, hf, speculate
+from fairjax.identity import identity
+from fairjax.models import build, fill, generate, speculate
 from fairjax.models.build import LanguageModel
 from fairjax.models.decode import Options
 from fairjax.models.heads import MaskedLM
@@ -40,7 +41,7 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   chosen = config.corpus
   names = corpus.find_shards(chosen.path)
   check(load(config), config)  # a wrong option is told before the work begins
-  made_from = fingerprint(config)
+  made_from = identity(config, 'texts')
   work = functools.partial(
     _write_shard, said=_json(config), out=os.fspath(out), made_from=made_from
   )
@@ -58,21 +59,6 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
     if row['status'] != 'failed':
       artefacts.remove(out / 'pairs' / PARTS / row['shard'])
   return rows
-
-
-def fingerprint(config: Config) -> str:
-  """Of all that the texts depend on beside their source."""
-  folder = hf.find(config.model)
-  files = sorted(path for path in folder.iterdir() if path.is_file())
-  stamps = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
-  # Slots and chunks change no text.
-  asked = dataclasses.replace(config.generate, slots=0, chunk=0)
-  return artefacts.fingerprint(
-    stamps,
-    asked,
-    [config.tokens.tokenizer, config.net.precision],
-    [config.corpus.column, config.data.on_bad],
-  )
 
 
 def _json(config: Config) -> str:
@@ -201,13 +187,13 @@ def _write_shard(
     for first in range(0, len(texts), config.generate.chunk):
       part = list(texts[first : first + config.generate.chunk])
       made.append(parts / f'{counts["rows"]:012d}.parquet')
+      first_row = counts['rows']
       table = artefacts.stage(
         made[-1],
         artefacts.fingerprint(made_from, part),
-        functools.partial(
-          _pairs, config, model, source, str(name), part, counts['rows']
+        lambda path, part=part, first_row=first_row: artefacts.write_table(
+          path, _pairs(config, model, source, str(name), part, first_row)
         ),
-        artefacts.write_table,
         artefacts.read_table,
       )
       written += table['generated'].tolist()

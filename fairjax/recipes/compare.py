@@ -144,13 +144,13 @@ def tests(config: Config, sets: dict, chances: dict) -> list[dict]:
   options, out = config.measures, []
   for one, table in sets.items():
     members, names = stages.membership(config, table)
-    labels = table['label'].to_numpy('int32')
     of = {n: probabilities(p[p['set'] == one]) for n, p in chances.items()}
     for name in list(of)[1:]:
+      labels, own, none = stages.judged(config, table, of[name], of['none'])
       lines = differences(
         labels,
-        of[name],
-        of['none'],
+        own,
+        none,
         members,
         names,
         threshold=options.threshold,

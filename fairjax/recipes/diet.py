@@ -240,11 +240,11 @@ def differences(
   options, out = config.measures, []
   for name, table in sets.items():
     members, groups = stages.membership(config, table)
-    own, other = chances[ours][name], chances[theirs][name]
-    if own.shape[2] == 2:
-      own, other = own[..., options.pos_label], other[..., options.pos_label]
+    labels, own, other = stages.judged(
+      config, table, chances[ours][name], chances[theirs][name]
+    )
     lines = compare(
-      table['label'].to_numpy(np.int32),
+      labels,
       own,
       other,
       members,

@@ -24,6 +24,7 @@ from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.data import corruption, rows, texts, tokens
 from fairjax.errors import UserError
+from fairjax.identity import identity
 from fairjax.metrics import intervals
 from fairjax.models import Model, build, objectives, pretraining
 from fairjax.report import blocks, page, samples, tables
@@ -233,13 +234,7 @@ def fit(
     )
   config = dataclasses.replace(config, train=options)
   objective = OBJECTIVES[config.pretrain.objective]
-  made_from = artefacts.fingerprint(
-    [text.made_from, config.model, config.seeds, config.seed],
-    config.data,
-    config.pretrain,
-    config.net,
-    config.train,
-  )
+  made_from = identity(config, ('training', 'pretraining'), text.made_from)
 
   def source(job, _):
     return rows.RowBatches(
@@ -261,7 +256,8 @@ def fit(
   return stages.fitted_once(
     config,
     ready,
-    folder / 'training' / made_from,
+    folder,
+    made_from,
     log,
     lambda where: loop.fit(
       ready.model,

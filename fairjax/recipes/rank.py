@@ -29,7 +29,8 @@ from fairjax.config import Config
 from fairjax.data import schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.methods import diet, reweight
+from fairjax.identity import identity
+from fairjax.methods import diet
 from fairjax.pairs import words
 from fairjax.recipes import diet as diets
 from fairjax.recipes.diet import Inputs
@@ -41,6 +42,7 @@ from fairjax.train.progress import Log
 BASELINES = ('none', 'cda', 'cds')
 WORST = 'unhealthy_random'  # of the rankings, says the paper
 READINGS = 'readings'  # validation rows of a man and of a woman
+NUMBERS, PREDICTIONS = 'numbers.json', 'predictions.npz'  # of a cell
 
 
 class Cell(NamedTuple):
@@ -215,56 +217,51 @@ def choosing(config: Config, tables: Tables) -> Tables:
 def key(
   config: Config, inputs: Inputs, measured: Tables, taken: np.ndarray
 ) -> str:
-  """The fingerprint of a cell: of all that its numbers depend on."""
-  return artefacts.fingerprint(
+  """The identity of a cell: of all that its numbers depend on."""
+  weighs = diets.weighs(config)
+  return identity(
+    config,
+    ('training', 'measures', *(['weights'] if weighs else [])),
     taken,
-    inputs.pool.tokens.flat,
-    inputs.pool.tokens.offsets,
-    inputs.pool.label,
-    inputs.pool.weight,
+    *stages.pool_parts(inputs.pool),
+    *stages.pool_parts(inputs.valid),
+    list(measured),
     *(
       table[[c for c in ('id', 'text', 'label', 'group') if c in table]]
       for table in measured.values()
     ),
-    [config.model, config.seeds, config.seed, list(measured)],
-    config.net,
-    artefacts.content(config.net.glove),
-    config.tokens,
-    config.train,
-    config.measures,
-    reweight.asked(config) if diets.weighs(config) else [],
   )
 
 
 def finished(folder: pathlib.Path, made_from: str) -> bool:
-  """The json is written last, so where it is the rest is too."""
-  return place_of(folder, made_from, 'json').exists()
+  return artefacts.finished(cell_path(folder, made_from), made_from) is not None
 
 
-def place_of(folder: pathlib.Path, made_from: str, kind: str) -> pathlib.Path:
-  return folder / 'cells' / f'{made_from}.{kind}'
+def cell_path(folder: pathlib.Path, made_from: str) -> pathlib.Path:
+  return folder / 'cells' / made_from
 
 
 def work(config, inputs, measured, cell, taken, made_from, folder, log) -> None:
   """Trains and measures a cell; its weights go when its numbers are kept."""
-  place = folder / 'cells' / made_from
+  path = cell_path(folder, made_from)
   own = diets.with_weights(config, inputs, taken)
   chances = diets.predictions(
-    config, own, taken, place, log, title(cell), measured
+    config, own, taken, path, log, title(cell), measured
   )
   found = stages.assess(config, measured, chances)['sets']
   if mesh.is_main():
-    with artefacts.atomic(place_of(folder, made_from, 'npz')) as part:
+    with artefacts.atomic(path / PREDICTIONS) as part:
       np.savez(part, **chances)
     artefacts.write_json(
-      place_of(folder, made_from, 'json'),
+      path / NUMBERS,
       {
         'cell': title(cell),
         **diet.facts(inputs.tables['train'], taken),
         'sets': found,
       },
     )
-    artefacts.remove(place)
+    artefacts.remove(path / 'training')
+    artefacts.seal(path, made_from)
   mesh.wait_for_all(made_from)
 
 
@@ -279,7 +276,7 @@ def known(
     of = (cell.factual, cell.counterfactual) if cell.experiment else (None,) * 2
     row |= {'ranking': cell.ranking, 'a': of[0], 'b': of[1], 'done': done}
     if done:
-      kept = artefacts.read_json(place_of(folder, made_from, 'json'))
+      kept = artefacts.read_json(cell_path(folder, made_from) / NUMBERS)
       row |= {k: v for k, v in kept.items() if k != 'cell'}
     out.append(row)
   return out
@@ -305,7 +302,7 @@ def merge(
   chosen, notes = grid.choose(cells, fair, 'valid', config.grid.budget)
   contenders = chosen | {c['title']: c for c in cells[: len(BASELINES)]}
   chances = {
-    name: dict(np.load(place_of(folder, keys[cell['cell']], 'npz')))
+    name: dict(np.load(cell_path(folder, keys[cell['cell']]) / PREDICTIONS))
     for name, cell in contenders.items()
   }
   ours = config.grid.rankings[0]

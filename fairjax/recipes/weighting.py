@@ -26,6 +26,7 @@ from fairjax.config import Config
 from fairjax.data import schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
+from fairjax.identity import identity
 from fairjax.methods import augment, chain, reweight, supplement
 from fairjax.metrics.compare import compare
 from fairjax.report import weights as report
@@ -131,22 +132,21 @@ def weigh(
 ) -> tuple[pd.DataFrame, dict]:
   """The weights by id (weights.parquet), and what they do (weights.json)."""
   table = reweight.fitted_rows(tables)
-  made_from = artefacts.fingerprint(table, reweight.asked(config))
-  made = artefacts.stage(
+  made_from = identity(config, 'weights', table)
+  made = stages.stage(
     folder / 'weights.parquet',
     made_from,
-    lambda: reweight.weights(table, config),
-    artefacts.write_table,
+    lambda path: stages.write_table(path, reweight.weights(table, config)),
     artefacts.read_table,
+    log,
     config.reuse,
   )
-  about = artefacts.stage(
+  about = stages.stage(
     folder / 'weights.json',
     made_from,
-    lambda: reweight.report(table, made, config),
-    artefacts.write_json,
+    lambda path: stages.write_json(path, reweight.report(table, made, config)),
     artefacts.read_json,
-    config.reuse,
+    reuse=config.reuse,
   )
   log.line(
     f'weights of {len(made)} rows: {made["weight"].min():.3g} to '
@@ -262,11 +262,14 @@ def tests(
   options, out = config.measures, []
   for one, table in sets.items():
     members, groups = stages.membership(config, table)
+    labels, own, other = stages.judged(
+      config, table, chances[name][one], chances[base][one]
+    )
     for limit, suffix in LIMITS.items():
       found = compare(
-        table['label'].to_numpy(np.int32),
-        chances[name][one],
-        chances[base][one],
+        labels,
+        own,
+        other,
         members,
         groups,
         threshold=limit,

@@ -21,6 +21,7 @@ from fairjax.config import Config
 from fairjax.data import schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
+from fairjax.identity import identity
 from fairjax.registry import find
 from fairjax.scores import SCORES, TRACKED
 from fairjax.scores.predictions import Predictions
@@ -91,10 +92,11 @@ def score(
   tracks: Mapping[int, pathlib.Path] | None = None,
 ) -> pd.DataFrame:
   """folder/scores.parquet of a table under stacked parameters at hand."""
-  made_from = artefacts.fingerprint(
+  made_from = identity(
+    config,
+    'scores',
     _content(table),
-    [config.model, loop.seed_list(config), config.scoring.never],
-    list(config.scoring.names),
+    [config.model, loop.seed_list(config)],
     *(np.asarray(leaf) for leaf in checkpoint.flatten(params).values()),
     *(np.load(tracks[epoch]) for epoch in sorted(tracks or {})),
   )
@@ -113,13 +115,12 @@ def _content(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _stage(folder, made_from, make, reuse='') -> pd.DataFrame:
-  return artefacts.stage(
+  return stages.stage(
     pathlib.Path(folder) / 'scores.parquet',
     made_from,
-    make,
-    artefacts.write_table,
+    lambda path: stages.write_table(path, make()),
     artefacts.read_table,
-    reuse,
+    reuse=reuse,
   )
 
 
@@ -179,16 +180,13 @@ def probe(
   tracked = tracked_run(config, run)
   if tracked is not None and tracked.train.epochs == run.train.epochs:
     run = tracked
-  made_from = artefacts.fingerprint(
+  runs = [run] if tracked is None else [run, tracked]
+  made_from = identity(
+    config,
+    'scores',
     _content(table),
     _content(tables['valid']),
-    [config.model, loop.seed_list(config), config.measures.pos_label],
-    config.net,
-    artefacts.content(config.net.glove),
-    config.tokens,
-    config.scoring,
-    run.train,
-    tracked and tracked.train,
+    *(identity(one, 'training') for one in runs),
   )
 
   def make():

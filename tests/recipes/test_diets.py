@@ -114,9 +114,9 @@ def test_the_grid(whole):
   assert by_title['none']['a'] is by_title['cda']['b'] is None  # no ratios
   assert 'of the rows have a twin that differs' in results['notes'][-1]
   assert by_title['augment_random b=1']['sets'] == by_title['cda']['sets']
-  assert len(list((folder / 'cells').glob('*.json'))) == DISTINCT
+  assert len(list((folder / 'cells').glob('*.made.json'))) == DISTINCT
   # Weights go when a cell is done.
-  assert not [p for p in (folder / 'cells').iterdir() if p.is_dir()]
+  assert not [*(folder / 'cells').rglob('*.safetensors')]
   assert [row['ranking'] for row in results['best']] == [*GRID.grid.rankings]
   assert (folder / 'report.html').exists()
   lines = (folder / 'grid.csv').read_text().splitlines()
@@ -137,7 +137,9 @@ def test_a_killed_grid_goes_on_where_it_was(whole, tmp_path, monkeypatch):
   monkeypatch.setattr(rank, 'work', killed)
   with pytest.raises(KeyboardInterrupt):
     rank.run(GRID, tmp_path)
-  first = {p: p.stat().st_mtime_ns for p in (tmp_path / 'cells').glob('*.json')}
+  first = {
+    p: p.stat().st_mtime_ns for p in (tmp_path / 'cells').glob('*.made.json')
+  }
   assert len(first) == 2
   count = []
 

@@ -391,7 +391,7 @@ def test_the_config_goes_over_the_folder(tmp_path):
   for said, sentence in (
     ({'do_sample': True}, 'sets do_sample to True, which is not known here'),
     ({'repetition_penalty': 1.3}, r'sets repetition_penalty to 1\.3'),
-    ({'num_beams': 0}, r'generation_config\.json: beams is 0'),
+    ({'num_beams': 0}, r'generation_config\.json: num_beams is 0'),
     ({'eos_token_id': [2, 3]}, 'has 2 values of eos_token_id'),
   ):
     path.write_text(json.dumps(said))

@@ -61,13 +61,15 @@ def world(tmp_path_factory):
     return module.apply({'params': params}, batch, dropout)
 
   model = Model(init, apply, module, module.shape)
-  place = jax.make_mesh(
+  device_mesh = jax.make_mesh(
     (1, 1),
     ('seed', 'data'),
     axis_types=(jax.sharding.AxisType.Auto,) * 2,
     devices=jax.devices()[:1],
   )
-  return tables, ready._replace(model=model, place=place, max_length=64)
+  return tables, ready._replace(
+    model=model, device_mesh=device_mesh, max_length=64
+  )
 
 
 def probe(config, world, folder):

@@ -1,0 +1,41 @@
+"""The identity of a stage: a hash of all that it is made from.
+
+    identity(config, 'training', pool arrays) -> '9f86d081884c7d65'
+
+Of the config those leaves that change the stage (knobs.py), the bytes of
+every file and folder that they name, and the precision that 'auto' means here;
+beside these the arrays and tables that the stage reads. Nothing is known by
+its name: a model folder whose weights have changed is another model.
+"""
+
+from typing import Any
+
+from fairjax import artefacts, knobs
+from fairjax.config import Config
+
+
+def identity(config: Config, what: str | tuple[str, ...], *content: Any) -> str:
+  """The fingerprint of a stage, or of a stage that belongs to several kinds."""
+  kinds = (what,) if isinstance(what, str) else what
+  leaves = {}
+  for leaf in knobs.leaves(Config):
+    if set(kinds) & set(leaf.changes):
+      leaves[leaf.name] = _known(config, leaf)
+  return artefacts.fingerprint(artefacts.FORMAT, leaves, *content)
+
+
+def _known(config: Config, leaf: knobs.Leaf) -> Any:
+  """What a leaf contributes: its value, or the content that it names."""
+  from fairjax.models import build
+
+  if leaf.name == 'net.precision':
+    return str(build.precision(config))
+  value = knobs.value(config, leaf.name)
+  if leaf.name == 'model':
+    folder = build.model_folder(config)
+    return artefacts.content(folder) if folder else value
+  if leaf.path:
+    return artefacts.content(value)
+  if leaf.name == 'measures.groups' and value.startswith('terms:'):
+    return [value, artefacts.content(value.removeprefix('terms:'))]
+  return list(value) if isinstance(value, tuple) else value

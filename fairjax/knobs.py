@@ -1,0 +1,258 @@
+"""What a field of the config may be, and what it changes, said once.
+
+    lr: float = knob(1e-6, 'peak learning rate', above(0))
+
+A rule is a function of the value: '' where it holds, else the remedy. The
+config's validation and the identity of stages (identity.py) are generated
+from these fields.
+"""
+
+import dataclasses
+import difflib
+import importlib
+import math
+import os
+import pathlib
+import re
+import types
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from fairjax.errors import UserError
+
+Rule = Callable[[Any], str]
+
+# What a field may change directly. What a stage reads of earlier ones is known
+# by content, so a field that changes 'data' need not be among the others.
+STAGES = (
+  'data',  # the tables, before and after a method
+  'training',  # any fit
+  'pretraining',  # the fits of recipe pretrain alone
+  'scores',
+  'weights',
+  'measures',
+  'texts',  # what a swap or a model writes
+)
+
+
+def _rule(holds: Callable[[Any], bool], remedy: str) -> Rule:
+  return lambda value: '' if holds(value) else remedy
+
+
+def at_least(low: float) -> Rule:
+  return _rule(lambda v: low <= v < math.inf, f'at least {low:g} is needed')
+
+
+def above(low: float, high: float = math.inf) -> Rule:
+  upper = '' if high == math.inf else f' and at most {high:g}'
+  return _rule(
+    lambda v: low < v <= high and v < math.inf,
+    f'a number above {low:g}{upper} is needed',
+  )
+
+
+def between(low: float, high: float) -> Rule:
+  return _rule(
+    lambda v: low <= v <= high, f'a number from {low:g} to {high:g} is needed'
+  )
+
+
+def below(low: float, high: float) -> Rule:
+  """low ≤ v < high."""
+  return _rule(
+    lambda v: low <= v < high,
+    f'a number from {low:g} to below {high:g} is needed',
+  )
+
+
+def within(low: float, high: float) -> Rule:
+  """low < v < high."""
+  return _rule(
+    lambda v: low < v < high,
+    f'a number between {low:g} and {high:g} is needed',
+  )
+
+
+def or_else(default: Any, rule: Rule) -> Rule:
+  """The rule, or the value that leaves the choice to a default."""
+  return lambda v: '' if v == default else rule(v)
+
+
+def one_of(*words: str) -> Rule:
+  names = ', '.join(map(repr, words))
+  return _rule(lambda v: v in words, f'it must be one of {names}')
+
+
+def form(pattern: str, remedy: str) -> Rule:
+  return _rule(lambda v: re.fullmatch(pattern, v) is not None, remedy)
+
+
+def number(low: float = -math.inf, high: float = math.inf) -> Rule:
+  """A finite number written as text, low ≤ v ≤ high."""
+
+  def holds(value: str) -> bool:
+    try:
+      return low <= float(value) <= high and math.isfinite(float(value))
+    except ValueError:
+      return False
+
+  limits = '' if high == math.inf else f' from {low:g} to {high:g}'
+  return _rule(holds, f'a number{limits} is needed')
+
+
+def each(rule: Rule, least: int = 0) -> Rule:
+  """The rule for every item, of which there are `least`, none twice."""
+
+  def remedy(values) -> str:
+    if len(values) < least:
+      return 'at least one is needed'
+    for one in values:
+      if broken := rule(one):
+        return f'of {one!r}: {broken}'
+    twice = [one for i, one in enumerate(values) if one in values[:i]]
+    return f'{twice[0]!r} is there twice' if twice else ''
+
+  return remedy
+
+
+def entry(table: str, *also: str, joined: str = '') -> Rule:
+  """A name in a table 'module:TABLE'; `joined` stands between several."""
+
+  def remedy(value: str) -> str:
+    module, _, attribute = table.partition(':')
+    known = [*also, *getattr(importlib.import_module(module), attribute)]
+    for name in value.split(joined) if joined else [value]:
+      if name.strip() not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f'did you mean {near[0]!r}?' if near else '--list shows all'
+        return f'there is no {name.strip()!r}; {hint}'
+    return ''
+
+  return remedy
+
+
+def filled(value: str) -> str:
+  return '' if value.strip() else 'a name is needed'
+
+
+def existing(value: str) -> str:
+  """A file or folder that is there, or '' for none."""
+  path = pathlib.Path(value).expanduser()
+  if not value or os.path.exists(path):
+    return ''
+  try:
+    names = os.listdir(path.parent)
+  except OSError:
+    return f'there is no such file, and no folder {str(path.parent)!r}'
+  near = difflib.get_close_matches(path.name, names, n=1)
+  hint = f'; did you mean {str(path.parent / near[0])!r}?' if near else ''
+  return f'there is no such file or folder{hint}'
+
+
+def knob(
+  default: Any,
+  about: str,
+  rule: Rule = lambda value: '',
+  *,
+  changes: str | tuple[str, ...] | None = None,
+  path: bool = False,
+) -> Any:
+  """A field: its default, its help, its values, and what it changes.
+
+  `changes` is by default that of the section, and () is nothing. Where a
+  `path` names a file or folder, its content is part of the identity.
+  """
+  metadata = {'about': about, 'rule': rule, 'changes': changes, 'path': path}
+  return dataclasses.field(default=default, metadata=metadata)
+
+
+def section(kind: type, changes: str | tuple[str, ...] = ()) -> Any:
+  """A field that is a dataclass of knobs."""
+  return dataclasses.field(default_factory=kind, metadata={'changes': changes})
+
+
+class Leaf(NamedTuple):
+  """One knob of the whole config."""
+
+  name: str  # 'train.lr'
+  type: Any
+  default: Any
+  about: str
+  rule: Rule
+  changes: tuple[str, ...]
+  path: bool
+
+
+def leaves(kind: type, prefix: str = '', changes=()) -> Iterator[Leaf]:
+  """Every knob of a dataclass and of its sections."""
+  for field in dataclasses.fields(kind):
+    if dataclasses.is_dataclass(field.type):
+      inner = f'{prefix}{field.name}.'
+      yield from leaves(field.type, inner, field.metadata['changes'])
+      continue
+    own = field.metadata['changes']
+    own = changes if own is None else own
+    yield Leaf(
+      prefix + field.name,
+      field.type,
+      field.default,
+      field.metadata['about'],
+      field.metadata['rule'],
+      (own,) if isinstance(own, str) else tuple(own),
+      field.metadata['path'],
+    )
+
+
+def value(config: Any, name: str) -> Any:
+  for part in name.split('.'):
+    config = getattr(config, part)
+  return config
+
+
+_WANTED = {
+  bool: 'True or False',
+  int: 'a whole number',
+  float: 'a number',
+  str: 'text',
+}
+
+
+def has_type(found: Any, kind: Any) -> bool:
+  """Whether a value is of a leaf's type; a whole number is a float too."""
+  if typing.get_origin(kind) is tuple:
+    item = typing.get_args(kind)[0]
+    return isinstance(found, tuple | list) and all(
+      has_type(one, item) for one in found
+    )
+  if isinstance(kind, types.UnionType):
+    return any(has_type(found, one) for one in typing.get_args(kind))
+  if isinstance(found, bool):
+    return kind is bool
+  return isinstance(found, int | float if kind is float else kind)
+
+
+def check(config: Any, kind: type) -> None:
+  """Raises UserError with one sentence for the first wrong field."""
+  for field in dataclasses.fields(kind):
+    inner = getattr(config, field.name)
+    if dataclasses.is_dataclass(field.type):
+      if not isinstance(inner, field.type):
+        raise UserError(
+          f'{field.name} is {inner!r}; it must be a config.'
+          f'{field.type.__name__}'
+        )
+  for leaf in leaves(kind):
+    found = value(config, leaf.name)
+    shown = f'{leaf.name} is {found!r}'
+    if len(shown) > 200:
+      shown = shown[:200] + '…'
+    if not has_type(found, leaf.type):
+      want = _WANTED.get(leaf.type, 'a tuple such as (1, 2)')
+      raise UserError(f'{shown}; it must be {want}')
+    if isinstance(found, float) and not math.isfinite(found):
+      raise UserError(f'{shown}; a finite number is needed')
+    if isinstance(found, str) and ('\0' in found or len(found) > 4000):
+      raise UserError(f'{shown}; that is no text that can be used')
+    if remedy := leaf.rule(found):
+      raise UserError(f'{shown}; {remedy}')

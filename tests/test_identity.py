@@ -1,0 +1,315 @@
+"""What a stage is made from, leaf by leaf, and artefacts that are damaged."""
+
+import dataclasses
+import json
+import pathlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import artefacts, knobs, stages
+from fairjax.config import Config, validate
+from fairjax.errors import UserError
+from fairjax.identity import identity
+from fairjax.train.progress import Log
+
+LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
+
+
+def changed(leaf: knobs.Leaf, tmp_path: pathlib.Path) -> Config:
+  """The default config with another value, of the right type, in one leaf."""
+  section, _, name = leaf.name.rpartition('.')
+  old = leaf.default
+  if leaf.name == 'net.precision':
+    new = 'bfloat16'
+  elif leaf.name == 'model':
+    new = 'small'
+  elif leaf.path:
+    new = tmp_path / 'file'
+    new.write_text('one\n')
+    new = str(new)
+  elif isinstance(old, bool):
+    new = not old
+  elif isinstance(old, int | float):
+    new = old + 1
+  elif isinstance(old, tuple):
+    new = old[1:] if old else ('x',)
+  else:
+    new = f'{old}x'
+  config = Config()
+  owner = getattr(config, section) if section else config
+  setattr(owner, name, new)
+  return config
+
+
+@pytest.mark.parametrize('name', LEAVES)
+def test_a_leaf_changes_the_stages_it_says_and_no_other(name, tmp_path):
+  config = changed(LEAVES[name], tmp_path)
+  for what in knobs.STAGES:
+    same = identity(config, what) == identity(Config(), what)
+    assert same == (what not in LEAVES[name].changes), what
+
+
+def test_every_stage_named_is_known():
+  named = {what for leaf in LEAVES.values() for what in leaf.changes}
+  assert named == set(knobs.STAGES)
+
+
+def spied(real, read: set[str], prefix: str = ''):
+  """A config, or a section of it, that writes down which leaves are read."""
+  names = {field.name for field in dataclasses.fields(real)}
+
+  class Spy(type(real)):
+    def __getattribute__(self, name):
+      value = super().__getattribute__(name)
+      if name in names and not dataclasses.is_dataclass(value):
+        read.add(prefix + name)
+      return value
+
+  spy = object.__new__(Spy)
+  for name in names:
+    value = getattr(real, name)
+    inner = dataclasses.is_dataclass(value)
+    spy.__dict__[name] = spied(value, read, f'{name}.') if inner else value
+  return spy
+
+
+# Read during a fit, and change how it runs, not what comes out.
+HOW = {'train.save_every', 'mesh.fsdp', 'mesh.seed', 'reuse', 'train.export'}
+
+
+def small() -> Config:
+  config = Config(model='tiny', seeds=2)
+  config.planted.rows, config.planted.test_rows = 24, 20
+  config.tokens.vocab_size, config.tokens.max_length = 150, 16
+  config.train.batch, config.train.epochs = 12, 1.0
+  config.measures.resamples = 50
+  return config
+
+
+@pytest.fixture
+def fitted(tmp_path):
+  """A function that trains in tmp_path, and the log of what it said."""
+  tables = None
+
+  def fit(config, folder=tmp_path / 'run'):
+    nonlocal tables
+    with Log(tmp_path, main=False) as log:
+      said = []
+      log.line = said.append
+      tables = stages.load(small(), tmp_path, log)
+      ready = stages.prepare(config, tables, log)
+      result = stages.train(
+        config,
+        ready,
+        stages.pool(ready, tables['train']),
+        stages.pool(ready, tables['valid']),
+        folder,
+        log,
+      )
+      chances = stages.probabilities(
+        config, ready, result.params, tables['test']
+      )
+    return chances, said
+
+  return fit
+
+
+def test_what_a_fit_reads_is_in_its_identity(fitted, monkeypatch):
+  read = set()
+  monkeypatch.setattr(stages, 'identity', lambda *a, **k: 'x')
+  fitted(spied(small(), read))
+  silent = read - HOW
+  assert silent >= {'model', 'train.lr', 'net.dropout', 'seeds'}
+  assert [n for n in silent if 'training' not in LEAVES[n].changes] == []
+
+
+def test_a_model_folder_is_known_by_content(fitted, tmp_path):
+  config = small()
+  config.train.export = True
+  with Log(tmp_path, main=False) as log:
+    tables = stages.load(config, tmp_path, log)
+    ready = stages.prepare(config, tables, log)
+    params = stages.loop.initial(ready.model, [0, 1])
+    stages.write_models(config, ready, params, tmp_path / 'models')
+  folder = tmp_path / 'models' / 'seed_0'
+  config.model = str(folder)
+  first, _ = fitted(config)
+  again, said = fitted(config)
+  assert any('taken from' in line for line in said)
+  np.testing.assert_array_equal(first, again)
+  other = tmp_path / 'models' / 'seed_1' / 'model.safetensors'
+  (folder / 'model.safetensors').write_bytes(other.read_bytes())
+  second, said = fitted(config)
+  assert not any('taken from' in line for line in said)
+  assert np.abs(first - second).max() > 1e-6
+
+
+def test_export_and_saving_train_nothing_again(fitted):
+  config = small()
+  fitted(config)
+  config.train.export, config.train.save_every = True, 7
+  _, said = fitted(config)
+  assert any('taken from' in line for line in said)
+
+
+def test_a_flipped_byte_is_noticed(fitted, tmp_path):
+  first, _ = fitted(small())
+  (path,) = (tmp_path / 'run').rglob('weights.safetensors')
+  data = bytearray(path.read_bytes())
+  data[-5] ^= 64
+  path.write_bytes(data)
+  again, said = fitted(small())
+  assert not any('taken from' in line for line in said)
+  np.testing.assert_array_equal(first, again)
+
+
+@pytest.mark.parametrize('damage', ['truncate', 'remove', 'empty notes'])
+def test_damaged_or_missing_is_not_done(fitted, tmp_path, damage):
+  first, _ = fitted(small())
+  (path,) = (tmp_path / 'run').rglob('weights.safetensors')
+  if damage == 'truncate':
+    path.write_bytes(path.read_bytes()[:100])
+  elif damage == 'remove':
+    path.unlink()
+  else:
+    path.with_name('fit.json').write_text('{}')
+  again, _ = fitted(small())
+  np.testing.assert_array_equal(first, again)
+
+
+def test_reuse_finds_the_same_artefact_anywhere(fitted, tmp_path):
+  config = small()
+  fitted(config, tmp_path / 'one' / 'inner')
+  config.reuse = str(tmp_path / 'one')
+  _, said = fitted(config, tmp_path / 'two')
+  assert any('taken from' in line and 'inner' in line for line in said)
+  assert not (tmp_path / 'two').exists()
+
+
+def test_a_stage_is_made_once_and_again_when_stale(tmp_path):
+  count = []
+
+  def run(made_from):
+    return artefacts.stage(
+      tmp_path / 'a.json',
+      made_from,
+      lambda path: (count.append(1), artefacts.write_json(path, len(count))),
+      artefacts.read_json,
+    )
+
+  assert [run('x'), run('x'), run('y'), run('y')] == [1, 1, 2, 2]
+  (tmp_path / 'a.json').write_text('7')
+  assert run('y') == 3
+  seal = artefacts.seal_path(tmp_path / 'a.json')
+  seal.write_text(json.dumps(json.loads(seal.read_text()) | {'format': 0}))
+  assert run('y') == 4
+  seal.write_text('[]')
+  assert run('y') == 5
+
+
+def test_content_of_folders_is_names_and_bytes(tmp_path):
+  for name in ('a', 'b'):
+    (tmp_path / name / 'inner').mkdir(parents=True)
+    (tmp_path / name / 'inner' / 'file').write_text('1')
+  of = lambda name: artefacts.content(tmp_path / name)
+  assert of('a') == of('b') and artefacts.content('') == ''
+  (tmp_path / 'b' / 'inner' / 'file').rename(tmp_path / 'b' / 'file')
+  assert of('a') != of('b')
+  with pytest.raises(UserError, match='cannot read'):
+    artefacts.content(tmp_path / 'c')
+
+
+@pytest.mark.parametrize(
+  ('name', 'value', 'says'),
+  [
+    ('train.lr', float('nan'), 'finite'),
+    ('train.lr', 'fast', 'must be a number'),
+    ('train.epochs', float('inf'), 'finite'),
+    ('seeds', '5', 'a whole number'),
+    ('seeds', True, 'a whole number'),
+    ('model', None, 'must be text'),
+    ('train.beta1', 1.5, 'below 1'),
+    ('net.dropout', 1.0, 'below 1'),
+    ('train.eps', -1e-8, 'above 0'),
+    ('train.patience', -1, 'at least 0'),
+    ('train.save_every', 0, 'at least 1'),
+    ('measures.threshold', '2', 'from 0 to 1'),
+    ('measures.threshold', 'half', 'from 0 to 1'),
+    ('measures.threshold', 'nan', 'from 0 to 1'),
+    ('measures.sets', (), 'at least one'),
+    ('measures.sets', ('tset',), "did you mean 'test'"),
+    ('measures.sets', ('test', 'test'), 'twice'),
+    ('tokens.max_length', -4, 'at least 3'),
+    ('scoring.names', ('ge', 'eln'), "did you mean 'el2n'"),
+    ('pretrain.objective', 'nlm', 'must be one of'),
+    ('pretrain.document', 'lines', 'must be one of'),
+    ('method.name', 'augment+rewait', "did you mean 'reweight'"),
+    ('recipe', 'trian', "did you mean 'train'"),
+    ('data.split_seed', -1, 'from 0'),
+    ('reuse', 'no/such', 'no folder'),
+    ('train', None, 'config.Train'),
+  ],
+)
+def test_a_wrong_leaf_is_one_sentence(name, value, says):
+  config = Config()
+  section, _, leaf = name.rpartition('.')
+  setattr(getattr(config, section) if section else config, leaf, value)
+  with pytest.raises(UserError, match=says) as caught:
+    validate(config)
+  assert str(caught.value).startswith(name) and '\n' not in str(caught.value)
+
+
+def test_values_of_every_kind_are_checked_without_a_traceback():
+  """Any value in any leaf is valid or one sentence."""
+  odd = [None, True, -1, 0, 10**30, 1.5, float('nan'), float('-inf'), '', '\0']
+  odd += ['x' * 5000, 'a/b', (), ('',), (1,), [None], {}, b'x', object()]
+  checked = refused = 0
+  for leaf in LEAVES.values():
+    for value in odd:
+      config = Config()
+      section, _, name = leaf.name.rpartition('.')
+      setattr(getattr(config, section) if section else config, name, value)
+      checked += 1
+      try:
+        validate(config)
+      except UserError as error:
+        refused += 1
+        assert '\n' not in str(error) and len(str(error)) < 700
+  assert checked > 1000 and refused > 0.6 * checked
+
+
+def test_the_positive_label_turns_labels_and_scores():
+  table = pd.DataFrame({'text': list('abcd'), 'label': [0, 0, 1, 1]})
+  chance = np.array([[0.1, 0.2, 0.8, 0.9]])
+  both = np.stack([1 - chance, chance], -1)
+  config = Config()
+  config.measures.resamples = 0
+  perfect = stages.assess(config, {'test': table}, {'test': both})
+  config.measures.pos_label = 0
+  turned = stages.assess(config, {'test': table}, {'test': both})
+  for results in (perfect, turned):
+    quality = results['sets']['test']['quality']
+    assert quality['auc']['value'] == quality['accuracy']['value'] == 1
+    assert quality['tpr']['value'] == 1 and quality['fpr']['value'] == 0
+  labels, one, two = stages.judged(config, table, both, chance)
+  assert list(labels) == [1, 1, 0, 0]
+  np.testing.assert_allclose(one, two)
+
+
+@pytest.mark.parametrize(
+  ('name', 'value', 'says'),
+  [
+    ('groups', 'gendre', "did you mean 'gender'"),
+    ('groups', 'terms:/no/terms.txt', 'cannot read the terms'),
+    ('pos_label', 2, 'the labels are 0 to 1'),
+  ],
+)
+def test_groups_and_labels_are_checked_before_training(name, value, says):
+  rows = {'text': ['a', 'b'], 'label': [0, 1], 'gender': ['x', 'y']}
+  tables = {s: pd.DataFrame(rows) for s in ('train', 'valid', 'test')}
+  config = Config()
+  setattr(config.measures, name, value)
+  with pytest.raises(UserError, match=says):
+    stages.test_sets(config, tables)
