@@ -48,8 +48,20 @@ def begin(config: Config, folder, address='', count=0, index=-1) -> None:
     return
   if folder.exists() and not folder.is_dir():
     raise UserError(f'{folder} is a file; name a folder with --workdir')
-  artefacts.write_json(folder / 'config.json', config)
+  keep_config(config, folder)
   artefacts.write_json(folder / 'versions.json', versions())
+
+
+def keep_config(config: Config, folder: pathlib.Path) -> None:
+  """config.json; that of an earlier run here stays in configs/, by content."""
+  path = folder / 'config.json'
+  if path.exists():
+    earlier = path.read_text(encoding='utf-8')
+    name = f'{artefacts.fingerprint(earlier)}.json'
+    artefacts.write_text(folder / 'configs' / name, earlier)
+  artefacts.write_json(path, config)
+  name = f'{artefacts.fingerprint(path.read_text(encoding="utf-8"))}.json'
+  artefacts.remove_file(folder / 'configs' / name)  # it is config.json again
 
 
 def versions() -> dict:
