@@ -8,8 +8,7 @@ that says so counts for the whole text.
 
 from collections.abc import Container
 
-from fairjax.pairs.context import last_word, next_word
-from fairjax.pairs.neighbours import ENDERS, words_of
+from fairjax.pairs.neighbours import ENDERS, last_word, next_word, words_of
 
 # Names that are words as well: a person where they stand inside a sentence.
 WORDS = words_of("""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjax.errors import UserError
-from fairjax.pairs import context, lists, scan, twins, words
+from fairjax.pairs import lists, pronouns, scan, twins, words
 
 OPPOSITE = words.swapper()
 BACK = """
@@ -326,7 +326,7 @@ def test_a_missing_tagger_says_what_to_do():
 def test_rules_see_no_more_than_their_neighbours():
   text = 'x ' * 500 + 'kept her waiting' + ' y' * 500
   start = text.index('her')
-  assert context.her(text, start, start + 3) == context.OBJECT
+  assert pronouns.her(text, start, start + 3) == pronouns.OBJECT
 
 
 def test_known_twins(shared):
