@@ -28,13 +28,31 @@ STAYS_BEFORE = {
   'witch': words_of('hunt hunts hazel'),
   'bachelor': words_of('of degree'),
   'bachelors': words_of('of degree in'),
+  'chick': words_of('flick flicks lit pea peas embryo embryos fil'),
+  'mens': words_of('rea'),
+  'womens': words_of('rea'),
 }
 STAYS_AFTER = {
   'man': words_of('oh to hey'),
   'groom': words_of('to'),
   'fathers': words_of('founding pilgrim church'),
   'queens': words_of('in from to'),
+  'chick': words_of('baby newborn hatched'),
+  'chicks': words_of('baby newborn hatched her hen its'),
 }
+# Nouns that are verbs before what is acted on: groom the dog, man the pumps.
+VERBS_TOO = words_of('groom man father mother steward husband')
+_ACTED_ON = words_of("""
+the a an his her its their my your our this that these those him them it dogs
+cats horses children
+""")
+_ACTOR = words_of("""
+to i you we they he she who and or not will would can could may might must
+should shall do did does don't didn't won't can't please
+""")
+# King's Cross, Queen's Park, Kings Road: names of places and houses.
+_HOUSES = words_of('king queen kings queens prince princess duke earl')
+_OWNED = re.compile(r"(?:['’]s?)? [A-Z]")
 _MAN_PARTS = re.compile(
   r'-(?:made|hours?|eat|of-war|at-arms|power|month|size|portable|in-the|to-man)'
   r"|['’]s[- ]land\b|[,!] ",
@@ -68,6 +86,11 @@ def noun(row: Row) -> Rule:
       return None
     if before.lower() in STAYS_AFTER.get(low, ()):
       return None
+    if low in VERBS_TOO and after.lower() in _ACTED_ON:
+      if not before or before.lower() in _ACTOR:
+        return None
+    if low in _HOUSES and word[0].isupper() and _is_house(text, end):
+      return None
     if text[end : end + 10].lower() in (' of a bitc', 's of bitche'):
       return None
     if low == 'bachelor' and text[end : end + 2] in ("'s", '’s'):
@@ -96,6 +119,12 @@ def noun(row: Row) -> Rule:
     return row
 
   return rule
+
+
+def _is_house(text: str, end: int) -> bool:
+  """Whether it owns a capitalised word: King's Cross, Queens Park."""
+  owner = text[end - 1] == 's' or text[end : end + 2] in ("'s", '’s')
+  return owner and bool(_OWNED.match(text, end))
 
 
 def title(row: Row, otherwise: Row | None) -> Rule:
@@ -164,6 +193,8 @@ def god(text: str, start: int, end: int) -> Row | None:
 
 
 MISTER: Row = ('mister', 'miss', 'mx')
+CHICK: Row = ('dude', 'chick', 'person')
+CHICKS: Row = ('dudes', 'chicks', 'people')
 
 RULES: dict[str, Rule] = {
   'her': her,
@@ -179,6 +210,8 @@ RULES: dict[str, Rule] = {
   'mister': title(MISTER, ('mister', 'missus', 'mx')),
   'sir': title(('sir', 'dame', ''), ('sir', 'madam', '')),
   'dame': title(('sir', 'dame', ''), None),
+  'chick': noun(CHICK),
+  'chicks': noun(CHICKS),
   'count': title(('count', 'countess', ''), None),
 }
 

@@ -53,18 +53,32 @@ class Names(dict):
       return False
     return word[1:].islower() or (len(word) > 2 and word.isupper())
 
+  def has_small(self, word: str) -> bool:
+    """Whether a word in small letters is a name, and no other word."""
+    return word in self and not (
+      word in persons.SMALL or word in persons.WORDS or word in persons.PLACES
+    )
+
   def swap(
-    self, text: str, found: list[tuple[int, int, str]], direction: str
+    self,
+    text: str,
+    found: list[tuple[int, int, str]],
+    direction: str,
+    others: bool = False,
   ) -> list[tuple[int, int, str, str]]:
-    """Spans of those of `found` that are first names of persons in `text`."""
+    """Spans of those of `found` that are first names of persons in `text`.
+
+    `others` says that the text has more words of gender.
+    """
     if direction == 'neutral':
       return []
     spans = []
-    for start, end, word in persons.choose(text, found, self):
+    for start, end, word in persons.choose(text, found, self, others):
       male = word.lower() in self.male
       if direction == 'opposite' or male == (direction == 'female'):
         new = self[word.lower()]
-        new = new.upper() if word.isupper() else new
+        if word.isupper() or word.islower():
+          new = new.upper() if word.isupper() else new.lower()
         spans.append((start, end, word, new))
     return spans
 

@@ -40,7 +40,7 @@ def words_of(text: str) -> frozenset[str]:
 # A word that cannot begin what her/his possesses: the pronoun ends its phrase.
 ENDERS = words_of("""
 thus till became becomes remained remains seemed seems consisted consists
-altogether every whatsoever throughout online
+altogether whatsoever throughout online
 a an the this that these those some any no each either neither both such
 another it its i me my mine you your yours he she him his her hers we us our
 ours they them their theirs himself herself itself myself yourself themselves
@@ -280,4 +280,7 @@ upset unharmed free alone
 """)
 VERBS |= ALLOW | TELL | RANK | JUDGE | PERCEIVE
 
+SPANS = words_of(
+  'day week month year night morning evening time weekend summer'
+)
 SUBJECTS = words_of('i you he she it we they the this that')

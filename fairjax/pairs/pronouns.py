@@ -75,6 +75,8 @@ def _stands_alone(text: str, start: int, end: int, partner: str) -> bool | None:
     return True
   if low == 'cause':  # "her cause", but "love her cause she is"
     return next_word(text, stop)[0].lower() in near.SUBJECTS or None
+  if low == 'every':  # "his every whim", but "met her every day"
+    return next_word(text, stop)[0].lower() in near.SPANS or None
   if not _either(low):
     return None
   if text[start].isupper() and text[start + 1 : end].islower():

@@ -102,6 +102,28 @@ SENTENCES = [
   ('@John #Mary John_3 http://a.org/John', []),
   ('Rose from the dead', []),
   ('King George met Queen Elizabeth', ['George', 'Elizabeth']),
+  # What is a word, season, office, creed or place needs evidence.
+  ("He said Don't go. Won't Art?", []),
+  ('Don said so.', ['Don']),
+  ('2016 Summer Olympics; the Summer Games', []),
+  ('Summer Jones said no.', ['Summer']),
+  ('Christian Brothers run the Christian Studies.', []),
+  ('Chief Justice of India; Social Justice matters', []),
+  ('Justice Ruth Ginsburg', ['Ruth']),
+  ('the 1954 Rose Bowl, the Crystal Palace', []),
+  ("St. Louis, St . Louis, St John's, D'Angelo", []),
+  ('le mère de Marie', []),
+  (
+    'They told Charlotte; Victoria and Harry',
+    ['Charlotte', 'Victoria', 'Harry'],
+  ),
+  ('In Florence, near Victoria.', []),
+  # Small letters: the row's other words say person.
+  ('abena stood by her desk', ['abena']),
+  ('i asked tom about it', ['tom']),
+  ('the rose, a jack and hope; i will', []),
+  ('an al fresco dinner, earnest and candy', []),
+  ('yusuf never lied to the staff', ['yusuf']),
 ]
 
 
