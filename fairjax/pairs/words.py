@@ -25,6 +25,8 @@ _ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
 Hit = tuple[int, int, str, object]  # start, end, word, entry
 DIRECTIONS = ('opposite', 'male', 'female', 'neutral')
 
+# s/he, (s)he, wo/man, fe(male): half a word is no word.
+_HALF = re.compile(r'(?:\b(?:s|wo|fe)/|\((?:s|wo|fe)\))$', re.IGNORECASE)
 _ADDRESS = re.compile(r'://|\bwww\.|\w@\w')  # left alone: links and mail
 
 
@@ -209,7 +211,9 @@ class _Entries:
     """(start, end, word, entry) of the candidates that are listed words."""
     found = []
     done = 0
-    guarded = '#' in text or '@' in text or '_' in text or '/' in text
+    guarded = (
+      '#' in text or '@' in text or '_' in text or '/' in text or ')' in text
+    )
     for start, end in zip(starts, ends):
       if start < done:
         continue
@@ -234,8 +238,9 @@ class _Entries:
       if match:
         return match.end(), match[0], match_case(match[0], self.entries[phrase])
     entry = self.entries.get(low)
-    if entry is None and self.called and self.called.has(word):
-      return end, word, people.NAME
+    if entry is None and self.called:
+      if self.called.has(word) or (word == low and self.called.has_small(low)):
+        return end, word, people.NAME
     if isinstance(entry, str) and entry:
       entry = match_case(word, entry)
       if not unicodedata.is_normalized('NFC', word):
@@ -250,6 +255,10 @@ def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
   if text[end : end + 1] == '_' and text[end + 1 : end + 2].isalnum():
     return True
   if start and text[start - 1] in '#@' and not handles:
+    return True
+  if text[start - 1 : start] in ('/', ')') and _HALF.search(
+    text, max(0, start - 4), start
+  ):
     return True
   left = text.rfind(' ', 0, start) + 1
   right = text.find(' ', end)
@@ -317,7 +326,7 @@ def _spans(
       elif new != low:
         spans.append((start, end, word, match_case(word, new)))
   if persons:
-    spans = sorted(spans + called.swap(text, persons, direction))
+    spans = sorted(spans + called.swap(text, persons, direction, bool(spans)))
   articles = _articles(text, spans)
   if articles:
     spans = sorted(spans + articles)
@@ -362,19 +371,14 @@ def _gender_entries(known: lists.Lists, direction: str) -> dict[str, object]:
   return entries
 
 
+_MALE = frozenset('his him lord lords mister sir count god'.split())
+_FEMALE = frozenset('her hers lady ladies miss dame chick chicks'.split())
+
+
 def _moves(word: str, direction: str) -> bool:
   """Whether a word with a rule can change in this direction."""
-  male = word in (
-    'his',
-    'him',
-    'lord',
-    'lords',
-    'mister',
-    'sir',
-    'count',
-    'god',
-  )
-  female = word in ('her', 'hers', 'lady', 'ladies', 'miss', 'dame')
+  male = word in _MALE
+  female = word in _FEMALE
   return not (
     (direction == 'male' and male) or (direction == 'female' and female)
   )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjax.errors import UserError
-from fairjax.pairs import context, lists, scan, twins, words
+from fairjax.pairs import lists, pronouns, scan, twins, words
 
 OPPOSITE = words.swapper()
 BACK = """
@@ -60,6 +60,14 @@ YOUR SISTER AND HER MOM → YOUR BROTHER AND HIS DAD
 http://a.org/his her@mail.org → http://a.org/his her@mail.org
 yes ma'am → yes sir
 an aunt, an earl, A nun → an uncle, a countess, A monk
+King's Cross, Queens Park → King's Cross, Queens Park
+the king's men → the queen's women
+they groom the dog → they groom the dog
+the groom his aunt saw → the bride her uncle saw
+Man the pumps, I mother him → Man the pumps, I mother her
+s/he, (s)he, wo/man and he/she → s/he, (s)he, wo/man and she/he
+womens shoes; shes late, hes early → mens shoes; hes late, shes early
+misogynist, misogyny → misandrist, misandry
 her 2010 album; loved her in 2010 → his 2010 album; loved him in 2010
 """.strip().splitlines()
 
@@ -70,6 +78,12 @@ def test_sentences_and_back(line):
   assert OPPOSITE([text]).texts == [twin]
   if "ma'am" not in text:  # one of the words that come back as another
     assert OPPOSITE([twin]).texts == [text]
+
+
+def test_chicks_and_birds():
+  text = 'the chicks saw a chick flick, a baby chick, a hot chick'
+  twin = 'the dudes saw a chick flick, a baby chick, a hot dude'
+  assert OPPOSITE([text]).texts == [twin]
 
 
 def _listed():
@@ -326,7 +340,7 @@ def test_a_missing_tagger_says_what_to_do():
 def test_rules_see_no_more_than_their_neighbours():
   text = 'x ' * 500 + 'kept her waiting' + ' y' * 500
   start = text.index('her')
-  assert context.her(text, start, start + 3) == context.OBJECT
+  assert pronouns.her(text, start, start + 3) == pronouns.OBJECT
 
 
 def test_known_twins(shared):
