@@ -4,7 +4,9 @@
 is: both are of the same draws of the error of the mean difference (the paired
 bootstrap of intervals.py, with a part for the seeds), so an interval holds 0
 if and only if p is above 1 − level. It asks whether the *methods* differ, of
-which the seeds at hand are a sample.
+which the seeds at hand are a sample. The difference of two gaps is that of the
+gaps that test sets of this size show: chance, which widens the smaller gap
+more, is in both (the 'null' of an assessment says how much).
 
 *Permutation test over examples* (measures of counts), in the field
 'permutation' of the leading test: do *these models* differ? If they were alike,
@@ -105,18 +107,22 @@ def _width(measure: str, count: int) -> float:
   return high - low
 
 
-def _leading(name, both, draws, options, count, paired) -> dict:
-  """The test of a measure [2s] over examples and seeds."""
+def _leading(name, both, draws, options, count, paired, alike=None) -> dict:
+  """The test of a measure [2s] over examples and seeds.
+
+  `alike` are draws of two runs that have the same rates.
+  """
   ours, theirs = np.split(both.astype(np.float64), 2)
-  a, b = np.split(draws, 2, axis=1)
   values = ours - theirs
-  apart = [(values, a - b)] if paired else [(ours, a), (theirs, b)]
   known = ~np.isnan(values)
   out = {'low': None, 'high': None, 'p': None, 'p_at_floor': False}
-  if known.any() and len(a):
-    noise = intervals.difference_noise(apart, options)
+  if known.any() and len(draws):
+    noise = _noise(ours, theirs, draws, options, paired)
+    null = None
+    if alike is not None:
+      null = _noise(ours, theirs, alike, options, paired)
     out = intervals.difference(
-      values[known].mean(), noise, options, _width(name, count)
+      values[known].mean(), noise, options, _width(name, count), null
     )._asdict()
   note = '' if known.all() else 'undefined in one of the runs'
   test = 'paired bootstrap over examples'
@@ -127,6 +133,21 @@ def _leading(name, both, draws, options, count, paired) -> dict:
     'test': test + (' and seeds' if len(values) > 1 else ''),
     'values': (ours, theirs),
   }
+
+
+def _noise(ours, theirs, draws, options, paired) -> np.ndarray:
+  """Draws of the error of the mean difference, centred."""
+  a, b = np.split(draws, 2, axis=1)
+  # What resampling does to one side only, to gaps near 0, is no error here.
+  if paired:
+    sides = [(ours - theirs, a - b)]
+  else:
+    sides = [(ours, a), (theirs, b)]
+  centred = [
+    (values, draw - draw.mean(0) + values.astype(np.float32))
+    for values, draw in sides
+  ]
+  return intervals.difference_noise(centred, options)
 
 
 def _count_tests(
@@ -142,11 +163,11 @@ def _count_tests(
       large,
     )
   weights = intervals.draw(table.items, options.resamples, options.seed)
+  rates = counts.rate_draws(table, weights, options, runs=2)
   draws = _measures(
-    counts.rate_draws(table, weights, options, runs=2),
-    counts.confusion_draws(table, weights, options, runs=2),
-    large,
+    rates, counts.confusion_draws(table, weights, options, runs=2), large
   )
+  alike = _measures(_same_rates(table, rates), {}, large)
   of_groups, confusion = _exchanged(table, options)
   swapped = _measures(
     groups.rates(of_groups.astype(np.float32)),
@@ -155,7 +176,15 @@ def _count_tests(
   )
   out = []
   for name, value in values.items():
-    one = _leading(name, value[0], draws[name], options, len(masks) - 1, paired)
+    one = _leading(
+      name,
+      value[0],
+      draws[name],
+      options,
+      len(masks) - 1,
+      paired,
+      alike.get(name),
+    )
     one['n'] = len(labels)
     ours, theirs = np.split(swapped[name], 2, axis=1)
     one['permutation'] = _permutation(
@@ -163,6 +192,20 @@ def _count_tests(
     )
     out.append(one)
   return out
+
+
+def _same_rates(
+  table: counts.Table, rates: Float[np.ndarray, 'b s k g1 rate']
+) -> Float[np.ndarray, 'b s k g1 rate']:
+  """Draws as if the rates of both runs were those of their mean.
+
+  The error of a gap is smaller near 0 than elsewhere, so a test of two gaps
+  being equal needs errors as they are where they are equal.
+  """
+  values = groups.rates(table.groups.sum(0, dtype=np.float32))
+  ours, theirs = np.split(np.asarray(values), 2)
+  apart = (ours - theirs) / 2
+  return rates - np.concatenate([apart, -apart])
 
 
 def _permutation(null: Float[np.ndarray, ' resample'], value: float) -> dict:

@@ -417,29 +417,50 @@ def difference(
   noise: Float[np.ndarray, ' resample'],
   options: IntervalOptions,
   width: float,
+  null: Float[np.ndarray, ' resample'] | None = None,
 ) -> Difference:
   """Inference on a difference `value` from draws of its error.
 
-  p is (1 + draws at least as large as the value) / (1 + draws). With c the
-  largest error that as many draws exceed as p ≤ 1 − level allows, the interval
-  is that of all θ with |value − θ| ≤ c sqrt(1 − (θ/width)²), `width` the
-  largest difference there can be. It is value ± c but for differences that are
-  not small, never leaves the range (Wilson's idea), and leaves 0 out if and
-  only if p ≤ 1 − level.
+  p is (1 + errors at least as large as the value) / (1 + draws), of the errors
+  `null` that there would be without a difference (where errors are the same
+  everywhere, `noise` itself). Let c be the size of error that as many draws
+  exceed as p ≤ 1 − level allows: c₁ where the value is, c₀ at no difference.
+  The interval is that of all θ within c of the value, c going from c₀ to c₁
+  as θ goes from 0 to the value. So it leaves 0 out if and only if
+  p ≤ 1 − level. It never leaves ±`width`, the range (`within`).
   """
-  size = np.sort(np.abs(noise[np.isfinite(noise)]).astype(np.float64))[::-1]
-  size += TOLERANCE
-  if not np.isfinite(value) or not len(size):
+  size, at_null = _sizes(noise), _sizes(noise if null is None else null)
+  if not np.isfinite(value) or not len(size) or not len(at_null):
     return Difference(None, None, None, False)
-  beyond = int((size >= abs(value)).sum())
-  p = (1 + beyond) / (1 + len(size))
-  allowed = int((1 - options.level) * (1 + len(size)) + 1e-9)
-  c = float(size[allowed - 1]) if allowed else math.inf
-  return Difference(*within(value, c, width), p, not beyond)
+  beyond = int((at_null >= abs(value)).sum())
+  p = (1 + beyond) / (1 + len(at_null))
+  far, near = _exceeded(size, options.level), _exceeded(at_null, options.level)
+  outer = within(abs(value), far, width)[1]
+  if abs(value) > near:
+    inner = (abs(value) - near) / (1 + (far - near) / abs(value))
+  else:
+    inner = within(abs(value), near, width)[0]
+  ends = (inner, outer) if value >= 0 else (-outer, -inner)
+  return Difference(*ends, p, not beyond)
+
+
+def _sizes(noise: np.ndarray) -> np.ndarray:
+  """Sizes of errors, largest first; rounding makes none less than the value."""
+  size = np.abs(noise[np.isfinite(noise)]).astype(np.float64)
+  return np.sort(size)[::-1] + TOLERANCE
+
+
+def _exceeded(size: np.ndarray, level: float) -> float:
+  allowed = int((1 - level) * (1 + len(size)) + 1e-9)
+  return float(size[allowed - 1]) if allowed else math.inf
 
 
 def within(value: float, c: float, width: float) -> tuple[float, float]:
-  """The ends of all θ with |value − θ| ≤ c sqrt(1 − (θ/width)²)."""
+  """The ends of all θ with |value − θ| ≤ c sqrt(1 − (θ/width)²).
+
+  They are value ± c but for differences that are not small, and do not leave
+  the range; 0 is between them if and only if |value| ≤ c (Wilson's idea).
+  """
   if math.isinf(width):
     return value - c, value + c
   if math.isinf(c):
