@@ -7,7 +7,7 @@ import scipy.stats
 from fairjax.errors import UserError
 from fairjax.metrics import counts, intervals
 from fairjax.metrics.compare import _exchanged, compare, over_seeds
-from fairjax.metrics.intervals import How
+from fairjax.metrics.intervals import IntervalOptions
 
 
 def some(n=400, s=1, shift=0.0, seed=0):
@@ -27,11 +27,12 @@ def by_measure(found, test):
 def test_a_real_gain_in_fairness_is_found():
   labels, a, b, members = some(shift=2.0, s=3)
   found = compare(labels, a, b, members, ['a', 'b'], resamples=1000)
-  dp = by_measure(found, 'permutation')['dp']
-  assert dp['p'] < 0.01 and dp['difference']['low'] > 0
+  dp = by_measure(found, 'over examples and seeds')['dp']
+  assert dp['p'] < 0.05 and dp['difference']['low'] > 0
+  assert dp['permutation']['p'] < 0.01
   assert dp['n'] == 400
   seeds = by_measure(found, 't-test')['dp']
-  assert seeds['p'] < 0.05 and seeds['n'] == 6
+  assert seeds['p'] < 0.05 and seeds['n'] == 3
 
 
 def test_equal_runs_have_p_one():
@@ -44,7 +45,7 @@ def test_equal_runs_have_p_one():
 def test_permutation_is_that_of_single_rows():
   labels, a, b, members = some(n=150, shift=0.5, seed=3)
   found = compare(labels, a, b, members, ['a', 'b'], resamples=20_000)
-  p = by_measure(found, 'permutation')
+  p = by_measure(found, 'over examples')
   x, y = a[0] >= 0.5, b[0] >= 0.5
   rng = np.random.default_rng(9)
   dp = lambda d: 1 - abs(d[members[0]].mean() - d[members[1]].mean())
@@ -56,7 +57,7 @@ def test_permutation_is_that_of_single_rows():
       gap = measure(np.where(swap, y, x)) - measure(np.where(swap, x, y))
       far += abs(gap) >= abs(observed) - 1e-9
     assert p[name]['difference']['value'] == pytest.approx(observed)
-    assert p[name]['p'] == pytest.approx(far / 4000, abs=0.03)
+    assert p[name]['permutation']['p'] == pytest.approx(far / 4000, abs=0.03)
 
 
 @pytest.mark.parametrize('cells', [True, False])
@@ -67,7 +68,7 @@ def test_exchange_keeps_the_rows_and_favours_neither(cells, monkeypatch):
   masks = np.concatenate([members, np.ones((1, 300), bool)])
   table = counts.tabulate(labels, decisions, masks, 2, 0)
   assert table.items.cells is cells
-  swapped, _ = _exchanged(table, How(0.95, 4000, 0))
+  swapped, _ = _exchanged(table, IntervalOptions(0.95, 4000, 0))
   total = table.groups.sum(0)
   np.testing.assert_allclose(swapped.sum(1), [total.sum(0)] * 4000, atol=0.01)
   mean, middle = swapped.mean(0), total.mean(0)
@@ -102,7 +103,7 @@ def test_t_test_is_scipys(paired):
 def test_t_test_of_one_seed_or_equal_seeds_is_undefined():
   one = over_seeds(np.array([0.5]), np.array([0.6]))
   assert one['p'] is None and 'two seeds' in one['difference']['note']
-  same = over_seeds(np.array([0.5, 0.5]), np.array([0.6, 0.6]))
+  same = over_seeds(np.array([0.5, 0.5]), np.array([0.6, 0.6]), paired=False)
   assert same['p'] is None and 'do not differ' in same['difference']['note']
 
 
@@ -110,7 +111,7 @@ def test_t_test_of_one_seed_or_equal_seeds_is_undefined():
 def test_t_test_of_constant_seeds_warns_of_nothing():
   """A constant run, and constant differences but for rounding."""
   a, b = np.array([0.7, 0.7, 0.7]), np.array([0.1, 0.2, 0.4])
-  one = over_seeds(a, b)
+  one = over_seeds(a, b, paired=False)
   mean, error = a.mean() - b.mean(), b.std(ddof=1) / np.sqrt(2) * np.sqrt(2 / 3)
   expect = 2 * scipy.stats.t.sf(mean / error, 4)
   assert one['p'] == pytest.approx(expect)
