@@ -21,7 +21,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.errors import UserError
-from fairjax.metrics import counts, groups, intervals, quality, rankings
+from fairjax.metrics import (
+  counts,
+  groups,
+  intervals,
+  measures,
+  quality,
+  rankings,
+)
 from fairjax.metrics.assess import binary, check, decide
 from fairjax.metrics.intervals import How, estimate
 
@@ -150,8 +157,8 @@ def _measures(of_groups: np.ndarray, confusion: np.ndarray) -> dict:
   if of_groups.shape[3] > 2:
     parts = groups.reduce(groups.rates(of_groups.astype(np.float32)))
     parts = {key: np.asarray(one) for key, one in parts.items()}
-    for name, (chosen, kind, one_minus) in groups.GAPS.items():
-      if name != 'dp_floor':
+    for name, (chosen, kind, one_minus) in measures.gaps().items():
+      if measures.MEASURES[name].better:
         columns = [groups.NAMES.index(rate) for rate in chosen]
         # Of many classes the worst counts; one class is itself.
         gap = parts[kind][..., columns].mean(-1)

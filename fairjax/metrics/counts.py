@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
-from fairjax.metrics import groups, intervals, quality
+from fairjax.metrics import groups, intervals, measures, quality
 from fairjax.metrics.intervals import How, estimate
 
 NOTES = {
@@ -187,19 +187,21 @@ def _of_classes(sums, rates, g, how, empty) -> dict:
   return out
 
 
-# Every gap: its name, how it reduces groups, the rates it averages, 1 − gap.
-_GAPS = [
-  (name, kind, [groups.NAMES.index(rate) for rate in chosen], one_minus)
-  for name, (chosen, kind, one_minus) in groups.GAPS.items()
-] + [
-  (f'{rate}_{name}', kind, [r], False)
-  for r, rate in enumerate(groups.NAMES)
-  for name, kind in groups.AGGREGATES.items()
-]
+def _all_gaps() -> list[tuple[str, str, list[int], bool]]:
+  """Every gap: its name, how it reduces groups, of which rates, 1 − gap."""
+  index = groups.NAMES.index
+  return [
+    (name, kind, [index(rate) for rate in chosen], one_minus)
+    for name, (chosen, kind, one_minus) in measures.gaps().items()
+  ] + [
+    (f'{rate}_{name}', kind, [r], False)
+    for r, rate in enumerate(groups.NAMES)
+    for name, kind in groups.AGGREGATES.items()
+  ]
 
 
 def gaps(rates: Rates, chosen: Sequence[int], how: How) -> dict:
-  """GAPS, and the AGGREGATES of every rate, over some of the groups.
+  """All gaps, and the AGGREGATES of every rate, over some of the groups.
 
   With many classes each is taken for every class against the rest, and the
   worst class counts, named by `class`.
@@ -217,7 +219,7 @@ def gaps(rates: Rates, chosen: Sequence[int], how: How) -> dict:
     )
     # Over classes the largest bound: the worst value is at most so far away.
     noise = {key: np.asarray(_largest(v)) for key, v in noise.items()}
-    ratio = np.array([kind == 'ratio' for _, kind, _, _ in _GAPS])
+    ratio = np.array([kind == 'ratio' for _, kind, _, _ in _all_gaps()])
     logs = np.log(
       np.where(ratio & (worst <= 0), np.nan, worst),
       where=ratio,
@@ -225,7 +227,7 @@ def gaps(rates: Rates, chosen: Sequence[int], how: How) -> dict:
     )
     half = intervals.radius(logs, _columns(noise), how)
   out = {}
-  for i, (name, kind, _, one_minus) in enumerate(_GAPS):
+  for i, (name, kind, _, one_minus) in enumerate(_all_gaps()):
     c = None if half is None else float(half[i])
     one = _gap_estimate(kind, worst[:, i], c)
     if one['value'] is not None and values.shape[1] > 1:
@@ -237,7 +239,7 @@ def gaps(rates: Rates, chosen: Sequence[int], how: How) -> dict:
 def _columns(found: dict[str, np.ndarray]) -> np.ndarray:
   """[…, rate] of each reduction to […, gap]."""
   return np.stack(
-    [found[kind][..., rates].mean(-1) for _, kind, rates, _ in _GAPS], -1
+    [found[kind][..., rates].mean(-1) for _, kind, rates, _ in _all_gaps()], -1
   )
 
 
@@ -245,7 +247,7 @@ def _worst(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
   """[s, k, gap] to the worst class's value [s, gap], and that class [gap]."""
   # Ratios and minima are worst where they are least.
   sign = np.array(
-    [-1 if kind in ('ratio', 'min') else 1 for _, kind, _, _ in _GAPS]
+    [-1 if kind in ('ratio', 'min') else 1 for _, kind, _, _ in _all_gaps()]
   )
   signed = np.where(np.isnan(values), -np.inf, values * sign)
   top = signed.max(1)

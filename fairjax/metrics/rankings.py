@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics import intervals, quality
+from fairjax.metrics import intervals, measures, quality
 from fairjax.metrics.intervals import How, Items, estimate
 
 NOTES = {
@@ -69,15 +69,9 @@ def gaps(suites: Suites, chosen: Sequence[int], how: How) -> dict:
   if suites.draws is not None:
     noise = suites.draws[:, :, chosen] - values
   out = {}
-  for name, measure, kind in (
-    ('auc_gap', 'auc', 'range'),
-    ('auc_min', 'auc', 'min'),
-    ('bpsn_auc_min', 'bpsn_auc', 'min'),
-    ('bnsp_auc_min', 'bnsp_auc', 'min'),
-    ('positive_aeg_max', 'positive_aeg', 'largest'),
-    ('negative_aeg_max', 'negative_aeg', 'largest'),
-  ):
-    i = quality.MEASURES.index(measure)
+  for name, row in measures.of_kind('rank gap').items():
+    kind = row.kernel
+    i = quality.MEASURES.index(row.of[0])
     found = _reduce(kind, values[..., i])
     if np.isnan(found).all():
       few = 'fewer groups in which it is defined than it needs'
@@ -87,7 +81,7 @@ def gaps(suites: Suites, chosen: Sequence[int], how: How) -> dict:
     if noise is not None:
       bound = _reduce('range' if kind == 'range' else 'largest', noise[..., i])
       half = float(intervals.radius(found, bound, how))
-    out[name] = intervals.of_gap(found, half, 0.0, 1.0)
+    out[name] = intervals.of_gap(found, half, row.low, row.high)
   return out
 
 
