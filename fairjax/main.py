@@ -170,7 +170,7 @@ def show_list() -> None:
     ('data sets', data.DATASETS),
     ('methods', methods.METHODS),
     ('scores', scores.SCORES),
-    ('measures', metrics.METRICS),
+    ('measures', metrics.MEASURES),
   ):
     print(title)
     for name, entry in entries.items():

@@ -29,7 +29,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.errors import UserError
-from fairjax.metrics import counts, groups, intervals, quality, rankings
+from fairjax.metrics import (
+  counts,
+  groups,
+  intervals,
+  measures,
+  quality,
+  rankings,
+)
 from fairjax.metrics.assess import MIN_GROUP, binary, check, decide
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
@@ -101,10 +108,10 @@ def compare(
 
 def _width(measure: str, count: int) -> float:
   """The largest difference that there can be."""
-  if measure in groups.GAPS and groups.GAPS[measure][1] == 'sum':
+  row = measures.MEASURES[measure]
+  if row.kernel == 'sum':
     return float(max(count, 1))
-  low, high = quality.BOUNDS.get(measure, (0.0, 1.0))
-  return high - low
+  return row.high - row.low
 
 
 def _leading(name, both, draws, options, count, paired, alike=None) -> dict:
@@ -260,8 +267,8 @@ def _measures(rates, of_everyone, large) -> dict:
   if rates.shape[3] > 2:
     parts = groups.reduce(np.where(large, rates, np.nan))
     parts = {key: np.asarray(one) for key, one in parts.items()}
-    for name, (chosen, kind, one_minus) in groups.GAPS.items():
-      if name != 'dp_floor':
+    for name, (chosen, kind, one_minus) in measures.gaps().items():
+      if measures.MEASURES[name].better:
         columns = [groups.NAMES.index(rate) for rate in chosen]
         # Of many classes the worst counts; one class is itself.
         gap = parts[kind][..., columns].mean(-1)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
-from fairjax.metrics import estimates, groups, intervals, quality
+from fairjax.metrics import estimates, groups, intervals, measures, quality
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -155,7 +155,7 @@ def of_everyone(
       draws.get(name),
       options,
       NOTES.get(name, ''),
-      quality.BOUNDS[name],
+      (measures.MEASURES[name].low, measures.MEASURES[name].high),
     )
     for name, value in values.items()
   }
@@ -228,15 +228,17 @@ def _of_classes(sums, rates, g, options, empty) -> dict:
   return out
 
 
-# Every gap: its name, how it reduces groups, the rates it averages, 1 − gap.
-_GAPS = [
-  (name, kind, [groups.NAMES.index(rate) for rate in chosen], one_minus)
-  for name, (chosen, kind, one_minus) in groups.GAPS.items()
-] + [
-  (f'{rate}_{name}', kind, [r], False)
-  for r, rate in enumerate(groups.NAMES)
-  for name, kind in groups.AGGREGATES.items()
-]
+def _all_gaps() -> list[tuple[str, str, list[int], bool]]:
+  """Every gap: its name, how it reduces groups, of which rates, 1 − gap."""
+  index = groups.NAMES.index
+  return [
+    (name, kind, [index(rate) for rate in chosen], one_minus)
+    for name, (chosen, kind, one_minus) in measures.gaps().items()
+  ] + [
+    (f'{rate}_{name}', kind, [r], False)
+    for r, rate in enumerate(groups.NAMES)
+    for name, kind in groups.AGGREGATES.items()
+  ]
 
 
 def gaps(
@@ -245,7 +247,7 @@ def gaps(
   options: IntervalOptions,
   min_group: int = 1,
 ) -> dict:
-  """GAPS, and the AGGREGATES of every rate, over some of the groups.
+  """All gaps, and the AGGREGATES of every rate, over some of the groups.
 
   Rates with fewer than `min_group` rows behind them are left out. With many
   classes each is taken for every class against the rest, and the worst class
@@ -264,7 +266,7 @@ def gaps(
     )
     # Over classes the largest bound: the worst value is at most so far away.
     noise = _columns({k: np.asarray(_largest(v)) for k, v in noise.items()})
-    ratio = np.array([kind == 'ratio' for _, kind, _, _ in _GAPS])
+    ratio = np.array([kind == 'ratio' for _, kind, _, _ in _all_gaps()])
     logs = np.log(
       np.where(ratio & (worst <= 0), np.nan, worst),
       where=ratio,
@@ -273,7 +275,7 @@ def gaps(
     half = intervals.radius(logs, noise, options)
     null = _null(noise, ratio)
   out = {}
-  for i, (name, kind, _, one_minus) in enumerate(_GAPS):
+  for i, (name, kind, _, one_minus) in enumerate(_all_gaps()):
     own = (None, None) if half is None else (float(half[i]), float(null[i]))
     one = _gap_estimate(kind, worst[:, i], *own, len(chosen), min_group)
     if one['value'] is not None and values.shape[1] > 1:
@@ -302,7 +304,7 @@ def _null(
 def _columns(parts: dict[str, np.ndarray]) -> np.ndarray:
   """[…, rate] of each reduction to […, gap]."""
   return np.stack(
-    [parts[kind][..., rates].mean(-1) for _, kind, rates, _ in _GAPS], -1
+    [parts[kind][..., rates].mean(-1) for _, kind, rates, _ in _all_gaps()], -1
   )
 
 
@@ -310,7 +312,7 @@ def _worst(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
   """[s, k, gap] to the worst class's value [s, gap], and that class [gap]."""
   # Ratios and minima are worst where they are least.
   sign = np.array(
-    [-1 if kind in ('ratio', 'min') else 1 for _, kind, _, _ in _GAPS]
+    [-1 if kind in ('ratio', 'min') else 1 for _, kind, _, _ in _all_gaps()]
   )
   signed = np.where(np.isnan(values), -np.inf, values * sign)
   top = signed.max(1)

@@ -17,39 +17,16 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
 from fairjax.errors import UserError
+from fairjax.metrics import measures
 
 # rate: which of (tn, fp, fn, tp) are counted, and among which.
-RATES = {
-  'base_rate': ((0, 0, 1, 1), (1, 1, 1, 1)),
-  'selection_rate': ((0, 1, 0, 1), (1, 1, 1, 1)),
-  'accuracy': ((1, 0, 0, 1), (1, 1, 1, 1)),
-  'tpr': ((0, 0, 0, 1), (0, 0, 1, 1)),
-  'fpr': ((0, 1, 0, 0), (1, 1, 0, 0)),
-  'tnr': ((1, 0, 0, 0), (1, 1, 0, 0)),
-  'fnr': ((0, 0, 1, 0), (0, 0, 1, 1)),
-  'precision': ((0, 0, 0, 1), (0, 1, 0, 1)),
-}
+RATES = measures.rates()
 NAMES = tuple(RATES)
 
 # Rates that are 1 − another share its pseudo-rows, in the other order.
 PSEUDO_OF = (0, 1, 2, 3, 4, 4, 3, 5)
 SWAPPED = np.array([name in ('tnr', 'fnr') for name in NAMES])
 PSEUDO = (6, 2)
-
-# Fairness measure: the rates whose gaps are averaged, the gap, and whether
-# the measure is 1 − gap. 'range' is the largest difference between two
-# groups; 'sum' is Σ_g |rate_g − rate_overall| (Dixon et al. 2018).
-GAPS = {
-  'dp': (('selection_rate',), 'range', True),
-  'dp_floor': (('base_rate',), 'range', True),
-  'eqopp0': (('fpr',), 'range', True),
-  'eqopp1': (('tpr',), 'range', True),
-  'eqodd': (('fpr', 'tpr'), 'range', True),
-  'fped': (('fpr',), 'sum', False),
-  'fned': (('fnr',), 'sum', False),
-  'tped': (('tpr',), 'sum', False),
-  'tned': (('tnr',), 'sum', False),
-}
 
 # Every rate also has these over the groups, named '{rate}_{aggregate}'.
 AGGREGATES = {
@@ -129,7 +106,7 @@ def total(values: Float[Array, '*b g rate']) -> Float[Array, '*b rate']:
 def reduce(
   values: Float[Array, '*b g1 rate'],
 ) -> dict[str, Float[Array, '*b rate']]:
-  """What GAPS and AGGREGATES are made of; the last group is everyone."""
+  """What gaps and AGGREGATES are made of; the last group is everyone."""
   groups, everyone = values[..., :-1, :], values[..., -1:, :]
   return {
     'range': spread(groups),

@@ -25,6 +25,7 @@ Deviations grow by sqrt((m + 1)/(m − 1)), which makes the variance of the mean
 of m placements that of m − 1 degrees of freedom.
 """
 
+import functools
 from typing import NamedTuple
 
 import jax
@@ -32,7 +33,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
-from fairjax.metrics import intervals
+from fairjax.metrics import intervals, measures
 
 BINS = 2048
 
@@ -47,13 +48,6 @@ SUITE = {
 }
 MEASURES = tuple(SUITE)
 OFFSET = np.array([0, 0, 0, -0.5, -0.5])
-BOUNDS = {  # what values there can be
-  'accuracy': (0.0, 1.0),
-  'balanced_accuracy': (0.0, 1.0),
-  'f1': (0.0, 1.0),
-  'macro_f1': (0.0, 1.0),
-  'mcc': (-1.0, 1.0),
-}
 
 
 def auc(
@@ -206,36 +200,70 @@ def resampled_ranks(
   return off[..., a, b] - off[..., b, a]
 
 
-@jax.jit
 def from_confusion(
-  counts: Float[Array, '*b c c'],
+  counts: Float[Array, '*b c c'] | Float[np.ndarray, '*b c c'],
 ) -> dict[str, Float[Array, '*b']]:
-  """Accuracy, balanced accuracy, F1, Matthews of counts [label, decision].
+  """The measures of counts [label, decision]: rows of kind 'confusion'.
 
-  F1 is that of class 1, or the mean over classes where there are more than
-  two; classes without rows are left out of the means of three or more.
-  Matthews is Gorodkin's R_K, which is the usual one for two classes; it is
-  undefined, not 0, where all labels or all decisions agree.
+  F1 is of two classes, macro F1 of more.
   """
-  c = counts.shape[-1]
-  n = counts.sum((-1, -2))
-  right = jnp.diagonal(counts, axis1=-2, axis2=-1)
-  label, decision = counts.sum(-1), counts.sum(-2)
-  some = lambda x: jnp.where(x > 0, x, jnp.nan)
-  recall = right / some(label)
-  f1 = 2 * right / some(label + decision)
-  mean = jnp.mean if c == 2 else jnp.nanmean
+  other = 'macro_f1' if counts.shape[-1] == 2 else 'f1'
+  rows = measures.of_kind('confusion')
+  kernels = {n: measures.load(row) for n, row in rows.items() if n != other}
+  return _from_confusion(counts, tuple(kernels.items()))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _from_confusion(counts, kernels) -> dict:
+  return {name: kernel(counts) for name, kernel in kernels}
+
+
+def _some(x: Array) -> Array:
+  return jnp.where(x > 0, x, jnp.nan)
+
+
+def _right(counts: Array) -> Array:
+  return jnp.diagonal(counts, axis1=-2, axis2=-1)
+
+
+def accuracy(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+  """Share of right decisions."""
+  return _right(counts).sum(-1) / counts.sum((-1, -2))
+
+
+def balanced_accuracy(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+  """Mean recall; of three or more classes those without rows are left out."""
+  recall = _right(counts) / _some(counts.sum(-1))
+  return (jnp.mean if counts.shape[-1] == 2 else jnp.nanmean)(recall, -1)
+
+
+def f1(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+  """F1 of class 1."""
+  return _f1(counts)[..., 1]
+
+
+def macro_f1(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+  """Mean F1 of the classes that have rows or are decided."""
+  return jnp.nanmean(_f1(counts), -1)
+
+
+def _f1(counts: Array) -> Array:
+  return 2 * _right(counts) / _some(counts.sum(-1) + counts.sum(-2))
+
+
+def mcc(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+  """Matthews correlation: Gorodkin's R_K, the usual one for two classes.
+
+  It is undefined, not 0, where all labels or all decisions agree.
+  """
   # Shares, so that no product of counts leaves float32.
-  p, q, agree = label / n[..., None], decision / n[..., None], right.sum(-1) / n
+  n = counts.sum((-1, -2))
+  p, q = counts.sum(-1) / n[..., None], counts.sum(-2) / n[..., None]
   width = (1 - (p * p).sum(-1)) * (1 - (q * q).sum(-1))
   wide = width > 1e-12
-  matthews = (agree - (p * q).sum(-1)) / jnp.sqrt(jnp.where(wide, width, 1))
-  return {
-    'accuracy': agree,
-    'balanced_accuracy': mean(recall, -1),
-    'f1' if c == 2 else 'macro_f1': f1[..., 1] if c == 2 else mean(f1, -1),
-    'mcc': jnp.where(wide, jnp.clip(matthews, -1, 1), jnp.nan),
-  }
+  above = accuracy(counts) - (p * q).sum(-1)
+  matthews = above / jnp.sqrt(jnp.where(wide, width, 1))
+  return jnp.where(wide, jnp.clip(matthews, -1, 1), jnp.nan)
 
 
 def log_loss(

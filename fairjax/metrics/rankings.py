@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics import estimates, intervals, quality
+from fairjax.metrics import estimates, intervals, measures, quality
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions, Items
 
@@ -103,15 +103,9 @@ def gaps(
   if suites.draws is not None:
     noise = suites.draws[:, :, chosen] - values.astype(np.float32)
   out = {}
-  for name, measure, kind in (
-    ('auc_gap', 'auc', 'range'),
-    ('auc_min', 'auc', 'min'),
-    ('bpsn_auc_min', 'bpsn_auc', 'min'),
-    ('bnsp_auc_min', 'bnsp_auc', 'min'),
-    ('positive_aeg_max', 'positive_aeg', 'largest'),
-    ('negative_aeg_max', 'negative_aeg', 'largest'),
-  ):
-    i = quality.MEASURES.index(measure)
+  for name, row in measures.of_kind('rank gap').items():
+    kind = row.kernel
+    i = quality.MEASURES.index(row.of[0])
     value = _reduce(kind, values[..., i])
     if np.isnan(value).all():
       note = 'fewer groups in which it is defined than it needs'
@@ -124,7 +118,7 @@ def gaps(
       bound = _reduce('range' if kind == 'range' else 'largest', noise[..., i])
       half = float(intervals.radius(value, bound, options))
       null = float(np.nanmean(bound)) if kind != 'min' else None
-    out[name] = estimates.of_gap(value, half, 0.0, 1.0, null)
+    out[name] = estimates.of_gap(value, half, row.low, row.high, null)
   return out
 
 
