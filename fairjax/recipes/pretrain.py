@@ -252,7 +252,8 @@ def fit(
     )
     return overall(objective.names, sums.sum(1), config.pretrain.weight)
 
-  task = loop.Task(source, objectives.loss(objective.terms), measure)
+  player = step.Player('model', objectives.loss(objective.terms))
+  task = loop.Task(source, (player,), measure)
   return stages.fitted_once(
     config,
     ready,

@@ -29,6 +29,7 @@ from fairjax.config import Config
 from fairjax.errors import UserError
 
 REDRAW = 0.2  # seconds between two drawings of the live line
+TELL = 60.0  # seconds between two lines where there is no terminal
 WINDOW = 20.0  # seconds over which the speed is taken
 
 
@@ -160,11 +161,12 @@ class Log:
 
 
 class Progress:
-  """One live line on a terminal: step, speed, loss, time left.
+  """One live line on a terminal: step, speed, rate, loss, time left.
 
-  Off a terminal it draws nothing. What `update` is given is looked at only
-  when the line is drawn, five times a second: a loss that still lives on a
-  device is passed as a function of no arguments, so that nobody waits for it.
+  Off a terminal it is said as a line of its own each minute. What `update` is
+  given is looked at only then, or when the line is drawn, five times a second:
+  a loss that still lives on a device is passed as a function of no arguments,
+  so that nobody waits for it.
   """
 
   def __init__(
@@ -180,8 +182,8 @@ class Progress:
     self.draws = (
       log.main and screen.isatty() and os.environ.get('TERM') != 'dumb'
     )
-    self.drawn = -math.inf
     self.began = (self.clock(), first)
+    self.drawn = -math.inf if self.draws else self.began[0]
     self.past = collections.deque([(*self.began, 0)])
 
   def __enter__(self) -> Self:
@@ -202,18 +204,35 @@ class Progress:
     """After step `done`, which read `tokens` tokens."""
     self.done = done
     self.tokens += tokens
-    if not self.draws:
+    if not self.log.main:
       return
     now = self.clock()
-    if now - self.drawn < REDRAW and done < self.total:
+    if self.draws:
+      due = now - self.drawn >= REDRAW or done >= self.total
+    else:
+      due = now - self.drawn >= TELL
+    if not due:
       return
     self.past.append((now, done, self.tokens))
     while len(self.past) > 2 and now - self.past[1][0] > WINDOW:
       self.past.popleft()
     self.drawn = now
-    numbers = {k: v() if callable(v) else v for k, v in values.items()}
-    columns = shutil.get_terminal_size().columns
-    text = self.describe(numbers)[: columns - 1]
+    text = self.describe(
+      {k: v() if callable(v) else v for k, v in values.items()}
+    )
+    if self.draws:
+      self.draw(text)
+    else:
+      self.log.line(text)
+
+  def say(self, doing: str) -> None:
+    """Draws at once what goes on before the next step is done."""
+    if self.draws:
+      self.draw(f'{self.what} {self.done:,}/{self.total:,} · {doing}')
+
+  def draw(self, text: str) -> None:
+    """Puts the text in the place of the live line."""
+    text = text[: shutil.get_terminal_size().columns - 1]
     blank = ' ' * (len(self.shown) - len(text))
     self.log.screen.write('\r' + text + blank)
     self.log.screen.flush()
