@@ -88,6 +88,17 @@ BUILTIN = {
     for task, (one, two) in _PAIRS.items()
   },
 }
+CLASSES = {  # names of the published numbers, where data.labels is not given
+  'twitter_sexism': ('not sexist', 'sexist'),
+  'glue/cola': ('unacceptable', 'acceptable'),
+  'glue/sst2': ('negative', 'positive'),
+  'glue/mrpc': ('not_equivalent', 'equivalent'),
+  'glue/qqp': ('not_duplicate', 'duplicate'),
+  'glue/mnli': ('entailment', 'neutral', 'contradiction'),
+  'glue/qnli': ('entailment', 'not_entailment'),
+  'glue/rte': ('entailment', 'not_entailment'),
+  'glue/wnli': ('not_entailment', 'entailment'),
+}
 SPLITS = {  # of a built-in: ours -> tfds'
   'glue/mnli': {'train': 'train', 'test': 'validation_matched'},
   'glue': {'train': 'train', 'test': 'validation'},
@@ -121,7 +132,15 @@ def load(config) -> Tables:
       if (twin != '').any():
         twins[split] = twin.to_frame()
         twins[split].attrs = frame.attrs
-  return files.to_tables(frames, named, twins)
+  tables = files.to_tables(frames, named, twins)
+  if name in CLASSES and not data.labels and named.label == _label(defaults):
+    for table in tables.values():
+      table.attrs['classes'] = CLASSES[name]
+  return tables
+
+
+def _label(defaults: dict[str, str]) -> str:
+  return defaults.get('label', Data().label)
 
 
 def with_defaults(data: Data, defaults: dict[str, str]) -> Data:

@@ -1,10 +1,8 @@
-"""Tables from the user's own files: csv, tsv, jsonl, parquet.
+"""Tables from the user's own files: which column is what, and the splits.
 
-Files are read literally: 'NA' and 'null' are texts, html entities stay. The
-index of a table made here is the 0-based row of its file (header and blank
-lines not counted); hygiene.py speaks of rows by it. What cannot be read is
-one sentence that names file, row and remedy; a row that can be read but not
-used (no text, no label) stays, as None, for hygiene.py to count.
+The index of a table made here is the 0-based row of its file (readers.py);
+hygiene.py speaks of rows by it. A row that can be read but not used (no text,
+no label) stays, as None, for hygiene.py to count.
 
 Columns that `data` does not name are kept too, as they are. Without `data.id`
 the id of a row is 'SPLIT:ROW'. Splits come from
@@ -61,6 +59,8 @@ def to_tables(
     if twins and split in twins:
       tables[split]['twin'] = _twin(frame, twins[split], data)
   mapping = labels.number(tables, data.labels, data.label)
+  every = [*frames.values(), *(twins or {}).values()]
+  remarks = tuple(r for f in every for r in f.attrs.get('remarks', ()))
   if data.split:
     if len(frames) > 1:
       raise UserError(
@@ -86,7 +86,7 @@ def to_tables(
     if not data.id:
       table = table.assign(id=[f'{split}:{row}' for row in table.index])
     table.attrs |= {'source': source(frames.get(split, frames['train']))}
-    table.attrs |= {'labels': mapping}
+    table.attrs |= {'labels': mapping, 'label': data.label, 'remarks': remarks}
     tables[split] = table
   if data.id:
     _ids_once(tables)

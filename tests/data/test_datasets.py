@@ -88,6 +88,7 @@ def test_twitter_folder_equals_its_files(shared):
     config_for('twitter_sexism', folder, on_bad='drop')
   )
   assert sizes(tables) == {'train': 13524, 'valid': 1691, 'test': 846}
+  assert report['classes'] == ['not sexist', 'sexist']
   assert bad['id'].tolist() == ['train:2601']
   assert report['splits']['train']['twins'] == 4889
   assert report['splits']['valid']['twins'] == 597
@@ -259,9 +260,9 @@ def test_echr_of_fairlex(tmp_path):
   assert set(train['applicant_age']) == {'<=65'}
   assert train['article_3'].tolist() == ['no', 'yes', 'no', 'yes']
   other, _, _ = load_tables(
-    config_for('echr', folder, label='article_10', group='applicant_gender')
+    config_for('echr', folder, label='article_6', group='applicant_gender')
   )
-  assert other['train']['label'].tolist() == [0, 0, 0, 0]
+  assert other['train']['label'].tolist() == [0, 1, 0, 1]
   assert set(other['train']['group']) == {'female'}
 
 
@@ -278,7 +279,10 @@ def test_panda(tmp_path):
   ]
   path = tmp_path / 'panda.jsonl'
   path.write_text('\n'.join(map(json.dumps, lines)))
-  tables, report, _ = load_tables(config_for('panda', path))
+  with pytest.raises(UserError, match='positive class'):
+    load_tables(config_for('panda', path))
+  config = config_for('panda', path, labels='non-binary=0,woman=1')
+  tables, report, _ = load_tables(config)
   assert sum(sizes(tables).values()) == 80
   assert report['labels'] == {'non-binary': 0, 'woman': 1}
   train = tables['train']
@@ -400,7 +404,7 @@ def test_a_damaged_cache_is_made_anew(tmp_path, cache):
     file.write_bytes(b'PAR1')
   after, _, _ = load_tables(config)
   assert before['train'].equals(after['train'])
-  path.write_text(csv_text(['text', 'toxic'], [[i, 1] for i in range(50)]))
+  path.write_text(csv_text(['text', 'toxic'], [[i, i % 2] for i in range(50)]))
   changed, _, _ = load_tables(config)  # another content, another key
   assert sum(sizes(changed).values()) == 50
 
