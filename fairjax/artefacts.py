@@ -25,9 +25,9 @@ from fairjax.errors import UserError
 
 
 def cache_folder() -> pathlib.Path:
-  """Where everything that can be made again is kept between runs."""
+  """FAIRJAX_CACHE: where all that can be made again is kept between runs."""
   return pathlib.Path(
-    os.environ.get('FAIRJAX_CACHE', '~/.cache/fairjax')
+    os.environ.get('FAIRJAX_CACHE') or '~/.cache/fairjax'
   ).expanduser()
 
 

@@ -153,12 +153,6 @@ def with_defaults(data: Data, defaults: dict[str, str]) -> Data:
   return Data(**values)
 
 
-def cache_root() -> pathlib.Path:
-  """Where prepared data is kept: FAIRJAX_CACHE, or ~/.cache/fairjax."""
-  place = os.environ.get('FAIRJAX_CACHE') or '~/.cache/fairjax'
-  return pathlib.Path(place).expanduser()
-
-
 def _own(name: str, source: str) -> dict[str, pd.DataFrame]:
   from fairjax.data import tfds_builders  # imports tfds: slow
 
@@ -166,7 +160,7 @@ def _own(name: str, source: str) -> dict[str, pd.DataFrame]:
   key = f'{name}-{kind.VERSION}-{content(source)}'
 
   def make():
-    place = cache_root() / 'tfds' / key
+    place = artefacts.cache_folder() / 'tfds' / key
     builder = kind(source=source, data_dir=place)
     splits = {s: s for s in files.SPLIT_NAMES.values()}
     return prepared(builder, splits)
@@ -178,7 +172,7 @@ def _builtin(name: str) -> dict[str, pd.DataFrame]:
   from fairjax.data import tfless
 
   tfds = tfless.datasets()
-  root = cache_root() / 'tfds'
+  root = artefacts.cache_folder() / 'tfds'
   builder = tfds.builder(name, data_dir=root, file_format='array_record')
   splits = SPLITS.get(name) or SPLITS[name.split('/')[0]]
   key = f'{name.replace("/", "-")}-{builder.version}'
@@ -217,7 +211,7 @@ def content(source: str) -> str:
 
 def cached(key: str, make) -> dict[str, pd.DataFrame]:
   """The frames kept under `key`, made where they are missing or damaged."""
-  folder = cache_root() / 'columns' / key
+  folder = artefacts.cache_folder() / 'columns' / key
   if folder.is_dir():
     try:
       return _ordered(

@@ -10,14 +10,17 @@ import http.server
 import importlib.util
 import io
 import json
+import socket
 import sys
 import threading
+import time
 import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax import artefacts
 from fairjax import data as rooms
 from fairjax.config import Config
 from fairjax.data import datasets, files, load_tables
@@ -393,6 +396,31 @@ def test_a_download_that_fails_is_a_sentence(server, monkeypatch):
   monkeypatch.setattr(builder.builder_config, 'data_url', f'{address}/no.zip')
   with pytest.raises(UserError, match=r'cannot prepare glue/wnli.*network'):
     load_tables(config_for('glue/wnli'))
+
+
+@pytest.mark.parametrize('name', ['twitter_sexism', 'glue/wnli'])
+def test_without_a_network_the_file_to_give_is_told_at_once(name, monkeypatch):
+  """A closed port refuses; urllib3's ten retries would take 200 seconds."""
+  from fairjax.data import tfds_builders, tfless
+
+  with socket.socket() as closed:
+    closed.bind(('127.0.0.1', 0))
+    address = f'http://127.0.0.1:{closed.getsockname()[1]}/none.zip'
+  builder = tfless.datasets().builder('glue/wnli', data_dir='unused')
+  monkeypatch.setattr(builder.builder_config, 'data_url', address)
+  monkeypatch.setattr(tfds_builders.TwitterSexism, 'URL', address)
+  start = time.monotonic()
+  with pytest.raises(UserError, match=r'--config\.data\.') as error:
+    load_tables(config_for(name))
+  assert time.monotonic() - start < 5
+  assert '\n' not in str(error.value) and len(str(error.value)) < 400
+
+
+def test_an_empty_cache_variable_is_none(monkeypatch, tmp_path):
+  monkeypatch.setenv('HOME', str(tmp_path))
+  for value in ('', '~/.cache/fairjax'):
+    monkeypatch.setenv('FAIRJAX_CACHE', value)
+    assert artefacts.cache_folder() == tmp_path / '.cache' / 'fairjax'
 
 
 def test_a_damaged_cache_is_made_anew(tmp_path, cache):
