@@ -23,7 +23,7 @@ from scipy.special import softmax
 import fairjax
 from fairjax import artefacts, data
 from fairjax.config import Config
-from fairjax.data import batches, schema, tokens
+from fairjax.data import batches, labels, schema, tokens
 from fairjax.data.schema import Tables
 from fairjax.data.templates import TEST_SETS
 from fairjax.data.terms import read_terms, term_members
@@ -102,6 +102,7 @@ def load(config: Config, folder: pathlib.Path, log: Log) -> Tables:
     log.line(f'{len(bad)} rows dropped; see {folder / "bad_rows.csv"}')
   sizes = ', '.join(f'{len(t)} {name}' for name, t in tables.items())
   log.line(f'data {config.data.name}: {sizes}')
+  log.line(labels.sentence(tables, config.measures.pos_label))
   for warning in report['warnings']:
     log.line(warning)
   return tables
