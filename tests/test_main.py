@@ -303,10 +303,10 @@ def test_the_packages_of_the_project_file_are_those_there_are():
   assert named == found
 
 
-def test_the_readme_names_every_file():
+def test_the_readme_maps_every_file():
+  import readme_map
+
   text = (ROOT / 'README.md').read_text()
-  for folder in ('fairjax', 'configs', 'launch'):
-    for path in (ROOT / folder).rglob('*'):
-      if path.suffix in ('.py', '.sh', '.sbatch', '.yaml'):
-        if path.name != '__init__.py':
-          assert path.name in text, f'README.md does not name {path}'
+  assert readme_map.replaced(text) == text, 'python tests/readme_map.py'
+  lines = [line for line in text.splitlines() if line.startswith('- `')]
+  assert all(line.partition(': ')[2] for line in lines)
