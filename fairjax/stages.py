@@ -8,10 +8,11 @@ A stage whose artefact is there with the same fingerprint is not run again.
 import importlib.metadata
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -28,11 +29,13 @@ from fairjax.data.templates import TEST_SETS
 from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
 from fairjax.methods import METHODS, ON_TEST_SETS, chain
+from fairjax.metrics import measures
 from fairjax.metrics.assess import assess as measure
+from fairjax.metrics.compare import compare as difference
 from fairjax.models import Model, build, hf
 from fairjax.registry import find
-from fairjax.report import page
-from fairjax.report import tables as tabular
+from fairjax.report import page, terminal
+from fairjax.results import Results
 from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log
 
@@ -335,6 +338,19 @@ def prediction_table(
   return found.reset_index(drop=True)
 
 
+def predictions(kept: pd.DataFrame) -> dict[str, np.ndarray]:
+  """What `prediction_table` was made of: {set: [s, n, c]}."""
+  columns = [c for c in kept if re.fullmatch(r'p\d+(_c\d+)?', c)]
+  seeds = len({c.split('_')[0] for c in columns})
+  out = {}
+  for name, rows in kept.groupby('set', sort=False):
+    values = rows[columns].to_numpy().reshape(len(rows), seeds, -1)
+    if values.shape[2] == 1:
+      values = np.concatenate([1 - values, values], 2)
+    out[str(name)] = values.swapaxes(0, 1)
+  return out
+
+
 def membership(
   config: Config, table: pd.DataFrame
 ) -> tuple[np.ndarray, list[str]]:
@@ -351,49 +367,112 @@ def membership(
 
 
 def assess(
-  config: Config, sets: Tables, chances: dict[str, np.ndarray]
-) -> dict:
-  """The measures of every test set, each number with its interval."""
-  options = config.measures
-  found = {}
+  config: Config, sets: Tables, chances: dict[str, np.ndarray], more=()
+) -> dict[str, dict]:
+  """{set: its measures}, each number with its interval.
+
+  `more` are further thresholds, at which the leading gaps are taken too, as
+  `NAME at THRESHOLD`.
+  """
+  out = {}
   for name, table in sets.items():
-    members, names = membership(config, table)
-    chance = chances[name]
-    found[name] = measure(
+    of = lambda limit, name=name, table=table: measure(
       table['label'].to_numpy(np.int32),
-      chance[..., options.pos_label] if chance.shape[2] == 2 else chance,
-      members,
-      names,
-      threshold=options.threshold,
-      level=options.confidence_level,
-      resamples=options.resamples,
-      seed=config.seed,
+      scores(config, chances[name]),
+      *membership(config, table),
+      **inference(config, limit),
     )
+    out[name] = of(config.measures.threshold)
+    for limit in more:
+      again = of(limit)['fairness']
+      gaps = filter(measures.is_gap, measures.leading(again))
+      out[name]['fairness'] |= {f'{k} at {limit}': again[k] for k in gaps}
+  return out
+
+
+def compare(
+  config: Config,
+  sets: Tables,
+  chances: dict[str, dict[str, np.ndarray]],
+  pairs: Sequence[tuple[str, str]],
+  more=(),
+) -> list[dict]:
+  """Paired tests of the leading measures: ours − theirs of each pair.
+
+  `chances` are {contender: {set: [s, n, c]}}; `more` as in `assess`.
+  """
+  tests = []
+  for ours, theirs in pairs:
+    for name, table in sets.items():
+      for limit in (config.measures.threshold, *more):
+        end = f' at {limit}' if limit in more else ''
+        lines = difference(
+          table['label'].to_numpy(np.int32),
+          *(scores(config, chances[one][name]) for one in (ours, theirs)),
+          *membership(config, table),
+          **inference(config, limit),
+        )
+        tests += [
+          {'set': name, 'ours': ours, 'theirs': theirs, **line}
+          | {'measure': line['measure'] + end}
+          for line in lines
+          if measures.leading([line['measure']])
+          and (not end or measures.is_gap(line['measure']))
+        ]
+  return tests
+
+
+def scores(config: Config, chances: np.ndarray) -> np.ndarray:
+  """[s, n] of the positive of two classes, or [s, n, c] as they are."""
+  two = chances.ndim == 3 and chances.shape[2] == 2
+  return chances[..., config.measures.pos_label] if two else chances
+
+
+def inference(config: Config, threshold: str | float) -> dict:
+  """How sure numbers are to be: the options of `assess` and `compare`."""
+  options = config.measures
   return {
-    'name': config.data.name,
-    'recipe': config.recipe,
-    'model': config.model,
-    'seeds': loop.seed_list(config),
-    'sets': found,
-    'tests': [],
-    'notes': [],
+    'threshold': threshold,
+    'level': options.confidence_level,
+    'resamples': options.resamples,
+    'seed': config.seed,
   }
 
 
-def publish(
-  folder: pathlib.Path,
-  sets: Tables,
-  chances: dict[str, np.ndarray],
-  results: dict,
-  log: Log,
-  extra: list = (),
+def results(config: Config, **parts) -> Results:
+  """Results of this config."""
+  return Results(
+    recipe=config.recipe,
+    model=config.model,
+    seeds=loop.seed_list(config),
+    level=config.measures.confidence_level,
+    pos_label=config.measures.pos_label,
+    **{'data': config.data.name, **parts},
+  )
+
+
+def keep_predictions(
+  folder: pathlib.Path, sets: Tables, chances: dict[str, dict], focus: str
 ) -> None:
-  """Predictions, results, the page, and the summary on the screen."""
+  """predictions.parquet of the contender in focus, predictions/ of others."""
+  for name, of in chances.items() if mesh.is_main() else ():
+    parts = [prediction_table(n, t, of[n]) for n, t in sets.items()]
+    place = folder / 'predictions' / f'{file_name(name)}.parquet'
+    if name == focus:
+      place = folder / 'predictions.parquet'
+    artefacts.write_table(place, pd.concat(parts))
+
+
+def file_name(name: str) -> str:
+  """A contender's name as that of a file or folder."""
+  return re.sub(r'[^\w.=+-]+', '-', name)
+
+
+def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
+  """results.json, the page made of it, and the summary on the screen."""
   if not mesh.is_main():
-    return
-  tables = [prediction_table(n, t, chances[n]) for n, t in sets.items()]
-  artefacts.write_table(folder / 'predictions.parquet', pd.concat(tables))
-  artefacts.write_json(folder / 'results.json', results)
-  artefacts.write_text(folder / 'report.html', page.report(folder, extra))
-  log.line(tabular.summary(results))
+    return results
+  results = page.publish(folder, results)
+  log.line(terminal.summary(results))
   log.line(f'the report is {folder / "report.html"}')
+  return results
