@@ -5,11 +5,12 @@ A cell here is a dict: `cell` (its number), `title`, `experiment`, `ranking`,
 a contender of results.json.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from fairjax import results
+from fairjax.metrics import measures
 from fairjax.report import tables, verdict
 
 CHANGES = ('dp', 'eqodd', 'eqopp1', 'auc')  # of figure 4
@@ -31,15 +32,14 @@ def number(cell: Mapping, one: str, measure: str) -> float:
   return estimate['value'] if tables.defined(estimate) else float('nan')
 
 
-def flat(cells: Sequence[Mapping]) -> list[dict]:
-  """Plain rows, for grid.csv and the page's table of all cells."""
+def flat(cells: Sequence[Mapping], read: Callable = number) -> list[dict]:
+  """A row a cell with its leading measures, for grid.csv and the page."""
   out = []
   for cell in cells:
     row = {k: v for k, v in cell.items() if k != 'sets'}
-    for one in cell.get('sets', {}):
-      for measure in ('auc', 'dp', 'eqodd'):
-        if value(cell, one, measure):
-          row[f'{one} {measure}'] = number(cell, one, measure)
+    for one, found in cell.get('sets', {}).items():
+      for key in measures.leading([*found['quality'], *found['fairness']]):
+        row[f'{one} {key}'] = read(cell, one, key)
     out.append(row)
   return out
 
@@ -234,7 +234,7 @@ def sections(
     results.section(
       'Fairness and quality',
       *fronts,
-      results.fold('All cells', results.table(flat(cells))),
+      results.fold('All cells', results.table(flat(cells, value))),
     ),
   ]
 
