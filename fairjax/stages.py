@@ -441,14 +441,15 @@ def inference(config: Config, threshold: str | float) -> dict:
 
 def results(config: Config, **parts) -> Results:
   """Results of this config."""
-  return Results(
-    recipe=config.recipe,
-    model=config.model,
-    seeds=loop.seed_list(config),
-    level=config.measures.confidence_level,
-    pos_label=config.measures.pos_label,
-    **{'data': config.data.name, **parts},
-  )
+  own = {
+    'recipe': config.recipe,
+    'data': config.data.name,
+    'model': config.model,
+    'seeds': loop.seed_list(config),
+    'level': config.measures.confidence_level,
+    'pos_label': config.measures.pos_label,
+  }
+  return Results(**{**own, **parts})
 
 
 def keep_predictions(

@@ -57,7 +57,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       seeds=[],
       title=f'Perplexity of {name} by {config.model}',
       contenders={
-        config.model: {'sets': {name: {'rows': len(table), 'quality': quality}}}
+        pathlib.Path(config.model).name: {
+          'sets': {name: {'rows': len(table), 'quality': quality}}
+        }
       },
       facts={
         'file': config.data.path,

@@ -336,7 +336,7 @@ def measure(
     config,
     title=f'{config.pretrain.objective} pretraining of {config.model}',
     contenders={
-      config.model: {
+      pathlib.Path(config.model).name: {
         'sets': {'held_out': {'rows': sums.shape[1], 'quality': quality}}
       }
     },
