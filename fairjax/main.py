@@ -323,5 +323,14 @@ def main(argv: list[str]) -> None:
     sys.exit(RESUME)
 
 
-if __name__ == '__main__':
+def command() -> None:
+  """The console script: `fairjax --config=…`, `fairjax report FOLDER`."""
+  if sys.argv[1:2] == ['report']:
+    from fairjax.report.__main__ import main as report
+
+    sys.exit(report(sys.argv[2:]))
   app.run(main, flags_parser=parse)
+
+
+if __name__ == '__main__':
+  command()

@@ -14,7 +14,9 @@ def first_line(path: pathlib.Path) -> str:
   """What a file says it is: of its docstring, or of its first comment."""
   text = path.read_text(encoding='utf-8')
   if path.suffix == '.py':
-    return (ast.get_docstring(ast.parse(text)) or '').partition('\n')[0].rstrip('.')
+    return (
+      (ast.get_docstring(ast.parse(text)) or '').partition('\n')[0].rstrip('.')
+    )
   lines = [line for line in text.splitlines() if not line.startswith('#!')]
   return next((line[1:].strip() for line in lines if line.startswith('# ')), '')
 

@@ -290,7 +290,7 @@ def test_the_positive_label_turns_labels_and_scores():
   config.measures.pos_label = 0
   turned = stages.assess(config, {'test': table}, {'test': both})
   for results in (perfect, turned):
-    quality = results['sets']['test']['quality']
+    quality = results['test']['quality']
     assert quality['auc']['value'] == quality['accuracy']['value'] == 1
     assert quality['tpr']['value'] == 1 and quality['fpr']['value'] == 0
   labels, one, two = stages.judged(config, table, both, chance)

@@ -12,8 +12,8 @@ classes there is a `tpr_C` for each class C.
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 INF = float('inf')
 
@@ -205,13 +205,14 @@ MEASURES: dict[str, Measure] = {
 # fmt: on
 
 
+def bare(key: str) -> str:
+  """The name without attribute, threshold and class."""
+  return re.sub(r'^.*/| at [^ ]+$|(?<=tpr)_\d+$', '', key)
+
+
 def measure(key: str) -> Measure | None:
   """The row of a name as it stands in results.json; None for others."""
-  name = re.sub(r'^.*/| at [^ ]+$', '', key)
-  if name in MEASURES:
-    return MEASURES[name]
-  rate = re.fullmatch(r'(tpr)_\d+', name)
-  return MEASURES[rate[1]] if rate else None
+  return MEASURES.get(bare(key))
 
 
 def label(key: str) -> str:
@@ -220,27 +221,41 @@ def label(key: str) -> str:
   return row.label if row else key
 
 
-def in_order(values: Mapping[str, Any]) -> dict[str, Any]:
-  """Named measures in the order of the table; rates, then others, last."""
-  order = {name: k for k, name in enumerate(MEASURES)}
+def about(key: str) -> str:
+  """A line for the glossary; empty where it is no measure."""
+  row = measure(key)
+  if row is None:
+    return ''
+  known = row.label.lower() in (bare(key).replace('_', ' '), row.about)
+  return row.about if known else f'{row.label}: {row.about}'
 
-  def place(key: str) -> tuple:
+
+def in_order(values: Iterable[str]) -> list[str]:
+  """Names as the table has them, rates after the rest; strangers last."""
+  order = list(MEASURES)
+
+  def place(key: str) -> tuple[int, int]:
     row = measure(key)
-    name = re.sub(r'^.*/| at [^ ]+$', '', key)
-    return row is None, row is not None and row.kind == 'rate', order.get(name)
+    if row is None:
+      return 2, 0
+    return int(row.kind == 'rate'), order.index(bare(key))
 
-  known = [key for key in values if place(key)[2] is not None]
-  rest = {k: v for k, v in values.items() if k not in known}
-  return {k: values[k] for k in sorted(known, key=place)} | rest
+  return sorted(values, key=place)
 
 
-def leading(keys: Iterable[str]) -> list[str]:
-  """Those that are compared and shown side by side."""
+def leading(keys: Iterable[str], pictured: bool = False) -> list[str]:
+  """Those that are compared and shown side by side, or those with pictures."""
+  rows = {key: measure(key) for key in in_order(dict.fromkeys(keys))}
   return [
-    k
-    for k in in_order(dict.fromkeys(keys))
-    if getattr(measure(k), 'leads', False)
+    key
+    for key, row in rows.items()
+    if row and (row.pictured if pictured else row.leads)
   ]
+
+
+def is_gap(key: str) -> bool:
+  """Whether it compares groups' decisions."""
+  return getattr(measure(key), 'kind', '') == 'gap'
 
 
 def of_kind(*kinds: str) -> dict[str, Measure]:

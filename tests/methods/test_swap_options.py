@@ -43,7 +43,8 @@ def dieted(config, folder):
 
 def one_text(config, folder):
   config = dataclasses.replace(config, text=TEXT)
-  return [twin['twin'] for twin in swap.run(config, folder)['twins']]
+  (part,) = swap.run(config, folder).sections[0]['parts']
+  return [row['twin'] for row in part['rows']]
 
 
 def whole_corpus(config, folder):

@@ -93,7 +93,7 @@ def test_names_with_attribute_threshold_and_class():
   assert measures.measure('fpr_ratio') is None
   assert measures.label('own thing') == 'own thing'
   keys = ['zz', 'dp', 'fpr', 'gender/eqodd', 'f1', 'auc']
-  assert list(measures.in_order(dict.fromkeys(keys))) == [
+  assert list(measures.in_order(keys)) == [
     'auc',
     'f1',
     'dp',
