@@ -63,7 +63,15 @@ def config(**train) -> Config:
   return Config(seeds=2, seed=3, train=Train(**(options | train)))
 
 
-def fit(folder, options=None, devices=(1, 1), model=MODEL, train=None, **rest):
+def fit(
+  folder,
+  options=None,
+  devices=(1, 1),
+  model=MODEL,
+  train=None,
+  main=False,
+  **rest,
+):
   options = options or config()
   place = jax.make_mesh(
     devices,
@@ -71,7 +79,7 @@ def fit(folder, options=None, devices=(1, 1), model=MODEL, train=None, **rest):
     axis_types=(jax.sharding.AxisType.Auto,) * 2,
     devices=jax.devices()[: devices[0] * devices[1]],
   )
-  with Log(folder, main=False) as log:
+  with Log(folder, main=main) as log:
     return loop.fit(
       model, train or TRAIN, VALID, options, folder, place, log, **rest
     )
