@@ -36,9 +36,8 @@ def tiny_model(**other) -> Model:
 
 MODEL = tiny_model()
 FLAT = tiny_model(depth=1)  # enough where only the loop is asked about
-PLAIN = tiny_model(
-  depth=1, dropout=0.0, attention_dropout=0.0, head_dropout=0.0
-)
+NO_DROPOUT = {'dropout': 0.0, 'attention_dropout': 0.0, 'head_dropout': 0.0}
+PLAIN = tiny_model(depth=1, **NO_DROPOUT)
 
 
 def pool(n: int, seed: int) -> Pool:
