@@ -19,20 +19,27 @@ from collections.abc import Iterator
 from fairjax.errors import UserError
 
 NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
-_held: dict[pathlib.Path, int] = {}  # by this process, and how often
+_held: dict[pathlib.Path, tuple] = {}  # this process's: the file, how often
 
 
 @contextlib.contextmanager
 def hold(folder: str | os.PathLike) -> Iterator[None]:
   """Keeps other processes out of the folder while the block runs."""
   path = pathlib.Path(folder).absolute() / '.lock'
-  if path in _held:  # a fit in the folder of its own run
-    _held[path] += 1
-    try:
-      yield
-    finally:
-      _held[path] -= 1
-    return
+  file, count = _held.get(path) or (_take(path), 0)
+  _held[path] = file, count + 1
+  try:
+    yield
+  finally:
+    file, count = _held.pop(path)
+    if count > 1:  # a fit in the folder of its own run
+      _held[path] = file, count - 1
+    else:
+      file.close()
+
+
+def _take(path: pathlib.Path):
+  """The locked file, or a sentence that says whose it is."""
   try:
     path.parent.mkdir(parents=True, exist_ok=True)
     file = open(path, 'a+', encoding='utf-8')
@@ -41,30 +48,23 @@ def hold(folder: str | os.PathLike) -> Iterator[None]:
       f'cannot write in {path.parent}: {error.strerror or error}; choose '
       'another folder with --workdir'
     ) from error
-  with file:
-    _take(file, path)
-    _held[path] = 1
-    try:
-      yield
-    finally:
-      del _held[path]
-
-
-def _take(file, path: pathlib.Path) -> None:
   try:
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
   except OSError as error:
     if error.errno in NO_LOCKS:
-      return
-    if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-      raise
+      return file
     file.seek(0)
     who = file.read().strip() or 'another process'
+    file.close()
+    if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+      raise UserError(f'cannot lock {path}: {error.strerror}') from error
     raise UserError(
       f'{path.parent} is in use by {who}; let it end, or choose another '
       'folder with --workdir'
     ) from error
-  file.truncate(0)
   now = time.strftime('%Y-%m-%d %H:%M:%S')
-  file.write(f'process {os.getpid()} on {socket.gethostname()} since {now}\n')
-  file.flush()
+  with contextlib.suppress(OSError):  # a full disk is told by those who write
+    file.truncate(0)
+    file.write(f'process {os.getpid()} on {socket.gethostname()} since {now}\n')
+    file.flush()
+  return file

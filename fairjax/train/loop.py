@@ -169,10 +169,15 @@ def fit(
   with contextlib.ExitStack() as stack:
     if mesh.is_main():
       stack.enter_context(lock.hold(folder))
-    return train_to_the_end(job, rows, part)
+    checkpoints = stack.enter_context(
+      checkpoint.manager(folder / 'checkpoints')
+    )
+    return train_to_the_end(job, rows, part, checkpoints)
 
 
-def train_to_the_end(job: Job, rows: np.ndarray | None, part: str) -> Fitted:
+def train_to_the_end(
+  job: Job, rows: np.ndarray | None, part: str, checkpoints
+) -> Fitted:
   """Every step from the newest checkpoint on."""
   config, folder, device_mesh = job.config, job.folder, job.device_mesh
   options, log = config.train, job.log
@@ -183,8 +188,6 @@ def train_to_the_end(job: Job, rows: np.ndarray | None, part: str) -> Fitted:
   train_step, start = step.compiled(
     job.model, options, device_mesh, config.mesh.fsdp, job.task.players
   )
-
-  checkpoints = checkpoint.manager(folder / 'checkpoints')
   state, meta, done = begin(job, start, checkpoints)
   watch.check_room(job, state)
   log.resume(done, part)
@@ -229,8 +232,6 @@ def train_to_the_end(job: Job, rows: np.ndarray | None, part: str) -> Fitted:
         sentence = f'saved at step {done} of {total}; run again to go on'
         log.line(f'asked to stop: {sentence}')
         raise Interrupted(sentence)
-  checkpoint.finish(checkpoints)
-  checkpoints.close()
   epochs = range(1, done // epoch + 1) if options.track else ()
   return Fitted(
     state['best'],

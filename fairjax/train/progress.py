@@ -14,6 +14,7 @@ Only the main process of a run speaks; elsewhere `Log` is silent.
 """
 
 import collections
+import contextlib
 import json
 import math
 import os
@@ -24,6 +25,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Self, TextIO
 
+from fairjax import lock
 from fairjax.artefacts import fingerprint, write_text
 from fairjax.config import Config
 from fairjax.errors import UserError
@@ -50,9 +52,10 @@ class Log:
     self.part = ''
     self.live: list[Progress] = []  # the innermost last
     self.rows = self.text = self.events = self.wandb = None
+    self.held = contextlib.ExitStack()
     if not main:
       return
-    self.folder.mkdir(parents=True, exist_ok=True)
+    self.held.enter_context(lock.hold(self.folder))
     self.text = open(self.folder / 'log.txt', 'a', encoding='utf-8')
     if config is not None and config.wandb:
       self.wandb = _wandb(self.folder, config.wandb)
@@ -62,16 +65,18 @@ class Log:
   def __enter__(self) -> Self:
     return self
 
-  def __exit__(self, *_) -> None:
-    self.close()
+  def __exit__(self, kind, *_) -> None:
+    self.close(failed=kind is not None)
 
-  def close(self) -> None:
+  def close(self, failed: bool = False) -> None:
     for sink in (self.rows, self.events, self.text):
       if sink:
-        sink.close()
+        with contextlib.suppress(OSError):  # what could not be written is told
+          sink.close()
     if self.wandb:
-      self.wandb.finish()
+      self.wandb.finish(exit_code=int(failed))
     self.rows = self.text = self.events = self.wandb = None
+    self.held.close()
 
   def resume(self, step: int, part: str = '') -> None:
     """Goes on from `step`: rows after it (all, at 0) and a torn one go.
@@ -103,8 +108,7 @@ class Log:
       self.resume(0)
     part = {'part': self.part} if self.part else {}
     row = {'step': step, 'split': split, **part, **values}
-    self.rows.write(_line(row))
-    self.rows.flush()
+    self.write(self.rows, _line(row))
     seed = f'/seed {values["seed"]}' if 'seed' in values else ''
     scalars = {
       f'{split}/{name}{seed}': float(value)
@@ -133,14 +137,23 @@ class Log:
     if self.events:
       self.events.flush()
 
+  def write(self, file: TextIO, text: str) -> None:
+    try:
+      file.write(text)
+      file.flush()
+    except OSError as error:
+      raise UserError(
+        f'cannot write {file.name}: {error.strerror}; free some space or '
+        'choose another folder with --workdir, then run again to go on'
+      ) from error
+
   def line(self, text: str) -> None:
     """Says a line: to log.txt with the time, and to the screen."""
     if not self.main:
       return
     if self.text:
       now = time.strftime('%Y-%m-%d %H:%M:%S')
-      self.text.write(f'{now}  {text}\n')
-      self.text.flush()
+      self.write(self.text, f'{now}  {text}\n')
     for live in self.live:
       live.erase()
     print(text, file=self.screen, flush=True)
