@@ -266,7 +266,7 @@ def refuse(problem) -> None:
 
 def show_list() -> None:
   """One line for each config, data set, method, score, measure, recipe."""
-  from fairjax import data, methods, metrics, recipes, scores
+  from fairjax import benchmarks, data, methods, metrics, recipes, scores
 
   print('configs')
   for path in sorted(config_folder().glob('[a-z]*.py')):
@@ -279,6 +279,7 @@ def show_list() -> None:
     ('methods', methods.METHODS),
     ('scores', scores.SCORES),
     ('measures', metrics.MEASURES),
+    ('benchmarks', benchmarks.BENCHMARKS),
   ):
     print(title)
     for name, entry in entries.items():

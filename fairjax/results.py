@@ -88,7 +88,7 @@ class Results:
 # keys to forms, in which 'key?' may be missing and '*' stands for any other.
 
 ANY = object
-NUMBER = (float, int, None)
+NUMBER = (float, None)
 ESTIMATE = {
   'value': NUMBER,
   'low?': NUMBER,

@@ -258,6 +258,11 @@ def is_gap(key: str) -> bool:
   return getattr(measure(key), 'kind', '') == 'gap'
 
 
+def is_rate(key: str) -> bool:
+  """Whether it is a rate and nothing more: good or bad only beside another."""
+  return getattr(measure(key), 'kind', '') == 'rate'
+
+
 def of_kind(*kinds: str) -> dict[str, Measure]:
   return {n: row for n, row in MEASURES.items() if row.kind in kinds}
 

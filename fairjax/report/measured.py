@@ -56,6 +56,7 @@ def contenders(results: Results, pictures: Pictures) -> list[Section]:
   words = [
     {'measure': key, 'meaning': measures.about(key)}
     for key in measures.leading(keys)
+    if not measures.is_rate(key)
   ]
   if words:
     body.append(details('What the columns mean', table(words)))

@@ -95,7 +95,8 @@ def daggers(results: Results) -> set[tuple[str, str, str]]:
 def side_by_side(results: Results, name: str) -> list[dict]:
   """A row a contender with the leading measures of a set."""
   measured = {c: results.measured(c, name) for c in results.contenders}
-  keys = measures.leading(key for one in measured.values() for key in one)
+  every = (key for one in measured.values() for key in one)
+  keys = [key for key in measures.leading(every) if not measures.is_rate(key)]
   sure = daggers(results)
   return [
     {'contender': contender}

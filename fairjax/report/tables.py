@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fairjax.metrics import measures
+
 Table = Sequence[Mapping[str, Any]]
 Columns = Sequence[str] | Mapping[str, str] | None
 
@@ -270,7 +272,12 @@ def differences(tests: Sequence[Mapping[str, Any]]) -> dict[str, list[dict]]:
   one_base = len({test['theirs'] for test in tests}) == 1
   shared, own = ('theirs', 'ours') if one_base else ('ours', 'theirs')
   out: dict[str, dict[tuple, dict]] = {}
-  for test in tests:
+  order = measures.in_order({test['measure']: 0 for test in tests})
+  pairs = list(dict.fromkeys((t['ours'], t['theirs']) for t in tests))
+  place = lambda t: pairs.index((t['ours'], t['theirs']))
+  for test in sorted(
+    tests, key=lambda t: (place(t), order.index(t['measure']))
+  ):
     base = test[shared]
     pair = f'differences to {base}' if one_base else f'{base} minus the others'
     head = 'contender' if one_base else 'minus'

@@ -89,11 +89,9 @@ def _of_set(name: str, one: Mapping) -> list[str]:
       parts.append(markdown(rows))
   if one.get('groups'):
     rows = tables.group_rows(one['groups'])
-    keys = dict.fromkeys(key for row in rows for key in row)
-    few = ['group', 'rows', *measures.leading(keys)]
-    rates = {n for n, row in measures.MEASURES.items() if row.kind == 'rate'}
-    few = [k for k in few if k in rates or k in ('group', 'rows')]
-    parts.append(markdown(rows, few if len(few) > 2 else None))
+    keys = measures.leading(key for row in rows for key in row)
+    few = list(filter(measures.is_rate, keys))
+    parts.append(markdown(rows, ['group', 'rows', *few] if few else None))
   if more:
     parts.append('The report and results.json hold more rates and gaps.')
   return parts
