@@ -62,7 +62,7 @@ def compare(
 
   Args are those of `assess`; the groups are of one attribute. Both runs have
   the same rows and the same number of seeds; `paired` says that seed k of both
-  decided the same things, which runs of one config but for the method have.
+  decides the same things, which runs of one config but for the method have.
 
   Returns:
     For each measure {'measure', 'difference': estimate, 'p', 'p_at_floor':
@@ -176,7 +176,7 @@ def _count_tests(
   )
   alike = _measures(_same_rates(table, rates), {}, large)
   of_groups, confusion = _exchanged(table, options)
-  swapped = _measures(
+  exchanges = _measures(
     groups.rates(of_groups.astype(np.float32)),
     quality.from_confusion(confusion.astype(np.float32)),
     large,
@@ -193,7 +193,7 @@ def _count_tests(
       alike.get(name),
     )
     one['n'] = len(labels)
-    ours, theirs = np.split(swapped[name], 2, axis=1)
+    ours, theirs = np.split(exchanges[name], 2, axis=1)
     one['permutation'] = _permutation(
       (ours - theirs).mean(1), np.subtract(*one['values']).mean()
     )
@@ -235,9 +235,10 @@ def _large_enough(
   return out
 
 
-def _totals(drawn: np.ndarray, *tables: np.ndarray) -> list[np.ndarray]:
+def _totals(weights: np.ndarray, *tables: np.ndarray) -> list[np.ndarray]:
   return [
-    np.asarray(intervals.resampled(drawn, intervals.pad(one))) for one in tables
+    np.asarray(intervals.resampled(weights, intervals.pad(one)))
+    for one in tables
   ]
 
 
@@ -247,15 +248,15 @@ def _exchanged(
   """Totals after exchanging rows between the two halves of the seeds."""
   rng = np.random.default_rng([options.seed, intervals.SWAPS])
   size, m = table.items.size, len(table.items.size)
-  drawn = np.zeros((options.resamples, intervals.padded(m)), np.float32)
+  share = np.zeros((options.resamples, intervals.padded(m)), np.float32)
   if table.items.cells:
-    drawn[:, :m] = rng.binomial(size, 0.5, (options.resamples, m)) / size
+    share[:, :m] = rng.binomial(size, 0.5, (options.resamples, m)) / size
   else:
-    drawn[:, :m] = rng.integers(0, 2, (options.resamples, m))
+    share[:, :m] = rng.integers(0, 2, (options.resamples, m))
   out = []
   for one in (table.groups, table.confusion):
     ours, theirs = np.split(one, 2, axis=1)
-    (moved,) = _totals(drawn, theirs - ours)
+    (moved,) = _totals(share, theirs - ours)
     ours, theirs = ours.sum(0), theirs.sum(0)
     out.append(np.concatenate([ours + moved, theirs - moved], 1))
   return out

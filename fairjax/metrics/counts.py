@@ -83,9 +83,9 @@ def _by_rows(labels, decisions, masks, chosen, items) -> np.ndarray:
   out = np.empty((m, len(decisions), len(chosen), len(masks), 4), np.float32)
   for g, mask in enumerate(masks):
     rows = np.flatnonzero(mask)
-    for s, decided in enumerate(decisions):
+    for s, decision in enumerate(decisions):
       for k, c in enumerate(chosen):
-        code = 2 * (labels[rows] == c) + (decided[rows] == c)
+        code = 2 * (labels[rows] == c) + (decision[rows] == c)
         code += 4 * items.item[rows]
         out[:, s, k, g] = np.bincount(code, minlength=4 * m).reshape(m, 4)
   return out
@@ -94,29 +94,29 @@ def _by_rows(labels, decisions, masks, chosen, items) -> np.ndarray:
 def _confusion(labels, decisions, classes, items) -> np.ndarray:
   m = len(items.size)
   out = np.empty((m, len(decisions), classes**2), np.float32)
-  for s, decided in enumerate(decisions):
-    code = (items.item * classes + labels) * classes + decided
+  for s, decision in enumerate(decisions):
+    code = (items.item * classes + labels) * classes + decision
     out[:, s] = np.bincount(code, minlength=m * classes**2).reshape(m, -1)
   return out.reshape(m, len(decisions), classes, classes)
 
 
 def rates(
-  table: Table, drawn: np.ndarray | None, options: IntervalOptions
+  table: Table, weights: np.ndarray | None, options: IntervalOptions
 ) -> Rates:
   """Rates of every group, and of every resample."""
   sums = table.groups.sum(0, dtype=np.float64)
   with jax.enable_x64(True):
     values = np.asarray(groups.rates(sums))
   rows = groups.denominators(sums).min(0)
-  if drawn is None:
+  if weights is None:
     return Rates(values, None, None, rows)
-  draws = rate_draws(table, drawn, options)
+  draws = rate_draws(table, weights, options)
   ends = intervals.percentiles(values, draws, options, intervals.SHARES)
   return Rates(values, draws, ends, rows)
 
 
 def rate_draws(
-  table: Table, drawn: np.ndarray, options: IntervalOptions, runs: int = 1
+  table: Table, weights: np.ndarray, options: IntervalOptions, runs: int = 1
 ) -> Float[np.ndarray, 'resample s k g1 rate']:
   """Rates of every resample, with Jeffreys's half a row of either kind.
 
@@ -124,9 +124,9 @@ def rate_draws(
   from Beta(1, n), the exact (Clopper-Pearson) upper limits. What is added is
   the same in all seeds of a run.
   """
-  totals = intervals.resampled(drawn, intervals.pad(table.groups))
+  totals = intervals.resampled(weights, intervals.pad(table.groups))
   sums = table.groups.sum(0, dtype=np.float32)
-  shape = (len(drawn), runs, sums.shape[2], *groups.PSEUDO)
+  shape = (len(weights), runs, sums.shape[2], *groups.PSEUDO)
   halves = _halves(shape, options.seed)
   return np.asarray(groups.rates_with(totals, sums, halves))
 
@@ -141,14 +141,14 @@ def _halves(shape: tuple, seed: int) -> Float[np.ndarray, '...']:
 
 
 def of_everyone(
-  table: Table, drawn: np.ndarray | None, options: IntervalOptions
+  table: Table, weights: np.ndarray | None, options: IntervalOptions
 ) -> dict:
   """Accuracy, balanced accuracy, F1 and Matthews."""
   with jax.enable_x64(True):
     values = quality.from_confusion(table.confusion.sum(0, dtype=np.float64))
   draws = {}
-  if drawn is not None:
-    draws = confusion_draws(table, drawn, options)
+  if weights is not None:
+    draws = confusion_draws(table, weights, options)
   return {
     name: intervals.of_mean(
       np.asarray(value),
@@ -162,19 +162,19 @@ def of_everyone(
 
 
 def confusion_draws(
-  table: Table, drawn: np.ndarray, options: IntervalOptions, runs: int = 1
+  table: Table, weights: np.ndarray, options: IntervalOptions, runs: int = 1
 ) -> dict[str, Float[np.ndarray, 'resample s']]:
   """The measures of every resample, with half a row right and half wrong.
 
   They are spread over the cells of the confusion. Where none of a kind was
   ever seen it is a whole row, as with rates.
   """
-  totals = intervals.resampled(drawn, intervals.pad(table.confusion))
+  totals = intervals.resampled(weights, intervals.pad(table.confusion))
   s, c = table.confusion.shape[1:3]
   right = np.eye(c, dtype=bool)
   kind = np.where(right, 1 / c, 1 / max(c * (c - 1), 1)) / 2
   rng = np.random.default_rng([options.seed, intervals.EDGES, c])
-  shape = (2, len(drawn), runs, c, c)
+  shape = (2, len(weights), runs, c, c)
   more = np.repeat(rng.standard_gamma(kind, shape, np.float32), s // runs, 2)
   seen = table.confusion.sum(0)
   unseen = np.where(
@@ -347,7 +347,7 @@ def _gap_estimate(
     return estimate(values, note=few)
   if kind == 'ratio':
     return estimates.of_ratio(values, half, null)
-  # A least or a largest rate has no chance of its own to be told.
+  # A least or a largest rate has no value that chance alone gives.
   null = null if kind in ('range', 'sum') else None
   high = float(count) if kind == 'sum' else 1.0
   return estimates.of_gap(values, half, 0.0, high, null)

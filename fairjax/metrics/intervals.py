@@ -161,10 +161,10 @@ def pad(totals: np.ndarray) -> np.ndarray:
 
 @jax.jit
 def resampled(
-  drawn: Float[Array, 'resample item'], totals: Float[Array, 'item *rest']
+  weights: Float[Array, 'resample item'], totals: Float[Array, 'item *rest']
 ) -> Float[Array, 'resample *rest']:
   """Totals of every resample: one matrix product, in full float32."""
-  return jnp.tensordot(drawn, totals, 1, precision=jax.lax.Precision.HIGHEST)
+  return jnp.tensordot(weights, totals, 1, precision=jax.lax.Precision.HIGHEST)
 
 
 def quantile(

@@ -140,7 +140,7 @@ def perplexity(
   log, count = log[real], count[real]
   items = intervals.blocks(len(log), options.seed)
   loss = np.stack([-log / count, np.ones(len(log)), -log, count], axis=1)
-  drawn = intervals.draw(items, options.resamples, options.seed)
+  weights = intervals.draw(items, options.resamples, options.seed)
   sums = np.stack(
     [np.bincount(items.item, each, len(items.size)) for each in loss.T], 1
   )
@@ -149,7 +149,7 @@ def perplexity(
   sums[:, 0] -= centre[0] * sums[:, 1]
   sums[:, 2] -= centre[1] * sums[:, 3]
   draws = np.asarray(
-    intervals.resampled(drawn, intervals.pad(sums)), np.float64
+    intervals.resampled(weights, intervals.pad(sums)), np.float64
   )
   out = {}
   for i, name in enumerate(('per_text', 'token_weighted')):

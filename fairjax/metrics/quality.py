@@ -125,16 +125,16 @@ def _suite(place, run, positive, below, total) -> np.ndarray:
     'positive_aeg': (sums(1, 1) - n1 * n1, n1 * b1),
     'negative_aeg': (sums(0, 0) - n0 * n0, n0 * b0),
   }
-  found = [
+  values = [
     above / (2 * pairs) if pairs else np.nan for above, pairs in twice.values()
   ]
-  return np.array(found) + OFFSET
+  return np.array(values) + OFFSET
 
 
 class Placements(NamedTuple):
   """Totals of each item that a resample of the SUITE needs."""
 
-  sums: np.ndarray  # [item, g, A, B]: placements of the rows of A in B
+  sums: np.ndarray  # [item, g, A, B]: placements of the rows of A in B ≠ A
   sizes: np.ndarray  # [item, g, A]: rows of A
 
 
@@ -144,7 +144,12 @@ def placements(
   members: Bool[np.ndarray, 'g n'],
   items: intervals.Items,
 ) -> Placements:
-  """Placements of all rows, summed over the rows of each item."""
+  """Placements of all rows, summed over the rows of each item.
+
+  Those of the background's rows are everyone's less the group's own: one
+  product for all groups. Pairs of background sets, which no measure has, are
+  left 0.
+  """
   run = by_score.run
   runs = int(run[-1]) + 1
   if runs > BINS:
@@ -156,7 +161,8 @@ def placements(
   code = y * k + bins
   everyone = np.bincount(code, minlength=2 * k).reshape(2, k)
   by_item = np.bincount((items.item * 2 * k) + code, minlength=2 * k * m)
-  by_item = by_item.reshape(m, 2, k).astype(np.float32)
+  by_item = by_item.reshape(m * 2, k).astype(np.float32)
+  shares = np.empty((len(members), 2, k), np.float32)  # in the group's sets
   sums = np.zeros((m, len(members), 4, 4), np.float32)
   sizes = np.zeros((m, len(members), 4), np.float32)
   for g, member in enumerate(members):
@@ -166,35 +172,37 @@ def placements(
     with np.errstate(invalid='ignore'):
       share = (np.cumsum(sets, 1) - sets / 2) / sets.sum(1, keepdims=True)
     share = np.nan_to_num(share).astype(np.float32)
+    shares[g] = share[:2]
     where = y[rows] * m + items.item[rows]
     sizes[:, g, :2] = np.bincount(where, minlength=2 * m).reshape(2, m).T
     for b in range(4):
       weight = share[b][bins[rows]]
       part = np.bincount(where, weight, minlength=2 * m).reshape(2, m)
       sums[:, g, :2, b] = part.T
-    sums[:, g, 2:] = by_item @ share.T - sums[:, g, :2]
-  sizes[..., 2:] = by_item.sum(-1)[:, None] - sizes[..., :2]
+  in_own = (by_item @ shares.reshape(-1, k).T).reshape(m, 2, -1, 2)
+  sums[:, :, 2:, :2] = in_own.swapaxes(1, 2) - sums[:, :, :2, :2]
+  sizes[..., 2:] = by_item.reshape(m, 1, 2, k).sum(-1) - sizes[..., :2]
   return Placements(sums, sizes)
 
 
 @jax.jit
 def resampled_ranks(
-  drawn: Float[Array, 'resample item'],
+  weights: Float[Array, 'resample item'],
   sums: Float[Array, 'item g 4 4'],
   sizes: Float[Array, 'item g 4'],
-  weights: Float[Array, 'resample g 4'],
+  extra: Float[Array, 'resample g 4'],
   places: Float[Array, 'resample g 4'],
 ) -> Float[Array, 'resample g suite']:
   """Deviations of the SUITE in every resample; NaN where a set is empty.
 
-  `weights` and `places` are of the further row of each set.
+  `extra` and `places` are weight and placement of the further row of each set.
   """
   a, b = jnp.array(list(SUITE.values())).T
   some = lambda x: jnp.where(x > 0, x, jnp.nan)
   total = sizes.sum(0)
   centre = sums.sum(0) / some(total)[..., None]
-  above = intervals.resampled(drawn, sums) + (weights * places)[..., None]
-  below = some(intervals.resampled(drawn, sizes)) + weights
+  above = intervals.resampled(weights, sums) + (extra * places)[..., None]
+  below = some(intervals.resampled(weights, sizes)) + extra
   grown = jnp.sqrt((total + 1) / jnp.maximum(total - 1, 1))
   off = (above / below[..., None] - centre) * grown[..., None]
   return off[..., a, b] - off[..., b, a]

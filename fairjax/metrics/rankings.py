@@ -33,7 +33,7 @@ def suites(
   scores: Float[np.ndarray, 's n'],
   masks: Bool[np.ndarray, 'g n'],
   items: Items,
-  drawn: np.ndarray | None,
+  weights: np.ndarray | None,
   options: IntervalOptions,
   runs: int = 1,
 ) -> Suites:
@@ -41,21 +41,21 @@ def suites(
   ordered = [quality.in_order(one) for one in scores]
   values = np.stack([quality.ranks(labels, one, masks) for one in ordered])
   rows = _rows(labels, masks)
-  if drawn is None:
+  if weights is None:
     return Suites(values, None, None, rows)
   rng = np.random.default_rng([options.seed, intervals.EDGES])
-  shape = (runs, len(drawn), len(masks), 4)
-  weights = rng.standard_normal(shape, np.float32) ** 2 / 2
+  shape = (runs, len(weights), len(masks), 4)
+  extra = rng.standard_normal(shape, np.float32) ** 2 / 2
   places = rng.random(shape, np.float32)
-  draws = np.empty((len(drawn), *values.shape), np.float32)
+  draws = np.empty((len(weights), *values.shape), np.float32)
   for s, one in enumerate(ordered):
     sums, sizes = quality.placements(labels, one, masks, items)
     run = s * runs // len(ordered)
     draws[:, s] = quality.resampled_ranks(
-      drawn,
+      weights,
       intervals.pad(sums),
       intervals.pad(sizes),
-      weights[run],
+      extra[run],
       places[run],
     )
   plain = values - quality.OFFSET  # in [0, 1]
@@ -136,7 +136,7 @@ def macro_auc(
   labels: Integer[np.ndarray, ' n'],
   scores: Float[np.ndarray, 's n c'],
   items: Items,
-  drawn: np.ndarray | None,
+  weights: np.ndarray | None,
   options: IntervalOptions,
 ) -> dict:
   """Mean AUC over ordered pairs of classes (Hand and Till 2001).
@@ -150,13 +150,13 @@ def macro_auc(
     if masks:
       own = (labels == a).astype(np.int64)
       parts.append(
-        suites(own, scores[..., a], np.stack(masks), items, drawn, options)
+        suites(own, scores[..., a], np.stack(masks), items, weights, options)
       )
   if not parts:
     return estimate([None] * len(scores), note=NOTES['auc'])
   values = np.mean([p.values[..., 0] for p in parts], axis=(0, 2))
   draws = None
-  if drawn is not None:
+  if weights is not None:
     draws = np.mean([p.draws[..., 0].mean(-1) for p in parts], axis=0)
   return intervals.of_mean(values, draws, options, bounds=intervals.SHARES)
 
@@ -165,17 +165,17 @@ def log_loss(
   labels: Integer[np.ndarray, ' n'],
   scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
   items: Items,
-  drawn: np.ndarray | None,
+  weights: np.ndarray | None,
   options: IntervalOptions,
 ) -> dict:
   """Mean of −log p(label)."""
   losses = quality.log_loss(labels, scores)
   draws = None
-  if drawn is not None:
+  if weights is not None:
     m = len(items.size)
     sums = [np.bincount(items.item, one, minlength=m) for one in losses]
     totals = intervals.pad(np.stack([*sums, items.size], 1))
-    sums = np.asarray(intervals.resampled(drawn, totals))
+    sums = np.asarray(intervals.resampled(weights, totals))
     draws = sums[:, :-1] / sums[:, -1:]
   return intervals.of_mean(
     losses.mean(1), draws, options, bounds=intervals.POSITIVE

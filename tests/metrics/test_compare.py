@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.stats
+import simulate
 
 from fairjax.errors import UserError
 from fairjax.metrics import counts, intervals
@@ -39,7 +40,9 @@ def test_equal_runs_have_p_one():
   labels, a, _, members = some()
   for one in compare(labels, a, a, members, ['a', 'b'], resamples=200):
     assert one['difference']['value'] == 0
-    assert one['p'] == 1
+    assert one['p'] == 1 and not one['p_at_floor']
+    # They agree on these rows, and may not on others.
+    assert one['difference']['low'] <= 0 <= one['difference']['high']
 
 
 def test_permutation_is_that_of_single_rows():
@@ -139,3 +142,50 @@ def test_runs_of_other_shapes_are_refused():
   labels, a, b, members = some()
   with pytest.raises(UserError, match='the same rows and as many seeds'):
     compare(labels, a, b[:, 1:], members, ['a', 'b'])
+
+
+def test_mcc_of_a_perfect_run_differs_from_itself_by_nothing():
+  labels = (np.arange(997) % 3 == 0).astype(int)
+  perfect = labels[None] * 1.0
+  worst = 1 - perfect
+  found = by_measure(compare(labels, perfect, worst, resamples=100), 'examples')
+  assert found['mcc']['difference']['value'] == 2.0
+  assert found['mcc']['p_at_floor'] and found['mcc']['p'] == 1 / 101
+
+
+@pytest.mark.parametrize('seeds', [1, 2, 3])
+@pytest.mark.parametrize('paired', [True, False])
+def test_interval_holds_zero_iff_p_is_above_one_minus_level(seeds, paired):
+  shift = {1: 0.5, 2: 8.0, 3: 1.5}[seeds]
+  both = set()
+  for seed in range(6):
+    labels, a, b, members = some(s=seeds, shift=shift, seed=seed)
+    for one in compare(
+      labels, a, b, members, ['a', 'b'], resamples=300, paired=paired
+    ):
+      low, high = one['difference']['low'], one['difference']['high']
+      if one['p'] is not None:
+        assert (low <= 0 <= high) == (one['p'] > 0.05), one
+        both.add(one['p'] > 0.05)
+        width = {'mcc': 2, 'fped': 2, 'fned': 2, 'tped': 2, 'tned': 2}
+        assert -width.get(one['measure'], 1) <= low
+        assert high <= width.get(one['measure'], 1)
+  assert both == {True, False}
+
+
+def test_t_interval_stays_in_range():
+  """Two seeds that differ: t of one degree of freedom reaches [−2.07, 3.40]."""
+  a, b = np.array([0.9, 0.95]), np.array([0.45, 0.07])
+  plain = over_seeds(a, b)['difference']
+  assert plain['low'] < -1 and plain['high'] > 1
+  inside = over_seeds(a, b, width=1.0)
+  assert -1 < inside['difference']['low'] < inside['difference']['high'] < 1
+  assert inside['p'] == over_seeds(a, b)['p']
+
+
+def test_two_runs_of_one_method_are_seldom_significant():
+  """Seeds that matter: permutation says these models differ, and they do."""
+  small = simulate.level(simulate.alike, 40, seed=1, resamples=200)
+  assert small['permutation', 'dp'] > 0.25
+  assert small['leading', 'dp'] <= 0.175  # Binomial(40, .05): once in 500
+  assert small['leading', 'f1'] <= 0.175
