@@ -15,6 +15,7 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from fairjax.data import schema
+from fairjax.errors import count
 from fairjax.metrics import quality
 from fairjax.report import blocks
 from fairjax.scores import table as scores_table
@@ -133,7 +134,7 @@ def section(
   if 'step' in model:
     origin += (
       f', by {model["model"]} after {model["step"]:,} steps, mean of '
-      f'{len(model["seeds"])} seed(s)'
+      f'{count(len(model["seeds"]), "seed")}'
     )
   elif 'path' in model:
     origin += f', read from {model["path"]}'

@@ -225,7 +225,8 @@ def cost(config: Config, run: Config, tracked: Config | None) -> str:
   if config.scoring.at == 'start':
     said += 'of the model before any training'
   else:
-    said += f'from a probe of {run.train.epochs:g} epoch(s)'
+    epochs = run.train.epochs
+    said += f'from a probe of {epochs:g} epoch{"s"[: epochs != 1]}'
   if tracked is not None and tracked is not run:
     every = [name for name in config.scoring.names if name in TRACKED]
     said += (
