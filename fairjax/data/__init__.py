@@ -89,14 +89,16 @@ def load_tables(config):
   hygiene report, and a DataFrame of the rows that were left out.
   """
   # pandas is slow to import
-  from fairjax.data import groups, hygiene, labels, schema, splits
+  from fairjax.data import groups, hygiene, labels, schema, splits, terms
 
-  data = config.data
+  data, asked = config.data, config.measures.groups
+  if asked.startswith('terms:'):  # told here, not when it is measured
+    terms.read_terms(asked.removeprefix('terms:'), 'measures.groups')
   tables = find(DATASETS, 'data set', data.name)(config)
   kept, bad = hygiene.usable(tables, data.on_bad)
   remarks = [r for t in kept.values() for r in t.attrs.get('remarks', ())]
   remarks += labels.check(kept)
-  for column in dict.fromkeys(('group', config.measures.groups)):
+  for column in dict.fromkeys(('group', asked)):
     remarks += groups.tidy(kept, column)
   used = splits.draw(kept, data.limit, data.split_seed)
   report = hygiene.report(tables, kept, used, bad)

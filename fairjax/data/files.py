@@ -12,6 +12,7 @@ the id of a row is 'SPLIT:ROW'. Splits come from
 
 import difflib
 import pathlib
+import shlex
 
 import pandas as pd
 
@@ -139,15 +140,32 @@ def column(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
       f'{source(frame)} has {count} columns named {name!r}; rename one'
     )
   near = difflib.get_close_matches(name, frame.columns, n=1, cutoff=0.5)
-  shown = ', '.join(repr(c) for c in list(frame.columns)[:12])
+  shown = ', '.join(_short(c) for c in list(frame.columns)[:12])
   hint = (
-    f'did you mean --config.data.{field}={near[0]}?'
+    f'did you mean --config.data.{field}={_in_a_shell(near[0])}?'
     if near
-    else (f'name one with --config.data.{field}=NAME')
+    else f'name one with --config.data.{field}=NAME'
   )
   raise UserError(
     f'{source(frame)} has no column {name!r}, its columns are {shown}; {hint}'
   )
+
+
+def _short(value) -> str:
+  """A cell or a name as a sentence shows it: blanks and ends are seen."""
+  shown = ascii(value) if not repr(value).isprintable() else repr(value)
+  return shown if len(shown) <= 60 else f'{shown[:60]}…'
+
+
+def _in_a_shell(name: str) -> str:
+  """A name as bash reads it; what nobody sees is written in numbers."""
+  if name.isprintable():
+    return shlex.quote(name)
+  letters = (
+    c if c.isprintable() and c not in "\\'" else f'\\U{ord(c):08x}'
+    for c in name
+  )
+  return f"$'{''.join(letters)}'"
 
 
 def _texts(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
@@ -164,8 +182,9 @@ def _texts(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
     wrong = ~(missing | values.map(lambda v: isinstance(v, str)))
     row = values.index[wrong.to_numpy().argmax()]
     raise UserError(
-      f'{source(frame)} has {values[row]!r} in column {name!r} of row {row}, '
-      f'which is no text; choose a column of texts with --config.data.{field}'
+      f'{source(frame)} has {_short(values[row])} in column {name!r} of row '
+      f'{row}, which is no text; choose a column of texts with '
+      f'--config.data.{field}'
     )
   return values.astype(object).where(~missing, None)
 
@@ -213,8 +232,8 @@ def split_names(frame: pd.DataFrame, name: str) -> pd.Series:
   if names.isna().any():
     row = names.index[names.isna().to_numpy().argmax()]
     raise UserError(
-      f'{source(frame)} has {values[row]!r} in column {name!r} of row {row}, '
-      f'which is no split; use train, valid or test'
+      f'{source(frame)} has {_short(values[row])} in column {name!r} of row '
+      f'{row}, which is no split; use train, valid or test'
     )
   return names
 

@@ -52,13 +52,17 @@ LOOKED_AT = 4096  # bytes from which an encoding without a mark is guessed
 _FIELD_LIMIT = threading.Lock()
 
 
-def read(path: str) -> pd.DataFrame:
-  """The records of one file, by its suffix; attrs say source and remarks."""
+def read(path: str, usual: str = '') -> pd.DataFrame:
+  """The records of one file, by its suffix; attrs say source and remarks.
+
+  A file whose name ends otherwise is read as `usual`, if that is given.
+  """
   where = place(path, kinds=tuple(READERS))
   name = where.name.lower()
   packed = name.endswith('.gz')
   suffix = pathlib.Path(name.removesuffix('.gz')).suffix
-  if suffix not in READERS or (packed and suffix == '.parquet'):
+  suffix = suffix if suffix in READERS else usual
+  if not suffix or (packed and suffix == '.parquet'):
     raise UserError(
       f'{shown(path)} is no file that can be read here; save it as one of '
       f'{", ".join(READERS)}'
