@@ -96,6 +96,7 @@ cheyenne regina phoenix morgan marshall clinton jackson lee lewis nelson vernon
 marion franklin hamilton milan london paris kennedy lincoln jesus moses solomon
 israel diego
 """) - words_of('london paris milan israel lincoln')
+SPECIAL = WORDS | PLACES | OFFICES
 # After a name these are surnames at least as often.
 SURNAMES_TOO = words_of('hall hill hills park lake bridge day bay banks church')
 DETERMINERS = words_of("""
@@ -103,7 +104,6 @@ the a an this that each every any some no our its these those his her my your
 their another
 """)
 PET = words_of('young old little poor dear sweet miss aunt uncle saint cousin')
-_CONTRACTED = re.compile(r"['’]t\b", re.IGNORECASE)
 _PARTICLES = words_of("""
 de du des la le les et di da del della dello von van der den zu und el los las y
 """)
@@ -185,11 +185,7 @@ def choose(
     hit
     for hit in likely
     if hit[2].lower() in sure
-    or (
-      hit[2].lower() not in surnames
-      and hit[2].lower() not in WORDS
-      and hit[2].lower() not in PLACES
-    )
+    or (hit[2].lower() not in surnames and hit[2].lower() not in SPECIAL)
   ]
 
 
@@ -204,16 +200,15 @@ def _judge(
   low = word.lower()
   after = next_word(text, end)[0]
   before = last_word(text, start)
-  if _CONTRACTED.match(text, end) or _inside(text, start, end):
+  if _inside(text, start, end, before):
     return 'no'
   if before.lower() in PLACE_BEFORE and before[:1].isupper():
     return 'no'
   if after.lower() in PLACE_AFTER and after[:1].isupper():
     # "Jane Hall said", but "the Crystal Palace"
-    family = low not in WORDS and low not in PLACES
-    if not (family and after.lower() in SURNAMES_TOO):
+    if low in SPECIAL or after.lower() not in SURNAMES_TOO:
       return 'no'
-  titled = before.lower() in TITLES or _abbreviated(text, start)
+  titled = before.lower() in TITLES if before else _abbreviated(text, start)
   family = _capital(after) and not (low in OPENERS and after.lower() in names)
   if _capital(before) and not titled and not before.isupper():
     known = before.lower() in names
@@ -221,8 +216,7 @@ def _judge(
     asks = opened and before.lower() in OPENERS  # Will John come?
     if (known or not opened) and not asks and not family:
       return 'surname'
-  common = low in WORDS
-  if not common and low not in PLACES:
+  if low not in SPECIAL:
     return 'person' if titled or family else 'maybe'
   if titled:
     return 'person'
@@ -249,9 +243,9 @@ def _judge(
 
 def _judge_small(text: str, start: int, end: int, others: bool) -> str:
   """A name in small letters: 'person' where the row's other words say so."""
-  if _CONTRACTED.match(text, end) or _inside(text, start, end):
-    return 'no'
   before, after = last_word(text, start).lower(), next_word(text, end)[0]
+  if _inside(text, start, end, before):
+    return 'no'
   if before in DETERMINERS or before in PLACE_BEFORE:
     return 'no'
   if others or before in TITLES or before in _ADDRESSED:
@@ -260,16 +254,19 @@ def _judge_small(text: str, start: int, end: int, others: bool) -> str:
   return 'person' if after in _ACTS or after in _ADVERBS else 'no'
 
 
-def _inside(text: str, start: int, end: int) -> bool:
-  """Part of another name or tongue: D'Angelo, St. Louis, mère de Marie."""
-  if text[start - 1 : start] in ("'", '’', '-') and start > 1:
-    if text[start - 2].isalpha() or text[start - 1] == '-':
+def _inside(text: str, start: int, end: int, before: str) -> bool:
+  """Part of another word, name or tongue: Don't, D'Angelo, mère de Marie."""
+  mark = text[end : end + 2]
+  if mark in ("'t", '’t', "'T", '’T') or (
+    mark[:1] == '-' and mark[1:].isupper()
+  ):
+    return True
+  if start > 1 and text[start - 1] in "'’-":
+    if text[start - 1] == '-' or text[start - 2].isalpha():
       return True
-  if last_word(text, start) in _PARTICLES:
-    return True
-  if text[end : end + 1] == '-' and text[end + 1 : end + 2].isupper():
-    return True
-  return bool(_SAINT.search(text, max(0, start - 6), start))
+  if not before:
+    return bool(_SAINT.search(text, max(0, start - 6), start))
+  return before in _PARTICLES
 
 
 def _is_thing(text: str, start: int, low: str, before: str, after: str) -> bool:

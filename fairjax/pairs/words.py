@@ -201,6 +201,9 @@ class _Entries:
         self.phrases.setdefault(head, []).append((pattern, word))
         for form in (head, head.upper(), head.title()):
           self.forms.pop(form, None)  # the longest phrase comes first
+    # Small letters make these another word: will, may, hope.
+    self.plain = self.called.keys() - self.called.small - self.entries.keys()
+    self.plain -= self.phrases.keys()
 
   def keys(self) -> set[str]:
     """Every word that a scan must stop at."""
@@ -211,20 +214,22 @@ class _Entries:
     """(start, end, word, entry) of the candidates that are listed words."""
     found = []
     done = 0
-    guarded = (
-      '#' in text or '@' in text or '_' in text or '/' in text or ')' in text
-    )
+    plain = self.plain
+    guarded = '#' in text or '@' in text or '_' in text or '/' in text
     for start, end in zip(starts, ends):
       if start < done:
         continue
       word = text[start:end]
       entry = self.forms.get(word)
       if entry is None:
+        if word in plain:
+          continue
         end, word, entry = self._look(text, start, end)
         if entry is None:
           continue
-      if guarded and _is_guarded(text, start, end, self.handles):
-        continue
+      if guarded or text[start - 1] == ')':
+        if _is_guarded(text, start, end, self.handles):
+          continue
       found.append((start, end, word, entry))
       done = end
     return found
@@ -232,14 +237,16 @@ class _Entries:
   def _look(self, text: str, start: int, end: int):
     """(end, word, entry) of a phrase, a name or a word in a rare form."""
     word = text[start:end]
-    low = unicodedata.normalize('NFC', word.lower())
+    low = word.lower()
+    if not low.isascii():
+      low = unicodedata.normalize('NFC', low)
     for pattern, phrase in self.phrases.get(low, ()):
       match = pattern.match(text, start)
       if match:
         return match.end(), match[0], match_case(match[0], self.entries[phrase])
     entry = self.entries.get(low)
     if entry is None and self.called:
-      if self.called.has(word) or (word == low and self.called.has_small(low)):
+      if self.called.has(word) or (word == low and low in self.called.small):
         return end, word, people.NAME
     if isinstance(entry, str) and entry:
       entry = match_case(word, entry)
