@@ -129,6 +129,8 @@ class Method:
   ratio: float = 1.0  # share added or substituted
   rank: str = 'random'  # which rows first: a score, or 'random'
   direction: str = 'opposite'  # of a swap: opposite, male, female, neutral
+  scope: str = 'all'  # of a swap: 'all' listed words, or 'pronouns' alone
+  reflexive: str = 'themselves'  # of direction neutral; or 'themself'
   names: bool = True  # swap person names too
   names_file: str = ''  # yobYYYY.txt, their folder, or name,sex,count; '' ours
   tagger: str = ''  # 'spacy:MODEL' for her and his; '' decides by rules
@@ -318,6 +320,8 @@ WORDS = {
   'weighting.criterion': ('entropy', 'gini', 'log_loss'),
   'weighting.estimator': ('forest', 'logistic', 'count'),
   'method.direction': ('opposite', 'male', 'female', 'neutral'),
+  'method.scope': ('all', 'pronouns'),
+  'method.reflexive': ('themselves', 'themself'),
 }
 NUMBERS = {
   'seeds': (lambda v: v >= 1, 'at least 1 is needed'),

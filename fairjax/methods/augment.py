@@ -68,11 +68,12 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   """The twins of all rows, with a column `same`: equal to the original.
 
   The table's own column `twin` is taken where it answers what is asked, that
-  is, for the opposite gender by no list or tagger of the user's; else words
-  are swapped. Each is the other's `twin`.
+  is, for the opposite gender by no list, scope or tagger of the user's; else
+  words are swapped. Each is the other's `twin`.
   """
   method = config.method
   asked = method.words or method.names_file or method.tagger
+  asked = asked or method.scope != 'all'
   if method.direction == 'opposite' and not asked and 'twin' in table:
     text = table['twin']
   else:

@@ -24,6 +24,9 @@ Span = tuple[int, int, str, str]  # start, end, old, new; in the original text
 _ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
 Hit = tuple[int, int, str, object]  # start, end, word, entry
 DIRECTIONS = ('opposite', 'male', 'female', 'neutral')
+SCOPES = ('all', 'pronouns')
+REFLEXIVES = ('themselves', 'themself')
+PRONOUNS = 'he she him her his hers himself herself hes shes'.split()
 
 # s/he, (s)he, wo/man, fe(male): half a word is no word.
 _HALF = re.compile(r'(?:\b(?:s|wo|fe)/|\((?:s|wo|fe)\))$', re.IGNORECASE)
@@ -46,6 +49,8 @@ def swap(
   seed: int = 0,
   tagger: str | Callable | None = None,
   handles: bool = False,
+  scope: str = 'all',
+  reflexive: str = 'themselves',
 ) -> Swapped:
   """The counterfactual of each text of a column.
 
@@ -61,8 +66,20 @@ def swap(
     tagger: 'spacy:MODEL' or a function text -> {start: tag}, asked only about
       texts with `her` or `his`; None decides by rules.
     handles: also swap hashtags and @handles that are a listed word.
+    scope: 'all' listed words, or 'pronouns' alone: no noun, title or name.
+    reflexive: of direction 'neutral', 'themselves' or 'themself'.
   """
-  return swapper(direction, words, names, seed, tagger, handles)(texts)
+  run = swapper(
+    direction,
+    words,
+    names,
+    seed,
+    tagger,
+    handles,
+    scope=scope,
+    reflexive=reflexive,
+  )
+  return run(texts)
 
 
 def options(method: Method, seed: int, **instead) -> dict:
@@ -77,6 +94,8 @@ def options(method: Method, seed: int, **instead) -> dict:
     'names': (method.names_file or True) if named else None,
     'seed': seed,
     'tagger': method.tagger or None,
+    'scope': method.scope,
+    'reflexive': method.reflexive,
     **instead,
   }
 
@@ -103,16 +122,21 @@ def swapper(
   tagger=None,
   handles: bool = False,
   step: int = 0,
+  scope: str = 'all',
+  reflexive: str = 'themselves',
 ) -> Callable[[Sequence[str]], Swapped]:
   """`swap` made ready once, for many columns; it remembers chunks."""
-  if direction not in DIRECTIONS:
-    raise UserError(
-      f'direction is {direction!r}; it must be one of {DIRECTIONS}'
-    )
+  _check_choice('direction', direction, DIRECTIONS)
+  _check_choice('scope', scope, SCOPES)
+  _check_choice('reflexive', reflexive, REFLEXIVES)
   known = lists.load(words)
-  called = people.load(names)
+  called = people.load(names if scope == 'all' else None)
   if known.sides:
     turns = [_gender_entries(known, direction)]
+    if scope == 'pronouns':
+      turns = [{w: turns[0][w] for w in PRONOUNS if w in turns[0]}]
+    if direction == 'neutral':
+      turns[0] |= {w: reflexive for w in ('himself', 'herself')}
   elif direction == 'opposite':
     size = max(len(row) for row in known.rows)
     turns = [_turned(known, k) for k in ([step] if step else range(1, size))]
@@ -139,6 +163,11 @@ def swapper(
     return out
 
   return run
+
+
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+  if value not in choices:
+    raise UserError(f'{name} is {value!r}; it must be one of {choices}')
 
 
 def _checked(texts: Sequence[str]) -> list[str]:
