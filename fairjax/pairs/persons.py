@@ -121,6 +121,12 @@ _KIN = re.compile(
   r'daughter|boyfriend|girlfriend|face|eyes|hand|hands|hair|life|death|voice|'
   r'career|parents|friend|friends)\b'
 )
+# Titles before surnames; Queen Victoria and Aunt Charlotte have first names.
+COURTESY = words_of("""
+mr mrs ms miss dr mister professor prof senator president judge governor mayor
+officer detective captain sergeant lieutenant general colonel major coach
+secretary minister justice congressman congresswoman
+""")
 PLACE_BEFORE = words_of("""
 san santa fort lake mount port st new los cape point north south east west
 """)
@@ -218,8 +224,10 @@ def _judge(
       return 'surname'
   if low not in SPECIAL:
     return 'person' if titled or family else 'maybe'
-  if titled:
-    return 'person'
+  if titled:  # "Mr Cooper" has his surname, "Mr Mark" may have not
+    title = before.lower() or _dotted(text, start)
+    surname = low in PLACES and not family and title in COURTESY
+    return 'surname' if surname else 'person'
   if word.isupper():
     return 'no'
   # A word, a place, a season, an office: the neighbours must say a person.
@@ -251,7 +259,8 @@ def _judge_small(text: str, start: int, end: int, others: bool) -> str:
   if others or before in TITLES or before in _ADDRESSED:
     return 'person'
   after = after.lower()
-  return 'person' if after in _ACTS or after in _ADVERBS else 'no'
+  acts = after in _ACTS or after in _ADVERBS or after.endswith('ed')
+  return 'person' if acts else 'no'
 
 
 def _inside(text: str, start: int, end: int, before: str) -> bool:
@@ -305,5 +314,9 @@ def _opens(text: str, start: int) -> bool:
 
 def _abbreviated(text: str, start: int) -> bool:
   """Whether a dotted title stands before: Mr. James, Dr. Ruth."""
-  words = text[max(0, start - 12) : start].split()
-  return bool(words) and words[-1].rstrip('.').lower() in TITLES
+  return _dotted(text, start) in TITLES
+
+
+def _dotted(text: str, start: int) -> str:
+  words = text[max(0, start - 12) : start].rsplit(None, 1)
+  return words[-1].rstrip('.').lower() if words else ''

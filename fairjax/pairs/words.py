@@ -19,6 +19,7 @@ from fairjax.config import Method
 from fairjax.errors import UserError
 from fairjax.pairs import context, lists, neutral, scan, tags
 from fairjax.pairs import names as people
+from fairjax.pairs.neighbours import ENDERS, last_word, next_word
 
 Span = tuple[int, int, str, str]  # start, end, old, new; in the original text
 _ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
@@ -281,7 +282,24 @@ class _Entries:
       entry = match_case(word, entry)
       if not unicodedata.is_normalized('NFC', word):
         entry = unicodedata.normalize('NFD', entry)
-    return end, word, None if low == 'ms' else entry
+    if low == 'ms' and not _is_title(text, start, end):
+      entry = None
+    return end, word, entry
+
+
+def _is_title(text: str, start: int, end: int) -> bool:
+  """Whether ms is the title of a name ("ms baker said"), no millisecond."""
+  before, after = last_word(text, start), next_word(text, end)[0]
+  if text[end : end + 1] == '.':
+    after = next_word(text, end + 1)[0]
+  return (
+    text[start:end] == 'ms'
+    and text[:1].islower()
+    and not text[:start].rstrip()[-1:].isdigit()
+    and not before.isdigit()
+    and after.isalpha()
+    and after not in ENDERS
+  )
 
 
 def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
