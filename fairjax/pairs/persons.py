@@ -265,17 +265,20 @@ def _judge_small(text: str, start: int, end: int, others: bool) -> str:
 
 def _inside(text: str, start: int, end: int, before: str) -> bool:
   """Part of another word, name or tongue: Don't, D'Angelo, mère de Marie."""
-  mark = text[end : end + 2]
-  if mark in ("'t", '’t', "'T", '’T') or (
-    mark[:1] == '-' and mark[1:].isupper()
-  ):
-    return True
-  if start > 1 and text[start - 1] in "'’-":
-    if text[start - 1] == '-' or text[start - 2].isalpha():
+  mark = text[end : end + 1]
+  if mark and mark in "'’-":
+    tail = text[end + 1 : end + 2]
+    if tail.isupper() if mark == '-' else tail in ('t', 'T'):
       return True
-  if not before:
-    return bool(_SAINT.search(text, max(0, start - 6), start))
-  return before in _PARTICLES
+  mark = text[start - 1] if start > 1 else ' '
+  if mark in "'’-" and (mark == '-' or text[start - 2].isalpha()):
+    return True
+  if before:
+    return before in _PARTICLES
+  # A dot or nothing stands before: St. Louis, St . Louis
+  return text[start - 2 : start] == '. ' and bool(
+    _SAINT.search(text, max(0, start - 6), start)
+  )
 
 
 def _is_thing(text: str, start: int, low: str, before: str, after: str) -> bool:
@@ -314,7 +317,9 @@ def _opens(text: str, start: int) -> bool:
 
 def _abbreviated(text: str, start: int) -> bool:
   """Whether a dotted title stands before: Mr. James, Dr. Ruth."""
-  return _dotted(text, start) in TITLES
+  return '.' in text[max(0, start - 2) : start] and (
+    _dotted(text, start) in TITLES
+  )
 
 
 def _dotted(text: str, start: int) -> str:

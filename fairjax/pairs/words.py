@@ -231,6 +231,11 @@ class _Entries:
         self.phrases.setdefault(head, []).append((pattern, word))
         for form in (head, head.upper(), head.title()):
           self.forms.pop(form, None)  # the longest phrase comes first
+    for name in self.called.keys() - self.entries.keys() - self.phrases.keys():
+      if len(name) > 1:
+        self.forms[name[:1].upper() + name[1:]] = people.NAME
+        if name in self.called.small:
+          self.forms[name] = people.NAME
     # Small letters make these another word: will, may, hope.
     self.plain = self.called.keys() - self.called.small - self.entries.keys()
     self.plain -= self.phrases.keys()
