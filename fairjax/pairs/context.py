@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from fairjax.pairs.neighbours import ENDERS, last_word, next_word, words_of
+from fairjax.pairs.persons import PLACE_AFTER
 from fairjax.pairs.pronouns import ALONE, OBJECT, Row, her, his
 
 Rule = Callable[[str, int, int], Row | None]
@@ -52,7 +53,7 @@ should shall do did does don't didn't won't can't please
 """)
 # King's Cross, Queen's Park, Kings Road: names of places and houses.
 _HOUSES = words_of('king queen kings queens prince princess duke earl')
-_OWNED = re.compile(r"(?:['’]s?)? [A-Z]")
+_OWNED = re.compile(r"['’]s [A-Z]")
 _MAN_PARTS = re.compile(
   r'-(?:made|hours?|eat|of-war|at-arms|power|month|size|portable|in-the|to-man)'
   r"|['’]s[- ]land\b|[,!] ",
@@ -123,8 +124,9 @@ def noun(row: Row) -> Rule:
 
 def _is_house(text: str, end: int) -> bool:
   """Whether it owns a capitalised word: King's Cross, Queens Park."""
-  owner = text[end - 1] == 's' or text[end : end + 2] in ("'s", '’s')
-  return owner and bool(_OWNED.match(text, end))
+  if text[end : end + 2] in ("'s", '’s'):
+    return bool(_OWNED.match(text, end))
+  return next_word(text, end)[0].lower() in PLACE_AFTER
 
 
 def title(row: Row, otherwise: Row | None) -> Rule:

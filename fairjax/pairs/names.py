@@ -38,7 +38,10 @@ _ORIGIN = 3.0  # o: another origin weighs as a thousandfold frequency
 
 
 class Names(dict):
-  """lower-case name -> its counterpart; `male` holds the men's names."""
+  """lower-case name -> its counterpart.
+
+  `male` holds the men's names, `small` those that are no other word.
+  """
 
   def __init__(self, pairs: list[tuple[str, str]] = ()):
     super().__init__()
@@ -46,18 +49,13 @@ class Names(dict):
     for male, female in pairs:
       self[male.lower()] = female[:1].upper() + female[1:]
       self[female.lower()] = male[:1].upper() + male[1:]
+    self.small = self.keys() - persons.SMALL - persons.SPECIAL
 
   def has(self, word: str) -> bool:
     """Whether a word is written like a name, Title or CAPITALS, and is one."""
     if not word[0].isupper() or word.lower() not in self:
       return False
     return word[1:].islower() or (len(word) > 2 and word.isupper())
-
-  def has_small(self, word: str) -> bool:
-    """Whether a word in small letters is a name, and no other word."""
-    return word in self and not (
-      word in persons.SMALL or word in persons.WORDS or word in persons.PLACES
-    )
 
   def swap(
     self,

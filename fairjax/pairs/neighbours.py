@@ -26,7 +26,7 @@ def next_word(text: str, end: int) -> tuple[str, int, bool]:
 
 def last_word(text: str, start: int) -> str:
   """The word before `start`, '' where a mark stands between."""
-  words = text[max(0, start - 24) : start].rstrip(_OPENING).split()
+  words = text[max(0, start - 24) : start].rstrip(_OPENING).rsplit(None, 1)
   if not words or text[start - 1 : start] == '-':
     return ''
   word = words[-1].lstrip(_OPENING)
@@ -280,7 +280,10 @@ upset unharmed free alone
 """)
 VERBS |= ALLOW | TELL | RANK | JUDGE | PERCEIVE
 
-SPANS = words_of(
-  'day week month year night morning evening time weekend summer'
-)
-SUBJECTS = words_of('i you he she it we they the this that')
+# Words that end the phrase of a pronoun before these only.
+BEFORE = {
+  'cause': words_of('i you he she it we they the this that'),
+  'every': words_of(
+    'day week month year night morning evening time weekend summer'
+  ),
+}

@@ -96,6 +96,7 @@ cheyenne regina phoenix morgan marshall clinton jackson lee lewis nelson vernon
 marion franklin hamilton milan london paris kennedy lincoln jesus moses solomon
 israel diego
 """) - words_of('london paris milan israel lincoln')
+SPECIAL = WORDS | PLACES | OFFICES
 # After a name these are surnames at least as often.
 SURNAMES_TOO = words_of('hall hill hills park lake bridge day bay banks church')
 DETERMINERS = words_of("""
@@ -103,7 +104,6 @@ the a an this that each every any some no our its these those his her my your
 their another
 """)
 PET = words_of('young old little poor dear sweet miss aunt uncle saint cousin')
-_CONTRACTED = re.compile(r"['’]t\b", re.IGNORECASE)
 _PARTICLES = words_of("""
 de du des la le les et di da del della dello von van der den zu und el los las y
 """)
@@ -121,6 +121,12 @@ _KIN = re.compile(
   r'daughter|boyfriend|girlfriend|face|eyes|hand|hands|hair|life|death|voice|'
   r'career|parents|friend|friends)\b'
 )
+# Titles before surnames; Queen Victoria and Aunt Charlotte have first names.
+COURTESY = words_of("""
+mr mrs ms miss dr mister professor prof senator president judge governor mayor
+officer detective captain sergeant lieutenant general colonel major coach
+secretary minister justice congressman congresswoman
+""")
 PLACE_BEFORE = words_of("""
 san santa fort lake mount port st new los cape point north south east west
 """)
@@ -185,11 +191,7 @@ def choose(
     hit
     for hit in likely
     if hit[2].lower() in sure
-    or (
-      hit[2].lower() not in surnames
-      and hit[2].lower() not in WORDS
-      and hit[2].lower() not in PLACES
-    )
+    or (hit[2].lower() not in surnames and hit[2].lower() not in SPECIAL)
   ]
 
 
@@ -204,16 +206,15 @@ def _judge(
   low = word.lower()
   after = next_word(text, end)[0]
   before = last_word(text, start)
-  if _CONTRACTED.match(text, end) or _inside(text, start, end):
+  if _inside(text, start, end, before):
     return 'no'
   if before.lower() in PLACE_BEFORE and before[:1].isupper():
     return 'no'
   if after.lower() in PLACE_AFTER and after[:1].isupper():
     # "Jane Hall said", but "the Crystal Palace"
-    family = low not in WORDS and low not in PLACES
-    if not (family and after.lower() in SURNAMES_TOO):
+    if low in SPECIAL or after.lower() not in SURNAMES_TOO:
       return 'no'
-  titled = before.lower() in TITLES or _abbreviated(text, start)
+  titled = before.lower() in TITLES if before else _abbreviated(text, start)
   family = _capital(after) and not (low in OPENERS and after.lower() in names)
   if _capital(before) and not titled and not before.isupper():
     known = before.lower() in names
@@ -221,11 +222,12 @@ def _judge(
     asks = opened and before.lower() in OPENERS  # Will John come?
     if (known or not opened) and not asks and not family:
       return 'surname'
-  common = low in WORDS
-  if not common and low not in PLACES:
+  if low not in SPECIAL:
     return 'person' if titled or family else 'maybe'
-  if titled:
-    return 'person'
+  if titled:  # "Mr Cooper" has his surname, "Mr Mark" may have not
+    title = before.lower() or _dotted(text, start)
+    surname = low in PLACES and not family and title in COURTESY
+    return 'surname' if surname else 'person'
   if word.isupper():
     return 'no'
   # A word, a place, a season, an office: the neighbours must say a person.
@@ -249,27 +251,34 @@ def _judge(
 
 def _judge_small(text: str, start: int, end: int, others: bool) -> str:
   """A name in small letters: 'person' where the row's other words say so."""
-  if _CONTRACTED.match(text, end) or _inside(text, start, end):
-    return 'no'
   before, after = last_word(text, start).lower(), next_word(text, end)[0]
+  if _inside(text, start, end, before):
+    return 'no'
   if before in DETERMINERS or before in PLACE_BEFORE:
     return 'no'
   if others or before in TITLES or before in _ADDRESSED:
     return 'person'
   after = after.lower()
-  return 'person' if after in _ACTS or after in _ADVERBS else 'no'
+  acts = after in _ACTS or after in _ADVERBS or after.endswith('ed')
+  return 'person' if acts else 'no'
 
 
-def _inside(text: str, start: int, end: int) -> bool:
-  """Part of another name or tongue: D'Angelo, St. Louis, mère de Marie."""
-  if text[start - 1 : start] in ("'", '’', '-') and start > 1:
-    if text[start - 2].isalpha() or text[start - 1] == '-':
+def _inside(text: str, start: int, end: int, before: str) -> bool:
+  """Part of another word, name or tongue: Don't, D'Angelo, mère de Marie."""
+  mark = text[end : end + 1]
+  if mark and mark in "'’-":
+    tail = text[end + 1 : end + 2]
+    if tail.isupper() if mark == '-' else tail in ('t', 'T'):
       return True
-  if last_word(text, start) in _PARTICLES:
+  mark = text[start - 1] if start > 1 else ' '
+  if mark in "'’-" and (mark == '-' or text[start - 2].isalpha()):
     return True
-  if text[end : end + 1] == '-' and text[end + 1 : end + 2].isupper():
-    return True
-  return bool(_SAINT.search(text, max(0, start - 6), start))
+  if before:
+    return before in _PARTICLES
+  # A dot or nothing stands before: St. Louis, St . Louis
+  return text[start - 2 : start] == '. ' and bool(
+    _SAINT.search(text, max(0, start - 6), start)
+  )
 
 
 def _is_thing(text: str, start: int, low: str, before: str, after: str) -> bool:
@@ -308,5 +317,11 @@ def _opens(text: str, start: int) -> bool:
 
 def _abbreviated(text: str, start: int) -> bool:
   """Whether a dotted title stands before: Mr. James, Dr. Ruth."""
-  words = text[max(0, start - 12) : start].split()
-  return bool(words) and words[-1].rstrip('.').lower() in TITLES
+  return '.' in text[max(0, start - 2) : start] and (
+    _dotted(text, start) in TITLES
+  )
+
+
+def _dotted(text: str, start: int) -> str:
+  words = text[max(0, start - 12) : start].rsplit(None, 1)
+  return words[-1].rstrip('.').lower() if words else ''

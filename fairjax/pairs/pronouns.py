@@ -30,17 +30,21 @@ _LISTED = re.compile(r', ?(?:(?:and|but) )?([a-z]+(?:-[a-z]+)*)\b(?=,? [a-z])')
 
 def his(text: str, start: int, end: int) -> Row:
   """her for a possessive, hers where it stands alone."""
-  return ALONE if _stands_alone(text, start, end, 'her') else POSSESSIVE
+  after = next_word(text, end)
+  return ALONE if _stands_alone(text, start, end, 'her', after) else POSSESSIVE
 
 
 def her(text: str, start: int, end: int) -> Row:
   """his for a possessive, him for an object."""
-  alone = _stands_alone(text, start, end, 'his')
-  if not alone:
-    verb = last_word(text, start).lower()
-    if verb in near.VERBS or verb in near.PREPOSITIONS:
-      alone = _object_of(verb, text, end)
-  return OBJECT if alone else POSSESSIVE
+  after = next_word(text, end)
+  if _stands_alone(text, start, end, 'his', after):
+    return OBJECT
+  before = last_word(text, start).lower()
+  if before in near.PREPOSITIONS:
+    return OBJECT if _in_clause(before, text, after) else POSSESSIVE
+  if before in near.VERBS and _object_of(before, text, end, after):
+    return OBJECT
+  return POSSESSIVE
 
 
 def _paired(text: str, start: int, end: int, partner: str) -> bool:
@@ -55,9 +59,14 @@ def _paired(text: str, start: int, end: int, partner: str) -> bool:
   return bool(_OWNERS.match(text, end))
 
 
-def _stands_alone(text: str, start: int, end: int, partner: str) -> bool | None:
-  """Whether the phrase ends with the pronoun; None where a verb must tell."""
-  word, stop, hyphen = next_word(text, end)
+def _stands_alone(
+  text: str, start: int, end: int, partner: str, after: tuple[str, int, bool]
+) -> bool | None:
+  """Whether the phrase ends with the pronoun; None where a verb must tell.
+
+  `after` is the next word.
+  """
+  word, stop, hyphen = after
   if not word:
     if text[end : end + 1] == '-' and text[end + 1 : end + 2].isalpha():
       return False
@@ -71,12 +80,10 @@ def _stands_alone(text: str, start: int, end: int, partner: str) -> bool | None:
     return low == 'i'
   if low in ENDERS:
     return not _paired(text, start, end, partner)
-  if _is_reduced(text, start, low, stop):
+  if text[start - 2] == 'f' and _is_reduced(text, start, low, stop):
     return True
-  if low == 'cause':  # "her cause", but "love her cause she is"
-    return next_word(text, stop)[0].lower() in near.SUBJECTS or None
-  if low == 'every':  # "his every whim", but "met her every day"
-    return next_word(text, stop)[0].lower() in near.SPANS or None
+  if low in near.BEFORE:  # "his every whim", but "met her every day"
+    return next_word(text, stop)[0].lower() in near.BEFORE[low] or None
   if not _either(low):
     return None
   if text[start].isupper() and text[start + 1 : end].islower():
@@ -120,9 +127,11 @@ def _closes(text: str, end: int) -> bool:
   return not after or after.lower() in ENDERS
 
 
-def _object_of(verb: str, text: str, end: int) -> bool:
+def _object_of(
+  verb: str, text: str, end: int, following: tuple[str, int, bool]
+) -> bool:
   """Whether her is what `verb` acts on, though a noun could follow."""
-  word, stop, hyphen = next_word(text, end)
+  word, stop, hyphen = following
   if hyphen or not word:
     return False
   after = next_word(text, stop)[0].lower()
@@ -132,8 +141,6 @@ def _object_of(verb: str, text: str, end: int) -> bool:
       return True
     return verb in near.NAME and verb not in near.MAKE
   if verb in near.NAME - near.MAKE and _QUOTED.match(text, end):
-    return True
-  if verb in near.PREPOSITIONS and _acts(verb, word, closes):
     return True
   if word in ('back', 'home'):
     return verb in near.MOVE
@@ -166,19 +173,24 @@ def _object_of(verb: str, text: str, end: int) -> bool:
   if verb in near.LET | near.KEEP | near.JUDGE:
     if _is_state(verb, word, text, stop):
       return True
-  if verb in near.KEEP or verb == 'with':
-    return _does(verb, word, closes)
-  return False
+  return verb in near.KEEP and _does(verb, word, closes)
 
 
-def _acts(preposition: str, word: str, closes: bool) -> bool:
+def _in_clause(
+  preposition: str, text: str, following: tuple[str, int, bool]
+) -> bool:
   """of her being, by her taken; with her gone: a clause, not a noun."""
+  word, stop, hyphen = following
+  if hyphen:
+    return False
   if word == 'being':
-    return not closes
-  if preposition == 'with' and word in near.GONE:
-    return closes
-  if word.endswith('ed') and word not in near.ED_NOUNS:
-    return closes and preposition == 'by'
+    return not _closes(text, stop)
+  if preposition == 'with':
+    if word in near.GONE:
+      return _closes(text, stop)
+    return word.endswith('ing') and _does('with', word, _closes(text, stop))
+  if preposition == 'by' and word.endswith('ed'):
+    return word not in near.ED_NOUNS and _closes(text, stop)
   return False
 
 
@@ -205,6 +217,4 @@ def _does(verb: str, word: str, closes: bool) -> bool:
     if word in near.ACTIVITIES:
       return closes and verb in near.PERCEIVE
     return word not in near.ING_NOUNS and (verb in near.CATCH or closes)
-  if word.endswith('ed') and word not in near.ED_NOUNS:
-    return closes and verb != 'with'
-  return False
+  return word.endswith('ed') and word not in near.ED_NOUNS and closes

@@ -118,6 +118,8 @@ SENTENCES = [
     ['Charlotte', 'Victoria', 'Harry'],
   ),
   ('In Florence, near Victoria.', []),
+  ('Mr Cooper and Ms. Reed, Queen Victoria', ['Victoria']),
+  ('omar repaired the printers', ['omar']),
   # Small letters: the row's other words say person.
   ('abena stood by her desk', ['abena']),
   ('i asked tom about it', ['tom']),
