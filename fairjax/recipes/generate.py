@@ -7,7 +7,8 @@ import pandas as pd
 from fairjax import artefacts
 from fairjax.config import Config
 from fairjax.errors import UserError
-from fairjax.pairs import corpus, written
+from fairjax.pairs import corpus
+from fairjax.recipes import generate_corpus
 
 COLUMNS = ('rows', 'changed', 'tokens', 'steps')
 
@@ -24,7 +25,7 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     raise UserError(
       f'corpus.out is {out}, the folder that is read; name another one'
     )
-  rows = written.write_corpus(config, out)
+  rows = generate_corpus.write_corpus(config, out)
   print(corpus.table(rows, columns=COLUMNS))
   share = ''
   if chosen.backend == 'spmd':

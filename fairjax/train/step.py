@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from fairjax import keys
 from fairjax.config import Train
 from fairjax.models import Model
-from fairjax.train import keys, mesh, optim
+from fairjax.train import mesh, optim
 
 
 def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:

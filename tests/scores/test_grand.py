@@ -15,7 +15,16 @@ from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import UserError
-from fairjax.models import Model, encoder, heads, layers, lstm, text_cnn, words
+from fairjax.models import (
+  Model,
+  encoder,
+  families,
+  layers,
+  lstm,
+  places,
+  text_cnn,
+  word_level,
+)
 from fairjax.scores.grand import grand, squares
 from fairjax.train import loop, step
 from fairjax.train.progress import Log
@@ -35,7 +44,7 @@ SHAPE = encoder.Shape(
 def model_of(module) -> Model:
   @jax.jit
   def init(seed):
-    return module.init(jax.random.key(seed), encoder.blank_batch())['params']
+    return module.init(jax.random.key(seed), places.blank_batch())['params']
 
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)
@@ -43,13 +52,31 @@ def model_of(module) -> Model:
   return Model(init, apply, module)
 
 
-def classifier(family='bert', **options) -> Model:
+MODERN = families.shape_from_hf(
+  {
+    'model_type': 'modernbert',
+    'vocab_size': 50,
+    'hidden_size': 16,
+    'num_hidden_layers': 2,
+    'num_attention_heads': 2,
+    'intermediate_size': 24,
+    'global_attn_every_n_layers': 2,
+    'local_attention': 6,
+    'initializer_range': 0.25,
+  }
+)
+
+
+def classifier(family='bert', pooling='cls', **options) -> Model:
   depth = 3 if options.get('scan') else 2
-  shape = dataclasses.replace(SHAPE, family=family, depth=depth)
-  return model_of(heads.Classifier(shape, 2, **options))
+  if family == 'modernbert':
+    shape = dataclasses.replace(MODERN, pooling=pooling)
+  else:
+    shape = families.replaced(SHAPE, family=family, depth=depth)
+  return model_of(families.module(shape, 'classify', classes=2, **options))
 
 
-WORDS = words.Shape(50, 8, 2, length=20, rate=0.5)
+WORDS = word_level.Shape(50, 8, 2, length=20, rate=0.5)
 
 
 def pool_of(lengths, seed=0) -> Pool:
@@ -142,6 +169,9 @@ KINDS = {  # family of encoder, and options of the classifier
   'remat': ('bert', {'remat': True}),
   'scan': ('bert', {'scan': True}),
   'ELECTRA, scan and remat': ('electra', {'scan': True, 'remat': True}),
+  'DistilBERT': ('distilbert', {}),
+  'ModernBERT, first place': ('modernbert', {'remat': True}),
+  'ModernBERT, mean': ('modernbert', {'pooling': 'mean'}),
 }
 
 
@@ -214,7 +244,7 @@ class Bare(nn.Module):
   @nn.compact
   def __call__(self, batch, dropout_key=None):
     shift = self.param('shift', nn.initializers.zeros, (2,))
-    return heads.Classifier(SHALLOW, 2, name='inner')(batch) + shift
+    return families.module(SHALLOW, 'classify', classes=2)(batch) + shift
 
 
 def test_a_parameter_without_a_probe_is_named():
@@ -228,7 +258,7 @@ class Twice(nn.Module):
 
   @nn.compact
   def __call__(self, batch, dropout_key=None):
-    inner = heads.Classifier(SHALLOW, 2, name='inner')
+    inner = families.module(SHALLOW, 'classify', classes=2)
     return inner(batch) + inner(batch)
 
 
