@@ -156,7 +156,9 @@ def prepare(config: Config, tables: Tables, log: Log) -> Ready:
   edit = None
   if config.net.remove_gender:
     edit = word_level.Edit(project.needs(), project.remove_gender)
-  model = build.classifier(config, tables, classes, edit)
+  names = labels.class_names(tables)
+  known = () if names == tuple(map(str, range(classes))) else names
+  model = build.classifier(config, tables, classes, edit, known)
   log.line(f'model {config.model}: {classes} classes, length {model.longest}')
   device_mesh = mesh.make(config.mesh, config.seeds)
   return Ready(model, model.tokenizer, model.longest, classes, device_mesh)
