@@ -26,13 +26,13 @@ def made(tmp_path_factory):
     }
   )
   config = Config(
-    seeds=2, measures=Measures(resamples=200), data=Data(name='made <up>')
+    seeds=5, measures=Measures(resamples=200), data=Data(name='made <up>')
   )
   lean = {'none': 0.3, 'fair <b>': 0.0, 'unfair': 0.45}
   chances, found = {}, {}
   for name, slope in lean.items():
     score = 0.3 + 0.3 * label + slope * (group - 0.5)
-    p = np.clip(score + rng.normal(0, 0.12, (2, 400)), 0, 1)
+    p = np.clip(score + rng.normal(0, 0.12, (5, 400)), 0, 1)
     both = {'test': np.stack([1 - p, p], -1)}
     chances[name] = stages.prediction_table('test', table, both['test'])
     found[name] = stages.assess(config, {'test': table}, both)
@@ -57,7 +57,8 @@ def test_differences_are_those_of_the_measures(made):
   female = (table['group'] == 'female').to_numpy()
 
   def dp(name):
-    rates = chances[name][['p0', 'p1']].to_numpy().T >= 0.5
+    columns = [f'p{k}' for k in range(5)]
+    rates = chances[name][columns].to_numpy().T >= 0.5
     return 1 - abs(rates[:, female].mean(1) - rates[:, ~female].mean(1)).mean()
 
   gains = compare.over_examples(tests, 'test', 'dp')
