@@ -125,7 +125,7 @@ def pick(asked: str, count: int) -> list[int]:
   """'0,3,5-9' as numbers; '' is all of them and 'none' is none."""
   if not asked.strip():
     return list(range(count))
-  found: list[int] = []
+  chosen: list[int] = []
   for part in asked.split(',') if asked.strip() != 'none' else ():
     match = re.fullmatch(r'\s*(\d+)\s*(?:-\s*(\d+)\s*)?', part)
     numbers = (
@@ -136,8 +136,8 @@ def pick(asked: str, count: int) -> list[int]:
         f'grid.cells is {asked!r}, and {part.strip()!r} is no cell or range of '
         f"cells; they are 0 to {count - 1}, as in '0,3,5-9'"
       )
-    found += numbers
-  return list(dict.fromkeys(found))
+    chosen += numbers
+  return list(dict.fromkeys(chosen))
 
 
 def scored_alone(
@@ -256,7 +256,7 @@ def work(config, inputs, measured, cell, taken, made_from, folder, log) -> None:
   chances = diets.predictions(
     config, own, taken, place, log, title(cell), measured
   )
-  found = stages.assess(config, measured, chances)
+  numbers = stages.assess(config, measured, chances)
   if mesh.is_main():
     with artefacts.atomic(place_of(folder, made_from, 'npz')) as part:
       np.savez(part, **chances)
@@ -265,7 +265,7 @@ def work(config, inputs, measured, cell, taken, made_from, folder, log) -> None:
       {
         'cell': title(cell),
         **diet.facts(inputs.tables['train'], taken),
-        'sets': found,
+        'sets': numbers,
       },
     )
     artefacts.remove(place)
