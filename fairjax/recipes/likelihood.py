@@ -40,7 +40,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     total, count = likelihood.totals(token_logs(model, texts), texts)
     options = config.measures
     how = How(options.confidence_level, options.resamples, config.seed)
-    found = likelihood.perplexity(total, count, how)
+    estimates = likelihood.perplexity(total, count, how)
     with np.errstate(invalid='ignore', divide='ignore'):
       each = np.exp(-total / count)
     if mesh.is_main():
@@ -50,7 +50,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         pd.DataFrame({**columns, 'perplexity': each}),
       )
     name = pathlib.Path(config.data.path).name
-    quality = {f'perplexity_{key}': value for key, value in found.items()}
+    quality = {f'perplexity_{key}': value for key, value in estimates.items()}
     results = stages.results(
       config,
       data=name,

@@ -161,11 +161,11 @@ def over_examples(
   tests: Sequence[Mapping], ours: str, theirs: str
 ) -> list[Mapping]:
   """The first test of each set and measure: over examples, and seeds."""
-  found: dict[tuple, Mapping] = {}
+  first: dict[tuple, Mapping] = {}
   for test in tests:
     if (test['ours'], test['theirs']) == (ours, theirs):
-      found.setdefault((test['set'], test['measure']), test)
-  return list(found.values())
+      first.setdefault((test['set'], test['measure']), test)
+  return list(first.values())
 
 
 def scaled(effect: Mapping, by: float) -> dict:
