@@ -25,7 +25,7 @@ SMALL = [
   '--config.train.save_every=5',
   '--config.measures.resamples=50',
 ]
-TINY = [*SMALL, '--config=configs/quickstart.py', '--config.train.epochs=6']
+TINY = ['--config=configs/quickstart.py', *SMALL, '--config.train.epochs=6']
 JOBS = {
   'train': [
     '--config=configs/quickstart.py',
@@ -37,8 +37,8 @@ JOBS = {
     '--config.measures.resamples=200',
   ],
   'rank': [
-    *SMALL,
     '--config=configs/quickstart_diet.py',
+    *SMALL,
     '--config.recipe=rank',
     '--config.train.epochs=3',
     '--config.grid.rankings=healthy_random',
@@ -49,8 +49,8 @@ JOBS = {
     '--config.grid.budget=0.5',
   ],
   'weighting': [
-    *SMALL,
     '--config=configs/weighting_planted.py',
+    *SMALL,
     '--config.train.epochs=3',
     '--config.weighting.n_estimators=10',
   ],
