@@ -28,6 +28,7 @@ FAMILIES = {
     'modernbert': 'ModernBERT (Warner et al. 2024, arXiv:2412.13663)',
     'bart': 'BART (Lewis et al. 2020, arXiv:1910.13461)',
     'gpt2': 'GPT-2 (Radford et al. 2019)',
+    'llama': 'Llama (Touvron et al. 2023, arXiv:2302.13971), SmolLM2',
   }.items()
 }
 
