@@ -31,7 +31,7 @@ from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.methods import METHODS, ON_TEST_SETS, chain, project
-from fairjax.metrics import measures
+from fairjax.metrics import measures, significance
 from fairjax.metrics.assess import assess as measure
 from fairjax.metrics.compare import compare as difference
 from fairjax.models import Bundle, build, hf, word_level
@@ -519,7 +519,17 @@ def compare(
           if measures.leading([line['measure']])
           and (not end or measures.is_gap(line['measure']))
         ]
-  return tests
+  return adjusted(tests, config.measures.adjust)
+
+
+def adjusted(tests: list[dict], method: str) -> list[dict]:
+  """The tests, leading ones with p adjusted for their number on the page."""
+  leads = [i for i, test in enumerate(tests) if 't-test' not in test['test']]
+  if method == 'none' or not leads:
+    return tests
+  own = significance.with_adjusted([tests[i] for i in leads], method)
+  known = dict(zip(leads, own))
+  return [known.get(i, test) for i, test in enumerate(tests)]
 
 
 def inference(config: Config, threshold: str | float) -> dict:
@@ -530,6 +540,7 @@ def inference(config: Config, threshold: str | float) -> dict:
     'level': options.confidence_level,
     'resamples': options.resamples,
     'seed': config.seed,
+    'min_group': options.min_group,
   }
 
 

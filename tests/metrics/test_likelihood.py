@@ -12,7 +12,7 @@ import pytest
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import likelihood
-from fairjax.metrics.intervals import How
+from fairjax.metrics.intervals import IntervalOptions
 from fairjax.models import families, hf, masked, places, special, token_scores
 from fairjax.models.families import gpt2
 
@@ -151,24 +151,28 @@ def test_few_places_have_logits(monkeypatch):
 def test_two_perplexities_by_name():
   """Fact of the reference: means 2 and 4 give exp(3), whatever the lengths."""
   log, count = -np.array([2.0 * 10, 4.0 * 2, 0.0]), np.array([10, 2, 0])
-  found = likelihood.perplexity(log, count, How(0.95, 500, 0))
+  found = likelihood.perplexity(log, count, IntervalOptions(0.95, 500, 0))
   np.testing.assert_allclose(found['per_text']['value'], 20.0855, atol=1e-4)
   np.testing.assert_allclose(
     found['token_weighted']['value'], 10.3123, atol=1e-4
   )
   for one in found.values():
     assert np.exp(2) * 0.999 <= one['low'] <= one['value'] <= one['high']
-  bare = likelihood.perplexity(log, count, How(0.95, 0, 0))['per_text']
+  bare = likelihood.perplexity(log, count, IntervalOptions(0.95, 0, 0))[
+    'per_text'
+  ]
   assert bare['low'] is None
   with pytest.raises(UserError, match='no text has a token'):
-    likelihood.perplexity(log[2:], count[2:], How(0.95, 10, 0))
+    likelihood.perplexity(log[2:], count[2:], IntervalOptions(0.95, 10, 0))
 
 
 def test_intervals_are_those_of_a_plain_bootstrap():
   rng = np.random.default_rng(1)
   count = rng.integers(5, 50, 300)
   loss = rng.normal(4.0, 0.5, 300) + 20 / count
-  found = likelihood.perplexity(-loss * count, count, How(0.9, 4000, 0))
+  found = likelihood.perplexity(
+    -loss * count, count, IntervalOptions(0.9, 4000, 0)
+  )
   draws = {'per_text': [], 'token_weighted': []}
   for _ in range(4000):
     rows = rng.integers(0, 300, 300)
