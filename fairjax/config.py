@@ -195,7 +195,10 @@ class Train:
     3, 'evaluations without a gain before stopping; 0 never', at_least(0)
   )
   save_every: int = knob(
-    200, 'steps between checkpoints', at_least(1), changes=()
+    200,
+    'steps between checkpoints; 0: at the end alone',
+    at_least(0),
+    changes=(),
   )
   track: bool = knob(False, 'predict the training rows after every epoch')
   export: bool = knob(

@@ -5,6 +5,7 @@
 A stage whose artefact is there with the same fingerprint is not run again.
 """
 
+import contextlib
 import difflib
 import importlib.metadata
 import pathlib
@@ -22,7 +23,7 @@ import pandas as pd
 from scipy.special import softmax
 
 import fairjax
-from fairjax import artefacts, data
+from fairjax import artefacts, data, lock
 from fairjax.config import Config
 from fairjax.data import batches, labels, schema, tokens
 from fairjax.data.schema import Tables
@@ -44,15 +45,20 @@ from fairjax.train.progress import Log
 PACKAGES = ('jax', 'jaxlib', 'flax', 'optax', 'orbax-checkpoint', 'numpy')
 
 
-def begin(config: Config, folder, address='', count=0, index=-1) -> None:
+def begin(
+  config: Config, folder, address='', count=0, index=-1, join=False
+) -> None:
   """Joins the processes and writes down what is about to run."""
-  mesh.start(address, count, index)
+  mesh.start(address, count, index, join)
   if not mesh.is_main():
     return
   if folder.exists() and not folder.is_dir():
     raise UserError(f'{folder} is a file; name a folder with --workdir')
-  keep_config(config, folder)
-  artefacts.write_json(folder / 'versions.json', versions())
+  # Only the cells of a grid may be run side by side in one folder.
+  alone = not config.grid.cells
+  with lock.hold(folder) if alone else contextlib.nullcontext():
+    keep_config(config, folder)
+    artefacts.write_json(folder / 'versions.json', versions())
 
 
 def keep_config(config: Config, folder: pathlib.Path) -> None:
