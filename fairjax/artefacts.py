@@ -38,6 +38,8 @@ REMEDIES = {
   errno.ENAMETOOLONG: 'choose a shorter name with --workdir',
 }
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # of writing, never of reading
+
 
 def cache_folder() -> pathlib.Path:
   """Where everything that can be made again is kept between runs."""

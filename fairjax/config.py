@@ -678,6 +678,11 @@ def validate(config: Config) -> None:
       f'generate.max_span is {generate.max_span}; it must be at least '
       f'generate.min_span ({generate.min_span})'
     )
+  if train.export and config.model in ('cnn', 'lstm'):
+    raise UserError(
+      f'train.export is on, but model {config.model!r} has no Hugging Face '
+      'form; leave it off, its weights are in training/'
+    )
   if config.data.name == 'file' and not config.data.path:
     raise UserError('data.path is empty; name a file with --config.data.path')
   if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():

@@ -192,6 +192,28 @@ def test_scores_feed_a_diet(folder):
     fairjax.score(model, table, ['forgetting'])
 
 
+def test_the_readme_lines_run(folder):
+  import pathlib
+  import re
+
+  readme = pathlib.Path(__file__).parent.parent / 'README.md'
+  blocks = re.findall(r'```python\n(.*?)```', readme.read_text(), re.S)
+  path, table = folder
+  rng = np.random.default_rng(0)
+  names = {
+    'df': table.assign(gender=['f', 'm'] * 10),
+    'y_true': table['label'],
+    'y_score': rng.random(len(table)),
+    'other': rng.random(len(table)),
+    'folder': path,
+  }
+  assert len(blocks) == 3
+  for block in blocks:
+    exec(block, names)
+  assert 0 <= names['result']['dp']['value'] <= 1
+  assert len(names['diet']) == 16 and names['df']['weight'].notna().all()
+
+
 def test_gradient_norms_of_ones_own_model():
   net = nn.Sequential([nn.Dense(3), nn.relu, nn.Dense(1)])
   x = jnp.asarray(np.random.default_rng(0).normal(size=(4, 2)))

@@ -81,6 +81,8 @@ def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
     else (path.name,)
   )
   found = [folder / name for name in names if (folder / name).is_file()]
+  if not found and path.is_dir():
+    return _by_transformers(folder)
   if not found:
     raise UserError(
       f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
@@ -97,6 +99,25 @@ def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
     raise
   except Exception as error:  # tokenizers raises bare Exception
     raise UserError(f'{file} is not a tokenizer: {error}') from error
+  tokenizer.no_padding()
+  tokenizer.no_truncation()
+  return tokenizer
+
+
+def _by_transformers(folder: pathlib.Path) -> Tokenizer:
+  """The tokenizer of other files (sentencepiece, …), as transformers has it."""
+  from transformers import AutoTokenizer
+
+  try:
+    slow = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    tokenizer = Tokenizer.from_str(slow.backend_tokenizer.to_str())
+  except Exception as error:  # of many kinds
+    why = str(error).strip().partition('\n')[0][:200]
+    raise UserError(
+      f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
+      f'merges.txt, and transformers reads none either ({why}); name a folder '
+      'that has one with --config.tokens.tokenizer'
+    ) from error
   tokenizer.no_padding()
   tokenizer.no_truncation()
   return tokenizer

@@ -180,6 +180,8 @@ class Task(NamedTuple):
       artefacts.seal(write, stamp, self.note(name), counts=counts)
       return {**row, 'status': 'made', **counts}
     except Exception as error:  # whatever it is, the other shards go on
+      if getattr(error, 'errno', None) in artefacts.FULL:
+        error = artefacts.cannot_write(write, error)
       told = str(error) if isinstance(error, UserError) else repr(error)
       return {**row, 'error': told if name in told else f'{read}: {told}'}
 

@@ -300,3 +300,26 @@ def test_mistakes_are_told_in_a_sentence(tmp_path):
     tokens.encode(tokenizer, ['a', None], 8)
   with pytest.raises(UserError, match='vocab_size is 6'):
     tokens.train_tokenizer(train(), 6)
+
+
+def test_a_sentencepiece_folder_is_read_as_transformers_reads_it(tmp_path):
+  sentencepiece = pytest.importorskip('sentencepiece')
+  transformers = pytest.importorskip('transformers')
+  texts = ['she left her keys', 'he is a nurse', 'they went home'] * 30
+  (tmp_path / 'text').write_text('\n'.join(texts))
+  sentencepiece.SentencePieceTrainer.train(
+    input=str(tmp_path / 'text'),
+    model_prefix=str(tmp_path / 'spiece'),
+    vocab_size=24,
+    minloglevel=2,
+  )
+  folder = tmp_path / 'model'
+  folder.mkdir()
+  (tmp_path / 'spiece.model').rename(folder / 'spiece.model')
+  (folder / 'tokenizer_config.json').write_text(
+    '{"tokenizer_class": "T5Tokenizer"}'
+  )
+  ours = tokens.load_tokenizer(folder)
+  theirs = transformers.AutoTokenizer.from_pretrained(folder)
+  for text in texts[:3]:
+    assert ours.encode(text).ids == theirs(text)['input_ids']
