@@ -60,7 +60,7 @@ def require(family: Family, can: str, where: str = '') -> Head:
   if can not in family.heads:
     able = ', '.join(n for n in FAMILIES if can in find(n).heads)
     raise UserError(
-      f'{where or 'the model'} is a {family.name}, which can '
+      f'{where or "the model"} is a {family.name}, which can '
       f'{family.abilities}, but not {CAPABILITIES[can]}; name a model of '
       f'another family ({able})'
     )
