@@ -7,12 +7,13 @@ import jax
 import numpy as np
 import pytest
 
+from fairjax import keys
 from fairjax.config import Config, Train
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import Interrupted
 from fairjax.models import Model, encoder, families, places
-from fairjax.train import checkpoint, keys, loop, mesh, step
+from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 
 SHAPE = encoder.Shape(
