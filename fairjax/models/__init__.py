@@ -22,8 +22,8 @@ class Bundle:
   no `params`, a language model no `labels`.
   """
 
-  init: Callable  # init(seed: int) -> params, a plain nested dict
-  apply: Callable  # apply(params, batch, dropout=None) -> logits [b, c]
+  init: Callable | None  # init(seed: int) -> params, a plain nested dict
+  apply: Callable | None  # apply(params, batch, dropout=None) -> logits [b, c]
   module: Any  # the Linen module, for scores that need its probes
   params: Any = None  # of one seed, where a folder gives all of them
   tokenizer: Any = None

@@ -62,6 +62,10 @@ class Pair(NamedTuple):
   generator: MaskedLM
   discriminator: Discriminator
 
+  @property
+  def shape(self) -> Any:
+    return self.discriminator.shape
+
 
 def shared(params: dict) -> dict:
   """The generator's parameters with the discriminator's embeddings."""

@@ -17,9 +17,11 @@ from fairjax.data import tokens as data_tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.models import (
-  build,
   decode,
   decode_texts,
+  families,
+  folder,
+  folder_options,
   hf,
   pretraining,
   special,
@@ -207,7 +209,7 @@ def test_a_folder_says_how_it_decodes(models, name, tmp_path):
   data_tokens.save_tokenizer(
     data_tokens.train_tokenizer(['a car'], 41), tmp_path
   )
-  model = build.language_model(Config(model=str(tmp_path)))
+  model = folder.language_model(Config(model=str(tmp_path)))
   found = decode_texts.generate(
     model.module, model.params, ragged(texts), model.options, slots=4
   )
@@ -218,7 +220,7 @@ def test_a_folder_says_how_it_decodes(models, name, tmp_path):
   (tmp_path / 'generation_config.json').unlink()
   config = json.loads((tmp_path / 'config.json').read_text())
   (tmp_path / 'config.json').write_text(json.dumps(config | json.loads(said)))
-  again = build.language_model(Config(model=str(tmp_path)))
+  again = folder.language_model(Config(model=str(tmp_path)))
   assert again.options == model.options
   assert again.module.shape == model.module.shape
 
@@ -252,7 +254,7 @@ def test_what_we_export_writes_the_same_in_transformers(
   data_tokens.save_tokenizer(words, tmp_path / 'words')
   files = list((tmp_path / 'words').iterdir())
   hf.save(tmp_path / 'out', model.module, params, files)
-  read = build.language_model(Config(model=str(tmp_path / 'out')))
+  read = folder.language_model(Config(model=str(tmp_path / 'out')))
   assert read.module.shape == model.module.shape
   found = decode_texts.generate(
     read.module, read.params, data_tokens.encode(words, TEXTS, 24), read.options
@@ -273,7 +275,7 @@ def test_what_we_export_writes_the_same_in_transformers(
   (tmp_path / 'generation_config.json').write_text('{"num_beams": 3}')
   files.append(tmp_path / 'generation_config.json')
   hf.save(tmp_path / 'again', model.module, params, files)
-  assert build.folder_options(tmp_path / 'again').num_beams == 3
+  assert folder_options.folder_options(tmp_path / 'again').num_beams == 3
 
 
 @needs_torch

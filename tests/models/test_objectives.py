@@ -11,9 +11,8 @@ from corpus import SMALL, pieces_of, whole
 from fairjax import config as c
 from fairjax.data import corruption, rows
 from fairjax.metrics import intervals
-from fairjax.models import Bundle, hf, objectives
+from fairjax.models import Bundle, families, hf, objectives
 from fairjax.models.families import bart, gpt2
-from fairjax.models.heads import Discriminator, MaskedLM
 from fairjax.recipes import pretrain
 from fairjax.recipes.pretrain import OBJECTIVES
 from fairjax.train import mesh
@@ -57,9 +56,7 @@ def spoken(params, seed=1):
 
 def total(model, params, objective, batch):
   one = OBJECTIVES[objective]
-  run = jax.jit(
-    lambda p, b: objectives.loss(one.terms).total(model, p, b, None)
-  )
+  run = jax.jit(lambda p, b: objectives.loss(one.terms)[0](model, p, b, None))
   return float(run(params, batch))
 
 
@@ -86,7 +83,7 @@ def test_masked_loss_is_that_of_transformers(read, tmp_path):
   torch = pytest.importorskip('torch')
   plain, made = some_rows(read)
   batch = corruption.masked(plain, np.random.default_rng(0), read[1], 0.3)
-  model = of_module(MaskedLM(SMALL))
+  model = of_module(families.module(SMALL, 'mask'))
   params = spoken(model.init(0))
   ours = total(model, params, 'mlm', rows.finish(batch, made.pieces))
   twin = torch_twin(tmp_path / 'm', model.module, params, 'BertForMaskedLM')
@@ -103,7 +100,9 @@ def test_masked_loss_is_that_of_transformers(read, tmp_path):
 def electra_pair():
   shape = dataclasses.replace(SMALL, family='electra', embedding=16)
   small = dataclasses.replace(shape, width=16, heads=2, hidden=24)
-  pair = objectives.Pair(MaskedLM(small), Discriminator(shape))
+  pair = objectives.Pair(
+    families.module(small, 'mask'), families.module(shape, 'detect')
+  )
   each = [hf.complete(m, {}, jax.random.key(k)) for k, m in enumerate(pair)]
   params = {
     'generator': objectives.separated(each[0]),

@@ -14,8 +14,7 @@ from fairjax import config as c
 from fairjax.data import corruption, tokens
 from fairjax.errors import Interrupted, UserError
 from fairjax.models import families, hf
-from fairjax.models.heads import MaskedLM
-from fairjax.recipes import pretrain
+from fairjax.recipes import pretrain, pretrain_objectives
 from fairjax.recipes.pretrain import OBJECTIVES
 from fairjax.train import loop
 
@@ -187,7 +186,7 @@ def test_tokenizers_that_do_not_fit(corpus, read, tmp_path):
   asked = config(corpus, 'mlm', tokens__tokenizer=str(tmp_path / 'bare.json'))
   assert 'no mask token' in refusal(asked, tmp_path / 'run')
   # A folder whose weights know fewer tokens than the tokenizer.
-  small = MaskedLM(dataclasses.replace(SMALL, vocab=60))
+  small = families.module(dataclasses.replace(SMALL, vocab=60), 'mask')
   tokens.save_tokenizer(read[0], tmp_path / 'files')
   hf.save(
     tmp_path / 'model',
@@ -207,7 +206,7 @@ def test_a_dry_run_counts_what_a_step_costs(corpus, tmp_path):
   assert 'pretrain.steps is 0' in refusal(asked, tmp_path / 'none')
   asked.pretrain.steps = 1000
   found = pretrain.run(asked, tmp_path).facts
-  d, depth, h, v, t, b = 64, 1, 128, 120, 32, 16
+  d, depth, h, v, t, b = 64, 1, 256, 120, 32, 16
   layers = depth * (4 * d * d + 2 * d * h + 9 * d + h)
   count = v * d + 512 * d + 2 * d + 2 * d + layers + d * d + 3 * d + v
   assert found['parameters'] == count
