@@ -39,6 +39,7 @@ class Results:
   seeds: list[int] = dataclasses.field(default_factory=list)
   level: float = 0.95  # of every interval
   pos_label: int = 1
+  classes: list[str] = dataclasses.field(default_factory=list)  # their names
   title: str = ''
   contenders: dict[str, dict] = dataclasses.field(default_factory=dict)
   focus: str = ''  # the contender that the page shows in full
@@ -48,6 +49,12 @@ class Results:
   notes: list[str] = dataclasses.field(default_factory=list)
   sections: list[dict] = dataclasses.field(default_factory=list)
   version: int = VERSION
+
+  @property
+  def positive(self) -> str:
+    """The name of the positive of two classes; '' where it is not known."""
+    two = len(self.classes) == 2
+    return self.classes[self.pos_label] if two else ''
 
   @property
   def sets(self) -> dict[str, dict]:
@@ -127,6 +134,7 @@ SCHEMA = {
   'seeds': [int],
   'level': float,
   'pos_label': int,
+  'classes?': [str],
   'title': str,
   'contenders': {'*': {'sets': {'*': SET}, 'facts?': {'*': ANY}, 'page?': str}},
   'focus': str,

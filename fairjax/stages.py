@@ -584,6 +584,9 @@ def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   """results.json, the page made of it, and the summary on the screen."""
   if not mesh.is_main():
     return results
+  known = folder / 'hygiene.json'
+  if not results.classes and known.exists():
+    results.classes = artefacts.read_json(known).get('classes', [])
   results = page.publish(folder, results)
   log.line(terminal.summary(results))
   log.line(f'the report is {folder / "report.html"}')

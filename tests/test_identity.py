@@ -12,6 +12,7 @@ from fairjax import artefacts, knobs, stages
 from fairjax.config import Config, validate
 from fairjax.errors import UserError
 from fairjax.identity import identity
+from fairjax.report import measured
 from fairjax.train.progress import Log
 
 LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
@@ -293,6 +294,10 @@ def test_the_positive_label_turns_labels_and_scores():
     quality = results['test']['quality']
     assert quality['auc']['value'] == quality['accuracy']['value'] == 1
     assert quality['tpr']['value'] == 1 and quality['fpr']['value'] == 0
+  rows = stages.prediction_table('test', table, both)
+  shown, words = measured._probabilities(rows, 0, ('fine', 'toxic'))
+  np.testing.assert_allclose(shown, 1 - chance)
+  assert words == "the probability of 'fine'"
   labels, one, two = stages.judged(config, table, both, chance)
   assert list(labels) == [1, 1, 0, 0]
   np.testing.assert_allclose(one, two)

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -118,7 +118,7 @@ def in_full(
       )
     if 'threshold' in one or predictions is not None:
       body += heading('Scores')
-      body += _scores(name, predictions, pictures, results.pos_label)
+      body += _scores(name, predictions, pictures, results)
     out.append(Section(title, body))
   return out
 
@@ -178,15 +178,15 @@ def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:
   return '\n'.join(parts)
 
 
-def _scores(name, predictions, pictures: Pictures, positive: int) -> str:
+def _scores(name, predictions, pictures: Pictures, results: Results) -> str:
   """ROC curves and histograms of the positive class's probability."""
   if predictions is None:
     return text('predictions.parquet is missing: no curves.')
   rows = predictions[predictions['set'] == name]
-  score, words = _probabilities(rows, positive)
+  score, words = _probabilities(rows, results.pos_label, results.classes)
   if not len(rows) or not len(score):
     return text('predictions.parquet has no predictions of this set.')
-  label = (rows['label'] == positive).to_numpy()
+  label = (rows['label'] == results.pos_label).to_numpy()
   group = rows['group'].fillna('').astype(str).to_numpy()
   names, counts = np.unique(group[group != ''], return_counts=True)
   largest = names[np.argsort(-counts, kind='stable')][: len(figures.COLOURS)]
@@ -212,17 +212,20 @@ def _scores(name, predictions, pictures: Pictures, positive: int) -> str:
   return side(*parts)
 
 
-def _probabilities(rows: pd.DataFrame, positive: int) -> tuple[np.ndarray, str]:
+def _probabilities(
+  rows: pd.DataFrame, positive: int, classes: Sequence[str]
+) -> tuple[np.ndarray, str]:
   """Scores [s, n] of the positive class, and what they are."""
+  name = classes[positive] if positive < len(classes) else ''
+  name = repr(name) if name else f'class {positive}'
   columns = [c for c in rows if c[:1] == 'p' and c[1:].isdigit()]
-  words = 'the probability of the positive class'
-  if not columns:
-    end = f'_c{positive}'
-    columns = [
-      c for c in rows if c.endswith(end) and c[1 : -len(end)].isdigit()
-    ]
-    words = f'the probability of class {positive} against the rest'
-  return rows[columns].to_numpy(float).T, words
+  if columns:  # of two classes, P(1) is kept
+    chance = rows[columns].to_numpy(float).T
+    return chance if positive else 1 - chance, f'the probability of {name}'
+  end = f'_c{positive}'
+  columns = [c for c in rows if c.endswith(end) and c[1 : -len(end)].isdigit()]
+  chance = rows[columns].to_numpy(float).T
+  return chance, f'the probability of {name} against the rest'
 
 
 def tests(results: Results, pictures: Pictures) -> list[Section]:

@@ -17,6 +17,8 @@ def summary(results: Results) -> str:
   """What a run found, as aligned markdown."""
   title = [results.data or 'run', results.model]
   title += [plural(len(results.seeds), 'seed')] if results.seeds else []
+  if results.positive and results.sets:
+    title.append(f'positive = {results.positive}')
   parts = ['## ' + ' · '.join(printable(t) for t in title if t)]
   if results.verdicts:
     parts.append('### Claims\n\n' + '\n'.join(map(_claim, results.verdicts)))
