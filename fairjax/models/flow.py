@@ -152,9 +152,9 @@ def init(
   orders = jnp.asarray(_orders(shape.width, shape.steps))
   if len(sample) < 2:
     raise UserError('a flow begins from two embeddings at least')
-  return jax.lax.scan(one, sample, (jax.random.split(key, shape.steps), orders))[
-    1
-  ]
+  return jax.lax.scan(
+    one, sample, (jax.random.split(key, shape.steps), orders)
+  )[1]
 
 
 def forward(
@@ -248,9 +248,7 @@ def pair_loss(
   return loss, terms
 
 
-def _gap(
-  z: Float[Array, 'n d'], side: Float[Array, ' n']
-) -> Float[Array, '']:
+def _gap(z: Float[Array, 'n d'], side: Float[Array, ' n']) -> Float[Array, '']:
   """The squared distance of the means of the two sides."""
   mean = lambda own: own @ z / jnp.maximum(own.sum(), 1)
   difference = mean((side > 0) * 1.0) - mean((side < 0) * 1.0)

@@ -51,7 +51,7 @@ def test_log_dets_are_float32_beside_bfloat16_products():
 
 def test_density_integrates_to_one():
   shape = flow.Shape(width=2, steps=3, hidden=8, depth=1, factor=1)
-  params, x = drawn(shape, rows=200)
+  params, _ = drawn(shape, rows=200)
   edge = np.linspace(-25, 27, 521)
   grid = jnp.float32(np.stack(np.meshgrid(edge, edge), -1).reshape(-1, 2))
   z, logdet = flow.forward(shape, params, grid)
@@ -134,9 +134,7 @@ def test_loss_is_its_equation(form, half, rho, margin, leak):
   params, _ = drawn(SMALL)
   batch = pairs()
   both = np.concatenate([batch['first'], batch['second']])
-  z, logdet = map(
-    np.asarray, flow.forward(SMALL, params, jnp.asarray(both))
-  )
+  z, logdet = map(np.asarray, flow.forward(SMALL, params, jnp.asarray(both)))
   objective = flow.Objective(form, rho, margin, leak)
   loss, terms = flow.pair_loss(SMALL, objective, params, batch)
   expected = slow_loss(z, logdet, batch['side'], 2, half, rho, margin, leak)
