@@ -181,6 +181,9 @@ class Train:
   beta1: float = knob(0.9, '', below(0, 1))
   beta2: float = knob(0.999, '', below(0, 1))
   eps: float = knob(1e-8, '', above(0, 1))
+  correct_bias: bool = knob(
+    True, "adamw: divide the moments by 1 - β^t; off as in BERT's first one"
+  )
   max_grad_norm: float = knob(
     1.0, 'largest gradient norm; 0 is no clipping', at_least(0)
   )
@@ -662,8 +665,8 @@ class FairFlow:
   )
   candidates: str = knob(
     'all',
-    "it may become any word ('all'), or one that shows the other 'side'",
-    one_of('all', 'side'),
+    "it may become 'all' words, all 'others', or those of the other 'side'",
+    one_of('all', 'others', 'side'),
     changes='words',
   )
   votes: str = knob(

@@ -51,20 +51,27 @@ def moved(
   return out
 
 
-def tally(
+def ballots(
   word: np.ndarray,
   side: np.ndarray,
   candidate: np.ndarray,
   chance: np.ndarray | None = None,
+  logit: np.ndarray | None = None,
 ) -> pd.DataFrame:
+  """What each occurrence became; frames of several runs may be joined."""
+  frame = pd.DataFrame({'word': word, 'side': side, 'candidate': candidate})
+  frame['chance'] = 1.0 if chance is None else chance
+  frame['logit'] = np.arange(len(frame)) if logit is None else logit
+  return frame
+
+
+def tally(frame: pd.DataFrame) -> pd.DataFrame:
   """Votes: a row for each (word, side, candidate), the most votes first.
 
   `share` is of the word's votes, `confidence` the mean chance of those for
   this candidate. An occurrence that stays as it is, or becomes '', votes for
   nobody but counts in the share.
   """
-  frame = pd.DataFrame({'word': word, 'side': side, 'candidate': candidate})
-  frame['chance'] = 1.0 if chance is None else chance
   cast = frame.groupby(['word', 'side'])['candidate'].size().rename('cast')
   real = frame[
     (frame['candidate'] != '') & (frame['candidate'] != frame['word'])
@@ -73,6 +80,10 @@ def tally(
   votes = votes.agg(votes='size', confidence='mean').reset_index()
   votes = votes.join(cast, on=['word', 'side'])
   votes['share'] = votes['votes'] / votes['cast']
+  return _ranked(votes)
+
+
+def _ranked(votes: pd.DataFrame) -> pd.DataFrame:
   return votes.sort_values(
     ['side', 'word', 'votes', 'candidate'],
     ascending=[True, True, False, True],
@@ -125,20 +136,14 @@ def _named(pairs: pd.DataFrame) -> pd.DataFrame:
   )
 
 
-def paper(
-  word: np.ndarray, side: np.ndarray, candidate: np.ndarray, logit: np.ndarray
-) -> list[tuple[str, str]]:
+def paper(frame: pd.DataFrame) -> list[tuple[str, str]]:
   """FairFlow's program: directed entries (word, counterfactual).
 
-  Rows whose candidate is a source word of its own side are left out; those
-  left are joined where the other side has the reverse; they are counted once
+  Rows of words that show both sides are left out; those left are joined where the other side has the reverse; they are counted once
   a logit of the first side's instance; each word has the mode of its
   partners (ties by alphabet). Identical pairs, those with a digit, a hyphen
   or 'world' in the source go.
   """
-  frame = pd.DataFrame(
-    {'word': word, 'side': side, 'candidate': candidate, 'logit': logit}
-  )
   one, two = frame[frame['side'] < 0], frame[frame['side'] > 0]
   shown = set(one['word']), set(two['word'])
   one = one[~one['word'].isin(shown[1])]

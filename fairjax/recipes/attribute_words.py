@@ -69,7 +69,9 @@ def _blocks(
       yield numbers[some], [texts[i] for i in some]
 
 
-def _inner(config: Config, model: Any, words: corruption.Vocabulary) -> int:
+def inner_length(
+  config: Config, model: Any, words: corruption.Vocabulary
+) -> int:
   """Tokens of a window, without the special ones around it."""
   longest = model.module.shape.longest
   asked = config.tokens.max_length or longest
@@ -88,7 +90,7 @@ def _sample(
   config, model, vocabulary = _load(said)
   options = config.fairflow
   shard = source.relative_to(config.corpus.path).as_posix()
-  inner = _inner(config, model, vocabulary)
+  inner = inner_length(config, model, vocabulary)
   seeds = set().union(*attributes.seed_words(options.first, options.second))
   kept, counts = None, {'rows': 0, 'tokens': 0, 'words': 0}
   total: dict[str, int] = {}
@@ -243,7 +245,7 @@ def _embed(
   shard = source.relative_to(config.corpus.path).as_posix()
   wanted = artefacts.read_table(chosen)
   wanted = wanted[wanted['shard'] == shard]
-  inner = _inner(config, model, vocabulary)
+  inner = inner_length(config, model, vocabulary)
   parts, read = [], 0
   for numbers, texts in _blocks(source, config, shard):
     mine = wanted[wanted['row'].isin(numbers)]

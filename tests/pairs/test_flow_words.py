@@ -12,7 +12,7 @@ from fairjax.pairs import flow_words, lists, words
 
 def votes_of(rows):
   word, side, candidate = (np.array(c, object) for c in zip(*rows))
-  return flow_words.tally(word, side.astype(int), candidate)
+  return flow_words.tally(flow_words.ballots(word, side.astype(int), candidate))
 
 
 ROWS = [
@@ -89,7 +89,9 @@ def test_the_paper_s_join_against_itself_row_by_row():
   rows += [(draw.choice(second), 1, draw.choice(first)) for _ in range(150)]
   logit = draw.integers(0, 9, 300)  # equal logits are one vote
   word, side, candidate = (np.array(c, object) for c in zip(*rows))
-  entries = flow_words.paper(word, side.astype(int), candidate, logit)
+  entries = flow_words.paper(
+    flow_words.ballots(word, side.astype(int), candidate, logit=logit)
+  )
   assert entries == slow_paper(rows, logit)
   assert len(entries) > 6
   held = flow_words.two_way(entries, set(first))
