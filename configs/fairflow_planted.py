@@ -1,6 +1,6 @@
 """A dictionary from one pair of words, on a corpus with an invented attribute.
 
-  python -m fairjax.main --config=configs/fairflow_planted.py
+python -m fairjax.main --config=configs/fairflow_planted.py
 """
 
 from fairjax import config as c

@@ -139,10 +139,10 @@ def _named(pairs: pd.DataFrame) -> pd.DataFrame:
 def paper(frame: pd.DataFrame) -> list[tuple[str, str]]:
   """FairFlow's program: directed entries (word, counterfactual).
 
-  Rows of words that show both sides are left out; those left are joined where the other side has the reverse; they are counted once
-  a logit of the first side's instance; each word has the mode of its
-  partners (ties by alphabet). Identical pairs, those with a digit, a hyphen
-  or 'world' in the source go.
+  Rows of words that show both sides are left out; those left are joined where
+  the other side has the reverse; they are counted once a logit of the first
+  side's instance; each word has the mode of its partners (ties by alphabet).
+  Identical pairs, those with a digit, a hyphen or 'world' in the source go.
   """
   one, two = frame[frame['side'] < 0], frame[frame['side'] > 0]
   shown = set(one['word']), set(two['word'])

@@ -273,7 +273,9 @@ def judged(
   Over words of the first side and over seeds. A pair is judged if one of its
   words is in a known pair; where the known pairs are `closed` every pair is,
   but for names. Coverage is recall weighed by the occurrences of both words.
+  Known words that the corpus lacks are left out.
   """
+  known = [(a, b) for a, b in known if a in counts and b in counts]
   firsts, seconds = {a for a, _ in known}, {b for _, b in known}
   truth = set(known)
   each = [list(zip(one['first'], one['second'])) for one in made]
@@ -308,9 +310,10 @@ def _ratio(above: np.ndarray, below: np.ndarray, config: Config) -> dict:
     if not chosen.resamples:
       return intervals.of_mean(values, None, how)
     items = intervals.blocks(above.shape[1], how.seed)
-    weights = intervals.draw(items, how.resamples, how.seed)
+    count = len(items.size)
+    weights = intervals.draw(items, how.resamples, how.seed)[:, :count]
     fold = lambda v: np.stack(
-      [np.bincount(items.item, row, len(items.size)) for row in v]
+      [np.bincount(items.item, row, count) for row in v]
     )
     draws = (weights @ fold(above).T) / (weights @ fold(below).T)
   draws = np.where(np.isfinite(draws), draws, values)

@@ -183,9 +183,9 @@ def factor_size(
   config: Config, vector: np.ndarray, side: np.ndarray
 ) -> tuple[int, int]:
   """K, and what Esser et al.'s estimator says of it."""
-  pairs = instances.paired(vector, side, [config.seed], 1 << 30)[0]
-  real = pairs['side'][0] != 0
-  first, second = (pairs[name][0][real] for name in ('first', 'second'))
+  count = instances.paired(vector, side, [config.seed], 1).n
+  pairs = instances.paired(vector, side, [config.seed], count)[0]
+  first, second = pairs['first'][0], pairs['second'][0]
   estimate = flow.factor_sizes(first, second, np.zeros(len(first), int))[0]
   width = vector.shape[1]
   estimate = min(max(estimate, 1), width - 1)
