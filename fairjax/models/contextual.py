@@ -16,11 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from fairjax.config import Mesh
 from fairjax.data import batches as packing
+from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.train import mesh
 
 BATCH = 64  # texts a step
 ROWS = 512  # embeddings decoded a step
@@ -79,6 +78,7 @@ def word_vectors(
   size: Int[np.ndarray, ' n'],
   layer: int,
   batch: int = BATCH,
+  placement: Placement = HERE,
 ) -> Float[np.ndarray, 'n d']:
   """The embedding of each word: the mean of its pieces.
 
@@ -86,13 +86,12 @@ def word_vectors(
   pairs/attributes.py:spans finds them.
   """
   layer = layer_number(layer, module.shape.depth)
-  device_mesh = mesh.make(Mesh(), 1)
-  params = mesh.replicate(device_mesh, params)
+  params = placement.params(params)
   label = np.zeros(len(texts.lengths), np.int32)
   pool = packing.Pool(texts, label, label.astype(np.float32))
   used, row = np.unique(text, return_inverse=True)
   layout = packing.layout(
-    texts.lengths[used], batch, rows_multiple=device_mesh.shape['data']
+    texts.lengths[used], batch, rows_multiple=placement.rows
   )
   sweep = packing.sweep(pool, used.astype(np.int32), layout)
   order = np.argsort(row, kind='stable')
@@ -102,7 +101,8 @@ def word_vectors(
 
   def put(example, begin, states):
     nonlocal out
-    flat = np.asarray(states).reshape(-1, states.shape[-1])
+    flat = placement.fetch(states)
+    flat = np.asarray(flat).reshape(-1, flat.shape[-1])
     if out is None:
       out = np.empty((len(text), flat.shape[1]), np.float32)
     real = np.flatnonzero(example >= 0)
@@ -117,9 +117,7 @@ def word_vectors(
 
   for step in range(len(sweep)):
     host = sweep[step]
-    states = _states(
-      module, params, mesh.put_batch(device_mesh, host, stacked=False), layer
-    )
+    states = _states(module, params, placement.batch(host), layer)
     waiting.append((host['example'], sweep.plan.place[step], states))
     if len(waiting) > 1:  # one is computed while another is read
       put(*waiting.pop(0))

@@ -26,8 +26,10 @@ from fairjax.data.instances import Instances
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.models import build, contextual
+from fairjax.models import contextual
+from fairjax.models import folder as folders
 from fairjax.pairs import attributes, corpus, shards
+from fairjax.train import mesh
 
 LINES = 2000  # texts tokenised at a time
 SEED_LEAST = 20  # occurrences that a side's seed words need
@@ -41,8 +43,14 @@ def _load(said: str) -> tuple[Config, Any, corruption.Vocabulary]:
   for name, values in parts.items():
     kind = type(getattr(config, name))
     setattr(config, name, kind(**values))
-  model = build.language_model(config)
+  model = language_model(config)
   return config, model, corruption.vocabulary(model.tokenizer)
+
+
+def language_model(config: Config) -> Any:
+  """The masked LM of the config's folder."""
+  precision, tokenizer = folders.precision(config), config.tokens.tokenizer
+  return folders.load(config.model, 'mask', precision, tokenizer)
 
 
 def _said(config: Config) -> str:
@@ -264,6 +272,7 @@ def _embed(
       start % inner + len(vocabulary.first),
       mine['size'].to_numpy(),
       config.fairflow.layer,
+      placement=mesh.placement(mesh.make(configs.Mesh(), 1)),
     )
     id = [f'{shard}:{r}:{s}' for r, s in zip(mine['row'], mine['start'])]
     parts.append(instances.unjudged(id, mine['word'], vectors))

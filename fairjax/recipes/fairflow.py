@@ -22,7 +22,7 @@ from fairjax.data import instances, invented
 from fairjax.data.instances import Instances
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.models import build, flow, hf
+from fairjax.models import families, flow
 from fairjax.pairs import attributes, flow_words, lists, names
 from fairjax.recipes import attribute_words, flow_training, pretrain
 from fairjax.recipes import counterfactual_words as moving
@@ -64,7 +64,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     config = model_of(config, folder, log)
     attribute = attribute_of(config, folder, log)
     m = moving.material(
-      config, build.language_model(config), attribute.every, attribute.words
+      config,
+      attribute_words.language_model(config),
+      attribute.every,
+      attribute.words,
     )
     check(m)
     contenders, facts = contend(m, folder, log)
@@ -108,7 +111,7 @@ def corpus_of(
 
 def model_of(config: Config, folder: pathlib.Path, log: Log) -> Config:
   """The config with a masked LM: a folder's, or of a size, trained here."""
-  if config.model not in hf.SIZES:
+  if config.model not in families.SIZES:
     return config
   chosen = configs.shipped('pretrain_mlm_mini')
   chosen.model, chosen.seed = config.model, config.seed

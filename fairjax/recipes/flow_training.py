@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.stats
 
-from fairjax import stages
+from fairjax import keys, stages
 from fairjax.config import Config
 from fairjax.data import instances
 from fairjax.identity import identity
-from fairjax.models import Model, build, contextual, flow
+from fairjax.models import Bundle, build, contextual, flow
 from fairjax.pairs import attributes
-from fairjax.train import keys, loop, mesh
+from fairjax.train import loop, mesh
 from fairjax.train.step import CLASSES, Loss, Player
 
 SAMPLE = 512  # embeddings that a flow starts from
@@ -106,7 +106,7 @@ def share(k: int, n: int, config: Config) -> dict:
 
 
 @functools.cache
-def head_model(width: int) -> Model:
+def head_model(width: int) -> Bundle:
   module = contextual.AttributeHead()
 
   def init(seed: int) -> dict:
@@ -116,7 +116,7 @@ def head_model(width: int) -> Model:
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch['vector'])
 
-  return Model(init, apply, module)
+  return Bundle(init, apply, module)
 
 
 def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
@@ -151,7 +151,7 @@ class FlowModule(NamedTuple):
 
 def flow_model(
   shape: flow.Shape, sample: np.ndarray, dtype: Any = jnp.float32
-) -> Model:
+) -> Bundle:
   """Each seed's flow, its ActNorms started from `sample`."""
   shape.validate()
   sample = jnp.asarray(sample, jnp.float32)
@@ -162,7 +162,7 @@ def flow_model(
   def apply(params, batch, dropout=None):
     return flow.forward(shape, params, batch['vector'], dtype)[0]
 
-  return Model(init, apply, FlowModule(shape, dtype))
+  return Bundle(init, apply, FlowModule(shape, dtype))
 
 
 @functools.cache
@@ -202,7 +202,7 @@ def fit_flow(
   folder: pathlib.Path,
   log,
   part: str = 'flow',
-) -> tuple[Model, Any, loop.Fitted]:
+) -> tuple[Bundle, Any, loop.Fitted]:
   """The flow of embeddings (whitened already), all seeds side by side.
 
   `valid` says which rows are held out.

@@ -3,19 +3,18 @@
 import numpy as np
 import pytest
 from corpus import SMALL
+from fairjax.models.places import blank_batch
 
 from fairjax.data import tokens
 from fairjax.errors import UserError
-from fairjax.models import contextual
-from fairjax.models.encoder import blank_batch
-from fairjax.models.heads import MaskedLM
+from fairjax.models import contextual, families
 
 
 @pytest.fixture(scope='module')
 def model():
   import jax
 
-  module = MaskedLM(SMALL)
+  module = families.module(SMALL, 'mask')
   params = module.init(jax.random.key(0), blank_batch())['params']
   # Larger weights: with those of a start all words are much alike.
   return module, jax.tree.map(lambda a: 5 * a, params)
