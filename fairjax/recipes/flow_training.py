@@ -120,6 +120,7 @@ def head_model(width: int) -> Bundle:
 
 
 def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
+  vector = jnp.asarray(vector)
   logits = contextual.AttributeHead().apply({'params': params}, vector)
   return np.asarray(logits[:, 1] - logits[:, 0], np.float32)
 
