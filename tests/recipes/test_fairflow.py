@@ -13,7 +13,7 @@ from fairjax.data import corruption, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.pairs import lists
-from fairjax.recipes import attribute_words, fairflow
+from fairjax.recipes import attribute_words, fairflow, flow_training
 from fairjax.recipes import counterfactual_words as moving
 
 
@@ -128,3 +128,21 @@ def test_wrong_seed_words_are_one_sentence(run, tmp_path, change, says):
   validate(config)
   with pytest.raises(UserError, match=says):
     fairflow.run(config, tmp_path)
+
+
+@pytest.mark.parametrize(
+  ('factor', 'width', 'expected'), [(-1, 768, 77), (-1, 1024, 103), (5, 768, 5)]
+)
+def test_the_factor_s_size_is_given_estimated_or_the_program_s(
+  factor, width, expected
+):
+  """Golden fact 19: the first of ten chunks of 768 has 77."""
+  config = c.Config()
+  config.fairflow.factor = factor
+  draw = np.random.default_rng(0)
+  vector = np.float32(draw.normal(size=(20, width)))
+  side = np.int8(np.arange(20) % 2 * 2 - 1)
+  size, estimate = flow_training.factor_size(config, vector, side)
+  assert size == expected and 0 < estimate < width
+  config.fairflow.factor = 0
+  assert flow_training.factor_size(config, vector, side) == (estimate,) * 2

@@ -1,0 +1,53 @@
+"""A dictionary from she and he, on your own text and with your own masked LM.
+
+  python -m fairjax.main --config=configs/fairflow_gender.py \\
+      --config.model=FOLDER --config.corpus.path=FOLDER_OF_TEXT \\
+      --config.fairflow.known=PAIRS.csv --workdir=runs/fairflow_gender
+
+FOLDER is a BERT, RoBERTa, … with its masked-LM head. dictionary.csv in the
+run's folder is a word list for --config.method.words. `known` (female,male a
+line, optional) marks the pairs. `share` says how much of the text is read.
+
+The paper's own setting stays as options: --config.fairflow.factor=-1
+--config.fairflow.rho=0.98 --config.fairflow.margin=0 --config.fairflow.leak=0
+--config.fairflow.move=mean --config.fairflow.candidates=all
+--config.fairflow.votes=paper --config.train.epochs=5.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='fairflow',
+    model='bert-base-uncased',
+    seeds=1,
+    tokens=c.Tokens(max_length=128),
+    fairflow=c.FairFlow(
+      first='she',
+      second='he',
+      share=0.1,
+      cap=20,
+      min_count=8,
+      head_lr=1e-3,
+      head_epochs=3,
+      threshold=2.0,
+      word_share=0.3,
+      factor=4,
+      rho=0.0,
+      margin=2.0,
+      move='shift',
+      candidates='others',
+    ),
+    train=c.Train(
+      lr=1e-3,
+      batch=32,
+      epochs=15,
+      eps=1e-6,
+      weight_decay=0.01,
+      schedule='constant',
+      max_grad_norm=0.0,
+      patience=0,
+      load_best=False,
+    ),
+  )
