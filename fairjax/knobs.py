@@ -33,6 +33,9 @@ STAGES = (
   'weights',
   'measures',
   'texts',  # what a swap or a model writes
+  'attributes',  # of fairflow: instances of words, and the attribute head
+  'flow',  # its fit
+  'words',  # and its votes and dictionary
 )
 
 

@@ -32,6 +32,10 @@ RECIPES = {
   'augment_corpus': Entry(
     'fairjax.recipes.augment_corpus:run', 'counterfactuals of whole folders'
   ),
+  'fairflow': Entry(
+    'fairjax.recipes.fairflow:run',
+    'counterfactual words from one pair of words',
+  ),
   'pretrain': Entry(
     'fairjax.recipes.pretrain:run', 'a language model, from plain text'
   ),

@@ -1,0 +1,48 @@
+"""A dictionary from one pair of words, on a corpus with an invented attribute.
+
+python -m fairjax.main --config=configs/fairflow_planted.py
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='fairflow',
+    model='tiny',
+    seeds=3,
+    planted=c.Planted(rows=12000),
+    tokens=c.Tokens(vocab_size=1500, max_length=64),
+    pretrain=c.Pretrain(
+      length=64, steps=1500, mask=0.15, document='line', whole_word=True
+    ),
+    fairflow=c.FairFlow(
+      layer=-1,
+      cap=60,
+      seed_cap=1000,
+      head_lr=1e-4,
+      head_epochs=4,
+      threshold=0.5,
+      whiten='white',
+      steps=4,
+      hidden=64,
+      factor=8,
+      rho=0.9,
+      margin=2.0,
+      leak=1.0,
+      move='shift',
+      alpha=0.3,
+      candidates='others',
+    ),
+    train=c.Train(
+      lr=1e-3,
+      batch=64,
+      epochs=4,
+      eps=1e-6,
+      weight_decay=0.01,
+      schedule='constant',
+      max_grad_norm=0.0,
+      patience=0,
+    ),
+    measures=c.Measures(resamples=2000),
+  )

@@ -1,0 +1,199 @@
+"""Which words show an attribute, from a seed pair of words: the pure parts.
+
+Occurrences of words are sampled before any model looks at them: each has a
+priority, a hash of (seed, where it stands), and of every word those with the
+least are kept. So a sample is the same however the corpus is cut into shards
+and whichever engine walks over it, samples of shards merge, and the share of
+a word's sample that the attribute head is sure of estimates that share in the
+text. (FairFlow's program keeps the first so many it is sure of.)
+"""
+
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from tokenizers import Tokenizer
+
+from fairjax.data.tokens import Ragged
+from fairjax.errors import UserError
+
+
+class Spans(NamedTuple):
+  """Whole words in texts that are tokens; all int64 [n]."""
+
+  text: np.ndarray
+  start: np.ndarray  # of the first piece, within the text
+  size: np.ndarray  # pieces
+  key: np.ndarray  # uint64: equal for equal pieces
+
+  def take(self, rows: np.ndarray) -> 'Spans':
+    return Spans(*(column[rows] for column in self))
+
+
+def mix(z: np.ndarray) -> np.ndarray:
+  """A bijective hash of uint64 (splitmix64)."""
+  z = np.asarray(z, np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+  z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+  z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+  return z ^ (z >> np.uint64(31))
+
+
+def priority(seed: int, shard: str, row, start=0) -> np.ndarray:
+  """The priority of what stands at (shard, row, start), uint64."""
+  with np.errstate(over='ignore'):
+    first = mix(np.uint64(seed) + mix(zlib.crc32(shard.encode())))
+    return mix(mix(first + np.asarray(row, np.uint64)) + np.uint64(1) * start)
+
+
+def least(word: np.ndarray, priority: np.ndarray, cap: int) -> np.ndarray:
+  """The rows of the `cap` least priorities of every word, sorted."""
+  order = np.lexsort((priority, word))
+  word = word[order]
+  first = np.flatnonzero(np.r_[True, word[1:] != word[:-1]])
+  rank = np.arange(len(word)) - np.repeat(
+    first, np.diff(np.r_[first, len(word)])
+  )
+  return np.sort(order[rank < cap])
+
+
+def spans(texts: Ragged, begins: np.ndarray, special: np.ndarray) -> Spans:
+  """The whole words of texts; `begins` and `special` are bool [v]."""
+  able = ~special[texts.flat]
+  text = np.repeat(np.arange(len(texts.lengths)), texts.lengths)
+  inside = np.zeros(len(able), bool)  # goes on from the piece before
+  inside[1:] = able[1:] & able[:-1] & (text[1:] == text[:-1])
+  first = np.flatnonzero(able & (begins[texts.flat] | ~inside))
+  if not len(first):
+    none = np.zeros(0, np.int64)
+    return Spans(none, none, none, none.astype(np.uint64))
+  piece = np.flatnonzero(able)
+  word = np.searchsorted(first, piece, 'right') - 1
+  size = np.bincount(word, minlength=len(first))
+  with np.errstate(over='ignore'):
+    # A sum over pieces of hashes of (piece, its place in the word).
+    place = (piece - first[word]).astype(np.uint64)
+    each = mix(mix(texts.flat[piece].astype(np.uint64)) + place)
+    key = np.add.reduceat(each, np.searchsorted(piece, first))
+  return Spans(text[first], first - texts.offsets[text[first]], size, key)
+
+
+def spelled(
+  tokenizer: Tokenizer, texts: Ragged, words: Spans
+) -> tuple[np.ndarray, np.ndarray]:
+  """Each distinct word as text, and the number of each occurrence's."""
+  _, row, which = np.unique(words.key, return_index=True, return_inverse=True)
+  start = texts.offsets[words.text[row]] + words.start[row]
+  pieces = [
+    texts.flat[s : s + n].tolist() for s, n in zip(start, words.size[row])
+  ]
+  names = [word.strip() for word in tokenizer.decode_batch(pieces)]
+  return np.array([n.replace(' ', '') for n in names], object), which
+
+
+def is_word(text: str) -> bool:
+  """Letters, hyphens and apostrophes, at least two characters."""
+  bare = text.replace('-', '').replace("'", '').replace('’', '')
+  return len(text) > 1 and bare.isalpha()
+
+
+def seed_words(first: str, second: str) -> tuple[list[str], list[str]]:
+  """The two lists of seed words, checked."""
+  lists = [
+    [word.strip().lower() for word in side.split(',') if word.strip()]
+    for side in (first, second)
+  ]
+  for name, words in zip(('first', 'second'), lists):
+    if not words:
+      raise UserError(
+        f'fairflow.{name} is empty; name a seed word of that side, say '
+        f'--config.fairflow.{name}={"she" if name == "first" else "he"}'
+      )
+  if both := set(lists[0]) & set(lists[1]):
+    raise UserError(
+      f'the seed word {min(both)!r} is on both sides; a word shows one side '
+      'or the other'
+    )
+  return lists[0], lists[1]
+
+
+def check_seeds(
+  seeds: tuple[list[str], list[str]],
+  counts: dict[str, int],
+  pieces: dict[str, int],
+  least_count: int = 20,
+  split: bool = False,
+) -> None:
+  """Stops where a side has too few occurrences, or its words are in pieces."""
+  for side in seeds:
+    for word in side:
+      if not split and pieces.get(word, 1) > 1 and counts.get(word):
+        raise UserError(
+          f'the tokenizer splits the seed word {word!r} into {pieces[word]} '
+          'pieces; choose another, or let --config.fairflow.pieces=mean stand '
+          'for it'
+        )
+    total = sum(counts.get(word, 0) for word in side)
+    if total < least_count:
+      each = ', '.join(f'{word!r} {counts.get(word, 0)}' for word in side)
+      raise UserError(
+        f'the corpus has too few occurrences of the seed words of one side '
+        f'({each}; {least_count} are needed); give more text or other words'
+      )
+
+
+def phi(threshold: float, scale: str) -> float:
+  """The threshold as a logit; of a probability p it is log p/(1 - p)."""
+  if scale == 'logit':
+    return threshold
+  if not 0.5 <= threshold < 1:
+    raise UserError(
+      f'fairflow.threshold is {threshold:g}; a probability from 0.5 to below '
+      "1 is needed (or --config.fairflow.scale='logit')"
+    )
+  return float(np.log(threshold / (1 - threshold)))
+
+
+def sides(logit: np.ndarray, phi: float) -> np.ndarray:
+  """-1 below -φ, +1 above φ, else 0."""
+  return ((logit > phi) * 1 - (logit < -phi) * 1).astype(np.int8)
+
+
+def word_table(
+  word: np.ndarray,
+  logit: np.ndarray,
+  side: np.ndarray,
+  counts: dict[str, int],
+  share: float = 0.5,
+) -> pd.DataFrame:
+  """A row a word: its count, its mean logit, and the side it shows.
+
+  A word shows a side if at least `share` of its sampled occurrences do.
+  """
+  table = pd.DataFrame({'word': word, 'logit': logit})
+  table['first'], table['second'] = side < 0, side > 0
+  table = table.groupby('word', sort=True).agg(
+    instances=('logit', 'size'),
+    logit=('logit', 'mean'),
+    first=('first', 'mean'),
+    second=('second', 'mean'),
+  )
+  table = table.reset_index()
+  table.insert(1, 'count', [counts.get(w, 0) for w in table['word']])
+  shows = lambda own, other: (own >= share) & (own > other)
+  table['side'] = (
+    shows(table['second'], table['first']) * 1
+    - shows(table['first'], table['second']) * 1
+  ).astype(np.int8)
+  return table
+
+
+def held_out(id: np.ndarray, seed: int, share: float) -> np.ndarray:
+  """Which instances are held out: all those of a text, or none."""
+  texts, which = np.unique(
+    [one.rpartition(':')[0] for one in id], return_inverse=True
+  )
+  drawn = np.array([zlib.crc32(t.encode()) for t in texts], np.uint64)
+  with np.errstate(over='ignore'):
+    hashed = mix(drawn + mix(np.uint64(seed)))
+  return (hashed / 2.0**64 < share)[which]

@@ -1,0 +1,216 @@
+"""A dictionary of counterfactual words from votes of their occurrences.
+
+Every occurrence of a word that shows the attribute votes for what it became
+when its embedding was moved to the other side. A pair stands where both words
+vote for each other most (the mode; ties by alphabet), with counts and
+confidence kept; FairFlow's own join is there by name. What comes out is a
+word list that a swap reads as it reads a user's own.
+"""
+
+import csv
+import io
+import pathlib
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax import artefacts
+from fairjax.errors import UserError
+from fairjax.pairs import names
+
+RULES = ('mutual', 'paper')
+
+
+def moved(
+  z: np.ndarray,
+  side: np.ndarray,
+  how: str,
+  alpha: float,
+  factor: int,
+  seed: int = 0,
+) -> np.ndarray:
+  """Latents [n, d] with the factor, their first dimensions, of the other side.
+
+  'mean': that side's mean. 'sample': the factor of one of its instances, drawn
+  by seed. 'shift': the own factor plus α times the difference of the means.
+  Instances of no side stay.
+  """
+  out = z.copy()
+  own = {s: np.flatnonzero(side == s) for s in (-1, 1)}
+  mean = {s: z[rows, :factor].mean(0) for s, rows in own.items()}
+  for s, rows in own.items():
+    other = own[-s]
+    if how == 'mean':
+      out[rows, :factor] = mean[-s]
+    elif how == 'sample':
+      draw = np.random.default_rng([seed, 24, int(s > 0)])
+      out[rows, :factor] = z[draw.choice(other, len(rows)), :factor]
+    else:
+      out[rows, :factor] += alpha * (mean[-s] - mean[s])
+  return out
+
+
+def ballots(
+  word: np.ndarray,
+  side: np.ndarray,
+  candidate: np.ndarray,
+  chance: np.ndarray | None = None,
+  logit: np.ndarray | None = None,
+) -> pd.DataFrame:
+  """What each occurrence became; frames of several runs may be joined."""
+  frame = pd.DataFrame({'word': word, 'side': side, 'candidate': candidate})
+  frame['chance'] = 1.0 if chance is None else chance
+  frame['logit'] = np.arange(len(frame)) if logit is None else logit
+  return frame
+
+
+def tally(frame: pd.DataFrame) -> pd.DataFrame:
+  """Votes: a row for each (word, side, candidate), the most votes first.
+
+  `share` is of the word's votes, `confidence` the mean chance of those for
+  this candidate. An occurrence that stays as it is, or becomes '', votes for
+  nobody but counts in the share.
+  """
+  cast = frame.groupby(['word', 'side'])['candidate'].size().rename('cast')
+  real = frame[
+    (frame['candidate'] != '') & (frame['candidate'] != frame['word'])
+  ]
+  votes = real.groupby(['word', 'side', 'candidate'], sort=True)['chance']
+  votes = votes.agg(votes='size', confidence='mean').reset_index()
+  votes = votes.join(cast, on=['word', 'side'])
+  votes['share'] = votes['votes'] / votes['cast']
+  return _ranked(votes)
+
+
+def _ranked(votes: pd.DataFrame) -> pd.DataFrame:
+  return votes.sort_values(
+    ['side', 'word', 'votes', 'candidate'],
+    ascending=[True, True, False, True],
+    ignore_index=True,
+  )
+
+
+def top(votes: pd.DataFrame) -> pd.DataFrame:
+  """The mode of each word: most votes, then first by alphabet."""
+  return votes.drop_duplicates(['side', 'word'], ignore_index=True)
+
+
+def mutual(
+  votes: pd.DataFrame, least_votes: int = 1, least_share: float = 0.0
+) -> pd.DataFrame:
+  """Pairs (first, second) whose modes are each other.
+
+  A word that shows both sides stands for neither.
+  """
+  best = top(votes)
+  enough = (best['votes'] >= least_votes) & (best['share'] >= least_share)
+  best = best[enough]
+  one, two = best[best['side'] < 0], best[best['side'] > 0]
+  twice = set(one['word']) & set(two['word'])
+  pairs = one.merge(
+    two,
+    left_on=['word', 'candidate'],
+    right_on=['candidate', 'word'],
+    suffixes=('_first', '_second'),
+  )
+  pairs = pairs[~pairs['word_first'].isin(twice)]
+  pairs = pairs[~pairs['word_second'].isin(twice)]
+  return _named(pairs)
+
+
+def _named(pairs: pd.DataFrame) -> pd.DataFrame:
+  out = pd.DataFrame(
+    {
+      'first': pairs['word_first'],
+      'second': pairs['word_second'],
+      'votes': pairs['votes_first'] + pairs['votes_second'],
+      'share': pairs[['share_first', 'share_second']].min(axis=1),
+      'confidence': pairs[['confidence_first', 'confidence_second']].mean(
+        axis=1
+      ),
+    }
+  )
+  return out.sort_values(
+    ['votes', 'first'], ascending=[False, True], ignore_index=True
+  )
+
+
+def paper(frame: pd.DataFrame) -> list[tuple[str, str]]:
+  """FairFlow's program: directed entries (word, counterfactual).
+
+  Rows of words that show both sides are left out; those left are joined where
+  the other side has the reverse; they are counted once a logit of the first
+  side's instance; each word has the mode of its partners (ties by alphabet).
+  Identical pairs, those with a digit, a hyphen or 'world' in the source go.
+  """
+  one, two = frame[frame['side'] < 0], frame[frame['side'] > 0]
+  shown = set(one['word']), set(two['word'])
+  one = one[~one['word'].isin(shown[1])]
+  two = two[~two['word'].isin(shown[0])]
+  reverse = two[['candidate', 'word']].drop_duplicates()
+  reverse.columns = ['word', 'candidate']
+  both = one.merge(reverse, on=['word', 'candidate'])
+  both = both.drop_duplicates(['word', 'candidate', 'logit'])
+  entries = []
+  for source, target in (('word', 'candidate'), ('candidate', 'word')):
+    votes = (
+      both.groupby([source, target], sort=True).size().reset_index(name='n')
+    )
+    votes = votes.sort_values(
+      [source, 'n', target], ascending=[True, False, True]
+    ).drop_duplicates(source)
+    entries += list(zip(votes[source], votes[target]))
+  bad = lambda a, b: (
+    a == b
+    or '-' in a
+    or 'world' in a
+    or any(letter.isdigit() for letter in a + b)
+  )
+  return [(a, b) for a, b in entries if not bad(a, b)]
+
+
+def two_way(
+  entries: Sequence[tuple[str, str]], first: set[str]
+) -> pd.DataFrame:
+  """The entries that hold in both directions, as pairs (first, second)."""
+  held = set(entries)
+  pairs = sorted((a, b) for a, b in held if a in first and (b, a) in held)
+  return pd.DataFrame(pairs, columns=['first', 'second'])
+
+
+def extended(
+  pairs: pd.DataFrame, called: dict[str, tuple[float, float]]
+) -> pd.DataFrame:
+  """Pairs, and after them names matched by frequency and specificity.
+
+  `called` has for each name its counts beside the first and the second group;
+  names that are in a pair already stay there (names.match).
+  """
+  held = {*pairs['first'], *pairs['second']}
+  free = {
+    name: (second, first)  # names.match has men first: our second group
+    for name, (first, second) in called.items()
+    if name not in held and first + second > 0
+  }
+  if not free:
+    return pairs
+  matched = [(b.lower(), a.lower()) for a, b in names.match(free)]
+  more = pd.DataFrame(matched, columns=['first', 'second'])
+  return pd.concat([pairs, more.assign(kind='name')], ignore_index=True)
+
+
+def write(path: pathlib.Path, pairs: pd.DataFrame, about: str = '') -> None:
+  """A word list for --config.method.words: a pair a line."""
+  if not len(pairs):
+    raise UserError(
+      'no two words vote for each other, so there is no dictionary; give more '
+      'text, lower --config.fairflow.threshold, or set another '
+      '--config.fairflow.alpha'
+    )
+  text = io.StringIO()
+  for line in about.splitlines():
+    text.write(f'# {line}\n')
+  writer = csv.writer(text, lineterminator='\n')
+  writer.writerows(zip(pairs['first'], pairs['second']))
+  artefacts.write_text(path, text.getvalue())

@@ -1,0 +1,333 @@
+"""FairFlow: from one pair of words to a dictionary of counterfactual words.
+
+    seed pair → instances → flow → votes → dictionary.csv, beside its rivals
+
+Stages 1 to 3 of the paper, each an artefact of the run's folder. The
+dictionary is a word list for --config.method.words, so that augment_corpus,
+swap and every method take it. Without --config.corpus.path the corpus is the
+invented one (data/invented.py), whose right dictionary is known.
+"""
+
+import dataclasses
+import pathlib
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax import artefacts, stages
+from fairjax import config as configs
+from fairjax.config import Config
+from fairjax.data import instances, invented
+from fairjax.data.instances import Instances
+from fairjax.errors import UserError
+from fairjax.identity import identity
+from fairjax.models import families, flow
+from fairjax.pairs import attributes, flow_words, lists, names
+from fairjax.recipes import attribute_words, flow_training, pretrain
+from fairjax.recipes import counterfactual_words as moving
+from fairjax.results import Results, section, table, text
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+SHOWN = 60  # pairs on the page
+TITLES = {
+  'flow': 'flow',
+  'difference': 'difference of means',
+  'procrustes': 'orthogonal map',
+  'masked': 'masked LM in context',
+  'no_factor': 'flow without a factor',
+}
+
+
+class Attribute(NamedTuple):
+  """Stage 1: every occurrence looked at, and what the head says of words."""
+
+  every: Instances
+  words: pd.DataFrame
+  counts: dict[str, int]
+  quality: dict[str, dict]
+  facts: dict[str, int]
+
+
+class Contender(NamedTuple):
+  """A way to counterfactual words: the pairs of each seed, and all ballots."""
+
+  pairs: list[pd.DataFrame]
+  ballots: pd.DataFrame
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """corpus → attribute → flow → counterfactual words → dictionary → report."""
+  with Log(folder, config, main=mesh.is_main()) as log:
+    config, known, closed = corpus_of(config, folder)
+    config = model_of(config, folder, log)
+    attribute = attribute_of(config, folder, log)
+    m = moving.material(
+      config,
+      attribute_words.language_model(config),
+      attribute.every,
+      attribute.words,
+    )
+    check(m)
+    contenders, facts = contend(m, folder, log)
+    dictionary = write(config, folder, m, contenders['flow'], log)
+    results = measure(
+      config, m, contenders, known, closed, attribute, facts, dictionary
+    )
+    return stages.publish(folder, results, log)
+
+
+def corpus_of(
+  config: Config, folder: pathlib.Path
+) -> tuple[Config, list[tuple[str, str]], bool]:
+  """The config with a corpus and seed words; known pairs, and if all are."""
+  options = config.fairflow
+  if config.corpus.path:
+    attributes.seed_words(options.first, options.second)
+    known = (
+      [row[:2] for row in lists.read(options.known)[0]]
+      if (options.known)
+      else []
+    )
+    return config, known, False
+  count, seed = config.planted.rows, config.planted.seed
+  made_from = identity(config, 'data', 'invented')
+  stages.stage(
+    folder / 'corpus',
+    made_from,
+    lambda path: invented.write(path, count, seed),
+    lambda path: None,
+  )
+  gold, _ = invented.gold(seed)
+  first, second = gold.seeds
+  config = dataclasses.replace(
+    config,
+    corpus=dataclasses.replace(config.corpus, path=str(folder / 'corpus')),
+    fairflow=dataclasses.replace(options, first=first, second=second),
+  )
+  return config, list(gold.known), True
+
+
+def model_of(config: Config, folder: pathlib.Path, log: Log) -> Config:
+  """The config with a masked LM: a folder's, or of a size, trained here."""
+  if config.model not in families.SIZES:
+    return config
+  chosen = configs.shipped('pretrain_mlm_mini')
+  chosen.model, chosen.seed = config.model, config.seed
+  chosen.net, chosen.pretrain = config.net, config.pretrain
+  chosen.data.path, chosen.data.text = config.corpus.path, config.corpus.column
+  chosen.tokens = config.tokens
+  chosen.train.batch, chosen.measures = 32, config.measures
+  log.line(f'a masked LM of size {config.model} is trained on the corpus')
+  pretrain.run(chosen, folder / 'pretraining')
+  made = folder / 'pretraining' / 'export' / f'seed_{config.seed}'
+  return dataclasses.replace(config, model=str(made))
+
+
+def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
+  """Stage 1, or what it left in `folder`/attribute."""
+
+  def make(path: pathlib.Path) -> None:
+    walk = folder / 'corpus_walk'
+    chosen = attribute_words.sample(config, walk)
+    for name, value in chosen.facts.items():
+      log.line(f'corpus: {value:,} {name}')
+    every = attribute_words.embed(config, walk, chosen)
+    seeds = attributes.seed_words(config.fairflow.first, config.fairflow.second)
+    label = np.select([np.isin(every.word, side) for side in seeds], [0, 1], -1)
+    rows = np.flatnonzero(label >= 0)
+    head = flow_training.fit_head(
+      config, every.id[rows], every.vector[rows], label[rows], folder, log
+    )
+    logit = head.logit(every.vector)
+    phi = attributes.phi(config.fairflow.threshold, config.fairflow.scale)
+    side = attributes.sides(logit, phi)
+    words = attributes.word_table(
+      every.word, logit, side, chosen.counts, config.fairflow.word_share
+    )
+    if mesh.is_main():
+      instances.write(
+        path / 'instances.parquet', every._replace(logit=logit, side=side)
+      )
+      artefacts.write_table(path / 'words.parquet', words)
+      artefacts.write_json(
+        path / 'attribute.json',
+        {'quality': head.quality, 'facts': chosen.facts},
+      )
+
+  def read(path: pathlib.Path) -> Attribute:
+    words = artefacts.read_table(path / 'words.parquet')
+    notes = artefacts.read_json(path / 'attribute.json')
+    counts = dict(zip(words['word'], words['count'].tolist()))
+    every = instances.read(path / 'instances.parquet')
+    return Attribute(every, words, counts, notes['quality'], notes['facts'])
+
+  content = artefacts.content(config.corpus.path)
+  made_from = identity(config, 'attributes', content)
+  return stages.stage(
+    folder / 'attribute', made_from, make, read, log, config.reuse
+  )
+
+
+def check(m: moving.Material) -> None:
+  """Stops where a side has no words."""
+  for side, name in ((-1, 'first'), (1, 'second')):
+    if (m.some.side == side).sum() < 4:
+      raise UserError(
+        f'fewer than four occurrences show the {name} side at threshold '
+        f'{m.config.fairflow.threshold:g}; lower --config.fairflow.threshold '
+        'or --config.fairflow.word_share, or give more text'
+      )
+
+
+def contend(
+  m: moving.Material, folder: pathlib.Path, log: Log
+) -> tuple[dict[str, Contender], dict[str, Any]]:
+  """Every contender's votes and pairs; what the flow's latents look like."""
+  options, out = m.config.fairflow, {}
+  out['flow'], facts = flow_ballots(m, folder, log)
+  alone = lambda ballots: Contender([moving.entries(m, ballots)], ballots)
+  if {'difference', 'procrustes'} & set(options.rivals):
+    alpha = options.alpha if options.move == 'shift' else 1.0
+    first = alone(moving.read(m, moving.by_difference(m, alpha)))
+    if 'difference' in options.rivals:
+      out['difference'] = first
+    if 'procrustes' in options.rivals:
+      x = moving.by_procrustes(m, first.pairs[0])
+      out['procrustes'] = alone(moving.read(m, x))
+  if 'masked' in options.rivals:
+    out['masked'] = alone(moving.by_masked_lm(m))
+  if 'no_factor' in options.rivals:
+    plain = dataclasses.replace(options, rho=0.0, margin=0.0, leak=0.0)
+    plain = dataclasses.replace(m.config, fairflow=plain)
+    without = m._replace(config=plain)
+    out['no_factor'], _ = flow_ballots(
+      without, folder, log, 'flow without factor'
+    )
+  for name, one in out.items():
+    log.line(f'{TITLES[name]}: {len(one.pairs[0])} pairs')
+  return out, facts
+
+
+def flow_ballots(
+  m: moving.Material, folder: pathlib.Path, log: Log, part: str = 'flow'
+) -> tuple[Contender, dict[str, Any]]:
+  """Stage 2, and the ballots of each seed's flow."""
+  config, options = m.config, m.config.fairflow
+  white = flow.whitening(m.some.vector, options.whiten)
+  x = white(m.some.vector)
+  out = attributes.held_out(m.some.id, config.seed, options.held_out)
+  model, params, fitted = flow_training.fit_flow(
+    config, x, m.some.side, out, folder, log, part
+  )
+  ballots, pairs, gaps = [], [], []
+  for s, one in enumerate(moving.seeds_params(params)):
+    moved = moving.by_flow(m, model, one, white, config.seed + s)
+    ballots.append(moving.read(m, moved.x))
+    pairs.append(moving.entries(m, ballots[-1]))
+    gaps.append((moved.gap, moved.leak))
+  factor, estimate = flow_training.factor_size(config, x, m.some.side)
+  facts = {
+    'dimensions of the factor': factor,
+    "Esser et al.'s estimate of them": estimate,
+    'gap of the sides inside the factor': float(np.mean([g for g, _ in gaps])),
+    'and outside of it': float(np.mean([g for _, g in gaps])),
+    'steps of the flow': fitted.steps,
+  }
+  return Contender(pairs, pd.concat(ballots, ignore_index=True)), facts
+
+
+def write(
+  config: Config,
+  folder: pathlib.Path,
+  m: moving.Material,
+  contender: Contender,
+  log: Log,
+) -> pd.DataFrame:
+  """dictionary.csv: the pairs that the votes of all seeds make, then names."""
+  pairs = moving.entries(m, contender.ballots)
+  if config.fairflow.names:
+    called = names.read(config.fairflow.names)
+    pairs = flow_words.extended(
+      pairs, {name: (women, men) for name, (men, women) in called.items()}
+    )
+  about = (
+    f'Counterfactual words from {config.fairflow.first} and '
+    f'{config.fairflow.second}, by fairjax (recipe fairflow)'
+  )
+  if mesh.is_main():
+    flow_words.write(folder / 'dictionary.csv', pairs, about)
+    votes = flow_words.tally(contender.ballots)
+    artefacts.write_table(folder / 'votes.parquet', votes)
+    log.line(f'{len(pairs)} pairs: {folder / "dictionary.csv"}')
+  return pairs
+
+
+def measure(
+  config: Config,
+  m: moving.Material,
+  contenders: dict[str, Contender],
+  known: list[tuple[str, str]],
+  closed: bool,
+  attribute: Attribute,
+  facts: dict[str, Any],
+  dictionary: pd.DataFrame,
+) -> Results:
+  """Contenders against the known pairs, and the dictionary for a reader."""
+  rows = []
+  for name, one in contenders.items():
+    row = {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
+    if known:
+      row |= moving.judged(one.pairs, known, attribute.counts, config, closed)
+      row |= moving.top_right(one.ballots, known, sorted(set(m.some.word)))
+    rows.append(row)
+  shown = dictionary.head(SHOWN).to_dict('records')
+  if known:
+    right = set(known)
+    for row in shown:
+      row['known'] = 'right' if (row['first'], row['second']) in right else ''
+  sides = attribute.words['side'].value_counts()
+  lead = (
+    f'From {config.fairflow.first} and {config.fairflow.second}: '
+    f'{sides.get(-1, 0):,} and {sides.get(1, 0):,} words show a side, and '
+    f'{len(dictionary):,} pairs vote for each other.'
+  )
+  quality = [
+    {
+      'measure': 'accuracy on held-out texts',
+      'value': attribute.quality['accuracy'],
+    },
+    {
+      'measure': 'the same, labels drawn by coin',
+      'value': attribute.quality['control'],
+    },
+  ]
+  return stages.results(
+    config,
+    title='A dictionary from one pair of words',
+    contenders={
+      TITLES[row['contender']]
+      if row['contender'] in TITLES
+      else row['contender']: {
+        'sets': {'known pairs': {'quality': _estimates(row)}}
+      }
+      for row in rows
+    }
+    if known
+    else {},
+    facts={**attribute.facts, **facts},
+    sections=[
+      section(
+        'The dictionary',
+        text(lead, 'lead'),
+        table(shown, caption=f'The {len(shown)} pairs of most votes.'),
+      ),
+      section('Against simpler ways', table(rows, screen=True)),
+      section('The attribute head', table(quality)),
+    ],
+  )
+
+
+def _estimates(row: dict) -> dict:
+  return {k: v for k, v in row.items() if isinstance(v, dict)}

@@ -1,0 +1,142 @@
+"""Samples of occurrences, whole words, thresholds and sides of words."""
+
+import numpy as np
+import pytest
+
+from fairjax.data import corruption, tokens
+from fairjax.errors import UserError
+from fairjax.pairs import attributes
+
+TEXTS = ["The duchess wasn't there; a king, unbelievably, sang.", '', 'King!']
+
+
+@pytest.fixture(scope='module')
+def tokenizer():
+  return tokens.train_tokenizer(TEXTS + ['king sang there a the'] * 9, 60)
+
+
+def words_of(tokenizer, texts):
+  ids = tokens.encode(tokenizer, texts, None)
+  known = corruption.vocabulary(tokenizer)
+  found = attributes.spans(ids, known.begins, known.special)
+  return ids, found
+
+
+def test_whole_words_are_the_words_of_the_pre_tokenizer(tokenizer):
+  ids, found = words_of(tokenizer, TEXTS)
+  names, which = attributes.spelled(tokenizer, ids, found)
+  expected = []
+  for i, text in enumerate(TEXTS):
+    encoding = tokenizer.encode(text)
+    for number in sorted(set(encoding.word_ids) - {None}):
+      places = [k for k, w in enumerate(encoding.word_ids) if w == number]
+      pieces = [encoding.tokens[k].removeprefix('##') for k in places]
+      expected.append((i, places[0], len(places), ''.join(pieces)))
+  got = zip(found.text, found.start, found.size, names[which])
+  assert list(got) == expected
+  assert max(found.size) > 1
+  assert attributes.is_word('mother-in-law') and not attributes.is_word('1st')
+  assert not attributes.is_word('a') and not attributes.is_word('…!')
+
+
+def test_words_of_equal_pieces_in_another_order_differ(tokenizer):
+  ids = tokens.Ragged(
+    np.int32([30, 31, 30, 31, 31, 30]), np.int64([0, 2, 4, 6])
+  )
+  begins, special = np.zeros(60, bool), np.zeros(60, bool)
+  key = attributes.spans(ids, begins, special).key
+  assert key[0] == key[1] != key[2]
+
+
+def test_a_sample_is_the_least_of_each_word():
+  draw = np.random.default_rng(0)
+  word, priority = draw.integers(0, 9, 500), draw.permutation(500)
+  kept = attributes.least(word, priority, 7)
+  expected = [
+    row
+    for w in range(9)
+    for row in sorted(np.flatnonzero(word == w), key=lambda r: priority[r])[:7]
+  ]
+  assert list(kept) == sorted(expected)
+
+
+def test_samples_of_shards_merge_to_the_sample_of_the_whole():
+  draw = np.random.default_rng(1)
+  word = draw.integers(0, 5, 400)
+  rank = attributes.priority(3, 'a.txt', np.arange(400), np.int64(2))
+  whole = attributes.least(word, rank, 10)
+  parts = [np.arange(k, 400, 4) for k in range(4)]  # any cut
+  some = np.concatenate(
+    [rows[attributes.least(word[rows], rank[rows], 10)] for rows in parts]
+  )
+  merged = some[attributes.least(word[some], rank[some], 10)]
+  assert set(merged) == set(whole)
+
+
+def test_a_priority_is_uniform_and_of_seed_shard_row_and_place():
+  of = lambda *a: attributes.priority(*a)
+  rows = np.arange(4000)
+  share = of(0, 'a', rows, rows % 7) / 2.0**64
+  assert abs(share.mean() - 0.5) < 0.02 and len(set(share)) == 4000
+  base = of(0, 'a', 5, 1)
+  assert base == of(0, 'a', 5, 1)
+  assert len({base, of(1, 'a', 5, 1), of(0, 'b', 5, 1), of(0, 'a', 6, 1)}) == 4
+  assert base != of(0, 'a', 5, 2)
+
+
+def test_a_threshold_is_a_probability_or_a_logit():
+  """Golden fact 18: 3 is .95257 and 5 is .99331."""
+  assert attributes.phi(0.95257, 'probability') == pytest.approx(3, abs=1e-3)
+  assert attributes.phi(0.99331, 'probability') == pytest.approx(5, abs=1e-3)
+  assert attributes.phi(3, 'logit') == 3
+  with pytest.raises(UserError, match='a probability from'):
+    attributes.phi(3, 'probability')
+  assert list(attributes.sides(np.float32([-4, -3, 0, 3.1]), 3)) == [
+    -1,
+    0,
+    0,
+    1,
+  ]
+
+
+def test_a_word_shows_the_side_of_most_of_its_occurrences():
+  word = np.array(['b', 'a', 'a', 'b', 'c', 'b'], object)
+  logit = np.float32([5, -4, -5, 4, 9, 0])
+  table = attributes.word_table(
+    word, logit, attributes.sides(logit, 3), {'a': 40, 'b': 3}, share=0.6
+  )
+  assert table['word'].tolist() == ['a', 'b', 'c']
+  assert table['side'].tolist() == [-1, 1, 1]
+  assert table['count'].tolist() == [40, 3, 0]
+  np.testing.assert_allclose(table['second'], [0, 2 / 3, 1])
+
+
+def test_a_text_is_held_out_whole():
+  id = np.array([f'a.txt:{row}:{k}' for row in range(400) for k in (1, 9)])
+  out = attributes.held_out(id, 0, 0.25)
+  assert (out[::2] == out[1::2]).all()
+  assert abs(out.mean() - 0.25) < 0.08
+  assert (out != attributes.held_out(id, 1, 0.25)).any()
+
+
+@pytest.mark.parametrize(
+  ('first', 'second', 'says'),
+  [
+    ('', 'he', 'fairflow.first is empty'),
+    ('she', ' , ', 'fairflow.second is empty'),
+    ('she, her', 'he,HER', "'her' is on both sides"),
+  ],
+)
+def test_seed_words_are_checked(first, second, says):
+  with pytest.raises(UserError, match=says):
+    attributes.seed_words(first, second)
+
+
+def test_seed_words_that_are_rare_or_split_are_told_with_counts():
+  seeds = (['she'], ['he', 'hee'])
+  attributes.check_seeds(seeds, {'she': 20, 'he': 20}, {})
+  with pytest.raises(UserError, match=r"'he' 7, 'hee' 0; 20 are needed"):
+    attributes.check_seeds(seeds, {'she': 99, 'he': 7}, {})
+  with pytest.raises(UserError, match="splits the seed word 'she' into 2"):
+    attributes.check_seeds(seeds, {'she': 99, 'he': 99}, {'she': 2})
+  attributes.check_seeds(seeds, {'she': 99, 'he': 99}, {'she': 2}, split=True)

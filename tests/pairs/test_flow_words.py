@@ -1,0 +1,147 @@
+"""Votes to a dictionary: modes, reciprocity, ties, names, the file."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax.errors import UserError
+from fairjax.pairs import flow_words, lists, words
+
+
+def votes_of(rows):
+  word, side, candidate = (np.array(c, object) for c in zip(*rows))
+  return flow_words.tally(flow_words.ballots(word, side.astype(int), candidate))
+
+
+ROWS = [
+  *[('queen', -1, 'king')] * 3,
+  ('queen', -1, 'prince'),
+  ('queen', -1, 'queen'),  # stays: votes for nobody
+  *[('king', 1, 'queen')] * 2,
+  ('king', 1, 'duchess'),
+  ('king', 1, 'duchess'),  # a tie, broken by alphabet
+  ('nun', -1, 'priest'),
+  ('priest', 1, 'nun'),
+  ('prince', 1, 'queen'),
+  ('dove', -1, ''),
+]
+
+
+def test_a_tally_counts_shares_and_keeps_those_who_stay():
+  votes = votes_of(ROWS).set_index(['word', 'candidate'])
+  assert votes.loc[('queen', 'king'), 'votes'] == 3
+  assert votes.loc[('queen', 'king'), 'share'] == pytest.approx(3 / 5)
+  assert 'dove' not in votes.index.get_level_values(0)
+  assert ('queen', 'queen') not in votes.index
+
+
+def test_pairs_are_modes_of_each_other_and_ties_break_by_alphabet():
+  pairs = flow_words.mutual(votes_of(ROWS))
+  # The king's tie falls to the duchess, so the queen has no partner.
+  assert list(zip(pairs['first'], pairs['second'])) == [('nun', 'priest')]
+  more = [*ROWS, ('king', 1, 'queen')]
+  pairs = flow_words.mutual(votes_of(more))
+  assert list(zip(pairs['first'], pairs['second'])) == [
+    ('queen', 'king'),
+    ('nun', 'priest'),
+  ]
+  assert pairs['votes'].tolist() == [6, 2]
+  assert len(flow_words.mutual(votes_of(more), least_votes=2)) == 1
+  assert len(flow_words.mutual(votes_of(more), least_share=0.7)) == 1
+
+
+def test_the_order_of_instances_changes_nothing():
+  draw = np.random.default_rng(0)
+  rows = [ROWS[i] for i in draw.permutation(len(ROWS))]
+  pd.testing.assert_frame_equal(votes_of(ROWS), votes_of(rows))
+
+
+def test_a_word_of_both_sides_has_no_partner():
+  rows = [('a', -1, 'b'), ('b', 1, 'a'), ('b', -1, 'c'), ('c', 1, 'b')]
+  assert len(flow_words.mutual(votes_of(rows))) == 0
+
+
+def slow_paper(rows, logit):
+  """The join of the reference, row by row."""
+  one = [(w, c, x) for (w, s, c), x in zip(rows, logit) if s < 0]
+  two = [(w, c) for w, s, c in rows if s > 0]
+  shown = {w for w, _ in two}, {w for w, _, _ in one}
+  one = [r for r in one if r[0] not in shown[0]]
+  two = {(w, c) for w, c in two if w not in shown[1]}
+  kept = {(w, c, x) for w, c, x in one if (c, w) in two}
+  out = []
+  for at in (0, 1):
+    for source in sorted({row[at] for row in kept}):
+      counts = {}
+      for row in kept:
+        if row[at] == source:
+          counts[row[1 - at]] = counts.get(row[1 - at], 0) + 1
+      out.append((source, min(counts, key=lambda m: (-counts[m], m))))
+  return out
+
+
+def test_the_paper_s_join_against_itself_row_by_row():
+  draw = np.random.default_rng(0)
+  first, second = list('abcdef'), list('uvwxyzf')
+  rows = [(draw.choice(first), -1, draw.choice(second)) for _ in range(150)]
+  rows += [(draw.choice(second), 1, draw.choice(first)) for _ in range(150)]
+  logit = draw.integers(0, 9, 300)  # equal logits are one vote
+  word, side, candidate = (np.array(c, object) for c in zip(*rows))
+  entries = flow_words.paper(
+    flow_words.ballots(word, side.astype(int), candidate, logit=logit)
+  )
+  assert entries == slow_paper(rows, logit)
+  assert len(entries) > 6
+  held = flow_words.two_way(entries, set(first))
+  assert all((a, b) in entries and (b, a) in entries for a, b in held.values)
+
+
+@pytest.mark.parametrize('how', ['mean', 'sample', 'shift'])
+def test_only_the_factor_moves_to_the_other_side(how):
+  draw = np.random.default_rng(0)
+  side = np.array([-1, 1, 0] * 10)
+  z = draw.normal(size=(30, 5)) + side[:, None]
+  new = flow_words.moved(z, side, how, 1.0, 2)
+  np.testing.assert_array_equal(new[:, 2:], z[:, 2:])
+  np.testing.assert_array_equal(new[side == 0], z[side == 0])
+  mean = {s: z[side == s, :2].mean(0) for s in (-1, 1)}
+  for s in (-1, 1):
+    rows = new[side == s, :2]
+    if how == 'mean':
+      np.testing.assert_allclose(rows, np.tile(mean[-s], (10, 1)))
+    elif how == 'shift':
+      np.testing.assert_allclose(rows.mean(0), mean[-s])
+      np.testing.assert_allclose(np.std(rows, 0), np.std(z[side == s, :2], 0))
+    else:
+      others = z[side == -s, :2].tolist()
+      assert all(row in others for row in rows.tolist())
+
+
+def test_names_follow_by_frequency_beside_the_groups():
+  pairs = pd.DataFrame({'first': ['queen'], 'second': ['king']})
+  called = {
+    'Ada': (900.0, 1.0),
+    'Ivy': (9.0, 0.0),
+    'Bo': (1.0, 800.0),
+    'Jo': (0.0, 8.0),
+    'king': (1.0, 99.0),
+  }
+  more = flow_words.extended(pairs, called)
+  assert list(itertools.zip_longest(more['first'], more['second'])) == [
+    ('queen', 'king'),
+    ('ada', 'bo'),
+    ('ivy', 'jo'),
+  ]
+
+
+def test_the_file_is_a_word_list_that_a_swap_reads(tmp_path):
+  pairs = flow_words.mutual(votes_of([*ROWS, ('king', 1, 'queen')]))
+  path = tmp_path / 'dictionary.csv'
+  flow_words.write(path, pairs, 'from she and he\nby votes')
+  assert lists.read(path)[0] == (('queen', 'king'), ('nun', 'priest'))
+  text, _ = words.swap_one('The Queen saw a priest.', words=path)
+  assert text == 'The King saw a nun.'
+  with pytest.raises(UserError, match='no two words vote'):
+    flow_words.write(path, pairs[:0])
