@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from corpus import SMALL
-from fairjax.models.places import blank_batch
 
 from fairjax.data import tokens
 from fairjax.errors import UserError
 from fairjax.models import contextual, families
+from fairjax.models.places import blank_batch
 
 
 @pytest.fixture(scope='module')
