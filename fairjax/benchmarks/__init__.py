@@ -1,0 +1,1 @@
+"""Bias benchmarks of language models: items, a score an item, an estimate."""
