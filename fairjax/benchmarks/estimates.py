@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 CHUNK = 1 << 24  # weights held in memory at a time
@@ -179,3 +180,103 @@ def _adjust(p, rule) -> list[float | None]:
   for i, step in zip(order, steps):
     out[known[i]] = float(step)
   return out
+
+
+class Outcome(NamedTuple):
+  """What a benchmark found.
+
+  `rows` are its numbers (see `row`). `items` has one line an item and metric,
+  with columns id, metric, part, value and cluster: two models are compared by
+  the mean of `value` over the items that both have.
+  """
+
+  rows: list[dict]
+  items: pd.DataFrame
+  notes: list[str]
+
+
+def row(
+  metric: str,
+  part: str,
+  items: int,
+  value: dict,
+  null: float | None = None,
+  p: float | None = None,
+  test: str = '',
+  floor: tuple[float, float] | None = None,
+) -> dict:
+  """One number of a benchmark: what of, how sure, against what it is tested.
+
+  `null` is the value without a preference; between the ends of `floor` lie
+  `level` of the values that such a model shows by chance.
+  """
+  return {
+    'metric': metric,
+    'part': part,
+    'items': int(items),
+    'value': value,
+    'null': null,
+    'p': p,
+    'test': test,
+    'floor_low': floor[0] if floor else None,
+    'floor_high': floor[1] if floor else None,
+  }
+
+
+def share_row(
+  metric: str, part: str, hits: int, ties: int, count: int, options: Options
+) -> dict:
+  """100 · hits / count of independent items, of which `ties` decide nothing.
+
+  Ties stay in the denominator, as published; the interval and the test are
+  those of the items that decide, so without a preference the value is
+  50 (count − ties) / count.
+  """
+  decided = count - ties
+  if not decided:
+    value = estimate(None, note='no item decides')
+    return row(metric, part, count, value)
+  part_of = decided / count
+  value = percent(share(hits, decided, options))
+  scaled = {k: part_of * value[k] for k in ('value', 'low', 'high')}
+  tail = (1 - options.level) / 2
+  ends = stats.binom.ppf([tail, 1 - tail], decided, 0.5) / count * 100
+  return row(
+    metric,
+    part,
+    count,
+    scaled,
+    50 * part_of,
+    binomial(hits, decided),
+    'exact binomial',
+    (float(ends[0]), float(ends[1])),
+  )
+
+
+def compare(
+  ours: pd.DataFrame, theirs: pd.DataFrame, options: Options
+) -> list[dict]:
+  """Paired tests of two models on the items that both have, by metric and part.
+
+  The difference of the means with its interval over clusters; p by flipping
+  the sign of whole clusters; Holm over all rows.
+  """
+  keys = ['metric', 'part', 'id']
+  both = ours.merge(theirs, on=keys, suffixes=('', '_theirs'))
+  rows = []
+  for (metric, part), some in both.groupby(['metric', 'part'], sort=False):
+    gap = some['value'].to_numpy(float) - some['value_theirs'].to_numpy(float)
+    cluster = some['cluster'].to_numpy()
+    value, _ = mean(gap, cluster, options)
+    rows.append(
+      {
+        'metric': metric,
+        'part': part,
+        'items': int(np.isfinite(gap).sum()),
+        'difference': value,
+        'p': sign_flip(gap, cluster, options),
+        'test': 'sign flips of clusters',
+      }
+    )
+  adjusted = holm([one['p'] for one in rows])
+  return [one | {'p_holm': p} for one, p in zip(rows, adjusted)]
