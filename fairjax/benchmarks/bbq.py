@@ -110,7 +110,7 @@ def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
   from fairjax.pairs import words
 
   places = [p for t in TEMPLATES for p in sorted(path.parent.glob(t))]
-  groups: dict[str, str] = {}
+  groups: dict[str, set[str]] = {}
   for place in places:
     frame = sources.table(
       place,
@@ -124,11 +124,12 @@ def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
       known = one['Known_stereotyped_groups'].lower()
       kind = 'trans' if 'trans' in known else known.strip('[]" ')
       for key in ('Question_negative_stereotype', 'Question_non_negative'):
-        # A question that speaks of two groups in two templates says nothing.
-        if groups.setdefault(one[key], kind) != kind:
-          groups[one[key]] = ''
+        groups.setdefault(one[key], set()).add(kind)
   turn = {side: words.swapper(side, names=True) for side in ('male', 'female')}
-  gender: dict[str, str] = {}
+  gender = {}
+  for place in path.parent.glob('vocabulary_proper_names.csv'):
+    frame = sources.table(place, ('Name', 'gender'))
+    gender |= dict(zip(frame['Name'], frame['gender'].str.lower()))
 
   def of(answer: str) -> str:
     if answer not in gender:
@@ -139,7 +140,14 @@ def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
     return gender[answer]
 
   def kinds(one: dict) -> list[str]:
-    group = groups.get(one['question'], '')
+    # Two templates may ask one question; 'trans' is in the answers of one.
+    trans = any('trans' in one[name].lower() for name in ANSWERS)
+    asked = {
+      kind
+      for kind in groups.get(one['question'], ())
+      if (kind == 'trans') == trans
+    }
+    group = asked.pop() if len(asked) == 1 else ''
     known = {of(one[name]) for name in ANSWERS if not _is_unknown(one[name])}
     # Of two people one is a woman and one a man: a name that no list knows
     # is the other one.
@@ -150,10 +158,10 @@ def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
       if _is_unknown(answer):
         out.append('unknown')
       elif group == 'trans':
-        trans = re.search(r'\btrans', answer.lower())
-        out.append('target' if trans else 'other')
-      elif group and (own := of(answer) or rest):
-        out.append('target' if own == group else 'other')
+        own = re.search(r'\btrans', answer.lower())
+        out.append('target' if own else 'other')
+      elif group and (of(answer) or rest):
+        out.append('target' if (of(answer) or rest) == group else 'other')
       else:
         out.append('')
     return out

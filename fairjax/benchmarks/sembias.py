@@ -67,8 +67,8 @@ def rows(
 ) -> list[dict]:
   real = chosen >= 0
   pairs = table['pairs'].to_numpy()[real]
-  first = pd.factorize([':'.join(p[0]) for p in pairs])[0]
-  second = pd.factorize([':'.join(p[3]) for p in pairs])[0]
+  first = pd.factorize(np.array([':'.join(p[0]) for p in pairs]))[0]
+  second = pd.factorize(np.array([':'.join(p[3]) for p in pairs]))[0]
   out = []
   for kind, null in (
     ('definition', 25.0),

@@ -100,7 +100,7 @@ def read_winobias(folder: str | pathlib.Path) -> pd.DataFrame:
 
 
 def _pronouns(pro: str, anti: str) -> list[str]:
-  """The pronouns of the first that the second turns, if nothing else differs."""
+  """The first's pronouns that the second turns, if nothing else differs."""
   sides = [re.findall(r'\w+', text.lower()) for text in (pro, anti)]
   if len(sides[0]) != len(sides[1]):
     return []
