@@ -241,7 +241,7 @@ def test_bbq_knows_whose_answer_it_is(shared, tmp_path):
   folder = shared / 'bias_eval' / 'bbq'
   frame = bbq.read(folder / 'bbq_gender_shared.jsonl')
   assert (frame['unknown'] >= 0).all()
-  assert (frame['target'] < 0).sum() == 8  # 'A man' and 'A boy'
+  assert (frame['target'] < 0).sum() == 308  # names, asked of another group
   # In a disambiguated text the answer is the target to half of the questions.
   known = frame[(frame['target'] >= 0)]
   known = known[known['context_condition'] == 'disambig']
