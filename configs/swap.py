@@ -14,7 +14,9 @@ A few seconds, all of them start-up. Expected:
 
 --config.method.direction=neutral (or male, female) for one direction;
 --config.method.words=groups.csv for other axes, a group of words a line, where
-every alternative is printed; --config.method.names=false leaves names alone.
+every alternative is printed; --config.method.names=false leaves names alone,
+--config.method.scope=pronouns nouns and titles too; with direction=neutral,
+--config.method.reflexive=themself writes one person's themselves.
 """
 
 from fairjax import config as c

@@ -1,3 +1,27 @@
-"""fairjax: fairness by data for text models, in JAX."""
+"""fairjax: fairness by data for text models, in JAX.
+
+    import fairjax
+    fairjax.assess(y_true, y_score, groups=df['gender'])
+
+The functions of api.py, loaded when they are first asked for.
+"""
+
+import importlib
 
 __version__ = '0.1.0'
+
+_API = (
+  *('assess', 'compare', 'swap', 'load', 'scores', 'diet', 'weights'),
+  *('gradient_norms', 'Assessment', 'Comparison', 'Classifier', 'UserError'),
+)
+__all__ = ['__version__', *_API]  # noqa: PLE0604
+
+
+def __getattr__(name: str):
+  if name in _API:
+    return getattr(importlib.import_module('fairjax.api'), name)
+  raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__() -> list[str]:
+  return sorted({*globals(), *_API})

@@ -79,6 +79,11 @@ def remove(path: str | os.PathLike) -> None:
   shutil.rmtree(path, ignore_errors=True)
 
 
+def remove_file(path: str | os.PathLike) -> None:
+  """Removes a file, if it is there."""
+  pathlib.Path(path).unlink(missing_ok=True)
+
+
 def write_text(path: str | os.PathLike, text: str) -> None:
   with atomic(path) as part:
     part.write_text(text, encoding='utf-8')

@@ -258,6 +258,18 @@ class Method:
     one_of('opposite', 'male', 'female', 'neutral'),
     changes=('data', 'texts'),
   )
+  scope: str = knob(
+    'all',
+    "of a swap: 'all' listed words, or 'pronouns' alone",
+    one_of('all', 'pronouns'),
+    changes=('data', 'texts'),
+  )
+  reflexive: str = knob(
+    'themselves',
+    "of direction neutral: 'themselves' or 'themself'",
+    one_of('themselves', 'themself'),
+    changes=('data', 'texts'),
+  )
   names: bool = knob(True, 'swap person names too', changes=('data', 'texts'))
   names_file: str = knob(
     '',

@@ -1,4 +1,4 @@
-"""The two exceptions that end a run without a traceback."""
+"""The two exceptions that end a run without a traceback, and their nouns."""
 
 
 class UserError(Exception):
@@ -11,3 +11,8 @@ class UserError(Exception):
 
 class Interrupted(Exception):
   """The run was asked to stop, has saved, and can be resumed."""
+
+
+def count(number: int, one: str, many: str = '') -> str:
+  """'1 row' or '2 rows', as a sentence says it."""
+  return f'{number:,} {one if number == 1 else many or one + "s"}'

@@ -26,6 +26,63 @@ from fairjax.errors import Interrupted, UserError
 
 MISTAKE, RESUME = 2, 75  # exit codes
 
+# What transformers, scikit-learn and others call it: their last word → ours.
+ELSEWHERE = {
+  theirs: ours
+  for ours, names in {
+    '--workdir': 'output_dir overwrite_output_dir out_dir logging_dir outdir',
+    '--config.model': 'model_name model_name_or_path model_path checkpoint '
+    'pretrained_model_name_or_path model_checkpoint',
+    '--config.seeds': 'num_seeds n_seeds num_runs n_runs',
+    '--config.seed': 'random_state random_seed data_seed',
+    '--config.wandb': 'report_to wandb_project',
+    '--config.reuse': 'resume_from_checkpoint',
+    '--config.data.name': 'dataset dataset_name task_name',
+    '--config.data.path': 'train_file train_data_file data_dir data_path '
+    'input_file dataset_path',
+    '--config.data.valid_path': 'validation_file eval_file eval_data_file',
+    '--config.data.test_path': 'test_file',
+    '--config.data.text': 'text_column text_column_name text_column_names',
+    '--config.data.label': 'label_column label_column_name target '
+    'target_column',
+    '--config.data.group': 'group_column sensitive_features '
+    'sensitive_attribute protected_attribute',
+    '--config.data.limit': 'max_train_samples max_samples num_samples',
+    '--config.tokens.tokenizer': 'tokenizer_name tokenizer_name_or_path',
+    '--config.tokens.max_length': 'max_seq_length max_seq_len '
+    'max_source_length model_max_length',
+    '--config.net.precision': 'bf16 fp16 mixed_precision dtype torch_dtype',
+    '--config.net.remat': 'gradient_checkpointing',
+    '--config.net.dropout': 'hidden_dropout_prob hidden_dropout',
+    '--config.net.attention_dropout': 'attention_probs_dropout_prob',
+    '--config.train.lr': 'learning_rate lr',
+    '--config.train.epochs': 'num_train_epochs num_epochs n_epochs epochs '
+    'max_steps',
+    '--config.train.batch': 'per_device_train_batch_size batch_size '
+    'per_device_eval_batch_size per_gpu_train_batch_size train_batch_size '
+    'eval_batch_size',
+    '--config.train.microbatches': 'gradient_accumulation_steps '
+    'accumulate_grad_batches',
+    '--config.train.warmup': 'warmup_ratio warmup_steps num_warmup_steps',
+    '--config.train.schedule': 'lr_scheduler_type lr_scheduler',
+    '--config.train.optimizer': 'optim',
+    '--config.train.beta1': 'adam_beta1',
+    '--config.train.beta2': 'adam_beta2',
+    '--config.train.eps': 'adam_epsilon adam_eps',
+    '--config.train.metric_for_best': 'metric_for_best_model',
+    '--config.train.load_best': 'load_best_model_at_end',
+    '--config.train.patience': 'early_stopping_patience',
+    '--config.train.save_every': 'save_steps',
+    '--config.train.evals': 'eval_steps eval_strategy evaluation_strategy',
+    '--config.train.max_grad_norm': 'gradient_clip_val',
+    '--config.measures.resamples': 'n_bootstrap n_resamples',
+    '--config.measures.pos_label': 'positive_label',
+    '--config.pretrain.mask': 'mlm_probability',
+    '--config.pretrain.length': 'block_size',
+  }.items()
+  for theirs in names.split()
+}
+
 CONFIG = config_flags.DEFINE_config_file(
   'config', None, 'A file of configs/, or your own.'
 )
@@ -45,17 +102,40 @@ PROCESS = flags.DEFINE_integer('process_id', -1, 'Which one, from 0.')
 def find_config(name: str) -> str:
   """A config file by path, or by its name among the shipped ones."""
   path = pathlib.Path(name)
-  if path.is_file():
+  if os.path.isfile(name):
     return name
   shipped = config_folder() / path.name
   if not shipped.suffix:
-    shipped = shipped.with_suffix('.py')
-  if shipped.is_file():
+    shipped = shipped.with_name(shipped.name + '.py')
+  if os.path.isfile(shipped):
     return str(shipped)
   names = [p.name for p in sorted(config_folder().glob('*.py'))]
   near = difflib.get_close_matches(shipped.name, names, n=1)
   hint = f'did you mean configs/{near[0]}?' if near else f'there are {names}'
-  raise UserError(f'there is no config file {name!r}; {hint}')
+  raise UserError(f'there is no config file {short(name)}; {hint}')
+
+
+def check_folder(folder: pathlib.Path) -> None:
+  """Refuses a run's folder that cannot be written, before any work."""
+  remedy = 'name another folder with --workdir'
+  name = short(str(folder))
+  if '\0' in str(folder):
+    raise UserError(f'{name} has a NUL in it; {remedy}')
+  parent = folder.absolute()
+  while not os.path.lexists(parent):
+    if len(parent.name.encode()) > 255 or len(str(parent)) > 4000:
+      raise UserError(f'{name} is too long for the name of a folder; {remedy}')
+    parent = parent.parent
+  if not parent.is_dir():
+    raise UserError(f'{short(str(parent))} is a file, no folder; {remedy}')
+  if not os.access(parent, os.W_OK | os.X_OK):
+    raise UserError(f'{short(str(parent))} cannot be written to; {remedy}')
+
+
+def short(value: str, most: int = 120) -> str:
+  """A value as a sentence shows it."""
+  shown = repr(value)
+  return shown if len(shown) <= most else f'{shown[:most]}…'
 
 
 def config_leaves(kind=Config, prefix: str = '') -> dict[str, type]:
@@ -90,12 +170,8 @@ def tidy(argv: list[str]) -> list[str]:
       file = find_config(value if given else todo.pop(0))
     elif name.startswith(('config.', 'noconfig.')):
       leaf = name.partition('config.')[2]
-      if leaf in RENAMED:
-        raise UserError(f'--config.{leaf} is now --config.{RENAMED[leaf]}')
       if leaf not in leaves:
-        near = difflib.get_close_matches(leaf, leaves, n=1, cutoff=0.4)
-        hint = f'; did you mean --config.{near[0]}?' if near else ''
-        raise UserError(f'there is no --config.{leaf}{hint}')
+        raise UserError(f'there is no --config.{leaf}{instead(leaf, leaves)}')
       if leaves[leaf] is bool and not given:
         value = str(name.startswith('config.'))
       elif not given:
@@ -103,8 +179,10 @@ def tidy(argv: list[str]) -> list[str]:
           raise UserError(f'--config.{leaf} needs a value')
         value = todo.pop(0)
       overrides.append(f'--config.{leaf}={typed(leaf, leaves[leaf], value)}')
-    else:
+    elif name in flags.FLAGS or name.removeprefix('no') in flags.FLAGS:
       rest.append(word)
+    else:
+      raise UserError(f'there is no flag --{name}{instead(name, leaves)}')
   if overrides and file is None:
     raise UserError(
       f'{overrides[0]} changes a config, but none is named; add '
@@ -112,6 +190,36 @@ def tidy(argv: list[str]) -> list[str]:
     )
   first = [f'--config={file}'] if file else []
   return [argv[0], *first, *overrides, *rest]
+
+
+def instead(name: str, leaves) -> str:
+  """What a wrong flag was meant to be, where that can be known."""
+  name = name.replace('-', '_')
+  last = name.rpartition('.')[2]
+  if name in RENAMED:
+    return f'; it is now --config.{RENAMED[name]}'
+  if last in ELSEWHERE:
+    return f'; did you mean {ELSEWHERE[last]}?'
+  same = [leaf for leaf in leaves if leaf.rpartition('.')[2] == last]
+  if not same:
+    own = {'workdir': '--workdir', 'config': '--config', 'list': '--list'}
+    near = difflib.get_close_matches(name, [*leaves, *own], n=1, cutoff=0.7)
+    if near and near[0] in own:
+      return f'; did you mean {own[near[0]]}?'
+    lasts = dict.fromkeys(leaf.rpartition('.')[2] for leaf in leaves)
+    word = difflib.get_close_matches(last, lasts, n=1, cutoff=0.75)
+    same = near or [leaf for leaf in leaves if leaf.rpartition('.')[2] in word]
+  if not same:
+    return '; fairjax/config.py has all of them'
+  shown = ' or '.join(f'--config.{leaf}' for leaf in same[:3])
+  return f'; did you mean {shown}?'
+
+
+# What a text that is no value may raise where it is read as one.
+_NO_VALUE = (
+  *(KeyError, ValueError, SyntaxError, TypeError),
+  *(MemoryError, RecursionError, OverflowError),
+)
 
 
 def typed(leaf: str, kind, value: str) -> str:
@@ -131,11 +239,11 @@ def typed(leaf: str, kind, value: str) -> str:
         parts = [p.strip() for p in value.split(',') if p.strip()]
       return repr(tuple(one(p) for p in parts))
     return value
-  except (KeyError, ValueError, SyntaxError, TypeError) as error:
+  except _NO_VALUE as error:
     names = {bool: 'true or false', int: 'a whole number', float: 'a number'}
     want = names.get(kind, 'a list with commas, as in 1,2,3')
     raise UserError(
-      f'--config.{leaf} is {value!r}; it must be {want}'
+      f'--config.{leaf} is {short(value)}; it must be {want}'
     ) from error
 
 
@@ -158,7 +266,7 @@ def refuse(problem) -> None:
 
 def show_list() -> None:
   """One line for each config, data set, method, score, measure, recipe."""
-  from fairjax import data, methods, metrics, recipes, scores
+  from fairjax import benchmarks, data, methods, metrics, recipes, scores
 
   print('configs')
   for path in sorted(config_folder().glob('[a-z]*.py')):
@@ -170,7 +278,8 @@ def show_list() -> None:
     ('data sets', data.DATASETS),
     ('methods', methods.METHODS),
     ('scores', scores.SCORES),
-    ('measures', metrics.METRICS),
+    ('measures', metrics.MEASURES),
+    ('benchmarks', benchmarks.BENCHMARKS),
   ):
     print(title)
     for name, entry in entries.items():
@@ -198,6 +307,7 @@ def main(argv: list[str]) -> None:
   logging.set_verbosity(logging.WARNING)  # orbax tells its every move
   try:
     validate(config)
+    check_folder(folder)
     from fairjax.recipes import RECIPES
     from fairjax.registry import find
 
@@ -214,5 +324,14 @@ def main(argv: list[str]) -> None:
     sys.exit(RESUME)
 
 
-if __name__ == '__main__':
+def command() -> None:
+  """The console script: `fairjax --config=…`, `fairjax report FOLDER`."""
+  if sys.argv[1:2] == ['report']:
+    from fairjax.report.__main__ import main as report
+
+    sys.exit(report(sys.argv[2:]))
   app.run(main, flags_parser=parse)
+
+
+if __name__ == '__main__':
+  command()

@@ -9,10 +9,11 @@ import difflib
 import importlib.metadata
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -23,18 +24,20 @@ from scipy.special import softmax
 import fairjax
 from fairjax import artefacts, data
 from fairjax.config import Config
-from fairjax.data import batches, schema, tokens
+from fairjax.data import batches, labels, schema, tokens
 from fairjax.data.schema import Tables
 from fairjax.data.templates import TEST_SETS
 from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.methods import METHODS, ON_TEST_SETS, chain
+from fairjax.metrics import measures
 from fairjax.metrics.assess import assess as measure
+from fairjax.metrics.compare import compare as difference
 from fairjax.models import Model, build, hf
 from fairjax.registry import find
-from fairjax.report import page
-from fairjax.report import tables as tabular
+from fairjax.report import page, terminal
+from fairjax.results import Results
 from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log
 
@@ -48,8 +51,20 @@ def begin(config: Config, folder, address='', count=0, index=-1) -> None:
     return
   if folder.exists() and not folder.is_dir():
     raise UserError(f'{folder} is a file; name a folder with --workdir')
-  artefacts.write_json(folder / 'config.json', config)
+  keep_config(config, folder)
   artefacts.write_json(folder / 'versions.json', versions())
+
+
+def keep_config(config: Config, folder: pathlib.Path) -> None:
+  """config.json; that of an earlier run here stays in configs/, by content."""
+  path = folder / 'config.json'
+  if path.exists():
+    earlier = path.read_text(encoding='utf-8')
+    name = f'{artefacts.fingerprint(earlier)}.json'
+    artefacts.write_text(folder / 'configs' / name, earlier)
+  artefacts.write_json(path, config)
+  name = f'{artefacts.fingerprint(path.read_text(encoding="utf-8"))}.json'
+  artefacts.remove_file(folder / 'configs' / name)  # it is config.json again
 
 
 def versions() -> dict:
@@ -90,6 +105,7 @@ def load(config: Config, folder: pathlib.Path, log: Log) -> Tables:
     log.line(f'{len(bad)} rows dropped; see {folder / "bad_rows.csv"}')
   sizes = ', '.join(f'{len(t)} {name}' for name, t in tables.items())
   log.line(f'data {config.data.name}: {sizes}')
+  log.line(labels.sentence(tables, config.measures.pos_label))
   for warning in report['warnings']:
     log.line(warning)
   return tables
@@ -401,6 +417,19 @@ def prediction_table(
   return found.reset_index(drop=True)
 
 
+def predictions(kept: pd.DataFrame) -> dict[str, np.ndarray]:
+  """What `prediction_table` was made of: {set: [s, n, c]}."""
+  columns = [c for c in kept if re.fullmatch(r'p\d+(_c\d+)?', c)]
+  seeds = len({c.split('_')[0] for c in columns})
+  out = {}
+  for name, rows in kept.groupby('set', sort=False):
+    values = rows[columns].to_numpy().reshape(len(rows), seeds, -1)
+    if values.shape[2] == 1:
+      values = np.concatenate([1 - values, values], 2)
+    out[str(name)] = values.swapaxes(0, 1)
+  return out
+
+
 def membership(
   config: Config, table: pd.DataFrame
 ) -> tuple[np.ndarray, list[str]]:
@@ -424,62 +453,115 @@ def judged(
   The scores are those of the positive label [s, n] where there are two
   classes; of more, all of them stay as they are. [s, n] is taken as P(1).
   """
-  labels, positive = (
-    table['label'].to_numpy(np.int32),
-    config.measures.pos_label,
-  )
+  labels = table['label'].to_numpy(np.int32)
   if chances[0].ndim == 3 and chances[0].shape[2] > 2:
     return labels, *chances
   of_one = [c[..., 1] if c.ndim == 3 else c for c in chances]
-  if positive == 1:
+  if config.measures.pos_label == 1:
     return labels, *of_one
   return 1 - labels, *(1 - one for one in of_one)
 
 
 def assess(
-  config: Config, sets: Tables, chances: dict[str, np.ndarray]
-) -> dict:
-  """The measures of every test set, each number with its interval."""
-  options = config.measures
-  found = {}
+  config: Config, sets: Tables, chances: dict[str, np.ndarray], more=()
+) -> dict[str, dict]:
+  """{set: its measures}, each number with its interval.
+
+  `more` are further thresholds, at which the leading gaps are taken too, as
+  `NAME at THRESHOLD`.
+  """
+  out = {}
   for name, table in sets.items():
-    members, names = membership(config, table)
-    labels, scores = judged(config, table, chances[name])
-    found[name] = measure(
-      labels,
-      scores,
-      members,
-      names,
-      threshold=options.threshold,
-      level=options.confidence_level,
-      resamples=options.resamples,
-      seed=config.seed,
+    of = lambda limit, name=name, table=table: measure(
+      *judged(config, table, chances[name]),
+      *membership(config, table),
+      **inference(config, limit),
     )
+    out[name] = of(config.measures.threshold)
+    for limit in more:
+      again = of(limit)['fairness']
+      gaps = filter(measures.is_gap, measures.leading(again))
+      out[name]['fairness'] |= {f'{k} at {limit}': again[k] for k in gaps}
+  return out
+
+
+def compare(
+  config: Config,
+  sets: Tables,
+  chances: dict[str, dict[str, np.ndarray]],
+  pairs: Sequence[tuple[str, str]],
+  more=(),
+) -> list[dict]:
+  """Paired tests of the leading measures: ours − theirs of each pair.
+
+  `chances` are {contender: {set: [s, n, c]}}; `more` as in `assess`.
+  """
+  tests = []
+  for ours, theirs in pairs:
+    for name, table in sets.items():
+      for limit in (config.measures.threshold, *more):
+        end = f' at {limit}' if limit in more else ''
+        lines = difference(
+          *judged(config, table, chances[ours][name], chances[theirs][name]),
+          *membership(config, table),
+          **inference(config, limit),
+        )
+        tests += [
+          {'set': name, 'ours': ours, 'theirs': theirs, **line}
+          | {'measure': line['measure'] + end}
+          for line in lines
+          if measures.leading([line['measure']])
+          and (not end or measures.is_gap(line['measure']))
+        ]
+  return tests
+
+
+def inference(config: Config, threshold: str | float) -> dict:
+  """How sure numbers are to be: the options of `assess` and `compare`."""
+  options = config.measures
   return {
-    'name': config.data.name,
-    'recipe': config.recipe,
-    'model': config.model,
-    'seeds': loop.seed_list(config),
-    'sets': found,
-    'tests': [],
-    'notes': [],
+    'threshold': threshold,
+    'level': options.confidence_level,
+    'resamples': options.resamples,
+    'seed': config.seed,
   }
 
 
-def publish(
-  folder: pathlib.Path,
-  sets: Tables,
-  chances: dict[str, np.ndarray],
-  results: dict,
-  log: Log,
-  extra: list = (),
+def results(config: Config, **parts) -> Results:
+  """Results of this config."""
+  own = {
+    'recipe': config.recipe,
+    'data': config.data.name,
+    'model': config.model,
+    'seeds': loop.seed_list(config),
+    'level': config.measures.confidence_level,
+    'pos_label': config.measures.pos_label,
+  }
+  return Results(**{**own, **parts})
+
+
+def keep_predictions(
+  folder: pathlib.Path, sets: Tables, chances: dict[str, dict], focus: str
 ) -> None:
-  """Predictions, results, the page, and the summary on the screen."""
+  """predictions.parquet of the contender in focus, predictions/ of others."""
+  for name, of in chances.items() if mesh.is_main() else ():
+    parts = [prediction_table(n, t, of[n]) for n, t in sets.items()]
+    place = folder / 'predictions' / f'{file_name(name)}.parquet'
+    if name == focus:
+      place = folder / 'predictions.parquet'
+    artefacts.write_table(place, pd.concat(parts))
+
+
+def file_name(name: str) -> str:
+  """A contender's name as that of a file or folder."""
+  return re.sub(r'[^\w.=+-]+', '-', name)
+
+
+def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
+  """results.json, the page made of it, and the summary on the screen."""
   if not mesh.is_main():
-    return
-  tables = [prediction_table(n, t, chances[n]) for n, t in sets.items()]
-  artefacts.write_table(folder / 'predictions.parquet', pd.concat(tables))
-  artefacts.write_json(folder / 'results.json', results)
-  artefacts.write_text(folder / 'report.html', page.report(folder, extra))
-  log.line(tabular.summary(results))
+    return results
+  results = page.publish(folder, results)
+  log.line(terminal.summary(results))
   log.line(f'the report is {folder / "report.html"}')
+  return results

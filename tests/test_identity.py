@@ -290,7 +290,7 @@ def test_the_positive_label_turns_labels_and_scores():
   config.measures.pos_label = 0
   turned = stages.assess(config, {'test': table}, {'test': both})
   for results in (perfect, turned):
-    quality = results['sets']['test']['quality']
+    quality = results['test']['quality']
     assert quality['auc']['value'] == quality['accuracy']['value'] == 1
     assert quality['tpr']['value'] == 1 and quality['fpr']['value'] == 0
   labels, one, two = stages.judged(config, table, both, chance)
@@ -313,3 +313,11 @@ def test_groups_and_labels_are_checked_before_training(name, value, says):
   setattr(config.measures, name, value)
   with pytest.raises(UserError, match=says):
     stages.test_sets(config, tables)
+
+
+def test_the_config_of_an_earlier_run_stays(tmp_path):
+  read = lambda path: json.loads(path.read_text())['seed']
+  for seed in (0, 0, 7, 0):
+    stages.keep_config(Config(seed=seed), tmp_path)
+  assert read(tmp_path / 'config.json') == 0
+  assert [read(p) for p in (tmp_path / 'configs').iterdir()] == [7]

@@ -123,6 +123,87 @@ def test_an_unknown_entry_names_the_nearest():
     find(entries, 'method', 'augmnt')
 
 
+@pytest.mark.parametrize(
+  'word, part',
+  [
+    ('--config.learning_rate=1', '--config.train.lr'),
+    ('--learning_rate=1', '--config.train.lr'),
+    ('--config.train.learning_rate=1', '--config.train.lr'),
+    ('--config.num_train_epochs=3', '--config.train.epochs'),
+    ('--per_device_train_batch_size=8', '--config.train.batch'),
+    ('--per-device-train-batch-size=8', '--config.train.batch'),
+    ('--config.output_dir=x', '--workdir'),
+    ('--output_dir=x', '--workdir'),
+    ('--model_name_or_path=x', '--config.model'),
+    ('--config.max_seq_length=9', '--config.tokens.max_length'),
+    ('--gradient_accumulation_steps=2', '--config.train.microbatches'),
+    ('--config.warmup_ratio=.1', '--config.train.warmup'),
+    ('--lr=1', '--config.train.lr'),
+    ('--train.lr=1', '--config.train.lr'),
+    ('--model=x', '--config.model'),
+    ('--config.num_beams=2', '--config.generate.num_beams'),
+    ('--config.train.clip=1', '--config.train.max_grad_norm'),
+    ('--wrkdir=x', '--workdir'),
+    ('--config.data.pth=x', '--config.data.path'),
+    ('--config.threshold=x', '--config.measures.threshold'),
+  ],
+)
+def test_the_names_of_others_lead_to_ours(word, part):
+  assert part in told([QUICK, word])
+
+
+def test_a_name_like_no_other_gets_no_wrong_hint():
+  for word in ('--config.zzzyx=1', '--zzzyx=1'):
+    sentence = told([QUICK, word])
+    assert 'zzzyx' in sentence and 'mean' not in sentence
+
+
+def test_every_name_of_others_leads_to_a_flag_that_is_there():
+  leaves = main.config_leaves()
+  for theirs, ours in (main.ELSEWHERE | main.RENAMED).items():
+    name = ours.removeprefix('--').removeprefix('config.')
+    assert name in leaves or name == 'workdir', (theirs, ours)
+    assert theirs not in leaves
+
+
+@pytest.mark.parametrize(
+  'folder, part',
+  [
+    ('file/run', 'file'),
+    ('file', 'is a file'),
+    ('x' * 300, 'too long'),
+    ('a\0b', 'NUL'),
+  ],
+)
+def test_a_folder_that_cannot_be_written_is_told_at_once(
+  folder, part, tmp_path
+):
+  (tmp_path / 'file').write_text('')
+  with pytest.raises(UserError, match=part) as error:
+    main.check_folder(pathlib.Path(f'{tmp_path}/{folder}'))
+  assert '--workdir' in str(error.value)
+  assert [path.name for path in tmp_path.iterdir()] == ['file']
+  main.check_folder(tmp_path / 'new' / 'run')
+  assert not (tmp_path / 'new').exists()
+
+
+def test_odd_places_of_configs_are_a_sentence(tmp_path):
+  for name in (
+    'x' * 300,
+    'a\0b',
+    str(tmp_path),
+    '~nobody/x.py',
+    '/etc/passwd/x',
+  ):
+    assert 'there is no config file' in told([f'--config={name}'])
+
+
+def test_lists_that_are_none_are_a_sentence():
+  for value in ('(' * 300, '(1', "('a',)", '1e', '((1,),)'):
+    assert 'list' in told([QUICK, f'--config.grid.factual={value}'])
+  assert len(told([QUICK, '--config.seeds=' + '9' * 5000])) < 400
+
+
 def command(*words, **options):
   return subprocess.run(
     [sys.executable, '-m', 'fairjax.main', *words],
@@ -222,10 +303,10 @@ def test_the_packages_of_the_project_file_are_those_there_are():
   assert named == found
 
 
-def test_the_readme_names_every_file():
+def test_the_readme_maps_every_file():
+  import readme_map
+
   text = (ROOT / 'README.md').read_text()
-  for folder in ('fairjax', 'configs', 'launch'):
-    for path in (ROOT / folder).rglob('*'):
-      if path.suffix in ('.py', '.sh', '.sbatch', '.yaml'):
-        if path.name != '__init__.py':
-          assert path.name in text, f'README.md does not name {path}'
+  assert readme_map.replaced(text) == text, 'python tests/readme_map.py'
+  lines = [line for line in text.splitlines() if line.startswith('- `')]
+  assert all(line.partition(': ')[2] for line in lines)

@@ -1,6 +1,5 @@
 """Two processes on this machine give what one gives."""
 
-import json
 import os
 import pathlib
 import subprocess
@@ -9,6 +8,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+
+from fairjax import results
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARGUMENTS = [
@@ -53,9 +54,6 @@ def test_two_processes_equal_one(tmp_path, along):
   for name in ('p0', 'p1'):
     np.testing.assert_allclose(tables[0][name], tables[1][name], atol=1e-3)
   dp = [
-    json.loads((p / 'results.json').read_text())['sets']['test']['fairness'][
-      'dp'
-    ]['value']
-    for p in (one, two)
+    results.read(p).sets['test']['fairness']['dp']['value'] for p in (one, two)
   ]
   assert abs(dp[0] - dp[1]) < 0.02

@@ -1,8 +1,9 @@
 """Word swap of a column, against plain dictionaries by `re`; right and fast.
 
-With --data=FOLDER (gap/, winobias/, winogender/) it first prints how right the
-swap is against known twins. --text names files of text, a row a line; without
-it a column is drawn from our own word list.
+With --data=FOLDER (gap/, winobias/, winogender/, geco/ in it or one below) it
+first prints how right the swap is against known twins; `python -m
+fairjax.pairs.twins FOLDER` prints the commonest errors too. --text names files
+of text, a row a line; without it a column is drawn from our own word list.
 """
 
 import argparse

@@ -1,1 +1,42 @@
-"""Bias benchmarks of language models: items, a score an item, an estimate."""
+"""Bias benchmarks by name; adding one is one file and one line here."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from fairjax.errors import UserError
+
+
+class Benchmark(NamedTuple):
+  """A file of this folder, and what a model must be able to do for it.
+
+  The file has three functions (benchmarks/measure.py calls them):
+
+    items(config) -> DataFrame, one row an item: a unique `id`, and what the
+      next two need; `attrs['notes']` says what is to be said of the data
+    score(model, items, config) -> DataFrame, one row an item: its `id`, and
+      columns of numbers; NaN where the model cannot score it
+    estimate(items, scores, how) -> a set of a contender (report/SCHEMA.md):
+      'quality' and 'fairness' {measure: Estimate}, 'groups' {bias type or
+      term: {'rows', measure: Estimate}}, 'warnings'; `how` is an
+      intervals.How, and every measure is a row of metrics/measures.py
+  """
+
+  module: str
+  needs: tuple[str, ...]  # any of these capabilities, the first the best
+  about: str
+
+
+BENCHMARKS: dict[str, Benchmark] = {}
+
+
+def capability(name: str, able: Collection[str]) -> str:
+  """What a model that can do `able` does for a benchmark, or a sentence."""
+  for one in BENCHMARKS[name].needs:
+    if one in able:
+      return one
+  raise UserError(
+    f'benchmark {name} needs a model that can '
+    f'{" or ".join(BENCHMARKS[name].needs)}, but this one can '
+    f'{" and ".join(sorted(able)) or "do nothing of that kind"}; name another '
+    'model, or leave the benchmark out'
+  )

@@ -11,7 +11,9 @@ DATASETS = {
   'planted': Entry(
     'fairjax.data.planted:load', 'made by code, with a known planted bias'
   ),
-  'file': Entry('fairjax.data.files:load', 'your csv, tsv, jsonl or parquet'),
+  'file': Entry(
+    'fairjax.data.files:load', 'your csv, tsv, json, jsonl or parquet'
+  ),
   'twitter_sexism': Entry(
     'fairjax.data.datasets:load',
     'sexist tweets with gender-swapped twins (healthy data diet)',
@@ -86,10 +88,20 @@ def load_tables(config):
   Returns (tables, report, bad rows): tables that obey data/schema.py, the
   hygiene report, and a DataFrame of the rows that were left out.
   """
-  from fairjax.data import hygiene, schema, splits  # pandas is slow to import
+  # pandas is slow to import
+  from fairjax.data import groups, hygiene, labels, schema, splits, terms
 
-  data = config.data
+  data, asked = config.data, config.measures.groups
+  if asked.startswith('terms:'):  # told here, not when it is measured
+    terms.read_terms(asked.removeprefix('terms:'), 'measures.groups')
   tables = find(DATASETS, 'data set', data.name)(config)
-  tables, report, bad = hygiene.clean(tables, data.on_bad)
-  tables = splits.draw(tables, data.limit, data.split_seed)
-  return schema.check(tables), report, bad
+  kept, bad = hygiene.usable(tables, data.on_bad)
+  remarks = [r for t in kept.values() for r in t.attrs.get('remarks', ())]
+  remarks += labels.check(kept)
+  for column in dict.fromkeys(('group', asked)):
+    remarks += groups.tidy(kept, column)
+  used = splits.draw(kept, data.limit, data.split_seed)
+  report = hygiene.report(tables, kept, used, bad)
+  report['classes'] = list(labels.class_names(kept))
+  report['warnings'] = [*dict.fromkeys(remarks), *report['warnings']]
+  return schema.check(used), report, bad

@@ -88,6 +88,17 @@ BUILTIN = {
     for task, (one, two) in _PAIRS.items()
   },
 }
+CLASSES = {  # names of the published numbers, where data.labels is not given
+  'twitter_sexism': ('not sexist', 'sexist'),
+  'glue/cola': ('unacceptable', 'acceptable'),
+  'glue/sst2': ('negative', 'positive'),
+  'glue/mrpc': ('not_equivalent', 'equivalent'),
+  'glue/qqp': ('not_duplicate', 'duplicate'),
+  'glue/mnli': ('entailment', 'neutral', 'contradiction'),
+  'glue/qnli': ('entailment', 'not_entailment'),
+  'glue/rte': ('entailment', 'not_entailment'),
+  'glue/wnli': ('not_entailment', 'entailment'),
+}
 SPLITS = {  # of a built-in: ours -> tfds'
   'glue/mnli': {'train': 'train', 'test': 'validation_matched'},
   'glue': {'train': 'train', 'test': 'validation'},
@@ -121,7 +132,15 @@ def load(config) -> Tables:
       if (twin != '').any():
         twins[split] = twin.to_frame()
         twins[split].attrs = frame.attrs
-  return files.to_tables(frames, named, twins)
+  tables = files.to_tables(frames, named, twins)
+  if name in CLASSES and not data.labels and named.label == _label(defaults):
+    for table in tables.values():
+      table.attrs['classes'] = CLASSES[name]
+  return tables
+
+
+def _label(defaults: dict[str, str]) -> str:
+  return defaults.get('label', Data().label)
 
 
 def with_defaults(data: Data, defaults: dict[str, str]) -> Data:
@@ -134,12 +153,6 @@ def with_defaults(data: Data, defaults: dict[str, str]) -> Data:
   return Data(**values)
 
 
-def cache_root() -> pathlib.Path:
-  """Where prepared data is kept: FAIRJAX_CACHE, or ~/.cache/fairjax."""
-  place = os.environ.get('FAIRJAX_CACHE') or '~/.cache/fairjax'
-  return pathlib.Path(place).expanduser()
-
-
 def _own(name: str, source: str) -> dict[str, pd.DataFrame]:
   from fairjax.data import tfds_builders  # imports tfds: slow
 
@@ -147,7 +160,7 @@ def _own(name: str, source: str) -> dict[str, pd.DataFrame]:
   key = f'{name}-{kind.VERSION}-{content(source)}'
 
   def make():
-    place = cache_root() / 'tfds' / key
+    place = artefacts.cache_folder() / 'tfds' / key
     builder = kind(source=source, data_dir=place)
     splits = {s: s for s in files.SPLIT_NAMES.values()}
     return prepared(builder, splits)
@@ -159,7 +172,7 @@ def _builtin(name: str) -> dict[str, pd.DataFrame]:
   from fairjax.data import tfless
 
   tfds = tfless.datasets()
-  root = cache_root() / 'tfds'
+  root = artefacts.cache_folder() / 'tfds'
   builder = tfds.builder(name, data_dir=root, file_format='array_record')
   splits = SPLITS.get(name) or SPLITS[name.split('/')[0]]
   key = f'{name.replace("/", "-")}-{builder.version}'
@@ -198,7 +211,7 @@ def content(source: str) -> str:
 
 def cached(key: str, make) -> dict[str, pd.DataFrame]:
   """The frames kept under `key`, made where they are missing or damaged."""
-  folder = cache_root() / 'columns' / key
+  folder = artefacts.cache_folder() / 'columns' / key
   if folder.is_dir():
     try:
       return _ordered(

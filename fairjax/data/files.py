@@ -1,10 +1,8 @@
-"""Tables from the user's own files: csv, tsv, jsonl, parquet.
+"""Tables from the user's own files: which column is what, and the splits.
 
-Files are read literally: 'NA' and 'null' are texts, html entities stay. The
-index of a table made here is the 0-based row of its file (header and blank
-lines not counted); hygiene.py speaks of rows by it. What cannot be read is
-one sentence that names file, row and remedy; a row that can be read but not
-used (no text, no label) stays, as None, for hygiene.py to count.
+The index of a table made here is the 0-based row of its file (readers.py);
+hygiene.py speaks of rows by it. A row that can be read but not used (no text,
+no label) stays, as None, for hygiene.py to count.
 
 Columns that `data` does not name are kept too, as they are. Without `data.id`
 the id of a row is 'SPLIT:ROW'. Splits come from
@@ -12,18 +10,15 @@ the id of a row is 'SPLIT:ROW'. Splits come from
 8:1:1 by seed (splits.py).
 """
 
-import csv
 import difflib
-import functools
-import io
-import json
 import pathlib
-import re
-import threading
+import shlex
 
 import pandas as pd
 
-from fairjax.data import labels, splits
+from fairjax.data import labels, readers, splits
+from fairjax.data.readers import read as read
+from fairjax.data.readers import source as source
 from fairjax.data.schema import OPTIONAL, REQUIRED, Tables
 from fairjax.errors import UserError
 
@@ -37,7 +32,6 @@ SPLIT_NAMES = {
   'test': 'test',
 }
 _PLAIN = ('string', 'integer', 'floating', 'boolean')
-_FIELD_LIMIT = threading.Lock()
 
 
 def load(config) -> Tables:
@@ -66,6 +60,8 @@ def to_tables(
     if twins and split in twins:
       tables[split]['twin'] = _twin(frame, twins[split], data)
   mapping = labels.number(tables, data.labels, data.label)
+  every = [*frames.values(), *(twins or {}).values()]
+  remarks = tuple(r for f in every for r in f.attrs.get('remarks', ()))
   if data.split:
     if len(frames) > 1:
       raise UserError(
@@ -91,15 +87,11 @@ def to_tables(
     if not data.id:
       table = table.assign(id=[f'{split}:{row}' for row in table.index])
     table.attrs |= {'source': source(frames.get(split, frames['train']))}
-    table.attrs |= {'labels': mapping}
+    table.attrs |= {'labels': mapping, 'label': data.label, 'remarks': remarks}
     tables[split] = table
   if data.id:
     _ids_once(tables)
   return {s: tables[s] for s in splits.SHARES if s in tables}
-
-
-def source(frame: pd.DataFrame) -> str:
-  return frame.attrs.get('source', 'the table')
 
 
 def columns(frame: pd.DataFrame, data) -> pd.DataFrame:
@@ -148,15 +140,32 @@ def column(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
       f'{source(frame)} has {count} columns named {name!r}; rename one'
     )
   near = difflib.get_close_matches(name, frame.columns, n=1, cutoff=0.5)
-  shown = ', '.join(repr(c) for c in list(frame.columns)[:12])
+  shown = ', '.join(_short(c) for c in list(frame.columns)[:12])
   hint = (
-    f'did you mean --config.data.{field}={near[0]}?'
+    f'did you mean --config.data.{field}={_in_a_shell(near[0])}?'
     if near
-    else (f'name one with --config.data.{field}=NAME')
+    else f'name one with --config.data.{field}=NAME'
   )
   raise UserError(
     f'{source(frame)} has no column {name!r}, its columns are {shown}; {hint}'
   )
+
+
+def _short(value) -> str:
+  """A cell or a name as a sentence shows it: blanks and ends are seen."""
+  shown = ascii(value) if not repr(value).isprintable() else repr(value)
+  return shown if len(shown) <= 60 else f'{shown[:60]}…'
+
+
+def _in_a_shell(name: str) -> str:
+  """A name as bash reads it; what nobody sees is written in numbers."""
+  if name.isprintable():
+    return shlex.quote(name)
+  letters = (
+    c if c.isprintable() and c not in "\\'" else f'\\U{ord(c):08x}'
+    for c in name
+  )
+  return f"$'{''.join(letters)}'"
 
 
 def _texts(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
@@ -173,8 +182,9 @@ def _texts(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
     wrong = ~(missing | values.map(lambda v: isinstance(v, str)))
     row = values.index[wrong.to_numpy().argmax()]
     raise UserError(
-      f'{source(frame)} has {values[row]!r} in column {name!r} of row {row}, '
-      f'which is no text; choose a column of texts with --config.data.{field}'
+      f'{source(frame)} has {_short(values[row])} in column {name!r} of row '
+      f'{row}, which is no text; choose a column of texts with '
+      f'--config.data.{field}'
     )
   return values.astype(object).where(~missing, None)
 
@@ -186,11 +196,7 @@ def texts(data) -> pd.DataFrame:
   or is dropped where `data.on_bad` says so.
   """
   if pathlib.Path(data.path).suffix.lower() == '.txt':
-    path = pathlib.Path(data.path).expanduser()
-    if not path.is_file():
-      raise UserError(_missing(data.path, path))
-    lines = [line.rstrip('\r') for line in _decoded(path).split('\n')]
-    table = pd.DataFrame({'text': lines[:-1] if not lines[-1] else lines})
+    table = pd.DataFrame({'text': readers.lines(data.path)})
     table.attrs['source'] = data.path
     table['id'] = [str(row) for row in table.index]
   else:
@@ -226,8 +232,8 @@ def split_names(frame: pd.DataFrame, name: str) -> pd.Series:
   if names.isna().any():
     row = names.index[names.isna().to_numpy().argmax()]
     raise UserError(
-      f'{source(frame)} has {values[row]!r} in column {name!r} of row {row}, '
-      f'which is no split; use train, valid or test'
+      f'{source(frame)} has {_short(values[row])} in column {name!r} of row '
+      f'{row}, which is no split; use train, valid or test'
     )
   return names
 
@@ -254,159 +260,3 @@ def _ids_once(tables: Tables) -> None:
     f'in row {second.row} of {source(tables[second.split])}; ids must be '
     'different, or leave data.id empty to number the rows'
   )
-
-
-# Readers: path -> DataFrame of literal values, attrs['source'] = path.
-
-
-def read(path: str) -> pd.DataFrame:
-  """The records of one file, by its suffix."""
-  place = pathlib.Path(path).expanduser()
-  reader = _READERS.get(place.suffix.lower())
-  if place.is_dir():
-    inside = [p.name for p in sorted(place.iterdir()) if p.suffix in _READERS]
-    raise UserError(
-      f'{path} is a folder; name a file in it'
-      + (f', such as {path.rstrip("/")}/{inside[0]}' if inside else '')
-    )
-  if not place.exists():
-    raise UserError(_missing(path, place))
-  if reader is None:
-    raise UserError(
-      f'{path} is no file that can be read here; save it as one of '
-      f'{", ".join(_READERS)}'
-    )
-  try:
-    frame = reader(place)
-  except OSError as error:
-    raise UserError(f'cannot read {path}: {error.strerror or error}') from error
-  if not len(frame):
-    raise UserError(f'{path} has no rows; put at least one below the header')
-  frame.attrs['source'] = str(path)
-  return frame
-
-
-def _missing(path: str, place: pathlib.Path) -> str:
-  folder = place.parent
-  if not folder.is_dir():
-    return f'{path} does not exist, nor does its folder; check the path'
-  names = [p.name for p in folder.iterdir()]
-  near = difflib.get_close_matches(place.name, names, n=3, cutoff=0.5)
-  hint = f'did you mean {" or ".join(near)}?' if near else 'check the path'
-  return f'{path} does not exist; {hint}'
-
-
-def _decoded(path: pathlib.Path) -> str:
-  raw = path.read_bytes()
-  if not raw.strip():
-    raise UserError(f'{path} is empty; give a file with rows')
-  if raw[:2] in (b'\xff\xfe', b'\xfe\xff'):
-    raise UserError(
-      f'{path} is UTF-16; save it as UTF-8 (iconv -f utf-16 -t utf-8)'
-    )
-  try:
-    return raw.decode('utf-8-sig')
-  except UnicodeDecodeError as error:
-    line = raw.count(b'\n', 0, error.start) + 1
-    raise UserError(
-      f'{path} is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}; '
-      'save it as UTF-8 (iconv -f cp1252 -t utf-8)'
-    ) from error
-
-
-def _csv(path: pathlib.Path) -> pd.DataFrame:
-  return _records(path, _decoded(path), delimiter=',', strict=True)
-
-
-def _tsv(path: pathlib.Path) -> pd.DataFrame:
-  """Tab-separated values have no quoting, unless the file shows that it does.
-
-  It does if it is ragged without; if its header is quoted; or if every cell
-  that begins with a quote is well quoted and one has a doubled quote inside.
-  """
-  text = _decoded(path)
-  quoted = functools.partial(_records, path, text, delimiter='\t', strict=True)
-  try:
-    plain = _records(path, text, delimiter='\t', quoting=csv.QUOTE_NONE)
-  except UserError as ragged:
-    try:
-      return quoted()
-    except UserError:
-      raise ragged from None
-  cells = [c for name in plain for c in plain[name] if c[:1] == '"']
-  whole = re.compile(r'"(?:[^"]|"")*"').fullmatch
-  shown = all(map(whole, cells)) and any('""' in c[1:-1] for c in cells)
-  return quoted() if shown or text[0] == '"' else plain
-
-
-def _records(path: pathlib.Path, text: str, **how) -> pd.DataFrame:
-  """csv records, each as wide as the header; else a sentence with the line."""
-  reader = csv.reader(io.StringIO(text, newline=''), **how)
-  rows, ends = [], []
-  with _FIELD_LIMIT:  # csv's one setting is global; texts may be long
-    before = csv.field_size_limit(len(text) + 1)
-    try:
-      header = next(reader)
-      for row in reader:
-        if row:
-          rows.append(row)
-          ends.append(reader.line_num)
-    except csv.Error as error:
-      raise UserError(
-        f'{path} is not well-formed near line {reader.line_num} ({error}); '
-        'check the quotes there'
-      ) from error
-    finally:
-      csv.field_size_limit(before)
-  for row, end in zip(rows, ends):
-    if len(row) != len(header):
-      raise UserError(
-        f'{path} has {len(row)} fields in the record that ends in line {end} '
-        f'and {len(header)} in its header; quote texts that contain '
-        f'{"tabs" if how["delimiter"] == chr(9) else "commas"}'
-      )
-  return pd.DataFrame(rows, columns=header, dtype=object)
-
-
-def _jsonl(path: pathlib.Path) -> pd.DataFrame:
-  rows = []
-  for number, line in enumerate(_decoded(path).split('\n'), 1):
-    if not line.strip():
-      continue
-    try:
-      row = json.loads(line)
-      if '\\u' in line:  # half a surrogate pair is no text
-        json.dumps(row, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:
-      raise UserError(
-        f'{path} has no valid JSON in line {number} ({error}); write one '
-        'object a line'
-      ) from error
-    if not isinstance(row, dict):
-      raise UserError(
-        f'{path} has {type(row).__name__} instead of an object in line '
-        f'{number}; write {{"text": …, "label": …}}'
-      )
-    rows.append(row)
-  return pd.DataFrame(rows, dtype=object)
-
-
-def _parquet(path: pathlib.Path) -> pd.DataFrame:
-  try:
-    frame = pd.read_parquet(path)
-  except OSError:
-    raise
-  except Exception as error:  # pyarrow has many kinds for one fact
-    raise UserError(
-      f'{path} is not a readable parquet file; write it again '
-      f'({str(error).splitlines()[0]})'
-    ) from error
-  return frame.reset_index(drop=True)
-
-
-_READERS = {
-  '.csv': _csv,
-  '.tsv': _tsv,
-  '.jsonl': _jsonl,
-  '.parquet': _parquet,
-}

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fairjax.data.labels import SPREADSHEET
 from fairjax.data.schema import Tables
-from fairjax.errors import UserError
+from fairjax.errors import UserError, count
 
 ENTITY = r'&(?:[a-zA-Z]{2,8}|#\d{1,6}|#[xX][0-9a-fA-F]{1,6});'
 SHOWN = 5  # rows named in a sentence, ids named in the report
@@ -20,10 +20,18 @@ BAD_COLUMNS = ('split', 'id', 'row', 'reason', 'text')
 def clean(
   tables: Tables, on_bad: str = 'error'
 ) -> tuple[Tables, dict, pd.DataFrame]:
-  """Returns usable tables, the hygiene report, and the rows left out.
+  """Returns usable tables, the hygiene report, and the rows left out."""
+  kept, bad = usable(tables, on_bad)
+  return kept, report(tables, kept, kept, bad), bad
 
-  Counts other than `bad` speak of the rows that are kept. `row` is the index
-  of the table that came in: the row of its file where it came from one.
+
+def usable(
+  tables: Tables, on_bad: str = 'error'
+) -> tuple[Tables, pd.DataFrame]:
+  """The rows that can be used, and a list of those that cannot.
+
+  `row` of the list is the index of the table that came in: the row of its
+  file where it came from one.
   """
   bad = {split: _reasons(table) for split, table in tables.items()}
   listed = pd.concat(
@@ -32,28 +40,44 @@ def clean(
   )
   if len(listed) and on_bad != 'drop':
     raise UserError(_sentence(tables, listed))
-  report = {'splits': {}, 'leaks': {}, 'labels': None, 'warnings': []}
   kept = {}
   for split, table in tables.items():
-    good, twins = _usable(table[bad[split].isna()])
-    if not len(good):
+    kept[split] = _usable(table[bad[split].isna()])
+    if not len(kept[split]):
       raise UserError(
         f'{_source(table, split)} has no row that can be used; the first of '
         f'{len(table)} has {bad[split].iloc[0]}: look at the file'
       )
-    report['labels'] = report['labels'] or table.attrs.get('labels')
-    report['splits'][split] = {
+  return kept, listed
+
+
+def report(
+  tables: Tables, kept: Tables, used: Tables, bad: pd.DataFrame
+) -> dict:
+  """What there is to know: `tables` as read, `kept` usable, `used` drawn.
+
+  Counts other than rows, kept, bad and twins lost speak of the rows used.
+  """
+  out = {'splits': {}, 'leaks': {}, 'labels': None, 'warnings': []}
+  for split, table in used.items():
+    reasons = bad['reason'][bad['split'] == split]
+    out['labels'] = out['labels'] or table.attrs.get('labels')
+    out['splits'][split] = {
       'source': table.attrs.get('source', ''),
-      'rows': len(table),
-      'kept': len(good),
-      'bad': bad[split].value_counts().to_dict(),
-      **_facts(good),
-      **twins,
+      'rows': len(tables[split]),
+      'kept': len(kept[split]),
+      'used': len(table),
+      'bad': reasons.value_counts().to_dict(),
+      **_facts(table),
     }
-    kept[split] = good
-  report['leaks'] = _leaks(kept)
-  report['warnings'] = _warnings(report)
-  return kept, report, listed
+    if 'twin' in table:
+      out['splits'][split] |= {
+        'twins': int((table['twin'] != table['text']).sum()),
+        'twins_lost': kept[split].attrs.get('twins_lost', 0),
+      }
+  out['leaks'] = _leaks(used)
+  out['warnings'] = _warnings(out)
+  return out
 
 
 def _source(table: pd.DataFrame, split: str) -> str:
@@ -97,10 +121,9 @@ def _sentence(tables: Tables, listed: pd.DataFrame) -> str:
   for split, rows in listed.groupby('split', sort=False):
     shown = [f'row {r.row} ({r.reason})' for r in rows[:SHOWN].itertuples()]
     more = ', …' if len(rows) > SHOWN else ''
-    noun = 'row' if len(rows) == 1 else 'rows'
     parts.append(
-      f'{_source(tables[split], split)} has {len(rows)} {noun} that cannot be '
-      f'used: {", ".join(shown)}{more}'
+      f'{_source(tables[split], split)} has {count(len(rows), "row")} that '
+      f'cannot be used: {", ".join(shown)}{more}'
     )
   return (
     '; '.join(parts)
@@ -108,17 +131,17 @@ def _sentence(tables: Tables, listed: pd.DataFrame) -> str:
   )
 
 
-def _usable(table: pd.DataFrame) -> tuple[pd.DataFrame, dict]:
+def _usable(table: pd.DataFrame) -> pd.DataFrame:
   """Plain integer labels, a twin in every row, rows numbered anew."""
   table = table.reset_index(drop=True)
   table['label'] = table['label'].astype('int64')
   if 'twin' not in table:
-    return table, {}
+    return table
   twin = table['twin'].fillna('').astype(str)
   lost = (twin.str.strip() == '') | _spreadsheet(twin)
   table['twin'] = twin.where(~lost, table['text'])
-  differ = table['twin'] != table['text']
-  return table, {'twins': int(differ.sum()), 'twins_lost': int(lost.sum())}
+  table.attrs['twins_lost'] = int(lost.sum())
+  return table
 
 
 def _facts(table: pd.DataFrame) -> dict:
@@ -163,17 +186,35 @@ def _warnings(report: dict) -> list[str]:
   said = []
   for split, facts in report['splits'].items():
     reasons = ', '.join(f'{n} × {why}' for why, n in facts['bad'].items())
-    for count, what in (
-      (facts['rows'] - facts['kept'], f'rows left out ({reasons})'),
-      (facts['conflicts'], 'texts with several labels'),
-      (facts['duplicates'], 'rows that repeat an earlier text'),
-      (facts.get('twins_lost'), 'twins missing, the text itself stands in'),
+    for number, one, many in (
+      (
+        facts['rows'] - facts['kept'],
+        f'row left out ({reasons})',
+        f'rows left out ({reasons})',
+      ),
+      (
+        facts['conflicts'],
+        'text with several labels',
+        'texts with several labels',
+      ),
+      (
+        facts['duplicates'],
+        'row that repeats an earlier text',
+        'rows that repeat an earlier text',
+      ),
+      (
+        facts.get('twins_lost'),
+        'twin missing, the text itself stands in',
+        'twins missing, the text itself stands in',
+      ),
     ):
-      if count:
-        said.append(f'{split}: {count} {what}')
+      if number:
+        said.append(f'{split}: {count(number, one, many)}')
     if facts['one_class']:
       said.append(f'{split}: all rows have label {next(iter(facts["labels"]))}')
   for pair, leak in report['leaks'].items():
     one, other = pair.split('/')
-    said.append(f'{other}: {leak["rows"]} rows whose text is also in {one}')
+    said.append(
+      f'{other}: {count(leak["rows"], "row")} whose text is also in {one}'
+    )
   return said

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from fairjax.data import readers
 from fairjax.errors import UserError
 
 SHIPPED = pathlib.Path(__file__).parent / 'identity'
@@ -68,11 +69,7 @@ def read_words(path) -> pd.DataFrame:
 
 def read_list(path) -> list[str]:
   """The lines of a word list; refuses an empty list and repeated words."""
-  path = pathlib.Path(path)
-  try:
-    lines = path.read_text(encoding='utf-8-sig').splitlines()
-  except (OSError, UnicodeDecodeError) as error:
-    raise UserError(f'cannot read the list {path}: {error}') from error
+  lines = readers.lines(path)
   words = pd.Series([line.strip() for line in lines if line.strip()], dtype=str)
   if not len(words):
     raise UserError(f'the list {path} is empty; write one entry a line')
@@ -122,21 +119,13 @@ def read_wordlists(folder) -> pd.DataFrame:
 
 
 def read_csv(path, columns: Sequence[str]) -> pd.DataFrame:
-  try:
-    table = pd.read_csv(
-      path, dtype=str, keep_default_na=False, encoding='utf-8'
-    )
-  except FileNotFoundError as error:
-    raise UserError(f'{path} does not exist') from error
-  except Exception as error:  # pandas has many kinds for one fact
-    raise UserError(f'{path} is not a readable csv file: {error}') from error
+  """The rows of a file as literal texts, with these columns among them."""
+  table = readers.read(str(path), usual='.csv').fillna('').astype(str)
   for column in columns:
     if column not in table:
       near = difflib.get_close_matches(column, list(table), n=1)
       hint = f'; is it {near[0]!r}?' if near else ''
       raise UserError(f'{path} has no column {column!r}{hint}')
-  if not len(table):
-    raise UserError(f'{path} has no rows')
   return table
 
 

@@ -30,6 +30,7 @@ from fairjax.errors import UserError
 
 STREAM = 11  # of this file's random numbers
 NEUTRAL = 0.15  # share of rows that show nobody's gender
+CLASSES = ('no blame', 'blame')
 GROUPS = ('male', 'female', '')  # in the order of the marks
 SPLITS = {'train': range(4, 10), 'valid': range(2, 4), 'test': range(2)}
 
@@ -249,12 +250,24 @@ def load(config) -> Tables:
   for name, rows in (('rows', c.rows), ('test_rows', c.test_rows)):
     if rows < 20:
       raise UserError(f'planted.{name} is {rows}; at least 20 are needed')
-  return check(
-    {
-      'train': _split('train', c.rows, c.correlation, c.noise, c.seed),
-      'valid': _split('valid', c.test_rows, 0.5, c.noise, c.seed),
-      'test': _split('test', c.test_rows, 0.5, c.noise, c.seed),
-    }
+  tables = {
+    'train': _split('train', c.rows, c.correlation, c.noise, c.seed),
+    'valid': _split('valid', c.test_rows, 0.5, c.noise, c.seed),
+    'test': _split('test', c.test_rows, 0.5, c.noise, c.seed),
+  }
+  for table in tables.values():
+    table.attrs = {'classes': CLASSES, 'remarks': (_agreement(tables, c),)}
+  return check(tables)
+
+
+def _agreement(tables: Tables, c) -> str:
+  """How often gender agrees with the label that noise has flipped."""
+  train = tables['train']
+  of = train['group'].map({'male': 0, 'female': 1})
+  share = (of == train['label'])[of.notna()].mean()
+  return (
+    f'gender agrees with the label in {share:.3f} of the training rows that '
+    f'show it: {c.correlation:g} planted, then {c.noise:g} of labels flipped'
   )
 
 

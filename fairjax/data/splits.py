@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.data.schema import Tables
-from fairjax.errors import UserError
+from fairjax.errors import UserError, count
 
 SPLIT, LIMIT = 101, 102  # streams of randomness
 SHARES = {'train': 8, 'valid': 1, 'test': 1}
@@ -47,10 +47,13 @@ def cut(table: pd.DataFrame, splits: tuple[str, ...], seed: int) -> Tables:
   tables = {s: table[which == s] for s in splits}
   for split, part in tables.items():
     if not len(part):
+      texts = table['text'].nunique()
+      same = f' with {count(texts, "different text")}'
       raise UserError(
-        f'{table.attrs.get("source", "the table")} has {len(table)} rows, too '
-        f'few to cut a {split} split from; give one with '
-        f'--config.data.{split}_path'
+        f'{table.attrs.get("source", "the table")} has '
+        f'{count(len(table), "row")}{same if texts < len(table) else ""}, too '
+        f'few to cut a {split} split from (equal texts stay together); give '
+        f'one with --config.data.{split}_path'
       )
   return tables
 
@@ -67,4 +70,10 @@ def draw(tables: Tables, limit: int, seed: int) -> Tables:
     rng = np.random.default_rng([seed, LIMIT, *stream])
     rows = rng.permutation(len(table))[:limit]
     drawn[split] = table.iloc[np.sort(rows)].reset_index(drop=True)
+  if 'train' in drawn and drawn['train']['label'].nunique() < 2:
+    raise UserError(
+      f'data.limit is {limit}, and the training rows it draws are all of one '
+      'class; a classifier needs two: raise it, or draw others with '
+      '--config.data.split_seed'
+    )
   return drawn

@@ -8,13 +8,13 @@ at once); no Python loop runs over texts.
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import sparse
 
+from fairjax.data import readers
 from fairjax.errors import UserError
 
 BLOCK = 1 << 16  # texts split at once
@@ -25,10 +25,9 @@ def read_terms(path: str, field: str = 'weighting.terms') -> list[str]:
   if not path:
     raise UserError(f'{field} is empty; name a file with one term a line')
   try:
-    lines = Path(path).read_text(encoding='utf-8').splitlines()
-  except (OSError, UnicodeDecodeError) as error:
-    why = getattr(error, 'strerror', None) or 'it is not UTF-8 text'
-    raise UserError(f'cannot read the terms of {path}: {why}') from error
+    lines = readers.lines(path)
+  except UserError as error:
+    raise UserError(f'cannot read the terms of {field}: {error}') from error
   seen: dict[tuple, int] = {}
   terms = []
   for number, line in enumerate(lines, 1):

@@ -19,6 +19,7 @@ import types
 import numpy as np
 
 PACKAGES = ('text', 'structured')  # of tfds; where text data sets register
+ANSWER, SILENCE = 3, 60  # seconds to wait: for an answer, between two parts
 KINDS = (
   *('float16', 'float32', 'float64', 'int8', 'int16', 'int32', 'int64'),
   *('uint8', 'uint16', 'uint32', 'uint64'),
@@ -110,4 +111,28 @@ def datasets() -> types.ModuleType:
     for package in PACKAGES:
       importlib.import_module(f'tensorflow_datasets.{package}')
   tfds.disable_progress_bar()
+  _fail_soon()
   return tfds
+
+
+def _fail_soon() -> None:
+  """Has tfds ask whether a server answers before it retries ten times.
+
+  Its retries take over three minutes where there is no network, and it waits
+  for an answer without end.
+  """
+  import requests
+
+  downloader = importlib.import_module(
+    'tensorflow_datasets.core.download.downloader'
+  )
+  patient = downloader._open_url
+
+  def soon(url, **options):
+    if url.startswith('http'):
+      verify = options.get('verify', True)
+      requests.head(url, timeout=ANSWER, verify=verify).close()
+      options = {'timeout': SILENCE, **options}
+    return patient(url, **options)
+
+  downloader._open_url = soon

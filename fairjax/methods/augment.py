@@ -24,6 +24,7 @@ from fairjax.pairs import words
 
 STREAM = 31  # of this file's random numbers
 MADE = '~twin'  # what a twin's id adds to its row's
+OWN, SWAPPED = "the data's own", 'swapped by word lists'
 
 
 def augment(tables: Tables, config: Config) -> Tables:
@@ -37,7 +38,8 @@ def augment(tables: Tables, config: Config) -> Tables:
     if not config.method.keep_equal:
       twins = twins[~same]
     notes = [
-      f'{len(twins)} twins joined {len(table)} {split} rows; '
+      f'{len(twins)} twins, {source(table, config)}, joined {len(table)} '
+      f'{split} rows; '
       f'{same.sum()} of the {len(same)} chosen twins equal their text'
       + (' and were added too' if config.method.keep_equal else '')
     ]
@@ -64,16 +66,23 @@ def share(rows: int, config: Config) -> int:
   return int(rows * ratio)
 
 
+def source(table: pd.DataFrame, config: Config) -> str:
+  """Which twins `counterparts` takes: the table's own, or swapped ones."""
+  method = config.method
+  asked = method.words or method.names_file or method.tagger
+  asked = asked or method.scope != 'all' or method.direction != 'opposite'
+  return SWAPPED if asked or 'twin' not in table else OWN
+
+
 def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   """The twins of all rows, with a column `same`: equal to the original.
 
   The table's own column `twin` is taken where it answers what is asked, that
-  is, for the opposite gender by no list or tagger of the user's; else words
-  are swapped. Each is the other's `twin`.
+  is, for the opposite gender by no list, scope or tagger of the user's; else
+  words are swapped. Each is the other's `twin`.
   """
   method = config.method
-  asked = method.words or method.names_file or method.tagger
-  if method.direction == 'opposite' and not asked and 'twin' in table:
+  if source(table, config) == OWN:
     text = table['twin']
   else:
     text = _swapped(table['text'], config)

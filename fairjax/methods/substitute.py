@@ -29,7 +29,8 @@ def substitute(tables: Tables, config: Config) -> Tables:
     taken = heads & ~same
     note = (
       f'{taken.sum()} of {len(table)} {split} rows became their '
-      f'twin; {same.sum()} have none that differs'
+      f'twin ({augment.source(table, config)}); {same.sum()} have none that '
+      'differs'
     )
     if config.method.ratio > 0.5:
       note += '; a ratio above 0.5 turns a bias round instead of removing it'

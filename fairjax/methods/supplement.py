@@ -46,7 +46,7 @@ def supplement(tables: Tables, config: Config) -> Tables:
   if how not in ('dixon', 'share'):
     raise UserError(f"method.how is {how!r}; supplement knows 'dixon', 'share'")
   augment.share(len(table), config)  # refuses what is no share
-  more = second_table(config)
+  more = second_table(config, table.attrs.get('labels'))
   for column, value in (('group', ''), ('twin', more['text']), ('weight', 1.0)):
     if column in table and column not in more:
       more[column] = value
@@ -81,8 +81,8 @@ def supplement(tables: Tables, config: Config) -> Tables:
   return {**tables, 'train': augment.joined(table, more.iloc[rows], [note])}
 
 
-def second_table(config: Config) -> pd.DataFrame:
-  """The rows of `method.table` that have a text and a label."""
+def second_table(config: Config, known=None) -> pd.DataFrame:
+  """The rows of `method.table` with a text and a label, numbered as `known`."""
   path = config.method.table
   if not path:
     raise UserError(
@@ -90,7 +90,9 @@ def second_table(config: Config) -> pd.DataFrame:
       'rows with --config.method.table'
     )
   frame = files.columns(files.read(path), config.data)
-  labels.number({'train': frame}, config.data.labels, config.data.label)
+  labels.number(
+    {'train': frame}, known or config.data.labels, config.data.label
+  )
   if not config.data.id:
     frame['id'] = [str(row) for row in frame.index]
   frame = frame.dropna(subset=['id', 'text', 'label'])

@@ -14,6 +14,8 @@ from jaxtyping import Bool, Float, Integer
 from fairjax.errors import UserError
 from fairjax.metrics import counts, groups, intervals, rankings, warn
 
+MIN_GROUP = 10  # rows that a rate needs to count in a gap
+
 
 def assess(
   labels: Integer[np.ndarray, ' n'],
@@ -26,6 +28,7 @@ def assess(
   level: float = 0.95,
   resamples: int = 10000,
   seed: int = 0,
+  min_group: int = MIN_GROUP,
 ) -> dict:
   """Measures of one set of predictions, in the format of results.json.
 
@@ -43,23 +46,26 @@ def assess(
     level: of the intervals.
     resamples: draws of each interval; 0 gives values without intervals.
     seed: of the draws.
+    min_group: rates of a group with fewer rows behind them (AUCs: of either
+      kind) are left out of gaps and extremes, and named in a warning.
 
   Returns:
     rows, threshold, quality, fairness, groups, warnings. Measures that are
-    undefined have the value None and a note that says why.
+    undefined have the value None and a note that says why. Gaps have a
+    'null': what chance alone gives (estimates.py).
 
   >>> labels = np.array([0, 0, 1, 1, 0, 0, 1, 1])
   >>> scores = np.array([[.2, .6, .9, .4, .7, .8, .95, .55]])
   >>> members = np.repeat(np.eye(2, dtype=bool), 4, axis=1)
-  >>> found = assess(labels, scores, members, ['m', 'f'])
-  >>> found['fairness']['dp']['value'], found['quality']['auc']['value']
+  >>> results = assess(labels, scores, members, ['m', 'f'], min_group=1)
+  >>> results['fairness']['dp']['value'], results['quality']['auc']['value']
   (0.5, 0.625)
   """
   if members is None:
     members = np.zeros((0, len(labels)), bool)
   attributes = list(attributes) or ['group'] * len(members)
   check(labels, probabilities, members, group_names, attributes)
-  how = intervals.How(level, resamples, seed)
+  options = intervals.IntervalOptions(level, resamples, seed)
   scores = binary(probabilities)
   decisions, limits = decide(labels, scores, threshold)
   masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
@@ -67,8 +73,12 @@ def assess(
     kind: [g for g, a in enumerate(attributes) if a == kind]
     for kind in dict.fromkeys(attributes)
   }
-  good, by_group, fair = _counted(labels, scores, decisions, masks, kinds, how)
-  _ranked(labels, scores, masks, kinds, how, good, by_group, fair)
+  good, by_group, fair = _counted(
+    labels, scores, decisions, masks, kinds, options, min_group
+  )
+  _ranked(
+    labels, scores, masks, kinds, options, min_group, good, by_group, fair
+  )
   stuck = warn.constant(decisions)
   for one in fair.values() if stuck else ():
     one.setdefault('note', f'constant predictor in seeds {stuck}')
@@ -82,54 +92,70 @@ def assess(
       for name, member, one in zip(group_names, members, by_group)
     },
     'warnings': warn.sentences(
-      labels, scores, decisions, members, group_names, attributes, fair
+      labels,
+      scores,
+      decisions,
+      members,
+      group_names,
+      attributes,
+      fair,
+      min_group,
     ),
   }
 
 
-def _named(kinds: dict, kind: str, found: dict) -> dict:
+def _named(kinds: dict, kind: str, measures: dict) -> dict:
   prefix = f'{kind}/' if len(kinds) > 1 else ''
-  return {prefix + name: value for name, value in found.items()}
+  return {prefix + name: value for name, value in measures.items()}
 
 
-def _counted(labels, scores, decisions, masks, kinds, how) -> tuple:
+def _counted(
+  labels, scores, decisions, masks, kinds, options, min_group
+) -> tuple:
   """Quality, groups and fairness as far as they are counts."""
   classes = scores.shape[-1] if scores.ndim == 3 else 2
-  table = counts.tabulate(labels, decisions, masks, classes, how.seed)
-  drawn = None
-  if how.resamples:
-    drawn = intervals.draw(table.items, how.resamples, how.seed)
-  rates = counts.rates(table, drawn, how)
-  good = counts.of_everyone(table, drawn, how)
+  table = counts.tabulate(labels, decisions, masks, classes, options.seed)
+  weights = None
+  if options.resamples:
+    weights = intervals.draw(table.items, options.resamples, options.seed)
+  rates = counts.rates(table, weights, options)
+  good = counts.of_everyone(table, weights, options)
   if classes == 2:
-    good = {**counts.of_group(table, rates, -1, how), **good}
+    shares = counts.of_group(table, rates, -1, options)
+    # Accuracy is in both: as a rate it has the interval of a share of rows.
+    good = {**shares, **good, 'accuracy': shares['accuracy']}
   by_group = [
-    counts.of_group(table, rates, g, how) for g in range(len(masks) - 1)
+    counts.of_group(table, rates, g, options) for g in range(len(masks) - 1)
   ]
   fair = {}
   for kind, chosen in kinds.items():
-    fair.update(_named(kinds, kind, counts.gaps(rates, chosen, how)))
+    gaps = counts.gaps(rates, chosen, options, min_group)
+    fair.update(_named(kinds, kind, gaps))
   return good, by_group, fair
 
 
-def _ranked(labels, scores, masks, kinds, how, good, by_group, fair) -> None:
+def _ranked(
+  labels, scores, masks, kinds, options, min_group, good, by_group, fair
+) -> None:
   """Adds the measures of ranks and probabilities."""
-  items = intervals.blocks(len(labels), how.seed)
-  drawn = None
-  if how.resamples:
-    count = min(how.resamples, intervals.RANKS)
-    drawn = intervals.draw(items, count, how.seed)
-  good['log_loss'] = rankings.log_loss(labels, scores, items, drawn, how)
+  items = intervals.blocks(len(labels), options.seed)
+  weights = None
+  if options.resamples:
+    count = min(options.resamples, intervals.RANKS)
+    weights = intervals.draw(items, count, options.seed)
+  good['log_loss'] = rankings.log_loss(labels, scores, items, weights, options)
   if scores.ndim == 3:
-    found = rankings.macro_auc(labels, scores, items, drawn, how)
-    good['macro_auc'] = found
+    good['macro_auc'] = rankings.macro_auc(
+      labels, scores, items, weights, options
+    )
     return
-  suites = rankings.suites(labels, scores, masks, items, drawn, how)
+  suites = rankings.suites(labels, scores, masks, items, weights, options)
   good['auc'] = rankings.of_group(suites, -1)['auc']
   for g, one in enumerate(by_group):
     one.update(rankings.of_group(suites, g))
   for kind, chosen in kinds.items():
-    fair.update(_named(kinds, kind, rankings.gaps(suites, chosen, how)))
+    gaps = rankings.gaps(suites, chosen, options, min_group)
+    fair.update(_named(kinds, kind, gaps))
 
 
 def binary(

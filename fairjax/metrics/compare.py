@@ -1,29 +1,45 @@
 """Is one run better than another on the same rows, or is it chance?
 
-*Permutation test over examples* (measures of counts). If the two runs were
-alike, each row's decisions could be exchanged between them. Rows that agree in
+*The leading test* of every measure is over examples and seeds, as its interval
+is: both are of the same draws of the error of the mean difference (the paired
+bootstrap of intervals.py, with a part for the seeds), so an interval holds 0
+if and only if p is above 1 − level. It asks whether the *methods* differ, of
+which the seeds at hand are a sample. The difference of two gaps is that of the
+gaps that test sets of this size show: chance, which widens the smaller gap
+more, is in both (the 'null' of an assessment says how much).
+
+*Permutation test over examples* (measures of counts), in the field
+'permutation' of the leading test: do *these models* differ? If they were alike,
+each row's decisions could be exchanged between the runs. Rows that agree in
 groups, label and all decisions are interchangeable, so the number of exchanged
 rows of a cell is binomial, and a draw costs the same for any number of rows.
-p = (1 + draws at least as far from 0) / (1 + draws).
+p = (1 + draws at least as far from 0) / (1 + draws). Seeds that differ by more
+than chance make it small for two runs of one and the same method.
 
-*Bootstrap test over examples and seeds* (AUC): p is the share of resampled
-differences at least as far from the observed one as that is from 0.
-
-*t-test over seeds*: of the s values of either run, independent with equal
-variances as in Zhang et al. (2020), or paired where seed k of both runs shares
-what seeds decide. It is undefined, and says so, where no seed differs from
-another.
+*t-test over seeds* of the s values of either run on these very rows: paired
+where seed k of both runs shares what seeds decide (initialisation, order), as
+here by construction, or independent with equal variances as in Zhang et al.
+(2020). It is undefined, and says so, where no seed differs from another.
 """
 
 from collections.abc import Sequence
 
+import jax
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.errors import UserError
-from fairjax.metrics import counts, groups, intervals, quality, rankings
-from fairjax.metrics.assess import binary, check, decide
-from fairjax.metrics.intervals import How, estimate
+from fairjax.metrics import (
+  counts,
+  groups,
+  intervals,
+  measures,
+  quality,
+  rankings,
+)
+from fairjax.metrics.assess import MIN_GROUP, binary, check, decide
+from fairjax.metrics.estimates import estimate
+from fairjax.metrics.intervals import IntervalOptions
 
 EQUAL = 1e-12  # what rounding may leave of no difference
 
@@ -39,15 +55,21 @@ def compare(
   level: float = 0.95,
   resamples: int = 10000,
   seed: int = 0,
+  min_group: int = MIN_GROUP,
+  paired: bool = True,
 ) -> list[dict]:
-  """Differences ours − theirs of the main measures, each with a paired test.
+  """Differences ours − theirs of the main measures, each with its test.
 
   Args are those of `assess`; the groups are of one attribute. Both runs have
-  the same rows and the same number of seeds.
+  the same rows and the same number of seeds; `paired` says that seed k of both
+  decides the same things, which runs of one config but for the method have.
 
   Returns:
-    For each measure {'measure', 'difference': Estimate, 'p', 'test', 'n'}; a
-    second line for each where there are seeds for a t-test.
+    For each measure {'measure', 'difference': estimate, 'p', 'p_at_floor':
+    whether p is the least there can be, so that it is a bound, 'test', 'n',
+    'permutation': {'p', 'p_at_floor', 'test'} for measures of counts}; a
+    second line for each, without 'permutation', where there are seeds for a
+    t-test.
   """
   if ours.shape != theirs.shape:
     raise UserError(
@@ -58,17 +80,25 @@ def compare(
     members = np.zeros((0, len(labels)), bool)
   both = binary(np.concatenate([ours, theirs]))
   check(labels, both, members, group_names, [''] * len(members))
-  how = How(level, resamples, seed)
+  options = IntervalOptions(level, resamples, seed)
   decisions = np.concatenate(
     [decide(labels, binary(one), threshold)[0] for one in (ours, theirs)]
   )
   masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
-  out = _count_tests(labels, both, decisions, masks, how)
+  out = _count_tests(labels, both, decisions, masks, options, min_group, paired)
   if both.ndim == 2:
-    out.append(_auc_test(labels, both, masks, how))
+    out.append(_auc_test(labels, both, masks, options, paired))
   if len(ours) > 1:
     out += [
-      {'measure': one['measure'], **over_seeds(*one['values'], level=level)}
+      {
+        'measure': one['measure'],
+        **over_seeds(
+          *one['values'],
+          paired=paired,
+          level=level,
+          width=_width(one['measure'], len(members)),
+        ),
+      }
       for one in out
     ]
   return [
@@ -76,82 +106,170 @@ def compare(
   ]
 
 
-def _count_tests(labels, scores, decisions, masks, how) -> list[dict]:
+def _width(measure: str, count: int) -> float:
+  """The largest difference that there can be."""
+  row = measures.MEASURES[measure]
+  if row.kernel == 'sum':
+    return float(max(count, 1))
+  return row.high - row.low
+
+
+def _leading(name, both, draws, options, count, paired, alike=None) -> dict:
+  """The test of a measure [2s] over examples and seeds.
+
+  `alike` are draws of two runs that have the same rates.
+  """
+  ours, theirs = np.split(both.astype(np.float64), 2)
+  values = ours - theirs
+  known = ~np.isnan(values)
+  out = {'low': None, 'high': None, 'p': None, 'p_at_floor': False}
+  if known.any() and len(draws):
+    noise = _noise(ours, theirs, draws, options, paired)
+    null = None
+    if alike is not None:
+      null = _noise(ours, theirs, alike, options, paired)
+    out = intervals.difference(
+      values[known].mean(), noise, options, _width(name, count), null
+    )._asdict()
+  note = '' if known.all() else 'undefined in one of the runs'
+  test = 'paired bootstrap over examples'
+  return {
+    'measure': name,
+    'difference': estimate(values, out.pop('low'), out.pop('high'), note),
+    **out,
+    'test': test + (' and seeds' if len(values) > 1 else ''),
+    'values': (ours, theirs),
+  }
+
+
+def _noise(ours, theirs, draws, options, paired) -> np.ndarray:
+  """Draws of the error of the mean difference, centred."""
+  a, b = np.split(draws, 2, axis=1)
+  # What resampling does to one side only, to gaps near 0, is no error here.
+  if paired:
+    sides = [(ours - theirs, a - b)]
+  else:
+    sides = [(ours, a), (theirs, b)]
+  centred = [
+    (values, draw - draw.mean(0) + values.astype(np.float32))
+    for values, draw in sides
+  ]
+  return intervals.difference_noise(centred, options)
+
+
+def _count_tests(
+  labels, scores, decisions, masks, options, min_group, paired
+) -> list[dict]:
   classes = scores.shape[-1] if scores.ndim == 3 else 2
-  table = counts.tabulate(labels, decisions, masks, classes, how.seed)
-  observed = _measures(table.groups.sum(0)[None], table.confusion.sum(0)[None])
-  drawn = intervals.draw(table.items, how.resamples, how.seed)
-  resampled = _measures(*_totals(drawn, table.groups, table.confusion))
-  swapped = _measures(*_exchanged(table, how))
+  table = counts.tabulate(labels, decisions, masks, classes, options.seed)
+  large = _large_enough(table, min_group)
+  with jax.enable_x64(True):
+    values = _measures(
+      groups.rates(table.groups.sum(0, dtype=np.float64)[None]),
+      quality.from_confusion(table.confusion.sum(0, dtype=np.float64)[None]),
+      large,
+    )
+  weights = intervals.draw(table.items, options.resamples, options.seed)
+  rates = counts.rate_draws(table, weights, options, runs=2)
+  draws = _measures(
+    rates, counts.confusion_draws(table, weights, options, runs=2), large
+  )
+  alike = _measures(_same_rates(table, rates), {}, large)
+  of_groups, confusion = _exchanged(table, options)
+  exchanges = _measures(
+    groups.rates(of_groups.astype(np.float32)),
+    quality.from_confusion(confusion.astype(np.float32)),
+    large,
+  )
   out = []
-  for name, value in observed.items():
-    ours, theirs = np.split(value[0].astype(np.float64), 2)
-    values = ours - theirs
-    draws = _difference(resampled[name])
-    found = intervals.of_mean(
-      values, draws, how, 'undefined in one of the runs'
+  for name, value in values.items():
+    one = _leading(
+      name,
+      value[0],
+      draws[name],
+      options,
+      len(masks) - 1,
+      paired,
+      alike.get(name),
     )
-    null = _difference(swapped[name]).mean(1)
-    out.append(
-      {
-        'measure': name,
-        'difference': found,
-        'p': _share(null, values.mean()),
-        'test': 'paired permutation over examples',
-        'n': len(labels),
-        'values': (ours, theirs),
-      }
+    one['n'] = len(labels)
+    ours, theirs = np.split(exchanges[name], 2, axis=1)
+    one['permutation'] = _permutation(
+      (ours - theirs).mean(1), np.subtract(*one['values']).mean()
     )
+    out.append(one)
   return out
 
 
-def _difference(both: np.ndarray) -> np.ndarray:
-  """[b, 2s] to ours − theirs [b, s]."""
-  ours, theirs = np.split(both, 2, axis=1)
-  return ours - theirs
+def _same_rates(
+  table: counts.Table, rates: Float[np.ndarray, 'b s k g1 rate']
+) -> Float[np.ndarray, 'b s k g1 rate']:
+  """Draws as if the rates of both runs were those of their mean.
+
+  The error of a gap is smaller near 0 than elsewhere, so a test of two gaps
+  being equal needs errors as they are where they are equal.
+  """
+  values = groups.rates(table.groups.sum(0, dtype=np.float32))
+  ours, theirs = np.split(np.asarray(values), 2)
+  apart = (ours - theirs) / 2
+  return rates - np.concatenate([apart, -apart])
 
 
-def _share(null: np.ndarray, value: float) -> float | None:
-  """The p value; rounding in float32 does not make a draw less extreme."""
-  if not np.isfinite(value):
-    return None
-  far = np.abs(null[np.isfinite(null)]) >= abs(value) - 1e-6
-  return float((1 + far.sum()) / (1 + len(far)))
+def _permutation(null: Float[np.ndarray, ' resample'], value: float) -> dict:
+  """Rounding in float32 does not make a draw less extreme."""
+  out = {'p': None, 'p_at_floor': False}
+  if np.isfinite(value) and len(null):
+    null = np.abs(null[np.isfinite(null)])
+    far = int((null >= abs(value) - intervals.TOLERANCE).sum())
+    out = {'p': (1 + far) / (1 + len(null)), 'p_at_floor': not far}
+  return {**out, 'test': 'paired permutation over examples'}
 
 
-def _totals(drawn: np.ndarray, *tables: np.ndarray) -> list[np.ndarray]:
+def _large_enough(
+  table: counts.Table, min_group: int
+) -> Bool[np.ndarray, 'k g1 rate']:
+  """Which rates of groups have rows enough, in all seeds, to count in gaps."""
+  rows = groups.denominators(table.groups.sum(0, dtype=np.float64)).min(0)
+  out = rows >= min_group
+  out[:, -1] = True
+  return out
+
+
+def _totals(weights: np.ndarray, *tables: np.ndarray) -> list[np.ndarray]:
   return [
-    np.asarray(intervals.resampled(drawn, intervals.pad(one))) for one in tables
+    np.asarray(intervals.resampled(weights, intervals.pad(one)))
+    for one in tables
   ]
 
 
-def _exchanged(table: counts.Table, how: How) -> list[np.ndarray]:
+def _exchanged(
+  table: counts.Table, options: IntervalOptions
+) -> list[np.ndarray]:
   """Totals after exchanging rows between the two halves of the seeds."""
-  rng = np.random.default_rng([how.seed, intervals.SWAPS])
+  rng = np.random.default_rng([options.seed, intervals.SWAPS])
   size, m = table.items.size, len(table.items.size)
-  drawn = np.zeros((how.resamples, intervals.padded(m)), np.float32)
+  share = np.zeros((options.resamples, intervals.padded(m)), np.float32)
   if table.items.cells:
-    drawn[:, :m] = rng.binomial(size, 0.5, (how.resamples, m)) / size
+    share[:, :m] = rng.binomial(size, 0.5, (options.resamples, m)) / size
   else:
-    drawn[:, :m] = rng.integers(0, 2, (how.resamples, m))
+    share[:, :m] = rng.integers(0, 2, (options.resamples, m))
   out = []
   for one in (table.groups, table.confusion):
     ours, theirs = np.split(one, 2, axis=1)
-    (moved,) = _totals(drawn, theirs - ours)
+    (moved,) = _totals(share, theirs - ours)
     ours, theirs = ours.sum(0), theirs.sum(0)
     out.append(np.concatenate([ours + moved, theirs - moved], 1))
   return out
 
 
-def _measures(of_groups: np.ndarray, confusion: np.ndarray) -> dict:
-  """Measures [b, s] from counts [b, s, k, g+1, 4] and [b, s, c, c]."""
-  found = quality.from_confusion(confusion.astype(np.float32))
-  out = {name: np.asarray(one) for name, one in found.items()}
-  if of_groups.shape[3] > 2:
-    parts = groups.reduce(groups.rates(of_groups.astype(np.float32)))
+def _measures(rates, of_everyone, large) -> dict:
+  """Measures [b, s] from rates [b, s, k, g+1, rate] and those of everyone."""
+  out = {name: np.asarray(one) for name, one in of_everyone.items()}
+  if rates.shape[3] > 2:
+    parts = groups.reduce(np.where(large, rates, np.nan))
     parts = {key: np.asarray(one) for key, one in parts.items()}
-    for name, (chosen, kind, one_minus) in groups.GAPS.items():
-      if name != 'dp_floor':
+    for name, (chosen, kind, one_minus) in measures.gaps().items():
+      if measures.MEASURES[name].better:
         columns = [groups.NAMES.index(rate) for rate in chosen]
         # Of many classes the worst counts; one class is itself.
         gap = parts[kind][..., columns].mean(-1)
@@ -161,44 +279,39 @@ def _measures(of_groups: np.ndarray, confusion: np.ndarray) -> dict:
   return out
 
 
-def _auc_test(labels, scores, masks, how) -> dict:
-  items = intervals.blocks(len(labels), how.seed)
-  count = min(how.resamples, intervals.RANKS)
-  drawn = intervals.draw(items, count, how.seed)
-  suites = rankings.suites(labels, scores, masks[-1:], items, drawn, how)
-  ours, theirs = np.split(suites.values[:, -1, 0], 2)
-  a, b = np.split(suites.draws[:, :, -1, 0], 2, axis=1)
-  values, draws = ours - theirs, a - b
-  mean = intervals.seed_mean(
-    draws, intervals.seed_draws(len(values), count, how.seed)
+def _auc_test(labels, scores, masks, options, paired) -> dict:
+  items = intervals.blocks(len(labels), options.seed)
+  count = min(options.resamples, intervals.RANKS)
+  weights = intervals.draw(items, count, options.seed)
+  suites = rankings.suites(
+    labels, scores, masks[-1:], items, weights, options, runs=2
   )
-  return {
-    'measure': 'auc',
-    'difference': intervals.of_mean(
-      values, draws, how, 'undefined in one of the runs'
-    ),
-    'p': _share(mean - values.mean(), values.mean()),
-    'test': 'paired bootstrap over examples and seeds',
-    'n': len(labels),
-    'values': (ours, theirs),
-  }
+  values, draws = suites.values[:, -1, 0], suites.draws[:, :, -1, 0]
+  one = _leading('auc', values, draws, options, 1, paired)
+  return {**one, 'n': len(labels)}
 
 
 def over_seeds(
   ours: Float[np.ndarray, ' s'],
   theirs: Float[np.ndarray, ' z'],
   *,
-  paired: bool = False,
+  paired: bool = True,
   level: float = 0.95,
+  width: float = np.inf,
 ) -> dict:
-  """Two-sided t-test of the values of a measure over the seeds of two runs."""
+  """Two-sided t-test of the values of a measure over the seeds of two runs.
+
+  `paired` where seed k of both runs decides the same things: tests of
+  independent seeds are then far too shy. The interval stays within ±`width`
+  (intervals.within), and holds 0 if and only if p is above 1 − level.
+  """
   import scipy.stats
 
   name = ('paired' if paired else 'independent') + ' t-test over seeds'
   n = len(ours) if paired else len(ours) + len(theirs)
   gap = float(np.mean(ours) - np.mean(theirs))
   seeds = list(ours - theirs) if len(ours) == len(theirs) else [gap]
-  out = {'p': None, 'test': name, 'n': n}
+  out = {'p': None, 'p_at_floor': False, 'test': name, 'n': n}
   if min(len(ours), len(theirs)) < 2 or not np.isfinite(gap):
     note = 'a t-test needs two seeds of each run in which it is defined'
     return {'difference': estimate(seeds, note=note), **out}
@@ -214,7 +327,7 @@ def over_seeds(
   error = np.sqrt((spread @ spread) / free * sum(1 / len(o) for o in parts))
   half = scipy.stats.t.ppf((1 + level) / 2, free) * error
   return {
-    'difference': estimate(seeds, gap - half, gap + half),
+    'difference': estimate(seeds, *intervals.within(gap, half, width)),
     **out,
     'p': float(2 * scipy.stats.t.sf(abs(gap) / error, free)),
   }

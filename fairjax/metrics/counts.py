@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
-from fairjax.metrics import groups, intervals, quality
-from fairjax.metrics.intervals import How, estimate
+from fairjax.metrics import estimates, groups, intervals, measures, quality
+from fairjax.metrics.estimates import estimate
+from fairjax.metrics.intervals import IntervalOptions
 
 NOTES = {
   'tpr': 'no row of label 1',
@@ -38,6 +39,7 @@ class Rates(NamedTuple):
   values: np.ndarray  # [s, k, g+1, rate]
   draws: np.ndarray | None  # [resample, s, k, g+1, rate]
   ends: intervals.Ends | None  # of the means over seeds, [k, g+1, rate]
+  rows: np.ndarray  # [k, g+1, rate]: rows behind a rate, in the seed of fewest
 
 
 def tabulate(
@@ -81,9 +83,9 @@ def _by_rows(labels, decisions, masks, chosen, items) -> np.ndarray:
   out = np.empty((m, len(decisions), len(chosen), len(masks), 4), np.float32)
   for g, mask in enumerate(masks):
     rows = np.flatnonzero(mask)
-    for s, decided in enumerate(decisions):
+    for s, decision in enumerate(decisions):
       for k, c in enumerate(chosen):
-        code = 2 * (labels[rows] == c) + (decided[rows] == c)
+        code = 2 * (labels[rows] == c) + (decision[rows] == c)
         code += 4 * items.item[rows]
         out[:, s, k, g] = np.bincount(code, minlength=4 * m).reshape(m, 4)
   return out
@@ -92,83 +94,120 @@ def _by_rows(labels, decisions, masks, chosen, items) -> np.ndarray:
 def _confusion(labels, decisions, classes, items) -> np.ndarray:
   m = len(items.size)
   out = np.empty((m, len(decisions), classes**2), np.float32)
-  for s, decided in enumerate(decisions):
-    code = (items.item * classes + labels) * classes + decided
+  for s, decision in enumerate(decisions):
+    code = (items.item * classes + labels) * classes + decision
     out[:, s] = np.bincount(code, minlength=m * classes**2).reshape(m, -1)
   return out.reshape(m, len(decisions), classes, classes)
 
 
-def rates(table: Table, drawn: np.ndarray | None, how: How) -> Rates:
+def rates(
+  table: Table, weights: np.ndarray | None, options: IntervalOptions
+) -> Rates:
   """Rates of every group, and of every resample."""
   sums = table.groups.sum(0, dtype=np.float64)
   with jax.enable_x64(True):
     values = np.asarray(groups.rates(sums))
-  if drawn is None:
-    return Rates(values, None, None)
-  totals = intervals.resampled(drawn, intervals.pad(table.groups))
-  draws = np.array(groups.rates(totals))
-  _loosen(draws, values, sums, how.seed)
-  return Rates(values, draws, intervals.percentiles(draws, how))
+  rows = groups.denominators(sums).min(0)
+  if weights is None:
+    return Rates(values, None, None, rows)
+  draws = rate_draws(table, weights, options)
+  ends = intervals.percentiles(values, draws, options, intervals.SHARES)
+  return Rates(values, draws, ends, rows)
 
 
-def _loosen(draws, values, sums, seed: int) -> None:
-  """Gives rates of exactly 0 or 1 the doubt that resampling cannot.
+def rate_draws(
+  table: Table, weights: np.ndarray, options: IntervalOptions, runs: int = 1
+) -> Float[np.ndarray, 'resample s k g1 rate']:
+  """Rates of every resample, with Jeffreys's half a row of either kind.
 
-  No resample of 0 of n finds one. Draws from Beta(1, n) have the exact
-  (Clopper-Pearson) upper limits; all seeds have the same draws.
+  A rate of x of n has draws from Beta(x + 1/2, n − x + 1/2), and at 0 of n
+  from Beta(1, n), the exact (Clopper-Pearson) upper limits. What is added is
+  the same in all seeds of a run.
   """
-  edge = (values == 0) | (values == 1)
+  totals = intervals.resampled(weights, intervals.pad(table.groups))
+  sums = table.groups.sum(0, dtype=np.float32)
+  shape = (len(weights), runs, sums.shape[2], *groups.PSEUDO)
+  halves = _halves(shape, options.seed)
+  return np.asarray(groups.rates_with(totals, sums, halves))
+
+
+def _halves(shape: tuple, seed: int) -> Float[np.ndarray, '...']:
+  """Draws from Gamma(1/2): squares of normal ones, halved."""
   rng = np.random.default_rng([seed, intervals.EDGES])
-  for k, g, r in np.argwhere(edge.any(0)):
-    u = rng.random(len(draws), np.float32)
-    among = np.array(groups.RATES[groups.NAMES[r]][1])
-    for s in np.flatnonzero(edge[:, k, g, r]):
-      reach = 1 - u ** (1 / (sums[s, k, g] @ among))
-      draws[:, s, k, g, r] = np.abs(values[s, k, g, r] - reach)
+  out = rng.standard_normal(shape, np.float32)
+  out *= out
+  out /= 2
+  return out
 
 
-def of_everyone(table: Table, drawn: np.ndarray | None, how: How) -> dict:
+def of_everyone(
+  table: Table, weights: np.ndarray | None, options: IntervalOptions
+) -> dict:
   """Accuracy, balanced accuracy, F1 and Matthews."""
   with jax.enable_x64(True):
-    found = quality.from_confusion(table.confusion.sum(0, dtype=np.float64))
-  spread = {}
-  if drawn is not None:
-    totals = intervals.resampled(drawn, intervals.pad(table.confusion))
-    spread = quality.from_confusion(totals)
+    values = quality.from_confusion(table.confusion.sum(0, dtype=np.float64))
+  draws = {}
+  if weights is not None:
+    draws = confusion_draws(table, weights, options)
   return {
     name: intervals.of_mean(
-      np.asarray(value), _get(spread, name), how, NOTES.get(name, '')
+      np.asarray(value),
+      draws.get(name),
+      options,
+      NOTES.get(name, ''),
+      (measures.MEASURES[name].low, measures.MEASURES[name].high),
     )
-    for name, value in found.items()
+    for name, value in values.items()
   }
 
 
-def _get(draws: dict, name: str) -> np.ndarray | None:
-  return np.asarray(draws[name]) if name in draws else None
+def confusion_draws(
+  table: Table, weights: np.ndarray, options: IntervalOptions, runs: int = 1
+) -> dict[str, Float[np.ndarray, 'resample s']]:
+  """The measures of every resample, with half a row right and half wrong.
+
+  They are spread over the cells of the confusion. Where none of a kind was
+  ever seen it is a whole row, as with rates.
+  """
+  totals = intervals.resampled(weights, intervals.pad(table.confusion))
+  s, c = table.confusion.shape[1:3]
+  right = np.eye(c, dtype=bool)
+  kind = np.where(right, 1 / c, 1 / max(c * (c - 1), 1)) / 2
+  rng = np.random.default_rng([options.seed, intervals.EDGES, c])
+  shape = (2, len(weights), runs, c, c)
+  more = np.repeat(rng.standard_gamma(kind, shape, np.float32), s // runs, 2)
+  seen = table.confusion.sum(0)
+  unseen = np.where(
+    right,
+    (seen * right).sum((-1, -2), keepdims=True) == 0,
+    (seen * ~right).sum((-1, -2), keepdims=True) == 0,
+  )
+  draws = quality.from_confusion(totals + more[0] + unseen * more[1])
+  return {name: np.asarray(one) for name, one in draws.items()}
 
 
-def of_group(table: Table, rates: Rates, g: int, how: How) -> dict:
+def of_group(
+  table: Table, rates: Rates, g: int, options: IntervalOptions
+) -> dict:
   """The rates of one group (−1: everyone)."""
   sums = table.groups[:, :, :, g].sum(0, dtype=np.float64)  # s, k, 4
   empty = 'no rows' if not sums.any() else ''
   if sums.shape[1] > 1:
-    return _of_classes(sums, rates, g, how, empty)
-  out = {}
-  for r, (name, (_, among)) in enumerate(groups.RATES.items()):
-    rows = int((sums[:, 0] @ np.array(among)).min())
-    note = empty or NOTES.get(name, '')
-    out[name] = _rate(rates, (0, g, r), rows, note, how)
-  return out
+    return _of_classes(sums, rates, g, options, empty)
+  return {
+    name: _rate(rates, (0, g, r), empty or NOTES.get(name, ''))
+    for r, name in enumerate(groups.NAMES)
+  }
 
 
-def _rate(rates: Rates, where: tuple, rows: int, note: str, how: How) -> dict:
+def _rate(rates: Rates, where: tuple, note: str) -> dict:
   values = rates.values[(slice(None), *where)]
   ends = rates.ends or (None, None)
   low, high = (None if end is None else float(end[where]) for end in ends)
-  return intervals.at_edge(intervals.noted(values, low, high, note), rows, how)
+  return estimates.noted(values, low, high, note)
 
 
-def _of_classes(sums, rates, g, how, empty) -> dict:
+def _of_classes(sums, rates, g, options, empty) -> dict:
   """With many classes: accuracy, and the share of each that is found."""
   r = groups.NAMES.index('tpr')
   n = sums[:, 0].sum(-1)
@@ -178,66 +217,94 @@ def _of_classes(sums, rates, g, how, empty) -> dict:
   if rates.draws is not None and not empty:
     # P(right) = Σ_k P(y = k) P(ŷ = k | y = k).
     base = rates.draws[..., g, groups.NAMES.index('base_rate')]
-    draws = np.nansum(base * rates.draws[..., g, r], -1)
-    out['accuracy'] = intervals.of_mean(right, draws, how)
+    base = base / base.sum(-1, keepdims=True)
+    known = ~np.isnan(rates.draws[..., g, r])
+    draws = (np.where(known, base * rates.draws[..., g, r], 0)).sum(-1)
+    out['accuracy'] = intervals.of_mean(
+      right, draws, options, bounds=intervals.SHARES
+    )
   for k in range(sums.shape[1]):
-    rows = int(sums[:, k, 2:].sum(-1).min())
-    note = empty or f'no row of label {k}'
-    out[f'tpr_{k}'] = _rate(rates, (k, g, r), rows, note, how)
+    out[f'tpr_{k}'] = _rate(rates, (k, g, r), empty or f'no row of label {k}')
   return out
 
 
-# Every gap: its name, how it reduces groups, the rates it averages, 1 − gap.
-_GAPS = [
-  (name, kind, [groups.NAMES.index(rate) for rate in chosen], one_minus)
-  for name, (chosen, kind, one_minus) in groups.GAPS.items()
-] + [
-  (f'{rate}_{name}', kind, [r], False)
-  for r, rate in enumerate(groups.NAMES)
-  for name, kind in groups.AGGREGATES.items()
-]
+def _all_gaps() -> list[tuple[str, str, list[int], bool]]:
+  """Every gap: its name, how it reduces groups, of which rates, 1 − gap."""
+  index = groups.NAMES.index
+  return [
+    (name, kind, [index(rate) for rate in chosen], one_minus)
+    for name, (chosen, kind, one_minus) in measures.gaps().items()
+  ] + [
+    (f'{rate}_{name}', kind, [r], False)
+    for r, rate in enumerate(groups.NAMES)
+    for name, kind in groups.AGGREGATES.items()
+  ]
 
 
-def gaps(rates: Rates, chosen: Sequence[int], how: How) -> dict:
-  """GAPS, and the AGGREGATES of every rate, over some of the groups.
+def gaps(
+  rates: Rates,
+  chosen: Sequence[int],
+  options: IntervalOptions,
+  min_group: int = 1,
+) -> dict:
+  """All gaps, and the AGGREGATES of every rate, over some of the groups.
 
-  With many classes each is taken for every class against the rest, and the
-  worst class counts, named by `class`.
+  Rates with fewer than `min_group` rows behind them are left out. With many
+  classes each is taken for every class against the rest, and the worst class
+  counts, named by `class`.
   """
   index = np.array([*chosen, -1])
-  values = rates.values[:, :, index]
+  values = large_enough(rates, index, min_group)
   with jax.enable_x64(True):
-    found = {key: np.asarray(v) for key, v in groups.reduce(values).items()}
-  found['ratio'] = _shares(found['min'], found['max'])
-  worst, classes = _worst(_columns(found))
-  half = None
+    parts = {key: np.asarray(v) for key, v in groups.reduce(values).items()}
+  parts['ratio'] = _shares(parts['min'], parts['max'])
+  worst, classes = _worst(_columns(parts))
+  half = null = None
   if rates.draws is not None:
     noise = groups.reduce_noise(
       rates.draws[:, :, :, index], values.astype(np.float32)
     )
     # Over classes the largest bound: the worst value is at most so far away.
-    noise = {key: np.asarray(_largest(v)) for key, v in noise.items()}
-    ratio = np.array([kind == 'ratio' for _, kind, _, _ in _GAPS])
+    noise = _columns({k: np.asarray(_largest(v)) for k, v in noise.items()})
+    ratio = np.array([kind == 'ratio' for _, kind, _, _ in _all_gaps()])
     logs = np.log(
       np.where(ratio & (worst <= 0), np.nan, worst),
       where=ratio,
       out=worst.copy(),
     )
-    half = intervals.radius(logs, _columns(noise), how)
+    half = intervals.radius(logs, noise, options)
+    null = _null(noise, ratio)
   out = {}
-  for i, (name, kind, _, one_minus) in enumerate(_GAPS):
-    c = None if half is None else float(half[i])
-    one = _gap_estimate(kind, worst[:, i], c)
+  for i, (name, kind, _, one_minus) in enumerate(_all_gaps()):
+    own = (None, None) if half is None else (float(half[i]), float(null[i]))
+    one = _gap_estimate(kind, worst[:, i], *own, len(chosen), min_group)
     if one['value'] is not None and values.shape[1] > 1:
       one['class'] = int(classes[i])
-    out[name] = intervals.complement(one) if one_minus else one
+    out[name] = estimates.complement(one) if one_minus else one
   return out
 
 
-def _columns(found: dict[str, np.ndarray]) -> np.ndarray:
+def large_enough(
+  rates: Rates, index: np.ndarray, min_group: int
+) -> Float[np.ndarray, 's k g1 rate']:
+  """The values of groups and, last, everyone; NaN where rows are too few."""
+  few = rates.rows[:, index] < min_group
+  few[:, -1] = False
+  return np.where(few, np.nan, rates.values[:, :, index])
+
+
+def _null(
+  noise: Float[np.ndarray, 'resample s gap'], ratio: Bool[np.ndarray, ' gap']
+) -> Float[np.ndarray, ' gap']:
+  """The mean gap of groups alike: that of the error alone."""
+  mean = intervals.chance(np.where(ratio, np.exp(-noise), noise), 1)
+  return intervals.chance(mean, 0)
+
+
+def _columns(parts: dict[str, np.ndarray]) -> np.ndarray:
   """[…, rate] of each reduction to […, gap]."""
   return np.stack(
-    [found[kind][..., rates].mean(-1) for _, kind, rates, _ in _GAPS], -1
+    [parts[kind][..., rates].mean(-1) for _, kind, rates, _ in _all_gaps()], -1
   )
 
 
@@ -245,7 +312,7 @@ def _worst(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
   """[s, k, gap] to the worst class's value [s, gap], and that class [gap]."""
   # Ratios and minima are worst where they are least.
   sign = np.array(
-    [-1 if kind in ('ratio', 'min') else 1 for _, kind, _, _ in _GAPS]
+    [-1 if kind in ('ratio', 'min') else 1 for _, kind, _, _ in _all_gaps()]
   )
   signed = np.where(np.isnan(values), -np.inf, values * sign)
   top = signed.max(1)
@@ -265,11 +332,22 @@ def _largest(
   return jnp.nanmax(noise, -2)
 
 
-def _gap_estimate(kind: str, values: np.ndarray, half: float | None) -> dict:
+def _gap_estimate(
+  kind: str,
+  values: np.ndarray,
+  half: float | None,
+  null: float | None,
+  count: int,
+  min_group: int,
+) -> dict:
   if np.isnan(values).all():
     few = 'fewer than two groups in which it is defined'
+    if min_group > 1 and count > 1:
+      few += f' by {min_group} rows or more'
     return estimate(values, note=few)
   if kind == 'ratio':
-    return intervals.of_ratio(values, half)
-  high = np.inf if kind == 'sum' else 1.0
-  return intervals.of_gap(values, half, 0.0, high)
+    return estimates.of_ratio(values, half, null)
+  # A least or a largest rate has no value that chance alone gives.
+  null = null if kind in ('range', 'sum') else None
+  high = float(count) if kind == 'sum' else 1.0
+  return estimates.of_gap(values, half, 0.0, high, null)

@@ -17,34 +17,16 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
 from fairjax.errors import UserError
+from fairjax.metrics import measures
 
 # rate: which of (tn, fp, fn, tp) are counted, and among which.
-RATES = {
-  'base_rate': ((0, 0, 1, 1), (1, 1, 1, 1)),
-  'selection_rate': ((0, 1, 0, 1), (1, 1, 1, 1)),
-  'accuracy': ((1, 0, 0, 1), (1, 1, 1, 1)),
-  'tpr': ((0, 0, 0, 1), (0, 0, 1, 1)),
-  'fpr': ((0, 1, 0, 0), (1, 1, 0, 0)),
-  'tnr': ((1, 0, 0, 0), (1, 1, 0, 0)),
-  'fnr': ((0, 0, 1, 0), (0, 0, 1, 1)),
-  'precision': ((0, 0, 0, 1), (0, 1, 0, 1)),
-}
+RATES = measures.rates()
 NAMES = tuple(RATES)
 
-# Fairness measure: the rates whose gaps are averaged, the gap, and whether
-# the measure is 1 − gap. 'range' is the largest difference between two
-# groups; 'sum' is Σ_g |rate_g − rate_overall| (Dixon et al. 2018).
-GAPS = {
-  'dp': (('selection_rate',), 'range', True),
-  'dp_floor': (('base_rate',), 'range', True),
-  'eqopp0': (('fpr',), 'range', True),
-  'eqopp1': (('tpr',), 'range', True),
-  'eqodd': (('fpr', 'tpr'), 'range', True),
-  'fped': (('fpr',), 'sum', False),
-  'fned': (('fnr',), 'sum', False),
-  'tped': (('tpr',), 'sum', False),
-  'tned': (('tnr',), 'sum', False),
-}
+# Rates that are 1 − another share its pseudo-rows, in the other order.
+PSEUDO_OF = (0, 1, 2, 3, 4, 4, 3, 5)
+SWAPPED = np.array([name in ('tnr', 'fnr') for name in NAMES])
+PSEUDO = (6, 2)
 
 # Every rate also has these over the groups, named '{rate}_{aggregate}'.
 AGGREGATES = {
@@ -58,12 +40,50 @@ AGGREGATES = {
 @jax.jit
 def rates(counts: Float[Array, '*b four']) -> Float[Array, '*b rate']:
   """The RATES of counts (tn, fp, fn, tp), NaN where the denominator is 0."""
+  above, below = _fractions(counts)
+  return jnp.where(below > 0, above / jnp.where(below > 0, below, 1), jnp.nan)
+
+
+def _fractions(counts: Array) -> tuple[Array, Array]:
   above = jnp.array([RATES[name][0] for name in NAMES], counts.dtype).T
   below = jnp.array([RATES[name][1] for name in NAMES], counts.dtype).T
   exact = jax.lax.Precision.HIGHEST
-  above = jnp.matmul(counts, above, precision=exact)
-  below = jnp.matmul(counts, below, precision=exact)
-  return jnp.where(below > 0, above / jnp.where(below > 0, below, 1), jnp.nan)
+  return (
+    jnp.matmul(counts, above, precision=exact),
+    jnp.matmul(counts, below, precision=exact),
+  )
+
+
+def denominators(
+  counts: Float[np.ndarray, '*b four'],
+) -> Float[np.ndarray, '*b rate']:
+  """How many rows are behind each rate."""
+  return counts @ np.array([RATES[name][1] for name in NAMES]).T
+
+
+@jax.jit
+def rates_with(
+  counts: Float[Array, 'b s k g four'],
+  observed: Float[Array, 's k g four'],
+  halves: Float[Array, 'b run g pair 2'],
+) -> Float[Array, 'b s k g rate']:
+  """Rates of resampled counts with pseudo-rows, each a draw of Gamma(1/2).
+
+  One is added to either side of a rate; where one side was never observed,
+  both to that side.
+  """
+  above, below = _fractions(counts)
+  seen, among = _fractions(observed)
+  more = jnp.repeat(halves, counts.shape[1] // halves.shape[1], 1)[:, :, None]
+  more = more[..., jnp.array(PSEUDO_OF), :]
+  first, second = more[..., 0], more[..., 1]
+  first, second = (
+    jnp.where(SWAPPED, second, first),
+    jnp.where(SWAPPED, first, second),
+  )
+  both = first + second
+  plus = jnp.where(seen == 0, both, jnp.where(seen == among, 0, first))
+  return jnp.where(among > 0, (above + plus) / (below + both), jnp.nan)
 
 
 def spread(values: Float[Array, '*b g rate']) -> Float[Array, '*b rate']:
@@ -86,7 +106,7 @@ def total(values: Float[Array, '*b g rate']) -> Float[Array, '*b rate']:
 def reduce(
   values: Float[Array, '*b g1 rate'],
 ) -> dict[str, Float[Array, '*b rate']]:
-  """What GAPS and AGGREGATES are made of; the last group is everyone."""
+  """What gaps and AGGREGATES are made of; the last group is everyone."""
   groups, everyone = values[..., :-1, :], values[..., -1:, :]
   return {
     'range': spread(groups),

@@ -1,20 +1,33 @@
 """How sure a number is: resampling of examples and of seeds.
 
 An interval speaks of two sources of chance at once: which examples were drawn
-for the test set, and which seeds were drawn for the training.
+for the test set, and which seeds were drawn for the training. `draws` are
+values that the data do not speak against; an interval is two of their
+quantiles, and a p value is a share of the same draws (`difference`), so that
+an interval holds 0 if and only if p > 1 − level.
 
-*Examples.* Rows that agree in everything a count measure looks at (groups,
-label, the decisions of all seeds) are interchangeable, so drawing n rows with
-replacement is drawing the sizes of those cells from one multinomial: exact,
-at a price that does not grow with n. Where there are more than `CELLS` cells,
-and for measures of ranks, the rows are dealt at random into `BLOCKS` blocks
-(one row a block for small sets, which is exact again) and blocks are drawn:
-the variance is right, and the width of an interval is off by about
-1/sqrt(2·BLOCKS) = 1.6 %. All seeds of a resample see the same rows.
+*Examples.* The Bayesian bootstrap (Rubin 1981): each row has a weight from
+Exp(1). Its draws are as skewed as the data say, where draws of whole rows
+(Efron) are too symmetric near 0 and 1. Rows that agree in everything a count
+measure looks at (groups, label, the decisions of all seeds) are
+interchangeable, so a cell of m rows has one weight from Gamma(m): exact, at a
+price that does not grow with n. Where there are more than `CELLS` cells, and
+for measures of ranks, the rows are dealt at random into `BLOCKS` blocks (one
+row a block for small sets, which is exact again) and blocks are weighted: the
+variance is right, and the width of an interval is off by about
+1/sqrt(2 BLOCKS) = 1.6 %. All seeds of a resample have the same weights. What
+no row says is added where it matters (counts.py: Jeffreys's half a row of
+either kind; quality.py: half a row of unknown rank), so no interval has width
+0 because every row agreed.
 
-*Seeds.* With s > 1 a resample averages s − 1 seeds drawn with replacement
-(Rao and Wu, 1988): drawing s of s would make the variance between few seeds
-too small by (s − 1)/s; drawing s − 1 makes it right.
+*Seeds.* With s > 1, the variance of a mean over seeds has a part that the
+seeds share (the rows) and a part that each seed has for itself. The second is
+S²/s, S² the variance between the seeds' values, with s − 1 degrees of freedom;
+the first is the variance of the resampled means less what the second has in
+it. A draw is a Behrens-Fisher draw: a deviation of the shared part plus
+S/sqrt(s) times Student's t of s − 1 degrees of freedom. For a measure of
+bounded range the sum is taken on the logit scale (log for a range with one
+end), so that it stays in range.
 
 *Gaps.* A gap such as max_g r_g − min_g r_g, Σ_g |r_g − r| or the mean of two
 of them is a seminorm f of the vector r of group rates. Resampled gaps lie
@@ -22,12 +35,15 @@ above the truth (|x + noise| does), so their percentiles never contain "no
 gap", not even for a fair model. But |f(r̂) − f(r)| ≤ f(r̂ − r), and the
 resamples tell the distribution of the right side: f(r̂) ± c with c the
 `level` quantile of f(r* − r̂) covers at least at that level, and for two
-groups it is the usual interval of a difference, folded at 0.
+groups it is the usual interval of a difference, folded at 0. The mean of
+f(r* − r̂) is the gap that groups without a difference would show by chance.
+
+tests/metrics/test_coverage.py has the coverage and the level of all of this.
 """
 
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -35,6 +51,8 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Array, Bool, Float, Integer
+
+from fairjax.metrics.estimates import noted
 
 CELLS = 4096  # most cells that are drawn exactly
 BLOCKS = 2048  # blocks of rows where there are more
@@ -44,13 +62,23 @@ EXAMPLES, SEEDS, SIGNS, DEAL, SWAPS, EDGES = range(
   0x1F0, 0x1F6
 )  # random streams
 
+Numbers = np.ndarray | np.floating
 
-class How(NamedTuple):
+REALS = (-math.inf, math.inf)
+POSITIVE = (0.0, math.inf)
+SHARES = (0.0, 1.0)
+TOLERANCE = 1e-6  # what rounding in float32 may leave of no difference
+
+
+class IntervalOptions(NamedTuple):
   """How intervals are made."""
 
   level: float
   resamples: int
   seed: int
+
+
+How = IntervalOptions  # the former name
 
 
 class Items(NamedTuple):
@@ -99,28 +127,23 @@ def blocks(n: int, seed: int) -> Items:
 def draw(
   items: Items, resamples: int, seed: int
 ) -> Float[np.ndarray, 'resample item']:
-  """How often each item is in a resample, relative to once a row.
+  """The mean weight of the rows of each item in a resample; 1 on average.
 
   The total of anything over a resample is this matrix times the totals of the
-  items. The second axis is filled with zeros to a power of two, so that sets
-  of many sizes share few compiled shapes.
+  items; what is estimated are ratios of totals, so weights need not add up to
+  the rows. The second axis is filled with zeros to a power of two, so that
+  sets of many sizes share few compiled shapes.
   """
   rng = np.random.default_rng([seed, EXAMPLES])
   m = len(items.size)
   out = np.zeros((resamples, padded(m)), np.float32)
-  if items.cells:
-    n = int(items.size.sum())
-    for low in range(0, resamples, 1000):  # bounds the memory of int64 draws
-      rows = min(1000, resamples - low)
-      drawn = rng.multinomial(n, items.size / n, size=rows)
-      out[low : low + rows, :m] = drawn / items.size
-  else:
-    for row in range(0, resamples, 1000):
-      rows = min(1000, resamples - row)
-      drawn = rng.integers(0, m, size=(rows, m))
-      drawn += m * np.arange(rows)[:, None]
-      drawn = np.bincount(drawn.ravel(), minlength=rows * m)
-      out[row : row + rows, :m] = drawn.reshape(rows, m)
+  for low in range(0, resamples, 1000):
+    shape = (min(1000, resamples - low), m)
+    if items.cells:
+      weights = rng.standard_gamma(items.size, shape, np.float32) / items.size
+    else:
+      weights = rng.standard_exponential(shape, np.float32)
+    out[low : low + shape[0], :m] = weights
   return out
 
 
@@ -138,35 +161,10 @@ def pad(totals: np.ndarray) -> np.ndarray:
 
 @jax.jit
 def resampled(
-  drawn: Float[Array, 'resample item'], totals: Float[Array, 'item *rest']
+  weights: Float[Array, 'resample item'], totals: Float[Array, 'item *rest']
 ) -> Float[Array, 'resample *rest']:
   """Totals of every resample: one matrix product, in full float32."""
-  return jnp.tensordot(drawn, totals, 1, precision=jax.lax.Precision.HIGHEST)
-
-
-@functools.lru_cache(maxsize=4)
-def seed_draws(
-  seeds: int, resamples: int, seed: int
-) -> Float[np.ndarray, 'resample s']:
-  """Weights of the seeds in each resample: s − 1 of s with replacement."""
-  if seeds == 1:
-    return np.ones((resamples, 1), np.float32)
-  rng = np.random.default_rng([seed, SEEDS])
-  picks = rng.integers(0, seeds, size=(resamples, seeds - 1))
-  count = (picks[:, :, None] == np.arange(seeds)).sum(1)
-  return (count / (seeds - 1)).astype(np.float32)
-
-
-def seed_mean(
-  draws: Float[np.ndarray, 'resample s *rest'],
-  weights: Float[np.ndarray, 'resample s'],
-) -> Float[np.ndarray, 'resample *rest']:
-  """Mean over the drawn seeds; seeds where the value is undefined left out."""
-  weights = weights.reshape(weights.shape + (1,) * (draws.ndim - 2))
-  known = ~np.isnan(draws)
-  total = np.where(known, draws, 0) * weights
-  with np.errstate(invalid='ignore', divide='ignore'):
-    return total.sum(1) / (known * weights).sum(1)
+  return jnp.tensordot(weights, totals, 1, precision=jax.lax.Precision.HIGHEST)
 
 
 def quantile(
@@ -198,31 +196,172 @@ class Ends(NamedTuple):
   high: np.ndarray
 
 
-def percentiles(draws: Float[np.ndarray, 'resample s *rest'], how: How) -> Ends:
-  """Intervals of measures that resamples do not pull to one side."""
-  mean = seed_mean(draws, seed_draws(draws.shape[1], len(draws), how.seed))
-  return Ends(*quantile(mean, ((1 - how.level) / 2, (1 + how.level) / 2)))
+@functools.lru_cache(maxsize=8)
+def student(
+  free: int, resamples: int, seed: int
+) -> Float[np.ndarray, ' resample']:
+  """Student's t in random order, one draw from each of equally likely parts.
+
+  Quantiles of such draws have no error of simulation, which with one degree
+  of freedom would be large.
+  """
+  import scipy.special
+
+  rng = np.random.default_rng([seed, SEEDS, free])
+  parts = (rng.permutation(resamples) + 0.5) / resamples
+  return scipy.special.stdtrit(free, parts)
+
+
+class Parts(NamedTuple):
+  """Where the variance of a mean over seeds comes from."""
+
+  count: np.ndarray  # seeds in which the measure is defined
+  mean: np.ndarray  # over seeds
+  noise: np.ndarray  # [resample, …], resampled means less the mean
+  shared: np.ndarray  # variance of the mean by what all seeds share
+  own: np.ndarray  # variance of the mean by what each seed has for itself
+
+
+@jax.jit
+def _parts(
+  values: Float[Array, 's *rest'], draws: Float[Array, 'resample s *rest']
+) -> Parts:
+  known = ~jnp.isnan(values)
+  count = known.sum(0)
+  some = jnp.maximum(count, 1)
+  over = lambda x: jnp.where(known, x, 0).sum(-known.ndim) / some
+  free = jnp.maximum(count - 1, 1)
+  mean = over(values)
+  noise = draws - values.astype(draws.dtype)
+  of_mean = over(noise)
+  # What resampling the rows says of how seeds differ by chance of the rows.
+  apart = jnp.where(known, noise - of_mean[:, None], 0)
+  apart = (apart - apart.mean(0)) ** 2
+  by_rows = apart.mean(0).sum(0) / free / some
+  own = jnp.where(known, values - mean, 0)
+  own = (own * own).sum(0) / free / some
+  shared = jnp.maximum(of_mean.var(0) - by_rows, 0)
+  undefined = jnp.where(count > 0, 0, jnp.nan)
+  return Parts(count, mean + undefined, of_mean + undefined, shared, own)
+
+
+def parts(
+  values: Float[np.ndarray, 's *rest'],
+  draws: Float[np.ndarray, 'resample s *rest'],
+) -> Parts:
+  """Splits the variance of means over seeds; undefined seeds are left out."""
+  with jax.enable_x64(True):
+    return Parts(*map(np.asarray, _parts(values, draws)))
+
+
+def shrunken(part: Parts) -> Float[np.ndarray, 'resample *rest']:
+  """The deviations of the mean over seeds that all seeds share."""
+  variance = part.noise.var(0)
+  share = np.divide(
+    part.shared, variance, out=np.ones_like(variance), where=variance > 0
+  )
+  return part.noise * np.sqrt(np.where(part.count > 1, share.clip(0, 1), 1))
+
+
+def seed_noise(
+  part: Parts, options: IntervalOptions, run: int = 0
+) -> Float[np.ndarray, 'resample *rest']:
+  """Deviations of the mean by the choice of seeds: S/sqrt(s) times t."""
+  out = np.zeros_like(part.noise)
+  for count in np.unique(part.count[part.count > 1]):
+    t = student(int(count) - 1, len(out), options.seed + run)
+    rows = part.count == count
+    out[:, rows] = t[:, None] * np.sqrt(part.own[rows])
+  return out
+
+
+def percentiles(
+  values: Float[np.ndarray, 's *rest'],
+  draws: Float[np.ndarray, 'resample s *rest'],
+  options: IntervalOptions,
+  bounds: tuple[float, float] = REALS,
+) -> Ends:
+  """Intervals of measures that resamples do not pull to one side.
+
+  Each holds its value: that of a rate of 0 reaches down to 0.
+  """
+  shares = ((1 - options.level) / 2, (1 + options.level) / 2)
+  if len(values) == 1:
+    mean, ends = values[0], quantile(draws[:, 0], shares)
+  else:
+    part = parts(values, draws)
+    mean, noise = part.mean, shrunken(part)
+    line = _link(np.clip(mean + noise, *_inside(bounds)), bounds)
+    middle = np.clip(mean, *_inside(bounds))
+    line += seed_noise(part, options) * _slope(middle, bounds)
+    ends = [_unlink(end, bounds) for end in quantile(line, shares)]
+  return Ends(np.fmin(ends[0], mean), np.fmax(ends[1], mean))
+
+
+def _inside(bounds: tuple[float, float]) -> tuple[float, float]:
+  width = bounds[1] - bounds[0]
+  least = 1e-9 * width if math.isfinite(width) else 1e-300
+  return bounds[0] + least, bounds[1] - least
+
+
+def _link(x: Numbers, bounds: tuple[float, float]) -> Numbers:
+  """From the range of a measure to the whole line: logit, log or identity."""
+  low, high = bounds
+  if math.isinf(low):
+    return x
+  return np.log(x - low) - (0 if math.isinf(high) else np.log(high - x))
+
+
+def _slope(x: Numbers, bounds: tuple[float, float]) -> Numbers:
+  low, high = bounds
+  if math.isinf(low):
+    return np.ones_like(x)
+  return 1 / (x - low) + (0 if math.isinf(high) else 1 / (high - x))
+
+
+def _unlink(y: Numbers, bounds: tuple[float, float]) -> Numbers:
+  low, high = bounds
+  if math.isinf(low):
+    return y
+  if math.isinf(high):
+    return low + np.exp(y)
+  return low + (high - low) * (1 + np.tanh(y / 2)) / 2
 
 
 def radius(
   values: Float[np.ndarray, 's *rest'],
   noise: Float[np.ndarray, 'resample s *rest'],
-  how: How,
+  options: IntervalOptions,
 ) -> Float[np.ndarray, '*rest']:
   """Half the width of the intervals of gaps f, averaged over seeds.
 
   `noise` is f(r* − r̂) of each resample and seed, `values` is f(r̂). The noise
   of the examples gets a random sign and is added to that of the seeds.
   """
-  seeds, resamples = len(values), len(noise)
-  every = np.full((resamples, seeds), 1 / seeds, np.float32)
-  examples = (seed_mean(noise, every).T * _signs(resamples, how.seed)).T
-  if seeds > 1:
-    weights = seed_draws(seeds, resamples, how.seed)
-    stacked = np.broadcast_to(values.astype(np.float32), noise.shape)
-    examples += seed_mean(stacked, weights) - seed_mean(stacked[:1], every[:1])
-  (half,) = quantile(np.abs(examples), (how.level,))
+  # A gap's own part is the spread of its values, so `noise` is no deviation.
+  examples = chance(noise, 1) * _signs(len(noise), options.seed).reshape(
+    -1, *[1] * (noise.ndim - 2)
+  )
+  known = ~np.isnan(values)
+  count = known.sum(0)
+  if (count > 1).any():
+    mean = np.where(known, values, 0).sum(0) / np.maximum(count, 1)
+    own = np.where(known, values - mean, 0)
+    own = (own * own).sum(0) / np.maximum(count - 1, 1) / np.maximum(count, 1)
+    part = Parts(count, mean, examples, own, own)
+    examples = examples + seed_noise(part, options)
+  (half,) = quantile(np.abs(examples), (options.level,))
   return np.asarray(half)
+
+
+def chance(noise: np.ndarray, axis: int) -> np.ndarray:
+  """Mean over an axis of what is defined; NaN where nothing is."""
+  if noise.shape[axis] == 1:
+    return noise.take(0, axis)
+  known = ~np.isnan(noise)
+  total = np.where(known, noise, 0).sum(axis)
+  with np.errstate(invalid='ignore'):
+    return total / known.sum(axis)
 
 
 @functools.lru_cache(maxsize=4)
@@ -234,96 +373,98 @@ def _signs(resamples: int, seed: int) -> Float[np.ndarray, ' resample']:
 def of_mean(
   values: Float[np.ndarray, ' s'],
   draws: Float[np.ndarray, 'resample s'] | None,
-  how: How,
+  options: IntervalOptions,
   note: str = '',
+  bounds: tuple[float, float] = REALS,
 ) -> dict:
   """Estimate of one measure; `note` says why it is undefined, where it is."""
   if draws is None:
     return noted(values, None, None, note)
-  return noted(values, *percentiles(draws, how), note)
+  return noted(values, *percentiles(values, draws, options, bounds), note)
 
 
-def noted(
-  values: Float[np.ndarray, ' s'],
-  low: float | None,
-  high: float | None,
-  note: str,
-) -> dict:
-  """An estimate with `note` only where it is undefined."""
-  return estimate(values, low, high, note if np.isnan(values).any() else '')
+def difference_noise(
+  sides: Sequence[tuple[np.ndarray, np.ndarray]], options: IntervalOptions
+) -> Float[np.ndarray, ' resample']:
+  """Draws of the error of a mean difference, by examples and seeds.
 
-
-def of_gap(
-  values: Float[np.ndarray, ' s'],
-  half: float | None,
-  least: float,
-  largest: float,
-) -> dict:
-  """Estimate of a gap: f(r̂) ± the radius, kept in the possible range."""
-  if half is None:
-    return estimate(values)
-  value = np.nanmean(values)
-  return estimate(values, max(value - half, least), min(value + half, largest))
-
-
-def of_ratio(values: Float[np.ndarray, ' s'], half: float | None) -> dict:
-  """Estimate of a ratio min/max, with the radius of its logarithm."""
-  if half is None:
-    return estimate(values)
-  if not np.nanmin(values) > 0:
-    return estimate(values, 0.0, None, 'a group has rate 0: no upper end')
-  value = np.nanmean(values)
-  low, high = value * np.exp(-half), value * np.exp(half)
-  return estimate(values, low, min(high, 1.0))
-
-
-def complement(found: dict) -> dict:
-  """The estimate of 1 − x."""
-  turn = lambda v: None if v is None else 1 - v
-  return {
-    **found,
-    'value': turn(found['value']),
-    'low': turn(found['high']),
-    'high': turn(found['low']),
-    'seeds': [turn(v) for v in found['seeds']],
-  }
-
-
-def at_edge(found: dict, rows: int, how: How) -> dict:
-  """Widens the interval of a rate that is 0 or 1 in every seed.
-
-  Resampling can only say [0, 0] of a rate of 0 of `rows`; up to
-  1 − ((1 − level)/2)^(1/rows) it would not be surprising (Clopper-Pearson).
+  `sides` are values [s] and draws [resample, s] of the differences of paired
+  seeds, or of either run where seeds are independent.
   """
-  if found['low'] is None or found['value'] not in (0.0, 1.0):
-    return found
-  reach = 1 - ((1 - how.level) / 2) ** (1 / max(rows, 1))
-  if found['value'] == 0:
-    return {**found, 'low': 0.0, 'high': reach}
-  return {**found, 'low': 1 - reach, 'high': 1.0}
+  split = [parts(values, draws) for values, draws in sides]
+  if len(split) == 1:
+    return shrunken(split[0]) + seed_noise(split[0], options)
+  a, b = split
+  rows = a.noise - b.noise
+  alone = sum(np.maximum(p.noise.var() - p.shared, 0) for p in split)
+  both = rows.var()
+  share = max(1 - alone / both, 0) if both else 1
+  apart = seed_noise(a, options) - seed_noise(b, options, 1)
+  return rows * share**0.5 + apart
 
 
-def estimate(
-  seeds: Iterable[float],
-  low: float | None = None,
-  high: float | None = None,
-  note: str = '',
-) -> dict:
-  """One reported number: the mean over seeds, its interval and its seeds."""
-  seeds = [_number(v) for v in seeds]
-  known = [v for v in seeds if v is not None]
-  out = {
-    'value': sum(known) / len(known) if known else None,
-    'low': _number(low) if known else None,
-    'high': _number(high) if known else None,
-    'seeds': seeds,
-  }
-  if note:
-    out['note'] = note
-  return out
+class Difference(NamedTuple):
+  """The interval of a difference, and the p value of there being none."""
+
+  low: float | None
+  high: float | None
+  p: float | None
+  p_at_floor: bool  # no draw is as far off: p is at most this
 
 
-def _number(value: float | None) -> float | None:
-  if value is None or not math.isfinite(value):
-    return None
-  return float(value)
+def difference(
+  value: float,
+  noise: Float[np.ndarray, ' resample'],
+  options: IntervalOptions,
+  width: float,
+  null: Float[np.ndarray, ' resample'] | None = None,
+) -> Difference:
+  """Inference on a difference `value` from draws of its error.
+
+  p is (1 + errors at least as large as the value) / (1 + draws), of the errors
+  `null` that there would be without a difference (where errors are the same
+  everywhere, `noise` itself). Let c be the size of error that as many draws
+  exceed as p ≤ 1 − level allows: c₁ where the value is, c₀ at no difference.
+  The interval is that of all θ within c of the value, c going from c₀ to c₁
+  as θ goes from 0 to the value. So it leaves 0 out if and only if
+  p ≤ 1 − level. It never leaves ±`width`, the range (`within`).
+  """
+  size, at_null = _sizes(noise), _sizes(noise if null is None else null)
+  if not np.isfinite(value) or not len(size) or not len(at_null):
+    return Difference(None, None, None, False)
+  beyond = int((at_null >= abs(value)).sum())
+  p = (1 + beyond) / (1 + len(at_null))
+  far, near = _exceeded(size, options.level), _exceeded(at_null, options.level)
+  outer = within(abs(value), far, width)[1]
+  if abs(value) > near:
+    inner = (abs(value) - near) / (1 + (far - near) / abs(value))
+  else:
+    inner = within(abs(value), near, width)[0]
+  ends = (inner, outer) if value >= 0 else (-outer, -inner)
+  return Difference(*ends, p, not beyond)
+
+
+def _sizes(noise: np.ndarray) -> np.ndarray:
+  """Sizes of errors, largest first; rounding makes none less than the value."""
+  size = np.abs(noise[np.isfinite(noise)]).astype(np.float64)
+  return np.sort(size)[::-1] + TOLERANCE
+
+
+def _exceeded(size: np.ndarray, level: float) -> float:
+  allowed = int((1 - level) * (1 + len(size)) + 1e-9)
+  return float(size[allowed - 1]) if allowed else math.inf
+
+
+def within(value: float, c: float, width: float) -> tuple[float, float]:
+  """The ends of all θ with |value − θ| ≤ c sqrt(1 − (θ/width)²).
+
+  They are value ± c but for differences that are not small, and do not leave
+  the range; 0 is between them if and only if |value| ≤ c (Wilson's idea).
+  """
+  if math.isinf(width):
+    return value - c, value + c
+  if math.isinf(c):
+    return -width, width
+  x, k = value / width, (c / width) ** 2
+  reach = math.sqrt(k * max(1 + k - x * x, 0))
+  return width * (x - reach) / (1 + k), width * (x + reach) / (1 + k)

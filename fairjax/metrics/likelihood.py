@@ -26,7 +26,7 @@ from fairjax.data import batches as packing
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import intervals
-from fairjax.metrics.intervals import How
+from fairjax.metrics.intervals import IntervalOptions
 from fairjax.models import causal, masked, special
 from fairjax.models.bart import check_lengths
 from fairjax.models.encoder import Batch
@@ -127,7 +127,9 @@ def totals(
 
 
 def perplexity(
-  log: Float[np.ndarray, ' n'], count: Int[np.ndarray, ' n'], how: How
+  log: Float[np.ndarray, ' n'],
+  count: Int[np.ndarray, ' n'],
+  options: IntervalOptions,
 ) -> dict[str, dict]:
   """Both perplexities as estimates; texts without a token are left out."""
   real = count > 0
@@ -136,9 +138,9 @@ def perplexity(
       'no text has a token that can be scored; a text needs two at least'
     )
   log, count = log[real], count[real]
-  items = intervals.blocks(len(log), how.seed)
+  items = intervals.blocks(len(log), options.seed)
   loss = np.stack([-log / count, np.ones(len(log)), -log, count], axis=1)
-  drawn = intervals.draw(items, how.resamples, how.seed)
+  weights = intervals.draw(items, options.resamples, options.seed)
   sums = np.stack(
     [np.bincount(items.item, each, len(items.size)) for each in loss.T], 1
   )
@@ -147,13 +149,13 @@ def perplexity(
   sums[:, 0] -= centre[0] * sums[:, 1]
   sums[:, 2] -= centre[1] * sums[:, 3]
   draws = np.asarray(
-    intervals.resampled(drawn, intervals.pad(sums)), np.float64
+    intervals.resampled(weights, intervals.pad(sums)), np.float64
   )
-  found = {}
+  out = {}
   for i, name in enumerate(('per_text', 'token_weighted')):
     draw = np.exp(centre[i] + draws[:, 2 * i] / draws[:, 2 * i + 1])
     value = np.exp(centre[i : i + 1])
-    found[name] = intervals.of_mean(
-      value, draw[:, None] if how.resamples else None, how
+    out[name] = intervals.of_mean(
+      value, draw[:, None] if options.resamples else None, options
     )
-  return found
+  return out

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics import intervals, quality
-from fairjax.metrics.intervals import How, Items, estimate
+from fairjax.metrics import estimates, intervals, measures, quality
+from fairjax.metrics.estimates import estimate
+from fairjax.metrics.intervals import IntervalOptions, Items
 
 NOTES = {
   'auc': 'rows of one label only',
@@ -24,6 +25,7 @@ class Suites(NamedTuple):
   values: np.ndarray  # [s, g+1, suite]
   draws: np.ndarray | None  # [resample, s, g+1, suite]
   ends: intervals.Ends | None  # of the means over seeds, [g+1, suite]
+  rows: np.ndarray  # [g+1, suite]: rows in the smaller of the two sets
 
 
 def suites(
@@ -31,25 +33,48 @@ def suites(
   scores: Float[np.ndarray, 's n'],
   masks: Bool[np.ndarray, 'g n'],
   items: Items,
-  drawn: np.ndarray | None,
-  how: How,
+  weights: np.ndarray | None,
+  options: IntervalOptions,
+  runs: int = 1,
 ) -> Suites:
   """quality.SUITE of every seed and group, and of every resample."""
   ordered = [quality.in_order(one) for one in scores]
   values = np.stack([quality.ranks(labels, one, masks) for one in ordered])
-  if drawn is None:
-    return Suites(values, None, None)
-  # A first row of ones gives the value that placements from bins have.
-  drawn = np.concatenate([np.ones((1, drawn.shape[1]), np.float32), drawn])
-  draws = []
-  for value, one in zip(values, ordered):
+  rows = _rows(labels, masks)
+  if weights is None:
+    return Suites(values, None, None, rows)
+  rng = np.random.default_rng([options.seed, intervals.EDGES])
+  shape = (runs, len(weights), len(masks), 4)
+  extra = rng.standard_normal(shape, np.float32) ** 2 / 2
+  places = rng.random(shape, np.float32)
+  draws = np.empty((len(weights), *values.shape), np.float32)
+  for s, one in enumerate(ordered):
     sums, sizes = quality.placements(labels, one, masks, items)
-    found = np.asarray(
-      quality.resampled_ranks(drawn, intervals.pad(sums), intervals.pad(sizes))
+    run = s * runs // len(ordered)
+    draws[:, s] = quality.resampled_ranks(
+      weights,
+      intervals.pad(sums),
+      intervals.pad(sizes),
+      extra[run],
+      places[run],
     )
-    draws.append(found[1:] + (value - found[0]).astype(np.float32))
-  draws = np.stack(draws, 1)
-  return Suites(values, draws, intervals.percentiles(draws, how))
+  plain = values - quality.OFFSET  # in [0, 1]
+  draws += plain.astype(np.float32)
+  np.clip(draws, 0, 1, out=draws)
+  ends = intervals.percentiles(plain, draws, options, intervals.SHARES)
+  draws += quality.OFFSET.astype(np.float32)
+  ends = intervals.Ends(*(end + quality.OFFSET for end in ends))
+  return Suites(values, draws, ends, rows)
+
+
+def _rows(labels, masks) -> Integer[np.ndarray, 'g suite']:
+  positive = labels > 0
+  ones = np.array([np.count_nonzero(positive[mask]) for mask in masks])
+  zeros = np.array([np.count_nonzero(mask) for mask in masks]) - ones
+  everyone = positive.sum(), (~positive).sum()
+  sets = np.stack([zeros, ones, everyone[1] - zeros, everyone[0] - ones], -1)
+  a, b = np.array(list(quality.SUITE.values())).T
+  return np.minimum(sets[:, a], sets[:, b])
 
 
 def of_group(suites: Suites, g: int) -> dict:
@@ -58,36 +83,42 @@ def of_group(suites: Suites, g: int) -> dict:
   for i, name in enumerate(quality.MEASURES):
     ends = suites.ends or (None, None)
     low, high = (None if end is None else float(end[g, i]) for end in ends)
-    out[name] = intervals.noted(suites.values[:, g, i], low, high, NOTES[name])
+    out[name] = estimates.noted(suites.values[:, g, i], low, high, NOTES[name])
   return out
 
 
-def gaps(suites: Suites, chosen: Sequence[int], how: How) -> dict:
-  """Largest AUC difference between groups, least AUCs, largest AEGs."""
-  values = suites.values[:, chosen]
+def gaps(
+  suites: Suites,
+  chosen: Sequence[int],
+  options: IntervalOptions,
+  min_group: int = 1,
+) -> dict:
+  """Largest AUC difference between groups, least AUCs, largest AEGs.
+
+  AUCs of fewer than `min_group` rows of a kind are left out.
+  """
+  few = suites.rows[chosen] < min_group
+  values = np.where(few, np.nan, suites.values[:, chosen])
   noise = None
   if suites.draws is not None:
-    noise = suites.draws[:, :, chosen] - values
+    noise = suites.draws[:, :, chosen] - values.astype(np.float32)
   out = {}
-  for name, measure, kind in (
-    ('auc_gap', 'auc', 'range'),
-    ('auc_min', 'auc', 'min'),
-    ('bpsn_auc_min', 'bpsn_auc', 'min'),
-    ('bnsp_auc_min', 'bnsp_auc', 'min'),
-    ('positive_aeg_max', 'positive_aeg', 'largest'),
-    ('negative_aeg_max', 'negative_aeg', 'largest'),
-  ):
-    i = quality.MEASURES.index(measure)
-    found = _reduce(kind, values[..., i])
-    if np.isnan(found).all():
-      few = 'fewer groups in which it is defined than it needs'
-      out[name] = estimate(found, note=few)
+  for name, row in measures.of_kind('rank gap').items():
+    kind = row.kernel
+    i = quality.MEASURES.index(row.of[0])
+    value = _reduce(kind, values[..., i])
+    if np.isnan(value).all():
+      note = 'fewer groups in which it is defined than it needs'
+      if min_group > 1 and len(chosen) > 1:
+        note += f', by {min_group} rows of either kind or more'
+      out[name] = estimate(value, note=note)
       continue
-    half = None
+    half = null = None
     if noise is not None:
       bound = _reduce('range' if kind == 'range' else 'largest', noise[..., i])
-      half = float(intervals.radius(found, bound, how))
-    out[name] = intervals.of_gap(found, half, 0.0, 1.0)
+      half = float(intervals.radius(value, bound, options))
+      null = float(np.nanmean(bound)) if kind != 'min' else None
+    out[name] = estimates.of_gap(value, half, row.low, row.high, null)
   return out
 
 
@@ -105,8 +136,8 @@ def macro_auc(
   labels: Integer[np.ndarray, ' n'],
   scores: Float[np.ndarray, 's n c'],
   items: Items,
-  drawn: np.ndarray | None,
-  how: How,
+  weights: np.ndarray | None,
+  options: IntervalOptions,
 ) -> dict:
   """Mean AUC over ordered pairs of classes (Hand and Till 2001).
 
@@ -118,31 +149,34 @@ def macro_auc(
     masks = [(labels == a) | (labels == b) for b in present if b != a]
     if masks:
       own = (labels == a).astype(np.int64)
-      found = suites(own, scores[..., a], np.stack(masks), items, drawn, how)
-      parts.append(found)
+      parts.append(
+        suites(own, scores[..., a], np.stack(masks), items, weights, options)
+      )
   if not parts:
     return estimate([None] * len(scores), note=NOTES['auc'])
   values = np.mean([p.values[..., 0] for p in parts], axis=(0, 2))
   draws = None
-  if drawn is not None:
+  if weights is not None:
     draws = np.mean([p.draws[..., 0].mean(-1) for p in parts], axis=0)
-  return intervals.of_mean(values, draws, how)
+  return intervals.of_mean(values, draws, options, bounds=intervals.SHARES)
 
 
 def log_loss(
   labels: Integer[np.ndarray, ' n'],
   scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
   items: Items,
-  drawn: np.ndarray | None,
-  how: How,
+  weights: np.ndarray | None,
+  options: IntervalOptions,
 ) -> dict:
   """Mean of −log p(label)."""
   losses = quality.log_loss(labels, scores)
   draws = None
-  if drawn is not None:
+  if weights is not None:
     m = len(items.size)
     sums = [np.bincount(items.item, one, minlength=m) for one in losses]
     totals = intervals.pad(np.stack([*sums, items.size], 1))
-    found = np.asarray(intervals.resampled(drawn, totals))
-    draws = found[:, :-1] / found[:, -1:]
-  return intervals.of_mean(losses.mean(1), draws, how)
+    sums = np.asarray(intervals.resampled(weights, totals))
+    draws = sums[:, :-1] / sums[:, -1:]
+  return intervals.of_mean(
+    losses.mean(1), draws, options, bounds=intervals.POSITIVE
+  )

@@ -22,6 +22,7 @@ def sentences(
   names: Sequence[str],
   attributes: Sequence[str],
   fairness: dict,
+  min_group: int = 1,
 ) -> list[str]:
   """One sentence for each degeneracy; none for a healthy set."""
   out = []
@@ -40,12 +41,12 @@ def sentences(
       out.append(f'Seed {s} gives every row the same probability.')
   classes = np.unique(labels)
   for name, member in zip(names, members):
-    out += _of_group(name, labels[member], classes)
+    out += _of_group(name, labels[member], classes, min_group)
   for kind in dict.fromkeys(attributes):
     if attributes.count(kind) < 2:
       out.append(f'There is only one group of {kind}: gaps need two.')
-  for name, found in fairness.items():
-    floor = found['value']
+  for name, one in fairness.items():
+    floor = one['value']
     if name.endswith('dp_floor') and floor is not None and floor < FLOOR:
       out.append(
         f'The groups differ in their share of positive labels: even a perfect '
@@ -54,7 +55,9 @@ def sentences(
   return out
 
 
-def _of_group(name: str, labels: np.ndarray, classes: np.ndarray) -> list[str]:
+def _of_group(
+  name: str, labels: np.ndarray, classes: np.ndarray, min_group: int
+) -> list[str]:
   if not len(labels):
     return [f'Group {name!r} has no rows and is left out of every gap.']
   out = []
@@ -65,6 +68,18 @@ def _of_group(name: str, labels: np.ndarray, classes: np.ndarray) -> list[str]:
     out.append(
       f'Group {name!r} has no row of label {_list(missing)}: its rates there '
       'are undefined and it is left out of their gaps.'
+    )
+  scarce = [c for c, count in few.items() if count < min_group]
+  if len(labels) < min_group:
+    out.append(
+      f'Group {name!r} has {len(labels)} rows, fewer than {min_group}: it is '
+      'left out of every gap and extreme.'
+    )
+  elif scarce:
+    out.append(
+      f'Group {name!r} has fewer than {min_group} rows of label '
+      f'{_list(scarce)}: its rates there and its AUC are left out of gaps and '
+      'extremes.'
     )
   if few:
     rows = _list(f'{count} of label {c}' for c, count in few.items())

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import pandas as pd
 from tokenizers import Tokenizer
 
-from fairjax import artefacts
+from fairjax import artefacts, backend
 from fairjax.config import Config
 from fairjax.data import tokens
 from fairjax.data.schema import Tables
@@ -45,7 +45,7 @@ def precision(config: Config) -> Any:
   """The type of matrix products; all else is float32."""
   asked = config.net.precision
   if asked == 'auto':
-    asked = 'float32' if jax.default_backend() == 'cpu' else 'bfloat16'
+    asked = 'float32' if backend.platform() == 'cpu' else 'bfloat16'
   return jnp.dtype(asked)
 
 

@@ -20,6 +20,7 @@ from jax import lax
 from jaxtyping import Array, Int
 from tokenizers import Tokenizer
 
+from fairjax import backend
 from fairjax.data import tokens as data_tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
@@ -189,7 +190,7 @@ def empty(
 
 def ready(params: dict) -> dict:
   """`params` as steps read them fastest; to be made once for many texts."""
-  if jax.default_backend() == 'cpu':
+  if backend.platform() == 'cpu':
     return jax.jit(layers.transposed)(params)
   return params
 

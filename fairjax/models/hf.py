@@ -5,6 +5,7 @@ flax_model.msgpack) and tokenizer files.
 """
 
 import dataclasses
+import difflib
 import functools
 import json
 import os
@@ -379,6 +380,8 @@ def find(model: str) -> pathlib.Path | None:
   """
   if model in SIZES:
     return None
+  if problem := _no_name(model):
+    raise UserError(problem)
   folder = pathlib.Path(model).expanduser()
   if folder.is_dir():
     return folder
@@ -398,8 +401,53 @@ def find(model: str) -> pathlib.Path | None:
         break
       if any(pathlib.Path(path).glob(weights)):
         return pathlib.Path(path)
-  raise UserError(
-    f'no weights of {model!r} here or on the hub ({type(last).__name__}); '
-    'give a model folder with --config.model=FOLDER, or train from scratch '
-    'with --config.net.init=random'
-  ) from last
+  raise UserError(_no_weights(model, last)) from last
+
+
+def _no_name(model: str) -> str:
+  """Why this can be no model, before anything is asked; '' if it can."""
+  if not model.strip():
+    return f'model is empty; name one with --config.model: {_NAMED}'
+  if '\0' in model or len(model) > 4000:
+    return (
+      f'model is {model[:80]!r}, which is no name of a model; name {_NAMED}'
+    )
+  try:
+    place = pathlib.Path(model).expanduser()
+    if place.is_dir():
+      return ''
+    if place.exists():
+      return f'model {model} is a file; name the folder of a model'
+  except (OSError, RuntimeError):  # too long, or nobody's home
+    place = None
+  name = r'[\w.-]{1,96}(/[\w.-]{1,96})?'
+  if place is None or (
+    not model.startswith(('/', '.', '~'))
+    and model.count('/') < 2
+    and not re.fullmatch(name, model, re.ASCII)
+  ):
+    return (
+      f'model is {model[:80]!r}, which is no name of a model; name {_NAMED}'
+    )
+  return ''
+
+
+_NAMED = f'{", ".join(SIZES)}, cnn, lstm, a folder, or a name on the hub'
+
+
+def _no_weights(model: str, error: Exception | None) -> str:
+  """Near names, and whether the hub knows of none or could not be asked."""
+  near = difflib.get_close_matches(model, [*SIZES, 'cnn', 'lstm'], n=1)
+  hint = f'did you mean {near[0]!r}? Otherwise ' if near else ''
+  unknown = ('RepositoryNotFoundError', 'GatedRepoError', 'HFValidationError')
+  if error is None:
+    where = 'on the hub, but without weights that can be read'
+  elif type(error).__name__ in unknown:
+    where = f'neither here nor on the hub ({type(error).__name__})'
+  else:
+    where = 'not here, and the hub cannot be reached (offline)'
+  return (
+    f'model {model!r} is {where}; {hint}give a folder with '
+    '--config.model=FOLDER, or train from scratch with a size of ours or '
+    '--config.net.init=random'
+  )

@@ -26,6 +26,7 @@ from flax import struct, traverse_util
 from jax import lax
 from jaxtyping import Array, Float, Int, UInt32
 
+from fairjax import backend
 from fairjax.errors import UserError
 
 
@@ -49,7 +50,7 @@ def _outer(x: Float[Array, 'n d'], g: Float[Array, 'n f']):
   speed of a plain one, so there the narrower side is turned in memory first
   (the barriers keep XLA from undoing it).
   """
-  if jax.default_backend() != 'cpu':
+  if backend.platform() != 'cpu':
     return _product(x, g, 0, 0, jnp.float32)
   fixed = lax.optimization_barrier
   if x.shape[1] <= g.shape[1]:
@@ -276,7 +277,7 @@ class Embed(nn.Module):
     """Scores of every row: x Eᵀ (a second use, which the probe refuses)."""
     _count_call(self)
     table, x = self.embedding.astype(self.dtype), x.astype(self.dtype)
-    if jax.default_backend() == 'cpu':
+    if backend.platform() == 'cpu':
       return _few(x, table)
     return jnp.einsum('rtd,vd->rtv', x, table)
 

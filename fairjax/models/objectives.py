@@ -164,14 +164,16 @@ def _one(batch: Batch) -> Float[Array, '']:
 
 @functools.cache
 def loss(objective) -> Loss:
-  """Σ share · loss over the terms and the places asked."""
+  """Σ share · loss over the terms and the places asked, each logged."""
 
   def total(model, params, batch, key):
-    return sum(
-      term.share * jnp.sum(jnp.where(term.segment_ids > 0, term.losses, 0.0))
-      for term in objective(model, params, batch, key).values()
+    sums = {
+      name: term.share
+      * jnp.sum(jnp.where(term.segment_ids > 0, term.losses, 0.0))
+      for name, term in objective(model, params, batch, key).items()
       if term.share is not None
-    )
+    }
+    return sum(sums.values()), sums if len(sums) > 1 else {}
 
   return Loss(total, _one)
 

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Int
 
+from fairjax import backend
 from fairjax.models import infill
 from fairjax.models.decode import (
   DRAFTS,
@@ -46,7 +47,7 @@ def longest(rows: int) -> int:
   An H200 balances at 184 places (peak / bandwidth: counted, not measured), so
   an accelerator gets somewhat fewer.
   """
-  places = 32 if jax.default_backend() == 'cpu' else 128
+  places = 32 if backend.platform() == 'cpu' else 128
   most = min(places // rows, DRAFTS[-1])
   return most if most > 2 else 0
 

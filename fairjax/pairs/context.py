@@ -1,149 +1,19 @@
 """Which sense an ambiguous word has, by rules on its neighbours.
 
-`her` is his (possessive) or him (object); `his` is her (possessive) or hers
-(alone); lady, sir, miss, king, … are titles, nouns, surnames or parts of a
-fixed phrase. A rule is `rule(text, start, end) -> row | None`: a row holds the
-parallel (male, female, neutral) words of the sense found, None leaves the word
-alone. Rules read `his` and `her` in one place alike, so that a swap of a swap
-leads back wherever the sentence itself tells.
+her and his are in pronouns.py; lady, sir, miss, king, … are titles, nouns,
+surnames or parts of a fixed phrase. A rule is `rule(text, start, end) -> row |
+None`: a row holds the parallel (male, female, neutral) words of the sense
+found, None leaves the word alone.
 """
 
 import re
 from collections.abc import Callable
 
-from fairjax.pairs import neighbours as near
-from fairjax.pairs.neighbours import ENDERS, words_of
+from fairjax.pairs.neighbours import ENDERS, last_word, next_word, words_of
+from fairjax.pairs.persons import PLACE_AFTER
+from fairjax.pairs.pronouns import ALONE, OBJECT, Row, her, his
 
-Row = tuple[str, str, str]
 Rule = Callable[[str, int, int], Row | None]
-
-POSSESSIVE: Row = ('his', 'her', 'their')
-OBJECT: Row = ('him', 'her', 'them')
-ALONE: Row = ('his', 'hers', 'theirs')
-
-# The next word, if only blanks, one line end and an opening mark are between.
-_NEXT = re.compile(
-  r"[\]*_]*(?:[ \t\xa0]+\n?|\n)[ \t]*[(\[\"“‘'`*_]*(\w(?:\w|['’]\w)*)(-?)"
-)
-_BOTH = re.compile(r'\s*(?:/|\band\b|\bor\b|&)\s*(\w+)', re.IGNORECASE)
-_BOTH_BEFORE = re.compile(r'\b(his|her)(?:/| and | or | & )$', re.IGNORECASE)
-_OPENING = '("“‘\'`*_['
-
-
-def next_word(text: str, end: int) -> tuple[str, int, bool]:
-  """The word after `end`, where it ends, and whether a hyphen follows.
-
-  '' where a mark or an empty line stands between.
-  """
-  found = _NEXT.match(text, end)
-  if found is None:
-    return '', end, False
-  return found[1], found.end(1), bool(found[2])
-
-
-def last_word(text: str, start: int) -> str:
-  """The word before `start`, '' where a mark stands between."""
-  words = text[max(0, start - 24) : start].rstrip(_OPENING).split()
-  if not words or text[start - 1 : start] == '-':
-    return ''
-  word = words[-1].lstrip(_OPENING)
-  return word if word[-1:].isalnum() else ''
-
-
-def _paired(text: str, start: int, end: int, partner: str) -> bool:
-  """Whether `/`, `and` or `or` joins the pronoun to `partner`: his or her."""
-  after = _BOTH.match(text, end)
-  before = _BOTH_BEFORE.search(text[max(0, start - 8) : start])
-  return partner in [found[1].lower() for found in (after, before) if found]
-
-
-def _stands_alone(text: str, start: int, end: int, partner: str) -> bool | None:
-  """Whether the phrase ends with the pronoun; None where a verb must tell."""
-  word, stop, hyphen = next_word(text, end)
-  if not word:
-    if text[end : end + 1] == '-' and text[end + 1 : end + 2].isalpha():
-      return False
-    if text[end : end + 2].lower() in ("'s", '’s'):
-      return False
-    return not _paired(text, start, end, partner)
-  low = word.lower()
-  if hyphen:
-    return False
-  if word != low and text[start + 1 : end].islower():  # "her Majesty", not HER
-    return low == 'i'
-  if low in ENDERS:
-    return not _paired(text, start, end, partner)
-  if not _either(low):
-    return None
-  while _either(low):
-    skipped = low
-    word, stop, _ = next_word(text, stop)
-    low = word.lower()
-  if low in ('and', 'or') and skipped in near.ADJECTIVES:
-    return None  # "his long and active life", but "made her happy and rich"
-  return not low or low in ENDERS
-
-
-def _either(word: str) -> bool:
-  """Whether the word after `word` tells what the pronoun is."""
-  if word in near.EITHER:
-    return True
-  return word.endswith('ly') and word not in near.LY_NOUNS
-
-
-def his(text: str, start: int, end: int) -> Row:
-  """her for a possessive, hers where it stands alone."""
-  return ALONE if _stands_alone(text, start, end, 'her') else POSSESSIVE
-
-
-def her(text: str, start: int, end: int) -> Row:
-  """his for a possessive, him for an object."""
-  alone = _stands_alone(text, start, end, 'his')
-  verb = last_word(text, start).lower()
-  if not alone and verb in near.VERBS:
-    alone = _object_of(verb, text, end)
-  return OBJECT if alone else POSSESSIVE
-
-
-def _object_of(verb: str, text: str, end: int) -> bool:
-  """Whether her is what `verb` acts on, though a noun could follow."""
-  word, stop, hyphen = next_word(text, end)
-  if hyphen or not word:
-    return False
-  if word != word.lower():  # "called her Ada", not "her Majesty"
-    return verb in near.NAME and verb not in near.MAKE
-  after = next_word(text, stop)[0].lower()
-  closes = not after or after in ENDERS
-  if word in ('back', 'home'):
-    return verb in near.MOVE
-  if verb in near.WISH:
-    return True
-  if verb in near.GIVE:
-    if {word, after} & near.GIFTS or word in near.NUMBERS:
-      return True
-  if verb in near.TAKE:
-    if word in near.TIMES or (word in near.NUMBERS and after in near.TIMES):
-      return True
-  if verb in near.MAKE and word in ('more', 'less', 'very', 'quite'):
-    return True
-  if verb in near.NAME and word in near.ROLES:
-    return closes
-  if word in near.CAPTIVE:
-    return verb in near.KEEP | near.MOVE
-  if verb in near.LET and word in near.BARE_VERBS:
-    # "made her smile.", but "saw her smile on …" and "saw her work ethic"
-    return word not in near.NOUNS_TOO or (
-      closes and after not in ('in', 'of', 'on')
-    )
-  if verb in near.LET | near.KEEP and word in near.ADJECTIVES:
-    return closes
-  if verb in near.KEEP or verb == 'with':
-    if word.endswith('ing') and word not in near.ING_NOUNS:
-      return verb in near.CATCH or closes
-    if word.endswith('ed') and word not in near.ED_NOUNS:
-      return closes and verb != 'with'
-  return False
-
 
 # Fixed phrases: the word stays before (after) these words.
 STAYS_BEFORE = {
@@ -159,13 +29,31 @@ STAYS_BEFORE = {
   'witch': words_of('hunt hunts hazel'),
   'bachelor': words_of('of degree'),
   'bachelors': words_of('of degree in'),
+  'chick': words_of('flick flicks lit pea peas embryo embryos fil'),
+  'mens': words_of('rea'),
+  'womens': words_of('rea'),
 }
 STAYS_AFTER = {
   'man': words_of('oh to hey'),
   'groom': words_of('to'),
   'fathers': words_of('founding pilgrim church'),
   'queens': words_of('in from to'),
+  'chick': words_of('baby newborn hatched'),
+  'chicks': words_of('baby newborn hatched her hen its'),
 }
+# Nouns that are verbs before what is acted on: groom the dog, man the pumps.
+VERBS_TOO = words_of('groom man father mother steward husband')
+_ACTED_ON = words_of("""
+the a an his her its their my your our this that these those him them it dogs
+cats horses children
+""")
+_ACTOR = words_of("""
+to i you we they he she who and or not will would can could may might must
+should shall do did does don't didn't won't can't please
+""")
+# King's Cross, Queen's Park, Kings Road: names of places and houses.
+_HOUSES = words_of('king queen kings queens prince princess duke earl')
+_OWNED = re.compile(r"['’]s [A-Z]")
 _MAN_PARTS = re.compile(
   r'-(?:made|hours?|eat|of-war|at-arms|power|month|size|portable|in-the|to-man)'
   r"|['’]s[- ]land\b|[,!] ",
@@ -199,6 +87,11 @@ def noun(row: Row) -> Rule:
       return None
     if before.lower() in STAYS_AFTER.get(low, ()):
       return None
+    if low in VERBS_TOO and after.lower() in _ACTED_ON:
+      if not before or before.lower() in _ACTOR:
+        return None
+    if low in _HOUSES and word[0].isupper() and _is_house(text, end):
+      return None
     if text[end : end + 10].lower() in (' of a bitc', 's of bitche'):
       return None
     if low == 'bachelor' and text[end : end + 2] in ("'s", '’s'):
@@ -227,6 +120,13 @@ def noun(row: Row) -> Rule:
     return row
 
   return rule
+
+
+def _is_house(text: str, end: int) -> bool:
+  """Whether it owns a capitalised word: King's Cross, Queens Park."""
+  if text[end : end + 2] in ("'s", '’s'):
+    return bool(_OWNED.match(text, end))
+  return next_word(text, end)[0].lower() in PLACE_AFTER
 
 
 def title(row: Row, otherwise: Row | None) -> Rule:
@@ -295,6 +195,8 @@ def god(text: str, start: int, end: int) -> Row | None:
 
 
 MISTER: Row = ('mister', 'miss', 'mx')
+CHICK: Row = ('dude', 'chick', 'person')
+CHICKS: Row = ('dudes', 'chicks', 'people')
 
 RULES: dict[str, Rule] = {
   'her': her,
@@ -310,6 +212,8 @@ RULES: dict[str, Rule] = {
   'mister': title(MISTER, ('mister', 'missus', 'mx')),
   'sir': title(('sir', 'dame', ''), ('sir', 'madam', '')),
   'dame': title(('sir', 'dame', ''), None),
+  'chick': noun(CHICK),
+  'chicks': noun(CHICKS),
   'count': title(('count', 'countess', ''), None),
 }
 

@@ -66,6 +66,7 @@ TO_MALE = {
   'filipinas': 'filipinos',
   'anchoress': 'anchorite',
   'instructress': 'instructor',
+  'mademoiselle': 'monsieur',
   'mistress': 'master',
   'mistresses': 'masters',
   'maid': 'manservant',
@@ -80,6 +81,8 @@ TO_FEMALE = {
   'bridegrooms': 'brides',
   'grandad': 'grandmom',
   'marquis': 'marchioness',
+  'warlock': 'witch',
+  'warlocks': 'witches',
 }
 
 

@@ -5,13 +5,15 @@ and how specific it is of a gender change least (Hall Maudslay et al. 2019,
 arXiv 1909.00871):
 
   minimise  sum_i (log10 c_i - log10 c_p(i))^2 + w^2 (s_i - s_p(i))^2
-                  + v^2 |u_i - u_p(i)|^2
+                  + v^2 |u_i - u_p(i)|^2 + o^2 [o_i != o_p(i)]
 
 over permutations p, with the count c of a name in its own gender and its
 specificity s = c / (count in both): an ambiguous name meets an ambiguous one.
 Ours is u, which says whether a name is a place (Virginia) or a word (Will)
-too: such a name meets its like, or a swapped text could not be read back.
-names.csv is ours: rough US counts of the last century, from general knowledge.
+too: such a name meets its like, or a swapped text could not be read back. And
+o says where a name is chiefly given: Arjun meets Meera, since a partner of
+another origin would be one more cue beside gender. names.csv is ours: rough US
+counts of the last century, and origins, from general knowledge.
 """
 
 import csv
@@ -19,6 +21,8 @@ import functools
 import os
 import pathlib
 import re
+import types
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -30,10 +34,14 @@ NAME = object()  # the entry of a first name in a scan
 _LIMIT = 2500  # pairs, as in the paper
 _SPECIFIC = 4.0  # w: a quarter in specificity weighs as tenfold frequency
 _KIND = 2.0  # v
+_ORIGIN = 3.0  # o: another origin weighs as a thousandfold frequency
 
 
 class Names(dict):
-  """lower-case name -> its counterpart; `male` holds the men's names."""
+  """lower-case name -> its counterpart.
+
+  `male` holds the men's names, `small` those that are no other word.
+  """
 
   def __init__(self, pairs: list[tuple[str, str]] = ()):
     super().__init__()
@@ -41,6 +49,7 @@ class Names(dict):
     for male, female in pairs:
       self[male.lower()] = female[:1].upper() + female[1:]
       self[female.lower()] = male[:1].upper() + male[1:]
+    self.small = self.keys() - persons.SMALL - persons.SPECIAL
 
   def has(self, word: str) -> bool:
     """Whether a word is written like a name, Title or CAPITALS, and is one."""
@@ -49,17 +58,25 @@ class Names(dict):
     return word[1:].islower() or (len(word) > 2 and word.isupper())
 
   def swap(
-    self, text: str, found: list[tuple[int, int, str]], direction: str
+    self,
+    text: str,
+    found: list[tuple[int, int, str]],
+    direction: str,
+    others: bool = False,
   ) -> list[tuple[int, int, str, str]]:
-    """Spans of those of `found` that are first names of persons in `text`."""
+    """Spans of those of `found` that are first names of persons in `text`.
+
+    `others` says that the text has more words of gender.
+    """
     if direction == 'neutral':
       return []
     spans = []
-    for start, end, word in persons.choose(text, found, self):
+    for start, end, word in persons.choose(text, found, self, others):
       male = word.lower() in self.male
       if direction == 'opposite' or male == (direction == 'female'):
         new = self[word.lower()]
-        new = new.upper() if word.isupper() else new
+        if word.isupper() or word.islower():
+          new = new.upper() if word.isupper() else new.lower()
         spans.append((start, end, word, new))
     return spans
 
@@ -89,7 +106,7 @@ def _checked(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
 @functools.lru_cache(8)
 def _from_file(path: str) -> Names:
   source = pathlib.Path(path) if path else _own()
-  return Names(match(read(source)))
+  return Names(match(read(source), origins=origins(_own(), source)))
 
 
 def _own() -> pathlib.Path:
@@ -100,7 +117,8 @@ def read(path: str | os.PathLike) -> dict[str, tuple[float, float]]:
   """name -> (count of men, count of women), from SSA files.
 
   `path` is a file of lines name,sex,count (yobYYYY.txt, no header), a csv with
-  a header that names these columns, or a folder of yob*.txt files.
+  a header that names these columns (and maybe `origin`), or a
+  folder of yob*.txt files.
   """
   path = pathlib.Path(path)
   files = sorted(path.glob('yob*.txt')) if path.is_dir() else [path]
@@ -108,7 +126,7 @@ def read(path: str | os.PathLike) -> dict[str, tuple[float, float]]:
     raise UserError(f'the names folder {path} has no yobYYYY.txt file')
   counts: dict[str, list[float]] = {}
   for file in files:
-    for where, name, sex, count in _lines(file):
+    for where, name, sex, count, _ in _lines(file):
       if sex not in ('M', 'F'):
         raise UserError(f'{file}, {where} has sex {sex!r}; it must be M or F')
       try:
@@ -120,8 +138,19 @@ def read(path: str | os.PathLike) -> dict[str, tuple[float, float]]:
   return {name: (both[0], both[1]) for name, both in counts.items()}
 
 
+def origins(*files: str | os.PathLike) -> dict[str, str]:
+  """lower-case name -> where it is chiefly given, from columns `origin`."""
+  return {
+    name.lower(): origin
+    for file in map(pathlib.Path, files)
+    if file.is_file()
+    for _, name, _, _, origin in _lines(file)
+    if origin
+  }
+
+
 def _lines(path: pathlib.Path):
-  """Yields (where, name, sex, count) of one file."""
+  """Yields (where, name, sex, count, origin or '') of one file."""
   try:
     with open(path, encoding='utf-8-sig', newline='') as file:
       rows = [row for row in csv.reader(file) if row]
@@ -140,6 +169,7 @@ def _lines(path: pathlib.Path):
       f'{", ".join(columns)}); name its columns name, sex and count'
     )
   at = [columns.index(c) for c in ('name', 'sex', 'count')]
+  known = 'origin' in columns
   for number, row in enumerate(rows[first:], first + 1):
     if len(row) != len(columns):
       raise UserError(
@@ -147,13 +177,19 @@ def _lines(path: pathlib.Path):
         f'{len(columns)}'
       )
     name, sex, count = (row[i].strip() for i in at)
-    yield f'line {number}', name, sex.upper()[:1], count
+    origin = row[columns.index('origin')].strip() if known else ''
+    yield f'line {number}', name, sex.upper()[:1], count, origin
 
 
 def match(
-  counts: dict[str, tuple[float, float]], limit: int = _LIMIT
+  counts: dict[str, tuple[float, float]],
+  limit: int = _LIMIT,
+  origins: Mapping[str, str] = types.MappingProxyType({}),
 ) -> list[tuple[str, str]]:
-  """(man's name, woman's name) pairs by linear assignment, frequent first."""
+  """(man's name, woman's name) pairs by linear assignment, frequent first.
+
+  `origins` says where a (lower-case) name is chiefly given; '' for all others.
+  """
   from scipy.optimize import linear_sum_assignment
 
   words = {word for row in lists.gender().rows for word in row}  # Guy, Earl
@@ -189,5 +225,7 @@ def match(
     )
   men, women = places
   cost = sum((m[:, None] - w) ** 2 for m, w in zip(men.T, women.T))
+  men, women = ([origins.get(n.lower(), '') for n in side] for side in sides)
+  cost += _ORIGIN**2 * (np.array(men)[:, None] != np.array(women))
   rows, columns = linear_sum_assignment(cost)
   return [(sides[0][i], sides[1][j]) for i, j in zip(rows, columns)]

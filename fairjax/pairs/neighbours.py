@@ -1,4 +1,36 @@
-"""Sets of words that the rules of context.py look for beside a pronoun."""
+"""The words beside a word: where they stand, and sets that rules look for."""
+
+import re
+
+# The next word, if only blanks, one line end and opening marks are between: a
+# quotation mark or bracket (also of tokenised text), a sign of currency or
+# number, the bracket of a mask; or an ellipsis before a small letter.
+_NEXT = re.compile(
+  r'(?:(?: ?\.{3}| ?…)(?=[ \n]?[a-z]) ?|[\]*_]*(?:[ \t\xa0]+\n?|\n)[ \t]*)'
+  r"[(\[\"“‘«'`*_<#$£€]*(?:(?<=[(\[\"“‘«]) )?(?:(?<= )\.(?=\d))?"
+  r"(\w(?:\w|['’]\w)*)(-?)"
+)
+_OPENING = '("“‘\'`*_['
+
+
+def next_word(text: str, end: int) -> tuple[str, int, bool]:
+  """The word after `end`, where it ends, and whether a hyphen follows.
+
+  '' where a mark or an empty line stands between.
+  """
+  found = _NEXT.match(text, end)
+  if found is None:
+    return '', end, False
+  return found[1], found.end(1), bool(found[2])
+
+
+def last_word(text: str, start: int) -> str:
+  """The word before `start`, '' where a mark stands between."""
+  words = text[max(0, start - 24) : start].rstrip(_OPENING).rsplit(None, 1)
+  if not words or text[start - 1 : start] == '-':
+    return ''
+  word = words[-1].lstrip(_OPENING)
+  return word if word[-1:].isalnum() else ''
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -7,6 +39,8 @@ def words_of(text: str) -> frozenset[str]:
 
 # A word that cannot begin what her/his possesses: the pronoun ends its phrase.
 ENDERS = words_of("""
+thus till became becomes remained remains seemed seems consisted consists
+altogether whatsoever throughout online
 a an the this that these those some any no each either neither both such
 another it its i me my mine you your yours he she him his her hers we us our
 ours they them their theirs himself herself itself myself yourself themselves
@@ -22,11 +56,12 @@ won't wouldn't couldn't didn't doesn't hadn't hasn't not again away apart
 aside forever together alone anyway anymore instead there here today yesterday
 tonight tomorrow everywhere anywhere somewhere everything anything something
 nothing everyone anyone someone nobody too also maybe perhaps else afterwards
-afterward thereafter lol omg smh btw tho thru cuz cause bc rt
+afterward thereafter lol omg smh btw tho thru cuz bc rt
 """)
 # Possessive when a noun follows, else the pronoun ends its phrase: "her later
 # works" against "met her later".
 ADVERBS = words_of("""
+sometimes somewhat rather indeed otherwise afresh closer earlier
 later more most less least better worse very much so even still already always
 never often just now then once soon well all hard twice almost quite really ever
 far close enough anew alike abroad upstairs downstairs indoors overseas
@@ -44,6 +79,12 @@ many several
 EITHER = ADVERBS | ADJECTIVES
 # Words in -ly that are adjectives or nouns.
 LY_NOUNS = words_of("""
+bubbly cuddly jolly chilly silly prickly wobbly smelly woolly burly surly
+wrinkly sparkly stately shapely comely homely timely untimely unruly likely
+unlikely leisurely beastly ghostly ghastly grisly princely queenly sisterly
+brotherly neighborly neighbourly saintly knightly courtly soldierly wifely
+husbandly girly hilly oily pearly sickly unfriendly ungodly unholy unsightly
+sprightly hourly nightly quarterly fortnightly folly dolly rally ally tally
 family belly bully jelly lily reply ally assembly daily early weekly only
 lovely elderly deadly friendly ugly holy monthly lonely lively curly silly
 yearly fly supply anomaly monopoly homily motherly fatherly kindly worldly
@@ -51,6 +92,7 @@ costly scholarly bodily heavenly earthly womanly manly cowardly orderly homely
 """)
 # Words in -ing that are nouns or adjectives after a possessive.
 ING_NOUNS = words_of("""
+tutoring ruling posting blessing rating shooting
 wedding writing writings training painting paintings building singing acting
 recording recordings meeting clothing engineering being feeling feelings
 upbringing offering drawing drawings teaching teachings thinking hearing
@@ -86,6 +128,8 @@ attend arrive depart remain
 """)
 # Things given, not owned: "gave her money", "told her stories".
 GIFTS = words_of("""
+feedback thanks fidelity nothing food roses gifts books flowers
+more mercy
 money permission advice access credit comfort strength courage hope time space
 shelter refuge attention pleasure joy pain trouble food water flowers candy
 chocolates tea coffee medicine custody instructions directions lessons tips
@@ -170,3 +214,76 @@ MAKE = words_of('make makes made making')
 # Verbs after which `her` may be an object though a noun-like word follows.
 VERBS = LET | GIVE | TAKE | KEEP | WISH | MOVE | NAME | {'with'}
 ED_NOUNS = words_of('beloved red bed seed breed feed deed need sacred hatred')
+
+# The rules of pronouns.py about what can only be said of a person.
+PREPOSITIONS = words_of("""
+to of by despite from with for without about against after before upon on
+through due
+""")
+TELL = words_of("""
+tell tells told telling show shows showed assure assures assured inform informs
+informed remind reminds reminded convince convinces convinced warn warns warned
+""")
+FINITE = words_of("""
+is was are were has had will would can could may might must should does did
+""")
+ALLOW = words_of('let lets letting bid bids bade bidding')
+SHOWN = words_of(
+  'support gratitude admiration respect appreciation attention affection'
+)
+HELD = words_of('hair guard guests eyes voice heart imagination feelings hand')
+AMOUNTS = words_of("""
+dollars dollar pounds pound euros euro rubles roubles francs marks yen rupees
+cents pence shillings shilling percent votes vote points point bucks quid grand
+years months weeks days hours minutes million billion thousand hundred
+""")
+RANK = words_of("""
+rank ranks ranked ranking place places placed placing put puts putting seed
+seeded rate rated list listed
+""")
+ORDINALS = words_of("""
+first second third fourth fifth sixth seventh eighth ninth tenth eleventh
+twelfth last
+""")
+JUDGE = words_of("""
+consider considers considered considering think thinks thought find finds found
+finding deem deems deemed render renders rendered rendering believe believed
+call calls called calling declare declared pronounce pronounced leave leaves
+left leaving keep keeps kept keeping feel felt turn turned
+""")
+PERCEIVE = words_of("""
+see sees saw seen seeing hear hears heard hearing watch watches watched
+watching catch catches caught catching find finds found spot spotted notice
+noticed
+""")
+ACTIVITIES = words_of("""
+singing dancing acting painting drawing writing reading cooking skating boxing
+wrestling breathing running swimming coming leaving dying living passing
+""")
+GONE = words_of('gone dead away around asleep awake pregnant ill alone absent')
+STATES = words_of("""
+late awake asleep warm calm quiet cold sane clean dry wet close company informed
+distraught gentle kind good strong weak blush red pale ignorant gone lost tired
+thirsty hungry dizzy drunk sober poor dear prominent popular famous holy
+different confident independent dependent reluctant indifferent silent
+impatient content
+""")
+DEGREES = words_of('very quite more less so too rather most even such all')
+SUFFIXES = (
+  *('ful', 'less', 'able', 'ible', 'ous', 'ive', 'ish', 'ier', 'ic', 'ed'),
+)
+# Adjectives of a noun at least as often as of a state: "her long, dark hair".
+ATTRIBUTES = ADJECTIVES - words_of("""
+alive ill ready pregnant afraid ashamed unconscious safe aware unable able due
+capable available responsible eligible two three four five many several dead
+upset unharmed free alone
+""")
+VERBS |= ALLOW | TELL | RANK | JUDGE | PERCEIVE
+
+# Words that end the phrase of a pronoun before these only.
+BEFORE = {
+  'cause': words_of('i you he she it we they the this that'),
+  'every': words_of(
+    'day week month year night morning evening time weekend summer'
+  ),
+}

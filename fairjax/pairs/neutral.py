@@ -8,8 +8,7 @@ such a verb but could be a noun too is left as it is and counted.
 
 import re
 
-from fairjax.pairs.context import last_word, next_word
-from fairjax.pairs.neighbours import words_of
+from fairjax.pairs.neighbours import last_word, next_word, words_of
 
 Span = tuple[int, int, str, str]
 

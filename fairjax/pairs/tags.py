@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 
 from fairjax.errors import UserError
-from fairjax.pairs import context
+from fairjax.pairs import pronouns
 
 
 def load(tagger: str | Callable | None) -> Callable[[str], dict] | None:
@@ -42,10 +42,10 @@ def needed(hits: list[tuple]) -> bool:
   return any(word.lower() in ('her', 'his') for _, _, word, _ in hits)
 
 
-def sense(word: str, tag: str | None) -> context.Row | None:
+def sense(word: str, tag: str | None) -> pronouns.Row | None:
   """The sense that a tag gives a pronoun; None where it tells nothing."""
   if word == 'her' and tag in ('PRP$', 'PRP'):
-    return context.POSSESSIVE if tag == 'PRP$' else context.OBJECT
+    return pronouns.POSSESSIVE if tag == 'PRP$' else pronouns.OBJECT
   if word == 'his' and tag and tag != 'PRP$':
-    return context.ALONE
+    return pronouns.ALONE
   return None

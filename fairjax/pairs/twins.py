@@ -1,20 +1,30 @@
 """How right a swap is: changed words against files of known twins.
 
+  python -m fairjax.pairs.twins FOLDER [FOLDER ...]
+
+prints precision, recall and the commonest errors on each set that lies in a
+folder or one below it: gap/, winobias/, winogender/ and geco/.
+
 Each test is pairs (text, twin). Words are compared by place: precision is the
 share of the words we changed that equal the twin's, recall the share of the
 words the twin changed that equal ours. Where a twin gives a person another
 name than we do, only the place can be right, so names are scored apart.
 """
 
+import argparse
+import collections
 import difflib
+import json
 import os
 import pathlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
+from fairjax.errors import UserError
 from fairjax.pairs import context, lists
 from fairjax.pairs.words import match_case, swap
 
@@ -86,6 +96,18 @@ def winogender(folder: str | os.PathLike, to: str = 'opposite') -> Pairs:
   return [*zip(male, female), *zip(female, male)]
 
 
+def geco(folder: str | os.PathLike) -> Pairs:
+  """GECO: sentences whose every word about a person is turned, both ways."""
+  path = pathlib.Path(folder) / 'binary_gender_all_train.jsonl'
+  sides: dict[int, dict[str, str]] = {}
+  for line in path.read_text(encoding='utf-8').splitlines():
+    row = json.loads(line)
+    sentence = ' '.join(row['sentence'])
+    sides.setdefault(row['sentence_idx'], {})[row['gender']] = sentence
+  both = [(side['male'], side['female']) for side in sides.values()]
+  return [*both, *((female, male) for male, female in both)]
+
+
 def plain(text: str, words: Mapping[str, str]) -> str:
   """What a dictionary gives that knows no context."""
 
@@ -104,34 +126,74 @@ def dictionary() -> dict[str, str]:
   return words | {'his': 'her', 'her': 'his', 'him': 'her', 'hers': 'his'}
 
 
-def compare(folder: str | os.PathLike) -> dict[str, dict[str, Score]]:
-  """Scores of our swap and of a plain dictionary on every set in `folder`.
+SETS: dict[str, Callable[[pathlib.Path], Pairs]] = {
+  'gap': gap,
+  'winobias': winobias,
+  'winogender': winogender,
+  'geco': geco,
+}
 
-  `folder` holds gap/, winobias/ and winogender/. Listed words are scored by
-  what they became; names, in GAP, by whether the twin changed them too.
+
+def find(*folders: str | os.PathLike) -> dict[str, pathlib.Path]:
+  """name -> the folder of each known set, in `folders` or one level below."""
+  places = [
+    place
+    for folder in map(pathlib.Path, folders)
+    for place in (folder, *sorted(folder.glob('*/')))
+  ]
+  at = {
+    name: [place / name for place in places if (place / name).is_dir()]
+    for name in SETS
+  }
+  known = {name: where[0] for name, where in at.items() if where}
+  if not known:
+    raise UserError(
+      f'no known twins in {", ".join(map(os.fspath, folders))}; name a folder '
+      f'that holds {", ".join(SETS)}'
+    )
+  return known
+
+
+class Run(NamedTuple):
+  """What a swap wrote for one set, and which (original) words are scored."""
+
+  pairs: Pairs
+  ours: list[str]
+  counts: Callable[[str], bool] = lambda word: True
+  places: bool = False
+
+
+def runs(*folders: str | os.PathLike) -> Iterator[tuple[str, str, Run]]:
+  """(set, side, run) of our rules, and of a dictionary, on every set found.
+
+  Listed words are scored by what they became; names, in GAP, by whether the
+  twin changed them too: those that no twin ever changes (Arjun, Zoya) are not
+  scored.
   """
-  folder = pathlib.Path(folder)
   words = dictionary()
   listed = lambda word: word.lower() in words or word.lower() in context.RULES
-  scores: dict[str, dict[str, Score]] = {}
-  for name, read in (
-    ('gap', gap),
-    ('winobias', winobias),
-    ('winogender', winogender),
-  ):
-    pairs = read(folder / name)
+  for name, folder in find(*folders).items():
+    pairs = SETS[name](folder)
     texts = [text for text, _ in pairs]
-    scores[name] = {
-      'rules': score(pairs, swap(texts).texts, listed),
-      'dictionary': score(pairs, [plain(t, words) for t in texts], listed),
-    }
+    yield name, 'rules', Run(pairs, swap(texts).texts, listed)
+    plains = [plain(text, words) for text in texts]
+    yield name, 'dictionary', Run(pairs, plains, listed)
     if name == 'gap':
+      turned = {old for old, gold, _ in _places(pairs, texts) if gold}
+      other = lambda word, known=turned: word in known and not listed(word)
       named = swap(texts, names=True).texts
-      other = lambda word: not listed(word)
-      scores['gap names'] = {'rules': score(pairs, named, other, places=True)}
-  pairs = winogender(folder / 'winogender', 'neutral')
-  neutral = swap([text for text, _ in pairs], 'neutral').texts
-  scores['winogender neutral'] = {'rules': score(pairs, neutral)}
+      yield 'gap names', 'rules', Run(pairs, named, other, places=True)
+    if name == 'winogender':
+      pairs = winogender(folder, 'neutral')
+      ours = swap([text for text, _ in pairs], 'neutral').texts
+      yield 'winogender neutral', 'rules', Run(pairs, ours)
+
+
+def compare(*folders: str | os.PathLike) -> dict[str, dict[str, Score]]:
+  """Scores of our swap and of a plain dictionary on every set found."""
+  scores: dict[str, dict[str, Score]] = {}
+  for name, side, run in runs(*folders):
+    scores.setdefault(name, {})[side] = score(*run)
   return scores
 
 
@@ -154,6 +216,18 @@ def _changes(old: list[str], new: list[str]) -> dict[int, str]:
   return found
 
 
+def _places(
+  pairs: Pairs, ours: Sequence[str]
+) -> Iterator[tuple[str, str | None, str | None]]:
+  """(word, its twin's, ours) where a twin or we change a word, None: not so."""
+  for (text, twin), own in zip(pairs, ours):
+    old = _WORD.findall(text)
+    gold = _changes(old, _WORD.findall(twin))
+    mine = _changes(old, _WORD.findall(own))
+    for i in sorted({*gold, *mine}):
+      yield old[i], gold.get(i), mine.get(i)
+
+
 def score(
   pairs: Pairs,
   ours: Sequence[str],
@@ -166,16 +240,58 @@ def score(
   word is right wherever the twin changed it too, to whatever it did.
   """
   changed = wanted = right = whole = 0
-  for (text, twin), own in zip(pairs, ours):
-    old = _WORD.findall(text)
-    gold = _changes(old, _WORD.findall(twin))
-    mine = _changes(old, _WORD.findall(own))
-    gold = {i: w for i, w in gold.items() if counts(old[i])}
-    mine = {i: w for i, w in mine.items() if counts(old[i])}
-    changed += len(mine)
-    wanted += len(gold)
-    right += sum(
-      i in gold and (places or gold[i] == word) for i, word in mine.items()
-    )
-    whole += mine == gold
+  for pair, own in zip(pairs, ours):
+    here = [p for p in _places([pair], [own]) if counts(p[0])]
+    changed += sum(mine is not None for _, _, mine in here)
+    wanted += sum(gold is not None for _, gold, _ in here)
+    right += sum(_is_right(gold, mine, places) for _, gold, mine in here)
+    whole += all(gold == mine for _, gold, mine in here)
   return Score(changed, wanted, right, whole, len(pairs))
+
+
+def errors(
+  pairs: Pairs,
+  ours: Sequence[str],
+  counts: Callable[[str], bool] = lambda word: True,
+  places: bool = False,
+) -> collections.Counter:
+  """How often (word, its twin's, ours) is wrong, as `score` counts it."""
+  return collections.Counter(
+    (word.lower(), gold, mine)
+    for word, gold, mine in _places(pairs, ours)
+    if counts(word) and not _is_right(gold, mine, places)
+  )
+
+
+def _is_right(gold: str | None, mine: str | None, places: bool) -> bool:
+  if gold is None or mine is None:
+    return False
+  return places or gold == mine
+
+
+def main(args: list[str]) -> int:
+  """Prints scores and the commonest errors of our rules."""
+  parser = argparse.ArgumentParser(
+    'fairjax.pairs.twins', description='How right a swap is on known twins.'
+  )
+  parser.add_argument('folders', nargs='+', metavar='FOLDER')
+  parser.add_argument('--errors', type=int, default=8, help='printed of a set')
+  chosen = parser.parse_args(args)
+  try:
+    for name, side, run in runs(*chosen.folders):
+      one = score(*run)
+      print(
+        f'{name:20} {side:12} precision {one.precision:.4f}  recall '
+        f'{one.recall:.4f}  texts {one.whole / one.texts:.4f} of {one.texts}'
+      )
+      common = errors(*run).most_common(chosen.errors * (side == 'rules'))
+      for (word, gold, mine), times in common:
+        print(f'  {times:5} {word}: {mine or "left"}, twin {gold or "left"}')
+  except UserError as error:
+    print(error, file=sys.stderr)
+    return 2
+  return 0
+
+
+if __name__ == '__main__':
+  sys.exit(main(sys.argv[1:]))

@@ -19,12 +19,18 @@ from fairjax.config import Method
 from fairjax.errors import UserError
 from fairjax.pairs import context, lists, neutral, scan, tags
 from fairjax.pairs import names as people
+from fairjax.pairs.neighbours import ENDERS, last_word, next_word
 
 Span = tuple[int, int, str, str]  # start, end, old, new; in the original text
 _ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
 Hit = tuple[int, int, str, object]  # start, end, word, entry
 DIRECTIONS = ('opposite', 'male', 'female', 'neutral')
+SCOPES = ('all', 'pronouns')
+REFLEXIVES = ('themselves', 'themself')
+PRONOUNS = 'he she him her his hers himself herself hes shes'.split()
 
+# s/he, (s)he, wo/man, fe(male): half a word is no word.
+_HALF = re.compile(r'(?:\b(?:s|wo|fe)/|\((?:s|wo|fe)\))$', re.IGNORECASE)
 _ADDRESS = re.compile(r'://|\bwww\.|\w@\w')  # left alone: links and mail
 
 
@@ -44,6 +50,8 @@ def swap(
   seed: int = 0,
   tagger: str | Callable | None = None,
   handles: bool = False,
+  scope: str = 'all',
+  reflexive: str = 'themselves',
 ) -> Swapped:
   """The counterfactual of each text of a column.
 
@@ -59,8 +67,20 @@ def swap(
     tagger: 'spacy:MODEL' or a function text -> {start: tag}, asked only about
       texts with `her` or `his`; None decides by rules.
     handles: also swap hashtags and @handles that are a listed word.
+    scope: 'all' listed words, or 'pronouns' alone: no noun, title or name.
+    reflexive: of direction 'neutral', 'themselves' or 'themself'.
   """
-  return swapper(direction, words, names, seed, tagger, handles)(texts)
+  run = swapper(
+    direction,
+    words,
+    names,
+    seed,
+    tagger,
+    handles,
+    scope=scope,
+    reflexive=reflexive,
+  )
+  return run(texts)
 
 
 def options(method: Method, seed: int, **instead) -> dict:
@@ -75,6 +95,8 @@ def options(method: Method, seed: int, **instead) -> dict:
     'names': (method.names_file or True) if named else None,
     'seed': seed,
     'tagger': method.tagger or None,
+    'scope': method.scope,
+    'reflexive': method.reflexive,
     **instead,
   }
 
@@ -101,16 +123,21 @@ def swapper(
   tagger=None,
   handles: bool = False,
   step: int = 0,
+  scope: str = 'all',
+  reflexive: str = 'themselves',
 ) -> Callable[[Sequence[str]], Swapped]:
   """`swap` made ready once, for many columns; it remembers chunks."""
-  if direction not in DIRECTIONS:
-    raise UserError(
-      f'direction is {direction!r}; it must be one of {DIRECTIONS}'
-    )
+  _check_choice('direction', direction, DIRECTIONS)
+  _check_choice('scope', scope, SCOPES)
+  _check_choice('reflexive', reflexive, REFLEXIVES)
   known = lists.load(words)
-  called = people.load(names)
+  called = people.load(names if scope == 'all' else None)
   if known.sides:
     turns = [_gender_entries(known, direction)]
+    if scope == 'pronouns':
+      turns = [{w: turns[0][w] for w in PRONOUNS if w in turns[0]}]
+    if direction == 'neutral':
+      turns[0] |= {w: reflexive for w in ('himself', 'herself')}
   elif direction == 'opposite':
     size = max(len(row) for row in known.rows)
     turns = [_turned(known, k) for k in ([step] if step else range(1, size))]
@@ -137,6 +164,11 @@ def swapper(
     return out
 
   return run
+
+
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+  if value not in choices:
+    raise UserError(f'{name} is {value!r}; it must be one of {choices}')
 
 
 def _checked(texts: Sequence[str]) -> list[str]:
@@ -199,6 +231,14 @@ class _Entries:
         self.phrases.setdefault(head, []).append((pattern, word))
         for form in (head, head.upper(), head.title()):
           self.forms.pop(form, None)  # the longest phrase comes first
+    for name in self.called.keys() - self.entries.keys() - self.phrases.keys():
+      if len(name) > 1:
+        self.forms[name[:1].upper() + name[1:]] = people.NAME
+        if name in self.called.small:
+          self.forms[name] = people.NAME
+    # Small letters make these another word: will, may, hope.
+    self.plain = self.called.keys() - self.called.small - self.entries.keys()
+    self.plain -= self.phrases.keys()
 
   def keys(self) -> set[str]:
     """Every word that a scan must stop at."""
@@ -209,6 +249,7 @@ class _Entries:
     """(start, end, word, entry) of the candidates that are listed words."""
     found = []
     done = 0
+    plain = self.plain
     guarded = '#' in text or '@' in text or '_' in text or '/' in text
     for start, end in zip(starts, ends):
       if start < done:
@@ -216,11 +257,14 @@ class _Entries:
       word = text[start:end]
       entry = self.forms.get(word)
       if entry is None:
+        if word in plain:
+          continue
         end, word, entry = self._look(text, start, end)
         if entry is None:
           continue
-      if guarded and _is_guarded(text, start, end, self.handles):
-        continue
+      if guarded or text[start - 1] == ')':
+        if _is_guarded(text, start, end, self.handles):
+          continue
       found.append((start, end, word, entry))
       done = end
     return found
@@ -228,19 +272,39 @@ class _Entries:
   def _look(self, text: str, start: int, end: int):
     """(end, word, entry) of a phrase, a name or a word in a rare form."""
     word = text[start:end]
-    low = unicodedata.normalize('NFC', word.lower())
+    low = word.lower()
+    if not low.isascii():
+      low = unicodedata.normalize('NFC', low)
     for pattern, phrase in self.phrases.get(low, ()):
       match = pattern.match(text, start)
       if match:
         return match.end(), match[0], match_case(match[0], self.entries[phrase])
     entry = self.entries.get(low)
-    if entry is None and self.called and self.called.has(word):
-      return end, word, people.NAME
+    if entry is None and self.called:
+      if self.called.has(word) or (word == low and low in self.called.small):
+        return end, word, people.NAME
     if isinstance(entry, str) and entry:
       entry = match_case(word, entry)
       if not unicodedata.is_normalized('NFC', word):
         entry = unicodedata.normalize('NFD', entry)
-    return end, word, None if low == 'ms' else entry
+    if low == 'ms' and not _is_title(text, start, end):
+      entry = None
+    return end, word, entry
+
+
+def _is_title(text: str, start: int, end: int) -> bool:
+  """Whether ms is the title of a name ("ms baker said"), no millisecond."""
+  before, after = last_word(text, start), next_word(text, end)[0]
+  if text[end : end + 1] == '.':
+    after = next_word(text, end + 1)[0]
+  return (
+    text[start:end] == 'ms'
+    and text[:1].islower()
+    and not text[:start].rstrip()[-1:].isdigit()
+    and not before.isdigit()
+    and after.isalpha()
+    and after not in ENDERS
+  )
 
 
 def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
@@ -250,6 +314,10 @@ def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
   if text[end : end + 1] == '_' and text[end + 1 : end + 2].isalnum():
     return True
   if start and text[start - 1] in '#@' and not handles:
+    return True
+  if text[start - 1 : start] in ('/', ')') and _HALF.search(
+    text, max(0, start - 4), start
+  ):
     return True
   left = text.rfind(' ', 0, start) + 1
   right = text.find(' ', end)
@@ -317,7 +385,7 @@ def _spans(
       elif new != low:
         spans.append((start, end, word, match_case(word, new)))
   if persons:
-    spans = sorted(spans + called.swap(text, persons, direction))
+    spans = sorted(spans + called.swap(text, persons, direction, bool(spans)))
   articles = _articles(text, spans)
   if articles:
     spans = sorted(spans + articles)
@@ -362,19 +430,14 @@ def _gender_entries(known: lists.Lists, direction: str) -> dict[str, object]:
   return entries
 
 
+_MALE = frozenset('his him lord lords mister sir count god'.split())
+_FEMALE = frozenset('her hers lady ladies miss dame chick chicks'.split())
+
+
 def _moves(word: str, direction: str) -> bool:
   """Whether a word with a rule can change in this direction."""
-  male = word in (
-    'his',
-    'him',
-    'lord',
-    'lords',
-    'mister',
-    'sir',
-    'count',
-    'god',
-  )
-  female = word in ('her', 'hers', 'lady', 'ladies', 'miss', 'dame')
+  male = word in _MALE
+  female = word in _FEMALE
   return not (
     (direction == 'male' and male) or (direction == 'female' and female)
   )

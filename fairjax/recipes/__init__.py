@@ -2,7 +2,7 @@
 
 from fairjax.registry import Entry
 
-# Each is run(config: Config, folder: pathlib.Path) -> results: dict
+# Each is run(config: Config, folder: pathlib.Path) -> results.Results
 RECIPES = {
   'train': Entry(
     'fairjax.recipes.train:run', 'one classifier, measured and reported'

@@ -2,29 +2,17 @@
 
 import pathlib
 
-import pandas as pd
-
-from fairjax import artefacts
 from fairjax.config import Config
-from fairjax.errors import UserError
 from fairjax.pairs import corpus, words
+from fairjax.recipes import corpora
+from fairjax.results import Results
+
+COLUMNS = ('rows', 'changed', 'words', 'left')
 
 
-def run(config: Config, folder: pathlib.Path) -> dict:
-  """Swaps every shard of `config.corpus.path`, and prints what was counted.
-
-  Shards that cannot be read are named at the end, when the rest is done.
-  """
-  chosen = config.corpus
-  if not chosen.path:
-    raise UserError(
-      'corpus.path is empty; name a folder with --config.corpus.path'
-    )
-  out = pathlib.Path(chosen.out) if chosen.out else folder / 'corpus'
-  if out.resolve() == pathlib.Path(chosen.path).resolve():
-    raise UserError(
-      f'corpus.out is {out}, the folder that is read; name another one'
-    )
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """Swaps every shard of `config.corpus.path`, and prints what was counted."""
+  chosen, out = config.corpus, corpora.target(config, folder)
   rows = corpus.swap_corpus(
     chosen.path,
     out,
@@ -35,10 +23,4 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     chosen.both,
     **words.options(config.method, config.seed),
   )
-  print(corpus.table(rows))
-  share = (
-    f'-{corpus.share(chosen.where)[0]}' if chosen.backend == 'spmd' else ''
-  )
-  artefacts.write_table(folder / f'shards{share}.parquet', pd.DataFrame(rows))
-  corpus.refuse_failed(rows, out)
-  return {'out': str(out), 'shards': rows}
+  return corpora.finish(config, folder, out, rows, COLUMNS)

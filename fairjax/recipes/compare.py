@@ -8,7 +8,6 @@ contender is a method and the options that it changes:
 """
 
 import dataclasses
-import html
 import pathlib
 import re
 
@@ -17,14 +16,12 @@ from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import chain
-from fairjax.metrics.compare import compare as differences
 from fairjax.recipes import train
-from fairjax.report import blocks, figures, page, plots
-from fairjax.report import tables as tabular
-from fairjax.train import loop, mesh
+from fairjax.report import verdict
+from fairjax.results import Results
+from fairjax.train import mesh
 from fairjax.train.progress import Log
 
-MEASURES = ('auc', 'macro_auc', 'accuracy', 'dp', 'eqodd', 'fped', 'fned')
 USUAL = (
   'augment',
   'substitute:ratio=0.5',
@@ -48,37 +45,44 @@ LIMITS = {  # why a method may not help
 }
 
 
-def run(config: Config, folder: pathlib.Path) -> dict:
+def run(config: Config, folder: pathlib.Path) -> Results:
   """none and each contender → train → differences to none → one table."""
-  log = Log(folder, config, main=mesh.is_main())
-  tables = stages.load(config, folder, log)
-  sets = stages.test_sets(config, tables)
-  chosen = config.method.compare or usual(config, tables)
-  contenders = {n: variant(config, n) for n in ('none', *chosen)}
-  found, chances = {}, {}
-  for name, own in contenders.items():
-    place = folder / place_of(name)
-    log.line(f'{name}: {place}')
-    if mesh.is_main():
-      artefacts.write_json(place / 'config.json', own)
-    found[name] = train.run(own, place)
-    mesh.wait_for_all(name)
-    chances[name] = artefacts.read_table(place / 'predictions.parquet')
-  results = {
-    'name': config.data.name,
-    'recipe': 'compare',
-    'model': config.model,
-    'seeds': loop.seed_list(config),
-    'methods': rows(found),
-    'tests': tests(config, sets, chances),
+  with Log(folder, config, main=mesh.is_main()) as log:
+    tables = stages.load(config, folder, log)
+    sets = stages.test_sets(config, tables)
+    chosen = config.method.compare or usual(config, tables)
+    variants = {name: variant(config, name) for name in ('none', *chosen)}
+    runs, chances = {}, {}
+    for name, own in variants.items():
+      place = folder / stages.file_name(name)
+      log.line(f'{name}: {place}')
+      if mesh.is_main():
+        artefacts.write_json(place / 'config.json', own)
+      runs[name] = train.run(own, place)
+      mesh.wait_for_all(name)
+      path = place / 'predictions.parquet'
+      chances[name] = stages.predictions(artefacts.read_table(path))
+    pairs = [(name, 'none') for name in list(variants)[1:]]
+    tests = stages.compare(config, sets, chances, pairs)
+    results = stages.results(
+      config,
+      title=f'Methods on {config.data.name} with {config.model}',
+      contenders=contenders(runs),
+      tests=tests,
+      notes=notes(runs, tests),
+    )
+    return stages.publish(folder, results, log)
+
+
+def contenders(runs: dict[str, Results]) -> dict[str, dict]:
+  """Each method's only contender, with its own page."""
+  return {
+    name: {
+      **next(iter(results.contenders.values())),
+      'page': f'{stages.file_name(name)}/report.html',
+    }
+    for name, results in runs.items()
   }
-  results['notes'] = notes(found, results['tests'])
-  if mesh.is_main():
-    artefacts.write_json(folder / 'results.json', results)
-    artefacts.write_text(folder / 'report.html', report(results, folder))
-    log.line(summary(results))
-    log.line(f'the report is {folder / "report.html"}')
-  return results
 
 
 def usual(config: Config, tables: Tables) -> tuple[str, ...]:
@@ -116,168 +120,23 @@ def variant(config: Config, name: str) -> Config:
     config,
     recipe='train',
     method=dataclasses.replace(config.method, **values),
-    reuse=config.reuse and str(pathlib.Path(config.reuse) / place_of(name)),
+    reuse=config.reuse
+    and str(pathlib.Path(config.reuse) / stages.file_name(name)),
   )
 
 
-def place_of(name: str) -> str:
-  return re.sub(r'[^\w.=-]+', '-', name)
-
-
-def rows(found: dict[str, dict]) -> list[dict]:
-  """One row a test set and contender, with the measures' Estimates."""
-  return [
-    {'set': one, 'method': name}
-    | {
-      key: (parts['quality'] | parts['fairness'])[key]
-      for key in MEASURES
-      if key in parts['quality'] | parts['fairness']
-    }
-    for one in next(iter(found.values()))['sets']
-    for name, results in found.items()
-    for parts in [results['sets'][one]]
-  ]
-
-
-def tests(config: Config, sets: dict, chances: dict) -> list[dict]:
-  """Each contender's differences to none, with paired tests."""
-  options, out = config.measures, []
-  for one, table in sets.items():
-    members, names = stages.membership(config, table)
-    of = {n: probabilities(p[p['set'] == one]) for n, p in chances.items()}
-    for name in list(of)[1:]:
-      labels, own, none = stages.judged(config, table, of[name], of['none'])
-      lines = differences(
-        labels,
-        own,
-        none,
-        members,
-        names,
-        threshold=options.threshold,
-        level=options.confidence_level,
-        resamples=options.resamples,
-        seed=config.seed,
-      )
-      out += [
-        {'set': one, 'method': name, **line}
-        for line in lines
-        if line['measure'] in MEASURES
-      ]
-  return out
-
-
-def probabilities(predictions):
-  """[s, n] of the positive class, or [s, n, c], as they were published."""
-  columns = [c for c in predictions if re.fullmatch(r'p\d+(_c\d+)?', c)]
-  values = predictions[columns].to_numpy().T
-  if '_c' not in columns[0]:
-    return values
-  seeds = 1 + max(int(re.match(r'p(\d+)', c)[1]) for c in columns)
-  return values.reshape(seeds, -1, values.shape[1]).transpose(0, 2, 1)
-
-
-def over_examples(tests: list[dict], one: str, measure: str) -> dict:
-  """The test over examples of each contender: {method: test}."""
-  found: dict[str, dict] = {}
-  for test in tests:
-    if test['set'] == one and test['measure'] == measure:
-      found.setdefault(test['method'], test)
-  return found
-
-
-def notes(found: dict[str, dict], tests: list[dict]) -> list[str]:
+def notes(runs: dict[str, Results], tests: list[dict]) -> list[str]:
   """What was done, what went wrong, and why a method may not have helped."""
-  out = [f'{n}: {note}' for n, r in found.items() for note in r['notes']]
-  for one in dict.fromkeys(test['set'] for test in tests):
-    gains = over_examples(tests, one, 'dp')
-    losses = over_examples(tests, one, 'auc')
-    for name, gain in gains.items():
-      low, high = gain['difference']['low'], gain['difference']['high']
+  out = [f'{n}: {note}' for n, run in runs.items() for note in run.notes]
+  for name in list(runs)[1:]:
+    for test in verdict.over_examples(tests, name, 'none'):
+      low, high = test['difference']['low'], test['difference']['high']
       methods = re.split(r'\s*\+\s*', name.split(':')[0])
-      if low is not None and low <= 0:
-        what = 'lowers dp' if high < 0 else 'does not raise dp for sure'
+      where = f'{name}, {test["set"]}'
+      if test['measure'] == 'dp' and low is not None and low <= 0:
+        what = 'lowers dp' if high < 0 else 'may not raise dp at all'
         why = '; '.join(LIMITS[m] for m in methods if m in LIMITS)
-        out.append(f'{name}, {one}: {what}: {why}')
-      lost = losses.get(name, {'difference': {}})['difference'].get('high')
-      if lost is not None and lost < 0:
-        out.append(f'{name}, {one}: loses auc, more than chance would')
-  for name, results in found.items():
-    for one, parts in results['sets'].items():
-      out += [f'{name}, {one}: {w}' for w in parts['warnings']]
+        out.append(f'{where}: {what}: {why}')
+      if test['measure'] == 'auc' and high is not None and high < 0:
+        out.append(f'{where}: loses AUC, by more than chance')
   return [*out, 'p values are of single tests, not adjusted for their number']
-
-
-def changes(tests: list[dict], one: str) -> list[dict]:
-  """A row a contender: differences of auc and dp to none with their p."""
-  out: dict[str, dict] = {}
-  for test in tests:
-    if test['set'] == one and test['measure'] in ('auc', 'dp'):
-      row = out.setdefault(test['method'], {'method': test['method']})
-      if test['measure'] not in row:
-        row[test['measure']] = test['difference']
-        row[f'p of {test["measure"]}'] = test['p']
-      else:
-        row[f'p of {test["measure"]} over seeds'] = test['p']
-  return list(out.values())
-
-
-def parts(results: dict) -> list[tuple[str, list[dict], list[dict]]]:
-  """(test set, rows of measures, rows of differences)."""
-  every = dict.fromkeys(row['set'] for row in results['methods'])
-  return [
-    (
-      one,
-      [
-        {k: v for k, v in row.items() if k != 'set'}
-        for row in results['methods']
-        if row['set'] == one
-      ],
-      changes(results['tests'], one),
-    )
-    for one in every
-  ]
-
-
-def summary(results: dict) -> str:
-  """The table on the screen."""
-  out = [f'## {results["name"]} · {results["model"]} · {results["seeds"]}']
-  for one, measures, gains in parts(results):
-    out += [f'### {one}', tabular.markdown(measures, width=150)]
-    out += ['Differences to none:', tabular.markdown(gains, width=150)]
-  notes = '\n'.join(f'- {note}' for note in results['notes'])
-  return '\n\n'.join([*out, notes])
-
-
-def report(results: dict, folder: pathlib.Path) -> str:
-  """The page: tables, a forest of the differences, notes, links."""
-  sections = []
-  for one, measures, gains in parts(results):
-    body = blocks.table(measures) + blocks.heading('Differences to none')
-    for key in ('dp', 'auc'):
-      effects = {g['method']: g[key] for g in gains if key in g}
-      if effects:
-        plot = plots.forest(effects, f'{key}, difference to none')
-        figures.save(plot, folder / 'plots' / place_of(f'{key}_{one}.png'))
-        body += blocks.figure(
-          plot,
-          f'{key} of each method minus {key} of none on {one}; right is better.'
-          ' A hollow point: the interval holds 0.',
-        )
-    sections.append(
-      blocks.Section(f'Test set {one}', body + blocks.table(gains))
-    )
-  names = dict.fromkeys(row['method'] for row in results['methods'])
-  links = ''.join(
-    f'<li><a href="{html.escape(place_of(name))}/report.html">'
-    f'{html.escape(name)}</a></li>'
-    for name in names
-  )
-  sections += [
-    blocks.Section('Notes', blocks.bullets(results['notes'])),
-    blocks.Section('Each run', f'<ul>{links}</ul>'),
-    blocks.Section(
-      'What these numbers do not say', blocks.bullets(page.SILENT)
-    ),
-  ]
-  title = f'Methods on {results["name"]} with {results["model"]}'
-  return blocks.page(title, sections)

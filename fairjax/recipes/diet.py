@@ -19,20 +19,19 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts, stages
+from fairjax import stages
 from fairjax.config import Config
 from fairjax.data import batches
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import chain, diet, reweight
-from fairjax.metrics.compare import compare
-from fairjax.report import blocks, figures, plots, verdict
+from fairjax.report import verdict
+from fairjax.report.tables import plural
+from fairjax.results import Results
 from fairjax.scores import describe, overlap
 from fairjax.scores import table as scoring
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
-
-MEASURES = ('auc', 'accuracy', 'dp', 'eqodd', 'eqopp1')
 
 
 class Inputs(NamedTuple):
@@ -47,58 +46,42 @@ class Inputs(NamedTuple):
   valid: batches.Pool
 
 
-def run(config: Config, folder: pathlib.Path) -> dict:
+def run(config: Config, folder: pathlib.Path) -> Results:
   """config → inputs → each contender's model → tests → verdicts → report."""
-  log = Log(folder, config, main=mesh.is_main())
-  ours = config.diet.ranking
-  names = list(dict.fromkeys([ours, *config.diet.compare]))
-  inputs = prepare(config, folder, log, names)
-  train, ratios = inputs.tables['train'], shares(config)
-  chances, sizes, found, held = {}, {}, {}, {}
-  for name in names:
-    taken = diet.rows(
-      train, inputs.scores, name, ratios, config, loop.seed_list(config)
-    )
-    held[name] = in_any_order(taken)
-    own = with_weights(config, inputs, taken)
-    sizes[name] = diet.facts(train, taken) | effective(own, taken)
-    log.line(
-      f'{name}: {sizes[name]["rows"]} rows, {sizes[name]["twins"]} twins'
-    )
-    chances[name] = predictions(config, own, taken, folder, log, name)
-    found[name] = stages.assess(config, inputs.sets, chances[name])['sets']
-    if name == ours:
-      notes = diet.notes(train, taken, config)
-  results = stages.assess(config, inputs.sets, chances[ours])
-  results['diets'] = sizes
-  results['compared'] = compared(found)
-  results['tests'] = [
-    test
-    for name in names[1:]
-    for test in differences(config, inputs.sets, chances, ours, name)
-  ]
-  results['verdicts'] = verdicts(config, inputs, results)
-  results['notes'] += notes + alike(held) + warnings(found)
-  if mesh.is_main():
-    for name in names[1:]:
-      tables = [
-        stages.prediction_table(k, t, chances[name][k])
-        for k, t in inputs.sets.items()
-      ]
-      artefacts.write_table(
-        folder / 'beside' / f'{name}.parquet', pd.concat(tables)
+  with Log(folder, config, main=mesh.is_main()) as log:
+    ours = config.diet.ranking
+    names = list(dict.fromkeys([ours, *config.diet.compare]))
+    inputs = prepare(config, folder, log, names)
+    train, ratios = inputs.tables['train'], shares(config)
+    chances, contenders, held = {}, {}, {}
+    for name in names:
+      taken = diet.rows(
+        train, inputs.scores, name, ratios, config, loop.seed_list(config)
       )
-  stages.publish(
-    folder,
-    inputs.sets,
-    chances[ours],
-    results,
-    log,
-    sections(results, folder)
-    + describe.section(inputs.scores, train, config.measures.pos_label),
-  )
-  log.line(summary(results))
-  return results
+      held[name] = in_any_order(taken)
+      own = with_weights(config, inputs, taken)
+      facts = diet.facts(train, taken) | effective(own, taken)
+      counts = (plural(facts[k + 's'], k) for k in ('row', 'twin'))
+      log.line(f'{name}: {", ".join(counts)}')
+      chances[name] = predictions(config, own, taken, folder, log, name)
+      measured = stages.assess(config, inputs.sets, chances[name])
+      contenders[name] = {'sets': measured, 'facts': facts}
+      if name == ours:
+        notes = diet.notes(train, taken, config)
+    pairs = [(ours, name) for name in names[1:]]
+    stages.keep_predictions(folder, inputs.sets, chances, ours)
+    results = stages.results(
+      config,
+      contenders=contenders,
+      focus=ours,
+      tests=stages.compare(config, inputs.sets, chances, pairs),
+      notes=notes + alike(held),
+      sections=[
+        describe.section(inputs.scores, train, config.measures.pos_label)
+      ],
+    )
+    results.verdicts = verdicts(config, inputs, results)
+    return stages.publish(folder, results, log)
 
 
 def in_any_order(taken: np.ndarray) -> bytes:
@@ -233,114 +216,22 @@ def predictions(
   }
 
 
-def differences(
-  config: Config, sets: Tables, chances: dict, ours: str, theirs: str
-) -> list[dict]:
-  """The main measures of ours − theirs on every set, with paired tests."""
-  options, out = config.measures, []
-  for name, table in sets.items():
-    members, groups = stages.membership(config, table)
-    labels, own, other = stages.judged(
-      config, table, chances[ours][name], chances[theirs][name]
-    )
-    lines = compare(
-      labels,
-      own,
-      other,
-      members,
-      groups,
-      threshold=options.threshold,
-      level=options.confidence_level,
-      resamples=options.resamples,
-      seed=config.seed,
-    )
-    out += [
-      {'set': name, 'ours': ours, 'theirs': theirs, **line}
-      for line in lines
-      if line['measure'] in MEASURES
-    ]
-  return out
-
-
-def verdicts(config: Config, inputs: Inputs, results: dict) -> list[dict]:
+def verdicts(config: Config, inputs: Inputs, results: Results) -> list[dict]:
   """The paper's claims as far as the contenders speak of them."""
-  ours, tests = config.diet.ranking, results['tests']
-  out, sizes = [], results['diets']
-  for theirs in list(sizes)[1:]:
+  ours, tests = config.diet.ranking, results.tests
+  facts = results.contenders[ours]['facts']
+  out = []
+  for theirs in list(results.contenders)[1:]:
     out += verdict.fairer(tests, ours, theirs)
-  if 'none' in sizes:
+  if 'none' in results.contenders:
     aucs = {
-      row['set']: row['auc']['value']
-      for row in results['compared']
-      if row['diet'] == 'none' and 'auc' in row
+      one: results.measured('none', one).get('auc', {}).get('value')
+      for one in inputs.sets
     }
     out += verdict.costs_little(tests, ours, 'none', aucs, config.grid.budget)
-  cda = sizes[ours]['total'] / sizes[ours]['of CDA']
-  out += verdict.at_most_half(ours, sizes[ours]['total'], 'cda', round(cda))
+  cda = round(facts['total'] / facts['of CDA'])
+  out += verdict.at_most_half(ours, facts['total'], 'cda', cda)
   if config.seeds > 1 and 'ge_s' in ''.join(inputs.scores.columns):
     agree = overlap.seeds(inputs.scores, 'ge')
     out += verdict.seeds_agree(agree, config.measures.confidence_level)
   return out
-
-
-def compared(found: dict[str, dict]) -> list[dict]:
-  """One row a test set and contender, with the measures' Estimates."""
-  return [
-    {'set': one, 'diet': name}
-    | {
-      key: (parts['quality'] | parts['fairness'])[key]
-      for key in MEASURES
-      if key in parts['quality'] | parts['fairness']
-    }
-    for one in next(iter(found.values()))
-    for name, sets in found.items()
-    for parts in [sets[one]]
-  ]
-
-
-def warnings(found: dict[str, dict]) -> list[str]:
-  """What a reader must know of the contenders beside ours."""
-  return [
-    f'{name}, {one}: {warning}'
-    for name, sets in list(found.items())[1:]
-    for one, parts in sets.items()
-    for warning in parts['warnings']
-  ]
-
-
-def sections(results: dict, folder: pathlib.Path) -> list[blocks.Section]:
-  """Verdicts, contenders side by side, and what each diet holds."""
-  body = ''
-  for one in dict.fromkeys(row['set'] for row in results['compared']):
-    rows = [
-      {k: v for k, v in row.items() if k != 'set'}
-      for row in results['compared']
-      if row['set'] == one
-    ]
-    body += blocks.heading(f'Test set {one}') + blocks.table(rows)
-    for measure in ('dp', 'auc'):
-      values = {r['diet']: r[measure] for r in rows if measure in r}
-      if values:
-        # No point is hollow: a level is not tested against anything here.
-        plot = plots.forest(values, measure, zero=None)
-        figures.save(plot, folder / 'plots' / f'diets_{measure}_{one}.png')
-        body += blocks.figure(plot, f'{measure} on {one}; right is better.')
-  held = [{'diet': name, **facts} for name, facts in results['diets'].items()]
-  body += blocks.heading('What each diet holds') + blocks.table(held)
-  return [
-    verdict.section(results['verdicts'], folder),
-    blocks.Section('Diets side by side', body),
-  ]
-
-
-def summary(results: dict) -> str:
-  """The contenders and the verdicts on the screen."""
-  from fairjax.report import tables
-
-  columns = ('claim', 'verdict', 'effect', 'p')
-  return '\n\n'.join(
-    [
-      tables.markdown(results['compared'], width=120),
-      tables.markdown(results['verdicts'], columns, width=150),
-    ]
-  )

@@ -5,7 +5,7 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts
+from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.data import files, tokens
 from fairjax.data.tokens import Ragged
@@ -16,60 +16,59 @@ from fairjax.models import build, fill
 from fairjax.models.bart import Bart
 from fairjax.models.build import LanguageModel
 from fairjax.models.gpt2 import GPT2
+from fairjax.report.tables import plural
+from fairjax.results import Results
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 
-def run(config: Config, folder: pathlib.Path) -> dict:
+def run(config: Config, folder: pathlib.Path) -> Results:
   """texts → log p of every token → of every text → perplexities."""
-  log = Log(folder, config, main=mesh.is_main())
-  if not config.data.path:
-    raise UserError(
-      'data.path is empty; name a file of texts with --config.data.path'
+  with Log(folder, config, main=mesh.is_main()) as log:
+    if not config.data.path:
+      raise UserError(
+        'data.path is empty; name a file of texts with --config.data.path'
+      )
+    table = files.texts(config.data)
+    model = build.language_model(config)
+    texts = encode(config, model, table)
+    kind = 'causal' if isinstance(model.module, GPT2) else 'masked'
+    log.line(
+      f'{len(table)} texts, {len(texts.flat)} tokens, {kind} likelihood by '
+      f'{config.model}'
     )
-  table = files.texts(config.data)
-  model = build.language_model(config)
-  texts = encode(config, model, table)
-  kind = 'causal' if isinstance(model.module, GPT2) else 'masked'
-  log.line(
-    f'{len(table)} texts, {len(texts.flat)} tokens, {kind} likelihood by '
-    f'{config.model}'
-  )
-  logs = token_logs(model, texts)
-  total, count = likelihood.totals(logs, texts)
-  options = config.measures
-  how = How(options.confidence_level, options.resamples, config.seed)
-  results = {
-    'name': config.data.path,
-    'recipe': config.recipe,
-    'model': config.model,
-    'kind': kind,
-    'rows': len(table),
-    'tokens': int(count.sum()),
-    'perplexity': likelihood.perplexity(total, count, how),
-    'notes': _notes(config, texts, count),
-  }
-  with np.errstate(invalid='ignore', divide='ignore'):
-    each = np.exp(-total / count)
-  table = pd.DataFrame(
-    {
-      'id': table['id'],
-      'log_likelihood': total,
-      'tokens': count,
-      'perplexity': each,
-    }
-  )
-  if mesh.is_main():
-    artefacts.write_table(folder / 'likelihood.parquet', table)
-    artefacts.write_json(folder / 'results.json', results)
-  for name, one in results['perplexity'].items():
-    ends = (
-      '' if one['low'] is None else f' [{one["low"]:.3f}, {one["high"]:.3f}]'
+    total, count = likelihood.totals(token_logs(model, texts), texts)
+    options = config.measures
+    how = How(options.confidence_level, options.resamples, config.seed)
+    found = likelihood.perplexity(total, count, how)
+    with np.errstate(invalid='ignore', divide='ignore'):
+      each = np.exp(-total / count)
+    if mesh.is_main():
+      columns = {'id': table['id'], 'log_likelihood': total, 'tokens': count}
+      artefacts.write_table(
+        folder / 'likelihood.parquet',
+        pd.DataFrame({**columns, 'perplexity': each}),
+      )
+    name = pathlib.Path(config.data.path).name
+    quality = {f'perplexity_{key}': value for key, value in found.items()}
+    results = stages.results(
+      config,
+      data=name,
+      seeds=[],
+      title=f'Perplexity of {name} by {config.model}',
+      contenders={
+        pathlib.Path(config.model).name: {
+          'sets': {name: {'rows': len(table), 'quality': quality}}
+        }
+      },
+      facts={
+        'file': config.data.path,
+        'likelihood': kind,
+        'tokens': int(count.sum()),
+      },
+      notes=_notes(config, texts, count),
     )
-    log.line(f'perplexity {name}: {one["value"]:.3f}{ends}')
-  for note in results['notes']:
-    log.line(note)
-  return results
+    return stages.publish(folder, results, log)
 
 
 def encode(config: Config, model: LanguageModel, table: pd.DataFrame) -> Ragged:
@@ -112,11 +111,12 @@ def _notes(config: Config, texts: Ragged, count: np.ndarray) -> list[str]:
   notes = []
   if texts.cut_lengths:
     notes.append(
-      f'{texts.cut_lengths} texts were cut to {config.tokens.max_length} tokens'
+      f'{plural(texts.cut_lengths, "text")} longer than '
+      f'{config.tokens.max_length} tokens cut to that'
     )
   if (count == 0).any():
     notes.append(
-      f'{int((count == 0).sum())} texts have no token that can be scored and '
-      'are left out'
+      f'{plural(int((count == 0).sum()), "text")} without a token that can be '
+      'scored left out'
     )
   return notes

@@ -9,15 +9,14 @@ other scores.
 import dataclasses
 import pathlib
 
-import numpy as np
-
 from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.methods import diet
-from fairjax.report import blocks, figures, page, plots, tables, verdict
+from fairjax.report import verdict
+from fairjax.results import Results, figure, fold, section, table
 from fairjax.scores import describe, overlap
 from fairjax.scores import table as scoring
-from fairjax.train import loop, mesh
+from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 EPOCHS = (1, 2, 3, 4, 5)
@@ -29,58 +28,43 @@ ABOUT = {
 }
 
 
-def run(config: Config, folder: pathlib.Path) -> dict:
+def run(config: Config, folder: pathlib.Path) -> Results:
   """config → probes → overlaps → figures 5 to 8."""
-  log = Log(folder, config, main=mesh.is_main())
-  data, _ = diet.with_twins(stages.load(config, folder, log), config)
-  probed = lambda model, place: scoring.probe(
-    model, stages.prepare(model, data, log), data, place, log
-  )
-  scores = probed(config, folder)
-  studies = {}
-  if config.seeds > 1:
-    studies['seeds'] = overlap.seeds(scores, 'ge')
-  if config.train.epochs >= 2:
-    epochs = [float(e) for e in EPOCHS if e <= config.train.epochs]
-    by_epoch = scoring.over_epochs(
-      config, stages.prepare(config, data, log), data, folder, log, epochs
+  with Log(folder, config, main=mesh.is_main()) as log:
+    data, _ = diet.with_twins(stages.load(config, folder, log), config)
+    probed = lambda model, place: scoring.probe(
+      model, stages.prepare(model, data, log), data, place, log
     )
-    named = {f'epoch {epoch}': frame for epoch, frame in by_epoch.items()}
-    studies['epochs'] = overlap.runs(named, 'ge', 'epoch 1')
-  models = {config.model: scores}
-  for name in config.grid.models:
-    other = dataclasses.replace(config, model=name)
-    place = folder / 'models' / artefacts.fingerprint(name)
-    models[name] = probed(other, place)
-  if len(models) > 1:
-    studies['models'] = overlap.runs(models, 'ge', config.model)
-  if len(scoring.names(scores)) > 1:
-    studies['scores'] = overlap.between(scores, 'ge')
-  claims = verdicts(config, studies)
-  results = {
-    'name': config.data.name,
-    'recipe': config.recipe,
-    'model': config.model,
-    'seeds': loop.seed_list(config),
-    'overlaps': studies,
-    'verdicts': claims,
-  }
-  if mesh.is_main():
-    artefacts.write_json(folder / 'results.json', results)
-    sections = [
-      verdict.section(claims),
-      *(figure(name, rows, folder) for name, rows in studies.items()),
-      *describe.section(scores, data['train'], config.measures.pos_label),
-      blocks.Section(
-        'What these numbers do not say', blocks.bullets(page.SILENT)
-      ),
-    ]
-    title = f'Overlap of rankings on {config.data.name} with {config.model}'
-    artefacts.write_text(folder / 'report.html', blocks.page(title, sections))
-    for name, rows in studies.items():
-      log.line(ABOUT[name] + '\n\n' + tables.markdown(wide(rows), width=120))
-    log.line(f'the report is {folder / "report.html"}')
-  return results
+    scores = probed(config, folder)
+    studies = {}
+    if config.seeds > 1:
+      studies['seeds'] = overlap.seeds(scores, 'ge')
+    if config.train.epochs >= 2:
+      epochs = [float(e) for e in EPOCHS if e <= config.train.epochs]
+      by_epoch = scoring.over_epochs(
+        config, stages.prepare(config, data, log), data, folder, log, epochs
+      )
+      named = {f'epoch {epoch}': frame for epoch, frame in by_epoch.items()}
+      studies['epochs'] = overlap.runs(named, 'ge', 'epoch 1')
+    models = {config.model: scores}
+    for name in config.grid.models:
+      other = dataclasses.replace(config, model=name)
+      place = folder / 'models' / artefacts.fingerprint(name)
+      models[name] = probed(other, place)
+    if len(models) > 1:
+      studies['models'] = overlap.runs(models, 'ge', config.model)
+    if len(scoring.names(scores)) > 1:
+      studies['scores'] = overlap.between(scores, 'ge')
+    results = stages.results(
+      config,
+      title=f'Overlap of rankings on {config.data.name} with {config.model}',
+      verdicts=verdicts(config, studies),
+      sections=[
+        *(study(name, rows) for name, rows in studies.items()),
+        describe.section(scores, data['train'], config.measures.pos_label),
+      ],
+    )
+    return stages.publish(folder, results, log)
 
 
 def verdicts(config: Config, studies: dict) -> list[dict]:
@@ -99,6 +83,7 @@ def verdicts(config: Config, studies: dict) -> list[dict]:
         {'value': min(later), 'low': min(later), 'high': max(later)},
         0.8,
         'the range over epochs and fractions',
+        what='least share in common',
       )
     )
   out += [
@@ -119,6 +104,7 @@ def more_than_chance(one: str, other: str, rows: list[dict]) -> dict:
     {'value': min(gaps), 'low': min(gaps), 'high': max(gaps)},
     0.0,
     'the range over fractions, ties by lot',
+    what='least share in common beyond chance',
   )
 
 
@@ -135,7 +121,7 @@ def wide(rows: list[dict]) -> list[dict]:
   return list(out.values())
 
 
-def figure(name: str, rows: list[dict], folder: pathlib.Path) -> blocks.Section:
+def study(name: str, rows: list[dict]) -> dict:
   """A study's curves, with what chance alone would share, and its numbers."""
   series: dict[str, dict[str, list]] = {}
   for row in rows:
@@ -147,11 +133,16 @@ def figure(name: str, rows: list[dict], folder: pathlib.Path) -> blocks.Section:
     'x': [r['fraction'] for r in first],
     'y': [r['chance'] for r in first],
   }
-  arrays = {
-    title: {key: np.array(values) for key, values in at.items()}
-    for title, at in series.items()
-  }
-  plot = plots.curves(arrays, 'first share of the rows', 'rows in common')
-  figures.save(plot, folder / 'plots' / f'overlap_{name}.png')
-  body = blocks.figure(plot, ABOUT[name]) + blocks.table(wide(rows))
-  return blocks.Section(ABOUT[name], body)
+  return section(
+    ABOUT[name],
+    figure(
+      'curves',
+      f'overlap_{name}',
+      ABOUT[name],
+      series=series,
+      x_label='first share of the rows',
+      y_label='rows in common',
+    ),
+    table(wide(rows), screen=True),
+    fold('Each overlap', table(rows)),
+  )

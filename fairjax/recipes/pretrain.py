@@ -27,7 +27,8 @@ from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.metrics import intervals
 from fairjax.models import Model, build, objectives, pretraining
-from fairjax.report import blocks, page, samples, tables
+from fairjax.recipes import pretrain_samples as samples
+from fairjax.results import Results, section, table
 from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
 
@@ -41,7 +42,7 @@ class Objective(NamedTuple):
   names: tuple[str, ...]  # of those terms; the first gives the perplexity
   corrupt: Callable  # a function of data/corruption.py
   options: dict[str, str]  # its keywords, by fields of config.pretrain
-  samples: Callable  # a function of report/samples.py
+  samples: Callable  # a function of recipes/pretrain_samples.py
   closed: bool = True  # a text cut at the end of a row is closed all the same
 
 
@@ -103,7 +104,7 @@ class Text(NamedTuple):
   facts: dict[str, int]
 
 
-def run(config: Config, folder: pathlib.Path) -> dict:
+def run(config: Config, folder: pathlib.Path) -> Results:
   """config → text → model → fit → held-out measures → samples → report."""
   if config.train.track:
     raise UserError(
@@ -113,25 +114,29 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     from fairjax.recipes import pretrain_size
 
     return pretrain_size.run(config, folder)
-  log = Log(folder, config, main=mesh.is_main())
-  device_mesh = mesh.make(config.mesh, config.seeds)
-  objective = OBJECTIVES[config.pretrain.objective]
-  text = read(config, device_mesh.shape['data'], log)
-  model = objective.model(config, text.words)
-  ready = stages.Ready(
-    model, text.tokenizer, config.pretrain.length, text.words.size, device_mesh
-  )
-  log.line(f'model {config.model}: {parameters(model):,} parameters')
-  fitted = fit(config, text, ready, folder, log)
-  results = measure(config, text, ready, fitted)
-  save(config, ready, fitted.params, folder / 'export')
-  log.line(f'models for transformers: {folder / "export"}')
-  params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(fitted.params))
-  results['samples'] = objective.samples(
-    ready, params, text.valid, text.words, config.pretrain.samples
-  )
-  publish(config, results, folder, log)
-  return results
+  with Log(folder, config, main=mesh.is_main()) as log:
+    device_mesh = mesh.make(config.mesh, config.seeds)
+    objective = OBJECTIVES[config.pretrain.objective]
+    text = read(config, device_mesh.shape['data'], log)
+    model = objective.model(config, text.words)
+    ready = stages.Ready(
+      model,
+      text.tokenizer,
+      config.pretrain.length,
+      text.words.size,
+      device_mesh,
+    )
+    log.line(f'model {config.model}: {parameters(model):,} parameters')
+    fitted = fit(config, text, ready, folder, log)
+    results = measure(config, text, ready, fitted)
+    save(config, ready, fitted.params, folder / 'export')
+    log.line(f'models for transformers: {folder / "export"}')
+    params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(fitted.params))
+    rows = objective.samples(
+      ready, params, text.valid, text.words, config.pretrain.samples
+    )
+    results.sections.append(section('Samples', table(rows)))
+    return stages.publish(folder, results, log)
 
 
 def read(config: Config, multiple: int, log: Log) -> Text:
@@ -252,7 +257,8 @@ def fit(
     )
     return overall(objective.names, sums.sum(1), config.pretrain.weight)
 
-  task = loop.Task(source, objectives.loss(objective.terms), measure)
+  player = step.Player('model', objectives.loss(objective.terms))
+  task = loop.Task(source, (player,), measure)
   return stages.fitted_once(
     config,
     ready,
@@ -304,8 +310,8 @@ def overall(names, sums: np.ndarray, weight: float) -> dict[str, np.ndarray]:
 
 def measure(
   config: Config, text: Text, ready: stages.Ready, fitted: loop.Fitted
-) -> dict:
-  """results.json: each measure with its interval over documents and seeds."""
+) -> Results:
+  """Each measure of held-out text, with intervals over documents and seeds."""
   objective, chosen = OBJECTIVES[config.pretrain.objective], config.measures
   sums = document_sums(
     ready.model, objective.terms, fitted.params, text.valid, ready.device_mesh
@@ -323,27 +329,22 @@ def measure(
     )
     for name, value in values.items()
   }
-  return {
-    'name': config.data.name,
-    'recipe': config.recipe,
-    'model': config.model,
-    'objective': config.pretrain.objective,
-    'seeds': loop.seed_list(config),
-    'steps': fitted.steps,
-    'text': text.facts,
-    'parameters': parameters(ready.model),
-    'sets': {
-      'held_out': {
-        'rows': sums.shape[1],
-        'quality': quality,
-        'fairness': {},
-        'groups': {},
-        'warnings': [],
+  return stages.results(
+    config,
+    title=f'{config.pretrain.objective} pretraining of {config.model}',
+    contenders={
+      pathlib.Path(config.model).name: {
+        'sets': {'held_out': {'rows': sums.shape[1], 'quality': quality}}
       }
     },
-    'tests': [],
-    'notes': [f'Perplexity is of {objective.about}; held-out documents.'],
-  }
+    facts={
+      'objective': config.pretrain.objective,
+      'steps': fitted.steps,
+      'parameters': parameters(ready.model),
+      **text.facts,
+    },
+    notes=[f'Perplexity is of {objective.about}; held-out documents.'],
+  )
 
 
 def resampled(sums: np.ndarray, how: intervals.How) -> np.ndarray:
@@ -380,42 +381,3 @@ def save(config: Config, ready: stages.Ready, params, target) -> None:
   stages.write_models(
     config, of(pair.generator), objectives.shared(params), target, 'generator'
   )
-
-
-def publish(config: Config, results: dict, folder, log: Log) -> None:
-  """results.json, the page, and the summary on the screen."""
-  if not mesh.is_main():
-    return
-  artefacts.write_json(folder / 'results.json', results)
-  found = results['sets']['held_out']
-  quality = [{'measure': k, 'value': v} for k, v in found['quality'].items()]
-  facts = [{'fact': k, 'value': v} for k, v in results['text'].items()]
-  level = f'{config.measures.confidence_level:.0%}'
-  lead = (
-    f'After {results["steps"]:,} steps, {results["model"]} has a held-out '
-    f'perplexity of {tables.estimate(found["quality"]["perplexity"])} on '
-    f'{found["rows"]:,} documents.'
-  )
-  read_json = lambda name: (
-    artefacts.read_json(folder / name) if (folder / name).exists() else None
-  )
-  sections = [
-    blocks.Section(
-      'In short',
-      blocks.text(lead, kind='lead')
-      + blocks.text(f'Brackets hold the {level} interval.', kind='quiet')
-      + blocks.bullets(results['notes']),
-    ),
-    blocks.Section('Held-out text', blocks.table(quality)),
-    blocks.Section('Samples', blocks.table(results['samples'])),
-    blocks.Section('Learning', page.learned(folder, page.Pictures(folder))),
-    blocks.Section('Text', blocks.table(facts)),
-    blocks.Section(
-      'How it was made',
-      page.made(read_json('config.json'), read_json('versions.json')),
-    ),
-  ]
-  title = f'{results["objective"]} pretraining of {results["model"]}'
-  artefacts.write_text(folder / 'report.html', blocks.page(title, sections))
-  log.line(tables.markdown(quality))
-  log.line(f'the report is {folder / "report.html"}')

@@ -15,48 +15,41 @@ from typing import Any
 import jax
 import numpy as np
 
-from fairjax import artefacts, data
+from fairjax import data, stages
 from fairjax.config import Config
 from fairjax.data import corruption, rows, texts
 from fairjax.errors import UserError
 from fairjax.models import bart, build, encoder, gpt2, objectives
 from fairjax.recipes import pretrain
-from fairjax.report import tables
-from fairjax.train import loop, mesh, step
+from fairjax.results import Results
+from fairjax.train import mesh, step
 from fairjax.train.progress import Log
 
 SMALL = 64  # tokens of a row in the small step
 DAY = 86400.0
 
 
-def run(config: Config, folder: pathlib.Path) -> dict:
+def run(config: Config, folder: pathlib.Path) -> Results:
   """The small step, then the numbers of the full run."""
   if not config.pretrain.steps:
     raise UserError(
       'pretrain.steps is 0; a dry run needs the number of steps, say '
       '--config.pretrain.steps=100000'
     )
-  log = Log(folder, config, main=mesh.is_main())
-  log.line('dry run: one step of a small model')
-  rehearse(config, folder / 'rehearsal')
-  found = size(config)
-  results = {
-    'name': config.data.name,
-    'recipe': config.recipe,
-    'model': config.model,
-    'objective': config.pretrain.objective,
-    'seeds': loop.seed_list(config),
-    'size': found,
-  }
-  if mesh.is_main():
-    artefacts.write_json(folder / 'results.json', results)
-    rows_ = [{'of the full run': k, 'value': v} for k, v in found.items()]
-    log.line(tables.markdown(rows_))
-    log.line(
-      'FLOPs: cost analysis of the traced gradient of one micro-batch, times '
-      'micro-batches; memory of activations: compiled for this backend'
+  with Log(folder, config, main=mesh.is_main()) as log:
+    log.line('dry run: one step of a small model')
+    rehearse(config, folder / 'rehearsal')
+    results = stages.results(
+      config,
+      title=f'The size of {config.pretrain.objective} pretraining of '
+      f'{config.model}',
+      facts={'objective': config.pretrain.objective, **size(config)},
+      notes=[
+        'FLOPs: cost analysis of the traced gradient of one micro-batch, times '
+        'micro-batches; memory of activations: compiled for this backend'
+      ],
     )
-  return results
+    return stages.publish(folder, results, log)
 
 
 def rehearse(config: Config, folder: pathlib.Path) -> None:

@@ -34,7 +34,8 @@ from fairjax.methods import diet
 from fairjax.pairs import words
 from fairjax.recipes import diet as diets
 from fairjax.recipes.diet import Inputs
-from fairjax.report import blocks, grid, page, tables, verdict
+from fairjax.report import grid, tables, verdict
+from fairjax.results import Results
 from fairjax.scores import describe, overlap, table
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
@@ -43,6 +44,7 @@ BASELINES = ('none', 'cda', 'cds')
 WORST = 'unhealthy_random'  # of the rankings, says the paper
 READINGS = 'readings'  # validation rows of a man and of a woman
 NUMBERS, PREDICTIONS = 'numbers.json', 'predictions.npz'  # of a cell
+UNTOLD = ('sets', 'done', 'title', 'ranking')  # of a cell, as facts
 
 
 class Cell(NamedTuple):
@@ -54,45 +56,47 @@ class Cell(NamedTuple):
   counterfactual: float
 
 
-def run(config: Config, folder: pathlib.Path) -> dict:
+def run(config: Config, folder: pathlib.Path) -> Results:
   """config → inputs → cells → the chosen → tests → verdicts → report."""
   every = cells(config)
   picked = pick(config.grid.cells, len(every))
   place = place_of_log(config, folder)
-  log = Log(place, config, main=mesh.is_main())
-  alone = scored_alone(config, folder, picked)
-  able = picked if alone else range(len(every))  # whose rows can be known
-  inputs = diets.prepare(
-    only_needed(config) if alone else config,
-    folder,
-    log,
-    list(dict.fromkeys(every[k].ranking for k in able)),
-    place if alone else folder,
-  )
-  measured = {**inputs.sets, **choosing(config, inputs.tables)}
-  taken = {k: rows(config, inputs, every[k]) for k in able}
-  keys = {k: key(config, inputs, measured, own) for k, own in taken.items()}
-  for k in picked:
-    if not finished(folder, keys[k]):
-      log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
-      work(config, inputs, measured, every[k], taken[k], keys[k], folder, log)
-      progress(folder, place if alone else folder, every, keys, log)
-  left = [
-    k
-    for k in range(len(every))
-    if k not in keys or not finished(folder, keys[k])
-  ]
-  if left:
-    log.line(
-      'these cells are done; a call without grid.cells makes the other scores, '
-      'runs what is left and reports'
-      if alone
-      else f'{len(left)} cells are left; a call without grid.cells runs them '
-      'and reports'
+  with Log(place, config, main=mesh.is_main()) as log:
+    alone = scored_alone(config, folder, picked)
+    able = picked if alone else range(len(every))  # whose rows can be known
+    inputs = diets.prepare(
+      only_needed(config) if alone else config,
+      folder,
+      log,
+      list(dict.fromkeys(every[k].ranking for k in able)),
+      place if alone else folder,
     )
-    return {'cells': len(every), 'left': left}
-  fair = READINGS if READINGS in measured else 'valid'
-  return merge(config, folder, inputs, fair, every, keys, log)
+    measured = {**inputs.sets, **choosing(config, inputs.tables)}
+    taken = {k: rows(config, inputs, every[k]) for k in able}
+    keys = {k: key(config, inputs, measured, own) for k, own in taken.items()}
+    for k in picked:
+      if not finished(folder, keys[k]):
+        log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
+        work(config, inputs, measured, every[k], taken[k], keys[k], folder, log)
+        progress(folder, place if alone else folder, every, keys, log)
+    left = [
+      k
+      for k in range(len(every))
+      if k not in keys or not finished(folder, keys[k])
+    ]
+    if left:
+      log.line(
+        'these cells are done; a call without grid.cells makes the other '
+        'scores, runs what is left and reports'
+        if alone
+        else f'{tables.plural(len(left), "cell")} left; a call without '
+        'grid.cells runs them and reports'
+      )
+      facts = {'cells': len(every), 'left': left}
+      return stages.results(config, facts=facts)
+    fair = READINGS if READINGS in measured else 'valid'
+    results = merge(config, folder, inputs, fair, every, keys)
+    return stages.publish(folder, results, log)
 
 
 def cells(config: Config) -> list[Cell]:
@@ -248,7 +252,7 @@ def work(config, inputs, measured, cell, taken, made_from, folder, log) -> None:
   chances = diets.predictions(
     config, own, taken, path, log, title(cell), measured
   )
-  found = stages.assess(config, measured, chances)['sets']
+  found = stages.assess(config, measured, chances)
   if mesh.is_main():
     with artefacts.atomic(path / PREDICTIONS) as part:
       np.savez(part, **chances)
@@ -295,9 +299,9 @@ def progress(folder: pathlib.Path, place, every, keys, log: Log) -> None:
 
 
 def merge(
-  config: Config, folder, inputs: Inputs, fair: str, every, keys, log: Log
-) -> dict:
-  """Chooses, tests and reports, when every cell is done."""
+  config: Config, folder, inputs: Inputs, fair: str, every, keys
+) -> Results:
+  """Chooses and tests, when every cell is done."""
   cells = known(folder, every, keys)
   chosen, notes = grid.choose(cells, fair, 'valid', config.grid.budget)
   contenders = chosen | {c['title']: c for c in cells[: len(BASELINES)]}
@@ -310,45 +314,39 @@ def merge(
   pairs += [(ours, name) for name in contenders if name not in (ours, 'none')]
   pairs += [(name, WORST) for name in above_worst(config)]
   held = {name: keys[cell['cell']] for name, cell in contenders.items()}
-  notes += diets.alike(held)
-  notes.append(twins_to_choose(inputs.tables['train']))
-  tests = [
-    test
-    for one, other in pairs
-    for test in diets.differences(config, inputs.sets, chances, one, other)
-  ]
-  results = {
-    'name': config.data.name,
-    'recipe': config.recipe,
-    'model': config.model,
-    'seeds': loop.seed_list(config),
-    'sets': list(inputs.sets),
-    'budget': config.grid.budget,
-    'chosen on': fair,
-    'best': grid.best(chosen, fair, 'valid'),
-    'cells': cells,
-    'tests': tests,
-    'verdicts': verdicts(config, inputs, contenders, cells, tests),
-    'notes': notes,
-  }
-  if mesh.is_main():
-    artefacts.write_json(folder / 'results.json', results)
-    changes = grid.changes(tests, contenders)
-    sections = [
-      *grid.sections(results | {'figure 4': changes}, cells, folder),
-      *describe.section(
+  tests = stages.compare(config, inputs.sets, chances, pairs)
+  about = (
+    f'Chosen by dp on {fair} (validation rows; readings are those rows as of a '
+    'man and as of a woman) among the cells that lose at most '
+    f'{config.grid.budget:.0%} of the validation AUC of none; no test set was '
+    'looked at.'
+  )
+  return stages.results(
+    config,
+    title=f'Diets on {config.data.name} with {config.model}',
+    contenders={
+      name: {
+        'sets': {one: cell['sets'][one] for one in inputs.sets},
+        'facts': {k: v for k, v in cell.items() if k not in UNTOLD},
+      }
+      for name, cell in contenders.items()
+    },
+    tests=tests,
+    verdicts=verdicts(config, inputs, contenders, cells, tests),
+    notes=[*notes, *diets.alike(held), twins_to_choose(inputs.tables['train'])],
+    sections=[
+      *grid.sections(
+        cells,
+        list(inputs.sets),
+        grid.best(chosen, fair, 'valid'),
+        grid.changes(tests, contenders),
+        about,
+      ),
+      describe.section(
         inputs.scores, inputs.tables['train'], config.measures.pos_label
       ),
-      blocks.Section('Paired tests', blocks.table(tables.test_rows(tests))),
-      blocks.Section('Notes', blocks.bullets([*notes, *page.SILENT])),
-    ]
-    head = f'Diets on {config.data.name} with {config.model}'
-    artefacts.write_text(folder / 'report.html', blocks.page(head, sections))
-    log.line(tables.markdown(results['best'], width=120))
-    columns = ('claim', 'verdict', 'effect', 'p')
-    log.line(tables.markdown(results['verdicts'], columns, width=150))
-    log.line(f'the report is {folder / "report.html"}')
-  return results
+    ],
+  )
 
 
 def above_worst(config: Config) -> list[str]:

@@ -2,13 +2,15 @@
 
 import pathlib
 
-from fairjax import artefacts
 from fairjax.config import Config
 from fairjax.errors import UserError
 from fairjax.pairs import lists, words
+from fairjax.report import page
+from fairjax.report.tables import plural
+from fairjax.results import Results, section, texts
 
 
-def run(config: Config, folder: pathlib.Path) -> dict:
+def run(config: Config, folder: pathlib.Path) -> Results:
   """Prints each alternative of `config.text` and its spans."""
   if not config.text.strip():
     raise UserError('there is no text; give one with --config.text="She left."')
@@ -26,8 +28,17 @@ def run(config: Config, folder: pathlib.Path) -> dict:
     if not spans:
       print('  (nothing changes)')
     if column.left[0]:
-      print(f'  {column.left[0]} words have no sure counterpart and were left')
-    twins.append({'twin': text, 'spans': spans, 'left': column.left[0]})
-  results = {'text': config.text, 'twins': twins}
-  artefacts.write_json(folder / 'swap.json', results)
-  return results
+      count = plural(column.left[0], 'word')
+      print(f'  left as they are, for want of a sure counterpart: {count}')
+    twins.append(
+      {'text': config.text, 'twin': text, 'spans': spans}
+      | {'left': column.left[0]}
+    )
+  return page.publish(
+    folder,
+    Results(
+      recipe=config.recipe,
+      title='A text and its counterfactual',
+      sections=[section('Counterfactuals', texts(twins))],
+    ),
+  )

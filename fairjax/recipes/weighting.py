@@ -28,73 +28,56 @@ from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.methods import augment, chain, reweight, supplement
-from fairjax.metrics.compare import compare
 from fairjax.report import weights as report
+from fairjax.results import Results
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 KINDS = ('baseline', 'weight', 'swap', 'supplement')
-LIMITS = {'0.5': '', 'eer': ' at eer'}  # thresholds, and their columns' names
-MEASURES = ('auc', 'macro_auc', 'fped', 'fned')
+AT = ('eer',)  # a second threshold, beside 0.5
 
 
-def run(config: Config, folder: pathlib.Path) -> dict:
+def run(config: Config, folder: pathlib.Path) -> Results:
   """config → weights → rows → predictions → measures → tests → report."""
-  log = Log(folder, config, main=mesh.is_main())
-  names = check(config)
-  tables = stages.load(config, folder, log)
-  sets = stages.test_sets(config, tables)
-  tables = stages.mitigate(config, tables, log)
-  made, about = weigh(config, tables, folder, log)
-  given = {name: changed(config, tables, made, name) for name in names}
-  every = pd.concat([t['train'] for t in given.values()], ignore_index=True)
-  every = {**tables, 'train': every.drop_duplicates('id')}
-  ready = {
-    plus: stages.prepare(plain_or_plus(config, plus), every, log)
-    for plus in dict.fromkeys(name.endswith('+') for name in names)
-  }
-  chances, found = {}, {}
-  for name in names:
-    plus = name.endswith('+')
-    log.line(f'{name}: {len(given[name]["train"])} training rows')
-    chances[name] = predictions(
-      plain_or_plus(config, plus),
-      ready[plus],
-      given[name],
-      sets,
-      folder,
-      log,
-      name,
-    )
-    found[name] = {
-      limit: stages.assess(at(config, limit), sets, chances[name])
-      for limit in LIMITS
+  with Log(folder, config, main=mesh.is_main()) as log:
+    names = check(config)
+    tables = stages.load(config, folder, log)
+    sets = stages.test_sets(config, tables)
+    tables = stages.mitigate(config, tables, log)
+    made, about = weigh(config, tables, folder, log)
+    given = {name: changed(config, tables, made, name) for name in names}
+    every = pd.concat([t['train'] for t in given.values()], ignore_index=True)
+    every = {**tables, 'train': every.drop_duplicates('id')}
+    ready = {
+      plus: stages.prepare(plain_or_plus(config, plus), every, log)
+      for plus in dict.fromkeys(name.endswith('+') for name in names)
     }
-  ours = 'weight' if 'weight' in names else names[-1]
-  results = found[ours]['0.5']
-  results['rows'] = lines(found)
-  results['tests'] = [
-    test
-    for name, base in against(names).items()
-    for test in tests(config, sets, chances, name, base)
-  ]
-  results['by_term'] = {name: deviations(f['0.5']) for name, f in found.items()}
-  results['weights'] = about
-  results['notes'] += [
-    f'where no row is named, the numbers are those of {ours}'
-  ]
-  results['notes'] += notes(given, found, about, results['tests'])
-  if mesh.is_main():
+    chances = {}
     for name in names:
-      write_predictions(
-        folder / 'rows' / f'{name}.parquet', sets, chances[name]
+      plus, own = name.endswith('+'), given[name]
+      log.line(f'{name}: {len(own["train"])} training rows')
+      chances[name] = predictions(
+        plain_or_plus(config, plus), ready[plus], own, sets, folder, log, name
       )
-  parts = report.sections(
-    results, by_label(tables, made), config.measures.confidence_level, folder
-  )
-  stages.publish(folder, sets, chances[ours], results, log, parts)
-  log.line(report.summary(results, config.measures.confidence_level))
-  return results
+    focus = 'weight' if 'weight' in names else names[-1]
+    stages.keep_predictions(folder, sets, chances, focus)
+    config = at(config, '0.5')
+    contenders = {
+      name: {'sets': stages.assess(config, sets, chances[name], AT)}
+      for name in names
+    }
+    pairs = list(against(names).items())
+    tests = stages.compare(config, sets, chances, pairs, AT)
+    results = stages.results(
+      config,
+      contenders=contenders,
+      focus=focus,
+      tests=tests,
+      facts={'weighted rows': about['rows'], 'effective': about['effective']},
+      notes=notes(given, about, tests),
+      sections=report.sections(contenders, about, by_label(tables, made)),
+    )
+    return stages.publish(folder, results, log)
 
 
 def check(config: Config) -> list[str]:
@@ -219,14 +202,6 @@ def predictions(
   }
 
 
-def write_predictions(path, sets: Tables, chances: dict) -> None:
-  parts = [stages.prediction_table(k, t, chances[k]) for k, t in sets.items()]
-  artefacts.write_table(path, pd.concat(parts))
-
-
-# Measures
-
-
 def against(names: list[str]) -> dict[str, str]:
   """{row: the baseline it is tested against}."""
   out = {}
@@ -238,85 +213,10 @@ def against(names: list[str]) -> dict[str, str]:
   return out
 
 
-def lines(found: dict[str, dict]) -> list[dict]:
-  """One line a test set and row: AUC, FPED and FNED at both thresholds."""
-  out = []
-  for one in next(iter(found.values()))['0.5']['sets']:
-    for name, by_limit in found.items():
-      line = {'set': one, 'row': name}
-      for limit, suffix in LIMITS.items():
-        parts = by_limit[limit]['sets'][one]
-        known = parts['quality'] | parts['fairness']
-        for key in MEASURES:
-          # A rank measure has no threshold.
-          if key in known and not (suffix and 'auc' in key):
-            line[key + suffix] = known[key]
-      out.append(line)
-  return out
-
-
-def tests(
-  config: Config, sets: Tables, chances: dict, name: str, base: str
-) -> list[dict]:
-  """Differences of a row to its baseline: over examples and over seeds."""
-  options, out = config.measures, []
-  for one, table in sets.items():
-    members, groups = stages.membership(config, table)
-    labels, own, other = stages.judged(
-      config, table, chances[name][one], chances[base][one]
-    )
-    for limit, suffix in LIMITS.items():
-      found = compare(
-        labels,
-        own,
-        other,
-        members,
-        groups,
-        threshold=limit,
-        level=options.confidence_level,
-        resamples=options.resamples,
-        seed=config.seed,
-      )
-      out += [
-        {'set': one, 'row': name, 'against': base, **test}
-        | {'measure': test['measure'] + suffix}
-        for test in found
-        if test['measure'] in MEASURES
-        and not (suffix and 'auc' in test['measure'])
-      ]
-  return out
-
-
-def deviations(assessed: dict) -> dict:
-  """Figure 1: {set: {rate: {term: rate of the term − rate of all rows}}}."""
-  out: dict[str, dict] = {}
-  for one, parts in assessed['sets'].items():
-    for rate in ('fpr', 'fnr'):
-      whole = parts['quality'].get(rate, {}).get('value')
-      of = {
-        term: group[rate]['value'] - whole
-        for term, group in parts['groups'].items()
-        if whole is not None and group.get(rate, {}).get('value') is not None
-      }
-      if of:
-        out.setdefault(one, {})[rate] = of
-  return out
-
-
-def notes(
-  given: dict, found: dict, about: dict, tests: list[dict]
-) -> list[str]:
+def notes(given: dict, about: dict, tests: list[dict]) -> list[str]:
   """What was done, and what a reader must not miss."""
   out = [f'{n}: {note}' for n, t in given.items() for note in stages.notes(t)]
   out += [f'weights: {warning}' for warning in about['warnings']]
-  told: dict[tuple[str, str], list[str]] = {}
-  for name, by_limit in found.items():
-    for one, parts in by_limit['0.5']['sets'].items():
-      for warning in parts['warnings']:
-        told.setdefault((one, warning), []).append(name)
-  for (one, warning), names in told.items():
-    if len(names) < len(found):  # the page tells what is true of every row
-      out.append(f'{one}, {", ".join(names)}: {warning}')
   if tests and not any('t-test' in t['test'] for t in tests):
     out.append('one seed allows no t-test, so no difference has a dagger')
   return list(dict.fromkeys(out))

@@ -1,7 +1,7 @@
-"""The parts of a page: one self-contained html file, no network.
+"""The html of a page: one self-contained file, no network.
 
 Every helper escapes the text that it is given; `body_html` of a Section is
-what helpers made, joined.
+what helpers returned, joined.
 """
 
 import difflib
@@ -167,7 +167,7 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 def table(
-  rows: tables.Rows,
+  rows: Sequence[Mapping],
   columns: tables.Columns = None,
   caption: str = '',
   about: Mapping[str, str] | None = None,
@@ -205,15 +205,21 @@ def details(words: str, body_html: str) -> str:
   return f'<details><summary>{words}</summary>{body_html}</details>'
 
 
-def twins(original: str, twin: str) -> tuple[str, str]:
-  """Two texts with the words that differ marked, escaped."""
-  words = [re.findall(r'\w+|\W', tables.printable(t)) for t in (original, twin)]
-  match = difflib.SequenceMatcher(None, *words, autojunk=False)
-  out: tuple[list[str], list[str]] = ([], [])
-  for kind, a, b, c, d in match.get_opcodes():
-    for part, found in zip(out, (words[0][a:b], words[1][c:d])):
-      piece = html.escape(''.join(found))
-      if kind != 'equal' and piece:
-        piece = f'<mark>{piece}</mark>'
-      part.append(piece)
-  return ''.join(out[0]), ''.join(out[1])
+def versions(texts: Sequence[str]) -> list[str]:
+  """Texts, escaped, with the words marked that differ from the first.
+
+  In the first those are marked that differ from the second.
+  """
+  words = [re.findall(r'\w+|\W', tables.printable(text)) for text in texts]
+  marked = []
+  for k, own in enumerate(words):
+    other = words[0] if k else words[min(1, len(words) - 1)]
+    match = difflib.SequenceMatcher(None, other, own, autojunk=False)
+    pieces = []
+    for kind, _, _, start, end in match.get_opcodes():
+      piece = html.escape(''.join(own[start:end]))
+      pieces.append(
+        f'<mark>{piece}</mark>' if kind != 'equal' and piece else piece
+      )
+    marked.append(''.join(pieces))
+  return marked

@@ -1,15 +1,17 @@
 """A grid of diets on a page: what is done, what is chosen, the pictures.
 
 A cell here is a dict: `cell` (its number), `title`, `experiment`, `ranking`,
-`a`, `b`, `done` and, once it is, `rows`, `twins`, `total` and `sets`, as in
-results.json.
+`a`, `b`, `done` and, once it is, `rows`, `twins`, `total` and `sets`, those of
+a contender of results.json.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from fairjax.report import blocks, figures, plots, tables, verdict
+from fairjax import results
+from fairjax.metrics import measures
+from fairjax.report import tables, verdict
 
 CHANGES = ('dp', 'eqodd', 'eqopp1', 'auc')  # of figure 4
 TITLES = {  # of the scores that rank the twins
@@ -30,15 +32,14 @@ def number(cell: Mapping, one: str, measure: str) -> float:
   return estimate['value'] if tables.defined(estimate) else float('nan')
 
 
-def flat(cells: Sequence[Mapping]) -> list[dict]:
-  """Plain rows, for grid.csv and the page's table of all cells."""
+def flat(cells: Sequence[Mapping], read: Callable = number) -> list[dict]:
+  """A row a cell with its leading measures, for grid.csv and the page."""
   out = []
   for cell in cells:
     row = {k: v for k, v in cell.items() if k != 'sets'}
-    for one in cell.get('sets', {}):
-      for measure in ('auc', 'dp', 'eqodd'):
-        if value(cell, one, measure):
-          row[f'{one} {measure}'] = number(cell, one, measure)
+    for one, found in cell.get('sets', {}).items():
+      for key in measures.leading([*found['quality'], *found['fairness']]):
+        row[f'{one} {key}'] = read(cell, one, key)
     out.append(row)
   return out
 
@@ -171,60 +172,79 @@ def changes(
   return out
 
 
-def sections(results: Mapping, cells: Sequence[Mapping], folder) -> list:
-  """The page: verdicts, table 5, figures 2 to 4, the front, all cells."""
+def sections(
+  cells: Sequence[Mapping],
+  sets: Sequence[str],
+  chosen: Sequence[Mapping],
+  effects: Mapping,
+  about: str,
+) -> list[dict]:
+  """Table 5, figures 2 to 4, the front and all cells, as parts of results.
 
-  def picture(plot, name: str, caption: str) -> str:
-    figures.save(plot, folder / 'plots' / f'{name}.png')
-    return blocks.figure(plot, caption)
-
-  sets = results['sets']
+  `chosen` is what `best` gives, and `effects` what `changes` does.
+  """
   fair = [one for one in sets if any(value(c, one, 'dp') for c in cells)]
-  body = blocks.text(
-    f'Chosen by dp on {results["chosen on"]} (validation rows; readings are '
-    'those rows as of a man and as of a woman) among the cells that lose at '
-    f'most {results["budget"]:.0%} of the validation AUC of none; no test set '
-    'was looked at.'
-  ) + blocks.table(results['best'])
-  for (one, measure), effects in results['figure 4'].items():
-    plot = plots.forest(effects, f'{measure} on {one}, change in % of none')
-    body += picture(
-      plot,
+  figure = results.figure
+  of_best = [
+    figure(
+      'forest',
       f'change_{measure}_{one}',
       f'Figure 4: {measure} on {one} against no mitigation; right is better. A '
       'hollow point: the interval holds 0.',
+      effects=by_contender,
+      x_label=f'{measure} on {one}, change in % of none',
     )
-  out = [
-    verdict.section(results['verdicts'], folder),
-    blocks.Section('The best diet of each ranking', body),
+    for (one, measure), by_contender in effects.items()
   ]
-  body = ''
-  for one in sets:
-    for measure in ('dp', 'auc'):
-      series = curves(cells, one, measure)
-      if series:
-        body += picture(
-          plots.curves(series, 'b, share of the twins added', measure),
-          f'added_{measure}_{one}',
-          f'Figures 2 and 3: {measure} on {one} of all rows and the first b of '
-          'the twins by each score; bands are intervals.',
-        )
-  out.append(blocks.Section('All rows and some twins', body))
-  body = ''
-  for one in fair:
-    series = {}
-    for cell in cells:
-      quality = sets[0]
-      x, y = value(cell, quality, 'auc'), value(cell, one, 'dp')
-      if tables.defined(x) and tables.defined(y):
-        group = cell['ranking'] if cell['experiment'] != 1 else 'experiment 1'
-        series.setdefault(group, []).append((x['value'], y['value']))
-    if series:
-      body += picture(
-        plots.front(series, f'auc on {sets[0]}', f'dp on {one}'),
-        f'front_{one}',
-        f'Every cell: quality on {sets[0]} and fairness on {one}. The steps '
-        'join those that no other beats in both.',
-      )
-  body += blocks.details('All cells', blocks.table(flat(cells)))
-  return [*out, blocks.Section('Fairness and quality', body)]
+  added = [
+    figure(
+      'curves',
+      f'added_{measure}_{one}',
+      f'Figures 2 and 3: {measure} on {one} of all rows and the first b of '
+      'the twins by each score; bands are intervals.',
+      series=series,
+      x_label='b, share of the twins added',
+      y_label=measure,
+    )
+    for one in sets
+    for measure in ('dp', 'auc')
+    if (series := curves(cells, one, measure))
+  ]
+  fronts = [
+    figure(
+      'front',
+      f'front_{one}',
+      f'Every cell: quality on {sets[0]} and fairness on {one}. The steps '
+      'join those that no other beats in both.',
+      series=series,
+      x_label=f'auc on {sets[0]}',
+      y_label=f'dp on {one}',
+    )
+    for one in fair
+    if (series := _front(cells, sets[0], one))
+  ]
+  return [
+    results.section(
+      'The best diet of each ranking',
+      results.text(about),
+      results.table(chosen, screen=True),
+      *of_best,
+    ),
+    results.section('All rows and some twins', *added),
+    results.section(
+      'Fairness and quality',
+      *fronts,
+      results.fold('All cells', results.table(flat(cells, value))),
+    ),
+  ]
+
+
+def _front(cells: Sequence[Mapping], good: str, fair: str) -> dict[str, list]:
+  """{ranking: [(auc on good, dp on fair)]}; experiment 1 is one series."""
+  series: dict[str, list] = {}
+  for cell in cells:
+    point = number(cell, good, 'auc'), number(cell, fair, 'dp')
+    if not np.isnan(point).any():
+      group = cell['ranking'] if cell['experiment'] != 1 else 'experiment 1'
+      series.setdefault(group, []).append(point)
+  return series

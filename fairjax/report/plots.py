@@ -191,7 +191,7 @@ def learning(rows: Sequence[Mapping[str, Any]]) -> 'Figure':
 def _bands(axes: 'Axes', series: Series) -> None:
   for k, (title, at) in enumerate(series.items()):
     colour = COLOURS[k % 6]
-    x, y = np.asarray(at['x']), np.asarray(at['y'])
+    x, y = np.asarray(at['x'], float), np.asarray(at['y'], float)
     axes.plot(
       x,
       y,
@@ -202,9 +202,8 @@ def _bands(axes: 'Axes', series: Series) -> None:
       label=name(title),
     )
     if at.get('low') is not None:
-      axes.fill_between(
-        x, at['low'], at['high'], color=colour, alpha=0.16, lw=0
-      )
+      low, high = (np.asarray(at[key], float) for key in ('low', 'high'))
+      axes.fill_between(x, low, high, color=colour, alpha=0.16, lw=0)
 
 
 @styled
@@ -301,25 +300,35 @@ def forest(
   return figure
 
 
-@styled
-def distribution(
-  values: Mapping[str, np.ndarray], x_label: str, bins: int = 40
-) -> 'Figure':
-  """Histograms {name: array} as shares of each one's finite values."""
-  figure, (axes,) = blank(1, 1, 2.6 + 0.1 * len(values))
+def histogram(values: Mapping[str, np.ndarray], bins: int = 40) -> dict:
+  """What `distribution` draws of {name: array}: shares of finite values."""
   finite = {}
   for title, array in values.items():
     array = np.asarray(array, float).ravel()
     finite[title] = array[np.isfinite(array)]
   every = np.concatenate([*finite.values(), np.empty(0)])
   edges = np.histogram_bin_edges(every, bins)
-  for k, (title, array) in enumerate(finite.items()):
-    share = np.histogram(array, edges)[0] / max(len(array), 1)
+  return {
+    'edges': edges,
+    'shares': {
+      title: np.histogram(array, edges)[0] / max(len(array), 1)
+      for title, array in finite.items()
+    },
+  }
+
+
+@styled
+def distribution(
+  edges: Sequence[float], shares: Mapping[str, Sequence[float]], x_label: str
+) -> 'Figure':
+  """Histograms {name: share in each bin}, as `histogram` counts them."""
+  figure, (axes,) = blank(1, 1, 2.6 + 0.1 * len(shares))
+  for k, (title, share) in enumerate(shares.items()):
     colour = COLOURS[k % 6]
     axes.stairs(share, edges, fill=True, color=colour, alpha=0.16)
     axes.stairs(share, edges, color=colour, ls=LINES[k % 6], label=name(title))
   axes.set(xlabel=name(x_label, 60), ylabel='share')
-  legend(axes, len(values), below=True)
+  legend(axes, len(shares), below=True)
   return figure
 
 
@@ -353,3 +362,10 @@ def bars(
     columns = min(len(series), 3)  # a row of six is wider than the picture
     axes.legend(loc='lower left', bbox_to_anchor=(0, 1), ncols=columns)
   return figure
+
+
+# Those that results.json may name, with their arguments as plain values.
+PLOTS = {
+  plot.__name__: plot
+  for plot in (rates, curves, front, forest, distribution, bars)
+}

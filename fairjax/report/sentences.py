@@ -2,66 +2,161 @@
 
 from collections.abc import Mapping
 
+from fairjax.metrics import measures
 from fairjax.report import tables
 from fairjax.report.blocks import bullets, text
+from fairjax.report.tables import plural
+from fairjax.results import Results
+
+AS_SAID = {  # how the first sentence tells of the quality, if there is one
+  'auc': 'has an AUC of {} (0.5 is chance, 1 is perfect)',
+  'macro_auc': 'has an AUC of {}, averaged over pairs of classes',
+  'accuracy': 'has an accuracy of {}',
+}
 
 
-def in_words(results: Mapping | None, level: float) -> str:
-  """What was found, in plain words: a paragraph for each test set."""
-  if not results:
+def in_words(results: Results | None) -> str:
+  """What was found: a paragraph for each test set, warnings, notes."""
+  if results is None:
     return text('results.json is missing: the run has not been measured.')
-  sets = results.get('sets', {})
-  if not sets:
-    return text('No test set was measured.')
+  several = len(results.contenders) > 1
+  if results.sets:
+    who = results.model or 'the model'
+    if several:
+      who = f'{results.focus} ({who})'
+    said = [_sentence(n, one, who) for n, one in results.sets.items()]
+  else:
+    said = [_range(results, name) for name in results.set_names()]
   parts = [
-    text(_sentence(name, found, results), kind='lead' if k == 0 else '')
-    for k, (name, found) in enumerate(sets.items())
+    text(sentence, kind='lead' if k == 0 else '')
+    for k, sentence in enumerate(filter(None, said))
   ]
-  warnings = [
-    f'{name}: {w}' for name, s in sets.items() for w in s.get('warnings', ())
-  ]
-  parts += [text(w, kind='warning') for w in warnings]
-  seeds = len(results.get('seeds') or ())
-  parts.append(
-    text(
-      f'Values are means over {seeds} seed{"s" * (seeds != 1)}; brackets hold '
-      f'the {level:.0%} interval.',
-      kind='quiet',
+  if not results.contenders and not results.sections and not results.facts:
+    parts.append(text('No test set was measured.'))
+  others = []
+  for line, first in warnings(results):
+    if first:
+      parts.append(text(line, kind='warning'))
+    else:
+      others.append(line)
+  if results.contenders:
+    seeds = plural(len(results.seeds), 'seed')
+    parts.append(
+      text(
+        f'Values are means over {seeds}; brackets hold the '
+        f'{results.level:.0%} interval.'
+        if results.seeds
+        else f'Brackets hold the {results.level:.0%} interval.',
+        kind='quiet',
+      )
     )
-  )
-  if results.get('notes'):
-    parts.append(bullets(results['notes']))
+  if results.notes or others:
+    parts.append(bullets([*results.notes, *others]))
   return '\n'.join(parts)
 
 
-def _sentence(name: str, found: Mapping, results: Mapping) -> str:
+def warnings(results: Results) -> list[tuple[str, bool]]:
+  """Each warning once, with its contenders, and whether the focus is one."""
+  about: dict[tuple[str, str], list[str]] = {}
+  for contender, parts in results.contenders.items():
+    for name, one in parts['sets'].items():
+      for warning in one.get('warnings', ()):
+        about.setdefault((name, warning), []).append(contender)
+  shown = results.focus or next(iter(results.contenders), '')
+  return [
+    (
+      f'{name}: {warning}'
+      if len(names) == len(results.contenders)
+      else f'{name}, {", ".join(names)}: {warning}',
+      shown in names,
+    )
+    for (name, warning), names in about.items()
+  ]
+
+
+def daggers(results: Results) -> set[tuple[str, str, str]]:
+  """(set, contender, measure) that a t-test over seeds tells from the base.
+
+  There are none where a contender is compared with several others.
+  """
+  bases: dict[str, set[str]] = {}
+  for test in results.tests:
+    bases.setdefault(test['ours'], set()).add(test['theirs'])
+  return {
+    (test['set'], test['ours'], test['measure'])
+    for test in results.tests
+    if 't-test' in test['test']
+    and len(bases[test['ours']]) == 1
+    and tables.defined(test['p'])
+    and test['p'] < 1 - results.level
+  }
+
+
+def side_by_side(results: Results, name: str) -> list[dict]:
+  """A row a contender with the leading measures of a set."""
+  measured = {c: results.measured(c, name) for c in results.contenders}
+  every = (key for one in measured.values() for key in one)
+  keys = [key for key in measures.leading(every) if not measures.is_rate(key)]
+  sure = daggers(results)
+  return [
+    {'contender': contender}
+    | {
+      key: {**values[key], 'mark': '†'}
+      if (name, contender, key) in sure
+      else values[key]
+      for key in keys
+      if key in values
+    }
+    for contender, values in measured.items()
+  ]
+
+
+def _sentence(name: str, one: Mapping, who: str) -> str:
   """How good and how unfair on one test set, on which evidence."""
-  quality, fairness = found.get('quality', {}), found.get('fairness', {})
-  rows = f'{found["rows"]:,} rows' if 'rows' in found else 'the rows'
+  quality, fairness = one.get('quality', {}), one.get('fairness', {})
+  rows = plural(one['rows'], 'row') if 'rows' in one else 'the rows'
   said = [f'On {rows} of {name}']
-  model = results.get('model') or 'the model'
-  for key, words in (
-    ('auc', 'has an AUC of {} (0.5 is chance, 1 is perfect)'),
-    ('macro_auc', 'has an AUC of {}, averaged over the classes'),
-    ('accuracy', 'is right in a share of {}'),
-  ):
-    if tables.defined(quality.get(key)):
-      said.append(
-        f', {model} ' + words.format(tables.estimate(quality[key])) + '.'
-      )
-      break
+  known = [
+    key
+    for key in [*AS_SAID, *measures.leading(quality)]
+    if tables.defined(quality.get(key))
+  ]
+  if known:
+    words = AS_SAID.get(known[0], f'has a {measures.label(known[0])} of {{}}')
+    said.append(f', {who} {words.format(tables.estimate(quality[known[0]]))}.')
   else:
-    said.append(f', the quality of {model} could not be measured.')
-  several = [key for key in fairness if key.split('/')[-1] == 'dp']
-  for key in several:
-    said.append(' ' + _parity(key, fairness, found.get('groups', {})))
-  if not several:
+    said.append(f', the quality of {who} could not be measured.')
+  gaps = [key for key in fairness if measures.bare(key) == 'dp']
+  gaps = [key for key in gaps if ' at ' not in key]
+  for key in gaps:
+    said.append(' ' + _parity(key, fairness, one.get('groups', {})))
+  if not gaps and 'perplexity' not in ''.join(quality):
     said.append(
       ' Nothing says which group a row speaks of, so fairness was not measured.'
       if not fairness
       else ' Demographic parity was not measured.'
     )
   return ''.join(said)
+
+
+def _range(results: Results, name: str) -> str:
+  """The best and the worst contender of a set, by the first fairness gap."""
+  values = {c: results.measured(c, name) for c in results.contenders}
+  keys = measures.leading((k for v in values.values() for k in v), True)
+  for key in ('dp', *keys):
+    better = getattr(measures.measure(key), 'better', 0)
+    ranked = sorted(
+      (c for c in values if tables.defined(values[c].get(key)) and better),
+      key=lambda c, key=key, better=better: -better * values[c][key]['value'],
+    )
+    if len(ranked) > 1:
+      best, *_, worst = ranked
+      return (
+        f'On {name}, {measures.label(key)} is best with {best}, '
+        f'{tables.estimate(values[best][key])}, and worst with {worst}, '
+        f'{tables.estimate(values[worst][key])}.'
+      )
+  return ''
 
 
 def _parity(key: str, fairness: Mapping, groups: Mapping) -> str:

@@ -2,31 +2,23 @@
 
 A table is a list of dicts, one a row. A cell is a text, a number, or an
 Estimate: {'value', 'low', 'high', 'seeds', 'note'?}, written
-`0.842 [0.811, 0.870]`; an undefined one says so and why.
+`0.842 [0.811, 0.870]`; an undefined one says so and why. A `mark`, such as a
+dagger, stands behind it.
 """
 
 import html as markup
-import itertools
 import math
 import numbers
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Rows = Sequence[Mapping[str, Any]]
+from fairjax.metrics import measures
+
+Table = Sequence[Mapping[str, Any]]
 Columns = Sequence[str] | Mapping[str, str] | None
 
-LEADING = (
-  'auc',
-  'macro_auc',
-  'accuracy',
-  'balanced_accuracy',
-  'f1',
-  'macro_f1',
-  'mcc',
-  'log_loss',
-)
-LONGEST = 60  # characters of a text cell on a terminal
+LONGEST = 30, 43  # characters on a terminal: of the first cell, of others
 BIDI = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'
 
 
@@ -80,7 +72,7 @@ def estimate(value: Mapping[str, Any]) -> str:
 def cell(value: Any) -> str:
   """One line of text for any value of a cell."""
   if is_estimate(value):
-    return estimate(value)
+    return estimate(value) + printable(value.get('mark', ''))
   if value is None or (isinstance(value, float) and math.isnan(value)):
     return '–'
   if isinstance(value, bool):
@@ -112,7 +104,7 @@ def printable(text: Any) -> str:
   )
 
 
-def _headings(rows: Rows, columns: Columns) -> dict[str, str]:
+def _headings(rows: Table, columns: Columns) -> dict[str, str]:
   """{key: heading}; all keys in order of appearance where none are given."""
   if columns is None:
     columns = dict.fromkeys(key for row in rows for key in row)
@@ -122,7 +114,7 @@ def _headings(rows: Rows, columns: Columns) -> dict[str, str]:
   return {key: printable(key) for key in columns}
 
 
-def _numeric(rows: Rows, key: str) -> bool:
+def _numeric(rows: Table, key: str) -> bool:
   """True if a column holds numbers only, which stand to the right."""
   values = [row[key] for row in rows if row.get(key) not in (None, '')]
   return bool(values) and all(is_estimate(v) or defined(v) for v in values)
@@ -157,7 +149,7 @@ def _blocks(widths: list[int], width: int) -> list[list[int]]:
   return blocks
 
 
-def markdown(rows: Rows, columns: Columns = None, width: int = 100) -> str:
+def markdown(rows: Table, columns: Columns = None, width: int = 80) -> str:
   """An aligned markdown table.
 
   Wider ones become stacked tables that repeat the first column. The notes of
@@ -168,10 +160,11 @@ def markdown(rows: Rows, columns: Columns = None, width: int = 100) -> str:
     return '(no rows)'
   notes: dict[str, int] = {}
 
-  def show(value: Any) -> str:
+  def show(value: Any, key: str) -> str:
     text = cell(value).replace('|', '\\|')
-    if isinstance(value, str) and len(text) > LONGEST:
-      text = text[: LONGEST - 1].rstrip('\\') + '…'
+    longest = LONGEST[key != keys[0]]
+    if len(text) > longest:
+      text = text[: longest - 1].rstrip('\\') + '…'
     if is_estimate(value) and value.get('note'):
       mark = notes.setdefault(printable(value['note']), len(notes) + 1)
       text += f' ({mark})'
@@ -180,7 +173,7 @@ def markdown(rows: Rows, columns: Columns = None, width: int = 100) -> str:
   keys = list(headings)
   right = [_numeric(rows, key) for key in keys]
   heads = [headings[key].replace('|', '\\|') for key in keys]
-  body = [[show(row.get(key, '')) for key in keys] for row in rows]
+  body = [[show(row.get(key, ''), key) for key in keys] for row in rows]
   widths = [max(3, *map(_width, column)) for column in zip(heads, *body)]
   tables = []
   for block in _blocks(widths, width):
@@ -200,7 +193,7 @@ def markdown(rows: Rows, columns: Columns = None, width: int = 100) -> str:
 
 
 def html(
-  rows: Rows,
+  rows: Table,
   columns: Columns = None,
   caption: str = '',
   about: Mapping[str, str] | None = None,
@@ -242,12 +235,6 @@ def html(
   return '\n'.join(lines)
 
 
-def leading(measures: Mapping[str, Any]) -> dict[str, Any]:
-  """The measures that one looks at first, then the others as they come."""
-  first = {name: measures[name] for name in LEADING if name in measures}
-  return first | dict(measures)
-
-
 def split_aggregates(
   fairness: Mapping[str, Any],
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -271,57 +258,35 @@ def group_rows(groups: Mapping[str, Any]) -> list[dict[str, Any]]:
   return [{'group': name, **rates} for name, rates in groups.items()]
 
 
-def screen_rates(rows: Rows) -> list[str] | None:
-  """The columns of groups that a screen has room for, if they are there."""
-  few = ['group', 'rows', 'selection_rate', 'fpr', 'fnr']
-  here = {key for row in rows for key in row}
-  return few if here.issuperset(few) else None
+def plural(count: int, noun: str) -> str:
+  """`1 seed`, `1,200 seeds`."""
+  return f'{count:,} {noun}{"s" * (count != 1)}'
 
 
-def test_rows(tests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-  """Paired tests without what is too long for a cell (lists of seeds)."""
-  return [
-    {key: v for key, v in test.items() if not isinstance(v, list | tuple)}
-    for test in tests
-  ]
+def differences(tests: Sequence[Mapping[str, Any]]) -> dict[str, list[dict]]:
+  """{title: rows}: the tests of one measure on a set in one row.
 
-
-def summary(results: Mapping[str, Any]) -> str:
-  """The run on a screen: per test set quality, fairness, groups, warnings."""
-  seeds = len(results.get('seeds') or [])
-  title = [str(results.get('name', 'run')), str(results.get('model', ''))]
-  title += [f'{seeds} seed{"s" * (seeds != 1)}'] if seeds else []
-  parts = ['## ' + ' · '.join(printable(t) for t in title if t)]
-  for name, found in results.get('sets', {}).items():
-    head = [f'{cell(found["rows"])} rows'] if 'rows' in found else []
-    if found.get('threshold') is not None:
-      head.append(f'threshold {limits(found["threshold"])}')
-    parts.append(f'### {printable(name)}: ' + ', '.join(head))
-    own, more = split_aggregates(found.get('fairness', {}))
-    rows = [
-      {'q': q, 'q value': q_value, 'f': f, 'f value': f_value}
-      for (q, q_value), (f, f_value) in itertools.zip_longest(
-        leading(found.get('quality', {})).items(),
-        own.items(),
-        fillvalue=('', ''),
-      )
-    ]
-    heads = {'q': 'quality', 'q value': 'value', 'f': 'fairness'}
-    if rows:
-      parts.append(markdown(rows, heads | {'f value': 'value'}))
-    if found.get('groups'):
-      rows = group_rows(found['groups'])
-      parts.append(markdown(rows, screen_rates(rows)))
-    if more:
-      parts.append('The report and results.json hold more rates and gaps.')
-    if found.get('warnings'):
-      parts.append(_list('Warnings', found['warnings']))
-  if results.get('tests'):
-    parts.append('### Paired tests\n\n' + markdown(test_rows(results['tests'])))
-  if results.get('notes'):
-    parts.append(_list('Notes', results['notes']))
-  return '\n\n'.join(parts) + '\n'
-
-
-def _list(title: str, lines: Sequence[str]) -> str:
-  return f'{title}:\n' + '\n'.join(f'- {printable(line)}' for line in lines)
+  The title names the set and the side that all rows share, so that a row is
+  narrow: the other contender, the measure, the difference and the p values.
+  """
+  one_base = len({test['theirs'] for test in tests}) == 1
+  shared, own = ('theirs', 'ours') if one_base else ('ours', 'theirs')
+  out: dict[str, dict[tuple, dict]] = {}
+  order = measures.in_order({test['measure']: 0 for test in tests})
+  pairs = list(dict.fromkeys((t['ours'], t['theirs']) for t in tests))
+  place = lambda t: pairs.index((t['ours'], t['theirs']))
+  for test in sorted(
+    tests, key=lambda t: (place(t), order.index(t['measure']))
+  ):
+    base = test[shared]
+    pair = f'differences to {base}' if one_base else f'{base} minus the others'
+    head = 'contender' if one_base else 'minus'
+    rows = out.setdefault(f'{test["set"]}: {pair}', {})
+    row = rows.setdefault((test[own], test['measure']), {head: test[own]})
+    if 'measure' not in row:
+      row |= {k: test[k] for k in ('measure', 'difference', 'p')}
+      if test.get('adjusted') is not None:
+        row['adjusted p'] = test['adjusted']
+    else:
+      row['p, seeds'] = test['p']
+  return {title: list(rows.values()) for title, rows in out.items()}

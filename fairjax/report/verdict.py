@@ -12,16 +12,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fairjax.report import blocks, figures, plots, tables
+from fairjax import results
+from fairjax.metrics import measures
+from fairjax.report import tables
 
 HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
 MANY = {HOLDS: 'hold', FAILS: 'do not hold', OPEN: OPEN}  # of several claims
-WORDS = {  # measures by what they are called in a sentence
-  'dp': 'demographic parity',
-  'eqodd': 'equality of odds',
-  'eqopp1': 'equality of opportunity',
-  'auc': 'AUC',
-}
 
 
 def judge(effect: Mapping, bound: float = 0.0) -> str:
@@ -35,13 +31,23 @@ def judge(effect: Mapping, bound: float = 0.0) -> str:
 
 
 def claim(
-  words: str, effect: Mapping, bound: float, test: str, p: float | None = None
+  words: str,
+  effect: Mapping,
+  bound: float,
+  test: str,
+  p: float | None = None,
+  what: str = 'difference',
 ) -> dict:
-  """A row of the verdict page: the claim is that `effect` is above `bound`."""
+  """A row of the verdict page: the claim is that `effect` is above `bound`.
+
+  `what` says what number the effect is.
+  """
   return {
     'claim': words,
     'verdict': judge(effect, bound),
+    'what': what,
     'effect': dict(effect),
+    'side': 'above',
     'bound': bound,
     'test': test,
     'p': p,
@@ -52,19 +58,20 @@ def fairer(
   tests: Sequence[Mapping],
   ours: str,
   theirs: str,
-  measures=('dp', 'eqodd', 'eqopp1'),
+  names=('dp', 'eqodd', 'eqopp1'),
 ) -> list[dict]:
   """`ours` is fairer than `theirs`, on every test set that tells."""
   return [
     claim(
-      f'{ours} is above {theirs} in {WORDS[t["measure"]]} on {t["set"]}',
+      f'{ours} is above {theirs} in {measures.label(t["measure"])} '
+      f'on {t["set"]}',
       t['difference'],
       0.0,
       t['test'],
       t['p'],
     )
     for t in over_examples(tests, ours, theirs)
-    if t['measure'] in measures
+    if t['measure'] in names
   ]
 
 
@@ -77,7 +84,8 @@ def costs_little(
       f'{ours} keeps {1 - budget:.0%} of the AUC of {theirs} on {t["set"]}',
       scaled(t['difference'], 1 / aucs[t['set']]),
       -budget,
-      t['test'] + ', as a share',
+      t['test'],
+      what=f'change as a share of the AUC of {theirs}',
     )
     for t in over_examples(tests, ours, theirs)
     if t['measure'] == 'auc' and tables.defined(aucs.get(t['set']))
@@ -86,14 +94,16 @@ def costs_little(
 
 def at_most_half(ours: str, rows: int, theirs: str, others: int) -> list[dict]:
   """`ours` is trained on at most half as many rows as `theirs`."""
-  spared = 1 - rows / others
+  share = rows / others
   return [
     {
       'claim': f'{ours} takes at most half the rows of {theirs}',
-      'verdict': HOLDS if spared >= 0.5 else FAILS,
-      'effect': {'value': spared, 'low': None, 'high': None},
+      'verdict': HOLDS if share <= 0.5 else FAILS,
+      'what': f'{rows:,} of {others:,} rows, a share of',
+      'effect': {'value': share, 'low': None, 'high': None},
+      'side': 'at most',
       'bound': 0.5,
-      'test': f'count: {rows:,} of {others:,}; the effect is what is spared',
+      'test': 'count',
       'p': None,
     }
   ]
@@ -117,6 +127,7 @@ def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:
           within(over_seeds(values, level), 0.0, 1.0),
           bound,
           't interval over seeds',
+          what='share in common',
         )
       )
   return out
@@ -167,37 +178,49 @@ def scaled(effect: Mapping, by: float) -> dict:
   }
 
 
-def section(claims: Sequence[Mapping], folder=None) -> blocks.Section:
+def section(claims: Sequence[Mapping]) -> dict:
   """The verdict page: each claim with its test, effect and interval."""
   count = {
     w: sum(c['verdict'] == w for c in claims) for w in (HOLDS, FAILS, OPEN)
   }
   lead = ', '.join(
-    f'{n} {"claim" if n == 1 else "claims"} {MANY[w] if n != 1 else w}'
+    f'{tables.plural(n, "claim")} {MANY[w] if n != 1 else w}'
     for w, n in count.items()
   )
-  body = blocks.text(
-    f'On the data at hand: {lead}.',
-    'A claim holds where the whole interval of its effect is above the bound.',
-  ) + blocks.table(
-    claims,
+  rows = [
     {
-      'claim': 'claim',
-      'verdict': 'verdict',
-      'effect': 'effect',
-      'bound': 'must be above',
-      'p': 'p',
-      'test': 'test',
-    },
-  )
-  shown = {c['claim']: c['effect'] for c in claims if c['bound'] == 0}
+      'claim': c['claim'],
+      'verdict': c['verdict'],
+      'the number': c['what'],
+      'is': c['effect'],
+      'must be': f'{c["side"]} {c["bound"]:g}',
+      'p': c['p'],
+      'test': c['test'],
+    }
+    for c in claims
+  ]
+  shown = {
+    c['claim']: c['effect']
+    for c in claims
+    if c['bound'] == 0 and c['side'] == 'above'
+  }
+  parts = [
+    results.text(f'On the data at hand: {lead}.'),
+    results.text(
+      'A claim holds where the whole interval of its number is on the side of '
+      'the bound that is claimed.'
+    ),
+    results.table(rows),
+  ]
   if shown:
-    plot = plots.forest(
-      {f'{k + 1}': effect for k, effect in enumerate(shown.values())},
-      'difference, right is better',
-    )
     words = '; '.join(f'{k + 1}: {name}' for k, name in enumerate(shown))
-    body += blocks.figure(plot, f'{words}. A hollow point is undecided.')
-    if folder is not None:
-      figures.save(plot, folder / 'plots' / 'verdicts.png')
-  return blocks.Section('What the data say of the claims', body)
+    parts.append(
+      results.figure(
+        'forest',
+        'verdicts',
+        f'{words}. A hollow point is undecided.',
+        effects={f'{k + 1}': e for k, e in enumerate(shown.values())},
+        x_label='difference, right is better',
+      )
+    )
+  return results.section('What the data say of the claims', *parts)

@@ -14,9 +14,9 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.stats import rankdata
 
+from fairjax import results
 from fairjax.data import schema
 from fairjax.metrics import quality
-from fairjax.report import blocks
 from fairjax.scores import table as scores_table
 
 ENDS = 8  # rows shown of either end of a ranking
@@ -125,15 +125,15 @@ def warnings(found: Mapping) -> list[str]:
 
 def section(
   scores: pd.DataFrame, table: pd.DataFrame, positive: int = 1
-) -> list[blocks.Section]:
+) -> dict:
   """The page's section on the scores."""
   found = describe(scores, table, positive)
   model = found['model']
   origin = f'Scores of {found["rows"]:,} training rows'
   if 'step' in model:
-    origin += (
-      f', by {model["model"]} after {model["step"]:,} steps, mean of '
-      f'{len(model["seeds"])} seed(s)'
+    seeds = len(model['seeds'])
+    origin += f', by {model["model"]} after {model["step"]:,} steps, ' + (
+      f'mean of {seeds} seeds' if seeds > 1 else '1 seed'
     )
   elif 'path' in model:
     origin += f', read from {model["path"]}'
@@ -146,38 +146,26 @@ def section(
     }
     for name in found['auc']
   ]
-  parts = [
-    blocks.text(
+  ends = [
+    results.fold(
+      f'Highest and lowest rows of {name}',
+      results.heading('Highest'),
+      results.texts(ends['top']),
+      results.heading('Lowest'),
+      results.texts(ends['bottom']),
+    )
+    for name, ends in found['ends'].items()
+  ]
+  return results.section(
+    'What the scores measure',
+    results.text(
       f'{origin}. {found["twins"]:.1%} of the rows have a counterfactual.'
     ),
-    *(blocks.text(warning, kind='warning') for warning in found['warnings']),
-    blocks.table(
+    *(results.text(warning, kind='warning') for warning in found['warnings']),
+    results.table(
       rows,
-      caption=(
-        'What each score goes with. Correlations are rank correlations; '
-        'length is the number of words.'
-      ),
+      caption='What each score goes with. Correlations are rank correlations; '
+      'length is the number of words.',
     ),
-  ]
-  for name, ends in found['ends'].items():
-    parts.append(
-      blocks.details(
-        f'Highest and lowest rows of {name}',
-        blocks.heading('Highest')
-        + _examples(ends['top'], name)
-        + blocks.heading('Lowest')
-        + _examples(ends['bottom'], name),
-      )
-    )
-  return [blocks.Section('What the scores measure', '\n'.join(parts))]
-
-
-def _examples(rows: list[dict], name: str) -> str:
-  """Texts and their twins, escaped, the words that differ marked."""
-  parts = []
-  for row in rows:
-    text, twin = blocks.twins(row['text'], row['twin'])
-    body = text if row['twin'] == row['text'] else f'{text}<br>{twin}'
-    facts = f'{name} {row[name]:.4g}, label {row["label"]}, id {row["id"]}'
-    parts.append(f'<p>{body}</p>' + blocks.text(facts, kind='quiet'))
-  return '\n'.join(parts)
+    *ends,
+  )

@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 
 from fairjax import artefacts, stages
 from fairjax.config import Config
-from fairjax.data import schema
+from fairjax.data import readers, schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.identity import identity
@@ -223,7 +223,8 @@ def cost(config: Config, run: Config, tracked: Config | None) -> str:
   if config.scoring.at == 'start':
     said += 'of the model before any training'
   else:
-    said += f'from a probe of {run.train.epochs:g} epoch(s)'
+    epochs = run.train.epochs
+    said += f'from a probe of {epochs:g} epoch{"s"[: epochs != 1]}'
   if tracked is not None and tracked is not run:
     every = [name for name in config.scoring.names if name in TRACKED]
     said += (
@@ -346,14 +347,11 @@ def read(path: str, table: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
 
 
 def _read_file(path: str) -> pd.DataFrame:
+  readers.place(path)  # a pipe would be waited for
   if path.endswith('.parquet'):
     return artefacts.read_table(path)
   try:
     return pd.read_csv(path, dtype={'id': str}, keep_default_na=True)
-  except FileNotFoundError as error:
-    raise UserError(
-      f'{path} does not exist; give a scores file with --config.scoring.path'
-    ) from error
   except (OSError, ValueError) as error:
     raise UserError(
       f'{path} is not a readable csv file of scores: {error}'

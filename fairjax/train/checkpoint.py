@@ -5,43 +5,153 @@ may be of a different step, so they travel with the latest checkpoint and
 cannot be lost or fall out of step with it.
 """
 
+import contextlib
+import errno
 import json
+import logging
+import os
 import pathlib
+import shutil
+import sys
+from collections.abc import Iterator
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import orbax.checkpoint as ocp
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from fairjax.artefacts import atomic
+from fairjax.artefacts import atomic, fingerprint
 from fairjax.errors import UserError
+from fairjax.train import mesh
+
+KEPT = 2  # newest checkpoints
 
 
-def manager(folder: pathlib.Path) -> ocp.CheckpointManager:
+@contextlib.contextmanager
+def manager(folder: pathlib.Path) -> Iterator[ocp.CheckpointManager]:
+  """The checkpoints in a folder; a save that is under way ends in any case."""
+  _hush()
   policies = ocp.checkpoint_managers
-  return ocp.CheckpointManager(
+  checkpoints = ocp.CheckpointManager(
     folder.absolute(),
     options=ocp.CheckpointManagerOptions(
-      preservation_policy=policies.LatestN(2), create=True
+      preservation_policy=policies.LatestN(KEPT),
+      create=True,
+      cleanup_tmp_directories=True,
     ),
   )
+  try:
+    yield checkpoints
+  except BaseException:
+    with contextlib.suppress(Exception):
+      checkpoints.close()
+    raise
+  with _told(checkpoints):
+    checkpoints.close()
+
+
+def held(folder: pathlib.Path) -> int:
+  """Bytes of the checkpoints that a fit's folder holds."""
+  files = (folder / 'checkpoints').rglob('*')
+  return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+  """False for what orbax logs: the errors that matter are raised as well."""
+  return 'orbax' not in record.pathname + record.getMessage()
+
+
+def _hush() -> None:
+  """Drops what orbax and tensorstore print beside the errors they raise."""
+  for name in ('absl', 'asyncio'):
+    logging.getLogger(name).addFilter(_is_ours)
+  before = sys.unraisablehook
+  if getattr(before, '__name__', '') == 'without_closed_loops':
+    return
+
+  def without_closed_loops(found):
+    if str(found.exc_value) != 'Event loop is closed':
+      before(found)
+
+  sys.unraisablehook = without_closed_loops
+
+
+@contextlib.contextmanager
+def _told(checkpoints) -> Iterator[None]:
+  """Says in one sentence that a checkpoint cannot be written."""
+  try:
+    yield
+  except Exception as error:  # orbax and tensorstore have many kinds for it
+    raise UserError(
+      f'cannot write a checkpoint in {checkpoints.directory}: '
+      f'{reason(error)}; free some space or choose another folder with '
+      '--workdir, then run again to go on from the checkpoint before'
+    ) from error
+
+
+def reason(error: BaseException) -> str:
+  """What is behind an error of orbax: the disk, or its first line."""
+  text, one = '', error
+  while one is not None:
+    text += f'{one}\n'
+    one = one.__cause__ or one.__context__
+  for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    if os.strerror(number) in text:
+      return os.strerror(number).lower()
+  return (str(error) or repr(error)).strip().splitlines()[0]
+
+
+def checksum(state, meta: dict) -> str:
+  """Of every bit of the state, summed where it lies, and of the notes."""
+  return f'{int(_sum_of_words(state)):08x} {fingerprint(meta)}'
+
+
+@jax.jit
+def _sum_of_words(state) -> jax.Array:
+  """Σ over leaves of the sum of their bits as numbers, modulo 2³².
+
+  Whole numbers add up to the same in any order, on any number of devices.
+  """
+  words = {1: jnp.uint8, 2: jnp.uint16, 4: jnp.uint32}
+  total = jnp.uint32(0)
+  for leaf in jax.tree.leaves(state):
+    bits = jax.lax.bitcast_convert_type(leaf, words[leaf.dtype.itemsize])
+    # Between leaves, so that two that change places are noticed.
+    total = total * jnp.uint32(31) + jnp.sum(bits, dtype=jnp.uint32)
+  return total
 
 
 def save(checkpoints, step: int, state, meta: dict) -> None:
   """Starts an asynchronous save of the state after `step` steps."""
-  checkpoints.save(
-    step,
-    args=ocp.args.Composite(
-      state=ocp.args.StandardSave(state), meta=ocp.args.JsonSave(meta)
-    ),
-    force=True,
-  )
+  with _told(checkpoints):
+    checkpoints.wait_until_finished()
+    if mesh.is_main():  # once it is under way, a failure prints many tracebacks
+      size = sum(leaf.nbytes for leaf in jax.tree.leaves(state))
+      if shutil.disk_usage(checkpoints.directory).free < size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    checkpoints.save(
+      step,
+      args=ocp.args.Composite(
+        state=ocp.args.StandardSave(state),
+        meta=ocp.args.JsonSave(meta | {'checksum': checksum(state, meta)}),
+      ),
+      force=True,
+    )
 
 
-def restore(checkpoints, like):
+def finish(checkpoints) -> None:
+  """Waits for the save that is under way."""
+  with _told(checkpoints):
+    checkpoints.wait_until_finished()
+
+
+def restore(checkpoints, like, log):
   """(step, state, meta) of the newest readable checkpoint, or None.
 
-  `like` is a tree of `jax.ShapeDtypeStruct` with shardings.
+  `like` is a tree of `jax.ShapeDtypeStruct` with shardings. A checkpoint that
+  cannot be read is put aside, and the one before is tried.
   """
   for step in sorted(checkpoints.all_steps(), reverse=True):
     try:
@@ -51,15 +161,20 @@ def restore(checkpoints, like):
           state=ocp.args.StandardRestore(like), meta=ocp.args.JsonRestore()
         ),
       )
-    except (ValueError, OSError, KeyError) as error:
-      problem = str(error).splitlines()[0] if str(error) else repr(error)
-      if step != min(checkpoints.all_steps()):
-        continue
-      raise UserError(
-        f'the checkpoint {checkpoints.directory / str(step)} cannot be read '
-        f'({problem}); remove {checkpoints.directory} to train again'
-      ) from error
-    return step, saved.state, saved.meta
+      meta = dict(saved.meta)
+      if meta.pop('checksum', '') != checksum(saved.state, meta):
+        raise ValueError('its bytes are not those that were written')
+      return step, saved.state, meta
+    except Exception as error:  # orbax and tensorstore have many kinds for it
+      place = checkpoints.directory / str(step)
+      log.line(
+        f'{place} cannot be read ({reason(error)}); it is put aside as '
+        f'unreadable_{step}, training goes on from the one before, if any'
+      )
+      if mesh.is_main():
+        os.replace(place, checkpoints.directory / f'unreadable_{step}')
+      mesh.wait_for_all('put aside')
+      checkpoints.reload()
   return None
 
 

@@ -1,9 +1,9 @@
 """The one training loop: fit, and predict. Every recipe calls these two."""
 
 import collections
+import contextlib
 import math
 import pathlib
-import signal
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,13 +11,14 @@ import jax
 import numpy as np
 from scipy.stats import rankdata
 
+from fairjax import lock
 from fairjax.artefacts import atomic
 from fairjax.config import Config
 from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.errors import Interrupted
 from fairjax.models import Model
-from fairjax.train import checkpoint, mesh, step
+from fairjax.train import checkpoint, mesh, step, watch
 
 AHEAD = 4  # batches given to the device before the first result is awaited
 
@@ -126,7 +127,7 @@ class Task(NamedTuple):
   """What a fit is for; `train` and `valid` of the job are its data."""
 
   source: Callable  # source(job, rows) -> the batches of every step
-  loss: step.Loss
+  players: tuple[step.Player, ...]
   measure: Callable  # measure(job, params) -> {name: a number a seed}
 
 
@@ -165,27 +166,44 @@ def fit(
     snapshots,
     task,
   )
-  options = config.train
-  source = task.source(job, rows)
+  with contextlib.ExitStack() as stack:
+    if mesh.is_main():
+      stack.enter_context(lock.hold(folder))
+    checkpoints = stack.enter_context(
+      checkpoint.manager(folder / 'checkpoints')
+    )
+    return train_to_the_end(job, rows, part, checkpoints)
+
+
+def train_to_the_end(
+  job: Job, rows: np.ndarray | None, part: str, checkpoints
+) -> Fitted:
+  """Every step from the newest checkpoint on."""
+  config, folder, device_mesh = job.config, job.folder, job.device_mesh
+  options, log = config.train, job.log
+  source = job.task.source(job, rows)
   epoch = source.steps_per_epoch
   total = max(1, round(options.epochs * epoch))
   due = evaluation_steps(total, epoch, options.evals)
   train_step, start = step.compiled(
-    model, options, device_mesh, config.mesh.fsdp, task.loss
+    job.model, options, device_mesh, config.mesh.fsdp, job.task.players
   )
-
-  checkpoints = checkpoint.manager(folder / 'checkpoints')
   state, meta, done = begin(job, start, checkpoints)
+  watch.check_room(job, state)
   log.resume(done, part)
   snapshot(job, done, state['params'])
-  on_devices = mesh.replicate(device_mesh, np.asarray(seeds, np.uint32))
-  recent = [np.asarray(loss, np.float32) for loss in meta['recent']]
+  on_devices = mesh.replicate(device_mesh, np.asarray(job.seeds, np.uint32))
+  recent = watch.Recent(job, meta, done, total)
   todo = () if meta['ended'] else packing.stream(source, done, total)
-  live = log.progress(total, done, options.batch * len(seeds))
-  with Stop() as stop, live:
+  live = log.progress(total, done, options.batch * len(job.seeds))
+  compiled = set()
+  with watch.Stop() as stop, live:
     for host in todo:
+      if (program := program_key(job, host, done)) not in compiled:
+        live.say('compiling')
+        compiled.add(program)
       moving = {'params': state['params'], 'opt': state['opt']}
-      moving, loss = train_step(
+      moving, values = train_step(
         moving,
         mesh.put_batch(device_mesh, host, stacked=True),
         on_devices,
@@ -194,36 +212,33 @@ def fit(
       )
       state |= moving
       done += 1
-      recent.append(loss)
-      tokens = int((host['segment_ids'] > 0).sum())
-      live.update(done, tokens=tokens, loss=lambda: float(loss[0]))
+      recent.add(values)
+      live.update(done, tokens=real_tokens(host), **recent.shown(done))
       snapshot(job, done, state['params'])
       if options.track and done % epoch == 0:
         track(job, done // epoch, state['params'])
       if done in due:
-        evaluate(job, state, meta, recent, done, done / epoch)
-        recent = []
+        evaluate(job, state, meta, recent.means(), done, done / epoch)
       asked = stop.asked_anywhere(done)
       meta['ended'] = all(meta['stopped']) or done == total
-      if done % options.save_every == 0 or asked or meta['ended']:
-        meta['recent'] = [np.asarray(loss).tolist() for loss in recent]
+      regular = options.save_every > 0 and done % options.save_every == 0
+      if regular or asked or meta['ended']:
+        meta['recent'] = recent.plain()
         checkpoint.save(checkpoints, done, state, meta)
       if meta['ended']:
         break
       if asked:
-        checkpoints.wait_until_finished()
+        checkpoint.finish(checkpoints)
         sentence = f'saved at step {done} of {total}; run again to go on'
         log.line(f'asked to stop: {sentence}')
         raise Interrupted(sentence)
-  checkpoints.wait_until_finished()
-  checkpoints.close()
   epochs = range(1, done // epoch + 1) if options.track else ()
   return Fitted(
     state['best'],
     done,
     meta['kept'],
     meta['history'],
-    {k: snapshot_path(folder, k) for k in snapshots if k <= done},
+    {k: snapshot_path(folder, k) for k in job.snapshots if k <= done},
     {k: track_path(folder, k) for k in epochs},
   )
 
@@ -252,7 +267,18 @@ def classified(job: Job, params) -> dict[str, np.ndarray]:
   return quality(logits, job.valid)
 
 
-CLASSIFY = Task(batches, step.CLASSES, classified)
+CLASSIFY = Task(batches, step.CLASSIFIER, classified)
+
+
+def program_key(job: Job, host: dict, done: int) -> tuple:
+  """What a step's program depends on, of all that differs between steps."""
+  shapes = tuple(array.shape for array in host.values())
+  return shapes, step.turn(job.task.players, done)
+
+
+def real_tokens(host: dict) -> int:
+  """Tokens of a batch that are not padding; 0 where it holds no text."""
+  return int((host['segment_ids'] > 0).sum()) if 'segment_ids' in host else 0
 
 
 def evaluation_steps(total: int, epoch: int, evals: float) -> set[int]:
@@ -277,13 +303,13 @@ def begin(job: Job, start, checkpoints):
     'stopped': [False] * n,
     'kept': [0] * n,  # the step of each seed's kept weights
     'history': [],
-    'recent': [],  # losses since the last evaluation
+    'recent': [],  # losses and terms since the last evaluation
     'ended': False,
   }
   like = jax.tree.map(
     lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding), state
   )
-  saved = checkpoint.restore(checkpoints, like)
+  saved = checkpoint.restore(checkpoints, like, job.log)
   if saved is None:
     return state, meta, 0
   done, state, meta = saved
@@ -291,19 +317,18 @@ def begin(job: Job, start, checkpoints):
 
 
 def evaluate(
-  job: Job, state: dict, meta: dict, recent: list, done: int, epoch: float
+  job: Job, state: dict, meta: dict, trained: dict, done: int, epoch: float
 ) -> None:
   """Measures all seeds on the validation rows and keeps what got better."""
   train = job.config.train
   found = job.task.measure(job, state['params'])
-  train_loss = np.mean(np.stack([np.asarray(loss) for loss in recent]), 0)
   for i, seed in enumerate(job.seeds):
     row = {
       'step': done,
       'epoch': round(epoch, 6),
       'split': 'valid',
       'seed': seed,
-      'train_loss': float(train_loss[i]),
+      **{f'train_{k}': float(v[i]) for k, v in trained.items()},
       **{k: float(v[i]) for k, v in found.items()},
     }
     meta['history'].append(row)
@@ -354,7 +379,7 @@ def snapshot(job: Job, done: int, params) -> None:
     return
   params = mesh.to_host(params)
   path = snapshot_path(job.folder, done)
-  if mesh.is_main() and not path.exists():
+  if mesh.is_main():
     checkpoint.write_weights(path, params)
 
 
@@ -368,32 +393,3 @@ def track(job: Job, epoch: int, params) -> None:
   if mesh.is_main():
     with atomic(track_path(job.folder, epoch)) as part:
       np.save(part, logits)
-
-
-class Stop:
-  """Remembers SIGTERM (and SIGINT) so that the loop can save and leave."""
-
-  def __init__(self):
-    self.asked = False
-
-  def __enter__(self):
-    self._old = {}
-    for which in (signal.SIGTERM, signal.SIGINT):
-      try:
-        self._old[which] = signal.signal(which, self._remember)
-      except ValueError:  # not the main thread: nobody can ask us
-        pass
-    return self
-
-  def __exit__(self, *_):
-    for which, handler in self._old.items():
-      signal.signal(which, handler)
-
-  def _remember(self, number, frame):
-    self.asked = True
-
-  def asked_anywhere(self, done: int) -> bool:
-    """Whether to leave now: processes must agree, which costs a message."""
-    if jax.process_count() == 1:
-      return self.asked
-    return done % 20 == 0 and mesh.any_process(self.asked)

@@ -8,6 +8,7 @@ never changes a result.
 """
 
 import os
+import urllib.request
 
 import jax
 import numpy as np
@@ -16,6 +17,7 @@ from jax.sharding import PartitionSpec as P
 
 from fairjax import artefacts
 from fairjax import config as configs
+from fairjax.backend import platform
 from fairjax.errors import UserError
 
 ROWS = (  # have a row axis
@@ -23,14 +25,19 @@ ROWS = (  # have a row axis
   *('places', 'asked', 'labels'),  # of a masked LM
   *('target', 'target_segment_ids', 'target_positions'),  # of a BART
 )
+TPU_FILES = ('/dev/accel0', '/dev/vfio/0')  # of a TPU VM
+METADATA_SECONDS = 2.0
 FSDP_SMALLEST = 2**16  # elements; smaller parameters are replicated
 
 
-def start(address: str = '', count: int = 0, index: int = -1) -> None:
+def start(
+  address: str = '', count: int = 0, index: int = -1, join: bool = False
+) -> None:
   """Joins the other processes, if any, and turns the compile cache on.
 
-  jax itself reads only the coordinator's address from the environment, so
-  the other two are looked up here.
+  With `join` there must be some that jax finds by itself. jax reads only the
+  coordinator's address from the environment, so the other two are looked up
+  here.
   """
   address = address or os.environ.get('JAX_COORDINATOR_ADDRESS', '')
   count = count or int(os.environ.get('JAX_NUM_PROCESSES', 0))
@@ -41,20 +48,60 @@ def start(address: str = '', count: int = 0, index: int = -1) -> None:
       f'with --coordinator_address, --num_processes (now {count}) and '
       f'--process_id (now {index}, counted from 0) are needed too'
     )
+  # It would take SIGTERM for itself, so that none ended a run before a fit.
+  jax.config.update('jax_enable_preemption_service', False)
   if address:
     jax.distributed.initialize(address, count, index)
-  elif _in_a_cluster():
-    jax.distributed.initialize()
+  elif join or in_a_cluster():
+    try:
+      jax.distributed.initialize()
+    except (ValueError, RuntimeError) as error:
+      raise UserError(
+        f'the other processes cannot be joined ({str(error).splitlines()[0]}); '
+        'name them with --coordinator_address, --num_processes, --process_id'
+      ) from error
   cache = artefacts.cache_folder() / 'xla'
   jax.config.update('jax_compilation_cache_dir', str(cache))
   jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)
 
 
-def _in_a_cluster() -> bool:
+def in_a_cluster() -> bool:
   """True where jax can find the other processes without being told."""
   slurm = int(os.environ.get('SLURM_NTASKS', 1)) > 1
-  tpu = len(os.environ.get('TPU_WORKER_HOSTNAMES', '').split(',')) > 1
-  return tpu or (slurm and 'SLURM_STEP_NODELIST' in os.environ)
+  if slurm and 'SLURM_STEP_NODELIST' in os.environ:
+    return True
+  slices = int(os.environ.get('MEGASCALE_NUM_SLICES') or 1)
+  return slices > 1 or _gke_workers() > 1 or _gce_workers() > 1
+
+
+def _gke_workers() -> int:
+  """Hosts of a TPU slice on GKE, by its newer or its older variable."""
+  hosts = os.environ.get('TPU_PROCESS_ADDRESSES') or os.environ.get(
+    'TPU_WORKER_HOSTNAMES', ''
+  )
+  return len(hosts.split(','))
+
+
+def _gce_workers() -> int:
+  """Hosts of a TPU VM's slice, as its metadata server tells; 1 elsewhere.
+
+  Asked only where there is a TPU's device file, and for two seconds at most.
+  """
+  if 'TPU_SKIP_MDS_QUERY' in os.environ or not any(
+    os.path.exists(path) for path in TPU_FILES
+  ):
+    return 1
+  server = os.environ.get('GCE_METADATA_IP', 'metadata.google.internal')
+  request = urllib.request.Request(
+    f'http://{server}/computeMetadata/v1/instance/attributes/'
+    'worker-network-endpoints',
+    headers={'Metadata-Flavor': 'Google'},
+  )
+  try:
+    with urllib.request.urlopen(request, timeout=METADATA_SECONDS) as answer:
+      return len(answer.read().decode().split(','))
+  except (OSError, ValueError):
+    return 1
 
 
 def make(options: configs.Mesh, seeds: int) -> Mesh:
@@ -85,7 +132,7 @@ def over_seeds(mesh: Mesh, function):
   Stacked seeds under vmap gain nothing on a CPU, where one seed fills the
   cores; on an accelerator they fill the chip.
   """
-  if mesh.shape['seed'] > 1 or jax.default_backend() != 'cpu':
+  if mesh.shape['seed'] > 1 or platform() != 'cpu':
     return jax.vmap(function)
 
   def one_after_another(*stacked):

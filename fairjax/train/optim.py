@@ -1,8 +1,10 @@
-"""Optimisers without their rate, and the rate as a function of the step.
+"""Optimisers without their rate, the rate, and which parameters they move.
 
 The rate depends on the run's length. Kept out of the transform it is a traced
 number, so that runs of different lengths (forty diets) share one compilation.
 """
+
+import re
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +16,9 @@ STEP_OPTIONS = (  # read here; runs that agree in them share a program
   *('lr', 'optimizer', 'warmup', 'schedule', 'weight_decay'),
   *('beta1', 'beta2', 'eps', 'max_grad_norm'),
 )
+# Leaves that weight decay shrinks; biases and the scales of norms stay. The
+# number of axes would not do: stacked layers (net.scan) have one more.
+DECAYED = ('kernel', 'embedding')
 
 
 def transform(train: Train) -> optax.GradientTransformation:
@@ -27,7 +32,7 @@ def transform(train: Train) -> optax.GradientTransformation:
   else:
     direction = optax.scale_by_adam(train.beta1, train.beta2, train.eps)
   decay = (
-    optax.add_decayed_weights(train.weight_decay, _decays)
+    optax.add_decayed_weights(train.weight_decay, decays)
     if train.weight_decay
     else None
   )
@@ -48,9 +53,11 @@ def clip_by_norm(most: float) -> optax.GradientTransformation:
   return optax.GradientTransformation(lambda params: optax.EmptyState(), clip)
 
 
-def _decays(params):
-  """Weight decay is for matrices, not for biases and scales."""
-  return jax.tree.map(lambda leaf: leaf.ndim > 1, params)
+def decays(params):
+  """For each leaf whether weight decay shrinks it, by its name."""
+  return jax.tree_util.tree_map_with_path(
+    lambda path, _: path[-1].key in DECAYED, params
+  )
 
 
 def rate(train: Train, step, total) -> jax.Array:
@@ -68,3 +75,27 @@ def rate(train: Train, step, total) -> jax.Array:
     left = (total - step) / jnp.maximum(total - warm, 1.0)
     falling = jnp.where(step < warm, 1.0, jnp.maximum(left, 0.0))
   return train.lr * rising * falling
+
+
+def owned(params: dict, pattern: str, prefix: str = '') -> dict:
+  """The leaves whose name, such as 'encoder/word/embedding', has a match."""
+  out = {}
+  for name, value in params.items():
+    if isinstance(value, dict):
+      inner = owned(value, pattern, f'{prefix}{name}/')
+      out |= {name: inner} if inner else {}
+    elif re.search(pattern, prefix + name):
+      out[name] = value
+  return out
+
+
+def combine(params: dict, own: dict) -> dict:
+  """`params` with the leaves of `own`, a part of them, in their place."""
+  return {
+    name: value
+    if name not in own
+    else combine(value, own[name])
+    if isinstance(value, dict)
+    else own[name]
+    for name, value in params.items()
+  }

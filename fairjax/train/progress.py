@@ -14,6 +14,7 @@ Only the main process of a run speaks; elsewhere `Log` is silent.
 """
 
 import collections
+import contextlib
 import json
 import math
 import os
@@ -24,11 +25,13 @@ import time
 from collections.abc import Callable
 from typing import Any, Self, TextIO
 
+from fairjax import lock
 from fairjax.artefacts import fingerprint, write_text
 from fairjax.config import Config
 from fairjax.errors import UserError
 
 REDRAW = 0.2  # seconds between two drawings of the live line
+TELL = 60.0  # seconds between two lines where there is no terminal
 WINDOW = 20.0  # seconds over which the speed is taken
 
 
@@ -49,9 +52,10 @@ class Log:
     self.part = ''
     self.live: list[Progress] = []  # the innermost last
     self.rows = self.text = self.events = self.wandb = None
+    self.held = contextlib.ExitStack()
     if not main:
       return
-    self.folder.mkdir(parents=True, exist_ok=True)
+    self.held.enter_context(lock.hold(self.folder))
     self.text = open(self.folder / 'log.txt', 'a', encoding='utf-8')
     if config is not None and config.wandb:
       self.wandb = _wandb(self.folder, config.wandb)
@@ -61,16 +65,18 @@ class Log:
   def __enter__(self) -> Self:
     return self
 
-  def __exit__(self, *_) -> None:
-    self.close()
+  def __exit__(self, kind, *_) -> None:
+    self.close(failed=kind is not None)
 
-  def close(self) -> None:
+  def close(self, failed: bool = False) -> None:
     for sink in (self.rows, self.events, self.text):
       if sink:
-        sink.close()
+        with contextlib.suppress(OSError):  # what could not be written is told
+          sink.close()
     if self.wandb:
-      self.wandb.finish()
+      self.wandb.finish(exit_code=int(failed))
     self.rows = self.text = self.events = self.wandb = None
+    self.held.close()
 
   def resume(self, step: int, part: str = '') -> None:
     """Goes on from `step`: rows after it (all, at 0) and a torn one go.
@@ -102,8 +108,7 @@ class Log:
       self.resume(0)
     part = {'part': self.part} if self.part else {}
     row = {'step': step, 'split': split, **part, **values}
-    self.rows.write(_line(row))
-    self.rows.flush()
+    self.write(self.rows, _line(row))
     seed = f'/seed {values["seed"]}' if 'seed' in values else ''
     scalars = {
       f'{split}/{name}{seed}': float(value)
@@ -132,14 +137,23 @@ class Log:
     if self.events:
       self.events.flush()
 
+  def write(self, file: TextIO, text: str) -> None:
+    try:
+      file.write(text)
+      file.flush()
+    except OSError as error:
+      raise UserError(
+        f'cannot write {file.name}: {error.strerror}; free some space or '
+        'choose another folder with --workdir, then run again to go on'
+      ) from error
+
   def line(self, text: str) -> None:
     """Says a line: to log.txt with the time, and to the screen."""
     if not self.main:
       return
     if self.text:
       now = time.strftime('%Y-%m-%d %H:%M:%S')
-      self.text.write(f'{now}  {text}\n')
-      self.text.flush()
+      self.write(self.text, f'{now}  {text}\n')
     for live in self.live:
       live.erase()
     print(text, file=self.screen, flush=True)
@@ -160,11 +174,12 @@ class Log:
 
 
 class Progress:
-  """One live line on a terminal: step, speed, loss, time left.
+  """One live line on a terminal: step, speed, rate, loss, time left.
 
-  Off a terminal it draws nothing. What `update` is given is looked at only
-  when the line is drawn, five times a second: a loss that still lives on a
-  device is passed as a function of no arguments, so that nobody waits for it.
+  Off a terminal it is said as a line of its own each minute. What `update` is
+  given is looked at only then, or when the line is drawn, five times a second:
+  a loss that still lives on a device is passed as a function of no arguments,
+  so that nobody waits for it.
   """
 
   def __init__(
@@ -180,8 +195,8 @@ class Progress:
     self.draws = (
       log.main and screen.isatty() and os.environ.get('TERM') != 'dumb'
     )
-    self.drawn = -math.inf
     self.began = (self.clock(), first)
+    self.drawn = -math.inf if self.draws else self.began[0]
     self.past = collections.deque([(*self.began, 0)])
 
   def __enter__(self) -> Self:
@@ -202,18 +217,35 @@ class Progress:
     """After step `done`, which read `tokens` tokens."""
     self.done = done
     self.tokens += tokens
-    if not self.draws:
+    if not self.log.main:
       return
     now = self.clock()
-    if now - self.drawn < REDRAW and done < self.total:
+    if self.draws:
+      due = now - self.drawn >= REDRAW or done >= self.total
+    else:
+      due = now - self.drawn >= TELL
+    if not due:
       return
     self.past.append((now, done, self.tokens))
     while len(self.past) > 2 and now - self.past[1][0] > WINDOW:
       self.past.popleft()
     self.drawn = now
-    numbers = {k: v() if callable(v) else v for k, v in values.items()}
-    columns = shutil.get_terminal_size().columns
-    text = self.describe(numbers)[: columns - 1]
+    text = self.describe(
+      {k: v() if callable(v) else v for k, v in values.items()}
+    )
+    if self.draws:
+      self.draw(text)
+    else:
+      self.log.line(text)
+
+  def say(self, doing: str) -> None:
+    """Draws at once what goes on before the next step is done."""
+    if self.draws:
+      self.draw(f'{self.what} {self.done:,}/{self.total:,} · {doing}')
+
+  def draw(self, text: str) -> None:
+    """Puts the text in the place of the live line."""
+    text = text[: shutil.get_terminal_size().columns - 1]
     blank = ' ' * (len(self.shown) - len(text))
     self.log.screen.write('\r' + text + blank)
     self.log.screen.flush()

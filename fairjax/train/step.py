@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import optax
 
 from fairjax.config import Train
+from fairjax.errors import UserError
 from fairjax.models import Model
 from fairjax.train import keys, mesh, optim
 
@@ -19,10 +20,11 @@ def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
   return optax.softmax_cross_entropy_with_integer_labels(logits, labels)
 
 
-def weighted_sum(model: Model, params, batch: dict, dropout) -> jax.Array:
+def weighted_sum(model: Model, params, batch: dict, dropout):
   """Σ wᵢ·lossᵢ over the batch; padding examples have weight 0."""
   logits = model.apply(params, batch, dropout)
-  return jnp.sum(batch['weight'] * cross_entropy(logits, batch['label']))
+  losses = cross_entropy(logits, batch['label'])
+  return jnp.sum(batch['weight'] * losses), {}
 
 
 def examples(batch: dict) -> jax.Array:
@@ -31,13 +33,38 @@ def examples(batch: dict) -> jax.Array:
 
 
 class Loss(NamedTuple):
-  """What a step minimises: total / count over all micro-batches."""
+  """What a step minimises: total / count over all micro-batches.
 
-  total: Callable  # total(model, params, batch, dropout) -> a sum
-  count: Callable  # count(batch) -> what the sum is divided by
+  Beside its sum, `total` returns terms by name that are only logged, as sums
+  too (of which the loss may be made, or an accuracy).
+  """
+
+  total: Callable  # total(model, params, batch, dropout) -> (sum, terms)
+  count: Callable  # count(batch) -> what the sums are divided by
 
 
 CLASSES = Loss(weighted_sum, examples)
+
+
+class Player(NamedTuple):
+  """A loss, the parameters that it moves, how, and when.
+
+  Each step is taken by all players whose turn it is, at once: their gradients
+  are those at the parameters before the step. What no player owns stays.
+  Players with the same loss share its backward pass, so two of them are two
+  rates (or decays, or optimisers) for two parts of one model.
+  """
+
+  name: str
+  loss: Loss
+  parameters: str = ''  # a regular expression, sought in their names
+  options: Train | None = None  # of its optimiser; None takes config.train
+  # Whether it moves at step t: turns[t % len(turns)]. A discriminator of two
+  # steps to each of its generator has (1, 1, 0), the generator (0, 0, 1).
+  turns: tuple[int, ...] = (1,)
+
+
+CLASSIFIER = (Player('model', CLASSES),)
 
 
 def gradients(
@@ -48,62 +75,136 @@ def gradients(
   accumulate: int,
   loss: Loss = CLASSES,
 ):
-  """Mean loss and its gradient, summed over micro-batches.
+  """((mean loss, mean terms), its gradient), summed over micro-batches.
 
   The loss is divided, not the gradient: that would be one more pass over it.
   """
   count = jnp.maximum(loss.count(batch), 1)
 
-  @jax.value_and_grad
+  @functools.partial(jax.value_and_grad, has_aux=True)
   def grad(params, micro):
-    return loss.total(model, params, micro, dropout) / count
+    total, terms = loss.total(model, params, micro, dropout)
+    return total / count, {name: term / count for name, term in terms.items()}
 
   if accumulate == 1:
     return grad(params, batch)
 
   def add(total, micro):
-    return jax.tree.map(jnp.add, total, grad(params, micro)), None
+    (value, terms), grads = grad(params, micro)
+    return jax.tree.map(jnp.add, total, (value, grads)), terms
 
   zero = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, params))
-  return jax.lax.scan(add, zero, batch)[0]
+  (value, grads), terms = jax.lax.scan(add, zero, batch)
+  return (value, jax.tree.map(lambda term: term.sum(0), terms)), grads
+
+
+def parts(players: tuple[Player, ...], params: dict) -> list[dict]:
+  """What each player owns; each must own something, and nobody twice."""
+  own = [optim.owned(params, player.parameters) for player in players]
+  owner: dict[tuple, str] = {}
+  for player, part in zip(players, own):
+    names = [path for path, _ in jax.tree_util.tree_leaves_with_path(part)]
+    if not names:
+      raise UserError(
+        f'player {player.name} moves nothing: no parameter has a name like '
+        f'{player.parameters!r}'
+      )
+    for name in names:
+      if name in owner:
+        raise UserError(
+          f'{jax.tree_util.keystr(name, simple=True, separator="/")} belongs '
+          f'to the players {owner[name]} and {player.name}; let one move it'
+        )
+      owner[name] = player.name
+  return own
+
+
+def labels(players: tuple[Player, ...], index: int, values: dict) -> dict:
+  """A player's values by the names that logs know them by."""
+  prefix = f'{players[index].name}_' if len(players) > 1 else ''
+  return {prefix + name: value for name, value in values.items()}
+
+
+def turn(players: tuple[Player, ...], step) -> tuple[int, ...]:
+  """The numbers of the players that move at this step."""
+  now = lambda turns: turns[int(step) % len(turns)] if turns[1:] else turns[0]
+  return tuple(i for i, player in enumerate(players) if now(player.turns))
 
 
 @functools.lru_cache(maxsize=8)
 def _compiled(
-  model: Model, told: tuple, device_mesh, fsdp: bool, minimised: Loss
+  model: Model,
+  players: tuple[Player, ...],
+  microbatches: int,
+  device_mesh,
+  fsdp: bool,
 ):
-  options = types.SimpleNamespace(**dict(told))  # reading another one raises
-  transform = optim.transform(options)
+  # Reading an option that is not among those told raises.
+  options = [types.SimpleNamespace(**dict(p.options)) for p in players]
+  transforms = [optim.transform(told) for told in options]
 
-  def gradient(params, batch, seed, step):
+  def gradient(moving, params, batch, seed, step):
     dropout = keys.dropout(seed, step)
-    return gradients(
-      model, params, batch, dropout, options.microbatches, minimised
-    )
+    own, values, grads = parts(players, params), {}, {}
+    for loss in dict.fromkeys(players[i].loss for i in moving):
+      ours = [i for i in moving if players[i].loss == loss]
 
-  def move(params, opt, grads, rate):
+      def total(model, mine, micro, dropout, loss=loss):
+        whole = functools.reduce(optim.combine, mine, params)
+        return loss.total(model, whole, micro, dropout)
+
+      (value, terms), found = gradients(
+        model,
+        [own[i] for i in ours],
+        batch,
+        dropout,
+        microbatches,
+        Loss(total, loss.count),
+      )
+      grads |= dict(zip(ours, found))
+      for i in ours:
+        values |= labels(players, i, {'loss': value, **terms})
+    return values, grads
+
+  def move(transform, params, opt, grads, rate):
     direction, opt = transform.update(grads, opt, params)
     return jax.tree.map(lambda p, d: p - rate * d, params, direction), opt
 
-  @functools.partial(jax.jit, donate_argnums=0)
-  def train_step(state, batch, seeds, step, total):
-    loss, grads = mesh.over_seeds(device_mesh, gradient)(
-      state['params'], batch, seeds, jnp.ones_like(seeds) * step
-    )
-    # Stacked, as it lies: taking seeds apart here would copy the state.
-    params, opt = jax.vmap(move, in_axes=(0, 0, 0, None))(
-      state['params'], state['opt'], grads, optim.rate(options, step, total)
-    )
+  @functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
+  def program(moving, state, batch, seeds, step, total):
+    values, grads = mesh.over_seeds(
+      device_mesh, functools.partial(gradient, moving)
+    )(state['params'], batch, seeds, jnp.ones_like(seeds) * step)
+    params, opt = state['params'], dict(state['opt'])
+    for i in moving:
+      # Stacked, as it lies: taking seeds apart here would copy the state.
+      own, opt[players[i].name] = jax.vmap(
+        functools.partial(move, transforms[i]), in_axes=(0, 0, 0, None)
+      )(
+        optim.owned(params, players[i].parameters),
+        opt[players[i].name],
+        grads[i],
+        optim.rate(options[i], step, total),
+      )
+      params = optim.combine(params, own)
     new = {'params': params, 'opt': opt}
     where = mesh.state_shardings(device_mesh, new, fsdp)
     new = jax.lax.with_sharding_constraint(new, where)
     return new, jax.lax.with_sharding_constraint(
-      loss, mesh.replicated(device_mesh)
+      values, mesh.replicated(device_mesh)
     )
+
+  def train_step(state, batch, seeds, step, total):
+    return program(turn(players, step), state, batch, seeds, step, total)
 
   @jax.jit
   def start(params):
-    return mesh.over_seeds(device_mesh, transform.init)(params)
+    return {
+      player.name: mesh.over_seeds(device_mesh, transform.init)(own)
+      for player, transform, own in zip(
+        players, transforms, parts(players, params)
+      )
+    }
 
   return train_step, start
 
@@ -113,18 +214,19 @@ def compiled(
   train: Train,
   device_mesh,
   fsdp: bool = False,
-  loss: Loss = CLASSES,
+  players: tuple[Player, ...] = CLASSIFIER,
 ):
   """(train_step, start): compiled once per model, mesh and what a step reads.
 
-  train_step(state, batch, seeds, step, total) -> (state, loss per seed);
-  the state's buffers are donated. start(params) -> optimiser state.
+  train_step(state, batch, seeds, step, total) -> (state, values), where the
+  values are the losses and terms of the players that moved, one a seed; the
+  state's buffers are donated. start(params) -> optimiser state.
   """
-  told = tuple(
-    (name, getattr(train, name))
-    for name in (*optim.STEP_OPTIONS, 'microbatches')
+  told = lambda options: tuple(
+    (name, getattr(options, name)) for name in optim.STEP_OPTIONS
   )
-  return _compiled(model, told, device_mesh, fsdp, loss)
+  players = tuple(p._replace(options=told(p.options or train)) for p in players)
+  return _compiled(model, players, train.microbatches, device_mesh, fsdp)
 
 
 @functools.lru_cache(maxsize=8)

@@ -10,14 +10,17 @@ import http.server
 import importlib.util
 import io
 import json
+import socket
 import sys
 import threading
+import time
 import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax import artefacts
 from fairjax import data as rooms
 from fairjax.config import Config
 from fairjax.data import datasets, files, load_tables
@@ -88,6 +91,7 @@ def test_twitter_folder_equals_its_files(shared):
     config_for('twitter_sexism', folder, on_bad='drop')
   )
   assert sizes(tables) == {'train': 13524, 'valid': 1691, 'test': 846}
+  assert report['classes'] == ['not sexist', 'sexist']
   assert bad['id'].tolist() == ['train:2601']
   assert report['splits']['train']['twins'] == 4889
   assert report['splits']['valid']['twins'] == 597
@@ -259,9 +263,9 @@ def test_echr_of_fairlex(tmp_path):
   assert set(train['applicant_age']) == {'<=65'}
   assert train['article_3'].tolist() == ['no', 'yes', 'no', 'yes']
   other, _, _ = load_tables(
-    config_for('echr', folder, label='article_10', group='applicant_gender')
+    config_for('echr', folder, label='article_6', group='applicant_gender')
   )
-  assert other['train']['label'].tolist() == [0, 0, 0, 0]
+  assert other['train']['label'].tolist() == [0, 1, 0, 1]
   assert set(other['train']['group']) == {'female'}
 
 
@@ -278,7 +282,10 @@ def test_panda(tmp_path):
   ]
   path = tmp_path / 'panda.jsonl'
   path.write_text('\n'.join(map(json.dumps, lines)))
-  tables, report, _ = load_tables(config_for('panda', path))
+  with pytest.raises(UserError, match='positive class'):
+    load_tables(config_for('panda', path))
+  config = config_for('panda', path, labels='non-binary=0,woman=1')
+  tables, report, _ = load_tables(config)
   assert sum(sizes(tables).values()) == 80
   assert report['labels'] == {'non-binary': 0, 'woman': 1}
   train = tables['train']
@@ -391,6 +398,31 @@ def test_a_download_that_fails_is_a_sentence(server, monkeypatch):
     load_tables(config_for('glue/wnli'))
 
 
+@pytest.mark.parametrize('name', ['twitter_sexism', 'glue/wnli'])
+def test_without_a_network_the_file_to_give_is_told_at_once(name, monkeypatch):
+  """A closed port refuses; urllib3's ten retries would take 200 seconds."""
+  from fairjax.data import tfds_builders, tfless
+
+  with socket.socket() as closed:
+    closed.bind(('127.0.0.1', 0))
+    address = f'http://127.0.0.1:{closed.getsockname()[1]}/none.zip'
+  builder = tfless.datasets().builder('glue/wnli', data_dir='unused')
+  monkeypatch.setattr(builder.builder_config, 'data_url', address)
+  monkeypatch.setattr(tfds_builders.TwitterSexism, 'URL', address)
+  start = time.monotonic()
+  with pytest.raises(UserError, match=r'--config\.data\.') as error:
+    load_tables(config_for(name))
+  assert time.monotonic() - start < 5
+  assert '\n' not in str(error.value) and len(str(error.value)) < 400
+
+
+def test_an_empty_cache_variable_is_none(monkeypatch, tmp_path):
+  monkeypatch.setenv('HOME', str(tmp_path))
+  for value in ('', '~/.cache/fairjax'):
+    monkeypatch.setenv('FAIRJAX_CACHE', value)
+    assert artefacts.cache_folder() == tmp_path / '.cache' / 'fairjax'
+
+
 def test_a_damaged_cache_is_made_anew(tmp_path, cache):
   path = tmp_path / 'w.csv'
   path.write_text(csv_text(['text', 'toxic'], [[i, i % 2] for i in range(40)]))
@@ -400,7 +432,7 @@ def test_a_damaged_cache_is_made_anew(tmp_path, cache):
     file.write_bytes(b'PAR1')
   after, _, _ = load_tables(config)
   assert before['train'].equals(after['train'])
-  path.write_text(csv_text(['text', 'toxic'], [[i, 1] for i in range(50)]))
+  path.write_text(csv_text(['text', 'toxic'], [[i, i % 2] for i in range(50)]))
   changed, _, _ = load_tables(config)  # another content, another key
   assert sum(sizes(changed).values()) == 50
 

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -229,7 +231,7 @@ BAD = {
   'no file': ('mispelt.csv', None, {}, 'did you mean misspelt.csv?'),
   'no folder': ('not/there.csv', None, {}, 'nor does its folder'),
   'folder': ('.', None, {}, 'is a folder'),
-  'suffix': ('a.xlsx', 'x', {}, '.csv, .tsv, .jsonl, .parquet'),
+  'suffix': ('a.xlsx', 'x', {}, '.csv, .tsv, .jsonl'),
   'empty': ('a.csv', '', {}, 'is empty'),
   'header only': ('a.csv', 'text,label\n', {}, 'has no rows'),
   'latin-1': ('a.csv', b'text,label\na,0\ncaf\xe9,1\n', {}, 'line 3'),
@@ -238,7 +240,7 @@ BAD = {
   'no label column': ('a.csv', 'text,y\na,1\n', {}, "'text', 'y'"),
   'column twice': ('a.csv', 'text,text,label\na,b,1\n', {}, '2 columns'),
   'long line': ('a.csv', 'text,label\na,1\nb,c,0\n', {}, 'line 3'),
-  'short line': ('a.csv', 'text,label\na,1\nb\n', {}, '1 fields'),
+  'short line': ('a.csv', 'text,label\na,1\nb\n', {}, 'has 1 field in'),
   'open quote': ('a.csv', 'text,label\n"a,1\nb,0\n', {}, 'quotes'),
   'ragged tsv': ('a.tsv', 'text\tlabel\na\tb\t1\n', {}, 'tabs'),
   'bad json': ('a.jsonl', '{"text": "a"\n', {}, 'line 1'),
@@ -310,3 +312,37 @@ def test_ids_twice_are_told_with_their_rows(tmp_path):
   config = config_for(path, id='n', valid_path=str(other), test_path=str(other))
   with pytest.raises(UserError, match=r'row 0 of .*a.csv and in row 2 of'):
     load_tables(config)
+
+
+@pytest.mark.parametrize('name', ['text ', '\u200btext', 'text\xa0', 'te xt'])
+def test_a_column_with_an_invisible_blank_is_quoted(tmp_path, name):
+  path = write(tmp_path, 'a.csv', rows().replace('text,', f'{name},', 1))
+  with pytest.raises(UserError) as told:
+    load_tables(config_for(path))
+  sentence = str(told.value)
+  assert repr(name) in sentence and sentence.isprintable()
+  flag = re.search(r'--config\.data\.text=(.*)\?$', sentence)[1]
+  words = ['bash', '-c', f'printf %s {flag}']
+  assert subprocess.run(words, capture_output=True).stdout == name.encode()
+
+
+def test_texts_that_are_all_equal_are_told_as_such(tmp_path):
+  path = write(tmp_path, 'a.csv', 'text,label\n' + 'a,0\na,1\n' * 30)
+  with pytest.raises(UserError, match='60 rows with 1 different text,'):
+    load_tables(config_for(path))
+  path = write(tmp_path, 'a.csv', 'text,label\na,0\n')
+  with pytest.raises(UserError, match='has 1 row, too few'):
+    load_tables(config_for(path))
+
+
+def test_the_terms_of_groups_are_read_before_training(tmp_path):
+  config = config_for(write(tmp_path, 'a.csv', rows()))
+  config.measures.groups = 'terms:' + str(tmp_path / 'no.txt')
+  with pytest.raises(UserError, match=r'measures\.groups.*no\.txt'):
+    load_tables(config)
+
+
+def test_what_was_read_otherwise_is_among_the_warnings(tmp_path):
+  path = write(tmp_path, 'a.csv', rows().replace(',', ';'))
+  _, report, _ = load_tables(config_for(path))
+  assert 'semicolons' in report['warnings'][0]

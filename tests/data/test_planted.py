@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 
 from fairjax.config import Config
-from fairjax.data import planted, schema
+from fairjax.data import load_tables, planted, schema
 from fairjax.errors import UserError
 
 
@@ -224,3 +224,10 @@ def test_show_prints_text_and_twin(made):
   shown = planted.show(made['test'], 2)
   assert made['test']['twin'].iloc[1] in shown
   assert shown.count('\n\n') == 1
+
+
+def test_what_noise_leaves_of_the_correlation_is_said():
+  """.8 · .98 + .2 · .02 = .788 of the rows that show gender agree."""
+  _, report, _ = load_tables(Config())
+  assert any('0.788' in warning for warning in report['warnings'])
+  assert report['classes'] == ['no blame', 'blame']

@@ -386,7 +386,7 @@ def test_exclusive_takes_longer_terms_first():
     ('template,phrase\na,b\n', "no column 'toxicity'"),
     ('template,toxicity,Phrase\na,toxic,b\n', "is it 'Phrase'"),
     ('template,toxicity,phrase\n', 'no rows'),
-    ('', 'not a readable csv'),
+    ('', 'is empty'),
     ('template,toxicity,phrase\na,bad,b\n', "row 2: toxicity is 'bad'"),
     (
       'template,toxicity,phrase\na,toxic,You do\nb,toxic,you do\n',

@@ -98,8 +98,9 @@ def test_counts_equal_a_slow_twin(monkeypatch):
 @pytest.mark.parametrize(
   ('content', 'says'),
   [
-    (None, 'No such file'),
-    ('', 'no terms'),
+    (None, 'does not exist'),
+    ('', 'is empty'),
+    ('\n\n', 'is empty'),
     ('gay\nold\nGay\n', 'line 3 .* repeats line 1'),
     ('gay\n&&&\n', 'line 2 .* no word'),
   ],

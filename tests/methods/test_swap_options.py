@@ -43,11 +43,12 @@ def dieted(config, folder):
 
 def one_text(config, folder):
   config = dataclasses.replace(config, text=TEXT)
-  return [twin['twin'] for twin in swap.run(config, folder)['twins']]
+  (part,) = swap.run(config, folder).sections[0]['parts']
+  return [row['twin'] for row in part['rows']]
 
 
 def whole_corpus(config, folder):
-  (folder / 'in').mkdir()
+  (folder / 'in').mkdir(parents=True)
   (folder / 'in' / 'a.txt').write_text(TEXT + '\n')
   asked = Corpus(path=str(folder / 'in'), workers=1)
   augment_corpus.run(dataclasses.replace(config, corpus=asked), folder)
@@ -98,6 +99,14 @@ def test_swaps_by_other_groups_leave_names_alone(run, names, tmp_path):
   path.write_text('rain,snow\n')
   config = of(names_file=names, words=str(path))
   assert run(config, tmp_path) == [TEXT.replace('rain', 'snow')]
+
+
+@pytest.mark.parametrize('run', SWAPS)
+def test_swaps_know_the_scope(run, names, tmp_path):
+  config = of(names_file=names, scope='pronouns')
+  assert run(config, tmp_path) == [TEXT.replace('his', 'her')]
+  config = of(direction='neutral', scope='pronouns', reflexive='themself')
+  assert run(config, tmp_path / 'b') == [TEXT.replace('his', 'their')]
 
 
 def test_what_hides_or_reads_knows_them_too(names, tmp_path):

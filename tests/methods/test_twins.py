@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 
 from fairjax.config import Config, Method, Scoring
-from fairjax.data import schema
+from fairjax.data import planted, schema
 from fairjax.errors import UserError
 from fairjax.methods.augment import augment, counterparts
 from fairjax.methods.substitute import substitute
+from fairjax.pairs import words
 
 TEXTS = ('He left.', 'Rain again.', 'She sang to her son.', 'A man, a plan.')
 TWINS = ('She left.', 'Rain again.', 'He sang to his daughter.', 'A woman.')
@@ -80,7 +81,8 @@ def test_equal_twins_are_counted_and_added_only_on_request():
   made = augment(table, config_of())['train']
   assert len(made) == 8 + 6
   assert made.attrs['notes'] == [
-    '6 twins joined 8 train rows; 2 of the 8 chosen twins equal their text'
+    "6 twins, the data's own, joined 8 train rows; "
+    '2 of the 8 chosen twins equal their text'
   ]
   assert len(augment(table, config_of(keep_equal=True))['train']) == 16
 
@@ -93,6 +95,35 @@ def test_twins_are_swapped_where_the_table_has_none():
     'A woman, a plan.',
   ]
   assert 'twin' not in made
+
+
+@pytest.mark.parametrize('method', (augment, substitute))
+def test_notes_say_which_twins_were_taken(method):
+  for table, options, said in (
+    (table_of(8), {}, "the data's own"),
+    (table_of(8, twin=False), {}, 'swapped by word lists'),
+    (table_of(8), {'scope': 'pronouns'}, 'swapped by word lists'),
+  ):
+    made = method({'train': table}, config_of(**options))['train']
+    assert said in made.attrs['notes'][0]
+
+
+def test_planted_twins_and_the_swap_change_the_same_places():
+  """Partners may differ (Mr: Ms or Mrs; Aisha: Ahmed or Mohammed).
+
+  In .989 of 4,000 rows the same places change; "the host", whose hostess no
+  rule is sure of, is a third of the others.
+  """
+  table = planted.load(Config())['train']
+  own = words.swap(list(table['text']), names=True).texts
+  same = [
+    [a == b for a, b in zip(text.split(), twin.split())]
+    == [a == b for a, b in zip(text.split(), other.split())]
+    for text, twin, other in zip(table['text'], table['twin'], own)
+  ]
+  assert np.mean(same) >= 0.98
+  none = table['group'] == ''
+  assert [t for t, n in zip(own, none) if n] == list(table['text'][none])
 
 
 def test_a_direction_or_list_overrules_the_column(tmp_path):

@@ -63,14 +63,23 @@ def equal_error(labels, scores):
   return kept
 
 
-def resampled_auc(labels, scores, resamples, seed):
-  """Bootstrap of the AUC, drawing rows and counting all pairs."""
+def weighted_auc(labels, scores, resamples, seed):
+  """Bayesian bootstrap of the AUC, weighting rows and counting all pairs."""
   rng = np.random.default_rng(seed)
+  a, b = scores[labels == 1], scores[labels == 0]
+  wins = (a[:, None] > b) + 0.5 * (a[:, None] == b)
   out = []
   for _ in range(resamples):
-    rows = rng.integers(0, len(labels), len(labels))
-    y, s = labels[rows], scores[rows]
-    a, b = s[y == 1], s[y == 0]
-    wins = (a[:, None] > b) + 0.5 * (a[:, None] == b)
-    out.append(wins.mean())
+    weights = rng.exponential(size=len(labels))
+    u, v = weights[labels == 1], weights[labels == 0]
+    out.append(u @ wins @ v / u.sum() / v.sum())
   return np.array(out)
+
+
+def holm(p):
+  """Step down: the smallest first, each times how many are left."""
+  out, most = [0.0] * len(p), 0.0
+  for step, i in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
+    most = max(most, min(1, (len(p) - step) * p[i]))
+    out[i] = most
+  return out

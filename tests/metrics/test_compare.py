@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.stats
+import simulate
 
 from fairjax.errors import UserError
 from fairjax.metrics import counts, intervals
 from fairjax.metrics.compare import _exchanged, compare, over_seeds
-from fairjax.metrics.intervals import How
+from fairjax.metrics.intervals import IntervalOptions
 
 
 def some(n=400, s=1, shift=0.0, seed=0):
@@ -27,24 +28,27 @@ def by_measure(found, test):
 def test_a_real_gain_in_fairness_is_found():
   labels, a, b, members = some(shift=2.0, s=3)
   found = compare(labels, a, b, members, ['a', 'b'], resamples=1000)
-  dp = by_measure(found, 'permutation')['dp']
-  assert dp['p'] < 0.01 and dp['difference']['low'] > 0
+  dp = by_measure(found, 'over examples and seeds')['dp']
+  assert dp['p'] < 0.05 and dp['difference']['low'] > 0
+  assert dp['permutation']['p'] < 0.01
   assert dp['n'] == 400
   seeds = by_measure(found, 't-test')['dp']
-  assert seeds['p'] < 0.05 and seeds['n'] == 6
+  assert seeds['p'] < 0.05 and seeds['n'] == 3
 
 
 def test_equal_runs_have_p_one():
   labels, a, _, members = some()
   for one in compare(labels, a, a, members, ['a', 'b'], resamples=200):
     assert one['difference']['value'] == 0
-    assert one['p'] == 1
+    assert one['p'] == 1 and not one['p_at_floor']
+    # They agree on these rows, and may not on others.
+    assert one['difference']['low'] <= 0 <= one['difference']['high']
 
 
 def test_permutation_is_that_of_single_rows():
   labels, a, b, members = some(n=150, shift=0.5, seed=3)
   found = compare(labels, a, b, members, ['a', 'b'], resamples=20_000)
-  p = by_measure(found, 'permutation')
+  p = by_measure(found, 'over examples')
   x, y = a[0] >= 0.5, b[0] >= 0.5
   rng = np.random.default_rng(9)
   dp = lambda d: 1 - abs(d[members[0]].mean() - d[members[1]].mean())
@@ -56,7 +60,7 @@ def test_permutation_is_that_of_single_rows():
       gap = measure(np.where(swap, y, x)) - measure(np.where(swap, x, y))
       far += abs(gap) >= abs(observed) - 1e-9
     assert p[name]['difference']['value'] == pytest.approx(observed)
-    assert p[name]['p'] == pytest.approx(far / 4000, abs=0.03)
+    assert p[name]['permutation']['p'] == pytest.approx(far / 4000, abs=0.03)
 
 
 @pytest.mark.parametrize('cells', [True, False])
@@ -67,7 +71,7 @@ def test_exchange_keeps_the_rows_and_favours_neither(cells, monkeypatch):
   masks = np.concatenate([members, np.ones((1, 300), bool)])
   table = counts.tabulate(labels, decisions, masks, 2, 0)
   assert table.items.cells is cells
-  swapped, _ = _exchanged(table, How(0.95, 4000, 0))
+  swapped, _ = _exchanged(table, IntervalOptions(0.95, 4000, 0))
   total = table.groups.sum(0)
   np.testing.assert_allclose(swapped.sum(1), [total.sum(0)] * 4000, atol=0.01)
   mean, middle = swapped.mean(0), total.mean(0)
@@ -102,7 +106,7 @@ def test_t_test_is_scipys(paired):
 def test_t_test_of_one_seed_or_equal_seeds_is_undefined():
   one = over_seeds(np.array([0.5]), np.array([0.6]))
   assert one['p'] is None and 'two seeds' in one['difference']['note']
-  same = over_seeds(np.array([0.5, 0.5]), np.array([0.6, 0.6]))
+  same = over_seeds(np.array([0.5, 0.5]), np.array([0.6, 0.6]), paired=False)
   assert same['p'] is None and 'do not differ' in same['difference']['note']
 
 
@@ -110,7 +114,7 @@ def test_t_test_of_one_seed_or_equal_seeds_is_undefined():
 def test_t_test_of_constant_seeds_warns_of_nothing():
   """A constant run, and constant differences but for rounding."""
   a, b = np.array([0.7, 0.7, 0.7]), np.array([0.1, 0.2, 0.4])
-  one = over_seeds(a, b)
+  one = over_seeds(a, b, paired=False)
   mean, error = a.mean() - b.mean(), b.std(ddof=1) / np.sqrt(2) * np.sqrt(2 / 3)
   expect = 2 * scipy.stats.t.sf(mean / error, 4)
   assert one['p'] == pytest.approx(expect)
@@ -138,3 +142,50 @@ def test_runs_of_other_shapes_are_refused():
   labels, a, b, members = some()
   with pytest.raises(UserError, match='the same rows and as many seeds'):
     compare(labels, a, b[:, 1:], members, ['a', 'b'])
+
+
+def test_mcc_of_a_perfect_run_differs_from_itself_by_nothing():
+  labels = (np.arange(997) % 3 == 0).astype(int)
+  perfect = labels[None] * 1.0
+  worst = 1 - perfect
+  found = by_measure(compare(labels, perfect, worst, resamples=100), 'examples')
+  assert found['mcc']['difference']['value'] == 2.0
+  assert found['mcc']['p_at_floor'] and found['mcc']['p'] == 1 / 101
+
+
+@pytest.mark.parametrize('seeds', [1, 2, 3])
+@pytest.mark.parametrize('paired', [True, False])
+def test_interval_holds_zero_iff_p_is_above_one_minus_level(seeds, paired):
+  shift = {1: 0.5, 2: 8.0, 3: 1.5}[seeds]
+  both = set()
+  for seed in range(6):
+    labels, a, b, members = some(s=seeds, shift=shift, seed=seed)
+    for one in compare(
+      labels, a, b, members, ['a', 'b'], resamples=300, paired=paired
+    ):
+      low, high = one['difference']['low'], one['difference']['high']
+      if one['p'] is not None:
+        assert (low <= 0 <= high) == (one['p'] > 0.05), one
+        both.add(one['p'] > 0.05)
+        width = {'mcc': 2, 'fped': 2, 'fned': 2, 'tped': 2, 'tned': 2}
+        assert -width.get(one['measure'], 1) <= low
+        assert high <= width.get(one['measure'], 1)
+  assert both == {True, False}
+
+
+def test_t_interval_stays_in_range():
+  """Two seeds that differ: t of one degree of freedom reaches [−2.07, 3.40]."""
+  a, b = np.array([0.9, 0.95]), np.array([0.45, 0.07])
+  plain = over_seeds(a, b)['difference']
+  assert plain['low'] < -1 and plain['high'] > 1
+  inside = over_seeds(a, b, width=1.0)
+  assert -1 < inside['difference']['low'] < inside['difference']['high'] < 1
+  assert inside['p'] == over_seeds(a, b)['p']
+
+
+def test_two_runs_of_one_method_are_seldom_significant():
+  """Seeds that matter: permutation says these models differ, and they do."""
+  small = simulate.level(simulate.alike, 40, seed=1, resamples=200)
+  assert small['permutation', 'dp'] > 0.25
+  assert small['leading', 'dp'] <= 0.175  # Binomial(40, .05): once in 500
+  assert small['leading', 'f1'] <= 0.175

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
-from fairjax.metrics import counts, groups, intervals
-from fairjax.metrics.intervals import How
+from fairjax.metrics import counts, estimates, intervals
+from fairjax.metrics.intervals import IntervalOptions
 
-HOW = How(0.95, 0, 0)
+HOW = IntervalOptions(0.95, 0, 0)
 
 
 def test_cells_keep_together_what_agrees():
@@ -34,8 +35,8 @@ def test_resamples_have_as_many_rows_and_the_right_spread(cells):
   drawn = intervals.draw(items, 4000, 0)
   ones = np.bincount(items.item, labels)
   rows = drawn @ intervals.pad(items.size.astype(float))
-  np.testing.assert_allclose(rows, 1000, atol=0.01)
-  share = drawn @ intervals.pad(ones) / 1000
+  assert rows.mean() == pytest.approx(1000, rel=0.002)
+  share = drawn @ intervals.pad(ones) / rows
   assert share.mean() == pytest.approx(0.3, abs=0.002)
   assert share.std() == pytest.approx((0.3 * 0.7 / 1000) ** 0.5, rel=0.04)
 
@@ -69,11 +70,28 @@ def test_cells_and_blocks_tell_the_same():
   np.testing.assert_allclose(a, b, rtol=0.08)
 
 
-def test_seed_draws_have_the_variance_of_a_mean_of_s():
-  values = np.random.default_rng(0).normal(size=4).astype(np.float32)
-  draws = np.broadcast_to(values, (40_000, 4))
-  mean = intervals.seed_mean(draws, intervals.seed_draws(4, 40_000, 0))
-  assert mean.var() == pytest.approx(values.var(ddof=1) / 4, rel=0.04)
+def test_variance_is_split_into_what_seeds_share_and_what_they_do_not():
+  """Rows, seeds and rows of seeds, each of a variance that is known."""
+  rng = np.random.default_rng(0)
+  rows, seeds, own, s = 2.0, 3.0, 1.5, 6
+  shared = rows**0.5 * rng.normal(size=(40_000, 1))
+  draws = shared + own**0.5 * rng.normal(size=(40_000, s))
+  values = (seeds + own) ** 0.5 * rng.normal(size=s)
+  part = intervals.parts(values, (values + draws).astype(np.float32))
+  assert part.own == pytest.approx(values.var(ddof=1) / s, rel=1e-6)
+  assert part.shared == pytest.approx(rows, rel=0.03)
+  assert intervals.shrunken(part).var() == pytest.approx(rows, rel=0.03)
+
+
+def test_seed_part_is_students_t():
+  values = np.array([0.5, 0.7, 0.9])
+  draws = np.broadcast_to(values.astype(np.float32), (20_000, 3))
+  ends = intervals.percentiles(values, draws, HOW)
+  half = scipy.stats.t.ppf(0.975, 2) * values.std(ddof=1) / 3**0.5
+  assert ends.low == pytest.approx(0.7 - half, rel=0.01)
+  assert ends.high == pytest.approx(0.7 + half, rel=0.01)
+  inside = intervals.percentiles(values, draws, HOW, intervals.SHARES)
+  assert 0 < inside.low < 0.7 < inside.high < 1
 
 
 def test_quantile_is_numpys_and_skips_undefined_draws():
@@ -88,19 +106,32 @@ def test_gap_interval_of_two_groups_is_that_of_their_difference():
   noise = np.abs(rng.normal(size=(20_000, 1))).astype(np.float32) * 0.05
   half = float(intervals.radius(np.array([0.2]), noise, HOW))
   assert half == pytest.approx(1.96 * 0.05, abs=0.003)
-  near = intervals.of_gap(np.array([0.02]), half, 0.0, 1.0)
+  near = estimates.of_gap(np.array([0.02]), half, 0.0, 1.0)
   assert near['low'] == 0
 
 
-def test_rates_of_zero_have_the_exact_upper_limit():
-  sums = np.zeros((1, 1, 2, 4))
-  sums[0, 0, :, 0] = 20  # 0 of 20 negatives are false positives
-  values = np.asarray(groups.rates(sums.astype(np.float32)))
-  draws = np.repeat(values[None], 20_000, 0)
-  counts._loosen(draws, values, sums, 0)
-  fpr = draws[:, 0, 0, 0, groups.NAMES.index('fpr')]
-  exact = 1 - 0.05 ** (1 / 20)  # Clopper-Pearson, one-sided
-  assert np.quantile(fpr, 0.95) == pytest.approx(exact, rel=0.03)
+@pytest.mark.parametrize('wrong', [0, 1, 3, 20])
+def test_rates_are_jeffreys_and_exact_at_the_edges(wrong):
+  """Beta(x + 1/2, n − x + 1/2), and Clopper and Pearson's limits at 0 of n."""
+  labels = np.zeros(20, np.int64)
+  decisions = (np.arange(20) < wrong).astype(np.int64)[None]
+  masks = np.ones((1, 20), bool)
+  table = counts.tabulate(labels, decisions, masks, 2, 0)
+  options = IntervalOptions(0.95, 20_000, 0)
+  weights = intervals.draw(table.items, options.resamples, 0)
+  one = counts.of_group(
+    table, counts.rates(table, weights, options), -1, options
+  )
+  low, high = scipy.stats.beta.ppf(
+    [0.025, 0.975], wrong + 0.5, 20 - wrong + 0.5
+  )
+  exact = 0.025 ** (1 / 20)
+  low = {0: 0, 20: exact}.get(wrong, low)
+  high = {0: 1 - exact, 20: 1}.get(wrong, high)
+  assert one['fpr']['low'] == pytest.approx(low, abs=0.006)
+  assert one['fpr']['high'] == pytest.approx(high, abs=0.006)
+  assert one['tnr']['high'] == pytest.approx(1 - low, abs=0.006)
+  assert one['tpr']['value'] is None and one['tpr']['low'] is None
 
 
 def _truth(name, p, share):
@@ -121,16 +152,16 @@ def test_coverage(fair):
   p = [[0.3, 0.7], [0.3, 0.7]] if fair else [[0.2, 0.6], [0.35, 0.85]]
   rng, share, n, sets = np.random.default_rng(5), 0.4, 300, 200
   hits = dict.fromkeys(('dp', 'eqodd', 'fped', 'accuracy'), 0)
-  how = How(0.95, 500, 0)
+  options = IntervalOptions(0.95, 500, 0)
   for _ in range(sets):
     labels, group = (rng.random(n) < share).astype(int), rng.integers(0, 2, n)
     decided = (rng.random(n) < np.array(p)[group, labels]).astype(int)
     masks = np.stack([group == 0, group == 1, group >= 0])
     table = counts.tabulate(labels, decided[None], masks, 2, 0)
-    drawn = intervals.draw(table.items, how.resamples, 0)
-    rates = counts.rates(table, drawn, how)
-    found = counts.gaps(rates, [0, 1], how)
-    found['accuracy'] = counts.of_group(table, rates, -1, how)['accuracy']
+    drawn = intervals.draw(table.items, options.resamples, 0)
+    rates = counts.rates(table, drawn, options)
+    found = counts.gaps(rates, [0, 1], options)
+    found['accuracy'] = counts.of_group(table, rates, -1, options)['accuracy']
     for name in hits:
       low, high = found[name]['low'], found[name]['high']
       hits[name] += low - 1e-9 <= _truth(name, p, share) <= high + 1e-9

@@ -13,6 +13,21 @@ from hypothesis import strategies as st
 from fairjax.metrics import intervals, quality
 
 
+def deviations(parts, weights, seed=None):
+  """Of the suite in each resample, without the further rows or with them."""
+  shape = (len(weights), parts.sizes.shape[1], 4)
+  rng = np.random.default_rng(seed)
+  more = np.zeros(shape) if seed is None else rng.gamma(0.5, size=shape)
+  found = quality.resampled_ranks(
+    weights,
+    intervals.pad(parts.sums),
+    intervals.pad(parts.sizes),
+    more.astype(np.float32),
+    rng.random(shape, np.float32),
+  )
+  return np.asarray(found)
+
+
 def some(n, seed=0, steps=0):
   rng = np.random.default_rng(seed)
   labels = (rng.random(n) < 0.4).astype(np.int64)
@@ -73,25 +88,22 @@ def test_placements_add_up_to_the_exact_values(steps):
   labels, scores, members = some(700, steps=steps)
   items = intervals.blocks(len(labels), 0)
   parts = quality.placements(labels, quality.in_order(scores), members, items)
-  ones = np.ones((1, intervals.padded(len(items.size))), np.float32)
-  found = quality.resampled_ranks(
-    ones, intervals.pad(parts.sums), intervals.pad(parts.sizes)
-  )
+  mean = parts.sums.sum(0) / parts.sizes.sum(0)[..., None]
+  a, b = np.array(list(quality.SUITE.values())).T
   exact = quality.ranks(labels, quality.in_order(scores), members)
-  np.testing.assert_allclose(found[0], exact, atol=2e-6)
+  np.testing.assert_allclose(mean[:, a, b] + quality.OFFSET, exact, atol=2e-6)
+  ones = np.ones((1, intervals.padded(len(items.size))), np.float32)
+  np.testing.assert_allclose(deviations(parts, ones), 0, atol=2e-6)
 
 
-def test_resampled_auc_is_that_of_resampled_rows():
+def test_resampled_auc_is_that_of_weighted_rows():
   labels, scores, _ = some(200, seed=3)
   everyone = np.ones((1, 200), bool)
   items = intervals.blocks(200, 0)
   parts = quality.placements(labels, quality.in_order(scores), everyone, items)
-  drawn = intervals.draw(items, 4000, 1)
-  fast = quality.resampled_ranks(
-    drawn, intervals.pad(parts.sums), intervals.pad(parts.sizes)
-  )
-  fast = np.asarray(fast)[:, 0, 0]
-  slowly = slow.resampled_auc(labels, scores, 4000, 2)
+  fast = deviations(parts, intervals.draw(items, 4000, 1))[:, 0, 0]
+  slowly = slow.weighted_auc(labels, scores, 4000, 2)
+  slowly -= quality.auc(labels, scores)
   width = np.ptp(np.quantile(slowly, [0.025, 0.975]))
   for share in (0.025, 0.5, 0.975):
     gap = np.quantile(fast, share) - np.quantile(slowly, share)
@@ -99,22 +111,33 @@ def test_resampled_auc_is_that_of_resampled_rows():
   assert fast.std() == pytest.approx(slowly.std(), rel=0.06)
 
 
+def test_further_rows_leave_doubt_of_a_perfect_order():
+  """20 rows in order: 1 − AUC reaches Newcombe's upper limit of 0.2."""
+  labels = np.repeat([0, 1], 10)
+  everyone = np.ones((1, 20), bool)
+  items = intervals.blocks(20, 0)
+  ordered = quality.in_order(np.arange(20.0))
+  parts = quality.placements(labels, ordered, everyone, items)
+  weights = intervals.draw(items, 4000, 1)
+  plain = deviations(parts, weights)[:, 0, 0]
+  np.testing.assert_allclose(plain, 0, atol=1e-6)
+  low = np.quantile(deviations(parts, weights, 1)[:, 0, 0], 0.025)
+  assert -0.26 < low < -0.16
+
+
 def test_blocks_have_the_spread_of_rows():
   labels, scores, members = some(20_000, seed=4)
   items = intervals.blocks(len(labels), 0)
   assert len(items.size) == intervals.BLOCKS
   parts = quality.placements(labels, quality.in_order(scores), members, items)
-  drawn = intervals.draw(items, 1500, 1)
-  found = quality.resampled_ranks(
-    drawn, intervals.pad(parts.sums), intervals.pad(parts.sizes)
-  )
+  found = deviations(parts, intervals.draw(items, 1500, 1))
   for g, member in enumerate(members):
     p, n = scores[member & (labels == 1)], scores[member & (labels == 0)]
     # DeLong: the variance of the placements of either side.
     over_n = np.searchsorted(np.sort(n), p) / len(n)
     below_p = 1 - np.searchsorted(np.sort(p), n) / len(p)
     delong = over_n.var() / len(p) + below_p.var() / len(n)
-    spread = float(np.asarray(found)[:, g, 0].std())
+    spread = float(found[:, g, 0].std())
     assert spread == pytest.approx(delong**0.5, rel=0.08)
 
 

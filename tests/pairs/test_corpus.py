@@ -166,7 +166,7 @@ def test_the_recipe(source, tmp_path, capsys):
   )
   folder = tmp_path / 'run'
   results = augment_corpus.run(config, folder)
-  assert len(results['shards']) == 6 and '6 shards' in capsys.readouterr().out
+  assert results.facts['shards'] == 6 and '6 shards' in capsys.readouterr().out
   assert len(pd.read_parquet(folder / 'shards.parquet')) == 6
   (source / 'bad.txt').write_bytes(b'\xff')
   with pytest.raises(UserError, match=r'1 of 7 shards are not done \(bad.txt'):
@@ -179,13 +179,14 @@ def test_the_recipe(source, tmp_path, capsys):
 
 def test_the_recipe_of_one_text(tmp_path, capsys):
   config = c.Config(text='Mary saw her boss.', method=c.Method(names=True))
-  twin = swap_recipe.run(config, tmp_path)['twins'][0]
+  run = lambda: swap_recipe.run(config, tmp_path).sections[0]['parts'][0]
+  twin = run()['rows'][0]
   assert capsys.readouterr().out.splitlines()[0] == twin['twin']
   assert 'saw his boss' in twin['twin'] and 'Mary' not in twin['twin']
   config.method.names = False
-  assert swap_recipe.run(config, tmp_path)['twins'][0]['twin'] == (
-    'Mary saw his boss.'
-  )
+  assert run()['rows'][0]['twin'] == 'Mary saw his boss.'
+  report = (tmp_path / 'report.html').read_text()
+  assert 'Mary saw <mark>his</mark> boss.' in report
   with pytest.raises(UserError, match=r'--config\.text'):
     swap_recipe.run(c.Config(), tmp_path)
 

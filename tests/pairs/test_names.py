@@ -32,7 +32,32 @@ def test_ambiguous_names_meet_ambiguous_ones():
   share = {n.lower(): max(c) / sum(c) for n, c in counts.items()}
   unsure = [n for n in OWN if share[n] < 0.8]
   assert len(unsure) > 40
-  assert np.mean([share[OWN[n].lower()] < 0.9 for n in unsure]) > 0.9
+  assert np.mean([share[OWN[n].lower()] < 0.9 for n in unsure]) > 0.88
+
+
+def test_partners_share_their_origin_where_the_counts_allow():
+  origin = names.origins(names._own())
+  assert len(set(origin.values())) > 15
+  same = [origin.get(n) == origin.get(OWN[n].lower()) for n in OWN]
+  assert np.mean(same) > 0.975
+
+
+def test_names_of_published_sets_are_listed():
+  """Names that EEC and SEAT use, white and black; half a row is no twin."""
+  black = """
+    Ebony Jasmine Lakisha Latisha Latoya Nichelle Shaniqua Shereen Tanisha Tia
+    Alonzo Alphonse Darnell Jamel Jerome Lamar Leroy Malik Terrence Torrance
+  """
+  white = """
+    Amanda Betsy Courtney Ellen Heather Katie Kristin Melanie Nancy Stephanie
+    Adam Alan Andrew Frank Harry Jack Josh Justin Roger Ryan
+  """
+  assert [n for n in (black + white).split() if n.lower() not in OWN] == []
+  for name in ('Latisha', 'Jamel', 'Alonzo'):
+    text = f'{name} feels angry.'
+    assert (
+      NAMED([NAMED([text]).texts[0]]).texts == [text] != NAMED([text]).texts
+    )
 
 
 def test_matching_equals_the_best_permutation():
@@ -77,6 +102,30 @@ SENTENCES = [
   ('@John #Mary John_3 http://a.org/John', []),
   ('Rose from the dead', []),
   ('King George met Queen Elizabeth', ['George', 'Elizabeth']),
+  # What is a word, season, office, creed or place needs evidence.
+  ("He said Don't go. Won't Art?", []),
+  ('Don said so.', ['Don']),
+  ('2016 Summer Olympics; the Summer Games', []),
+  ('Summer Jones said no.', ['Summer']),
+  ('Christian Brothers run the Christian Studies.', []),
+  ('Chief Justice of India; Social Justice matters', []),
+  ('Justice Ruth Ginsburg', ['Ruth']),
+  ('the 1954 Rose Bowl, the Crystal Palace', []),
+  ("St. Louis, St . Louis, St John's, D'Angelo", []),
+  ('le mère de Marie', []),
+  (
+    'They told Charlotte; Victoria and Harry',
+    ['Charlotte', 'Victoria', 'Harry'],
+  ),
+  ('In Florence, near Victoria.', []),
+  ('Mr Cooper and Ms. Reed, Queen Victoria', ['Victoria']),
+  ('omar repaired the printers', ['omar']),
+  # Small letters: the row's other words say person.
+  ('abena stood by her desk', ['abena']),
+  ('i asked tom about it', ['tom']),
+  ('the rose, a jack and hope; i will', []),
+  ('an al fresco dinner, earnest and candy', []),
+  ('yusuf never lied to the staff', ['yusuf']),
 ]
 
 

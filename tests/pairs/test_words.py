@@ -1,5 +1,6 @@
 """The swap: every listed word, the sentences others fail, and bad input."""
 
+import json
 import re
 import unicodedata
 
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjax.errors import UserError
-from fairjax.pairs import context, lists, scan, twins, words
+from fairjax.pairs import lists, pronouns, scan, twins, words
 
 OPPOSITE = words.swapper()
 BACK = """
@@ -60,6 +61,14 @@ YOUR SISTER AND HER MOM → YOUR BROTHER AND HIS DAD
 http://a.org/his her@mail.org → http://a.org/his her@mail.org
 yes ma'am → yes sir
 an aunt, an earl, A nun → an uncle, a countess, A monk
+King's Cross, Queens Park → King's Cross, Queens Park
+the king's men → the queen's women
+they groom the dog → they groom the dog
+the groom his aunt saw → the bride her uncle saw
+Man the pumps, I mother him → Man the pumps, I mother her
+s/he, (s)he, wo/man and he/she → s/he, (s)he, wo/man and she/he
+womens shoes; shes late, hes early → mens shoes; hes late, shes early
+misogynist, misogyny → misandrist, misandry
 her 2010 album; loved her in 2010 → his 2010 album; loved him in 2010
 """.strip().splitlines()
 
@@ -70,6 +79,12 @@ def test_sentences_and_back(line):
   assert OPPOSITE([text]).texts == [twin]
   if "ma'am" not in text:  # one of the words that come back as another
     assert OPPOSITE([twin]).texts == [text]
+
+
+def test_chicks_and_birds():
+  text = 'the chicks saw a chick flick, a baby chick, a hot chick'
+  twin = 'the dudes saw a chick flick, a baby chick, a hot dude'
+  assert OPPOSITE([text]).texts == [twin]
 
 
 def _listed():
@@ -226,6 +241,30 @@ def test_neutral(text, twin, left):
   assert (swapped.texts[0], swapped.left[0]) == (twin, left)
 
 
+def test_pronouns_alone_by_choice():
+  text = 'Mr. Lee told his brother Tom that she hurt herself; a man is hers.'
+  only = dict(scope='pronouns', names=True)
+  assert words.swap_one(text, direction='neutral', **only)[0] == (
+    'Mr. Lee told their brother Tom that they hurt themselves; a man is theirs.'
+  )
+  assert words.swap_one(text, **only)[0] == (
+    'Mr. Lee told her brother Tom that he hurt himself; a man is his.'
+  )
+  assert words.swap_one(text, direction='male', **only)[0] == (
+    'Mr. Lee told his brother Tom that he hurt himself; a man is his.'
+  )
+  with pytest.raises(UserError, match="scope is 'nouns'"):
+    words.swap(['x'], scope='nouns')
+
+
+def test_themself_by_choice():
+  text = 'She hurt herself. HIMSELF'
+  one = words.swap_one(text, direction='neutral', reflexive='themself')[0]
+  assert one == 'They hurt themself. THEMSELF'
+  with pytest.raises(UserError, match="reflexive is 'theirself'"):
+    words.swap(['x'], 'neutral', reflexive='theirself')
+
+
 def test_handles_by_choice():
   assert words.swap_one('@she #boys', handles=True)[0] == '@he #girls'
   assert words.swap_one('@she #boys')[0] == '@she #boys'
@@ -326,26 +365,43 @@ def test_a_missing_tagger_says_what_to_do():
 def test_rules_see_no_more_than_their_neighbours():
   text = 'x ' * 500 + 'kept her waiting' + ' y' * 500
   start = text.index('her')
-  assert context.her(text, start, start + 3) == context.OBJECT
+  assert pronouns.her(text, start, start + 3) == pronouns.OBJECT
 
 
 def test_known_twins(shared):
   """Every set is at least as right as was measured, and beats a dictionary."""
-  found = twins.compare(shared / 'bias_eval')
+  found = twins.compare(shared)
   least = {
-    'gap': (0.94, 0.97),
-    # GAP's twins leave Arjun, Johann or Zoya alone: no errors of ours.
-    'gap names': (0.86, 0.78),
-    'winobias': (0.985, 0.985),
+    'gap': (0.945, 0.975),
+    'gap names': (0.945, 0.817),
+    'winobias': (0.988, 0.99),
     'winogender': (1.0, 1.0),
     'winogender neutral': (1.0, 1.0),
+    'geco': (0.979, 0.986),
   }
+  assert found.keys() == least.keys()
   for name, (precision, recall) in least.items():
     rules = found[name]['rules']
     assert rules.precision >= precision and rules.recall >= recall, name
     if 'dictionary' in found[name]:
       plain = found[name]['dictionary']
       assert rules.precision > plain.precision and rules.recall > plain.recall
+
+
+def test_the_command_prints_scores_and_errors(tmp_path, capsys):
+  (tmp_path / 'geco').mkdir()
+  rows = [
+    {'sentence': ['He', 'saw', 'her'], 'gender': 'male', 'sentence_idx': 1},
+    {'sentence': ['She', 'saw', 'thee'], 'gender': 'female', 'sentence_idx': 1},
+  ]
+  lines = '\n'.join(map(json.dumps, rows))
+  (tmp_path / 'geco' / 'binary_gender_all_train.jsonl').write_text(lines)
+  assert twins.main([str(tmp_path)]) == 0
+  out = capsys.readouterr().out
+  assert 'precision 0.6667  recall 0.6667  texts 0.5000 of 2' in out
+  assert '1 her: him, twin thee' in out
+  assert twins.main([str(tmp_path / 'geco')]) == 2
+  assert 'no known twins in' in capsys.readouterr().err
 
 
 def test_score_by_hand():

@@ -3,7 +3,9 @@
 import jax
 import pytest
 
+from fairjax import results
 from fairjax.models import encoder
+from fairjax.report import page
 from fairjax.train import mesh
 
 
@@ -19,3 +21,14 @@ def small_and_alone():
     patch.setitem(encoder.SHAPES, 'tiny', shape)
     patch.setattr(mesh, 'make', lambda options, seeds: one)
     yield
+
+
+@pytest.fixture(scope='session')
+def remade():
+  """Checks that a page is made of what is in its folder, and nothing else."""
+
+  def check(folder, returned):
+    assert results.read(folder) == returned  # valid, or a sentence
+    assert page.report(folder) == (folder / 'report.html').read_text()
+
+  return check

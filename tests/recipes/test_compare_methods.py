@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax import results as shape
 from fairjax import stages
 from fairjax.config import Config, Data, Measures, Method, Planted, Train
 from fairjax.errors import UserError
 from fairjax.recipes import compare
+from fairjax.report import page, terminal
 
 
 @pytest.fixture(scope='module')
@@ -29,27 +31,26 @@ def made(tmp_path_factory):
     seeds=2, measures=Measures(resamples=200), data=Data(name='made <up>')
   )
   lean = {'none': 0.3, 'fair <b>': 0.0, 'unfair': 0.45}
-  chances, found = {}, {}
+  chances, runs = {}, {}
   for name, slope in lean.items():
     score = 0.3 + 0.3 * label + slope * (group - 0.5)
     p = np.clip(score + rng.normal(0, 0.12, (2, 400)), 0, 1)
     both = {'test': np.stack([1 - p, p], -1)}
-    chances[name] = stages.prediction_table('test', table, both['test'])
-    found[name] = stages.assess(config, {'test': table}, both)
-  found['none']['notes'].append('a note')
-  tests = compare.tests(config, {'test': table}, chances)
-  return table, chances, found, tests
+    chances[name] = stages.predictions(
+      stages.prediction_table('test', table, both['test'])
+    )
+    sets = stages.assess(config, {'test': table}, both)
+    runs[name] = stages.results(config, contenders={'x': {'sets': sets}})
+  runs['none'].notes.append('a note')
+  pairs = [(name, 'none') for name in lean if name != 'none']
+  tests = stages.compare(config, {'test': table}, chances, pairs)
+  return table, chances, runs, tests
 
 
-def test_rows_hold_every_contender_and_measure(made):
-  _, _, found, _ = made
-  rows = compare.rows(found)
-  assert [row['method'] for row in rows] == ['none', 'fair <b>', 'unfair']
-  for row in rows:
-    assert set(row) == {'set', 'method', *compare.MEASURES} - {'macro_auc'}
-  own = found['unfair']['sets']['test']
-  assert rows[2]['dp'] == own['fairness']['dp']
-  assert rows[2]['auc'] == own['quality']['auc']
+def gains(tests, measure='dp'):
+  """The test over examples of each contender."""
+  own = [t for t in tests if 't-test' not in t['test']]
+  return {t['ours']: t for t in own if t['measure'] == measure}
 
 
 def test_differences_are_those_of_the_measures(made):
@@ -57,51 +58,59 @@ def test_differences_are_those_of_the_measures(made):
   female = (table['group'] == 'female').to_numpy()
 
   def dp(name):
-    rates = chances[name][['p0', 'p1']].to_numpy().T >= 0.5
+    rates = chances[name]['test'][..., 1] >= 0.5
     return 1 - abs(rates[:, female].mean(1) - rates[:, ~female].mean(1)).mean()
 
-  gains = compare.over_examples(tests, 'test', 'dp')
-  assert list(gains) == ['fair <b>', 'unfair']
-  for name, test in gains.items():
+  found = gains(tests)
+  assert list(found) == ['fair <b>', 'unfair']
+  for name, test in found.items():
     assert test['difference']['value'] == pytest.approx(dp(name) - dp('none'))
-  assert gains['fair <b>']['p'] < 0.02 and gains['unfair']['p'] < 0.02
-  assert gains['fair <b>']['difference']['low'] > 0
+  assert found['fair <b>']['p'] < 0.02 and found['unfair']['p'] < 0.02
+  assert found['fair <b>']['difference']['low'] > 0
 
 
 def test_notes_say_who_does_not_help(made):
-  *_, found, tests = made
-  notes = '\n'.join(compare.notes(found, tests))
+  *_, runs, tests = made
+  notes = '\n'.join(compare.notes(runs, tests))
   assert 'none: a note' in notes
   assert 'unfair, test: lowers dp' in notes
   assert 'fair <b>, test: lowers' not in notes
 
 
 def test_the_table_and_the_page(made, tmp_path):
-  *_, found, tests = made
-  results = {
-    'name': 'made <up>',
-    'model': 'tiny',
-    'seeds': [0, 1],
-    'methods': compare.rows(found),
-    'tests': tests,
-    'notes': compare.notes(found, tests),
-  }
-  (part,) = compare.parts(results)
-  assert [row['method'] for row in part[2]] == ['fair <b>', 'unfair']
-  assert {'dp', 'p of dp', 'p of dp over seeds', 'auc'} <= set(part[2][0])
-  assert '| unfair' in compare.summary(results)
-  page = compare.report(results, tmp_path)
-  assert '<b>' not in page and 'made &lt;up&gt;' in page
-  assert 'href="fair-b-/report.html"' in page
-  assert (tmp_path / 'plots' / 'dp_test.png').exists()
+  *_, runs, tests = made
+  found = shape.Results(
+    data='made <up>',
+    model='tiny',
+    seeds=[0, 1],
+    contenders=compare.contenders(runs),
+    tests=tests,
+    notes=compare.notes(runs, tests),
+  )
+  own = runs['unfair'].measured('x', 'test')
+  assert found.measured('unfair', 'test') == own
+  frame = found.to_frame().set_index(['contender', 'set', 'group', 'measure'])
+  assert frame.loc[('unfair', 'test', '', 'dp'), 'value'] == own['dp']['value']
+  assert ('none', 'test', 'male', 'fpr') in frame.index
+  page.publish(tmp_path, found)
+  text = (tmp_path / 'report.html').read_text()
+  assert '<b>' not in text and 'made &lt;up&gt;' in text
+  assert 'href="fair-b-/report.html"' in text
+  for name in ('contenders_dp_test', 'difference_dp_test__differences_to_none'):
+    assert (tmp_path / 'plots' / f'{name}.png').exists()
+  shown = terminal.summary(found)
+  assert '| unfair' in shown and max(map(len, shown.split('\n'))) <= 80
 
 
-def test_probabilities_of_many_classes_come_back():
+def test_predictions_come_back():
   rng = np.random.default_rng(1)
-  p = rng.dirichlet(np.ones(3), (2, 5))
-  table = pd.DataFrame({'id': list('abcde'), 'label': 0})
-  kept = stages.prediction_table('test', table, p)
-  assert np.array_equal(compare.probabilities(kept), p)
+  for classes in (2, 3):
+    p = rng.dirichlet(np.ones(classes), (2, 5))
+    table = pd.DataFrame({'id': list('abcde'), 'label': 0})
+    parts = [stages.prediction_table(n, table, p) for n in ('test', 'more')]
+    found = stages.predictions(pd.concat(parts))
+    assert list(found) == ['test', 'more']
+    np.testing.assert_allclose(found['more'], p, atol=1e-15)
 
 
 def test_contenders_change_options():
@@ -130,7 +139,7 @@ def test_only_what_applies_is_compared():
 
 
 @pytest.mark.slow
-def test_whole_and_again_without_training(tmp_path):
+def test_whole_and_again_without_training(tmp_path, remade):
   config = Config(
     recipe='compare',
     model='tiny',
@@ -142,7 +151,8 @@ def test_whole_and_again_without_training(tmp_path):
     method=Method(compare=('substitute:ratio=0.5', 'blind')),
   )
   first = compare.run(config, tmp_path)
-  assert {row['set'] for row in first['methods']} == {'test', 'identity'}
+  remade(tmp_path, first)
+  assert first.set_names() == ['test', 'identity']
   again = compare.run(config, tmp_path)
   assert again == first
   log = (tmp_path / 'blind' / 'log.txt').read_text()

@@ -119,11 +119,11 @@ def test_weights_reach_a_transformer(augmented, tmp_path):
   assert made['weight'].std() > 0.1
   assert made['id'].str.endswith('~twin').any() == augmented
   baseline, weight = (
-    artefacts.read_table(tmp_path / 'rows' / f'{row}.parquet')
-    for row in ('baseline', 'weight')
+    artefacts.read_table(tmp_path / path)
+    for path in ('predictions/baseline.parquet', 'predictions.parquet')
   )
   assert (baseline['p0'] != weight['p0']).any()
-  assert results['weights']['rows'] == len(made)
+  assert results.facts['weighted rows'] == len(made)
 
 
 def test_weights_are_given_once():
@@ -214,7 +214,7 @@ def test_the_diets_losses_are_weighted(inputs, tmp_path):
 @pytest.mark.slow
 def test_a_weighted_diet_from_end_to_end(tmp_path):
   results = diets.run(SMALL, tmp_path)
-  for facts in results['diets'].values():
+  for facts in (one['facts'] for one in results.contenders.values()):
     assert 0 < facts['effective'] < facts['total']
   assert 'effective' in (tmp_path / 'report.html').read_text()
 

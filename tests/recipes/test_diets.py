@@ -1,7 +1,6 @@
 """Diets end to end, and the grid: restart, selection, merge, choice."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -66,14 +65,15 @@ def whole(tmp_path_factory):
   return rank.run(GRID, folder), folder
 
 
-def test_a_diet_from_end_to_end(tmp_path):
+def test_a_diet_from_end_to_end(tmp_path, remade):
   config = dataclasses.replace(
     SMALL,
     recipe='diet',
     diet=Diet(compare=('unhealthy_random', 'none', 'cda')),
   )
   results = diet.run(config, tmp_path)
-  sizes = results['diets']
+  remade(tmp_path, results)
+  sizes = {name: one['facts'] for name, one in results.contenders.items()}
   assert sizes['healthy_random']['total'] == 2 * int(96 * 0.4)
   assert sizes['none'] | {'of CDA': 0} == {
     'rows': 96,
@@ -84,40 +84,47 @@ def test_a_diet_from_end_to_end(tmp_path):
     'of CDA': 0,
   }
   assert sizes['cda']['of CDA'] == 1.0
-  assert {row['diet'] for row in results['compared']} == set(sizes)
-  pairs = {(t['ours'], t['theirs']) for t in results['tests']}
+  pairs = {(t['ours'], t['theirs']) for t in results.tests}
   assert pairs == {
     ('healthy_random', name) for name in ('unhealthy_random', 'none', 'cda')
   }
   assert all(
-    c['verdict'] in verdict.__dict__.values() for c in results['verdicts']
+    c['verdict'] in verdict.__dict__.values() for c in results.verdicts
   )
-  kept = artefacts.read_json(tmp_path / 'results.json')
-  assert kept['verdicts'] == json.loads(json.dumps(results['verdicts']))
   report = (tmp_path / 'report.html').read_text()
   for words in ('What the data say of the claims', 'What the scores measure'):
     assert words in report
   scores = artefacts.read_table(tmp_path / 'scores.parquet')
-  beside = artefacts.read_table(tmp_path / 'beside' / 'cda.parquet')
+  beside = artefacts.read_table(tmp_path / 'predictions' / 'cda.parquet')
   own = artefacts.read_table(tmp_path / 'predictions.parquet')
   assert len(scores) == 96 and list(beside['id']) == list(own['id'])
   assert (beside['p0'] != own['p0']).any()
 
 
-def test_the_grid(whole):
+def test_the_grid(whole, remade):
   results, folder = whole
-  assert len(results['cells']) == CELLS and all(
-    cell['done'] for cell in results['cells']
-  )
-  by_title = {cell['title']: cell for cell in results['cells']}
-  assert by_title['augment_ge b=0']['sets'] == by_title['none']['sets']
-  assert by_title['none']['a'] is by_title['cda']['b'] is None  # no ratios
-  assert 'of the rows have a twin that differs' in results['notes'][-1]
-  assert by_title['augment_random b=1']['sets'] == by_title['cda']['sets']
+  remade(folder, results)
+  assert list(results.contenders) == [*GRID.grid.rankings, *rank.BASELINES]
+  facts = {name: one['facts'] for name, one in results.contenders.items()}
+  assert facts['none']['a'] is facts['cda']['b'] is None  # no ratios
+  assert 'of the rows have a twin that differs' in results.notes[-1]
+  best, _, front = results.sections[:3]
+  rows = front['parts'][-1]['parts'][0]['rows']
+  assert len(rows) == CELLS and all(row['done'] for row in rows)
+  by_title = {row['title']: row for row in rows}
+  for one, other in (
+    ('augment_ge b=0', 'none'),
+    ('augment_random b=1', 'cda'),
+  ):
+    for key in ('test dp', 'test auc', 'test eqodd'):
+      assert by_title[one][key] == by_title[other][key]
+    kept = results.measured(other, 'test')['dp']
+    assert by_title[one]['test dp'] == kept
   assert len(list((folder / 'cells').glob('*.made.json'))) == DISTINCT
   # Weights go when a cell is done.
   assert not [*(folder / 'cells').rglob('*.safetensors')]
-  assert [row['ranking'] for row in results['best']] == [*GRID.grid.rankings]
+  chosen = best['parts'][1]['rows']
+  assert [row['ranking'] for row in chosen] == [*GRID.grid.rankings]
   assert (folder / 'report.html').exists()
   lines = (folder / 'grid.csv').read_text().splitlines()
   assert len(lines) == CELLS + 1 and 'test dp' in lines[0]
@@ -151,34 +158,34 @@ def test_a_killed_grid_goes_on_where_it_was(whole, tmp_path, monkeypatch):
   again = rank.run(GRID, tmp_path)
   assert len(count) == DISTINCT - 2 and not set(count) & set(ran)
   assert all(p.stat().st_mtime_ns == then for p, then in first.items())
-  assert plain(again) == plain(results)
+  assert again == results
 
 
 @pytest.mark.slow
 def test_processes_share_a_folder_and_merge(whole, tmp_path, monkeypatch):
   results, _ = whole
   every = {'cells': CELLS, 'left': [*range(CELLS)]}
-  assert rank.run(some('none'), tmp_path) == every
+  assert rank.run(some('none'), tmp_path).facts == every
   assert (tmp_path / 'scores.parquet').exists()
-  left = rank.run(some('0,3-5'), tmp_path)['left']
+  left = rank.run(some('0,3-5'), tmp_path).facts['left']
   assert left == [2, 7]  # cell 4 was CDA too, so that cds and the diet are left
   assert not (tmp_path / 'report.html').exists()
   rank.run(some('2,6-7'), tmp_path)
   monkeypatch.setattr(rank, 'work', None)  # nothing is left to do
-  assert plain(rank.run(GRID, tmp_path)) == plain(results)
+  assert rank.run(GRID, tmp_path) == results
 
 
 def test_cells_alone_make_the_scores_they_need(whole, tmp_path, monkeypatch):
   """Without a first call for the scores, in a folder of their own."""
   results, _ = whole
   found = rank.run(some('0,3'), tmp_path)  # none, and GE with b = 1
-  assert found['left'] == [1, 2, 4, 5, 6, 7]
+  assert found.facts['left'] == [1, 2, 4, 5, 6, 7]
   assert not (tmp_path / 'scores.parquet').exists()
   own = tmp_path / 'processes' / '0,3'
   assert table.names(artefacts.read_table(own / 'scores.parquet')) == ['ge']
   assert len((own / 'grid.csv').read_text().splitlines()) == 3
   baselines = rank.run(some('1-2'), tmp_path)  # need no score, so no probe
-  assert baselines['left'] == [0, 3, 4, 5, 6, 7]
+  assert baselines.facts['left'] == [0, 3, 4, 5, 6, 7]
   assert not (tmp_path / 'processes' / '1-2' / 'scores.parquet').exists()
   ran, work = [], rank.work
 
@@ -187,7 +194,7 @@ def test_cells_alone_make_the_scores_they_need(whole, tmp_path, monkeypatch):
     work(config, inputs, measured, cell, *rest)
 
   monkeypatch.setattr(rank, 'work', counted)
-  assert plain(rank.run(GRID, tmp_path)) == plain(results)
+  assert rank.run(GRID, tmp_path) == results
   assert ran == ['healthy_random']  # the others were done
 
 
@@ -198,12 +205,8 @@ def test_a_diet_without_scores_needs_no_probe(tmp_path):
     scoring=Scoring(names=()),
     diet=Diet(ranking='random', compare=('none',)),
   )
-  assert set(diet.run(config, tmp_path)['diets']) == {'random', 'none'}
+  assert set(diet.run(config, tmp_path).contenders) == {'random', 'none'}
   assert not (tmp_path / 'probe').exists()
-
-
-def plain(results: dict) -> dict:
-  return json.loads(json.dumps(results, default=str))
 
 
 def test_picking_cells():
@@ -329,7 +332,7 @@ def test_verdicts():
 
 def test_several_claims_hold_and_one_holds():
   claims = verdict.at_most_half('x', 40, 'cda', 100)
-  words = lambda claims: verdict.section(claims).body_html
+  words = lambda claims: verdict.section(claims)['parts'][0]['text']
   assert '1 claim holds, 0 claims do not hold, 0 claims' in words(claims)
   assert '2 claims hold, 0 claims do not hold' in words(claims * 2)
 
@@ -371,7 +374,7 @@ def test_ge_rises_faster():
 
 
 @pytest.mark.slow
-def test_overlap_of_seeds_epochs_models_scores(tmp_path):
+def test_overlap_of_seeds_epochs_models_scores(tmp_path, remade):
   config = dataclasses.replace(
     SMALL,
     recipe='overlap',
@@ -379,8 +382,11 @@ def test_overlap_of_seeds_epochs_models_scores(tmp_path):
     grid=Grid(models=('mini',)),
   )
   results = overlap.run(config, tmp_path)
-  found = results['overlaps']
-  assert [*found] == ['seeds', 'epochs', 'models', 'scores']
+  remade(tmp_path, results)
+  found = {
+    name: section['parts'][-1]['parts'][0]['rows']
+    for name, section in zip(overlap.ABOUT, results.sections)
+  }
   assert {(r['a'], r['b']) for r in found['seeds']} == {
     ('mean', 'seed 0'),
     ('mean', 'seed 1'),
@@ -388,6 +394,6 @@ def test_overlap_of_seeds_epochs_models_scores(tmp_path):
   assert {(r['a'], r['b']) for r in found['epochs']} == {('epoch 1', 'epoch 2')}
   assert {(r['a'], r['b']) for r in found['models']} == {('tiny', 'mini')}
   assert {(r['a'], r['b']) for r in found['scores']} == {('ge', 'el2n')}
-  assert any('tiny and of mini' in c['claim'] for c in results['verdicts'])
+  assert any('tiny and of mini' in c['claim'] for c in results.verdicts)
   for name in found:
     assert (tmp_path / 'plots' / f'overlap_{name}.png').exists()

@@ -63,7 +63,7 @@ def folder_of(family, path):
 
 
 @pytest.mark.parametrize('family', ['gpt2', 'bert'])
-def test_likelihood(tmp_path, family):
+def test_likelihood(tmp_path, family, remade):
   config = c.Config(
     recipe='likelihood',
     model=str(folder_of(family, tmp_path)),
@@ -82,16 +82,17 @@ def test_likelihood(tmp_path, family):
   assert found['tokens'].tolist() == scored.tolist()
   losses = -found['log_likelihood'] / found['tokens']
   np.testing.assert_allclose(found['perplexity'], np.exp(losses))
-  per_text = results['perplexity']['per_text']
+  remade(tmp_path / 'run', results)
+  own = results.sets['texts.csv']['quality']
+  per_text = own['perplexity_per_text']
   np.testing.assert_allclose(per_text['value'], np.exp(losses.mean()))
   assert per_text['low'] < per_text['value'] < per_text['high']
-  again = json.loads((tmp_path / 'run' / 'results.json').read_text())
-  assert again == results and results['kind'] == measures_kind(family)
+  assert results.facts['likelihood'] == measures_kind(family)
   # A text file, a line each, says the same.
   (tmp_path / 'texts.txt').write_text('\n'.join(TEXTS) + '\n')
   config.data.path, config.data.id = str(tmp_path / 'texts.txt'), ''
   again = likelihood.run(config, tmp_path / 'other')
-  assert again['perplexity'] == results['perplexity']
+  assert again.sets['texts.txt']['quality'] == own
 
 
 def measures_kind(family):
@@ -111,12 +112,12 @@ def test_likelihood_of_bad_input(tmp_path):
   with pytest.raises(UserError, match=r'texts\.txt has no text in row 1'):
     run()
   config.data.on_bad = 'drop'
-  assert run()['rows'] == 2
+  assert run().sets['texts.txt']['rows'] == 2
   path.write_text('the car\n' + 'a nurse ' * 40 + '\n')
   with pytest.raises(UserError, match=r"the text '1' of .* has more tokens"):
     run()
   config.tokens.max_length = 12
-  assert run()['notes'] == ['1 texts were cut to 12 tokens']
+  assert run().notes == ['1 text longer than 12 tokens cut to that']
   config.tokens.max_length = 99
   with pytest.raises(UserError, match=r'max_length is 99, but .* for 34'):
     run()
@@ -173,11 +174,13 @@ def files_of(folder):
   }
 
 
-def test_generate_writes_texts_and_pairs(tmp_path, capsys):
+def test_generate_writes_texts_and_pairs(tmp_path, capsys, remade):
   source = corpus_of(tmp_path / 'source')
   config = config_of(tmp_path)
   out = tmp_path / 'run' / 'corpus'
-  rows = generate.run(config, tmp_path / 'run')['shards']
+  results = generate.run(config, tmp_path / 'run')
+  remade(tmp_path / 'run', results)
+  rows = results.sections[0]['parts'][0]['rows']
   assert [row['shard'] for row in rows] == written.corpus.find_shards(source)
   assert all(row['rows'] == 13 and row['status'] == 'made' for row in rows)
   shown = capsys.readouterr()
@@ -219,9 +222,8 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys):
     config.corpus.where = where
     generate.run(config, tmp_path / 'hosts')
   assert files_of(tmp_path / 'hosts' / 'corpus' / 'text') == whole
-  assert {
-    row['status'] for row in generate.run(config, tmp_path / 'hosts')['shards']
-  } == {'kept'}
+  again = generate.run(config, tmp_path / 'hosts').facts
+  assert again['shards'] == again['shards kept'] > 0
 
 
 def test_a_stopped_job_goes_on_at_its_chunk(tmp_path, monkeypatch):
@@ -315,7 +317,8 @@ def test_generate_of_bad_input(tmp_path):
   table = pd.read_parquet(tmp_path / 'run' / 'shards.parquet')
   assert 'a.txt, line 7 has more tokens than' in table['error'][0]
   config.data.on_bad = 'drop'
-  assert {row['rows'] for row in run()['shards']} == {7, 1}
+  (part,) = run().sections[0]['parts']
+  assert {row['rows'] for row in part['rows']} == {7, 1}
   text = (tmp_path / 'run' / 'corpus' / 'text' / 'a.txt').read_text()
   assert text.splitlines()[6] == 'the car ' * 40
   for section, field, value, sentence in (

@@ -66,7 +66,7 @@ CLASSES = {
   ],
 )
 def test_the_loss_falls_and_transformers_reads_what_is_written(
-  objective, corpus, tmp_path
+  objective, corpus, tmp_path, remade
 ):
   import transformers
 
@@ -75,11 +75,12 @@ def test_the_loss_falls_and_transformers_reads_what_is_written(
   history = [json.loads(line) for line in lines]
   assert history[-1]['loss'] < history[0]['loss']
   assert history[-1]['perplexity'] < history[0]['perplexity'] < 130
-  found = results['sets']['held_out']['quality']['perplexity']
+  found = results.sets['held_out']['quality']['perplexity']
   assert found['low'] < found['value'] < found['high']
-  assert len(results['samples']) == 2
+  remade(tmp_path, results)
+  assert len(results.sections[0]['parts'][0]['rows']) == 2
   page = (tmp_path / 'report.html').read_text()
-  assert 'Held-out text' in page and '<script' not in page
+  assert 'Test set held_out' in page and '<script' not in page
   folder = tmp_path / 'export' / 'seed_0'
   places = (folder, folder / 'generator')
   for name, place in zip(CLASSES[objective], places):
@@ -90,15 +91,15 @@ def test_the_loss_falls_and_transformers_reads_what_is_written(
       )
       assert not about['missing_keys'] and not about['unexpected_keys']
   read = transformers.AutoTokenizer.from_pretrained(folder)
-  assert len(read) == results['text']['tokenizer']
+  assert len(read) == results.facts['tokenizer']
   if objective != 'electra':
     return
   # And training goes on from it, generator and all, where it stopped.
   on = config(corpus, objective, train__epochs=0.25)
   on.model = str(folder)
   again = pretrain.run(on, tmp_path / 'on')
-  assert again['parameters'] == results['parameters']
-  further = again['sets']['held_out']['quality']['loss']['value']
+  assert again.facts['parameters'] == results.facts['parameters']
+  further = again.sets['held_out']['quality']['loss']['value']
   assert further < history[0]['loss']
 
 
@@ -205,7 +206,7 @@ def test_a_dry_run_counts_what_a_step_costs(corpus, tmp_path):
   asked.net.dropout = asked.net.attention_dropout = 0.0
   assert 'pretrain.steps is 0' in refusal(asked, tmp_path / 'none')
   asked.pretrain.steps = 1000
-  found = pretrain.run(asked, tmp_path)['size']
+  found = pretrain.run(asked, tmp_path).facts
   d, depth, h, v, t, b = 64, 1, 128, 120, 32, 16
   layers = depth * (4 * d * d + 2 * d * h + 9 * d + h)
   count = v * d + 512 * d + 2 * d + 2 * d + layers + d * d + 3 * d + v

@@ -1,7 +1,6 @@
 """The recipe: weights to results, its table, its daggers, its sentences."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,9 @@ from fairjax.errors import UserError
 from fairjax.methods import reweight
 from fairjax.methods.evidence import evidence
 from fairjax.recipes import weighting
-from fairjax.report.weights import daggers
+from fairjax.report.sentences import daggers, warnings
+from fairjax.report.weights import deviations
+from fairjax.results import Results
 
 GLOVE = 'he she man woman her his boy girl kind rude'.split()
 
@@ -81,9 +82,11 @@ def run(config, folder):
   return weighting.run(config, folder / 'run')
 
 
-def test_every_row_is_measured_at_both_thresholds(config, folder, run):
-  assert [line['row'] for line in run['rows']] == list(config.weighting.rows)
-  for line in run['rows']:
+def test_every_row_is_measured_at_both_thresholds(config, folder, run, remade):
+  remade(folder / 'run', run)
+  assert list(run.contenders) == list(config.weighting.rows)
+  for name in run.contenders:
+    line = run.measured(name, 'test')
     for key in ('auc', 'fped', 'fned', 'fped at eer', 'fned at eer'):
       assert len(line[key]['seeds']) == 2
   assert set(weighting.against(list(config.weighting.rows)).items()) == {
@@ -91,8 +94,7 @@ def test_every_row_is_measured_at_both_thresholds(config, folder, run):
     ('weight', 'baseline'),
     ('weight+', 'baseline'),
   }
-  told = json.loads((folder / 'run' / 'results.json').read_text())
-  assert told['weights']['rows'] == len(
+  assert run.facts['weighted rows'] == len(
     artefacts.read_table(folder / 'run' / 'weights.parquet')
   )
   page = (folder / 'run' / 'report.html').read_text()
@@ -105,8 +107,10 @@ def test_every_row_is_measured_at_both_thresholds(config, folder, run):
 def test_numbers_are_those_of_the_published_predictions(folder, run):
   """FPED and Δfpr from rows/*.parquet by hand."""
   seen = []
-  for line in run['rows']:
-    path = folder / 'run' / 'rows' / f'{line["row"]}.parquet'
+  for row, contender in run.contenders.items():
+    path = folder / 'run' / 'predictions' / f'{row}.parquet'
+    if row == run.focus:
+      path = folder / 'run' / 'predictions.parquet'
     p = artefacts.read_table(path)
     rate = lambda rows, s: (rows[rows['label'] == 0][f'p{s}'] >= 0.5).mean()
     gaps = {
@@ -114,8 +118,9 @@ def test_numbers_are_those_of_the_published_predictions(folder, run):
       for name, rows in p.groupby('group')
     }
     fped = np.abs(list(gaps.values())).sum(0)
+    line = run.measured(row, 'test')
     np.testing.assert_allclose(line['fped']['seeds'], fped, atol=1e-6)
-    told = run['by_term'][line['row']]['test']['fpr']
+    told = deviations(contender['sets']['test'], 'fpr')
     seen.append(np.mean(gaps['male']))
     for name, gap in gaps.items():
       assert told[name] == pytest.approx(np.mean(gap), abs=1e-6)
@@ -123,19 +128,18 @@ def test_numbers_are_those_of_the_published_predictions(folder, run):
 
 
 def test_daggers_are_t_tests_of_the_seeds(run):
-  of = {line['row']: line for line in run['rows']}
-  tests = [t for t in run['tests'] if 't-test' in t['test']]
+  tests = [t for t in run.tests if 't-test' in t['test']]
   assert tests
   for test in tests:
     ours, base = (
-      of[name][test['measure']]['seeds'] for name in (test['row'], 'baseline')
+      run.measured(name, 'test')[test['measure']]['seeds']
+      for name in (test['ours'], 'baseline')
     )
     if test['p'] is not None:
       expect = scipy.stats.ttest_ind(ours, base).pvalue
       assert test['p'] == pytest.approx(expect, rel=1e-3, abs=1e-6)
-  marks = daggers(run['tests'], 0.95)
-  assert marks == {
-    ('test', t['row'], t['measure'])
+  assert daggers(run) == {
+    ('test', t['ours'], t['measure'])
     for t in tests
     if t['p'] is not None and t['p'] < 0.05
   }
@@ -188,17 +192,17 @@ def test_another_glove_file_of_that_name_is_another_training(config, folder):
 
 
 def test_a_warning_of_several_rows_is_said_once(run):
-  """With the rows it is about, and whose numbers the page gives."""
-  assert (
-    'where no row is named, the numbers are those of weight' in run['notes']
-  )
-  assert len(run['notes']) == len(set(run['notes']))
-  parts = {'sets': {'test': {'warnings': ['w']}}}
-  found = {name: {'0.5': parts} for name in ('baseline', 'weight')}
-  none = {'0.5': {'sets': {'test': {'warnings': []}}}}
-  told = lambda found: weighting.notes({}, found, {'warnings': []}, [])
-  assert told(found) == []  # the page tells what is true of every row
-  assert told(found | {'swap': none}) == ['test, baseline, weight: w']
+  """With the rows it is about."""
+  assert run.focus == 'weight'
+  assert len(run.notes) == len(set(run.notes))
+  one = {'sets': {'test': {'warnings': ['w']}}}
+  none = {'sets': {'test': {'warnings': []}}}
+  found = Results(contenders={'baseline': one, 'weight': one})
+  assert warnings(found) == [('test: w', True)]
+  found.contenders['swap'] = none
+  assert warnings(found) == [('test, baseline, weight: w', True)]
+  found.focus = 'swap'
+  assert warnings(found) == [('test, baseline, weight: w', False)]
 
 
 def test_no_weight_is_the_baseline(config, folder, run):

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax import results
 from fairjax.config import Config
-from fairjax.report import page
+from fairjax.report import page, verdict
 
 RATES = {
   'base_rate': lambda y, d: d * 0 + y,
@@ -122,11 +123,11 @@ def learning_rows(rng, seeds, evals=8):
       }
 
 
-def write(folder, tables, results, rng, seeds):
+def write(folder, tables, found, rng, seeds):
   folder.mkdir(parents=True, exist_ok=True)
   pd.concat(tables).to_parquet(folder / 'predictions.parquet', index=False)
   put = lambda name, value: (folder / name).write_text(json.dumps(value))
-  put('results.json', results)
+  results.write(folder, found)
   config = Config(model='mini', seeds=seeds)
   config.train.lr = 1e-3
   config.train.epochs = 4.0
@@ -186,20 +187,32 @@ def make_run(folder):
     'chance'
   ]
   sets['templates']['fairness']['dp'] |= {'high': 1.0}
-  results = {
-    'name': 'planted',
-    'recipe': 'train',
-    'model': 'mini',
-    'seeds': list(range(seeds)),
-    'sets': sets,
-    'tests': [
+  gaps = [
+    {
+      'text': 'My sister said that she had finished the report herself.',
+      'twin': 'My brother said that he had finished the report himself.',
+      'p': 0.72,
+      'p_twin': 0.31,
+      'gap': 0.41,
+    },
+    {'text': 'He is late.', 'twin': 'She is late.', 'gap': -0.55},
+  ]
+  found = results.Results(
+    data='planted',
+    recipe='train',
+    model='mini',
+    seeds=list(range(seeds)),
+    contenders={'cda': {'sets': sets}},
+    tests=[
       {
         'measure': measure,
         'set': 'test',
-        'a': 'cda',
-        'b': 'none',
+        'ours': 'cda',
+        'theirs': 'none',
         'difference': estimate(effect, 0.05),
         'p': p,
+        'test': 'paired permutation over examples',
+        'n': 1000,
       }
       for measure, effect, p in (
         ('dp', 0.21, 0.0002),
@@ -207,19 +220,12 @@ def make_run(folder):
         ('auc', -0.004, 0.61),
       )
     ],
-    'notes': ['A note of the recipe about what was done.'],
-    'examples': [
-      {
-        'text': 'My sister said that she had finished the report herself.',
-        'twin': 'My brother said that he had finished the report himself.',
-        'p': 0.72,
-        'p_twin': 0.31,
-        'gap': 0.41,
-      },
-      {'text': 'He is late.', 'twin': 'She is late.', 'gap': -0.55},
+    notes=['A note of the recipe about what was done.'],
+    sections=[
+      results.section('Largest gaps between twins', results.texts(gaps))
     ],
-  }
-  return write(folder, tables, results, rng, seeds)
+  )
+  return write(folder, tables, found, rng, seeds)
 
 
 @pytest.fixture
@@ -247,17 +253,54 @@ def hostile_folder(tmp_path):
   found['quality'][HOSTILE] = undefined(HOSTILE)
   found['fairness'][HOSTILE] = estimate(0.5, 0.1, note=HOSTILE)
   found['threshold'] = HOSTILE
-  results = {
-    'name': HOSTILE,
-    'recipe': HOSTILE,
-    'model': HOSTILE,
-    'seeds': [0, 1],
-    'sets': {HOSTILE: found},
-    'tests': [{HOSTILE: HOSTILE, 'difference': estimate(0.1, 0.2)}],
-    'notes': [HOSTILE],
-    'examples': [{'text': HOSTILE, 'twin': HOSTILE + ' she', 'gap': 1.0}],
+  rows = [{HOSTILE: HOSTILE, 'number': estimate(0.1, 0.2, HOSTILE)}]
+  difference = estimate(0.1, 0.2, HOSTILE)
+  given = {
+    'text': {'words': HOSTILE, 'kind': HOSTILE},
+    'heading': {'words': HOSTILE},
+    'bullets': {'lines': [HOSTILE]},
+    'table': {'rows': rows, 'columns': {HOSTILE: HOSTILE}, 'caption': HOSTILE},
+    'texts': {
+      'rows': [{'text': HOSTILE, 'twin': HOSTILE + ' she', HOSTILE: HOSTILE}]
+    },
   }
-  folder = write(tmp_path / 'run', [table], results, rng, seeds)
+  hostile = [getattr(results, name)(**args) for name, args in given.items()]
+  hostile += [
+    results.figure(
+      'forest', HOSTILE, HOSTILE, effects={HOSTILE: 0.1}, x_label=HOSTILE
+    ),
+    results.fold(HOSTILE, *hostile),
+  ]
+  contender = {'sets': {HOSTILE: found}, 'facts': {HOSTILE: HOSTILE}}
+  kept = results.Results(
+    data=HOSTILE,
+    recipe=HOSTILE,
+    model=HOSTILE,
+    seeds=[0, 1],
+    contenders={
+      HOSTILE: {**contender, 'page': 'javascript:alert(1)'},
+      HOSTILE * 2: {**contender, 'page': HOSTILE},
+    },
+    focus=HOSTILE,
+    tests=[
+      {
+        'set': HOSTILE,
+        'measure': measure,
+        'ours': HOSTILE,
+        'theirs': HOSTILE * 2,
+        'difference': difference,
+        'p': 0.1,
+        'test': HOSTILE,
+        HOSTILE: HOSTILE,
+      }
+      for measure in (HOSTILE, 'dp')
+    ],
+    verdicts=[verdict.claim(HOSTILE, difference, 0.0, HOSTILE, what=HOSTILE)],
+    facts={HOSTILE: HOSTILE},
+    notes=[HOSTILE],
+    sections=[results.section(HOSTILE, *hostile)],
+  )
+  folder = write(tmp_path / 'run', [table], kept, rng, seeds)
   for name in ('config.json', 'versions.json', 'hygiene.json'):
     value = json.loads((folder / name).read_text())
     value[HOSTILE] = {HOSTILE: HOSTILE}

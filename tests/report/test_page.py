@@ -2,10 +2,17 @@
 
 import html.parser
 import itertools
-import json
 import re
 
-from fairjax.report import page, plots, sentences
+import numpy as np
+import pytest
+
+from fairjax import results
+from fairjax.errors import UserError
+from fairjax.metrics import measures
+from fairjax.metrics.measures import Measure
+from fairjax.report import blocks, page, plots, sentences, tables, terminal
+from fairjax.report.__main__ import main as report_main
 
 VOID = {'meta', 'br', 'hr', 'img', 'link', 'input'}
 
@@ -64,8 +71,7 @@ def test_a_run_becomes_one_whole_page(reported):
 
 def test_the_first_sentence_says_what_was_found(reported):
   text = Reader(reported[1]).text
-  results = json.loads((reported[0] / 'results.json').read_text())
-  rates = results['sets']['test']['groups']
+  rates = results.read(reported[0]).sets['test']['groups']
   women, men = (rates[g]['selection_rate']['value'] for g in ('women', 'men'))
   assert (
     'On 1,000 rows of test, mini has an AUC of 0.879 [0.868, 0.890]' in text
@@ -88,8 +94,7 @@ def test_groups_that_tie_are_told_apart():
 
 def test_numbers_of_the_results_are_on_the_page(reported):
   text = Reader(reported[1]).text
-  sets = json.loads((reported[0] / 'results.json').read_text())['sets']
-  for found in sets.values():
+  for found in results.read(reported[0]).sets.values():
     for value in [*found['quality'].values(), *found['fairness'].values()]:
       low, high = f'{value["low"]:.3f}', f'{value["high"]:.3f}'
       assert f'{value["value"]:.3f} [{low}, {high}]' in text
@@ -100,7 +105,8 @@ def test_pictures_are_saved_as_png(reported):
   names = {path.stem for path in (run_folder / 'plots').iterdir()}
   assert names == {
     'learning',
-    'tests',
+    'difference_auc_test__differences_to_none',
+    'difference_dp_test__differences_to_none',
     *(
       f'{kind}_{name}'
       for kind in ('rates', 'roc', 'roc_groups', 'scores')
@@ -150,24 +156,25 @@ def test_an_empty_folder_is_a_page_too(tmp_path):
 
 
 def test_a_set_without_groups_or_predictions(run_folder):
-  path = run_folder / 'results.json'
-  results = json.loads(path.read_text())
-  results['sets'] = {
+  found = results.read(run_folder)
+  found.contenders['cda']['sets'] = {
     'other': {
-      'rows': 3,
+      'rows': 1,
+      'threshold': 0.5,
       'quality': {'auc': {'value': None, 'note': 'one class only'}},
       'fairness': {},
       'groups': {},
       'warnings': ['the predictor is constant'],
     }
   }
-  path.write_text(json.dumps(results))
+  results.write(run_folder, found)
   text = Reader(page.report(run_folder)).text
   assert 'the quality of mini could not be measured' in text
   assert 'fairness was not measured' in text
   assert 'undefined one class only' in text
   assert 'no predictions of this set' in text
   assert 'the predictor is constant' in text
+  assert '1 row, decision threshold 0.5' in text and 'No groups' in text
 
 
 def test_multiclass_predictions(run_folder):
@@ -183,19 +190,99 @@ def test_multiclass_predictions(run_folder):
   assert 'the probability of class 1 against the rest' in text
 
 
-def test_sections_of_a_recipe(tmp_path):
-  plot = plots.distribution({'weights': [1.0, 2.0, 2.5]}, 'weight')
-  body = page.text('Said by <b>us</b>.') + page.figure(plot, 'The "weights"')
-  body += page.table([{'a': 1, '<b>': 'x<y'}], caption='A "caption"')
-  found = page.report(tmp_path, [page.Section('Weights & more', body)])
-  reader = Reader(found)
+def test_sections_of_a_recipe(run_folder):
+  found = results.read(run_folder)
+  weights = plots.histogram({'weights': [1.0, 2.0, 2.5, np.nan]})
+  found.sections = [
+    results.section(
+      'Weights & more',
+      results.text('Said by <b>us</b>.'),
+      results.figure(
+        'distribution', 'weights', 'The "weights"', **weights, x_label='weight'
+      ),
+      results.table([{'a': 1, '<b>': 'x<y'}], caption='A "caption"'),
+    )
+  ]
+  results.write(run_folder, found)
+  reader = Reader(page.report(run_folder))
   assert 'Weights & more' in reader.text
   assert 'Said by <b>us</b>.' in reader.text
   labels = [a.get('aria-label') for _, a in reader.tags]
   assert 'The "weights"' in labels and 'A "caption"' in labels
+  assert (run_folder / 'plots' / 'weights.png').exists()
 
 
-def test_twins_marks_the_words_that_differ():
-  one, other = page.twins('She saw <him> & left', 'He saw <her> & left')
+def test_a_figure_that_cannot_be_drawn_is_one_sentence(run_folder):
+  found = results.read(run_folder)
+  for plot, data, words in (
+    ('pie', {}, "no plot 'pie'; there are rates"),
+    ('forest', {'effects': {}}, "'oops' of results.json is not what"),
+  ):
+    figure = results.figure(plot, 'oops', '', **data)
+    found.sections = [results.section('x', figure)]
+    results.write(run_folder, found)
+    with pytest.raises(UserError, match=words):
+      page.report(run_folder)
+
+
+def test_versions_mark_the_words_that_differ():
+  one, other = blocks.versions(['She saw <him> & left', 'He saw <her> & left'])
   assert one == '<mark>She</mark> saw &lt;<mark>him</mark>&gt; &amp; left'
   assert other == '<mark>He</mark> saw &lt;<mark>her</mark>&gt; &amp; left'
+  *_, repaired = blocks.versions(['she ran', 'he ran', 'he ran off'])
+  assert repaired == '<mark>he</mark> ran<mark> off</mark>'
+  assert blocks.versions(['<alone>']) == ['&lt;alone&gt;']
+
+
+def test_a_measure_of_one_row_is_on_the_page_and_the_screen(
+  run_folder, monkeypatch
+):
+  row = Measure('gap', 'range', 'parity of < precision', 'what < it is', 1, 1.0)
+  row = row._replace(of=('precision',), leads=True, pictured=True)
+  found = results.read(run_folder)
+  own = {'value': 0.123, 'low': 0.1, 'high': 0.2}
+  found.contenders['cda']['sets']['test']['fairness']['new'] = own
+  found.contenders['none'] = found.contenders['cda']
+  found.focus = 'cda'
+  test = found.tests[0] | {'measure': 'new'}
+  found.tests.append(test)
+  results.write(run_folder, found)
+  before = Reader(page.report(run_folder)).text
+  assert 'what < it is' not in before
+  monkeypatch.setitem(measures.MEASURES, 'new', row)
+  text = Reader(page.report(run_folder)).text
+  assert text.count('parity of < precision: what < it is') == 2
+  assert text.count('0.123 [0.100, 0.200]') == 3  # in full, and side by side
+  names = {path.stem for path in (run_folder / 'plots').iterdir()}
+  assert 'contenders_new_test' in names
+  assert 'difference_new_test__differences_to_none' in names
+  assert ' new ' in terminal.summary(found).split('differences to none')[1]
+
+
+def test_contenders_stand_side_by_side(run_folder):
+  found = results.read(run_folder)
+  cda = found.contenders['cda'] | {'page': 'cda/report.html'}
+  none = cda | {'facts': {'rows': 12}, 'page': '../../etc/passwd'}
+  found.contenders = {'cda': cda, 'none': none}
+  found.tests[0] |= {'test': 'independent t-test over seeds', 'p': 0.01}
+  results.write(run_folder, found)
+  page_ = page.report(run_folder)
+  text = Reader(page_).text
+  assert 'Contenders side by side' in text and 'What each contender is' in text
+  assert 'href="cda/report.html"' in page_ and 'passwd' not in page_
+  dp = found.measured('cda', 'test')['dp']
+  assert f'{tables.estimate(dp)}†' in text
+  assert 'demographic parity is best with' in text
+  assert '† differs from the contender it is compared with over 5 seeds' in text
+  found.tests += [found.tests[0] | {'theirs': 'other'}]
+  assert not sentences.daggers(found)
+
+
+def test_the_page_is_made_again_by_one_command(reported, capsys):
+  folder, first = reported
+  assert report_main([str(folder)]) == 0
+  assert (folder / 'report.html').read_text() == first
+  assert '## planted · mini · 5 seeds' in capsys.readouterr().out
+  assert report_main([str(folder / 'nowhere')]) == 2
+  assert 'does not exist' in capsys.readouterr().err
+  assert report_main([]) == 2

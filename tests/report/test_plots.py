@@ -149,11 +149,12 @@ def test_forest_is_hollow_where_the_data_do_not_decide():
 
 def test_distribution_leaves_out_what_is_not_finite():
   values = {'w': np.array([0.0, 1.0, 1.0, 4.0, np.nan, np.inf])}
-  axes = plots.distribution(values, 'weight', bins=4).axes[0]
+  shares = plots.histogram(values, bins=4)
+  axes = plots.distribution(**shares, x_label='weight').axes[0]
   np.testing.assert_allclose(
     axes.patches[0].get_data().values, [0.25, 0.5, 0, 0.25]
   )
-  plots.distribution({'nothing': []}, 'weight')
+  plots.distribution(**plots.histogram({'nothing': []}), x_label='weight')
 
 
 def test_bars_by_term():

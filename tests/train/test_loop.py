@@ -36,9 +36,8 @@ def tiny_model(**other) -> Model:
 
 MODEL = tiny_model()
 FLAT = tiny_model(depth=1)  # enough where only the loop is asked about
-PLAIN = tiny_model(
-  depth=1, dropout=0.0, attention_dropout=0.0, head_dropout=0.0
-)
+NO_DROPOUT = {'dropout': 0.0, 'attention_dropout': 0.0, 'head_dropout': 0.0}
+PLAIN = tiny_model(depth=1, **NO_DROPOUT)
 
 
 def pool(n: int, seed: int) -> Pool:
@@ -63,7 +62,15 @@ def config(**train) -> Config:
   return Config(seeds=2, seed=3, train=Train(**(options | train)))
 
 
-def fit(folder, options=None, devices=(1, 1), model=MODEL, train=None, **rest):
+def fit(
+  folder,
+  options=None,
+  devices=(1, 1),
+  model=MODEL,
+  train=None,
+  main=False,
+  **rest,
+):
   options = options or config()
   place = jax.make_mesh(
     devices,
@@ -71,7 +78,7 @@ def fit(folder, options=None, devices=(1, 1), model=MODEL, train=None, **rest):
     axis_types=(jax.sharding.AxisType.Auto,) * 2,
     devices=jax.devices()[: devices[0] * devices[1]],
   )
-  with Log(folder, main=False) as log:
+  with Log(folder, main=main) as log:
     return loop.fit(
       model, train or TRAIN, VALID, options, folder, place, log, **rest
     )

@@ -1,11 +1,14 @@
 """The optimisers against PyTorch's, the rate against the reference's."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from test_loop import NO_DROPOUT, assert_same, config, fit, tiny_model
 
 from fairjax.config import Train
-from fairjax.train import optim
+from fairjax.models import hf
+from fairjax.train import checkpoint, optim
 
 
 def run(train: Train, grads, start, total):
@@ -57,14 +60,51 @@ def test_rmsprop_is_the_written_formula():
     np.testing.assert_allclose(expected, x, rtol=1e-4, atol=1e-6)
 
 
+def decayed(params):
+  """Which leaves shrink where the gradient is 0."""
+  transform = optim.transform(Train(weight_decay=0.5, max_grad_norm=0.0))
+  ones = jax.tree.map(lambda a: jnp.ones(np.shape(a)), params)
+  zero = jax.tree.map(jnp.zeros_like, ones)
+  direction, _ = transform.update(zero, transform.init(ones), ones)
+  return jax.tree.map(lambda a: bool((a == 0.5).all()), direction)
+
+
 def test_biases_do_not_decay():
-  train = Train(weight_decay=0.5, max_grad_norm=0.0)
-  transform = optim.transform(train)
-  params = {'kernel': jnp.ones((2, 2)), 'bias': jnp.ones(2)}
-  zero = {'kernel': jnp.zeros((2, 2)), 'bias': jnp.zeros(2)}
-  direction, _ = transform.update(zero, transform.init(params), params)
-  assert float(direction['kernel'][0, 0]) == 0.5
-  assert float(direction['bias'][0]) == 0.0
+  params = {'kernel': np.ones((2, 2)), 'bias': np.ones(2)}
+  assert decayed(params) == {'kernel': True, 'bias': False}
+
+
+def test_kernels_and_embeddings_decay_and_nothing_else():
+  """A bias of shape (1, words), as BART's, is a bias."""
+  flat = checkpoint.flatten(optim.decays(tiny_model().init(0)))
+  of = lambda yes: {n.split('/')[-1] for n, flag in flat.items() if flag is yes}
+  assert of(True) == {'kernel', 'embedding'}
+  assert of(False) == {'bias', 'scale'}
+  assert decayed({'bias': np.zeros((1, 5))}) == {'bias': False}
+
+
+def test_scan_changes_no_number_of_a_fit_with_decay(tmp_path):
+  """Three layers, two of them stacked, which gives their biases two axes."""
+  plain = tiny_model(depth=3, **NO_DROPOUT)
+  # Biases that start at 0 would not show whether they decay.
+  moved = lambda seed: jax.tree.map(lambda a: a + 0.1, plain.init(seed))
+  stack = lambda params: checkpoint.unflatten(
+    hf.stack(checkpoint.flatten(jax.device_get(params)), 3)
+  )
+  module = plain.module.clone(scan=True)
+
+  def apply(params, batch, dropout=None):
+    return module.apply({'params': params}, batch, dropout)
+
+  scanned = plain._replace(
+    init=lambda seed: stack(moved(seed)), apply=apply, module=module
+  )
+  options = config(lr=0.01, weight_decay=0.5, epochs=0.6)
+  one = fit(tmp_path / 'one', options, model=plain._replace(init=moved))
+  two = fit(tmp_path / 'two', options, model=scanned)
+  single = lambda params, i: jax.tree.map(lambda a: np.asarray(a[i]), params)
+  for i in range(2):
+    assert_same(single(two.params, i), stack(single(one.params, i)), atol=2e-6)
 
 
 def test_the_rate_ends_at_zero_and_constant_stays():

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -167,6 +168,70 @@ def test_wandb_missing_is_one_sentence(tmp_path, monkeypatch):
   monkeypatch.setitem(sys.modules, 'wandb', None)
   with pytest.raises(UserError, match=r'fairjax\[wandb\]'):
     progress.Log(tmp_path, Config(wandb='project'))
+
+
+def test_without_a_terminal_a_line_is_said_each_minute(tmp_path):
+  """Steps of 10 s: after a minute, and after each minute from then on."""
+  screen, now = io.StringIO(), [0.0]
+  with progress.Log(tmp_path, screen=screen) as log:
+    with log.progress(20, 0, 4) as live:
+      live.clock = lambda: now[0]
+      live.began, live.drawn = (0.0, 0), 0.0
+      live.past[0] = (0.0, 0, 0)
+      for step in range(1, 21):
+        now[0] += 10.0
+        live.say('compiling')  # is for terminals
+        live.update(step, tokens=9, lr=lambda: 1e-3, loss=lambda: 0.5)
+  said = screen.getvalue().splitlines()
+  assert [line.split(' · ')[0] for line in said] == [
+    'step 6/20',
+    'step 12/20',
+    'step 18/20',
+  ]
+  assert said[1].endswith('lr 0.001 · loss 0.5 · 1 min 20 s left')
+
+
+def test_a_terminal_says_that_a_program_compiles(tmp_path, monkeypatch):
+  monkeypatch.setenv('TERM', 'xterm')
+  monkeypatch.setenv('COLUMNS', '200')
+  ours, theirs = os.openpty()
+  with os.fdopen(theirs, 'w') as screen:
+    with progress.Log(tmp_path, screen=screen) as log:
+      with log.progress(9) as live:
+        live.say('compiling')
+        text = os.read(ours, 1000).decode()
+  os.close(ours)
+  assert text.strip() == 'step 0/9 · compiling'
+
+
+def test_a_log_closes_on_every_path(tmp_path, monkeypatch):
+  """Files, the folder's lock and wandb, which learns that the run failed."""
+  ended = []
+  run = types.SimpleNamespace(finish=lambda exit_code: ended.append(exit_code))
+  run.log = lambda scalars: None
+  monkeypatch.setattr(progress, '_wandb', lambda *_: run)
+  options = Config(wandb='project')
+  for error in (None, UserError('x'), KeyboardInterrupt()):
+    try:
+      with progress.Log(tmp_path, options, screen=io.StringIO()) as log:
+        log.row(step=1, split='valid')
+        files = log.rows, log.text
+        if error:
+          raise error
+    except (UserError, KeyboardInterrupt):
+      pass
+    assert all(file.closed for file in files)
+    assert not progress.lock._held
+  assert ended == [0, 1, 1]
+
+
+def test_a_full_disk_under_the_log_is_a_sentence(tmp_path):
+  (tmp_path / 'log.txt').symlink_to('/dev/full')  # the kernel's own
+  with (
+    progress.Log(tmp_path, screen=io.StringIO()) as log,
+    pytest.raises(UserError, match=r'log.txt: No space left .*run again'),
+  ):
+    log.line('a fact')
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,68 @@
+"""A benchmark on a model: items, a score for each, estimates with intervals."""
+
+import importlib
+from typing import Any
+
+import pandas as pd
+
+from fairjax import results
+from fairjax.benchmarks import BENCHMARKS
+from fairjax.config import Config
+from fairjax.errors import UserError
+from fairjax.metrics import measures
+from fairjax.metrics.intervals import How
+
+
+def measure(name: str, model: Any, config: Config) -> tuple[dict, pd.DataFrame]:
+  """The set of results.json that a benchmark is, and its items with scores.
+
+  Items that the model cannot score are left out of the estimates, and counted
+  in a warning.
+  """
+  module = importlib.import_module(BENCHMARKS[name].module)
+  items = module.items(config)
+  if not len(items) or not items['id'].is_unique:
+    what = 'ids that occur twice' if len(items) else 'no items'
+    raise UserError(
+      f'benchmark {name} has {what}; check the file that it is read from'
+    )
+  scores = module.score(model, items, config)
+  if list(scores['id']) != list(items['id']):
+    raise ValueError(f'{name}.score must keep the ids and order of the items')
+  known = scores.notna().all(axis=1).to_numpy()
+  if not known.any():
+    raise UserError(
+      f'the model can score none of the {len(items)} items of benchmark '
+      f'{name}; their words may be unknown to its vocabulary'
+    )
+  options = config.measures
+  how = How(options.confidence_level, options.resamples, config.seed)
+  keep = lambda table: table[known].reset_index(drop=True)
+  one = {'rows': int(known.sum())}
+  one |= module.estimate(keep(items), keep(scores), how)
+  said = list(items.attrs.get('notes', ()))
+  if not known.all():
+    lost = items['id'][~known]
+    said.append(
+      f'{len(lost)} of {len(items)} items cannot be scored by this model and '
+      f'are left out: {", ".join(map(str, lost[:3]))}'
+      + (' …' if len(lost) > 3 else '')
+    )
+  one['warnings'] = said + list(one.get('warnings', ()))
+  one = results.plain(one)
+  check(name, one)
+  return one, items.merge(scores, on='id')
+
+
+def check(name: str, one: dict) -> None:
+  """A benchmark's author learns at once what report cannot show."""
+  wrong = [*results.problems(one, results.SET, name)]
+  kinds = (one.get('quality', {}), one.get('fairness', {}))
+  wrong += [
+    f'{name}: {key} is no row of metrics/measures.py'
+    for kind in kinds
+    for key in kind
+    if measures.measure(key) is None
+  ]
+  if wrong:
+    raise ValueError('; '.join(wrong))

@@ -1,0 +1,94 @@
+"""One reported number: its value, interval, seeds, and what there is to say.
+
+An estimate is {'value', 'low', 'high', 'seeds'}: the mean over seeds, the ends
+of its interval and the value of each seed, None where undefined. It may have
+'note' (why it is undefined, or doubtful), 'class' (the worst class of many)
+and 'null' (what chance alone gives a gap: its mean for groups that do not
+differ, were they as large as these).
+"""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from jaxtyping import Float
+
+
+def estimate(
+  seeds: Iterable[float],
+  low: float | None = None,
+  high: float | None = None,
+  note: str = '',
+) -> dict:
+  """An estimate whose value is the mean over the seeds where it is defined."""
+  seeds = [_number(v) for v in seeds]
+  known = [v for v in seeds if v is not None]
+  out = {
+    'value': sum(known) / len(known) if known else None,
+    'low': _number(low) if known else None,
+    'high': _number(high) if known else None,
+    'seeds': seeds,
+  }
+  if note:
+    out['note'] = note
+  return out
+
+
+def _number(value: float | None) -> float | None:
+  if value is None or not math.isfinite(value):
+    return None
+  return float(value)
+
+
+def noted(
+  values: Float[np.ndarray, ' s'],
+  low: float | None,
+  high: float | None,
+  note: str,
+) -> dict:
+  """An estimate with `note` only where it is undefined."""
+  return estimate(values, low, high, note if np.isnan(values).any() else '')
+
+
+def of_gap(
+  values: Float[np.ndarray, ' s'],
+  half: float | None,
+  least: float,
+  largest: float,
+  null: float | None = None,
+) -> dict:
+  """Estimate of a gap: f(r̂) ± the radius, kept in the possible range."""
+  if half is None:
+    return estimate(values)
+  value = np.nanmean(values)
+  out = estimate(values, max(value - half, least), min(value + half, largest))
+  return out if null is None else {**out, 'null': _number(null)}
+
+
+def of_ratio(
+  values: Float[np.ndarray, ' s'],
+  half: float | None,
+  null: float | None = None,
+) -> dict:
+  """Estimate of a ratio min/max, with the radius of its logarithm."""
+  if half is None:
+    return estimate(values)
+  if not np.nanmin(values) > 0:
+    return estimate(values, 0.0, None, 'a group has rate 0: no upper end')
+  value = np.nanmean(values)
+  low, high = value * np.exp(-half), value * np.exp(half)
+  out = estimate(values, low, min(high, 1.0))
+  return out if null is None else {**out, 'null': _number(null)}
+
+
+def complement(one: dict) -> dict:
+  """The estimate of 1 − x."""
+  turn = lambda v: None if v is None else 1 - v
+  out = {
+    **one,
+    'value': turn(one['value']),
+    'low': turn(one['high']),
+    'high': turn(one['low']),
+    'seeds': [turn(v) for v in one['seeds']],
+  }
+  return {**out, 'null': turn(one['null'])} if 'null' in one else out

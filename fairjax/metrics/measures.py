@@ -1,0 +1,288 @@
+"""The one table of measures: what computes each, and how to read it.
+
+What `assess` computes, what recipes compare, `--list`, the glossary of the
+page, leading columns, pictures and the words of verdicts come from MEASURES.
+A measure is one row; one that needs a new kernel is one function and one row.
+
+In results.json a measure is named `[ATTRIBUTE/]NAME[ at THRESHOLD]`, as in
+`dp`, `gender/dp` or `fped at eer`. Each rate also has its aggregates over the
+groups, `RATE_difference`, `_ratio`, `_min` and `_max`, and with three or more
+classes there is a `tpr_C` for each class C.
+"""
+
+import importlib
+import re
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+INF = float('inf')
+
+
+class Measure(NamedTuple):
+  """One row. `kind` says what `kernel` and `of` mean.
+
+  confusion: `kernel` is the address of a function of confusion counts
+    [*b, label, decision] -> [*b], NaN where it is undefined.
+  rate: of each group; `of` holds two masks over (tn, fp, fn, tp): which rows
+    are counted, and among which. An accuracy is a rate too.
+  rank: of each group; `kernel` is a key of quality.SUITE.
+  gap: between groups, of the mean of the rates `of`; `kernel` is 'range' (the
+    largest difference between two groups) or 'sum' (of the distances to the
+    rate of everyone). Where 1 is equal, the measure is 1 − gap.
+  rank gap: between groups, of the rank `of`; 'range', 'min' or 'largest'.
+  own: `kernel` is the address of what computes it for `assess` or a recipe.
+  """
+
+  kind: str
+  kernel: str
+  label: str  # what people call it, as in the middle of a sentence
+  about: str
+  better: int  # 1: more is better, −1: less is better, 0: neither
+  ideal: float | None  # of a perfect model, or of equal groups
+  low: float = 0.0
+  high: float = 1.0
+  of: tuple = ()
+  leads: bool = False  # compared, and a column where contenders stand together
+  pictured: bool = False
+
+
+_RATE, _OWN = ('rate', ''), 'fairjax.metrics.rankings:'
+_COUNTS, _TEXTS = 'fairjax.metrics.quality:', 'fairjax.metrics.likelihood:'
+_HELD_OUT = 'fairjax.recipes.pretrain:overall'
+_ALL, _NEGATIVE, _POSITIVE = (1, 1, 1, 1), (1, 1, 0, 0), (0, 0, 1, 1)
+
+# fmt: off
+MEASURES: dict[str, Measure] = {
+  'auc': Measure(
+    'rank', 'auc', 'AUC',
+    'a random positive row scores above a random negative one, ties count '
+    'half; 0.5 is chance', 1, 1.0, leads=True, pictured=True),
+  'macro_auc': Measure(
+    'own', _OWN + 'macro_auc', 'AUC over pairs of classes',
+    'AUC of one class against one other, averaged over all ordered pairs of '
+    'classes; 0.5 is chance', 1, 1.0, leads=True, pictured=True),
+  'base_rate': Measure(
+    *_RATE, 'share labelled positive', 'share of rows labelled positive',
+    0, None, of=(_POSITIVE, _ALL), pictured=True),
+  'selection_rate': Measure(
+    *_RATE, 'share decided positive', 'share of rows decided positive',
+    0, None, of=((0, 1, 0, 1), _ALL), leads=True, pictured=True),
+  'accuracy': Measure(
+    'confusion', _COUNTS + 'accuracy', 'accuracy', 'share of right decisions',
+    1, 1.0, of=((1, 0, 0, 1), _ALL), leads=True),
+  'tpr': Measure(
+    *_RATE, 'true positive rate', 'share of positive rows decided positive',
+    1, 1.0, of=((0, 0, 0, 1), _POSITIVE), pictured=True),
+  'fpr': Measure(
+    *_RATE, 'false positive rate', 'share of negative rows decided positive',
+    -1, 0.0, of=((0, 1, 0, 0), _NEGATIVE), leads=True, pictured=True),
+  'tnr': Measure(
+    *_RATE, 'true negative rate', 'share of negative rows decided negative',
+    1, 1.0, of=((1, 0, 0, 0), _NEGATIVE)),
+  'fnr': Measure(
+    *_RATE, 'false negative rate', 'share of positive rows decided negative',
+    -1, 0.0, of=((0, 0, 1, 0), _POSITIVE), leads=True),
+  'precision': Measure(
+    *_RATE, 'precision', 'share of rows decided positive that are positive',
+    1, 1.0, of=((0, 0, 0, 1), (0, 1, 0, 1))),
+  'balanced_accuracy': Measure(
+    'confusion', _COUNTS + 'balanced_accuracy', 'balanced accuracy',
+    'share of right decisions, averaged over the classes', 1, 1.0),
+  'f1': Measure(
+    'confusion', _COUNTS + 'f1', 'F1',
+    'harmonic mean of precision and recall of the positive class', 1, 1.0),
+  'macro_f1': Measure(
+    'confusion', _COUNTS + 'macro_f1', 'macro F1',
+    'F1 of each of three or more classes, averaged', 1, 1.0),
+  'mcc': Measure(
+    'confusion', _COUNTS + 'mcc', 'Matthews correlation',
+    'correlation of label and decision, for any number of classes; 0 is '
+    'chance', 1, 1.0, -1.0),
+  'log_loss': Measure(
+    'own', _OWN + 'log_loss', 'log loss',
+    'mean of −log of the probability given to the label', -1, 0.0, 0.0, INF),
+  'bpsn_auc': Measure(
+    'rank', 'bpsn_auc', 'BPSN AUC',
+    'AUC of background positives against subgroup negatives', 1, 1.0),
+  'bnsp_auc': Measure(
+    'rank', 'bnsp_auc', 'BNSP AUC',
+    'AUC of subgroup positives against background negatives', 1, 1.0),
+  'positive_aeg': Measure(
+    'rank', 'positive_aeg', 'positive average equality gap',
+    'how much higher than chance the positive rows of a group score than '
+    'those of the others; 0 is equal', 0, 0.0, -0.5, 0.5),
+  'negative_aeg': Measure(
+    'rank', 'negative_aeg', 'negative average equality gap',
+    'how much higher than chance the negative rows of a group score than '
+    'those of the others; 0 is equal', 0, 0.0, -0.5, 0.5),
+  'dp': Measure(
+    'gap', 'range', 'demographic parity',
+    '1 − the largest gap between groups in the share decided positive; 1 is '
+    'equal', 1, 1.0, of=('selection_rate',), leads=True, pictured=True),
+  'dp_floor': Measure(
+    'gap', 'range', 'demographic parity of a perfect predictor',
+    'demographic parity of a perfect predictor of these labels: what being '
+    'right gives here', 0, 1.0, of=('base_rate',)),
+  'eqodd': Measure(
+    'gap', 'range', 'equalised odds',
+    '1 − the mean of the largest gaps in the false and the true positive '
+    'rate; 1 is equal', 1, 1.0, of=('fpr', 'tpr'), leads=True),
+  'eqopp1': Measure(
+    'gap', 'range', 'equal opportunity',
+    '1 − the largest gap in the true positive rate; 1 is equal',
+    1, 1.0, of=('tpr',), leads=True),
+  'eqopp0': Measure(
+    'gap', 'range', 'equal opportunity of the negatives',
+    '1 − the largest gap in the false positive rate; 1 is equal',
+    1, 1.0, of=('fpr',)),
+  'fped': Measure(
+    'gap', 'sum', 'false positive equality difference',
+    'sum over groups of |fpr − overall fpr|; 0 is equal',
+    -1, 0.0, 0.0, INF, of=('fpr',), leads=True),
+  'fned': Measure(
+    'gap', 'sum', 'false negative equality difference',
+    'sum over groups of |fnr − overall fnr|; 0 is equal',
+    -1, 0.0, 0.0, INF, of=('fnr',), leads=True),
+  'tped': Measure(
+    'gap', 'sum', 'true positive equality difference',
+    'sum over groups of |tpr − overall tpr|; 0 is equal',
+    -1, 0.0, 0.0, INF, of=('tpr',)),
+  'tned': Measure(
+    'gap', 'sum', 'true negative equality difference',
+    'sum over groups of |tnr − overall tnr|; 0 is equal',
+    -1, 0.0, 0.0, INF, of=('tnr',)),
+  'auc_gap': Measure(
+    'rank gap', 'range', 'AUC gap',
+    'largest difference between the AUCs within two groups; 0 is equal',
+    -1, 0.0, of=('auc',)),
+  'auc_min': Measure(
+    'rank gap', 'min', 'least AUC', 'least AUC within a group',
+    1, 1.0, of=('auc',)),
+  'bpsn_auc_min': Measure(
+    'rank gap', 'min', 'least BPSN AUC', 'least BPSN AUC of a group',
+    1, 1.0, of=('bpsn_auc',)),
+  'bnsp_auc_min': Measure(
+    'rank gap', 'min', 'least BNSP AUC', 'least BNSP AUC of a group',
+    1, 1.0, of=('bnsp_auc',)),
+  'positive_aeg_max': Measure(
+    'rank gap', 'largest', 'largest positive average equality gap',
+    'largest positive average equality gap of a group, whatever its sign; 0 '
+    'is equal', -1, 0.0, 0.0, 0.5, of=('positive_aeg',)),
+  'negative_aeg_max': Measure(
+    'rank gap', 'largest', 'largest negative average equality gap',
+    'largest negative average equality gap of a group, whatever its sign; 0 '
+    'is equal', -1, 0.0, 0.0, 0.5, of=('negative_aeg',)),
+  'perplexity': Measure(
+    'own', _HELD_OUT, 'perplexity',
+    'exp of the mean loss of a token of held-out text; 1 is certainty',
+    -1, 1.0, 1.0, INF, leads=True, pictured=True),
+  'perplexity_per_text': Measure(
+    'own', _TEXTS + 'perplexity', 'perplexity (mean over texts)',
+    'exp of the mean over texts of the mean loss of their tokens',
+    -1, 1.0, 1.0, INF, leads=True, pictured=True),
+  'perplexity_token_weighted': Measure(
+    'own', _TEXTS + 'perplexity', 'perplexity (mean over tokens)',
+    'exp of the mean loss of all tokens, so that long texts weigh more',
+    -1, 1.0, 1.0, INF, leads=True),
+  'loss': Measure(
+    'own', _HELD_OUT, 'held-out loss',
+    'what pretraining minimises, on held-out text', -1, 0.0, 0.0, INF,
+    leads=True),
+  'generator_loss': Measure(
+    'own', _HELD_OUT, "generator's loss",
+    'mean loss of a masked token', -1, 0.0, 0.0, INF),
+  'detection_loss': Measure(
+    'own', _HELD_OUT, "discriminator's loss",
+    'mean loss of the decision whether a token was replaced',
+    -1, 0.0, 0.0, INF),
+  'found': Measure(
+    'own', _HELD_OUT, 'replaced tokens flagged',
+    'share of the replaced tokens that the discriminator flags', 1, 1.0),
+  'false_alarms': Measure(
+    'own', _HELD_OUT, 'original tokens flagged',
+    'share of the original tokens that the discriminator flags', -1, 0.0),
+}
+# fmt: on
+
+
+def bare(key: str) -> str:
+  """The name without attribute, threshold and class."""
+  return re.sub(r'^.*/| at [^ ]+$|(?<=tpr)_\d+$', '', key)
+
+
+def measure(key: str) -> Measure | None:
+  """The row of a name as it stands in results.json; None for others."""
+  return MEASURES.get(bare(key))
+
+
+def label(key: str) -> str:
+  """What people call a measure; the key itself where it is no measure."""
+  row = measure(key)
+  return row.label if row else key
+
+
+def about(key: str) -> str:
+  """A line for the glossary; empty where it is no measure."""
+  row = measure(key)
+  if row is None:
+    return ''
+  known = row.label.lower() in (bare(key).replace('_', ' '), row.about)
+  return row.about if known else f'{row.label}: {row.about}'
+
+
+def in_order(values: Iterable[str]) -> list[str]:
+  """Names as the table has them, rates after the rest; strangers last."""
+  order = list(MEASURES)
+
+  def place(key: str) -> tuple[int, int]:
+    row = measure(key)
+    if row is None:
+      return 2, 0
+    return int(row.kind == 'rate'), order.index(bare(key))
+
+  return sorted(values, key=place)
+
+
+def leading(keys: Iterable[str], pictured: bool = False) -> list[str]:
+  """Those that are compared and shown side by side, or those with pictures."""
+  rows = {key: measure(key) for key in in_order(dict.fromkeys(keys))}
+  return [
+    key
+    for key, row in rows.items()
+    if row and (row.pictured if pictured else row.leads)
+  ]
+
+
+def is_gap(key: str) -> bool:
+  """Whether it compares groups' decisions."""
+  return getattr(measure(key), 'kind', '') == 'gap'
+
+
+def is_rate(key: str) -> bool:
+  """Whether it is a rate and nothing more: good or bad only beside another."""
+  return getattr(measure(key), 'kind', '') == 'rate'
+
+
+def of_kind(*kinds: str) -> dict[str, Measure]:
+  return {n: row for n, row in MEASURES.items() if row.kind in kinds}
+
+
+def rates() -> dict[str, tuple]:
+  """{rate: its two masks}."""
+  return {
+    n: row.of for n, row in of_kind('rate', 'confusion').items() if row.of
+  }
+
+
+def gaps() -> dict[str, tuple[tuple[str, ...], str, bool]]:
+  """{gap: (the rates that it averages, 'range' or 'sum', is it 1 − gap?)}."""
+  return {
+    name: (row.of, row.kernel, row.ideal == 1)
+    for name, row in of_kind('gap').items()
+  }
+
+
+def load(row: Measure) -> Callable:
+  """The function at the address of a kernel."""
+  module, _, function = row.kernel.partition(':')
+  return getattr(importlib.import_module(module), function)

@@ -1,0 +1,254 @@
+"""The measured part of a page: contenders, test sets in full, paired tests."""
+
+import html
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from fairjax.metrics import measures
+from fairjax.report import figures, plots, tables
+from fairjax.report.blocks import Section, details, heading, side, table, text
+from fairjax.report.parts import Pictures
+from fairjax.report.sentences import daggers, side_by_side
+from fairjax.report.tables import plural
+from fairjax.results import Results
+
+MOST_GROUPS = 40  # in one picture
+
+
+def contenders(results: Results, pictures: Pictures) -> list[Section]:
+  """All contenders side by side, set by set, and what each of them is."""
+  if len(results.contenders) < 2:
+    return []
+  body = []
+  for name in results.set_names():
+    rows = side_by_side(results, name)
+    body += [heading(f'Test set {name}'), table(rows)]
+    columns = dict.fromkeys(k for row in rows for k in row if k != 'contender')
+    for key in measures.leading(columns, pictured=True):
+      values = {r['contender']: r[key] for r in rows if key in r}
+      # No point is hollow: a level is not tested against anything here.
+      plot = plots.forest(values, measures.label(key), zero=None)
+      body.append(
+        pictures.add(
+          f'contenders_{key}_{name}',
+          plot,
+          f'{_capital(key)} on {name}; {_better(key)}.',
+        )
+      )
+  if daggers(results):
+    body.append(
+      text(
+        f'† differs from the contender it is compared with over '
+        f'{plural(len(results.seeds), "seed")} (two-sided t-test, p < '
+        f'{1 - results.level:.2g}, not adjusted for the number of tests).',
+        kind='quiet',
+      )
+    )
+  keys = {
+    key
+    for contender in results.contenders
+    for name in results.set_names()
+    for key in results.measured(contender, name)
+  }
+  words = [
+    {'measure': key, 'meaning': measures.about(key)}
+    for key in measures.leading(keys)
+    if not measures.is_rate(key)
+  ]
+  if words:
+    body.append(details('What the columns mean', table(words)))
+  facts = [
+    {'contender': name, **one['facts']}
+    for name, one in results.contenders.items()
+    if one.get('facts')
+  ]
+  if facts:
+    body += [heading('What each contender is'), table(facts)]
+  body.append(_links(results))
+  return [Section('Contenders side by side', '\n'.join(body))]
+
+
+def _links(results: Results) -> str:
+  """Pages of the contenders' own runs, below this one's folder only."""
+  pages = {
+    name: one['page']
+    for name, one in results.contenders.items()
+    if re.fullmatch(r'[\w.=+-]+(/[\w.=+-]+)*', one.get('page', ''))
+    and '..' not in one['page'].split('/')
+  }
+  if not pages:
+    return ''
+  items = ''.join(
+    f'<li><a href="{html.escape(page, quote=True)}">'
+    f'{html.escape(tables.printable(name))}</a></li>'
+    for name, page in pages.items()
+  )
+  return f'{heading("Each run")}<ul>{items}</ul>'
+
+
+def _capital(key: str) -> str:
+  label = measures.label(key)
+  return label[:1].upper() + label[1:]
+
+
+def _better(key: str) -> str:
+  side_ = {1: 'right', -1: 'left'}.get(measures.measure(key).better)
+  return f'{side_} is better' if side_ else 'neither side is better'
+
+
+def in_full(
+  results: Results, predictions: pd.DataFrame | None, pictures: Pictures
+) -> list[Section]:
+  """A section for each test set of the contender in focus."""
+  out = []
+  for name, one in results.sets.items():
+    title = f'Test set {name}'
+    if len(results.contenders) > 1:
+      title += f': {results.focus}'
+    body = _numbers(one)
+    if one.get('groups') or one.get('fairness'):
+      body += _groups(name, one, pictures, results.level)
+    elif predictions is not None:
+      body += heading('Groups') + text(
+        'No groups: name a column with --config.data.group, or terms with '
+        '--config.measures.groups.'
+      )
+    if 'threshold' in one or predictions is not None:
+      body += heading('Scores')
+      body += _scores(name, predictions, pictures, results.pos_label)
+    out.append(Section(title, body))
+  return out
+
+
+def _numbers(one: Mapping) -> str:
+  own, more = tables.split_aggregates(one.get('fairness', {}))
+  rows = lambda values: table(
+    [{'measure': k, 'value': values[k]} for k in measures.in_order(values)],
+    about={key: measures.about(key) for key in values},
+  )
+  limit = one.get('threshold')
+  parts = []
+  if 'rows' in one or limit is not None:
+    words = plural(one['rows'], 'row') if 'rows' in one else 'Rows'
+    if limit is not None:
+      words += f', decision threshold {tables.limits(limit)}'
+    parts.append(text(words + '.', kind='quiet'))
+  pair = [
+    heading(title) + rows(values)
+    for title, values in (
+      ('Quality', one.get('quality', {})),
+      ('Fairness', own),
+    )
+    if values
+  ]
+  parts.append(side(*pair))
+  if more:
+    caption = 'Every rate over the groups: largest difference, smallest ratio'
+    parts.append(details('All gaps', table(more, caption=caption)))
+  return '\n'.join(parts)
+
+
+def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:
+  groups = one.get('groups') or {}
+  if not groups:
+    return ''
+  keys = [
+    key
+    for key in dict.fromkeys(key for g in groups.values() for key in g)
+    if any(tables.is_estimate(g.get(key)) for g in groups.values())
+  ]
+  of_rates = [k for k in keys if k in measures.rates()]
+  rates = measures.leading(of_rates, pictured=True) or keys
+  largest = sorted(groups, key=lambda g: -groups[g].get('rows', 0))
+  shown = {
+    g: {k: groups[g][k] for k in ('rows', *rates) if k in groups[g]}
+    for g in groups
+    if g in largest[:MOST_GROUPS]
+  }
+  caption = f'Rates of each group of {name} with {level:.0%} intervals.'
+  if len(groups) > MOST_GROUPS:
+    caption += f' The {MOST_GROUPS} largest of {len(groups)} groups.'
+  parts = [heading('Groups')]
+  if rates:
+    parts.append(pictures.add(f'rates_{name}', plots.rates(shown), caption))
+  parts.append(table(tables.group_rows(groups)))
+  return '\n'.join(parts)
+
+
+def _scores(name, predictions, pictures: Pictures, positive: int) -> str:
+  """ROC curves and histograms of the positive class's probability."""
+  if predictions is None:
+    return text('predictions.parquet is missing: no curves.')
+  rows = predictions[predictions['set'] == name]
+  score, words = _probabilities(rows, positive)
+  if not len(rows) or not len(score):
+    return text('predictions.parquet has no predictions of this set.')
+  label = (rows['label'] == positive).to_numpy()
+  group = rows['group'].fillna('').astype(str).to_numpy()
+  names, counts = np.unique(group[group != ''], return_counts=True)
+  largest = names[np.argsort(-counts, kind='stable')][: len(figures.COLOURS)]
+  parts = [
+    pictures.add(
+      f'roc_{name}',
+      plots.roc({'all rows': (label, score)}),
+      f'ROC curve of {words}; the band is the range over seeds.',
+    )
+  ]
+  if len(largest) > 1:
+    by = {g: (label[group == g], score[:, group == g]) for g in largest}
+    more = ' (the largest)' if len(names) > len(largest) else ''
+    caption = f'ROC curves by group{more}.'
+    parts.append(pictures.add(f'roc_groups_{name}', plots.roc(by), caption))
+  parts.append(
+    pictures.add(
+      f'scores_{name}',
+      plots.score_histograms(label, score, group),
+      f'Scores ({words}) by group and label, all seeds together.',
+    )
+  )
+  return side(*parts)
+
+
+def _probabilities(rows: pd.DataFrame, positive: int) -> tuple[np.ndarray, str]:
+  """Scores [s, n] of the positive class, and what they are."""
+  columns = [c for c in rows if c[:1] == 'p' and c[1:].isdigit()]
+  words = 'the probability of the positive class'
+  if not columns:
+    end = f'_c{positive}'
+    columns = [
+      c for c in rows if c.endswith(end) and c[1 : -len(end)].isdigit()
+    ]
+    words = f'the probability of class {positive} against the rest'
+  return rows[columns].to_numpy(float).T, words
+
+
+def tests(results: Results, pictures: Pictures) -> list[Section]:
+  """Paired comparisons: forests of the effects, and the numbers."""
+  body = []
+  for title, rows in tables.differences(results.tests).items():
+    body.append(heading(title))
+    own = next(iter(rows[0]))
+    for key in measures.leading({r['measure'] for r in rows}, pictured=True):
+      effects = {
+        row[own]: row['difference'] for row in rows if row['measure'] == key
+      }
+      body.append(
+        pictures.add(
+          f'difference_{key}_{title}',
+          plots.forest(effects, f'{measures.label(key)}, difference'),
+          f'{title}: {measures.label(key)}; {_better(key)}. A hollow point: '
+          'the interval holds 0.',
+        )
+      )
+    body.append(table(rows))
+  if body:
+    every = [
+      {k: v for k, v in test.items() if not isinstance(v, list | tuple)}
+      for test in results.tests
+    ]
+    body.append(details('Every test, with its name', table(every)))
+    return [Section('Paired tests', '\n'.join(body))]
+  return []

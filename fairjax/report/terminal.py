@@ -1,0 +1,97 @@
+"""Results on a terminal of 80 columns: claims, contenders, tests, measures."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from fairjax.metrics import measures
+from fairjax.report import tables
+from fairjax.report.sentences import side_by_side, warnings
+from fairjax.report.tables import cell, markdown, plural, printable
+from fairjax.results import Results
+
+WIDTH = 80
+MOST = 40  # rows of a table of tests; of more, those of pictured measures
+
+
+def summary(results: Results) -> str:
+  """What a run found, as aligned markdown."""
+  title = [results.data or 'run', results.model]
+  title += [plural(len(results.seeds), 'seed')] if results.seeds else []
+  parts = ['## ' + ' · '.join(printable(t) for t in title if t)]
+  if results.verdicts:
+    parts.append('### Claims\n\n' + '\n'.join(map(_claim, results.verdicts)))
+  if len(results.contenders) > 1:
+    for name in results.set_names():
+      rows = side_by_side(results, name)
+      parts.append(f'### {printable(name)}: contenders\n\n{markdown(rows)}')
+  for title, rows in tables.differences(results.tests).items():
+    parts.append(f'### {printable(title)}\n\n{markdown(_few(rows))}')
+  for name, one in results.sets.items():
+    parts += _of_set(name, one)
+  for section in results.sections:
+    shown = [part for part in section['parts'] if part.get('screen')]
+    parts += [f'### {printable(section["heading"])}'] * bool(shown)
+    parts += [markdown(p['rows'], p.get('columns')) for p in shown]
+  if results.facts:
+    rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
+    parts.append('### Facts\n\n' + markdown(rows))
+  for title, lines in (
+    ('Warnings', [line for line, _ in warnings(results)]),
+    ('Notes', results.notes),
+  ):
+    if lines:
+      parts.append(f'{title}:\n' + '\n'.join(_item(line) for line in lines))
+  return '\n\n'.join(parts) + '\n'
+
+
+def _item(line: str) -> str:
+  return textwrap.fill(
+    printable(line),
+    WIDTH,
+    initial_indent='- ',
+    subsequent_indent='  ',
+    break_on_hyphens=False,
+  )
+
+
+def _claim(claim: Mapping) -> str:
+  """The verdict, the claim, and what the number is that it rests on."""
+  words = f'{claim["claim"]}: {claim["what"]} {cell(claim["effect"])}'
+  if claim['bound'] or claim['side'] != 'above':
+    words += f', to be {claim["side"]} {claim["bound"]:g}'
+  if claim['p'] is not None:
+    words += f', p {cell(claim["p"])}'
+  return textwrap.fill(
+    printable(words),
+    WIDTH,
+    initial_indent=f'{claim["verdict"]:14}  ',
+    subsequent_indent=' ' * 16,
+    break_on_hyphens=False,
+  )
+
+
+def _few(rows: Sequence[Mapping]) -> Sequence[Mapping]:
+  if len(rows) <= MOST:
+    return rows
+  chosen = measures.leading({row['measure'] for row in rows}, pictured=True)
+  return [row for row in rows if row['measure'] in chosen]
+
+
+def _of_set(name: str, one: Mapping) -> list[str]:
+  head = [plural(one['rows'], 'row')] if 'rows' in one else []
+  if one.get('threshold') is not None:
+    head.append(f'threshold {tables.limits(one["threshold"])}')
+  parts = [f'### {printable(name)}: ' + ', '.join(head)]
+  own, more = tables.split_aggregates(one.get('fairness', {}))
+  for title, values in (('quality', one.get('quality', {})), ('fairness', own)):
+    rows = [{title: k, 'value': values[k]} for k in measures.in_order(values)]
+    if rows:
+      parts.append(markdown(rows))
+  if one.get('groups'):
+    rows = tables.group_rows(one['groups'])
+    keys = measures.leading(key for row in rows for key in row)
+    few = list(filter(measures.is_rate, keys))
+    parts.append(markdown(rows, ['group', 'rows', *few] if few else None))
+  if more:
+    parts.append('The report and results.json hold more rates and gaps.')
+  return parts

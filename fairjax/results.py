@@ -1,0 +1,338 @@
+"""What a run found, in one shape: contenders × test sets × measures.
+
+Every recipe returns a Results and writes it as results.json; `report` makes
+the page, the tables on the screen and the pictures from it alone (and from
+what else the run's folder holds: predictions, learning curves, config). So any
+page can be made again: `python -m fairjax.report FOLDER`.
+
+report/SCHEMA.md explains each field; SCHEMA below is what `write` and `read`
+check. What only one recipe has to show are `sections` of parts (texts, tables,
+figures as data); the functions at the end make them.
+"""
+
+import dataclasses
+import math
+import os
+import pathlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairjax import artefacts
+from fairjax.errors import UserError
+
+if TYPE_CHECKING:
+  import pandas as pd
+
+VERSION = 1  # of the schema
+FILE = 'results.json'
+
+
+@dataclasses.dataclass
+class Results:
+  """results.json; see report/SCHEMA.md."""
+
+  recipe: str = ''
+  data: str = ''
+  model: str = ''
+  seeds: list[int] = dataclasses.field(default_factory=list)
+  level: float = 0.95  # of every interval
+  pos_label: int = 1
+  title: str = ''
+  contenders: dict[str, dict] = dataclasses.field(default_factory=dict)
+  focus: str = ''  # the contender that the page shows in full
+  tests: list[dict] = dataclasses.field(default_factory=list)
+  verdicts: list[dict] = dataclasses.field(default_factory=list)
+  facts: dict[str, Any] = dataclasses.field(default_factory=dict)
+  notes: list[str] = dataclasses.field(default_factory=list)
+  sections: list[dict] = dataclasses.field(default_factory=list)
+  version: int = VERSION
+
+  @property
+  def sets(self) -> dict[str, dict]:
+    """Those of the contender in focus, or of the only one."""
+    if not self.focus and len(self.contenders) > 1:
+      return {}
+    first = next(iter(self.contenders), '')
+    return self.contenders.get(self.focus or first, {}).get('sets', {})
+
+  def set_names(self) -> list[str]:
+    every = (name for c in self.contenders.values() for name in c['sets'])
+    return list(dict.fromkeys(every))
+
+  def measured(self, contender: str, name: str) -> dict[str, dict]:
+    """Quality and fairness of a contender on a set: {measure: Estimate}."""
+    one = self.contenders[contender]['sets'].get(name, {})
+    return {**one.get('quality', {}), **one.get('fairness', {})}
+
+  def to_frame(self) -> 'pd.DataFrame':
+    """One row a number: contender, set, group, measure, value, low, high."""
+    import pandas as pd
+
+    rows = []
+    for contender, parts in self.contenders.items():
+      for name, one in parts['sets'].items():
+        kept = {'': self.measured(contender, name), **one.get('groups', {})}
+        rows += [
+          {'contender': contender, 'set': name, 'group': group, 'measure': key}
+          | {k: value.get(k) for k in ('value', 'low', 'high', 'note')}
+          for group, values in kept.items()
+          for key, value in values.items()
+          if isinstance(value, Mapping)
+        ]
+    return pd.DataFrame(rows)
+
+
+# The schema: a type, a tuple of types, [form of every item], or a mapping of
+# keys to forms, in which 'key?' may be missing and '*' stands for any other.
+
+ANY = object
+NUMBER = (float, None)
+ESTIMATE = {
+  'value': NUMBER,
+  'low?': NUMBER,
+  'high?': NUMBER,
+  'seeds?': [NUMBER],
+  'note?': str,
+  '*': ANY,
+}
+SET = {
+  'rows?': int,
+  'threshold?': ANY,
+  'quality?': {'*': ESTIMATE},
+  'fairness?': {'*': ESTIMATE},
+  'groups?': {'*': {'rows?': int, '*': ESTIMATE}},
+  'warnings?': [str],
+}
+PARTS = {
+  'text': {'text': str, 'kind?': str},
+  'heading': {'text': str},
+  'bullets': {'lines': [str]},
+  'table': {
+    'rows': [{'*': ANY}],
+    'columns?': {'*': str},
+    'caption?': str,
+    'screen?': bool,
+  },
+  'figure': {'plot': str, 'name': str, 'caption': str, 'data': {'*': ANY}},
+  'texts': {'rows': [{'*': ANY}], 'versions': [str]},
+  'fold': {'title': str, 'parts': ['PART']},
+}
+SCHEMA = {
+  'version': int,
+  'recipe': str,
+  'data': str,
+  'model': str,
+  'seeds': [int],
+  'level': float,
+  'pos_label': int,
+  'title': str,
+  'contenders': {'*': {'sets': {'*': SET}, 'facts?': {'*': ANY}, 'page?': str}},
+  'focus': str,
+  'tests': [
+    {
+      'set': str,
+      'measure': str,
+      'ours': str,
+      'theirs': str,
+      'difference': ESTIMATE,
+      'p': NUMBER,
+      'test': str,
+      '*': ANY,
+    }
+  ],
+  'verdicts': [
+    {
+      'claim': str,
+      'verdict': str,
+      'effect': ESTIMATE,
+      'what': str,
+      'side': str,
+      'bound': NUMBER,
+      'test': str,
+      'p': NUMBER,
+      '*': ANY,
+    }
+  ],
+  'facts': {'*': ANY},
+  'notes': [str],
+  'sections': [{'heading': str, 'parts': ['PART']}],
+}
+WORDS = {
+  float: 'a finite number',
+  int: 'a whole number',
+  str: 'a text',
+  bool: 'true or false',
+  None: 'null',
+}
+
+
+def problems(value: Any, form: Any = None, where: str = '') -> Iterator[str]:
+  """What in `value` is not of the form, a phrase each."""
+  form = SCHEMA if form is None else form
+  if form == 'PART':
+    kind = value.get('part') if isinstance(value, Mapping) else None
+    if kind not in PARTS:
+      yield f'{where}.part is {kind!r}; it must be one of {", ".join(PARTS)}'
+      return
+    form = {'part': str, **PARTS[kind]}
+  if isinstance(form, list):
+    if not isinstance(value, list):
+      yield f'{where} is {value!r:.60}; it must be a list'
+      return
+    for k, item in enumerate(value):
+      yield from problems(item, form[0], f'{where}[{k}]')
+  elif isinstance(form, dict):
+    if not isinstance(value, Mapping):
+      yield f'{where} is {value!r:.60}; it must be an object'
+      return
+    yield from _keys(value, form, where)
+  elif not _is(value, form):
+    kinds = form if isinstance(form, tuple) else (form,)
+    words = ' or '.join(WORDS[kind] for kind in kinds)
+    yield f'{where} is {value!r:.60}; it must be {words}'
+
+
+def _keys(value: Mapping, form: Mapping, where: str) -> Iterator[str]:
+  below = lambda key: f'{where}.{key}' if where else str(key)
+  known = {key.removesuffix('?'): key for key in form if key != '*'}
+  for key, named in known.items():
+    if key in value:
+      yield from problems(value[key], form[named], below(key))
+    elif not named.endswith('?'):
+      yield f'{below(key)} is missing'
+  for key in value.keys() - known.keys():
+    if '*' not in form:
+      yield f'{below(key)} is no field of the schema'
+    elif form['*'] is not ANY:
+      yield from problems(value[key], form['*'], below(key))
+
+
+def _is(value: Any, form: Any) -> bool:
+  if isinstance(form, tuple):
+    return any(_is(value, one) for one in form)
+  if form is ANY or form is None:
+    return form is ANY or value is None
+  if form is float:
+    return _is(value, int) or (
+      isinstance(value, float) and math.isfinite(value)
+    )
+  return isinstance(value, form) and isinstance(value, bool) == (form is bool)
+
+
+def plain(value: Any) -> Any:
+  """As JSON has it: lists, texts as keys, and null for what is undefined."""
+  if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+  if isinstance(value, Mapping):
+    return {str(k): plain(v) for k, v in value.items()}
+  if isinstance(value, np.ndarray | np.generic):
+    value = value.tolist()
+  if isinstance(value, list | tuple):
+    return [plain(v) for v in value]
+  if isinstance(value, os.PathLike):
+    return os.fspath(value)
+  undefined = isinstance(value, float) and not math.isfinite(value)
+  return None if undefined else value
+
+
+def of(tree: Mapping, source: str = FILE) -> Results:
+  """Results of plain values, or a sentence that names what is wrong."""
+  if not isinstance(tree, Mapping) or 'version' not in tree:
+    raise UserError(
+      f'{source} has no schema version, so an older fairjax wrote it; run the '
+      'command again to write it anew (finished stages are reused)'
+    )
+  if tree['version'] != VERSION:
+    raise UserError(
+      f'{source} has schema version {tree["version"]}, and this fairjax reads '
+      f'version {VERSION}; use the fairjax that wrote it'
+    )
+  wrong = next(problems(tree), None)
+  if wrong:
+    raise UserError(f'{source} does not follow its schema: {wrong}')
+  return Results(**tree)
+
+
+def read(folder: str | os.PathLike) -> Results:
+  """The results of a run's folder."""
+  path = pathlib.Path(folder) / FILE
+  return of(artefacts.read_json(path), str(path))
+
+
+def write(folder: str | os.PathLike, results: Results) -> Results:
+  """Writes results.json; returns what a reader of it gets."""
+  results = of(plain(results))
+  artefacts.write_json(
+    pathlib.Path(folder) / FILE,
+    {'version': VERSION, **dataclasses.asdict(results)},
+  )
+  return results
+
+
+# Parts of a section: plain dicts, which the page turns into html.
+
+
+def section(heading: str, *parts: Mapping) -> dict:
+  return {'heading': heading, 'parts': list(parts)}
+
+
+def text(words: str, kind: str = '') -> dict:
+  """A paragraph; kind is 'lead', 'quiet' or 'warning'."""
+  return {'part': 'text', 'text': words, 'kind': kind}
+
+
+def heading(words: str) -> dict:
+  return {'part': 'heading', 'text': words}
+
+
+def bullets(lines: Sequence[str]) -> dict:
+  return {'part': 'bullets', 'lines': list(lines)}
+
+
+def table(
+  rows: Sequence[Mapping],
+  columns: Mapping[str, str] | None = None,
+  caption: str = '',
+  screen: bool = False,
+) -> dict:
+  """Rows of numbers, texts and Estimates; `columns` are {key: heading}.
+
+  With `screen` the terminal shows it too.
+  """
+  part = {'part': 'table', 'rows': [dict(row) for row in rows]}
+  if columns:
+    part['columns'] = dict(columns)
+  return part | {'caption': caption, 'screen': screen}
+
+
+def figure(plot: str, name: str, caption: str, **data: Any) -> dict:
+  """A picture: report/plots.py's function `plot`, called with `data`."""
+  data = plain(data)
+  return {
+    'part': 'figure',
+    'plot': plot,
+    'name': name,
+    'caption': caption,
+    'data': data,
+  }
+
+
+def texts(
+  rows: Sequence[Mapping], versions: Sequence[str] = ('text', 'twin')
+) -> dict:
+  """Versions of a text, with the words that differ from the first marked.
+
+  The other columns of a row stand below its texts.
+  """
+  return {
+    'part': 'texts',
+    'rows': [dict(row) for row in rows],
+    'versions': list(versions),
+  }
+
+
+def fold(title: str, *parts: Mapping) -> dict:
+  """Parts that are shown when asked for."""
+  return {'part': 'fold', 'title': title, 'parts': list(parts)}

@@ -1,0 +1,145 @@
+"""What a fit keeps an eye on: its losses, the disk, and who asks it to stop."""
+
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from fairjax.errors import UserError
+from fairjax.train import checkpoint, mesh, optim, step
+
+AHEAD = 4  # steps that may run before a loss is looked at
+
+
+class Recent:
+  """Losses and terms since the last evaluation, left on the devices.
+
+  What is looked at is AHEAD steps old, or due to be written anyway, so that
+  nobody waits for a device.
+  """
+
+  def __init__(self, job, meta: dict, done: int, total: int):
+    self.job, self.meta, self.done, self.total = job, meta, done, total
+    self.steps = [
+      {name: np.asarray(value, np.float32) for name, value in values.items()}
+      for values in meta['recent']
+    ]
+    self.checked = len(self.steps)
+    self.last: dict[str, Any] = {}
+
+  def add(self, values: dict) -> None:
+    self.done += 1
+    self.steps.append(values)
+    self.last |= values
+    self.check(AHEAD)
+
+  def check(self, ahead: int = 0) -> None:
+    """Stops at the first loss or term that is not a finite number."""
+    while self.checked < len(self.steps) - ahead:
+      values = self.steps[self.checked]
+      for name, value in values.items():
+        bad = ~np.isfinite(np.asarray(value)) & ~np.array(self.meta['stopped'])
+        if bad.any():
+          self.stop(name, int(np.flatnonzero(bad)[0]))
+      self.checked += 1
+
+  def stop(self, name: str, which: int) -> None:
+    at = self.done - len(self.steps) + self.checked + 1
+    rates = self.rates(at)
+    told = ', '.join(f'{k} {float(v()):.3g}' for k, v in rates.items())
+    raise UserError(
+      f'the {name.replace("_", " ")} of seed {self.job.seeds[which]} is not a '
+      f'finite number at step {at:,} of {self.total:,} ({told}); choose a '
+      'smaller rate with --config.train.lr, now '
+      f'{self.job.config.train.lr:g}'
+    )
+
+  def rates(self, done: int) -> dict[str, Callable]:
+    """The rate of each player in the step that led to `done`."""
+    players, train = self.job.task.players, self.job.config.train
+    rates = {}
+    for i, player in enumerate(players):
+      options = player.options or train
+      rate = lambda options=options: float(
+        optim.rate(options, done - 1, self.total)
+      )
+      rates |= step.labels(players, i, {'lr': rate})
+    return rates
+
+  def shown(self, done: int) -> dict[str, Callable]:
+    """What the live line shows, looked at only when it is drawn."""
+    first = lambda value: lambda: float(np.asarray(value)[0])
+    return self.rates(done) | {k: first(v) for k, v in self.last.items()}
+
+  def means(self) -> dict[str, np.ndarray]:
+    """The mean of each since the last call, one number a seed."""
+    self.check()
+    names = list(dict.fromkeys(name for one in self.steps for name in one))
+    of = lambda name: [np.asarray(s[name]) for s in self.steps if name in s]
+    means = {name: np.mean(np.stack(of(name)), 0) for name in names}
+    self.steps, self.checked = [], 0
+    return means
+
+  def plain(self) -> list[dict]:
+    """All of them for the checkpoint's notes."""
+    self.check()
+    of = lambda values: {k: np.asarray(v).tolist() for k, v in values.items()}
+    return [of(values) for values in self.steps]
+
+
+def check_room(job, state: dict) -> None:
+  """Stops where the disk cannot hold what this fit is going to write."""
+  if not mesh.is_main():
+    return
+  size = lambda tree: sum(leaf.nbytes for leaf in jax.tree.leaves(tree))
+  written = checkpoint.KEPT + 1  # one is written before the oldest goes
+  need = written * size(state)
+  need += (1 + len(job.snapshots)) * size(state['params'])
+  have = shutil.disk_usage(job.folder).free + checkpoint.held(job.folder)
+  if need > have:
+    gb = lambda count: f'{count / 1e9:,.2f} GB'
+    raise UserError(
+      f'training in {job.folder} may write {gb(need)} ({written} checkpoints '
+      f'of {gb(size(state))}, and weights), but {gb(have)} are free; free '
+      'some space or choose another folder with --workdir'
+    )
+
+
+class Stop:
+  """Remembers SIGTERM and Ctrl-C, so that the loop can save and leave.
+
+  A second Ctrl-C ends the process at once, even within a compilation.
+  """
+
+  def __init__(self):
+    self.asked = False
+
+  def __enter__(self):
+    self._old = {}
+    for which in (signal.SIGTERM, signal.SIGINT):
+      try:
+        self._old[which] = signal.signal(which, self._remember)
+      except ValueError:  # not the main thread: nobody can ask us
+        pass
+    return self
+
+  def __exit__(self, *_):
+    for which, handler in self._old.items():
+      signal.signal(which, handler)
+
+  def _remember(self, number, frame):
+    self.asked = True
+    if number == signal.SIGINT:
+      signal.signal(signal.SIGINT, signal.SIG_DFL)
+      # Not print: a signal may come while another line is being written.
+      os.write(2, b'\nsaving; Ctrl-C again stops at once\n')
+
+  def asked_anywhere(self, done: int) -> bool:
+    """Whether to leave now: processes must agree, which costs a message."""
+    if jax.process_count() == 1:
+      return self.asked
+    return done % 20 == 0 and mesh.any_process(self.asked)

@@ -1,0 +1,145 @@
+"""The seam of benchmarks: a toy one is a file, a row, and on the page."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import benchmarks, results
+from fairjax.benchmarks import BENCHMARKS, Benchmark
+from fairjax.benchmarks.measure import measure
+from fairjax.config import Config, Measures
+from fairjax.errors import UserError
+from fairjax.metrics.measures import MEASURES, Measure
+from fairjax.report import page, terminal
+
+CONFIG = Config(measures=Measures(resamples=200))
+KINDS = ('age', 'gender')
+
+
+def items(config):
+  """Pairs of a stereotype and its opposite, of two bias types."""
+  table = pd.DataFrame(
+    {
+      'id': [f'i{k}' for k in range(40)],
+      'more': [f'<b>they</b> are {k}' for k in range(40)],
+      'less': [f'they are {-k}' for k in range(40)],
+      'kind': [KINDS[k % 2] for k in range(40)],
+    }
+  )
+  table.attrs['notes'] = ['2 rows are known to be broken']
+  return table
+
+
+def score(model, items, config):
+  gap = [model(a) - model(b) for a, b in zip(items['more'], items['less'])]
+  return pd.DataFrame({'id': items['id'], 'gap': gap})
+
+
+def estimate(items, scores, how):
+  """The share of items in which the stereotype is the likelier, as CrowS."""
+  own = lambda rows: share((scores['gap'][rows] > 0).to_numpy(), how)
+  kinds = {k: (items['kind'] == k).to_numpy() for k in KINDS}
+  return {
+    'fairness': {'stereotype': own(np.ones(len(items), bool))},
+    'groups': {
+      kind: {'rows': int(rows.sum()), 'stereotype': own(rows)}
+      for kind, rows in kinds.items()
+    },
+  }
+
+
+def share(values, how):
+  draws = np.random.default_rng(how.seed).choice(
+    values, (how.resamples, len(values))
+  )
+  low, high = np.quantile(draws.mean(1), [0.025, 0.975])
+  return {'value': values.mean(), 'low': low, 'high': high, 'seeds': []}
+
+
+@pytest.fixture
+def toy(monkeypatch):
+  row = Benchmark(__name__, ('mask', 'judge'), 'a toy of 40 pairs')
+  monkeypatch.setitem(BENCHMARKS, 'toy', row)
+  own = Measure(
+    'own', f'{__name__}:estimate', 'stereotype score',
+    'share of pairs whose stereotype is the likelier', 0, 0.5, leads=True,
+    pictured=True,
+  )  # fmt: skip
+  monkeypatch.setitem(MEASURES, 'stereotype', own)
+
+
+def likes(texts):
+  """A model that finds texts about a bit number 0 the likelier."""
+  number = int(texts.split()[-1])
+  return float(number % 3 == 0) * np.sign(number) + 0.1 * (number > 0)
+
+
+def test_a_benchmark_is_a_set_of_a_contender(toy, tmp_path):
+  other = lambda text: -likes(text)
+  sets, tables = {}, {}
+  for name, model in (('one', likes), ('other', other)):
+    one, tables[name] = measure('toy', model, CONFIG)
+    sets[name] = {'sets': {'toy': one}}
+  kept = sets['one']['sets']['toy']
+  assert kept['rows'] == 40 and kept['fairness']['stereotype']['value'] > 0.9
+  assert list(tables['one'].columns) == ['id', 'more', 'less', 'kind', 'gap']
+  found = results.Results(
+    recipe='benchmarks', model='tiny', contenders=sets, focus='one'
+  )
+  page.publish(tmp_path, found)
+  html = (tmp_path / 'report.html').read_text()
+  for words in ('Test set toy: one', 'stereotype score', 'gender', 'broken'):
+    assert words in html
+  assert (tmp_path / 'plots' / 'contenders_stereotype_toy.png').exists()
+  assert (tmp_path / 'plots' / 'rates_toy.png').exists()
+  text = terminal.summary(results.read(tmp_path))
+  assert '### toy: contenders' in text and 'stereotype' in text
+
+
+def test_items_that_cannot_be_scored_are_counted(toy):
+  some = lambda text: np.nan if text.endswith(('7', '-8')) else likes(text)
+  one, table = measure('toy', some, CONFIG)
+  assert one['rows'] == 35 and len(table) == 40
+  assert '5 of 40 items cannot be scored' in one['warnings'][1]
+  assert 'i7, i8, i17 …' in one['warnings'][1]
+  with pytest.raises(UserError, match='can score none of the 40 items'):
+    measure('toy', lambda text: np.nan, CONFIG)
+
+
+def test_what_a_model_must_be_able_to_do(toy):
+  assert benchmarks.capability('toy', ['judge', 'mask']) == 'mask'
+  assert benchmarks.capability('toy', ['judge']) == 'judge'
+  with pytest.raises(UserError, match=r'can mask or judge, but .* classify'):
+    benchmarks.capability('toy', ['classify'])
+
+
+def test_authors_learn_what_is_wrong(toy, monkeypatch):
+  module = sys.modules[__name__]
+  patch = lambda name, value: monkeypatch.setattr(module, name, value)
+  bad = {'fairness': {'unheard': {'value': 0.5}}}
+  whole = estimate
+  patch('estimate', lambda *_: bad)
+  with pytest.raises(ValueError, match='unheard is no row'):
+    measure('toy', likes, CONFIG)
+  patch('estimate', lambda *_: {'quality': {'stereotype': 0.5}})
+  with pytest.raises(ValueError, match=r'quality\.stereotype is 0\.5'):
+    measure('toy', likes, CONFIG)
+  patch('estimate', whole)
+  scores = score
+  patch('score', lambda *args: scores(*args)[::-1])
+  with pytest.raises(ValueError, match='keep the ids'):
+    measure('toy', likes, CONFIG)
+  patch('items', lambda config: pd.DataFrame({'id': []}))
+  with pytest.raises(UserError, match='benchmark toy has no items'):
+    measure('toy', likes, CONFIG)
+
+
+@pytest.mark.parametrize('name', BENCHMARKS)
+def test_every_benchmark_has_the_three_functions(name):
+  import importlib
+
+  module = importlib.import_module(BENCHMARKS[name].module)
+  for function in ('items', 'score', 'estimate'):
+    assert callable(getattr(module, function))

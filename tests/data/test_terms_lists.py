@@ -1,0 +1,47 @@
+"""Word lists and term files: what is no file is a sentence, and no hang."""
+
+import os
+
+import pytest
+
+from fairjax.data import lists, terms
+from fairjax.errors import UserError
+
+READERS = {
+  'terms': lambda path: terms.read_terms(path),
+  'list': lambda path: lists.read_list(path),
+  'csv': lambda path: lists.read_csv(path, ('word',)),
+}
+
+
+def refusal(read, path) -> str:
+  with pytest.raises(UserError) as error:
+    read(str(path))
+  assert '\n' not in str(error.value) and len(str(error.value)) < 400
+  return str(error.value)
+
+
+@pytest.mark.parametrize('kind', READERS)
+def test_places_that_are_no_files(kind, tmp_path):
+  read = READERS[kind]
+  os.mkfifo(tmp_path / 'pipe')
+  assert 'pipe' in refusal(read, tmp_path / 'pipe')
+  assert 'folder' in refusal(read, tmp_path)
+  assert 'too long' in refusal(read, tmp_path / ('x' * 300))
+  (tmp_path / 'terms.txt').write_text('woman\n')
+  assert 'terms.txt' in refusal(read, tmp_path / 'term.txt')
+  for raw, part in (
+    ('woman\n'.encode('utf-16'), 'UTF-16'),
+    (b'\x89PNG\xff\0\0', 'PNG'),
+    (b'', 'empty'),
+  ):
+    (tmp_path / 'raw').write_bytes(raw)
+    assert part in refusal(read, tmp_path / 'raw')
+
+
+def test_a_csv_of_words_in_another_form(tmp_path):
+  path = tmp_path / 'words.csv'
+  path.write_text('type;word\nname;Ann\n')
+  assert lists.read_csv(str(path), ('word',))['word'].tolist() == ['Ann']
+  path.write_bytes('type,word\nname,Ann\n'.encode('utf-8-sig'))
+  assert list(lists.read_csv(str(path), ('word',))) == ['type', 'word']

@@ -1,0 +1,163 @@
+"""The table of measures: each row is computed, and one row is enough."""
+
+import contextlib
+import io
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fairjax import main
+from fairjax.metrics import compare, measures, quality
+from fairjax.metrics.assess import assess
+from fairjax.metrics.measures import MEASURES, Measure
+
+
+def some(classes=2, seeds=2, n=240):
+  rng = np.random.default_rng(classes)
+  labels = rng.integers(0, classes, n)
+  p = rng.dirichlet(np.ones(classes), (seeds, n))
+  p = (p + np.eye(classes)[labels]) / 2
+  members = np.arange(n) % 2 == np.arange(2)[:, None]
+  return labels, p if classes > 2 else p[..., 1], members
+
+
+def assessed(classes=2):
+  labels, p, members = some(classes)
+  return assess(labels, p, members, ['m', 'f'], resamples=20)
+
+
+@pytest.mark.parametrize('name', MEASURES)
+def test_every_kernel_is_there(name):
+  row = MEASURES[name]
+  if row.kind in ('confusion', 'own'):
+    assert callable(measures.load(row))
+  elif row.kind == 'rate':
+    counted, among = row.of
+    assert len(counted) == len(among) == 4
+    assert all(a <= b for a, b in zip(counted, among))
+  elif row.kind == 'gap':
+    assert row.kernel in ('range', 'sum')
+    assert row.of and set(row.of) <= set(measures.rates())
+  else:
+    suite = row.kernel if row.kind == 'rank' else row.of[0]
+    assert suite in quality.SUITE
+    assert row.kind == 'rank' or row.kernel in ('range', 'min', 'largest')
+
+
+def test_a_misspelt_kernel_is_seen(monkeypatch):
+  wrong = MEASURES['mcc']._replace(kernel='fairjax.metrics.quality:mmc')
+  monkeypatch.setitem(MEASURES, 'mcc', wrong)
+  with pytest.raises(AttributeError, match='mmc'):
+    test_every_kernel_is_there('mcc')
+  with pytest.raises(AttributeError, match='mmc'):
+    assessed()
+
+
+def test_every_row_is_computed_within_its_range():
+  """But for those that recipes compute of their own."""
+  two, three = assessed(), assessed(3)
+  values = {**two['groups']['m'], **two['quality'], **two['fairness']}
+  values |= {**three['quality']}
+  own = {
+    n
+    for n, row in MEASURES.items()
+    if row.kernel.partition(':')[0]
+    in ('fairjax.metrics.likelihood', 'fairjax.recipes.pretrain')
+  }
+  assert set(MEASURES) - own <= set(values)
+  for name, row in MEASURES.items():
+    if name in values:
+      one = values[name]
+      assert row.low <= one['low'] <= one['value'] <= one['high'] <= row.high
+      assert row.ideal is None or row.low <= row.ideal <= row.high
+
+
+def test_ideal_values_are_those_of_a_perfect_predictor():
+  labels, _, members = some()
+  # Equal groups: as many positives in each.
+  labels = np.arange(len(labels)) // 2 % 2
+  found = assess(labels, labels[None] * 0.98 + 0.01, members, ['m', 'f'])
+  values = {**found['groups']['m'], **found['quality'], **found['fairness']}
+  for name, one in values.items():
+    row = measures.measure(name)
+    # An average equality gap compares scores of other rows.
+    if name in MEASURES and row.ideal is not None and name != 'log_loss':
+      assert one['value'] == pytest.approx(row.ideal, abs=1e-9), name
+
+
+def test_names_with_attribute_threshold_and_class():
+  assert measures.measure('gender/dp') is MEASURES['dp']
+  assert measures.measure('fped at eer') is MEASURES['fped']
+  assert measures.measure('a/b/tpr_2') is MEASURES['tpr']
+  assert measures.measure('fpr_ratio') is None
+  assert measures.label('own thing') == 'own thing'
+  keys = ['zz', 'dp', 'fpr', 'gender/eqodd', 'f1', 'auc']
+  assert list(measures.in_order(keys)) == [
+    'auc',
+    'f1',
+    'dp',
+    'gender/eqodd',
+    'fpr',
+    'zz',
+  ]
+  assert measures.leading(keys) == ['auc', 'dp', 'gender/eqodd', 'fpr']
+
+
+def jaccard(counts):
+  """Of the positive class: tp / (tp + fp + fn)."""
+  wrong = counts[..., 0, 1] + counts[..., 1, 0]
+  return counts[..., 1, 1] / jnp.maximum(counts[..., 1, 1] + wrong, 1)
+
+
+ROWS = {
+  'jaccard': Measure(
+    'confusion',
+    f'{__name__}:jaccard',
+    'Jaccard index',
+    'overlap of rows labelled and decided positive',
+    1,
+    1.0,
+    leads=True,
+  ),
+  'parity_of_precision': Measure(
+    'gap',
+    'range',
+    'predictive parity',
+    '1 − the largest gap in precision',
+    1,
+    1.0,
+    of=('precision',),
+    leads=True,
+  ),
+}
+
+
+@pytest.fixture
+def more(monkeypatch):
+  for name, row in ROWS.items():
+    monkeypatch.setitem(MEASURES, name, row)
+
+
+def test_one_row_is_computed_and_compared(more):
+  labels, p, members = some()
+  found = assess(labels, p, members, ['m', 'f'], resamples=20)
+  decided = p >= 0.5
+  both = (decided & (labels == 1)).sum(1) / (decided | (labels == 1)).sum(1)
+  np.testing.assert_allclose(found['quality']['jaccard']['seeds'], both)
+  one = [[labels[m & d].mean() for d in decided] for m in members]
+  np.testing.assert_allclose(
+    found['fairness']['parity_of_precision']['seeds'],
+    1 - np.abs(np.subtract(*one)),
+  )
+  tests = compare.compare(
+    labels, p, p[:, ::-1], members, ['m', 'f'], resamples=20
+  )
+  assert set(ROWS) <= {test['measure'] for test in tests}
+
+
+def test_one_row_is_listed(more):
+  with contextlib.redirect_stdout(io.StringIO()) as shown:
+    main.show_list()
+  for name, row in ROWS.items():
+    assert name in shown.getvalue() and row.about in shown.getvalue()

@@ -1,0 +1,44 @@
+"""P values of many tests against scipy and a slow twin; p in print."""
+
+import numpy as np
+import pytest
+import scipy.stats
+import slow_measures as slow
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairjax.errors import UserError
+from fairjax.metrics.significance import adjusted, p_text, with_adjusted
+
+P = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+
+
+@given(P)
+def test_bh_is_scipys(p):
+  expected = scipy.stats.false_discovery_control(p)
+  np.testing.assert_allclose(adjusted(p, 'bh'), expected, atol=1e-12)
+
+
+@given(P)
+def test_holm_is_its_definition(p):
+  np.testing.assert_allclose(adjusted(p, 'holm'), slow.holm(p), atol=1e-12)
+
+
+def test_undefined_tests_are_not_counted():
+  tests = [{'p': 0.01}, {'p': None}, {'p': 0.04}]
+  out = with_adjusted(tests)
+  assert [one['p_adjusted'] for one in out] == [0.02, None, 0.04]
+  assert out[0]['adjusted'] == 'holm, 2 tests'
+  assert adjusted([], 'bh') == [] and adjusted([None]) == [None]
+
+
+def test_another_method_is_refused():
+  with pytest.raises(UserError, match="'bonferoni' adjusts no p values"):
+    adjusted([0.1], 'bonferoni')
+
+
+def test_p_in_print():
+  assert p_text({'p': 1 / 10_001, 'p_at_floor': True}) == '≤ 0.0001'
+  assert p_text({'p': 0.0321, 'p_at_floor': False}) == '0.032'
+  assert p_text({'p': 1e-9}) == '< 0.0001'
+  assert p_text({'p': None}) == '–'

@@ -1,0 +1,78 @@
+"""Norms of any linen model, against a gradient for each example."""
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fairjax.errors import UserError
+from fairjax.models.intercept import gradient_norms
+
+
+class Reader(nn.Module):
+  """Embeddings, attention, a norm without bias, and a classifier."""
+
+  twice: bool = False
+  own: bool = False
+
+  @nn.compact
+  def __call__(self, ids, mask):
+    x = nn.Embed(11, 8)(ids)
+    x = x + nn.MultiHeadDotProductAttention(2)(x, mask=mask[:, None, None])
+    x = nn.LayerNorm(use_bias=False)(x)
+    dense = nn.Dense(8, name='inner')
+    x = dense(nn.gelu(dense(x)) if self.twice else x)
+    if self.own:
+      x = x * self.param('gain', nn.initializers.ones, (8,))
+    x = nn.LayerNorm()(x.mean(1))
+    return nn.Dense(3, use_bias=False)(x)
+
+
+def loss(logits, label):
+  return -jnp.take_along_axis(
+    jax.nn.log_softmax(logits), label[:, None], axis=1
+  )[:, 0]
+
+
+def world(module):
+  rng = np.random.default_rng(0)
+  ids = jnp.asarray(rng.integers(0, 11, (5, 6)))
+  mask = jnp.asarray(rng.random((5, 6)) < 0.8).at[:, 0].set(True)
+  label = jnp.asarray(rng.integers(0, 3, 5))
+  params = module.init(jax.random.key(1), ids, mask)['params']
+  params = jax.tree.map(lambda a: a + rng.normal(0, 0.1, a.shape), params)
+  return params, (ids, mask), label
+
+
+def test_norms_are_those_of_each_examples_own_gradient():
+  module = Reader()
+  params, inputs, label = world(module)
+
+  def slow(ids, mask, y):
+    grads = jax.grad(
+      lambda p: loss(
+        module.apply({'params': p}, ids[None], mask[None]), y[None]
+      )[0]
+    )(params)
+    return jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(grads)))
+
+  expected = jax.vmap(slow)(*inputs, label)
+  norms = jax.jit(lambda p: gradient_norms(module, p, inputs, label, loss))(
+    params
+  )
+  np.testing.assert_allclose(norms, expected, rtol=2e-5)
+  assert np.ptp(expected) > 0.1
+
+
+@pytest.mark.parametrize(
+  ('module', 'says'),
+  [
+    (Reader(own=True), 'parameter gain is covered by no probe'),
+    (Reader(twice=True), 'layer inner is called twice'),
+  ],
+)
+def test_what_no_probe_covers_is_named(module, says):
+  params, inputs, label = world(module)
+  with pytest.raises(UserError, match=says):
+    gradient_norms(module, params, inputs, label, loss)

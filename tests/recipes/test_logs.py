@@ -1,0 +1,40 @@
+"""Recipes close their log, and with it wandb's run, whatever happens."""
+
+import pytest
+
+from fairjax.config import Config, Data, Grid, Measures, Pretrain
+from fairjax.errors import UserError
+from fairjax.recipes import RECIPES
+from fairjax.registry import find
+from fairjax.train.progress import Log
+
+WITHOUT = ('swap', 'generate', 'augment_corpus')  # print, and keep no log
+
+
+@pytest.mark.parametrize('name', [n for n in RECIPES if n not in WITHOUT])
+def test_a_recipe_that_ends_in_an_error_closes_its_log(
+  name, tmp_path, monkeypatch
+):
+  opened, closed, start, close = [], [], Log.__init__, Log.close
+
+  def watched(self, *args, **kwargs):
+    start(self, *args, **kwargs)
+    opened.append(self)
+
+  def ended(self):
+    close(self)
+    closed.append(self)
+
+  monkeypatch.setattr(Log, '__init__', watched)
+  monkeypatch.setattr(Log, 'close', ended)
+  config = Config(
+    recipe=name,
+    model='tiny',
+    data=Data(name='file', path=str(tmp_path / 'nowhere.csv')),
+    measures=Measures(resamples=10),
+    grid=Grid(),
+    pretrain=Pretrain(),
+  )
+  with pytest.raises(UserError):
+    find(RECIPES, 'recipe', name)(config, tmp_path)
+  assert opened and set(map(id, opened)) == set(map(id, closed))

@@ -1,0 +1,105 @@
+"""The summary on a terminal: every part, within 80 columns."""
+
+from fairjax import results
+from fairjax.report import terminal, verdict
+from fairjax.results import Results
+
+NAMES = ('healthy_random', 'unhealthy_random', 'none', 'cda')
+
+
+def made(value, reach=0.01):
+  return {'value': value, 'low': value - reach, 'high': value + reach}
+
+
+def widest(text):
+  return max(map(len, text.split('\n')))
+
+
+def test_summary_holds_every_part(run_folder):
+  text = terminal.summary(results.read(run_folder))
+  for part in (
+    '## planted · mini · 5 seeds',
+    '### test: 1,000 rows, threshold 0.5',
+    '### templates: 2,000 rows',
+    '0.879 [0.868, 0.890]',
+    '(1) no positive rows',
+    '- templates: group nobody has 12 rows',
+    '### test: differences to none',
+    '- A note of the recipe',
+  ):
+    assert part in text
+  assert widest(text) <= 80
+  assert text.index(' auc ') < text.index(' accuracy ')
+
+
+def test_summary_of_little():
+  assert terminal.summary(Results()) == '## run\n'
+  one = Results(seeds=[7], contenders={'x': {'sets': {'t': {'rows': 1}}}})
+  assert '## run · 1 seed\n\n### t: 1 row\n' in terminal.summary(one)
+
+
+def found(pairs):
+  keys = ('auc', 'accuracy', 'dp', 'eqodd', 'eqopp1')
+  quality = {key: made(0.8) for key in keys[:2]}
+  fairness = {key: made(0.7) for key in keys[2:]}
+  sets = {'test': {'rows': 9, 'quality': quality, 'fairness': fairness}}
+  tests = [
+    {
+      'set': 'test',
+      'measure': key,
+      'ours': ours,
+      'theirs': theirs,
+      'difference': made(-0.123),
+      'p': p,
+      'test': name,
+    }
+    for ours, theirs in pairs
+    for name, p in (
+      ('paired permutation over examples', 0.01),
+      ('independent t-test over seeds', 0.0002),
+    )
+    for key in keys
+  ]
+  return Results(contenders={n: {'sets': sets} for n in NAMES}, tests=tests)
+
+
+def test_a_test_is_one_row_of_80_columns():
+  one = [('healthy_random', name) for name in NAMES[1:]]
+  for pairs, head in (
+    (one, 'test: healthy_random minus the others'),
+    ([(name, 'none') for name in NAMES[:2]], 'test: differences to none'),
+    ([*one, ('cda', 'none')], 'test: cda minus the others'),
+  ):
+    text = terminal.summary(found(pairs))
+    assert widest(text) <= 80
+    (block,) = [b for b in text.split('### ') if b.startswith(head + '\n')]
+    rows = [line for line in block.split('\n') if ' dp ' in line]
+    count = {3: 3, 2: 2, 4: 1}[len(pairs)]
+    assert len(rows) == count
+    for row in rows:  # whole: who, what, how much, both p values
+      assert '-0.123 [-0.133, -0.113]' in row
+      assert '0.010' in row and '0.00020' in row
+      assert any(name in row for name in NAMES)
+
+
+def test_many_tests_are_those_with_pictures():
+  pairs = [(f'm{k}', 'none') for k in range(12)]
+  text = terminal.summary(found(pairs))
+  block = text.split('differences to none')[1]
+  assert block.count(' dp ') == block.count(' auc ') == 12
+  assert ' eqodd ' not in block
+
+
+def test_a_claim_says_what_its_number_is():
+  claims = verdict.at_most_half('healthy_random', 432, 'cda', 1000)
+  claims.append(verdict.claim('a is above b in dp', made(0.1), 0.0, 't', 0.01))
+  text = terminal.summary(Results(verdicts=claims))
+  joined = ' '.join(text.split())
+  assert (
+    'holds healthy_random takes at most half the rows of cda: 432 of 1,000 '
+    'rows, a share of 0.432, to be at most 0.5' in joined
+  )
+  assert (
+    'a is above b in dp: difference 0.100 [0.090, 0.110], p 0.010' in joined
+  )
+  assert widest(text) <= 80

@@ -1,0 +1,150 @@
+"""The library: what scikit-learn and pandas users hand in and get back."""
+
+import subprocess
+import sys
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score, roc_auc_score
+
+import fairjax
+from fairjax.errors import UserError
+
+
+@pytest.fixture(scope='module')
+def data():
+  rng = np.random.default_rng(0)
+  n = 300
+  y = rng.integers(0, 2, n)
+  p = np.clip(0.3 * y + rng.random(n) * 0.7, 0, 1)
+  frame = pd.DataFrame(
+    {
+      'gender': rng.choice(['f', 'm', None], n, p=[0.5, 0.4, 0.1]),
+      'age': rng.choice(['young', 'old'], n),
+    }
+  )
+  return y, p, frame
+
+
+def test_import_is_light():
+  code = (
+    'import sys, time; t = time.perf_counter(); import fairjax;'
+    'print(time.perf_counter() - t, "jax" in sys.modules, "assess" in '
+    'dir(fairjax))'
+  )
+  out = subprocess.run(
+    [sys.executable, '-c', code], capture_output=True, text=True, check=True
+  ).stdout.split()
+  assert float(out[0]) < 0.3 and out[1:] == ['False', 'True']
+  with pytest.raises(AttributeError, match='no attribute'):
+    fairjax.asses  # noqa: B018
+
+
+def test_assess_agrees_with_scikit_learn_and_fairlearn(data):
+  fairlearn = pytest.importorskip('fairlearn.metrics')
+  y, p, frame = data
+  result = fairjax.assess(y, p, frame['gender'], n_resamples=200)
+  assert result['accuracy']['value'] == accuracy_score(y, p >= 0.5)
+  assert result['auc']['value'] == pytest.approx(roc_auc_score(y, p))
+  known = frame['gender'].notna().to_numpy()
+  gap = fairlearn.demographic_parity_difference(
+    y[known], p[known] >= 0.5, sensitive_features=frame['gender'][known]
+  )
+  assert result['dp']['value'] == pytest.approx(1 - gap)
+  assert result['dp']['low'] < result['dp']['value'] < result['dp']['high']
+  rows = result.to_frame()
+  assert set(rows['group']) == {'', 'f', 'm'}
+  assert list(result.groups.index) == ['f', 'm']
+  assert 'accuracy' in repr(result) and '<table' in result._repr_html_()
+  assert result.plot('tpr').axes
+
+
+def test_several_columns_and_names(data):
+  y, p, frame = data
+  words = np.where(y == 1, 'toxic', 'fine')
+  both = fairjax.assess(
+    words, p, frame, pos_label='toxic', intersections=True, n_resamples=0
+  )
+  plain = fairjax.assess(y, p, frame['age'], n_resamples=0)
+  assert both['age/dp']['value'] == plain['dp']['value']
+  assert 'gender × age/dp' in both.results.measured('model', 'data')
+  turned = fairjax.assess(words, 1 - p, pos_label='fine', n_resamples=0)
+  assert turned['auc']['value'] == pytest.approx(plain['auc']['value'])
+  seeds = fairjax.assess(y, np.stack([p, p[::-1]]), n_resamples=0)
+  assert len(seeds['auc']['seeds']) == 2
+  three = np.eye(3)[y + 1] * 0.5 + 1 / 6
+  labels = np.array(list('abc'))[y + 1]
+  labels[:3] = 'a'
+  assert fairjax.assess(labels, three, n_resamples=0)['accuracy']['value'] > 0.9
+
+
+def test_compare_is_of_the_same_rows(data):
+  y, p, frame = data
+  a = fairjax.assess(y, p, frame['age'], n_resamples=200)
+  b = fairjax.assess(y, np.full(len(y), 0.4), frame['age'], n_resamples=200)
+  test = fairjax.compare(a, b)
+  gap = a['accuracy']['value'] - b['accuracy']['value']
+  assert test['accuracy']['difference']['value'] == pytest.approx(gap)
+  assert test['accuracy']['p'] < 0.05
+  assert {'measure', 'value', 'low', 'high', 'p'} <= set(test.to_frame())
+  assert '<table' in test._repr_html_() and test.plot().axes
+  with pytest.raises(UserError, match='different labels'):
+    fairjax.compare(a, fairjax.assess(1 - y, p, n_resamples=0))
+
+
+@pytest.mark.parametrize(
+  ('y', 'p', 'groups', 'says'),
+  [
+    ([0, 1], [0.1, 0.2, 0.3], None, 'y_score has shape'),
+    ([0, 1], [0.1, 0.2], ['a'], "'group' has 1 values for 2 rows"),
+    (['a', 'b'], [0.1, 0.2], None, "pos_label='b'"),
+    ([0, None], [0.1, 0.2], None, 'row 1 of y_true has no label'),
+    ([0, 1], [0.1, np.nan], None, 'no numbers'),
+    ([], [], None, 'a label for each row'),
+  ],
+)
+def test_mistakes_are_one_sentence(y, p, groups, says):
+  with pytest.raises(UserError, match=says):
+    fairjax.assess(y, p, groups)
+
+
+def test_swap_keeps_the_kind_of_column():
+  assert fairjax.swap('She lost her keys.') == 'He lost his keys.'
+  series = pd.Series(['Mary left.', 'a dog'], index=[5, 2], name='t')
+  out = fairjax.swap(series)
+  assert list(out.index) == [5, 2] and out[2] == 'a dog' and out[5] != series[5]
+  assert fairjax.swap(['he'], direction='female') == ['she']
+  assert fairjax.swap(['red car'], words=[['red', 'blue']]) == ['blue car']
+
+
+def test_weights_and_diets_of_a_table():
+  texts = ['she is fine', 'he is fine', 'she is bad', 'he is bad'] * 30
+  label = ([0, 0, 1, 1] * 30)[:118] + [0, 1]
+  table = pd.DataFrame({'text': texts, 'label': label}, index=range(7, 127))
+  w = fairjax.weights(table, estimator='count')
+  assert list(w.index) == list(table.index) and np.allclose(w.mean(), 1, 0.1)
+  with pytest.raises(UserError, match='no option'):
+    fairjax.weights(table, trees=3)
+  table['ge'] = np.arange(120.0)
+  out = fairjax.diet(table, 0.25, 0.5)
+  assert (out['origin'] == 'twin').sum() == 60 and len(out) == 90
+  assert out['id'].is_unique and out['text'].str.startswith(('she', 'he')).all()
+  with pytest.raises(UserError, match="no column 'label'"):
+    fairjax.diet(table.drop(columns='label'))
+
+
+def test_gradient_norms_of_ones_own_model():
+  net = nn.Sequential([nn.Dense(3), nn.relu, nn.Dense(1)])
+  x = jnp.asarray(np.random.default_rng(0).normal(size=(4, 2)))
+  params = net.init(jax.random.key(0), x)['params']
+  loss = lambda y, t: jnp.sum((y - t) ** 2, -1)
+  norms = fairjax.gradient_norms(net, params, x, jnp.ones((4, 1)), loss)
+  one = jax.grad(
+    lambda p: loss(net.apply({'params': p}, x[:1]), jnp.ones((1, 1)))[0]
+  )(params)
+  expected = np.sqrt(sum(float((g**2).sum()) for g in jax.tree.leaves(one)))
+  np.testing.assert_allclose(norms[0], expected, rtol=1e-5)

@@ -1,0 +1,143 @@
+"""results.json: one schema, read back as it was written, documented."""
+
+import json
+import math
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+from fairjax import results
+from fairjax.errors import UserError
+from fairjax.results import Results
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ONE = {
+  'value': np.float32(0.5),
+  'low': 0.25,
+  'high': np.float64(0.75),
+  'seeds': np.array([0.25, 0.75]),
+}
+
+
+def some() -> Results:
+  return Results(
+    recipe='diet',
+    data='planted',
+    model='tiny',
+    seeds=[0, 1],
+    contenders={
+      'cda': {
+        'sets': {
+          'test': {
+            'rows': 9,
+            'quality': {'auc': dict(ONE)},
+            'fairness': {'gender/dp': {'value': math.nan, 'note': 'why'}},
+            'groups': {'women': {'rows': 4, 'fpr': dict(ONE)}},
+            'warnings': ['w'],
+          }
+        },
+        'facts': {'total': np.int64(3), 'quantiles': (1, 2)},
+      }
+    },
+    tests=[
+      {
+        'set': 'test',
+        'measure': 'auc',
+        'ours': 'cda',
+        'theirs': 'none',
+        'difference': dict(ONE),
+        'p': None,
+        'test': 't',
+      }
+    ],
+    facts={7: pathlib.Path('a/b')},
+    sections=[
+      results.section(
+        'h',
+        results.fold('f', results.table([{'a': ONE}], {'a': 'A'}, screen=True)),
+        results.figure('forest', 'n', 'c', effects={'a': ONE}, x_label='x'),
+      )
+    ],
+  )
+
+
+def test_what_is_written_is_what_is_read(tmp_path):
+  written = results.write(tmp_path, some())
+  assert results.read(tmp_path) == written
+  assert results.write(tmp_path, written) == written
+  assert results.read(tmp_path) == written
+  text = (tmp_path / 'results.json').read_text()
+  assert json.loads(text, parse_constant=pytest.fail)['version'] == 1
+  own = written.sets['test']
+  assert own['fairness']['gender/dp']['value'] is None
+  assert own['quality']['auc']['seeds'] == [0.25, 0.75]
+  assert written.facts == {'7': 'a/b'}
+  assert written.contenders['cda']['facts']['quantiles'] == [1, 2]
+
+
+def test_a_frame_has_a_row_a_number():
+  frame = some().to_frame()
+  assert frame[['group', 'measure']].to_numpy().tolist() == [
+    ['', 'auc'],
+    ['', 'gender/dp'],
+    ['women', 'fpr'],
+  ]
+  assert frame['value'][0] == 0.5 and frame['note'][1] == 'why'
+
+
+@pytest.mark.parametrize(
+  'path, value, words',
+  [
+    ('seeds', 'x', "seeds is 'x'; it must be a list"),
+    ('seeds.0', True, r'seeds\[0\] is True; it must be a whole number'),
+    ('level', 'high', "level is 'high'; it must be a finite number"),
+    ('contenders.cda.sets.test.rows', 1.5, 'rows is 1.5; it must be a whole'),
+    (
+      'contenders.cda.sets.test.quality.auc.low',
+      'a',
+      r"contenders\.cda\.sets\.test\.quality\.auc\.low is 'a'; it must be a "
+      'finite number or null',
+    ),
+    ('contenders.cda.sets.test.groups.women.fpr', 0.5, 'must be an object'),
+    ('contenders.cda.sets.test.color', 1, 'color is no field of the schema'),
+    ('tests.0.difference', {}, r'tests\[0\]\.difference\.value is missing'),
+    ('sections.0.parts.0.part', 'pie', "part is 'pie'; it must be one of text"),
+    ('sections.0.parts.0.parts.0.rows', 3, r'parts\[0\]\.rows is 3; it must'),
+    ('version', 2, 'has schema version 2, and this fairjax reads version 1'),
+    ('version', None, 'has no schema version'),
+  ],
+)
+def test_a_wrong_file_is_one_sentence(tmp_path, path, value, words):
+  results.write(tmp_path, some())
+  tree = json.loads((tmp_path / 'results.json').read_text())
+  *parents, last = (int(k) if k.isdigit() else k for k in path.split('.'))
+  at = tree
+  for key in parents:
+    at = at[key]
+  at[last] = value
+  if path == 'version' and value is None:
+    del tree['version']
+  (tmp_path / 'results.json').write_text(json.dumps(tree))
+  with pytest.raises(UserError, match=words) as error:
+    results.read(tmp_path)
+  assert '\n' not in str(error.value) and str(tmp_path) in str(error.value)
+
+
+def keys(form):
+  if isinstance(form, list):
+    form = form[0]
+  if isinstance(form, dict):
+    for key, below in form.items():
+      yield from () if key == '*' else (key.removesuffix('?'),)
+      yield from keys(below)
+
+
+def test_the_schema_is_documented():
+  text = (ROOT / 'fairjax' / 'report' / 'SCHEMA.md').read_text()
+  named = set(re.findall(r'`([\w ]+)`', text))
+  forms = [results.SCHEMA, *results.PARTS.values()]
+  assert {key for form in forms for key in keys(form)} <= named
+  assert set(results.PARTS) <= named
+  assert f'Version {results.VERSION}' in text

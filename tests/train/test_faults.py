@@ -1,0 +1,278 @@
+"""What goes wrong around a fit: damage, a full disk, rivals, NaN, Ctrl-C."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from test_loop import FLAT, assert_same, config, fit
+
+from fairjax import lock
+from fairjax.errors import Interrupted, UserError
+from fairjax.train import checkpoint, loop
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope='module')
+def whole(tmp_path_factory):
+  return fit(tmp_path_factory.mktemp('whole'), model=FLAT)
+
+
+@pytest.fixture(scope='module')
+def cut(tmp_path_factory):
+  """The folder of a fit that was stopped after step 10, saved at 8 and 10."""
+  folder = tmp_path_factory.mktemp('cut')
+  with pytest.MonkeyPatch.context() as patch:
+    stop_after(patch, 10)
+    with pytest.raises(Interrupted):
+      fit(folder, model=FLAT)
+  return folder
+
+
+def stop_after(patch, step: int) -> None:
+  real = loop.snapshot
+
+  def stop_here(job, done, params):
+    if done == step:
+      signal.raise_signal(signal.SIGTERM)
+    return real(job, done, params)
+
+  patch.setattr(loop, 'snapshot', stop_here)
+
+
+def flip(path: pathlib.Path) -> None:
+  data = bytearray(path.read_bytes())
+  data[len(data) // 2] ^= 4
+  path.write_bytes(bytes(data))
+
+
+def largest(folder: pathlib.Path) -> pathlib.Path:
+  files = [p for p in folder.rglob('*') if p.is_file()]
+  return max(files, key=lambda p: p.stat().st_size)
+
+
+DAMAGE = {
+  'flipped': lambda folder: flip(largest(folder / 'state/ocdbt.process_0')),
+  'cut': lambda folder: os.truncate(largest(folder), 20),
+  'notes': lambda folder: flip(folder / 'meta/metadata'),
+  'gone': lambda folder: shutil.rmtree(folder / 'state'),
+}
+
+
+@pytest.mark.parametrize('kind', DAMAGE)
+def test_a_damaged_checkpoint_gives_way_to_the_one_before(
+  whole, cut, tmp_path, kind
+):
+  """The run ends on the same bits, and says what it met."""
+  folder = tmp_path / 'run'
+  shutil.copytree(cut, folder)
+  DAMAGE[kind](folder / 'checkpoints' / '10')
+  again = fit(folder, model=FLAT, main=True)
+  assert_same(again.params, whole.params)
+  assert again.history == whole.history
+  said = (folder / 'log.txt').read_text()
+  assert 'checkpoints/10 cannot be read' in said
+
+
+def test_without_a_readable_checkpoint_it_starts_anew(whole, cut, tmp_path):
+  folder = tmp_path / 'run'
+  shutil.copytree(cut, folder)
+  for step in ('8', '10'):
+    (folder / 'checkpoints' / step / 'meta/metadata').write_text('{}')
+  again = fit(folder, model=FLAT, main=True)
+  assert_same(again.params, whole.params)
+  assert (folder / 'log.txt').read_text().count('cannot be read') == 2
+
+
+def test_a_full_disk_is_a_sentence_and_loses_nothing(
+  whole, tmp_path, monkeypatch
+):
+  """Full from step 8 on: the checkpoint of step 4 stays and is gone on from."""
+  real, calls = shutil.disk_usage, []
+
+  def usage(path):
+    calls.append(path)
+    return real(path)._replace(free=10 if len(calls) > 2 else 10**9)
+
+  monkeypatch.setattr(shutil, 'disk_usage', usage)
+  with pytest.raises(UserError, match='no space left on device; free some'):
+    fit(tmp_path, model=FLAT)
+  assert [p.name for p in (tmp_path / 'checkpoints').iterdir()] == ['4']
+  monkeypatch.setattr(shutil, 'disk_usage', real)
+  assert_same(fit(tmp_path, model=FLAT).params, whole.params)
+
+
+def test_too_little_room_is_told_before_training(tmp_path, monkeypatch):
+  free = shutil.disk_usage(tmp_path)._replace(free=50_000)
+  monkeypatch.setattr(shutil, 'disk_usage', lambda path: free)
+  with pytest.raises(UserError, match=r'3 checkpoints of .* are free'):
+    fit(tmp_path, model=FLAT)
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_really_full(tmp_path):
+  """In a mount of its own, which only root may make."""
+  script = f"""
+    set -e
+    mount -t tmpfs -o size=8m none {tmp_path}
+    run() {{ {sys.executable} -c '
+from absl import app
+from fairjax import main
+from fairjax.train import watch
+watch.check_room = lambda *a: None
+app.run(main.main, flags_parser=main.parse)
+' --config=configs/quickstart.py --config.planted.rows=240 \
+      --config.planted.test_rows=60 --config.model=tiny --config.seeds=1 \
+      --config.train.epochs=6 --config.train.save_every=3 \
+      --config.measures.resamples=50 --workdir={tmp_path}/run; }}
+    run && exit 3
+    echo '---' >&2
+    mount -o remount,size=200m {tmp_path}
+    run
+  """
+  found = subprocess.run(
+    ['unshare', '-rm', 'bash', '-c', script],
+    cwd=ROOT,
+    env=os.environ | {'JAX_PLATFORMS': 'cpu'},
+    capture_output=True,
+    text=True,
+  )
+  if 'unshare' in found.stderr or 'mount:' in found.stderr:
+    pytest.skip('no file system can be mounted here')
+  first, _, second = found.stderr.partition('---')
+  assert found.returncode == 0, second[-2000:]
+  assert 'no space left on device' in first.splitlines()[-1]
+  assert 'Traceback' not in first
+
+
+def test_the_first_loss_that_is_no_number_stops(tmp_path):
+  """Seed 4 alone diverges, at its third step; what was saved stays good."""
+
+  def apply(params, batch, dropout=None):
+    logits = FLAT.apply(params, batch, dropout)
+    mine = params['mine']['seed'] == 4
+    return jnp.where(mine & (params['mine']['bias'] < -0.015), jnp.nan, logits)
+
+  init = lambda seed: {
+    **FLAT.init(seed),
+    'mine': {'seed': np.float32(seed), 'bias': np.float32(0)},
+  }
+
+  def total(model, params, batch, dropout):
+    # Adam moves the bias by the rate each step: 0, -0.005, -0.01, ….
+    sum_, terms = loop.step.weighted_sum(model, params, batch, dropout)
+    return sum_ + params['mine']['bias'], terms
+
+  player = loop.step.Player(
+    'model', loop.step.Loss(total, loop.step.examples), '^(?!mine/seed)'
+  )
+  task = loop.CLASSIFY._replace(players=(player,))
+  options = config(lr=5e-3, schedule='constant', eps=1e-8, max_grad_norm=0.0)
+  model = FLAT._replace(init=init, apply=apply)
+  told = r'loss of seed 4 is not .* step [45] .*lr 0.005.*train.lr'
+  with pytest.raises(UserError, match=told):
+    fit(tmp_path, options, model=model, task=task)
+  # What was saved before is finite, so a smaller rate is all it takes.
+  assert not (tmp_path / 'checkpoints' / '8').exists()
+
+
+def test_save_every_zero_saves_at_the_end(whole, tmp_path):
+  fitted = fit(tmp_path, config(save_every=0), model=FLAT)
+  assert_same(fitted.params, whole.params)
+  assert [p.name for p in (tmp_path / 'checkpoints').iterdir()] == ['15']
+
+
+def test_a_second_interrupt_stops_at_once():
+  """Here while nothing looks at what was asked."""
+  code = """
+import time
+from fairjax.train import watch
+with watch.Stop() as stop:
+  print('ready', flush=True)
+  end = time.monotonic() + 60
+  while time.monotonic() < end:
+    time.sleep(0.01)
+"""
+  run = subprocess.Popen(
+    [sys.executable, '-c', code],
+    cwd=ROOT,
+    env=os.environ | {'JAX_PLATFORMS': 'cpu'},
+    stdout=subprocess.PIPE,
+    stderr=subprocess.PIPE,
+  )
+  assert run.stdout.readline() == b'ready\n'
+  run.send_signal(signal.SIGINT)
+  line = run.stderr.readline() + run.stderr.readline()
+  assert b'Ctrl-C again stops at once' in line
+  assert run.poll() is None
+  run.send_signal(signal.SIGINT)
+  assert run.wait(timeout=5) == -signal.SIGINT
+  run.stdout.close()
+  assert b'Traceback' not in run.stderr.read()
+  run.stderr.close()
+
+
+HOLD = """
+import sys, time
+from fairjax import lock
+with lock.hold(sys.argv[1]):
+  print('held', flush=True)
+  time.sleep(60)
+"""
+
+
+def test_a_second_process_is_told_who_works_in_the_folder(tmp_path):
+  other = subprocess.Popen(
+    [sys.executable, '-c', HOLD, str(tmp_path)],
+    cwd=ROOT,
+    stdout=subprocess.PIPE,
+  )
+  assert other.stdout.readline() == b'held\n'
+  who = rf'in use by process {other.pid} on \S+ since \d{{4}}-'
+  with pytest.raises(UserError, match=who):
+    fit(tmp_path, model=FLAT)
+  other.kill()  # a dead process is in nobody's way
+  other.wait()
+  other.stdout.close()
+  with lock.hold(tmp_path), lock.hold(tmp_path):  # and one's own folder is free
+    assert str(os.getpid()) in (tmp_path / '.lock').read_text()
+
+
+def test_a_folder_without_locks_is_worked_in_all_the_same(
+  tmp_path, monkeypatch
+):
+  def no_locks(file, how):
+    raise OSError(38, 'Function not implemented')
+
+  monkeypatch.setattr(lock.fcntl, 'flock', no_locks)
+  with lock.hold(tmp_path):
+    pass
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
+  (tmp_path / 'file').write_text('')
+  with (
+    pytest.raises(UserError, match=r'cannot write in .*--workdir'),
+    lock.hold(tmp_path / 'file' / 'run'),
+  ):
+    pass
+
+
+def test_weights_that_were_cut_off_are_a_sentence(tmp_path):
+  path = tmp_path / 'weights.safetensors'
+  checkpoint.write_weights(path, {'a': {'kernel': np.ones((4, 4))}})
+  os.truncate(path, 40)
+  with pytest.raises(UserError, match='not a readable safetensors file'):
+    checkpoint.read_weights(path)
+
+
+def test_what_is_written_counts_as_room(tmp_path):
+  (tmp_path / 'checkpoints' / '4').mkdir(parents=True)
+  (tmp_path / 'checkpoints' / '4' / 'a').write_bytes(b'12345')
+  assert checkpoint.held(tmp_path) == 5

@@ -1,0 +1,131 @@
+"""Who the other processes are, and what platform programs are made for."""
+
+import http.server
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import jax
+import numpy as np
+import pytest
+
+from fairjax import backend
+from fairjax.train import mesh
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch):
+  for name in (
+    *('SLURM_NTASKS', 'SLURM_STEP_NODELIST', 'TPU_WORKER_HOSTNAMES'),
+    *('TPU_PROCESS_ADDRESSES', 'MEGASCALE_NUM_SLICES', 'TPU_SKIP_MDS_QUERY'),
+  ):
+    monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+  'variables, joined',
+  [
+    ({}, False),
+    ({'SLURM_NTASKS': '4'}, False),  # in an allocation, not in a step
+    ({'SLURM_NTASKS': '4', 'SLURM_STEP_NODELIST': 'n[1-4]'}, True),
+    ({'TPU_WORKER_HOSTNAMES': 'a'}, False),
+    ({'TPU_WORKER_HOSTNAMES': 'a,b'}, True),
+    ({'TPU_PROCESS_ADDRESSES': 'a:1,b:1'}, True),
+    ({'MEGASCALE_NUM_SLICES': '1'}, False),
+    ({'MEGASCALE_NUM_SLICES': '2', 'TPU_WORKER_HOSTNAMES': 'a'}, True),
+  ],
+)
+def test_clusters_are_known_by_their_variables(monkeypatch, variables, joined):
+  for name, value in variables.items():
+    monkeypatch.setenv(name, value)
+  assert mesh.in_a_cluster() is joined
+
+
+class Metadata(http.server.BaseHTTPRequestHandler):
+  workers = ''
+
+  def do_GET(self):
+    assert self.headers['Metadata-Flavor'] == 'Google'
+    self.send_response(200 if self.workers else 404)
+    self.end_headers()
+    self.wfile.write(self.workers.encode())
+
+  def log_message(self, *_):
+    pass
+
+
+@pytest.mark.parametrize(
+  'workers, joined',
+  [('', False), ('w0:1:10.0.0.1', False), ('a:1:10.0.0.1,b:2:10.0.0.2', True)],
+)
+def test_tpu_vms_are_known_by_their_metadata_server(
+  monkeypatch, tmp_path, workers, joined
+):
+  (tmp_path / 'accel0').write_text('')
+  monkeypatch.setattr(mesh, 'TPU_FILES', (str(tmp_path / 'accel0'),))
+  monkeypatch.setattr(Metadata, 'workers', workers)
+  server = http.server.HTTPServer(('127.0.0.1', 0), Metadata)
+  threading.Thread(target=server.serve_forever, daemon=True).start()
+  host = f'127.0.0.1:{server.server_port}'
+  monkeypatch.setenv('GCE_METADATA_IP', host)
+  assert mesh.in_a_cluster() is joined
+  server.shutdown()
+  server.server_close()
+
+
+def test_a_metadata_server_that_is_silent_is_not_waited_for(
+  monkeypatch, tmp_path
+):
+  (tmp_path / 'accel0').write_text('')
+  monkeypatch.setattr(mesh, 'TPU_FILES', (str(tmp_path / 'accel0'),))
+  monkeypatch.setattr(mesh, 'METADATA_SECONDS', 0.1)
+  with socket.socket() as silent:
+    silent.bind(('127.0.0.1', 0))
+    silent.listen()
+    port = silent.getsockname()[1]
+    monkeypatch.setenv('GCE_METADATA_IP', f'127.0.0.1:{port}')
+    assert mesh.in_a_cluster() is False
+
+
+def test_a_tool_says_what_programs_are_made_for():
+  assert mesh.platform() == 'cpu'
+  place = jax.make_mesh((1, 1), ('seed', 'data'), devices=jax.devices()[:1])
+  double = lambda a: mesh.over_seeds(place, lambda one: one * 2)(a)
+  looped = lambda: 'scan' in str(jax.make_jaxpr(double)(np.ones((2, 3))))
+  assert looped()
+  with backend.made_for('tpu'):
+    assert mesh.platform() == 'tpu'
+    assert not looped()
+  assert looped()
+
+
+JOINED = """
+import sys, time
+from fairjax.train import mesh
+mesh.start(sys.argv[1], 1, 0)
+print('joined', flush=True)
+time.sleep(60)
+"""
+
+
+def test_sigterm_before_the_first_fit_ends_a_joined_process(tmp_path):
+  """jax's preemption service would swallow it."""
+  with socket.socket() as free:
+    free.bind(('localhost', 0))
+    address = f'localhost:{free.getsockname()[1]}'
+  run = subprocess.Popen(
+    [sys.executable, '-c', JOINED, address],
+    env=os.environ | {'JAX_PLATFORMS': 'cpu', 'PYTHONPATH': os.getcwd()},
+    stdout=subprocess.PIPE,
+    stderr=subprocess.DEVNULL,
+  )
+  assert run.stdout.readline() == b'joined\n'
+  run.send_signal(signal.SIGTERM)
+  try:
+    assert run.wait(timeout=10) == -signal.SIGTERM
+  finally:
+    run.kill()
+    run.stdout.close()
