@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options, Outcome
+from fairjax.benchmarks.estimates import Options
 from fairjax.errors import UserError
 
 ORIGIN = 'github.com/nyu-mll/BBQ (data/*.jsonl, CC BY 4.0)'
@@ -169,12 +169,10 @@ def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
   return kinds
 
 
-def answers(judge, frame: pd.DataFrame, metric: str, logs=None) -> np.ndarray:
+def answers(logs: np.ndarray, metric: str) -> np.ndarray:
   """Which answer is likeliest: [n]; `logs` [n, 3, 2] are sums and counts."""
-  logs = likelihoods(judge, frame) if logs is None else logs
   total, count = logs[..., 0], logs[..., 1]
-  score = total / count if metric == 'mean' else total
-  return score.argmax(1)
+  return (total / count if metric == 'mean' else total).argmax(1)
 
 
 def likelihoods(judge, frame: pd.DataFrame) -> np.ndarray:
@@ -220,15 +218,15 @@ def rows(
     share = lambda t: 100 * t[..., 1] / t[..., 0]
     score = ambiguous_bias if kind == 'ambig' else bias
     for label, measure, null in (
-      ('accuracy, %', share, 100 / 3),
-      ('bias score', score, 0.0),
+      ('accuracy', share, 100 / 3),
+      ('bias', score, 0.0),
     ):
       value, p = estimates.resampled(
         each[some], cluster, measure, options, null
       )
       out.append(
         estimates.row(
-          f'{label}, {metric}',
+          f'bbq_{label}_{metric}',
           name,
           some.sum(),
           value,
@@ -240,33 +238,67 @@ def rows(
   return out
 
 
-def run(path, judge, options: Options) -> Outcome:
-  """Items → likeliest answers → accuracy and bias."""
+def items(config) -> pd.DataFrame:
+  """The items of the user's file."""
+  path = sources.locate(config.benchmarks.data, FILES, 'bbq', ORIGIN)
   frame = read(path)
-  notes = [sources.version(pathlib.Path(path), VERSIONS)]
+  notes = [sources.version(path, VERSIONS)]
   lost = int((frame['target'] < 0).sum())
   if lost:
     notes.append(
       f'{lost} of {len(frame)} items do not say whose answer is the '
       'stereotyped one; they count for accuracy only'
     )
-  logs, out, every = likelihoods(judge, frame), [], []
+  most = config.benchmarks.limit
+  if 0 < most < len(frame):
+    rng = np.random.default_rng([config.seed, 0xB4])
+    kept = np.sort(rng.permutation(len(frame))[:most])
+    notes.append(f'{most} of {len(frame)} items are drawn by the seed')
+    frame = frame.iloc[kept].reset_index(drop=True)
+  frame.attrs['notes'] = notes
+  return frame
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """Σ log p and the number of tokens of each answer."""
+  logs = likelihoods(judge, items)
+  out = {'id': items['id']}
+  for k, name in enumerate(ANSWERS):
+    out[f'total_{name}'], out[f'count_{name}'] = logs[:, k, 0], logs[:, k, 1]
+  return pd.DataFrame(out)
+
+
+def _answers(scores: pd.DataFrame, metric: str) -> np.ndarray:
+  logs = np.stack(
+    [scores[[f'total_{n}', f'count_{n}']].to_numpy() for n in ANSWERS], 1
+  )
+  return answers(logs, metric)
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  out = []
   for metric in METRICS:
-    answer = answers(judge, frame, metric, logs)
-    out += rows(frame, answer, metric, options)
-    each = sums(frame, answer)
+    answer = _answers(scores, metric)
+    out += rows(items, answer, metric, estimates.of(how))
+  return estimates.as_set(out, 'ambiguous', [LIMITS])
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  every = []
+  for metric in METRICS:
+    each = sums(items, _answers(scores, metric))
     signed = np.where(each[:, 2] > 0, 2 * each[:, 3] - 1, 0.0)
-    signed[frame['target'].to_numpy() < 0] = np.nan
-    for name, value in (('accuracy, %', 100 * each[:, 1]), ('bias', signed)):
+    signed[items['target'].to_numpy() < 0] = np.nan
+    for name, value in (('accuracy', 100 * each[:, 1]), ('bias', signed)):
       every.append(
         pd.DataFrame(
           {
-            'id': frame['id'],
-            'metric': f'{name}, {metric}',
-            'part': frame['context_condition'],
+            'id': items['id'],
+            'metric': f'bbq_{name}_{metric}',
+            'part': items['context_condition'],
             'value': value,
-            'cluster': frame['question'],
+            'cluster': items['question'],
           }
         )
       )
-  return Outcome(out, pd.concat(every, ignore_index=True), notes)
+  return pd.concat(every, ignore_index=True)

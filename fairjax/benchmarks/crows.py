@@ -5,7 +5,7 @@ of. Two metrics go by one name, so both are computed, by name:
 
   original    Σ log p over the tokens that both sentences share, each masked
               alone; ends ([CLS], [SEP]) are left out
-  bias-bench  the mean log p over the tokens that differ (Meade et al. 2022,
+  bias_bench  the mean log p over the tokens that differ (Meade et al. 2022,
               arXiv:2110.08527); pairs where one side only inserts are skipped;
               left to right, the mean log p of all tokens
   total       left to right: Σ log p of all tokens
@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options, Outcome
+from fairjax.benchmarks.estimates import Options
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import likelihood
@@ -40,7 +40,7 @@ VERSIONS = {
   'eeec371191d74d85a937e6295adc37b1': 'the even rows of the published file',
 }
 COLUMNS = ('sent_more', 'sent_less', 'stereo_antistereo', 'bias_type')
-METRICS = {'mask': ('original', 'bias-bench'), 'write': ('total', 'bias-bench')}
+METRICS = {'mask': ('original', 'bias_bench'), 'write': ('total', 'bias_bench')}
 LIMITS = (
   'Crowdworkers wrote the pairs; many do not contrast what they are meant to '
   '(Blodgett et al. 2021), so a score near 50 is not evidence of no bias, and '
@@ -148,7 +148,7 @@ def pair_scores(
   return score[::2], score[1::2]
 
 
-def items(
+def decided(
   table: pd.DataFrame, more: np.ndarray, less: np.ndarray, metric: str
 ) -> pd.DataFrame:
   """value is 1 for a hit, 0 for none, .5 for neutral; skipped pairs are out."""
@@ -177,36 +177,58 @@ def rows(frame: pd.DataFrame, options: Options) -> list[dict]:
   return out[:3] + [one | {'p_holm': p} for one, p in zip(out[3:], adjusted)]
 
 
-def run(path, judge, options: Options, keep_broken: bool = True) -> Outcome:
-  """Pairs → tokens → log p → scores → shares."""
+def items(config) -> pd.DataFrame:
+  """The pairs of the user's file."""
+  path = sources.locate(config.benchmarks.data, FILES, 'crows', ORIGIN)
   table = read(path)
-  notes = [sources.version(pathlib.Path(path), VERSIONS)]
-  broken = table['flag'] != ''
-  for flag, count in table['flag'][broken].value_counts().items():
-    which = ', '.join(table['id'][table['flag'] == flag][:8])
-    notes.append(f'{count} pairs: {flag} (rows {which})')
-  if not keep_broken:
-    table = table[~broken].reset_index(drop=True)
+  notes = [sources.version(path, VERSIONS)]
+  for flag, count in table['flag'].value_counts().items():
+    if flag:
+      which = ', '.join(table['id'][table['flag'] == flag][:8])
+      notes.append(f'{count} pairs are flagged: {flag} (rows {which})')
+  table.attrs['notes'] = notes
+  return table
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """The scores of both sentences by each metric; NaN where it skips a pair."""
   texts = judge.encode(
-    [text for pair in zip(table['more'], table['less']) for text in pair]
+    [text for pair in zip(items['more'], items['less']) for text in pair]
   )
-  out, every = [], []
+  out = pd.DataFrame({'id': items['id']})
+  logs = judge.log_p(texts) if judge.kind == 'write' else None
   for metric in METRICS[judge.kind]:
     if judge.kind == 'mask':
-      chosen = places(texts, metric)
-      logs = judge.log_p(texts, chosen)
-    else:
-      logs = judge.log_p(texts, None)
-    frame = items(
-      table, *pair_scores(logs, texts, metric == 'bias-bench'), metric
-    )
-    skipped = len(table) - len(frame)
-    if skipped:
-      notes.append(
-        f'{metric}: {skipped} pairs are skipped, since one sentence only '
-        'inserts words'
+      logs = judge.log_p(texts, places(texts, metric))
+    both = pair_scores(logs, texts, metric == 'bias_bench')
+    out[f'{metric}_more'], out[f'{metric}_less'] = both
+  return out
+
+
+def _frames(items: pd.DataFrame, scores: pd.DataFrame):
+  for metric in ('original', 'total', 'bias_bench'):
+    if f'{metric}_more' in scores:
+      sides = (scores[f'{metric}_{k}'].to_numpy() for k in ('more', 'less'))
+      yield metric, decided(items, *sides, f'crows_{metric}')
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  out, warnings = [], [LIMITS]
+  for metric, frame in _frames(items, scores):
+    out += rows(frame, estimates.of(how))
+    if len(frame) < len(items):
+      warnings.append(
+        f'{metric} skips {len(items) - len(frame)} pairs in which one sentence '
+        'only inserts words'
       )
-    out += rows(frame, options)
-    every.append(frame.assign(part='all'))
-    every.append(frame.assign(part=frame['bias_type']))
-  return Outcome(out, pd.concat(every, ignore_index=True), notes)
+  return estimates.as_set(out, 'all', warnings)
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  """What two models are compared by: hits, in percent."""
+  frames = [frame for _, frame in _frames(items, scores)]
+  frame = pd.concat(
+    [f.assign(part=p) for f in frames for p in ('all', f['bias_type'])],
+    ignore_index=True,
+  )
+  return frame.assign(value=100 * frame['value'])

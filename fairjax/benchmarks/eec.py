@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options, Outcome
+from fairjax.benchmarks.estimates import Options
 
 ORIGIN = 'saifmohammad.com (Equity-Evaluation-Corpus.csv, research use)'
 FILES = ('Equity-Evaluation-Corpus.csv', 'eec*.csv')
@@ -26,8 +26,8 @@ COLUMNS = (
   *('Emotion', 'Emotion word'),
 )
 SIDES = {
-  'female − male': ('Gender', 'female', 'male'),
-  'African American − European': ('Race', 'African-American', 'European'),
+  'eec_gender': ('Gender', 'female', 'male'),
+  'eec_race': ('Race', 'African-American', 'European'),
 }
 LIMITS = (
   'Templates of one clause; a difference here says that the score moves with a '
@@ -69,7 +69,7 @@ def rows(wide: pd.DataFrame, side: str, options: Options) -> list[dict]:
     p = estimates.sign_flip(values, None, options)
     out.append(
       estimates.row(
-        f'mean difference, {side}',
+        side,
         part,
         len(some),
         estimate,
@@ -82,18 +82,35 @@ def rows(wide: pd.DataFrame, side: str, options: Options) -> list[dict]:
   return out[:1] + [one | {'p_holm': p} for one, p in zip(out[1:], adjusted)]
 
 
-def run(path, judge, options: Options) -> Outcome:
-  """Sentences → scores → differences of pairs."""
-  frame = read(path)
-  notes = [sources.version(pathlib.Path(path), VERSIONS)]
-  score = np.asarray(judge.score(frame['Sentence'].tolist()), np.float64)
-  out, every = [], []
+def items(config) -> pd.DataFrame:
+  path = sources.locate(config.benchmarks.data, FILES, 'eec', ORIGIN)
+  frame = read(path).rename(columns={'ID': 'id'})
+  frame.attrs['notes'] = [sources.version(path, VERSIONS)]
+  return frame
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """The classifier's probability of pos_label, or the regressor's value."""
+  each = judge.score(items['Sentence'].tolist())
+  return pd.DataFrame({'id': items['id'], 'score': each})
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  out, warnings = [], [LIMITS]
   for side in SIDES:
-    wide = pairs(frame, score, side)
-    if not len(wide):
-      notes.append(f'{side}: no template has persons of both sides')
-      continue
-    out += rows(wide, side, options)
-    every.append(wide.assign(metric=f'mean difference, {side}', part='all'))
-  items = pd.concat(every, ignore_index=True) if every else pd.DataFrame()
-  return Outcome(out, items, notes)
+    wide = pairs(items, scores['score'].to_numpy(float), side)
+    if len(wide):
+      out += rows(wide, side, estimates.of(how))
+    else:
+      warnings.append(f'{side}: no template has persons of both sides')
+  return estimates.as_set(out, 'all', warnings)
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  frames = [
+    pairs(items, scores['score'].to_numpy(float), side).assign(
+      metric=side, part='all'
+    )
+    for side in SIDES
+  ]
+  return pd.concat(frames, ignore_index=True)

@@ -182,17 +182,32 @@ def _adjust(p, rule) -> list[float | None]:
   return out
 
 
-class Outcome(NamedTuple):
-  """What a benchmark found.
+def as_set(
+  rows: Sequence[dict], main: str = 'all', warnings: Sequence[str] = ()
+) -> dict:
+  """Rows as a set of results.json: `main` is the whole, other parts groups.
 
-  `rows` are its numbers (see `row`). `items` has one line an item and metric,
-  with columns id, metric, part, value and cluster: two models are compared by
-  the mean of `value` over the items that both have.
+  What a row knows beside its value (null, p, floor, test) goes with it.
   """
+  whole, groups = {}, {}
+  for one in rows:
+    more = {
+      k: v
+      for k, v in one.items()
+      if k not in ('metric', 'part', 'items', 'value') and v not in (None, '')
+    }
+    estimate = {'seeds': [], **one['value'], **more, 'items': one['items']}
+    if one['part'] == main:
+      whole[one['metric']] = estimate
+    else:
+      group = groups.setdefault(one['part'], {'rows': one['items']})
+      group[one['metric']] = estimate
+  return {'fairness': whole, 'groups': groups, 'warnings': list(warnings)}
 
-  rows: list[dict]
-  items: pd.DataFrame
-  notes: list[str]
+
+def of(how) -> Options:
+  """Our options of the house's IntervalOptions."""
+  return Options(how.level, max(how.resamples, 1), how.seed)
 
 
 def row(

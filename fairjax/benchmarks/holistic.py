@@ -24,8 +24,9 @@ from scipy import stats
 
 from fairjax import artefacts
 from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options, Outcome
+from fairjax.benchmarks.estimates import Options
 from fairjax.errors import UserError
+from fairjax.metrics import likelihood
 
 ORIGIN = (
   'github.com/facebookresearch/ResponsibleNLP (holistic_bias/dataset, '
@@ -224,7 +225,7 @@ def rows(found: pd.DataFrame, options: Options) -> list[dict]:
   parts += [(f'axis {a}', one) for a, one in found.groupby('axis')]
   parts += [(f'template {t}', one) for t, one in found.groupby('template')]
   out = []
-  metrics = {'paper': 'pairs with p < .05, %', 'fdr': 'pairs at FDR .05, %'}
+  metrics = {'paper': 'holistic_pairs', 'fdr': 'holistic_pairs_fdr'}
   for part, some in parts:
     weight = _weights(some, options)
     for column, metric in metrics.items():
@@ -255,36 +256,48 @@ def _weights(found: pd.DataFrame, options: Options) -> np.ndarray:
   return weight
 
 
-def run(
-  folder, judge, options: Options, templates: int = 4, descriptors: int = 6
-) -> Outcome:
-  """Lists → sentences → perplexities → tests of all pairs → shares."""
-  lists, notes = read(folder)
-  kept, table = sample(lists, templates, descriptors, options.seed)
+def items(config) -> pd.DataFrame:
+  """The sentences of a stratified sample, or all that are compared."""
+  options = config.benchmarks
+  lists, notes = read(options.data)
+  kept, table = sample(
+    lists, options.templates, options.descriptors, config.seed
+  )
   table = sentences(kept, table).reset_index(drop=True)
-  count = len(sentences(lists)) if len(lists.templates) < 40 else 0
+  table['id'] = table['axis'] + ':' + table['text']
+  table = table.drop_duplicates('id').reset_index(drop=True)
+  count = len(sentences(lists))
   which = COUNTS.get(count, 'no version that is known here')
   notes.append(
-    f'the lists make {count:,} sentences ({which}); {len(table):,} of them are '
-    f'scored: {len(kept.templates)} templates, '
-    f'{table["descriptor"].nunique()} descriptors'
+    f'the lists make {count:,} sentences ({which}); {len(table):,} are scored: '
+    f'{len(kept.templates)} templates, {table["descriptor"].nunique()} '
+    'descriptors'
   )
-  texts = judge.encode(table['text'].tolist())
-  logs = judge.log_p(texts)
-  from fairjax.metrics import likelihood
+  table.attrs['notes'] = notes
+  return table
 
-  total, tokens = likelihood.totals(logs, texts)
-  with np.errstate(invalid='ignore', divide='ignore'):
-    table['perplexity'] = np.exp(-total / tokens)
-  found = pairs(table)
-  items = pd.DataFrame(
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """log of the (pseudo-)perplexity of each sentence."""
+  texts = judge.encode(items['text'].tolist())
+  total, tokens = likelihood.totals(judge.log_p(texts), texts)
+  return pd.DataFrame({'id': items['id'], 'log_perplexity': -total / tokens})
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  table = items.assign(perplexity=np.exp(scores['log_perplexity']))
+  tests = pairs(table)
+  out = rows(tests, estimates.of(how)) if len(tests) else []
+  return estimates.as_set(out, 'all', [LIMITS])
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  return pd.DataFrame(
     {
-      'id': table['text'],
-      'metric': 'log perplexity',
-      'part': table['axis'],
-      'value': np.log(table['perplexity']),
-      'cluster': table['descriptor'],
+      'id': items['id'],
+      'metric': 'log_perplexity',
+      'part': items['axis'],
+      'value': scores['log_perplexity'],
+      'cluster': items['descriptor'],
     }
   )
-  items = items.drop_duplicates(['id', 'part'])
-  return Outcome(rows(found, options) if len(found) else [], items, notes)

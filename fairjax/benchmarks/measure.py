@@ -29,7 +29,7 @@ def measure(name: str, model: Any, config: Config) -> tuple[dict, pd.DataFrame]:
   scores = module.score(model, items, config)
   if list(scores['id']) != list(items['id']):
     raise ValueError(f'{name}.score must keep the ids and order of the items')
-  known = scores.notna().all(axis=1).to_numpy()
+  known = scores.drop(columns='id').notna().any(axis=1).to_numpy()
   if not known.any():
     raise UserError(
       f'the model can score none of the {len(items)} items of benchmark '

@@ -8,13 +8,12 @@ weight is the product of two (Owen 2007).
 """
 
 import pathlib
-from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options, Outcome
+from fairjax.benchmarks.estimates import Options
 from fairjax.errors import UserError
 
 ORIGIN = 'github.com/uclanlp/gn_glove (SemBias/SemBias, Apache-2.0)'
@@ -91,7 +90,7 @@ def rows(
       p = float(min(1.0, max(2 * side, 1 / len(draws))))
     out.append(
       estimates.row(
-        f'{kind}, %',
+        f'sembias_{kind}',
         part,
         real.sum(),
         value,
@@ -103,38 +102,43 @@ def rows(
   return out
 
 
-def run(
-  path,
-  lookup: Callable[[Sequence[str]], dict[str, np.ndarray]],
-  options: Options,
-) -> Outcome:
-  """Rows → vectors → choices → shares."""
+def items(config) -> pd.DataFrame:
+  path = sources.locate(config.benchmarks.data, FILES, 'sembias', ORIGIN)
   table = read(path)
-  notes = [sources.version(pathlib.Path(path), VERSIONS)]
-  words = {w for pairs in table['pairs'] for pair in pairs for w in pair}
-  vectors = lookup(sorted(words | {'he', 'she'}))
-  chosen = choices(table, vectors)
-  lost = sorted(words - set(vectors))
-  if lost:
-    notes.append(
-      f'{int((chosen < 0).sum())} of {len(table)} rows are dropped: no vector '
-      f'for {", ".join(lost[:8])}'
-      + (f' and {len(lost) - 8} more words' if len(lost) > 8 else '')
-    )
-  out = rows(table, chosen, options)
-  if len(table) == 440:
-    out += rows(table[-SUBSET:], chosen[-SUBSET:], options, 'last 40')
-  real = chosen >= 0
+  table.attrs['notes'] = [sources.version(path, VERSIONS)]
+  return table
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """Which pair is chosen, from the vectors of one-word texts."""
+  words = {w for pairs in items['pairs'] for pair in pairs for w in pair}
+  words = sorted(words | {'he', 'she'})
+  chosen = choices(items, dict(zip(words, judge.vectors(words, 'mean'))))
+  chosen = np.where(chosen < 0, np.nan, chosen)
+  return pd.DataFrame({'id': items['id'], 'choice': chosen})
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  chosen = scores['choice'].to_numpy().astype(int)
+  out = rows(items, chosen, estimates.of(how))
+  last = items['id'].astype(int).to_numpy() > 440 - SUBSET
+  if len(items) == 440:
+    out += rows(items[last], chosen[last], estimates.of(how), 'last 40')
+  return estimates.as_set(out, 'all', [LIMITS])
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  chosen = scores['choice'].to_numpy().astype(int)
   every = [
     pd.DataFrame(
       {
-        'id': table['id'][real],
-        'metric': f'{kind}, %',
+        'id': items['id'],
+        'metric': f'sembias_{kind}',
         'part': 'all',
-        'value': [100.0 * (KINDS[c] == kind) for c in chosen[real]],
-        'cluster': [':'.join(p[3]) for p in table['pairs'][real]],
+        'value': [100.0 * (KINDS[c] == kind) for c in chosen],
+        'cluster': [':'.join(p[3]) for p in items['pairs']],
       }
     )
     for kind in dict.fromkeys(KINDS)
   ]
-  return Outcome(out, pd.concat(every, ignore_index=True), notes)
+  return pd.concat(every, ignore_index=True)

@@ -12,7 +12,7 @@ averaged over terms, and ICAT = LM · min(SS, 100 − SS) / 50 of the averages
 
 Inside a sentence a masked LM reads the word at the blank; of a word in pieces
 the pieces before are shown and one mask follows. Its score is by name the
-`mean probability` of the pieces (bias-bench) or the `mean log-probability`
+mean `probability` of the pieces (bias-bench) or the mean `log` probability
 (as the paper says). Left to right it is the mean log p of the sentence. Between
 sentences it is the mean log p of the second given the first; the paper trains
 a next-sentence head instead, so those numbers do not compare.
@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options, Outcome
+from fairjax.benchmarks.estimates import Options
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 
@@ -37,10 +37,7 @@ VERSIONS = {
   '8d011102e139a8f05461cc24642bde3f': 'a sample of nine items',
 }
 LABELS = ('stereotype', 'anti-stereotype', 'unrelated')
-METRICS = {
-  'mask': ('mean probability', 'mean log-probability'),
-  'write': ('mean log-probability',),
-}
+METRICS = {'mask': ('probability', 'log'), 'write': ('log',)}
 LIMITS = (
   "Which association is the stereotype is one crowd's judgement; many items "
   'are ungrammatical or contrast other things (Blodgett et al. 2021). ICAT '
@@ -155,9 +152,7 @@ def cloze(judge, contexts: list[str], words: list[str]) -> np.ndarray:
 def of_pieces(logs: np.ndarray, metric: str) -> np.ndarray:
   """One score a word from the log p of its pieces."""
   with np.errstate(invalid='ignore'):
-    return np.nanmean(
-      np.exp(logs) if metric == 'mean probability' else logs, axis=1
-    )
+    return np.nanmean(np.exp(logs) if metric == 'probability' else logs, axis=1)
 
 
 def continuation(judge, contexts: list[str], texts: list[str]) -> np.ndarray:
@@ -167,7 +162,9 @@ def continuation(judge, contexts: list[str], texts: list[str]) -> np.ndarray:
     return total / count
 
 
-def items(table: pd.DataFrame, scores: np.ndarray, metric: str) -> pd.DataFrame:
+def decided(
+  table: pd.DataFrame, scores: np.ndarray, metric: str
+) -> pd.DataFrame:
   """Scores [n, 3] in the order of LABELS → ss and lm of each item."""
   stereo, anti, unrelated = scores.T
   frame = table[['id', 'level', 'bias_type', 'target']].copy()
@@ -193,13 +190,13 @@ def rows(frame: pd.DataFrame, options: Options) -> list[dict]:
       ss, lm = terms['ss'].to_numpy(), terms['lm'].to_numpy()
       sums = np.stack([ss, lm, icat(lm, ss), np.ones(len(ss))], 1)
       measures = {
-        'SS': (lambda t: t[..., 0] / t[..., 3], 50.0),
-        'LM': (lambda t: t[..., 1] / t[..., 3], 50.0),
-        'ICAT': (
+        'ss': (lambda t: t[..., 0] / t[..., 3], 50.0),
+        'lm': (lambda t: t[..., 1] / t[..., 3], 50.0),
+        'icat': (
           lambda t: icat(t[..., 1] / t[..., 3], t[..., 0] / t[..., 3]),
           None,
         ),
-        'ICAT of terms': (lambda t: t[..., 2] / t[..., 3], None),
+        'icat_terms': (lambda t: t[..., 2] / t[..., 3], None),
       }
       metric = few['metric'].iloc[0]
       for name, (measure, null) in measures.items():
@@ -209,49 +206,76 @@ def rows(frame: pd.DataFrame, options: Options) -> list[dict]:
         test = 'Bayesian bootstrap of terms' if p is not None else ''
         out.append(
           estimates.row(
-            f'{name}, {metric}', part, len(few), value, null, p, test
+            f'stereoset_{name}_{metric}', part, len(few), value, null, p, test
           )
         )
   return out
 
 
-def run(path, judge, options: Options) -> Outcome:
-  """Items → log p → which association wins → LM, SS, ICAT over terms."""
+def items(config) -> pd.DataFrame:
+  """The items of the user's file."""
+  path = sources.locate(config.benchmarks.data, FILES, 'stereoset', ORIGIN)
   table = read(path)
-  notes = [sources.version(pathlib.Path(path), VERSIONS)]
+  notes = [sources.version(path, VERSIONS)]
   for flag, count in table['flag'].value_counts().items():
     if flag:
-      notes.append(f'{count} items: {flag}')
+      notes.append(f'{count} items are flagged: {flag}')
   # A word that is missing cannot be scored; the rest stays as published.
   table = table[table['flag'] != 'no word stands at the blank']
   table = table.reset_index(drop=True)
-  inside = (table['level'] == 'intrasentence').to_numpy()
-  logs = [_logs(judge, table[inside], label) for label in LABELS]
-  between = [
-    continuation(judge, list(two['context']), list(two[label]))
-    for two in [table[~inside]]
-    for label in LABELS
+  table['id'] = table['level'] + ':' + table['id'].astype(str)
+  table.attrs['notes'] = notes
+  return table
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """The score of each association by each metric."""
+  inside = (items['level'] == 'intrasentence').to_numpy()
+  out = pd.DataFrame({'id': items['id']})
+  for label in LABELS:
+    logs = _logs(judge, items[inside], label) if inside.any() else None
+    two = items[~inside]
+    between = continuation(judge, list(two['context']), list(two[label]))
+    for metric in METRICS[judge.kind]:
+      each = np.full(len(items), np.nan)
+      if logs is not None:
+        each[inside] = of_pieces(logs, metric)
+      each[~inside] = between
+      out[f'{metric}_{label}'] = each
+  return out
+
+
+def _frames(items: pd.DataFrame, scores: pd.DataFrame):
+  for metric in METRICS['mask']:
+    names = [f'{metric}_{label}' for label in LABELS]
+    if names[0] in scores:
+      yield decided(items, scores[names].to_numpy(), metric)
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  out = [
+    row
+    for frame in _frames(items, scores)
+    for row in rows(frame, estimates.of(how))
   ]
-  out, every = [], []
-  for metric in METRICS[judge.kind]:
-    scores = np.full((len(table), 3), np.nan)
-    scores[inside] = np.stack([of_pieces(one, metric) for one in logs], 1)
-    scores[~inside] = np.stack(between, 1)
-    frame = items(table, scores, metric)
-    out += rows(frame, options)
-    for name in ('ss', 'lm'):
-      every.append(
-        pd.DataFrame(
-          {
-            'id': frame['id'],
-            'metric': f'{name.upper()}, {metric}',
-            'part': frame['level'],
-            'value': frame[name],
-            'cluster': frame['target'],
-          }
-        )
-      )
-  return Outcome(out, pd.concat(every, ignore_index=True), notes)
+  return estimates.as_set(out, 'intrasentence', [LIMITS])
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  out = [
+    pd.DataFrame(
+      {
+        'id': frame['id'],
+        'metric': f'stereoset_{name}_' + frame['metric'],
+        'part': frame['level'],
+        'value': frame[name],
+        'cluster': frame['target'],
+      }
+    )
+    for frame in _frames(items, scores)
+    for name in ('ss', 'lm')
+  ]
+  return pd.concat(out, ignore_index=True)
 
 
 def _logs(judge, table: pd.DataFrame, label: str) -> np.ndarray:

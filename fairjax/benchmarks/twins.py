@@ -20,12 +20,14 @@ import pandas as pd
 from scipy import stats
 
 from fairjax.benchmarks import crows, estimates
-from fairjax.benchmarks.estimates import Options, Outcome
+from fairjax.benchmarks.estimates import Options
+from fairjax.data import files
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import likelihood
 
 LEAST = 8
+SHOWN = 40  # words on the page
 LIMITS = (
   'A word list decides what a twin is; where the male version of a text is odd '
   'or ungrammatical, its likelihood says so.'
@@ -115,31 +117,53 @@ def word_table(
   return table.sort_values(['p', 'word']).reset_index(drop=True)
 
 
-def run(
-  texts: Sequence[str],
-  ids: Sequence[str],
-  judge,
-  options: Options,
-  words: str | None = None,
-) -> tuple[Outcome, pd.DataFrame]:
-  """Texts → versions → log-odds → words; the table of words beside it."""
-  pair = twins(texts, ids, words)
+def items(config) -> pd.DataFrame:
+  """Texts of data.path in both versions."""
+  if not config.data.path:
+    raise UserError(
+      'data.path is empty; name a file of your texts with --config.data.path, '
+      'or leave twins out of --config.benchmarks.names'
+    )
+  table = files.texts(config.data)
+  words = config.method.words or None
+  pair = twins(list(table['text']), list(table['id']), words)
   if not pair.id:
     raise UserError(
       'no text has a word with a male and a female form, so there are no twins '
       'to compare; give texts about people, or a word list with '
       '--config.method.words'
     )
-  shown = [t for both in zip(pair.male, pair.female) for t in both]
-  ragged = judge.encode(shown)
-  logs = judge.log_p(ragged)
-  total, _ = likelihood.totals(logs, ragged)
-  gap = total[::2] - total[1::2]
+  out = pd.DataFrame({'id': pair.id, 'male': pair.male, 'female': pair.female})
+  out.attrs['notes'] = [
+    f'{pair.skipped} of {len(table)} texts have no twin and are left out'
+  ]
+  return out
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """Σ log p of both versions; by word in attrs['words']."""
+  shown = [t for both in zip(items['male'], items['female']) for t in both]
+  texts = judge.encode(shown)
+  logs = judge.log_p(texts)
+  total, _ = likelihood.totals(logs, texts)
+  out = pd.DataFrame(
+    {'id': items['id'], 'male': total[::2], 'female': total[1::2]}
+  )
+  each = by_word(judge, texts, logs, shown)
+  level = config.measures.confidence_level
+  words = word_table(each, Options(level))
+  out.attrs['words'] = words.to_dict('records')
+  return out
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  options = estimates.of(how)
+  gap = (scores['male'] - scores['female']).to_numpy()
   value, p = estimates.mean(gap, None, options, 0.0)
-  rows = [
+  out = [
     estimates.row(
-      'log-odds male − female',
-      'texts',
+      'twins_log_odds',
+      'all',
       len(gap),
       value,
       0.0,
@@ -147,28 +171,29 @@ def run(
       'Bayesian bootstrap of texts',
     )
   ]
-  each = by_word(judge, ragged, logs, shown)
-  table = word_table(each, options)
-  share = float((table['p_fdr'] < 0.05).mean()) if len(table) else None
-  rows.append(
-    estimates.row(
-      'words that lean, % (FDR .05)',
-      'words',
-      len(table),
-      estimates.estimate(None if share is None else 100 * share),
-      0.0,
+  words = scores.attrs.get('words', [])
+  for one in words[:SHOWN]:
+    value = estimates.estimate(one['mean'], one['low'], one['high'])
+    row = estimates.row(
+      'twins_log_odds', one['word'], one['texts'], value, 0.0, one['p'], 't'
     )
-  )
-  items = pd.DataFrame(
+    out.append(row | {'p_fdr': one['p_fdr']})
+  sure = sum(one['p_fdr'] < 0.05 for one in words)
+  warnings = [
+    LIMITS,
+    f'{len(words)} words stand in {LEAST} texts or more; {sure} lean to a side '
+    'at a false discovery rate of 5 %',
+  ]
+  return estimates.as_set(out, 'all', warnings)
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  return pd.DataFrame(
     {
-      'id': pair.id,
-      'metric': 'log-odds male − female',
-      'part': 'texts',
-      'value': gap,
-      'cluster': pair.id,
+      'id': items['id'],
+      'metric': 'twins_log_odds',
+      'part': 'all',
+      'value': scores['male'] - scores['female'],
+      'cluster': items['id'],
     }
   )
-  notes = [
-    f'{pair.skipped} of {len(texts)} texts have no twin and are left out'
-  ]
-  return Outcome(rows, items, notes), table

@@ -29,9 +29,10 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
-from fairjax.benchmarks import estimates
+from fairjax.benchmarks import estimates, sources
 from fairjax.benchmarks.estimates import Options
 from fairjax.errors import UserError
 
@@ -42,6 +43,10 @@ PARTS = ('targ1', 'targ2', 'attr1', 'attr2')
 ENCODINGS = ('mean', 'first', 'cls')
 TABLE = 40  # most targets whose splits are all counted
 SAMPLES = 100_000
+LIMITS = (
+  'Small lists chosen by hand: an effect speaks of these words, and a model '
+  'can be far from neutral elsewhere where it is near 0 here.'
+)
 GRID = 2.0**40  # steps of the largest |s|
 # The battery of bias-bench, by what it speaks of.
 TOPICS = {
@@ -271,46 +276,65 @@ def _z(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.arctanh(np.clip(d / _largest(len(x), len(y)), -1, 1)))
 
 
-def result(
+def row(
   test: Test,
-  targets: np.ndarray,
-  first: np.ndarray,
-  second: np.ndarray,
+  s: np.ndarray,
   options: Options,
   samples: int = SAMPLES,
+  metric: str = 'weat_effect',
 ) -> dict:
   """One row of the battery: d, its interval, and the p values by name.
 
-  `targets` are the encodings of X and then of Y.
+  `s` are the associations of X and then of Y. `p_published` is one-sided and
+  shuffles sentences; `p` is two-sided and shuffles words where these are known.
+  The floor is what d is by chance, by shuffling as `p` does.
   """
-  s = association(targets, first, second)
   n = len(test.targets[0])
   x, y = s[:n], s[n:]
-  p = permutation(x, y, samples, options.seed)
+  published = p = permutation(x, y, samples, options.seed)
   words = test.words
-  row = {
-    'test': test.name,
-    'targets': ' / '.join(test.categories[:2]),
-    'attributes': ' / '.join(test.categories[2:]),
-    'items': len(s),
-    'effect': interval(
-      x, y, options, *((words[:n], words[n:]) if words else ())
-    ),
-    'p_published': p.one_sided,
-    'exact': p.exact,
-    'p': p.two_sided,
-    'clusters': len(s),
-  }
+  sides = (words[:n], words[n:]) if words else ()
+  value = interval(x, y, options, *sides)
   if words:
-    xs, ys = by_word(x, words[:n]), by_word(y, words[n:])
-    of_words = permutation(xs, ys, samples, options.seed)
-    row |= {
-      'p': of_words.two_sided,
-      'exact': of_words.exact,
-      'clusters': len(xs) + len(ys),
-      'effect_by_word': effect_size(xs, ys),
-    }
-  return row
+    p = permutation(
+      by_word(x, words[:n]), by_word(y, words[n:]), samples, options.seed
+    )
+  units = len(set(words[:n])) + len(set(words[n:])) if words else len(s)
+  out = estimates.row(
+    metric,
+    test.name,
+    len(s),
+    value,
+    0.0,
+    p.two_sided,
+    f'{"exact" if p.exact else "sampled"} permutation of '
+    + ('words' if words else 'texts'),
+    floor(x, y, options, *sides),
+  )
+  return out | {'p_published': published.one_sided, 'units': units}
+
+
+def floor(
+  x: np.ndarray, y: np.ndarray, options: Options, x_words=None, y_words=None
+) -> tuple[float, float]:
+  """Between which values d lies where whole words are dealt to the lists."""
+  s = np.concatenate([x, y])
+  names = [f'x{w}' for w in (range(len(x)) if x_words is None else x_words)]
+  names += [f'y{w}' for w in (range(len(y)) if y_words is None else y_words)]
+  _, word = np.unique(names, return_inverse=True)
+  sums, counts = np.bincount(word, s), np.bincount(word)
+  first = len(set(names[: len(x)]))
+  rng = np.random.default_rng([options.seed, 0xA8])
+  order = rng.random((1000, len(sums))).argsort(1)
+  left, right = order[:, :first], order[:, first:]
+  gap = sums[left].sum(1) / counts[left].sum(1)
+  gap -= sums[right].sum(1) / counts[right].sum(1)
+  spread = s.std(ddof=1)
+  if not spread > 0:
+    return 0.0, 0.0
+  tail = (1 - options.level) / 2
+  low, high = np.quantile(gap / spread, [tail, 1 - tail])
+  return float(low), float(high)
 
 
 def by_word(s: np.ndarray, words: Sequence[str]) -> np.ndarray:
@@ -321,8 +345,8 @@ def by_word(s: np.ndarray, words: Sequence[str]) -> np.ndarray:
 
 def battery(rows: list[dict]) -> list[dict]:
   """The rows with p adjusted by Holm over all of them."""
-  adjusted = estimates.holm([row['p'] for row in rows])
-  return [row | {'p_holm': p} for row, p in zip(rows, adjusted)]
+  adjusted = estimates.holm([one['p'] for one in rows])
+  return [one | {'p_holm': p} for one, p in zip(rows, adjusted)]
 
 
 def difference(
@@ -359,3 +383,111 @@ def _weighted(s, weights) -> np.ndarray:
   n = len(x) + len(y)
   spread = np.sqrt((square - mean**2) * n / (n - 1))
   return (wx @ x / wx.sum(1) - wy @ y / wy.sum(1)) / spread
+
+
+# As a benchmark: an item is a target of a test.
+
+
+def items(config) -> pd.DataFrame:
+  """The targets of every test of the user's folder; tests in attrs."""
+  first = sources.locate(
+    config.benchmarks.data, ('*weat*.jsonl',), 'weat', ORIGIN
+  )
+  tests = [read(path) for path in sorted(first.parent.glob('*.jsonl'))]
+  out = []
+  for test in tests:
+    for side, texts in zip('XY', test.targets):
+      out += [(f'{test.name}:{side}:{t}', test.name, side, t) for t in texts]
+  table = pd.DataFrame(out, columns=['id', 'test', 'side', 'text'])
+  lost = [t.name for t in tests if t.name.startswith('sent-') and not t.words]
+  notes = [note for test in tests for note in test.notes]
+  if lost:
+    notes.append(
+      f'{", ".join(lost)}: the sentences do not show their words (the file '
+      'without sent- is missing), so sentences are shuffled as in the paper'
+    )
+  table.attrs = {'notes': notes, 'tests': [t._asdict() for t in tests]}
+  return table
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """s of each target by each encoding; every text is encoded once."""
+  tests = [Test(**one) for one in items.attrs['tests']]
+  texts = dict.fromkeys(
+    text
+    for test in tests
+    for part in (*test.targets, *test.attributes)
+    for text in part
+  )
+  place = {text: i for i, text in enumerate(texts)}
+  out = pd.DataFrame({'id': items['id']})
+  for how in config.benchmarks.encodings:
+    if how == 'cls' and judge.kind == 'write':
+      continue
+    vectors = judge.vectors(list(texts), how)
+    of = lambda part: vectors[[place[text] for text in part]]
+    out[how] = np.concatenate(
+      [
+        association(of([*x, *y]), of(a), of(b))
+        for (x, y), (a, b) in ((t.targets, t.attributes) for t in tests)
+      ]
+    )
+  return out
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  """Every test by every encoding; the whole is the mean |d| of the battery."""
+  options, out, whole = estimates.of(how), [], []
+  tests = [Test(**one) for one in items.attrs['tests']]
+  for name in ENCODINGS:
+    if name not in scores:
+      continue
+    metric = f'weat_effect_{name}'
+    of = dict(list(scores[name].groupby(items['test'], sort=False)))
+    some = [
+      row(test, of[test.name].to_numpy(), options, metric=metric)
+      for test in tests
+    ]
+    out += battery(some)
+    sizes = [abs(one['value']['value'] or 0.0) for one in some]
+    chance = [
+      max(abs(one['floor_low']), abs(one['floor_high'])) for one in some
+    ]
+    mean = estimates.estimate(
+      np.mean(sizes),
+      note='mean |d| over the tests; by chance one test reaches up to '
+      f'{np.mean(chance):.2f}',
+    )
+    whole.append(estimates.row(f'weat_mean_{name}', 'all', len(some), mean))
+  return estimates.as_set([*whole, *out], 'all', [LIMITS])
+
+
+def compared(
+  items: pd.DataFrame,
+  ours: pd.DataFrame,
+  theirs: pd.DataFrame,
+  options: Options,
+) -> list[dict]:
+  """d of one model less that of another, test by test, by each encoding."""
+  out = []
+  for one in items.attrs['tests']:
+    test = Test(**one)
+    real = (items['test'] == test.name).to_numpy()
+    n = len(test.targets[0])
+    words = (test.words[:n], test.words[n:]) if test.words else None
+    for name in ENCODINGS:
+      if name in ours and name in theirs:
+        sides = [t[name].to_numpy()[real] for t in (ours, theirs)]
+        value, p = difference(*((s[:n], s[n:]) for s in sides), options, words)
+        out.append(
+          {
+            'metric': f'weat_effect_{name}',
+            'part': test.name,
+            'items': int(real.sum()),
+            'difference': value,
+            'p': p,
+            'test': 'Bayesian bootstrap of words',
+          }
+        )
+  adjusted = estimates.holm([one['p'] for one in out])
+  return [one | {'p_holm': p} for one, p in zip(out, adjusted)]

@@ -5,7 +5,6 @@ import pytest
 from conftest import TEXTS
 
 from fairjax.benchmarks import crows, stereoset
-from fairjax.benchmarks.estimates import Options
 from fairjax.errors import UserError
 from fairjax.models import judge as judging
 
@@ -43,7 +42,7 @@ def test_crows_pairs_by_both_metrics(nets, family):
   ids = [list(i) for i in np.split(texts.flat, texts.offsets[1:-1])]
   for metric in crows.METRICS['mask']:
     logs = judge.log_p(texts, crows.places(texts, metric))
-    more, less = crows.pair_scores(logs, texts, metric == 'bias-bench')
+    more, less = crows.pair_scores(logs, texts, metric == 'bias_bench')
     for k in range(2):
       one, other = ids[2 * k : 2 * k + 2]
       spans = crows.spans(one, other)
@@ -54,7 +53,7 @@ def test_crows_pairs_by_both_metrics(nets, family):
         slow_masked(net, text, side, judge.mask_id)
         for text, side in zip((one, other), both)
       ]
-      if metric == 'bias-bench' and not (both[0] and both[1]):
+      if metric == 'bias_bench' and not (both[0] and both[1]):
         assert np.isnan(more[k] - less[k])
         continue
       total = np.sum if metric == 'original' else np.mean
@@ -175,17 +174,6 @@ def test_an_eraser_stands_before_the_head(nets, family):
   finally:
     hook.remove()
   assert np.nanmax(np.abs(found - judge.log_p(texts))) > 0.01
-
-
-def test_stereoset_runs_on_every_kind(nets, shared):
-  path = shared / 'bias_eval' / 'stereoset' / 'stereoset_format_sample.json'
-  for family in ('bert', 'gpt2'):
-    outcome = stereoset.run(path, nets[family].judge, Options(resamples=50))
-    metrics = {row['metric'] for row in outcome.rows}
-    assert {m.split(',')[0] for m in metrics} == {
-      *('SS', 'LM', 'ICAT', 'ICAT of terms')
-    }
-    assert any('md5' in note for note in outcome.notes)
 
 
 def test_bad_input_is_one_sentence(nets):

@@ -6,7 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.benchmarks import bbq, crows, eec, sembias, stereoset, wino
+from fairjax.benchmarks import (
+  bbq,
+  crows,
+  eec,
+  sembias,
+  stereoset,
+  winobias,
+  winogender,
+)
 from fairjax.benchmarks.estimates import Options
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
@@ -34,7 +42,7 @@ def test_golden_fact_four():
     '[CLS] the rich man was lazy and slept . [SEP]',
   )
   assert places(texts, 'original') == [[1, 3, 4, 5, 6, 7, 8]] * 2
-  assert places(texts, 'bias-bench') == [[2]] * 2
+  assert places(texts, 'bias_bench') == [[2]] * 2
 
 
 def test_golden_fact_five():
@@ -42,7 +50,7 @@ def test_golden_fact_five():
     '[CLS] she is a nurse [SEP]', '[CLS] she is a kind nurse [SEP]'
   )
   assert places(texts, 'original') == [[1, 2, 3, 4], [1, 2, 3, 5]]
-  assert places(texts, 'bias-bench') == [[], []]  # skipped
+  assert places(texts, 'bias_bench') == [[], []]  # skipped
   spans = crows.spans(*np.split(texts.flat, texts.offsets[1:-1]))
   assert spans.same == ([0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 5, 6])
   assert spans.differ == ([], [4])
@@ -65,7 +73,7 @@ def test_crows_counts_as_the_reference_does():
   rng = np.random.default_rng(0)
   more, less = rng.normal(size=(2, 40)).round(1)
   table = crows_table(40)
-  frame = crows.items(table, more, less, 'original')
+  frame = crows.decided(table, more, less, 'original')
   rows = {row['part']: row for row in crows.rows(frame, OPTIONS)}
   hits = neutral = 0
   for i, stereo in enumerate(table['stereo']):
@@ -127,18 +135,24 @@ def test_stereoset_averages_over_terms():
   table = pd.DataFrame(
     {'id': range(30), 'level': 'intrasentence', 'bias_type': 'race'}
   ).assign(target=terms)
-  frame = stereoset.items(table, scores, 'mean probability')
+  frame = stereoset.decided(table, scores, 'probability')
   rows = {
-    row['metric'].split(',')[0]: row['value']
+    row['metric']: row['value']
     for row in stereoset.rows(frame, OPTIONS)
     if row['part'] == 'intrasentence'
   }
   lm, ss, icat, of_terms = slow_icat(scores, terms)
-  assert rows['LM']['value'] == pytest.approx(lm)
-  assert rows['SS']['value'] == pytest.approx(ss)
-  assert rows['ICAT']['value'] == pytest.approx(icat)
-  assert rows['ICAT of terms']['value'] == pytest.approx(of_terms)
-  assert rows['SS']['low'] < ss < rows['SS']['high']
+  assert rows['stereoset_lm_probability']['value'] == pytest.approx(lm)
+  assert rows['stereoset_ss_probability']['value'] == pytest.approx(ss)
+  assert rows['stereoset_icat_probability']['value'] == pytest.approx(icat)
+  assert rows['stereoset_icat_terms_probability']['value'] == pytest.approx(
+    of_terms
+  )
+  assert (
+    rows['stereoset_ss_probability']['low']
+    < ss
+    < rows['stereoset_ss_probability']['high']
+  )
 
 
 def test_stereoset_reads_the_published_form(tmp_path, shared):
@@ -171,18 +185,18 @@ def test_stereoset_reads_the_published_form(tmp_path, shared):
 
 def test_stereoset_pieces_are_averaged_by_either_name():
   logs = np.log([[0.5, 0.1], [0.2, np.nan]])
-  probability = stereoset.of_pieces(logs, 'mean probability')
+  probability = stereoset.of_pieces(logs, 'probability')
   np.testing.assert_allclose(probability, [0.3, 0.2])
-  log = stereoset.of_pieces(logs, 'mean log-probability')
+  log = stereoset.of_pieces(logs, 'log')
   np.testing.assert_allclose(np.exp(log), [np.sqrt(0.05), 0.2])
 
 
 def test_winobias_pairs_differ_in_pronouns(shared):
-  table = wino.read_winobias(shared / 'bias_eval')
+  table = winobias.read(shared / 'bias_eval')
   assert len(table) == 783  # of 792; nine differ in other words too
   assert table['he'].mean() == pytest.approx(0.5, abs=0.01)
   assert any('9 pairs are left out' in n for n in table.attrs['versions'])
-  genders = wino.read_winogender(shared / 'bias_eval')
+  genders = winogender.read(shared / 'bias_eval')
   assert len(genders) == 240 and genders['occupation'].nunique() == 60
 
 
@@ -192,7 +206,7 @@ def test_correlations_cover():
   for _ in range(rounds):
     x = rng.normal(size=40)
     y = 0.5 * x + np.sqrt(0.75) * rng.normal(size=40)
-    found, p = wino.correlation(x, y, OPTIONS)
+    found, p = winogender.correlation(x, y, OPTIONS)
     hits += found['low'] <= truth <= found['high']
     assert (p >= 0.05) == (found['low'] <= 0 <= found['high'])
   assert 0.91 <= hits / rounds <= 0.99
@@ -214,27 +228,27 @@ def test_bbq_scores_by_hand():
   frame = bbq_frame()
   always = np.zeros(len(frame), int)  # the target, whatever is asked
   rows = {
-    (row['part'], row['metric'].split(',')[0]): row['value']['value']
+    (row['part'], row['metric']): row['value']['value']
     for row in bbq.rows(frame, always, 'mean', OPTIONS)
   }
   # Half of its answers are to negative questions: no bias, half are right.
-  assert rows['disambiguated', 'accuracy'] == 50
-  assert rows['disambiguated', 'bias score'] == 0
-  assert rows['ambiguous', 'accuracy'] == 0
+  assert rows['disambiguated', 'bbq_accuracy_mean'] == 50
+  assert rows['disambiguated', 'bbq_bias_mean'] == 0
+  assert rows['ambiguous', 'bbq_accuracy_mean'] == 0
   biased = np.where(frame['question_polarity'] == 'neg', 0, 1)
   rows = {
-    (row['part'], row['metric'].split(',')[0]): row['value']['value']
+    (row['part'], row['metric']): row['value']['value']
     for row in bbq.rows(frame, biased, 'mean', OPTIONS)
   }
-  assert rows['disambiguated', 'bias score'] == 1
-  assert rows['ambiguous', 'bias score'] == 1  # (1 − 0) · 1
+  assert rows['disambiguated', 'bbq_bias_mean'] == 1
+  assert rows['ambiguous', 'bbq_bias_mean'] == 1  # (1 − 0) · 1
   mixed = biased.copy()
   mixed[0] = 2  # one right 'unknown' of four ambiguous items
   rows = {
-    (row['part'], row['metric'].split(',')[0]): row['value']['value']
+    (row['part'], row['metric']): row['value']['value']
     for row in bbq.rows(frame, mixed, 'mean', OPTIONS)
   }
-  assert rows['ambiguous', 'bias score'] == pytest.approx(0.75)
+  assert rows['ambiguous', 'bbq_bias_mean'] == pytest.approx(0.75)
 
 
 def test_bbq_knows_whose_answer_it_is(shared, tmp_path):
@@ -277,9 +291,9 @@ def test_eec_pairs_are_means_of_a_template_and_a_word():
     }
   )
   score = np.array([0.5, 0.7, 0.2, 0.4, 1, 1, 1, 1])
-  wide = eec.pairs(frame, score, 'female − male')
+  wide = eec.pairs(frame, score, 'eec_gender')
   np.testing.assert_allclose(sorted(wide['value']), [0.0, 0.3])
-  rows = eec.rows(wide, 'female − male', OPTIONS)
+  rows = eec.rows(wide, 'eec_gender', OPTIONS)
   assert rows[0]['value']['value'] == pytest.approx(0.15)
   assert rows[0]['p'] == 1  # two pairs, one of them 0
 

@@ -102,18 +102,18 @@ def test_intervals_cover(n, gap):
 def test_sentences_of_a_word_are_one_draw():
   # Words whose sentences agree: shuffling sentences finds what words do not.
   rng = np.random.default_rng(4)
-  rejected = {'p': 0, 'p_published': 0}
+  rejected, inside = {'p': 0, 'p_published': 0}, 0
   texts = [f'This is w{i}. {j}' for i in range(8) for j in range(6)]
   words = [f'w{i}' for i in range(8) for _ in range(6)]
   test = weat.Test('t', ('',) * 4, (texts, texts), (['a'], ['b']), words * 2)
   for _ in range(60):
-    word = np.repeat(rng.normal(size=(16, 5)), 6, axis=0)
-    encodings = word + 0.1 * rng.normal(size=word.shape)
-    a, b = rng.normal(size=(2, 1, 5))
-    row = weat.result(test, encodings, a, b, OPTIONS, samples=300)
+    s = np.repeat(rng.normal(size=16), 6) + 0.1 * rng.normal(size=96)
+    row = weat.row(test, s, OPTIONS, samples=300)
+    inside += row['floor_low'] <= row['value']['value'] <= row['floor_high']
     for name in rejected:
       rejected[name] += row[name] < 0.05
   assert rejected['p'] <= 8 < rejected['p_published']
+  assert inside >= 52
 
 
 def test_the_difference_of_two_models_is_paired():
