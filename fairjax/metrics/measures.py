@@ -227,7 +227,7 @@ MEASURES: dict[str, Measure] = {
     'own', _BENCH + 'stereoset:estimate', 'StereoSet ICAT (mean probability)',
     'LM min(SS, 100 − SS) / 50 of the averages', 1, 100.0, 0.0, 100.0),
   'stereoset_icat_terms_probability': Measure(
-    'own', _BENCH + 'stereoset:estimate', 'StereoSet ICAT of terms (probability)',
+    'own', _BENCH + 'stereoset:estimate', 'StereoSet ICAT of terms',
     'ICAT of each term, averaged', 1, 100.0, 0.0, 100.0),
   'stereoset_ss_log': Measure(
     'own', _BENCH + 'stereoset:estimate', 'StereoSet SS (mean log-probability)',

@@ -26,6 +26,10 @@ RECIPES = {
   'likelihood': Entry(
     'fairjax.recipes.likelihood:run', 'perplexity of texts, with intervals'
   ),
+  'benchmarks': Entry(
+    'fairjax.recipes.benchmarks:run',
+    'bias benchmarks of a language model, with intervals and tests',
+  ),
   'generate': Entry(
     'fairjax.recipes.generate:run', 'texts written or filled, whole folders'
   ),
