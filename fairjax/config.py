@@ -337,7 +337,7 @@ class Corpus:
 
 @dataclasses.dataclass
 class Generate:
-  """How a model writes (pairs/written.py); -1 and '' leave it to its folder."""
+  """How a model writes (recipes/generate_corpus.py); -1, '': as its folder."""
 
   task: str = knob(
     'write',

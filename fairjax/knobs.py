@@ -109,7 +109,7 @@ def each(rule: Rule, least: int = 0) -> Rule:
       return 'at least one is needed'
     for one in values:
       if broken := rule(one):
-        return f'of {one!r}: {broken}'
+        return f'of {repr(one)[:80]}: {broken}'
     twice = [one for i, one in enumerate(values) if one in values[:i]]
     return f'{twice[0]!r} is there twice' if twice else ''
 
@@ -126,7 +126,7 @@ def entry(table: str, *also: str, joined: str = '') -> Rule:
       if name.strip() not in known:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f'did you mean {near[0]!r}?' if near else '--list shows all'
-        return f'there is no {name.strip()!r}; {hint}'
+        return f'there is no {repr(name.strip())[:80]}; {hint}'
     return ''
 
   return remedy
@@ -138,13 +138,14 @@ def filled(value: str) -> str:
 
 def existing(value: str) -> str:
   """A file or folder that is there, or '' for none."""
-  path = pathlib.Path(value).expanduser()
+  path = pathlib.Path(os.path.expanduser(value))  # which never raises
   if not value or os.path.exists(path):
     return ''
   try:
     names = os.listdir(path.parent)
   except OSError:
-    return f'there is no such file, and no folder {str(path.parent)!r}'
+    parent = repr(str(path.parent))[:120]
+    return f'there is no such file, and no folder {parent}'
   near = difflib.get_close_matches(path.name, names, n=1)
   hint = f'; did you mean {str(path.parent / near[0])!r}?' if near else ''
   return f'there is no such file or folder{hint}'

@@ -111,7 +111,7 @@ def find_config(name: str) -> str:
     return str(shipped)
   names = [p.name for p in sorted(config_folder().glob('*.py'))]
   near = difflib.get_close_matches(shipped.name, names, n=1)
-  hint = f'did you mean configs/{near[0]}?' if near else f'there are {names}'
+  hint = f'did you mean configs/{near[0]}?' if near else '--list shows all'
   raise UserError(f'there is no config file {short(name)}; {hint}')
 
 

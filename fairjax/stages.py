@@ -30,11 +30,11 @@ from fairjax.data.templates import TEST_SETS
 from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.methods import METHODS, ON_TEST_SETS, chain
+from fairjax.methods import METHODS, ON_TEST_SETS, chain, project
 from fairjax.metrics import measures
 from fairjax.metrics.assess import assess as measure
 from fairjax.metrics.compare import compare as difference
-from fairjax.models import Model, build, hf
+from fairjax.models import Bundle, build, hf, word_level
 from fairjax.registry import find
 from fairjax.report import page, terminal
 from fairjax.results import Results
@@ -141,7 +141,7 @@ def as_read(config: Config, sets: Tables) -> Tables:
 class Ready(NamedTuple):
   """Everything that training and prediction need, made once."""
 
-  model: Model
+  model: Bundle
   tokenizer: Any
   max_length: int
   classes: int
@@ -153,10 +153,13 @@ def prepare(config: Config, tables: Tables, log: Log) -> Ready:
   classes = schema.classes(tables)
   if classes < 2:
     raise UserError('the data has one class only; a classifier needs two')
-  model, tokenizer, max_length = build.classifier(config, tables, classes)
-  log.line(f'model {config.model}: {classes} classes, length {max_length}')
+  edit = None
+  if config.net.remove_gender:
+    edit = word_level.Edit(project.needs(), project.remove_gender)
+  model = build.classifier(config, tables, classes, edit)
+  log.line(f'model {config.model}: {classes} classes, length {model.longest}')
   device_mesh = mesh.make(config.mesh, config.seeds)
-  return Ready(model, tokenizer, max_length, classes, device_mesh)
+  return Ready(model, model.tokenizer, model.longest, classes, device_mesh)
 
 
 def pool(ready: Ready, table: pd.DataFrame, column: str = 'text'):
@@ -351,7 +354,8 @@ def write_models(
     for i, seed in enumerate(loop.seed_list(config)):
       one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
       target = folder / f'seed_{seed}' / below
-      hf.save(target, ready.model.module, one, names)
+      model = ready.model
+      hf.save(target, model.module, one, names, model.config, model.labels)
 
 
 def probabilities(

@@ -37,7 +37,7 @@ def told(words) -> str:
     (['--config.train.lr=1'], ('none is named', '--config=')),
     (['--config'], ('needs a file',)),
     (['--config=configs/quickstrat.py'], ('quickstrat', 'quickstart.py?')),
-    (['--config=/nowhere/zzz.py'], ('zzz.py', 'there are')),
+    (['--config=/nowhere/zzz.py'], ('zzz.py', '--list')),
   ],
 )
 def test_a_wrong_flag_is_one_sentence(words, parts):

@@ -30,8 +30,10 @@ from fairjax.bench import race
 from fairjax.data import corruption, files, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import bart, causal, generate, speculate
+from fairjax.models import causal, decode_texts, families, speculate
 from fairjax.models.decode import Options
+from fairjax.models.families import bart
+from fairjax.models.places import blank_batch
 
 
 def _sized(vocab: int, width: int, depth: int) -> bart.Shape:
@@ -144,9 +146,9 @@ def _ours(args, work: Work, draft: int = 0) -> Callable:
     swaps = set(range(5, shape.vocab - 2, 12)) - set(work.special)
     swaps -= {token - 1 for token in work.special}
     module = NearCopy(shape, dtype=dtype, swaps=tuple(sorted(swaps)))
-  blank = jax.tree.map(jnp.asarray, bart.blank_batch())
+  blank = jax.tree.map(jnp.asarray, blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
-  params = generate.ready(params)
+  params = decode_texts.ready(params)
   options = Options(
     max_new_tokens=args.new, min_new_tokens=args.new, num_beams=args.beams
   )
@@ -156,7 +158,7 @@ def _ours(args, work: Work, draft: int = 0) -> Callable:
     )
   texts = _ragged(work.texts)
   return functools.partial(
-    generate.generate, module, params, texts, options, args.batch
+    decode_texts.generate, module, params, texts, options, args.batch
   )
 
 
@@ -175,7 +177,7 @@ def _torch(args, work: Work) -> Callable:
     transformers.BartConfig(
       **{
         name: value
-        for name, value in bart.hf_config(s).items()
+        for name, value in families.hf_config(bart.Bart(s)).items()
         if name not in ('architectures', 'dtype', 'forced_eos_token_id')
       },
       attn_implementation='sdpa',

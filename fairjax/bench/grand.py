@@ -108,11 +108,12 @@ def classifier(chosen):
   """Our model of that size."""
   import jax.numpy as jnp
 
-  from fairjax.models import build, encoder, heads
+  from fairjax.models import build, families
 
-  shape = encoder.named_shape(SIZES[chosen.size], VOCAB)
+  shape = families.named(SIZES[chosen.size], VOCAB)
   dtype = jnp.float32 if chosen.device == 'cpu' else jnp.bfloat16
-  return build.encoder_model(heads.Classifier(shape, 2, dtype), None)
+  module = families.module(shape, 'classify', dtype, classes=2)
+  return build.from_folder(module, None)
 
 
 def save_weights(chosen, folder: str) -> None:

@@ -53,9 +53,9 @@ def ours(folder: str):
   import jax
   import jax.numpy as jnp
 
-  from fairjax.models import encoder, hf
+  from fairjax.models import families, hf
 
-  module = encoder.Encoder(encoder.shape_from_hf(hf.read_config(folder)))
+  module = families.module(hf.read_shape(folder), 'embed')
   params = jax.tree.map(jnp.asarray, hf.load(folder, module).params)
   return module, jax.block_until_ready(params)
 

@@ -66,7 +66,7 @@ def ours(chosen: argparse.Namespace) -> None:
   from fairjax.config import Mesh, Train
   from fairjax.data import batches
   from fairjax.data.tokens import Ragged
-  from fairjax.models import build, words
+  from fairjax.models import build, word_level
   from fairjax.train import loop, mesh, step
 
   memory.keep()
@@ -77,10 +77,10 @@ def ours(chosen: argparse.Namespace) -> None:
   offsets = np.concatenate([[0], np.cumsum(lengths)])
   label = rng.integers(0, 2, n).astype(np.int32)
   pool = batches.Pool(Ragged(flat, offsets), label, np.ones(n, np.float32))
-  table = words.random_rows(chosen.words, chosen.width, 0)
-  vectors = words.Vectors(table, np.ones(len(table), bool))
+  table = word_level.random_rows(chosen.words, chosen.width, 0)
+  vectors = word_level.Vectors(table, np.ones(len(table), bool))
   kind, length, rate = build.WORD_MODELS[chosen.model]
-  shape = words.Shape(*table.shape, 2, length, rate, vectors=vectors)
+  shape = word_level.Shape(*table.shape, 2, length, rate, vectors=vectors)
   module = kind(shape)
   model = build.word_model(module, vectors)
   train = Train(
@@ -97,7 +97,7 @@ def ours(chosen: argparse.Namespace) -> None:
   loss = loop.losses(
     logits, pool._replace(label=alone['label'], weight=alone['weight'])
   )
-  ids = jax.jit(words.unpack, static_argnums=(1, 2))
+  ids = jax.jit(word_level.unpack, static_argnums=(1, 2))
   kept = {
     f'{"/".join(str(k.key) for k in path)}': np.asarray(leaf[0])
     for path, leaf in jax.tree_util.tree_leaves_with_path(params)

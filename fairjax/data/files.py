@@ -256,7 +256,8 @@ def _ids_once(tables: Tables) -> None:
   value = seen['id'][twice].iloc[0]
   first, second = seen[seen['id'] == value].iloc[:2].itertuples()
   raise UserError(
-    f'id {value!r} is in row {first.row} of {source(tables[first.split])} and '
-    f'in row {second.row} of {source(tables[second.split])}; ids must be '
-    'different, or leave data.id empty to number the rows'
+    f'id {_short(value)} is in row {first.row} of '
+    f'{source(tables[first.split])} and in row {second.row} of '
+    f'{source(tables[second.split])}; ids must be different, or leave '
+    'data.id empty to number the rows'
   )

@@ -119,11 +119,14 @@ def _listed(split: str, table: pd.DataFrame, why: pd.Series) -> pd.DataFrame:
 def _sentence(tables: Tables, listed: pd.DataFrame) -> str:
   parts = []
   for split, rows in listed.groupby('split', sort=False):
+    cannot = f'{count(len(rows), "row")} that cannot be used'
+    if parts:  # of the first, rows are named
+      parts.append(f'{split} has {cannot}')
+      continue
     shown = [f'row {r.row} ({r.reason})' for r in rows[:SHOWN].itertuples()]
     more = ', …' if len(rows) > SHOWN else ''
     parts.append(
-      f'{_source(tables[split], split)} has {count(len(rows), "row")} that '
-      f'cannot be used: {", ".join(shown)}{more}'
+      f'{_source(tables[split], split)} has {cannot}: {", ".join(shown)}{more}'
     )
   return (
     '; '.join(parts)

@@ -331,9 +331,9 @@ def _order(keys: list[str]) -> list[str]:
 
 def flag(mapping: dict[str, int]) -> str:
   """The flag that sets `data.labels` to a mapping, as a shell reads it."""
-  if len(mapping) > 2 * SHOWN or any(',' in name for name in mapping):
-    return '--config.data.labels=NAME=0,NAME=1,…'
   rule = _rule(mapping)
+  if len(rule) > 200 or any(',' in name for name in mapping):
+    return '--config.data.labels=NAME=0,NAME=1,…'
   quoted = shlex.quote(rule)
   return '--config.data.labels=' + (quoted if quoted != rule else f"'{rule}'")
 

@@ -8,6 +8,7 @@ them changes.
 """
 
 import hashlib
+import os
 import pathlib
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,7 +17,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from fairjax import artefacts
-from fairjax.data import tokens
+from fairjax.data import readers, tokens
 from fairjax.errors import UserError
 from fairjax.pairs import corpus, shards
 
@@ -45,16 +46,15 @@ class Store(NamedTuple):
 def find(path: str, column: str, blank: bool) -> Corpus:
   """The corpus at `path`."""
   root = pathlib.Path(path)
-  if root.is_dir():
-    files = tuple(root / name for name in corpus.find_shards(root))
-  elif not root.exists():
-    raise UserError(f'{path} does not exist; name a text file or a folder')
-  elif root.suffix not in shards.KINDS:
+  if os.path.isdir(root):
+    names = [root / name for name in corpus.find_shards(root)]
+  else:
+    names = [root]
+  files = tuple(map(readers.place, names))  # none is a pipe, waited for
+  if names == [root] and root.suffix not in shards.KINDS:
     raise UserError(
       f'{path} is no text; a file must end in {", ".join(shards.KINDS)}'
     )
-  else:
-    files = (root,)
   digest = hashlib.sha256(f'{column}|{blank}'.encode())
   for file in files:
     digest.update(f'|{file.suffix}|'.encode())

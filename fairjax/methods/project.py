@@ -58,6 +58,12 @@ def remove_gender(
   return equalise(out, basis, known(place, first, 'equalised'))
 
 
+def needs() -> tuple[str, ...]:
+  """The words whose vectors say what gender is, of `remove_gender`."""
+  pairs = [*DEFINING, *lists.gender().rows]
+  return tuple(dict.fromkeys(word for pair in pairs for word in pair[:2]))
+
+
 def known(
   place: dict[str, int], pairs: Sequence[Sequence[str]], kind: str
 ) -> np.ndarray:

@@ -1,13 +1,67 @@
-"""A model is `apply(params, batch)`; build.py makes one from the config."""
+"""A model is `apply(params, batch)`; a Bundle is a model and what it needs."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fairjax.registry import Entry
+from fairjax.registry import find as _find
+
+_LAZY = {
+  'load': Entry('fairjax.models.folder:load', 'a Bundle of a model folder'),
+  'decays': Entry('fairjax.models.layers:decays', 'whether a leaf decays'),
+}
 
 
-class Model(NamedTuple):
-  """A classifier as two pure functions, plus what its files need."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Bundle:
+  """A model as two pure functions, with its tokenizer, weights and names.
+
+  Bundles are compared by identity, so one can key a cache of programs. Fields
+  that a use does not need stay empty: a model that is about to be trained has
+  no `params`, a language model no `labels`.
+  """
 
   init: Callable  # init(seed: int) -> params, a plain nested dict
   apply: Callable  # apply(params, batch, dropout=None) -> logits [b, c]
   module: Any  # the Linen module, for scores that need its probes
-  shape: Any = None  # the encoder's shape, for the Hugging Face folder
+  params: Any = None  # of one seed, where a folder gives all of them
+  tokenizer: Any = None
+  longest: int = 0  # tokens of a text that are read
+  labels: tuple[str, ...] = ()  # the names of a classifier's classes
+  can: str = ''  # what the module is for, of models/family.py: CAPABILITIES
+  options: Any = None  # how the folder wants it to decode
+  config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+  @property
+  def shape(self) -> Any:
+    """The encoder's shape; None where there is no Hugging Face form."""
+    shape = getattr(self.module, 'shape', None)
+    return shape if hasattr(shape, 'family') else None
+
+  @property
+  def family(self) -> str:
+    """The model_type of its config.json; '' where it has none."""
+    return getattr(self.shape, 'family', '')
+
+  @property
+  def classes(self) -> int:
+    return len(self.labels)
+
+  def replace(self, **changes: Any) -> 'Bundle':
+    return dataclasses.replace(self, **changes)
+
+
+def of_module(module: Any, init: Callable, **rest: Any) -> Bundle:
+  """The bundle of a Linen module that is applied to params and a batch."""
+
+  def apply(params, batch, dropout=None):
+    return module.apply({'params': params}, batch, dropout)
+
+  return Bundle(init, apply, module, **rest)
+
+
+def __getattr__(name: str) -> Any:
+  if name in _LAZY:  # Flax is slow to import
+    return _find(_LAZY, 'function', name)
+  raise AttributeError(f'module {__name__} has no attribute {name!r}')

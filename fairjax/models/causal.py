@@ -10,15 +10,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.encoder import (
-  Batch,
+from fairjax.models.attention import (
   KeyValue,
-  Places,
   attention,
   drop_weights,
   split_key_value,
 )
 from fairjax.models.layers import Segments
+from fairjax.models.places import Batch, Places
 
 
 def causal(segment_ids: Int[Array, 'r t']) -> Bool[Array, 'r t t']:

@@ -2,7 +2,7 @@
 
 A `State` holds b slots. A slot is a text that is being written (`done` is
 false) or waits to be read out and filled anew (`done` is true), so the loop
-never knows how many texts there are; models/generate.py feeds it. A model
+never knows how many texts there are; models/decode_texts.py feeds it. A model
 brings `remember` (what is computed once for a source), `blank_cache` and
 `step` (scores after a few tokens, with a static cache).
 

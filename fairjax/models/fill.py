@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from tokenizers import Tokenizer
 
+from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import generate, infill, masked, special
+from fairjax.models import decode_texts, infill, masked, special
 from fairjax.models.decode import DRAFTS, Options
-from fairjax.models.generate import Generated
+from fairjax.models.decode_texts import Generated
 from fairjax.models.masked import Copies
 
 MASKS = ('[MASK]', '<mask>')
@@ -50,7 +51,7 @@ def infill_texts(
   params: dict,
   tokenizer: Tokenizer,
   texts: Sequence[str],
-  options: Options = generate.GREEDY,
+  options: Options = decode_texts.GREEDY,
   slots: int = 32,
 ) -> Filled:
   """Masks of any texts filled by a BART; masks side by side are one."""
@@ -63,8 +64,8 @@ def infill_texts(
     never=(*options.never, *special.ids(tokenizer)),
     draft=DRAFTS[-1] if options.num_beams == 1 else 0,
   )
-  sources = generate.encode(module, tokenizer, texts)
-  found = generate.generate(module, params, sources, options, slots)
+  sources = decode_texts.encode(module, tokenizer, texts)
+  found = decode_texts.generate(module, params, sources, options, slots)
   written = found.tokens
   spans = []
   for i in range(len(texts)):
@@ -84,12 +85,21 @@ def fill_texts(
   tokenizer: Tokenizer,
   texts: Sequence[str],
   order: str = 'left',
+  placement: Placement = HERE,
 ) -> Filled:
   """Masks filled by a masked LM, a token each."""
   mask = mask_of(tokenizer)
   number = tokenizer.token_to_id(mask)
-  sources = generate.encode(module, tokenizer, texts)
-  filled = fill(module, params, sources, number, special.ids(tokenizer), order)
+  sources = decode_texts.encode(module, tokenizer, texts)
+  filled = fill(
+    module,
+    params,
+    sources,
+    number,
+    special.ids(tokenizer),
+    order,
+    placement=placement,
+  )
   ends = sources.offsets[1:-1]
   spans = [
     [[token] for token in new[old == number].tolist()]
@@ -108,6 +118,7 @@ def fill(
   never: Sequence[int] = (),
   order: str = 'left',
   batch: int = masked.BATCH,
+  placement: Placement = HERE,
 ) -> Ragged:
   """Each mask gets its likeliest token.
 
@@ -126,12 +137,14 @@ def fill(
   texts = texts._replace(flat=texts.flat.copy())
   # One layout for all turns: what is compiled for one serves all.
   copies = Copies(text, at - texts.offsets[text])
-  layout = masked.layout_of(texts, copies, batch) if len(at) else None
+  layout = None
+  if len(at):
+    layout = masked.layout_of(texts, copies, batch, placement)
   for i in range(turn.max(initial=-1) + 1):
     now = turn == i
     copies = Copies(text[now], at[now] - texts.offsets[text[now]])
     texts.flat[at[now]] = masked.best_tokens(
-      module, params, texts, copies, never, batch, layout
+      module, params, texts, copies, never, batch, layout, placement
     )
   return texts
 

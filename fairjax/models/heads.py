@@ -1,6 +1,8 @@
 """What stands on an encoder: classifier, masked LM, replaced-token detector.
 
-Each model is called as `module.apply({'params': p}, batch, dropout_key)`.
+A head takes its encoder and does not make it; the family's record says which
+options go with it (models/families). Each model is called as
+`module.apply({'params': p}, batch, dropout_key)`.
 """
 
 from typing import Any
@@ -9,15 +11,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Float, UInt32
 
-from fairjax.models.encoder import (
-  ACTIVATIONS,
-  Batch,
-  Encoder,
-  Shape,
-  first_places,
-  head_rows,
-  places,
-)
+from fairjax.models.attention import ACTIVATIONS
 from fairjax.models.layers import (
   Dense,
   LayerNorm,
@@ -27,46 +21,69 @@ from fairjax.models.layers import (
   identities,
   mask_padding_gradient,
 )
+from fairjax.models.places import Batch, first_places, head_rows, places
 
 # Uses of the dropout key by heads, out of the way of the layers' numbers.
 _HEAD = 1 << 20
 
 
-class Classifier(nn.Module):
-  """Logits of each example, from its first place.
+def drop_head(
+  x: Float[Array, 'b 1 d'],
+  batch: Batch,
+  rate: float,
+  key: UInt32[Array, ''] | None,
+  number: int = 1,
+) -> Float[Array, 'b 1 d']:
+  """Dropout of what a text became; `number` tells a head's uses apart."""
+  rows = head_rows(batch)
+  start = jnp.zeros_like(rows.segment_ids)
+  identity = identities(jnp.asarray(batch['example']), rows.segment_ids, start)
+  return dropout(x, rate, fold(key, _HEAD + number), identity)
 
-  BERT: dropout(tanh(dense x)); RoBERTa and ELECTRA: dropout before and after
-  the dense, with tanh and gelu. The result is float32 [b, c].
+
+def asked_places(
+  x: Float[Array, 'r t d'], batch: Batch, heads_only: bool
+) -> tuple[Float[Array, 'r m d'], Segments]:
+  """The places at which a masked LM is asked, and whose they are."""
+  rows = head_rows(batch) if heads_only else places(batch).rows
+  if 'places' in batch:
+    rows = Segments(jnp.asarray(batch['asked']), rows.count)
+    x = jnp.take_along_axis(x, batch['places'][:, :, None], axis=1)
+  return x, rows
+
+
+class Classifier(nn.Module):
+  """Logits of each example, from its first place, float32 [b, c].
+
+  dropout, dense, activation, dropout, dense; the first dropout only with
+  `drop_first` (RoBERTa and ELECTRA).
   """
 
-  shape: Shape
+  encoder: nn.Module
   classes: int
+  activation: str = 'tanh'
+  drop_first: bool = False
   dtype: Any = jnp.float32
-  scan: bool = False
-  remat: bool = False
   heads_only: bool = True  # the last layer computes only what is read
+
+  @property
+  def shape(self) -> Any:
+    return self.encoder.shape
 
   @nn.compact
   def __call__(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'b c']:
     s, rows = self.shape, head_rows(batch)
-    encoder = Encoder(s, self.dtype, self.scan, self.remat, name='encoder')
-    x = encoder(batch, dropout_key, self.heads_only)
+    x = self.encoder(batch, dropout_key, self.heads_only)
     if not self.heads_only:
       x = first_places(x, batch)
-    start = jnp.zeros_like(rows.segment_ids)
-    identity = identities(
-      jnp.asarray(batch['example']), rows.segment_ids, start
-    )
-    drop = lambda x, i: dropout(
-      x, s.head_dropout, fold(dropout_key, _HEAD + i), identity
-    )
-    x = x if s.family == 'bert' else drop(x, 0)
+    drop = lambda x, i: drop_head(x, batch, s.head_dropout, dropout_key, i)
+    x = drop(x, 0) if self.drop_first else x
     x = Dense(s.width, dtype=self.dtype, deviation=s.deviation, name='dense')(
       x, rows
     )
-    x = ACTIVATIONS['gelu'](x) if s.family == 'electra' else jnp.tanh(x)
+    x = ACTIVATIONS[self.activation](x)
     # Logits are few: float32 whatever the dtype of the body.
     x = Dense(self.classes, deviation=s.deviation, name='classifier')(
       drop(x, 1), rows
@@ -85,54 +102,53 @@ class MaskedLM(nn.Module):
   scores there and nowhere else, float32 [r, m, v].
   """
 
-  shape: Shape
+  encoder: nn.Module
+  activation: str = ''  # the layers' own where nothing is said
   dtype: Any = jnp.float32
-  scan: bool = False
-  remat: bool = False
   heads_only: bool = False
+
+  @property
+  def shape(self) -> Any:
+    return self.encoder.shape
 
   @nn.compact
   def __call__(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'r t v']:
     s = self.shape
-    rows = head_rows(batch) if self.heads_only else places(batch).rows
-    encoder = Encoder(s, self.dtype, self.scan, self.remat, name='encoder')
-    x = encoder(batch, dropout_key, self.heads_only)
-    if 'places' in batch:
-      rows = Segments(jnp.asarray(batch['asked']), rows.count)
-      x = jnp.take_along_axis(x, batch['places'][:, :, None], axis=1)
+    x = self.encoder(batch, dropout_key, self.heads_only)
+    x, rows = asked_places(x, batch, self.heads_only)
     x = Dense(
       s.embedding, dtype=self.dtype, deviation=s.deviation, name='dense'
     )(x, rows)
-    # RoBERTa and ELECTRA have gelu here whatever the layers have.
-    kind = s.activation if s.family == 'bert' else 'gelu'
-    x = LayerNorm(s.eps, self.dtype, name='norm')(ACTIVATIONS[kind](x), rows)
+    x = ACTIVATIONS[self.activation or s.activation](x)
+    x = LayerNorm(s.eps, self.dtype, name='norm')(x, rows)
     if not s.tied:
       decoder = Dense(s.vocab, dtype=self.dtype, name='decoder')
       return mask_padding_gradient(
         decoder(x, rows).astype(jnp.float32), rows.segment_ids
       )
     bias = self.param('bias', nn.initializers.zeros, (s.vocab,))
-    scores = encoder.word.attend(x).astype(jnp.float32) + bias
+    scores = self.encoder.word.attend(x).astype(jnp.float32) + bias
     return mask_padding_gradient(scores, rows.segment_ids)
 
 
 class Discriminator(nn.Module):
   """ELECTRA: one score a place, above 0 for 'replaced', float32 [r, t]."""
 
-  shape: Shape
+  encoder: nn.Module
   dtype: Any = jnp.float32
-  scan: bool = False
-  remat: bool = False
+
+  @property
+  def shape(self) -> Any:
+    return self.encoder.shape
 
   @nn.compact
   def __call__(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'r t']:
     s, rows = self.shape, places(batch).rows
-    encoder = Encoder(s, self.dtype, self.scan, self.remat, name='encoder')
-    x = encoder(batch, dropout_key)
+    x = self.encoder(batch, dropout_key)
     x = Dense(s.width, dtype=self.dtype, deviation=s.deviation, name='dense')(
       x, rows
     )

@@ -1,7 +1,8 @@
-"""Hugging Face folders in and out, by one table of names (hf_names.py).
+"""Hugging Face folders in and out, by the tables of models/families.
 
 A folder holds config.json, weights (model.safetensors, pytorch_model.bin or
-flax_model.msgpack) and tokenizer files.
+flax_model.msgpack) and tokenizer files. Whatever is wrong with one of them is
+one sentence that names the file.
 """
 
 import dataclasses
@@ -12,7 +13,7 @@ import os
 import pathlib
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import flax.linen as nn
@@ -23,20 +24,95 @@ from flax import serialization, traverse_util
 
 from fairjax import artefacts
 from fairjax.errors import UserError
-from fairjax.models import bart, gpt2, torch_bin
-from fairjax.models.bart import blank_batch
-from fairjax.models.encoder import SIZES, Encoder
-from fairjax.models.heads import Classifier
-from fairjax.models.hf_names import ASIDE, HEADS, KINDS, PREFIX, WHOLE, names
+from fairjax.models import families, torch_bin
+from fairjax.models.places import blank_batch
 
 Weights = dict[str, np.ndarray]
+
+# Tensors that copy others or hold no parameter: left aside in silence.
+ASIDE = (
+  'position_ids',
+  'token_type_ids',
+  'embed_tokens.weight',  # BART: the shared embeddings again
+  '.attn.bias',  # GPT-2: masks
+  '.attn.masked_bias',
+  'rotary_emb.inv_freq',
+)
+# What heads begin with, ours and others of transformers.
+HEADS = (
+  'classifier.',
+  'pre_classifier.',
+  'score.',
+  'cls.',
+  'lm_head.',
+  'head.dense.',
+  'head.norm.',
+  'decoder.weight',
+  'decoder.bias',
+  'vocab_',
+  'generator_',
+  'discriminator_predictions.',
+  'qa_outputs.',
+  'classification_head.',
+  'final_logits_bias',
+)
+
+
+def _json(path: pathlib.Path) -> dict[str, Any]:
+  """The object that a JSON file holds, or one sentence."""
+  try:
+    value = artefacts.read_json(path)
+  except (ValueError, RecursionError, OSError) as error:
+    raise UserError(
+      f'{path} cannot be read as JSON ({type(error).__name__}); fetch it again'
+    ) from error
+  if not isinstance(value, dict):
+    raise UserError(
+      f'{path} holds a {type(value).__name__}, not an object of keys; fetch it '
+      'again'
+    )
+  return value
 
 
 def read_config(folder: str | os.PathLike) -> dict[str, Any]:
   path = pathlib.Path(folder) / 'config.json'
   if not path.is_file():
     raise UserError(f'{folder} has no config.json; give a model folder')
-  return artefacts.read_json(path)
+  return _json(path)
+
+
+def read_shape(folder: str | os.PathLike) -> Any:
+  """The shape of a folder's model."""
+  where = pathlib.Path(folder) / 'config.json'
+  return families.shape_from_hf(read_config(folder), where)
+
+
+def read_labels(
+  config: Mapping[str, Any], where: str | os.PathLike = 'config.json'
+) -> tuple[str, ...]:
+  """The names of a classifier's classes, in their order; () where unsaid."""
+  said = config.get('id2label')
+  if said is None:
+    count = config.get('num_labels')
+    if count is None:
+      return ()
+    if type(count) is not int or not 1 <= count <= 2**16:
+      raise UserError(
+        f'{where} has num_labels {count!r}; it must be a whole number from 1'
+      )
+    return default_labels(count)
+  wanted = [str(i) for i in range(len(said))] if isinstance(said, dict) else []
+  fits = wanted and set(said) == set(wanted) and len(said) <= 2**16
+  if not fits or not all(isinstance(name, str) for name in said.values()):
+    raise UserError(
+      f'{where} has an id2label that does not name the classes 0, 1, 2 and so '
+      'on; write it as {"0": "a name", "1": "another"}'
+    )
+  return tuple(said[i] for i in wanted)
+
+
+def default_labels(classes: int) -> tuple[str, ...]:
+  return tuple(f'LABEL_{i}' for i in range(classes))
 
 
 def _read_safetensors(path: pathlib.Path) -> Weights:
@@ -45,7 +121,7 @@ def _read_safetensors(path: pathlib.Path) -> Weights:
   try:
     with safetensors.safe_open(path, framework='np') as file:
       return {name: file.get_tensor(name) for name in file.keys()}
-  except (safetensors.SafetensorError, OSError) as error:
+  except Exception as error:  # of Rust, and of types that numpy does not know
     raise UserError(
       f'{path} is broken or no safetensors file ({error}); fetch it again'
     ) from error
@@ -86,11 +162,32 @@ def _read_format(folder: pathlib.Path, name: str) -> Weights | None:
   if not index.is_file():
     return None
   weights: Weights = {}
-  for shard in sorted(set(artefacts.read_json(index)['weight_map'].values())):
+  for shard in _shards(index):
     if not (folder / shard).is_file():
       raise UserError(f'{index} names {shard}, which is not there; fetch it')
     weights |= read(folder / shard)
   return weights
+
+
+def _shards(index: pathlib.Path) -> list[str]:
+  """The files that an index names, all of them beside it."""
+  said = _json(index).get('weight_map')
+  if not isinstance(said, dict) or not said:
+    raise UserError(
+      f'{index} has no weight_map that says which file holds which tensor; '
+      'fetch it again'
+    )
+  for shard in said.values():
+    if (
+      not isinstance(shard, str)
+      or shard in ('', '.', '..')
+      or any(mark in shard for mark in '/\\\0')
+    ):
+      raise UserError(
+        f'{index} names the file {shard!r}; a part of the weights must be a '
+        'file in the same folder, so fetch the model again'
+      )
+  return sorted(set(said.values()))
 
 
 def read_weights(folder: str | os.PathLike) -> Weights:
@@ -116,17 +213,20 @@ def read_weights(folder: str | os.PathLike) -> Weights:
   return weights
 
 
-def _modern(weights: Weights, family: str, bare: bool) -> Weights:
-  """Old names renamed; with the base model's prefix, or without if `bare`."""
-  prefix = PREFIX.get(family, f'{family}.')
-  wrapped = any(name.startswith(prefix) for name in weights)
+def _modern(weights: Weights, module: nn.Module) -> Weights:
+  """Old names renamed; the body's tensors with their prefix, as the table."""
+  prefix = families.of(module)[0].prefix
+  bare = families.is_bare(module)
+  rows = families.tensors(module)
+  # Of a table with the prefix: the names that a bare model has without it.
+  short = {n.removeprefix(prefix): n for row in rows for n in row.theirs}
   modern = {}
   for name, value in weights.items():
-    name = name.replace('.gamma', '.weight').replace('.beta', '.bias')
+    name = re.sub(r'\.gamma$', '.weight', re.sub(r'\.beta$', '.bias', name))
     if bare:
       name = name.removeprefix(prefix)
-    elif not wrapped and not name.startswith(HEADS):
-      name = prefix + name
+    elif name in short and short[name] not in weights:
+      name = short[name]
     modern[name] = value
   return modern
 
@@ -137,42 +237,52 @@ class Loaded(NamedTuple):
   unused: tuple[str, ...]  # tensors of other heads, left aside
 
 
-def load(folder: str | os.PathLike, module: nn.Module) -> Loaded:
+def load(
+  folder: str | os.PathLike, module: nn.Module, weights: Weights | None = None
+) -> Loaded:
   """The folder's weights as parameters of `module`.
 
   A head that the folder lacks, or has for another number of classes, is left
   out and named in `fresh`; `complete` initialises it. Whatever else is
-  missing or unknown is an error.
+  missing or unknown is an error. `weights` are the folder's, where they were
+  read before.
   """
-  shape, bare = module.shape, isinstance(module, Encoder)
-  weights = _modern(read_weights(folder), shape.family, bare)
+  shape, bare = module.shape, families.is_bare(module)
+  weights = _modern(
+    read_weights(folder) if weights is None else weights, module
+  )
+  rows = families.tensors(module)
+  missing = {row.ours: _missing(row, weights) for row in rows}
+  for ours, name in missing.items():
+    if name and (bare or _needed(module, ours)):
+      raise UserError(
+        f'{folder} lacks the tensor {name}, which a {shape.family} of '
+        f'{shape.depth} layers has; its weights and config.json differ'
+      )
   wanted = _wanted(module)
   flat, fresh, used = {}, [], set()
-  for ours, theirs, transposed in names(module):
-    missing = [name for name in theirs if name not in weights]
-    if missing:
-      if bare or _needed(module, ours):
-        raise UserError(
-          f'{folder} lacks the tensor {missing[0]}, which a {shape.family} '
-          f'of {shape.depth} layers has; its weights and config.json differ'
-        )
+  for ours, theirs, transposed in rows:
+    if missing[ours]:
       fresh.append(ours)
       continue
     used.update(theirs)
-    parts = [
-      weights[name].T if transposed else weights[name] for name in theirs
-    ]
-    value = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
-    needed = wanted[re.sub(r'layer_\d+', 'layer_0', ours)].shape
-    if value.shape != needed:
+    needed = wanted[_like(ours)].shape
+    value = _joined([weights[name] for name in theirs], transposed, needed)
+    if value is None:
       if ours.startswith('classifier/'):
         fresh.append(ours)
         continue
+      shapes = ' and '.join(str(weights[name].shape) for name in theirs)
       raise UserError(
-        f'{folder}: tensor {theirs[0]} gives {value.shape} where config.json '
-        f'asks for {needed}; its weights and config.json differ'
+        f'{folder}: tensor {theirs[0]} gives {shapes} where config.json asks '
+        f'for {needed}; its weights and config.json differ'
       )
-    flat[ours] = np.asarray(value, np.float32, order='C')
+    if not np.isfinite(value).all():
+      raise UserError(
+        f'{folder}: tensor {theirs[0]} holds values that are no numbers; fetch '
+        'the weights again'
+      )
+    flat[ours] = value
   unused = sorted(n for n in weights if n not in used and _matters(n))
   unknown = [n for n in unused if not n.startswith(HEADS) and 'pooler' not in n]
   if unknown:
@@ -180,15 +290,41 @@ def load(folder: str | os.PathLike, module: nn.Module) -> Loaded:
       f'{folder} has {len(unknown)} unknown tensors, first {unknown[0]}; '
       f'this is not a plain {shape.family} of {shape.depth} layers'
     )
-  if getattr(module, 'scan', False):
+  if is_scanned(module):
     flat = stack(flat, shape.depth)
   params = traverse_util.unflatten_dict(flat, sep='/')
   return Loaded(params, tuple(fresh), tuple(unused))
 
 
+def is_scanned(module: nn.Module) -> bool:
+  return getattr(families.body_of(module), 'scan', False)
+
+
+def _missing(row, weights: Mapping[str, Any]) -> str:
+  return next((name for name in row.theirs if name not in weights), '')
+
+
+def _joined(
+  parts: list[np.ndarray], transposed: bool, needed: tuple[int, ...]
+) -> np.ndarray | None:
+  """One parameter of its tensors; None where they do not give its shape."""
+  if any(
+    part.dtype.kind not in 'fiub' and part.dtype.name != 'bfloat16'
+    for part in parts
+  ):
+    return None
+  parts = [part.T if transposed else part for part in parts]
+  if any(p.ndim != len(needed) or p.shape[:-1] != needed[:-1] for p in parts):
+    return None
+  value = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+  if value.shape != needed:
+    return None
+  return np.asarray(value, np.float32, order='C')
+
+
 def _needed(module: nn.Module, ours: str) -> bool:
   """Whether a parameter is of the body; a head may be missing."""
-  if type(module) in WHOLE:
+  if families.body_of(module) is module:
     return ours != 'bias'
   return ours.startswith('encoder/')
 
@@ -197,12 +333,28 @@ def _matters(name: str) -> bool:
   return not name.endswith(ASIDE)
 
 
+def _like(ours: str) -> str:
+  """The path of the layer that tells of all: the first, else the second."""
+  return re.sub(r'layer_[1-9]\d*', 'layer_1', ours)
+
+
+def lacks(
+  folder: str | os.PathLike, module: nn.Module, weights: Weights
+) -> str:
+  """The first tensor of the module that the folder lacks."""
+  weights = _modern(weights, module)
+  return next(
+    filter(None, (_missing(row, weights) for row in families.tensors(module))),
+    '',
+  )
+
+
 @functools.lru_cache(maxsize=8)
 def _wanted(module: nn.Module) -> dict[str, jax.ShapeDtypeStruct]:
-  """The parameters of a model of one layer, which tells of all layers."""
-  single = dataclasses.replace(module.shape, depth=1)
-  rest = {'scan': False} if hasattr(module, 'scan') else {}
-  module = module.clone(shape=single, **rest)
+  """The parameters of a model of two layers, which tell of all layers."""
+  shape = dataclasses.replace(module.shape, depth=min(module.shape.depth, 2))
+  rest = {'scan': False} if is_scanned(module) else {}
+  module = families.reshaped(module, shape, **rest)
   made = jax.eval_shape(module.init, jax.random.key(0), blank_batch())
   return traverse_util.flatten_dict(made['params'], sep='/')
 
@@ -271,45 +423,43 @@ def to_hf(module: nn.Module, params: dict) -> Weights:
   flat = traverse_util.flatten_dict(params, sep='/')
   flat = unstack(jax.tree.map(np.asarray, flat), module.shape.depth)
   weights = {}
-  for ours, theirs, transposed in names(module):
+  for ours, theirs, transposed in families.tensors(module):
     for name, part in zip(theirs, np.split(flat[ours], len(theirs), -1)):
       weights[name] = np.ascontiguousarray(part.T if transposed else part)
   return weights
 
 
-def hf_config(module: nn.Module) -> dict[str, Any]:
-  """The config.json of a module."""
-  shape = module.shape
-  if type(module) in WHOLE:
-    return {'bart': bart, 'gpt2': gpt2}[shape.family].hf_config(shape)
-  name = {'bert': 'Bert', 'roberta': 'Roberta', 'electra': 'Electra'}
-  config = {
-    'architectures': [name[shape.family] + KINDS[type(module)][1]],
-    'model_type': shape.family,
-    'vocab_size': shape.vocab,
-    'hidden_size': shape.width,
-    'num_hidden_layers': shape.depth,
-    'num_attention_heads': shape.heads,
-    'intermediate_size': shape.hidden,
-    'max_position_embeddings': shape.positions,
-    'type_vocab_size': shape.types,
-    'layer_norm_eps': shape.eps,
-    'hidden_act': shape.activation,
-    'hidden_dropout_prob': shape.dropout,
-    'attention_probs_dropout_prob': shape.attention_dropout,
-    'classifier_dropout': shape.head_dropout,
-    'initializer_range': shape.deviation,
-    'pad_token_id': shape.pad,
-    'tie_word_embeddings': shape.tied,
-    'dtype': 'float32',
-  }
-  if shape.family == 'electra':
-    config['embedding_size'] = shape.embedding
-  if isinstance(module, Classifier):
-    labels = [f'LABEL_{i}' for i in range(module.classes)]
-    config['id2label'] = {str(i): label for i, label in enumerate(labels)}
-    config['label2id'] = {label: i for i, label in enumerate(labels)}
-  return config
+def hf_config(
+  module: nn.Module,
+  labels: Sequence[str] = (),
+  source: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+  """The config.json of a module.
+
+  `labels` name a classifier's classes. Fields of `source`, the config.json of
+  the folder that the weights came from, are kept where ours say nothing.
+  """
+  ours = families.hf_config(module)
+  kept = {k: v for k, v in (source or {}).items() if k not in _REPLACED}
+  classes = getattr(module, 'classes', 0)
+  if classes:
+    labels = tuple(labels) or default_labels(classes)
+    if len(labels) != classes:
+      raise UserError(
+        f'{len(labels)} labels are given for {classes} classes; give one each'
+      )
+    ours['id2label'] = {str(i): label for i, label in enumerate(labels)}
+    ours['label2id'] = {label: i for i, label in enumerate(labels)}
+  return kept | ours
+
+
+# Of another model's config.json: what ours says under other names.
+_REPLACED = (
+  'torch_dtype',
+  'num_labels',
+  '_name_or_path',
+  'transformers_version',
+)
 
 
 # What transformers' generate must know of a model beside how it decodes.
@@ -324,7 +474,7 @@ _ENDS = (
 
 def generation_config(module: nn.Module) -> dict[str, Any] | None:
   """The generation_config.json of a model that writes: its own tokens."""
-  if type(module) not in WHOLE:
+  if 'write' not in families.of(module)[0].heads:
     return None
   said = hf_config(module)
   ends = {name: said[name] for name in _ENDS if said.get(name) is not None}
@@ -337,17 +487,18 @@ def save(
   params: dict,
   tokenizer_files: Iterable[str | os.PathLike] = (),
   config: Mapping[str, Any] | None = None,
+  labels: Sequence[str] = (),
 ) -> None:
   """A folder that transformers loads with equal logits.
 
   `config` is that of the folder the weights came from: its fields of other
   meaning (licence notes, token ids) are kept. So is a generation_config.json
-  among `tokenizer_files`.
+  among `tokenizer_files`. `labels` are the names of a classifier's classes.
   """
   from safetensors.numpy import save_file
 
   said = {
-    'config.json': {**(config or {}), **hf_config(module)},
+    'config.json': hf_config(module, labels, config),
     'generation_config.json': generation_config(module),
   }
   with artefacts.atomic(folder) as part:
@@ -376,9 +527,9 @@ def find(model: str) -> pathlib.Path | None:
   """The folder of a model: local, cached or downloaded; None for a size.
 
   `model` is a folder, a name on the Hugging Face hub, or one of our own sizes
-  (`encoder.SIZES`), which have no pretrained weights.
+  (`families.SIZES`), which have no pretrained weights.
   """
-  if model in SIZES:
+  if model in families.SIZES:
     return None
   if problem := _no_name(model):
     raise UserError(problem)
@@ -432,12 +583,14 @@ def _no_name(model: str) -> str:
   return ''
 
 
-_NAMED = f'{", ".join(SIZES)}, cnn, lstm, a folder, or a name on the hub'
+_NAMED = (
+  f'{", ".join(families.SIZES)}, cnn, lstm, a folder, or a name on the hub'
+)
 
 
 def _no_weights(model: str, error: Exception | None) -> str:
   """Near names, and whether the hub knows of none or could not be asked."""
-  near = difflib.get_close_matches(model, [*SIZES, 'cnn', 'lstm'], n=1)
+  near = difflib.get_close_matches(model, _SIZES, n=1)
   hint = f'did you mean {near[0]!r}? Otherwise ' if near else ''
   unknown = ('RepositoryNotFoundError', 'GatedRepoError', 'HFValidationError')
   if error is None:

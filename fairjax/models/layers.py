@@ -8,7 +8,7 @@ and g_t the output cotangents of one example's places t, the squared norms are
 
   Dense      Σ_{t,u} (a_t·a_u + 1) (g_t·g_u)     (+ 1 only with a bias)
   Embed      Σ_{t,u} [id_t = id_u] (g_t·g_u)
-  LayerNorm  ‖Σ_t g_t ∘ x̂_t‖² + ‖Σ_t g_t‖²
+  LayerNorm  ‖Σ_t g_t ∘ x̂_t‖² + ‖Σ_t g_t‖²          (second only with a bias)
 
 Each layer carries a zero variable `sq` of shape [b] in the collection
 `probes`; the norms come out as its cotangent. Without that collection nothing
@@ -108,37 +108,37 @@ def _dense_backward(saved, g):
 _dense.defvjp(_dense_forward, _dense_backward)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(5,))
-def _norm(x, scale, bias, sq, segment_ids, eps):
-  return _norm_forward(x, scale, bias, sq, segment_ids, eps)[0]
+@functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6))
+def _norm(x, scale, bias, sq, segment_ids, eps, centre):
+  return _norm_forward(x, scale, bias, sq, segment_ids, eps, centre)[0]
 
 
-def _norm_forward(x, scale, bias, sq, segment_ids, eps):
+def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre):
   wide = x.astype(jnp.float32)
-  mean = wide.mean(-1, keepdims=True)
+  mean = wide.mean(-1, keepdims=True) if centre else jnp.float32(0)
   centred = wide - mean
   rate = lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
-  y = (centred * rate * scale + bias).astype(x.dtype)
-  return y, (x, mean, rate, scale, sq, segment_ids)
+  y = centred * rate * scale
+  y = (y if bias is None else y + bias).astype(x.dtype)
+  return y, (x, mean, rate, scale, bias, sq, segment_ids)
 
 
-def _norm_backward(eps, saved, g):
-  x, mean, rate, scale, sq, segment_ids = saved
+def _norm_backward(eps, centre, saved, g):
+  x, mean, rate, scale, bias, sq, segment_ids = saved
   g = g.astype(jnp.float32)
   unit = (x.astype(jnp.float32) - mean) * rate
   inner, scaled = g * scale, g * unit
-  dx = rate * (
-    inner
-    - inner.mean(-1, keepdims=True)
-    - unit * (inner * unit).mean(-1, keepdims=True)
-  )
+  dx = inner - unit * (inner * unit).mean(-1, keepdims=True)
+  dx = rate * (dx - inner.mean(-1, keepdims=True) if centre else dx)
   over = tuple(range(g.ndim - 1))
+  dbias = None if bias is None else g.sum(over)
   dsq = None
   if sq is not None:
     # ‖Σ_t v_t‖² = Σ_{t,u} v_t·v_u, for scale and bias side by side.
-    pairs = _gram(jnp.concatenate([scaled, g], -1))
+    parts = [scaled] if bias is None else [scaled, g]
+    pairs = _gram(jnp.concatenate(parts, -1))
     dsq = _per_example(pairs, segment_ids, sq.shape[0])
-  return dx.astype(x.dtype), scaled.sum(over), g.sum(over), dsq, None
+  return dx.astype(x.dtype), scaled.sum(over), dbias, dsq, None
 
 
 _norm.defvjp(_norm_forward, _norm_backward)
@@ -237,19 +237,26 @@ class Dense(nn.Module):
 
 
 class LayerNorm(nn.Module):
-  """y = (x - mean) / sqrt(variance + eps) ∘ scale + bias, in float32."""
+  """y = (x - mean) / sqrt(variance + eps) ∘ scale + bias, in float32.
+
+  Without `centre` the mean is taken to be 0: RMSNorm (arXiv:1910.07467).
+  """
 
   eps: float = 1e-12
   dtype: Any = jnp.float32
+  bias: bool = True
+  centre: bool = True
 
   @nn.compact
   def __call__(
     self, x: Float[Array, 'r t d'], rows: Segments
   ) -> Float[Array, 'r t d']:
     scale = self.param('scale', nn.initializers.ones, (x.shape[-1],))
-    bias = self.param('bias', nn.initializers.zeros, (x.shape[-1],))
+    bias = None
+    if self.bias:
+      bias = self.param('bias', nn.initializers.zeros, (x.shape[-1],))
     _count_call(self)
-    y = _norm(x, scale, bias, *_probe(self, rows), self.eps)
+    y = _norm(x, scale, bias, *_probe(self, rows), self.eps, self.centre)
     return y.astype(self.dtype)
 
 
@@ -355,6 +362,22 @@ def dropout(
   bits = hash32(hash32(identity ^ key)[..., None] + counter)
   keep = bits < jnp.uint32(int((1.0 - rate) * 2**32))
   return jnp.where(keep, x * (1.0 / (1.0 - rate)), jnp.zeros_like(x))
+
+
+# Of these parameters weight decay takes its share, of biases, scales and a
+# checkpoint's constants it does not. A leaf's name says which it is; its
+# number of axes does not, since stacked layers (`scan`) have one more.
+DECAYED = ('kernel', 'embedding', 'transposed')
+
+
+def decays(path: tuple) -> bool:
+  """Whether weight decay applies to the parameter at `path`.
+
+  The path is one of names ('encoder', 'word', 'embedding') or of the keys that
+  jax.tree_util hands to a function (`tree_map_with_path`).
+  """
+  last = path[-1]
+  return getattr(last, 'key', getattr(last, 'name', last)) in DECAYED
 
 
 def zero_probes(module: nn.Module, params: Any, batch: dict) -> dict:

@@ -21,16 +21,16 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, UInt32
 
-from fairjax.models import layers, words
-from fairjax.models.encoder import Batch, head_rows
+from fairjax.models import layers, word_level
 from fairjax.models.layers import LayerNorm, Segments
-from fairjax.models.words import glorot
+from fairjax.models.places import Batch, head_rows
+from fairjax.models.word_level import glorot
 
 
 class LSTM(nn.Module):
   """Logits float32 [b, c] of each example's words."""
 
-  shape: words.Shape
+  shape: word_level.Shape
   hidden: int = 128
   dtype: Any = jnp.float32
 
@@ -38,14 +38,14 @@ class LSTM(nn.Module):
   def __call__(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'b c']:
-    x, rows = words.read(batch, self.shape, self.dtype)
+    x, rows = word_level.read(batch, self.shape, self.dtype)
     x = glorot(4 * self.hidden, x, self.dtype, 'input')(x, rows)
     x = Recurrent(self.hidden, self.dtype, name='recurrent')(x, rows)[:, None]
     one = head_rows(batch)
     x = glorot(self.hidden, x, self.dtype, 'dense')(x, one)
     x = LayerNorm(1e-3, self.dtype, name='norm')(jax.nn.relu(x), one)
-    x = words.dropout(x, batch, self.shape, dropout_key)
-    return words.scores(x, batch, self.shape)
+    x = word_level.dropout(x, batch, self.shape, dropout_key)
+    return word_level.scores(x, batch, self.shape)
 
 
 class Recurrent(nn.Module):

@@ -18,14 +18,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Integer
 
-from fairjax.config import Mesh
 from fairjax.data import batches as packing
 from fairjax.data.batches import Layout
+from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
 from fairjax.models import special
-from fairjax.models.bart import check_lengths
-from fairjax.models.encoder import Batch
-from fairjax.train import mesh
+from fairjax.models.places import Batch
 
 BATCH = 128  # copies a step
 
@@ -43,11 +41,14 @@ def every_place(texts: Ragged, chosen: np.ndarray) -> Copies:
   return Copies(text, np.flatnonzero(chosen) - texts.offsets[text])
 
 
-def layout_of(texts: Ragged, copies: Copies, batch: int = BATCH) -> Layout:
+def layout_of(
+  texts: Ragged,
+  copies: Copies,
+  batch: int = BATCH,
+  placement: Placement = HERE,
+) -> Layout:
   """Shapes that serve these copies and any part of them."""
-  return packing.layout(
-    texts.lengths[copies.text], batch, mesh.make(Mesh(), 1).shape['data']
-  )
+  return packing.layout(texts.lengths[copies.text], batch, placement.rows)
 
 
 def sweep(
@@ -114,6 +115,7 @@ def masked_logs(
   copies: Copies,
   mask: int,
   batch: int = BATCH,
+  placement: Placement = HERE,
 ) -> Float[np.ndarray, ' c']:
   """log p of the token at each copy's place, that place alone masked."""
   token = texts.flat[texts.offsets[copies.text] + copies.place]
@@ -121,7 +123,7 @@ def masked_logs(
   def read(module, params, batch, which):
     return _log_p(module, params, batch, token[which])
 
-  found = _over(module, params, texts, copies, mask, batch, read)
+  found = _over(module, params, texts, copies, mask, batch, read, placement)
   return found.astype(np.float32)
 
 
@@ -133,37 +135,46 @@ def best_tokens(
   never: Integer[np.ndarray, ' f'],
   batch: int = BATCH,
   layout: Layout | None = None,
+  placement: Placement = HERE,
 ) -> Integer[np.ndarray, ' c']:
   """The likeliest token at each copy's place but for `never`; no masking."""
 
   def read(module, params, batch, which):
     return _best(module, params, batch, never)
 
-  found = _over(module, params, texts, copies, None, batch, read, layout)
+  found = _over(
+    module, params, texts, copies, None, batch, read, placement, layout
+  )
   return found.astype(np.int32)
 
 
 def _over(
-  module: Any, params, texts, copies, mask, batch, read, layout=None
+  module: Any,
+  params,
+  texts,
+  copies,
+  mask,
+  batch,
+  read,
+  placement: Placement,
+  layout=None,
 ) -> Float[np.ndarray, ' c']:
   """`read` of every batch, put back in the order of the copies."""
   special.check_fits(params, module.shape.vocab)
   special.check_known(texts, module.shape.vocab)
-  check_lengths(texts.lengths, module.shape, 'text')
+  special.check_lengths(texts.lengths, module.shape, 'text')
   if not len(copies.text):
     return np.zeros(0)
   module = module.clone(heads_only=True)
-  device_mesh = mesh.make(Mesh(), 1)
-  params = mesh.replicate(device_mesh, params)
+  params = placement.params(params)
   parts, where = [], []
-  multiple = device_mesh.shape['data']
-  batches = sweep(texts, copies, mask, batch, multiple, layout)
+  batches = sweep(texts, copies, mask, batch, placement.rows, layout)
   for host, which in batches:
-    on_device = mesh.put_batch(device_mesh, host, stacked=False)
+    on_device = placement.batch(host)
     # Dispatched, not waited for.
     parts.append(read(module, params, on_device, np.maximum(which, 0)))
     where.append(which)
-  values, where = np.concatenate(mesh.to_host(parts)), np.concatenate(where)
+  values, where = np.concatenate(placement.fetch(parts)), np.concatenate(where)
   out = np.empty(len(copies.text))
   out[where[where >= 0]] = values[where >= 0]
   return out

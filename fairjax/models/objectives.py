@@ -7,6 +7,7 @@ measured. The batches are those of data/corruption.py.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -14,11 +15,10 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, UInt32
 
-from fairjax.models import Model, causal
-from fairjax.models.encoder import Batch, places
+from fairjax.models import Bundle, causal
 from fairjax.models.heads import Discriminator, MaskedLM
 from fairjax.models.layers import GOLDEN, fold, hash32
-from fairjax.train.step import Loss
+from fairjax.models.places import Batch, places
 
 # Uses of the dropout key, out of the way of the layers' and the heads'.
 _SAMPLE, _JUDGE = 1 << 21, 1 << 22
@@ -35,21 +35,21 @@ class Term(NamedTuple):
 Terms = dict[str, Term]
 
 
-def masked(model: Model, params: Any, batch: Batch, key) -> Terms:
+def masked(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   """-log p(token) at the masked places (BERT, RoBERTa)."""
   logits = model.apply(params, batch, key)
   losses = causal.token_losses(logits, batch['labels'])
   return {'loss': Term(losses, batch['asked'], batch['share'])}
 
 
-def continued(model: Model, params: Any, batch: Batch, key) -> Terms:
+def continued(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   """-log p(next token), within each piece (GPT-2)."""
   labels, segment_ids = causal.following(batch)
   losses = causal.token_losses(model.apply(params, batch, key), labels)
   return {'loss': Term(losses, segment_ids, batch['share'])}
 
 
-def denoised(model: Model, params: Any, batch: Batch, key) -> Terms:
+def denoised(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   """-log p(target token), given the corrupted source (BART)."""
   logits = model.apply(params, batch, key)
   losses = causal.token_losses(logits, batch['target'])
@@ -116,7 +116,7 @@ class Judged(NamedTuple):
   scores: Float[Array, 'r t']  # above 0 for 'replaced'
 
 
-def judge(model: Model, params: Any, batch: Batch, key) -> Judged:
+def judge(model: Bundle, params: Any, batch: Batch, key) -> Judged:
   """The generator fills the masks, the discriminator judges every token.
 
   Without a key (evaluation) the samples are those of key 0.
@@ -137,7 +137,7 @@ def judge(model: Model, params: Any, batch: Batch, key) -> Judged:
   return Judged(logits, original, read, scores)
 
 
-def detected(model: Model, params: Any, batch: Batch, key) -> Terms:
+def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   """Replaced-token detection (ELECTRA, arXiv:2003.10555).
 
   The masked LM's loss of the generator, and of the discriminator -log p(right
@@ -163,8 +163,12 @@ def _one(batch: Batch) -> Float[Array, '']:
 
 
 @functools.cache
-def loss(objective) -> Loss:
-  """Σ share · loss over the terms and the places asked, each logged."""
+def loss(objective) -> tuple[Callable, Callable]:
+  """Σ share · loss over the terms and the places asked, each logged.
+
+  The two functions of a train.step.Loss: total(model, params, batch, key) and
+  count(batch).
+  """
 
   def total(model, params, batch, key):
     sums = {
@@ -175,11 +179,11 @@ def loss(objective) -> Loss:
     }
     return sum(sums.values()), sums if len(sums) > 1 else {}
 
-  return Loss(total, _one)
+  return total, _one
 
 
 @functools.lru_cache(maxsize=8)
-def measured(model: Model, objective) -> Model:
+def measured(model: Bundle, objective) -> Bundle:
   """The model whose output is, for each piece, sums and counts [b, 2 k].
 
   In the order of the terms: the sum of the first, of the second, …, then the
@@ -195,4 +199,4 @@ def measured(model: Model, objective) -> Model:
     ]
     return jnp.stack(each, axis=-1)
 
-  return model._replace(apply=apply)
+  return model.replace(apply=apply)

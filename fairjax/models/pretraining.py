@@ -10,111 +10,50 @@ import functools
 import pathlib
 from typing import Any
 
+from fairjax import keys
 from fairjax.config import Config
 from fairjax.data.corruption import Vocabulary
 from fairjax.errors import UserError
-from fairjax.models import Model, bart, build, encoder, gpt2, hf, objectives
-from fairjax.models.heads import Discriminator, MaskedLM
-from fairjax.train import keys
+from fairjax.models import Bundle, build, families, hf, objectives
 
-PLACES = 512  # positions of a size
+# What a size means for an objective: the capability trained, and its family.
+_TRAINED = {
+  'mask': 'bert',
+  'infill': 'bart',
+  'judge': 'gpt2',
+  'detect': 'electra',
+}
 
 
-def masked_lm(config: Config, words: Vocabulary) -> Model:
-  """BERT or RoBERTa (or ELECTRA's generator) with its masked-LM head."""
+def start(can: str, config: Config, words: Vocabulary) -> Bundle:
+  """The model of a folder or a shape that learns the capability `can`."""
   folder = build.model_folder(config)
-  if folder:
-    shape = encoder.shape_from_hf(hf.read_config(folder))
-  else:
-    shape = _encoder_shape(config, words)
-  shape = _checked(config, shape, words)
-  module = MaskedLM(
-    shape, build.precision(config), config.net.scan, config.net.remat
+  shape = _shape(can, config, words, folder)
+  module = families.module(
+    _checked(config, shape, words),
+    can,
+    build.precision(config),
+    config.net.scan,
+    config.net.remat,
   )
-  return build.encoder_model(module, folder)
+  return build.from_folder(module, folder, can=can)
 
 
-def denoiser(config: Config, words: Vocabulary) -> Model:
-  """BART."""
-  folder = build.model_folder(config)
-  if folder:
-    shape = bart.shape_from_hf(hf.read_config(folder))
-  else:
-    of = encoder.SHAPES[config.model] if config.model in encoder.SIZES else None
-    sized = of and bart.Shape(
-      width=of.width,
-      depth=of.depth,
-      decoder_depth=of.depth,
-      heads=of.heads,
-      decoder_heads=of.heads,
-      hidden=of.hidden,
-      decoder_hidden=of.hidden,
-      positions=PLACES + 2,
-    )
-    shape = dataclasses.replace(
-      sized or _named(config.model, bart.SHAPES),
-      vocab=words.size,
-      pad=words.pad,
-      bos=words.first[0] if words.first else words.last[0],
-      eos=words.last[0],
-      start=words.last[0],
-    )
-  shape = _checked(config, shape, words)
-  return build.encoder_model(bart.Bart(shape, build.precision(config)), folder)
+masked_lm, denoiser, next_token = (
+  functools.partial(start, can) for can in ('mask', 'infill', 'judge')
+)
 
 
-def next_token(config: Config, words: Vocabulary) -> Model:
-  """GPT-2."""
-  folder = build.model_folder(config)
-  if folder:
-    shape = gpt2.shape_from_hf(hf.read_config(folder))
-  else:
-    of = encoder.SHAPES[config.model] if config.model in encoder.SIZES else None
-    sized = of and gpt2.Shape(
-      width=of.width,
-      depth=of.depth,
-      heads=of.heads,
-      hidden=of.hidden,
-      positions=PLACES,
-    )
-    shape = dataclasses.replace(
-      sized or _named(config.model, gpt2.SHAPES),
-      vocab=words.size,
-      pad=words.pad,
-      bos=words.first[0] if words.first else words.last[0],
-      eos=words.last[0],
-    )
-  shape = _checked(config, shape, words)
-  return build.encoder_model(gpt2.GPT2(shape, build.precision(config)), folder)
-
-
-def detector(config: Config, words: Vocabulary) -> Model:
+def detector(config: Config, words: Vocabulary) -> Bundle:
   """ELECTRA: the discriminator of a folder, its generator in `generator`/.
 
   A folder without a generator gets a new one.
   """
   folder = build.model_folder(config)
   beside = folder / 'generator' if folder else None
-  if folder:
-    shape = encoder.shape_from_hf(hf.read_config(folder))
-  else:
-    shape = _encoder_shape(config, words)
-    if shape.family != 'electra':
-      shape = dataclasses.replace(
-        shape,
-        family='electra',
-        embedding=shape.width // 2,
-        position_offset=0,
-        types=2,
-      )
-  if shape.family != 'electra':
-    raise UserError(
-      f'config.json has model_type {shape.family!r}; objective electra goes '
-      'on from an electra'
-    )
-  shape = _checked(config, shape, words)
+  shape = _checked(config, _shape('detect', config, words, folder), words)
   if beside and beside.is_dir():
-    small = encoder.shape_from_hf(hf.read_config(beside))
+    small = hf.read_shape(beside)
   else:
     beside, width = None, config.pretrain.generator * shape.width
     width = max(64, round(width / 64) * 64)
@@ -122,15 +61,37 @@ def detector(config: Config, words: Vocabulary) -> Model:
       shape, width=width, heads=width // 64, hidden=4 * width, tied=True
     )
   rest = (build.precision(config), config.net.scan, config.net.remat)
-  pair = objectives.Pair(MaskedLM(small, *rest), Discriminator(shape, *rest))
+  pair = objectives.Pair(
+    families.module(small, 'mask', *rest),
+    families.module(shape, 'detect', *rest),
+  )
   return _pair_model(pair, beside, folder)
+
+
+def _shape(
+  can: str, config: Config, words: Vocabulary, folder: pathlib.Path | None
+) -> Any:
+  """The folder's shape, or a named one with the tokenizer's vocabulary."""
+  if folder:
+    shape = hf.read_shape(folder)
+    families.require(families.find(shape.family), can, config.model)
+    return shape
+  shape = families.named(config.model, words.size, _TRAINED[can], can)
+  fields = {field.name for field in dataclasses.fields(shape)}
+  ends = {'pad': words.pad} if 'pad' in fields else {}
+  if 'eos' in fields:
+    ends['bos'] = words.first[0] if words.first else words.last[0]
+    ends['eos'] = words.last[0]
+    if shape.start is not None:
+      ends['start'] = words.last[0]
+  return families.replaced(shape, **ends)
 
 
 def _pair_model(
   pair: objectives.Pair,
   beside: pathlib.Path | None,
   folder: pathlib.Path | None,
-) -> Model:
+) -> Bundle:
   """Generator and discriminator with one table of embeddings."""
 
   @functools.cache
@@ -152,26 +113,7 @@ def _pair_model(
     params = {'params': params['discriminator']}
     return pair.discriminator.apply(params, batch, dropout)
 
-  return Model(init, apply, pair, pair.discriminator.shape)
-
-
-def _encoder_shape(config: Config, words: Vocabulary) -> encoder.Shape:
-  shape = encoder.named_shape(config.model, words.size)
-  offset = words.pad + 1 if shape.family == 'roberta' else 0
-  return dataclasses.replace(shape, pad=words.pad, position_offset=offset)
-
-
-def _named(name: str, shapes: dict[str, Any]) -> Any:
-  if name not in shapes:
-    known = ', '.join([*encoder.SIZES, *shapes])
-    raise UserError(
-      f'no shape for this objective is named {name!r}; give a model folder '
-      f'with --config.model=FOLDER or one of {known}'
-    )
-  return shapes[name]
-
-
-_RATES = ('dropout', 'head_dropout', 'embedding_dropout', 'activation_dropout')
+  return Bundle(init, apply, pair, can='detect')
 
 
 def _checked(config: Config, shape: Any, words: Vocabulary) -> Any:
@@ -187,9 +129,4 @@ def _checked(config: Config, shape: Any, words: Vocabulary) -> Any:
       f'pretrain.length is {config.pretrain.length}, but {config.model} has '
       f'positions for {shape.longest}; choose at most that'
     )
-  changed = {}
-  if config.net.dropout >= 0:
-    changed = {n: config.net.dropout for n in _RATES if hasattr(shape, n)}
-  if config.net.attention_dropout >= 0:
-    changed['attention_dropout'] = config.net.attention_dropout
-  return dataclasses.replace(shape, **changed)
+  return build.with_dropout(shape, config)

@@ -17,6 +17,7 @@ from tokenizers import AddedToken, Tokenizer
 
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
+from fairjax.models import families
 
 STREAM = 42  # of this file's random numbers
 NOISE = 0.1  # of the old rows' standard deviation, feature by feature
@@ -27,15 +28,49 @@ _ROWS = ('word/embedding',)
 _COLUMNS = ('bias', 'decoder/kernel', 'decoder/bias')
 
 
-def check_vocabulary(tokenizer: Tokenizer, vocab: int) -> None:
-  """Stops where the tokenizer knows tokens that the weights do not."""
-  known = tokenizer.get_vocab_size()
+def known_tokens(tokenizer: Tokenizer) -> int:
+  """How many vectors the tokenizer's ids need: the largest of them and one."""
+  return max(tokenizer.get_vocab().values(), default=-1) + 1
+
+
+# A vocabulary may be padded to a round number of vectors; a tokenizer that
+# lacks more than that is not the model's, and words would turn into [UNK].
+_SPARE, _SHARE = 128, 0.9
+
+
+def check_vocabulary(
+  tokenizer: Tokenizer, vocab: int, model: str = 'the model'
+) -> None:
+  """Stops where tokenizer and weights do not speak of the same tokens."""
+  known = known_tokens(tokenizer)
   if known > vocab:
     raise UserError(
-      f'the tokenizer has {known} tokens, but the weights have {vocab}; take '
-      'both from one folder (--config.tokens.tokenizer left empty does), or '
+      f'the tokenizer has {known} tokens, but {model} has vectors for {vocab}; '
+      'give the tokenizer that belongs to the model with '
+      '--config.tokens.tokenizer (left empty, it is that of the folder), or '
       'add the tokens to both with fairjax.models.special.add_tokens'
     )
+  if known < min(_SHARE * vocab, vocab - _SPARE):
+    raise UserError(
+      f'the tokenizer has {known} tokens, but {model} has vectors for {vocab}, '
+      'so words that it lacks would become unknown; give the tokenizer that '
+      'belongs to the model with --config.tokens.tokenizer'
+    )
+
+
+def check_lengths(lengths: np.ndarray, shape: Any, what: str) -> None:
+  """Stops at the first text that is empty or has too many tokens."""
+  for wrong, remedy in (
+    (lengths < 1, 'has no token; give it one or drop its line'),
+    (
+      lengths > shape.longest,
+      f'has more tokens than the model has positions ({shape.longest}); '
+      'shorten it or set tokens.max_length',
+    ),
+  ):
+    if wrong.any():
+      row = int(np.flatnonzero(wrong)[0])
+      raise UserError(f'{what} {row} {remedy}')
 
 
 def check_known(texts: Ragged, vocab: int) -> None:
@@ -104,7 +139,8 @@ def check_whole(tokenizer: Tokenizer, token: str) -> None:
 
 def resized(module: Any, vocab: int) -> Any:
   """The module for that many tokens."""
-  return module.clone(shape=dataclasses.replace(module.shape, vocab=vocab))
+  shape = dataclasses.replace(module.shape, vocab=vocab)
+  return families.reshaped(module, shape)
 
 
 def _known(flat: dict[str, Any]) -> int:

@@ -5,8 +5,8 @@
 
 Convolutions and pools keep the length as Keras' 'same' does. A convolution is
 a Dense layer over windows of five neighbours, so that gradient norms are exact
-(models/layers.py). A window never reaches into another example: words.unpack
-gives each one a row of its own.
+(models/layers.py). A window never reaches into another example:
+word_level.unpack gives each one a row of its own.
 """
 
 from typing import Any
@@ -16,9 +16,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, UInt32
 
-from fairjax.models import words
-from fairjax.models.encoder import Batch, head_rows
-from fairjax.models.words import glorot
+from fairjax.models import word_level
+from fairjax.models.places import Batch, head_rows
+from fairjax.models.word_level import glorot
 
 POOLS = (5, 5, 40)
 KERNEL = 5
@@ -27,7 +27,7 @@ KERNEL = 5
 class TextCNN(nn.Module):
   """Logits float32 [b, c] of each example's words."""
 
-  shape: words.Shape
+  shape: word_level.Shape
   filters: int = 128
   dtype: Any = jnp.float32
 
@@ -35,16 +35,16 @@ class TextCNN(nn.Module):
   def __call__(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'b c']:
-    x, rows = words.read(batch, self.shape, self.dtype)
+    x, rows = word_level.read(batch, self.shape, self.dtype)
     for k, size in enumerate(POOLS):
       x = neighbours(x, KERNEL)
       x = glorot(self.filters, x, self.dtype, f'conv_{k}')(x, rows)
       x = pool(jax.nn.relu(x), size)
       rows = rows.replace(segment_ids=rows.segment_ids[:, : x.shape[1]])
     x = x.reshape(x.shape[0], 1, -1)
-    x = words.dropout(x, batch, self.shape, dropout_key)
+    x = word_level.dropout(x, batch, self.shape, dropout_key)
     x = glorot(self.filters, x, self.dtype, 'dense')(x, head_rows(batch))
-    return words.scores(jax.nn.relu(x), batch, self.shape)
+    return word_level.scores(jax.nn.relu(x), batch, self.shape)
 
 
 def neighbours(x: Float[Array, 'b l d'], size: int) -> Float[Array, 'b l e']:

@@ -3,8 +3,7 @@
 import pathlib
 
 from fairjax.config import Config
-from fairjax.pairs import written
-from fairjax.recipes import corpora
+from fairjax.recipes import corpora, generate_corpus
 from fairjax.results import Results
 
 COLUMNS = ('rows', 'changed', 'tokens', 'steps')
@@ -13,5 +12,5 @@ COLUMNS = ('rows', 'changed', 'tokens', 'steps')
 def run(config: Config, folder: pathlib.Path) -> Results:
   """shards → chunks → texts and pairs, and a table of what was counted."""
   out = corpora.target(config, folder)
-  rows = written.write_corpus(config, out)
+  rows = generate_corpus.write_corpus(config, out)
   return corpora.finish(config, folder, out, rows, COLUMNS)

@@ -6,16 +6,14 @@ import numpy as np
 import pandas as pd
 
 from fairjax import artefacts, stages
-from fairjax.config import Config
+from fairjax.config import Config, Mesh
 from fairjax.data import files, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import likelihood
 from fairjax.metrics.intervals import How
-from fairjax.models import build, fill
-from fairjax.models.bart import Bart
-from fairjax.models.build import LanguageModel
-from fairjax.models.gpt2 import GPT2
+from fairjax.models import Bundle, families, fill, token_scores
+from fairjax.models.folder import language_model
 from fairjax.report.tables import plural
 from fairjax.results import Results
 from fairjax.train import mesh
@@ -30,9 +28,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         'data.path is empty; name a file of texts with --config.data.path'
       )
     table = files.texts(config.data)
-    model = build.language_model(config)
+    model = language_model(config)
+    if model.can != 'mask':
+      families.require(families.find(model.family), 'judge', config.model)
     texts = encode(config, model, table)
-    kind = 'causal' if isinstance(model.module, GPT2) else 'masked'
+    kind = 'masked' if model.can == 'mask' else 'causal'
     log.line(
       f'{len(table)} texts, {len(texts.flat)} tokens, {kind} likelihood by '
       f'{config.model}'
@@ -71,9 +71,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     return stages.publish(folder, results, log)
 
 
-def encode(config: Config, model: LanguageModel, table: pd.DataFrame) -> Ragged:
+def encode(config: Config, model: Bundle, table: pd.DataFrame) -> Ragged:
   """The tokens; a text is cut only where tokens.max_length asks for it."""
-  longest = model.module.shape.longest
+  longest = model.longest
   asked = config.tokens.max_length
   if asked > longest:
     raise UserError(
@@ -91,20 +91,18 @@ def encode(config: Config, model: LanguageModel, table: pd.DataFrame) -> Ragged:
   return texts
 
 
-def token_logs(model: LanguageModel, texts: Ragged) -> np.ndarray:
+def token_logs(model: Bundle, texts: Ragged) -> np.ndarray:
   """log p of the texts' own tokens; NaN at those that are not scored."""
-  module, params, tokenizer, _ = model
-  if isinstance(module, Bart):
-    raise UserError(
-      'a BART gives no likelihood of a single text; name a GPT-2, BERT or '
-      'RoBERTa folder with --config.model'
-    )
-  if isinstance(module, GPT2):
-    return likelihood.causal_logs(module, params, texts)
+  module, params, tokenizer = model.module, model.params, model.tokenizer
+  placement = mesh.placement(mesh.make(Mesh(), 1))
+  if model.can != 'mask':
+    return token_scores.causal_logs(module, params, texts, placement=placement)
   mask = tokenizer.token_to_id(fill.mask_of(tokenizer))
   added = tokenizer.num_special_tokens_to_add(False)
-  chosen = likelihood.inner(texts, (added + 1) // 2, added // 2)
-  return likelihood.masked_logs(module, params, texts, mask, chosen)
+  chosen = token_scores.inner(texts, (added + 1) // 2, added // 2)
+  return token_scores.masked_logs(
+    module, params, texts, mask, chosen, placement=placement
+  )
 
 
 def _notes(config: Config, texts: Ragged, count: np.ndarray) -> list[str]:

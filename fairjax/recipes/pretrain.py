@@ -22,74 +22,20 @@ from tokenizers import Tokenizer
 
 from fairjax import artefacts, stages
 from fairjax.config import Config
-from fairjax.data import corruption, rows, texts, tokens
+from fairjax.data import corruption, rows, texts
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.metrics import intervals
-from fairjax.models import Model, build, objectives, pretraining
-from fairjax.recipes import pretrain_samples as samples
+from fairjax.models import Bundle, objectives
+from fairjax.recipes import pretrain_size
+from fairjax.recipes.pretrain_objectives import (
+  OBJECTIVES,
+  find_tokenizer,
+  parameters,
+)
 from fairjax.results import Results, section, table
 from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
-
-
-class Objective(NamedTuple):
-  """How a text is corrupted, what is asked of whom, and what to call it."""
-
-  about: str
-  model: Callable  # model(config, vocabulary) -> Model
-  terms: Callable  # a function of models/objectives.py
-  names: tuple[str, ...]  # of those terms; the first gives the perplexity
-  corrupt: Callable  # a function of data/corruption.py
-  options: dict[str, str]  # its keywords, by fields of config.pretrain
-  samples: Callable  # a function of recipes/pretrain_samples.py
-  closed: bool = True  # a text cut at the end of a row is closed all the same
-
-
-OBJECTIVES = {
-  'mlm': Objective(
-    'masked tokens, from both sides',
-    pretraining.masked_lm,
-    objectives.masked,
-    ('loss',),
-    corruption.masked,
-    {'share': 'mask', 'whole_word': 'whole_word'},
-    samples.masked,
-  ),
-  'electra': Objective(
-    'masked tokens (the generator), from both sides',
-    pretraining.detector,
-    objectives.detected,
-    ('generator_loss', 'detection_loss', 'found', 'false_alarms'),
-    corruption.hidden,
-    {'share': 'mask', 'whole_word': 'whole_word', 'weight': 'weight'},
-    samples.detected,
-  ),
-  'bart': Objective(
-    'all tokens, from those before them and the corrupted text',
-    pretraining.denoiser,
-    objectives.denoised,
-    ('loss',),
-    corruption.denoised,
-    {
-      'share': 'mask',
-      'mean': 'spans',
-      'permute': 'permute',
-      'whole_word': 'whole_word',
-    },
-    samples.denoised,
-  ),
-  'causal': Objective(
-    'all tokens, from those before them',
-    pretraining.next_token,
-    objectives.continued,
-    ('loss',),
-    corruption.continued,
-    {},
-    samples.continued,
-    closed=False,
-  ),
-}
 
 
 class Text(NamedTuple):
@@ -111,9 +57,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       'train.track follows examples of a classifier; leave it off to pretrain'
     )
   if config.pretrain.dry_run:
-    from fairjax.recipes import pretrain_size
-
-    return pretrain_size.run(config, folder)
+    return pretrain_size.run(config, folder, rehearse=run)
   with Log(folder, config, main=mesh.is_main()) as log:
     device_mesh = mesh.make(config.mesh, config.seeds)
     objective = OBJECTIVES[config.pretrain.objective]
@@ -191,22 +135,6 @@ def read(config: Config, multiple: int, log: Log) -> Text:
   )
 
 
-def find_tokenizer(config: Config, source: texts.Corpus, cache) -> Tokenizer:
-  """The config's tokenizer, the model's, or one learned from the corpus."""
-  if config.tokens.tokenizer:
-    return tokens.load_tokenizer(config.tokens.tokenizer)
-  folder = build.model_folder(config)
-  if folder:
-    return tokens.load_tokenizer(folder)
-  return texts.learn_tokenizer(
-    source,
-    config.tokens.vocab_size,
-    config.pretrain.held_out,
-    config.data.split_seed,
-    cache,
-  )
-
-
 def check_vocabulary(objective: str, words: corruption.Vocabulary) -> None:
   """Stops where the tokenizer lacks a special token that is needed."""
   if objective != 'causal' and words.mask < 0:
@@ -219,12 +147,6 @@ def check_vocabulary(objective: str, words: corruption.Vocabulary) -> None:
       'the tokenizer puts no special tokens around a text, which objective '
       'bart needs; give another with --config.tokens.tokenizer'
     )
-
-
-def parameters(model: Model) -> int:
-  """How many numbers a model of one seed has."""
-  made = jax.eval_shape(lambda: model.init(0))
-  return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(made))
 
 
 def fit(
@@ -257,8 +179,8 @@ def fit(
     )
     return overall(objective.names, sums.sum(1), config.pretrain.weight)
 
-  player = step.Player('model', objectives.loss(objective.terms))
-  task = loop.Task(source, (player,), measure)
+  loss = step.Loss(*objectives.loss(objective.terms))
+  task = loop.Task(source, (step.Player('model', loss),), measure)
   return stages.fitted_once(
     config,
     ready,
@@ -279,7 +201,7 @@ def fit(
 
 
 def document_sums(
-  model: Model, terms: Callable, params, held: rows.HeldOut, device_mesh
+  model: Bundle, terms: Callable, params, held: rows.HeldOut, device_mesh
 ) -> np.ndarray:
   """Sums and counts of each term over each held-out document [s, n, 2 k]."""
   forward = step.forward(objectives.measured(model, terms), device_mesh)
@@ -374,7 +296,7 @@ def save(config: Config, ready: stages.Ready, params, target) -> None:
   if not isinstance(pair, objectives.Pair):
     stages.write_models(config, ready, params, target)
     return
-  of = lambda module: ready._replace(model=ready.model._replace(module=module))
+  of = lambda module: ready._replace(model=ready.model.replace(module=module))
   stages.write_models(
     config, of(pair.discriminator), params['discriminator'], target
   )

@@ -13,7 +13,7 @@ from fairjax.data import rows
 from fairjax.data.corruption import Vocabulary
 from fairjax.data.rows import HeldOut
 from fairjax.data.tokens import Ragged
-from fairjax.models import generate, objectives
+from fairjax.models import decode_texts, objectives
 from fairjax.models.decode import Options
 
 STREAM = 16  # of this file's random numbers
@@ -107,7 +107,7 @@ def _ragged(texts: list[np.ndarray]) -> Ragged:
 
 def _write(ready, params, sources, options: Options) -> list[np.ndarray]:
   module = ready.model.module
-  made = generate.generate(module, params, _ragged(sources), options).tokens
+  made = decode_texts.generate(module, params, _ragged(sources), options).tokens
   return np.split(made.flat, made.offsets[1:-1])
 
 

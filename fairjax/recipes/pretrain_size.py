@@ -10,6 +10,7 @@ the memory of a micro-batch from the program that XLA compiles for it.
 import dataclasses
 import pathlib
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -19,8 +20,8 @@ from fairjax import data, stages
 from fairjax.config import Config
 from fairjax.data import corruption, rows, texts
 from fairjax.errors import UserError
-from fairjax.models import bart, build, encoder, gpt2, objectives
-from fairjax.recipes import pretrain
+from fairjax.models import build, families, objectives
+from fairjax.recipes import pretrain_objectives
 from fairjax.results import Results
 from fairjax.train import mesh, step
 from fairjax.train.progress import Log
@@ -29,8 +30,8 @@ SMALL = 64  # tokens of a row in the small step
 DAY = 86400.0
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
-  """The small step, then the numbers of the full run."""
+def run(config: Config, folder: pathlib.Path, rehearse: Callable) -> Results:
+  """The small step by `rehearse`, the recipe; then the full run's numbers."""
   if not config.pretrain.steps:
     raise UserError(
       'pretrain.steps is 0; a dry run needs the number of steps, say '
@@ -38,7 +39,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     )
   with Log(folder, config, main=mesh.is_main()) as log:
     log.line('dry run: one step of a small model')
-    rehearse(config, folder / 'rehearsal')
+    rehearsal(config, folder / 'rehearsal', rehearse)
     results = stages.results(
       config,
       title=f'The size of {config.pretrain.objective} pretraining of '
@@ -52,7 +53,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     return stages.publish(folder, results, log)
 
 
-def rehearse(config: Config, folder: pathlib.Path) -> None:
+def rehearsal(config: Config, folder: pathlib.Path, run: Callable) -> None:
   """The same recipe on a few made sentences, at a size for any machine."""
   train, options = config.train, config.pretrain
   parts = min(2, train.microbatches)
@@ -78,13 +79,13 @@ def rehearse(config: Config, folder: pathlib.Path) -> None:
     )
     tables_, _, _ = data.load_tables(little)
     path.write_text('\n'.join(tables_['train']['text']), encoding='utf-8')
-    pretrain.run(little, folder)
+    run(little, folder)
 
 
 def size(config: Config) -> dict[str, Any]:
   """Parameters, memory, FLOPs and days of the full run."""
   options, train = config.pretrain, config.train
-  objective = pretrain.OBJECTIVES[options.objective]
+  objective = pretrain_objectives.OBJECTIVES[options.objective]
   words = vocabulary(config)
   batch = abstract_batch(config, words)
   # Unrolled, since a loop's body would be counted once; looped, since that
@@ -98,7 +99,7 @@ def size(config: Config) -> dict[str, Any]:
   flops = program(False).cost_analysis()['flops']
   memory = program(True).compile().memory_analysis()
   activations = memory.temp_size_in_bytes
-  count = pretrain.parameters(objective.model(config, words))
+  count = pretrain_objectives.parameters(objective.model(config, words))
   of_step = flops * train.microbatches
   seconds = of_step / (options.tflops * 1e12 * options.utilisation)
   return {
@@ -121,11 +122,12 @@ def vocabulary(config: Config) -> corruption.Vocabulary:
   Only their number matters here.
   """
   if config.tokens.tokenizer or build.model_folder(config):
-    return corruption.vocabulary(pretrain.find_tokenizer(config, None, None))
-  shapes = {**gpt2.SHAPES, **bart.SHAPES, **encoder.SHAPES}
+    return corruption.vocabulary(
+      pretrain_objectives.find_tokenizer(config, None, None)
+    )
   count = config.tokens.vocab_size
-  if config.model in shapes and config.model not in encoder.SIZES:
-    count = shapes[config.model].vocab
+  if config.model not in families.SIZES:
+    count = families.named(config.model).vocab
   special = np.arange(count) < 5
   return corruption.Vocabulary(
     count,
@@ -148,7 +150,7 @@ def abstract_batch(config: Config, words) -> dict:
   draw = np.random.default_rng(0)
   flat = draw.choice(words.ordinary, 4 * length).astype(np.int32)
   store = texts.Store(flat, np.array([0, len(flat)]), 0)
-  objective = pretrain.OBJECTIVES[options.objective]
+  objective = pretrain_objectives.OBJECTIVES[options.objective]
   one = rows.rows(
     store, np.array([0]), length, words.first, words.last, objective.closed
   )
@@ -169,7 +171,7 @@ def abstract_batch(config: Config, words) -> dict:
 def lowered(objective, config: Config, words, batch: dict):
   """The gradient of one micro-batch as a program, nothing of it allocated."""
   model = objective.model(config, words)
-  minimised = objectives.loss(objective.terms)
+  minimised = step.Loss(*objectives.loss(objective.terms))
   params = jax.eval_shape(lambda: model.init(0))
   key = jax.ShapeDtypeStruct((), np.uint32)
   gradient = jax.jit(

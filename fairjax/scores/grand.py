@@ -19,12 +19,12 @@ from jaxtyping import Float
 from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.errors import UserError
-from fairjax.models import Model, layers
+from fairjax.models import Bundle, layers
 from fairjax.train import loop, mesh, step
 
 
 def grand(
-  model: Model, params, pool: Pool, device_mesh, batch: int = 64, log=None
+  model: Bundle, params, pool: Pool, device_mesh, batch: int = 64, log=None
 ) -> Float[np.ndarray, 's n']:
   """The norms of all examples under each seed's stacked parameters."""
   check(model, params, smallest(pool))
@@ -39,7 +39,7 @@ def smallest(pool: Pool) -> dict:
   return packing.sweep(pool, np.zeros(1, np.int32), one)[0]
 
 
-def check(model: Model, params, batch: dict) -> None:
+def check(model: Bundle, params, batch: dict) -> None:
   """One sentence for a model whose norms would leave a parameter out."""
   one = jax.tree.map(
     lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), params
@@ -53,7 +53,7 @@ def check(model: Model, params, batch: dict) -> None:
     )
 
 
-def squares(model: Model, params, batch: dict) -> Float[jax.Array, ' b']:
+def squares(model: Bundle, params, batch: dict) -> Float[jax.Array, ' b']:
   """‖∇_θ ℓ_i‖² of each example i of a batch; 0 for padding examples."""
   real = batch['example'] >= 0
 
@@ -72,7 +72,7 @@ def squares(model: Model, params, batch: dict) -> Float[jax.Array, ' b']:
 
 
 @functools.lru_cache(maxsize=8)
-def compiled(model: Model, device_mesh):
+def compiled(model: Bundle, device_mesh):
   """norms(stacked params, batch) -> [s, b], the same batch for all seeds."""
 
   @jax.jit

@@ -17,7 +17,7 @@ from fairjax.config import Config
 from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.errors import Interrupted
-from fairjax.models import Model
+from fairjax.models import Bundle
 from fairjax.train import checkpoint, mesh, step, watch
 
 AHEAD = 4  # batches given to the device before the first result is awaited
@@ -38,14 +38,14 @@ def seed_list(config: Config) -> list[int]:
   return list(range(config.seed, config.seed + config.seeds))
 
 
-def initial(model: Model, seeds: list[int]):
+def initial(model: Bundle, seeds: list[int]):
   """Stacked parameters, each seed's its own."""
   each = [model.init(seed) for seed in seeds]
   return jax.tree.map(lambda *leaves: np.stack(leaves), *each)
 
 
 def predict(
-  model: Model, params, pool: Pool, device_mesh, batch: int = 64, log=None
+  model: Bundle, params, pool: Pool, device_mesh, batch: int = 64, log=None
 ) -> np.ndarray:
   """Logits [s, n, c] of every example, dropout off."""
   plain = np.ones(len(pool.label), np.float32)  # nothing is weighed here
@@ -111,7 +111,7 @@ def quality(logits: np.ndarray, pool: Pool) -> dict[str, np.ndarray]:
 class Job(NamedTuple):
   """What stays the same during a fit."""
 
-  model: Model
+  model: Bundle
   train: Any  # a Pool, or what the task reads
   valid: Any
   config: Config
@@ -132,7 +132,7 @@ class Task(NamedTuple):
 
 
 def fit(
-  model: Model,
+  model: Bundle,
   train: Any,
   valid: Any,
   config: Config,

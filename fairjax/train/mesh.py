@@ -18,6 +18,7 @@ from jax.sharding import PartitionSpec as P
 from fairjax import artefacts
 from fairjax import config as configs
 from fairjax.backend import platform
+from fairjax.data.placement import Placement
 from fairjax.errors import UserError
 
 ROWS = (  # have a row axis
@@ -207,6 +208,16 @@ def _put(array, sharding):
   array = np.asarray(array)
   return jax.make_array_from_callback(
     array.shape, sharding, lambda index: array[index]
+  )
+
+
+def placement(mesh: Mesh) -> Placement:
+  """All devices of the mesh for a sweep over texts (data/placement.py)."""
+  return Placement(
+    mesh.shape['data'],
+    lambda params: replicate(mesh, params),
+    lambda batch: put_batch(mesh, batch, stacked=False),
+    to_host,
   )
 
 

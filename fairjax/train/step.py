@@ -9,10 +9,11 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from fairjax import keys
 from fairjax.config import Train
 from fairjax.errors import UserError
-from fairjax.models import Model
-from fairjax.train import keys, mesh, optim
+from fairjax.models import Bundle
+from fairjax.train import mesh, optim
 
 
 def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
@@ -20,7 +21,7 @@ def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
   return optax.softmax_cross_entropy_with_integer_labels(logits, labels)
 
 
-def weighted_sum(model: Model, params, batch: dict, dropout):
+def weighted_sum(model: Bundle, params, batch: dict, dropout):
   """Σ wᵢ·lossᵢ over the batch; padding examples have weight 0."""
   logits = model.apply(params, batch, dropout)
   losses = cross_entropy(logits, batch['label'])
@@ -68,7 +69,7 @@ CLASSIFIER = (Player('model', CLASSES),)
 
 
 def gradients(
-  model: Model,
+  model: Bundle,
   params,
   batch: dict,
   dropout,
@@ -133,7 +134,7 @@ def turn(players: tuple[Player, ...], step) -> tuple[int, ...]:
 
 @functools.lru_cache(maxsize=8)
 def _compiled(
-  model: Model,
+  model: Bundle,
   players: tuple[Player, ...],
   microbatches: int,
   device_mesh,
@@ -210,7 +211,7 @@ def _compiled(
 
 
 def compiled(
-  model: Model,
+  model: Bundle,
   train: Train,
   device_mesh,
   fsdp: bool = False,
@@ -230,7 +231,7 @@ def compiled(
 
 
 @functools.lru_cache(maxsize=8)
-def forward(model: Model, device_mesh):
+def forward(model: Bundle, device_mesh):
   """logits(stacked params, batch) -> [s, b, c], the same batch for all."""
 
   @jax.jit

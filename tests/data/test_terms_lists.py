@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from fairjax.data import lists, terms
+from fairjax.data import lists, terms, texts
 from fairjax.errors import UserError
 
 READERS = {
@@ -45,3 +45,15 @@ def test_a_csv_of_words_in_another_form(tmp_path):
   assert lists.read_csv(str(path), ('word',))['word'].tolist() == ['Ann']
   path.write_bytes('type,word\nname,Ann\n'.encode('utf-8-sig'))
   assert list(lists.read_csv(str(path), ('word',))) == ['type', 'word']
+
+
+def test_a_corpus_of_pipes_is_not_waited_for(tmp_path):
+  os.mkfifo(tmp_path / 'a.txt')
+  for path in (tmp_path / 'a.txt', tmp_path):
+    assert 'pipe' in refusal(lambda p: texts.find(p, 'text', True), path)
+  for path, part in (
+    ('x' * 300 + '.txt', 'too long'),
+    (tmp_path / 'b.txt', 'does not exist'),
+    (__file__, 'is no text'),
+  ):
+    assert part in refusal(lambda p: texts.find(p, 'text', True), path)

@@ -17,6 +17,16 @@ CASES = {
   'bert': ('SequenceClassification', 'MaskedLM'),
   'roberta': ('SequenceClassification', 'MaskedLM'),
   'electra': ('SequenceClassification', 'MaskedLM', 'PreTraining'),
+  'distilbert': ('SequenceClassification', 'MaskedLM'),
+  'modernbert': ('SequenceClassification', 'MaskedLM'),
+}
+TYPED = ('bert', 'electra')
+NAMES = {
+  'bert': 'Bert',
+  'roberta': 'Roberta',
+  'electra': 'Electra',
+  'distilbert': 'DistilBert',
+  'modernbert': 'ModernBert',
 }
 GRADIENTS = (
   'word_embeddings.weight',
@@ -27,6 +37,14 @@ GRADIENTS = (
   'layer.1.attention.self.value.bias',
   'layer.1.intermediate.dense.weight',
   'layer.1.output.LayerNorm.bias',
+  'embeddings.norm.weight',
+  'tok_embeddings.weight',
+  'attention.q_lin.weight',
+  'ffn.lin1.weight',
+  '.1.attn.Wqkv.weight',
+  '.1.attn_norm.weight',
+  '.2.mlp.Wi.weight',
+  'final_norm.weight',
 )
 
 
@@ -47,7 +65,21 @@ def config(family, **changes):
   }
   if family == 'electra':
     plain['embedding_size'] = 8
-  name = {'bert': 'Bert', 'roberta': 'Roberta', 'electra': 'Electra'}[family]
+  if family == 'distilbert':
+    plain['hidden_dim'] = plain.pop('intermediate_size')
+  if family == 'modernbert':
+    # Three layers: all, two with windows; a mean over the places.
+    plain |= {
+      'num_hidden_layers': 3,
+      'local_attention': 6,
+      'classifier_pooling': 'mean',
+      'pad_token_id': 0,
+      'cls_token_id': 1,
+      'sep_token_id': 2,
+      'bos_token_id': 1,
+      'eos_token_id': 2,
+    }
+  name = NAMES[family]
   return name, getattr(transformers, f'{name}Config')(**(plain | changes))
 
 
@@ -72,7 +104,7 @@ def texts(family, seed=0):
   types = np.zeros_like(tokens)
   for i, n in enumerate(LENGTHS):
     tokens[i, :n] = rng.integers(3, VOCAB, n)
-    if family != 'roberta':
+    if family in TYPED:
       types[i, n // 2 : n] = 1
   return tokens, types, np.arange(LONGEST)[None] < np.array(LENGTHS)[:, None]
 
@@ -94,7 +126,7 @@ def answer(family, head, seed=0, **changes):
   out = net(
     input_ids=torch.tensor(tokens),
     attention_mask=torch.tensor(mask.astype(np.int64)),
-    token_type_ids=torch.tensor(types),
+    **({'token_type_ids': torch.tensor(types)} if family in TYPED else {}),
     labels=torch.tensor(labels),
   )
   out.loss.backward()
@@ -111,7 +143,9 @@ def answer(family, head, seed=0, **changes):
   }
   found |= {f'weight:{n}': value for n, value in weights.items()}
   for name, tensor in net.named_parameters():
-    head_tensor = 'encoder.' not in name and 'embeddings' not in name
+    head_tensor = not any(
+      p in name for p in ('layer.', 'layers.', 'embeddings')
+    )
     asked = name.endswith(GRADIENTS) or head_tensor
     if asked and tensor.grad is not None:
       found[f'gradient:{name}'] = tensor.grad.numpy()

@@ -8,7 +8,13 @@ import pytest
 
 from fairjax.config import Config, Method
 from fairjax.errors import UserError
-from fairjax.methods.supplement import dixon, length_edges, shares, supplement
+from fairjax.methods.supplement import (
+  dixon,
+  length_edges,
+  second_table,
+  shares,
+  supplement,
+)
 
 TERMS = ('gay', 'deaf', 'old')
 
@@ -140,3 +146,16 @@ def test_mistakes_are_one_sentence(data, tmp_path):
     with pytest.raises(UserError, match=match) as error:
       supplement(tables, Config(method=own))
     assert '\n' not in str(error.value)
+
+
+def test_the_second_table_has_the_labels_of_the_first(tmp_path):
+  """All its rows are of one class, which is class 1 of the training rows."""
+  path = tmp_path / 'more.csv'
+  path.write_text('text,label\na gay man,toxic\nan old man,toxic\n')
+  config = Config(method=Method(name='supplement', table=str(path)))
+  known = {'fine': 0, 'toxic': 1}
+  more = second_table(config, known)
+  assert list(more['label']) == [1, 1]
+  path.write_text('text,label\na gay man,rude\n')
+  with pytest.raises(UserError, match="'rude'"):
+    second_table(config, known)

@@ -13,7 +13,8 @@ from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import likelihood
 from fairjax.metrics.intervals import How
-from fairjax.models import encoder, gpt2, heads, hf, masked, special
+from fairjax.models import families, hf, masked, places, special
+from fairjax.models.families import gpt2
 
 GOLDEN = pathlib.Path(__file__).parents[1] / 'golden'
 sys.path.insert(0, str(GOLDEN))
@@ -51,11 +52,13 @@ def nets(tmp_path_factory):
   found = {}
   for family in ('bert', 'roberta'):
     net = make_encoders.model(family, 'MaskedLM')
-    make = lambda config: heads.MaskedLM(encoder.shape_from_hf(config))
+    make = lambda config: families.module(
+      families.shape_from_hf(config), 'mask'
+    )
     folder = tmp_path_factory.mktemp(family)
     found[family] = (net, *ours(net, folder, make))
   net = make_seq2seq.model('gpt2')
-  make = lambda config: gpt2.GPT2(gpt2.shape_from_hf(config))
+  make = lambda config: gpt2.GPT2(families.shape_from_hf(config))
   found['gpt2'] = (net, *ours(net, tmp_path_factory.mktemp('gpt2'), make))
   return found
 
@@ -129,12 +132,12 @@ def test_causal_logs_are_those_of_one_text_at_a_time(nets, bos):
 
 def test_few_places_have_logits(monkeypatch):
   """The head sees a place a copy, the last layer little more."""
-  shape = encoder.named_shape('tiny', 40)
-  module = heads.MaskedLM(shape)
+  shape = families.named('tiny', 40)
+  module = families.module(shape, 'mask')
   given = texts(40, (12,) * 30)
   copies = masked.every_place(given, likelihood.inner(given))
   module = module.clone(heads_only=True)
-  params = jax.eval_shape(module.init, jax.random.key(0), encoder.blank_batch())
+  params = jax.eval_shape(module.init, jax.random.key(0), places.blank_batch())
   whole = 0
   for host, which in masked.sweep(given, copies, MASK, 64, 1):
     out = jax.eval_shape(module.apply, params, host)
@@ -181,11 +184,11 @@ def test_intervals_are_those_of_a_plain_bootstrap():
 
 
 def test_bad_input_is_told_in_one_sentence():
-  shape = encoder.named_shape('tiny', 40)
-  module = heads.MaskedLM(shape)
+  shape = families.named('tiny', 40)
+  module = families.module(shape, 'mask')
   params = jax.tree.map(
     lambda a: np.zeros(a.shape, a.dtype),
-    jax.eval_shape(module.init, jax.random.key(0), encoder.blank_batch()),
+    jax.eval_shape(module.init, jax.random.key(0), places.blank_batch()),
   )['params']
   run = lambda module, given: likelihood.masked_logs(
     module, params, given, MASK, np.ones(len(given.flat), bool)

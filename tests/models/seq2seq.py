@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from safetensors.numpy import save_file
 
-from fairjax.models import bart, gpt2, hf
+from fairjax.models import families, hf
+from fairjax.models.families import bart, gpt2
 
 from .batches import pack, pad
 
@@ -42,8 +43,8 @@ def folder_of(case, folder):
 def module_of(folder, **rest):
   config = hf.read_config(folder)
   if config['model_type'] == 'gpt2':
-    return gpt2.GPT2(gpt2.shape_from_hf(config), **rest)
-  return bart.Bart(bart.shape_from_hf(config), **rest)
+    return gpt2.GPT2(families.shape_from_hf(config), **rest)
+  return bart.Bart(families.shape_from_hf(config), **rest)
 
 
 def load(case, tmp_path):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.models import bart, causal, hf, layers
+from fairjax.models import causal, families, hf, layers, special
+from fairjax.models.families import bart
 
 from . import seq2seq
 from .seq2seq import make_seq2seq
@@ -223,7 +224,7 @@ def test_what_is_saved_transformers_loads(tmp_path):
     logits.numpy()[real], case['logits'][real], atol=1e-5
   )
   again = module.shape
-  assert bart.shape_from_hf(hf.read_config(tmp_path / 'out')) == again
+  assert families.shape_from_hf(hf.read_config(tmp_path / 'out')) == again
 
 
 @pytest.mark.parametrize(
@@ -237,7 +238,7 @@ def test_what_is_saved_transformers_loads(tmp_path):
 )
 def test_configs_that_are_no_bart(change, sentence):
   with pytest.raises(UserError, match=sentence):
-    bart.shape_from_hf({'model_type': 'bart', 'd_model': 32} | change)
+    families.shape_from_hf({'model_type': 'bart', 'd_model': 32} | change)
 
 
 def test_weights_that_do_not_fit(tmp_path):
@@ -252,9 +253,9 @@ def test_weights_that_do_not_fit(tmp_path):
 
 
 def test_lengths_are_checked():
-  shape = bart.Shape(positions=10)
-  bart.check_lengths(np.array([8, 1]), shape, 'text')
+  shape = bart.Shape(longest=8)
+  special.check_lengths(np.array([8, 1]), shape, 'text')
   with pytest.raises(UserError, match=r'text 1 has more tokens .*8'):
-    bart.check_lengths(np.array([8, 9]), shape, 'text')
+    special.check_lengths(np.array([8, 9]), shape, 'text')
   with pytest.raises(UserError, match='text 0 has no token'):
-    bart.check_lengths(np.array([0, 9]), shape, 'text')
+    special.check_lengths(np.array([0, 9]), shape, 'text')

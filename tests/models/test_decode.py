@@ -19,8 +19,7 @@ from fairjax.errors import UserError
 from fairjax.models import (
   build,
   decode,
-  encoder,
-  generate,
+  decode_texts,
   hf,
   pretraining,
   special,
@@ -138,9 +137,9 @@ def test_bart_writes_what_transformers_writes(models, name, count):
   net, module, params = models['bart']
   options = {'max_length': MOST} | CASES[name]
   texts = prompts(count, seed=len(name))
-  found = generate.generate(
+  found = decode_texts.generate(
     module,
-    generate.ready(params),
+    decode_texts.ready(params),
     ragged(texts),
     Options(**options),
     slots=8,
@@ -165,8 +164,8 @@ def test_bart_writes_what_transformers_writes(models, name, count):
 def test_gpt2_writes_what_transformers_writes(models, case, count):
   net, module, params = models['gpt2']
   texts = prompts(count, seed=11)
-  found = generate.generate(
-    module, generate.ready(params), ragged(texts), Options(**case), slots=4
+  found = decode_texts.generate(
+    module, decode_texts.ready(params), ragged(texts), Options(**case), slots=4
   )
   # One at a time: a padded prompt would count for min and n-grams there.
   assert rows_of(found) == [theirs(net, [t], case)[0] for t in texts]
@@ -209,7 +208,7 @@ def test_a_folder_says_how_it_decodes(models, name, tmp_path):
     data_tokens.train_tokenizer(['a car'], 41), tmp_path
   )
   model = build.language_model(Config(model=str(tmp_path)))
-  found = generate.generate(
+  found = decode_texts.generate(
     model.module, model.params, ragged(texts), model.options, slots=4
   )
   assert rows_of(found) == peer
@@ -240,9 +239,8 @@ def test_what_we_export_writes_the_same_in_transformers(
   import torch
   import transformers
 
-  small = encoder.Shape(depth=1, width=64, heads=2, hidden=64)
-  monkeypatch.setitem(encoder.SHAPES, 'tiny', small)
-  monkeypatch.setattr(pretraining, 'PLACES', 24)
+  monkeypatch.setitem(families.SIZES, 'tiny', (1, 64))
+  monkeypatch.setattr(families, 'PLACES', 24)
   make, kind = EXPORTS[name]
   words = data_tokens.train_tokenizer(TEXTS, 60)
   told = Config(model='tiny', pretrain=Pretrain(length=16))
@@ -256,7 +254,7 @@ def test_what_we_export_writes_the_same_in_transformers(
   hf.save(tmp_path / 'out', model.module, params, files)
   read = build.language_model(Config(model=str(tmp_path / 'out')))
   assert read.module.shape == model.module.shape
-  found = generate.generate(
+  found = decode_texts.generate(
     read.module, read.params, data_tokens.encode(words, TEXTS, 24), read.options
   )
   ours = rows_of(found)
@@ -285,9 +283,9 @@ def test_slots_company_and_order_do_not_matter(models, beams):
   texts = prompts(9, seed=1, high=20)
   options = Options(max_length=MOST, num_beams=beams)
   whole = rows_of(
-    generate.generate(module, params, ragged(texts), options, slots=4)
+    decode_texts.generate(module, params, ragged(texts), options, slots=4)
   )
-  other = generate.generate(
+  other = decode_texts.generate(
     module, params, ragged(texts[::-1]), options, slots=2
   )
   assert rows_of(other)[::-1] == whole
@@ -305,7 +303,7 @@ def test_speculation_writes_the_greedy_text(models, options):
     min_length=options.get('least', 0),
   )
   texts = prompts(8, seed=2)
-  run = functools.partial(generate.generate, module, params, ragged(texts))
+  run = functools.partial(decode_texts.generate, module, params, ragged(texts))
   plain = run(options, 4)
   fast = run(dataclasses.replace(options, draft=3), 4)
   assert rows_of(fast) == rows_of(plain)
@@ -316,10 +314,10 @@ def near_copies(slots, draft):
   """A BART that repeats its source but for 13 and 21, and one that drafts."""
   shape = race.SHAPES['tiny']
   module = race.NearCopy(dataclasses.replace(shape, vocab=41), swaps=(13, 21))
-  blank = jax.tree.map(jnp.asarray, race.bart.blank_batch())
+  blank = jax.tree.map(jnp.asarray, race.blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
   texts = [np.append(t, EOS) for t in prompts(6, seed=4, low=20, high=31)]
-  found = generate.generate(
+  found = decode_texts.generate(
     module, params, ragged(texts), Options(max_length=40, draft=draft), slots
   )
   wanted = [[EOS, *np.where(np.isin(t, (13, 21)), t + 1, t)] for t in texts]
@@ -384,13 +382,13 @@ def test_banned_ngrams_are_those_that_would_repeat(size):
 def test_buckets_keep_every_row_and_fill_slots():
   lengths = np.random.default_rng(0).integers(1, 300, 500)
   seen = []
-  for width, rows in generate.buckets(lengths, 32):
+  for width, rows in decode_texts.buckets(lengths, 32):
     assert lengths[rows].max() <= width
     assert len(rows) >= 32
     seen += rows.tolist()
   assert sorted(seen) == list(range(500))
-  assert len(list(generate.buckets(lengths, 32))) < 14
-  assert not list(generate.buckets(lengths[:0], 32))
+  assert len(list(decode_texts.buckets(lengths, 32))) < 14
+  assert not list(decode_texts.buckets(lengths[:0], 32))
 
 
 @pytest.mark.parametrize(
@@ -411,14 +409,14 @@ def test_buckets_keep_every_row_and_fill_slots():
 def test_bad_input_is_told_in_one_sentence(tmp_path, options, texts, sentence):
   module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
   with pytest.raises(UserError, match=sentence):
-    generate.generate(module, params, ragged(texts), Options(**options))
+    decode_texts.generate(module, params, ragged(texts), Options(**options))
 
 
 def test_weights_of_another_vocabulary(tmp_path):
   module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
   module = special.resized(module, 44)
   with pytest.raises(UserError, match=r'weights have 41 tokens and .* 44'):
-    generate.generate(module, params, ragged([[5]]))
+    decode_texts.generate(module, params, ragged([[5]]))
 
 
 def test_texts_to_texts(tmp_path):
@@ -426,7 +424,7 @@ def test_texts_to_texts(tmp_path):
   words = data_tokens.train_tokenizer(['the nurse and the car'], 41)
   texts = ['the car', 'a nurse and her']
   run = functools.partial(
-    generate.generate_texts,
+    decode_texts.generate_texts,
     module,
     params,
     words,

@@ -9,7 +9,7 @@ import pytest
 from flax import traverse_util
 
 from fairjax.errors import UserError
-from fairjax.models import encoder, heads, hf
+from fairjax.models import families, hf
 
 from .batches import pack, pad
 from .test_layers import SHAPE, TEXTS
@@ -21,7 +21,7 @@ B = len(TEXTS)
 
 @pytest.fixture(scope='module')
 def model():
-  module = heads.Classifier(SHAPE, 2)
+  module = families.module(SHAPE, 'classify', classes=2)
   return module, jax.jit(module.init)(jax.random.key(0), PACKED)['params']
 
 
@@ -73,7 +73,7 @@ def test_scan_equals_unrolled(model, remat, key):
   flat = traverse_util.flatten_dict(params, sep='/')
   stacked = hf.stack(flat, SHAPE.depth)
   stacked = traverse_util.unflatten_dict(stacked, sep='/')
-  scanned = module.clone(scan=True, remat=remat)
+  scanned = families.reshaped(module, SHAPE, scan=True, remat=remat)
   made = jax.eval_shape(scanned.init, jax.random.key(0), PACKED)['params']
   assert jax.tree.structure(made) == jax.tree.structure(stacked)
   np.testing.assert_allclose(
@@ -93,30 +93,40 @@ def test_bfloat16_is_close(model):
 def test_named_shapes_are_those_of_their_configs():
   transformers = pytest.importorskip('transformers')
   bert = transformers.BertConfig().to_dict()
-  assert encoder.shape_from_hf(bert) == encoder.SHAPES['bert-base-uncased']
-  assert encoder.named_shape('mini', vocab=99).vocab == 99
-  assert encoder.named_shape('google-bert/bert-base-cased').vocab == 28996
-  roberta = encoder.SHAPES['roberta-base']
+  assert families.shape_from_hf(bert) == families.named('bert-base-uncased')
+  assert families.named('mini', vocab=99).vocab == 99
+  assert families.named('google-bert/bert-base-cased').vocab == 28996
+  roberta = families.named('roberta-base')
   assert roberta.longest == 512
-  for name, shape in encoder.SHAPES.items():
-    module = heads.Classifier(shape, 2)
-    again = encoder.shape_from_hf(hf.hf_config(module))
+  shapes = {
+    name: shape
+    for each in map(families.find, families.FAMILIES)
+    for name, shape in each.shapes.items()
+  }
+  for name, shape in shapes.items():
+    can = next(iter(families.find(shape.family).heads))
+    options = {'classes': 2} if can == 'classify' else {}
+    module = families.module(shape, can, **options)
+    again = families.shape_from_hf(hf.hf_config(module))
     assert again == shape, name
 
 
 @pytest.mark.parametrize(
   'change, sentence',
   [
-    ({'model_type': 't5'}, "model_type 't5'"),
+    ({'model_type': 't5'}, "has model_type 't5'; known families are bert"),
     ({'hidden_act': 'swish2'}, 'hidden_act'),
     ({'hidden_size': 10, 'num_attention_heads': 4}, 'do not divide'),
-    ({'position_embedding_type': 'relative_key'}, 'only absolute'),
-    ({'is_decoder': True}, 'an encoder is needed'),
+    (
+      {'position_embedding_type': 'relative_key'},
+      "it must be 'absolute', all that is known here",
+    ),
+    ({'is_decoder': True}, 'is_decoder true; it must be false'),
   ],
 )
 def test_wrong_configs_are_one_sentence(change, sentence):
   with pytest.raises(UserError, match=sentence):
-    encoder.shape_from_hf({'model_type': 'bert'} | change)
+    families.shape_from_hf({'model_type': 'bert'} | change)
 
 
 def test_families_differ_in_what_they_should():
@@ -125,7 +135,7 @@ def test_families_differ_in_what_they_should():
   typed = pack(TEXTS, 3, 16, 3, extra=2, types=types)
   for family, rows, same in (('bert', 2, False), ('roberta', 1, True)):
     shape = dataclasses.replace(SHAPE, family=family, types=rows)
-    module = heads.Classifier(shape, 2)
+    module = families.module(shape, 'classify', classes=2)
     params = jax.jit(module.init)(jax.random.key(0), typed)['params']
     plain, other = (logits(module, params, b) for b in (PACKED, typed))
     assert np.array_equal(plain, other) == same

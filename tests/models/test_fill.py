@@ -19,8 +19,9 @@ from tokenizers import (
 
 from fairjax.data import tokens as data_tokens
 from fairjax.errors import UserError
-from fairjax.models import bart, encoder, fill, heads, hf
+from fairjax.models import encoder, families, fill, hf
 from fairjax.models.decode import Options
+from fairjax.models.families import bart
 
 from .test_decode import ragged
 from .test_hf import make_encoders
@@ -75,7 +76,7 @@ def random_model(kind, tokenizer):
       decoder_depth=1,
       decoder_heads=2,
       decoder_hidden=24,
-      positions=130,
+      longest=128,
       pad=token('<pad>', '[PAD]'),
       bos=token('<s>', '[CLS]'),
       eos=eos,
@@ -84,9 +85,8 @@ def random_model(kind, tokenizer):
     )
     module = bart.Bart(shape)
   else:
-    module = heads.MaskedLM(
-      encoder.Shape(**small, embedding=16, deviation=0.5, positions=64)
-    )
+    shape = encoder.Shape(**small, embedding=16, deviation=0.5, positions=64)
+    module = families.module(shape, 'mask')
   return module, hf.complete(module, {}, jax.random.key(3))
 
 
@@ -155,7 +155,7 @@ def test_masked_lms_fill_as_one_text_at_a_time(tmp_path, family, order):
 
   net = make_encoders.model(family, 'MaskedLM', initializer_range=1.5)
   net.save_pretrained(tmp_path)
-  module = heads.MaskedLM(encoder.shape_from_hf(hf.read_config(tmp_path)))
+  module = families.module(hf.read_shape(tmp_path), 'mask')
   params = jax.tree.map(jnp.asarray, hf.load(tmp_path, module).params)
   rng = np.random.default_rng(0)
   texts = []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.models import causal, gpt2, hf, layers
+from fairjax.models import causal, families, hf, layers
 
 from . import seq2seq
 
@@ -114,7 +114,7 @@ def test_what_is_saved_transformers_loads(case, model, tmp_path):
     logits[case['mask']], case['logits'][case['mask']], atol=1e-5
   )
   saved = hf.read_config(tmp_path / 'out')
-  assert gpt2.shape_from_hf(saved) == module.shape
+  assert families.shape_from_hf(saved) == module.shape
 
 
 def test_names_without_prefix_and_masks_of_old_files(case, model, tmp_path):
@@ -140,4 +140,4 @@ def test_names_without_prefix_and_masks_of_old_files(case, model, tmp_path):
 )
 def test_configs_that_are_no_gpt2(change, sentence):
   with pytest.raises(UserError, match=sentence):
-    gpt2.shape_from_hf({'model_type': 'gpt2'} | change)
+    families.shape_from_hf({'model_type': 'gpt2'} | change)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.models import generate, infill
+from fairjax.models import decode_texts, infill
 from fairjax.models.decode import Options
 
 from . import seq2seq
@@ -99,7 +99,7 @@ def test_greedy_infilling_is_that_of_a_slow_twin(model, least):
   net, module, params = model
   texts = sources(20, seed=least)
   options = dataclasses.replace(ASK, min_span=least)
-  run = functools.partial(generate.generate, module, params, ragged(texts))
+  run = functools.partial(decode_texts.generate, module, params, ragged(texts))
   plain = run(options, 8)
   slow = [slow_greedy(net, merge(t.tolist()), least=least) for t in texts]
   assert rows_of(plain) == slow
@@ -129,7 +129,7 @@ def test_beams_are_those_of_transformers_under_the_same_rule(likely, rules):
   net, module, params = likely
   texts = sources(24, seed=len(rules) + 1, high=9, kinds=6, share=0.4)
   options = dataclasses.replace(ASK, **({'num_beams': 3} | rules))
-  found = generate.generate(module, params, ragged(texts), options, 4)
+  found = decode_texts.generate(module, params, ragged(texts), options, 4)
   for text, ours in zip(texts, rows_of(found)):
     source = merge(text.tolist())
     with torch.no_grad():
@@ -163,7 +163,7 @@ def test_padding_and_company_change_no_text(likely, beams):
     ASK, num_beams=beams, length_penalty=2.0, early_stopping=beams > 1
   )
   run = lambda texts: rows_of(
-    generate.generate(module, params, ragged(texts), options, 16)
+    decode_texts.generate(module, params, ragged(texts), options, 16)
   )
   assert sum(len(text) == 16 for text in texts) == 8
   alone = run(texts)
@@ -181,7 +181,7 @@ def test_all_but_the_masks_is_copied(model, beams, least):
   options = dataclasses.replace(
     ASK, num_beams=beams, min_span=least, max_span=3, draft=draft
   )
-  found = generate.generate(module, params, ragged(texts), options, 16)
+  found = decode_texts.generate(module, params, ragged(texts), options, 16)
   lengths = set()
   for text, row in zip(texts, rows_of(found)):
     source = merge(text.tolist())
@@ -232,10 +232,10 @@ def test_bad_input_is_told_in_one_sentence(tmp_path, options, texts, sentence):
   module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
   options = Options(**({'mask': MASK} | options))
   with pytest.raises(UserError, match=sentence):
-    generate.generate(module, params, ragged(texts), options)
+    decode_texts.generate(module, params, ragged(texts), options)
 
 
 def test_a_model_that_only_goes_on_cannot_fill(tmp_path):
   module, params = seq2seq.load(seq2seq.frozen('gpt2'), tmp_path)
   with pytest.raises(UserError, match='a gpt2 writes after its text'):
-    generate.generate(module, params, ragged([[5, EOS]]), ASK)
+    decode_texts.generate(module, params, ragged([[5, EOS]]), ASK)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.models import encoder, heads, layers
+from fairjax.models import attention, families, layers
 
 from .batches import examples, pack, pad
 
 SHAPE = dataclasses.replace(
-  encoder.SHAPES['tiny'],
+  families.named('tiny'),
   vocab=30,
   width=16,
   embedding=16,
@@ -70,7 +70,7 @@ def test_norms_are_exact(family, options, batch):
   shape = dataclasses.replace(SHAPE, family=family, depth=depth)
   if family == 'electra':
     shape = dataclasses.replace(shape, embedding=8)
-  module = heads.Classifier(shape, 2, **options)
+  module = families.module(shape, 'classify', classes=2, **options)
   params = module.init(jax.random.key(0), batch)['params']
   probes = layers.zero_probes(module, params, batch)
   assert layers.uncovered(params, probes) == []
@@ -83,7 +83,7 @@ def test_norms_are_exact(family, options, batch):
 
 @pytest.mark.parametrize('stacked', [jax.vmap, None])
 def test_norms_of_stacked_seeds(stacked):
-  module = heads.Classifier(SHAPE, 2)
+  module = families.module(SHAPE, 'classify', classes=2)
   keys = jax.random.split(jax.random.key(1), 2)
   params = jax.vmap(lambda k: module.init(k, PACKED)['params'])(keys)
   each = lambda p: norms(module, p, PACKED)
@@ -95,17 +95,21 @@ def test_norms_of_stacked_seeds(stacked):
 
 
 def test_norms_in_bfloat16_are_float32():
-  module = heads.Classifier(SHAPE, 2, dtype=jnp.bfloat16)
+  module = families.module(SHAPE, 'classify', classes=2, dtype=jnp.bfloat16)
   params = module.init(jax.random.key(0), PACKED)['params']
   rough = jax.jit(lambda p: norms(module, p, PACKED))(params)
-  exact = jax.jit(lambda p: norms(module.clone(dtype=jnp.float32), p, PACKED))
+  plain = families.module(SHAPE, 'classify', classes=2)
+  exact = jax.jit(lambda p: norms(plain, p, PACKED))
   assert rough.dtype == jnp.float32
   np.testing.assert_allclose(rough[:5], exact(params)[:5], rtol=0.1)
 
 
 def test_padding_never_reaches_a_parameter():
   """A loss may do what it likes with padding examples and places."""
-  for module in (heads.Classifier(SHAPE, 2), heads.Discriminator(SHAPE)):
+  for module in (
+    families.module(SHAPE, 'classify', classes=2),
+    families.module(dataclasses.replace(SHAPE, family='electra'), 'detect'),
+  ):
     params = module.init(jax.random.key(0), PACKED)['params']
 
     def gradient(garbage, module=module, params=params):
@@ -146,9 +150,19 @@ def test_layer_gradients_match_plain_ones():
       (x, kernel),
     ),
     (
-      lambda x, s, b: layers._norm(x, s, b, None, None, 1e-6),
+      lambda x, s, b: layers._norm(x, s, b, None, None, 1e-6, True),
       norm,
       (x, scale, draw(6)),
+    ),
+    (
+      lambda x, s: layers._norm(x, s, None, None, None, 1e-6, True),
+      lambda x, s: norm(x, s, 0),
+      (x, scale),
+    ),
+    (
+      lambda x, s: layers._norm(x, s, None, None, None, 1e-6, False),
+      lambda x, s: x / jnp.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * s,
+      (x, scale),
     ),
     (
       lambda t: layers._embed(t, ids, None, None),
@@ -160,7 +174,7 @@ def test_layer_gradients_match_plain_ones():
       lambda t: t[ids % 3],
       (table[:3],),
     ),
-    (encoder.gelu, lambda x: jax.nn.gelu(x, approximate=False), (x,)),
+    (attention.gelu, lambda x: jax.nn.gelu(x, approximate=False), (x,)),
   ]
   for ours, plain, inputs in pairs:
     y, back = jax.vjp(ours, *inputs)
@@ -172,7 +186,7 @@ def test_layer_gradients_match_plain_ones():
 
 
 def test_tied_layers_are_refused_by_name():
-  module = heads.MaskedLM(SHAPE)
+  module = families.module(SHAPE, 'mask')
   params = module.init(jax.random.key(0), PACKED)['params']
   with pytest.raises(UserError, match='encoder/word is used 2 times'):
     layers.zero_probes(module, params, PACKED)
@@ -184,7 +198,7 @@ def test_uncovered_parameters_are_named():
 
 
 def test_probes_add_nothing_to_a_plain_step():
-  module = heads.Classifier(SHAPE, 2)
+  module = families.module(SHAPE, 'classify', classes=2)
   params = module.init(jax.random.key(0), PACKED)['params']
   step = jax.grad(lambda p: losses(module, {'params': p}, PACKED).sum())
   text = str(jax.make_jaxpr(step)(params))

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fairjax.models import layers, words
+from fairjax.models import layers, word_level
 from fairjax.models.lstm import LSTM, Recurrent
 
 from .batches import examples, pack, pad
@@ -14,12 +14,12 @@ from .test_layers import losses, norms
 VOCAB, WIDTH, LENGTH = 30, 6, 7
 TEXTS = examples([3, 9, 4, 12, 6], VOCAB)
 PACKED = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
-TABLE = words.random_rows(VOCAB, WIDTH, 0) * 20
-FROZEN = words.Vectors(TABLE, np.ones(VOCAB, bool))
+TABLE = word_level.random_rows(VOCAB, WIDTH, 0) * 20
+FROZEN = word_level.Vectors(TABLE, np.ones(VOCAB, bool))
 
 
 def made(vectors=None, side='pre', batch=PACKED):
-  shape = words.Shape(VOCAB, WIDTH, 2, LENGTH, 0.5, side, vectors)
+  shape = word_level.Shape(VOCAB, WIDTH, 2, LENGTH, 0.5, side, vectors)
   module = LSTM(shape, hidden=5)
   params = jax.jit(module.init)(jax.random.key(0), batch)['params']
   rng = np.random.default_rng(1)
@@ -118,7 +118,7 @@ def test_the_recurrence_is_torchs():
 def test_the_whole_model_is_torchs():
   torch = pytest.importorskip('torch')
   module, params = made(FROZEN)
-  ids, _ = words.unpack(PACKED, LENGTH, 'pre')
+  ids, _ = word_level.unpack(PACKED, LENGTH, 'pre')
   of = lambda name: torch.tensor(np.asarray(params[name]['kernel']))
   bias = lambda name: torch.tensor(np.asarray(params[name]['bias']))
   x = torch.tensor(TABLE)[torch.tensor(np.asarray(ids))]

@@ -11,7 +11,8 @@ from corpus import SMALL, pieces_of, whole
 from fairjax import config as c
 from fairjax.data import corruption, rows
 from fairjax.metrics import intervals
-from fairjax.models import Model, bart, gpt2, hf, objectives
+from fairjax.models import Bundle, hf, objectives
+from fairjax.models.families import bart, gpt2
 from fairjax.models.heads import Discriminator, MaskedLM
 from fairjax.recipes import pretrain
 from fairjax.recipes.pretrain import OBJECTIVES
@@ -25,7 +26,7 @@ def of_module(module):
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)
 
-  return Model(init, apply, module, module.shape)
+  return Bundle(init, apply, module)
 
 
 def torch_twin(folder, module, params, name):
@@ -108,7 +109,7 @@ def electra_pair():
     'generator': objectives.separated(each[0]),
     'discriminator': each[1],
   }
-  return Model(None, None, pair, shape), spoken(params)
+  return Bundle(len, len, pair), spoken(params)
 
 
 def test_detection_losses_are_those_of_transformers(read, tmp_path):
@@ -189,7 +190,7 @@ def test_denoising_loss_is_that_of_transformers(read, tmp_path):
         decoder_heads=4,
         hidden=48,
         decoder_hidden=48,
-        positions=42,
+        longest=40,
         pad=words.pad,
         bos=2,
         eos=3,

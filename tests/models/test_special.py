@@ -7,7 +7,8 @@ from tokenizers import AddedToken
 
 from fairjax.data import tokens
 from fairjax.errors import UserError
-from fairjax.models import encoder, gpt2, heads, hf, special
+from fairjax.models import encoder, families, hf, special
+from fairjax.models.families import gpt2
 
 from . import seq2seq
 
@@ -105,8 +106,7 @@ def test_every_head_grows_and_transformers_reads_it(family, tmp_path):
   torch = pytest.importorskip('torch')
   transformers = pytest.importorskip('transformers')
   shape, kind = FAMILIES[family]
-  make = gpt2.GPT2 if family == 'gpt2' else heads.MaskedLM
-  module = make(shape)
+  module = families.module(shape, 'write' if family == 'gpt2' else 'mask')
   draw = np.random.default_rng(0)
   params = jax.tree.map(
     lambda a: a + draw.normal(0, 0.3, a.shape).astype(np.float32),

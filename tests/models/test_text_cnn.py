@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fairjax.models import layers, text_cnn, words
+from fairjax.models import layers, text_cnn, word_level
 from fairjax.models.text_cnn import TextCNN
 
 from .batches import examples, pack, pad
@@ -15,12 +15,12 @@ from .test_lstm import slow_norms
 VOCAB, WIDTH = 30, 6
 TEXTS = examples([3, 9, 4, 12, 6], VOCAB)
 PACKED = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
-TABLE = words.random_rows(VOCAB, WIDTH, 0) * 20
-FROZEN = words.Vectors(TABLE, np.ones(VOCAB, bool))
+TABLE = word_level.random_rows(VOCAB, WIDTH, 0) * 20
+FROZEN = word_level.Vectors(TABLE, np.ones(VOCAB, bool))
 
 
 def made(vectors=None, length=13, side='pre'):
-  shape = words.Shape(VOCAB, WIDTH, 2, length, 0.3, side, vectors)
+  shape = word_level.Shape(VOCAB, WIDTH, 2, length, 0.3, side, vectors)
   module = TextCNN(shape, filters=4)
   params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
   rng = np.random.default_rng(1)
@@ -56,7 +56,7 @@ def test_the_model_is_torchs(length):
   module, params = made(FROZEN, length)
   kernel = lambda name: np.asarray(params[name]['kernel'])
   bias = lambda name: torch.tensor(np.asarray(params[name]['bias']))
-  ids, _ = words.unpack(PACKED, length, 'pre')
+  ids, _ = word_level.unpack(PACKED, length, 'pre')
   x = torch.tensor(TABLE)[torch.tensor(np.asarray(ids))].transpose(1, 2)
   for k, size in enumerate((5, 5, 40)):
     w = kernel(f'conv_{k}').reshape(5, x.shape[1], 4).transpose(2, 1, 0)

@@ -4,7 +4,7 @@ import jax
 import pytest
 
 from fairjax import results
-from fairjax.models import encoder
+from fairjax.models import families
 from fairjax.report import page
 from fairjax.train import mesh
 
@@ -12,13 +12,12 @@ from fairjax.train import mesh
 @pytest.fixture(scope='session', autouse=True)
 def small_and_alone():
   """The smallest size is smaller still; several devices compile longer."""
-  shape = encoder.Shape(depth=1, width=64, heads=2, hidden=128, embedding=64)
   axes = (jax.sharding.AxisType.Auto,) * 2
   one = jax.make_mesh(
     (1, 1), ('seed', 'data'), axis_types=axes, devices=jax.devices()[:1]
   )
   with pytest.MonkeyPatch.context() as patch:
-    patch.setitem(encoder.SHAPES, 'tiny', shape)
+    patch.setitem(families.SIZES, 'tiny', (1, 64))
     patch.setattr(mesh, 'make', lambda options, seeds: one)
     yield
 

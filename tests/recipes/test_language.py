@@ -16,11 +16,12 @@ import pytest
 from fairjax import config as c
 from fairjax.data import tokens
 from fairjax.errors import UserError
-from fairjax.models import bart, encoder, gpt2, heads, hf
-from fairjax.models import generate as decoding
+from fairjax.models import decode_texts as decoding
+from fairjax.models import encoder, families, hf
 from fairjax.models.decode import Options
-from fairjax.pairs import written
+from fairjax.models.families import bart, gpt2
 from fairjax.recipes import generate, likelihood
+from fairjax.recipes import generate_corpus as written
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -40,6 +41,7 @@ def folder_of(family, path):
   ends = {'vocab': VOCAB, 'pad': 0, 'bos': 2, 'eos': 3}
   small = {'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24, 'positions': 34}
   if family == 'bart':
+    small['longest'] = small.pop('positions') - 2
     module = bart.Bart(
       bart.Shape(
         **ends | small,
@@ -53,9 +55,8 @@ def folder_of(family, path):
   elif family == 'gpt2':
     module = gpt2.GPT2(gpt2.Shape(**ends | small, deviation=0.5))
   else:
-    module = heads.MaskedLM(
-      encoder.Shape(vocab=VOCAB, embedding=16, deviation=0.5, **small)
-    )
+    shape = encoder.Shape(vocab=VOCAB, embedding=16, deviation=0.5, **small)
+    module = families.module(shape, 'mask')
   params = hf.complete(module, {}, jax.random.key(0))
   files = sorted((path / 'words').iterdir())
   hf.save(path / family, module, params, files)
@@ -124,7 +125,7 @@ def test_likelihood_of_bad_input(tmp_path):
   config.tokens.max_length = 0
   config.model = str(folder_of('bart', tmp_path))
   path.write_text('the car\n')
-  with pytest.raises(UserError, match='a BART gives no likelihood'):
+  with pytest.raises(UserError, match='is a bart, which can write texts'):
     run()
   config.model = 'mini'
   with pytest.raises(UserError, match="model 'mini' has no weights"):
@@ -132,11 +133,11 @@ def test_likelihood_of_bad_input(tmp_path):
   shape = encoder.Shape(
     vocab=VOCAB, width=16, depth=1, heads=2, hidden=24, embedding=16
   )
-  bare = encoder.Encoder(shape)
+  bare = families.module(shape, 'embed')
   params = hf.complete(bare, {}, jax.random.key(0))
   hf.save(tmp_path / 'bare', bare, params)
   config.model = str(tmp_path / 'bare')
-  with pytest.raises(UserError, match='is no masked language model'):
+  with pytest.raises(UserError, match='has no weights to fill masks'):
     run()
 
 
@@ -197,7 +198,11 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys, remade):
   for name, given in texts.items():
     given = list(given)
     wanted, found = decoding.generate_texts(
-      *model[:3], given, Options(max_length=12, forced_eos_token_id=3)
+      model.module,
+      model.params,
+      model.tokenizer,
+      given,
+      Options(max_length=12, forced_eos_token_id=3),
     )
     pairs = pd.read_parquet(out / 'pairs' / f'{name}.parquet')
     assert pairs['source'].tolist() == given

@@ -15,7 +15,16 @@ from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import UserError
-from fairjax.models import Model, encoder, heads, layers, lstm, text_cnn, words
+from fairjax.models import (
+  Bundle,
+  encoder,
+  families,
+  layers,
+  lstm,
+  places,
+  text_cnn,
+  word_level,
+)
 from fairjax.scores.grand import grand, squares
 from fairjax.train import loop, step
 from fairjax.train.progress import Log
@@ -32,24 +41,42 @@ SHAPE = encoder.Shape(
 )
 
 
-def model_of(module) -> Model:
+def model_of(module) -> Bundle:
   @jax.jit
   def init(seed):
-    return module.init(jax.random.key(seed), encoder.blank_batch())['params']
+    return module.init(jax.random.key(seed), places.blank_batch())['params']
 
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)
 
-  return Model(init, apply, module)
+  return Bundle(init, apply, module)
 
 
-def classifier(family='bert', **options) -> Model:
+MODERN = families.shape_from_hf(
+  {
+    'model_type': 'modernbert',
+    'vocab_size': 50,
+    'hidden_size': 16,
+    'num_hidden_layers': 2,
+    'num_attention_heads': 2,
+    'intermediate_size': 24,
+    'global_attn_every_n_layers': 2,
+    'local_attention': 6,
+    'initializer_range': 0.25,
+  }
+)
+
+
+def classifier(family='bert', pooling='cls', **options) -> Bundle:
   depth = 3 if options.get('scan') else 2
-  shape = dataclasses.replace(SHAPE, family=family, depth=depth)
-  return model_of(heads.Classifier(shape, 2, **options))
+  if family == 'modernbert':
+    shape = dataclasses.replace(MODERN, pooling=pooling)
+  else:
+    shape = families.replaced(SHAPE, family=family, depth=depth)
+  return model_of(families.module(shape, 'classify', classes=2, **options))
 
 
-WORDS = words.Shape(50, 8, 2, length=20, rate=0.5)
+WORDS = word_level.Shape(50, 8, 2, length=20, rate=0.5)
 
 
 def pool_of(lengths, seed=0) -> Pool:
@@ -75,7 +102,7 @@ POOL = pool_of([3, 19, 4, 12, 6, 9, 15, 2, 7, 7, 11])
 UNPACKED = pool_of([16] * 5, seed=1)
 
 
-def slow(model: Model, params, pool: Pool) -> np.ndarray:
+def slow(model: Bundle, params, pool: Pool) -> np.ndarray:
   """The definition: vmap(grad) over examples, without any probe."""
   lengths, longest = pool.tokens.lengths, pool.tokens.lengths.max()
   n = len(lengths)
@@ -105,7 +132,7 @@ def slow(model: Model, params, pool: Pool) -> np.ndarray:
   return np.asarray(jax.jit(both)(params, rows))
 
 
-def agree(model: Model, pool: Pool) -> None:
+def agree(model: Bundle, pool: Pool) -> None:
   params = loop.initial(model, [0, 1])
   found = grand(model, params, pool, place(), batch=4)
   assert found.dtype == np.float32
@@ -142,6 +169,9 @@ KINDS = {  # family of encoder, and options of the classifier
   'remat': ('bert', {'remat': True}),
   'scan': ('bert', {'scan': True}),
   'ELECTRA, scan and remat': ('electra', {'scan': True, 'remat': True}),
+  'DistilBERT': ('distilbert', {}),
+  'ModernBERT, first place': ('modernbert', {'remat': True}),
+  'ModernBERT, mean': ('modernbert', {'pooling': 'mean'}),
 }
 
 
@@ -214,7 +244,7 @@ class Bare(nn.Module):
   @nn.compact
   def __call__(self, batch, dropout_key=None):
     shift = self.param('shift', nn.initializers.zeros, (2,))
-    return heads.Classifier(SHALLOW, 2, name='inner')(batch) + shift
+    return families.module(SHALLOW, 'classify', classes=2)(batch) + shift
 
 
 def test_a_parameter_without_a_probe_is_named():
@@ -228,7 +258,7 @@ class Twice(nn.Module):
 
   @nn.compact
   def __call__(self, batch, dropout_key=None):
-    inner = heads.Classifier(SHALLOW, 2, name='inner')
+    inner = families.module(SHALLOW, 'classify', classes=2)
     return inner(batch) + inner(batch)
 
 

@@ -12,7 +12,7 @@ from fairjax.artefacts import read_table
 from fairjax.config import Config
 from fairjax.data import planted
 from fairjax.errors import UserError
-from fairjax.models import Model, encoder, heads
+from fairjax.models import Bundle, encoder, families, places
 from fairjax.scores import SCORES, describe, errors, forgetting, table
 from fairjax.scores.predictions import Predictions
 from fairjax.train import loop
@@ -49,18 +49,17 @@ def world(tmp_path_factory):
     ready = stages.prepare(
       dataclasses.replace(config, model='tiny'), tables, log
     )
-  module = heads.Classifier(
-    dataclasses.replace(SHAPE, vocab=ready.tokenizer.get_vocab_size()), 2
-  )
+  shape = dataclasses.replace(SHAPE, vocab=ready.tokenizer.get_vocab_size())
+  module = families.module(shape, 'classify', classes=2)
 
   @jax.jit
   def init(seed):
-    return module.init(jax.random.key(seed), encoder.blank_batch())['params']
+    return module.init(jax.random.key(seed), places.blank_batch())['params']
 
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)
 
-  model = Model(init, apply, module, module.shape)
+  model = Bundle(init, apply, module)
   device_mesh = jax.make_mesh(
     (1, 1),
     ('seed', 'data'),

@@ -7,12 +7,13 @@ import jax
 import numpy as np
 import pytest
 
+from fairjax import keys
 from fairjax.config import Config, Train
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import Interrupted
-from fairjax.models import Model, encoder, heads
-from fairjax.train import checkpoint, keys, loop, mesh, step
+from fairjax.models import Bundle, encoder, families, places
+from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 
 SHAPE = encoder.Shape(
@@ -20,18 +21,20 @@ SHAPE = encoder.Shape(
 )
 
 
-def tiny_model(**other) -> Model:
-  module = heads.Classifier(dataclasses.replace(SHAPE, **other), 2)
+def tiny_model(**other) -> Bundle:
+  module = families.module(
+    dataclasses.replace(SHAPE, **other), 'classify', classes=2
+  )
 
   @jax.jit
   def init(seed):
     key = keys.key(seed, keys.INIT)
-    return module.init(key, encoder.blank_batch())['params']
+    return module.init(key, places.blank_batch())['params']
 
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)
 
-  return Model(init, apply, module, SHAPE)
+  return Bundle(init, apply, module)
 
 
 MODEL = tiny_model()

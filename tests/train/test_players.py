@@ -14,10 +14,11 @@ import optax
 import pytest
 from test_loop import assert_same, leaves
 
+from fairjax import keys
 from fairjax.config import Config, Train
 from fairjax.errors import Interrupted, UserError
-from fairjax.models import Model
-from fairjax.train import keys, loop, mesh, step
+from fairjax.models import Bundle
+from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log, read_rows
 
 MEAN, DEVIATION, ROWS = 2.0, 0.5, 64
@@ -37,7 +38,7 @@ PLACE = jax.make_mesh(
   axis_types=(jax.sharding.AxisType.Auto,) * 2,
   devices=jax.devices()[:1],
 )
-MODEL = Model(init, None, None)
+MODEL = Bundle(init, init, None)
 
 
 def written(params, batch):

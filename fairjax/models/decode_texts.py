@@ -24,8 +24,15 @@ from fairjax import backend
 from fairjax.data import tokens as data_tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import beam, decode, infill, layers, special, speculate
-from fairjax.models.bart import check_lengths
+from fairjax.models import (
+  beam,
+  decode,
+  families,
+  infill,
+  layers,
+  special,
+  speculate,
+)
 from fairjax.models.decode import Options, Rules, State
 
 WIDTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
@@ -378,17 +385,14 @@ def _check(
   shape = module.shape
   check_options(shape, options)
   special.check_fits(params, shape.vocab)
-  check_lengths(sources.lengths, shape, 'text')
+  special.check_lengths(sources.lengths, shape, 'text')
   special.check_known(sources, shape.vocab)
 
 
 def check_options(shape: Any, options: Options) -> None:
   """Stops where a model of this shape cannot decode in this way."""
-  if options.mask is not None and shape.start is None:
-    raise UserError(
-      f'a {shape.family} writes after its text and cannot fill masks in it; '
-      'take a BART or a masked language model'
-    )
+  if options.mask is not None:
+    families.require(families.find(shape.family), 'infill')
   options.validate()
   if options.max_length > shape.longest:
     raise UserError(

@@ -12,26 +12,36 @@ a static cache; models/decode.py drives the two.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import flax.linen as nn
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.errors import UserError
-from fairjax.models import causal, encoder
-from fairjax.models.encoder import (
+from fairjax.models import causal
+from fairjax.models.attention import (
   ACTIVATIONS,
-  Batch,
   KeyValue,
-  Places,
   attention,
   drop_weights,
   split_key_value,
 )
+from fairjax.models.config_keys import (
+  DEPTH,
+  FLAG,
+  SHARE,
+  SPREAD,
+  TOKEN,
+  VOCABULARY,
+  WIDTH,
+  Key,
+  fixed,
+  one_of,
+  whole,
+)
+from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
 from fairjax.models.layers import (
   Dense,
   Embed,
@@ -42,6 +52,7 @@ from fairjax.models.layers import (
   identities,
   mask_padding_gradient,
 )
+from fairjax.models.places import Batch, Places, places
 
 EPS = 1e-5  # of every norm; BART's configs do not name it
 _DECODER = 1 << 16  # the decoder's numbers of the dropout key start here
@@ -60,8 +71,8 @@ class Shape:
   decoder_heads: int = 12
   hidden: int = 3072
   decoder_hidden: int = 3072
-  positions: int = 1026  # rows of either position table
-  position_offset: int = 2  # rows of those tables before position 0
+  longest: int = 1024  # tokens of a source, and of a target
+  position_offset: int = 2  # rows of the position tables before position 0
   activation: str = 'gelu'
   dropout: float = 0.1
   attention_dropout: float = 0.1
@@ -74,114 +85,48 @@ class Shape:
   deviation: float = 0.02
 
   @property
-  def longest(self) -> int:
-    """The largest number of tokens of a source, and of a target."""
-    return self.positions - self.position_offset
+  def positions(self) -> int:
+    """Rows of either position table."""
+    return self.longest + self.position_offset
 
 
-SHAPES = {
-  'bart-tiny': Shape(
-    width=128,
-    depth=2,
-    decoder_depth=2,
-    heads=2,
-    decoder_heads=2,
-    hidden=512,
-    decoder_hidden=512,
-  ),
-  'facebook/bart-base': Shape(),
-  'facebook/bart-large': Shape(
-    width=1024,
-    depth=12,
-    decoder_depth=12,
-    heads=16,
-    decoder_heads=16,
-    hidden=4096,
-    decoder_hidden=4096,
-  ),
-}
-
-
-def shape_from_hf(config: Mapping[str, Any]) -> Shape:
-  """The shape that a Hugging Face config.json describes."""
-  if config.get('model_type') != 'bart':
-    raise UserError(
-      f'config.json has model_type {config.get("model_type")!r}; a bart is '
-      'needed'
-    )
-  if not config.get('tie_word_embeddings', True):
-    raise UserError(
-      'config.json has tie_word_embeddings false; only a BART whose output '
-      'layer is its word embeddings is known'
-    )
-  get = config.get
-  pad, bos, eos = get('pad_token_id'), get('bos_token_id'), get('eos_token_id')
-  start = get('decoder_start_token_id')
-  shape = Shape(
-    vocab=get('vocab_size', 50265),
-    width=get('d_model', 1024),
-    depth=get('encoder_layers', 12),
-    decoder_depth=get('decoder_layers', 12),
-    heads=get('encoder_attention_heads', 16),
-    decoder_heads=get('decoder_attention_heads', 16),
-    hidden=get('encoder_ffn_dim', 4096),
-    decoder_hidden=get('decoder_ffn_dim', 4096),
-    positions=get('max_position_embeddings', 1024) + 2,
-    activation=get('activation_function', 'gelu'),
-    dropout=get('dropout', 0.1),
-    attention_dropout=get('attention_dropout', 0.0),
-    activation_dropout=get('activation_dropout', 0.0),
-    scaled=get('scale_embedding', False),
-    pad=1 if pad is None else pad,
-    bos=0 if bos is None else bos,
-    eos=2 if eos is None else eos,
-    start=2 if start is None else start,
-    deviation=get('init_std', 0.02),
-  )
-  if shape.activation not in ACTIVATIONS:
-    raise UserError(
-      f'config.json has activation_function {shape.activation!r}; known are '
-      f'{", ".join(ACTIVATIONS)}'
-    )
-  for heads in (shape.heads, shape.decoder_heads):
-    if shape.width % heads:
-      raise UserError(
-        f'config.json has d_model {shape.width}, which its {heads} attention '
-        'heads do not divide'
-      )
-  return shape
-
-
-def hf_config(shape: Shape) -> dict[str, Any]:
-  """The inverse of `shape_from_hf`."""
-  return {
-    'architectures': ['BartForConditionalGeneration'],
-    'model_type': 'bart',
-    'is_encoder_decoder': True,
-    'vocab_size': shape.vocab,
-    'd_model': shape.width,
-    'encoder_layers': shape.depth,
-    'decoder_layers': shape.decoder_depth,
-    'encoder_attention_heads': shape.heads,
-    'decoder_attention_heads': shape.decoder_heads,
-    'encoder_ffn_dim': shape.hidden,
-    'decoder_ffn_dim': shape.decoder_hidden,
-    'max_position_embeddings': shape.longest,
-    'activation_function': shape.activation,
-    'dropout': shape.dropout,
-    'attention_dropout': shape.attention_dropout,
-    'activation_dropout': shape.activation_dropout,
-    'scale_embedding': shape.scaled,
-    'pad_token_id': shape.pad,
-    'bos_token_id': shape.bos,
-    'eos_token_id': shape.eos,
-    'decoder_start_token_id': shape.start,
-    # transformers takes token 2 where nothing is said, whatever that is.
-    'forced_eos_token_id': shape.eos,
-    'init_std': shape.deviation,
-    'tie_word_embeddings': True,
-    'dtype': 'float32',
+def sized(depth: int, width: int, places: int = 1024) -> Shape:
+  """As many layers on either side."""
+  heads, hidden = width // 64, 4 * width
+  sizes = {
+    'width': width,
+    'depth': depth,
+    'decoder_depth': depth,
+    'heads': heads,
+    'decoder_heads': heads,
+    'hidden': hidden,
+    'decoder_hidden': hidden,
   }
+  return Shape(**sizes, longest=places)
+
+
+KEYS = (
+  Key('vocab', 'vocab_size', 50265, VOCABULARY),
+  Key('width', 'd_model', 1024, WIDTH),
+  Key('depth', 'encoder_layers', 12, DEPTH),
+  Key('decoder_depth', 'decoder_layers', 12, DEPTH),
+  Key('heads', 'encoder_attention_heads', 16, WIDTH, divides='width'),
+  Key('decoder_heads', 'decoder_attention_heads', 16, WIDTH, divides='width'),
+  Key('hidden', 'encoder_ffn_dim', 4096, whole(1, 2**18)),
+  Key('decoder_hidden', 'decoder_ffn_dim', 4096, whole(1, 2**18)),
+  Key('longest', 'max_position_embeddings', 1024, whole()),
+  Key('activation', 'activation_function', 'gelu', one_of(*ACTIVATIONS)),
+  Key('dropout', 'dropout', 0.1, SHARE),
+  Key('attention_dropout', 'attention_dropout', 0.0, SHARE),
+  Key('activation_dropout', 'activation_dropout', 0.0, SHARE),
+  Key('scaled', 'scale_embedding', False, FLAG),
+  Key('pad', 'pad_token_id', 1, TOKEN, null=True, below='vocab'),
+  Key('bos', 'bos_token_id', 0, TOKEN, null=True),
+  Key('eos', 'eos_token_id', 2, TOKEN, null=True),
+  Key('start', 'decoder_start_token_id', 2, TOKEN, null=True, below='vocab'),
+  Key('deviation', 'init_std', 0.02, SPREAD),
+  fixed('tie_word_embeddings', True)._replace(written=True),
+)
 
 
 class Source(NamedTuple):
@@ -342,7 +287,7 @@ class Bart(nn.Module):
   def encode(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Source:
-    at = encoder.places(batch)
+    at = places(batch)
     segment_ids = at.rows.segment_ids
     x = self._embed(jnp.asarray(batch['tokens']), at.rows)
     same = segment_ids[:, :, None] == segment_ids[:, None, :]
@@ -422,25 +367,54 @@ def shift_right(batch: Batch, start: int) -> Int[Array, 'r u']:
   return jnp.where(first, start, jnp.roll(target, 1, axis=1))
 
 
-def blank_batch() -> dict[str, Array]:
-  """The encoder's smallest batch, with a target of the same size."""
-  plain = encoder.blank_batch()
-  names = {'tokens': 'target'} | {
-    name: f'target_{name}' for name in ('segment_ids', 'positions')
-  }
-  return plain | {names[name]: plain[name] for name in names}
+_LAYER = (
+  *dense('attend', *(f'self_attn.{x}_proj' for x in 'qkv')),
+  *dense('attention_out', 'self_attn.out_proj'),
+  *norm('attention_norm', 'self_attn_layer_norm'),
+  *dense('up', 'fc1'),
+  *dense('down', 'fc2'),
+  *norm('norm', 'final_layer_norm'),
+)
+_ACROSS = (
+  *dense('query', 'encoder_attn.q_proj'),
+  *dense('key_value', 'encoder_attn.k_proj', 'encoder_attn.v_proj'),
+  *dense('cross_mix', 'encoder_attn.out_proj'),
+  *norm('cross_norm', 'encoder_attn_layer_norm'),
+)
 
 
-def check_lengths(lengths: np.ndarray, shape: Any, what: str) -> None:
-  """Stops at the first text that is empty or has too many tokens."""
-  for wrong, remedy in (
-    (lengths < 1, 'has no token; give it one or drop its line'),
-    (
-      lengths > shape.longest,
-      f'has more tokens than the model has positions ({shape.longest}); '
-      'shorten it or set tokens.max_length',
-    ),
+def tensors(shape: Shape) -> Iterable[Row]:
+  yield from embed('word', 'shared')
+  for side, depth, rows in (
+    ('encoder', shape.depth, _LAYER),
+    ('decoder', shape.decoder_depth, _LAYER + _ACROSS),
   ):
-    if wrong.any():
-      row = int(np.flatnonzero(wrong)[0])
-      raise UserError(f'{what} {row} {remedy}')
+    yield from embed(f'{side}/position', f'{side}.embed_positions')
+    yield from norm(f'{side}/norm', f'{side}.layernorm_embedding')
+    yield from layers(depth, f'{side}.layers.', rows, f'{side}/')
+
+
+_LM = Head(
+  'BartForConditionalGeneration',
+  lambda shape: (Row('bias', ('final_logits_bias',)),),
+)
+
+FAMILY = Family(
+  name='bart',
+  shape=Shape,
+  keys=KEYS,
+  body=Bart,
+  tensors=tensors,
+  prefix='model.',
+  heads={'write': _LM, 'infill': _LM},
+  shapes={
+    'facebook/bart-base': Shape(),
+    'facebook/bart-large': sized(12, 1024),
+  },
+  sized=sized,
+  extra=lambda shape: {
+    'is_encoder_decoder': True,
+    # transformers takes token 2 where nothing is said, whatever that is.
+    'forced_eos_token_id': shape.eos,
+  },
+)

@@ -8,7 +8,7 @@ from fairjax.config import Config, Net, Tokens
 from fairjax.data.tokens import cached_encode, encode
 from fairjax.errors import UserError
 from fairjax.methods import project
-from fairjax.models import build, words
+from fairjax.models import build, word_level
 
 from .batches import examples, pack
 
@@ -16,8 +16,8 @@ TEXTS = ['The cat, the DOG: http://x.y/z?q=1', "the cat isn't 3", '']
 
 
 def test_words_are_found_as_in_the_paper():
-  tokenizer = words.train_words(TEXTS, 100)
-  known = words.vocabulary(tokenizer)
+  tokenizer = word_level.train_words(TEXTS, 100)
+  known = word_level.vocabulary(tokenizer)
   # By count, then by the alphabet.
   assert known == ['[PAD]', '[UNK]', 'the', 'cat', '3', 'dog', 'isn', 't']
   ids = encode(tokenizer, [*TEXTS, 'a cat'], 10)
@@ -31,16 +31,19 @@ def test_words_are_found_as_in_the_paper():
     ['[PAD]'],  # an empty text is a word of padding
     ['[UNK]', 'cat'],
   ]
-  assert words.vocabulary(words.train_words(TEXTS, 4))[2:] == ['the', 'cat']
+  assert word_level.vocabulary(word_level.train_words(TEXTS, 4))[2:] == [
+    'the',
+    'cat',
+  ]
 
 
 def test_a_long_text_is_cut_where_it_is_padded(tmp_path):
-  tokenizer = words.train_words(['a b c d e'], 100)
+  tokenizer = word_level.train_words(['a b c d e'], 100)
   for side, kept in (('pre', 'd e'), ('post', 'a b')):
-    tokenizer.enable_truncation(9, direction=words.SIDES[side])
+    tokenizer.enable_truncation(9, direction=word_level.SIDES[side])
     for _ in range(2):  # made, and from the cache
       ids = cached_encode(tokenizer, ['a b c d e'], 2, cache=tmp_path)
-      found = [words.vocabulary(tokenizer)[i] for i in ids.flat]
+      found = [word_level.vocabulary(tokenizer)[i] for i in ids.flat]
       assert ' '.join(found) == kept
       assert ids.cut_lengths == 1
 
@@ -52,12 +55,12 @@ def glove(path, lines):
 
 def test_rows_of_words_that_the_file_lacks_are_random(tmp_path):
   file = glove(tmp_path / 'g.txt', ['cat 1 2', '. . . 5 6', 'dog -3 4e-1'])
-  made = words.load_vectors(file, ['[PAD]', 'dog', '. . .', 'cow'])
+  made = word_level.load_vectors(file, ['[PAD]', 'dog', '. . .', 'cow'])
   assert made.known.tolist() == [False, True, True, False]
   np.testing.assert_allclose(made.values[1:3], [[-3, 0.4], [5, 6]])
   rest = made.values[~made.known]
   assert (np.abs(rest) < 0.05).all() and len(np.unique(rest)) == 4
-  again = words.load_vectors(file, ['[PAD]', 'dog'])
+  again = word_level.load_vectors(file, ['[PAD]', 'dog'])
   np.testing.assert_array_equal(again.values, made.values[:2])
 
 
@@ -77,17 +80,17 @@ def test_rows_of_words_that_the_file_lacks_are_random(tmp_path):
 def test_a_broken_file_is_one_sentence(tmp_path, lines, sentence):
   file = glove(tmp_path / 'g.txt', lines)
   with pytest.raises(UserError, match=sentence):
-    words.load_vectors(file, ['cat', 'dog'])
+    word_level.load_vectors(file, ['cat', 'dog'])
 
 
 def test_a_missing_file_is_one_sentence(tmp_path):
   with pytest.raises(UserError, match=r'net\.glove'):
-    words.load_vectors(tmp_path / 'none.txt', ['cat'])
+    word_level.load_vectors(tmp_path / 'none.txt', ['cat'])
 
 
 def test_glove_is_read_as_numpy_reads_it(shared):
   file = shared / 'glove' / 'glove.6B.50d.5k.txt'
-  made = words.load_vectors(file, ['[PAD]', 'woman', 'the', 'zzzz'])
+  made = word_level.load_vectors(file, ['[PAD]', 'woman', 'the', 'zzzz'])
   assert made.known.tolist() == [False, True, True, False]
   lines = dict(
     line.split(' ', 1) for line in file.read_text('utf-8').splitlines()
@@ -101,8 +104,10 @@ def test_glove_is_read_as_numpy_reads_it(shared):
 def test_the_gender_direction_goes(shared):
   file = shared / 'glove' / 'glove.6B.50d.5k.txt'
   listed = ['[PAD]', 'nurse', 'doctor', 'man', 'woman', 'strong']
-  words_of = dict(zip(listed, words.load_vectors(file, listed, True).values))
-  plain = dict(zip(listed, words.load_vectors(file, listed).values))
+  words_of = dict(
+    zip(listed, word_level.load_vectors(file, listed, edit).values)
+  )
+  plain = dict(zip(listed, word_level.load_vectors(file, listed).values))
   lean = lambda v, w: abs(v[w] @ (v['man'] - v['woman'])) / np.linalg.norm(v[w])
   for word in ('nurse', 'doctor', 'strong'):
     assert lean(words_of, word) < 1e-5 < lean(plain, word)
@@ -115,7 +120,9 @@ def test_the_gender_direction_goes(shared):
 def test_windows_hold_one_example_each(side, length):
   texts = examples([3, 9, 4, 12, 6], 30)
   batch = pack(texts, 3, 16, 3, extra=2, junk=1)
-  ids, rows = jax.jit(words.unpack, static_argnums=(1, 2))(batch, length, side)
+  ids, rows = jax.jit(word_level.unpack, static_argnums=(1, 2))(
+    batch, length, side
+  )
   for k, text in enumerate(texts):
     if side == 'pre':
       kept = text[-length:]
@@ -149,9 +156,10 @@ def tables():
 def test_learned_vectors_begin_at_the_file(tmp_path, model):
   file = glove(tmp_path / 'g.txt', ['cat 1 2', 'cow 3 4'])
   config = config_of(model, glove=str(file), freeze_embeddings=False)
-  made, tokenizer, length = build.classifier(config, tables(), 2)
+  made = build.classifier(config, tables(), 2)
+  tokenizer, length = made.tokenizer, made.longest
   assert length == {'lstm': 35, 'cnn': 250}[model]
-  known = words.vocabulary(tokenizer)
+  known = word_level.vocabulary(tokenizer)
   assert 'cow' not in known  # it occurs in the test only
   one, two = (made.init(s)['embed']['embedding'] for s in (1, 2))
   np.testing.assert_array_equal(one[known.index('cat')], [1, 2])
@@ -161,14 +169,17 @@ def test_learned_vectors_begin_at_the_file(tmp_path, model):
 
 def test_frozen_vectors_are_no_parameters(tmp_path):
   file = glove(tmp_path / 'g.txt', ['cat 1 2', 'cow 3 4'])
-  made, tokenizer, _ = build.classifier(config_of(glove=str(file)), tables(), 2)
+  made = build.classifier(config_of(glove=str(file)), tables(), 2)
+  tokenizer = made.tokenizer
   assert 'embed' not in made.init(0)
-  assert 'cow' in words.vocabulary(tokenizer)  # its vector needs no training
+  assert 'cow' in word_level.vocabulary(
+    tokenizer
+  )  # its vector needs no training
 
 
 def test_without_a_file_vectors_are_learned():
-  made, _, _ = build.classifier(config_of(), tables(), 2)
-  assert made.init(0)['embed']['embedding'].shape == (6, words.WIDTH)
+  made = build.classifier(config_of(), tables(), 2)
+  assert made.init(0)['embed']['embedding'].shape == (6, word_level.WIDTH)
   with pytest.raises(UserError, match='names no file'):
     build.classifier(config_of(remove_gender=True), tables(), 2)
   with pytest.raises(UserError, match='no pretrained weights'):

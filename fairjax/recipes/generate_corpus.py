@@ -26,12 +26,12 @@ from fairjax.config import Config
 from fairjax.data import tokens
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.models import build, fill, generate, speculate
-from fairjax.models.build import LanguageModel
+from fairjax.models import Bundle, decode_texts, families, fill, speculate
 from fairjax.models.decode import Options
-from fairjax.models.heads import MaskedLM
+from fairjax.models.folder import language_model
 from fairjax.pairs import corpus, shards
 from fairjax.pairs.words import Swapped
+from fairjax.train import mesh
 
 PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
 
@@ -72,7 +72,7 @@ def _json(config: Config) -> str:
 
 
 @functools.lru_cache(1)
-def _told(said: str) -> tuple[Config, LanguageModel]:
+def _told(said: str) -> tuple[Config, Bundle]:
   """The config and the model of a job, kept by a worker between shards."""
   parts = json.loads(said)
   config = Config(
@@ -87,24 +87,24 @@ def _told(said: str) -> tuple[Config, LanguageModel]:
 
 
 @functools.lru_cache(1)
-def _load(model: str, tokenizer: str, precision: str) -> LanguageModel:
-  found = build.language_model(
+def _load(model: str, tokenizer: str, precision: str) -> Bundle:
+  found = language_model(
     Config(
       model=model,
       tokens=configs.Tokens(tokenizer=tokenizer),
       net=configs.Net(precision=precision),
     )
   )
-  if isinstance(found.module, MaskedLM):
+  if found.can == 'mask':
     return found
-  return found._replace(params=generate.ready(found.params))
+  return found.replace(params=decode_texts.ready(found.params))
 
 
-def load(config: Config) -> LanguageModel:
+def load(config: Config) -> Bundle:
   return _load(config.model, config.tokens.tokenizer, config.net.precision)
 
 
-def options_of(config: Config, model: LanguageModel) -> Options:
+def options_of(config: Config, model: Bundle) -> Options:
   """The folder's options, and over them the config's."""
   asked, made = config.generate, model.options
   if asked.task == 'fill':  # its lengths and forced tokens are for writing
@@ -136,17 +136,19 @@ def options_of(config: Config, model: LanguageModel) -> Options:
   made = dataclasses.replace(made, **over)
   draft = asked.draft
   if draft < 0:  # a model that only goes on copies nothing
-    copies = made.num_beams == 1 and model.module.shape.family == 'bart'
+    copies = (
+      made.num_beams == 1 and 'infill' in families.find(model.family).heads
+    )
     draft = speculate.longest(asked.slots) if copies else 0
   made = dataclasses.replace(made, draft=draft)
   made.validate()
   return made
 
 
-def check(model: LanguageModel, config: Config) -> None:
+def check(model: Bundle, config: Config) -> None:
   """Stops where the model cannot do what it is asked to."""
   options, module = options_of(config, model), model.module
-  masked = isinstance(module, MaskedLM)
+  masked = model.can == 'mask'
   if masked and config.generate.task == 'write':
     raise UserError(
       f'{config.model} is a masked language model, which fills masks and '
@@ -160,11 +162,11 @@ def check(model: LanguageModel, config: Config) -> None:
   if config.generate.task == 'fill':
     mask = model.tokenizer.token_to_id(fill.mask_of(model.tokenizer))
     if not masked:
-      generate.check_options(
+      decode_texts.check_options(
         module.shape, dataclasses.replace(options, mask=mask, draft=0)
       )
   elif not masked:
-    generate.check_options(module.shape, options)
+    decode_texts.check_options(module.shape, options)
 
 
 def _write_shard(
@@ -216,7 +218,7 @@ def _write_shard(
 
 def _pairs(
   config: Config,
-  model: LanguageModel,
+  model: Bundle,
   source: pathlib.Path,
   name: str,
   texts: list[str],
@@ -251,7 +253,7 @@ def _pairs(
 
 def _usable(config, model, source, texts, first) -> np.ndarray:
   """The texts that the model can read; others stop, or stay as they are."""
-  longest = model.module.shape.longest
+  longest = model.longest
   blank = np.array([not text.strip() for text in texts], bool)
   cut = tokens.encode(model.tokenizer, texts, longest).cut
   if config.data.on_bad == 'error':
@@ -271,15 +273,18 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
 
 
 def _write(
-  config: Config, model: LanguageModel, texts: list[str]
+  config: Config, model: Bundle, texts: list[str]
 ) -> tuple[list[str], Sequence[int], Sequence[int]]:
   """The texts written, their tokens and the steps these took."""
-  module, params, tokenizer, _ = model
+  module, params, tokenizer = model.module, model.params, model.tokenizer
   if not texts:
     return [], [], []
   asked = config.generate
-  if isinstance(module, MaskedLM):
-    filled = fill.fill_texts(module, params, tokenizer, texts, asked.order)
+  if model.can == 'mask':
+    placement = mesh.placement(mesh.make(configs.Mesh(), 1))
+    filled = fill.fill_texts(
+      module, params, tokenizer, texts, asked.order, placement
+    )
     counts = [len(row) for row in filled.spans]
     steps = [min(n, 1) if asked.order == 'once' else n for n in counts]
     return filled.texts, counts, steps
@@ -290,7 +295,7 @@ def _write(
     )
     texts, found = filled.texts, filled.generated
   else:
-    texts, found = generate.generate_texts(
+    texts, found = decode_texts.generate_texts(
       module, params, tokenizer, texts, options, asked.slots
     )
   return texts, found.row_written, found.row_steps

@@ -7,22 +7,29 @@ with a static cache, the prompt being the source.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.errors import UserError
 from fairjax.models import causal
-from fairjax.models.encoder import (
-  ACTIVATIONS,
-  Batch,
-  KeyValue,
-  Places,
-  places,
+from fairjax.models.attention import ACTIVATIONS, KeyValue
+from fairjax.models.config_keys import (
+  DEPTH,
+  POSITIVE,
+  SHARE,
+  SPREAD,
+  TOKEN,
+  VOCABULARY,
+  WIDTH,
+  Key,
+  fixed,
+  one_of,
+  whole,
 )
+from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
 from fairjax.models.layers import (
   Dense,
   Embed,
@@ -31,6 +38,7 @@ from fairjax.models.layers import (
   fold,
   mask_padding_gradient,
 )
+from fairjax.models.places import Batch, Places, places
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,93 +68,42 @@ class Shape:
     return self.positions
 
 
-def _sized(depth: int, width: int) -> Shape:
-  return Shape(depth=depth, width=width, heads=width // 64, hidden=4 * width)
+def sized(depth: int, width: int, places: int = 1024) -> Shape:
+  sizes = {'width': width, 'heads': width // 64, 'hidden': 4 * width}
+  return Shape(depth=depth, positions=places, **sizes)
 
 
-SHAPES = {
-  'gpt2-tiny': _sized(2, 128),
-  'gpt2': Shape(),
-  'distilgpt2': _sized(6, 768),
-  'gpt2-medium': _sized(24, 1024),
-}
+def _or_eos(values):
+  return values['eos']
 
 
-def shape_from_hf(config: Mapping[str, Any]) -> Shape:
-  """The shape that a Hugging Face config.json describes."""
-  get = config.get
-  if get('model_type') != 'gpt2':
-    raise UserError(
-      f'config.json has model_type {get("model_type")!r}; a gpt2 is needed'
-    )
-  plain = {
-    'scale_attn_weights': True,
-    'scale_attn_by_inverse_layer_idx': False,
-    'add_cross_attention': False,
-    'tie_word_embeddings': True,
-  }
-  for name, value in plain.items():
-    if get(name, value) != value:
-      raise UserError(
-        f'config.json has {name} {get(name)}; only a GPT-2 with {value} is '
-        'known'
-      )
-  width = get('n_embd', 768)
-  eos = get('eos_token_id', 50256)
-  known = lambda name: eos if get(name) is None else get(name)
-  shape = Shape(
-    vocab=get('vocab_size', 50257),
-    width=width,
-    depth=get('n_layer', 12),
-    heads=get('n_head', 12),
-    hidden=get('n_inner') or 4 * width,
-    positions=get('n_positions', 1024),
-    eps=get('layer_norm_epsilon', 1e-5),
-    activation=get('activation_function', 'gelu_new'),
-    dropout=get('resid_pdrop', 0.1),
-    embedding_dropout=get('embd_pdrop', 0.1),
-    attention_dropout=get('attn_pdrop', 0.1),
-    bos=known('bos_token_id'),
-    eos=eos,
-    pad=known('pad_token_id'),
-    deviation=get('initializer_range', 0.02),
-  )
-  if shape.activation not in ACTIVATIONS:
-    raise UserError(
-      f'config.json has activation_function {shape.activation!r}; known are '
-      f'{", ".join(ACTIVATIONS)}'
-    )
-  if shape.width % shape.heads:
-    raise UserError(
-      f'config.json has n_embd {shape.width}, which its {shape.heads} '
-      'attention heads do not divide'
-    )
-  return shape
-
-
-def hf_config(shape: Shape) -> dict[str, Any]:
-  """The inverse of `shape_from_hf`."""
-  return {
-    'architectures': ['GPT2LMHeadModel'],
-    'model_type': 'gpt2',
-    'vocab_size': shape.vocab,
-    'n_embd': shape.width,
-    'n_layer': shape.depth,
-    'n_head': shape.heads,
-    'n_inner': shape.hidden,
-    'n_positions': shape.positions,
-    'layer_norm_epsilon': shape.eps,
-    'activation_function': shape.activation,
-    'resid_pdrop': shape.dropout,
-    'embd_pdrop': shape.embedding_dropout,
-    'attn_pdrop': shape.attention_dropout,
-    'bos_token_id': shape.bos,
-    'eos_token_id': shape.eos,
-    'pad_token_id': shape.pad,
-    'initializer_range': shape.deviation,
-    'tie_word_embeddings': True,
-    'dtype': 'float32',
-  }
+KEYS = (
+  Key('vocab', 'vocab_size', 50257, VOCABULARY),
+  Key('width', 'n_embd', 768, WIDTH),
+  Key('depth', 'n_layer', 12, DEPTH),
+  Key('heads', 'n_head', 12, WIDTH, divides='width'),
+  Key(
+    'hidden',
+    'n_inner',
+    lambda values: 4 * values['width'],
+    whole(1, 2**18),
+    null=True,
+  ),
+  Key('positions', 'n_positions', 1024, whole()),
+  Key('eps', 'layer_norm_epsilon', 1e-5, POSITIVE),
+  Key('activation', 'activation_function', 'gelu_new', one_of(*ACTIVATIONS)),
+  Key('dropout', 'resid_pdrop', 0.1, SHARE),
+  Key('embedding_dropout', 'embd_pdrop', 0.1, SHARE),
+  Key('attention_dropout', 'attn_pdrop', 0.1, SHARE),
+  Key('eos', 'eos_token_id', 50256, TOKEN, null=True),
+  Key('bos', 'bos_token_id', _or_eos, TOKEN, null=True),
+  Key('pad', 'pad_token_id', _or_eos, TOKEN, null=True),
+  Key('deviation', 'initializer_range', 0.02, SPREAD),
+  fixed('scale_attn_weights', True),
+  fixed('scale_attn_by_inverse_layer_idx', False),
+  fixed('add_cross_attention', False),
+  fixed('tie_word_embeddings', True)._replace(written=True),
+)
 
 
 class Layer(nn.Module):
@@ -241,3 +198,41 @@ class GPT2(nn.Module):
 
   def _scores(self, x: Float[Array, 'r t d']) -> Float[Array, 'r t v']:
     return self.word.attend(x).astype(jnp.float32)
+
+
+_LAYER = (
+  *norm('attend_norm', 'ln_1'),
+  *dense('attend', 'attn.c_attn'),
+  *dense('attention_out', 'attn.c_proj'),
+  *norm('up_norm', 'ln_2'),
+  *dense('up', 'mlp.c_fc'),
+  *dense('down', 'mlp.c_proj'),
+)
+
+
+def tensors(shape: Shape) -> Iterable[Row]:
+  yield from embed('word', 'wte')
+  yield from embed('position', 'wpe')
+  yield from norm('norm', 'ln_f')
+  # Its Conv1D keeps kernels as we do, [in, out].
+  rows = [row._replace(transposed=False) for row in _LAYER]
+  yield from layers(shape.depth, 'h.', rows)
+
+
+_LM = Head('GPT2LMHeadModel')
+
+FAMILY = Family(
+  name='gpt2',
+  shape=Shape,
+  keys=KEYS,
+  body=GPT2,
+  tensors=tensors,
+  prefix='transformer.',
+  heads={'write': _LM, 'judge': _LM},
+  shapes={
+    'gpt2': Shape(),
+    'distilgpt2': sized(6, 768),
+    'gpt2-medium': sized(24, 1024),
+  },
+  sized=sized,
+)

@@ -8,12 +8,11 @@ of the user's (a word and its numbers a line), or are learned.
 
 import collections
 import dataclasses
-import itertools
 import math
 import os
 import pathlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,8 +20,6 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from fairjax.errors import UserError
-from fairjax.methods import project
-from fairjax.models.encoder import head_rows
 from fairjax.models.layers import (
   Dense,
   Embed,
@@ -31,7 +28,7 @@ from fairjax.models.layers import (
   mask_padding_gradient,
 )
 from fairjax.models.layers import dropout as hashed_dropout
-from fairjax.pairs import lists
+from fairjax.models.places import head_rows
 
 STREAM = 41  # of this file's random numbers
 RANGE = 0.05  # of the random vectors: uniform in (-RANGE, RANGE)
@@ -159,16 +156,22 @@ def _numbers(path, number: int, line: bytes, width: int) -> np.ndarray:
   )
 
 
+class Edit(NamedTuple):
+  """A change of a file's vectors before they are used."""
+
+  needs: tuple[str, ...]  # words whose vectors it looks at
+  change: Callable  # change(words, vectors [n, d]) -> vectors
+
+
 def load_vectors(
-  path: str | os.PathLike, words: Sequence[str], remove_gender: bool = False
+  path: str | os.PathLike, words: Sequence[str], edit: Edit | None = None
 ) -> Vectors:
   """One row a word; a word that the file lacks has a random row.
 
-  With `remove_gender` the file's vectors lose their gender direction first
-  (methods/project.py): the "+" rows of the weighting paper.
+  `edit` is applied to the file's vectors first, as methods/project.py takes
+  their gender direction out: the "+" rows of the weighting paper.
   """
-  pairs = [*project.DEFINING, *lists.gender().rows] if remove_gender else []
-  more = itertools.chain.from_iterable(pair[:2] for pair in pairs)
+  more = edit.needs if edit else ()
   found, width = read_glove(path, [*dict.fromkeys([*words, *more])])
   known = np.array([word in found for word in words])
   if not known.any():
@@ -176,8 +179,8 @@ def load_vectors(
       f'none of the {len(words)} words of the vocabulary is in {path}; the '
       'vectors need lower-case words of the language of the texts'
     )
-  if remove_gender:
-    table = project.remove_gender(list(found), np.stack([*found.values()]))
+  if edit:
+    table = edit.change(list(found), np.stack([*found.values()]))
     found = dict(zip(found, table.astype(np.float32)))
   values = random_rows(len(words), width, 0)
   values[known] = np.stack([found[w] for w, k in zip(words, known) if k])

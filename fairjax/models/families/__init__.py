@@ -1,0 +1,189 @@
+"""The families of models, and how a module is made of a family and a shape.
+
+A new family is a file here and a line in FAMILIES.
+"""
+
+import dataclasses
+import difflib
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import jax.numpy as jnp
+
+from fairjax.errors import UserError
+from fairjax.models import config_keys
+from fairjax.models.family import CAPABILITIES, Family, Head, Row, below
+from fairjax.registry import Entry
+from fairjax.registry import find as find_entry
+
+# By the model_type of config.json.
+FAMILIES = {
+  name: Entry(f'fairjax.models.families.{name}:FAMILY', about)
+  for name, about in {
+    'bert': 'BERT (Devlin et al. 2019, arXiv:1810.04805)',
+    'roberta': 'RoBERTa (Liu et al. 2019, arXiv:1907.11692)',
+    'electra': 'ELECTRA (Clark et al. 2020, arXiv:2003.10555)',
+    'distilbert': 'DistilBERT (Sanh et al. 2019, arXiv:1910.01108)',
+    'modernbert': 'ModernBERT (Warner et al. 2024, arXiv:2412.13663)',
+    'bart': 'BART (Lewis et al. 2020, arXiv:1910.13461)',
+    'gpt2': 'GPT-2 (Radford et al. 2019)',
+  }.items()
+}
+
+PLACES = 512  # positions of a size
+
+# Shapes without pretrained weights (as Turc et al. 2019 name them).
+SIZES = {
+  'tiny': (2, 128),
+  'mini': (4, 256),
+  'small': (4, 512),
+  'medium': (8, 512),
+}
+
+
+def find(name: Any, where: str = 'config.json') -> Family:
+  """The record of a model_type."""
+  if not isinstance(name, str) or name not in FAMILIES:
+    near = difflib.get_close_matches(str(name), FAMILIES, n=1)
+    hint = f'; did you mean {near[0]}?' if near else ''
+    raise UserError(
+      f'{where} has model_type {config_keys.shown(name)}; known families are '
+      f'{", ".join(FAMILIES)}{hint}'
+    )
+  return find_entry(FAMILIES, 'family', name)
+
+
+def require(family: Family, can: str, where: str = '') -> Head:
+  """The head for a capability, or what the family can do instead."""
+  if can not in family.heads:
+    able = ', '.join(n for n in FAMILIES if can in find(n).heads)
+    raise UserError(
+      f'{where or family.name} is a {family.name}, which can '
+      f'{family.abilities}, but not {CAPABILITIES[can]}; name a model of '
+      f'another family ({able})'
+    )
+  return family.heads[can]
+
+
+def shape_from_hf(
+  config: Mapping[str, Any], where: str | os.PathLike = 'config.json'
+) -> Any:
+  """The shape that a Hugging Face config.json describes."""
+  where = os.fspath(where)
+  family = find(config.get('model_type'), where)
+  if config.get('quantization_config'):
+    raise UserError(
+      f'{where} has quantization_config; its weights are not plain numbers, so '
+      'name the folder of the model before it was quantized'
+    )
+  values = config_keys.read(family.keys, config, where)
+  values |= family.derive(values)
+  if sentence := family.wrong(values):
+    raise UserError(f'{where} {sentence}')
+  return config_keys.shape_of(family.shape, {'family': family.name} | values)
+
+
+def hf_config(module: Any) -> dict[str, Any]:
+  """The inverse of `shape_from_hf`, for this module's head."""
+  family, head = of(module)
+  return {
+    'architectures': [head.architecture],
+    'model_type': family.name,
+    **config_keys.write(family.keys, module.shape),
+    **family.extra(module.shape),
+    'dtype': 'float32',
+  }
+
+
+def named(
+  name: str, vocab: int = 0, family: str = 'bert', can: str = ''
+) -> Any:
+  """The shape called `name`: a published one, or a size of that family.
+
+  With `can` only of families that have that capability.
+  """
+  if name in SIZES:
+    shape = find(family).sized(*SIZES[name], PLACES)
+  else:
+    known = {
+      full: shape
+      for each in map(find, FAMILIES)
+      if not can or can in each.heads
+      for full, shape in each.shapes.items()
+    }
+    short = {full.split('/')[-1]: full for full in known}
+    full = name if name in known else short.get(name.split('/')[-1])
+    if full is None:
+      raise UserError(
+        f'no model shape is named {name!r}; give a model folder with '
+        f'--config.model=FOLDER or one of {", ".join([*SIZES, *known])}'
+      )
+    shape = known[full]
+  return replaced(shape, vocab=vocab) if vocab else shape
+
+
+def replaced(shape: Any, **changes: Any) -> Any:
+  """The shape with other values, and what follows from them."""
+  shape = dataclasses.replace(shape, **changes)
+  return dataclasses.replace(shape, **find(shape.family).derive(vars(shape)))
+
+
+def module(
+  shape: Any,
+  can: str,
+  dtype: Any = jnp.float32,
+  scan: bool = False,
+  remat: bool = False,
+  **options: Any,
+) -> Any:
+  """The module of a shape for a capability (`classes` for a classifier).
+
+  `scan` and `remat` change how a body is compiled, never a number; a body
+  that knows neither is compiled as it is.
+  """
+  family = find(shape.family)
+  head = require(family, can)
+  asked = {'scan': scan, 'remat': remat}
+  known = family.body.__dataclass_fields__
+  asked = {name: value for name, value in asked.items() if name in known}
+  body = family.body(shape, dtype=dtype, **asked)
+  if head.module is None:
+    return body
+  return head.module(body, dtype=dtype, **{**head.options, **options})
+
+
+def of(module: Any) -> tuple[Family, Head]:
+  """The record of a module's family, and of its head."""
+  family, body = find(module.shape.family), body_of(module)
+  kind = None if body is module else type(module)
+  return family, next(h for h in family.heads.values() if h.module is kind)
+
+
+def body_of(module: Any) -> Any:
+  """A head's encoder; a model without a head is its own body."""
+  fields = type(module).__dataclass_fields__
+  return module.encoder if 'encoder' in fields else module
+
+
+def is_bare(module: Any) -> bool:
+  """Whether a module is a body whose models otherwise have heads."""
+  family, head = of(module)
+  return head is family.heads.get('embed')
+
+
+def reshaped(module: Any, shape: Any, **options: Any) -> Any:
+  """The module for another shape; `options` are of its body."""
+  body = body_of(module)
+  new = body.clone(shape=shape, **options)
+  return new if body is module else module.clone(encoder=new)
+
+
+def tensors(module: Any) -> tuple[Row, ...]:
+  """The table: every parameter of `module` (unscanned) and its tensors."""
+  (family, head), body = of(module), body_of(module)
+  rows = tuple(family.tensors(module.shape))
+  if is_bare(module):
+    return rows
+  ours = '' if body is module else 'encoder/'
+  return below(ours, family.prefix, rows) + tuple(head.tensors(module.shape))

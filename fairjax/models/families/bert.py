@@ -1,0 +1,144 @@
+"""BERT: post-norm encoder, pooled first place, token types."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from fairjax.models.attention import ACTIVATIONS
+from fairjax.models.config_keys import (
+  DEPTH,
+  FLAG,
+  POSITIVE,
+  SHARE,
+  SPREAD,
+  TOKEN,
+  VOCABULARY,
+  WIDTH,
+  Key,
+  fixed,
+  one_of,
+  whole,
+)
+from fairjax.models.encoder import Encoder, Shape
+from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
+from fairjax.models.heads import Classifier, MaskedLM
+
+
+def keys(**defaults: Any) -> tuple[Key, ...]:
+  """The keys of BERT's config.json, with a relative's defaults."""
+  plain = {
+    'vocab': 30522,
+    'width': 768,
+    'heads': 12,
+    'hidden': 3072,
+    'pad': 0,
+  }
+  of = (plain | defaults).get
+  same = lambda name: lambda values: values[name]
+  return (
+    Key('vocab', 'vocab_size', of('vocab'), VOCABULARY),
+    Key('width', 'hidden_size', of('width'), WIDTH),
+    Key('depth', 'num_hidden_layers', 12, DEPTH),
+    Key('heads', 'num_attention_heads', of('heads'), WIDTH, divides='width'),
+    Key('hidden', 'intermediate_size', of('hidden'), whole(1, 2**18)),
+    Key('positions', 'max_position_embeddings', 512, whole()),
+    Key('types', 'type_vocab_size', 2, whole(1, 1024)),
+    Key('eps', 'layer_norm_eps', 1e-12, POSITIVE),
+    Key('activation', 'hidden_act', 'gelu', one_of(*ACTIVATIONS)),
+    Key('dropout', 'hidden_dropout_prob', 0.1, SHARE),
+    Key('attention_dropout', 'attention_probs_dropout_prob', 0.1, SHARE),
+    Key(
+      'head_dropout', 'classifier_dropout', same('dropout'), SHARE, null=True
+    ),
+    Key('deviation', 'initializer_range', 0.02, SPREAD),
+    Key('pad', 'pad_token_id', of('pad'), TOKEN, null=True, below='vocab'),
+    Key('tied', 'tie_word_embeddings', True, FLAG),
+    fixed('position_embedding_type', 'absolute'),
+    fixed('is_decoder', False),
+    fixed('add_cross_attention', False),
+  )
+
+
+def same_width(values: Any) -> dict[str, Any]:
+  """The embeddings are as wide as the layers."""
+  return {'embedding': values['width']}
+
+
+LAYER = (
+  *dense('query', 'attention.self.query'),
+  *dense('key_value', 'attention.self.key', 'attention.self.value'),
+  *dense('attention_out', 'attention.output.dense'),
+  *norm('attention_norm', 'attention.output.LayerNorm'),
+  *dense('up', 'intermediate.dense'),
+  *dense('down', 'output.dense'),
+  *norm('norm', 'output.LayerNorm'),
+)
+
+
+def tensors(shape: Shape) -> Iterable[Row]:
+  yield from embed('word', 'embeddings.word_embeddings')
+  yield from embed('position', 'embeddings.position_embeddings')
+  yield from embed('type', 'embeddings.token_type_embeddings')
+  yield from norm('norm', 'embeddings.LayerNorm')
+  if shape.embedding != shape.width:
+    yield from dense('project', 'embeddings_project')
+  yield from layers(shape.depth, 'encoder.layer.', LAYER)
+
+
+def sized(depth: int, width: int, places: int = 512, **rest: Any) -> Shape:
+  plain = {'heads': width // 64, 'hidden': 4 * width, 'embedding': width}
+  return Shape(depth=depth, width=width, positions=places, **(plain | rest))
+
+
+def classifier(dense_name: str, out_name: str) -> Any:
+  rows = (*dense('dense', dense_name), *dense('classifier', out_name))
+  return lambda shape: rows
+
+
+def masked(transform: str, norm_name: str, decoder: str, bias: str) -> Any:
+  """The rows of a masked-LM head whose decoder may be tied."""
+
+  def rows(shape: Shape) -> Iterable[Row]:
+    yield from dense('dense', transform)
+    yield from norm('norm', norm_name)
+    if shape.tied:
+      yield Row('bias', (bias,))
+    else:
+      yield from dense('decoder', decoder)
+
+  return rows
+
+
+FAMILY = Family(
+  name='bert',
+  shape=Shape,
+  keys=keys(),
+  body=Encoder,
+  tensors=tensors,
+  prefix='bert.',
+  heads={
+    'classify': Head(
+      'BertForSequenceClassification',
+      classifier('bert.pooler.dense', 'classifier'),
+      Classifier,
+    ),
+    'mask': Head(
+      'BertForMaskedLM',
+      masked(
+        'cls.predictions.transform.dense',
+        'cls.predictions.transform.LayerNorm',
+        'cls.predictions.decoder',
+        'cls.predictions.bias',
+      ),
+      MaskedLM,
+    ),
+    'embed': Head('BertModel'),
+  },
+  shapes={
+    'bert-base-uncased': sized(12, 768),
+    'bert-base-cased': sized(12, 768, vocab=28996),
+    'bert-large-uncased': sized(24, 1024),
+    'bert-large-cased': sized(24, 1024, vocab=28996),
+  },
+  sized=sized,
+  derive=same_width,
+)

@@ -1,0 +1,60 @@
+"""ELECTRA: BERT with narrow embeddings, a generator and a discriminator."""
+
+import functools
+
+from fairjax.models.config_keys import WIDTH, Key
+from fairjax.models.encoder import Encoder, Shape
+from fairjax.models.families import bert
+from fairjax.models.family import Family, Head, dense
+from fairjax.models.heads import Classifier, Discriminator, MaskedLM
+
+
+def sized(depth: int, width: int, places: int = 512, **rest) -> Shape:
+  plain = {'family': 'electra', 'embedding': width // 2}
+  return bert.sized(depth, width, places, **(plain | rest))
+
+
+def discriminator(shape: Shape):
+  yield from dense('dense', 'discriminator_predictions.dense')
+  yield from dense('score', 'discriminator_predictions.dense_prediction')
+
+
+base = functools.partial(sized, 12)
+
+FAMILY = Family(
+  name='electra',
+  shape=Shape,
+  keys=(
+    *bert.keys(width=256, heads=4, hidden=1024),
+    Key('embedding', 'embedding_size', 128, WIDTH),
+  ),
+  body=Encoder,
+  tensors=bert.tensors,
+  prefix='electra.',
+  heads={
+    'classify': Head(
+      'ElectraForSequenceClassification',
+      bert.classifier('classifier.dense', 'classifier.out_proj'),
+      Classifier,
+      {'drop_first': True, 'activation': 'gelu'},
+    ),
+    'detect': Head('ElectraForPreTraining', discriminator, Discriminator),
+    'mask': Head(
+      'ElectraForMaskedLM',
+      bert.masked(
+        'generator_predictions.dense',
+        'generator_predictions.LayerNorm',
+        'generator_lm_head',
+        'generator_lm_head.bias',
+      ),
+      MaskedLM,
+      {'activation': 'gelu'},  # whatever the layers have
+    ),
+    'embed': Head('ElectraModel'),
+  },
+  shapes={
+    'google/electra-small-discriminator': base(256, hidden=1024, embedding=128),
+    'google/electra-base-discriminator': base(768, embedding=768),
+  },
+  sized=sized,
+)

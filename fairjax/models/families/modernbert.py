@@ -1,0 +1,432 @@
+"""ModernBERT (Warner et al. 2024, arXiv:2412.13663).
+
+Pre-norm layers without biases, rotary positions, gated feed-forward (GeGLU),
+and attention to all of a text in some layers, to a window around each place in
+the others. Attention stays within an example and positions restart, so packed
+rows are exact.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import flax.linen as nn
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from fairjax.models.attention import (
+  ACTIVATIONS,
+  KeyValue,
+  attention,
+  drop_weights,
+  rotate,
+  split_key_value,
+)
+from fairjax.models.config_keys import (
+  DEPTH,
+  FLAG,
+  POSITIVE,
+  SHARE,
+  SPREAD,
+  TOKEN,
+  VOCABULARY,
+  WIDTH,
+  Key,
+  fixed,
+  list_of,
+  one_of,
+  whole,
+)
+from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
+from fairjax.models.heads import asked_places, drop_head
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  LayerNorm,
+  dropout,
+  fold,
+  mask_padding_gradient,
+)
+from fairjax.models.places import (
+  Batch,
+  Places,
+  head_rows,
+  mean_places,
+  places,
+)
+
+GLOBAL, LOCAL = 'full_attention', 'sliding_attention'
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+  """Everything about a ModernBERT that its parameters do not say."""
+
+  family: str = 'modernbert'
+  vocab: int = 50368
+  width: int = 768
+  depth: int = 22
+  heads: int = 12
+  hidden: int = 1152
+  positions: int = 8192
+  layer_types: tuple[str, ...] = ()  # of each layer: GLOBAL or LOCAL
+  window: int = 128  # places that a local layer sees, half on either side
+  global_theta: float = 160_000.0
+  local_theta: float = 10_000.0
+  eps: float = 1e-5
+  activation: str = 'gelu'
+  head_activation: str = 'gelu'
+  pooling: str = 'cls'
+  norm_bias: bool = False
+  attention_bias: bool = False
+  hidden_bias: bool = False
+  head_bias: bool = False
+  decoder_bias: bool = True
+  embedding_dropout: float = 0.0
+  attention_dropout: float = 0.0
+  hidden_dropout: float = 0.0
+  head_dropout: float = 0.0
+  pad: int = 50283
+  deviation: float = 0.02
+  tied: bool = True
+
+  @property
+  def longest(self) -> int:
+    return self.positions
+
+  @property
+  def embedding(self) -> int:
+    return self.width
+
+
+class Layer(nn.Module):
+  """x + attention(norm x), then x + gated feed-forward(norm x)."""
+
+  shape: Shape
+  number: int
+  dtype: Any = jnp.float32
+
+  @nn.compact
+  def __call__(
+    self,
+    x: Float[Array, 'r t d'],
+    key: UInt32[Array, ''] | None,
+    places: Places,
+    cls_columns: Int[Array, 'r m'] | None = None,
+  ) -> Float[Array, 'r q d']:
+    """The layer at all places, or at the columns `cls_columns` only."""
+    s = self.shape
+    whole = s.layer_types[self.number] == GLOBAL
+    # What is added to the residual starts smaller the more layers there are.
+    less = s.deviation * (2 * s.depth) ** -0.5
+    dense = lambda features, name, bias, deviation=s.deviation: Dense(
+      features, bias, self.dtype, deviation, name=name
+    )
+    norm = lambda name: LayerNorm(s.eps, self.dtype, s.norm_bias, name=name)
+    use = lambda kind: fold(key, 3 * self.number + kind)
+    first = lambda a: jnp.take_along_axis(a, cls_columns[:, :, None], axis=1)
+
+    y = norm('attention_norm')(x, places.rows) if self.number else x
+    y = dense(3 * s.width, 'attend', s.attention_bias)(y, places.rows)
+    query, key_value = y[..., : s.width], y[..., s.width :]
+    at, kept = places, x
+    if cls_columns is not None:
+      at, kept, query = places.at(cls_columns), first(x), first(query)
+    theta = s.global_theta if whole else s.local_theta
+    seen = split_key_value(key_value, s.heads)
+    seen = KeyValue(
+      rotate(seen.keys, places.positions[:, None], theta), seen.values
+    )
+    drop = lambda w: drop_weights(
+      w, s.attention_dropout, use(1), at.identity, places.positions
+    )
+    visible = _visible(at, places, None if whole else s.window // 2)
+    y = attention(_turned(query, s.heads, at, theta), seen, visible, drop)
+    y = dense(s.width, 'attention_out', s.attention_bias, less)(y, at.rows)
+    x = kept + dropout(y, s.attention_dropout, use(2), at.identity)
+
+    z = norm('hidden_norm')(x, at.rows)
+    z = dense(2 * s.hidden, 'up', s.hidden_bias)(z, at.rows)
+    z, gate = jnp.split(z, 2, axis=-1)
+    z = ACTIVATIONS[s.activation](z) * gate
+    z = dropout(z, s.hidden_dropout, use(3), at.identity)
+    return x + dense(s.width, 'down', s.hidden_bias, less)(z, at.rows)
+
+
+def _turned(
+  query: Float[Array, 'r q d'], heads: int, at: Places, theta: float
+) -> Float[Array, 'r q d']:
+  """The query with each head's features turned by the places' positions."""
+  r, q, d = query.shape
+  each = query.reshape(r, q, heads, d // heads)
+  return rotate(each, at.positions[:, :, None], theta).reshape(r, q, d)
+
+
+def _visible(
+  at: Places, places: Places, reach: int | None
+) -> Bool[Array, 'r q t']:
+  """Places of the same example, no further than `reach` away."""
+  side = lambda a, b: (a[:, :, None], b[:, None, :])
+  mine, theirs = side(at.rows.segment_ids, places.rows.segment_ids)
+  same = mine == theirs
+  if reach is None:
+    return same
+  here, there = side(at.positions, places.positions)
+  return same & (jnp.abs(here - there) <= reach)
+
+
+class Encoder(nn.Module):
+  """Tokens to vectors."""
+
+  shape: Shape
+  dtype: Any = jnp.float32
+  remat: bool = False
+
+  def setup(self):
+    s = self.shape
+    self.word = Embed(s.vocab, s.width, self.dtype, s.deviation)
+    norm = lambda: LayerNorm(s.eps, self.dtype, s.norm_bias)
+    self.norm, self.final_norm = norm(), norm()
+    body = nn.remat(Layer, prevent_cse=False) if self.remat else Layer
+    for i in range(s.depth):
+      setattr(self, f'layer_{i}', body(s, i, self.dtype))
+
+  def __call__(
+    self,
+    batch: Batch,
+    key: UInt32[Array, ''] | None = None,
+    heads_only: bool = False,
+  ) -> Float[Array, 'r t d']:
+    """[r, t, d], or with `heads_only` each example's first place [b, 1, d]."""
+    s, at = self.shape, places(batch)
+    x = self.norm(self.word(jnp.asarray(batch['tokens']), at.rows), at.rows)
+    # Layers use the numbers 1 … 3 depth of the key, the embeddings 0.
+    x = dropout(x, s.embedding_dropout, fold(key, 0), at.identity)
+    for i in range(s.depth - 1):
+      x = getattr(self, f'layer_{i}')(x, key, at)
+    last = getattr(self, f'layer_{s.depth - 1}')
+    if not heads_only:
+      return self.final_norm(last(x, key, at), at.rows)
+    columns = jnp.asarray(batch['cls_columns'])
+    x = last(x, key, at, columns).reshape(-1, s.width)
+    return self.final_norm(x[batch['cls_index']][:, None], head_rows(batch))
+
+
+class Classifier(nn.Module):
+  """Logits of each example, from its first place or the mean of all.
+
+  dense, activation, norm, dropout, dense. The result is float32 [b, c].
+  """
+
+  encoder: nn.Module
+  classes: int
+  dtype: Any = jnp.float32
+
+  @property
+  def shape(self) -> Any:
+    return self.encoder.shape
+
+  @nn.compact
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'b c']:
+    s, rows = self.shape, head_rows(batch)
+    if s.pooling == 'mean':
+      x = mean_places(self.encoder(batch, dropout_key), places(batch).rows)
+    else:
+      x = self.encoder(batch, dropout_key, heads_only=True)
+    x = Prediction(s, self.dtype, name='head')(x, rows)
+    x = drop_head(x, batch, s.head_dropout, dropout_key)
+    x = Dense(self.classes, deviation=s.width**-0.5, name='classifier')(x, rows)
+    return mask_padding_gradient(x[:, 0], rows.segment_ids[:, 0])
+
+
+class Prediction(nn.Module):
+  """dense, activation, norm: what both heads begin with."""
+
+  shape: Shape
+  dtype: Any = jnp.float32
+
+  @nn.compact
+  def __call__(self, x: Float[Array, 'r t d'], rows: Any) -> Any:
+    s = self.shape
+    less = s.deviation * (2 * s.depth) ** -0.5
+    x = Dense(s.width, s.head_bias, self.dtype, less, name='dense')(x, rows)
+    x = ACTIVATIONS[s.head_activation](x)
+    return LayerNorm(s.eps, self.dtype, s.norm_bias, name='norm')(x, rows)
+
+
+class MaskedLM(nn.Module):
+  """Scores of every token, as models/heads.py: MaskedLM, float32 [r, t, v]."""
+
+  encoder: nn.Module
+  dtype: Any = jnp.float32
+  heads_only: bool = False
+
+  @property
+  def shape(self) -> Any:
+    return self.encoder.shape
+
+  @nn.compact
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r t v']:
+    s = self.shape
+    x = self.encoder(batch, dropout_key, self.heads_only)
+    x, rows = asked_places(x, batch, self.heads_only)
+    x = Prediction(s, self.dtype, name='head')(x, rows)
+    if s.tied:
+      scores = self.encoder.word.attend(x).astype(jnp.float32)
+      if s.decoder_bias:
+        zeros = nn.initializers.zeros
+        scores = scores + self.param('bias', zeros, (s.vocab,))
+    else:
+      decoder = Dense(s.vocab, s.decoder_bias, self.dtype, name='decoder')
+      scores = decoder(x, rows).astype(jnp.float32)
+    return mask_padding_gradient(scores, rows.segment_ids)
+
+
+def _pattern(values: dict[str, Any]) -> tuple[str, ...]:
+  """Every n-th layer sees all, from the first on."""
+  every = values['every']
+  return tuple(LOCAL if i % every else GLOBAL for i in range(values['depth']))
+
+
+_ROPE = 'rope_parameters.{}.{}'.format
+KEYS = (
+  Key('vocab', 'vocab_size', 50368, VOCABULARY),
+  Key('width', 'hidden_size', 768, WIDTH),
+  Key('depth', 'num_hidden_layers', 22, DEPTH),
+  Key('heads', 'num_attention_heads', 12, WIDTH, divides='width'),
+  Key('hidden', 'intermediate_size', 1152, whole(1, 2**18)),
+  Key('positions', 'max_position_embeddings', 8192, whole()),
+  # An older way to say layer_types.
+  Key('every', 'global_attn_every_n_layers', 3, whole(), written=False),
+  Key(
+    'layer_types', 'layer_types', _pattern, list_of(GLOBAL, LOCAL), null=True
+  ),
+  Key('window', 'local_attention', 128, whole()),
+  Key(
+    'global_theta',
+    _ROPE(GLOBAL, 'rope_theta'),
+    160_000.0,
+    POSITIVE,
+    also='global_rope_theta',
+  ),
+  Key(
+    'local_theta',
+    _ROPE(LOCAL, 'rope_theta'),
+    10_000.0,
+    POSITIVE,
+    null=True,
+    also='local_rope_theta',
+  ),
+  *(
+    fixed(_ROPE(kind, 'rope_type'), 'default')._replace(written=True)
+    for kind in (GLOBAL, LOCAL)
+  ),
+  fixed('rope_scaling', None),
+  Key('eps', 'norm_eps', 1e-5, POSITIVE),
+  Key('activation', 'hidden_activation', 'gelu', one_of(*ACTIVATIONS)),
+  Key('head_activation', 'classifier_activation', 'gelu', one_of(*ACTIVATIONS)),
+  Key('pooling', 'classifier_pooling', 'cls', one_of('cls', 'mean')),
+  Key('norm_bias', 'norm_bias', False, FLAG),
+  Key('attention_bias', 'attention_bias', False, FLAG),
+  Key('hidden_bias', 'mlp_bias', False, FLAG),
+  Key('head_bias', 'classifier_bias', False, FLAG),
+  Key('decoder_bias', 'decoder_bias', True, FLAG),
+  Key('embedding_dropout', 'embedding_dropout', 0.0, SHARE),
+  Key('attention_dropout', 'attention_dropout', 0.0, SHARE),
+  Key('hidden_dropout', 'mlp_dropout', 0.0, SHARE),
+  Key('head_dropout', 'classifier_dropout', 0.0, SHARE),
+  Key('pad', 'pad_token_id', 50283, TOKEN, null=True),
+  Key('deviation', 'initializer_range', 0.02, SPREAD),
+  Key('tied', 'tie_word_embeddings', True, FLAG),
+)
+
+
+def wrong(values: Any) -> str:
+  if len(values['layer_types']) != values['depth']:
+    return (
+      f'has {len(values["layer_types"])} layer_types for num_hidden_layers '
+      f'{values["depth"]}; it must name one for each layer'
+    )
+  if values['width'] // values['heads'] % 2:
+    return (
+      f'has hidden_size {values["width"]} and num_attention_heads '
+      f'{values["heads"]}; rotary positions need heads of an even size'
+    )
+  return ''
+
+
+def tensors(shape: Shape) -> Iterable[Row]:
+  s = shape
+  yield from embed('word', 'embeddings.tok_embeddings')
+  yield from norm('norm', 'embeddings.norm', s.norm_bias)
+  layer = (
+    *norm('attention_norm', 'attn_norm', s.norm_bias),
+    *dense('attend', 'attn.Wqkv', bias=s.attention_bias),
+    *dense('attention_out', 'attn.Wo', bias=s.attention_bias),
+    *norm('hidden_norm', 'mlp_norm', s.norm_bias),
+    *dense('up', 'mlp.Wi', bias=s.hidden_bias),
+    *dense('down', 'mlp.Wo', bias=s.hidden_bias),
+  )
+  for row in layers(s.depth, 'layers.', layer):
+    if not row.ours.startswith('layer_0/attention_norm'):
+      yield row
+  yield from norm('final_norm', 'final_norm', s.norm_bias)
+
+
+def _prediction(shape: Shape) -> Iterable[Row]:
+  yield from dense('head/dense', 'head.dense', bias=shape.head_bias)
+  yield from norm('head/norm', 'head.norm', shape.norm_bias)
+
+
+def _classifier(shape: Shape) -> Iterable[Row]:
+  yield from _prediction(shape)
+  yield from dense('classifier', 'classifier')
+
+
+def _masked(shape: Shape) -> Iterable[Row]:
+  yield from _prediction(shape)
+  if not shape.tied:
+    yield from dense('decoder', 'decoder', bias=shape.decoder_bias)
+  elif shape.decoder_bias:
+    yield Row('bias', ('decoder.bias',))
+
+
+def sized(depth: int, width: int, places: int = 8192, **rest: Any) -> Shape:
+  plain = {'heads': width // 64, 'hidden': width * 3 // 2}
+  types = _pattern({'depth': depth, 'every': 3})
+  return Shape(
+    depth=depth,
+    width=width,
+    positions=places,
+    layer_types=types,
+    **(plain | rest),
+  )
+
+
+FAMILY = Family(
+  name='modernbert',
+  shape=Shape,
+  keys=KEYS,
+  body=Encoder,
+  tensors=tensors,
+  prefix='model.',
+  heads={
+    'classify': Head(
+      'ModernBertForSequenceClassification', _classifier, Classifier
+    ),
+    'mask': Head('ModernBertForMaskedLM', _masked, MaskedLM),
+    'embed': Head('ModernBertModel'),
+  },
+  shapes={
+    'answerdotai/ModernBERT-base': sized(22, 768, pooling='mean'),
+    'answerdotai/ModernBERT-large': sized(
+      28, 1024, hidden=2624, pooling='mean'
+    ),
+  },
+  sized=sized,
+  wrong=wrong,
+)

@@ -1,0 +1,124 @@
+"""A model folder as one bundle: a classifier, a language model, an encoder."""
+
+import dataclasses
+import functools
+import os
+import pathlib
+from typing import Any
+
+import jax.numpy as jnp
+
+from fairjax import keys
+from fairjax.config import Config
+from fairjax.data import tokens
+from fairjax.errors import UserError
+from fairjax.models import (
+  Bundle,
+  families,
+  folder_options,
+  hf,
+  of_module,
+  special,
+)
+from fairjax.models.build import precision
+from fairjax.models.family import CAPABILITIES, listed
+
+# What to do where a folder lacks the head that is asked for.
+_REMEDIES = {
+  'classify': 'train a classifier from it with --config.recipe=train',
+  'mask': 'name the folder of a masked language model',
+}
+
+
+def load(
+  folder: str | os.PathLike,
+  can: str = '',
+  dtype: Any = jnp.float32,
+  tokenizer: str | os.PathLike = '',
+) -> Bundle:
+  """The model of a folder (or of a name on the hub) with its weights.
+
+  `can` is what it is to do (models/family.py: CAPABILITIES); without it the
+  first capability of its family whose weights the folder holds is taken: a
+  fine-tuned classifier classifies, a language model fills or writes, a bare
+  encoder embeds.
+  """
+  name, folder = os.fspath(folder), hf.find(os.fspath(folder))
+  if folder is None:
+    raise UserError(
+      f'model {name!r} has no weights; name a model folder with '
+      '--config.model=FOLDER'
+    )
+  config, where = hf.read_config(folder), folder / 'config.json'
+  shape = families.shape_from_hf(config, where)
+  family = families.find(shape.family)
+  if can:
+    families.require(family, can, name)
+  if hasattr(shape, 'start'):
+    ends = folder_options.ends(folder, shape.vocab)
+    if shape.start is None:  # a prompt stands in its place
+      ends.pop('start', None)
+    shape = dataclasses.replace(shape, **ends)
+  labels = hf.read_labels(config, where)
+  weights = hf.read_weights(folder)
+  make = functools.partial(_module, shape, dtype=dtype, labels=labels)
+  held = [
+    each for each in family.heads if not hf.lacks(folder, make(each), weights)
+  ]
+  chosen = can or (held[0] if held else next(iter(family.heads)))
+  if held and chosen not in held:
+    able = listed(CAPABILITIES[each] for each in held)
+    remedy = _REMEDIES.get(chosen, 'name a folder that has one')
+    raise UserError(
+      f'{name} has no weights to {CAPABILITIES[chosen]}; it can {able}, so '
+      f'{remedy}'
+    )
+  module = make(chosen)
+  loaded = hf.load(folder, module, weights)
+  if [path for path in loaded.fresh if path.startswith('classifier/')]:
+    raise UserError(
+      f'{folder} has a classifier for another number of classes than the '
+      f'{len(labels)} that id2label of its config.json names; mend one of the '
+      'two'
+    )
+  vocabulary = tokens.load_tokenizer(tokenizer or folder)
+  special.check_vocabulary(vocabulary, shape.vocab, name)
+  init = lambda seed: hf.complete(
+    module, loaded.params, keys.key(seed, keys.INIT)
+  )
+  speaks = chosen in ('write', 'infill', 'judge', 'mask')
+  return of_module(
+    module,
+    init,
+    params=init(0),
+    tokenizer=vocabulary,
+    longest=shape.longest,
+    labels=labels if chosen == 'classify' else (),
+    can=chosen,
+    options=folder_options.folder_options(folder) if speaks else None,
+    config=config,
+  )
+
+
+def _module(shape: Any, can: str, dtype: Any, labels: tuple[str, ...]) -> Any:
+  # transformers takes two classes where nothing is said.
+  options = {'classes': len(labels) or 2} if can == 'classify' else {}
+  return families.module(shape, can, dtype, **options)
+
+
+def language_model(config: Config) -> Bundle:
+  """The model of the config's folder that writes, judges or fills texts."""
+  family = _family(config.model)
+  can = next((can for can in ('write', 'mask') if can in family.heads), 'mask')
+  return load(config.model, can, precision(config), config.tokens.tokenizer)
+
+
+def _family(model: str):
+  folder = hf.find(model)
+  if folder is None:
+    raise UserError(
+      f'model {model!r} has no weights; name a model folder with '
+      '--config.model=FOLDER'
+    )
+  where = pathlib.Path(folder) / 'config.json'
+  return families.find(hf.read_config(folder).get('model_type'), str(where))

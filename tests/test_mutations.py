@@ -1,0 +1,325 @@
+"""A thousand mistakes: none is a traceback, none hangs, each is one sentence.
+
+Leaves of the config, command lines and data files are mutated by seed; what
+comes of it is a table to work with, or a `UserError` of one line.
+"""
+
+import collections
+import contextlib
+import gzip
+import json
+import signal
+import typing
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import main
+from fairjax.config import Config, validate
+from fairjax.data import load_tables
+from fairjax.errors import UserError
+
+SECONDS = 5  # that one mistake may take
+LONGEST = 600  # letters of a sentence
+
+
+class Hang(Exception):
+  """It took longer than SECONDS."""
+
+
+@contextlib.contextmanager
+def alarm():
+  def late(*_):
+    raise Hang
+
+  before = signal.signal(signal.SIGALRM, late)
+  signal.alarm(SECONDS)
+  try:
+    yield
+  finally:
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def outcome(action) -> str:
+  """'fine', 'told', or what went wrong."""
+  try:
+    with alarm():
+      action()
+  except UserError as error:
+    sentence = str(error)
+    if '\n' in sentence.strip() or len(sentence) > LONGEST:
+      return f'no sentence: {sentence[:200]!r} ({len(sentence)})'
+    return 'told'
+  except Exception as error:
+    return f'{type(error).__name__}: {str(error)[:200]}'
+  return 'fine'
+
+
+def no_fault(results: dict) -> collections.Counter:
+  """Fails with the first faults; returns how often each outcome came."""
+  faults = {k: v for k, v in results.items() if v not in ('fine', 'told')}
+  shown = '\n'.join(f'{k}: {v}' for k, v in list(faults.items())[:20])
+  assert not faults, f'{len(faults)} of {len(results)}:\n{shown}'
+  return collections.Counter(results.values())
+
+
+# The config's own types.
+
+TEXTS = (
+  *('', ' ', '\0', '\n', 'x' * 300, 'x/' * 3000, '~nobody-here', '-1', 'None'),
+  *('é\u202e🙂', "'", '"; rm', '../..', '/dev/null', '/proc/self/mem', '1,2'),
+  *('{}', '>', '>=', '>nan', 'a=1', 'a=0,b=9', ',', '+', 'augment+', ':'),
+  *('terms:', 'terms:/none', 'columns:', 'epoch nan', 'epoch 1e999', '0-'),
+  *('9' * 30, '1e999', 'nan', 'https://x.y/z.csv', 'planted', 'gender'),
+)
+NUMBERS = (
+  *(0, 1, -1, 2, 3, -4, 10**9, 10**30, -(2**63), 2**31, 2**64, True, False),
+  *(0.0, -0.0, 0.5, 1.0, 1.5, -1.0, 1e-300, 1e300, np.inf, -np.inf, np.nan),
+)
+OTHERS = (
+  *(None, (), [], {}, set(), b'x', object, Config, lambda: 0, 1j, ('a', 1)),
+  *(('a',), ('a', 'a'), ('',), (1.0,), (np.nan,), (np.inf, -1.0), ((),)),
+  *(['test'], 'test', np.float32(1), np.int64(1), np.zeros(3), range(3)),
+)
+
+
+def values_for(kind, rng):
+  """A value that is wrong by type, or right by type and odd."""
+  own = {str: TEXTS, int: NUMBERS[:13], float: NUMBERS}.get(kind, OTHERS)
+  if typing.get_origin(kind) is tuple:
+    item = typing.get_args(kind)[0]
+    pool = TEXTS if item is str else NUMBERS
+    own = [tuple(pick(pool, rng) for _ in range(rng.integers(0, 4)))]
+  return pick(own if rng.random() < 0.7 else TEXTS + NUMBERS + OTHERS, rng)
+
+
+def pick(options, rng):
+  return options[int(rng.integers(len(options)))]
+
+
+def mutate_config(rng, base):
+  config = Config()
+  config.planted.rows = config.planted.test_rows = 20
+  config.data.name, config.data.path = 'file', base
+  if rng.random() < 0.5:
+    config.data.name, config.data.path = 'planted', ''
+  changed = {}
+  leaves = main.config_leaves()
+  for leaf in map(str, rng.permutation(list(leaves))[: rng.integers(1, 3)]):
+    value = values_for(leaves[leaf], rng)
+    *path, last = leaf.split('.')
+    section = config
+    for name in path:
+      section = getattr(section, name)
+    setattr(section, last, value)
+    changed[leaf] = value
+
+  def action():
+    validate(config)
+    if config.data.name in ('file', 'planted') and config.planted.rows < 1000:
+      if config.planted.test_rows < 1000:
+        load_tables(config)
+
+  return changed, action
+
+
+def mutated_configs(count, seed, base):
+  results = {}
+  for k in range(count):
+    changed, action = mutate_config(np.random.default_rng([seed, k]), base)
+    results[f'{k} {str(changed)[:150]}'] = outcome(action)
+  return results
+
+
+@pytest.fixture(scope='module')
+def base(tmp_path_factory):
+  path = tmp_path_factory.mktemp('base') / 'a.csv'
+  path.write_text(
+    'text,label\n' + ''.join(f't{i},{i % 2}\n' for i in range(30))
+  )
+  return str(path)
+
+
+def test_leaves_of_the_config(base):
+  counts = no_fault(mutated_configs(250, 0, base))
+  assert counts['told'] > 100 and counts['fine'] > 10
+
+
+def test_every_leaf_refuses_what_is_not_of_its_type():
+  """`lr='fast'`, `seeds='5'`, `model=None` in a config of one's own."""
+  results = {}
+  for leaf, kind in main.config_leaves().items():
+    wrong = {str: (None, 5, b'x'), bool: ('yes', None, 2)}.get(
+      kind, ('fast', None, {}, '5')
+    )
+    for value in wrong:
+      config = Config()
+      *path, last = leaf.split('.')
+      section = config
+      for name in path:
+        section = getattr(section, name)
+      setattr(section, last, value)
+      result = outcome(lambda config=config: validate(config))
+      results[f'{leaf}={value!r}'] = 'accepted' if result == 'fine' else result
+  no_fault(results)
+
+
+# Command lines.
+
+
+def mutate_word(rng) -> str:
+  leaves = list(main.config_leaves())
+  leaf = pick(leaves, rng)
+  style = rng.integers(6)
+  if style == 0:  # a letter lost or gained
+    at = int(rng.integers(len(leaf)))
+    leaf = (
+      leaf[:at] + pick(('', 'x', '.', '-', '\0', 'é'), rng) + leaf[at + 1 :]
+    )
+  elif style == 1:
+    leaf = pick((*main.ELSEWHERE, '', '.', '..', 'config', 'x' * 300), rng)
+  start = pick(
+    ('--config.', '--noconfig.', '-config.', '--', '--config', ''), rng
+  )
+  value = pick((*TEXTS, *map(str, NUMBERS), '((', '(1,', '1,,2', '[[]]'), rng)
+  return f'{start}{leaf}' + pick((f'={value}', '', '='), rng)
+
+
+def test_command_lines():
+  results = {}
+  for k in range(450):
+    rng = np.random.default_rng([1, k])
+    words = [mutate_word(rng) for _ in range(rng.integers(1, 3))]
+    words = ['main', '--config=configs/quickstart.py', *words]
+    results[f'{k} {str(words[2:])[:150]}'] = outcome(
+      lambda w=words: main.tidy(w)
+    )
+  counts = no_fault(results)
+  assert counts['told'] > 100
+
+
+# Data files.
+
+CELLS = (
+  *(None, '', ' ', 'NA', '#REF!', 'x' * 5000, '\0', '\ud83d', 5, -1, 1.5, True),
+  *(
+    10**30,
+    1e308,
+    float('inf'),
+    float('nan'),
+    [],
+    [1],
+    {},
+    {'a': 1},
+    '🙂',
+    '1',
+  ),
+  *('0', 'yes', 'No', '1e5', '9' * 400, '1_0', '٣', '１', '-0', '00', '\u200b'),
+)
+
+
+def records(rng) -> list[dict]:
+  """Thirty good rows, of which some cells are odd."""
+  rows = [
+    {'text': f'text {i}', 'label': i % 2, 'group': 'ab'[i % 2]}
+    for i in range(30)
+  ]
+  for _ in range(rng.integers(0, 4)):
+    row = rows[int(rng.integers(30))]
+    row[pick(('text', 'label', 'group'), rng)] = pick(CELLS, rng)
+  if rng.random() < 0.3:  # a whole column
+    name, value = pick(('text', 'label', 'group'), rng), pick(CELLS, rng)
+    for row in rows:
+      row[name] = value
+  if rng.random() < 0.1:
+    rows = [dict(reversed(row.items())) for row in rows]
+  if rng.random() < 0.1:
+    del rows[int(rng.integers(30))][pick(('text', 'label'), rng)]
+  return rows
+
+
+def written(rows, kind: str, folder, rng) -> bytes:
+  if 'json' not in kind:  # half a character is no text to these
+    rows = [
+      {k: '?' if v == '\ud83d' else v for k, v in r.items()} for r in rows
+    ]
+  if kind == 'parquet':
+    frame = pd.DataFrame(rows)
+    odd = pick(('', 'category', 'int8', 'float32', 'datetime64[ns]'), rng)
+    with contextlib.suppress(Exception), np.errstate(all='ignore'):
+      frame['label'] = frame['label'].astype(odd) if odd else frame['label']
+    try:
+      frame.to_parquet(folder / 'plain.parquet')
+    except Exception:  # mixed cells have no parquet form
+      frame.astype(str).to_parquet(folder / 'plain.parquet')
+    return (folder / 'plain.parquet').read_bytes()
+  if kind in ('csv', 'tsv'):
+    frame = pd.DataFrame(rows)
+    mark = pick((',', ',', '\t', ';', '|'), rng)
+    return frame.to_csv(index=False, sep=mark).encode()
+  if kind == 'json':
+    return json.dumps(rows).encode()
+  return '\n'.join(map(json.dumps, rows)).encode()
+
+
+def damaged(raw: bytes, rng) -> bytes:
+  """The bytes with some changed, lost, doubled or coded otherwise."""
+  data = bytearray(raw)
+  for _ in range(rng.integers(0, 4)):
+    at = int(rng.integers(len(data) + 1))
+    style = rng.integers(8)
+    if style == 0:
+      data = data[:at]
+    elif style == 1:
+      data[at : at + 1] = bytes([int(rng.integers(256))])
+    elif style == 2:
+      data[at:at] = rng.bytes(int(rng.integers(1, 9)))
+    elif style == 3:
+      del data[at : at + int(rng.integers(1, 40))]
+    elif style == 4:
+      data[at:at] = pick((b'"', b',', b'\n', b'\r', b'\0', b'\xff', b'{'), rng)
+    elif style == 5:
+      data += data[at:]
+    elif style == 6:
+      coding = pick(('utf-16', 'utf-16le', 'utf-32', 'cp500', 'cp1252'), rng)
+      with contextlib.suppress(UnicodeError):
+        data = bytearray(bytes(data).decode().encode(coding))
+    else:
+      data = bytearray(gzip.compress(bytes(data)))
+  return bytes(data)
+
+
+def mutated_files(count, seed, folder):
+  results = {}
+  for k in range(count):
+    rng = np.random.default_rng([seed, 2, k])
+    kind = pick(('csv', 'tsv', 'jsonl', 'json', 'parquet'), rng)
+    suffix = kind if rng.random() < 0.9 else f'{kind}.gz'
+    raw = written(records(rng), kind, folder, rng)
+    raw = raw if rng.random() < 0.6 else damaged(raw, rng)
+    path = folder / f'{k}.{suffix}'
+    path.write_bytes(gzip.compress(raw) if suffix[-3:] == '.gz' else raw)
+    config = Config()
+    config.data.name, config.data.path = 'file', str(path)
+    config.data.group = pick(('', 'group'), rng)
+    config.data.on_bad = pick(('error', 'drop'), rng)
+    config.data.labels = pick(('', '', '0=0,1=1', '>0.5', 'no=0,yes=1'), rng)
+    config.data.limit = pick((0, 0, 5), rng)
+    config.data.id = pick(('', '', 'text', 'group'), rng)
+    results[f'{k} {suffix}'] = outcome(lambda c=config: load_tables(c))
+    path.unlink()
+  return results
+
+
+def test_data_files(tmp_path):
+  counts = no_fault(mutated_files(300, 0, tmp_path))
+  assert counts['told'] > 100 and counts['fine'] > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('seed', range(1, 3))
+def test_many_more(seed, base, tmp_path):
+  no_fault(mutated_configs(2000, seed, base))
+  no_fault(mutated_files(2000, seed, tmp_path))
