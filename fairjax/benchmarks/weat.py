@@ -393,7 +393,12 @@ def items(config) -> pd.DataFrame:
   first = sources.locate(
     config.benchmarks.data, ('*weat*.jsonl',), 'weat', ORIGIN
   )
-  tests = [read(path) for path in sorted(first.parent.glob('*.jsonl'))]
+  # Other tests, such as heilman and religion, have names of their own.
+  tests = [
+    read(path)
+    for path in sorted(first.parent.glob('*.jsonl'))
+    if 'weat' in path.name or '"targ1"' in path.read_text(encoding='utf-8')
+  ]
   out = []
   for test in tests:
     for side, texts in zip('XY', test.targets):

@@ -10,6 +10,8 @@ An `eraser` (A, b) stands between the last layer and the head: x ← x A + b.
 """
 
 import functools
+import os
+import pathlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,23 +21,41 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Integer
 from tokenizers import Tokenizer
 
-from fairjax.config import Mesh
+from fairjax import artefacts
+from fairjax.config import Config
 from fairjax.data import batches as packing
 from fairjax.data import tokens
+from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import likelihood
-from fairjax.models import causal, encoder, fill, masked, special
-from fairjax.models.bart import check_lengths
+from fairjax.models import (
+  Bundle,
+  build,
+  causal,
+  families,
+  fill,
+  folder,
+  hf,
+  masked,
+  places,
+  special,
+  token_scores,
+)
 from fairjax.models.masked import Copies
-from fairjax.train import mesh
 
 GROUP = 32  # continuations a step
-KINDS = {'mask': 'masked language model', 'write': 'causal language model'}
+# What a loaded model is asked as, and what it can then do for a benchmark.
+KINDS = {
+  'mask': ('mask', 'embed'),
+  'write': ('judge', 'embed'),
+  'classify': ('classify',),
+  'embed': ('embed',),
+}
 
 
 class Judge(NamedTuple):
-  """A model that is asked; `kind` is 'mask' or 'write'."""
+  """A model that is asked; `kind` is one of KINDS."""
 
   name: str
   kind: str
@@ -44,6 +64,25 @@ class Judge(NamedTuple):
   tokenizer: Tokenizer
   longest: int
   eraser: tuple[np.ndarray, np.ndarray] | None = None
+  placement: Placement = HERE
+  pos_label: int = 1
+
+  @property
+  def able(self) -> tuple[str, ...]:
+    return KINDS[self.kind]
+
+  def without(self, eraser: Any) -> 'Judge':
+    """The judge whose last layer does not have what an eraser takes."""
+    return self._replace(eraser=(eraser.matrix, eraser.shift))
+
+  def facts(self) -> dict:
+    words = {'mask': 'masked', 'write': 'left to right'}
+    return {'model': self.name, 'asked': words.get(self.kind, self.kind)}
+
+  def fingerprint(self) -> list:
+    """What its scores depend on: its folder's content and the eraser."""
+    erased = artefacts.fingerprint(*self.eraser) if self.eraser else ''
+    return [self.kind, artefacts.content(self.name), erased]
 
   @property
   def mask(self) -> str:
@@ -74,7 +113,7 @@ class Judge(NamedTuple):
     if self.kind == 'mask':
       if chosen is None:
         added = self.tokenizer.num_special_tokens_to_add(False)
-        chosen = likelihood.inner(texts, (added + 1) // 2, added // 2)
+        chosen = token_scores.inner(texts, (added + 1) // 2, added // 2)
       copies = masked.every_place(texts, chosen)
       token = texts.flat[chosen][:, None]
       out = np.full(len(texts.flat), np.nan, np.float32)
@@ -83,7 +122,9 @@ class Judge(NamedTuple):
     if self.eraser is not None:
       out = _erased_logs(self, texts)
     else:
-      out = likelihood.causal_logs(self.module, self.params, texts, self.bos)
+      out = token_scores.causal_logs(
+        self.module, self.params, texts, self.bos, self.placement
+      )
     return out if chosen is None else np.where(chosen, out, np.nan)
 
   @property
@@ -133,9 +174,24 @@ class Judge(NamedTuple):
     total, count = likelihood.totals(logs, whole)
     return np.stack([total, count], 1)
 
+  def score(self, texts: Sequence[str]) -> np.ndarray:
+    """A classifier's probability of pos_label, or a regressor's value."""
+    ragged = self.encode(texts)
+    out = np.zeros(len(texts))
+    for host, on_device, params in _sweep(self, ragged):
+      logits = _logits(self.module, params, on_device)
+      logits = np.asarray(self.placement.fetch(logits), np.float64)
+      real = host['example'] >= 0
+      values = logits[:, 0]
+      if logits.shape[1] > 1:
+        shifted = np.exp(logits - logits.max(1, keepdims=True))
+        values = (shifted / shifted.sum(1, keepdims=True))[:, self.pos_label]
+      out[host['example'][real]] = values[real]
+    return out
+
   def vectors(self, texts: Sequence[str], how: str = 'mean') -> np.ndarray:
     """Vectors of texts: 'mean' over all places, the 'first' piece, 'cls'."""
-    if how == 'cls' and self.kind != 'mask':
+    if how == 'cls' and self.kind == 'write':
       raise UserError(
         f'{self.name} has no [CLS]; choose mean or first with '
         '--config.benchmarks.encodings'
@@ -147,10 +203,49 @@ class Judge(NamedTuple):
     return out
 
 
-def of(model: Any, name: str, kind: str) -> Judge:
-  """The judge of a loaded language model (module, params, tokenizer)."""
-  longest = model.module.shape.longest
-  return Judge(name, kind, model.module, model.params, model.tokenizer, longest)
+def of(
+  bundle: Bundle, name: str, placement: Placement = HERE, pos_label: int = 1
+) -> Judge:
+  """The judge of a loaded model."""
+  kind = 'write' if bundle.can == 'judge' else bundle.can
+  family = families.find(bundle.family)
+  if kind not in KINDS or (kind == 'write' and 'judge' not in family.heads):
+    raise UserError(
+      f'{name} is a {family.name}, which can {family.abilities}; a benchmark '
+      'needs a masked or causal language model, an encoder or a classifier'
+    )
+  return Judge(
+    name,
+    kind,
+    bundle.module,
+    bundle.params,
+    bundle.tokenizer,
+    bundle.longest,
+    None,
+    placement,
+    pos_label,
+  )
+
+
+def load(model: str, config: Config, placement: Placement = HERE) -> Judge:
+  """The judge of a folder, by the first head whose weights it has."""
+  bundle = folder.load(model, '', build.precision(config))
+  return of(bundle, model, placement, config.measures.pos_label)
+
+
+def export(
+  judge: Judge, source: str | os.PathLike, target: pathlib.Path
+) -> None:
+  """A masked LM with its eraser as a Hugging Face folder."""
+  if judge.kind != 'mask':
+    raise UserError(
+      f'{judge.name} has no layer that can take the eraser up; only a masked '
+      'language model can be exported with one'
+    )
+  source = hf.find(os.fspath(source))
+  named = ('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json')
+  kept = [path for name in named for path in sorted(source.glob(name))]
+  hf.save(target, judge.module, _folded(judge), kept, hf.read_config(source))
 
 
 def _folded(judge: Judge) -> dict:
@@ -195,50 +290,51 @@ def _at_places(
   module, params = judge.module, _folded(judge)
   special.check_fits(params, module.shape.vocab)
   special.check_known(texts, module.shape.vocab)
-  check_lengths(texts.lengths, module.shape, 'text')
+  special.check_lengths(texts.lengths, module.shape, 'text')
   out = np.empty(token.shape, np.float32)
   if not len(copies.text):
     return out
   module = module.clone(heads_only=True)
-  devices = mesh.make(Mesh(), 1)
-  params = mesh.replicate(devices, params)
+  place = judge.placement
+  params = place.params(params)
   parts = []
-  rows = devices.shape['data']
-  for host, which in masked.sweep(texts, copies, mask, batch, rows):
-    on_device = mesh.put_batch(devices, host, stacked=False)
+  for host, which in masked.sweep(texts, copies, mask, batch, place.rows):
+    on_device = place.batch(host)
     asked = token[np.maximum(which, 0)].astype(np.int32)
     # Dispatched, not waited for.
     parts.append((which, _asked(module, params, on_device, asked)))
   for which, values in parts:
     real = which >= 0
-    out[which[real]] = np.asarray(mesh.to_host(values))[real]
+    out[which[real]] = np.asarray(place.fetch(values))[real]
   return out
 
 
 def _hidden(module: Any, params: dict, batch: dict) -> Float[Array, 'r t d']:
   """The states after the last layer (and its norm)."""
-  if 'encoder' in params:
-    body = encoder.Encoder(module.shape, module.dtype, module.scan)
-    return body.apply({'params': params['encoder']}, batch)
+  body = families.body_of(module)
+  if 'judge' not in families.find(module.shape.family).heads:  # an encoder
+    own = params if body is module else params['encoder']
+    return body.apply({'params': own}, batch)
 
   def read(module, batch):
-    at = encoder.places(batch)
+    at = places.places(batch)
     visible = causal.causal(at.rows.segment_ids)
     return module._layers(jnp.asarray(batch['tokens']), at, visible, None)[0]
 
   return module.apply({'params': params}, batch, method=read)
 
 
+@functools.partial(jax.jit, static_argnames='module')
+def _logits(module: Any, params: dict, batch: dict) -> Float[Array, 'b c']:
+  return module.apply({'params': params}, batch)
+
+
 @functools.partial(jax.jit, static_argnames=('module', 'first'))
 def _pool(module: Any, params: dict, batch: dict, first: bool):
   x = _hidden(module, params, batch)
   if first:
-    return encoder.first_places(x, batch)[:, 0]
-  ids = jnp.asarray(batch['segment_ids']).ravel()
-  count = batch['example'].shape[0] + 1
-  sums = lambda a: jax.ops.segment_sum(a, ids, count)[1:]
-  total = sums(x.reshape(-1, x.shape[-1]).astype(jnp.float32))
-  return total / jnp.maximum(sums(jnp.ones(ids.shape)), 1)[:, None]
+    return places.first_places(x, batch)[:, 0]
+  return places.mean_places(x, places.places(batch).rows)[:, 0]
 
 
 def _pooled(judge: Judge, texts: Ragged, how: str) -> np.ndarray:
@@ -246,7 +342,7 @@ def _pooled(judge: Judge, texts: Ragged, how: str) -> np.ndarray:
   for host, on_device, params in _sweep(judge, texts):
     values = _pool(judge.module, params, on_device, how != 'mean')
     real = host['example'] >= 0
-    out[host['example'][real]] = np.asarray(mesh.to_host(values))[real]
+    out[host['example'][real]] = np.asarray(judge.placement.fetch(values))[real]
   return out
 
 
@@ -255,7 +351,7 @@ def states(judge: Judge, texts: Ragged) -> Float[np.ndarray, 'tokens d']:
   out = np.zeros((len(texts.flat), judge.module.shape.width), np.float32)
   read = jax.jit(_hidden, static_argnums=0)
   for host, on_device, params in _sweep(judge, texts):
-    x = np.asarray(mesh.to_host(read(judge.module, params, on_device)))
+    x = np.asarray(judge.placement.fetch(read(judge.module, params, on_device)))
     at, row, column = _flat_places(texts, host)
     out[at] = x[row, column]
   return out
@@ -271,15 +367,16 @@ def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
   """Packed batches of whole texts, on the host and on the device."""
   special.check_fits(judge.params, judge.module.shape.vocab)
   special.check_known(texts, judge.module.shape.vocab)
-  devices = mesh.make(Mesh(), 1)
-  params = mesh.replicate(devices, judge.params)
+  place = judge.placement
+  params = place.params(judge.params)
   n = len(texts.lengths)
   label = np.zeros(n, np.int32)
   pool = packing.Pool(texts, label, label.astype(np.float32))
-  rows = devices.shape['data']
-  layout = packing.layout(texts.lengths, min(batch, n), rows_multiple=rows)
+  layout = packing.layout(
+    texts.lengths, min(batch, n), rows_multiple=place.rows
+  )
   for host in packing.sweep(pool, np.arange(n), layout):
-    yield host, mesh.put_batch(devices, host, stacked=False), params
+    yield host, place.batch(host), params
 
 
 @functools.partial(jax.jit, static_argnames='module')
@@ -307,7 +404,7 @@ def _erased_logs(judge: Judge, texts: Ragged) -> np.ndarray:
   for host, on_device, params in _sweep(judge, texts, 32):
     logs = _erased(judge.module, params, on_device, matrix, shift)
     at, row, column = _flat_places(texts, host)
-    out[at] = np.asarray(mesh.to_host(logs))[row, column]
+    out[at] = np.asarray(judge.placement.fetch(logs))[row, column]
   return out if bos is None else np.delete(out, texts.offsets[:-1])
 
 

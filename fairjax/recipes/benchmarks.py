@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import benchmarks, results, stages
-from fairjax.benchmarks import BENCHMARKS, estimates, erasing, holistic
+from fairjax.benchmarks import BENCHMARKS, erasing, estimates, holistic
 from fairjax.benchmarks.measure import evaluate
 from fairjax.config import Config, Mesh
 from fairjax.data import files
@@ -37,17 +37,16 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     for name in config.benchmarks.names:  # before long work
       for model in models.values():
         benchmarks.capability(name, model.able)
-    found = {name: {'sets': {}, 'facts': one.facts()}
-             for name, one in models.items()}
+    found = {
+      name: {'sets': {}, 'facts': one.facts()} for name, one in models.items()
+    }
     tests, sections = [], []
     for name in config.benchmarks.names:
       module = importlib.import_module(BENCHMARKS[name].module)
       items, scored = module.items(config), {}
       log.line(f'{name}: {len(items)} items')
       for title, model in models.items():
-        one, kept, scores = once(
-          name, title, model, items, config, folder, log
-        )
+        one, kept, scores = once(name, title, model, items, config, folder, log)
         found[title]['sets'][name] = one
         scored[title] = (kept, scores)
       tests += paired(name, module, scored, config)
@@ -117,36 +116,23 @@ def contenders(
 
 def once(name, title, model, items, config, folder, log):
   """A benchmark of a contender, its items and scores; scores are kept."""
-  place = folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet'
+  module = importlib.import_module(BENCHMARKS[name].module)
   made_from = identity(
-    config, ('measures', 'texts'), name, model.fingerprint(), list(items['id'])
+    config,
+    ('data', 'measures', 'texts'),
+    name,
+    model.fingerprint(),
+    list(items['id']),
   )
-  note = place.with_suffix('.json')
-  scores = None
-  if place.is_file() and note.is_file():
-    said = _read(note)
-    if said.get('made_from') == made_from:
-      scores = pd.read_parquet(place)
-      scores.attrs = said.get('attrs', {})
-      log.line(f'{name} of {title}: scores taken from {place}')
-  one, kept, fresh = evaluate(name, model, items, config, scores)
-  if scores is None and mesh.is_main():
-    bare = fresh.copy()
-    bare.attrs = {}
-    stages.write_table(place, bare)
-    stages.write_json(
-      note, {'made_from': made_from, 'attrs': results.plain(fresh.attrs)}
-    )
-  return one, kept, fresh
-
-
-def _read(path: pathlib.Path) -> dict:
-  from fairjax import artefacts
-
-  try:
-    return artefacts.read_json(path)
-  except UserError:  # a damaged artefact is one that is not there
-    return {}
+  scores = stages.stage(
+    folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',
+    made_from,
+    lambda path: stages.write_table(path, module.score(model, items, config)),
+    pd.read_parquet,
+    log,
+    config.reuse,
+  )
+  return evaluate(name, model, items, config, scores)
 
 
 def paired(
@@ -211,9 +197,7 @@ def section(name: str, module: Any, found: Mapping, config: Config) -> dict:
             'value': value,
             'items': value.get('items'),
             'without a preference': value.get('null'),
-            'by chance': None
-            if low is None
-            else f'{low:.3g} to {high:.3g}',
+            'by chance': None if low is None else f'{low:.3g} to {high:.3g}',
             'p': value.get('p'),
             'p (Holm)': value.get('p_holm', value.get('p_fdr')),
             'test': value.get('test', ''),
@@ -278,7 +262,9 @@ def dry_run(
     'bytes of scores': 8 * len(table),
   }
   for key, value in facts.items():
-    log.line(f'{key}: {value:,}' if isinstance(value, int) else f'{key}: {value}')
+    log.line(
+      f'{key}: {value:,}' if isinstance(value, int) else f'{key}: {value}'
+    )
   outcome = stages.results(
     config,
     data='holistic',

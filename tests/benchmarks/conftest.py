@@ -8,9 +8,9 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from tokenizers.processors import RobertaProcessing
 
-from fairjax.config import Config
 from fairjax.data import tokens
-from fairjax.models import build, judge
+from fairjax.models import folder as folders
+from fairjax.models import judge
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'golden'))
 
@@ -75,9 +75,7 @@ def make(family, folder):
   net.eval()
   net.save_pretrained(folder)
   tokens.save_tokenizer(tokenizer, folder)
-  model = build.language_model(Config(model=str(folder)))
-  kind = 'write' if family == 'gpt2' else 'mask'
-  return Net(net, judge.of(model, str(folder), kind), Path(folder))
+  return Net(net, judge.of(folders.load(folder), str(folder)), Path(folder))
 
 
 @pytest.fixture(scope='session')
