@@ -614,6 +614,15 @@ class Benchmarks:
   dry_run: bool = knob(
     False, 'count holistic in full: sentences, hours, bytes', changes=()
   )
+  associations: tuple[float, ...] = knob(
+    (0.0, 0.5, 0.8),
+    'planted, of recipe benchmarks_planted',
+    each(between(0, 1), least=1),
+    changes=(),
+  )
+  sentences: int = knob(
+    12000, 'of each planted corpus', at_least(200), changes=()
+  )
 
 
 @dataclasses.dataclass

@@ -44,11 +44,12 @@ def md5(path: pathlib.Path) -> str:
 def version(path: pathlib.Path, known: Mapping[str, str]) -> str:
   """One sentence: which version a file is, by its md5."""
   digest = md5(path)
-  if digest in known:
-    return f'{path.name} is {known[digest]} (md5 {digest})'
+  for start, name in known.items():
+    if digest.startswith(start):
+      return f'{path.name} is {name} (md5 {digest})'
   return (
     f'{path.name} (md5 {digest}) is none of the versions known here '
-    f'({", ".join(known.values()) or "none"}), so its numbers may not compare '
+    f'({"; ".join(known.values()) or "none"}), so its numbers may not compare '
     'with published ones'
   )
 

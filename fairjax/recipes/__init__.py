@@ -30,6 +30,10 @@ RECIPES = {
     'fairjax.recipes.benchmarks:run',
     'bias benchmarks of a language model, with intervals and tests',
   ),
+  'benchmarks_planted': Entry(
+    'fairjax.recipes.benchmarks_planted:run',
+    'which benchmarks see an association that is known',
+  ),
   'generate': Entry(
     'fairjax.recipes.generate:run', 'texts written or filled, whole folders'
   ),
