@@ -285,7 +285,7 @@ def diet(
 
   Args:
     scores: a table with text, label, twin, and the scores that the ranking
-      needs (`scores` makes it).
+      needs (`score` makes it).
     factual: share of the rows.
     counterfactual: share of the twins.
     ranking: one of fairjax.methods.diet.RANKINGS.
@@ -343,6 +343,118 @@ def weights(
 
 
 # Models
+
+
+def load(folder: str | pathlib.Path) -> 'Classifier':
+  """A fine-tuned classifier from a Hugging Face folder (safetensors)."""
+  from fairjax import models
+
+  return Classifier(models.load(folder, can='classify'), str(folder))
+
+
+@dataclasses.dataclass(repr=False)
+class Classifier:
+  """A model that gives probabilities of texts, as in scikit-learn."""
+
+  bundle: Any  # models.Bundle
+  name: str = ''
+
+  @property
+  def classes_(self) -> np.ndarray:
+    """The names of the classes, in the order of the probabilities."""
+    return np.array(self.bundle.labels)
+
+  def predict_proba(
+    self, texts: Sequence[str], batch_size: int = 64
+  ) -> np.ndarray:
+    """softmax(logits) [n, c] of each text."""
+    from scipy.special import softmax
+
+    from fairjax.train import loop
+
+    table = pd.DataFrame({'text': list(texts), 'label': 0})
+    if not len(table):
+      return np.zeros((0, len(self.classes_)))
+    wrong = ~table['text'].map(lambda text: isinstance(text, str))
+    if wrong.any():
+      row = int(wrong.argmax())
+      raise UserError(f'text {row} is {table["text"][row]!r}, which is no text')
+    ready, params = self._ready()
+    from fairjax import stages
+
+    logits = loop.predict(
+      ready.model,
+      params,
+      stages.pool(ready, table),
+      ready.device_mesh,
+      batch_size,
+    )
+    return softmax(logits[0].astype(np.float64), axis=-1)
+
+  def predict(self, texts: Sequence[str], batch_size: int = 64) -> np.ndarray:
+    """The name of the likeliest class of each text."""
+    return self.classes_[self.predict_proba(texts, batch_size).argmax(-1)]
+
+  def _ready(self):
+    """What training and prediction need, and parameters with a seed axis."""
+    import jax
+
+    from fairjax import stages
+    from fairjax.config import Mesh
+    from fairjax.train import mesh
+
+    model, device_mesh = self.bundle, mesh.make(Mesh(), 1)
+    params = jax.tree.map(lambda leaf: np.asarray(leaf)[None], model.params)
+    ready = stages.Ready(
+      model, model.tokenizer, model.longest, model.classes, device_mesh
+    )
+    return ready, mesh.put_state(device_mesh, params)
+
+  def __repr__(self) -> str:
+    return f'Classifier({self.name!r}, classes={list(self.classes_)})'
+
+
+def score(
+  model: Classifier,
+  table: pd.DataFrame,
+  names: Sequence[str] = ('ge', 'el2n'),
+  batch_size: int = 64,
+) -> pd.DataFrame:
+  """The table with the example scores of a model, a column each.
+
+  Args:
+    model: a classifier (`load`) whose classes are the table's labels.
+    table: text, label, and for GE the counterfactual text `twin` (without
+      one, texts are swapped by `swap`).
+    names: 'ge', 'el2n', 'grand', … (`python -m fairjax.main --list`).
+    batch_size: texts a step.
+  """
+  from fairjax import registry
+  from fairjax.scores import SCORES, TRACKED
+  from fairjax.scores.predictions import Predictions
+
+  out = _table(table)
+  if 'twin' not in out:
+    out['twin'] = swap(out['text'])
+  for name in names:
+    if name in TRACKED:
+      raise UserError(
+        f'score {name!r} follows a training run over epochs; train with '
+        f'--config.scoring.names={name}'
+      )
+  if out['label'].max() >= len(model.classes_):
+    raise UserError(
+      f'the table has labels up to {out["label"].max()}, but the model has '
+      f'the {len(model.classes_)} classes {list(model.classes_)}'
+    )
+  ready, params = model._ready()
+  config = Config(seeds=1)
+  config.train.batch = batch_size
+  predictions = Predictions(config, ready, params, out)
+  for name in names:
+    function = registry.find(SCORES, 'score', name)
+    out[name] = np.asarray(function(predictions, config), np.float64)[0]
+  return out
 
 
 def gradient_norms(module, params, inputs, targets, loss: Callable):

@@ -195,7 +195,10 @@ class Train:
     3, 'evaluations without a gain before stopping; 0 never', at_least(0)
   )
   save_every: int = knob(
-    200, 'steps between checkpoints', at_least(1), changes=()
+    200,
+    'steps between checkpoints; 0: at the end alone',
+    at_least(0),
+    changes=(),
   )
   track: bool = knob(False, 'predict the training rows after every epoch')
   export: bool = knob(
@@ -224,6 +227,16 @@ class Measures:
   )
   resamples: int = knob(10000, 'bootstrap resamples', between(0, 10**6))
   confidence_level: float = knob(0.95, 'of every interval', below(0.5, 1))
+  min_group: int = knob(
+    10,
+    'rows behind a rate of a group below which it is in no gap',
+    at_least(1),
+  )
+  adjust: str = knob(
+    'holm',
+    "p values for the number of tests on a page: 'holm', 'bh' or 'none'",
+    one_of('holm', 'bh', 'none'),
+  )
   pos_label: int = knob(
     1,
     'the label whose probability is the score',

@@ -8,7 +8,8 @@
 --config names a file of configs/ (or your own); every knob of
 fairjax/config.py is a flag behind it, such as --config.train.lr=1e-5.
 Exit codes: 0 done, 2 a mistake in the call or the data (one line says which),
-75 asked to stop and saved (run the same command again to go on).
+75 asked to stop and saved (run the same command again to go on), 130 stopped
+at once.
 """
 
 import ast
@@ -24,7 +25,7 @@ from ml_collections import config_flags
 from fairjax.config import RENAMED, Config, config_folder, validate
 from fairjax.errors import Interrupted, UserError
 
-MISTAKE, RESUME = 2, 75  # exit codes
+MISTAKE, RESUME, INTERRUPTED = 2, 75, 130  # exit codes
 
 # What transformers, scikit-learn and others call it: their last word → ours.
 ELSEWHERE = {
@@ -97,6 +98,9 @@ ADDRESS = flags.DEFINE_string(
 )
 PROCESSES = flags.DEFINE_integer('num_processes', 0, 'How many processes.')
 PROCESS = flags.DEFINE_integer('process_id', -1, 'Which one, from 0.')
+DISTRIBUTED = flags.DEFINE_bool(
+  'distributed', False, 'Join the other hosts, where jax can find them itself.'
+)
 
 
 def find_config(name: str) -> str:
@@ -315,13 +319,23 @@ def main(argv: list[str]) -> None:
     from fairjax import memory, stages
 
     memory.keep()
-    stages.begin(config, folder, ADDRESS.value, PROCESSES.value, PROCESS.value)
+    stages.begin(
+      config,
+      folder,
+      ADDRESS.value,
+      PROCESSES.value,
+      PROCESS.value,
+      DISTRIBUTED.value,
+    )
     recipe(config, folder)
   except UserError as error:
     refuse(error)
   except Interrupted as stopped:
     print(f'fairjax: {stopped}', file=sys.stderr)
     sys.exit(RESUME)
+  except KeyboardInterrupt:
+    print('fairjax: interrupted', file=sys.stderr)
+    sys.exit(INTERRUPTED)
 
 
 def command() -> None:

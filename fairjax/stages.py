@@ -5,6 +5,7 @@
 A stage whose artefact is there with the same fingerprint is not run again.
 """
 
+import contextlib
 import difflib
 import importlib.metadata
 import pathlib
@@ -22,7 +23,7 @@ import pandas as pd
 from scipy.special import softmax
 
 import fairjax
-from fairjax import artefacts, data
+from fairjax import artefacts, data, lock
 from fairjax.config import Config
 from fairjax.data import batches, labels, schema, tokens
 from fairjax.data.schema import Tables
@@ -31,7 +32,7 @@ from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.methods import METHODS, ON_TEST_SETS, chain, project
-from fairjax.metrics import measures
+from fairjax.metrics import measures, significance
 from fairjax.metrics.assess import assess as measure
 from fairjax.metrics.compare import compare as difference
 from fairjax.models import Bundle, build, hf, word_level
@@ -44,15 +45,20 @@ from fairjax.train.progress import Log
 PACKAGES = ('jax', 'jaxlib', 'flax', 'optax', 'orbax-checkpoint', 'numpy')
 
 
-def begin(config: Config, folder, address='', count=0, index=-1) -> None:
+def begin(
+  config: Config, folder, address='', count=0, index=-1, join=False
+) -> None:
   """Joins the processes and writes down what is about to run."""
-  mesh.start(address, count, index)
+  mesh.start(address, count, index, join)
   if not mesh.is_main():
     return
   if folder.exists() and not folder.is_dir():
     raise UserError(f'{folder} is a file; name a folder with --workdir')
-  keep_config(config, folder)
-  artefacts.write_json(folder / 'versions.json', versions())
+  # Only the cells of a grid may be run side by side in one folder.
+  alone = not config.grid.cells
+  with lock.hold(folder) if alone else contextlib.nullcontext():
+    keep_config(config, folder)
+    artefacts.write_json(folder / 'versions.json', versions())
 
 
 def keep_config(config: Config, folder: pathlib.Path) -> None:
@@ -156,7 +162,9 @@ def prepare(config: Config, tables: Tables, log: Log) -> Ready:
   edit = None
   if config.net.remove_gender:
     edit = word_level.Edit(project.needs(), project.remove_gender)
-  model = build.classifier(config, tables, classes, edit)
+  names = labels.class_names(tables)
+  known = () if names == tuple(map(str, range(classes))) else names
+  model = build.classifier(config, tables, classes, edit, known)
   log.line(f'model {config.model}: {classes} classes, length {model.longest}')
   device_mesh = mesh.make(config.mesh, config.seeds)
   return Ready(model, model.tokenizer, model.longest, classes, device_mesh)
@@ -517,7 +525,17 @@ def compare(
           if measures.leading([line['measure']])
           and (not end or measures.is_gap(line['measure']))
         ]
-  return tests
+  return adjusted(tests, config.measures.adjust)
+
+
+def adjusted(tests: list[dict], method: str) -> list[dict]:
+  """The tests, leading ones with p adjusted for their number on the page."""
+  leads = [i for i, test in enumerate(tests) if 't-test' not in test['test']]
+  if method == 'none' or not leads:
+    return tests
+  own = significance.with_adjusted([tests[i] for i in leads], method)
+  known = dict(zip(leads, own))
+  return [known.get(i, test) for i, test in enumerate(tests)]
 
 
 def inference(config: Config, threshold: str | float) -> dict:
@@ -528,6 +546,7 @@ def inference(config: Config, threshold: str | float) -> dict:
     'level': options.confidence_level,
     'resamples': options.resamples,
     'seed': config.seed,
+    'min_group': options.min_group,
   }
 
 

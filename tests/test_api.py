@@ -137,6 +137,61 @@ def test_weights_and_diets_of_a_table():
     fairjax.diet(table.drop(columns='label'))
 
 
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+  """A tiny classifier, written as a Hugging Face folder."""
+  from fairjax import stages
+  from fairjax.config import Config
+  from fairjax.train.progress import Log
+
+  path = tmp_path_factory.mktemp('model')
+  config = Config(model='tiny', seeds=1)
+  config.planted.rows = config.planted.test_rows = 20
+  config.tokens.vocab_size = 200
+  with Log(path, main=False) as log:
+    tables = stages.load(config, path, log)
+    ready = stages.prepare(config, tables, log)
+    params = stages.loop.initial(ready.model, [0])
+    stages.write_models(config, ready, params, path)
+  return path / 'seed_0', tables['train']
+
+
+def test_a_folder_predicts_as_transformers_does(folder):
+  torch = pytest.importorskip('torch')
+  transformers = pytest.importorskip('transformers')
+  path, table = folder
+  model = fairjax.load(path)
+  texts = list(table['text'][:5])
+  ours = model.predict_proba(texts)
+  peer = transformers.AutoModelForSequenceClassification.from_pretrained(path)
+  words = transformers.AutoTokenizer.from_pretrained(path)
+  with torch.no_grad():
+    logits = peer.eval()(**words(texts, padding=True, return_tensors='pt'))
+  theirs = torch.softmax(logits.logits, -1).numpy()
+  np.testing.assert_allclose(ours, theirs, atol=1e-5)
+  assert list(model.predict(texts)) == [
+    peer.config.id2label[i] for i in theirs.argmax(-1)
+  ]
+  assert model.predict_proba([]).shape == (0, 2)
+  with pytest.raises(UserError, match='no text'):
+    model.predict_proba(['a', None])
+
+
+def test_scores_feed_a_diet(folder):
+  path, table = folder
+  model = fairjax.load(path)
+  scored = fairjax.score(model, table, ('ge', 'el2n', 'grand'))
+  assert list(scored['id']) == list(table['id'])
+  p = model.predict_proba(table['text'])
+  wrong = p - np.eye(2)[table['label']]
+  el2n = np.sqrt((wrong**2).sum(-1))
+  np.testing.assert_allclose(scored['el2n'], el2n, atol=1e-5)
+  assert (scored['grand'] > 0).all()
+  assert len(fairjax.diet(scored, 0.5, 0.25, ranking='healthy_el2n')) == 15
+  with pytest.raises(UserError, match='over epochs'):
+    fairjax.score(model, table, ['forgetting'])
+
+
 def test_gradient_norms_of_ones_own_model():
   net = nn.Sequential([nn.Dense(3), nn.relu, nn.Dense(1)])
   x = jnp.asarray(np.random.default_rng(0).normal(size=(4, 2)))

@@ -234,7 +234,7 @@ def test_content_of_folders_is_names_and_bytes(tmp_path):
     ('net.dropout', 1.0, 'below 1'),
     ('train.eps', -1e-8, 'above 0'),
     ('train.patience', -1, 'at least 0'),
-    ('train.save_every', 0, 'at least 1'),
+    ('train.save_every', -1, 'at least 0'),
     ('measures.threshold', '2', 'from 0 to 1'),
     ('measures.threshold', 'half', 'from 0 to 1'),
     ('measures.threshold', 'nan', 'from 0 to 1'),

@@ -7,7 +7,7 @@ import numpy as np
 from fairjax.bench import race
 from fairjax.metrics import counts, groups, intervals, quality
 
-HOW = intervals.How(0.95, 0, 0)
+HOW = intervals.IntervalOptions(0.95, 0, 0)
 
 
 def run(args: list[str]) -> dict:

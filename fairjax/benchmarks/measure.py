@@ -10,7 +10,7 @@ from fairjax.benchmarks import BENCHMARKS
 from fairjax.config import Config
 from fairjax.errors import UserError
 from fairjax.metrics import measures
-from fairjax.metrics.intervals import How
+from fairjax.metrics.intervals import IntervalOptions
 
 
 def measure(name: str, model: Any, config: Config) -> tuple[dict, pd.DataFrame]:
@@ -50,7 +50,9 @@ def evaluate(
       f'{name}; their words may be unknown to its vocabulary'
     )
   options = config.measures
-  how = How(options.confidence_level, options.resamples, config.seed)
+  how = IntervalOptions(
+    options.confidence_level, options.resamples, config.seed
+  )
   keep = lambda table: table[known].reset_index(drop=True)
   one = {'rows': int(known.sum())}
   one |= module.estimate(keep(items), keep(scores), how)

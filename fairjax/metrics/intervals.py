@@ -78,9 +78,6 @@ class IntervalOptions(NamedTuple):
   seed: int
 
 
-How = IntervalOptions  # the former name
-
-
 class Items(NamedTuple):
   """The units that a resample draws."""
 

@@ -139,4 +139,4 @@ def notes(runs: dict[str, Results], tests: list[dict]) -> list[str]:
         out.append(f'{where}: {what}: {why}')
       if test['measure'] == 'auc' and high is not None and high < 0:
         out.append(f'{where}: loses AUC, by more than chance')
-  return [*out, 'p values are of single tests, not adjusted for their number']
+  return out

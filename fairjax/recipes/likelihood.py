@@ -11,7 +11,7 @@ from fairjax.data import files, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import likelihood
-from fairjax.metrics.intervals import How
+from fairjax.metrics.intervals import IntervalOptions
 from fairjax.models import Bundle, families, fill, token_scores
 from fairjax.models.folder import language_model
 from fairjax.report.tables import plural
@@ -39,8 +39,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     )
     total, count = likelihood.totals(token_logs(model, texts), texts)
     options = config.measures
-    how = How(options.confidence_level, options.resamples, config.seed)
-    found = likelihood.perplexity(total, count, how)
+    how = IntervalOptions(
+      options.confidence_level, options.resamples, config.seed
+    )
+    estimates = likelihood.perplexity(total, count, how)
     with np.errstate(invalid='ignore', divide='ignore'):
       each = np.exp(-total / count)
     if mesh.is_main():
@@ -50,7 +52,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         pd.DataFrame({**columns, 'perplexity': each}),
       )
     name = pathlib.Path(config.data.path).name
-    quality = {f'perplexity_{key}': value for key, value in found.items()}
+    quality = {f'perplexity_{key}': value for key, value in estimates.items()}
     results = stages.results(
       config,
       data=name,

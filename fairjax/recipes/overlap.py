@@ -72,9 +72,7 @@ def verdicts(config: Config, studies: dict) -> list[dict]:
   level, out = config.measures.confidence_level, []
   if 'seeds' in studies:
     out += verdict.seeds_agree(studies['seeds'], level)
-  later = [
-    r['overlap'] for r in studies.get('epochs', ()) if r['fraction'] >= 0.3
-  ]
+  later = [r['fair'] for r in studies.get('epochs', ()) if r['fraction'] >= 0.3]
   if later:
     out.append(
       verdict.claim(
@@ -82,7 +80,7 @@ def verdicts(config: Config, studies: dict) -> list[dict]:
         'does, from 30% on',
         {'value': min(later), 'low': min(later), 'high': max(later)},
         0.8,
-        'the range over epochs and fractions',
+        'the range over epochs and fractions, ties by lot',
         what='least share in common',
       )
     )
@@ -109,15 +107,15 @@ def more_than_chance(one: str, other: str, rows: list[dict]) -> dict:
 
 
 def wide(rows: list[dict]) -> list[dict]:
-  """One row a pair, one column a fraction; `fair` breaks ties by lot."""
+  """One row a pair, one column a fraction: ties by lot, and then by id."""
   out: dict[str, dict] = {}
   for row in rows:
     # One column, which a table that is cut in two repeats.
     pair = f'{row["b"]} and {row["a"]}'
     at = out.setdefault(pair, {'rankings': pair})
     share = f'{row["fraction"]:.0%}'
-    at[share] = row['overlap']
-    at[f'{share}, ties by lot'] = row['fair']
+    at[share] = row['fair']
+    at[f'{share}, ties by id'] = row['overlap']
   return list(out.values())
 
 
@@ -127,7 +125,7 @@ def study(name: str, rows: list[dict]) -> dict:
   for row in rows:
     at = series.setdefault(f'{row["b"]} and {row["a"]}', {'x': [], 'y': []})
     at['x'].append(row['fraction'])
-    at['y'].append(row['overlap'])
+    at['y'].append(row['fair'])
   first = [r for r in rows if (r['a'], r['b']) == (rows[0]['a'], rows[0]['b'])]
   series['chance'] = {
     'x': [r['fraction'] for r in first],

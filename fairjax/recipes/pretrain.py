@@ -238,7 +238,9 @@ def measure(
   sums = document_sums(
     ready.model, objective.terms, fitted.params, text.valid, ready.device_mesh
   )
-  how = intervals.How(chosen.confidence_level, chosen.resamples, config.seed)
+  how = intervals.IntervalOptions(
+    chosen.confidence_level, chosen.resamples, config.seed
+  )
   draws = resampled(sums, how)
   weight = config.pretrain.weight
   values = overall(objective.names, sums.sum(1), weight)
@@ -269,7 +271,7 @@ def measure(
   )
 
 
-def resampled(sums: np.ndarray, how: intervals.How) -> np.ndarray:
+def resampled(sums: np.ndarray, how: intervals.IntervalOptions) -> np.ndarray:
   """The sums over documents drawn with replacement [resample, s, 2 k].
 
   Means are taken out of the totals first, so that float32 products of large

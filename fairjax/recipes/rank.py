@@ -127,7 +127,7 @@ def pick(asked: str, count: int) -> list[int]:
   """'0,3,5-9' as numbers; '' is all of them and 'none' is none."""
   if not asked.strip():
     return list(range(count))
-  found: list[int] = []
+  chosen: list[int] = []
   for part in asked.split(',') if asked.strip() != 'none' else ():
     match = re.fullmatch(r'\s*(\d+)\s*(?:-\s*(\d+)\s*)?', part)
     numbers = (
@@ -138,8 +138,8 @@ def pick(asked: str, count: int) -> list[int]:
         f'grid.cells is {asked!r}, and {part.strip()!r} is no cell or range of '
         f"cells; they are 0 to {count - 1}, as in '0,3,5-9'"
       )
-    found += numbers
-  return list(dict.fromkeys(found))
+    chosen += numbers
+  return list(dict.fromkeys(chosen))
 
 
 def scored_alone(
@@ -252,7 +252,7 @@ def work(config, inputs, measured, cell, taken, made_from, folder, log) -> None:
   chances = diets.predictions(
     config, own, taken, path, log, title(cell), measured
   )
-  found = stages.assess(config, measured, chances)
+  numbers = stages.assess(config, measured, chances)
   if mesh.is_main():
     with artefacts.atomic(path / PREDICTIONS) as part:
       np.savez(part, **chances)
@@ -261,7 +261,7 @@ def work(config, inputs, measured, cell, taken, made_from, folder, log) -> None:
       {
         'cell': title(cell),
         **diet.facts(inputs.tables['train'], taken),
-        'sets': found,
+        'sets': numbers,
       },
     )
     artefacts.remove(path / 'training')

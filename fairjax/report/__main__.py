@@ -3,9 +3,10 @@
 import pathlib
 import sys
 
-from fairjax import artefacts, results
+from fairjax import artefacts
 from fairjax.errors import UserError
 from fairjax.report import page, terminal
+from fairjax.results import read
 
 
 def main(arguments: list[str]) -> int:
@@ -16,9 +17,9 @@ def main(arguments: list[str]) -> int:
   try:
     for name in arguments:
       folder = pathlib.Path(name)
-      found = results.read(folder)
+      results = read(folder)
       artefacts.write_text(folder / 'report.html', page.report(folder))
-      print(terminal.summary(found))
+      print(terminal.summary(results))
       print(f'the report is {folder / "report.html"}')
   except UserError as error:
     print(f'fairjax: {error}', file=sys.stderr)

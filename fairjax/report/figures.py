@@ -180,14 +180,14 @@ def svg(figure: 'Figure', title: str = '') -> str:
   width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()
 
   def tag(match: re.Match) -> str:
-    found = match.group()
-    found = re.sub(r'<g id="[^"]*"', '<g', found)
-    found = re.sub(r' id="', f' id="{own}-', found)
-    found = re.sub(r'xlink:href="#', f'href="#{own}-', found)
-    found = re.sub(r'url\(#', f'url(#{own}-', found)
-    found = found.replace("font-family: 'DejaVu Sans'; ", '')
-    found = re.sub(r'(\d\.\d\d)\d+', r'\1', found)
-    return ' '.join(found.replace(INK, 'currentColor').split())
+    element = match.group()
+    element = re.sub(r'<g id="[^"]*"', '<g', element)
+    element = re.sub(r' id="', f' id="{own}-', element)
+    element = re.sub(r'xlink:href="#', f'href="#{own}-', element)
+    element = re.sub(r'url\(#', f'url(#{own}-', element)
+    element = element.replace("font-family: 'DejaVu Sans'; ", '')
+    element = re.sub(r'(\d\.\d\d)\d+', r'\1', element)
+    return ' '.join(element.replace(INK, 'currentColor').split())
 
   text = re.sub(r'<[^>]*>', tag, text)
   text = re.sub(r'>\s+<', '><', text)

@@ -23,8 +23,8 @@ TITLES = {  # of the scores that rank the twins
 
 def value(cell: Mapping, one: str, measure: str) -> dict | None:
   """The Estimate of a measure on a set, if there is one."""
-  found = cell['sets'].get(one, {})
-  return (found.get('quality', {}) | found.get('fairness', {})).get(measure)
+  numbers = cell['sets'].get(one, {})
+  return (numbers.get('quality', {}) | numbers.get('fairness', {})).get(measure)
 
 
 def number(cell: Mapping, one: str, measure: str) -> float:
@@ -37,8 +37,8 @@ def flat(cells: Sequence[Mapping], read: Callable = number) -> list[dict]:
   out = []
   for cell in cells:
     row = {k: v for k, v in cell.items() if k != 'sets'}
-    for one, found in cell.get('sets', {}).items():
-      for key in measures.leading([*found['quality'], *found['fairness']]):
+    for one, numbers in cell.get('sets', {}).items():
+      for key in measures.leading([*numbers['quality'], *numbers['fairness']]):
         row[f'{one} {key}'] = read(cell, one, key)
     out.append(row)
   return out
@@ -60,7 +60,7 @@ def choose(
   """
   (none,) = (c for c in cells if c['title'] == 'none')
   least = (1 - budget) * number(none, good, 'auc')
-  found, notes = {}, []
+  best_of, notes = {}, []
   second = [c for c in cells if c['experiment'] == 2]
   for ranking in dict.fromkeys(c['ranking'] for c in second):
     own = [c for c in second if c['ranking'] == ranking]
@@ -78,7 +78,7 @@ def choose(
       )
     within = moving or within
     by_fairness = lambda c: number(c, fair, 'dp') if within else 0.0
-    found[ranking] = max(
+    best_of[ranking] = max(
       within or own,
       key=lambda c: (
         *np.nan_to_num([by_fairness(c), number(c, good, 'auc')], nan=-1.0),
@@ -86,7 +86,7 @@ def choose(
         -c['cell'],
       ),
     )
-  return found, notes
+  return best_of, notes
 
 
 def curves(

@@ -126,7 +126,7 @@ def in_full(
 def _numbers(one: Mapping) -> str:
   own, more = tables.split_aggregates(one.get('fairness', {}))
   rows = lambda values: table(
-    [{'measure': k, 'value': values[k]} for k in measures.in_order(values)],
+    tables.measure_rows(values, 'measure'),
     about={key: measures.about(key) for key in values},
   )
   limit = one.get('threshold')

@@ -11,7 +11,7 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from fairjax import artefacts, results
+from fairjax import artefacts
 from fairjax.config import Config
 from fairjax.report import measured, parts, plots, verdict
 from fairjax.report.blocks import (
@@ -25,7 +25,9 @@ from fairjax.report.blocks import (
 )
 from fairjax.report.parts import Pictures
 from fairjax.report.sentences import in_words
-from fairjax.results import Results
+from fairjax.results import FILE, Results
+from fairjax.results import read as read_results
+from fairjax.results import write as write_results
 from fairjax.train.progress import read_rows
 
 SILENT = (
@@ -56,57 +58,59 @@ def report(folder: str | os.PathLike) -> str:
   read = lambda name: (
     artefacts.read_json(folder / name) if (folder / name).exists() else None
   )
-  found = results.read(folder) if (folder / results.FILE).exists() else None
+  results = read_results(folder) if (folder / FILE).exists() else None
   pictures = Pictures(folder)
-  sections = [Section('In short', in_words(found))]
-  if found:
+  sections = [Section('In short', in_words(results))]
+  if results:
     path = folder / 'predictions.parquet'
     predictions = artefacts.read_table(path) if path.exists() else None
-    claims = [verdict.section(found.verdicts)] if found.verdicts else []
+    claims = [verdict.section(results.verdicts)] if results.verdicts else []
     sections += [
       *parts.sections(claims, pictures),
-      *measured.contenders(found, pictures),
-      *parts.sections(found.sections, pictures),
-      *measured.in_full(found, predictions, pictures),
-      *measured.tests(found, pictures),
+      *measured.contenders(results, pictures),
+      *parts.sections(results.sections, pictures),
+      *measured.in_full(results, predictions, pictures),
+      *measured.tests(results, pictures),
     ]
-    if found.facts:
-      rows = [{'fact': k, 'value': v} for k, v in found.facts.items()]
+    if results.facts:
+      rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
       sections.append(Section('Facts', table(rows)))
   sections += [
-    Section('Learning', learned(folder, pictures)),
+    Section('Learning', learning(folder, pictures)),
     Section('Data', _hygiene(read('hygiene.json'))),
     Section('What these numbers do not say', bullets(SILENT)),
     Section(
-      'How it was made', made(read('config.json'), read('versions.json'))
+      'How it was made', provenance(read('config.json'), read('versions.json'))
     ),
   ]
-  return page(_title(found, folder), sections)
+  return page(_title(results, folder), sections)
 
 
-def publish(folder: str | os.PathLike, found: Results) -> Results:
+def publish(folder: str | os.PathLike, results: Results) -> Results:
   """Writes results.json and report.html; returns what a reader gets."""
-  found = results.write(folder, found)
+  results = write_results(folder, results)
   artefacts.write_text(pathlib.Path(folder) / 'report.html', report(folder))
-  return found
+  return results
 
 
-def _title(found: Results | None, folder: pathlib.Path) -> str:
-  if found is None:
+def _title(results: Results | None, folder: pathlib.Path) -> str:
+  if results is None:
     return f'Run {folder.name}'
-  if found.title:
-    return found.title
-  name = found.data or folder.name
-  what = f' ({found.recipe})' if found.recipe else ''
-  return f'{found.model} on {name}{what}' if found.model else f'{name}{what}'
+  if results.title:
+    return results.title
+  name = results.data or folder.name
+  what = f' ({results.recipe})' if results.recipe else ''
+  return (
+    f'{results.model} on {name}{what}' if results.model else f'{name}{what}'
+  )
 
 
-def learned(folder: pathlib.Path, pictures: Pictures) -> str:
+def learning(folder: pathlib.Path, pictures: Pictures) -> str:
   rows = read_rows(folder / 'metrics.jsonl')
   by_part: dict[str, list] = {}
   for row in rows:
     by_part.setdefault(str(row.get('part', '')), []).append(row)
-  shown = []
+  curves = []
   for name, rows in by_part.items():
     if not plots.learning_series(rows):
       continue
@@ -115,35 +119,35 @@ def learned(folder: pathlib.Path, pictures: Pictures) -> str:
       'band is their range.'
     )
     plot = plots.learning(rows)
-    shown.append(pictures.add(f'learning_{name}'.strip('_'), plot, caption))
-  if not shown:
+    curves.append(pictures.add(f'learning_{name}'.strip('_'), plot, caption))
+  if not curves:
     return text('metrics.jsonl is missing or empty: no learning curves.')
-  return side(*shown)
+  return side(*curves)
 
 
-def _hygiene(found: Mapping | None) -> str:
+def _hygiene(facts: Mapping | None) -> str:
   """Counts a split as columns, leaks, and what a reader must not miss."""
-  if found is None:
+  if facts is None:
     return text('hygiene.json is missing: the data was not looked at.')
-  parts = [text(w, kind='warning') for w in found.get('warnings', ())]
-  splits = found.get('splits', {})
-  facts = dict.fromkeys(key for split in splits.values() for key in split)
+  parts = [text(w, kind='warning') for w in facts.get('warnings', ())]
+  splits = facts.get('splits', {})
+  names = dict.fromkeys(key for split in splits.values() for key in split)
   rows = [
     {'fact': _words(fact)}
     | {name: split.get(fact, '') for name, split in splits.items()}
-    for fact in facts
+    for fact in names
   ]
   if rows:
     parts.append(table(rows, caption='What each split holds'))
   leaks = [
     {'splits': pair, 'rows in both': leak.get('rows'), 'ids': leak.get('ids')}
-    for pair, leak in found.get('leaks', {}).items()
+    for pair, leak in facts.get('leaks', {}).items()
   ]
   if leaks:
     parts.append(table(leaks, caption='Texts that occur in two splits'))
   rest = {
     key: value
-    for key, value in found.items()
+    for key, value in facts.items()
     if key not in ('splits', 'leaks', 'warnings') and value not in (None, {})
   }
   if rest:
@@ -157,7 +161,7 @@ def _words(key: str) -> str:
   return key.replace('_', ' ')
 
 
-def made(config: Mapping | None, versions: Mapping | None) -> str:
+def provenance(config: Mapping | None, versions: Mapping | None) -> str:
   parts = []
   if config is None:
     parts.append(text('config.json is missing: the configuration is unknown.'))

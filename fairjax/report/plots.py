@@ -164,24 +164,24 @@ def learning_series(rows: Sequence[Mapping[str, Any]]) -> dict[str, Series]:
         key, split = 'loss', 'train'
       at = points.setdefault((key, split), {})
       at.setdefault(row['step'], []).append(float(value))
-  found: dict[str, Series] = {}
+  measures: dict[str, Series] = {}
   for (measure, split), at in points.items():
     steps = sorted(at)
-    found.setdefault(measure, {})[split] = {
+    measures.setdefault(measure, {})[split] = {
       'x': np.array(steps),
       'y': np.array([np.mean(at[s]) for s in steps]),
       'low': np.array([np.min(at[s]) for s in steps]),
       'high': np.array([np.max(at[s]) for s in steps]),
     }
-  return found
+  return measures
 
 
 @styled
 def learning(rows: Sequence[Mapping[str, Any]]) -> 'Figure':
   """Learning curves of metrics.jsonl: a panel a measure, bands over seeds."""
-  found = learning_series(rows)
-  figure, panels = blank(len(found), 2, 2.3)
-  for axes, (measure, series) in zip(panels, found.items()):
+  measures = learning_series(rows)
+  figure, panels = blank(len(measures), 2, 2.3)
+  for axes, (measure, series) in zip(panels, measures.items()):
     _bands(axes, series)
     axes.set(title=name(measure), xlabel='step')
     legend(axes, len(series))

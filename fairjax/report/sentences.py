@@ -8,7 +8,7 @@ from fairjax.report.blocks import bullets, text
 from fairjax.report.tables import plural
 from fairjax.results import Results
 
-AS_SAID = {  # how the first sentence tells of the quality, if there is one
+QUALITY_WORDS = {  # of the first sentence
   'auc': 'has an AUC of {} (0.5 is chance, 1 is perfect)',
   'macro_auc': 'has an AUC of {}, averaged over pairs of classes',
   'accuracy': 'has an accuracy of {}',
@@ -24,12 +24,12 @@ def in_words(results: Results | None) -> str:
     who = results.model or 'the model'
     if several:
       who = f'{results.focus} ({who})'
-    said = [_sentence(n, one, who) for n, one in results.sets.items()]
+    lines = [_sentence(n, one, who) for n, one in results.sets.items()]
   else:
-    said = [_range(results, name) for name in results.set_names()]
+    lines = [_range(results, name) for name in results.set_names()]
   parts = [
     text(sentence, kind='lead' if k == 0 else '')
-    for k, sentence in enumerate(filter(None, said))
+    for k, sentence in enumerate(filter(None, lines))
   ]
   if not results.contenders and not results.sections and not results.facts:
     parts.append(text('No test set was measured.'))
@@ -115,28 +115,30 @@ def _sentence(name: str, one: Mapping, who: str) -> str:
   """How good and how unfair on one test set, on which evidence."""
   quality, fairness = one.get('quality', {}), one.get('fairness', {})
   rows = plural(one['rows'], 'row') if 'rows' in one else 'the rows'
-  said = [f'On {rows} of {name}']
+  lines = [f'On {rows} of {name}']
   known = [
     key
-    for key in [*AS_SAID, *measures.leading(quality)]
+    for key in [*QUALITY_WORDS, *measures.leading(quality)]
     if tables.defined(quality.get(key))
   ]
   if known:
-    words = AS_SAID.get(known[0], f'has a {measures.label(known[0])} of {{}}')
-    said.append(f', {who} {words.format(tables.estimate(quality[known[0]]))}.')
+    words = QUALITY_WORDS.get(
+      known[0], f'has a {measures.label(known[0])} of {{}}'
+    )
+    lines.append(f', {who} {words.format(tables.estimate(quality[known[0]]))}.')
   else:
-    said.append(f', the quality of {who} could not be measured.')
+    lines.append(f', the quality of {who} could not be measured.')
   gaps = [key for key in fairness if measures.bare(key) == 'dp']
   gaps = [key for key in gaps if ' at ' not in key]
   for key in gaps:
-    said.append(' ' + _parity(key, fairness, one.get('groups', {})))
+    lines.append(' ' + _parity(key, fairness, one.get('groups', {})))
   if not gaps and 'perplexity' not in ''.join(quality):
-    said.append(
+    lines.append(
       ' Nothing says which group a row speaks of, so fairness was not measured.'
       if not fairness
       else ' Demographic parity was not measured.'
     )
-  return ''.join(said)
+  return ''.join(lines)
 
 
 def _range(results: Results, name: str) -> str:
@@ -166,7 +168,7 @@ def _parity(key: str, fairness: Mapping, groups: Mapping) -> str:
   if not tables.defined(value):
     why = f': {value["note"]}' if value.get('note') else ''
     return f'Demographic parity{about} is undefined{why}.'
-  said = f'Demographic parity{about} is {tables.estimate(value)} (1 is equal)'
+  lines = f'Demographic parity{about} is {tables.estimate(value)} (1 is equal)'
   rates = {
     name: rate['selection_rate']['value']
     for name, rate in groups.items()
@@ -174,28 +176,28 @@ def _parity(key: str, fairness: Mapping, groups: Mapping) -> str:
   }
   if len(rates) > 1 and not about:
     least, *_, most = sorted(rates, key=rates.get)  # two groups if all tie
-    said += (
+    lines += (
       f': the share decided positive is {rates[least]:.0%} for {least} and '
       f'{rates[most]:.0%} for {most}'
     )
   if value.get('note'):
-    said += f' ({value["note"]})'
-  said += '.'
+    lines += f' ({value["note"]})'
+  lines += '.'
   low, high = value.get('low'), value.get('high')
   sure = tables.defined(low) and tables.defined(high)
   if sure and high < 1:
-    said += ' The interval lies below 1: the gap is more than chance.'
+    lines += ' The interval lies below 1: the gap is more than chance.'
   elif sure:
-    said += (
+    lines += (
       ' The interval reaches 1: these rows do not show a gap, which is no '
       'proof that there is none.'
     )
   floor = fairness.get(key + '_floor')
   if tables.defined(floor) and floor['value'] < 0.995:
-    said += (
+    lines += (
       ' Since the groups’ labels differ, a perfect predictor would have '
       f'{floor["value"]:.3f} here'
     )
     inside = sure and low <= floor['value'] <= high
-    said += ', within the interval.' if inside else '.'
-  return said
+    lines += ', within the interval.' if inside else '.'
+  return lines

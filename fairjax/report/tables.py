@@ -263,6 +263,21 @@ def plural(count: int, noun: str) -> str:
   return f'{count:,} {noun}{"s" * (count != 1)}'
 
 
+def p_value(test: Mapping[str, Any]) -> Any:
+  """p, or that it is a bound, where no smaller one could have come out."""
+  floor = test.get('p_at_floor') and defined(test['p'])
+  return f'≤ {number(test["p"])}' if floor else test['p']
+
+
+def measure_rows(values: Mapping[str, Any], head: str) -> list[dict[str, Any]]:
+  """A row a measure, with what chance alone gives a gap where that is known."""
+  return [
+    {head: key, 'value': values[key]}
+    | ({'by chance': values[key]['null']} if 'null' in values[key] else {})
+    for key in measures.in_order(values)
+  ]
+
+
 def differences(tests: Sequence[Mapping[str, Any]]) -> dict[str, list[dict]]:
   """{title: rows}: the tests of one measure on a set in one row.
 
@@ -284,9 +299,10 @@ def differences(tests: Sequence[Mapping[str, Any]]) -> dict[str, list[dict]]:
     rows = out.setdefault(f'{test["set"]}: {pair}', {})
     row = rows.setdefault((test[own], test['measure']), {head: test[own]})
     if 'measure' not in row:
-      row |= {k: test[k] for k in ('measure', 'difference', 'p')}
-      if test.get('adjusted') is not None:
-        row['adjusted p'] = test['adjusted']
+      row |= {k: test[k] for k in ('measure', 'difference')}
+      row['p'] = p_value(test)
+      if test.get('p_adjusted') is not None:
+        row['adjusted'] = test['p_adjusted']
     else:
-      row['p, seeds'] = test['p']
+      row['p, seeds'] = p_value(test)
   return {title: list(rows.values()) for title, rows in out.items()}

@@ -84,9 +84,8 @@ def _of_set(name: str, one: Mapping) -> list[str]:
   parts = [f'### {printable(name)}: ' + ', '.join(head)]
   own, more = tables.split_aggregates(one.get('fairness', {}))
   for title, values in (('quality', one.get('quality', {})), ('fairness', own)):
-    rows = [{title: k, 'value': values[k]} for k in measures.in_order(values)]
-    if rows:
-      parts.append(markdown(rows))
+    if values:
+      parts.append(markdown(tables.measure_rows(values, title)))
   if one.get('groups'):
     rows = tables.group_rows(one['groups'])
     keys = measures.leading(key for row in rows for key in row)

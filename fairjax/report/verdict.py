@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairjax import results
-from fairjax.metrics import measures
+from fairjax.metrics import intervals, measures
 from fairjax.report import tables
 
 HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
@@ -116,15 +116,13 @@ def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:
   """
   out = []
   for fraction, bound in ((0.1, 0.6), (0.3, 0.8), (0.4, 0.8), (0.5, 0.8)):
-    values = [
-      r['overlap'] for r in rows if math.isclose(r['fraction'], fraction)
-    ]
+    values = [r['fair'] for r in rows if math.isclose(r['fraction'], fraction)]
     if values:
       out.append(
         claim(
           f'GE of one seed chooses over {bound:.0%} of the rows that the mean '
           f'over seeds does, at {fraction:.0%}',
-          within(over_seeds(values, level), 0.0, 1.0),
+          over_seeds(values, level),
           bound,
           't interval over seeds',
           what='share in common',
@@ -133,18 +131,8 @@ def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:
   return out
 
 
-def within(effect: Mapping, low: float, high: float) -> dict:
-  """The interval cut to the values that there can be."""
-  if effect['low'] is None:
-    return dict(effect)
-  return dict(effect) | {
-    'low': max(effect['low'], low),
-    'high': min(effect['high'], high),
-  }
-
-
 def over_seeds(values: Sequence[float], level: float) -> dict:
-  """The mean of a few values with Student's interval, as an Estimate."""
+  """The mean of a few shares with Student's interval, kept in [0, 1]."""
   from scipy import stats
 
   mean, n = float(np.mean(values)), len(values)
@@ -154,18 +142,19 @@ def over_seeds(values: Sequence[float], level: float) -> dict:
   reach = float(
     stats.t.ppf(0.5 + level / 2, n - 1) * np.std(values, ddof=1) / n**0.5
   )
-  return out | {'low': mean - reach, 'high': mean + reach}
+  low, high = intervals.within(2 * mean - 1, 2 * reach, 1.0)
+  return out | {'low': (low + 1) / 2, 'high': (high + 1) / 2}
 
 
 def over_examples(
   tests: Sequence[Mapping], ours: str, theirs: str
 ) -> list[Mapping]:
   """The first test of each set and measure: over examples, and seeds."""
-  found: dict[tuple, Mapping] = {}
+  first: dict[tuple, Mapping] = {}
   for test in tests:
     if (test['ours'], test['theirs']) == (ours, theirs):
-      found.setdefault((test['set'], test['measure']), test)
-  return list(found.values())
+      first.setdefault((test['set'], test['measure']), test)
+  return list(first.values())
 
 
 def scaled(effect: Mapping, by: float) -> dict:

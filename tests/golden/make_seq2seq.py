@@ -1,4 +1,4 @@
-"""Freezes what transformers + torch compute for a tiny BART and GPT-2.
+"""Freezes what transformers + torch compute for tiny BARTs, GPT-2, Llama.
 
   python tests/golden/make_seq2seq.py   # writes seq2seq.npz beside itself
 
@@ -17,7 +17,9 @@ CASES = {
   'bart': {'encoder_layers': 1},
   'bart_scaled': {'scale_embedding': True, 'decoder_layers': 1},
   'gpt2': {},
+  'llama': {},
 }
+CAUSAL = ('gpt2', 'llama')
 
 
 def config(name, **changes):
@@ -35,6 +37,21 @@ def config(name, **changes):
       'initializer_range': 0.3,
     }
     made = transformers.GPT2Config
+  elif name == 'llama':
+    plain = {
+      'vocab_size': VOCAB,
+      'hidden_size': WIDTH,
+      'num_hidden_layers': 2,
+      'num_attention_heads': 4,
+      'num_key_value_heads': 2,
+      'intermediate_size': 24,
+      'max_position_embeddings': 32,
+      'bos_token_id': 2,
+      'eos_token_id': 2,
+      'tie_word_embeddings': True,
+      'initializer_range': 0.3,
+    }
+    made = transformers.LlamaConfig
   else:
     plain = {
       'vocab_size': VOCAB,
@@ -60,17 +77,14 @@ def model(name, seed=0, **changes):
   import transformers
 
   torch.manual_seed(seed)
-  made = (
-    transformers.GPT2LMHeadModel
-    if name == 'gpt2'
-    else transformers.BartForConditionalGeneration
-  )
-  net = made(config(name, **changes)).eval()
+  kinds = {'gpt2': 'GPT2LMHeadModel', 'llama': 'LlamaForCausalLM'}
+  kind = kinds.get(name, 'BartForConditionalGeneration')
+  net = getattr(transformers, kind)(config(name, **changes)).eval()
   with torch.no_grad():
     for tensor in net.parameters():
       if tensor.ndim == 1:
         tensor.add_(0.2 * torch.randn(tensor.shape))
-    if name != 'gpt2':
+    if name not in CAUSAL:
       net.final_logits_bias.normal_(0, 0.5)
   return net
 
@@ -91,7 +105,7 @@ def answer(name, seed=0):
   tokens, mask = texts(LENGTHS, 1, seed)
   target, target_mask = texts(TARGETS, 1, seed + 1)
   labels = np.where(target_mask, target, -100)
-  if name == 'gpt2':
+  if name in CAUSAL:
     labels = np.where(mask, tokens, -100)
   out = net(
     input_ids=torch.tensor(tokens),
@@ -111,7 +125,7 @@ def answer(name, seed=0):
   for path, tensor in net.named_parameters():
     found[f'weight:{path}'] = tensor.detach().numpy()
     found[f'gradient:{path}'] = tensor.grad.numpy()
-  if name != 'gpt2':
+  if name not in CAUSAL:
     found['weight:final_logits_bias'] = net.final_logits_bias.numpy()
   return found
 

@@ -12,8 +12,8 @@ import pytest
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import likelihood
-from fairjax.metrics.intervals import How
-from fairjax.models import families, hf, masked, places, special
+from fairjax.metrics.intervals import IntervalOptions
+from fairjax.models import families, hf, masked, places, special, token_scores
 from fairjax.models.families import gpt2
 
 GOLDEN = pathlib.Path(__file__).parents[1] / 'golden'
@@ -79,9 +79,9 @@ def slow_masked(net, text, place):
 def test_masked_logs_are_those_of_one_mask_at_a_time(nets, family, batch):
   net, module, params = nets[family]
   given = texts(make_encoders.VOCAB)
-  chosen = likelihood.inner(given)
+  chosen = token_scores.inner(given)
   chosen[[1, 8, 17]] = False  # CrowS-Pairs asks for some tokens only
-  logs = likelihood.masked_logs(module, params, given, MASK, chosen, batch)
+  logs = token_scores.masked_logs(module, params, given, MASK, chosen, batch)
   slow = [
     slow_masked(net, text, place) if chosen[given.offsets[i] + place] else None
     for i, text in enumerate(split(given))
@@ -101,7 +101,7 @@ def test_every_place_even_the_first(nets):
   net, module, params = nets['bert']
   given = texts(make_encoders.VOCAB, (4, 1, 3))
   everything = np.ones(8, bool)
-  logs = likelihood.masked_logs(module, params, given, MASK, everything)
+  logs = token_scores.masked_logs(module, params, given, MASK, everything)
   slow = [slow_masked(net, t, p) for t in split(given) for p in range(len(t))]
   np.testing.assert_allclose(logs, slow, atol=1e-5)
 
@@ -114,7 +114,7 @@ def test_causal_logs_are_those_of_one_text_at_a_time(nets, bos):
   net, module, params = nets['gpt2']
   given = texts(make_seq2seq.VOCAB, seed=3)
   logs = np.split(
-    likelihood.causal_logs(module, params, given, bos), given.offsets[1:-1]
+    token_scores.causal_logs(module, params, given, bos), given.offsets[1:-1]
   )
   for text, found in zip(split(given), logs):
     ids = text if bos is None else np.insert(text, 0, bos)
@@ -135,7 +135,7 @@ def test_few_places_have_logits(monkeypatch):
   shape = families.named('tiny', 40)
   module = families.module(shape, 'mask')
   given = texts(40, (12,) * 30)
-  copies = masked.every_place(given, likelihood.inner(given))
+  copies = masked.every_place(given, token_scores.inner(given))
   module = module.clone(heads_only=True)
   params = jax.eval_shape(module.init, jax.random.key(0), places.blank_batch())
   whole = 0
@@ -151,24 +151,28 @@ def test_few_places_have_logits(monkeypatch):
 def test_two_perplexities_by_name():
   """Fact of the reference: means 2 and 4 give exp(3), whatever the lengths."""
   log, count = -np.array([2.0 * 10, 4.0 * 2, 0.0]), np.array([10, 2, 0])
-  found = likelihood.perplexity(log, count, How(0.95, 500, 0))
+  found = likelihood.perplexity(log, count, IntervalOptions(0.95, 500, 0))
   np.testing.assert_allclose(found['per_text']['value'], 20.0855, atol=1e-4)
   np.testing.assert_allclose(
     found['token_weighted']['value'], 10.3123, atol=1e-4
   )
   for one in found.values():
     assert np.exp(2) * 0.999 <= one['low'] <= one['value'] <= one['high']
-  bare = likelihood.perplexity(log, count, How(0.95, 0, 0))['per_text']
+  bare = likelihood.perplexity(log, count, IntervalOptions(0.95, 0, 0))[
+    'per_text'
+  ]
   assert bare['low'] is None
   with pytest.raises(UserError, match='no text has a token'):
-    likelihood.perplexity(log[2:], count[2:], How(0.95, 10, 0))
+    likelihood.perplexity(log[2:], count[2:], IntervalOptions(0.95, 10, 0))
 
 
 def test_intervals_are_those_of_a_plain_bootstrap():
   rng = np.random.default_rng(1)
   count = rng.integers(5, 50, 300)
   loss = rng.normal(4.0, 0.5, 300) + 20 / count
-  found = likelihood.perplexity(-loss * count, count, How(0.9, 4000, 0))
+  found = likelihood.perplexity(
+    -loss * count, count, IntervalOptions(0.9, 4000, 0)
+  )
   draws = {'per_text': [], 'token_weighted': []}
   for _ in range(4000):
     rows = rng.integers(0, 300, 300)
@@ -190,7 +194,7 @@ def test_bad_input_is_told_in_one_sentence():
     lambda a: np.zeros(a.shape, a.dtype),
     jax.eval_shape(module.init, jax.random.key(0), places.blank_batch()),
   )['params']
-  run = lambda module, given: likelihood.masked_logs(
+  run = lambda module, given: token_scores.masked_logs(
     module, params, given, MASK, np.ones(len(given.flat), bool)
   )
   with pytest.raises(UserError, match='text 2 has the token 40, but the model'):

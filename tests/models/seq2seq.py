@@ -10,7 +10,6 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from fairjax.models import families, hf
-from fairjax.models.families import bart, gpt2
 
 from .batches import pack, pad
 
@@ -41,10 +40,7 @@ def folder_of(case, folder):
 
 
 def module_of(folder, **rest):
-  config = hf.read_config(folder)
-  if config['model_type'] == 'gpt2':
-    return gpt2.GPT2(families.shape_from_hf(config), **rest)
-  return bart.Bart(families.shape_from_hf(config), **rest)
+  return families.module(hf.read_shape(folder), 'write', **rest)
 
 
 def load(case, tmp_path):

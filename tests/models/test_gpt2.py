@@ -1,14 +1,17 @@
-"""GPT-2: parity with transformers + torch, packing, cached steps, probes."""
+"""GPT-2 and Llama: parity with transformers, packing, cached steps, probes."""
 
 import importlib.util
+import re
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import causal, families, hf, layers
+from fairjax.models import causal, decode_texts, families, hf, layers
+from fairjax.models.decode import Options
 
 from . import seq2seq
 
@@ -17,14 +20,14 @@ needs_torch = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope='module')
-def case():
-  return seq2seq.frozen('gpt2')
+@pytest.fixture(scope='module', params=['gpt2', 'llama'])
+def case(request):
+  return seq2seq.frozen(request.param)
 
 
 @pytest.fixture(scope='module')
 def model(case, tmp_path_factory):
-  return seq2seq.load(case, tmp_path_factory.mktemp('gpt2'))
+  return seq2seq.load(case, tmp_path_factory.mktemp('causal'))
 
 
 def test_frozen_parity(case, model):
@@ -104,7 +107,8 @@ def test_what_is_saved_transformers_loads(case, model, tmp_path):
 
   module, params = model
   hf.save(tmp_path / 'out', module, params)
-  net = transformers.GPT2LMHeadModel.from_pretrained(tmp_path / 'out').eval()
+  auto = transformers.AutoModelForCausalLM
+  net = auto.from_pretrained(tmp_path / 'out').eval()
   with torch.no_grad():
     logits = net(
       input_ids=torch.tensor(case['tokens'].astype(np.int64)),
@@ -120,18 +124,48 @@ def test_what_is_saved_transformers_loads(case, model, tmp_path):
 def test_names_without_prefix_and_masks_of_old_files(case, model, tmp_path):
   """The hub's own gpt2 has bare names and keeps its masks as tensors."""
   old = {
-    name.replace('weight:transformer.', 'weight:'): value
+    re.sub(r'weight:(transformer|model)\.', 'weight:', name): value
     for name, value in case.items()
   }
-  old['weight:h.0.attn.bias'] = np.ones((1, 1, 32, 32), np.float32)
+  if model[0].shape.family == 'gpt2':
+    old['weight:h.0.attn.bias'] = np.ones((1, 1, 32, 32), np.float32)
+  else:
+    old['weight:layers.0.self_attn.rotary_emb.inv_freq'] = np.ones(2, 'f4')
   _, params = seq2seq.load(old, tmp_path)
   assert jax.tree.all(jax.tree.map(np.array_equal, params, model[1]))
+
+
+@needs_torch
+@pytest.mark.parametrize('tied', [True, False])
+def test_llama_writes_what_transformers_writes(tied, tmp_path):
+  """Greedy, from a prompt, with the static cache; heads share their keys."""
+  import torch
+
+  net = seq2seq.make_seq2seq.model('llama', 3, tie_word_embeddings=tied)
+  module, params = seq2seq.from_torch(net, tmp_path)
+  rng = np.random.default_rng(0)
+  texts = [rng.integers(4, 41, n).astype(np.int32) for n in (3, 7, 5)]
+  offsets = np.cumsum([0, *map(len, texts)])
+  sources = Ragged(np.concatenate(texts), offsets)
+  options = Options(max_new_tokens=9)
+  ready = decode_texts.ready(params)
+  made = decode_texts.generate(module, ready, sources, options, 2).tokens
+  rows = np.split(made.flat, made.offsets[1:-1])
+  for text, row in zip(texts, rows):
+    with torch.no_grad():
+      theirs = net.generate(
+        torch.tensor(text[None]).long(),
+        max_new_tokens=9,
+        do_sample=False,
+        pad_token_id=2,
+      )[0].numpy()
+    np.testing.assert_array_equal(row, theirs)
 
 
 @pytest.mark.parametrize(
   'change, sentence',
   [
-    ({'model_type': 'bart'}, "model_type 'bart'"),
+    ({'position': 1, 'n_layer': 0}, 'n_layer 0'),
     ({'scale_attn_by_inverse_layer_idx': True}, 'scale_attn_by_inverse'),
     ({'tie_word_embeddings': False}, 'tie_word_embeddings'),
     ({'activation_function': 'mish'}, "activation_function 'mish'"),

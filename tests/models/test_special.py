@@ -60,7 +60,7 @@ def test_tokens_enter_tokenizer_and_weights(tokenizer, model):
 def test_old_scores_stay_and_the_folder_is_whole(tokenizer, model, tmp_path):
   module, params = model
   tokenizer.add_special_tokens([f'<{i}>' for i in range(41)])
-  with pytest.raises(UserError, match=r'tokenizer has \d+ tokens, .* have 41'):
+  with pytest.raises(UserError, match=r'has \d+ tokens, .* vectors for 41'):
     special.add_tokens(tokenizer, params, NEW, seed=0)
   tokenizer = full_tokenizer()
   grown, size = special.add_tokens(tokenizer, params, NEW, seed=0)

@@ -28,13 +28,13 @@ def made(tmp_path_factory):
     }
   )
   config = Config(
-    seeds=2, measures=Measures(resamples=200), data=Data(name='made <up>')
+    seeds=5, measures=Measures(resamples=200), data=Data(name='made <up>')
   )
   lean = {'none': 0.3, 'fair <b>': 0.0, 'unfair': 0.45}
   chances, runs = {}, {}
   for name, slope in lean.items():
     score = 0.3 + 0.3 * label + slope * (group - 0.5)
-    p = np.clip(score + rng.normal(0, 0.12, (2, 400)), 0, 1)
+    p = np.clip(score + rng.normal(0, 0.12, (5, 400)), 0, 1)
     both = {'test': np.stack([1 - p, p], -1)}
     chances[name] = stages.predictions(
       stages.prediction_table('test', table, both['test'])

@@ -321,11 +321,11 @@ def test_verdicts():
   values = [0.5, 0.7, 0.9]
   found = verdict.over_seeds(values, 0.95)
   assert found['high'] - 0.7 == pytest.approx(4.302653 * 0.2 / 3**0.5, rel=1e-6)
-  rows = [{'fraction': 0.1, 'overlap': v} for v in (0.7, 0.72, 0.74)]
+  rows = [{'fraction': 0.1, 'fair': v} for v in (0.7, 0.72, 0.74)]
   (claim,) = verdict.seeds_agree(rows, 0.95)
   assert claim['verdict'] == 'holds' and claim['bound'] == 0.6
   (claim,) = verdict.seeds_agree(
-    [{'fraction': 0.1, 'overlap': v} for v in (0.3, 0.9)], 0.95
+    [{'fraction': 0.1, 'fair': v} for v in (0.3, 0.9)], 0.95
   )  # Student's interval of a share, which there is only from 0 to 1
   assert (claim['effect']['low'], claim['effect']['high']) == (0.0, 1.0)
 

@@ -336,7 +336,7 @@ def test_generate_of_bad_input(tmp_path):
       run()
   for family, task, sentence in (
     ('bert', 'write', 'fills masks and writes no texts'),
-    ('gpt2', 'fill', 'a gpt2 writes after its text and cannot fill'),
+    ('gpt2', 'fill', 'is a gpt2, which can write texts and score texts'),
     ('bart', 'fill', 'max_length is 12, but infilling copies its source'),
   ):
     config = config_of(tmp_path, family, task=task)

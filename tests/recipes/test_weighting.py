@@ -37,20 +37,20 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def config(folder):
-  """160 short texts: 'rude' tells the label, and so does a woman."""
+  """260 short texts: 'rude' tells the label, and so does a woman."""
   rng = np.random.default_rng(0)
-  label = rng.integers(0, 2, 160)
-  woman = np.where(rng.random(160) < 0.85, label, 1 - label)
+  label = rng.integers(0, 2, 260)
+  woman = np.where(rng.random(260) < 0.85, label, 1 - label)
   who = np.array([['he', 'a man', 'his boy'], ['she', 'a woman', 'her girl']])
   text = [
     f'{who[w, rng.integers(3)]} was {"rude" if y else "kind"}'
-    for w, y in zip(woman, np.where(rng.random(160) < 0.7, label, 1 - label))
+    for w, y in zip(woman, np.where(rng.random(260) < 0.7, label, 1 - label))
   ]
   table = pd.DataFrame({'text': text, 'label': label})
   table['group'] = np.array(['male', 'female'])[woman]
-  table['split'] = np.repeat(['train', 'valid', 'test'], [80, 30, 50])
-  table['age'] = rng.integers(20, 60, 160)
-  table['town'] = np.array(['x', 'y'])[rng.integers(0, 2, 160)]
+  table['split'] = np.repeat(['train', 'valid', 'test'], [80, 30, 150])
+  table['age'] = rng.integers(20, 60, 260)
+  table['town'] = np.array(['x', 'y'])[rng.integers(0, 2, 260)]
   table.to_csv(folder / 'data.csv', index=False)
   vectors = rng.normal(size=(len(GLOVE), 8))
   lines = [f'{w} ' + ' '.join(map(str, v)) for w, v in zip(GLOVE, vectors)]
@@ -136,7 +136,7 @@ def test_daggers_are_t_tests_of_the_seeds(run):
       for name in (test['ours'], 'baseline')
     )
     if test['p'] is not None:
-      expect = scipy.stats.ttest_ind(ours, base).pvalue
+      expect = scipy.stats.ttest_rel(ours, base).pvalue
       assert test['p'] == pytest.approx(expect, rel=1e-3, abs=1e-6)
   assert daggers(run) == {
     ('test', t['ours'], t['measure'])

@@ -103,3 +103,17 @@ def test_a_claim_says_what_its_number_is():
     'a is above b in dp: difference 0.100 [0.090, 0.110], p 0.010' in joined
   )
   assert widest(text) <= 80
+
+
+def test_bounds_and_corrections_of_p_and_what_chance_gives():
+  given = found([('cda', 'none')])
+  given.tests = given.tests[:5]
+  given.tests[2] |= {'p': 0.001, 'p_at_floor': True, 'p_adjusted': 0.005}
+  given.focus = 'cda'
+  sets = given.contenders['cda']['sets']['test']
+  sets['fairness'] = {'dp': made(0.7) | {'null': 0.97}}
+  rows = [
+    ' '.join(line.split()) for line in terminal.summary(given).split('\n')
+  ]
+  assert '| cda | dp | -0.123 [-0.133, -0.113] | ≤ 0.0010 | 0.0050 |' in rows
+  assert '| dp | 0.700 [0.690, 0.710] | 0.970 |' in rows

@@ -13,6 +13,7 @@ from fairjax.config import Config
 from fairjax.data import planted
 from fairjax.errors import UserError
 from fairjax.models import Bundle, encoder, families, places
+from fairjax.report import parts
 from fairjax.scores import SCORES, describe, errors, forgetting, table
 from fairjax.scores.predictions import Predictions
 from fairjax.train import loop
@@ -228,7 +229,7 @@ def test_scores_can_be_exported_by_name(tmp_path):
     table.write(str(tmp_path / 'mine.txt'), frame)
 
 
-def test_description_says_what_a_score_measures():
+def test_description_says_what_a_score_measures(tmp_path):
   rng = np.random.default_rng(0)
   n = 60
   words = rng.integers(3, 30, n)
@@ -270,10 +271,10 @@ def test_description_says_what_a_score_measures():
   assert 'one class only (class 0; seeds 0)' in said
   assert 'AUC of 0.510' in said
   assert 'el2n separates the labels (AUC 1.000)' in said
-  (section,) = describe.section(scores, rows)
-  assert '<script>' not in section.body_html
-  assert '&lt;script&gt;' in section.body_html
-  assert '<mark>' in section.body_html
+  section = describe.section(scores, rows)
+  body = parts.render(section['parts'], parts.Pictures(tmp_path))
+  assert '<script>' not in body and '&lt;script&gt;' in body
+  assert '<mark>' in body
   # A healthy scoring model is not warned of.
   scores.attrs |= {'predicted': [[30, 30]] * 2, 'auc': [0.9, 0.9]}
   scores['el2n'] = rng.random(n)

@@ -28,6 +28,7 @@ FAMILIES = {
     'modernbert': 'ModernBERT (Warner et al. 2024, arXiv:2412.13663)',
     'bart': 'BART (Lewis et al. 2020, arXiv:1910.13461)',
     'gpt2': 'GPT-2 (Radford et al. 2019)',
+    'llama': 'Llama (Touvron et al. 2023, arXiv:2302.13971), SmolLM2',
   }.items()
 }
 
@@ -59,7 +60,7 @@ def require(family: Family, can: str, where: str = '') -> Head:
   if can not in family.heads:
     able = ', '.join(n for n in FAMILIES if can in find(n).heads)
     raise UserError(
-      f'{where or family.name} is a {family.name}, which can '
+      f'{where or "the model"} is a {family.name}, which can '
       f'{family.abilities}, but not {CAPABILITIES[can]}; name a model of '
       f'another family ({able})'
     )

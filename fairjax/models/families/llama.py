@@ -1,0 +1,304 @@
+"""Llama (Touvron et al. 2023, arXiv:2302.13971), the block of SmolLM2 too.
+
+Pre-norm layers with RMSNorm, rotary positions, a gated feed-forward (SwiGLU),
+and attention whose keys and values may be shared by groups of heads (GQA,
+arXiv:2305.13245). What it offers is what models/families/gpt2.py offers.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import flax.linen as nn
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from fairjax.models import causal
+from fairjax.models.attention import (
+  ACTIVATIONS,
+  KeyValue,
+  attention,
+  drop_weights,
+  rotate,
+  split_key_value,
+)
+from fairjax.models.config_keys import (
+  DEPTH,
+  FLAG,
+  POSITIVE,
+  SHARE,
+  SPREAD,
+  TOKEN,
+  VOCABULARY,
+  WIDTH,
+  Key,
+  fixed,
+  one_of,
+  whole,
+)
+from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  LayerNorm,
+  fold,
+  mask_padding_gradient,
+)
+from fairjax.models.places import Batch, Places, places
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+  """Everything about a Llama that its parameters do not say."""
+
+  family: str = 'llama'
+  vocab: int = 32000
+  width: int = 4096
+  depth: int = 32
+  heads: int = 32
+  groups: int = 32  # of heads, each with keys and values of its own
+  head_width: int = 128
+  hidden: int = 11008
+  positions: int = 2048
+  theta: float = 10_000.0
+  eps: float = 1e-6
+  activation: str = 'silu'
+  attention_bias: bool = False
+  hidden_bias: bool = False
+  attention_dropout: float = 0.0
+  bos: int = 1
+  eos: int = 2
+  pad: int = 2
+  start: int | None = None  # a prompt stands in its place
+  deviation: float = 0.02
+  tied: bool = False
+
+  @property
+  def longest(self) -> int:
+    return self.positions
+
+
+class Layer(nn.Module):
+  """x + attention(norm x), then x + gated feed-forward(norm x)."""
+
+  shape: Shape
+  dtype: Any = jnp.float32
+
+  @nn.compact
+  def __call__(
+    self,
+    x: Float[Array, 'r t d'],
+    at: Places,
+    visible: Bool[Array, 'r t k'],
+    key: UInt32[Array, ''] | None = None,
+    cache: KeyValue | None = None,
+  ) -> tuple[Float[Array, 'r t d'], KeyValue | None]:
+    s, rows = self.shape, at.rows
+    dense = lambda features, name, bias: Dense(
+      features, bias, self.dtype, s.deviation, name=name
+    )
+    norm = lambda name: LayerNorm(s.eps, self.dtype, False, False, name=name)
+    y = norm('attention_norm')(x, rows)
+    bias, e = s.attention_bias, s.head_width
+    query = dense(s.heads * e, 'query', bias)(y, rows)
+    both = dense(2 * s.groups * e, 'key_value', bias)(y, rows)
+    y, cache = self.attend(query, both, at, visible, key, cache)
+    x = x + dense(s.width, 'attention_out', bias)(y, rows)
+    z = dense(2 * s.hidden, 'up', s.hidden_bias)(
+      norm('hidden_norm')(x, rows), rows
+    )
+    gate, z = jnp.split(z, 2, axis=-1)
+    z = ACTIVATIONS[s.activation](gate) * z
+    return x + dense(s.width, 'down', s.hidden_bias)(z, rows), cache
+
+  def attend(self, query, both, at, visible, key, cache):
+    """Attention to the places, or to the cache with these places in it."""
+    s = self.shape
+    r, t, _ = query.shape
+    query = query.reshape(r, t, s.heads, s.head_width)
+    query = rotate(query, at.positions[:, :, None], s.theta).reshape(r, t, -1)
+    seen, positions = split_key_value(both, s.groups), at.positions
+    keys = rotate(seen.keys, at.positions[:, None], s.theta)
+    seen = KeyValue(keys, seen.values)
+    if cache is not None:
+      cache = seen = causal.write(cache, seen, at.positions)
+      positions = jnp.zeros(visible.shape[::2], jnp.int32)  # no dropout here
+    share = lambda a: jnp.repeat(a, s.heads // s.groups, axis=1)
+    drop = lambda w: drop_weights(
+      w, s.attention_dropout, fold(key, 0), at.identity, positions
+    )
+    seen = KeyValue(share(seen.keys), share(seen.values))
+    return attention(query, seen, visible, drop), cache
+
+
+class Llama(nn.Module):
+  """Scores of the token after each place, float32 [r, t, v]."""
+
+  shape: Shape
+  dtype: Any = jnp.float32
+
+  def setup(self):
+    s = self.shape
+    self.word = Embed(s.vocab, s.width, self.dtype, s.deviation)
+    for i in range(s.depth):
+      setattr(self, f'layer_{i}', Layer(s, self.dtype))
+    self.norm = LayerNorm(s.eps, self.dtype, False, False)
+    if not s.tied:
+      self.decoder = Dense(s.vocab, False, self.dtype, s.deviation)
+
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r t v']:
+    at = places(batch)
+    tokens, segment_ids = jnp.asarray(batch['tokens']), at.rows.segment_ids
+    x, _ = self._layers(tokens, at, causal.causal(segment_ids), dropout_key)
+    return mask_padding_gradient(self._scores(x, at), segment_ids)
+
+  def remember(self, tokens: Int[Array, 'b t'], segment_ids: Int[Array, 'b t']):
+    """Nothing: the prompt is in the cache."""
+    return ()
+
+  def blank_cache(self, rows: int, width: int) -> tuple:
+    s = self.shape
+    return causal.blank_cache(
+      s.depth, rows, width, s.groups, s.groups * s.head_width, self.dtype
+    )
+
+  def step(
+    self,
+    tokens: Int[Array, 'n q'],
+    at: Int[Array, 'n'],
+    cache: tuple,
+    source: tuple = (),
+  ) -> tuple[Float[Array, 'n q v'], tuple]:
+    """Scores after each of q tokens, the first of them at position `at`."""
+    here = causal.step_places(at, tokens.shape[1])
+    visible = causal.cached(here.positions, causal.width(cache))
+    x, cache = self._layers(tokens, here, visible, None, cache)
+    return self._scores(x, here), cache
+
+  def _layers(self, tokens, at, visible, key, cache=None):
+    x, kept = self.word(tokens, at.rows), []
+    for i in range(self.shape.depth):
+      old = None if cache is None else cache[i]
+      layer = getattr(self, f'layer_{i}')
+      x, new = layer(x, at, visible, fold(key, i + 1), old)
+      kept.append(new)
+    return self.norm(x, at.rows), tuple(kept)
+
+  def _scores(self, x: Float[Array, 'r t d'], at: Places):
+    if self.shape.tied:
+      return self.word.attend(x).astype(jnp.float32)
+    return self.decoder(x, at.rows).astype(jnp.float32)
+
+
+_of = lambda name: lambda values: values[name]
+KEYS = (
+  Key('vocab', 'vocab_size', 32000, VOCABULARY),
+  Key('width', 'hidden_size', 4096, WIDTH),
+  Key('depth', 'num_hidden_layers', 32, DEPTH),
+  Key('heads', 'num_attention_heads', 32, WIDTH, divides='width'),
+  Key(
+    'groups',
+    'num_key_value_heads',
+    _of('heads'),
+    WIDTH,
+    null=True,
+    divides='heads',
+  ),
+  Key(
+    'head_width',
+    'head_dim',
+    lambda values: values['width'] // values['heads'],
+    WIDTH,
+    null=True,
+  ),
+  Key('hidden', 'intermediate_size', 11008, whole(1, 2**18)),
+  Key('positions', 'max_position_embeddings', 2048, whole(1, 2**24)),
+  Key(
+    'theta',
+    'rope_parameters.rope_theta',
+    10_000.0,
+    POSITIVE,
+    also='rope_theta',
+  ),
+  fixed('rope_parameters.rope_type', 'default')._replace(written=True),
+  fixed('rope_scaling', None),
+  fixed('pretraining_tp', 1),
+  Key('eps', 'rms_norm_eps', 1e-6, POSITIVE),
+  Key('activation', 'hidden_act', 'silu', one_of(*ACTIVATIONS)),
+  Key('attention_bias', 'attention_bias', False, FLAG),
+  Key('hidden_bias', 'mlp_bias', False, FLAG),
+  Key('attention_dropout', 'attention_dropout', 0.0, SHARE),
+  Key('bos', 'bos_token_id', 1, TOKEN, null=True),
+  Key('eos', 'eos_token_id', 2, TOKEN, null=True),
+  Key('pad', 'pad_token_id', _of('eos'), TOKEN, null=True),
+  Key('deviation', 'initializer_range', 0.02, SPREAD),
+  Key('tied', 'tie_word_embeddings', False, FLAG),
+)
+
+
+def wrong(values: Any) -> str:
+  if values['head_width'] % 2:
+    return (
+      f'gives heads {values["head_width"]} features; rotary positions need an '
+      'even number'
+    )
+  return ''
+
+
+def tensors(shape: Shape) -> Iterable[Row]:
+  attends, feeds = shape.attention_bias, shape.hidden_bias
+  yield from embed('word', 'embed_tokens')
+  layer = (
+    *norm('attention_norm', 'input_layernorm', bias=False),
+    *dense('query', 'self_attn.q_proj', bias=attends),
+    *dense('key_value', 'self_attn.k_proj', 'self_attn.v_proj', bias=attends),
+    *dense('attention_out', 'self_attn.o_proj', bias=attends),
+    *norm('hidden_norm', 'post_attention_layernorm', bias=False),
+    *dense('up', 'mlp.gate_proj', 'mlp.up_proj', bias=feeds),
+    *dense('down', 'mlp.down_proj', bias=feeds),
+  )
+  yield from layers(shape.depth, 'layers.', layer)
+  yield from norm('norm', 'norm', bias=False)
+
+
+def _output(shape: Shape) -> Iterable[Row]:
+  return () if shape.tied else dense('decoder', 'lm_head', bias=False)
+
+
+def sized(depth: int, width: int, places: int = 2048, **rest: Any) -> Shape:
+  heads = width // 64
+  plain = {'heads': heads, 'groups': heads, 'head_width': 64, 'tied': True}
+  plain['hidden'] = width * 8 // 3
+  return Shape(depth=depth, width=width, positions=places, **(plain | rest))
+
+
+_LM = Head('LlamaForCausalLM', _output)
+
+FAMILY = Family(
+  name='llama',
+  shape=Shape,
+  keys=KEYS,
+  body=Llama,
+  tensors=tensors,
+  prefix='model.',
+  heads={'write': _LM, 'judge': _LM},
+  shapes={
+    'HuggingFaceTB/SmolLM2-135M': sized(
+      30,
+      576,
+      8192,
+      vocab=49152,
+      groups=3,
+      hidden=1536,
+      theta=100_000.0,
+      eps=1e-5,
+      bos=0,
+      eos=0,
+      pad=0,
+    ),
+  },
+  sized=sized,
+  wrong=wrong,
+)

@@ -1,0 +1,151 @@
+"""The order of the rooms: who may import whom, read off the imports."""
+
+import ast
+import pathlib
+
+import fairjax
+
+ROOT = pathlib.Path(fairjax.__file__).parent
+
+# What every room may use: no room, only modules beside them.
+GROUND = {'artefacts', 'config', 'errors', 'keys', 'memory', 'registry'}
+
+# A room, and those that it may import. `stages`, `api` and `main` are modules.
+ORDER = {
+  'data': set(),
+  'pairs': {'data'},
+  'methods': {'data', 'pairs'},
+  'metrics': {'data'},
+  'models': {'data'},
+  'train': {'data', 'models'},
+  # A score is a function of arrays; its table is made by a stage.
+  'scores': {'data', 'models', 'train', 'metrics'},
+  'report': {'data', 'metrics'},
+  'stages': {
+    *('data', 'pairs', 'methods', 'metrics', 'models', 'train', 'scores'),
+    'report',
+  },
+}
+TOP = {'recipes', 'bench', 'main', 'api'}  # import what they like
+
+# What is not so yet, each with what would mend it. A line that is no longer
+# needed fails the test, so this list only gets shorter.
+NOT_YET = {
+  # One corpus engine (local, dask, beam) for two rooms: data/shards.py.
+  ('data/texts.py', 'pairs'),
+  # Scores' table and predictions are stages; describe.py is of a report.
+  ('scores/table.py', 'stages'),
+  ('scores/predictions.py', 'stages'),
+  ('scores/describe.py', 'report'),
+  # read_rows of train/progress.py reads a file of history.
+  ('report/page.py', 'train'),
+  # A recipe could hand the drawn samples to the report.
+  ('report/samples.py', 'models'),
+}
+
+
+def imports(path: pathlib.Path):
+  """What a file imports of ours, as parts after 'fairjax'; also others."""
+  for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+    if isinstance(node, ast.Import):
+      yield from (tuple(alias.name.split('.')) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+      above = tuple(node.module.split('.'))
+      yield from (above + (alias.name,) for alias in node.names)
+
+
+def files():
+  for path in sorted(ROOT.rglob('*.py')):
+    yield path.relative_to(ROOT).as_posix(), path
+
+
+def room_of(name: str) -> str:
+  return name.split('/')[0].removesuffix('.py')
+
+
+def test_rooms_import_in_one_direction():
+  wrong = set()
+  for name, path in files():
+    room = room_of(name)
+    if room in TOP | GROUND | {'__init__'}:
+      continue
+    assert room in ORDER, f'{name} is in no room of this test'
+    for parts in imports(path):
+      if parts[0] != 'fairjax' or len(parts) < 2:
+        continue
+      if parts[1] not in GROUND | ORDER[room] | {room, '__version__'}:
+        wrong.add((name, parts[1]))
+  assert wrong == NOT_YET
+
+
+def test_the_order_has_no_circle():
+  """Each room can be put after all that it imports."""
+  placed: set[str] = set()
+  while len(placed) < len(ORDER):
+    able = {r for r, below in ORDER.items() if below <= placed} - placed
+    assert able, set(ORDER) - placed
+    placed |= able
+
+
+def test_the_ground_imports_no_room():
+  for name, path in files():
+    if room_of(name) in GROUND:
+      ours = {p[1] for p in imports(path) if p[0] == 'fairjax' and len(p) > 1}
+      assert ours <= GROUND, name
+
+
+def test_only_models_know_flax():
+  """scores/ looks at modules that models/ made; it imports no Flax."""
+  users = {n for n, p in files() for i in imports(p) if i[0] == 'flax'}
+  assert {room_of(name) for name in users} <= {'models', 'bench'}
+
+
+DEVICES = {
+  'device_count',
+  'devices',
+  'local_devices',
+  'make_mesh',
+  'process_count',
+  'process_index',
+}
+
+
+# Files that count devices or processes themselves, each with its reason.
+COUNTING = {
+  'train/mesh.py',
+  'stages.py',  # versions.json says on how many devices a run was made
+  'pairs/corpus.py',  # not yet: which shards this process makes
+  'train/loop.py',  # not yet: one process or several
+}
+
+
+def test_only_the_mesh_counts_devices():
+  """Layers may ask for the backend's name, and nothing else."""
+  users = set()
+  for name, path in files():
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+      if isinstance(node, ast.Attribute) and node.attr in DEVICES:
+        if isinstance(node.value, ast.Name) and node.value.id == 'jax':
+          users.add(name)
+  assert {n for n in users if room_of(n) != 'bench'} == COUNTING
+
+
+def test_recipes_make_no_circle():
+  """A recipe may use another's parts, never one that uses its own."""
+  uses = {
+    name: {
+      f'recipes/{part[2]}.py'
+      for part in imports(path)
+      if part[:2] == ('fairjax', 'recipes') and len(part) > 2
+    }
+    for name, path in files()
+    if room_of(name) == 'recipes'
+  }
+
+  def reach(name, seen=()):
+    assert name not in seen, ' → '.join((*seen, name))
+    for other in uses.get(name, ()):
+      reach(other, (*seen, name))
+
+  for name in uses:
+    reach(name)
