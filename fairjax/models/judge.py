@@ -28,7 +28,6 @@ from fairjax.data import tokens
 from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import likelihood
 from fairjax.models import (
   Bundle,
   build,
@@ -171,7 +170,10 @@ class Judge(NamedTuple):
       logs = shared_prefix_logs(self, whole, chosen)
     else:
       logs = self.log_p(whole, chosen)
-    total, count = likelihood.totals(logs, whole)
+    owner = np.repeat(np.arange(len(whole.lengths)), whole.lengths)
+    real = ~np.isnan(logs)
+    total = np.bincount(owner[real], logs[real], len(whole.lengths))
+    count = np.bincount(owner[real], minlength=len(whole.lengths))
     return np.stack([total, count], 1)
 
   def score(self, texts: Sequence[str]) -> np.ndarray:

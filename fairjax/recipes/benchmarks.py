@@ -20,7 +20,7 @@ from fairjax.data import files
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.metrics import likelihood, measures
-from fairjax.metrics.intervals import How
+from fairjax.metrics.intervals import IntervalOptions
 from fairjax.models import judge as judges
 from fairjax.results import Results
 from fairjax.train import mesh
@@ -171,9 +171,11 @@ def paired(
   return out
 
 
-def _how(config: Config) -> How:
+def _how(config: Config) -> IntervalOptions:
   options = config.measures
-  return How(options.confidence_level, options.resamples, config.seed)
+  return IntervalOptions(
+    options.confidence_level, options.resamples, config.seed
+  )
 
 
 def section(name: str, module: Any, found: Mapping, config: Config) -> dict:
