@@ -18,11 +18,11 @@ def get_config() -> c.Config:
     seeds=1,
     tokens=c.Tokens(vocab_size=300),
     pretrain=c.Pretrain(
-      objective='mlm', length=64, steps=500, document='line', held_out=0.02
+      objective='mlm', length=64, steps=1200, document='line', held_out=0.02
     ),
     train=c.Train(
-      lr=2e-3,
-      batch=16,
+      lr=1e-3,
+      batch=32,
       warmup=0.05,
       weight_decay=0.01,
       evals=1,
