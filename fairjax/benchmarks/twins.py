@@ -86,7 +86,9 @@ def by_word(
     for place, value in zip(same[0], gap):
       start, end = encoding.offsets[place]
       if end > start and np.isfinite(value):
-        k = int(owner[end - 1])
+        # A piece that is the space before a word belongs to the word.
+        at = end if text[start:end].isspace() else end - 1
+        k = int(owner[at])
         if k >= 0:
           sums[k] = sums.get(k, 0.0) + value
     # One number a text and word: several places of it are averaged below.
