@@ -19,6 +19,6 @@ def get_config() -> c.Config:
   return c.Config(
     recipe='benchmarks',
     model='bert-base-uncased',
-    data=c.Data(name='file'),
+    data=c.Data(name='text'),
     measures=c.Measures(resamples=2000),
   )

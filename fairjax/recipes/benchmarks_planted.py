@@ -45,7 +45,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     own = copy.deepcopy(config)
     own.recipe, own.data.name, own.data.path = 'pretrain', 'text', str(text)
     pretrain.run(own, place / 'pretrain')
-    own.recipe, own.data.name, own.data.path = 'benchmarks', 'file', ''
+    own.recipe, own.data.name, own.data.path = 'benchmarks', 'text', ''
     own.model = str(place / 'pretrain' / 'export' / 'seed_0')
     own.benchmarks.data = str(data)
     found = benchmarks.run(own, place / 'benchmarks')

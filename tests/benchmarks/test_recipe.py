@@ -265,3 +265,10 @@ def test_a_dry_run_counts(nets, data, tmp_path):
   count = len(holistic.comparable(holistic.sentences(lists)))
   assert facts['sentences'] == count == 32
   assert facts['hours in all'] > 0 and facts['bytes of tokens'] > 4 * 32 * 5
+
+
+def test_the_shipped_configs_are_valid_as_they_are():
+  from fairjax.config import shipped, validate
+
+  for name in ('benchmarks', 'benchmarks_planted'):
+    validate(shipped(name))
