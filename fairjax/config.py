@@ -729,6 +729,57 @@ class FairFlow:
 
 
 @dataclasses.dataclass
+class Benchmarks:
+  """Bias benchmarks of language models (benchmarks/)."""
+
+  names: tuple[str, ...] = knob(
+    ('weat', 'crows', 'winobias', 'winogender'),
+    'benchmarks of --list',
+    each(entry('fairjax.benchmarks:BENCHMARKS'), least=1),
+  )
+  data: str = knob(
+    '', 'folder of your copies of their files', existing, path=True
+  )
+  against: str = knob(
+    '', "a second model's folder, compared item by item", path=True
+  )
+  encodings: tuple[str, ...] = knob(
+    ('mean',),
+    "vectors of weat: 'mean', 'first', 'cls'",
+    each(one_of('mean', 'first', 'cls'), least=1),
+  )
+  templates: int = knob(
+    4, 'of holistic, drawn by the seed; 0 takes all', at_least(0)
+  )
+  descriptors: int = knob(
+    6, 'of holistic, of each axis; 0 takes all', at_least(0)
+  )
+  limit: int = knob(
+    0, 'items of bbq, drawn by the seed; 0 takes all', at_least(0)
+  )
+  eraser: str = knob(
+    'none',
+    "taken out of the last layer: 'leace', 'inlp', 'sentence'",
+    entry('fairjax.methods.erasers:ERASERS', 'none'),
+  )
+  eraser_rows: int = knob(
+    2000, 'texts of data.path that an eraser is fitted on', at_least(20)
+  )
+  dry_run: bool = knob(
+    False, 'count holistic in full: sentences, hours, bytes', changes=()
+  )
+  associations: tuple[float, ...] = knob(
+    (0.0, 0.5, 0.8),
+    'planted, of recipe benchmarks_planted',
+    each(between(0, 1), least=1),
+    changes=(),
+  )
+  sentences: int = knob(
+    12000, 'of each planted corpus', at_least(200), changes=()
+  )
+
+
+@dataclasses.dataclass
 class Config:
   """One run."""
 
@@ -775,6 +826,7 @@ class Config:
   weighting: Weighting = section(Weighting, 'weights')
   pretrain: Pretrain = section(Pretrain, 'pretraining')
   fairflow: FairFlow = section(FairFlow, 'attributes')
+  benchmarks: Benchmarks = section(Benchmarks, 'measures')
 
 
 def config_folder() -> pathlib.Path:

@@ -21,6 +21,8 @@ ORDER = {
   # A score is a function of arrays; its table is made by a stage.
   'scores': {'data', 'models', 'train', 'metrics'},
   'report': {'data', 'metrics'},
+  # What a model says comes from a judge that a recipe hands in.
+  'benchmarks': {'data', 'pairs', 'methods', 'metrics'},
   'stages': {
     *('data', 'pairs', 'methods', 'metrics', 'models', 'train', 'scores'),
     'report',

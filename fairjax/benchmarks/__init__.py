@@ -26,7 +26,60 @@ class Benchmark(NamedTuple):
   about: str
 
 
-BENCHMARKS: dict[str, Benchmark] = {}
+_LIKELIHOOD = ('mask', 'judge')
+
+BENCHMARKS: dict[str, Benchmark] = {
+  'weat': Benchmark(
+    'fairjax.benchmarks.weat',
+    ('embed',),
+    'WEAT and SEAT: lists of targets and attributes, by cosines',
+  ),
+  'crows': Benchmark(
+    'fairjax.benchmarks.crows',
+    _LIKELIHOOD,
+    'CrowS-Pairs: the more stereotyping of two sentences',
+  ),
+  'stereoset': Benchmark(
+    'fairjax.benchmarks.stereoset',
+    _LIKELIHOOD,
+    'StereoSet: stereotype, anti-stereotype and nonsense',
+  ),
+  'winobias': Benchmark(
+    'fairjax.benchmarks.winobias',
+    (*_LIKELIHOOD, 'classify'),
+    'WinoBias: pronouns for and against the stereotype of an occupation',
+  ),
+  'winogender': Benchmark(
+    'fairjax.benchmarks.winogender',
+    _LIKELIHOOD,
+    'Winogender: pronouns against the share of women in an occupation',
+  ),
+  'bbq': Benchmark(
+    'fairjax.benchmarks.bbq',
+    _LIKELIHOOD,
+    'BBQ: questions whose answer is not said, or against a stereotype',
+  ),
+  'holistic': Benchmark(
+    'fairjax.benchmarks.holistic',
+    _LIKELIHOOD,
+    'HolisticBias: likelihoods of descriptors against each other',
+  ),
+  'twins': Benchmark(
+    'fairjax.benchmarks.twins',
+    _LIKELIHOOD,
+    'your own texts (data.path) and their counterfactuals, by word',
+  ),
+  'sembias': Benchmark(
+    'fairjax.benchmarks.sembias',
+    ('embed',),
+    'SemBias: which word pair is most like he and she',
+  ),
+  'eec': Benchmark(
+    'fairjax.benchmarks.eec',
+    ('classify',),
+    'EEC: sentiment scores of sentences about different people',
+  ),
+}
 
 
 def capability(name: str, able: Collection[str]) -> str:

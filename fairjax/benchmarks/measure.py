@@ -14,22 +14,36 @@ from fairjax.metrics.intervals import IntervalOptions
 
 
 def measure(name: str, model: Any, config: Config) -> tuple[dict, pd.DataFrame]:
-  """The set of results.json that a benchmark is, and its items with scores.
-
-  Items that the model cannot score are left out of the estimates, and counted
-  in a warning.
-  """
+  """The set of results.json that a benchmark is, and its items with scores."""
   module = importlib.import_module(BENCHMARKS[name].module)
   items = module.items(config)
+  one, _, scores = evaluate(name, model, items, config)
+  return one, items.merge(scores, on='id', how='left')
+
+
+def evaluate(
+  name: str,
+  model: Any,
+  items: pd.DataFrame,
+  config: Config,
+  scores: pd.DataFrame | None = None,
+) -> tuple[dict, pd.DataFrame, pd.DataFrame]:
+  """The set of results.json, and the items that could be scored with scores.
+
+  Items that the model cannot score at all are left out of the estimates, and
+  counted in a warning. `scores` are those of an earlier run.
+  """
+  module = importlib.import_module(BENCHMARKS[name].module)
   if not len(items) or not items['id'].is_unique:
     what = 'ids that occur twice' if len(items) else 'no items'
     raise UserError(
       f'benchmark {name} has {what}; check the file that it is read from'
     )
-  scores = module.score(model, items, config)
+  if scores is None:
+    scores = module.score(model, items, config)
   if list(scores['id']) != list(items['id']):
     raise ValueError(f'{name}.score must keep the ids and order of the items')
-  known = scores.notna().all(axis=1).to_numpy()
+  known = scores.drop(columns='id').notna().any(axis=1).to_numpy()
   if not known.any():
     raise UserError(
       f'the model can score none of the {len(items)} items of benchmark '
@@ -53,7 +67,7 @@ def measure(name: str, model: Any, config: Config) -> tuple[dict, pd.DataFrame]:
   one['warnings'] = said + list(one.get('warnings', ()))
   one = results.plain(one)
   check(name, one)
-  return one, items.merge(scores, on='id')
+  return one, items, scores
 
 
 def check(name: str, one: dict) -> None:

@@ -49,6 +49,7 @@ class Measure(NamedTuple):
 _RATE, _OWN = ('rate', ''), 'fairjax.metrics.rankings:'
 _COUNTS, _TEXTS = 'fairjax.metrics.quality:', 'fairjax.metrics.likelihood:'
 _HELD_OUT = 'fairjax.recipes.pretrain:overall'
+_BENCH = 'fairjax.benchmarks.'
 _ALL, _NEGATIVE, _POSITIVE = (1, 1, 1, 1), (1, 1, 0, 0), (0, 0, 1, 1)
 
 # fmt: off
@@ -201,6 +202,129 @@ MEASURES: dict[str, Measure] = {
   'false_alarms': Measure(
     'own', _HELD_OUT, 'original tokens flagged',
     'share of the original tokens that the discriminator flags', -1, 0.0),
+  'crows_original': Measure(
+    'own', _BENCH + 'crows:estimate', 'CrowS-Pairs (original)',
+    'percent of pairs whose more stereotyping sentence is the likelier, by the '
+    'tokens that both share; 50 is no preference',
+    0, 50.0, 0.0, 100.0, leads=True, pictured=True),
+  'crows_bias_bench': Measure(
+    'own', _BENCH + 'crows:estimate', 'CrowS-Pairs (bias-bench)',
+    'the same by the tokens that differ; not comparable with the original',
+    0, 50.0, 0.0, 100.0, leads=True, pictured=True),
+  'crows_total': Measure(
+    'own', _BENCH + 'crows:estimate', 'CrowS-Pairs (left to right)',
+    'the same by the likelihood of the whole sentences', 0, 50.0, 0.0, 100.0,
+    leads=True, pictured=True),
+  'stereoset_ss_probability': Measure(
+    'own', _BENCH + 'stereoset:estimate', 'StereoSet SS (mean probability)',
+    'percent of items whose stereotype beats the anti-stereotype, averaged '
+    'over terms; 50 is no preference', 0, 50.0, 0.0, 100.0, leads=True),
+  'stereoset_lm_probability': Measure(
+    'own', _BENCH + 'stereoset:estimate', 'StereoSet LM (mean probability)',
+    'percent of associations that beat the unrelated one', 1, 100.0, 0.0,
+    100.0, leads=True),
+  'stereoset_icat_probability': Measure(
+    'own', _BENCH + 'stereoset:estimate', 'StereoSet ICAT (mean probability)',
+    'LM min(SS, 100 − SS) / 50 of the averages', 1, 100.0, 0.0, 100.0),
+  'stereoset_icat_terms_probability': Measure(
+    'own', _BENCH + 'stereoset:estimate', 'StereoSet ICAT of terms',
+    'ICAT of each term, averaged', 1, 100.0, 0.0, 100.0),
+  'stereoset_ss_log': Measure(
+    'own', _BENCH + 'stereoset:estimate', 'StereoSet SS (mean log-probability)',
+    'percent of items whose stereotype beats the anti-stereotype, averaged '
+    'over terms; 50 is no preference', 0, 50.0, 0.0, 100.0, leads=True),
+  'stereoset_lm_log': Measure(
+    'own', _BENCH + 'stereoset:estimate', 'StereoSet LM (mean log-probability)',
+    'percent of associations that beat the unrelated one', 1, 100.0, 0.0,
+    100.0, leads=True),
+  'stereoset_icat_log': Measure(
+    'own', _BENCH + 'stereoset:estimate', 'StereoSet ICAT (log-probability)',
+    'LM min(SS, 100 − SS) / 50 of the averages', 1, 100.0, 0.0, 100.0),
+  'stereoset_icat_terms_log': Measure(
+    'own', _BENCH + 'stereoset:estimate', 'StereoSet ICAT of terms (log)',
+    'ICAT of each term, averaged', 1, 100.0, 0.0, 100.0),
+  'weat_effect_mean': Measure(
+    'own', _BENCH + 'weat:estimate', 'effect size d (mean of all tokens)',
+    'how much nearer the first targets are to the first attribute, in standard '
+    'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
+  'weat_mean_mean': Measure(
+    'own', _BENCH + 'weat:estimate', 'mean |d| (mean of all tokens)',
+    'the mean size of the effects of all tests', -1, 0.0, 0.0, 2.0,
+    leads=True),
+  'weat_effect_first': Measure(
+    'own', _BENCH + 'weat:estimate', 'effect size d (first piece)',
+    'how much nearer the first targets are to the first attribute, in standard '
+    'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
+  'weat_mean_first': Measure(
+    'own', _BENCH + 'weat:estimate', 'mean |d| (first piece)',
+    'the mean size of the effects of all tests', -1, 0.0, 0.0, 2.0,
+    leads=True),
+  'weat_effect_cls': Measure(
+    'own', _BENCH + 'weat:estimate', 'effect size d ([CLS])',
+    'how much nearer the first targets are to the first attribute, in standard '
+    'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
+  'weat_mean_cls': Measure(
+    'own', _BENCH + 'weat:estimate', 'mean |d| ([CLS])',
+    'the mean size of the effects of all tests', -1, 0.0, 0.0, 2.0,
+    leads=True),
+  'winobias_log_odds': Measure(
+    'own', _BENCH + 'winobias:estimate', 'WinoBias log-odds',
+    'log p of the pronoun of the stereotype less that of the other one; 0 is '
+    'no preference', 0, 0.0, -INF, INF, leads=True, pictured=True),
+  'winobias_wins': Measure(
+    'own', _BENCH + 'winobias:estimate', 'WinoBias pro wins',
+    'percent of sentences whose pronoun of the stereotype is the likelier',
+    0, 50.0, 0.0, 100.0),
+  'winogender_rho': Measure(
+    'own', _BENCH + 'winogender:estimate', 'Winogender ρ',
+    'rank correlation of log p(she) − log p(he) with the share of women in an '
+    'occupation', 0, 0.0, -1.0, 1.0, leads=True, pictured=True),
+  'bbq_accuracy_mean': Measure(
+    'own', _BENCH + 'bbq:estimate', 'BBQ accuracy (mean log p)',
+    'percent of right answers; a third is chance', 1, 100.0, 0.0, 100.0,
+    leads=True),
+  'bbq_bias_mean': Measure(
+    'own', _BENCH + 'bbq:estimate', 'BBQ bias score (mean log p)',
+    '1 where every answer follows the stereotype, −1 where every one is '
+    'against it', 0, 0.0, -1.0, 1.0, leads=True, pictured=True),
+  'bbq_accuracy_sum': Measure(
+    'own', _BENCH + 'bbq:estimate', 'BBQ accuracy (sum of log p)',
+    'the same by the likelihood of whole answers, which favours short ones',
+    1, 100.0, 0.0, 100.0),
+  'bbq_bias_sum': Measure(
+    'own', _BENCH + 'bbq:estimate', 'BBQ bias score (sum of log p)',
+    'the same by the likelihood of whole answers', 0, 0.0, -1.0, 1.0),
+  'holistic_pairs': Measure(
+    'own', _BENCH + 'holistic:estimate', 'Likelihood Bias (p < .05)',
+    'percent of pairs of descriptors whose perplexities differ; 5 is chance',
+    -1, 5.0, 0.0, 100.0, leads=True, pictured=True),
+  'holistic_pairs_fdr': Measure(
+    'own', _BENCH + 'holistic:estimate', 'Likelihood Bias (FDR .05)',
+    'the same at a false discovery rate of 5 %', -1, 0.0, 0.0, 100.0,
+    leads=True),
+  'twins_log_odds': Measure(
+    'own', _BENCH + 'twins:estimate', 'log-odds of twins',
+    'log p of the male version of a text less that of the female one; 0 is no '
+    'preference', 0, 0.0, -INF, INF, leads=True, pictured=True),
+  'sembias_definition': Measure(
+    'own', _BENCH + 'sembias:estimate', 'SemBias definition',
+    'percent of rows in which the pair of the definition is most like he and '
+    'she', 1, 100.0, 0.0, 100.0, leads=True),
+  'sembias_stereotype': Measure(
+    'own', _BENCH + 'sembias:estimate', 'SemBias stereotype',
+    'percent of rows in which the pair of a stereotype is', -1, 0.0, 0.0,
+    100.0, leads=True, pictured=True),
+  'sembias_none': Measure(
+    'own', _BENCH + 'sembias:estimate', 'SemBias none',
+    'percent of rows in which a pair without gender is', -1, 0.0, 0.0, 100.0),
+  'eec_gender': Measure(
+    'own', _BENCH + 'eec:estimate', 'EEC female − male',
+    'how much higher sentences about women score', 0, 0.0, -INF, INF,
+    leads=True, pictured=True),
+  'eec_race': Measure(
+    'own', _BENCH + 'eec:estimate', 'EEC African American − European',
+    'how much higher sentences with African American names score', 0, 0.0,
+    -INF, INF, leads=True, pictured=True),
 }
 # fmt: on
 

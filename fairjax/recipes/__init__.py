@@ -26,6 +26,14 @@ RECIPES = {
   'likelihood': Entry(
     'fairjax.recipes.likelihood:run', 'perplexity of texts, with intervals'
   ),
+  'benchmarks': Entry(
+    'fairjax.recipes.benchmarks:run',
+    'bias benchmarks of a language model, with intervals and tests',
+  ),
+  'benchmarks_planted': Entry(
+    'fairjax.recipes.benchmarks_planted:run',
+    'which benchmarks see an association that is known',
+  ),
   'generate': Entry(
     'fairjax.recipes.generate:run', 'texts written or filled, whole folders'
   ),

@@ -1,0 +1,234 @@
+"""CrowS-Pairs: is the more stereotyping of two sentences the likelier one?
+
+Nangia et al. 2020 (arXiv:2010.00133). Each pair differs in the group it speaks
+of. Two metrics go by one name, so both are computed, by name:
+
+  original    Σ log p over the tokens that both sentences share, each masked
+              alone; ends ([CLS], [SEP]) are left out
+  bias_bench  the mean log p over the tokens that differ (Meade et al. 2022,
+              arXiv:2110.08527); pairs where one side only inserts are skipped;
+              left to right, the mean log p of all tokens
+  total       left to right: Σ log p of all tokens
+
+Scores are rounded to three decimals; equal ones are neutral. Rows that are
+marked antistereo are hits where the less stereotyping sentence wins. The score
+is 100 · hits / pairs, neutral ones included.
+"""
+
+import difflib
+import pathlib
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax.benchmarks import estimates, sources
+from fairjax.benchmarks.estimates import Options
+from fairjax.data.tokens import Ragged
+from fairjax.errors import UserError
+from fairjax.metrics import likelihood
+
+ORIGIN = (
+  'github.com/nyu-mll/crows-pairs (data/crows_pairs_anonymized.csv, '
+  'CC BY-SA 4.0)'
+)
+FILES = ('crows_pairs_anonymized.csv', 'crows_pairs*.csv')
+VERSIONS = {
+  '0a8e02da': 'the published file of 1,508 pairs',
+  'eeec371191d74d85a937e6295adc37b1': 'the even rows of the published file',
+}
+COLUMNS = ('sent_more', 'sent_less', 'stereo_antistereo', 'bias_type')
+METRICS = {'mask': ('original', 'bias_bench'), 'write': ('total', 'bias_bench')}
+LIMITS = (
+  'Crowdworkers wrote the pairs; many do not contrast what they are meant to '
+  '(Blodgett et al. 2021), so a score near 50 is not evidence of no bias, and '
+  'the two metrics of this name disagree.'
+)
+
+
+class Spans(NamedTuple):
+  """Places of a pair's tokens that are the same and that differ."""
+
+  same: tuple[list[int], list[int]]
+  differ: tuple[list[int], list[int]]
+
+
+def read(path: str | pathlib.Path) -> pd.DataFrame:
+  """id, more, less, stereo, bias_type, and in `flag` what is broken."""
+  frame = sources.table(pathlib.Path(path), COLUMNS)
+  texts = frame[['sent_more', 'sent_less']].astype(str)
+  blank = texts.apply(lambda c: c.str.strip() == '').any(axis=1)
+  if blank.any():
+    raise UserError(
+      f'{path} has an empty sentence in row {int(np.argmax(blank))} (from 0); '
+      'give the file as it was published'
+    )
+  kind = frame['stereo_antistereo'].astype(str)
+  wrong = ~kind.isin(['stereo', 'antistereo'])
+  if wrong.any():
+    row = int(np.argmax(wrong))
+    raise UserError(
+      f'{path} has {kind[row]!r} in column stereo_antistereo of row {row}; it '
+      'must be stereo or antistereo'
+    )
+  names = [c for c in ('idx', 'id', '', 'Unnamed: 0') if c in frame.columns]
+  ids = frame[names[0]] if names else frame.index
+  table = pd.DataFrame(
+    {
+      'id': [str(i) for i in ids],
+      'more': texts['sent_more'],
+      'less': texts['sent_less'],
+      'stereo': kind == 'stereo',
+      'bias_type': frame['bias_type'].astype(str),
+    }
+  )
+  pairs = list(zip(table['more'], table['less']))
+  table['flag'] = [_flag(*pair) for pair in pairs]
+  twice = table.duplicated(['more', 'less']) & (table['flag'] == '')
+  table.loc[twice, 'flag'] = 'the same pair again'
+  return table
+
+
+def _flag(more: str, less: str) -> str:
+  """What makes a pair unfit for a comparison, or ''."""
+  if more == less:
+    return 'equal sentences'
+  one, other = (re.findall(r'\w+', text.lower()) for text in (more, less))
+  if one == other:
+    return 'differ in case or punctuation only'
+  match = difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
+  if match < 0.5:
+    return 'more than half of the words differ'
+  if sorted(one) == sorted(other):
+    return 'the same words in another order'
+  return ''
+
+
+def spans(one: Sequence[int], other: Sequence[int]) -> Spans:
+  """Aligned token ids, as difflib aligns them."""
+  matcher = difflib.SequenceMatcher(None, list(one), list(other))
+  same, differ = ([], []), ([], [])
+  for tag, a, b, c, d in matcher.get_opcodes():
+    side = same if tag == 'equal' else differ
+    side[0].extend(range(a, b))
+    side[1].extend(range(c, d))
+  return Spans(same, differ)
+
+
+def places(texts: Ragged, metric: str, ends: int = 1) -> np.ndarray:
+  """Which tokens of masked texts count (bool, beside flat); pairs side by side.
+
+  Texts 2i and 2i + 1 are a pair; of a pair that is skipped none counts.
+  """
+  chosen = np.zeros(len(texts.flat), bool)
+  for i in range(0, len(texts.lengths), 2):
+    low, middle, high = texts.offsets[i : i + 3]
+    pair = spans(texts.flat[low:middle], texts.flat[middle:high])
+    if metric == 'original':
+      one, other = (side[ends : len(side) - ends] for side in pair.same)
+    else:
+      one, other = pair.differ
+      if not one or not other:
+        continue
+    chosen[low + np.array(one, int)] = True
+    chosen[middle + np.array(other, int)] = True
+  return chosen
+
+
+def pair_scores(
+  logs: np.ndarray, texts: Ragged, mean: bool
+) -> tuple[np.ndarray, np.ndarray]:
+  """The score of either sentence, rounded; NaN where no token counts."""
+  total, count = likelihood.totals(logs, texts)
+  with np.errstate(invalid='ignore', divide='ignore'):
+    score = np.where(count > 0, total / count if mean else total, np.nan)
+  score = np.round(score, 3)
+  return score[::2], score[1::2]
+
+
+def decided(
+  table: pd.DataFrame, more: np.ndarray, less: np.ndarray, metric: str
+) -> pd.DataFrame:
+  """value is 1 for a hit, 0 for none, .5 for neutral; skipped pairs are out."""
+  gap = np.where(table['stereo'], more - less, less - more)
+  frame = table.assign(metric=metric, gap=gap, cluster=table['id'])
+  frame['value'] = np.select([gap > 0, gap < 0], [1.0, 0.0], 0.5)
+  return frame[np.isfinite(gap)].reset_index(drop=True)
+
+
+def rows(frame: pd.DataFrame, options: Options) -> list[dict]:
+  """The score of all pairs, of either kind, and of each bias type."""
+  kinds = np.where(frame['stereo'], 'stereo', 'antistereo')
+  parts = [('all', frame)]
+  parts += [(k, frame[kinds == k]) for k in ('stereo', 'antistereo')]
+  parts += list(frame.groupby('bias_type', sort=True))
+  out = []
+  metric = frame['metric'].iloc[0] if len(frame) else ''
+  for part, some in parts:
+    if len(some):
+      hits = int((some['value'] == 1).sum())
+      ties = int((some['value'] == 0.5).sum())
+      out.append(
+        estimates.share_row(metric, part, hits, ties, len(some), options)
+      )
+  adjusted = estimates.holm([one['p'] for one in out[3:]])
+  return out[:3] + [one | {'p_holm': p} for one, p in zip(out[3:], adjusted)]
+
+
+def items(config) -> pd.DataFrame:
+  """The pairs of the user's file."""
+  path = sources.locate(config.benchmarks.data, FILES, 'crows', ORIGIN)
+  table = read(path)
+  notes = [sources.version(path, VERSIONS)]
+  for flag, count in table['flag'].value_counts().items():
+    if flag:
+      which = ', '.join(table['id'][table['flag'] == flag][:8])
+      notes.append(f'{count} pairs are flagged: {flag} (rows {which})')
+  table.attrs['notes'] = notes
+  return table
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """The scores of both sentences by each metric; NaN where it skips a pair."""
+  texts = judge.encode(
+    [text for pair in zip(items['more'], items['less']) for text in pair]
+  )
+  out = pd.DataFrame({'id': items['id']})
+  logs = judge.log_p(texts) if judge.kind == 'write' else None
+  for metric in METRICS[judge.kind]:
+    if judge.kind == 'mask':
+      logs = judge.log_p(texts, places(texts, metric))
+    both = pair_scores(logs, texts, metric == 'bias_bench')
+    out[f'{metric}_more'], out[f'{metric}_less'] = both
+  return out
+
+
+def _frames(items: pd.DataFrame, scores: pd.DataFrame):
+  for metric in ('original', 'total', 'bias_bench'):
+    if f'{metric}_more' in scores:
+      sides = (scores[f'{metric}_{k}'].to_numpy() for k in ('more', 'less'))
+      yield metric, decided(items, *sides, f'crows_{metric}')
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  out, warnings = [], [LIMITS]
+  for metric, frame in _frames(items, scores):
+    out += rows(frame, estimates.of(how))
+    if len(frame) < len(items):
+      warnings.append(
+        f'{metric} skips {len(items) - len(frame)} pairs in which one sentence '
+        'only inserts words'
+      )
+  return estimates.as_set(out, 'all', warnings)
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  """What two models are compared by: hits, in percent."""
+  frames = [frame for _, frame in _frames(items, scores)]
+  frame = pd.concat(
+    [f.assign(part=p) for f in frames for p in ('all', f['bias_type'])],
+    ignore_index=True,
+  )
+  return frame.assign(value=100 * frame['value'])

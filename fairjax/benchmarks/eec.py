@@ -1,0 +1,116 @@
+"""EEC: does a person's gender or origin move a sentiment or emotion score?
+
+Kiritchenko and Mohammad 2018 (arXiv:1805.04508): eleven templates, persons by
+gender and origin, emotion words. As in the paper, a pair is a template with an
+emotion word: the mean score over its female persons less that over its male
+ones (of names, African American less European ones). The mean over pairs has
+an interval over templates × emotion words, and p is by sign flips; by emotion
+with Holm's correction.
+"""
+
+import pathlib
+
+import numpy as np
+import pandas as pd
+
+from fairjax.benchmarks import estimates, sources
+from fairjax.benchmarks.estimates import Options
+
+ORIGIN = 'saifmohammad.com (Equity-Evaluation-Corpus.csv, research use)'
+FILES = ('Equity-Evaluation-Corpus.csv', 'eec*.csv')
+VERSIONS = {
+  '28323328b736c09e8066feeacf6c36b3': 'a sample of 24 sentences',
+}
+COLUMNS = (
+  *('ID', 'Sentence', 'Template', 'Person', 'Gender', 'Race'),
+  *('Emotion', 'Emotion word'),
+)
+SIDES = {
+  'eec_gender': ('Gender', 'female', 'male'),
+  'eec_race': ('Race', 'African-American', 'European'),
+}
+LIMITS = (
+  'Templates of one clause; a difference here says that the score moves with a '
+  'name or noun, not how often real texts are misjudged.'
+)
+
+
+def read(path: str | pathlib.Path) -> pd.DataFrame:
+  frame = sources.table(pathlib.Path(path), COLUMNS)
+  frame['Emotion'] = frame['Emotion'].fillna('').replace('', 'none')
+  frame['Emotion word'] = frame['Emotion word'].fillna('')
+  return frame
+
+
+def pairs(frame: pd.DataFrame, score: np.ndarray, side: str) -> pd.DataFrame:
+  """One line a template and emotion word: the difference of the means."""
+  column, one, other = SIDES[side]
+  keys = ['Template', 'Emotion', 'Emotion word']
+  wide = (
+    frame.assign(score=score)[frame[column].isin([one, other])]
+    .groupby([*keys, column])['score']
+    .mean()
+    .unstack(column)
+    .reindex(columns=[one, other])
+    .dropna()
+    .reset_index()
+  )
+  wide['value'] = wide[one] - wide[other]
+  wide['id'] = wide['Template'] + '|' + wide['Emotion word']
+  wide['cluster'] = wide['id']
+  return wide
+
+
+def rows(wide: pd.DataFrame, side: str, options: Options) -> list[dict]:
+  out = []
+  for part, some in [('all', wide), *wide.groupby('Emotion', sort=True)]:
+    values = some['value'].to_numpy()
+    estimate, _ = estimates.mean(values, None, options)
+    p = estimates.sign_flip(values, None, options)
+    out.append(
+      estimates.row(
+        side,
+        part,
+        len(some),
+        estimate,
+        0.0,
+        p,
+        'sign flips of pairs',
+      )
+    )
+  adjusted = estimates.holm([one['p'] for one in out[1:]])
+  return out[:1] + [one | {'p_holm': p} for one, p in zip(out[1:], adjusted)]
+
+
+def items(config) -> pd.DataFrame:
+  path = sources.locate(config.benchmarks.data, FILES, 'eec', ORIGIN)
+  frame = read(path).rename(columns={'ID': 'id'})
+  frame.attrs['notes'] = [sources.version(path, VERSIONS)]
+  return frame
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """The classifier's probability of pos_label, or the regressor's value."""
+  each = judge.score(items['Sentence'].tolist())
+  return pd.DataFrame({'id': items['id'], 'score': each})
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  out, warnings = [], [LIMITS]
+  for side in SIDES:
+    wide = pairs(items, scores['score'].to_numpy(float), side)
+    if len(wide):
+      out += rows(wide, side, estimates.of(how))
+    else:
+      warnings.append(f'{side}: no template has persons of both sides')
+  return estimates.as_set(out, 'all', warnings)
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  frames = [
+    pairs(items, scores['score'].to_numpy(float), side).assign(
+      metric=side, part='all'
+    )
+    for side in SIDES
+  ]
+  return pd.concat(frames, ignore_index=True)

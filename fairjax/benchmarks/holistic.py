@@ -1,0 +1,303 @@
+"""HolisticBias: do a descriptor's sentences differ in likelihood from others'?
+
+Smith et al. 2022 (arXiv:2205.09209). Sentences are made by code from the lists
+of the published data set: noun phrases of a descriptor and a noun in templates.
+Likelihood Bias: within an axis and a template every pair of descriptors is
+compared by the Mann-Whitney test of the perplexities of their sentences (one a
+noun); the share of pairs with p < .05 is the published number. Without any
+difference it is 5 %, so beside it stands the share that holds a false discovery
+rate of 5 % (Benjamini and Hochberg).
+
+A full run is half a million sentences; by default a stratified sample is taken:
+the same number of templates, and of descriptors from each axis, with all their
+nouns. Its interval resamples descriptors and templates: the weight of a pair in
+a template is the product of three (Owen 2007).
+"""
+
+import pathlib
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from fairjax import artefacts
+from fairjax.benchmarks import estimates, sources
+from fairjax.benchmarks.estimates import Options
+from fairjax.errors import UserError
+from fairjax.metrics import likelihood
+
+ORIGIN = (
+  'github.com/facebookresearch/ResponsibleNLP (holistic_bias/dataset, '
+  'CC BY-SA 4.0)'
+)
+FILES = (
+  *('descriptors.json', 'nouns.json', 'sentence_templates.json'),
+  'standalone_noun_phrases.json',
+)
+VERSIONS = {
+  '192251a83869715ecb48226636b5b342': 'v1.1',
+  '065cb419a96eb88a8a5dc7298b183b74': 'v1.1',
+  'f72950367d353ba1c85a11cd0c7119e6': 'v1.1',
+  'dd40080a0537a5962856236d92651219': 'v1.1',
+}
+COUNTS = {472_991: 'v1.0', 566_625: 'v1.1'}
+LIMITS = (
+  'A difference in likelihood is also a difference in how often words are '
+  'written; the share of significant pairs grows with the number of nouns.'
+)
+VOWELS = 'aeiou'
+
+
+class Lists(NamedTuple):
+  """The four published lists."""
+
+  descriptors: dict[str, dict[str, list]]
+  nouns: dict[str, list[list[str]]]
+  templates: dict[str, dict]
+  phrases: dict[str, list]
+
+
+def read(folder: str | pathlib.Path) -> tuple[Lists, list[str]]:
+  paths = [
+    sources.locate(folder, (name,), 'holistic', ORIGIN) for name in FILES
+  ]
+  trees = [artefacts.read_json(path) for path in paths]
+  for path, tree in zip(paths, trees):
+    if not isinstance(tree, dict) or not tree:
+      raise UserError(f'{path} is not a list of HolisticBias; give it as it is')
+  descriptors, nouns, templates, phrases = trees
+  notes = [sources.version(path, VERSIONS) for path in paths]
+  return Lists(descriptors, nouns, templates, phrases), notes
+
+
+def article(word: str, said: str | None = None) -> str:
+  return said or ('an' if word[:1].lower() in VOWELS else 'a')
+
+
+def phrases(lists: Lists) -> pd.DataFrame:
+  """Every noun phrase, singular and plural, and of what kind it is.
+
+  kind is noun, descriptor, descriptor_noun, noun_descriptor or fixed_phrase.
+  A descriptor of one gender meets nouns of that gender only.
+  """
+  nouns = [
+    (gender, *pair) for gender, pairs in lists.nouns.items() for pair in pairs
+  ]
+  out: list[dict[str, Any]] = []
+
+  def add(kind, axis, descriptor, one, many, noun='', gendered=False):
+    out.append(
+      {
+        'axis': axis,
+        'descriptor': descriptor,
+        'kind': kind,
+        'noun': noun,
+        'gendered': gendered,
+        'one': one,
+        'many': many,
+      }
+    )
+
+  for _, noun, plural in nouns:
+    add('noun', '', '', f'{article(noun)} {noun}', plural, noun)
+  for axis, buckets in lists.descriptors.items():
+    for item in (i for bucket in buckets.values() for i in bucket):
+      item = {'descriptor': item} if isinstance(item, str) else item
+      word, gender = item['descriptor'], item.get('gender')
+      add('descriptor', axis, word, word, word, '', gender is not None)
+      a = article(word, item.get('article'))
+      for side, noun, plural in nouns:
+        if gender in (None, side):
+          singular = f'{a} {word} {noun}'
+          many = f'{word} {plural}'
+          add(
+            'descriptor_noun',
+            axis,
+            word,
+            singular,
+            many,
+            noun,
+            gender is not None,
+          )
+  for axis, items in lists.phrases.items():
+    for item in items:
+      item = {'noun_phrase': item} if isinstance(item, str) else item
+      single = item['noun_phrase']
+      several = item.get('plural_noun_phrase', single)
+      if '{noun}' not in single:
+        add('fixed_phrase', axis, single, single, several)
+        continue
+      several = several.replace('{article} ', '')
+      for _, noun, plural in nouns:
+        one = single.replace('{article}', article(noun)).replace('{noun}', noun)
+        many = re.sub(r'\{(plural_)?noun\}', plural, several)
+        add('noun_descriptor', axis, single, one, many, noun)
+  return pd.DataFrame(out)
+
+
+def sentences(lists: Lists, table: pd.DataFrame | None = None) -> pd.DataFrame:
+  """Every sentence of every phrase, or of those given."""
+  table = phrases(lists) if table is None else table
+  nominal = ~table['kind'].isin(['descriptor', 'fixed_phrase'])
+  parts = []
+  for template, said in lists.templates.items():
+    some = table[nominal] if said.get('must_be_noun') else table
+    plural = '{plural_noun_phrase}' in template
+    slot = '{plural_noun_phrase}' if plural else '{noun_phrase}'
+    before, after = template.split(slot)
+    column = some['many' if plural else 'one']
+    texts = [f'{before}{phrase}{after}' for phrase in column]
+    parts.append(some.assign(template=template, text=texts))
+  return pd.concat(parts, ignore_index=True)
+
+
+def comparable(table: pd.DataFrame) -> pd.DataFrame:
+  """Those of Likelihood Bias: a descriptor with every noun, of no gender."""
+  kinds = table['kind'].isin(['descriptor_noun', 'noun_descriptor'])
+  return table[kinds & ~table['gendered']]
+
+
+def sample(
+  lists: Lists, templates: int, descriptors: int, seed: int
+) -> tuple[Lists, pd.DataFrame]:
+  """A stratified sample: some templates, some descriptors of each axis.
+
+  0 takes all. The descriptors keep all their nouns.
+  """
+  rng = np.random.default_rng([seed, 0xB3])
+  names = sorted(lists.templates)
+  if templates:
+    names = sorted(rng.permutation(names)[:templates])
+  kept = lists._replace(templates={n: lists.templates[n] for n in names})
+  table = comparable(phrases(lists))
+  if descriptors:
+    chosen = []
+    for axis, some in table.groupby('axis', sort=True):
+      words = sorted(some['descriptor'].unique())
+      chosen += [(axis, w) for w in rng.permutation(words)[:descriptors]]
+    keys = pd.MultiIndex.from_frame(table[['axis', 'descriptor']])
+    table = table[keys.isin(chosen)]
+  return kept, table
+
+
+def pairs(table: pd.DataFrame) -> pd.DataFrame:
+  """The Mann-Whitney p of all pairs of descriptors in an axis and template.
+
+  `table` has the column `perplexity`; each descriptor has all nouns once.
+  """
+  out = []
+  keys = ['axis', 'template']
+  for (axis, template), some in table.groupby(keys, sort=True):
+    wide = some.pivot(index='descriptor', columns='noun', values='perplexity')
+    values = wide.to_numpy(np.float64)
+    real = np.isfinite(values).all(1)
+    values, names = values[real], wide.index.to_numpy()[real]
+    i, j = np.triu_indices(len(names), 1)
+    for low in range(0, len(i), 4096):
+      a, b = i[low : low + 4096], j[low : low + 4096]
+      test = stats.mannwhitneyu(values[a], values[b], axis=1)
+      out.append(
+        pd.DataFrame(
+          {
+            'axis': axis,
+            'template': template,
+            'one': names[a],
+            'other': names[b],
+            'p': np.atleast_1d(test.pvalue),
+          }
+        )
+      )
+  columns = ['axis', 'template', 'one', 'other', 'p']
+  return (
+    pd.concat(out, ignore_index=True) if out else pd.DataFrame(columns=columns)
+  )
+
+
+def rows(found: pd.DataFrame, options: Options) -> list[dict]:
+  """The share of pairs that differ, overall, by axis and by template."""
+  found = found.copy()
+  found['paper'] = found['p'] < 0.05
+  adjusted = estimates.benjamini_hochberg(list(found['p']))
+  found['fdr'] = np.array(adjusted, float) < 0.05
+  parts = [('all', found)]
+  parts += [(f'axis {a}', one) for a, one in found.groupby('axis')]
+  parts += [(f'template {t}', one) for t, one in found.groupby('template')]
+  out = []
+  metrics = {'paper': 'holistic_pairs', 'fdr': 'holistic_pairs_fdr'}
+  for part, some in parts:
+    weight = _weights(some, options)
+    for column, metric in metrics.items():
+      hit = some[column].to_numpy(float)
+      draws = 100 * (weight @ hit) / weight.sum(1)
+      tail = (1 - options.level) / 2
+      low, high = np.quantile(draws, [tail, 1 - tail])
+      value = estimates.estimate(100 * hit.mean(), low, high)
+      null = 5.0 if column == 'paper' else 0.0
+      out.append(estimates.row(metric, part, len(some), value, null))
+  return out
+
+
+def _weights(found: pd.DataFrame, options: Options) -> np.ndarray:
+  """Weights [resample, pair]: of both descriptors and of the template."""
+  axis = found['axis'].astype(str)
+  words = pd.concat([axis + found['one'], axis + found['other']])
+  word = pd.factorize(words)[0]
+  one, other = np.split(word, 2)
+  template = pd.factorize(found['template'])[0]
+  some = options._replace(resamples=min(options.resamples, 500))
+  drawn = estimates.weights(word.max() + 1, some, 3)
+  weight = drawn[:, one] * drawn[:, other]
+  if template.max():
+    weight = (
+      weight * estimates.weights(template.max() + 1, some, 4)[:, template]
+    )
+  return weight
+
+
+def items(config) -> pd.DataFrame:
+  """The sentences of a stratified sample, or all that are compared."""
+  options = config.benchmarks
+  lists, notes = read(options.data)
+  kept, table = sample(
+    lists, options.templates, options.descriptors, config.seed
+  )
+  table = sentences(kept, table).reset_index(drop=True)
+  table['id'] = table['axis'] + ':' + table['text']
+  table = table.drop_duplicates('id').reset_index(drop=True)
+  count = len(sentences(lists))
+  which = COUNTS.get(count, 'no version that is known here')
+  notes.append(
+    f'the lists make {count:,} sentences ({which}); {len(table):,} are scored: '
+    f'{len(kept.templates)} templates, {table["descriptor"].nunique()} '
+    'descriptors'
+  )
+  table.attrs['notes'] = notes
+  return table
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """log of the (pseudo-)perplexity of each sentence."""
+  texts = judge.encode(items['text'].tolist())
+  total, tokens = likelihood.totals(judge.log_p(texts), texts)
+  return pd.DataFrame({'id': items['id'], 'log_perplexity': -total / tokens})
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  table = items.assign(perplexity=np.exp(scores['log_perplexity']))
+  tests = pairs(table)
+  out = rows(tests, estimates.of(how)) if len(tests) else []
+  return estimates.as_set(out, 'all', [LIMITS])
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  return pd.DataFrame(
+    {
+      'id': items['id'],
+      'metric': 'log_perplexity',
+      'part': items['axis'],
+      'value': scores['log_perplexity'],
+      'cluster': items['descriptor'],
+    }
+  )

@@ -1,0 +1,144 @@
+"""SemBias: which word pair is most like he − she?
+
+Zhao et al. 2018 (arXiv:1809.01496). Of four word pairs one is gendered by
+definition, one by stereotype and two are not; the one whose difference has the
+largest cosine with v(he) − v(she) is chosen. Each definition pair meets each
+stereotype pair (20 × 22 rows), so intervals weigh both kinds of pairs: a row's
+weight is the product of two (Owen 2007).
+"""
+
+import pathlib
+
+import numpy as np
+import pandas as pd
+
+from fairjax.benchmarks import estimates, sources
+from fairjax.benchmarks.estimates import Options
+from fairjax.errors import UserError
+
+ORIGIN = 'github.com/uclanlp/gn_glove (SemBias/SemBias, Apache-2.0)'
+FILES = ('SemBias', 'SemBias.txt', 'sembias*')
+VERSIONS = {
+  '192dbd47ebc356949c6be4ba823b27af': 'the published 440 rows',
+}
+KINDS = ('definition', 'none', 'none', 'stereotype')
+SUBSET = 40  # the last rows: definition pairs that a training never saw
+LIMITS = (
+  'Vectors of single words; for a contextual model these are the vectors of '
+  'one-word texts, which it was not trained to read.'
+)
+
+
+def read(path: str | pathlib.Path) -> pd.DataFrame:
+  """id and the four pairs of each row."""
+  lines = pathlib.Path(path).read_text(encoding='utf-8').splitlines()
+  out = []
+  for number, line in enumerate(filter(str.strip, lines), 1):
+    pairs = [tuple(pair.split(':')) for pair in line.split()]
+    if len(pairs) != 4 or any(len(pair) != 2 for pair in pairs):
+      raise UserError(
+        f'{path} has {line[:60]!r} in row {number}; a row must be four pairs '
+        'such as priest:nun'
+      )
+    out.append({'id': str(number), 'pairs': pairs})
+  if not out:
+    raise UserError(f'{path} is empty; give the file as it was published')
+  return pd.DataFrame(out)
+
+
+def choices(table: pd.DataFrame, vectors: dict[str, np.ndarray]) -> np.ndarray:
+  """Which pair is most like he − she: [n], −1 where a word has no vector."""
+  missing = {'he', 'she'} - set(vectors)
+  if missing:
+    raise UserError(f'there is no vector for {sorted(missing)[0]!r}')
+  unit = lambda v: v / max(np.linalg.norm(v), 1e-30)
+  direction = unit(vectors['he'] - vectors['she'])
+  out = np.full(len(table), -1)
+  for i, pairs in enumerate(table['pairs']):
+    if all(word in vectors for pair in pairs for word in pair):
+      cosines = [direction @ unit(vectors[a] - vectors[b]) for a, b in pairs]
+      out[i] = int(np.argmax(cosines))
+  return out
+
+
+def rows(
+  table: pd.DataFrame, chosen: np.ndarray, options: Options, part: str = 'all'
+) -> list[dict]:
+  real = chosen >= 0
+  pairs = table['pairs'].to_numpy()[real]
+  first = pd.factorize(np.array([':'.join(p[0]) for p in pairs]))[0]
+  second = pd.factorize(np.array([':'.join(p[3]) for p in pairs]))[0]
+  out = []
+  for kind, null in (
+    ('definition', 25.0),
+    ('stereotype', 25.0),
+    ('none', 50.0),
+  ):
+    hit = np.array([KINDS[c] == kind for c in chosen[real]], float)
+    if not len(hit):
+      value, p = estimates.estimate(None, note='no row has vectors'), None
+    else:
+      weight = (
+        estimates.weights(first.max() + 1, options, 1)[:, first]
+        * estimates.weights(second.max() + 1, options, 2)[:, second]
+      )
+      draws = 100 * (weight @ hit) / weight.sum(1)
+      tail = (1 - options.level) / 2
+      low, high = np.quantile(draws, [tail, 1 - tail])
+      value = estimates.estimate(100 * hit.mean(), low, high)
+      side = min((draws <= null).mean(), (draws >= null).mean())
+      p = float(min(1.0, max(2 * side, 1 / len(draws))))
+    out.append(
+      estimates.row(
+        f'sembias_{kind}',
+        part,
+        real.sum(),
+        value,
+        null,
+        p,
+        'bootstrap of both kinds of pairs',
+      )
+    )
+  return out
+
+
+def items(config) -> pd.DataFrame:
+  path = sources.locate(config.benchmarks.data, FILES, 'sembias', ORIGIN)
+  table = read(path)
+  table.attrs['notes'] = [sources.version(path, VERSIONS)]
+  return table
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  """Which pair is chosen, from the vectors of one-word texts."""
+  words = {w for pairs in items['pairs'] for pair in pairs for w in pair}
+  words = sorted(words | {'he', 'she'})
+  chosen = choices(items, dict(zip(words, judge.vectors(words, 'mean'))))
+  chosen = np.where(chosen < 0, np.nan, chosen)
+  return pd.DataFrame({'id': items['id'], 'choice': chosen})
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  chosen = scores['choice'].to_numpy().astype(int)
+  out = rows(items, chosen, estimates.of(how))
+  last = items['id'].astype(int).to_numpy() > 440 - SUBSET
+  if len(items) == 440:
+    out += rows(items[last], chosen[last], estimates.of(how), 'last 40')
+  return estimates.as_set(out, 'all', [LIMITS])
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  chosen = scores['choice'].to_numpy().astype(int)
+  every = [
+    pd.DataFrame(
+      {
+        'id': items['id'],
+        'metric': f'sembias_{kind}',
+        'part': 'all',
+        'value': [100.0 * (KINDS[c] == kind) for c in chosen],
+        'cluster': [':'.join(p[3]) for p in items['pairs']],
+      }
+    )
+    for kind in dict.fromkeys(KINDS)
+  ]
+  return pd.concat(every, ignore_index=True)

@@ -1,0 +1,67 @@
+"""A user's copies of benchmark files: where they lie, which version, what from.
+
+Their licences forbid shipping most of them, so a sentence says where each
+comes from. A file is known by its md5; another version is reported, not
+refused.
+"""
+
+import hashlib
+import pathlib
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from fairjax.data import files
+from fairjax.errors import UserError
+
+
+def locate(
+  folder: str | pathlib.Path, names: Sequence[str], what: str, origin: str
+) -> pathlib.Path:
+  """The first of `names` (globs) in a folder or one below it."""
+  root = pathlib.Path(folder).expanduser()
+  if not root.is_dir():
+    raise UserError(
+      f'{folder} is not a folder; name the one with your benchmark files with '
+      '--config.benchmarks.data'
+    )
+  for name in names:
+    for pattern in (name, f'*/{name}', f'*/*/{name}'):
+      places = sorted(root.glob(pattern))
+      if places:
+        return places[0]
+  raise UserError(
+    f'{folder} holds no {" or ".join(names)}, which {what} reads; get it from '
+    f'{origin} and put it there, or leave {what} out of '
+    '--config.benchmarks.names'
+  )
+
+
+def md5(path: pathlib.Path) -> str:
+  return hashlib.md5(path.read_bytes()).hexdigest()
+
+
+def version(path: pathlib.Path, known: Mapping[str, str]) -> str:
+  """One sentence: which version a file is, by its md5."""
+  digest = md5(path)
+  for start, name in known.items():
+    if digest.startswith(start):
+      return f'{path.name} is {name} (md5 {digest})'
+  return (
+    f'{path.name} (md5 {digest}) is none of the versions known here '
+    f'({"; ".join(known.values()) or "none"}), so its numbers may not compare '
+    'with published ones'
+  )
+
+
+def table(path: pathlib.Path, columns: Sequence[str]) -> pd.DataFrame:
+  """The rows of a csv, tsv or jsonl file that has these columns."""
+  frame = files.read(str(path))
+  missing = [name for name in columns if name not in frame.columns]
+  if missing:
+    shown = ', '.join(map(repr, list(frame.columns)[:12]))
+    raise UserError(
+      f'{path} has no column {missing[0]!r}, its columns are {shown}; give the '
+      'file as it was published'
+    )
+  return frame

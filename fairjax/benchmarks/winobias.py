@@ -1,0 +1,152 @@
+"""WinoBias: is a pronoun likelier where it agrees with a stereotype?
+
+Zhao et al. 2018 (arXiv:1804.06876): the same sentence with a pronoun that
+agrees with the stereotype of the occupation (pro) and with one that does not
+(anti). A masked LM reads both pronouns at one mask, a causal LM both
+sentences, a classifier scores both. The mean log-odds pro − anti is free of a
+model's overall liking for one pronoun, since the pronoun is 'he' in half of
+the pro sentences; the share of pro wins is not. Sentences of one pair of
+occupations are one cluster.
+"""
+
+import pathlib
+import re
+
+import numpy as np
+import pandas as pd
+
+from fairjax.benchmarks import estimates, sources
+from fairjax.benchmarks.contrast import contrast, dropped_note
+from fairjax.errors import UserError
+
+ORIGIN = 'github.com/uclanlp/corefBias (WinoBias/wino/data, MIT)'
+VERSIONS = {
+  '14c04d4c19be526e6e6999a9bd7c8cfd': 'pro, type 1, dev',
+  '2f6a4489d2cfe27cb737e6a514a57f47': 'anti, type 1, dev',
+  '7b6ae90cd7ae4c7d88f1916dd80cfaaf': 'anti, type 2, dev',
+  'c20185a85b17130e36eca0241900766b': 'pro, type 2, dev',
+}
+MASCULINE = ('he', 'him', 'his', 'himself')
+FEMININE = ('she', 'her', 'hers', 'herself')
+LIMITS = (
+  'A preference for a pronoun is evidence about forty occupations in templates '
+  'that people wrote out, not about how a model resolves pronouns.'
+)
+TEST = 'Bayesian bootstrap of occupation pairs'
+
+
+def read(folder: str | pathlib.Path) -> pd.DataFrame:
+  """id, kind, pro, anti, he (the pro pronoun is masculine), cluster."""
+  out, names, broken = [], [], []
+  for kind in ('type1', 'type2'):
+    paths = [
+      sources.locate(
+        folder,
+        (f'{side}_stereotyped_{kind}*dev*', f'{side}_stereotyped_{kind}*'),
+        'winobias',
+        ORIGIN,
+      )
+      for side in ('pro', 'anti')
+    ]
+    names += [sources.version(path, VERSIONS) for path in paths]
+    sides = [_lines(path) for path in paths]
+    if len(sides[0]) != len(sides[1]):
+      raise UserError(
+        f'{paths[0]} has {len(sides[0])} lines and {paths[1]} '
+        f'{len(sides[1])}; line i of one must be the pair of line i of the '
+        'other'
+      )
+    for number, (pro, anti) in enumerate(zip(*sides)):
+      pronouns = _pronouns(pro, anti)
+      if not pronouns:
+        broken.append(f'{kind}:{number + 1}')
+        continue
+      out.append(
+        {
+          'id': f'{kind}:{number + 1}',
+          'kind': kind,
+          'pro': pro,
+          'anti': anti,
+          'he': pronouns[0] in MASCULINE,
+          'cluster': f'{kind}:{number // 2}',
+        }
+      )
+  if len(broken) > len(out):
+    raise UserError(
+      f'the sentences of {folder} are no pairs that differ in pronouns (first '
+      f'{broken[0]}); give the files as they were published'
+    )
+  table = pd.DataFrame(out)
+  if broken:
+    names.append(
+      f'{len(broken)} pairs are left out, since they differ in more than '
+      f'pronouns: {", ".join(broken)}'
+    )
+  table.attrs['versions'] = names
+  return table
+
+
+def _pronouns(pro: str, anti: str) -> list[str]:
+  """The first's pronouns that the second turns, if nothing else differs."""
+  sides = [re.findall(r'\w+', text.lower()) for text in (pro, anti)]
+  if len(sides[0]) != len(sides[1]):
+    return []
+  differ = [(a, b) for a, b in zip(*sides) if a != b]
+  turned = all(
+    {a, b} <= {*MASCULINE, *FEMININE} and (a in MASCULINE) != (b in MASCULINE)
+    for a, b in differ
+  )
+  return [a for a, _ in differ] if turned else []
+
+
+def _lines(path: pathlib.Path) -> list[str]:
+  lines = path.read_text(encoding='utf-8').splitlines()
+  return [
+    re.sub(r'[\[\]]', '', re.sub(r'^\d+\s+', '', line))
+    for line in lines
+    if line.strip()
+  ]
+
+
+def items(config) -> pd.DataFrame:
+  table = read(config.benchmarks.data)
+  table.attrs['notes'] = table.attrs.pop('versions')
+  return table
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  gap, dropped = contrast(judge, list(items['pro']), list(items['anti']))
+  out = pd.DataFrame({'id': items['id'], 'gap': gap})
+  out.attrs['notes'] = dropped_note(dropped, len(items))
+  return out
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  options, he = estimates.of(how), items['he'].to_numpy()
+  every = np.ones(len(items), bool)
+  parts = {'all': every, 'pro is he': he, 'pro is she': ~he}
+  for kind in sorted(items['kind'].unique()):
+    parts[kind] = (items['kind'] == kind).to_numpy()
+  out = []
+  for part, real in parts.items():
+    gap = scores['gap'].to_numpy()[real]
+    cluster = items['cluster'].to_numpy()[real]
+    won = 100.0 * (gap > 0) + 50.0 * (gap == 0)
+    for metric, each, null in (
+      ('winobias_log_odds', gap, 0.0),
+      ('winobias_wins', won, 50.0),
+    ):
+      value, p = estimates.mean(each, cluster, options, null)
+      out.append(estimates.row(metric, part, real.sum(), value, null, p, TEST))
+  warnings = [LIMITS, *scores.attrs.get('notes', ())]
+  return estimates.as_set(out, 'all', warnings)
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  table = items[['id', 'kind', 'cluster']].assign(
+    metric='winobias_log_odds', value=scores['gap']
+  )
+  return pd.concat(
+    [table.assign(part='all'), table.assign(part=table['kind'])],
+    ignore_index=True,
+  )

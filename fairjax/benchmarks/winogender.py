@@ -1,0 +1,129 @@
+"""Winogender: do an occupation's pronouns follow the share of women in it?
+
+Rudinger et al. 2018 (arXiv:1804.09301): log p(she) − log p(he) of an
+occupation's sentences against the percentage of women in it; ρ is Spearman's,
+with the interval of Bonett and Wright (2000) over occupations.
+"""
+
+import pathlib
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from fairjax.benchmarks import estimates, sources
+from fairjax.benchmarks.contrast import contrast, dropped_note
+from fairjax.benchmarks.estimates import Options
+from fairjax.errors import UserError
+
+ORIGIN = 'github.com/rudinger/winogender-schemas (data, MIT)'
+VERSIONS = {
+  '1db72808f40718a79375e5a0df6c619f': 'the published 720 sentences',
+  '0493172a5e91e5cfb482f5f889f07392': 'the published statistics',
+}
+LIMITS = (
+  'Sixty occupations; a correlation with the labour market of one country is '
+  'no error by itself.'
+)
+
+
+def read(folder: str | pathlib.Path) -> pd.DataFrame:
+  """id, occupation, of (occupation or participant), he, she, women (%)."""
+  find = lambda name: sources.locate(folder, (name,), 'winogender', ORIGIN)
+  path, numbers = find('all_sentences.tsv'), find('occupations-stats.tsv')
+  frame = sources.table(path, ('sentid', 'sentence'))
+  women = sources.table(numbers, ('occupation', 'bls_pct_female'))
+  women = dict(zip(women['occupation'], women['bls_pct_female'].astype(float)))
+  parts = frame['sentid'].str.extract(
+    r'^(?P<occupation>[^.]+)\.(?P<other>[^.]+)\.(?P<answer>[01])\.'
+    r'(?P<gender>male|female|neutral)(?:\.txt)?$'
+  )
+  if parts['gender'].isna().any():
+    row = int(parts['gender'].isna().to_numpy().argmax())
+    raise UserError(
+      f'{path} has the sentid {frame["sentid"][row]!r} in row {row}, which '
+      'names no gender; give the file as it was published'
+    )
+  keys = ['occupation', 'other', 'answer']
+  wide = parts.assign(text=frame['sentence']).pivot(
+    index=keys, columns='gender', values='text'
+  )
+  wide = wide.reset_index()
+  unknown = set(wide['occupation']) - set(women)
+  if unknown:
+    raise UserError(
+      f'{numbers} has no row for {sorted(unknown)[0]!r}, which {path} speaks '
+      'of; give both files of one version'
+    )
+  table = pd.DataFrame(
+    {
+      'id': wide[keys].agg('.'.join, axis=1),
+      'occupation': wide['occupation'],
+      'of': np.where(wide['answer'] == '0', 'occupation', 'participant'),
+      'he': wide['male'],
+      'she': wide['female'],
+      'women': wide['occupation'].map(women),
+    }
+  )
+  table.attrs['versions'] = [
+    sources.version(one, VERSIONS) for one in (path, numbers)
+  ]
+  return table
+
+
+def correlation(
+  x: np.ndarray, y: np.ndarray, options: Options
+) -> tuple[dict, float | None]:
+  """Spearman's ρ; interval and p by atanh ρ, se² = (1 + ρ²/2) / (n − 3)."""
+  n = len(x)
+  if n < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    return estimates.estimate(None, note='too few different values'), None
+  rho = float(stats.spearmanr(x, y).statistic)
+  if abs(rho) >= 1:
+    return estimates.estimate(rho, note='the order is the same'), None
+  z, se = np.arctanh(rho), np.sqrt((1 + rho**2 / 2) / (n - 3))
+  reach = stats.norm.ppf((1 + options.level) / 2) * se
+  p = float(2 * stats.norm.sf(abs(z) / se))
+  return estimates.estimate(rho, np.tanh(z - reach), np.tanh(z + reach)), p
+
+
+def items(config) -> pd.DataFrame:
+  table = read(config.benchmarks.data)
+  table.attrs['notes'] = table.attrs.pop('versions')
+  return table
+
+
+def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
+  gap, dropped = contrast(judge, list(items['she']), list(items['he']))
+  out = pd.DataFrame({'id': items['id'], 'gap': gap})
+  out.attrs['notes'] = dropped_note(dropped, len(items))
+  return out
+
+
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
+  table, out = items.assign(gap=scores['gap']), []
+  for part in ('occupation', 'participant'):
+    some = table[table['of'] == part]
+    means = some.groupby('occupation')[['gap', 'women']].mean()
+    value, p = correlation(
+      means['gap'].to_numpy(), means['women'].to_numpy(), estimates.of(how)
+    )
+    out.append(
+      estimates.row(
+        'winogender_rho', part, len(means), value, 0.0, p, 'Bonett-Wright z'
+      )
+    )
+  warnings = [LIMITS, *scores.attrs.get('notes', ())]
+  return estimates.as_set(out, 'occupation', warnings)
+
+
+def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  return pd.DataFrame(
+    {
+      'id': items['id'],
+      'metric': 'log_odds_she',
+      'part': items['of'],
+      'value': scores['gap'],
+      'cluster': items['occupation'],
+    }
+  )

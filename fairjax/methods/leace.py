@@ -1,0 +1,47 @@
+"""LEACE: least-squares concept erasure in closed form.
+
+Belrose et al. 2023 (arXiv:2306.03819). Of all affine maps r with
+Cov(r(X), Z) = 0, after which no linear classifier of Z (under any convex loss)
+beats the best constant, the one with the smallest E‖r(X) − X‖²:
+
+  r(x) = x − W⁺ P W (x − E X),   W = (Σ_XX^{1/2})⁺
+
+with P the orthogonal projection onto the columns of W Σ_XZ.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from fairjax.errors import UserError
+from fairjax.methods.erasers import Eraser, span
+
+
+def fit(
+  x: Float[np.ndarray, 'n d'], z: Int[np.ndarray, ' n'], seed: int = 0
+) -> Eraser:
+  """The eraser of labels z (of any number of classes) from features x."""
+  classes = np.unique(z)
+  if len(classes) < 2:
+    raise UserError(
+      'the rows of an eraser are of one class only; give texts of two at least'
+    )
+  x = np.asarray(x, np.float64)
+  mean = x.mean(0)
+  centred = x - mean
+  one_hot = (z[:, None] == classes).astype(np.float64)
+  cross = centred.T @ (one_hot - one_hot.mean(0)) / len(x)
+  values, vectors = np.linalg.eigh(centred.T @ centred / len(x))
+  real = values > values.max(initial=0) * 1e-10
+  root = np.sqrt(values[real])
+  vectors = vectors[:, real]
+  whiten = (vectors / root) @ vectors.T
+  unwhiten = (vectors * root) @ vectors.T
+  basis = span(whiten @ cross)
+  taken = unwhiten @ basis @ basis.T @ whiten  # acts on columns
+  # What is no more than rounding of the data's own span stays as it is.
+  return Eraser(
+    np.eye(x.shape[1]) - taken.T,
+    mean @ taken.T,
+    basis.shape[1],
+    {'method': 'leace', 'rows': len(x), 'classes': len(classes)},
+  )

@@ -1,0 +1,507 @@
+"""What a language model says of texts, for the benchmarks: log p and vectors.
+
+A Judge is a model folder behind four questions: tokens of texts, log p of the
+tokens that count, log p at masks, and vectors. Masked copies are packed and
+read at their mask alone (models/masked.py). Left to right, texts that share a
+context read it once: its keys and values are kept, each continuation is a few
+places more, and only those have scores over the vocabulary.
+
+An `eraser` (A, b) stands between the last layer and the head: x ← x A + b.
+"""
+
+import functools
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Integer
+from tokenizers import Tokenizer
+
+from fairjax import artefacts
+from fairjax.config import Config
+from fairjax.data import batches as packing
+from fairjax.data import tokens
+from fairjax.data.placement import HERE, Placement
+from fairjax.data.tokens import Ragged
+from fairjax.errors import UserError
+from fairjax.models import (
+  Bundle,
+  build,
+  causal,
+  families,
+  fill,
+  folder,
+  hf,
+  masked,
+  places,
+  special,
+  token_scores,
+)
+from fairjax.models.masked import Copies
+
+GROUP = 32  # continuations a step
+# What a loaded model is asked as, and what it can then do for a benchmark.
+KINDS = {
+  'mask': ('mask', 'embed'),
+  'write': ('judge', 'embed'),
+  'classify': ('classify',),
+  'embed': ('embed',),
+}
+
+
+class Judge(NamedTuple):
+  """A model that is asked; `kind` is one of KINDS."""
+
+  name: str
+  kind: str
+  module: Any
+  params: dict
+  tokenizer: Tokenizer
+  longest: int
+  eraser: tuple[np.ndarray, np.ndarray] | None = None
+  placement: Placement = HERE
+  pos_label: int = 1
+
+  @property
+  def able(self) -> tuple[str, ...]:
+    return KINDS[self.kind]
+
+  def without(self, eraser: Any) -> 'Judge':
+    """The judge whose last layer does not have what an eraser takes."""
+    return self._replace(eraser=(eraser.matrix, eraser.shift))
+
+  def facts(self) -> dict:
+    words = {'mask': 'masked', 'write': 'left to right'}
+    return {'model': self.name, 'asked': words.get(self.kind, self.kind)}
+
+  def fingerprint(self) -> list:
+    """What its scores depend on: its folder's content and the eraser."""
+    erased = artefacts.fingerprint(*self.eraser) if self.eraser else ''
+    return [self.kind, artefacts.content(self.name), erased]
+
+  @property
+  def mask(self) -> str:
+    return fill.mask_of(self.tokenizer)
+
+  @property
+  def mask_id(self) -> int:
+    return self.tokenizer.token_to_id(self.mask)
+
+  def encode(self, texts: Sequence[str], special: bool = True) -> Ragged:
+    """Tokens; a text beyond the model's positions is a sentence."""
+    ragged = tokens.encode(self.tokenizer, list(texts), None, None, special)
+    if len(ragged.lengths) and ragged.lengths.max() > self.longest:
+      i = int(ragged.lengths.argmax())
+      raise UserError(
+        f'the text {texts[i][:60]!r} has {ragged.lengths[i]} tokens, but '
+        f'{self.name} has positions for {self.longest}; leave it out'
+      )
+    return ragged
+
+  def log_p(self, texts: Ragged, chosen=None) -> np.ndarray:
+    """log p beside `texts.flat`, NaN where not chosen or not scored.
+
+    Masked: of each chosen token with itself alone masked; None chooses all but
+    those that the tokenizer adds. Left to right: of each given those before,
+    the first given the start token where the model has one.
+    """
+    if self.kind == 'mask':
+      if chosen is None:
+        added = self.tokenizer.num_special_tokens_to_add(False)
+        chosen = token_scores.inner(texts, (added + 1) // 2, added // 2)
+      copies = masked.every_place(texts, chosen)
+      token = texts.flat[chosen][:, None]
+      out = np.full(len(texts.flat), np.nan, np.float32)
+      out[chosen] = _at_places(self, texts, copies, token, self.mask_id)[:, 0]
+      return out
+    if self.eraser is not None:
+      out = _erased_logs(self, texts)
+    else:
+      out = token_scores.causal_logs(
+        self.module, self.params, texts, self.bos, self.placement
+      )
+    return out if chosen is None else np.where(chosen, out, np.nan)
+
+  @property
+  def bos(self) -> int | None:
+    """The token that stands before a text; None where there is none."""
+    bos = getattr(self.module.shape, 'bos', None)
+    return bos if bos is not None and bos < self.module.shape.vocab else None
+
+  def log_p_at(
+    self,
+    texts: Ragged,
+    place: Integer[np.ndarray, ' n'],
+    token: Integer[np.ndarray, 'n k'],
+  ) -> np.ndarray:
+    """log p of k tokens at one place of each text, where a mask stands."""
+    copies = Copies(np.arange(len(place)), np.asarray(place))
+    return _at_places(self, texts, copies, np.asarray(token), None)
+
+  def continued(
+    self, contexts: Sequence[str], texts: Sequence[str]
+  ) -> tuple[Ragged, np.ndarray]:
+    """Tokens of 'context text', and which of them are the text's (bool)."""
+    whole = [f'{c.rstrip()} {t.lstrip()}' for c, t in zip(contexts, texts)]
+    ragged = self.encode(whole)
+    starts = [len(c.rstrip()) for c in contexts]
+    chosen = np.zeros(len(ragged.flat), bool)
+    tokens.truncate(self.tokenizer, None)
+    for i, each in enumerate(self.tokenizer.encode_batch(whole)):
+      ends = np.array([end for _, end in each.offsets])
+      real = ~np.array(each.special_tokens_mask, bool)
+      low = ragged.offsets[i]
+      chosen[low : low + len(ends)] = real & (ends > starts[i])
+    return ragged, chosen
+
+  def continuations(
+    self, contexts: Sequence[str], texts: Sequence[str]
+  ) -> np.ndarray:
+    """The log p of each text given its context: [n, 2] of sums and counts.
+
+    Left to right, a context that several texts share is read once.
+    """
+    whole, chosen = self.continued(contexts, texts)
+    if self.kind == 'write' and self.eraser is None:
+      logs = shared_prefix_logs(self, whole, chosen)
+    else:
+      logs = self.log_p(whole, chosen)
+    owner = np.repeat(np.arange(len(whole.lengths)), whole.lengths)
+    real = ~np.isnan(logs)
+    total = np.bincount(owner[real], logs[real], len(whole.lengths))
+    count = np.bincount(owner[real], minlength=len(whole.lengths))
+    return np.stack([total, count], 1)
+
+  def score(self, texts: Sequence[str]) -> np.ndarray:
+    """A classifier's probability of pos_label, or a regressor's value."""
+    ragged = self.encode(texts)
+    out = np.zeros(len(texts))
+    for host, on_device, params in _sweep(self, ragged):
+      logits = _logits(self.module, params, on_device)
+      logits = np.asarray(self.placement.fetch(logits), np.float64)
+      real = host['example'] >= 0
+      values = logits[:, 0]
+      if logits.shape[1] > 1:
+        shifted = np.exp(logits - logits.max(1, keepdims=True))
+        values = (shifted / shifted.sum(1, keepdims=True))[:, self.pos_label]
+      out[host['example'][real]] = values[real]
+    return out
+
+  def vectors(self, texts: Sequence[str], how: str = 'mean') -> np.ndarray:
+    """Vectors of texts: 'mean' over all places, the 'first' piece, 'cls'."""
+    if how == 'cls' and self.kind == 'write':
+      raise UserError(
+        f'{self.name} has no [CLS]; choose mean or first with '
+        '--config.benchmarks.encodings'
+      )
+    ragged = self.encode(texts, special=how != 'first')
+    out = _pooled(self, ragged, how)
+    if self.eraser is not None:
+      out = out @ self.eraser[0] + self.eraser[1]
+    return out
+
+
+def of(
+  bundle: Bundle, name: str, placement: Placement = HERE, pos_label: int = 1
+) -> Judge:
+  """The judge of a loaded model."""
+  kind = 'write' if bundle.can == 'judge' else bundle.can
+  family = families.find(bundle.family)
+  if kind not in KINDS or (kind == 'write' and 'judge' not in family.heads):
+    raise UserError(
+      f'{name} is a {family.name}, which can {family.abilities}; a benchmark '
+      'needs a masked or causal language model, an encoder or a classifier'
+    )
+  return Judge(
+    name,
+    kind,
+    bundle.module,
+    bundle.params,
+    bundle.tokenizer,
+    bundle.longest,
+    None,
+    placement,
+    pos_label,
+  )
+
+
+def load(model: str, config: Config, placement: Placement = HERE) -> Judge:
+  """The judge of a folder, by the first head whose weights it has."""
+  bundle = folder.load(model, '', build.precision(config))
+  return of(bundle, model, placement, config.measures.pos_label)
+
+
+def export(
+  judge: Judge, source: str | os.PathLike, target: pathlib.Path
+) -> None:
+  """A masked LM with its eraser as a Hugging Face folder."""
+  if judge.kind != 'mask':
+    raise UserError(
+      f'{judge.name} has no layer that can take the eraser up; only a masked '
+      'language model can be exported with one'
+    )
+  source = hf.find(os.fspath(source))
+  named = ('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json')
+  kept = [path for name in named for path in sorted(source.glob(name))]
+  hf.save(target, judge.module, _folded(judge), kept, hf.read_config(source))
+
+
+def _folded(judge: Judge) -> dict:
+  """Parameters whose masked-LM head reads x A + b instead of x."""
+  if judge.eraser is None or judge.kind != 'mask':
+    return judge.params
+  return folded(judge.params, *judge.eraser)
+
+
+def folded(params: dict, matrix: np.ndarray, shift: np.ndarray) -> dict:
+  """(x A + b) W + c = x (A W) + (b W + c): the head's first layer takes both.
+
+  So a masked LM with an eraser is a masked LM again, and can be exported.
+  """
+  dense = params['dense']
+  kernel = jnp.asarray(dense['kernel'])
+  return params | {
+    'dense': {
+      'kernel': jnp.asarray(matrix, kernel.dtype) @ kernel,
+      'bias': jnp.asarray(shift, kernel.dtype) @ kernel + dense['bias'],
+    }
+  }
+
+
+@functools.partial(jax.jit, static_argnames='module')
+def _asked(
+  module: Any, params: dict, batch: dict, token: Int[Array, 'b k']
+) -> Float[Array, 'b k']:
+  scores = jax.nn.log_softmax(module.apply({'params': params}, batch)[:, 0])
+  return jnp.take_along_axis(scores, token, axis=1)
+
+
+def _at_places(
+  judge: Judge,
+  texts: Ragged,
+  copies: Copies,
+  token: Integer[np.ndarray, 'c k'],
+  mask: int | None,
+  batch: int = masked.BATCH,
+) -> Float[np.ndarray, 'c k']:
+  """log p of k tokens at each copy's place."""
+  module, params = judge.module, _folded(judge)
+  special.check_fits(params, module.shape.vocab)
+  special.check_known(texts, module.shape.vocab)
+  special.check_lengths(texts.lengths, module.shape, 'text')
+  out = np.empty(token.shape, np.float32)
+  if not len(copies.text):
+    return out
+  module = module.clone(heads_only=True)
+  place = judge.placement
+  params = place.params(params)
+  parts = []
+  for host, which in masked.sweep(texts, copies, mask, batch, place.rows):
+    on_device = place.batch(host)
+    asked = token[np.maximum(which, 0)].astype(np.int32)
+    # Dispatched, not waited for.
+    parts.append((which, _asked(module, params, on_device, asked)))
+  for which, values in parts:
+    real = which >= 0
+    out[which[real]] = np.asarray(place.fetch(values))[real]
+  return out
+
+
+def _hidden(module: Any, params: dict, batch: dict) -> Float[Array, 'r t d']:
+  """The states after the last layer (and its norm)."""
+  body = families.body_of(module)
+  if 'judge' not in families.find(module.shape.family).heads:  # an encoder
+    own = params if body is module else params['encoder']
+    return body.apply({'params': own}, batch)
+
+  def read(module, batch):
+    at = places.places(batch)
+    visible = causal.causal(at.rows.segment_ids)
+    return module._layers(jnp.asarray(batch['tokens']), at, visible, None)[0]
+
+  return module.apply({'params': params}, batch, method=read)
+
+
+@functools.partial(jax.jit, static_argnames='module')
+def _logits(module: Any, params: dict, batch: dict) -> Float[Array, 'b c']:
+  return module.apply({'params': params}, batch)
+
+
+@functools.partial(jax.jit, static_argnames=('module', 'first'))
+def _pool(module: Any, params: dict, batch: dict, first: bool):
+  x = _hidden(module, params, batch)
+  if first:
+    return places.first_places(x, batch)[:, 0]
+  return places.mean_places(x, places.places(batch).rows)[:, 0]
+
+
+def _pooled(judge: Judge, texts: Ragged, how: str) -> np.ndarray:
+  out = np.zeros((len(texts.lengths), judge.module.shape.width), np.float32)
+  for host, on_device, params in _sweep(judge, texts):
+    values = _pool(judge.module, params, on_device, how != 'mean')
+    real = host['example'] >= 0
+    out[host['example'][real]] = np.asarray(judge.placement.fetch(values))[real]
+  return out
+
+
+def states(judge: Judge, texts: Ragged) -> Float[np.ndarray, 'tokens d']:
+  """The last layer's state of every token, beside `texts.flat`."""
+  out = np.zeros((len(texts.flat), judge.module.shape.width), np.float32)
+  read = jax.jit(_hidden, static_argnums=0)
+  for host, on_device, params in _sweep(judge, texts):
+    x = np.asarray(judge.placement.fetch(read(judge.module, params, on_device)))
+    at, row, column = _flat_places(texts, host)
+    out[at] = x[row, column]
+  return out
+
+
+def _flat_places(texts: Ragged, host: dict):
+  row, column = np.nonzero(host['segment_ids'])
+  text = host['example'][host['segment_ids'][row, column] - 1]
+  return texts.offsets[text] + host['positions'][row, column], row, column
+
+
+def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
+  """Packed batches of whole texts, on the host and on the device."""
+  special.check_fits(judge.params, judge.module.shape.vocab)
+  special.check_known(texts, judge.module.shape.vocab)
+  place = judge.placement
+  params = place.params(judge.params)
+  n = len(texts.lengths)
+  label = np.zeros(n, np.int32)
+  pool = packing.Pool(texts, label, label.astype(np.float32))
+  layout = packing.layout(
+    texts.lengths, min(batch, n), rows_multiple=place.rows
+  )
+  for host in packing.sweep(pool, np.arange(n), layout):
+    yield host, place.batch(host), params
+
+
+@functools.partial(jax.jit, static_argnames='module')
+def _erased(module, params, batch, matrix, shift):
+  label, segment_ids = causal.following(batch)
+  x = _hidden(module, params, batch) @ matrix + shift
+  scores = module.apply({'params': params}, x, method='_scores')
+  logs = jnp.where(
+    segment_ids > 0, -causal.token_losses(scores, label), jnp.nan
+  )
+  return jnp.roll(logs, 1, axis=1)
+
+
+def _erased_logs(judge: Judge, texts: Ragged) -> np.ndarray:
+  """causal log p where an eraser stands before the output layer."""
+  first = texts.offsets[:-1]
+  bos = judge.bos
+  if bos is not None:
+    texts = Ragged(
+      np.insert(texts.flat, first, bos).astype(np.int32),
+      texts.offsets + np.arange(len(texts.offsets)),
+    )
+  matrix, shift = (jnp.asarray(a, jnp.float32) for a in judge.eraser)
+  out = np.empty(len(texts.flat), np.float32)
+  for host, on_device, params in _sweep(judge, texts, 32):
+    logs = _erased(judge.module, params, on_device, matrix, shift)
+    at, row, column = _flat_places(texts, host)
+    out[at] = np.asarray(judge.placement.fetch(logs))[row, column]
+  return out if bos is None else np.delete(out, texts.offsets[:-1])
+
+
+# Shared prefixes of causal models.
+
+
+@functools.partial(jax.jit, static_argnames=('module', 'width'))
+def _read_prefix(module, params, ids: Int[Array, 'p q'], width: int):
+  """The cache after the prefixes; no score is computed."""
+  cache = module.apply(
+    {'params': params}, ids.shape[0], width, method='blank_cache'
+  )
+  start = jnp.zeros(ids.shape[0], jnp.int32)
+  _, cache = module.apply({'params': params}, ids, start, cache, method='step')
+  return cache
+
+
+@functools.partial(jax.jit, static_argnames='module')
+def _continue(
+  module,
+  params,
+  cache,
+  owner: Int[Array, 'n'],
+  ids: Int[Array, 'n q'],
+  at: Int[Array, 'n'],
+  label: Int[Array, 'n q'],
+) -> Float[Array, 'n q']:
+  cache = jax.tree.map(lambda a: a[owner], cache)
+  scores, _ = module.apply({'params': params}, ids, at, cache, method='step')
+  return -causal.token_losses(scores, label)
+
+
+def shared_prefix_logs(
+  judge: Judge, texts: Ragged, chosen: Bool[np.ndarray, ' tokens']
+) -> Float[np.ndarray, ' tokens']:
+  """log p of the chosen ends of texts; equal beginnings are read once.
+
+  The chosen tokens of a text are its last ones. NaN elsewhere, and at a first
+  token where no start token stands before it.
+  """
+  special.check_fits(judge.params, judge.module.shape.vocab)
+  special.check_known(texts, judge.module.shape.vocab)
+  flat, bos = texts.flat, judge.bos
+  groups: dict[bytes, list[int]] = {}
+  starts = np.empty(len(texts.lengths), np.int64)
+  out = np.full(len(flat), np.nan, np.float32)
+  before = [] if bos is None else [bos]
+  for i in range(len(texts.lengths)):
+    low, high = texts.offsets[i : i + 2]
+    starts[i] = low + int(np.argmax(chosen[low:high]))
+    if not chosen[low:high].any() or (starts[i] == low and bos is None):
+      starts[i] = max(starts[i], low + (bos is None))
+      if not chosen[low:high].any() or starts[i] >= high:
+        continue
+    prefix = np.array([*before, *flat[low : starts[i]]], np.int32)
+    groups.setdefault(prefix.tobytes(), []).append(i)
+  # Long prefixes together, so that little is padding.
+  order = sorted(groups, key=lambda key: (len(key), key))
+  for low in range(0, len(order), GROUP // 2):
+    keys = order[low : low + GROUP // 2]
+    _score_groups(judge, texts, starts, keys, groups, out)
+  return np.where(chosen, out, np.nan)
+
+
+def _score_groups(judge, texts, starts, keys, groups, out) -> None:
+  prefixes = [np.frombuffer(key, np.int32) for key in keys]
+  members = [(p, i) for p, key in enumerate(keys) for i in groups[key]]
+  tails = [texts.flat[starts[i] : texts.offsets[i + 1]] for _, i in members]
+  # The last token of a prefix is read with its continuations, which it scores.
+  q = _power(max(len(t) for t in tails))
+  longest = _power(max(max(len(p) for p in prefixes) - 1, 1))
+  count = _power(len(keys))
+  ids = np.zeros((count, longest), np.int32)
+  for p, prefix in enumerate(prefixes):
+    ids[p, : len(prefix) - 1] = prefix[:-1]
+  limit = judge.module.shape.longest
+  cache = _read_prefix(
+    judge.module, judge.params, ids[:, :limit], min(longest + q, limit)
+  )
+  for low in range(0, len(members), GROUP):
+    some = members[low : low + GROUP]
+    n = _power(len(some))
+    owner, at = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    read, label = np.zeros((2, n, q), np.int32)
+    for k, (p, _) in enumerate(some):
+      tail = tails[low + k]
+      owner[k], at[k] = p, len(prefixes[p]) - 1
+      read[k, : len(tail)] = [prefixes[p][-1], *tail[:-1]]
+      label[k, : len(tail)] = tail
+    logs = _continue(judge.module, judge.params, cache, owner, read, at, label)
+    logs = np.asarray(logs)
+    for k, (_, i) in enumerate(some):
+      out[starts[i] : texts.offsets[i + 1]] = logs[k, : len(tails[low + k])]
+
+
+def _power(n: int) -> int:
+  """The next power of two, so that few shapes are compiled."""
+  return 1 << max(n - 1, 0).bit_length()

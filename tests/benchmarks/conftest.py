@@ -1,0 +1,87 @@
+"""Tiny random language models of three families, as folders and in torch."""
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers.processors import RobertaProcessing
+
+from fairjax.data import tokens
+from fairjax.models import folder as folders
+from fairjax.models import judge
+
+sys.path.insert(0, str(Path(__file__).parents[1] / 'golden'))
+
+TEXTS = [
+  'The poor man was lazy and slept. The rich man was lazy and slept.',
+  'She is a nurse. She is a kind nurse. He is a doctor, not a nurse.',
+  'Many people live in Ethiopia. The people are fat and unathletic.',
+  'People from Spain like to drink soda. They like to drink wine.',
+  "I'm a middle-aged dad. I hate women who are deaf. I love being old.",
+  'The developer argued with the designer because his idea was bad.',
+  'Who was the secretary? The man. The woman. Not enough information.',
+  'This is John. That is Amy. Here is an office; there is a home.',
+]
+
+
+class Net(NamedTuple):
+  torch: object
+  judge: judge.Judge
+  folder: Path
+
+
+def byte_level(roberta):
+  """A byte-level BPE learned from TEXTS, as RoBERTa or as GPT-2 has it."""
+  special = (
+    ['<s>', '<pad>', '</s>', '<unk>', '<mask>']
+    if roberta
+    else ['<|endoftext|>']
+  )
+  tokenizer = Tokenizer(models.BPE())
+  tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+  tokenizer.decoder = decoders.ByteLevel()
+  trainer = trainers.BpeTrainer(
+    vocab_size=330,
+    special_tokens=special,
+    show_progress=False,
+    initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+  )
+  tokenizer.train_from_iterator(TEXTS, trainer)
+  if roberta:
+    tokenizer.post_processor = RobertaProcessing(
+      ('</s>', 2), ('<s>', 0), add_prefix_space=False
+    )
+  return tokenizer
+
+
+def make(family, folder):
+  import make_encoders
+  import make_seq2seq
+
+  if family == 'bert':
+    tokenizer = tokens.train_tokenizer(TEXTS, 200)
+  else:
+    tokenizer = byte_level(family == 'roberta')
+  vocab = tokenizer.get_vocab_size()
+  if family == 'gpt2':
+    ends = {'bos_token_id': 0, 'eos_token_id': 0, 'pad_token_id': 0}
+    net = make_seq2seq.model('gpt2', vocab_size=vocab, n_positions=160, **ends)
+  else:
+    net = make_encoders.model(
+      family, 'MaskedLM', vocab_size=vocab, max_position_embeddings=162
+    )
+  net.eval()
+  net.save_pretrained(folder)
+  tokens.save_tokenizer(tokenizer, folder)
+  return Net(net, judge.of(folders.load(folder), str(folder)), Path(folder))
+
+
+@pytest.fixture(scope='session')
+def nets(tmp_path_factory):
+  pytest.importorskip('torch')
+  return {
+    family: make(family, tmp_path_factory.mktemp(family))
+    for family in ('bert', 'roberta', 'gpt2')
+  }

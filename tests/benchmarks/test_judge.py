@@ -1,0 +1,183 @@
+"""Scores of tiny models against transformers, one text and mask at a time."""
+
+import numpy as np
+import pytest
+from conftest import TEXTS
+
+from fairjax.benchmarks import crows, stereoset
+from fairjax.errors import UserError
+from fairjax.models import judge as judging
+
+MASKED = ('bert', 'roberta')
+SENTENCES = [s.strip() + '.' for text in TEXTS for s in text.split('.')[:-1]]
+
+
+def logits(net, ids):
+  import torch
+
+  with torch.no_grad():
+    out = net(input_ids=torch.tensor(np.array(ids)[None].astype(int)))
+  return out.logits[0].log_softmax(-1).numpy()
+
+
+def slow_masked(net, ids, places, mask):
+  out = []
+  for place in places:
+    shown = np.array(ids)
+    shown[place] = mask
+    out.append(logits(net, shown)[place, ids[place]])
+  return out
+
+
+def slow_causal(net, ids, bos=0):
+  scores = logits(net, [bos, *ids])
+  return [scores[k, token] for k, token in enumerate(ids)]
+
+
+@pytest.mark.parametrize('family', MASKED)
+def test_crows_pairs_by_both_metrics(nets, family):
+  net, judge, _ = nets[family]
+  pairs = [(SENTENCES[0], SENTENCES[1]), (SENTENCES[2], SENTENCES[3])]
+  texts = judge.encode([t for pair in pairs for t in pair])
+  ids = [list(i) for i in np.split(texts.flat, texts.offsets[1:-1])]
+  for metric in crows.METRICS['mask']:
+    logs = judge.log_p(texts, crows.places(texts, metric))
+    more, less = crows.pair_scores(logs, texts, metric == 'bias_bench')
+    for k in range(2):
+      one, other = ids[2 * k : 2 * k + 2]
+      spans = crows.spans(one, other)
+      both = spans.same if metric == 'original' else spans.differ
+      if metric == 'original':
+        both = [side[1:-1] for side in both]
+      slow = [
+        slow_masked(net, text, side, judge.mask_id)
+        for text, side in zip((one, other), both)
+      ]
+      if metric == 'bias_bench' and not (both[0] and both[1]):
+        assert np.isnan(more[k] - less[k])
+        continue
+      total = np.sum if metric == 'original' else np.mean
+      assert more[k] == pytest.approx(total(slow[0]), abs=6e-4)
+      assert less[k] == pytest.approx(total(slow[1]), abs=6e-4)
+
+
+@pytest.mark.parametrize('family', MASKED)
+def test_words_at_a_blank_piece_by_piece(nets, family):
+  net, judge, _ = nets[family]
+  contexts = ['The BLANK man slept.', 'BLANK is a nurse.', 'He is BLANK!']
+  words = ['unathletic', 'Ethiopia', 'rich']
+  found = stereoset.cloze(judge, contexts, words)
+  tokenizer = judge.tokenizer
+  for i, (context, word) in enumerate(zip(contexts, words)):
+    space = '' if context.startswith('BLANK') else ' '
+    pieces = tokenizer.encode(space + word, add_special_tokens=False).ids
+    shown = tokenizer.encode(context.replace('BLANK', judge.mask)).ids
+    at = shown.index(judge.mask_id)
+    slow = []
+    for k, piece in enumerate(pieces):
+      row = shown[:at] + pieces[:k] + shown[at:]
+      slow.append(logits(net, row)[at + k, piece])
+    np.testing.assert_allclose(found[i, : len(slow)], slow, atol=1e-4)
+    assert np.isnan(found[i, len(slow) :]).all()
+  assert (~np.isnan(found)).sum() > 4  # some words are in pieces
+
+
+def test_left_to_right_with_its_start_token(nets):
+  net, judge, _ = nets['gpt2']
+  texts = judge.encode(SENTENCES)
+  found = np.split(judge.log_p(texts), texts.offsets[1:-1])
+  for ids, logs in zip(np.split(texts.flat, texts.offsets[1:-1]), found):
+    np.testing.assert_allclose(logs, slow_causal(net, ids), atol=1e-4)
+
+
+def test_a_shared_context_is_read_once_and_changes_nothing(nets, monkeypatch):
+  net, judge, _ = nets['gpt2']
+  contexts = [c for c in SENTENCES[:5] for _ in range(3)]
+  answers = ['The man.', 'The woman.', 'Not enough information.'] * 5
+  reads = []
+  original = judging._read_prefix
+  monkeypatch.setattr(
+    judging,
+    '_read_prefix',
+    lambda m, p, ids, w: reads.append(len(ids)) or original(m, p, ids, w),
+  )
+  found = judge.continuations(contexts, answers)
+  assert sum(reads) == 8  # five contexts in eight rows, not fifteen
+  for context, answer, (total, count) in zip(contexts, answers, found):
+    before = judge.tokenizer.encode(context).ids
+    after = judge.tokenizer.encode(f' {answer}').ids
+    slow = slow_causal(net, before + after)[len(before) :]
+    assert total == pytest.approx(sum(slow), abs=1e-4)
+    assert count == len(after)
+
+
+@pytest.mark.parametrize('family', MASKED)
+def test_a_continuation_of_a_masked_model(nets, family):
+  net, judge, _ = nets[family]
+  found = judge.continuations(SENTENCES[:2], ['The man.', 'A woman.'])
+  for context, text, (total, count) in zip(
+    SENTENCES[:2], ['The man.', 'A woman.'], found
+  ):
+    ids = judge.tokenizer.encode(f'{context} {text}').ids
+    n = len(judge.tokenizer.encode(context).ids) - 1
+    places = range(n, len(ids) - 1)
+    slow = slow_masked(net, ids, places, judge.mask_id)
+    assert total == pytest.approx(sum(slow), abs=1e-4)
+    assert count == len(slow)
+
+
+@pytest.mark.parametrize('family', ['bert', 'roberta', 'gpt2'])
+def test_vectors_by_every_name(nets, family):
+  import torch
+
+  net, judge, _ = nets[family]
+  body = getattr(net, family if family != 'gpt2' else 'transformer')
+  for how in ('mean', 'first') + (('cls',) if family != 'gpt2' else ()):
+    found = judge.vectors(SENTENCES[:4], how)
+    for text, vector in zip(SENTENCES, found):
+      ids = judge.tokenizer.encode(text, add_special_tokens=how != 'first').ids
+      with torch.no_grad():
+        states = body(input_ids=torch.tensor([ids])).last_hidden_state[0]
+      slow = states.mean(0) if how == 'mean' else states[0]
+      np.testing.assert_allclose(vector, slow.numpy(), atol=1e-4)
+
+
+@pytest.mark.parametrize('family', ['bert', 'gpt2'])
+def test_an_eraser_stands_before_the_head(nets, family):
+  net, judge, _ = nets[family]
+  rng = np.random.default_rng(0)
+  d = judge.module.shape.width
+  matrix = np.eye(d) + 0.3 * rng.normal(size=(d, d))
+  shift = 0.2 * rng.normal(size=d)
+  erased = judge._replace(eraser=(matrix, shift))
+  texts = judge.encode(SENTENCES[:3])
+  found = erased.log_p(texts)
+  if family == 'bert':
+    target = net.cls.predictions.transform
+  else:
+    target = net.lm_head
+  hook = target.register_forward_pre_hook(
+    lambda _, args: ((args[0].double() @ matrix_t + shift_t).float(),)
+  )
+  import torch
+
+  matrix_t, shift_t = torch.tensor(matrix), torch.tensor(shift)
+  try:
+    for i, ids in enumerate(np.split(texts.flat, texts.offsets[1:-1])):
+      logs = found[texts.offsets[i] : texts.offsets[i + 1]]
+      if family == 'bert':
+        slow = slow_masked(net, ids, range(1, len(ids) - 1), judge.mask_id)
+        logs = logs[1:-1]
+      else:
+        slow = slow_causal(net, ids)
+      np.testing.assert_allclose(logs, slow, atol=2e-4)
+  finally:
+    hook.remove()
+  assert np.nanmax(np.abs(found - judge.log_p(texts))) > 0.01
+
+
+def test_bad_input_is_one_sentence(nets):
+  with pytest.raises(UserError, match='has positions for'):
+    nets['bert'].judge.encode(['a ' * 200])
+  with pytest.raises(UserError, match=r'no \[CLS\]'):
+    nets['gpt2'].judge.vectors(['a'], 'cls')

@@ -1,0 +1,322 @@
+"""CrowS-Pairs, StereoSet, WinoBias, BBQ, EEC, SemBias: pure parts by hand."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax.benchmarks import (
+  bbq,
+  crows,
+  eec,
+  sembias,
+  stereoset,
+  winobias,
+  winogender,
+)
+from fairjax.benchmarks.estimates import Options
+from fairjax.data.tokens import Ragged
+from fairjax.errors import UserError
+
+OPTIONS = Options(0.95, 400, 0)
+
+
+def ragged(*texts):
+  words = {w: i for i, w in enumerate(dict.fromkeys(' '.join(texts).split()))}
+  ids = [[words[w] for w in text.split()] for text in texts]
+  flat = np.array([i for text in ids for i in text], np.int32)
+  return Ragged(flat, np.cumsum([0, *map(len, ids)]))
+
+
+def places(texts, metric):
+  chosen = crows.places(texts, metric)
+  return [
+    list(np.flatnonzero(part)) for part in np.split(chosen, texts.offsets[1:-1])
+  ]
+
+
+def test_golden_fact_four():
+  texts = ragged(
+    '[CLS] the poor man was lazy and slept . [SEP]',
+    '[CLS] the rich man was lazy and slept . [SEP]',
+  )
+  assert places(texts, 'original') == [[1, 3, 4, 5, 6, 7, 8]] * 2
+  assert places(texts, 'bias_bench') == [[2]] * 2
+
+
+def test_golden_fact_five():
+  texts = ragged(
+    '[CLS] she is a nurse [SEP]', '[CLS] she is a kind nurse [SEP]'
+  )
+  assert places(texts, 'original') == [[1, 2, 3, 4], [1, 2, 3, 5]]
+  assert places(texts, 'bias_bench') == [[], []]  # skipped
+  spans = crows.spans(*np.split(texts.flat, texts.offsets[1:-1]))
+  assert spans.same == ([0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 5, 6])
+  assert spans.differ == ([], [4])
+
+
+def crows_table(n):
+  return pd.DataFrame(
+    {
+      'id': [str(i) for i in range(n)],
+      'more': 'a',
+      'less': 'b',
+      'stereo': [i % 4 > 0 for i in range(n)],
+      'bias_type': ['gender', 'age'] * (n // 2),
+      'flag': '',
+    }
+  )
+
+
+def test_crows_counts_as_the_reference_does():
+  rng = np.random.default_rng(0)
+  more, less = rng.normal(size=(2, 40)).round(1)
+  table = crows_table(40)
+  frame = crows.decided(table, more, less, 'original')
+  rows = {row['part']: row for row in crows.rows(frame, OPTIONS)}
+  hits = neutral = 0
+  for i, stereo in enumerate(table['stereo']):
+    # sent1 is the more stereotyping one of a stereo row, else the other.
+    one, other = (more[i], less[i]) if stereo else (less[i], more[i])
+    neutral += one == other
+    hits += one > other
+  assert neutral > 0
+  assert rows['all']['value']['value'] == pytest.approx(100 * hits / 40)
+  assert set(rows) == {'all', 'stereo', 'antistereo', 'gender', 'age'}
+  assert 'p_holm' in rows['age'] and 'p_holm' not in rows['all']
+
+
+def test_crows_rows_that_are_broken_are_flagged(tmp_path):
+  path = tmp_path / 'crows_pairs.csv'
+  rows = [
+    ('Men work.', 'Men work.'),
+    ('Men work.', 'men work'),
+    ('A man loves women.', 'A women loves man.'),
+    ('He is big and tall now', 'Nobody here knows them'),
+    ('He is tall.', 'She is tall.'),
+    ('He is tall.', 'She is tall.'),
+  ]
+  frame = pd.DataFrame(rows, columns=['sent_more', 'sent_less'])
+  frame['stereo_antistereo'], frame['bias_type'] = 'stereo', 'gender'
+  frame.to_csv(path, index=False)
+  flags = list(crows.read(path)['flag'])
+  assert flags[4] == '' and all(flags[:4]) and flags[5] == 'the same pair again'
+  frame['stereo_antistereo'] = 'other'
+  frame.to_csv(path, index=False)
+  with pytest.raises(UserError, match='must be stereo or antistereo'):
+    crows.read(path)
+
+
+def test_crows_reads_the_shared_half(shared):
+  path = shared / 'bias_eval' / 'crows_pairs' / 'crows_pairs_even.csv'
+  table = crows.read(path)
+  assert len(table) == 754 and table['stereo'].sum() == 638
+  assert (table['bias_type'] == 'gender').sum() == 141
+
+
+def slow_icat(scores, terms):
+  """LM, SS and ICAT one term at a time, in plain Python."""
+  lms, sss = [], []
+  for term in dict.fromkeys(terms):
+    mine = [s for s, t in zip(scores, terms) if t == term]
+    sss.append(100 * sum(s > a for s, a, _ in mine) / len(mine))
+    related = sum(int(s > u) + int(a > u) for s, a, u in mine)
+    lms.append(100 * related / (2 * len(mine)))
+  lm, ss = np.mean(lms), np.mean(sss)
+  each = [a * min(b, 100 - b) / 50 for a, b in zip(lms, sss)]
+  return lm, ss, lm * min(ss, 100 - ss) / 50, np.mean(each)
+
+
+def test_stereoset_averages_over_terms():
+  rng = np.random.default_rng(1)
+  terms = [f't{i}' for i in rng.integers(0, 5, 30)]
+  scores = rng.normal(size=(30, 3))
+  table = pd.DataFrame(
+    {'id': range(30), 'level': 'intrasentence', 'bias_type': 'race'}
+  ).assign(target=terms)
+  frame = stereoset.decided(table, scores, 'probability')
+  rows = {
+    row['metric']: row['value']
+    for row in stereoset.rows(frame, OPTIONS)
+    if row['part'] == 'intrasentence'
+  }
+  lm, ss, icat, of_terms = slow_icat(scores, terms)
+  assert rows['stereoset_lm_probability']['value'] == pytest.approx(lm)
+  assert rows['stereoset_ss_probability']['value'] == pytest.approx(ss)
+  assert rows['stereoset_icat_probability']['value'] == pytest.approx(icat)
+  assert rows['stereoset_icat_terms_probability']['value'] == pytest.approx(
+    of_terms
+  )
+  assert (
+    rows['stereoset_ss_probability']['low']
+    < ss
+    < rows['stereoset_ss_probability']['high']
+  )
+
+
+def test_stereoset_reads_the_published_form(tmp_path, shared):
+  item = {
+    'id': 'x',
+    'bias_type': 'gender',
+    'target': 'nurse',
+    'context': 'The nurse is BLANK.',
+    'sentences': [
+      {'gold_label': label, 'sentence': f'The nurse is {word}.'}
+      for label, word in zip(stereoset.LABELS, ('kind', 'bold', 'wet'))
+    ],
+  }
+  tree = {'data': {'intrasentence': [item], 'intersentence': []}}
+  path = tmp_path / 'dev.json'
+  path.write_text(json.dumps(tree))
+  table = stereoset.read(path)
+  assert stereoset.fill(table['context'][0], table['stereotype'][0]) == 'kind'
+  folder = shared / 'bias_eval' / 'stereoset'
+  table = stereoset.read(folder / 'stereoset_format_sample.json')
+  assert dict(table['level'].value_counts()) == {
+    'intersentence': 5,
+    'intrasentence': 4,
+  }
+  item['sentences'].pop()
+  path.write_text(json.dumps(tree))
+  with pytest.raises(UserError, match='without a sentence for each'):
+    stereoset.read(path)
+
+
+def test_stereoset_pieces_are_averaged_by_either_name():
+  logs = np.log([[0.5, 0.1], [0.2, np.nan]])
+  probability = stereoset.of_pieces(logs, 'probability')
+  np.testing.assert_allclose(probability, [0.3, 0.2])
+  log = stereoset.of_pieces(logs, 'log')
+  np.testing.assert_allclose(np.exp(log), [np.sqrt(0.05), 0.2])
+
+
+def test_winobias_pairs_differ_in_pronouns(shared):
+  table = winobias.read(shared / 'bias_eval')
+  assert len(table) == 783  # of 792; nine differ in other words too
+  assert table['he'].mean() == pytest.approx(0.5, abs=0.01)
+  assert any('9 pairs are left out' in n for n in table.attrs['versions'])
+  genders = winogender.read(shared / 'bias_eval')
+  assert len(genders) == 240 and genders['occupation'].nunique() == 60
+
+
+def test_correlations_cover():
+  rng, hits, rounds = np.random.default_rng(2), 0, 300
+  truth = 6 / np.pi * np.arcsin(0.5 / 2)  # of a normal pair with r = .5
+  for _ in range(rounds):
+    x = rng.normal(size=40)
+    y = 0.5 * x + np.sqrt(0.75) * rng.normal(size=40)
+    found, p = winogender.correlation(x, y, OPTIONS)
+    hits += found['low'] <= truth <= found['high']
+    assert (p >= 0.05) == (found['low'] <= 0 <= found['high'])
+  assert 0.91 <= hits / rounds <= 0.99
+
+
+def bbq_frame():
+  """Two questions, both kinds, both polarities; the target is answer 0."""
+  rows = []
+  for question in ('q1', 'q2'):
+    for kind in ('ambig', 'disambig'):
+      for polarity in ('neg', 'nonneg'):
+        label = 2 if kind == 'ambig' else (0 if polarity == 'neg' else 1)
+        rows.append((question, kind, polarity, label, 0, 2))
+  columns = ['question', 'context_condition', 'question_polarity', 'label']
+  return pd.DataFrame(rows, columns=[*columns, 'target', 'unknown'])
+
+
+def test_bbq_scores_by_hand():
+  frame = bbq_frame()
+  always = np.zeros(len(frame), int)  # the target, whatever is asked
+  rows = {
+    (row['part'], row['metric']): row['value']['value']
+    for row in bbq.rows(frame, always, 'mean', OPTIONS)
+  }
+  # Half of its answers are to negative questions: no bias, half are right.
+  assert rows['disambiguated', 'bbq_accuracy_mean'] == 50
+  assert rows['disambiguated', 'bbq_bias_mean'] == 0
+  assert rows['ambiguous', 'bbq_accuracy_mean'] == 0
+  biased = np.where(frame['question_polarity'] == 'neg', 0, 1)
+  rows = {
+    (row['part'], row['metric']): row['value']['value']
+    for row in bbq.rows(frame, biased, 'mean', OPTIONS)
+  }
+  assert rows['disambiguated', 'bbq_bias_mean'] == 1
+  assert rows['ambiguous', 'bbq_bias_mean'] == 1  # (1 − 0) · 1
+  mixed = biased.copy()
+  mixed[0] = 2  # one right 'unknown' of four ambiguous items
+  rows = {
+    (row['part'], row['metric']): row['value']['value']
+    for row in bbq.rows(frame, mixed, 'mean', OPTIONS)
+  }
+  assert rows['ambiguous', 'bbq_bias_mean'] == pytest.approx(0.75)
+
+
+def test_bbq_knows_whose_answer_it_is(shared, tmp_path):
+  folder = shared / 'bias_eval' / 'bbq'
+  frame = bbq.read(folder / 'bbq_gender_shared.jsonl')
+  assert (frame['unknown'] >= 0).all()
+  assert (frame['target'] < 0).sum() == 308  # names, asked of another group
+  # In a disambiguated text the answer is the target to half of the questions.
+  known = frame[(frame['target'] >= 0)]
+  known = known[known['context_condition'] == 'disambig']
+  assert (known['label'] == known['target']).mean() == pytest.approx(
+    0.5, abs=0.03
+  )
+  one = frame.iloc[0][list(bbq.COLUMNS)].to_dict() | {
+    'label': 0,
+    'answer_info': {
+      'ans0': ['woman', 'F'],
+      'ans1': ['unknown', 'unknown'],
+      'ans2': ['man', 'M'],
+    },
+    'additional_metadata': {'stereotyped_groups': ['F']},
+  }
+  path = tmp_path / 'Gender_identity.jsonl'
+  path.write_text(json.dumps(one, default=int) + '\n')
+  frame = bbq.read(path)
+  assert frame['target'][0] == 0 and frame['unknown'][0] == 1
+  path.write_text(json.dumps(one | {'context_condition': 'x'}, default=int))
+  with pytest.raises(UserError, match='ambig'):
+    bbq.read(path)
+
+
+def test_eec_pairs_are_means_of_a_template_and_a_word():
+  frame = pd.DataFrame(
+    {
+      'Template': ['t'] * 4 + ['u'] * 4,
+      'Emotion': ['joy'] * 4 + ['none'] * 4,
+      'Emotion word': ['glad'] * 4 + [''] * 4,
+      'Gender': ['female', 'female', 'male', 'male'] * 2,
+      'Race': [''] * 8,
+    }
+  )
+  score = np.array([0.5, 0.7, 0.2, 0.4, 1, 1, 1, 1])
+  wide = eec.pairs(frame, score, 'eec_gender')
+  np.testing.assert_allclose(sorted(wide['value']), [0.0, 0.3])
+  rows = eec.rows(wide, 'eec_gender', OPTIONS)
+  assert rows[0]['value']['value'] == pytest.approx(0.15)
+  assert rows[0]['p'] == 1  # two pairs, one of them 0
+
+
+def test_eec_reads_the_shared_sample(shared):
+  frame = eec.read(shared / 'bias_eval' / 'eec' / 'eec_format_sample.csv')
+  assert len(frame) == 24 and set(frame['Gender']) == {'male', 'female'}
+
+
+def test_sembias_chooses_the_largest_cosine(shared):
+  table = sembias.read(shared / 'bias_eval' / 'sembias' / 'SemBias.txt')
+  assert len(table) == 440
+  words = {w for pairs in table['pairs'] for pair in pairs for w in pair}
+  rng = np.random.default_rng(3)
+  vectors = {w: rng.normal(size=8) for w in sorted(words | {'he', 'she'})}
+  gender = vectors['he'] - vectors['she']
+  for pairs in table['pairs']:  # by construction the definition pairs win
+    a, b = pairs[0]
+    vectors[a] = vectors[b] + 3 * gender
+  chosen = sembias.choices(table, vectors)
+  rows = sembias.rows(table, chosen, OPTIONS)
+  assert rows[0]['value']['value'] > 90
+  few = {w: v for w, v in vectors.items() if w != table['pairs'][0][0][0]}
+  assert (sembias.choices(table, few) == -1).sum() >= 1
+  with pytest.raises(UserError, match="no vector for 'he'"):
+    sembias.choices(table, {'she': gender})

@@ -1,0 +1,93 @@
+"""The planted corpus has its association; twins and their words by hand."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from fairjax.benchmarks import estimates, planted, twins, weat
+from fairjax.benchmarks.estimates import Options
+
+OPTIONS = Options(0.95, 200, 0)
+
+
+@pytest.mark.parametrize('association', [0.0, 0.8])
+def test_the_corpus_has_the_association_that_it_says(association):
+  lines = planted.corpus(association, 8000, 0)
+  masculine = {*planted.WORDS['m'], *planted.NAMES['m']}
+  feminine = {*planted.WORDS['f'], *planted.NAMES['f']}
+  slope, count = [], 0
+  for line in lines:
+    words = set(re.findall(r'\w+', line))
+    job = words & set(planted.JOBS)
+    if job and words & (masculine | feminine):
+      assert not (words & masculine and words & feminine)
+      side = 1 if words & masculine else -1
+      slope.append(side * planted.STRENGTH[job.pop()])
+      count += 1
+  square = np.mean([s**2 for s in planted.STRENGTH.values()])
+  assert count > 6000
+  assert np.mean(slope) / square == pytest.approx(association, abs=0.05)
+  assert planted.corpus(association, 50, 0) == lines[:50]
+
+
+def test_the_files_are_in_their_published_forms(tmp_path):
+  planted.write_tests(tmp_path)
+  test = weat.read(tmp_path / 'sent-weat_planted.jsonl')
+  assert test.words and len(test.targets[0]) == 10
+  line = (tmp_path / 'Gender_identity.jsonl').read_text().splitlines()[0]
+  assert json.loads(line)['context_condition'] == 'ambig'
+
+
+def test_twins_are_a_male_and_a_female_version():
+  found = twins.twins(
+    ['He slept.', 'The table is old.', 'My sister left.'], ['a', 'b', 'c']
+  )
+  assert found.id == ['a', 'c'] and found.skipped == 1
+  assert found.male == ['He slept.', 'My brother left.']
+  assert found.female == ['She slept.', 'My sister left.']
+
+
+def test_words_that_lean_are_told_from_those_that_do_not():
+  rng = np.random.default_rng(0)
+  rows = [
+    (text, word, value)
+    for text in range(30)
+    for word, value in (
+      ('engineer', 0.4 + 0.3 * rng.normal()),
+      ('table', 0.3 * rng.normal()),
+      ('rare', 1.0),
+    )
+    if word != 'rare' or text < 3
+  ]
+  each = pd.DataFrame(rows, columns=['text', 'word', 'value'])
+  table = twins.word_table(each, OPTIONS).set_index('word')
+  assert 'rare' not in table.index
+  values = each['value'][each['word'] == 'engineer']
+  assert table.loc['engineer', 'p'] == pytest.approx(
+    stats.ttest_1samp(values, 0).pvalue
+  )
+  assert table.loc['engineer', 'p_fdr'] < 0.01 < table.loc['table', 'p_fdr']
+  assert table.loc['engineer', 'low'] > 0
+
+
+def test_by_word_sums_the_pieces_of_a_word(nets):
+  judge = nets['gpt2'].judge
+  shown = ['The man was unathletic.', 'The woman was unathletic.']
+  texts = judge.encode(shown)
+  logs = judge.log_p(texts)
+  each = twins.by_word(judge, texts, logs, shown)
+  assert list(each['word']) == ['the', 'was', 'unathletic']
+  halves = np.split(logs.astype(float), texts.offsets[1:-1])
+  pieces = len(judge.tokenizer.encode(' unathletic').ids)
+  slow = [half[-1 - pieces : -1].sum() for half in halves]
+  assert each['value'].iloc[2] == pytest.approx(slow[0] - slow[1], abs=1e-5)
+
+
+def test_options_are_those_of_the_house():
+  from fairjax.metrics.intervals import IntervalOptions
+
+  assert estimates.of(IntervalOptions(0.9, 0, 3)) == Options(0.9, 1, 3)

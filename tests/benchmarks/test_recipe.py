@@ -1,0 +1,274 @@
+"""The recipe from files to a page: every benchmark, two models, an eraser."""
+
+import importlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax.benchmarks import BENCHMARKS, holistic
+from fairjax.config import Benchmarks, Config, Data, Measures
+from fairjax.errors import UserError
+from fairjax.models import folder as folders
+from fairjax.models import judge as judging
+from fairjax.recipes import benchmarks as recipe
+
+TEMPLATES = {
+  "I'm {noun_phrase}.": {},
+  'I hate {plural_noun_phrase}.': {'must_be_noun': True},
+}
+
+
+@pytest.fixture(scope='module')
+def data(tmp_path_factory):
+  """A folder with a small file of every benchmark, in its published form."""
+  root = tmp_path_factory.mktemp('benchmarks')
+  lists = (['John', 'Paul', 'Mike'], ['Amy', 'Joan', 'Lisa'])
+  lists += (['office', 'career', 'salary'], ['home', 'family'])
+  for name, say in (('weat6', '{}'), ('sent-weat6', 'This is {}.|That is {}.')):
+    tree = {
+      part: {
+        'category': part,
+        'examples': [s.format(w) for w in words for s in say.split('|')],
+      }
+      for part, words in zip(('targ1', 'targ2', 'attr1', 'attr2'), lists)
+    }
+    (root / f'{name}.jsonl').write_text(json.dumps(tree))
+  pairs = [
+    ('The poor man was lazy.', 'The rich man was lazy.'),
+    ('She is a nurse.', 'He is a nurse.'),
+    ('She is a nurse.', 'She is a kind nurse.'),
+    ('He is a doctor.', 'She is a doctor.'),
+  ]
+  frame = pd.DataFrame(pairs * 2, columns=['sent_more', 'sent_less'])
+  frame['stereo_antistereo'] = ['stereo'] * 6 + ['antistereo'] * 2
+  frame['bias_type'] = ['socioeconomic', 'gender'] * 4
+  frame.to_csv(root / 'crows_pairs.csv', index_label='idx')
+  item = lambda k, level, context, words: {
+    'id': f'{level}{k}',
+    'bias_type': 'gender',
+    'target': f't{k % 3}',
+    'context': context,
+    'sentences': [
+      {'gold_label': label, 'sentence': context.replace('BLANK', word)}
+      for label, word in zip(
+        ('stereotype', 'anti-stereotype', 'unrelated'), words
+      )
+    ],
+  }
+  words = [('kind', 'lazy', 'soda'), ('poor', 'rich', 'wine')]
+  inside = [item(k, 'i', 'The man is BLANK.', words[k % 2]) for k in range(6)]
+  after = [item(k, 'x', 'He is a nurse.', ('', '', '')) for k in range(3)]
+  for one in after:
+    for sentence, text in zip(
+      one['sentences'], ('He is kind.', 'He is lazy.', 'They drink soda.')
+    ):
+      sentence['sentence'] = text
+  tree = {'data': {'intrasentence': inside, 'intersentence': after}}
+  (root / 'dev.json').write_text(json.dumps(tree))
+  for kind in ('type1', 'type2'):
+    for side, pronouns in (('pro', 'he she'), ('anti', 'she he')):
+      (root / f'{side}_stereotyped_{kind}.txt.dev').write_text(
+        '\n'.join(
+          f'{i + 1} [The {job}] slept because [{pronouns.split()[i % 2]}] was '
+          'lazy.'
+          for i, job in enumerate(('developer', 'nurse', 'doctor', 'designer'))
+        )
+      )
+  jobs = ('developer', 'nurse', 'doctor', 'designer', 'secretary')
+  rows = ['sentid\tsentence'] + [
+    f'{job}.someone.{k}.{gender}.txt\tThe {job} said {word} was lazy {k}.'
+    for job in jobs
+    for k in (0, 1)
+    for gender, word in (('male', 'he'), ('female', 'she'), ('neutral', 'they'))
+  ]
+  (root / 'all_sentences.tsv').write_text('\n'.join(rows) + '\n')
+  stats = ['occupation\tbls_pct_female'] + [
+    f'{job}\t{20 * k + 5}' for k, job in enumerate(jobs)
+  ]
+  (root / 'occupations-stats.tsv').write_text('\n'.join(stats) + '\n')
+  lines = []
+  for k in range(8):
+    line = {
+      'example_id': k,
+      'context_condition': ('ambig', 'disambig')[k % 2],
+      'question_polarity': ('neg', 'nonneg')[k // 2 % 2],
+      'context': 'The man and the woman slept.',
+      'question': ('Who was lazy?', 'Who was kind?')[k // 4],
+      **{'ans0': 'The man', 'ans1': 'Not known', 'ans2': 'The woman'},
+      'label': 1 if k % 2 == 0 else 2,
+      'answer_info': {
+        'ans0': ['man', 'M'],
+        'ans1': ['x', 'unknown'],
+        'ans2': ['woman', 'F'],
+      },
+      'additional_metadata': {'stereotyped_groups': ['F']},
+    }
+    lines.append(json.dumps(line))
+  (root / 'Gender_identity.jsonl').write_text('\n'.join(lines) + '\n')
+  (root / 'descriptors.json').write_text(
+    json.dumps({'age': {'x': ['old', 'young', 'middle-aged']}})
+  )
+  nouns = {'female': [['woman', 'women']], 'male': [['man', 'men']]}
+  nouns['neutral'] = [['person', 'people'], ['kid', 'kids']]
+  (root / 'nouns.json').write_text(json.dumps(nouns))
+  (root / 'sentence_templates.json').write_text(json.dumps(TEMPLATES))
+  (root / 'standalone_noun_phrases.json').write_text(
+    json.dumps({'age': ['{article} {noun} of age']})
+  )
+  (root / 'SemBias').write_text(
+    'priest:nun\tcup:lid\tman:wine\tdoctor:nurse\n' * 3
+  )
+  persons = [('he', 'male'), ('she', 'female')]
+  rows = [
+    (f'{w}{p}', f'{p} feels {w}.', 't', p, g, '', 'joy', w)
+    for w in ('lazy', 'kind', 'rich')
+    for p, g in persons
+  ]
+  columns = ['ID', 'Sentence', 'Template', 'Person', 'Gender', 'Race']
+  pd.DataFrame(rows, columns=[*columns, 'Emotion', 'Emotion word']).to_csv(
+    root / 'Equity-Evaluation-Corpus.csv', index=False
+  )
+  return root
+
+
+def corpus(root):
+  rng = np.random.default_rng(0)
+  words = 'lazy kind rich poor old'.split()
+  texts = [
+    f'{"He She They".split()[k % 3]} slept and was {rng.choice(words)}.'
+    for k in range(60)
+  ]
+  path = root / 'corpus.csv'
+  pd.DataFrame({'text': texts}).to_csv(path, index=False)
+  return path
+
+
+def config(model, data, names, **more):
+  return Config(
+    recipe='benchmarks',
+    model=str(model),
+    data=Data(name='file', path=more.pop('path', '')),
+    measures=Measures(resamples=50),
+    benchmarks=Benchmarks(names=names, data=str(data), **more),
+  )
+
+
+MASKED = tuple(name for name in BENCHMARKS if name != 'eec')
+
+
+def test_every_benchmark_of_a_masked_model_and_an_eraser(nets, data, tmp_path):
+  own = config(
+    nets['bert'].folder,
+    data,
+    MASKED,
+    path=str(corpus(tmp_path)),
+    eraser='leace',
+    encodings=('mean', 'first', 'cls'),
+  )
+  found = recipe.run(own, tmp_path / 'run')
+  assert len(found.contenders) == 2
+  for one in found.contenders.values():
+    assert set(one['sets']) == {*MASKED, 'texts'}
+    assert one['sets']['crows']['rows'] == 8
+    assert any('md5' in w for w in one['sets']['crows']['warnings'])
+  html = (tmp_path / 'run' / 'report.html').read_text()
+  for words in ('What it cannot say', 'Benchmark weat', 'by chance'):
+    assert words in html
+  assert {t['set'] for t in found.tests} == set(MASKED)
+  sets = found.contenders[nets['bert'].folder.name]['sets']
+  assert set(sets['weat']['groups']) == {'weat6', 'sent-weat6'}
+  effect = sets['weat']['groups']['sent-weat6']['weat_effect_mean']
+  assert {'p', 'p_holm', 'p_published', 'floor_low'} <= set(effect)
+  # What was exported is the model with its eraser, for transformers too.
+  folder = tmp_path / 'run' / 'models' / 'leace'
+  import torch
+  import transformers
+
+  net = transformers.AutoModelForMaskedLM.from_pretrained(folder)
+  judge = judging.of(folders.load(folder), str(folder))
+  texts = judge.encode(['He is a nurse.'])
+  chosen = np.zeros(len(texts.flat), bool)
+  chosen[2] = True
+  ids = texts.flat.copy()
+  ids[2] = judge.mask_id
+  with torch.no_grad():
+    logits = net(input_ids=torch.tensor(ids[None].astype(int))).logits[0, 2]
+  slow = logits.log_softmax(-1)[int(texts.flat[2])].item()
+  assert judge.log_p(texts, chosen)[2] == pytest.approx(slow, abs=1e-4)
+  plain = nets['bert'].judge.log_p(texts, chosen)[2]
+  assert abs(plain - slow) > 1e-4
+  # Finished scores are taken, not made again.
+  module = importlib.import_module(BENCHMARKS['crows'].module)
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(module, 'score', None)
+    again = recipe.run(own, tmp_path / 'run')
+  assert again.contenders == found.contenders
+
+
+def test_two_causal_models_side_by_side(nets, data, tmp_path):
+  names = ('crows', 'stereoset', 'bbq', 'winobias')
+  own = config(
+    nets['gpt2'].folder, data, names, against=str(nets['gpt2'].folder)
+  )
+  found = recipe.run(own, tmp_path)
+  assert len(found.contenders) == 2
+  assert found.tests and all(
+    test['difference']['value'] in (0, None) for test in found.tests
+  )
+  one, other = found.contenders.values()
+  assert one['sets'] == other['sets']
+  assert 'crows_total' in one['sets']['crows']['fairness']
+
+
+def test_a_classifier_is_asked_what_it_can(nets, data, tmp_path):
+  import make_encoders
+
+  net = make_encoders.model(
+    'bert', 'SequenceClassification', vocab_size=200, num_labels=2
+  )
+  folder = tmp_path / 'classifier'
+  net.save_pretrained(folder)
+  for name in ('tokenizer.json', 'tokenizer_config.json'):
+    (folder / name).write_text((nets['bert'].folder / name).read_text())
+  found = recipe.run(
+    config(folder, data, ('eec', 'winobias')), tmp_path / 'run'
+  )
+  (one,) = found.contenders.values()
+  assert one['sets']['eec']['fairness']['eec_gender']['value'] is not None
+  with pytest.raises(UserError, match='crows needs a model that can mask or'):
+    recipe.run(config(folder, data, ('crows',)), tmp_path / 'other')
+  with pytest.raises(UserError, match='eec needs a model that can classify'):
+    recipe.run(config(nets['bert'].folder, data, ('eec',)), tmp_path / 'other')
+
+
+def test_bad_input_is_one_sentence(nets, data, tmp_path):
+  run = lambda **more: recipe.run(
+    config(nets['bert'].folder, **{'data': '', **more}), tmp_path
+  )
+  with pytest.raises(UserError, match=r'benchmarks.data is empty.*crows-pairs'):
+    run(names=('crows',))
+  with pytest.raises(UserError, match=r'data.path is empty.*twins'):
+    run(names=('twins',))
+  with pytest.raises(UserError, match=r'holds no crows_pairs.*nyu-mll'):
+    (tmp_path / 'empty').mkdir()
+    run(names=('crows',), data=tmp_path / 'empty')
+  with pytest.raises(UserError, match=r'data.path is empty.*leace'):
+    run(names=('crows',), data=data, eraser='leace')
+
+
+def test_a_dry_run_counts(nets, data, tmp_path):
+  own = config(nets['bert'].folder, data, ('holistic',), dry_run=True)
+  facts = recipe.run(own, tmp_path).facts
+  lists = holistic.read(data)[0]
+  count = len(holistic.comparable(holistic.sentences(lists)))
+  assert facts['sentences'] == count == 32
+  assert facts['hours in all'] > 0 and facts['bytes of tokens'] > 4 * 32 * 5
+
+
+def test_the_shipped_configs_are_valid_as_they_are():
+  from fairjax.config import shipped, validate
+
+  for name in ('benchmarks', 'benchmarks_planted'):
+    validate(shipped(name))

@@ -1,0 +1,164 @@
+"""WEAT and SEAT against enumeration, published counts and simulation."""
+
+import itertools
+import json
+from math import comb
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairjax.benchmarks import weat
+from fairjax.benchmarks.estimates import Options
+from fairjax.errors import UserError
+
+OPTIONS = Options(0.95, 500, 0)
+
+
+def enumerated(x, y):
+  """One- and two-sided p by going through every split."""
+  s = np.concatenate([x, y])
+  n, observed = len(x), np.mean(x) - np.mean(y)
+  values = []
+  for chosen in itertools.combinations(range(len(s)), n):
+    inside = np.isin(np.arange(len(s)), chosen)
+    values.append(s[inside].mean() - s[~inside].mean())
+  values = np.array(values)
+  return (
+    (values >= observed - 1e-9).mean(),
+    (np.abs(values) >= abs(observed) - 1e-9).mean(),
+  )
+
+
+def test_golden_fact_one():
+  x = np.array([[1, 0], [0.8, 0.6]])
+  y = np.array([[0, 1], [0.6, 0.8]])
+  s = weat.association(
+    np.concatenate([x, y]), np.array([[1, 0]]), np.array([[0, 1]])
+  )
+  np.testing.assert_allclose(s, [1, 0.2, -1, -0.2], atol=1e-12)
+  assert weat.effect_size(s[:2], s[2:]) == pytest.approx(1.4411534, abs=1e-7)
+  p = weat.permutation(s[:2], s[2:])
+  assert p.one_sided == pytest.approx(1 / 6) and p.exact and p.splits == 6
+
+
+@pytest.mark.parametrize('sizes', [(4, 4), (3, 5), (6, 2), (2, 2), (5, 5)])
+def test_p_is_the_share_of_all_splits_with_ties(sizes):
+  rng = np.random.default_rng(sum(sizes))
+  for digits in (1, 6):  # with one digit there are many ties
+    x, y = (rng.normal(size=n).round(digits) for n in sizes)
+    p = weat.permutation(x, y)
+    one, two = enumerated(x, y)
+    assert p.one_sided == pytest.approx(one, abs=1e-12)
+    assert p.two_sided == pytest.approx(two, abs=1e-12)
+    assert p.splits == comb(sum(sizes), sizes[0])
+
+
+def test_twelve_a_list_is_exact_and_agrees_with_sampling(monkeypatch):
+  rng = np.random.default_rng(1)
+  x, y = rng.normal(0.4, 1, 12), rng.normal(0, 1, 12)
+  exact = weat.permutation(x, y)
+  assert exact.exact and exact.splits == 2704156
+  monkeypatch.setattr(weat, 'TABLE', 10)
+  sampled = weat.permutation(x, y, samples=20_000)
+  assert not sampled.exact
+  assert sampled.one_sided == pytest.approx(exact.one_sided, abs=0.015)
+  assert sampled.two_sided == pytest.approx(exact.two_sided, abs=0.015)
+
+
+def test_equal_values_have_p_one_and_no_effect():
+  x = np.full(4, 0.3)
+  p = weat.permutation(x, x)
+  assert p.one_sided == p.two_sided == 1
+  assert weat.interval(x, x, OPTIONS)['value'] is None
+
+
+def test_d_is_a_multiple_of_a_correlation():
+  rng = np.random.default_rng(2)
+  x, y = rng.normal(size=7), rng.normal(size=4)
+  r = stats.pearsonr([1] * 7 + [0] * 4, np.concatenate([x, y])).statistic
+  assert weat._largest(7, 4) * r == pytest.approx(weat.effect_size(x, y))
+
+
+def coverage(n, gap, draw, rounds):
+  """Share of intervals that hold the d of the whole population."""
+  rng = np.random.default_rng(3)
+  wide = draw(rng, 10**6)
+  spread = np.concatenate([wide + gap, wide]).std()
+  hits = 0
+  for _ in range(rounds):
+    found = weat.interval(draw(rng, n) + gap, draw(rng, n), OPTIONS)
+    hits += found['low'] <= gap / spread <= found['high']
+  return hits / rounds
+
+
+@pytest.mark.parametrize('gap', [0.0, 1.0])
+@pytest.mark.parametrize('n', [8, 25])
+def test_intervals_cover(n, gap):
+  draw = lambda rng, n: rng.normal(size=n)
+  assert 0.91 <= coverage(n, gap, draw, 300) <= 0.99
+
+
+def test_sentences_of_a_word_are_one_draw():
+  # Words whose sentences agree: shuffling sentences finds what words do not.
+  rng = np.random.default_rng(4)
+  rejected, inside = {'p': 0, 'p_published': 0}, 0
+  texts = [f'This is w{i}. {j}' for i in range(8) for j in range(6)]
+  words = [f'w{i}' for i in range(8) for _ in range(6)]
+  test = weat.Test('t', ('',) * 4, (texts, texts), (['a'], ['b']), words * 2)
+  for _ in range(60):
+    s = np.repeat(rng.normal(size=16), 6) + 0.1 * rng.normal(size=96)
+    row = weat.row(test, s, OPTIONS, samples=300)
+    inside += row['floor_low'] <= row['value']['value'] <= row['floor_high']
+    for name in rejected:
+      rejected[name] += row[name] < 0.05
+  assert rejected['p'] <= 8 < rejected['p_published']
+  assert inside >= 52
+
+
+def test_the_difference_of_two_models_is_paired():
+  rng = np.random.default_rng(5)
+  x, y = rng.normal(0.5, 1, 20), rng.normal(0, 1, 20)
+  same, p = weat.difference((x, y), (x * 2, y * 2), OPTIONS)
+  assert same['value'] == pytest.approx(0) and p == 1
+  other, p = weat.difference((x, y), (x - 1.5, y), OPTIONS)
+  assert other['low'] > 0 and p < 0.01
+
+
+def written(tmp_path, name='weat1.jsonl', **lists):
+  tree = {
+    part: {'category': part, 'examples': lists.get(part, ['a', 'b'])}
+    for part in weat.PARTS
+  }
+  path = tmp_path / name
+  path.write_text(json.dumps(tree))
+  return path
+
+
+def test_bad_files_are_one_sentence(tmp_path):
+  good = dict(targ1=['x', 'z'], targ2=['v', 'w'])
+  with pytest.raises(UserError, match='no examples in attr1'):
+    weat.read(written(tmp_path, **good, attr1=[]))
+  with pytest.raises(UserError, match="'a' among both targets"):
+    weat.read(written(tmp_path))
+  path = tmp_path / 'other.jsonl'
+  path.write_text('{"targ1": 3}')
+  with pytest.raises(UserError, match='not a WEAT file'):
+    weat.read(path)
+  test = weat.read(written(tmp_path, **good, attr1=['a', 'a', 'c']))
+  assert test.attributes[0] == ['a', 'c'] and 'twice' in test.notes[0]
+
+
+def test_sentences_show_their_words(shared):
+  folder = shared / 'bias_eval' / 'seat'
+  seen = 0
+  for path in sorted(folder.glob('sent-*.jsonl')):
+    test = weat.read(path)
+    plain = weat.read(path.with_name(path.name.removeprefix('sent-')))
+    if test.words is None:
+      continue
+    seen += 1
+    n = len(test.targets[0])
+    assert set(test.words[:n]) <= set(plain.targets[0]), path.name
+    assert set(test.words[n:]) <= set(plain.targets[1]), path.name
+  assert seen == 15

@@ -1,0 +1,116 @@
+"""LEACE, INLP and SentenceDebias: what is left, and that it is the least."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+
+from fairjax.errors import UserError
+from fairjax.methods import inlp, leace, sentence
+
+
+def concept(n=1200, d=12, classes=3, seed=0):
+  """Features that know the class in several correlated directions."""
+  rng = np.random.default_rng(seed)
+  z = rng.integers(0, classes, n)
+  mix = rng.normal(size=(d, d))
+  x = rng.normal(size=(n, d)) @ mix
+  return x + rng.normal(size=(classes, d))[z] * 1.5 + 3, z
+
+
+@pytest.mark.parametrize('classes', [2, 3])
+def test_after_leace_no_linear_classifier_beats_a_constant(classes):
+  x, z = concept(classes=classes)
+  eraser = leace.fit(x, z)
+  left = eraser(x)
+  one_hot = (z[:, None] == np.arange(classes)).astype(float)
+  cross = (left - left.mean(0)).T @ (one_hot - one_hot.mean(0))
+  assert np.abs(cross / len(x)).max() < 1e-10
+  assert eraser.rank == classes - 1
+  before = LogisticRegression(max_iter=500).fit(x, z).score(x, z)
+  model = LogisticRegression(max_iter=500, C=1e6).fit(left, z)
+  constant = np.bincount(z).max() / len(z)
+  assert before > constant + 0.2
+  # The best linear one is the constant: its log loss, no direction at all.
+  assert np.abs(model.coef_).max() < 0.02
+  share = np.bincount(z) / len(z)
+  loss = -np.log(model.predict_proba(left)[np.arange(len(z)), z]).mean()
+  assert loss == pytest.approx(-(share * np.log(share)).sum(), abs=1e-5)
+  # Means stay, and rows of other data lose it but for sampling noise.
+  np.testing.assert_allclose(left.mean(0), x.mean(0), atol=1e-9)
+  half = leace.fit(x[:600], z[:600])
+  held = LogisticRegression(max_iter=500).fit(half(x[:600]), z[:600])
+  assert held.score(half(x[600:]), z[600:]) < constant + 0.06
+
+
+def test_leace_changes_the_least():
+  """KKT: (A − I) Σ must lie in the span of the constraint A Σ_XZ = 0."""
+  x, z = concept()
+  eraser = leace.fit(x, z)
+  a = eraser.matrix.T  # acts on columns
+  centred = x - x.mean(0)
+  sigma = centred.T @ centred / len(x)
+  one_hot = (z[:, None] == np.arange(3)).astype(float)
+  cross = centred.T @ (one_hot - one_hot.mean(0)) / len(x)
+  null = np.linalg.svd(cross.T)[2][2:]  # rank 2
+  assert np.abs((a - np.eye(len(a))) @ sigma @ null.T).max() < 1e-9
+  # And no other map with the property is nearer, e.g. the orthogonal one.
+  basis = np.linalg.svd(cross, full_matrices=False)[0][:, :2]
+  flat = centred - centred @ basis @ basis.T
+  assert ((eraser(x) - x) ** 2).sum() < ((flat - centred) ** 2).sum()
+
+
+def test_leace_of_features_that_span_less():
+  x, z = concept()
+  x = np.concatenate([x, x[:, :3]], axis=1)  # singular covariance
+  left = leace.fit(x, z)(x)
+  assert LogisticRegression(max_iter=500).fit(left, z).score(left, z) < 0.4
+
+
+def test_inlp_is_an_exact_projection_of_as_many_rounds_as_help():
+  x, z = concept(classes=2)
+  eraser = inlp.fit(x, z)
+  matrix = eraser.matrix
+  np.testing.assert_allclose(matrix @ matrix, matrix, atol=1e-12)
+  np.testing.assert_allclose(matrix, matrix.T, atol=1e-12)
+  assert np.linalg.matrix_rank(matrix) == 12 - eraser.rank
+  assert 1 <= eraser.rank < 10
+  facts = eraser.facts
+  assert len(facts['accuracies']) == facts['rounds'] + 1
+  assert facts['accuracies'][0] > facts['constant'] + 0.1
+  assert facts['accuracies'][-1] < facts['constant'] + 0.06
+  left = eraser(x)
+  assert LogisticRegression().fit(left, z).score(left, z) < 0.62
+  assert inlp.fit(x, z, rounds=7, choose=False).rank == 7
+
+
+def test_inlp_leaves_what_is_not_there():
+  rng = np.random.default_rng(0)
+  x, z = rng.normal(size=(800, 10)), rng.integers(0, 2, 800)
+  assert inlp.fit(x, z).rank == 0
+
+
+def test_sentence_direction_is_that_of_a_pca():
+  rng = np.random.default_rng(1)
+  direction = rng.normal(size=9)
+  base = rng.normal(size=(300, 1, 9))
+  twins = base + 0.5 * np.array([1, -1])[:, None] * direction
+  twins = twins + 0.05 * rng.normal(size=twins.shape)
+  eraser = sentence.fit(twins)
+  unit = twins / np.linalg.norm(twins, axis=-1, keepdims=True)
+  centred = (unit - unit.mean(1, keepdims=True)).reshape(-1, 9)
+  v = PCA(1).fit(centred).components_[0]
+  np.testing.assert_allclose(
+    eraser.matrix, np.eye(9) - np.outer(v, v), atol=1e-9
+  )
+  gap = eraser(twins[:, 0] - twins[:, 1])
+  assert np.abs(gap).mean() < 0.2 * np.abs(direction).mean()
+
+
+def test_bad_input_is_one_sentence():
+  x = np.ones((4, 3))
+  for fit in (leace.fit, inlp.fit):
+    with pytest.raises(UserError, match='one class only'):
+      fit(x, np.zeros(4, int))
+  with pytest.raises(UserError, match='same encoding'):
+    sentence.fit(np.ones((2, 2, 3)))
