@@ -44,7 +44,14 @@ def main() -> None:
         words, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT
       )
       try:
-        run(*python, 'pytest', '-n2', '--dist=loadfile', *sys.argv[1:])
+        run(
+          *python,
+          'pytest',
+          '-n2',
+          '--dist=loadfile',
+          '--durations=15',
+          *sys.argv[1:],
+        )
       finally:
         code = first.wait()
         print('$', *words)

@@ -282,7 +282,9 @@ def test_values_of_every_kind_are_checked_without_a_traceback():
 
 
 def test_the_positive_label_turns_labels_and_scores():
-  table = pd.DataFrame({'text': list('abcd'), 'label': [0, 0, 1, 1]})
+  table = pd.DataFrame(
+    {'id': list('wxyz'), 'text': list('abcd'), 'label': [0, 0, 1, 1]}
+  )
   chance = np.array([[0.1, 0.2, 0.8, 0.9]])
   both = np.stack([1 - chance, chance], -1)
   config = Config()

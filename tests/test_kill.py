@@ -162,6 +162,7 @@ def until_it_steps(run, log: pathlib.Path, more: int) -> None:
     time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_kill_and_a_sigterm_change_nothing(tmp_path):
   """Killed, then asked to stop (code 75: run again), then left to end."""
   calm = start(tmp_path / 'calm', TINY)

@@ -8,7 +8,10 @@ import fairjax
 ROOT = pathlib.Path(fairjax.__file__).parent
 
 # What every room may use: no room, only modules beside them.
-GROUND = {'artefacts', 'config', 'errors', 'keys', 'memory', 'registry'}
+GROUND = {
+  *('artefacts', 'backend', 'config', 'errors', 'keys', 'knobs', 'lock'),
+  *('memory', 'registry', 'results'),
+}
 
 # A room, and those that it may import. `stages`, `api` and `main` are modules.
 ORDER = {
@@ -18,14 +21,15 @@ ORDER = {
   'metrics': {'data'},
   'models': {'data'},
   'train': {'data', 'models'},
+  'identity': {'models'},  # a model is known by the content of its folder
   # A score is a function of arrays; its table is made by a stage.
-  'scores': {'data', 'models', 'train', 'metrics'},
+  'scores': {'data', 'models', 'train', 'metrics', 'identity'},
   'report': {'data', 'metrics'},
   # What a model says comes from a judge that a recipe hands in.
   'benchmarks': {'data', 'pairs', 'methods', 'metrics'},
   'stages': {
     *('data', 'pairs', 'methods', 'metrics', 'models', 'train', 'scores'),
-    'report',
+    *('report', 'identity'),
   },
 }
 TOP = {'recipes', 'bench', 'main', 'api'}  # import what they like
@@ -35,14 +39,11 @@ TOP = {'recipes', 'bench', 'main', 'api'}  # import what they like
 NOT_YET = {
   # One corpus engine (local, dask, beam) for two rooms: data/shards.py.
   ('data/texts.py', 'pairs'),
-  # Scores' table and predictions are stages; describe.py is of a report.
+  # Scores' table and predictions are stages.
   ('scores/table.py', 'stages'),
   ('scores/predictions.py', 'stages'),
-  ('scores/describe.py', 'report'),
   # read_rows of train/progress.py reads a file of history.
   ('report/page.py', 'train'),
-  # A recipe could hand the drawn samples to the report.
-  ('report/samples.py', 'models'),
 }
 
 
@@ -117,7 +118,7 @@ COUNTING = {
   'train/mesh.py',
   'stages.py',  # versions.json says on how many devices a run was made
   'pairs/corpus.py',  # not yet: which shards this process makes
-  'train/loop.py',  # not yet: one process or several
+  'train/watch.py',  # not yet: one process or several
 }
 
 

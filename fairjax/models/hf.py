@@ -583,9 +583,8 @@ def _no_name(model: str) -> str:
   return ''
 
 
-_NAMED = (
-  f'{", ".join(families.SIZES)}, cnn, lstm, a folder, or a name on the hub'
-)
+_SIZES = (*families.SIZES, 'cnn', 'lstm')
+_NAMED = f'{", ".join(_SIZES)}, a folder, or a name on the hub'
 
 
 def _no_weights(model: str, error: Exception | None) -> str:

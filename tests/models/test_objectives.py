@@ -57,7 +57,7 @@ def spoken(params, seed=1):
 def total(model, params, objective, batch):
   one = OBJECTIVES[objective]
   run = jax.jit(lambda p, b: objectives.loss(one.terms)[0](model, p, b, None))
-  return float(run(params, batch))
+  return float(run(params, batch)[0])
 
 
 def asked_labels(batch):

@@ -21,8 +21,8 @@ def test_a_recipe_that_ends_in_an_error_closes_its_log(
     start(self, *args, **kwargs)
     opened.append(self)
 
-  def ended(self):
-    close(self)
+  def ended(self, *args, **kwargs):
+    close(self, *args, **kwargs)
     closed.append(self)
 
   monkeypatch.setattr(Log, '__init__', watched)

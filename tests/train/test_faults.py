@@ -174,7 +174,7 @@ def test_the_first_loss_that_is_no_number_stops(tmp_path):
   )
   task = loop.CLASSIFY._replace(players=(player,))
   options = config(lr=5e-3, schedule='constant', eps=1e-8, max_grad_norm=0.0)
-  model = FLAT._replace(init=init, apply=apply)
+  model = FLAT.replace(init=init, apply=apply)
   told = r'loss of seed 4 is not .* step [45] .*lr 0.005.*train.lr'
   with pytest.raises(UserError, match=told):
     fit(tmp_path, options, model=model, task=task)

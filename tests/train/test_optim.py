@@ -7,7 +7,7 @@ import pytest
 from test_loop import NO_DROPOUT, assert_same, config, fit, tiny_model
 
 from fairjax.config import Train
-from fairjax.models import hf
+from fairjax.models import families, hf
 from fairjax.train import checkpoint, optim
 
 
@@ -91,16 +91,16 @@ def test_scan_changes_no_number_of_a_fit_with_decay(tmp_path):
   stack = lambda params: checkpoint.unflatten(
     hf.stack(checkpoint.flatten(jax.device_get(params)), 3)
   )
-  module = plain.module.clone(scan=True)
+  module = families.module(plain.module.shape, 'classify', scan=True, classes=2)
 
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)
 
-  scanned = plain._replace(
+  scanned = plain.replace(
     init=lambda seed: stack(moved(seed)), apply=apply, module=module
   )
   options = config(lr=0.01, weight_decay=0.5, epochs=0.6)
-  one = fit(tmp_path / 'one', options, model=plain._replace(init=moved))
+  one = fit(tmp_path / 'one', options, model=plain.replace(init=moved))
   two = fit(tmp_path / 'two', options, model=scanned)
   single = lambda params, i: jax.tree.map(lambda a: np.asarray(a[i]), params)
   for i in range(2):
