@@ -156,7 +156,7 @@ def compare(a: Assessment, b: Assessment) -> 'Comparison':
   >>> round(compare(a, b)['accuracy']['difference']['value'], 6)
   0.0
   """
-  from fairjax.metrics import compare as metrics
+  from fairjax.metrics import paired as metrics
 
   if len(a.labels) != len(b.labels) or (a.labels != b.labels).any():
     raise UserError(
@@ -232,7 +232,7 @@ def swap(
   >>> swap('She lost her keys.', names=False)
   'He lost his keys.'
   """
-  from fairjax.pairs import words as dictionary
+  from fairjax.pairs import dictionary as dictionary
 
   alone = isinstance(texts, str)
   gendered = names if words is None else None

@@ -168,13 +168,13 @@ def _files(path: pathlib.Path, skip: tuple[str, ...] = ()) -> dict[str, str]:
   """{name: checksum} of a file, or of all files of a folder."""
   if not path.is_dir():
     return {'': _checksum(path)}
-  found = {}
+  result = {}
   for root, folders, names in os.walk(path):
     folders[:] = sorted(f for f in folders if f not in skip)
     for name in sorted(names):
       file = pathlib.Path(root) / name
-      found[file.relative_to(path).as_posix()] = _checksum(file)
-  return found
+      result[file.relative_to(path).as_posix()] = _checksum(file)
+  return result
 
 
 def content(path: str | os.PathLike) -> str:

@@ -247,16 +247,16 @@ def check(config: Any, kind: type) -> None:
           f'{field.type.__name__}'
         )
   for leaf in leaves(kind):
-    found = value(config, leaf.name)
-    shown = f'{leaf.name} is {found!r}'
+    result = value(config, leaf.name)
+    shown = f'{leaf.name} is {result!r}'
     if len(shown) > 200:
       shown = shown[:200] + '…'
-    if not has_type(found, leaf.type):
+    if not has_type(result, leaf.type):
       want = _WANTED.get(leaf.type, 'a tuple such as (1, 2)')
       raise UserError(f'{shown}; it must be {want}')
-    if isinstance(found, float) and not math.isfinite(found):
+    if isinstance(result, float) and not math.isfinite(result):
       raise UserError(f'{shown}; a finite number is needed')
-    if isinstance(found, str) and ('\0' in found or len(found) > 4000):
+    if isinstance(result, str) and ('\0' in result or len(result) > 4000):
       raise UserError(f'{shown}; that is no text that can be used')
-    if remedy := leaf.rule(found):
+    if remedy := leaf.rule(result):
       raise UserError(f'{shown}; {remedy}')

@@ -34,7 +34,7 @@ from fairjax.identity import identity
 from fairjax.methods import METHODS, ON_TEST_SETS, chain, project
 from fairjax.metrics import measures, significance
 from fairjax.metrics.assess import assess as measure
-from fairjax.metrics.compare import compare as difference
+from fairjax.metrics.paired import compare as difference
 from fairjax.models import Bundle, build, hf, word_level
 from fairjax.registry import find
 from fairjax.report import page, terminal
@@ -75,7 +75,7 @@ def keep_config(config: Config, folder: pathlib.Path) -> None:
 
 def versions() -> dict:
   """What the run's numbers depend on beside its config."""
-  found = {name: importlib.metadata.version(name) for name in PACKAGES}
+  result = {name: importlib.metadata.version(name) for name in PACKAGES}
   root = pathlib.Path(fairjax.__file__).parent.parent
   git = ['git', '-C', str(root)]
   try:
@@ -92,7 +92,7 @@ def versions() -> dict:
   return {
     'fairjax': fairjax.__version__,
     'python': platform.python_version(),
-    **found,
+    **result,
     'backend': jax.default_backend(),
     'devices': jax.device_count(),
     'processes': jax.process_count(),
@@ -416,17 +416,17 @@ def prediction_table(
   name: str, table: pd.DataFrame, chances: np.ndarray
 ) -> pd.DataFrame:
   """One row an example: id, set, label, group and each seed's p."""
-  found = pd.DataFrame({'id': table['id'], 'set': name})
-  found['label'] = table['label']
-  found['group'] = table['group'] if 'group' in table else ''
+  result = pd.DataFrame({'id': table['id'], 'set': name})
+  result['label'] = table['label']
+  result['group'] = table['group'] if 'group' in table else ''
   if chances.shape[2] == 2:
     for i, row in enumerate(chances[..., 1]):
-      found[f'p{i}'] = row
+      result[f'p{i}'] = row
   else:
     for i, rows in enumerate(chances):
       for c in range(rows.shape[1]):
-        found[f'p{i}_c{c}'] = rows[:, c]
-  return found.reset_index(drop=True)
+        result[f'p{i}_c{c}'] = rows[:, c]
+  return result.reset_index(drop=True)
 
 
 def predictions(kept: pd.DataFrame) -> dict[str, np.ndarray]:

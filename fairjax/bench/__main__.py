@@ -18,12 +18,12 @@ NOT_RACES = ('race',)
 
 def races() -> dict[str, str]:
   """Every race and the first line of what its module says."""
-  found = {}
+  result = {}
   for path in sorted(pathlib.Path(__file__).parent.glob('*.py')):
     if not path.stem.startswith('_') and path.stem not in NOT_RACES:
       text = ast.get_docstring(ast.parse(path.read_text(encoding='utf-8')))
-      found[path.stem] = (text or '').partition('\n')[0]
-  return found
+      result[path.stem] = (text or '').partition('\n')[0]
+  return result
 
 
 def main(args: list[str]) -> int:
@@ -39,11 +39,11 @@ def main(args: list[str]) -> int:
       near = difflib.get_close_matches(name, known, n=1)
       hint = f'did you mean {near[0]!r}?' if near else 'see --list'
       raise UserError(f'there is no race named {name!r}; {hint}')
-    found = importlib.import_module(f'fairjax.bench.{name}').run(rest)
+    result = importlib.import_module(f'fairjax.bench.{name}').run(rest)
   except UserError as error:
     print(f'fairjax.bench: {error}', file=sys.stderr)
     return 2
-  print(json.dumps(found), flush=True)
+  print(json.dumps(result), flush=True)
   return 0
 
 

@@ -130,10 +130,10 @@ def _batched(net, mask: int, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
         input_ids=torch.tensor(ids), attention_mask=torch.tensor(seen)
       ).last_hidden_state
       logits = head(states[torch.arange(len(rows)), torch.tensor(at)])
-      found = logits.log_softmax(-1)[
+      result = logits.log_softmax(-1)[
         torch.arange(len(rows)), torch.tensor(token)
       ]
-    logs[rows] = found.numpy()
+    logs[rows] = result.numpy()
   return _scores(texts, chosen, logs)
 
 

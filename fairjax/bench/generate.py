@@ -118,7 +118,7 @@ def _read(args, shape: bart.Shape) -> Work:
   rows = [t for t in frame[args.text] if isinstance(t, str) and t.strip()]
   tokenizer = tokens.load_tokenizer(args.vocab)
   known = corruption.vocabulary(tokenizer)
-  found = tokens.encode(tokenizer, rows[: args.count], args.longest)
+  result = tokens.encode(tokenizer, rows[: args.count], args.longest)
   shape = dataclasses.replace(
     shape,
     vocab=known.size,
@@ -127,7 +127,7 @@ def _read(args, shape: bart.Shape) -> Work:
     eos=known.last[0],
     start=known.last[0],
   )
-  texts = np.split(found.flat, found.offsets[1:-1])
+  texts = np.split(result.flat, result.offsets[1:-1])
   special = tuple(np.flatnonzero(known.special).tolist())
   return Work(shape, texts, args.longest, special)
 

@@ -172,9 +172,9 @@ def fairjax_side(chosen, training: bool) -> None:
   batch = mesh.put_batch(device_mesh, host, stacked=False)
   norms = grand.compiled(model, device_mesh)
   unit = lambda: np.asarray(norms(params, batch))
-  found = np.empty(len(ids))
-  found[host['example']] = unit()[0]
-  race.serve(unit, norms=found.tolist(), resting_mb=resting)
+  result = np.empty(len(ids))
+  result[host['example']] = unit()[0]
+  race.serve(unit, norms=result.tolist(), resting_mb=resting)
 
 
 def torch_side(chosen, how: str) -> None:
@@ -227,8 +227,8 @@ def _functorch(torch, cross_entropy, model, ids, label):
 
   def loss(params, row, y):
     inputs = {'input_ids': row[None], 'attention_mask': mask}
-    found = functional_call(model, (params, buffers), (), inputs)
-    return cross_entropy(found.logits, y[None])
+    result = functional_call(model, (params, buffers), (), inputs)
+    return cross_entropy(result.logits, y[None])
 
   each = vmap(grad(loss), in_dims=(None, 0, 0))
 

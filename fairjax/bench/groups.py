@@ -56,9 +56,9 @@ def rates(data: tuple, chosen: argparse.Namespace) -> tuple:
 
   def ours():
     table = counts.tabulate(labels, decisions[None], masks, 2, 0)
-    found = counts.rates(table, None, HOW).values[0, 0]
+    result = counts.rates(table, None, HOW).values[0, 0]
     columns = [
-      found[:-1, groups.NAMES.index(rate)]
+      result[:-1, groups.NAMES.index(rate)]
       for rate in ('selection_rate', 'fpr', 'tpr')
     ]
     dp, fpr, tpr = (np.ptp(column) for column in columns)
@@ -102,9 +102,9 @@ def auc(data: tuple, chosen: argparse.Namespace) -> tuple:
   )
 
   def ours():
-    found = quality.ranks(labels, quality.in_order(scores), masks)
+    result = quality.ranks(labels, quality.in_order(scores), masks)
     names = [quality.MEASURES.index(n) for n in ('auc', 'bpsn_auc', 'bnsp_auc')]
-    return np.append(found[:-1, names].ravel(), found[-1, 0])
+    return np.append(result[:-1, names].ravel(), result[-1, 0])
 
   sides = {'fairjax': ours}
   if not race.missing('sklearn'):
@@ -135,8 +135,8 @@ def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
   def ours():
     table = counts.tabulate(labels, decisions[None], masks, 2, 0)
     drawn = intervals.draw(table.items, chosen.resamples, 0)
-    found = counts.rates(table, drawn, HOW).draws[:, 0, 0, :-1, 1]
-    return np.ptp(found, axis=1)
+    result = counts.rates(table, drawn, HOW).draws[:, 0, 0, :-1, 1]
+    return np.ptp(result, axis=1)
 
   sides = {'fairjax': ours}
   rng = np.random.default_rng(0)

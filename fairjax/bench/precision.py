@@ -37,11 +37,11 @@ def run(args: list[str]) -> dict:
   chosen = parser.parse_args(args)
   memory.keep()
   with tempfile.TemporaryDirectory() as folder:
-    found = measure(chosen, pathlib.Path(folder))
-  losses = {name: one['losses'] for name, one in found.items()}
+    result = measure(chosen, pathlib.Path(folder))
+  losses = {name: one['losses'] for name, one in result.items()}
   drift = np.abs(losses['bfloat16'] - losses['float32']).max(1)
   spread = losses['float32'].std(1, ddof=1) if chosen.seeds > 1 else None
-  rough, exact = (found[name]['norms'] for name in TYPES)
+  rough, exact = (result[name]['norms'] for name in TYPES)
   ranks = [float(spearmanr(a, b).statistic) for a, b in zip(rough, exact)]
   far = np.quantile(np.abs(rough / exact - 1), [0.5, 0.9, 1.0], axis=1).T
   print(f'{"evaluation":28} {"losses apart":>16} {"seeds apart":>16}')
@@ -54,7 +54,7 @@ def run(args: list[str]) -> dict:
     print(f'{i:<28} {rank:16.5f} ({apart})')
   return race.report(
     'precision',
-    {name: [found[name]['seconds']] for name in TYPES},
+    {name: [result[name]['seconds']] for name in TYPES},
     unit='seconds',
     model=chosen.model,
     rows=chosen.rows,
@@ -83,7 +83,7 @@ def measure(chosen, folder: pathlib.Path) -> dict[str, dict]:
   )
   config.planted.rows, config.planted.test_rows = chosen.rows, 20
   tables = planted.load(config)
-  found, params = {}, None
+  result, params = {}, None
   for name in reversed(TYPES):  # the norms are those of float32's weights
     own = dataclasses.replace(config, net=Net(precision=name))
     with Log(folder / name, main=False) as log:
@@ -96,9 +96,9 @@ def measure(chosen, folder: pathlib.Path) -> dict[str, dict]:
       seconds = time.perf_counter() - began
     params = fit.params if params is None else params
     rows = np.array([row['loss'] for row in fit.history])
-    found[name] = {
+    result[name] = {
       'losses': rows.reshape(-1, chosen.seeds),
       'seconds': seconds,  # compiling included
       'norms': Predictions(own, ready, params, tables['train']).norms,
     }
-  return found
+  return result

@@ -37,7 +37,7 @@ def run(args: list[str]) -> dict:
   items = chosen.rows * chosen.seeds
   parts = {name: items / float(np.median(one)) for name, one in times.items()}
   hours = float(np.median(whole)) / chosen.rows * 1e6 / 3600
-  found = race.report(
+  result = race.report(
     f'scores {chosen.model}',
     {'whole table': whole},
     unit='examples/s',
@@ -54,7 +54,7 @@ def run(args: list[str]) -> dict:
     f'{hours:.2f} hours for a million rows, {chosen.seeds} seeds and '
     f'{chosen.epochs} epochs of forgetting'
   )
-  return found
+  return result
 
 
 PARTS = ('forward (EL2N)', 'twins (GE)', 'gradients (GraNd)', 'forgetting')
@@ -64,7 +64,7 @@ def measure(chosen, folder: pathlib.Path) -> race.Times:
   from fairjax import stages
   from fairjax.config import Config
   from fairjax.data import planted
-  from fairjax.scores import cartography, errors, forgetting
+  from fairjax.scores import cartography, error_scores, forgetting
   from fairjax.scores.predictions import Predictions
   from fairjax.train import loop, mesh
   from fairjax.train.progress import Log
@@ -83,11 +83,11 @@ def measure(chosen, folder: pathlib.Path) -> race.Times:
 
   def forward():
     seen.__dict__.pop('logits', None)
-    errors.el2n(seen.logits, seen.label)
+    error_scores.el2n(seen.logits, seen.label)
 
   def twins():
     seen.__dict__.pop('twins', None)
-    errors.ge(seen.logits, seen.twins)
+    error_scores.ge(seen.logits, seen.twins)
 
   def gradients():
     seen.__dict__.pop('norms', None)

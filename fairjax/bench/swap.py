@@ -2,8 +2,8 @@
 
 With --data=FOLDER (gap/, winobias/, winogender/, geco/ in it or one below) it
 first prints how right the swap is against known twins; `python -m
-fairjax.pairs.twins FOLDER` prints the commonest errors too. --text names files
-of text, a row a line; without it a column is drawn from our own word list.
+fairjax.pairs.swap_eval FOLDER` prints the commonest errors too. --text names
+files of text, a row a line; without it a column is drawn from our own list.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import numpy as np
 
 from fairjax.bench import race
 from fairjax.errors import UserError
-from fairjax.pairs import context, lists, twins, words
+from fairjax.pairs import context, dictionary, swap_eval, word_lists
 
 
 def run(args: list[str]) -> dict:
@@ -30,7 +30,7 @@ def run(args: list[str]) -> dict:
   texts = _column(chosen.text, chosen.megabytes)
   size = sum(len(text.encode()) for text in texts) / 1e6
   sides = {
-    'fairjax': lambda: words.swapper(names=chosen.names)(texts).texts,
+    'fairjax': lambda: dictionary.swapper(names=chosen.names)(texts).texts,
     'callback': lambda: _callback(texts),
     'split': lambda: _split(texts),
   }
@@ -43,9 +43,9 @@ def run(args: list[str]) -> dict:
 
 def right(folder: str) -> dict:
   """Prints precision and recall of changed words, ours and a dictionary's."""
-  found = twins.compare(folder)
+  result = swap_eval.compare(folder)
   print(f'{"twins":20} {"side":12} {"precision":>9} {"recall":>9} {"words":>7}')
-  for name, sides in found.items():
+  for name, sides in result.items():
     for side, score in sides.items():
       print(
         f'{name:20} {side:12} {score.precision:9.4f} {score.recall:9.4f} '
@@ -53,7 +53,7 @@ def right(folder: str) -> dict:
       )
   return {
     name: {s: [round(one.precision, 4), round(one.recall, 4)] for s, one in of}
-    for name, of in ((name, sides.items()) for name, sides in found.items())
+    for name, of in ((name, sides.items()) for name, sides in result.items())
   }
 
 
@@ -67,7 +67,9 @@ def _column(files: list[str], megabytes: float) -> list[str]:
       raise UserError(f'cannot read {file}: {error.strerror}') from error
   if not files:
     rng = np.random.default_rng([0, 0x5A])
-    gendered = [word for row in lists.gender().rows[:60] for word in row[:2]]
+    gendered = [
+      word for row in word_lists.gender().rows[:60] for word in row[:2]
+    ]
     others = ['the', 'of', 'and', 'was', 'in', 'year', 'city', 'later', 'film']
     pool = np.array(others * 120 + gendered + ['her', 'his'] * 10)
     rows = [' '.join(line) for line in rng.choice(pool, (40_000, 45))]
@@ -80,9 +82,9 @@ _TOKENS = re.compile(r'([^\W_]+)')
 
 
 def _forms() -> dict[str, str]:
-  plain = twins.dictionary()
+  plain = swap_eval.dictionary()
   return {
-    form: words.match_case(form, new)
+    form: dictionary.match_case(form, new)
     for word, new in plain.items()
     for form in (word, word.capitalize(), word.upper())
   }
@@ -108,9 +110,9 @@ def _split(texts: list[str]) -> list[str]:
 
 def _agree(texts: list[str]) -> None:
   """Where no word is ambiguous, the sides must write the same text."""
-  rules = context.rules(lists.gender().rows)
+  rules = context.rules(word_lists.gender().rows)
   special = {*rules, 'ms', 'ma', 'mr', 'mrs'}
-  swapped = words.swap(texts)
+  swapped = dictionary.swap(texts)
   odd = re.compile(r'[#@_/]')
   compared = [
     (new, old)

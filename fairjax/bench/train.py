@@ -178,9 +178,9 @@ def check_losses(prepared, params, stacked: dict, pool) -> list[float]:
   first = {name: array[0] for name, array in stacked.items()}
   batch = mesh.put_batch(prepared.device_mesh, first, stacked=False)
   logits = step.forward(prepared.model, prepared.device_mesh)(params, batch)[0]
-  found = np.asarray(step.cross_entropy(logits, first['label']))
+  result = np.asarray(step.cross_entropy(logits, first['label']))
   order = np.argsort(first['example'])
-  return found[order].tolist()
+  return result[order].tolist()
 
 
 def write_examples(chosen, pool, host: list[dict]) -> None:
@@ -200,8 +200,8 @@ def torch_batches(chosen, padding: str, to: int = 8) -> tuple[list, float]:
   """(ids, mask, label) of each batch, and the share of real tokens."""
   import torch
 
-  found = np.load(f'{chosen.work}/examples.npz')
-  lengths, groups = found['lengths'], found['batches']
+  result = np.load(f'{chosen.work}/examples.npz')
+  lengths, groups = result['lengths'], result['batches']
   if padding == 'group':  # sorted by length within megabatches of 50
     every = groups.ravel()
     every = every[np.argsort(-lengths[every], kind='stable')]
@@ -215,11 +215,11 @@ def torch_batches(chosen, padding: str, to: int = 8) -> tuple[list, float]:
     ids = np.zeros((len(rows), width), np.int64)
     mask = np.zeros((len(rows), width), np.int64)
     for k, row in enumerate(rows):
-      start, n = found['offsets'][row], lengths[row]
-      ids[k, :n] = found['flat'][start : start + n]
+      start, n = result['offsets'][row], lengths[row]
+      ids[k, :n] = result['flat'][start : start + n]
       mask[k, :n] = 1
     real, places = real + int(mask.sum()), places + mask.size
-    label = found['label'][rows].astype(np.int64)
+    label = result['label'][rows].astype(np.int64)
     made.append(tuple(torch.tensor(a) for a in (ids, mask, label)))
   return made, real / places
 

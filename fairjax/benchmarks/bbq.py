@@ -107,7 +107,7 @@ def _published(one: dict) -> list[str]:
 
 def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
   """Whose answer is whose, by the templates' file and our own word lists."""
-  from fairjax.pairs import words
+  from fairjax.pairs import dictionary
 
   places = [p for t in TEMPLATES for p in sorted(path.parent.glob(t))]
   groups: dict[str, set[str]] = {}
@@ -125,7 +125,9 @@ def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
       kind = 'trans' if 'trans' in known else known.strip('[]" ')
       for key in ('Question_negative_stereotype', 'Question_non_negative'):
         groups.setdefault(one[key], set()).add(kind)
-  turn = {side: words.swapper(side, names=True) for side in ('male', 'female')}
+  turn = {
+    side: dictionary.swapper(side, names=True) for side in ('male', 'female')
+  }
   gender = {}
   for place in path.parent.glob('vocabulary_proper_names.csv'):
     frame = sources.table(place, ('Name', 'gender'))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairjax.data.tokens import Ragged, take
-from fairjax.metrics import likelihood
+from fairjax.metrics import text_likelihood
 
 
 def contrast(
@@ -23,7 +23,7 @@ def contrast(
     return scores[: len(ones)] - scores[len(ones) :], []
   texts = judge.encode([t for pair in zip(ones, others) for t in pair])
   if judge.kind == 'write':
-    total, _ = likelihood.totals(judge.log_p(texts), texts)
+    total, _ = text_likelihood.totals(judge.log_p(texts), texts)
     return total[::2] - total[1::2], []
   rows, places, tokens, dropped = [], [], [], []
   for i in range(len(ones)):

@@ -28,7 +28,7 @@ from fairjax.benchmarks import estimates, sources
 from fairjax.benchmarks.estimates import Options
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import likelihood
+from fairjax.metrics import text_likelihood
 
 ORIGIN = (
   'github.com/nyu-mll/crows-pairs (data/crows_pairs_anonymized.csv, '
@@ -141,7 +141,7 @@ def pair_scores(
   logs: np.ndarray, texts: Ragged, mean: bool
 ) -> tuple[np.ndarray, np.ndarray]:
   """The score of either sentence, rounded; NaN where no token counts."""
-  total, count = likelihood.totals(logs, texts)
+  total, count = text_likelihood.totals(logs, texts)
   with np.errstate(invalid='ignore', divide='ignore'):
     score = np.where(count > 0, total / count if mean else total, np.nan)
   score = np.round(score, 3)

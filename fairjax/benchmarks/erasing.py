@@ -16,10 +16,11 @@ from fairjax.registry import find
 
 def sides(texts: list[str]) -> tuple[np.ndarray, list[str], list[str]]:
   """0 neither, 1 male, 2 female, −1 both; and the two versions."""
-  from fairjax.pairs import words
+  from fairjax.pairs import dictionary
 
   male, female = (
-    words.swapper(side, names=True)(texts).texts for side in ('male', 'female')
+    dictionary.swapper(side, names=True)(texts).texts
+    for side in ('male', 'female')
   )
   is_female = np.array([a != b for a, b in zip(texts, male)])
   is_male = np.array([a != b for a, b in zip(texts, female)])

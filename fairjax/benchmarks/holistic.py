@@ -26,7 +26,7 @@ from fairjax import artefacts
 from fairjax.benchmarks import estimates, sources
 from fairjax.benchmarks.estimates import Options
 from fairjax.errors import UserError
-from fairjax.metrics import likelihood
+from fairjax.metrics import text_likelihood
 
 ORIGIN = (
   'github.com/facebookresearch/ResponsibleNLP (holistic_bias/dataset, '
@@ -280,7 +280,7 @@ def items(config) -> pd.DataFrame:
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
   """log of the (pseudo-)perplexity of each sentence."""
   texts = judge.encode(items['text'].tolist())
-  total, tokens = likelihood.totals(judge.log_p(texts), texts)
+  total, tokens = text_likelihood.totals(judge.log_p(texts), texts)
   return pd.DataFrame({'id': items['id'], 'log_perplexity': -total / tokens})
 
 

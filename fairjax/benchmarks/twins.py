@@ -24,7 +24,7 @@ from fairjax.benchmarks.estimates import Options
 from fairjax.data import files
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import likelihood
+from fairjax.metrics import text_likelihood
 
 LEAST = 8
 SHOWN = 40  # words on the page
@@ -48,7 +48,7 @@ def twins(
   texts: Sequence[str], ids: Sequence[str], words: str | None = None
 ) -> Twins:
   """Both versions of the texts that have two."""
-  from fairjax.pairs import words as swaps
+  from fairjax.pairs import dictionary as swaps
 
   turn = [
     swaps.swapper(side, words=words, names=True)(texts).texts
@@ -147,7 +147,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
   shown = [t for both in zip(items['male'], items['female']) for t in both]
   texts = judge.encode(shown)
   logs = judge.log_p(texts)
-  total, _ = likelihood.totals(logs, texts)
+  total, _ = text_likelihood.totals(logs, texts)
   out = pd.DataFrame(
     {'id': items['id'], 'male': total[::2], 'female': total[1::2]}
   )

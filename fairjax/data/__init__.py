@@ -89,7 +89,7 @@ def load_tables(config):
   hygiene report, and a DataFrame of the rows that were left out.
   """
   # pandas is slow to import
-  from fairjax.data import groups, hygiene, labels, schema, splits, terms
+  from fairjax.data import group_names, hygiene, labels, schema, splits, terms
 
   data, asked = config.data, config.measures.groups
   if asked.startswith('terms:'):  # told here, not when it is measured
@@ -99,7 +99,7 @@ def load_tables(config):
   remarks = [r for t in kept.values() for r in t.attrs.get('remarks', ())]
   remarks += labels.check(kept)
   for column in dict.fromkeys(('group', asked)):
-    remarks += groups.tidy(kept, column)
+    remarks += group_names.tidy(kept, column)
   used = splits.draw(kept, data.limit, data.split_seed)
   report = hygiene.report(tables, kept, used, bad)
   report['classes'] = list(labels.class_names(kept))

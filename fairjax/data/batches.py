@@ -88,7 +88,7 @@ def _pack(lengths, width, cls_columns):
   count = np.zeros((g, b), np.int32)
   free_flat, count_flat = free.reshape(-1), count.reshape(-1)
   batch = np.arange(g)
-  found = np.empty((3, b, g), np.int32)
+  result = np.empty((3, b, g), np.int32)
   shown = 1  # rows looked at: all that are in use anywhere, and one more
   for k, need in enumerate(falling):
     # What does not fit wraps round to a huge number: the least is the best.
@@ -97,13 +97,13 @@ def _pack(lengths, width, cls_columns):
     at = batch * b + row
     left = left[batch, row]
     slot = count_flat[at]
-    found[:, k] = row, width - need - left, slot
+    result[:, k] = row, width - need - left, slot
     count_flat[at] = slot + 1
     free_flat[at] = np.where(slot + 1 == cls_columns, 0, left)
     shown = min(max(shown, int(row.max()) + 2), b)
   out = np.empty((3, g, b), np.int32)
   np.put_along_axis(
-    out, np.broadcast_to(order, out.shape), found.transpose(0, 2, 1), 2
+    out, np.broadcast_to(order, out.shape), result.transpose(0, 2, 1), 2
   )
   return out
 

@@ -64,12 +64,12 @@ def vocabulary(tokenizer: Tokenizer) -> Vocabulary:
     begins = [not name.startswith(inside) for name in names]
   else:
     begins = [name.startswith(SPACE) for name in names]
-  found = [tokenizer.token_to_id(name) for name in MASKS]
+  result = [tokenizer.token_to_id(name) for name in MASKS]
   pads = [tokenizer.token_to_id(name) for name in ('[PAD]', '<pad>')]
   known = lambda ids, other: next((i for i in ids if i is not None), other)
   return Vocabulary(
     size,
-    known(found, -1),
+    known(result, -1),
     known(pads, last[0]),
     first,
     last,

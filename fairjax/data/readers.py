@@ -226,8 +226,8 @@ def lines(path: str) -> list[str]:
     raw = place(path).read_bytes()
   except OSError as error:
     raise UserError(f'cannot read {path}: {error.strerror or error}') from error
-  found = [line.rstrip('\r') for line in decode(shown(path), raw).split('\n')]
-  return found if found[-1] else found[:-1]
+  result = [line.rstrip('\r') for line in decode(shown(path), raw).split('\n')]
+  return result if result[-1] else result[:-1]
 
 
 # Readers: (path as shown, binary file) → DataFrame of literal values.

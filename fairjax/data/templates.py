@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.data import TEST_SETS as TEST_SETS
-from fairjax.data.lists import (
+from fairjax.data.template_lists import (
   SHIPPED,
   groups_of,
   read_csv,

@@ -70,16 +70,16 @@ def documents(source: Corpus, counts: dict[str, int]) -> Iterator[list[str]]:
     joined = source.blank and file.suffix == '.txt'
     rest: list[str] = []  # lines of a document that goes on
     for texts in shards.read(file, source.column):
-      found = []
+      result = []
       for text in texts:
         if text.strip():
-          (rest if joined else found).append(text)
+          (rest if joined else result).append(text)
           continue
         counts['empty'] += 1
         if rest:
-          found.append('\n'.join(rest))
+          result.append('\n'.join(rest))
           rest = []
-      yield found
+      yield result
     if rest:
       yield ['\n'.join(rest)]
 

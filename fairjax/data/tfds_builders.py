@@ -195,19 +195,19 @@ class TwitterSexism(_Columns):
     return self._paired(frames)
 
   def _read(self, folder: pathlib.Path) -> Frames:
-    found = {}
+    result = {}
     for part, names in self.NAMES.items():
       for name in names:
         paths = sorted(folder.rglob(f'{name}.csv'))
         if paths:
-          found[part] = files.read(str(paths[0]))[['tweet', 'Class']]
+          result[part] = files.read(str(paths[0]))[['tweet', 'Class']]
           break
-    if 'train' not in found:
+    if 'train' not in result:
       raise UserError(
         f'{self.source or self.URL} has no {self.NAMES["train"][0]}.csv nor '
         f'{self.NAMES["train"][1]}.csv; check --config.data.path'
       )
-    return found
+    return result
 
   def _paired(self, parts: Frames) -> Frames:
     frames = {}

@@ -80,15 +80,15 @@ def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
     if path.is_dir()
     else (path.name,)
   )
-  found = [folder / name for name in names if (folder / name).is_file()]
-  if not found and path.is_dir():
+  result = [folder / name for name in names if (folder / name).is_file()]
+  if not result and path.is_dir():
     return _by_transformers(folder)
-  if not found:
+  if not result:
     raise UserError(
       f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
       'merges.txt; name a folder that does with --config.tokens.tokenizer'
     )
-  file = found[0]
+  file = result[0]
   try:
     if file.suffix == '.txt':
       return _wordpiece(file)

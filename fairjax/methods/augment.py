@@ -20,7 +20,7 @@ from fairjax.config import Config
 from fairjax.data import files, schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.pairs import words
+from fairjax.pairs import dictionary
 
 STREAM = 31  # of this file's random numbers
 MADE = '~twin'  # what a twin's id adds to its row's
@@ -100,8 +100,8 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
 
 
 def _swapped(texts: pd.Series, config: Config) -> list[str]:
-  chosen = words.options(config.method, config.seed)
-  return words.swap(list(texts), **chosen).texts
+  chosen = dictionary.options(config.method, config.seed)
+  return dictionary.swap(list(texts), **chosen).texts
 
 
 def _turned(group: str, direction: str) -> str:
@@ -172,12 +172,12 @@ def _scores(ids: pd.Series, name: str, path: str) -> np.ndarray:
   if scores['id'].duplicated().any():
     twice = scores['id'][scores['id'].duplicated()].iloc[0]
     raise UserError(f'{path} has id {twice!r} twice; keep one score a row')
-  found = pd.to_numeric(scores[name], errors='coerce')
-  found = found.set_axis(scores['id']).reindex(ids).to_numpy(float)
-  if np.isnan(found).any():
-    lost = ids.iloc[int(np.isnan(found).argmax())]
+  result = pd.to_numeric(scores[name], errors='coerce')
+  result = result.set_axis(scores['id']).reindex(ids).to_numpy(float)
+  if np.isnan(result).any():
+    lost = ids.iloc[int(np.isnan(result).argmax())]
     raise UserError(
       f'{path} has no number in column {name!r} for row {lost!r}; score the '
       'same rows that you augment'
     )
-  return found
+  return result

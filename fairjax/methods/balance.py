@@ -21,7 +21,7 @@ from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import augment
-from fairjax.pairs import words
+from fairjax.pairs import dictionary
 
 STREAM = 33  # of this file's random numbers
 
@@ -65,8 +65,10 @@ def with_gender(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   # What changes on the way to one side is a word of the other.
   texts, other = list(table['text']), []
   for side in ('male', 'female'):
-    chosen = words.options(config.method, config.seed, direction=side)
-    other.append(np.array([bool(s) for s in words.swap(texts, **chosen).spans]))
+    chosen = dictionary.options(config.method, config.seed, direction=side)
+    other.append(
+      np.array([bool(s) for s in dictionary.swap(texts, **chosen).spans])
+    )
   female, male = other[0] & ~other[1], other[1] & ~other[0]
   gender = np.where(male, 'male', np.where(female, 'female', ''))
   return table.assign(gender=gender)

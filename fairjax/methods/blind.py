@@ -1,9 +1,9 @@
 """Blindness: the words that tell a group are taken out of every text.
 
-What goes is exactly what a swap to the opposite would change (pairs/words.py),
-whatever `method.direction`: whole words of the gender lists, or of
-`method.words`, and with `method.names` the first names of persons. So `many`,
-`the`, `then`, a modal "may" or "I miss you" stay.
+What goes is exactly what a swap to the opposite would change
+(pairs/dictionary.py), whatever `method.direction`: whole words of the gender
+lists, or of `method.words`, and with `method.names` the first names of
+persons. So `many`, `the`, `then`, a modal "may" or "I miss you" stay.
 
   how='remove'       the word goes, with its space and its clitic ('s, 'll)
   how='placeholder'  (the default) `_` stands in its place
@@ -23,7 +23,7 @@ from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import augment
-from fairjax.pairs import words
+from fairjax.pairs import dictionary
 
 BLANK = '_'  # one token of any vocabulary, and of no group
 _CLITIC = re.compile(r"['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
@@ -36,8 +36,8 @@ def blind(tables: Tables, config: Config) -> Tables:
     raise UserError(
       f"method.how is {how!r}; blind knows 'placeholder' and 'remove'"
     )
-  chosen = words.options(config.method, config.seed, direction='opposite')
-  find = words.swapper(**chosen)
+  chosen = dictionary.options(config.method, config.seed, direction='opposite')
+  find = dictionary.swapper(**chosen)
   cut = _removed if how == 'remove' else _blanked
 
   def hide(texts: Sequence[str]) -> list[str]:

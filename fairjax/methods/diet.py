@@ -144,7 +144,7 @@ def diet(
   With replacement an id may come more than once.
   """
   options = config.diet
-  found = positions(
+  result = positions(
     table,
     scores,
     options.ranking,
@@ -153,7 +153,7 @@ def diet(
     seed,
   )
   ids = table['id'].to_numpy()
-  return list(ids[found[0]]), list(ids[found[1]])
+  return list(ids[result[0]]), list(ids[result[1]])
 
 
 def rows(
@@ -168,11 +168,11 @@ def rows(
 
   Sorted, so that rankings that choose the same rows are the same diet.
   """
-  found = []
+  result = []
   for seed in seeds:
     own, twins = positions(table, scores, ranking, ratios, config, seed)
-    found.append(np.sort(np.concatenate([own, len(table) + twins])))
-  return np.stack(found).astype(np.int32)
+    result.append(np.sort(np.concatenate([own, len(table) + twins])))
+  return np.stack(result).astype(np.int32)
 
 
 def positions(
@@ -246,12 +246,12 @@ def check(ranking: str, ratios: tuple[float, float]) -> None:
 def needs(ranking: str) -> list[str]:
   """The scores that a ranking looks at."""
   check(ranking, (0, 0))
-  found = []
+  result = []
   for rule in RANKINGS[ranking][:2]:
     match = RULE.fullmatch(rule)
     if match or ' ' in rule:
-      found.append(match[1] if match else rule.split()[1])
-  return list(dict.fromkeys(found))
+      result.append(match[1] if match else rule.split()[1])
+  return list(dict.fromkeys(result))
 
 
 def column(
@@ -289,14 +289,14 @@ def facts(table: pd.DataFrame, taken: np.ndarray) -> dict:
 
 def notes(table: pd.DataFrame, taken: np.ndarray, config: Config) -> list[str]:
   """What there is to say about `config.diet` on this table."""
-  found, options = facts(table, taken), config.diet
+  result, options = facts(table, taken), config.diet
   equal = int((~schema.has_twin(table)).sum())
   said = [
-    f'diet {options.ranking}: {found["rows"]} rows and {found["twins"]} twins '
-    f'of {len(table)} rows, {found["of CDA"]:.0%} of what all rows with all '
-    f'twins holds; {equal} rows have no twin that differs'
+    f'diet {options.ranking}: {result["rows"]} rows and {result["twins"]} '
+    f'twins of {len(table)} rows, {result["of CDA"]:.0%} of what all rows '
+    f'with all twins holds; {equal} rows have no twin that differs'
     + (
-      f', and {found["equal twins"]} such twins were added too'
+      f', and {result["equal twins"]} such twins were added too'
       if options.keep_equal
       else ''
     )
@@ -307,9 +307,9 @@ def notes(table: pd.DataFrame, taken: np.ndarray, config: Config) -> list[str]:
     'bottom',
     'random',
   )
-  if ranked and found['twins'] < asked:
+  if ranked and result['twins'] < asked:
     said.append(
       f'diet {options.ranking}: {asked} twins were asked for and only '
-      f'{found["twins"]} differ from their text'
+      f'{result["twins"]} differ from their text'
     )
   return said

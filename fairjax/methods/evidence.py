@@ -15,7 +15,7 @@ import fairjax.data
 from fairjax.config import Config
 from fairjax.data.terms import count_terms, read_terms
 from fairjax.errors import UserError
-from fairjax.pairs import lists
+from fairjax.pairs import word_lists
 
 # The annotations of Civil Comments, under the names of its files.
 IDENTITIES = (
@@ -71,7 +71,7 @@ def gender_words(config: Config) -> list[str]:
   """The words of `weighting.terms`, or all of our own list."""
   if config.weighting.terms:
     return read_terms(config.weighting.terms)
-  ours = lists.gender()
+  ours = word_lists.gender()
   pairs = [word for row in ours.rows for word in row[:2]]
   words = [*PRONOUNS, *pairs, *ours.to_male, *ours.to_female]
   return [word for word in dict.fromkeys(words) if word]

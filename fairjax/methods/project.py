@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairjax.errors import UserError
-from fairjax.pairs import lists
+from fairjax.pairs import word_lists
 
 # Pairs that differ in gender and hardly in anything else.
 DEFINING = (
@@ -43,7 +43,7 @@ def remove_gender(
   they are made symmetric instead. A word that is in several pairs is equalised
   in the first.
   """
-  ours = lists.gender().rows if equalised is None else equalised
+  ours = word_lists.gender().rows if equalised is None else equalised
   place = {word: i for i, word in enumerate(words)}
   basis = subspace(unit(vectors), known(place, defining, 'defining'))
   gendered = [*ours, *defining]
@@ -60,7 +60,7 @@ def remove_gender(
 
 def needs() -> tuple[str, ...]:
   """The words whose vectors say what gender is, of `remove_gender`."""
-  pairs = [*DEFINING, *lists.gender().rows]
+  pairs = [*DEFINING, *word_lists.gender().rows]
   return tuple(dict.fromkeys(word for pair in pairs for word in pair[:2]))
 
 

@@ -47,7 +47,7 @@ class Measure(NamedTuple):
 
 
 _RATE, _OWN = ('rate', ''), 'fairjax.metrics.rankings:'
-_COUNTS, _TEXTS = 'fairjax.metrics.quality:', 'fairjax.metrics.likelihood:'
+_COUNTS, _TEXTS = 'fairjax.metrics.quality:', 'fairjax.metrics.text_likelihood:'
 _HELD_OUT = 'fairjax.recipes.pretrain:overall'
 _BENCH = 'fairjax.benchmarks.'
 _ALL, _NEGATIVE, _POSITIVE = (1, 1, 1, 1), (1, 1, 0, 0), (0, 0, 1, 1)

@@ -436,7 +436,7 @@ def generate_texts(
 ) -> tuple[list[str], Generated]:
   """`generate` from texts to texts; special tokens are not shown."""
   sources = encode(module, tokenizer, texts)
-  found = generate(module, params, sources, options, slots)
-  ends = found.tokens.offsets[1:-1]
-  rows = [one.tolist() for one in np.split(found.tokens.flat, ends)]
-  return tokenizer.decode_batch(rows) if len(texts) else [], found
+  result = generate(module, params, sources, options, slots)
+  ends = result.tokens.offsets[1:-1]
+  rows = [one.tolist() for one in np.split(result.tokens.flat, ends)]
+  return tokenizer.decode_batch(rows) if len(texts) else [], result

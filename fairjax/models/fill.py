@@ -65,8 +65,8 @@ def infill_texts(
     draft=DRAFTS[-1] if options.num_beams == 1 else 0,
   )
   sources = decode_texts.encode(module, tokenizer, texts)
-  found = decode_texts.generate(module, params, sources, options, slots)
-  written = found.tokens
+  result = decode_texts.generate(module, params, sources, options, slots)
+  written = result.tokens
   spans = []
   for i in range(len(texts)):
     source, row = (
@@ -76,7 +76,7 @@ def infill_texts(
     spans.append(
       infill.spans_of(source, row[1:], options.mask, options.min_span)
     )
-  return _put(tokenizer, mask, texts, spans, found)
+  return _put(tokenizer, mask, texts, spans, result)
 
 
 def fill_texts(

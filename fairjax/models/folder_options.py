@@ -41,7 +41,7 @@ def _said(folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
 def ends(folder: pathlib.Path, vocab: int) -> dict[str, int]:
   """The tokens that begin and end what is written, where the folder says."""
   path, said = _said(folder)
-  found = {}
+  result = {}
   for name, ours in (
     ('decoder_start_token_id', 'start'),
     ('eos_token_id', 'eos'),
@@ -60,8 +60,8 @@ def ends(folder: pathlib.Path, vocab: int) -> dict[str, int]:
         f'{path} has {name} {token!r}; it must be the id of one of the {vocab} '
         'tokens'
       )
-    found[ours] = token
-  return found
+    result[ours] = token
+  return result
 
 
 def folder_options(folder: pathlib.Path) -> Options:

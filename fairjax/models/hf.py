@@ -193,14 +193,14 @@ def _shards(index: pathlib.Path) -> list[str]:
 def read_weights(folder: str | os.PathLike) -> Weights:
   """All tensors of a model folder by their names in torch."""
   folder = pathlib.Path(folder)
-  found = {name: _read_format(folder, name) for name in _FORMATS}
-  found = {name: w for name, w in found.items() if w is not None}
-  if not found:
+  result = {name: _read_format(folder, name) for name in _FORMATS}
+  result = {name: w for name, w in result.items() if w is not None}
+  if not result:
     raise UserError(
       f'{folder} has no weights ({", ".join(_FORMATS)}); give another folder, '
       'or train from scratch with --config.net.init=random'
     )
-  (first, weights), *others = found.items()
+  (first, weights), *others = result.items()
   for other, copy in others:
     both = weights.keys() & copy.keys()
     differ = [n for n in both if not np.array_equal(weights[n], copy[n])]
@@ -384,8 +384,8 @@ def _fresh(
 
 def _layer(path: str) -> tuple[str, int, str] | None:
   """'encoder/layer_3/up/kernel' as ('encoder/', 3, 'up/kernel')."""
-  before, found, after = path.partition('layer_')
-  if not found:
+  before, result, after = path.partition('layer_')
+  if not result:
     return None
   number, _, rest = after.partition('/')
   return before, int(number), rest
@@ -409,8 +409,8 @@ def unstack(flat: Mapping[str, Any], depth: int) -> dict[str, Any]:
   """The inverse of `stack`."""
   single = {}
   for path, value in flat.items():
-    before, found, rest = path.partition('layers/')
-    if not found:
+    before, result, rest = path.partition('layers/')
+    if not result:
       single[path] = value
       continue
     for i in range(depth - 1):

@@ -140,15 +140,15 @@ def spans_of(
   source: np.ndarray, written: np.ndarray, mask: int, least: int
 ) -> list[list[int]]:
   """The tokens in place of each mask; `written` is without its first one."""
-  found, at = [], 0
+  result, at = [], 0
   for token in written.tolist():
     if source[at] != mask:
       at += 1
       continue
-    if not found or found[-1][0] != at:
-      found.append((at, []))
-    if len(found[-1][1]) >= least and token == source[at + 1]:
+    if not result or result[-1][0] != at:
+      result.append((at, []))
+    if len(result[-1][1]) >= least and token == source[at + 1]:
       at += 2
     else:
-      found[-1][1].append(token)
-  return [span for _, span in found]
+      result[-1][1].append(token)
+  return [span for _, span in result]

@@ -115,13 +115,13 @@ def _rows(x: Array, inner: int) -> tuple[Array, Array]:
 
 
 def _promoted(layer, x, names):
-  found = [
+  result = [
     layer.get_variable('params', name)
     if layer.has_variable('params', name)
     else None
     for name in names
   ]
-  return nn.dtypes.promote_dtype(x, *found, dtype=layer.dtype)
+  return nn.dtypes.promote_dtype(x, *result, dtype=layer.dtype)
 
 
 def _of_dense(layer, x, probe):
@@ -151,8 +151,8 @@ def _of_embed(layer, ids, probe):
   owner = jnp.broadcast_to(
     jnp.arange(1, flat.shape[0] + 1)[:, None], flat.shape
   )
-  found = _embed(table, flat, probe, owner)
-  return found.reshape(*ids.shape, table.shape[-1])
+  result = _embed(table, flat, probe, owner)
+  return result.reshape(*ids.shape, table.shape[-1])
 
 
 @jax.custom_vjp

@@ -123,8 +123,8 @@ def masked_logs(
   def read(module, params, batch, which):
     return _log_p(module, params, batch, token[which])
 
-  found = _over(module, params, texts, copies, mask, batch, read, placement)
-  return found.astype(np.float32)
+  result = _over(module, params, texts, copies, mask, batch, read, placement)
+  return result.astype(np.float32)
 
 
 def best_tokens(
@@ -142,10 +142,10 @@ def best_tokens(
   def read(module, params, batch, which):
     return _best(module, params, batch, never)
 
-  found = _over(
+  result = _over(
     module, params, texts, copies, None, batch, read, placement, layout
   )
-  return found.astype(np.int32)
+  return result.astype(np.int32)
 
 
 def _over(

@@ -153,11 +153,13 @@ def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   wrong, segment_ids = read != original, jnp.asarray(batch['segment_ids'])
   judged = optax.sigmoid_binary_cross_entropy(scores, wrong)
   flagged = (scores > 0).astype(jnp.float32)
-  found, alarm = (jnp.where(these, segment_ids, 0) for these in (wrong, ~wrong))
+  result, alarm = (
+    jnp.where(these, segment_ids, 0) for these in (wrong, ~wrong)
+  )
   return {
     'generator_loss': Term(losses, batch['asked'], batch['share']),
     'detection_loss': Term(judged, segment_ids, batch['judged_share']),
-    'found': Term(flagged, found, None),
+    'found': Term(flagged, result, None),
     'false_alarms': Term(flagged, alarm, None),
   }
 

@@ -128,11 +128,11 @@ def add_tokens(
 def check_whole(tokenizer: Tokenizer, token: str) -> None:
   """Stops where the tokenizer makes more than one token of `token`."""
   id_ = tokenizer.token_to_id(token)
-  found = tokenizer.encode(f'a {token} b', add_special_tokens=False)
-  if id_ is None or found.ids.count(id_) != 1:
+  result = tokenizer.encode(f'a {token} b', add_special_tokens=False)
+  if id_ is None or result.ids.count(id_) != 1:
     raise UserError(
       f'the tokenizer splits the special token {token!r} into '
-      f'{found.tokens[1:-1]}; take the tokenizer of the model, or add the '
+      f'{result.tokens[1:-1]}; take the tokenizer of the model, or add the '
       'token to tokenizer and weights with fairjax.models.special.add_tokens'
     )
 

@@ -96,7 +96,7 @@ def read_glove(
   """
   path = pathlib.Path(path).expanduser()
   wanted = {word.encode(): word for word in words}
-  found: dict[str, np.ndarray] = {}
+  result: dict[str, np.ndarray] = {}
   width = 0
   try:
     with path.open('rb') as lines:
@@ -109,8 +109,8 @@ def read_glove(
         word = line[: line.find(b' ')]
         if spaces != width or not width:
           word = _spaced(path, number, line, width)
-        if word in wanted and wanted[word] not in found:
-          found[wanted[word]] = _numbers(path, number, line, width)
+        if word in wanted and wanted[word] not in result:
+          result[wanted[word]] = _numbers(path, number, line, width)
   except OSError as error:
     raise UserError(
       f'cannot read the word vectors of {path}: '
@@ -121,7 +121,7 @@ def read_glove(
     raise UserError(
       f'{path} holds no word vectors; a GloVe file has one a line'
     )
-  return found, width
+  return result, width
 
 
 def _spaced(path, number: int, line: bytes, width: int) -> bytes:
@@ -172,18 +172,18 @@ def load_vectors(
   their gender direction out: the "+" rows of the weighting paper.
   """
   more = edit.needs if edit else ()
-  found, width = read_glove(path, [*dict.fromkeys([*words, *more])])
-  known = np.array([word in found for word in words])
+  result, width = read_glove(path, [*dict.fromkeys([*words, *more])])
+  known = np.array([word in result for word in words])
   if not known.any():
     raise UserError(
       f'none of the {len(words)} words of the vocabulary is in {path}; the '
       'vectors need lower-case words of the language of the texts'
     )
   if edit:
-    table = edit.change(list(found), np.stack([*found.values()]))
-    found = dict(zip(found, table.astype(np.float32)))
+    table = edit.change(list(result), np.stack([*result.values()]))
+    result = dict(zip(result, table.astype(np.float32)))
   values = random_rows(len(words), width, 0)
-  values[known] = np.stack([found[w] for w, k in zip(words, known) if k])
+  values[known] = np.stack([result[w] for w, k in zip(words, known) if k])
   return Vectors(values, known)
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from fairjax import artefacts
 from fairjax.errors import UserError
-from fairjax.pairs import names, shards, words
+from fairjax.pairs import dictionary, names, shards
 
 BACKENDS = ('local', 'dask', 'beam', 'spmd')
 ATTEMPTS = 3  # of a pool whose worker was killed
@@ -32,17 +32,17 @@ def find_shards(folder: str | os.PathLike) -> list[str]:
   folder = pathlib.Path(folder)
   if not folder.is_dir():
     raise UserError(f'{folder} is not a folder; name the folder of the corpus')
-  found = sorted(
+  result = sorted(
     str(path.relative_to(folder))
     for path in folder.rglob('*')
     if path.suffix in shards.KINDS
     and not any(p.startswith('.') for p in path.relative_to(folder).parts)
   )
-  if not found:
+  if not result:
     raise UserError(
       f'{folder} holds no shard; files must end in {", ".join(shards.KINDS)}'
     )
-  return found
+  return result
 
 
 def swap_corpus(
@@ -74,7 +74,7 @@ def swap_corpus(
     options['names'] = {name: known[name] for name in sorted(known.male)}
   if callable(options.get('tagger')):
     raise UserError("a corpus needs a tagger by name, say 'spacy:MODEL'")
-  words.swapper(**options)  # a wrong option is told before the work begins
+  dictionary.swapper(**options)  # a wrong option is told before the work begins
   work = functools.partial(_swap_shard, column=column, both=both, **options)
   made_from = artefacts.fingerprint(
     [column, both, options],
@@ -93,7 +93,7 @@ def words_file(words: Any) -> str | os.PathLike:
 @functools.lru_cache(1)
 def _swapper(key: str) -> Callable:
   """The swapper of one job, kept by a worker from shard to shard."""
-  return words.swapper(**json.loads(key))
+  return dictionary.swapper(**json.loads(key))
 
 
 def _swap_shard(
@@ -130,10 +130,10 @@ def shard_map(
   if backend == 'spmd':
     index, count = share(where)
     mine = names[index::count]
-    found = [task(name) for name in mine]
+    result = [task(name) for name in mine]
     for name in mine:  # the parts of others may be at work
       _remove_parts(pathlib.Path(out) / name)
-    return found
+    return result
   kept = {name: task.kept(name) for name in names}
   todo = [name for name in names if kept[name] is None]
   made = _ENGINES[backend](task, todo, where, workers) if todo else []

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fairjax.errors import UserError
-from fairjax.pairs import lists, persons
+from fairjax.pairs import persons, word_lists
 
 NAME = object()  # the entry of a first name in a scan
 
@@ -192,7 +192,9 @@ def match(
   """
   from scipy.optimize import linear_sum_assignment
 
-  words = {word for row in lists.gender().rows for word in row}  # Guy, Earl
+  words = {
+    word for row in word_lists.gender().rows for word in row
+  }  # Guy, Earl
   sides = []
   for sex in (0, 1):
     own = [

@@ -18,10 +18,10 @@ def next_word(text: str, end: int) -> tuple[str, int, bool]:
 
   '' where a mark or an empty line stands between.
   """
-  found = _NEXT.match(text, end)
-  if found is None:
+  result = _NEXT.match(text, end)
+  if result is None:
     return '', end, False
-  return found[1], found.end(1), bool(found[2])
+  return result[1], result.end(1), bool(result[2])
 
 
 def last_word(text: str, start: int) -> str:

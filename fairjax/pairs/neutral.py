@@ -68,7 +68,7 @@ def agree(text: str, spans: list[Span]) -> tuple[list[Span], int]:
       continue
     verb = _contracted(text, end) or _following(text, end)
     asked = None if verb else _asked(text, end - len(old))
-    verbs += [found for found in (verb, asked) if found]
+    verbs += [result for result in (verb, asked) if result]
     more, left = _joined(text, end, verb)
     verbs += more
     unsure += left
@@ -86,14 +86,14 @@ def _span(text: str, start: int, end: int, new: str) -> Span:
 
 def _contracted(text: str, end: int) -> Span | None:
   """she's -> they're, or they've before a participle."""
-  found = _CONTRACTED.match(text, end)
-  if not found:
+  result = _CONTRACTED.match(text, end)
+  if not result:
     return None
-  word, stop, _ = next_word(text, found.end())
+  word, stop, _ = next_word(text, result.end())
   while word.lower() in _ADVERBS:
     word, stop, _ = next_word(text, stop)
   has = word.lower() in _PARTICIPLES
-  return _span(text, end, found.end(), "'ve" if has else "'re")
+  return _span(text, end, result.end(), "'ve" if has else "'re")
 
 
 def _following(text: str, end: int) -> Span | None:
@@ -130,19 +130,19 @@ def _joined(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
   present = verb is not None and verb[2].lower() not in _FORMS
   stop = _CLAUSE.search(text, end)
   stop = min(stop.start() if stop else len(text), end + 200)
-  for found in _TOO.finditer(text, end, stop):
-    word = found[1]
+  for result in _TOO.finditer(text, end, stop):
+    word = result[1]
     base = base_form(word)
     if not base:
       continue
     if word.lower() in _FORMS:
-      sure = not _SUBJECT.search(text, end, found.start(1))
+      sure = not _SUBJECT.search(text, end, result.start(1))
     else:
-      sure = present and found.start() == verb[1]
+      sure = present and result.start() == verb[1]
       if not present:
         continue
     if sure:
-      verbs.append(_span(text, *found.span(1), base))
+      verbs.append(_span(text, *result.span(1), base))
     else:
       unsure += 1
   return verbs, unsure

@@ -54,7 +54,7 @@ def _paired(text: str, start: int, end: int, partner: str) -> bool:
   """
   after = _BOTH.match(text, end)
   before = _BOTH_BEFORE.search(text[max(0, start - 8) : start])
-  if partner in [found[1].lower() for found in (after, before) if found]:
+  if partner in [result[1].lower() for result in (after, before) if result]:
     return True
   return bool(_OWNERS.match(text, end))
 

@@ -10,7 +10,7 @@ import pathlib
 from collections.abc import Callable, Iterator, Sequence
 
 from fairjax.errors import UserError
-from fairjax.pairs.words import Swapped
+from fairjax.pairs.dictionary import Swapped
 
 KINDS = ('.txt', '.jsonl', '.parquet')
 _BLOCK = 8 << 20  # characters of lines at a time

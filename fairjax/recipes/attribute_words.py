@@ -104,20 +104,20 @@ def _sample(
   total: dict[str, int] = {}
   for numbers, texts in _blocks(source, config, shard):
     ids = tokens.encode(model.tokenizer, texts, None, special=False)
-    found = attributes.spans(ids, vocabulary.begins, vocabulary.special)
-    whole = found.start // inner == (found.start + found.size - 1) // inner
+    result = attributes.spans(ids, vocabulary.begins, vocabulary.special)
+    whole = result.start // inner == (result.start + result.size - 1) // inner
     if options.pieces == 'drop':
-      whole &= found.size == 1
-    found = found.take(np.flatnonzero(whole))
-    names, which = attributes.spelled(model.tokenizer, ids, found)
+      whole &= result.size == 1
+    result = result.take(np.flatnonzero(whole))
+    names, which = attributes.spelled(model.tokenizer, ids, result)
     good = np.array([attributes.is_word(name) for name in names], bool)
     rows = np.flatnonzero(good[which]) if len(which) else which
     some = pd.DataFrame(
       {
         'word': names[which[rows]] if len(rows) else [],
-        'row': numbers[found.text[rows]],
-        'start': found.start[rows],
-        'size': found.size[rows],
+        'row': numbers[result.text[rows]],
+        'start': result.start[rows],
+        'size': result.size[rows],
       }
     )
     for word, n in some['word'].value_counts().items():

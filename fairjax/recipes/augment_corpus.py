@@ -3,7 +3,7 @@
 import pathlib
 
 from fairjax.config import Config
-from fairjax.pairs import corpus, words
+from fairjax.pairs import corpus, dictionary
 from fairjax.recipes import corpora
 from fairjax.results import Results
 
@@ -21,6 +21,6 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     chosen.workers,
     chosen.column,
     chosen.both,
-    **words.options(config.method, config.seed),
+    **dictionary.options(config.method, config.seed),
   )
   return corpora.finish(config, folder, out, rows, COLUMNS)

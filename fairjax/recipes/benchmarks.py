@@ -19,7 +19,7 @@ from fairjax.config import Config, Mesh
 from fairjax.data import files
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.metrics import likelihood, measures
+from fairjax.metrics import measures, text_likelihood
 from fairjax.metrics.intervals import IntervalOptions
 from fairjax.models import judge as judges
 from fairjax.results import Results
@@ -37,7 +37,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     for name in config.benchmarks.names:  # before long work
       for model in models.values():
         benchmarks.capability(name, model.able)
-    found = {
+    result = {
       name: {'sets': {}, 'facts': one.facts()} for name, one in models.items()
     }
     tests, sections = [], []
@@ -47,21 +47,21 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       log.line(f'{name}: {len(items)} items')
       for title, model in models.items():
         one, kept, scores = once(name, title, model, items, config, folder, log)
-        found[title]['sets'][name] = one
+        result[title]['sets'][name] = one
         scored[title] = (kept, scores)
       tests += paired(name, module, scored, config)
-      sections.append(section(name, module, found, config))
+      sections.append(section(name, module, result, config))
     if config.data.path:
       for title, model in models.items():
-        found[title]['sets']['texts'] = perplexity(model, config)
+        result[title]['sets']['texts'] = perplexity(model, config)
     outcome = stages.results(
       config,
       data=', '.join(config.benchmarks.names),
       seeds=[],
       title='Bias benchmarks of '
       + ' and '.join(pathlib.Path(name).name for name in models),
-      contenders=found,
-      focus=next(iter(found)),
+      contenders=result,
+      focus=next(iter(result)),
       tests=tests,
       notes=[
         'A benchmark that finds nothing is no evidence that there is nothing; '
@@ -232,9 +232,9 @@ def perplexity(model: judges.Judge, config: Config) -> dict:
   """Of the user's own texts: what a mitigation costs."""
   table = files.texts(config.data)
   texts = model.encode(list(table['text']))
-  total, count = likelihood.totals(model.log_p(texts), texts)
-  found = likelihood.perplexity(total, count, _how(config))
-  quality = {f'perplexity_{key}': value for key, value in found.items()}
+  total, count = text_likelihood.totals(model.log_p(texts), texts)
+  result = text_likelihood.perplexity(total, count, _how(config))
+  quality = {f'perplexity_{key}': value for key, value in result.items()}
   return {'rows': len(table), 'quality': quality}
 
 

@@ -48,8 +48,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     own.recipe, own.data.name, own.data.path = 'benchmarks', 'text', ''
     own.model = str(place / 'pretrain' / 'export' / 'seed_0')
     own.benchmarks.data = str(data)
-    found = benchmarks.run(own, place / 'benchmarks')
-    (one,) = found.contenders.values()
+    result = benchmarks.run(own, place / 'benchmarks')
+    (one,) = result.contenders.values()
     contenders[f'association {association:g}'] = one | {
       'facts': {'planted association': association},
       'page': f'{place.name}/benchmarks/report.html',

@@ -211,8 +211,8 @@ def _windows(
   ids = tokens.encode(m.model.tokenizer, list(texts), None, special=False)
   inner = attribute_words.inner_length(m.config, m.model, m.words)
   cut, first = attribute_words.windows(ids, inner, m.words)
-  found = attributes.spans(ids, m.words.begins, m.words.special)
-  size = {(t, s): n for t, s, n in zip(found.text, found.start, found.size)}
+  result = attributes.spans(ids, m.words.begins, m.words.special)
+  size = {(t, s): n for t, s, n in zip(result.text, result.start, result.size)}
   return (
     tokens.take(cut, first + start // inner),
     start % inner + len(m.words.first),

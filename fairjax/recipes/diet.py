@@ -28,7 +28,7 @@ from fairjax.methods import chain, diet, reweight
 from fairjax.report import verdict
 from fairjax.report.tables import plural
 from fairjax.results import Results
-from fairjax.scores import describe, overlap
+from fairjax.scores import describe, rank_overlap
 from fairjax.scores import table as scoring
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
@@ -232,6 +232,6 @@ def verdicts(config: Config, inputs: Inputs, results: Results) -> list[dict]:
   cda = round(facts['total'] / facts['of CDA'])
   out += verdict.at_most_half(ours, facts['total'], 'cda', cda)
   if config.seeds > 1 and 'ge_s' in ''.join(inputs.scores.columns):
-    agree = overlap.seeds(inputs.scores, 'ge')
+    agree = rank_overlap.seeds(inputs.scores, 'ge')
     out += verdict.seeds_agree(agree, config.measures.confidence_level)
   return out

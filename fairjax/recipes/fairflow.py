@@ -23,7 +23,7 @@ from fairjax.data.instances import Instances
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.models import families, flow
-from fairjax.pairs import attributes, flow_words, lists, names
+from fairjax.pairs import attributes, flow_words, names, word_lists
 from fairjax.recipes import attribute_words, flow_training, pretrain
 from fairjax.recipes import counterfactual_words as moving
 from fairjax.results import Results, section, table, text
@@ -86,7 +86,7 @@ def corpus_of(
   if config.corpus.path:
     attributes.seed_words(options.first, options.second)
     known = (
-      [row[:2] for row in lists.read(options.known)[0]]
+      [row[:2] for row in word_lists.read(options.known)[0]]
       if (options.known)
       else []
     )

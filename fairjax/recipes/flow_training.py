@@ -131,13 +131,13 @@ def _head_batches(job: loop.Job, _) -> instances.Batches:
 
 def _head_quality(job: loop.Job, params) -> dict[str, np.ndarray]:
   vector, label = job.valid
-  found = {'loss': [], 'accuracy': []}
+  result = {'loss': [], 'accuracy': []}
   for s in range(len(job.seeds)):
     margin = _margin(jax.tree.map(lambda a, s=s: a[s], params), vector)
     signed = np.where(label > 0, margin, -margin)
-    found['loss'].append(np.logaddexp(0, -signed).mean())
-    found['accuracy'].append((signed > 0).mean())
-  return {name: np.array(value) for name, value in found.items()}
+    result['loss'].append(np.logaddexp(0, -signed).mean())
+    result['accuracy'].append((signed > 0).mean())
+  return {name: np.array(value) for name, value in result.items()}
 
 
 HEAD = loop.Task(_head_batches, (Player('head', CLASSES),), _head_quality)

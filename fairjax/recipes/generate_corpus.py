@@ -30,7 +30,7 @@ from fairjax.models import Bundle, decode_texts, families, fill, speculate
 from fairjax.models.decode import Options
 from fairjax.models.folder import language_model
 from fairjax.pairs import corpus, shards
-from fairjax.pairs.words import Swapped
+from fairjax.pairs.dictionary import Swapped
 from fairjax.train import mesh
 
 PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
@@ -88,16 +88,16 @@ def _told(said: str) -> tuple[Config, Bundle]:
 
 @functools.lru_cache(1)
 def _load(model: str, tokenizer: str, precision: str) -> Bundle:
-  found = language_model(
+  result = language_model(
     Config(
       model=model,
       tokens=configs.Tokens(tokenizer=tokenizer),
       net=configs.Net(precision=precision),
     )
   )
-  if found.can == 'mask':
-    return found
-  return found.replace(params=decode_texts.ready(found.params))
+  if result.can == 'mask':
+    return result
+  return result.replace(params=decode_texts.ready(result.params))
 
 
 def load(config: Config) -> Bundle:
@@ -228,7 +228,7 @@ def _pairs(
   good = _usable(config, model, source, texts, first)
   given = [texts[i] for i in good]
   try:
-    found, written, steps = _write(config, model, given)
+    result, written, steps = _write(config, model, given)
   except UserError as error:
     raise UserError(f'{source}, counted from row {first}: {error}') from error
   table = pd.DataFrame(
@@ -241,7 +241,7 @@ def _pairs(
     }
   )
   generated = table['generated'].tolist()
-  for i, text in zip(good, found):
+  for i, text in zip(good, result):
     generated[i] = text
   table['generated'] = generated
   table.loc[good, 'tokens'] = np.asarray(written, np.int32)
@@ -293,12 +293,12 @@ def _write(
     filled = fill.infill_texts(
       module, params, tokenizer, texts, options, asked.slots
     )
-    texts, found = filled.texts, filled.generated
+    texts, result = filled.texts, filled.generated
   else:
-    texts, found = decode_texts.generate_texts(
+    texts, result = decode_texts.generate_texts(
       module, params, tokenizer, texts, options, asked.slots
     )
-  return texts, found.row_written, found.row_steps
+  return texts, result.row_written, result.row_steps
 
 
 def _join(

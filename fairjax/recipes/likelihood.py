@@ -10,7 +10,7 @@ from fairjax.config import Config, Mesh
 from fairjax.data import files, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import likelihood
+from fairjax.metrics import text_likelihood
 from fairjax.metrics.intervals import IntervalOptions
 from fairjax.models import Bundle, families, fill, token_scores
 from fairjax.models.folder import language_model
@@ -37,12 +37,12 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       f'{len(table)} texts, {len(texts.flat)} tokens, {kind} likelihood by '
       f'{config.model}'
     )
-    total, count = likelihood.totals(token_logs(model, texts), texts)
+    total, count = text_likelihood.totals(token_logs(model, texts), texts)
     options = config.measures
     how = IntervalOptions(
       options.confidence_level, options.resamples, config.seed
     )
-    estimates = likelihood.perplexity(total, count, how)
+    estimates = text_likelihood.perplexity(total, count, how)
     with np.errstate(invalid='ignore', divide='ignore'):
       each = np.exp(-total / count)
     if mesh.is_main():

@@ -14,7 +14,7 @@ from fairjax.config import Config
 from fairjax.methods import diet
 from fairjax.report import verdict
 from fairjax.results import Results, figure, fold, section, table
-from fairjax.scores import describe, overlap
+from fairjax.scores import describe, rank_overlap
 from fairjax.scores import table as scoring
 from fairjax.train import mesh
 from fairjax.train.progress import Log
@@ -38,23 +38,23 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     scores = probed(config, folder)
     studies = {}
     if config.seeds > 1:
-      studies['seeds'] = overlap.seeds(scores, 'ge')
+      studies['seeds'] = rank_overlap.seeds(scores, 'ge')
     if config.train.epochs >= 2:
       epochs = [float(e) for e in EPOCHS if e <= config.train.epochs]
       by_epoch = scoring.over_epochs(
         config, stages.prepare(config, data, log), data, folder, log, epochs
       )
       named = {f'epoch {epoch}': frame for epoch, frame in by_epoch.items()}
-      studies['epochs'] = overlap.runs(named, 'ge', 'epoch 1')
+      studies['epochs'] = rank_overlap.runs(named, 'ge', 'epoch 1')
     models = {config.model: scores}
     for name in config.grid.models:
       other = dataclasses.replace(config, model=name)
       place = folder / 'models' / artefacts.fingerprint(name)
       models[name] = probed(other, place)
     if len(models) > 1:
-      studies['models'] = overlap.runs(models, 'ge', config.model)
+      studies['models'] = rank_overlap.runs(models, 'ge', config.model)
     if len(scoring.names(scores)) > 1:
-      studies['scores'] = overlap.between(scores, 'ge')
+      studies['scores'] = rank_overlap.between(scores, 'ge')
     results = stages.results(
       config,
       title=f'Overlap of rankings on {config.data.name} with {config.model}',
@@ -87,7 +87,7 @@ def verdicts(config: Config, studies: dict) -> list[dict]:
   out += [
     more_than_chance(r['a'], r['b'], studies['models'])
     for r in studies.get('models', ())
-    if r['fraction'] == overlap.FRACTIONS[0]
+    if r['fraction'] == rank_overlap.FRACTIONS[0]
   ]
   return out
 

@@ -211,11 +211,11 @@ def document_sums(
     batch = mesh.put_batch(device_mesh, batch, stacked=False)
     parts.append(forward(params, batch))  # dispatched, not waited for
     documents.append(document)
-  found = np.concatenate([np.asarray(p, np.float64) for p in parts], axis=1)
+  result = np.concatenate([np.asarray(p, np.float64) for p in parts], axis=1)
   document = np.concatenate(documents)
   which = np.searchsorted(held.rows.document, document[document >= 0])
-  out = np.zeros((found.shape[0], len(held.rows.document), found.shape[2]))
-  np.add.at(out, (slice(None), which), found[:, document >= 0])
+  out = np.zeros((result.shape[0], len(held.rows.document), result.shape[2]))
+  np.add.at(out, (slice(None), which), result[:, document >= 0])
   return out
 
 
@@ -223,11 +223,13 @@ def overall(names, sums: np.ndarray, weight: float) -> dict[str, np.ndarray]:
   """The mean of each term, their loss and the perplexity, one a seed."""
   k = len(names)
   means = sums[:, :k] / np.maximum(sums[:, k:], 1)
-  found = dict(zip(names, means.T))
-  if 'detection_loss' in found:
-    found['loss'] = found['generator_loss'] + weight * found['detection_loss']
-  found['perplexity'] = np.exp(means[:, 0])
-  return found
+  result = dict(zip(names, means.T))
+  if 'detection_loss' in result:
+    result['loss'] = (
+      result['generator_loss'] + weight * result['detection_loss']
+    )
+  result['perplexity'] = np.exp(means[:, 0])
+  return result
 
 
 def measure(

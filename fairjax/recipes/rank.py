@@ -31,12 +31,12 @@ from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.methods import diet
-from fairjax.pairs import words
+from fairjax.pairs import dictionary
 from fairjax.recipes import diet as diets
 from fairjax.recipes.diet import Inputs
 from fairjax.report import grid, tables, verdict
 from fairjax.results import Results
-from fairjax.scores import describe, overlap, table
+from fairjax.scores import describe, rank_overlap, table
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
 
@@ -200,9 +200,9 @@ def choosing(config: Config, tables: Tables) -> Tables:
   sides = {
     side: valid.assign(
       id=valid['id'] + f'~{side}',
-      text=words.swap(
+      text=dictionary.swap(
         list(valid['text']),
-        **words.options(config.method, config.seed, direction=side),
+        **dictionary.options(config.method, config.seed, direction=side),
       ).texts,
       **{column: side},
     )
@@ -382,5 +382,5 @@ def verdicts(config, inputs, contenders, cells, tests) -> list[dict]:
   for one in inputs.sets:
     out += grid.rises_faster(cells, one, level)
   if config.seeds > 1 and table.seed_columns(inputs.scores, 'ge'):
-    out += verdict.seeds_agree(overlap.seeds(inputs.scores, 'ge'), level)
+    out += verdict.seeds_agree(rank_overlap.seeds(inputs.scores, 'ge'), level)
   return out

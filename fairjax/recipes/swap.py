@@ -4,7 +4,7 @@ import pathlib
 
 from fairjax.config import Config
 from fairjax.errors import UserError
-from fairjax.pairs import lists, words
+from fairjax.pairs import dictionary, word_lists
 from fairjax.report import page
 from fairjax.report.tables import plural
 from fairjax.results import Results, section, texts
@@ -14,11 +14,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """Prints each alternative of `config.text` and its spans."""
   if not config.text.strip():
     raise UserError('there is no text; give one with --config.text="She left."')
-  chosen = words.options(config.method, config.seed)
-  if lists.load(config.method.words).sides:
-    columns = [words.swap([config.text], **chosen)]
+  chosen = dictionary.options(config.method, config.seed)
+  if word_lists.load(config.method.words).sides:
+    columns = [dictionary.swap([config.text], **chosen)]
   else:
-    columns = words.swap_every([config.text], **chosen)
+    columns = dictionary.swap_every([config.text], **chosen)
   twins = []
   for column in columns:
     text, spans = column.texts[0], column.spans[0]

@@ -5,11 +5,11 @@ from fairjax.registry import Entry
 # Each is score(predictions: Predictions, config: Config) -> [seeds, examples]
 SCORES: dict[str, Entry] = {
   'ge': Entry(
-    'fairjax.scores.errors:ge_scores',
+    'fairjax.scores.error_scores:ge_scores',
     'distance between the logits of a text and of its twin',
   ),
   'el2n': Entry(
-    'fairjax.scores.errors:el2n_scores',
+    'fairjax.scores.error_scores:el2n_scores',
     'length of the error of the predicted probabilities',
   ),
   'grand': Entry(
@@ -21,15 +21,15 @@ SCORES: dict[str, Entry] = {
     'how often a learned example is unlearned over the epochs',
   ),
   'stereotype': Entry(
-    'fairjax.scores.errors:stereotype_scores',
+    'fairjax.scores.error_scores:stereotype_scores',
     '1 where the text is harder than its twin, -1 where easier, else 0',
   ),
   'logit_gap': Entry(
-    'fairjax.scores.errors:logit_gap_scores',
+    'fairjax.scores.error_scores:logit_gap_scores',
     "distance to the twin in the logit of measures.pos_label's class",
   ),
   'probability_gap': Entry(
-    'fairjax.scores.errors:probability_gap_scores',
+    'fairjax.scores.error_scores:probability_gap_scores',
     "distance to the twin in the probability of measures.pos_label's class",
   ),
   'confidence': Entry(

@@ -33,7 +33,7 @@ def describe(scores: pd.DataFrame, table: pd.DataFrame, positive: int = 1):
     name: scores[name].to_numpy(np.float64)
     for name in scores_table.names(scores)
   }
-  found = {
+  result = {
     'rows': len(scores),
     'twins': float(schema.has_twin(by_id).mean()),
     'auc': {n: number(quality.auc(label, v)) for n, v in values.items()},
@@ -44,7 +44,7 @@ def describe(scores: pd.DataFrame, table: pd.DataFrame, positive: int = 1):
     'ends': {n: _ends(scores, by_id, n) for n in values},
     'model': dict(scores.attrs),
   }
-  return found | {'warnings': warnings(found)}
+  return result | {'warnings': warnings(result)}
 
 
 def number(value: float) -> float | None:
@@ -127,9 +127,9 @@ def section(
   scores: pd.DataFrame, table: pd.DataFrame, positive: int = 1
 ) -> dict:
   """The page's section on the scores."""
-  found = describe(scores, table, positive)
-  model = found['model']
-  origin = f'Scores of {found["rows"]:,} training rows'
+  result = describe(scores, table, positive)
+  model = result['model']
+  origin = f'Scores of {result["rows"]:,} training rows'
   if 'step' in model:
     seeds = len(model['seeds'])
     origin += f', by {model["model"]} after {model["step"]:,} steps, ' + (
@@ -140,11 +140,11 @@ def section(
   rows = [
     {
       'score': name,
-      'AUC against the label': found['auc'][name],
-      'correlation with length': found['length'][name],
-      **{f'with {b}': found['between'][name][b] for b in found['between']},
+      'AUC against the label': result['auc'][name],
+      'correlation with length': result['length'][name],
+      **{f'with {b}': result['between'][name][b] for b in result['between']},
     }
-    for name in found['auc']
+    for name in result['auc']
   ]
   ends = [
     results.fold(
@@ -154,14 +154,14 @@ def section(
       results.heading('Lowest'),
       results.texts(ends['bottom']),
     )
-    for name, ends in found['ends'].items()
+    for name, ends in result['ends'].items()
   ]
   return results.section(
     'What the scores measure',
     results.text(
-      f'{origin}. {found["twins"]:.1%} of the rows have a counterfactual.'
+      f'{origin}. {result["twins"]:.1%} of the rows have a counterfactual.'
     ),
-    *(results.text(warning, kind='warning') for warning in found['warnings']),
+    *(results.text(warning, kind='warning') for warning in result['warnings']),
     results.table(
       rows,
       caption='What each score goes with. Correlations are rank correlations; '

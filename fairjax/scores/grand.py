@@ -64,10 +64,10 @@ def squares(model: Bundle, params, batch: dict) -> Float[jax.Array, ' b']:
     )
     return jnp.sum(jnp.where(real, each, 0.0))
 
-  found = jax.grad(loss)(layers.zero_probes(model.module, params, batch))
+  result = jax.grad(loss)(layers.zero_probes(model.module, params, batch))
   # A scanned layer's probe is [depth, b].
   return sum(
-    leaf.reshape(-1, len(real)).sum(0) for leaf in jax.tree.leaves(found)
+    leaf.reshape(-1, len(real)).sum(0) for leaf in jax.tree.leaves(result)
   )
 
 

@@ -60,7 +60,7 @@ class Predictions:
     Only twins that the model can tell from their originals are run, so that
     scores of the others are exactly 0, however batches are padded.
     """
-    found = self.logits.copy()
+    result = self.logits.copy()
     rows = np.flatnonzero(schema.has_twin(self.table))
     if len(rows):
       pool = stages.pool(self.ready, self.table.iloc[rows], 'twin')
@@ -72,8 +72,8 @@ class Predictions:
           pool.label[differ],
           pool.weight[differ],
         )
-        found[:, rows[differ]] = self._predict(pool)
-    return found
+        result[:, rows[differ]] = self._predict(pool)
+    return result
 
   @functools.cached_property
   def norms(self) -> Float[np.ndarray, 's n']:

@@ -290,14 +290,14 @@ def over_epochs(
   when = [steps(config, len(table), epoch) for epoch in at]
   wanted = tuple(step for step in when if step)
   fitted = _fit(run, ready, tables, folder / 'probe_epochs', log, wanted)
-  found = {}
+  result = {}
   for epoch, step in zip(epochs, when):
     params, _ = _weights(config, ready, fitted, epoch, step)
     place = folder / 'probe_epochs' / f'epoch_{epoch:g}'
-    found[f'{epoch:g}'] = score(
+    result[f'{epoch:g}'] = score(
       config, ready, params, table, place, log, fitted.tracks
     )
-  return found
+  return result
 
 
 def steps(config: Config, rows: int, epoch: float | int) -> int:

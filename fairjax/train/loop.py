@@ -72,14 +72,14 @@ def over_examples(
   out, waiting = None, collections.deque()
   for i in range(len(sweep)):
     host = sweep[i]
-    found = function(params, mesh.put_batch(device_mesh, host, stacked=False))
-    waiting.append((host['example'], found))
+    result = function(params, mesh.put_batch(device_mesh, host, stacked=False))
+    waiting.append((host['example'], result))
     while len(waiting) > (AHEAD if i + 1 < len(sweep) else 0):
-      example, found = waiting.popleft()
-      found = np.asarray(found, np.float32)
+      example, result = waiting.popleft()
+      result = np.asarray(result, np.float32)
       if out is None:
-        out = np.empty((found.shape[0], n, *found.shape[2:]), np.float32)
-      out[:, example[example >= 0]] = found[:, example >= 0]
+        out = np.empty((result.shape[0], n, *result.shape[2:]), np.float32)
+      out[:, example[example >= 0]] = result[:, example >= 0]
     if log:
       log.step(i + 1, len(sweep), doing)
   return out
@@ -95,7 +95,7 @@ def losses(logits: np.ndarray, pool: Pool) -> np.ndarray:
 
 def quality(logits: np.ndarray, pool: Pool) -> dict[str, np.ndarray]:
   """What an evaluation during training looks at, one number a seed."""
-  found = {
+  result = {
     'loss': losses(logits, pool),
     'accuracy': (logits.argmax(-1) == pool.label).mean(-1),
   }
@@ -104,8 +104,8 @@ def quality(logits: np.ndarray, pool: Pool) -> dict[str, np.ndarray]:
     margin = logits[..., 1] - logits[..., 0]
     ranks = rankdata(margin, axis=-1)[:, positive].sum(-1)
     n1, n0 = positive.sum(), (~positive).sum()
-    found['auc'] = (ranks - n1 * (n1 + 1) / 2) / (n1 * n0)
-  return found
+    result['auc'] = (ranks - n1 * (n1 + 1) / 2) / (n1 * n0)
+  return result
 
 
 class Job(NamedTuple):
@@ -321,7 +321,7 @@ def evaluate(
 ) -> None:
   """Measures all seeds on the validation rows and keeps what got better."""
   train = job.config.train
-  found = job.task.measure(job, state['params'])
+  result = job.task.measure(job, state['params'])
   for i, seed in enumerate(job.seeds):
     row = {
       'step': done,
@@ -329,15 +329,15 @@ def evaluate(
       'split': 'valid',
       'seed': seed,
       **{f'train_{k}': float(v[i]) for k, v in trained.items()},
-      **{k: float(v[i]) for k, v in found.items()},
+      **{k: float(v[i]) for k, v in result.items()},
     }
     meta['history'].append(row)
     job.log.row(**row)
-  name = train.metric_for_best if train.metric_for_best in found else 'loss'
-  value = -found[name] if name == 'loss' else found[name]
+  name = train.metric_for_best if train.metric_for_best in result else 'loss'
+  value = -result[name] if name == 'loss' else result[name]
   better = judge(meta, value, done, train.load_best, train.patience)
   state['best'] = _keep(better, state['params'], state['best'])
-  job.log.evaluated(done, {k: float(v.mean()) for k, v in found.items()})
+  job.log.evaluated(done, {k: float(v.mean()) for k, v in result.items()})
 
 
 def judge(

@@ -154,7 +154,7 @@ def _compiled(
         whole = functools.reduce(optim.combine, mine, params)
         return loss.total(model, whole, micro, dropout)
 
-      (value, terms), found = gradients(
+      (value, terms), result = gradients(
         model,
         [own[i] for i in ours],
         batch,
@@ -162,7 +162,7 @@ def _compiled(
         microbatches,
         Loss(total, loss.count),
       )
-      grads |= dict(zip(ours, found))
+      grads |= dict(zip(ours, result))
       for i in ours:
         values |= labels(players, i, {'loss': value, **terms})
     return values, grads

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from fairjax.config import Config
-from fairjax.data import groups, labels, load_tables
+from fairjax.data import group_names, labels, load_tables
 from fairjax.errors import UserError
 
 
@@ -168,7 +168,7 @@ def grouped(names, split='train'):
 def test_group_names_are_one_for_blanks_case_and_none():
   tables = grouped(['F', 'f', ' F', 'Female ', 'NaN', 'None', None, '', 'M'])
   tables['test'] = grouped(['F', 'female', 'nan'])['train']
-  remarks = groups.tidy(tables, 'group')
+  remarks = group_names.tidy(tables, 'group')
   assert list(tables['train']['group']) == [
     *('F', 'F', 'F', 'Female', '', '', '', '', 'M')
   ]
@@ -182,13 +182,13 @@ def test_group_names_are_one_for_blanks_case_and_none():
 def test_group_names_that_are_right_are_left_alone():
   tables = grouped(['male', 'female', '', 'male'])
   before = tables['train'].copy()
-  assert groups.tidy(tables, 'group') == []
+  assert group_names.tidy(tables, 'group') == []
   pd.testing.assert_frame_equal(tables['train'], before)
 
 
 def test_groups_of_numbers_become_names():
   tables = {'train': pd.DataFrame({'age': [1.0, np.nan, 2.0, 2.5]})}
-  groups.tidy(tables, 'age')
+  group_names.tidy(tables, 'age')
   assert list(tables['train']['age']) == ['1', '', '2', '2.5']
 
 

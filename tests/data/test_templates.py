@@ -10,7 +10,7 @@ import pytest
 
 from fairjax import stages
 from fairjax.config import Config
-from fairjax.data import TEST_SETS, lists, schema, templates
+from fairjax.data import TEST_SETS, schema, template_lists, templates
 from fairjax.data.terms import exclusive, term_members
 from fairjax.errors import UserError
 from fairjax.registry import find
@@ -32,9 +32,9 @@ def ours():
 
 def ours_parts():
   return (
-    lists.read_templates(lists.SHIPPED / 'templates.csv'),
-    lists.read_words(lists.SHIPPED / 'words.csv'),
-    lists.read_words(lists.SHIPPED / 'pairs.csv'),
+    template_lists.read_templates(template_lists.SHIPPED / 'templates.csv'),
+    template_lists.read_words(template_lists.SHIPPED / 'words.csv'),
+    template_lists.read_words(template_lists.SHIPPED / 'pairs.csv'),
   )
 
 
@@ -48,11 +48,11 @@ def small(phrases=None, words=None, pairs=None):
     ),
     pd.DataFrame(
       words or [('adj', '', '', 'mean'), ('adj', '', '', 'rude')],
-      columns=[*lists.KEYS, 'word'],
+      columns=[*template_lists.KEYS, 'word'],
     ),
     pd.DataFrame(
       pairs or [('gender', '', '', 'he', 'she')],
-      columns=[*lists.KEYS, 'male', 'female'],
+      columns=[*template_lists.KEYS, 'male', 'female'],
     ),
   )
 
@@ -63,8 +63,10 @@ def small(phrases=None, words=None, pairs=None):
 def test_older_word_lists_reproduce_the_published_file(shared):
   folder = shared / 'iptts'
   made = templates.product(
-    lists.read_templates(lists.SHIPPED / 'dixon_templates.csv'),
-    lists.read_wordlists(folder / 'wordlists'),
+    template_lists.read_templates(
+      template_lists.SHIPPED / 'dixon_templates.csv'
+    ),
+    template_lists.read_wordlists(folder / 'wordlists'),
   )
   assert made['template'].value_counts().to_dict() == PUBLISHED
   real = pd.read_csv(folder / 'bias_madlibs_77k.csv', keep_default_na=False)
@@ -81,14 +83,16 @@ def test_older_word_lists_reproduce_the_published_file(shared):
 def test_newer_slot_format_reproduces_the_published_file(shared):
   """The newer files differ in a capital I, a full stop, and one more term."""
   folder = shared / 'iptts'
-  words = lists.read_words(folder / 'templates_en/words.csv')
-  older = lists.read_wordlists(folder / 'wordlists')
+  words = template_lists.read_words(folder / 'templates_en/words.csv')
+  older = template_lists.read_wordlists(folder / 'wordlists')
   terms = words[
     (words['type'] == 'identity') & (words['connotation'] == 'neutral')
   ]
   assert set(terms['word']) - set(older['word']) == {'cis'}
   made = templates.product(
-    lists.read_templates(folder / 'templates_en/sentence_templates.csv'),
+    template_lists.read_templates(
+      folder / 'templates_en/sentence_templates.csv'
+    ),
     words[words['word'] != 'cis'],
   )
   assert made['template'].value_counts().to_dict() == PUBLISHED
@@ -101,10 +105,10 @@ def test_newer_slot_format_reproduces_the_published_file(shared):
 def test_slots_with_several_keys(shared):
   """Each intersectional phrase has as many rows as its words multiply to."""
   folder = shared / 'iptts/templates_en'
-  phrases = lists.read_templates(
+  phrases = template_lists.read_templates(
     folder / 'intersectional_sentence_templates.csv'
   )
-  words = lists.read_words(folder / 'words.csv')
+  words = template_lists.read_words(folder / 'words.csv')
   made = templates.product(phrases, words)
   size = 0
   for phrase in phrases['phrase']:
@@ -224,7 +228,9 @@ def test_a_users_folder_replaces_what_it_holds(tmp_path):
 
 
 def park_phrases():
-  phrases = lists.read_templates(lists.SHIPPED / 'dixon_templates.csv')
+  phrases = template_lists.read_templates(
+    template_lists.SHIPPED / 'dixon_templates.csv'
+  )
   keep = ['verb_adj', 'am_hate_adj', 'being_adj', 'you_are_adj']
   return phrases[phrases['template'].isin(keep)]
 
@@ -233,13 +239,21 @@ def test_sampled_sizes_are_those_of_the_published_set():
   """101 terms, 25 fillers, at most 25,000 a template: 75,250 (they: 75,238
   after dropping a few repeats); the other two templates are exhausted."""
   words = pd.DataFrame(
-    [('adjective', '', c, f'{c}{k}') for c in lists.TOXICITY for k in range(16)]
-    + [('verb', '', c, f'{c}{k}') for c in lists.TOXICITY for k in range(4)],
-    columns=[*lists.KEYS, 'word'],
+    [
+      ('adjective', '', c, f'{c}{k}')
+      for c in template_lists.TOXICITY
+      for k in range(16)
+    ]
+    + [
+      ('verb', '', c, f'{c}{k}')
+      for c in template_lists.TOXICITY
+      for k in range(4)
+    ],
+    columns=[*template_lists.KEYS, 'word'],
   )
   pairs = pd.DataFrame(
     [('gender', '', '', f'm{k}', f'f{k}') for k in range(50)],
-    columns=[*lists.KEYS, 'male', 'female'],
+    columns=[*template_lists.KEYS, 'male', 'female'],
   )
   fillers = [f'Filler, number {k}.' for k in range(25)]
   made = templates.sampled(park_phrases(), words, pairs, fillers)
@@ -260,7 +274,7 @@ def test_sampled_sizes_are_those_of_the_published_set():
 
 def test_sampled_is_seeded():
   _, words, pairs = ours_parts()
-  fillers = lists.read_fillers()
+  fillers = template_lists.read_fillers()
   make = lambda seed: templates.sampled(
     park_phrases(), words, pairs, fillers, cap=200, seed=seed
   )
@@ -272,13 +286,13 @@ def test_sampled_is_seeded():
 
 def test_fillers_carry_no_gendered_word_unless_asked(tmp_path, shared):
   path = shared / 'iptts/wordlists/filler.txt'
-  assert len(lists.read_fillers(path, gendered=True)) == 25
-  assert len(lists.read_fillers(path)) == 22
-  assert len(lists.read_fillers()) == 12  # none of ours is left out
+  assert len(template_lists.read_fillers(path, gendered=True)) == 25
+  assert len(template_lists.read_fillers(path)) == 22
+  assert len(template_lists.read_fillers()) == 12  # none of ours is left out
   lone = tmp_path / 'f.txt'
   lone.write_text('A man sat there.\n')
   with pytest.raises(UserError, match='every filler'):
-    lists.read_fillers(lone)
+    template_lists.read_fillers(lone)
 
 
 # Readers, groups and the floor.
@@ -398,7 +412,7 @@ def test_bad_templates(tmp_path, text, sentence):
   path = tmp_path / 't.csv'
   path.write_text(text)
   with pytest.raises(UserError, match=sentence):
-    lists.read_templates(path)
+    template_lists.read_templates(path)
 
 
 @pytest.mark.parametrize(
@@ -420,7 +434,7 @@ def test_bad_words(tmp_path, text, sentence):
   path = tmp_path / 'w.csv'
   path.write_text(text)
   with pytest.raises(UserError, match=sentence):
-    lists.read_words(path)
+    template_lists.read_words(path)
 
 
 @pytest.mark.parametrize(
@@ -466,10 +480,10 @@ def test_bad_files(tmp_path):
     templates.read_gender_file(tmp_path / 'g.csv')
   (tmp_path / 'l.txt').write_text('\n\n')
   with pytest.raises(UserError, match='is empty'):
-    lists.read_list(tmp_path / 'l.txt')
+    template_lists.read_list(tmp_path / 'l.txt')
   (tmp_path / 'l.txt').write_text('old\nOld\n')
   with pytest.raises(UserError, match="'Old' twice"):
-    lists.read_list(tmp_path / 'l.txt')
+    template_lists.read_list(tmp_path / 'l.txt')
 
 
 def test_groups_of_a_terms_file(tmp_path):

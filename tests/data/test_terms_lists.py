@@ -4,13 +4,13 @@ import os
 
 import pytest
 
-from fairjax.data import lists, terms, texts
+from fairjax.data import template_lists, terms, texts
 from fairjax.errors import UserError
 
 READERS = {
   'terms': lambda path: terms.read_terms(path),
-  'list': lambda path: lists.read_list(path),
-  'csv': lambda path: lists.read_csv(path, ('word',)),
+  'list': lambda path: template_lists.read_list(path),
+  'csv': lambda path: template_lists.read_csv(path, ('word',)),
 }
 
 
@@ -42,9 +42,11 @@ def test_places_that_are_no_files(kind, tmp_path):
 def test_a_csv_of_words_in_another_form(tmp_path):
   path = tmp_path / 'words.csv'
   path.write_text('type;word\nname;Ann\n')
-  assert lists.read_csv(str(path), ('word',))['word'].tolist() == ['Ann']
+  assert template_lists.read_csv(str(path), ('word',))['word'].tolist() == [
+    'Ann'
+  ]
   path.write_bytes('type,word\nname,Ann\n'.encode('utf-8-sig'))
-  assert list(lists.read_csv(str(path), ('word',))) == ['type', 'word']
+  assert list(template_lists.read_csv(str(path), ('word',))) == ['type', 'word']
 
 
 def test_a_corpus_of_pipes_is_not_waited_for(tmp_path):

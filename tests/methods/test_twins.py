@@ -9,7 +9,7 @@ from fairjax.data import planted, schema
 from fairjax.errors import UserError
 from fairjax.methods.augment import augment, counterparts
 from fairjax.methods.substitute import substitute
-from fairjax.pairs import words
+from fairjax.pairs import dictionary
 
 TEXTS = ('He left.', 'Rain again.', 'She sang to her son.', 'A man, a plan.')
 TWINS = ('She left.', 'Rain again.', 'He sang to his daughter.', 'A woman.')
@@ -115,7 +115,7 @@ def test_planted_twins_and_the_swap_change_the_same_places():
   rule is sure of, is a third of the others.
   """
   table = planted.load(Config())['train']
-  own = words.swap(list(table['text']), names=True).texts
+  own = dictionary.swap(list(table['text']), names=True).texts
   same = [
     [a == b for a, b in zip(text.split(), twin.split())]
     == [a == b for a, b in zip(text.split(), other.split())]

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import norm
 
 from fairjax.metrics.assess import assess
-from fairjax.metrics.compare import compare
+from fairjax.metrics.paired import compare
 
 
 def squash(z):

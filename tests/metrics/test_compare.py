@@ -7,8 +7,8 @@ import simulate
 
 from fairjax.errors import UserError
 from fairjax.metrics import counts, intervals
-from fairjax.metrics.compare import _exchanged, compare, over_seeds
 from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.paired import _exchanged, compare, over_seeds
 
 
 def some(n=400, s=1, shift=0.0, seed=0):

@@ -11,7 +11,7 @@ import pytest
 
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import likelihood
+from fairjax.metrics import text_likelihood
 from fairjax.metrics.intervals import IntervalOptions
 from fairjax.models import families, hf, masked, places, special, token_scores
 from fairjax.models.families import gpt2
@@ -91,7 +91,7 @@ def test_masked_logs_are_those_of_one_mask_at_a_time(nets, family, batch):
   wanted = np.array([b for b in slow if b is not None])
   np.testing.assert_allclose(logs[chosen], wanted, atol=1e-5)
   assert wanted.std() > 0.3
-  total, count = likelihood.totals(logs, given)
+  total, count = text_likelihood.totals(logs, given)
   assert count[1] == 0 and count.sum() == chosen.sum() == len(wanted)
   np.testing.assert_allclose(total.sum(), wanted.sum(), atol=1e-4)
 
@@ -151,26 +151,26 @@ def test_few_places_have_logits(monkeypatch):
 def test_two_perplexities_by_name():
   """Fact of the reference: means 2 and 4 give exp(3), whatever the lengths."""
   log, count = -np.array([2.0 * 10, 4.0 * 2, 0.0]), np.array([10, 2, 0])
-  found = likelihood.perplexity(log, count, IntervalOptions(0.95, 500, 0))
+  found = text_likelihood.perplexity(log, count, IntervalOptions(0.95, 500, 0))
   np.testing.assert_allclose(found['per_text']['value'], 20.0855, atol=1e-4)
   np.testing.assert_allclose(
     found['token_weighted']['value'], 10.3123, atol=1e-4
   )
   for one in found.values():
     assert np.exp(2) * 0.999 <= one['low'] <= one['value'] <= one['high']
-  bare = likelihood.perplexity(log, count, IntervalOptions(0.95, 0, 0))[
+  bare = text_likelihood.perplexity(log, count, IntervalOptions(0.95, 0, 0))[
     'per_text'
   ]
   assert bare['low'] is None
   with pytest.raises(UserError, match='no text has a token'):
-    likelihood.perplexity(log[2:], count[2:], IntervalOptions(0.95, 10, 0))
+    text_likelihood.perplexity(log[2:], count[2:], IntervalOptions(0.95, 10, 0))
 
 
 def test_intervals_are_those_of_a_plain_bootstrap():
   rng = np.random.default_rng(1)
   count = rng.integers(5, 50, 300)
   loss = rng.normal(4.0, 0.5, 300) + 20 / count
-  found = likelihood.perplexity(
+  found = text_likelihood.perplexity(
     -loss * count, count, IntervalOptions(0.9, 4000, 0)
   )
   draws = {'per_text': [], 'token_weighted': []}

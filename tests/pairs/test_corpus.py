@@ -11,7 +11,7 @@ import pytest
 
 from fairjax import config as c
 from fairjax.errors import UserError
-from fairjax.pairs import corpus, shards, words
+from fairjax.pairs import corpus, dictionary, shards
 from fairjax.recipes import augment_corpus
 from fairjax.recipes import swap as swap_recipe
 
@@ -50,7 +50,7 @@ def test_the_swap_of_each_format(source, tmp_path):
   assert _statuses(rows) == ['made'] * 6
   assert [row['shard'] for row in rows] == corpus.find_shards(source)
   assert all((r['rows'], r['changed'], r['words']) == (5, 3, 4) for r in rows)
-  twins = words.swap(TEXTS).texts
+  twins = dictionary.swap(TEXTS).texts
   out = tmp_path / 'out'
   assert (out / 'part2.txt').read_text() == ''.join(f'2 {t}\n' for t in twins)
   lines = (out / 'deep' / 'a.jsonl').read_text().splitlines()
@@ -66,7 +66,7 @@ def test_rows_and_their_twins(source, tmp_path):
   out = tmp_path / 'out'
   corpus.swap_corpus(source, out, workers=1, both=True)
   wanted = []
-  for text, twin in zip(TEXTS, words.swap(TEXTS).texts):
+  for text, twin in zip(TEXTS, dictionary.swap(TEXTS).texts):
     wanted += [text] if text == twin else [text, twin]
   assert pd.read_parquet(out / 'deep' / 'b.parquet')['text'].tolist() == wanted
   assert (out / 'part0.txt').read_text().splitlines() == [
@@ -79,7 +79,7 @@ def test_blocks_and_line_ends(tmp_path, monkeypatch):
   source, target = tmp_path / 'a.txt', tmp_path / 'b.txt'
   source.write_bytes(text.encode())
   monkeypatch.setattr(shards, '_BLOCK', 3)
-  counts = shards.rewrite(source, target, words.swapper())
+  counts = shards.rewrite(source, target, dictionary.swapper())
   assert target.read_bytes().decode() == 'He left.\r\nshe\u2028he\n\n his end'
   assert counts == {'rows': 4, 'changed': 3, 'words': 4, 'left': 0}
 
@@ -121,7 +121,7 @@ def _killed_once(mark: str, source: pathlib.Path, target: pathlib.Path) -> dict:
   if source.name == 'part1.txt' and not flag.exists():
     flag.touch()
     os.kill(os.getpid(), signal.SIGKILL)
-  return shards.rewrite(source, target, words.swapper())
+  return shards.rewrite(source, target, dictionary.swapper())
 
 
 def test_a_killed_worker_costs_nothing_but_time(source, tmp_path):

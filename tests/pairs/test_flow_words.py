@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.pairs import flow_words, lists, words
+from fairjax.pairs import dictionary, flow_words, word_lists
 
 
 def votes_of(rows):
@@ -140,8 +140,8 @@ def test_the_file_is_a_word_list_that_a_swap_reads(tmp_path):
   pairs = flow_words.mutual(votes_of([*ROWS, ('king', 1, 'queen')]))
   path = tmp_path / 'dictionary.csv'
   flow_words.write(path, pairs, 'from she and he\nby votes')
-  assert lists.read(path)[0] == (('queen', 'king'), ('nun', 'priest'))
-  text, _ = words.swap_one('The Queen saw a priest.', words=path)
+  assert word_lists.read(path)[0] == (('queen', 'king'), ('nun', 'priest'))
+  text, _ = dictionary.swap_one('The Queen saw a priest.', words=path)
   assert text == 'The King saw a nun.'
   with pytest.raises(UserError, match='no two words vote'):
     flow_words.write(path, pairs[:0])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.pairs import lists, names, persons, words
+from fairjax.pairs import dictionary, names, persons, word_lists
 
 OWN = names.load(True)
-NAMED = words.swapper(names=True)
+NAMED = dictionary.swapper(names=True)
 
 
 def test_the_own_map_is_a_bijection_between_genders():
@@ -23,7 +23,9 @@ def test_the_own_map_is_a_bijection_between_genders():
 def test_every_name_of_the_own_list_has_a_counterpart():
   """Both sides are equally long, so that the matching leaves nobody out."""
   counts = names.read(names._own())
-  listed = {word for row in lists.gender().rows for word in row}  # Guy, Earl
+  listed = {
+    word for row in word_lists.gender().rows for word in row
+  }  # Guy, Earl
   assert set(OWN) == {name.lower() for name in counts} - listed
 
 
@@ -152,12 +154,14 @@ def test_one_person_keeps_one_name():
 
 def test_off_and_one_direction():
   text = 'Anna saw Peter.'
-  assert words.swap_one(text)[0] == text
-  assert words.swap_one(text, names=False)[0] == text
-  male = words.swap_one(text, names=True, direction='male')[0]
+  assert dictionary.swap_one(text)[0] == text
+  assert dictionary.swap_one(text, names=False)[0] == text
+  male = dictionary.swap_one(text, names=True, direction='male')[0]
   assert male == f'{OWN["anna"]} saw Peter.'
-  assert words.swap_one(text, names=True, direction='neutral')[0] == text
-  assert words.swap_one(text, names={'Peter': 'Anna'})[0] == 'Peter saw Anna.'
+  assert dictionary.swap_one(text, names=True, direction='neutral')[0] == text
+  assert (
+    dictionary.swap_one(text, names={'Peter': 'Anna'})[0] == 'Peter saw Anna.'
+  )
 
 
 def test_files(tmp_path):
@@ -174,7 +178,7 @@ def test_files(tmp_path):
     'year,name,sex,count\n1990,' + lines[:-1].replace('\n', '\n1990,')
   )
   assert names.read(path) == one
-  swapped = words.swap_one('Ann saw Joe', names=path)[0]
+  swapped = dictionary.swap_one('Ann saw Joe', names=path)[0]
   assert swapped == 'Joe saw Ann'
 
 
@@ -204,16 +208,16 @@ def test_bad_files(tmp_path, text, sentence):
   path = tmp_path / 'bad.csv'
   path.write_text(text)
   with pytest.raises(UserError, match=sentence):
-    words.swap(['x'], names=path)
+    dictionary.swap(['x'], names=path)
 
 
 def test_bad_maps(tmp_path):
   with pytest.raises(UserError, match="'ann' twice"):
-    words.swap(['x'], names={'Joe': 'Ann', 'Bob': 'ann'})
+    dictionary.swap(['x'], names={'Joe': 'Ann', 'Bob': 'ann'})
   with pytest.raises(UserError, match='cannot read the names file'):
-    words.swap(['x'], names=tmp_path / 'none.csv')
+    dictionary.swap(['x'], names=tmp_path / 'none.csv')
   with pytest.raises(UserError, match=r'no yobYYYY.txt'):
-    words.swap(['x'], names=tmp_path)
+    dictionary.swap(['x'], names=tmp_path)
 
 
 def test_judgement_needs_no_other_text():

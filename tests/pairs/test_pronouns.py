@@ -5,9 +5,9 @@ import zlib
 
 import pytest
 
-from fairjax.pairs import pronouns, words
+from fairjax.pairs import dictionary, pronouns
 
-OPPOSITE = words.swapper()
+OPPOSITE = dictionary.swapper()
 
 OBJECTS = """
 gave her feedback → gave him feedback
@@ -83,7 +83,7 @@ def _as_hers(text: str) -> tuple[str, list[tuple[int, str]]]:
   pieces, gold, last, place = [], [], 0, 0
   for hit in _MALE.finditer(text):
     old = hit[0].lower()
-    new = words.match_case(hit[0], _TURNED[old])
+    new = dictionary.match_case(hit[0], _TURNED[old])
     pieces += [text[last : hit.start()], new]
     place += hit.start() - last
     if old in ('him', 'his'):

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjax.errors import UserError
-from fairjax.pairs import lists, pronouns, scan, twins, words
+from fairjax.pairs import dictionary, pronouns, scan, swap_eval, word_lists
 
-OPPOSITE = words.swapper()
+OPPOSITE = dictionary.swapper()
 BACK = """
 kept her waiting → kept him waiting
 gave her her book → gave him his book
@@ -88,7 +88,7 @@ def test_chicks_and_birds():
 
 
 def _listed():
-  known = lists.gender()
+  known = word_lists.gender()
   for row in known.rows:
     for word in row[:2]:
       yield from (word, word.upper(), word[:1].upper() + word[1:])
@@ -102,19 +102,19 @@ def test_every_listed_word_leads_back():
 
 
 def test_the_list_is_large_and_has_one_side_a_word():
-  rows = lists.gender().rows
+  rows = word_lists.gender().rows
   assert len(rows) >= 250
   men, women = {row[0] for row in rows}, {row[1] for row in rows}
   assert len(men) == len(women) == len(rows)
   assert not men & women
   plain = men | women
-  one_way = lists.TO_MALE.keys() | lists.TO_FEMALE.keys()
+  one_way = word_lists.TO_MALE.keys() | word_lists.TO_FEMALE.keys()
   assert not plain & one_way
   assert not {'many', 'the', 'then', 'will', 'may', 'mark', 'hope'} & plain
 
 
 def test_words_of_one_way_take_their_partner():
-  for word, new in (lists.TO_MALE | lists.TO_FEMALE).items():
+  for word, new in (word_lists.TO_MALE | word_lists.TO_FEMALE).items():
     if word != 'ms':
       assert OPPOSITE([word]).texts == [new], word
   assert OPPOSITE(['Ms. X, 5 ms, MS']).texts == ['Mr. X, 5 ms, MS']
@@ -154,13 +154,13 @@ def test_sentences_of_parts_lead_back(parts):
   text = '; '.join(parts)
   once = OPPOSITE([text])
   assert OPPOSITE(once.texts).texts == [text]
-  assert words._apply(text, once.spans[0]) == once.texts[0]
+  assert dictionary._apply(text, once.spans[0]) == once.texts[0]
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=6))
 def test_any_text_has_exact_spans(texts):
-  swapped = words.swap(texts, names=True)
+  swapped = dictionary.swap(texts, names=True)
   for text, new, spans in zip(texts, swapped.texts, swapped.spans):
     assert all(text[a:b] == old for a, b, old, _ in spans)
     assert (text == new) == (not spans)
@@ -171,7 +171,7 @@ def test_scan_finds_what_a_regex_finds(shared):
   path = shared / 'text' / 'wikipedia_general.txt'
   texts = path.read_text(encoding='utf-8')[:400_000].split('\n')
   texts += ['', 'É', 'İstanbul her', '\U0001f600her\U0001f600', 'x' * 99, 'her']
-  entries = words._gender_entries(lists.gender(), 'opposite')
+  entries = dictionary._gender_entries(word_lists.gender(), 'opposite')
   keys = set(entries)
   found = {
     (row, text_start, end)
@@ -190,9 +190,9 @@ def test_scan_finds_what_a_regex_finds(shared):
 
 def test_blocks_do_not_matter(monkeypatch):
   texts = [f'row {i} of her {"é" * (i % 7)} brother' for i in range(200)]
-  whole = words.swap(texts)
+  whole = dictionary.swap(texts)
   monkeypatch.setattr(scan, '_BLOCK', 100)
-  assert words.swap(texts) == whole
+  assert dictionary.swap(texts) == whole
 
 
 def test_decomposed_letters_stay_decomposed():
@@ -202,10 +202,10 @@ def test_decomposed_letters_stay_decomposed():
 
 def test_one_gender():
   text = 'She and he met his mother and Mrs. King; hers or his, him and her.'
-  assert words.swap_one(text, direction='male')[0] == (
+  assert dictionary.swap_one(text, direction='male')[0] == (
     'He and he met his father and Mr. King; his or his, him and him.'
   )
-  assert words.swap_one(text, direction='female')[0] == (
+  assert dictionary.swap_one(text, direction='female')[0] == (
     'She and she met her mother and Mrs. King; hers or hers, her and her.'
   )
 
@@ -237,76 +237,78 @@ def test_one_gender():
   ],
 )
 def test_neutral(text, twin, left):
-  swapped = words.swap([text], 'neutral')
+  swapped = dictionary.swap([text], 'neutral')
   assert (swapped.texts[0], swapped.left[0]) == (twin, left)
 
 
 def test_pronouns_alone_by_choice():
   text = 'Mr. Lee told his brother Tom that she hurt herself; a man is hers.'
   only = dict(scope='pronouns', names=True)
-  assert words.swap_one(text, direction='neutral', **only)[0] == (
+  assert dictionary.swap_one(text, direction='neutral', **only)[0] == (
     'Mr. Lee told their brother Tom that they hurt themselves; a man is theirs.'
   )
-  assert words.swap_one(text, **only)[0] == (
+  assert dictionary.swap_one(text, **only)[0] == (
     'Mr. Lee told her brother Tom that he hurt himself; a man is his.'
   )
-  assert words.swap_one(text, direction='male', **only)[0] == (
+  assert dictionary.swap_one(text, direction='male', **only)[0] == (
     'Mr. Lee told his brother Tom that he hurt himself; a man is his.'
   )
   with pytest.raises(UserError, match="scope is 'nouns'"):
-    words.swap(['x'], scope='nouns')
+    dictionary.swap(['x'], scope='nouns')
 
 
 def test_themself_by_choice():
   text = 'She hurt herself. HIMSELF'
-  one = words.swap_one(text, direction='neutral', reflexive='themself')[0]
+  one = dictionary.swap_one(text, direction='neutral', reflexive='themself')[0]
   assert one == 'They hurt themself. THEMSELF'
   with pytest.raises(UserError, match="reflexive is 'theirself'"):
-    words.swap(['x'], 'neutral', reflexive='theirself')
+    dictionary.swap(['x'], 'neutral', reflexive='theirself')
 
 
 def test_handles_by_choice():
-  assert words.swap_one('@she #boys', handles=True)[0] == '@he #girls'
-  assert words.swap_one('@she #boys')[0] == '@she #boys'
+  assert dictionary.swap_one('@she #boys', handles=True)[0] == '@he #girls'
+  assert dictionary.swap_one('@she #boys')[0] == '@she #boys'
 
 
 def test_groups_turn_together(tmp_path):
   path = tmp_path / 'faith.csv'
   path.write_text('# religion\nmuslim,christian,jew\nmosque,church,synagogue\n')
   text = 'A Muslim in the MOSQUE.'
-  every = words.swap_every([text], path)
+  every = dictionary.swap_every([text], path)
   assert [one.texts[0] for one in every] == [
     'A Christian in the CHURCH.',
     'A Jew in the SYNAGOGUE.',
   ]
   column = [f'{text} {i}' for i in range(60)]
-  drawn = words.swap(column, words=path, seed=3)
+  drawn = dictionary.swap(column, words=path, seed=3)
   kinds = ['Jew' in one for one in drawn.texts]
   assert 10 < sum(kinds) < 50
   assert all(('SYNAGOGUE' in t) == k for t, k in zip(drawn.texts, kinds))
-  assert drawn == words.swap(column, words=path, seed=3)
-  assert drawn != words.swap(column, words=path, seed=4)
+  assert drawn == dictionary.swap(column, words=path, seed=3)
+  assert drawn != dictionary.swap(column, words=path, seed=4)
   # the draw belongs to the text, not to its place
-  assert words.swap(column[7:], words=path, seed=3).texts == drawn.texts[7:]
+  assert (
+    dictionary.swap(column[7:], words=path, seed=3).texts == drawn.texts[7:]
+  )
 
 
 def test_groups_of_phrases():
   groups = [('african american', 'white'), ('teen', 'twenty-something')]
   text = 'An African American teen'
-  twin, spans = words.swap_one(text, words=groups)
+  twin, spans = dictionary.swap_one(text, words=groups)
   assert twin == 'A White twenty-something'
   assert spans[0] == (0, 2, 'An', 'A')
   assert spans[1] == (3, 19, 'African American', 'White')
-  assert words.swap_one(twin, words=groups)[0].lower() == text.lower()
+  assert dictionary.swap_one(twin, words=groups)[0].lower() == text.lower()
 
 
 def test_a_gender_list_of_the_users(tmp_path):
   path = tmp_path / 'own.csv'
   path.write_text('male,female\nbloke,sheila\n')
-  swapped = words.swap(['The bloke saw her father.'], words=path)
+  swapped = dictionary.swap(['The bloke saw her father.'], words=path)
   assert swapped.texts == ['The sheila saw his father.']
   with pytest.raises(UserError, match='male,female,neutral'):
-    words.swap(['x'], 'neutral', words=path)
+    dictionary.swap(['x'], 'neutral', words=path)
 
 
 @pytest.mark.parametrize(
@@ -326,20 +328,20 @@ def test_bad_lists(tmp_path, text, sentence):
   path = tmp_path / 'bad.csv'
   path.write_text(text)
   with pytest.raises(UserError, match=sentence):
-    words.swap(['x'], words=path)
+    dictionary.swap(['x'], words=path)
 
 
 def test_bad_calls(tmp_path):
   with pytest.raises(UserError, match='row 1 is not a text but nan'):
-    words.swap(['x', float('nan')])
+    dictionary.swap(['x', float('nan')])
   with pytest.raises(UserError, match='a column of texts'):
-    words.swap('she')
+    dictionary.swap('she')
   with pytest.raises(UserError, match='direction'):
-    words.swap(['x'], 'sideways')
+    dictionary.swap(['x'], 'sideways')
   with pytest.raises(UserError, match='cannot read the word list'):
-    words.swap(['x'], words=tmp_path / 'none.csv')
+    dictionary.swap(['x'], words=tmp_path / 'none.csv')
   with pytest.raises(UserError, match='gender list'):
-    words.swap(['x'], 'male', words=[('a', 'b')])
+    dictionary.swap(['x'], 'male', words=[('a', 'b')])
 
 
 def test_a_tagger_decides(monkeypatch):
@@ -350,16 +352,16 @@ def test_a_tagger_decides(monkeypatch):
     return {text.index('her'): 'PRP' if 'ducks' in text else 'PRP$'}
 
   column = ['saw her duck', 'saw her ducks', 'no pronoun, a girl']
-  swapped = words.swap(column, tagger=tag)
+  swapped = dictionary.swap(column, tagger=tag)
   assert swapped.texts == ['saw his duck', 'saw him ducks', 'no pronoun, a boy']
   assert seen == column[:2]
 
 
 def test_a_missing_tagger_says_what_to_do():
   with pytest.raises(UserError, match=r'pip install|spacy download'):
-    words.swap(['x'], tagger='spacy:no_such_model')
+    dictionary.swap(['x'], tagger='spacy:no_such_model')
   with pytest.raises(UserError, match='spacy:MODEL'):
-    words.swap(['x'], tagger='nltk')
+    dictionary.swap(['x'], tagger='nltk')
 
 
 def test_rules_see_no_more_than_their_neighbours():
@@ -370,7 +372,7 @@ def test_rules_see_no_more_than_their_neighbours():
 
 def test_known_twins(shared):
   """Every set is at least as right as was measured, and beats a dictionary."""
-  found = twins.compare(shared)
+  found = swap_eval.compare(shared)
   least = {
     'gap': (0.945, 0.975),
     'gap names': (0.945, 0.817),
@@ -396,16 +398,18 @@ def test_the_command_prints_scores_and_errors(tmp_path, capsys):
   ]
   lines = '\n'.join(map(json.dumps, rows))
   (tmp_path / 'geco' / 'binary_gender_all_train.jsonl').write_text(lines)
-  assert twins.main([str(tmp_path)]) == 0
+  assert swap_eval.main([str(tmp_path)]) == 0
   out = capsys.readouterr().out
   assert 'precision 0.6667  recall 0.6667  texts 0.5000 of 2' in out
   assert '1 her: him, twin thee' in out
-  assert twins.main([str(tmp_path / 'geco')]) == 2
+  assert swap_eval.main([str(tmp_path / 'geco')]) == 2
   assert 'no known twins in' in capsys.readouterr().err
 
 
 def test_score_by_hand():
   pairs = [('he saw her cat', 'she saw his cat'), ('a b', 'a c')]
-  one = twins.score(pairs, ['she saw him cat', 'a b'])
-  assert one == twins.Score(ours=2, twins=3, right=1, whole=0, texts=2)
-  assert twins.score(pairs, ['she saw him cat', 'a b'], places=True).right == 2
+  one = swap_eval.score(pairs, ['she saw him cat', 'a b'])
+  assert one == swap_eval.Score(ours=2, twins=3, right=1, whole=0, texts=2)
+  assert (
+    swap_eval.score(pairs, ['she saw him cat', 'a b'], places=True).right == 2
+  )

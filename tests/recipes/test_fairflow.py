@@ -12,7 +12,7 @@ from fairjax.config import shipped, validate
 from fairjax.data import corruption, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.pairs import lists
+from fairjax.pairs import word_lists
 from fairjax.recipes import attribute_words, fairflow, flow_training
 from fairjax.recipes import counterfactual_words as moving
 
@@ -47,7 +47,7 @@ def test_every_contender_is_measured_on_the_known_pairs(run):
 
 def test_the_dictionary_is_a_word_list_of_mutual_modes(run):
   _, folder = run
-  rows, sides = lists.read(folder / 'dictionary.csv')
+  rows, sides = word_lists.read(folder / 'dictionary.csv')
   assert rows and sides == ()
   votes = artefacts.read_table(folder / 'votes.parquet')
   best = votes.drop_duplicates(['side', 'word']).set_index('word')['candidate']

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from fairjax.scores import errors
+from fairjax.scores import error_scores
 
 LOGITS = arrays.arrays(
   np.float32, (2, 3, 2), elements=st.floats(-30, 30, width=32)
@@ -27,7 +27,7 @@ def one(*logits) -> np.ndarray:
 )
 def test_ge_golden(a, b, expected):
   np.testing.assert_allclose(
-    errors.ge(one(*a), one(*b)), [[expected]], rtol=1e-6
+    error_scores.ge(one(*a), one(*b)), [[expected]], rtol=1e-6
   )
 
 
@@ -41,27 +41,27 @@ def test_ge_golden(a, b, expected):
   ],
 )
 def test_el2n_golden(logits, label, expected):
-  found = errors.el2n(one(*logits), np.array([label]))
+  found = error_scores.el2n(one(*logits), np.array([label]))
   np.testing.assert_allclose(found, [[expected]], rtol=1e-6)
 
 
 def test_stereotype_golden():
   label = np.array([0])
   a, b = one(1, -1), one(0.5, -0.25)
-  assert errors.stereotype(a, b, label) == -1
-  assert errors.stereotype(b, a, label) == 1
-  assert errors.stereotype(a, a, label) == 0
+  assert error_scores.stereotype(a, b, label) == -1
+  assert error_scores.stereotype(b, a, label) == 1
+  assert error_scores.stereotype(a, a, label) == 0
 
 
 @given(LOGITS, LOGITS)
 def test_identities(a, b):
   label = np.array([0, 1, 1])
-  assert (errors.ge(a, a) == 0).all()
-  np.testing.assert_array_equal(errors.ge(a, b), errors.ge(b, a))
-  assert (errors.el2n(a, label) <= np.sqrt(2) + 1e-12).all()
+  assert (error_scores.ge(a, a) == 0).all()
+  np.testing.assert_array_equal(error_scores.ge(a, b), error_scores.ge(b, a))
+  assert (error_scores.el2n(a, label) <= np.sqrt(2) + 1e-12).all()
   np.testing.assert_array_equal(
-    errors.stereotype(a, b, label), -errors.stereotype(b, a, label)
+    error_scores.stereotype(a, b, label), -error_scores.stereotype(b, a, label)
   )
   # A distance in the plane is made of its distances along the classes.
-  parts = [errors.gap(a, b, c) for c in range(2)]
-  np.testing.assert_allclose(np.hypot(*parts), errors.ge(a, b), rtol=1e-9)
+  parts = [error_scores.gap(a, b, c) for c in range(2)]
+  np.testing.assert_allclose(np.hypot(*parts), error_scores.ge(a, b), rtol=1e-9)

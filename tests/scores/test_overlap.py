@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.scores import overlap
+from fairjax.scores import rank_overlap
 
 
 def test_overlap_against_sets():
   rng = np.random.default_rng(0)
   a, b = rng.permutation(37) + 1, rng.permutation(37) + 1
   for fraction, found in zip(
-    (0.1, 0.5, 1.0), overlap.overlap(a, b, (0.1, 0.5, 1.0))
+    (0.1, 0.5, 1.0), rank_overlap.overlap(a, b, (0.1, 0.5, 1.0))
   ):
     k = int(37 * fraction)
     first = lambda ranks: set(np.argsort(ranks)[:k])
@@ -29,13 +29,13 @@ def test_fair_overlap_is_the_mean_over_all_ways_to_break_ties():
 
   ways = itertools.product(list(cls_columns(a)), list(cls_columns(b)))
   expected = np.mean([len(x & y) / 2 for x, y in ways])
-  np.testing.assert_allclose(overlap.fair(a, b, (0.4,)), [expected])
+  np.testing.assert_allclose(rank_overlap.fair(a, b, (0.4,)), [expected])
 
 
 def test_fair_overlap_of_values_without_ties_is_the_overlap():
   rng = np.random.default_rng(1)
   a, b = rng.random(50), rng.random(50)
-  rows = overlap.compare({'a': a, 'b': b}, [f'{i}' for i in range(50)])
+  rows = rank_overlap.compare({'a': a, 'b': b}, [f'{i}' for i in range(50)])
   for row in rows:
     assert row['overlap'] == pytest.approx(row['fair'])
   assert [row['chance'] for row in rows] == [0.1, 0.2, 0.3, 0.4, 0.5]
@@ -45,17 +45,17 @@ def test_the_four_studies():
   scores = pd.DataFrame({'id': list('abcdefghij')})
   for name, sign in (('ge', 1), ('el2n', -1)):
     scores[name] = sign * np.arange(10.0)
-    scores[f'{name}_rank'] = overlap.table.rank(
+    scores[f'{name}_rank'] = rank_overlap.table.rank(
       scores[name].to_numpy(), scores['id']
     )
     scores[f'{name}_s0'] = scores[name]
     scores[f'{name}_s1'] = -scores[name]
   of = lambda rows: {(r['b'], r['fraction']): r['overlap'] for r in rows}
-  seeds = of(overlap.seeds(scores, 'ge'))
+  seeds = of(rank_overlap.seeds(scores, 'ge'))
   assert seeds['seed 0', 0.2] == 1 and seeds['seed 1', 0.2] == 0
-  assert of(overlap.between(scores))['el2n', 0.5] == 0
+  assert of(rank_overlap.between(scores))['el2n', 0.5] == 0
   shuffled = scores.sample(frac=1, random_state=0)
-  runs = of(overlap.runs({'one': scores, 'two': shuffled}, 'ge', 'one'))
+  runs = of(rank_overlap.runs({'one': scores, 'two': shuffled}, 'ge', 'one'))
   assert all(v == 1 for v in runs.values())
 
 
@@ -76,7 +76,7 @@ def test_published_overlaps(shared):
       'bert-base-cased EL2N',
     )
   }
-  rows = overlap.compare(columns, ids, 'bert-base-cased GE')
+  rows = rank_overlap.compare(columns, ids, 'bert-base-cased GE')
   models, scores = rows[:5], rows[5:]
   close = lambda rows, key, expected, atol: np.testing.assert_allclose(
     [row[key] for row in rows], expected, atol=atol

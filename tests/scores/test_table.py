@@ -14,7 +14,7 @@ from fairjax.data import planted
 from fairjax.errors import UserError
 from fairjax.models import Bundle, encoder, families, places
 from fairjax.report import parts
-from fairjax.scores import SCORES, describe, errors, forgetting, table
+from fairjax.scores import SCORES, describe, error_scores, forgetting, table
 from fairjax.scores.predictions import Predictions
 from fairjax.train import loop
 from fairjax.train.progress import Log
@@ -105,7 +105,7 @@ def test_probe_trains_scores_and_keeps(world, tmp_path, monkeypatch):
   tracks = [np.load(fit / f'epoch_{e}.npy') for e in (1, 2)]
   label = rows['label'].to_numpy()
   np.testing.assert_allclose(
-    scores['el2n'], errors.el2n(tracks[-1], label).mean(0), rtol=1e-4
+    scores['el2n'], error_scores.el2n(tracks[-1], label).mean(0), rtol=1e-4
   )
   correct = np.stack([t.argmax(-1) == label for t in tracks], 1)
   np.testing.assert_array_equal(
@@ -142,7 +142,7 @@ def test_the_step_scored_is_the_step_asked_for(world, tmp_path):
   # Step 0: the model before any training.
   params = loop.initial(ready.model, [3, 4])
   seen = Predictions(make_config(), ready, params, tables['train'])
-  first = errors.el2n(seen.logits, seen.label).mean(0)
+  first = error_scores.el2n(seen.logits, seen.label).mean(0)
   np.testing.assert_allclose(values['start'], first, rtol=1e-6)
   np.testing.assert_allclose(values['epoch 0'], first, rtol=1e-6)
   # Step 3 and 6: runs of their own of that length, to their end.
@@ -177,7 +177,7 @@ def test_twins_with_the_same_ids_are_not_run(world, monkeypatch):
   seen = Predictions(make_config(), ready, params, rows)
   assert seen.logits.shape == (1, 4, 2)
   monkeypatch.setattr(loop, 'predict', None)
-  np.testing.assert_array_equal(errors.ge(seen.logits, seen.twins), 0)
+  np.testing.assert_array_equal(error_scores.ge(seen.logits, seen.twins), 0)
 
 
 @pytest.mark.parametrize(

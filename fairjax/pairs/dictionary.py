@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from fairjax.config import Method
 from fairjax.errors import UserError
-from fairjax.pairs import context, lists, neutral, scan, tags
+from fairjax.pairs import context, neutral, scan, tags, word_lists
 from fairjax.pairs import names as people
 from fairjax.pairs.neighbours import ENDERS, last_word, next_word
 
@@ -88,7 +88,7 @@ def options(method: Method, seed: int, **instead) -> dict:
 
   First names go with genders: a list of other groups leaves them alone.
   """
-  named = method.names and lists.load(method.words).sides
+  named = method.names and word_lists.load(method.words).sides
   return {
     'direction': method.direction,
     'words': method.words or None,
@@ -109,7 +109,7 @@ def swap_one(text: str, **options) -> tuple[str, list[Span]]:
 
 def swap_every(texts: Sequence[str], words, **options) -> list[Swapped]:
   """All alternatives of groups with more than two members, one column each."""
-  size = max(len(row) for row in lists.load(words).rows)
+  size = max(len(row) for row in word_lists.load(words).rows)
   return [
     swapper(words=words, step=step, **options)(texts) for step in range(1, size)
   ]
@@ -130,7 +130,7 @@ def swapper(
   _check_choice('direction', direction, DIRECTIONS)
   _check_choice('scope', scope, SCOPES)
   _check_choice('reflexive', reflexive, REFLEXIVES)
-  known = lists.load(words)
+  known = word_lists.load(words)
   called = people.load(names if scope == 'all' else None)
   if known.sides:
     turns = [_gender_entries(known, direction)]
@@ -247,7 +247,7 @@ class _Entries:
 
   def hits(self, text: str, starts: list[int], ends: list[int]) -> list[Hit]:
     """(start, end, word, entry) of the candidates that are listed words."""
-    found = []
+    result = []
     done = 0
     plain = self.plain
     guarded = '#' in text or '@' in text or '_' in text or '/' in text
@@ -265,9 +265,9 @@ class _Entries:
       if guarded or text[start - 1] == ')':
         if _is_guarded(text, start, end, self.handles):
           continue
-      found.append((start, end, word, entry))
+      result.append((start, end, word, entry))
       done = end
-    return found
+    return result
 
   def _look(self, text: str, start: int, end: int):
     """(end, word, entry) of a phrase, a name or a word in a rare form."""
@@ -326,14 +326,14 @@ def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
 
 def _articles(text: str, spans: list[Span]) -> list[Span]:
   """a uncle -> an uncle: articles right before words that changed sound."""
-  found = []
+  result = []
   for start, _, old, new in spans:
     if text[start - 2 : start - 1] in 'aAnN' and _vowel(old) != _vowel(new):
       article = _ARTICLE.search(text, max(0, start - 4), start)
       if article:
         other = match_case(article[1], 'an' if _vowel(new) else 'a')
-        found.append((*article.span(1), article[1], other))
-  return found
+        result.append((*article.span(1), article[1], other))
+  return result
 
 
 def _vowel(word: str) -> bool:
@@ -404,7 +404,9 @@ _PICK: dict[str, Callable[[tuple[str, ...], str], str]] = {
 }
 
 
-def _gender_entries(known: lists.Lists, direction: str) -> dict[str, object]:
+def _gender_entries(
+  known: word_lists.Lists, direction: str
+) -> dict[str, object]:
   """word -> new word, '' where none is sure, or a rule."""
   if direction == 'neutral' and len(known.sides) < 3:
     raise UserError(
@@ -443,7 +445,7 @@ def _moves(word: str, direction: str) -> bool:
   )
 
 
-def _turned(known: lists.Lists, step: int) -> dict[str, str]:
+def _turned(known: word_lists.Lists, step: int) -> dict[str, str]:
   """word -> the word `step` places on in its group, never itself."""
   entries = {}
   for group in known.rows:

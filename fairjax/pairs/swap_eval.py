@@ -1,6 +1,6 @@
 """How right a swap is: changed words against files of known twins.
 
-  python -m fairjax.pairs.twins FOLDER [FOLDER ...]
+  python -m fairjax.pairs.swap_eval FOLDER [FOLDER ...]
 
 prints precision, recall and the commonest errors on each set that lies in a
 folder or one below it: gap/, winobias/, winogender/ and geco/.
@@ -25,8 +25,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from fairjax.errors import UserError
-from fairjax.pairs import context, lists
-from fairjax.pairs.words import match_case, swap
+from fairjax.pairs import context, word_lists
+from fairjax.pairs.dictionary import match_case, swap
 
 Pairs = list[tuple[str, str]]
 _WORD = re.compile(r'\w+|[^\w\s]')
@@ -120,7 +120,7 @@ def plain(text: str, words: Mapping[str, str]) -> str:
 
 def dictionary() -> dict[str, str]:
   """Our own list as one word for each word: her -> his, his -> her."""
-  known = lists.gender()
+  known = word_lists.gender()
   words = {a: b for m, f, *_ in known.rows for a, b in ((m, f), (f, m))}
   words |= known.to_male | known.to_female
   return words | {'his': 'her', 'her': 'his', 'him': 'her', 'hers': 'his'}
@@ -205,15 +205,15 @@ def _changes(old: list[str], new: list[str]) -> dict[int, str]:
       for i, (a, b) in enumerate(zip(old, new))
       if a.lower() != b.lower()
     }
-  found = {}
+  result = {}
   matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
   for tag, a, b, c, d in matcher.get_opcodes():
     if tag == 'equal':
       continue
     for i in range(a, b):
       inside = new[c:d] if i == b - 1 and b - a == 1 else new[c + i - a :][:1]
-      found[i] = ' '.join(inside).lower()
-  return found
+      result[i] = ' '.join(inside).lower()
+  return result
 
 
 def _places(
@@ -272,7 +272,7 @@ def _is_right(gold: str | None, mine: str | None, places: bool) -> bool:
 def main(args: list[str]) -> int:
   """Prints scores and the commonest errors of our rules."""
   parser = argparse.ArgumentParser(
-    'fairjax.pairs.twins', description='How right a swap is on known twins.'
+    'fairjax.pairs.swap_eval', description='How right a swap is on known twins.'
   )
   parser.add_argument('folders', nargs='+', metavar='FOLDER')
   parser.add_argument('--errors', type=int, default=8, help='printed of a set')
