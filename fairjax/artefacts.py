@@ -105,6 +105,30 @@ def read_json(path: str | os.PathLike) -> Any:
     raise UserError(f'{path} is not valid JSON: {error}') from error
 
 
+def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
+  """The rows of a metrics.jsonl; a last row cut short by a kill is left out.
+
+  A file that does not exist has no rows.
+  """
+  path = pathlib.Path(path)
+  if not path.exists():
+    return []
+  lines = path.read_text(encoding='utf-8', errors='replace').split('\n')
+  rows = []
+  for k, line in enumerate(lines):
+    if not line:
+      continue
+    try:
+      rows.append(json.loads(line))
+    except json.JSONDecodeError as error:
+      if k == len(lines) - 1:
+        break
+      raise UserError(
+        f'{path} row {k + 1} is not JSON; remove that row or the file'
+      ) from error
+  return rows
+
+
 def write_table(path: str | os.PathLike, table: pd.DataFrame) -> None:
   with atomic(path) as part:
     table.to_parquet(part, index=False)

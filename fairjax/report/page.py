@@ -28,7 +28,6 @@ from fairjax.report.sentences import in_words
 from fairjax.results import FILE, Results
 from fairjax.results import read as read_results
 from fairjax.results import write as write_results
-from fairjax.train.progress import read_rows
 
 SILENT = (
   'Template sentences are evidence about templates. A gap on them shows that '
@@ -106,7 +105,7 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
 
 
 def learning(folder: pathlib.Path, pictures: Pictures) -> str:
-  rows = read_rows(folder / 'metrics.jsonl')
+  rows = artefacts.read_rows(folder / 'metrics.jsonl')
   by_part: dict[str, list] = {}
   for row in rows:
     by_part.setdefault(str(row.get('part', '')), []).append(row)

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from typing import Any, Self, TextIO
 
 from fairjax import lock
-from fairjax.artefacts import fingerprint, write_text
+from fairjax.artefacts import fingerprint, read_rows, write_text
 from fairjax.config import Config
 from fairjax.errors import UserError
 
@@ -284,30 +284,6 @@ def duration(seconds: float) -> str:
   if s < 48 * 3600:
     return f'{s // 3600} h {s % 3600 // 60:02d} min'
   return f'{s // 86400} d {s % 86400 // 3600} h'
-
-
-def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
-  """The rows of a metrics.jsonl; a last row cut short by a kill is left out.
-
-  A file that does not exist has no rows.
-  """
-  path = pathlib.Path(path)
-  if not path.exists():
-    return []
-  lines = path.read_text(encoding='utf-8', errors='replace').split('\n')
-  rows = []
-  for k, line in enumerate(lines):
-    if not line:
-      continue
-    try:
-      rows.append(json.loads(line))
-    except json.JSONDecodeError as error:
-      if k == len(lines) - 1:
-        break
-      raise UserError(
-        f'{path} row {k + 1} is not JSON; remove that row or the file'
-      ) from error
-  return rows
 
 
 def _line(row: dict[str, Any]) -> str:

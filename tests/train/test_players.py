@@ -15,11 +15,12 @@ import pytest
 from test_loop import assert_same, leaves
 
 from fairjax import keys
+from fairjax.artefacts import read_rows
 from fairjax.config import Config, Train
 from fairjax.errors import Interrupted, UserError
 from fairjax.models import Bundle
 from fairjax.train import loop, mesh, step
-from fairjax.train.progress import Log, read_rows
+from fairjax.train.progress import Log
 
 MEAN, DEVIATION, ROWS = 2.0, 0.5, 64
 

@@ -9,6 +9,7 @@ import types
 import numpy as np
 import pytest
 
+from fairjax import artefacts
 from fairjax.config import Config
 from fairjax.errors import UserError
 from fairjax.train import progress
@@ -37,7 +38,7 @@ def test_resumed_metrics_equal_uninterrupted_ones(tmp_path):
   write_run(tmp_path / 'cut', range(5, 9), resume=4)
   whole = (tmp_path / 'whole' / 'metrics.jsonl').read_bytes()
   assert path.read_bytes() == whole
-  assert len(progress.read_rows(path)) == 16
+  assert len(artefacts.read_rows(path)) == 16
 
 
 def test_each_fit_of_a_run_resumes_its_own_rows(tmp_path):
@@ -47,7 +48,7 @@ def test_each_fit_of_a_run_resumes_its_own_rows(tmp_path):
     log.row(step=1, split='valid', loss=0.5)
     log.row(step=2, split='valid', loss=0.4)
   log.close()
-  rows = progress.read_rows(tmp_path / 'metrics.jsonl')
+  rows = artefacts.read_rows(tmp_path / 'metrics.jsonl')
   assert [(r['part'], r['step']) for r in rows] == [
     ('probe', 1),
     ('probe', 2),
@@ -61,7 +62,7 @@ def test_each_fit_of_a_run_resumes_its_own_rows(tmp_path):
 def test_a_new_run_starts_an_empty_file(tmp_path):
   write_run(tmp_path, [0, 1])
   write_run(tmp_path, [3])
-  rows = progress.read_rows(tmp_path / 'metrics.jsonl')
+  rows = artefacts.read_rows(tmp_path / 'metrics.jsonl')
   assert [r['step'] for r in rows] == [3, 3]
 
 
@@ -77,7 +78,7 @@ def test_a_broken_row_in_the_middle_is_named(tmp_path):
   path = tmp_path / 'metrics.jsonl'
   path.write_text('{"step": 1}\n{"st\n{"step": 3}\n')
   with pytest.raises(UserError, match='row 2'):
-    progress.read_rows(path)
+    artefacts.read_rows(path)
 
 
 def test_events_hold_the_rows(tmp_path):
