@@ -62,7 +62,7 @@ def _claim(claim: Mapping) -> str:
   if claim['bound'] or claim['side'] != 'above':
     words += f', to be {claim["side"]} {claim["bound"]:g}'
   if claim['p'] is not None:
-    words += f', p {cell(claim["p"])}'
+    words += f', p {cell(tables.p_value(claim))}'
   return textwrap.fill(
     printable(words),
     WIDTH,

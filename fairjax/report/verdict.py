@@ -37,6 +37,7 @@ def claim(
   test: str,
   p: float | None = None,
   what: str = 'difference',
+  p_at_floor: bool = False,
 ) -> dict:
   """A row of the verdict page: the claim is that `effect` is above `bound`.
 
@@ -51,6 +52,7 @@ def claim(
     'bound': bound,
     'test': test,
     'p': p,
+    'p_at_floor': p_at_floor,
   }
 
 
@@ -69,6 +71,7 @@ def fairer(
       0.0,
       t['test'],
       t['p'],
+      p_at_floor=bool(t.get('p_at_floor')),
     )
     for t in over_examples(tests, ours, theirs)
     if t['measure'] in names
@@ -183,7 +186,7 @@ def section(claims: Sequence[Mapping]) -> dict:
       'the number': c['what'],
       'is': c['effect'],
       'must be': f'{c["side"]} {c["bound"]:g}',
-      'p': c['p'],
+      'p': tables.p_value(c),
       'test': c['test'],
     }
     for c in claims
