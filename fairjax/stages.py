@@ -402,7 +402,8 @@ def test_sets(config: Config, tables: Tables) -> Tables:
     known = {c for table in sets.values() for c in table}
     if column not in known:
       near = difflib.get_close_matches(column, known, n=1)
-      hint = f'did you mean {near[0]!r}?' if near else f'there are {known}'
+      names = ', '.join(sorted(known))
+      hint = f'did you mean {near[0]!r}?' if near else f'there are {names}'
       raise UserError(
         f'measures.groups is {column!r}, and no test set has such a column; '
         f'{hint}'
