@@ -76,9 +76,7 @@ def pool(
   """
   sources, targets = _rows(source), _rows(target)
   originals = sources if original is None else _rows(original)
-  masks = [
-    changed(a.tolist(), b.tolist()) for a, b in zip(originals, targets)
-  ]
+  masks = [changed(a.tolist(), b.tolist()) for a, b in zip(originals, targets)]
   flags = [ASKED + CHANGED * mask for mask in masks]
   if label is None:
     label = np.zeros(len(sources))

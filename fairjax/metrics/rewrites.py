@@ -75,7 +75,14 @@ def change_counts(source: Words, target: Words, written: Words) -> list[int]:
   ours, theirs = edits(source, written), edits(source, target)
   right = sum(theirs.get(place) == what for place, what in ours.items())
   exact = list(written) == list(target)
-  return [len(ours), len(theirs), right, exact, bool(theirs), exact and theirs != {}]
+  return [
+    len(ours),
+    len(theirs),
+    right,
+    exact,
+    bool(theirs),
+    exact and theirs != {},
+  ]
 
 
 def counts(source: Words, target: Words, written: Words) -> list[int]:

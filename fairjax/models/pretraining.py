@@ -81,7 +81,7 @@ def _shape(
 
 
 def ends(shape: Any, words: Vocabulary) -> dict[str, int]:
-  """The fields of a shape that name special tokens, as the tokenizer has them."""
+  """A shape's fields that name special tokens, with the tokenizer's."""
   fields = {field.name for field in dataclasses.fields(shape)}
   result = {'pad': words.pad} if 'pad' in fields else {}
   if 'eos' in fields:

@@ -26,14 +26,16 @@ def start(
 ) -> Bundle:
   """The model to train; the tokenizer learns the tokens `new` in place.
 
-  A size is that of a BART, and has random weights.
+  A size is that of `rewrite.family`, and has random weights.
   """
   folder = build.model_folder(config)
   if folder:
     shape = hf.read_shape(folder)
   else:
     words = corruption.vocabulary(tokenizer)
-    shape = families.named(config.model, words.size, 'bart', 'write')
+    shape = families.named(
+      config.model, words.size, config.rewrite.family, 'write'
+    )
     shape = families.replaced(shape, **ends(shape, words))
   family = families.find(shape.family)
   families.require(family, 'write', config.model)

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
-from fairjax import artefacts, stages
+from fairjax import stages
 from fairjax.config import Config
 from fairjax.data import seq2seq, tokens
 from fairjax.errors import UserError
@@ -113,15 +113,14 @@ def fit(
       device_mesh.shape['data'],
     )
 
-  task = loop.Task(
-    source, players, functools.partial(_measured, own, pairs)
-  )
+  task = loop.Task(source, players, functools.partial(_measured, own, pairs))
   made_from = identity(
     config,
     ('training', 'rewriting'),
-    [list(leaf) for name in pools for leaf in _parts(pools[name])],
+    *(leaf for name in pools for leaf in _parts(pools[name])),
     model.tokenizer.to_str(),
     list(new),
+    _decoded(config),
     *content,
   )
   fitted = stages.fitted_once(
@@ -148,6 +147,13 @@ def fit(
   return Rewriter(model.replace(params=params), fitted, quality, facts)
 
 
+def _decoded(config: Config) -> list:
+  """What evaluations by BLEU depend on, beside the training."""
+  if config.train.metric_for_best != 'bleu':
+    return []
+  return [config.rewrite.decoded, *dataclasses.astuple(config.generate)]
+
+
 def _parts(pairs: seq2seq.PairPool) -> tuple:
   """What a pool of pairs holds, for an identity."""
   read, labels = pairs.read, pairs.labels
@@ -163,13 +169,12 @@ def _pools(
     rows = pairs[pairs['split'] == split]
     if not len(rows):
       continue
-    column = lambda name, rows=rows: rows[name] if name in rows else None
+    column = lambda name, rows=rows: (
+      rows[name].tolist() if name in rows else None
+    )
+    label = rows['label'].to_numpy(np.int32) if 'label' in rows else None
     pools[split], fits = rewriting.pool(
-      model,
-      rows['source'],
-      rows['target'],
-      column('original'),
-      column('label'),
+      model, *map(column, ('source', 'target', 'original')), label
     )
     facts[f'{split} pairs'] = int(fits.sum())
     facts[f'{split} pairs too long, left out'] = int((~fits).sum())
@@ -230,7 +235,7 @@ def _measured(
       counts = compare(
         model, rows, write_tokens(job.config, model, rows['source'])
       )
-      each.append(rewrites.measures(counts.sum(0))['bleu4'])
+      each.append(rewrites.measures(counts.sum(0, keepdims=True))['bleu4'][0])
     result['bleu'] = np.array(each)
   return result
 
@@ -261,7 +266,12 @@ def options_of(config: Config, model: Bundle, longest: int) -> Options:
   asked = config.generate
   over = {
     name: getattr(asked, name)
-    for name in ('num_beams', 'max_length', 'min_length', 'no_repeat_ngram_size')
+    for name in (
+      'num_beams',
+      'max_length',
+      'min_length',
+      'no_repeat_ngram_size',
+    )
     if getattr(asked, name) >= 0
   }
   if asked.length_penalty:
