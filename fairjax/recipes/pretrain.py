@@ -243,9 +243,7 @@ def measure(
     text.valid,
     model.device_mesh,
   )
-  how = intervals.IntervalOptions(
-    chosen.confidence_level, chosen.resamples, config.seed
-  )
+  how = intervals.options_of(config)
   draws = resampled(sums, how)
   weight = config.pretrain.weight
   values = overall(objective.names, sums.sum(1), weight)

@@ -243,14 +243,7 @@ def judge(
   """Teacher-forced measures of stacked `params`, by intervals over pairs."""
   every = sums(model, params, pairs, device_mesh, config.train.batch)
   return rewrites.estimates(
-    every[0], means, how(config), bounds=intervals.POSITIVE
-  )
-
-
-def how(config: Config) -> intervals.IntervalOptions:
-  chosen = config.measures
-  return intervals.IntervalOptions(
-    chosen.confidence_level, chosen.resamples, config.seed
+    every[0], means, intervals.options_of(config), bounds=intervals.POSITIVE
   )
 
 
