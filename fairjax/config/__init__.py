@@ -12,12 +12,12 @@ import pathlib
 import runpy
 
 from fairjax import knobs
+from fairjax.config.dataset import Data, Planted, Tokens
 from fairjax.config.fairflow import FairFlow
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
 from fairjax.config.rewriting import Rewrite
-from fairjax.config.tables import Data, Planted, Tokens
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.errors import UserError
 from fairjax.knobs import SEED, below, entry, existing, filled, knob, section

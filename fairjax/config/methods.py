@@ -16,7 +16,7 @@ from fairjax.knobs import (
   one_of,
 )
 
-RANKING = entry('fairjax.methods.diet:RANKINGS')
+RANKING = entry('fairjax.methods.diet_rows:RANKINGS')
 
 
 @dataclasses.dataclass
@@ -115,10 +115,10 @@ class Scoring:
 
 @dataclasses.dataclass
 class Diet:
-  """Which rows a diet takes (methods/diet.py)."""
+  """Which rows a diet takes (methods/diet_rows.py)."""
 
   ranking: str = knob(
-    'healthy_random', 'one of RANKINGS in methods/diet.py', RANKING
+    'healthy_random', 'of the factual rows and their twins: see RANKINGS in methods/diet_rows.py', RANKING
   )
   factual: float = knob(0.4, 'a: share of the factual rows', between(0, 1))
   counterfactual: float = knob(0.4, 'b: share of the twins', between(0, 1))

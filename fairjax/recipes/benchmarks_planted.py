@@ -8,7 +8,7 @@ import copy
 import pathlib
 
 from fairjax import artefacts, results, stages
-from fairjax.benchmarks import planted
+from fairjax.benchmarks import planted_associations as planted
 from fairjax.config import Config
 from fairjax.metrics import measures
 from fairjax.recipes import benchmarks, pretrain

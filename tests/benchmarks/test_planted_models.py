@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairjax.benchmarks import planted, twins, weat
+from fairjax.benchmarks import planted_associations as planted
+from fairjax.benchmarks import twins, weat
 from fairjax.metrics.intervals import IntervalOptions
 
 OPTIONS = IntervalOptions(0.95, 200, 0)
