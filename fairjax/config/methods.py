@@ -118,7 +118,9 @@ class Diet:
   """Which rows a diet takes (methods/diet_rows.py)."""
 
   ranking: str = knob(
-    'healthy_random', 'of the factual rows and their twins: see RANKINGS in methods/diet_rows.py', RANKING
+    'healthy_random',
+    'of the factual rows and their twins: see RANKINGS in methods/diet_rows.py',
+    RANKING,
   )
   factual: float = knob(0.4, 'a: share of the factual rows', between(0, 1))
   counterfactual: float = knob(0.4, 'b: share of the twins', between(0, 1))

@@ -17,8 +17,10 @@ from fairjax.models import (
   families,
   folder_options,
   hf,
+  hub,
   of_module,
   special,
+  weight_files,
 )
 from fairjax.models.build import precision
 from fairjax.models.family import CAPABILITIES, listed
@@ -43,7 +45,7 @@ def load(
   fine-tuned classifier classifies, a language model fills or writes, a bare
   encoder embeds.
   """
-  name, folder = os.fspath(folder), hf.find(os.fspath(folder))
+  name, folder = os.fspath(folder), hub.find(os.fspath(folder))
   if folder is None:
     raise UserError(
       f'model {name!r} has no weights; name a model folder with '
@@ -60,7 +62,7 @@ def load(
       ends.pop('start', None)
     shape = dataclasses.replace(shape, **ends)
   labels = hf.read_labels(config, where)
-  weights = hf.read_weights(folder)
+  weights = weight_files.read(folder)
   make = functools.partial(_module, shape, dtype=dtype, labels=labels)
   files = [
     each for each in family.heads if not hf.lacks(folder, make(each), weights)
@@ -114,7 +116,7 @@ def language_model(config: Config) -> Bundle:
 
 
 def _family(model: str):
-  folder = hf.find(model)
+  folder = hub.find(model)
   if folder is None:
     raise UserError(
       f'model {model!r} has no weights; name a model folder with '

@@ -3,7 +3,7 @@
 import pathlib
 
 from fairjax.errors import UserError
-from fairjax.models import hf
+from fairjax.models import weight_files
 from fairjax.models.config_keys import TOKEN
 from fairjax.models.decode import Options
 
@@ -34,7 +34,7 @@ def _said(folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
   """What a folder says of decoding, and where, as transformers reads it."""
   path = pathlib.Path(folder) / 'generation_config.json'
   path = path if path.is_file() else path.with_name('config.json')
-  settings = hf._json(path)
+  settings = weight_files.read_json(path)
   return path, {k: v for k, v in settings.items() if v is not None}
 
 

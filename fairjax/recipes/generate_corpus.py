@@ -22,7 +22,7 @@ import pandas as pd
 
 from fairjax import artefacts
 from fairjax import config as configs
-from fairjax.config import Config
+from fairjax.config import Config, Generate
 from fairjax.data import shard_map, shards, tokens
 from fairjax.errors import UserError
 from fairjax.identity import identity
@@ -104,6 +104,24 @@ def load(config: Config) -> Bundle:
   return _load(config.model, config.tokens.tokenizer, config.net.precision)
 
 
+def overrides(knobs: Generate) -> dict:
+  """The decoding options that the config sets, by their names in Options."""
+  numbers = (
+    'num_beams',
+    'max_length',
+    'max_new_tokens',
+    'min_length',
+    'no_repeat_ngram_size',
+  )
+  over = {k: getattr(knobs, k) for k in numbers if getattr(knobs, k) >= 0}
+  if knobs.length_penalty:
+    over['length_penalty'] = float(knobs.length_penalty)
+  if knobs.early_stopping:
+    values = {'true': True, 'false': False, 'never': 'never'}
+    over['early_stopping'] = values[knobs.early_stopping]
+  return over
+
+
 def options_of(config: Config, model: Bundle) -> Options:
   """The folder's options, and over them the config's."""
   knobs, options = config.generate, model.options
@@ -115,22 +133,7 @@ def options_of(config: Config, model: Bundle) -> Options:
       min_span=knobs.min_span,
       max_span=knobs.max_span,
     )
-  over = {
-    name: getattr(knobs, name)
-    for name in (
-      'num_beams',
-      'max_length',
-      'max_new_tokens',
-      'min_length',
-      'no_repeat_ngram_size',
-    )
-    if getattr(knobs, name) >= 0
-  }
-  if knobs.length_penalty:
-    over['length_penalty'] = float(knobs.length_penalty)
-  if knobs.early_stopping:
-    known = {'true': True, 'false': False, 'never': 'never'}
-    over['early_stopping'] = known[knobs.early_stopping]
+  over = overrides(knobs)
   if 'max_length' in over and 'max_new_tokens' not in over:
     over['max_new_tokens'] = 0  # the one that was asked for counts
   options = dataclasses.replace(options, **over)
