@@ -1,4 +1,4 @@
-"""BBQ: questions whose answer is not said, or is said against a stereotype.
+"""BBQ: questions with an unstated answer, or one that contradicts a stereotype.
 
 Parrish et al. 2022 (arXiv:2110.08193). The answer of a language model is the
 likeliest of the three given context and question: the mean log p of its tokens

@@ -1,4 +1,4 @@
-"""WEAT and SEAT: do two lists of targets lie nearer to one of two attributes?
+"""WEAT and SEAT: are two sets of targets closer to one of two attributes?
 
 Caliskan et al. 2017 (arXiv:1608.07187) for words, May et al. 2019
 (arXiv:1903.10561) for sentences. With cosines of the encodings,

@@ -1,4 +1,4 @@
-"""How sure a number is: resampling of examples and of seeds.
+"""Intervals and p values: resampling of examples and of seeds.
 
 An interval speaks of two sources of chance at once: which examples were drawn
 for the test set, and which seeds were drawn for the training. `draws` are

@@ -1,4 +1,4 @@
-"""From the config's model name to a model that is to be trained."""
+"""Builds the model that the config names, for training."""
 
 import dataclasses
 import functools

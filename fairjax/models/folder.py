@@ -80,7 +80,7 @@ def load(
   if [path for path in loaded.fresh if path.startswith('classifier/')]:
     raise UserError(
       f'{folder} has a classifier for another number of classes than the '
-      f'{len(labels)} that id2label of its config.json names; mend one of the '
+      f'{len(labels)} that id2label of its config.json names; fix one of the '
       'two'
     )
   vocabulary = tokens.load_tokenizer(tokenizer or folder)

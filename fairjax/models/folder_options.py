@@ -1,4 +1,4 @@
-"""How a folder wants its model to decode, as transformers reads it."""
+"""The decoding options of a model folder, as transformers reads them."""
 
 import pathlib
 

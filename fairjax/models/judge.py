@@ -1,4 +1,4 @@
-"""What a language model says of texts, for the benchmarks: log p and vectors.
+"""Log probabilities and vectors of texts by a language model, for benchmarks.
 
 A Judge is a model folder behind four questions: tokens of texts, log p of the
 tokens that count, log p at masks, and vectors. Masked copies are packed and

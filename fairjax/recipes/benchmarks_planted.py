@@ -1,4 +1,4 @@
-"""Which benchmarks see a bias that is known: models with planted associations.
+"""Which benchmarks detect a known bias: models with planted associations.
 
 For each association: a corpus → a small language model pretrained on it → every
 benchmark. The page shows each benchmark's number over the planted association.

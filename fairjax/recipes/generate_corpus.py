@@ -1,4 +1,4 @@
-"""What a model writes for whole folders: shard by shard, chunk by chunk.
+"""Text generation over whole folders: shard by shard, chunk by chunk.
 
 data/shard_map.py decides where shards are made and keeps what is done. Within
 a shard texts are read in blocks, and every `generate.chunk` of them are a
@@ -40,7 +40,7 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   """Writes out/text and out/pairs; a row of counts for each shard."""
   chosen = config.corpus
   names = shard_map.find_shards(chosen.path)
-  check(load(config), config)  # a wrong option is told before the work begins
+  check(load(config), config)  # a wrong option fails before the work
   made_from = identity(config, 'texts')
   work = functools.partial(
     _write_shard, spec=_json(config), out=os.fspath(out), made_from=made_from
@@ -138,7 +138,7 @@ def options_of(config: Config, model: Bundle) -> Options:
     over['max_new_tokens'] = 0  # the one that was asked for counts
   options = dataclasses.replace(options, **over)
   draft = knobs.draft
-  if draft < 0:  # a model that only goes on copies nothing
+  if draft < 0:  # a left-to-right model copies nothing
     copies = (
       options.num_beams == 1 and 'infill' in families.find(model.family).heads
     )
