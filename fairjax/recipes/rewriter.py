@@ -98,9 +98,6 @@ def fit(
   model = model or start(config, pairs, new)
   pools, facts = _pools(model, pairs, log)
   device_mesh = mesh.make(config.mesh, config.seeds)
-  ready = stages.Ready(
-    model, model.tokenizer, model.longest, model.shape.vocab, device_mesh
-  )
   players = players or (step.Player('model', loss(config)),)
 
   def source(job, _):
@@ -125,7 +122,7 @@ def fit(
   )
   fitted = stages.fitted_once(
     config,
-    ready,
+    device_mesh,
     folder,
     made_from,
     log,
