@@ -75,7 +75,9 @@ def _neutral(text, spans, taken, seed) -> list[Span]:
   tiers: tuple[list, list] = ([], [])
   for match in WORD.finditer(text):
     low = match[0].lower()
-    if low in taken or any(a < match.end() and match.start() < b for a, b in inside):
+    if low in taken or any(
+      a < match.end() and match.start() < b for a, b in inside
+    ):
       continue
     for tier, known in zip(tiers, (first, second)):
       if low in known:
