@@ -59,7 +59,10 @@ def _part(part: Mapping, pictures: Pictures) -> str:
       columns = part.get('columns')
       return blocks.table(part['rows'], columns, part.get('caption', ''))
     case 'texts':
-      return '\n'.join(_texts(row, part['versions']) for row in part['rows'])
+      shown = [_texts(row, part['versions']) for row in part['rows']]
+      if part.get('blur'):
+        return blocks.blurred('\n'.join(shown))
+      return '\n'.join(shown)
     case 'fold':
       return blocks.details(part['title'], render(part['parts'], pictures))
   raise UserError(f'there is no part of a page named {part["part"]!r}')

@@ -15,8 +15,11 @@ QUALITY_WORDS = {  # of the first sentence
 }
 
 
-def in_words(results: Results | None) -> str:
-  """What was found: a paragraph for each test set, warnings, notes."""
+def in_words(results: Results | None, answered: bool = False) -> str:
+  """What was found: a paragraph for each test set, warnings, notes.
+
+  `answered` says that a first screen stands above and leads.
+  """
   if results is None:
     return text('results.json is missing: the run has not been measured.')
   several = len(results.contenders) > 1
@@ -28,7 +31,7 @@ def in_words(results: Results | None) -> str:
   else:
     lines = [_range(results, name) for name in results.set_names()]
   parts = [
-    text(sentence, kind='lead' if k == 0 else '')
+    text(sentence, kind='lead' if k == 0 and not answered else '')
     for k, sentence in enumerate(filter(None, lines))
   ]
   if not results.contenders and not results.sections and not results.facts:
