@@ -330,18 +330,18 @@ def figure(plot: str, name: str, caption: str, **data: Any) -> dict:
 def texts(
   rows: Sequence[Mapping],
   versions: Sequence[str] = ('text', 'twin'),
-  blur: bool = False,
+  blur: bool | None = None,
 ) -> dict:
   """Versions of a text, with the words that differ from the first marked.
 
-  The other columns of a row stand below its texts. With `blur` they are hidden
-  behind a switch, for texts that a reader may not want to see.
+  The other columns of a row stand below its texts. With `blur` there is a
+  switch that makes them unreadable, for texts that offend; True: it is on.
   """
   return {
     'part': 'texts',
     'rows': [dict(row) for row in rows],
     'versions': list(versions),
-    'blur': blur,
+    **({} if blur is None else {'blur': blur}),
   }
 
 

@@ -80,7 +80,7 @@ def audit(
     config,
     data=_data(config),
     model=models[0].name,
-    seeds=list(range(len(focus.scores))),
+    seeds=list(range(len(focus.scores))) if len(focus.scores) > 1 else [],
     classes=names if len(names) == focus.chances.shape[2] else [],
     title=f'Audit of {models[0].name}',
     contenders={

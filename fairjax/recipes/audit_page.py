@@ -1,5 +1,6 @@
 """The sections that an audit adds to its page: what it found, as headings."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,8 +12,12 @@ from fairjax.metrics import flips, measures, thresholds
 from fairjax.recipes.audit_measure import Measured, Who
 from fairjax.report import tables
 
+OFFENSIVE = frozenset(
+  """toxic toxicity hate hateful abuse abusive offensive sexist sexism racist
+  racism insult threat obscene profanity misogynous misogynistic""".split()
+)
 SURE = 0.05  # adjusted p of a finding
-WORST = 12  # slices, words and differences in the open table
+WORST = 8  # slices, words and differences in the open table
 PRECISION = (  # python -m fairjax.pairs.swap_eval, at this version
   'Of the words that our gender swap changes, those of annotated twins agree '
   'in .979 on GECO, .988 on WinoBias, 1.000 on Winogender and .945 on GAP '
@@ -115,12 +120,17 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
   ]
   if 'fprd' in own:
     parts += _by_wording(own)
+  examples = _examples(edits, edit, focus, config, table, classes)
+  if examples:
+    parts += [
+      results.heading(f'{len(examples)} rows whose decision flips'),
+      results.texts(examples, blur=offensive(classes)),
+    ]
   shown = [
     {'measure': measures.label(k), 'name': k, 'value': own[k]}
     for k in FLIPS
     if k in own
   ]
-  parts.append(results.table(shown, caption=f'Measures of the swap {name}'))
   words = focus.words[name]
   sure = [
     w for w in words if w['adjusted'] is not None and w['adjusted'] <= SURE
@@ -140,14 +150,11 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
         f'does, at a false discovery rate of {SURE:.0%}.'
       )
     )
-  examples = _examples(edits, edit, focus, config, table, classes)
-  if examples:
-    parts += [
-      results.heading(f'{len(examples)} rows whose decision flips'),
-      results.texts(examples, blur=True),
-    ]
   facts = [{'fact': k, 'value': v} for k, v in edits.facts.items()]
-  quality = [results.table(facts, caption='The swap itself')]
+  quality = [
+    results.table(shown, caption=f'Measures of the swap {name}'),
+    results.table(facts, caption='The swap itself'),
+  ]
   if name in ('gender', 'neutral'):
     quality.append(results.text(PRECISION, kind='quiet'))
   if focus.quantiles[name]:
@@ -172,6 +179,12 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
   )
   parts.append(results.fold('How good the swap is, and every number', *quality))
   return parts
+
+
+def offensive(classes: Sequence[str]) -> bool:
+  """Whether the classes say that some texts may be hard to read."""
+  words = {w for c in classes for w in re.findall(r'[a-z]+', c.lower())}
+  return bool(words & OFFENSIVE)
 
 
 def _word(one: Mapping) -> dict:

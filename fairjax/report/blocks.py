@@ -59,9 +59,10 @@ p, ul { max-width: 44rem; margin: 0 0 0.8rem; }
 ul { padding-left: 1.2rem; }
 li { margin-bottom: 0.35rem; }
 a { color: var(--link); }
-nav ul { display: flex; flex-wrap: wrap; gap: 0.2rem 1.1rem; max-width: none;
-  list-style: none; padding: 0; margin: 0; font-size: 0.9rem; }
-nav li { margin: 0; }
+nav { font-size: 0.9rem; }
+nav ul { list-style: none; padding: 0; margin: 0; }
+nav li { margin: 0 0 0.25rem; }
+section:first-of-type h2 { margin-top: 0.6rem; }
 .quiet, small, figcaption, caption { color: var(--quiet); }
 .lead { font-size: 1.13rem; line-height: 1.5; }
 .warning {
@@ -135,7 +136,8 @@ mark { background: var(--mark); color: inherit; border-radius: 2px; }
   main { padding: 0; }
   .lights li { background: none; }
   .scroll { overflow: visible; }
-  figure, tr { break-inside: avoid; }
+  figure, tr, .lights { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
 }
 """
 
@@ -164,7 +166,8 @@ def page(title: str, sections: Sequence[Section]) -> str:
 <body>
 <main>
 <h1>{title}</h1>
-<nav aria-label="Sections"><ul>{links}</ul></nav>
+<nav aria-label="Sections"><details><summary>Contents</summary>
+<ul>{links}</ul></details></nav>
 {body}
 </main>
 </body>
@@ -230,11 +233,12 @@ def details(words: str, body_html: str) -> str:
   return f'<details><summary>{words}</summary>{body_html}</details>'
 
 
-def blurred(body_html: str) -> str:
-  """What is unreadable until a switch is turned; no script is needed."""
+def blurred(body_html: str, number: int, on: bool) -> str:
+  """What a switch makes unreadable, for texts that offend; without a script."""
+  checked = ' checked' if on else ''
   return (
-    '<div class="strip"><input type="checkbox" id="blur" checked>'
-    '<label for="blur">blur the texts (they may offend)</label>'
+    f'<div class="strip"><input type="checkbox" id="blur{number}"{checked}>'
+    f'<label for="blur{number}">blur the texts</label>'
     f'<div>{body_html}</div></div>'
   )
 

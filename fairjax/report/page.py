@@ -82,9 +82,12 @@ def report(folder: str | os.PathLike) -> str:
     if results.facts:
       rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
       sections.append(Section('Facts', table(rows)))
+  if results is None or results.recipe != 'audit':  # an audit trains nothing
+    sections += [
+      Section('Learning', learning(folder, pictures)),
+      Section('Data', _hygiene(read('hygiene.json'))),
+    ]
   sections += [
-    Section('Learning', learning(folder, pictures)),
-    Section('Data', _hygiene(read('hygiene.json'))),
     Section('What these numbers do not say', bullets(SILENT)),
     *_documents(folder, results),
     Section(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from fairjax.metrics import measures
 from fairjax.report import tables
-from fairjax.report.blocks import bullets, text
+from fairjax.report.blocks import bullets, details, text
 from fairjax.report.tables import plural
 from fairjax.results import Results
 
@@ -30,10 +30,11 @@ def in_words(results: Results | None, answered: bool = False) -> str:
     lines = [_sentence(n, one, who) for n, one in results.sets.items()]
   else:
     lines = [_range(results, name) for name in results.set_names()]
-  parts = [
-    text(sentence, kind='lead' if k == 0 and not answered else '')
-    for k, sentence in enumerate(filter(None, lines))
-  ]
+  lines = [line for line in lines if line]
+  if answered:
+    parts = [details('In more words', text(*lines))] if lines else []
+  else:
+    parts = [text(one, kind='' if k else 'lead') for k, one in enumerate(lines)]
   if not results.contenders and not results.sections and not results.facts:
     parts.append(text('No test set was measured.'))
   others = []
