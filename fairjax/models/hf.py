@@ -1,8 +1,9 @@
 """Hugging Face folders in and out, by the tables of models/families.
 
 A folder holds config.json, weights (model.safetensors, pytorch_model.bin or
-flax_model.msgpack) and tokenizer files. Whatever is wrong with one of them is
-one sentence that names the file.
+flax_model.msgpack) and tokenizer files; a GGUF file holds all of these in one
+(models/gguf.py). Whatever is wrong with one of them is one sentence that names
+the file.
 """
 
 import dataclasses
@@ -22,8 +23,9 @@ import numpy as np
 from flax import traverse_util
 
 from fairjax import artefacts
+from fairjax.data.gguf import is_gguf
 from fairjax.errors import UserError
-from fairjax.models import families, weight_files
+from fairjax.models import families, gguf, weight_files
 from fairjax.models.places import blank_batch
 from fairjax.models.weight_files import Weights, read_json
 
@@ -56,8 +58,16 @@ HEADS = (
 )
 
 
+def config_path(folder: str | os.PathLike) -> pathlib.Path:
+  """The file that says what a model is."""
+  folder = pathlib.Path(folder)
+  return folder if is_gguf(folder) else folder / 'config.json'
+
+
 def read_config(folder: str | os.PathLike) -> dict[str, Any]:
-  path = pathlib.Path(folder) / 'config.json'
+  if is_gguf(folder):
+    return gguf.config(folder)
+  path = config_path(folder)
   if not path.is_file():
     raise UserError(f'{folder} has no config.json; give a model folder')
   return read_json(path)
@@ -65,8 +75,7 @@ def read_config(folder: str | os.PathLike) -> dict[str, Any]:
 
 def read_shape(folder: str | os.PathLike) -> Any:
   """The shape of a folder's model."""
-  where = pathlib.Path(folder) / 'config.json'
-  return families.shape_from_hf(read_config(folder), where)
+  return families.shape_from_hf(read_config(folder), config_path(folder))
 
 
 def read_labels(

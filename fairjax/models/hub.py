@@ -4,6 +4,7 @@ import difflib
 import pathlib
 import re
 
+from fairjax.data.gguf import is_gguf
 from fairjax.errors import UserError
 from fairjax.models import families
 
@@ -20,15 +21,15 @@ _FILES = [
 def find(model: str) -> pathlib.Path | None:
   """The folder of a model: local, cached or downloaded; None for a size.
 
-  `model` is a folder, a name on the Hugging Face hub, or one of our own sizes
-  (`families.SIZES`), which have no pretrained weights.
+  `model` is a folder, a GGUF file, a name on the Hugging Face hub, or one of
+  our own sizes (`families.SIZES`), which have no pretrained weights.
   """
   if model in families.SIZES:
     return None
   if problem := _no_name(model):
     raise UserError(problem)
   folder = pathlib.Path(model).expanduser()
-  if folder.is_dir():
+  if folder.is_dir() or is_gguf(folder):
     return folder
   if model.startswith(('/', '.', '~')) or model.count('/') > 1:
     raise UserError(f'model folder {model} does not exist')
@@ -59,10 +60,12 @@ def _no_name(model: str) -> str:
     )
   try:
     place = pathlib.Path(model).expanduser()
-    if place.is_dir():
+    if place.is_dir() or is_gguf(place):
       return ''
     if place.exists():
-      return f'model {model} is a file; name the folder of a model'
+      return (
+        f'model {model} is a file; name the folder of a model, or a .gguf file'
+      )
   except (OSError, RuntimeError):  # too long, or nobody's home
     place = None
   name = r'[\w.-]{1,96}(/[\w.-]{1,96})?'

@@ -12,8 +12,9 @@ import numpy as np
 from flax import serialization, traverse_util
 
 from fairjax import artefacts
+from fairjax.data.gguf import is_gguf
 from fairjax.errors import UserError
-from fairjax.models import torch_bin
+from fairjax.models import gguf, torch_bin
 
 Weights = dict[str, np.ndarray]
 
@@ -112,6 +113,8 @@ def _shards(index: pathlib.Path) -> list[str]:
 def read(folder: str | os.PathLike) -> Weights:
   """All tensors of a model folder by their names in torch."""
   folder = pathlib.Path(folder)
+  if is_gguf(folder):
+    return gguf.weights(folder)
   result = {name: _read_format(folder, name) for name in _FORMATS}
   result = {name: w for name, w in result.items() if w is not None}
   if not result:
