@@ -1,4 +1,4 @@
-"""What a field of the config may be, and what it changes, said once.
+"""Config fields: valid values and the stages they change, declared once.
 
     lr: float = knob(1e-6, 'peak learning rate', above(0))
 

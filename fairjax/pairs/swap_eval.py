@@ -1,4 +1,4 @@
-"""How right a swap is: changed words against files of known twins.
+"""Accuracy of a swap: changed words against files of known twins.
 
   python -m fairjax.pairs.swap_eval FOLDER [FOLDER ...]
 

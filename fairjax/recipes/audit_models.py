@@ -96,9 +96,9 @@ def _named(name: str, config, table, classes) -> list[Audited]:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
     return [function(_imported(name), name, config)]
-  from fairjax.models import hf
+  from fairjax.models import hub
 
-  folder = hf.find(name)
+  folder = hub.find(name)
   if folder is not None:
     return [_folder(pathlib.Path(folder), config, table, name)]
   raise UserError(
