@@ -12,6 +12,7 @@ import pathlib
 import runpy
 
 from fairjax import knobs
+from fairjax.config.audit import Audit
 from fairjax.config.fairflow import FairFlow, Repair, Rewriters
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
@@ -73,6 +74,7 @@ class Config:
   repair: Repair = section(Repair, 'repair')
   rewriters: Rewriters = section(Rewriters, 'rewriters')
   benchmarks: Benchmarks = section(Benchmarks, 'measures')
+  audit: Audit = section(Audit, 'measures')
   rewrite: Rewrite = section(Rewrite, 'rewriting')
 
 

@@ -101,7 +101,7 @@ def rates(
     *(~positive, ~positive & one, ~positive & two),
   )
   return Sums(
-    np.stack(columns, -1).astype(np.float64), _rate_gaps, intervals.GAPS
+    np.stack(columns, -1).astype(np.float64), _rate_gaps, (-1.0, 1.0)
   )
 
 
@@ -197,13 +197,17 @@ def perplexity(
   )
 
 
-def gold(counts: Float[np.ndarray, 'n k']) -> Sums:
-  """Exact texts, precision and recall of changed words (pairs/swap_eval)."""
+def gold(counts: Integer[np.ndarray, 'n 5']) -> Sums:
+  """Exact texts, precision and recall of changed words.
+
+  `counts` are of each text: words we changed, words the known twin changed,
+  words changed alike, whether all are, and 1 (pairs/swap_eval:text_counts).
+  """
   return Sums(
-    counts[None],
+    np.asarray(counts, np.float64)[None],
     lambda s: {
-      'exact': _share(s[..., 4], s[..., 0]),
-      'changed_precision': _share(s[..., 3], s[..., 1]),
-      'changed_recall': _share(s[..., 3], s[..., 2]),
+      'exact': _share(s[..., 3], s[..., 4]),
+      'changed_precision': _share(s[..., 2], s[..., 0]),
+      'changed_recall': _share(s[..., 2], s[..., 1]),
     },
   )
