@@ -214,6 +214,19 @@ class Rewriters:
   folds: int = knob(
     5, 'of the attribute classifier, which never saw its text', between(2, 1000)
   )
+  classifier: str = knob(
+    'tiny',
+    'a size or folder, trained on the texts and their rewrites',
+    path=True,
+  )
+  classifier_lr: float = knob(5e-4, 'its peak learning rate', above(0, 10))
+  classifier_epochs: float = knob(4.0, 'and passes', above(0, 1e6))
+  seeds: int = knob(3, 'classifiers of each contender', between(1, 1000))
+  contenders: tuple[str, ...] = knob(
+    ('dictionary', 'flow'),
+    "whose swaps start from: a 'dictionary' by hand, that of the 'flow'",
+    each(one_of('dictionary', 'flow'), least=1),
+  )
   gold: str = knob(
     '', 'folder of GECO, whose twins are known', existing, path=True
   )

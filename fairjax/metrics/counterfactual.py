@@ -100,9 +100,7 @@ def rates(
     *(positive, positive & one, positive & two),
     *(~positive, ~positive & one, ~positive & two),
   )
-  return Sums(
-    np.stack(columns, -1).astype(np.float64), _rate_gaps, (-1.0, 1.0)
-  )
+  return Sums(np.stack(columns, -1).astype(np.float64), _rate_gaps, (-1.0, 1.0))
 
 
 def _rate_gaps(sums: np.ndarray) -> Values:
