@@ -10,7 +10,7 @@ are resampled alike, so their differences are paired.
   changed, distance   texts that differ from their source; words per word
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -164,7 +164,7 @@ def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:
   )
 
 
-def levenshtein(old: Sequence[str], new: Sequence[str]) -> int:
+def levenshtein(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
   """The fewest words put in, taken out or replaced."""
   code = {word: k for k, word in enumerate({*old, *new})}
   b = np.array([code[word] for word in new], np.int64)
