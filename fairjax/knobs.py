@@ -37,6 +37,8 @@ STAGES = (
   'attributes',  # of fairflow: instances of words, and the attribute head
   'flow',  # its fit
   'words',  # and its votes and dictionary
+  'repair',  # of swapped texts
+  'rewriters',  # contenders' texts, and what is said of them
 )
 
 

@@ -14,7 +14,7 @@ import runpy
 from fairjax import knobs
 from fairjax.config.audit import Audit
 from fairjax.config.dataset import Data, Planted, Tokens
-from fairjax.config.fairflow import FairFlow
+from fairjax.config.fairflow import FairFlow, Repair, Rewriters
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
@@ -76,6 +76,8 @@ class Config:
   weighting: Weighting = section(Weighting, 'weights')
   pretrain: Pretrain = section(Pretrain, 'pretraining')
   fairflow: FairFlow = section(FairFlow, 'attributes')
+  repair: Repair = section(Repair, 'repair')
+  rewriters: Rewriters = section(Rewriters, 'rewriters')
   benchmarks: Benchmarks = section(Benchmarks, 'measures')
   audit: Audit = section(Audit, 'measures')
   rewrite: Rewrite = section(Rewrite, 'rewriting')

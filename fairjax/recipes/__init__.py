@@ -48,6 +48,10 @@ RECIPES = {
     'fairjax.recipes.fairflow:run',
     'counterfactual words from one pair of words',
   ),
+  'counterfactual_texts': Entry(
+    'fairjax.recipes.counterfactual_texts:run',
+    'swaps, repairs and generators against one another',
+  ),
   'pretrain': Entry(
     'fairjax.recipes.pretrain:run', 'a language model, from plain text'
   ),
