@@ -18,6 +18,7 @@ import pandas as pd
 
 from fairjax.data import group_names, labels, readers
 from fairjax.data.files import SPLIT_NAMES, column, source
+from fairjax.data.predictions import numeric
 from fairjax.errors import UserError, count
 
 MOST = 300  # groups of a column
@@ -188,11 +189,12 @@ def columns_of(
       continue
     name, edges = _edges(one, field)
     values = column(table, name, field.partition('.')[2])
-    numeric = pd.api.types.is_numeric_dtype(values) and not (
+    values = numeric(values.to_frame())[name]
+    is_number = pd.api.types.is_numeric_dtype(values) and not (
       pd.api.types.is_bool_dtype(values)
     )
-    if edges or (numeric and values.nunique() > DISTINCT):
-      if not numeric:
+    if edges or (is_number and values.nunique() > DISTINCT):
+      if not is_number:
         raise UserError(
           f'{field} cuts {name!r} into bands, but it is no column of numbers '
           f'({values.dropna().iloc[0]!r}); leave the edges away'

@@ -304,7 +304,11 @@ def test_mistakes_are_one_sentence_each():
   odd = pd.DataFrame({'p_good': 0.5, 'p_bad': [0.5] * 240})
   wrong('not called as the labels', frame, odd)
   wrong('from 0 to 1', frame, p * 7)
-  wrong('is no number|no prediction', frame, p.where(p.index != 3))
+  wrong(
+    'is no number|no prediction',
+    frame,
+    p.assign(score=p['score'].where(p.index != 3)),
+  )
   wrong(
     'no column.*prediction',
     frame,
