@@ -20,6 +20,7 @@ from fairjax.data import group_names, labels, readers
 from fairjax.data.files import SPLIT_NAMES, column, source
 from fairjax.data.predictions import numeric
 from fairjax.errors import UserError, count
+from fairjax.registry import find
 
 MOST = 300  # groups of a column
 DISTINCT = 10  # values of a numeric column above which it is cut into bands
@@ -36,10 +37,15 @@ class Rows(NamedTuple):
 
 def read(config) -> Rows:
   """The rows that `config.data` names."""
-  data = config.data
+  data, (first, *_) = config.data, config.measures.sets
+  from fairjax.data import TEST_SETS, load_tables
+
+  if first in TEST_SETS:
+    table = find(TEST_SETS, 'test set', first)(config)
+    names = tuple(table.attrs.get('classes', ())) or ('0', '1')
+    return Rows(table.reset_index(drop=True), None, names, [])
   if data.name == 'file':
     return of_frame(readers.read(data.path), config)
-  from fairjax.data import load_tables
 
   tables, report, _ = load_tables(config)
   table = tables.get('test', tables['train']).reset_index(drop=True)
