@@ -40,12 +40,14 @@ _PRONOUNS = {
 }
 # What begins a clause with a subject of its own, or goes on without one.
 _CLAUSE = re.compile(
-  r"[,;:()\u2014\"“”]|(?<!\w)(?:--|-)(?!\w)|\b(?:and|but|or|that|who|which|when|while"
+  r'[,;:()\u2014\"“”]|(?<!\w)(?:--|-)(?!\w)|\b(?:and|but|or|that|who|which|when|while'
   r'|because|as|if|before|after|where|since|although|though|until|so|than|'
   r'whether|how|what|why)\b',
   re.IGNORECASE,
 )
-_SENTENCE = re.compile(r'(?<![A-Z])(?<!\b[DMS]r)(?<!\bMrs)[.!?]["”\']?\s+(?=\S)')
+_SENTENCE = re.compile(
+  r'(?<![A-Z])(?<!\b[DMS]r)(?<!\bMrs)[.!?]["”\']?\s+(?=\S)'
+)
 _APPOSITION = re.compile(
   r"\s*,\s+(?:(?:a|an|the|his|her|their|its|[A-Z]\w+['’]s)\s+)?(?:[a-z-]+\s+){0,2}$"
 )
@@ -54,7 +56,9 @@ _COPULA = re.compile(
   r'(?:[a-z-]+\s+){0,3}$'
 )
 _OWNED = words_of('his her their its my our your')
-_SURNAME = re.compile(r'(?:\s+(?:[A-Z]\.|de|van|von|la|le|di|del)\b)*\s+([A-Z][\w’\'-]+)')
+_SURNAME = re.compile(
+  r'(?:\s+(?:[A-Z]\.|de|van|von|la|le|di|del)\b)*\s+([A-Z][\w’\'-]+)'
+)
 _TITLES = words_of('mr mrs ms mr. mrs. ms. sir lord lady miss king queen')
 
 

@@ -44,7 +44,7 @@ class Rewriter(NamedTuple):
   """What `fit` leaves."""
 
   model: Bundle  # with the kept weights of the first seed
-  fitted: loop.Fitted  # those of all seeds, and the history
+  fit: loop.Fitted  # those of all seeds, and the history
   quality: dict[str, dict]  # teacher-forced measures of the last split
   facts: dict[str, int]
 
@@ -98,9 +98,6 @@ def fit(
   model = model or start(config, pairs, new)
   pools, facts = _pools(model, pairs, log)
   device_mesh = mesh.make(config.mesh, config.seeds)
-  ready = stages.Ready(
-    model, model.tokenizer, model.longest, model.shape.vocab, device_mesh
-  )
   players = players or (step.Player('model', loss(config)),)
 
   def source(job, _):
@@ -123,9 +120,9 @@ def fit(
     _decoded(config),
     *content,
   )
-  fitted = stages.fitted_once(
+  result = stages.fitted_once(
     config,
-    ready,
+    device_mesh,
     folder,
     made_from,
     log,
@@ -141,10 +138,15 @@ def fit(
       task=task,
     ),
   )
-  params = jax.tree.map(lambda leaf: leaf[0], own(mesh.to_host(fitted.params)))
+  params = jax.tree.map(lambda leaf: leaf[0], own(mesh.to_host(result.params)))
   last = 'test' if 'test' in pools else 'valid'
-  quality = judge(config, model, fitted.params, pools[last], device_mesh)
-  return Rewriter(model.replace(params=params), fitted, quality, facts)
+  quality = judge(config, model, result.params, pools[last], device_mesh)
+  return Rewriter(
+    model.replace(params=params, device_mesh=device_mesh),
+    result,
+    quality,
+    facts,
+  )
 
 
 def _decoded(config: Config) -> list:
