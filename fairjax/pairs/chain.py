@@ -55,11 +55,11 @@ _COPULA = re.compile(
   r'\s+(?:is|was|became|becomes|remained|as)\s+(?:(?:a|an|the)\s+)?'
   r'(?:[a-z-]+\s+){0,3}$'
 )
+_PLURAL = re.compile(r'[^s]s$|men$')
 _OWNED = words_of('his her their its my our your')
 _SURNAME = re.compile(
   r'(?:\s+(?:[A-Z]\.|de|van|von|la|le|di|del)\b)*\s+([A-Z][\w’\'-]+)'
 )
-_TITLES = words_of('mr mrs ms mr. mrs. ms. sir lord lady miss king queen')
 
 
 class Mention(NamedTuple):
@@ -79,7 +79,7 @@ class _Clause(NamedTuple):
 
 
 @functools.cache
-def _ready():
+def ready():
   """The swap of every word of gender, and which nouns are of which side."""
   listed = word_lists.gender()
   sides = {}
@@ -94,21 +94,19 @@ def _ready():
 
 def _words(text: str, spans: Sequence[Span], extra: Sequence[tuple]) -> list:
   """(start, end, word, gender, kind) of all that is a mention, in order."""
-  _, sides, called = _ready()
+  _, sides, called = ready()
   result = {}
   for start, end, word, _ in spans:
     low = word.lower()
     if low in ('a', 'an'):
       continue
+    gender, kind = gender_of(low, sides, called), 'noun'
     if low in _PRONOUNS:
-      gender, kind = _PRONOUNS[low]
+      kind = _PRONOUNS[low][1]
       if low == 'her' and pronouns.her(text, start, end) == pronouns.OBJECT:
         kind = 'object'
-    elif low in sides and not (word[0].isupper() and low in called):
-      gender, kind = sides[low], 'noun'
-    else:
-      gender = _MALE if low in called.male else _FEMALE
-      gender, kind = (gender, 'name') if low in called else ('', 'noun')
+    elif low in called and (word[0].isupper() or low not in sides):
+      gender, kind = gender_of(low, {}, called), 'name'
     result[start] = (start, end, word, gender, kind)
   for start, end in extra:
     if not any(a < end and start < b for a, b, *_ in result.values()):
@@ -116,6 +114,17 @@ def _words(text: str, spans: Sequence[Span], extra: Sequence[tuple]) -> list:
       kind = 'name' if word[:1].isupper() else 'noun'
       result[start] = (start, end, word, '', kind)
   return [result[start] for start in sorted(result)]
+
+
+def gender_of(low: str, sides: dict[str, str], called: people.Names) -> str:
+  """The gender of a listed word or first name; '' of any other word."""
+  if low in _PRONOUNS:
+    return _PRONOUNS[low][0]
+  if low in sides:
+    return sides[low]
+  if low in called:
+    return _MALE if low in called.male else _FEMALE
+  return ''
 
 
 def _clauses(text: str) -> list[_Clause]:
@@ -140,6 +149,7 @@ class _Text:
   def __init__(self, text: str):
     self.text, self.clauses = text, _clauses(text)
     self.gender: list[str] = []  # of each person
+    self.many: set[int] = set()  # those that are several
     self.called: dict[str, int] = {}  # first name or surname -> person
     self.last: dict[int, int] = {}  # person -> when it was last mentioned
     self.subject: dict[int, int] = {}  # clause -> its subject
@@ -167,7 +177,7 @@ class _Text:
     able = [
       person
       for person in self.last
-      if self.fits(person, gender) and person not in barred
+      if self.fits(person, gender) and person not in barred | self.many
     ]
     subjects = [
       self.subject[i]
@@ -217,6 +227,8 @@ class _Text:
     if person is None:
       person = self.new(gender)
     self.called[word.lower()] = person
+    if _PLURAL.search(word.lower()):
+      self.many.add(person)
     return person
 
   def apposed(self, start: int, gender: str) -> int | None:
@@ -259,7 +271,7 @@ class _Text:
 
 def mentions(text: str, extra: Sequence[tuple[int, int]] = ()) -> list[Mention]:
   """Who is who; `extra` are (start, end) of words that no list holds."""
-  swap, _, _ = _ready()
+  swap, _, _ = ready()
   spans = swap([text]).spans[0]
   state, out = _Text(text), []
   for start, end, word, gender, kind in _words(text, spans, extra):
@@ -304,13 +316,17 @@ def turn(
   end: int,
   attribute: str,
   names: bool = True,
+  known: Sequence[int] = (),
 ) -> tuple[str, list[Span]]:
-  """The text with one person of another gender, everybody else untouched."""
+  """The text with one person of another gender, everybody else untouched.
+
+  `known` are where mentions stand that people have found.
+  """
   if attribute not in DIRECTION:
     raise UserError(
       f'attribute {attribute!r} is not one of gender ({", ".join(DIRECTION)}), '
       'which is all that rules can turn'
     )
-  starts = {mention.start for mention in chain(text, start, end)}
+  starts = {*known, *(m.start for m in chain(text, start, end))}
   swapped = _turner(attribute, names)([text], [starts])
   return swapped.texts[0], swapped.spans[0]

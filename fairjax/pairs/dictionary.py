@@ -352,6 +352,11 @@ def _vowel(word: str) -> bool:
   return low[:1] in 'aeiou' and not low.startswith(('uni', 'eu', 'one', 'use'))
 
 
+def replaced(text: str, spans: list[Span]) -> str:
+  """The text with `spans` in it, the articles before them agreeing."""
+  return _apply(text, sorted(spans + _articles(text, spans)))
+
+
 def _apply(text: str, spans: list[Span]) -> str:
   pieces = []
   last = 0
