@@ -129,8 +129,7 @@ def prompts(model: Bundle, texts: Sequence[str]) -> Ragged:
   """What the model reads before it writes; too long a text stops."""
   encoded = tokens.encode(model.tokenizer, list(texts), None)
   between = separator(model)
-  # Of a decoder-only model half of the places are for what is written.
-  most = model.longest if between is None else model.longest // 2 - 1
+  most = readable(model)
   over = encoded.lengths > most
   if over.any():
     raise UserError(
@@ -139,6 +138,23 @@ def prompts(model: Bundle, texts: Sequence[str]) -> Ragged:
       'into windows'
     )
   return encoded if between is None else ended(encoded, between)
+
+
+def readable(model: Bundle) -> int:
+  """Tokens of the longest text it reads.
+
+  Of a decoder-only model half of the places are for what is written.
+  """
+  return (
+    model.longest if model.shape.start is not None else (model.longest // 2 - 1)
+  )
+
+
+def fits(model: Bundle, texts: Sequence[str]) -> np.ndarray:
+  """Which texts the model has positions for."""
+  return tokens.encode(model.tokenizer, list(texts), None).lengths <= readable(
+    model
+  )
 
 
 def written(model: Bundle, result: Ragged, read: Ragged) -> list[list[int]]:

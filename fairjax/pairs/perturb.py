@@ -253,7 +253,7 @@ def by_rules(text: str, start: int, end: int, attribute: str) -> str:
 _PIECE = re.compile(r'[^\W_]+|[^\w\s]|_')
 
 
-def _plain(word: str) -> str:
+def plain(word: str) -> str:
   """A word without case and accents, as uncased tokenizers read it."""
   flat = unicodedata.normalize('NFD', word.lower())
   return ''.join(c for c in flat if not unicodedata.combining(c))
@@ -270,7 +270,7 @@ def restore(text: str, rewritten: str) -> str:
   new = [m[0] for m in _PIECE.finditer(rewritten)]
   lower = rewritten == rewritten.lower()
   matcher = difflib.SequenceMatcher(
-    None, [_plain(w) for *_, w in old], [_plain(w) for w in new], autojunk=False
+    None, [plain(w) for *_, w in old], [plain(w) for w in new], autojunk=False
   )
   gap = lambda i: text[old[i - 1][1] if i else 0 : old[i][0]]
   out = []

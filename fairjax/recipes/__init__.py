@@ -44,6 +44,10 @@ RECIPES = {
     'fairjax.recipes.fairflow:run',
     'counterfactual words from one pair of words',
   ),
+  'perturber': Entry(
+    'fairjax.recipes.perturber:run',
+    'a model that rewrites one person of a text, beside rules',
+  ),
   'pretrain': Entry(
     'fairjax.recipes.pretrain:run', 'a language model, from plain text'
   ),
