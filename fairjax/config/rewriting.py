@@ -53,11 +53,16 @@ class Perturb:
   chains: int = knob(
     5000, "pairs of source 'chains', from the texts of data.path", at_least(1)
   )
+  learner: str = knob(
+    'rewriter',
+    "what is trained: a 'rewriter', or a 'tagger' whose words rules turn",
+    one_of('rewriter', 'tagger'),
+  )
   unconditional: bool = knob(False, 'the model names word and attribute itself')
   by: str = knob(
     'rules',
-    "who perturbs texts: 'rules', 'dictionary' (everybody), or 'model'",
-    one_of('rules', 'dictionary', 'model'),
+    "'rules', the 'word' alone, 'dictionary' (everybody), or a 'model'",
+    one_of('rules', 'word', 'dictionary', 'model'),
     changes=('texts', 'data'),
   )
   model: str = knob(

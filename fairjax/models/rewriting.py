@@ -168,9 +168,8 @@ def readable(model: Bundle) -> int:
 
   Of a decoder-only model half of the places are for what is written.
   """
-  return (
-    model.longest if model.shape.start is not None else (model.longest // 2 - 1)
-  )
+  joined = model.can == 'write' and model.shape.start is None
+  return model.longest // 2 - 1 if joined else model.longest
 
 
 def fits(model: Bundle, texts: Sequence[str]) -> np.ndarray:

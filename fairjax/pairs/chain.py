@@ -16,7 +16,7 @@ A baseline to be beaten, and silver labels where people wrote none.
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from fairjax.errors import UserError
@@ -328,5 +328,12 @@ def turn(
       'which is all that rules can turn'
     )
   starts = {*known, *(m.start for m in chain(text, start, end))}
+  return turn_words(text, starts, attribute, names)
+
+
+def turn_words(
+  text: str, starts: Container[int], attribute: str, names: bool = True
+) -> tuple[str, list[Span]]:
+  """The text with the listed words turned that stand at `starts`."""
   swapped = _turner(attribute, names)([text], [starts])
   return swapped.texts[0], swapped.spans[0]

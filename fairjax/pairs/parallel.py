@@ -183,6 +183,9 @@ def words(text: str) -> list[str]:
   return _WORD.findall(text)
 
 
+finditer = _WORD.finditer
+
+
 def _place(text: str, start: int) -> int:
   return len(_WORD.findall(text[:start]))
 

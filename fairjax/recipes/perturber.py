@@ -25,12 +25,12 @@ from fairjax.metrics import fairscore, rewrites
 from fairjax.metrics.estimates import of_share
 from fairjax.models import Bundle
 from fairjax.pairs import chain, parallel, perturb
-from fairjax.recipes import perturbing, rewriter
+from fairjax.recipes import person_tagger, perturbing, rewriter
 from fairjax.results import Results, section, table
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
-RIVALS = ('rules', 'dictionary')
+RIVALS = ('rules', 'word', 'dictionary')
 LEARNED = 'perturber'
 
 
@@ -38,9 +38,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """config → pairs → fit → rewrites of held-out pairs → tests → report."""
   with Log(folder, config, main=mesh.is_main()) as log:
     pairs = read(config, log)
-    made = rewriter.fit(
-      config, folder, prompted(config, pairs), log, perturb.TOKENS
-    )
+    made = train(config, folder, pairs, log)
     if mesh.is_main():
       rewriter.save(made.model, folder / 'export' / LEARNED)
     log.line(f'the perturber: {folder / "export" / LEARNED}')
@@ -76,6 +74,17 @@ NOTES = [
 ]
 
 
+def train(
+  config: Config, folder: pathlib.Path, pairs: pd.DataFrame, log: Log
+) -> rewriter.Rewriter:
+  """The learner that the config asks for."""
+  if config.perturb.learner == 'tagger':
+    return person_tagger.fit(config, folder, pairs, log)
+  return rewriter.fit(
+    config, folder, prompted(config, pairs), log, perturb.TOKENS
+  )
+
+
 def read(config: Config, log: Log) -> pd.DataFrame:
   """The parallel text of the config's sources, or PANDA; counted."""
   chosen = config.perturb
@@ -99,7 +108,7 @@ def read(config: Config, log: Log) -> pd.DataFrame:
   for what, count in pairs.attrs['left out'].items():
     log.line(f'left out: {count:,} ({what})')
   if config.data.limit:
-    rows = pairs.groupby('split').head(config.data.limit)
+    rows = pairs.groupby(['source_name', 'split']).head(config.data.limit)
     pairs = rows.sort_index().reset_index(drop=True)
   return pairs
 
@@ -154,15 +163,19 @@ def tested(config: Config, pairs: pd.DataFrame) -> pd.DataFrame:
 
 def learned(config: Config, model: Bundle, held: pd.DataFrame) -> list[str]:
   """What the model writes, in the spelling of the original."""
-  if not config.perturb.unconditional:
-    prompts = [
-      perturb.prompt(w, a, text)
-      for w, a, text in zip(held['word'], held['attribute'], held['text'])
-    ]
-    written = rewriter.write(config, model, prompts)
-  else:
+  if config.perturb.unconditional:
     written = unconditional(config, model, held['text'])
-  return [perturb.restore(a, b) for a, b in zip(held['text'], written)]
+    return [perturb.restore(a, b) for a, b in zip(held['text'], written)]
+  return _asked(perturbing.writer(config, model), held)
+
+
+def _asked(write: perturbing.Write, held: pd.DataFrame) -> list[str]:
+  """The held-out texts, each turned as its row asks."""
+  each = zip(held['text'], held['word'])
+  spans = [chain.find(text, word) for text, word in each]
+  columns = (held[name].tolist() for name in ('text', 'word', 'attribute'))
+  texts_, words_, attributes = columns
+  return write(texts_, words_, spans, attributes)
 
 
 def unconditional(
@@ -186,15 +199,8 @@ def unconditional(
 def rewritten(config: Config, held: pd.DataFrame, by: str) -> list[str]:
   """What rules or the dictionary make of the same rows."""
   asked = dataclasses.replace(config.perturb, by=by)
-  write = perturbing.writer(dataclasses.replace(config, perturb=asked))
-  spans = [
-    chain.find(text, word) for text, word in zip(held['text'], held['word'])
-  ]
-  return write(
-    held['text'].tolist(),
-    held['word'].tolist(),
-    spans,
-    held['attribute'].tolist(),
+  return _asked(
+    perturbing.writer(dataclasses.replace(config, perturb=asked)), held
   )
 
 

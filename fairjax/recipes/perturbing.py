@@ -21,10 +21,11 @@ from fairjax import config as configs
 from fairjax.config import Config
 from fairjax.data import files
 from fairjax.errors import UserError
-from fairjax.models import Bundle, rewriting
+from fairjax.models import Bundle, families, hf, rewriting
 from fairjax.models.folder import load as load_folder
-from fairjax.pairs import dictionary, perturb
-from fairjax.recipes import rewriter
+from fairjax.pairs import chain, dictionary, perturb
+from fairjax.recipes import person_tagger, rewriter
+from fairjax.train import mesh
 
 COLUMNS = ('text', 'perturbed', 'word', 'attribute', 'axis')
 
@@ -34,7 +35,9 @@ Write = Callable[[list[str], list[str], list[tuple[int, int]], list[str]], list]
 
 @functools.lru_cache(2)
 def _loaded(folder: str) -> Bundle:
-  model = load_folder(folder, 'write')
+  tags = 'detect' in families.find(hf.read_shape(folder).family).heads
+  model = load_folder(folder, 'detect' if tags else 'write')
+  model = model.replace(device_mesh=mesh.make(configs.Mesh(), 1))
   for token in perturb.TOKENS:
     if model.tokenizer.token_to_id(token) is None:
       raise UserError(
@@ -62,13 +65,28 @@ def writer(config: Config, model: Bundle | None = None) -> Write:
   if model is None and by == 'model':
     model = load(config)
   if model is not None:
-    return functools.partial(_by_model, config, model)
-  return _by_dictionary if by == 'dictionary' else _by_rules
+    by_model = person_tagger.write if model.can == 'detect' else _by_model
+    return functools.partial(by_model, config, model)
+  return {
+    'rules': _by_rules,
+    'word': _by_word,
+    'dictionary': _by_dictionary,
+  }[by]
 
 
 def _by_rules(texts, words, spans, attributes) -> list[str]:
   return [
     perturb.by_rules(text, *span, attribute)
+    for text, span, attribute in zip(texts, spans, attributes)
+  ]
+
+
+def _by_word(texts, words, spans, attributes) -> list[str]:
+  """The word that was named and no other mention: what a chain adds to."""
+  return [
+    chain.turn_words(text, {span[0]}, attribute)[0]
+    if perturb.AXIS[attribute] == 'gender'
+    else perturb.by_rules(text, *span, attribute)
     for text, span, attribute in zip(texts, spans, attributes)
   ]
 

@@ -114,7 +114,7 @@ def fit(
   made_from = identity(
     config,
     ('training', 'rewriting'),
-    *(leaf for name in pools for leaf in _parts(pools[name])),
+    *(leaf for name in pools for leaf in parts(pools[name])),
     model.tokenizer.to_str(),
     list(new),
     _decoded(config),
@@ -156,7 +156,7 @@ def _decoded(config: Config) -> list:
   return [config.rewrite.decoded, *dataclasses.astuple(config.generate)]
 
 
-def _parts(pairs: seq2seq.PairPool) -> tuple:
+def parts(pairs: seq2seq.PairPool) -> tuple:
   """What a pool of pairs holds, for an identity."""
   read, labels = pairs.read, pairs.labels
   return read.flat, read.offsets, labels.flat, labels.offsets, pairs.flags
@@ -190,12 +190,15 @@ def _pools(
 
 
 def sums(
-  model: Bundle, params, pairs: seq2seq.PairPool, device_mesh, batch: int
+  model: Bundle,
+  params,
+  pairs: seq2seq.PairPool,
+  device_mesh,
+  batch: int,
+  terms: Callable = objectives.rewrites,
 ) -> np.ndarray:
-  """Of each pair the sums and counts of NAMES: [s, n, 2 k]."""
-  forward = step.forward(
-    objectives.measured(model, objectives.rewrites), device_mesh
-  )
+  """Of each pair the sums and counts of the terms: [s, n, 2 k]."""
+  forward = step.forward(objectives.measured(model, terms), device_mesh)
   out = None
   for host in seq2seq.sweep(pairs, batch, device_mesh.shape['data']):
     result = np.asarray(
@@ -209,11 +212,16 @@ def sums(
   return out
 
 
-def means(sums: np.ndarray) -> dict[str, np.ndarray]:
-  """The mean of each term over its tokens, and the perplexities."""
-  k = len(NAMES)
+def ratios(names: Sequence[str], sums: np.ndarray) -> dict[str, np.ndarray]:
+  """The mean of each term over its tokens."""
+  k = len(names)
   with np.errstate(divide='ignore', invalid='ignore'):
-    each = dict(zip(NAMES, np.moveaxis(sums[..., :k] / sums[..., k:], -1, 0)))
+    return dict(zip(names, np.moveaxis(sums[..., :k] / sums[..., k:], -1, 0)))
+
+
+def means(sums: np.ndarray) -> dict[str, np.ndarray]:
+  """The mean of each term, and the perplexities."""
+  each = ratios(NAMES, sums)
   each['perplexity'] = np.exp(each['loss'])
   each['changed_perplexity'] = np.exp(each['changed_loss'])
   return each
