@@ -17,7 +17,7 @@ from fairjax.config.fairflow import FairFlow
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
-from fairjax.config.rewriting import Perturb, Rewrite
+from fairjax.config.rewriting import Fairscore, Perturb, Rewrite
 from fairjax.config.tables import Data, Planted, Tokens
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.errors import UserError
@@ -75,6 +75,7 @@ class Config:
   audit: Audit = section(Audit, 'measures')
   rewrite: Rewrite = section(Rewrite, 'rewriting')
   perturb: Perturb = section(Perturb, 'rewriting')
+  fairscore: Fairscore = section(Fairscore, 'measures')
 
 
 def config_folder() -> pathlib.Path:

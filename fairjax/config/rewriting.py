@@ -3,6 +3,7 @@
 import dataclasses
 
 from fairjax.knobs import (
+  above,
   at_least,
   below,
   each,
@@ -123,4 +124,27 @@ class Perturb:
   )
   samples: int = knob(
     50, 'rewrites shown in the report', at_least(0), changes='measures'
+  )
+
+
+@dataclasses.dataclass
+class Fairscore:
+  """How often predictions change under perturbation (metrics/fairscore.py)."""
+
+  path: str = knob(
+    '',
+    'paired file to use (data/paired.py); none: written from the test set',
+    existing,
+    path=True,
+  )
+  by: tuple[str, ...] = knob(
+    ('rules', 'dictionary'),
+    "perturbers of the test set: 'rules', 'word', 'dictionary', 'model'",
+    each(one_of('rules', 'word', 'dictionary', 'model'), least=1),
+  )
+  rates: tuple[float, ...] = knob(
+    (), 'learning rates swept; () is train.lr alone', each(above(0, 10))
+  )
+  batches: tuple[int, ...] = knob(
+    (), 'batches swept; () is train.batch alone', each(at_least(1))
   )

@@ -52,6 +52,10 @@ RECIPES = {
     'fairjax.recipes.perturber:run',
     'a model that rewrites one person of a text, beside rules',
   ),
+  'fairtune': Entry(
+    'fairjax.recipes.fairtune:run',
+    'a classifier tuned on perturbed text, and fairscore beside its floor',
+  ),
   'pretrain': Entry(
     'fairjax.recipes.pretrain:run', 'a language model, from plain text'
   ),
