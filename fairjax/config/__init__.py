@@ -18,7 +18,7 @@ from fairjax.config.fairflow import FairFlow, Repair, Rewriters
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
-from fairjax.config.rewriting import Rewrite
+from fairjax.config.rewriting import Fairscore, Perturb, Rewrite
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.errors import UserError
 from fairjax.knobs import SEED, below, entry, existing, filled, knob, section
@@ -81,6 +81,8 @@ class Config:
   benchmarks: Benchmarks = section(Benchmarks, 'measures')
   audit: Audit = section(Audit, 'measures')
   rewrite: Rewrite = section(Rewrite, 'rewriting')
+  perturb: Perturb = section(Perturb, 'rewriting')
+  fairscore: Fairscore = section(Fairscore, 'measures')
 
 
 def config_folder() -> pathlib.Path:
