@@ -174,13 +174,27 @@ class Benchmarks:
   limit: int = knob(
     0, 'items of bbq, drawn by the seed; 0 takes all', at_least(0)
   )
-  eraser: str = knob(
-    'none',
-    "taken out of the last layer: 'leace', 'inlp', 'sentence'",
-    entry('fairjax.methods.erasers:ERASERS', 'none'),
+  mitigations: tuple[str, ...] = knob(
+    (),
+    'of --list, each fitted on data.path and measured beside the model',
+    each(entry('fairjax.recipes:MITIGATIONS')),
   )
   eraser_rows: int = knob(
-    2000, 'texts of data.path that an eraser is fitted on', at_least(20)
+    2000, 'texts that an eraser is fitted on', at_least(20)
+  )
+  self_debias: tuple[str, ...] = knob(
+    ('gender',), "self_debias: '… people because of their X'", each(filled, 1)
+  )
+  held_out: float = knob(
+    0.2,
+    'share of data.path kept from mitigations, for perplexity',
+    within(0, 1),
+  )
+  task: str = knob(
+    '',
+    'file with text and label: what a linear classifier learns of it',
+    existing,
+    path=True,
   )
   dry_run: bool = knob(
     False, 'count holistic in full: sentences, hours, bytes', changes=()

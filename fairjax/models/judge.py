@@ -6,7 +6,8 @@ read at their mask alone (models/masked.py). Left to right, texts that share a
 context read it once: its keys and values are kept, each continuation is a few
 places more, and only those have scores over the vocabulary.
 
-An `eraser` (A, b) stands between the last layer and the head: x ← x A + b.
+An `eraser` (A, b) stands between the last layer and the head: x ← x A + b. A
+`contrast` names biases that the judge takes back itself (self_debias.py).
 """
 
 import functools
@@ -38,6 +39,7 @@ from fairjax.models import (
   hf,
   masked,
   places,
+  self_debias,
   special,
   token_scores,
 )
@@ -65,10 +67,12 @@ class Judge(NamedTuple):
   eraser: tuple[np.ndarray, np.ndarray] | None = None
   placement: Placement = HERE
   pos_label: int = 1
+  contrast: tuple[str, ...] = ()
 
   @property
   def able(self) -> tuple[str, ...]:
-    return KINDS[self.kind]
+    able = KINDS[self.kind]
+    return able[:1] if self.contrast else able  # its vectors do not change
 
   def without(self, eraser: Any) -> 'Judge':
     """The judge whose last layer does not have what an eraser takes."""
@@ -81,7 +85,7 @@ class Judge(NamedTuple):
   def fingerprint(self) -> list:
     """What its scores depend on: its folder's content and the eraser."""
     erased = artefacts.fingerprint(*self.eraser) if self.eraser else ''
-    return [self.kind, artefacts.content(self.name), erased]
+    return [self.kind, artefacts.content(self.name), erased, *self.contrast]
 
   @property
   def mask(self) -> str:
@@ -118,7 +122,9 @@ class Judge(NamedTuple):
       out = np.full(len(texts.flat), np.nan, np.float32)
       out[chosen] = _at_places(self, texts, copies, token, self.mask_id)[:, 0]
       return out
-    if self.eraser is not None:
+    if self.contrast:
+      out = self_debias.left_to_right(self, texts)
+    elif self.eraser is not None:
       out = _erased_logs(self, texts)
     else:
       out = token_scores.causal_logs(
@@ -166,7 +172,8 @@ class Judge(NamedTuple):
     Left to right, a context that several texts share is read once.
     """
     whole, chosen = self.continued(contexts, texts)
-    if self.kind == 'write' and self.eraser is None:
+    changed = self.eraser is not None or self.contrast
+    if self.kind == 'write' and not changed:
       logs = shared_prefix_logs(self, whole, chosen)
     else:
       logs = self.log_p(whole, chosen)
@@ -289,6 +296,8 @@ def _at_places(
   batch: int = masked.BATCH,
 ) -> Float[np.ndarray, 'c k']:
   """log p of k tokens at each copy's place."""
+  if judge.contrast and len(copies.text):
+    return self_debias.at_places(judge, texts, copies, token, mask)
   module, params = judge.module, _folded(judge)
   special.check_fits(params, module.shape.vocab)
   special.check_known(texts, module.shape.vocab)
@@ -387,7 +396,8 @@ def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
 def _erased(module, params, batch, matrix, shift):
   label, segment_ids = causal.following(batch)
   x = _hidden(module, params, batch) @ matrix + shift
-  scores = module.apply({'params': params}, x, method='_scores')
+  at = places.places(batch)
+  scores = module.apply({'params': params}, x, at, method='_scores')
   logs = jnp.where(
     segment_ids > 0, -causal.token_losses(scores, label), jnp.nan
   )
