@@ -57,6 +57,9 @@ class Generate:
     "'write' texts, or 'fill' masks and copy all else",
     one_of('write', 'fill'),
   )
+  prompt: str = knob(
+    '', 'asked of a GPT-2 or Llama, with {text} in it; its answer alone is kept'
+  )
   num_beams: int = knob(-1, '1 is greedy', or_else(-1, between(1, 64)))
   max_length: int = knob(
     -1,
