@@ -106,6 +106,16 @@ class Judge(NamedTuple):
       )
     return ragged
 
+  def unknown(self, texts: Sequence[str]) -> Bool[np.ndarray, ' n']:
+    """Which texts hold a token that the vocabulary does not know."""
+    token = getattr(self.tokenizer.model, 'unk_token', None)
+    token = None if token is None else self.tokenizer.token_to_id(token)
+    if token is None or not len(texts):
+      return np.zeros(len(texts), bool)
+    ragged = tokens.encode(self.tokenizer, list(texts), None)
+    owner = np.repeat(np.arange(len(texts)), ragged.lengths)
+    return np.bincount(owner, ragged.flat == token, len(texts)) > 0
+
   def log_p(self, texts: Ragged, chosen=None) -> np.ndarray:
     """log p beside `texts.flat`, NaN where not chosen or not scored.
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from fairjax import benchmarks, results, stages
 from fairjax.benchmarks import BENCHMARKS, estimates, holistic
-from fairjax.benchmarks.measure import evaluate
+from fairjax.benchmarks.measure import evaluate, only_known
 from fairjax.config import Config, Mesh
 from fairjax.data import files
 from fairjax.errors import UserError
@@ -165,7 +165,9 @@ def once(name, title, model, items, config, folder, log):
   scores = stages.stage(
     folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',
     made_from,
-    lambda path: stages.write_table(path, module.score(model, items, config)),
+    lambda path: stages.write_table(
+      path, only_known(model, items, module.score(model, items, config))
+    ),
     pd.read_parquet,
     log,
     config.reuse,

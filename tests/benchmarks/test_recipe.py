@@ -283,6 +283,27 @@ def test_bad_input_is_one_sentence(nets, data, tmp_path):
     run(names=('crows',), data=data, mitigations=('leace',))
 
 
+def test_items_with_unknown_tokens_are_named(nets, data, tmp_path):
+  pairs = pd.read_csv(data / 'crows_pairs.csv', index_col='idx')
+  pairs.loc[[1, 6], 'sent_less'] = 'He is a \u2603 nurse.'
+  pairs.loc[2, 'sent_less'] = pairs.loc[2, 'sent_more']  # equal texts
+  (tmp_path / 'data').mkdir()
+  pairs.to_csv(tmp_path / 'data' / 'crows_pairs.csv', index_label='idx')
+  own = config(nets['bert'].folder, tmp_path / 'data', ('crows',))
+  one = recipe.run(own, tmp_path / 'run').contenders[nets['bert'].folder.name]
+  crows = one['sets']['crows']
+  assert crows['rows'] == 6
+  assert any('2 of 8 items hold a token' in w for w in crows['warnings'])
+  assert any('equal sentences' in w for w in crows['warnings'])
+  # Bytes are never unknown.
+  own = config(nets['gpt2'].folder, tmp_path / 'data', ('crows',))
+  one = recipe.run(own, tmp_path / 'two').contenders[nets['gpt2'].folder.name]
+  assert one['sets']['crows']['rows'] == 8
+  pairs[:0].to_csv(tmp_path / 'data' / 'crows_pairs.csv', index_label='idx')
+  with pytest.raises(UserError, match='crows'):
+    recipe.run(own, tmp_path / 'three')
+
+
 def test_words_one_by_one_and_by_sense():
   texts = [
     'The king and his niece saw Her .',

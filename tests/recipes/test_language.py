@@ -252,7 +252,9 @@ def test_an_answer_is_what_is_written_after_the_prompt(tmp_path):
     [model.tokenizer.encode(p, add_special_tokens=False).ids for p in prompts]
   )
   answers = [all_[len(p) :].strip() for all_, p in zip(whole, shown)]
-  assert list(table['generated']) == answers and any(answers)
+  # An answer may begin within a word.
+  found = [text.removeprefix('##') for text in table['generated']]
+  assert found == answers and any(answers)
   assert list(table['tokens']) == list(result.row_written)
   config.generate.prompt = 'no place'
   with pytest.raises(UserError, match=r'needs \{text\}'):
