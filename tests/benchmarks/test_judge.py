@@ -6,8 +6,7 @@ from conftest import TEXTS
 
 from fairjax.benchmarks import crows, stereoset
 from fairjax.errors import UserError
-from fairjax.models import judge as judging
-from fairjax.models import self_debias
+from fairjax.models import self_debias, shared_prefix
 
 MASKED, CAUSAL = ('bert', 'roberta'), ('gpt2', 'llama')
 SENTENCES = [s.strip() + '.' for text in TEXTS for s in text.split('.')[:-1]]
@@ -100,9 +99,9 @@ def test_a_shared_context_is_read_once_and_changes_nothing(
   contexts = [c for c in SENTENCES[:5] for _ in range(3)]
   answers = ['The man.', 'The woman.', 'Not enough information.'] * 5
   reads = []
-  original = judging._read_prefix
+  original = shared_prefix._read_prefix
   monkeypatch.setattr(
-    judging,
+    shared_prefix,
     '_read_prefix',
     lambda m, p, ids, w: reads.append(len(ids)) or original(m, p, ids, w),
   )
