@@ -36,7 +36,7 @@ _WORD = re.compile(r'(?<!\S)[^\s.,?!;:]+(?=[.,?!;:]?(?!\S))')
 def parts(config: Config) -> tuple[list[str], list[str]]:
   """The texts that mitigations are fitted on, and those held out from them."""
   texts = list(files.texts(config.data)['text'])
-  rng = np.random.default_rng([config.data.split_seed, 0xB7])
+  rng = np.random.default_rng([config.data.split_seed, 0xB9])
   order = rng.permutation(len(texts))
   held = max(round(config.benchmarks.held_out * len(texts)), 1)
   if held >= len(texts):
