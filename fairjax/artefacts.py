@@ -130,13 +130,14 @@ def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
 
 
 def write_table(path: str | os.PathLike, table: pd.DataFrame) -> None:
+  """Parquet whose pages carry checksums, which read_table verifies."""
   with atomic(path) as part:
-    table.to_parquet(part, index=False)
+    table.to_parquet(part, index=False, write_page_checksum=True)
 
 
 def read_table(path: str | os.PathLike) -> pd.DataFrame:
   try:
-    return pd.read_parquet(path)
+    return pd.read_parquet(path, page_checksum_verification=True)
   except FileNotFoundError as error:
     raise UserError(f'{path} does not exist') from error
   except Exception as error:  # pyarrow has many kinds for one fact

@@ -128,7 +128,7 @@ def once(name, title, model, items, config, folder, log):
     folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',
     made_from,
     lambda path: stages.write_table(path, module.score(model, items, config)),
-    pd.read_parquet,
+    artefacts.read_table,
     log,
     config.reuse,
   )
