@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairjax import paths
 from fairjax.errors import UserError
 
 FORMAT = 2  # of what is written; another one is made again
@@ -97,6 +98,7 @@ def write_json(path: str | os.PathLike, value: Any) -> None:
 
 
 def read_json(path: str | os.PathLike) -> Any:
+  paths.refuse_pipe(path)
   try:
     return json.loads(pathlib.Path(path).read_text(encoding='utf-8'))
   except FileNotFoundError as error:
@@ -136,6 +138,7 @@ def write_table(path: str | os.PathLike, table: pd.DataFrame) -> None:
 
 
 def read_table(path: str | os.PathLike) -> pd.DataFrame:
+  paths.refuse_pipe(path)
   try:
     return pd.read_parquet(path, page_checksum_verification=True)
   except FileNotFoundError as error:
@@ -185,6 +188,7 @@ def _sha256(path: str, size: int, changed: int) -> str:
 
 def _checksum(path: pathlib.Path) -> str:
   """A hash of a file's bytes, read once as long as the file stays."""
+  paths.refuse_pipe(path)
   facts = os.stat(path)
   return _sha256(os.path.realpath(path), facts.st_size, facts.st_mtime_ns)
 

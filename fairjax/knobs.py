@@ -19,6 +19,7 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from fairjax import paths
 from fairjax.errors import UserError
 
 Rule = Callable[[Any], str]
@@ -261,5 +262,7 @@ def check(config: Any, kind: type) -> None:
       raise UserError(f'{shown}; a finite number is needed')
     if isinstance(result, str) and ('\0' in result or len(result) > 4000):
       raise UserError(f'{shown}; that is no text that can be used')
+    if leaf.path:
+      paths.refuse_pipe(result)
     if remedy := leaf.rule(result):
       raise UserError(f'{shown}; {remedy}')

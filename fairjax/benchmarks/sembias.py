@@ -14,6 +14,7 @@ import pandas as pd
 
 from fairjax.benchmarks import estimates, sources
 from fairjax.benchmarks.estimates import Options
+from fairjax.data import readers
 from fairjax.errors import UserError
 
 ORIGIN = 'github.com/uclanlp/gn_glove (SemBias/SemBias, Apache-2.0)'
@@ -31,7 +32,7 @@ LIMITS = (
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
   """id and the four pairs of each row."""
-  lines = pathlib.Path(path).read_text(encoding='utf-8').splitlines()
+  lines = readers.text(path).splitlines()
   out = []
   for number, line in enumerate(filter(str.strip, lines), 1):
     pairs = [tuple(pair.split(':')) for pair in line.split()]

@@ -34,6 +34,7 @@ from scipy import stats
 
 from fairjax.benchmarks import estimates, sources
 from fairjax.benchmarks.estimates import Options
+from fairjax.data import readers
 from fairjax.errors import UserError
 
 ORIGIN = 'github.com/W4ngatang/sent-bias (tests/*.jsonl, CC BY-NC 4.0)'
@@ -69,8 +70,9 @@ class Test(NamedTuple):
 def read(path: str | pathlib.Path) -> Test:
   """One file; lists are checked, texts that are there twice are said."""
   path = pathlib.Path(path)
+  text = readers.text(path)
   try:
-    tree = json.loads(path.read_text(encoding='utf-8'))
+    tree = json.loads(text)
     lists = [[str(w) for w in tree[part]['examples']] for part in PARTS]
     names = tuple(str(tree[part]['category']) for part in PARTS)
   except (ValueError, KeyError, TypeError) as error:
@@ -397,7 +399,7 @@ def items(config) -> pd.DataFrame:
   tests = [
     read(path)
     for path in sorted(first.parent.glob('*.jsonl'))
-    if 'weat' in path.name or '"targ1"' in path.read_text(encoding='utf-8')
+    if 'weat' in path.name or '"targ1"' in readers.text(path)
   ]
   out = []
   for test in tests:

@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from fairjax import artefacts
+from fairjax import artefacts, paths
 from fairjax.errors import UserError
 from fairjax.pairs import dictionary, names, shards
 
@@ -36,8 +36,11 @@ def find_shards(folder: str | os.PathLike) -> list[str]:
     str(path.relative_to(folder))
     for path in folder.rglob('*')
     if path.suffix in shards.KINDS
+    and not path.is_dir()
     and not any(p.startswith('.') for p in path.relative_to(folder).parts)
   )
+  for name in result:
+    paths.place(folder / name)
   if not result:
     raise UserError(
       f'{folder} holds no shard; files must end in {", ".join(shards.KINDS)}'

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fairjax import benchmarks, results, stages
 from fairjax.benchmarks import BENCHMARKS, erasing, estimates, holistic

@@ -438,14 +438,14 @@ def test_a_damaged_cache_is_made_anew(tmp_path, cache):
   columns = sorted((cache / 'columns').rglob('*.parquet'))
   records = sorted((cache / 'tfds').rglob('*array_record*'))
   cut = lambda file: file.write_bytes(b'PAR1')
-  for files, damage in (
+  for every, damage in (
     (columns, cut),
     (columns, flip),
     (columns[:1], lambda file: file.unlink()),
     ([*columns, *records], flip),
     ([*columns, *records], cut),
   ):
-    for file in files:
+    for file in every:
       damage(file)
     after, _, _ = load_tables(config)
     assert before['train'].equals(after['train'])
