@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -120,13 +120,13 @@ def load(config: Config, folder: pathlib.Path, log: Log) -> Tables:
 def mitigate(config: Config, tables: Tables, log: Log) -> Tables:
   """The tables after the config's data-side methods, one after the other."""
   for name in chain(config.method.name):
-    before, told = len(tables['train']), notes(tables)
+    before, remarks = len(tables['train']), notes(tables)
     tables = schema.check(find(METHODS, 'method', name)(tables, config))
     log.line(
       f'method {name}: {before} training rows became {len(tables["train"])}'
     )
     for note in notes(tables):
-      if note not in told:
+      if note not in remarks:
         log.line(note)
   return tables
 
@@ -144,18 +144,8 @@ def as_read(config: Config, sets: Tables) -> Tables:
   return sets
 
 
-class Ready(NamedTuple):
-  """Everything that training and prediction need, made once."""
-
-  model: Bundle
-  tokenizer: Any
-  max_length: int
-  classes: int
-  device_mesh: Any
-
-
-def prepare(config: Config, tables: Tables, log: Log) -> Ready:
-  """The model and its tokenizer for these tables."""
+def prepare(config: Config, tables: Tables, log: Log) -> Bundle:
+  """The model of these tables, with its tokenizer and its layout of devices."""
   classes = schema.classes(tables)
   if classes < 2:
     raise UserError('the data has one class only; a classifier needs two')
@@ -166,17 +156,16 @@ def prepare(config: Config, tables: Tables, log: Log) -> Ready:
   known = () if names == tuple(map(str, range(classes))) else names
   model = build.classifier(config, tables, classes, edit, known)
   log.line(f'model {config.model}: {classes} classes, length {model.longest}')
-  device_mesh = mesh.make(config.mesh, config.seeds)
-  return Ready(model, model.tokenizer, model.longest, classes, device_mesh)
+  return model.replace(device_mesh=mesh.make(config.mesh, config.seeds))
 
 
-def pool(ready: Ready, table: pd.DataFrame, column: str = 'text'):
+def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
   """A table's texts as ids, with labels and weights, ready for batches."""
   pairs = list(table['text_pair']) if 'text_pair' in table else None
   ids = tokens.cached_encode(
-    ready.tokenizer,
+    model.tokenizer,
     list(table[column]),
-    ready.max_length,
+    model.longest,
     pairs,
     cache=artefacts.cache_folder() / 'tokens',
   )
@@ -190,7 +179,7 @@ def pool(ready: Ready, table: pd.DataFrame, column: str = 'text'):
 
 def train(
   config: Config,
-  ready: Ready,
+  model: Bundle,
   train_pool: batches.Pool,
   valid_pool: batches.Pool,
   folder: pathlib.Path,
@@ -210,17 +199,17 @@ def train(
   )
   return fitted_once(
     config,
-    ready,
+    model.device_mesh,
     folder,
     made_from,
     log,
     lambda target: loop.fit(
-      ready.model,
+      model,
       train_pool,
       valid_pool,
       config,
       target,
-      ready.device_mesh,
+      model.device_mesh,
       log,
       rows,
       snapshots,
@@ -233,7 +222,7 @@ def stage(
   path: pathlib.Path,
   made_from: str,
   make: Callable[[pathlib.Path], Any],
-  read: Callable[[pathlib.Path], Any],
+  load: Callable[[pathlib.Path], Any],
   log: Log | None = None,
   reuse: str = '',
 ) -> Any:
@@ -245,14 +234,14 @@ def stage(
   if not mesh.any_process(place is None):
     if log:
       log.line(f'{path.parent.name}/{path.name}: taken from {place}')
-    return read(place)
+    return load(place)
   if mesh.is_main():
     artefacts.seal_path(path).unlink(missing_ok=True)
   make(path)
   if mesh.is_main():
     artefacts.seal(path, made_from)
   mesh.wait_for_all(str(path))
-  return read(path)
+  return load(path)
 
 
 def write_table(path: pathlib.Path, table: pd.DataFrame) -> None:
@@ -269,7 +258,7 @@ def write_json(path: pathlib.Path, value: Any) -> None:
 
 def fitted_once(
   config: Config,
-  ready: Ready,
+  device_mesh: jax.sharding.Mesh,
   folder: pathlib.Path,
   made_from: str,
   log: Log,
@@ -279,28 +268,28 @@ def fitted_once(
 
   The checkpoints go once the weights are written: they are all it needs.
   """
-  done = []  # what was fitted just now is not read back
+  results = []  # what was fitted just now is not read back
 
   def make(path: pathlib.Path) -> None:
-    fitted = fit(path)
-    weights = mesh.to_host(fitted.params)
+    result = fit(path)
+    weights = mesh.to_host(result.params)
     if mesh.is_main():
       checkpoint.write_weights(path / 'weights.safetensors', weights)
       artefacts.write_json(
         path / 'fit.json',
         {
-          'steps': fitted.steps,
-          'kept': fitted.kept,
-          'history': fitted.history,
-          'snapshots': {k: p.name for k, p in fitted.snapshots.items()},
-          'tracks': {k: p.name for k, p in fitted.tracks.items()},
+          'steps': result.steps,
+          'kept': result.kept,
+          'history': result.history,
+          'snapshots': {k: p.name for k, p in result.snapshots.items()},
+          'tracks': {k: p.name for k, p in result.tracks.items()},
         },
       )
       artefacts.remove(path / 'checkpoints')
-    done.append(fitted)
+    results.append(result)
 
   def read(path: pathlib.Path) -> loop.Fitted:
-    return done[0] if done else _read_fit(path, ready)
+    return results[0] if results else _read_fit(path, device_mesh)
 
   return stage(
     folder / 'training' / made_from, made_from, make, read, log, config.reuse
@@ -319,11 +308,11 @@ def pool_parts(pool: batches.Pool) -> tuple:
   )
 
 
-def _read_fit(path: pathlib.Path, ready: Ready) -> loop.Fitted:
+def _read_fit(path: pathlib.Path, device_mesh) -> loop.Fitted:
   notes = artefacts.read_json(path / 'fit.json')
   params = checkpoint.read_weights(path / 'weights.safetensors')
   return loop.Fitted(
-    mesh.put_state(ready.device_mesh, params),
+    mesh.put_state(device_mesh, params),
     notes['steps'],
     notes['kept'],
     notes['history'],
@@ -332,28 +321,28 @@ def _read_fit(path: pathlib.Path, ready: Ready) -> loop.Fitted:
   )
 
 
-def export(config: Config, ready: Ready, params, folder, log: Log) -> None:
+def export(config: Config, model: Bundle, params, folder, log: Log) -> None:
   """A Hugging Face folder for each seed, where the config asks for them."""
   if not config.train.export:
     return
-  if ready.model.shape is None:
+  if model.shape is None:
     raise UserError(
       f'model {config.model!r} has no Hugging Face form; leave '
       '--config.train.export off, its weights are in training/'
     )
-  write_models(config, ready, params, folder / 'export')
+  write_models(config, model, params, folder / 'export')
   log.line(f'models for transformers: {folder / "export"}')
 
 
 def write_models(
-  config: Config, ready: Ready, params, folder: pathlib.Path, below: str = ''
+  config: Config, model: Bundle, params, folder: pathlib.Path, below: str = ''
 ) -> None:
   """`folder`/seed_K/`below` for each seed, as transformers reads it."""
   params = mesh.to_host(params)
   if not mesh.is_main():
     return
   with tempfile.TemporaryDirectory() as files:
-    tokens.save_tokenizer(ready.tokenizer, files)
+    tokens.save_tokenizer(model.tokenizer, files)
     names = sorted(pathlib.Path(files).iterdir())
     # How a folder's model decodes stays as it was.
     source = build.model_folder(config)
@@ -362,19 +351,18 @@ def write_models(
     for i, seed in enumerate(loop.seed_list(config)):
       one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
       target = folder / f'seed_{seed}' / below
-      model = ready.model
       hf.save(target, model.module, one, names, model.config, model.labels)
 
 
 def probabilities(
-  config: Config, ready: Ready, params, table: pd.DataFrame, column='text'
+  config: Config, model: Bundle, params, table: pd.DataFrame, column='text'
 ) -> np.ndarray:
   """softmax(logits) [s, n, c] of a table's rows."""
   logits = loop.predict(
-    ready.model,
+    model,
     params,
-    pool(ready, table, column),
-    ready.device_mesh,
+    pool(model, table, column),
+    model.device_mesh,
     config.train.batch,
   )
   return softmax(logits.astype(np.float64), axis=-1)
@@ -430,12 +418,12 @@ def prediction_table(
   return result.reset_index(drop=True)
 
 
-def predictions(kept: pd.DataFrame) -> dict[str, np.ndarray]:
+def predictions(frame: pd.DataFrame) -> dict[str, np.ndarray]:
   """What `prediction_table` was made of: {set: [s, n, c]}."""
-  columns = [c for c in kept if re.fullmatch(r'p\d+(_c\d+)?', c)]
+  columns = [c for c in frame if re.fullmatch(r'p\d+(_c\d+)?', c)]
   seeds = len({c.split('_')[0] for c in columns})
   out = {}
-  for name, rows in kept.groupby('set', sort=False):
+  for name, rows in frame.groupby('set', sort=False):
     values = rows[columns].to_numpy().reshape(len(rows), seeds, -1)
     if values.shape[2] == 1:
       values = np.concatenate([1 - values, values], 2)

@@ -56,6 +56,51 @@ def denoised(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   return {'loss': Term(losses, batch['target_segment_ids'], batch['share'])}
 
 
+def rewritten(
+  logits: Float[Array, 'r u v'], batch: Batch, smoothing: float = 0.0
+) -> Terms:
+  """-log p(target token) where it is asked, smoothed; others may be added.
+
+  Of logits, not of a model, so that a further loss on the same logits costs
+  no second pass.
+  """
+  losses = causal.token_losses(logits, batch['target'])
+  if smoothing:
+    losses = causal.smoothed_losses(logits, batch['target'], smoothing)
+  return {
+    'token_loss': Term(losses, batch['target_segment_ids'], batch['share'])
+  }
+
+
+@functools.cache
+def rewriting(smoothing: float = 0.0, more: Callable | None = None) -> Callable:
+  """The objective of a model that rewrites.
+
+  `more(logits, params, batch)` -> Terms adds losses on the same logits.
+  """
+
+  def objective(model, params, batch, key) -> Terms:
+    logits = model.apply(params, batch, key)
+    terms = rewritten(logits, batch, smoothing)
+    return terms if more is None else terms | more(logits, params, batch)
+
+  return objective
+
+
+def rewrites(model: Bundle, params: Any, batch: Batch, key) -> Terms:
+  """What is measured of held-out targets: all tokens, and changed ones."""
+  logits, owner = model.apply(params, batch, key), batch['target_segment_ids']
+  losses = causal.token_losses(logits, batch['target'])
+  right = jnp.argmax(logits, axis=-1) == batch['target']
+  changed = jnp.where(batch['changed'] > 0, owner, 0)
+  return {
+    'loss': Term(losses, owner, None),
+    'changed_loss': Term(losses, changed, None),
+    'token_accuracy': Term(right.astype(jnp.float32), owner, None),
+    'changed_accuracy': Term(right.astype(jnp.float32), changed, None),
+  }
+
+
 class Pair(NamedTuple):
   """ELECTRA's two models."""
 
@@ -98,17 +143,17 @@ def sample(
 
 
 def replaced(
-  batch: Batch, drawn: Int[Array, 'r m']
+  batch: Batch, sampled: Int[Array, 'r m']
 ) -> tuple[Int[Array, 'r t'], Int[Array, 'r t']]:
   """The original tokens, and those with `drawn` at the places asked."""
   tokens, columns = jnp.asarray(batch['tokens']), batch['places']
   row = jnp.arange(tokens.shape[0])[:, None]
   now = tokens[row, columns]
   # Added, not set: the slots without a question all name column 0.
-  put = lambda new: tokens.at[row, columns].add(
+  scatter = lambda new: tokens.at[row, columns].add(
     jnp.where(batch['asked'] > 0, new - now, 0)
   )
-  return put(batch['labels']), put(drawn.astype(tokens.dtype))
+  return scatter(batch['labels']), scatter(sampled.astype(tokens.dtype))
 
 
 class Judged(NamedTuple):
@@ -131,14 +176,14 @@ def judge(model: Bundle, params: Any, batch: Batch, key) -> Judged:
     places(batch).identity, batch['places'], axis=1
   )
   noise = jnp.uint32(0) if key is None else fold(key, _SAMPLE)
-  drawn = sample(jax.lax.stop_gradient(logits), identity, noise)
-  original, read = replaced(batch, drawn)
+  sampled = sample(jax.lax.stop_gradient(logits), identity, noise)
+  original, inputs = replaced(batch, sampled)
   scores = discriminator.apply(
     {'params': params['discriminator']},
-    {**batch, 'tokens': read},
+    {**batch, 'tokens': inputs},
     fold(key, _JUDGE),
   )
-  return Judged(logits, original, read, scores)
+  return Judged(logits, original, inputs, scores)
 
 
 def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:
@@ -148,9 +193,9 @@ def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   verdict) at every token; `found` and `false_alarms` are the shares flagged
   of replaced and of original tokens.
   """
-  logits, original, read, scores = judge(model, params, batch, key)
+  logits, original, inputs, scores = judge(model, params, batch, key)
   losses = causal.token_losses(logits, batch['labels'])
-  wrong, segment_ids = read != original, jnp.asarray(batch['segment_ids'])
+  wrong, segment_ids = inputs != original, jnp.asarray(batch['segment_ids'])
   judged = optax.sigmoid_binary_cross_entropy(scores, wrong)
   flagged = (scores > 0).astype(jnp.float32)
   result, alarm = (

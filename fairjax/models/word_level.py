@@ -97,7 +97,7 @@ def read_glove(
   """
   paths.refuse_pipe(path)
   path = pathlib.Path(path).expanduser()
-  wanted = {word.encode(): word for word in words}
+  words_by_bytes = {word.encode(): word for word in words}
   result: dict[str, np.ndarray] = {}
   width = 0
   try:
@@ -111,8 +111,8 @@ def read_glove(
         word = line[: line.find(b' ')]
         if spaces != width or not width:
           word = _spaced(path, number, line, width)
-        if word in wanted and wanted[word] not in result:
-          result[wanted[word]] = _numbers(path, number, line, width)
+        if word in words_by_bytes and words_by_bytes[word] not in result:
+          result[words_by_bytes[word]] = _numbers(path, number, line, width)
   except OSError as error:
     raise UserError(
       f'cannot read the word vectors of {path}: '
