@@ -67,7 +67,7 @@ def below(low: float, high: float) -> Rule:
   """low ≤ v < high."""
   return _rule(
     lambda v: low <= v < high,
-    f'a number from {low:g} to below {high:g} is needed',
+    f'a number from {low:g} to below {high:,} is needed',
   )
 
 

@@ -25,12 +25,13 @@ from fairjax.errors import UserError
 from fairjax.models import word_level
 from fairjax.pairs import corpus, dictionary, swap_eval
 
-SECONDS = 5  # that one mistake may take
+SECONDS = 5  # of work that one mistake may take
+PATIENCE = 60  # seconds by the clock: a machine may be busy, a pipe is silent
 LONGEST = 600  # letters of a sentence
 
 
 class Hang(Exception):
-  """It took longer than SECONDS."""
+  """It took longer than SECONDS of work, or than PATIENCE."""
 
 
 @contextlib.contextmanager
@@ -38,13 +39,20 @@ def alarm():
   def late(*_):
     raise Hang
 
-  before = signal.signal(signal.SIGALRM, late)
-  signal.alarm(SECONDS)
+  timers = {
+    signal.SIGPROF: (signal.ITIMER_PROF, SECONDS),
+    signal.SIGALRM: (signal.ITIMER_REAL, PATIENCE),
+  }
+  before = {number: signal.signal(number, late) for number in timers}
+  for timer, seconds in timers.values():
+    signal.setitimer(timer, seconds)
   try:
     yield
   finally:
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    for timer, _ in timers.values():
+      signal.setitimer(timer, 0)
+    for number, handler in before.items():
+      signal.signal(number, handler)
 
 
 def outcome(action) -> str:
