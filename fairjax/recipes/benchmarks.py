@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from fairjax import benchmarks, results, stages
+from fairjax import artefacts, benchmarks, results, stages
 from fairjax.benchmarks import BENCHMARKS, holistic, result_rows
 from fairjax.benchmarks.measure import evaluate, only_known
 from fairjax.config import Config, Mesh
@@ -167,7 +166,7 @@ def once(name, title, model, items, config, folder, log):
     lambda path: stages.write_table(
       path, only_known(model, items, module.score(model, items, config))
     ),
-    pd.read_parquet,
+    artefacts.read_table,
     log,
     config.reuse,
   )
