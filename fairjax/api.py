@@ -209,6 +209,21 @@ class Comparison:
     return self.to_frame().to_html(index=False, escape=True)
 
 
+def audit(model: Any, data: Any, **options: Any) -> Any:
+  """Any classifier, or only its predictions, assessed on a table of rows.
+
+  See fairjax.recipes.audit_library.audit for the options.
+
+  >>> rows = pd.DataFrame({'text': ['She won.', 'He won.'] * 30})
+  >>> found = audit(lambda texts: [0.9] * len(texts), rows, n_resamples=100)
+  >>> found['flips']['value']
+  0.0
+  """
+  from fairjax.recipes import audit_library
+
+  return audit_library.audit(model, data, **options)
+
+
 # Texts and their counterfactuals
 
 

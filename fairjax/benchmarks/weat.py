@@ -31,6 +31,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks import association, result_rows, sources
+from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.metrics import significance
 from fairjax.metrics.estimates import of_value
@@ -66,8 +67,9 @@ class Test(NamedTuple):
 def read(path: str | pathlib.Path) -> Test:
   """One file; lists are checked, texts that are there twice are said."""
   path = pathlib.Path(path)
+  text = readers.text(path)
   try:
-    tree = json.loads(path.read_text(encoding='utf-8'))
+    tree = json.loads(text)
     lists = [[str(w) for w in tree[part]['examples']] for part in PARTS]
     names = tuple(str(tree[part]['category']) for part in PARTS)
   except (ValueError, KeyError, TypeError) as error:
@@ -190,7 +192,7 @@ def items(config) -> pd.DataFrame:
   tests = [
     read(path)
     for path in sorted(first.parent.glob('*.jsonl'))
-    if 'weat' in path.name or '"targ1"' in path.read_text(encoding='utf-8')
+    if 'weat' in path.name or '"targ1"' in readers.text(path)
   ]
   out = []
   for test in tests:

@@ -14,11 +14,11 @@ import runpy
 from fairjax import knobs
 from fairjax.config.audit import Audit
 from fairjax.config.dataset import Data, Planted, Tokens
-from fairjax.config.fairflow import FairFlow
+from fairjax.config.fairflow import FairFlow, Repair, Rewriters
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
-from fairjax.config.rewriting import Rewrite
+from fairjax.config.rewriting import Fairscore, Perturb, Rewrite
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.errors import UserError
 from fairjax.knobs import SEED, below, entry, existing, filled, knob, section
@@ -76,9 +76,13 @@ class Config:
   weighting: Weighting = section(Weighting, 'weights')
   pretrain: Pretrain = section(Pretrain, 'pretraining')
   fairflow: FairFlow = section(FairFlow, 'attributes')
+  repair: Repair = section(Repair, 'repair')
+  rewriters: Rewriters = section(Rewriters, 'rewriters')
   benchmarks: Benchmarks = section(Benchmarks, 'measures')
   audit: Audit = section(Audit, 'measures')
   rewrite: Rewrite = section(Rewrite, 'rewriting')
+  perturb: Perturb = section(Perturb, 'rewriting')
+  fairscore: Fairscore = section(Fairscore, 'measures')
 
 
 def config_folder() -> pathlib.Path:
@@ -104,6 +108,7 @@ RENAMED = {
   'weighting.trees': 'weighting.n_estimators',
   'weighting.depth': 'weighting.max_depth',
   'weighting.clip': 'weighting.max_weight',
+  'benchmarks.eraser': 'benchmarks.mitigations',
   'generate.beams': 'generate.num_beams',
   'generate.max_new': 'generate.max_new_tokens',
   'generate.no_repeat_ngram': 'generate.no_repeat_ngram_size',

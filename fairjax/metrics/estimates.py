@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 from jaxtyping import Float
+from scipy import stats
 
 
 def estimate(
@@ -103,3 +104,11 @@ def complement(one: dict) -> dict:
     'seeds': [turn(v) for v in one['seeds']],
   }
   return {**out, 'null': turn(one['null'])} if 'null' in one else out
+
+
+def of_share(k: int, n: int, level: float) -> dict:
+  """k of n with the interval of Wilson (1927)."""
+  if not n:
+    return estimate([math.nan], note='there is none')
+  ends = stats.binomtest(k, n).proportion_ci(level, 'wilson')
+  return estimate([k / n], ends.low, ends.high)

@@ -6,7 +6,8 @@ read at their mask alone (models/masked.py). Left to right, texts that share a
 context read it once: its keys and values are kept, each continuation is a few
 places more, and only those have scores over the vocabulary.
 
-An `eraser` (A, b) stands between the last layer and the head: x ← x A + b.
+An `eraser` (A, b) stands between the last layer and the head: x ← x A + b. A
+`contrast` names biases that the judge takes back itself (self_debias.py).
 """
 
 import functools
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Integer
+from jaxtyping import Array, Bool, Float, Int, Integer
 from tokenizers import Tokenizer
 
 from fairjax import artefacts
@@ -39,6 +40,7 @@ from fairjax.models import (
   hub,
   masked,
   places,
+  self_debias,
   shared_prefix,
   special,
   token_scores,
@@ -66,10 +68,12 @@ class Judge(NamedTuple):
   eraser: tuple[np.ndarray, np.ndarray] | None = None
   placement: Placement = HERE
   pos_label: int = 1
+  contrast: tuple[str, ...] = ()
 
   @property
   def able(self) -> tuple[str, ...]:
-    return KINDS[self.kind]
+    able = KINDS[self.kind]
+    return able[:1] if self.contrast else able  # its vectors do not change
 
   def without(self, eraser: Any) -> 'Judge':
     """The judge whose last layer does not have what an eraser takes."""
@@ -82,7 +86,7 @@ class Judge(NamedTuple):
   def fingerprint(self) -> list:
     """What its scores depend on: its folder's content and the eraser."""
     erased = artefacts.fingerprint(*self.eraser) if self.eraser else ''
-    return [self.kind, artefacts.content(self.name), erased]
+    return [self.kind, artefacts.content(self.name), erased, *self.contrast]
 
   @property
   def mask(self) -> str:
@@ -103,6 +107,16 @@ class Judge(NamedTuple):
       )
     return ragged
 
+  def unknown(self, texts: Sequence[str]) -> Bool[np.ndarray, ' n']:
+    """Which texts hold a token that the vocabulary does not know."""
+    token = getattr(self.tokenizer.model, 'unk_token', None)
+    token = None if token is None else self.tokenizer.token_to_id(token)
+    if token is None or not len(texts):
+      return np.zeros(len(texts), bool)
+    ragged = tokens.encode(self.tokenizer, list(texts), None)
+    owner = np.repeat(np.arange(len(texts)), ragged.lengths)
+    return np.bincount(owner, ragged.flat == token, len(texts)) > 0
+
   def log_p(self, texts: Ragged, chosen=None) -> np.ndarray:
     """log p beside `texts.flat`, NaN where not chosen or not scored.
 
@@ -119,7 +133,9 @@ class Judge(NamedTuple):
       out = np.full(len(texts.flat), np.nan, np.float32)
       out[chosen] = _at_places(self, texts, copies, token, self.mask_id)[:, 0]
       return out
-    if self.eraser is not None:
+    if self.contrast:
+      out = self_debias.left_to_right(self, texts)
+    elif self.eraser is not None:
       out = _erased_logs(self, texts)
     else:
       out = token_scores.causal_logs(
@@ -167,8 +183,9 @@ class Judge(NamedTuple):
     Left to right, a context that several texts share is read once.
     """
     whole, chosen = self.continued(contexts, texts)
-    if self.kind == 'write' and self.eraser is None:
-      logs = shared_prefix.shared_prefix_logs(self, whole, chosen)
+    changed = self.eraser is not None or self.contrast
+    if self.kind == 'write' and not changed:
+      logs = shared_prefix.logs(self, whole, chosen)
     else:
       logs = self.log_p(whole, chosen)
     owner = np.repeat(np.arange(len(whole.lengths)), whole.lengths)
@@ -290,6 +307,8 @@ def _at_places(
   batch: int = masked.BATCH,
 ) -> Float[np.ndarray, 'c k']:
   """log p of k tokens at each copy's place."""
+  if judge.contrast and len(copies.text):
+    return self_debias.at_places(judge, texts, copies, token, mask)
   module, params = judge.module, _folded(judge)
   special.check_fits(params, module.shape.vocab)
   special.check_known(texts, module.shape.vocab)
@@ -388,7 +407,8 @@ def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
 def _erased(module, params, batch, matrix, shift):
   label, segment_ids = causal.following(batch)
   x = _hidden(module, params, batch) @ matrix + shift
-  scores = module.apply({'params': params}, x, method='_scores')
+  at = places.places(batch)
+  scores = module.apply({'params': params}, x, at, method='_scores')
   logs = jnp.where(
     segment_ids > 0, -causal.token_losses(scores, label), jnp.nan
   )

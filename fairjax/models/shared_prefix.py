@@ -1,7 +1,7 @@
-"""log p of texts that share a beginning: the beginning is read once.
+"""log p of texts that share a beginning, which a causal model reads once.
 
-Its keys and values are kept; each continuation is a few positions more, and
-only those have scores over the vocabulary. For left-to-right models.
+The keys and values of a beginning are kept; each continuation is a few places
+more, and only those have scores over the vocabulary.
 """
 
 import functools
@@ -44,10 +44,10 @@ def _continue(
   return -causal.token_losses(scores, label)
 
 
-def shared_prefix_logs(
+def logs(
   judge: Any, texts: Ragged, chosen: Bool[np.ndarray, ' tokens']
 ) -> Float[np.ndarray, ' tokens']:
-  """log p of the chosen ends of texts by a Judge (judge.py).
+  """log p of the chosen ends of texts; equal beginnings are read once.
 
   The chosen tokens of a text are its last ones. NaN elsewhere, and at a first
   token where no start token stands before it.

@@ -236,8 +236,8 @@ def test_stopping_by_bleu_writes_and_is_another_stage(tmp_path):
     rewriter.fit(asked, tmp_path, pairs, log)
     asked.train.metric_for_best = 'bleu'
     asked.rewrite.decoded = 4
-    fitted = rewriter.fit(asked, tmp_path, pairs, log).fitted
-  assert all(0 <= row['bleu'] <= 1 for row in fitted.history)
+    history = rewriter.fit(asked, tmp_path, pairs, log).fit
+  assert all(0 <= row['bleu'] <= 1 for row in history.history)
   assert len(list((tmp_path / 'training').glob('*/fit.json'))) == 2
   row = json.loads((tmp_path / 'metrics.jsonl').read_text().splitlines()[-1])
   assert 'changed_perplexity' in row
