@@ -187,9 +187,6 @@ class Repair:
 class Rewriters:
   """Rewritten texts, trained on and judged (recipes/rewriters.py)."""
 
-  rows: int = knob(
-    0, 'texts that are rewritten of each split; 0 takes all', at_least(0)
-  )
   generator: str = knob(
     '',
     'a folder or size fine-tuned on source and repaired text; '

@@ -17,7 +17,7 @@ from fairjax.config import Config
 from fairjax.data import corruption
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import Bundle, decode_texts, detect, families, fill, hf
+from fairjax.models import Bundle, decode_texts, detect, families, fill, hf, hub
 from fairjax.models import folder as folders
 from fairjax.models.build import precision
 from fairjax.models.decode import Options
@@ -54,7 +54,7 @@ def load(config: Config) -> Helpers:
   asked = 'detect' if 'detect' in known.heads else 'mask'
   detector = folders.load(chosen.detector, asked, kind)
   name = chosen.filler or config.model
-  folder = hf.find(name)
+  folder = hub.find(name)
   if folder is None:
     raise UserError(
       f'repair.filler is empty and model {name!r} has no weights; name a BART '
