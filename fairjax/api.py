@@ -303,15 +303,15 @@ def diet(
       needs (`score` makes it).
     factual: share of the rows.
     counterfactual: share of the twins.
-    ranking: one of fairjax.methods.diet.RANKINGS.
+    ranking: one of fairjax.methods.diet_rows.RANKINGS.
     random_state: of random rankings.
   """
-  from fairjax.methods import diet as diets
+  from fairjax.methods import diet_rows
 
   table = _table(scores)
   if 'twin' not in table:
     table['twin'] = swap(table['text'])
-  own, twins = diets.positions(
+  own, twins = diet_rows.positions(
     table, table, ranking, (factual, counterfactual), Config(), random_state
   )
   rows = table.iloc[np.sort(own)].assign(origin='')

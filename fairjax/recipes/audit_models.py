@@ -96,10 +96,10 @@ def _named(name: str, config, table, classes) -> list[Audited]:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
     return [function(_imported(name), name, config)]
-  from fairjax.models import hf
+  from fairjax.models import hub
 
   try:
-    folder = hf.find(name)
+    folder = hub.find(name)
   except UserError as error:
     why = f' (nor on the hub: {error})' if '/' in name else ''
     raise UserError(
