@@ -247,7 +247,7 @@ def refuse_failed(rows: Sequence[dict], out: str | os.PathLike) -> None:
     others = f' (the others are in {out})' if len(failed) < len(rows) else ''
     raise UserError(
       f'{len(failed)} of {len(rows)} shards are not done '
-      f'({", ".join(row["shard"] for row in failed[:5])}); mend what the table '
+      f'({", ".join(row["shard"] for row in failed[:5])}); fix what the table '
       f'says of them and run the same command again{others}'
     )
 

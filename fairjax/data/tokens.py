@@ -338,7 +338,7 @@ def _not_text(texts: Sequence) -> Exception:
     if not text.isascii() and text != text.encode(errors='ignore').decode():
       return UserError(
         f'the text {text[:40]!r} holds half a character (a lone surrogate), '
-        'which no tokenizer reads; mend or drop its row'
+        'which no tokenizer reads; fix or drop its row'
       )
   return UserError('the tokenizer refuses these texts; try another one')
 

@@ -35,6 +35,17 @@ def estimate(
   return out
 
 
+def of_value(
+  value: float | None,
+  low: float | None = None,
+  high: float | None = None,
+  note: str = '',
+) -> dict:
+  """An estimate that no seeds stand behind, as of a benchmark's items."""
+  known = [] if value is None else [value]
+  return {**estimate(known, low, high, note), 'seeds': []}
+
+
 def _number(value: float | None) -> float | None:
   if value is None or not math.isfinite(value):
     return None

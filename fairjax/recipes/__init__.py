@@ -48,6 +48,10 @@ RECIPES = {
     'fairjax.recipes.fairflow:run',
     'counterfactual words from one pair of words',
   ),
+  'counterfactual_texts': Entry(
+    'fairjax.recipes.counterfactual_texts:run',
+    'swaps, repairs and generators against one another',
+  ),
   'perturber': Entry(
     'fairjax.recipes.perturber:run',
     'a model that rewrites one person of a text, beside rules',

@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 
 from fairjax import benchmarks, results, stages
-from fairjax.benchmarks import BENCHMARKS, erasing, estimates, holistic
+from fairjax.benchmarks import BENCHMARKS, erasing, holistic, result_rows
 from fairjax.benchmarks.measure import evaluate
 from fairjax.config import Config, Mesh
 from fairjax.data import files
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.metrics import measures, text_likelihood
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics import intervals, measures, text_likelihood
 from fairjax.models import judge as judges
 from fairjax.results import Results
 from fairjax.train import mesh
@@ -142,13 +141,13 @@ def paired(
 ) -> list[dict]:
   """Every contender against the first, on the items that both can score."""
   (first, (items, ours)), *others = scored.items()
-  options = estimates.of(_how(config))
+  options = intervals.options_of(config)
   out = []
   for title, (theirs_items, theirs) in others:
     if hasattr(module, 'compared'):
       rows = module.compared(items, ours, theirs, options)
     else:
-      rows = estimates.compare(
+      rows = result_rows.compare(
         module.values(items, ours),
         module.values(theirs_items, theirs),
         options,
@@ -171,13 +170,6 @@ def paired(
         }
       )
   return out
-
-
-def _how(config: Config) -> IntervalOptions:
-  options = config.measures
-  return IntervalOptions(
-    options.confidence_level, options.resamples, config.seed
-  )
 
 
 def section(
@@ -237,7 +229,9 @@ def perplexity(model: judges.Judge, config: Config) -> dict:
   table = files.texts(config.data)
   texts = model.encode(list(table['text']))
   total, count = text_likelihood.totals(model.log_p(texts), texts)
-  result = text_likelihood.perplexity(total, count, _how(config))
+  result = text_likelihood.perplexity(
+    total, count, intervals.options_of(config)
+  )
   quality = {f'perplexity_{key}': value for key, value in result.items()}
   return {'rows': len(table), 'quality': quality}
 

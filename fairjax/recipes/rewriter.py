@@ -34,6 +34,7 @@ from fairjax.models import (
   speculate,
 )
 from fairjax.models.decode import Options
+from fairjax.recipes.generate_corpus import overrides
 from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
 
@@ -256,14 +257,7 @@ def judge(
   """Teacher-forced measures of stacked `params`, by intervals over pairs."""
   every = sums(model, params, pairs, device_mesh, config.train.batch)
   return rewrites.estimates(
-    every[0], means, how(config), bounds=intervals.POSITIVE
-  )
-
-
-def how(config: Config) -> intervals.IntervalOptions:
-  chosen = config.measures
-  return intervals.IntervalOptions(
-    chosen.confidence_level, chosen.resamples, config.seed
+    every[0], means, intervals.options_of(config), bounds=intervals.POSITIVE
   )
 
 
@@ -274,21 +268,8 @@ def options_of(config: Config, model: Bundle, longest: int) -> Options:
   length is given: a model that has not learned to end stops there.
   """
   asked = config.generate
-  over = {
-    name: getattr(asked, name)
-    for name in (
-      'num_beams',
-      'max_length',
-      'min_length',
-      'no_repeat_ngram_size',
-    )
-    if getattr(asked, name) >= 0
-  }
-  if asked.length_penalty:
-    over['length_penalty'] = float(asked.length_penalty)
-  if asked.early_stopping:
-    known = {'true': True, 'false': False, 'never': 'never'}
-    over['early_stopping'] = known[asked.early_stopping]
+  over = overrides(asked)
+  over.pop('max_new_tokens', None)  # a length here counts the prompt
   over.setdefault('max_length', min(model.longest, 2 * longest + 16))
   beams = over.get('num_beams', 1)
   draft = asked.draft if asked.draft >= 0 else speculate.longest(asked.slots)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fairjax.config import Config, Diet
 from fairjax.errors import UserError
-from fairjax.methods import diet
-from fairjax.methods.diet import RANKINGS
+from fairjax.methods import diet_rows as diet
+from fairjax.methods.diet_rows import RANKINGS
 
 SCORES = ('ge', 'el2n', 'forgetting', 'grand', 'stereotype')
 CODE = Diet(replacement=True, keep_equal=True)

@@ -12,7 +12,7 @@ from fairjax import config as c
 from fairjax.data import seq2seq
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import rewrites
+from fairjax.metrics import intervals, rewrites
 from fairjax.models import build, families, hf, objectives, rewriting
 from fairjax.models.families import bart, gpt2
 from fairjax.recipes import rewriter
@@ -172,7 +172,9 @@ def test_a_rewriter_learns_and_is_written_for_transformers(tmp_path):
   assert rewriter.write(asked, again.model, test['source']) == written
   ids = rewriter.write_tokens(asked, made.model, test['source'])
   counts = rewriter.compare(made.model, test, ids)
-  result = rewrites.estimates(counts, rewrites.measures, rewriter.how(asked))
+  result = rewrites.estimates(
+    counts, rewrites.measures, intervals.options_of(asked)
+  )
   assert result['exact']['value'] == np.mean(written == test['target'])
   quality = made.quality
   assert quality['perplexity']['value'] < 1.2
