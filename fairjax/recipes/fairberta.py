@@ -119,16 +119,9 @@ def fitted(config: Config, folder: pathlib.Path, log: Log):
   return text, model, fit
 
 
-def _how(config: Config) -> intervals.IntervalOptions:
-  chosen = config.measures
-  return intervals.IntervalOptions(
-    chosen.confidence_level, chosen.resamples, config.seed
-  )
-
-
 def quality(config: Config, sums: np.ndarray) -> dict[str, dict]:
   """Loss and perplexity, with intervals over documents and seeds."""
-  how, names = _how(config), OBJECTIVES['mlm'].names
+  how, names = intervals.options_of(config), OBJECTIVES['mlm'].names
   values = pretrain.overall(names, sums.sum(1), 0.0)
   drawn = pretrain.resampled(sums, how)
   draws = pretrain.overall(names, drawn.reshape(-1, sums.shape[2]), 0.0)
@@ -148,7 +141,7 @@ def compared(config: Config, text: str, sums: dict) -> dict:
   Both models are asked for the same masked tokens, so the draws of documents
   are shared.
   """
-  how = _how(config)
+  how = intervals.options_of(config)
   ours, theirs = (sums[name][text] for name in (FAIR, PLAIN))
   loss = lambda one: one[..., 0] / one[..., 1]
   values = loss(ours.sum(1)) - loss(theirs.sum(1))

@@ -280,7 +280,7 @@ def scored(
   config: Config, pairs: pd.DataFrame, decided: dict[str, dict]
 ) -> tuple[dict[str, dict], list[dict]]:
   """{contender: {set: fairscore, floor, excess}}, and tests between the two."""
-  how = _how(config)
+  how = intervals.options_of(config)
   sets: dict[str, dict] = {name: {} for name in decided}
   tests: list[dict] = []
   for by in pairs['perturber'].unique():
@@ -334,7 +334,7 @@ def by_attribute(
   config: Config, pairs: pd.DataFrame, decided: dict[str, dict]
 ) -> list[dict]:
   """Fairscores by axis and attribute, of each perturber and contender."""
-  how, lines = _how(config), []
+  how, lines = intervals.options_of(config), []
   for by in pairs['perturber'].unique():
     own = (pairs['perturber'] == by).to_numpy()
     for column in ('axis', 'attribute'):
@@ -392,10 +392,3 @@ def facts(
     if config.fairscore.rates or config.fairscore.batches:
       out[f'{name}: rate and batch'] = f'{fit.lr:g}, {fit.batch}'
   return out
-
-
-def _how(config: Config) -> intervals.IntervalOptions:
-  chosen = config.measures
-  return intervals.IntervalOptions(
-    chosen.confidence_level, chosen.resamples, config.seed
-  )
