@@ -19,6 +19,7 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from fairjax import paths
 from fairjax.errors import UserError
 
 Rule = Callable[[Any], str]
@@ -68,7 +69,7 @@ def below(low: float, high: float) -> Rule:
   """low ≤ v < high."""
   return _rule(
     lambda v: low <= v < high,
-    f'a number from {low:g} to below {high:g} is needed',
+    f'a number from {low:g} to below {high:,} is needed',
   )
 
 
@@ -264,5 +265,7 @@ def check(config: Any, kind: type) -> None:
       raise UserError(f'{text}; a finite number is needed')
     if isinstance(result, str) and ('\0' in result or len(result) > 4000):
       raise UserError(f'{text}; that is no text that can be used')
+    if leaf.path:
+      paths.refuse_pipe(result)
     if remedy := leaf.rule(result):
       raise UserError(f'{text}; {remedy}')

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks import result_rows, sources
+from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.metrics import clusters
 from fairjax.metrics.estimates import of_value
@@ -33,7 +34,7 @@ LIMITS = (
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
   """id and the four pairs of each row."""
-  lines = pathlib.Path(path).read_text(encoding='utf-8').splitlines()
+  lines = readers.text(path).splitlines()
   out = []
   for number, line in enumerate(filter(str.strip, lines), 1):
     pairs = [tuple(pair.split(':')) for pair in line.split()]

@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks import result_rows, sources
+from fairjax.data import readers
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import clusters
@@ -48,9 +49,9 @@ LIMITS = (
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
   """id, level, bias_type, target, context and one column a label."""
-  path = pathlib.Path(path)
+  text = readers.text(path)
   try:
-    tree = json.loads(path.read_text(encoding='utf-8'))
+    tree = json.loads(text)
     rows = _published(tree) if 'data' in tree else _by_label(tree)
   except (ValueError, KeyError, TypeError, AttributeError) as error:
     raise UserError(

@@ -33,6 +33,7 @@ import pandas as pd
 from scipy import stats
 
 from fairjax.benchmarks import result_rows, sources
+from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.metrics import clusters, significance
 from fairjax.metrics.estimates import of_value
@@ -71,8 +72,9 @@ class Test(NamedTuple):
 def read(path: str | pathlib.Path) -> Test:
   """One file; lists are checked, texts that are there twice are said."""
   path = pathlib.Path(path)
+  text = readers.text(path)
   try:
-    tree = json.loads(path.read_text(encoding='utf-8'))
+    tree = json.loads(text)
     lists = [[str(w) for w in tree[part]['examples']] for part in PARTS]
     names = tuple(str(tree[part]['category']) for part in PARTS)
   except (ValueError, KeyError, TypeError) as error:
@@ -403,7 +405,7 @@ def items(config) -> pd.DataFrame:
   tests = [
     read(path)
     for path in sorted(first.parent.glob('*.jsonl'))
-    if 'weat' in path.name or '"targ1"' in path.read_text(encoding='utf-8')
+    if 'weat' in path.name or '"targ1"' in readers.text(path)
   ]
   out = []
   for test in tests:

@@ -17,6 +17,7 @@ import pandas as pd
 
 from fairjax.benchmarks import result_rows, sources
 from fairjax.benchmarks.contrast import contrast, dropped_note
+from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.metrics import clusters
 
@@ -101,7 +102,7 @@ def _pronouns(pro: str, anti: str) -> list[str]:
 
 
 def _lines(path: pathlib.Path) -> list[str]:
-  lines = path.read_text(encoding='utf-8').splitlines()
+  lines = readers.text(path).splitlines()
   return [
     re.sub(r'[\[\]]', '', re.sub(r'^\d+\s+', '', line))
     for line in lines

@@ -108,6 +108,7 @@ RENAMED = {
   'weighting.trees': 'weighting.n_estimators',
   'weighting.depth': 'weighting.max_depth',
   'weighting.clip': 'weighting.max_weight',
+  'benchmarks.eraser': 'benchmarks.mitigations',
   'generate.beams': 'generate.num_beams',
   'generate.max_new': 'generate.max_new_tokens',
   'generate.no_repeat_ngram': 'generate.no_repeat_ngram_size',

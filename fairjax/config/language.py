@@ -60,6 +60,9 @@ class Generate:
     "'write' whole texts, or 'fill' masks and copy the rest",
     one_of('write', 'fill'),
   )
+  prompt: str = knob(
+    '', 'asked of a GPT-2 or Llama, with {text} in it; its answer alone is kept'
+  )
   num_beams: int = knob(
     -1, 'width of beam search; 1 is greedy', or_else(-1, between(1, 64))
   )
@@ -194,13 +197,27 @@ class Benchmarks:
     6, 'descriptors of holistic per axis, sampled; 0 takes all', at_least(0)
   )
   limit: int = knob(0, 'items of bbq, sampled; 0 takes all', at_least(0))
-  eraser: str = knob(
-    'none',
-    "removed from the last layer: 'leace', 'inlp', 'sentence'",
-    entry('fairjax.methods.erasers:ERASERS', 'none'),
+  mitigations: tuple[str, ...] = knob(
+    (),
+    'of --list, each fitted on data.path and measured beside the model',
+    each(entry('fairjax.recipes:MITIGATIONS')),
   )
   eraser_rows: int = knob(
     2000, 'texts of data.path on which an eraser is fitted', at_least(20)
+  )
+  self_debias: tuple[str, ...] = knob(
+    ('gender',), "self_debias: '… people because of their X'", each(filled, 1)
+  )
+  held_out: float = knob(
+    0.2,
+    'share of data.path kept from mitigations, for perplexity',
+    within(0, 1),
+  )
+  task: str = knob(
+    '',
+    'file with text and label: what a linear classifier learns of it',
+    existing,
+    path=True,
   )
   dry_run: bool = knob(
     False, 'estimate the full size of holistic without running it', changes=()

@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fairjax import artefacts
+from fairjax import artefacts, paths
 from fairjax.data import shards
 from fairjax.errors import UserError
 
@@ -35,8 +35,11 @@ def find_shards(folder: str | os.PathLike) -> list[str]:
     str(path.relative_to(folder))
     for path in folder.rglob('*')
     if path.suffix in shards.KINDS
+    and not path.is_dir()
     and not any(p.startswith('.') for p in path.relative_to(folder).parts)
   )
+  for name in result:
+    paths.place(folder / name)
   if not result:
     raise UserError(
       f'{folder} holds no shard; files must end in {", ".join(shards.KINDS)}'

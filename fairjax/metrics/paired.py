@@ -6,7 +6,10 @@ bootstrap of intervals.py, with a part for the seeds), so an interval holds 0
 if and only if p is above 1 − level. It asks whether the *methods* differ, of
 which the seeds at hand are a sample. The difference of two gaps is that of the
 gaps that test sets of this size show: chance, which widens the smaller gap
-more, is in both (the 'null' of an assessment says how much).
+more, is in both (the 'null' of an assessment says how much). Of a model without
+a gap beside one with, that is held in .89-.96 of sets of 400 rows and in
+.87-.92 of 100 rows; the difference of the true gaps in .75-.93 and .77-.82
+(tests/metrics/test_coverage.py).
 
 *Permutation test over examples* (measures of counts), in the field
 'permutation' of the leading test: do *these models* differ? If they were alike,

@@ -162,6 +162,12 @@ def check(model: Bundle, config: Config) -> None:
       'a masked language model fills with all devices at once; take '
       '--config.corpus.backend=local'
     )
+  prompt = config.generate.prompt
+  if prompt and ('{text}' not in prompt or not _goes_on(config, model)):
+    raise UserError(
+      f'generate.prompt is {prompt[:60]!r}; it needs {{text}} where the text '
+      'goes, task write, and a model that goes on after it (gpt2, llama)'
+    )
   if config.generate.task == 'fill':
     mask = model.tokenizer.token_to_id(fill.mask_of(model.tokenizer))
     if not masked:
@@ -170,6 +176,19 @@ def check(model: Bundle, config: Config) -> None:
       )
   elif not masked:
     decode_texts.check_options(module.shape, options)
+
+
+def _goes_on(config: Config, model: Bundle) -> bool:
+  return (
+    config.generate.task == 'write'
+    and 'judge' in families.find(model.family).heads
+  )
+
+
+def _asked(config: Config, texts: Sequence[str]) -> list[str]:
+  """What the model is given of each text: its prompt, or the text."""
+  prompt = config.generate.prompt or '{text}'
+  return [prompt.replace('{text}', text) for text in texts]
 
 
 def _write_shard(
@@ -258,7 +277,8 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
   """The texts that the model can read; others stop, or stay as they are."""
   longest = model.longest
   blank = np.array([not text.strip() for text in texts], bool)
-  truncated = tokens.encode(model.tokenizer, texts, longest).cut
+  asked = _asked(config, texts)
+  truncated = tokens.encode(model.tokenizer, asked, longest).cut
   if config.data.on_bad == 'error':
     for wrong, what in (
       (blank, 'is empty; give it a text'),
@@ -298,9 +318,12 @@ def _write(
     )
     texts, result = filled.texts, filled.generated
   else:
+    asked = _asked(config, texts)
     texts, result = decode_texts.generate_texts(
-      module, params, tokenizer, texts, options, knobs.slots
+      module, params, tokenizer, asked, options, knobs.slots
     )
+    if knobs.prompt:
+      texts = decode_texts.answers(tokenizer, result)
   return texts, result.row_written, result.row_steps
 
 

@@ -1,4 +1,4 @@
-"""Tiny random language models of three families, as folders and in torch."""
+"""Tiny random language models of four families, as folders and in torch."""
 
 import sys
 from pathlib import Path
@@ -55,9 +55,10 @@ def make(family, folder):
   else:
     tokenizer = byte_level(family == 'roberta')
   vocab = tokenizer.get_vocab_size()
-  if family == 'gpt2':
+  if family in make_seq2seq.CAUSAL:
     ends = {'bos_token_id': 0, 'eos_token_id': 0, 'pad_token_id': 0}
-    net = make_seq2seq.model('gpt2', vocab_size=vocab, n_positions=160, **ends)
+    places = 'n_positions' if family == 'gpt2' else 'max_position_embeddings'
+    net = make_seq2seq.model(family, vocab_size=vocab, **{places: 160}, **ends)
   else:
     net = make_encoders.model(
       family, 'MaskedLM', vocab_size=vocab, max_position_embeddings=162
@@ -73,5 +74,5 @@ def nets(tmp_path_factory):
   pytest.importorskip('torch')
   return {
     family: make(family, tmp_path_factory.mktemp(family))
-    for family in ('bert', 'roberta', 'gpt2')
+    for family in ('bert', 'roberta', 'gpt2', 'llama')
   }
