@@ -119,9 +119,7 @@ def once(
 ) -> pd.DataFrame:
   """The perturbations of a table, or what the same run left of them."""
   columns = [c for c in ('text', 'text_pair') if c in rows]
-  made_from = identity(
-    config, ('texts', 'data'), rows[columns].astype(str), config.perturb.by
-  )
+  made_from = identity(config, 'texts', config.seed, rows[columns].astype(str))
   return stages.stage(
     folder / 'perturbed' / f'{name}-{config.perturb.by}.parquet',
     made_from,
