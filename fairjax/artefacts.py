@@ -1,4 +1,4 @@
-"""Artefacts: what a stage leaves in the run's folder, whole or not at all.
+"""Artefacts: files of a run that are written atomically and sealed by identity.
 
 A stage writes one file (or folder) and beside it its seal, `NAME.made.json`:
 the identity of everything it was made from, and a checksum of each file. A

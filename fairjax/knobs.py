@@ -1,4 +1,4 @@
-"""What a field of the config may be, and what it changes, said once.
+"""Config fields: valid values and the stages they change, declared once.
 
     lr: float = knob(1e-6, 'peak learning rate', above(0))
 
@@ -38,6 +38,8 @@ STAGES = (
   'attributes',  # of fairflow: instances of words, and the attribute head
   'flow',  # its fit
   'words',  # and its votes and dictionary
+  'repair',  # of swapped texts
+  'rewriters',  # contenders' texts, and what is said of them
 )
 
 

@@ -311,14 +311,14 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
       sides[name] = race.Process(name, [*command, name], race.on(chosen.device))
       wide = 2e-2 if chosen.device == 'gpu' else 1e-4
       race.same(
-        sides['ours'].told['loss'],
-        sides[name].told['loss'],
+        sides['ours'].facts['loss'],
+        sides[name].facts['loss'],
         f'the losses of the first batch ({name})',
         wide,
       )
     times = race.interleave(sides, rounds=chosen.rounds)
-    note = sides['ours'].told
-    shares = {n: round(s.told['real'], 3) for n, s in sides.items()}
+    note = sides['ours'].facts
+    shares = {n: round(s.facts['real'], 3) for n, s in sides.items()}
     peaks = {n: round(s.peak_mb) for n, s in sides.items()}
   finally:
     for side in sides.values():

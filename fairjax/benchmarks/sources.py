@@ -1,4 +1,4 @@
-"""A user's copies of benchmark files: where they lie, which version, what from.
+"""Finds and checks the user's copies of benchmark files.
 
 Their licences forbid shipping most of them, so a sentence says where each
 comes from. A file is known by its md5; another version is reported, not

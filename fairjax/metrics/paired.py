@@ -109,6 +109,18 @@ def compare(
   ]
 
 
+def of_draws(
+  name: str,
+  values: tuple[Float[np.ndarray, ' s'], Float[np.ndarray, ' s']],
+  draws: tuple[Float[np.ndarray, 'r s'], Float[np.ndarray, 'r s']],
+  options: IntervalOptions,
+) -> dict:
+  """The paired test of ours − theirs of a measure, from draws made alike."""
+  both = np.concatenate(values)
+  one = _leading(name, both, np.concatenate(draws, 1), options, 1, True)
+  return {key: value for key, value in one.items() if key != 'values'}
+
+
 def _width(measure: str, count: int) -> float:
   """The largest difference that there can be."""
   row = measures.MEASURES[measure]

@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import os
-import pathlib
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,8 +16,10 @@ from fairjax.models import (
   families,
   folder_options,
   hf,
+  hub,
   of_module,
   special,
+  weight_files,
 )
 from fairjax.models.build import precision
 from fairjax.models.family import CAPABILITIES, listed
@@ -43,13 +44,13 @@ def load(
   fine-tuned classifier classifies, a language model fills or writes, a bare
   encoder embeds.
   """
-  name, folder = os.fspath(folder), hf.find(os.fspath(folder))
+  name, folder = os.fspath(folder), hub.find(os.fspath(folder))
   if folder is None:
     raise UserError(
       f'model {name!r} has no weights; name a model folder with '
       '--config.model=FOLDER'
     )
-  config, where = hf.read_config(folder), folder / 'config.json'
+  config, where = hf.read_config(folder), hf.config_path(folder)
   shape = families.shape_from_hf(config, where)
   family = families.find(shape.family)
   if can:
@@ -60,7 +61,7 @@ def load(
       ends.pop('start', None)
     shape = dataclasses.replace(shape, **ends)
   labels = hf.read_labels(config, where)
-  weights = hf.read_weights(folder)
+  weights = weight_files.read(folder)
   make = functools.partial(_module, shape, dtype=dtype, labels=labels)
   files = [
     each for each in family.heads if not hf.lacks(folder, make(each), weights)
@@ -78,7 +79,7 @@ def load(
   if [path for path in loaded.fresh if path.startswith('classifier/')]:
     raise UserError(
       f'{folder} has a classifier for another number of classes than the '
-      f'{len(labels)} that id2label of its config.json names; mend one of the '
+      f'{len(labels)} that id2label of its config.json names; fix one of the '
       'two'
     )
   vocabulary = tokens.load_tokenizer(tokenizer or folder)
@@ -114,11 +115,11 @@ def language_model(config: Config) -> Bundle:
 
 
 def _family(model: str):
-  folder = hf.find(model)
+  folder = hub.find(model)
   if folder is None:
     raise UserError(
       f'model {model!r} has no weights; name a model folder with '
       '--config.model=FOLDER'
     )
-  where = pathlib.Path(folder) / 'config.json'
-  return families.find(hf.read_config(folder).get('model_type'), str(where))
+  where = str(hf.config_path(folder))
+  return families.find(hf.read_config(folder).get('model_type'), where)

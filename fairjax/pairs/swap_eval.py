@@ -1,4 +1,4 @@
-"""How right a swap is: changed words against files of known twins.
+"""Accuracy of a swap: changed words against files of known twins.
 
   python -m fairjax.pairs.swap_eval FOLDER [FOLDER ...]
 
@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from fairjax import paths
@@ -247,14 +248,29 @@ def score(
   `counts` says which (original) words are scored; with `places` a changed
   word is right wherever the twin changed it too, to whatever it did.
   """
-  changed = expected = right = whole = 0
+  return Score(*text_counts(pairs, ours, counts, places).sum(0).tolist())
+
+
+def text_counts(
+  pairs: Pairs,
+  ours: Sequence[str],
+  counts: Callable[[str], bool] = lambda word: True,
+  places: bool = False,
+) -> np.ndarray:
+  """The counts of a Score of each text by itself: [n, 5]."""
+  rows = []
   for pair, own in zip(pairs, ours):
     here = [p for p in _places([pair], [own]) if counts(p[0])]
-    changed += sum(mine is not None for _, _, mine in here)
-    expected += sum(gold is not None for _, gold, _ in here)
-    right += sum(_is_right(gold, mine, places) for _, gold, mine in here)
-    whole += all(gold == mine for _, gold, mine in here)
-  return Score(changed, expected, right, whole, len(pairs))
+    rows.append(
+      (
+        sum(mine is not None for _, _, mine in here),
+        sum(gold is not None for _, gold, _ in here),
+        sum(_is_right(gold, mine, places) for _, gold, mine in here),
+        all(gold == mine for _, gold, mine in here),
+        1,
+      )
+    )
+  return np.array(rows, np.int64).reshape(-1, 5)
 
 
 def errors(

@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data import corruption, tokens
+from fairjax.data import corruption, shards, tokens
 from fairjax.data.instances import Instances
 from fairjax.metrics import intervals
 from fairjax.models import contextual, fill, flow, masked
-from fairjax.pairs import attributes, flow_words, shards
+from fairjax.pairs import attributes, flow_words
 from fairjax.recipes import attribute_words
 from fairjax.train import mesh
 
@@ -302,9 +302,7 @@ def judged(
 def _ratio(above: np.ndarray, below: np.ndarray, config: Config) -> dict:
   """Σ above / Σ below of each seed, resampled over units."""
   chosen = config.measures
-  how = intervals.IntervalOptions(
-    chosen.confidence_level, chosen.resamples, config.seed
-  )
+  how = intervals.options_of(config)
   with np.errstate(invalid='ignore', divide='ignore'):
     values = above.sum(1) / below.sum(1)
     if not chosen.resamples:

@@ -11,11 +11,12 @@ import pathlib
 
 from fairjax import artefacts, stages
 from fairjax.config import Config
-from fairjax.methods import diet
+from fairjax.methods import diet_rows
 from fairjax.report import verdict
 from fairjax.results import Results, figure, fold, section, table
 from fairjax.scores import describe, rank_overlap
-from fairjax.scores import table as scoring
+from fairjax.scores.table import names
+from fairjax.stages import scoring
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
@@ -31,7 +32,7 @@ ABOUT = {
 def run(config: Config, folder: pathlib.Path) -> Results:
   """config → probes → overlaps → figures 5 to 8."""
   with Log(folder, config, main=mesh.is_main()) as log:
-    data, _ = diet.with_twins(stages.load(config, folder, log), config)
+    data, _ = diet_rows.with_twins(stages.load(config, folder, log), config)
     probed = lambda model, place: scoring.probe(
       model, stages.prepare(model, data, log), data, place, log
     )
@@ -53,7 +54,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       models[name] = probed(other, place)
     if len(models) > 1:
       studies['models'] = rank_overlap.runs(models, 'ge', config.model)
-    if len(scoring.names(scores)) > 1:
+    if len(names(scores)) > 1:
       studies['scores'] = rank_overlap.between(scores, 'ge')
     results = stages.results(
       config,

@@ -58,7 +58,7 @@ class Player(NamedTuple):
 
   name: str
   loss: Loss
-  parameters: str = ''  # a regular expression, sought in their names
+  parameters: str = ''  # a regular expression, searched in their names
   options: Train | None = None  # of its optimiser; None takes config.train
   # Whether it moves at step t: turns[t % len(turns)]. A discriminator of two
   # steps to each of its generator has (1, 1, 0), the generator (0, 0, 1).
@@ -140,7 +140,7 @@ def _compiled(
   device_mesh,
   fsdp: bool,
 ):
-  # Reading an option that is not among those told raises.
+  # Reading an option that is not among these raises.
   options = [types.SimpleNamespace(**dict(p.options)) for p in players]
   transforms = [optim.transform(option) for option in options]
 
@@ -167,6 +167,7 @@ def _compiled(
         values |= labels(players, i, {'loss': value, **terms})
     return values, grads
 
+  @jax.named_scope('optimiser')
   def move(transform, params, opt, grads, rate):
     direction, opt = transform.update(grads, opt, params)
     return jax.tree.map(lambda p, d: p - rate * d, params, direction), opt
@@ -197,6 +198,9 @@ def _compiled(
 
   def train_step(state, batch, seeds, step, total):
     return program(turn(players, step), state, batch, seeds, step, total)
+
+  # Of step 0, for tools that compile it for devices that are not here.
+  train_step.trace = functools.partial(program.trace, turn(players, 0))
 
   @jax.jit
   def start(params):

@@ -77,7 +77,7 @@ def test_processes_serve_rounds_and_end(tmp_path):
     """,
   )
   with race.Process('one', script) as one, race.Process('two', script) as two:
-    assert one.told['loss'] == 0.25
+    assert one.facts['loss'] == 0.25
     times = race.interleave({'one': one, 'two': two}, rounds=2)
   assert all(0.05 <= t < 2 for t in times['one'] + times['two'])
   assert one.process.poll() == 0 and two.process.poll() == 0
