@@ -1,4 +1,4 @@
-"""What an eraser of gender is fitted on: the user's texts, by our word lists.
+"""Fits an eraser of gender on the user's texts, by our word lists.
 
 A text is male where the lists can only turn it to female, and the other way
 round; texts of both are left out, texts of neither are a third class (as in

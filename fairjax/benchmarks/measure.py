@@ -10,8 +10,7 @@ from fairjax import results
 from fairjax.benchmarks import BENCHMARKS
 from fairjax.config import Config
 from fairjax.errors import UserError
-from fairjax.metrics import measures
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics import intervals, measures
 
 # Columns of items that a model reads, whatever the benchmark.
 TEXTS = (
@@ -73,10 +72,7 @@ def evaluate(
       f'the model can score none of the {len(items)} items of benchmark '
       f'{name}; their words may be unknown to its vocabulary'
     )
-  options = config.measures
-  how = IntervalOptions(
-    options.confidence_level, options.resamples, config.seed
-  )
+  how = intervals.options_of(config)
   keep = lambda table: table[known].reset_index(drop=True)
   one = {'rows': int(known.sum())}
   one |= module.estimate(keep(items), keep(scores), how)

@@ -1,4 +1,4 @@
-"""What a language model says of texts, for the benchmarks: log p and vectors.
+"""Log probabilities and vectors of texts by a language model, for benchmarks.
 
 A Judge is a model folder behind four questions: tokens of texts, log p of the
 tokens that count, log p at masks, and vectors. Masked copies are packed and
@@ -37,6 +37,7 @@ from fairjax.models import (
   fill,
   folder,
   hf,
+  hub,
   masked,
   places,
   self_debias,
@@ -261,7 +262,7 @@ def export(
       f'{judge.name} has no layer that can take the eraser up; only a masked '
       'language model can be exported with one'
     )
-  source = hf.find(os.fspath(source))
+  source = hub.find(os.fspath(source))
   patterns = ('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json')
   files = [path for name in patterns for path in sorted(source.glob(name))]
   hf.save(target, judge.module, _folded(judge), files, hf.read_config(source))

@@ -48,6 +48,22 @@ RECIPES = {
     'fairjax.recipes.fairflow:run',
     'counterfactual words from one pair of words',
   ),
+  'counterfactual_texts': Entry(
+    'fairjax.recipes.counterfactual_texts:run',
+    'swaps, repairs and generators against one another',
+  ),
+  'perturber': Entry(
+    'fairjax.recipes.perturber:run',
+    'a model that rewrites one person of a text, beside rules',
+  ),
+  'perturb_corpus': Entry(
+    'fairjax.recipes.perturb_corpus:run',
+    'whole folders with one person of each text rewritten',
+  ),
+  'fairtune': Entry(
+    'fairjax.recipes.fairtune:run',
+    'a classifier tuned on perturbed text, and fairscore beside its floor',
+  ),
   'pretrain': Entry(
     'fairjax.recipes.pretrain:run', 'a language model, from plain text'
   ),

@@ -10,17 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from fairjax import benchmarks, results, stages
-from fairjax.benchmarks import BENCHMARKS, estimates, holistic
+from fairjax import artefacts, benchmarks, results, stages
+from fairjax.benchmarks import BENCHMARKS, holistic, result_rows
 from fairjax.benchmarks.measure import evaluate, only_known
 from fairjax.config import Config, Mesh
 from fairjax.data import files
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.metrics import measures, text_likelihood
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics import intervals, measures, text_likelihood
 from fairjax.models import judge as judges
 from fairjax.recipes import (
   MITIGATIONS,
@@ -146,7 +144,7 @@ def on_task(
   items, scored = downstream.items(config), {}
   for title, model in models.items():
     scores = downstream.score(model, items, config)
-    one = downstream.estimate(items, scores, _how(config))
+    one = downstream.estimate(items, scores, intervals.options_of(config))
     result[title]['sets']['task'] = results.plain(one)
     scored[title] = (items, scores)
   return paired('task', downstream, scored, config)
@@ -168,7 +166,7 @@ def once(name, title, model, items, config, folder, log):
     lambda path: stages.write_table(
       path, only_known(model, items, module.score(model, items, config))
     ),
-    pd.read_parquet,
+    artefacts.read_table,
     log,
     config.reuse,
   )
@@ -180,13 +178,13 @@ def paired(
 ) -> list[dict]:
   """Every contender against the first, on the items that both can score."""
   (first, (items, ours)), *others = scored.items()
-  options = estimates.of(_how(config))
+  options = intervals.options_of(config)
   out = []
   for title, (theirs_items, theirs) in others:
     if hasattr(module, 'compared'):
       rows = module.compared(items, ours, theirs, options)
     else:
-      rows = estimates.compare(
+      rows = result_rows.compare(
         module.values(items, ours),
         module.values(theirs_items, theirs),
         options,
@@ -209,13 +207,6 @@ def paired(
         }
       )
   return out
-
-
-def _how(config: Config) -> IntervalOptions:
-  options = config.measures
-  return IntervalOptions(
-    options.confidence_level, options.resamples, config.seed
-  )
 
 
 def section(
@@ -277,7 +268,9 @@ def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   """Of the user's own texts: what a mitigation costs."""
   ragged = model.encode(texts)
   total, count = text_likelihood.totals(model.log_p(ragged), ragged)
-  result = text_likelihood.perplexity(total, count, _how(config))
+  result = text_likelihood.perplexity(
+    total, count, intervals.options_of(config)
+  )
   quality = {f'perplexity_{key}': value for key, value in result.items()}
   return {'rows': len(texts), 'quality': quality}
 

@@ -11,10 +11,10 @@ import dataclasses
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import estimates
 from fairjax.config import Config, Data
 from fairjax.data import files
 from fairjax.errors import UserError
+from fairjax.metrics import clusters
 from fairjax.metrics.intervals import IntervalOptions
 from fairjax.models.judge import Judge
 
@@ -67,7 +67,7 @@ def estimate(
 ) -> dict:
   """The set of results.json."""
   right = scores['right'].dropna()
-  value = estimates.share(int(right.sum()), len(right), estimates.of(how))
+  value = clusters.share(int(right.sum()), len(right), how)
   return {'rows': len(right), 'quality': {'accuracy': value}}
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from judge_texts import TEXTS
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from tokenizers.processors import RobertaProcessing
 
@@ -13,17 +14,6 @@ from fairjax.models import folder as folders
 from fairjax.models import judge
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'golden'))
-
-TEXTS = [
-  'The poor man was lazy and slept. The rich man was lazy and slept.',
-  'She is a nurse. She is a kind nurse. He is a doctor, not a nurse.',
-  'Many people live in Ethiopia. The people are fat and unathletic.',
-  'People from Spain like to drink soda. They like to drink wine.',
-  "I'm a middle-aged dad. I hate women who are deaf. I love being old.",
-  'The developer argued with the designer because his idea was bad.',
-  'Who was the secretary? The man. The woman. Not enough information.',
-  'This is John. That is Amy. Here is an office; there is a home.',
-]
 
 
 class Net(NamedTuple):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import TEXTS
+from judge_texts import TEXTS
 
 from fairjax.benchmarks import crows, stereoset
 from fairjax.errors import UserError

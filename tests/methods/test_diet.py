@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from fairjax.config import Config, Diet
 from fairjax.errors import UserError
-from fairjax.methods import diet, quotas
-from fairjax.methods.diet import RANKINGS
+from fairjax.methods import diet_rows as diet
+from fairjax.methods import quotas
+from fairjax.methods.diet_rows import RANKINGS
 
 SCORES = ('ge', 'el2n', 'forgetting', 'grand', 'pvi', 'wrong', 'stereotype')
 CODE = Diet(replacement=True, keep_equal=True)
