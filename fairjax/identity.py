@@ -27,7 +27,7 @@ def identity(config: Config, what: str | tuple[str, ...], *content: Any) -> str:
 
 def _known(config: Config, leaf: knobs.Leaf) -> Any:
   """What a leaf contributes: its value, or the content that it names."""
-  from fairjax.models import build
+  from fairjax.models import build, families
 
   if leaf.name == 'net.precision':
     return str(build.precision(config))
@@ -39,8 +39,8 @@ def _known(config: Config, leaf: knobs.Leaf) -> Any:
     return [
       artefacts.content(one) if os.path.exists(one) else one for one in value
     ]
-  if leaf.path:
-    return artefacts.content(value)
+  if leaf.path:  # a size of ours names no folder
+    return value if value in families.SIZES else artefacts.content(value)
   if leaf.name == 'measures.groups' and value.startswith('terms:'):
     return [value, artefacts.content(value.removeprefix('terms:'))]
   return list(value) if isinstance(value, tuple) else value
