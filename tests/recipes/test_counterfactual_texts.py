@@ -222,6 +222,17 @@ def test_mistakes_are_one_sentence(models, tmp_path, changes, says):
   assert '\n' not in str(caught.value)
 
 
+def test_a_dictionary_of_another_language_is_refused(models, tmp_path):
+  path = tmp_path / 'words.csv'
+  path.write_text('ragazza,ragazzo\nregina,re\n')
+  config = config_of(
+    models, rewriters__generator='', rewriters__contenders=('flow',)
+  )
+  config.method.words = str(path)
+  with pytest.raises(UserError, match='changes none of the 60 training texts'):
+    counterfactual_texts.run(config, tmp_path / 'run')
+
+
 def test_texts_without_a_group_are_refused(models):
   table = pd.DataFrame({'text': ['a'], 'label': [0]})
   with pytest.raises(UserError, match=r'data\.group'):
