@@ -31,17 +31,18 @@ ELECTRA and BART can start from FOLDER (models/warm_start.py):
 Both were only begun here. The ELECTRA from a MiniLM, 110 steps of 1,024
 tokens: it flags .063 of the replaced tokens and .002 of the others (77
 held-out documents, logit above 0), detection loss .32. The BART, 41 steps of
-512 tokens with 15 % of them masked: .29 of the tokens right. A masked LM may
+512 tokens with 15 % of them masked: .29 of the tokens right, each given those
+before it. A masked LM may
 be the detector too (--config.repair.detector=FOLDER): with threshold 6 and
 --config.repair.baseline=source, 6 of 40 biographies swapped by hand-made lists
 had a word to repair. No generator was trained to its end.
 
-Not run as a whole yet. Stages 1 to 3, measured step by step on 6 % of 34 MB of books and
-Wikipedia (444,324 tokens) with a masked LM of 6 layers × 384, one seed, the
-head's logit at 2, ten occurrences a word: the head tells she from he on every
-held-out text (its control on labels drawn by coin: .47 [.43, .51]), all 24 + 39
-other known words are ranked right (AUC 1.0), 288 and 333 words show a side, 44
-of them known. Right top votes of 44, and right of judged mutual pairs:
+Not run as a whole yet. Stages 1 to 3, step by step on 6 % of 34 MB of books
+and Wikipedia (444,324 tokens) with a masked LM of 6 layers × 384, one seed,
+the head's logit at 2, ten occurrences a word: the head tells she from he on
+every held-out text (its control on labels drawn by coin: .47 [.43, .51]), all
+24 + 39 other known words are ranked right (AUC 1.0), 288 and 333 words show a
+side, 44 of them known. Right top votes of 44, and right of judged mutual pairs:
 
   'all': it may stay itself
     difference of means × 1: 11, 0/0 · × 1.5: 22, 3/4 · × 2: 27, 6/8
