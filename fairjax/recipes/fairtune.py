@@ -150,6 +150,8 @@ def _share_line(made: pd.DataFrame) -> str:
   text = (
     f'{made["changed"].mean():.1%} of {len(made):,} training rows perturbed'
   )
+  if made['too_long'].any():
+    text += f', {int(made["too_long"].sum())} too long for the perturber'
   if 'broken' in made:
     text += f', {int(made["broken"].sum())} left as they lost their joint'
   return text
