@@ -31,7 +31,7 @@ def identity(config: Config, what: str | tuple[str, ...], *content: Any) -> str:
 
 def _known(config: Config, leaf: knobs.Leaf) -> Any:
   """What a leaf contributes: its value, or the content that it names."""
-  from fairjax.models import build, families
+  from fairjax.models import build
 
   if leaf.name == 'net.precision':
     return str(build.precision(config))
@@ -40,12 +40,13 @@ def _known(config: Config, leaf: knobs.Leaf) -> Any:
     chosen = dataclasses.replace(config, model=value)
     folder = build.model_folder(chosen) if value else None
     return artefacts.content(folder) if folder else value
-  if leaf.path and isinstance(value, tuple):  # of files and of names
-    return [
-      artefacts.content(one) if os.path.exists(one) else one for one in value
-    ]
-  if leaf.path:  # a size of ours names no folder
-    return value if value in families.SIZES else artefacts.content(value)
+  if leaf.path:  # or a name, such as a size of ours
+    of = lambda one: artefacts.content(one) if _is_there(one) else one
+    return [of(one) for one in value] if isinstance(value, tuple) else of(value)
   if leaf.name == 'measures.groups' and value.startswith('terms:'):
     return [value, artefacts.content(value.removeprefix('terms:'))]
   return list(value) if isinstance(value, tuple) else value
+
+
+def _is_there(path: str) -> bool:
+  return bool(path) and os.path.exists(os.path.expanduser(path))
