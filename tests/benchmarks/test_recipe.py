@@ -332,6 +332,9 @@ def test_harm_is_a_mean_over_what_all_have():
   sets = {'a': {'sets': one}, 'b': {'sets': other}}
   assert mitigation_front.distances(one) == {'crows': 0.5, 'weat': 0.5}
   assert mitigation_front.harm(sets) == {'a': 0.5, 'b': 0.2}
+  odds = {'winobias': set_of('winobias_log_odds', -np.log(3))}
+  # Odds of 3 to 1 are probabilities of .75 and .25.
+  assert mitigation_front.distances(odds)['winobias'] == pytest.approx(0.5)
   part = mitigation_front.section(sets)['parts'][0]
   assert '(crows)' in part['text']
 
