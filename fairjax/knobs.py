@@ -77,6 +77,9 @@ def within(low: float, high: float) -> Rule:
   )
 
 
+SEED = below(0, 2**31)
+
+
 def or_else(default: Any, rule: Rule) -> Rule:
   """The rule, or the value that leaves the choice to a default."""
   return lambda v: '' if v == default else rule(v)

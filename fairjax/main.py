@@ -6,7 +6,7 @@
   python -m fairjax.main --list
 
 --config names a file of configs/ (or your own); every knob of
-fairjax/config.py is a flag behind it, such as --config.train.lr=1e-5.
+fairjax/config/ is a flag behind it, such as --config.train.lr=1e-5.
 Exit codes: 0 done, 2 a mistake in the call or the data (one line says which),
 75 asked to stop and saved (run the same command again to go on), 130 stopped
 at once.
@@ -214,7 +214,7 @@ def instead(name: str, leaves) -> str:
     word = difflib.get_close_matches(last, lasts, n=1, cutoff=0.75)
     same = near or [leaf for leaf in leaves if leaf.rpartition('.')[2] in word]
   if not same:
-    return '; fairjax/config.py has all of them'
+    return '; fairjax/config/ has all of them'
   shown = ' or '.join(f'--config.{leaf}' for leaf in same[:3])
   return f'; did you mean {shown}?'
 

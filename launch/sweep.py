@@ -104,7 +104,7 @@ def values(sweep: str) -> tuple[str, list[str]]:
   if name not in leaves:
     raise UserError(
       f'--sweep {sweep!r}: there is no config field {name!r}, see '
-      'fairjax/config.py'
+      'fairjax/config/'
     )
   found = _split(text) if given else []
   if not found:

@@ -1,0 +1,126 @@
+"""Every knob of the program: typed dataclasses, one knob a field.
+
+A config file in configs/ returns one `Config`; absl flags override its leaves
+(`--config.train.lr=1e-5`). Each field gives its default, its help, its valid
+values and what it changes (knobs.py); `validate` and the identity of stages
+follow from that. Only leaf values reach jitted code. The sections stand in the
+files beside this one and are composed here.
+"""
+
+import dataclasses
+import pathlib
+import runpy
+
+from fairjax import knobs
+from fairjax.config.fairflow import FairFlow
+from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
+from fairjax.config.measuring import Measures
+from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
+from fairjax.config.tables import Data, Planted, Tokens
+from fairjax.config.training import Mesh, Net, Train
+from fairjax.errors import UserError
+from fairjax.knobs import SEED, below, entry, existing, filled, knob, section
+
+
+@dataclasses.dataclass
+class Config:
+  """One run."""
+
+  recipe: str = knob(
+    'train', 'a recipe of --list', entry('fairjax.recipes:RECIPES'), changes=()
+  )
+  model: str = knob(
+    'mini',
+    'a size, cnn, lstm, a model folder, or a hub name',
+    filled,
+    changes=('training', 'texts', 'attributes'),
+    path=True,
+  )
+  seeds: int = knob(
+    5, 'runs trained side by side', below(1, 1001), changes='training'
+  )
+  seed: int = knob(
+    0,
+    'the first of them',
+    SEED,
+    changes=('data', 'training', 'weights', 'measures', 'attributes', 'words'),
+  )
+  text: str = knob('', 'one text, for configs/swap.py', changes='texts')
+  reuse: str = knob(
+    '',
+    "a run's folder whose finished stages are taken over",
+    existing,
+    changes=(),
+  )
+  wandb: str = knob('', "a Weights & Biases project; '' is off", changes=())
+  data: Data = section(Data, 'data')
+  planted: Planted = section(Planted, 'data')
+  tokens: Tokens = section(Tokens, 'training')
+  net: Net = section(Net, 'training')
+  train: Train = section(Train, 'training')
+  mesh: Mesh = section(Mesh)
+  measures: Measures = section(Measures, 'measures')
+  method: Method = section(Method, 'data')
+  corpus: Corpus = section(Corpus, 'texts')
+  generate: Generate = section(Generate, 'texts')
+  scoring: Scoring = section(Scoring, 'scores')
+  diet: Diet = section(Diet, 'data')
+  grid: Grid = section(Grid, 'data')
+  weighting: Weighting = section(Weighting, 'weights')
+  pretrain: Pretrain = section(Pretrain, 'pretraining')
+  fairflow: FairFlow = section(FairFlow, 'attributes')
+  benchmarks: Benchmarks = section(Benchmarks, 'measures')
+
+
+def config_folder() -> pathlib.Path:
+  """Where the shipped configs are: in the package, or beside it."""
+  package = pathlib.Path(__file__).parent.parent
+  inside = package / 'configs'
+  return inside if inside.is_dir() else package.parent / 'configs'
+
+
+def shipped(name: str) -> Config:
+  """The config of a shipped file, for another one to change."""
+  return runpy.run_path(str(config_folder() / f'{name}.py'))['get_config']()
+
+
+# Names that a leaf had, or has in transformers: told with the one it has here.
+RENAMED = {
+  'train.clip': 'train.max_grad_norm',
+  'train.best': 'train.metric_for_best',
+  'train.keep': 'train.load_best',
+  'train.accumulate': 'train.microbatches',
+  'measures.positive': 'measures.pos_label',
+  'measures.level': 'measures.confidence_level',
+  'weighting.trees': 'weighting.n_estimators',
+  'weighting.depth': 'weighting.max_depth',
+  'weighting.clip': 'weighting.max_weight',
+  'generate.beams': 'generate.num_beams',
+  'generate.max_new': 'generate.max_new_tokens',
+  'generate.no_repeat_ngram': 'generate.no_repeat_ngram_size',
+}
+
+
+def validate(config: Config) -> None:
+  """Raises UserError with one sentence for the first field that is wrong."""
+  knobs.check(config, Config)
+  train, generate = config.train, config.generate
+  if train.batch % train.microbatches:
+    raise UserError(
+      f'train.microbatches is {train.microbatches}; it must divide '
+      f'train.batch ({train.batch})'
+    )
+  if generate.max_span < generate.min_span:
+    raise UserError(
+      f'generate.max_span is {generate.max_span}; it must be at least '
+      f'generate.min_span ({generate.min_span})'
+    )
+  if train.export and config.model in ('cnn', 'lstm'):
+    raise UserError(
+      f'train.export is on, but model {config.model!r} has no Hugging Face '
+      'form; leave it off, its weights are in training/'
+    )
+  if config.data.name == 'file' and not config.data.path:
+    raise UserError('data.path is empty; name a file with --config.data.path')
+  if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():
+    raise UserError(f"reuse is {config.reuse!r}; name a run's folder")

@@ -1,0 +1,148 @@
+"""Config: FairFlow, its attribute words, flow and votes."""
+
+import dataclasses
+
+from fairjax.knobs import (
+  above,
+  at_least,
+  below,
+  between,
+  each,
+  existing,
+  knob,
+  one_of,
+  within,
+)
+
+
+@dataclasses.dataclass
+class FairFlow:
+  """From one pair of words to a dictionary (recipes/fairflow.py)."""
+
+  first: str = knob('', "seed words of one side, 'she' or 'she,her'")
+  second: str = knob('', "and of the other, 'he' or 'he,his,him'")
+  share: float = knob(1.0, 'share of the texts that is read', above(0, 1))
+  layer: int = knob(-1, 'of the encoder whose output is read; -1 is the last')
+  pieces: str = knob(
+    'mean',
+    "words of several pieces: their 'mean', or 'drop' them (the paper)",
+    one_of('mean', 'drop'),
+  )
+  seed_cap: int = knob(
+    3000, 'occurrences looked at of a seed word', at_least(2)
+  )
+  cap: int = knob(30, 'occurrences looked at of any other word', at_least(1))
+  min_count: int = knob(5, 'occurrences that a word must have', at_least(1))
+  held_out: float = knob(
+    0.1, 'share of the texts that the head is measured on', within(0, 1)
+  )
+  head_lr: float = knob(2e-5, 'peak learning rate of the head', above(0, 10))
+  head_epochs: float = knob(12.0, 'passes over the seed words', above(0, 1e6))
+  threshold: float = knob(
+    3.0, 'φ: how sure the head must be of an occurrence', at_least(0)
+  )
+  scale: str = knob(
+    'logit', "of φ: 'logit' or 'probability'", one_of('logit', 'probability')
+  )
+  word_share: float = knob(
+    0.5,
+    "share of a word's occurrences it must be sure of",
+    between(0, 1),
+  )
+  whiten: str = knob(
+    'none',
+    "embeddings as they are ('none') or 'white'",
+    one_of('none', 'white'),
+    changes='flow',
+  )
+  steps: int = knob(6, 'of the flow', between(1, 1024), changes='flow')
+  hidden: int = knob(
+    100, "width of the flow's perceptrons", between(1, 2**16), changes='flow'
+  )
+  depth: int = knob(2, 'their hidden layers', between(0, 64), changes='flow')
+  factor: int = knob(
+    0,
+    "K: dimensions of the factor; 0 takes Esser et al.'s estimate, -1 a tenth",
+    at_least(-1),
+    changes='flow',
+  )
+  loss: str = knob(
+    'code',
+    "eq. 2 as the paper's 'code' trains it, or as the 'paper' prints it",
+    one_of('code', 'paper'),
+    changes='flow',
+  )
+  rho: float = knob(
+    0.98,
+    "correlation of a pair's factors; 0 is a flow without a factor",
+    below(0, 1),
+    changes='flow',
+  )
+  margin: float = knob(
+    0.0,
+    "the groups' factors are centred at -margin and margin",
+    at_least(0),
+    changes='flow',
+  )
+  leak: float = knob(
+    0.0,
+    "weight of the groups' gap outside the factor",
+    at_least(0),
+    changes='flow',
+  )
+  move: str = knob(
+    'mean',
+    "the factor becomes the other side's 'mean', a 'sample', or its 'shift'",
+    one_of('mean', 'sample', 'shift'),
+    changes='words',
+  )
+  alpha: float = knob(
+    1.0,
+    'size of a shift, in gaps between the groups',
+    at_least(0),
+    changes='words',
+  )
+  decoder: str = knob(
+    'head',
+    "a moved embedding is read by the masked-LM 'head' or the 'nearest' word",
+    one_of('head', 'nearest'),
+    changes='words',
+  )
+  candidates: str = knob(
+    'all',
+    "it may become 'all' words, all 'others', or those of the other 'side'",
+    one_of('all', 'others', 'side'),
+    changes='words',
+  )
+  votes: str = knob(
+    'mutual',
+    "pairs are 'mutual' modes, or joined as in the 'paper'",
+    one_of('mutual', 'paper'),
+    changes='words',
+  )
+  min_votes: int = knob(
+    1, 'of either word of a pair', at_least(1), changes='words'
+  )
+  min_share: float = knob(
+    0.0, 'and as a share of its occurrences', between(0, 1), changes='words'
+  )
+  names: str = knob(
+    '',
+    'file of first names matched after the pairs (as method.names_file)',
+    existing,
+    changes='words',
+    path=True,
+  )
+  known: str = knob(
+    '',
+    'file of known pairs that the dictionary is marked by',
+    existing,
+    changes='measures',
+    path=True,
+  )
+  rivals: tuple[str, ...] = knob(
+    ('difference', 'procrustes', 'masked', 'no_factor'),
+    'simpler ways, marked beside it',
+    each(one_of('difference', 'procrustes', 'masked', 'no_factor')),
+    changes='measures',
+  )

@@ -1,0 +1,58 @@
+"""Config: what is measured, on which sets, and with which intervals."""
+
+import dataclasses
+
+from fairjax.knobs import (
+  at_least,
+  below,
+  between,
+  each,
+  entry,
+  existing,
+  knob,
+  number,
+  one_of,
+  or_else,
+)
+
+SETS = entry('fairjax.data:TEST_SETS', 'train', 'valid', 'test')
+
+
+@dataclasses.dataclass
+class Measures:
+  """What is measured, and how sure we are of it."""
+
+  groups: str = knob('', "which groups: '' the group column, 'terms:FILE', …")
+  sets: tuple[str, ...] = knob(
+    ('test',), 'splits or test sets of --list', each(SETS, least=1)
+  )
+  threshold: str = knob(
+    '0.5', "decision threshold: a number or 'eer'", or_else('eer', number(0, 1))
+  )
+  resamples: int = knob(10000, 'bootstrap resamples', between(0, 10**6))
+  confidence_level: float = knob(0.95, 'of every interval', below(0.5, 1))
+  min_group: int = knob(
+    10,
+    'rows behind a rate of a group below which it is in no gap',
+    at_least(1),
+  )
+  adjust: str = knob(
+    'holm',
+    "p values for the number of tests on a page: 'holm', 'bh' or 'none'",
+    one_of('holm', 'bh', 'none'),
+  )
+  pos_label: int = knob(
+    1,
+    'the label whose probability is the score',
+    at_least(0),
+    changes=('scores', 'weights', 'data', 'measures'),
+  )
+  templates: str = knob(
+    '', 'template file or folder of the identity set', existing, path=True
+  )
+  madlibs: str = knob(
+    '', 'your copy of bias_madlibs_77k.csv', existing, path=True
+  )
+  gender_file: str = knob(
+    '', 'your csv with columns text, gender, Class', existing, path=True
+  )

@@ -1,0 +1,101 @@
+"""Config: which table, which text of it, and how text becomes ids."""
+
+import dataclasses
+
+from fairjax.knobs import (
+  SEED,
+  at_least,
+  below,
+  between,
+  entry,
+  existing,
+  filled,
+  knob,
+  one_of,
+  or_else,
+)
+
+
+@dataclasses.dataclass
+class Data:
+  """Which table, and how its columns are named."""
+
+  name: str = knob(
+    'planted',
+    "a data set of --list; 'file' reads `path`, and 'text' plain text",
+    entry('fairjax.data:DATASETS', 'text'),
+  )
+  path: str = knob(
+    '', "csv, tsv, jsonl, parquet file, or a data set's folder", path=True
+  )
+  valid_path: str = knob(
+    '', 'validation file; none: split off `path`, seeded', path=True
+  )
+  test_path: str = knob(
+    '', 'test file; none: split off `path`, seeded', path=True
+  )
+  twin_path: str = knob(
+    '', 'file whose row i is the counterfactual of row i', path=True
+  )
+  text: str = knob('text', 'column of the text', filled)
+  text_pair: str = knob('', 'column of a second text (sentence pairs)')
+  label: str = knob('label', 'column of the label', filled)
+  group: str = knob('', 'column of the group the row speaks of')
+  twin: str = knob('', 'column of the counterfactual text')
+  id: str = knob('', 'column of stable ids; none: split and row number')
+  split: str = knob(
+    '', 'column that says train, valid or test; none: see above'
+  )
+  labels: str = knob('', "'BAD=1,NOT_BAD=0', or '>0.5' or '>=0.5' of a number")
+  on_bad: str = knob(
+    'error',
+    "rows that cannot be used: 'error' or 'drop'",
+    one_of('error', 'drop'),
+    changes=('data', 'texts'),
+  )
+  limit: int = knob(
+    0, 'rows kept of each split, drawn by seed; 0 keeps all', at_least(0)
+  )
+  split_seed: int = knob(
+    0,
+    'seed of the 8:1:1 split where the data has none',
+    SEED,
+    changes=('data', 'pretraining'),
+  )
+
+
+@dataclasses.dataclass
+class Planted:
+  """The embedded data set with a known bias (data/planted.py)."""
+
+  rows: int = knob(4000, 'rows of the training split', at_least(20))
+  test_rows: int = knob(1000, 'rows of validation and of test', at_least(20))
+  correlation: float = knob(
+    0.8, 'P(gender agrees with the label) in training', between(0.5, 1)
+  )
+  noise: float = knob(
+    0.02, 'share of labels flipped, in every split', below(0, 0.5)
+  )
+  seed: int = knob(0, 'seed of the sentences', SEED)
+
+
+@dataclasses.dataclass
+class Tokens:
+  """Text to ids."""
+
+  tokenizer: str = knob(
+    '',
+    "folder or vocab file; '' the model's own, or trained",
+    existing,
+    changes=('training', 'texts', 'attributes'),
+    path=True,
+  )
+  vocab_size: int = knob(
+    4000, 'of a tokenizer trained on the data', between(3, 2**24)
+  )
+  max_length: int = knob(
+    0,
+    "ids kept of a text; 0 is the model's own limit",
+    or_else(0, at_least(3)),
+    changes=('training', 'attributes'),
+  )
