@@ -80,7 +80,7 @@ def assess(
     'resamples': n_resamples,
     'seed': random_state,
   }
-  measured = metrics.assess(
+  measurement = metrics.assess(
     labels, scores, members, group_names, attributes=attributes, **options
   )
   results = Results(
@@ -89,7 +89,7 @@ def assess(
     seeds=list(range(len(scores))),
     level=confidence_level,
     title='Assessment',
-    contenders={'model': {'sets': {SET: measured}}},
+    contenders={'model': {'sets': {SET: measurement}}},
     focus='model',
   )
   return Assessment(results, labels, scores, members, group_names, options)
@@ -338,8 +338,8 @@ def weights(
     weighting=Weighting(z=z, terms=str(terms), estimator=estimator, **options),
   )
   knobs.check(config, Config)
-  made = reweight.weights(_table(table), config)['weight']
-  return pd.Series(made.to_numpy(), table.index, name='weight')
+  result = reweight.weights(_table(table), config)['weight']
+  return pd.Series(result.to_numpy(), table.index, name='weight')
 
 
 # Models
@@ -508,8 +508,8 @@ def _scores(y_score: Sequence, rows: int, classes: int) -> np.ndarray:
     scores = scores[..., 1] if shape[1] == 2 else scores
   elif scores.ndim == 3 and shape[2] == 2:
     scores = scores[..., 1]
-  given = scores.shape[2] if scores.ndim == 3 else 2
-  if scores.shape[1] != rows or given != max(classes, 2):
+  class_count = scores.shape[2] if scores.ndim == 3 else 2
+  if scores.shape[1] != rows or class_count != max(classes, 2):
     raise UserError(
       f'y_score has shape {shape}, but there are {rows} rows of {classes} '
       'classes; give [n], [n, c] or, for several seeds, [s, n]'

@@ -274,7 +274,7 @@ def stage(
   path: str | os.PathLike,
   made_from: str,
   make: Callable[[pathlib.Path], Any],
-  read: Callable[[pathlib.Path], Any],
+  load: Callable[[pathlib.Path], Any],
   reuse: str = '',
   say: Callable[[str], Any] | None = None,
 ) -> Any:
@@ -290,7 +290,7 @@ def stage(
     seal_path(path).unlink(missing_ok=True)
     make(path)
     seal(path, made_from)
-    return read(path)
+    return load(path)
   if say:
     say(f'{path.name}: taken from {place}')
-  return read(place)
+  return load(place)

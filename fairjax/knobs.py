@@ -225,18 +225,18 @@ _WANTED = {
 }
 
 
-def has_type(found: Any, kind: Any) -> bool:
+def has_type(candidate: Any, kind: Any) -> bool:
   """Whether a value is of a leaf's type; a whole number is a float too."""
   if typing.get_origin(kind) is tuple:
     item = typing.get_args(kind)[0]
-    return isinstance(found, tuple | list) and all(
-      has_type(one, item) for one in found
+    return isinstance(candidate, tuple | list) and all(
+      has_type(one, item) for one in candidate
     )
   if isinstance(kind, types.UnionType):
-    return any(has_type(found, one) for one in typing.get_args(kind))
-  if isinstance(found, bool):
+    return any(has_type(candidate, one) for one in typing.get_args(kind))
+  if isinstance(candidate, bool):
     return kind is bool
-  return isinstance(found, int | float if kind is float else kind)
+  return isinstance(candidate, int | float if kind is float else kind)
 
 
 def check(config: Any, kind: type) -> None:
@@ -251,15 +251,15 @@ def check(config: Any, kind: type) -> None:
         )
   for leaf in leaves(kind):
     result = value(config, leaf.name)
-    shown = f'{leaf.name} is {result!r}'
-    if len(shown) > 200:
-      shown = shown[:200] + '…'
+    text = f'{leaf.name} is {result!r}'
+    if len(text) > 200:
+      text = text[:200] + '…'
     if not has_type(result, leaf.type):
       want = _WANTED.get(leaf.type, 'a tuple such as (1, 2)')
-      raise UserError(f'{shown}; it must be {want}')
+      raise UserError(f'{text}; it must be {want}')
     if isinstance(result, float) and not math.isfinite(result):
-      raise UserError(f'{shown}; a finite number is needed')
+      raise UserError(f'{text}; a finite number is needed')
     if isinstance(result, str) and ('\0' in result or len(result) > 4000):
-      raise UserError(f'{shown}; that is no text that can be used')
+      raise UserError(f'{text}; that is no text that can be used')
     if remedy := leaf.rule(result):
-      raise UserError(f'{shown}; {remedy}')
+      raise UserError(f'{text}; {remedy}')

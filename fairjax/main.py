@@ -138,8 +138,8 @@ def check_folder(folder: pathlib.Path) -> None:
 
 def short(value: str, most: int = 120) -> str:
   """A value as a sentence shows it."""
-  shown = repr(value)
-  return shown if len(shown) <= most else f'{shown[:most]}…'
+  text = repr(value)
+  return text if len(text) <= most else f'{text[:most]}…'
 
 
 def config_leaves(kind=Config, prefix: str = '') -> dict[str, type]:
@@ -165,20 +165,20 @@ def tidy(argv: list[str]) -> list[str]:
   todo = list(argv[1:])
   while todo:
     word = todo.pop(0)
-    name, given, value = word.lstrip('-').partition('=')
+    name, equals, value = word.lstrip('-').partition('=')
     if not word.startswith('-'):
       rest.append(word)
     elif name == 'config':
-      if not given and not todo:
+      if not equals and not todo:
         raise UserError('--config needs a file, as in --config=configs/x.py')
-      file = find_config(value if given else todo.pop(0))
+      file = find_config(value if equals else todo.pop(0))
     elif name.startswith(('config.', 'noconfig.')):
       leaf = name.partition('config.')[2]
       if leaf not in leaves:
         raise UserError(f'there is no --config.{leaf}{instead(leaf, leaves)}')
-      if leaves[leaf] is bool and not given:
+      if leaves[leaf] is bool and not equals:
         value = str(name.startswith('config.'))
-      elif not given:
+      elif not equals:
         if not todo:
           raise UserError(f'--config.{leaf} needs a value')
         value = todo.pop(0)
@@ -215,8 +215,8 @@ def instead(name: str, leaves) -> str:
     same = near or [leaf for leaf in leaves if leaf.rpartition('.')[2] in word]
   if not same:
     return '; fairjax/config/ has all of them'
-  shown = ' or '.join(f'--config.{leaf}' for leaf in same[:3])
-  return f'; did you mean {shown}?'
+  flags = ' or '.join(f'--config.{leaf}' for leaf in same[:3])
+  return f'; did you mean {flags}?'
 
 
 # What a text that is no value may raise where it is read as one.

@@ -80,11 +80,11 @@ class Results:
     rows = []
     for contender, parts in self.contenders.items():
       for name, one in parts['sets'].items():
-        kept = {'': self.measured(contender, name), **one.get('groups', {})}
+        by_group = {'': self.measured(contender, name), **one.get('groups', {})}
         rows += [
           {'contender': contender, 'set': name, 'group': group, 'measure': key}
           | {k: value.get(k) for k in ('value', 'low', 'high', 'note')}
-          for group, values in kept.items()
+          for group, values in by_group.items()
           for key, value in values.items()
           if isinstance(value, Mapping)
         ]
@@ -205,10 +205,10 @@ def problems(value: Any, form: Any = None, where: str = '') -> Iterator[str]:
 def _keys(value: Mapping, form: Mapping, where: str) -> Iterator[str]:
   below = lambda key: f'{where}.{key}' if where else str(key)
   known = {key.removesuffix('?'): key for key in form if key != '*'}
-  for key, named in known.items():
+  for key, fields in known.items():
     if key in value:
-      yield from problems(value[key], form[named], below(key))
-    elif not named.endswith('?'):
+      yield from problems(value[key], form[fields], below(key))
+    elif not fields.endswith('?'):
       yield f'{below(key)} is missing'
   for key in value.keys() - known.keys():
     if '*' not in form:

@@ -120,13 +120,13 @@ def load(config: Config, folder: pathlib.Path, log: Log) -> Tables:
 def mitigate(config: Config, tables: Tables, log: Log) -> Tables:
   """The tables after the config's data-side methods, one after the other."""
   for name in chain(config.method.name):
-    before, told = len(tables['train']), notes(tables)
+    before, remarks = len(tables['train']), notes(tables)
     tables = schema.check(find(METHODS, 'method', name)(tables, config))
     log.line(
       f'method {name}: {before} training rows became {len(tables["train"])}'
     )
     for note in notes(tables):
-      if note not in told:
+      if note not in remarks:
         log.line(note)
   return tables
 
@@ -233,7 +233,7 @@ def stage(
   path: pathlib.Path,
   made_from: str,
   make: Callable[[pathlib.Path], Any],
-  read: Callable[[pathlib.Path], Any],
+  load: Callable[[pathlib.Path], Any],
   log: Log | None = None,
   reuse: str = '',
 ) -> Any:
@@ -245,14 +245,14 @@ def stage(
   if not mesh.any_process(place is None):
     if log:
       log.line(f'{path.parent.name}/{path.name}: taken from {place}')
-    return read(place)
+    return load(place)
   if mesh.is_main():
     artefacts.seal_path(path).unlink(missing_ok=True)
   make(path)
   if mesh.is_main():
     artefacts.seal(path, made_from)
   mesh.wait_for_all(str(path))
-  return read(path)
+  return load(path)
 
 
 def write_table(path: pathlib.Path, table: pd.DataFrame) -> None:
@@ -279,28 +279,28 @@ def fitted_once(
 
   The checkpoints go once the weights are written: they are all it needs.
   """
-  done = []  # what was fitted just now is not read back
+  results = []  # what was fitted just now is not read back
 
   def make(path: pathlib.Path) -> None:
-    fitted = fit(path)
-    weights = mesh.to_host(fitted.params)
+    result = fit(path)
+    weights = mesh.to_host(result.params)
     if mesh.is_main():
       checkpoint.write_weights(path / 'weights.safetensors', weights)
       artefacts.write_json(
         path / 'fit.json',
         {
-          'steps': fitted.steps,
-          'kept': fitted.kept,
-          'history': fitted.history,
-          'snapshots': {k: p.name for k, p in fitted.snapshots.items()},
-          'tracks': {k: p.name for k, p in fitted.tracks.items()},
+          'steps': result.steps,
+          'kept': result.kept,
+          'history': result.history,
+          'snapshots': {k: p.name for k, p in result.snapshots.items()},
+          'tracks': {k: p.name for k, p in result.tracks.items()},
         },
       )
       artefacts.remove(path / 'checkpoints')
-    done.append(fitted)
+    results.append(result)
 
   def read(path: pathlib.Path) -> loop.Fitted:
-    return done[0] if done else _read_fit(path, ready)
+    return results[0] if results else _read_fit(path, ready)
 
   return stage(
     folder / 'training' / made_from, made_from, make, read, log, config.reuse
@@ -430,12 +430,12 @@ def prediction_table(
   return result.reset_index(drop=True)
 
 
-def predictions(kept: pd.DataFrame) -> dict[str, np.ndarray]:
+def predictions(frame: pd.DataFrame) -> dict[str, np.ndarray]:
   """What `prediction_table` was made of: {set: [s, n, c]}."""
-  columns = [c for c in kept if re.fullmatch(r'p\d+(_c\d+)?', c)]
+  columns = [c for c in frame if re.fullmatch(r'p\d+(_c\d+)?', c)]
   seeds = len({c.split('_')[0] for c in columns})
   out = {}
-  for name, rows in kept.groupby('set', sort=False):
+  for name, rows in frame.groupby('set', sort=False):
     values = rows[columns].to_numpy().reshape(len(rows), seeds, -1)
     if values.shape[2] == 1:
       values = np.concatenate([1 - values, values], 2)

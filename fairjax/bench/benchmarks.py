@@ -117,17 +117,17 @@ def _batched(net, mask: int, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
     rows = order[low : low + BATCH]
     width = int(texts.lengths[owner[rows]].max())
     ids = np.zeros((len(rows), width), np.int64)
-    seen = np.zeros((len(rows), width), np.int64)
+    attention_mask = np.zeros((len(rows), width), np.int64)
     for k, row in enumerate(rows):
       start, end = texts.offsets[owner[row] : owner[row] + 2]
       ids[k, : end - start] = texts.flat[start:end]
-      seen[k, : end - start] = 1
+      attention_mask[k, : end - start] = 1
     at = place[rows]
     token = ids[np.arange(len(rows)), at].copy()
     ids[np.arange(len(rows)), at] = mask
     with torch.inference_mode():
       states = body(
-        input_ids=torch.tensor(ids), attention_mask=torch.tensor(seen)
+        input_ids=torch.tensor(ids), attention_mask=torch.tensor(attention_mask)
       ).last_hidden_state
       logits = head(states[torch.arange(len(rows)), torch.tensor(at)])
       result = logits.log_softmax(-1)[
@@ -146,10 +146,10 @@ def _reference(net, mask: int, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
     low, high = texts.offsets[i : i + 2]
     ids = torch.tensor(texts.flat[low:high].astype(np.int64))[None]
     for place in np.flatnonzero(chosen[low:high]):
-      shown = ids.clone()
-      shown[0, place] = mask
+      inputs = ids.clone()
+      inputs[0, place] = mask
       with torch.no_grad():
-        logits = net(input_ids=shown).logits[0, place]
+        logits = net(input_ids=inputs).logits[0, place]
       logs.append(logits.log_softmax(-1)[ids[0, place]].item())
   return _scores(texts, chosen, np.array(logs))
 

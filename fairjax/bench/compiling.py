@@ -65,7 +65,7 @@ def run(args: list[str]) -> dict:
 def process(args: list[str], folder: pathlib.Path, side: str) -> dict:
   """Seconds of each part of one run, as its own process counted them."""
   out = folder / f'{side}.json'
-  done = subprocess.run(
+  completed = subprocess.run(
     [
       *(sys.executable, '-m', 'fairjax.bench.compiling', str(out)),
       *(*args, f'--workdir={folder / side}'),
@@ -74,9 +74,9 @@ def process(args: list[str], folder: pathlib.Path, side: str) -> dict:
     capture_output=True,
     text=True,
   )
-  if done.returncode:
-    last = (done.stderr.strip() or 'it said nothing').splitlines()[-1]
-    raise UserError(f'the {side} run ended with {done.returncode}: {last}')
+  if completed.returncode:
+    last = (completed.stderr.strip() or 'it said nothing').splitlines()[-1]
+    raise UserError(f'the {side} run ended with {completed.returncode}: {last}')
   return json.loads(out.read_text())
 
 

@@ -76,8 +76,8 @@ class NearCopy(bart.Bart):
     there = jnp.minimum(here, last)
     copied = jnp.take_along_axis(text, there, axis=1)
     swapped = jnp.isin(copied, jnp.array(self.swaps, jnp.int32))
-    wanted = jnp.where(swapped, copied + 1, copied)
-    return logits + 1e4 * jax.nn.one_hot(wanted, logits.shape[-1]), cache
+    target = jnp.where(swapped, copied + 1, copied)
+    return logits + 1e4 * jax.nn.one_hot(target, logits.shape[-1]), cache
 
 
 class Work(NamedTuple):
@@ -197,10 +197,8 @@ def _torch(args, work: Work) -> Callable:
       lengths = torch.tensor(lengths).repeat_interleave(args.beams)
       self.lengths = lengths.to(where)
 
-    def __call__(self, written, scores):
-      scores[:, s.eos] = torch.where(
-        written.shape[1] >= self.lengths, 1e4, -1e4
-      )
+    def __call__(self, output, scores):
+      scores[:, s.eos] = torch.where(output.shape[1] >= self.lengths, 1e4, -1e4)
       return scores
 
   def batch(part):
@@ -221,14 +219,14 @@ def _torch(args, work: Work) -> Callable:
     if args.compile:
       rules['cache_implementation'] = 'static'
     with torch.no_grad():
-      written = net.generate(
+      output = net.generate(
         input_ids=tokens.to(where),
         attention_mask=mask.to(where),
         do_sample=False,
         num_beams=args.beams,
         **rules,
       )
-    return written.cpu()  # waits for the device
+    return output.cpu()  # waits for the device
 
   def unit():
     return [
@@ -315,11 +313,11 @@ def _serve(args) -> None:
   work = _work(args)
   if args.side == 'ours':
     unit = _ours(args, work)
-    written = unit().written
+    lengths = unit().written
   else:
     unit = _torch(args, work)
-    written = sum(_count(rows.numpy(), work.shape.eos) for rows in unit())
-  race.serve(unit, written=int(written))
+    lengths = sum(_count(rows.numpy(), work.shape.eos) for rows in unit())
+  race.serve(unit, written=int(lengths))
 
 
 def _count(rows: np.ndarray, eos: int) -> int:

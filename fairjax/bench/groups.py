@@ -134,8 +134,8 @@ def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
 
   def ours():
     table = counts.tabulate(labels, decisions[None], masks, 2, 0)
-    drawn = intervals.draw(table.items, chosen.resamples, 0)
-    result = counts.rates(table, drawn, HOW).draws[:, 0, 0, :-1, 1]
+    draws = intervals.draw(table.items, chosen.resamples, 0)
+    result = counts.rates(table, draws, HOW).draws[:, 0, 0, :-1, 1]
     return np.ptp(result, axis=1)
 
   sides = {'fairjax': ours}

@@ -98,27 +98,27 @@ def ours(chosen: argparse.Namespace) -> None:
     logits, pool._replace(label=alone['label'], weight=alone['weight'])
   )
   ids = jax.jit(word_level.unpack, static_argnums=(1, 2))
-  kept = {
+  arrays = {
     f'{"/".join(str(k.key) for k in path)}': np.asarray(leaf[0])
     for path, leaf in jax.tree_util.tree_leaves_with_path(params)
   }
   for i, batch in enumerate(host):
     one = {k: v[0] for k, v in batch.items()}
-    kept[f'ids{i}'] = np.asarray(ids(one, length, shape.side)[0])
-    kept[f'label{i}'] = one['label']
-  np.savez(f'{chosen.work}/start.npz', table=table, **kept)
+    arrays[f'ids{i}'] = np.asarray(ids(one, length, shape.side)[0])
+    arrays[f'label{i}'] = one['label']
+  np.savez(f'{chosen.work}/start.npz', table=table, **arrays)
   state = {'params': params, 'opt': start(params)}
   seeds = mesh.replicate(device_mesh, np.zeros(1, np.uint32))
-  done = 0
+  count = 0
 
   def unit():
-    nonlocal state, done
+    nonlocal state, count
     for _ in range(chosen.steps):
-      batch = mesh.put_batch(device_mesh, source[done % BATCHES], stacked=True)
+      batch = mesh.put_batch(device_mesh, source[count % BATCHES], stacked=True)
       state, last = train_step(
-        state, batch, seeds, np.uint32(done), np.uint32(10**6)
+        state, batch, seeds, np.uint32(count), np.uint32(10**6)
       )
-      done += 1
+      count += 1
     jax.block_until_ready(last)
 
   for _ in range(-(-BATCHES // chosen.steps)):
@@ -135,24 +135,24 @@ def peer(chosen: argparse.Namespace) -> None:
     start = {k: torch.tensor(arrays[k]) for k in arrays.files}
   model = (_TorchLSTM if chosen.model == 'lstm' else _TorchCNN)(torch, start)
   rate = 0.5 if chosen.model == 'lstm' else 0.3
-  kept = model.parameters()
-  optimizer = torch.optim.RMSprop(kept, 1e-3, alpha=0.9, eps=1e-7)
+  parameters = model.parameters()
+  optimizer = torch.optim.RMSprop(parameters, 1e-3, alpha=0.9, eps=1e-7)
   data = [
     (start[f'ids{i}'].long(), start[f'label{i}'].long()) for i in range(BATCHES)
   ]
   with torch.no_grad():
     loss = functional.cross_entropy(model(data[0][0], 0.0), data[0][1])
-  done = 0
+  count = 0
 
   def unit():
-    nonlocal done
+    nonlocal count
     for _ in range(chosen.steps):
-      ids, label = data[done % BATCHES]
+      ids, label = data[count % BATCHES]
       optimizer.zero_grad(set_to_none=True)
       functional.cross_entropy(model(ids, rate), label).backward()
-      torch.nn.utils.clip_grad_norm_(kept, 5.0)
+      torch.nn.utils.clip_grad_norm_(parameters, 5.0)
       optimizer.step()
-      done += 1
+      count += 1
 
   race.serve(unit, loss=float(loss))
 

@@ -59,10 +59,10 @@ def interleave(
   for turn in range(warmup + rounds):
     for name, side in sides.items():
       start = time.perf_counter()
-      told = side()
+      result = side()
       seconds = time.perf_counter() - start
       if turn >= warmup:
-        times[name].append(told if isinstance(side, Process) else seconds)
+        times[name].append(result if isinstance(side, Process) else seconds)
   return times
 
 
@@ -169,7 +169,7 @@ def versions() -> dict:
   return out
 
 
-def serve(unit: Callable[[], Any], **told: Any) -> None:
+def serve(unit: Callable[[], Any], **request: Any) -> None:
   """A side in a process of its own: answers 'go' with the seconds of a unit.
 
   Lines of JSON on the standard output: first `told` (whatever the race wants
@@ -178,7 +178,7 @@ def serve(unit: Callable[[], Any], **told: Any) -> None:
   """
   with _answers() as answer:
     unit()  # compiles
-    answer({'ready': True, **told})
+    answer({'ready': True, **request})
     for line in sys.stdin:
       if line.strip() != 'go':
         break

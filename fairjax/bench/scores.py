@@ -77,21 +77,21 @@ def measure(chosen, folder: pathlib.Path) -> race.Times:
     ready = stages.prepare(config, tables, log)
   params = loop.initial(ready.model, loop.seed_list(config))
   params = mesh.put_state(ready.device_mesh, params)
-  seen = Predictions(config, ready, params, tables['train'])
-  correct = seen.logits.argmax(-1) == seen.label
+  predictions = Predictions(config, ready, params, tables['train'])
+  correct = predictions.logits.argmax(-1) == predictions.label
   correct = np.stack([correct] * chosen.epochs, 1)
 
   def forward():
-    seen.__dict__.pop('logits', None)
-    error_scores.el2n(seen.logits, seen.label)
+    predictions.__dict__.pop('logits', None)
+    error_scores.el2n(predictions.logits, predictions.label)
 
   def twins():
-    seen.__dict__.pop('twins', None)
-    error_scores.ge(seen.logits, seen.twins)
+    predictions.__dict__.pop('twins', None)
+    error_scores.ge(predictions.logits, predictions.twins)
 
   def gradients():
-    seen.__dict__.pop('norms', None)
-    return seen.norms
+    predictions.__dict__.pop('norms', None)
+    return predictions.norms
 
   def count():
     forgetting.forgetting(correct)

@@ -80,11 +80,11 @@ def ready(chosen: argparse.Namespace):
   from fairjax import data, stages
   from fairjax.train.progress import Log
 
-  made = config(chosen)
-  tables, _, _ = data.load_tables(made)
+  settings = config(chosen)
+  tables, _, _ = data.load_tables(settings)
   with tempfile.TemporaryDirectory() as folder, Log(folder) as log:
-    prepared = stages.prepare(made, tables, log)
-  return made, prepared, stages.pool(prepared, tables['train'])
+    inputs = stages.prepare(settings, tables, log)
+  return settings, inputs, stages.pool(inputs, tables['train'])
 
 
 def ours(chosen: argparse.Namespace) -> None:
@@ -97,35 +97,35 @@ def ours(chosen: argparse.Namespace) -> None:
   from fairjax.train import loop, mesh, step
 
   memory.keep()
-  made, prepared, pool = ready(chosen)
-  device_mesh, seeds = prepared.device_mesh, loop.seed_list(made)
+  settings, inputs, pool = ready(chosen)
+  device_mesh, seeds = inputs.device_mesh, loop.seed_list(settings)
   rows = np.broadcast_to(
     np.arange(len(pool.label), dtype=np.int32), (len(seeds), len(pool.label))
   )
   layout = batches.layout(pool.tokens.lengths, chosen.batch, seeds=len(seeds))
   source = batches.Batches(pool, rows, seeds, layout)
-  params = loop.initial(prepared.model, seeds)
+  params = loop.initial(inputs.model, seeds)
   first = jax.tree.map(lambda a: a[0], params)
-  hf.save(f'{chosen.work}/model', prepared.model.module, first)
+  hf.save(f'{chosen.work}/model', inputs.model.module, first)
   host = [source[i] for i in range(UNITS)]
   write_examples(chosen, pool, host)
   real = sum(int((h['segment_ids'] > 0).sum()) for h in host)
   share = real / sum(h['segment_ids'].size for h in host)
   params = mesh.put_state(device_mesh, params)
-  losses = check_losses(prepared, params, host[0], pool)
-  train_step, start = step.compiled(prepared.model, made.train, device_mesh)
+  losses = check_losses(inputs, params, host[0], pool)
+  train_step, start = step.compiled(inputs.model, settings.train, device_mesh)
   state = {'params': params, 'opt': start(params)}
   on_device = mesh.replicate(device_mesh, np.asarray(seeds, np.uint32))
-  done = 0
+  count = 0
 
   def unit():
-    nonlocal state, done
+    nonlocal state, count
     for _ in range(chosen.steps):
-      batch = mesh.put_batch(device_mesh, source[done % UNITS], stacked=True)
+      batch = mesh.put_batch(device_mesh, source[count % UNITS], stacked=True)
       state, loss = train_step(
-        state, batch, on_device, np.uint32(done), np.uint32(10**6)
+        state, batch, on_device, np.uint32(count), np.uint32(10**6)
       )
-      done += 1
+      count += 1
     jax.block_until_ready(loss)
 
   for _ in range(-(-UNITS // chosen.steps)):
@@ -136,7 +136,7 @@ def ours(chosen: argparse.Namespace) -> None:
     loss=losses,
     real=share,
     tokens=tokens,
-    flops=flops(prepared, params, tokens),
+    flops=flops(inputs, params, tokens),
     ceiling=ceiling(chosen.device),
   )
 
@@ -159,11 +159,11 @@ def ceiling(device: str) -> float:
   return 2 * n**3 / min(seconds)
 
 
-def flops(prepared, params, tokens: float) -> float:
+def flops(inputs, params, tokens: float) -> float:
   """About 6 × (weights that multiply) × tokens, all seeds, as is customary."""
   import jax
 
-  shape = prepared.model.shape
+  shape = inputs.model.shape
   tables = (shape.vocab + shape.positions + shape.types) * shape.embedding
   leaves = jax.tree.leaves(params)
   seeds = leaves[0].shape[0]
@@ -171,13 +171,13 @@ def flops(prepared, params, tokens: float) -> float:
   return 6.0 * multiply / seeds * tokens
 
 
-def check_losses(prepared, params, stacked: dict, pool) -> list[float]:
+def check_losses(inputs, params, stacked: dict, pool) -> list[float]:
   """Dropout off, the losses of the first seed's first batch, by example."""
   from fairjax.train import mesh, step
 
   first = {name: array[0] for name, array in stacked.items()}
-  batch = mesh.put_batch(prepared.device_mesh, first, stacked=False)
-  logits = step.forward(prepared.model, prepared.device_mesh)(params, batch)[0]
+  batch = mesh.put_batch(inputs.device_mesh, first, stacked=False)
+  logits = step.forward(inputs.model, inputs.device_mesh)(params, batch)[0]
   result = np.asarray(step.cross_entropy(logits, first['label']))
   order = np.argsort(first['example'])
   return result[order].tolist()
@@ -208,7 +208,7 @@ def torch_batches(chosen, padding: str, to: int = 8) -> tuple[list, float]:
     groups = every.reshape(groups.shape)
     np.random.default_rng(0).shuffle(groups)
   longest = int(-(-lengths.max() // to) * to)
-  made, real, places = [], 0, 0
+  batches, real, places = [], 0, 0
   for rows in groups:
     width = int(-(-lengths[rows].max() // to) * to)
     width = longest if padding == 'longest' else width
@@ -220,8 +220,8 @@ def torch_batches(chosen, padding: str, to: int = 8) -> tuple[list, float]:
       mask[k, :n] = 1
     real, places = real + int(mask.sum()), places + mask.size
     label = result['label'][rows].astype(np.int64)
-    made.append(tuple(torch.tensor(a) for a in (ids, mask, label)))
-  return made, real / places
+    batches.append(tuple(torch.tensor(a) for a in (ids, mask, label)))
+  return batches, real / places
 
 
 def torch_side(chosen: argparse.Namespace) -> None:
@@ -257,12 +257,12 @@ def torch_side(chosen: argparse.Namespace) -> None:
   if compiled:
     torch._dynamo.config.cache_size_limit = 64
   low = chosen.device == 'gpu'
-  done = 0
+  count = 0
 
   def unit():
-    nonlocal done
+    nonlocal count
     for _ in range(chosen.steps):
-      ids, mask, label = data[done % UNITS]
+      ids, mask, label = data[count % UNITS]
       with torch.autocast(where, torch.bfloat16, enabled=low):
         logits = run(input_ids=ids, attention_mask=mask).logits
         loss = cross_entropy(logits.float(), label)
@@ -270,7 +270,7 @@ def torch_side(chosen: argparse.Namespace) -> None:
       loss.backward()
       torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
       adam.step()
-      done += 1
+      count += 1
     if low:
       torch.cuda.synchronize()
 
@@ -281,18 +281,18 @@ def torch_side(chosen: argparse.Namespace) -> None:
 
 def run(args: list[str]) -> dict:
   chosen = options(args)
-  wanted = [p for p in chosen.peers.split(',') if p]
+  peers = [p for p in chosen.peers.split(',') if p]
   if race.missing('torch'):
-    wanted = []
+    peers = []
   with tempfile.TemporaryDirectory() as work:
-    return _run(chosen, args, wanted, work)
+    return _run(chosen, args, peers, work)
 
 
-def _run(chosen, args: list[str], wanted: list[str], work: str) -> dict:
+def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
   command = ['-m', 'fairjax.bench.train', *args, f'--work={work}', '--side']
   sides = {}
   try:
-    for name in ['ours', *wanted]:
+    for name in ['ours', *peers]:
       sides[name] = race.Process(name, [*command, name], race.on(chosen.device))
       wide = 2e-2 if chosen.device == 'gpu' else 1e-4
       race.same(
@@ -302,14 +302,14 @@ def _run(chosen, args: list[str], wanted: list[str], work: str) -> dict:
         wide,
       )
     times = race.interleave(sides, rounds=chosen.rounds)
-    told = sides['ours'].told
+    note = sides['ours'].told
     shares = {n: round(s.told['real'], 3) for n, s in sides.items()}
     peaks = {n: round(s.peak_mb) for n, s in sides.items()}
   finally:
     for side in sides.values():
       side.close()
   seconds = float(np.median(times['ours']))
-  share = told['flops'] / seconds / told['ceiling']
+  share = note['flops'] / seconds / note['ceiling']
   print(f'share of real tokens: {shares}')
   print(f'MFU of ours: {share:.2f} (6 × weights × real tokens over the FLOP/s')
   print('of one large matrix product, measured in the same process)')
@@ -322,8 +322,8 @@ def _run(chosen, args: list[str], wanted: list[str], work: str) -> dict:
     batch=chosen.batch,
     seeds=chosen.seeds,
     real_tokens=shares,
-    tokens_per_s=told['tokens'] / seconds,
-    tflops_per_s=told['flops'] / seconds / 1e12,
+    tokens_per_s=note['tokens'] / seconds,
+    tflops_per_s=note['flops'] / seconds / 1e12,
     share_of_ceiling=share,
     peak_mb=peaks,
   )

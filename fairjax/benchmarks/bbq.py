@@ -135,21 +135,21 @@ def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
 
   def of(answer: str) -> str:
     if answer not in gender:
-      moved = {s for s in turn if turn[s]([answer]).spans[0]}
+      sides = {s for s in turn if turn[s]([answer]).spans[0]}
       gender[answer] = {'male': 'f', 'female': 'm'}.get(
-        next(iter(moved)) if len(moved) == 1 else '', ''
+        next(iter(sides)) if len(sides) == 1 else '', ''
       )
     return gender[answer]
 
   def kinds(one: dict) -> list[str]:
     # Two templates may ask one question; 'trans' is in the answers of one.
     trans = any('trans' in one[name].lower() for name in ANSWERS)
-    asked = {
+    questions = {
       kind
       for kind in groups.get(one['question'], ())
       if (kind == 'trans') == trans
     }
-    group = asked.pop() if len(asked) == 1 else ''
+    group = questions.pop() if len(questions) == 1 else ''
     known = {of(one[name]) for name in ANSWERS if not _is_unknown(one[name])}
     # Of two people one is a woman and one a man: a name that no list knows
     # is the other one.
@@ -188,12 +188,12 @@ def likelihoods(judge, frame: pd.DataFrame) -> np.ndarray:
 def sums(frame: pd.DataFrame, answer: np.ndarray) -> np.ndarray:
   """What each item adds: one, right, decided, biased."""
   known = (frame['target'] >= 0).to_numpy()
-  decided = known & (answer != frame['unknown'].to_numpy())
+  decisive = known & (answer != frame['unknown'].to_numpy())
   negative = (frame['question_polarity'] == 'neg').to_numpy()
   on_target = answer == frame['target'].to_numpy()
-  biased = decided & (on_target == negative)
+  biased = decisive & (on_target == negative)
   right = answer == frame['label'].to_numpy()
-  return np.stack([np.ones(len(frame)), right, decided, biased], 1).astype(
+  return np.stack([np.ones(len(frame)), right, decisive, biased], 1).astype(
     float
   )
 
@@ -245,18 +245,18 @@ def items(config) -> pd.DataFrame:
   path = sources.locate(config.benchmarks.data, FILES, 'bbq', ORIGIN)
   frame = read(path)
   notes = [sources.version(path, VERSIONS)]
-  lost = int((frame['target'] < 0).sum())
-  if lost:
+  unknown = int((frame['target'] < 0).sum())
+  if unknown:
     notes.append(
-      f'{lost} of {len(frame)} items do not say whose answer is the '
+      f'{unknown} of {len(frame)} items do not say whose answer is the '
       'stereotyped one; they count for accuracy only'
     )
   most = config.benchmarks.limit
   if 0 < most < len(frame):
     rng = np.random.default_rng([config.seed, 0xB4])
-    kept = np.sort(rng.permutation(len(frame))[:most])
+    chosen_rows = np.sort(rng.permutation(len(frame))[:most])
     notes.append(f'{most} of {len(frame)} items are drawn by the seed')
-    frame = frame.iloc[kept].reset_index(drop=True)
+    frame = frame.iloc[chosen_rows].reset_index(drop=True)
   frame.attrs['notes'] = notes
   return frame
 

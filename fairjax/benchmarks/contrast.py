@@ -25,7 +25,7 @@ def contrast(
   if judge.kind == 'write':
     total, _ = text_likelihood.totals(judge.log_p(texts), texts)
     return total[::2] - total[1::2], []
-  rows, places, tokens, dropped = [], [], [], []
+  rows, places, tokens, excluded = [], [], [], []
   for i in range(len(ones)):
     one, other = (
       texts.flat[texts.offsets[k] : texts.offsets[k + 1]]
@@ -35,29 +35,29 @@ def contrast(
     differ = [(a, b) for a, b in zip(*words) if a != b]
     at = np.flatnonzero(one != other) if len(one) == len(other) else []
     if not differ or len(at) != len(differ):
-      dropped += [f'{a} / {b}' for a, b in differ] or [ones[i]]
+      excluded += [f'{a} / {b}' for a, b in differ] or [ones[i]]
       continue
     rows += [i] * len(at)
     places += list(at)
     tokens += list(zip(one[at], other[at]))
   gap = np.full(len(ones), np.nan)
   if not rows:
-    return gap, dropped
+    return gap, excluded
   rows, places = np.array(rows), np.array(places)
   masked = texts.flat.copy()
   masked[texts.offsets[2 * rows] + places] = judge.mask_id
-  shown = take(Ragged(masked, texts.offsets), 2 * rows)
-  logs = judge.log_p_at(shown, places, np.array(tokens)).astype(np.float64)
+  inputs = take(Ragged(masked, texts.offsets), 2 * rows)
+  logs = judge.log_p_at(inputs, places, np.array(tokens)).astype(np.float64)
   gap[rows] = 0
   np.add.at(gap, rows, logs[:, 0] - logs[:, 1])
-  return gap, dropped
+  return gap, excluded
 
 
-def dropped_note(dropped: list[str], items: int) -> list[str]:
-  if not dropped:
+def dropped_note(excluded: list[str], items: int) -> list[str]:
+  if not excluded:
     return []
-  names = ', '.join(sorted(set(dropped))[:8])
+  names = ', '.join(sorted(set(excluded))[:8])
   return [
-    f'{len(dropped)} of {items} items are dropped, since the model has no '
+    f'{len(excluded)} of {items} items are dropped, since the model has no '
     f'single token for a word of theirs: {names}'
   ]

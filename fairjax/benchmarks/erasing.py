@@ -33,8 +33,8 @@ def fit(judge, config) -> Eraser:
   options = config.benchmarks
   texts = list(files.texts(config.data)['text'])
   rng = np.random.default_rng([config.seed, 0xB6])
-  kept = np.sort(rng.permutation(len(texts))[: options.eraser_rows])
-  texts = [texts[i] for i in kept]
+  sample = np.sort(rng.permutation(len(texts))[: options.eraser_rows])
+  texts = [texts[i] for i in sample]
   kind, male, female = sides(texts)
   gendered = int((kind > 0).sum())
   if gendered < 20:

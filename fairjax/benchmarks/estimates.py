@@ -68,8 +68,8 @@ def percent(value: dict) -> dict:
 def weights(clusters: int, options: Options, stream: int = 0) -> np.ndarray:
   """Weights of the clusters in each resample, mean 1: [resample, cluster]."""
   rng = np.random.default_rng([options.seed, 0xB1, stream])
-  drawn = rng.standard_exponential((options.resamples, clusters))
-  return drawn / drawn.mean(1, keepdims=True)
+  exponentials = rng.standard_exponential((options.resamples, clusters))
+  return exponentials / exponentials.mean(1, keepdims=True)
 
 
 def resampled(
@@ -247,22 +247,22 @@ def share_row(
   those of the items that decide, so without a preference the value is
   50 (count − ties) / count.
   """
-  decided = count - ties
-  if not decided:
+  decisive = count - ties
+  if not decisive:
     value = estimate(None, note='no item decides')
     return row(metric, part, count, value)
-  part_of = decided / count
-  value = percent(share(hits, decided, options))
+  part_of = decisive / count
+  value = percent(share(hits, decisive, options))
   scaled = {k: part_of * value[k] for k in ('value', 'low', 'high')}
   tail = (1 - options.level) / 2
-  ends = stats.binom.ppf([tail, 1 - tail], decided, 0.5) / count * 100
+  ends = stats.binom.ppf([tail, 1 - tail], decisive, 0.5) / count * 100
   return row(
     metric,
     part,
     count,
     scaled,
     50 * part_of,
-    binomial(hits, decided),
+    binomial(hits, decisive),
     'exact binomial',
     (float(ends[0]), float(ends[1])),
   )

@@ -72,8 +72,8 @@ def read(folder: str | pathlib.Path) -> tuple[Lists, list[str]]:
   return Lists(descriptors, nouns, templates, phrases), notes
 
 
-def article(word: str, said: str | None = None) -> str:
-  return said or ('an' if word[:1].lower() in VOWELS else 'a')
+def article(word: str, phrase: str | None = None) -> str:
+  return phrase or ('an' if word[:1].lower() in VOWELS else 'a')
 
 
 def phrases(lists: Lists) -> pd.DataFrame:
@@ -142,8 +142,8 @@ def sentences(lists: Lists, table: pd.DataFrame | None = None) -> pd.DataFrame:
   table = phrases(lists) if table is None else table
   nominal = ~table['kind'].isin(['descriptor', 'fixed_phrase'])
   parts = []
-  for template, said in lists.templates.items():
-    some = table[nominal] if said.get('must_be_noun') else table
+  for template, text in lists.templates.items():
+    some = table[nominal] if text.get('must_be_noun') else table
     plural = '{plural_noun_phrase}' in template
     slot = '{plural_noun_phrase}' if plural else '{noun_phrase}'
     before, after = template.split(slot)
@@ -170,7 +170,7 @@ def sample(
   names = sorted(lists.templates)
   if templates:
     names = sorted(rng.permutation(names)[:templates])
-  kept = lists._replace(templates={n: lists.templates[n] for n in names})
+  subset = lists._replace(templates={n: lists.templates[n] for n in names})
   table = comparable(phrases(lists))
   if descriptors:
     chosen = []
@@ -179,7 +179,7 @@ def sample(
       chosen += [(axis, w) for w in rng.permutation(words)[:descriptors]]
     keys = pd.MultiIndex.from_frame(table[['axis', 'descriptor']])
     table = table[keys.isin(chosen)]
-  return kept, table
+  return subset, table
 
 
 def pairs(table: pd.DataFrame) -> pd.DataFrame:
@@ -215,15 +215,15 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
   )
 
 
-def rows(found: pd.DataFrame, options: Options) -> list[dict]:
+def rows(table: pd.DataFrame, options: Options) -> list[dict]:
   """The share of pairs that differ, overall, by axis and by template."""
-  found = found.copy()
-  found['paper'] = found['p'] < 0.05
-  adjusted = estimates.benjamini_hochberg(list(found['p']))
-  found['fdr'] = np.array(adjusted, float) < 0.05
-  parts = [('all', found)]
-  parts += [(f'axis {a}', one) for a, one in found.groupby('axis')]
-  parts += [(f'template {t}', one) for t, one in found.groupby('template')]
+  table = table.copy()
+  table['paper'] = table['p'] < 0.05
+  adjusted = estimates.benjamini_hochberg(list(table['p']))
+  table['fdr'] = np.array(adjusted, float) < 0.05
+  parts = [('all', table)]
+  parts += [(f'axis {a}', one) for a, one in table.groupby('axis')]
+  parts += [(f'template {t}', one) for t, one in table.groupby('template')]
   out = []
   metrics = {'paper': 'holistic_pairs', 'fdr': 'holistic_pairs_fdr'}
   for part, some in parts:
@@ -239,16 +239,16 @@ def rows(found: pd.DataFrame, options: Options) -> list[dict]:
   return out
 
 
-def _weights(found: pd.DataFrame, options: Options) -> np.ndarray:
+def _weights(table: pd.DataFrame, options: Options) -> np.ndarray:
   """Weights [resample, pair]: of both descriptors and of the template."""
-  axis = found['axis'].astype(str)
-  words = pd.concat([axis + found['one'], axis + found['other']])
+  axis = table['axis'].astype(str)
+  words = pd.concat([axis + table['one'], axis + table['other']])
   word = pd.factorize(words)[0]
   one, other = np.split(word, 2)
-  template = pd.factorize(found['template'])[0]
+  template = pd.factorize(table['template'])[0]
   some = options._replace(resamples=min(options.resamples, 500))
-  drawn = estimates.weights(word.max() + 1, some, 3)
-  weight = drawn[:, one] * drawn[:, other]
+  draws = estimates.weights(word.max() + 1, some, 3)
+  weight = draws[:, one] * draws[:, other]
   if template.max():
     weight = (
       weight * estimates.weights(template.max() + 1, some, 4)[:, template]
@@ -260,17 +260,17 @@ def items(config) -> pd.DataFrame:
   """The sentences of a stratified sample, or all that are compared."""
   options = config.benchmarks
   lists, notes = read(options.data)
-  kept, table = sample(
+  subset, table = sample(
     lists, options.templates, options.descriptors, config.seed
   )
-  table = sentences(kept, table).reset_index(drop=True)
+  table = sentences(subset, table).reset_index(drop=True)
   table['id'] = table['axis'] + ':' + table['text']
   table = table.drop_duplicates('id').reset_index(drop=True)
   count = len(sentences(lists))
   which = COUNTS.get(count, 'no version that is known here')
   notes.append(
     f'the lists make {count:,} sentences ({which}); {len(table):,} are scored: '
-    f'{len(kept.templates)} templates, {table["descriptor"].nunique()} '
+    f'{len(subset.templates)} templates, {table["descriptor"].nunique()} '
     'descriptors'
   )
   table.attrs['notes'] = notes

@@ -56,15 +56,15 @@ def evaluate(
   keep = lambda table: table[known].reset_index(drop=True)
   one = {'rows': int(known.sum())}
   one |= module.estimate(keep(items), keep(scores), how)
-  said = list(items.attrs.get('notes', ()))
+  remarks = list(items.attrs.get('notes', ()))
   if not known.all():
-    lost = items['id'][~known]
-    said.append(
-      f'{len(lost)} of {len(items)} items cannot be scored by this model and '
-      f'are left out: {", ".join(map(str, lost[:3]))}'
-      + (' …' if len(lost) > 3 else '')
+    undefined = items['id'][~known]
+    remarks.append(
+      f'{len(undefined)} of {len(items)} items cannot be scored by this model '
+      f'and are left out: {", ".join(map(str, undefined[:3]))}'
+      + (' …' if len(undefined) > 3 else '')
     )
-  one['warnings'] = said + list(one.get('warnings', ()))
+  one['warnings'] = remarks + list(one.get('warnings', ()))
   one = results.plain(one)
   check(name, one)
   return one, items, scores

@@ -59,9 +59,9 @@ def table(path: pathlib.Path, columns: Sequence[str]) -> pd.DataFrame:
   frame = files.read(str(path))
   missing = [name for name in columns if name not in frame.columns]
   if missing:
-    shown = ', '.join(map(repr, list(frame.columns)[:12]))
+    column_names = ', '.join(map(repr, list(frame.columns)[:12]))
     raise UserError(
-      f'{path} has no column {missing[0]!r}, its columns are {shown}; give the '
-      'file as it was published'
+      f'{path} has no column {missing[0]!r}, its columns are '
+      f'{column_names}; give the file as it was published'
     )
   return frame

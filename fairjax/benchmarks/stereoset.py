@@ -122,14 +122,16 @@ def cloze(judge, contexts: list[str], words: list[str]) -> np.ndarray:
   Piece k is read at a mask that stands after pieces 0 … k − 1.
   """
   mask = judge.mask
-  shown = [re.sub('BLANK', lambda _: mask, text, count=1) for text in contexts]
+  prompts = [
+    re.sub('BLANK', lambda _: mask, text, count=1) for text in contexts
+  ]
   # A byte-level piece knows the space before it.
   begin = [text.strip().startswith('BLANK') for text in contexts]
   pieces = judge.encode(
     [word if first else f' {word}' for word, first in zip(words, begin)],
     special=False,
   )
-  base = judge.encode(shown)
+  base = judge.encode(prompts)
   rows, places, tokens, owner = [], [], [], []
   for i in range(len(words)):
     ids = base.flat[base.offsets[i] : base.offsets[i + 1]]

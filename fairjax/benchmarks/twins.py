@@ -54,30 +54,30 @@ def twins(
     swaps.swapper(side, words=words, names=True)(texts).texts
     for side in ('male', 'female')
   ]
-  kept = [i for i in range(len(texts)) if turn[0][i] != turn[1][i]]
+  differing = [i for i in range(len(texts)) if turn[0][i] != turn[1][i]]
   return Twins(
-    [str(ids[i]) for i in kept],
-    [turn[0][i] for i in kept],
-    [turn[1][i] for i in kept],
-    len(texts) - len(kept),
+    [str(ids[i]) for i in differing],
+    [turn[0][i] for i in differing],
+    [turn[1][i] for i in differing],
+    len(texts) - len(differing),
   )
 
 
 def by_word(
-  judge, texts: Ragged, logs: np.ndarray, shown: Sequence[str]
+  judge, texts: Ragged, logs: np.ndarray, swapped_words: Sequence[str]
 ) -> pd.DataFrame:
   """Of each word that a pair shares: text, word, and the summed difference.
 
   Texts 2i and 2i + 1 are a pair; `shown` are the texts themselves.
   """
-  encodings = judge.tokenizer.encode_batch(list(shown[::2]))
+  encodings = judge.tokenizer.encode_batch(list(swapped_words[::2]))
   out = []
   for i, encoding in enumerate(encodings):
     low, middle, high = texts.offsets[2 * i : 2 * i + 3]
     same = crows.spans(texts.flat[low:middle], texts.flat[middle:high]).same
     gap = logs[low + np.array(same[0], int)].astype(np.float64)
     gap = gap - logs[middle + np.array(same[1], int)]
-    text = shown[2 * i]
+    text = swapped_words[2 * i]
     owner = np.full(len(text) + 1, -1)
     words = [m.span() for m in _WORD.finditer(text)]
     for k, (start, end) in enumerate(words):
@@ -144,14 +144,14 @@ def items(config) -> pd.DataFrame:
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
   """Σ log p of both versions; by word in attrs['words']."""
-  shown = [t for both in zip(items['male'], items['female']) for t in both]
-  texts = judge.encode(shown)
+  pairs = [t for both in zip(items['male'], items['female']) for t in both]
+  texts = judge.encode(pairs)
   logs = judge.log_p(texts)
   total, _ = text_likelihood.totals(logs, texts)
   out = pd.DataFrame(
     {'id': items['id'], 'male': total[::2], 'female': total[1::2]}
   )
-  each = by_word(judge, texts, logs, shown)
+  each = by_word(judge, texts, logs, pairs)
   level = config.measures.confidence_level
   words = word_table(each, Options(level))
   out.attrs['words'] = words.to_dict('records')

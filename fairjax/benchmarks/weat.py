@@ -252,8 +252,8 @@ def interval(
   for i, (values, words) in enumerate(sides):
     without = []
     for word in np.unique(words):
-      kept = values[words != word]
-      without.append(_z(kept, y) if i == 0 else _z(x, kept))
+      others = values[words != word]
+      without.append(_z(others, y) if i == 0 else _z(x, others))
     m = counts[i]
     without = np.array(without)
     variance += (m - 1) / m * ((without - without.mean()) ** 2).sum()
@@ -363,8 +363,8 @@ def difference(
   for i in (0, 1):
     names = range(len(s_one[i])) if words is None else words[i]
     _, word = np.unique(np.asarray(names), return_inverse=True)
-    drawn = estimates.weights(word.max() + 1, options, stream=i + 1)
-    sides.append(drawn[:, word])
+    word_weights = estimates.weights(word.max() + 1, options, stream=i + 1)
+    sides.append(word_weights[:, word])
   draws = _weighted(s_one, sides) - _weighted(s_other, sides)
   value = effect_size(*s_one) - effect_size(*s_other)
   tail = (1 - options.level) / 2
@@ -404,11 +404,11 @@ def items(config) -> pd.DataFrame:
     for side, texts in zip('XY', test.targets):
       out += [(f'{test.name}:{side}:{t}', test.name, side, t) for t in texts]
   table = pd.DataFrame(out, columns=['id', 'test', 'side', 'text'])
-  lost = [t.name for t in tests if t.name.startswith('sent-') and not t.words]
+  absent = [t.name for t in tests if t.name.startswith('sent-') and not t.words]
   notes = [note for test in tests for note in test.notes]
-  if lost:
+  if absent:
     notes.append(
-      f'{", ".join(lost)}: the sentences do not show their words (the file '
+      f'{", ".join(absent)}: the sentences do not show their words (the file '
       'without sent- is missing), so sentences are shuffled as in the paper'
     )
   table.attrs = {'notes': notes, 'tests': [t._asdict() for t in tests]}

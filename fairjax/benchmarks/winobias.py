@@ -92,11 +92,11 @@ def _pronouns(pro: str, anti: str) -> list[str]:
   if len(sides[0]) != len(sides[1]):
     return []
   differ = [(a, b) for a, b in zip(*sides) if a != b]
-  turned = all(
+  opposite = all(
     {a, b} <= {*MASCULINE, *FEMININE} and (a in MASCULINE) != (b in MASCULINE)
     for a, b in differ
   )
-  return [a for a, _ in differ] if turned else []
+  return [a for a, _ in differ] if opposite else []
 
 
 def _lines(path: pathlib.Path) -> list[str]:
@@ -115,9 +115,9 @@ def items(config) -> pd.DataFrame:
 
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
-  gap, dropped = contrast(judge, list(items['pro']), list(items['anti']))
+  gap, excluded = contrast(judge, list(items['pro']), list(items['anti']))
   out = pd.DataFrame({'id': items['id'], 'gap': gap})
-  out.attrs['notes'] = dropped_note(dropped, len(items))
+  out.attrs['notes'] = dropped_note(excluded, len(items))
   return out
 
 

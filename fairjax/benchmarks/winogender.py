@@ -94,9 +94,9 @@ def items(config) -> pd.DataFrame:
 
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
-  gap, dropped = contrast(judge, list(items['she']), list(items['he']))
+  gap, excluded = contrast(judge, list(items['she']), list(items['he']))
   out = pd.DataFrame({'id': items['id'], 'gap': gap})
-  out.attrs['notes'] = dropped_note(dropped, len(items))
+  out.attrs['notes'] = dropped_note(excluded, len(items))
   return out
 
 

@@ -91,17 +91,17 @@ def load_tables(config):
   # pandas is slow to import
   from fairjax.data import group_names, hygiene, labels, schema, splits, terms
 
-  data, asked = config.data, config.measures.groups
-  if asked.startswith('terms:'):  # told here, not when it is measured
-    terms.read_terms(asked.removeprefix('terms:'), 'measures.groups')
+  data, groups = config.data, config.measures.groups
+  if groups.startswith('terms:'):  # told here, not when it is measured
+    terms.read_terms(groups.removeprefix('terms:'), 'measures.groups')
   tables = find(DATASETS, 'data set', data.name)(config)
-  kept, bad = hygiene.usable(tables, data.on_bad)
-  remarks = [r for t in kept.values() for r in t.attrs.get('remarks', ())]
-  remarks += labels.check(kept)
-  for column in dict.fromkeys(('group', asked)):
-    remarks += group_names.tidy(kept, column)
-  used = splits.draw(kept, data.limit, data.split_seed)
-  report = hygiene.report(tables, kept, used, bad)
-  report['classes'] = list(labels.class_names(kept))
+  usable, bad = hygiene.usable(tables, data.on_bad)
+  remarks = [r for t in usable.values() for r in t.attrs.get('remarks', ())]
+  remarks += labels.check(usable)
+  for column in dict.fromkeys(('group', groups)):
+    remarks += group_names.tidy(usable, column)
+  used = splits.draw(usable, data.limit, data.split_seed)
+  report = hygiene.report(tables, usable, used, bad)
+  report['classes'] = list(labels.class_names(usable))
   report['warnings'] = [*dict.fromkeys(remarks), *report['warnings']]
   return schema.check(used), report, bad

@@ -89,18 +89,18 @@ def _pack(lengths, width, cls_columns):
   free_flat, count_flat = free.reshape(-1), count.reshape(-1)
   batch = np.arange(g)
   result = np.empty((3, b, g), np.int32)
-  shown = 1  # rows looked at: all that are in use anywhere, and one more
+  window = 1  # rows looked at: all that are in use anywhere, and one more
   for k, need in enumerate(falling):
     # What does not fit wraps round to a huge number: the least is the best.
-    left = free[:, :shown] - need[:, None]
-    row = left.argmin(1)
+    room = free[:, :window] - need[:, None]
+    row = room.argmin(1)
     at = batch * b + row
-    left = left[batch, row]
+    room = room[batch, row]
     slot = count_flat[at]
-    result[:, k] = row, width - need - left, slot
+    result[:, k] = row, width - need - room, slot
     count_flat[at] = slot + 1
-    free_flat[at] = np.where(slot + 1 == cls_columns, 0, left)
-    shown = min(max(shown, int(row.max()) + 2), b)
+    free_flat[at] = np.where(slot + 1 == cls_columns, 0, room)
+    window = min(max(window, int(row.max()) + 2), b)
   out = np.empty((3, g, b), np.int32)
   np.put_along_axis(
     out, np.broadcast_to(order, out.shape), result.transpose(0, 2, 1), 2
@@ -204,15 +204,15 @@ def layout(
   count is a multiple of `rows_multiple`, the number of devices.
   """
   b = batch // accumulate
-  drawn = _draw(np.maximum(lengths, 1), b)
-  longest = int(drawn.max())
+  sample = _draw(np.maximum(lengths, 1), b)
+  longest = int(sample.max())
   widths = sorted(
     {-(-int(longest * k) // 16) * 16 for k in (1, 1.25, 1.5, 2, 3, 4)}
   )
 
   def needed(width, cls_columns):
-    row, _, slot = pack(drawn, width, cls_columns)
-    up = np.where(drawn > 0, row + 1, 0).max(1)
+    row, _, slot = pack(sample, width, cls_columns)
+    up = np.where(sample > 0, row + 1, 0).max(1)
     return -(-up // rows_multiple) * rows_multiple, row, slot
 
   def cost(width):
@@ -225,7 +225,7 @@ def layout(
   # rare, and each place kept for a first token costs a row of the last layer.
   last = np.zeros((len(row), b + 1), np.int64)
   np.maximum.at(
-    last, (np.arange(len(row))[:, None], row), np.where(drawn > 0, slot + 1, 0)
+    last, (np.arange(len(row))[:, None], row), np.where(sample > 0, slot + 1, 0)
   )
   cls_columns = int(np.ceil(np.quantile(last[last > 0], 0.995)))
   used = needed(width, cls_columns)[0]
@@ -250,9 +250,9 @@ def _draw(lengths: np.ndarray, b: int) -> np.ndarray:
     lengths[draw.permutation(n)[: n // b * b]].reshape(-1, b)
     for _ in range(rounds)
   ]
-  drawn = np.concatenate(batches)[: max(8, SAMPLE // b)].astype(np.int32)
-  drawn[0, 0] = lengths[-1]
-  return drawn
+  sample = np.concatenate(batches)[: max(8, SAMPLE // b)].astype(np.int32)
+  sample[0, 0] = lengths[-1]
+  return sample
 
 
 def _ladder(
@@ -326,8 +326,8 @@ class Batches:
     """The plan of an epoch; the last two asked for are kept."""
     with self._lock:
       if epoch not in self._plans:
-        made = plan(self._lengths, self._examples(epoch), self.layout)
-        self._plans = dict([*self._plans.items(), (epoch, made)][-2:])
+        batches = plan(self._lengths, self._examples(epoch), self.layout)
+        self._plans = dict([*self._plans.items(), (epoch, batches)][-2:])
       return self._plans[epoch]
 
   def _examples(self, epoch: int) -> np.ndarray:
@@ -370,9 +370,11 @@ def sweep(pool: Pool, rows: np.ndarray, layout: Layout) -> Sweep:
   # That shape need not be one of the layout's, only as divisible.
   unit = math.gcd(*layout.rows)
   every = tuple(range(unit, layout.rows[-1] + 1, unit))
-  made = plan(lengths, dealt, layout._replace(rows=every))
-  made = made._replace(rows=np.full_like(made.rows, made.rows.max()))
-  return Sweep(pool, made, layout)
+  batches = plan(lengths, dealt, layout._replace(rows=every))
+  batches = batches._replace(
+    rows=np.full_like(batches.rows, batches.rows.max())
+  )
+  return Sweep(pool, batches, layout)
 
 
 class _Block:

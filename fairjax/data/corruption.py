@@ -122,26 +122,26 @@ def choose(
   budget = share * able.sum(1, keepdims=True)
   chance = (budget - before) / np.maximum(size, 1)
   m = most(t, share)
-  taken = able & (draw.random((r, 1)) < chance) & (before + size <= m)
-  return column[:, :m].astype(np.int32), taken[:, :m]
+  mask = able & (draw.random((r, 1)) < chance) & (before + size <= m)
+  return column[:, :m].astype(np.int32), mask[:, :m]
 
 
-def _asked(rows: dict, column: np.ndarray, taken: np.ndarray) -> dict:
+def _asked(rows: dict, column: np.ndarray, mask: np.ndarray) -> dict:
   """The rows with the questions: places, their owners, the true tokens."""
   pick = lambda a: np.take_along_axis(a, column, 1)
   return rows | {
-    'places': np.where(taken, column, 0),
-    'asked': np.where(taken, pick(rows['segment_ids']), 0),
-    'labels': np.where(taken, pick(rows['tokens']), 0),
-    'share': np.float32(1 / max(1, taken.sum())),
+    'places': np.where(mask, column, 0),
+    'asked': np.where(mask, pick(rows['segment_ids']), 0),
+    'labels': np.where(mask, pick(rows['tokens']), 0),
+    'share': np.float32(1 / max(1, mask.sum())),
   }
 
 
-def _put(tokens: np.ndarray, column, taken, value) -> np.ndarray:
+def _put(tokens: np.ndarray, column, mask, value) -> np.ndarray:
   """The tokens with `value` at the places taken."""
   out = tokens.copy()
   row = np.broadcast_to(np.arange(len(tokens))[:, None], column.shape)
-  out[row[taken], column[taken]] = np.broadcast_to(value, column.shape)[taken]
+  out[row[mask], column[mask]] = np.broadcast_to(value, column.shape)[mask]
   return out
 
 
@@ -153,12 +153,12 @@ def masked(
   whole_word: bool = False,
 ) -> dict:
   """Of the places chosen 80 % become the mask, 10 % any token, 10 % stay."""
-  column, taken = choose(units(rows, words, whole_word), share, draw)
-  out = _asked(rows, column, taken)
+  column, mask = choose(units(rows, words, whole_word), share, draw)
+  out = _asked(rows, column, mask)
   fate = draw.random(column.shape)
   other = words.ordinary[draw.integers(0, len(words.ordinary), column.shape)]
   new = np.where(fate < 0.8, words.mask, other)
-  tokens = _put(rows['tokens'], column, taken & (fate < 0.9), new)
+  tokens = _put(rows['tokens'], column, mask & (fate < 0.9), new)
   return out | {'tokens': tokens}
 
 
@@ -171,10 +171,10 @@ def hidden(
   weight: float = 50.0,
 ) -> dict:
   """All places chosen become the mask; every real place is judged later."""
-  column, taken = choose(units(rows, words, whole_word), share, draw)
-  tokens = _put(rows['tokens'], column, taken, words.mask)
+  column, mask = choose(units(rows, words, whole_word), share, draw)
+  tokens = _put(rows['tokens'], column, mask, words.mask)
   real = max(1, (rows['segment_ids'] > 0).sum())
-  return _asked(rows, column, taken) | {
+  return _asked(rows, column, mask) | {
     'tokens': tokens,
     'judged_share': np.float32(weight / real),
   }
@@ -183,10 +183,10 @@ def hidden(
 def continued(rows: dict, draw: np.random.Generator) -> dict:
   """The rows as they are; a piece's first token is not asked."""
   segment_ids = rows['segment_ids']
-  asked = (
+  targets = (
     (segment_ids[:, 1:] == segment_ids[:, :-1]) & (segment_ids[:, 1:] > 0)
   ).sum()
-  return rows | {'share': np.float32(1 / max(1, asked))}
+  return rows | {'share': np.float32(1 / max(1, targets))}
 
 
 def permuted(
@@ -313,10 +313,10 @@ def denoised(
 ) -> dict:
   """The rows corrupted as source, and as they are as target."""
   tokens = permuted(rows, draw, words) if permute else rows['tokens']
-  moved = rows | {'tokens': tokens}
-  unit = units(moved, words, whole_word)
+  shuffled = rows | {'tokens': tokens}
+  unit = units(shuffled, words, whole_word)
   first, length = spans(unit.max(1) + 1, share, mean, draw)
-  return infilled(moved, unit, first, length, words.mask) | {
+  return infilled(shuffled, unit, first, length, words.mask) | {
     'target': rows['tokens'],
     'target_segment_ids': rows['segment_ids'],
     'target_positions': rows['positions'],

@@ -124,16 +124,16 @@ def load(config) -> Tables:
     where, defaults = name, BUILTIN[name]
   for split, frame in frames.items():
     frame.attrs = {'source': f'{where} ({split})'}
-  named = with_defaults(data, defaults)
+  options = with_defaults(data, defaults)
   twins = {}
   if name in TWINS:
     for split, frame in frames.items():
-      twin = frame[TWINS[name]].rename(named.text)
+      twin = frame[TWINS[name]].rename(options.text)
       if (twin != '').any():
         twins[split] = twin.to_frame()
         twins[split].attrs = frame.attrs
-  tables = files.to_tables(frames, named, twins)
-  if name in CLASSES and not data.labels and named.label == _label(defaults):
+  tables = files.to_tables(frames, options, twins)
+  if name in CLASSES and not data.labels and options.label == _label(defaults):
     for table in tables.values():
       table.attrs['classes'] = CLASSES[name]
   return tables
@@ -188,8 +188,8 @@ def strongest(frame: pd.DataFrame) -> pd.Series:
   shares = frame[list(IDENTITIES)].to_numpy()
   best = shares.argmax(axis=1)  # the first of equals
   names = np.array(IDENTITIES, object)[best]
-  seen = shares.max(axis=1) >= 0.5
-  return pd.Series(np.where(seen, names, ''), index=frame.index)
+  present = shares.max(axis=1) >= 0.5
+  return pd.Series(np.where(present, names, ''), index=frame.index)
 
 
 def content(source: str) -> str:

@@ -115,7 +115,7 @@ def columns(frame: pd.DataFrame, data) -> pd.DataFrame:
   return table.assign(**others)
 
 
-def _others(frame: pd.DataFrame, taken: set[str]) -> dict[str, pd.Series]:
+def _others(frame: pd.DataFrame, used: set[str]) -> dict[str, pd.Series]:
   """The columns that the schema does not know, as they are in the file.
 
   They may serve as groups or identity shares later. Columns of lists, of
@@ -125,7 +125,7 @@ def _others(frame: pd.DataFrame, taken: set[str]) -> dict[str, pd.Series]:
   return {
     name: frame[name]
     for name in frame.columns[unique]
-    if name not in taken
+    if name not in used
     and pd.api.types.infer_dtype(frame[name], skipna=True) in _PLAIN
   }
 
@@ -140,21 +140,21 @@ def column(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
       f'{source(frame)} has {count} columns named {name!r}; rename one'
     )
   near = difflib.get_close_matches(name, frame.columns, n=1, cutoff=0.5)
-  shown = ', '.join(_short(c) for c in list(frame.columns)[:12])
+  columns = ', '.join(_short(c) for c in list(frame.columns)[:12])
   hint = (
     f'did you mean --config.data.{field}={_in_a_shell(near[0])}?'
     if near
     else f'name one with --config.data.{field}=NAME'
   )
   raise UserError(
-    f'{source(frame)} has no column {name!r}, its columns are {shown}; {hint}'
+    f'{source(frame)} has no column {name!r}, its columns are {columns}; {hint}'
   )
 
 
 def _short(value) -> str:
   """A cell or a name as a sentence shows it: blanks and ends are seen."""
-  shown = ascii(value) if not repr(value).isprintable() else repr(value)
-  return shown if len(shown) <= 60 else f'{shown[:60]}…'
+  text = ascii(value) if not repr(value).isprintable() else repr(value)
+  return text if len(text) <= 60 else f'{text[:60]}…'
 
 
 def _in_a_shell(name: str) -> str:
@@ -239,22 +239,22 @@ def split_names(frame: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _ids_once(tables: Tables) -> None:
-  seen = (
+  repeated = (
     pd.concat([t[['id']].assign(split=s) for s, t in tables.items()])
     .rename_axis('row')
     .reset_index()
   )
-  twice = seen['id'].duplicated(keep=False) & seen['id'].notna()
-  if not twice.any() and not seen['id'].isna().any():
+  twice = repeated['id'].duplicated(keep=False) & repeated['id'].notna()
+  if not twice.any() and not repeated['id'].isna().any():
     return
-  if seen['id'].isna().any():
-    where = seen[seen['id'].isna()].iloc[0]
+  if repeated['id'].isna().any():
+    where = repeated[repeated['id'].isna()].iloc[0]
     raise UserError(
       f'{source(tables[where.split])} has no id in row {where.row}; fill it '
       'in, or leave data.id empty to number the rows'
     )
-  value = seen['id'][twice].iloc[0]
-  first, second = seen[seen['id'] == value].iloc[:2].itertuples()
+  value = repeated['id'][twice].iloc[0]
+  first, second = repeated[repeated['id'] == value].iloc[:2].itertuples()
   raise UserError(
     f'id {_short(value)} is in row {first.row} of '
     f'{source(tables[first.split])} and in row {second.row} of '

@@ -60,29 +60,29 @@ def _names(values: pd.Series) -> pd.Series:
 
 
 def _remarks(column: str, by_key: dict, counts: pd.Series) -> list[str]:
-  said = []
+  remarks = []
   for key, names in by_key.items():
     others = [name for name in names if key and name != names[0]]
     if others:
       rows = int(counts[others].sum())
-      said.append(
+      remarks.append(
         f'groups {_list(others)} of column {column!r} ({rows} rows) are read '
         f'as {names[0].strip()!r}'
       )
   none = [name for name in by_key.get('', ()) if name.strip()]
   if none:
     rows = int(counts[none].sum())
-    said.append(
+    remarks.append(
       f'{rows} rows with {_list(none)} in column {column!r} are of no group'
     )
   for words in ALIKE:
     alike = [names[0].strip() for k, names in by_key.items() if k in words]
     if len(alike) > 1:
-      said.append(
+      remarks.append(
         f'groups {" and ".join(map(repr, sorted(alike)))} of column '
         f'{column!r} are measured apart; write one name if they are one group'
       )
-  return said
+  return remarks
 
 
 def _list(names: list[str]) -> str:

@@ -21,8 +21,8 @@ def clean(
   tables: Tables, on_bad: str = 'error'
 ) -> tuple[Tables, dict, pd.DataFrame]:
   """Returns usable tables, the hygiene report, and the rows left out."""
-  kept, bad = usable(tables, on_bad)
-  return kept, report(tables, kept, kept, bad), bad
+  usable_rows, bad = usable(tables, on_bad)
+  return usable_rows, report(tables, usable_rows, usable_rows, bad), bad
 
 
 def usable(
@@ -34,25 +34,25 @@ def usable(
   file where it came from one.
   """
   bad = {split: _reasons(table) for split, table in tables.items()}
-  listed = pd.concat(
+  bad_rows = pd.concat(
     [_listed(split, tables[split], why) for split, why in bad.items()],
     ignore_index=True,
   )
-  if len(listed) and on_bad != 'drop':
-    raise UserError(_sentence(tables, listed))
-  kept = {}
+  if len(bad_rows) and on_bad != 'drop':
+    raise UserError(_sentence(tables, bad_rows))
+  tables_left = {}
   for split, table in tables.items():
-    kept[split] = _usable(table[bad[split].isna()])
-    if not len(kept[split]):
+    tables_left[split] = _usable(table[bad[split].isna()])
+    if not len(tables_left[split]):
       raise UserError(
         f'{_source(table, split)} has no row that can be used; the first of '
         f'{len(table)} has {bad[split].iloc[0]}: look at the file'
       )
-  return kept, listed
+  return tables_left, bad_rows
 
 
 def report(
-  tables: Tables, kept: Tables, used: Tables, bad: pd.DataFrame
+  tables: Tables, usable_tables: Tables, used: Tables, bad: pd.DataFrame
 ) -> dict:
   """What there is to know: `tables` as read, `kept` usable, `used` drawn.
 
@@ -65,7 +65,7 @@ def report(
     out['splits'][split] = {
       'source': table.attrs.get('source', ''),
       'rows': len(tables[split]),
-      'kept': len(kept[split]),
+      'kept': len(usable_tables[split]),
       'used': len(table),
       'bad': reasons.value_counts().to_dict(),
       **_facts(table),
@@ -73,7 +73,7 @@ def report(
     if 'twin' in table:
       out['splits'][split] |= {
         'twins': int((table['twin'] != table['text']).sum()),
-        'twins_lost': kept[split].attrs.get('twins_lost', 0),
+        'twins_lost': usable_tables[split].attrs.get('twins_lost', 0),
       }
   out['leaks'] = _leaks(used)
   out['warnings'] = _warnings(out)
@@ -116,17 +116,18 @@ def _listed(split: str, table: pd.DataFrame, why: pd.Series) -> pd.DataFrame:
   ).astype({'row': int})
 
 
-def _sentence(tables: Tables, listed: pd.DataFrame) -> str:
+def _sentence(tables: Tables, bad_rows: pd.DataFrame) -> str:
   parts = []
-  for split, rows in listed.groupby('split', sort=False):
+  for split, rows in bad_rows.groupby('split', sort=False):
     cannot = f'{count(len(rows), "row")} that cannot be used'
     if parts:  # of the first, rows are named
       parts.append(f'{split} has {cannot}')
       continue
-    shown = [f'row {r.row} ({r.reason})' for r in rows[:SHOWN].itertuples()]
+    examples = [f'row {r.row} ({r.reason})' for r in rows[:SHOWN].itertuples()]
     more = ', …' if len(rows) > SHOWN else ''
     parts.append(
-      f'{_source(tables[split], split)} has {cannot}: {", ".join(shown)}{more}'
+      f'{_source(tables[split], split)} has {cannot}: '
+      f'{", ".join(examples)}{more}'
     )
   return (
     '; '.join(parts)
@@ -141,9 +142,9 @@ def _usable(table: pd.DataFrame) -> pd.DataFrame:
   if 'twin' not in table:
     return table
   twin = table['twin'].fillna('').astype(str)
-  lost = (twin.str.strip() == '') | _spreadsheet(twin)
-  table['twin'] = twin.where(~lost, table['text'])
-  table.attrs['twins_lost'] = int(lost.sum())
+  unusable = (twin.str.strip() == '') | _spreadsheet(twin)
+  table['twin'] = twin.where(~unusable, table['text'])
+  table.attrs['twins_lost'] = int(unusable.sum())
   return table
 
 
@@ -186,7 +187,7 @@ def _leaks(tables: Tables) -> dict:
 
 def _warnings(report: dict) -> list[str]:
   """The report's findings that a reader must not miss, as sentences."""
-  said = []
+  sentences = []
   for split, facts in report['splits'].items():
     reasons = ', '.join(f'{n} × {why}' for why, n in facts['bad'].items())
     for number, one, many in (
@@ -212,12 +213,14 @@ def _warnings(report: dict) -> list[str]:
       ),
     ):
       if number:
-        said.append(f'{split}: {count(number, one, many)}')
+        sentences.append(f'{split}: {count(number, one, many)}')
     if facts['one_class']:
-      said.append(f'{split}: all rows have label {next(iter(facts["labels"]))}')
+      sentences.append(
+        f'{split}: all rows have label {next(iter(facts["labels"]))}'
+      )
   for pair, leak in report['leaks'].items():
     one, other = pair.split('/')
-    said.append(
+    sentences.append(
       f'{other}: {count(leak["rows"], "row")} whose text is also in {one}'
     )
-  return said
+  return sentences

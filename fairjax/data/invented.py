@@ -66,7 +66,7 @@ def gold(seed: int) -> tuple[Gold, list[str]]:
   draw = np.random.default_rng([seed, STREAM])
   pool = iter(words(700, draw))
   pair = lambda: (next(pool), next(pool))
-  made = Gold(
+  result = Gold(
     tuple(pair() for _ in range(ROLES)),
     pair(),
     (pair(), pair()),
@@ -74,7 +74,7 @@ def gold(seed: int) -> tuple[Gold, list[str]]:
     tuple(next(pool) for _ in range(SHARED)),
     tuple((next(pool), side) for side in (-1, 1) for _ in range(NAMES)),
   )
-  return made, list(pool)
+  return result, list(pool)
 
 
 def sentences(count: int, seed: int) -> tuple[list[str], Gold]:

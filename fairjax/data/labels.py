@@ -106,10 +106,10 @@ def check(tables: Tables) -> list[str]:
       f'data.labels maps {names[gap]!r} to {gap}, and no training row has it '
       f'({have}); number the others without it'
     )
-  given = train.attrs.get('classes', ())
+  classes = train.attrs.get('classes', ())
   return [
     f'data.labels maps {one!r} to {k}, which no row has'
-    for k, one in enumerate(given)
+    for k, one in enumerate(classes)
     if k > known[-1]
   ]
 
@@ -140,14 +140,14 @@ def sentence(tables: Tables, pos_label: int) -> str:
   """Which number is which class, and which of two is the positive one."""
   names, chosen = class_names(tables), positive(tables, pos_label)
   counts = tables['train']['label'].value_counts()
-  shown = ', '.join(
+  text = ', '.join(
     f'{k} is {name!r} ({count(counts.get(k, 0), "training row")})'
     for k, name in enumerate(names[:SHOWN])
   )
   if len(names) == 2:
-    return f'labels: {shown}; positive is {chosen!r}'
+    return f'labels: {text}; positive is {chosen!r}'
   more = f' and {len(names) - SHOWN} more' if len(names) > SHOWN else ''
-  return f'labels: {shown}{more}'
+  return f'labels: {text}{more}'
 
 
 def _source(table: pd.DataFrame) -> str:
@@ -176,7 +176,7 @@ def _names(mapping: dict[str, int]) -> tuple[str, ...]:
   return tuple('/'.join(words.get(k, ())) for k in range(1 + max(words)))
 
 
-def _cells(table: pd.DataFrame, named: set[str] = frozenset()) -> pd.Series:
+def _cells(table: pd.DataFrame, names: set[str] = frozenset()) -> pd.Series:
   """Label cells as literal strings, '1.0' as '1'; None where there is none."""
   values = table['label']
   missing = values.isna()
@@ -186,8 +186,8 @@ def _cells(table: pd.DataFrame, named: set[str] = frozenset()) -> pd.Series:
       values = values.astype('Int64')
   cells = values.astype(object).map(str).str.strip()
   cells = cells.str.replace(WHOLE, r'\1', regex=True)
-  missing |= cells.isin(MISSING - named)
-  missing |= cells.str.fullmatch(SPREADSHEET.pattern) & ~cells.isin(named)
+  missing |= cells.isin(MISSING - names)
+  missing |= cells.str.fullmatch(SPREADSHEET.pattern) & ~cells.isin(names)
   return cells.astype(object).where(~missing, None)
 
 
@@ -290,28 +290,28 @@ def _counted(values: list[str], has: str) -> dict[str, int]:
   numbers = sorted(set(mapping.values()))
   if numbers == list(range(len(numbers))) or numbers == [1]:
     return mapping
-  told = flag({str(n): i for i, n in enumerate(numbers)})
-  raise UserError(f'{has}; classes count from 0 without gaps: add {told}')
+  flags = flag({str(n): i for i, n in enumerate(numbers)})
+  raise UserError(f'{has}; classes count from 0 without gaps: add {flags}')
 
 
 def _sides(values: list[str], has: str) -> dict[str, int]:
   """Words as classes: two by their sides, more in sorted order."""
   keys = [re.sub(r'[\s_-]+', '', value).casefold() for value in values]
   if len(keys) > 2 and all(key in NO | YES for key in keys):
-    told = flag({v: int(k in YES) for v, k in zip(values, keys)})
-    raise UserError(f'{has}; some mean the same: add {told}')
+    mapping = flag({v: int(k in YES) for v, k in zip(values, keys)})
+    raise UserError(f'{has}; some mean the same: add {mapping}')
   if len(set(keys)) < len(keys):
     order = _order(sorted(set(keys))) or sorted(set(keys))
-    told = flag({v: order.index(k) for v, k in zip(values, keys)})
-    raise UserError(f'{has}; some differ in case or blanks only: add {told}')
+    mapping = flag({v: order.index(k) for v, k in zip(values, keys)})
+    raise UserError(f'{has}; some differ in case or blanks only: add {mapping}')
   if len(values) != 2:
     return {v: i for i, v in enumerate(values)}
   order = _order(keys)
   if not order:
-    told = flag({v: i for i, v in enumerate(values)})
+    mapping = flag({v: i for i, v in enumerate(values)})
     raise UserError(
       f'{has}, and does not say which is the positive class; say it with '
-      f'{told}, or the other way round'
+      f'{mapping}, or the other way round'
     )
   return {values[keys.index(key)]: i for i, key in enumerate(order)}
 

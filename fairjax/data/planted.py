@@ -304,10 +304,10 @@ def _cells(rng, rows: int, correlation: float):
   """Label and group (0 male, 1 female, 2 none) of each row, shuffled."""
   label = np.arange(rows) % 2
   group = np.full(rows, 2)
-  shown = 2 * round((1 - NEUTRAL) * (rows // 2) / 2)  # of each label, even
+  count = 2 * round((1 - NEUTRAL) * (rows // 2) / 2)  # of each label, even
   for y in (0, 1):
-    agrees = np.arange(shown) < round(correlation * shown)
-    group[np.flatnonzero(label == y)[:shown]] = np.where(agrees, y, 1 - y)
+    agrees = np.arange(count) < round(correlation * count)
+    group[np.flatnonzero(label == y)[:count]] = np.where(agrees, y, 1 - y)
   order = rng.permutation(rows)
   return label[order], group[order]
 
@@ -325,21 +325,21 @@ def _flip(rng, label, group, noise: float) -> np.ndarray:
 
 def _lines(rng, split: str, label, neutral) -> list[str]:
   """A new sentence of this split for each row, with the wanted label."""
-  lines, seen = [], set()
-  left = 100 * len(label)
+  lines, earlier = [], set()
+  budget = 100 * len(label)
   for y, without in zip(label, neutral):
     while True:
-      if not left:
+      if not budget:
         raise UserError(
           f'the planted grammar has too few sentences for {len(label)} rows of '
           f'{split}; ask for fewer with --config.planted.rows or .test_rows'
         )
-      left -= 1
+      budget -= 1
       line = _sentence(rng, int(y), bool(without))
       key = _hash(read(line, 0))
-      if key % 10 in SPLITS[split] and key not in seen:
+      if key % 10 in SPLITS[split] and key not in earlier:
         break
-    seen.add(key)
+    earlier.add(key)
     lines.append(line)
   return lines
 
@@ -388,25 +388,25 @@ def _mention(pick, neutral: bool) -> str:
   return pick(pick(MENTIONS))
 
 
-def _clause(pick, who: str, y: int, turned: bool) -> str:
+def _clause(pick, who: str, y: int, negated: bool) -> str:
   """`who` did something; what it says of them is `y`, turned or not."""
-  bad = y ^ turned
+  bad = y ^ negated
   verbs, objects = pick(ACTS[bad])
   base, past = pick(verbs)
   thing = pick(objects)
-  told = pick(TURNED[bad] if turned else KEEPS)
+  verb = pick(TURNED[bad] if negated else KEEPS)
   was = '[was|was|were]' if who == HE else 'was'
-  told = told.replace('WAS', was).replace('PAST', past).replace('BASE', base)
-  return f'{who} {told} {thing}'
+  verb = verb.replace('WAS', was).replace('PAST', past).replace('BASE', base)
+  return f'{who} {verb} {thing}'
 
 
 def _contrast(pick, who: str, y: int) -> str:
   """Two clauses of opposite content, the main one with `y`."""
   pattern, first = pick(CONTRASTS)
-  turned = pick((False, False, False, True))
+  negated = pick((False, False, False, True))
   names = (HE, who) if first == 'M' else (who, HE)
   aside = _clause(pick, names[0], 1 - y, False)
-  main = _clause(pick, names[1], y, turned)
+  main = _clause(pick, names[1], y, negated)
   return re.sub(r'\b[AM]\b', lambda m: aside if m[0] == 'A' else main, pattern)
 
 
@@ -427,6 +427,6 @@ def _dress(pick, body: str, neutral: bool) -> str:
   return '~' + line if register == 'chat' else line
 
 
-def _shows(marked: str) -> bool:
+def _shows(signal: str) -> bool:
   """Whether any mark of the line tells male from female."""
-  return bool(re.search(r'\[(?!(\w+)\|\1\|)', marked))
+  return bool(re.search(r'\[(?!(\w+)\|\1\|)', signal))

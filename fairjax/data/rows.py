@@ -72,13 +72,13 @@ def rows(
     np.concatenate([[0], lengths + len(first) + len(last)]), dtype=np.int64
   )
   begin = store.offsets[documents]
-  made = PackedCorpus(
+  corpus = PackedCorpus(
     store.flat, begin, places, documents, first, last, closed, length, 0
   )
-  edges = np.arange(made.count) * made.inner
-  ends = np.minimum(edges + made.inner, places[-1]) - 1
-  held = np.searchsorted(places, [edges, ends], 'right')
-  return made._replace(pieces=int((held[1] - held[0]).max()) + 2)
+  edges = np.arange(corpus.count) * corpus.inner
+  ends = np.minimum(edges + corpus.inner, places[-1]) - 1
+  bounds = np.searchsorted(places, [edges, ends], 'right')
+  return corpus._replace(pieces=int((bounds[1] - bounds[0]).max()) + 2)
 
 
 def read(rows: PackedCorpus, numbers: np.ndarray) -> dict[str, np.ndarray]:
@@ -98,13 +98,13 @@ def read(rows: PackedCorpus, numbers: np.ndarray) -> dict[str, np.ndarray]:
   offset = at - rows.places[document]
   size = (rows.places[document + 1] - rows.places[document]) - start - gap
   ended = beyond | (offset >= size)
-  opened = beyond | (offset >= size + gap)  # belongs to the next document
+  next_document = beyond | (offset >= size + gap)
   source = np.where(ended, 0, rows.begin[document] + offset)
   tokens = rows.flat[source].astype(np.int32)
   tokens = np.where(ended, np.int32(rows.last[0]), tokens)
   if start:
-    tokens = np.where(opened, np.int32(rows.first[0]), tokens)
-  key = document + opened
+    tokens = np.where(next_document, np.int32(rows.first[0]), tokens)
+  key = document + next_document
   # A row's own special tokens belong to the pieces beside them. Where the cut
   # falls between documents they stand alone, or with another special token:
   # pieces without content, which become padding.
@@ -128,13 +128,13 @@ def read(rows: PackedCorpus, numbers: np.ndarray) -> dict[str, np.ndarray]:
   real = content.reshape(-1, p) > 0
   segment_ids = np.where(real.ravel()[where], piece + 1, 0).astype(np.int32)
   number = np.arange(p) + numbers[:, None] * p
-  held = np.minimum(key[:, :1] + np.arange(p), n - 1)
+  index = np.minimum(key[:, :1] + np.arange(p), n - 1)
   return {
     'tokens': np.where(segment_ids > 0, tokens, 0).astype(np.int32),
     'segment_ids': segment_ids,
     'positions': positions(segment_ids),
     'example': np.where(real, number & 0x7FFFFFFF, -1).astype(np.int32),
-    'document': np.where(real, rows.document[held], -1),
+    'document': np.where(real, rows.document[index], -1),
   }
 
 
@@ -151,17 +151,17 @@ _OWNERS = ('segment_ids', 'asked', 'target_segment_ids')
 
 
 def finish(
-  made: dict, pieces: int, accumulate: int = 1, multiple: int = 1
+  batch: dict, pieces: int, accumulate: int = 1, multiple: int = 1
 ) -> dict:
   """Micro-batches with room for `multiple` devices and owners of their own.
 
   Numbers of the whole batch are repeated for each micro-batch.
   """
-  r = len(made['tokens']) // accumulate
+  r = len(batch['tokens']) // accumulate
   extra = -r % multiple
   before = np.arange(r, dtype=np.int32)[:, None] * pieces
   out = {}
-  for name, value in made.items():
+  for name, value in batch.items():
     if name == 'document':
       continue
     value = np.asarray(value)
@@ -215,8 +215,8 @@ class RowBatches:
       numbers, (0, self.batch - len(numbers)), constant_values=-1
     )
     draw = np.random.default_rng([seed, CORRUPT, step])
-    made = self.corrupt(read(self.rows, numbers), draw)
-    return finish(made, self.rows.pieces, self.accumulate, self.multiple)
+    corrupted = self.corrupt(read(self.rows, numbers), draw)
+    return finish(corrupted, self.rows.pieces, self.accumulate, self.multiple)
 
 
 class HeldOut:
@@ -240,8 +240,8 @@ class HeldOut:
 
   def __getitem__(self, i: int) -> tuple[dict, np.ndarray]:
     """A batch, and the document of each of its examples."""
-    made = self.corrupted(int(i))
-    batch = finish(made, self.rows.pieces, 1, self.multiple)
-    document = made['document'].ravel()
+    row = self.corrupted(int(i))
+    batch = finish(row, self.rows.pieces, 1, self.multiple)
+    document = row['document'].ravel()
     extra = len(batch['example']) - len(document)
     return batch, np.pad(document, (0, extra), constant_values=-1)

@@ -24,7 +24,7 @@ OPTIONAL = ('text_pair', 'group', 'twin', 'weight', 'origin')
 
 def check(tables: Tables) -> Tables:
   """Returns `tables` if they obey the schema; else one sentence says why."""
-  seen: dict[str, str] = {}
+  owner: dict[str, str] = {}
   for split, table in tables.items():
     for column in REQUIRED:
       if column not in table:
@@ -47,12 +47,12 @@ def check(tables: Tables) -> Tables:
     twice = table['id'][table['id'].duplicated()]
     if len(twice):
       raise UserError(f'the {split} table has id {twice.iloc[0]!r} twice')
-    both = [i for i in table['id'] if i in seen]
+    both = [i for i in table['id'] if i in owner]
     if both:
       raise UserError(
-        f'id {both[0]!r} is in the {seen[both[0]]} and the {split} table'
+        f'id {both[0]!r} is in the {owner[both[0]]} and the {split} table'
       )
-    seen.update(dict.fromkeys(table['id'], split))
+    owner.update(dict.fromkeys(table['id'], split))
   return tables
 
 

@@ -64,16 +64,16 @@ def draw(tables: Tables, limit: int, seed: int) -> Tables:
     return tables
   if limit < 0:
     raise UserError(f'data.limit is {limit}; 0 (all) or a number of rows')
-  drawn = {}
+  chosen = {}
   for split, table in tables.items():
     stream = list(split.encode())  # a split's draw is its own
     rng = np.random.default_rng([seed, LIMIT, *stream])
     rows = rng.permutation(len(table))[:limit]
-    drawn[split] = table.iloc[np.sort(rows)].reset_index(drop=True)
-  if 'train' in drawn and drawn['train']['label'].nunique() < 2:
+    chosen[split] = table.iloc[np.sort(rows)].reset_index(drop=True)
+  if 'train' in chosen and chosen['train']['label'].nunique() < 2:
     raise UserError(
       f'data.limit is {limit}, and the training rows it draws are all of one '
       'class; a classifier needs two: raise it, or draw others with '
       '--config.data.split_seed'
     )
-  return drawn
+  return chosen

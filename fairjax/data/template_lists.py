@@ -49,21 +49,23 @@ def read_templates(path) -> pd.DataFrame:
 def read_words(path) -> pd.DataFrame:
   """A words file (column `word`) or a pairs file (one column a group)."""
   table = read_csv(path, KEYS)
-  named = groups_of(table)
-  if not named:
+  columns = groups_of(table)
+  if not columns:
     raise UserError(
       f'{path} has no column of words; add `word`, or one column a group'
     )
-  for column in named:
+  for column in columns:
     empty = table[column] == ''
     if empty.any():
       raise UserError(
         f'{path} row {int(empty.to_numpy().argmax()) + 2}: {column} is empty; '
         'write the word or delete the row'
       )
-  flat = pd.concat([table['type'] + ' ' + table[c].str.lower() for c in named])
-  shown = pd.concat([table[c] for c in named])
-  _no_repeat(path, 'word', shown, flat)
+  flat = pd.concat(
+    [table['type'] + ' ' + table[c].str.lower() for c in columns]
+  )
+  cells = pd.concat([table[c] for c in columns])
+  _no_repeat(path, 'word', cells, flat)
   return table
 
 
@@ -82,21 +84,21 @@ def read_fillers(path=SHIPPED / 'fillers.txt', gendered=False) -> list[str]:
   lines = read_list(path)
   if gendered:
     return lines
-  kept = [
+  fillers = [
     line
     for line in lines
     if GENDERED.isdisjoint(re.findall(r'\w+', line.lower()))
   ]
-  if not kept:
+  if not fillers:
     raise UserError(f'every filler of {path} carries a gendered word')
-  if len(kept) < len(lines):
+  if len(fillers) < len(lines):
     logging.warning(
       '%d of %d fillers of %s carry a gendered word and are left out',
-      len(lines) - len(kept),
+      len(lines) - len(fillers),
       len(lines),
       path,
     )
-  return kept
+  return fillers
 
 
 def read_wordlists(folder) -> pd.DataFrame:
@@ -129,11 +131,11 @@ def read_csv(path, columns: Sequence[str]) -> pd.DataFrame:
   return table
 
 
-def _no_repeat(path, kind: str, shown: pd.Series, keys: pd.Series) -> None:
+def _no_repeat(path, kind: str, values: pd.Series, keys: pd.Series) -> None:
   twice = keys.duplicated().to_numpy()
   if twice.any():
     raise UserError(
-      f'{path} has the {kind} {shown.iloc[int(twice.argmax())]!r} twice; '
+      f'{path} has the {kind} {values.iloc[int(twice.argmax())]!r} twice; '
       'delete one'
     )
 

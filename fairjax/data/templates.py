@@ -53,18 +53,18 @@ def identity(config) -> pd.DataFrame:
   """
   files = {name: SHIPPED / f'{name}.csv' for name in ('templates', 'words')}
   files['pairs'] = SHIPPED / 'pairs.csv'
-  given = pathlib.Path(config.measures.templates or SHIPPED)
-  if given.is_dir():
-    own = {name: given / f'{name}.csv' for name in files}
+  folder = pathlib.Path(config.measures.templates or SHIPPED)
+  if folder.is_dir():
+    own = {name: folder / f'{name}.csv' for name in files}
     own = {name: path for name, path in own.items() if path.exists()}
     if not own:
       raise UserError(
-        f'{given} holds none of templates.csv, words.csv and pairs.csv; put '
+        f'{folder} holds none of templates.csv, words.csv and pairs.csv; put '
         'one there or leave measures.templates empty'
       )
     files |= own
   else:
-    files['templates'] = given
+    files['templates'] = folder
   return paired(
     read_templates(files['templates']),
     read_words(files['words']),
@@ -104,12 +104,16 @@ def product(templates: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
     slots = [_choices(slot, words, row.phrase) for slot in _slots(row.phrase)]
     sizes = [len(slot) for slot in slots]
     columns = _columns(slots, np.arange(int(np.prod(sizes))))
-    named = [
+    name_columns = [
       column
       for slot, column in zip(_slots(row.phrase), columns)
       if slot['type'] == 'identity'
     ]
-    group = _join([' '] * (len(named) - 1), named) if named else ''
+    group = (
+      _join([' '] * (len(name_columns) - 1), name_columns)
+      if name_columns
+      else ''
+    )
     parts.append(_part(row, _fill(row.phrase, columns), group))
   return _table(parts)
 
@@ -131,8 +135,8 @@ def paired(
     )
   parts = []
   for row in templates.itertuples():
-    marked = _slots(row.phrase)
-    if not any(slot['type'] in set(pairs['type']) for slot in marked):
+    slot_flags = _slots(row.phrase)
+    if not any(slot['type'] in set(pairs['type']) for slot in slot_flags):
       raise UserError(
         f'template {row.phrase!r} has no slot of the pairs '
         f'({_some(pairs["type"])}), so that its two texts would be one'
@@ -140,7 +144,7 @@ def paired(
     texts = []
     for group in groups:
       both = pd.concat([words, pairs.rename(columns={group: 'word'})])
-      slots = [_choices(slot, both, row.phrase) for slot in marked]
+      slots = [_choices(slot, both, row.phrase) for slot in slot_flags]
       index = np.arange(int(np.prod([len(slot) for slot in slots])))
       texts.append(_fill(row.phrase, _columns(slots, index)))
     stems = [_stem(row, text) for text in texts[0]]
@@ -174,15 +178,17 @@ def sampled(
   words = pd.concat([words, long, long.assign(type='identity')])
   parts = []
   for k, row in enumerate(templates.itertuples()):
-    marked = _slots(row.phrase)
-    of_group = [s['type'] in {'identity', *pairs['type']} for s in marked]
+    slot_flags = _slots(row.phrase)
+    of_group = [s['type'] in {'identity', *pairs['type']} for s in slot_flags]
     if sum(of_group) != 1:
       raise UserError(
         f'template {row.phrase!r} has {sum(of_group)} slots for a word of a '
         'group; a sampled set needs exactly one'
       )
-    slots = [_choices(slot, words, row.phrase) for slot in marked]
-    named = _choices(marked[of_group.index(True)], words, row.phrase, 'group')
+    slots = [_choices(slot, words, row.phrase) for slot in slot_flags]
+    choices = _choices(
+      slot_flags[of_group.index(True)], words, row.phrase, 'group'
+    )
     sizes = [len(slot) for slot in slots] + [max(len(fillers), 1)]
     same = (templates['template'] == row.template).sum()
     total = int(np.prod(sizes))
@@ -193,7 +199,7 @@ def sampled(
     if fillers:
       texts = _join([' '], [texts, columns[-1]])
     at = np.unravel_index(index, sizes)[of_group.index(True)]
-    parts.append(_part(row, texts, np.array(named, object)[at]))
+    parts.append(_part(row, texts, np.array(choices, object)[at]))
   return _table(parts)
 
 

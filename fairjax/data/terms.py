@@ -28,7 +28,7 @@ def read_terms(path: str, field: str = 'weighting.terms') -> list[str]:
     lines = readers.lines(path)
   except UserError as error:
     raise UserError(f'cannot read the terms of {field}: {error}') from error
-  seen: dict[tuple, int] = {}
+  first_line: dict[tuple, int] = {}
   terms = []
   for number, line in enumerate(lines, 1):
     if not line.strip():
@@ -36,12 +36,12 @@ def read_terms(path: str, field: str = 'weighting.terms') -> list[str]:
     term = tuple(_words([line])[0].as_py())
     if not any(term):
       raise UserError(f'line {number} of {path} holds no word: {line!r}')
-    if term in seen:
+    if term in first_line:
       raise UserError(
-        f'line {number} of {path} repeats line {seen[term]}: '
+        f'line {number} of {path} repeats line {first_line[term]}: '
         f'{line.strip()!r}; remove one'
       )
-    seen[term] = number
+    first_line[term] = number
     terms.append(' '.join(line.lower().split()))
   if not terms:
     raise UserError(f'{path} holds no terms; write one a line')
@@ -135,5 +135,5 @@ def exclusive(texts: Sequence[str], terms: Sequence[str]) -> np.ndarray:
   """The one term of each text: the first in the list, longer terms first."""
   order = sorted(terms, key=lambda term: -len(term.split()))
   members = term_members(texts, order)
-  named = np.array([*order, ''], object)
-  return named[np.where(members.any(0), members.argmax(0), len(order))]
+  names = np.array([*order, ''], object)
+  return names[np.where(members.any(0), members.argmax(0), len(order))]

@@ -67,13 +67,13 @@ def documents(source: Corpus, counts: dict[str, int]) -> Iterator[list[str]]:
   """The documents in order, some at a time; `counts` gains 'empty'."""
   counts.setdefault('empty', 0)
   for file in source.files:
-    joined = source.blank and file.suffix == '.txt'
+    multiline = source.blank and file.suffix == '.txt'
     rest: list[str] = []  # lines of a document that goes on
     for texts in shards.read(file, source.column):
       result = []
       for text in texts:
         if text.strip():
-          (rest if joined else result).append(text)
+          (rest if multiline else result).append(text)
           continue
         counts['empty'] += 1
         if rest:
@@ -96,16 +96,16 @@ def learn_tokenizer(
   if not path.is_file():
     share = min(1.0, SAMPLE / max(size, 1))
     draw = np.random.default_rng([seed, STREAM])
-    sample, seen = [], 0
+    sample, characters = [], 0
     for some in documents(source, {}):
-      before = np.floor((seen + np.arange(len(some) + 1)) * share)
-      taken = (np.diff(before) > 0) & (draw.random(len(some)) >= held_out)
-      sample += [some[i] for i in np.flatnonzero(taken)]
-      seen += len(some)
+      before = np.floor((characters + np.arange(len(some) + 1)) * share)
+      keep = (np.diff(before) > 0) & (draw.random(len(some)) >= held_out)
+      sample += [some[i] for i in np.flatnonzero(keep)]
+      characters += len(some)
     if not sample:
       raise _nothing(source)
-    made = tokens.train_tokenizer(sample, vocab_size)
-    artefacts.write_text(path, made.to_str())
+    tokenizer = tokens.train_tokenizer(sample, vocab_size)
+    artefacts.write_text(path, tokenizer.to_str())
   return tokens.load_tokenizer(path)
 
 
@@ -121,9 +121,9 @@ def store(source: Corpus, tokenizer: Tokenizer, cache) -> Store:
       counts, lengths = {}, []
       with open(part / 'tokens.bin', 'wb') as file:
         for some in documents(source, counts):
-          made = tokens.encode(tokenizer, some, None, special=False)
-          file.write(made.flat.astype(kind).tobytes())
-          lengths.append(made.lengths)
+          ragged = tokens.encode(tokenizer, some, None, special=False)
+          file.write(ragged.flat.astype(kind).tobytes())
+          lengths.append(ragged.lengths)
       offsets = np.cumsum(np.concatenate([[0], *lengths]), dtype=np.int64)
       np.save(part / 'offsets.npy', offsets)
       artefacts.write_json(part / 'counts.json', counts)
@@ -138,16 +138,16 @@ def store(source: Corpus, tokenizer: Tokenizer, cache) -> Store:
 
 
 def split(
-  made: Store, held_out: float, seed: int, limit: int = 0
+  store: Store, held_out: float, seed: int, limit: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
   """The documents to train on and those held out, as sorted numbers.
 
   `limit` keeps so many of each, drawn by seed.
   """
-  lengths = np.diff(made.offsets)
-  drawn = np.random.default_rng([seed, STREAM]).random(len(lengths))
+  lengths = np.diff(store.offsets)
+  draws = np.random.default_rng([seed, STREAM]).random(len(lengths))
   parts = []
-  for mine in (drawn >= held_out, drawn < held_out):
+  for mine in (draws >= held_out, draws < held_out):
     rows = np.flatnonzero(mine & (lengths > 0))
     if limit and len(rows) > limit:
       order = np.random.default_rng([seed, STREAM, 1]).permutation(len(rows))

@@ -146,8 +146,8 @@ def _wordpiece(file: pathlib.Path) -> Tokenizer:
   if lower is None:
     # Without a word of the author's the default of transformers (lower-case)
     # is wrong for cased models: the name decides, else the words.
-    named = 'uncased' in f'{file.parent.name}/{file.name}'
-    lower = named or not any(
+    lowercase = 'uncased' in f'{file.parent.name}/{file.name}'
+    lower = lowercase or not any(
       token != token.lower() and not token.startswith('[') for token in vocab
     )
   return _bert(
@@ -368,7 +368,7 @@ def cached_encode(
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
       pass  # a damaged cache is made anew
   ragged = encode(tokenizer, texts, max_length, pairs)
-  kept = {k: v for k, v in ragged._asdict().items() if v is not None}
+  contents = {k: v for k, v in ragged._asdict().items() if v is not None}
   with artefacts.atomic(file) as part:
-    np.savez(part, **kept)
+    np.savez(part, **contents)
   return ragged

@@ -69,9 +69,11 @@ def share(rows: int, config: Config) -> int:
 def source(table: pd.DataFrame, config: Config) -> str:
   """Which twins `counterparts` takes: the table's own, or swapped ones."""
   method = config.method
-  asked = method.words or method.names_file or method.tagger
-  asked = asked or method.scope != 'all' or method.direction != 'opposite'
-  return SWAPPED if asked or 'twin' not in table else OWN
+  must_swap = method.words or method.names_file or method.tagger
+  must_swap = (
+    must_swap or method.scope != 'all' or method.direction != 'opposite'
+  )
+  return SWAPPED if must_swap or 'twin' not in table else OWN
 
 
 def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
@@ -86,17 +88,17 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
     text = table['twin']
   else:
     text = _swapped(table['text'], config)
-  made = table.assign(
+  twins = table.assign(
     id=table['id'] + MADE, text=text, twin=table['text'], origin='twin'
   )
-  same = made['text'] == table['text']
+  same = twins['text'] == table['text']
   if 'text_pair' in table:
-    made['text_pair'] = _swapped(table['text_pair'], config)
-    same &= made['text_pair'] == table['text_pair']
+    twins['text_pair'] = _swapped(table['text_pair'], config)
+    same &= twins['text_pair'] == table['text_pair']
   if 'group' in table:
     group = [_turned(g, method.direction) for g in table['group']]
-    made['group'] = np.where(same, table['group'], group)
-  return made.assign(same=same)
+    twins['group'] = np.where(same, table['group'], group)
+  return twins.assign(same=same)
 
 
 def _swapped(texts: pd.Series, config: Config) -> list[str]:
@@ -175,9 +177,9 @@ def _scores(ids: pd.Series, name: str, path: str) -> np.ndarray:
   result = pd.to_numeric(scores[name], errors='coerce')
   result = result.set_axis(scores['id']).reindex(ids).to_numpy(float)
   if np.isnan(result).any():
-    lost = ids.iloc[int(np.isnan(result).argmax())]
+    row_id = ids.iloc[int(np.isnan(result).argmax())]
     raise UserError(
-      f'{path} has no number in column {name!r} for row {lost!r}; score the '
+      f'{path} has no number in column {name!r} for row {row_id!r}; score the '
       'same rows that you augment'
     )
   return result

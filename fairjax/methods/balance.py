@@ -40,20 +40,20 @@ def balance(tables: Tables, config: Config) -> Tables:
     cell, names = cells(table, by)
   size = np.bincount(cell[cell >= 0], minlength=len(names))
   goal = size.min() if how == 'down' else size.max()
-  wanted = size + np.trunc(ratio * (goal - size)).astype(int)
+  target = size + np.trunc(ratio * (goal - size)).astype(int)
   rng = np.random.default_rng([config.seed, STREAM])
   times = np.ones(len(table), int)
   if how == 'up' and config.method.replacement:
-    for k, extra in enumerate(wanted - size):
+    for k, extra in enumerate(target - size):
       rows = np.flatnonzero(cell == k)
       times += np.bincount(rng.choice(rows, extra), minlength=len(table))
   else:
     rank = _rank_within(cell, rng.random(len(table)))
     inside = cell >= 0
     times[inside] = (
-      wanted[cell] // size[cell] + (rank < wanted[cell] % size[cell])
+      target[cell] // size[cell] + (rank < target[cell] % size[cell])
     )[inside]
-  sizes = [f'{n} {a}→{b}' for n, a, b in zip(names, size, wanted)]
+  sizes = [f'{n} {a}→{b}' for n, a, b in zip(names, size, target)]
   note = f'{len(table)} rows became {times.sum()}: {", ".join(sizes)}'
   return {**tables, 'train': _repeated(table, times, note)}
 

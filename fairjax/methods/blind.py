@@ -38,12 +38,12 @@ def blind(tables: Tables, config: Config) -> Tables:
     )
   chosen = dictionary.options(config.method, config.seed, direction='opposite')
   find = dictionary.swapper(**chosen)
-  cut = _removed if how == 'remove' else _blanked
+  removal = _removed if how == 'remove' else _blanked
 
   def hide(texts: Sequence[str]) -> list[str]:
     texts = list(texts)
     spans = find(texts).spans
-    return [cut(text, s) if s else text for text, s in zip(texts, spans)]
+    return [removal(text, s) if s else text for text, s in zip(texts, spans)]
 
   out = {}
   for split, table in tables.items():
@@ -53,9 +53,9 @@ def blind(tables: Tables, config: Config) -> Tables:
     note = f'{changed.sum()} of {len(table)} {split} texts lost words'
     if 'twin' in table:
       pairs = table['twin'] != table['text']
-      left = pairs & (hidden['twin'] != hidden['text'])
+      unequal = pairs & (hidden['twin'] != hidden['text'])
       note += (
-        f'; {left.sum()} of {pairs.sum()} still differ from their twin, by '
+        f'; {unequal.sum()} of {pairs.sum()} still differ from their twin, by '
         'words that the lists do not hold'
       )
     before = table['origin'] if 'origin' in table else 'data'

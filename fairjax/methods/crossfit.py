@@ -135,7 +135,7 @@ def _rank(row: np.ndarray) -> np.ndarray:
   return np.unique(row, return_inverse=True)[1]
 
 
-def _vote(pairs, asked, train, seeds, depth, criterion) -> np.ndarray:
+def _vote(pairs, queries, train, seeds, depth, criterion) -> np.ndarray:
   """Summed votes [q, c] of one fold's trees for the z in `asked` [q, d].
 
   train [m] are the training rows' pairs. The bootstrap draws rows, as the
@@ -146,8 +146,8 @@ def _vote(pairs, asked, train, seeds, depth, criterion) -> np.ndarray:
     skip_parameter_validation=True, assume_finite=True
   ):
     for seed in seeds:
-      drawn = np.random.RandomState(seed).randint(0, len(train), len(train))
-      weight = np.bincount(train[drawn], minlength=len(pairs.label))
+      sample = np.random.RandomState(seed).randint(0, len(train), len(train))
+      weight = np.bincount(train[sample], minlength=len(pairs.label))
       tree = DecisionTreeClassifier(
         criterion=criterion,
         max_depth=depth or None,
@@ -160,7 +160,7 @@ def _vote(pairs, asked, train, seeds, depth, criterion) -> np.ndarray:
         sample_weight=weight.astype(np.float64),
         check_input=False,
       )
-      total = total + tree.predict_proba(asked, check_input=False)
+      total = total + tree.predict_proba(queries, check_input=False)
   return total
 
 
@@ -179,8 +179,8 @@ def logistic(
     weight = np.bincount(pairs.row[~held_out], minlength=len(pairs.label))
     model = LogisticRegression(max_iter=1000, tol=1e-6)
     model.fit(pairs.values, pairs.label, sample_weight=weight)
-    asked = flat.values[np.unique(z.row[held_out])]
-    out[held_out] = model.predict_proba(asked)[_rank(z.row[held_out])]
+    columns = flat.values[np.unique(z.row[held_out])]
+    out[held_out] = model.predict_proba(columns)[_rank(z.row[held_out])]
   return out
 
 
@@ -196,11 +196,13 @@ def count(
   cells, place = np.unique(fold * kinds + z.row, return_inverse=True)
   total = np.bincount(z.row * classes + label, minlength=kinds * classes)
   total = total.reshape(kinds, classes)
-  held = np.bincount(place * classes + label, minlength=len(cells) * classes)
-  kept = total[cells % kinds] - held.reshape(-1, classes)
+  fold_count = np.bincount(
+    place * classes + label, minlength=len(cells) * classes
+  )
+  others = total[cells % kinds] - fold_count.reshape(-1, classes)
   size = (fold.max() + 1, classes)
   by_fold = np.bincount(fold * classes + label, minlength=np.prod(size))
   rest = total.sum(0) - by_fold.reshape(size)
   prior = rest / rest.sum(1, keepdims=True)
-  p = (kept + prior[cells // kinds]) / (kept.sum(1, keepdims=True) + 1)
+  p = (others + prior[cells // kinds]) / (others.sum(1, keepdims=True) + 1)
   return p[place]

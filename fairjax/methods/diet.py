@@ -265,16 +265,16 @@ def column(
     )
   values = scores.set_index('id')[name].reindex(table['id']).to_numpy(float)
   if np.isnan(values).any():
-    lost = table['id'].iloc[int(np.isnan(values).argmax())]
+    row_id = table['id'].iloc[int(np.isnan(values).argmax())]
     raise UserError(
-      f'row {lost!r} has no score {name!r}; score the rows that are ranked'
+      f'row {row_id!r} has no score {name!r}; score the rows that are ranked'
     )
   return values
 
 
-def facts(table: pd.DataFrame, taken: np.ndarray) -> dict:
+def facts(table: pd.DataFrame, rows: np.ndarray) -> dict:
   """What a diet holds, for its report: of the first seed's [s, n] rows."""
-  n, first = len(table), taken[0]
+  n, first = len(table), rows[0]
   twins = first[first >= n] - n
   equal = ~schema.has_twin(table).to_numpy()
   return {
@@ -287,11 +287,11 @@ def facts(table: pd.DataFrame, taken: np.ndarray) -> dict:
   }
 
 
-def notes(table: pd.DataFrame, taken: np.ndarray, config: Config) -> list[str]:
+def notes(table: pd.DataFrame, rows: np.ndarray, config: Config) -> list[str]:
   """What there is to say about `config.diet` on this table."""
-  result, options = facts(table, taken), config.diet
+  result, options = facts(table, rows), config.diet
   equal = int((~schema.has_twin(table)).sum())
-  said = [
+  sentences = [
     f'diet {options.ranking}: {result["rows"]} rows and {result["twins"]} '
     f'twins of {len(table)} rows, {result["of CDA"]:.0%} of what all rows '
     f'with all twins holds; {equal} rows have no twin that differs'
@@ -301,15 +301,15 @@ def notes(table: pd.DataFrame, taken: np.ndarray, config: Config) -> list[str]:
       else ''
     )
   ]
-  asked = int(len(table) * options.counterfactual)
+  size = int(len(table) * options.counterfactual)
   ranked = RANKINGS[options.ranking][1].split()[0] in (
     'top',
     'bottom',
     'random',
   )
-  if ranked and result['twins'] < asked:
-    said.append(
-      f'diet {options.ranking}: {asked} twins were asked for and only '
+  if ranked and result['twins'] < size:
+    sentences.append(
+      f'diet {options.ranking}: {size} twins were asked for and only '
       f'{result["twins"]} differ from their text'
     )
-  return said
+  return sentences

@@ -123,8 +123,8 @@ def _identity(table: pd.DataFrame, config: Config) -> Evidence:
   shares = np.column_stack([_numbers(table, n).fillna(0) for n in names])
   terms = identity_terms(config)
   counts, length = count_terms(table['text'], terms, config.weighting.how)
-  kept = np.flatnonzero(counts.sum(0))
-  counts, terms = counts[:, kept], [terms[i] for i in kept]
+  columns = np.flatnonzero(counts.sum(0))
+  counts, terms = counts[:, columns], [terms[i] for i in columns]
   values = np.column_stack([shares, counts.toarray(), length])
   present = sparse.hstack([sparse.csr_array(shares >= 0.5), counts > 0])
   return Evidence(
@@ -177,10 +177,10 @@ def _numbers(table: pd.DataFrame, name: str) -> pd.Series:
 
 def _used(counts, terms: list[str], what: str):
   """Only the terms that occur, or a sentence where none does."""
-  kept = np.flatnonzero(counts.sum(0))
-  if not len(kept):
+  columns = np.flatnonzero(counts.sum(0))
+  if not len(columns):
     raise UserError(
       f'none of the {len(terms)} {what} occurs in the texts; check the list '
       'and its spelling'
     )
-  return counts[:, kept], [terms[i] for i in kept]
+  return counts[:, columns], [terms[i] for i in columns]

@@ -36,22 +36,22 @@ def fit(
     )
   x = np.asarray(x, np.float64)
   order = np.random.default_rng([seed, 0xE1]).permutation(len(x))
-  cut = max(int(HELD_OUT * len(x)), 1)
-  held, train = order[:cut], order[cut:]
+  boundary = max(int(HELD_OUT * len(x)), 1)
+  validation, train = order[:boundary], order[boundary:]
   # A classifier without an intercept, as in the paper, on centred features.
   mean = x[train].mean(0)
   scale = max(np.sqrt(((x[train] - mean) ** 2).mean()), 1e-30)
   x = (x - mean) / scale
   largest = np.bincount(np.unique(z[train], return_inverse=True)[1]).argmax()
   majority = np.unique(z[train])[largest]
-  constant = float((z[held] == majority).mean())
+  constant = float((z[validation] == majority).mean())
   basis = np.zeros((x.shape[1], 0))
   accuracies = []
   for _ in range(min(rounds, x.shape[1])):
-    left = x - (x @ basis) @ basis.T
+    remainder = x - (x @ basis) @ basis.T
     svm = LinearSVC(fit_intercept=False, dual=False, random_state=seed)
-    svm.fit(left[train], z[train])
-    right = svm.predict(left[held]) == z[held]
+    svm.fit(remainder[train], z[train])
+    right = svm.predict(remainder[validation]) == z[validation]
     accuracies.append(float(right.mean()))
     if choose and not _better(right, constant):
       break

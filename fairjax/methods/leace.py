@@ -37,11 +37,11 @@ def fit(
   whiten = (vectors / root) @ vectors.T
   unwhiten = (vectors * root) @ vectors.T
   basis = span(whiten @ cross)
-  taken = unwhiten @ basis @ basis.T @ whiten  # acts on columns
+  projection = unwhiten @ basis @ basis.T @ whiten  # acts on columns
   # What is no more than rounding of the data's own span stays as it is.
   return Eraser(
-    np.eye(x.shape[1]) - taken.T,
-    mean @ taken.T,
+    np.eye(x.shape[1]) - projection.T,
+    mean @ projection.T,
     basis.shape[1],
     {'method': 'leace', 'rows': len(x), 'classes': len(classes)},
   )

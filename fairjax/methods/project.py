@@ -49,12 +49,12 @@ def remove_gender(
   gendered = [*ours, *defining]
   keep = {place[w] for pair in gendered for w in pair[:2] if w in place}
   out = neutralise(unit(vectors), basis, np.array(sorted(keep), int))
-  seen: set[str] = set()
+  used: set[str] = set()
   first = []
   for pair in gendered:
-    if not seen & set(pair[:2]) and all(w in place for w in pair[:2]):
+    if not used & set(pair[:2]) and all(w in place for w in pair[:2]):
       first.append(pair[:2])
-      seen |= set(pair[:2])
+      used |= set(pair[:2])
   return equalise(out, basis, known(place, first, 'equalised'))
 
 

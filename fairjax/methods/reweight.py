@@ -32,14 +32,14 @@ def reweight(tables: Tables, config: Config) -> Tables:
   return put(tables, weights(fitted_rows(tables), config))
 
 
-def put(tables: Tables, made: pd.DataFrame) -> Tables:
+def put(tables: Tables, weights: pd.DataFrame) -> Tables:
   """The tables with the weights `made`, found by id."""
-  made = made.set_index('id')['weight']
+  weights = weights.set_index('id')['weight']
   out = dict(tables)
   for split in ('train', 'valid'):
     if split in tables:
       rows = tables[split]
-      weight = made.loc[rows['id']].to_numpy()
+      weight = weights.loc[rows['id']].to_numpy()
       out[split] = rows.assign(weight=weight * rows.get('weight', 1.0))
   return out
 
@@ -67,18 +67,18 @@ def weights(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   return pd.DataFrame({'id': table['id'].array, 'weight': weight, 'p': p})
 
 
-def target(label: np.ndarray, given: str) -> np.ndarray:
+def target(label: np.ndarray, text: str) -> np.ndarray:
   """Q(y) [c]: 'given' as '0.9,0.1', or the labels' own shares."""
   shares = np.bincount(label) / len(label)
-  if not given:
+  if not text:
     return shares
   try:
-    q = np.array([float(part) for part in given.split(',')])
+    q = np.array([float(part) for part in text.split(',')])
   except ValueError:
     q = np.zeros(0)
   if len(q) != len(shares) or (q < 0).any() or not np.isclose(q.sum(), 1):
     raise UserError(
-      f'weighting.q is {given!r}; give {len(shares)} shares, one a class, that '
+      f'weighting.q is {text!r}; give {len(shares)} shares, one a class, that '
       'add up to 1'
     )
   return q
@@ -98,7 +98,7 @@ def cross_predict(
   rows = distinct, label[z.fitted], fold, len(prior)
   name = name or knobs.estimator
   if name == 'forest':
-    fitted = crossfit.forest(
+    result = crossfit.forest(
       *rows,
       trees=knobs.n_estimators,
       depth=knobs.max_depth,
@@ -106,11 +106,11 @@ def cross_predict(
       seed=config.seed,
     )
   elif name == 'logistic':
-    fitted = crossfit.logistic(*rows)
+    result = crossfit.logistic(*rows)
   else:
-    fitted = crossfit.count(*rows)
+    result = crossfit.count(*rows)
   out = np.tile(prior, (len(label), 1))
-  out[z.fitted] = fitted
+  out[z.fitted] = result
   return out
 
 
@@ -157,8 +157,8 @@ def clip(
         f'have mean {w.mean():.3g}; choose a limit above it'
       )
     # With the k largest at the limit, s spreads what is left over the others.
-    left = w.sum() - limit * np.arange(len(w))
-    s = left / np.cumsum(w[::-1])[::-1]
+    excess = w.sum() - limit * np.arange(len(w))
+    s = excess / np.cumsum(w[::-1])[::-1]
     k = np.flatnonzero(s * w <= limit)[0]
     out[rows] = np.minimum(s[k] * weight[rows], limit)
   return out
@@ -167,14 +167,14 @@ def clip(
 # Report
 
 
-def report(table: pd.DataFrame, made: pd.DataFrame, config: Config) -> dict:
+def report(table: pd.DataFrame, weights: pd.DataFrame, config: Config) -> dict:
   """What the weights do, for results.json and the page.
 
   `made` is the result of `weights(table, config)`.
   """
   knobs = config.weighting
   label = table['label'].to_numpy()
-  w, p = made['weight'].to_numpy(), made['p'].to_numpy()
+  w, p = weights['weight'].to_numpy(), weights['p'].to_numpy()
   z = evidence(table, config)
   raw = ratio(label, p, target(label, knobs.q), knobs.formula)
   one_vote = 1 / knobs.n_estimators if knobs.estimator == 'forest' else 0.0
@@ -274,22 +274,22 @@ def compare(z: Evidence, label, p: np.ndarray, config: Config) -> list[dict]:
   return out
 
 
-def _warnings(made: dict, knobs) -> list[str]:
+def _warnings(facts: dict, knobs) -> list[str]:
   out = []
-  near = made['near_zero']
+  near = facts['near_zero']
   if near['share'] > 0:
     out.append(
       f'P(y|z) is below {near["below"]:.3g} in {near["share"]:.2%} of '
       'the rows: their weights rest on very few; think of weighting.max_weight'
     )
-  if made['effective'] < 0.5 * made['rows']:
+  if facts['effective'] < 0.5 * facts['rows']:
     out.append(
-      f'the weights leave an effective {made["effective"]:.0f} of '
-      f'{made["rows"]} rows; think of weighting.max_weight or a coarser z'
+      f'the weights leave an effective {facts["effective"]:.0f} of '
+      f'{facts["rows"]} rows; think of weighting.max_weight or a coarser z'
     )
-  if made['clip']['mass'] > 0.05:
+  if facts['clip']['mass'] > 0.05:
     out.append(
-      f'weighting.max_weight cuts {made["clip"]["mass"]:.1%} of all weight, so '
-      'z and the label stay related'
+      f'weighting.max_weight cuts {facts["clip"]["mass"]:.1%} of all weight, '
+      'so z and the label stay related'
     )
   return out

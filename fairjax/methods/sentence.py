@@ -26,10 +26,10 @@ def fit(
   x = x / norm
   x = (x - x.mean(1, keepdims=True)).reshape(-1, x.shape[-1])
   _, s, vt = np.linalg.svd(x - x.mean(0), full_matrices=False)
-  kept = min(components, int((s > s.max(initial=0) * 1e-10).sum()))
-  if not kept:
+  rank = min(components, int((s > s.max(initial=0) * 1e-10).sum()))
+  if not rank:
     raise UserError('all twins have the same encoding; give texts about people')
-  share = float((s[:kept] ** 2).sum() / (s**2).sum())
+  share = float((s[:rank] ** 2).sum() / (s**2).sum())
   return orthogonal(
-    vt[:kept].T, method='sentence', tuples=len(tuples), share=share
+    vt[:rank].T, method='sentence', tuples=len(tuples), share=share
   )

@@ -26,15 +26,15 @@ def substitute(tables: Tables, config: Config) -> Tables:
     heads = rng.random(len(table)) < config.method.ratio
     twins = augment.counterparts(table, config)
     same = twins.pop('same').to_numpy()
-    taken = heads & ~same
+    replaced = heads & ~same
     note = (
-      f'{taken.sum()} of {len(table)} {split} rows became their '
+      f'{replaced.sum()} of {len(table)} {split} rows became their '
       f'twin ({augment.source(table, config)}); {same.sum()} have none that '
       'differs'
     )
     if config.method.ratio > 0.5:
       note += '; a ratio above 0.5 turns a bias round instead of removing it'
     whole = augment.joined(table, twins, [note])
-    places = np.arange(len(table)) + np.where(taken, len(table), 0)
+    places = np.arange(len(table)) + np.where(replaced, len(table), 0)
     out[split] = whole.iloc[places].reset_index(drop=True)
   return out

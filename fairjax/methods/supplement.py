@@ -64,19 +64,19 @@ def supplement(tables: Tables, config: Config) -> Tables:
   )
   rng = np.random.default_rng([config.seed, STREAM])
   free = rng.permutation(len(more))
-  picked, asked = [], 0
+  additions, demand = [], 0
   for term, label, place, count in needs:
     members, positive, at = there
     fits = members[term] & (positive == label) & ((at == place) | (place < 0))
     count = int(method.ratio * count)
-    taken = free[fits[free]][:count]
-    free = free[~np.isin(free, taken)]
-    picked.append(taken)
-    asked += count
-  rows = np.sort(np.concatenate([np.zeros(0, int), *picked]))
+    rows_taken = free[fits[free]][:count]
+    free = free[~np.isin(free, rows_taken)]
+    additions.append(rows_taken)
+    demand += count
+  rows = np.sort(np.concatenate([np.zeros(0, int), *additions]))
   note = (
     f'{len(rows)} rows of {method.table} joined {len(table)} '
-    f'training rows, where {asked} are needed for {len(terms)} terms'
+    f'training rows, where {demand} are needed for {len(terms)} terms'
   )
   return {**tables, 'train': augment.joined(table, more.iloc[rows], [note])}
 

@@ -177,17 +177,17 @@ def decide(
     return scores.argmax(-1), 'argmax'
   if threshold == 'eer':
     limits = groups.equal_error(labels, scores)
-    shown = [float(limit) for limit in limits]
+    thresholds = [float(limit) for limit in limits]
   else:
     try:
-      shown = float(threshold)
+      thresholds = float(threshold)
     except ValueError as error:
       raise UserError(
         f"the threshold is {threshold!r}; it must be a number or 'eer'"
       ) from error
-    limits = np.full(len(scores), shown)
+    limits = np.full(len(scores), thresholds)
   limits = limits.astype(scores.dtype)
-  return (scores >= limits[:, None]).astype(np.int64), shown
+  return (scores >= limits[:, None]).astype(np.int64), thresholds
 
 
 def check(labels, probabilities, members, names, attributes) -> None:

@@ -176,11 +176,11 @@ def confusion_draws(
   rng = np.random.default_rng([options.seed, intervals.EDGES, c])
   shape = (2, len(weights), runs, c, c)
   more = np.repeat(rng.standard_gamma(kind, shape, np.float32), s // runs, 2)
-  seen = table.confusion.sum(0)
+  observed = table.confusion.sum(0)
   unseen = np.where(
     right,
-    (seen * right).sum((-1, -2), keepdims=True) == 0,
-    (seen * ~right).sum((-1, -2), keepdims=True) == 0,
+    (observed * right).sum((-1, -2), keepdims=True) == 0,
+    (observed * ~right).sum((-1, -2), keepdims=True) == 0,
   )
   draws = quality.from_confusion(totals + more[0] + unseen * more[1])
   return {name: np.asarray(one) for name, one in draws.items()}

@@ -73,7 +73,7 @@ def rates_with(
   both to that side.
   """
   above, below = _fractions(counts)
-  seen, among = _fractions(observed)
+  rates, among = _fractions(observed)
   more = jnp.repeat(halves, counts.shape[1] // halves.shape[1], 1)[:, :, None]
   more = more[..., jnp.array(PSEUDO_OF), :]
   first, second = more[..., 0], more[..., 1]
@@ -82,7 +82,7 @@ def rates_with(
     jnp.where(SWAPPED, first, second),
   )
   both = first + second
-  plus = jnp.where(seen == 0, both, jnp.where(seen == among, 0, first))
+  plus = jnp.where(rates == 0, both, jnp.where(rates == among, 0, first))
   return jnp.where(among > 0, (above + plus) / (below + both), jnp.nan)
 
 

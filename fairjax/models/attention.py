@@ -55,17 +55,17 @@ def split_key_value(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue:
 
 def attention(
   query: Float[Array, 'r q d'],
-  seen: KeyValue,
+  memory: KeyValue,
   visible: Bool[Array, 'r q k'],
   drop: Any,
 ) -> Float[Array, 'r q d']:
   """softmax(q·k / √(d/h)) v; `drop` is applied to the softmax."""
-  r, heads, _, e = seen.keys.shape
+  r, heads, _, e = memory.keys.shape
   query = query.reshape(r, -1, heads, e) * e**-0.5
-  scores = jnp.einsum('rqhe,rhke->rhqk', query, seen.keys).astype(jnp.float32)
+  scores = jnp.einsum('rqhe,rhke->rhqk', query, memory.keys).astype(jnp.float32)
   scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
-  weights = drop(jax.nn.softmax(scores, axis=-1)).astype(seen.values.dtype)
-  mixed = jnp.einsum('rhqk,rhke->rqhe', weights, seen.values)
+  weights = drop(jax.nn.softmax(scores, axis=-1)).astype(memory.values.dtype)
+  mixed = jnp.einsum('rhqk,rhke->rqhe', weights, memory.values)
   return mixed.reshape(r, -1, heads * e)
 
 
@@ -98,5 +98,5 @@ def rotate(
   angle = jnp.concatenate([angle, angle], axis=-1)
   wide = x.astype(jnp.float32)
   first, second = wide[..., : e // 2], wide[..., e // 2 :]
-  turned = jnp.concatenate([-second, first], axis=-1)
-  return (wide * jnp.cos(angle) + turned * jnp.sin(angle)).astype(x.dtype)
+  rotated = jnp.concatenate([-second, first], axis=-1)
+  return (wide * jnp.cos(angle) + rotated * jnp.sin(angle)).astype(x.dtype)

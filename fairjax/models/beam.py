@@ -59,8 +59,8 @@ def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
   ends = (token == rules.eos) | (length >= state.limit)[:, None]
 
   alive = scores + jnp.where(ends, LOW, 0.0)
-  _, kept = lax.top_k(alive, k)
-  running = pick(alive, kept)
+  _, best = lax.top_k(alive, k)
+  running = pick(alive, best)
   merged = _merge(beams, state, rules, tokens, scores, ends)
   improvable = beams.improvable & _improvable(
     running[:, 0], merged, state, length, rules
@@ -79,14 +79,14 @@ def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
     )
     fill = infill.follow(fill, token, rules.spans)
     fill = fill.replace(
-      pointer=pick(fill.pointer, kept), span=pick(fill.span, kept)
+      pointer=pick(fill.pointer, best), span=pick(fill.span, best)
     )
   beams = jax.tree.map(
     update, merged.replace(running=running, improvable=improvable), beams
   )
-  rows = (jnp.arange(b)[:, None] * k + pick(parent, kept)).ravel()
+  rows = (jnp.arange(b)[:, None] * k + pick(parent, best)).ravel()
   return state.replace(
-    tokens=update(pick(tokens, kept), state.tokens),
+    tokens=update(pick(tokens, best), state.tokens),
     length=update(length, state.length),
     done=done,
     cache=jax.tree.map(lambda one: one[rows], cache),
@@ -102,8 +102,8 @@ def _merge(
   k = state.tokens.shape[1]
   length = state.length + 1
   ends = ends & (jnp.arange(2 * k) < k)
-  written = (length - state.prompt).astype(jnp.float32)[:, None]
-  scores = scores / written**rules.length_penalty
+  generated = (length - state.prompt).astype(jnp.float32)[:, None]
+  scores = scores / generated**rules.length_penalty
   full = beams.finished.all(1, keepdims=True) & (rules.early == 1)
   scores = scores + jnp.where(full, LOW, 0.0)
   scores = scores + jnp.where(beams.improvable[:, None], 0.0, LOW)

@@ -36,10 +36,10 @@ WORD_MODELS = {  # with the length of the texts and the dropout of its paper
 
 def precision(config: Config) -> Any:
   """The type of matrix products; all else is float32."""
-  asked = config.net.precision
-  if asked == 'auto':
-    asked = 'float32' if backend.platform() == 'cpu' else 'bfloat16'
-  return jnp.dtype(asked)
+  option = config.net.precision
+  if option == 'auto':
+    option = 'float32' if backend.platform() == 'cpu' else 'bfloat16'
+  return jnp.dtype(option)
 
 
 def classifier(
@@ -117,8 +117,8 @@ def word_classifier(
     )
   frozen = bool(net.glove) and net.freeze_embeddings
   # Frozen vectors need no training, so words of all splits may have theirs.
-  read = tables.values() if frozen else [tables['train']]
-  tokenizer = find_tokenizer(config, read, None, word_level.train_words)
+  sources = tables.values() if frozen else [tables['train']]
+  tokenizer = find_tokenizer(config, sources, None, word_level.train_words)
   length = config.tokens.max_length or length
   tokenizer.enable_truncation(length, direction=word_level.SIDES[net.padding])
   vocabulary = word_level.vocabulary(tokenizer)
@@ -214,7 +214,7 @@ def model_folder(config: Config) -> pathlib.Path | None:
 
 def find_tokenizer(
   config: Config,
-  read: Iterable[pd.DataFrame],
+  source: Iterable[pd.DataFrame],
   folder: pathlib.Path | None,
   learn: Callable[[list[str], int], Tokenizer] = tokens.train_tokenizer,
 ) -> Tokenizer:
@@ -224,5 +224,7 @@ def find_tokenizer(
   if folder:
     return tokens.load_tokenizer(folder)
   columns = ('text', 'text_pair', 'twin')
-  texts = [t for table in read for c in columns if c in table for t in table[c]]
+  texts = [
+    t for table in source for c in columns if c in table for t in table[c]
+  ]
   return learn(texts, config.tokens.vocab_size)

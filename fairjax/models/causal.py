@@ -67,16 +67,16 @@ def attend(
 ) -> tuple[Float[Array, 'r t e'], KeyValue | None]:
   """Attention of one product's query, keys and values; the cache after it."""
   width = all_three.shape[-1] // 3
-  query, seen = (
+  query, memory = (
     all_three[..., :width],
     split_key_value(all_three[..., width:], heads),
   )
   positions = at.positions
   if cache is not None:
-    cache = seen = write(cache, seen, at.positions)
+    cache = memory = write(cache, memory, at.positions)
     positions = jnp.zeros(visible.shape[::2], jnp.int32)  # no dropout here
   drop = lambda w: drop_weights(w, rate, key, at.identity, positions)
-  return attention(query, seen, visible, drop), cache
+  return attention(query, memory, visible, drop), cache
 
 
 def step_places(at: Int[Array, 'n'], count: int) -> Places:
@@ -92,8 +92,10 @@ def token_losses(
 ) -> Float[Array, 'r t']:
   """-log p(label) at each place, in float32."""
   logits = logits.astype(jnp.float32)
-  picked = jnp.take_along_axis(logits, labels[..., None], axis=-1)[..., 0]
-  return jax.nn.logsumexp(logits, axis=-1) - picked
+  target_logits = jnp.take_along_axis(logits, labels[..., None], axis=-1)[
+    ..., 0
+  ]
+  return jax.nn.logsumexp(logits, axis=-1) - target_logits
 
 
 def smoothed_losses(

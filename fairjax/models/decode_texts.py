@@ -113,14 +113,14 @@ class Entries(NamedTuple):
 @functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
 def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
   """The state with texts put into slots, their sources encoded once."""
-  put = lambda old, one: old.at[new.slots].set(one, mode='drop')
+  write = lambda old, one: old.at[new.slots].set(one, mode='drop')
   run = functools.partial(module.apply, {'params': params})
   source = run(new.tokens, new.segment_ids, method='remember')
   m, (_, k, w) = new.slots.shape[0], state.tokens.shape
   start, cache = module.shape.start, state.cache
   if start is None:  # the prompt goes through the model here
     at = jnp.zeros(m, jnp.int32)
-    _, made = run(
+    _, prompt_state = run(
       new.tokens, at, module.blank_cache(m, w), source, method='step'
     )
     # Every beam begins with the prompt.
@@ -128,32 +128,34 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
     cache = jax.tree.map(
       lambda old, one: old.at[rows].set(jnp.repeat(one, k, 0), mode='drop'),
       cache,
-      made,
+      prompt_state,
     )
     first = jnp.pad(new.tokens, [(0, 0), (0, w - new.tokens.shape[1])])
   else:
     first = jnp.full((m, w), start, jnp.int32)
   beams, draft, fill = state.beams, state.draft, state.fill
   if beams is not None:
-    beams = jax.tree.map(put, beams, beam.blank(m, k, w))
+    beams = jax.tree.map(write, beams, beam.blank(m, k, w))
   if draft is not None:
     blank = speculate.blank(new.tokens, new.segment_ids)
-    draft = jax.tree.map(put, draft, blank)
+    draft = jax.tree.map(write, draft, blank)
   if fill is not None:
-    fill = jax.tree.map(put, fill, infill.blank(new.tokens, new.segment_ids, k))
+    fill = jax.tree.map(
+      write, fill, infill.blank(new.tokens, new.segment_ids, k)
+    )
   return state.replace(
-    tokens=put(state.tokens, jnp.repeat(first[:, None], k, axis=1)),
-    length=put(state.length, new.length),
-    prompt=put(state.prompt, new.length),
-    least=put(state.least, new.least),
-    limit=put(state.limit, new.limit),
-    done=put(state.done, False),
+    tokens=write(state.tokens, jnp.repeat(first[:, None], k, axis=1)),
+    length=write(state.length, new.length),
+    prompt=write(state.prompt, new.length),
+    least=write(state.least, new.least),
+    limit=write(state.limit, new.limit),
+    done=write(state.done, False),
     cache=cache,
-    source=jax.tree.map(put, state.source, source),
+    source=jax.tree.map(write, state.source, source),
     beams=beams,
     draft=draft,
     fill=fill,
-    row_steps=put(state.row_steps, 0),
+    row_steps=write(state.row_steps, 0),
   )
 
 
@@ -231,16 +233,16 @@ def generate(
       module.shape.longest,
     )
   rules = decode.rules(options, module.shape)
-  written: list[np.ndarray | None] = [None] * len(prompt)
+  outputs: list[np.ndarray | None] = [None] * len(prompt)
   row_steps = np.zeros(len(prompt), np.int64)
   steps = 0
   for width, rows in buckets(sources.lengths, slots):
     queue = _Queue(sources, prompt, least, limit, width, rows)
     steps += _run(
-      module, params, queue, options, rules, slots, written, row_steps
+      module, params, queue, options, rules, slots, outputs, row_steps
     )
-  lengths = np.array([len(one) for one in written], np.int64)
-  flat = np.concatenate([np.zeros(0, np.int32), *written])
+  lengths = np.array([len(one) for one in outputs], np.int64)
+  flat = np.concatenate([np.zeros(0, np.int32), *outputs])
   offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
   return Generated(Ragged(flat, offsets), steps, row_steps, lengths - prompt)
 
@@ -282,7 +284,7 @@ def _run(
   options: Options,
   rules: Rules,
   slots: int,
-  written: list,
+  outputs: list,
   row_steps: np.ndarray,
 ) -> int:
   """Decodes the rows of one program; returns the steps of the loop."""
@@ -311,14 +313,14 @@ def _run(
       state = admit(module, params, state, new)
     want = -(-b // 4) if len(waiting) else b + 1
     state = advance(module, params, state, rules, jnp.int32(want))
-    done, length, taken = jax.device_get(
+    done, length, steps_taken = jax.device_get(
       (state.done, state.length, state.row_steps)
     )
     ready = np.flatnonzero(done & (holds >= 0))
     if len(ready):
-      row_steps[holds[ready]] = taken[ready]
+      row_steps[holds[ready]] = steps_taken[ready]
       for slot, text in zip(ready, _read(state, ready)):
-        written[holds[slot]] = text
+        outputs[holds[slot]] = text
       holds[ready] = -1
     if not len(waiting) and (holds < 0).all():
       return int(state.steps)

@@ -66,12 +66,12 @@ def infill_texts(
   )
   sources = decode_texts.encode(module, tokenizer, texts)
   result = decode_texts.generate(module, params, sources, options, slots)
-  written = result.tokens
+  outputs = result.tokens
   spans = []
   for i in range(len(texts)):
     source, row = (
       each.flat[each.offsets[i] : each.offsets[i + 1]]
-      for each in (sources, written)
+      for each in (sources, outputs)
     )
     spans.append(
       infill.spans_of(source, row[1:], options.mask, options.min_span)
@@ -154,13 +154,13 @@ def _put(
   mask: str,
   texts: Sequence[str],
   spans: list[list[list[int]]],
-  found: Generated | None,
+  output: Generated | None,
 ) -> Filled:
   """The texts with their spans in place of the masks."""
   added = tokenizer.get_added_tokens_decoder()[tokenizer.token_to_id(mask)]
   flat = [span for row in spans for span in row]
   words = iter(tokenizer.decode_batch(flat) if flat else [])
-  out, shown = [], []
+  out, parts = [], []
   for i, (text, row) in enumerate(zip(texts, spans)):
     first, *rest = text.split(mask)
     if len(rest) != len(row):
@@ -173,5 +173,5 @@ def _put(
       first = (first.rstrip() if added.lstrip else first) + word
       first += part.lstrip() if added.rstrip else part
     out.append(first)
-    shown.append(row)
-  return Filled(out, shown, found)
+    parts.append(row)
+  return Filled(out, parts, output)

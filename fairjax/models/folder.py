@@ -62,12 +62,12 @@ def load(
   labels = hf.read_labels(config, where)
   weights = hf.read_weights(folder)
   make = functools.partial(_module, shape, dtype=dtype, labels=labels)
-  held = [
+  files = [
     each for each in family.heads if not hf.lacks(folder, make(each), weights)
   ]
-  chosen = can or (held[0] if held else next(iter(family.heads)))
-  if held and chosen not in held:
-    able = listed(CAPABILITIES[each] for each in held)
+  chosen = can or (files[0] if files else next(iter(family.heads)))
+  if files and chosen not in files:
+    able = listed(CAPABILITIES[each] for each in files)
     remedy = _REMEDIES.get(chosen, 'name a folder that has one')
     raise UserError(
       f'{name} has no weights to {CAPABILITIES[chosen]}; it can {able}, so '

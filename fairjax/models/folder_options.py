@@ -34,19 +34,19 @@ def _said(folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
   """What a folder says of decoding, and where, as transformers reads it."""
   path = pathlib.Path(folder) / 'generation_config.json'
   path = path if path.is_file() else path.with_name('config.json')
-  said = hf._json(path)
-  return path, {k: v for k, v in said.items() if v is not None}
+  settings = hf._json(path)
+  return path, {k: v for k, v in settings.items() if v is not None}
 
 
 def ends(folder: pathlib.Path, vocab: int) -> dict[str, int]:
   """The tokens that begin and end what is written, where the folder says."""
-  path, said = _said(folder)
+  path, settings = _said(folder)
   result = {}
   for name, ours in (
     ('decoder_start_token_id', 'start'),
     ('eos_token_id', 'eos'),
   ):
-    token = said.get(name)
+    token = settings.get(name)
     if isinstance(token, list) and len(token) == 1:
       token = token[0]
     if isinstance(token, list):
@@ -66,14 +66,14 @@ def ends(folder: pathlib.Path, vocab: int) -> dict[str, int]:
 
 def folder_options(folder: pathlib.Path) -> Options:
   """The folder's own way of decoding; what it does not say is our default."""
-  path, said = _said(folder)
+  path, settings = _said(folder)
   for name, plain in _UNKNOWN.items():
-    if said.get(name) and said[name] not in list(plain):
+    if settings.get(name) and settings[name] not in list(plain):
       raise UserError(
-        f'{path} sets {name} to {said[name]!r}, which is not known here; take '
-        'that line out'
+        f'{path} sets {name} to {settings[name]!r}, which is not known here; '
+        'take that line out'
       )
-  options = {name: said[name] for name in _KNOWN if name in said}
+  options = {name: settings[name] for name in _KNOWN if name in settings}
   if 'max_new_tokens' in options:  # it takes precedence
     options.pop('max_length', None)
   try:

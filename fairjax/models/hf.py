@@ -91,8 +91,8 @@ def read_labels(
   config: Mapping[str, Any], where: str | os.PathLike = 'config.json'
 ) -> tuple[str, ...]:
   """The names of a classifier's classes, in their order; () where unsaid."""
-  said = config.get('id2label')
-  if said is None:
+  labels = config.get('id2label')
+  if labels is None:
     count = config.get('num_labels')
     if count is None:
       return ()
@@ -101,14 +101,16 @@ def read_labels(
         f'{where} has num_labels {count!r}; it must be a whole number from 1'
       )
     return default_labels(count)
-  wanted = [str(i) for i in range(len(said))] if isinstance(said, dict) else []
-  fits = wanted and set(said) == set(wanted) and len(said) <= 2**16
-  if not fits or not all(isinstance(name, str) for name in said.values()):
+  order = (
+    [str(i) for i in range(len(labels))] if isinstance(labels, dict) else []
+  )
+  fits = order and set(labels) == set(order) and len(labels) <= 2**16
+  if not fits or not all(isinstance(name, str) for name in labels.values()):
     raise UserError(
       f'{where} has an id2label that does not name the classes 0, 1, 2 and so '
       'on; write it as {"0": "a name", "1": "another"}'
     )
-  return tuple(said[i] for i in wanted)
+  return tuple(labels[i] for i in order)
 
 
 def default_labels(classes: int) -> tuple[str, ...]:
@@ -155,29 +157,29 @@ _FORMATS = {
 
 def _read_format(folder: pathlib.Path, name: str) -> Weights | None:
   """The tensors of one format, whole or in shards; None where it is absent."""
-  read, whole = _FORMATS[name], folder / name
+  reader, whole = _FORMATS[name], folder / name
   index = folder / f'{name}.index.json'
   if whole.is_file():
-    return read(whole)
+    return reader(whole)
   if not index.is_file():
     return None
   weights: Weights = {}
   for shard in _shards(index):
     if not (folder / shard).is_file():
       raise UserError(f'{index} names {shard}, which is not there; fetch it')
-    weights |= read(folder / shard)
+    weights |= reader(folder / shard)
   return weights
 
 
 def _shards(index: pathlib.Path) -> list[str]:
   """The files that an index names, all of them beside it."""
-  said = _json(index).get('weight_map')
-  if not isinstance(said, dict) or not said:
+  weight_map = _json(index).get('weight_map')
+  if not isinstance(weight_map, dict) or not weight_map:
     raise UserError(
       f'{index} has no weight_map that says which file holds which tensor; '
       'fetch it again'
     )
-  for shard in said.values():
+  for shard in weight_map.values():
     if (
       not isinstance(shard, str)
       or shard in ('', '.', '..')
@@ -187,7 +189,7 @@ def _shards(index: pathlib.Path) -> list[str]:
         f'{index} names the file {shard!r}; a part of the weights must be a '
         'file in the same folder, so fetch the model again'
       )
-  return sorted(set(said.values()))
+  return sorted(set(weight_map.values()))
 
 
 def read_weights(folder: str | os.PathLike) -> Weights:
@@ -259,14 +261,14 @@ def load(
         f'{folder} lacks the tensor {name}, which a {shape.family} of '
         f'{shape.depth} layers has; its weights and config.json differ'
       )
-  wanted = _wanted(module)
+  expected = _wanted(module)
   flat, fresh, used = {}, [], set()
   for ours, theirs, transposed in rows:
     if missing[ours]:
       fresh.append(ours)
       continue
     used.update(theirs)
-    needed = wanted[_like(ours)].shape
+    needed = expected[_like(ours)].shape
     value = _joined([weights[name] for name in theirs], transposed, needed)
     if value is None:
       if ours.startswith('classifier/'):
@@ -355,16 +357,16 @@ def _wanted(module: nn.Module) -> dict[str, jax.ShapeDtypeStruct]:
   shape = dataclasses.replace(module.shape, depth=min(module.shape.depth, 2))
   rest = {'scan': False} if is_scanned(module) else {}
   module = families.reshaped(module, shape, **rest)
-  made = jax.eval_shape(module.init, jax.random.key(0), blank_batch())
-  return traverse_util.flatten_dict(made['params'], sep='/')
+  variables = jax.eval_shape(module.init, jax.random.key(0), blank_batch())
+  return traverse_util.flatten_dict(variables['params'], sep='/')
 
 
 def complete(module: nn.Module, params: dict, key: jax.Array) -> dict:
   """`params` with what it lacks initialised from `key`, and only that."""
   flat = traverse_util.flatten_dict(params, sep='/')
-  made = _fresh(module, frozenset(flat))(key)
+  fresh = _fresh(module, frozenset(flat))(key)
   flat = {path: jnp.asarray(value) for path, value in flat.items()}
-  return traverse_util.unflatten_dict(flat | made, sep='/')
+  return traverse_util.unflatten_dict(flat | fresh, sep='/')
 
 
 @functools.lru_cache(maxsize=8)
@@ -375,9 +377,9 @@ def _fresh(
 
   @jax.jit  # so that what is not returned is not computed
   def fresh(key):
-    made = module.init(key, blank_batch())['params']
-    made = traverse_util.flatten_dict(made, sep='/')
-    return {path: made[path] for path in made.keys() - known}
+    params = module.init(key, blank_batch())['params']
+    params = traverse_util.flatten_dict(params, sep='/')
+    return {path: params[path] for path in params.keys() - known}
 
   return fresh
 
@@ -440,7 +442,7 @@ def hf_config(
   the folder that the weights came from, are kept where ours say nothing.
   """
   ours = families.hf_config(module)
-  kept = {k: v for k, v in (source or {}).items() if k not in _REPLACED}
+  extra = {k: v for k, v in (source or {}).items() if k not in _REPLACED}
   classes = getattr(module, 'classes', 0)
   if classes:
     labels = tuple(labels) or default_labels(classes)
@@ -450,7 +452,7 @@ def hf_config(
       )
     ours['id2label'] = {str(i): label for i, label in enumerate(labels)}
     ours['label2id'] = {label: i for i, label in enumerate(labels)}
-  return kept | ours
+  return extra | ours
 
 
 # Of another model's config.json: what ours says under other names.
@@ -476,8 +478,10 @@ def generation_config(module: nn.Module) -> dict[str, Any] | None:
   """The generation_config.json of a model that writes: its own tokens."""
   if 'write' not in families.of(module)[0].heads:
     return None
-  said = hf_config(module)
-  ends = {name: said[name] for name in _ENDS if said.get(name) is not None}
+  settings = hf_config(module)
+  ends = {
+    name: settings[name] for name in _ENDS if settings.get(name) is not None
+  }
   return ends | {'max_length': module.shape.longest}
 
 
@@ -497,13 +501,13 @@ def save(
   """
   from safetensors.numpy import save_file
 
-  said = {
+  settings = {
     'config.json': hf_config(module, labels, config),
     'generation_config.json': generation_config(module),
   }
   with artefacts.atomic(folder) as part:
     part.mkdir()
-    for name, fields in said.items():
+    for name, fields in settings.items():
       if fields is not None:
         text = json.dumps(fields, indent=2, sort_keys=True)
         (part / name).write_text(text + '\n', encoding='utf-8')

@@ -137,11 +137,11 @@ def limits(
 
 
 def spans_of(
-  source: np.ndarray, written: np.ndarray, mask: int, least: int
+  source: np.ndarray, output: np.ndarray, mask: int, least: int
 ) -> list[list[int]]:
   """The tokens in place of each mask; `written` is without its first one."""
   result, at = [], 0
-  for token in written.tolist():
+  for token in output.tolist():
     if source[at] != mask:
       at += 1
       continue

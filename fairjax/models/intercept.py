@@ -165,8 +165,8 @@ def _affine_forward(x, scale, bias, sq, owner):
   return _affine(x, scale, bias, sq, owner), (x, scale, bias, sq, owner)
 
 
-def _affine_backward(saved, g):
-  x, scale, bias, sq, owner = saved
+def _affine_backward(residuals, g):
+  x, scale, bias, sq, owner = residuals
   parts = ([] if scale is None else [g * x]) + ([] if bias is None else [g])
   dsq = _per_example(_gram(jnp.concatenate(parts, -1)), owner, sq.shape[0])
   of = lambda part, like: None if like is None else part.sum((0, 1))

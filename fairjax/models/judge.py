@@ -245,9 +245,9 @@ def export(
       'language model can be exported with one'
     )
   source = hf.find(os.fspath(source))
-  named = ('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json')
-  kept = [path for name in named for path in sorted(source.glob(name))]
-  hf.save(target, judge.module, _folded(judge), kept, hf.read_config(source))
+  patterns = ('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json')
+  files = [path for name in patterns for path in sorted(source.glob(name))]
+  hf.save(target, judge.module, _folded(judge), files, hf.read_config(source))
 
 
 def _folded(judge: Judge) -> dict:
@@ -302,9 +302,9 @@ def _at_places(
   parts = []
   for host, which in masked.sweep(texts, copies, mask, batch, place.rows):
     on_device = place.batch(host)
-    asked = token[np.maximum(which, 0)].astype(np.int32)
+    targets = token[np.maximum(which, 0)].astype(np.int32)
     # Dispatched, not waited for.
-    parts.append((which, _asked(module, params, on_device, asked)))
+    parts.append((which, _asked(module, params, on_device, targets)))
   for which, values in parts:
     real = which >= 0
     out[which[real]] = np.asarray(place.fetch(values))[real]
@@ -351,9 +351,11 @@ def _pooled(judge: Judge, texts: Ragged, how: str) -> np.ndarray:
 def states(judge: Judge, texts: Ragged) -> Float[np.ndarray, 'tokens d']:
   """The last layer's state of every token, beside `texts.flat`."""
   out = np.zeros((len(texts.flat), judge.module.shape.width), np.float32)
-  read = jax.jit(_hidden, static_argnums=0)
+  states_of = jax.jit(_hidden, static_argnums=0)
   for host, on_device, params in _sweep(judge, texts):
-    x = np.asarray(judge.placement.fetch(read(judge.module, params, on_device)))
+    x = np.asarray(
+      judge.placement.fetch(states_of(judge.module, params, on_device))
+    )
     at, row, column = _flat_places(texts, host)
     out[at] = x[row, column]
   return out

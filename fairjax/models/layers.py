@@ -92,8 +92,8 @@ def _dense_forward(x, kernel, bias, sq, segment_ids):
   )
 
 
-def _dense_backward(saved, g):
-  x, kernel, bias, sq, segment_ids = saved
+def _dense_backward(residuals, g):
+  x, kernel, bias, sq, segment_ids = residuals
   flat = g.reshape(-1, g.shape[-1])
   dx = _product(flat, kernel.astype(g.dtype), 1, 1).reshape(x.shape)
   dkernel = _outer(x.reshape(-1, x.shape[-1]), flat)
@@ -123,8 +123,8 @@ def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre):
   return y, (x, mean, rate, scale, bias, sq, segment_ids)
 
 
-def _norm_backward(eps, centre, saved, g):
-  x, mean, rate, scale, bias, sq, segment_ids = saved
+def _norm_backward(eps, centre, residuals, g):
+  x, mean, rate, scale, bias, sq, segment_ids = residuals
   g = g.astype(jnp.float32)
   unit = (x.astype(jnp.float32) - mean) * rate
   inner, scaled = g * scale, g * unit
@@ -153,8 +153,8 @@ def _embed_forward(table, ids, sq, segment_ids):
   return _embed(table, ids, sq, segment_ids), (table, ids, sq, segment_ids)
 
 
-def _embed_backward(saved, g):
-  table, ids, sq, segment_ids = saved
+def _embed_backward(residuals, g):
+  table, ids, sq, segment_ids = residuals
   flat = g.reshape(-1, g.shape[-1])
   if table.shape[0] <= 32:  # a product is cheaper than a scatter into few rows
     chosen = jax.nn.one_hot(ids.ravel(), table.shape[0], dtype=g.dtype)
@@ -387,15 +387,17 @@ def zero_probes(module: nn.Module, params: Any, batch: dict) -> dict:
   layer's squared norms; their sum over layers is each example's.
   """
   run = functools.partial(module.apply, mutable=['probes', 'calls'])
-  _, made = jax.eval_shape(run, {'params': params}, batch)
-  for path, calls in traverse_util.flatten_dict(made['calls']).items():
+  _, variables = jax.eval_shape(run, {'params': params}, batch)
+  for path, calls in traverse_util.flatten_dict(variables['calls']).items():
     if len(calls) > 1:
       raise UserError(
         f'layer {"/".join(path[:-1])} is used {len(calls)} times (a tied or '
         'repeated layer); exact per-example gradient norms need layers that '
         'are used once, so score a model without it'
       )
-  return jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), made['probes'])
+  return jax.tree.map(
+    lambda a: jnp.zeros(a.shape, a.dtype), variables['probes']
+  )
 
 
 def uncovered(params: Any, probes: Any) -> list[str]:

@@ -106,8 +106,8 @@ def _recur_forward(x, kernel, sq, segment_ids, dtype):
   return last, (past, kernel, sq, segment_ids)
 
 
-def _recur_backward(dtype, saved, dh):
-  past, kernel, sq, segment_ids = saved
+def _recur_backward(dtype, residuals, dh):
+  past, kernel, sq, segment_ids = residuals
 
   def step(state, at):
     dh, dc = state

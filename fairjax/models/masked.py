@@ -66,22 +66,22 @@ def sweep(
   label = np.zeros(len(texts.lengths), np.int32)
   pool = packing.Pool(texts, label, label.astype(np.float32))
   lengths = texts.lengths[copies.text]
-  given = layout
-  layout = given or packing.layout(lengths, batch, rows_multiple=multiple)
+  limit = layout
+  layout = limit or packing.layout(lengths, batch, rows_multiple=multiple)
   # The plan needs lengths only, so the copies are a pool without tokens.
   bare = Ragged(texts.flat[:0], np.concatenate([[0], np.cumsum(lengths)]))
   plan = packing.sweep(
     packing.Pool(bare, label, label), np.arange(len(lengths)), layout
   ).plan
-  if given:
-    fits = next(r for r in given.rows if r >= plan.rows.max())
+  if limit:
+    fits = next(r for r in limit.rows if r >= plan.rows.max())
     plan = plan._replace(rows=np.full_like(plan.rows, fits))
   copy = plan.example
-  shown = plan._replace(
+  plan_rows = plan._replace(
     example=np.where(copy >= 0, copies.text[copy], -1).astype(np.int32)
   )
   for step in range(len(plan.rows)):
-    host = packing.fill(pool, shown, layout, step)
+    host = packing.fill(pool, plan_rows, layout, step)
     real = np.flatnonzero(copy[step] >= 0)
     at = plan.place[step, real] + copies.place[copy[step, real]]
     if mask is not None:
@@ -155,7 +155,7 @@ def _over(
   copies,
   mask,
   batch,
-  read,
+  evaluate,
   placement: Placement,
   layout=None,
 ) -> Float[np.ndarray, ' c']:
@@ -172,7 +172,7 @@ def _over(
   for host, which in batches:
     on_device = placement.batch(host)
     # Dispatched, not waited for.
-    parts.append(read(module, params, on_device, np.maximum(which, 0)))
+    parts.append(evaluate(module, params, on_device, np.maximum(which, 0)))
     where.append(which)
   values, where = np.concatenate(placement.fetch(parts)), np.concatenate(where)
   out = np.empty(len(copies.text))

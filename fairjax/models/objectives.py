@@ -98,17 +98,17 @@ def sample(
 
 
 def replaced(
-  batch: Batch, drawn: Int[Array, 'r m']
+  batch: Batch, sampled: Int[Array, 'r m']
 ) -> tuple[Int[Array, 'r t'], Int[Array, 'r t']]:
   """The original tokens, and those with `drawn` at the places asked."""
   tokens, columns = jnp.asarray(batch['tokens']), batch['places']
   row = jnp.arange(tokens.shape[0])[:, None]
   now = tokens[row, columns]
   # Added, not set: the slots without a question all name column 0.
-  put = lambda new: tokens.at[row, columns].add(
+  scatter = lambda new: tokens.at[row, columns].add(
     jnp.where(batch['asked'] > 0, new - now, 0)
   )
-  return put(batch['labels']), put(drawn.astype(tokens.dtype))
+  return scatter(batch['labels']), scatter(sampled.astype(tokens.dtype))
 
 
 class Judged(NamedTuple):
@@ -131,14 +131,14 @@ def judge(model: Bundle, params: Any, batch: Batch, key) -> Judged:
     places(batch).identity, batch['places'], axis=1
   )
   noise = jnp.uint32(0) if key is None else fold(key, _SAMPLE)
-  drawn = sample(jax.lax.stop_gradient(logits), identity, noise)
-  original, read = replaced(batch, drawn)
+  sampled = sample(jax.lax.stop_gradient(logits), identity, noise)
+  original, inputs = replaced(batch, sampled)
   scores = discriminator.apply(
     {'params': params['discriminator']},
-    {**batch, 'tokens': read},
+    {**batch, 'tokens': inputs},
     fold(key, _JUDGE),
   )
-  return Judged(logits, original, read, scores)
+  return Judged(logits, original, inputs, scores)
 
 
 def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:
@@ -148,9 +148,9 @@ def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   verdict) at every token; `found` and `false_alarms` are the shares flagged
   of replaced and of original tokens.
   """
-  logits, original, read, scores = judge(model, params, batch, key)
+  logits, original, inputs, scores = judge(model, params, batch, key)
   losses = causal.token_losses(logits, batch['labels'])
-  wrong, segment_ids = read != original, jnp.asarray(batch['segment_ids'])
+  wrong, segment_ids = inputs != original, jnp.asarray(batch['segment_ids'])
   judged = optax.sigmoid_binary_cross_entropy(scores, wrong)
   flagged = (scores > 0).astype(jnp.float32)
   result, alarm = (

@@ -66,8 +66,10 @@ def align(
   agree, run = jnp.zeros_like(source), jnp.ones(source.shape, bool)
   for i in range(1, SUFFIX + 1):
     at = (length - i)[:, None]
-    written = jnp.take_along_axis(tokens, jnp.maximum(at, 0), axis=1)
-    run &= (jnp.roll(source, i, axis=1) == written) & (places >= i) & (at >= 0)
+    generated = jnp.take_along_axis(tokens, jnp.maximum(at, 0), axis=1)
+    run &= (
+      (jnp.roll(source, i, axis=1) == generated) & (places >= i) & (at >= 0)
+    )
     agree += run
   near = -jnp.abs(places - draft.pointer[:, None])
   merit = agree * source.shape[1] + near
@@ -128,10 +130,10 @@ def _verify(
 
   choice = jax.vmap(choose, (1, 0), 1)(logits, steps).astype(jnp.int32)
 
-  kept = jnp.cumprod(guess == choice[:, :count], axis=1).sum(1)
+  accepted = jnp.cumprod(guess == choice[:, :count], axis=1).sum(1)
   ended = jnp.cumsum(choice == rules.eos, axis=1) > 0
   before = jnp.sum(~ended, axis=1) + 1  # tokens up to the first that ends
-  new = jnp.minimum(jnp.minimum(kept + 1, before), state.limit - length)
+  new = jnp.minimum(jnp.minimum(accepted + 1, before), state.limit - length)
   new = jnp.where(state.done, 0, jnp.minimum(new, w - length))
   put = jnp.where(steps < new[:, None], columns, w)
   tokens = tokens.at[rows, put].set(choice, mode='drop')
@@ -139,8 +141,8 @@ def _verify(
   last = jnp.take_along_axis(tokens, (length - 1)[:, None], axis=1)[:, 0]
   done = state.done | (last == rules.eos) | (length >= state.limit)
   right = ahead[:, 0] == choice[:, 0]
-  whole = right & (kept >= count)
-  wish = jnp.where(whole, 2.0 * count + 1, (draft.wish + kept) / 2)
+  whole = right & (accepted >= count)
+  wish = jnp.where(whole, 2.0 * count + 1, (draft.wish + accepted) / 2)
   # Below a half there is nothing to draft.
   wish = jnp.where(wish < 0.5, 0.0, wish)
   if fill is not None:  # what is copied is known

@@ -126,13 +126,13 @@ def _read_zip(file: BinaryIO) -> Any:
     order = root + 'byteorder'
     if order in names and archive.read(order) != b'little':
       raise _Refused('its numbers are big-endian')
-    read: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {}
 
     def storages(storage: _Storage) -> np.ndarray:
-      if storage.key not in read:
+      if storage.key not in arrays:
         raw = archive.read(f'{root}data/{storage.key}')
-        read[storage.key] = np.frombuffer(raw, storage.dtype)
-      return read[storage.key]
+        arrays[storage.key] = np.frombuffer(raw, storage.dtype)
+      return arrays[storage.key]
 
     return _fill(_Unpickler(archive.open(pickles[0])).load(), storages)
 
@@ -154,7 +154,7 @@ def _read_sequence(file: BinaryIO) -> Any:
         note(value)
 
   note(tree)
-  read: dict[str, np.ndarray] = {}
+  arrays: dict[str, np.ndarray] = {}
   for key in load():
     if key not in kinds:
       raise _Refused(f'storage {key!r} belongs to no tensor')
@@ -162,8 +162,8 @@ def _read_sequence(file: BinaryIO) -> Any:
     if size != kinds[key].size:
       raise _Refused('a storage has another length than its tensors say')
     raw = file.read(size * kinds[key].dtype.itemsize)
-    read[key] = np.frombuffer(raw, kinds[key].dtype)
-  return _fill(tree, lambda storage: read[storage.key])
+    arrays[key] = np.frombuffer(raw, kinds[key].dtype)
+  return _fill(tree, lambda storage: arrays[storage.key])
 
 
 def read(path: str | os.PathLike) -> dict[str, np.ndarray]:

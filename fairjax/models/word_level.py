@@ -95,7 +95,7 @@ def read_glove(
   word may hold spaces (GloVe 840B has some); a word2vec header is skipped.
   """
   path = pathlib.Path(path).expanduser()
-  wanted = {word.encode(): word for word in words}
+  words_by_bytes = {word.encode(): word for word in words}
   result: dict[str, np.ndarray] = {}
   width = 0
   try:
@@ -109,8 +109,8 @@ def read_glove(
         word = line[: line.find(b' ')]
         if spaces != width or not width:
           word = _spaced(path, number, line, width)
-        if word in wanted and wanted[word] not in result:
-          result[wanted[word]] = _numbers(path, number, line, width)
+        if word in words_by_bytes and words_by_bytes[word] not in result:
+          result[words_by_bytes[word]] = _numbers(path, number, line, width)
   except OSError as error:
     raise UserError(
       f'cannot read the word vectors of {path}: '

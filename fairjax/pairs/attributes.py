@@ -193,7 +193,7 @@ def held_out(id: np.ndarray, seed: int, share: float) -> np.ndarray:
   texts, which = np.unique(
     [one.rpartition(':')[0] for one in id], return_inverse=True
   )
-  drawn = np.array([zlib.crc32(t.encode()) for t in texts], np.uint64)
+  hashes = np.array([zlib.crc32(t.encode()) for t in texts], np.uint64)
   with np.errstate(over='ignore'):
-    hashed = mix(drawn + mix(np.uint64(seed)))
+    hashed = mix(hashes + mix(np.uint64(seed)))
   return (hashed / 2.0**64 < share)[which]

@@ -221,10 +221,10 @@ RULES: dict[str, Rule] = {
 def rules(rows: tuple[tuple[str, ...], ...]) -> dict[str, Rule]:
   """The rule of every ambiguous word, given the listed rows."""
   careful = SURNAMES | STAYS_BEFORE.keys() | STAYS_AFTER.keys()
-  listed = {
+  sets = {
     word: noun((*row, '')[:3])
     for row in rows
     for word in row[:2]
     if not careful.isdisjoint(row[:2])
   }
-  return {**listed, **RULES}
+  return {**sets, **RULES}

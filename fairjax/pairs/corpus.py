@@ -134,12 +134,12 @@ def shard_map(
     for name in mine:  # the parts of others may be at work
       _remove_parts(pathlib.Path(out) / name)
     return result
-  kept = {name: task.kept(name) for name in names}
-  todo = [name for name in names if kept[name] is None]
-  made = _ENGINES[backend](task, todo, where, workers) if todo else []
+  finished = {name: task.kept(name) for name in names}
+  todo = [name for name in names if finished[name] is None]
+  results = _ENGINES[backend](task, todo, where, workers) if todo else []
   for name in names:
     _remove_parts(pathlib.Path(out) / name)
-  rows = kept | dict(zip(todo, made))
+  rows = finished | dict(zip(todo, results))
   return [rows[name] for name in names]
 
 
@@ -165,9 +165,9 @@ class Task(NamedTuple):
       pathlib.Path(self.out) / name,
     )
     try:
-      kept = self.kept(name)
-      if kept:
-        return kept
+      finished = self.kept(name)
+      if finished:
+        return finished
       stamp = self.stamp(name)
       write.parent.mkdir(parents=True, exist_ok=True)
       part = write.with_name(f'.{write.name}.{uuid.uuid4().hex[:8]}.part')
@@ -182,8 +182,11 @@ class Task(NamedTuple):
     except Exception as error:  # whatever it is, the other shards go on
       if getattr(error, 'errno', None) in artefacts.FULL:
         error = artefacts.cannot_write(write, error)
-      told = str(error) if isinstance(error, UserError) else repr(error)
-      return {**row, 'error': told if name in told else f'{read}: {told}'}
+      message = str(error) if isinstance(error, UserError) else repr(error)
+      return {
+        **row,
+        'error': message if name in message else f'{read}: {message}',
+      }
 
   def note(self, name: str) -> pathlib.Path:
     return pathlib.Path(self.out) / '.made' / f'{name}.json'
@@ -195,10 +198,10 @@ class Task(NamedTuple):
   def kept(self, name: str) -> dict | None:
     """The row of a shard that is made from this source by these options."""
     path = pathlib.Path(self.out) / name
-    done = artefacts.sealed(path, self.stamp(name), self.note(name))
-    if done is None:
+    record = artefacts.sealed(path, self.stamp(name), self.note(name))
+    if record is None:
       return None
-    return {'shard': name, 'status': 'kept', 'error': '', **done['counts']}
+    return {'shard': name, 'status': 'kept', 'error': '', **record['counts']}
 
 
 def _local(task: Task, names: list[str], where: str, workers: int) -> list:
@@ -209,26 +212,26 @@ def _local(task: Task, names: list[str], where: str, workers: int) -> list:
   workers = workers or os.cpu_count() or 1
   if workers == 1 or len(names) == 1:
     return [task(name) for name in names]
-  done: dict[str, dict] = {}
+  results: dict[str, dict] = {}
   for _ in range(ATTEMPTS):
-    todo = [name for name in names if name not in done]
+    todo = [name for name in names if name not in results]
     if not todo:
       break
     # spawn: a fork of a process with threads (JAX) may hang
     with futures.ProcessPoolExecutor(
       min(workers, len(todo)), multiprocessing.get_context('spawn')
     ) as pool:
-      sent = {pool.submit(task, name): name for name in todo}
-      for job in futures.as_completed(sent):
+      pending = {pool.submit(task, name): name for name in todo}
+      for job in futures.as_completed(pending):
         try:
-          done[sent[job]] = job.result()
+          results[pending[job]] = job.result()
         except futures.process.BrokenProcessPool:
           continue
   killed = {
     'status': 'failed',
     'error': f'its worker was killed {ATTEMPTS} times (out of memory?)',
   }
-  return [done.get(name, {'shard': name, **killed}) for name in names]
+  return [results.get(name, {'shard': name, **killed}) for name in names]
 
 
 def _dask(task: Task, names: list[str], where: str, workers: int) -> list:
@@ -263,25 +266,25 @@ def _beam(task: Task, names: list[str], where: str, workers: int) -> list:
     '--direct_running_mode=multi_processing',
     f'--direct_num_workers={workers or os.cpu_count()}',
   ]
-  told = pathlib.Path(task.out) / '.made' / f'beam-{uuid.uuid4().hex[:8]}'
-  told.mkdir(parents=True)
+  folder = pathlib.Path(task.out) / '.made' / f'beam-{uuid.uuid4().hex[:8]}'
+  folder.mkdir(parents=True)
   with beam.Pipeline(options=PipelineOptions(where.split() or own)) as pipe:
     _ = (
       pipe
       | beam.Create(list(enumerate(names)))
       | beam.Reshuffle()
-      | beam.MapTuple(functools.partial(_tell, task, os.fspath(told)))
+      | beam.MapTuple(functools.partial(_tell, task, os.fspath(folder)))
     )
-  rows = [artefacts.read_json(told / f'{i}.json') for i in range(len(names))]
-  for path in told.iterdir():
+  rows = [artefacts.read_json(folder / f'{i}.json') for i in range(len(names))]
+  for path in folder.iterdir():
     path.unlink()
-  told.rmdir()
+  folder.rmdir()
   return rows
 
 
-def _tell(task: Task, told: str, index: int, name: str) -> None:
+def _tell(task: Task, folder: str, index: int, name: str) -> None:
   """Runs a shard where no value comes back, and leaves its row in a file."""
-  artefacts.write_json(pathlib.Path(told) / f'{index}.json', task(name))
+  artefacts.write_json(pathlib.Path(folder) / f'{index}.json', task(name))
 
 
 _ENGINES = {'local': _local, 'dask': _dask, 'beam': _beam}
@@ -324,12 +327,12 @@ def table(
   """The counts as text: failed shards, up to `most` others, and the sum."""
   line = '{:40} {:7}' + ' {:>12}' * len(columns)
   failed = [row for row in rows if row['status'] == 'failed']
-  shown = [row for row in rows if row['status'] != 'failed'][:most]
+  examples = [row for row in rows if row['status'] != 'failed'][:most]
   out = [line.format('shard', 'status', *columns)]
-  for row in shown:
+  for row in examples:
     counts = (f'{row.get(c, 0):,}' for c in columns)
     out.append(line.format(row['shard'][-40:], row['status'], *counts))
-  hidden = len(rows) - len(shown) - len(failed)
+  hidden = len(rows) - len(examples) - len(failed)
   if hidden:
     out.append(f'… and {hidden} more')
   sums = (f'{sum(row.get(c, 0) for row in rows):,}' for c in columns)

@@ -88,11 +88,11 @@ def options(method: Method, seed: int, **instead) -> dict:
 
   First names go with genders: a list of other groups leaves them alone.
   """
-  named = method.names and word_lists.load(method.words).sides
+  use_names = method.names and word_lists.load(method.words).sides
   return {
     'direction': method.direction,
     'words': method.words or None,
-    'names': (method.names_file or True) if named else None,
+    'names': (method.names_file or True) if use_names else None,
     'seed': seed,
     'tagger': method.tagger or None,
     'scope': method.scope,
@@ -248,11 +248,11 @@ class _Entries:
   def hits(self, text: str, starts: list[int], ends: list[int]) -> list[Hit]:
     """(start, end, word, entry) of the candidates that are listed words."""
     result = []
-    done = 0
+    position = 0
     plain = self.plain
     guarded = '#' in text or '@' in text or '_' in text or '/' in text
     for start, end in zip(starts, ends):
-      if start < done:
+      if start < position:
         continue
       word = text[start:end]
       entry = self.forms.get(word)
@@ -266,7 +266,7 @@ class _Entries:
         if _is_guarded(text, start, end, self.handles):
           continue
       result.append((start, end, word, entry))
-      done = end
+      position = end
     return result
 
   def _look(self, text: str, start: int, end: int):
@@ -319,9 +319,9 @@ def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
     text, max(0, start - 4), start
   ):
     return True
-  left = text.rfind(' ', 0, start) + 1
+  begin = text.rfind(' ', 0, start) + 1
   right = text.find(' ', end)
-  return bool(_ADDRESS.search(text, left, len(text) if right < 0 else right))
+  return bool(_ADDRESS.search(text, begin, len(text) if right < 0 else right))
 
 
 def _articles(text: str, spans: list[Span]) -> list[Span]:
@@ -366,22 +366,22 @@ def _spans(
   pick = _PICK[direction]
   spans: list[Span] = []
   persons = []
-  left = 0
-  told = tag(text) if tag and tags.needed(hits) else {}
+  unsure_words = 0
+  senses = tag(text) if tag and tags.needed(hits) else {}
   for start, end, word, entry in hits:
     if isinstance(entry, str):
       if entry:
         spans.append((start, end, word, entry))
       else:
-        left += 1
+        unsure_words += 1
     elif entry is people.NAME:
       persons.append((start, end, word))
     else:
       low = word.lower()
-      sense = tags.sense(low, told.get(start)) or entry(text, start, end)
+      sense = tags.sense(low, senses.get(start)) or entry(text, start, end)
       new = low if sense is None else pick(sense, low)
       if not new:
-        left += 1
+        unsure_words += 1
       elif new != low:
         spans.append((start, end, word, match_case(word, new)))
   if persons:
@@ -392,8 +392,8 @@ def _spans(
   if direction == 'neutral':
     verbs, unsure = neutral.agree(text, spans)
     spans = sorted(spans + verbs)
-    left += unsure
-  return spans, left
+    unsure_words += unsure
+  return spans, unsure_words
 
 
 _PICK: dict[str, Callable[[tuple[str, ...], str], str]] = {

@@ -145,9 +145,9 @@ def paper(frame: pd.DataFrame) -> list[tuple[str, str]]:
   Identical pairs, those with a digit, a hyphen or 'world' in the source go.
   """
   one, two = frame[frame['side'] < 0], frame[frame['side'] > 0]
-  shown = set(one['word']), set(two['word'])
-  one = one[~one['word'].isin(shown[1])]
-  two = two[~two['word'].isin(shown[0])]
+  words = set(one['word']), set(two['word'])
+  one = one[~one['word'].isin(words[1])]
+  two = two[~two['word'].isin(words[0])]
   reverse = two[['candidate', 'word']].drop_duplicates()
   reverse.columns = ['word', 'candidate']
   both = one.merge(reverse, on=['word', 'candidate'])
@@ -174,8 +174,10 @@ def two_way(
   entries: Sequence[tuple[str, str]], first: set[str]
 ) -> pd.DataFrame:
   """The entries that hold in both directions, as pairs (first, second)."""
-  held = set(entries)
-  pairs = sorted((a, b) for a, b in held if a in first and (b, a) in held)
+  remaining = set(entries)
+  pairs = sorted(
+    (a, b) for a, b in remaining if a in first and (b, a) in remaining
+  )
   return pd.DataFrame(pairs, columns=['first', 'second'])
 
 
@@ -187,11 +189,11 @@ def extended(
   `called` has for each name its counts beside the first and the second group;
   names that are in a pair already stay there (names.match).
   """
-  held = {*pairs['first'], *pairs['second']}
+  known = {*pairs['first'], *pairs['second']}
   free = {
     name: (second, first)  # names.match has men first: our second group
     for name, (first, second) in called.items()
-    if name not in held and first + second > 0
+    if name not in known and first + second > 0
   }
   if not free:
     return pairs

@@ -60,7 +60,7 @@ class Names(dict):
   def swap(
     self,
     text: str,
-    found: list[tuple[int, int, str]],
+    name: list[tuple[int, int, str]],
     direction: str,
     others: bool = False,
   ) -> list[tuple[int, int, str, str]]:
@@ -71,7 +71,7 @@ class Names(dict):
     if direction == 'neutral':
       return []
     spans = []
-    for start, end, word in persons.choose(text, found, self, others):
+    for start, end, word in persons.choose(text, name, self, others):
       male = word.lower() in self.male
       if direction == 'opposite' or male == (direction == 'female'):
         new = self[word.lower()]
@@ -93,13 +93,13 @@ def load(names: bool | str | os.PathLike | dict[str, str] | None) -> Names:
 
 
 def _checked(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-  seen: set[str] = set()
+  first_row: set[str] = set()
   for name in (name.lower() for pair in pairs for name in pair):
-    if name in seen:
+    if name in first_row:
       raise UserError(
         f'the name map has {name!r} twice; each name needs one counterpart'
       )
-    seen.add(name)
+    first_row.add(name)
   return pairs
 
 

@@ -67,11 +67,11 @@ def agree(text: str, spans: list[Span]) -> tuple[list[Span], int]:
     if new.lower() != 'they':
       continue
     verb = _contracted(text, end) or _following(text, end)
-    asked = None if verb else _asked(text, end - len(old))
-    verbs += [result for result in (verb, asked) if result]
-    more, left = _joined(text, end, verb)
+    inverted = None if verb else _asked(text, end - len(old))
+    verbs += [result for result in (verb, inverted) if result]
+    more, rest = _joined(text, end, verb)
     verbs += more
-    unsure += left
+    unsure += rest
   return sorted(set(verbs)), unsure
 
 

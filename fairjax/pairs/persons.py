@@ -162,7 +162,7 @@ met saw plays played won loses lost who whose and's
 
 def choose(
   text: str,
-  found: list[tuple[int, int, str]],
+  candidates: list[tuple[int, int, str]],
   names: Container[str],
   others: bool = False,
 ) -> list[tuple[int, int, str]]:
@@ -174,7 +174,7 @@ def choose(
   sure, likely = set(), []
   surnames: set[str] = set()
   others = others and text[:1].islower()
-  for start, end, word in found:
+  for start, end, word in candidates:
     low = word.lower()
     if word == low:
       verdict = _judge_small(text, start, end, others)
@@ -218,9 +218,9 @@ def _judge(
   family = _capital(after) and not (low in OPENERS and after.lower() in names)
   if _capital(before) and not titled and not before.isupper():
     known = before.lower() in names
-    opened = _opens(text, start - len(before) - 1)
-    asks = opened and before.lower() in OPENERS  # Will John come?
-    if (known or not opened) and not asks and not family:
+    starts_sentence = _opens(text, start - len(before) - 1)
+    asks = starts_sentence and before.lower() in OPENERS  # Will John come?
+    if (known or not starts_sentence) and not asks and not family:
       return 'surname'
   if low not in SPECIAL:
     return 'person' if titled or family else 'maybe'
@@ -299,8 +299,8 @@ def _is_named(text: str, start: int, end: int, names: Container[str]) -> bool:
   """Whether people are told of it: told Charlotte, Charlotte and Harry."""
   if last_word(text, start).lower() in _ADDRESSED:
     return True
-  joined = (_WITH.match(text, end), _WITH_BEFORE.search(text[:start][-24:]))
-  for other in (match[1] for match in joined if match):
+  context = (_WITH.match(text, end), _WITH_BEFORE.search(text[:start][-24:]))
+  for other in (match[1] for match in context if match):
     low = other.lower()
     if other[0].isupper() and low in names and low not in PLACES:
       return True
@@ -309,10 +309,10 @@ def _is_named(text: str, start: int, end: int, names: Container[str]) -> bool:
 
 def _opens(text: str, start: int) -> bool:
   """Whether a sentence (or line, or quotation) begins at `start`."""
-  left = text[max(0, start - 6) : start].rstrip(' \t"“‘\'(*_[')
+  before = text[max(0, start - 6) : start].rstrip(' \t"“‘\'(*_[')
   if _abbreviated(text, start):
     return False
-  return not left or left[-1] in '.!?:;\n…-–—'
+  return not before or before[-1] in '.!?:;\n…-–—'
 
 
 def _abbreviated(text: str, start: int) -> bool:

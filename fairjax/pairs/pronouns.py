@@ -97,8 +97,12 @@ def _stands_alone(
   if low in ('and', 'or') and skipped in near.ADJECTIVES:
     return None  # "his long and active life", but "made her happy and rich"
   if not low and skipped in near.ATTRIBUTES:
-    listed = _LISTED.match(text, place)  # "his long, beautiful hair"
-    if listed and listed[1] not in ENDERS and not _either(listed[1]):
+    enumeration = _LISTED.match(text, place)  # "his long, beautiful hair"
+    if (
+      enumeration
+      and enumeration[1] not in ENDERS
+      and not _either(enumeration[1])
+    ):
       return None
   return not low or low in ENDERS
 

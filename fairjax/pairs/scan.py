@@ -40,21 +40,21 @@ def _fold(text: str) -> np.ndarray:
   else:
     data = text.encode('utf-32-le', 'surrogatepass')
     codes = np.minimum(np.frombuffer(data, np.uint32), (1 << 16) - 1)
-  folded = np.zeros(len(codes) + 32, np.uint8)
-  np.take(_letters(), codes, out=folded[1 : len(codes) + 1])
-  return folded
+  lower = np.zeros(len(codes) + 32, np.uint8)
+  np.take(_letters(), codes, out=lower[1 : len(codes) + 1])
+  return lower
 
 
-def _runs(folded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _runs(lower: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
   """Starts and ends of the words, as offsets in the text."""
-  letter = folded != 0
+  letter = lower != 0
   edges = np.flatnonzero(letter[1:] != letter[:-1])
   return edges[::2], edges[1::2]
 
 
-def _hash(folded: np.ndarray, starts, ends) -> np.ndarray:
+def _hash(lower: np.ndarray, starts, ends) -> np.ndarray:
   """A hash of each run's first sixteen letters and length, in 20 bits."""
-  eights = np.ndarray((len(folded) - 7,), '<u8', folded, strides=(1,))
+  eights = np.ndarray((len(lower) - 7,), '<u8', lower, strides=(1,))
   size = ends - starts
   mask = np.uint64(2**64 - 1) >> np.arange(64, -1, -8, np.uint64)
   mask[0] = 0
@@ -70,9 +70,9 @@ class Scan:
   """Finds candidates of `words` in columns of texts."""
 
   def __init__(self, words: Iterable[str]):
-    folded = _fold('\n'.join(words))
+    lower = _fold('\n'.join(words))
     self._listed = np.zeros(1 << _BITS, bool)
-    self._listed[_hash(folded, *_runs(folded))] = True
+    self._listed[_hash(lower, *_runs(lower))] = True
 
   def __call__(
     self, texts: Sequence[str]
@@ -85,10 +85,10 @@ class Scan:
       base = ends_of_rows[first - 1] if first else 0
       last = int(np.searchsorted(ends_of_rows, base + _BLOCK)) + 1
       last = min(last, len(texts))
-      folded = _fold('\n'.join(texts[first:last]))
-      starts, ends = _runs(folded)
-      kept = self._listed[_hash(folded, starts, ends)]
-      starts, ends = starts[kept], ends[kept]
+      lower = _fold('\n'.join(texts[first:last]))
+      starts, ends = _runs(lower)
+      is_listed = self._listed[_hash(lower, starts, ends)]
+      starts, ends = starts[is_listed], ends[is_listed]
       row_ends = ends_of_rows[first:last] - base
       rows = np.searchsorted(row_ends, starts, side='right')
       shift = (row_ends - sizes[first:last])[rows]

@@ -53,11 +53,11 @@ class Score(NamedTuple):
 def gap(folder: str | os.PathLike) -> Pairs:
   """GAP's development and validation texts and their flipped twins."""
   folder = pathlib.Path(folder)
-  read = lambda name: pd.read_csv(
+  load = lambda name: pd.read_csv(
     folder / name, sep='\t', quoting=3, keep_default_na=False, dtype=str
   ).set_index('ID')['Text']
-  texts = pd.concat([read('gap-development.tsv'), read('gap-validation.tsv')])
-  twins = read('gap_flipped_dev_val.tsv')
+  texts = pd.concat([load('gap-development.tsv'), load('gap-validation.tsv')])
+  twins = load('gap_flipped_dev_val.tsv')
   return [(texts[i], twins[i]) for i in texts.index if i in twins.index]
 
 
@@ -171,18 +171,22 @@ def runs(*folders: str | os.PathLike) -> Iterator[tuple[str, str, Run]]:
   scored.
   """
   words = dictionary()
-  listed = lambda word: word.lower() in words or word.lower() in context.RULES
+  is_listed = lambda word: (
+    word.lower() in words or word.lower() in context.RULES
+  )
   for name, folder in find(*folders).items():
     pairs = SETS[name](folder)
     texts = [text for text, _ in pairs]
-    yield name, 'rules', Run(pairs, swap(texts).texts, listed)
+    yield name, 'rules', Run(pairs, swap(texts).texts, is_listed)
     plains = [plain(text, words) for text in texts]
-    yield name, 'dictionary', Run(pairs, plains, listed)
+    yield name, 'dictionary', Run(pairs, plains, is_listed)
     if name == 'gap':
-      turned = {old for old, gold, _ in _places(pairs, texts) if gold}
-      other = lambda word, known=turned: word in known and not listed(word)
-      named = swap(texts, names=True).texts
-      yield 'gap names', 'rules', Run(pairs, named, other, places=True)
+      reversals = {old for old, gold, _ in _places(pairs, texts) if gold}
+      other = lambda word, known=reversals: (
+        word in known and not is_listed(word)
+      )
+      with_names = swap(texts, names=True).texts
+      yield 'gap names', 'rules', Run(pairs, with_names, other, places=True)
     if name == 'winogender':
       pairs = winogender(folder, 'neutral')
       ours = swap([text for text, _ in pairs], 'neutral').texts
@@ -239,14 +243,14 @@ def score(
   `counts` says which (original) words are scored; with `places` a changed
   word is right wherever the twin changed it too, to whatever it did.
   """
-  changed = wanted = right = whole = 0
+  changed = expected = right = whole = 0
   for pair, own in zip(pairs, ours):
     here = [p for p in _places([pair], [own]) if counts(p[0])]
     changed += sum(mine is not None for _, _, mine in here)
-    wanted += sum(gold is not None for _, gold, _ in here)
+    expected += sum(gold is not None for _, gold, _ in here)
     right += sum(_is_right(gold, mine, places) for _, gold, mine in here)
     whole += all(gold == mine for _, gold, mine in here)
-  return Score(changed, wanted, right, whole, len(pairs))
+  return Score(changed, expected, right, whole, len(pairs))
 
 
 def errors(

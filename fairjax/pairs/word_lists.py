@@ -129,34 +129,34 @@ def read(
     ) from error
   except UnicodeDecodeError as error:
     raise UserError(f'the word list {path} is not UTF-8 text') from error
-  named = [
+  columns = [
     (f'line {i}', tuple(cell.strip().lower() for cell in line))
     for i, line in enumerate(lines, 1)
     if line and not line[0].lstrip().startswith('#')
   ]
   sides: tuple[str, ...] = ()
-  if named and named[0][1] in (SIDES[:2], SIDES):
-    sides = named.pop(0)[1]
-    for where, row in named:
+  if columns and columns[0][1] in (SIDES[:2], SIDES):
+    sides = columns.pop(0)[1]
+    for where, row in columns:
       if len(row) != len(sides):
         raise UserError(
           f'{path}, {where} has {len(row)} words where the first line names '
           f'{len(sides)} columns'
         )
-  check(named, os.fspath(path), keep_empty=len(sides) == 3)
-  return tuple(dict.fromkeys(row for _, row in named)), sides
+  check(columns, os.fspath(path), keep_empty=len(sides) == 3)
+  return tuple(dict.fromkeys(row for _, row in columns)), sides
 
 
 def check(
-  named: Sequence[tuple[str, tuple[str, ...]]],
+  columns: Sequence[tuple[str, tuple[str, ...]]],
   source: str,
   keep_empty: bool = False,
 ) -> None:
   """One sentence for the first group that cannot be swapped both ways."""
-  if not named:
+  if not columns:
     raise UserError(f'{source} has no word groups; give one group a line')
-  seen: dict[str, tuple[int, str, tuple[str, ...]]] = {}
-  for where, row in named:
+  first_use: dict[str, tuple[int, str, tuple[str, ...]]] = {}
+  for where, row in columns:
     words = row[:2] if keep_empty else row
     if not any(words):
       raise UserError(
@@ -173,9 +173,9 @@ def check(
         'add one after a comma'
       )
     for side, word in enumerate(words):
-      before = seen.get(word)
+      before = first_use.get(word)
       if before is None or (before[2] == row and before[0] == side):
-        seen[word] = (side, where, row)
+        first_use[word] = (side, where, row)
       elif before[0] != side:
         raise UserError(
           f'{source} has {word!r} on both sides ({before[1]} and {where}); '

@@ -36,9 +36,9 @@ SEED_LEAST = 20  # occurrences that a side's seed words need
 
 
 @functools.lru_cache(1)
-def _load(said: str) -> tuple[Config, Any, corruption.Vocabulary]:
+def _load(spec: str) -> tuple[Config, Any, corruption.Vocabulary]:
   """The config, model and vocabulary of a job, kept by a worker."""
-  parts = json.loads(said)
+  parts = json.loads(spec)
   config = Config(model=parts.pop('model'), seed=parts.pop('seed'))
   for name, values in parts.items():
     kind = type(getattr(config, name))
@@ -53,7 +53,7 @@ def language_model(config: Config) -> Any:
   return folders.load(config.model, 'mask', precision, tokenizer)
 
 
-def _said(config: Config) -> str:
+def _spec(config: Config) -> str:
   """The fields that a worker needs, as one word."""
   parts = {
     name: dataclasses.asdict(getattr(config, name))
@@ -70,8 +70,8 @@ def _blocks(
   for texts in shards.read(source, config.corpus.column):
     numbers = before + np.arange(len(texts))
     before += len(texts)
-    drawn = attributes.priority(config.seed, shard, numbers) / 2.0**64
-    rows = numbers[drawn < config.fairflow.share] - numbers[0]
+    priorities = attributes.priority(config.seed, shard, numbers) / 2.0**64
+    rows = numbers[priorities < config.fairflow.share] - numbers[0]
     for k in range(0, len(rows), LINES):
       some = rows[k : k + LINES]
       yield numbers[some], [texts[i] for i in some]
@@ -82,25 +82,25 @@ def inner_length(
 ) -> int:
   """Tokens of a window, without the special ones around it."""
   longest = model.module.shape.longest
-  asked = config.tokens.max_length or longest
-  if asked > longest:
+  limit = config.tokens.max_length or longest
+  if limit > longest:
     raise UserError(
-      f'tokens.max_length is {asked}, but {config.model} has positions for '
+      f'tokens.max_length is {limit}, but {config.model} has positions for '
       f'{longest}; choose at most that'
     )
-  return asked - len(words.first) - len(words.last)
+  return limit - len(words.first) - len(words.last)
 
 
 def _sample(
-  source: pathlib.Path, target: pathlib.Path, said: str
+  source: pathlib.Path, target: pathlib.Path, spec: str
 ) -> dict[str, int]:
   """The sampled occurrences of every word of one shard, as a table."""
-  config, model, vocabulary = _load(said)
+  config, model, vocabulary = _load(spec)
   options = config.fairflow
   shard = source.relative_to(config.corpus.path).as_posix()
   inner = inner_length(config, model, vocabulary)
   seeds = set().union(*attributes.seed_words(options.first, options.second))
-  kept, counts = None, {'rows': 0, 'tokens': 0, 'words': 0}
+  sample, counts = None, {'rows': 0, 'tokens': 0, 'words': 0}
   total: dict[str, int] = {}
   for numbers, texts in _blocks(source, config, shard):
     ids = tokens.encode(model.tokenizer, texts, None, special=False)
@@ -125,18 +125,18 @@ def _sample(
     some['priority'] = attributes.priority(
       config.seed, shard, some['row'].to_numpy(), some['start'].to_numpy()
     )
-    kept = some if kept is None else pd.concat([kept, some])
-    kept = capped(kept, seeds, options)
+    sample = some if sample is None else pd.concat([sample, some])
+    sample = capped(sample, seeds, options)
     counts['rows'] += len(texts)
     counts['tokens'] += len(ids.flat)
     counts['words'] += len(rows)
-  if kept is None:
-    kept = pd.DataFrame(
+  if sample is None:
+    sample = pd.DataFrame(
       {name: [] for name in ('word', 'row', 'start', 'size', 'priority')}
     )
-  kept['count'] = [total[word] for word in kept['word']]
-  kept['shard'] = shard
-  artefacts.write_table(target, kept.reset_index(drop=True))
+  sample['count'] = [total[word] for word in sample['word']]
+  sample['shard'] = shard
+  artefacts.write_table(target, sample.reset_index(drop=True))
   return counts
 
 
@@ -206,7 +206,7 @@ def _walk(
   """Runs a work on every shard; failures end the stage."""
   chosen = config.corpus
   rows = corpus.shard_map(
-    functools.partial(work, said=_said(config)),
+    functools.partial(work, spec=_spec(config)),
     chosen.path,
     corpus.find_shards(chosen.path),
     out,
@@ -246,28 +246,28 @@ def windows(
 
 
 def _embed(
-  source: pathlib.Path, target: pathlib.Path, said: str, chosen: str
+  source: pathlib.Path, target: pathlib.Path, spec: str, chosen: str
 ) -> dict[str, int]:
   """The instances of one shard: the sampled words with their embeddings."""
-  config, model, vocabulary = _load(said)
+  config, model, vocabulary = _load(spec)
   shard = source.relative_to(config.corpus.path).as_posix()
-  wanted = artefacts.read_table(chosen)
-  wanted = wanted[wanted['shard'] == shard]
+  sample = artefacts.read_table(chosen)
+  sample = sample[sample['shard'] == shard]
   inner = inner_length(config, model, vocabulary)
-  parts, read = [], 0
+  parts, tokens_read = [], 0
   for numbers, texts in _blocks(source, config, shard):
-    mine = wanted[wanted['row'].isin(numbers)]
+    mine = sample[sample['row'].isin(numbers)]
     if not len(mine):
       continue
     used = np.unique(mine['row'])
     texts = [texts[i] for i in np.searchsorted(numbers, used)]
     ids = tokens.encode(model.tokenizer, texts, None, special=False)
-    cut, first = windows(ids, inner, vocabulary)
+    pieces, first = windows(ids, inner, vocabulary)
     start = mine['start'].to_numpy()
     vectors = contextual.word_vectors(
       model.module,
       model.params,
-      cut,
+      pieces,
       first[np.searchsorted(used, mine['row'])] + start // inner,
       start % inner + len(vocabulary.first),
       mine['size'].to_numpy(),
@@ -276,12 +276,12 @@ def _embed(
     )
     id = [f'{shard}:{r}:{s}' for r, s in zip(mine['row'], mine['start'])]
     parts.append(instances.unjudged(id, mine['word'], vectors))
-    read += len(ids.flat)
+    tokens_read += len(ids.flat)
   if not parts:
     width = model.module.shape.width
     parts = [instances.unjudged([], [], np.zeros((0, width), np.float32))]
   instances.write(target, instances.join(parts))
-  return {'instances': len(wanted), 'tokens': read}
+  return {'instances': len(sample), 'tokens': tokens_read}
 
 
 def embed(config: Config, folder: pathlib.Path, chosen: Sample) -> Instances:

@@ -46,9 +46,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       items, scored = module.items(config), {}
       log.line(f'{name}: {len(items)} items')
       for title, model in models.items():
-        one, kept, scores = once(name, title, model, items, config, folder, log)
+        one, usable_items, scores = once(
+          name, title, model, items, config, folder, log
+        )
         result[title]['sets'][name] = one
-        scored[title] = (kept, scores)
+        scored[title] = (usable_items, scores)
       tests += paired(name, module, scored, config)
       sections.append(section(name, module, result, config))
     if config.data.path:
@@ -178,15 +180,17 @@ def _how(config: Config) -> IntervalOptions:
   )
 
 
-def section(name: str, module: Any, found: Mapping, config: Config) -> dict:
+def section(
+  name: str, module: Any, contenders: Mapping, config: Config
+) -> dict:
   """What a benchmark says of each contender: against what, how sure."""
   parts = [results.text(f'{BENCHMARKS[name].about}.', kind='lead')]
   if hasattr(module, 'LIMITS'):
     parts.append(results.text(f'What it cannot say: {module.LIMITS}'))
   effects: dict[str, dict] = {}
-  for title, one in found.items():
-    given, rows = one['sets'][name], []
-    groups = {'all': given.get('fairness', {}), **given.get('groups', {})}
+  for title, one in contenders.items():
+    rows_of, rows = one['sets'][name], []
+    groups = {'all': rows_of.get('fairness', {}), **rows_of.get('groups', {})}
     for part, values in groups.items():
       for measure, value in values.items():
         if measure == 'rows' or not isinstance(value, Mapping):
@@ -206,7 +210,7 @@ def section(name: str, module: Any, found: Mapping, config: Config) -> dict:
           }
         )
         if value.get('low') is not None:
-          label = part if len(found) == 1 else f'{title}: {part}'
+          label = part if len(contenders) == 1 else f'{title}: {part}'
           effects.setdefault(measure, {})[label] = value
           if value.get('null') is not None:
             effects[measure][label] = value

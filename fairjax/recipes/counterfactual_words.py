@@ -42,8 +42,8 @@ def material(
 ) -> Material:
   """The occurrences that show the side which their word shows."""
   own = dict(zip(table['word'], table['side']))
-  shown = np.array([own[word] for word in every.word], np.int8)
-  rows = np.flatnonzero((every.side != 0) & (every.side == shown))
+  sides = np.array([own[word] for word in every.word], np.int8)
+  rows = np.flatnonzero((every.side != 0) & (every.side == sides))
   number = {word: k for k, word in enumerate(table['word'])}
   which = np.array([number[word] for word in every.word])
   mean = np.zeros((len(table), every.vector.shape[1]))
@@ -105,8 +105,8 @@ def _tokens(m, names, sided, rows, side) -> tuple[np.ndarray, np.ndarray]:
 
 def _nearest(m, x, rows, side) -> tuple[np.ndarray, np.ndarray]:
   """The nearest extracted word, of the other side or any but itself."""
-  kind, shown = m.config.fairflow.candidates, m.table['side'].to_numpy()
-  able = np.flatnonzero(shown == -side if kind == 'side' else shown != 0)
+  kind, sides = m.config.fairflow.candidates, m.table['side'].to_numpy()
+  able = np.flatnonzero(sides == -side if kind == 'side' else sides != 0)
   if not len(able):
     return np.full(len(rows), '', object), np.zeros(len(rows), np.float32)
   words = m.table['word'].to_numpy(object)[able]
@@ -210,11 +210,11 @@ def _windows(
       before += len(block)
   ids = tokens.encode(m.model.tokenizer, list(texts), None, special=False)
   inner = attribute_words.inner_length(m.config, m.model, m.words)
-  cut, first = attribute_words.windows(ids, inner, m.words)
+  pieces, first = attribute_words.windows(ids, inner, m.words)
   result = attributes.spans(ids, m.words.begins, m.words.special)
   size = {(t, s): n for t, s, n in zip(result.text, result.start, result.size)}
   return (
-    tokens.take(cut, first + start // inner),
+    tokens.take(pieces, first + start // inner),
     start % inner + len(m.words.first),
     np.array([size.get((i, s), 1) for i, s in enumerate(start)]),
   )
@@ -262,11 +262,11 @@ def seeds_params(params: Any) -> list[dict]:
 
 
 def judged(
-  made: Sequence[pd.DataFrame],
+  dictionaries: Sequence[pd.DataFrame],
   known: Sequence[tuple[str, str]],
   counts: dict[str, int],
   config: Config,
-  closed: bool,
+  complete: bool,
 ) -> dict[str, dict]:
   """Estimates of precision, recall and coverage of each seed's pairs.
 
@@ -278,7 +278,7 @@ def judged(
   known = [(a, b) for a, b in known if a in counts and b in counts]
   firsts, seconds = {a for a, _ in known}, {b for _, b in known}
   truth = set(known)
-  each = [list(zip(one['first'], one['second'])) for one in made]
+  each = [list(zip(one['first'], one['second'])) for one in dictionaries]
   units = sorted(firsts | {a for pairs in each for a, _ in pairs})
   at = {word: k for k, word in enumerate(units)}
   n, zeros = len(units), lambda: np.zeros((len(each), len(units)))
@@ -287,13 +287,13 @@ def judged(
     heard[at[a]] = counts.get(a, 0) + counts.get(b, 0)
   for s, pairs in enumerate(each):
     for a, b in pairs:
-      if closed or a in firsts or b in seconds:
+      if complete or a in firsts or b in seconds:
         entry[s, at[a]], right[s, at[a]] = 1, (a, b) in truth
-  listed = np.array([word in firsts for word in units], float)
-  listed, heard = (np.broadcast_to(v, entry.shape) for v in (listed, heard))
+  labels = np.array([word in firsts for word in units], float)
+  labels, heard = (np.broadcast_to(v, entry.shape) for v in (labels, heard))
   ratios = {
     'precision': (right, entry),
-    'recall': (right, listed),
+    'recall': (right, labels),
     'coverage': (right * heard, heard),
   }
   return {name: _ratio(*both, config) for name, both in ratios.items()}

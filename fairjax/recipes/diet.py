@@ -53,21 +53,21 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     names = list(dict.fromkeys([ours, *config.diet.compare]))
     inputs = prepare(config, folder, log, names)
     train, ratios = inputs.tables['train'], shares(config)
-    chances, contenders, held = {}, {}, {}
+    chances, contenders, rows_of = {}, {}, {}
     for name in names:
-      taken = diet.rows(
+      rows = diet.rows(
         train, inputs.scores, name, ratios, config, loop.seed_list(config)
       )
-      held[name] = in_any_order(taken)
-      own = with_weights(config, inputs, taken)
-      facts = diet.facts(train, taken) | effective(own, taken)
+      rows_of[name] = in_any_order(rows)
+      own = with_weights(config, inputs, rows)
+      facts = diet.facts(train, rows) | effective(own, rows)
       counts = (plural(facts[k + 's'], k) for k in ('row', 'twin'))
       log.line(f'{name}: {", ".join(counts)}')
-      chances[name] = predictions(config, own, taken, folder, log, name)
-      measured = stages.assess(config, inputs.sets, chances[name])
-      contenders[name] = {'sets': measured, 'facts': facts}
+      chances[name] = predictions(config, own, rows, folder, log, name)
+      measurement = stages.assess(config, inputs.sets, chances[name])
+      contenders[name] = {'sets': measurement, 'facts': facts}
       if name == ours:
-        notes = diet.notes(train, taken, config)
+        notes = diet.notes(train, rows, config)
     pairs = [(ours, name) for name in names[1:]]
     stages.keep_predictions(folder, inputs.sets, chances, ours)
     results = stages.results(
@@ -75,7 +75,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       contenders=contenders,
       focus=ours,
       tests=stages.compare(config, inputs.sets, chances, pairs),
-      notes=notes + alike(held),
+      notes=notes + alike(rows_of),
       sections=[
         describe.section(inputs.scores, train, config.measures.pos_label)
       ],
@@ -84,15 +84,15 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     return stages.publish(folder, results, log)
 
 
-def in_any_order(taken: np.ndarray) -> bytes:
+def in_any_order(rows: np.ndarray) -> bytes:
   """Equal for equal rows of each seed."""
-  return np.sort(taken).tobytes()
+  return np.sort(rows).tobytes()
 
 
-def alike(held: dict[str, Hashable]) -> list[str]:
+def alike(rows_of: dict[str, Hashable]) -> list[str]:
   """Which diets hold the same rows: those whose keys are equal."""
   names: dict[Hashable, list[str]] = {}
-  for name, rows in held.items():
+  for name, rows in rows_of.items():
     names.setdefault(rows, []).append(name)
   return [
     f'{" and ".join(same)} hold the same rows, so they cannot differ; where b '
@@ -122,9 +122,9 @@ def prepare(
   tables, twins = diet.with_twins(tables, config)
   sets = stages.test_sets(config, tables)
   ready = stages.prepare(config, tables, log)
-  asked, scores = asking(config, rankings), tables['train'][['id']]
-  if asked.scoring.names:
-    scores = scoring.probe(asked, ready, tables, place or folder, log)
+  probe_config, scores = asking(config, rankings), tables['train'][['id']]
+  if probe_config.scoring.names:
+    scores = scoring.probe(probe_config, ready, tables, place or folder, log)
   every = pd.concat([tables['train'], twins], ignore_index=True)
   return Inputs(
     tables,
@@ -152,7 +152,9 @@ def weighs(config: Config) -> bool:
   return bool(names)
 
 
-def with_weights(config: Config, inputs: Inputs, taken: np.ndarray) -> Inputs:
+def with_weights(
+  config: Config, inputs: Inputs, chosen_rows: np.ndarray
+) -> Inputs:
   """The inputs whose pools have weights [s, n], if the config asks for them.
 
   Each seed's are those of the rows that it takes, and of the validation rows
@@ -162,23 +164,23 @@ def with_weights(config: Config, inputs: Inputs, taken: np.ndarray) -> Inputs:
     return inputs
   valid = inputs.tables['valid']
   pools = inputs.pool, inputs.valid
-  weight = [np.tile(pool.weight, (len(taken), 1)) for pool in pools]
-  for seed, rows in enumerate(taken):
+  weight = [np.tile(pool.weight, (len(chosen_rows), 1)) for pool in pools]
+  for seed, rows in enumerate(chosen_rows):
     table = pd.concat([inputs.every.iloc[rows], valid], ignore_index=True)
-    made = reweight.weights(table, config)['weight'].to_numpy()
-    weight[0][seed, rows] = inputs.pool.weight[rows] * made[: len(rows)]
-    weight[1][seed] *= made[len(rows) :]
+    weights = reweight.weights(table, config)['weight'].to_numpy()
+    weight[0][seed, rows] = inputs.pool.weight[rows] * weights[: len(rows)]
+    weight[1][seed] *= weights[len(rows) :]
   return inputs._replace(
     pool=inputs.pool._replace(weight=weight[0]),
     valid=inputs.valid._replace(weight=weight[1]),
   )
 
 
-def effective(inputs: Inputs, taken: np.ndarray) -> dict:
+def effective(inputs: Inputs, rows: np.ndarray) -> dict:
   """How many rows of weight 1 the first seed's weighted rows are worth."""
   if inputs.pool.weight.ndim == 1:
     return {}
-  first = inputs.pool.weight[0, taken[0]]
+  first = inputs.pool.weight[0, rows[0]]
   return {'effective': round(reweight.effective(first))}
 
 
@@ -193,25 +195,25 @@ def asking(config: Config, rankings: list[str]) -> Config:
 def predictions(
   config: Config,
   inputs: Inputs,
-  taken: np.ndarray,
+  rows: np.ndarray,
   folder: pathlib.Path,
   log: Log,
   part: str,
   tables: Tables | None = None,
 ) -> dict[str, np.ndarray]:
   """Trains on the rows `taken` [s, n] of the pool, and predicts the sets."""
-  fitted = stages.train(
+  fit = stages.train(
     config,
     inputs.ready,
     inputs.pool,
     inputs.valid,
     folder,
     log,
-    rows=taken,
+    rows=rows,
     part=part,
   )
   return {
-    name: stages.probabilities(config, inputs.ready, fitted.params, table)
+    name: stages.probabilities(config, inputs.ready, fit.params, table)
     for name, table in (tables or inputs.sets).items()
   }
 

@@ -60,7 +60,7 @@ class Contender(NamedTuple):
 def run(config: Config, folder: pathlib.Path) -> Results:
   """corpus → attribute → flow → counterfactual words → dictionary → report."""
   with Log(folder, config, main=mesh.is_main()) as log:
-    config, known, closed = corpus_of(config, folder)
+    config, known, complete = corpus_of(config, folder)
     config = model_of(config, folder, log)
     attribute = attribute_of(config, folder, log)
     m = moving.material(
@@ -73,7 +73,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     contenders, facts = contend(m, folder, log)
     dictionary = write(config, folder, m, contenders['flow'], log)
     results = measure(
-      config, m, contenders, known, closed, attribute, facts, dictionary
+      config, m, contenders, known, complete, attribute, facts, dictionary
     )
     return stages.publish(folder, results, log)
 
@@ -121,8 +121,8 @@ def model_of(config: Config, folder: pathlib.Path, log: Log) -> Config:
   chosen.train.batch, chosen.measures = 32, config.measures
   log.line(f'a masked LM of size {config.model} is trained on the corpus')
   pretrain.run(chosen, folder / 'pretraining')
-  made = folder / 'pretraining' / 'export' / f'seed_{config.seed}'
-  return dataclasses.replace(config, model=str(made))
+  export = folder / 'pretraining' / 'export' / f'seed_{config.seed}'
+  return dataclasses.replace(config, model=str(export))
 
 
 def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
@@ -218,22 +218,22 @@ def flow_ballots(
   white = flow.whitening(m.some.vector, options.whiten)
   x = white(m.some.vector)
   out = attributes.held_out(m.some.id, config.seed, options.held_out)
-  model, params, fitted = flow_training.fit_flow(
+  model, params, fit = flow_training.fit_flow(
     config, x, m.some.side, out, folder, log, part
   )
   ballots, pairs, gaps = [], [], []
   for s, one in enumerate(moving.seeds_params(params)):
-    moved = moving.by_flow(m, model, one, white, config.seed + s)
-    ballots.append(moving.read(m, moved.x))
+    occurrences = moving.by_flow(m, model, one, white, config.seed + s)
+    ballots.append(moving.read(m, occurrences.x))
     pairs.append(moving.entries(m, ballots[-1]))
-    gaps.append((moved.gap, moved.leak))
+    gaps.append((occurrences.gap, occurrences.leak))
   factor, estimate = flow_training.factor_size(config, x, m.some.side)
   facts = {
     'dimensions of the factor': factor,
     "Esser et al.'s estimate of them": estimate,
     'gap of the sides inside the factor': float(np.mean([g for g, _ in gaps])),
     'and outside of it': float(np.mean([g for _, g in gaps])),
-    'steps of the flow': fitted.steps,
+    'steps of the flow': fit.steps,
   }
   return Contender(pairs, pd.concat(ballots, ignore_index=True)), facts
 
@@ -269,7 +269,7 @@ def measure(
   m: moving.Material,
   contenders: dict[str, Contender],
   known: list[tuple[str, str]],
-  closed: bool,
+  complete: bool,
   attribute: Attribute,
   facts: dict[str, Any],
   dictionary: pd.DataFrame,
@@ -279,13 +279,13 @@ def measure(
   for name, one in contenders.items():
     row = {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
     if known:
-      row |= moving.judged(one.pairs, known, attribute.counts, config, closed)
+      row |= moving.judged(one.pairs, known, attribute.counts, config, complete)
       row |= moving.top_right(one.ballots, known, sorted(set(m.some.word)))
     rows.append(row)
-  shown = dictionary.head(SHOWN).to_dict('records')
+  examples = dictionary.head(SHOWN).to_dict('records')
   if known:
     right = set(known)
-    for row in shown:
+    for row in examples:
       row['known'] = 'right' if (row['first'], row['second']) in right else ''
   sides = attribute.words['side'].value_counts()
   lead = (
@@ -321,7 +321,7 @@ def measure(
       section(
         'The dictionary',
         text(lead, 'lead'),
-        table(shown, caption=f'The {len(shown)} pairs of most votes.'),
+        table(examples, caption=f'The {len(examples)} pairs of most votes.'),
       ),
       section('Against simpler ways', table(rows, screen=True)),
       section('The attribute head', table(quality)),

@@ -73,7 +73,7 @@ def fit_head(
   for name, labels in (('accuracy', label), ('control', coin)):
     sets = [(vector[rows], labels[rows]) for rows in (~out, out)]
     made_from = identity(config, ('training', 'attributes'), *sets[0], *sets[1])
-    fitted = stages.fitted_once(
+    fit = stages.fitted_once(
       config,
       ready,
       folder / 'head',
@@ -90,7 +90,7 @@ def fit_head(
         task=HEAD,
       ),
     )
-    heads[name] = jax.tree.map(lambda a: a[0], mesh.to_host(fitted.params))
+    heads[name] = jax.tree.map(lambda a: a[0], mesh.to_host(fit.params))
     right = (_margin(heads[name], sets[1][0]) > 0) == sets[1][1]
     quality[name] = share(int(right.sum()), len(right), config)
   return Head(functools.partial(_margin, heads['accuracy']), quality)
@@ -190,9 +190,9 @@ def factor_size(
   estimate = flow.factor_sizes(first, second, np.zeros(len(first), int))[0]
   width = vector.shape[1]
   estimate = min(max(estimate, 1), width - 1)
-  asked = config.fairflow.factor
+  size = config.fairflow.factor
   # ⌈d/10⌉ is the first chunk of FairFlow's program.
-  return {0: estimate, -1: -(-width // 10)}.get(asked, asked), estimate
+  return {0: estimate, -1: -(-width // 10)}.get(size, size), estimate
 
 
 def fit_flow(
@@ -218,7 +218,7 @@ def fit_flow(
   sample = vector[np.sort(draw.permutation(rows)[:SAMPLE])]
   model = flow_model(shape, sample, build.precision(config))
   loss = flow_loss(objective_of(config))
-  train, held = ((vector[own], side[own]) for own in (~valid, valid))
+  train, valid_set = ((vector[own], side[own]) for own in (~valid, valid))
   device_mesh = mesh.make(config.mesh, config.seeds)
   ready = stages.Ready(model, None, 0, 2, device_mesh)
 
@@ -231,17 +231,25 @@ def fit_flow(
     return {'loss': _mean_loss(job, params, loss)}
 
   task = loop.Task(source, (Player('flow', loss),), measure)
-  fitted = stages.fitted_once(
+  fit = stages.fitted_once(
     config,
     ready,
     folder / part.replace(' ', '_'),
     identity(config, ('training', 'flow'), vector, side, valid),
     log,
     lambda where: loop.fit(
-      model, train, held, config, where, device_mesh, log, part=part, task=task
+      model,
+      train,
+      valid_set,
+      config,
+      where,
+      device_mesh,
+      log,
+      part=part,
+      task=task,
     ),
   )
-  return model, fitted.params, fitted
+  return model, fit.params, fit
 
 
 def _mean_loss(job: loop.Job, params, loss: Loss) -> np.ndarray:

@@ -43,7 +43,7 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   check(load(config), config)  # a wrong option is told before the work begins
   made_from = identity(config, 'texts')
   work = functools.partial(
-    _write_shard, said=_json(config), out=os.fspath(out), made_from=made_from
+    _write_shard, spec=_json(config), out=os.fspath(out), made_from=made_from
   )
   rows = corpus.shard_map(
     work,
@@ -72,9 +72,9 @@ def _json(config: Config) -> str:
 
 
 @functools.lru_cache(1)
-def _told(said: str) -> tuple[Config, Bundle]:
+def _read_spec(spec: str) -> tuple[Config, Bundle]:
   """The config and the model of a job, kept by a worker between shards."""
-  parts = json.loads(said)
+  parts = json.loads(spec)
   config = Config(
     model=parts['model'],
     data=configs.Data(**parts['data']),
@@ -106,17 +106,17 @@ def load(config: Config) -> Bundle:
 
 def options_of(config: Config, model: Bundle) -> Options:
   """The folder's options, and over them the config's."""
-  asked, made = config.generate, model.options
-  if asked.task == 'fill':  # its lengths and forced tokens are for writing
-    made = Options(
-      num_beams=made.num_beams,
-      length_penalty=made.length_penalty,
-      early_stopping=made.early_stopping,
-      min_span=asked.min_span,
-      max_span=asked.max_span,
+  knobs, options = config.generate, model.options
+  if knobs.task == 'fill':  # its lengths and forced tokens are for writing
+    options = Options(
+      num_beams=options.num_beams,
+      length_penalty=options.length_penalty,
+      early_stopping=options.early_stopping,
+      min_span=knobs.min_span,
+      max_span=knobs.max_span,
     )
   over = {
-    name: getattr(asked, name)
+    name: getattr(knobs, name)
     for name in (
       'num_beams',
       'max_length',
@@ -124,25 +124,25 @@ def options_of(config: Config, model: Bundle) -> Options:
       'min_length',
       'no_repeat_ngram_size',
     )
-    if getattr(asked, name) >= 0
+    if getattr(knobs, name) >= 0
   }
-  if asked.length_penalty:
-    over['length_penalty'] = float(asked.length_penalty)
-  if asked.early_stopping:
+  if knobs.length_penalty:
+    over['length_penalty'] = float(knobs.length_penalty)
+  if knobs.early_stopping:
     known = {'true': True, 'false': False, 'never': 'never'}
-    over['early_stopping'] = known[asked.early_stopping]
+    over['early_stopping'] = known[knobs.early_stopping]
   if 'max_length' in over and 'max_new_tokens' not in over:
     over['max_new_tokens'] = 0  # the one that was asked for counts
-  made = dataclasses.replace(made, **over)
-  draft = asked.draft
+  options = dataclasses.replace(options, **over)
+  draft = knobs.draft
   if draft < 0:  # a model that only goes on copies nothing
     copies = (
-      made.num_beams == 1 and 'infill' in families.find(model.family).heads
+      options.num_beams == 1 and 'infill' in families.find(model.family).heads
     )
-    draft = speculate.longest(asked.slots) if copies else 0
-  made = dataclasses.replace(made, draft=draft)
-  made.validate()
-  return made
+    draft = speculate.longest(knobs.slots) if copies else 0
+  options = dataclasses.replace(options, draft=draft)
+  options.validate()
+  return options
 
 
 def check(model: Bundle, config: Config) -> None:
@@ -172,47 +172,47 @@ def check(model: Bundle, config: Config) -> None:
 def _write_shard(
   source: pathlib.Path,
   target: pathlib.Path,
-  said: str,
+  spec: str,
   out: str,
   made_from: str,
 ) -> dict[str, int]:
   """Writes the texts of one shard to `target`, and its table of pairs."""
-  config, model = _told(said)
+  config, model = _read_spec(spec)
   name = source.relative_to(config.corpus.path)
   parts = pathlib.Path(out) / 'pairs' / PARTS / name
-  made: list[pathlib.Path] = []
+  part_files: list[pathlib.Path] = []
   counts = {'rows': 0, 'tokens': 0, 'steps': 0}
   began = time.monotonic()
 
   def run(texts: Sequence[str]) -> Swapped:
-    written: list[str] = []
+    outputs: list[str] = []
     for first in range(0, len(texts), config.generate.chunk):
       part = list(texts[first : first + config.generate.chunk])
-      made.append(parts / f'{counts["rows"]:012d}.parquet')
+      part_files.append(parts / f'{counts["rows"]:012d}.parquet')
       first_row = counts['rows']
       table = artefacts.stage(
-        made[-1],
+        part_files[-1],
         artefacts.fingerprint(made_from, part),
         lambda path, part=part, first_row=first_row: artefacts.write_table(
           path, _pairs(config, model, source, str(name), part, first_row)
         ),
         artefacts.read_table,
       )
-      written += table['generated'].tolist()
+      outputs += table['generated'].tolist()
       counts['rows'] += len(part)
       for column in ('tokens', 'steps'):
         counts[column] += int(table[column].sum())
       _say(name, counts, time.monotonic() - began)
     if source.suffix == '.txt':  # a text is a line
-      written = [' '.join(text.splitlines()) for text in written]
+      outputs = [' '.join(text.splitlines()) for text in outputs]
     spans = [
       [(0, len(old), old, new)] if new != old else []
-      for old, new in zip(texts, written)
+      for old, new in zip(texts, outputs)
     ]
-    return Swapped(written, spans, [0] * len(texts))
+    return Swapped(outputs, spans, [0] * len(texts))
 
   changed = shards.rewrite(source, target, run, config.corpus.column)['changed']
-  _join(made, parts, pathlib.Path(out) / 'pairs' / f'{name}.parquet')
+  _join(part_files, parts, pathlib.Path(out) / 'pairs' / f'{name}.parquet')
   return {**counts, 'changed': changed}
 
 
@@ -226,9 +226,9 @@ def _pairs(
 ) -> pd.DataFrame:
   """One row a text: id, source, generated, tokens written, steps they took."""
   good = _usable(config, model, source, texts, first)
-  given = [texts[i] for i in good]
+  sources = [texts[i] for i in good]
   try:
-    result, written, steps = _write(config, model, given)
+    result, outputs, steps = _write(config, model, sources)
   except UserError as error:
     raise UserError(f'{source}, counted from row {first}: {error}') from error
   table = pd.DataFrame(
@@ -240,11 +240,11 @@ def _pairs(
       'steps': np.zeros(len(texts), np.int32),
     }
   )
-  generated = table['generated'].tolist()
+  texts_out = table['generated'].tolist()
   for i, text in zip(good, result):
-    generated[i] = text
-  table['generated'] = generated
-  table.loc[good, 'tokens'] = np.asarray(written, np.int32)
+    texts_out[i] = text
+  table['generated'] = texts_out
+  table.loc[good, 'tokens'] = np.asarray(outputs, np.int32)
   table.loc[good, 'steps'] = np.asarray(steps, np.int32)
   with np.errstate(invalid='ignore'):
     table['tokens_per_step'] = table['tokens'] / table['steps']
@@ -255,12 +255,12 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
   """The texts that the model can read; others stop, or stay as they are."""
   longest = model.longest
   blank = np.array([not text.strip() for text in texts], bool)
-  cut = tokens.encode(model.tokenizer, texts, longest).cut
+  truncated = tokens.encode(model.tokenizer, texts, longest).cut
   if config.data.on_bad == 'error':
     for wrong, what in (
       (blank, 'is empty; give it a text'),
       (
-        cut,
+        truncated,
         f'has more tokens than the model has positions ({longest}); shorten it',
       ),
     ):
@@ -269,7 +269,7 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
           f'{source}, line {first + int(wrong.argmax()) + 1} {what}, or let '
           'such lines stay as they are with --config.data.on_bad=drop'
         )
-  return np.flatnonzero(~blank & ~cut)
+  return np.flatnonzero(~blank & ~truncated)
 
 
 def _write(
@@ -279,30 +279,30 @@ def _write(
   module, params, tokenizer = model.module, model.params, model.tokenizer
   if not texts:
     return [], [], []
-  asked = config.generate
+  knobs = config.generate
   if model.can == 'mask':
     placement = mesh.placement(mesh.make(configs.Mesh(), 1))
     filled = fill.fill_texts(
-      module, params, tokenizer, texts, asked.order, placement
+      module, params, tokenizer, texts, knobs.order, placement
     )
     counts = [len(row) for row in filled.spans]
-    steps = [min(n, 1) if asked.order == 'once' else n for n in counts]
+    steps = [min(n, 1) if knobs.order == 'once' else n for n in counts]
     return filled.texts, counts, steps
   options = options_of(config, model)
-  if asked.task == 'fill':
+  if knobs.task == 'fill':
     filled = fill.infill_texts(
-      module, params, tokenizer, texts, options, asked.slots
+      module, params, tokenizer, texts, options, knobs.slots
     )
     texts, result = filled.texts, filled.generated
   else:
     texts, result = decode_texts.generate_texts(
-      module, params, tokenizer, texts, options, asked.slots
+      module, params, tokenizer, texts, options, knobs.slots
     )
   return texts, result.row_written, result.row_steps
 
 
 def _join(
-  made: Sequence[pathlib.Path], parts: pathlib.Path, target: pathlib.Path
+  part_files: Sequence[pathlib.Path], parts: pathlib.Path, target: pathlib.Path
 ) -> None:
   """The chunks of a shard as one table, a row group each.
 
@@ -313,7 +313,7 @@ def _join(
 
   writer, joined = None, parts / 'joined'
   with artefacts.atomic(joined) as whole:
-    for part in made:
+    for part in part_files:
       table = pq.read_table(part)
       writer = writer or pq.ParquetWriter(whole, table.schema)
       writer.write_table(table)

@@ -76,14 +76,14 @@ def run(config: Config, folder: pathlib.Path) -> Results:
 def encode(config: Config, model: Bundle, table: pd.DataFrame) -> Ragged:
   """The tokens; a text is cut only where tokens.max_length asks for it."""
   longest = model.longest
-  asked = config.tokens.max_length
-  if asked > longest:
+  limit = config.tokens.max_length
+  if limit > longest:
     raise UserError(
-      f'tokens.max_length is {asked}, but {config.model} has positions for '
+      f'tokens.max_length is {limit}, but {config.model} has positions for '
       f'{longest}; choose at most that'
     )
-  texts = tokens.encode(model.tokenizer, list(table['text']), asked or longest)
-  if texts.cut_lengths and not asked:
+  texts = tokens.encode(model.tokenizer, list(table['text']), limit or longest)
+  if texts.cut_lengths and not limit:
     row = table['id'].iloc[int(np.flatnonzero(texts.cut)[0])]
     raise UserError(
       f'the text {row!r} of {config.data.path} has more tokens than '

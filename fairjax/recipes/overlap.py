@@ -44,8 +44,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       by_epoch = scoring.over_epochs(
         config, stages.prepare(config, data, log), data, folder, log, epochs
       )
-      named = {f'epoch {epoch}': frame for epoch, frame in by_epoch.items()}
-      studies['epochs'] = rank_overlap.runs(named, 'ge', 'epoch 1')
+      frames = {f'epoch {epoch}': frame for epoch, frame in by_epoch.items()}
+      studies['epochs'] = rank_overlap.runs(frames, 'ge', 'epoch 1')
     models = {config.model: scores}
     for name in config.grid.models:
       other = dataclasses.replace(config, model=name)

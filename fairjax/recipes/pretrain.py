@@ -71,11 +71,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       device_mesh,
     )
     log.line(f'model {config.model}: {parameters(model):,} parameters')
-    fitted = fit(config, text, ready, folder, log)
-    results = measure(config, text, ready, fitted)
-    save(config, ready, fitted.params, folder / 'export')
+    fit_result = fit(config, text, ready, folder, log)
+    results = measure(config, text, ready, fit_result)
+    save(config, ready, fit_result.params, folder / 'export')
     log.line(f'models for transformers: {folder / "export"}')
-    params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(fitted.params))
+    params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(fit_result.params))
     rows = objective.samples(
       ready, params, text.valid, text.words, config.pretrain.samples
     )
@@ -104,10 +104,10 @@ def read(config: Config, multiple: int, log: Log) -> Text:
     )
     for part in parts
   )
-  named = {k: getattr(options, v) for k, v in objective.options.items()}
+  settings = {k: getattr(options, v) for k, v in objective.options.items()}
   if objective.corrupt is not corruption.continued:
-    named['words'] = words
-  corrupt = functools.partial(objective.corrupt, **named)
+    settings['words'] = words
+  corrupt = functools.partial(objective.corrupt, **settings)
   facts = {
     'files': len(source.files),
     'documents': len(parts[0]),
@@ -201,20 +201,22 @@ def fit(
 
 
 def document_sums(
-  model: Bundle, terms: Callable, params, held: rows.HeldOut, device_mesh
+  model: Bundle, terms: Callable, params, held_out: rows.HeldOut, device_mesh
 ) -> np.ndarray:
   """Sums and counts of each term over each held-out document [s, n, 2 k]."""
   forward = step.forward(objectives.measured(model, terms), device_mesh)
   parts, documents = [], []
-  for i in range(len(held)):
-    batch, document = held[i]
+  for i in range(len(held_out)):
+    batch, document = held_out[i]
     batch = mesh.put_batch(device_mesh, batch, stacked=False)
     parts.append(forward(params, batch))  # dispatched, not waited for
     documents.append(document)
   result = np.concatenate([np.asarray(p, np.float64) for p in parts], axis=1)
   document = np.concatenate(documents)
-  which = np.searchsorted(held.rows.document, document[document >= 0])
-  out = np.zeros((result.shape[0], len(held.rows.document), result.shape[2]))
+  which = np.searchsorted(held_out.rows.document, document[document >= 0])
+  out = np.zeros(
+    (result.shape[0], len(held_out.rows.document), result.shape[2])
+  )
   np.add.at(out, (slice(None), which), result[:, document >= 0])
   return out
 
@@ -233,12 +235,16 @@ def overall(names, sums: np.ndarray, weight: float) -> dict[str, np.ndarray]:
 
 
 def measure(
-  config: Config, text: Text, ready: stages.Ready, fitted: loop.Fitted
+  config: Config, text: Text, ready: stages.Ready, fit: loop.Fitted
 ) -> Results:
   """Each measure of held-out text, with intervals over documents and seeds."""
   objective, chosen = OBJECTIVES[config.pretrain.objective], config.measures
   sums = document_sums(
-    ready.model, objective.terms, fitted.params, text.valid, ready.device_mesh
+    ready.model,
+    objective.terms,
+    fit.params,
+    text.valid,
+    ready.device_mesh,
   )
   how = intervals.IntervalOptions(
     chosen.confidence_level, chosen.resamples, config.seed
@@ -246,11 +252,11 @@ def measure(
   draws = resampled(sums, how)
   weight = config.pretrain.weight
   values = overall(objective.names, sums.sum(1), weight)
-  drawn = overall(objective.names, draws.reshape(-1, sums.shape[2]), weight)
+  resamples = overall(objective.names, draws.reshape(-1, sums.shape[2]), weight)
   quality = {
     name: intervals.of_mean(
       value,
-      drawn[name].reshape(draws.shape[:2]) if chosen.resamples else None,
+      resamples[name].reshape(draws.shape[:2]) if chosen.resamples else None,
       how,
     )
     for name, value in values.items()
@@ -265,7 +271,7 @@ def measure(
     },
     facts={
       'objective': config.pretrain.objective,
-      'steps': fitted.steps,
+      'steps': fit.steps,
       'parameters': parameters(ready.model),
       **text.facts,
     },
@@ -283,13 +289,15 @@ def resampled(sums: np.ndarray, how: intervals.IntervalOptions) -> np.ndarray:
   seeds, n, width = sums.shape
   k = width // 2
   items = intervals.blocks(n, how.seed)
-  drawn = intervals.draw(items, how.resamples, how.seed)
+  draws = intervals.draw(items, how.resamples, how.seed)
   total = np.zeros((len(items.size), seeds, width))
   np.add.at(total, items.item, sums.swapaxes(0, 1))
   counts = total[..., k:]
   centre = total[..., :k].sum(0) / np.maximum(counts.sum(0), 1)
-  moved = np.concatenate([total[..., :k] - centre * counts, counts], -1)
-  out = np.asarray(intervals.resampled(drawn, intervals.pad(moved)), np.float64)
+  recentred = np.concatenate([total[..., :k] - centre * counts, counts], -1)
+  out = np.asarray(
+    intervals.resampled(draws, intervals.pad(recentred)), np.float64
+  )
   out[..., :k] += centre * out[..., k:]
   return out
 

@@ -90,5 +90,5 @@ def find_tokenizer(config: Config, source: texts.Corpus, cache) -> Tokenizer:
 
 def parameters(model: Bundle) -> int:
   """How many numbers a model of one seed has."""
-  made = jax.eval_shape(lambda: model.init(0))
-  return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(made))
+  params = jax.eval_shape(lambda: model.init(0))
+  return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(params))

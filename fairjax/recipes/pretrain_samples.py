@@ -22,12 +22,12 @@ SHOWN = 48  # tokens of a text
 PROMPT, WRITTEN = 12, 24  # tokens of a continued text
 
 
-def _drawn(held: HeldOut, count: int) -> tuple[dict, dict]:
+def _drawn(held_out: HeldOut, count: int) -> tuple[dict, dict]:
   """Rows as they are and corrupted."""
-  last = held.rows.count - 1
+  last = held_out.rows.count - 1
   numbers = np.unique(np.linspace(0, last, min(count, last + 1)).astype(int))
-  plain = rows.read(held.rows, numbers)
-  return plain, held.corrupt(plain, np.random.default_rng([0, STREAM]))
+  plain = rows.read(held_out.rows, numbers)
+  return plain, held_out.corrupt(plain, np.random.default_rng([0, STREAM]))
 
 
 def _longest(segment_ids: np.ndarray) -> int:
@@ -45,37 +45,37 @@ def _name(tokenizer, id_: int) -> str:
   return _text(tokenizer, [id_]) or tokenizer.id_to_token(int(id_))
 
 
-def masked(ready, params, held: HeldOut, words: Vocabulary, count: int):
+def masked(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Masked texts, and the likeliest tokens for each mask."""
-  _, made = _drawn(held, count)
-  batch = rows.finish(made, held.rows.pieces)
+  _, corrupted = _drawn(held_out, count)
+  batch = rows.finish(corrupted, held_out.rows.pieces)
   logits = jax.jit(ready.model.apply)(params, batch)
   chances, out = softmax(np.asarray(logits, np.float64), -1), []
   name = functools.partial(_name, ready.tokenizer)
-  for r, segment_ids in enumerate(made['segment_ids']):
+  for r, segment_ids in enumerate(corrupted['segment_ids']):
     inside = np.flatnonzero(segment_ids == _longest(segment_ids))[:SHOWN]
-    place = made['places'][r]
-    hidden = made['tokens'][r, place] == words.mask
-    shown = hidden & np.isin(place, inside) & (made['asked'][r] > 0)
+    place = corrupted['places'][r]
+    hidden = corrupted['tokens'][r, place] == words.mask
+    visible = hidden & np.isin(place, inside) & (corrupted['asked'][r] > 0)
     guesses = []
-    for slot in sorted(np.flatnonzero(shown), key=lambda slot: place[slot]):
+    for slot in sorted(np.flatnonzero(visible), key=lambda slot: place[slot]):
       chance = chances[r, slot]
       best = np.argsort(-chance, kind='stable')[:GUESSES]
-      said = ', '.join(f'{name(i)} {chance[i]:.2f}' for i in best)
-      guesses.append(f'{name(made["labels"][r, slot])} ← {said}')
-    text = _text(ready.tokenizer, made['tokens'][r, inside])
+      choices = ', '.join(f'{name(i)} {chance[i]:.2f}' for i in best)
+      guesses.append(f'{name(corrupted["labels"][r, slot])} ← {choices}')
+    text = _text(ready.tokenizer, corrupted['tokens'][r, inside])
     out.append({'text': text, 'truth ← guesses': '; '.join(guesses)})
   return out
 
 
-def detected(ready, params, held: HeldOut, words: Vocabulary, count: int):
+def detected(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Texts with the generator's tokens, and what the discriminator flags."""
-  _, made = _drawn(held, count)
-  batch = rows.finish(made, held.rows.pieces)
+  _, corrupted = _drawn(held_out, count)
+  batch = rows.finish(corrupted, held_out.rows.pieces)
   judge = jax.jit(lambda p, b: objectives.judge(ready.model, p, b, None))
   judged = jax.tree.map(np.asarray, judge(params, batch))
   name, out = functools.partial(_name, ready.tokenizer), []
-  for r, segment_ids in enumerate(made['segment_ids']):
+  for r, segment_ids in enumerate(corrupted['segment_ids']):
     inside = np.flatnonzero(segment_ids == _longest(segment_ids))[:SHOWN]
     new, old = judged.read[r, inside], judged.original[r, inside]
     chance = expit(judged.scores[r, inside])
@@ -107,13 +107,15 @@ def _ragged(texts: list[np.ndarray]) -> Ragged:
 
 def _write(ready, params, sources, options: Options) -> list[np.ndarray]:
   module = ready.model.module
-  made = decode_texts.generate(module, params, _ragged(sources), options).tokens
-  return np.split(made.flat, made.offsets[1:-1])
+  outputs = decode_texts.generate(
+    module, params, _ragged(sources), options
+  ).tokens
+  return np.split(outputs.flat, outputs.offsets[1:-1])
 
 
-def denoised(ready, params, held: HeldOut, words: Vocabulary, count: int):
+def denoised(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Corrupted texts and what the model makes of them (greedy)."""
-  plain, made = _drawn(held, count)
+  plain, corrupted = _drawn(held_out, count)
   which = [_longest(segment_ids) for segment_ids in plain['segment_ids']]
   pick = lambda rows_: [
     tokens[segment_ids == k]
@@ -121,29 +123,29 @@ def denoised(ready, params, held: HeldOut, words: Vocabulary, count: int):
       rows_['tokens'], rows_['segment_ids'], which
     )
   ]
-  read, truth = pick(made), pick(plain)
+  source, truth = pick(corrupted), pick(plain)
   options = Options(max_length=ready.max_length, no_repeat_ngram_size=3)
-  written = _write(ready, params, read, options)
+  outputs = _write(ready, params, source, options)
   show = functools.partial(_text, ready.tokenizer)
   return [
     {'original': show(a[1:-1]), 'corrupted': show(b[1:-1]), 'written': show(c)}
-    for a, b, c in zip(truth, read, map(_bare(words), written))
+    for a, b, c in zip(truth, source, map(_bare(words), outputs))
   ]
 
 
-def continued(ready, params, held: HeldOut, words: Vocabulary, count: int):
+def continued(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Beginnings of texts and how the model goes on (greedy)."""
-  plain, _ = _drawn(held, count)
+  plain, _ = _drawn(held_out, count)
   prompts = []
   for tokens, segment_ids in zip(plain['tokens'], plain['segment_ids']):
     own = tokens[segment_ids == _longest(segment_ids)]
     prompts.append(own[: min(PROMPT, len(own))])
   options = Options(max_new_tokens=WRITTEN, no_repeat_ngram_size=3)
-  written = _write(ready, params, prompts, options)
+  outputs = _write(ready, params, prompts, options)
   show, bare = functools.partial(_text, ready.tokenizer), _bare(words)
   return [
     {'prompt': show(bare(a)), 'goes on': show(bare(b[len(a) :]))}
-    for a, b in zip(prompts, written)
+    for a, b in zip(prompts, outputs)
   ]
 
 

@@ -154,11 +154,11 @@ def abstract_batch(config: Config, words) -> dict:
   one = rows.rows(
     store, np.array([0]), length, words.first, words.last, objective.closed
   )
-  named = {k: getattr(options, v) for k, v in objective.options.items()}
-  if named:
-    named['words'] = words
-  made = objective.corrupt(rows.read(one, np.array([0])), draw, **named)
-  batch = rows.finish(made, one.pieces)
+  settings = {k: getattr(options, v) for k, v in objective.options.items()}
+  if settings:
+    settings['words'] = words
+  corrupted = objective.corrupt(rows.read(one, np.array([0])), draw, **settings)
+  batch = rows.finish(corrupted, one.pieces)
   return {
     name: jax.ShapeDtypeStruct(
       np.shape(value) and (np.shape(value)[0] * b, *np.shape(value)[1:]),

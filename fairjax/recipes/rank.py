@@ -59,11 +59,11 @@ class Cell(NamedTuple):
 def run(config: Config, folder: pathlib.Path) -> Results:
   """config → inputs → cells → the chosen → tests → verdicts → report."""
   every = cells(config)
-  picked = pick(config.grid.cells, len(every))
+  numbers = pick(config.grid.cells, len(every))
   place = place_of_log(config, folder)
   with Log(place, config, main=mesh.is_main()) as log:
-    alone = scored_alone(config, folder, picked)
-    able = picked if alone else range(len(every))  # whose rows can be known
+    alone = scored_alone(config, folder, numbers)
+    able = numbers if alone else range(len(every))  # whose rows can be known
     inputs = diets.prepare(
       only_needed(config) if alone else config,
       folder,
@@ -71,30 +71,30 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       list(dict.fromkeys(every[k].ranking for k in able)),
       place if alone else folder,
     )
-    measured = {**inputs.sets, **choosing(config, inputs.tables)}
-    taken = {k: rows(config, inputs, every[k]) for k in able}
-    keys = {k: key(config, inputs, measured, own) for k, own in taken.items()}
-    for k in picked:
+    sets = {**inputs.sets, **choosing(config, inputs.tables)}
+    rows_of = {k: rows(config, inputs, every[k]) for k in able}
+    keys = {k: key(config, inputs, sets, own) for k, own in rows_of.items()}
+    for k in numbers:
       if not finished(folder, keys[k]):
         log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
-        work(config, inputs, measured, every[k], taken[k], keys[k], folder, log)
+        work(config, inputs, sets, every[k], rows_of[k], keys[k], folder, log)
         progress(folder, place if alone else folder, every, keys, log)
-    left = [
+    missing = [
       k
       for k in range(len(every))
       if k not in keys or not finished(folder, keys[k])
     ]
-    if left:
+    if missing:
       log.line(
         'these cells are done; a call without grid.cells makes the other '
         'scores, runs what is left and reports'
         if alone
-        else f'{tables.plural(len(left), "cell")} left; a call without '
+        else f'{tables.plural(len(missing), "cell")} left; a call without '
         'grid.cells runs them and reports'
       )
-      facts = {'cells': len(every), 'left': left}
+      facts = {'cells': len(every), 'left': missing}
       return stages.results(config, facts=facts)
-    fair = READINGS if READINGS in measured else 'valid'
+    fair = READINGS if READINGS in sets else 'valid'
     results = merge(config, folder, inputs, fair, every, keys)
     return stages.publish(folder, results, log)
 
@@ -123,19 +123,19 @@ def cells(config: Config) -> list[Cell]:
   )
 
 
-def pick(asked: str, count: int) -> list[int]:
+def pick(spec: str, count: int) -> list[int]:
   """'0,3,5-9' as numbers; '' is all of them and 'none' is none."""
-  if not asked.strip():
+  if not spec.strip():
     return list(range(count))
   chosen: list[int] = []
-  for part in asked.split(',') if asked.strip() != 'none' else ():
+  for part in spec.split(',') if spec.strip() != 'none' else ():
     match = re.fullmatch(r'\s*(\d+)\s*(?:-\s*(\d+)\s*)?', part)
     numbers = (
       range(int(match[1]), int(match[2] or match[1]) + 1) if match else ()
     )
     if not numbers or numbers[-1] >= count:
       raise UserError(
-        f'grid.cells is {asked!r}, and {part.strip()!r} is no cell or range of '
+        f'grid.cells is {spec!r}, and {part.strip()!r} is no cell or range of '
         f"cells; they are 0 to {count - 1}, as in '0,3,5-9'"
       )
     chosen += numbers
@@ -143,10 +143,10 @@ def pick(asked: str, count: int) -> list[int]:
 
 
 def scored_alone(
-  config: Config, folder: pathlib.Path, picked: list[int]
+  config: Config, folder: pathlib.Path, cells: list[int]
 ) -> bool:
   """Whether a process makes the scores of its own cells, and no others."""
-  some = bool(config.grid.cells.strip()) and bool(picked)
+  some = bool(config.grid.cells.strip()) and bool(cells)
   return some and not (folder / 'scores.parquet').exists()
 
 
@@ -218,21 +218,19 @@ def choosing(config: Config, tables: Tables) -> Tables:
   return {'valid': valid, READINGS: both.reset_index(drop=True)}
 
 
-def key(
-  config: Config, inputs: Inputs, measured: Tables, taken: np.ndarray
-) -> str:
+def key(config: Config, inputs: Inputs, sets: Tables, rows: np.ndarray) -> str:
   """The identity of a cell: of all that its numbers depend on."""
   weighs = diets.weighs(config)
   return identity(
     config,
     ('training', 'measures', *(['weights'] if weighs else [])),
-    taken,
+    rows,
     *stages.pool_parts(inputs.pool),
     *stages.pool_parts(inputs.valid),
-    list(measured),
+    list(sets),
     *(
       table[[c for c in ('id', 'text', 'label', 'group') if c in table]]
-      for table in measured.values()
+      for table in sets.values()
     ),
   )
 
@@ -245,14 +243,12 @@ def cell_path(folder: pathlib.Path, made_from: str) -> pathlib.Path:
   return folder / 'cells' / made_from
 
 
-def work(config, inputs, measured, cell, taken, made_from, folder, log) -> None:
+def work(config, inputs, sets, cell, rows, made_from, folder, log) -> None:
   """Trains and measures a cell; its weights go when its numbers are kept."""
   path = cell_path(folder, made_from)
-  own = diets.with_weights(config, inputs, taken)
-  chances = diets.predictions(
-    config, own, taken, path, log, title(cell), measured
-  )
-  numbers = stages.assess(config, measured, chances)
+  own = diets.with_weights(config, inputs, rows)
+  chances = diets.predictions(config, own, rows, path, log, title(cell), sets)
+  numbers = stages.assess(config, sets, chances)
   if mesh.is_main():
     with artefacts.atomic(path / PREDICTIONS) as part:
       np.savez(part, **chances)
@@ -260,7 +256,7 @@ def work(config, inputs, measured, cell, taken, made_from, folder, log) -> None:
       path / NUMBERS,
       {
         'cell': title(cell),
-        **diet.facts(inputs.tables['train'], taken),
+        **diet.facts(inputs.tables['train'], rows),
         'sets': numbers,
       },
     )
@@ -280,8 +276,8 @@ def known(
     of = (cell.factual, cell.counterfactual) if cell.experiment else (None,) * 2
     row |= {'ranking': cell.ranking, 'a': of[0], 'b': of[1], 'done': done}
     if done:
-      kept = artefacts.read_json(cell_path(folder, made_from) / NUMBERS)
-      row |= {k: v for k, v in kept.items() if k != 'cell'}
+      record = artefacts.read_json(cell_path(folder, made_from) / NUMBERS)
+      row |= {k: v for k, v in record.items() if k != 'cell'}
     out.append(row)
   return out
 
@@ -313,7 +309,7 @@ def merge(
   pairs = [(name, 'none') for name in contenders if name != 'none']
   pairs += [(ours, name) for name in contenders if name not in (ours, 'none')]
   pairs += [(name, WORST) for name in above_worst(config)]
-  held = {name: keys[cell['cell']] for name, cell in contenders.items()}
+  key_of = {name: keys[cell['cell']] for name, cell in contenders.items()}
   tests = stages.compare(config, inputs.sets, chances, pairs)
   about = (
     f'Chosen by dp on {fair} (validation rows; readings are those rows as of a '
@@ -333,7 +329,11 @@ def merge(
     },
     tests=tests,
     verdicts=verdicts(config, inputs, contenders, cells, tests),
-    notes=[*notes, *diets.alike(held), twins_to_choose(inputs.tables['train'])],
+    notes=[
+      *notes,
+      *diets.alike(key_of),
+      twins_to_choose(inputs.tables['train']),
+    ],
     sections=[
       *grid.sections(
         cells,

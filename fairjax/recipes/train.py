@@ -16,7 +16,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     sets = stages.test_sets(config, tables)
     tables = stages.mitigate(config, tables, log)
     ready = stages.prepare(config, tables, log)
-    fitted = stages.train(
+    fit = stages.train(
       config,
       ready,
       stages.pool(ready, tables['train']),
@@ -24,9 +24,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       folder,
       log,
     )
-    stages.export(config, ready, fitted.params, folder, log)
+    stages.export(config, ready, fit.params, folder, log)
     chances = {
-      name: stages.probabilities(config, ready, fitted.params, table)
+      name: stages.probabilities(config, ready, fit.params, table)
       for name, table in stages.as_read(config, sets).items()
     }
     own = config.method.name

@@ -44,9 +44,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     tables = stages.load(config, folder, log)
     sets = stages.test_sets(config, tables)
     tables = stages.mitigate(config, tables, log)
-    made, about = weigh(config, tables, folder, log)
-    given = {name: changed(config, tables, made, name) for name in names}
-    every = pd.concat([t['train'] for t in given.values()], ignore_index=True)
+    weights, about = weigh(config, tables, folder, log)
+    tables_of = {name: changed(config, tables, weights, name) for name in names}
+    every = pd.concat(
+      [t['train'] for t in tables_of.values()], ignore_index=True
+    )
     every = {**tables, 'train': every.drop_duplicates('id')}
     ready = {
       plus: stages.prepare(plain_or_plus(config, plus), every, log)
@@ -54,7 +56,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     }
     chances = {}
     for name in names:
-      plus, own = name.endswith('+'), given[name]
+      plus, own = name.endswith('+'), tables_of[name]
       log.line(f'{name}: {len(own["train"])} training rows')
       chances[name] = predictions(
         plain_or_plus(config, plus), ready[plus], own, sets, folder, log, name
@@ -74,8 +76,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       focus=focus,
       tests=tests,
       facts={'weighted rows': about['rows'], 'effective': about['effective']},
-      notes=notes(given, about, tests),
-      sections=report.sections(contenders, about, by_label(tables, made)),
+      notes=notes(tables_of, about, tests),
+      sections=report.sections(contenders, about, by_label(tables, weights)),
     )
     return stages.publish(folder, results, log)
 
@@ -116,7 +118,7 @@ def weigh(
   """The weights by id (weights.parquet), and what they do (weights.json)."""
   table = reweight.fitted_rows(tables)
   made_from = identity(config, 'weights', table)
-  made = stages.stage(
+  result = stages.stage(
     folder / 'weights.parquet',
     made_from,
     lambda path: stages.write_table(path, reweight.weights(table, config)),
@@ -127,21 +129,23 @@ def weigh(
   about = stages.stage(
     folder / 'weights.json',
     made_from,
-    lambda path: stages.write_json(path, reweight.report(table, made, config)),
+    lambda path: stages.write_json(
+      path, reweight.report(table, result, config)
+    ),
     artefacts.read_json,
     reuse=config.reuse,
   )
   log.line(
-    f'weights of {len(made)} rows: {made["weight"].min():.3g} to '
-    f'{made["weight"].max():.3g}, effective rows {about["effective"]:.0f}'
+    f'weights of {len(result)} rows: {result["weight"].min():.3g} to '
+    f'{result["weight"].max():.3g}, effective rows {about["effective"]:.0f}'
   )
-  return made, about
+  return result, about
 
 
-def by_label(tables: Tables, made: pd.DataFrame) -> dict[str, np.ndarray]:
+def by_label(tables: Tables, weights: pd.DataFrame) -> dict[str, np.ndarray]:
   """The weights of each label's rows."""
   label = reweight.fitted_rows(tables).set_index('id')['label']
-  weight = made.set_index('id')['weight'].loc[label.index]
+  weight = weights.set_index('id')['weight'].loc[label.index]
   return {
     f'label {c}': weight[(label == c).array].to_numpy()
     for c in np.unique(label)
@@ -149,12 +153,12 @@ def by_label(tables: Tables, made: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def changed(
-  config: Config, tables: Tables, made: pd.DataFrame, name: str
+  config: Config, tables: Tables, weights: pd.DataFrame, name: str
 ) -> Tables:
   """The tables that a row's model is trained and stopped on."""
   kind, method = name.removesuffix('+'), config.method
   if kind == 'weight':
-    tables = reweight.put(tables, made)
+    tables = reweight.put(tables, weights)
   elif kind == 'swap':
     own = dataclasses.replace(
       method, name='augment', ratio=1.0, rank='random', how='all'
@@ -187,7 +191,7 @@ def predictions(
   name: str,
 ) -> dict[str, np.ndarray]:
   """Trains one row's model; probabilities [s, n, c] of each test set."""
-  fitted = stages.train(
+  fit = stages.train(
     config,
     ready,
     stages.pool(ready, tables['train']),
@@ -197,7 +201,7 @@ def predictions(
     part=name,
   )
   return {
-    one: stages.probabilities(config, ready, fitted.params, table)
+    one: stages.probabilities(config, ready, fit.params, table)
     for one, table in stages.as_read(config, sets).items()
   }
 
@@ -213,9 +217,11 @@ def against(names: list[str]) -> dict[str, str]:
   return out
 
 
-def notes(given: dict, about: dict, tests: list[dict]) -> list[str]:
+def notes(tables_of: dict, about: dict, tests: list[dict]) -> list[str]:
   """What was done, and what a reader must not miss."""
-  out = [f'{n}: {note}' for n, t in given.items() for note in stages.notes(t)]
+  out = [
+    f'{n}: {note}' for n, t in tables_of.items() for note in stages.notes(t)
+  ]
   out += [f'weights: {warning}' for warning in about['warnings']]
   if tests and not any('t-test' in t['test'] for t in tests):
     out.append('one seed allows no t-test, so no difference has a dagger')

@@ -211,7 +211,7 @@ def versions(texts: Sequence[str]) -> list[str]:
   In the first those are marked that differ from the second.
   """
   words = [re.findall(r'\w+|\W', tables.printable(text)) for text in texts]
-  marked = []
+  lines = []
   for k, own in enumerate(words):
     other = words[0] if k else words[min(1, len(words) - 1)]
     match = difflib.SequenceMatcher(None, other, own, autojunk=False)
@@ -221,5 +221,5 @@ def versions(texts: Sequence[str]) -> list[str]:
       pieces.append(
         f'<mark>{piece}</mark>' if kind != 'equal' and piece else piece
       )
-    marked.append(''.join(pieces))
-  return marked
+    lines.append(''.join(pieces))
+  return lines

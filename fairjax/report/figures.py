@@ -128,12 +128,12 @@ def bounds(values: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
   Each value is a number or an Estimate; what is undefined is NaN.
   """
   rows = [v if tables.is_estimate(v) else {'value': v} for v in values]
-  read = lambda row, key: (
+  limits = lambda row, key: (
     float(row[key]) if tables.defined(row.get(key)) else math.nan
   )
-  middle = np.array([read(row, 'value') for row in rows])
-  low = np.array([read(row, 'low') for row in rows])
-  high = np.array([read(row, 'high') for row in rows])
+  middle = np.array([limits(row, 'value') for row in rows])
+  low = np.array([limits(row, 'low') for row in rows])
+  high = np.array([limits(row, 'high') for row in rows])
   # An interval may leave out its own point (a ratio of means can): the bar
   # then starts at the point.
   reach = np.stack([middle - low, high - middle])

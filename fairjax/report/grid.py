@@ -32,14 +32,14 @@ def number(cell: Mapping, one: str, measure: str) -> float:
   return estimate['value'] if tables.defined(estimate) else float('nan')
 
 
-def flat(cells: Sequence[Mapping], read: Callable = number) -> list[dict]:
+def flat(cells: Sequence[Mapping], column: Callable = number) -> list[dict]:
   """A row a cell with its leading measures, for grid.csv and the page."""
   out = []
   for cell in cells:
     row = {k: v for k, v in cell.items() if k != 'sets'}
     for one, numbers in cell.get('sets', {}).items():
       for key in measures.leading([*numbers['quality'], *numbers['fairness']]):
-        row[f'{one} {key}'] = read(cell, one, key)
+        row[f'{one} {key}'] = column(cell, one, key)
     out.append(row)
   return out
 

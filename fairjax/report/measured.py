@@ -163,7 +163,7 @@ def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:
   of_rates = [k for k in keys if k in measures.rates()]
   rates = measures.leading(of_rates, pictured=True) or keys
   largest = sorted(groups, key=lambda g: -groups[g].get('rows', 0))
-  shown = {
+  rows = {
     g: {k: groups[g][k] for k in ('rows', *rates) if k in groups[g]}
     for g in groups
     if g in largest[:MOST_GROUPS]
@@ -173,7 +173,7 @@ def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:
     caption += f' The {MOST_GROUPS} largest of {len(groups)} groups.'
   parts = [heading('Groups')]
   if rates:
-    parts.append(pictures.add(f'rates_{name}', plots.rates(shown), caption))
+    parts.append(pictures.add(f'rates_{name}', plots.rates(rows), caption))
   parts.append(table(tables.group_rows(groups)))
   return '\n'.join(parts)
 

@@ -54,7 +54,7 @@ SILENT = (
 def report(folder: str | os.PathLike) -> str:
   """The page of a run; also writes plots/*.png into `folder`."""
   folder = pathlib.Path(folder)
-  read = lambda name: (
+  load = lambda name: (
     artefacts.read_json(folder / name) if (folder / name).exists() else None
   )
   results = read_results(folder) if (folder / FILE).exists() else None
@@ -76,10 +76,10 @@ def report(folder: str | os.PathLike) -> str:
       sections.append(Section('Facts', table(rows)))
   sections += [
     Section('Learning', learning(folder, pictures)),
-    Section('Data', _hygiene(read('hygiene.json'))),
+    Section('Data', _hygiene(load('hygiene.json'))),
     Section('What these numbers do not say', bullets(SILENT)),
     Section(
-      'How it was made', provenance(read('config.json'), read('versions.json'))
+      'How it was made', provenance(load('config.json'), load('versions.json'))
     ),
   ]
   return page(_title(results, folder), sections)

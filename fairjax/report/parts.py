@@ -24,11 +24,11 @@ class Pictures:
 
 
 def sections(
-  given: Sequence[Mapping], pictures: Pictures
+  extra: Sequence[Mapping], pictures: Pictures
 ) -> list[blocks.Section]:
   return [
     blocks.Section(one['heading'], render(one['parts'], pictures))
-    for one in given
+    for one in extra
   ]
 
 
@@ -93,5 +93,5 @@ def _texts(row: Mapping, versions: Sequence[str]) -> str:
     for key, value in row.items()
     if key not in versions
   )
-  shown = '<br>'.join(blocks.versions(known))
-  return f'<p>{shown}</p>' + (blocks.text(rest, kind='quiet') if rest else '')
+  html = '<br>'.join(blocks.versions(known))
+  return f'<p>{html}</p>' + (blocks.text(rest, kind='quiet') if rest else '')

@@ -62,13 +62,13 @@ def warnings(results: Results) -> list[tuple[str, bool]]:
     for name, one in parts['sets'].items():
       for warning in one.get('warnings', ()):
         about.setdefault((name, warning), []).append(contender)
-  shown = results.focus or next(iter(results.contenders), '')
+  focus = results.focus or next(iter(results.contenders), '')
   return [
     (
       f'{name}: {warning}'
       if len(names) == len(results.contenders)
       else f'{name}, {", ".join(names)}: {warning}',
-      shown in names,
+      focus in names,
     )
     for (name, warning), names in about.items()
   ]
@@ -94,8 +94,8 @@ def daggers(results: Results) -> set[tuple[str, str, str]]:
 
 def side_by_side(results: Results, name: str) -> list[dict]:
   """A row a contender with the leading measures of a set."""
-  measured = {c: results.measured(c, name) for c in results.contenders}
-  every = (key for one in measured.values() for key in one)
+  by_contender = {c: results.measured(c, name) for c in results.contenders}
+  every = (key for one in by_contender.values() for key in one)
   keys = [key for key in measures.leading(every) if not measures.is_rate(key)]
   sure = daggers(results)
   return [
@@ -107,7 +107,7 @@ def side_by_side(results: Results, name: str) -> list[dict]:
       for key in keys
       if key in values
     }
-    for contender, values in measured.items()
+    for contender, values in by_contender.items()
   ]
 
 

@@ -31,9 +31,9 @@ def summary(results: Results) -> str:
   for name, one in results.sets.items():
     parts += _of_set(name, one)
   for section in results.sections:
-    shown = [part for part in section['parts'] if part.get('screen')]
-    parts += [f'### {printable(section["heading"])}'] * bool(shown)
-    parts += [markdown(p['rows'], p.get('columns')) for p in shown]
+    screen_parts = [part for part in section['parts'] if part.get('screen')]
+    parts += [f'### {printable(section["heading"])}'] * bool(screen_parts)
+    parts += [markdown(p['rows'], p.get('columns')) for p in screen_parts]
   if results.facts:
     rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
     parts.append('### Facts\n\n' + markdown(rows))

@@ -191,7 +191,7 @@ def section(claims: Sequence[Mapping]) -> dict:
     }
     for c in claims
   ]
-  shown = {
+  wanted_rows = {
     c['claim']: c['effect']
     for c in claims
     if c['bound'] == 0 and c['side'] == 'above'
@@ -204,14 +204,14 @@ def section(claims: Sequence[Mapping]) -> dict:
     ),
     results.table(rows),
   ]
-  if shown:
-    words = '; '.join(f'{k + 1}: {name}' for k, name in enumerate(shown))
+  if wanted_rows:
+    words = '; '.join(f'{k + 1}: {name}' for k, name in enumerate(wanted_rows))
     parts.append(
       results.figure(
         'forest',
         'verdicts',
         f'{words}. A hollow point is undecided.',
-        effects={f'{k + 1}': e for k, e in enumerate(shown.values())},
+        effects={f'{k + 1}': e for k, e in enumerate(wanted_rows.values())},
         x_label='difference, right is better',
       )
     )

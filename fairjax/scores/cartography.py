@@ -39,13 +39,13 @@ def correctness(
   return correct.mean(1)
 
 
-def confidence_scores(seen, config) -> Float[np.ndarray, 's n']:
-  return confidence(seen.chance)
+def confidence_scores(predictions, config) -> Float[np.ndarray, 's n']:
+  return confidence(predictions.chance)
 
 
-def variability_scores(seen, config) -> Float[np.ndarray, 's n']:
-  return variability(seen.chance)
+def variability_scores(predictions, config) -> Float[np.ndarray, 's n']:
+  return variability(predictions.chance)
 
 
-def correctness_scores(seen, config) -> Float[np.ndarray, 's n']:
-  return correctness(seen.correct)
+def correctness_scores(predictions, config) -> Float[np.ndarray, 's n']:
+  return correctness(predictions.correct)

@@ -82,16 +82,16 @@ def _ends(scores: pd.DataFrame, by_id: pd.DataFrame, name: str) -> dict:
   }
 
 
-def warnings(found: Mapping) -> list[str]:
+def warnings(facts: Mapping) -> list[str]:
   """What a reader of the scores must know first, in sentences."""
-  said, model = [], found['model']
+  sentences, model = [], facts['model']
   counts = np.array(model.get('predicted', []))
   if len(counts):
     alone = (counts > 0).sum(1) == 1
     if alone.any():
       seeds = ', '.join(str(s) for s, one in zip(model['seeds'], alone) if one)
       which = sorted({int(c.argmax()) for c in counts[alone]})
-      said.append(
+      sentences.append(
         f'The scoring model predicts one class only (class '
         f'{" or ".join(map(str, which))}; seeds {seeds}): its errors tell the '
         'labels apart and little else. Score a model that was trained longer, '
@@ -99,28 +99,30 @@ def warnings(found: Mapping) -> list[str]:
       )
   learned = model.get('auc')
   if learned and np.mean(learned) < LITTLE:
-    said.append(
+    sentences.append(
       f'The scoring model ranks its own training rows with an AUC of '
       f'{np.mean(learned):.3f}: it has learned little, and so its scores say '
       'little.'
     )
-  for name, auc in found['auc'].items():
+  for name, auc in facts['auc'].items():
     if auc is not None and max(auc, 1 - auc) > SAME:
       first = 'positive' if auc > 0.5 else 'negative'
-      said.append(
+      sentences.append(
         f'{name} separates the labels (AUC {auc:.3f}): its ranking is '
         f'"{first} rows first".'
       )
-  for name, ends in found['ends'].items():
+  for name, ends in facts['ends'].items():
     values = [row[name] for row in (*ends['top'], *ends['bottom'])]
     if values and min(values) == max(values):
-      said.append(f'{name} is the same for every row: it ranks by id alone.')
-  if not found['twins']:
-    said.append(
+      sentences.append(
+        f'{name} is the same for every row: it ranks by id alone.'
+      )
+  if not facts['twins']:
+    sentences.append(
       'No row has a counterfactual, so GE and the other scores of twins are 0 '
       'everywhere.'
     )
-  return said
+  return sentences
 
 
 def section(

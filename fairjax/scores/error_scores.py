@@ -53,24 +53,26 @@ def gap(
   return np.abs(values[..., which].astype(np.float64) - twins[..., which])
 
 
-def ge_scores(seen, config) -> Float[np.ndarray, 's n']:
-  return ge(seen.logits, seen.twins)
+def ge_scores(predictions, config) -> Float[np.ndarray, 's n']:
+  return ge(predictions.logits, predictions.twins)
 
 
-def el2n_scores(seen, config) -> Float[np.ndarray, 's n']:
-  return el2n(seen.logits, seen.label)
+def el2n_scores(predictions, config) -> Float[np.ndarray, 's n']:
+  return el2n(predictions.logits, predictions.label)
 
 
-def stereotype_scores(seen, config) -> Float[np.ndarray, 's n']:
-  return stereotype(seen.logits, seen.twins, seen.label)
+def stereotype_scores(predictions, config) -> Float[np.ndarray, 's n']:
+  return stereotype(predictions.logits, predictions.twins, predictions.label)
 
 
-def logit_gap_scores(seen, config) -> Float[np.ndarray, 's n']:
-  return gap(seen.logits, seen.twins, config.measures.pos_label)
+def logit_gap_scores(predictions, config) -> Float[np.ndarray, 's n']:
+  return gap(predictions.logits, predictions.twins, config.measures.pos_label)
 
 
-def probability_gap_scores(seen, config) -> Float[np.ndarray, 's n']:
+def probability_gap_scores(predictions, config) -> Float[np.ndarray, 's n']:
   chances = lambda logits: softmax(logits.astype(np.float64), axis=-1)
   return gap(
-    chances(seen.logits), chances(seen.twins), config.measures.pos_label
+    chances(predictions.logits),
+    chances(predictions.twins),
+    config.measures.pos_label,
   )

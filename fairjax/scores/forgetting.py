@@ -31,5 +31,5 @@ def forgetting(
   return np.where(correct.any(1), count, unlearned)
 
 
-def forgetting_scores(seen, config) -> Float[np.ndarray, 's n']:
-  return forgetting(seen.correct, config.scoring.never)
+def forgetting_scores(predictions, config) -> Float[np.ndarray, 's n']:
+  return forgetting(predictions.correct, config.scoring.never)

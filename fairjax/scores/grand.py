@@ -84,6 +84,6 @@ def compiled(model: Bundle, device_mesh):
   return norms
 
 
-def grand_scores(seen, config) -> Float[np.ndarray, 's n']:
+def grand_scores(predictions, config) -> Float[np.ndarray, 's n']:
   """GraNd of the rows that a scoring model has seen (scores/seen.py)."""
-  return seen.norms
+  return predictions.norms

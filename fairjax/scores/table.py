@@ -57,20 +57,20 @@ def seed_columns(scores: pd.DataFrame, name: str) -> dict[str, str]:
   }
 
 
-def compute(config: Config, seen: Predictions) -> pd.DataFrame:
+def compute(config: Config, predictions: Predictions) -> pd.DataFrame:
   """The frame of `config.scoring.names`."""
-  ids = list(seen.table['id'])
+  ids = list(predictions.table['id'])
   columns: dict = {'id': ids}
   for name in config.scoring.names:
-    values = find(SCORES, 'score', name)(seen, config).astype(np.float64)
+    values = find(SCORES, 'score', name)(predictions, config).astype(np.float64)
     columns[name] = values.mean(0)
     columns[f'{name}_rank'] = rank(columns[name], ids)
     for seed, row in zip(loop.seed_list(config), values):
       columns[f'{name}_s{seed}'] = row
   scores = pd.DataFrame(columns)
-  predicted = seen.logits.argmax(-1)
-  classes = seen.logits.shape[2]
-  quality = loop.quality(seen.logits, seen.pool)
+  predicted = predictions.logits.argmax(-1)
+  classes = predictions.logits.shape[2]
+  quality = loop.quality(predictions.logits, predictions.pool)
   scores.attrs = {
     'model': config.model,
     'seeds': loop.seed_list(config),
@@ -191,14 +191,14 @@ def probe(
 
   def make():
     log.line(cost(config, run, tracked))
-    fitted, step = None, 0
+    fit, step = None, 0
     if epoch is not None:
       step = steps(config, len(table), epoch)
     if epoch is None or step or run is tracked:
-      wanted = (step,) if step else ()
-      fitted = _fit(run, ready, tables, folder / 'probe', log, wanted)
-    params, step = _weights(config, ready, fitted, epoch, step)
-    follow = fitted
+      snapshots = (step,) if step else ()
+      fit = _fit(run, ready, tables, folder / 'probe', log, snapshots)
+    params, step = _weights(config, ready, fit, epoch, step)
+    follow = fit
     if tracked is not None and tracked is not run:
       follow = _fit(tracked, ready, tables, folder / 'probe_epochs', log)
     tracks = {} if tracked is None else follow.tracks
@@ -219,29 +219,29 @@ def probe(
 
 def cost(config: Config, run: Config, tracked: Config | None) -> str:
   """What there is to train before the scores are known."""
-  said = f'scores {", ".join(config.scoring.names)}: '
+  text = f'scores {", ".join(config.scoring.names)}: '
   if config.scoring.at == 'start':
-    said += 'of the model before any training'
+    text += 'of the model before any training'
   else:
     epochs = run.train.epochs
-    said += f'from a probe of {epochs:g} epoch{"s"[: epochs != 1]}'
+    text += f'from a probe of {epochs:g} epoch{"s"[: epochs != 1]}'
   if tracked is not None and tracked is not run:
     every = [name for name in config.scoring.names if name in TRACKED]
-    said += (
+    text += (
       f', and {", ".join(every)} from a run of {tracked.train.epochs:g} epochs'
     )
-  return said
+  return text
 
 
 def tracked_run(config: Config, run: Config) -> Config | None:
   """The run whose epochs are predicted, if any score asks for that."""
-  asked = [name for name in config.scoring.names if name in TRACKED]
-  if not asked:
+  names = [name for name in config.scoring.names if name in TRACKED]
+  if not names:
     return None
   longest = max(run.train.epochs, config.train.epochs)
   if longest < 2:
     raise UserError(
-      f'score {asked[0]!r} compares epochs, but scoring.epochs is '
+      f'score {names[0]!r} compares epochs, but scoring.epochs is '
       f'{config.scoring.epochs:g} and train.epochs {config.train.epochs:g}; '
       'let one of them be at least 2'
     )
@@ -263,14 +263,14 @@ def _fit(config, ready, tables, folder, log, snapshots=()) -> loop.Fitted:
     )
 
 
-def _weights(config, ready, fitted, epoch, step):
+def _weights(config, ready, fit, epoch, step):
   """(stacked parameters, step) of the end of a run, or after `step` steps."""
   if epoch is None:
-    return fitted.params, fitted.steps
+    return fit.params, fit.steps
   if step == 0:  # nothing has to be trained to know where training starts
     params = loop.initial(ready.model, loop.seed_list(config))
   else:
-    params = checkpoint.read_weights(fitted.snapshots[step])
+    params = checkpoint.read_weights(fit.snapshots[step])
   return mesh.put_state(ready.device_mesh, params, config.mesh.fsdp), step
 
 
@@ -288,14 +288,14 @@ def over_epochs(
   run = run or schedule(config, config.train.epochs)
   table, folder = tables['train'], pathlib.Path(folder)
   when = [steps(config, len(table), epoch) for epoch in at]
-  wanted = tuple(step for step in when if step)
-  fitted = _fit(run, ready, tables, folder / 'probe_epochs', log, wanted)
+  snapshots = tuple(step for step in when if step)
+  fit = _fit(run, ready, tables, folder / 'probe_epochs', log, snapshots)
   result = {}
   for epoch, step in zip(epochs, when):
-    params, _ = _weights(config, ready, fitted, epoch, step)
+    params, _ = _weights(config, ready, fit, epoch, step)
     place = folder / 'probe_epochs' / f'epoch_{epoch:g}'
     result[f'{epoch:g}'] = score(
-      config, ready, params, table, place, log, fitted.tracks
+      config, ready, params, table, place, log, fit.tracks
     )
   return result
 
@@ -305,44 +305,44 @@ def steps(config: Config, rows: int, epoch: float | int) -> int:
   return round(epoch * -(-rows // config.train.batch))
 
 
-def read(path: str, table: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
+def read(path: str, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
   """A user's scores (parquet or csv) for the rows of `table`, in their order.
 
   The file needs the column `id` and one for each score; ranks are made anew.
   """
-  given = _read_file(path)
-  for column in ('id', *wanted):
-    if column not in given:
+  user_scores = _read_file(path)
+  for column in ('id', *names):
+    if column not in user_scores:
       raise UserError(
         f'{path} has no column {column!r}; it must have id and one column for '
-        f'each of scoring.names ({", ".join(wanted)})'
+        f'each of scoring.names ({", ".join(names)})'
       )
-  given['id'] = given['id'].astype(str)
-  twice = given['id'][given['id'].duplicated()]
+  user_scores['id'] = user_scores['id'].astype(str)
+  twice = user_scores['id'][user_scores['id'].duplicated()]
   if len(twice):
     raise UserError(f'{path} has id {twice.iloc[0]!r} twice; keep one row each')
-  absent = table['id'][~table['id'].isin(given['id'])]
+  absent = table['id'][~table['id'].isin(user_scores['id'])]
   if len(absent):
     raise UserError(
       f'{path} has no row for id {absent.iloc[0]!r} ({len(absent)} of '
       f'{len(table)} training rows are missing); score these rows too'
     )
-  given = given.set_index('id').loc[list(table['id'])].reset_index()
-  columns: dict = {'id': given['id']}
-  for name in wanted:
-    own = [name, *seed_columns(given, name).values()]
+  user_scores = user_scores.set_index('id').loc[list(table['id'])].reset_index()
+  columns: dict = {'id': user_scores['id']}
+  for name in names:
+    own = [name, *seed_columns(user_scores, name).values()]
     for column in own:
-      values = pd.to_numeric(given[column], errors='coerce')
+      values = pd.to_numeric(user_scores[column], errors='coerce')
       if values.isna().any():
-        row = given['id'][values.isna()].iloc[0]
+        row = user_scores['id'][values.isna()].iloc[0]
         raise UserError(
           f'{path} has no number in column {column!r} of id {row!r}; every '
           'training row needs one'
         )
       columns[column] = values.astype(np.float64)
-    columns[f'{name}_rank'] = rank(columns[name].to_numpy(), given['id'])
+    columns[f'{name}_rank'] = rank(columns[name].to_numpy(), user_scores['id'])
   scores = pd.DataFrame(columns)
-  scores.attrs = {**given.attrs, 'path': str(path)}
+  scores.attrs = {**user_scores.attrs, 'path': str(path)}
   return scores
 
 

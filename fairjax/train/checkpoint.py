@@ -71,9 +71,9 @@ def _hush() -> None:
   if getattr(before, '__name__', '') == 'without_closed_loops':
     return
 
-  def without_closed_loops(found):
-    if str(found.exc_value) != 'Event loop is closed':
-      before(found)
+  def without_closed_loops(match):
+    if str(match.exc_value) != 'Event loop is closed':
+      before(match)
 
   sys.unraisablehook = without_closed_loops
 
@@ -155,16 +155,16 @@ def restore(checkpoints, like, log):
   """
   for step in sorted(checkpoints.all_steps(), reverse=True):
     try:
-      saved = checkpoints.restore(
+      restored = checkpoints.restore(
         step,
         args=ocp.args.Composite(
           state=ocp.args.StandardRestore(like), meta=ocp.args.JsonRestore()
         ),
       )
-      meta = dict(saved.meta)
-      if meta.pop('checksum', '') != checksum(saved.state, meta):
+      meta = dict(restored.meta)
+      if meta.pop('checksum', '') != checksum(restored.state, meta):
         raise ValueError('its bytes are not those that were written')
-      return step, saved.state, meta
+      return step, restored.state, meta
     except Exception as error:  # orbax and tensorstore have many kinds for it
       place = checkpoints.directory / str(step)
       log.line(

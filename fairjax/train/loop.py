@@ -219,15 +219,15 @@ def train_to_the_end(
         track(job, done // epoch, state['params'])
       if done in due:
         evaluate(job, state, meta, recent.means(), done, done / epoch)
-      asked = stop.asked_anywhere(done)
+      stop_requested = stop.asked_anywhere(done)
       meta['ended'] = all(meta['stopped']) or done == total
       regular = options.save_every > 0 and done % options.save_every == 0
-      if regular or asked or meta['ended']:
+      if regular or stop_requested or meta['ended']:
         meta['recent'] = recent.plain()
         checkpoint.save(checkpoints, done, state, meta)
       if meta['ended']:
         break
-      if asked:
+      if stop_requested:
         checkpoint.finish(checkpoints)
         sentence = f'saved at step {done} of {total}; run again to go on'
         log.line(f'asked to stop: {sentence}')
@@ -309,10 +309,10 @@ def begin(job: Job, start, checkpoints):
   like = jax.tree.map(
     lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding), state
   )
-  saved = checkpoint.restore(checkpoints, like, job.log)
-  if saved is None:
+  restored = checkpoint.restore(checkpoints, like, job.log)
+  if restored is None:
     return state, meta, 0
-  done, state, meta = saved
+  done, state, meta = restored
   return state, meta, done
 
 

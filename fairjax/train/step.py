@@ -142,7 +142,7 @@ def _compiled(
 ):
   # Reading an option that is not among those told raises.
   options = [types.SimpleNamespace(**dict(p.options)) for p in players]
-  transforms = [optim.transform(told) for told in options]
+  transforms = [optim.transform(option) for option in options]
 
   def gradient(moving, params, batch, seed, step):
     dropout = keys.dropout(seed, step)
@@ -223,10 +223,12 @@ def compiled(
   values are the losses and terms of the players that moved, one a seed; the
   state's buffers are donated. start(params) -> optimiser state.
   """
-  told = lambda options: tuple(
+  as_options = lambda options: tuple(
     (name, getattr(options, name)) for name in optim.STEP_OPTIONS
   )
-  players = tuple(p._replace(options=told(p.options or train)) for p in players)
+  players = tuple(
+    p._replace(options=as_options(p.options or train)) for p in players
+  )
   return _compiled(model, players, train.microbatches, device_mesh, fsdp)
 
 

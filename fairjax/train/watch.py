@@ -50,10 +50,10 @@ class Recent:
   def stop(self, name: str, which: int) -> None:
     at = self.done - len(self.steps) + self.checked + 1
     rates = self.rates(at)
-    told = ', '.join(f'{k} {float(v()):.3g}' for k, v in rates.items())
+    text = ', '.join(f'{k} {float(v()):.3g}' for k, v in rates.items())
     raise UserError(
       f'the {name.replace("_", " ")} of seed {self.job.seeds[which]} is not a '
-      f'finite number at step {at:,} of {self.total:,} ({told}); choose a '
+      f'finite number at step {at:,} of {self.total:,} ({text}); choose a '
       'smaller rate with --config.train.lr, now '
       f'{self.job.config.train.lr:g}'
     )
@@ -96,14 +96,14 @@ def check_room(job, state: dict) -> None:
   if not mesh.is_main():
     return
   size = lambda tree: sum(leaf.nbytes for leaf in jax.tree.leaves(tree))
-  written = checkpoint.KEPT + 1  # one is written before the oldest goes
-  need = written * size(state)
+  files = checkpoint.KEPT + 1  # one is written before the oldest goes
+  need = files * size(state)
   need += (1 + len(job.snapshots)) * size(state['params'])
   have = shutil.disk_usage(job.folder).free + checkpoint.held(job.folder)
   if need > have:
     gb = lambda count: f'{count / 1e9:,.2f} GB'
     raise UserError(
-      f'training in {job.folder} may write {gb(need)} ({written} checkpoints '
+      f'training in {job.folder} may write {gb(need)} ({files} checkpoints '
       f'of {gb(size(state))}, and weights), but {gb(have)} are free; free '
       'some space or choose another folder with --workdir'
     )

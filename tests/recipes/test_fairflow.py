@@ -99,11 +99,11 @@ def test_judged_is_counted_by_hand():
     pairs(('a', 'A'), ('b', 'C'), ('q', 'r')),
     pairs(('a', 'A'), ('b', 'B')),
   ]
-  marks = moving.judged(made, known, counts, config, closed=False)
+  marks = moving.judged(made, known, counts, config, complete=False)
   assert marks['precision']['seeds'] == [0.5, 1.0]
   assert marks['recall']['seeds'] == [0.5, 1.0]
   assert marks['coverage']['seeds'] == [0.8, 1.0]
-  closed = moving.judged(made, known, counts, config, closed=True)
+  closed = moving.judged(made, known, counts, config, complete=True)
   assert closed['precision']['seeds'] == [pytest.approx(1 / 3), 1.0]
   assert all(
     0 <= m['low'] <= m['value'] <= m['high'] <= 1 for m in marks.values()

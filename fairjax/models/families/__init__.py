@@ -145,10 +145,10 @@ def module(
   """
   family = find(shape.family)
   head = require(family, can)
-  asked = {'scan': scan, 'remat': remat}
+  flags = {'scan': scan, 'remat': remat}
   known = family.body.__dataclass_fields__
-  asked = {name: value for name, value in asked.items() if name in known}
-  body = family.body(shape, dtype=dtype, **asked)
+  flags = {name: value for name, value in flags.items() if name in known}
+  body = family.body(shape, dtype=dtype, **flags)
   if head.module is None:
     return body
   return head.module(body, dtype=dtype, **{**head.options, **options})

@@ -245,13 +245,13 @@ class Stack(nn.Module):
     x = x + self.position(at.positions + s.position_offset, at.rows)
     x = self.norm(x, at.rows)
     x = dropout(x, s.dropout, fold(key, 0), at.identity)
-    kept = []
+    caches = []
     for i in range(self.depth):
       old = None if cache is None else cache[i]
       layer, use = getattr(self, f'layer_{i}'), fold(key, i + 1)
       x, new = layer(x, at, visible, use, source, i, old)
-      kept.append(new)
-    return x, tuple(kept)
+      caches.append(new)
+    return x, tuple(caches)
 
   def sees(
     self, memory: Float[Array, 'r t d'], rows: Segments

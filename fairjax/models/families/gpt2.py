@@ -188,13 +188,13 @@ class GPT2(nn.Module):
     s = self.shape
     x = self.word(tokens, at.rows) + self.position(at.positions, at.rows)
     x = dropout(x, s.embedding_dropout, fold(key, 0), at.identity)
-    kept = []
+    caches = []
     for i in range(s.depth):
       old = None if cache is None else cache[i]
       layer = getattr(self, f'layer_{i}')
       x, new = layer(x, at, visible, fold(key, i + 1), old)
-      kept.append(new)
-    return self.norm(x, at.rows), tuple(kept)
+      caches.append(new)
+    return self.norm(x, at.rows), tuple(caches)
 
   def _scores(self, x: Float[Array, 'r t d']) -> Float[Array, 'r t v']:
     return self.word.attend(x).astype(jnp.float32)

@@ -117,18 +117,18 @@ class Layer(nn.Module):
     r, t, _ = query.shape
     query = query.reshape(r, t, s.heads, s.head_width)
     query = rotate(query, at.positions[:, :, None], s.theta).reshape(r, t, -1)
-    seen, positions = split_key_value(both, s.groups), at.positions
-    keys = rotate(seen.keys, at.positions[:, None], s.theta)
-    seen = KeyValue(keys, seen.values)
+    memory, positions = split_key_value(both, s.groups), at.positions
+    keys = rotate(memory.keys, at.positions[:, None], s.theta)
+    memory = KeyValue(keys, memory.values)
     if cache is not None:
-      cache = seen = causal.write(cache, seen, at.positions)
+      cache = memory = causal.write(cache, memory, at.positions)
       positions = jnp.zeros(visible.shape[::2], jnp.int32)  # no dropout here
     share = lambda a: jnp.repeat(a, s.heads // s.groups, axis=1)
     drop = lambda w: drop_weights(
       w, s.attention_dropout, fold(key, 0), at.identity, positions
     )
-    seen = KeyValue(share(seen.keys), share(seen.values))
-    return attention(query, seen, visible, drop), cache
+    memory = KeyValue(share(memory.keys), share(memory.values))
+    return attention(query, memory, visible, drop), cache
 
 
 class Llama(nn.Module):
@@ -178,13 +178,13 @@ class Llama(nn.Module):
     return self._scores(x, here), cache
 
   def _layers(self, tokens, at, visible, key, cache=None):
-    x, kept = self.word(tokens, at.rows), []
+    x, caches = self.word(tokens, at.rows), []
     for i in range(self.shape.depth):
       old = None if cache is None else cache[i]
       layer = getattr(self, f'layer_{i}')
       x, new = layer(x, at, visible, fold(key, i + 1), old)
-      kept.append(new)
-    return self.norm(x, at.rows), tuple(kept)
+      caches.append(new)
+    return self.norm(x, at.rows), tuple(caches)
 
   def _scores(self, x: Float[Array, 'r t d'], at: Places):
     if self.shape.tied:

@@ -133,15 +133,15 @@ class Layer(nn.Module):
     if cls_columns is not None:
       at, kept, query = places.at(cls_columns), first(x), first(query)
     theta = s.global_theta if whole else s.local_theta
-    seen = split_key_value(key_value, s.heads)
-    seen = KeyValue(
-      rotate(seen.keys, places.positions[:, None], theta), seen.values
+    memory = split_key_value(key_value, s.heads)
+    memory = KeyValue(
+      rotate(memory.keys, places.positions[:, None], theta), memory.values
     )
     drop = lambda w: drop_weights(
       w, s.attention_dropout, use(1), at.identity, places.positions
     )
     visible = _visible(at, places, None if whole else s.window // 2)
-    y = attention(_turned(query, s.heads, at, theta), seen, visible, drop)
+    y = attention(_turned(query, s.heads, at, theta), memory, visible, drop)
     y = dense(s.width, 'attention_out', s.attention_bias, less)(y, at.rows)
     x = kept + dropout(y, s.attention_dropout, use(2), at.identity)
 
