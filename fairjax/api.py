@@ -379,14 +379,14 @@ class Classifier:
     if wrong.any():
       row = int(wrong.argmax())
       raise UserError(f'text {row} is {table["text"][row]!r}, which is no text')
-    ready, params = self._ready()
+    model, params = self._placed()
     from fairjax import stages
 
     logits = loop.predict(
-      ready.model,
+      model,
       params,
-      stages.pool(ready, table),
-      ready.device_mesh,
+      stages.pool(model, table),
+      model.device_mesh,
       batch_size,
     )
     return softmax(logits[0].astype(np.float64), axis=-1)
@@ -395,20 +395,16 @@ class Classifier:
     """The name of the likeliest class of each text."""
     return self.classes_[self.predict_proba(texts, batch_size).argmax(-1)]
 
-  def _ready(self):
-    """What training and prediction need, and parameters with a seed axis."""
+  def _placed(self):
+    """The bundle on its devices, and its parameters with a seed axis."""
     import jax
 
-    from fairjax import stages
     from fairjax.config import Mesh
     from fairjax.train import mesh
 
-    model, device_mesh = self.bundle, mesh.make(Mesh(), 1)
+    model = self.bundle.replace(device_mesh=mesh.make(Mesh(), 1))
     params = jax.tree.map(lambda leaf: np.asarray(leaf)[None], model.params)
-    ready = stages.Ready(
-      model, model.tokenizer, model.longest, model.classes, device_mesh
-    )
-    return ready, mesh.put_state(device_mesh, params)
+    return model, mesh.put_state(model.device_mesh, params)
 
   def __repr__(self) -> str:
     return f'Classifier({self.name!r}, classes={list(self.classes_)})'
@@ -447,10 +443,10 @@ def score(
       f'the table has labels up to {out["label"].max()}, but the model has '
       f'the {len(model.classes_)} classes {list(model.classes_)}'
     )
-  ready, params = model._ready()
+  bundle, params = model._placed()
   config = Config(seeds=1)
   config.train.batch = batch_size
-  predictions = Predictions(config, ready, params, out)
+  predictions = Predictions(config, bundle, params, out)
   for name in names:
     function = registry.find(SCORES, 'score', name)
     out[name] = np.asarray(function(predictions, config), np.float64)[0]

@@ -29,6 +29,7 @@ STAGES = (
   'data',  # the tables, before and after a method
   'training',  # any fit
   'pretraining',  # the fits of recipe pretrain alone
+  'rewriting',  # the fits of models that rewrite
   'scores',
   'weights',
   'measures',

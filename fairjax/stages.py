@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -144,18 +144,8 @@ def as_read(config: Config, sets: Tables) -> Tables:
   return sets
 
 
-class Ready(NamedTuple):
-  """Everything that training and prediction need, made once."""
-
-  model: Bundle
-  tokenizer: Any
-  max_length: int
-  classes: int
-  device_mesh: Any
-
-
-def prepare(config: Config, tables: Tables, log: Log) -> Ready:
-  """The model and its tokenizer for these tables."""
+def prepare(config: Config, tables: Tables, log: Log) -> Bundle:
+  """The model of these tables, with its tokenizer and its layout of devices."""
   classes = schema.classes(tables)
   if classes < 2:
     raise UserError('the data has one class only; a classifier needs two')
@@ -166,17 +156,16 @@ def prepare(config: Config, tables: Tables, log: Log) -> Ready:
   known = () if names == tuple(map(str, range(classes))) else names
   model = build.classifier(config, tables, classes, edit, known)
   log.line(f'model {config.model}: {classes} classes, length {model.longest}')
-  device_mesh = mesh.make(config.mesh, config.seeds)
-  return Ready(model, model.tokenizer, model.longest, classes, device_mesh)
+  return model.replace(device_mesh=mesh.make(config.mesh, config.seeds))
 
 
-def pool(ready: Ready, table: pd.DataFrame, column: str = 'text'):
+def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
   """A table's texts as ids, with labels and weights, ready for batches."""
   pairs = list(table['text_pair']) if 'text_pair' in table else None
   ids = tokens.cached_encode(
-    ready.tokenizer,
+    model.tokenizer,
     list(table[column]),
-    ready.max_length,
+    model.longest,
     pairs,
     cache=artefacts.cache_folder() / 'tokens',
   )
@@ -190,7 +179,7 @@ def pool(ready: Ready, table: pd.DataFrame, column: str = 'text'):
 
 def train(
   config: Config,
-  ready: Ready,
+  model: Bundle,
   train_pool: batches.Pool,
   valid_pool: batches.Pool,
   folder: pathlib.Path,
@@ -210,17 +199,17 @@ def train(
   )
   return fitted_once(
     config,
-    ready,
+    model.device_mesh,
     folder,
     made_from,
     log,
     lambda target: loop.fit(
-      ready.model,
+      model,
       train_pool,
       valid_pool,
       config,
       target,
-      ready.device_mesh,
+      model.device_mesh,
       log,
       rows,
       snapshots,
@@ -269,7 +258,7 @@ def write_json(path: pathlib.Path, value: Any) -> None:
 
 def fitted_once(
   config: Config,
-  ready: Ready,
+  device_mesh: jax.sharding.Mesh,
   folder: pathlib.Path,
   made_from: str,
   log: Log,
@@ -300,7 +289,7 @@ def fitted_once(
     results.append(result)
 
   def read(path: pathlib.Path) -> loop.Fitted:
-    return results[0] if results else _read_fit(path, ready)
+    return results[0] if results else _read_fit(path, device_mesh)
 
   return stage(
     folder / 'training' / made_from, made_from, make, read, log, config.reuse
@@ -319,11 +308,11 @@ def pool_parts(pool: batches.Pool) -> tuple:
   )
 
 
-def _read_fit(path: pathlib.Path, ready: Ready) -> loop.Fitted:
+def _read_fit(path: pathlib.Path, device_mesh) -> loop.Fitted:
   notes = artefacts.read_json(path / 'fit.json')
   params = checkpoint.read_weights(path / 'weights.safetensors')
   return loop.Fitted(
-    mesh.put_state(ready.device_mesh, params),
+    mesh.put_state(device_mesh, params),
     notes['steps'],
     notes['kept'],
     notes['history'],
@@ -332,28 +321,28 @@ def _read_fit(path: pathlib.Path, ready: Ready) -> loop.Fitted:
   )
 
 
-def export(config: Config, ready: Ready, params, folder, log: Log) -> None:
+def export(config: Config, model: Bundle, params, folder, log: Log) -> None:
   """A Hugging Face folder for each seed, where the config asks for them."""
   if not config.train.export:
     return
-  if ready.model.shape is None:
+  if model.shape is None:
     raise UserError(
       f'model {config.model!r} has no Hugging Face form; leave '
       '--config.train.export off, its weights are in training/'
     )
-  write_models(config, ready, params, folder / 'export')
+  write_models(config, model, params, folder / 'export')
   log.line(f'models for transformers: {folder / "export"}')
 
 
 def write_models(
-  config: Config, ready: Ready, params, folder: pathlib.Path, below: str = ''
+  config: Config, model: Bundle, params, folder: pathlib.Path, below: str = ''
 ) -> None:
   """`folder`/seed_K/`below` for each seed, as transformers reads it."""
   params = mesh.to_host(params)
   if not mesh.is_main():
     return
   with tempfile.TemporaryDirectory() as files:
-    tokens.save_tokenizer(ready.tokenizer, files)
+    tokens.save_tokenizer(model.tokenizer, files)
     names = sorted(pathlib.Path(files).iterdir())
     # How a folder's model decodes stays as it was.
     source = build.model_folder(config)
@@ -362,19 +351,18 @@ def write_models(
     for i, seed in enumerate(loop.seed_list(config)):
       one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
       target = folder / f'seed_{seed}' / below
-      model = ready.model
       hf.save(target, model.module, one, names, model.config, model.labels)
 
 
 def probabilities(
-  config: Config, ready: Ready, params, table: pd.DataFrame, column='text'
+  config: Config, model: Bundle, params, table: pd.DataFrame, column='text'
 ) -> np.ndarray:
   """softmax(logits) [s, n, c] of a table's rows."""
   logits = loop.predict(
-    ready.model,
+    model,
     params,
-    pool(ready, table, column),
-    ready.device_mesh,
+    pool(model, table, column),
+    model.device_mesh,
     config.train.batch,
   )
   return softmax(logits.astype(np.float64), axis=-1)

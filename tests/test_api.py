@@ -150,9 +150,9 @@ def folder(tmp_path_factory):
   config.tokens.vocab_size = 200
   with Log(path, main=False) as log:
     tables = stages.load(config, path, log)
-    ready = stages.prepare(config, tables, log)
-    params = stages.loop.initial(ready.model, [0])
-    stages.write_models(config, ready, params, path)
+    bundle = stages.prepare(config, tables, log)
+    params = stages.loop.initial(bundle, [0])
+    stages.write_models(config, bundle, params, path)
   return path / 'seed_0', tables['train']
 
 

@@ -100,17 +100,17 @@ def fitted(tmp_path):
       said = []
       log.line = said.append
       tables = stages.load(small(), tmp_path, log)
-      ready = stages.prepare(config, tables, log)
+      model = stages.prepare(config, tables, log)
       result = stages.train(
         config,
-        ready,
-        stages.pool(ready, tables['train']),
-        stages.pool(ready, tables['valid']),
+        model,
+        stages.pool(model, tables['train']),
+        stages.pool(model, tables['valid']),
         folder,
         log,
       )
       chances = stages.probabilities(
-        config, ready, result.params, tables['test']
+        config, model, result.params, tables['test']
       )
     return chances, said
 
@@ -131,9 +131,9 @@ def test_a_model_folder_is_known_by_content(fitted, tmp_path):
   config.train.export = True
   with Log(tmp_path, main=False) as log:
     tables = stages.load(config, tmp_path, log)
-    ready = stages.prepare(config, tables, log)
-    params = stages.loop.initial(ready.model, [0, 1])
-    stages.write_models(config, ready, params, tmp_path / 'models')
+    model = stages.prepare(config, tables, log)
+    params = stages.loop.initial(model, [0, 1])
+    stages.write_models(config, model, params, tmp_path / 'models')
   folder = tmp_path / 'models' / 'seed_0'
   config.model = str(folder)
   first, _ = fitted(config)

@@ -87,18 +87,16 @@ def measure(chosen, folder: pathlib.Path) -> dict[str, dict]:
   for name in reversed(TYPES):  # the norms are those of float32's weights
     own = dataclasses.replace(config, net=Net(precision=name))
     with Log(folder / name, main=False) as log:
-      ready = stages.prepare(own, tables, log)
-      pools = [stages.pool(ready, tables[k]) for k in ('train', 'valid')]
+      model = stages.prepare(own, tables, log)
+      pools = [stages.pool(model, tables[k]) for k in ('train', 'valid')]
       began = time.perf_counter()
-      fit = loop.fit(
-        ready.model, *pools, own, folder / name, ready.device_mesh, log
-      )
+      fit = loop.fit(model, *pools, own, folder / name, model.device_mesh, log)
       seconds = time.perf_counter() - began
     params = fit.params if params is None else params
     rows = np.array([row['loss'] for row in fit.history])
     result[name] = {
       'losses': rows.reshape(-1, chosen.seeds),
       'seconds': seconds,  # compiling included
-      'norms': Predictions(own, ready, params, tables['train']).norms,
+      'norms': Predictions(own, model, params, tables['train']).norms,
     }
   return result

@@ -74,10 +74,10 @@ def measure(chosen, folder: pathlib.Path) -> race.Times:
   config.planted.rows, config.planted.test_rows = chosen.rows, 20
   tables = planted.load(config)
   with Log(folder, main=False) as log:
-    ready = stages.prepare(config, tables, log)
-  params = loop.initial(ready.model, loop.seed_list(config))
-  params = mesh.put_state(ready.device_mesh, params)
-  predictions = Predictions(config, ready, params, tables['train'])
+    model = stages.prepare(config, tables, log)
+  params = loop.initial(model, loop.seed_list(config))
+  params = mesh.put_state(model.device_mesh, params)
+  predictions = Predictions(config, model, params, tables['train'])
   correct = predictions.logits.argmax(-1) == predictions.label
   correct = np.stack([correct] * chosen.epochs, 1)
 

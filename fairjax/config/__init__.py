@@ -16,6 +16,7 @@ from fairjax.config.fairflow import FairFlow
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
+from fairjax.config.rewriting import Rewrite
 from fairjax.config.tables import Data, Planted, Tokens
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.errors import UserError
@@ -70,6 +71,7 @@ class Config:
   pretrain: Pretrain = section(Pretrain, 'pretraining')
   fairflow: FairFlow = section(FairFlow, 'attributes')
   benchmarks: Benchmarks = section(Benchmarks, 'measures')
+  rewrite: Rewrite = section(Rewrite, 'rewriting')
 
 
 def config_folder() -> pathlib.Path:

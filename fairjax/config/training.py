@@ -78,8 +78,8 @@ class Train:
   evals: float = knob(1.0, 'evaluations an epoch', above(0, 1e6))
   metric_for_best: str = knob(
     'loss',
-    "'loss', 'accuracy' or 'auc' on validation",
-    one_of('loss', 'accuracy', 'auc'),
+    "'loss', 'accuracy', 'auc' or (of rewriters) 'bleu' on validation",
+    one_of('loss', 'accuracy', 'auc', 'bleu'),
   )
   load_best: bool = knob(True, 'end with the best weights, not the last')
   patience: int = knob(

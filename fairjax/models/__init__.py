@@ -32,6 +32,7 @@ class Bundle:
   can: str = ''  # what the module is for, of models/family.py: CAPABILITIES
   options: Any = None  # how the folder wants it to decode
   config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+  device_mesh: Any = None  # where it runs (train/mesh.py), once that is known
 
   @property
   def shape(self) -> Any:

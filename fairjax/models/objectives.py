@@ -56,6 +56,51 @@ def denoised(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   return {'loss': Term(losses, batch['target_segment_ids'], batch['share'])}
 
 
+def rewritten(
+  logits: Float[Array, 'r u v'], batch: Batch, smoothing: float = 0.0
+) -> Terms:
+  """-log p(target token) where it is asked, smoothed; others may be added.
+
+  Of logits, not of a model, so that a further loss on the same logits costs
+  no second pass.
+  """
+  losses = causal.token_losses(logits, batch['target'])
+  if smoothing:
+    losses = causal.smoothed_losses(logits, batch['target'], smoothing)
+  return {
+    'token_loss': Term(losses, batch['target_segment_ids'], batch['share'])
+  }
+
+
+@functools.cache
+def rewriting(smoothing: float = 0.0, more: Callable | None = None) -> Callable:
+  """The objective of a model that rewrites.
+
+  `more(logits, params, batch)` -> Terms adds losses on the same logits.
+  """
+
+  def objective(model, params, batch, key) -> Terms:
+    logits = model.apply(params, batch, key)
+    terms = rewritten(logits, batch, smoothing)
+    return terms if more is None else terms | more(logits, params, batch)
+
+  return objective
+
+
+def rewrites(model: Bundle, params: Any, batch: Batch, key) -> Terms:
+  """What is measured of held-out targets: all tokens, and changed ones."""
+  logits, owner = model.apply(params, batch, key), batch['target_segment_ids']
+  losses = causal.token_losses(logits, batch['target'])
+  right = jnp.argmax(logits, axis=-1) == batch['target']
+  changed = jnp.where(batch['changed'] > 0, owner, 0)
+  return {
+    'loss': Term(losses, owner, None),
+    'changed_loss': Term(losses, changed, None),
+    'token_accuracy': Term(right.astype(jnp.float32), owner, None),
+    'changed_accuracy': Term(right.astype(jnp.float32), changed, None),
+  }
+
+
 class Pair(NamedTuple):
   """ELECTRA's two models."""
 

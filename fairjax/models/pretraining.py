@@ -77,14 +77,19 @@ def _shape(
     families.require(families.find(shape.family), can, config.model)
     return shape
   shape = families.named(config.model, words.size, _TRAINED[can], can)
+  return families.replaced(shape, **ends(shape, words))
+
+
+def ends(shape: Any, words: Vocabulary) -> dict[str, int]:
+  """A shape's fields that name special tokens, with the tokenizer's."""
   fields = {field.name for field in dataclasses.fields(shape)}
-  ends = {'pad': words.pad} if 'pad' in fields else {}
+  result = {'pad': words.pad} if 'pad' in fields else {}
   if 'eos' in fields:
-    ends['bos'] = words.first[0] if words.first else words.last[0]
-    ends['eos'] = words.last[0]
+    result['bos'] = words.first[0] if words.first else words.last[0]
+    result['eos'] = words.last[0]
     if shape.start is not None:
-      ends['start'] = words.last[0]
-  return families.replaced(shape, **ends)
+      result['start'] = words.last[0]
+  return result
 
 
 def _pair_model(

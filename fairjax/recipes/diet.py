@@ -25,6 +25,7 @@ from fairjax.data import batches
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import chain, diet, reweight
+from fairjax.models import Bundle
 from fairjax.report import verdict
 from fairjax.report.tables import plural
 from fairjax.results import Results
@@ -39,7 +40,7 @@ class Inputs(NamedTuple):
 
   tables: Tables  # the training table has the column `twin`
   sets: Tables  # what is measured
-  ready: stages.Ready
+  model: Bundle
   scores: pd.DataFrame
   every: pd.DataFrame  # all training rows, then all their twins
   pool: batches.Pool  # of these
@@ -121,19 +122,19 @@ def prepare(
   tables = stages.load(config, folder, log)
   tables, twins = diet.with_twins(tables, config)
   sets = stages.test_sets(config, tables)
-  ready = stages.prepare(config, tables, log)
+  model = stages.prepare(config, tables, log)
   probe_config, scores = asking(config, rankings), tables['train'][['id']]
   if probe_config.scoring.names:
-    scores = scoring.probe(probe_config, ready, tables, place or folder, log)
+    scores = scoring.probe(probe_config, model, tables, place or folder, log)
   every = pd.concat([tables['train'], twins], ignore_index=True)
   return Inputs(
     tables,
     sets,
-    ready,
+    model,
     scores,
     every,
-    stages.pool(ready, every),
-    stages.pool(ready, tables['valid']),
+    stages.pool(model, every),
+    stages.pool(model, tables['valid']),
   )
 
 
@@ -204,7 +205,7 @@ def predictions(
   """Trains on the rows `taken` [s, n] of the pool, and predicts the sets."""
   fit = stages.train(
     config,
-    inputs.ready,
+    inputs.model,
     inputs.pool,
     inputs.valid,
     folder,
@@ -213,7 +214,7 @@ def predictions(
     part=part,
   )
   return {
-    name: stages.probabilities(config, inputs.ready, fit.params, table)
+    name: stages.probabilities(config, inputs.model, fit.params, table)
     for name, table in (tables or inputs.sets).items()
   }
 

@@ -68,14 +68,13 @@ def fit_head(
   coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))
   config = head_config(config)
   device_mesh = mesh.make(config.mesh, 1)
-  ready = stages.Ready(None, None, 0, 2, device_mesh)
   quality, heads = {}, {}
   for name, labels in (('accuracy', label), ('control', coin)):
     sets = [(vector[rows], labels[rows]) for rows in (~out, out)]
     made_from = identity(config, ('training', 'attributes'), *sets[0], *sets[1])
     fit = stages.fitted_once(
       config,
-      ready,
+      device_mesh,
       folder / 'head',
       made_from,
       log,
@@ -220,7 +219,6 @@ def fit_flow(
   loss = flow_loss(objective_of(config))
   train, valid_set = ((vector[own], side[own]) for own in (~valid, valid))
   device_mesh = mesh.make(config.mesh, config.seeds)
-  ready = stages.Ready(model, None, 0, 2, device_mesh)
 
   def source(job, _):
     return instances.paired(
@@ -233,7 +231,7 @@ def fit_flow(
   task = loop.Task(source, (Player('flow', loss),), measure)
   fit = stages.fitted_once(
     config,
-    ready,
+    device_mesh,
     folder / part.replace(' ', '_'),
     identity(config, ('training', 'flow'), vector, side, valid),
     log,

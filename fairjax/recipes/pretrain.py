@@ -62,22 +62,19 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     device_mesh = mesh.make(config.mesh, config.seeds)
     objective = OBJECTIVES[config.pretrain.objective]
     text = read(config, device_mesh.shape['data'], log)
-    model = objective.model(config, text.words)
-    ready = stages.Ready(
-      model,
-      text.tokenizer,
-      config.pretrain.length,
-      text.words.size,
-      device_mesh,
+    model = objective.model(config, text.words).replace(
+      tokenizer=text.tokenizer,
+      longest=config.pretrain.length,
+      device_mesh=device_mesh,
     )
     log.line(f'model {config.model}: {parameters(model):,} parameters')
-    fit_result = fit(config, text, ready, folder, log)
-    results = measure(config, text, ready, fit_result)
-    save(config, ready, fit_result.params, folder / 'export')
+    fit_result = fit(config, text, model, folder, log)
+    results = measure(config, text, model, fit_result)
+    save(config, model, fit_result.params, folder / 'export')
     log.line(f'models for transformers: {folder / "export"}')
     params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(fit_result.params))
     rows = objective.samples(
-      ready, params, text.valid, text.words, config.pretrain.samples
+      model, params, text.valid, text.words, config.pretrain.samples
     )
     results.sections.append(section('Samples', table(rows)))
     return stages.publish(folder, results, log)
@@ -150,10 +147,10 @@ def check_vocabulary(objective: str, words: corruption.Vocabulary) -> None:
 
 
 def fit(
-  config: Config, text: Text, ready: stages.Ready, folder: pathlib.Path, log
+  config: Config, text: Text, model: Bundle, folder: pathlib.Path, log
 ) -> loop.Fitted:
   """The one training loop, with rows for data."""
-  device_mesh, options = ready.device_mesh, config.train
+  device_mesh, options = model.device_mesh, config.train
   if config.pretrain.steps:
     per_epoch = math.ceil(text.train.count / options.batch)
     options = dataclasses.replace(
@@ -183,12 +180,12 @@ def fit(
   task = loop.Task(source, (step.Player('model', loss),), measure)
   return stages.fitted_once(
     config,
-    ready,
+    device_mesh,
     folder,
     made_from,
     log,
     lambda where: loop.fit(
-      ready.model,
+      model,
       text.train,
       text.valid,
       config,
@@ -235,16 +232,16 @@ def overall(names, sums: np.ndarray, weight: float) -> dict[str, np.ndarray]:
 
 
 def measure(
-  config: Config, text: Text, ready: stages.Ready, fit: loop.Fitted
+  config: Config, text: Text, model: Bundle, fit: loop.Fitted
 ) -> Results:
   """Each measure of held-out text, with intervals over documents and seeds."""
   objective, chosen = OBJECTIVES[config.pretrain.objective], config.measures
   sums = document_sums(
-    ready.model,
+    model,
     objective.terms,
     fit.params,
     text.valid,
-    ready.device_mesh,
+    model.device_mesh,
   )
   how = intervals.IntervalOptions(
     chosen.confidence_level, chosen.resamples, config.seed
@@ -272,7 +269,7 @@ def measure(
     facts={
       'objective': config.pretrain.objective,
       'steps': fit.steps,
-      'parameters': parameters(ready.model),
+      'parameters': parameters(model),
       **text.facts,
     },
     notes=[f'Perplexity is of {objective.about}; held-out documents.'],
@@ -302,13 +299,13 @@ def resampled(sums: np.ndarray, how: intervals.IntervalOptions) -> np.ndarray:
   return out
 
 
-def save(config: Config, ready: stages.Ready, params, target) -> None:
+def save(config: Config, model: Bundle, params, target) -> None:
   """Folders for transformers; an ELECTRA's generator lies in its own."""
-  pair = ready.model.module
+  pair = model.module
   if not isinstance(pair, objectives.Pair):
-    stages.write_models(config, ready, params, target)
+    stages.write_models(config, model, params, target)
     return
-  of = lambda module: ready._replace(model=ready.model.replace(module=module))
+  of = lambda module: model.replace(module=module)
   stages.write_models(
     config, of(pair.discriminator), params['discriminator'], target
   )

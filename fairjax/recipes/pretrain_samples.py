@@ -45,13 +45,13 @@ def _name(tokenizer, id_: int) -> str:
   return _text(tokenizer, [id_]) or tokenizer.id_to_token(int(id_))
 
 
-def masked(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
+def masked(model, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Masked texts, and the likeliest tokens for each mask."""
   _, corrupted = _drawn(held_out, count)
   batch = rows.finish(corrupted, held_out.rows.pieces)
-  logits = jax.jit(ready.model.apply)(params, batch)
+  logits = jax.jit(model.apply)(params, batch)
   chances, out = softmax(np.asarray(logits, np.float64), -1), []
-  name = functools.partial(_name, ready.tokenizer)
+  name = functools.partial(_name, model.tokenizer)
   for r, segment_ids in enumerate(corrupted['segment_ids']):
     inside = np.flatnonzero(segment_ids == _longest(segment_ids))[:SHOWN]
     place = corrupted['places'][r]
@@ -63,18 +63,18 @@ def masked(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
       best = np.argsort(-chance, kind='stable')[:GUESSES]
       choices = ', '.join(f'{name(i)} {chance[i]:.2f}' for i in best)
       guesses.append(f'{name(corrupted["labels"][r, slot])} ← {choices}')
-    text = _text(ready.tokenizer, corrupted['tokens'][r, inside])
+    text = _text(model.tokenizer, corrupted['tokens'][r, inside])
     out.append({'text': text, 'truth ← guesses': '; '.join(guesses)})
   return out
 
 
-def detected(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
+def detected(model, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Texts with the generator's tokens, and what the discriminator flags."""
   _, corrupted = _drawn(held_out, count)
   batch = rows.finish(corrupted, held_out.rows.pieces)
-  judge = jax.jit(lambda p, b: objectives.judge(ready.model, p, b, None))
+  judge = jax.jit(lambda p, b: objectives.judge(model, p, b, None))
   judged = jax.tree.map(np.asarray, judge(params, batch))
-  name, out = functools.partial(_name, ready.tokenizer), []
+  name, out = functools.partial(_name, model.tokenizer), []
   for r, segment_ids in enumerate(corrupted['segment_ids']):
     inside = np.flatnonzero(segment_ids == _longest(segment_ids))[:SHOWN]
     new, old = judged.read[r, inside], judged.original[r, inside]
@@ -91,7 +91,7 @@ def detected(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
     ]
     out.append(
       {
-        'text as read': _text(ready.tokenizer, new),
+        'text as read': _text(model.tokenizer, new),
         'replaced (chance given)': ', '.join(changed),
         'flagged though original': ', '.join(wrongly),
       }
@@ -105,15 +105,15 @@ def _ragged(texts: list[np.ndarray]) -> Ragged:
   return Ragged(np.concatenate(texts).astype(np.int32), offsets)
 
 
-def _write(ready, params, sources, options: Options) -> list[np.ndarray]:
-  module = ready.model.module
+def _write(model, params, sources, options: Options) -> list[np.ndarray]:
+  module = model.module
   outputs = decode_texts.generate(
     module, params, _ragged(sources), options
   ).tokens
   return np.split(outputs.flat, outputs.offsets[1:-1])
 
 
-def denoised(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
+def denoised(model, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Corrupted texts and what the model makes of them (greedy)."""
   plain, corrupted = _drawn(held_out, count)
   which = [_longest(segment_ids) for segment_ids in plain['segment_ids']]
@@ -124,16 +124,16 @@ def denoised(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
     )
   ]
   source, truth = pick(corrupted), pick(plain)
-  options = Options(max_length=ready.max_length, no_repeat_ngram_size=3)
-  outputs = _write(ready, params, source, options)
-  show = functools.partial(_text, ready.tokenizer)
+  options = Options(max_length=model.longest, no_repeat_ngram_size=3)
+  outputs = _write(model, params, source, options)
+  show = functools.partial(_text, model.tokenizer)
   return [
     {'original': show(a[1:-1]), 'corrupted': show(b[1:-1]), 'written': show(c)}
     for a, b, c in zip(truth, source, map(_bare(words), outputs))
   ]
 
 
-def continued(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
+def continued(model, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Beginnings of texts and how the model goes on (greedy)."""
   plain, _ = _drawn(held_out, count)
   prompts = []
@@ -141,8 +141,8 @@ def continued(ready, params, held_out: HeldOut, words: Vocabulary, count: int):
     own = tokens[segment_ids == _longest(segment_ids)]
     prompts.append(own[: min(PROMPT, len(own))])
   options = Options(max_new_tokens=WRITTEN, no_repeat_ngram_size=3)
-  outputs = _write(ready, params, prompts, options)
-  show, bare = functools.partial(_text, ready.tokenizer), _bare(words)
+  outputs = _write(model, params, prompts, options)
+  show, bare = functools.partial(_text, model.tokenizer), _bare(words)
   return [
     {'prompt': show(bare(a)), 'goes on': show(bare(b[len(a) :]))}
     for a, b in zip(prompts, outputs)

@@ -15,18 +15,18 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     tables = stages.load(config, folder, log)
     sets = stages.test_sets(config, tables)
     tables = stages.mitigate(config, tables, log)
-    ready = stages.prepare(config, tables, log)
+    model = stages.prepare(config, tables, log)
     fit = stages.train(
       config,
-      ready,
-      stages.pool(ready, tables['train']),
-      stages.pool(ready, tables['valid']),
+      model,
+      stages.pool(model, tables['train']),
+      stages.pool(model, tables['valid']),
       folder,
       log,
     )
-    stages.export(config, ready, fit.params, folder, log)
+    stages.export(config, model, fit.params, folder, log)
     chances = {
-      name: stages.probabilities(config, ready, fit.params, table)
+      name: stages.probabilities(config, model, fit.params, table)
       for name, table in stages.as_read(config, sets).items()
     }
     own = config.method.name

@@ -28,6 +28,7 @@ from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.methods import augment, chain, reweight, supplement
+from fairjax.models import Bundle
 from fairjax.report import weights as report
 from fairjax.results import Results
 from fairjax.train import mesh
@@ -50,7 +51,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       [t['train'] for t in tables_of.values()], ignore_index=True
     )
     every = {**tables, 'train': every.drop_duplicates('id')}
-    ready = {
+    models = {
       plus: stages.prepare(plain_or_plus(config, plus), every, log)
       for plus in dict.fromkeys(name.endswith('+') for name in names)
     }
@@ -59,7 +60,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       plus, own = name.endswith('+'), tables_of[name]
       log.line(f'{name}: {len(own["train"])} training rows')
       chances[name] = predictions(
-        plain_or_plus(config, plus), ready[plus], own, sets, folder, log, name
+        plain_or_plus(config, plus), models[plus], own, sets, folder, log, name
       )
     focus = 'weight' if 'weight' in names else names[-1]
     stages.keep_predictions(folder, sets, chances, focus)
@@ -183,7 +184,7 @@ def at(config: Config, limit: str) -> Config:
 
 def predictions(
   config: Config,
-  ready: stages.Ready,
+  model: Bundle,
   tables: Tables,
   sets: Tables,
   folder: pathlib.Path,
@@ -193,15 +194,15 @@ def predictions(
   """Trains one row's model; probabilities [s, n, c] of each test set."""
   fit = stages.train(
     config,
-    ready,
-    stages.pool(ready, tables['train']),
-    stages.pool(ready, tables['valid']),
+    model,
+    stages.pool(model, tables['train']),
+    stages.pool(model, tables['valid']),
     folder,
     log,
     part=name,
   )
   return {
-    one: stages.probabilities(config, ready, fit.params, table)
+    one: stages.probabilities(config, model, fit.params, table)
     for one, table in stages.as_read(config, sets).items()
   }
 

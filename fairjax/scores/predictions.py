@@ -13,6 +13,7 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.data import batches, schema, tokens
 from fairjax.errors import UserError
+from fairjax.models import Bundle
 from fairjax.scores import TRACKED
 from fairjax.scores.grand import grand
 from fairjax.train import loop
@@ -29,24 +30,24 @@ class Predictions:
   def __init__(
     self,
     config: Config,
-    ready: stages.Ready,
+    model: Bundle,
     params,
     table: pd.DataFrame,
     tracks: Mapping[int, pathlib.Path] | None = None,
     log: Log | None = None,
   ):
-    self.config, self.ready, self.params = config, ready, params
+    self.config, self.model, self.params = config, model, params
     self.table, self.tracks, self.log = table, tracks or {}, log
     self.label = table['label'].to_numpy(np.int32)
 
   @functools.cached_property
   def pool(self):
-    return stages.pool(self.ready, self.table)
+    return stages.pool(self.model, self.table)
 
   def _predict(self, pool) -> np.ndarray:
-    ready, batch = self.ready, self.config.train.batch
+    model, batch = self.model, self.config.train.batch
     return loop.predict(
-      ready.model, self.params, pool, ready.device_mesh, batch, self.log
+      model, self.params, pool, model.device_mesh, batch, self.log
     )
 
   @functools.cached_property
@@ -63,7 +64,7 @@ class Predictions:
     result = self.logits.copy()
     rows = np.flatnonzero(schema.has_twin(self.table))
     if len(rows):
-      pool = stages.pool(self.ready, self.table.iloc[rows], 'twin')
+      pool = stages.pool(self.model, self.table.iloc[rows], 'twin')
       ours = tokens.take(self.pool.tokens, rows)
       differ = np.flatnonzero(_differ(ours, pool.tokens))
       if len(differ):
@@ -78,9 +79,9 @@ class Predictions:
   @functools.cached_property
   def norms(self) -> Float[np.ndarray, 's n']:
     """Norms of the examples' gradients over all parameters."""
-    ready, batch = self.ready, self.config.train.batch
+    model, batch = self.model, self.config.train.batch
     return grand(
-      ready.model, self.params, self.pool, ready.device_mesh, batch, self.log
+      model, self.params, self.pool, model.device_mesh, batch, self.log
     )
 
   @functools.cached_property

@@ -22,6 +22,7 @@ from fairjax.data import readers, schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.identity import identity
+from fairjax.models import Bundle
 from fairjax.registry import find
 from fairjax.scores import SCORES, TRACKED
 from fairjax.scores.predictions import Predictions
@@ -84,7 +85,7 @@ def compute(config: Config, predictions: Predictions) -> pd.DataFrame:
 
 def score(
   config: Config,
-  ready: stages.Ready,
+  model: Bundle,
   params,
   table: pd.DataFrame,
   folder: pathlib.Path,
@@ -103,7 +104,7 @@ def score(
 
   def make():
     return compute(
-      config, Predictions(config, ready, params, table, tracks, log)
+      config, Predictions(config, model, params, table, tracks, log)
     )
 
   return _stage(folder, made_from, make, config.reuse)
@@ -154,7 +155,7 @@ def schedule(
 
 def probe(
   config: Config,
-  ready: stages.Ready,
+  model: Bundle,
   tables: Tables,
   folder: pathlib.Path,
   log: Log,
@@ -196,14 +197,14 @@ def probe(
       step = steps(config, len(table), epoch)
     if epoch is None or step or run is tracked:
       snapshots = (step,) if step else ()
-      fit = _fit(run, ready, tables, folder / 'probe', log, snapshots)
-    params, step = _weights(config, ready, fit, epoch, step)
+      fit = _fit(run, model, tables, folder / 'probe', log, snapshots)
+    params, step = _weights(config, model, fit, epoch, step)
     follow = fit
     if tracked is not None and tracked is not run:
-      follow = _fit(tracked, ready, tables, folder / 'probe_epochs', log)
+      follow = _fit(tracked, model, tables, folder / 'probe_epochs', log)
     tracks = {} if tracked is None else follow.tracks
     scores = compute(
-      config, Predictions(config, ready, params, table, tracks, log)
+      config, Predictions(config, model, params, table, tracks, log)
     )
     scores.attrs |= {
       'step': step,
@@ -249,34 +250,34 @@ def tracked_run(config: Config, run: Config) -> Config | None:
   return schedule(config, epochs, track=True)
 
 
-def _fit(config, ready, tables, folder, log, snapshots=()) -> loop.Fitted:
+def _fit(config, model, tables, folder, log, snapshots=()) -> loop.Fitted:
   """A scoring run, with a log and learning curves of its own."""
   with Log(folder, main=log.main, screen=log.screen) as own:
     return stages.train(
       config,
-      ready,
-      stages.pool(ready, tables['train']),
-      stages.pool(ready, tables['valid']),
+      model,
+      stages.pool(model, tables['train']),
+      stages.pool(model, tables['valid']),
       folder,
       own,
       snapshots=snapshots,
     )
 
 
-def _weights(config, ready, fit, epoch, step):
+def _weights(config, model, fit, epoch, step):
   """(stacked parameters, step) of the end of a run, or after `step` steps."""
   if epoch is None:
     return fit.params, fit.steps
   if step == 0:  # nothing has to be trained to know where training starts
-    params = loop.initial(ready.model, loop.seed_list(config))
+    params = loop.initial(model, loop.seed_list(config))
   else:
     params = checkpoint.read_weights(fit.snapshots[step])
-  return mesh.put_state(ready.device_mesh, params, config.mesh.fsdp), step
+  return mesh.put_state(model.device_mesh, params, config.mesh.fsdp), step
 
 
 def over_epochs(
   config: Config,
-  ready: stages.Ready,
+  model: Bundle,
   tables: Tables,
   folder: pathlib.Path,
   log: Log,
@@ -289,13 +290,13 @@ def over_epochs(
   table, folder = tables['train'], pathlib.Path(folder)
   when = [steps(config, len(table), epoch) for epoch in at]
   snapshots = tuple(step for step in when if step)
-  fit = _fit(run, ready, tables, folder / 'probe_epochs', log, snapshots)
+  fit = _fit(run, model, tables, folder / 'probe_epochs', log, snapshots)
   result = {}
   for epoch, step in zip(epochs, when):
-    params, _ = _weights(config, ready, fit, epoch, step)
+    params, _ = _weights(config, model, fit, epoch, step)
     place = folder / 'probe_epochs' / f'epoch_{epoch:g}'
     result[f'{epoch:g}'] = score(
-      config, ready, params, table, place, log, fit.tracks
+      config, model, params, table, place, log, fit.tracks
     )
   return result
 

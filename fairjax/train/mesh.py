@@ -25,6 +25,7 @@ ROWS = (  # have a row axis
   *('tokens', 'segment_ids', 'positions', 'types', 'cls_columns'),
   *('places', 'asked', 'labels'),  # of a masked LM
   *('target', 'target_segment_ids', 'target_positions'),  # of a BART
+  'changed',  # of pairs that are rewritten
 )
 TPU_FILES = ('/dev/accel0', '/dev/vfio/0')  # of a TPU VM
 METADATA_SECONDS = 2.0

@@ -196,10 +196,10 @@ def test_the_diets_losses_are_weighted(inputs, tmp_path):
   for one, name in ((inputs, 'plain'), (own, 'weighed')):
     with Log(tmp_path / name) as log:
       fitted = stages.train(
-        SMALL, one.ready, one.pool, one.valid, tmp_path, log, taken
+        SMALL, one.model, one.pool, one.valid, tmp_path, log, taken
       )
     logits = loop.predict(
-      one.ready.model, fitted.params, one.valid, one.ready.device_mesh
+      one.model, fitted.params, one.valid, one.model.device_mesh
     ).astype(float)
     chance = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
     rows = np.arange(len(one.valid.label))

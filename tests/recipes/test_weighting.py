@@ -213,11 +213,11 @@ def test_no_weight_is_the_baseline(config, folder, run):
   one = weighting.changed(
     config, tables, pd.DataFrame({'id': ids, 'weight': 1.0}), 'weight'
   )
-  ready = stages.prepare(config, tables, log)
+  model = stages.prepare(config, tables, log)
   sets = {'test': tables['test']}
   chances = [
     weighting.predictions(
-      config, ready, given, sets, folder / 'one', log, name
+      config, model, given, sets, folder / 'one', log, name
     )['test']
     for name, given in (('baseline', tables), ('weight', one))
   ]

@@ -288,8 +288,8 @@ def test_minilm(minilm, tmp_path):
   config = Config(model=str(minilm), seeds=1)
   config.mesh.seed = 1
   with Log(tmp_path, main=False) as log:
-    ready = stages.prepare(config, tables, log)
-  params = loop.initial(ready.model, [0])
-  pool = stages.pool(ready, table)
-  found = grand(ready.model, params, pool, place(), batch=2)
-  np.testing.assert_allclose(found, slow(ready.model, params, pool), rtol=1e-5)
+    bundle = stages.prepare(config, tables, log)
+  params = loop.initial(bundle, [0])
+  pool = stages.pool(bundle, table)
+  found = grand(bundle, params, pool, place(), batch=2)
+  np.testing.assert_allclose(found, slow(bundle, params, pool), rtol=1e-5)

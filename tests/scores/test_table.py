@@ -47,10 +47,10 @@ def world(tmp_path_factory):
   config = make_config()
   tables = planted.load(config)
   with Log(tmp_path_factory.mktemp('world'), main=False) as log:
-    ready = stages.prepare(
+    bundle = stages.prepare(
       dataclasses.replace(config, model='tiny'), tables, log
     )
-  shape = dataclasses.replace(SHAPE, vocab=ready.tokenizer.get_vocab_size())
+  shape = dataclasses.replace(SHAPE, vocab=bundle.tokenizer.get_vocab_size())
   module = families.module(shape, 'classify', classes=2)
 
   @jax.jit
@@ -67,15 +67,15 @@ def world(tmp_path_factory):
     axis_types=(jax.sharding.AxisType.Auto,) * 2,
     devices=jax.devices()[:1],
   )
-  return tables, ready._replace(
-    model=model, device_mesh=device_mesh, max_length=64
+  return tables, model.replace(
+    tokenizer=bundle.tokenizer, device_mesh=device_mesh, longest=64
   )
 
 
 def probe(config, world, folder):
-  tables, ready = world
+  tables, bundle = world
   with Log(folder, main=False) as log:
-    return table.probe(config, ready, tables, folder, log)
+    return table.probe(config, bundle, tables, folder, log)
 
 
 def test_probe_trains_scores_and_keeps(world, tmp_path, monkeypatch):
@@ -130,7 +130,7 @@ def test_probe_trains_scores_and_keeps(world, tmp_path, monkeypatch):
 
 def test_the_step_scored_is_the_step_asked_for(world, tmp_path):
   """Against runs that stop there; with a constant rate they are the same."""
-  tables, ready = world
+  tables, bundle = world
   at = {}
   for name in ('start', 'epoch 0', 'epoch 1', 'epoch 2'):
     config = make_config(names=('el2n',), at=name)
@@ -140,8 +140,8 @@ def test_the_step_scored_is_the_step_asked_for(world, tmp_path):
   assert [s.attrs['step'] for s in at.values()] == [0, 0, 3, 6]
   values = {name: scores['el2n'].to_numpy() for name, scores in at.items()}
   # Step 0: the model before any training.
-  params = loop.initial(ready.model, [3, 4])
-  seen = Predictions(make_config(), ready, params, tables['train'])
+  params = loop.initial(bundle, [3, 4])
+  seen = Predictions(make_config(), bundle, params, tables['train'])
   first = error_scores.el2n(seen.logits, seen.label).mean(0)
   np.testing.assert_allclose(values['start'], first, rtol=1e-6)
   np.testing.assert_allclose(values['epoch 0'], first, rtol=1e-6)
@@ -160,7 +160,7 @@ def test_the_step_scored_is_the_step_asked_for(world, tmp_path):
   config.scoring.at = 'end'
   with Log(tmp_path, main=False) as log:
     every = table.over_epochs(
-      config, ready, tables, tmp_path, log, epochs=(0, 1, 2)
+      config, bundle, tables, tmp_path, log, epochs=(0, 1, 2)
     )
   for epoch, scores in every.items():
     np.testing.assert_allclose(
@@ -170,11 +170,11 @@ def test_the_step_scored_is_the_step_asked_for(world, tmp_path):
 
 def test_twins_with_the_same_ids_are_not_run(world, monkeypatch):
   """A twin that the tokenizer cannot tell from its original scores 0."""
-  tables, ready = world
+  tables, bundle = world
   rows = tables['train'].head(4).copy()
   rows['twin'] = ['  ' + text for text in rows['text']]
-  params = loop.initial(ready.model, [3])
-  seen = Predictions(make_config(), ready, params, rows)
+  params = loop.initial(bundle, [3])
+  seen = Predictions(make_config(), bundle, params, rows)
   assert seen.logits.shape == (1, 4, 2)
   monkeypatch.setattr(loop, 'predict', None)
   np.testing.assert_array_equal(error_scores.ge(seen.logits, seen.twins), 0)

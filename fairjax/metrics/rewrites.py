@@ -1,0 +1,139 @@
+"""How right rewritten texts are: exact match, BLEU-4, changed words.
+
+Texts are sequences of words or of token ids. Each text gives a row of counts
+and every measure is a function of their sum, so that the bootstrap over texts
+is one matrix product; what is estimated are ratios.
+
+  exact              texts that equal their target
+  BLEU-4             min(1, exp(1 - r/c)) · (Π_n p_n)^(1/4), n = 1 … 4, over the
+                     corpus, without smoothing (Papineni et al. 2002)
+  changed_precision  of the places that we changed, those that equal the target
+  changed_recall     of the places that the target changes, those that we got
+  changed_exact      exact, of texts whose target differs from the source
+"""
+
+import collections
+import difflib
+from collections.abc import Callable, Hashable, Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from fairjax.metrics import intervals
+from fairjax.metrics.intervals import IntervalOptions
+
+ORDER = 4  # the longest n-gram of BLEU
+
+Words = Sequence[Hashable]
+
+
+def ngrams(words: Words, n: int) -> collections.Counter:
+  return collections.Counter(zip(*(words[i:] for i in range(n))))
+
+
+def bleu_counts(written: Words, target: Words) -> list[int]:
+  """Matches and n-grams of each order, and both lengths."""
+  matches, totals = [], []
+  for n in range(1, ORDER + 1):
+    ours = ngrams(written, n)
+    matches.append((ours & ngrams(target, n)).total())
+    totals.append(ours.total())
+  return [*matches, *totals, len(written), len(target)]
+
+
+def bleu(
+  sums: Float[np.ndarray, '*rest k'],
+) -> Float[np.ndarray, '*rest']:
+  """BLEU-4 in [0, 1] of summed counts."""
+  matches, totals = sums[..., :ORDER], sums[..., ORDER : 2 * ORDER]
+  ours, theirs = sums[..., -2], sums[..., -1]
+  with np.errstate(divide='ignore', invalid='ignore'):
+    logs = np.log(matches / totals).mean(-1)
+    brevity = np.minimum(0, 1 - theirs / ours)
+  return np.nan_to_num(np.exp(logs + brevity), nan=0.0)
+
+
+def edits(old: Words, new: Words) -> dict[tuple[int, int], tuple]:
+  """What became of the places of `old`: {place: what stands there now}.
+
+  A place is (word, 0), or (word, 1) for what was put in before a word.
+  """
+  out: dict[tuple[int, int], tuple] = {}
+  matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+  for kind, a, b, c, d in matcher.get_opcodes():
+    if kind == 'insert':
+      out[a, 1] = tuple(new[c:d])
+    elif kind != 'equal':
+      for i in range(a, b):
+        last = i == b - 1
+        out[i, 0] = tuple(new[c + i - a : d if last else c + i - a + 1])
+  return out
+
+
+def change_counts(source: Words, target: Words, written: Words) -> list[int]:
+  """Ours, the target's, those that agree; whether all do; is there a change."""
+  ours, theirs = edits(source, written), edits(source, target)
+  right = sum(theirs.get(place) == what for place, what in ours.items())
+  exact = list(written) == list(target)
+  return [
+    len(ours),
+    len(theirs),
+    right,
+    exact,
+    bool(theirs),
+    exact and theirs != {},
+  ]
+
+
+def counts(source: Words, target: Words, written: Words) -> list[int]:
+  """The row of one text, as `measures` reads it."""
+  return [
+    1,
+    *change_counts(source, target, written),
+    *bleu_counts(written, target),
+  ]
+
+
+def measures(
+  sums: Float[np.ndarray, '*rest k'],
+) -> dict[str, Float[np.ndarray, '*rest']]:
+  """The measures of summed counts."""
+  n, ours, theirs, right, exact, turned, exact_turned = np.moveaxis(
+    sums[..., :7], -1, 0
+  )
+  with np.errstate(divide='ignore', invalid='ignore'):
+    return {
+      'exact': exact / n,
+      'changed_exact': exact_turned / turned,
+      'changed_precision': right / ours,
+      'changed_recall': right / theirs,
+      'bleu4': bleu(sums[..., 7:]),
+    }
+
+
+def estimates(
+  rows: Float[np.ndarray, 'n k'],
+  compute: Callable[[np.ndarray], dict[str, np.ndarray]],
+  how: IntervalOptions,
+  bounds: tuple[float, float] = intervals.SHARES,
+) -> dict[str, dict]:
+  """Each measure of Σ rows with its bootstrap interval over texts."""
+  items = intervals.blocks(len(rows), how.seed)
+  total = np.zeros((len(items.size), rows.shape[1]))
+  np.add.at(total, items.item, rows)
+  values = compute(rows.sum(0)[None].astype(np.float64))
+  drawn: dict[str, np.ndarray] = {}
+  if how.resamples:
+    weights = intervals.draw(items, how.resamples, how.seed)
+    sums = intervals.resampled(weights, intervals.pad(total))
+    drawn = compute(np.asarray(sums, np.float64))
+  return {
+    name: intervals.of_mean(
+      value,
+      drawn[name][:, None] if drawn else None,
+      how,
+      note='nothing of the kind is there',
+      bounds=bounds,
+    )
+    for name, value in values.items()
+  }
