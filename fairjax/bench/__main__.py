@@ -13,7 +13,8 @@ import sys
 
 from fairjax.errors import UserError
 
-NOT_RACES = ('race',)
+# Parts of races.
+NOT_RACES = ('race', 'hlo', 'programs', 'plain_bert')
 
 
 def races() -> dict[str, str]:

@@ -9,6 +9,7 @@ never changes a result.
 
 import os
 import urllib.request
+from collections.abc import Sequence
 
 import jax
 import numpy as np
@@ -106,26 +107,51 @@ def _gce_workers() -> int:
     return 1
 
 
-def make(options: configs.Mesh, seeds: int) -> Mesh:
+def make(
+  options: configs.Mesh, seeds: int, devices: Sequence | None = None
+) -> Mesh:
   """All devices as (seed, data); by default seeds spread as far as they go."""
-  devices = jax.device_count()
+  devices = jax.devices() if devices is None else devices
+  count = len(devices)
   if options.seed:
-    if devices % options.seed or seeds % options.seed:
+    if count % options.seed or seeds % options.seed:
       raise UserError(
-        f'mesh.seed is {options.seed}; it must divide the {devices} devices '
+        f'mesh.seed is {options.seed}; it must divide the {count} devices '
         f'and the {seeds} seeds'
       )
     along = options.seed
   else:
-    along = int(np.gcd(devices, seeds))
+    along = int(np.gcd(count, seeds))
   return jax.make_mesh(
-    (along, devices // along), ('seed', 'data'), axis_types=(AxisType.Auto,) * 2
+    (along, count // along),
+    ('seed', 'data'),
+    axis_types=(AxisType.Auto,) * 2,
+    devices=devices,
   )
 
 
 def is_main() -> bool:
   """True in the one process that writes files and speaks."""
   return jax.process_index() == 0
+
+
+def is_alone() -> bool:
+  """True where there is no other process."""
+  return jax.process_count() == 1
+
+
+def share() -> str:
+  """'INDEX/COUNT' of this process, for work that is dealt out by the file."""
+  return f'{jax.process_index()}/{jax.process_count()}'
+
+
+def layout() -> dict:
+  """On what a run runs, as versions.json keeps it."""
+  return {
+    'backend': platform(),
+    'devices': jax.device_count(),
+    'processes': jax.process_count(),
+  }
 
 
 def over_seeds(mesh: Mesh, function):
@@ -148,16 +174,21 @@ def over_seeds(mesh: Mesh, function):
 
 def put_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
   """A host batch as global arrays: rows over `data`, seeds over `seed`."""
-  front = ('seed',) if stacked else ()
+  return {
+    name: _put(array, batch_sharding(mesh, name, array.ndim, stacked))
+    for name, array in batch.items()
+  }
 
-  def put(name, array):
-    spec = front
-    if name in ROWS:
-      # A micro-batch axis may stand between seeds and rows.
-      spec = front + (None,) * (array.ndim - len(front) - 2) + ('data',)
-    return _put(array, NamedSharding(mesh, P(*spec)))
 
-  return {name: put(name, array) for name, array in batch.items()}
+def batch_sharding(
+  mesh: Mesh, name: str, ndim: int, stacked: bool
+) -> NamedSharding:
+  """Where an array of a batch lies."""
+  spec = ('seed',) if stacked else ()
+  if name in ROWS:
+    # A micro-batch axis may stand between seeds and rows.
+    spec = spec + (None,) * (ndim - len(spec) - 2) + ('data',)
+  return NamedSharding(mesh, P(*spec))
 
 
 def put_state(mesh: Mesh, state, fsdp: bool = False):
@@ -196,7 +227,7 @@ def replicate(mesh: Mesh, tree):
 
 def to_host(tree):
   """The whole of every array as numpy; all processes must call it."""
-  if jax.process_count() == 1:
+  if is_alone():
     return jax.device_get(tree)
   from jax.experimental import multihost_utils
 
@@ -204,7 +235,7 @@ def to_host(tree):
 
 
 def _put(array, sharding):
-  if jax.process_count() == 1:
+  if is_alone():
     return jax.device_put(array, sharding)
   array = np.asarray(array)
   return jax.make_array_from_callback(
@@ -224,7 +255,7 @@ def placement(mesh: Mesh) -> Placement:
 
 def wait_for_all(name: str) -> None:
   """A barrier between processes."""
-  if jax.process_count() > 1:
+  if not is_alone():
     from jax.experimental import multihost_utils
 
     multihost_utils.sync_global_devices(name)
@@ -232,7 +263,7 @@ def wait_for_all(name: str) -> None:
 
 def any_process(flag: bool) -> bool:
   """True everywhere if `flag` is true in any process."""
-  if jax.process_count() == 1:
+  if is_alone():
     return flag
   from jax.experimental import multihost_utils
 

@@ -167,6 +167,7 @@ def _compiled(
         values |= labels(players, i, {'loss': value, **terms})
     return values, grads
 
+  @jax.named_scope('optimiser')
   def move(transform, params, opt, grads, rate):
     direction, opt = transform.update(grads, opt, params)
     return jax.tree.map(lambda p, d: p - rate * d, params, direction), opt
@@ -197,6 +198,9 @@ def _compiled(
 
   def train_step(state, batch, seeds, step, total):
     return program(turn(players, step), state, batch, seeds, step, total)
+
+  # Of step 0, for tools that compile it for devices that are not here.
+  train_step.trace = functools.partial(program.trace, turn(players, 0))
 
   @jax.jit
   def start(params):
