@@ -1,4 +1,4 @@
-"""The identity of a stage: a hash of all that it is made from.
+"""The identity of a stage: a hash of everything it depends on.
 
     identity(config, 'training', pool arrays) -> '9f86d081884c7d65'
 

@@ -5,8 +5,9 @@ import importlib.util
 import numpy as np
 import pytest
 
-from fairjax.benchmarks import estimates, weat, word_vectors
+from fairjax.benchmarks import weat, word_vectors
 from fairjax.errors import UserError
+from fairjax.metrics.intervals import IntervalOptions
 
 needs_gensim = pytest.mark.skipif(
   importlib.util.find_spec('gensim') is None,
@@ -30,7 +31,7 @@ def texts_of(swapped: bool) -> list[str]:
 
 @needs_gensim
 def test_a_planted_association_is_seen_and_a_removed_one_is_not():
-  options = estimates.Options(resamples=200)
+  options = IntervalOptions(resamples=200)
   effects = []
   for swapped in (False, True):
     spaces = [word_vectors.fit(texts_of(swapped), 20, seed) for seed in (0, 1)]
