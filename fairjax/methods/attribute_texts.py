@@ -63,7 +63,7 @@ def chances(
   out = {name: np.empty(len(rows)) for name in rewrites}
   for number in range(k):
     train = fold != number
-    words = TfidfVectorizer(min_df=2, sublinear_tf=True, **KINDS[kind])
+    words = TfidfVectorizer(sublinear_tf=True, **KINDS[kind])
     model = LogisticRegression(C=10.0, max_iter=1000)
     model.fit(words.fit_transform(texts[train]), attribute[train])
     mine = np.flatnonzero(fold[rows] == number)

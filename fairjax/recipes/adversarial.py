@@ -106,7 +106,7 @@ def discriminator(
       _weights(generator),
     ),
   )
-  params = mesh.to_host(result.fitted.params)
+  params = mesh.to_host(result.fit.params)
   return Discriminator(
     params['discriminator'], accuracy(config, model, params, pairs)
   )
