@@ -136,7 +136,7 @@ def _gpu(text: str, kind: str, shape: str, slices: int) -> list:
     raise UserError(f'{text} has a shape; GPUs are counted, as in {kind}:8')
   count = int(shape)
   hosts = -(-count // GPUS_OF_A_HOST)
-  if count % hosts or slices > 1:
+  if (count > GPUS_OF_A_HOST and count % GPUS_OF_A_HOST) or slices > 1:
     raise UserError(
       f'{text} is no number of whole hosts of {GPUS_OF_A_HOST}; give a '
       'multiple, or at most as many, and no --slices'

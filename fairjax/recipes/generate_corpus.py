@@ -97,7 +97,7 @@ def _load(model: str, tokenizer: str, precision: str) -> Bundle:
   )
   if result.can == 'mask':
     return result
-  return result.replace(params=decode_texts.ready(result.params))
+  return result.replace(params=decode_texts.ready(result.module, result.params))
 
 
 def load(config: Config) -> Bundle:

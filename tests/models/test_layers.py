@@ -175,6 +175,7 @@ def test_layer_gradients_match_plain_ones():
       (table[:3],),
     ),
     (attention.gelu, lambda x: jax.nn.gelu(x, approximate=False), (x,)),
+    (attention.softmax, jax.nn.softmax, (x,)),
   ]
   for ours, plain, inputs in pairs:
     y, back = jax.vjp(ours, *inputs)
