@@ -338,7 +338,6 @@ def run(args: list[str]) -> dict[str, Any]:
   chosen = options(args)
   for name, value in ENVIRONMENT.items():
     os.environ.setdefault(name, value)
-  goal = target(chosen.target, chosen.slices)
   from fairjax.bench import programs
 
   names = chosen.program.split(',') if chosen.program else programs.PROGRAMS
@@ -355,6 +354,7 @@ def run(args: list[str]) -> dict[str, Any]:
     if isinstance(value, int) and value < 1:
       raise UserError(f'--{name} is {value}; at least 1 is needed')
   size = programs.Size(**asked)
+  goal = target(chosen.target, chosen.slices)
   names = [*names, *([chosen.beside] if chosen.beside else [])]
   rows, refused = {}, []
   for name in names:

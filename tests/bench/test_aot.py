@@ -130,9 +130,14 @@ def test_a_program_is_counted_from_its_text():
     (['--target=v5e'], 'with a shape after a colon'),
     (['--target=h100:2x2'], 'GPUs are counted, as in h100:8'),
     (['--target=h100:12'], 'no number of whole hosts of 8'),
+    (
+      ['--target=v5e:2x2', '--program=trian'],
+      "there is no program 'trian'; there are train",
+    ),
+    (['--target=v5e:2x2', '--seeds=0'], '--seeds is 0; at least 1'),
   ],
 )
-def test_unknown_targets_are_a_sentence(args, sentence, capsys, monkeypatch):
+def test_unknown_words_are_a_sentence(args, sentence, capsys, monkeypatch):
   monkeypatch.setattr(aot, '_need', lambda *_: None)
   assert command.main(['aot', *args]) == 2
   told = capsys.readouterr().err
@@ -150,8 +155,6 @@ def test_a_compiler_that_is_absent_is_named_with_its_remedy(monkeypatch):
 @pytest.mark.parametrize(
   'args, sentence',
   [
-    (['--program=trian'], "there is no program 'trian'; there are train"),
-    (['--program=train', '--seeds=0'], '--seeds is 0; at least 1'),
     (['--program=train', '--mesh_seed=3'], 'mesh.seed is 3; it must divide'),
     (['--program=train', '--rows=6'], '6 rows cannot be shared by 4 devices'),
   ],
