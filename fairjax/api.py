@@ -427,7 +427,7 @@ def score(
   """
   from fairjax import registry
   from fairjax.scores import SCORES, TRACKED
-  from fairjax.scores.predictions import Predictions
+  from fairjax.stages.model_outputs import Predictions
 
   out = _table(table)
   if 'twin' not in out:

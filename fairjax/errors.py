@@ -1,4 +1,4 @@
-"""The two exceptions that end a run without a traceback, and their nouns."""
+"""The exceptions that end a run without a traceback, and their nouns."""
 
 
 class UserError(Exception):
@@ -7,6 +7,10 @@ class UserError(Exception):
   The sentence names the file, the row or the field, and the remedy. The
   command line prints it without a traceback and exits with code 2.
   """
+
+
+class Failed(Exception):
+  """The run is done, and a gate that the user set has failed: exit code 1."""
 
 
 class Interrupted(Exception):

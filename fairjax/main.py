@@ -7,9 +7,9 @@
 
 --config names a file of configs/ (or your own); every knob of
 fairjax/config/ is a flag behind it, such as --config.train.lr=1e-5.
-Exit codes: 0 done, 2 a mistake in the call or the data (one line says which),
-75 asked to stop and saved (run the same command again to go on), 130 stopped
-at once.
+Exit codes: 0 done, 1 a gate of an audit failed, 2 a mistake in the call or the
+data (one line says which), 75 asked to stop and saved (run the same command
+again to go on), 130 stopped at once.
 """
 
 import ast
@@ -23,9 +23,9 @@ from absl import app, flags, logging
 from ml_collections import config_flags
 
 from fairjax.config import RENAMED, Config, config_folder, validate
-from fairjax.errors import Interrupted, UserError
+from fairjax.errors import Failed, Interrupted, UserError
 
-MISTAKE, RESUME, INTERRUPTED = 2, 75, 130  # exit codes
+FAILED, MISTAKE, RESUME, INTERRUPTED = 1, 2, 75, 130  # exit codes
 
 # What transformers, scikit-learn and others call it: their last word → ours.
 ELSEWHERE = {
@@ -330,6 +330,9 @@ def main(argv: list[str]) -> None:
     recipe(config, folder)
   except UserError as error:
     refuse(error)
+  except Failed as failed:
+    print(f'fairjax: {failed}', file=sys.stderr)
+    sys.exit(FAILED)
   except Interrupted as stopped:
     print(f'fairjax: {stopped}', file=sys.stderr)
     sys.exit(RESUME)
@@ -338,12 +341,34 @@ def main(argv: list[str]) -> None:
     sys.exit(INTERRUPTED)
 
 
+def audit_flags(words: list[str]) -> list[str]:
+  """`MODEL_OR_PREDICTIONS [DATA] --flags` as flags of configs/audit.py.
+
+  Without DATA the first is a file of data that holds its predictions.
+  """
+  given = []
+  while words and not words[0].startswith('-'):
+    given.append(words.pop(0))
+  if not 1 <= len(given) <= 2:
+    refuse(
+      'write `fairjax audit MODEL_OR_PREDICTIONS DATA`, or `fairjax audit '
+      'DATA` where the data holds a column of predictions'
+    )
+  named = [f'--config.data.path={given[-1]}', '--config.data.name=file']
+  if len(given) == 2:
+    named.append(f'--config.audit.model={given[0]}')
+  return ['--config=configs/audit.py', *named, *words]
+
+
 def command() -> None:
-  """The console script: `fairjax --config=…`, `fairjax report FOLDER`."""
+  """The console script: `fairjax --config=…`, `fairjax report FOLDER`, and
+  `fairjax audit MODEL_OR_PREDICTIONS DATA`."""
   if sys.argv[1:2] == ['report']:
     from fairjax.report.__main__ import main as report
 
     sys.exit(report(sys.argv[2:]))
+  if sys.argv[1:2] == ['audit']:
+    sys.argv[1:] = audit_flags(sys.argv[2:])
   app.run(main, flags_parser=parse)
 
 

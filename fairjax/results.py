@@ -123,7 +123,7 @@ PARTS = {
     'screen?': bool,
   },
   'figure': {'plot': str, 'name': str, 'caption': str, 'data': {'*': ANY}},
-  'texts': {'rows': [{'*': ANY}], 'versions': [str]},
+  'texts': {'rows': [{'*': ANY}], 'versions': [str], 'blur?': bool},
   'fold': {'title': str, 'parts': ['PART']},
 }
 SCHEMA = {
@@ -328,16 +328,20 @@ def figure(plot: str, name: str, caption: str, **data: Any) -> dict:
 
 
 def texts(
-  rows: Sequence[Mapping], versions: Sequence[str] = ('text', 'twin')
+  rows: Sequence[Mapping],
+  versions: Sequence[str] = ('text', 'twin'),
+  blur: bool | None = None,
 ) -> dict:
   """Versions of a text, with the words that differ from the first marked.
 
-  The other columns of a row stand below its texts.
+  The other columns of a row stand below its texts. With `blur` there is a
+  switch that makes them unreadable, for texts that offend; True: it is on.
   """
   return {
     'part': 'texts',
     'rows': [dict(row) for row in rows],
     'versions': list(versions),
+    **({} if blur is None else {'blur': blur}),
   }
 
 

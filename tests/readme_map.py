@@ -24,7 +24,7 @@ def first_line(path: pathlib.Path) -> str:
 def folders() -> list[pathlib.Path]:
   inner = [p for p in (ROOT / 'fairjax').rglob('*') if p.is_dir()]
   line = 'recipes data pairs methods scores benchmarks models train metrics'
-  order = ['config', *line.split(), 'report', 'bench']
+  order = ['config', 'stages', *line.split(), 'report', 'bench']
 
   def rank(folder):
     parts = folder.relative_to(ROOT / 'fairjax').parts

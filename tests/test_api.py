@@ -142,6 +142,7 @@ def folder(tmp_path_factory):
   """A tiny classifier, written as a Hugging Face folder."""
   from fairjax import stages
   from fairjax.config import Config
+  from fairjax.train import loop
   from fairjax.train.progress import Log
 
   path = tmp_path_factory.mktemp('model')
@@ -151,7 +152,7 @@ def folder(tmp_path_factory):
   with Log(path, main=False) as log:
     tables = stages.load(config, path, log)
     bundle = stages.prepare(config, tables, log)
-    params = stages.loop.initial(bundle, [0])
+    params = loop.initial(bundle, [0])
     stages.write_models(config, bundle, params, path)
   return path / 'seed_0', tables['train']
 

@@ -13,6 +13,7 @@ from fairjax.config import Config, validate
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.report import measured
+from fairjax.train import loop
 from fairjax.train.progress import Log
 
 LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
@@ -119,7 +120,7 @@ def fitted(tmp_path):
 
 def test_what_a_fit_reads_is_in_its_identity(fitted, monkeypatch):
   read = set()
-  monkeypatch.setattr(stages, 'identity', lambda *a, **k: 'x')
+  monkeypatch.setattr(stages.fits, 'identity', lambda *a, **k: 'x')
   fitted(spied(small(), read))
   silent = read - HOW
   assert silent >= {'model', 'train.lr', 'net.dropout', 'seeds'}
@@ -132,7 +133,7 @@ def test_a_model_folder_is_known_by_content(fitted, tmp_path):
   with Log(tmp_path, main=False) as log:
     tables = stages.load(config, tmp_path, log)
     model = stages.prepare(config, tables, log)
-    params = stages.loop.initial(model, [0, 1])
+    params = loop.initial(model, [0, 1])
     stages.write_models(config, model, params, tmp_path / 'models')
   folder = tmp_path / 'models' / 'seed_0'
   config.model = str(folder)

@@ -13,7 +13,7 @@ GROUND = {
   *('memory', 'registry', 'results'),
 }
 
-# A room, and those that it may import. `stages`, `api` and `main` are modules.
+# A room, and those that it may import; `api` and `main` are modules.
 ORDER = {
   'data': set(),
   'pairs': {'data'},
@@ -23,26 +23,16 @@ ORDER = {
   'train': {'data', 'models'},
   'identity': {'models'},  # a model is known by the content of its folder
   # A score is a function of arrays; its table is made by a stage.
-  'scores': {'data', 'models', 'train', 'metrics', 'identity'},
-  'report': {'data', 'metrics'},
+  'scores': {'data', 'models', 'train', 'metrics'},
+  'report': {'metrics'},
   # What a model says comes from a judge that a recipe hands in.
   'benchmarks': {'data', 'pairs', 'methods', 'metrics'},
   'stages': {
-    *('data', 'pairs', 'methods', 'metrics', 'models', 'train', 'scores'),
-    *('report', 'identity'),
+    *('data', 'methods', 'metrics', 'models', 'train', 'scores', 'report'),
+    'identity',
   },
 }
 TOP = {'recipes', 'bench', 'main', 'api'}  # import what they like
-
-# What is not so yet, each with what would mend it. A line that is no longer
-# needed fails the test, so this list only gets shorter.
-NOT_YET = {
-  # One corpus engine (local, dask, beam) for two rooms: data/shards.py.
-  ('data/texts.py', 'pairs'),
-  # Scores' table and predictions are stages.
-  ('scores/table.py', 'stages'),
-  ('scores/predictions.py', 'stages'),
-}
 
 
 def imports(path: pathlib.Path):
@@ -76,7 +66,7 @@ def test_rooms_import_in_one_direction():
         continue
       if parts[1] not in GROUND | ORDER[room] | {room, '__version__'}:
         wrong.add((name, parts[1]))
-  assert wrong == NOT_YET
+  assert wrong == set()
 
 
 def test_the_order_has_no_circle():
@@ -111,15 +101,6 @@ DEVICES = {
 }
 
 
-# Files that count devices or processes themselves, each with its reason.
-COUNTING = {
-  'train/mesh.py',
-  'stages.py',  # versions.json says on how many devices a run was made
-  'pairs/corpus.py',  # not yet: which shards this process makes
-  'train/watch.py',  # not yet: one process or several
-}
-
-
 def test_only_the_mesh_counts_devices():
   """Layers may ask for the backend's name, and nothing else."""
   users = set()
@@ -128,7 +109,7 @@ def test_only_the_mesh_counts_devices():
       if isinstance(node, ast.Attribute) and node.attr in DEVICES:
         if isinstance(node.value, ast.Name) and node.value.id == 'jax':
           users.add(name)
-  assert {n for n in users if room_of(n) != 'bench'} == COUNTING
+  assert {n for n in users if room_of(n) != 'bench'} == {'train/mesh.py'}
 
 
 def test_recipes_make_no_circle():

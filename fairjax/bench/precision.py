@@ -70,7 +70,7 @@ def measure(chosen, folder: pathlib.Path) -> dict[str, dict]:
   from fairjax import stages
   from fairjax.config import Config, Net, Train
   from fairjax.data import planted
-  from fairjax.scores.predictions import Predictions
+  from fairjax.stages.model_outputs import Predictions
   from fairjax.train import loop
   from fairjax.train.progress import Log
 

@@ -65,7 +65,7 @@ def measure(chosen, folder: pathlib.Path) -> race.Times:
   from fairjax.config import Config
   from fairjax.data import planted
   from fairjax.scores import cartography, error_scores, forgetting
-  from fairjax.scores.predictions import Predictions
+  from fairjax.stages.model_outputs import Predictions
   from fairjax.train import loop, mesh
   from fairjax.train.progress import Log
 

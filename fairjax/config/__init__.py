@@ -12,6 +12,7 @@ import pathlib
 import runpy
 
 from fairjax import knobs
+from fairjax.config.audit import Audit
 from fairjax.config.fairflow import FairFlow
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
@@ -71,6 +72,7 @@ class Config:
   pretrain: Pretrain = section(Pretrain, 'pretraining')
   fairflow: FairFlow = section(FairFlow, 'attributes')
   benchmarks: Benchmarks = section(Benchmarks, 'measures')
+  audit: Audit = section(Audit, 'measures')
   rewrite: Rewrite = section(Rewrite, 'rewriting')
 
 

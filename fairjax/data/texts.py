@@ -17,9 +17,9 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from fairjax import artefacts
-from fairjax.data import readers, tokens
+from fairjax.data import readers, shards, tokens
+from fairjax.data.shard_map import find_shards
 from fairjax.errors import UserError
-from fairjax.pairs import corpus, shards
 
 STREAM = 13  # of this file's random numbers
 SAMPLE = 20 << 20  # bytes of text that a tokenizer is learned from
@@ -47,7 +47,7 @@ def find(path: str, column: str, blank: bool) -> Corpus:
   """The corpus at `path`."""
   root = pathlib.Path(path)
   if os.path.isdir(root):
-    names = [root / name for name in corpus.find_shards(root)]
+    names = [root / name for name in find_shards(root)]
   else:
     names = [root]
   files = tuple(map(readers.place, names))  # none is a pipe, waited for

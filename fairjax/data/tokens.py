@@ -2,7 +2,8 @@
 
 Only the `tokenizers` package is used; ids equal those of transformers'
 AutoTokenizer. A folder may hold tokenizer.json, the vocab.txt of a BERT or an
-ELECTRA, or the vocab.json and merges.txt of a RoBERTa, a BART or a GPT-2.
+ELECTRA, or the vocab.json and merges.txt of a RoBERTa, a BART or a GPT-2; a
+GGUF file has its own (data/gguf.py).
 """
 
 import hashlib
@@ -27,6 +28,7 @@ from tokenizers import (
 )
 
 from fairjax import artefacts
+from fairjax.data import gguf
 from fairjax.errors import UserError
 
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
@@ -74,6 +76,8 @@ def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
   path = pathlib.Path(path)
   if not path.exists():
     raise UserError(f'there is no tokenizer at {path}; name a folder or a file')
+  if gguf.is_gguf(path):
+    return gguf.tokenizer(path)
   folder = path if path.is_dir() else path.parent
   names = (
     ('tokenizer.json', 'vocab.txt', 'vocab.json')

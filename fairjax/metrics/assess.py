@@ -125,7 +125,10 @@ def _counted(
     # Accuracy is in both: as a rate it has the interval of a share of rows.
     good = {**shares, **good, 'accuracy': shares['accuracy']}
   by_group = [
-    counts.of_group(table, rates, g, options) for g in range(len(masks) - 1)
+    counts.marked(
+      counts.of_group(table, rates, g, options), rates, g, min_group
+    )
+    for g in range(len(masks) - 1)
   ]
   fair = {}
   for kind, chosen in kinds.items():

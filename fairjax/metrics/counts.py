@@ -200,6 +200,15 @@ def of_group(
   }
 
 
+def marked(one: dict, rates: Rates, g: int, min_group: int) -> dict:
+  """Rates of a group with `few` where too few rows for a gap are behind."""
+  if len(rates.rows) == 1:
+    for r, name in enumerate(groups.NAMES):
+      if rates.rows[0, g, r] < min_group:
+        one[name]['few'] = True
+  return one
+
+
 def _rate(rates: Rates, where: tuple, note: str) -> dict:
   values = rates.values[(slice(None), *where)]
   ends = rates.ends or (None, None)

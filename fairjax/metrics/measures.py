@@ -50,6 +50,9 @@ _RATE, _OWN = ('rate', ''), 'fairjax.metrics.rankings:'
 _COUNTS, _TEXTS = 'fairjax.metrics.quality:', 'fairjax.metrics.text_likelihood:'
 _HELD_OUT = 'fairjax.recipes.pretrain:overall'
 _BENCH = 'fairjax.benchmarks.'
+_CONTRASTS = 'fairjax.metrics.contrasts:'
+_CALIBRATION = 'fairjax.metrics.calibration:measure'
+_FLIPS = 'fairjax.metrics.flips:measure'
 _ALL, _NEGATIVE, _POSITIVE = (1, 1, 1, 1), (1, 1, 0, 0), (0, 0, 1, 1)
 
 # fmt: off
@@ -173,6 +176,78 @@ MEASURES: dict[str, Measure] = {
     'rank gap', 'largest', 'largest negative average equality gap',
     'largest negative average equality gap of a group, whatever its sign; 0 '
     'is equal', -1, 0.0, 0.0, 0.5, of=('negative_aeg',)),
+  'conditional_dp': Measure(
+    'own', _CONTRASTS + 'conditional', 'demographic parity given the controls',
+    '1 − the largest gap between groups in the share decided positive, with '
+    'the levels of the control columns weighted alike in all groups; 1 is '
+    'equal', 1, 1.0),
+  'conditional_eqodd': Measure(
+    'own', _CONTRASTS + 'conditional', 'equalised odds given the controls',
+    '1 − the mean of the largest gaps in the false and the true positive '
+    'rate, with the levels of the control columns weighted alike; 1 is equal',
+    1, 1.0),
+  'cost': Measure(
+    'own', _CONTRASTS + 'costs', 'cost of errors',
+    'cost of a row: what audit.costs says of its error', -1, 0.0, 0.0, INF),
+  'cost_gap': Measure(
+    'own', _CONTRASTS + 'costs', 'gap in the cost of errors',
+    'largest difference between groups in the mean cost of a row; 0 is equal',
+    -1, 0.0, 0.0, INF),
+  'ece': Measure(
+    'own', _CALIBRATION, 'expected calibration error',
+    'how far the scores are from the share of positives, bin by bin; 0 is '
+    'calibrated', -1, 0.0),
+  'ece_max': Measure(
+    'own', _CALIBRATION, 'largest calibration error of a group',
+    'the expected calibration error of the group in which it is largest',
+    -1, 0.0),
+  'overconfidence': Measure(
+    'own', _CALIBRATION, 'overconfidence',
+    'mean score less the share of positives; above 0 the scores are too high',
+    0, 0.0, -1.0, 1.0),
+  'flips': Measure(
+    'own', _FLIPS, 'decisions that flip',
+    'share of the edited rows whose decision changes when the words that show '
+    'a group are exchanged; 0 is equal', -1, 0.0, leads=True, pictured=True),
+  'flips_up': Measure(
+    'own', _FLIPS, 'decisions that flip to positive',
+    'share of the edited rows that become positive', -1, 0.0),
+  'flips_down': Measure(
+    'own', _FLIPS, 'decisions that flip to negative',
+    'share of the edited rows that become negative', -1, 0.0),
+  'flips_positive': Measure(
+    'own', _FLIPS, 'flips of rows labelled positive',
+    'share of the edited rows labelled positive whose decision changes',
+    -1, 0.0),
+  'flips_negative': Measure(
+    'own', _FLIPS, 'flips of rows labelled negative',
+    'share of the edited rows labelled negative whose decision changes',
+    -1, 0.0),
+  'control_flips': Measure(
+    'own', _FLIPS, 'flips under a matched control edit',
+    'share of decisions that change when as many words are edited that show '
+    'no group: plain sensitivity', -1, 0.0),
+  'excess_flips': Measure(
+    'own', _FLIPS, 'excess flips over the control',
+    'flips less those under a matched control edit of the same rows; above 0 '
+    'the group matters, not just the edit', -1, 0.0, -1.0, 1.0, leads=True,
+    pictured=True),
+  'score_change': Measure(
+    'own', _FLIPS, 'mean change of score (counterfactual token fairness gap)',
+    'mean size of the change of score when the words that show a group are '
+    'exchanged; 0 is equal', -1, 0.0),
+  'excess_change': Measure(
+    'own', _FLIPS, 'excess change of score over the control',
+    'change of score less that under a matched control edit', -1, 0.0, -1.0,
+    1.0),
+  'tprd': Measure(
+    'own', _FLIPS, 'true positive rate, female less male wording (TPRD)',
+    'share of the same positive rows decided positive in their female '
+    'wording, less that in their male wording; 0 is equal', 0, 0.0, -1.0, 1.0),
+  'fprd': Measure(
+    'own', _FLIPS, 'false positive rate, female less male wording (FPRD)',
+    'share of the same negative rows decided positive in their female '
+    'wording, less that in their male wording; 0 is equal', 0, 0.0, -1.0, 1.0),
   'perplexity': Measure(
     'own', _HELD_OUT, 'perplexity',
     'exp of the mean loss of a token of held-out text; 1 is certainty',

@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import os
-import pathlib
 from typing import Any
 
 import jax.numpy as jnp
@@ -49,7 +48,7 @@ def load(
       f'model {name!r} has no weights; name a model folder with '
       '--config.model=FOLDER'
     )
-  config, where = hf.read_config(folder), folder / 'config.json'
+  config, where = hf.read_config(folder), hf.config_path(folder)
   shape = families.shape_from_hf(config, where)
   family = families.find(shape.family)
   if can:
@@ -120,5 +119,5 @@ def _family(model: str):
       f'model {model!r} has no weights; name a model folder with '
       '--config.model=FOLDER'
     )
-  where = pathlib.Path(folder) / 'config.json'
-  return families.find(hf.read_config(folder).get('model_type'), str(where))
+  where = str(hf.config_path(folder))
+  return families.find(hf.read_config(folder).get('model_type'), where)

@@ -33,8 +33,9 @@ _UNKNOWN = {
 def _said(folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
   """What a folder says of decoding, and where, as transformers reads it."""
   path = pathlib.Path(folder) / 'generation_config.json'
-  path = path if path.is_file() else path.with_name('config.json')
-  settings = hf._json(path)
+  whole = not path.is_file()
+  path = hf.config_path(folder) if whole else path
+  settings = hf.read_config(folder) if whole else hf._json(path)
   return path, {k: v for k, v in settings.items() if v is not None}
 
 

@@ -1,8 +1,9 @@
 """Hugging Face folders in and out, by the tables of models/families.
 
 A folder holds config.json, weights (model.safetensors, pytorch_model.bin or
-flax_model.msgpack) and tokenizer files. Whatever is wrong with one of them is
-one sentence that names the file.
+flax_model.msgpack) and tokenizer files; a GGUF file holds all of these in one
+(models/gguf.py). Whatever is wrong with one of them is one sentence that names
+the file.
 """
 
 import dataclasses
@@ -23,8 +24,9 @@ import numpy as np
 from flax import serialization, traverse_util
 
 from fairjax import artefacts
+from fairjax.data.gguf import is_gguf
 from fairjax.errors import UserError
-from fairjax.models import families, torch_bin
+from fairjax.models import families, gguf, torch_bin
 from fairjax.models.places import blank_batch
 
 Weights = dict[str, np.ndarray]
@@ -74,8 +76,16 @@ def _json(path: pathlib.Path) -> dict[str, Any]:
   return value
 
 
+def config_path(folder: str | os.PathLike) -> pathlib.Path:
+  """The file that says what a model is."""
+  folder = pathlib.Path(folder)
+  return folder if is_gguf(folder) else folder / 'config.json'
+
+
 def read_config(folder: str | os.PathLike) -> dict[str, Any]:
-  path = pathlib.Path(folder) / 'config.json'
+  if is_gguf(folder):
+    return gguf.config(folder)
+  path = config_path(folder)
   if not path.is_file():
     raise UserError(f'{folder} has no config.json; give a model folder')
   return _json(path)
@@ -83,8 +93,7 @@ def read_config(folder: str | os.PathLike) -> dict[str, Any]:
 
 def read_shape(folder: str | os.PathLike) -> Any:
   """The shape of a folder's model."""
-  where = pathlib.Path(folder) / 'config.json'
-  return families.shape_from_hf(read_config(folder), where)
+  return families.shape_from_hf(read_config(folder), config_path(folder))
 
 
 def read_labels(
@@ -195,6 +204,8 @@ def _shards(index: pathlib.Path) -> list[str]:
 def read_weights(folder: str | os.PathLike) -> Weights:
   """All tensors of a model folder by their names in torch."""
   folder = pathlib.Path(folder)
+  if is_gguf(folder):
+    return gguf.weights(folder)
   result = {name: _read_format(folder, name) for name in _FORMATS}
   result = {name: w for name, w in result.items() if w is not None}
   if not result:
@@ -530,15 +541,15 @@ _FILES = [
 def find(model: str) -> pathlib.Path | None:
   """The folder of a model: local, cached or downloaded; None for a size.
 
-  `model` is a folder, a name on the Hugging Face hub, or one of our own sizes
-  (`families.SIZES`), which have no pretrained weights.
+  `model` is a folder, a GGUF file, a name on the Hugging Face hub, or one of
+  our own sizes (`families.SIZES`), which have no pretrained weights.
   """
   if model in families.SIZES:
     return None
   if problem := _no_name(model):
     raise UserError(problem)
   folder = pathlib.Path(model).expanduser()
-  if folder.is_dir():
+  if folder.is_dir() or is_gguf(folder):
     return folder
   if model.startswith(('/', '.', '~')) or model.count('/') > 1:
     raise UserError(f'model folder {model} does not exist')
@@ -569,10 +580,12 @@ def _no_name(model: str) -> str:
     )
   try:
     place = pathlib.Path(model).expanduser()
-    if place.is_dir():
+    if place.is_dir() or is_gguf(place):
       return ''
     if place.exists():
-      return f'model {model} is a file; name the folder of a model'
+      return (
+        f'model {model} is a file; name the folder of a model, or a .gguf file'
+      )
   except (OSError, RuntimeError):  # too long, or nobody's home
     place = None
   name = r'[\w.-]{1,96}(/[\w.-]{1,96})?'

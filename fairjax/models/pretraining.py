@@ -14,7 +14,15 @@ from fairjax import keys
 from fairjax.config import Config
 from fairjax.data.corruption import Vocabulary
 from fairjax.errors import UserError
-from fairjax.models import Bundle, build, families, hf, objectives
+from fairjax.models import (
+  Bundle,
+  build,
+  families,
+  hf,
+  objectives,
+  of_module,
+  warm_start,
+)
 
 # What a size means for an objective: the capability trained, and its family.
 _TRAINED = {
@@ -36,7 +44,17 @@ def start(can: str, config: Config, words: Vocabulary) -> Bundle:
     config.net.scan,
     config.net.remat,
   )
-  return build.from_folder(module, folder, can=can)
+
+  @functools.cache
+  def known() -> dict:
+    return warm_start.params(folder, module) if folder else {}
+
+  def init(seed: int) -> dict:
+    return hf.complete(module, known(), keys.key(seed, keys.INIT))
+
+  source = hf.read_config(folder) if folder else {}
+  same = source.get('model_type') == shape.family
+  return of_module(module, init, can=can, config=source if same else {})
 
 
 masked_lm, denoiser, next_token = (
@@ -47,10 +65,15 @@ masked_lm, denoiser, next_token = (
 def detector(config: Config, words: Vocabulary) -> Bundle:
   """ELECTRA: the discriminator of a folder, its generator in `generator`/.
 
-  A folder without a generator gets a new one.
+  A folder without a generator gets a new one; a masked LM of another family
+  is the generator itself, and its body the discriminator's.
   """
   folder = build.model_folder(config)
   beside = folder / 'generator' if folder else None
+  if (
+    folder and 'detect' not in families.find(hf.read_shape(folder).family).heads
+  ):
+    beside = folder
   shape = _checked(config, _shape('detect', config, words, folder), words)
   if beside and beside.is_dir():
     small = hf.read_shape(beside)
@@ -73,9 +96,10 @@ def _shape(
 ) -> Any:
   """The folder's shape, or a named one with the tokenizer's vocabulary."""
   if folder:
-    shape = hf.read_shape(folder)
-    families.require(families.find(shape.family), can, config.model)
-    return shape
+    source = hf.read_shape(folder)
+    shape = warm_start.shape(source, can, config.model)
+    changed = shape.family != source.family
+    return families.replaced(shape, **ends(shape, words)) if changed else shape
   shape = families.named(config.model, words.size, _TRAINED[can], can)
   return families.replaced(shape, **ends(shape, words))
 
@@ -102,7 +126,7 @@ def _pair_model(
   @functools.cache
   def known() -> tuple[dict, dict]:
     each = zip((beside, folder), pair)
-    return tuple(hf.load(f, m).params if f else {} for f, m in each)
+    return tuple(warm_start.params(f, m) if f else {} for f, m in each)
 
   def init(seed: int) -> dict:
     each = [

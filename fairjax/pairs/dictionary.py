@@ -13,15 +13,14 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from fairjax.config import Method
+from fairjax.data.shards import Span, Swapped
 from fairjax.errors import UserError
 from fairjax.pairs import context, neutral, scan, tags, word_lists
 from fairjax.pairs import names as people
 from fairjax.pairs.neighbours import ENDERS, last_word, next_word
 
-Span = tuple[int, int, str, str]  # start, end, old, new; in the original text
 _ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
 Hit = tuple[int, int, str, object]  # start, end, word, entry
 DIRECTIONS = ('opposite', 'male', 'female', 'neutral')
@@ -32,14 +31,6 @@ PRONOUNS = 'he she him her his hers himself herself hes shes'.split()
 # s/he, (s)he, wo/man, fe(male): half a word is no word.
 _HALF = re.compile(r'(?:\b(?:s|wo|fe)/|\((?:s|wo|fe)\))$', re.IGNORECASE)
 _ADDRESS = re.compile(r'://|\bwww\.|\w@\w')  # left alone: links and mail
-
-
-class Swapped(NamedTuple):
-  """Texts in the order given, and what was changed in each."""
-
-  texts: list[str]
-  spans: list[list[Span]]
-  left: list[int]  # words of a row that have no sure counterpart
 
 
 def swap(

@@ -22,6 +22,10 @@ RECIPES = {
   'weighting': Entry(
     'fairjax.recipes.weighting:run', 'instance weights against the baseline'
   ),
+  'audit': Entry(
+    'fairjax.recipes.audit:run',
+    'any classifier, or its predictions alone, into one page',
+  ),
   'swap': Entry('fairjax.recipes.swap:run', 'the counterfactual of a text'),
   'likelihood': Entry(
     'fairjax.recipes.likelihood:run', 'perplexity of texts, with intervals'

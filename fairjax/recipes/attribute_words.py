@@ -2,7 +2,7 @@
 
     corpus → sample of every word's occurrences → their embeddings → head
 
-Both walks over the corpus go shard by shard (pairs/corpus.py): the first only
+Both walks over the corpus go shard by shard (data/shard_map.py): the first only
 counts and samples, the second runs the encoder on texts with a sampled
 occurrence and keeps nothing but its shard. Texts longer than the encoder
 reads are cut into windows.
@@ -21,14 +21,15 @@ import pandas as pd
 from fairjax import artefacts
 from fairjax import config as configs
 from fairjax.config import Config
-from fairjax.data import corruption, instances, tokens
+from fairjax.data import corruption, instances, shard_map, shards, tokens
 from fairjax.data.instances import Instances
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.models import contextual
 from fairjax.models import folder as folders
-from fairjax.pairs import attributes, corpus, shards
+from fairjax.pairs import attributes
+from fairjax.recipes import corpora
 from fairjax.train import mesh
 
 LINES = 2000  # texts tokenised at a time
@@ -205,17 +206,17 @@ def _walk(
 ) -> list[dict]:
   """Runs a work on every shard; failures end the stage."""
   chosen = config.corpus
-  rows = corpus.shard_map(
+  rows = shard_map.shard_map(
     functools.partial(work, spec=_spec(config)),
     chosen.path,
-    corpus.find_shards(chosen.path),
+    shard_map.find_shards(chosen.path),
     out,
     identity(config, 'attributes', *content),
     chosen.backend,
-    chosen.where,
+    corpora.where(config),
     chosen.workers or 1,  # a model takes all cores, or the whole accelerator
   )
-  corpus.refuse_failed(rows, out)
+  shard_map.refuse_failed(rows, out)
   return rows
 
 

@@ -17,7 +17,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     chosen.path,
     out,
     chosen.backend,
-    chosen.where,
+    corpora.where(config),
     chosen.workers,
     chosen.column,
     chosen.both,

@@ -7,10 +7,11 @@ import pandas as pd
 
 from fairjax import artefacts
 from fairjax.config import Config
+from fairjax.data import shard_map
 from fairjax.errors import UserError
-from fairjax.pairs import corpus
 from fairjax.report import page
 from fairjax.results import Results, section, table
+from fairjax.train import mesh
 
 MOST = 200  # shards on a page
 
@@ -30,6 +31,14 @@ def target(config: Config, folder: pathlib.Path) -> pathlib.Path:
   return out
 
 
+def where(config: Config) -> str:
+  """`corpus.where`; an spmd process without one takes its own share."""
+  chosen = config.corpus
+  if chosen.backend == 'spmd' and not chosen.where:
+    return mesh.share()
+  return chosen.where
+
+
 def finish(
   config: Config,
   folder: pathlib.Path,
@@ -41,10 +50,10 @@ def finish(
 
   Each process of an spmd run keeps what it did itself.
   """
-  print(corpus.table(rows, columns=columns))
+  print(shard_map.table(rows, columns=columns))
   end = ''
   if config.corpus.backend == 'spmd':
-    end = f'-{corpus.share(config.corpus.where)[0]}'
+    end = f'-{shard_map.share(where(config))[0]}'
   artefacts.write_table(folder / f'shards{end}.parquet', pd.DataFrame(rows))
   status = [row['status'] for row in rows]
   results = Results(
@@ -73,5 +82,5 @@ def finish(
   )
   place = folder / 'processes' / end[1:] if end else folder
   results = page.publish(place, results)
-  corpus.refuse_failed(rows, out)
+  shard_map.refuse_failed(rows, out)
   return results

@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data import corruption, tokens
+from fairjax.data import corruption, shards, tokens
 from fairjax.data.instances import Instances
 from fairjax.metrics import intervals
 from fairjax.models import contextual, fill, flow, masked
-from fairjax.pairs import attributes, flow_words, shards
+from fairjax.pairs import attributes, flow_words
 from fairjax.recipes import attribute_words
 from fairjax.train import mesh
 

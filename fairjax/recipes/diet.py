@@ -30,7 +30,7 @@ from fairjax.report import verdict
 from fairjax.report.tables import plural
 from fairjax.results import Results
 from fairjax.scores import describe, rank_overlap
-from fairjax.scores import table as scoring
+from fairjax.stages import scoring
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
 

@@ -1,10 +1,10 @@
 """What a model writes for whole folders: shard by shard, chunk by chunk.
 
-The shard map of corpus.py decides where shards are made and keeps what is
-done. Within a shard texts are read in blocks, and every `generate.chunk` of
-them are a savepoint: their pairs are a small parquet file of their own, so a
-killed job loses a chunk and not a file. When a shard is whole its chunks are
-joined to one table of pairs. All of it is a function of the source, the model
+data/shard_map.py decides where shards are made and keeps what is done. Within
+a shard texts are read in blocks, and every `generate.chunk` of them are a
+savepoint: their pairs are a small parquet file of their own, so a killed job
+loses a chunk and not a file. When a shard is whole its chunks are joined to one
+table of pairs. All of it is a function of the source, the model
 and the options, so a run that was killed ends with the same bytes.
 """
 
@@ -23,14 +23,14 @@ import pandas as pd
 from fairjax import artefacts
 from fairjax import config as configs
 from fairjax.config import Config
-from fairjax.data import tokens
+from fairjax.data import shard_map, shards, tokens
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.models import Bundle, decode_texts, families, fill, speculate
 from fairjax.models.decode import Options
 from fairjax.models.folder import language_model
-from fairjax.pairs import corpus, shards
 from fairjax.pairs.dictionary import Swapped
+from fairjax.recipes import corpora
 from fairjax.train import mesh
 
 PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
@@ -39,20 +39,20 @@ PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
 def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   """Writes out/text and out/pairs; a row of counts for each shard."""
   chosen = config.corpus
-  names = corpus.find_shards(chosen.path)
+  names = shard_map.find_shards(chosen.path)
   check(load(config), config)  # a wrong option is told before the work begins
   made_from = identity(config, 'texts')
   work = functools.partial(
     _write_shard, spec=_json(config), out=os.fspath(out), made_from=made_from
   )
-  rows = corpus.shard_map(
+  rows = shard_map.shard_map(
     work,
     chosen.path,
     names,
     out / 'text',
     made_from,
     chosen.backend,
-    chosen.where,
+    corpora.where(config),
     chosen.workers or 1,  # a model takes all cores, or the whole accelerator
   )
   for row in rows:

@@ -15,7 +15,8 @@ from fairjax.methods import diet
 from fairjax.report import verdict
 from fairjax.results import Results, figure, fold, section, table
 from fairjax.scores import describe, rank_overlap
-from fairjax.scores import table as scoring
+from fairjax.scores.table import names
+from fairjax.stages import scoring
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
@@ -53,7 +54,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       models[name] = probed(other, place)
     if len(models) > 1:
       studies['models'] = rank_overlap.runs(models, 'ge', config.model)
-    if len(scoring.names(scores)) > 1:
+    if len(names(scores)) > 1:
       studies['scores'] = rank_overlap.between(scores, 'ge')
     results = stages.results(
       config,

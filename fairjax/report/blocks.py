@@ -27,12 +27,14 @@ CSS = """
   --ink: #1d2127; --quiet: #59616c; --paper: #fff; --panel: #f6f7f9;
   --line: #d9dde3; --link: #0b62a4; --warn: #8a4b00; --warn-panel: #fff5e5;
   --mark: #ffe3a8; --shade: #0003;
+  --good: #00785a; --unsure: #8a6d00; --bad: #b2400b;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ink: #e4e7ec; --quiet: #a1a9b5; --paper: #15181d; --panel: #1d2127;
     --line: #343a44; --link: #7ab8ee; --warn: #f3bd6b; --warn-panel: #2c2416;
     --mark: #6b4c0c; --shade: #000c;
+    --good: #3ecfa4; --unsure: #e6c84f; --bad: #ff8a50;
   }
 }
 @media (prefers-color-scheme: dark) {
@@ -57,9 +59,10 @@ p, ul { max-width: 44rem; margin: 0 0 0.8rem; }
 ul { padding-left: 1.2rem; }
 li { margin-bottom: 0.35rem; }
 a { color: var(--link); }
-nav ul { display: flex; flex-wrap: wrap; gap: 0.2rem 1.1rem; max-width: none;
-  list-style: none; padding: 0; margin: 0; font-size: 0.9rem; }
-nav li { margin: 0; }
+nav { font-size: 0.9rem; }
+nav ul { list-style: none; padding: 0; margin: 0; }
+nav li { margin: 0 0 0.25rem; }
+section:first-of-type h2 { margin-top: 0.6rem; }
 .quiet, small, figcaption, caption { color: var(--quiet); }
 .lead { font-size: 1.13rem; line-height: 1.5; }
 .warning {
@@ -107,10 +110,34 @@ figcaption { font-size: 0.88rem; max-width: 31rem; margin-top: 0.3rem; }
 details { margin: 0 0 1rem; }
 summary { cursor: pointer; color: var(--link); margin-bottom: 0.5rem; }
 mark { background: var(--mark); color: inherit; border-radius: 2px; }
+.lights { display: flex; flex-wrap: wrap; gap: 0.6rem; max-width: none;
+  list-style: none; padding: 0; margin: 0 0 1.2rem; }
+.lights li { flex: 1 1 15rem; margin: 0; padding: 0.6rem 0.8rem;
+  background: var(--panel); border: 1px solid var(--line);
+  border-left: 5px solid; border-radius: 4px; }
+.lights svg { width: 0.95rem; height: 0.95rem; margin-right: 0.35rem;
+  vertical-align: -0.1em; fill: currentColor; }
+.lights b { margin-right: 0.3rem; }
+.lights small { display: block; margin-top: 0.25rem; line-height: 1.4; }
+.lights .good { border-left-color: var(--good); }
+.lights .unsure { border-left-color: var(--unsure); }
+.lights .bad { border-left-color: var(--bad); }
+.lights .good svg { color: var(--good); }
+.lights .unsure svg { color: var(--unsure); }
+.lights .bad svg { color: var(--bad); }
+.strip > input { margin: 0 0.4rem 0.8rem 0; }
+.strip > div { transition: filter 0.1s; }
+.strip > input:checked ~ div { filter: blur(0.35em); user-select: none; }
+.downloads { display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem;
+  list-style: none; padding: 0; max-width: none; }
 @media print {
-  nav { display: none; }
+  nav, .downloads, .strip > input, .strip > label { display: none; }
+  body { font-size: 11pt; }
+  main { padding: 0; }
+  .lights li { background: none; }
   .scroll { overflow: visible; }
-  figure, tr { break-inside: avoid; }
+  figure, tr, .lights { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
 }
 """
 
@@ -139,7 +166,8 @@ def page(title: str, sections: Sequence[Section]) -> str:
 <body>
 <main>
 <h1>{title}</h1>
-<nav aria-label="Sections"><ul>{links}</ul></nav>
+<nav aria-label="Sections"><details><summary>Contents</summary>
+<ul>{links}</ul></details></nav>
 {body}
 </main>
 </body>
@@ -203,6 +231,16 @@ def details(words: str, body_html: str) -> str:
   """What is shown when asked for."""
   words = html.escape(tables.printable(words))
   return f'<details><summary>{words}</summary>{body_html}</details>'
+
+
+def blurred(body_html: str, number: int, on: bool) -> str:
+  """What a switch makes unreadable, for texts that offend; without a script."""
+  checked = ' checked' if on else ''
+  return (
+    f'<div class="strip"><input type="checkbox" id="blur{number}"{checked}>'
+    f'<label for="blur{number}">blur the texts</label>'
+    f'<div>{body_html}</div></div>'
+  )
 
 
 def versions(texts: Sequence[str]) -> list[str]:

@@ -125,30 +125,41 @@ def in_full(
 
 def _numbers(one: Mapping) -> str:
   own, more = tables.split_aggregates(one.get('fairness', {}))
-  rows = lambda values: table(
-    tables.measure_rows(values, 'measure'),
-    about={key: measures.about(key) for key in values},
-  )
   limit = one.get('threshold')
-  parts = []
+  parts, rest = [], []
   if 'rows' in one or limit is not None:
     words = plural(one['rows'], 'row') if 'rows' in one else 'Rows'
     if limit is not None:
       words += f', decision threshold {tables.limits(limit)}'
     parts.append(text(words + '.', kind='quiet'))
-  pair = [
-    heading(title) + rows(values)
-    for title, values in (
-      ('Quality', one.get('quality', {})),
-      ('Fairness', own),
-    )
-    if values
-  ]
+  pair = []
+  for title, values in (('Quality', one.get('quality', {})), ('Fairness', own)):
+    leads = set(measures.leading(values))
+    first = {k: v for k, v in values.items() if k in leads}
+    if first:
+      pair.append(heading(title) + _measures(first))
+    others = {k: v for k, v in values.items() if k not in leads}
+    if others:
+      rest.append(heading(title) + _measures(others))
   parts.append(side(*pair))
+  if rest:
+    parts.append(details('Other measures', side(*rest)))
   if more:
     caption = 'Every rate over the groups: largest difference, smallest ratio'
     parts.append(details('All gaps', table(more, caption=caption)))
   return '\n'.join(parts)
+
+
+def _measures(values: Mapping) -> str:
+  """A row a measure, by the name that people know, and ours in brackets."""
+  rows, about = [], {}
+  for row in tables.measure_rows(values, 'measure'):
+    key = row['measure']
+    known = measures.measure(key)
+    title = _capital(key) + (f' ({key})' if known else '')
+    rows.append({**row, 'measure': title})
+    about[title] = known.about if known else ''
+  return table(rows, about=about)
 
 
 def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:

@@ -13,7 +13,14 @@ from typing import Any
 
 from fairjax import artefacts
 from fairjax.config import Config
-from fairjax.report import measured, parts, plots, verdict
+from fairjax.report import (
+  documents,
+  first_screen,
+  measured,
+  parts,
+  plots,
+  verdict,
+)
 from fairjax.report.blocks import (
   Section,
   bullets,
@@ -59,7 +66,8 @@ def report(folder: str | os.PathLike) -> str:
   )
   results = read_results(folder) if (folder / FILE).exists() else None
   pictures = Pictures(folder)
-  sections = [Section('In short', in_words(results))]
+  first = first_screen.html_of(results, pictures)
+  sections = [Section('In short', first + in_words(results, bool(first)))]
   if results:
     path = folder / 'predictions.parquet'
     predictions = artefacts.read_table(path) if path.exists() else None
@@ -74,15 +82,36 @@ def report(folder: str | os.PathLike) -> str:
     if results.facts:
       rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
       sections.append(Section('Facts', table(rows)))
+  if results is None or results.recipe != 'audit':  # an audit trains nothing
+    sections += [
+      Section('Learning', learning(folder, pictures)),
+      Section('Data', _hygiene(load('hygiene.json'))),
+    ]
   sections += [
-    Section('Learning', learning(folder, pictures)),
-    Section('Data', _hygiene(load('hygiene.json'))),
     Section('What these numbers do not say', bullets(SILENT)),
+    *_documents(folder, results),
     Section(
       'How it was made', provenance(load('config.json'), load('versions.json'))
     ),
   ]
   return page(_title(results, folder), sections)
+
+
+def _documents(folder: pathlib.Path, results: Results | None) -> list[Section]:
+  """What can be taken away, and what regulators ask to be documented."""
+  if results is None or not results.contenders:
+    return []
+  rows = [
+    {'what is asked': title, 'where': where, 'what is known': words}
+    for title, where, words in documents.documentation(results)
+  ]
+  return [
+    Section(
+      'To take away',
+      documents.links(documents.publish(folder, results))
+      + details('What regulators ask to be documented', table(rows)),
+    )
+  ]
 
 
 def publish(folder: str | os.PathLike, results: Results) -> Results:

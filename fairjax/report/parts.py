@@ -16,6 +16,7 @@ class Pictures:
 
   def __init__(self, folder: pathlib.Path):
     self.folder = folder / 'plots'
+    self.strips: list[int] = []  # of texts with a switch
 
   def add(self, name: str, plot, caption: str) -> str:
     safe = ''.join(c if c.isalnum() or c in '-_' else '_' for c in name)
@@ -59,7 +60,12 @@ def _part(part: Mapping, pictures: Pictures) -> str:
       columns = part.get('columns')
       return blocks.table(part['rows'], columns, part.get('caption', ''))
     case 'texts':
-      return '\n'.join(_texts(row, part['versions']) for row in part['rows'])
+      shown = [_texts(row, part['versions']) for row in part['rows']]
+      if 'blur' in part:
+        number = len(pictures.strips)
+        pictures.strips.append(number)
+        return blocks.blurred('\n'.join(shown), number, part['blur'])
+      return '\n'.join(shown)
     case 'fold':
       return blocks.details(part['title'], render(part['parts'], pictures))
   raise UserError(f'there is no part of a page named {part["part"]!r}')

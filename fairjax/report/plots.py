@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairjax.report import tables
+from fairjax.report import group_plots, tables
 from fairjax.report.figures import (
   COLOURS,
   INK,
@@ -367,5 +367,9 @@ def bars(
 # Those that results.json may name, with their arguments as plain values.
 PLOTS = {
   plot.__name__: plot
-  for plot in (rates, curves, front, forest, distribution, bars)
+  for plot in (
+    *(rates, curves, front, forest, distribution, bars),
+    *(group_plots.scale, group_plots.over_thresholds),
+    *(group_plots.reliability, group_plots.wordings),
+  )
 }

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from fairjax.metrics import measures
 from fairjax.report import tables
-from fairjax.report.blocks import bullets, text
+from fairjax.report.blocks import bullets, details, text
 from fairjax.report.tables import plural
 from fairjax.results import Results
 
@@ -15,8 +15,11 @@ QUALITY_WORDS = {  # of the first sentence
 }
 
 
-def in_words(results: Results | None) -> str:
-  """What was found: a paragraph for each test set, warnings, notes."""
+def in_words(results: Results | None, answered: bool = False) -> str:
+  """What was found: a paragraph for each test set, warnings, notes.
+
+  `answered` says that a first screen stands above and leads.
+  """
   if results is None:
     return text('results.json is missing: the run has not been measured.')
   several = len(results.contenders) > 1
@@ -27,10 +30,11 @@ def in_words(results: Results | None) -> str:
     lines = [_sentence(n, one, who) for n, one in results.sets.items()]
   else:
     lines = [_range(results, name) for name in results.set_names()]
-  parts = [
-    text(sentence, kind='lead' if k == 0 else '')
-    for k, sentence in enumerate(filter(None, lines))
-  ]
+  lines = [line for line in lines if line]
+  if answered:
+    parts = [details('In more words', text(*lines))] if lines else []
+  else:
+    parts = [text(one, kind='' if k else 'lead') for k, one in enumerate(lines)]
   if not results.contenders and not results.sections and not results.facts:
     parts.append(text('No test set was measured.'))
   others = []

@@ -85,5 +85,5 @@ def compiled(model: Bundle, device_mesh):
 
 
 def grand_scores(predictions, config) -> Float[np.ndarray, 's n']:
-  """GraNd of the rows that a scoring model has seen (scores/seen.py)."""
+  """GraNd of the rows of `predictions` (stages/model_outputs.py)."""
   return predictions.norms

@@ -156,6 +156,25 @@ def is_main() -> bool:
   return jax.process_index() == 0
 
 
+def is_alone() -> bool:
+  """True where there is no other process."""
+  return jax.process_count() == 1
+
+
+def share() -> str:
+  """'INDEX/COUNT' of this process, for work that is dealt out by the file."""
+  return f'{jax.process_index()}/{jax.process_count()}'
+
+
+def layout() -> dict:
+  """On what a run runs, as versions.json keeps it."""
+  return {
+    'backend': platform(),
+    'devices': jax.device_count(),
+    'processes': jax.process_count(),
+  }
+
+
 def over_seeds(mesh: Mesh, function):
   """`function` mapped over the leading (seed) axis of every argument.
 
@@ -245,7 +264,7 @@ def replicate(mesh: Mesh, tree):
 
 def to_host(tree):
   """The whole of every array as numpy; all processes must call it."""
-  if jax.process_count() == 1:
+  if is_alone():
     return jax.device_get(tree)
   from jax.experimental import multihost_utils
 
@@ -253,7 +272,7 @@ def to_host(tree):
 
 
 def _put(array, sharding):
-  if jax.process_count() == 1:
+  if is_alone():
     return jax.device_put(array, sharding)
   array = np.asarray(array)
   return jax.make_array_from_callback(
@@ -273,7 +292,7 @@ def placement(mesh: Mesh) -> Placement:
 
 def wait_for_all(name: str) -> None:
   """A barrier between processes."""
-  if jax.process_count() > 1:
+  if not is_alone():
     from jax.experimental import multihost_utils
 
     multihost_utils.sync_global_devices(name)
@@ -281,7 +300,7 @@ def wait_for_all(name: str) -> None:
 
 def any_process(flag: bool) -> bool:
   """True everywhere if `flag` is true in any process."""
-  if jax.process_count() == 1:
+  if is_alone():
     return flag
   from jax.experimental import multihost_utils
 

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from fairjax import config as c
+from fairjax.data import shard_map, shards
 from fairjax.errors import UserError
-from fairjax.pairs import corpus, dictionary, shards
+from fairjax.pairs import corpus, dictionary
 from fairjax.recipes import augment_corpus
 from fairjax.recipes import swap as swap_recipe
 
@@ -48,7 +49,7 @@ def _statuses(rows):
 def test_the_swap_of_each_format(source, tmp_path):
   rows = corpus.swap_corpus(source, tmp_path / 'out', workers=1)
   assert _statuses(rows) == ['made'] * 6
-  assert [row['shard'] for row in rows] == corpus.find_shards(source)
+  assert [row['shard'] for row in rows] == shard_map.find_shards(source)
   assert all((r['rows'], r['changed'], r['words']) == (5, 3, 4) for r in rows)
   twins = dictionary.swap(TEXTS).texts
   out = tmp_path / 'out'
@@ -59,7 +60,7 @@ def test_the_swap_of_each_format(source, tmp_path):
   assert lines[1] == json.dumps({'n': 1, 'text': TEXTS[1]})
   table = pd.read_parquet(out / 'deep' / 'b.parquet')
   assert table['text'].tolist() == twins and table['n'].tolist() == [*range(5)]
-  assert '30' in corpus.table(rows).splitlines()[-1]
+  assert '30' in shard_map.table(rows).splitlines()[-1]
 
 
 def test_rows_and_their_twins(source, tmp_path):
@@ -127,8 +128,8 @@ def _killed_once(mark: str, source: pathlib.Path, target: pathlib.Path) -> dict:
 def test_a_killed_worker_costs_nothing_but_time(source, tmp_path):
   out = tmp_path / 'out'
   work = functools.partial(_killed_once, str(tmp_path / 'mark'))
-  names = [n for n in corpus.find_shards(source) if n.endswith('.txt')]
-  rows = corpus.shard_map(work, source, names, out, workers=2)
+  names = [n for n in shard_map.find_shards(source) if n.endswith('.txt')]
+  rows = shard_map.shard_map(work, source, names, out, workers=2)
   assert set(_statuses(rows)) == {'made'} and (tmp_path / 'mark').exists()
   plain = tmp_path / 'plain'
   corpus.swap_corpus(source, plain, workers=1)
@@ -156,7 +157,7 @@ def test_shards_that_fail_are_named_and_the_rest_is_done(source, tmp_path):
   assert "no column 'text'; it has body" in errors['no.parquet']
   assert 'row 1 has no text' in errors['none.parquet']
   assert set(_bytes(out)) == rows.keys() - errors.keys()
-  assert 'failed: ' in corpus.table(list(rows.values()))
+  assert 'failed: ' in shard_map.table(list(rows.values()))
 
 
 def test_the_recipe(source, tmp_path, capsys):

@@ -26,6 +26,7 @@ from fairjax.recipes import weighting
 from fairjax.report.sentences import daggers, warnings
 from fairjax.report.weights import deviations
 from fairjax.results import Results
+from fairjax.train.progress import Log
 
 GLOVE = 'he she man woman her his boy girl kind rude'.split()
 
@@ -146,7 +147,7 @@ def test_daggers_are_t_tests_of_the_seeds(run):
 
 
 def test_weights_are_an_artefact_and_reach_the_training(config, folder, run):
-  log = stages.Log(folder / 'log')
+  log = Log(folder / 'log')
   tables = stages.load(config, folder / 'log', log)
   path = folder / 'run' / 'weights.parquet'
   stamp = path.stat().st_mtime_ns
@@ -207,7 +208,7 @@ def test_a_warning_of_several_rows_is_said_once(run):
 
 def test_no_weight_is_the_baseline(config, folder, run):
   """Weights of 1 give the baseline's predictions, to the bit."""
-  log = stages.Log(folder / 'log')
+  log = Log(folder / 'log')
   tables = stages.load(config, folder / 'log', log)
   ids = reweight.fitted_rows(tables)['id']
   one = weighting.changed(

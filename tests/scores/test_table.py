@@ -15,7 +15,8 @@ from fairjax.errors import UserError
 from fairjax.models import Bundle, encoder, families, places
 from fairjax.report import parts
 from fairjax.scores import SCORES, describe, error_scores, forgetting, table
-from fairjax.scores.predictions import Predictions
+from fairjax.stages import scoring
+from fairjax.stages.model_outputs import Predictions
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -75,7 +76,7 @@ def world(tmp_path_factory):
 def probe(config, world, folder):
   tables, bundle = world
   with Log(folder, main=False) as log:
-    return table.probe(config, bundle, tables, folder, log)
+    return scoring.probe(config, bundle, tables, folder, log)
 
 
 def test_probe_trains_scores_and_keeps(world, tmp_path, monkeypatch):
@@ -112,7 +113,7 @@ def test_probe_trains_scores_and_keeps(world, tmp_path, monkeypatch):
     scores['forgetting'], forgetting.forgetting(correct).mean(0)
   )
   # The second call reads: nothing is trained or computed.
-  monkeypatch.setattr(table, 'compute', None)
+  monkeypatch.setattr(scoring, 'compute', None)
   monkeypatch.setattr(loop, 'fit', None)
   again = probe(config, world, tmp_path)
   pd.testing.assert_frame_equal(again, scores)
@@ -159,7 +160,7 @@ def test_the_step_scored_is_the_step_asked_for(world, tmp_path):
   # The same again from one run with several snapshots.
   config.scoring.at = 'end'
   with Log(tmp_path, main=False) as log:
-    every = table.over_epochs(
+    every = scoring.over_epochs(
       config, bundle, tables, tmp_path, log, epochs=(0, 1, 2)
     )
   for epoch, scores in every.items():

@@ -9,13 +9,13 @@ import pandas as pd
 from jaxtyping import Bool, Float
 from scipy.special import softmax
 
-from fairjax import stages
 from fairjax.config import Config
 from fairjax.data import batches, schema, tokens
 from fairjax.errors import UserError
 from fairjax.models import Bundle
 from fairjax.scores import TRACKED
 from fairjax.scores.grand import grand
+from fairjax.stages import fits
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -42,7 +42,7 @@ class Predictions:
 
   @functools.cached_property
   def pool(self):
-    return stages.pool(self.model, self.table)
+    return fits.pool(self.model, self.table)
 
   def _predict(self, pool) -> np.ndarray:
     model, batch = self.model, self.config.train.batch
@@ -64,7 +64,7 @@ class Predictions:
     result = self.logits.copy()
     rows = np.flatnonzero(schema.has_twin(self.table))
     if len(rows):
-      pool = stages.pool(self.model, self.table.iloc[rows], 'twin')
+      pool = fits.pool(self.model, self.table.iloc[rows], 'twin')
       ours = tokens.take(self.pool.tokens, rows)
       differ = np.flatnonzero(_differ(ours, pool.tokens))
       if len(differ):

@@ -8,13 +8,24 @@ formats. Memory stays that of one block however large the shard.
 import json
 import pathlib
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from fairjax.errors import UserError
-from fairjax.pairs.dictionary import Swapped
 
 KINDS = ('.txt', '.jsonl', '.parquet')
 _BLOCK = 8 << 20  # characters of lines at a time
 _ROWS = 20_000  # rows of parquet at a time
+
+Span = tuple[int, int, str, str]  # start, end, old, new; in the original text
+
+
+class Swapped(NamedTuple):
+  """Texts in the order given, and what was changed in each."""
+
+  texts: list[str]
+  spans: list[list[Span]]
+  left: list[int]  # words of a row that have no sure counterpart
+
 
 Run = Callable[[Sequence[str]], Swapped]
 

@@ -1,0 +1,18 @@
+"""An audit: any classifier, or only its predictions, into one page.
+
+  fairjax audit MODEL_OR_PREDICTIONS DATA --config.audit.groups=gender,age
+  python -m fairjax.main --config=configs/audit.py \\
+      --config.audit.model=FOLDER --config.data.path=my.csv
+
+MODEL_OR_PREDICTIONS is a Hugging Face classifier's folder, a run of ours, a
+csv or parquet of scores or labels (a column a model), or `module:function`,
+which takes texts and returns probabilities. Without labels what needs none is
+measured. Nothing is trained: a minute or so for 10,000 predictions; a model's
+own time comes on top. In CI: --config.audit.fail_if='eqodd<0.8 or flips>0.02'.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(recipe='audit', seeds=1, data=c.Data(name='file'))

@@ -1,0 +1,73 @@
+"""Config: an audit, of any classifier or of its predictions alone."""
+
+import dataclasses
+
+from fairjax.knobs import (
+  at_least,
+  between,
+  each,
+  existing,
+  filled,
+  knob,
+  one_of,
+)
+
+
+@dataclasses.dataclass
+class Audit:
+  """What is audited, of whom, and when it fails (recipes/audit.py)."""
+
+  model: str = knob(
+    '',
+    "a model's or run's folder, a file of predictions, 'module:function', or "
+    "'planted'",
+    path=True,
+  )
+  against: str = knob(
+    '', 'a second one, or an earlier audit, compared row by row', path=True
+  )
+  scores: tuple[str, ...] = knob(
+    (),
+    "columns of a predictions file, a model each; 'p_*' takes all classes",
+    each(filled),
+  )
+  groups: tuple[str, ...] = knob(
+    (),
+    "group columns; 'age:18/30' cuts bands, 'terms:FILE' finds words",
+    each(filled),
+  )
+  intersections: bool = knob(True, 'also compare combinations of columns')
+  controls: tuple[str, ...] = knob(
+    (), 'columns held equal: gaps given these', each(filled)
+  )
+  reference: str = knob('', "a group's name, 'largest', or '' for the rest")
+  choose: str = knob(
+    '',
+    'threshold that is best on validation rows, by this rule',
+    one_of('', 'accuracy', 'balanced_accuracy', 'eer'),
+  )
+  swaps: tuple[str, ...] = knob(
+    ('gender',),
+    "edits whose decisions are counted: 'gender', 'neutral', a word list",
+    each(filled),
+    path=True,
+  )
+  edited: str = knob(
+    '',
+    "predictions of to_score.csv's texts, where the model is a file",
+    existing,
+    path=True,
+  )
+  control: bool = knob(True, 'also edit as many words that show no group')
+  costs: str = knob('', "of errors, as 'fp=1,fn=5'")
+  training: str = knob(
+    '', 'training data whose rows are ranked by influence on the gap', path=True
+  )
+  fail_if: str = knob('', "a gate, as 'eqodd<0.8 or flips>0.02'")
+  fail_on: str = knob(
+    'whole',
+    "the 'whole' interval is beyond the gate's bound, 'part', or the 'value'",
+    one_of('whole', 'part', 'value'),
+  )
+  examples: int = knob(10, 'rows that flip, shown in the page', between(0, 100))
+  batch: int = knob(64, 'texts a model is given at once', at_least(1))

@@ -1,0 +1,189 @@
+"""Calibration: do scores mean what they say, for every group?
+
+With rows in bins of their score, of B equal widths,
+
+  ece = Σ_b (n_b / n) |share positive in b − mean score in b|
+
+(Naeini et al. 2015). Counted like this a perfectly calibrated model has an ECE
+above 0, by chance, and the more the fewer its rows; that value stands beside
+it as 'null'. The vector r of the signed terms (n_b / n)(ȳ_b − p̄_b) makes ECE
+a norm f(r), so as with gaps (intervals.py) f(r̂) ± c covers, with c the level
+quantile of f(r* − r̂). Each bin has Jeffreys's half a row of either label.
+
+`overconfidence` is the mean score less the share positive: signed, and of all
+bins together. With three or more classes a score is the probability of the
+likeliest class, and positive means that it is right (Guo et al. 2017).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Integer
+
+from fairjax.metrics import estimates, intervals
+from fairjax.metrics.estimates import estimate
+from fairjax.metrics.intervals import IntervalOptions
+
+BINS = 10
+
+
+def confidence(
+  labels: Integer[np.ndarray, ' n'],
+  scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
+) -> tuple[Integer[np.ndarray, 's n'], Float[np.ndarray, 's n']]:
+  """What is predicted, and how sure: (y, p) of two classes, or of the best."""
+  if scores.ndim == 2:
+    y = np.broadcast_to((labels > 0).astype(np.int64), scores.shape)
+    return y, scores
+  return (scores.argmax(-1) == labels).astype(np.int64), scores.max(-1)
+
+
+def measure(
+  labels: Integer[np.ndarray, ' n'],
+  scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
+  members: Bool[np.ndarray, 'g n'],
+  options: IntervalOptions,
+  min_group: int = 1,
+) -> tuple[dict, list[dict], dict]:
+  """(quality, a dict a group, fairness): ece, overconfidence, ece_max."""
+  truth, score = confidence(labels, scores)
+  masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
+  sums, sizes, items = _totals(truth, score, masks, options.seed)
+  n = masks.sum(1)
+  gaps = sums.sum(0) / np.maximum(n, 1)[:, None]  # s, g, bin: (Σ y − p)/n
+  ece = np.where(n > 0, np.abs(gaps).sum(-1), np.nan)
+  over = np.where(n > 0, -gaps.sum(-1), np.nan)
+  noise = shift = None
+  if options.resamples:
+    count = min(options.resamples, intervals.RANKS)
+    draws = _draws(sums, sizes, score, masks, items, count, options.seed)
+    centred = draws - draws.mean(0)
+    noise = np.abs(centred).sum(-1)  # resample, s, g
+    shift = -centred.sum(-1)
+  everyone, by_group = None, []
+  for g in [*range(len(members)), -1]:
+    note = '' if n[g] else 'no rows'
+    one = {
+      'ece': _norm(ece[:, g], noise, g, options, note),
+      'overconfidence': _signed(over[:, g], shift, g, options, note),
+    }
+    by_group.append(one)
+  everyone = by_group.pop()
+  large = [g for g in range(len(members)) if n[g] >= min_group]
+  fair = {}
+  if len(large) > 1:
+    value = ece[:, large].max(1)
+    half = null = None
+    if noise is not None:
+      bound = noise[:, :, large].max(-1)
+      half = float(intervals.radius(value, bound, options))
+      null = float(bound.mean())
+    fair['ece_max'] = estimates.of_gap(value, half, 0.0, 1.0, null)
+  elif len(members):
+    fair['ece_max'] = estimate(
+      [None] * len(score), note=f'fewer than two groups of {min_group} rows'
+    )
+  return everyone, by_group, fair
+
+
+def _norm(values, noise, g, options, note) -> dict:
+  if note or noise is None:
+    return estimates.noted(values, None, None, note)
+  half = float(intervals.radius(values, noise[:, :, g], options))
+  null = float(noise[:, :, g].mean())
+  return estimates.of_gap(values, half, 0.0, 1.0, null)
+
+
+def _signed(values, shift, g, options, note) -> dict:
+  if note or shift is None:
+    return estimates.noted(values, None, None, note)
+  draws = values[None] + shift[:, :, g]
+  return intervals.of_mean(values, draws, options, bounds=(-1.0, 1.0))
+
+
+def _bins(score: np.ndarray) -> np.ndarray:
+  return np.minimum((score * BINS).astype(np.int64), BINS - 1)
+
+
+def _totals(truth, score, masks, seed) -> tuple:
+  """[item, s, g, bin] of y − p, rows of each item and group, and the items."""
+  items = intervals.blocks(truth.shape[1], seed)
+  m = len(items.size)
+  sums = np.zeros((m, len(score), len(masks), BINS), np.float32)
+  sizes = np.zeros((m, len(masks)), np.float32)
+  for g, mask in enumerate(masks):
+    rows = np.flatnonzero(mask)
+    sizes[:, g] = np.bincount(items.item[rows], minlength=m)
+    for s in range(len(score)):
+      code = items.item[rows] * BINS + _bins(score[s, rows])
+      apart = truth[s, rows] - score[s, rows]
+      total = np.bincount(code, apart, minlength=m * BINS)
+      sums[:, s, g] = total.reshape(m, BINS)
+  return sums, sizes, items
+
+
+def _draws(sums, sizes, score, masks, items, resamples, seed) -> np.ndarray:
+  """The vector r of every resample, [resample, s, g, bin]."""
+  weights = intervals.draw(items, resamples, seed)[:, : len(items.size)]
+  flat = sums.reshape(len(items.size), -1)
+  totals = (weights @ flat).reshape(resamples, *sums.shape[1:])
+  below = (weights @ sizes)[:, None, :, None]
+  rng = np.random.default_rng([seed, intervals.EDGES, 3])
+  # Half a row of either label at the mean score of each bin that has rows.
+  for g, mask in enumerate(masks):
+    for s in range(len(score)):
+      own = score[s, mask]
+      at = _bins(own)
+      count = np.bincount(at, minlength=BINS)
+      level = np.bincount(at, own, minlength=BINS) / np.maximum(count, 1)
+      halves = rng.standard_normal((2, resamples, BINS), np.float32) ** 2 / 2
+      more = halves[1] * (1 - level) - halves[0] * level
+      totals[:, s, g] += np.where(count > 0, more, 0)
+  return totals / np.maximum(below, 1e-9)
+
+
+def reliability(
+  labels: Integer[np.ndarray, ' n'],
+  scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
+  members: Bool[np.ndarray, 'g n'],
+  group_names: Sequence[str],
+  level: float = 0.95,
+) -> dict[str, list[dict]]:
+  """{group: bins with rows}: mean score, share positive with its interval.
+
+  All seeds together; the interval is Jeffreys's for the rows of one seed.
+  """
+  from scipy import stats
+
+  truth, score = confidence(labels, scores)
+  masks = {'everyone': np.ones(len(labels), bool)}
+  masks |= dict(zip(group_names, members))
+  out = {}
+  for name, mask in masks.items():
+    y, p = truth[:, mask].ravel(), score[:, mask].ravel()
+    at = _bins(p)
+    rows = []
+    for b in range(BINS):
+      own = at == b
+      if not own.any():
+        continue
+      share, n = float(y[own].mean()), own.sum() / len(score)
+      ends = stats.beta.ppf(
+        [(1 - level) / 2, (1 + level) / 2],
+        share * n + 0.5,
+        (1 - share) * n + 0.5,
+      )
+      rows.append(
+        {
+          'bin': f'{b / BINS:.1f}–{(b + 1) / BINS:.1f}',
+          'rows': round(float(n), 1) if n % 1 else int(n),
+          'mean score': float(p[own].mean()),
+          'share positive': {
+            'value': share,
+            'low': float(min(ends[0], share)),
+            'high': float(max(ends[1], share)),
+          },
+        }
+      )
+    out[name] = rows
+  return out

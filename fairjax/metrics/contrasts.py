@@ -1,0 +1,266 @@
+"""Each group beside a reference: differences of rates, conditional gaps, costs.
+
+A gap (assess.py) is one number for all groups. Here every group has its own:
+r_g − r_ref with its interval and test, the reference a named group, the
+largest, or the rest (everyone else). *Given control columns* the rates of a
+group are standardised: r_g = Σ_k w_k r_gk over the levels k of the controls,
+with w_k the share of all rows behind the rate (of all negatives for a false
+positive rate) that are of level k. Then groups that differ in the controls
+alone do not differ in r_g (conditional statistical parity, Kamiran et al.
+2013; direct standardisation). Levels in which some group has no row are left
+out, and counted. A *cost* is c_fp · false positives + c_fn · false negatives a
+row, with the user's c.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Integer
+
+from fairjax.errors import UserError
+from fairjax.metrics import counts, estimates, groups, intervals, significance
+from fairjax.metrics.estimates import estimate
+from fairjax.metrics.intervals import IntervalOptions
+
+SHOWN = ('selection_rate', 'fpr', 'fnr')
+REST = 'the rest'
+
+
+def reference_of(
+  members: Bool[np.ndarray, 'g n'], names: Sequence[str], asked: str
+) -> int | None:
+  """The index of the reference group; None is the rest."""
+  if asked in ('', 'rest'):
+    return None
+  if asked == 'largest':
+    return int(members.sum(1).argmax())
+  if asked not in names:
+    raise UserError(
+      f'audit.reference is {asked!r}, and no such group is in the data; the '
+      f'groups are {", ".join(names[:12])}{", …" if len(names) > 12 else ""}, '
+      "or say 'largest' or 'rest'"
+    )
+  return list(names).index(asked)
+
+
+def differences(
+  labels: Integer[np.ndarray, ' n'] | None,
+  decisions: Integer[np.ndarray, 's n'],
+  members: Bool[np.ndarray, 'g n'],
+  names: Sequence[str],
+  reference: str,
+  options: IntervalOptions,
+  min_group: int = 1,
+  adjust: str = 'holm',
+  shown: Sequence[str] = SHOWN,
+) -> list[dict]:
+  """A row a group and rate: its value, the reference's, the difference, p."""
+  n = decisions.shape[1]
+  truth = np.zeros(n, np.int64) if labels is None else labels
+  shown = [k for k in shown if labels is not None or k == 'selection_rate']
+  base = reference_of(members, names, reference)
+  own = [g for g in range(len(members)) if g != base]
+  masks = [members[g] for g in own]
+  others = [~members[g] if base is None else members[base] for g in own]
+  table = counts.tabulate(
+    truth,
+    decisions,
+    np.stack([*masks, *others, np.ones(n, bool)]),
+    2,
+    options.seed,
+  )
+  rates = _rates(table, options)
+  out = []
+  for i, g in enumerate(own):
+    for name in shown:
+      r = groups.NAMES.index(name)
+      at, beside = (0, i, r), (0, len(own) + i, r)
+      one = _difference(rates, at, beside, options)
+      few = min(rates.rows[at], rates.rows[beside]) < min_group
+      out.append(
+        {
+          'group': names[g],
+          'rate': name,
+          'value': _estimate(rates, at),
+          'reference': REST if base is None else names[base],
+          'of reference': _estimate(rates, beside),
+          **one,
+          'few': bool(few),
+        }
+      )
+  tested = [row for row in out if not row['few']]
+  p = significance.adjusted(
+    [r['p'] for r in tested], 'bh' if adjust == 'bh' else 'holm'
+  )
+  for row, each in zip(tested, p):
+    row['adjusted'] = row['p'] if adjust == 'none' else each
+  return out
+
+
+def _rates(table: counts.Table, options: IntervalOptions) -> counts.Rates:
+  weights = None
+  if options.resamples:
+    weights = intervals.draw(table.items, options.resamples, options.seed)
+  return counts.rates(table, weights, options)
+
+
+def _estimate(rates: counts.Rates, where: tuple) -> dict:
+  ends = rates.ends or (None, None)
+  low, high = (None if end is None else float(end[where]) for end in ends)
+  values = rates.values[(slice(None), *where)]
+  return estimates.noted(values, low, high, 'no row to count')
+
+
+def _difference(rates, at, beside, options) -> dict:
+  pick = lambda x, w, axes: x[(*[slice(None)] * axes, *w)]
+  values = pick(rates.values, at, 1) - pick(rates.values, beside, 1)
+  if np.isnan(values).any() or rates.draws is None:
+    note = 'no row to count' if np.isnan(values).any() else ''
+    return {'difference': estimate(values, note=note), 'p': None}
+  draws = pick(rates.draws, at, 2) - pick(rates.draws, beside, 2)
+  draws = draws - draws.mean(0) + values.astype(np.float32)
+  noise = intervals.difference_noise([(values, draws)], options)
+  test = intervals.difference(float(values.mean()), noise, options, 1.0)
+  return {
+    'difference': estimate(values, test.low, test.high),
+    'p': test.p,
+    'p_at_floor': test.p_at_floor,
+  }
+
+
+def conditional(
+  labels: Integer[np.ndarray, ' n'] | None,
+  decisions: Integer[np.ndarray, 's n'],
+  members: Bool[np.ndarray, 'g n'],
+  names: Sequence[str],
+  levels: Bool[np.ndarray, 'k n'],
+  level_names: Sequence[str],
+  options: IntervalOptions,
+) -> tuple[dict, list[dict], list[str]]:
+  """Measures given the controls, gaps within each level, and what was left out.
+
+  Groups of one attribute, two or more, without overlap.
+  """
+  n = decisions.shape[1]
+  truth = np.zeros(n, np.int64) if labels is None else labels
+  cells = (members[:, None] & levels[None]).reshape(-1, n)
+  masks = np.concatenate([cells, np.ones((1, n), bool)])
+  table = counts.tabulate(truth, decisions, masks, 2, options.seed)
+  rates = _rates(table, options)
+  shape = (len(members), len(levels))
+  values = rates.values[:, 0, :-1].reshape(len(decisions), *shape, -1)
+  rows = rates.rows[0, :-1].reshape(*shape, -1)
+  draws = None
+  if rates.draws is not None:
+    draws = rates.draws[:, :, 0, :-1].reshape(
+      -1, len(decisions), *shape, values.shape[-1]
+    )
+  shown = ['selection_rate'] + (['fpr', 'tpr'] if labels is not None else [])
+  kept, ranges = {}, {}
+  for name in shown:
+    r = groups.NAMES.index(name)
+    full = (rows[..., r] > 0).all(0)
+    kept[name] = full
+    weight = np.where(full, rows[..., r].sum(0), 0).astype(float)
+    if not full.any():
+      continue
+    weight /= weight.sum()
+    whole = lambda x, r=r, w=weight: np.where(w > 0, x[..., r] * w, 0).sum(-1)
+    own = whole(values)  # s, g
+    noise = None if draws is None else whole(draws) - own
+    ranges[name] = (own, noise)
+  fair = {'conditional_dp': _gap(ranges, ['selection_rate'], options, values)}
+  if labels is not None:
+    fair['conditional_eqodd'] = _gap(ranges, ['fpr', 'tpr'], options, values)
+  left = [
+    level_names[k] for k in range(len(levels)) if not kept['selection_rate'][k]
+  ]
+  within = _within(values, rows, draws, names, level_names, shown, options)
+  return fair, within, left
+
+
+def _gap(ranges, rates, options, values) -> dict:
+  if any(r not in ranges for r in rates):
+    note = 'no level of the controls has rows of every group'
+    return estimate([None] * len(values), note=note)
+  spread = lambda x: x.max(-1) - x.min(-1)
+  value = np.mean([spread(ranges[r][0]) for r in rates], 0)
+  half = null = None
+  if ranges[rates[0]][1] is not None:
+    noise = np.mean([spread(ranges[r][1]) for r in rates], 0)
+    half = float(intervals.radius(value, noise, options))
+    null = float(noise.mean())
+  return estimates.complement(estimates.of_gap(value, half, 0.0, 1.0, null))
+
+
+def _within(values, rows, draws, names, level_names, shown, options) -> list:
+  """The gap between the groups inside each level."""
+  out = []
+  for k, level in enumerate(level_names):
+    n = int(rows[:, k, groups.NAMES.index('selection_rate')].sum())
+    one = {'level': level, 'rows': n}
+    for name in shown:
+      r = groups.NAMES.index(name)
+      known = rows[:, k, r] > 0
+      if known.sum() < 2:
+        note = 'fewer than two groups have rows here'
+        one[name] = estimate([None] * len(values), note=note)
+        continue
+      own = values[:, known, k, r]
+      half = null = None
+      if draws is not None:
+        noise = draws[:, :, known, k, r] - own
+        noise = noise.max(-1) - noise.min(-1)
+        half = float(intervals.radius(own.max(1) - own.min(1), noise, options))
+        null = float(noise.mean())
+      one[name] = estimates.of_gap(
+        own.max(1) - own.min(1), half, 0.0, 1.0, null
+      )
+    out.append(one)
+  return out
+
+
+def costs(
+  labels: Integer[np.ndarray, ' n'],
+  decisions: Integer[np.ndarray, 's n'],
+  members: Bool[np.ndarray, 'g n'],
+  price: tuple[float, float],
+  options: IntervalOptions,
+  min_group: int = 1,
+) -> tuple[dict, list[dict], dict]:
+  """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
+  n = len(labels)
+  masks = np.concatenate([members, np.ones((1, n), bool)])
+  table = counts.tabulate(labels, decisions, masks, 2, options.seed)
+  rates = _rates(table, options)
+  at = groups.NAMES.index
+
+  def cost(x: Float[np.ndarray, '... rate']) -> np.ndarray:
+    base = x[..., at('base_rate')]
+    wrong = np.nan_to_num(x[..., at('fpr')]) * (1 - base) * price[0]
+    return wrong + np.nan_to_num(x[..., at('fnr')]) * base * price[1]
+
+  values = cost(rates.values[:, 0])  # s, g+1
+  draws = None if rates.draws is None else cost(rates.draws[:, :, 0])
+  top = (0.0, float(max(price)))
+  each = [
+    intervals.of_mean(
+      values[:, g],
+      None if draws is None else draws[:, :, g],
+      options,
+      '' if masks[g].any() else 'no rows',
+      top,
+    )
+    for g in range(len(masks))
+  ]
+  large = np.flatnonzero(members.sum(1) >= min_group)
+  fair = {}
+  if len(large) > 1:
+    value = np.ptp(values[:, large], axis=1)
+    half = null = None
+    if draws is not None:
+      noise = np.ptp(draws[:, :, large] - values[:, large], axis=-1)
+      half = float(intervals.radius(value, noise, options))
+      null = float(noise.mean())
+    fair['cost_gap'] = estimates.of_gap(value, half, *top, null)
+  return {'cost': each[-1]}, [{'cost': one} for one in each[:-1]], fair

@@ -1,0 +1,131 @@
+"""A gate: a rule over measures by which an audit fails, for use in CI.
+
+    eqodd<0.8 or flips>0.02
+
+Comparisons joined by `or` and `and` (which binds tighter). With an interval
+there are three ways to read one: that the whole interval is beyond the bound
+(the data show it), that a part of it is (the data do not exclude it), or that
+the value is.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from fairjax.errors import UserError
+from fairjax.metrics import measures
+
+COMPARISON = re.compile(
+  r'\s*([A-Za-z_][\w/. ×-]*?)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*'
+)
+# What people call some measures elsewhere.
+ALSO = {
+  'demographic_parity': 'dp',
+  'equalized_odds': 'eqodd',
+  'equalised_odds': 'eqodd',
+  'equal_opportunity': 'eqopp1',
+  'four_fifths': 'selection_rate_ratio',
+  'disparate_impact': 'selection_rate_ratio',
+}
+
+
+class Comparison(NamedTuple):
+  measure: str
+  sign: str
+  bound: float
+
+
+class Verdict(NamedTuple):
+  failed: bool
+  reasons: list[str]  # of each comparison that holds, or could not be decided
+
+
+def parse(rule: str) -> list[list[Comparison]]:
+  """[any of [all of]]."""
+  out = []
+  for either in re.split(r'\bor\b', rule):
+    every = []
+    for part in re.split(r'\band\b', either):
+      match = COMPARISON.fullmatch(part)
+      try:
+        every.append(Comparison(match[1], match[2], float(match[3])))
+      except (TypeError, ValueError) as error:
+        raise UserError(
+          f'audit.fail_if has {part.strip()!r}, which is no comparison; write '
+          "MEASURE<NUMBER or MEASURE>NUMBER, joined by 'or' and 'and', as in "
+          "'eqodd<0.8 or flips>0.02'"
+        ) from error
+    out.append(every)
+  return out
+
+
+def names(rule: str, known: Mapping[str, Mapping]) -> None:
+  """One sentence where a comparison names no measure of this audit."""
+  for one in (c for every in parse(rule) for c in every):
+    keys(one.measure, known)
+
+
+def keys(name: str, known: Mapping[str, Mapping]) -> list[str]:
+  """The measures that a name means: itself, or that of every attribute."""
+  name = ALSO.get(name.replace(' ', '_').lower(), name)
+  if name in known:
+    return [name]
+  found = [key for key in known if key.rpartition('/')[2] == name]
+  if found:
+    return found
+  every = [*known, *ALSO]
+  near = difflib.get_close_matches(name, every, n=1)
+  hint = f'did you mean {near[0]!r}?' if near else ''
+  if not near:
+    shown = measures.leading(known) or list(known)
+    hint = f'there are {", ".join(shown[:12])}, …'
+  raise UserError(
+    f'audit.fail_if names {name!r}, which this audit does not measure; {hint}'
+  )
+
+
+def judge(rule: str, known: Mapping[str, Mapping], side: str) -> Verdict:
+  """Whether the rule holds for these estimates, and which comparisons do.
+
+  A measure that is undefined fails no gate by 'whole' and 'value', and is
+  told; by 'part' it does, since it excludes nothing.
+  """
+  failed, reasons = False, []
+  for every in parse(rule):
+    hold = []
+    for one in every:
+      hold.append(
+        [_holds(key, one, known[key], side) for key in keys(one.measure, known)]
+      )
+    if all(any(h for h, _ in each) for each in hold):
+      failed = True
+      reasons += [why for each in hold for h, why in each if h]
+  return Verdict(failed, reasons)
+
+
+def _holds(key: str, one: Comparison, estimate: Mapping, side: str) -> tuple:
+  value = estimate.get('value')
+  low, high = estimate.get('low'), estimate.get('high')
+  if value is None:
+    why = estimate.get('note', 'no rows')
+    return side == 'part', f'{key} is undefined ({why})'
+  shown = f'{key} is {value:.3f}'
+  if low is not None and high is not None:
+    shown += f' [{low:.3f}, {high:.3f}]'
+  shown += f', and {one.sign} {one.bound:g} fails'
+  if side == 'value' or (low is None and high is None):
+    tested = value
+  else:
+    below = one.sign[0] == '<'
+    # The end that decides: whole takes the far one, part the near one.
+    tested = high if below == (side == 'whole') else low
+    if tested is None:  # an open end reaches as far as can be
+      tested = float('inf') if below == (side == 'whole') else float('-inf')
+  compare = {
+    '<': tested < one.bound,
+    '<=': tested <= one.bound,
+    '>': tested > one.bound,
+    '>=': tested >= one.bound,
+  }
+  return compare[one.sign], shown

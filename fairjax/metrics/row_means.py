@@ -1,0 +1,83 @@
+"""Means over rows, and how sure they are: for values that no count table holds.
+
+The mean of z over rows is a ratio of totals, so the Bayesian bootstrap of
+intervals.py draws it exactly: rows that agree in z are one cell with a weight
+from Gamma(rows). Where z takes −1, 0 or 1 (a decision that flips under one
+edit and not under another, or that differs between two texts) half a row of
+−1 and half a row of 1 is added, and a whole one of a kind that was never seen,
+as counts.py does for rates: no interval has width 0 because all rows agree.
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+from fairjax.metrics import intervals
+from fairjax.metrics.estimates import estimate
+from fairjax.metrics.intervals import IntervalOptions
+
+FEW = 64  # distinct values above which rows are dealt into blocks
+
+
+def draws_of(
+  values: Float[np.ndarray, 's n'],
+  options: IntervalOptions,
+  edges: bool = False,
+) -> Float[np.ndarray, 'resample s']:
+  """Means over the rows in every resample; all seeds share the weights."""
+  items = _items(values, options.seed)
+  m = len(items.size)
+  sums = np.stack([np.bincount(items.item, v, minlength=m) for v in values], 1)
+  extra = np.zeros((2, options.resamples, 1))
+  if edges:
+    rng = np.random.default_rng([options.seed, intervals.EDGES, 7])
+    extra = rng.standard_normal((2, 2, options.resamples, 1)) ** 2 / 2
+    seen = np.array([(values < 0).any(), (values > 0).any()])
+    extra = extra[0] + extra[1] * ~seen[:, None, None]
+  weights = intervals.draw(items, options.resamples, options.seed)[:, :m]
+  totals = weights @ sums + extra[1] - extra[0]
+  return totals / (weights @ items.size[:, None] + extra.sum(0))
+
+
+def _items(values: np.ndarray, seed: int) -> intervals.Items:
+  if values.shape[1] and all(len(np.unique(v)) <= FEW for v in values):
+    codes = [np.unique(v, return_inverse=True)[1] for v in values]
+    items = intervals.cells(codes)
+    if len(items.size) <= intervals.CELLS:
+      return items
+  return intervals.blocks(values.shape[1], seed)
+
+
+def mean(
+  values: Float[np.ndarray, 's n'],
+  options: IntervalOptions,
+  bounds: tuple[float, float] = intervals.REALS,
+  note: str = '',
+) -> dict:
+  """The estimate of a mean; `note` says why there is none."""
+  if not values.shape[1]:
+    return estimate([None] * len(values), note=note or 'no rows')
+  draws = draws_of(values, options) if options.resamples else None
+  return intervals.of_mean(values.mean(1), draws, options, bounds=bounds)
+
+
+def difference(
+  values: Float[np.ndarray, 's n'],
+  options: IntervalOptions,
+  note: str = '',
+) -> dict:
+  """The estimate of a mean of −1, 0 and 1, with the p of its being 0."""
+  if not values.shape[1]:
+    out = estimate([None] * len(values), note=note or 'no rows')
+    return {**out, 'p': None}
+  seeds = values.mean(1)
+  if not options.resamples:
+    return {**estimate(seeds), 'p': None}
+  draws = draws_of(values, options, edges=True)
+  draws += seeds - draws.mean(0)
+  noise = intervals.difference_noise([(seeds, draws)], options)
+  test = intervals.difference(float(seeds.mean()), noise, options, 1.0)
+  return {
+    **estimate(seeds, test.low, test.high),
+    'p': test.p,
+    'p_at_floor': test.p_at_floor,
+  }

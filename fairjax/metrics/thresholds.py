@@ -1,0 +1,91 @@
+"""Every measure over thresholds, and the threshold that validation rows choose.
+
+All rows are counted once (groups.confusion); a threshold is a number of the
+counts from the right.
+"""
+
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+from jaxtyping import Bool, Float, Integer
+
+from fairjax.errors import UserError
+from fairjax.metrics import groups
+
+POINTS = np.linspace(0, 1, 101)
+SHOWN = {  # name in the table of measures: its gap's rates
+  'dp': ('selection_rate',),
+  'eqopp1': ('tpr',),
+  'eqodd': ('fpr', 'tpr'),
+}
+
+
+def sweep(
+  labels: Integer[np.ndarray, ' n'] | None,
+  scores: Float[np.ndarray, 's n'],
+  members: Bool[np.ndarray, 'g n'],
+  min_group: int = 1,
+) -> dict[str, Float[np.ndarray, ' k']]:
+  """{measure: its mean over seeds at each of POINTS}; NaN where undefined."""
+  n = scores.shape[1]
+  truth = np.zeros(n, np.int64) if labels is None else labels
+  masks = np.concatenate([members, np.ones((1, n), bool)])
+  counts = groups.confusion(truth, scores, masks, POINTS).astype(np.float64)
+  with jax.enable_x64(True):
+    rates = np.asarray(groups.rates(counts))  # s, k, g+1, rate
+  out = {}
+  at = groups.NAMES.index
+  if labels is not None:
+    out['accuracy'] = rates[:, :, -1, at('accuracy')].mean(0)
+  out['selection_rate'] = rates[:, :, -1, at('selection_rate')].mean(0)
+  few = groups.denominators(counts[0, 0]) < min_group
+  own = np.where(few[None, None, :-1], np.nan, rates[:, :, :-1])
+  for name, chosen in SHOWN.items():
+    if labels is None and name != 'dp':
+      continue
+    parts = [_spread(own[..., at(rate)]) for rate in chosen]
+    out[name] = 1 - np.mean(parts, 0).mean(0)
+  return {name: one for name, one in out.items() if np.isfinite(one).any()}
+
+
+def _spread(values: Float[np.ndarray, 's k g']) -> Float[np.ndarray, 's k']:
+  known = np.isfinite(values)
+  high = np.where(known, values, -np.inf).max(-1, initial=-np.inf)
+  low = np.where(known, values, np.inf).min(-1, initial=np.inf)
+  return np.where(known.sum(-1) > 1, high - low, np.nan)
+
+
+def choose(
+  labels: Integer[np.ndarray, ' n'],
+  scores: Float[np.ndarray, 's n'],
+  rule: str,
+) -> float:
+  """The threshold that is best on these rows, for all seeds together.
+
+  Of equally good ones the middle: what lies between two scores is all alike.
+  """
+  everyone = np.ones((1, len(labels)), bool)
+  points = np.unique(np.r_[POINTS, _middles(scores)])
+  counts = groups.confusion(labels, scores, everyone, points)[:, :, 0]
+  tn, fp, fn, tp = counts.sum(0).astype(np.float64).T
+  if rule != 'accuracy' and not ((tn + fp)[0] and (fn + tp)[0]):
+    raise UserError(
+      'the validation rows have one label only, so no threshold can be '
+      f'chosen by {rule}; give rows of both'
+    )
+  if rule == 'eer':
+    worth = -np.abs(fp / (tn + fp) - fn / (fn + tp))
+  elif rule == 'balanced_accuracy':
+    worth = tn / (tn + fp) + tp / (fn + tp)
+  else:
+    worth = tn + tp
+  best = np.flatnonzero(worth >= worth.max() - 1e-12)
+  return float(points[best[len(best) // 2]])
+
+
+def _middles(scores: np.ndarray, most: int = 2000) -> Sequence[float]:
+  values = np.unique(scores)
+  if len(values) > most:
+    values = np.quantile(values, np.linspace(0, 1, most))
+  return (values[1:] + values[:-1]) / 2

@@ -1,0 +1,107 @@
+"""What pretraining starts from where the folder's head or family is another.
+
+A body without a masked-LM head gets a fresh one, tied, whose dense layer
+starts at the identity, so that places near a word's embedding read as that
+word. A BERT-shaped body becomes the discriminator of an ELECTRA (fresh head)
+or both sides of a BART: self-attention, feed-forward and norms of each layer
+are the body's on either side, attention to the source is fresh (Rothe et al.
+2020, arXiv:1907.12461).
+"""
+
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from fairjax.models import families, hf
+from fairjax.models.encoder import Encoder
+from fairjax.models.encoder import Shape as EncoderShape
+from fairjax.models.families import bart
+
+OFFSET = 2  # rows of BART's position tables before position 0
+
+
+def shape(source: Any, can: str, where: str) -> Any:
+  """The folder's shape, or that of what its body becomes to be able to."""
+  family = families.find(source.family)
+  if can in family.heads or family.body is not Encoder:
+    families.require(family, can, where)
+    return source
+  if can == 'detect':
+    return families.replaced(source, family='electra')
+  if can == 'infill' and source.embedding == source.width:
+    return _bart_shape(source)
+  families.require(family, can, where)
+  return source
+
+
+def _bart_shape(source: EncoderShape) -> bart.Shape:
+  both = {'depth': source.depth, 'heads': source.heads, 'hidden': source.hidden}
+  return bart.Shape(
+    vocab=source.vocab,
+    width=source.width,
+    longest=source.longest,
+    position_offset=OFFSET,
+    activation=source.activation,
+    dropout=source.dropout,
+    attention_dropout=source.attention_dropout,
+    activation_dropout=0.0,
+    pad=source.pad,
+    deviation=source.deviation,
+    **both,
+    **{f'decoder_{name}': value for name, value in both.items()},
+  )
+
+
+def params(folder: pathlib.Path, module: Any) -> dict:
+  """The parameters of `module` that the folder gives; the rest is fresh."""
+  source = hf.read_shape(folder)
+  if source.family == module.shape.family:
+    return _with_dense(module, hf.load(folder, module).params)
+  scan = hf.is_scanned(module)
+  head = families.module(source, 'mask', scan=scan)
+  body = hf.load(folder, head).params
+  if isinstance(module, bart.Bart):
+    return bart_params(source, body)
+  return {'encoder': body['encoder']}
+
+
+def _with_dense(module: Any, known: dict) -> dict:
+  """A masked-LM head that the folder lacks starts at the identity."""
+  family, head = families.of(module)
+  s = module.shape
+  if head is not family.heads.get('mask') or 'dense' in known:
+    return known
+  if s.embedding != s.width:
+    return known
+  dense = {
+    'kernel': np.eye(s.width, dtype=np.float32),
+    'bias': np.zeros(s.width, np.float32),
+  }
+  return known | {'dense': dense}
+
+
+def bart_params(source: EncoderShape, body: dict) -> dict:
+  """Both sides of a BART from a masked LM; attention across is left out."""
+  encoder = body['encoder']
+  table = encoder['position']['embedding'][source.position_offset :]
+  if source.types:
+    table = table + encoder['type']['embedding'][0]
+  side = {
+    'position': {'embedding': np.pad(table, ((OFFSET, 0), (0, 0)))},
+    'norm': encoder['norm'],
+  }
+  for i in range(source.depth):
+    side[f'layer_{i}'] = _bart_layer(encoder[f'layer_{i}'])
+  result = {'word': encoder['word'], 'encoder': side, 'decoder': side}
+  # BART never trains this bias: what the masked LM knows of frequencies.
+  return result | ({'bias': body['bias'][None]} if 'bias' in body else {})
+
+
+def _bart_layer(layer: dict) -> dict:
+  query, others = layer['query'], layer['key_value']
+  three = {
+    name: np.concatenate([query[name], others[name]], axis=-1) for name in query
+  }
+  same = ('attention_out', 'attention_norm', 'up', 'down', 'norm')
+  return {'attend': three, **{name: layer[name] for name in same}}

@@ -1,0 +1,451 @@
+"""What an audit measures of one model: rows, edits and thresholds in, numbers
+out."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.data import audit_table
+from fairjax.data.terms import read_terms, term_members
+from fairjax.errors import UserError
+from fairjax.metrics import (
+  calibration,
+  contrasts,
+  flips,
+  slices,
+  thresholds,
+)
+from fairjax.metrics import groups as group_rates
+from fairjax.metrics.assess import assess
+from fairjax.metrics.intervals import IntervalOptions
+from fairjax.recipes import audit_edits
+from fairjax.recipes.audit_models import Audited, aligned
+
+NO_LABEL = ('selection_rate',)  # rates that need none
+# Measures of ranks and probabilities mean nothing where there are decisions.
+OF_SCORES = (
+  *('auc', 'macro_auc', 'log_loss', 'bpsn_auc', 'bnsp_auc', 'positive_aeg'),
+  *('negative_aeg', 'auc_gap', 'auc_min', 'bpsn_auc_min', 'bnsp_auc_min'),
+  *('positive_aeg_max', 'negative_aeg_max'),
+)
+
+
+@dataclasses.dataclass
+class Who:
+  """The groups of the rows."""
+
+  members: np.ndarray  # bool [g, n]
+  names: list[str]
+  attributes: list[str]
+  columns: dict[str, list[str]]
+  controls: dict[str, list[str]]
+  remarks: list[str]
+
+  def of(self, attribute: str) -> tuple[np.ndarray, list[str]]:
+    at = [g for g, a in enumerate(self.attributes) if a == attribute]
+    return self.members[at], [self.names[g] for g in at]
+
+  @property
+  def kinds(self) -> list[str]:
+    return list(dict.fromkeys(self.attributes))
+
+
+@dataclasses.dataclass
+class Measured:
+  """One model: its set of results.json, and what its page shows beside."""
+
+  name: str
+  scores: np.ndarray  # [s, n] of the positive label, or [s, n, c]
+  chances: np.ndarray  # [s, n, c]
+  decisions: np.ndarray  # [s, n]
+  set: dict  # as results.json has it
+  limit: Any  # the threshold, or one a seed
+  edits: dict[str, tuple[audit_edits.Edits, flips.Edit]]
+  quantiles: dict[str, list[dict]]
+  words: dict[str, list[dict]]
+  contrasts: list[dict]
+  within: list[dict]  # gaps inside the levels of the controls
+  left_out: list[str]
+  reliability: dict[str, list[dict]]
+  slices: list[dict]
+  sweep: dict[str, np.ndarray]
+
+
+def who(config: Config, table: pd.DataFrame) -> Who:
+  """The groups of audit.groups, of measures.groups, or of the column group."""
+  options = config.audit
+  asked = list(options.groups)
+  if not asked:
+    own = config.measures.groups or config.data.group
+    asked = [own] if own else ['group'] if 'group' in table else []
+  columns, remarks = audit_table.columns_of(table, asked)
+  controls, more = audit_table.columns_of(
+    table, options.controls, 'audit.controls'
+  )
+  members, names, attributes = group_rates.memberships(
+    columns, intersections=options.intersections
+  )
+  if not columns:
+    members = np.zeros((0, len(table)), bool)
+  both = ' × '.join(columns)
+  crossed = attributes.count(both) if len(columns) > 1 else 0
+  if crossed > audit_table.MOST:
+    keep = [i for i, a in enumerate(attributes) if a != both]
+    members, names = members[keep], [names[i] for i in keep]
+    attributes = [attributes[i] for i in keep]
+    remarks.append(
+      f'{crossed:,} combinations of {both} are too many to compare and are '
+      'left out'
+    )
+  for one in asked:
+    if one.startswith('terms:'):
+      terms, masks = _terms(one.removeprefix('terms:'), table)
+      members = np.concatenate([members, masks])
+      names, attributes = names + terms, attributes + ['terms'] * len(terms)
+  return Who(members, names, attributes, columns, controls, remarks + more)
+
+
+def _terms(path: str, table: pd.DataFrame) -> tuple[list[str], np.ndarray]:
+  terms = read_terms(path, 'audit.groups')
+  if 'text' not in table:
+    raise UserError(
+      f"audit.groups has 'terms:{path}', but the data has no text to find "
+      'terms in'
+    )
+  masks = term_members(list(table['text']), terms)
+  have = masks.any(1)
+  if not have.any():
+    raise UserError(
+      f'no text has a term of {path}; is the list in the language of the texts?'
+    )
+  return [t for t, h in zip(terms, have) if h], masks[have]
+
+
+def options_of(config: Config) -> IntervalOptions:
+  own = config.measures
+  return IntervalOptions(own.confidence_level, own.resamples, config.seed)
+
+
+def judged(config: Config, chances: np.ndarray) -> np.ndarray:
+  """[s, n] of the positive label where there are two classes, else all."""
+  if chances.shape[2] > 2:
+    return chances
+  return chances[..., config.measures.pos_label]
+
+
+def truth(config: Config, table: pd.DataFrame, classes: int):
+  """The labels, 1 positive of two; None where there are none."""
+  if 'label' not in table:
+    return None
+  labels = table['label'].to_numpy(np.int64)
+  return (
+    (labels == config.measures.pos_label).astype(np.int64)
+    if (classes == 2)
+    else labels
+  )
+
+
+def chances_of(model: Audited, config, table, classes) -> np.ndarray:
+  scores = model.scores
+  if scores is None:
+    if 'text' not in table:
+      raise UserError(
+        f'{model.name} reads texts, and the data has no column '
+        f'{config.data.text!r}; name it with --config.data.text'
+      )
+    scores = model.predict(list(table['text']))
+  chances = aligned(np.asarray(scores, np.float64), model, classes)
+  if chances.shape[2] == 2 and config.measures.pos_label > 1:
+    raise UserError(
+      f'measures.pos_label is {config.measures.pos_label}, but {model.name} '
+      'has the classes 0 and 1'
+    )
+  return chances
+
+
+def threshold_of(config, model, valid, classes) -> float | str:
+  """The threshold that was asked for, perhaps chosen on validation rows."""
+  rule = config.audit.choose
+  if not rule:
+    limit = config.measures.threshold
+    return limit if limit == 'eer' else float(limit)
+  if valid is None or 'label' not in valid:
+    raise UserError(
+      f'audit.choose is {rule!r}, but there are no validation rows with a '
+      'label; name a file with --config.data.valid_path'
+    )
+  if model.predict is None:
+    raise UserError(
+      f'audit.choose is {rule!r}, but {model.name} is predictions of the '
+      'audited rows only; name the model itself, or give the threshold with '
+      '--config.measures.threshold'
+    )
+  own = dataclasses.replace(model, scores=None)
+  scores = judged(config, chances_of(own, config, valid, classes))
+  if scores.ndim == 3:
+    raise UserError('a threshold is chosen for two classes; leave audit.choose')
+  return thresholds.choose(truth(config, valid, 2), scores, rule)
+
+
+def measure(
+  model: Audited,
+  config: Config,
+  table: pd.DataFrame,
+  valid: pd.DataFrame | None,
+  classes: Sequence[str],
+  groups: Who,
+  edits: Sequence[audit_edits.Edits],
+) -> Measured:
+  """Everything of one model."""
+  options, least = options_of(config), config.measures.min_group
+  chances = chances_of(model, config, table, classes)
+  scores = judged(config, chances)
+  labels = truth(config, table, chances.shape[2])
+  wanted = threshold_of(config, model, valid, classes)
+  one = assess(
+    np.zeros(scores.shape[1], np.int64) if labels is None else labels,
+    scores,
+    groups.members,
+    groups.names,
+    attributes=groups.attributes,
+    threshold=0.5 if labels is None and wanted == 'eer' else wanted,
+    level=options.level,
+    resamples=options.resamples,
+    seed=options.seed,
+    min_group=least,
+  )
+  limit = one['threshold']
+  decisions = flips.decisions(scores, 0.0 if limit == 'argmax' else limit)
+  if labels is None:
+    _without_labels(one)
+  if model.hard:
+    _without_scores(one)
+  out = Measured(
+    *(model.name, scores, chances, decisions, one, limit),
+    *({}, {}, {}, [], [], [], {}, [], {}),
+  )
+  _calibrated(out, labels, groups, options, least, model.hard)
+  _beside_reference(out, labels, groups, config, options)
+  _given_controls(out, labels, groups, options)
+  _priced(out, labels, groups, config, options)
+  if labels is not None:
+    out.slices = slices.worst(
+      (decisions != labels).mean(0), conditions(table, groups)
+    )
+  if scores.ndim == 2 and not model.hard:
+    first = groups.of(groups.kinds[0])[0] if groups.kinds else groups.members
+    out.sweep = thresholds.sweep(labels, scores, first, least)
+  if model.predict is not None and 'text' in table:
+    for edit in edits:
+      _edited(out, edit, model, config, table, classes, labels, groups)
+  return out
+
+
+def _without_labels(one: dict) -> None:
+  """What needs no label, of a set that was assessed with made-up ones."""
+  kept = lambda name: (
+    name.rpartition('/')[2] == 'dp'
+    or (name.rpartition('/')[2].startswith('selection_rate'))
+  )
+  for part in ('quality', 'fairness'):
+    one[part] = {k: v for k, v in one[part].items() if kept(k)}
+  for group in one['groups'].values():
+    for key in [k for k in group if k != 'rows' and not kept(k)]:
+      del group[key]
+  one['warnings'] = [
+    w for w in one['warnings'] if 'label' not in w and 'AUC' not in w
+  ]
+
+
+def _without_scores(one: dict) -> None:
+  for part in (one['quality'], one['fairness'], *one['groups'].values()):
+    for key in [k for k in part if k.rpartition('/')[2] in OF_SCORES]:
+      del part[key]
+
+
+def _named(groups: Who, kind: str, measures: Mapping) -> dict:
+  prefix = f'{kind}/' if len(groups.kinds) > 1 else ''
+  return {prefix + name: one for name, one in measures.items()}
+
+
+def _calibrated(out, labels, groups, options, least, hard) -> None:
+  if labels is None or hard:
+    return
+  everyone, by_group, _ = calibration.measure(
+    labels, out.scores, groups.members, options, least
+  )
+  out.set['quality'] |= everyone
+  for name, one in zip(groups.names, by_group):
+    out.set['groups'][name] |= one
+  for kind in groups.kinds:
+    members, _ = groups.of(kind)
+    fair = calibration.measure(labels, out.scores, members, options, least)[2]
+    out.set['fairness'] |= _named(groups, kind, fair)
+  members, names = groups.members[:0], []
+  if groups.kinds:
+    members, names = groups.of(groups.kinds[0])
+  out.reliability = calibration.reliability(
+    labels, out.scores, members, names, options.level
+  )
+
+
+def _beside_reference(out, labels, groups, config, options) -> None:
+  """Each group against the reference; of many classes only who is right."""
+  asked = config.audit.reference
+  if asked and asked not in ('largest', 'rest', *groups.names):
+    contrasts.reference_of(groups.members, groups.names, asked)
+  binary = out.scores.ndim == 2
+  for kind in groups.kinds:
+    members, names = groups.of(kind)
+    own = asked
+    if asked not in ('', 'rest', 'largest') and asked not in names:
+      own = 'rest'  # a reference of another attribute
+    if len(names) < 2 and own not in ('', 'rest'):
+      continue
+    decided, label = out.decisions, labels
+    shown = contrasts.SHOWN
+    if not binary:
+      if labels is None:
+        continue
+      # "Positive" is here that the decision is right.
+      decided = (out.decisions == labels).astype(np.int64)
+      label, shown = None, ('selection_rate',)
+    rows = contrasts.differences(
+      label,
+      decided,
+      members,
+      names,
+      own,
+      options,
+      config.measures.min_group,
+      config.measures.adjust,
+      shown,
+    )
+    for row in rows:
+      row['attribute'] = kind
+      if not binary:
+        row['rate'] = 'accuracy'
+    out.contrasts += rows
+
+
+def _given_controls(out, labels, groups, options) -> None:
+  if not groups.controls or not groups.columns or out.scores.ndim == 3:
+    return
+  masks, names, kinds = group_rates.memberships(
+    groups.controls, intersections=True
+  )
+  both = ' × '.join(groups.controls)
+  keep = [i for i, k in enumerate(kinds) if k == both]
+  for kind in groups.columns:
+    members, own = groups.of(kind)
+    if len(own) < 2:
+      continue
+    fair, within, left = contrasts.conditional(
+      labels,
+      out.decisions,
+      members,
+      own,
+      masks[keep],
+      [names[i] for i in keep],
+      options,
+    )
+    out.set['fairness'] |= _named(groups, kind, fair)
+    out.within += [{'attribute': kind, **row} for row in within]
+    out.left_out += left
+
+
+def _priced(out, labels, groups, config, options) -> None:
+  price = prices(config.audit.costs)
+  if price is None or labels is None or out.scores.ndim == 3:
+    return
+  everyone, by_group, _ = contrasts.costs(
+    labels, out.decisions, groups.members, price, options
+  )
+  out.set['quality'] |= everyone
+  for name, one in zip(groups.names, by_group):
+    out.set['groups'][name] |= one
+  for kind in groups.kinds:
+    members, _ = groups.of(kind)
+    fair = contrasts.costs(
+      labels,
+      out.decisions,
+      members,
+      price,
+      options,
+      config.measures.min_group,
+    )[2]
+    out.set['fairness'] |= _named(groups, kind, fair)
+
+
+def prices(text: str) -> tuple[float, float] | None:
+  """(of a false positive, of a false negative) of 'fp=1,fn=5'."""
+  if not text:
+    return None
+  known = {'fp': 0.0, 'fn': 0.0}
+  for part in text.split(','):
+    name, _, value = part.partition('=')
+    try:
+      known[name.strip()] += float(value)
+    except (KeyError, ValueError) as error:
+      raise UserError(
+        f"audit.costs is {text!r}; write it as 'fp=1,fn=5'"
+      ) from error
+  if min(known.values()) < 0 or not max(known.values()) > 0:
+    raise UserError(
+      f'audit.costs is {text!r}; costs are 0 or more, and one above 0'
+    )
+  return known['fp'], known['fn']
+
+
+def conditions(table: pd.DataFrame, groups: Who) -> dict[str, dict]:
+  """What slices are made of: groups, terms, controls, length of the text."""
+  out: dict[str, dict[str, np.ndarray]] = {}
+  for kind in groups.kinds:
+    if ' × ' not in kind:
+      members, names = groups.of(kind)
+      short = [n.removeprefix(f'{kind}: ') for n in names]
+      out[kind] = dict(zip(short, members))
+  for name, values in groups.controls.items():
+    column = np.array(values, object)
+    out[name] = {v: column == v for v in sorted(set(values) - {''})}
+  if 'text' in table:
+    words = table['text'].str.split().str.len().to_numpy()
+    edges = np.unique(np.quantile(words, [0.25, 0.5, 0.75])).round()
+    bands = np.array(
+      audit_table.bands(pd.Series(words), list(dict.fromkeys(edges))), object
+    )
+    out['words'] = {b: bands == b for b in dict.fromkeys(sorted(bands))}
+  return out
+
+
+def _edited(out, edits, model, config, table, classes, labels, groups) -> None:
+  """Flips of one swap, with the measures' names led by it if there are more."""
+  if not edits.edited.any():
+    return
+  predict = lambda texts: judged(
+    config, aligned(np.asarray(model.predict(texts), float), model, classes)
+  )
+  edit = audit_edits.score(edits, list(table['text']), out.scores, predict)
+  limit = 0.0 if out.limit == 'argmax' else out.limit
+  options = options_of(config)
+  found = flips.measure(
+    labels, out.scores, edit, groups.members, groups.names, limit, options
+  )
+  many = len(config.audit.swaps) > 1
+  prefix = f'{edits.name}/' if many else ''
+  out.set['fairness'] |= {prefix + k: v for k, v in found.measures.items()}
+  for name, one in found.groups.items():
+    out.set['groups'][name] |= {prefix + k: v for k, v in one.items()}
+  out.edits[edits.name] = edits, edit
+  out.quantiles[edits.name] = found.quantiles
+  words = [
+    [f'{old.lower()} → {new.lower()}' for _, _, old, new in spans]
+    for spans in edits.spans
+  ]
+  out.words[edits.name] = flips.by_word(
+    words, out.scores, edit, limit, options, config.measures.min_group
+  )

@@ -1,0 +1,362 @@
+"""What is audited: anything that gives texts, or rows, their probabilities.
+
+A Hugging Face classifier folder; a run of ours (its exported models, else the
+weights of its only fit); a file of predictions, several models as columns; any
+Python function texts → probabilities, by name ('module:function') or itself;
+or 'planted', a linear classifier that is fitted in a second on the embedded
+data, whose bias is known.
+"""
+
+import dataclasses
+import importlib
+import inspect
+import os
+import pathlib
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax import artefacts
+from fairjax.config import Config
+from fairjax.data import predictions, readers
+from fairjax.errors import UserError
+
+FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
+FUNCTION = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_][\w.]*')
+
+
+@dataclasses.dataclass(frozen=True)
+class Audited:
+  """A model under audit: scores of the rows, and maybe of any text."""
+
+  name: str
+  scores: np.ndarray | None = None  # [s, n, c] of the rows
+  predict: Callable[[Sequence[str]], np.ndarray] | None = None  # -> [s, n, c]
+  classes: tuple[str, ...] = ()  # the model's own names of them
+  hard: bool = False  # decisions, not probabilities
+  kind: str = 'predictions'
+  bundle: Any = None  # a Flax model, for gradients
+
+
+def load(
+  source: Any, config: Config, table: pd.DataFrame, classes: Sequence[str]
+) -> list[Audited]:
+  """Every model that `source` holds."""
+  if source is None or (isinstance(source, str) and not source):
+    return own(config, table, classes)
+  if isinstance(source, str | os.PathLike):
+    return _named(os.fspath(source), config, table, classes)
+  if isinstance(source, pd.DataFrame):
+    frame = source
+    frame.attrs.setdefault('source', 'the predictions')
+    return _of_frame(frame, config, table, classes)
+  if isinstance(source, np.ndarray | list | pd.Series):
+    return [_array(np.asarray(source, float), table, config)]
+  if hasattr(source, 'bundle'):  # fairjax.load
+    return [classifier(source)]
+  if hasattr(source, 'predict_proba'):
+    names = tuple(map(str, getattr(source, 'classes_', ())))
+    name = type(source).__name__
+    return [function(source.predict_proba, name, config, names)]
+  if callable(source):
+    return [function(source, getattr(source, '__name__', 'model'), config)]
+  raise UserError(
+    f'an audit cannot read {type(source).__name__}; give a folder, a file, a '
+    'table of predictions, a model with predict_proba, or a function of texts'
+  )
+
+
+def own(config: Config, table: pd.DataFrame, classes) -> list[Audited]:
+  """Predictions that stand in the data itself."""
+  frame = table.drop(columns=['id', 'text', 'label'], errors='ignore')
+  frame.attrs['source'] = table.attrs.get('source', 'the data')
+  named = re.compile(r'(p|prob|score)_.+|p\d+', re.IGNORECASE)
+  usual = {str(c).lower() for c in frame} & set(predictions.USUAL)
+  likely = usual or any(named.fullmatch(str(c)) for c in frame)
+  if not (config.audit.scores or likely):
+    raise UserError(
+      'audit.model is empty and the data has no column of predictions; name a '
+      "model folder, a file of predictions or 'module:function' with "
+      '--config.audit.model, or the column with --config.audit.scores'
+    )
+  return _of_frame(frame, config, table, classes)
+
+
+def _named(name: str, config, table, classes) -> list[Audited]:
+  path = pathlib.Path(name).expanduser()
+  if name == 'planted':
+    return [planted(config)]
+  if path.is_dir():
+    return [_folder(path, config, table)]
+  if path.is_file() or path.suffix.lower() in FILES:
+    return _of_frame(readers.read(name), config, table, classes)
+  if FUNCTION.fullmatch(name):
+    return [function(_imported(name), name, config)]
+  from fairjax.models import hf
+
+  folder = hf.find(name)
+  if folder is not None:
+    return [_folder(pathlib.Path(folder), config, table, name)]
+  raise UserError(
+    f'there is no model {name!r}: no folder, no file of predictions, and not '
+    "written as 'module:function'"
+  )
+
+
+def _of_frame(frame, config, table, classes) -> list[Audited]:
+  asked = config.audit.scores
+  found = predictions.read(
+    frame, table, asked, classes, config.measures.pos_label
+  )
+  look = scored(config) if config.audit.edited else None
+  return [Audited(one.name, one.scores, look, (), one.hard) for one in found]
+
+
+def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray]:
+  """Predictions of edited texts from a file: text → probability."""
+  path = config.audit.edited
+  frame = readers.read(path)
+  if 'text' not in frame:
+    raise UserError(f'{path} has no column text; score to_score.csv as it is')
+  plain = pd.DataFrame({'id': [str(i) for i in range(len(frame))]})
+  given = frame.drop(columns='id', errors='ignore')
+  given.attrs['source'] = path
+  (one,) = predictions.read(
+    given, plain, config.audit.scores[:1], (), config.measures.pos_label
+  )
+  at = {text: k for k, text in enumerate(frame['text'].astype(str))}
+
+  def predict(texts: Sequence[str]) -> np.ndarray:
+    missing = next((text for text in texts if text not in at), None)
+    if missing is not None:
+      raise UserError(
+        f'{path} has no prediction of the edited text {missing[:80]!r}; score '
+        'every line of to_score.csv, which the audit writes into its folder'
+      )
+    return one.scores[:, [at[text] for text in texts]]
+
+  return predict
+
+
+def _array(scores: np.ndarray, table, config) -> Audited:
+  """[n], [n, c] or [s, n] of the rows, in their order."""
+  n = len(table)
+  if scores.ndim == 1:
+    scores = scores[None]
+  if scores.ndim == 2 and scores.shape[0] == n != scores.shape[1]:
+    predictions.check(scores[None], range(scores.shape[1]), 'the predictions')
+    return Audited('model', scores[None])
+  if scores.ndim != 2 or scores.shape[1] != n:
+    raise UserError(
+      f'the predictions have shape {scores.shape} for {n} rows; give [n], '
+      '[n, classes] or [seeds, n]'
+    )
+  if not ((scores >= 0) & (scores <= 1)).all():
+    raise UserError(
+      'the predictions are not all from 0 to 1; give probabilities of the '
+      'positive class'
+    )
+  hard = bool(np.isin(scores, (0, 1)).all())
+  both = np.stack([1 - scores, scores], -1)
+  both = both if config.measures.pos_label == 1 else both[..., ::-1]
+  return Audited('model', both, hard=hard)
+
+
+def _imported(name: str) -> Callable:
+  module, _, path = name.partition(':')
+  here = os.getcwd()
+  if here not in sys.path:
+    sys.path.insert(0, here)
+  try:
+    target = importlib.import_module(module)
+    for part in path.split('.'):
+      target = getattr(target, part)
+  except (ImportError, AttributeError) as error:
+    raise UserError(
+      f'audit.model is {name!r}, and that cannot be loaded: {error}'
+    ) from error
+  if inspect.isclass(target) or not callable(target):
+    raise UserError(
+      f'audit.model is {name!r}, which is no function of texts; name one that '
+      'takes a list of texts and returns their probabilities'
+    )
+  return target
+
+
+def function(
+  given: Callable, name: str, config: Config, classes: tuple[str, ...] = ()
+) -> Audited:
+  """Any function of a list of texts, in batches, its answers checked."""
+  size = max(config.audit.batch, 1)
+
+  def predict(texts: Sequence[str]) -> np.ndarray:
+    parts = []
+    for low in range(0, len(texts), size):
+      batch = list(texts[low : low + size])
+      try:
+        answer = np.asarray(given(batch), float)
+      except (TypeError, ValueError) as error:
+        raise UserError(
+          f'{name} gives no probabilities of a list of texts: {error}'
+        ) from error
+      if answer.ndim == 2 and answer.shape[1] == 1:
+        answer = answer[:, 0]
+      if answer.ndim not in (1, 2) or len(answer) != len(batch):
+        raise UserError(
+          f'{name} returns shape {answer.shape} for {len(batch)} texts; a '
+          'probability, or one a class, is needed for each'
+        )
+      parts.append(answer)
+    scores = np.concatenate(parts)
+    if scores.ndim == 1:
+      if not ((scores >= 0) & (scores <= 1)).all():
+        raise UserError(
+          f'{name} returns {scores[(scores < 0) | (scores > 1)][0]:g} for a '
+          'text; a probability from 0 to 1 is needed'
+        )
+      scores = np.stack([1 - scores, scores], -1)
+      if config.measures.pos_label == 0:
+        scores = scores[:, ::-1]
+    predictions.check(scores[None], range(scores.shape[1]), name)
+    return scores[None]
+
+  return Audited(name, None, predict, classes, kind='function')
+
+
+def classifier(model) -> Audited:
+  """A `fairjax.load`ed one."""
+  predict = lambda texts: model.predict_proba(texts)[None]
+  name = pathlib.Path(model.name).name or 'model'
+  classes = tuple(map(str, model.classes_))
+  return Audited(
+    name, None, predict, classes, kind='folder', bundle=model.bundle
+  )
+
+
+def _folder(path: pathlib.Path, config, table, name: str = '') -> Audited:
+  """A Hugging Face folder, or the folder of a run of ours."""
+  from fairjax import api
+
+  exported = sorted(path.glob('export/seed_*'))
+  if not (path / 'results.json').is_file() and not exported:
+    model = api.load(path)
+    return dataclasses.replace(classifier(model), name=name or path.name)
+  if exported:
+    models = [api.load(one) for one in exported]
+    one = classifier(models[0])
+    predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
+    return dataclasses.replace(one, name=path.name, predict=predict)
+  return _run(path, config, table)
+
+
+def _run(path: pathlib.Path, config, table) -> Audited:
+  """A run without exported models: its fit, or else what it predicted."""
+  recipe = artefacts.read_json(path / 'results.json').get('recipe')
+  fits = sorted(path.glob('training/*/weights.safetensors'))
+  if recipe == 'train' and len(fits) == 1:
+    return _fitted(path, fits[0])
+  kept = path / 'predictions.parquet'
+  if kept.is_file():
+    frame = artefacts.read_table(kept)
+    frame.attrs['source'] = str(kept)
+    (one,) = predictions.read(frame, table, (), ())
+    return Audited(path.name, one.scores, kind='predictions')
+  raise UserError(
+    f'{path} is a run of recipe {recipe!r} without one model or predictions '
+    'to audit; train with --config.train.export and name a folder of export/'
+  )
+
+
+def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
+  """The model of a run of recipe train, made again from its config."""
+  from fairjax import stages
+  from fairjax.data import labels, load_tables
+  from fairjax.train import checkpoint, mesh
+  from fairjax.train.progress import Log
+
+  config = config_of(artefacts.read_json(path / 'config.json'))
+  tables = load_tables(config)[0]
+  tables = stages.mitigate(config, tables, Log(path, main=False))
+  ready = stages.prepare(config, tables, Log(path, main=False))
+  params = mesh.put_state(ready.device_mesh, checkpoint.read_weights(weights))
+
+  def predict(texts: Sequence[str]) -> np.ndarray:
+    frame = pd.DataFrame({'text': list(texts), 'label': 0})
+    return stages.probabilities(config, ready, params, frame)
+
+  return Audited(
+    path.name, None, predict, labels.class_names(tables), kind='run'
+  )
+
+
+def config_of(tree: dict) -> Config:
+  """The config that a run's config.json holds."""
+
+  def filled(kind: type, values: dict):
+    known = {}
+    for field in dataclasses.fields(kind):
+      if field.name not in values:
+        continue
+      value = values[field.name]
+      if dataclasses.is_dataclass(field.type):
+        value = filled(field.type, value)
+      elif isinstance(value, list):
+        value = tuple(value)
+      known[field.name] = value
+    return kind(**known)
+
+  return filled(Config, tree)
+
+
+def planted(config: Config) -> Audited:
+  """A bag of words on the planted training rows: it has learnt their bias."""
+  from sklearn.feature_extraction.text import CountVectorizer
+  from sklearn.linear_model import LogisticRegression
+
+  from fairjax.data import planted as data
+
+  train = data.load(config)['train']
+  words = CountVectorizer(ngram_range=(1, 2), min_df=2, binary=True)
+  model = LogisticRegression(max_iter=400, C=0.3)
+  model.fit(words.fit_transform(train['text']), train['label'])
+  predict = lambda texts: model.predict_proba(words.transform(texts))[None]
+  return Audited('planted', None, predict, data.CLASSES, kind='function')
+
+
+def aligned(
+  scores: np.ndarray, model: Audited, classes: Sequence[str]
+) -> np.ndarray:
+  """The scores [s, n, c] in the order of the data's classes."""
+  theirs, ours = list(model.classes), list(classes)
+  if not ours:
+    return scores
+  if len(ours) < 2 and scores.shape[-1] == 2:
+    return scores
+  low = lambda names: [n.strip().casefold() for n in names]
+  if theirs and sorted(low(theirs)) == sorted(low(ours)):
+    return scores[..., [low(theirs).index(n) for n in low(ours)]]
+  if len(ours) > scores.shape[-1] or len(theirs or ours) != max(len(ours), 2):
+    raise UserError(
+      f'{model.name} has {scores.shape[-1]} classes'
+      + (f' ({", ".join(theirs)})' if theirs else '')
+      + f', and the labels of the data are {", ".join(ours)}; map them with '
+      '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
+    )
+  numbered = lambda names: all(
+    re.fullmatch(r'(label_?)?\d+', n, re.IGNORECASE) for n in names
+  )
+  words = lambda names: {part for n in low(names) for part in n.split('/')}
+  if not theirs or numbered(theirs) or numbered(ours):
+    return scores
+  if any(words([a]) & words([b]) for a, b in zip(theirs, ours)):
+    return scores
+  raise UserError(
+    f'{model.name} calls its classes {", ".join(theirs)}, and the labels of '
+    f'the data are {", ".join(ours)}; say which is which with '
+    f'--config.data.labels={",".join(f"{n}=NUMBER" for n in ours)}, where '
+    f'{", ".join(f"{k} is {n}" for k, n in enumerate(theirs))}'
+  )

@@ -1,0 +1,44 @@
+"""The stages that recipes call, each leaving one artefact in the run's folder.
+
+    config → tables → model, pools → fit → predictions → measures → report
+
+A stage whose artefact is there with the same fingerprint is not run again.
+"""
+
+from fairjax.stages.assessment import (
+  adjusted,
+  assess,
+  compare,
+  inference,
+  judged,
+  prediction_table,
+  predictions,
+)
+from fairjax.stages.fits import (
+  export,
+  fitted_once,
+  pool,
+  pool_parts,
+  prepare,
+  probabilities,
+  train,
+  write_models,
+)
+from fairjax.stages.reuse import stage, write_json, write_table
+from fairjax.stages.runs import (
+  begin,
+  file_name,
+  keep_config,
+  keep_predictions,
+  publish,
+  results,
+  versions,
+)
+from fairjax.stages.tables import (
+  as_read,
+  load,
+  membership,
+  mitigate,
+  notes,
+  test_sets,
+)

@@ -1,0 +1,137 @@
+"""Predictions as a table, and their measures with intervals and tests."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.data.schema import Tables
+from fairjax.metrics import measures, significance
+from fairjax.metrics.assess import assess as measure
+from fairjax.metrics.paired import compare as difference
+from fairjax.stages.tables import membership
+
+
+def prediction_table(
+  name: str, table: pd.DataFrame, chances: np.ndarray
+) -> pd.DataFrame:
+  """One row an example: id, set, label, group and each seed's p."""
+  result = pd.DataFrame({'id': table['id'], 'set': name})
+  result['label'] = table['label']
+  result['group'] = table['group'] if 'group' in table else ''
+  if chances.shape[2] == 2:
+    for i, row in enumerate(chances[..., 1]):
+      result[f'p{i}'] = row
+  else:
+    for i, rows in enumerate(chances):
+      for c in range(rows.shape[1]):
+        result[f'p{i}_c{c}'] = rows[:, c]
+  return result.reset_index(drop=True)
+
+
+def predictions(frame: pd.DataFrame) -> dict[str, np.ndarray]:
+  """What `prediction_table` was made of: {set: [s, n, c]}."""
+  columns = [c for c in frame if re.fullmatch(r'p\d+(_c\d+)?', c)]
+  seeds = len({c.split('_')[0] for c in columns})
+  out = {}
+  for name, rows in frame.groupby('set', sort=False):
+    values = rows[columns].to_numpy().reshape(len(rows), seeds, -1)
+    if values.shape[2] == 1:
+      values = np.concatenate([1 - values, values], 2)
+    out[str(name)] = values.swapaxes(0, 1)
+  return out
+
+
+def judged(
+  config: Config, table: pd.DataFrame, *chances: np.ndarray
+) -> tuple[np.ndarray, ...]:
+  """Labels [n] and scores, turned so that 1 is `measures.pos_label`.
+
+  The scores are those of the positive label [s, n] where there are two
+  classes; of more, all of them stay as they are. [s, n] is taken as P(1).
+  """
+  labels = table['label'].to_numpy(np.int32)
+  if chances[0].ndim == 3 and chances[0].shape[2] > 2:
+    return labels, *chances
+  of_one = [c[..., 1] if c.ndim == 3 else c for c in chances]
+  if config.measures.pos_label == 1:
+    return labels, *of_one
+  return 1 - labels, *(1 - one for one in of_one)
+
+
+def assess(
+  config: Config, sets: Tables, chances: dict[str, np.ndarray], more=()
+) -> dict[str, dict]:
+  """{set: its measures}, each number with its interval.
+
+  `more` are further thresholds, at which the leading gaps are taken too, as
+  `NAME at THRESHOLD`.
+  """
+  out = {}
+  for name, table in sets.items():
+    of = lambda limit, name=name, table=table: measure(
+      *judged(config, table, chances[name]),
+      *membership(config, table),
+      **inference(config, limit),
+    )
+    out[name] = of(config.measures.threshold)
+    for limit in more:
+      again = of(limit)['fairness']
+      gaps = filter(measures.is_gap, measures.leading(again))
+      out[name]['fairness'] |= {f'{k} at {limit}': again[k] for k in gaps}
+  return out
+
+
+def compare(
+  config: Config,
+  sets: Tables,
+  chances: dict[str, dict[str, np.ndarray]],
+  pairs: Sequence[tuple[str, str]],
+  more=(),
+) -> list[dict]:
+  """Paired tests of the leading measures: ours − theirs of each pair.
+
+  `chances` are {contender: {set: [s, n, c]}}; `more` as in `assess`.
+  """
+  tests = []
+  for ours, theirs in pairs:
+    for name, table in sets.items():
+      for limit in (config.measures.threshold, *more):
+        end = f' at {limit}' if limit in more else ''
+        lines = difference(
+          *judged(config, table, chances[ours][name], chances[theirs][name]),
+          *membership(config, table),
+          **inference(config, limit),
+        )
+        tests += [
+          {'set': name, 'ours': ours, 'theirs': theirs, **line}
+          | {'measure': line['measure'] + end}
+          for line in lines
+          if measures.leading([line['measure']])
+          and (not end or measures.is_gap(line['measure']))
+        ]
+  return adjusted(tests, config.measures.adjust)
+
+
+def adjusted(tests: list[dict], method: str) -> list[dict]:
+  """The tests, leading ones with p adjusted for their number on the page."""
+  leads = [i for i, test in enumerate(tests) if 't-test' not in test['test']]
+  if method == 'none' or not leads:
+    return tests
+  own = significance.with_adjusted([tests[i] for i in leads], method)
+  known = dict(zip(leads, own))
+  return [known.get(i, test) for i, test in enumerate(tests)]
+
+
+def inference(config: Config, threshold: str | float) -> dict:
+  """How sure numbers are to be: the options of `assess` and `compare`."""
+  options = config.measures
+  return {
+    'threshold': threshold,
+    'level': options.confidence_level,
+    'resamples': options.resamples,
+    'seed': config.seed,
+    'min_group': options.min_group,
+  }

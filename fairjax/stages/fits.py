@@ -1,0 +1,208 @@
+"""A model for tables: prepared, fitted once, exported, asked for its p."""
+
+import pathlib
+import tempfile
+from collections.abc import Callable
+
+import jax
+import numpy as np
+import pandas as pd
+from scipy.special import softmax
+
+from fairjax import artefacts
+from fairjax.config import Config
+from fairjax.data import batches, labels, schema, tokens
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.identity import identity
+from fairjax.methods import project
+from fairjax.models import Bundle, build, hf, word_level
+from fairjax.stages.reuse import stage
+from fairjax.train import checkpoint, loop, mesh
+from fairjax.train.progress import Log
+
+
+def prepare(config: Config, tables: Tables, log: Log) -> Bundle:
+  """The model of these tables, with its tokenizer and its layout of devices."""
+  classes = schema.classes(tables)
+  if classes < 2:
+    raise UserError('the data has one class only; a classifier needs two')
+  edit = None
+  if config.net.remove_gender:
+    edit = word_level.Edit(project.needs(), project.remove_gender)
+  names = labels.class_names(tables)
+  known = () if names == tuple(map(str, range(classes))) else names
+  model = build.classifier(config, tables, classes, edit, known)
+  log.line(f'model {config.model}: {classes} classes, length {model.longest}')
+  return model.replace(device_mesh=mesh.make(config.mesh, config.seeds))
+
+
+def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
+  """A table's texts as ids, with labels and weights, ready for batches."""
+  pairs = list(table['text_pair']) if 'text_pair' in table else None
+  ids = tokens.cached_encode(
+    model.tokenizer,
+    list(table[column]),
+    model.longest,
+    pairs,
+    cache=artefacts.cache_folder() / 'tokens',
+  )
+  weight = table['weight'] if 'weight' in table else np.ones(len(table))
+  return batches.Pool(
+    ids,
+    table['label'].to_numpy(np.int32),
+    np.asarray(weight, np.float32),
+  )
+
+
+def train(
+  config: Config,
+  model: Bundle,
+  train_pool: batches.Pool,
+  valid_pool: batches.Pool,
+  folder: pathlib.Path,
+  log: Log,
+  rows: np.ndarray | None = None,
+  snapshots: tuple[int, ...] = (),
+  part: str = '',
+) -> loop.Fitted:
+  """Fits, or reads what the same fit left in `folder`/training."""
+  made_from = identity(
+    config,
+    'training',
+    *pool_parts(train_pool),
+    *pool_parts(valid_pool),
+    'all' if rows is None else np.asarray(rows),
+    list(snapshots),
+  )
+  return fitted_once(
+    config,
+    model.device_mesh,
+    folder,
+    made_from,
+    log,
+    lambda target: loop.fit(
+      model,
+      train_pool,
+      valid_pool,
+      config,
+      target,
+      model.device_mesh,
+      log,
+      rows,
+      snapshots,
+      part,
+    ),
+  )
+
+
+def fitted_once(
+  config: Config,
+  device_mesh: jax.sharding.Mesh,
+  folder: pathlib.Path,
+  made_from: str,
+  log: Log,
+  fit: Callable[[pathlib.Path], loop.Fitted],
+) -> loop.Fitted:
+  """fit(path), or what it left in `folder` or in the run that is reused.
+
+  The checkpoints go once the weights are written: they are all it needs.
+  """
+  results = []  # what was fitted just now is not read back
+
+  def make(path: pathlib.Path) -> None:
+    result = fit(path)
+    weights = mesh.to_host(result.params)
+    if mesh.is_main():
+      checkpoint.write_weights(path / 'weights.safetensors', weights)
+      artefacts.write_json(
+        path / 'fit.json',
+        {
+          'steps': result.steps,
+          'kept': result.kept,
+          'history': result.history,
+          'snapshots': {k: p.name for k, p in result.snapshots.items()},
+          'tracks': {k: p.name for k, p in result.tracks.items()},
+        },
+      )
+      artefacts.remove(path / 'checkpoints')
+    results.append(result)
+
+  def read(path: pathlib.Path) -> loop.Fitted:
+    return results[0] if results else _read_fit(path, device_mesh)
+
+  return stage(
+    folder / 'training' / made_from, made_from, make, read, log, config.reuse
+  )
+
+
+def pool_parts(pool: batches.Pool) -> tuple:
+  """What a pool holds, for an identity."""
+  kinds = pool.tokens.types
+  return (
+    pool.tokens.flat,
+    pool.tokens.offsets,
+    [] if kinds is None else kinds,
+    pool.label,
+    pool.weight,
+  )
+
+
+def _read_fit(path: pathlib.Path, device_mesh) -> loop.Fitted:
+  notes = artefacts.read_json(path / 'fit.json')
+  params = checkpoint.read_weights(path / 'weights.safetensors')
+  return loop.Fitted(
+    mesh.put_state(device_mesh, params),
+    notes['steps'],
+    notes['kept'],
+    notes['history'],
+    {int(k): path / 'snapshots' / p for k, p in notes['snapshots'].items()},
+    {int(k): path / 'tracks' / p for k, p in notes['tracks'].items()},
+  )
+
+
+def export(config: Config, model: Bundle, params, folder, log: Log) -> None:
+  """A Hugging Face folder for each seed, where the config asks for them."""
+  if not config.train.export:
+    return
+  if model.shape is None:
+    raise UserError(
+      f'model {config.model!r} has no Hugging Face form; leave '
+      '--config.train.export off, its weights are in training/'
+    )
+  write_models(config, model, params, folder / 'export')
+  log.line(f'models for transformers: {folder / "export"}')
+
+
+def write_models(
+  config: Config, model: Bundle, params, folder: pathlib.Path, below: str = ''
+) -> None:
+  """`folder`/seed_K/`below` for each seed, as transformers reads it."""
+  params = mesh.to_host(params)
+  if not mesh.is_main():
+    return
+  with tempfile.TemporaryDirectory() as files:
+    tokens.save_tokenizer(model.tokenizer, files)
+    names = sorted(pathlib.Path(files).iterdir())
+    # How a folder's model decodes stays as it was.
+    source = build.model_folder(config)
+    if source and (source / 'generation_config.json').is_file():
+      names.append(source / 'generation_config.json')
+    for i, seed in enumerate(loop.seed_list(config)):
+      one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
+      target = folder / f'seed_{seed}' / below
+      hf.save(target, model.module, one, names, model.config, model.labels)
+
+
+def probabilities(
+  config: Config, model: Bundle, params, table: pd.DataFrame, column='text'
+) -> np.ndarray:
+  """softmax(logits) [s, n, c] of a table's rows."""
+  logits = loop.predict(
+    model,
+    params,
+    pool(model, table, column),
+    model.device_mesh,
+    config.train.batch,
+  )
+  return softmax(logits.astype(np.float64), axis=-1)

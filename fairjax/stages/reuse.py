@@ -1,0 +1,49 @@
+"""Make or reuse: what a stage leaves in the run's folder, for all processes."""
+
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from fairjax import artefacts
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+
+def stage(
+  path: pathlib.Path,
+  made_from: str,
+  make: Callable[[pathlib.Path], Any],
+  load: Callable[[pathlib.Path], Any],
+  log: Log | None = None,
+  reuse: str = '',
+) -> Any:
+  """artefacts.stage for all processes: they agree on whether to make it.
+
+  All of them call make(path); the main one writes and seals.
+  """
+  place = artefacts.finished(path, made_from, reuse)
+  if not mesh.any_process(place is None):
+    if log:
+      log.line(f'{path.parent.name}/{path.name}: taken from {place}')
+    return load(place)
+  if mesh.is_main():
+    artefacts.seal_path(path).unlink(missing_ok=True)
+  make(path)
+  if mesh.is_main():
+    artefacts.seal(path, made_from)
+  mesh.wait_for_all(str(path))
+  return load(path)
+
+
+def write_table(path: pathlib.Path, table: pd.DataFrame) -> None:
+  """By the main process alone."""
+  if mesh.is_main():
+    artefacts.write_table(path, table)
+
+
+def write_json(path: pathlib.Path, value: Any) -> None:
+  """By the main process alone."""
+  if mesh.is_main():
+    artefacts.write_json(path, value)

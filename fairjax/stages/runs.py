@@ -1,0 +1,121 @@
+"""How a run begins and ends: its config, its versions, its results."""
+
+import contextlib
+import importlib.metadata
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+
+import pandas as pd
+
+import fairjax
+from fairjax import artefacts, lock
+from fairjax.config import Config
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.report import page, terminal
+from fairjax.results import Results
+from fairjax.stages.assessment import prediction_table
+from fairjax.train import loop, mesh
+from fairjax.train.progress import Log
+
+PACKAGES = ('jax', 'jaxlib', 'flax', 'optax', 'orbax-checkpoint', 'numpy')
+
+
+def begin(
+  config: Config, folder, address='', count=0, index=-1, join=False
+) -> None:
+  """Joins the processes and writes down what is about to run."""
+  mesh.start(address, count, index, join)
+  if not mesh.is_main():
+    return
+  if folder.exists() and not folder.is_dir():
+    raise UserError(f'{folder} is a file; name a folder with --workdir')
+  # Only the cells of a grid may be run side by side in one folder.
+  alone = not config.grid.cells
+  with lock.hold(folder) if alone else contextlib.nullcontext():
+    keep_config(config, folder)
+    artefacts.write_json(folder / 'versions.json', versions())
+
+
+def keep_config(config: Config, folder: pathlib.Path) -> None:
+  """config.json; that of an earlier run here stays in configs/, by content."""
+  path = folder / 'config.json'
+  if path.exists():
+    earlier = path.read_text(encoding='utf-8')
+    name = f'{artefacts.fingerprint(earlier)}.json'
+    artefacts.write_text(folder / 'configs' / name, earlier)
+  artefacts.write_json(path, config)
+  name = f'{artefacts.fingerprint(path.read_text(encoding="utf-8"))}.json'
+  artefacts.remove_file(folder / 'configs' / name)  # it is config.json again
+
+
+def versions() -> dict:
+  """What the run's numbers depend on beside its config."""
+  result = {name: importlib.metadata.version(name) for name in PACKAGES}
+  root = pathlib.Path(fairjax.__file__).parent.parent
+  git = ['git', '-C', str(root)]
+  try:
+    commit = subprocess.check_output(
+      [*git, 'rev-parse', 'HEAD'], text=True, stderr=subprocess.DEVNULL
+    ).strip()
+    changed = bool(
+      subprocess.check_output(
+        [*git, 'status', '--porcelain'], text=True, stderr=subprocess.DEVNULL
+      ).strip()
+    )
+  except (OSError, subprocess.CalledProcessError):
+    commit, changed = '', False
+  return {
+    'fairjax': fairjax.__version__,
+    'python': platform.python_version(),
+    **result,
+    **mesh.layout(),
+    'git': {'commit': commit, 'changed': changed},
+    'command': sys.argv,
+  }
+
+
+def results(config: Config, **parts) -> Results:
+  """Results of this config."""
+  own = {
+    'recipe': config.recipe,
+    'data': config.data.name,
+    'model': config.model,
+    'seeds': loop.seed_list(config),
+    'level': config.measures.confidence_level,
+    'pos_label': config.measures.pos_label,
+  }
+  return Results(**{**own, **parts})
+
+
+def keep_predictions(
+  folder: pathlib.Path, sets: Tables, chances: dict[str, dict], focus: str
+) -> None:
+  """predictions.parquet of the contender in focus, predictions/ of others."""
+  for name, of in chances.items() if mesh.is_main() else ():
+    parts = [prediction_table(n, t, of[n]) for n, t in sets.items()]
+    place = folder / 'predictions' / f'{file_name(name)}.parquet'
+    if name == focus:
+      place = folder / 'predictions.parquet'
+    artefacts.write_table(place, pd.concat(parts))
+
+
+def file_name(name: str) -> str:
+  """A contender's name as that of a file or folder."""
+  return re.sub(r'[^\w.=+-]+', '-', name)
+
+
+def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
+  """results.json, the page made of it, and the summary on the screen."""
+  if not mesh.is_main():
+    return results
+  known = folder / 'hygiene.json'
+  if not results.classes and known.exists():
+    results.classes = artefacts.read_json(known).get('classes', [])
+  results = page.publish(folder, results)
+  log.line(terminal.summary(results))
+  log.line(f'the report is {folder / "report.html"}')
+  return results

@@ -1,0 +1,110 @@
+"""Tables, as a run trains and measures on them: loaded, mitigated, grouped."""
+
+import difflib
+import pathlib
+
+import numpy as np
+import pandas as pd
+
+from fairjax import artefacts, data
+from fairjax.config import Config
+from fairjax.data import labels, schema
+from fairjax.data.schema import Tables
+from fairjax.data.templates import TEST_SETS
+from fairjax.data.terms import read_terms, term_members
+from fairjax.errors import UserError
+from fairjax.methods import METHODS, ON_TEST_SETS, chain
+from fairjax.registry import find
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+
+def load(config: Config, folder: pathlib.Path, log: Log) -> Tables:
+  """The tables, clean and checked; what was found wrong is written down."""
+  tables, report, bad = data.load_tables(config)
+  if mesh.is_main():
+    artefacts.write_json(folder / 'hygiene.json', report)
+    artefacts.write_text(folder / 'bad_rows.csv', bad.to_csv(index=False))
+  if len(bad):
+    log.line(f'{len(bad)} rows dropped; see {folder / "bad_rows.csv"}')
+  sizes = ', '.join(f'{len(t)} {name}' for name, t in tables.items())
+  log.line(f'data {config.data.name}: {sizes}')
+  log.line(labels.sentence(tables, config.measures.pos_label))
+  for warning in report['warnings']:
+    log.line(warning)
+  return tables
+
+
+def mitigate(config: Config, tables: Tables, log: Log) -> Tables:
+  """The tables after the config's data-side methods, one after the other."""
+  for name in chain(config.method.name):
+    before, remarks = len(tables['train']), notes(tables)
+    tables = schema.check(find(METHODS, 'method', name)(tables, config))
+    log.line(
+      f'method {name}: {before} training rows became {len(tables["train"])}'
+    )
+    for note in notes(tables):
+      if note not in remarks:
+        log.line(note)
+  return tables
+
+
+def notes(tables: Tables) -> list[str]:
+  """What a method has to say about the tables that it made."""
+  return [n for table in tables.values() for n in table.attrs.get('notes', ())]
+
+
+def as_read(config: Config, sets: Tables) -> Tables:
+  """Test sets as the model reads them; a blind one reads blind texts."""
+  for name in chain(config.method.name):
+    if name in ON_TEST_SETS:
+      sets = find(METHODS, 'method', name)(sets, config)
+  return sets
+
+
+def test_sets(config: Config, tables: Tables) -> Tables:
+  """The tables that the config measures on: splits, or made test sets.
+
+  What is wrong with groups, labels or terms is told here, before training.
+  """
+  sets = {
+    name: tables[name]
+    if name in tables
+    else find(TEST_SETS, 'test set', name)(config)
+    for name in config.measures.sets
+  }
+  classes = schema.classes(tables)
+  if config.measures.pos_label >= classes:
+    raise UserError(
+      f'measures.pos_label is {config.measures.pos_label}, but the labels are '
+      f'0 to {classes - 1}'
+    )
+  column = config.measures.groups
+  if column and not column.startswith('terms:'):
+    known = {c for table in sets.values() for c in table}
+    if column not in known:
+      near = difflib.get_close_matches(column, known, n=1)
+      names = ', '.join(sorted(known))
+      hint = f'did you mean {near[0]!r}?' if near else f'there are {names}'
+      raise UserError(
+        f'measures.groups is {column!r}, and no test set has such a column; '
+        f'{hint}'
+      )
+  for table in sets.values():
+    membership(config, table)
+  return sets
+
+
+def membership(
+  config: Config, table: pd.DataFrame
+) -> tuple[np.ndarray, list[str]]:
+  """Which rows belong to which group: bool [g, n] and the groups' names."""
+  if config.measures.groups.startswith('terms:'):
+    path = config.measures.groups.removeprefix('terms:')
+    terms = read_terms(path, 'measures.groups')
+    return term_members(list(table['text']), terms), terms
+  column = config.measures.groups or 'group'
+  if column not in table:
+    return np.zeros((0, len(table)), bool), []
+  names = sorted(set(table[column].dropna()) - {''})
+  return np.stack([table[column] == n for n in names]), names
