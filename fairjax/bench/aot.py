@@ -356,6 +356,12 @@ def run(args: list[str]) -> dict[str, Any]:
   size = programs.Size(**asked)
   goal = target(chosen.target, chosen.slices)
   names = [*names, *([chosen.beside] if chosen.beside else [])]
+  count = len(goal.devices)
+  if size.seeds % count:
+    print(
+      f'{size.seeds} seeds are no multiple of {count} devices, so gradients '
+      'are reduced and each device updates a share; a multiple needs neither'
+    )
   rows, refused = {}, []
   for name in names:
     text = chosen.text and f'{chosen.text}/{name}.txt'

@@ -125,7 +125,8 @@ def make(
     along = int(np.gcd(count, seeds))
   shape, names = (along, count // along), ('seed', 'data')
   kinds = (AxisType.Auto,) * 2
-  slices = len({d.slice_index for d in devices if d.platform == 'tpu'})
+  tpus = [d for d in devices if d.platform == 'tpu']
+  slices = len({getattr(d, 'slice_index', 0) for d in tpus})
   if slices < 2:
     return jax.make_mesh(shape, names, axis_types=kinds, devices=devices)
   return Mesh(_over_slices(devices, shape, slices), names, axis_types=kinds)

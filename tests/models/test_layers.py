@@ -198,6 +198,16 @@ def test_uncovered_parameters_are_named():
   assert layers.uncovered(params, {'b': {'sq': 0}}) == ['a/kernel', 'loose']
 
 
+def test_products_of_float32_are_float32_on_accelerators(monkeypatch):
+  """Unnamed, a TPU would take bfloat16 and a GPU TF32."""
+  wide, narrow = jnp.ones((2, 3)), jnp.ones((2, 3), jnp.bfloat16)
+  text = lambda x: str(jax.make_jaxpr(lambda x: layers._gram(x[None]))(x))
+  assert 'HIGHEST' not in text(wide)
+  for platform in ('tpu', 'gpu'):
+    monkeypatch.setattr(layers.backend, 'platform', lambda name=platform: name)
+    assert 'HIGHEST' in text(wide) and 'HIGHEST' not in text(narrow)
+
+
 def test_probes_add_nothing_to_a_plain_step():
   module = families.module(SHAPE, 'classify', classes=2)
   params = module.init(jax.random.key(0), PACKED)['params']
