@@ -184,7 +184,7 @@ def test_programs_of_accelerators_give_the_same_numbers(
     for leaf in jax.tree.leaves(states[-1]['opt'])
     if leaf.shape == table.shape
   ]
-  assert len(moments) == 2
+  assert len(moments) == 4  # two of each table, of words and of positions
   assert all(leaf.sharding.spec[1] == 'data' for leaf in moments)
   assert table.sharding.is_fully_replicated
 
