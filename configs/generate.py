@@ -4,7 +4,7 @@
       --config.corpus.path=my_corpus --config.model=FOLDER \\
       --workdir=runs/my_generation
 
-A BART rewrites each text, a GPT-2 goes on after it. Shards are .txt (a text a
+A BART rewrites each text, a GPT-2 continues it. Shards are .txt (a text a
 line), .jsonl and .parquet files; runs/my_generation/corpus/text holds what was
 written, laid out as the source, and corpus/pairs a table for each shard: id,
 source, generated, tokens, steps and tokens_per_step (above 1 where drafts

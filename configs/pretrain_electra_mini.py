@@ -7,8 +7,9 @@ The generator is a quarter as wide and shares the embeddings; the
 discriminator's loss counts 50 times (Clark et al. 2020). The perplexity is the
 generator's; `found` is the share of replaced tokens that the discriminator
 flags, `false_alarms` that of original ones. export/seed_0 is the
-discriminator, export/seed_0/generator the other; --config.model=FOLDER goes on
-from both. The text is read as configs/pretrain_mlm_mini.py says.
+discriminator, export/seed_0/generator the generator; training continues from
+both with --config.model=FOLDER. The text is read as in
+configs/pretrain_mlm_mini.py.
 
 At smoke size (the flags of configs/pretrain_mlm_mini.py, 2 min of
 CPU) the generator's last evaluation had loss 7.38 (chance is 9.01), perplexity

@@ -4,7 +4,7 @@
       --config.data.path=FOLDER_OR_ZIP
 
 Figures 2 to 4, table 5, the fairness–quality front, a page of verdicts. Killed
-at any time, the same command goes on; cells that hold the same rows are
+at any time, the same command resumes; cells that hold the same rows are
 trained once. Over several machines that share a folder: first
 
   … --workdir=runs/rank_twitter --config.grid.cells=none

@@ -12,7 +12,8 @@ __version__ = '0.1.0'
 
 _API = (
   *('assess', 'compare', 'swap', 'load', 'score', 'diet', 'weights'),
-  *('gradient_norms', 'Assessment', 'Comparison', 'Classifier', 'UserError'),
+  *('gradient_norms', 'audit', 'Assessment', 'Comparison', 'Classifier'),
+  'UserError',
 )
 __all__ = ['__version__', *_API]  # noqa: PLE0604
 

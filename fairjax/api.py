@@ -209,6 +209,21 @@ class Comparison:
     return self.to_frame().to_html(index=False, escape=True)
 
 
+def audit(model: Any, data: Any, **options: Any) -> Any:
+  """Any classifier, or only its predictions, assessed on a table of rows.
+
+  See fairjax.recipes.audit_library.audit for the options.
+
+  >>> rows = pd.DataFrame({'text': ['She won.', 'He won.'] * 30})
+  >>> found = audit(lambda texts: [0.9] * len(texts), rows, n_resamples=100)
+  >>> found['flips']['value']
+  0.0
+  """
+  from fairjax.recipes import audit_library
+
+  return audit_library.audit(model, data, **options)
+
+
 # Texts and their counterfactuals
 
 
@@ -288,15 +303,15 @@ def diet(
       needs (`score` makes it).
     factual: share of the rows.
     counterfactual: share of the twins.
-    ranking: one of fairjax.methods.diet.RANKINGS.
+    ranking: one of fairjax.methods.diet_rows.RANKINGS.
     random_state: of random rankings.
   """
-  from fairjax.methods import diet as diets
+  from fairjax.methods import diet_rows
 
   table = _table(scores)
   if 'twin' not in table:
     table['twin'] = swap(table['text'])
-  own, twins = diets.positions(
+  own, twins = diet_rows.positions(
     table, table, ranking, (factual, counterfactual), Config(), random_state
   )
   rows = table.iloc[np.sort(own)].assign(origin='')

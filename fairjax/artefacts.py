@@ -1,4 +1,4 @@
-"""Artefacts: what a stage leaves in the run's folder, whole or not at all.
+"""Artefacts: files of a run that are written atomically and sealed by identity.
 
 A stage writes one file (or folder) and beside it its seal, `NAME.made.json`:
 the identity of everything it was made from, and a checksum of each file. A
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairjax import paths
 from fairjax.errors import UserError
 
 FORMAT = 2  # of what is written; another one is made again
@@ -97,6 +98,7 @@ def write_json(path: str | os.PathLike, value: Any) -> None:
 
 
 def read_json(path: str | os.PathLike) -> Any:
+  paths.refuse_pipe(path)
   try:
     return json.loads(pathlib.Path(path).read_text(encoding='utf-8'))
   except FileNotFoundError as error:
@@ -130,13 +132,15 @@ def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
 
 
 def write_table(path: str | os.PathLike, table: pd.DataFrame) -> None:
+  """Parquet whose pages carry checksums, which read_table verifies."""
   with atomic(path) as part:
-    table.to_parquet(part, index=False)
+    table.to_parquet(part, index=False, write_page_checksum=True)
 
 
 def read_table(path: str | os.PathLike) -> pd.DataFrame:
+  paths.refuse_pipe(path)
   try:
-    return pd.read_parquet(path)
+    return pd.read_parquet(path, page_checksum_verification=True)
   except FileNotFoundError as error:
     raise UserError(f'{path} does not exist') from error
   except Exception as error:  # pyarrow has many kinds for one fact
@@ -184,6 +188,7 @@ def _sha256(path: str, size: int, changed: int) -> str:
 
 def _checksum(path: pathlib.Path) -> str:
   """A hash of a file's bytes, read once as long as the file stays."""
+  paths.refuse_pipe(path)
   facts = os.stat(path)
   return _sha256(os.path.realpath(path), facts.st_size, facts.st_mtime_ns)
 

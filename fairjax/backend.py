@@ -1,4 +1,4 @@
-"""Which platform programs are made for: the one place that is asked.
+"""The platform that programs are compiled for, in one place.
 
 Usually that of the devices at hand. A tool that compiles for devices that are
 not there says which with `made_for`.

@@ -2,7 +2,7 @@
 
 
 class UserError(Exception):
-  """A user's mistake, told in one sentence.
+  """A user's mistake, explained in one sentence.
 
   The sentence names the file, the row or the field, and the remedy. The
   command line prints it without a traceback and exits with code 2.

@@ -1,4 +1,4 @@
-"""The identity of a stage: a hash of all that it is made from.
+"""The identity of a stage: a hash of everything it depends on.
 
     identity(config, 'training', pool arrays) -> '9f86d081884c7d65'
 
@@ -8,6 +8,7 @@ beside these the arrays and tables that the stage reads. Nothing is known by
 its name: a model folder whose weights have changed is another model.
 """
 
+import os
 from typing import Any
 
 from fairjax import artefacts, knobs
@@ -34,6 +35,10 @@ def _known(config: Config, leaf: knobs.Leaf) -> Any:
   if leaf.name == 'model':
     folder = build.model_folder(config)
     return artefacts.content(folder) if folder else value
+  if leaf.path and isinstance(value, tuple):  # of files and of names
+    return [
+      artefacts.content(one) if os.path.exists(one) else one for one in value
+    ]
   if leaf.path:
     return artefacts.content(value)
   if leaf.name == 'measures.groups' and value.startswith('terms:'):

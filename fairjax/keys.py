@@ -1,4 +1,4 @@
-"""Randomness is derived, never carried: a key is a function of where we are.
+"""Random keys, derived from seed, stream and step: no state is carried.
 
 `key(seed, stream, step)` is the same on every run, so a resumed run is the
 same run and seed s of a stacked run is the single run of seed s.

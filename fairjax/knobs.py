@@ -1,4 +1,4 @@
-"""What a field of the config may be, and what it changes, said once.
+"""Config fields: valid values and the stages they change, declared once.
 
     lr: float = knob(1e-6, 'peak learning rate', above(0))
 
@@ -19,6 +19,7 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from fairjax import paths
 from fairjax.errors import UserError
 
 Rule = Callable[[Any], str]
@@ -37,6 +38,8 @@ STAGES = (
   'attributes',  # of fairflow: instances of words, and the attribute head
   'flow',  # its fit
   'words',  # and its votes and dictionary
+  'repair',  # of swapped texts
+  'rewriters',  # contenders' texts, and what is said of them
 )
 
 
@@ -66,7 +69,7 @@ def below(low: float, high: float) -> Rule:
   """low ≤ v < high."""
   return _rule(
     lambda v: low <= v < high,
-    f'a number from {low:g} to below {high:g} is needed',
+    f'a number from {low:g} to below {high:,} is needed',
   )
 
 
@@ -262,5 +265,7 @@ def check(config: Any, kind: type) -> None:
       raise UserError(f'{text}; a finite number is needed')
     if isinstance(result, str) and ('\0' in result or len(result) > 4000):
       raise UserError(f'{text}; that is no text that can be used')
+    if leaf.path:
+      paths.refuse_pipe(result)
     if remedy := leaf.rule(result):
       raise UserError(f'{text}; {remedy}')

@@ -1,10 +1,10 @@
-"""One process at a time in a folder, told by the kernel's own lock.
+"""One process at a time in a folder, by an advisory lock of the kernel.
 
 The lock is `flock` on the file `.lock` of the folder. The kernel lifts it when
 its process ends, however it ends, so a dead process is in nobody's way. The
-file says who works there, for the sentence that the second process is told.
+file says who holds it, for the error of the second process.
 It lies as far as network folders support it: NFS passes the lock on to the
-server; where the file system has none, work goes on without.
+server; where the file system has none, the lock is skipped.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ def _take(path: pathlib.Path):
       'folder with --workdir'
     ) from error
   now = time.strftime('%Y-%m-%d %H:%M:%S')
-  with contextlib.suppress(OSError):  # a full disk is told by those who write
+  with contextlib.suppress(OSError):  # writers report a full disk
     file.truncate(0)
     file.write(f'process {os.getpid()} on {socket.gethostname()} since {now}\n')
     file.flush()

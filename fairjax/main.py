@@ -284,6 +284,7 @@ def show_list() -> None:
     ('scores', scores.SCORES),
     ('measures', metrics.MEASURES),
     ('benchmarks', benchmarks.BENCHMARKS),
+    ('mitigations of language models', recipes.MITIGATIONS),
   ):
     print(title)
     for name, entry in entries.items():

@@ -1,4 +1,4 @@
-"""What the folders' dictionaries (DATASETS, METHODS, …) hold."""
+"""Entries of the registries (DATASETS, METHODS, …): address and sentence."""
 
 import difflib
 import importlib

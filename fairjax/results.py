@@ -1,4 +1,4 @@
-"""What a run found, in one shape: contenders × test sets × measures.
+"""The results of a run in one schema: contenders × test sets × measures.
 
 Every recipe returns a Results and writes it as results.json; `report` makes
 the page, the tables on the screen and the pictures from it alone (and from

@@ -144,6 +144,7 @@ def test_kills_change_nothing(job, tmp_path, sources):
       run.send_signal(signal.SIGKILL)
       run.wait()
       kills += 1
+      print(f'{job}: kill {kills} in run {runs + 1}', flush=True)
       continue
     assert run.returncode == 0, run.stderr.read().decode()[-2000:]
     assert outcome(folder) == expected

@@ -7,7 +7,9 @@ comes of it is a table to work with, or a `UserError` of one line.
 import collections
 import contextlib
 import gzip
+import importlib
 import json
+import os
 import signal
 import typing
 
@@ -15,17 +17,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax import main
+from fairjax import artefacts, knobs, main, results
+from fairjax.benchmarks import BENCHMARKS
 from fairjax.config import Config, validate
-from fairjax.data import load_tables
+from fairjax.data import load_tables, terms
 from fairjax.errors import UserError
+from fairjax.models import word_level
+from fairjax.pairs import corpus, dictionary, swap_eval
 
-SECONDS = 5  # that one mistake may take
+SECONDS = 5  # of work that one mistake may take
+PATIENCE = 60  # seconds by the clock: a machine may be busy, a pipe is silent
 LONGEST = 600  # letters of a sentence
 
 
 class Hang(Exception):
-  """It took longer than SECONDS."""
+  """It took longer than SECONDS of work, or than PATIENCE."""
 
 
 @contextlib.contextmanager
@@ -33,13 +39,20 @@ def alarm():
   def late(*_):
     raise Hang
 
-  before = signal.signal(signal.SIGALRM, late)
-  signal.alarm(SECONDS)
+  timers = {
+    signal.SIGPROF: (signal.ITIMER_PROF, SECONDS),
+    signal.SIGALRM: (signal.ITIMER_REAL, PATIENCE),
+  }
+  before = {number: signal.signal(number, late) for number in timers}
+  for timer, seconds in timers.values():
+    signal.setitimer(timer, seconds)
   try:
     yield
   finally:
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    for timer, _ in timers.values():
+      signal.setitimer(timer, 0)
+    for number, handler in before.items():
+      signal.signal(number, handler)
 
 
 def outcome(action) -> str:
@@ -164,6 +177,55 @@ def test_every_leaf_refuses_what_is_not_of_its_type():
       result = outcome(lambda config=config: validate(config))
       results[f'{leaf}={value!r}'] = 'accepted' if result == 'fine' else result
   no_fault(results)
+
+
+# Pipes: no file that a user names is waited for.
+
+BENCHMARK_FILES = (
+  *('weat1.jsonl', 'crows_pairs_anonymized.csv', 'dev.json', 'SemBias'),
+  *('all_sentences.tsv', 'occupations-stats.tsv', 'Gender_identity.jsonl'),
+  *('descriptors.json', 'nouns.json', 'sentence_templates.json'),
+  *('pro_stereotyped_type1.txt.dev', 'anti_stereotyped_type1.txt.dev'),
+  *('Equity-Evaluation-Corpus.csv', 'standalone_noun_phrases.json'),
+)
+
+
+def readers_of(folder):
+  """name -> what reads `folder`/pipe, or pipes of the names it looks for."""
+  pipe = str(folder / 'pipe')
+  for leaf in knobs.leaves(Config):
+    if leaf.path:
+      config = Config()
+      section, _, last = leaf.name.rpartition('.')
+      owner = getattr(config, section) if section else config
+      setattr(owner, last, pipe)
+      yield leaf.name, lambda c=config: validate(c)
+  yield 'words', lambda: dictionary.swap(['he'], words=pipe)
+  yield 'names', lambda: dictionary.swap(['he'], names=pipe)
+  yield 'vectors', lambda: word_level.load_vectors(pipe, ['he'])
+  yield 'terms', lambda: terms.read_terms(pipe)
+  yield 'shards', lambda: corpus.find_shards(folder / 'shards')
+  yield 'content', lambda: artefacts.content(folder)
+  yield 'results', lambda: results.read(folder)
+  for name in BENCHMARKS:
+    config = Config()
+    config.benchmarks.data = str(folder)
+    config.data.path = pipe
+    module = importlib.import_module(BENCHMARKS[name].module)
+    yield name, lambda m=module, c=config: m.items(c)
+  for name, read in swap_eval.SETS.items():
+    yield f'swap_eval {name}', lambda r=read: r(folder)
+
+
+def test_no_pipe_is_waited_for(tmp_path):
+  (tmp_path / 'shards').mkdir()
+  for name in ('pipe', 'shards/a.txt', 'results.json', *BENCHMARK_FILES):
+    os.mkfifo(tmp_path / name)
+  for name in ('gap-development.tsv', 'binary_gender_all_train.jsonl'):
+    os.mkfifo(tmp_path / name)
+  os.mkfifo(tmp_path / 'pro_stereotyped_type1.dev.txt')
+  counts = no_fault({k: outcome(v) for k, v in readers_of(tmp_path)})
+  assert not counts['fine'], counts
 
 
 # Command lines.

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(fairjax.__file__).parent
 # What every room may use: no room, only modules beside them.
 GROUND = {
   *('artefacts', 'backend', 'config', 'errors', 'keys', 'knobs', 'lock'),
-  *('memory', 'registry', 'results'),
+  *('memory', 'paths', 'registry', 'results'),
 }
 
 # A room, and those that it may import; `api` and `main` are modules.

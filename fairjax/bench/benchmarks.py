@@ -38,9 +38,9 @@ def run(args: list[str]) -> dict:
     try:
       for side in sides:
         running[side] = race.Process(side, [*command, side])
-      first = running[sides[0]].told['scores']
+      first = running[sides[0]].facts['scores']
       for side in sides[1:]:
-        race.same(first, running[side].told['scores'], 'the scores', 2e-3)
+        race.same(first, running[side].facts['scores'], 'the scores', 2e-3)
       times = race.interleave(running, rounds=chosen.rounds, warmup=0)
     finally:
       for side in running.values():

@@ -299,7 +299,7 @@ def run(arguments: list[str]) -> dict:
   try:
     for side in sides:
       running[side] = race.Process(side, [*command, side], race.on(args.device))
-    counts = {side.told['written'] for side in running.values()}
+    counts = {side.facts['written'] for side in running.values()}
     race.same(min(counts), max(counts), 'the number of tokens')
     # Both sides have run twice by now.
     times = race.interleave(running, rounds=args.rounds, warmup=0)

@@ -51,8 +51,8 @@ def run(args: list[str]) -> dict:
         )
         if name in peers:
           race.same(
-            sides['fairjax'].told['norms'],
-            sides[name].told['norms'],
+            sides['fairjax'].facts['norms'],
+            sides[name].facts['norms'],
             name,
             1e-4 if chosen.device == 'cpu' else 3e-2,
           )
@@ -63,7 +63,7 @@ def run(args: list[str]) -> dict:
   memory = {
     name: {
       'peak_mb': side.peak_mb,
-      'above_weights_mb': side.peak_mb - side.told['resting_mb'],
+      'above_weights_mb': side.peak_mb - side.facts['resting_mb'],
     }
     for name, side in sides.items()
   }

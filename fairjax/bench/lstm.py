@@ -45,7 +45,7 @@ def run(args: list[str]) -> dict:
         times = race.interleave(sides, chosen.rounds)
       else:
         with race.Process('torch', [*command, '--side=peer']) as peer:
-          race.same(ours.told['loss'], peer.told['loss'], 'the loss', 1e-4)
+          race.same(ours.facts['loss'], peer.facts['loss'], 'the loss', 1e-4)
           sides['torch'] = peer
           times = race.interleave(sides, chosen.rounds)
   return race.report(

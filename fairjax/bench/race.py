@@ -20,7 +20,7 @@ two to five. Such sides live in processes of their own: a module whose
 
   with Process('ours', ['-m', 'fairjax.bench.train', '--side', 'ours']) as a, \\
        Process('torch', ['-m', 'fairjax.bench.train', '--side', 'torch']) as b:
-    same(a.told['loss'], b.told['loss'], 'the first loss')
+    same(a.facts['loss'], b.facts['loss'], 'the first loss')
     times = interleave({'ours': a, 'torch': b}, rounds=7)
   return report('train', times, items=6400, unit='examples/s')
 """
@@ -172,7 +172,7 @@ def versions() -> dict:
 def serve(unit: Callable[[], Any], **request: Any) -> None:
   """A side in a process of its own: answers 'go' with the seconds of a unit.
 
-  Lines of JSON on the standard output: first `told` (whatever the race wants
+  Lines of JSON on the standard output: first `facts` (whatever the race wants
   to compare), then one for each 'go' on the standard input until 'quit'.
   What else is printed meanwhile goes to the standard error.
   """
@@ -249,7 +249,7 @@ class Process:
       },
     )
     try:
-      self.told = self._answer()
+      self.facts = self._answer()
     except UserError:
       self.close()
       raise

@@ -7,13 +7,12 @@ files of text, a row a line; without it a column is drawn from our own list.
 """
 
 import argparse
-import pathlib
 import re
 
 import numpy as np
 
 from fairjax.bench import race
-from fairjax.errors import UserError
+from fairjax.data import readers
 from fairjax.pairs import context, dictionary, swap_eval, word_lists
 
 
@@ -61,10 +60,7 @@ def _column(files: list[str], megabytes: float) -> list[str]:
   """Lines of the files, up to so many MB; or lines drawn from our words."""
   rows: list[str] = []
   for file in files:
-    try:
-      rows += pathlib.Path(file).read_text(encoding='utf-8').split('\n')
-    except OSError as error:
-      raise UserError(f'cannot read {file}: {error.strerror}') from error
+    rows += readers.text(file).split('\n')
   if not files:
     rng = np.random.default_rng([0, 0x5A])
     gendered = [

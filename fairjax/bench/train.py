@@ -16,6 +16,7 @@ fused optimiser. On an accelerator products are bfloat16 on both sides.
 """
 
 import argparse
+import itertools
 import sys
 import tempfile
 
@@ -83,8 +84,8 @@ def ready(chosen: argparse.Namespace):
   settings = config(chosen)
   tables, _, _ = data.load_tables(settings)
   with tempfile.TemporaryDirectory() as folder, Log(folder) as log:
-    inputs = stages.prepare(settings, tables, log)
-  return settings, inputs, stages.pool(inputs, tables['train'])
+    model = stages.prepare(settings, tables, log)
+  return settings, model, stages.pool(model, tables['train'])
 
 
 def ours(chosen: argparse.Namespace) -> None:
@@ -97,23 +98,24 @@ def ours(chosen: argparse.Namespace) -> None:
   from fairjax.train import loop, mesh, step
 
   memory.keep()
-  settings, inputs, pool = ready(chosen)
-  device_mesh, seeds = inputs.device_mesh, loop.seed_list(settings)
+  settings, model, pool = ready(chosen)
+  device_mesh, seeds = model.device_mesh, loop.seed_list(settings)
   rows = np.broadcast_to(
     np.arange(len(pool.label), dtype=np.int32), (len(seeds), len(pool.label))
   )
   layout = batches.layout(pool.tokens.lengths, chosen.batch, seeds=len(seeds))
   source = batches.Batches(pool, rows, seeds, layout)
-  params = loop.initial(inputs.model, seeds)
+  params = loop.initial(model, seeds)
   first = jax.tree.map(lambda a: a[0], params)
-  hf.save(f'{chosen.work}/model', inputs.model.module, first)
-  host = [source[i] for i in range(UNITS)]
+  hf.save(f'{chosen.work}/model', model.module, first)
+  turn = full_batches(source, len(pool.label), chosen.batch)
+  host = [source[i] for i in turn]
   write_examples(chosen, pool, host)
   real = sum(int((h['segment_ids'] > 0).sum()) for h in host)
   share = real / sum(h['segment_ids'].size for h in host)
   params = mesh.put_state(device_mesh, params)
-  losses = check_losses(inputs, params, host[0], pool)
-  train_step, start = step.compiled(inputs.model, settings.train, device_mesh)
+  losses = check_losses(model, params, host[0], pool)
+  train_step, start = step.compiled(model, settings.train, device_mesh)
   state = {'params': params, 'opt': start(params)}
   on_device = mesh.replicate(device_mesh, np.asarray(seeds, np.uint32))
   count = 0
@@ -121,7 +123,9 @@ def ours(chosen: argparse.Namespace) -> None:
   def unit():
     nonlocal state, count
     for _ in range(chosen.steps):
-      batch = mesh.put_batch(device_mesh, source[count % UNITS], stacked=True)
+      batch = mesh.put_batch(
+        device_mesh, source[turn[count % UNITS]], stacked=True
+      )
       state, loss = train_step(
         state, batch, on_device, np.uint32(count), np.uint32(10**6)
       )
@@ -136,9 +140,20 @@ def ours(chosen: argparse.Namespace) -> None:
     loss=losses,
     real=share,
     tokens=tokens,
-    flops=flops(inputs, params, tokens),
+    flops=flops(model, params, tokens),
     ceiling=ceiling(chosen.device),
   )
+
+
+def full_batches(source, rows: int, batch: int) -> list[int]:
+  """The first UNITS steps of `batch` examples: peers pad no batch."""
+  if rows < batch:
+    raise UserError(
+      f'--data has {rows} training rows, fewer than --batch={batch}; name a '
+      'larger file or a smaller batch'
+    )
+  full = (i for i in itertools.count() if (source[i]['example'] >= 0).all())
+  return list(itertools.islice(full, UNITS))
 
 
 def ceiling(device: str) -> float:
@@ -159,11 +174,11 @@ def ceiling(device: str) -> float:
   return 2 * n**3 / min(seconds)
 
 
-def flops(inputs, params, tokens: float) -> float:
+def flops(model, params, tokens: float) -> float:
   """About 6 × (weights that multiply) × tokens, all seeds, as is customary."""
   import jax
 
-  shape = inputs.model.shape
+  shape = model.shape
   tables = (shape.vocab + shape.positions + shape.types) * shape.embedding
   leaves = jax.tree.leaves(params)
   seeds = leaves[0].shape[0]
@@ -171,13 +186,13 @@ def flops(inputs, params, tokens: float) -> float:
   return 6.0 * multiply / seeds * tokens
 
 
-def check_losses(inputs, params, stacked: dict, pool) -> list[float]:
+def check_losses(model, params, stacked: dict, pool) -> list[float]:
   """Dropout off, the losses of the first seed's first batch, by example."""
   from fairjax.train import mesh, step
 
   first = {name: array[0] for name, array in stacked.items()}
-  batch = mesh.put_batch(inputs.device_mesh, first, stacked=False)
-  logits = step.forward(inputs.model, inputs.device_mesh)(params, batch)[0]
+  batch = mesh.put_batch(model.device_mesh, first, stacked=False)
+  logits = step.forward(model, model.device_mesh)(params, batch)[0]
   result = np.asarray(step.cross_entropy(logits, first['label']))
   order = np.argsort(first['example'])
   return result[order].tolist()
@@ -296,14 +311,14 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
       sides[name] = race.Process(name, [*command, name], race.on(chosen.device))
       wide = 2e-2 if chosen.device == 'gpu' else 1e-4
       race.same(
-        sides['ours'].told['loss'],
-        sides[name].told['loss'],
+        sides['ours'].facts['loss'],
+        sides[name].facts['loss'],
         f'the losses of the first batch ({name})',
         wide,
       )
     times = race.interleave(sides, rounds=chosen.rounds)
-    note = sides['ours'].told
-    shares = {n: round(s.told['real'], 3) for n, s in sides.items()}
+    note = sides['ours'].facts
+    shares = {n: round(s.facts['real'], 3) for n, s in sides.items()}
     peaks = {n: round(s.peak_mb) for n, s in sides.items()}
   finally:
     for side in sides.values():
@@ -331,4 +346,7 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
 
 if __name__ == '__main__':
   asked = options(sys.argv[1:])
-  (ours if asked.side == 'ours' else torch_side)(asked)
+  try:
+    (ours if asked.side == 'ours' else torch_side)(asked)
+  except UserError as error:
+    sys.exit(f'fairjax.bench train: {error}')

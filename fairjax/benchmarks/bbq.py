@@ -1,4 +1,4 @@
-"""BBQ: questions whose answer is not said, or is said against a stereotype.
+"""BBQ: questions with an unstated answer, or one that contradicts a stereotype.
 
 Parrish et al. 2022 (arXiv:2110.08193). The answer of a language model is the
 likeliest of the three given context and question: the mean log p of its tokens
@@ -22,9 +22,10 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options
+from fairjax.benchmarks import result_rows, sources
 from fairjax.errors import UserError
+from fairjax.metrics import clusters
+from fairjax.metrics.intervals import IntervalOptions
 
 ORIGIN = 'github.com/nyu-mll/BBQ (data/*.jsonl, CC BY 4.0)'
 FILES = ('Gender_identity.jsonl', 'bbq*.jsonl', '*_identity.jsonl')
@@ -208,7 +209,7 @@ def ambiguous_bias(totals: np.ndarray) -> np.ndarray:
 
 
 def rows(
-  frame: pd.DataFrame, answer: np.ndarray, metric: str, options: Options
+  frame: pd.DataFrame, answer: np.ndarray, metric: str, options: IntervalOptions
 ) -> list[dict]:
   """Accuracy and bias score of either kind of context."""
   out, each = [], sums(frame, answer)
@@ -223,11 +224,9 @@ def rows(
       ('accuracy', share, 100 / 3),
       ('bias', score, 0.0),
     ):
-      value, p = estimates.resampled(
-        each[some], cluster, measure, options, null
-      )
+      value, p = clusters.resampled(each[some], cluster, measure, options, null)
       out.append(
-        estimates.row(
+        result_rows.row(
           f'bbq_{label}_{metric}',
           name,
           some.sum(),
@@ -281,8 +280,8 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   out = []
   for metric in METRICS:
     answer = _answers(scores, metric)
-    out += rows(items, answer, metric, estimates.of(how))
-  return estimates.as_set(out, 'ambiguous', [LIMITS])
+    out += rows(items, answer, metric, how)
+  return result_rows.as_set(out, 'ambiguous', [LIMITS])
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -24,11 +24,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options
+from fairjax.benchmarks import result_rows, sources
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import text_likelihood
+from fairjax.metrics import significance, text_likelihood
+from fairjax.metrics.intervals import IntervalOptions
 
 ORIGIN = (
   'github.com/nyu-mll/crows-pairs (data/crows_pairs_anonymized.csv, '
@@ -158,7 +158,7 @@ def decided(
   return frame[np.isfinite(gap)].reset_index(drop=True)
 
 
-def rows(frame: pd.DataFrame, options: Options) -> list[dict]:
+def rows(frame: pd.DataFrame, options: IntervalOptions) -> list[dict]:
   """The score of all pairs, of either kind, and of each bias type."""
   kinds = np.where(frame['stereo'], 'stereo', 'antistereo')
   parts = [('all', frame)]
@@ -171,9 +171,9 @@ def rows(frame: pd.DataFrame, options: Options) -> list[dict]:
       hits = int((some['value'] == 1).sum())
       ties = int((some['value'] == 0.5).sum())
       out.append(
-        estimates.share_row(metric, part, hits, ties, len(some), options)
+        result_rows.share_row(metric, part, hits, ties, len(some), options)
       )
-  adjusted = estimates.holm([one['p'] for one in out[3:]])
+  adjusted = significance.adjusted([one['p'] for one in out[3:]])
   return out[:3] + [one | {'p_holm': p} for one, p in zip(out[3:], adjusted)]
 
 
@@ -215,13 +215,13 @@ def _frames(items: pd.DataFrame, scores: pd.DataFrame):
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   out, warnings = [], [LIMITS]
   for metric, frame in _frames(items, scores):
-    out += rows(frame, estimates.of(how))
+    out += rows(frame, how)
     if len(frame) < len(items):
       warnings.append(
         f'{metric} skips {len(items) - len(frame)} pairs in which one sentence '
         'only inserts words'
       )
-  return estimates.as_set(out, 'all', warnings)
+  return result_rows.as_set(out, 'all', warnings)
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -13,8 +13,9 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options
+from fairjax.benchmarks import result_rows, sources
+from fairjax.metrics import clusters, significance
+from fairjax.metrics.intervals import IntervalOptions
 
 ORIGIN = 'saifmohammad.com (Equity-Evaluation-Corpus.csv, research use)'
 FILES = ('Equity-Evaluation-Corpus.csv', 'eec*.csv')
@@ -61,14 +62,14 @@ def pairs(frame: pd.DataFrame, score: np.ndarray, side: str) -> pd.DataFrame:
   return wide
 
 
-def rows(wide: pd.DataFrame, side: str, options: Options) -> list[dict]:
+def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
   out = []
   for part, some in [('all', wide), *wide.groupby('Emotion', sort=True)]:
     values = some['value'].to_numpy()
-    estimate, _ = estimates.mean(values, None, options)
-    p = estimates.sign_flip(values, None, options)
+    estimate, _ = clusters.mean(values, None, options)
+    p = clusters.sign_flip(values, None, options)
     out.append(
-      estimates.row(
+      result_rows.row(
         side,
         part,
         len(some),
@@ -78,7 +79,7 @@ def rows(wide: pd.DataFrame, side: str, options: Options) -> list[dict]:
         'sign flips of pairs',
       )
     )
-  adjusted = estimates.holm([one['p'] for one in out[1:]])
+  adjusted = significance.adjusted([one['p'] for one in out[1:]])
   return out[:1] + [one | {'p_holm': p} for one, p in zip(out[1:], adjusted)]
 
 
@@ -100,10 +101,10 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   for side in SIDES:
     wide = pairs(items, scores['score'].to_numpy(float), side)
     if len(wide):
-      out += rows(wide, side, estimates.of(how))
+      out += rows(wide, side, how)
     else:
       warnings.append(f'{side}: no template has persons of both sides')
-  return estimates.as_set(out, 'all', warnings)
+  return result_rows.as_set(out, 'all', warnings)
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What an eraser of gender is fitted on: the user's texts, by our word lists.
+"""Fits an eraser of gender on the user's texts, by our word lists.
 
 A text is male where the lists can only turn it to female, and the other way
 round; texts of both are left out, texts of neither are a third class (as in
@@ -8,7 +8,6 @@ on both versions of each text.
 
 import numpy as np
 
-from fairjax.data import files
 from fairjax.errors import UserError
 from fairjax.methods.erasers import ERASERS, Eraser
 from fairjax.registry import find
@@ -28,10 +27,9 @@ def sides(texts: list[str]) -> tuple[np.ndarray, list[str], list[str]]:
   return np.where(kind == 3, -1, kind), male, female
 
 
-def fit(judge, config) -> Eraser:
-  """The eraser of the config, fitted on a sample of data.path."""
+def fit(judge, texts: list[str], name: str, config) -> Eraser:
+  """The eraser of that name, fitted on a sample of the texts."""
   options = config.benchmarks
-  texts = list(files.texts(config.data)['text'])
   rng = np.random.default_rng([config.seed, 0xB6])
   sample = np.sort(rng.permutation(len(texts))[: options.eraser_rows])
   texts = [texts[i] for i in sample]
@@ -42,8 +40,8 @@ def fit(judge, config) -> Eraser:
       f'{gendered} of {len(texts)} texts of {config.data.path} speak of one '
       'gender; an eraser needs 20 at least'
     )
-  method = find(ERASERS, 'eraser', options.eraser)
-  if options.eraser == 'sentence':
+  method = find(ERASERS, 'eraser', name)
+  if name == 'sentence':
     real = [i for i in range(len(texts)) if male[i] != female[i]]
     both = [judge.vectors([side[i] for i in real]) for side in (male, female)]
     return method(np.stack(both, axis=1))

@@ -23,10 +23,11 @@ import pandas as pd
 from scipy import stats
 
 from fairjax import artefacts
-from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options
+from fairjax.benchmarks import result_rows, sources
 from fairjax.errors import UserError
-from fairjax.metrics import text_likelihood
+from fairjax.metrics import clusters, significance, text_likelihood
+from fairjax.metrics.estimates import of_value
+from fairjax.metrics.intervals import IntervalOptions
 
 ORIGIN = (
   'github.com/facebookresearch/ResponsibleNLP (holistic_bias/dataset, '
@@ -215,11 +216,11 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
   )
 
 
-def rows(table: pd.DataFrame, options: Options) -> list[dict]:
+def rows(table: pd.DataFrame, options: IntervalOptions) -> list[dict]:
   """The share of pairs that differ, overall, by axis and by template."""
   table = table.copy()
   table['paper'] = table['p'] < 0.05
-  adjusted = estimates.benjamini_hochberg(list(table['p']))
+  adjusted = significance.adjusted(list(table['p']), 'bh')
   table['fdr'] = np.array(adjusted, float) < 0.05
   parts = [('all', table)]
   parts += [(f'axis {a}', one) for a, one in table.groupby('axis')]
@@ -233,13 +234,13 @@ def rows(table: pd.DataFrame, options: Options) -> list[dict]:
       draws = 100 * (weight @ hit) / weight.sum(1)
       tail = (1 - options.level) / 2
       low, high = np.quantile(draws, [tail, 1 - tail])
-      value = estimates.estimate(100 * hit.mean(), low, high)
+      value = of_value(100 * hit.mean(), low, high)
       null = 5.0 if column == 'paper' else 0.0
-      out.append(estimates.row(metric, part, len(some), value, null))
+      out.append(result_rows.row(metric, part, len(some), value, null))
   return out
 
 
-def _weights(table: pd.DataFrame, options: Options) -> np.ndarray:
+def _weights(table: pd.DataFrame, options: IntervalOptions) -> np.ndarray:
   """Weights [resample, pair]: of both descriptors and of the template."""
   axis = table['axis'].astype(str)
   words = pd.concat([axis + table['one'], axis + table['other']])
@@ -247,12 +248,10 @@ def _weights(table: pd.DataFrame, options: Options) -> np.ndarray:
   one, other = np.split(word, 2)
   template = pd.factorize(table['template'])[0]
   some = options._replace(resamples=min(options.resamples, 500))
-  draws = estimates.weights(word.max() + 1, some, 3)
+  draws = clusters.weights(word.max() + 1, some, 3)
   weight = draws[:, one] * draws[:, other]
   if template.max():
-    weight = (
-      weight * estimates.weights(template.max() + 1, some, 4)[:, template]
-    )
+    weight = weight * clusters.weights(template.max() + 1, some, 4)[:, template]
   return weight
 
 
@@ -287,8 +286,8 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   table = items.assign(perplexity=np.exp(scores['log_perplexity']))
   tests = pairs(table)
-  out = rows(tests, estimates.of(how)) if len(tests) else []
-  return estimates.as_set(out, 'all', [LIMITS])
+  out = rows(tests, how) if len(tests) else []
+  return result_rows.as_set(out, 'all', [LIMITS])
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -3,14 +3,37 @@
 import importlib
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from fairjax import results
 from fairjax.benchmarks import BENCHMARKS
 from fairjax.config import Config
 from fairjax.errors import UserError
-from fairjax.metrics import measures
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics import intervals, measures
+
+# Columns of items that a model reads, whatever the benchmark.
+TEXTS = (
+  *('text', 'more', 'less', 'pro', 'anti', 'he', 'she', 'male', 'female'),
+  *('context', 'question', 'ans0', 'ans1', 'ans2', 'Sentence'),
+  *('stereotype', 'anti-stereotype', 'unrelated'),
+)
+
+
+def only_known(
+  model: Any, items: pd.DataFrame, scores: pd.DataFrame
+) -> pd.DataFrame:
+  """Scores, NaN where a text has a token that the vocabulary does not know."""
+  unknown = np.zeros(len(items), bool)
+  for column in TEXTS:
+    if column in items:
+      unknown |= model.unknown(list(items[column].fillna('').astype(str)))
+  if unknown.any():
+    values = scores.columns.drop('id')
+    scores = scores.astype(dict.fromkeys(values, float))
+    scores.loc[unknown, values] = np.nan
+    scores.attrs['unknown'] = list(map(str, items['id'][unknown]))
+  return scores
 
 
 def measure(name: str, model: Any, config: Config) -> tuple[dict, pd.DataFrame]:
@@ -49,14 +72,17 @@ def evaluate(
       f'the model can score none of the {len(items)} items of benchmark '
       f'{name}; their words may be unknown to its vocabulary'
     )
-  options = config.measures
-  how = IntervalOptions(
-    options.confidence_level, options.resamples, config.seed
-  )
+  how = intervals.options_of(config)
   keep = lambda table: table[known].reset_index(drop=True)
   one = {'rows': int(known.sum())}
   one |= module.estimate(keep(items), keep(scores), how)
   remarks = list(items.attrs.get('notes', ()))
+  if unknown := scores.attrs.get('unknown'):
+    remarks.append(
+      f'{len(unknown)} of {len(items)} items hold a token that the vocabulary '
+      f'of this model does not know: {", ".join(unknown[:8])}'
+      + (' …' if len(unknown) > 8 else '')
+    )
   if not known.all():
     undefined = items['id'][~known]
     remarks.append(

@@ -12,9 +12,12 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options
+from fairjax.benchmarks import result_rows, sources
+from fairjax.data import readers
 from fairjax.errors import UserError
+from fairjax.metrics import clusters
+from fairjax.metrics.estimates import of_value
+from fairjax.metrics.intervals import IntervalOptions
 
 ORIGIN = 'github.com/uclanlp/gn_glove (SemBias/SemBias, Apache-2.0)'
 FILES = ('SemBias', 'SemBias.txt', 'sembias*')
@@ -31,7 +34,7 @@ LIMITS = (
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
   """id and the four pairs of each row."""
-  lines = pathlib.Path(path).read_text(encoding='utf-8').splitlines()
+  lines = readers.text(path).splitlines()
   out = []
   for number, line in enumerate(filter(str.strip, lines), 1):
     pairs = [tuple(pair.split(':')) for pair in line.split()]
@@ -62,7 +65,10 @@ def choices(table: pd.DataFrame, vectors: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def rows(
-  table: pd.DataFrame, chosen: np.ndarray, options: Options, part: str = 'all'
+  table: pd.DataFrame,
+  chosen: np.ndarray,
+  options: IntervalOptions,
+  part: str = 'all',
 ) -> list[dict]:
   real = chosen >= 0
   pairs = table['pairs'].to_numpy()[real]
@@ -76,20 +82,20 @@ def rows(
   ):
     hit = np.array([KINDS[c] == kind for c in chosen[real]], float)
     if not len(hit):
-      value, p = estimates.estimate(None, note='no row has vectors'), None
+      value, p = of_value(None, note='no row has vectors'), None
     else:
       weight = (
-        estimates.weights(first.max() + 1, options, 1)[:, first]
-        * estimates.weights(second.max() + 1, options, 2)[:, second]
+        clusters.weights(first.max() + 1, options, 1)[:, first]
+        * clusters.weights(second.max() + 1, options, 2)[:, second]
       )
       draws = 100 * (weight @ hit) / weight.sum(1)
       tail = (1 - options.level) / 2
       low, high = np.quantile(draws, [tail, 1 - tail])
-      value = estimates.estimate(100 * hit.mean(), low, high)
+      value = of_value(100 * hit.mean(), low, high)
       side = min((draws <= null).mean(), (draws >= null).mean())
       p = float(min(1.0, max(2 * side, 1 / len(draws))))
     out.append(
-      estimates.row(
+      result_rows.row(
         f'sembias_{kind}',
         part,
         real.sum(),
@@ -120,11 +126,11 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   chosen = scores['choice'].to_numpy().astype(int)
-  out = rows(items, chosen, estimates.of(how))
+  out = rows(items, chosen, how)
   last = items['id'].astype(int).to_numpy() > 440 - SUBSET
   if len(items) == 440:
-    out += rows(items[last], chosen[last], estimates.of(how), 'last 40')
-  return estimates.as_set(out, 'all', [LIMITS])
+    out += rows(items[last], chosen[last], how, 'last 40')
+  return result_rows.as_set(out, 'all', [LIMITS])
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

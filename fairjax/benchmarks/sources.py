@@ -1,4 +1,4 @@
-"""A user's copies of benchmark files: where they lie, which version, what from.
+"""Finds and checks the user's copies of benchmark files.
 
 Their licences forbid shipping most of them, so a sentence says where each
 comes from. A file is known by its md5; another version is reported, not
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from fairjax import paths
 from fairjax.data import files
 from fairjax.errors import UserError
 
@@ -29,7 +30,7 @@ def locate(
     for pattern in (name, f'*/{name}', f'*/*/{name}'):
       places = sorted(root.glob(pattern))
       if places:
-        return places[0]
+        return paths.place(places[0])
   raise UserError(
     f'{folder} holds no {" or ".join(names)}, which {what} reads; get it from '
     f'{origin} and put it there, or leave {what} out of '

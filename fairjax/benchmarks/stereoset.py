@@ -26,10 +26,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options
+from fairjax.benchmarks import result_rows, sources
+from fairjax.data import readers
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
+from fairjax.metrics import clusters
+from fairjax.metrics.intervals import IntervalOptions
 
 ORIGIN = 'github.com/moinnadeem/StereoSet (data/dev.json, CC BY-SA 4.0)'
 FILES = ('dev.json', 'stereoset*.json', 'test.json')
@@ -47,9 +49,9 @@ LIMITS = (
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
   """id, level, bias_type, target, context and one column a label."""
-  path = pathlib.Path(path)
+  text = readers.text(path)
   try:
-    tree = json.loads(path.read_text(encoding='utf-8'))
+    tree = json.loads(text)
     rows = _published(tree) if 'data' in tree else _by_label(tree)
   except (ValueError, KeyError, TypeError, AttributeError) as error:
     raise UserError(
@@ -180,7 +182,7 @@ def icat(lm: np.ndarray, ss: np.ndarray) -> np.ndarray:
   return lm * np.minimum(ss, 100 - ss) / 50
 
 
-def rows(frame: pd.DataFrame, options: Options) -> list[dict]:
+def rows(frame: pd.DataFrame, options: IntervalOptions) -> list[dict]:
   """LM, SS, ICAT of each level, all domains and each, over terms."""
   out = []
   for level, some in frame.groupby('level', sort=True):
@@ -202,12 +204,12 @@ def rows(frame: pd.DataFrame, options: Options) -> list[dict]:
       }
       metric = few['metric'].iloc[0]
       for name, (measure, null) in measures.items():
-        value, p = estimates.resampled(
+        value, p = clusters.resampled(
           sums, np.arange(len(ss)), measure, options, null
         )
         test = 'Bayesian bootstrap of terms' if p is not None else ''
         out.append(
-          estimates.row(
+          result_rows.row(
             f'stereoset_{name}_{metric}', part, len(few), value, null, p, test
           )
         )
@@ -255,12 +257,8 @@ def _frames(items: pd.DataFrame, scores: pd.DataFrame):
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
-  out = [
-    row
-    for frame in _frames(items, scores)
-    for row in rows(frame, estimates.of(how))
-  ]
-  return estimates.as_set(out, 'intrasentence', [LIMITS])
+  out = [row for frame in _frames(items, scores) for row in rows(frame, how)]
+  return result_rows.as_set(out, 'intrasentence', [LIMITS])
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -19,12 +19,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax.benchmarks import crows, estimates
-from fairjax.benchmarks.estimates import Options
+from fairjax.benchmarks import crows, result_rows
 from fairjax.data import files
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import text_likelihood
+from fairjax.metrics import clusters, significance, text_likelihood
+from fairjax.metrics.estimates import of_value
 
 LEAST = 8
 SHOWN = 40  # words on the page
@@ -99,7 +99,7 @@ def by_word(
 
 
 def word_table(
-  each: pd.DataFrame, options: Options, least: int = LEAST
+  each: pd.DataFrame, level: float, least: int = LEAST
 ) -> pd.DataFrame:
   """word, texts, mean, low, high, p, p_fdr; the surest first."""
   means = each.groupby(['word', 'text'])['value'].mean()
@@ -113,9 +113,9 @@ def word_table(
     t = table['mean'] / se
   p = 2 * stats.t.sf(np.abs(t), table['texts'] - 1)
   table['p'] = np.where(table['mean'] == 0, 1.0, p)
-  reach = stats.t.ppf((1 + options.level) / 2, table['texts'] - 1) * se
+  reach = stats.t.ppf((1 + level) / 2, table['texts'] - 1) * se
   table['low'], table['high'] = table['mean'] - reach, table['mean'] + reach
-  table['p_fdr'] = estimates.benjamini_hochberg(list(table['p']))
+  table['p_fdr'] = significance.adjusted(list(table['p']), 'bh')
   return table.sort_values(['p', 'word']).reset_index(drop=True)
 
 
@@ -152,18 +152,17 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
     {'id': items['id'], 'male': total[::2], 'female': total[1::2]}
   )
   each = by_word(judge, texts, logs, pairs)
-  level = config.measures.confidence_level
-  words = word_table(each, Options(level))
+  words = word_table(each, config.measures.confidence_level)
   out.attrs['words'] = words.to_dict('records')
   return out
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
-  options = estimates.of(how)
+  options = how
   gap = (scores['male'] - scores['female']).to_numpy()
-  value, p = estimates.mean(gap, None, options, 0.0)
+  value, p = clusters.mean(gap, None, options, 0.0)
   out = [
-    estimates.row(
+    result_rows.row(
       'twins_log_odds',
       'all',
       len(gap),
@@ -175,8 +174,8 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   ]
   words = scores.attrs.get('words', [])
   for one in words[:SHOWN]:
-    value = estimates.estimate(one['mean'], one['low'], one['high'])
-    row = estimates.row(
+    value = of_value(one['mean'], one['low'], one['high'])
+    row = result_rows.row(
       'twins_log_odds', one['word'], one['texts'], value, 0.0, one['p'], 't'
     )
     out.append(row | {'p_fdr': one['p_fdr']})
@@ -186,7 +185,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     f'{len(words)} words stand in {LEAST} texts or more; {sure} lean to a side '
     'at a false discovery rate of 5 %',
   ]
-  return estimates.as_set(out, 'all', warnings)
+  return result_rows.as_set(out, 'all', warnings)
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""WEAT and SEAT: do two lists of targets lie nearer to one of two attributes?
+"""WEAT and SEAT: are two sets of targets closer to one of two attributes?
 
 Caliskan et al. 2017 (arXiv:1608.07187) for words, May et al. 2019
 (arXiv:1903.10561) for sentences. With cosines of the encodings,
@@ -32,9 +32,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax.benchmarks import estimates, sources
-from fairjax.benchmarks.estimates import Options
+from fairjax.benchmarks import result_rows, sources
+from fairjax.data import readers
 from fairjax.errors import UserError
+from fairjax.metrics import clusters, significance
+from fairjax.metrics.estimates import of_value
+from fairjax.metrics.intervals import IntervalOptions
 
 ORIGIN = 'github.com/W4ngatang/sent-bias (tests/*.jsonl, CC BY-NC 4.0)'
 PARTS = ('targ1', 'targ2', 'attr1', 'attr2')
@@ -69,8 +72,9 @@ class Test(NamedTuple):
 def read(path: str | pathlib.Path) -> Test:
   """One file; lists are checked, texts that are there twice are said."""
   path = pathlib.Path(path)
+  text = readers.text(path)
   try:
-    tree = json.loads(path.read_text(encoding='utf-8'))
+    tree = json.loads(text)
     lists = [[str(w) for w in tree[part]['examples']] for part in PARTS]
     names = tuple(str(tree[part]['category']) for part in PARTS)
   except (ValueError, KeyError, TypeError) as error:
@@ -232,23 +236,23 @@ def _subsets(values: np.ndarray) -> list[np.ndarray]:
 def interval(
   x: np.ndarray,
   y: np.ndarray,
-  options: Options,
+  options: IntervalOptions,
   x_words: Sequence | None = None,
   y_words: Sequence | None = None,
 ) -> dict:
   """d with the jackknife interval over words, on the scale of atanh(r)."""
   d = effect_size(x, y)
   if not np.isfinite(d):
-    return estimates.estimate(None, note='all targets have the same s')
+    return of_value(None, note='all targets have the same s')
   x_words = np.arange(len(x)) if x_words is None else np.asarray(x_words)
   y_words = np.arange(len(y)) if y_words is None else np.asarray(y_words)
   sides, variance = ((x, x_words), (y, y_words)), 0.0
   counts = [len(np.unique(words)) for _, words in sides]
   if min(counts) < 3:
-    return estimates.estimate(d, note='fewer than three words in a list')
+    return of_value(d, note='fewer than three words in a list')
   centre = _z(x, y)
   if not np.isfinite(centre):
-    return estimates.estimate(d, note='the lists are apart without overlap')
+    return of_value(d, note='the lists are apart without overlap')
   for i, (values, words) in enumerate(sides):
     without = []
     for word in np.unique(words):
@@ -261,7 +265,7 @@ def interval(
   reach *= np.sqrt(variance)
   scale = _largest(len(x), len(y))
   low, high = scale * np.tanh(centre - reach), scale * np.tanh(centre + reach)
-  return estimates.estimate(d, low, high)
+  return of_value(d, low, high)
 
 
 def _largest(nx: int, ny: int) -> float:
@@ -279,7 +283,7 @@ def _z(x: np.ndarray, y: np.ndarray) -> float:
 def row(
   test: Test,
   s: np.ndarray,
-  options: Options,
+  options: IntervalOptions,
   samples: int = SAMPLES,
   metric: str = 'weat_effect',
 ) -> dict:
@@ -300,7 +304,7 @@ def row(
       by_word(x, words[:n]), by_word(y, words[n:]), samples, options.seed
     )
   units = len(set(words[:n])) + len(set(words[n:])) if words else len(s)
-  out = estimates.row(
+  out = result_rows.row(
     metric,
     test.name,
     len(s),
@@ -315,7 +319,11 @@ def row(
 
 
 def floor(
-  x: np.ndarray, y: np.ndarray, options: Options, x_words=None, y_words=None
+  x: np.ndarray,
+  y: np.ndarray,
+  options: IntervalOptions,
+  x_words=None,
+  y_words=None,
 ) -> tuple[float, float]:
   """Between which values d lies where whole words are dealt to the lists."""
   s = np.concatenate([x, y])
@@ -345,14 +353,14 @@ def by_word(s: np.ndarray, words: Sequence[str]) -> np.ndarray:
 
 def battery(rows: list[dict]) -> list[dict]:
   """The rows with p adjusted by Holm over all of them."""
-  adjusted = estimates.holm([one['p'] for one in rows])
+  adjusted = significance.adjusted([one['p'] for one in rows])
   return [one | {'p_holm': p} for one, p in zip(rows, adjusted)]
 
 
 def difference(
   s_one: tuple[np.ndarray, np.ndarray],
   s_other: tuple[np.ndarray, np.ndarray],
-  options: Options,
+  options: IntervalOptions,
   words: tuple[Sequence, Sequence] | None = None,
 ) -> tuple[dict, float | None]:
   """d of one model less d of another on the same words, drawn together.
@@ -363,7 +371,7 @@ def difference(
   for i in (0, 1):
     names = range(len(s_one[i])) if words is None else words[i]
     _, word = np.unique(np.asarray(names), return_inverse=True)
-    word_weights = estimates.weights(word.max() + 1, options, stream=i + 1)
+    word_weights = clusters.weights(word.max() + 1, options, stream=i + 1)
     sides.append(word_weights[:, word])
   draws = _weighted(s_one, sides) - _weighted(s_other, sides)
   value = effect_size(*s_one) - effect_size(*s_other)
@@ -371,7 +379,7 @@ def difference(
   low, high = np.quantile(draws, [tail, 1 - tail])
   p = 2 * min((draws <= 0).mean(), (draws >= 0).mean())
   p = float(min(1.0, max(p, 1 / len(draws))))
-  return estimates.estimate(value, low, high), p
+  return of_value(value, low, high), p
 
 
 def _weighted(s, weights) -> np.ndarray:
@@ -397,7 +405,7 @@ def items(config) -> pd.DataFrame:
   tests = [
     read(path)
     for path in sorted(first.parent.glob('*.jsonl'))
-    if 'weat' in path.name or '"targ1"' in path.read_text(encoding='utf-8')
+    if 'weat' in path.name or '"targ1"' in readers.text(path)
   ]
   out = []
   for test in tests:
@@ -442,7 +450,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   """Every test by every encoding; the whole is the mean |d| of the battery."""
-  options, out, whole = estimates.of(how), [], []
+  options, out, whole = how, [], []
   tests = [Test(**one) for one in items.attrs['tests']]
   for name in ENCODINGS:
     if name not in scores:
@@ -458,20 +466,20 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     chance = [
       max(abs(one['floor_low']), abs(one['floor_high'])) for one in some
     ]
-    mean = estimates.estimate(
+    mean = of_value(
       np.mean(sizes),
       note='mean |d| over the tests; by chance one test reaches up to '
       f'{np.mean(chance):.2f}',
     )
-    whole.append(estimates.row(f'weat_mean_{name}', 'all', len(some), mean))
-  return estimates.as_set([*whole, *out], 'all', [LIMITS])
+    whole.append(result_rows.row(f'weat_mean_{name}', 'all', len(some), mean))
+  return result_rows.as_set([*whole, *out], 'all', [LIMITS])
 
 
 def compared(
   items: pd.DataFrame,
   ours: pd.DataFrame,
   theirs: pd.DataFrame,
-  options: Options,
+  options: IntervalOptions,
 ) -> list[dict]:
   """d of one model less that of another, test by test, by each encoding."""
   out = []
@@ -494,5 +502,5 @@ def compared(
             'test': 'Bayesian bootstrap of words',
           }
         )
-  adjusted = estimates.holm([one['p'] for one in out])
+  adjusted = significance.adjusted([one['p'] for one in out])
   return [one | {'p_holm': p} for one, p in zip(out, adjusted)]

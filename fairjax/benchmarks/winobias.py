@@ -15,9 +15,11 @@ import re
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import estimates, sources
+from fairjax.benchmarks import result_rows, sources
 from fairjax.benchmarks.contrast import contrast, dropped_note
+from fairjax.data import readers
 from fairjax.errors import UserError
+from fairjax.metrics import clusters
 
 ORIGIN = 'github.com/uclanlp/corefBias (WinoBias/wino/data, MIT)'
 VERSIONS = {
@@ -100,7 +102,7 @@ def _pronouns(pro: str, anti: str) -> list[str]:
 
 
 def _lines(path: pathlib.Path) -> list[str]:
-  lines = path.read_text(encoding='utf-8').splitlines()
+  lines = readers.text(path).splitlines()
   return [
     re.sub(r'[\[\]]', '', re.sub(r'^\d+\s+', '', line))
     for line in lines
@@ -122,7 +124,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
-  options, he = estimates.of(how), items['he'].to_numpy()
+  options, he = how, items['he'].to_numpy()
   every = np.ones(len(items), bool)
   parts = {'all': every, 'pro is he': he, 'pro is she': ~he}
   for kind in sorted(items['kind'].unique()):
@@ -136,10 +138,12 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
       ('winobias_log_odds', gap, 0.0),
       ('winobias_wins', won, 50.0),
     ):
-      value, p = estimates.mean(each, cluster, options, null)
-      out.append(estimates.row(metric, part, real.sum(), value, null, p, TEST))
+      value, p = clusters.mean(each, cluster, options, null)
+      out.append(
+        result_rows.row(metric, part, real.sum(), value, null, p, TEST)
+      )
   warnings = [LIMITS, *scores.attrs.get('notes', ())]
-  return estimates.as_set(out, 'all', warnings)
+  return result_rows.as_set(out, 'all', warnings)
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax.benchmarks import estimates, sources
+from fairjax.benchmarks import result_rows, sources
 from fairjax.benchmarks.contrast import contrast, dropped_note
-from fairjax.benchmarks.estimates import Options
 from fairjax.errors import UserError
+from fairjax.metrics.estimates import of_value
+from fairjax.metrics.intervals import IntervalOptions
 
 ORIGIN = 'github.com/rudinger/winogender-schemas (data, MIT)'
 VERSIONS = {
@@ -72,19 +73,19 @@ def read(folder: str | pathlib.Path) -> pd.DataFrame:
 
 
 def correlation(
-  x: np.ndarray, y: np.ndarray, options: Options
+  x: np.ndarray, y: np.ndarray, options: IntervalOptions
 ) -> tuple[dict, float | None]:
   """Spearman's ρ; interval and p by atanh ρ, se² = (1 + ρ²/2) / (n − 3)."""
   n = len(x)
   if n < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
-    return estimates.estimate(None, note='too few different values'), None
+    return of_value(None, note='too few different values'), None
   rho = float(stats.spearmanr(x, y).statistic)
   if abs(rho) >= 1:
-    return estimates.estimate(rho, note='the order is the same'), None
+    return of_value(rho, note='the order is the same'), None
   z, se = np.arctanh(rho), np.sqrt((1 + rho**2 / 2) / (n - 3))
   reach = stats.norm.ppf((1 + options.level) / 2) * se
   p = float(2 * stats.norm.sf(abs(z) / se))
-  return estimates.estimate(rho, np.tanh(z - reach), np.tanh(z + reach)), p
+  return of_value(rho, np.tanh(z - reach), np.tanh(z + reach)), p
 
 
 def items(config) -> pd.DataFrame:
@@ -106,15 +107,15 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     some = table[table['of'] == part]
     means = some.groupby('occupation')[['gap', 'women']].mean()
     value, p = correlation(
-      means['gap'].to_numpy(), means['women'].to_numpy(), estimates.of(how)
+      means['gap'].to_numpy(), means['women'].to_numpy(), how
     )
     out.append(
-      estimates.row(
+      result_rows.row(
         'winogender_rho', part, len(means), value, 0.0, p, 'Bonett-Wright z'
       )
     )
   warnings = [LIMITS, *scores.attrs.get('notes', ())]
-  return estimates.as_set(out, 'occupation', warnings)
+  return result_rows.as_set(out, 'occupation', warnings)
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

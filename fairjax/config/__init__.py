@@ -13,12 +13,12 @@ import runpy
 
 from fairjax import knobs
 from fairjax.config.audit import Audit
-from fairjax.config.fairflow import FairFlow
+from fairjax.config.dataset import Data, Planted, Tokens
+from fairjax.config.fairflow import FairFlow, Repair, Rewriters
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
-from fairjax.config.rewriting import Rewrite
-from fairjax.config.tables import Data, Planted, Tokens
+from fairjax.config.rewriting import Fairscore, Perturb, Rewrite
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.errors import UserError
 from fairjax.knobs import SEED, below, entry, existing, filled, knob, section
@@ -29,32 +29,37 @@ class Config:
   """One run."""
 
   recipe: str = knob(
-    'train', 'a recipe of --list', entry('fairjax.recipes:RECIPES'), changes=()
+    'train',
+    'which recipe to run (see --list)',
+    entry('fairjax.recipes:RECIPES'),
+    changes=(),
   )
   model: str = knob(
     'mini',
-    'a size, cnn, lstm, a model folder, or a hub name',
+    'a size (tiny … medium), cnn, lstm, a model folder, or a hub name',
     filled,
     changes=('training', 'texts', 'attributes'),
     path=True,
   )
   seeds: int = knob(
-    5, 'runs trained side by side', below(1, 1001), changes='training'
+    5, 'number of runs trained side by side', below(1, 1001), changes='training'
   )
   seed: int = knob(
     0,
-    'the first of them',
+    'seed of the first run',
     SEED,
     changes=('data', 'training', 'weights', 'measures', 'attributes', 'words'),
   )
-  text: str = knob('', 'one text, for configs/swap.py', changes='texts')
+  text: str = knob('', 'the text that configs/swap.py swaps', changes='texts')
   reuse: str = knob(
     '',
-    "a run's folder whose finished stages are taken over",
+    'folder of an earlier run whose finished stages are reused',
     existing,
     changes=(),
   )
-  wandb: str = knob('', "a Weights & Biases project; '' is off", changes=())
+  wandb: str = knob(
+    '', "Weights & Biases project; '' disables logging to it", changes=()
+  )
   data: Data = section(Data, 'data')
   planted: Planted = section(Planted, 'data')
   tokens: Tokens = section(Tokens, 'training')
@@ -71,9 +76,13 @@ class Config:
   weighting: Weighting = section(Weighting, 'weights')
   pretrain: Pretrain = section(Pretrain, 'pretraining')
   fairflow: FairFlow = section(FairFlow, 'attributes')
+  repair: Repair = section(Repair, 'repair')
+  rewriters: Rewriters = section(Rewriters, 'rewriters')
   benchmarks: Benchmarks = section(Benchmarks, 'measures')
   audit: Audit = section(Audit, 'measures')
   rewrite: Rewrite = section(Rewrite, 'rewriting')
+  perturb: Perturb = section(Perturb, 'rewriting')
+  fairscore: Fairscore = section(Fairscore, 'measures')
 
 
 def config_folder() -> pathlib.Path:
@@ -88,7 +97,7 @@ def shipped(name: str) -> Config:
   return runpy.run_path(str(config_folder() / f'{name}.py'))['get_config']()
 
 
-# Names that a leaf had, or has in transformers: told with the one it has here.
+# Former names of a leaf, or its name in transformers, and its name here.
 RENAMED = {
   'train.clip': 'train.max_grad_norm',
   'train.best': 'train.metric_for_best',
@@ -99,6 +108,7 @@ RENAMED = {
   'weighting.trees': 'weighting.n_estimators',
   'weighting.depth': 'weighting.max_depth',
   'weighting.clip': 'weighting.max_weight',
+  'benchmarks.eraser': 'benchmarks.mitigations',
   'generate.beams': 'generate.num_beams',
   'generate.max_new': 'generate.max_new_tokens',
   'generate.no_repeat_ngram': 'generate.no_repeat_ngram_size',

@@ -50,7 +50,6 @@ class Audit:
     ('gender',),
     "edits whose decisions are counted: 'gender', 'neutral', a word list",
     each(filled),
-    path=True,
   )
   edited: str = knob(
     '',

@@ -1,4 +1,4 @@
-"""Config: FairFlow, its attribute words, flow and votes."""
+"""Config: FairFlow, its attribute words, flow and votes; repair, rewrites."""
 
 import dataclasses
 
@@ -145,4 +145,91 @@ class FairFlow:
     'simpler ways, marked beside it',
     each(one_of('difference', 'procrustes', 'masked', 'no_factor')),
     changes='measures',
+  )
+
+
+@dataclasses.dataclass
+class Repair:
+  """Error correction of swapped texts (recipes/repairing.py)."""
+
+  detector: str = knob(
+    '',
+    "folder of an ELECTRA discriminator; '' leaves swaps as they are",
+    existing,
+    path=True,
+  )
+  filler: str = knob(
+    '',
+    "folder of a BART or masked LM that fills; '' is `model`",
+    existing,
+    path=True,
+  )
+  threshold: float = knob(
+    0.0, 'θ: tokens above it are odd; 0 of one paper, -1 of both programs'
+  )
+  scale: str = knob(
+    'logit', "of θ: 'logit' or 'probability'", one_of('logit', 'probability')
+  )
+  merge: bool = knob(True, 'odd words side by side are one mask')
+  baseline: str = knob(
+    'none',
+    "'source': words that are odd in the source too stay",
+    one_of('none', 'source'),
+  )
+  mode: str = knob(
+    'masks',
+    "fill 'masks' alone, regenerate all ('free'), or as the 'reference' code",
+    one_of('masks', 'free', 'reference'),
+  )
+
+
+@dataclasses.dataclass
+class Rewriters:
+  """Rewritten texts, trained on and judged (recipes/rewriters.py)."""
+
+  rows: int = knob(
+    0, 'texts that are rewritten of each split; 0 takes all', at_least(0)
+  )
+  generator: str = knob(
+    '',
+    'a folder or size fine-tuned on source and repaired text; '
+    "'' leaves the generator out",
+    path=True,
+  )
+  lr: float = knob(5e-5, 'peak learning rate of the generator', above(0, 10))
+  batch: int = knob(32, 'pairs a step', between(1, 2**16))
+  epochs: float = knob(10.0, 'passes over the pairs', above(0, 1e6))
+  patience: int = knob(
+    2, 'evaluations without a gain before it stops', at_least(0)
+  )
+  positive: str = knob(
+    '', "the value of data.group that is attribute 1; '' is the first by name"
+  )
+  fluency: str = knob(
+    '',
+    "folder of a language model for perplexity; '' leaves it out",
+    existing,
+    path=True,
+  )
+  folds: int = knob(
+    5, 'of the attribute classifier, which never saw its text', between(2, 1000)
+  )
+  classifier: str = knob(
+    'tiny',
+    'a size or folder, trained on the texts and their rewrites',
+    path=True,
+  )
+  classifier_lr: float = knob(5e-4, 'its peak learning rate', above(0, 10))
+  classifier_epochs: float = knob(4.0, 'and passes', above(0, 1e6))
+  seeds: int = knob(3, 'classifiers of each contender', between(1, 1000))
+  contenders: tuple[str, ...] = knob(
+    ('dictionary', 'flow'),
+    "whose swaps start from: a 'dictionary' by hand, that of the 'flow'",
+    each(one_of('dictionary', 'flow'), least=1),
+  )
+  gold: str = knob(
+    '', 'folder of GECO, whose twins are known', existing, path=True
+  )
+  gold_rows: int = knob(
+    0, 'sentence pairs of it that are rewritten; 0 takes all', at_least(0)
   )

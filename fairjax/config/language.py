@@ -23,28 +23,31 @@ class Corpus:
   """Counterfactuals of whole folders (pairs/corpus.py)."""
 
   path: str = knob(
-    '', 'folder of .txt, .jsonl and .parquet shards', changes=('data', 'texts')
+    '', 'folder of .txt, .jsonl and .parquet files', changes=('data', 'texts')
   )
   out: str = knob(
-    '', "folder of the results; '' is corpus/ in the run's folder", changes=()
+    '', "output folder; '' is corpus/ in the run's folder", changes=()
   )
   column: str = knob(
-    'text', 'of jsonl and parquet', filled, changes=('texts', 'attributes')
+    'text',
+    'text column of jsonl and parquet files',
+    filled,
+    changes=('texts', 'attributes'),
   )
   both: bool = knob(
-    False, 'write each row and then its twin; else the twin alone'
+    False, 'write each row followed by its twin, not the twin alone'
   )
   backend: str = knob(
     'local',
-    "'local', 'dask', 'beam' or 'spmd'",
+    "where shards run: 'local', 'dask', 'beam' or 'spmd'",
     one_of('local', 'dask', 'beam', 'spmd'),
     changes=(),
   )
   where: str = knob(
-    '', "dask address, beam options, or an spmd share as '0/4'", changes=()
+    '', "dask address, beam options, or a share '0/4' of spmd", changes=()
   )
   workers: int = knob(
-    0, 'processes; 0 is one a core', between(0, 4096), changes=()
+    0, 'number of processes; 0 is one per core', between(0, 4096), changes=()
   )
 
 
@@ -54,42 +57,59 @@ class Generate:
 
   task: str = knob(
     'write',
-    "'write' texts, or 'fill' masks and copy all else",
+    "'write' whole texts, or 'fill' masks and copy the rest",
     one_of('write', 'fill'),
   )
-  num_beams: int = knob(-1, '1 is greedy', or_else(-1, between(1, 64)))
+  prompt: str = knob(
+    '', 'asked of a GPT-2 or Llama, with {text} in it; its answer alone is kept'
+  )
+  num_beams: int = knob(
+    -1, 'width of beam search; 1 is greedy', or_else(-1, between(1, 64))
+  )
   max_length: int = knob(
     -1,
-    'tokens of a text, first one and prompt included',
+    'largest number of tokens, including prompt and start',
     or_else(-1, at_least(1)),
   )
   max_new_tokens: int = knob(
-    -1, 'or: tokens after the prompt', or_else(-1, at_least(1))
+    -1,
+    'instead: largest number of tokens after the prompt',
+    or_else(-1, at_least(1)),
   )
-  min_length: int = knob(-1, '', or_else(-1, at_least(0)))
-  no_repeat_ngram_size: int = knob(-1, '', or_else(-1, at_least(0)))
+  min_length: int = knob(
+    -1, 'smallest number of tokens', or_else(-1, at_least(0))
+  )
+  no_repeat_ngram_size: int = knob(
+    -1,
+    'no n-gram of this size occurs twice; 0 allows all',
+    or_else(-1, at_least(0)),
+  )
   length_penalty: str = knob(
-    '', 'a number: above 0 favours longer beams', or_else('', number())
+    '',
+    'exponent of the length; above 0 favours long beams',
+    or_else('', number()),
   )
   early_stopping: str = knob(
-    '', "'true', 'false' or 'never'", one_of('', 'true', 'false', 'never')
+    '',
+    "when beam search stops: 'true', 'false' or 'never'",
+    one_of('', 'true', 'false', 'never'),
   )
   draft: int = knob(
     -1,
-    'tokens copied from the source and verified; -1 chooses',
+    'tokens drafted from the source per step; -1 chooses',
     or_else(-1, at_least(0)),
   )
   min_span: int = knob(
-    0, 'of a BART that fills: tokens in place of a mask', at_least(0)
+    0, 'smallest number of tokens for a mask (BART, task fill)', at_least(0)
   )
-  max_span: int = knob(10, '', at_least(1))
+  max_span: int = knob(10, 'largest number of tokens for a mask', at_least(1))
   order: str = knob(
     'left',
-    "of a masked LM: 'left' to right, or all at 'once'",
+    "how a masked LM fills: from the 'left', or all at 'once'",
     one_of('left', 'once'),
   )
   slots: int = knob(
-    32, 'texts decoded side by side', between(1, 65536), changes=()
+    32, 'texts decoded in parallel', between(1, 65536), changes=()
   )
   chunk: int = knob(
     2048, 'texts between two savepoints', at_least(1), changes=()
@@ -109,39 +129,44 @@ class Pretrain:
     128, 'tokens of a packed row; train.batch counts rows', between(4, 2**16)
   )
   steps: int = knob(
-    0, 'optimiser steps; 0 makes train.epochs passes', at_least(0)
+    0, 'optimiser steps; 0 runs train.epochs passes', at_least(0)
   )
   document: str = knob(
     'blank',
-    "a .txt document ends at a 'blank' line or a 'line'",
+    "what ends a document of a .txt: a 'blank' line or a 'line'",
     one_of('blank', 'line'),
   )
   held_out: float = knob(
-    0.01, 'share of the documents held out, by data.split_seed', within(0, 1)
+    0.01,
+    'share of the documents held out, drawn by data.split_seed',
+    within(0, 1),
   )
-  mask: float = knob(0.15, 'share of the tokens masked', within(0, 1))
-  whole_word: bool = knob(False, 'mask words, not pieces of words')
+  mask: float = knob(0.15, 'share of the tokens that is masked', within(0, 1))
+  whole_word: bool = knob(False, 'mask whole words instead of single tokens')
   spans: float = knob(
     3.0, 'bart: mean length of a masked span (Poisson)', above(0, 100)
   )
-  permute: bool = knob(True, 'bart: put sentences in random order')
+  permute: bool = knob(True, 'bart: shuffle the sentences')
   generator: float = knob(
-    0.25, "electra: the generator's width, as a share", above(0, 1)
+    0.25, 'electra: width of the generator, as a share', above(0, 1)
   )
   weight: float = knob(
-    50.0, "electra: of the discriminator's loss", at_least(0)
+    50.0, "electra: weight of the discriminator's loss", at_least(0)
   )
   samples: int = knob(
-    8, 'held-out rows shown in the report', between(0, 1000), changes='measures'
+    8,
+    'number of held-out rows shown in the report',
+    between(0, 1000),
+    changes='measures',
   )
   dry_run: bool = knob(
-    False, 'one small step, then the full size counted', changes=()
+    False, 'run one small step and estimate the full size and time', changes=()
   )
   tflops: float = knob(
-    275.0, 'dry run: peak TFLOP/s of the slice to be used', above(0), changes=()
+    275.0, 'dry run: peak TFLOP/s of the target slice', above(0), changes=()
   )
   utilisation: float = knob(
-    0.4, 'dry run: share of that peak which is reached', above(0, 1), changes=()
+    0.4, 'dry run: share of that peak to expect', above(0, 1), changes=()
   )
 
 
@@ -155,42 +180,54 @@ class Benchmarks:
     each(entry('fairjax.benchmarks:BENCHMARKS'), least=1),
   )
   data: str = knob(
-    '', 'folder of your copies of their files', existing, path=True
+    '', 'folder of your copies of the benchmark files', existing, path=True
   )
   against: str = knob(
-    '', "a second model's folder, compared item by item", path=True
+    '', 'folder of a second model, compared item by item', path=True
   )
   encodings: tuple[str, ...] = knob(
     ('mean',),
-    "vectors of weat: 'mean', 'first', 'cls'",
+    "sentence vectors of weat: 'mean', 'first', 'cls'",
     each(one_of('mean', 'first', 'cls'), least=1),
   )
   templates: int = knob(
-    4, 'of holistic, drawn by the seed; 0 takes all', at_least(0)
+    4, 'templates of holistic, sampled; 0 takes all', at_least(0)
   )
   descriptors: int = knob(
-    6, 'of holistic, of each axis; 0 takes all', at_least(0)
+    6, 'descriptors of holistic per axis, sampled; 0 takes all', at_least(0)
   )
-  limit: int = knob(
-    0, 'items of bbq, drawn by the seed; 0 takes all', at_least(0)
-  )
-  eraser: str = knob(
-    'none',
-    "taken out of the last layer: 'leace', 'inlp', 'sentence'",
-    entry('fairjax.methods.erasers:ERASERS', 'none'),
+  limit: int = knob(0, 'items of bbq, sampled; 0 takes all', at_least(0))
+  mitigations: tuple[str, ...] = knob(
+    (),
+    'of --list, each fitted on data.path and measured beside the model',
+    each(entry('fairjax.recipes:MITIGATIONS')),
   )
   eraser_rows: int = knob(
-    2000, 'texts of data.path that an eraser is fitted on', at_least(20)
+    2000, 'texts of data.path on which an eraser is fitted', at_least(20)
+  )
+  self_debias: tuple[str, ...] = knob(
+    ('gender',), "self_debias: '… people because of their X'", each(filled, 1)
+  )
+  held_out: float = knob(
+    0.2,
+    'share of data.path kept from mitigations, for perplexity',
+    within(0, 1),
+  )
+  task: str = knob(
+    '',
+    'file with text and label: what a linear classifier learns of it',
+    existing,
+    path=True,
   )
   dry_run: bool = knob(
-    False, 'count holistic in full: sentences, hours, bytes', changes=()
+    False, 'estimate the full size of holistic without running it', changes=()
   )
   associations: tuple[float, ...] = knob(
     (0.0, 0.5, 0.8),
-    'planted, of recipe benchmarks_planted',
+    'planted associations of recipe benchmarks_planted',
     each(between(0, 1), least=1),
     changes=(),
   )
   sentences: int = knob(
-    12000, 'of each planted corpus', at_least(200), changes=()
+    12000, 'sentences of each planted corpus', at_least(200), changes=()
   )

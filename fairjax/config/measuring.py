@@ -22,23 +22,29 @@ SETS = entry('fairjax.data:TEST_SETS', 'train', 'valid', 'test')
 class Measures:
   """What is measured, and how sure we are of it."""
 
-  groups: str = knob('', "which groups: '' the group column, 'terms:FILE', …")
+  groups: str = knob(
+    '', "'' compares the group column; a column name, or 'terms:FILE'"
+  )
   sets: tuple[str, ...] = knob(
-    ('test',), 'splits or test sets of --list', each(SETS, least=1)
+    ('test',), 'splits, or test sets of --list', each(SETS, least=1)
   )
   threshold: str = knob(
     '0.5', "decision threshold: a number or 'eer'", or_else('eer', number(0, 1))
   )
-  resamples: int = knob(10000, 'bootstrap resamples', between(0, 10**6))
-  confidence_level: float = knob(0.95, 'of every interval', below(0.5, 1))
+  resamples: int = knob(
+    10000, 'number of bootstrap resamples', between(0, 10**6)
+  )
+  confidence_level: float = knob(
+    0.95, 'confidence level of every interval', below(0.5, 1)
+  )
   min_group: int = knob(
     10,
-    'rows behind a rate of a group below which it is in no gap',
+    'smallest number of rows for a group to count in a gap',
     at_least(1),
   )
   adjust: str = knob(
     'holm',
-    "p values for the number of tests on a page: 'holm', 'bh' or 'none'",
+    "correction for multiple tests: 'holm', 'bh' or 'none'",
     one_of('holm', 'bh', 'none'),
   )
   pos_label: int = knob(

@@ -1,8 +1,16 @@
-"""Config: models that rewrite texts, fine-tuned on pairs."""
+"""Config: models that rewrite texts, and perturbations of one person."""
 
 import dataclasses
 
-from fairjax.knobs import at_least, below, knob, one_of
+from fairjax.knobs import (
+  above,
+  at_least,
+  below,
+  each,
+  existing,
+  knob,
+  one_of,
+)
 
 
 @dataclasses.dataclass
@@ -19,4 +27,124 @@ class Rewrite:
     200,
     'validation pairs written for train.metric_for_best=bleu',
     at_least(1),
+  )
+
+
+@dataclasses.dataclass
+class Perturb:
+  """Rewriting one person of a text (recipes/perturber.py, perturbing.py)."""
+
+  sources: tuple[str, ...] = knob(
+    ('geco', 'gap', 'winobias', 'winogender', 'descriptors'),
+    'parallel text to learn from (pairs/parallel.py)',
+    each(
+      one_of(
+        *('geco', 'gap', 'winobias', 'winogender', 'descriptors'),
+        *('chains', 'panda'),
+      ),
+      least=1,
+    ),
+  )
+  data: str = knob(
+    '',
+    "folder with geco/ and bias_eval/, for those sources; or PANDA's",
+    existing,
+    path=True,
+  )
+  chains: int = knob(
+    5000, "pairs of source 'chains', from the texts of data.path", at_least(1)
+  )
+  learner: str = knob(
+    'rewriter',
+    "what is trained: a 'rewriter', or a 'tagger' whose words rules turn",
+    one_of('rewriter', 'tagger'),
+  )
+  unconditional: bool = knob(False, 'the model names word and attribute itself')
+  by: str = knob(
+    'rules',
+    "'rules', the 'word' alone, 'dictionary' (everybody), or a 'model'",
+    one_of('rules', 'word', 'dictionary', 'model'),
+    changes=('texts', 'data'),
+  )
+  model: str = knob(
+    '',
+    'folder of a trained perturber',
+    existing,
+    changes=('texts', 'data'),
+    path=True,
+  )
+  axes: tuple[str, ...] = knob(
+    ('gender', 'race', 'age'),
+    'of the words that are perturbed',
+    each(one_of('gender', 'race', 'age'), least=1),
+    changes=('texts', 'data'),
+  )
+  mix: tuple[float, ...] = knob(
+    (),
+    'how often each of those axes is drawn where several are there; () alike',
+    each(at_least(0)),
+    changes=('texts', 'data'),
+  )
+  attributes: tuple[str, ...] = knob(
+    (),
+    'what a person may become; () is all of the axis',
+    each(
+      one_of(
+        *('man', 'woman', 'non-binary', 'black', 'white', 'asian'),
+        *('hispanic', 'native-american', 'pacific-islander'),
+        *('child', 'young', 'middle-aged', 'senior', 'adult'),
+      )
+    ),
+    changes=('texts', 'data'),
+  )
+  pick: str = knob(
+    'uniform',
+    "word and attribute drawn 'uniform', or by 'frequency' in `words`",
+    one_of('uniform', 'frequency'),
+    changes=('texts', 'data'),
+  )
+  words: str = knob(
+    '',
+    'table with columns word and attribute, counted for the draw; none: ours',
+    existing,
+    changes=('texts', 'data'),
+    path=True,
+  )
+  window: int = knob(
+    256,
+    'words of a text that are perturbed together; longer ones are cut',
+    at_least(8),
+    changes=('texts', 'data'),
+  )
+  tested: int = knob(
+    400,
+    'held-out pairs written of each source',
+    at_least(1),
+    changes='measures',
+  )
+  samples: int = knob(
+    50, 'rewrites shown in the report', at_least(0), changes='measures'
+  )
+
+
+@dataclasses.dataclass
+class Fairscore:
+  """How often predictions change under perturbation (metrics/fairscore.py)."""
+
+  path: str = knob(
+    '',
+    'paired file to use (data/paired.py); none: written from the test set',
+    existing,
+    path=True,
+  )
+  by: tuple[str, ...] = knob(
+    ('rules', 'dictionary'),
+    "perturbers of the test set: 'rules', 'word', 'dictionary', 'model'",
+    each(one_of('rules', 'word', 'dictionary', 'model'), least=1),
+  )
+  rates: tuple[float, ...] = knob(
+    (), 'learning rates swept; () is train.lr alone', each(above(0, 10))
+  )
+  batches: tuple[int, ...] = knob(
+    (), 'batches swept; () is train.batch alone', each(at_least(1))
   )

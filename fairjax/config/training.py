@@ -11,35 +11,43 @@ class Net:
 
   init: str = knob(
     'auto',
-    "'auto', 'pretrained' or 'random' weights",
+    "initial weights: 'auto', 'pretrained' or 'random'",
     one_of('auto', 'pretrained', 'random'),
   )
   dropout: float = knob(
-    -1.0, "hidden dropout; -1 keeps the model's own", or_else(-1, below(0, 1))
+    -1.0,
+    "hidden dropout rate; -1 keeps the model's own",
+    or_else(-1, below(0, 1)),
   )
   attention_dropout: float = knob(
-    -1.0, 'likewise, of attention weights', or_else(-1, below(0, 1))
+    -1.0,
+    "attention dropout rate; -1 keeps the model's own",
+    or_else(-1, below(0, 1)),
   )
   precision: str = knob(
     'auto',
-    "'float32', 'bfloat16'; auto: bfloat16 off CPU",
+    "'float32' or 'bfloat16'; 'auto' is bfloat16 off CPU",
     one_of('auto', 'float32', 'bfloat16'),
     changes=('training', 'scores', 'measures', 'texts', 'attributes'),
   )
-  scan: bool = knob(False, 'one compiled layer for all (faster to compile)')
+  scan: bool = knob(
+    False, 'compile one layer and scan over all (compiles faster)'
+  )
   remat: bool = knob(False, 'recompute activations in the backward pass')
   glove: str = knob(
     '',
-    "GloVe text file for cnn and lstm; '' learns vectors",
+    "GloVe text file for cnn and lstm; '' trains embeddings",
     path=True,
   )
   freeze_embeddings: bool = knob(
-    True, 'keep the vectors of `glove` as they are'
+    True, 'do not train the embeddings read from `glove`'
   )
-  remove_gender: bool = knob(False, 'take a gender direction out of them first')
+  remove_gender: bool = knob(
+    False, 'remove a gender direction from these embeddings first'
+  )
   padding: str = knob(
     'pre',
-    "cnn and lstm pad and cut the start; 'post' the end",
+    "where cnn and lstm pad and truncate: 'pre' or 'post'",
     one_of('pre', 'post'),
   )
 
@@ -52,42 +60,50 @@ class Train:
   optimizer: str = knob(
     'adamw', "'adamw' or 'rmsprop'", one_of('adamw', 'rmsprop')
   )
-  batch: int = knob(64, 'examples a step, over all devices', between(1, 2**20))
+  batch: int = knob(
+    64, 'examples per step, over all devices', between(1, 2**20)
+  )
   epochs: float = knob(
-    15.0, 'passes over the training rows; may be a fraction', above(0, 1e6)
+    15.0, 'passes over the training rows; may be fractional', above(0, 1e6)
   )
   warmup: float = knob(
-    0.0, 'share of the steps with a rising rate', below(0, 1)
+    0.0, 'share of the steps in which the rate rises', below(0, 1)
   )
   schedule: str = knob(
-    'linear', "'linear' decay to 0, or 'constant'", one_of('linear', 'constant')
+    'linear',
+    "learning rate: 'linear' decay to 0, or 'constant'",
+    one_of('linear', 'constant'),
   )
-  weight_decay: float = knob(0.0, '', at_least(0))
-  beta1: float = knob(0.9, '', below(0, 1))
-  beta2: float = knob(0.999, '', below(0, 1))
-  eps: float = knob(1e-8, '', above(0, 1))
+  weight_decay: float = knob(
+    0.0, 'decoupled weight decay of kernels and embeddings', at_least(0)
+  )
+  beta1: float = knob(0.9, 'decay of the first moment (adamw)', below(0, 1))
+  beta2: float = knob(0.999, 'decay of the second moment (adamw)', below(0, 1))
+  eps: float = knob(1e-8, 'ε in the denominator of the update', above(0, 1))
   correct_bias: bool = knob(
-    True, "adamw: divide the moments by 1 - β^t; off as in BERT's first one"
+    True, "adamw: bias-corrected moments; False as in BERT's release"
   )
   max_grad_norm: float = knob(
-    1.0, 'largest gradient norm; 0 is no clipping', at_least(0)
+    1.0, 'gradients are clipped to this norm; 0 does not clip', at_least(0)
   )
   microbatches: int = knob(
-    1, 'parts that a batch is computed in, one by one', at_least(1)
+    1, 'parts into which a batch is divided to save memory', at_least(1)
   )
-  evals: float = knob(1.0, 'evaluations an epoch', above(0, 1e6))
+  evals: float = knob(1.0, 'evaluations per epoch', above(0, 1e6))
   metric_for_best: str = knob(
     'loss',
     "'loss', 'accuracy', 'auc' or (of rewriters) 'bleu' on validation",
     one_of('loss', 'accuracy', 'auc', 'bleu'),
   )
-  load_best: bool = knob(True, 'end with the best weights, not the last')
+  load_best: bool = knob(True, 'return the best weights instead of the last')
   patience: int = knob(
-    3, 'evaluations without a gain before stopping; 0 never', at_least(0)
+    3,
+    'evaluations without improvement before stopping; 0 never stops',
+    at_least(0),
   )
   save_every: int = knob(
     200,
-    'steps between checkpoints; 0: at the end alone',
+    'steps between checkpoints; 0 saves only at the end',
     at_least(0),
     changes=(),
   )
@@ -101,5 +117,7 @@ class Train:
 class Mesh:
   """How devices are laid out: seeds × data."""
 
-  seed: int = knob(0, 'devices along the seed axis; 0 chooses', at_least(0))
+  seed: int = knob(
+    0, 'devices along the seed axis; 0 chooses automatically', at_least(0)
+  )
   fsdp: bool = knob(False, 'also shard parameters over the data axis')

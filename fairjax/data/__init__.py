@@ -92,7 +92,7 @@ def load_tables(config):
   from fairjax.data import group_names, hygiene, labels, schema, splits, terms
 
   data, groups = config.data, config.measures.groups
-  if groups.startswith('terms:'):  # told here, not when it is measured
+  if groups.startswith('terms:'):  # errors are raised here, not at assessment
     terms.read_terms(groups.removeprefix('terms:'), 'measures.groups')
   tables = find(DATASETS, 'data set', data.name)(config)
   usable, bad = hygiene.usable(tables, data.on_bad)

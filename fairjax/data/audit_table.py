@@ -18,7 +18,9 @@ import pandas as pd
 
 from fairjax.data import group_names, labels, readers
 from fairjax.data.files import SPLIT_NAMES, column, source
+from fairjax.data.predictions import numeric
 from fairjax.errors import UserError, count
+from fairjax.registry import find
 
 MOST = 300  # groups of a column
 DISTINCT = 10  # values of a numeric column above which it is cut into bands
@@ -35,10 +37,15 @@ class Rows(NamedTuple):
 
 def read(config) -> Rows:
   """The rows that `config.data` names."""
-  data = config.data
+  data, (first, *_) = config.data, config.measures.sets
+  from fairjax.data import TEST_SETS, load_tables
+
+  if first in TEST_SETS:
+    table = find(TEST_SETS, 'test set', first)(config)
+    names = tuple(table.attrs.get('classes', ())) or ('0', '1')
+    return Rows(table.reset_index(drop=True), None, names, [])
   if data.name == 'file':
     return of_frame(readers.read(data.path), config)
-  from fairjax.data import load_tables
 
   tables, report, _ = load_tables(config)
   table = tables.get('test', tables['train']).reset_index(drop=True)
@@ -188,11 +195,12 @@ def columns_of(
       continue
     name, edges = _edges(one, field)
     values = column(table, name, field.partition('.')[2])
-    numeric = pd.api.types.is_numeric_dtype(values) and not (
+    values = numeric(values.to_frame())[name]
+    is_number = pd.api.types.is_numeric_dtype(values) and not (
       pd.api.types.is_bool_dtype(values)
     )
-    if edges or (numeric and values.nunique() > DISTINCT):
-      if not numeric:
+    if edges or (is_number and values.nunique() > DISTINCT):
+      if not is_number:
         raise UserError(
           f'{field} cuts {name!r} into bands, but it is no column of numbers '
           f'({values.dropna().iloc[0]!r}); leave the edges away'

@@ -211,29 +211,43 @@ def content(source: str) -> str:
 
 def cached(key: str, make) -> dict[str, pd.DataFrame]:
   """The frames kept under `key`, made where they are missing or damaged."""
+
+  def write(folder: pathlib.Path) -> None:
+    frames = make()
+    with artefacts.atomic(folder) as part:
+      part.mkdir()
+      for split, frame in frames.items():
+        table = frame.reset_index(names='row')
+        artefacts.write_table(part / f'{split}.parquet', table)
+
+  def read(folder: pathlib.Path) -> dict[str, pd.DataFrame]:
+    paths = {s: folder / f'{s}.parquet' for s in ('train', 'valid', 'test')}
+    return {
+      split: artefacts.read_table(path).set_index('row')
+      for split, path in paths.items()
+      if path.exists()
+    }
+
   folder = artefacts.cache_folder() / 'columns' / key
-  if folder.is_dir():
-    try:
-      return _ordered(
-        {p.stem: artefacts.read_table(p) for p in folder.glob('*.parquet')}
-      )
-    except UserError:
-      pass  # damaged: make it anew
-  frames = make()
-  with artefacts.atomic(folder) as part:
-    part.mkdir()
-    for split, frame in frames.items():
-      frame.reset_index(names='row').to_parquet(part / f'{split}.parquet')
-  return frames
-
-
-def _ordered(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-  order = [s for s in ('train', 'valid', 'test') if s in frames]
-  return {s: frames[s].set_index('row') for s in order}
+  return artefacts.stage(folder, key, write, read)
 
 
 def prepared(builder, splits: dict[str, str]) -> dict[str, pd.DataFrame]:
-  """Downloads and writes a builder's records, and reads them as columns."""
+  """Downloads and writes a builder's records, and reads them as columns.
+
+  Records have checksums of their own; damaged ones are prepared again.
+  """
+  _prepare(builder)
+  try:
+    return _read_splits(builder, splits)
+  except Exception as error:  # of array_record and protobuf, of many kinds
+    logging.warning('%s is damaged: %s', builder.data_path, error)
+    artefacts.remove(builder.data_path)
+    _prepare(builder)
+    return _read_splits(builder, splits)
+
+
+def _prepare(builder) -> None:
   logging.info('preparing %s, once', builder.info.full_name)
   try:
     with contextlib.redirect_stdout(io.StringIO()):  # tfds is talkative
@@ -251,6 +265,9 @@ def prepared(builder, splits: dict[str, str]) -> dict[str, pd.DataFrame]:
       f'{str(error).splitlines()[0] if str(error) else "no details"}; check '
       'the network, or read a copy of the data with --config.data.name=file'
     ) from error
+
+
+def _read_splits(builder, splits: dict[str, str]) -> dict[str, pd.DataFrame]:
   there = builder.info.splits
   return {s: columns(builder, t) for s, t in splits.items() if t in there}
 

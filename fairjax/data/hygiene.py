@@ -88,7 +88,7 @@ def _reasons(table: pd.DataFrame) -> pd.Series:
   """Why a row cannot be used; missing where it can."""
   why = pd.Series(None, index=table.index, dtype=object)
   why[table['label'].isna()] = 'no label'
-  for column in ('text_pair', 'text'):  # the text's reason is the first told
+  for column in ('text_pair', 'text'):  # the text's reason comes first
     if column in table:
       what = column.replace('_', ' ')
       text = table[column].fillna('').astype(str)
@@ -131,7 +131,7 @@ def _sentence(tables: Tables, bad_rows: pd.DataFrame) -> str:
     )
   return (
     '; '.join(parts)
-    + '; mend the file, or leave such rows out with --config.data.on_bad=drop'
+    + '; fix the file, or leave such rows out with --config.data.on_bad=drop'
   )
 
 

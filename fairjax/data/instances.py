@@ -1,4 +1,4 @@
-"""Words where they stand: their contextual embeddings as a table, and batches.
+"""Word occurrences: their contextual embeddings as a table, and batches.
 
 An instance is one occurrence of a word in a text, with the embedding that an
 encoder gave it there. Instances lie in a parquet file whose column `vector`

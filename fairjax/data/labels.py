@@ -1,6 +1,6 @@
 """Labels as numbers: a mapping, a threshold, or what the column says.
 
-Class 1 of two is the one that is sought (toxic, spam, yes). Where the words
+Class 1 of two is the one to detect (toxic, spam, yes). Where the words
 do not say which that is, or where case, gaps or another file's words would
 make another task of the same data, the sentence holds the rule to give.
 """

@@ -1,4 +1,4 @@
-"""Where arrays are computed: on one device, or as train/mesh.py spreads them.
+"""Placement of arrays: on one device, or spread by train/mesh.py.
 
 A sweep over texts takes a Placement, so that models know nothing of devices.
 """

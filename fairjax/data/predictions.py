@@ -21,7 +21,7 @@ from fairjax.errors import UserError
 USUAL = (  # columns that are looked for where none is named
   *('score', 'scores', 'probability', 'probabilities', 'proba', 'prob', 'p'),
   *('y_score', 'y_prob', 'prediction', 'predictions', 'predicted', 'pred'),
-  *('y_pred', 'y_hat', 'p*', 'p_*', 'prob_*', 'score_*'),
+  *('y_pred', 'y_hat', 'p_*', 'prob_*', 'score_*', 'p*'),
 )
 SUM = 1e-3  # how far probabilities of a row may be from a sum of 1
 
@@ -42,13 +42,29 @@ def read(
   pos_label: int = 1,
 ) -> list[Predicted]:
   """The predictions of each model in `frame`, for the rows of `table`."""
-  rows = joined(frame, table)
+  rows = numeric(joined(frame, table))
   if not asked and _ours(rows):
     return [_seeds(rows)]
   asked = list(asked) or [_found(rows, table)]
   if len(asked) != len(set(asked)):
     raise UserError('audit.scores names a column twice')
   return [_one(rows, name, classes, pos_label) for name in asked]
+
+
+def numeric(frame: pd.DataFrame) -> pd.DataFrame:
+  """Columns of texts that are all numbers, as numbers: files hold texts."""
+  out = frame.copy()
+  out.attrs = dict(frame.attrs)
+  for name in frame.columns[frame.columns != 'id']:
+    values = frame[name]
+    if isinstance(values, pd.Series) and not (
+      pd.api.types.is_numeric_dtype(values)
+    ):
+      numbers = pd.to_numeric(values, errors='coerce')
+      empty = values.isna() | (values.astype(str).str.strip() == '')
+      if (numbers.notna() | empty).all() and not empty.all():
+        out[name] = numbers
+  return out
 
 
 def joined(frame: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

@@ -7,8 +7,6 @@ read otherwise than its name says is a sentence in attrs['remarks'].
 """
 
 import csv
-import difflib
-import errno
 import functools
 import gzip
 import io
@@ -16,7 +14,6 @@ import json
 import os
 import pathlib
 import re
-import stat
 import threading
 import zlib
 from typing import BinaryIO
@@ -24,6 +21,8 @@ from typing import BinaryIO
 import pandas as pd
 
 from fairjax.errors import UserError
+from fairjax.paths import place as place
+from fairjax.paths import shown as shown
 
 SEPARATORS = {',': 'commas', '\t': 'tabs', ';': 'semicolons', '|': 'bars'}
 MAGIC = {  # how files begin that are no text
@@ -91,73 +90,6 @@ def source(frame: pd.DataFrame) -> str:
   return frame.attrs.get('source', 'the table')
 
 
-def shown(path) -> str:
-  """A path as a sentence names it: a long one without its middle."""
-  text = str(path)
-  text = text if text.isprintable() else repr(text)[1:-1]
-  return text if len(text) <= 160 else f'{text[:80]}…{text[-60:]}'
-
-
-def place(path: str, kinds: tuple[str, ...] = ()) -> pathlib.Path:
-  """Where an ordinary file is; a sentence where there is none.
-
-  A pipe would be waited for, and a folder or an address is something else.
-  `kinds` are suffixes of files to name in a folder.
-  """
-  text = os.fspath(path)
-  if not text:
-    raise UserError('no file is named; give the path of one')
-  if '\0' in text:
-    raise UserError(f'{shown(text)} has a NUL in it; check the path')
-  if re.match(r'[A-Za-z][A-Za-z0-9+.-]+://', text):
-    raise UserError(
-      f'{shown(text)} is an address; download it, and name the file here'
-    )
-  try:
-    where = pathlib.Path(text).expanduser()
-  except RuntimeError as error:
-    raise UserError(
-      f'{shown(text)} begins with the home folder of nobody; write it out'
-    ) from error
-  try:
-    mode = os.stat(where).st_mode
-  except OSError as error:
-    raise UserError(_missing(text, where, error)) from error
-  if stat.S_ISDIR(mode):
-    names = sorted(os.listdir(where)) if os.access(where, os.R_OK) else []
-    inside = [n for n in names if n.endswith(kinds)] if kinds else []
-    raise UserError(
-      f'{shown(text)} is a folder; name a file in it'
-      + (f', such as {text.rstrip("/")}/{inside[0]}' if inside else '')
-    )
-  if not stat.S_ISREG(mode):
-    raise UserError(
-      f'{shown(text)} is a pipe or a device, not a file; write what comes out '
-      'of it to a file and name that'
-    )
-  return where
-
-
-def _missing(path: str, where: pathlib.Path, error: OSError) -> str:
-  name, folder = shown(path), where.parent
-  if error.errno == errno.ENAMETOOLONG:
-    return f'{name} is too long for the name of a file; check the path'
-  if error.errno == errno.ELOOP:
-    return f'{name} is a link that leads to itself; name a file'
-  if error.errno == errno.ENOTDIR:
-    return f'{name} cannot exist: a part of its path is a file; check the path'
-  if error.errno != errno.ENOENT:
-    return f'cannot read {name}: {error.strerror}'
-  if where.is_symlink():
-    return f'{name} is a link to {os.readlink(where)}, which does not exist'
-  if not folder.is_dir():
-    return f'{name} does not exist, nor does its folder; check the path'
-  names = os.listdir(folder) if os.access(folder, os.R_OK) else []
-  near = difflib.get_close_matches(where.name, names, n=3, cutoff=0.5)
-  hint = f'did you mean {" or ".join(near)}?' if near else 'check the path'
-  return f'{name} does not exist; {hint}'
-
-
 # Bytes → text.
 
 
@@ -220,13 +152,18 @@ def _other(path: str, kind: str) -> str:
   )
 
 
-def lines(path: str) -> list[str]:
-  """The lines of a text file."""
+def text(path: str | os.PathLike) -> str:
+  """A text file as a whole."""
   try:
     raw = place(path).read_bytes()
   except OSError as error:
     raise UserError(f'cannot read {path}: {error.strerror or error}') from error
-  result = [line.rstrip('\r') for line in decode(shown(path), raw).split('\n')]
+  return decode(shown(path), raw)
+
+
+def lines(path: str) -> list[str]:
+  """The lines of a text file."""
+  result = [line.rstrip('\r') for line in text(path).split('\n')]
   return result if result[-1] else result[:-1]
 
 

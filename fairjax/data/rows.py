@@ -4,7 +4,7 @@ The documents of a store stand end to end, between them the special tokens
 that end one and begin the next; this stream is cut into rows of equal length,
 and each row is opened and closed by special tokens of its own. So every row is
 full, every piece of a document looks as a text does later ([CLS] … [SEP]),
-and a long document goes on in the next row. `segment_ids` tells the pieces of
+and a long document continues in the next row. `segment_ids` tells the pieces of
 a row apart, positions restart with each: no piece attends to another. Nothing
 of this is stored: a row is looked up in the token store when it is needed.
 """

@@ -56,7 +56,7 @@ def _rows(ragged: Ragged) -> list[np.ndarray]:
   return np.split(ragged.flat, ragged.offsets[1:-1])
 
 
-def _ragged(rows: Sequence[np.ndarray]) -> Ragged:
+def ragged(rows: Sequence[np.ndarray]) -> Ragged:
   lengths = [len(row) for row in rows]
   flat = np.concatenate([np.zeros(0, np.int32), *rows]).astype(np.int32)
   return Ragged(flat, np.concatenate([[0], np.cumsum(lengths)]).astype(int))
@@ -85,9 +85,9 @@ def pool(
   else:
     middle = np.array([separator], np.int32)
     joined = [np.concatenate([a, middle, b]) for a, b in zip(sources, targets)]
-    read = _ragged(joined)
+    read = ragged(joined)
     # The label of a place is the token after it; the last place has none.
-    labels = _ragged([np.append(row[1:], row[-1:]) for row in joined])
+    labels = ragged([np.append(row[1:], row[-1:]) for row in joined])
     flags = [
       np.concatenate([np.zeros(len(a), int), flag, [0]])
       for a, flag in zip(sources, flags)

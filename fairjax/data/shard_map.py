@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fairjax import artefacts
+from fairjax import artefacts, paths
 from fairjax.data import shards
 from fairjax.errors import UserError
 
@@ -35,8 +35,11 @@ def find_shards(folder: str | os.PathLike) -> list[str]:
     str(path.relative_to(folder))
     for path in folder.rglob('*')
     if path.suffix in shards.KINDS
+    and not path.is_dir()
     and not any(p.startswith('.') for p in path.relative_to(folder).parts)
   )
+  for name in result:
+    paths.place(folder / name)
   if not result:
     raise UserError(
       f'{folder} holds no shard; files must end in {", ".join(shards.KINDS)}'
@@ -247,7 +250,7 @@ def refuse_failed(rows: Sequence[dict], out: str | os.PathLike) -> None:
     others = f' (the others are in {out})' if len(failed) < len(rows) else ''
     raise UserError(
       f'{len(failed)} of {len(rows)} shards are not done '
-      f'({", ".join(row["shard"] for row in failed[:5])}); mend what the table '
+      f'({", ".join(row["shard"] for row in failed[:5])}); fix what the table '
       f'says of them and run the same command again{others}'
     )
 

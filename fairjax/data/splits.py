@@ -1,4 +1,4 @@
-"""Who goes where: seeded splits, and seeded draws of a split's rows.
+"""Seeded splits, and seeded samples of a split's rows.
 
 Both depend on the seed and the table alone, never on a global generator.
 """

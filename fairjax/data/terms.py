@@ -56,7 +56,7 @@ def count_terms(
   how='words': whole words, so "Gay, gay!" holds 'gay' twice. Every occurrence
   counts, also inside a longer term.
 
-  how='reference': as the weighting paper's code, " term " is sought in the
+  how='reference': as the weighting paper's code, " term " is searched in the
   lower-cased text between two spaces. There a comma hides a term, and since
   neighbours share a space, "gay gay" counts once.
   """

@@ -92,8 +92,8 @@ def learn_tokenizer(
   made_from = artefacts.fingerprint(
     [source.content, vocab_size, held_out, seed, SAMPLE]
   )
-  path = pathlib.Path(cache) / f'tokenizer-{made_from}.json'
-  if not path.is_file():
+
+  def make(path: pathlib.Path) -> None:
     share = min(1.0, SAMPLE / max(size, 1))
     draw = np.random.default_rng([seed, STREAM])
     sample, characters = [], 0
@@ -106,16 +106,18 @@ def learn_tokenizer(
       raise _nothing(source)
     tokenizer = tokens.train_tokenizer(sample, vocab_size)
     artefacts.write_text(path, tokenizer.to_str())
-  return tokens.load_tokenizer(path)
+
+  path = pathlib.Path(cache) / f'tokenizer-{made_from}.json'
+  return artefacts.stage(path, made_from, make, tokens.load_tokenizer)
 
 
 def store(source: Corpus, tokenizer: Tokenizer, cache) -> Store:
   """The corpus in tokens, read from `cache` or made there."""
   made_from = artefacts.fingerprint([source.content, tokenizer.to_str()])
-  folder = pathlib.Path(cache) / f'store-{made_from}'
   known = tokenizer.get_vocab_size()
   kind = np.uint16 if known <= 1 << 16 else np.int32
-  if not (folder / 'counts.json').is_file():
+
+  def make(folder: pathlib.Path) -> None:
     with artefacts.atomic(folder) as part:
       part.mkdir()
       counts, lengths = {}, []
@@ -127,14 +129,19 @@ def store(source: Corpus, tokenizer: Tokenizer, cache) -> Store:
       offsets = np.cumsum(np.concatenate([[0], *lengths]), dtype=np.int64)
       np.save(part / 'offsets.npy', offsets)
       artefacts.write_json(part / 'counts.json', counts)
-  offsets = np.load(folder / 'offsets.npy', allow_pickle=False)
-  if not offsets[-1]:
-    raise _nothing(source)
-  return Store(
-    np.memmap(folder / 'tokens.bin', kind, 'r'),
-    offsets,
-    artefacts.read_json(folder / 'counts.json')['empty'],
-  )
+
+  def read(folder: pathlib.Path) -> Store:
+    offsets = np.load(folder / 'offsets.npy', allow_pickle=False)
+    if not offsets[-1]:
+      raise _nothing(source)
+    return Store(
+      np.memmap(folder / 'tokens.bin', kind, 'r'),
+      offsets,
+      artefacts.read_json(folder / 'counts.json')['empty'],
+    )
+
+  path = pathlib.Path(cache) / f'store-{made_from}'
+  return artefacts.stage(path, made_from, make, read)
 
 
 def split(

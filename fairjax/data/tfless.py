@@ -1,4 +1,4 @@
-"""tensorflow-datasets without TensorFlow: a stand-in for what it touches.
+"""tensorflow-datasets without TensorFlow: a substitute for the parts it uses.
 
 tfds imports TensorFlow lazily, for file access, type names and error classes.
 Without it the built-in text data sets do not even register and archives do

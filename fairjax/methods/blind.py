@@ -1,4 +1,4 @@
-"""Blindness: the words that tell a group are taken out of every text.
+"""Blindness: words that reveal a group are removed from every text.
 
 What goes is exactly what a swap to the opposite would change
 (pairs/dictionary.py), whatever `method.direction`: whole words of the gender
@@ -11,7 +11,7 @@ persons. So `many`, `the`, `then`, a modal "may" or "I miss you" stay.
 A blind model reads blind texts only, so every split is changed, test sets too
 (stages.as_read). A text that would be empty becomes `_`. No column keeps the
 original: `twin` is blinded as well. Where the lists hold every word that
-matters, text and twin become equal; how many do not is told.
+matters, text and twin become equal; the number that do not is reported.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""z: what a text's row says of demographics, as numbers (methods/reweight.py).
+"""z: demographic evidence in a row, as numbers (for methods/reweight.py).
 
 Four kinds, by `config.weighting.z`: 'gender', 'terms', 'identity',
 'columns:a,b'.

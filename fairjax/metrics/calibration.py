@@ -81,7 +81,8 @@ def measure(
     fair['ece_max'] = estimates.of_gap(value, half, 0.0, 1.0, null)
   elif len(members):
     fair['ece_max'] = estimate(
-      [None] * len(score), note=f'fewer than two groups of {min_group} rows'
+      np.full(len(score), np.nan),
+      note=f'fewer than two groups of {min_group} rows',
     )
   return everyone, by_group, fair
 

@@ -182,7 +182,7 @@ def conditional(
 def _gap(ranges, rates, options, values) -> dict:
   if any(r not in ranges for r in rates):
     note = 'no level of the controls has rows of every group'
-    return estimate([None] * len(values), note=note)
+    return estimate(np.full(len(values), np.nan), note=note)
   spread = lambda x: x.max(-1) - x.min(-1)
   value = np.mean([spread(ranges[r][0]) for r in rates], 0)
   half = null = None
@@ -204,7 +204,7 @@ def _within(values, rows, draws, names, level_names, shown, options) -> list:
       known = rows[:, k, r] > 0
       if known.sum() < 2:
         note = 'fewer than two groups have rows here'
-        one[name] = estimate([None] * len(values), note=note)
+        one[name] = estimate(np.full(len(values), np.nan), note=note)
         continue
       own = values[:, known, k, r]
       half = null = None

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 from jaxtyping import Float
+from scipy import stats
 
 
 def estimate(
@@ -32,6 +33,17 @@ def estimate(
   if note:
     out['note'] = note
   return out
+
+
+def of_value(
+  value: float | None,
+  low: float | None = None,
+  high: float | None = None,
+  note: str = '',
+) -> dict:
+  """An estimate that no seeds stand behind, as of a benchmark's items."""
+  known = [] if value is None else [value]
+  return {**estimate(known, low, high, note), 'seeds': []}
 
 
 def _number(value: float | None) -> float | None:
@@ -92,3 +104,11 @@ def complement(one: dict) -> dict:
     'seeds': [turn(v) for v in one['seeds']],
   }
   return {**out, 'null': turn(one['null'])} if 'null' in one else out
+
+
+def of_share(k: int, n: int, level: float) -> dict:
+  """k of n with the interval of Wilson (1927)."""
+  if not n:
+    return estimate([math.nan], note='there is none')
+  ends = stats.binomtest(k, n).proportion_ci(level, 'wilson')
+  return estimate([k / n], ends.low, ends.high)

@@ -124,7 +124,7 @@ def _rates(name, flip, labels, members, options, binary=True) -> tuple:
   n = flip.shape[1]
   seeds = len(flip)
   if not n:
-    empty = estimate([None] * seeds, note='no row was edited')
+    empty = estimate(np.full(seeds, np.nan), note='no row was edited')
     return {name: empty}, [empty] * len(members)
   truth = np.zeros(n, np.int64)
   if labels is not None and binary:

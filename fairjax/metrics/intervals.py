@@ -1,4 +1,4 @@
-"""How sure a number is: resampling of examples and of seeds.
+"""Intervals and p values: resampling of examples and of seeds.
 
 An interval speaks of two sources of chance at once: which examples were drawn
 for the test set, and which seeds were drawn for the training. `draws` are
@@ -52,6 +52,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Array, Bool, Float, Integer
 
+from fairjax.config import Config
 from fairjax.metrics.estimates import noted
 
 CELLS = 4096  # most cells that are drawn exactly
@@ -76,6 +77,12 @@ class IntervalOptions(NamedTuple):
   level: float
   resamples: int
   seed: int
+
+
+def options_of(config: Config) -> IntervalOptions:
+  """Those of the config's measures."""
+  own = config.measures
+  return IntervalOptions(own.confidence_level, own.resamples, config.seed)
 
 
 class Items(NamedTuple):

@@ -49,6 +49,7 @@ class Measure(NamedTuple):
 _RATE, _OWN = ('rate', ''), 'fairjax.metrics.rankings:'
 _COUNTS, _TEXTS = 'fairjax.metrics.quality:', 'fairjax.metrics.text_likelihood:'
 _HELD_OUT = 'fairjax.recipes.pretrain:overall'
+_TWINS = 'fairjax.metrics.counterfactual:'
 _BENCH = 'fairjax.benchmarks.'
 _CONTRASTS = 'fairjax.metrics.contrasts:'
 _CALIBRATION = 'fairjax.metrics.calibration:measure'
@@ -248,6 +249,29 @@ MEASURES: dict[str, Measure] = {
     'own', _FLIPS, 'false positive rate, female less male wording (FPRD)',
     'share of the same negative rows decided positive in their female '
     'wording, less that in their male wording; 0 is equal', 0, 0.0, -1.0, 1.0),
+  'transfer_accuracy': Measure(
+    'own', _TWINS + 'transfer', 'transfer accuracy',
+    'share of the rewritten texts that an attribute classifier, which never '
+    'saw them, takes for the other attribute', 1, 1.0, leads=True),
+  'changed': Measure(
+    'own', _TWINS + 'changes', 'share changed',
+    'share of the texts that a rewrite changes', 0, None, leads=True),
+  'distance': Measure(
+    'own', _TWINS + 'changes', 'distance',
+    'words put in, taken out or replaced, per word of the source', 0, None,
+    0.0, INF, leads=True),
+  'exact': Measure(
+    'own', _TWINS + 'gold', 'exact',
+    'share of the texts that equal the known twin in every word', 1, 1.0,
+    leads=True),
+  'changed_precision': Measure(
+    'own', _TWINS + 'gold', 'precision of changed words',
+    "share of the words that a rewrite changes that equal the known twin's",
+    1, 1.0, leads=True),
+  'changed_recall': Measure(
+    'own', _TWINS + 'gold', 'recall of changed words',
+    "share of the words that the known twin changes that equal the rewrite's",
+    1, 1.0, leads=True),
   'perplexity': Measure(
     'own', _HELD_OUT, 'perplexity',
     'exp of the mean loss of a token of held-out text; 1 is certainty',

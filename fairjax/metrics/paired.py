@@ -6,7 +6,10 @@ bootstrap of intervals.py, with a part for the seeds), so an interval holds 0
 if and only if p is above 1 − level. It asks whether the *methods* differ, of
 which the seeds at hand are a sample. The difference of two gaps is that of the
 gaps that test sets of this size show: chance, which widens the smaller gap
-more, is in both (the 'null' of an assessment says how much).
+more, is in both (the 'null' of an assessment says how much). Of a model without
+a gap beside one with, that is held in .89-.96 of sets of 400 rows and in
+.87-.92 of 100 rows; the difference of the true gaps in .75-.93 and .77-.82
+(tests/metrics/test_coverage.py).
 
 *Permutation test over examples* (measures of counts), in the field
 'permutation' of the leading test: do *these models* differ? If they were alike,
@@ -104,6 +107,18 @@ def compare(
   return [
     {key: value for key, value in one.items() if key != 'values'} for one in out
   ]
+
+
+def of_draws(
+  name: str,
+  values: tuple[Float[np.ndarray, ' s'], Float[np.ndarray, ' s']],
+  draws: tuple[Float[np.ndarray, 'r s'], Float[np.ndarray, 'r s']],
+  options: IntervalOptions,
+) -> dict:
+  """The paired test of ours − theirs of a measure, from draws made alike."""
+  both = np.concatenate(values)
+  one = _leading(name, both, np.concatenate(draws, 1), options, 1, True)
+  return {key: value for key, value in one.items() if key != 'values'}
 
 
 def _width(measure: str, count: int) -> float:

@@ -1,4 +1,4 @@
-"""How good predictions are: counts, ranks, probabilities.
+"""Quality of predictions: from counts, ranks and probabilities.
 
 A measure of ranks is P(a > b) + P(a = b)/2 for a drawn from one set of scores
 and b from another. With g the rows of a group, b the background (all others)

@@ -10,6 +10,8 @@ is one matrix product; what is estimated are ratios.
   changed_precision  of the places that we changed, those that equal the target
   changed_recall     of the places that the target changes, those that we got
   changed_exact      exact, of texts whose target differs from the source
+  word_accuracy      of the places of the source, those where we did as the
+                     target does (left the word, or put the same in its place)
 """
 
 import collections
@@ -20,6 +22,7 @@ import numpy as np
 from jaxtyping import Float
 
 from fairjax.metrics import intervals
+from fairjax.metrics.estimates import of_share
 from fairjax.metrics.intervals import IntervalOptions
 
 ORDER = 4  # the longest n-gram of BLEU
@@ -65,23 +68,26 @@ def edits(old: Words, new: Words) -> dict[tuple[int, int], tuple]:
       out[a, 1] = tuple(new[c:d])
     elif kind != 'equal':
       for i in range(a, b):
-        last = i == b - 1
-        out[i, 0] = tuple(new[c + i - a : d if last else c + i - a + 1])
+        first = min(c + i - a, d)
+        out[i, 0] = tuple(new[first : d if i == b - 1 else min(first + 1, d)])
   return out
 
 
 def change_counts(source: Words, target: Words, written: Words) -> list[int]:
-  """Ours, the target's, those that agree; whether all do; is there a change."""
+  """Places we changed, the target changed, both alike; wrong and all places.
+
+  Then 1 where all is exact, 1 where there is a change, 1 where both hold.
+  """
   ours, theirs = edits(source, written), edits(source, target)
   right = sum(theirs.get(place) == what for place, what in ours.items())
+  wrong = sum(
+    ours.get(place) != theirs.get(place) for place in {*ours, *theirs}
+  )
   exact = list(written) == list(target)
+  turned = bool(theirs)
   return [
-    len(ours),
-    len(theirs),
-    right,
-    exact,
-    bool(theirs),
-    exact and theirs != {},
+    *(len(ours), len(theirs), right, wrong, len(source)),
+    *(exact, turned, exact and turned),
   ]
 
 
@@ -98,16 +104,17 @@ def measures(
   sums: Float[np.ndarray, '*rest k'],
 ) -> dict[str, Float[np.ndarray, '*rest']]:
   """The measures of summed counts."""
-  n, ours, theirs, right, exact, turned, exact_turned = np.moveaxis(
-    sums[..., :7], -1, 0
+  n, ours, theirs, right, wrong, places, exact, turned, both = np.moveaxis(
+    sums[..., :9], -1, 0
   )
   with np.errstate(divide='ignore', invalid='ignore'):
     return {
       'exact': exact / n,
-      'changed_exact': exact_turned / turned,
+      'changed_exact': both / turned,
       'changed_precision': right / ours,
       'changed_recall': right / theirs,
-      'bleu4': bleu(sums[..., 7:]),
+      'word_accuracy': 1 - np.minimum(wrong / places, 1),
+      'bleu4': bleu(sums[..., 9:]),
     }
 
 
@@ -137,3 +144,9 @@ def estimates(
     )
     for name, value in values.items()
   }
+
+
+def exact(rows: Float[np.ndarray, 'n k'], how: IntervalOptions) -> dict:
+  """The share of exact texts with Wilson's interval, which 1 of 1 has too."""
+  k, n = int(rows[:, 6].sum()), len(rows)
+  return of_share(k, n, how.level)

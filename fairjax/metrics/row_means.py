@@ -55,7 +55,7 @@ def mean(
 ) -> dict:
   """The estimate of a mean; `note` says why there is none."""
   if not values.shape[1]:
-    return estimate([None] * len(values), note=note or 'no rows')
+    return estimate(np.full(len(values), np.nan), note=note or 'no rows')
   draws = draws_of(values, options) if options.resamples else None
   return intervals.of_mean(values.mean(1), draws, options, bounds=bounds)
 
@@ -67,7 +67,7 @@ def difference(
 ) -> dict:
   """The estimate of a mean of −1, 0 and 1, with the p of its being 0."""
   if not values.shape[1]:
-    out = estimate([None] * len(values), note=note or 'no rows')
+    out = estimate(np.full(len(values), np.nan), note=note or 'no rows')
     return {**out, 'p': None}
   seeds = values.mean(1)
   if not options.resamples:

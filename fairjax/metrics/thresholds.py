@@ -4,8 +4,6 @@ All rows are counted once (groups.confusion); a threshold is a number of the
 counts from the right.
 """
 
-from collections.abc import Sequence
-
 import jax
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -84,7 +82,7 @@ def choose(
   return float(points[best[len(best) // 2]])
 
 
-def _middles(scores: np.ndarray, most: int = 2000) -> Sequence[float]:
+def _middles(scores: np.ndarray, most: int = 2000) -> np.ndarray:
   values = np.unique(scores)
   if len(values) > most:
     values = np.quantile(values, np.linspace(0, 1, most))

@@ -1,4 +1,4 @@
-"""What makes a number mean less than it seems, in sentences."""
+"""Warnings about degenerate measurements, in sentences."""
 
 from collections.abc import Sequence
 

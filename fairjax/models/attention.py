@@ -1,4 +1,4 @@
-"""Attention: activations, keys and values, dropout of weights, rotation."""
+"""Attention: activations, keys and values, weight dropout, rotary positions."""
 
 import functools
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""From the config's model name to a model that is to be trained."""
+"""Builds the model that the config names, for training."""
 
 import dataclasses
 import functools
@@ -20,6 +20,7 @@ from fairjax.models import (
   Bundle,
   families,
   hf,
+  hub,
   lstm,
   of_module,
   special,
@@ -209,7 +210,7 @@ def model_folder(config: Config) -> pathlib.Path | None:
         'folder, or leave --config.net.init at auto'
       )
     return None
-  return hf.find(config.model)
+  return hub.find(config.model)
 
 
 def find_tokenizer(

@@ -1,4 +1,4 @@
-"""What left-to-right models share: who sees whom, the cache, token losses.
+"""Shared by left-to-right models: causal mask, cache, token losses.
 
 The cache of a layer is static: the keys and values of w places, [n, h, w, e].
 Each row has its own count of places that are valid, so rows at different

@@ -1,4 +1,4 @@
-"""One table says how a family's shape and config.json correspond, both ways.
+"""Maps between a family's shape and config.json, both ways, by one table.
 
 A `Key` names a field of ours and one of theirs, what is taken where nothing
 is said, and what the value may be. Reading, writing and every check of a value

@@ -1,4 +1,4 @@
-"""Embeddings of words in their texts, and what a head says of an embedding.
+"""Contextual embeddings of words, and the predictions of heads on them.
 
 Texts are packed; a layer's output is captured as it passes, so that any Linen
 encoder whose layers are called `layer_0`, `layer_1`, … will do, and layers

@@ -1,4 +1,4 @@
-"""Decoding on the device: many rows, each at its own length, in one loop.
+"""Decoding on the device: many rows of different lengths in one loop.
 
 A `State` holds b slots. A slot is a text that is being written (`done` is
 false) or waits to be read out and filled anew (`done` is true), so the loop

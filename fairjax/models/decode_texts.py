@@ -1,4 +1,4 @@
-"""Decoding a whole input: sorted by length, a few shapes, no idle slots.
+"""Decodes a whole input: sorted by length, few shapes, no idle slots.
 
 Texts of like length share a program. Its slots are filled longest first; as
 soon as a quarter of them is done, the loop on the device pauses, finished
@@ -465,3 +465,13 @@ def generate_texts(
   ends = result.tokens.offsets[1:-1]
   rows = [one.tolist() for one in np.split(result.tokens.flat, ends)]
   return tokenizer.decode_batch(rows) if len(texts) else [], result
+
+
+def answers(tokenizer: Tokenizer, result: Generated) -> list[str]:
+  """What was written after each prompt, without the prompt."""
+  ends = result.tokens.offsets[1:]
+  rows = [
+    result.tokens.flat[end - n : end].tolist()
+    for end, n in zip(ends, result.row_written)
+  ]
+  return [text.strip() for text in tokenizer.decode_batch(rows)]

@@ -1,4 +1,4 @@
-"""Texts with masks to texts without: by a BART, or by a masked LM.
+"""Fills the masks of texts: with a BART, or with a masked LM.
 
 The text around the masks is never rewritten: what was generated is put in
 place of a mask into the text as it was given, to the character. Where the

@@ -16,8 +16,10 @@ from fairjax.models import (
   families,
   folder_options,
   hf,
+  hub,
   of_module,
   special,
+  weight_files,
 )
 from fairjax.models.build import precision
 from fairjax.models.family import CAPABILITIES, listed
@@ -42,7 +44,7 @@ def load(
   fine-tuned classifier classifies, a language model fills or writes, a bare
   encoder embeds.
   """
-  name, folder = os.fspath(folder), hf.find(os.fspath(folder))
+  name, folder = os.fspath(folder), hub.find(os.fspath(folder))
   if folder is None:
     raise UserError(
       f'model {name!r} has no weights; name a model folder with '
@@ -59,7 +61,7 @@ def load(
       ends.pop('start', None)
     shape = dataclasses.replace(shape, **ends)
   labels = hf.read_labels(config, where)
-  weights = hf.read_weights(folder)
+  weights = weight_files.read(folder)
   make = functools.partial(_module, shape, dtype=dtype, labels=labels)
   files = [
     each for each in family.heads if not hf.lacks(folder, make(each), weights)
@@ -77,7 +79,7 @@ def load(
   if [path for path in loaded.fresh if path.startswith('classifier/')]:
     raise UserError(
       f'{folder} has a classifier for another number of classes than the '
-      f'{len(labels)} that id2label of its config.json names; mend one of the '
+      f'{len(labels)} that id2label of its config.json names; fix one of the '
       'two'
     )
   vocabulary = tokens.load_tokenizer(tokenizer or folder)
@@ -113,7 +115,7 @@ def language_model(config: Config) -> Bundle:
 
 
 def _family(model: str):
-  folder = hf.find(model)
+  folder = hub.find(model)
   if folder is None:
     raise UserError(
       f'model {model!r} has no weights; name a model folder with '

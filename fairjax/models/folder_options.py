@@ -1,9 +1,9 @@
-"""How a folder wants its model to decode, as transformers reads it."""
+"""The decoding options of a model folder, as transformers reads them."""
 
 import pathlib
 
 from fairjax.errors import UserError
-from fairjax.models import hf
+from fairjax.models import weight_files
 from fairjax.models.config_keys import TOKEN
 from fairjax.models.decode import Options
 
@@ -35,7 +35,7 @@ def _said(folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
   path = pathlib.Path(folder) / 'generation_config.json'
   whole = not path.is_file()
   path = hf.config_path(folder) if whole else path
-  settings = hf.read_config(folder) if whole else hf._json(path)
+  settings = hf.read_config(folder) if whole else weight_files.read_json(path)
   return path, {k: v for k, v in settings.items() if v is not None}
 
 

@@ -1,4 +1,4 @@
-"""What stands on an encoder: classifier, masked LM, replaced-token detector.
+"""Heads of an encoder: classifier, masked LM, replaced-token detector.
 
 A head takes its encoder and does not make it; the family's record says which
 options go with it (models/families). Each model is called as

@@ -7,7 +7,6 @@ the file.
 """
 
 import dataclasses
-import difflib
 import functools
 import json
 import os
@@ -21,15 +20,14 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import serialization, traverse_util
+from flax import traverse_util
 
 from fairjax import artefacts
 from fairjax.data.gguf import is_gguf
 from fairjax.errors import UserError
-from fairjax.models import families, gguf, torch_bin
+from fairjax.models import families, gguf, weight_files
 from fairjax.models.places import blank_batch
-
-Weights = dict[str, np.ndarray]
+from fairjax.models.weight_files import Weights, read_json
 
 # Tensors that copy others or hold no parameter: left aside in silence.
 ASIDE = (
@@ -60,22 +58,6 @@ HEADS = (
 )
 
 
-def _json(path: pathlib.Path) -> dict[str, Any]:
-  """The object that a JSON file holds, or one sentence."""
-  try:
-    value = artefacts.read_json(path)
-  except (ValueError, RecursionError, OSError) as error:
-    raise UserError(
-      f'{path} cannot be read as JSON ({type(error).__name__}); fetch it again'
-    ) from error
-  if not isinstance(value, dict):
-    raise UserError(
-      f'{path} holds a {type(value).__name__}, not an object of keys; fetch it '
-      'again'
-    )
-  return value
-
-
 def config_path(folder: str | os.PathLike) -> pathlib.Path:
   """The file that says what a model is."""
   folder = pathlib.Path(folder)
@@ -88,7 +70,7 @@ def read_config(folder: str | os.PathLike) -> dict[str, Any]:
   path = config_path(folder)
   if not path.is_file():
     raise UserError(f'{folder} has no config.json; give a model folder')
-  return _json(path)
+  return read_json(path)
 
 
 def read_shape(folder: str | os.PathLike) -> Any:
@@ -124,106 +106,6 @@ def read_labels(
 
 def default_labels(classes: int) -> tuple[str, ...]:
   return tuple(f'LABEL_{i}' for i in range(classes))
-
-
-def _read_safetensors(path: pathlib.Path) -> Weights:
-  import safetensors
-
-  try:
-    with safetensors.safe_open(path, framework='np') as file:
-      return {name: file.get_tensor(name) for name in file.keys()}
-  except Exception as error:  # of Rust, and of types that numpy does not know
-    raise UserError(
-      f'{path} is broken or no safetensors file ({error}); fetch it again'
-    ) from error
-
-
-def _read_flax(path: pathlib.Path) -> Weights:
-  """The old Flax format, renamed and turned as torch has it."""
-  try:
-    tree = serialization.msgpack_restore(path.read_bytes())
-    flat = traverse_util.flatten_dict(tree)
-  except Exception as error:  # msgpack has many kinds for one fact
-    raise UserError(
-      f'{path} is broken or no Flax checkpoint ({error}); fetch it again'
-    ) from error
-  weights = {}
-  for path_, value in flat.items():
-    *parents, leaf = (str(part) for part in path_)
-    value = np.asarray(value)
-    value = value.T if leaf == 'kernel' and value.ndim == 2 else value
-    leaf = 'weight' if leaf in ('kernel', 'embedding', 'scale') else leaf
-    weights['.'.join([*parents, leaf])] = value
-  return weights
-
-
-_FORMATS = {
-  'model.safetensors': _read_safetensors,
-  'pytorch_model.bin': torch_bin.read,
-  'flax_model.msgpack': _read_flax,
-}
-
-
-def _read_format(folder: pathlib.Path, name: str) -> Weights | None:
-  """The tensors of one format, whole or in shards; None where it is absent."""
-  reader, whole = _FORMATS[name], folder / name
-  index = folder / f'{name}.index.json'
-  if whole.is_file():
-    return reader(whole)
-  if not index.is_file():
-    return None
-  weights: Weights = {}
-  for shard in _shards(index):
-    if not (folder / shard).is_file():
-      raise UserError(f'{index} names {shard}, which is not there; fetch it')
-    weights |= reader(folder / shard)
-  return weights
-
-
-def _shards(index: pathlib.Path) -> list[str]:
-  """The files that an index names, all of them beside it."""
-  weight_map = _json(index).get('weight_map')
-  if not isinstance(weight_map, dict) or not weight_map:
-    raise UserError(
-      f'{index} has no weight_map that says which file holds which tensor; '
-      'fetch it again'
-    )
-  for shard in weight_map.values():
-    if (
-      not isinstance(shard, str)
-      or shard in ('', '.', '..')
-      or any(mark in shard for mark in '/\\\0')
-    ):
-      raise UserError(
-        f'{index} names the file {shard!r}; a part of the weights must be a '
-        'file in the same folder, so fetch the model again'
-      )
-  return sorted(set(weight_map.values()))
-
-
-def read_weights(folder: str | os.PathLike) -> Weights:
-  """All tensors of a model folder by their names in torch."""
-  folder = pathlib.Path(folder)
-  if is_gguf(folder):
-    return gguf.weights(folder)
-  result = {name: _read_format(folder, name) for name in _FORMATS}
-  result = {name: w for name, w in result.items() if w is not None}
-  if not result:
-    raise UserError(
-      f'{folder} has no weights ({", ".join(_FORMATS)}); give another folder, '
-      'or train from scratch with --config.net.init=random'
-    )
-  (first, weights), *others = result.items()
-  for other, copy in others:
-    both = weights.keys() & copy.keys()
-    differ = [n for n in both if not np.array_equal(weights[n], copy[n])]
-    if differ or not both:
-      where = f'in {min(differ)}' if differ else 'in all names'
-      raise UserError(
-        f'{folder} holds {first} and {other}, which disagree {where}; delete '
-        'the one that you do not mean'
-      )
-  return weights
 
 
 def _modern(weights: Weights, module: nn.Module) -> Weights:
@@ -262,7 +144,7 @@ def load(
   """
   shape, bare = module.shape, families.is_bare(module)
   weights = _modern(
-    read_weights(folder) if weights is None else weights, module
+    weight_files.read(folder) if weights is None else weights, module
   )
   rows = families.tensors(module)
   missing = {row.ours: _missing(row, weights) for row in rows}
@@ -526,97 +408,3 @@ def save(
     save_file(weights, part / 'model.safetensors', metadata={'format': 'pt'})
     for file in tokenizer_files:
       shutil.copy(file, part / pathlib.Path(file).name)
-
-
-_FILES = [
-  'config.json',
-  'generation_config.json',
-  'tokenizer*',
-  'vocab*',
-  'merges.txt',
-  'special_tokens_map.json',
-]
-
-
-def find(model: str) -> pathlib.Path | None:
-  """The folder of a model: local, cached or downloaded; None for a size.
-
-  `model` is a folder, a GGUF file, a name on the Hugging Face hub, or one of
-  our own sizes (`families.SIZES`), which have no pretrained weights.
-  """
-  if model in families.SIZES:
-    return None
-  if problem := _no_name(model):
-    raise UserError(problem)
-  folder = pathlib.Path(model).expanduser()
-  if folder.is_dir() or is_gguf(folder):
-    return folder
-  if model.startswith(('/', '.', '~')) or model.count('/') > 1:
-    raise UserError(f'model folder {model} does not exist')
-  from huggingface_hub import snapshot_download
-
-  last: Exception | None = None
-  for offline in (True, False):
-    for weights in ('model.safetensors*', 'pytorch_model*.bin*'):
-      try:
-        path = snapshot_download(
-          model, allow_patterns=[*_FILES, weights], local_files_only=offline
-        )
-      except Exception as error:  # the hub's client has dozens of kinds
-        last = error
-        break
-      if any(pathlib.Path(path).glob(weights)):
-        return pathlib.Path(path)
-  raise UserError(_no_weights(model, last)) from last
-
-
-def _no_name(model: str) -> str:
-  """Why this can be no model, before anything is asked; '' if it can."""
-  if not model.strip():
-    return f'model is empty; name one with --config.model: {_NAMED}'
-  if '\0' in model or len(model) > 4000:
-    return (
-      f'model is {model[:80]!r}, which is no name of a model; name {_NAMED}'
-    )
-  try:
-    place = pathlib.Path(model).expanduser()
-    if place.is_dir() or is_gguf(place):
-      return ''
-    if place.exists():
-      return (
-        f'model {model} is a file; name the folder of a model, or a .gguf file'
-      )
-  except (OSError, RuntimeError):  # too long, or nobody's home
-    place = None
-  name = r'[\w.-]{1,96}(/[\w.-]{1,96})?'
-  if place is None or (
-    not model.startswith(('/', '.', '~'))
-    and model.count('/') < 2
-    and not re.fullmatch(name, model, re.ASCII)
-  ):
-    return (
-      f'model is {model[:80]!r}, which is no name of a model; name {_NAMED}'
-    )
-  return ''
-
-
-_SIZES = (*families.SIZES, 'cnn', 'lstm')
-_NAMED = f'{", ".join(_SIZES)}, a folder, or a name on the hub'
-
-
-def _no_weights(model: str, error: Exception | None) -> str:
-  """Near names, and whether the hub knows of none or could not be asked."""
-  near = difflib.get_close_matches(model, _SIZES, n=1)
-  hint = f'did you mean {near[0]!r}? Otherwise ' if near else ''
-  unknown = ('RepositoryNotFoundError', 'GatedRepoError', 'HFValidationError')
-  if error is None:
-    where = 'on the hub, but without weights that can be read'
-  elif type(error).__name__ in unknown:
-    where = f'neither here nor on the hub ({type(error).__name__})'
-  else:
-    where = 'not here, and the hub cannot be reached (offline)'
-  return (
-    f'model {model!r} is {where}; {hint}give a folder with '
-    '--config.model=FOLDER, or train from scratch with a size of ours or '
-    '--config.net.init=random'
-  )

@@ -1,4 +1,4 @@
-"""What a language model says of texts, for the benchmarks: log p and vectors.
+"""Log probabilities and vectors of texts by a language model, for benchmarks.
 
 A Judge is a model folder behind four questions: tokens of texts, log p of the
 tokens that count, log p at masks, and vectors. Masked copies are packed and
@@ -6,7 +6,8 @@ read at their mask alone (models/masked.py). Left to right, texts that share a
 context read it once: its keys and values are kept, each continuation is a few
 places more, and only those have scores over the vocabulary.
 
-An `eraser` (A, b) stands between the last layer and the head: x ← x A + b.
+An `eraser` (A, b) stands between the last layer and the head: x ← x A + b. A
+`contrast` names biases that the judge takes back itself (self_debias.py).
 """
 
 import functools
@@ -36,14 +37,16 @@ from fairjax.models import (
   fill,
   folder,
   hf,
+  hub,
   masked,
   places,
+  self_debias,
+  shared_prefix,
   special,
   token_scores,
 )
 from fairjax.models.masked import Copies
 
-GROUP = 32  # continuations a step
 # What a loaded model is asked as, and what it can then do for a benchmark.
 KINDS = {
   'mask': ('mask', 'embed'),
@@ -65,10 +68,12 @@ class Judge(NamedTuple):
   eraser: tuple[np.ndarray, np.ndarray] | None = None
   placement: Placement = HERE
   pos_label: int = 1
+  contrast: tuple[str, ...] = ()
 
   @property
   def able(self) -> tuple[str, ...]:
-    return KINDS[self.kind]
+    able = KINDS[self.kind]
+    return able[:1] if self.contrast else able  # its vectors do not change
 
   def without(self, eraser: Any) -> 'Judge':
     """The judge whose last layer does not have what an eraser takes."""
@@ -81,7 +86,7 @@ class Judge(NamedTuple):
   def fingerprint(self) -> list:
     """What its scores depend on: its folder's content and the eraser."""
     erased = artefacts.fingerprint(*self.eraser) if self.eraser else ''
-    return [self.kind, artefacts.content(self.name), erased]
+    return [self.kind, artefacts.content(self.name), erased, *self.contrast]
 
   @property
   def mask(self) -> str:
@@ -102,6 +107,16 @@ class Judge(NamedTuple):
       )
     return ragged
 
+  def unknown(self, texts: Sequence[str]) -> Bool[np.ndarray, ' n']:
+    """Which texts hold a token that the vocabulary does not know."""
+    token = getattr(self.tokenizer.model, 'unk_token', None)
+    token = None if token is None else self.tokenizer.token_to_id(token)
+    if token is None or not len(texts):
+      return np.zeros(len(texts), bool)
+    ragged = tokens.encode(self.tokenizer, list(texts), None)
+    owner = np.repeat(np.arange(len(texts)), ragged.lengths)
+    return np.bincount(owner, ragged.flat == token, len(texts)) > 0
+
   def log_p(self, texts: Ragged, chosen=None) -> np.ndarray:
     """log p beside `texts.flat`, NaN where not chosen or not scored.
 
@@ -118,7 +133,9 @@ class Judge(NamedTuple):
       out = np.full(len(texts.flat), np.nan, np.float32)
       out[chosen] = _at_places(self, texts, copies, token, self.mask_id)[:, 0]
       return out
-    if self.eraser is not None:
+    if self.contrast:
+      out = self_debias.left_to_right(self, texts)
+    elif self.eraser is not None:
       out = _erased_logs(self, texts)
     else:
       out = token_scores.causal_logs(
@@ -166,8 +183,9 @@ class Judge(NamedTuple):
     Left to right, a context that several texts share is read once.
     """
     whole, chosen = self.continued(contexts, texts)
-    if self.kind == 'write' and self.eraser is None:
-      logs = shared_prefix_logs(self, whole, chosen)
+    changed = self.eraser is not None or self.contrast
+    if self.kind == 'write' and not changed:
+      logs = shared_prefix.logs(self, whole, chosen)
     else:
       logs = self.log_p(whole, chosen)
     owner = np.repeat(np.arange(len(whole.lengths)), whole.lengths)
@@ -244,7 +262,7 @@ def export(
       f'{judge.name} has no layer that can take the eraser up; only a masked '
       'language model can be exported with one'
     )
-  source = hf.find(os.fspath(source))
+  source = hub.find(os.fspath(source))
   patterns = ('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json')
   files = [path for name in patterns for path in sorted(source.glob(name))]
   hf.save(target, judge.module, _folded(judge), files, hf.read_config(source))
@@ -289,6 +307,8 @@ def _at_places(
   batch: int = masked.BATCH,
 ) -> Float[np.ndarray, 'c k']:
   """log p of k tokens at each copy's place."""
+  if judge.contrast and len(copies.text):
+    return self_debias.at_places(judge, texts, copies, token, mask)
   module, params = judge.module, _folded(judge)
   special.check_fits(params, module.shape.vocab)
   special.check_known(texts, module.shape.vocab)
@@ -387,7 +407,8 @@ def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
 def _erased(module, params, batch, matrix, shift):
   label, segment_ids = causal.following(batch)
   x = _hidden(module, params, batch) @ matrix + shift
-  scores = module.apply({'params': params}, x, method='_scores')
+  at = places.places(batch)
+  scores = module.apply({'params': params}, x, at, method='_scores')
   logs = jnp.where(
     segment_ids > 0, -causal.token_losses(scores, label), jnp.nan
   )
@@ -410,100 +431,3 @@ def _erased_logs(judge: Judge, texts: Ragged) -> np.ndarray:
     at, row, column = _flat_places(texts, host)
     out[at] = np.asarray(judge.placement.fetch(logs))[row, column]
   return out if bos is None else np.delete(out, texts.offsets[:-1])
-
-
-# Shared prefixes of causal models.
-
-
-@functools.partial(jax.jit, static_argnames=('module', 'width'))
-def _read_prefix(module, params, ids: Int[Array, 'p q'], width: int):
-  """The cache after the prefixes; no score is computed."""
-  cache = module.apply(
-    {'params': params}, ids.shape[0], width, method='blank_cache'
-  )
-  start = jnp.zeros(ids.shape[0], jnp.int32)
-  _, cache = module.apply({'params': params}, ids, start, cache, method='step')
-  return cache
-
-
-@functools.partial(jax.jit, static_argnames='module')
-def _continue(
-  module,
-  params,
-  cache,
-  owner: Int[Array, 'n'],
-  ids: Int[Array, 'n q'],
-  at: Int[Array, 'n'],
-  label: Int[Array, 'n q'],
-) -> Float[Array, 'n q']:
-  cache = jax.tree.map(lambda a: a[owner], cache)
-  scores, _ = module.apply({'params': params}, ids, at, cache, method='step')
-  return -causal.token_losses(scores, label)
-
-
-def shared_prefix_logs(
-  judge: Judge, texts: Ragged, chosen: Bool[np.ndarray, ' tokens']
-) -> Float[np.ndarray, ' tokens']:
-  """log p of the chosen ends of texts; equal beginnings are read once.
-
-  The chosen tokens of a text are its last ones. NaN elsewhere, and at a first
-  token where no start token stands before it.
-  """
-  special.check_fits(judge.params, judge.module.shape.vocab)
-  special.check_known(texts, judge.module.shape.vocab)
-  flat, bos = texts.flat, judge.bos
-  groups: dict[bytes, list[int]] = {}
-  starts = np.empty(len(texts.lengths), np.int64)
-  out = np.full(len(flat), np.nan, np.float32)
-  before = [] if bos is None else [bos]
-  for i in range(len(texts.lengths)):
-    low, high = texts.offsets[i : i + 2]
-    starts[i] = low + int(np.argmax(chosen[low:high]))
-    if not chosen[low:high].any() or (starts[i] == low and bos is None):
-      starts[i] = max(starts[i], low + (bos is None))
-      if not chosen[low:high].any() or starts[i] >= high:
-        continue
-    prefix = np.array([*before, *flat[low : starts[i]]], np.int32)
-    groups.setdefault(prefix.tobytes(), []).append(i)
-  # Long prefixes together, so that little is padding.
-  order = sorted(groups, key=lambda key: (len(key), key))
-  for low in range(0, len(order), GROUP // 2):
-    keys = order[low : low + GROUP // 2]
-    _score_groups(judge, texts, starts, keys, groups, out)
-  return np.where(chosen, out, np.nan)
-
-
-def _score_groups(judge, texts, starts, keys, groups, out) -> None:
-  prefixes = [np.frombuffer(key, np.int32) for key in keys]
-  members = [(p, i) for p, key in enumerate(keys) for i in groups[key]]
-  tails = [texts.flat[starts[i] : texts.offsets[i + 1]] for _, i in members]
-  # The last token of a prefix is read with its continuations, which it scores.
-  q = _power(max(len(t) for t in tails))
-  longest = _power(max(max(len(p) for p in prefixes) - 1, 1))
-  count = _power(len(keys))
-  ids = np.zeros((count, longest), np.int32)
-  for p, prefix in enumerate(prefixes):
-    ids[p, : len(prefix) - 1] = prefix[:-1]
-  limit = judge.module.shape.longest
-  cache = _read_prefix(
-    judge.module, judge.params, ids[:, :limit], min(longest + q, limit)
-  )
-  for low in range(0, len(members), GROUP):
-    some = members[low : low + GROUP]
-    n = _power(len(some))
-    owner, at = np.zeros(n, np.int32), np.zeros(n, np.int32)
-    read, label = np.zeros((2, n, q), np.int32)
-    for k, (p, _) in enumerate(some):
-      tail = tails[low + k]
-      owner[k], at[k] = p, len(prefixes[p]) - 1
-      read[k, : len(tail)] = [prefixes[p][-1], *tail[:-1]]
-      label[k, : len(tail)] = tail
-    logs = _continue(judge.module, judge.params, cache, owner, read, at, label)
-    logs = np.asarray(logs)
-    for k, (_, i) in enumerate(some):
-      out[starts[i] : texts.offsets[i + 1]] = logs[k, : len(tails[low + k])]
-
-
-def _power(n: int) -> int:
-  """The next power of two, so that few shapes are compiled."""
-  return 1 << max(n - 1, 0).bit_length()

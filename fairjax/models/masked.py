@@ -1,4 +1,4 @@
-"""What a masked LM says at chosen places of texts, one place at a time.
+"""Predictions of a masked LM at chosen positions, one position at a time.
 
 Each chosen place is a copy of its text that is read at that place only. The
 texts lie in memory once; a copy is two numbers, its text and its place, and

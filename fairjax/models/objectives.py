@@ -1,4 +1,4 @@
-"""What pretraining minimises, as plain functions of a model and a batch.
+"""Pretraining losses, as functions of a model and a batch.
 
 Each objective returns its terms by name: losses at the places asked, and
 whose places they are. Training minimises Σ share · loss; evaluation sums the

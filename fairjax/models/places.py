@@ -1,4 +1,4 @@
-"""Where the tokens of a packed batch stand: rows, positions, first places."""
+"""Positions of tokens in a packed batch: rows, positions, first tokens."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The models that pretraining starts from: a shape or a folder for each kind.
+"""Initial models of pretraining: from a shape or a folder, for each objective.
 
 A size ('tiny' to 'medium') means the same widths and depths for every
 objective; a published name gives that shape with random weights; a folder is

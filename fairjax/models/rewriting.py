@@ -11,11 +11,20 @@ from collections.abc import Sequence
 import numpy as np
 from tokenizers import Tokenizer
 
+from fairjax import keys
 from fairjax.config import Config
 from fairjax.data import corruption, seq2seq, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError, count
-from fairjax.models import Bundle, build, families, hf, of_module, special
+from fairjax.models import (
+  Bundle,
+  build,
+  families,
+  hf,
+  of_module,
+  special,
+  warm_start,
+)
 from fairjax.models.pretraining import ends
 
 SEPARATOR = '<REWRITE>'  # between source and target, of a decoder-only model
@@ -29,16 +38,20 @@ def start(
   A size is that of `rewrite.family`, and has random weights.
   """
   folder = build.model_folder(config)
+  words = corruption.vocabulary(tokenizer)
   if folder:
-    shape = hf.read_shape(folder)
+    source = hf.read_shape(folder)
+    # A masked LM becomes both sides of a BART (models/warm_start.py).
+    writes = 'write' in families.find(source.family).heads
+    shape = source
+    if not writes:
+      shape = warm_start.shape(source, 'infill', config.model)
+      shape = families.replaced(shape, **ends(shape, words))
   else:
-    words = corruption.vocabulary(tokenizer)
     shape = families.named(
       config.model, words.size, config.rewrite.family, 'write'
     )
     shape = families.replaced(shape, **ends(shape, words))
-  family = families.find(shape.family)
-  families.require(family, 'write', config.model)
   if shape.start is None:
     new = (*new, SEPARATOR)
   module = families.module(
@@ -48,7 +61,17 @@ def start(
     config.net.scan,
     config.net.remat,
   )
-  model = build.from_folder(module, folder, can='write', tokenizer=tokenizer)
+
+  @functools.cache
+  def known() -> dict:
+    return warm_start.params(folder, module) if folder else {}
+
+  def init(seed: int) -> dict:
+    return hf.complete(module, known(), keys.key(seed, keys.INIT))
+
+  model = of_module(module, init, can='write', tokenizer=tokenizer)
+  if folder and writes:
+    model = model.replace(config=hf.read_config(folder))
   return grown(model, new)
 
 
@@ -129,8 +152,7 @@ def prompts(model: Bundle, texts: Sequence[str]) -> Ragged:
   """What the model reads before it writes; too long a text stops."""
   encoded = tokens.encode(model.tokenizer, list(texts), None)
   between = separator(model)
-  # Of a decoder-only model half of the places are for what is written.
-  most = model.longest if between is None else model.longest // 2 - 1
+  most = readable(model)
   over = encoded.lengths > most
   if over.any():
     raise UserError(
@@ -139,6 +161,22 @@ def prompts(model: Bundle, texts: Sequence[str]) -> Ragged:
       'into windows'
     )
   return encoded if between is None else ended(encoded, between)
+
+
+def readable(model: Bundle) -> int:
+  """Tokens of the longest text it reads.
+
+  Of a decoder-only model half of the places are for what is written.
+  """
+  joined = model.can == 'write' and model.shape.start is None
+  return model.longest // 2 - 1 if joined else model.longest
+
+
+def fits(model: Bundle, texts: Sequence[str]) -> np.ndarray:
+  """Which texts the model has positions for."""
+  return tokens.encode(model.tokenizer, list(texts), None).lengths <= readable(
+    model
+  )
 
 
 def written(model: Bundle, result: Ragged, read: Ragged) -> list[list[int]]:

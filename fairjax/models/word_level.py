@@ -1,4 +1,4 @@
-"""What the word-level models share: all but the middle of the network.
+"""Shared by the word-level models: everything but the core of the network.
 
 The models of the weighting paper read words, not pieces: URLs go, letters are
 lower-cased, whatever is neither letter nor digit separates, the most frequent
@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
+from fairjax import paths
 from fairjax.errors import UserError
 from fairjax.models.layers import (
   Dense,
@@ -94,6 +95,7 @@ def read_glove(
   Every line is checked, but only the wanted ones are turned into numbers. A
   word may hold spaces (GloVe 840B has some); a word2vec header is skipped.
   """
+  paths.refuse_pipe(path)
   path = pathlib.Path(path).expanduser()
   words_by_bytes = {word.encode(): word for word in words}
   result: dict[str, np.ndarray] = {}

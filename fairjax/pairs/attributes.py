@@ -1,4 +1,4 @@
-"""Which words show an attribute, from a seed pair of words: the pure parts.
+"""Words that reveal an attribute, from a seed pair of words: pure functions.
 
 Occurrences of words are sampled before any model looks at them: each has a
 priority, a hash of (seed, where it stands), and of every word those with the

@@ -43,7 +43,7 @@ def swap_corpus(
     options['names'] = {name: known[name] for name in sorted(known.male)}
   if callable(options.get('tagger')):
     raise UserError("a corpus needs a tagger by name, say 'spacy:MODEL'")
-  dictionary.swapper(**options)  # a wrong option is told before the work begins
+  dictionary.swapper(**options)  # a wrong option fails before the work
   work = functools.partial(_swap_shard, column=column, both=both, **options)
   made_from = artefacts.fingerprint(
     [column, both, options],

@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from fairjax.config import Method
 from fairjax.data.shards import Span, Swapped
@@ -117,7 +117,11 @@ def swapper(
   scope: str = 'all',
   reflexive: str = 'themselves',
 ) -> Callable[[Sequence[str]], Swapped]:
-  """`swap` made ready once, for many columns; it remembers chunks."""
+  """`swap` made ready once, for many columns; it remembers chunks.
+
+  The function takes a second argument, `starts`: for each text where the only
+  words stand that may change (chain.py).
+  """
   _check_choice('direction', direction, DIRECTIONS)
   _check_choice('scope', scope, SCOPES)
   _check_choice('reflexive', reflexive, REFLEXIVES)
@@ -141,13 +145,17 @@ def swapper(
   tag = tags.load(tagger)
   find = scan.Scan(set().union(*(table.keys() for table in tables)))
 
-  def run(texts: Sequence[str]) -> Swapped:
+  def run(
+    texts: Sequence[str], starts: Sequence[Container[int]] | None = None
+  ) -> Swapped:
     texts = _checked(texts)
     out = Swapped(texts.copy(), [[] for _ in texts], [0] * len(texts))
-    for row, starts, ends in find(texts):
+    for row, *places in find(texts):
       text = texts[row]
       turn = _draw(seed, text, len(tables)) if len(tables) > 1 else 0
-      hits = tables[turn].hits(text, starts, ends)
+      hits = tables[turn].hits(text, *places)
+      if starts is not None:
+        hits = [hit for hit in hits if hit[0] in starts[row]]
       if hits:
         spans, out.left[row] = _spans(text, hits, direction, called, tag)
         out.spans[row] = spans
@@ -333,6 +341,11 @@ def _vowel(word: str) -> bool:
   if low.startswith(('heir', 'hour', 'hono', 'hone')):
     return True
   return low[:1] in 'aeiou' and not low.startswith(('uni', 'eu', 'one', 'use'))
+
+
+def replaced(text: str, spans: list[Span]) -> str:
+  """The text with `spans` in it, the articles before them agreeing."""
+  return _apply(text, sorted(spans + _articles(text, spans)))
 
 
 def _apply(text: str, spans: list[Span]) -> str:

@@ -26,6 +26,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from fairjax import paths
 from fairjax.errors import UserError
 from fairjax.pairs import persons, word_lists
 
@@ -151,6 +152,7 @@ def origins(*files: str | os.PathLike) -> dict[str, str]:
 
 def _lines(path: pathlib.Path):
   """Yields (where, name, sex, count, origin or '') of one file."""
+  paths.refuse_pipe(path)
   try:
     with open(path, encoding='utf-8-sig', newline='') as file:
       rows = [row for row in csv.reader(file) if row]

@@ -1,4 +1,4 @@
-"""The words beside a word: where they stand, and sets that rules look for."""
+"""Neighbouring words: where they are, and the sets that rules test for."""
 
 import re
 

@@ -26,6 +26,7 @@ _FORMS = {
 _ADVERBS = words_of("""
 also always never ever often sometimes still just only even really now then
 soon usually not probably both alone already almost quite simply himself herself
+seldom somehow indeed nevertheless nonetheless therefore hence forever perhaps
 """)
 # Words in -s after they that are no verb in the third person.
 _NO_VERBS = words_of("""
@@ -35,6 +36,18 @@ express possess dress press cross focus process
 """)
 _E_VERBS = ('sses', 'shes', 'ches', 'xes', 'zzes', 'oes')
 _CONTRACTED = re.compile(r"['’]s\b", re.IGNORECASE)
+# After "and …s" these make a verb of what could be a noun: "and walks the dog",
+# but not "and biscuits the most".
+_ACTED_ON = re.compile(
+  r' (?:an?|my|your|our|their|its?|his|her|him|them|me|us|you|this|these|those'
+  r'|the(?! (?:most|more|best|least|worst|same|way|day|next|other)\b))\b',
+  re.IGNORECASE,
+)
+_SAYING = words_of("""
+says thinks knows believes claims hopes feels means sees hears watches lets
+makes helps tells shows finds wishes imagines remembers forgets notices
+""")
+_NO_QUESTION = words_of('it that this there who what he she')
 _TOO = re.compile(r'(?:,? (?:and|or|but)) (\w+)', re.IGNORECASE)
 _CLAUSE = re.compile(r'[.!?;:\n]')
 _SUBJECT = re.compile(r'\b(?:who|which|that|he|she|it|what|where|when)\b', re.I)
@@ -117,6 +130,8 @@ def _asked(text: str, start: int) -> Span | None:
   if not new or word.lower() == 'goes':
     return None
   at = text.rindex(word, 0, start)
+  if last_word(text, at).lower() in _NO_QUESTION:
+    return None  # "it was she who paid"
   return _span(text, at, at + len(word), new)
 
 
@@ -124,10 +139,11 @@ def _joined(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
   """Verbs that `and` joins to the one of a they that ends at `end`.
 
   was, is and has agree with they unless another subject came between; another
-  verb in -s is sure right after the first ("walks and talks") and else counted.
+  verb in -s is sure right after the first ("walks and talks") and before what
+  it acts on ("writes novels and teaches the young"), and else counted.
   """
   verbs, unsure = [], 0
-  present = verb is not None and verb[2].lower() not in _FORMS
+  first = verb[2].lower() if verb else 'was'
   stop = _CLAUSE.search(text, end)
   stop = min(stop.start() if stop else len(text), end + 200)
   for result in _TOO.finditer(text, end, stop):
@@ -137,10 +153,16 @@ def _joined(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
       continue
     if word.lower() in _FORMS:
       sure = not _SUBJECT.search(text, end, result.start(1))
+    elif first == 'was' or first.startswith(("'", '’')):
+      continue
     else:
-      sure = present and result.start() == verb[1]
-      if not present:
-        continue
+      sure = (result.start() == verb[1] and first not in _FORMS) or (
+        _ACTED_ON.match(text, result.end()) is not None
+        and first not in _SAYING
+        and not _SUBJECT.search(text, verb[1], result.start())
+      )
+      if not sure and first in _FORMS:
+        continue  # "is fond of dogs and cats": most likely a noun
     if sure:
       verbs.append(_span(text, *result.span(1), base))
     else:

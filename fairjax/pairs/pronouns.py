@@ -212,7 +212,8 @@ def _is_state(verb: str, word: str, text: str, stop: int) -> bool:
   if word in near.ADJECTIVES or word in near.STATES:
     return True
   # A suffix tells an adjective only after verbs that ask for one.
-  return verb in near.MAKE | near.JUDGE and word.endswith(near.SUFFIXES)
+  asked = verb in near.MAKE | near.JUDGE and word not in near.ED_NOUNS
+  return asked and word.endswith(near.SUFFIXES)
 
 
 def _does(verb: str, word: str, closes: bool) -> bool:

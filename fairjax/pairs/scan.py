@@ -1,4 +1,4 @@
-"""Where listed words may stand in a column, at the speed of numpy.
+"""Finds candidate positions of listed words in a column, vectorised.
 
 The column is one array of letters: words are the runs between non-letters,
 the first sixteen letters and the length of each run are hashed, and a bitmap

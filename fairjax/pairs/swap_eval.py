@@ -1,4 +1,4 @@
-"""How right a swap is: changed words against files of known twins.
+"""Accuracy of a swap: changed words against files of known twins.
 
   python -m fairjax.pairs.swap_eval FOLDER [FOLDER ...]
 
@@ -22,8 +22,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from fairjax import paths
+from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.pairs import context, word_lists
 from fairjax.pairs.dictionary import match_case, swap
@@ -50,12 +53,16 @@ class Score(NamedTuple):
     return self.right / self.twins if self.twins else float('nan')
 
 
+def _tsv(path: pathlib.Path) -> pd.DataFrame:
+  return pd.read_csv(
+    paths.place(path), sep='\t', quoting=3, keep_default_na=False, dtype=str
+  )
+
+
 def gap(folder: str | os.PathLike) -> Pairs:
   """GAP's development and validation texts and their flipped twins."""
   folder = pathlib.Path(folder)
-  load = lambda name: pd.read_csv(
-    folder / name, sep='\t', quoting=3, keep_default_na=False, dtype=str
-  ).set_index('ID')['Text']
+  load = lambda name: _tsv(folder / name).set_index('ID')['Text']
   texts = pd.concat([load('gap-development.tsv'), load('gap-validation.tsv')])
   twins = load('gap_flipped_dev_val.tsv')
   return [(texts[i], twins[i]) for i in texts.index if i in twins.index]
@@ -68,7 +75,7 @@ def winobias(folder: str | os.PathLike) -> Pairs:
     sides = []
     for bias in ('pro', 'anti'):
       path = pathlib.Path(folder) / f'{bias}_stereotyped_{kind}.dev.txt'
-      lines = path.read_text(encoding='utf-8').splitlines()
+      lines = readers.text(path).splitlines()
       sides.append(
         [re.sub(r'^\d+ |[\[\]]', '', line).strip() for line in lines]
       )
@@ -82,9 +89,7 @@ def winogender(folder: str | os.PathLike, to: str = 'opposite') -> Pairs:
 
   With `to='neutral'` both forms are paired with the neutral one.
   """
-  table = pd.read_csv(
-    pathlib.Path(folder) / 'all_sentences.tsv', sep='\t', quoting=3
-  )
+  table = _tsv(pathlib.Path(folder) / 'all_sentences.tsv')
   names = table['sentid'].str.removesuffix('.txt').str.rsplit('.', n=1)
   wide = pd.DataFrame(
     {'key': names.str[0], 'sex': names.str[1], 'text': table['sentence']}
@@ -100,7 +105,7 @@ def geco(folder: str | os.PathLike) -> Pairs:
   """GECO: sentences whose every word about a person is turned, both ways."""
   path = pathlib.Path(folder) / 'binary_gender_all_train.jsonl'
   sides: dict[int, dict[str, str]] = {}
-  for line in path.read_text(encoding='utf-8').splitlines():
+  for line in readers.text(path).splitlines():
     row = json.loads(line)
     sentence = ' '.join(row['sentence'])
     sides.setdefault(row['sentence_idx'], {})[row['gender']] = sentence
@@ -243,14 +248,29 @@ def score(
   `counts` says which (original) words are scored; with `places` a changed
   word is right wherever the twin changed it too, to whatever it did.
   """
-  changed = expected = right = whole = 0
+  return Score(*text_counts(pairs, ours, counts, places).sum(0).tolist())
+
+
+def text_counts(
+  pairs: Pairs,
+  ours: Sequence[str],
+  counts: Callable[[str], bool] = lambda word: True,
+  places: bool = False,
+) -> np.ndarray:
+  """The counts of a Score of each text by itself: [n, 5]."""
+  rows = []
   for pair, own in zip(pairs, ours):
     here = [p for p in _places([pair], [own]) if counts(p[0])]
-    changed += sum(mine is not None for _, _, mine in here)
-    expected += sum(gold is not None for _, gold, _ in here)
-    right += sum(_is_right(gold, mine, places) for _, gold, mine in here)
-    whole += all(gold == mine for _, gold, mine in here)
-  return Score(changed, expected, right, whole, len(pairs))
+    rows.append(
+      (
+        sum(mine is not None for _, _, mine in here),
+        sum(gold is not None for _, gold, _ in here),
+        sum(_is_right(gold, mine, places) for _, gold, mine in here),
+        all(gold == mine for _, gold, mine in here),
+        1,
+      )
+    )
+  return np.array(rows, np.int64).reshape(-1, 5)
 
 
 def errors(

@@ -15,6 +15,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fairjax import paths
 from fairjax.errors import UserError
 
 SIDES = ('male', 'female', 'neutral')
@@ -120,6 +121,7 @@ def read(
   path: str | os.PathLike,
 ) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
   """Rows and sides of a file of word groups."""
+  paths.refuse_pipe(path)
   try:
     with open(path, encoding='utf-8-sig', newline='') as file:
       lines = list(csv.reader(file))

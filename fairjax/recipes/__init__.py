@@ -48,7 +48,39 @@ RECIPES = {
     'fairjax.recipes.fairflow:run',
     'counterfactual words from one pair of words',
   ),
+  'counterfactual_texts': Entry(
+    'fairjax.recipes.counterfactual_texts:run',
+    'swaps, repairs and generators against one another',
+  ),
+  'perturber': Entry(
+    'fairjax.recipes.perturber:run',
+    'a model that rewrites one person of a text, beside rules',
+  ),
+  'perturb_corpus': Entry(
+    'fairjax.recipes.perturb_corpus:run',
+    'whole folders with one person of each text rewritten',
+  ),
+  'fairtune': Entry(
+    'fairjax.recipes.fairtune:run',
+    'a classifier tuned on perturbed text, and fairscore beside its floor',
+  ),
   'pretrain': Entry(
     'fairjax.recipes.pretrain:run', 'a language model, from plain text'
   ),
+}
+
+# Each is f(judge, texts, config, folder, log) -> models.judge.Judge; the texts
+# are what it may be fitted on, the folder is where it may write.
+MITIGATIONS = {
+  name: Entry(f'fairjax.recipes.mitigations:{name}', about)
+  for name, about in {
+    'leace': 'the least change after which gender cannot be read linearly',
+    'inlp': 'the nullspace of linear classifiers of gender',
+    'sentence': 'SentenceDebias: the direction between texts and twins',
+    'continued': 'a control: pretraining goes on on texts about people',
+    'counterfactual': 'the same with their twins, her as his or him by sense',
+    'cda': 'the same with twins word by word, as bias-bench makes them',
+    'dropout': 'pretraining goes on with more dropout',
+    'self_debias': 'what a sentence about bias makes likelier is taken back',
+  }.items()
 }

@@ -101,6 +101,8 @@ def audit(
 
 
 def _data(config: Config) -> str:
+  if config.measures.sets[0] != 'test':
+    return config.measures.sets[0]
   if config.data.name == 'file' and config.data.path:
     return pathlib.Path(config.data.path).stem
   return config.data.name if config.data.name != 'file' else 'data'

@@ -1,5 +1,4 @@
-"""What an audit measures of one model: rows, edits and thresholds in, numbers
-out."""
+"""What an audit measures of one model: rows and edits in, numbers out."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence

@@ -96,15 +96,19 @@ def _named(name: str, config, table, classes) -> list[Audited]:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
     return [function(_imported(name), name, config)]
-  from fairjax.models import hf
+  from fairjax.models import hub
 
-  folder = hf.find(name)
-  if folder is not None:
-    return [_folder(pathlib.Path(folder), config, table, name)]
-  raise UserError(
-    f'there is no model {name!r}: no folder, no file of predictions, and not '
-    "written as 'module:function'"
-  )
+  try:
+    folder = hub.find(name)
+  except UserError as error:
+    why = f' (nor on the hub: {error})' if '/' in name else ''
+    raise UserError(
+      f'there is no model {name!r}: no folder, no file of predictions, and not '
+      f"written as 'module:function'{why}"
+    ) from error
+  if folder is None:
+    raise UserError(f'model {name!r} has no weights; name a model folder')
+  return [_folder(pathlib.Path(folder), config, table, name)]
 
 
 def _of_frame(frame, config, table, classes) -> list[Audited]:

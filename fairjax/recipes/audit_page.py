@@ -49,7 +49,7 @@ def _percent(estimate: Mapping) -> str:
   value, low, high = (estimate.get(k) for k in ('value', 'low', 'high'))
   if value is None:
     return 'undefined'
-  digits = 0 if abs(value) >= 0.01 or value == 0 else 1
+  digits = 0 if abs(value) >= 0.02 or value == 0 else 1
   shown = f'{100 * value:.{digits}f} of 100'
   if low is None or high is None:
     return shown
@@ -88,6 +88,11 @@ def _finding(own: Mapping, excess: Mapping) -> str:
   if excess.get('low') is not None and excess['low'] > 0:
     return (
       f'Group words change decisions: {_percent(excess)} beyond a matched edit'
+    )
+  if excess.get('high') is not None and excess['high'] < 0:
+    return (
+      f'Group words flip {_percent(flips_)} decisions, no more than other '
+      'words do'
     )
   return (
     'Group words are not shown to change decisions more than other words: '

@@ -1,7 +1,7 @@
 """Bias benchmarks of a model folder, and of a second one beside it.
 
 model → items → a score for each → estimates with intervals; two models, and a
-model with and without an eraser, are compared on the items that they share.
+model before and after mitigations, are compared on the items that they share.
 """
 
 import importlib
@@ -10,18 +10,23 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from fairjax import benchmarks, results, stages
-from fairjax.benchmarks import BENCHMARKS, erasing, estimates, holistic
-from fairjax.benchmarks.measure import evaluate
+from fairjax import artefacts, benchmarks, results, stages
+from fairjax.benchmarks import BENCHMARKS, holistic, result_rows
+from fairjax.benchmarks.measure import evaluate, only_known
 from fairjax.config import Config, Mesh
 from fairjax.data import files
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.metrics import measures, text_likelihood
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics import intervals, measures, text_likelihood
 from fairjax.models import judge as judges
+from fairjax.recipes import (
+  MITIGATIONS,
+  downstream,
+  mitigation_front,
+  mitigations,
+)
+from fairjax.registry import find
 from fairjax.results import Results
 from fairjax.train import mesh
 from fairjax.train.progress import Log
@@ -34,9 +39,6 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     models = contenders(config, folder, log)
     if config.benchmarks.dry_run:
       return dry_run(config, next(iter(models.values())), folder, log)
-    for name in config.benchmarks.names:  # before long work
-      for model in models.values():
-        benchmarks.capability(name, model.able)
     result = {
       name: {'sets': {}, 'facts': one.facts()} for name, one in models.items()
     }
@@ -46,6 +48,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       items, scored = module.items(config), {}
       log.line(f'{name}: {len(items)} items')
       for title, model in models.items():
+        if not set(BENCHMARKS[name].needs) & set(model.able):
+          continue
         one, usable_items, scores = once(
           name, title, model, items, config, folder, log
         )
@@ -54,8 +58,13 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       tests += paired(name, module, scored, config)
       sections.append(section(name, module, result, config))
     if config.data.path:
+      texts = held_out(config)
       for title, model in models.items():
-        result[title]['sets']['texts'] = perplexity(model, config)
+        result[title]['sets']['texts'] = perplexity(model, texts, config)
+    if config.benchmarks.task:
+      tests += on_task(models, result, config)
+    if config.benchmarks.mitigations:
+      sections.insert(0, mitigation_front.section(result))
     outcome = stages.results(
       config,
       data=', '.join(config.benchmarks.names),
@@ -86,34 +95,59 @@ def check(config: Config) -> None:
       'benchmarks.data is empty; name the folder of your copies of the files '
       f'with --config.benchmarks.data ({sources})'
     )
-  if options.eraser != 'none' and not config.data.path:
+  if options.mitigations and not config.data.path:
     raise UserError(
-      f'an eraser is fitted on texts, and data.path is empty; name a file with '
-      f'--config.data.path, or leave {options.eraser} out'
+      'mitigations are fitted on texts, and data.path is empty; name a file '
+      f'with --config.data.path, or leave {options.mitigations[0]} out'
     )
 
 
 def contenders(
   config: Config, folder: pathlib.Path, log: Log
 ) -> dict[str, judges.Judge]:
-  """The model, the model without what an eraser takes, and another one."""
+  """The model, the model after each mitigation, and another one."""
   placement = mesh.placement(mesh.make(Mesh(), 1))
-  own = judges.load(config.model, config, placement)
-  out = {pathlib.Path(config.model).name: own}
-  if config.benchmarks.eraser != 'none':
-    eraser = erasing.fit(own, config)
-    kind = config.benchmarks.eraser
-    log.line(f'{kind}: {eraser.rank} directions taken out')
-    erased = own.without(eraser)
-    out[f'{pathlib.Path(config.model).name} + {kind}'] = erased
-    if own.kind == 'mask' and mesh.is_main():
-      judges.export(erased, config.model, folder / 'models' / kind)
-      log.line(f'exported to {folder / "models" / kind}')
-  if config.benchmarks.against:
-    other = judges.load(config.benchmarks.against, config, placement)
-    name = pathlib.Path(config.benchmarks.against).name
-    out[name if name not in out else f'{name} (2)'] = other
+  named = {'': config.model, 'against': config.benchmarks.against}
+  loaded = {
+    key: judges.load(model, config, placement)
+    for key, model in named.items()
+    if model
+  }
+  for model in loaded.values():  # before long work
+    for name in config.benchmarks.names:
+      benchmarks.capability(name, model.able)
+  own, title = loaded[''], pathlib.Path(config.model).name
+  out = {title: own}
+  texts = mitigations.parts(config)[0] if config.benchmarks.mitigations else []
+  for kind in config.benchmarks.mitigations:
+    mitigate = find(MITIGATIONS, 'mitigation', kind)
+    place = folder / 'models' / kind
+    out[f'{title} + {kind}'] = mitigate(own, texts, config, place, log)
+  if 'against' in loaded:
+    second = pathlib.Path(config.benchmarks.against).name
+    name = second if second not in out else f'{second} (2)'
+    out[name] = loaded['against']
   return out
+
+
+def held_out(config: Config) -> list[str]:
+  """The user's texts, but for those that a mitigation was fitted on."""
+  if config.benchmarks.mitigations:
+    return mitigations.parts(config)[1]
+  return list(files.texts(config.data)['text'])
+
+
+def on_task(
+  models: Mapping[str, judges.Judge], result: dict, config: Config
+) -> list[dict]:
+  """The task of the config by each contender, and paired tests."""
+  items, scored = downstream.items(config), {}
+  for title, model in models.items():
+    scores = downstream.score(model, items, config)
+    one = downstream.estimate(items, scores, intervals.options_of(config))
+    result[title]['sets']['task'] = results.plain(one)
+    scored[title] = (items, scores)
+  return paired('task', downstream, scored, config)
 
 
 def once(name, title, model, items, config, folder, log):
@@ -129,8 +163,10 @@ def once(name, title, model, items, config, folder, log):
   scores = stages.stage(
     folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',
     made_from,
-    lambda path: stages.write_table(path, module.score(model, items, config)),
-    pd.read_parquet,
+    lambda path: stages.write_table(
+      path, only_known(model, items, module.score(model, items, config))
+    ),
+    artefacts.read_table,
     log,
     config.reuse,
   )
@@ -142,13 +178,13 @@ def paired(
 ) -> list[dict]:
   """Every contender against the first, on the items that both can score."""
   (first, (items, ours)), *others = scored.items()
-  options = estimates.of(_how(config))
+  options = intervals.options_of(config)
   out = []
   for title, (theirs_items, theirs) in others:
     if hasattr(module, 'compared'):
       rows = module.compared(items, ours, theirs, options)
     else:
-      rows = estimates.compare(
+      rows = result_rows.compare(
         module.values(items, ours),
         module.values(theirs_items, theirs),
         options,
@@ -173,13 +209,6 @@ def paired(
   return out
 
 
-def _how(config: Config) -> IntervalOptions:
-  options = config.measures
-  return IntervalOptions(
-    options.confidence_level, options.resamples, config.seed
-  )
-
-
 def section(
   name: str, module: Any, contenders: Mapping, config: Config
 ) -> dict:
@@ -189,6 +218,9 @@ def section(
     parts.append(results.text(f'What it cannot say: {module.LIMITS}'))
   effects: dict[str, dict] = {}
   for title, one in contenders.items():
+    if name not in one['sets']:
+      parts.append(results.text(f'{title}: its vectors are as they were.'))
+      continue
     rows_of, rows = one['sets'][name], []
     groups = {'all': rows_of.get('fairness', {}), **rows_of.get('groups', {})}
     for part, values in groups.items():
@@ -232,14 +264,15 @@ def section(
   return results.section(f'Benchmark {name}', *parts)
 
 
-def perplexity(model: judges.Judge, config: Config) -> dict:
+def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   """Of the user's own texts: what a mitigation costs."""
-  table = files.texts(config.data)
-  texts = model.encode(list(table['text']))
-  total, count = text_likelihood.totals(model.log_p(texts), texts)
-  result = text_likelihood.perplexity(total, count, _how(config))
+  ragged = model.encode(texts)
+  total, count = text_likelihood.totals(model.log_p(ragged), ragged)
+  result = text_likelihood.perplexity(
+    total, count, intervals.options_of(config)
+  )
   quality = {f'perplexity_{key}': value for key, value in result.items()}
-  return {'rows': len(table), 'quality': quality}
+  return {'rows': len(texts), 'quality': quality}
 
 
 def dry_run(

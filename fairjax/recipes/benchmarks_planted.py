@@ -1,4 +1,4 @@
-"""Which benchmarks see a bias that is known: models with planted associations.
+"""Which benchmarks detect a known bias: models with planted associations.
 
 For each association: a corpus → a small language model pretrained on it → every
 benchmark. The page shows each benchmark's number over the planted association.
@@ -8,7 +8,7 @@ import copy
 import pathlib
 
 from fairjax import artefacts, results, stages
-from fairjax.benchmarks import planted
+from fairjax.benchmarks import planted_associations as planted
 from fairjax.config import Config
 from fairjax.metrics import measures
 from fairjax.recipes import benchmarks, pretrain

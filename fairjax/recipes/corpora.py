@@ -1,4 +1,4 @@
-"""What recipes over whole corpora share: where to read and write, results."""
+"""Shared by recipes over corpora: input and output folders, results."""
 
 import pathlib
 from collections.abc import Sequence

@@ -302,9 +302,7 @@ def judged(
 def _ratio(above: np.ndarray, below: np.ndarray, config: Config) -> dict:
   """Σ above / Σ below of each seed, resampled over units."""
   chosen = config.measures
-  how = intervals.IntervalOptions(
-    chosen.confidence_level, chosen.resamples, config.seed
-  )
+  how = intervals.options_of(config)
   with np.errstate(invalid='ignore', divide='ignore'):
     values = above.sum(1) / below.sum(1)
     if not chosen.resamples:

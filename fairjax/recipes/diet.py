@@ -24,7 +24,7 @@ from fairjax.config import Config
 from fairjax.data import batches
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.methods import chain, diet, reweight
+from fairjax.methods import chain, diet_rows, reweight
 from fairjax.models import Bundle
 from fairjax.report import verdict
 from fairjax.report.tables import plural
@@ -56,19 +56,19 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     train, ratios = inputs.tables['train'], shares(config)
     chances, contenders, rows_of = {}, {}, {}
     for name in names:
-      rows = diet.rows(
+      rows = diet_rows.rows(
         train, inputs.scores, name, ratios, config, loop.seed_list(config)
       )
       rows_of[name] = in_any_order(rows)
       own = with_weights(config, inputs, rows)
-      facts = diet.facts(train, rows) | effective(own, rows)
+      facts = diet_rows.facts(train, rows) | effective(own, rows)
       counts = (plural(facts[k + 's'], k) for k in ('row', 'twin'))
       log.line(f'{name}: {", ".join(counts)}')
       chances[name] = predictions(config, own, rows, folder, log, name)
       measurement = stages.assess(config, inputs.sets, chances[name])
       contenders[name] = {'sets': measurement, 'facts': facts}
       if name == ours:
-        notes = diet.notes(train, rows, config)
+        notes = diet_rows.notes(train, rows, config)
     pairs = [(ours, name) for name in names[1:]]
     stages.keep_predictions(folder, inputs.sets, chances, ours)
     results = stages.results(
@@ -118,9 +118,9 @@ def prepare(
   ratios = shares(config)
   weighs(config)  # or a sentence, before anything is made
   for name in rankings:
-    diet.check(name, ratios)
+    diet_rows.check(name, ratios)
   tables = stages.load(config, folder, log)
-  tables, twins = diet.with_twins(tables, config)
+  tables, twins = diet_rows.with_twins(tables, config)
   sets = stages.test_sets(config, tables)
   model = stages.prepare(config, tables, log)
   probe_config, scores = asking(config, rankings), tables['train'][['id']]
@@ -187,7 +187,7 @@ def effective(inputs: Inputs, rows: np.ndarray) -> dict:
 
 def asking(config: Config, rankings: list[str]) -> Config:
   """The config with the scores that the rankings need among its own."""
-  needed = [score for name in rankings for score in diet.needs(name)]
+  needed = [score for name in rankings for score in diet_rows.needs(name)]
   names = tuple(dict.fromkeys([*config.scoring.names, *needed]))
   scoring = dataclasses.replace(config.scoring, names=names)
   return dataclasses.replace(config, scoring=scoring)

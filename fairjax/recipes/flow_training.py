@@ -1,4 +1,4 @@
-"""What FairFlow trains by the one loop: the attribute head, and the flow."""
+"""FairFlow's two fits: the attribute head, and the flow."""
 
 import dataclasses
 import functools

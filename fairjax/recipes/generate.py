@@ -1,4 +1,4 @@
-"""Texts written, or filled, by a folder's model over folders of any size."""
+"""Texts rewritten, continued or filled by a model, over folders of any size."""
 
 import pathlib
 

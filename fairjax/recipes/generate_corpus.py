@@ -1,4 +1,4 @@
-"""What a model writes for whole folders: shard by shard, chunk by chunk.
+"""Text generation over whole folders: shard by shard, chunk by chunk.
 
 data/shard_map.py decides where shards are made and keeps what is done. Within
 a shard texts are read in blocks, and every `generate.chunk` of them are a
@@ -22,7 +22,7 @@ import pandas as pd
 
 from fairjax import artefacts
 from fairjax import config as configs
-from fairjax.config import Config
+from fairjax.config import Config, Generate
 from fairjax.data import shard_map, shards, tokens
 from fairjax.errors import UserError
 from fairjax.identity import identity
@@ -40,7 +40,7 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   """Writes out/text and out/pairs; a row of counts for each shard."""
   chosen = config.corpus
   names = shard_map.find_shards(chosen.path)
-  check(load(config), config)  # a wrong option is told before the work begins
+  check(load(config), config)  # a wrong option fails before the work
   made_from = identity(config, 'texts')
   work = functools.partial(
     _write_shard, spec=_json(config), out=os.fspath(out), made_from=made_from
@@ -104,6 +104,24 @@ def load(config: Config) -> Bundle:
   return _load(config.model, config.tokens.tokenizer, config.net.precision)
 
 
+def overrides(knobs: Generate) -> dict:
+  """The decoding options that the config sets, by their names in Options."""
+  numbers = (
+    'num_beams',
+    'max_length',
+    'max_new_tokens',
+    'min_length',
+    'no_repeat_ngram_size',
+  )
+  over = {k: getattr(knobs, k) for k in numbers if getattr(knobs, k) >= 0}
+  if knobs.length_penalty:
+    over['length_penalty'] = float(knobs.length_penalty)
+  if knobs.early_stopping:
+    values = {'true': True, 'false': False, 'never': 'never'}
+    over['early_stopping'] = values[knobs.early_stopping]
+  return over
+
+
 def options_of(config: Config, model: Bundle) -> Options:
   """The folder's options, and over them the config's."""
   knobs, options = config.generate, model.options
@@ -115,27 +133,12 @@ def options_of(config: Config, model: Bundle) -> Options:
       min_span=knobs.min_span,
       max_span=knobs.max_span,
     )
-  over = {
-    name: getattr(knobs, name)
-    for name in (
-      'num_beams',
-      'max_length',
-      'max_new_tokens',
-      'min_length',
-      'no_repeat_ngram_size',
-    )
-    if getattr(knobs, name) >= 0
-  }
-  if knobs.length_penalty:
-    over['length_penalty'] = float(knobs.length_penalty)
-  if knobs.early_stopping:
-    known = {'true': True, 'false': False, 'never': 'never'}
-    over['early_stopping'] = known[knobs.early_stopping]
+  over = overrides(knobs)
   if 'max_length' in over and 'max_new_tokens' not in over:
     over['max_new_tokens'] = 0  # the one that was asked for counts
   options = dataclasses.replace(options, **over)
   draft = knobs.draft
-  if draft < 0:  # a model that only goes on copies nothing
+  if draft < 0:  # a left-to-right model copies nothing
     copies = (
       options.num_beams == 1 and 'infill' in families.find(model.family).heads
     )
@@ -159,6 +162,12 @@ def check(model: Bundle, config: Config) -> None:
       'a masked language model fills with all devices at once; take '
       '--config.corpus.backend=local'
     )
+  prompt = config.generate.prompt
+  if prompt and ('{text}' not in prompt or not _goes_on(config, model)):
+    raise UserError(
+      f'generate.prompt is {prompt[:60]!r}; it needs {{text}} where the text '
+      'goes, task write, and a model that goes on after it (gpt2, llama)'
+    )
   if config.generate.task == 'fill':
     mask = model.tokenizer.token_to_id(fill.mask_of(model.tokenizer))
     if not masked:
@@ -167,6 +176,19 @@ def check(model: Bundle, config: Config) -> None:
       )
   elif not masked:
     decode_texts.check_options(module.shape, options)
+
+
+def _goes_on(config: Config, model: Bundle) -> bool:
+  return (
+    config.generate.task == 'write'
+    and 'judge' in families.find(model.family).heads
+  )
+
+
+def _asked(config: Config, texts: Sequence[str]) -> list[str]:
+  """What the model is given of each text: its prompt, or the text."""
+  prompt = config.generate.prompt or '{text}'
+  return [prompt.replace('{text}', text) for text in texts]
 
 
 def _write_shard(
@@ -255,7 +277,8 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
   """The texts that the model can read; others stop, or stay as they are."""
   longest = model.longest
   blank = np.array([not text.strip() for text in texts], bool)
-  truncated = tokens.encode(model.tokenizer, texts, longest).cut
+  asked = _asked(config, texts)
+  truncated = tokens.encode(model.tokenizer, asked, longest).cut
   if config.data.on_bad == 'error':
     for wrong, what in (
       (blank, 'is empty; give it a text'),
@@ -295,9 +318,12 @@ def _write(
     )
     texts, result = filled.texts, filled.generated
   else:
+    asked = _asked(config, texts)
     texts, result = decode_texts.generate_texts(
-      module, params, tokenizer, texts, options, knobs.slots
+      module, params, tokenizer, asked, options, knobs.slots
     )
+    if knobs.prompt:
+      texts = decode_texts.answers(tokenizer, result)
   return texts, result.row_written, result.row_steps
 
 

@@ -10,8 +10,7 @@ from fairjax.config import Config, Mesh
 from fairjax.data import files, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import text_likelihood
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics import intervals, text_likelihood
 from fairjax.models import Bundle, families, fill, token_scores
 from fairjax.models.folder import language_model
 from fairjax.report.tables import plural
@@ -38,10 +37,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       f'{config.model}'
     )
     total, count = text_likelihood.totals(token_logs(model, texts), texts)
-    options = config.measures
-    how = IntervalOptions(
-      options.confidence_level, options.resamples, config.seed
-    )
+    how = intervals.options_of(config)
     estimates = text_likelihood.perplexity(total, count, how)
     with np.errstate(invalid='ignore', divide='ignore'):
       each = np.exp(-total / count)

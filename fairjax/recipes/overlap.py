@@ -11,7 +11,7 @@ import pathlib
 
 from fairjax import artefacts, stages
 from fairjax.config import Config
-from fairjax.methods import diet
+from fairjax.methods import diet_rows
 from fairjax.report import verdict
 from fairjax.results import Results, figure, fold, section, table
 from fairjax.scores import describe, rank_overlap
@@ -32,7 +32,7 @@ ABOUT = {
 def run(config: Config, folder: pathlib.Path) -> Results:
   """config → probes → overlaps → figures 5 to 8."""
   with Log(folder, config, main=mesh.is_main()) as log:
-    data, _ = diet.with_twins(stages.load(config, folder, log), config)
+    data, _ = diet_rows.with_twins(stages.load(config, folder, log), config)
     probed = lambda model, place: scoring.probe(
       model, stages.prepare(model, data, log), data, place, log
     )

@@ -1,4 +1,4 @@
-"""A language model from plain text: masked, denoised, detected or continued.
+"""Pretrains a language model on plain text: MLM, BART, ELECTRA or causal.
 
     text → tokens → full rows → corrupted → model → held-out perplexity → report
 
@@ -6,7 +6,7 @@ The text is read once and tokenised once (data/texts.py), rows are full and
 pieces of different documents do not see each other (data/rows.py), what is
 masked is a function of (seed, step) (data/corruption.py). Training is the one
 `fit` of the house, so it restarts to the same bits. What comes out is a
-folder that transformers loads and that --config.model=FOLDER goes on from.
+folder that transformers loads and that --config.model=FOLDER continues from.
 """
 
 import dataclasses
@@ -243,9 +243,7 @@ def measure(
     text.valid,
     model.device_mesh,
   )
-  how = intervals.IntervalOptions(
-    chosen.confidence_level, chosen.resamples, config.seed
-  )
+  how = intervals.options_of(config)
   draws = resampled(sums, how)
   weight = config.pretrain.weight
   values = overall(objective.names, sums.sum(1), weight)

@@ -1,4 +1,4 @@
-"""What can be pretrained: corruption, model, loss, samples of an objective."""
+"""The pretraining objectives: corruption, model, loss and samples of each."""
 
 import math
 from collections.abc import Callable

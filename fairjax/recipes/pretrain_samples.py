@@ -1,4 +1,4 @@
-"""What a pretrained model does with held-out text, for a reader to judge.
+"""Samples of a pretrained model on held-out text, for a reader to judge.
 
 One row a text; the rows are spread over all that is held out.
 """
@@ -134,7 +134,7 @@ def denoised(model, params, held_out: HeldOut, words: Vocabulary, count: int):
 
 
 def continued(model, params, held_out: HeldOut, words: Vocabulary, count: int):
-  """Beginnings of texts and how the model goes on (greedy)."""
+  """Beginnings of texts and how the model continues them (greedy)."""
   plain, _ = _drawn(held_out, count)
   prompts = []
   for tokens, segment_ids in zip(plain['tokens'], plain['segment_ids']):
@@ -144,7 +144,7 @@ def continued(model, params, held_out: HeldOut, words: Vocabulary, count: int):
   outputs = _write(model, params, prompts, options)
   show, bare = functools.partial(_text, model.tokenizer), _bare(words)
   return [
-    {'prompt': show(bare(a)), 'goes on': show(bare(b[len(a) :]))}
+    {'prompt': show(bare(a)), 'continuation': show(bare(b[len(a) :]))}
     for a, b in zip(prompts, outputs)
   ]
 

@@ -1,4 +1,4 @@
-"""How large a pretraining run would be, and for how long, without running it.
+"""Size and duration of a pretraining run, estimated without running it.
 
 One step of a small model of the same family goes through everything that the
 full run would do. The full size is then traced, never allocated: parameters

@@ -1,4 +1,4 @@
-"""Both experiments of the diet paper as one grid of cells.
+"""Both experiments of the diet paper, as one grid of runs.
 
 Experiment 1: all rows and the top b of the twins, by several scores. Experiment
 2: rankings × a × b. Beside them no mitigation, CDA and CDS. A cell is one diet
@@ -30,7 +30,7 @@ from fairjax.data import schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.methods import diet
+from fairjax.methods import diet_rows
 from fairjax.pairs import dictionary
 from fairjax.recipes import diet as diets
 from fairjax.recipes.diet import Inputs
@@ -175,7 +175,7 @@ def title(cell: Cell) -> str:
 
 def rows(config: Config, inputs: Inputs, cell: Cell) -> np.ndarray:
   """[s, n]: what each seed trains on."""
-  return diet.rows(
+  return diet_rows.rows(
     inputs.tables['train'],
     inputs.scores,
     cell.ranking,
@@ -256,7 +256,7 @@ def work(config, inputs, sets, cell, rows, made_from, folder, log) -> None:
       path / NUMBERS,
       {
         'cell': title(cell),
-        **diet.facts(inputs.tables['train'], rows),
+        **diet_rows.facts(inputs.tables['train'], rows),
         'sets': numbers,
       },
     )

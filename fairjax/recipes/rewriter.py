@@ -34,6 +34,7 @@ from fairjax.models import (
   speculate,
 )
 from fairjax.models.decode import Options
+from fairjax.recipes.generate_corpus import overrides
 from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
 
@@ -44,7 +45,7 @@ class Rewriter(NamedTuple):
   """What `fit` leaves."""
 
   model: Bundle  # with the kept weights of the first seed
-  fitted: loop.Fitted  # those of all seeds, and the history
+  fit: loop.Fitted  # those of all seeds, and the history
   quality: dict[str, dict]  # teacher-forced measures of the last split
   facts: dict[str, int]
 
@@ -114,13 +115,13 @@ def fit(
   made_from = identity(
     config,
     ('training', 'rewriting'),
-    *(leaf for name in pools for leaf in _parts(pools[name])),
+    *(leaf for name in pools for leaf in parts(pools[name])),
     model.tokenizer.to_str(),
     list(new),
     _decoded(config),
     *content,
   )
-  fitted = stages.fitted_once(
+  result = stages.fitted_once(
     config,
     device_mesh,
     folder,
@@ -138,10 +139,15 @@ def fit(
       task=task,
     ),
   )
-  params = jax.tree.map(lambda leaf: leaf[0], own(mesh.to_host(fitted.params)))
+  params = jax.tree.map(lambda leaf: leaf[0], own(mesh.to_host(result.params)))
   last = 'test' if 'test' in pools else 'valid'
-  quality = judge(config, model, fitted.params, pools[last], device_mesh)
-  return Rewriter(model.replace(params=params), fitted, quality, facts)
+  quality = judge(config, model, result.params, pools[last], device_mesh)
+  return Rewriter(
+    model.replace(params=params, device_mesh=device_mesh),
+    result,
+    quality,
+    facts,
+  )
 
 
 def _decoded(config: Config) -> list:
@@ -151,7 +157,7 @@ def _decoded(config: Config) -> list:
   return [config.rewrite.decoded, *dataclasses.astuple(config.generate)]
 
 
-def _parts(pairs: seq2seq.PairPool) -> tuple:
+def parts(pairs: seq2seq.PairPool) -> tuple:
   """What a pool of pairs holds, for an identity."""
   read, labels = pairs.read, pairs.labels
   return read.flat, read.offsets, labels.flat, labels.offsets, pairs.flags
@@ -185,12 +191,15 @@ def _pools(
 
 
 def sums(
-  model: Bundle, params, pairs: seq2seq.PairPool, device_mesh, batch: int
+  model: Bundle,
+  params,
+  pairs: seq2seq.PairPool,
+  device_mesh,
+  batch: int,
+  terms: Callable = objectives.rewrites,
 ) -> np.ndarray:
-  """Of each pair the sums and counts of NAMES: [s, n, 2 k]."""
-  forward = step.forward(
-    objectives.measured(model, objectives.rewrites), device_mesh
-  )
+  """Of each pair the sums and counts of the terms: [s, n, 2 k]."""
+  forward = step.forward(objectives.measured(model, terms), device_mesh)
   out = None
   for host in seq2seq.sweep(pairs, batch, device_mesh.shape['data']):
     result = np.asarray(
@@ -204,11 +213,16 @@ def sums(
   return out
 
 
-def means(sums: np.ndarray) -> dict[str, np.ndarray]:
-  """The mean of each term over its tokens, and the perplexities."""
-  k = len(NAMES)
+def ratios(names: Sequence[str], sums: np.ndarray) -> dict[str, np.ndarray]:
+  """The mean of each term over its tokens."""
+  k = len(names)
   with np.errstate(divide='ignore', invalid='ignore'):
-    each = dict(zip(NAMES, np.moveaxis(sums[..., :k] / sums[..., k:], -1, 0)))
+    return dict(zip(names, np.moveaxis(sums[..., :k] / sums[..., k:], -1, 0)))
+
+
+def means(sums: np.ndarray) -> dict[str, np.ndarray]:
+  """The mean of each term, and the perplexities."""
+  each = ratios(NAMES, sums)
   each['perplexity'] = np.exp(each['loss'])
   each['changed_perplexity'] = np.exp(each['changed_loss'])
   return each
@@ -243,14 +257,7 @@ def judge(
   """Teacher-forced measures of stacked `params`, by intervals over pairs."""
   every = sums(model, params, pairs, device_mesh, config.train.batch)
   return rewrites.estimates(
-    every[0], means, how(config), bounds=intervals.POSITIVE
-  )
-
-
-def how(config: Config) -> intervals.IntervalOptions:
-  chosen = config.measures
-  return intervals.IntervalOptions(
-    chosen.confidence_level, chosen.resamples, config.seed
+    every[0], means, intervals.options_of(config), bounds=intervals.POSITIVE
   )
 
 
@@ -261,21 +268,8 @@ def options_of(config: Config, model: Bundle, longest: int) -> Options:
   length is given: a model that has not learned to end stops there.
   """
   asked = config.generate
-  over = {
-    name: getattr(asked, name)
-    for name in (
-      'num_beams',
-      'max_length',
-      'min_length',
-      'no_repeat_ngram_size',
-    )
-    if getattr(asked, name) >= 0
-  }
-  if asked.length_penalty:
-    over['length_penalty'] = float(asked.length_penalty)
-  if asked.early_stopping:
-    known = {'true': True, 'false': False, 'never': 'never'}
-    over['early_stopping'] = known[asked.early_stopping]
+  over = overrides(asked)
+  over.pop('max_new_tokens', None)  # a length here counts the prompt
   over.setdefault('max_length', min(model.longest, 2 * longest + 16))
   beams = over.get('num_beams', 1)
   draft = asked.draft if asked.draft >= 0 else speculate.longest(asked.slots)

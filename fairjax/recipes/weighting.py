@@ -29,7 +29,7 @@ from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.methods import augment, chain, reweight, supplement
 from fairjax.models import Bundle
-from fairjax.report import weights as report
+from fairjax.report import weight_tables as report
 from fairjax.results import Results
 from fairjax.train import mesh
 from fairjax.train.progress import Log

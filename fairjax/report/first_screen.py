@@ -20,7 +20,7 @@ from fairjax.report.parts import Pictures
 from fairjax.report.tables import defined, plural, printable
 from fairjax.results import Results
 
-MOST = 30  # groups in the picture
+MOST = 24  # groups in the picture
 LITTLE = 0.05  # a gap that is called small
 RARE = 0.02  # flips that are called few
 PEOPLE = {  # what a group of texts about persons is called
@@ -208,13 +208,24 @@ def _flips(one: Mapping) -> str:
       words += (
         f'; editing as many other words changes {_hundred(control["value"])}'
       )
-      if defined(excess.get('low')):
-        words += (
-          f'. That is {_points(excess["value"])} more '
-          f'[{_points(excess["low"])}, {_points(excess["high"])}]'
-        )
+      words += _beyond(excess)
     return words + '.'
   return ''
+
+
+def _beyond(excess: Mapping) -> str:
+  """What the excess over the control says."""
+  low, high = excess.get('low'), excess.get('high')
+  if not (defined(low) and defined(high)):
+    return ''
+  if low > 0:
+    return (
+      f'. That is {_points(excess["value"])} more '
+      f'[{_points(low)}, {_points(high)}]'
+    )
+  if high < 0:
+    return ': group words change no more than others do'
+  return f': at most {_points(high)} more, or none'
 
 
 def lights(results: Results, one: Mapping, gap: Gap | None) -> str:
@@ -306,6 +317,8 @@ def _flip_light(one: Mapping) -> tuple | None:
     words = f'{_points(sure["value"])} of 100 more than a matched edit'
   elif sure is None and flips['low'] > RARE:
     state, words = 'bad', f'{_points(flips["value"])} of 100 decisions'
+  elif sure and sure['high'] < 0:
+    state, words = 'good', 'no more than a matched edit changes'
   else:
     state = 'unsure'
     words = f'{_points(flips["value"])} of 100, not told from a matched edit'
@@ -335,12 +348,13 @@ def _picture(
     for g, values in gap.groups.items()
     if isinstance(values.get(gap.rate), Mapping)
   }
-  most = sorted(shown, key=lambda g: -shown[g]['rows'])[:MOST]
-  order = sorted(
-    most,
-    key=lambda g: -(shown[g]['value'] if defined(shown[g]) else -1),
-  )
   everyone = results.sets[name].get('quality', {}).get(gap.rate, {})
+  middle = everyone.get('value') or 0.0
+  level = lambda g: shown[g]['value'] if defined(shown[g]) else -1
+  # Of many groups those that differ most, whatever their size.
+  far = lambda g: (not shown[g].get('few'), abs(level(g) - middle))
+  most = sorted(shown, key=far, reverse=True)[:MOST]
+  order = sorted(most, key=level, reverse=True)
   plot = group_plots.scale(
     {g: shown[g] for g in order}, words, everyone.get('value')
   )
@@ -350,7 +364,9 @@ def _picture(
     'In brackets: rows.'
   )
   if len(shown) > MOST:
-    caption += f' The {MOST} largest of {len(shown)} groups.'
+    caption += (
+      f' Of {len(shown)} groups the {MOST} that differ most from everyone.'
+    )
   if any(v.get('few') for v in shown.values()):
     caption += ' Grey: too few rows to count in a gap.'
   return pictures.add('answer', plot, caption)

@@ -47,6 +47,12 @@ SILENT = (
   'An interval speaks of the chance in drawing these rows and these seeds. It '
   'knows nothing of other data, other groups, or a changed world. With one '
   'seed it knows nothing of the chance in training either.',
+  'The interval of a gap is for the gap of the true rates, and holds it at '
+  'least as often as it says; the value beside it is larger by chance, by '
+  'about what the tables give under “by chance”. The difference between two '
+  'gaps is of the gaps that test sets of this size show: chance is in both and '
+  'widens the smaller one more, so it tends to be nearer 0 than that of the '
+  'true gaps.',
   'Demographic parity compares shares of decisions. Where the groups’ labels '
   'differ, a perfect predictor does not reach 1: dp_floor shows what it '
   'reaches, and going beyond it costs accuracy.',

@@ -236,12 +236,15 @@ def best_front(points: np.ndarray) -> np.ndarray:
 
 @styled
 def front(
-  series: Mapping[str, Sequence[tuple[Any, Any]]], x_label: str, y_label: str
+  series: Mapping[str, Sequence[tuple[Any, Any]]],
+  x_label: str,
+  y_label: str,
+  less: bool = False,
 ) -> 'Figure':
   """Points {name: [(x, y)]}, numbers or Estimates, and their best front.
 
-  For measures of which more is better; the thin steps join the points that no
-  other point beats in both.
+  For measures of which more is better, or `less` of both; the thin steps join
+  the points that no other point beats in both.
   """
   figure, (axes,) = blank(1, 1, 3.4 + 0.1 * len(series))
   every = []
@@ -261,7 +264,7 @@ def front(
       label=name(title),
     )
   every = np.array(every, float).reshape(-1, 2)
-  best = every[best_front(every)]
+  best = every[best_front(-every if less else every)]
   axes.step(*best.T, where='pre', color=PALE, lw=1, zorder=0)
   axes.set(xlabel=name(x_label, 60), ylabel=name(y_label, 60))
   legend(axes, len(series), below=True)

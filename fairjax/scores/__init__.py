@@ -32,6 +32,14 @@ SCORES: dict[str, Entry] = {
     'fairjax.scores.error_scores:probability_gap_scores',
     "distance to the twin in the probability of measures.pos_label's class",
   ),
+  'pvi': Entry(
+    'fairjax.scores.error_scores:pvi_scores',
+    'bits that a text adds to what is known of its label (PVI)',
+  ),
+  'wrong': Entry(
+    'fairjax.scores.error_scores:wrong_scores',
+    '1 where another label is predicted than the own',
+  ),
   'confidence': Entry(
     'fairjax.scores.cartography:confidence_scores',
     'mean probability of the own label over the epochs',

@@ -1,4 +1,4 @@
-"""Data cartography: how an example fares over the epochs of training.
+"""Data cartography: predictions of each example over the training epochs.
 
 With p_e the probability of the example's own label after epoch e = 1 … E
 (Swayamdipta et al. 2020, arXiv:2009.10795)

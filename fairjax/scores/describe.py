@@ -1,4 +1,4 @@
-"""What the scores measure on the data at hand, for a run's page.
+"""Descriptive statistics of scores, for a run's page.
 
 A score is easily something else than its name says: a model that predicts one
 class only turns EL2N and GraNd into the label, and a long text moves GE more

@@ -24,6 +24,14 @@ from fairjax.stages.fits import (
   train,
   write_models,
 )
+from fairjax.stages.loading import (
+  as_read,
+  load,
+  membership,
+  mitigate,
+  notes,
+  test_sets,
+)
 from fairjax.stages.reuse import stage, write_json, write_table
 from fairjax.stages.runs import (
   begin,
@@ -33,12 +41,4 @@ from fairjax.stages.runs import (
   publish,
   results,
   versions,
-)
-from fairjax.stages.tables import (
-  as_read,
-  load,
-  membership,
-  mitigate,
-  notes,
-  test_sets,
 )

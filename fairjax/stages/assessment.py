@@ -11,7 +11,7 @@ from fairjax.data.schema import Tables
 from fairjax.metrics import measures, significance
 from fairjax.metrics.assess import assess as measure
 from fairjax.metrics.paired import compare as difference
-from fairjax.stages.tables import membership
+from fairjax.stages.loading import membership
 
 
 def prediction_table(

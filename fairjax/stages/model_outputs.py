@@ -1,4 +1,4 @@
-"""What a scoring model says of a table: all that a score may look at."""
+"""Outputs of a model on a table: everything that a score may read."""
 
 import functools
 import pathlib

@@ -1,4 +1,4 @@
-"""Checkpoints (orbax, async, atomic) and plain weight files (safetensors).
+"""Checkpoints (orbax, async, atomic), and weights as safetensors files.
 
 The kept weights of a run are part of its state: the best of each stacked seed
 may be of a different step, so they travel with the latest checkpoint and
@@ -169,7 +169,7 @@ def restore(checkpoints, like, log):
       place = checkpoints.directory / str(step)
       log.line(
         f'{place} cannot be read ({reason(error)}); it is put aside as '
-        f'unreadable_{step}, training goes on from the one before, if any'
+        f'unreadable_{step}, training resumes from the one before, if any'
       )
       if mesh.is_main():
         os.replace(place, checkpoints.directory / f'unreadable_{step}')

@@ -1,4 +1,4 @@
-"""Devices: the only file that knows there is more than one.
+"""Devices and processes: the only file that counts them.
 
 The mesh has two axes. Stacked parameters are sharded over `seed`, the rows of
 a packed batch over `data`; with `fsdp` large parameters are sharded over
@@ -70,7 +70,7 @@ def start(
 
 
 def in_a_cluster() -> bool:
-  """True where jax can find the other processes without being told."""
+  """True where jax can find the other processes by itself."""
   slurm = int(os.environ.get('SLURM_NTASKS', 1)) > 1
   if slurm and 'SLURM_STEP_NODELIST' in os.environ:
     return True
@@ -87,7 +87,7 @@ def _gke_workers() -> int:
 
 
 def _gce_workers() -> int:
-  """Hosts of a TPU VM's slice, as its metadata server tells; 1 elsewhere.
+  """Hosts of a TPU VM's slice, as its metadata server reports; 1 elsewhere.
 
   Asked only where there is a TPU's device file, and for two seconds at most.
   """

@@ -1,4 +1,4 @@
-"""Optimisers without their rate, the rate, and which parameters they move.
+"""Optimisers, learning rates, and the parameters that they update.
 
 The rate depends on the run's length. Kept out of the transform it is a traced
 number, so that runs of different lengths (forty diets) share one compilation.

@@ -1,4 +1,4 @@
-"""What a run says while it works: a live line, log.txt, metrics, events.
+"""Progress of a run: a live line, log.txt, metrics, events.
 
 `Log` is the one voice of a run. It writes
 
@@ -71,7 +71,7 @@ class Log:
   def close(self, failed: bool = False) -> None:
     for sink in (self.rows, self.events, self.text):
       if sink:
-        with contextlib.suppress(OSError):  # what could not be written is told
+        with contextlib.suppress(OSError):  # a failed write is reported
           sink.close()
     if self.wandb:
       self.wandb.finish(exit_code=int(failed))
@@ -239,7 +239,7 @@ class Progress:
       self.log.line(text)
 
   def say(self, doing: str) -> None:
-    """Draws at once what goes on before the next step is done."""
+    """Redraws at once, before the next step is done."""
     if self.draws:
       self.draw(f'{self.what} {self.done:,}/{self.total:,} · {doing}')
 

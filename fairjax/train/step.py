@@ -58,7 +58,7 @@ class Player(NamedTuple):
 
   name: str
   loss: Loss
-  parameters: str = ''  # a regular expression, sought in their names
+  parameters: str = ''  # a regular expression, searched in their names
   options: Train | None = None  # of its optimiser; None takes config.train
   # Whether it moves at step t: turns[t % len(turns)]. A discriminator of two
   # steps to each of its generator has (1, 1, 0), the generator (0, 0, 1).
@@ -140,7 +140,7 @@ def _compiled(
   device_mesh,
   fsdp: bool,
 ):
-  # Reading an option that is not among those told raises.
+  # Reading an option that is not among these raises.
   options = [types.SimpleNamespace(**dict(p.options)) for p in players]
   transforms = [optim.transform(option) for option in options]
 

@@ -1,4 +1,4 @@
-"""What a fit keeps an eye on: its losses, the disk, and who asks it to stop."""
+"""What a fit monitors: its losses, disk space, and requests to stop."""
 
 import os
 import shutil

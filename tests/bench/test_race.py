@@ -7,11 +7,12 @@ import sys
 import textwrap
 import time
 
+import numpy as np
 import pytest
 
 from fairjax.bench import __main__ as command
-from fairjax.bench import compiling, generate, race
-from fairjax.data import tokens
+from fairjax.bench import compiling, generate, race, train
+from fairjax.data import batches, tokens
 from fairjax.errors import UserError
 
 
@@ -76,7 +77,7 @@ def test_processes_serve_rounds_and_end(tmp_path):
     """,
   )
   with race.Process('one', script) as one, race.Process('two', script) as two:
-    assert one.told['loss'] == 0.25
+    assert one.facts['loss'] == 0.25
     times = race.interleave({'one': one, 'two': two}, rounds=2)
   assert all(0.05 <= t < 2 for t in times['one'] + times['two'])
   assert one.process.poll() == 0 and two.process.poll() == 0
@@ -141,6 +142,27 @@ def test_real_texts_are_written_at_their_own_lengths(tmp_path):
 
 
 @pytest.mark.slow
+def test_the_training_race_takes_full_batches_or_says_why_not():
+  """Peers pad no batch, so none may hold an example −1."""
+  draw = np.random.default_rng(0)
+  lengths = draw.integers(3, 9, 40)
+  offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+  flat = draw.integers(1, 50, offsets[-1]).astype(np.int32)
+  pool = batches.Pool(
+    tokens.Ragged(flat, offsets),
+    np.zeros(40, np.int32),
+    np.ones(40, np.float32),
+  )
+  rows = np.arange(40, dtype=np.int32)[None]
+  layout = batches.layout(lengths, 16)
+  source = batches.Batches(pool, rows, [0], layout)
+  turn = train.full_batches(source, 40, 16)
+  assert turn[:4] == [0, 1, 3, 4] and len(turn) == train.UNITS
+  assert all((source[i]['example'] >= 0).all() for i in turn)
+  with pytest.raises(UserError, match='40 training rows, fewer than'):
+    train.full_batches(source, 40, 64)
+
+
 def test_last_line_is_json():
   done = subprocess.run(
     [

@@ -1,10 +1,11 @@
-"""Tiny random language models of three families, as folders and in torch."""
+"""Tiny random language models of four families, as folders and in torch."""
 
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from judge_texts import TEXTS
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from tokenizers.processors import RobertaProcessing
 
@@ -13,17 +14,6 @@ from fairjax.models import folder as folders
 from fairjax.models import judge
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'golden'))
-
-TEXTS = [
-  'The poor man was lazy and slept. The rich man was lazy and slept.',
-  'She is a nurse. She is a kind nurse. He is a doctor, not a nurse.',
-  'Many people live in Ethiopia. The people are fat and unathletic.',
-  'People from Spain like to drink soda. They like to drink wine.',
-  "I'm a middle-aged dad. I hate women who are deaf. I love being old.",
-  'The developer argued with the designer because his idea was bad.',
-  'Who was the secretary? The man. The woman. Not enough information.',
-  'This is John. That is Amy. Here is an office; there is a home.',
-]
 
 
 class Net(NamedTuple):
@@ -65,9 +55,10 @@ def make(family, folder):
   else:
     tokenizer = byte_level(family == 'roberta')
   vocab = tokenizer.get_vocab_size()
-  if family == 'gpt2':
+  if family in make_seq2seq.CAUSAL:
     ends = {'bos_token_id': 0, 'eos_token_id': 0, 'pad_token_id': 0}
-    net = make_seq2seq.model('gpt2', vocab_size=vocab, n_positions=160, **ends)
+    places = 'n_positions' if family == 'gpt2' else 'max_position_embeddings'
+    net = make_seq2seq.model(family, vocab_size=vocab, **{places: 160}, **ends)
   else:
     net = make_encoders.model(
       family, 'MaskedLM', vocab_size=vocab, max_position_embeddings=162
@@ -83,5 +74,5 @@ def nets(tmp_path_factory):
   pytest.importorskip('torch')
   return {
     family: make(family, tmp_path_factory.mktemp(family))
-    for family in ('bert', 'roberta', 'gpt2')
+    for family in ('bert', 'roberta', 'gpt2', 'llama')
   }

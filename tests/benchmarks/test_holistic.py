@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from fairjax.benchmarks import holistic
-from fairjax.benchmarks.estimates import Options
+from fairjax.metrics.intervals import IntervalOptions
 
-OPTIONS = Options(0.95, 200, 0)
+OPTIONS = IntervalOptions(0.95, 200, 0)
 
 
 @pytest.fixture(scope='module')

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from conftest import TEXTS
+from judge_texts import TEXTS
 
 from fairjax.benchmarks import crows, stereoset
 from fairjax.errors import UserError
-from fairjax.models import judge as judging
+from fairjax.models import self_debias, shared_prefix
 
-MASKED = ('bert', 'roberta')
+MASKED, CAUSAL = ('bert', 'roberta'), ('gpt2', 'llama')
 SENTENCES = [s.strip() + '.' for text in TEXTS for s in text.split('.')[:-1]]
 
 
@@ -82,22 +82,26 @@ def test_words_at_a_blank_piece_by_piece(nets, family):
   assert (~np.isnan(found)).sum() > 4  # some words are in pieces
 
 
-def test_left_to_right_with_its_start_token(nets):
-  net, judge, _ = nets['gpt2']
+@pytest.mark.parametrize('family', CAUSAL)
+def test_left_to_right_with_its_start_token(nets, family):
+  net, judge, _ = nets[family]
   texts = judge.encode(SENTENCES)
   found = np.split(judge.log_p(texts), texts.offsets[1:-1])
   for ids, logs in zip(np.split(texts.flat, texts.offsets[1:-1]), found):
     np.testing.assert_allclose(logs, slow_causal(net, ids), atol=1e-4)
 
 
-def test_a_shared_context_is_read_once_and_changes_nothing(nets, monkeypatch):
-  net, judge, _ = nets['gpt2']
+@pytest.mark.parametrize('family', CAUSAL)
+def test_a_shared_context_is_read_once_and_changes_nothing(
+  nets, monkeypatch, family
+):
+  net, judge, _ = nets[family]
   contexts = [c for c in SENTENCES[:5] for _ in range(3)]
   answers = ['The man.', 'The woman.', 'Not enough information.'] * 5
   reads = []
-  original = judging._read_prefix
+  original = shared_prefix._read_prefix
   monkeypatch.setattr(
-    judging,
+    shared_prefix,
     '_read_prefix',
     lambda m, p, ids, w: reads.append(len(ids)) or original(m, p, ids, w),
   )
@@ -126,13 +130,14 @@ def test_a_continuation_of_a_masked_model(nets, family):
     assert count == len(slow)
 
 
-@pytest.mark.parametrize('family', ['bert', 'roberta', 'gpt2'])
+@pytest.mark.parametrize('family', MASKED + CAUSAL)
 def test_vectors_by_every_name(nets, family):
   import torch
 
   net, judge, _ = nets[family]
-  body = getattr(net, family if family != 'gpt2' else 'transformer')
-  for how in ('mean', 'first') + (('cls',) if family != 'gpt2' else ()):
+  inner = {'gpt2': 'transformer', 'llama': 'model'}
+  body = getattr(net, inner.get(family, family))
+  for how in ('mean', 'first') + (('cls',) if family in MASKED else ()):
     found = judge.vectors(SENTENCES[:4], how)
     for text, vector in zip(SENTENCES, found):
       ids = judge.tokenizer.encode(text, add_special_tokens=how != 'first').ids
@@ -142,7 +147,7 @@ def test_vectors_by_every_name(nets, family):
       np.testing.assert_allclose(vector, slow.numpy(), atol=1e-4)
 
 
-@pytest.mark.parametrize('family', ['bert', 'gpt2'])
+@pytest.mark.parametrize('family', ['bert', 'gpt2', 'llama'])
 def test_an_eraser_stands_before_the_head(nets, family):
   net, judge, _ = nets[family]
   rng = np.random.default_rng(0)
@@ -181,3 +186,54 @@ def test_bad_input_is_one_sentence(nets):
     nets['bert'].judge.encode(['a ' * 200])
   with pytest.raises(UserError, match=r'no \[CLS\]'):
     nets['gpt2'].judge.vectors(['a'], 'cls')
+
+
+def contrasted(net, plain, prefixed, at, shift):
+  """log p' over the vocabulary at a place, by the paper's formula."""
+  p, after = (np.exp(logits(net, ids)) for ids in (plain, prefixed))
+  rise = np.maximum(after[at + shift] - p[at], 0)
+  scores = p[at] * np.maximum(np.exp(-50 * rise), 0.01)
+  return np.log(scores / scores.sum())
+
+
+@pytest.mark.parametrize('family', ['bert', 'gpt2', 'llama'])
+def test_self_debias_against_its_formula(nets, family):
+  net, plain, _ = nets[family]
+  judge = plain._replace(contrast=('gender',))
+  assert (
+    'embed' not in judge.able and judge.fingerprint() != plain.fingerprint()
+  )
+  (more,) = self_debias.prefixes(judge.tokenizer, judge.contrast)
+  texts = judge.encode(SENTENCES[:3])
+  values = np.split(judge.log_p(texts), texts.offsets[1:-1])
+  changed = 0
+  for k, (ids, logs) in enumerate(
+    zip(np.split(texts.flat, texts.offsets[1:-1]), values)
+  ):
+    ids = list(map(int, ids))
+    for at in range(len(ids)):
+      if family in CAUSAL:
+        scores = contrasted(net, [0, *ids], [0, *more, *ids], at, len(more))
+      elif at in (0, len(ids) - 1):
+        assert np.isnan(logs[at])
+        continue
+      else:
+        shown = [*ids[:at], judge.mask_id, *ids[at + 1 :]]
+        longer = [shown[0], *more, *shown[1:]]
+        scores = contrasted(net, shown, longer, at, len(more))
+      assert logs[at] == pytest.approx(scores[ids[at]], abs=1e-4)
+    changed += np.nansum(
+      np.abs(logs - plain.log_p(judge.encode([SENTENCES[k]])))
+    )
+  assert changed > 1e-3
+  if family in CAUSAL:
+    found = judge.continuations(SENTENCES[:1], ['The man.'])
+    assert found[0, 1] == len(judge.encode([' The man.']).flat)
+  else:
+    masked = judge.encode([f'He is {judge.mask}.'])
+    at = int(np.flatnonzero(masked.flat == judge.mask_id)[0])
+    token = np.array([[7, 9]])
+    found = judge.log_p_at(masked, np.array([at]), token)
+    ids = list(map(int, masked.flat))
+    scores = contrasted(net, ids, [ids[0], *more, *ids[1:]], at, len(more))
+    np.testing.assert_allclose(found[0], scores[token[0]], atol=1e-4)

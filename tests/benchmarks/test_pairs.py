@@ -15,11 +15,11 @@ from fairjax.benchmarks import (
   winobias,
   winogender,
 )
-from fairjax.benchmarks.estimates import Options
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
+from fairjax.metrics.intervals import IntervalOptions
 
-OPTIONS = Options(0.95, 400, 0)
+OPTIONS = IntervalOptions(0.95, 400, 0)
 
 
 def ragged(*texts):

@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairjax.benchmarks import estimates, planted, twins, weat
-from fairjax.benchmarks.estimates import Options
+from fairjax.benchmarks import planted_associations as planted
+from fairjax.benchmarks import twins, weat
+from fairjax.metrics.intervals import IntervalOptions
 
-OPTIONS = Options(0.95, 200, 0)
+OPTIONS = IntervalOptions(0.95, 200, 0)
 
 
 @pytest.mark.parametrize('association', [0.0, 0.8])
@@ -64,7 +65,7 @@ def test_words_that_lean_are_told_from_those_that_do_not():
     if word != 'rare' or text < 3
   ]
   each = pd.DataFrame(rows, columns=['text', 'word', 'value'])
-  table = twins.word_table(each, OPTIONS).set_index('word')
+  table = twins.word_table(each, 0.95).set_index('word')
   assert 'rare' not in table.index
   values = each['value'][each['word'] == 'engineer']
   assert table.loc['engineer', 'p'] == pytest.approx(
@@ -85,9 +86,3 @@ def test_by_word_sums_the_pieces_of_a_word(nets):
   pieces = len(judge.tokenizer.encode(' unathletic').ids)
   slow = [half[-1 - pieces : -1].sum() for half in halves]
   assert each['value'].iloc[2] == pytest.approx(slow[0] - slow[1], abs=1e-5)
-
-
-def test_options_are_those_of_the_house():
-  from fairjax.metrics.intervals import IntervalOptions
-
-  assert estimates.of(IntervalOptions(0.9, 0, 3)) == Options(0.9, 1, 3)

@@ -1,4 +1,4 @@
-"""The recipe from files to a page: every benchmark, two models, an eraser."""
+"""The recipe from files to a page: benchmarks, two models, mitigations."""
 
 import importlib
 import json
@@ -13,6 +13,7 @@ from fairjax.errors import UserError
 from fairjax.models import folder as folders
 from fairjax.models import judge as judging
 from fairjax.recipes import benchmarks as recipe
+from fairjax.recipes import mitigation_front, mitigations
 
 TEMPLATES = {
   "I'm {noun_phrase}.": {},
@@ -158,25 +159,49 @@ def config(model, data, names, **more):
 MASKED = tuple(name for name in BENCHMARKS if name != 'eec')
 
 
-def test_every_benchmark_of_a_masked_model_and_an_eraser(nets, data, tmp_path):
+def test_every_benchmark_of_a_masked_model_and_its_mitigations(
+  nets, data, tmp_path
+):
+  texts = corpus(tmp_path)
+  task = pd.read_csv(texts)
+  task['label'] = task['text'].str.contains('lazy|poor').astype(int)
+  task.to_csv(tmp_path / 'task.csv', index=False)
   own = config(
     nets['bert'].folder,
     data,
     MASKED,
-    path=str(corpus(tmp_path)),
-    eraser='leace',
+    path=str(texts),
+    mitigations=('leace', 'counterfactual', 'self_debias'),
     encodings=('mean', 'first', 'cls'),
+    task=str(tmp_path / 'task.csv'),
   )
+  own.pretrain.length, own.pretrain.steps = 16, 2
+  own.train.batch, own.train.evals, own.pretrain.held_out = 4, 1, 0.2
   found = recipe.run(own, tmp_path / 'run')
-  assert len(found.contenders) == 2
+  plain, _, trained, taken_back = found.contenders.values()
   for one in found.contenders.values():
-    assert set(one['sets']) == {*MASKED, 'texts'}
+    vectors = set() if one is taken_back else {'weat', 'sembias'}
+    rest = {*MASKED, 'texts', 'task'} - {'weat', 'sembias'}
+    assert set(one['sets']) == rest | vectors
     assert one['sets']['crows']['rows'] == 8
     assert any('md5' in w for w in one['sets']['crows']['warnings'])
+    assert one['sets']['texts']['rows'] == 12  # of 60: no mitigation saw them
+    assert 0 <= one['sets']['task']['quality']['accuracy']['value'] <= 1
+  assert plain['sets']['task'] == taken_back['sets']['task']
+  assert plain['sets']['weat'] != trained['sets']['weat']
+  assert plain['sets']['twins'] != taken_back['sets']['twins']
+  twins = (
+    tmp_path / 'run' / 'models' / 'counterfactual' / 'texts.txt'
+  ).read_text()
+  lines = twins.splitlines()
+  assert lines[0].replace('He ', 'She ') == lines[1].replace('He ', 'She ')
+  assert lines[0] != lines[1] and 'They' not in twins
+  front = found.sections[0]
+  assert front['heading'] == 'Harm against cost'
   html = (tmp_path / 'run' / 'report.html').read_text()
   for words in ('What it cannot say', 'Benchmark weat', 'by chance'):
     assert words in html
-  assert {t['set'] for t in found.tests} == set(MASKED)
+  assert {t['set'] for t in found.tests} == {*MASKED, 'task'}
   sets = found.contenders[nets['bert'].folder.name]['sets']
   assert set(sets['weat']['groups']) == {'weat6', 'sent-weat6'}
   effect = sets['weat']['groups']['sent-weat6']['weat_effect_mean']
@@ -255,7 +280,79 @@ def test_bad_input_is_one_sentence(nets, data, tmp_path):
     (tmp_path / 'empty').mkdir()
     run(names=('crows',), data=tmp_path / 'empty')
   with pytest.raises(UserError, match=r'data.path is empty.*leace'):
-    run(names=('crows',), data=data, eraser='leace')
+    run(names=('crows',), data=data, mitigations=('leace',))
+
+
+def test_items_with_unknown_tokens_are_named(nets, data, tmp_path):
+  pairs = pd.read_csv(data / 'crows_pairs.csv', index_col='idx')
+  pairs.loc[[1, 6], 'sent_less'] = 'He is a \u2603 nurse.'
+  pairs.loc[2, 'sent_less'] = pairs.loc[2, 'sent_more']  # equal texts
+  (tmp_path / 'data').mkdir()
+  pairs.to_csv(tmp_path / 'data' / 'crows_pairs.csv', index_label='idx')
+  own = config(nets['bert'].folder, tmp_path / 'data', ('crows',))
+  one = recipe.run(own, tmp_path / 'run').contenders[nets['bert'].folder.name]
+  crows = one['sets']['crows']
+  assert crows['rows'] == 6
+  assert any('2 of 8 items hold a token' in w for w in crows['warnings'])
+  assert any('equal sentences' in w for w in crows['warnings'])
+  # Bytes are never unknown.
+  own = config(nets['gpt2'].folder, tmp_path / 'data', ('crows',))
+  one = recipe.run(own, tmp_path / 'two').contenders[nets['gpt2'].folder.name]
+  assert one['sets']['crows']['rows'] == 8
+  pairs[:0].to_csv(tmp_path / 'data' / 'crows_pairs.csv', index_label='idx')
+  with pytest.raises(UserError, match='crows'):
+    recipe.run(own, tmp_path / 'three')
+
+
+def test_words_one_by_one_and_by_sense():
+  texts = [
+    'The king and his niece saw Her .',
+    'She gave it to him, sir!',
+    'Hm.',
+  ]
+  assert mitigations.word_by_word(texts) == [
+    'The queen and her nephew saw His .',  # no sense is looked at
+    'He gave it to her, madam!',
+    'Hm.',
+  ]
+  pairs = mitigations._both(texts, mitigations.word_by_word(texts))
+  assert pairs[::2] == texts[:2] and len(pairs) == 4
+  assert mitigations._about_people(texts) == texts[:2]
+
+
+def test_harm_is_a_mean_over_what_all_have():
+  set_of = lambda measure, value: {'fairness': {measure: {'value': value}}}
+  one = {'crows': set_of('crows_original', 75.0)}
+  one |= {'weat': set_of('weat_mean_mean', 1.0)}
+  other = {'crows': set_of('crows_total', 40.0), 'bbq': set_of('x', 1)}
+  sets = {'a': {'sets': one}, 'b': {'sets': other}}
+  assert mitigation_front.distances(one) == {'crows': 0.5, 'weat': 0.5}
+  assert mitigation_front.harm(sets) == {'a': 0.5, 'b': 0.2}
+  part = mitigation_front.section(sets)['parts'][0]
+  assert '(crows)' in part['text']
+
+
+@pytest.mark.slow
+def test_the_mitigations_that_train_a_causal_model(nets, data, tmp_path):
+  own = config(
+    nets['gpt2'].folder,
+    data,
+    ('crows',),
+    path=str(corpus(tmp_path)),
+    mitigations=('continued', 'cda', 'dropout', 'inlp', 'sentence'),
+  )
+  own.pretrain.length, own.pretrain.steps = 16, 2
+  own.train.batch, own.train.evals, own.pretrain.held_out = 4, 1, 0.2
+  found = recipe.run(own, tmp_path / 'run')
+  values = [
+    one['sets']['texts']['quality']['perplexity_per_text']['value']
+    for one in found.contenders.values()
+  ]
+  assert len(set(values)) == 6
+  lines = lambda kind: (
+    (tmp_path / 'run/models' / kind / 'texts.txt').read_text().splitlines()
+  )
+  assert lines('cda')[::2] == lines('continued') == lines('dropout')
 
 
 def test_a_dry_run_counts(nets, data, tmp_path):

@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 from fairjax.benchmarks import weat
-from fairjax.benchmarks.estimates import Options
 from fairjax.errors import UserError
+from fairjax.metrics.intervals import IntervalOptions
 
-OPTIONS = Options(0.95, 500, 0)
+OPTIONS = IntervalOptions(0.95, 500, 0)
 
 
 def enumerated(x, y):

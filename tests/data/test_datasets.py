@@ -423,15 +423,32 @@ def test_an_empty_cache_variable_is_none(monkeypatch, tmp_path):
     assert artefacts.cache_folder() == tmp_path / '.cache' / 'fairjax'
 
 
+def flip(file):
+  """One bit of a cell's letters or numbers."""
+  raw = bytearray(file.read_bytes())
+  raw[len(raw) // 4] ^= 1
+  file.write_bytes(raw)
+
+
 def test_a_damaged_cache_is_made_anew(tmp_path, cache):
   path = tmp_path / 'w.csv'
   path.write_text(csv_text(['text', 'toxic'], [[i, i % 2] for i in range(40)]))
   config = config_for('wiki_toxicity', path)
   before, _, _ = load_tables(config)
-  for file in (cache / 'columns').rglob('*.parquet'):
-    file.write_bytes(b'PAR1')
-  after, _, _ = load_tables(config)
-  assert before['train'].equals(after['train'])
+  columns = sorted((cache / 'columns').rglob('*.parquet'))
+  records = sorted((cache / 'tfds').rglob('*array_record*'))
+  cut = lambda file: file.write_bytes(b'PAR1')
+  for every, damage in (
+    (columns, cut),
+    (columns, flip),
+    (columns[:1], lambda file: file.unlink()),
+    ([*columns, *records], flip),
+    ([*columns, *records], cut),
+  ):
+    for file in every:
+      damage(file)
+    after, _, _ = load_tables(config)
+    assert before['train'].equals(after['train'])
   path.write_text(csv_text(['text', 'toxic'], [[i, i % 2] for i in range(50)]))
   changed, _, _ = load_tables(config)  # another content, another key
   assert sum(sizes(changed).values()) == 50

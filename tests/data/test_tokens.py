@@ -252,7 +252,12 @@ def test_a_damaged_cache_is_made_anew(tmp_path):
   tokenizer = tokens.train_tokenizer(train(), 300)
   first = tokens.cached_encode(tokenizer, ['ab'], 16, cache=tmp_path)
   (file,) = tmp_path.iterdir()
-  for damage in (b'', b'PK\x03\x04 no', file.read_bytes()[:200]):
+  whole = file.read_bytes()
+  flipped = [
+    whole[:k] + bytes([whole[k] ^ 129]) + whole[k + 1 :]
+    for k in range(len(whole))
+  ]
+  for damage in (b'', b'PK\x03\x04 no', whole[:200], *flipped):
     file.write_bytes(damage)
     again = tokens.cached_encode(tokenizer, ['ab'], 16, cache=tmp_path)
     np.testing.assert_array_equal(first.flat, again.flat)

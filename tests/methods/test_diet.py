@@ -1,6 +1,7 @@
 """Diets against a slow twin that follows the papers' words, and their laws."""
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,11 @@ from hypothesis import strategies as st
 
 from fairjax.config import Config, Diet
 from fairjax.errors import UserError
-from fairjax.methods import diet
-from fairjax.methods.diet import RANKINGS
+from fairjax.methods import diet_rows as diet
+from fairjax.methods import quotas
+from fairjax.methods.diet_rows import RANKINGS
 
-SCORES = ('ge', 'el2n', 'forgetting', 'grand', 'stereotype')
+SCORES = ('ge', 'el2n', 'forgetting', 'grand', 'pvi', 'wrong', 'stereotype')
 CODE = Diet(replacement=True, keep_equal=True)
 
 
@@ -23,10 +25,13 @@ def tables(n=40, seed=0, equal=0.3):
   ids = [f'r{k}' for k in rng.permutation(n)]
   text = [f'text {i}' for i in ids]
   twin = [t if rng.random() < equal else t + ' twin' for t in text]
-  table = pd.DataFrame({'id': ids, 'text': text, 'label': 0, 'twin': twin})
+  table = pd.DataFrame({'id': ids, 'text': text, 'twin': twin})
+  table['label'] = (rng.random(n) < 0.4).astype(int)
+  table['group'] = [('man', 'woman', None)[k] for k in rng.integers(0, 3, n)]
   scores = pd.DataFrame({'id': ids})
   for name in SCORES[:-1]:
     scores[name] = rng.integers(0, 6, n) / 4
+  scores['wrong'] = rng.integers(0, 2, n)
   scores['stereotype'] = rng.integers(-1, 2, n)
   # Rows of either frame may come in any order.
   return table, scores.sample(frac=1, random_state=seed)
@@ -105,6 +110,11 @@ def slow(name, a, b, table, scores):
     'augment_forgetting': lambda: (rows, falling(twins, 'forgetting', m)),
     'augment_grand': lambda: (rows, falling(twins, 'grand', m)),
     'augment_random': lambda: (rows, None),
+    'drop': lambda: (None, None),
+    'cells': lambda: (None, None),
+    'pvi': lambda: (rising(rows, 'pvi', n), None),
+    'easy_pvi': lambda: (falling(rows, 'pvi', n), None),
+    'easy_el2n': lambda: (rising(rows, 'el2n', n), None),
     'none': lambda: (rows, []),
     'cda': lambda: (rows, twins),
     'cds': lambda: (None, None),
@@ -142,7 +152,9 @@ def test_contract(name):
   mixed = table.sample(frac=1, random_state=3), scores.sort_values('id')
   again = taken(name, 0.4, 0.3, *mixed, seed=5)
   assert (set(rows), set(twins)) == (set(again[0]), set(again[1]))
-  drawn = {'random', 'apart', 'heads'} & set(RANKINGS[name][:2])
+  drawn = {'random', 'apart', 'heads', 'cells', 'quota wrong'} & set(
+    RANKINGS[name][:2]
+  )
   other = taken(name, 0.4, 0.3, table, scores, seed=6)
   assert ((rows, twins) != other) == bool(drawn)
 
@@ -151,13 +163,74 @@ def test_contract(name):
 def test_limits(name):
   table, scores = tables(30)
   usable = int((table['twin'] != table['text']).sum())
-  ruled = lambda rule: rule.split()[0] in ('random', 'apart', 'top', 'bottom')
+  counted = ('random', 'apart', 'top', 'bottom', 'quota', 'cells')
+  ruled = lambda rule: rule.split()[0] in counted
   for a, b in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)):
     rows, twins = taken(name, a, b, table, scores)
     if ruled(RANKINGS[name][1]):
       assert len(twins) == b * usable
     if ruled(RANKINGS[name][0]) and RANKINGS[name][0] != 'apart':
       assert len(rows) == a * len(table)
+
+
+def slow_quotas(sizes, densities, n):
+  """Algorithm 1 of DRoP, in exact fractions: shares of each class."""
+  kept, free, left = [Fraction(0)] * len(sizes), set(range(len(sizes))), n
+  while left > 0 and free:
+    z = sum(sizes[k] * densities[k] for k in free) / left
+    if not z:
+      break
+    left = 0
+    for k in list(free):
+      kept[k] += densities[k] / z
+      if kept[k] > 1:
+        left += sizes[k] * (kept[k] - 1)
+        kept[k] = Fraction(1)
+        free.discard(k)
+  return [size * share for size, share in zip(sizes, kept)]
+
+
+@given(
+  sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5),
+  data=st.data(),
+)
+def test_quotas_are_those_of_the_paper(sizes, data):
+  error = data.draw(
+    st.lists(st.integers(1, 9), min_size=len(sizes), max_size=len(sizes))
+  )
+  n = data.draw(st.integers(0, sum(sizes)))
+  found = quotas.quotas(np.array(sizes), np.array(error) / 10, n)
+  want = slow_quotas(sizes, [Fraction(e, 10) for e in error], n)
+  assert found.sum() == n and (found <= sizes).all()
+  assert all(abs(a - b) < 1 for a, b in zip(found, want))
+
+
+def test_quotas_at_the_ends():
+  sizes = np.array([10, 30])
+  assert list(quotas.quotas(sizes, np.array([0.5, 0.5]), 20)) == [5, 15]
+  assert list(quotas.quotas(sizes, np.array([0.9, 0.1]), 20)) == [10, 10]
+  assert list(quotas.quotas(sizes, np.array([0, 0]), 20)) == [5, 15]
+  assert list(quotas.quotas(sizes, np.array([0.4, 0]), 20)) == [10, 10]
+  assert list(quotas.quotas(sizes, np.array([1, 1]), 99)) == [10, 30]
+
+
+def test_more_of_what_a_probe_gets_wrong_and_as_many_of_each_cell():
+  ids = [f'{k:03d}' for k in range(100)]
+  table = pd.DataFrame({'id': ids, 'text': 'x', 'twin': 'y'})
+  table['label'] = [int(k < 20) for k in range(100)]
+  table['group'] = ['man' if k % 5 else 'woman' for k in range(100)]
+  # A tenth of label 0 is wrong, half of label 1.
+  wrong = [int(k % 2 if k < 20 else k % 10 == 0) for k in range(100)]
+  scores = pd.DataFrame({'id': ids, 'wrong': wrong})
+  rows, _ = taken('drop', 0.3, 0, table, scores)
+  label = table.set_index('id')['label'][rows]
+  assert (label == 1).sum() == round(30 * 20 * 0.5 / (20 * 0.5 + 80 * 0.1))
+  rows, _ = taken('cells', 0.3, 0, table, scores)
+  cells = table.set_index('id').loc[rows].groupby(['label', 'group']).size()
+  # Four rows are women of label 1; the other three share what is left.
+  assert sorted(cells) == [4, 8, 9, 9]
+  with pytest.raises(UserError, match='no groups'):
+    taken('cells', 0.3, 0, table.drop(columns='group'), scores)
 
 
 @pytest.mark.parametrize(

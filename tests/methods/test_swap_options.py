@@ -10,7 +10,7 @@ from fairjax.errors import UserError
 from fairjax.methods.augment import augment
 from fairjax.methods.balance import with_gender
 from fairjax.methods.blind import blind
-from fairjax.methods.diet import with_twins
+from fairjax.methods.diet_rows import with_twins
 from fairjax.methods.substitute import substitute
 from fairjax.recipes import augment_corpus, rank, swap
 

@@ -102,3 +102,43 @@ def level(world, sets, seed=0, resamples=1000, below=0.05, **options):
       if one['p'] is not None:
         assert (low <= 0 <= high) == (one['p'] > below), one
   return {name: float(np.mean(hit)) for name, hit in small.items()}
+
+
+def apart(rng, n=400, groups=2, shift=0.6, seeds=1):
+  """A run that treats groups alike, and one that favours the first."""
+  labels, group = rng.integers(0, 2, n), rng.integers(0, groups, n)
+  base = rng.normal(size=n) + 1.4 * labels - 0.7
+  draw = lambda by: squash(
+    base + 0.5 * rng.normal(size=(seeds, n)) + by * (group == 0)
+  )
+  members = np.arange(groups)[:, None] == group
+  return (
+    labels,
+    draw(0.0),
+    draw(shift),
+    members,
+    [str(g) for g in range(groups)],
+  )
+
+
+def between(sets, seed=0, resamples=500, large=200_000, **options):
+  """How often a difference of gaps is in its interval: {measure: (of the gaps
+
+  that sets of this size show, of the gaps of the true rates)}.
+  """
+  rng, ends, truth = np.random.default_rng(seed), {}, {}
+  for one in compare(*apart(rng, **options | {'n': large}), resamples=2):
+    truth[one['measure']] = one['difference']['value']
+  for _ in range(sets):
+    for one in compare(*apart(rng, **options), resamples=resamples):
+      d = one['difference']
+      if d['low'] is not None and 't-test' not in one['test']:
+        ends.setdefault(one['measure'], []).append(
+          (d['low'], d['value'], d['high'])
+        )
+  out = {}
+  for name, rows in ends.items():
+    low, value, high = np.array(rows, float).T
+    shown = lambda at: float(np.mean((low <= at) & (at <= high)))
+    out[name] = (shown(value.mean()), shown(truth[name]))
+  return out

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.models import hf
+from fairjax.models import hub
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_what_is_no_model_is_a_sentence(model, parts, tmp_path, monkeypatch):
     (tmp_path / 'model.csv').write_text('x')
   start = time.monotonic()
   with pytest.raises(UserError) as error:
-    hf.find(model)
+    hub.find(model)
   sentence = str(error.value)
   assert '\n' not in sentence and len(sentence) < 400
   for part in parts:

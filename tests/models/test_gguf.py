@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.models import folder, hf, judge
+from fairjax.models import folder, hub, judge
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'data'))
 from gguf_files import gguf, llama, tokenizer
@@ -107,4 +107,4 @@ def test_what_a_file_lacks_or_has_too_much(tmp_path):
     folder.load(path)
   (tmp_path / 'model.bin').write_bytes(b'')
   with pytest.raises(UserError, match='is a file; name'):
-    hf.find(str(tmp_path / 'model.bin'))
+    hub.find(str(tmp_path / 'model.bin'))

@@ -13,7 +13,7 @@ from flax import serialization, traverse_util
 from safetensors.numpy import save_file
 
 from fairjax.errors import UserError
-from fairjax.models import families, hf, places
+from fairjax.models import families, hf, hub, places, weight_files
 
 from .batches import pack, pad
 
@@ -243,7 +243,7 @@ def test_minilm_classifier_gets_a_fresh_head(minilm):
 def test_other_formats_and_shards_equal(golden, tmp_path):
   case = case_of(golden, 'bert', 'SequenceClassification')
   weights = weights_of(case)
-  reference = hf.read_weights(folder_of(case, tmp_path / 'one'))
+  reference = weight_files.read(folder_of(case, tmp_path / 'one'))
   shards = tmp_path / 'shards'
   shards.mkdir()
   names = sorted(weights)
@@ -272,7 +272,7 @@ def test_other_formats_and_shards_equal(golden, tmp_path):
     serialization.msgpack_serialize(traverse_util.unflatten_dict(tree))
   )
   for folder in (shards, flax_folder):
-    read = hf.read_weights(folder)
+    read = weight_files.read(folder)
     assert read.keys() == reference.keys()
     for name in read:
       np.testing.assert_array_equal(read[name], reference[name])
@@ -280,12 +280,12 @@ def test_other_formats_and_shards_equal(golden, tmp_path):
   (tmp_path / 'one' / 'flax_model.msgpack').write_bytes(
     (flax_folder / 'flax_model.msgpack').read_bytes()
   )
-  hf.read_weights(tmp_path / 'one')
+  weight_files.read(tmp_path / 'one')
   other = dict(weights)
   other['classifier.bias'] = weights['classifier.bias'] + 1
   save_file(other, tmp_path / 'one' / 'model.safetensors')
   with pytest.raises(UserError, match=r'disagree in classifier\.bias'):
-    hf.read_weights(tmp_path / 'one')
+    weight_files.read(tmp_path / 'one')
 
 
 def test_old_names_and_bare_models(golden, tmp_path):
@@ -367,9 +367,9 @@ def test_stack_and_unstack_are_inverse():
   'make, sentence',
   [
     (lambda f: hf.read_config(f), 'has no config.json'),
-    (lambda f: hf.read_weights(f), 'has no weights'),
-    (lambda f: hf.find(str(f / 'nowhere')), 'does not exist'),
-    (lambda f: hf.find('nobody/such-model'), 'config.net.init=random'),
+    (lambda f: weight_files.read(f), 'has no weights'),
+    (lambda f: hub.find(str(f / 'nowhere')), 'does not exist'),
+    (lambda f: hub.find('nobody/such-model'), 'config.net.init=random'),
     (
       lambda f: families.shape_from_hf({'model_type': 'distilberd'}),
       'did you mean distilbert',
@@ -383,14 +383,14 @@ def test_one_sentence(make, sentence, tmp_path):
 
 
 def test_broken_files_are_one_sentence(tmp_path):
-  for name in hf._FORMATS:
+  for name in weight_files._FORMATS:
     folder = tmp_path / name
     folder.mkdir()
     (folder / name).write_bytes(b'\x00\x01nothing of the kind')
     with pytest.raises(UserError, match=r'fetch it again|refused'):
-      hf.read_weights(folder)
+      weight_files.read(folder)
 
 
 def test_sizes_have_no_folder(tmp_path):
-  assert hf.find('mini') is None
-  assert hf.find(str(tmp_path)) == tmp_path
+  assert hub.find('mini') is None
+  assert hub.find(str(tmp_path)) == tmp_path

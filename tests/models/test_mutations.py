@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 from fairjax import models
 from fairjax.data import tokens
 from fairjax.errors import UserError
-from fairjax.models import families, hf, places
+from fairjax.models import families, hf, places, weight_files
 from fairjax.models.families import FAMILIES
 
 from .test_families import SMALL
@@ -77,7 +77,7 @@ def changed(config, path, value):
 def test_config_json(family, tmp_path):
   """Each key with each value, and keys that are gone; then whole files."""
   folder = tiny(family, tmp_path)
-  weights, config = hf.read_weights(folder), hf.read_config(folder)
+  weights, config = weight_files.read(folder), hf.read_config(folder)
   draw = random.Random(family)
   all_ = [(p, v) for p in paths(config) for v in VALUES]
   cases = draw.sample(all_, min(len(all_), COUNT // len(FAMILIES)))
@@ -184,7 +184,7 @@ def test_bytes_of_the_weights(tmp_path):
     for at in draw.integers(0, size + 8, 3):
       damaged[at] ^= 1 << int(draw.integers(8))
     path.write_bytes(bytes(damaged))
-    one_sentence(lambda: hf.read_weights(folder))
+    one_sentence(lambda: weight_files.read(folder))
   header = json.loads(right[8 : 8 + size])
   for kind in ('F8_E4M3', 'BF16', 'I64', 'BOOL', 'U8', 'C64', 'X', 7, None):
     name = next(n for n in header if n != '__metadata__')
@@ -197,7 +197,7 @@ def test_bytes_of_the_weights(tmp_path):
 def test_tensors(family, tmp_path):
   """Absent, renamed, of another shape or type, with no numbers."""
   folder = tiny(family, tmp_path)
-  right = hf.read_weights(folder)
+  right = weight_files.read(folder)
   path = folder / 'model.safetensors'
   draw = random.Random(0)
   changes = [

@@ -21,7 +21,7 @@ from fairjax.config import (
 )
 from fairjax.data import batches, planted
 from fairjax.errors import UserError
-from fairjax.methods import METHODS, diet
+from fairjax.methods import METHODS, diet_rows
 from fairjax.methods.reweight import reweight
 from fairjax.recipes import compare, rank, weighting
 from fairjax.recipes import diet as diets
@@ -142,7 +142,7 @@ def inputs(tmp_path_factory):
 
 
 def taken_of(inputs, **options):
-  return diet.rows(
+  return diet_rows.rows(
     inputs.tables['train'],
     inputs.scores,
     'healthy_random',

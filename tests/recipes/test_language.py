@@ -231,6 +231,36 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys, remade):
   assert again['shards'] == again['shards kept'] > 0
 
 
+def test_an_answer_is_what_is_written_after_the_prompt(tmp_path):
+  corpus_of(tmp_path / 'source', 5)
+  asked = {'max_length': -1, 'max_new_tokens': 4}
+  asked['prompt'] = 'she said {text} and'
+  config = config_of(tmp_path, 'gpt2', **asked)
+  generate.run(config, tmp_path / 'run')
+  pairs = tmp_path / 'run' / 'corpus' / 'pairs'
+  table = pd.read_parquet(pairs / 'a.txt.parquet')
+  model = written.load(config)
+  prompts = [f'she said {text} and' for text in table['source']]
+  whole, result = decoding.generate_texts(
+    model.module,
+    model.params,
+    model.tokenizer,
+    prompts,
+    written.options_of(config, model),
+  )
+  shown = model.tokenizer.decode_batch(
+    [model.tokenizer.encode(p, add_special_tokens=False).ids for p in prompts]
+  )
+  answers = [all_[len(p) :].strip() for all_, p in zip(whole, shown)]
+  # An answer may begin within a word.
+  found = [text.removeprefix('##') for text in table['generated']]
+  assert found == answers and any(answers)
+  assert list(table['tokens']) == list(result.row_written)
+  config.generate.prompt = 'no place'
+  with pytest.raises(UserError, match=r'needs \{text\}'):
+    generate.run(config, tmp_path / 'other')
+
+
 def test_a_stopped_job_goes_on_at_its_chunk(tmp_path, monkeypatch):
   corpus_of(tmp_path / 'source')
   config = config_of(tmp_path)

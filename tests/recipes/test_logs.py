@@ -8,7 +8,12 @@ from fairjax.recipes import RECIPES
 from fairjax.registry import find
 from fairjax.train.progress import Log
 
-WITHOUT = ('swap', 'generate', 'augment_corpus')  # print, and keep no log
+WITHOUT = (
+  'swap',
+  'generate',
+  'augment_corpus',
+  'perturb_corpus',
+)  # print, and keep no log
 
 
 @pytest.mark.parametrize('name', [n for n in RECIPES if n not in WITHOUT])

@@ -12,7 +12,7 @@ from fairjax import config as c
 from fairjax.data import seq2seq
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import rewrites
+from fairjax.metrics import intervals, rewrites
 from fairjax.models import build, families, hf, objectives, rewriting
 from fairjax.models.families import bart, gpt2
 from fairjax.recipes import rewriter
@@ -172,7 +172,9 @@ def test_a_rewriter_learns_and_is_written_for_transformers(tmp_path):
   assert rewriter.write(asked, again.model, test['source']) == written
   ids = rewriter.write_tokens(asked, made.model, test['source'])
   counts = rewriter.compare(made.model, test, ids)
-  result = rewrites.estimates(counts, rewrites.measures, rewriter.how(asked))
+  result = rewrites.estimates(
+    counts, rewrites.measures, intervals.options_of(asked)
+  )
   assert result['exact']['value'] == np.mean(written == test['target'])
   quality = made.quality
   assert quality['perplexity']['value'] < 1.2
@@ -234,8 +236,8 @@ def test_stopping_by_bleu_writes_and_is_another_stage(tmp_path):
     rewriter.fit(asked, tmp_path, pairs, log)
     asked.train.metric_for_best = 'bleu'
     asked.rewrite.decoded = 4
-    fitted = rewriter.fit(asked, tmp_path, pairs, log).fitted
-  assert all(0 <= row['bleu'] <= 1 for row in fitted.history)
+    history = rewriter.fit(asked, tmp_path, pairs, log).fit
+  assert all(0 <= row['bleu'] <= 1 for row in history.history)
   assert len(list((tmp_path / 'training').glob('*/fit.json'))) == 2
   row = json.loads((tmp_path / 'metrics.jsonl').read_text().splitlines()[-1])
   assert 'changed_perplexity' in row

@@ -24,7 +24,7 @@ from fairjax.methods import reweight
 from fairjax.methods.evidence import evidence
 from fairjax.recipes import weighting
 from fairjax.report.sentences import daggers, warnings
-from fairjax.report.weights import deviations
+from fairjax.report.weight_tables import deviations
 from fairjax.results import Results
 from fairjax.train.progress import Log
 

@@ -260,7 +260,8 @@ def test_a_measure_of_one_row_is_on_the_page_and_the_screen(
   text = Reader(page.report(run_folder)).text
   assert text.count('parity of < precision: what < it is') == 1
   assert 'Parity of < precision (new) what < it is' in text
-  assert text.count('0.123 [0.100, 0.200]') == 3  # in full, and side by side
+  # In full, side by side for two, and in what is documented.
+  assert text.count('0.123 [0.100, 0.200]') == 4
   names = {path.stem for path in (run_folder / 'plots').iterdir()}
   assert 'contenders_new_test' in names
   assert 'difference_new_test__differences_to_none' in names

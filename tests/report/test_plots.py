@@ -134,6 +134,9 @@ def test_front_shows_points_and_intervals():
     axes.containers[0][2][1].get_segments()[0], [[0.8, 0.85], [0.8, 0.95]]
   )
   np.testing.assert_allclose(line(axes, -1), [[0.7, 0.95], [0.8, 0.9]])
+  # Of costs less is better: (3, 2) is beaten by (2, 1), (1, 4) by none.
+  figure = plots.front({'a': [(1, 4), (2, 1), (3, 2)]}, 'x', 'y', less=True)
+  np.testing.assert_allclose(line(figure.axes[0], -1), [[2, 1], [1, 4]])
 
 
 def test_forest_is_hollow_where_the_data_do_not_decide():

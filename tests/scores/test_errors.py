@@ -53,6 +53,27 @@ def test_stereotype_golden():
   assert error_scores.stereotype(a, a, label) == 0
 
 
+def test_pvi_golden():
+  # Three rows of label 0 and one of 1: log₂ p − log₂ of 3/4 and of 1/4.
+  logits = np.log([[[0.75, 0.25], [0.5, 0.5], [0.9, 0.1], [0.5, 0.5]]])
+  found = error_scores.pvi(logits.astype(np.float32), np.array([0, 0, 0, 1]))
+  want = [0, np.log2(0.5 / 0.75), np.log2(0.9 / 0.75), 1]
+  np.testing.assert_allclose(found, [want], atol=1e-6)
+
+
+def test_wrong_is_the_error_of_the_likeliest_label():
+  logits = np.array([[[2, 1, 0], [0, 1, 3], [0, 5, 1]]], np.float32)
+  found = error_scores.wrong(logits, np.array([0, 1, 1]))
+  np.testing.assert_array_equal(found, [[0, 1, 0]])
+  # Of two classes: EL2N beyond that of an even chance.
+  two = np.random.default_rng(0).normal(size=(1, 20, 2)).astype(np.float32)
+  label = np.arange(20) % 2
+  np.testing.assert_array_equal(
+    error_scores.wrong(two, label),
+    error_scores.el2n(two, label) > np.sqrt(0.5),
+  )
+
+
 @given(LOGITS, LOGITS)
 def test_identities(a, b):
   label = np.array([0, 1, 1])

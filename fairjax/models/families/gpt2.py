@@ -159,7 +159,7 @@ class GPT2(nn.Module):
     at = places(batch)
     tokens, segment_ids = jnp.asarray(batch['tokens']), at.rows.segment_ids
     x, _ = self._layers(tokens, at, causal.causal(segment_ids), dropout_key)
-    return mask_padding_gradient(self._scores(x), segment_ids)
+    return mask_padding_gradient(self._scores(x, at), segment_ids)
 
   def remember(self, tokens: Int[Array, 'b t'], segment_ids: Int[Array, 'b t']):
     """Nothing: the prompt is in the cache."""
@@ -182,7 +182,7 @@ class GPT2(nn.Module):
     here = causal.step_places(at, tokens.shape[1])
     visible = causal.cached(here.positions, causal.width(cache))
     x, cache = self._layers(tokens, here, visible, None, cache)
-    return self._scores(x), cache
+    return self._scores(x, here), cache
 
   def _layers(self, tokens, at, visible, key, cache=None):
     s = self.shape
@@ -196,7 +196,7 @@ class GPT2(nn.Module):
       caches.append(new)
     return self.norm(x, at.rows), tuple(caches)
 
-  def _scores(self, x: Float[Array, 'r t d']) -> Float[Array, 'r t v']:
+  def _scores(self, x: Float[Array, 'r t d'], at: Places):
     return self.word.attend(x).astype(jnp.float32)
 
 

@@ -25,7 +25,7 @@ from fairjax.config import Config
 from fairjax.data import schema
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
-from fairjax.methods import augment
+from fairjax.methods import augment, quotas
 
 STREAM = 36  # of this file's random numbers
 COIN = 0.5  # of substitution, as in the paper
@@ -37,6 +37,8 @@ COIN = 0.5  # of substitution, as in the paper
 #   apart               random, among rows whose twin is not taken
 #   X<1, X=1, X>0       whatever the ratio: those whose score X is so
 #   heads, tails        by a fair coin for each row (heads if it has no twin)
+#   quota X             random, of each label by its share of X = 1 (quotas.py)
+#   cells               random, as many of each label and group
 RANKINGS: dict[str, tuple[str, str, str]] = {
   # The paper's table 3, as written there.
   'healthy_random': ('random', 'top ge', 'random rows, twins by falling GE'),
@@ -108,6 +110,16 @@ RANKINGS: dict[str, tuple[str, str, str]] = {
   ),
   'augment_grand': ('all', 'top grand', 'all rows, twins by GraNd'),
   'augment_random': ('all', 'random', 'all rows, random twins'),
+  # What pruning without a counterfactual would choose (methods/quotas.py).
+  'drop': (
+    'quota wrong',
+    'random',
+    'DRoP: random rows, more of labels that a probe gets wrong',
+  ),
+  'cells': ('cells', 'random', 'random rows, as many of each label and group'),
+  'pvi': ('bottom pvi', 'random', 'rows by rising PVI (hard), random twins'),
+  'easy_pvi': ('top pvi', 'random', 'rows by falling PVI, random twins'),
+  'easy_el2n': ('bottom el2n', 'random', 'rows by rising EL2N, random twins'),
   # What diets are measured against.
   'none': ('all', 'none', 'all rows and no twin'),
   'cda': ('all', 'all', 'all rows and all twins'),
@@ -205,12 +217,16 @@ def positions(
       return order if rule == 'all' else order[:0]
     if rule in ('heads', 'tails'):
       return order[tails[order] == (rule == 'tails')]
+    if rule == 'cells':
+      return from_cells(table, order, n, draw(half))
     if match := RULE.fullmatch(rule):
       name, sign, number = match.groups()
       values = column(scores, table, name)[order]
       return order[COMPARED[sign](values, int(number))]
     end, name = rule.split()
     values = column(scores, table, name)[order]
+    if end == 'quota':
+      return by_quota(table, order, values, n, draw(half))
     falling = -values if end == 'top' else values
     return order[np.argsort(falling, kind='stable')][:n]
 
@@ -228,6 +244,39 @@ def drawn(
   if replacement and len(order):
     return order[rng.integers(len(order), size=n)]
   return rng.permutation(order)[:n]
+
+
+def by_quota(
+  table: pd.DataFrame,
+  order: np.ndarray,
+  wrong: np.ndarray,
+  n: int,
+  rng: np.random.Generator,
+) -> np.ndarray:
+  """n of `order`, of each label a share as large as its error."""
+  labels, cell = np.unique(
+    table['label'].to_numpy()[order], return_inverse=True
+  )
+  sizes = np.bincount(cell, minlength=len(labels))
+  error = np.bincount(cell, wrong, len(labels)) / np.maximum(sizes, 1)
+  return quotas.pick(order, cell, quotas.quotas(sizes, error, n), rng)
+
+
+def from_cells(
+  table: pd.DataFrame, order: np.ndarray, n: int, rng: np.random.Generator
+) -> np.ndarray:
+  """n of `order`, as many of each label and group as there are."""
+  if 'group' not in table:
+    raise UserError(
+      'the ranking cells takes as many rows of each label and group, but the '
+      'data have no groups; name a column with --config.data.group'
+    )
+  group = table['group'].fillna('').astype(str)
+  names = table['label'].astype(str) + '|' + group
+  cells, cell = np.unique(names.to_numpy()[order], return_inverse=True)
+  sizes = np.bincount(cell, minlength=len(cells))
+  equal = 1 / np.maximum(sizes, 1)
+  return quotas.pick(order, cell, quotas.quotas(sizes, equal, n), rng)
 
 
 def check(ranking: str, ratios: tuple[float, float]) -> None:

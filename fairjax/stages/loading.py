@@ -65,7 +65,7 @@ def as_read(config: Config, sets: Tables) -> Tables:
 def test_sets(config: Config, tables: Tables) -> Tables:
   """The tables that the config measures on: splits, or made test sets.
 
-  What is wrong with groups, labels or terms is told here, before training.
+  Errors in groups, labels or terms are raised here, before training.
   """
   sets = {
     name: tables[name]

@@ -22,17 +22,17 @@ class Data:
 
   name: str = knob(
     'planted',
-    "a data set of --list; 'file' reads `path`, and 'text' plain text",
+    "a data set of --list; 'file' reads `path`, 'text' plain text",
     entry('fairjax.data:DATASETS', 'text'),
   )
   path: str = knob(
     '', "csv, tsv, jsonl, parquet file, or a data set's folder", path=True
   )
   valid_path: str = knob(
-    '', 'validation file; none: split off `path`, seeded', path=True
+    '', "validation file; '' splits off a share of `path`", path=True
   )
   test_path: str = knob(
-    '', 'test file; none: split off `path`, seeded', path=True
+    '', "test file; '' splits off a share of `path`", path=True
   )
   twin_path: str = knob(
     '', 'file whose row i is the counterfactual of row i', path=True
@@ -40,25 +40,27 @@ class Data:
   text: str = knob('text', 'column of the text', filled)
   text_pair: str = knob('', 'column of a second text (sentence pairs)')
   label: str = knob('label', 'column of the label', filled)
-  group: str = knob('', 'column of the group the row speaks of')
+  group: str = knob('', 'column of the group that the row is about')
   twin: str = knob('', 'column of the counterfactual text')
-  id: str = knob('', 'column of stable ids; none: split and row number')
+  id: str = knob('', "column of stable ids; '' uses split and row number")
   split: str = knob(
-    '', 'column that says train, valid or test; none: see above'
+    '', "column with train, valid or test; '' uses files or splits"
   )
-  labels: str = knob('', "'BAD=1,NOT_BAD=0', or '>0.5' or '>=0.5' of a number")
+  labels: str = knob(
+    '', "label mapping: 'BAD=1,NOT_BAD=0', or a threshold: '>0.5', '>=0.5'"
+  )
   on_bad: str = knob(
     'error',
-    "rows that cannot be used: 'error' or 'drop'",
+    "what to do with unusable rows: 'error' or 'drop'",
     one_of('error', 'drop'),
     changes=('data', 'texts'),
   )
   limit: int = knob(
-    0, 'rows kept of each split, drawn by seed; 0 keeps all', at_least(0)
+    0, 'largest number of rows of each split, sampled; 0 keeps all', at_least(0)
   )
   split_seed: int = knob(
     0,
-    'seed of the 8:1:1 split where the data has none',
+    'seed of the 8:1:1 split of data without splits',
     SEED,
     changes=('data', 'pretraining'),
   )
@@ -74,9 +76,9 @@ class Planted:
     0.8, 'P(gender agrees with the label) in training', between(0.5, 1)
   )
   noise: float = knob(
-    0.02, 'share of labels flipped, in every split', below(0, 0.5)
+    0.02, 'share of labels flipped in every split', below(0, 0.5)
   )
-  seed: int = knob(0, 'seed of the sentences', SEED)
+  seed: int = knob(0, 'seed of the generated sentences', SEED)
 
 
 @dataclasses.dataclass
@@ -85,17 +87,19 @@ class Tokens:
 
   tokenizer: str = knob(
     '',
-    "folder or vocab file; '' the model's own, or trained",
+    "folder or vocab file; '' takes the model's, or trains one",
     existing,
     changes=('training', 'texts', 'attributes'),
     path=True,
   )
   vocab_size: int = knob(
-    4000, 'of a tokenizer trained on the data', between(3, 2**24)
+    4000,
+    'vocabulary size of a tokenizer trained on the data',
+    between(3, 2**24),
   )
   max_length: int = knob(
     0,
-    "ids kept of a text; 0 is the model's own limit",
+    "largest number of tokens of a text; 0 is the model's limit",
     or_else(0, at_least(3)),
     changes=('training', 'attributes'),
   )

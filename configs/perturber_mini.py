@@ -1,0 +1,31 @@
+"""A perturber: one person of a text rewritten, learned from parallel text.
+
+  python -m fairjax.main --config=configs/perturber_mini.py \\
+      --config.model=FOLDER_OF_A_BART --config.perturb.data=DIR
+
+DIR holds geco/ and bias_eval/ (pairs/parallel.py); with
+--config.perturb.sources=panda it is your copy of PANDA. A GPT-2's folder trains
+the decoder-only perturber on the same pairs.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='perturber',
+    model='mini',
+    seeds=1,
+    data=c.Data(name='text'),
+    tokens=c.Tokens(vocab_size=8192),
+    train=c.Train(
+      lr=1e-3,
+      batch=32,
+      epochs=10,
+      warmup=0.1,
+      weight_decay=0.01,
+      max_grad_norm=0.1,
+      evals=1,
+      patience=5,
+    ),
+  )

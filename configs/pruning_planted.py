@@ -1,0 +1,34 @@
+"""Does pruning by score make a classifier less fair? Rankings without twins.
+
+  python -m fairjax.main --config=configs/pruning_planted.py
+
+DRoP (Vysogorets et al., ICLR 2025, arXiv:2404.05579) finds that keeping the
+rows of highest or lowest score makes classifiers more biased than keeping rows
+at random, and mends it with quotas by class. Here 30 % of the rows of the
+embedded data, whose bias is known, are kept by GE, EL2N and PVI from either
+end, by DRoP's quotas, by as many rows of each label and group, and at random;
+no twins are added.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  return c.Config(
+    recipe='diet',
+    model='tiny',
+    seeds=3,
+    data=c.Data(name='planted'),
+    planted=c.Planted(rows=3000, test_rows=1000),
+    train=c.Train(lr=1e-3, epochs=8.0, batch=64, patience=0, warmup=0.1),
+    scoring=c.Scoring(names=('ge', 'el2n'), epochs=2.0),
+    diet=c.Diet(
+      ranking='random',
+      factual=0.3,
+      counterfactual=0.0,
+      compare=(
+        *('drop', 'cells', 'vanilla_ge', 'vanilla_ge_code'),
+        *('el2n', 'easy_el2n', 'pvi', 'easy_pvi', 'none'),
+      ),
+    ),
+  )

@@ -1,0 +1,211 @@
+"""Measures of counterfactual texts, with intervals and paired tests.
+
+Each is a ratio (or a function of ratios) of sums over texts: `Sums` holds the
+rows of those sums, one line a text and one plane a seed, and what is computed
+of their total. Resampling draws texts; contenders that rewrite the same texts
+are resampled alike, so their differences are paired.
+
+  tprd, fprd   TPR(a) − TPR(a') of the same texts in two versions (FairFlow)
+  transfer_accuracy   texts that a classifier takes for the other attribute
+  changed, distance   texts that differ from their source; words per word
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Integer
+
+from fairjax.metrics import intervals, paired
+from fairjax.metrics.intervals import IntervalOptions
+
+Values = dict[str, np.ndarray]
+
+
+class Sums(NamedTuple):
+  """Rows that are summed, and what is computed of a total."""
+
+  rows: Float[np.ndarray, 's n k']
+  compute: Callable[[Float[np.ndarray, '*b k']], Values]
+  bounds: tuple[float, float] = intervals.SHARES
+
+
+class Drawn(NamedTuple):
+  """The values of each seed, and those of every resample."""
+
+  values: dict[str, np.ndarray]  # [s]
+  draws: dict[str, np.ndarray]  # [resample, s]
+  bounds: tuple[float, float]
+
+
+def drawn(sums: Sums, how: IntervalOptions) -> Drawn:
+  """The measures of the texts, and of texts drawn with replacement."""
+  rows = np.asarray(sums.rows, np.float64)
+  values = sums.compute(rows.sum(1))
+  items = intervals.blocks(rows.shape[1], how.seed)
+  total = np.zeros((len(items.size), rows.shape[0], rows.shape[2]))
+  np.add.at(total, items.item, rows.swapaxes(0, 1))
+  weights = intervals.draw(items, how.resamples, how.seed)
+  each = intervals.resampled(weights, intervals.pad(total))
+  return Drawn(values, sums.compute(np.asarray(each, np.float64)), sums.bounds)
+
+
+def estimates(one: Drawn, how: IntervalOptions) -> dict[str, dict]:
+  """Each measure with its interval over texts and seeds."""
+  return {
+    name: intervals.of_mean(
+      value,
+      one.draws[name] if how.resamples else None,
+      how,
+      note='' if np.isfinite(value).any() else 'no text of the kind is there',
+      bounds=one.bounds,
+    )
+    for name, value in one.values.items()
+  }
+
+
+def tests(ours: Drawn, theirs: Drawn, how: IntervalOptions) -> list[dict]:
+  """Paired tests of ours − theirs, measure by measure."""
+  return [
+    paired.of_draws(
+      name,
+      (value, theirs.values[name]),
+      (ours.draws[name], theirs.draws[name]),
+      how,
+    )
+    for name, value in ours.values.items()
+    if name in theirs.values and len(value) == len(theirs.values[name])
+  ]
+
+
+def _share(top: np.ndarray, below: np.ndarray) -> np.ndarray:
+  with np.errstate(divide='ignore', invalid='ignore'):
+    return top / below
+
+
+def rates(
+  label: Integer[np.ndarray, ' n'],
+  first: Float[np.ndarray, 's n'],
+  second: Float[np.ndarray, 's n'],
+  threshold: float = 0.5,
+) -> Sums:
+  """TPRD and FPRD: the rates of texts' first versions less their second's.
+
+  Both versions of a text have its label; `first` and `second` are a
+  classifier's scores of them, where the first shows attribute 1 in every row.
+  """
+  positive = np.broadcast_to(label == 1, first.shape)
+  one, two = first >= threshold, second >= threshold
+  columns = (
+    *(positive, positive & one, positive & two),
+    *(~positive, ~positive & one, ~positive & two),
+  )
+  return Sums(np.stack(columns, -1).astype(np.float64), _rate_gaps, (-1.0, 1.0))
+
+
+def _rate_gaps(sums: np.ndarray) -> Values:
+  p, p1, p2, n, n1, n2 = np.moveaxis(sums, -1, 0)
+  return {'tprd': _share(p1 - p2, p), 'fprd': _share(n1 - n2, n)}
+
+
+def quality(
+  label: Integer[np.ndarray, ' n'],
+  score: Float[np.ndarray, 's n'],
+  threshold: float = 0.5,
+) -> Sums:
+  """Accuracy and F1 of the positive class."""
+  positive = np.broadcast_to(label == 1, score.shape)
+  chosen = score >= threshold
+  columns = (
+    np.ones_like(chosen),
+    positive == chosen,
+    positive & chosen,
+    positive,
+    chosen,
+  )
+  return Sums(np.stack(columns, -1).astype(np.float64), _quality)
+
+
+def _quality(sums: np.ndarray) -> Values:
+  n, right, hits, positive, chosen = np.moveaxis(sums, -1, 0)
+  return {
+    'accuracy': _share(right, n),
+    'f1': _share(2 * hits, positive + chosen),
+  }
+
+
+def transfer(
+  attribute: Integer[np.ndarray, ' n'], chance: Float[np.ndarray, ' n']
+) -> Sums:
+  """The share of rewrites that a classifier takes for the other attribute.
+
+  `attribute` is the source's, `chance` P(attribute 1) of the rewrite.
+  """
+  other = (chance >= 0.5) != (attribute == 1)
+  rows = np.stack([np.ones(len(other)), other], -1)[None]
+  return Sums(
+    rows, lambda s: {'transfer_accuracy': _share(s[..., 1], s[..., 0])}
+  )
+
+
+def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:
+  """Texts that differ from their source, and by how many words per word."""
+  rows = []
+  for old, new in zip(sources, rewrites, strict=True):
+    one, two = old.split(), new.split()
+    rows.append([1, one != two, levenshtein(one, two), len(one)])
+  return Sums(
+    np.array(rows, np.float64).reshape(1, -1, 4),
+    lambda s: {
+      'changed': _share(s[..., 1], s[..., 0]),
+      'distance': _share(s[..., 2], s[..., 3]),
+    },
+    intervals.POSITIVE,
+  )
+
+
+def levenshtein(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
+  """The fewest words put in, taken out or replaced."""
+  code = {word: k for k, word in enumerate({*old, *new})}
+  b = np.array([code[word] for word in new], np.int64)
+  ahead = np.arange(len(new) + 1)
+  row = ahead.copy()
+  for k, word in enumerate(old):
+    best = np.minimum(row[1:] + 1, row[:-1] + (b != code[word]))
+    best = np.concatenate([[k + 1], best])
+    # What is put in comes from the left: a running minimum.
+    row = np.minimum.accumulate(best - ahead) + ahead
+  return int(row[-1])
+
+
+def perplexity(
+  log: Float[np.ndarray, ' n'], count: Integer[np.ndarray, ' n']
+) -> Sums:
+  """Both perplexities of texts of log-likelihood `log` over `count` tokens."""
+  real = count > 0
+  each = np.divide(-log, count, out=np.zeros(len(log)), where=real)
+  rows = np.stack([each, real, np.where(real, -log, 0), count], -1)[None]
+  return Sums(
+    rows.astype(np.float64),
+    lambda s: {
+      'perplexity_per_text': np.exp(_share(s[..., 0], s[..., 1])),
+      'perplexity_token_weighted': np.exp(_share(s[..., 2], s[..., 3])),
+    },
+    intervals.POSITIVE,
+  )
+
+
+def gold(counts: Integer[np.ndarray, 'n 5']) -> Sums:
+  """Exact texts, precision and recall of changed words.
+
+  `counts` are of each text: words we changed, words the known twin changed,
+  words changed alike, whether all are, and 1 (pairs/swap_eval:text_counts).
+  """
+  return Sums(
+    np.asarray(counts, np.float64)[None],
+    lambda s: {
+      'exact': _share(s[..., 3], s[..., 4]),
+      'changed_precision': _share(s[..., 2], s[..., 0]),
+      'changed_recall': _share(s[..., 2], s[..., 1]),
+    },
+  )

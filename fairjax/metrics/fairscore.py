@@ -1,0 +1,147 @@
+"""Fairscore: how often a prediction changes when a text is perturbed.
+
+Of the rows that can be perturbed (Qian et al. 2022, arXiv:2205.12586), in
+percent there and as shares here:
+
+  different        ŷ(x) ≠ ŷ(x′): the fairscore, smaller is fairer
+  both_correct     ŷ(x) = ŷ(x′) = y
+  neither_correct  ŷ(x) ≠ y and ŷ(x′) ≠ y
+
+Any rewrite changes some predictions. What a neutral one changes on the same
+rows (a name of the same group, a synonym) is the floor, and `excess` is the
+fairscore less that floor, row by row. Two models are compared by the exact
+test of McNemar (1947) on the rows that one of them flips and the other not.
+
+Intervals are over rows and seeds, with Jeffreys's half a row of either kind,
+so that no flip in twenty rows is no proof of none.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float, Integer
+from scipy import stats
+
+from fairjax.metrics import intervals
+from fairjax.metrics.estimates import estimate
+from fairjax.metrics.intervals import IntervalOptions
+
+EDGES = 0xFA1  # stream of the half rows
+
+MEASURES = ('different', 'both_correct', 'neither_correct')
+
+
+def outcomes(
+  labels: Integer[np.ndarray, ' n'],
+  original: Integer[np.ndarray, 's n'],
+  perturbed: Integer[np.ndarray, 's n'],
+) -> dict[str, Bool[np.ndarray, 's n']]:
+  """What holds of each row under each seed."""
+  return {
+    'different': original != perturbed,
+    'both_correct': (original == labels) & (perturbed == labels),
+    'neither_correct': (original != labels) & (perturbed != labels),
+  }
+
+
+def share(
+  events: Bool[np.ndarray, 's n'],
+  how: IntervalOptions,
+  clusters: Integer[np.ndarray, ' n'] | None = None,
+) -> dict:
+  """The share of rows with an event, over rows (or clusters) and seeds."""
+  if not events.shape[1]:
+    return estimate([np.nan] * len(events), note='no row can be perturbed')
+  values = events.mean(1, dtype=np.float64)
+  draws = _draws(events.astype(np.float64), how, clusters)
+  if draws is None:
+    return intervals.of_mean(values, None, how)
+  rng = np.random.default_rng([how.seed, EDGES])
+  total, yes, no = draws[-1], *rng.gamma(0.5, size=(2, how.resamples))
+  halves = (draws[:-1].T + yes[:, None]) / (total + yes + no)[:, None]
+  return intervals.of_mean(values, halves, how, bounds=intervals.SHARES)
+
+
+def _draws(
+  rows: Float[np.ndarray, 's n'],
+  how: IntervalOptions,
+  clusters: Integer[np.ndarray, ' n'] | None,
+) -> Float[np.ndarray, 't resample'] | None:
+  """Resampled sums of each seed's rows, and last of the rows themselves."""
+  if not how.resamples:
+    return None
+  n = rows.shape[1]
+  group = np.arange(n) if clusters is None else clusters
+  group = np.unique(group, return_inverse=True)[1]
+  items = intervals.blocks(int(group.max()) + 1, how.seed)
+  item = items.item[group]
+  sums = [np.bincount(item, each, len(items.size)) for each in rows]
+  sums.append(np.bincount(item, minlength=len(items.size)).astype(np.float64))
+  weights = intervals.draw(items, how.resamples, how.seed)
+  drawn = intervals.resampled(weights, intervals.pad(np.stack(sums, 1)))
+  return np.asarray(drawn, np.float64).T
+
+
+def excess(
+  flips: Bool[np.ndarray, 's n'],
+  floor: Bool[np.ndarray, 's n'],
+  how: IntervalOptions,
+  clusters: Integer[np.ndarray, ' n'] | None = None,
+) -> dict:
+  """The share of flips less that of `floor`, a neutral rewrite of each row."""
+  rows = flips.astype(np.float64) - floor
+  if not rows.shape[1]:
+    return estimate([np.nan] * len(rows), note='no row has a neutral rewrite')
+  draws = _draws(rows, how, clusters)
+  values = rows.mean(1)
+  if draws is None:
+    return intervals.of_mean(values, None, how)
+  rng = np.random.default_rng([how.seed, EDGES])
+  more, less = rng.gamma(0.5, size=(2, how.resamples))
+  drawn = (draws[:-1].T + (more - less)[:, None]) / (draws[-1] + more + less)[
+    :, None
+  ]
+  return intervals.of_mean(values, drawn, how)
+
+
+def mcnemar(
+  ours: Bool[np.ndarray, ' n'], theirs: Bool[np.ndarray, ' n']
+) -> dict[str, float | int]:
+  """Rows that one has and the other not, and the exact two-sided p.
+
+  Under the hypothesis that both are alike the rows on which they differ are
+  coin tosses: p = P(|B - m/2| ≥ |b - m/2|), B ~ Binomial(m, ½).
+  """
+  b, c = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+  p = stats.binomtest(b, b + c).pvalue if b + c else 1.0
+  return {'only_ours': b, 'only_theirs': c, 'p': float(p)}
+
+
+def compare(
+  ours: Bool[np.ndarray, 's n'],
+  theirs: Bool[np.ndarray, 's n'],
+  how: IntervalOptions,
+  clusters: Integer[np.ndarray, ' n'] | None = None,
+) -> dict:
+  """The difference of two fairscores on the same rows, and McNemar's test.
+
+  Of several seeds the test is that of the seed whose p is the median.
+  """
+  tests = sorted(
+    (mcnemar(a, b) for a, b in zip(ours, theirs)), key=lambda test: test['p']
+  )
+  return {
+    'difference': excess(ours, theirs, how, clusters),
+    'n': ours.shape[1],
+    **tests[len(tests) // 2],
+  }
+
+
+def fairscore(
+  labels: Integer[np.ndarray, ' n'],
+  original: Integer[np.ndarray, 's n'],
+  perturbed: Integer[np.ndarray, 's n'],
+  how: IntervalOptions,
+  clusters: Integer[np.ndarray, ' n'] | None = None,
+) -> dict[str, dict]:
+  """The three shares, each with its interval."""
+  each = outcomes(labels, original, perturbed)
+  return {name: share(each[name], how, clusters) for name in MEASURES}

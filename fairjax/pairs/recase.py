@@ -1,0 +1,54 @@
+"""Case, accents and spacing of a source, put back into a rewritten text.
+
+A generator with an uncased vocabulary writes 'she met jose .' for 'He met
+José.'. Words that it copied are those of the source again, with the white
+space before them; a word in place of another takes its case and its space.
+"""
+
+import difflib
+import re
+import unicodedata
+from typing import NamedTuple
+
+from fairjax.pairs.dictionary import match_case
+
+_TOKEN = re.compile(r'(\s*)(\w+|[^\w\s])')
+
+
+class Token(NamedTuple):
+  space: str  # before it
+  text: str
+
+
+def tokens(text: str) -> list[Token]:
+  return [Token(*match.groups()) for match in _TOKEN.finditer(text)]
+
+
+def plain(word: str) -> str:
+  """Lower case without accents, as uncased vocabularies have it."""
+  parts = unicodedata.normalize('NFD', word.lower())
+  return ''.join(c for c in parts if unicodedata.category(c) != 'Mn')
+
+
+def restore(source: str, written: str) -> str:
+  """`written` in the source's case, accents and spacing."""
+  old, new = tokens(source), tokens(written)
+  matcher = difflib.SequenceMatcher(
+    None,
+    [plain(token.text) for token in old],
+    [plain(token.text) for token in new],
+    autojunk=False,
+  )
+  out: list[str] = []
+  for kind, a, b, c, d in matcher.get_opcodes():
+    if kind == 'equal':
+      out += [part for token in old[a:b] for part in token]
+      continue
+    for k in range(c, d):
+      stood = old[a + k - c] if a + k - c < b else None
+      if stood:
+        out += [stood.space, match_case(stood.text, new[k].text)]
+      else:
+        space = ' ' if new[k].text[0].isalnum() and out else new[k].space
+        out += [space, new[k].text]
+  return ''.join(out) + source[len(source.rstrip()) :]

@@ -1,0 +1,371 @@
+"""Stages 4 to 6 of FairFlow: from a dictionary to a generator, and its worth.
+
+    texts → swap → repair → (source, repaired) → generator → texts
+    all contenders' texts → tables 2, 3, 4; known twins → exact and changed
+
+A contender is a way to write the counterfactual of a text: a dictionary (ours
+by hand, or the one that the flow made), the same with odd words repaired, and
+a generator fine-tuned on either. FairFlow's V1 is dictionary + repair + BART,
+its V2 flow + repair + BART, 'Hall-M + BART' is dictionary + BART.
+"""
+
+import dataclasses
+import functools
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax import artefacts, stages
+from fairjax.config import Config
+from fairjax.data.schema import Tables
+from fairjax.errors import UserError
+from fairjax.identity import identity
+from fairjax.metrics import measures
+from fairjax.models import Bundle
+from fairjax.pairs import dictionary, recase, swap_eval
+from fairjax.recipes import contenders, repairing, rewriter
+from fairjax.recipes.contenders import Rewrites
+from fairjax.recipes.repairing import Helpers
+from fairjax.results import Results, section, table, text
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+Write = Callable[[Sequence[str]], list[str]]
+SHOWN = 20  # texts of the repair's table
+
+
+class Material(NamedTuple):
+  """What contenders are made of."""
+
+  config: Config
+  folder: pathlib.Path
+  log: Log
+  words: pathlib.Path | None  # the flow's dictionary
+  helpers: Helpers | None
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """config → tables → contenders → rewrites → tables 2, 3, 4 → report."""
+  with Log(folder, config, main=mesh.is_main()) as log:
+    words = config.method.words
+    m = material(config, folder, pathlib.Path(words) if words else None, log)
+    return stages.publish(folder, results(m), log)
+
+
+def material(
+  config: Config, folder: pathlib.Path, words: pathlib.Path | None, log: Log
+) -> Material:
+  """The contenders' parts, once what they need is known to be there."""
+  wanted = config.rewriters.contenders
+  if 'flow' in wanted and words is None:
+    raise UserError(
+      "rewriters.contenders has 'flow', but there is no dictionary of its; "
+      'name one with --config.method.words=FOLDER/dictionary.csv'
+    )
+  # The list by hand is the program's own; method.words is the flow's.
+  plain = dataclasses.replace(config.method, words='')
+  config = dataclasses.replace(config, method=plain)
+  helpers = repairing.load(config) if config.repair.detector else None
+  return Material(config, folder, log, words, helpers)
+
+
+def results(m: Material) -> Results:
+  """Stages 4 to 6 as a report of their own."""
+  parts = report(m)
+  return stages.results(
+    m.config, title='Counterfactual texts, contender by contender', **parts
+  )
+
+
+def report(m: Material) -> dict:
+  """Contenders, tests, facts and sections of stages 4 to 6."""
+  config, log = m.config, m.log
+  tables = stages.load(config, m.folder, log)
+  contenders.attribute(config, tables['test'])
+  swaps = {name: swapper(m, name) for name in config.rewriters.contenders}
+  facts: dict = {}
+  repairs = (
+    {name: repairs_of(m, tables, name, swap) for name, swap in swaps.items()}
+    if m.helpers
+    else {}
+  )
+  writers = writers_of(m, tables, swaps, repairs, facts)
+  rewrites = rewritten(m, tables, writers)
+  twins = dictionary.swap(
+    tables['test']['text'].tolist(),
+    **dictionary.options(config.method, config.seed),
+  ).texts
+  first = next(iter(swaps))
+  judged = contenders.judge(
+    config, m.folder, log, tables, rewrites, twins, (first,)
+  )
+  gold = against_gold(m, writers, first)
+  for name, one in gold.contenders.items():
+    judged.contenders.setdefault(name, {'sets': {}})['sets'] |= one['sets']
+  keep(m, tables, rewrites)
+  grid = section(
+    'Tables 2, 3 and 4',
+    text(LEAD, 'quiet'),
+    table(contenders.rows(judged), screen=True),
+  )
+  return {
+    'contenders': judged.contenders,
+    'tests': [*judged.tests, *gold.tests],
+    'facts': facts,
+    'sections': [*shown(repairs), grid, *worse(gold, first)],
+  }
+
+
+LEAD = (
+  'Transfer accuracy by words, cross-fitted: no text is judged by a classifier '
+  'that saw it. TPRD and FPRD compare the decisions on the same test texts in '
+  'both wordings, by a classifier trained on the texts and on the rewrites of '
+  'the contender.'
+)
+
+
+def swapper(m: Material, name: str) -> Write:
+  """Texts swapped by the list by hand, or by the flow's dictionary."""
+  chosen = dictionary.options(m.config.method, m.config.seed)
+  if name == 'flow':
+    chosen |= {'words': str(m.words), 'names': None}
+  return lambda texts: dictionary.swap(list(texts), **chosen).texts
+
+
+def repairs_of(
+  m: Material, tables: Tables, name: str, swap: Write
+) -> dict[str, pd.DataFrame]:
+  """Stage 4 of each split: source, swap, mask, repair."""
+
+  def make(path: pathlib.Path) -> None:
+    for split, rows in tables.items():
+      sources = rows['text'].tolist()
+      swaps = swap(sources)
+      frame = repairing.repaired(m.config, m.helpers, swaps, sources)
+      frame.insert(0, 'source', sources)
+      frame.insert(0, 'id', rows['id'].to_numpy())
+      stages.write_table(path / f'{split}.parquet', frame)
+      m.log.line(
+        f'repair, {name}, {split}: {int((frame["odd"] > 0).sum()):,} of '
+        f'{len(frame):,} texts had odd words'
+      )
+
+  def read(path: pathlib.Path) -> dict[str, pd.DataFrame]:
+    return {s: artefacts.read_table(path / f'{s}.parquet') for s in tables}
+
+  made_from = identity(
+    m.config, ('repair', 'texts', 'data'), name, content(m, tables)
+  )
+  return stages.stage(
+    m.folder / 'repair' / name, made_from, make, read, m.log, m.config.reuse
+  )
+
+
+def content(m: Material, tables: Tables) -> list:
+  """What the contenders' texts are made from beside the config."""
+  words = artefacts.content(m.words) if m.words else ''
+  return [words, *(list(one['text']) for one in tables.values())]
+
+
+def writers_of(
+  m: Material,
+  tables: Tables,
+  swaps: Mapping[str, Write],
+  repairs: Mapping[str, Mapping[str, pd.DataFrame]],
+  facts: dict,
+) -> dict[str, Write]:
+  """{contender: what writes its texts}, simplest first."""
+  out: dict[str, Write] = {}
+  for name, swap in swaps.items():
+    out[name] = swap
+    if name in repairs:
+      out[f'{name} + repair'] = functools.partial(repair_by, m, swap)
+  if not m.config.rewriters.generator:
+    return out
+  for name, swap in swaps.items():
+    if name == 'dictionary':  # as Hall Maudslay et al., with a generator
+      targets = {s: swap(rows['text']) for s, rows in tables.items()}
+      out['dictionary + BART'] = generator(
+        m, tables, targets, 'dictionary', facts
+      )
+    if name in repairs:
+      targets = {s: list(f['repair']) for s, f in repairs[name].items()}
+      title = f'{name} + repair + BART'
+      out[title] = generator(m, tables, targets, f'{name}-repair', facts)
+  return out
+
+
+def repair_by(m: Material, swap: Write, texts: Sequence[str]) -> list[str]:
+  """Texts swapped and repaired."""
+  frame = repairing.repaired(m.config, m.helpers, swap(texts), list(texts))
+  return list(frame['repair'])
+
+
+def generator(
+  m: Material,
+  tables: Tables,
+  targets: Mapping[str, Sequence[str]],
+  name: str,
+  facts: dict,
+) -> Write:
+  """Stage 5: a model fine-tuned on source → target, as a writer."""
+  config = generator_config(m.config)
+  frames = [
+    pd.DataFrame(
+      {'source': tables[s]['text'].tolist(), 'target': list(t), 'split': s}
+    )
+    for s, t in targets.items()
+  ]
+  pairs = pd.concat(frames, ignore_index=True)
+  pairs = pairs[pairs['target'].str.strip() != '']
+  m.log.line(f'generator on {name}')
+  one = rewriter.fit(config, m.folder / 'generator' / name, pairs, m.log)
+  facts[f'held-out loss of the generator, {name}'] = one.quality['loss'][
+    'value'
+  ]
+  facts[f'steps of the generator, {name}'] = one.fitted.steps
+  folder = m.folder / 'generator' / name / 'export'
+  if mesh.is_main() and not folder.exists():
+    rewriter.save(one.model, folder)
+  return functools.partial(written, config, one.model)
+
+
+def generator_config(config: Config) -> Config:
+  """Fine-tuning as the paper's code does it, but for what was wrong there:
+  AdamW, linear decay, no warm-up, clipped at 1; padding is not learned.
+  """
+  chosen = config.rewriters
+  options = dataclasses.replace(
+    config.train,
+    lr=chosen.lr,
+    batch=chosen.batch,
+    epochs=chosen.epochs,
+    patience=chosen.patience,
+    optimizer='adamw',
+    schedule='linear',
+    warmup=0.0,
+    weight_decay=0.0,
+    max_grad_norm=1.0,
+    eps=1e-8,
+    evals=1.0,
+    load_best=True,
+    metric_for_best='loss',
+    track=False,
+    export=False,
+  )
+  return dataclasses.replace(
+    config, model=chosen.generator, seeds=1, train=options
+  )
+
+
+def written(config: Config, model: Bundle, texts: Sequence[str]) -> list[str]:
+  """What a generator writes, in the case and spacing of its source.
+
+  A text that it cannot read (too long) stays as it is.
+  """
+  texts = list(texts)
+  lengths = [len(e.ids) for e in model.tokenizer.encode_batch_fast(texts)]
+  most = model.longest // (1 if model.shape.start is not None else 2) - 2
+  rows = [i for i, n in enumerate(lengths) if n <= most]
+  out = list(texts)
+  for i, new in zip(
+    rows, rewriter.write(config, model, [texts[i] for i in rows])
+  ):
+    out[i] = recase.restore(texts[i], new) or texts[i]
+  return out
+
+
+def rewritten(
+  m: Material, tables: Tables, writers: Mapping[str, Write]
+) -> Rewrites:
+  """Each contender's version of the training and the test texts."""
+  out = {}
+  for name, write in writers.items():
+    m.log.line(f'{name} writes')
+    out[name] = {
+      s: write(tables[s]['text'].tolist()) for s in ('train', 'test')
+    }
+  return out
+
+
+def keep(m: Material, tables: Tables, rewrites: Rewrites) -> None:
+  """texts/CONTENDER/SPLIT.parquet: tables whose column twin data.twin names."""
+  for name, each in rewrites.items():
+    for split, twins in each.items():
+      frame = tables[split][['id', 'text', 'label', 'group']]
+      place = m.folder / 'texts' / stages.file_name(name) / f'{split}.parquet'
+      stages.write_table(place, frame.assign(twin=list(twins)))
+
+
+def against_gold(
+  m: Material, writers: Mapping[str, Write], first: str
+) -> contenders.Judged:
+  """Every contender on GECO, whose twins are known, by direction."""
+  chosen = m.config.rewriters
+  if not chosen.gold:
+    return contenders.Judged({}, [])
+  pairs = swap_eval.geco(chosen.gold)
+  half = len(pairs) // 2
+  both = {'GECO to female': pairs[:half], 'GECO to male': pairs[half:]}
+  if chosen.gold_rows and chosen.gold_rows < half:
+    rng = np.random.default_rng([m.config.seed, GOLD])
+    rows = np.sort(rng.choice(half, chosen.gold_rows, replace=False))
+    both = {name: [each[i] for i in rows] for name, each in both.items()}
+  each = {}
+  for name, write in writers.items():
+    m.log.line(f'{name} writes {sum(map(len, both.values()))} texts of GECO')
+    each[name] = {
+      where: write([source for source, _ in rows])
+      for where, rows in both.items()
+    }
+  return contenders.gold(m.config, both, each, (first,))
+
+
+GOLD = 61  # stream of the rows of GECO
+
+
+def worse(gold: contenders.Judged, first: str) -> list[dict]:
+  """The table of known twins, and which contenders are below a plain swap."""
+  if not gold.contenders:
+    return []
+  rows, below = [], []
+  for name, one in gold.contenders.items():
+    for where, part in one['sets'].items():
+      rows.append(
+        {'contender': name, 'direction': where}
+        | {measures.label(k): v for k, v in part['quality'].items()}
+      )
+  for test in gold.tests:
+    high = test.get('high')
+    if test['measure'] == 'exact' and high is not None and high < 0:
+      below.append(f'{test["ours"]} ({test["set"]})')
+  words = f'None is below {first} in exact texts beyond chance.'
+  if below:
+    words = f'Below {first} in exact texts: {", ".join(below)}.'
+  return [
+    section(
+      'Known twins (GECO)',
+      text(words, 'warning' if below else 'lead'),
+      table(rows, screen=True),
+    )
+  ]
+
+
+def shown(repairs: Mapping[str, Mapping[str, pd.DataFrame]]) -> list[dict]:
+  """Source, swap, mask and repair of test texts with odd words."""
+  parts = []
+  for name, splits in repairs.items():
+    frame = splits['test']
+    some = frame[(frame['odd'] > 0) & (frame['swap'] != frame['source'])]
+    columns = ['source', 'swap', 'mask', 'repair', 'odd']
+    parts.append(
+      table(
+        some[columns].head(SHOWN).to_dict('records'),
+        caption=f'{name}: {len(some)} of {len(frame)} test texts with odd '
+        'words; the first of them.',
+      )
+    )
+  return [section('Repair', *parts)] if parts else []

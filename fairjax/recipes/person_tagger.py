@@ -1,0 +1,244 @@
+"""Which words are of the person asked for, by any encoder, learned from pairs.
+
+The encoder of a folder reads 'word, attribute <PERT_SEP> text' and says of
+each token of the text whether it changes; the words flagged are then turned by
+the dictionary. So a small model learns what rules are worst at, who is who,
+and leaves to rules what they do well, the forms. It copies nothing: a text can
+only change where a word of gender stands.
+"""
+
+import functools
+import pathlib
+
+import jax
+import numpy as np
+import optax
+import pandas as pd
+
+from fairjax import keys, stages
+from fairjax.config import Config
+from fairjax.data import corruption, seq2seq
+from fairjax.identity import identity
+from fairjax.metrics import rewrites
+from fairjax.models import (
+  Bundle,
+  build,
+  families,
+  hf,
+  objectives,
+  of_module,
+  special,
+  warm_start,
+)
+from fairjax.models.pretraining import ends
+from fairjax.pairs import chain, parallel, perturb
+from fairjax.recipes import rewriter
+from fairjax.train import loop, mesh, step
+from fairjax.train.progress import Log
+
+AXIS = 'gender'  # whose words the dictionary can turn
+
+
+def start(config: Config, pairs: pd.DataFrame) -> Bundle:
+  """An encoder that scores every token, and knows the special tokens."""
+  texts = list(pairs.loc[pairs['split'] == 'train', 'text'])
+  tokenizer = rewriter.find_tokenizer(config, texts)
+  folder = build.model_folder(config)
+  words = corruption.vocabulary(tokenizer)
+  if folder:
+    shape = warm_start.shape(hf.read_shape(folder), 'detect', config.model)
+  else:
+    shape = families.named(config.model, words.size, 'electra', 'detect')
+  shape = families.replaced(shape, **ends(shape, words))
+  module = families.module(
+    build.with_dropout(shape, config), 'detect', build.precision(config)
+  )
+
+  @functools.cache
+  def known() -> dict:
+    return warm_start.params(folder, module) if folder else {}
+
+  def init(seed: int) -> dict:
+    params = hf.complete(module, known(), keys.key(seed, keys.INIT))
+    copy = type(tokenizer).from_str(before)
+    return special.add_tokens(copy, params, perturb.TOKENS, seed)[0]
+
+  before = tokenizer.to_str()
+  params = hf.complete(module, known(), keys.key(0, keys.INIT))
+  _, size = special.add_tokens(tokenizer, params, perturb.TOKENS, 0)
+  return of_module(
+    special.resized(module, size),
+    init,
+    tokenizer=tokenizer,
+    longest=shape.longest,
+    can='detect',
+  )
+
+
+def _encoded(model: Bundle, words, attributes, texts):
+  """The tokens of each prompt and, of those in the text, their word's place."""
+  prompts = [
+    perturb.prompt(word, attribute, text)
+    for word, attribute, text in zip(words, attributes, texts)
+  ]
+  rows, places = [], []
+  for prompt, text, one in zip(
+    prompts, texts, model.tokenizer.encode_batch(prompts)
+  ):
+    begin = len(prompt) - len(text)
+    starts = np.array([m.start() for m in parallel.finditer(text)] or [0])
+    offsets = np.array(one.offsets)
+    inside = (offsets[:, 0] >= begin) & (offsets[:, 1] > offsets[:, 0])
+    place = np.searchsorted(starts, offsets[:, 0] - begin, 'right') - 1
+    rows.append(np.array(one.ids, np.int32)[: model.longest])
+    places.append(np.where(inside, place, -1)[: model.longest])
+  return rows, places
+
+
+def _pool(model: Bundle, pairs: pd.DataFrame) -> seq2seq.PairPool:
+  """Prompts, and for each of the text's tokens whether its word changes."""
+  columns = (pairs[name] for name in ('word', 'attribute', 'text'))
+  rows, places = _encoded(model, *columns)
+  labels = []
+  for text, target, place in zip(pairs['text'], pairs['target'], places):
+    edits = rewrites.edits(parallel.words(text), parallel.words(target))
+    turned = {word for word, kind in edits if kind == 0}
+    labels.append(np.array([p in turned for p in place], np.int32))
+  ragged = seq2seq.ragged
+  asked = np.concatenate([place >= 0 for place in places]).astype(np.int32)
+  nothing = np.zeros(len(rows), np.int32)
+  return seq2seq.PairPool(ragged(rows), ragged(labels), asked, nothing)
+
+
+def tagged(model: Bundle, params, batch, key) -> objectives.Terms:
+  """-log p(right verdict) at every token of the text."""
+  scores, wanted = model.apply(params, batch, key), batch['target'] > 0
+  losses = optax.sigmoid_binary_cross_entropy(scores, wanted)
+  owner = batch['target_segment_ids']
+  return {'loss': objectives.Term(losses, owner, batch['share'])}
+
+
+def verdicts(model: Bundle, params, batch, key) -> objectives.Terms:
+  """The loss, and the shares of right verdicts of either kind."""
+  scores, wanted = model.apply(params, batch, key), batch['target'] > 0
+  terms = tagged(model, params, batch, key)
+  owner, right = batch['target_segment_ids'], (scores > 0) == wanted
+  right = right.astype(scores.dtype)
+  of = lambda mask: objectives.Term(
+    right, jax.numpy.where(mask, owner, 0), None
+  )
+  return {**terms, 'turned_right': of(wanted), 'kept_right': of(~wanted)}
+
+
+NAMES = ('loss', 'turned_right', 'kept_right')
+
+
+def fit(
+  config: Config, folder: pathlib.Path, pairs: pd.DataFrame, log: Log
+) -> rewriter.Rewriter:
+  """Trains on the gender pairs of split train, stops by valid."""
+  pairs = pairs[pairs['axis'] == AXIS]
+  model = start(config, pairs)
+  pools = {
+    split: _pool(model, pairs[pairs['split'] == split])
+    for split in ('train', 'valid', 'test')
+  }
+  device_mesh = mesh.make(config.mesh, config.seeds)
+
+  def source(job, _):
+    return seq2seq.PairBatches(
+      job.train,
+      job.seeds,
+      config.train.batch,
+      config.train.microbatches,
+      device_mesh.shape['data'],
+    )
+
+  def measure(job, params):
+    every = rewriter.sums(
+      job.model, params, job.valid, device_mesh, config.train.batch, verdicts
+    )
+    return rewriter.ratios(NAMES, every.sum(1))
+
+  loss = step.Loss(*objectives.loss(tagged))
+  task = loop.Task(source, (step.Player('tagger', loss),), measure)
+  parts = [part for pool in pools.values() for part in rewriter.parts(pool)]
+  result = stages.fitted_once(
+    config,
+    device_mesh,
+    folder,
+    identity(config, ('training', 'rewriting'), 'tagger', *parts),
+    log,
+    lambda where: loop.fit(
+      model,
+      pools['train'],
+      pools['valid'],
+      config,
+      where,
+      device_mesh,
+      log,
+      part='tagger',
+      task=task,
+    ),
+  )
+  every = rewriter.sums(
+    model,
+    result.params,
+    pools['test'],
+    device_mesh,
+    config.train.batch,
+    verdicts,
+  )
+  quality = rewrites.estimates(
+    every[0],
+    lambda sums: rewriter.ratios(NAMES, sums),
+    rewriter.how(config),
+  )
+  params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(result.params))
+  facts = {f'{name} pairs': len(pool.label) for name, pool in pools.items()}
+  model = model.replace(params=params, device_mesh=device_mesh)
+  return rewriter.Rewriter(model, result, quality, facts)
+
+
+def write(
+  config: Config,
+  model: Bundle,
+  texts: list[str],
+  words: list[str],
+  spans: list[tuple[int, int]],
+  attributes: list[str],
+) -> list[str]:
+  """The texts with the flagged words turned; other axes go by rules."""
+  flagged = flags(config, model, texts, words, attributes)
+  out = []
+  for text, span, attribute, starts in zip(texts, spans, attributes, flagged):
+    if perturb.AXIS[attribute] == AXIS:
+      out.append(chain.turn_words(text, {span[0], *starts}, attribute)[0])
+    else:
+      out.append(perturb.by_rules(text, *span, attribute))
+  return out
+
+
+def flags(config: Config, model: Bundle, texts, words, attributes) -> list[set]:
+  """Where the words stand that the model says are of the person."""
+  rows, places = _encoded(model, words, attributes, texts)
+  nothing = [np.zeros(len(row), np.int32) for row in rows]
+  ragged = seq2seq.ragged
+  flat = np.ones(sum(map(len, rows)), np.int32)
+  none = np.zeros(len(rows), np.int32)
+  pool = seq2seq.PairPool(ragged(rows), ragged(nothing), flat, none)
+  forward = step.forward(model, model.device_mesh)
+  params = jax.tree.map(lambda leaf: leaf[None], model.params)
+  out: list[set] = [set() for _ in texts]
+  multiple = model.device_mesh.shape['data']
+  for host in seq2seq.sweep(pool, config.train.batch, multiple):
+    batch = mesh.put_batch(model.device_mesh, host, stacked=False)
+    scores = np.asarray(forward(params, batch))[0]
+    for k, i in enumerate(host['example']):
+      if i < 0:
+        continue
+      score = scores[host['segment_ids'] == k + 1]
+      starts = [m.start() for m in parallel.finditer(texts[i])]
+      hit = places[i][(score > 0) & (places[i] >= 0)]
+      out[i] = {starts[p] for p in hit}
+  return out

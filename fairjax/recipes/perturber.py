@@ -1,0 +1,326 @@
+"""A perturber: trained on parallel text, measured beside rules on held-out.
+
+    parallel text → prompts → rewriter → held-out rewrites → measures → report
+
+The input is 'word, attribute <PERT_SEP> text' and the target the whole
+rewritten text (Qian et al. 2022, arXiv:2205.12586); an unconditional perturber
+reads the text alone and first writes attribute and word. Beside the learned
+one stand two that need no training, on the same held-out rows: our rules on
+one person's chain, and the dictionary that turns everybody.
+"""
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax import artefacts, stages
+from fairjax.config import Config
+from fairjax.data import panda, texts
+from fairjax.errors import UserError
+from fairjax.metrics import fairscore, rewrites
+from fairjax.metrics.estimates import of_share
+from fairjax.models import Bundle
+from fairjax.pairs import chain, parallel, perturb
+from fairjax.recipes import person_tagger, perturbing, rewriter
+from fairjax.results import Results, section, table
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+RIVALS = ('rules', 'word', 'dictionary')
+LEARNED = 'perturber'
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """config → pairs → fit → rewrites of held-out pairs → tests → report."""
+  with Log(folder, config, main=mesh.is_main()) as log:
+    pairs = read(config, log)
+    made = train(config, folder, pairs, log)
+    if mesh.is_main():
+      rewriter.save(made.model, folder / 'export' / LEARNED)
+    log.line(f'the perturber: {folder / "export" / LEARNED}')
+    held = tested(config, pairs)
+    written = {LEARNED: learned(config, made.model, held)}
+    for name in RIVALS:
+      written[name] = rewritten(config, held, name)
+    results = stages.results(
+      config,
+      title=f'perturber from {config.model}',
+      contenders=contenders(config, held, written),
+      focus=LEARNED,
+      tests=tests(config, held, written),
+      facts={**made.facts, 'steps': made.fit.steps, **_counts(pairs)},
+      notes=NOTES,
+    )
+    last = results.contenders[LEARNED]['sets']
+    last['all']['quality'] |= made.quality
+    results.sections += shown(config, held, written)
+    if mesh.is_main():
+      rows = held.assign(**{f'by_{k}': v for k, v in written.items()})
+      artefacts.write_table(folder / 'rewrites.parquet', rows)
+    return stages.publish(folder, results, log)
+
+
+NOTES = [
+  'Exact match is of words, without case and accents. Targets of source gap '
+  'and chains are partly our rules: there exact match says how far a model '
+  'agrees with rules, and `places` (words that people labelled) how far it is '
+  'right.',
+  'loss, perplexity and their changed_ forms are teacher-forced, of all '
+  'held-out pairs.',
+]
+
+
+def train(
+  config: Config, folder: pathlib.Path, pairs: pd.DataFrame, log: Log
+) -> rewriter.Rewriter:
+  """The learner that the config asks for."""
+  if config.perturb.learner == 'tagger':
+    return person_tagger.fit(config, folder, pairs, log)
+  return rewriter.fit(
+    config, folder, prompted(config, pairs), log, perturb.TOKENS
+  )
+
+
+def read(config: Config, log: Log) -> pd.DataFrame:
+  """The parallel text of the config's sources, or PANDA; counted."""
+  chosen = config.perturb
+  if not chosen.data:
+    raise UserError(
+      'perturb.data is empty; name the folder that holds geco/ and bias_eval/ '
+      "(or PANDA's) with --config.perturb.data"
+    )
+  if 'panda' in chosen.sources:
+    if len(chosen.sources) > 1:
+      raise UserError(
+        f'perturb.sources is {chosen.sources}; panda stands alone, since its '
+        'own split holds out rows of its own'
+      )
+    pairs = panda.read(chosen.data)
+  else:
+    plain = _texts(config) if 'chains' in chosen.sources else ()
+    pairs = parallel.read(
+      chosen.sources, chosen.data, config.data.split_seed, plain, chosen.chains
+    )
+  for what, count in pairs.attrs['left out'].items():
+    log.line(f'left out: {count:,} ({what})')
+  if config.data.limit:
+    rows = pairs.groupby(['source_name', 'split']).head(config.data.limit)
+    pairs = rows.sort_index().reset_index(drop=True)
+  return pairs
+
+
+def _texts(config: Config) -> list[str]:
+  """The lines of the texts that chains are made from."""
+  if not config.data.path:
+    raise UserError(
+      'source chains turns plain text, but data.path names none; give a folder '
+      'of text with --config.data.path'
+    )
+  corpus = texts.find(config.data.path, config.data.text, False)
+  lines = []
+  for file in corpus.files:
+    with open(file, encoding='utf-8') as lines_of:
+      lines += [line.strip() for line in lines_of]
+  return lines
+
+
+def prompted(config: Config, pairs: pd.DataFrame) -> pd.DataFrame:
+  """The pairs as a rewriter learns them: source, target, original, split."""
+  each = list(
+    zip(pairs['word'], pairs['attribute'], pairs['text'], pairs['target'])
+  )
+  source = [perturb.prompt(w, a, text) for w, a, text, _ in each]
+  target = [new for *_, new in each]
+  if config.perturb.unconditional:
+    source = [text for _, _, text, _ in each]
+    target = [perturb.answer(w, a, new) for w, a, _, new in each]
+  return pd.DataFrame(
+    {
+      'source': source,
+      'target': target,
+      'original': pairs['text'],
+      'split': pairs['split'],
+    }
+  )
+
+
+def _counts(pairs: pd.DataFrame) -> dict[str, int]:
+  every = pairs.groupby(['source_name', 'split']).size()
+  return {f'{name} {split}': int(n) for (name, split), n in every.items()}
+
+
+def tested(config: Config, pairs: pd.DataFrame) -> pd.DataFrame:
+  """The held-out pairs that are written: `perturb.tested` of each source."""
+  held = pairs[pairs['split'] == 'test']
+  drawn = held.sample(frac=1, random_state=config.seed)
+  drawn = drawn.groupby('source_name').head(config.perturb.tested)
+  return drawn.sort_index().reset_index(drop=True)
+
+
+def learned(config: Config, model: Bundle, held: pd.DataFrame) -> list[str]:
+  """What the model writes, in the spelling of the original."""
+  if config.perturb.unconditional:
+    written = unconditional(config, model, held['text'])
+    return [perturb.restore(a, b) for a, b in zip(held['text'], written)]
+  return _asked(perturbing.writer(config, model), held)
+
+
+def _asked(write: perturbing.Write, held: pd.DataFrame) -> list[str]:
+  """The held-out texts, each turned as its row asks."""
+  each = zip(held['text'], held['word'])
+  spans = [chain.find(text, word) for text, word in each]
+  columns = (held[name].tolist() for name in ('text', 'word', 'attribute'))
+  texts_, words_, attributes = columns
+  return write(texts_, words_, spans, attributes)
+
+
+def unconditional(
+  config: Config, model: Bundle, originals: Sequence[str]
+) -> list[str]:
+  """Rewrites of a model that names word and attribute itself.
+
+  What stands after its separator; a text without one is no rewrite.
+  """
+  id_ = model.tokenizer.token_to_id(perturb.SEPARATOR)
+  out = []
+  rows = rewriter.write_tokens(config, model, originals)
+  for row, text in zip(rows, originals):
+    if id_ not in row:
+      out.append(text)
+      continue
+    out.append(model.tokenizer.decode(row[row.index(id_) + 1 :]))
+  return out
+
+
+def rewritten(config: Config, held: pd.DataFrame, by: str) -> list[str]:
+  """What rules or the dictionary make of the same rows."""
+  asked = dataclasses.replace(config.perturb, by=by)
+  return _asked(
+    perturbing.writer(dataclasses.replace(config, perturb=asked)), held
+  )
+
+
+def words(text: str) -> list[str]:
+  """The words that are compared: no case, no accents."""
+  return [perturb.plain(word) for word in parallel.words(text)]
+
+
+def counts(held: pd.DataFrame, written: Sequence[str]) -> np.ndarray:
+  """The counts of metrics/rewrites.py of each row."""
+  each = zip(held['text'], held['target'], written)
+  return np.array(
+    [rewrites.counts(*map(words, three)) for three in each], np.float64
+  )
+
+
+def places(row, written: str) -> list[bool]:
+  """Whether each labelled word became what people's labels demand."""
+  edits = rewrites.edits(words(row.text), words(written))
+  out = []
+  for place, gold in json.loads(row.places).items():
+    made = edits.get((int(place), 0))
+    if gold == '':
+      out.append(made is None)
+    elif gold == '*':
+      out.append(made is not None and made != ())
+    else:
+      out.append(made == (gold.lower(),))
+  return out
+
+
+def contenders(
+  config: Config, held: pd.DataFrame, written: dict[str, list[str]]
+) -> dict[str, dict]:
+  """{who: {source: measures with intervals}}; `all` joins the sources."""
+  how, out = rewriter.how(config), {}
+  parts = {'all': np.ones(len(held), bool)}
+  for name in held['source_name'].unique():
+    parts[name] = (held['source_name'] == name).to_numpy()
+  for who, texts_ in written.items():
+    rows, sets = counts(held, texts_), {}
+    for part, mask in parts.items():
+      quality = rewrites.estimates(rows[mask], rewrites.measures, how)
+      quality['exact'] = rewrites.exact(rows[mask], how)
+      sets[part] = {'rows': int(mask.sum()), 'quality': quality}
+      labelled = [
+        places(row, text)
+        for row, text, here in zip(held.itertuples(), texts_, mask)
+        if here and row.places
+      ]
+      if labelled:
+        every = [ok for one in labelled for ok in one]
+        quality['places'] = of_share(sum(every), len(every), how.level)
+        quality['places_all'] = of_share(
+          sum(map(all, labelled)), len(labelled), how.level
+        )
+    out[who] = {'sets': sets}
+  return out
+
+
+def tests(
+  config: Config, held: pd.DataFrame, written: dict[str, list[str]]
+) -> list[dict]:
+  """Exact match of the learned one against each rival, source by source."""
+  how, out = rewriter.how(config), []
+  exact = {
+    who: counts(held, made)[:, 6].astype(bool)[None]
+    for who, made in written.items()
+  }
+  for part in ['all', *held['source_name'].unique()]:
+    mask = np.ones(len(held), bool)
+    if part != 'all':
+      mask = (held['source_name'] == part).to_numpy()
+    for rival in RIVALS:
+      one = fairscore.compare(
+        exact[LEARNED][:, mask], exact[rival][:, mask], how
+      )
+      out.append(
+        {
+          'set': part,
+          'ours': LEARNED,
+          'theirs': rival,
+          'measure': 'exact',
+          'difference': one['difference'],
+          'p': one['p'],
+          'p_at_floor': False,
+          'test': 'McNemar, exact',
+          'n': one['n'],
+        }
+      )
+  return stages.adjusted(out, config.measures.adjust)
+
+
+def shown(
+  config: Config, held: pd.DataFrame, written: dict[str, list[str]]
+) -> list[dict]:
+  """Rewrites for a reader to judge: half of them right, half wrong."""
+  most = config.perturb.samples
+  if not most:
+    return []
+  right = counts(held, written[LEARNED])[:, 6].astype(bool)
+  good, bad = (np.flatnonzero(one) for one in (right, ~right))
+  spread = lambda rows, k: rows[
+    np.unique(np.linspace(0, len(rows) - 1, min(k, len(rows))).astype(int))
+  ]
+  out = []
+  for title, rows in (
+    ('Rewrites that equal their target', spread(good, most // 2)),
+    ('Rewrites that do not', spread(bad, most - most // 2)),
+  ):
+    lines = [
+      {
+        'word → attribute': f'{held["word"][i]} → {held["attribute"][i]}',
+        'text': held['text'][i],
+        'written': written[LEARNED][i],
+        'target': held['target'][i],
+        'rules': written['rules'][i],
+      }
+      for i in rows
+    ]
+    if lines:
+      out.append(section(title, table(lines)))
+  return out

@@ -1,0 +1,300 @@
+"""Calibration, contrasts, conditional gaps, costs, slices, thresholds, gate."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn import metrics as sk
+from sklearn.calibration import calibration_curve
+
+from fairjax.errors import UserError
+from fairjax.metrics import (
+  calibration,
+  contrasts,
+  gate,
+  groups,
+  slices,
+  thresholds,
+)
+from fairjax.metrics.intervals import IntervalOptions
+
+OPTIONS = IntervalOptions(0.95, 300, 0)
+
+
+def made(n=600, seeds=1, seed=0):
+  rng = np.random.default_rng(seed)
+  labels = rng.integers(0, 2, n)
+  scores = np.clip(
+    rng.normal(0.35 + 0.3 * labels, 0.2, (seeds, n)), 0.001, 0.999
+  )
+  sex = rng.choice(['f', 'm'], n)
+  age = rng.choice(['old', 'young', 'mid'], n)
+  return labels, scores, sex, age
+
+
+def test_calibration_is_that_of_scikit_learn():
+  labels, scores, sex, _ = made()
+  members = np.stack([sex == 'f', sex == 'm'])
+  everyone, by_group, fair = calibration.measure(
+    labels, scores, members, OPTIONS
+  )
+  for mask, found in zip([*members, np.ones(600, bool)], [*by_group, everyone]):
+    y, p = labels[mask], scores[0, mask]
+    share, mean = calibration_curve(y, p, n_bins=10)
+    count = np.histogram(p, np.linspace(0, 1, 11))[0]
+    ece = (np.abs(share - mean) * count[count > 0]).sum() / mask.sum()
+    assert found['ece']['value'] == pytest.approx(ece, abs=1e-6)
+    assert found['overconfidence']['value'] == pytest.approx(
+      p.mean() - y.mean(), abs=1e-6
+    )
+    assert found['ece']['low'] <= ece <= found['ece']['high']
+    rows = calibration.reliability(labels, scores, members, ['f', 'm'])
+  assert fair['ece_max']['value'] == pytest.approx(
+    max(one['ece']['value'] for one in by_group)
+  )
+  share, mean = calibration_curve(labels, scores[0], n_bins=10)
+  found = rows['everyone']
+  np.testing.assert_allclose([r['mean score'] for r in found], mean)
+  np.testing.assert_allclose(
+    [r['share positive']['value'] for r in found], share
+  )
+
+
+def test_many_classes_are_calibrated_by_the_likeliest():
+  rng = np.random.default_rng(0)
+  p = rng.dirichlet(np.ones(3), (1, 400))
+  labels = np.array([rng.choice(3, p=row) for row in p[0]])
+  found, _, _ = calibration.measure(
+    labels, p, np.zeros((0, 400), bool), OPTIONS
+  )
+  right, best = p[0].argmax(1) == labels, p[0].max(1)
+  share, mean = calibration_curve(right, best, n_bins=10)
+  count = np.histogram(best, np.linspace(0, 1, 11))[0]
+  ece = (np.abs(share - mean) * count[count > 0]).sum() / 400
+  assert found['ece']['value'] == pytest.approx(ece, abs=1e-6)
+
+
+def test_differences_are_those_of_fairlearn_with_controls_too():
+  fairlearn = pytest.importorskip('fairlearn.metrics')
+  labels, scores, sex, age = made()
+  decisions = (scores >= 0.5).astype(int)
+  members, names, _ = groups.memberships({'sex': list(sex)})
+  rates = {
+    'selection_rate': fairlearn.selection_rate,
+    'fpr': fairlearn.false_positive_rate,
+    'fnr': fairlearn.false_negative_rate,
+  }
+  frame = fairlearn.MetricFrame(
+    metrics=rates,
+    y_true=labels,
+    y_pred=decisions[0],
+    sensitive_features=sex,
+  )
+  rows = contrasts.differences(labels, decisions, members, names, 'm', OPTIONS)
+  assert {r['group'] for r in rows} == {'f'}
+  for row in rows:
+    own = frame.by_group[row['rate']]
+    assert row['value']['value'] == pytest.approx(own['f'])
+    assert row['of reference']['value'] == pytest.approx(own['m'])
+    assert row['difference']['value'] == pytest.approx(own['f'] - own['m'])
+    low, high = row['difference']['low'], row['difference']['high']
+    assert (low <= 0 <= high) == (row['p'] > 0.05)
+  levels, level_names, _ = groups.memberships({'age': list(age)})
+  fair, within, left = contrasts.conditional(
+    labels, decisions, members, names, levels, level_names, OPTIONS
+  )
+  frame = fairlearn.MetricFrame(
+    metrics=rates,
+    y_true=labels,
+    y_pred=decisions[0],
+    sensitive_features=sex,
+    control_features=age,
+  )
+  gaps = frame.difference()
+  for row in within:
+    for rate in ('selection_rate', 'fpr'):
+      assert row[rate]['value'] == pytest.approx(gaps[rate][row['level']])
+  by = frame.by_group['selection_rate'].unstack()
+  share = pd.Series(age).value_counts(normalize=True)
+  standard = (by.mul(share, axis=0)).sum()
+  gap = abs(standard['f'] - standard['m'])
+  assert fair['conditional_dp']['value'] == pytest.approx(1 - gap)
+  assert not left
+
+
+def test_the_rest_is_everyone_else():
+  labels, scores, _, age = made()
+  decisions = (scores >= 0.5).astype(int)
+  members, names, _ = groups.memberships({'age': list(age)})
+  rows = contrasts.differences(labels, decisions, members, names, '', OPTIONS)
+  row = next(
+    r for r in rows if r['group'] == 'mid' and r['rate'] == 'selection_rate'
+  )
+  inside, outside = decisions[0, age == 'mid'], decisions[0, age != 'mid']
+  gap = inside.mean() - outside.mean()
+  assert row['difference']['value'] == pytest.approx(gap)
+  assert len(rows) == 9 and all(r['adjusted'] >= r['p'] for r in rows)
+  with pytest.raises(UserError, match="reference is 'x'"):
+    contrasts.differences(labels, decisions, members, names, 'x', OPTIONS)
+
+
+def test_a_control_that_explains_the_gap_takes_it_away():
+  """Simpson: within each level nobody is treated differently."""
+  rng = np.random.default_rng(1)
+  n = 4000
+  sex = rng.integers(0, 2, n)
+  level = (rng.random(n) < 0.2 + 0.6 * sex).astype(int)
+  decisions = (rng.random((1, n)) < 0.2 + 0.5 * level).astype(int)
+  members = np.stack([sex == 0, sex == 1])
+  levels = np.stack([level == 0, level == 1])
+  fair, _, _ = contrasts.conditional(
+    None, decisions, members, 'ab', levels, 'xy', OPTIONS
+  )
+  plain = abs(decisions[0, sex == 0].mean() - decisions[0, sex == 1].mean())
+  assert plain > 0.25
+  assert fair['conditional_dp']['high'] == 1
+  assert fair['conditional_dp']['value'] > 0.95
+
+
+def test_costs_are_sums_of_errors():
+  labels, scores, sex, _ = made(seeds=2)
+  decisions = (scores >= 0.5).astype(int)
+  members = np.stack([sex == 'f', sex == 'm'])
+  everyone, by_group, fair = contrasts.costs(
+    labels, decisions, members, (1.0, 5.0), OPTIONS
+  )
+  each = (decisions > labels) * 1.0 + (decisions < labels) * 5.0
+  assert everyone['cost']['value'] == pytest.approx(each.mean())
+  values = [each[:, m].mean(1) for m in members]
+  for one, value in zip(by_group, values):
+    assert one['cost']['value'] == pytest.approx(value.mean())
+  gap = np.abs(values[0] - values[1]).mean()
+  assert fair['cost_gap']['value'] == pytest.approx(gap)
+
+
+def test_slices_are_fishers_and_find_the_one_that_is_planted():
+  rng = np.random.default_rng(3)
+  n = 3000
+  sex, age = rng.integers(0, 2, n), rng.integers(0, 3, n)
+  chance = np.where((sex == 1) & (age == 2), 0.4, 0.1)
+  wrong = (rng.random(n) < chance).astype(float)
+  conditions = {
+    'sex': {str(k): sex == k for k in range(2)},
+    'age': {str(k): age == k for k in range(3)},
+  }
+  rows = slices.worst(wrong, conditions)
+  assert rows[0]['slice'] == 'sex: 1 and age: 2'
+  assert len(rows) == 5 + 6
+  for row in rows:
+    mask = np.ones(n, bool)
+    for part in row['slice'].split(' and '):
+      kind, value = part.split(': ')
+      mask &= conditions[kind][value]
+    inside, outside = wrong[mask], wrong[~mask]
+    table = [
+      [inside.sum(), len(inside) - inside.sum()],
+      [outside.sum(), len(outside) - outside.sum()],
+    ]
+    p = stats.fisher_exact(table, 'greater')[1]
+    assert row['p'] == pytest.approx(p, rel=1e-6)
+    assert row['rows'] == mask.sum()
+    assert row['error rate'] == pytest.approx(inside.mean())
+    assert row['outside'] == pytest.approx(outside.mean())
+  assert slices.worst(wrong[:20], {'a': {'b': np.ones(20, bool)}}) == []
+
+
+def test_thresholds_are_those_of_a_loop():
+  labels, scores, sex, _ = made(seeds=2)
+  members = np.stack([sex == 'f', sex == 'm'])
+  found = thresholds.sweep(labels, scores, members)
+  for k in (0, 37, 50, 100):
+    d = scores >= thresholds.POINTS[k]
+    assert found['accuracy'][k] == pytest.approx((d == labels).mean())
+    gap = np.abs(d[:, members[0]].mean(1) - d[:, members[1]].mean(1)).mean()
+    assert found['dp'][k] == pytest.approx(1 - gap)
+
+
+@pytest.mark.parametrize('rule', ['accuracy', 'balanced_accuracy', 'eer'])
+def test_the_chosen_threshold_is_the_best(rule):
+  labels, scores, _, _ = made(300)
+  limit = thresholds.choose(labels, scores, rule)
+
+  def worth(t):
+    d = scores[0] >= t
+    fpr, fnr = d[labels == 0].mean(), (~d)[labels == 1].mean()
+    return {
+      'accuracy': (d == labels).mean(),
+      'balanced_accuracy': sk.balanced_accuracy_score(labels, d),
+      'eer': -abs(fpr - fnr),
+    }[rule]
+
+  best = max(map(worth, np.linspace(0, 1, 2001)))
+  assert worth(limit) >= best - 1e-9
+  with pytest.raises(UserError, match='one label'):
+    thresholds.choose(labels * 0, scores, 'eer')
+
+
+KNOWN = {
+  'dp': {'value': 0.78, 'low': 0.7, 'high': 0.86},
+  'gender/eqodd': {'value': 0.9, 'low': 0.85, 'high': 0.95},
+  'flips': {'value': 0.04, 'low': 0.03, 'high': 0.05},
+  'auc': {'value': None, 'low': None, 'high': None, 'note': 'one label'},
+}
+
+
+@pytest.mark.parametrize(
+  ('rule', 'whole', 'value', 'part'),
+  [
+    ('dp<0.8', False, True, True),
+    ('dp<0.9', True, True, True),
+    ('dp<0.7', False, False, False),
+    ('flips>0.02', True, True, True),
+    ('flips>0.045', False, False, True),
+    ('eqodd<0.8 or flips>0.02', True, True, True),
+    ('eqodd<0.8 and flips>0.02', False, False, False),
+    ('auc<0.5', False, False, True),
+    ('Demographic parity<0.8 and flips>=0.01', False, True, True),
+  ],
+)
+def test_the_gate_reads_the_side_that_was_chosen(rule, whole, value, part):
+  rule = rule.replace('Demographic parity', 'demographic_parity')
+  got = [
+    gate.judge(rule, KNOWN, side).failed for side in ('whole', 'value', 'part')
+  ]
+  assert got == [whole, value, part]
+
+
+@pytest.mark.parametrize('rule', ['dp', 'dp<', 'dp<x', 'or', 'dp=0.8', ''])
+def test_a_gate_that_is_no_rule_is_one_sentence(rule):
+  with pytest.raises(UserError, match='fail_if'):
+    gate.parse(rule)
+
+
+def test_a_gate_that_names_no_measure_is_one_sentence():
+  with pytest.raises(UserError, match="did you mean 'flips'"):
+    gate.names('flisp>0.1', KNOWN)
+  with pytest.raises(UserError, match='does not measure'):
+    gate.names('happiness>0.1', KNOWN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('n', [150, 1000])
+@pytest.mark.parametrize('off', [0.0, 0.15])
+def test_intervals_of_ece_cover(n, off):
+  """Scores at eight levels, `off` from the chance of a positive."""
+  levels = np.linspace(0.15, 0.8, 8)
+  inside = 0
+  for k in range(200):
+    rng = np.random.default_rng([k, n])
+    at = rng.integers(0, 8, n)
+    labels = (rng.random(n) < levels[at] + off * (at % 2)).astype(int)
+    options = IntervalOptions(0.95, 500, k)
+    everyone, _, _ = calibration.measure(
+      labels, levels[at][None], np.zeros((0, n), bool), options
+    )
+    # Two levels may share a bin, where they add up; these do not.
+    truth = off / 2
+    one = everyone['ece']
+    inside += one['low'] - 1e-9 <= truth <= one['high']
+  print(f'ece off {off}, {n} rows: coverage {inside / 200:.3f}')
+  assert inside / 200 >= 0.93

@@ -1,0 +1,84 @@
+"""Fairscore: the released script's numbers, exact tests, honest intervals."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairjax.metrics import fairscore
+from fairjax.metrics.intervals import IntervalOptions
+
+HOW = IntervalOptions(0.95, 2000, 0)
+
+
+def test_the_golden_case_of_the_released_script():
+  result = fairscore.fairscore(
+    np.array([0, 1, 1, 1]),
+    np.array([[0, 1, 1, 0]]),
+    np.array([[0, 1, 0, 0]]),
+    HOW,
+  )
+  values = {name: 100 * one['value'] for name, one in result.items()}
+  assert values == {
+    'different': 25.0,
+    'both_correct': 50.0,
+    'neither_correct': 25.0,
+  }
+  for one in result.values():
+    assert 0 <= one['low'] < one['value'] < one['high'] <= 1
+
+
+def test_three_classes_may_differ_and_both_be_wrong():
+  each = fairscore.outcomes(np.array([0]), np.array([[1]]), np.array([[2]]))
+  assert each['different'].all() and each['neither_correct'].all()
+
+
+def test_mcnemar_is_the_exact_binomial_test():
+  draw = np.random.default_rng(0)
+  ours, theirs = draw.random((2, 60)) < [[0.3], [0.1]]
+  result = fairscore.mcnemar(ours, theirs)
+  b, c = result['only_ours'], result['only_theirs']
+  assert (b, c) == ((ours & ~theirs).sum(), (~ours & theirs).sum())
+  m = b + c
+  chances = stats.binom.pmf(np.arange(m + 1), m, 0.5)
+  far = np.abs(np.arange(m + 1) - m / 2) >= abs(b - m / 2) - 1e-9
+  assert result['p'] == pytest.approx(chances[far].sum(), rel=1e-9)
+  assert fairscore.mcnemar(ours, ours)['p'] == 1.0
+
+
+def test_intervals_cover_rare_flips_and_have_width_without_any():
+  draw, inside = np.random.default_rng(1), 0
+  how = HOW._replace(resamples=400)
+  for _ in range(120):
+    events = draw.random((1, 60)) < 0.05
+    one = fairscore.share(events, how)
+    inside += one['low'] <= 0.05 <= one['high']
+  assert inside / 120 > 0.9
+  none = fairscore.share(np.zeros((1, 20), bool), HOW)
+  assert none['value'] == none['low'] == 0 and 0.03 < none['high'] < 0.25
+
+
+def test_rows_of_one_example_are_no_more_than_one():
+  draw = np.random.default_rng(2)
+  events = draw.random((1, 40)) < 0.4
+  alone = fairscore.share(events, HOW)
+  again = fairscore.share(np.repeat(events, 5, 1), HOW, np.repeat(range(40), 5))
+  width = lambda one: one['high'] - one['low']
+  assert again['value'] == pytest.approx(alone['value'])
+  assert 0.8 < width(again) / width(alone) < 1.25
+
+
+def test_the_excess_over_a_floor_is_paired():
+  draw = np.random.default_rng(3)
+  floor = draw.random((1, 200)) < 0.2
+  same = fairscore.excess(floor, floor, HOW)
+  assert same['value'] == 0 and same['low'] <= 0 <= same['high']
+  more = floor | (draw.random((1, 200)) < 0.2)
+  result = fairscore.compare(more, floor, HOW)
+  assert result['difference']['low'] > 0 and result['p'] < 1e-4
+  assert result['only_theirs'] == 0 and result['n'] == 200
+
+
+def test_no_row_is_said_and_not_a_number():
+  nothing = np.zeros((2, 0), bool)
+  assert fairscore.share(nothing, HOW)['value'] is None
+  assert 'no row' in fairscore.excess(nothing, nothing, HOW)['note']

@@ -1,0 +1,191 @@
+"""Counterfactual decisions against slow twins, and what they must be."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairjax.metrics import flips, row_means
+from fairjax.metrics.flips import Edit
+from fairjax.metrics.intervals import IntervalOptions
+
+OPTIONS = IntervalOptions(0.95, 400, 0)
+
+
+def made(seeds=2, n=300, classes=2):
+  rng = np.random.default_rng(classes)
+  shape = (seeds, n) if classes == 2 else (seeds, n, classes)
+  draw = lambda: (
+    rng.random(shape)
+    if classes == 2
+    else rng.dirichlet(np.ones(classes), shape[:2])
+  )
+  scores = draw()
+  mix = lambda other, share: scores * (1 - share) + other * share
+  edited = rng.random(n) < 0.8
+  edit = Edit(
+    edited,
+    mix(draw(), 0.6),
+    edited & (rng.random(n) < 0.9),
+    mix(draw(), 0.2),
+    rng.integers(-1, 2, n),
+  )
+  labels = rng.integers(0, classes, n)
+  members = np.arange(n) % 2 == np.arange(2)[:, None]
+  return labels, scores, edit, members
+
+
+def slow(labels, scores, edit, limit):
+  """Every measure by a loop over seeds and rows."""
+  out = {}
+  add = lambda key, value: out.setdefault(key, []).append(value)
+  for s in range(len(scores)):
+    cells = {}
+    put = lambda key, value, cells=cells: cells.setdefault(key, []).append(
+      value
+    )
+    for i in range(len(labels)):
+      if not edit.edited[i]:
+        continue
+      p, q, r = scores[s, i], edit.scores[s, i], edit.control[s, i]
+      d, e, c = p >= limit, q >= limit, r >= limit
+      put('flips', d != e)
+      put('flips_up', not d and e)
+      put('flips_down', d and not e)
+      put('flips_positive' if labels[i] else 'flips_negative', d != e)
+      put('score_change', abs(p - q))
+      if edit.controlled[i]:
+        put('control_flips', d != c)
+        put('excess_flips', int(d != e) - int(d != c))
+        put('excess_change', abs(p - q) - abs(p - r))
+      if edit.side[i]:
+        female, male = (d, e) if edit.side[i] > 0 else (e, d)
+        put('tprd' if labels[i] else 'fprd', int(female) - int(male))
+    for key, values in cells.items():
+      add(key, np.mean(values))
+  return {key: np.mean(values) for key, values in out.items()}
+
+
+def test_measures_are_those_of_a_loop():
+  labels, scores, edit, members = made()
+  found = flips.measure(labels, scores, edit, members, ['a', 'b'], 0.5, OPTIONS)
+  expected = slow(labels, scores, edit, 0.5)
+  assert expected.keys() == found.measures.keys()
+  for name, value in expected.items():
+    one = found.measures[name]
+    assert one['value'] == pytest.approx(value, abs=1e-12), name
+    assert one['low'] <= value <= one['high'], name
+    assert one['high'] > one['low'], name
+  for g, name in enumerate('ab'):
+    part = edit._replace(edited=edit.edited & members[g])
+    own = slow(labels, scores, part, 0.5)['flips']
+    assert found.groups[name]['flips']['value'] == pytest.approx(own)
+
+
+def test_a_model_that_ignores_the_words_flips_nothing_yet_is_not_sure():
+  labels, scores, edit, members = made(1)
+  same = edit._replace(scores=scores, control=scores)
+  found = flips.measure(labels, scores, same, members, 'ab', 0.5, OPTIONS)
+  for name in ('flips', 'control_flips', 'excess_flips', 'tprd', 'fprd'):
+    one = found.measures[name]
+    assert one['value'] == 0
+    assert 0.005 < one['high'] < 0.06, name
+  assert found.measures['excess_flips']['p'] > 0.05
+
+
+def test_more_than_two_classes_flip_by_the_likeliest():
+  labels, scores, edit, members = made(2, 200, 3)
+  found = flips.measure(labels, scores, edit, members, 'ab', 0.0, OPTIONS)
+  d, e = scores.argmax(-1), edit.scores.argmax(-1)
+  value = (d != e)[:, edit.edited].mean()
+  assert found.measures['flips']['value'] == pytest.approx(value)
+  change = np.abs(scores - edit.scores).sum(-1)[:, edit.edited].mean() / 2
+  assert found.measures['score_change']['value'] == pytest.approx(change)
+  assert 'flips_up' not in found.measures and 'tprd' not in found.measures
+
+
+def test_without_controls_or_labels_that_is_said():
+  _, scores, edit, members = made()
+  none = edit._replace(controlled=np.zeros_like(edit.edited))
+  found = flips.measure(None, scores, none, members, 'ab', 0.5, OPTIONS)
+  assert 'tprd' not in found.measures
+  for name in ('control_flips', 'excess_flips', 'excess_change'):
+    assert found.measures[name]['value'] is None
+    assert 'control' in found.measures[name]['note']
+
+
+def test_a_word_is_tested_by_mcnemar():
+  labels, scores, edit, _ = made(1)
+  words = [['he → she'] if i % 3 else ['x → y', 'he → she'] for i in range(300)]
+  found = {
+    one['word']: one for one in flips.by_word(words, scores, edit, 0.5, OPTIONS)
+  }
+  rows = [i for i in range(0, 300, 3) if edit.edited[i]]
+  d, e, c = ((x[0] >= 0.5) for x in (scores, edit.scores, edit.control))
+  one = sum(d[i] != e[i] and d[i] == c[i] for i in rows if edit.controlled[i])
+  two = sum(d[i] == e[i] and d[i] != c[i] for i in rows if edit.controlled[i])
+  p = stats.binomtest(one, one + two).pvalue
+  assert found['x → y']['p'] == pytest.approx(p)
+  assert found['x → y']['rows'] == len(rows)
+  assert found['x → y']['adjusted'] >= p
+  assert labels is not None
+
+
+def test_two_models_are_compared_row_by_row():
+  _, scores, edit, _ = made(1)
+  calm = edit._replace(scores=scores)
+  found = {
+    one['measure']: one
+    for one in flips.compare((scores, calm, 0.5), (scores, edit, 0.5), OPTIONS)
+  }
+  assert found['flips']['p'] < 0.01
+  share = ((scores >= 0.5) != (edit.scores >= 0.5))[:, edit.edited].mean()
+  assert found['flips']['difference']['value'] == pytest.approx(-share)
+  same = flips.compare((scores, edit, 0.5), (scores, edit, 0.5), OPTIONS)
+  assert all(one['p'] == 1 and one['difference']['value'] == 0 for one in same)
+
+
+def coverage(estimate, truth, draws=300):
+  return np.mean(
+    [
+      one['low'] - 1e-9 <= truth <= one['high'] + 1e-9
+      for one in map(estimate, range(draws))
+    ]
+  )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('rate', [0.0, 0.02, 0.2])
+@pytest.mark.parametrize('n', [60, 400])
+def test_intervals_of_excess_and_of_wordings_cover(rate, n):
+  """z in −1, 0, 1: of the excess over the control, of TPRD and FPRD."""
+
+  def draw(k):
+    rng = np.random.default_rng([k, n])
+    swap = rng.random((1, n)) < rate + 0.05
+    control = rng.random((1, n)) < 0.05
+    options = IntervalOptions(0.95, 1000, k)
+    return row_means.difference(swap * 1.0 - control, options)
+
+  found = coverage(draw, rate)
+  print(f'excess {rate} of {n}: coverage {found:.3f}')
+  assert 0.92 <= found <= 0.995
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('rate', [0.01, 0.2])
+def test_intervals_of_flips_cover(rate):
+  def draw(k):
+    rng = np.random.default_rng([k, 1])
+    scores = np.full((1, 200), 0.9)
+    after = np.where(rng.random((1, 200)) < rate, 0.1, 0.9)
+    everyone = np.ones(200, bool)
+    edit = Edit(everyone, after, everyone, scores, np.zeros(200, int))
+    options = IntervalOptions(0.95, 1000, k)
+    none = np.zeros((0, 200), bool)
+    return flips.measure(None, scores, edit, none, [], 0.5, options).measures[
+      'flips'
+    ]
+
+  found = coverage(draw, rate, 200)
+  print(f'flips {rate}: coverage {found:.3f}')
+  assert 0.92 <= found <= 1.0

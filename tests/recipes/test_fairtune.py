@@ -1,0 +1,154 @@
+"""Perturbed training, fairscore beside its floor, paired files reused."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import config as c
+from fairjax.errors import UserError
+from fairjax.metrics import fairscore
+from fairjax.recipes import fairtune, perturbing
+
+
+def config(**changes):
+  made = c.Config(
+    recipe='fairtune',
+    model='tiny',
+    seeds=2,
+    tokens=c.Tokens(vocab_size=300),
+    planted=c.Planted(rows=160, test_rows=60),
+    train=c.Train(lr=1e-3, batch=32, epochs=1, patience=0),
+    measures=c.Measures(resamples=100),
+  )
+  for name, value in changes.items():
+    part, field = name.split('__')
+    setattr(getattr(made, part), field, value)
+  c.validate(made)
+  return made
+
+
+@pytest.fixture(scope='module')
+def ran(tmp_path_factory):
+  folder = tmp_path_factory.mktemp('fairtune')
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('cache')))
+    yield folder, fairtune.run(config(), folder)
+
+
+def test_both_contenders_have_fairscores_floors_and_tests(ran, remade):
+  folder, results = ran
+  assert set(results.contenders) == {'original', 'fairtuned'}
+  for by in ('rules', 'dictionary'):
+    quality = results.contenders['fairtuned']['sets'][f'perturbed by {by}'][
+      'quality'
+    ]
+    assert set(fairscore.MEASURES) | {'floor', 'excess'} == set(quality)
+    total = sum(
+      quality[name]['value'] for name in ('both_correct', 'neither_correct')
+    )
+    assert total + quality['different']['value'] == pytest.approx(1)
+  measures = [t['measure'] for t in results.tests]
+  assert measures.count('different') == 2
+  assert results.facts['training rows perturbed'] > 20
+  remade(folder, results)
+
+
+def test_a_paired_file_gives_the_same_fairscore_for_any_model(ran, tmp_path):
+  folder, results = ran
+  path = folder / 'paired.parquet'
+  pairs = pd.read_parquet(path)
+  assert (pairs['text'] != pairs['perturbed']).all()
+  asked = config(fairscore__path=str(path))
+  asked.reuse = str(folder)
+  again = fairtune.run(asked, tmp_path)
+  for name in ('original', 'fairtuned'):
+    for by in ('rules', 'dictionary'):
+      of = lambda r, name=name, by=by: r.contenders[name]['sets'][
+        f'perturbed by {by}'
+      ]['quality']['different']['value']
+      assert of(again) == of(results)
+
+
+def test_texts_are_perturbed_as_a_function_of_seed_and_text():
+  texts = [
+    'He met his elderly aunt.',
+    'The tall house is white.',
+    'A young Black doctor smiled. She left.',
+  ] * 3
+  asked = config()
+  one = perturbing.perturbed(asked, texts)
+  other = perturbing.perturbed(asked, texts[::-1])
+  assert list(one['perturbed']) == list(other['perturbed'])[::-1]
+  assert not one['changed'][1] and one['perturbed'][1] == texts[1]
+  assert one['changed'][0] and set(one['axis']) <= {'gender', 'age', 'race', ''}
+  only = dataclasses.replace(
+    asked.perturb, axes=('race',), attributes=('asian',)
+  )
+  made = perturbing.perturbed(dataclasses.replace(asked, perturb=only), texts)
+  assert made['perturbed'][2] == 'A young Asian doctor smiled. She left.'
+  assert list(made['changed'][:3]) == [False, False, True]
+
+
+def test_long_texts_are_cut_into_windows_and_joined_again():
+  text = ' '.join(f'He said no {i}.' for i in range(40)) + '  '
+  parts = perturbing.windows(text, 30)
+  assert ''.join(parts) == text and len(parts) > 4
+  assert all(len(part.split()) <= 30 for part in parts)
+  assert all(part.rstrip().endswith('.') for part in parts)
+  made = perturbing.perturbed(config(perturb__window=30), [text])
+  assert made['windows'][0] == len(parts) and made['changed'][0]
+  assert len(made['perturbed'][0].split()) == len(text.split())
+
+
+def test_pairs_are_perturbed_alike():
+  made = perturbing.pairs_perturbed(
+    config(perturb__attributes=('woman', 'man')),
+    ['Thomas sold his house.', 'It rains.'],
+    ['Thomas has no house.', 'It pours.'],
+  )
+  assert not made['broken'].any() and list(made['changed']) == [True, False]
+  name = made['perturbed'][0].split()[0]
+  assert name != 'Thomas'
+  assert made['perturbed_pair'][0] == f'{name} has no house.'
+  assert made['perturbed_pair'][1] == 'It pours.'
+
+
+def test_a_neutral_rewrite_is_no_perturbation():
+  pairs = pd.DataFrame(
+    {
+      'text': ['Mary saw a big house.'],
+      'perturbed': ['James saw a big house.'],
+      'text_pair': [''],
+      'perturbed_pair': [''],
+    }
+  )
+  control = fairtune.controlled(pairs, 0)['control'][0]
+  assert control not in ('', *pairs['text'], *pairs['perturbed'])
+  assert control.endswith('saw a big house.')
+
+
+@pytest.mark.parametrize(
+  ('changes', 'sentence'),
+  [
+    ({'perturb__by': 'model'}, 'perturb.model names none'),
+    ({'perturb__pick': 'frequency'}, 'perturb.words names no table'),
+    ({'perturb__mix': (0.5,)}, 'perturb.mix has 1 numbers for 3 axes'),
+  ],
+)
+def test_what_is_missing_is_one_sentence(changes, sentence):
+  with pytest.raises(UserError, match=sentence):
+    perturbing.perturbed(config(**changes), ['He ran.'])
+
+
+def test_no_row_to_perturb_is_said(tmp_path, monkeypatch):
+  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path))
+  rows = pd.DataFrame({'id': ['a'], 'text': ['It rains.'], 'label': [0]})
+  with pytest.raises(UserError, match='no test row holds a word'):
+    fairtune.read_pairs(config(), tmp_path, rows, _Quiet())
+
+
+class _Quiet:
+  def line(self, text):
+    assert isinstance(text, str) and np.char.str_len(text)
