@@ -384,7 +384,8 @@ def read(text: str) -> Summary:
         kind = arrays(op.type)[0]
         source = arrays(module.type(op, 0) or 'f32[]')[0].type
         if source == 'f32' and kind.type == 'bf16':
-          if math.prod(kind.dims) >= WEIGHT:
+          # A cache, which a TPU widens to write to it, has more axes.
+          if len(kind.dims) == 2 and math.prod(kind.dims) >= WEIGHT:
             converts.append(f'{kind.type}{kind.dims}')
       if op.op in TO_HOST:
         host.append(op.op)
