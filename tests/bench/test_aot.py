@@ -5,6 +5,7 @@ one is skipped without it. They are loaded in a process of their own, since
 XLA's flags of the other tests are none of theirs.
 """
 
+import dataclasses
 import importlib.util
 import json
 import os
@@ -165,10 +166,31 @@ def test_wrong_sizes_are_a_sentence(args, sentence):
   assert sentence in told and told.count('\n') == 1
 
 
+@pytest.mark.parametrize('says', [True, False])
+def test_the_largest_number_of_seeds_that_fits(says, monkeypatch):
+  """Whether or not the compiler says how much is too much."""
+  chip = aot.CHIPS['v5e']
+  need = lambda seeds: (seeds + 0.5) * chip.memory / 4.2  # 3 fit
+  tries = []
+
+  def measure(name, goal, size):
+    tries.append(size.seeds)
+    if need(size.seeds) > chip.memory:
+      raise aot.TooLarge(need(size.seeds) if says else 0.0)
+
+  monkeypatch.setattr(aot, 'measure', measure)
+  size = dataclasses.make_dataclass('Size', ['seeds'])(10)
+  goal = aot.Target('v5e:1x1', chip, [], 1)
+  needed = need(10) if says else 0.0
+  assert aot.fitting('train', goal, size, needed) == 3
+  assert tries == ([4, 3] if says else [9, 8, 7, 6, 5, 4, 3])
+
+
+@pytest.mark.slow
 def test_more_seeds_than_fit_are_a_sentence():
   needs('tpu')
   told = run(
-    *('--target=v5e:1x1', '--program=resamples', '--seeds=4000'), code=2
+    *('--target=v5e:1x1', '--program=resamples', '--seeds=20000'), code=2
   )
   assert 'does not fit into the 15.8 GiB of a v5e; ' in told
 
