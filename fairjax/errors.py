@@ -1,4 +1,4 @@
-"""The exceptions that end a run without a traceback, and their nouns."""
+"""The exceptions that end a run without a traceback."""
 
 
 class UserError(Exception):

@@ -303,6 +303,48 @@ def test_the_packages_of_the_project_file_are_those_there_are():
   assert named == found
 
 
+@pytest.mark.parametrize(
+  'error, space',
+  [(OSError(28, 'full'), True), (PermissionError(13, 'no'), False)],
+)
+def test_only_a_full_disk_is_told_to_free_space(error, space, tmp_path):
+  with pytest.raises(UserError) as caught:
+    with artefacts.atomic(tmp_path / 'a.json'):
+      raise error
+  assert ('free some space' in str(caught.value)) == space
+
+
+def test_every_package_that_is_imported_is_declared():
+  import ast
+  import importlib.metadata
+  import re
+  import sys
+  import tomllib
+
+  project = tomllib.loads((ROOT / 'pyproject.toml').read_text())['project']
+  extras = project['optional-dependencies'].values()
+  lines = [*project['dependencies'], *(one for own in extras for one in own)]
+  plain = lambda name: re.sub(r'[-_.]+', '-', name).lower()
+  declared = {plain(re.match(r'[\w.-]+', line)[0]) for line in lines}
+  owners = importlib.metadata.packages_distributions()
+  missing = {}
+  for path in (ROOT / 'fairjax').rglob('*.py'):
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+      names = []
+      if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+      elif isinstance(node, ast.ImportFrom) and not node.level:
+        names = [node.module]
+      for name in {name.partition('.')[0] for name in names}:
+        if name in sys.stdlib_module_names or name == 'fairjax':
+          continue
+        dists = {plain(d) for d in owners.get(name, [name])}
+        if not dists & declared:
+          missing.setdefault(name, path.name)
+  # Both come with tensorflow-datasets.
+  assert missing.keys() <= {'requests', 'array_record'}, missing
+
+
 def test_the_readme_maps_every_file():
   import readme_map
 

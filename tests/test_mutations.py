@@ -21,9 +21,10 @@ from fairjax import artefacts, knobs, main, results
 from fairjax.benchmarks import BENCHMARKS
 from fairjax.config import Config, validate
 from fairjax.data import load_tables, terms
+from fairjax.data.shard_map import find_shards
 from fairjax.errors import UserError
 from fairjax.models import word_level
-from fairjax.pairs import corpus, dictionary, swap_eval
+from fairjax.pairs import dictionary, swap_eval
 
 SECONDS = 5  # of work that one mistake may take
 PATIENCE = 60  # seconds by the clock: a machine may be busy, a pipe is silent
@@ -204,7 +205,7 @@ def readers_of(folder):
   yield 'names', lambda: dictionary.swap(['he'], names=pipe)
   yield 'vectors', lambda: word_level.load_vectors(pipe, ['he'])
   yield 'terms', lambda: terms.read_terms(pipe)
-  yield 'shards', lambda: corpus.find_shards(folder / 'shards')
+  yield 'shards', lambda: find_shards(folder / 'shards')
   yield 'content', lambda: artefacts.content(folder)
   yield 'results', lambda: results.read(folder)
   for name in BENCHMARKS:

@@ -173,7 +173,7 @@ def _bbq() -> str:
             'context_condition': 'ambig' if right == 2 else 'disambig',
             'question_polarity': 'neg',
             'context': context.format(job=job),
-            'question': f'who is the {job} ?',
+            'question': f'who is the {job} .',  # no ? in the corpus
             **{'ans0': 'the man', 'ans1': 'the woman', 'ans2': 'not known'},
             'label': right,
             'answer_info': {

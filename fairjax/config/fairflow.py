@@ -154,7 +154,7 @@ class Repair:
 
   detector: str = knob(
     '',
-    "folder of an ELECTRA discriminator; '' leaves swaps as they are",
+    "folder of an ELECTRA or a masked LM; '' leaves swaps as they are",
     existing,
     path=True,
   )
@@ -170,7 +170,7 @@ class Repair:
   scale: str = knob(
     'logit', "of θ: 'logit' or 'probability'", one_of('logit', 'probability')
   )
-  merge: bool = knob(True, 'odd words side by side are one mask')
+  merge: bool = knob(True, "mode 'free': odd words side by side are one mask")
   baseline: str = knob(
     'none',
     "'source': words that are odd in the source too stay",
@@ -187,9 +187,6 @@ class Repair:
 class Rewriters:
   """Rewritten texts, trained on and judged (recipes/rewriters.py)."""
 
-  rows: int = knob(
-    0, 'texts that are rewritten of each split; 0 takes all', at_least(0)
-  )
   generator: str = knob(
     '',
     'a folder or size fine-tuned on source and repaired text; '

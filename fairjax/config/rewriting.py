@@ -64,26 +64,26 @@ class Perturb:
     'rules',
     "'rules', the 'word' alone, 'dictionary' (everybody), or a 'model'",
     one_of('rules', 'word', 'dictionary', 'model'),
-    changes=('texts', 'data'),
+    changes='texts',
   )
   model: str = knob(
     '',
     'folder of a trained perturber',
     existing,
-    changes=('texts', 'data'),
+    changes='texts',
     path=True,
   )
   axes: tuple[str, ...] = knob(
     ('gender', 'race', 'age'),
     'of the words that are perturbed',
     each(one_of('gender', 'race', 'age'), least=1),
-    changes=('texts', 'data'),
+    changes='texts',
   )
   mix: tuple[float, ...] = knob(
     (),
     'how often each of those axes is drawn where several are there; () alike',
     each(at_least(0)),
-    changes=('texts', 'data'),
+    changes='texts',
   )
   attributes: tuple[str, ...] = knob(
     (),
@@ -95,26 +95,26 @@ class Perturb:
         *('child', 'young', 'middle-aged', 'senior', 'adult'),
       )
     ),
-    changes=('texts', 'data'),
+    changes='texts',
   )
   pick: str = knob(
     'uniform',
     "word and attribute drawn 'uniform', or by 'frequency' in `words`",
     one_of('uniform', 'frequency'),
-    changes=('texts', 'data'),
+    changes='texts',
   )
   words: str = knob(
     '',
     'table with columns word and attribute, counted for the draw; none: ours',
     existing,
-    changes=('texts', 'data'),
+    changes='texts',
     path=True,
   )
   window: int = knob(
     256,
     'words of a text that are perturbed together; longer ones are cut',
     at_least(8),
-    changes=('texts', 'data'),
+    changes='texts',
   )
   tested: int = knob(
     400,

@@ -56,9 +56,7 @@ def chances(
   out = {name: np.empty(len(rows)) for name in rewrites}
   for number in range(k):
     train = fold != number
-    words = TfidfVectorizer(
-      token_pattern=r'(?u)\b\w+\b', min_df=2, sublinear_tf=True
-    )
+    words = TfidfVectorizer(token_pattern=r'(?u)\b\w+\b', sublinear_tf=True)
     model = LogisticRegression(C=10.0, max_iter=1000)
     model.fit(words.fit_transform(texts[train]), attribute[train])
     mine = np.flatnonzero(fold[rows] == number)

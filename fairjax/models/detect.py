@@ -1,26 +1,37 @@
-"""What a replaced-token detector (ELECTRA) says of every token of texts."""
+"""Which tokens of texts look replaced: by an ELECTRA, or by a masked LM.
+
+An ELECTRA's discriminator has a logit for each token, above 0 for 'replaced'.
+A masked LM that reads the text as it stands gives each token a probability p;
+a tenth of the tokens that it learned from were replaced, so it doubts what
+does not fit: its logit is log (1 - p) / p.
+"""
 
 import functools
 
 import flax.linen as nn
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from fairjax.data import batches as packing
 from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
-from fairjax.models import special
+from fairjax.models import causal, special
 from fairjax.models.places import Batch
 
-TOKENS = 4096  # of a step
+TOKENS = {'detect': 4096, 'mask': 1024}  # of a step
 
 
-@functools.partial(jax.jit, static_argnames='module')
+@functools.partial(jax.jit, static_argnames=('module', 'can'))
 def _scores(
-  module: nn.Module, params: dict, batch: Batch
+  module: nn.Module, params: dict, batch: Batch, can: str
 ) -> Float[Array, 'r t']:
-  return module.apply({'params': params}, batch)
+  scores = module.apply({'params': params}, batch)
+  if can == 'detect':
+    return scores
+  loss = causal.token_losses(scores, batch['tokens'])
+  return loss + jnp.log1p(-jnp.exp(jnp.minimum(-loss, -1e-6)))
 
 
 def logits(
@@ -28,6 +39,7 @@ def logits(
   params: dict,
   texts: Ragged,
   placement: Placement = HERE,
+  can: str = 'detect',
 ) -> Float[np.ndarray, ' tokens']:
   """Above 0 for 'replaced', beside `texts.flat`; texts of like length share
   rows, so padding costs next to nothing.
@@ -39,7 +51,7 @@ def logits(
   if not n:
     return np.zeros(0, np.float32)
   params = placement.params(params)
-  batch = int(np.clip(TOKENS // max(lengths.mean(), 1), 1, n))
+  batch = int(np.clip(TOKENS[can] // max(lengths.mean(), 1), 1, n))
   label = np.zeros(n, np.int32)
   pool = packing.Pool(texts, label, label.astype(np.float32))
   layout = packing.layout(lengths, batch, rows_multiple=placement.rows)
@@ -47,7 +59,7 @@ def logits(
   out = np.empty(len(texts.flat), np.float32)
   for i in range(len(steps)):
     host = steps[i]
-    scores = _scores(module, params, placement.batch(host))
+    scores = _scores(module, params, placement.batch(host), can)
     scores = np.asarray(placement.fetch(scores))
     row, column = np.nonzero(host['segment_ids'])
     text = host['example'][host['segment_ids'][row, column] - 1]

@@ -86,8 +86,9 @@ def fill_texts(
   texts: Sequence[str],
   order: str = 'left',
   placement: Placement = HERE,
+  never: Sequence[int] = (),
 ) -> Filled:
-  """Masks filled by a masked LM, a token each."""
+  """Masks filled by a masked LM, a token each; by none of `never`."""
   mask = mask_of(tokenizer)
   number = tokenizer.token_to_id(mask)
   sources = decode_texts.encode(module, tokenizer, texts)
@@ -96,7 +97,7 @@ def fill_texts(
     params,
     sources,
     number,
-    special.ids(tokenizer),
+    (*special.ids(tokenizer), *never),
     order,
     placement=placement,
   )

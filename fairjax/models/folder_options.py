@@ -3,7 +3,7 @@
 import pathlib
 
 from fairjax.errors import UserError
-from fairjax.models import weight_files
+from fairjax.models import hf, weight_files
 from fairjax.models.config_keys import TOKEN
 from fairjax.models.decode import Options
 

@@ -60,6 +60,10 @@ RECIPES = {
     'fairjax.recipes.perturb_corpus:run',
     'whole folders with one person of each text rewritten',
   ),
+  'fairberta': Entry(
+    'fairjax.recipes.fairberta:run',
+    'two masked LMs alike, one on perturbed text',
+  ),
   'fairtune': Entry(
     'fairjax.recipes.fairtune:run',
     'a classifier tuned on perturbed text, and fairscore beside its floor',

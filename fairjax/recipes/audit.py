@@ -20,7 +20,13 @@ from fairjax.data import audit_table
 from fairjax.errors import Failed, UserError
 from fairjax.metrics import flips, gate
 from fairjax.metrics import paired as paired_tests
-from fairjax.recipes import audit_edits, audit_measure, audit_models, audit_page
+from fairjax.recipes import (
+  audit_causes,
+  audit_edits,
+  audit_measure,
+  audit_models,
+  audit_page,
+)
 from fairjax.recipes.audit_measure import Measured
 from fairjax.results import Results
 from fairjax.train import mesh
@@ -96,6 +102,9 @@ def audit(
     ],
     sections=audit_page.sections(config, table, focus, groups, names),
   )
+  causes = audit_causes.section(models[0], config, table, focus, groups, names)
+  if causes:
+    results.sections.append(causes)
   _gate(config, results, focus)
   return results, measured
 

@@ -254,6 +254,46 @@ def by_flow(
   return Moved(x, float(norm(difference[:k])), float(norm(difference[k:])))
 
 
+def word_map(
+  m: Material, x: np.ndarray, pairs: pd.DataFrame, shown: int
+) -> list[dict]:
+  """The `shown` first pairs on the plane of their two principal axes.
+
+  `x` are the moved embeddings of all occurrences; a word stands at the mean
+  of its occurrences, before and after.
+  """
+  words = {w: np.flatnonzero(m.some.word == w) for w in set(m.some.word)}
+  rows = [
+    (a, b)
+    for a, b in zip(pairs['first'], pairs['second'])
+    if a in words and b in words
+  ][:shown]
+  if not rows:
+    return []
+  means = {
+    (w, name): v[words[w]].mean(0)
+    for pair in rows
+    for w in pair
+    for name, v in (('', m.some.vector), ('moved_', x))
+  }
+  every = np.stack(list(means.values()))
+  centre = every.mean(0)
+  axes = np.linalg.svd(every - centre, full_matrices=False)[2][:2]
+  # The sign of an axis is free: its largest weight is positive.
+  at = np.abs(axes).argmax(1)
+  axes = axes * np.sign(axes[np.arange(len(axes)), at])[:, None]
+  flat = {key: ((v - centre) @ axes.T).tolist() for key, v in means.items()}
+  return [
+    {'words': [a, b]}
+    | {
+      name + side: flat[w, name]
+      for side, w in (('first', a), ('second', b))
+      for name in ('', 'moved_')
+    }
+    for a, b in rows
+  ]
+
+
 def seeds_params(params: Any) -> list[dict]:
   """The parameters of each seed, on the host."""
   params = mesh.to_host(params)

@@ -1,16 +1,19 @@
-"""FairFlow: from one pair of words to a dictionary of counterfactual words.
+"""FairFlow: from one pair of words to counterfactual words and texts.
 
     seed pair → instances → flow → votes → dictionary.csv, beside its rivals
+    dictionary.csv → swaps → repairs → generator → texts, judged
 
-Stages 1 to 3 of the paper, each an artefact of the run's folder. The
-dictionary is a word list for --config.method.words, so that augment_corpus,
-swap and every method take it. Without --config.corpus.path the corpus is the
-invented one (data/invented.py), whose right dictionary is known.
+Each stage is an artefact of the run's folder. The dictionary is a word list
+for --config.method.words, so that augment_corpus, swap and every method take
+it. Without --config.corpus.path the corpus is the invented one
+(data/invented.py), whose right dictionary is known. Stages 4 to 6
+(recipes/counterfactual_texts.py) follow where --config.data.path names texts
+with a label and a group; recipe counterfactual_texts runs them alone.
 """
 
 import dataclasses
 import pathlib
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,42 +22,22 @@ from fairjax import artefacts, stages
 from fairjax import config as configs
 from fairjax.config import Config
 from fairjax.data import instances, invented
-from fairjax.data.instances import Instances
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.models import families, flow
 from fairjax.pairs import attributes, flow_words, names, word_lists
-from fairjax.recipes import attribute_words, flow_training, pretrain
+from fairjax.recipes import (
+  attribute_words,
+  counterfactual_texts,
+  fairflow_page,
+  flow_training,
+  pretrain,
+)
 from fairjax.recipes import counterfactual_words as moving
-from fairjax.results import Results, section, table, text
+from fairjax.recipes.fairflow_page import MAPPED, TITLES, Attribute, Contender
+from fairjax.results import Results
 from fairjax.train import mesh
 from fairjax.train.progress import Log
-
-SHOWN = 60  # pairs on the page
-TITLES = {
-  'flow': 'flow',
-  'difference': 'difference of means',
-  'procrustes': 'orthogonal map',
-  'masked': 'masked LM in context',
-  'no_factor': 'flow without a factor',
-}
-
-
-class Attribute(NamedTuple):
-  """Stage 1: every occurrence looked at, and what the head says of words."""
-
-  every: Instances
-  words: pd.DataFrame
-  counts: dict[str, int]
-  quality: dict[str, dict]
-  facts: dict[str, int]
-
-
-class Contender(NamedTuple):
-  """A way to counterfactual words: the pairs of each seed, and all ballots."""
-
-  pairs: list[pd.DataFrame]
-  ballots: pd.DataFrame
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
@@ -72,10 +55,26 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     check(m)
     contenders, facts = contend(m, folder, log)
     dictionary = write(config, folder, m, contenders['flow'], log)
-    results = measure(
+    results = fairflow_page.measure(
       config, m, contenders, known, complete, attribute, facts, dictionary
     )
+    if config.data.path:
+      add_texts(config, folder, results, log)
     return stages.publish(folder, results, log)
+
+
+def add_texts(
+  config: Config, folder: pathlib.Path, results: Results, log: Log
+) -> None:
+  """Stages 4 to 6 with the dictionary of this run, added to its results."""
+  words = folder / 'dictionary.csv'
+  texts = counterfactual_texts.report(
+    counterfactual_texts.material(config, folder, words, log)
+  )
+  results.contenders |= texts['contenders']
+  results.tests += texts['tests']
+  results.facts |= texts['facts']
+  results.sections += texts['sections']
 
 
 def corpus_of(
@@ -221,12 +220,14 @@ def flow_ballots(
   model, params, fit = flow_training.fit_flow(
     config, x, m.some.side, out, folder, log, part
   )
-  ballots, pairs, gaps = [], [], []
+  ballots, pairs, gaps, drawn = [], [], [], []
   for s, one in enumerate(moving.seeds_params(params)):
     occurrences = moving.by_flow(m, model, one, white, config.seed + s)
     ballots.append(moving.read(m, occurrences.x))
     pairs.append(moving.entries(m, ballots[-1]))
     gaps.append((occurrences.gap, occurrences.leak))
+    if not s:
+      drawn = moving.word_map(m, occurrences.x, pairs[0], MAPPED)
   factor, estimate = flow_training.factor_size(config, x, m.some.side)
   facts = {
     'dimensions of the factor': factor,
@@ -235,7 +236,8 @@ def flow_ballots(
     'and outside of it': float(np.mean([g for _, g in gaps])),
     'steps of the flow': fit.steps,
   }
-  return Contender(pairs, pd.concat(ballots, ignore_index=True)), facts
+  every = pd.concat(ballots, ignore_index=True)
+  return Contender(pairs, every, drawn, fit.history), facts
 
 
 def write(
@@ -262,72 +264,3 @@ def write(
     artefacts.write_table(folder / 'votes.parquet', votes)
     log.line(f'{len(pairs)} pairs: {folder / "dictionary.csv"}')
   return pairs
-
-
-def measure(
-  config: Config,
-  m: moving.Material,
-  contenders: dict[str, Contender],
-  known: list[tuple[str, str]],
-  complete: bool,
-  attribute: Attribute,
-  facts: dict[str, Any],
-  dictionary: pd.DataFrame,
-) -> Results:
-  """Contenders against the known pairs, and the dictionary for a reader."""
-  rows = []
-  for name, one in contenders.items():
-    row = {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
-    if known:
-      row |= moving.judged(one.pairs, known, attribute.counts, config, complete)
-      row |= moving.top_right(one.ballots, known, sorted(set(m.some.word)))
-    rows.append(row)
-  examples = dictionary.head(SHOWN).to_dict('records')
-  if known:
-    right = set(known)
-    for row in examples:
-      row['known'] = 'right' if (row['first'], row['second']) in right else ''
-  sides = attribute.words['side'].value_counts()
-  lead = (
-    f'From {config.fairflow.first} and {config.fairflow.second}: '
-    f'{sides.get(-1, 0):,} and {sides.get(1, 0):,} words show a side, and '
-    f'{len(dictionary):,} pairs vote for each other.'
-  )
-  quality = [
-    {
-      'measure': 'accuracy on held-out texts',
-      'value': attribute.quality['accuracy'],
-    },
-    {
-      'measure': 'the same, labels drawn by coin',
-      'value': attribute.quality['control'],
-    },
-  ]
-  return stages.results(
-    config,
-    title='A dictionary from one pair of words',
-    contenders={
-      TITLES[row['contender']]
-      if row['contender'] in TITLES
-      else row['contender']: {
-        'sets': {'known pairs': {'quality': _estimates(row)}}
-      }
-      for row in rows
-    }
-    if known
-    else {},
-    facts={**attribute.facts, **facts},
-    sections=[
-      section(
-        'The dictionary',
-        text(lead, 'lead'),
-        table(examples, caption=f'The {len(examples)} pairs of most votes.'),
-      ),
-      section('Against simpler ways', table(rows, screen=True)),
-      section('The attribute head', table(quality)),
-    ],
-  )
-
-
-def _estimates(row: dict) -> dict:
-  return {k: v for k, v in row.items() if isinstance(v, dict)}

@@ -119,9 +119,7 @@ def once(
 ) -> pd.DataFrame:
   """The perturbations of a table, or what the same run left of them."""
   columns = [c for c in ('text', 'text_pair') if c in rows]
-  made_from = identity(
-    config, ('texts', 'data'), rows[columns].astype(str), config.perturb.by
-  )
+  made_from = identity(config, 'texts', config.seed, rows[columns].astype(str))
   return stages.stage(
     folder / 'perturbed' / f'{name}-{config.perturb.by}.parquet',
     made_from,
@@ -280,7 +278,7 @@ def scored(
   config: Config, pairs: pd.DataFrame, decided: dict[str, dict]
 ) -> tuple[dict[str, dict], list[dict]]:
   """{contender: {set: fairscore, floor, excess}}, and tests between the two."""
-  how = _how(config)
+  how = intervals.options_of(config)
   sets: dict[str, dict] = {name: {} for name in decided}
   tests: list[dict] = []
   for by in pairs['perturber'].unique():
@@ -334,7 +332,7 @@ def by_attribute(
   config: Config, pairs: pd.DataFrame, decided: dict[str, dict]
 ) -> list[dict]:
   """Fairscores by axis and attribute, of each perturber and contender."""
-  how, lines = _how(config), []
+  how, lines = intervals.options_of(config), []
   for by in pairs['perturber'].unique():
     own = (pairs['perturber'] == by).to_numpy()
     for column in ('axis', 'attribute'):
@@ -392,10 +390,3 @@ def facts(
     if config.fairscore.rates or config.fairscore.batches:
       out[f'{name}: rate and batch'] = f'{fit.lr:g}, {fit.batch}'
   return out
-
-
-def _how(config: Config) -> intervals.IntervalOptions:
-  chosen = config.measures
-  return intervals.IntervalOptions(
-    chosen.confidence_level, chosen.resamples, config.seed
-  )

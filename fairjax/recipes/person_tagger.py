@@ -19,7 +19,7 @@ from fairjax import keys, stages
 from fairjax.config import Config
 from fairjax.data import corruption, seq2seq
 from fairjax.identity import identity
-from fairjax.metrics import rewrites
+from fairjax.metrics import intervals, rewrites
 from fairjax.models import (
   Bundle,
   build,
@@ -192,7 +192,7 @@ def fit(
   quality = rewrites.estimates(
     every[0],
     lambda sums: rewriter.ratios(NAMES, sums),
-    rewriter.how(config),
+    intervals.options_of(config),
   )
   params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(result.params))
   facts = {f'{name} pairs': len(pool.label) for name, pool in pools.items()}

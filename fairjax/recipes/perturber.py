@@ -21,7 +21,7 @@ from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.data import panda, texts
 from fairjax.errors import UserError
-from fairjax.metrics import fairscore, rewrites
+from fairjax.metrics import fairscore, intervals, rewrites
 from fairjax.metrics.estimates import of_share
 from fairjax.models import Bundle
 from fairjax.pairs import chain, parallel, perturb
@@ -236,7 +236,7 @@ def contenders(
   config: Config, held: pd.DataFrame, written: dict[str, list[str]]
 ) -> dict[str, dict]:
   """{who: {source: measures with intervals}}; `all` joins the sources."""
-  how, out = rewriter.how(config), {}
+  how, out = intervals.options_of(config), {}
   parts = {'all': np.ones(len(held), bool)}
   for name in held['source_name'].unique():
     parts[name] = (held['source_name'] == name).to_numpy()
@@ -265,7 +265,7 @@ def tests(
   config: Config, held: pd.DataFrame, written: dict[str, list[str]]
 ) -> list[dict]:
   """Exact match of the learned one against each rival, source by source."""
-  how, out = rewriter.how(config), []
+  how, out = intervals.options_of(config), []
   exact = {
     who: counts(held, made)[:, 6].astype(bool)[None]
     for who, made in written.items()

@@ -14,13 +14,14 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
+from fairjax.data import corruption
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import Bundle, decode_texts, detect, families, fill, hf
+from fairjax.models import Bundle, decode_texts, detect, families, fill, hf, hub
 from fairjax.models import folder as folders
 from fairjax.models.build import precision
 from fairjax.models.decode import Options
-from fairjax.pairs import repair
+from fairjax.pairs import attributes, repair
 from fairjax.pairs.repair import Span
 
 SPAN = Options(min_span=1)  # a masked word is never just dropped
@@ -46,12 +47,14 @@ def load(config: Config) -> Helpers:
   chosen, kind = config.repair, precision(config)
   if not chosen.detector:
     raise UserError(
-      'repair.detector is empty; name the folder of an ELECTRA discriminator '
-      'with --config.repair.detector'
+      'repair.detector is empty; name the folder of an ELECTRA discriminator, '
+      'or of a masked language model, with --config.repair.detector'
     )
-  detector = folders.load(chosen.detector, 'detect', kind)
+  known = families.find(hf.read_shape(chosen.detector).family)
+  asked = 'detect' if 'detect' in known.heads else 'mask'
+  detector = folders.load(chosen.detector, asked, kind)
   name = chosen.filler or config.model
-  folder = hf.find(name)
+  folder = hub.find(name)
   if folder is None:
     raise UserError(
       f'repair.filler is empty and model {name!r} has no weights; name a BART '
@@ -85,7 +88,9 @@ def scores(
   tokens = texts.tokens
   if reference:
     tokens = detect.padded(tokens, detector.shape.pad)
-  logit = detect.logits(detector.module, detector.params, tokens)
+  logit = detect.logits(
+    detector.module, detector.params, tokens, can=detector.can
+  )
   each = iter(np.split(logit, tokens.offsets[1:-1]))
   none = np.zeros(0, np.float32)
   return [next(each) if ok else none for ok in texts.fits]
@@ -161,9 +166,12 @@ def repaired(
       spans[i] = unlike_source(sources[i], known, swaps[i], spans[i])
   mask = fill.mask_of(helpers.filler.tokenizer)
   # A BART takes masks side by side for one; a masked LM fills each by a token.
-  merge = chosen.merge and helpers.filler.can == 'infill'
+  merge = helpers.filler.can == 'infill' and (
+    chosen.merge or chosen.mode == 'masks'
+  )
   masks = [
-    repair.masked(text, one, merge or helpers.filler.can == 'infill', mask)
+    # A text that holds a mask of its own stays as it is.
+    repair.masked(text, [] if mask in text else one, merge, mask)
     for text, one in zip(swaps, spans)
   ]
   texts = _written(config, helpers.filler, swaps, masks)
@@ -172,7 +180,7 @@ def repaired(
       'swap': swaps,
       'mask': [one.text for one in masks],
       'repair': texts,
-      'odd': [len(one) for one in spans],
+      'odd': [len(one.spans) for one in masks],
     }
   )
 
@@ -203,10 +211,19 @@ def _written(
   if filler.can == 'infill':
     result = fill.infill_texts(*args, SPAN, slots)
   else:
-    result = fill.fill_texts(*args)
+    result = fill.fill_texts(*args, never=no_words(filler))
   for i, words in zip(rows, result.spans):
     out[i] = repair.filled(masks[i], swaps[i], words)
   return out
+
+
+def no_words(filler: Bundle) -> list[int]:
+  """Tokens that cannot stand for a word: pieces and punctuation."""
+  words = corruption.vocabulary(filler.tokenizer)
+  able = np.array(words.begins) & ~np.array(words.special)
+  names = filler.tokenizer.decode_batch([[k] for k in range(words.size)])
+  able &= np.array([attributes.is_word(name.strip()) for name in names])
+  return np.flatnonzero(~able).tolist()
 
 
 def _fitting(filler: Bundle, texts: Sequence[str], config: Config) -> list:

@@ -133,7 +133,7 @@ def answer(
   results: Results, name: str, one: Mapping, gap: Gap | None
 ) -> list[str]:
   """The answer, and what else is worth a sentence."""
-  lines = []
+  lines = list(_compared(results, name))
   if gap:
     lines.append(f'{_who(results, gap)} {_how_sure(gap)}')
   elif defined(one.get('fairness', {}).get('dp')):
@@ -142,6 +142,33 @@ def answer(
   if flips:
     lines.append(flips)
   return lines
+
+
+def _compared(results: Results, name: str) -> list[str]:
+  """The contender in focus against each other one, by parity of the groups."""
+  out = []
+  for test in results.tests:
+    known = measures.bare(test['measure']) in ('dp', 'eqodd')
+    mine = results.focus in (test['ours'], test['theirs'])
+    if not known or not mine or test['set'] != name or 't-test' in test['test']:
+      continue
+    if measures.bare(test['measure']) != 'dp' and out:
+      continue
+    one, sign = test['difference'], 1 if test['ours'] == results.focus else -1
+    other = test['theirs'] if sign == 1 else test['ours']
+    if not all(map(defined, (one, one.get('low'), one.get('high')))):
+      continue
+    if any(f' {other}:' in line for line in out):
+      continue
+    low, high = sorted((sign * one['low'], sign * one['high']))
+    word = 'fairer than' if low > 0 else 'less fair than' if high < 0 else ''
+    sure = '' if word else ', which chance can do'
+    out.append(
+      f'{results.focus} is {word or "not told from"} {other}: '
+      f'{measures.label(test["measure"])} differs by '
+      f'{sign * one["value"]:+.2f} [{low:+.2f}, {high:+.2f}]{sure}.'
+    )
+  return [' '.join(out[:4])] if out else []
 
 
 def _who(results: Results, gap: Gap) -> str:
@@ -174,7 +201,8 @@ def _hundred(share: float) -> str:
 
 
 def _points(share: float) -> str:
-  return f'{100 * share:.0f}' if abs(share) >= 0.01 else f'{100 * share:.1f}'
+  small = 0 < abs(share) < 0.01
+  return f'{100 * share:.1f}' if small else f'{100 * share:.0f}'
 
 
 def _how_sure(gap: Gap) -> str:
@@ -285,7 +313,9 @@ def _gap_light(gap: Gap | None) -> tuple | None:
     'selection_rate': 'share decided positive',
   }.get(gap.rate, 'true positive rate of the worst class')
   size = f'{_points(1 - gap.estimate["value"])} points'
-  if high <= LITTLE:
+  if 'note' in gap.estimate and 'constant' in gap.estimate['note']:
+    state, words = 'unsure', 'means nothing: all decisions are alike'
+  elif high <= LITTLE:
     state, words = 'good', f'at most {_points(high)} points'
   elif low > 0:
     state, words = 'bad', f'{size}, more than chance'

@@ -85,7 +85,7 @@ def scale(
   if percent and np.isfinite(ends).any():
     low, high = np.nanmin(ends), np.nanmax(ends)
     room = max(0.08 * (high - low), 1)
-    axes.set_xlim(max(low - room, -1), min(high + room, 101))
+    axes.set_xlim(max(low - room, -2), min(high + room, 102))
   axes.set_xlabel(name(x_label, 76))
   axes.grid(axis='y', visible=False)
   return figure

@@ -133,6 +133,10 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
   if results.title:
     return results.title
   name = results.data or folder.name
+  others = [c for c in results.contenders if c != results.focus]
+  if results.focus and others:
+    against = ', '.join(others[:3]) + (', …' if len(others) > 3 else '')
+    return f'{results.focus} against {against} ({results.model} on {name})'
   what = f' ({results.recipe})' if results.recipe else ''
   return (
     f'{results.model} on {name}{what}' if results.model else f'{name}{what}'

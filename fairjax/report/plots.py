@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairjax.report import group_plots, tables
+from fairjax.report import group_plots, tables, word_plots
 from fairjax.report.figures import (
   COLOURS,
   INK,
@@ -373,6 +373,7 @@ PLOTS = {
   for plot in (
     *(rates, curves, front, forest, distribution, bars),
     *(group_plots.scale, group_plots.over_thresholds),
-    *(group_plots.reliability, group_plots.wordings),
+    *(group_plots.reliability, group_plots.wordings, word_plots.word_map),
+    word_plots.word_map,
   )
 }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairjax.benchmarks import weat
+from fairjax.benchmarks import association, weat
 from fairjax.errors import UserError
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -33,12 +33,14 @@ def enumerated(x, y):
 def test_golden_fact_one():
   x = np.array([[1, 0], [0.8, 0.6]])
   y = np.array([[0, 1], [0.6, 0.8]])
-  s = weat.association(
+  s = association.association(
     np.concatenate([x, y]), np.array([[1, 0]]), np.array([[0, 1]])
   )
   np.testing.assert_allclose(s, [1, 0.2, -1, -0.2], atol=1e-12)
-  assert weat.effect_size(s[:2], s[2:]) == pytest.approx(1.4411534, abs=1e-7)
-  p = weat.permutation(s[:2], s[2:])
+  assert association.effect_size(s[:2], s[2:]) == pytest.approx(
+    1.4411534, abs=1e-7
+  )
+  p = association.permutation(s[:2], s[2:])
   assert p.one_sided == pytest.approx(1 / 6) and p.exact and p.splits == 6
 
 
@@ -47,7 +49,7 @@ def test_p_is_the_share_of_all_splits_with_ties(sizes):
   rng = np.random.default_rng(sum(sizes))
   for digits in (1, 6):  # with one digit there are many ties
     x, y = (rng.normal(size=n).round(digits) for n in sizes)
-    p = weat.permutation(x, y)
+    p = association.permutation(x, y)
     one, two = enumerated(x, y)
     assert p.one_sided == pytest.approx(one, abs=1e-12)
     assert p.two_sided == pytest.approx(two, abs=1e-12)
@@ -57,10 +59,10 @@ def test_p_is_the_share_of_all_splits_with_ties(sizes):
 def test_twelve_a_list_is_exact_and_agrees_with_sampling(monkeypatch):
   rng = np.random.default_rng(1)
   x, y = rng.normal(0.4, 1, 12), rng.normal(0, 1, 12)
-  exact = weat.permutation(x, y)
+  exact = association.permutation(x, y)
   assert exact.exact and exact.splits == 2704156
-  monkeypatch.setattr(weat, 'TABLE', 10)
-  sampled = weat.permutation(x, y, samples=20_000)
+  monkeypatch.setattr(association, 'TABLE', 10)
+  sampled = association.permutation(x, y, samples=20_000)
   assert not sampled.exact
   assert sampled.one_sided == pytest.approx(exact.one_sided, abs=0.015)
   assert sampled.two_sided == pytest.approx(exact.two_sided, abs=0.015)
@@ -68,16 +70,18 @@ def test_twelve_a_list_is_exact_and_agrees_with_sampling(monkeypatch):
 
 def test_equal_values_have_p_one_and_no_effect():
   x = np.full(4, 0.3)
-  p = weat.permutation(x, x)
+  p = association.permutation(x, x)
   assert p.one_sided == p.two_sided == 1
-  assert weat.interval(x, x, OPTIONS)['value'] is None
+  assert association.interval(x, x, OPTIONS)['value'] is None
 
 
 def test_d_is_a_multiple_of_a_correlation():
   rng = np.random.default_rng(2)
   x, y = rng.normal(size=7), rng.normal(size=4)
   r = stats.pearsonr([1] * 7 + [0] * 4, np.concatenate([x, y])).statistic
-  assert weat._largest(7, 4) * r == pytest.approx(weat.effect_size(x, y))
+  assert association._largest(7, 4) * r == pytest.approx(
+    association.effect_size(x, y)
+  )
 
 
 def coverage(n, gap, draw, rounds):
@@ -87,7 +91,7 @@ def coverage(n, gap, draw, rounds):
   spread = np.concatenate([wide + gap, wide]).std()
   hits = 0
   for _ in range(rounds):
-    found = weat.interval(draw(rng, n) + gap, draw(rng, n), OPTIONS)
+    found = association.interval(draw(rng, n) + gap, draw(rng, n), OPTIONS)
     hits += found['low'] <= gap / spread <= found['high']
   return hits / rounds
 
@@ -119,9 +123,9 @@ def test_sentences_of_a_word_are_one_draw():
 def test_the_difference_of_two_models_is_paired():
   rng = np.random.default_rng(5)
   x, y = rng.normal(0.5, 1, 20), rng.normal(0, 1, 20)
-  same, p = weat.difference((x, y), (x * 2, y * 2), OPTIONS)
+  same, p = association.difference((x, y), (x * 2, y * 2), OPTIONS)
   assert same['value'] == pytest.approx(0) and p == 1
-  other, p = weat.difference((x, y), (x - 1.5, y), OPTIONS)
+  other, p = association.difference((x, y), (x - 1.5, y), OPTIONS)
   assert other['low'] > 0 and p < 0.01
 
 

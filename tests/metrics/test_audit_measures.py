@@ -297,4 +297,4 @@ def test_intervals_of_ece_cover(n, off):
     one = everyone['ece']
     inside += one['low'] - 1e-9 <= truth <= one['high']
   print(f'ece off {off}, {n} rows: coverage {inside / 200:.3f}')
-  assert inside / 200 >= 0.93
+  assert inside / 200 >= 0.9  # .95 less three standard errors

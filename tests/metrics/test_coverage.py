@@ -35,6 +35,7 @@ resamples (standard error .011). Least and largest of the 13 measures:
   … of five groups                   .033-.058  .045-.083
   … that agree on most rows          .020-.068  .018-.072
 
+The tests below draw half as many sets (SETS=600 pytest --slow: as many).
 The permutation, which led at 799487d, asks another question.
 
 Differences of two gaps, a model without a gap beside one with: how often the
@@ -48,9 +49,13 @@ largest of the 8 gaps:
   five groups in 400 rows            .887-.960    .747-.857
 """
 
+import os
+
 import numpy as np
 import pytest
 import simulate
+
+SETS = int(os.environ.get('SETS', 300))
 
 WORLDS = {
   'a rate of .04 in 100 rows': (simulate.rate, {}),
@@ -87,10 +92,10 @@ def test_coverage_roughly(name):
 @pytest.mark.slow
 @pytest.mark.parametrize('name', WORLDS)
 def test_coverage(name):
-  """Within .93-.97 overall, by three standard errors of 600 sets."""
+  """Within .93-.97 overall, by three standard errors of SETS."""
   world, options = WORLDS[name]
-  hits = simulate.coverage(world, 600, resamples=600, **options)
-  assert all(0.905 <= hit <= 0.995 for hit in hits.values()), hits
+  hits = simulate.coverage(world, SETS, resamples=600, **options)
+  assert all(0.89 <= hit <= 0.997 for hit in hits.values()), hits
   overall = [hit for key, hit in hits.items() if key.startswith('quality')]
   assert 0.92 <= np.mean(overall) <= 0.985, hits
 
@@ -110,17 +115,19 @@ def test_coverage(name):
   ],
 )
 def test_level(options):
-  small = simulate.level(simulate.alike, 400, resamples=500, **options)
+  small = simulate.level(
+    simulate.alike, 2 * SETS // 3, resamples=500, **options
+  )
   leading = [hit for (kind, _), hit in small.items() if kind == 'leading']
   assert len(leading) == 13
-  assert all(hit <= 0.085 for hit in leading), small
+  assert all(hit <= 0.1 for hit in leading), small
   assert 0.02 <= np.mean(leading) <= 0.065, small
 
 
 @pytest.mark.slow
 def test_differences_of_gaps():
   """Of the gaps that test sets of this size show, as the page says."""
-  hits = simulate.between(300, groups=2, n=400, resamples=400)
+  hits = simulate.between(SETS, groups=2, n=400, resamples=400)
   assert all(shown >= 0.86 for shown, _ in hits.values()), hits
   assert np.mean([shown for shown, _ in hits.values()]) >= 0.915, hits
   assert all(true >= 0.80 for _, true in hits.values()), hits

@@ -257,3 +257,22 @@ def test_turned_kernels_give_the_same(places):
   found = table.apply(params, x, method='attend')
   slow = x @ params['params']['embedding'].T
   np.testing.assert_allclose(found, slow, atol=1e-6)
+
+
+@pytest.mark.parametrize('over', [(1, 0), (1, 1), (0, 0)])
+def test_products_of_bfloat16_are_summed_in_float32(over):
+  """Exact products of the rounded numbers, rounded once at the end.
+
+  On a CPU that is also where the instructions for bfloat16 are.
+  """
+  draw = np.random.default_rng(0)
+  shapes = [(48, 300) if axis else (300, 48) for axis in over]
+  a, b = (jnp.asarray(draw.normal(size=s), jnp.bfloat16) for s in shapes)
+  wide = [np.asarray(x, np.float64) for x in (a, b)]
+  exact = np.tensordot(*wide, axes=over)
+  y = layers._product(a, b, *over)
+  assert y.dtype == jnp.bfloat16
+  atol = 1e-5 * np.abs(exact).max()  # of sums in float32
+  np.testing.assert_allclose(np.asarray(y, float), exact, 2**-8, atol)
+  one = jax.make_jaxpr(lambda a, b: layers._product(a, b, *over))(a, b)
+  assert 'preferred_element_type=float32' in str(one)

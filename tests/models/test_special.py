@@ -142,3 +142,23 @@ def test_a_token_that_is_split(tokenizer):
   # Known as a word that is matched only within other words.
   tokenizer.add_tokens([AddedToken('late', single_word=True)])
   special.check_whole(tokenizer, 'late')
+
+
+@pytest.mark.parametrize(
+  'vocab, sentence',
+  [
+    (40, 'has 41 tokens, but it has vectors for 40'),
+    (41, ''),
+    (41 + 128, ''),  # padded to a round number
+    (41 + 129, 'words that it lacks would become unknown'),
+  ],
+)
+def test_a_vocabulary_of_another_size_than_the_model_is_refused(
+  vocab, sentence
+):
+  tokenizer = full_tokenizer()
+  if not sentence:
+    special.check_vocabulary(tokenizer, vocab, 'it')
+    return
+  with pytest.raises(UserError, match=sentence):
+    special.check_vocabulary(tokenizer, vocab, 'it')

@@ -96,6 +96,9 @@ def _as_hers(text: str) -> tuple[str, list[tuple[int, str]]]:
 def test_every_him_and_his_of_real_text_comes_back(shared):
   """The free oracle: .982 of 42,119, where a dictionary has .84.
 
+  The unit is the sentence, in its paragraph: the novel's files are wrapped at
+  72 columns, so the end of a line there is a blank. Read line by line 626
+  pronouns end one, most cut off from what is owned, and .971 are right.
   Rules were made on four fifths of the paragraphs (.9822) and are as right on
   the held-out fifth (.9833). What stands alone ("a friend of his") counts as
   wrong: "a friend of her" is no English, and no rule need read it.

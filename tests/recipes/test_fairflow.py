@@ -13,7 +13,12 @@ from fairjax.data import corruption, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.pairs import word_lists
-from fairjax.recipes import attribute_words, fairflow, flow_training
+from fairjax.recipes import (
+  attribute_words,
+  fairflow,
+  fairflow_page,
+  flow_training,
+)
 from fairjax.recipes import counterfactual_words as moving
 
 
@@ -37,12 +42,18 @@ def run(tmp_path_factory):
 
 def test_every_contender_is_measured_on_the_known_pairs(run):
   results, folder = run
-  assert set(results.contenders) == set(fairflow.TITLES.values())
+  assert set(results.contenders) == set(fairflow_page.TITLES.values())
   for one in results.contenders.values():
     quality = one['sets']['known pairs']['quality']
     assert set(quality) == {'precision', 'recall', 'coverage'}
   assert (folder / 'report.html').is_file()
   assert results.facts['dimensions of the factor'] == 8
+  parts = next(s for s in results.sections if s['heading'].startswith('What'))
+  words, losses = parts['parts']
+  assert words['plot'] == 'word_map' and len(words['data']['pairs']) > 1
+  first = words['data']['pairs'][0]
+  assert first['first'] != first['moved_first']
+  assert losses['data']['series']['held out']['y']
 
 
 def test_the_dictionary_is_a_word_list_of_mutual_modes(run):

@@ -1,0 +1,114 @@
+"""Audits of Hugging Face folders and of our runs, and the rows behind a gap."""
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairjax
+from fairjax.config import Config
+from fairjax.data import audit_table, tokens
+from fairjax.errors import UserError
+from fairjax.models import families, hf, places
+from fairjax.recipes import audit as recipe
+from fairjax.recipes import audit_models
+
+SHAPE = {
+  'model_type': 'bert',
+  'vocab_size': 120,
+  'hidden_size': 16,
+  'num_hidden_layers': 1,
+  'num_attention_heads': 2,
+  'intermediate_size': 24,
+  'max_position_embeddings': 40,
+  'initializer_range': 0.4,
+}
+
+
+def rows(n=80):
+  rng = np.random.default_rng(0)
+  label, sex = rng.integers(0, 2, n), rng.integers(0, 2, n)
+  texts = [
+    f'{"she" if s else "he"} was {"bad" if y else "good"} in the big house'
+    for y, s in zip(label, sex)
+  ]
+  return pd.DataFrame(
+    {
+      'text': texts,
+      'label': np.array(['fine', 'rude'])[label],
+      'gender': np.array(['male', 'female'])[sex],
+    }
+  )
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+  """A classifier of random weights, with names of its own."""
+  path = tmp_path_factory.mktemp('model')
+  tokenizer = tokens.train_tokenizer(list(rows()['text']), 120)
+  tokens.save_tokenizer(tokenizer, path / 'words')
+  module = families.module(families.shape_from_hf(SHAPE), 'classify', classes=2)
+  params = jax.jit(module.init)(jax.random.key(0), places.blank_batch())
+  files = sorted((path / 'words').iterdir())
+  target = path / 'mine'
+  hf.save(target, module, params['params'], files, {}, ('rude', 'fine'))
+  return target
+
+
+def config(**audit):
+  made = Config(recipe='audit', seeds=1)
+  made.data.name, made.measures.resamples = 'file', 100
+  for key, value in audit.items():
+    setattr(made.audit, key, value)
+  return made
+
+
+def test_a_folder_is_read_with_its_own_names(folder):
+  frame = rows()
+  made = config(groups=('gender',))
+  found, parts = recipe.audit(
+    made, str(folder), audit_table.of_frame(frame, made)
+  )
+  model = fairjax.load(folder)
+  p = model.predict_proba(frame['text'])
+  (one,) = parts.values()
+  # The model's class 0 is rude, the data's class 1.
+  np.testing.assert_allclose(one.scores[0], p[:, 0], atol=1e-6)
+  assert found.classes == ['fine', 'rude']
+  assert 'flips' in found.measured(found.focus, 'data')
+  wrong = frame.assign(label=frame['label'].map({'fine': 'a', 'rude': 'b'}))
+  made.data.labels = 'a=0,b=1'
+  with pytest.raises(UserError, match='calls its classes rude, fine'):
+    recipe.audit(made, str(folder), audit_table.of_frame(wrong, made))
+
+
+def test_the_training_rows_behind_a_gap_are_listed(folder, tmp_path):
+  frame = rows()
+  frame.to_csv(tmp_path / 'train.csv', index=False)
+  made = config(groups=('gender',), training=str(tmp_path / 'train.csv'))
+  found, _ = recipe.audit(made, str(folder), audit_table.of_frame(frame, made))
+  section = next(
+    s for s in found.sections if s['heading'].startswith('What it hangs on')
+  )
+  strip = next(p for p in section['parts'] if p['part'] == 'texts')
+  values = [float(row['influence']) for row in strip['rows']]
+  assert values == sorted(values, reverse=True) and values[0] > 0
+  # Equal texts with equal labels have equal influence.
+  same = {(r['text'], r['label']): r['influence'] for r in strip['rows']}
+  assert all(
+    same[r['text'], r['label']] == r['influence'] for r in strip['rows']
+  )
+  with pytest.raises(UserError, match='no Flax model'):
+    recipe.audit(
+      made, lambda t: np.full(len(t), 0.4), audit_table.of_frame(frame, made)
+    )
+
+
+def test_a_config_comes_back_from_its_json():
+  import dataclasses
+  import json
+
+  made = config(groups=('a', 'b'), costs='fp=1')
+  made.train.lr = 0.5
+  tree = json.loads(json.dumps(dataclasses.asdict(made)))
+  assert audit_models.config_of(tree) == made
