@@ -213,16 +213,14 @@ def generate(
   sources: Ragged,
   options: Options = GREEDY,
   slots: int = 32,
-  devices: Sequence[jax.Device] | None = None,
+  devices: Sequence[jax.Device] = (),
 ) -> Generated:
   """What the model writes for each source (BART) or after each (GPT-2).
 
   With `options.mask` the source is copied and its masks are filled; masks
-  side by side are one. Each device writes texts of its own; by default all
-  accelerators of this process do, which leaves every text as it is.
+  side by side are one. Where there are `devices`, each writes texts of its own,
+  which leaves every text as it is.
   """
-  if devices is None:
-    devices = jax.local_devices()[: 1 if backend.platform() == 'cpu' else None]
   if options.mask is not None:
     sources = infill.merged(sources, options.mask)
   _check(module, params, sources, options)
@@ -252,11 +250,11 @@ def generate(
         module, here, queue, options, rules, slots, outputs, row_steps
       )
 
-  for width, rows in buckets(sources.lengths, slots * len(devices)):
-    shares = [rows[i :: len(devices)] for i in range(len(devices))]
-    if len(devices) == 1:
+  for width, rows in buckets(sources.lengths, slots * max(len(devices), 1)):
+    if len(devices) < 2:
       steps += run(width, rows)
       continue
+    shares = [rows[i :: len(devices)] for i in range(len(devices))]
     with concurrent.futures.ThreadPoolExecutor(len(devices)) as threads:
       work = [
         threads.submit(run, width, share, device)
@@ -458,10 +456,11 @@ def generate_texts(
   texts: Sequence[str],
   options: Options = GREEDY,
   slots: int = 32,
+  devices: Sequence[jax.Device] = (),
 ) -> tuple[list[str], Generated]:
   """`generate` from texts to texts; special tokens are not shown."""
   sources = encode(module, tokenizer, texts)
-  result = generate(module, params, sources, options, slots)
+  result = generate(module, params, sources, options, slots, devices)
   ends = result.tokens.offsets[1:-1]
   rows = [one.tolist() for one in np.split(result.tokens.flat, ends)]
   return tokenizer.decode_batch(rows) if len(texts) else [], result

@@ -320,7 +320,13 @@ def _write(
   else:
     asked = _asked(config, texts)
     texts, result = decode_texts.generate_texts(
-      module, params, tokenizer, asked, options, knobs.slots
+      module,
+      params,
+      tokenizer,
+      asked,
+      options,
+      knobs.slots,
+      mesh.accelerators(),
     )
     if knobs.prompt:
       texts = decode_texts.answers(tokenizer, result)

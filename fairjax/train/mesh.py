@@ -291,6 +291,11 @@ def placement(mesh: Mesh) -> Placement:
   )
 
 
+def accelerators() -> list[jax.Device]:
+  """This process's devices that do not share their cores: none on a CPU."""
+  return [] if platform() == 'cpu' else jax.local_devices()
+
+
 def wait_for_all(name: str) -> None:
   """A barrier between processes."""
   if not is_alone():
