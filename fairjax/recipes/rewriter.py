@@ -289,7 +289,7 @@ def write_tokens(
     return []
   read = rewriting.prompts(model, texts)
   options = options_of(config, model, int(read.lengths.max()))
-  params = decode_texts.ready(model.params)
+  params = decode_texts.ready(model.module, model.params)
   result = decode_texts.generate(
     model.module, params, read, options, config.generate.slots
   )
