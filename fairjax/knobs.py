@@ -40,6 +40,7 @@ STAGES = (
   'words',  # and its votes and dictionary
   'repair',  # of swapped texts
   'rewriters',  # contenders' texts, and what is said of them
+  'adversary',  # a discriminator, and generators trained against it
 )
 
 
