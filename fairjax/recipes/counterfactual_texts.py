@@ -242,7 +242,7 @@ def generator(
   facts[f'held-out loss of the generator, {name}'] = one.quality['loss'][
     'value'
   ]
-  facts[f'steps of the generator, {name}'] = one.fitted.steps
+  facts[f'steps of the generator, {name}'] = one.fit.steps
   folder = m.folder / 'generator' / name / 'export'
   if mesh.is_main() and not folder.exists():
     rewriter.save(one.model, folder)
