@@ -8,15 +8,11 @@ beside these the arrays and tables that the stage reads. Nothing is known by
 its name: a model folder whose weights have changed is another model.
 """
 
-import dataclasses
 import os
 from typing import Any
 
 from fairjax import artefacts, knobs
 from fairjax.config import Config
-
-# What names a model: a size, a folder or a name on the hub.
-MODELS = ('model', 'rewriters.generator', 'rewriters.classifier')
 
 
 def identity(config: Config, what: str | tuple[str, ...], *content: Any) -> str:
@@ -36,9 +32,8 @@ def _known(config: Config, leaf: knobs.Leaf) -> Any:
   if leaf.name == 'net.precision':
     return str(build.precision(config))
   value = knobs.value(config, leaf.name)
-  if leaf.name in MODELS:
-    chosen = dataclasses.replace(config, model=value)
-    folder = build.model_folder(chosen) if value else None
+  if leaf.name == 'model':
+    folder = build.model_folder(config)
     return artefacts.content(folder) if folder else value
   if leaf.path:  # or a name, such as a size of ours
     of = lambda one: artefacts.content(one) if _is_there(one) else one

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from fairjax import keys, stages
@@ -125,12 +126,12 @@ def flow_step(config: Config, x: np.ndarray, batch: int) -> Callable:
     width, options.steps, options.hidden, options.depth, factor
   )
   shape.validate()
-  params = flow.init(shape, keys.key(0, keys.INIT), x)
+  params = flow.init(shape, keys.key(0, keys.INIT), jnp.asarray(x))
   objective = flow_training.objective_of(config)
   pairs = {
-    'first': x[:batch],
-    'second': x[batch : 2 * batch],
-    'side': np.where(np.arange(batch) % 2, 1, -1).astype(np.int32),
+    'first': jnp.asarray(x[:batch]),
+    'second': jnp.asarray(x[batch : 2 * batch]),
+    'side': jnp.where(jnp.arange(batch) % 2, 1, -1),
   }
   loss = lambda params: flow.pair_loss(shape, objective, params, pairs)[0]
   gradient = jax.jit(jax.grad(loss))
