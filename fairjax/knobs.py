@@ -40,6 +40,7 @@ STAGES = (
   'words',  # and its votes and dictionary
   'repair',  # of swapped texts
   'rewriters',  # contenders' texts, and what is said of them
+  'adversary',  # a discriminator, and generators trained against it
 )
 
 
@@ -265,7 +266,8 @@ def check(config: Any, kind: type) -> None:
       raise UserError(f'{text}; a finite number is needed')
     if isinstance(result, str) and ('\0' in result or len(result) > 4000):
       raise UserError(f'{text}; that is no text that can be used')
-    if leaf.path:
-      paths.refuse_pipe(result)
+    for one in result if isinstance(result, tuple) else (result,):
+      if leaf.path and isinstance(one, str):
+        paths.refuse_pipe(one)
     if remedy := leaf.rule(result):
       raise UserError(f'{text}; {remedy}')

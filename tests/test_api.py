@@ -193,7 +193,7 @@ def test_scores_feed_a_diet(folder):
     fairjax.score(model, table, ['forgetting'])
 
 
-def test_the_readme_lines_run(folder):
+def test_the_readme_lines_run(folder, tmp_path, monkeypatch):
   import pathlib
   import re
 
@@ -202,15 +202,18 @@ def test_the_readme_lines_run(folder):
   path, table = folder
   rng = np.random.default_rng(0)
   names = {
-    'df': table.assign(gender=['f', 'm'] * 10),
+    'df': table.assign(gender=['f', 'm'] * 10, site=['a', 'a', 'b', 'b'] * 5),
+    'model': lambda texts: [0.9 if 'he ' in t else 0.2 for t in texts],
     'y_true': table['label'],
     'y_score': rng.random(len(table)),
     'other': rng.random(len(table)),
     'folder': path,
   }
-  assert len(blocks) == 3
+  assert len(blocks) == 4
+  monkeypatch.chdir(tmp_path)  # where the audit's page goes
   for block in blocks:
     exec(block, names)
+  assert (tmp_path / 'audit' / 'report.html').exists()
   assert 0 <= names['result']['dp']['value'] <= 1
   assert len(names['diet']) == 16 and names['df']['weight'].notna().all()
 

@@ -177,6 +177,7 @@ def test_slurm_runs_the_program_and_comes_back_after_75(tmp_path):
   found, command = slurm(tmp_path, 0, words)
   assert found.returncode == 0 and not (tmp_path / 'requeued').exists()
   assert command[-4:] == ['-m', 'fairjax.main', *words]
+  assert '--cpus-per-task=8' in command and '--gpu-bind=none' in command
   found, _ = slurm(tmp_path, 75, words)
   assert found.returncode == 75
   assert (tmp_path / 'requeued').read_text() == 'requeue 42\n'
@@ -270,7 +271,19 @@ def test_tpu_setup_copies_and_installs(tmp_path):
   found, calls = tpu(tmp_path, ['setup'])
   assert found.returncode == 0, found.stderr
   assert calls[0][3] == 'scp' and calls[0][5] == 'slice:fairjax.tar.gz'
-  assert 'fairjax[tpu]' in ' '.join(calls[-1])
+  command = ' '.join(calls[-1])
+  assert 'fairjax[tpu]' in command
+  assert 'uv venv --quiet --clear --python 3.12 fairjax/.venv' in command
+
+
+def test_tpu_workers_take_another_port(tmp_path, monkeypatch):
+  monkeypatch.setenv('PORT', '9000')
+  tpu(tmp_path, ['run', CONFIG])
+  told = (tmp_path / 'worker').read_text()
+  assert '--coordinator_address=10.0.0.2:9000\n' in told
+  monkeypatch.setenv('PORT', 'http')
+  found = run(['bash', str(LAUNCH / 'tpu_vm.sh'), 'run'], TPU='a', ZONE='b')
+  assert found.returncode == 2 and found.stderr.startswith('usage:')
 
 
 def test_tpu_needs_a_name_and_a_zone():
@@ -308,14 +321,49 @@ def test_the_jobset_is_consistent():
   assert {p['containerPort'] for p in container['ports']} == {int(port)}
   assert flags['process_id'] == '$(JOB_COMPLETION_INDEX)'
   assert {e['name'] for e in container['env']} == {'JOB_COMPLETION_INDEX'}
-  (rule,) = job['podFailurePolicy']['rules']
-  assert rule['onExitCodes']['values'] == [2]  # fairjax.main's MISTAKE
-  assert rule['onExitCodes']['containerName'] == container['name']
+  limits = check_pods(job)
+  assert limits == {'nvidia.com/gpu': 8}
+
+
+def check_pods(job):
+  """What pods of either kind promise; the limits of their container."""
+  pod = job['template']['spec']
+  (container,) = pod['containers']
+  ignore, fail = job['podFailurePolicy']['rules']
+  assert (ignore['action'], fail['action']) == ('Ignore', 'FailJob')
+  assert ignore['onExitCodes']['values'] == [75]  # saved, resume
+  assert fail['onExitCodes']['values'] == [2]  # fairjax.main's MISTAKE
+  for rule in (ignore, fail):
+    assert rule['onExitCodes']['containerName'] == container['name']
   assert pod['restartPolicy'] == 'Never'  # as a podFailurePolicy demands
+  assert {'cpu', 'memory'} == set(container['resources']['requests'])
   volumes = {v['name'] for v in pod['volumes']}
   assert {m['name'] for m in container['volumeMounts']} == volumes
   mounts = [m['mountPath'] for m in container['volumeMounts']]
-  assert any(flags['workdir'].startswith(m + '/') for m in mounts)
+  (workdir,) = (w for w in container['command'] if w.startswith('--workdir='))
+  assert any(workdir.split('=')[1].startswith(m + '/') for m in mounts)
+  return container['resources']['limits']
+
+
+def test_the_jobset_of_tpus_fills_its_slices():
+  spec = yaml.safe_load((LAUNCH / 'k8s_jobset_tpu.yaml').read_text())
+  assert spec['metadata']['annotations'] == {
+    'alpha.jobset.sigs.k8s.io/exclusive-topology': (
+      'cloud.google.com/gke-nodepool'
+    )
+  }
+  (slices,) = spec['spec']['replicatedJobs']
+  job = slices['template']['spec']
+  pod = job['template']['spec']
+  limits = check_pods(job)
+  selector = pod['nodeSelector']
+  chips = 1
+  for side in selector['cloud.google.com/gke-tpu-topology'].split('x'):
+    chips *= int(side)
+  assert 'cloud.google.com/gke-tpu-accelerator' in selector
+  assert job['parallelism'] == job['completions']
+  assert job['parallelism'] * limits['google.com/tpu'] == chips
+  assert '--distributed' in pod['containers'][0]['command']
 
 
 # Sweeps

@@ -136,7 +136,7 @@ def _gpu(text: str, kind: str, shape: str, slices: int) -> list:
     raise UserError(f'{text} has a shape; GPUs are counted, as in {kind}:8')
   count = int(shape)
   hosts = -(-count // GPUS_OF_A_HOST)
-  if count % hosts or slices > 1:
+  if (count > GPUS_OF_A_HOST and count % GPUS_OF_A_HOST) or slices > 1:
     raise UserError(
       f'{text} is no number of whole hosts of {GPUS_OF_A_HOST}; give a '
       'multiple, or at most as many, and no --slices'
@@ -338,7 +338,6 @@ def run(args: list[str]) -> dict[str, Any]:
   chosen = options(args)
   for name, value in ENVIRONMENT.items():
     os.environ.setdefault(name, value)
-  goal = target(chosen.target, chosen.slices)
   from fairjax.bench import programs
 
   names = chosen.program.split(',') if chosen.program else programs.PROGRAMS
@@ -355,7 +354,14 @@ def run(args: list[str]) -> dict[str, Any]:
     if isinstance(value, int) and value < 1:
       raise UserError(f'--{name} is {value}; at least 1 is needed')
   size = programs.Size(**asked)
+  goal = target(chosen.target, chosen.slices)
   names = [*names, *([chosen.beside] if chosen.beside else [])]
+  count = len(goal.devices)
+  if size.seeds % count:
+    print(
+      f'{size.seeds} seeds are no multiple of {count} devices, so gradients '
+      'are reduced and each device updates a share; a multiple needs neither'
+    )
   rows, refused = {}, []
   for name in names:
     text = chosen.text and f'{chosen.text}/{name}.txt'

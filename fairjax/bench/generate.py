@@ -148,7 +148,7 @@ def _ours(args, work: Work, draft: int = 0) -> Callable:
     module = NearCopy(shape, dtype=dtype, swaps=tuple(sorted(swaps)))
   blank = jax.tree.map(jnp.asarray, blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
-  params = decode_texts.ready(params)
+  params = decode_texts.ready(module, params)
   options = Options(
     max_new_tokens=args.new, min_new_tokens=args.new, num_beams=args.beams
   )

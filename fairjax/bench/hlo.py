@@ -299,30 +299,37 @@ def _only_sliced(module: Module, op: Op) -> float:
 
 
 def _collectives(module: Module, ops: list[Op], times: int):
-  """Those of one schedule; hidden where work stands between start and end."""
+  """Those of one schedule; hidden where work stands between start and end.
+
+  A TPU runs one beside other work by cutting it over several fusions, which
+  share its channel, and makes a reduce-scatter of an all-reduce in a fusion.
+  """
+  seen = set()
   for i, op in enumerate(ops):
-    base = op.op.removesuffix('-start')
-    if base not in COLLECTIVES:
-      if (
-        'async-collective' not in op.name and 'async_collective' not in op.rest
-      ):
+    inner = module.computations.get(op.calls, []) if op.op == 'fusion' else [op]
+    for one in inner:
+      base = one.op.removesuffix('-start')
+      channel = one.attribute(r'channel_id=(\d+)') or one.name
+      if base not in COLLECTIVES or channel in seen:
         continue
-      inner = module.computations.get(op.calls, [])
-      kinds = [o for o in inner if o.op.removesuffix('-start') in COLLECTIVES]
-      if not kinds:
-        continue
-      one = kinds[0]
+      seen.add(channel)
       size, types = _moved(one)
-      yield Collective(one.op, times, size * times, types, True)
-      continue
-    size, types = _moved(op)
-    hidden = False
-    if op.op.endswith('-start'):
-      for later in ops[i + 1 :]:
-        if op.name in later.operands and later.op.endswith('-done'):
-          break
-        hidden |= later.op in ('fusion', 'dot', 'convolution', 'custom-call')
-    yield Collective(base, times, size * times, types, hidden)
+      if 'reduce-scatter' in op.calls:
+        base = 'reduce-scatter'
+      hidden = op.op == 'fusion' and 'async' in op.name + op.calls
+      if one.op.endswith('-start'):
+        hidden |= _works_meanwhile(op, ops[i + 1 :])
+      yield Collective(base, times, size * times, types, hidden)
+
+
+def _works_meanwhile(start: Op, later: list[Op]) -> bool:
+  """Whether something is computed before the end of what has started."""
+  for op in later:
+    if start.name in op.operands and op.op.endswith('-done'):
+      return False
+    if op.op in ('fusion', 'dot', 'convolution', 'custom-call'):
+      return True
+  return False
 
 
 def _moved(op: Op) -> tuple[float, str]:
@@ -377,7 +384,8 @@ def read(text: str) -> Summary:
         kind = arrays(op.type)[0]
         source = arrays(module.type(op, 0) or 'f32[]')[0].type
         if source == 'f32' and kind.type == 'bf16':
-          if math.prod(kind.dims) >= WEIGHT:
+          # A cache, which a TPU widens to write to it, has more axes.
+          if len(kind.dims) == 2 and math.prod(kind.dims) >= WEIGHT:
             converts.append(f'{kind.type}{kind.dims}')
       if op.op in TO_HOST:
         host.append(op.op)

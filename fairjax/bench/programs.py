@@ -24,6 +24,7 @@ from fairjax.models import (
   decode_texts,
   families,
   flow,
+  layers,
   objectives,
 )
 from fairjax.models.places import blank_batch
@@ -87,7 +88,7 @@ def everywhere(place: Mesh, tree):
 
 def stacked(place: Mesh, model: Bundle, size: Size):
   """The parameters of all seeds."""
-  params = jax.eval_shape(lambda: model.init(0))
+  params = jax.eval_shape(lambda: layers.padded(model.init(0)))
   many = jax.tree.map(
     lambda a: jax.ShapeDtypeStruct((size.seeds, *a.shape), a.dtype), params
   )
@@ -126,7 +127,7 @@ def step_of(place: Mesh, size: Size, model: Bundle, arrays: dict, players):
   train_step, start = step.compiled(model, TRAIN, place, size.fsdp, players)
   params = stacked(place, model, size)
   opt = jax.eval_shape(start, params)
-  opt = like(opt, mesh.state_shardings(place, opt, size.fsdp))
+  opt = like(opt, mesh.update_shardings(place, opt, size.fsdp))
   number = jax.ShapeDtypeStruct((), np.uint32)
   seeds = jax.ShapeDtypeStruct((size.seeds,), np.uint32)
   seeds = everywhere(place, seeds)
@@ -198,7 +199,7 @@ def generate(place: Mesh, size: Size):
   state = jax.eval_shape(
     lambda p: blank(p, b=size.slots, t=sources, w=room), params
   )
-  params = jax.eval_shape(decode_texts.ready, params)
+  params = jax.eval_shape(functools.partial(decode_texts.ready, module), params)
   want = jax.ShapeDtypeStruct((), np.int32)
   rest = everywhere(place, (params, state, rules, want))
   return decode_texts.advance.trace(module, *rest)

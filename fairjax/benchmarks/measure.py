@@ -20,19 +20,35 @@ TEXTS = (
 )
 
 
+def unknown(model: Any, items: pd.DataFrame) -> np.ndarray:
+  """Which items have a token that the model's vocabulary does not know."""
+  out = np.zeros(len(items), bool)
+  for column in TEXTS:
+    if column in items:
+      out |= model.unknown(list(items[column].fillna('').astype(str)))
+  return out
+
+
+def known_words(name: str, model: Any, items: pd.DataFrame) -> None:
+  """Stops, before long work, where a model can read no item."""
+  if len(items) and unknown(model, items).all():
+    raise UserError(
+      f'each of the {len(items)} items of benchmark {name} holds a token that '
+      f'the vocabulary of {model.name} does not know; leave it out of '
+      '--config.benchmarks.names'
+    )
+
+
 def only_known(
   model: Any, items: pd.DataFrame, scores: pd.DataFrame
 ) -> pd.DataFrame:
-  """Scores, NaN where a text has a token that the vocabulary does not know."""
-  unknown = np.zeros(len(items), bool)
-  for column in TEXTS:
-    if column in items:
-      unknown |= model.unknown(list(items[column].fillna('').astype(str)))
-  if unknown.any():
+  """Scores, NaN where an item has a token that is not known."""
+  lost = unknown(model, items)
+  if lost.any():
     values = scores.columns.drop('id')
     scores = scores.astype(dict.fromkeys(values, float))
-    scores.loc[unknown, values] = np.nan
-    scores.attrs['unknown'] = list(map(str, items['id'][unknown]))
+    scores.loc[lost, values] = np.nan
+    scores.attrs['unknown'] = list(map(str, items['id'][lost]))
   return scores
 
 
@@ -77,11 +93,11 @@ def evaluate(
   one = {'rows': int(known.sum())}
   one |= module.estimate(keep(items), keep(scores), how)
   remarks = list(items.attrs.get('notes', ()))
-  if unknown := scores.attrs.get('unknown'):
+  if lost := scores.attrs.get('unknown'):
     remarks.append(
-      f'{len(unknown)} of {len(items)} items hold a token that the vocabulary '
-      f'of this model does not know: {", ".join(unknown[:8])}'
-      + (' …' if len(unknown) > 8 else '')
+      f'{len(lost)} of {len(items)} items hold a token that the vocabulary of '
+      f'this model does not know: {", ".join(lost[:8])}'
+      + (' …' if len(lost) > 8 else '')
     )
   if not known.all():
     undefined = items['id'][~known]

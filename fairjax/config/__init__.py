@@ -12,6 +12,7 @@ import pathlib
 import runpy
 
 from fairjax import knobs
+from fairjax.config.adversary import Adversary
 from fairjax.config.audit import Audit
 from fairjax.config.dataset import Data, Planted, Tokens
 from fairjax.config.fairflow import FairFlow, Repair, Rewriters
@@ -78,6 +79,7 @@ class Config:
   fairflow: FairFlow = section(FairFlow, 'attributes')
   repair: Repair = section(Repair, 'repair')
   rewriters: Rewriters = section(Rewriters, 'rewriters')
+  adversary: Adversary = section(Adversary, 'adversary')
   benchmarks: Benchmarks = section(Benchmarks, 'measures')
   audit: Audit = section(Audit, 'measures')
   rewrite: Rewrite = section(Rewrite, 'rewriting')

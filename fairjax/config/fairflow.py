@@ -146,6 +146,12 @@ class FairFlow:
     each(one_of('difference', 'procrustes', 'masked', 'no_factor')),
     changes='measures',
   )
+  dry_run: int = knob(
+    0,
+    'tokens of a corpus that hours and bytes are counted for; 0 runs',
+    at_least(0),
+    changes=(),
+  )
 
 
 @dataclasses.dataclass

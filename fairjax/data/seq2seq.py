@@ -120,17 +120,22 @@ def fill(pairs: PairPool, plan: Plan, layout: Layout, step: int) -> dict:
   read, labels = place(pairs.read), place(pairs.labels)
   flags = place(Ragged(pairs.flags, pairs.labels.offsets))['tokens']
   owner = np.where(flags > 0, labels['segment_ids'], 0)
-  axes = tuple(range(1 if plan.example.ndim > 2 else 0, owner.ndim))
-  asked = np.maximum((owner > 0).sum(axes), 1).astype(np.float32)
-  lead = owner.shape[:-2]
-  share = 1 / asked.reshape(asked.shape + (1,) * (len(lead) - asked.ndim))
+  lead, seeded = owner.shape[:-2], plan.example.ndim > 2
+
+  def share(counted: np.ndarray) -> np.ndarray:
+    """1 / how many the step has, of each seed."""
+    total = np.maximum(counted.sum(tuple(range(seeded, counted.ndim))), 1)
+    one = (1 / total).reshape(total.shape + (1,) * (len(lead) - total.ndim))
+    return np.broadcast_to(one, lead).astype(np.float32)
+
   names = ('tokens', 'segment_ids', 'positions', 'example', 'label')
   return {name: read[name] for name in names} | {
     'target': labels['tokens'],
     'target_segment_ids': owner,
     'target_positions': labels['positions'],
     'changed': (flags >= ASKED + CHANGED).astype(np.int32),
-    'share': np.broadcast_to(share, lead).astype(np.float32),
+    'share': share(owner > 0),
+    'pair_share': share(read['example'] >= 0),
   }
 
 

@@ -17,6 +17,12 @@ from sklearn.linear_model import LogisticRegression
 from fairjax.errors import UserError
 from fairjax.methods import crossfit
 
+# What a classifier reads; two of different kinds make different mistakes.
+KINDS = {
+  'words': {'token_pattern': r'(?u)\b\w+\b'},
+  'characters': {'analyzer': 'char_wb', 'ngram_range': (2, 4)},
+}
+
 
 def folds(
   texts: Sequence[str], attribute: Integer[np.ndarray, ' n'], k: int
@@ -45,18 +51,19 @@ def chances(
   rewrites: Mapping[str, Sequence[str]],
   rows: Integer[np.ndarray, ' m'],
   k: int = 5,
+  kind: str = 'words',
 ) -> dict[str, Float[np.ndarray, ' m']]:
   """P(attribute 1) of each version of the texts `rows`.
 
   `texts` are all texts to learn from; `rewrites` name versions of those at
-  `rows`, in their order.
+  `rows`, in their order. `kind` is a key of KINDS.
   """
   texts, attribute = np.array(list(texts), object), np.asarray(attribute)
   fold = folds(texts, attribute, k)
   out = {name: np.empty(len(rows)) for name in rewrites}
   for number in range(k):
     train = fold != number
-    words = TfidfVectorizer(token_pattern=r'(?u)\b\w+\b', sublinear_tf=True)
+    words = TfidfVectorizer(sublinear_tf=True, **KINDS[kind])
     model = LogisticRegression(C=10.0, max_iter=1000)
     model.fit(words.fit_transform(texts[train]), attribute[train])
     mine = np.flatnonzero(fold[rows] == number)

@@ -10,7 +10,7 @@ are resampled alike, so their differences are paired.
   changed, distance   texts that differ from their source; words per word
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -161,6 +161,18 @@ def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:
       'distance': _share(s[..., 2], s[..., 3]),
     },
     intervals.POSITIVE,
+  )
+
+
+def means(columns: Mapping[str, np.ndarray]) -> Sums:
+  """The mean of each column over texts, by its name; shares or in [0, 1]."""
+  first = next(iter(columns.values()))
+  rows = np.stack([np.ones(len(first)), *columns.values()], -1)[None]
+  return Sums(
+    rows.astype(np.float64),
+    lambda s: {
+      name: _share(s[..., k + 1], s[..., 0]) for k, name in enumerate(columns)
+    },
   )
 
 

@@ -241,6 +241,18 @@ MEASURES: dict[str, Measure] = {
     'own', _FLIPS, 'excess change of score over the control',
     'change of score less that under a matched control edit', -1, 0.0, -1.0,
     1.0),
+  'attribute_agreement': Measure(
+    'own', _FLIPS, 'agreement of two attribute classifiers',
+    'share of texts of which a classifier of words and one of characters see '
+    'the same group', 1, 1.0),
+  'label_kept': Measure(
+    'own', _FLIPS, 'label kept',
+    'share of rewrites that a classifier of the label, which never saw the '
+    'text, decides as it decides the source', 1, 1.0),
+  'self_bleu': Measure(
+    'own', _FLIPS, 'self-BLEU',
+    'mean BLEU-4 of each text against all others; 1 where all are alike',
+    -1, 0.0),
   'tprd': Measure(
     'own', _FLIPS, 'true positive rate, female less male wording (TPRD)',
     'share of the same positive rows decided positive in their female '
@@ -350,6 +362,10 @@ MEASURES: dict[str, Measure] = {
     'own', _BENCH + 'weat:estimate', 'mean |d| (mean of all tokens)',
     'the mean size of the effects of all tests', -1, 0.0, 0.0, 2.0,
     leads=True),
+  'weat_effect_words': Measure(
+    'own', _BENCH + 'word_vectors:rows', 'effect size d (word vectors)',
+    'how much nearer the first targets are to the first attribute, in standard '
+    'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
   'weat_effect_first': Measure(
     'own', _BENCH + 'weat:estimate', 'effect size d (first piece)',
     'how much nearer the first targets are to the first attribute, in standard '

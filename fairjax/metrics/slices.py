@@ -8,6 +8,7 @@ all slices that were looked at. Of the slices with an adjusted p of at most 5 %
 no more than 5 % are, on average, no worse than what is outside.
 """
 
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
@@ -44,9 +45,9 @@ def worst(
   if not single:
     return []
   bad = (wrong >= 0.5).astype(np.float64)
-  size, inside, total = _counted([m for *_, m in single], bad, wrong)
-  a, b = np.triu_indices(len(single))
   kinds = np.array([kind for kind, *_ in single])
+  size, inside, total = _counted([m for *_, m in single], kinds, bad, wrong)
+  a, b = np.triu_indices(len(single))
   own = np.diag(size)
   keep = (size[a, b] >= least) & (
     (a == b)
@@ -71,14 +72,22 @@ def worst(
   return sorted(rows, key=lambda r: (r['adjusted'], -r['error rate']))
 
 
-def _counted(masks, bad, wrong) -> tuple[np.ndarray, ...]:
-  """Rows, wrong rows and sum of wrong of every pair of masks."""
+def _counted(masks, kinds, bad, wrong) -> tuple[np.ndarray, ...]:
+  """Rows, wrong rows and sum of wrong of every mask and pair of attributes."""
   k = len(masks)
   out = np.zeros((3, k, k))
-  for low in range(0, len(bad), BLOCK):
+  for i, mask in enumerate(masks):
+    out[:, i, i] = mask.sum(), bad[mask].sum(), wrong[mask].sum()
+  of = [np.flatnonzero(kinds == kind) for kind in dict.fromkeys(kinds)]
+  pairs = list(itertools.combinations(of, 2))
+  for low in range(0, len(bad), BLOCK) if pairs else ():
     part = slice(low, low + BLOCK)
     block = np.stack([m[part] for m in masks]).astype(np.float32)
-    for at, weight in enumerate((None, bad[part], wrong[part])):
+    weights = (None, bad[part], wrong[part])
+    for at, weight in enumerate(weights):
       left = block if weight is None else block * weight.astype(np.float32)
-      out[at] += left @ block.T
+      for a, b in pairs:
+        both = left[a] @ block[b].T
+        out[at][np.ix_(a, b)] += both
+        out[at][np.ix_(b, a)] += both.T
   return out[0], out[1], out[2]

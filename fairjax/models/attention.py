@@ -1,5 +1,6 @@
 """Attention: activations, keys and values, weight dropout, rotary positions."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -7,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.layers import GOLDEN, dropout, hash32
+from fairjax.models.layers import GOLDEN, dropout, exact, hash32
 
 
 @jax.custom_vjp
@@ -53,6 +54,31 @@ def split_key_value(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue:
   return KeyValue(both[:, :, 0].swapaxes(1, 2), both[:, :, 1].swapaxes(1, 2))
 
 
+@functools.partial(jax.custom_vjp, nondiff_argnums=(1,))
+def softmax(
+  scores: Float[Array, '*s'], dtype: Any = jnp.float32
+) -> Float[Array, '*s']:
+  """Softmax over the last axis; the backward pass reads it in `dtype`.
+
+  In float32 it would be the largest array that a layer keeps.
+  """
+  return jax.nn.softmax(scores, axis=-1)
+
+
+def _softmax_forward(scores, dtype):
+  weights = jax.nn.softmax(scores, axis=-1)
+  return weights, weights.astype(dtype)
+
+
+def _softmax_backward(dtype, weights, g):
+  weights = weights.astype(g.dtype)
+  inner = jnp.sum(weights * g, axis=-1, keepdims=True)
+  return (weights * (g - inner),)
+
+
+softmax.defvjp(_softmax_forward, _softmax_backward)
+
+
 def attention(
   query: Float[Array, 'r q d'],
   memory: KeyValue,
@@ -62,10 +88,12 @@ def attention(
   """softmax(q·k / √(d/h)) v; `drop` is applied to the softmax."""
   r, heads, _, e = memory.keys.shape
   query = query.reshape(r, -1, heads, e) * e**-0.5
-  scores = jnp.einsum('rqhe,rhke->rhqk', query, memory.keys).astype(jnp.float32)
+  product = functools.partial(jnp.einsum, precision=exact(query.dtype))
+  scores = product('rqhe,rhke->rhqk', query, memory.keys).astype(jnp.float32)
   scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
-  weights = drop(jax.nn.softmax(scores, axis=-1)).astype(memory.values.dtype)
-  mixed = jnp.einsum('rhqk,rhke->rqhe', weights, memory.values)
+  dtype = memory.values.dtype
+  weights = drop(softmax(scores, dtype)).astype(dtype)
+  mixed = product('rhqk,rhke->rqhe', weights, memory.values)
   return mixed.reshape(r, -1, heads * e)
 
 

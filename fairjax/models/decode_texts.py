@@ -8,6 +8,8 @@ when a text needs more. None of this changes a text: each slot has its own
 length, and nothing sees beyond it.
 """
 
+import concurrent.futures
+import contextlib
 import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -197,11 +199,12 @@ def empty(
   )
 
 
-def ready(params: dict) -> dict:
+def ready(module: nn.Module, params: dict) -> dict:
   """`params` as steps read them fastest; to be made once for many texts."""
   if backend.platform() == 'cpu':
     return jax.jit(layers.transposed)(params)
-  return params
+  # Else every token would turn them to the type of the products anew.
+  return jax.jit(layers.cast, static_argnums=1)(params, module.dtype)
 
 
 def generate(
@@ -210,11 +213,13 @@ def generate(
   sources: Ragged,
   options: Options = GREEDY,
   slots: int = 32,
+  devices: Sequence[jax.Device] = (),
 ) -> Generated:
   """What the model writes for each source (BART) or after each (GPT-2).
 
   With `options.mask` the source is copied and its masks are filled; masks
-  side by side are one.
+  side by side are one. Where there are `devices`, each writes texts of its own,
+  which leaves every text as it is.
   """
   if options.mask is not None:
     sources = infill.merged(sources, options.mask)
@@ -236,11 +241,27 @@ def generate(
   outputs: list[np.ndarray | None] = [None] * len(prompt)
   row_steps = np.zeros(len(prompt), np.int64)
   steps = 0
-  for width, rows in buckets(sources.lengths, slots):
+
+  def run(width, rows, device=None):
+    here = params if device is None else jax.device_put(params, device)
     queue = _Queue(sources, prompt, least, limit, width, rows)
-    steps += _run(
-      module, params, queue, options, rules, slots, outputs, row_steps
-    )
+    with jax.default_device(device) if device else contextlib.nullcontext():
+      return _run(
+        module, here, queue, options, rules, slots, outputs, row_steps
+      )
+
+  for width, rows in buckets(sources.lengths, slots * max(len(devices), 1)):
+    if len(devices) < 2:
+      steps += run(width, rows)
+      continue
+    shares = [rows[i :: len(devices)] for i in range(len(devices))]
+    with concurrent.futures.ThreadPoolExecutor(len(devices)) as threads:
+      work = [
+        threads.submit(run, width, share, device)
+        for share, device in zip(shares, devices)
+        if len(share)
+      ]
+    steps += sum(one.result() for one in work)
   lengths = np.array([len(one) for one in outputs], np.int64)
   flat = np.concatenate([np.zeros(0, np.int32), *outputs])
   offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -435,10 +456,11 @@ def generate_texts(
   texts: Sequence[str],
   options: Options = GREEDY,
   slots: int = 32,
+  devices: Sequence[jax.Device] = (),
 ) -> tuple[list[str], Generated]:
   """`generate` from texts to texts; special tokens are not shown."""
   sources = encode(module, tokenizer, texts)
-  result = generate(module, params, sources, options, slots)
+  result = generate(module, params, sources, options, slots, devices)
   ends = result.tokens.offsets[1:-1]
   rows = [one.tolist() for one in np.split(result.tokens.flat, ends)]
   return tokenizer.decode_batch(rows) if len(texts) else [], result

@@ -61,14 +61,14 @@ class Layer(nn.Module):
   def __call__(
     self,
     x: Float[Array, 'r t d'],
-    number: Int[Array, ''] | int,
-    key: UInt32[Array, ''] | None,
+    keys: UInt32[Array, '3'] | None,
     places: Places,
     cls_columns: Int[Array, 'r m'] | None = None,
   ) -> tuple[Float[Array, 'r q d'], None]:
     """The layer at all places, or at the columns `cls_columns` only.
 
-    The None beside the result is what nn.scan asks for.
+    `keys` are those of its three dropouts. The None beside the result is what
+    nn.scan asks for.
     """
     s = self.shape
     dense = lambda features, name: Dense(
@@ -79,11 +79,11 @@ class Layer(nn.Module):
     if cls_columns is not None:
       read = jnp.take_along_axis(x, cls_columns[:, :, None], axis=1)
       at = places.at(cls_columns)
-    use = lambda kind: fold(key, 3 * number + kind)
+    use = lambda kind: None if keys is None else keys[kind]
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
 
     drop_seen = lambda w: drop_weights(
-      w, s.attention_dropout, use(1), at.identity, places.positions
+      w, s.attention_dropout, use(0), at.identity, places.positions
     )
     visible = (
       at.rows.segment_ids[:, :, None] == places.rows.segment_ids[:, None, :]
@@ -94,11 +94,11 @@ class Layer(nn.Module):
       query, split_key_value(key_value, s.heads), visible, drop_seen
     )
     y = dense(s.width, 'attention_out')(y, at.rows)
-    y = norm('attention_norm')(read + drop(y, 2), at.rows)
+    y = norm('attention_norm')(read + drop(y, 1), at.rows)
 
     z = ACTIVATIONS[s.activation](dense(s.hidden, 'up')(y, at.rows))
     z = dense(s.width, 'down')(z, at.rows)
-    return norm('norm')(y + drop(z, 3), at.rows), None
+    return norm('norm')(y + drop(z, 2), at.rows), None
 
 
 class Encoder(nn.Module):
@@ -131,7 +131,7 @@ class Encoder(nn.Module):
         body,
         variable_axes={'params': 0, 'probes': 0, 'calls': 0},
         split_rngs={'params': True},
-        in_axes=(0, nn.broadcast, nn.broadcast),
+        in_axes=(0, nn.broadcast),
         length=s.depth - 1,
       )(s, self.dtype)
       alone = range(s.depth - 1, s.depth)
@@ -147,15 +147,19 @@ class Encoder(nn.Module):
     """[r, t, d], or with `heads_only` each example's first place [b, 1, d]."""
     s = self.shape
     at = places(batch)
-    x = self.embed(batch, key, at)
-    last = s.depth - 1
+    # All at once: each alone would be an op of its own on an accelerator.
+    keys = fold(key, jnp.arange(3 * s.depth + 1))
+    x = self.embed(batch, None if keys is None else keys[0], at)
+    own, last = [None] * s.depth, s.depth - 1
+    if keys is not None:
+      own = keys[1:].reshape(s.depth, 3)
     if self.scan and s.depth > 1:
-      x, _ = self.layers(x, jnp.arange(last), key, at)
+      x, _ = self.layers(x, own[:last] if keys is not None else None, at)
     else:
       for i in range(last):
-        x, _ = getattr(self, f'layer_{i}')(x, i, key, at)
+        x, _ = getattr(self, f'layer_{i}')(x, own[i], at)
     cls_columns = jnp.asarray(batch['cls_columns']) if heads_only else None
-    x, _ = getattr(self, f'layer_{last}')(x, last, key, at, cls_columns)
+    x, _ = getattr(self, f'layer_{last}')(x, own[last], at, cls_columns)
     if not heads_only:
       return x
     return x.reshape(-1, s.width)[batch['cls_index']][:, None]
@@ -171,6 +175,5 @@ class Encoder(nn.Module):
       types = jnp.zeros_like(rows.segment_ids) if types is None else types
       x = x + self.type(jnp.asarray(types), rows)
     x = self.norm(x, rows)
-    # Layers use the numbers 1 … 3 depth of the key, the embeddings 0.
-    x = dropout(x, s.dropout, fold(key, 0), at.identity)
+    x = dropout(x, s.dropout, key, at.identity)
     return self.project(x, rows) if s.embedding != s.width else x

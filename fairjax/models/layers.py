@@ -22,6 +22,7 @@ from typing import Any
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import struct, traverse_util
 from jax import lax
 from jaxtyping import Array, Float, Int, UInt32
@@ -36,6 +37,18 @@ class Segments:
 
   segment_ids: Int[Array, 'r t']
   count: int = struct.field(pytree_node=False)
+  # The most examples in a row; 0 where that is not known.
+  slots: int = struct.field(pytree_node=False, default=0)
+
+
+def exact(dtype: Any) -> lax.Precision | None:
+  """The precision of products: float32 means float32.
+
+  Unnamed, a TPU would make bfloat16 of the operands and a GPU TF32.
+  """
+  if dtype != jnp.float32 or backend.platform() == 'cpu':
+    return None
+  return lax.Precision.HIGHEST
 
 
 def _product(a, b, over_a: int, over_b: int, dtype=None):
@@ -46,7 +59,9 @@ def _product(a, b, over_a: int, over_b: int, dtype=None):
   """
   dims = (((over_a,), (over_b,)), ((), ()))
   sums = jnp.float32 if backend.platform() == 'cpu' else dtype
-  y = lax.dot_general(a, b, dims, preferred_element_type=sums)
+  y = lax.dot_general(
+    a, b, dims, precision=exact(a.dtype), preferred_element_type=sums
+  )
   return y.astype(dtype or a.dtype)
 
 
@@ -67,7 +82,13 @@ def _outer(x: Float[Array, 'n d'], g: Float[Array, 'n f']):
 
 def _gram(a: Float[Array, 'r t d']) -> Float[Array, 'r t t']:
   """a_t·a_u for the places t, u of each row, in float32."""
-  return jnp.einsum('rtd,rud->rtu', a, a, preferred_element_type=jnp.float32)
+  return jnp.einsum(
+    'rtd,rud->rtu',
+    a,
+    a,
+    precision=exact(a.dtype),
+    preferred_element_type=jnp.float32,
+  )
 
 
 def _per_example(
@@ -78,6 +99,33 @@ def _per_example(
   sums = jnp.sum(jnp.where(same, pairs, 0.0), axis=-1)
   sums = jax.ops.segment_sum(sums.ravel(), segment_ids.ravel(), count + 1)
   return sums[1:]
+
+
+def _squares_of_sums(
+  values: Float[Array, 'r t d'],
+  segment_ids: Int[Array, 'r t'],
+  count: int,
+  slots: int,
+) -> Float[Array, 'b']:
+  """‖Σ_t v_t‖² over the places t of each example.
+
+  A product with the one-hot slots of a row: of Σ_{t,u} v_t·v_u it needs
+  slots/t of the FLOPs. An example's places lie side by side.
+  """
+  slots = min(slots or values.shape[1], values.shape[1])
+  changes = segment_ids[:, 1:] != segment_ids[:, :-1]
+  slot = jnp.pad(jnp.cumsum(changes, axis=1), ((0, 0), (1, 0)))
+  chosen = slot[:, :, None] == jnp.arange(slots)
+  sums = jnp.einsum(
+    'rtm,rtd->rmd',
+    chosen.astype(values.dtype),
+    values,
+    precision=exact(values.dtype),
+    preferred_element_type=jnp.float32,
+  )
+  squares = jnp.sum(sums * sums, axis=-1)
+  owner = jnp.max(jnp.where(chosen, segment_ids[:, :, None], 0), axis=1)
+  return jax.ops.segment_sum(squares.ravel(), owner.ravel(), count + 1)[1:]
 
 
 @jax.custom_vjp
@@ -115,12 +163,12 @@ def _dense_backward(residuals, g):
 _dense.defvjp(_dense_forward, _dense_backward)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6))
-def _norm(x, scale, bias, sq, segment_ids, eps, centre):
-  return _norm_forward(x, scale, bias, sq, segment_ids, eps, centre)[0]
+@functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6, 7))
+def _norm(x, scale, bias, sq, segment_ids, eps, centre, slots=0):
+  return _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots)[0]
 
 
-def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre):
+def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
   wide = x.astype(jnp.float32)
   mean = wide.mean(-1, keepdims=True) if centre else jnp.float32(0)
   centred = wide - mean
@@ -130,7 +178,7 @@ def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre):
   return y, (x, mean, rate, scale, bias, sq, segment_ids)
 
 
-def _norm_backward(eps, centre, residuals, g):
+def _norm_backward(eps, centre, slots, residuals, g):
   x, mean, rate, scale, bias, sq, segment_ids = residuals
   g = g.astype(jnp.float32)
   unit = (x.astype(jnp.float32) - mean) * rate
@@ -141,10 +189,10 @@ def _norm_backward(eps, centre, residuals, g):
   dbias = None if bias is None else g.sum(over)
   dsq = None
   if sq is not None:
-    # ‖Σ_t v_t‖² = Σ_{t,u} v_t·v_u, for scale and bias side by side.
+    # ‖Σ_t v_t‖², for scale and bias side by side.
     parts = [scaled] if bias is None else [scaled, g]
-    pairs = _gram(jnp.concatenate(parts, -1))
-    dsq = _per_example(pairs, segment_ids, sq.shape[0])
+    each = jnp.concatenate(parts, -1).astype(x.dtype)
+    dsq = _squares_of_sums(each, segment_ids, sq.shape[0], slots)
   return dx.astype(x.dtype), scaled.sum(over), dbias, dsq, None
 
 
@@ -193,6 +241,8 @@ def _count_call(module: nn.Module) -> None:
 
 
 FEW = 128  # places
+TILE = 128  # rows that the table of an accelerator is made of
+LARGE = 1024  # rows; a smaller table is left as it is
 
 
 def _few(x: Float[Array, 'r t d'], transposed: Float[Array, 'f d']):
@@ -215,6 +265,45 @@ def transposed(params: dict) -> dict:
   for path in [path for path in flat if path[-1] == 'kernel']:
     flat[*path[:-1], 'transposed'] = flat.pop(path).T
   return traverse_util.unflatten_dict(flat)
+
+
+def cast(params: dict, dtype: Any) -> dict:
+  """`params` with what products read in their type: the numbers they see."""
+  return jax.tree_util.tree_map_with_path(
+    lambda path, leaf: leaf.astype(dtype) if decays(path) else leaf, params
+  )
+
+
+def padded(params: dict) -> dict:
+  """`params` for training on an accelerator: tables of whole tiles.
+
+  With a stacked axis XLA lays a table whose rows are no multiple of 128 so
+  that its update costs five times as much. `Embed` never reads the rows of
+  zeros, and `cut` takes them away before anyone else sees them.
+  """
+  if backend.platform() == 'cpu':
+    return params
+
+  def pad(path, leaf):
+    count = leaf.shape[-2] if leaf.ndim > 1 else 0
+    if path[-1].key != 'embedding' or count < LARGE or count % TILE == 0:
+      return leaf
+    widths = [(0, 0)] * leaf.ndim
+    widths[-2] = (0, -count % TILE)
+    return (np if isinstance(leaf, np.ndarray) else jnp).pad(leaf, widths)
+
+  return jax.tree_util.tree_map_with_path(pad, params)
+
+
+def cut(params: dict, shapes: dict) -> dict:
+  """`padded` params of these shapes as they were."""
+  return jax.tree.map(
+    lambda leaf, shape: (
+      leaf if leaf.shape == shape.shape else leaf[..., : shape.shape[-2], :]
+    ),
+    params,
+    shapes,
+  )
 
 
 class Dense(nn.Module):
@@ -263,7 +352,8 @@ class LayerNorm(nn.Module):
     if self.bias:
       bias = self.param('bias', nn.initializers.zeros, (x.shape[-1],))
     _count_call(self)
-    y = _norm(x, scale, bias, *_probe(self, rows), self.eps, self.centre)
+    probe = _probe(self, rows)
+    y = _norm(x, scale, bias, *probe, self.eps, self.centre, rows.slots)
     return y.astype(self.dtype)
 
 
@@ -276,6 +366,9 @@ class Embed(nn.Module):
   deviation: float = 0.02
 
   def setup(self):
+    if self.has_variable('params', 'embedding'):  # may be `padded`
+      self.embedding = self.get_variable('params', 'embedding')
+      return
     normal = nn.initializers.normal(self.deviation)
     shape = (self.count, self.features)
     self.embedding = self.param('embedding', normal, shape)
@@ -293,7 +386,8 @@ class Embed(nn.Module):
     table, x = self.embedding.astype(self.dtype), x.astype(self.dtype)
     if backend.platform() == 'cpu':
       return _few(x, table)
-    return jnp.einsum('rtd,vd->rtv', x, table)
+    y = jnp.einsum('rtd,vd->rtv', x, table, precision=exact(self.dtype))
+    return y if table.shape[0] == self.count else y[..., : self.count]
 
 
 @jax.custom_vjp

@@ -38,8 +38,9 @@ def places(batch: Batch) -> Places:
   example, segment_ids, positions = (
     jnp.asarray(batch[name]) for name in ('example', 'segment_ids', 'positions')
   )
+  slots = batch['cls_columns'].shape[1] if 'cls_columns' in batch else 0
   return Places(
-    Segments(segment_ids, example.shape[0]),
+    Segments(segment_ids, example.shape[0], slots),
     positions,
     identities(example, segment_ids, positions),
   )

@@ -52,6 +52,10 @@ RECIPES = {
     'fairjax.recipes.counterfactual_texts:run',
     'swaps, repairs and generators against one another',
   ),
+  'mbcda': Entry(
+    'fairjax.recipes.mbcda:run',
+    'generators with and without a discriminator on their logits',
+  ),
   'perturber': Entry(
     'fairjax.recipes.perturber:run',
     'a model that rewrites one person of a text, beside rules',

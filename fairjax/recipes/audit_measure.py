@@ -274,7 +274,7 @@ def _named(groups: Who, kind: str, measures: Mapping) -> dict:
 def _calibrated(out, labels, groups, options, least, hard) -> None:
   if labels is None or hard:
     return
-  everyone, by_group, _ = calibration.measure(
+  everyone, by_group, whole = calibration.measure(
     labels, out.scores, groups.members, options, least
   )
   out.set['quality'] |= everyone
@@ -282,7 +282,9 @@ def _calibrated(out, labels, groups, options, least, hard) -> None:
     out.set['groups'][name] |= one
   for kind in groups.kinds:
     members, _ = groups.of(kind)
-    fair = calibration.measure(labels, out.scores, members, options, least)[2]
+    fair = whole
+    if len(groups.kinds) > 1:
+      fair = calibration.measure(labels, out.scores, members, options, least)[2]
     out.set['fairness'] |= _named(groups, kind, fair)
   members, names = groups.members[:0], []
   if groups.kinds:

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from fairjax import artefacts, benchmarks, results, stages
 from fairjax.benchmarks import BENCHMARKS, holistic, result_rows
-from fairjax.benchmarks.measure import evaluate, only_known
+from fairjax.benchmarks.measure import evaluate, known_words, only_known
 from fairjax.config import Config, Mesh
 from fairjax.data import files
 from fairjax.errors import UserError
@@ -36,7 +37,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """items → scores of each contender → estimates → paired tests → page."""
   with Log(folder, config, main=mesh.is_main()) as log:
     check(config)
-    models = contenders(config, folder, log)
+    tables = {
+      name: importlib.import_module(BENCHMARKS[name].module).items(config)
+      for name in config.benchmarks.names
+    }
+    models = contenders(config, tables, folder, log)
     if config.benchmarks.dry_run:
       return dry_run(config, next(iter(models.values())), folder, log)
     result = {
@@ -45,7 +50,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     tests, sections = [], []
     for name in config.benchmarks.names:
       module = importlib.import_module(BENCHMARKS[name].module)
-      items, scored = module.items(config), {}
+      items, scored = tables[name], {}
       log.line(f'{name}: {len(items)} items')
       for title, model in models.items():
         if not set(BENCHMARKS[name].needs) & set(model.able):
@@ -103,7 +108,10 @@ def check(config: Config) -> None:
 
 
 def contenders(
-  config: Config, folder: pathlib.Path, log: Log
+  config: Config,
+  tables: Mapping[str, pd.DataFrame],
+  folder: pathlib.Path,
+  log: Log,
 ) -> dict[str, judges.Judge]:
   """The model, the model after each mitigation, and another one."""
   placement = mesh.placement(mesh.make(Mesh(), 1))
@@ -114,8 +122,9 @@ def contenders(
     if model
   }
   for model in loaded.values():  # before long work
-    for name in config.benchmarks.names:
+    for name, items in tables.items():
       benchmarks.capability(name, model.able)
+      known_words(name, model, items)
   own, title = loaded[''], pathlib.Path(config.model).name
   out = {title: own}
   texts = mitigations.parts(config)[0] if config.benchmarks.mitigations else []

@@ -86,6 +86,8 @@ def report(m: Material) -> dict:
   tables = stages.load(config, m.folder, log)
   contenders.attribute(config, tables['test'])
   swaps = {name: swapper(m, name) for name in config.rewriters.contenders}
+  for name, swap in swaps.items():
+    check_changes(m, name, swap, tables['train']['text'].tolist())
   facts: dict = {}
   repairs = (
     {name: repairs_of(m, tables, name, swap) for name, swap in swaps.items()}
@@ -133,6 +135,20 @@ def swapper(m: Material, name: str) -> Write:
   if name == 'flow':
     chosen |= {'words': str(m.words), 'names': None}
   return lambda texts: dictionary.swap(list(texts), **chosen).texts
+
+
+def check_changes(
+  m: Material, name: str, swap: Write, texts: list[str]
+) -> None:
+  """Stops where a dictionary has none of the texts' words."""
+  if any(old != new for old, new in zip(texts, swap(texts))):
+    return
+  where = str(m.words) if name == 'flow' else "the program's own English list"
+  raise UserError(
+    f'{where} changes none of the {len(texts)} training texts; is it of '
+    'another language or attribute? Choose others with '
+    '--config.rewriters.contenders, or another list with --config.method.words'
+  )
 
 
 def repairs_of(
@@ -226,7 +242,7 @@ def generator(
   facts[f'held-out loss of the generator, {name}'] = one.quality['loss'][
     'value'
   ]
-  facts[f'steps of the generator, {name}'] = one.fitted.steps
+  facts[f'steps of the generator, {name}'] = one.fit.steps
   folder = m.folder / 'generator' / name / 'export'
   if mesh.is_main() and not folder.exists():
     rewriter.save(one.model, folder)

@@ -30,6 +30,7 @@ from fairjax.recipes import (
   attribute_words,
   counterfactual_texts,
   fairflow_page,
+  fairflow_size,
   flow_training,
   pretrain,
 )
@@ -42,6 +43,8 @@ from fairjax.train.progress import Log
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """corpus → attribute → flow → counterfactual words → dictionary → report."""
+  if config.fairflow.dry_run:
+    return fairflow_size.run(config, folder)
   with Log(folder, config, main=mesh.is_main()) as log:
     config, known, complete = corpus_of(config, folder)
     config = model_of(config, folder, log)

@@ -97,7 +97,7 @@ def _load(model: str, tokenizer: str, precision: str) -> Bundle:
   )
   if result.can == 'mask':
     return result
-  return result.replace(params=decode_texts.ready(result.params))
+  return result.replace(params=decode_texts.ready(result.module, result.params))
 
 
 def load(config: Config) -> Bundle:
@@ -320,7 +320,13 @@ def _write(
   else:
     asked = _asked(config, texts)
     texts, result = decode_texts.generate_texts(
-      module, params, tokenizer, asked, options, knobs.slots
+      module,
+      params,
+      tokenizer,
+      asked,
+      options,
+      knobs.slots,
+      mesh.accelerators(),
     )
     if knobs.prompt:
       texts = decode_texts.answers(tokenizer, result)

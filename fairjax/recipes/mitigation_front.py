@@ -2,9 +2,12 @@
 
 Harm is the mean over the benchmarks of how far each number is from no
 preference, as a share of how far it can be; cost is the perplexity of texts
-that no mitigation was fitted on.
+that no mitigation was fitted on. Of WinoBias it is the log-odds x, as the
+difference tanh |x/2| of the two pronouns' probabilities: the share of wins is
+50 % for a model that likes one pronoun everywhere.
 """
 
+import math
 from collections.abc import Mapping
 
 from fairjax import results
@@ -16,7 +19,7 @@ HEADLINES = {
   'weat': ('weat_mean_mean', 0.0, 2.0),
   'crows': ('crows_original', 50.0, 50.0),
   'stereoset': ('stereoset_ss_log', 50.0, 50.0),
-  'winobias': ('winobias_wins', 50.0, 50.0),
+  'winobias': ('winobias_log_odds', 0.0, math.inf),
   'winogender': ('winogender_rho', 0.0, 1.0),
   'bbq': ('bbq_bias_mean', 0.0, 1.0),
   'holistic': ('holistic_pairs_fdr', 0.0, 100.0),
@@ -30,7 +33,9 @@ def distances(sets: Mapping[str, Mapping]) -> dict[str, float]:
   for name, (measure, null, largest) in HEADLINES.items():
     value = _value(sets, name, measure)
     if value is not None:
-      out[name] = abs(value - null) / largest
+      far = abs(value - null)
+      open_ended = math.isinf(largest)
+      out[name] = math.tanh(far / 2) if open_ended else far / largest
   return out
 
 

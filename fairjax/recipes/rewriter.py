@@ -85,6 +85,7 @@ def fit(
   model: Bundle | None = None,
   players: tuple[step.Player, ...] = (),
   own: Callable[[Any], Any] = lambda params: params,
+  batches: Callable[[Any], Any] = lambda source: source,
   content: tuple = (),
 ) -> Rewriter:
   """Trains on the rows of split train, stops by valid, measures test.
@@ -93,7 +94,8 @@ def fit(
   holds more than the text (a prompt), `label` for further losses. `new` are
   special tokens to add. A recipe with further losses gives its `players` (and
   `content`, what their identity is); where its model holds more than the
-  rewriter, `own` takes the rewriter's parameters out.
+  rewriter, `own` takes the rewriter's parameters out. `batches` may add to
+  the batches of a seq2seq.PairBatches.
   """
   seq2seq.check(pairs)
   model = model or start(config, pairs, new)
@@ -103,12 +105,14 @@ def fit(
 
   def source(job, _):
     options = job.config.train
-    return seq2seq.PairBatches(
-      job.train,
-      job.seeds,
-      options.batch,
-      options.microbatches,
-      device_mesh.shape['data'],
+    return batches(
+      seq2seq.PairBatches(
+        job.train,
+        job.seeds,
+        options.batch,
+        options.microbatches,
+        device_mesh.shape['data'],
+      )
     )
 
   task = loop.Task(source, players, functools.partial(_measured, own, pairs))
@@ -285,7 +289,7 @@ def write_tokens(
     return []
   read = rewriting.prompts(model, texts)
   options = options_of(config, model, int(read.lengths.max()))
-  params = decode_texts.ready(model.params)
+  params = decode_texts.ready(model.module, model.params)
   result = decode_texts.generate(
     model.module, params, read, options, config.generate.slots
   )

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from fairjax.metrics import measures
-from fairjax.report import tables
+from fairjax.report import first_screen, tables
 from fairjax.report.sentences import side_by_side, warnings
 from fairjax.report.tables import cell, markdown, plural, printable
 from fairjax.results import Results
@@ -20,6 +20,11 @@ def summary(results: Results) -> str:
   if results.positive and results.sets:
     title.append(f'positive = {results.positive}')
   parts = ['## ' + ' · '.join(printable(t) for t in title if t)]
+  for name, one in list(results.sets.items())[:1]:
+    gap = first_screen.headline(one)
+    lines = first_screen.answer(results, name, one, gap)
+    if lines:
+      parts.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in lines))
   if results.verdicts:
     parts.append('### Claims\n\n' + '\n'.join(map(_claim, results.verdicts)))
   if len(results.contenders) > 1:

@@ -17,7 +17,7 @@ from fairjax.config import Config
 from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.errors import Interrupted
-from fairjax.models import Bundle
+from fairjax.models import Bundle, layers
 from fairjax.train import checkpoint, mesh, step, watch
 
 AHEAD = 4  # batches given to the device before the first result is awaited
@@ -121,6 +121,7 @@ class Job(NamedTuple):
   seeds: list[int]
   snapshots: tuple[int, ...]  # steps whose weights are written to files
   task: 'Task'
+  shapes: Any = None  # of the stacked parameters, as files have them
 
 
 class Task(NamedTuple):
@@ -188,7 +189,9 @@ def train_to_the_end(
   train_step, start = step.compiled(
     job.model, options, device_mesh, config.mesh.fsdp, job.task.players
   )
-  state, meta, done = begin(job, start, checkpoints)
+  params = initial(job.model, job.seeds)
+  job = job._replace(shapes=jax.eval_shape(lambda: params))
+  state, meta, done = begin(job, params, start, checkpoints)
   watch.check_room(job, state)
   log.resume(done, part)
   snapshot(job, done, state['params'])
@@ -234,7 +237,7 @@ def train_to_the_end(
         raise Interrupted(sentence)
   epochs = range(1, done // epoch + 1) if options.track else ()
   return Fitted(
-    state['best'],
+    layers.cut(state['best'], job.shapes),
     done,
     meta['kept'],
     meta['history'],
@@ -288,14 +291,13 @@ def evaluation_steps(total: int, epoch: int, evals: float) -> set[int]:
   return {math.ceil((k + 1) * every) for k in range(count)} | {total}
 
 
-def begin(job: Job, start, checkpoints):
+def begin(job: Job, params, start, checkpoints):
   """The state and bookkeeping at step 0, or of the newest checkpoint."""
   device_mesh, fsdp = job.device_mesh, job.config.mesh.fsdp
-  params = mesh.put_state(device_mesh, initial(job.model, job.seeds), fsdp)
+  params = mesh.put_state(device_mesh, layers.padded(params), fsdp)
   # The kept weights are a copy of their own: the step donates its buffers.
   best = jax.tree.map(lambda leaf: leaf.copy(), params)
-  opt = mesh.put_state(device_mesh, start(params), fsdp)
-  state = {'params': params, 'opt': opt, 'best': best}
+  state = {'params': params, 'opt': start(params), 'best': best}
   n = len(job.seeds)
   meta = {
     'best': [None] * n,  # the best value of each seed's evaluations
@@ -377,7 +379,7 @@ def snapshot(job: Job, done: int, params) -> None:
   """Writes the stacked weights at a step that was asked for."""
   if done not in job.snapshots:
     return
-  params = mesh.to_host(params)
+  params = mesh.to_host(layers.cut(params, job.shapes))
   path = snapshot_path(job.folder, done)
   if mesh.is_main():
     checkpoint.write_weights(path, params)

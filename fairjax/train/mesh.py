@@ -7,6 +7,7 @@ each of its devices the part that belongs there, so the number of processes
 never changes a result.
 """
 
+import functools
 import os
 import urllib.request
 from collections.abc import Sequence
@@ -122,11 +123,32 @@ def make(
     along = options.seed
   else:
     along = int(np.gcd(count, seeds))
-  return jax.make_mesh(
-    (along, count // along),
-    ('seed', 'data'),
-    axis_types=(AxisType.Auto,) * 2,
-    devices=devices,
+  shape, names = (along, count // along), ('seed', 'data')
+  kinds = (AxisType.Auto,) * 2
+  tpus = [d for d in devices if d.platform == 'tpu']
+  slices = len({getattr(d, 'slice_index', 0) for d in tpus})
+  if slices < 2:
+    return jax.make_mesh(shape, names, axis_types=kinds, devices=devices)
+  return Mesh(_over_slices(devices, shape, slices), names, axis_types=kinds)
+
+
+def _over_slices(
+  devices: Sequence, shape: tuple[int, int], slices: int
+) -> np.ndarray:
+  """Seeds across the slices where they can be, which talk to none; else rows.
+
+  What lies within a slice is joined by its own links.
+  """
+  from jax.experimental import mesh_utils
+
+  for axis in (0, 1):
+    if shape[axis] % slices == 0:
+      inside, across = list(shape), [1, 1]
+      inside[axis], across[axis] = shape[axis] // slices, slices
+      return mesh_utils.create_hybrid_device_mesh(inside, across, devices)
+  raise UserError(
+    f'{slices} slices cannot share a mesh of {shape[0]} × {shape[1]} devices; '
+    f'choose seeds, or mesh.seed, that are a multiple of {slices} or odd'
   )
 
 
@@ -199,20 +221,36 @@ def put_state(mesh: Mesh, state, fsdp: bool = False):
 
 
 def state_shardings(mesh: Mesh, state, fsdp: bool = False):
-  """The sharding of each leaf of a stacked state."""
+  """The sharding of each leaf of stacked parameters."""
   return jax.tree.map(
     lambda leaf: NamedSharding(mesh, spec(mesh, leaf, fsdp)), state
   )
 
 
-def spec(mesh: Mesh, leaf, fsdp: bool) -> P:
-  """One rule on shapes: seeds first; FSDP cuts the largest axis it can."""
+def update_shardings(mesh: Mesh, state, fsdp: bool = False):
+  """The sharding of each leaf of an optimiser's state and of its update.
+
+  Each device of `data` updates a share of every large parameter and hands it
+  to the others (Xu et al. 2020, arXiv:2004.13336; ZeRO-1, Rajbhandari et al.
+  2020, arXiv:1910.02054), cut along its first axis, so that a share lies in
+  one piece. Seeds that divide the devices leave nothing to share.
+  """
+  cut = functools.partial(spec, mesh, fsdp=True, along=None if fsdp else min)
+  return jax.tree.map(lambda leaf: NamedSharding(mesh, cut(leaf)), state)
+
+
+def spec(mesh: Mesh, leaf, fsdp: bool, along=None) -> P:
+  """One rule on shapes: seeds first; FSDP cuts the largest axis it can.
+
+  `along` may choose another of the axes that the devices divide.
+  """
   rest = [None] * (leaf.ndim - 1)
   ways = mesh.shape['data']
   if fsdp and ways > 1 and np.prod(leaf.shape[1:]) >= FSDP_SMALLEST:
     able = [i for i, n in enumerate(leaf.shape[1:]) if n % ways == 0]
+    largest = functools.partial(max, key=lambda i: leaf.shape[1:][i])
     if able:
-      rest[max(able, key=lambda i: leaf.shape[1:][i])] = 'data'
+      rest[(along or largest)(able)] = 'data'
   return P('seed', *rest)
 
 
@@ -251,6 +289,11 @@ def placement(mesh: Mesh) -> Placement:
     lambda batch: put_batch(mesh, batch, stacked=False),
     to_host,
   )
+
+
+def accelerators() -> list[jax.Device]:
+  """This process's devices that do not share their cores: none on a CPU."""
+  return [] if platform() == 'cpu' else jax.local_devices()
 
 
 def wait_for_all(name: str) -> None:

@@ -172,6 +172,10 @@ def _compiled(
     direction, opt = transform.update(grads, opt, params)
     return jax.tree.map(lambda p, d: p - rate * d, params, direction), opt
 
+  def shared(tree):
+    where = mesh.update_shardings(device_mesh, tree, fsdp)
+    return jax.lax.with_sharding_constraint(tree, where)
+
   @functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
   def program(moving, state, batch, seeds, step, total):
     values, grads = mesh.over_seeds(
@@ -183,15 +187,15 @@ def _compiled(
       own, opt[players[i].name] = jax.vmap(
         functools.partial(move, transforms[i]), in_axes=(0, 0, 0, None)
       )(
-        optim.owned(params, players[i].parameters),
+        shared(optim.owned(params, players[i].parameters)),
         opt[players[i].name],
-        grads[i],
+        shared(grads[i]),
         optim.rate(options[i], step, total),
       )
       params = optim.combine(params, own)
-    new = {'params': params, 'opt': opt}
-    where = mesh.state_shardings(device_mesh, new, fsdp)
-    new = jax.lax.with_sharding_constraint(new, where)
+    where = mesh.state_shardings(device_mesh, params, fsdp)
+    params = jax.lax.with_sharding_constraint(params, where)
+    new = {'params': params, 'opt': shared(opt)}
     return new, jax.lax.with_sharding_constraint(
       values, mesh.replicated(device_mesh)
     )
@@ -204,12 +208,14 @@ def _compiled(
 
   @jax.jit
   def start(params):
-    return {
-      player.name: mesh.over_seeds(device_mesh, transform.init)(own)
-      for player, transform, own in zip(
-        players, transforms, parts(players, params)
-      )
-    }
+    return shared(
+      {
+        player.name: mesh.over_seeds(device_mesh, transform.init)(own)
+        for player, transform, own in zip(
+          players, transforms, parts(players, params)
+        )
+      }
+    )
 
   return train_step, start
 

@@ -295,6 +295,10 @@ def test_items_with_unknown_tokens_are_named(nets, data, tmp_path):
   assert crows['rows'] == 6
   assert any('2 of 8 items hold a token' in w for w in crows['warnings'])
   assert any('equal sentences' in w for w in crows['warnings'])
+  pairs['sent_more'] = 'She is a \u2603 nurse.'
+  pairs.to_csv(tmp_path / 'data' / 'crows_pairs.csv', index_label='idx')
+  with pytest.raises(UserError, match='each of the 8 items of benchmark crows'):
+    recipe.run(own, tmp_path / 'none')
   # Bytes are never unknown.
   own = config(nets['gpt2'].folder, tmp_path / 'data', ('crows',))
   one = recipe.run(own, tmp_path / 'two').contenders[nets['gpt2'].folder.name]
@@ -328,6 +332,9 @@ def test_harm_is_a_mean_over_what_all_have():
   sets = {'a': {'sets': one}, 'b': {'sets': other}}
   assert mitigation_front.distances(one) == {'crows': 0.5, 'weat': 0.5}
   assert mitigation_front.harm(sets) == {'a': 0.5, 'b': 0.2}
+  odds = {'winobias': set_of('winobias_log_odds', -np.log(3))}
+  # Odds of 3 to 1 are probabilities of .75 and .25.
+  assert mitigation_front.distances(odds)['winobias'] == pytest.approx(0.5)
   part = mitigation_front.section(sets)['parts'][0]
   assert '(crows)' in part['text']
 

@@ -23,6 +23,7 @@ from fairjax.models import (
   folder,
   folder_options,
   hf,
+  layers,
   pretraining,
   special,
   speculate,
@@ -141,7 +142,7 @@ def test_bart_writes_what_transformers_writes(models, name, count):
   texts = prompts(count, seed=len(name))
   found = decode_texts.generate(
     module,
-    decode_texts.ready(params),
+    decode_texts.ready(module, params),
     ragged(texts),
     Options(**options),
     slots=8,
@@ -167,7 +168,11 @@ def test_gpt2_writes_what_transformers_writes(models, case, count):
   net, module, params = models['gpt2']
   texts = prompts(count, seed=11)
   found = decode_texts.generate(
-    module, decode_texts.ready(params), ragged(texts), Options(**case), slots=4
+    module,
+    decode_texts.ready(module, params),
+    ragged(texts),
+    Options(**case),
+    slots=4,
   )
   # One at a time: a padded prompt would count for min and n-grams there.
   assert rows_of(found) == [theirs(net, [t], case)[0] for t in texts]
@@ -291,6 +296,29 @@ def test_slots_company_and_order_do_not_matter(models, beams):
     module, params, ragged(texts[::-1]), options, slots=2
   )
   assert rows_of(other)[::-1] == whole
+  if beams == 1:
+    three = jax.devices()[:3]
+    spread = decode_texts.generate(
+      module, params, ragged(texts), options, slots=4, devices=three
+    )
+    assert rows_of(spread) == whole
+    assert spread.row_steps.min() > 0
+
+
+@needs_torch
+def test_weights_cast_once_write_the_same(models):
+  """What an accelerator decodes with, against casting at every token."""
+  _, module, params = models['bart']
+  module = dataclasses.replace(module, dtype=jnp.bfloat16)
+  narrow = layers.cast(params, module.dtype)
+  assert narrow['word']['embedding'].dtype == jnp.bfloat16
+  assert narrow['encoder']['norm']['scale'].dtype == np.float32
+  run = lambda p: rows_of(
+    decode_texts.generate(
+      module, p, ragged(prompts(4, seed=1)), Options(max_length=9), slots=4
+    )
+  )
+  assert run(narrow) == run(params)
 
 
 @needs_torch

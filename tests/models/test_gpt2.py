@@ -148,7 +148,7 @@ def test_llama_writes_what_transformers_writes(tied, tmp_path):
   offsets = np.cumsum([0, *map(len, texts)])
   sources = Ragged(np.concatenate(texts), offsets)
   options = Options(max_new_tokens=9)
-  ready = decode_texts.ready(params)
+  ready = decode_texts.ready(module, params)
   made = decode_texts.generate(module, ready, sources, options, 2).tokens
   rows = np.split(made.flat, made.offsets[1:-1])
   for text, row in zip(texts, rows):

@@ -175,6 +175,7 @@ def test_layer_gradients_match_plain_ones():
       (table[:3],),
     ),
     (attention.gelu, lambda x: jax.nn.gelu(x, approximate=False), (x,)),
+    (attention.softmax, jax.nn.softmax, (x,)),
   ]
   for ours, plain, inputs in pairs:
     y, back = jax.vjp(ours, *inputs)
@@ -195,6 +196,16 @@ def test_tied_layers_are_refused_by_name():
 def test_uncovered_parameters_are_named():
   params = {'a': {'kernel': 1}, 'b': {'kernel': 1, 'bias': 2}, 'loose': 3}
   assert layers.uncovered(params, {'b': {'sq': 0}}) == ['a/kernel', 'loose']
+
+
+def test_products_of_float32_are_float32_on_accelerators(monkeypatch):
+  """Unnamed, a TPU would take bfloat16 and a GPU TF32."""
+  wide, narrow = jnp.ones((2, 3)), jnp.ones((2, 3), jnp.bfloat16)
+  text = lambda x: str(jax.make_jaxpr(lambda x: layers._gram(x[None]))(x))
+  assert 'HIGHEST' not in text(wide)
+  for platform in ('tpu', 'gpu'):
+    monkeypatch.setattr(layers.backend, 'platform', lambda name=platform: name)
+    assert 'HIGHEST' in text(wide) and 'HIGHEST' not in text(narrow)
 
 
 def test_probes_add_nothing_to_a_plain_step():

@@ -374,3 +374,18 @@ def test_results_json_holds_numbers_only(tmp_path):
   assert 'NaN' not in json.dumps(
     json.loads((tmp_path / results.FILE).read_text())
   )
+
+
+def test_the_console_form_is_flags_of_the_config():
+  from fairjax import main
+
+  assert main.audit_flags(['model', 'my.csv', '--config.seed=3']) == [
+    '--config=configs/audit.py',
+    '--config.data.path=my.csv',
+    '--config.data.name=file',
+    '--config.audit.model=model',
+    '--config.seed=3',
+  ]
+  assert '--config.data.path=my.csv' in main.audit_flags(['my.csv'])
+  with pytest.raises(SystemExit):
+    main.audit_flags(['--config.seed=3'])

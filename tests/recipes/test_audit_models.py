@@ -112,3 +112,33 @@ def test_a_config_comes_back_from_its_json():
   made.train.lr = 0.5
   tree = json.loads(json.dumps(dataclasses.asdict(made)))
   assert audit_models.config_of(tree) == made
+
+
+def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):
+  """The model of a run is made again; its predictions come out as kept."""
+  from fairjax import artefacts, stages
+  from fairjax.recipes import train
+
+  small = Config(model='tiny', seeds=2)
+  small.planted.rows, small.planted.test_rows = 24, 20
+  small.tokens.vocab_size, small.tokens.max_length = 150, 16
+  small.train.batch, small.train.epochs = 12, 1.0
+  small.measures.resamples = 50
+  artefacts.write_json(tmp_path / 'run' / 'config.json', small)
+  train.run(small, tmp_path / 'run')
+  kept = artefacts.read_table(tmp_path / 'run' / 'predictions.parquet')
+  before = stages.predictions(kept)['test']
+  made = config()
+  made.data, made.planted = small.data, small.planted
+  found, parts = recipe.audit(
+    made, str(tmp_path / 'run'), audit_table.read(made)
+  )
+  (one,) = parts.values()
+  assert found.seeds == [0, 1] and one.edits
+  np.testing.assert_allclose(one.chances, before, atol=1e-6)
+  (weights,) = (tmp_path / 'run').glob('training/*/weights.safetensors')
+  weights.unlink()
+  _, parts = recipe.audit(made, str(tmp_path / 'run'), audit_table.read(made))
+  (one,) = parts.values()
+  np.testing.assert_allclose(one.chances, before, atol=1e-6)
+  assert not one.edits

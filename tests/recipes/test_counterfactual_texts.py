@@ -15,7 +15,7 @@ from fairjax.methods import attribute_texts
 from fairjax.models import encoder, families, hf
 from fairjax.models.families import bart
 from fairjax.models.places import blank_batch
-from fairjax.recipes import counterfactual_texts, repairing
+from fairjax.recipes import counterfactual_texts, fairflow, repairing
 
 SMALL = {'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
 
@@ -220,6 +220,34 @@ def test_mistakes_are_one_sentence(models, tmp_path, changes, says):
   with pytest.raises(UserError, match=says) as caught:
     counterfactual_texts.run(config, tmp_path)
   assert '\n' not in str(caught.value)
+
+
+def test_a_dictionary_of_another_language_is_refused(models, tmp_path):
+  path = tmp_path / 'words.csv'
+  path.write_text('ragazza,ragazzo\nregina,re\n')
+  config = config_of(
+    models, rewriters__generator='', rewriters__contenders=('flow',)
+  )
+  config.method.words = str(path)
+  with pytest.raises(UserError, match='changes none of the 60 training texts'):
+    counterfactual_texts.run(config, tmp_path / 'run')
+
+
+def test_a_dry_run_counts_hours_and_bytes(models, tmp_path):
+  config = config_of(models)
+  config.recipe, config.fairflow.dry_run = 'fairflow', 30_000_000
+  config.tokens.max_length, config.fairflow.cap = 18, 10
+  config.train.batch, config.train.epochs, config.seeds = 8, 2.0, 3
+  facts = fairflow.run(config, tmp_path).facts
+  words = facts['instances at most']
+  ordinary = (words - 2 * config.fairflow.seed_cap) / 10
+  assert ordinary == int(ordinary) > 50
+  assert facts['tokens'] == 30_000_000
+  assert facts['bytes of embeddings'] == words * 16 * 4
+  assert facts['steps of the flow'] == int(words / 16 * 2)
+  assert facts['hours in all'] > 0
+  parts = [v for k, v in facts.items() if k.startswith('hours of')]
+  assert sum(parts) == pytest.approx(facts['hours in all'], abs=0.003)
 
 
 def test_texts_without_a_group_are_refused(models):

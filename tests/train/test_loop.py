@@ -7,12 +7,12 @@ import jax
 import numpy as np
 import pytest
 
-from fairjax import keys
+from fairjax import backend, keys
 from fairjax.config import Config, Train
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import Interrupted
-from fairjax.models import Bundle, encoder, families, places
+from fairjax.models import Bundle, encoder, families, layers, places
 from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 
@@ -157,6 +157,36 @@ def test_seed_s_of_a_stacked_run_is_the_single_run(whole, tmp_path):
 def test_the_number_of_devices_changes_nothing(whole, tmp_path, devices):
   spread = fit(tmp_path, devices=devices)
   assert_same(spread.params, whole.params, atol=2e-5)
+
+
+def test_programs_of_accelerators_give_the_same_numbers(
+  whole, tmp_path, monkeypatch
+):
+  """Seeds under vmap, tables of whole tiles, each device updates a share."""
+  monkeypatch.setattr(mesh, 'FSDP_SMALLEST', 16)
+  monkeypatch.setattr(layers, 'LARGE', 16)
+  states = []
+  save = loop.checkpoint.save
+  monkeypatch.setattr(
+    loop.checkpoint,
+    'save',
+    lambda to, done, state, meta: (
+      states.append(state) or save(to, done, state, meta)
+    ),
+  )
+  with backend.made_for('tpu'):
+    spread = fit(tmp_path, devices=(1, 4))
+  assert_same(spread.params, whole.params, atol=2e-5)
+  table = states[-1]['params']['encoder']['word']['embedding']
+  assert table.shape[1] == 128 and not np.any(table[:, SHAPE.vocab :])
+  moments = [
+    leaf
+    for leaf in jax.tree.leaves(states[-1]['opt'])
+    if leaf.shape == table.shape
+  ]
+  assert len(moments) == 4  # two of each table, of words and of positions
+  assert all(leaf.sharding.spec[1] == 'data' for leaf in moments)
+  assert table.sharding.is_fully_replicated
 
 
 def test_sharded_parameters_give_the_same_numbers(whole, tmp_path, monkeypatch):

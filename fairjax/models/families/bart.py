@@ -301,6 +301,24 @@ class Bart(nn.Module):
     dropout_key: UInt32[Array, ''] | None = None,
   ) -> Float[Array, 'r u v']:
     """Teacher-forced scores of the target's tokens."""
+    x = self.states(batch, source, dropout_key)
+    segment_ids = jnp.asarray(batch['target_segment_ids'])
+    return mask_padding_gradient(self._scores(x), segment_ids)
+
+  def written(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r u d']:
+    """The decoder's states, of which the scores are a linear function."""
+    x = self.states(batch, self.encode(batch, dropout_key), dropout_key)
+    segment_ids = jnp.asarray(batch['target_segment_ids'])
+    return mask_padding_gradient(x, segment_ids)
+
+  def states(
+    self,
+    batch: Batch,
+    source: Source,
+    dropout_key: UInt32[Array, ''] | None = None,
+  ) -> Float[Array, 'r u d']:
     segment_ids, positions, example = (
       jnp.asarray(batch[name])
       for name in ('target_segment_ids', 'target_positions', 'example')
@@ -313,7 +331,7 @@ class Bart(nn.Module):
     x = self._embed(shift_right(batch, self.shape.start), at.rows)
     key = fold(dropout_key, _DECODER)
     x, _ = self.decoder(x, at, causal.causal(segment_ids), key, source)
-    return mask_padding_gradient(self._scores(x), segment_ids)
+    return x
 
   def remember(
     self, tokens: Int[Array, 'b t'], segment_ids: Int[Array, 'b t']

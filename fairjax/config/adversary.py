@@ -1,0 +1,59 @@
+"""Config: a generator trained against a discriminator on its logits (MBCDA)."""
+
+import dataclasses
+
+from fairjax.knobs import above, at_least, below, between, each, knob, one_of
+
+
+@dataclasses.dataclass
+class Adversary:
+  """MBCDA's parallel text, discriminator and grid (recipes/mbcda.py)."""
+
+  labels: tuple[str, ...] = knob(
+    ('filtered', 'unfiltered', 'dictionary'),
+    "targets learned: repaired and 'filtered', 'unfiltered', or plain swaps",
+    each(one_of('filtered', 'unfiltered', 'dictionary'), least=1),
+  )
+  players: tuple[str, ...] = knob(
+    ('with', 'without'),
+    "generators trained 'with' the discriminator, and 'without'",
+    each(one_of('with', 'without'), least=1),
+  )
+  weight: float = knob(
+    1.0, "w of the discriminator's loss beside the token loss", at_least(0)
+  )
+  schedule: str = knob(
+    'constant',
+    "of w: 'constant', or 'linear' from 0 over the training",
+    one_of('constant', 'linear'),
+  )
+  regime: str = knob(
+    'before',
+    "the discriminator is trained 'before' the generator, or 'alternating'",
+    one_of('before', 'alternating'),
+  )
+  dropout: float = knob(0.2, 'before each of its layers', below(0, 1))
+  pool: str = knob(
+    'sum', "of a text's places: 'sum' or 'mean'", one_of('sum', 'mean')
+  )
+  noise: str = knob(
+    'states',
+    "its own training drops 'states' (folded), or 'logits' (in chunks)",
+    one_of('states', 'logits'),
+  )
+  lr: float = knob(1e-4, 'its peak learning rate', above(0, 10))
+  epochs: float = knob(4.0, 'its passes over the pairs', above(0, 1e6))
+  control: bool = knob(True, 'also train one on shuffled labels')
+  confidence: float = knob(
+    0.5,
+    'the filter keeps rewrites whose other group has at least this chance',
+    between(0, 1),
+  )
+  vectors: tuple[int, ...] = knob(
+    (50, 100, 300),
+    'widths of word vectors trained on each text; () leaves them out',
+    each(between(2, 4096)),
+  )
+  sheet: int = knob(
+    100, 'pairs of a contender on the sheet for people', at_least(0)
+  )

@@ -1,0 +1,181 @@
+"""A discriminator that reads a language model's logits (MBCDA).
+
+Which gender do the logits z_t of a text's places speak of? A small network on
+each place, a sum or mean over the text's own places, L2, and a head:
+
+    e_t = W3 relu(W2 relu(W1 z_t + c1) + c2) + c3,   s = Σ_t e_t / ‖Σ_t e_t‖
+    D(z) = W5 tanh(W4 s + c4) + c5
+
+with dropout before each layer. After L2, sum and mean are the same; both are
+here by name. The logits are linear in the states, z = h Eᵀ + b, so without
+dropout on them
+
+    W1 z + c1 = h (Eᵀ W1) + (b W1 + c1),
+
+one product of d × 3265 a place in place of 50,265 × 3265, and no array
+[places, vocabulary]. That is what `folded` says: exact wherever the
+discriminator is not trained, and in its own training with dropout on h in
+place of z. Otherwise the logits are made for a chunk of places at a time.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Float, UInt32
+
+from fairjax.models.heads import drop_head
+from fairjax.models.layers import (
+  Dense,
+  Segments,
+  dropout,
+  fold,
+  identities,
+  mask_padding_gradient,
+)
+from fairjax.models.linear_loss import CHUNK, chunks
+from fairjax.models.places import Batch, head_rows
+
+# Uses of the dropout key, out of the way of the layers' and the heads'.
+_PLACE = 1 << 23
+# The published widths belong to this vocabulary; others in proportion.
+_VOCABULARY, _WIDTHS = 50265, (3265, 1265)
+
+
+class Output(NamedTuple):
+  """Logits not yet made: z = states · tableᵀ + bias at each target place."""
+
+  states: Float[Array, 'r u d']
+  table: Float[Array, 'v d']
+  bias: Float[Array, 'v']
+
+
+def widths(vocabulary: int) -> tuple[int, int]:
+  """The widths of the two inner layers for a vocabulary of this size."""
+  return tuple(max(32, round(w * vocabulary / _VOCABULARY)) for w in _WIDTHS)
+
+
+class Noise(NamedTuple):
+  """Dropout before the first layer: its rate, its key, and whose places."""
+
+  rate: float
+  key: UInt32[Array, ''] | None
+  identity: UInt32[Array, 'r u']
+
+
+class LogitDiscriminator(nn.Module):
+  """Two scores an example, float32 [b, 2]: which group its logits speak of."""
+
+  vocab: int
+  width: int  # of a place's embedding, and of the head
+  rate: float = 0.2  # of the dropout before each layer
+  pool: str = 'sum'  # or 'mean'
+  folded: bool = True
+  dtype: Any = jnp.float32
+  chunk: int = CHUNK  # places whose logits exist at once, where not folded
+
+  @nn.compact
+  def __call__(
+    self,
+    output: Output,
+    batch: Batch,
+    dropout_key: UInt32[Array, ''] | None = None,
+  ) -> Float[Array, 'b 2']:
+    b = batch['example'].shape[0]
+    segment_ids, positions = (
+      jnp.asarray(batch[name])
+      for name in ('target_segment_ids', 'target_positions')
+    )
+    rows = Segments(segment_ids, b)
+    identity = identities(jnp.asarray(batch['example']), segment_ids, positions)
+    key = fold(dropout_key, _PLACE)
+    drop = lambda x, k: dropout(x, self.rate, fold(key, k), identity)
+    first, second = widths(self.vocab)
+    kernel = self.param('kernel', _uniform, (self.vocab, first))
+    bias = self.param('bias', nn.initializers.zeros, (first,))
+    dense = lambda n, name, fan: Dense(
+      n, dtype=self.dtype, deviation=_deviation(fan), name=name
+    )
+    first_layer = folded if self.folded else by_chunks(self.chunk)
+    noise = Noise(self.rate, fold(key, 0), identity)
+    x = nn.relu(first_layer(output, kernel.astype(self.dtype), bias, noise))
+    x = nn.relu(dense(second, 'middle', first)(drop(x, 1), rows))
+    x = dense(self.width, 'place', second)(x, rows)
+    x = pooled(x.astype(jnp.float32), rows, self.pool)
+    whole = head_rows(batch)
+    x = drop_head(x[:, None], batch, self.rate, dropout_key, 2)
+    x = nn.tanh(dense(self.width, 'dense', self.width)(x, whole))
+    x = drop_head(x, batch, self.rate, dropout_key, 3)
+    x = Dense(2, deviation=_deviation(self.width), name='score')(x, whole)
+    return mask_padding_gradient(x[:, 0], whole.segment_ids[:, 0])
+
+
+def _deviation(fan_in: int) -> float:
+  """That of torch's default: uniform in ±1/√fan_in."""
+  return 1 / math.sqrt(3 * fan_in)
+
+
+def _uniform(key, shape, dtype=jnp.float32):
+  bound = 1 / math.sqrt(shape[0])
+  return jax.random.uniform(key, shape, dtype, -bound, bound)
+
+
+def folded(
+  output: Output,
+  kernel: Float[Array, 'v f'],
+  bias: Float[Array, 'f'],
+  noise: Noise,
+) -> Float[Array, 'r u f']:
+  """W1 z + c1 as h (Eᵀ W1) + (b W1 + c1); dropout is on h."""
+  states = dropout(output.states, *noise).astype(kernel.dtype)
+  inner = jnp.einsum('vd,vf->df', output.table.astype(kernel.dtype), kernel)
+  shift = output.bias.astype(jnp.float32) @ kernel.astype(jnp.float32) + bias
+  return jnp.einsum('rud,df->ruf', states, inner) + shift.astype(kernel.dtype)
+
+
+def by_chunks(size: int):
+  """W1 z + c1 from the logits of `size` places at a time; dropout is on z.
+
+  The backward pass makes each chunk's logits again.
+  """
+
+  def first_layer(
+    output: Output,
+    kernel: Float[Array, 'v f'],
+    bias: Float[Array, 'f'],
+    noise: Noise,
+  ) -> Float[Array, 'r u f']:
+    table = output.table.astype(kernel.dtype)
+
+    @jax.checkpoint
+    def one(chunk):
+      states, identity = chunk
+      z = states @ table.T + output.bias.astype(kernel.dtype)
+      z = dropout(z, noise.rate, noise.key, identity)
+      return z @ kernel + bias.astype(kernel.dtype)
+
+    flat = output.states.reshape(-1, output.states.shape[-1])
+    parts = (
+      chunks(flat.astype(kernel.dtype), size),
+      chunks(noise.identity.ravel(), size),
+    )
+    out = lax.map(one, parts).reshape(-1, kernel.shape[1])
+    return out[: len(flat)].reshape(*output.states.shape[:2], -1)
+
+  return first_layer
+
+
+def pooled(
+  x: Float[Array, 'r u d'], rows: Segments, pool: str
+) -> Float[Array, 'b d']:
+  """The sum or mean over each example's own places, of length 1."""
+  ids = rows.segment_ids.ravel()
+  sums = lambda a: jax.ops.segment_sum(a, ids, rows.count + 1)[1:]
+  x = sums(x.reshape(-1, x.shape[-1]))
+  if pool == 'mean':
+    x = x / jnp.maximum(sums(jnp.ones(ids.shape)), 1)[:, None]
+  # Padding examples are 0 and stay 0, with a finite gradient.
+  return x * lax.rsqrt(jnp.maximum(jnp.sum(x * x, -1, keepdims=True), 1e-24))

@@ -1,0 +1,201 @@
+"""What MBCDA trains: a discriminator on logits, and generators against it.
+
+    pairs → generator by tokens alone → discriminator on its logits
+    pairs, discriminator (fixed) → generator by tokens and discriminator
+
+'alternating' trains both from their start, step by step in turns.
+"""
+
+import dataclasses
+import pathlib
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.data import seq2seq
+from fairjax.identity import identity
+from fairjax.metrics import clusters
+from fairjax.metrics.intervals import options_of
+from fairjax.models import Bundle, adversary, rewriting
+from fairjax.recipes import rewriter
+from fairjax.train import mesh, step
+from fairjax.train.progress import Log
+
+GENERATOR = step.Loss(adversary.generator_loss, adversary.one)
+DISCRIMINATOR = step.Loss(adversary.discriminator_loss, adversary.one)
+OWN = '^generator/', '^discriminator/'
+
+
+class Discriminator(NamedTuple):
+  """Its parameters, and how right it is on held-out pairs."""
+
+  params: Any
+  accuracy: dict
+
+
+class Pushed:
+  """Batches of pairs with w of their step: a random-access source."""
+
+  def __init__(self, pairs, weight: float, rising: float):
+    self.pairs, self.weight, self.rising = pairs, weight, rising
+    self.steps_per_epoch = pairs.steps_per_epoch
+
+  def __len__(self) -> int:
+    return len(self.pairs)
+
+  def __getitem__(self, number: int) -> dict:
+    batch = self.pairs[number]
+    part = min(number / self.rising, 1.0) if self.rising else 1.0
+    push = np.full_like(batch['share'], self.weight * part)
+    return batch | {'push': push}
+
+
+def two(config: Config, generator: Bundle) -> Bundle:
+  """Both players, the discriminator as the config has it."""
+  chosen = config.adversary
+  return adversary.model(
+    generator,
+    rate=chosen.dropout,
+    pool=chosen.pool,
+    folded=chosen.noise == 'states',
+  )
+
+
+def discriminator_config(config: Config) -> Config:
+  """Its own schedule; the last weights are kept."""
+  chosen = config.adversary
+  options = dataclasses.replace(
+    config.train,
+    lr=chosen.lr,
+    epochs=chosen.epochs,
+    patience=0,
+    load_best=False,
+    evals=1 / chosen.epochs,
+  )
+  return dataclasses.replace(config, train=options)
+
+
+def discriminator(
+  config: Config,
+  folder: pathlib.Path,
+  pairs: pd.DataFrame,
+  generator: Bundle,
+  log: Log,
+) -> Discriminator:
+  """Learns the group of a target from a generator's teacher-forced logits."""
+  config = discriminator_config(config)
+  model = two(config, generator)
+  fresh = model.init
+  model = model.replace(
+    init=lambda seed: fresh(seed) | {'generator': generator.params}
+  )
+  player = step.Player('discriminator', DISCRIMINATOR, OWN[1])
+  result = rewriter.fit(
+    config,
+    folder,
+    pairs,
+    log,
+    model=model,
+    players=(player,),
+    content=(
+      'discriminator',
+      identity(config, 'adversary'),
+      _weights(generator),
+    ),
+  )
+  params = mesh.to_host(result.fit.params)
+  return Discriminator(
+    params['discriminator'], accuracy(config, model, params, pairs)
+  )
+
+
+def _weights(generator: Bundle) -> list[np.ndarray]:
+  """What a fit reads of a model that is there."""
+  return [np.asarray(leaf) for leaf in jax.tree.leaves(generator.params)]
+
+
+def accuracy(
+  config: Config, model: Bundle, params, pairs: pd.DataFrame
+) -> dict:
+  """The share of held-out targets whose group is seen, with exact interval."""
+  split = 'test' if (pairs['split'] == 'test').any() else 'valid'
+  rows = pairs[pairs['split'] == split]
+  pool, _ = rewriting.pool(
+    model,
+    rows['source'].tolist(),
+    rows['target'].tolist(),
+    label=rows['label'].to_numpy(np.int32),
+  )
+  device_mesh = mesh.make(config.mesh, config.seeds)
+  forward = step.forward(adversary.judging(model), device_mesh)
+  right = np.zeros(len(pool.label), bool)
+  for host in seq2seq.sweep(
+    pool, config.train.batch, device_mesh.shape['data']
+  ):
+    scores = np.asarray(
+      forward(params, mesh.put_batch(device_mesh, host, stacked=False))
+    )[0]
+    real = host['example'] >= 0
+    guess = scores[real].argmax(-1)
+    right[host['example'][real]] = guess == host['label'][real]
+  return clusters.share(int(right.sum()), len(right), options_of(config))
+
+
+def generator(
+  config: Config,
+  folder: pathlib.Path,
+  pairs: pd.DataFrame,
+  log: Log,
+  against: Discriminator | None = None,
+  alternating: bool = False,
+) -> rewriter.Rewriter:
+  """A generator by the token loss alone, or against a discriminator too.
+
+  What comes out is the generator by itself, whoever trained it.
+  """
+  start = rewriter.start(config, pairs)
+  if against is None and not alternating:
+    return rewriter.fit(config, folder, pairs, log, model=start)
+  chosen, both = config.adversary, two(config, start)
+  players = (
+    step.Player('generator', GENERATOR, OWN[0], turns=(0, 1)),
+    step.Player(
+      'discriminator',
+      DISCRIMINATOR,
+      OWN[1],
+      discriminator_config(config).train,
+      turns=(1, 0),
+    ),
+  )
+  content = ['generator', identity(config, 'adversary')]
+  if against is not None:
+    known = jax.tree.map(lambda leaf: leaf[0], against.params)
+    init = lambda seed: {
+      'generator': start.init(seed),
+      'discriminator': known,
+    }
+    both = both.replace(init=init)
+    players = (players[0]._replace(turns=(1,)),)
+    content += [np.asarray(leaf) for leaf in jax.tree.leaves(known)]
+
+  def pushed(pairs):
+    steps = config.train.epochs * pairs.steps_per_epoch
+    rising = steps if chosen.schedule == 'linear' else 0
+    return Pushed(pairs, chosen.weight, rising)
+
+  result = rewriter.fit(
+    config,
+    folder,
+    pairs,
+    log,
+    model=both,
+    players=players,
+    own=lambda params: params['generator'],
+    batches=pushed,
+    content=tuple(content),
+  )
+  alone = start.replace(params=result.model.params)
+  return result._replace(model=alone)

@@ -1,0 +1,276 @@
+"""Programs for chips that are not here, compiled by the chips' own compilers.
+
+libtpu and the CUDA plugin are optional (pip install 'jax[tpu]'); what needs
+one is skipped without it. They are loaded in a process of their own, since
+XLA's flags of the other tests are none of theirs.
+"""
+
+import dataclasses
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from fairjax.bench import __main__ as command
+from fairjax.bench import aot, hlo
+from fairjax.errors import UserError
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMPILERS = {'tpu': 'libtpu', 'gpu': 'jax_plugins.xla_cuda13'}
+
+
+def needs(platform):
+  try:
+    found = importlib.util.find_spec(COMPILERS[platform])
+  except ModuleNotFoundError:
+    found = None
+  if found is None:
+    pytest.skip(f'{COMPILERS[platform]} is not installed')
+
+
+def run(*args, code=0):
+  """The last line of the tool; its standard error where it refuses."""
+  done = subprocess.run(
+    [sys.executable, '-m', 'fairjax.bench', 'aot', *args],
+    cwd=ROOT,
+    env={**os.environ, 'XLA_FLAGS': '', 'JAX_COMPILATION_CACHE_DIR': ''},
+    capture_output=True,
+    text=True,
+    timeout=3000,
+  )
+  assert done.returncode == code, done.stderr[-3000:]
+  if code:
+    return done.stderr
+  return json.loads(done.stdout.splitlines()[-1])
+
+
+# Reading a program's text
+
+TEXT = """\
+HloModule jit_program, is_scheduled=true
+
+%fused (param_0: f32[768,3072], param_1: bf16[64,768]) -> bf16[64,3072] {
+  %param_1 = bf16[64,768]{1,0} parameter(1)
+  %param_0 = f32[768,3072]{1,0} parameter(0)
+  %convert.1 = bf16[768,3072]{1,0} convert(%param_0)
+  ROOT %dot.1 = bf16[64,3072]{1,0} dot(%param_1, %convert.1), \
+lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="jit(f)/up/dot_general"}
+}
+
+%body (state: (f32[768,3072], bf16[64,768])) -> (f32[768,3072], bf16[64,768]) {
+  %state = (f32[768,3072]{1,0}, bf16[64,768]{1,0}) parameter(0)
+  %kernel = f32[768,3072]{1,0} get-tuple-element(%state), index=0
+  %x = bf16[64,768]{1,0} get-tuple-element(%state), index=1
+  %product = bf16[64,3072]{1,0} fusion(%kernel, %x), kind=kOutput, \
+calls=%fused, metadata={op_name="jit(f)/up/dot_general"}, \
+backend_config={"estimated_cycles":"1000"}
+  ROOT %out = (f32[768,3072]{1,0}, bf16[64,768]{1,0}) tuple(%kernel, %x)
+}
+
+%test (state.1: (f32[768,3072], bf16[64,768])) -> pred[] {
+  %state.1 = (f32[768,3072]{1,0}, bf16[64,768]{1,0}) parameter(0)
+  ROOT %yes = pred[] constant(true)
+}
+
+ENTRY %main (a: f32[768,3072], b: bf16[64,768]) -> f32[5,7] {
+  %a = f32[768,3072]{1,0} parameter(0)
+  %b = bf16[64,768]{1,0} parameter(1)
+  %both = (f32[768,3072]{1,0}, bf16[64,768]{1,0}) tuple(%a, %b)
+  %loop = (f32[768,3072]{1,0}, bf16[64,768]{1,0}) while(%both), \
+condition=%test, body=%body, \
+backend_config={"known_trip_count":{"n":"4"}}
+  %odd = f32[5,7]{1,0:T(8,128)} copy(%a)
+  %start = f32[1000,100]{1,0} all-reduce-start(%a), to_apply=%test
+  %between = f32[5,7]{1,0:T(8,128)S(1)} fusion(%odd), kind=kLoop, calls=%fused
+  %done = f32[1000,100]{1,0} all-reduce-done(%start)
+  %alone = bf16[1000,100]{1,0} all-reduce(%b), to_apply=%test
+  %call = f32[] custom-call(%a), custom_call_target="xla_python_cpu_callback"
+  ROOT %exact = f32[5,7]{1,0} dot(%a, %a), lhs_contracting_dims={0}, \
+rhs_contracting_dims={0}, metadata={op_name="jit(f)/head"}
+}
+"""
+
+
+def test_a_program_is_counted_from_its_text():
+  summary = hlo.read(TEXT)
+  product, exact = 2 * 64 * 768 * 3072, 2 * 5 * 7 * 768
+  # The fusion outside the loop calls the same computation once.
+  assert summary.flops == pytest.approx(5 * product + exact)
+  assert summary.cycles == 4 * 1000
+  assert summary.wide_flops == {'jit(f)/head': exact}
+  assert summary.loop_converts == ['bf16[768, 3072]']
+  assert summary.host == ['xla_python_cpu_callback']
+  assert {tuple(one) for one in summary.collectives} == {
+    ('all-reduce', 1, 4e5, 'f32', True),
+    ('all-reduce', 1, 2e5, 'bf16', False),
+  }
+  kernel, x, y = 4 * 768 * 3072, 2 * 64 * 768, 2 * 64 * 3072
+  tile = 4 * 8 * 128  # what 5 × 7 takes
+  copy = kernel + tile
+  assert summary.copies == copy
+  between = tile  # it writes to on-chip memory
+  costs = {one.op: one.bytes for one in summary.costs if one.op == 'copy'}
+  assert costs == {'copy': copy}
+  fusions = [one.bytes for one in summary.costs if one.op == 'fusion']
+  assert sorted(fusions) == [between, 4 * (kernel + x + y)]
+
+
+# Users' mistakes
+
+
+@pytest.mark.parametrize(
+  'args, sentence',
+  [
+    (['--target=v9:2x2'], "no target 'v9:2x2'; the chips are v4, v5e"),
+    (['--target=v5e'], 'with a shape after a colon'),
+    (['--target=h100:2x2'], 'GPUs are counted, as in h100:8'),
+    (['--target=h100:12'], 'no number of whole hosts of 8'),
+    (
+      ['--target=v5e:2x2', '--program=trian'],
+      "there is no program 'trian'; there are train",
+    ),
+    (['--target=v5e:2x2', '--seeds=0'], '--seeds is 0; at least 1'),
+  ],
+)
+def test_unknown_words_are_a_sentence(args, sentence, capsys, monkeypatch):
+  monkeypatch.setattr(aot, '_need', lambda *_: None)
+  assert command.main(['aot', *args]) == 2
+  told = capsys.readouterr().err
+  assert sentence in told and told.count('\n') == 1
+
+
+def test_a_compiler_that_is_absent_is_named_with_its_remedy(monkeypatch):
+  monkeypatch.setattr(aot.importlib.util, 'find_spec', lambda _: None)
+  with pytest.raises(UserError, match=r"pip install 'jax\[tpu\]'"):
+    aot.target('v5e:2x2')
+  with pytest.raises(UserError, match=r"pip install 'jax\[cuda13\]'"):
+    aot.target('h100:1')
+
+
+@pytest.mark.parametrize(
+  'args, sentence',
+  [
+    (['--program=train', '--mesh_seed=3'], 'mesh.seed is 3; it must divide'),
+    (['--program=train', '--rows=6'], '6 rows cannot be shared by 4 devices'),
+  ],
+)
+def test_wrong_sizes_are_a_sentence(args, sentence):
+  needs('tpu')
+  told = run('--target=v5e:2x2', '--model=tiny', '--seeds=1', *args, code=2)
+  assert sentence in told and told.count('\n') == 1
+
+
+@pytest.mark.parametrize('says', [True, False])
+def test_the_largest_number_of_seeds_that_fits(says, monkeypatch):
+  """Whether or not the compiler says how much is too much."""
+  chip = aot.CHIPS['v5e']
+  need = lambda seeds: (seeds + 0.5) * chip.memory / 4.2  # 3 fit
+  tries = []
+
+  def measure(name, goal, size):
+    tries.append(size.seeds)
+    if need(size.seeds) > chip.memory:
+      raise aot.TooLarge(need(size.seeds) if says else 0.0)
+
+  monkeypatch.setattr(aot, 'measure', measure)
+  size = dataclasses.make_dataclass('Size', ['seeds'])(10)
+  goal = aot.Target('v5e:1x1', chip, [], 1)
+  needed = need(10) if says else 0.0
+  assert aot.fitting('train', goal, size, needed) == 3
+  assert tries == ([4, 3] if says else [9, 8, 7, 6, 5, 4, 3])
+
+
+@pytest.mark.slow
+def test_more_seeds_than_fit_are_a_sentence():
+  needs('tpu')
+  told = run(
+    *('--target=v5e:1x1', '--program=resamples', '--seeds=20000'), code=2
+  )
+  assert 'does not fit into the 15.8 GiB of a v5e; ' in told
+
+
+# The programs
+
+
+def check(row, size):
+  """What holds of every program; `row` is the tool's line about one."""
+  assert row['host'] == [], 'it talks to the host'
+  assert row['loop_converts'] == [], 'weights are converted at every token'
+  if row['program'] not in ('resamples', 'flow'):  # float32 on purpose
+    assert row['float32_gflop'] < 1
+  assert 0 < row['memory_gb'] < row['limit_gb']
+  reduced = sum(
+    one['bytes']
+    for one in row['collectives']
+    if one['op'] in ('all-reduce', 'reduce-scatter')
+  )
+  assert reduced <= 4 * size['parameters'] * size['seeds'] * 1.01
+
+
+SMALL = ('--model=tiny', '--seeds=1', '--rows=16', '--length=64')
+# BERT tiny: the tables padded to tiles, two layers, the head.
+PARAMETERS = (30592 + 512 + 2) * 128 + 2 * 198_272 + 512 + 128 * 128 + 512
+
+
+@pytest.mark.parametrize('target', ['v5e:2x2', 'h100:1'])
+def test_programs_compile_for_chips_that_are_not_here(target):
+  needs(aot.CHIPS[target.split(':')[0]].platform)
+  told = run(f'--target={target}', '--program=train,generate', *SMALL)
+  size = {'parameters': PARAMETERS, 'seeds': 1}
+  for row in told['programs'].values():
+    check(row, size)
+    assert row['temporary_gb'] < 0.2
+  if target == 'v5e:2x2':
+    assert told['programs']['train']['mesh'] == {'seed': 1, 'data': 4}
+    assert told['programs']['train']['compiler_ms'] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('target', ['h100:1', 'v5e:2x2', 'v4:2x2x1'])
+def test_bert_base_compiles_and_beats_a_textbook_step(target):
+  needs(aot.CHIPS[target.split(':')[0]].platform)
+  told = run(
+    f'--target={target}',
+    '--program=train,grand,predict,generate,resamples',
+    '--beside=plain',
+  )
+  for row in told['programs'].values():
+    check(row, {'parameters': 109_600_000, 'seeds': 5})
+  assert told['ratio'] > 1
+
+
+@pytest.mark.parametrize(
+  'seeds, shape, across',
+  [(2, {'seed': 2, 'data': 16}, 'seed'), (5, {'seed': 1, 'data': 32}, 'data')],
+)
+def test_several_slices_share_seeds_or_rows(seeds, shape, across):
+  needs('tpu')
+  script = f"""
+    import os
+    from fairjax.bench import aot
+    os.environ.update(aot.ENVIRONMENT)
+    from fairjax import config
+    from fairjax.train import mesh
+    devices = aot.target('v5e:4x4', slices=2).devices
+    place = mesh.make(config.Mesh(), {seeds}, devices)
+    assert dict(place.shape) == {shape}
+    slices = [[d.slice_index for d in row] for row in place.devices]
+    if {across!r} == 'seed':
+      assert slices == [[0] * 16, [1] * 16]
+    else:
+      assert slices == [[0] * 16 + [1] * 16]
+  """
+  done = subprocess.run(
+    [sys.executable, '-c', textwrap.dedent(script)],
+    cwd=ROOT,
+    capture_output=True,
+    text=True,
+    timeout=300,
+  )
+  assert done.returncode == 0, done.stderr[-2000:]

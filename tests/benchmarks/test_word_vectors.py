@@ -1,0 +1,79 @@
+"""Word vectors of texts: a planted association is seen, a removed one not."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+from fairjax.benchmarks import weat, word_vectors
+from fairjax.errors import UserError
+from fairjax.metrics.intervals import IntervalOptions
+
+needs_gensim = pytest.mark.skipif(
+  importlib.util.find_spec('gensim') is None,
+  reason="gensim is not here: pip install 'fairjax[vectors]'",
+)
+
+
+def texts_of(swapped: bool) -> list[str]:
+  """Sentences in which women nurse and men engineer, or either does either."""
+  rng = np.random.default_rng(0)
+  test = word_vectors.TESTS[0]
+  lines = []
+  for _ in range(3000):
+    side = rng.integers(2)
+    job = rng.choice(test.targets[side])
+    who = rng.integers(2) if swapped else side
+    person = rng.choice(test.attributes[who], 3)
+    lines.append(f'{person[0]} was a {job} and {person[1]} saw {person[2]}')
+  return lines
+
+
+@needs_gensim
+def test_a_planted_association_is_seen_and_a_removed_one_is_not():
+  options = IntervalOptions(resamples=200)
+  effects = []
+  for swapped in (False, True):
+    spaces = [word_vectors.fit(texts_of(swapped), 20, seed) for seed in (0, 1)]
+    rows, notes = word_vectors.rows(spaces, options)
+    assert [row['part'] for row in rows] == ['work']
+    assert 'career is left out' in ' '.join(notes)
+    effects.append(rows[0])
+  assert effects[0]['value']['value'] > 1.5 and effects[0]['p'] < 0.01
+  assert abs(effects[1]['value']['value']) < 0.8 and effects[1]['p'] > 0.05
+
+
+@needs_gensim
+def test_the_same_seed_gives_the_same_vectors_and_another_one_others():
+  texts = texts_of(False)[:300]
+  one, two, three = (word_vectors.fit(texts, 8, seed) for seed in (0, 0, 1))
+  assert np.array_equal(one.table, two.table)
+  assert not np.array_equal(one.table, three.table)
+
+
+@needs_gensim
+def test_texts_without_a_repeated_word_are_refused():
+  with pytest.raises(UserError, match='no word occurs 5 times in 1 texts'):
+    word_vectors.fit(['a b c'], 8)
+
+
+def test_an_effect_is_that_of_the_definition():
+  vectors = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
+  words = {w: i for i, w in enumerate('abcdefghijkl')}
+  test = weat.Test(
+    't',
+    ('', '', '', ''),
+    (list('abc'), list('DEFZ')),
+    (list('ghi'), ['j', 'k']),
+  )
+  few, lost = word_vectors.known(test, words)
+  assert lost == ['Z'] and few.targets[1] == list('def')
+  unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+  cos = unit @ unit.T
+  s = [
+    np.mean([cos[w, words[a]] for a in 'ghi'])
+    - np.mean([cos[w, words[b]] for b in 'jk'])
+    for w in range(6)
+  ]
+  ours = word_vectors.association(few, word_vectors.Vectors(words, vectors))
+  np.testing.assert_allclose(ours, s, atol=1e-6)

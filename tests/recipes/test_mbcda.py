@@ -1,0 +1,128 @@
+"""MBCDA end to end at the smallest size, and its parts."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import config as c
+from fairjax.errors import UserError
+from fairjax.recipes import adversarial, mbcda
+
+
+def config_of(**adversary):
+  config = c.shipped('mbcda_planted')
+  config.planted.rows, config.planted.test_rows = 120, 60
+  config.tokens.vocab_size = 300
+  config.rewriters.epochs, config.rewriters.seeds = 1.0, 1
+  config.rewriters.classifier_epochs = 1.0
+  config.adversary = c.Adversary(
+    **{'labels': ('filtered',), 'epochs': 1.0, 'vectors': (), **adversary}
+  )
+  config.measures.resamples = 20
+  config.net.depth = 1
+  return config
+
+
+@pytest.fixture(scope='module')
+def ran(tmp_path_factory):
+  folder = tmp_path_factory.mktemp('mbcda')
+  return mbcda.run(config_of(), folder), folder
+
+
+def test_every_generator_is_measured_beside_the_original(ran):
+  results, folder = ran
+  assert list(results.contenders) == [
+    'original',
+    'dictionary',
+    'BART on repaired, filtered',
+    'BART on repaired, filtered + discriminator',
+  ]
+  one = results.contenders['BART on repaired, filtered']['sets']
+  assert {'transfer_accuracy', 'distance'} <= one['texts']['quality'].keys()
+  assert {'tprd', 'fprd', 'f1'} <= one['classifier']['quality'].keys()
+  pairs = {'attribute_agreement', 'label_kept', 'self_bleu'}
+  assert one['pairs']['quality'].keys() == pairs
+  same = results.contenders['original']['sets']
+  assert same['texts']['quality']['transfer_accuracy']['value'] < 0.4
+  assert same['pairs']['quality']['label_kept']['value'] == 1.0
+  assert (folder / 'sheet.csv').exists()
+  page = (folder / 'report.html').read_text()
+  assert 'control: shuffled groups' in page and 'Dropped by the filter' in page
+  assert json.loads((folder / 'results.json').read_text())['recipe'] == 'mbcda'
+
+
+def test_the_generator_of_two_players_is_a_bart_alone(ran):
+  _, folder = ran
+  places = sorted(folder.glob('generator/BART-*/export/config.json'))
+  assert len(places) == 2
+  for place in places:
+    assert json.loads(place.read_text())['model_type'] == 'bart'
+
+
+def test_a_weight_rises_and_a_constant_one_does_not():
+  class Pairs:
+    steps_per_epoch = 4
+
+    def __getitem__(self, step):
+      return {'share': np.ones((2, 1), np.float32)}
+
+  values = lambda rising: [
+    float(adversarial.Pushed(Pairs(), 2.0, rising)[k]['push'][1, 0])
+    for k in (0, 4, 8, 99)
+  ]
+  assert values(8) == [0.0, 1.0, 2.0, 2.0]
+  assert values(0) == [2.0] * 4
+
+
+def parallel(kept, group):
+  n = len(group)
+  return mbcda.Parallel(
+    pd.DataFrame(
+      {
+        'split': ['train', 'valid'] * (n // 2),
+        'source': [f'he {i}' for i in range(n)],
+        'dictionary': [f'she {i}' for i in range(n)],
+        'repaired': [f'she is {i}' for i in range(n)],
+        'group': group,
+        'kept': kept,
+      }
+    ),
+    {},
+  )
+
+
+def test_targets_are_chosen_by_name_and_want_the_other_group():
+  frame = parallel([True, True, False, True] * 2, [0, 0, 1, 1, 1, 1, 0, 0])
+  filtered = mbcda.pairs_of(frame, 'filtered')
+  assert len(filtered) == 6 and filtered['target'][0] == 'she is 0'
+  assert list(filtered['label']) == [1, 1, 0, 0, 0, 1]
+  raw = mbcda.pairs_of(frame, 'dictionary')
+  assert len(raw) == 8 and raw['target'][0] == 'she 0'
+
+
+def test_one_group_alone_is_refused():
+  frame = parallel([True] * 4, [1, 0, 1, 0])
+  with pytest.raises(UserError, match='train holds sources of 1 group'):
+    mbcda.pairs_of(frame, 'unfiltered')
+
+
+def test_what_is_missing_is_said_before_any_work(tmp_path):
+  config = config_of()
+  config.rewriters.generator = ''
+  with pytest.raises(UserError, match='generator is empty'):
+    mbcda.run(config, tmp_path)
+  config = config_of()
+  config.rewrite.smoothing = 0.1
+  with pytest.raises(UserError, match='smoothing needs all logits'):
+    mbcda.run(config, tmp_path)
+
+
+def test_alternating_players_start_together(tmp_path):
+  config = config_of(regime='alternating', players=('with',), noise='logits')
+  results = mbcda.run(config, tmp_path)
+  name = 'BART on repaired, filtered + discriminator'
+  assert name in results.contenders
+  history = next(tmp_path.glob('generator/filtered/adversary/**/fit.json'))
+  assert json.loads(history.read_text())['steps'] > 0
