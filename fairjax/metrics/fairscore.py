@@ -121,17 +121,41 @@ def compare(
   how: IntervalOptions,
   clusters: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
-  """The difference of two fairscores on the same rows, and McNemar's test.
+  """The difference of two fairscores on the same rows, and its test.
 
-  Of several seeds the test is that of the seed whose p is the median.
+  Of one seed it is McNemar's. Of several, interval and p are over rows and
+  seeds, and the exact test of the seed whose p is the median stands beside.
   """
   tests = sorted(
     (mcnemar(a, b) for a, b in zip(ours, theirs)), key=lambda test: test['p']
   )
-  return {
-    'difference': excess(ours, theirs, how, clusters),
-    'n': ours.shape[1],
-    **tests[len(tests) // 2],
+  exact = tests[len(tests) // 2]
+  out = {'n': ours.shape[1], 'only_ours': exact['only_ours']}
+  out['only_theirs'] = exact['only_theirs']
+  name = 'McNemar, exact'
+  rows = ours.astype(np.float64) - theirs
+  if len(ours) < 2 or not how.resamples or not rows.shape[1]:
+    return out | {
+      'difference': excess(ours, theirs, how, clusters),
+      'p': exact['p'],
+      'p_at_floor': False,
+      'test': name,
+    }
+  draws, values = _draws(rows, how, clusters), rows.mean(1)
+  drawn = draws[:-1].T / draws[-1][:, None]
+  errors = intervals.difference_noise([(values, drawn)], how)
+  value = float(values.mean())
+  one = intervals.difference(value, errors, how, 1.0)
+  return out | {
+    'difference': {'value': value, 'low': one.low, 'high': one.high},
+    'p': one.p,
+    'p_at_floor': one.p_at_floor,
+    'test': 'paired bootstrap over rows and seeds',
+    'permutation': {
+      'p': exact['p'],
+      'p_at_floor': False,
+      'test': f'{name}, of the median seed',
+    },
   }
 
 

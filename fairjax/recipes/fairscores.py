@@ -200,11 +200,7 @@ def _test(by: str, flips: dict, how: intervals.IntervalOptions) -> dict:
     'ours': ours,
     'theirs': theirs,
     'measure': 'different',
-    'difference': one['difference'],
-    'p': one['p'],
-    'p_at_floor': False,
-    'test': 'McNemar, exact (of the median seed)',
-    'n': one['n'],
+    **{k: v for k, v in one.items() if not k.startswith('only_')},
   }
 
 

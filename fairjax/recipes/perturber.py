@@ -284,11 +284,7 @@ def tests(
           'ours': LEARNED,
           'theirs': rival,
           'measure': 'exact',
-          'difference': one['difference'],
-          'p': one['p'],
-          'p_at_floor': False,
-          'test': 'McNemar, exact',
-          'n': one['n'],
+          **{k: v for k, v in one.items() if not k.startswith('only_')},
         }
       )
   return stages.adjusted(out, config.measures.adjust)

@@ -82,3 +82,15 @@ def test_no_row_is_said_and_not_a_number():
   nothing = np.zeros((2, 0), bool)
   assert fairscore.share(nothing, HOW)['value'] is None
   assert 'no row' in fairscore.excess(nothing, nothing, HOW)['note']
+
+
+def test_of_several_seeds_interval_and_p_are_one_inference():
+  draw = np.random.default_rng(4)
+  for gap in (0.0, 0.15, 0.3):
+    theirs = draw.random((3, 150)) < 0.1
+    ours = theirs | (draw.random((3, 150)) < gap)
+    one = fairscore.compare(ours, theirs, HOW)
+    low, high = one['difference']['low'], one['difference']['high']
+    assert (low <= 0 <= high) == (one['p'] > 0.05)
+    assert one['permutation']['test'].startswith('McNemar')
+  assert one['p'] < 0.05
