@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairjax.benchmarks import weat
+from fairjax.benchmarks.association import association as of_vectors
 from fairjax.errors import UserError
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
@@ -114,7 +115,7 @@ def association(test: weat.Test, vectors: Vectors) -> np.ndarray:
   """s of each target of X and then of Y, in one space."""
   of = lambda part: vectors.table[[vectors.words[w] for w in part]]
   x, y = test.targets
-  return weat.association(of([*x, *y]), *map(of, test.attributes))
+  return of_vectors(of([*x, *y]), *map(of, test.attributes))
 
 
 def rows(

@@ -79,7 +79,8 @@ def data(tmp_path_factory):
       )
   jobs = ('developer', 'nurse', 'doctor', 'designer', 'secretary')
   rows = ['sentid\tsentence'] + [
-    f'{job}.someone.{k}.{gender}.txt\tThe {job} said {word} was lazy {k}.'
+    f'{job}.someone.{k}.{gender}.txt\tThe {job} slept because {word} was '
+    f'{("lazy", "kind")[k]}.'
     for job in jobs
     for k in (0, 1)
     for gender, word in (('male', 'he'), ('female', 'she'), ('neutral', 'they'))
@@ -159,6 +160,7 @@ def config(model, data, names, **more):
 MASKED = tuple(name for name in BENCHMARKS if name != 'eec')
 
 
+@pytest.mark.slow
 def test_every_benchmark_of_a_masked_model_and_its_mitigations(
   nets, data, tmp_path
 ):

@@ -31,7 +31,7 @@ def texts_of(swapped: bool) -> list[str]:
 
 @needs_gensim
 def test_a_planted_association_is_seen_and_a_removed_one_is_not():
-  options = IntervalOptions(resamples=200)
+  options = IntervalOptions(0.95, 200, 0)
   effects = []
   for swapped in (False, True):
     spaces = [word_vectors.fit(texts_of(swapped), 20, seed) for seed in (0, 1)]

@@ -85,6 +85,7 @@ def config_of(models, **changes):
   return config
 
 
+@pytest.mark.slow
 def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
   config = config_of(models, rewriters__fluency=models['mask'])
   config.rewriters.gold = str(shared / 'geco')

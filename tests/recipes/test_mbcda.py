@@ -31,6 +31,7 @@ def ran(tmp_path_factory):
   return mbcda.run(config_of(), folder), folder
 
 
+@pytest.mark.slow
 def test_every_generator_is_measured_beside_the_original(ran):
   results, folder = ran
   assert list(results.contenders) == [
@@ -53,6 +54,7 @@ def test_every_generator_is_measured_beside_the_original(ran):
   assert json.loads((folder / 'results.json').read_text())['recipe'] == 'mbcda'
 
 
+@pytest.mark.slow
 def test_the_generator_of_two_players_is_a_bart_alone(ran):
   _, folder = ran
   places = sorted(folder.glob('generator/BART-*/export/config.json'))
@@ -119,6 +121,7 @@ def test_what_is_missing_is_said_before_any_work(tmp_path):
     mbcda.run(config, tmp_path)
 
 
+@pytest.mark.slow
 def test_alternating_players_start_together(tmp_path):
   config = config_of(regime='alternating', players=('with',), noise='logits')
   results = mbcda.run(config, tmp_path)
