@@ -34,14 +34,14 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       f'pretrain.objective is {config.pretrain.objective}; FairBERTa is a '
       'masked LM, so take mlm'
     )
-  places = {PLAIN: config.data.path, FAIR: str(folder / 'text')}
-  asked = dataclasses.replace(
-    config.corpus, path=config.data.path, out=places[FAIR]
-  )
-  made = perturb_corpus.run(
-    dataclasses.replace(config, corpus=asked), folder / 'corpus'
-  )
   with Log(folder, config, main=mesh.is_main()) as log:
+    places = {PLAIN: config.data.path, FAIR: str(folder / 'text')}
+    asked = dataclasses.replace(
+      config.corpus, path=config.data.path, out=places[FAIR]
+    )
+    made = perturb_corpus.run(
+      dataclasses.replace(config, corpus=asked), folder / 'corpus'
+    )
     same = shared_tokenizer(config, folder)
     parts, fits = {}, {}
     for name, place in places.items():
