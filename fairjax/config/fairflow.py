@@ -191,7 +191,7 @@ class Repair:
 
 @dataclasses.dataclass
 class Rewriters:
-  """Rewritten texts, trained on and judged (recipes/rewriters.py)."""
+  """Rewritten texts, trained on and judged (recipes/contenders.py)."""
 
   generator: str = knob(
     '',
