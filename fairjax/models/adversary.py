@@ -9,6 +9,7 @@ on the same logits with the same groups.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -124,12 +125,14 @@ def discriminator_loss(model: Bundle, params, batch: Batch, key):
   return doubts(scores, batch), {}
 
 
-@functools.lru_cache(maxsize=8)
 def judging(model: Bundle) -> Bundle:
   """The model whose output is the discriminator's scores [b, 2]."""
+  return model.replace(apply=_judge(model.module))
 
+
+@functools.lru_cache(maxsize=8)
+def _judge(module) -> Callable:
   def apply(params, batch, key=None):
-    read = output(model.module, params, batch)
-    return verdicts(model.module, params, batch, read)
+    return verdicts(module, params, batch, output(module, params, batch))
 
-  return model.replace(apply=apply)
+  return apply

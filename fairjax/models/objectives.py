@@ -233,14 +233,17 @@ def loss(objective) -> tuple[Callable, Callable]:
   return total, _one
 
 
-@functools.lru_cache(maxsize=8)
 def measured(model: Bundle, objective) -> Bundle:
   """The model whose output is, for each piece, sums and counts [b, 2 k].
 
   In the order of the terms: the sum of the first, of the second, …, then the
   number of places asked by each.
   """
+  return model.replace(apply=_measure(model.program, objective))
 
+
+@functools.lru_cache(maxsize=8)
+def _measure(model: Bundle, objective) -> Callable:
   def apply(params, batch, key=None):
     terms, b = objective(model, params, batch, key), len(batch['example'])
     sums = lambda a, segment_ids: causal.example_sums(a, segment_ids, b)
@@ -250,4 +253,4 @@ def measured(model: Bundle, objective) -> Bundle:
     ]
     return jnp.stack(each, axis=-1)
 
-  return model.replace(apply=apply)
+  return apply

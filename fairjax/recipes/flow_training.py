@@ -67,27 +67,21 @@ def fit_head(
   out = attributes.held_out(id, config.seed, config.fairflow.held_out)
   coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))
   config = head_config(config)
-  device_mesh = mesh.make(config.mesh, 1)
+  model = head_model(vector.shape[1])
+  model = model.replace(device_mesh=mesh.make(config.mesh, 1))
   quality, heads = {}, {}
   for name, labels in (('accuracy', label), ('control', coin)):
-    sets = [(vector[rows], labels[rows]) for rows in (~out, out)]
+    sets = tuple((vector[rows], labels[rows]) for rows in (~out, out))
     made_from = identity(config, ('training', 'attributes'), *sets[0], *sets[1])
     fit = stages.fitted_once(
       config,
-      device_mesh,
+      model,
+      sets,
       folder / 'head',
       made_from,
       log,
-      lambda where, sets=sets, name=name: loop.fit(
-        head_model(vector.shape[1]),
-        *sets,
-        config,
-        where,
-        device_mesh,
-        log,
-        part=f'head {name}',
-        task=HEAD,
-      ),
+      part=f'head {name}',
+      task=HEAD,
     )
     heads[name] = jax.tree.map(lambda a: a[0], mesh.to_host(fit.params))
     right = (_margin(heads[name], sets[1][0]) > 0) == sets[1][1]
@@ -159,10 +153,16 @@ def flow_model(
   def init(seed: int) -> dict:
     return flow.init(shape, keys.key(seed, keys.INIT), sample, dtype)
 
-  def apply(params, batch, dropout=None):
-    return flow.forward(shape, params, batch['vector'], dtype)[0]
+  module = FlowModule(shape, dtype)
+  return Bundle(init, _flow_forward(module), module)
 
-  return Bundle(init, apply, FlowModule(shape, dtype))
+
+@functools.cache
+def _flow_forward(module: FlowModule):
+  def apply(params, batch, dropout=None):
+    return flow.forward(module.shape, params, batch['vector'], module.dtype)[0]
+
+  return apply
 
 
 @functools.cache
@@ -216,9 +216,9 @@ def fit_flow(
   draw = np.random.default_rng([config.seed, instances.PAIRS])
   sample = vector[np.sort(draw.permutation(rows)[:SAMPLE])]
   model = flow_model(shape, sample, build.precision(config))
+  model = model.replace(device_mesh=mesh.make(config.mesh, config.seeds))
   loss = flow_loss(objective_of(config))
   train, valid_set = ((vector[own], side[own]) for own in (~valid, valid))
-  device_mesh = mesh.make(config.mesh, config.seeds)
 
   def source(job, _):
     return instances.paired(
@@ -231,21 +231,13 @@ def fit_flow(
   task = loop.Task(source, (Player('flow', loss),), measure)
   fit = stages.fitted_once(
     config,
-    device_mesh,
+    model,
+    (train, valid_set),
     folder / part.replace(' ', '_'),
     identity(config, ('training', 'flow'), vector, side, valid),
     log,
-    lambda where: loop.fit(
-      model,
-      train,
-      valid_set,
-      config,
-      where,
-      device_mesh,
-      log,
-      part=part,
-      task=task,
-    ),
+    part=part,
+    task=task,
   )
   return model, fit.params, fit
 

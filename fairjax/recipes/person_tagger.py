@@ -138,21 +138,12 @@ def fit(
 ) -> rewriter.Rewriter:
   """Trains on the gender pairs of split train, stops by valid."""
   pairs = pairs[pairs['axis'] == AXIS]
-  model = start(config, pairs)
+  device_mesh = mesh.make(config.mesh, config.seeds)
+  model = start(config, pairs).replace(device_mesh=device_mesh)
   pools = {
     split: _pool(model, pairs[pairs['split'] == split])
     for split in ('train', 'valid', 'test')
   }
-  device_mesh = mesh.make(config.mesh, config.seeds)
-
-  def source(job, _):
-    return seq2seq.PairBatches(
-      job.train,
-      job.seeds,
-      config.train.batch,
-      config.train.microbatches,
-      device_mesh.shape['data'],
-    )
 
   def measure(job, params):
     every = rewriter.sums(
@@ -161,25 +152,19 @@ def fit(
     return rewriter.ratios(NAMES, every.sum(1))
 
   loss = step.Loss(*objectives.loss(tagged))
-  task = loop.Task(source, (step.Player('tagger', loss),), measure)
+  task = loop.Task(
+    rewriter.pair_batches, (step.Player('tagger', loss),), measure
+  )
   parts = [part for pool in pools.values() for part in rewriter.parts(pool)]
   result = stages.fitted_once(
     config,
-    device_mesh,
+    model,
+    (pools['train'], pools['valid']),
     folder,
     identity(config, ('training', 'rewriting'), 'tagger', *parts),
     log,
-    lambda where: loop.fit(
-      model,
-      pools['train'],
-      pools['valid'],
-      config,
-      where,
-      device_mesh,
-      log,
-      part='tagger',
-      task=task,
-    ),
+    part='tagger',
+    task=task,
   )
   every = rewriter.sums(
     model,
@@ -196,8 +181,7 @@ def fit(
   )
   params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(result.params))
   facts = {f'{name} pairs': len(pool.label) for name, pool in pools.items()}
-  model = model.replace(params=params, device_mesh=device_mesh)
-  return rewriter.Rewriter(model, result, quality, facts)
+  return rewriter.Rewriter(model.replace(params=params), result, quality, facts)
 
 
 def write(

@@ -71,7 +71,7 @@ def test_norms_are_exact(family, options, batch):
   if family == 'electra':
     shape = dataclasses.replace(shape, embedding=8)
   module = families.module(shape, 'classify', classes=2, **options)
-  params = module.init(jax.random.key(0), batch)['params']
+  params = jax.jit(module.init)(jax.random.key(0), batch)['params']
   probes = layers.zero_probes(module, params, batch)
   assert layers.uncovered(params, probes) == []
   fast = jax.jit(lambda p: norms(module, p, batch))(params)
@@ -85,7 +85,8 @@ def test_norms_are_exact(family, options, batch):
 def test_norms_of_stacked_seeds(stacked):
   module = families.module(SHAPE, 'classify', classes=2)
   keys = jax.random.split(jax.random.key(1), 2)
-  params = jax.vmap(lambda k: module.init(k, PACKED)['params'])(keys)
+  init = lambda k: module.init(k, PACKED)['params']
+  params = jax.jit(jax.vmap(init))(keys)
   each = lambda p: norms(module, p, PACKED)
   run = stacked(each) if stacked else lambda p: jax.lax.map(each, p)
   both = jax.jit(run)(params)
@@ -96,7 +97,7 @@ def test_norms_of_stacked_seeds(stacked):
 
 def test_norms_in_bfloat16_are_float32():
   module = families.module(SHAPE, 'classify', classes=2, dtype=jnp.bfloat16)
-  params = module.init(jax.random.key(0), PACKED)['params']
+  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
   rough = jax.jit(lambda p: norms(module, p, PACKED))(params)
   plain = families.module(SHAPE, 'classify', classes=2)
   exact = jax.jit(lambda p: norms(plain, p, PACKED))
@@ -110,7 +111,7 @@ def test_padding_never_reaches_a_parameter():
     families.module(SHAPE, 'classify', classes=2),
     families.module(dataclasses.replace(SHAPE, family='electra'), 'detect'),
   ):
-    params = module.init(jax.random.key(0), PACKED)['params']
+    params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
 
     def gradient(garbage, module=module, params=params):
       def loss(p):
@@ -124,6 +125,7 @@ def test_padding_never_reaches_a_parameter():
 
       return jax.grad(loss)(params)
 
+    gradient = jax.jit(gradient)
     jax.tree.map(np.testing.assert_array_equal, gradient(0.0), gradient(1e3))
 
 
@@ -188,7 +190,7 @@ def test_layer_gradients_match_plain_ones():
 
 def test_tied_layers_are_refused_by_name():
   module = families.module(SHAPE, 'mask')
-  params = module.init(jax.random.key(0), PACKED)['params']
+  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
   with pytest.raises(UserError, match='encoder/word is used 2 times'):
     layers.zero_probes(module, params, PACKED)
 
@@ -210,7 +212,7 @@ def test_products_of_float32_are_float32_on_accelerators(monkeypatch):
 
 def test_probes_add_nothing_to_a_plain_step():
   module = families.module(SHAPE, 'classify', classes=2)
-  params = module.init(jax.random.key(0), PACKED)['params']
+  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
   step = jax.grad(lambda p: losses(module, {'params': p}, PACKED).sum())
   text = str(jax.make_jaxpr(step)(params))
   assert 'segment_sum' not in text
@@ -242,7 +244,7 @@ def test_turned_kernels_give_the_same(places):
   module = layers.Dense(7)
   x = jax.random.normal(jax.random.key(0), (1, places, 3))
   rows = layers.Segments(jnp.ones((1, places), jnp.int32), 1)
-  params = module.init(jax.random.key(1), x, rows)['params']
+  params = jax.jit(module.init)(jax.random.key(1), x, rows)['params']
   params['bias'] = jnp.arange(7.0)
   slow = x @ params['kernel'] + params['bias']
   transposed = layers.transposed(params)

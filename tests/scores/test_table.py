@@ -56,7 +56,9 @@ def world(tmp_path_factory):
 
   @jax.jit
   def init(seed):
-    return module.init(jax.random.key(seed), places.blank_batch())['params']
+    return jax.jit(module.init)(jax.random.key(seed), places.blank_batch())[
+      'params'
+    ]
 
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)

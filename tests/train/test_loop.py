@@ -12,7 +12,7 @@ from fairjax.config import Config, Train
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import Interrupted
-from fairjax.models import Bundle, encoder, families, layers, places
+from fairjax.models import Bundle, encoder, families, layers, of_module, places
 from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 
@@ -31,10 +31,7 @@ def tiny_model(**other) -> Bundle:
     key = keys.key(seed, keys.INIT)
     return module.init(key, places.blank_batch())['params']
 
-  def apply(params, batch, dropout=None):
-    return module.apply({'params': params}, batch, dropout)
-
-  return Bundle(init, apply, module)
+  return of_module(module, init)
 
 
 MODEL = tiny_model()
@@ -264,3 +261,17 @@ def test_rows_choose_what_each_seed_trains_on(tmp_path):
   alone = fit(tmp_path / 'table', model=PLAIN, train=table)
   assert chosen.steps == alone.steps == 9
   assert_same(chosen.params, alone.params, atol=2e-5)
+
+
+def test_models_of_equal_modules_share_what_is_compiled():
+  """So one of the same shape, made again, is not traced again."""
+  device_mesh = mesh.make(config().mesh, 1)
+  one, same, other = PLAIN, tiny_model(depth=1, **NO_DROPOUT), FLAT
+  assert one is not same
+  forward = step.forward(one, device_mesh)
+  assert step.forward(same, device_mesh) is forward
+  assert step.forward(other, device_mesh) is not forward
+  options = config().train
+  assert step.compiled(one, options, device_mesh) == step.compiled(
+    same.replace(params={'a': 1}), options, device_mesh
+  )
