@@ -264,3 +264,28 @@ def test_rows_choose_what_each_seed_trains_on(tmp_path):
   alone = fit(tmp_path / 'table', model=PLAIN, train=table)
   assert chosen.steps == alone.steps == 9
   assert_same(chosen.params, alone.params, atol=2e-5)
+
+
+def test_batches_that_do_not_fit_in_memory_are_halved():
+  device_mesh = mesh.make(Config().mesh, 1, jax.devices()[:1])
+
+  @jax.jit
+  def norms(params, batch):
+    rows = batch['example'].shape[0]
+    if rows > 16:  # an array that no machine has the memory for
+      return jax.numpy.zeros((1, rows, 1 << 50))
+    return batch['label'][None].astype(float)
+
+  class Lines:
+    said = []
+
+    def line(self, text):
+      self.said.append(text)
+
+    def step(self, *rest):
+      pass
+
+  log = Lines()
+  of = loop.over_examples(norms, {}, TRAIN, device_mesh, 64, log, 'norms')
+  np.testing.assert_array_equal(of[0], TRAIN.label)
+  assert [line.split(';')[1].split()[0] for line in log.said] == ['32', '16']
