@@ -275,3 +275,28 @@ def test_models_of_equal_modules_share_what_is_compiled():
   assert step.compiled(one, options, device_mesh) == step.compiled(
     same.replace(params={'a': 1}), options, device_mesh
   )
+
+
+def test_batches_that_do_not_fit_in_memory_are_halved():
+  device_mesh = mesh.make(Config().mesh, 1, jax.devices()[:1])
+
+  @jax.jit
+  def norms(params, batch):
+    rows = batch['example'].shape[0]
+    if rows > 16:  # an array that no machine has the memory for
+      return jax.numpy.zeros((1, rows, 1 << 50))
+    return batch['label'][None].astype(float)
+
+  class Lines:
+    said = []
+
+    def line(self, text):
+      self.said.append(text)
+
+    def step(self, *rest):
+      pass
+
+  log = Lines()
+  of = loop.over_examples(norms, {}, TRAIN, device_mesh, 64, log, 'norms')
+  np.testing.assert_array_equal(of[0], TRAIN.label)
+  assert [line.split(';')[1].split()[0] for line in log.said] == ['32', '16']
