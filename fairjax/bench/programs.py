@@ -21,6 +21,7 @@ from fairjax.models import (
   Bundle,
   build,
   decode,
+  decode_slots,
   decode_texts,
   families,
   flow,
@@ -144,8 +145,8 @@ def train(place: Mesh, size: Size):
 def pretrain(place: Mesh, size: Size):
   """A step of masked language modelling, 15 % of the places masked."""
   model = bundle(size, 'mask')
-  asked = (size.rows, corruption.most(size.length, 0.15))
-  more = dict.fromkeys(('places', 'asked', 'labels'), asked)
+  places = (size.rows, corruption.most(size.length, 0.15))
+  more = dict.fromkeys(('places', 'asked', 'labels'), places)
   arrays = batch(place, size, over_seeds=True, share=(), **more)
   loss = step.Loss(*objectives.loss(objectives.masked))
   return step_of(place, size, model, arrays, (step.Player('model', loss),))
@@ -160,8 +161,8 @@ def flow_step(place: Mesh, size: Size):
   loss = flow_training.flow_loss(flow.Objective())
   pair = (size.rows, shape.width)
   arrays = batch(place, size, True, first=pair, second=pair, side=(size.rows,))
-  kept = ('first', 'second', 'side', 'example')
-  arrays = {name: arrays[name] for name in kept}
+  names = ('first', 'second', 'side', 'example')
+  arrays = {name: arrays[name] for name in names}
   return step_of(place, size, model, arrays, (step.Player('flow', loss),))
 
 
@@ -194,7 +195,7 @@ def generate(place: Mesh, size: Size):
     rules = decode.rules(options, shape)
   sources, room = size.length // 2, size.length * 3 // 4
   blank = functools.partial(
-    decode_texts.empty, module, k=1, drafting=False, filling=False
+    decode_slots.empty, module, k=1, drafting=False, filling=False
   )
   state = jax.eval_shape(
     lambda p: blank(p, b=size.slots, t=sources, w=room), params
@@ -202,7 +203,7 @@ def generate(place: Mesh, size: Size):
   params = jax.eval_shape(functools.partial(decode_texts.ready, module), params)
   want = jax.ShapeDtypeStruct((), np.int32)
   rest = everywhere(place, (params, state, rules, want))
-  return decode_texts.advance.trace(module, *rest)
+  return decode_slots.advance.trace(module, *rest)
 
 
 def resamples(place: Mesh, size: Size):

@@ -94,13 +94,13 @@ def doubts(scores: Float[Array, 'b 2'], batch: Batch) -> Float[Array, '']:
 
 def token_loss(read: Output, batch: Batch) -> Float[Array, '']:
   """-Σ log p(token) / tokens of the step."""
-  asked = jnp.asarray(batch['target_segment_ids']) > 0
+  mask = jnp.asarray(batch['target_segment_ids']) > 0
   return linear_loss.weighted_loss(
     read.states.reshape(-1, read.states.shape[-1]),
     read.table,
     read.bias,
     jnp.asarray(batch['target']).ravel(),
-    (batch['share'] * asked).ravel(),
+    (batch['share'] * mask).ravel(),
   )
 
 

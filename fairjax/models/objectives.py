@@ -16,8 +16,8 @@ import optax
 from jaxtyping import Array, Float, Int, UInt32
 
 from fairjax.models import Bundle, causal
+from fairjax.models.dropout import GOLDEN, fold, hash32
 from fairjax.models.heads import Discriminator, MaskedLM
-from fairjax.models.layers import GOLDEN, fold, hash32
 from fairjax.models.places import Batch, places
 
 # Uses of the dropout key, out of the way of the layers' and the heads'.

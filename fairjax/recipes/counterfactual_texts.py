@@ -60,8 +60,8 @@ def material(
   config: Config, folder: pathlib.Path, words: pathlib.Path | None, log: Log
 ) -> Material:
   """The contenders' parts, once what they need is known to be there."""
-  wanted = config.rewriters.contenders
-  if 'flow' in wanted and words is None:
+  names = config.rewriters.contenders
+  if 'flow' in names and words is None:
     raise UserError(
       "rewriters.contenders has 'flow', but there is no dictionary of its; "
       'name one with --config.method.words=FOLDER/dictionary.csv'

@@ -36,11 +36,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     )
   with Log(folder, config, main=mesh.is_main()) as log:
     places = {PLAIN: config.data.path, FAIR: str(folder / 'text')}
-    asked = dataclasses.replace(
+    options = dataclasses.replace(
       config.corpus, path=config.data.path, out=places[FAIR]
     )
-    made = perturb_corpus.run(
-      dataclasses.replace(config, corpus=asked), folder / 'corpus'
+    corpus_results = perturb_corpus.run(
+      dataclasses.replace(config, corpus=options), folder / 'corpus'
     )
     same = shared_tokenizer(config, folder)
     parts, fits = {}, {}
@@ -81,7 +81,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       tests=[compared(config, text, sums) for text in places],
       facts={
         'steps': fits[FAIR].steps,
-        **{f'texts {k}': v for k, v in made.facts.items() if k != 'out'},
+        **{
+          f'texts {k}': v for k, v in corpus_results.facts.items() if k != 'out'
+        },
         **{f'model on {n} text': str(folder / n / 'export') for n in places},
       },
     )
@@ -123,12 +125,12 @@ def quality(config: Config, sums: np.ndarray) -> dict[str, dict]:
   """Loss and perplexity, with intervals over documents and seeds."""
   how, names = intervals.options_of(config), OBJECTIVES['mlm'].names
   values = pretrain.overall(names, sums.sum(1), 0.0)
-  drawn = pretrain.resampled(sums, how)
-  draws = pretrain.overall(names, drawn.reshape(-1, sums.shape[2]), 0.0)
+  resamples = pretrain.resampled(sums, how)
+  draws = pretrain.overall(names, resamples.reshape(-1, sums.shape[2]), 0.0)
   return {
     name: intervals.of_mean(
       value,
-      draws[name].reshape(drawn.shape[:2]) if how.resamples else None,
+      draws[name].reshape(resamples.shape[:2]) if how.resamples else None,
       how,
     )
     for name, value in values.items()

@@ -398,16 +398,16 @@ def discriminators(lines: Sequence[Mapping]) -> list[dict]:
 def dropped(parallel: Parallel) -> list[dict]:
   """Examples of what the filter drops."""
   frame = parallel.frame
-  gone = frame[~frame['kept']].sort_values('turned', kind='stable')
+  rest = frame[~frame['kept']].sort_values('turned', kind='stable')
   words = (
-    f'{len(gone):,} of {len(frame):,} rewrites are dropped from the filtered '
+    f'{len(rest):,} of {len(frame):,} rewrites are dropped from the filtered '
     f'pairs; the classifier is right on {parallel.accuracy["value"]:.3f} '
     f'[{parallel.accuracy["low"]:.3f}, {parallel.accuracy["high"]:.3f}] of '
     'held-out sources. A text that names both groups, or neither, can stay on '
     'its side: such pairs are dropped as well.'
   )
   columns = ['source', 'repaired', 'turned']
-  rows = gone[columns].head(20).to_dict('records')
+  rows = rest[columns].head(20).to_dict('records')
   return [section('Dropped by the filter', text(words), table(rows))]
 
 
@@ -419,14 +419,14 @@ def worst(
   versions = {name: rewrites[name]}
   shows = contenders.attribute(m.config, tables['test'])
   chance = contenders.transferred(m.config, tables, versions)[name]
-  turned = np.where(shows == 1, 1 - chance, chance)
-  order = np.argsort(turned, kind='stable')[:SHOWN]
+  chances = np.where(shows == 1, 1 - chance, chance)
+  order = np.argsort(chances, kind='stable')[:SHOWN]
   sources, written = tables['test']['text'].tolist(), rewrites[name]['test']
   rows = [
     {
       'source': sources[i],
       'rewrite': written[i],
-      'chance of the other group': float(turned[i]),
+      'chance of the other group': float(chances[i]),
     }
     for i in order
   ]

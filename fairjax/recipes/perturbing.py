@@ -261,13 +261,13 @@ def pairs_perturbed(
   )
   halves = [perturb.split(text) for text in table['perturbed']]
   broken = [half is None for half in halves]
-  given = list(zip(one, two))
-  halves = [old if half is None else half for half, old in zip(halves, given)]
+  pairs = list(zip(one, two))
+  halves = [old if half is None else half for half, old in zip(halves, pairs)]
   table['text'], table['text_pair'] = list(one), list(two)
   table['perturbed'] = [a for a, _ in halves]
   table['perturbed_pair'] = [b for _, b in halves]
   table['broken'] = broken
-  table['changed'] = [new != old for new, old in zip(halves, given)]
+  table['changed'] = [new != old for new, old in zip(halves, pairs)]
   return table
 
 

@@ -260,12 +260,14 @@ def options_of(config: Config, model: Bundle, longest: int) -> Options:
   What is written is at most twice as long as the longest source, where no
   length is given: a model that has not learned to end stops there.
   """
-  asked = config.generate
-  over = overrides(asked)
+  options = config.generate
+  over = overrides(options)
   over.pop('max_new_tokens', None)  # a length here counts the prompt
   over.setdefault('max_length', min(model.longest, 2 * longest + 16))
   beams = over.get('num_beams', 1)
-  draft = asked.draft if asked.draft >= 0 else speculate.longest(asked.slots)
+  draft = (
+    options.draft if options.draft >= 0 else speculate.longest(options.slots)
+  )
   return Options(**over, draft=draft if beams == 1 else 0)
 
 

@@ -1,5 +1,6 @@
 """Embeddings of words and heads of embeddings, against the plain model."""
 
+import jax
 import numpy as np
 import pytest
 from corpus import SMALL
@@ -12,8 +13,6 @@ from fairjax.models.places import blank_batch
 
 @pytest.fixture(scope='module')
 def model():
-  import jax
-
   module = families.module(SMALL, 'mask')
   params = jax.jit(module.init)(jax.random.key(0), blank_batch())['params']
   # Larger weights: with those of a start all words are much alike.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.models import attention, families, layers
+from fairjax.models import attention, dropout, families, layers
 
 from .batches import examples, pack, pad
 
@@ -224,9 +224,9 @@ def test_dropout_share_scale_and_independence():
   example = jnp.arange(40, dtype=jnp.int32)
   segment_ids = jnp.broadcast_to(jnp.arange(1, 41)[:, None], (40, 50))
   positions = jnp.broadcast_to(jnp.arange(50), (40, 50))
-  identity = layers.identities(example, segment_ids, positions)
-  one = layers.dropout(ones, 0.1, jnp.uint32(1), identity)
-  two = layers.dropout(ones, 0.1, jnp.uint32(2), identity)
+  identity = dropout.identities(example, segment_ids, positions)
+  one = dropout.dropout(ones, 0.1, jnp.uint32(1), identity)
+  two = dropout.dropout(ones, 0.1, jnp.uint32(2), identity)
   zero, other = one == 0, two == 0
   # 128,000 draws: five deviations are 0.0042.
   assert abs(float(zero.mean()) - 0.1) < 0.0042
@@ -236,7 +236,7 @@ def test_dropout_share_scale_and_independence():
     near = jnp.moveaxis(zero, axis, 0)
     both = (near[1:] & near[:-1]).mean()
     assert abs(float(both) - 0.01) < 0.002, axis
-  np.testing.assert_array_equal(layers.dropout(ones, 0.1, None, identity), 1)
+  np.testing.assert_array_equal(dropout.dropout(ones, 0.1, None, identity), 1)
 
 
 @pytest.mark.parametrize('places', (1, 5, 128, 129))

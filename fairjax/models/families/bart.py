@@ -41,15 +41,13 @@ from fairjax.models.config_keys import (
   one_of,
   whole,
 )
+from fairjax.models.dropout import dropout, fold, identities
 from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
 from fairjax.models.layers import (
   Dense,
   Embed,
   LayerNorm,
   Segments,
-  dropout,
-  fold,
-  identities,
   mask_padding_gradient,
 )
 from fairjax.models.places import Batch, Places, places
