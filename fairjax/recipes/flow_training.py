@@ -242,15 +242,22 @@ def fit_flow(
   return model, fit.params, fit
 
 
-def _mean_loss(job: loop.Job, params, loss: Loss) -> np.ndarray:
-  """The mean loss of one pairing of the held-out instances, a number a seed."""
-  source = instances.paired(*job.valid, [0], 1024)
+@functools.lru_cache(maxsize=8)
+def _sums(model: Bundle, loss: Loss, device_mesh):
+  """sums(params, batch) -> (the loss of each seed, how much is counted)."""
 
   @jax.jit
   def sums(params, batch):
-    total = lambda p: loss.total(job.model, p, batch, None)[0]
-    return mesh.over_seeds(job.device_mesh, total)(params), loss.count(batch)
+    total = lambda p: loss.total(model, p, batch, None)[0]
+    return mesh.over_seeds(device_mesh, total)(params), loss.count(batch)
 
+  return sums
+
+
+def _mean_loss(job: loop.Job, params, loss: Loss) -> np.ndarray:
+  """The mean loss of one pairing of the held-out instances, a number a seed."""
+  source = instances.paired(*job.valid, [0], 1024)
+  sums = _sums(job.model.program, loss, job.device_mesh)
   parts = []
   for i in range(source.steps_per_epoch):
     batch = {name: value[0] for name, value in source[i].items()}
