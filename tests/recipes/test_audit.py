@@ -96,7 +96,9 @@ def test_a_function_is_audited_with_edits_and_groups():
   assert one.words['gender'][0]['word'] in ('she → he', 'he → she')
 
 
-def test_the_page_is_whole_escaped_and_its_documents_are_there(tmp_path):
+def test_the_page_is_whole_escaped_and_its_documents_are_there(
+  tmp_path, unspoken
+):
   frame = rows()
   path = tmp_path / 'comments.csv'
   frame.to_csv(path, index=False)
@@ -127,6 +129,7 @@ def test_the_page_is_whole_escaped_and_its_documents_are_there(tmp_path):
   assert page.count('<li class="') == 3  # lights
   assert 'class="bad"' in page and 'data:text/csv;base64' in page
   assert 'http' not in page.replace('data:', '')
+  assert page.count('<svg') > 5 and unspoken(page) == []
   assert found.facts['gate'] == 'passed'
   for name in ('numbers.csv', 'measures.tex', 'groups.tex', 'model_card.md'):
     assert (folder / 'documents' / name).stat().st_size
