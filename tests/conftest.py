@@ -83,3 +83,25 @@ def read(corpus, tmp_path_factory):
   from corpus import read_corpus
 
   return read_corpus(corpus, tmp_path_factory.mktemp('tokens'))
+
+
+@pytest.fixture(scope='session')
+def unspoken():
+  """The pictures of a page that a screen reader would say nothing about."""
+  import re
+
+  picture = re.compile(r'<svg[^>]*>')
+  whole = re.compile(
+    r'<svg [^>]*role="img" aria-labelledby="(\S+) (\S+)"[^>]*>'
+    r'<title id="\1">[^<]+</title><desc id="\2">[^<]+</desc>'
+  )
+
+  def check(html):
+    starts = [
+      match.start()
+      for match in picture.finditer(html)
+      if 'aria-hidden="true"' not in match.group()  # beside its word
+    ]
+    return [html[at : at + 200] for at in starts if not whole.match(html, at)]
+
+  return check

@@ -235,6 +235,14 @@ def _probe(module: nn.Module, rows: Segments):
   return module.get_variable('probes', 'sq'), rows.segment_ids
 
 
+def is_probed(module: nn.Module) -> bool:
+  """Whether norms are asked for: what examples share must then be copied."""
+  if module.is_initializing():
+    return False
+  asked = module.is_mutable_collection('probes')
+  return asked or bool(module.variables.get('probes'))
+
+
 def _count_call(module: nn.Module) -> None:
   if not module.is_initializing():
     module.sow('calls', 'n', 0)

@@ -23,11 +23,13 @@ def small_and_alone():
 
 
 @pytest.fixture(scope='session')
-def remade():
+def remade(unspoken):
   """Checks that a page is made of what is in its folder, and nothing else."""
 
   def check(folder, returned):
     assert results.read(folder) == returned  # valid, or a sentence
-    assert page.report(folder) == (folder / 'report.html').read_text()
+    html = page.report(folder)
+    assert html == (folder / 'report.html').read_text()
+    assert unspoken(html) == []
 
   return check

@@ -1,6 +1,9 @@
 """Audits of functions, files, folders and tables, from data to the page."""
 
 import json
+import pathlib
+import re
+import subprocess
 import sys
 
 import numpy as np
@@ -93,7 +96,9 @@ def test_a_function_is_audited_with_edits_and_groups():
   assert one.words['gender'][0]['word'] in ('she → he', 'he → she')
 
 
-def test_the_page_is_whole_escaped_and_its_documents_are_there(tmp_path):
+def test_the_page_is_whole_escaped_and_its_documents_are_there(
+  tmp_path, unspoken
+):
   frame = rows()
   path = tmp_path / 'comments.csv'
   frame.to_csv(path, index=False)
@@ -124,6 +129,7 @@ def test_the_page_is_whole_escaped_and_its_documents_are_there(tmp_path):
   assert page.count('<li class="') == 3  # lights
   assert 'class="bad"' in page and 'data:text/csv;base64' in page
   assert 'http' not in page.replace('data:', '')
+  assert page.count('<svg') > 5 and unspoken(page) == []
   assert found.facts['gate'] == 'passed'
   for name in ('numbers.csv', 'measures.tex', 'groups.tex', 'model_card.md'):
     assert (folder / 'documents' / name).stat().st_size
@@ -146,6 +152,41 @@ def test_a_gate_that_fails_is_exit_code_1(tmp_path, monkeypatch, capsys):
   made.data.path = str(path)
   with pytest.raises(Failed, match=r'eqodd is 0\.\d+ \[.* fails'):
     recipe.run(made, tmp_path / 'run')
+  assert (tmp_path / 'run' / 'report.html').exists()
+
+
+@pytest.mark.parametrize(
+  'rule, code, words',
+  [
+    (
+      'eqodd<0.8',
+      1,
+      r"the gate 'eqodd<0.8' failed: eqodd is 0\.\d+ \[.* fails",
+    ),
+    ('eqodd<0.05', 0, ''),
+  ],
+)
+def test_a_gate_ends_the_process_with_its_exit_code(
+  tmp_path, rule, code, words
+):
+  frame = rows(120).assign(score=scorer(rows(120)['text']))
+  path = tmp_path / 'predictions.csv'
+  frame[['label', 'gender', 'score']].to_csv(path, index=False)
+  done = subprocess.run(
+    [
+      *(sys.executable, '-m', 'fairjax.main', 'audit', str(path)),
+      *('--config.audit.groups=gender', f'--config.audit.fail_if={rule}'),
+      *('--config.measures.resamples=100', f'--workdir={tmp_path / "run"}'),
+    ],
+    capture_output=True,
+    text=True,
+    cwd=pathlib.Path(fairjax.__file__).parents[1],
+  )
+  assert done.returncode == code, done.stderr
+  lines = done.stderr.splitlines()
+  sentences = [line for line in lines if line.startswith('fairjax: ')]
+  assert sentences == (lines[-1:] if code else [])
+  assert re.search(words, ''.join(sentences)) and 'Traceback' not in done.stderr
   assert (tmp_path / 'run' / 'report.html').exists()
 
 

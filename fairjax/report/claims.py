@@ -1,0 +1,208 @@
+"""The papers' main claims and what runs say of them: one table, in markdown.
+
+  fairjax report --claims FOLDER…
+
+reads results.json of every folder: paired tests, by CLAIMS, and what a recipe
+judges beside them (`verdicts`). A verdict is that of report/verdict.py, by the
+whole interval. A claim that no folder speaks of is a line too: not run.
+"""
+
+import pathlib
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from fairjax import artefacts
+from fairjax.metrics import measures
+from fairjax.report import tables, verdict
+from fairjax.results import Results, read
+
+PAPERS = {  # by recipe
+  'diet': 'Healthy data diet (Zayed et al. 2023)',
+  'weighting': 'Instance weights (Zhang et al. 2020)',
+  'fairflow': 'FairFlow (Tokpo and Calders 2024)',
+  'mbcda': 'MBCDA (Tokpo and Calders 2023)',
+  'fairtune': 'Perturbation augmentation (Qian et al. 2022)',
+}
+# Of claims that recipes judge themselves, those that no paired test decides.
+BEYOND_TESTS = ('count', 't interval over seeds')
+SAME = {  # other recipes of a paper
+  'rank': 'diet',
+  'overlap': 'diet',
+  'perturber': 'fairtune',
+}
+
+
+class Claim(NamedTuple):
+  """A claim that a paired test of two contenders decides."""
+
+  words: str
+  ours: str  # how the contender's name begins
+  theirs: str
+  measure: str
+  sign: int = 1  # −1: less is claimed
+  bound: float = 0.0  # that sign × (ours − theirs) must be above
+  ends: str = ''  # how ours ends
+
+
+CLAIMS = {
+  'diet': (
+    Claim('fairer than the unhealthy diet', 'healthy', 'unhealthy', 'dp'),
+    Claim('fairer than none', 'healthy', 'none', 'dp'),
+    Claim('at most 3 points of AUC lost', 'healthy', 'none', 'auc', 1, -0.03),
+  ),
+  'weighting': (
+    Claim('lower gap of false positives', 'weight', 'baseline', 'fped', -1),
+    Claim('lower gap of false negatives', 'weight', 'baseline', 'fned', -1),
+    Claim(
+      'at most 2 points of AUC lost', 'weight', 'baseline', 'auc', 1, -0.02
+    ),
+  ),
+  'fairflow': (
+    Claim(
+      'texts turn as often as by a dictionary by hand, within 5 points',
+      *('flow', 'dictionary', 'transfer_accuracy', 1, -0.05),
+    ),
+    Claim(
+      'and read more fluently',
+      *('flow', 'dictionary', 'perplexity_token_weighted', -1),
+    ),
+  ),
+  'mbcda': (
+    Claim(
+      'with a discriminator more texts turn than by the dictionary',
+      *('BART', 'dictionary', 'transfer_accuracy', 1, 0.0, 'discriminator'),
+    ),
+    Claim(
+      'and read more fluently',
+      *('BART', 'dictionary', 'perplexity_token_weighted', -1, 0.0),
+      'discriminator',
+    ),
+  ),
+  'fairtune': (
+    Claim(
+      'fairtuning lowers the fairscore',
+      *('fairtuned', 'original', 'different', -1),
+    ),
+    Claim(
+      'at most 2 points of accuracy lost',
+      *('fairtuned', 'original', 'accuracy', 1, -0.02),
+    ),
+    Claim(
+      'a learned perturber is exact more often than a dictionary',
+      *('perturber', 'dictionary', 'exact'),
+    ),
+  ),
+}
+
+
+def rows(folders: Sequence[str | pathlib.Path]) -> list[dict]:
+  """A row a claim and run, in the order of the papers."""
+  runs = [(pathlib.Path(f), read(f)) for f in folders]
+  out = []
+  for recipe, paper in PAPERS.items():
+    own = [
+      run for run in runs if SAME.get(run[1].recipe, run[1].recipe) == recipe
+    ]
+    for claim in CLAIMS[recipe]:
+      lines = [
+        _row(paper, words, one, results, folder)
+        for folder, results in own
+        for words, one in _of_tests(claim, results)
+      ]
+      out += lines or [_absent(paper, claim.words)]
+    out += [
+      _row(paper, one['claim'], one, results, folder)
+      for folder, results in own
+      for one in results.verdicts
+      if one['test'] in BEYOND_TESTS
+    ]
+  return out
+
+
+def _of_tests(claim: Claim, results: Results) -> Iterator[tuple[str, dict]]:
+  """(its words, its verdict) of every test set that decides the claim."""
+  pairs = dict.fromkeys((t['ours'], t['theirs']) for t in results.tests)
+  for ours, theirs in pairs:
+    if not (ours.startswith(claim.ours) and ours.endswith(claim.ends)):
+      continue
+    if not theirs.startswith(claim.theirs):
+      continue
+    for test in verdict.over_examples(results.tests, ours, theirs):
+      if test['measure'] == claim.measure:
+        yield (
+          f'{claim.words} ({ours} against {theirs}, {test["set"]})',
+          verdict.claim(
+            claim.words,
+            _signed(test['difference'], claim.sign),
+            claim.bound,
+            test['test'],
+            test['p'],
+            what=_what(claim),
+          ),
+        )
+
+
+def _what(claim: Claim) -> str:
+  way = 'lower' if claim.sign < 0 else 'higher'
+  return f'{measures.label(claim.measure)} {way} by'
+
+
+def _signed(effect: Mapping, sign: int) -> dict:
+  """An Estimate, or its negative with the ends of its interval exchanged."""
+  if sign > 0:
+    return dict(effect)
+  less = lambda key: -effect[key] if tables.defined(effect.get(key)) else None
+  return {'value': less('value'), 'low': less('high'), 'high': less('low')}
+
+
+def _row(paper, words, one, results, folder) -> dict:
+  number = tables.estimate(one['effect'])
+  if one['bound'] or one['side'] != 'above':
+    number += f', to be {one["side"]} {one["bound"]:g}'
+  return {
+    'paper': paper,
+    'claim': words,
+    'verdict': one['verdict'],
+    'by': f'{one["what"]} {number}',
+    'data': _data(results),
+    'command': command(folder),
+  }
+
+
+def _absent(paper: str, words: str) -> dict:
+  return {'paper': paper, 'claim': words, 'verdict': 'not run'}
+
+
+def _data(results: Results) -> str:
+  seeds = len(results.seeds)
+  return f'{results.data}, {results.model}' + (
+    f', {tables.plural(seeds, "seed")}' if seeds else ''
+  )
+
+
+def command(folder: pathlib.Path) -> str:
+  """How the run was started, without where it was put."""
+  path = folder / 'versions.json'
+  words = artefacts.read_json(path).get('command', []) if path.exists() else []
+  return shlex.join(w for w in words[1:] if not w.startswith('--workdir'))
+
+
+def markdown(folders: Sequence[str | pathlib.Path]) -> str:
+  """The table, as README holds it."""
+  heads = ('paper', 'claim', 'verdict', 'by', 'data', 'command')
+  lines = [f'| {" | ".join(heads)} |', '|' + '---|' * len(heads)]
+  paper = ''
+  for row in rows(folders):
+    cells = dict(row)
+    cells['paper'] = row['paper'] if row['paper'] != paper else ''
+    paper = row['paper']
+    if cells.get('command'):
+      cells['command'] = f'`{cells["command"]}`'
+    shown = (_cell(cells.get(head, '')) for head in heads)
+    lines.append(f'| {" | ".join(shown)} |')
+  return '\n'.join(lines) + '\n'
+
+
+def _cell(text: str) -> str:
+  return tables.printable(text).replace('|', '\\|')
