@@ -68,7 +68,7 @@ def small_and_alone():
   )
   with pytest.MonkeyPatch.context() as patch:
     patch.setitem(families.SIZES, 'tiny', (1, 64))
-    patch.setattr(mesh, 'make', lambda options, seeds: one)
+    patch.setattr(mesh, 'make', lambda options, seeds, devices=None: one)
     yield
 
 
