@@ -112,10 +112,14 @@ def head_model(width: int) -> Bundle:
   return Bundle(init, apply, module)
 
 
-def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
-  vector = jnp.asarray(vector)
+@jax.jit
+def _logit(params: dict, vector: jax.Array) -> jax.Array:
   logits = contextual.AttributeHead().apply({'params': params}, vector)
-  return np.asarray(logits[:, 1] - logits[:, 0], np.float32)
+  return logits[:, 1] - logits[:, 0]
+
+
+def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
+  return np.asarray(_logit(params, vector), np.float32)
 
 
 def _head_batches(job: loop.Job, _) -> instances.Batches:
@@ -151,7 +155,8 @@ def flow_model(
   sample = jnp.asarray(sample, jnp.float32)
 
   def init(seed: int) -> dict:
-    return flow.init(shape, keys.key(seed, keys.INIT), sample, dtype)
+    start = jax.jit(flow.init, static_argnums=(0, 3))
+    return start(shape, keys.key(seed, keys.INIT), sample, dtype)
 
   module = FlowModule(shape, dtype)
   return Bundle(init, _flow_forward(module), module)
