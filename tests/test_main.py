@@ -1,5 +1,6 @@
 """The command line: every mistake is one sentence and code 2."""
 
+import importlib
 import json
 import os
 import pathlib
@@ -340,6 +341,8 @@ def test_the_packages_of_the_project_file_are_those_there_are():
   for path in (ROOT / 'fairjax').rglob('*.py'):
     found.add('.'.join(path.parent.relative_to(ROOT).parts))
   assert named == found
+  module, _, function = project['project']['scripts']['fairjax'].partition(':')
+  assert callable(getattr(importlib.import_module(module), function))
 
 
 @pytest.mark.parametrize(

@@ -204,10 +204,10 @@ def measure(
 
   chip = goal.chip
   trace = {**programs.PROGRAMS, 'plain': programs.plain}[name]
-  place = mesh.make(config.Mesh(seed=mesh_seed), size.seeds, goal.devices)
+  device_mesh = mesh.make(config.Mesh(seed=mesh_seed), size.seeds, goal.devices)
   start, cpu = time.time(), time.process_time()
   with backend.made_for(chip.platform):
-    program = compiled(trace(place, size), chip)
+    program = compiled(trace(device_mesh, size), chip)
   summary = hlo.read(program.as_text())
   if text:
     pathlib.Path(text).write_text(program.as_text(), encoding='utf-8')
@@ -218,7 +218,7 @@ def measure(
   wide = sum(summary.wide_flops.values())
   return {
     'program': name,
-    'mesh': dict(place.shape),
+    'mesh': dict(device_mesh.shape),
     'seconds': time.time() - start,
     'cpu_seconds': time.process_time() - cpu,
     'memory_gb': memory_of(program) / 1e9,

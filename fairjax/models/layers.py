@@ -124,8 +124,8 @@ def _squares_of_sums(
     preferred_element_type=jnp.float32,
   )
   squares = jnp.sum(sums * sums, axis=-1)
-  owner = jnp.max(jnp.where(chosen, segment_ids[:, :, None], 0), axis=1)
-  return jax.ops.segment_sum(squares.ravel(), owner.ravel(), count + 1)[1:]
+  whose = jnp.max(jnp.where(chosen, segment_ids[:, :, None], 0), axis=1)
+  return jax.ops.segment_sum(squares.ravel(), whose.ravel(), count + 1)[1:]
 
 
 @jax.custom_vjp

@@ -89,14 +89,17 @@ def rewriting(smoothing: float = 0.0, more: Callable | None = None) -> Callable:
 
 def rewrites(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   """What is measured of held-out targets: all tokens, and changed ones."""
-  logits, owner = model.apply(params, batch, key), batch['target_segment_ids']
+  logits, segment_ids = (
+    model.apply(params, batch, key),
+    batch['target_segment_ids'],
+  )
   losses = causal.token_losses(logits, batch['target'])
   right = jnp.argmax(logits, axis=-1) == batch['target']
-  changed = jnp.where(batch['changed'] > 0, owner, 0)
+  changed = jnp.where(batch['changed'] > 0, segment_ids, 0)
   return {
-    'loss': Term(losses, owner, None),
+    'loss': Term(losses, segment_ids, None),
     'changed_loss': Term(losses, changed, None),
-    'token_accuracy': Term(right.astype(jnp.float32), owner, None),
+    'token_accuracy': Term(right.astype(jnp.float32), segment_ids, None),
     'changed_accuracy': Term(right.astype(jnp.float32), changed, None),
   }
 

@@ -342,8 +342,8 @@ def keep(m: Material, tables: Tables, rewrites: Rewrites) -> None:
   for name, each in rewrites.items():
     for split, twins in each.items():
       frame = tables[split][['id', 'text', 'label', 'group']]
-      place = m.folder / 'texts' / stages.file_name(name) / f'{split}.parquet'
-      stages.write_table(place, frame.assign(twin=list(twins)))
+      path = m.folder / 'texts' / stages.file_name(name) / f'{split}.parquet'
+      stages.write_table(path, frame.assign(twin=list(twins)))
 
 
 def against_gold(

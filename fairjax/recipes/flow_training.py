@@ -112,10 +112,14 @@ def head_model(width: int) -> Bundle:
   return Bundle(init, apply, module)
 
 
-def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
-  vector = jnp.asarray(vector)
+@jax.jit
+def _logit(params: dict, vector: jax.Array) -> jax.Array:
   logits = contextual.AttributeHead().apply({'params': params}, vector)
-  return np.asarray(logits[:, 1] - logits[:, 0], np.float32)
+  return logits[:, 1] - logits[:, 0]
+
+
+def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
+  return np.asarray(_logit(params, vector), np.float32)
 
 
 def _head_batches(job: loop.Job, _) -> instances.Batches:
@@ -151,7 +155,8 @@ def flow_model(
   sample = jnp.asarray(sample, jnp.float32)
 
   def init(seed: int) -> dict:
-    return flow.init(shape, keys.key(seed, keys.INIT), sample, dtype)
+    start = jax.jit(flow.init, static_argnums=(0, 3))
+    return start(shape, keys.key(seed, keys.INIT), sample, dtype)
 
   module = FlowModule(shape, dtype)
   return Bundle(init, _flow_forward(module), module)
@@ -242,15 +247,22 @@ def fit_flow(
   return model, fit.params, fit
 
 
-def _mean_loss(job: loop.Job, params, loss: Loss) -> np.ndarray:
-  """The mean loss of one pairing of the held-out instances, a number a seed."""
-  source = instances.paired(*job.valid, [0], 1024)
+@functools.lru_cache(maxsize=8)
+def _sums(model: Bundle, loss: Loss, device_mesh):
+  """sums(params, batch) -> (the loss of each seed, how much is counted)."""
 
   @jax.jit
   def sums(params, batch):
-    total = lambda p: loss.total(job.model, p, batch, None)[0]
-    return mesh.over_seeds(job.device_mesh, total)(params), loss.count(batch)
+    total = lambda p: loss.total(model, p, batch, None)[0]
+    return mesh.over_seeds(device_mesh, total)(params), loss.count(batch)
 
+  return sums
+
+
+def _mean_loss(job: loop.Job, params, loss: Loss) -> np.ndarray:
+  """The mean loss of one pairing of the held-out instances, a number a seed."""
+  source = instances.paired(*job.valid, [0], 1024)
+  sums = _sums(job.model.program, loss, job.device_mesh)
   parts = []
   for i in range(source.steps_per_epoch):
     batch = {name: value[0] for name, value in source[i].items()}

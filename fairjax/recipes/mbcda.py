@@ -173,13 +173,13 @@ def generators(
     )
   facts: dict = {}
   lines: list[dict] = []
-  place = m.folder / 'generator'
+  target = m.folder / 'generator'
 
   def add(labels: str, title: str, one: rewriter.Rewriter) -> None:
     name = f'{BART}{TITLES[labels]}{title}'
     writers[name] = functools.partial(texts.written, config, one.model)
     facts[f'held-out token loss, {name}'] = one.quality['loss']['value']
-    export = place / stages.file_name(name) / 'export'
+    export = target / stages.file_name(name) / 'export'
     if mesh.is_main() and not export.exists():
       rewriter.save(one.model, export)
 
@@ -190,7 +190,7 @@ def generators(
     if 'without' in chosen.players or not alternating:
       m.log.line(f'generator on {labels}, token loss alone')
       plain = adversarial.generator(
-        config, place / labels / 'tokens', pairs, m.log
+        config, target / labels / 'tokens', pairs, m.log
       )
     if 'without' in chosen.players:
       add(labels, '', plain)
@@ -203,7 +203,7 @@ def generators(
     m.log.line(f'generator on {labels}, against the discriminator')
     one = adversarial.generator(
       config,
-      place / labels / 'adversary',
+      target / labels / 'adversary',
       pairs,
       m.log,
       against,
@@ -222,9 +222,9 @@ def discriminator(
   lines: list[dict],
 ) -> adversarial.Discriminator:
   """One that is trained, and a control whose labels are shuffled."""
-  place = m.folder / 'discriminator' / labels
+  target = m.folder / 'discriminator' / labels
   out = adversarial.discriminator(
-    config, place / 'trained', pairs, plain.model, m.log
+    config, target / 'trained', pairs, plain.model, m.log
   )
   lines.append(
     {'discriminator': TITLES[labels], 'held-out accuracy': out.accuracy}
@@ -233,7 +233,7 @@ def discriminator(
     rng = np.random.default_rng([m.config.seed, 0xC0])
     shuffled = pairs.assign(label=rng.permutation(pairs['label'].to_numpy()))
     one = adversarial.discriminator(
-      config, place / 'control', shuffled, plain.model, m.log
+      config, target / 'control', shuffled, plain.model, m.log
     )
     lines.append(
       {
@@ -269,14 +269,14 @@ def measure(
       judged.contenders.setdefault(name, {'sets': {}})['sets'] |= sets['sets']
     judged.tests.extend(one.tests)
   texts.keep(m, tables, rewrites)
-  place = m.folder / 'sheet.csv'
+  path = m.folder / 'sheet.csv'
   if config.adversary.sheet and mesh.is_main():
     versions = {name: list(each['test']) for name, each in rewrites.items()}
     sources = tables['test']['text'].tolist()
-    sheet.write(place, sources, versions, config.adversary.sheet, config.seed)
+    sheet.write(path, sources, versions, config.adversary.sheet, config.seed)
     log.line(
-      f'{place} holds pairs for people to rate; python -m fairjax.pairs.sheet '
-      f'{place} reads it back'
+      f'{path} holds pairs for people to rate; python -m fairjax.pairs.sheet '
+      f'{path} reads it back'
     )
   frame = parallel.frame
   facts |= {

@@ -99,18 +99,18 @@ def tagged(model: Bundle, params, batch, key) -> objectives.Terms:
   """-log p(right verdict) at every token of the text."""
   scores, labels = model.apply(params, batch, key), batch['target'] > 0
   losses = optax.sigmoid_binary_cross_entropy(scores, labels)
-  owner = batch['target_segment_ids']
-  return {'loss': objectives.Term(losses, owner, batch['share'])}
+  segment_ids = batch['target_segment_ids']
+  return {'loss': objectives.Term(losses, segment_ids, batch['share'])}
 
 
 def verdicts(model: Bundle, params, batch, key) -> objectives.Terms:
   """The loss, and the shares of right verdicts of either kind."""
   scores, labels = model.apply(params, batch, key), batch['target'] > 0
   terms = tagged(model, params, batch, key)
-  owner, right = batch['target_segment_ids'], (scores > 0) == labels
+  segment_ids, right = batch['target_segment_ids'], (scores > 0) == labels
   right = right.astype(scores.dtype)
   of = lambda mask: objectives.Term(
-    right, jax.numpy.where(mask, owner, 0), None
+    right, jax.numpy.where(mask, segment_ids, 0), None
   )
   return {**terms, 'turned_right': of(labels), 'kept_right': of(~labels)}
 

@@ -33,9 +33,9 @@ def folder_of(family, can, path):
   module = families.module(shape, can)
   params = jax.jit(module.init)(jax.random.key(1), blank_batch())['params']
   # Far from their start, so that no bias is 0 and no scale 1.
+  rng = np.random.default_rng(0)
   params = jax.tree.map(
-    lambda a: a + 0.1 * jax.random.normal(jax.random.key(a.size), a.shape),
-    params,
+    lambda a: a + np.float32(rng.normal(0, 0.1, a.shape)), params
   )
   hf.save(path, module, params)
   return module, params

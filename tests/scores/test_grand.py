@@ -44,9 +44,7 @@ SHAPE = encoder.Shape(
 def model_of(module) -> Bundle:
   @jax.jit
   def init(seed):
-    return jax.jit(module.init)(jax.random.key(seed), places.blank_batch())[
-      'params'
-    ]
+    return module.init(jax.random.key(seed), places.blank_batch())['params']
 
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)

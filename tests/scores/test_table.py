@@ -56,9 +56,7 @@ def world(tmp_path_factory):
 
   @jax.jit
   def init(seed):
-    return jax.jit(module.init)(jax.random.key(seed), places.blank_batch())[
-      'params'
-    ]
+    return module.init(jax.random.key(seed), places.blank_batch())['params']
 
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)
