@@ -16,7 +16,7 @@ from fairjax.config import Config
 from fairjax.data import audit_table
 from fairjax.errors import Failed, UserError
 from fairjax.recipes import audit as recipe
-from fairjax.recipes import audit_edits, audit_measure
+from fairjax.recipes import audit_edits, audit_groups, audit_measure
 
 WORDS = (
   'she he her his woman man the old tools returned big car said happy'.split()
@@ -403,7 +403,7 @@ def test_slices_know_terms_bands_and_lengths():
   made = config(groups=('gender', 'age:30/50'), controls=('site',))
   found = audit_table.of_frame(frame, made)
   known = audit_measure.conditions(
-    found.table, audit_measure.who(made, found.table)
+    found.table, audit_groups.who(made, found.table)
   )
   assert {'gender', 'age', 'site', 'words'} <= set(known)
   assert sum(m.sum() for m in known['age'].values()) == len(frame)
