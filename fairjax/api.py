@@ -256,6 +256,8 @@ class Classifier:
 
   bundle: Any  # models.Bundle
   name: str = ''
+  # (bundle, it on its devices, its parameters): else every call would trace.
+  _ready: tuple = dataclasses.field(default=(None,), init=False, compare=False)
 
   @property
   def classes_(self) -> np.ndarray:
@@ -300,9 +302,12 @@ class Classifier:
     from fairjax.config import Mesh
     from fairjax.train import mesh
 
-    model = self.bundle.replace(device_mesh=mesh.make(Mesh(), 1))
-    params = jax.tree.map(lambda leaf: np.asarray(leaf)[None], model.params)
-    return model, mesh.put_state(model.device_mesh, params)
+    if self._ready[0] is not self.bundle:
+      model = self.bundle.replace(device_mesh=mesh.make(Mesh(), 1))
+      params = jax.tree.map(lambda leaf: np.asarray(leaf)[None], model.params)
+      params = mesh.put_state(model.device_mesh, params)
+      self._ready = (self.bundle, model, params)
+    return self._ready[1:]
 
   def __repr__(self) -> str:
     return f'Classifier({self.name!r}, classes={list(self.classes_)})'

@@ -27,7 +27,7 @@ from fairjax.methods import attribute_texts
 from fairjax.metrics import clusters, counterfactual, diversity
 from fairjax.metrics.intervals import options_of
 from fairjax.pairs import sheet
-from fairjax.recipes import adversarial, contenders, rewriter
+from fairjax.recipes import adversarial, contenders, mbcda_size, rewriter
 from fairjax.recipes import counterfactual_texts as texts
 from fairjax.recipes.counterfactual_texts import Material
 from fairjax.report import verdict
@@ -54,6 +54,9 @@ class Parallel(NamedTuple):
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """tables → parallel text → players → texts → measures → report."""
+  if config.adversary.dry_run:
+    check(config)
+    return mbcda_size.run(config, folder)
   with Log(folder, config, main=mesh.is_main()) as log:
     check(config)
     m = texts.material(config, folder, None, log)

@@ -16,7 +16,8 @@ from fairjax.config import Config
 from fairjax.data import audit_table
 from fairjax.errors import Failed, UserError
 from fairjax.recipes import audit as recipe
-from fairjax.recipes import audit_edits, audit_measure
+from fairjax.recipes import audit_edits, audit_groups, audit_measure
+from fairjax.report import page
 
 WORDS = (
   'she he her his woman man the old tools returned big car said happy'.split()
@@ -403,7 +404,7 @@ def test_slices_know_terms_bands_and_lengths():
   made = config(groups=('gender', 'age:30/50'), controls=('site',))
   found = audit_table.of_frame(frame, made)
   known = audit_measure.conditions(
-    found.table, audit_measure.who(made, found.table)
+    found.table, audit_groups.who(made, found.table)
   )
   assert {'gender', 'age', 'site', 'words'} <= set(known)
   assert sum(m.sum() for m in known['age'].values()) == len(frame)
@@ -415,6 +416,19 @@ def test_results_json_holds_numbers_only(tmp_path):
   assert 'NaN' not in json.dumps(
     json.loads((tmp_path / results.FILE).read_text())
   )
+
+
+def test_a_page_of_thirty_groups_is_one_small_file(tmp_path, unspoken):
+  frame = rows(1200)
+  of = np.random.default_rng(1).integers(0, 30, len(frame))
+  frame = frame.assign(origin=[f'origin {k}' for k in of])
+  found, _ = audited(frame, scorer, groups=('origin',), controls=('site',))
+  assert len(found.sets['data']['groups']) == 30
+  html = (
+    page.publish(tmp_path, found) and (tmp_path / 'report.html').read_text()
+  )
+  assert len(html.encode()) < 2_000_000 and unspoken(html) == []
+  assert page.report(tmp_path) == html  # made again from its folder
 
 
 def test_the_console_form_is_flags_of_the_config():
