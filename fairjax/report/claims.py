@@ -144,8 +144,8 @@ def _of_tests(claim: Claim, results: Results) -> Iterator[tuple[str, dict]]:
 
 
 def _what(claim: Claim) -> str:
-  way = 'lower' if claim.sign < 0 else 'higher'
-  return f'{measures.label(claim.measure)} {way} by'
+  label = measures.label(claim.measure)
+  return f'{label} lower by' if claim.sign < 0 else f'difference in {label}'
 
 
 def _signed(effect: Mapping, sign: int) -> dict:
@@ -165,7 +165,7 @@ def _row(paper, words, one, results, folder) -> dict:
     'claim': words,
     'verdict': one['verdict'],
     'by': f'{one["what"]} {number}',
-    'data': _data(results),
+    'data': _data(results, folder),
     'command': command(folder),
   }
 
@@ -174,18 +174,34 @@ def _absent(paper: str, words: str) -> dict:
   return {'paper': paper, 'claim': words, 'verdict': 'not run'}
 
 
-def _data(results: Results) -> str:
-  seeds = len(results.seeds)
-  return f'{results.data}, {results.model}' + (
-    f', {tables.plural(seeds, "seed")}' if seeds else ''
-  )
+def _data(results: Results, folder: pathlib.Path) -> str:
+  """The data by name, or the file's own; the model; the seeds."""
+  data, seeds = results.data, len(results.seeds)
+  path = folder / 'config.json'
+  if data == 'file' and path.exists():
+    data = _short(artefacts.read_json(path)['data']['path'])
+  parts = [data, results.model]
+  parts += [tables.plural(seeds, 'seed')] if seeds else []
+  return ', '.join(filter(None, parts))
+
+
+def _short(path: str) -> str:
+  """The last two names of a path from the root; others as they are."""
+  if not path.startswith('/'):
+    return path
+  return '/'.join(pathlib.PurePosixPath(path).parts[-2:])
 
 
 def command(folder: pathlib.Path) -> str:
-  """How the run was started, without where it was put."""
+  """How the run was started, without the folders it read from and wrote to."""
   path = folder / 'versions.json'
   words = artefacts.read_json(path).get('command', []) if path.exists() else []
-  return shlex.join(w for w in words[1:] if not w.startswith('--workdir'))
+  flags = (w.partition('=') for w in words[1:])
+  return shlex.join(
+    f'{name}{equals}{_short(value)}'
+    for name, equals, value in flags
+    if name != '--workdir'
+  )
 
 
 def markdown(folders: Sequence[str | pathlib.Path]) -> str:
