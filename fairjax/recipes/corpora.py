@@ -80,7 +80,7 @@ def finish(
       )
     ],
   )
-  place = folder / 'processes' / end[1:] if end else folder
-  results = page.publish(place, results)
+  target = folder / 'processes' / end[1:] if end else folder
+  results = page.publish(target, results)
   shard_map.refuse_failed(rows, out)
   return results

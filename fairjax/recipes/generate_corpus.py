@@ -277,8 +277,8 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
   """The texts that the model can read; others stop, or stay as they are."""
   longest = model.longest
   blank = np.array([not text.strip() for text in texts], bool)
-  asked = _asked(config, texts)
-  truncated = tokens.encode(model.tokenizer, asked, longest).cut
+  prompts = _asked(config, texts)
+  truncated = tokens.encode(model.tokenizer, prompts, longest).cut
   if config.data.on_bad == 'error':
     for wrong, what in (
       (blank, 'is empty; give it a text'),
@@ -318,12 +318,12 @@ def _write(
     )
     texts, result = filled.texts, filled.generated
   else:
-    asked = _asked(config, texts)
+    prompts = _asked(config, texts)
     texts, result = decode_texts.generate_texts(
       module,
       params,
       tokenizer,
-      asked,
+      prompts,
       options,
       knobs.slots,
       mesh.accelerators(),

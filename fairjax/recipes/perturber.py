@@ -38,12 +38,12 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """config → pairs → fit → rewrites of held-out pairs → tests → report."""
   with Log(folder, config, main=mesh.is_main()) as log:
     pairs = read(config, log)
-    made = train(config, folder, pairs, log)
+    result = train(config, folder, pairs, log)
     if mesh.is_main():
-      rewriter.save(made.model, folder / 'export' / LEARNED)
+      rewriter.save(result.model, folder / 'export' / LEARNED)
     log.line(f'the perturber: {folder / "export" / LEARNED}')
     held = tested(config, pairs)
-    written = {LEARNED: learned(config, made.model, held)}
+    written = {LEARNED: learned(config, result.model, held)}
     for name in RIVALS:
       written[name] = rewritten(config, held, name)
     results = stages.results(
@@ -52,11 +52,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       contenders=contenders(config, held, written),
       focus=LEARNED,
       tests=tests(config, held, written),
-      facts={**made.facts, 'steps': made.fit.steps, **_counts(pairs)},
+      facts={**result.facts, 'steps': result.fit.steps, **_counts(pairs)},
       notes=NOTES,
     )
     last = results.contenders[LEARNED]['sets']
-    last['all']['quality'] |= made.quality
+    last['all']['quality'] |= result.quality
     results.sections += shown(config, held, written)
     if mesh.is_main():
       rows = held.assign(**{f'by_{k}': v for k, v in written.items()})
@@ -156,9 +156,9 @@ def _counts(pairs: pd.DataFrame) -> dict[str, int]:
 def tested(config: Config, pairs: pd.DataFrame) -> pd.DataFrame:
   """The held-out pairs that are written: `perturb.tested` of each source."""
   held = pairs[pairs['split'] == 'test']
-  drawn = held.sample(frac=1, random_state=config.seed)
-  drawn = drawn.groupby('source_name').head(config.perturb.tested)
-  return drawn.sort_index().reset_index(drop=True)
+  sample = held.sample(frac=1, random_state=config.seed)
+  sample = sample.groupby('source_name').head(config.perturb.tested)
+  return sample.sort_index().reset_index(drop=True)
 
 
 def learned(config: Config, model: Bundle, held: pd.DataFrame) -> list[str]:
@@ -198,9 +198,9 @@ def unconditional(
 
 def rewritten(config: Config, held: pd.DataFrame, by: str) -> list[str]:
   """What rules or the dictionary make of the same rows."""
-  asked = dataclasses.replace(config.perturb, by=by)
+  options = dataclasses.replace(config.perturb, by=by)
   return _asked(
-    perturbing.writer(dataclasses.replace(config, perturb=asked)), held
+    perturbing.writer(dataclasses.replace(config, perturb=options)), held
   )
 
 
@@ -222,13 +222,13 @@ def places(row, written: str) -> list[bool]:
   edits = rewrites.edits(words(row.text), words(written))
   out = []
   for place, gold in json.loads(row.places).items():
-    made = edits.get((int(place), 0))
+    edit = edits.get((int(place), 0))
     if gold == '':
-      out.append(made is None)
+      out.append(edit is None)
     elif gold == '*':
-      out.append(made is not None and made != ())
+      out.append(edit is not None and edit != ())
     else:
-      out.append(made == (gold.lower(),))
+      out.append(edit == (gold.lower(),))
   return out
 
 
@@ -267,8 +267,8 @@ def tests(
   """Exact match of the learned one against each rival, source by source."""
   how, out = intervals.options_of(config), []
   exact = {
-    who: counts(held, made)[:, 6].astype(bool)[None]
-    for who, made in written.items()
+    who: counts(held, rows)[:, 6].astype(bool)[None]
+    for who, rows in written.items()
   }
   for part in ['all', *held['source_name'].unique()]:
     mask = np.ones(len(held), bool)

@@ -180,20 +180,12 @@ def fit(
   task = loop.Task(source, (step.Player('model', loss),), measure)
   return stages.fitted_once(
     config,
-    device_mesh,
+    model,
+    (text.train, text.valid),
     folder,
     made_from,
     log,
-    lambda where: loop.fit(
-      model,
-      text.train,
-      text.valid,
-      config,
-      where,
-      device_mesh,
-      log,
-      task=task,
-    ),
+    task=task,
   )
 
 

@@ -51,8 +51,8 @@ def load(config: Config) -> Helpers:
       'or of a masked language model, with --config.repair.detector'
     )
   known = families.find(hf.read_shape(chosen.detector).family)
-  asked = 'detect' if 'detect' in known.heads else 'mask'
-  detector = folders.load(chosen.detector, asked, kind)
+  capability = 'detect' if 'detect' in known.heads else 'mask'
+  detector = folders.load(chosen.detector, capability, kind)
   name = chosen.filler or config.model
   folder = hub.find(name)
   if folder is None:

@@ -42,6 +42,7 @@ from fairjax.models.config_keys import (
   shown,
   whole,
 )
+from fairjax.models.dropout import dropout, fold, hash32
 from fairjax.models.families import bert
 from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
 from fairjax.models.heads import Classifier
@@ -50,10 +51,7 @@ from fairjax.models.layers import (
   Embed,
   LayerNorm,
   Segments,
-  dropout,
   exact,
-  fold,
-  hash32,
   is_probed,
 )
 from fairjax.models.places import Batch, Places, places
