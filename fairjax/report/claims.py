@@ -198,8 +198,8 @@ def markdown(folders: Sequence[str | pathlib.Path]) -> str:
     paper = row['paper']
     if cells.get('command'):
       cells['command'] = f'`{cells["command"]}`'
-    shown = (_cell(cells.get(head, '')) for head in heads)
-    lines.append(f'| {" | ".join(shown)} |')
+    texts = (_cell(cells.get(head, '')) for head in heads)
+    lines.append(f'| {" | ".join(texts)} |')
   return '\n'.join(lines) + '\n'
 
 
