@@ -69,22 +69,7 @@ def _differences(focus: Measured, config: Config) -> dict | None:
         [line(r) for r in sure[:WORST]], caption=f'Reference: {reference}'
       )
     )
-  ratio = [
-    {'measure': k, 'ratio': v}
-    for k, v in focus.set['fairness'].items()
-    if k.rpartition('/')[2] == 'selection_rate_ratio' and v['value'] is not None
-  ]
-  for one in ratio:
-    value = one['ratio']
-    below = value['value'] < 0.8
-    words = 'below' if below else 'not below'
-    parts.append(
-      results.text(
-        'Four-fifths rule: the group with the fewest positive decisions has '
-        f'{tables.estimate(value)} times the share of the group with the most '
-        f'({one["measure"]}), which is {words} .8.'
-      )
-    )
+  parts += _four_fifths(focus)
   parts.append(
     results.fold(
       'Every group and rate, with its test',
@@ -98,6 +83,25 @@ def _differences(focus: Measured, config: Config) -> dict | None:
     )
   )
   return results.section(heading, *parts)
+
+
+def _four_fifths(focus: Measured) -> list[dict]:
+  """The ratio of the smallest share of positive decisions to the largest."""
+  parts = []
+  for key, ratio in focus.set['fairness'].items():
+    if key.rpartition('/')[2] != 'selection_rate_ratio':
+      continue
+    if ratio['value'] is None:
+      continue
+    words = 'below' if ratio['value'] < 0.8 else 'not below'
+    parts.append(
+      results.text(
+        'Four-fifths rule: the group with the fewest positive decisions has '
+        f'{tables.estimate(ratio)} times the share of the group with the most '
+        f'({key}), which is {words} .8.'
+      )
+    )
+  return parts
 
 
 def _controls(focus: Measured, groups: Who) -> dict | None:

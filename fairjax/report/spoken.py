@@ -69,10 +69,10 @@ def _curves(axes: 'Axes') -> list[str]:
       np.asarray(line.get_xdata(), float),
       np.asarray(line.get_ydata(), float),
     )
-    known = np.isfinite(x) & np.isfinite(y)
-    if title.startswith('_') or not known.any():
+    finite = np.isfinite(x) & np.isfinite(y)
+    if title.startswith('_') or not finite.any():
       continue
-    x, y = x[known], y[known]
+    x, y = x[finite], y[finite]
     top = int(np.argmax(y))
     out.append(
       f'{title} from {_shown(y[0])} at {_shown(x[0])} to {_shown(y[-1])} at '

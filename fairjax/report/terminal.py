@@ -10,6 +10,7 @@ from fairjax.report.tables import cell, markdown, plural, printable
 from fairjax.results import Results
 
 WIDTH = 80
+SHORT = 6  # warnings below an audit
 MOST = 40  # rows of a table of tests; of more, those of pictured measures
 
 
@@ -27,7 +28,7 @@ def summary(results: Results) -> str:
       parts.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in lines))
   if results.recipe == 'audit':
     parts += _audit(results)
-    return '\n\n'.join([*parts, *_remarks(results)]) + '\n'
+    return '\n\n'.join([*parts, *_remarks(results, SHORT)]) + '\n'
   if results.verdicts:
     parts.append('### Claims\n\n' + '\n'.join(map(_claim, results.verdicts)))
   if len(results.contenders) > 1:
@@ -70,10 +71,16 @@ def _named(key: str) -> str:
   return f'{label if len(label) <= room else label[: room - 1] + "…"} ({key})'
 
 
-def _remarks(results: Results) -> list[str]:
-  """Warnings and notes."""
+def _remarks(results: Results, most: int | None = None) -> list[str]:
+  """Warnings and notes; of many the first, and how many the page has more."""
+
+  def few(lines: Sequence[str]) -> list[str]:
+    if most is None or len(lines) <= most:
+      return list(lines)
+    return [*lines[:most], f'{len(lines) - most} more on the page']
+
   return [
-    f'{title}:\n' + '\n'.join(_item(line) for line in lines)
+    f'{title}:\n' + '\n'.join(_item(line) for line in few(lines))
     for title, lines in (
       ('Warnings', [line for line, _ in warnings(results)]),
       ('Notes', results.notes),

@@ -51,6 +51,7 @@ def folders(tmp_path):
     one.verdicts = [count]
     results.write(folder, one)
     words = ['/x/main.py', f'--config=configs/{recipe}.py', '--workdir=/tmp/y']
+    words.append('--config.data.path=/home/me/SST-2/train.csv')
     (folder / 'versions.json').write_text(json.dumps({'command': words}))
     out.append(str(folder))
   return out
@@ -72,7 +73,9 @@ def test_each_claim_has_its_verdict_data_and_command(folders):
   one = known['lower gap of false positives (weight against baseline, test)']
   assert 'lower by 0.300 [0.200, 0.400]' in one['by']
   assert one['data'] == 'a|b, tiny, 2 seeds'
-  assert one['command'] == '--config=configs/weighting.py'
+  assert one['command'] == (
+    '--config=configs/weighting.py --config.data.path=SST-2/train.csv'
+  )
 
 
 def test_the_command_prints_markdown_of_any_number_of_runs(folders, capsys):
