@@ -1,6 +1,7 @@
 """GraNd against one gradient per example, made alone in a padded row."""
 
 import dataclasses
+import functools
 
 import flax.linen as nn
 import jax
@@ -87,6 +88,7 @@ DEBERTA = families.shape_from_hf(
 )
 
 
+@functools.cache  # so that tests share what they compile
 def classifier(family='bert', pooling='cls', **options) -> Bundle:
   depth = 3 if options.get('scan') else 2
   if family == 'modernbert':
@@ -143,6 +145,11 @@ def slow(model: Bundle, params, pool: Pool) -> np.ndarray:
     'label': pool.label[:, None],
   }
 
+  return np.asarray(each_norm(model)(params, rows))
+
+
+@functools.cache
+def each_norm(model: Bundle):
   def loss(params, row):
     return step.cross_entropy(model.apply(params, row), row['label'])[0]
 
@@ -150,8 +157,7 @@ def slow(model: Bundle, params, pool: Pool) -> np.ndarray:
     grads = jax.grad(loss)(params, row)
     return jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(grads)))
 
-  both = jax.vmap(jax.vmap(norm, (None, 0)), (0, None))
-  return np.asarray(jax.jit(both)(params, rows))
+  return jax.jit(jax.vmap(jax.vmap(norm, (None, 0)), (0, None)))
 
 
 def agree(model: Bundle, pool: Pool) -> None:
@@ -220,7 +226,7 @@ def test_word_level_models(module):
 
 @pytest.mark.parametrize('devices', [(1, 4), (2, 2)])
 def test_devices_change_nothing(devices):
-  model = classifier()
+  model = classifier('bert')
   params = loop.initial(model, [0, 1])
   one = slow(model, params, POOL)
   spread = grand(model, params, POOL, place(*devices), batch=8)
@@ -228,7 +234,7 @@ def test_devices_change_nothing(devices):
 
 
 def test_an_example_does_not_know_its_batch():
-  model = classifier()
+  model = classifier('bert')
   params = loop.initial(model, [0])
   every = grand(model, params, POOL, place(), batch=16)
   some = np.array([9, 1, 4])
@@ -299,7 +305,7 @@ def test_a_broken_probe_is_caught(monkeypatch):
   """The comparison above fails if a probe is wrong by a thousandth."""
   right = layers._gram
   monkeypatch.setattr(layers, '_gram', lambda x: right(x) * 1.001)
-  model = classifier()  # traced anew: a model is its functions
+  model = classifier.__wrapped__()  # traced anew: a model is its functions
   params = loop.initial(model, [0])
   found = grand(model, params, UNPACKED, place(), batch=4)
   error = np.abs(found / slow(model, params, UNPACKED) - 1)
