@@ -366,18 +366,18 @@ def known_twins(
   config: Config, test: pd.DataFrame
 ) -> dict[str, swap_eval.Pairs]:
   """{set: texts and their twins}; GECO's sentences are in both directions."""
-  chosen, out = config.rewriters, {}
+  options, out = config.rewriters, {}
   if 'twin' in test and has_twin(test).any():
     some = test[has_twin(test)]
     out['known twins'] = list(zip(some['text'], some['twin']))
-  if chosen.gold:
-    pairs = swap_eval.geco(chosen.gold)
+  if options.gold:
+    pairs = swap_eval.geco(options.gold)
     half = len(pairs) // 2
     out |= {'GECO to female': pairs[:half], 'GECO to male': pairs[half:]}
   for name, pairs in out.items():
-    if chosen.gold_rows and chosen.gold_rows < len(pairs):
+    if options.gold_rows and options.gold_rows < len(pairs):
       rng = np.random.default_rng([config.seed, GOLD])  # alike both ways
-      rows = np.sort(rng.choice(len(pairs), chosen.gold_rows, replace=False))
+      rows = np.sort(rng.choice(len(pairs), options.gold_rows, replace=False))
       out[name] = [pairs[i] for i in rows]
   return out
 

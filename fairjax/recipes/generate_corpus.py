@@ -38,8 +38,8 @@ PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
 
 def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   """Writes out/text and out/pairs; a row of counts for each shard."""
-  chosen = config.corpus
-  names = shard_map.find_shards(chosen.path)
+  options = config.corpus
+  names = shard_map.find_shards(options.path)
   check(load(config), config)  # a wrong option fails before the work
   made_from = identity(config, 'texts')
   work = functools.partial(
@@ -47,13 +47,13 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   )
   rows = shard_map.shard_map(
     work,
-    chosen.path,
+    options.path,
     names,
     out / 'text',
     made_from,
-    chosen.backend,
+    options.backend,
     corpora.where(config),
-    chosen.workers or 1,  # a model takes all cores, or the whole accelerator
+    options.workers or 1,  # a model takes all cores, or the whole accelerator
   )
   for row in rows:
     if row['status'] != 'failed':

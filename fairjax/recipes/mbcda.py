@@ -163,7 +163,7 @@ def generators(
   m: Material, parallel: Parallel
 ) -> tuple[dict[str, texts.Write], dict, list[dict]]:
   """What writes for each contender, facts, and a line each discriminator."""
-  config, chosen = texts.generator_config(m.config), m.config.adversary
+  config, options = texts.generator_config(m.config), m.config.adversary
   writers: dict[str, texts.Write] = {
     'dictionary': texts.swapper(m, 'dictionary')
   }
@@ -183,18 +183,18 @@ def generators(
     if mesh.is_main() and not export.exists():
       rewriter.save(one.model, export)
 
-  for labels in chosen.labels:
+  for labels in options.labels:
     pairs = pairs_of(parallel, labels)
-    alternating = chosen.regime == 'alternating'
+    alternating = options.regime == 'alternating'
     plain = None
-    if 'without' in chosen.players or not alternating:
+    if 'without' in options.players or not alternating:
       m.log.line(f'generator on {labels}, token loss alone')
       plain = adversarial.generator(
         config, target / labels / 'tokens', pairs, m.log
       )
-    if 'without' in chosen.players:
+    if 'without' in options.players:
       add(labels, '', plain)
-    if 'with' not in chosen.players:
+    if 'with' not in options.players:
       continue
     against = None
     if not alternating:

@@ -87,23 +87,27 @@ def train(
 
 def read(config: Config, log: Log) -> pd.DataFrame:
   """The parallel text of the config's sources, or PANDA; counted."""
-  chosen = config.perturb
-  if not chosen.data:
+  options = config.perturb
+  if not options.data:
     raise UserError(
       'perturb.data is empty; name the folder that holds geco/ and bias_eval/ '
       "(or PANDA's) with --config.perturb.data"
     )
-  if 'panda' in chosen.sources:
-    if len(chosen.sources) > 1:
+  if 'panda' in options.sources:
+    if len(options.sources) > 1:
       raise UserError(
-        f'perturb.sources is {chosen.sources}; panda stands alone, since its '
+        f'perturb.sources is {options.sources}; panda stands alone, since its '
         'own split holds out rows of its own'
       )
-    pairs = panda.read(chosen.data)
+    pairs = panda.read(options.data)
   else:
-    plain = _texts(config) if 'chains' in chosen.sources else ()
+    plain = _texts(config) if 'chains' in options.sources else ()
     pairs = parallel.read(
-      chosen.sources, chosen.data, config.data.split_seed, plain, chosen.chains
+      options.sources,
+      options.data,
+      config.data.split_seed,
+      plain,
+      options.chains,
     )
   for what, count in pairs.attrs['left out'].items():
     log.line(f'left out: {count:,} ({what})')

@@ -153,23 +153,23 @@ def windows(text: str, most: int) -> list[str]:
 
 def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
   """(candidate, attribute) of each text, a function of (seed, text)."""
-  chosen = config.perturb
+  options = config.perturb
   words = counted_words(config)
-  if chosen.pick == 'frequency' and words is None:
+  if options.pick == 'frequency' and words is None:
     raise UserError(
       'perturb.pick is frequency, but perturb.words names no table to count'
     )
-  if chosen.mix and len(chosen.mix) != len(chosen.axes):
+  if options.mix and len(options.mix) != len(options.axes):
     raise UserError(
-      f'perturb.mix has {len(chosen.mix)} numbers for {len(chosen.axes)} axes; '
-      'give one for each'
+      f'perturb.mix has {len(options.mix)} numbers for {len(options.axes)} '
+      'axes; give one for each'
     )
-  shares = dict(zip(chosen.axes, chosen.mix)) if chosen.mix else None
+  shares = dict(zip(options.axes, options.mix)) if options.mix else None
   out = []
-  for text, row in zip(texts, perturb.candidates(texts, chosen.axes, words)):
+  for text, row in zip(texts, perturb.candidates(texts, options.axes, words)):
     digest = hashlib.blake2b(text.encode(errors='surrogatepass')).digest()
     rng = np.random.default_rng([config.seed, *digest[:8]])
-    out.append(perturb.draw(row, rng, chosen.pick, shares, chosen.attributes))
+    out.append(perturb.draw(row, rng, options.pick, shares, options.attributes))
   return out
 
 

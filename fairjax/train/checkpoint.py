@@ -105,25 +105,22 @@ def reason(error: BaseException) -> str:
 
 def checksum(state, meta: dict) -> str:
   """Of every bit of the state, summed where it lies, and of the notes."""
-  total = 0
-  for words in jax.device_get(
-    [_sum_of_words(x) for x in jax.tree.leaves(state)]
-  ):
-    # Between leaves, so that two that change places are noticed.
-    total = (total * 31 + int(words)) % 2**32
-  return f'{total:08x} {fingerprint(meta)}'
+  return f'{int(_sum_of_words(state)):08x} {fingerprint(meta)}'
 
 
 @jax.jit
-def _sum_of_words(leaf: jax.Array) -> jax.Array:
-  """The sum of its bits as numbers, modulo 2³².
+def _sum_of_words(state) -> jax.Array:
+  """Σ over leaves of the sum of their bits as numbers, modulo 2³².
 
-  Whole numbers add up to the same in any order, on any number of devices. A
-  leaf at a time: models have few shapes, so there is little to compile.
+  Whole numbers add up to the same in any order, on any number of devices.
   """
-  words = {1: jnp.uint8, 2: jnp.uint16, 4: jnp.uint32}[leaf.dtype.itemsize]
-  bits = jax.lax.bitcast_convert_type(leaf, words)
-  return jnp.sum(bits, dtype=jnp.uint32)
+  words = {1: jnp.uint8, 2: jnp.uint16, 4: jnp.uint32}
+  total = jnp.uint32(0)
+  for leaf in jax.tree.leaves(state):
+    bits = jax.lax.bitcast_convert_type(leaf, words[leaf.dtype.itemsize])
+    # Between leaves, so that two that change places are noticed.
+    total = total * jnp.uint32(31) + jnp.sum(bits, dtype=jnp.uint32)
+  return total
 
 
 def save(checkpoints, step: int, state, meta: dict) -> None:
