@@ -54,6 +54,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       attribute_words.language_model(config),
       attribute.every,
       attribute.words,
+      attribute.grown,
     )
     check(m)
     contenders, facts = contend(m, folder, log)
@@ -136,11 +137,13 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
     for name, value in chosen.facts.items():
       log.line(f'corpus: {value:,} {name}')
     every = attribute_words.embed(config, walk, chosen)
-    seeds = attributes.seed_words(config.fairflow.first, config.fairflow.second)
-    label = np.select([np.isin(every.word, side) for side in seeds], [0, 1], -1)
-    rows = np.flatnonzero(label >= 0)
+    seeds, pairs = attribute_words.seeds(config, every)
+    for name, value in pairs:
+      log.line(f'grown seeds: {name}, {value}')
+    rows, label = attribute_words.labelled(config, every, seeds)
+    some = every.take(rows)
     head = flow_training.fit_head(
-      config, every.id[rows], every.vector[rows], label[rows], folder, log
+      config, some.id, some.word, some.vector, label, folder, log
     )
     logit = head.logit(every.vector)
     phi = attributes.phi(config.fairflow.threshold, config.fairflow.scale)
@@ -155,7 +158,7 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
       artefacts.write_table(path / 'words.parquet', words)
       artefacts.write_json(
         path / 'attribute.json',
-        {'quality': head.quality, 'facts': chosen.facts},
+        {'quality': head.quality, 'facts': chosen.facts, 'grown': pairs},
       )
 
   def read(path: pathlib.Path) -> Attribute:
@@ -163,7 +166,10 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
     notes = artefacts.read_json(path / 'attribute.json')
     counts = dict(zip(words['word'], words['count'].tolist()))
     every = instances.read(path / 'instances.parquet')
-    return Attribute(every, words, counts, notes['quality'], notes['facts'])
+    grown = [tuple(pair) for pair in notes['grown']]
+    return Attribute(
+      every, words, counts, notes['quality'], notes['facts'], grown
+    )
 
   content = artefacts.content(config.corpus.path)
   made_from = identity(config, 'attributes', content)

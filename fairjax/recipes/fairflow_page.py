@@ -31,6 +31,7 @@ class Attribute(NamedTuple):
   counts: dict[str, int]
   quality: dict[str, dict]
   facts: dict[str, int]
+  grown: Sequence[tuple[str, str]] = ()  # seed pairs besides the config's
 
 
 class Contender(NamedTuple):
