@@ -142,6 +142,13 @@ class Fairscore:
     "perturbers of the test set: 'rules', 'word', 'dictionary', 'model'",
     each(one_of('rules', 'word', 'dictionary', 'model'), least=1),
   )
+  tolerance: float = knob(
+    0.0,
+    'a prediction changes with its class, or (above 0, ordered classes) where '
+    'its mean class moves by more than this',
+    at_least(0),
+    changes='measures',
+  )
   against: str = knob(
     '', "a second classifier's folder, compared row by row", existing, path=True
   )

@@ -25,7 +25,7 @@ from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.metrics import measures
 from fairjax.models import Bundle
-from fairjax.pairs import dictionary, recase, swap_eval
+from fairjax.pairs import dictionary, recase, rewrite_errors, swap_eval
 from fairjax.recipes import contenders, repairing, rewriter
 from fairjax.recipes.contenders import Rewrites
 from fairjax.recipes.repairing import Helpers
@@ -69,6 +69,11 @@ def material(
   plain = dataclasses.replace(config.method, words='')
   config = dataclasses.replace(config, method=plain)
   helpers = repairing.load(config) if config.repair.detector else None
+  # Folders that are read late are looked at early.
+  if config.rewriters.generator:
+    rewriter.check_folder(generator_config(config))
+  if config.rewriters.fluency:
+    contenders.fluent(config)
   return Material(config, folder, log, words, helpers)
 
 
@@ -347,13 +352,17 @@ def worse(gold: contenders.Judged, first: str) -> list[dict]:
   """The table of known twins, and which contenders are below a plain swap."""
   if not gold.contenders:
     return []
-  rows, below = [], []
+  rows, errors, below = [], [], []
   for name, one in gold.contenders.items():
     for where, part in one['sets'].items():
-      rows.append(
-        {'contender': name, 'direction': where}
-        | {measures.label(k): v for k, v in part['quality'].items()}
-      )
+      start = {'contender': name, 'direction': where}
+      for into, chosen in ((rows, False), (errors, True)):
+        some = {
+          measures.label(k): v
+          for k, v in part['quality'].items()
+          if (k in rewrite_errors.KINDS) == chosen
+        }
+        into.append(start | some)
   for test in gold.tests:
     high = test.get('high')
     if test['measure'] == 'exact' and high is not None and high < 0:
@@ -366,6 +375,12 @@ def worse(gold: contenders.Judged, first: str) -> list[dict]:
       'Known twins (GECO)',
       text(words, 'warning' if below else 'lead'),
       table(rows, screen=True),
+      table(
+        errors,
+        caption='Share of the texts with an error of each kind; a text may '
+        'have several.',
+        screen=True,
+      ),
     )
   ]
 

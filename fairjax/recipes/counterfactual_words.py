@@ -100,14 +100,16 @@ def read(m: Material, x: np.ndarray) -> pd.DataFrame:
 
 
 def _along(m: Material, x: np.ndarray, candidate: np.ndarray) -> np.ndarray:
-  """The cosine of each move with the difference of the two words' means.
+  """The cosine of a word's mean move with its difference to the candidate.
 
   A candidate without a mean was not looked at: -1.
   """
   number = {word: k for k, word in enumerate(m.table['word'])}
   own = np.array([number[word] for word in m.some.word])
   other = np.array([number.get(word, -1) for word in candidate])
-  cosine = grown.cosine(m.mean[other] - m.mean[own], x - m.some.vector)
+  move = np.zeros(m.mean.shape)
+  np.add.at(move, own, x - m.some.vector)
+  cosine = grown.cosine(m.mean[other] - m.mean[own], move[own])
   return np.where(other < 0, -1.0, cosine)
 
 

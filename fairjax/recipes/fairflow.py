@@ -57,7 +57,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       attribute.grown,
     )
     check(m)
-    contenders, facts = contend(m, folder, log)
+    contenders, facts = contend(m, folder, log, attribute.grown)
     dictionary = write(config, folder, m, contenders['flow'], log)
     results = fairflow_page.measure(
       config, m, contenders, known, complete, attribute, facts, dictionary
@@ -190,7 +190,10 @@ def check(m: moving.Material) -> None:
 
 
 def contend(
-  m: moving.Material, folder: pathlib.Path, log: Log
+  m: moving.Material,
+  folder: pathlib.Path,
+  log: Log,
+  grown: list[tuple[str, str]],
 ) -> tuple[dict[str, Contender], dict[str, Any]]:
   """Every contender's votes and pairs; what the flow's latents look like."""
   options, out = m.config.fairflow, {}
@@ -213,6 +216,10 @@ def contend(
     out['no_factor'], _ = flow_ballots(
       without, folder, log, 'flow without factor'
     )
+  if grown:
+    pairs = pd.DataFrame(grown, columns=['first', 'second'])
+    out['grown'] = Contender([pairs], flow_words.ballots(*[[]] * 3))
+    facts['seed pairs grown'] = len(grown)
   for name, one in out.items():
     log.line(f'{TITLES[name]}: {len(one.pairs[0])} pairs')
   return out, facts
@@ -226,8 +233,10 @@ def flow_ballots(
   white = flow.whitening(m.some.vector, options.whiten)
   x = white(m.some.vector)
   out = attributes.held_out(m.some.id, config.seed, options.held_out)
+  # Over partners, where some are known, the sides differ in the attribute.
+  rows = slice(None) if m.typical is None else m.typical
   model, params, fit = flow_training.fit_flow(
-    config, x, m.some.side, out, folder, log, part
+    config, x[rows], m.some.side[rows], out[rows], folder, log, part
   )
   ballots, pairs, gaps, drawn = [], [], [], []
   for s, one in enumerate(moving.seeds_params(params)):
