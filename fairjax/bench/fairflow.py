@@ -1,7 +1,7 @@
 """FairFlow's parts against transformers and PyTorch: embed, repair, flow.
 
   python -m fairjax.bench fairflow --what=embed [--model=FOLDER] [--text=FILE]
-  python -m fairjax.bench fairflow --what=repair [--model=FOLDER] [--flagged=0.3]
+  python -m fairjax.bench fairflow --what=repair [--model] [--text] [--rows=96]
   python -m fairjax.bench fairflow --what=flow [--width=768]
 
 embed: the embeddings of all words of --rows lines, packed, against a loop over

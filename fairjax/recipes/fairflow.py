@@ -140,6 +140,8 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
     seeds, pairs = attribute_words.seeds(config, every)
     for name, value in pairs:
       log.line(f'grown seeds: {name}, {value}')
+    if config.fairflow.grow and not pairs:
+      log.line("no pair repeats the seeds' difference: they stand alone")
     rows, label = attribute_words.labelled(config, every, seeds)
     some = every.take(rows)
     head = flow_training.fit_head(

@@ -30,7 +30,7 @@ def small() -> c.Config:
   config.fairflow.cap, config.fairflow.head_epochs = 8, 2.0
   config.fairflow.threshold, config.fairflow.word_share = 0.0, 0.1
   config.fairflow.steps, config.fairflow.hidden = 2, 8
-  config.fairflow.candidates = 'side'
+  config.fairflow.grow_cosine, config.fairflow.min_along = 0.0, -1.0
   config.train.epochs, config.measures.resamples = 1.0, 100
   return config
 
