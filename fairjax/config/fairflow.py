@@ -252,6 +252,12 @@ class Rewriters:
     "whose swaps start from: a 'dictionary' by hand, that of the 'flow'",
     each(one_of('dictionary', 'flow'), least=1),
   )
+  states: float = knob(
+    0.0,
+    'α of a contender that moves encoder states by α gaps of the groups and '
+    'writes the text from them; 0 leaves it out',
+    at_least(0),
+  )
   gold: str = knob(
     '', 'folder of GECO, whose twins are known', existing, path=True
   )

@@ -24,7 +24,7 @@ from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.metrics import measures
-from fairjax.models import Bundle
+from fairjax.models import Bundle, moved_states
 from fairjax.pairs import dictionary, recase, rewrite_errors, swap_eval
 from fairjax.recipes import contenders, repairing, rewriter
 from fairjax.recipes.contenders import Rewrites
@@ -69,6 +69,11 @@ def material(
   plain = dataclasses.replace(config.method, words='')
   config = dataclasses.replace(config, method=plain)
   helpers = repairing.load(config) if config.repair.detector else None
+  if config.rewriters.states and not config.rewriters.generator:
+    raise UserError(
+      'rewriters.states moves the states of a BART, and rewriters.generator '
+      'names none; name its folder'
+    )
   # Folders that are read late are looked at early.
   if config.rewriters.generator:
     rewriter.check_folder(generator_config(config))
@@ -216,6 +221,8 @@ def writers_of(
       targets = {s: list(f['repair']) for s, f in repairs[name].items()}
       title = f'{name} + repair + BART'
       out[title] = generator(m, tables, targets, f'{name}-repair', facts)
+  if m.config.rewriters.states:
+    out['states moved + BART'] = by_states(m, tables, facts)
   return out
 
 
@@ -233,6 +240,34 @@ def generator(
   facts: dict,
 ) -> Write:
   """Stage 5: a model fine-tuned on source → target, as a writer."""
+  model = tuned(m, tables, targets, name, facts)
+  return functools.partial(written, generator_config(m.config), model)
+
+
+def by_states(m: Material, tables: Tables, facts: dict) -> Write:
+  """The 2024 rival: encoder states moved, and the text written from them.
+
+  The generator learns to write its own source; models/moved_states.py.
+  """
+  own = {s: rows['text'].tolist() for s, rows in tables.items()}
+  model = tuned(m, tables, own, 'states', facts)
+  moved = moved_states.moved(
+    model,
+    own['train'],
+    contenders.attribute(m.config, tables['train']),
+    m.config.rewriters.states,
+  )
+  return functools.partial(written, generator_config(m.config), moved)
+
+
+def tuned(
+  m: Material,
+  tables: Tables,
+  targets: Mapping[str, Sequence[str]],
+  name: str,
+  facts: dict,
+) -> Bundle:
+  """The generator fine-tuned on source → target."""
   config = generator_config(m.config)
   frames = [
     pd.DataFrame(
@@ -251,7 +286,7 @@ def generator(
   folder = m.folder / 'generator' / name / 'export'
   if mesh.is_main() and not folder.exists():
     rewriter.save(one.model, folder)
-  return functools.partial(written, config, one.model)
+  return one.model
 
 
 def generator_config(config: Config) -> Config:

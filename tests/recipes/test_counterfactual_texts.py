@@ -91,7 +91,7 @@ def config_of(models, **changes):
 def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
   config = config_of(models, rewriters__fluency=models['mask'])
   config.rewriters.gold = str(shared / 'geco')
-  config.rewriters.gold_rows = 4
+  config.rewriters.gold_rows, config.rewriters.states = 4, 1.0
   results = counterfactual_texts.run(config, tmp_path)
   names = [
     'original',
@@ -99,6 +99,7 @@ def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
     'dictionary + repair',
     'dictionary + BART',
     'dictionary + repair + BART',
+    'states moved + BART',
   ]
   assert list(results.contenders) == names
   for name in names:
@@ -114,13 +115,16 @@ def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
       'fprd',
     }
     if name != 'original':
-      assert sets['GECO to male']['quality']['exact']['value'] is not None
+      quality = sets['GECO to male']['quality']
+      assert quality['exact']['value'] is not None
+      assert 0 <= quality['half_turned']['value'] <= 1
   original = results.contenders['original']['sets']['texts']['quality']
   assert original['changed']['value'] == original['distance']['value'] == 0
   assert {t['theirs'] for t in results.tests} == {'original', 'dictionary'}
   assert all('p_adjusted' in t for t in results.tests)
   page = (tmp_path / 'report.html').read_text()
   assert 'Tables 2, 3 and 4' in page and 'GECO' in page
+  assert 'other words changed' in page
   # What a contender wrote is a table with twins that other recipes read.
   place = tmp_path / 'texts' / 'dictionary-+-repair' / 'train.parquet'
   data = c.Data(name='file', path=str(place), twin='twin', group='group')
