@@ -13,22 +13,6 @@ from fairjax import config as c
 
 
 def get_config() -> c.Config:
-  return c.Config(
-    recipe='fairberta',
-    model='mini',
-    seeds=1,
-    data=c.Data(name='text'),
-    tokens=c.Tokens(vocab_size=8192),
-    pretrain=c.Pretrain(objective='mlm'),
-    train=c.Train(
-      lr=1e-3,
-      batch=64,
-      epochs=4,
-      warmup=0.05,
-      weight_decay=0.01,
-      beta2=0.98,
-      eps=1e-6,
-      evals=5,
-      patience=0,
-    ),
-  )
+  config = c.shipped('pretrain_mlm_mini')
+  config.recipe = 'fairberta'
+  return config

@@ -21,23 +21,8 @@ from fairjax import config as c
 
 
 def get_config() -> c.Config:
-  return c.Config(
-    recipe='pretrain',
-    model='mini',
-    seeds=1,
-    data=c.Data(name='text'),
-    tokens=c.Tokens(vocab_size=8192),
-    pretrain=c.Pretrain(objective='electra'),
-    train=c.Train(
-      lr=5e-4,
-      batch=64,
-      epochs=4,
-      warmup=0.05,
-      weight_decay=0.01,
-      beta2=0.98,
-      eps=1e-6,
-      evals=5,
-      patience=0,
-      load_best=False,  # the better the generator, the harder the detection
-    ),
-  )
+  config = c.shipped('pretrain_mlm_mini')
+  config.pretrain.objective = 'electra'
+  config.train.lr = 5e-4
+  config.train.load_best = False  # a better generator is harder to detect
+  return config

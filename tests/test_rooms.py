@@ -10,7 +10,7 @@ ROOT = pathlib.Path(fairjax.__file__).parent
 # What every room may use: no room, only modules beside them.
 GROUND = {
   *('artefacts', 'backend', 'config', 'errors', 'keys', 'knobs', 'lock'),
-  *('memory', 'paths', 'registry', 'results'),
+  *('inputs', 'memory', 'paths', 'registry', 'results'),
 }
 
 # A room, and those that it may import; `api` and `main` are modules.
@@ -27,6 +27,7 @@ ORDER = {
   'report': {'metrics'},
   # What a model says comes from a judge that a recipe hands in.
   'benchmarks': {'data', 'pairs', 'methods', 'metrics'},
+  'assessments': {'report'},
   'stages': {
     *('data', 'methods', 'metrics', 'models', 'train', 'scores', 'report'),
     'identity',

@@ -117,7 +117,7 @@ def _tpu(text: str, kind: str, shape: str, slices: int) -> list:
   if set(shape) <= set('1x'):
     options['chips_per_host_bounds'] = [1, 1, 1]
   try:
-    found = topologies.get_topology_desc(
+    topology = topologies.get_topology_desc(
       platform='tpu', topology_name=f'{kind}:{shape}', **options
     )
   except Exception as error:  # of several types, for one fact
@@ -125,7 +125,7 @@ def _tpu(text: str, kind: str, shape: str, slices: int) -> list:
       f'libtpu knows no slice {text} ({str(error).splitlines()[0]}); '
       f'for example {EXAMPLES}'
     ) from error
-  return list(found.devices)
+  return list(topology.devices)
 
 
 def _gpu(text: str, kind: str, shape: str, slices: int) -> list:
@@ -204,10 +204,10 @@ def measure(
 
   chip = goal.chip
   trace = {**programs.PROGRAMS, 'plain': programs.plain}[name]
-  place = mesh.make(config.Mesh(seed=mesh_seed), size.seeds, goal.devices)
+  device_mesh = mesh.make(config.Mesh(seed=mesh_seed), size.seeds, goal.devices)
   start, cpu = time.time(), time.process_time()
   with backend.made_for(chip.platform):
-    program = compiled(trace(place, size), chip)
+    program = compiled(trace(device_mesh, size), chip)
   summary = hlo.read(program.as_text())
   if text:
     pathlib.Path(text).write_text(program.as_text(), encoding='utf-8')
@@ -218,7 +218,7 @@ def measure(
   wide = sum(summary.wide_flops.values())
   return {
     'program': name,
-    'mesh': dict(place.shape),
+    'mesh': dict(device_mesh.shape),
     'seconds': time.time() - start,
     'cpu_seconds': time.process_time() - cpu,
     'memory_gb': memory_of(program) / 1e9,
@@ -348,12 +348,14 @@ def run(args: list[str]) -> dict[str, Any]:
         f'{", ".join(programs.PROGRAMS)}'
       )
   fields = {field.name for field in dataclasses.fields(programs.Size)}
-  asked = {k: v for k, v in vars(chosen).items() if k in fields}
-  asked = {name: value for name, value in asked.items() if value is not None}
-  for name, value in asked.items():
+  overrides = {k: v for k, v in vars(chosen).items() if k in fields}
+  overrides = {
+    name: value for name, value in overrides.items() if value is not None
+  }
+  for name, value in overrides.items():
     if isinstance(value, int) and value < 1:
       raise UserError(f'--{name} is {value}; at least 1 is needed')
-  size = programs.Size(**asked)
+  size = programs.Size(**overrides)
   goal = target(chosen.target, chosen.slices)
   names = [*names, *([chosen.beside] if chosen.beside else [])]
   count = len(goal.devices)

@@ -304,15 +304,15 @@ def _collectives(module: Module, ops: list[Op], times: int):
   A TPU runs one beside other work by cutting it over several fusions, which
   share its channel, and makes a reduce-scatter of an all-reduce in a fusion.
   """
-  seen = set()
+  names = set()
   for i, op in enumerate(ops):
     inner = module.computations.get(op.calls, []) if op.op == 'fusion' else [op]
     for one in inner:
       base = one.op.removesuffix('-start')
       channel = one.attribute(r'channel_id=(\d+)') or one.name
-      if base not in COLLECTIVES or channel in seen:
+      if base not in COLLECTIVES or channel in names:
         continue
-      seen.add(channel)
+      names.add(channel)
       size, types = _moved(one)
       if 'reduce-scatter' in op.calls:
         base = 'reduce-scatter'

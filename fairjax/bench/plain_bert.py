@@ -53,7 +53,7 @@ class Bert(nn.Module):
     return nn.Dense(2, dtype=jnp.float32)(nn.Dropout(s.dropout)(x, off))
 
 
-def trace(place: Mesh, shape: Any, size: Any):
+def trace(device_mesh: Mesh, shape: Any, size: Any):
   """One step of all seeds, rows over `data`, on the same tokens as ours."""
   model = Bert(shape, jnp.dtype(size.precision))
   transform = optax.chain(
@@ -80,13 +80,13 @@ def trace(place: Mesh, shape: Any, size: Any):
       lambda a: jax.ShapeDtypeStruct(
         (size.seeds, *a.shape),
         a.dtype,
-        sharding=NamedSharding(place, P('seed')),
+        sharding=NamedSharding(device_mesh, P('seed')),
       ),
       tree,
     )
 
   def given(dims, spec):
-    where = NamedSharding(place, P('seed', *spec))
+    where = NamedSharding(device_mesh, P('seed', *spec))
     return jax.ShapeDtypeStruct((size.seeds, *dims), np.int32, sharding=where)
 
   whole = given((size.rows, size.length), ('data',))

@@ -21,6 +21,7 @@ from fairjax.models import (
   Bundle,
   build,
   decode,
+  decode_slots,
   decode_texts,
   families,
   flow,
@@ -81,27 +82,27 @@ def like(tree, where):
   )
 
 
-def everywhere(place: Mesh, tree):
+def everywhere(device_mesh: Mesh, tree):
   """Shapes of a tree's leaves, a copy on each device."""
-  return like(tree, jax.tree.map(lambda _: mesh.replicated(place), tree))
+  return like(tree, jax.tree.map(lambda _: mesh.replicated(device_mesh), tree))
 
 
-def stacked(place: Mesh, model: Bundle, size: Size):
+def stacked(device_mesh: Mesh, model: Bundle, size: Size):
   """The parameters of all seeds."""
   params = jax.eval_shape(lambda: layers.padded(model.init(0)))
   many = jax.tree.map(
     lambda a: jax.ShapeDtypeStruct((size.seeds, *a.shape), a.dtype), params
   )
-  return like(many, mesh.state_shardings(place, many, size.fsdp))
+  return like(many, mesh.state_shardings(device_mesh, many, size.fsdp))
 
 
-def batch(place: Mesh, size: Size, over_seeds: bool, **more) -> dict:
+def batch(device_mesh: Mesh, size: Size, over_seeds: bool, **more) -> dict:
   """A packed batch as data/batches.py lays it out, and arrays beside it."""
   r, t, m = size.rows, size.length, size.examples
-  if r % place.shape['data']:
+  if r % device_mesh.shape['data']:
     raise UserError(
-      f'{r} rows cannot be shared by {place.shape["data"]} devices; give a '
-      'multiple of them with --rows'
+      f'{r} rows cannot be shared by {device_mesh.shape["data"]} devices; '
+      'give a multiple of them with --rows'
     )
   arrays = {
     **dict.fromkeys(('tokens', 'segment_ids', 'positions'), (r, t)),
@@ -116,42 +117,50 @@ def batch(place: Mesh, size: Size, over_seeds: bool, **more) -> dict:
     name: jax.ShapeDtypeStruct(
       front + dims,
       np.dtype('float32' if name in wide else 'int32'),
-      sharding=mesh.batch_sharding(place, name, len(front + dims), over_seeds),
+      sharding=mesh.batch_sharding(
+        device_mesh, name, len(front + dims), over_seeds
+      ),
     )
     for name, dims in arrays.items()
   }
 
 
-def step_of(place: Mesh, size: Size, model: Bundle, arrays: dict, players):
+def step_of(
+  device_mesh: Mesh, size: Size, model: Bundle, arrays: dict, players
+):
   """One optimiser step of all seeds."""
-  train_step, start = step.compiled(model, TRAIN, place, size.fsdp, players)
-  params = stacked(place, model, size)
+  train_step, start = step.compiled(
+    model, TRAIN, device_mesh, size.fsdp, players
+  )
+  params = stacked(device_mesh, model, size)
   opt = jax.eval_shape(start, params)
-  opt = like(opt, mesh.update_shardings(place, opt, size.fsdp))
+  opt = like(opt, mesh.update_shardings(device_mesh, opt, size.fsdp))
   number = jax.ShapeDtypeStruct((), np.uint32)
   seeds = jax.ShapeDtypeStruct((size.seeds,), np.uint32)
-  seeds = everywhere(place, seeds)
+  seeds = everywhere(device_mesh, seeds)
   state = {'params': params, 'opt': opt}
   return train_step.trace(state, arrays, seeds, number, number)
 
 
-def train(place: Mesh, size: Size):
+def train(device_mesh: Mesh, size: Size):
   model = bundle(size, 'classify', classes=2)
-  arrays = batch(place, size, over_seeds=True)
-  return step_of(place, size, model, arrays, step.CLASSIFIER)
+  arrays = batch(device_mesh, size, over_seeds=True)
+  return step_of(device_mesh, size, model, arrays, step.CLASSIFIER)
 
 
-def pretrain(place: Mesh, size: Size):
+def pretrain(device_mesh: Mesh, size: Size):
   """A step of masked language modelling, 15 % of the places masked."""
   model = bundle(size, 'mask')
-  asked = (size.rows, corruption.most(size.length, 0.15))
-  more = dict.fromkeys(('places', 'asked', 'labels'), asked)
-  arrays = batch(place, size, over_seeds=True, share=(), **more)
+  places = (size.rows, corruption.most(size.length, 0.15))
+  more = dict.fromkeys(('places', 'asked', 'labels'), places)
+  arrays = batch(device_mesh, size, over_seeds=True, share=(), **more)
   loss = step.Loss(*objectives.loss(objectives.masked))
-  return step_of(place, size, model, arrays, (step.Player('model', loss),))
+  return step_of(
+    device_mesh, size, model, arrays, (step.Player('model', loss),)
+  )
 
 
-def flow_step(place: Mesh, size: Size):
+def flow_step(device_mesh: Mesh, size: Size):
   """A step of FairFlow's flow on pairs of embeddings."""
   shape = flow.Shape(shape_of(size, 'bert', 'classify').width)
   sample = np.ones((flow_training.SAMPLE, shape.width), np.float32)
@@ -159,27 +168,31 @@ def flow_step(place: Mesh, size: Size):
   model = flow_training.flow_model(shape, sample, dtype)
   loss = flow_training.flow_loss(flow.Objective())
   pair = (size.rows, shape.width)
-  arrays = batch(place, size, True, first=pair, second=pair, side=(size.rows,))
-  kept = ('first', 'second', 'side', 'example')
-  arrays = {name: arrays[name] for name in kept}
-  return step_of(place, size, model, arrays, (step.Player('flow', loss),))
+  arrays = batch(
+    device_mesh, size, True, first=pair, second=pair, side=(size.rows,)
+  )
+  names = ('first', 'second', 'side', 'example')
+  arrays = {name: arrays[name] for name in names}
+  return step_of(device_mesh, size, model, arrays, (step.Player('flow', loss),))
 
 
-def predict(place: Mesh, size: Size):
+def predict(device_mesh: Mesh, size: Size):
   model = bundle(size, 'classify', classes=2)
-  arrays = batch(place, size, over_seeds=False)
-  return step.forward(model, place).trace(stacked(place, model, size), arrays)
+  arrays = batch(device_mesh, size, over_seeds=False)
+  return step.forward(model, device_mesh).trace(
+    stacked(device_mesh, model, size), arrays
+  )
 
 
-def grand(place: Mesh, size: Size):
+def grand(device_mesh: Mesh, size: Size):
   """Exact gradient norms of the examples of a batch."""
   model = bundle(size, 'classify', classes=2)
-  arrays = batch(place, size, over_seeds=False)
-  norms = scores_grand.compiled(model, place)
-  return norms.trace(stacked(place, model, size), arrays)
+  arrays = batch(device_mesh, size, over_seeds=False)
+  norms = scores_grand.compiled(model, device_mesh)
+  return norms.trace(stacked(device_mesh, model, size), arrays)
 
 
-def generate(place: Mesh, size: Size):
+def generate(device_mesh: Mesh, size: Size):
   """A token for each slot: greedy decoding by BART of half-length sources."""
   name = size.model if size.model in families.SIZES else 'facebook/bart-base'
   if 'bart' in size.model:
@@ -194,27 +207,27 @@ def generate(place: Mesh, size: Size):
     rules = decode.rules(options, shape)
   sources, room = size.length // 2, size.length * 3 // 4
   blank = functools.partial(
-    decode_texts.empty, module, k=1, drafting=False, filling=False
+    decode_slots.empty, module, k=1, drafting=False, filling=False
   )
   state = jax.eval_shape(
     lambda p: blank(p, b=size.slots, t=sources, w=room), params
   )
   params = jax.eval_shape(functools.partial(decode_texts.ready, module), params)
   want = jax.ShapeDtypeStruct((), np.int32)
-  rest = everywhere(place, (params, state, rules, want))
-  return decode_texts.advance.trace(module, *rest)
+  rest = everywhere(device_mesh, (params, state, rules, want))
+  return decode_slots.advance.trace(module, *rest)
 
 
-def resamples(place: Mesh, size: Size):
+def resamples(device_mesh: Mesh, size: Size):
   """10,000 resamples of counts: 2,048 blocks, 13 groups and all of them."""
   table = lambda *dims: jax.ShapeDtypeStruct(dims, np.float32)
   arrays = table(10_000, 2048), table(2048, size.seeds, 1, 14, 4)
-  return intervals.resampled.trace(*everywhere(place, arrays))
+  return intervals.resampled.trace(*everywhere(device_mesh, arrays))
 
 
-def plain(place: Mesh, size: Size):
+def plain(device_mesh: Mesh, size: Size):
   """The peer of `train`: a textbook Flax step of the same shape and batch."""
-  return plain_bert.trace(place, shape_of(size, 'bert', 'classify'), size)
+  return plain_bert.trace(device_mesh, shape_of(size, 'bert', 'classify'), size)
 
 
 # The name on the command line, and what one run of the program is.

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from fairjax.data.tokens import Ragged, take
 from fairjax.metrics import text_likelihood
@@ -51,6 +52,14 @@ def contrast(
   gap[rows] = 0
   np.add.at(gap, rows, logs[:, 0] - logs[:, 1])
   return gap, excluded
+
+
+def gaps(judge, items: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
+  """The scores of items whose columns `one` and `other` are contrasted."""
+  gap, excluded = contrast(judge, list(items[one]), list(items[other]))
+  out = pd.DataFrame({'id': items['id'], 'gap': gap})
+  out.attrs['notes'] = dropped_note(excluded, len(items))
+  return out
 
 
 def dropped_note(excluded: list[str], items: int) -> list[str]:

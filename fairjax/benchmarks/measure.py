@@ -43,12 +43,12 @@ def only_known(
   model: Any, items: pd.DataFrame, scores: pd.DataFrame
 ) -> pd.DataFrame:
   """Scores, NaN where an item has a token that is not known."""
-  lost = unknown(model, items)
-  if lost.any():
+  missing = unknown(model, items)
+  if missing.any():
     values = scores.columns.drop('id')
     scores = scores.astype(dict.fromkeys(values, float))
-    scores.loc[lost, values] = np.nan
-    scores.attrs['unknown'] = list(map(str, items['id'][lost]))
+    scores.loc[missing, values] = np.nan
+    scores.attrs['unknown'] = list(map(str, items['id'][missing]))
   return scores
 
 
@@ -93,11 +93,11 @@ def evaluate(
   one = {'rows': int(known.sum())}
   one |= module.estimate(keep(items), keep(scores), how)
   remarks = list(items.attrs.get('notes', ()))
-  if lost := scores.attrs.get('unknown'):
+  if missing := scores.attrs.get('unknown'):
     remarks.append(
-      f'{len(lost)} of {len(items)} items hold a token that the vocabulary of '
-      f'this model does not know: {", ".join(lost[:8])}'
-      + (' …' if len(lost) > 8 else '')
+      f'{len(missing)} of {len(items)} items hold a token that the vocabulary '
+      f'of this model does not know: {", ".join(missing[:8])}'
+      + (' …' if len(missing) > 8 else '')
     )
   if not known.all():
     undefined = items['id'][~known]

@@ -15,8 +15,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import result_rows, sources
-from fairjax.benchmarks.contrast import contrast, dropped_note
+from fairjax.benchmarks import contrast, result_rows, sources
 from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.metrics import clusters
@@ -117,10 +116,7 @@ def items(config) -> pd.DataFrame:
 
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
-  gap, excluded = contrast(judge, list(items['pro']), list(items['anti']))
-  out = pd.DataFrame({'id': items['id'], 'gap': gap})
-  out.attrs['notes'] = dropped_note(excluded, len(items))
-  return out
+  return contrast.gaps(judge, items, 'pro', 'anti')
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:

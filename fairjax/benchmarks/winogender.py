@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax.benchmarks import result_rows, sources
-from fairjax.benchmarks.contrast import contrast, dropped_note
+from fairjax.benchmarks import contrast, result_rows, sources
 from fairjax.errors import UserError
 from fairjax.metrics.estimates import of_value
 from fairjax.metrics.intervals import IntervalOptions
@@ -95,10 +94,7 @@ def items(config) -> pd.DataFrame:
 
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
-  gap, excluded = contrast(judge, list(items['she']), list(items['he']))
-  out = pd.DataFrame({'id': items['id'], 'gap': gap})
-  out.attrs['notes'] = dropped_note(excluded, len(items))
-  return out
+  return contrast.gaps(judge, items, 'she', 'he')
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:

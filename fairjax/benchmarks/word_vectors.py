@@ -101,14 +101,14 @@ def fit(
 def known(test: weat.Test, words: Iterable[str]) -> tuple[weat.Test, list[str]]:
   """The test with the words that have a vector, and those that have none."""
   words = set(words)
-  lost = [w for part in (*test.targets, *test.attributes) for w in part]
-  lost = [w for w in lost if w.lower() not in words]
+  missing = [w for part in (*test.targets, *test.attributes) for w in part]
+  missing = [w for w in missing if w.lower() not in words]
   keep = lambda parts: tuple(
     [w.lower() for w in part if w.lower() in words] for part in parts
   )
   return test._replace(
     targets=keep(test.targets), attributes=keep(test.attributes), words=None
-  ), lost
+  ), missing
 
 
 def association(test: weat.Test, vectors: Vectors) -> np.ndarray:
@@ -128,11 +128,11 @@ def rows(
   out, notes = [], []
   shared = set.intersection(*(set(space.words) for space in spaces))
   for test in tests:
-    few, lost = known(test, shared)
-    if lost:
+    few, missing = known(test, shared)
+    if missing:
       notes.append(
-        f'{test.name}: {len(lost)} words are too rare for a vector and are '
-        f'left out ({", ".join(lost[:8])}{", …" if lost[8:] else ""})'
+        f'{test.name}: {len(missing)} words are too rare for a vector and are '
+        f'left out ({", ".join(missing[:8])}{", …" if missing[8:] else ""})'
       )
     if min(map(len, (*few.targets, *few.attributes))) < FEWEST:
       notes.append(

@@ -13,11 +13,13 @@ class Adversary:
     ('filtered', 'unfiltered', 'dictionary'),
     "targets learned: repaired and 'filtered', 'unfiltered', or plain swaps",
     each(one_of('filtered', 'unfiltered', 'dictionary'), least=1),
+    changes='measures',
   )
   players: tuple[str, ...] = knob(
     ('with', 'without'),
     "generators trained 'with' the discriminator, and 'without'",
     each(one_of('with', 'without'), least=1),
+    changes='measures',
   )
   weight: float = knob(
     1.0, "w of the discriminator's loss beside the token loss", at_least(0)
@@ -43,17 +45,30 @@ class Adversary:
   )
   lr: float = knob(1e-4, 'its peak learning rate', above(0, 10))
   epochs: float = knob(4.0, 'its passes over the pairs', above(0, 1e6))
-  control: bool = knob(True, 'also train one on shuffled labels')
+  control: bool = knob(
+    True, 'also train one on shuffled labels', changes='measures'
+  )
   confidence: float = knob(
     0.5,
     'the filter keeps rewrites whose other group has at least this chance',
     between(0, 1),
+    changes='texts',
   )
   vectors: tuple[int, ...] = knob(
     (50, 100, 300),
     'widths of word vectors trained on each text; () leaves them out',
     each(between(2, 4096)),
+    changes='measures',
   )
   sheet: int = knob(
-    100, 'pairs of a contender on the sheet for people', at_least(0)
+    100,
+    'pairs of a contender on the sheet for people',
+    at_least(0),
+    changes='measures',
+  )
+  dry_run: int = knob(
+    0,
+    'pairs that memory, FLOPs and hours of full size are counted for; 0 runs',
+    at_least(0),
+    changes=(),
   )

@@ -262,5 +262,7 @@ class Rewriters:
     '', 'folder of GECO, whose twins are known', existing, path=True
   )
   gold_rows: int = knob(
-    0, 'sentence pairs of it that are rewritten; 0 takes all', at_least(0)
+    0,
+    'pairs of each set of known twins that are rewritten; 0 takes all',
+    at_least(0),
   )

@@ -75,9 +75,9 @@ def of_frame(frame: pd.DataFrame, config) -> Rows:
   rows, valid = _split(table, data, config.audit.choose)
   if config.data.limit and len(rows) > config.data.limit:
     rng = np.random.default_rng(config.data.split_seed)
-    kept = np.sort(rng.permutation(len(rows))[: config.data.limit])
+    sample = np.sort(rng.permutation(len(rows))[: config.data.limit])
     remarks.append(f'{config.data.limit} of {len(rows)} rows, drawn by seed')
-    rows = rows.iloc[kept].reset_index(drop=True)
+    rows = rows.iloc[sample].reset_index(drop=True)
   return Rows(rows, valid, classes, remarks)
 
 
@@ -115,9 +115,9 @@ def _texts(table: pd.DataFrame, on_bad: str) -> tuple[pd.DataFrame, list[str]]:
       f'{source(table)} has {text[row]!r} for a text in row {row}; give it '
       'one, or drop such rows with --config.data.on_bad=drop'
     )
-  kept = table[~wrong].reset_index(drop=True)
-  kept.attrs = table.attrs
-  return kept, [f'{count(int(wrong.sum()), "row")} without a text dropped']
+  texts = table[~wrong].reset_index(drop=True)
+  texts.attrs = table.attrs
+  return texts, [f'{count(int(wrong.sum()), "row")} without a text dropped']
 
 
 def _labels(table: pd.DataFrame, data) -> tuple:

@@ -32,6 +32,7 @@ from fairjax.errors import UserError
 
 ORDER = 3  # the random stream of the order of examples
 SHAPES = 4  # row counts, hence compiled shapes, of a layout
+FEW = 16  # batches an epoch that repay no second compiled shape
 SAMPLE = 1 << 14  # examples drawn to see what batches need
 CHUNK = 1 << 17  # examples packed at a time: the tables stay in the cache
 
@@ -200,10 +201,12 @@ def layout(
   that costs least is taken. A row of t places costs t·(1 + t/2048): products
   are linear in t, attention is not. The row counts are the three that waste
   least on batches so drawn (on the largest of `accumulate`·`seeds` of them,
-  which share a shape), and as the last resort one row for each example. Every
+  which share a shape), and as the last resort one row for each example. A few
+  batches have one count, as compiling another takes longer than it saves. Every
   count is a multiple of `rows_multiple`, the number of devices.
   """
   b = batch // accumulate
+  ladder = _ladder if len(lengths) >= FEW * batch else _single
   sample = _draw(np.maximum(lengths, 1), b)
   longest = int(sample.max())
   widths = sorted(
@@ -216,7 +219,7 @@ def layout(
     return -(-up // rows_multiple) * rows_multiple, row, slot
 
   def cost(width):
-    _, mean = _ladder(needed(width, b)[0], b, rows_multiple, 1)
+    _, mean = ladder(needed(width, b)[0], b, rows_multiple, 1)
     return mean * width * (1 + width / 2048)
 
   width = min(widths, key=cost)
@@ -229,7 +232,7 @@ def layout(
   )
   cls_columns = int(np.ceil(np.quantile(last[last > 0], 0.995)))
   used = needed(width, cls_columns)[0]
-  rows, _ = _ladder(used, b, rows_multiple, accumulate * seeds)
+  rows, _ = ladder(used, b, rows_multiple, accumulate * seeds)
   return Layout(width, cls_columns, rows, b)
 
 
@@ -263,12 +266,8 @@ def _ladder(
   `used` is what each drawn batch needs; the largest of `together` independent
   ones decides, whose distribution is the power of theirs.
   """
-  up = lambda rows: -(-int(rows) // multiple) * multiple
-  last = up(b)
-  values = np.unique(used)
-  # Rare batches need more than any drawn: four deviations are kept ready.
-  spare = min(up(max(values[-1], used.mean() + 4 * used.std())), last)
-  values = np.unique(np.append(values, spare))
+  spare, last = _ample(used, b, multiple)
+  values = np.unique(np.append(used, spare))
   if len(values) > 64:
     keep = np.linspace(0, len(values) - 1, 64).round().astype(int)
     values = values[keep]
@@ -283,6 +282,24 @@ def _ladder(
   best = np.unravel_index(mean.argmin(), mean.shape)
   rows = {int(values[low[best]]), int(values[middle[best]]), spare, last}
   return tuple(sorted(rows))[-SHAPES:], float(mean[best])
+
+
+def _single(
+  used: np.ndarray, b: int, multiple: int, together: int
+) -> tuple[tuple[int, ...], float]:
+  """One row count that nearly all batches fit, as `_ladder` gives several."""
+  ample, last = _ample(used, b, multiple)
+  return tuple(sorted({ample, last})), float(ample)
+
+
+def _ample(used: np.ndarray, b: int, multiple: int) -> tuple[int, int]:
+  """The row counts that nearly every batch and that any batch fits.
+
+  Rare batches need more than any drawn: four deviations are kept ready.
+  """
+  up = lambda rows: -(-int(rows) // multiple) * multiple
+  ample = up(max(used.max(), used.mean() + 4 * used.std()))
+  return min(ample, up(b)), up(b)
 
 
 def order(n: int, seed: int, epoch: int) -> np.ndarray:

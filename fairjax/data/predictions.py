@@ -37,18 +37,18 @@ class Predicted(NamedTuple):
 def read(
   frame: pd.DataFrame,
   table: pd.DataFrame,
-  asked: Sequence[str],
+  columns: Sequence[str],
   classes: Sequence[str],
   pos_label: int = 1,
 ) -> list[Predicted]:
   """The predictions of each model in `frame`, for the rows of `table`."""
   rows = numeric(joined(frame, table))
-  if not asked and _ours(rows):
+  if not columns and _ours(rows):
     return [_seeds(rows)]
-  asked = list(asked) or [_found(rows, table)]
-  if len(asked) != len(set(asked)):
+  columns = list(columns) or [_found(rows, table)]
+  if len(columns) != len(set(columns)):
     raise UserError('audit.scores names a column twice')
-  return [_one(rows, name, classes, pos_label) for name in asked]
+  return [_one(rows, name, classes, pos_label) for name in columns]
 
 
 def numeric(frame: pd.DataFrame) -> pd.DataFrame:
@@ -139,10 +139,10 @@ def _found(rows: pd.DataFrame, table: pd.DataFrame) -> str:
   others = [str(c) for c in rows if c not in table and c != 'id']
   if len(others) == 1:
     return others[0]
-  shown = ', '.join(map(repr, list(names.values())[:12]))
+  choices = ', '.join(map(repr, list(names.values())[:12]))
   raise UserError(
     f'{source(rows)} has no column that is called like a prediction (it has '
-    f'{shown}); name it with --config.audit.scores=COLUMN'
+    f'{choices}); name it with --config.audit.scores=COLUMN'
   )
 
 
@@ -152,9 +152,9 @@ def _one(
   if name.endswith('*'):
     return _of_classes(rows, name[:-1], classes)
   if name not in rows:
-    shown = ', '.join(map(repr, map(str, list(rows)[:12])))
+    choices = ', '.join(map(repr, map(str, list(rows)[:12])))
     raise UserError(
-      f'{source(rows)} has no column {name!r} of predictions; it has {shown}'
+      f'{source(rows)} has no column {name!r} of predictions; it has {choices}'
     )
   values = rows[name]
   if values.isna().any():

@@ -224,40 +224,37 @@ def read_madlibs(path, terms: Sequence[str]) -> pd.DataFrame:
   `african american` is not `african`), '' where there is none.
   """
   table = read_csv(path, ('Text', 'Label', 'Template'))
-  labels = {'BAD': 1, 'NOT_BAD': 0}
-  wrong = ~table['Label'].isin(labels)
-  if wrong.any():
-    row = int(wrong.to_numpy().argmax())
-    raise UserError(
-      f'{path} row {row + 2}: Label is {table["Label"].iloc[row]!r}; it must '
-      'be BAD or NOT_BAD'
-    )
   return pd.DataFrame(
     {
       'id': [f'madlibs-{k}' for k in range(len(table))],
       'text': table['Text'],
-      'label': table['Label'].map(labels),
+      'label': _labels(path, table['Label'], {'BAD': 1, 'NOT_BAD': 0}),
       'group': exclusive(table['Text'], terms),
       'template': table['Template'],
     }
   )
 
 
-def read_gender_file(path) -> pd.DataFrame:
-  """A csv with columns text, gender and Class (0 or 1)."""
-  table = read_csv(path, ('text', 'gender', 'Class'))
-  wrong = ~table['Class'].isin(['0', '1'])
+def _labels(path, column: pd.Series, names: dict[str, int]) -> pd.Series:
+  """The label of each row of a column that names them."""
+  wrong = ~column.isin(names)
   if wrong.any():
     row = int(wrong.to_numpy().argmax())
     raise UserError(
-      f'{path} row {row + 2}: Class is {table["Class"].iloc[row]!r}; it must '
-      'be 0 or 1'
+      f'{path} row {row + 2}: {column.name} is {column.iloc[row]!r}; it must '
+      f'be {" or ".join(names)}'
     )
+  return column.map(names)
+
+
+def read_gender_file(path) -> pd.DataFrame:
+  """A csv with columns text, gender and Class (0 or 1)."""
+  table = read_csv(path, ('text', 'gender', 'Class'))
   return pd.DataFrame(
     {
       'id': [f'gender-{k}' for k in range(len(table))],
       'text': table['text'],
-      'label': table['Class'].astype(int),
+      'label': _labels(path, table['Class'], {'0': 0, '1': 1}),
       'group': table['gender'],
     }
   )

@@ -24,17 +24,17 @@ def quotas(
   sizes = np.asarray(sizes, np.int64)
   weight = sizes * np.asarray(densities, np.float64)
   n = min(n, int(sizes.sum()))
-  kept = np.zeros(len(sizes))
+  counts = np.zeros(len(sizes))
   free = np.ones(len(sizes), bool)
-  while (left := n - kept.sum()) > 1e-9:
+  while (rest := n - counts.sum()) > 1e-9:
     share = np.where(free, weight, 0)
     if not share.sum():  # nothing is asked of those left: by their sizes
       share = np.where(free, sizes, 0)
-    kept += left * share / share.sum()
-    full = kept >= sizes
-    kept[full], free = sizes[full], free & ~full
-  floor = np.floor(kept + 1e-9).astype(np.int64)
-  order = np.argsort(floor - kept, kind='stable')
+    counts += rest * share / share.sum()
+    full = counts >= sizes
+    counts[full], free = sizes[full], free & ~full
+  floor = np.floor(counts + 1e-9).astype(np.int64)
+  order = np.argsort(floor - counts, kind='stable')
   floor[order[: n - floor.sum()]] += 1
   return floor
 
@@ -46,10 +46,10 @@ def pick(
   rng: np.random.Generator,
 ) -> Integer[np.ndarray, ' m']:
   """`counts[k]` of `order` at random from each cell k, in the order drawn."""
-  drawn = rng.permutation(len(order))
+  shuffle = rng.permutation(len(order))
   place = np.zeros(len(order), np.int64)  # within its cell, as drawn
   for k in range(len(counts)):
-    own = drawn[cell[drawn] == k]
+    own = shuffle[cell[shuffle] == k]
     place[own] = np.arange(len(own))
-  kept = drawn[place[drawn] < np.asarray(counts)[cell[drawn]]]
-  return order[kept]
+  rows = shuffle[place[shuffle] < np.asarray(counts)[cell[shuffle]]]
+  return order[rows]

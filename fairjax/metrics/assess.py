@@ -6,7 +6,9 @@ each number with an interval over examples and seeds (intervals.py says how).
 Decision thresholds are held fixed while resampling.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -65,100 +67,120 @@ def assess(
     members = np.zeros((0, len(labels)), bool)
   attributes = list(attributes) or ['group'] * len(members)
   check(labels, probabilities, members, group_names, attributes)
-  options = intervals.IntervalOptions(level, resamples, seed)
   scores = binary(probabilities)
-  decisions, limits = decide(labels, scores, threshold)
-  masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
-  kinds = {
-    kind: [g for g, a in enumerate(attributes) if a == kind]
-    for kind in dict.fromkeys(attributes)
-  }
-  good, by_group, fair = _counted(
-    labels, scores, decisions, masks, kinds, options, min_group
+  options = intervals.IntervalOptions(level, resamples, seed)
+  case = Case(
+    labels,
+    scores,
+    *decide(labels, scores, threshold),
+    np.concatenate([members, np.ones((1, len(labels)), bool)]),
+    _groups_of(attributes),
+    options,
+    min_group,
   )
-  _ranked(
-    labels, scores, masks, kinds, options, min_group, good, by_group, fair
-  )
-  stuck = warn.constant(decisions)
-  for one in fair.values() if stuck else ():
-    one.setdefault('note', f'constant predictor in seeds {stuck}')
+  quality, by_group, fairness = _of_counts(case)
+  _add_ranks(case, quality, by_group, fairness)
+  _note_constant(case.decisions, fairness)
+  rows = labels, scores, case.decisions, members
   return {
     'rows': len(labels),
-    'threshold': limits,
-    'quality': good,
-    'fairness': fair,
+    'threshold': case.threshold,
+    'quality': quality,
+    'fairness': fairness,
     'groups': {
       name: {'rows': int(member.sum()), **one}
       for name, member, one in zip(group_names, members, by_group)
     },
     'warnings': warn.sentences(
-      labels,
-      scores,
-      decisions,
-      members,
-      group_names,
-      attributes,
-      fair,
-      min_group,
+      *rows, group_names, attributes, fairness, min_group
     ),
   }
 
 
-def _named(kinds: dict, kind: str, measures: dict) -> dict:
-  prefix = f'{kind}/' if len(kinds) > 1 else ''
-  return {prefix + name: value for name, value in measures.items()}
+class Case(NamedTuple):
+  """One set of predictions, and how it is assessed."""
+
+  labels: Integer[np.ndarray, ' n']
+  scores: np.ndarray  # [s, n], or [s, n, c] with three or more classes
+  decisions: np.ndarray  # [s, n]
+  threshold: float | str | list[float]  # that the decisions were made at
+  masks: Bool[np.ndarray, 'g n']  # the groups, and everyone as the last
+  groups: dict[str, list[int]]  # the numbers of each attribute's groups
+  options: intervals.IntervalOptions
+  min_group: int
+
+  def weights(self, items, most: int | float = math.inf):
+    """Of each resample, or None where none are asked for."""
+    count = min(self.options.resamples, most)
+    return intervals.draw(items, count, self.options.seed) if count else None
 
 
-def _counted(
-  labels, scores, decisions, masks, kinds, options, min_group
-) -> tuple:
+def _groups_of(attributes: Sequence[str]) -> dict[str, list[int]]:
+  return {
+    kind: [g for g, a in enumerate(attributes) if a == kind]
+    for kind in dict.fromkeys(attributes)
+  }
+
+
+def _by_attribute(case: Case, gaps: Callable[[list[int]], dict]) -> dict:
+  """The gaps of each attribute, under its name where there are several."""
+  several = len(case.groups) > 1
+  return {
+    (f'{kind}/' if several else '') + name: value
+    for kind, numbers in case.groups.items()
+    for name, value in gaps(numbers).items()
+  }
+
+
+def _of_counts(case: Case) -> tuple[dict, list[dict], dict]:
   """Quality, groups and fairness as far as they are counts."""
-  classes = scores.shape[-1] if scores.ndim == 3 else 2
-  table = counts.tabulate(labels, decisions, masks, classes, options.seed)
-  weights = None
-  if options.resamples:
-    weights = intervals.draw(table.items, options.resamples, options.seed)
+  options, least = case.options, case.min_group
+  classes = case.scores.shape[-1] if case.scores.ndim == 3 else 2
+  table = counts.tabulate(
+    case.labels, case.decisions, case.masks, classes, options.seed
+  )
+  weights = case.weights(table.items)
   rates = counts.rates(table, weights, options)
-  good = counts.of_everyone(table, weights, options)
+  quality = counts.of_everyone(table, weights, options)
   if classes == 2:
     shares = counts.of_group(table, rates, -1, options)
     # Accuracy is in both: as a rate it has the interval of a share of rows.
-    good = {**shares, **good, 'accuracy': shares['accuracy']}
+    quality = {**shares, **quality, 'accuracy': shares['accuracy']}
   by_group = [
-    counts.marked(
-      counts.of_group(table, rates, g, options), rates, g, min_group
-    )
-    for g in range(len(masks) - 1)
+    counts.marked(counts.of_group(table, rates, g, options), rates, g, least)
+    for g in range(len(case.masks) - 1)
   ]
-  fair = {}
-  for kind, chosen in kinds.items():
-    gaps = counts.gaps(rates, chosen, options, min_group)
-    fair.update(_named(kinds, kind, gaps))
-  return good, by_group, fair
+  fairness = _by_attribute(
+    case, lambda numbers: counts.gaps(rates, numbers, options, least)
+  )
+  return quality, by_group, fairness
 
 
-def _ranked(
-  labels, scores, masks, kinds, options, min_group, good, by_group, fair
+def _add_ranks(
+  case: Case, quality: dict, by_group: list[dict], fairness: dict
 ) -> None:
   """Adds the measures of ranks and probabilities."""
+  labels, scores, options = case.labels, case.scores, case.options
   items = intervals.blocks(len(labels), options.seed)
-  weights = None
-  if options.resamples:
-    count = min(options.resamples, intervals.RANKS)
-    weights = intervals.draw(items, count, options.seed)
-  good['log_loss'] = rankings.log_loss(labels, scores, items, weights, options)
+  weights = case.weights(items, intervals.RANKS)
+  draws = items, weights, options
+  quality['log_loss'] = rankings.log_loss(labels, scores, *draws)
   if scores.ndim == 3:
-    good['macro_auc'] = rankings.macro_auc(
-      labels, scores, items, weights, options
-    )
+    quality['macro_auc'] = rankings.macro_auc(labels, scores, *draws)
     return
-  suites = rankings.suites(labels, scores, masks, items, weights, options)
-  good['auc'] = rankings.of_group(suites, -1)['auc']
+  suites = rankings.suites(labels, scores, case.masks, *draws)
+  quality['auc'] = rankings.of_group(suites, -1)['auc']
   for g, one in enumerate(by_group):
     one.update(rankings.of_group(suites, g))
-  for kind, chosen in kinds.items():
-    gaps = rankings.gaps(suites, chosen, options, min_group)
-    fair.update(_named(kinds, kind, gaps))
+  gaps = lambda numbers: rankings.gaps(suites, numbers, options, case.min_group)
+  fairness.update(_by_attribute(case, gaps))
+
+
+def _note_constant(decisions: np.ndarray, fairness: dict) -> None:
+  """Beside each fairness measure: which seeds decide the same for all."""
+  seeds = warn.constant(decisions)
+  for one in fairness.values() if seeds else ():
+    one.setdefault('note', f'constant predictor in seeds {seeds}')
 
 
 def binary(

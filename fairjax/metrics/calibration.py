@@ -9,6 +9,8 @@ above 0, by chance, and the more the fewer its rows; that value stands beside
 it as 'null'. The vector r of the signed terms (n_b / n)(ȳ_b − p̄_b) makes ECE
 a norm f(r), so as with gaps (intervals.py) f(r̂) ± c covers, with c the level
 quantile of f(r* − r̂). Each bin has Jeffreys's half a row of either label.
+Coverage at an ECE of 0, where the triangle inequality leaves no room: .942
+(standard error .005) of 2,200 sets of 1,000 rows, .960 of 1,600 sets of 150.
 
 `overconfidence` is the mean score less the share positive: signed, and of all
 bins together. With three or more classes a score is the probability of the

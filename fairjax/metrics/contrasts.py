@@ -155,12 +155,14 @@ def conditional(
     draws = rates.draws[:, :, 0, :-1].reshape(
       -1, len(decisions), *shape, values.shape[-1]
     )
-  shown = ['selection_rate'] + (['fpr', 'tpr'] if labels is not None else [])
-  kept, ranges = {}, {}
-  for name in shown:
+  rate_names = ['selection_rate'] + (
+    ['fpr', 'tpr'] if labels is not None else []
+  )
+  complete, ranges = {}, {}
+  for name in rate_names:
     r = groups.NAMES.index(name)
     full = (rows[..., r] > 0).all(0)
-    kept[name] = full
+    complete[name] = full
     weight = np.where(full, rows[..., r].sum(0), 0).astype(float)
     if not full.any():
       continue
@@ -172,11 +174,13 @@ def conditional(
   fair = {'conditional_dp': _gap(ranges, ['selection_rate'], options, values)}
   if labels is not None:
     fair['conditional_eqodd'] = _gap(ranges, ['fpr', 'tpr'], options, values)
-  left = [
-    level_names[k] for k in range(len(levels)) if not kept['selection_rate'][k]
+  partial = [
+    level_names[k]
+    for k in range(len(levels))
+    if not complete['selection_rate'][k]
   ]
-  within = _within(values, rows, draws, names, level_names, shown, options)
-  return fair, within, left
+  within = _within(values, rows, draws, names, level_names, rate_names, options)
+  return fair, within, partial
 
 
 def _gap(ranges, rates, options, values) -> dict:
@@ -193,13 +197,15 @@ def _gap(ranges, rates, options, values) -> dict:
   return estimates.complement(estimates.of_gap(value, half, 0.0, 1.0, null))
 
 
-def _within(values, rows, draws, names, level_names, shown, options) -> list:
+def _within(
+  values, rows, draws, names, level_names, rate_names, options
+) -> list:
   """The gap between the groups inside each level."""
   out = []
   for k, level in enumerate(level_names):
     n = int(rows[:, k, groups.NAMES.index('selection_rate')].sum())
     one = {'level': level, 'rows': n}
-    for name in shown:
+    for name in rate_names:
       r = groups.NAMES.index(name)
       known = rows[:, k, r] > 0
       if known.sum() < 2:

@@ -6,6 +6,7 @@ of their total. Resampling draws texts; contenders that rewrite the same texts
 are resampled alike, so their differences are paired.
 
   tprd, fprd   TPR(a) − TPR(a') of the same texts in two versions (FairFlow)
+  tprd_size, fprd_size   |TPRD| and |FPRD|, which contenders are ordered by
   transfer_accuracy   texts that a classifier takes for the other attribute
   changed, distance   texts that differ from their source; words per word
 """
@@ -105,7 +106,8 @@ def rates(
 
 def _rate_gaps(sums: np.ndarray) -> Values:
   p, p1, p2, n, n1, n2 = np.moveaxis(sums, -1, 0)
-  return {'tprd': _share(p1 - p2, p), 'fprd': _share(n1 - n2, n)}
+  gaps = {'tprd': _share(p1 - p2, p), 'fprd': _share(n1 - n2, n)}
+  return gaps | {f'{name}_size': np.abs(gap) for name, gap in gaps.items()}
 
 
 def quality(

@@ -92,8 +92,8 @@ def _draws(
   sums = [np.bincount(item, each, len(items.size)) for each in rows]
   sums.append(np.bincount(item, minlength=len(items.size)).astype(np.float64))
   weights = intervals.draw(items, how.resamples, how.seed)
-  drawn = intervals.resampled(weights, intervals.pad(np.stack(sums, 1)))
-  return np.asarray(drawn, np.float64).T
+  totals = intervals.resampled(weights, intervals.pad(np.stack(sums, 1)))
+  return np.asarray(totals, np.float64).T
 
 
 def excess(
@@ -112,10 +112,10 @@ def excess(
     return intervals.of_mean(values, None, how)
   rng = np.random.default_rng([how.seed, EDGES])
   more, less = rng.gamma(0.5, size=(2, how.resamples))
-  drawn = (draws[:-1].T + (more - less)[:, None]) / (draws[-1] + more + less)[
-    :, None
-  ]
-  return intervals.of_mean(values, drawn, how)
+  resamples = (draws[:-1].T + (more - less)[:, None]) / (
+    draws[-1] + more + less
+  )[:, None]
+  return intervals.of_mean(values, resamples, how)
 
 
 def mcnemar(
@@ -158,8 +158,8 @@ def compare(
       'test': name,
     }
   draws, values = _draws(rows, how, clusters), rows.mean(1)
-  drawn = draws[:-1].T / draws[-1][:, None]
-  errors = intervals.difference_noise([(values, drawn)], how)
+  resamples = draws[:-1].T / draws[-1][:, None]
+  errors = intervals.difference_noise([(values, resamples)], how)
   value = float(values.mean())
   one = intervals.difference(value, errors, how, 1.0)
   return out | {

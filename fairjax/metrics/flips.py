@@ -104,12 +104,12 @@ def measure(
     for name, one in (('flips_up', up), ('flips_down', flip & ~up)):
       out[name] = _rates(name, one, None, members[:0, known], options)[0][name]
   out |= _against_control(d, swapped, edit, limits, options)
-  moved = change(scores, edit.scores)
+  shift = change(scores, edit.scores)
   out['score_change'] = row_means.mean(
-    moved[:, known], options, intervals.SHARES
+    shift[:, known], options, intervals.SHARES
   )
   both = edit.controlled
-  apart = moved - change(scores, edit.control)
+  apart = shift - change(scores, edit.control)
   out['excess_change'] = row_means.mean(
     apart[:, both], options, (-1.0, 1.0), NO_CONTROL
   )
@@ -189,9 +189,9 @@ def quantiles(scores: np.ndarray, edit: Edit) -> list[dict]:
     ('swap', edit.edited, edit.scores),
     ('control', edit.controlled, edit.control),
   ):
-    moved = (after - scores)[:, rows]
-    if moved.size:
-      values = np.quantile(moved, QUANTILES)
+    changes = (after - scores)[:, rows]
+    if changes.size:
+      values = np.quantile(changes, QUANTILES)
       row = {f'{q:.0%}': float(v) for q, v in zip(QUANTILES, values)}
       out.append({'edit': name, 'rows': int(rows.sum()), **row})
   return out
@@ -218,7 +218,7 @@ def by_word(
   d = decisions(scores, limits)
   flip = (d != decisions(edit.scores, limits)).mean(0) >= 0.5
   under = (d != decisions(edit.control, limits)).mean(0) >= 0.5
-  moved = (edit.scores - scores).mean(0) if scores.ndim == 2 else None
+  changes = (edit.scores - scores).mean(0) if scores.ndim == 2 else None
   rows_of: dict[str, list[int]] = {}
   for row in np.flatnonzero(edit.edited):
     for word in dict.fromkeys(words[row]):
@@ -248,9 +248,9 @@ def by_word(
       'control flips': float(under[paired].mean()) if len(paired) else None,
       'p': float(p),
     }
-    if moved is not None:
+    if changes is not None:
       one['mean change of score'] = row_means.mean(
-        moved[None, rows], options, (-1.0, 1.0)
+        changes[None, rows], options, (-1.0, 1.0)
       )
     out.append(one)
   p = significance.adjusted([one['p'] for one in out], 'bh')

@@ -71,15 +71,15 @@ def keys(name: str, known: Mapping[str, Mapping]) -> list[str]:
   name = ALSO.get(name.replace(' ', '_').lower(), name)
   if name in known:
     return [name]
-  found = [key for key in known if key.rpartition('/')[2] == name]
-  if found:
-    return found
+  matches = [key for key in known if key.rpartition('/')[2] == name]
+  if matches:
+    return matches
   every = [*known, *ALSO]
   near = difflib.get_close_matches(name, every, n=1)
   hint = f'did you mean {near[0]!r}?' if near else ''
   if not near:
-    shown = measures.leading(known) or list(known)
-    hint = f'there are {", ".join(shown[:12])}, …'
+    choices = measures.leading(known) or list(known)
+    hint = f'there are {", ".join(choices[:12])}, …'
   raise UserError(
     f'audit.fail_if names {name!r}, which this audit does not measure; {hint}'
   )
@@ -110,10 +110,10 @@ def _holds(key: str, one: Comparison, estimate: Mapping, side: str) -> tuple:
   if value is None:
     why = estimate.get('note', 'no rows')
     return side == 'part', f'{key} is undefined ({why})'
-  shown = f'{key} is {value:.3f}'
+  fact = f'{key} is {value:.3f}'
   if low is not None and high is not None:
-    shown += f' [{low:.3f}, {high:.3f}]'
-  shown += f', and {one.sign} {one.bound:g} fails'
+    fact += f' [{low:.3f}, {high:.3f}]'
+  fact += f', and {one.sign} {one.bound:g} fails'
   if side == 'value' or (low is None and high is None):
     tested = value
   else:
@@ -128,4 +128,4 @@ def _holds(key: str, one: Comparison, estimate: Mapping, side: str) -> tuple:
     '>': tested > one.bound,
     '>=': tested >= one.bound,
   }
-  return compare[one.sign], shown
+  return compare[one.sign], fact

@@ -261,6 +261,14 @@ MEASURES: dict[str, Measure] = {
     'own', _FLIPS, 'false positive rate, female less male wording (FPRD)',
     'share of the same negative rows decided positive in their female '
     'wording, less that in their male wording; 0 is equal', 0, 0.0, -1.0, 1.0),
+  'tprd_size': Measure(
+    'own', _TWINS + 'rates', 'size of TPRD',
+    'distance of TPRD from 0, whichever wording is decided positive more', -1,
+    0.0),
+  'fprd_size': Measure(
+    'own', _TWINS + 'rates', 'size of FPRD',
+    'distance of FPRD from 0, whichever wording is decided positive more', -1,
+    0.0),
   'transfer_accuracy': Measure(
     'own', _TWINS + 'transfer', 'transfer accuracy',
     'share of the rewritten texts that an attribute classifier, which never '

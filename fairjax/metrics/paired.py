@@ -271,9 +271,9 @@ def _exchanged(
   out = []
   for one in (table.groups, table.confusion):
     ours, theirs = np.split(one, 2, axis=1)
-    (moved,) = _totals(share, theirs - ours)
+    (totals,) = _totals(share, theirs - ours)
     ours, theirs = ours.sum(0), theirs.sum(0)
-    out.append(np.concatenate([ours + moved, theirs - moved], 1))
+    out.append(np.concatenate([ours + totals, theirs - totals], 1))
   return out
 
 

@@ -84,10 +84,10 @@ def change_counts(source: Words, target: Words, written: Words) -> list[int]:
     ours.get(place) != theirs.get(place) for place in {*ours, *theirs}
   )
   exact = list(written) == list(target)
-  turned = bool(theirs)
+  changes = bool(theirs)
   return [
     *(len(ours), len(theirs), right, wrong, len(source)),
-    *(exact, turned, exact and turned),
+    *(exact, changes, exact and changes),
   ]
 
 
@@ -129,15 +129,15 @@ def estimates(
   total = np.zeros((len(items.size), rows.shape[1]))
   np.add.at(total, items.item, rows)
   values = compute(rows.sum(0)[None].astype(np.float64))
-  drawn: dict[str, np.ndarray] = {}
+  resamples: dict[str, np.ndarray] = {}
   if how.resamples:
     weights = intervals.draw(items, how.resamples, how.seed)
     sums = intervals.resampled(weights, intervals.pad(total))
-    drawn = compute(np.asarray(sums, np.float64))
+    resamples = compute(np.asarray(sums, np.float64))
   return {
     name: intervals.of_mean(
       value,
-      drawn[name][:, None] if drawn else None,
+      resamples[name][:, None] if resamples else None,
       how,
       note='nothing of the kind is there',
       bounds=bounds,

@@ -31,8 +31,8 @@ def draws_of(
   if edges:
     rng = np.random.default_rng([options.seed, intervals.EDGES, 7])
     extra = rng.standard_normal((2, 2, options.resamples, 1)) ** 2 / 2
-    seen = np.array([(values < 0).any(), (values > 0).any()])
-    extra = extra[0] + extra[1] * ~seen[:, None, None]
+    signs = np.array([(values < 0).any(), (values > 0).any()])
+    extra = extra[0] + extra[1] * ~signs[:, None, None]
   weights = intervals.draw(items, options.resamples, options.seed)[:, :m]
   totals = weights @ sums + extra[1] - extra[0]
   return totals / (weights @ items.size[:, None] + extra.sum(0))

@@ -1,6 +1,7 @@
 """A model is `apply(params, batch)`; a Bundle is a model and what it needs."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,9 +18,9 @@ _LAZY = {
 class Bundle:
   """A model as two pure functions, with its tokenizer, weights and names.
 
-  Bundles are compared by identity, so one can key a cache of programs. Fields
-  that a use does not need stay empty: a model that is about to be trained has
-  no `params`, a language model no `labels`.
+  Bundles are compared by identity; `program` keys a cache of what is compiled.
+  Fields that a use does not need stay empty: a model that is about to be
+  trained has no `params`, a language model no `labels`.
   """
 
   init: Callable | None  # init(seed: int) -> params, a plain nested dict
@@ -52,14 +53,28 @@ class Bundle:
   def replace(self, **changes: Any) -> 'Bundle':
     return dataclasses.replace(self, **changes)
 
+  @property
+  def program(self) -> 'Bundle':
+    """What is compiled of it: the same Bundle for models of equal modules."""
+    return _program(self.apply, self.module)
+
+
+@functools.lru_cache(maxsize=64)
+def _program(apply: Callable, module: Any) -> Bundle:
+  return Bundle(None, apply, module)
+
 
 def of_module(module: Any, init: Callable, **rest: Any) -> Bundle:
   """The bundle of a Linen module that is applied to params and a batch."""
+  return Bundle(init, _apply(module), module, **rest)
 
+
+@functools.lru_cache(maxsize=64)
+def _apply(module: Any) -> Callable:
   def apply(params, batch, dropout=None):
     return module.apply({'params': params}, batch, dropout)
 
-  return Bundle(init, apply, module, **rest)
+  return apply
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ on the same logits with the same groups.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -91,15 +92,18 @@ def doubts(scores: Float[Array, 'b 2'], batch: Batch) -> Float[Array, '']:
   return batch['pair_share'] * jnp.sum(jnp.where(real, losses, 0.0))
 
 
-def token_loss(read: Output, batch: Batch) -> Float[Array, '']:
-  """-Σ log p(token) / tokens of the step."""
-  asked = jnp.asarray(batch['target_segment_ids']) > 0
+def token_loss(
+  read: Output, batch: Batch, chunk: int = linear_loss.CHUNK
+) -> Float[Array, '']:
+  """-Σ log p(token) / tokens of the step, `chunk` places at a time."""
+  mask = jnp.asarray(batch['target_segment_ids']) > 0
   return linear_loss.weighted_loss(
     read.states.reshape(-1, read.states.shape[-1]),
     read.table,
     read.bias,
     jnp.asarray(batch['target']).ravel(),
-    (batch['share'] * asked).ravel(),
+    (batch['share'] * mask).ravel(),
+    chunk,
   )
 
 
@@ -108,10 +112,12 @@ def one(batch: Batch) -> Float[Array, '']:
   return jnp.float32(1)
 
 
-def generator_loss(model: Bundle, params, batch: Batch, key):
+def generator_loss(
+  model: Bundle, params, batch: Batch, key, chunk: int = linear_loss.CHUNK
+):
   """The total of a train.step.Loss, and its two terms."""
   read = output(model.module, params, batch, key)
-  tokens = token_loss(read, batch)
+  tokens = token_loss(read, batch, chunk)
   adversary = doubts(verdicts(model.module, params, batch, read), batch)
   terms = {'token_loss': tokens, 'adversary_loss': adversary}
   return tokens + batch['push'] * adversary, terms
@@ -124,12 +130,14 @@ def discriminator_loss(model: Bundle, params, batch: Batch, key):
   return doubts(scores, batch), {}
 
 
-@functools.lru_cache(maxsize=8)
 def judging(model: Bundle) -> Bundle:
   """The model whose output is the discriminator's scores [b, 2]."""
+  return model.replace(apply=_judge(model.module))
 
+
+@functools.lru_cache(maxsize=8)
+def _judge(module) -> Callable:
   def apply(params, batch, key=None):
-    read = output(model.module, params, batch)
-    return verdicts(model.module, params, batch, read)
+    return verdicts(module, params, batch, output(module, params, batch))
 
-  return model.replace(apply=apply)
+  return apply

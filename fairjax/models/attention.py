@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.layers import GOLDEN, dropout, exact, hash32
+from fairjax.models.dropout import GOLDEN, dropout, hash32
+from fairjax.models.layers import exact
 
 
 @jax.custom_vjp
@@ -84,12 +85,14 @@ def attention(
   memory: KeyValue,
   visible: Bool[Array, 'r q k'],
   drop: Any,
+  bias: Float[Array, 'r h q k'] | None = None,
 ) -> Float[Array, 'r q d']:
-  """softmax(q·k / √(d/h)) v; `drop` is applied to the softmax."""
+  """softmax(q·k / √(d/h) + bias) v; `drop` is applied to the softmax."""
   r, heads, _, e = memory.keys.shape
   query = query.reshape(r, -1, heads, e) * e**-0.5
   product = functools.partial(jnp.einsum, precision=exact(query.dtype))
   scores = product('rqhe,rhke->rhqk', query, memory.keys).astype(jnp.float32)
+  scores = scores if bias is None else scores + bias
   scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
   dtype = memory.values.dtype
   weights = drop(softmax(scores, dtype)).astype(dtype)

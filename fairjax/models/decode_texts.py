@@ -10,7 +10,6 @@ length, and nothing sees beyond it.
 
 import concurrent.futures
 import contextlib
-import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -18,8 +17,6 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
-from jaxtyping import Array, Int
 from tokenizers import Tokenizer
 
 from fairjax import backend
@@ -27,13 +24,12 @@ from fairjax.data import tokens as data_tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.models import (
-  beam,
   decode,
+  decode_slots,
   families,
   infill,
   layers,
   special,
-  speculate,
 )
 from fairjax.models.decode import Options, Rules, State
 
@@ -58,147 +54,6 @@ class Generated(NamedTuple):
   def tokens_per_step(self) -> float:
     """Tokens that a text gains in a step: 1 without drafts."""
     return self.written / max(int(self.row_steps.sum()), 1)
-
-
-@functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
-def advance(
-  module: nn.Module, params: dict, state: State, rules: Rules, want: Array
-) -> State:
-  """Steps until `want` slots are done, or one has no room for a token."""
-  one = decode.greedy
-  if state.beams is not None:
-    one = beam.step
-  elif state.draft is not None:
-    one = speculate.step
-  width = state.tokens.shape[2]
-
-  def going(state):
-    room = jnp.all(state.done | (state.length < width))
-    return room & (state.done.sum() < want) & ~state.done.all()
-
-  def body(state):
-    row_steps = state.row_steps + ~state.done
-    state = one(module, params, state, rules)
-    return state.replace(steps=state.steps + 1, row_steps=row_steps)
-
-  return lax.while_loop(going, body, state)
-
-
-@functools.partial(jax.jit, static_argnames='width')
-def grow(state: State, width: int) -> State:
-  """The same slots with room for `width` tokens."""
-
-  def pad(a, axis):
-    room = [(0, 0)] * a.ndim
-    room[axis] = (0, width - a.shape[axis])
-    return jnp.pad(a, room)
-
-  beams = state.beams
-  if beams is not None:
-    beams = beams.replace(tokens=pad(beams.tokens, 2))
-  return state.replace(
-    tokens=pad(state.tokens, 2),
-    cache=jax.tree.map(lambda one: pad(one, 2), state.cache),
-    beams=beams,
-  )
-
-
-class Entries(NamedTuple):
-  """Texts that enter slots; a slot beyond the last one is no slot."""
-
-  slots: Int[Array, 'm']
-  tokens: Int[Array, 'm t']
-  segment_ids: Int[Array, 'm t']  # 1, or 0 on padding
-  length: Int[Array, 'm']  # of what is given of the output
-  least: Int[Array, 'm']
-  limit: Int[Array, 'm']
-
-
-@functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
-def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
-  """The state with texts put into slots, their sources encoded once."""
-  write = lambda old, one: old.at[new.slots].set(one, mode='drop')
-  run = functools.partial(module.apply, {'params': params})
-  source = run(new.tokens, new.segment_ids, method='remember')
-  m, (_, k, w) = new.slots.shape[0], state.tokens.shape
-  start, cache = module.shape.start, state.cache
-  if start is None:  # the prompt goes through the model here
-    at = jnp.zeros(m, jnp.int32)
-    _, prompt_state = run(
-      new.tokens, at, module.blank_cache(m, w), source, method='step'
-    )
-    # Every beam begins with the prompt.
-    rows = (new.slots[:, None] * k + jnp.arange(k)).ravel()
-    cache = jax.tree.map(
-      lambda old, one: old.at[rows].set(jnp.repeat(one, k, 0), mode='drop'),
-      cache,
-      prompt_state,
-    )
-    first = jnp.pad(new.tokens, [(0, 0), (0, w - new.tokens.shape[1])])
-  else:
-    first = jnp.full((m, w), start, jnp.int32)
-  beams, draft, fill = state.beams, state.draft, state.fill
-  if beams is not None:
-    beams = jax.tree.map(write, beams, beam.blank(m, k, w))
-  if draft is not None:
-    blank = speculate.blank(new.tokens, new.segment_ids)
-    draft = jax.tree.map(write, draft, blank)
-  if fill is not None:
-    fill = jax.tree.map(
-      write, fill, infill.blank(new.tokens, new.segment_ids, k)
-    )
-  return state.replace(
-    tokens=write(state.tokens, jnp.repeat(first[:, None], k, axis=1)),
-    length=write(state.length, new.length),
-    prompt=write(state.prompt, new.length),
-    least=write(state.least, new.least),
-    limit=write(state.limit, new.limit),
-    done=write(state.done, False),
-    cache=cache,
-    source=jax.tree.map(write, state.source, source),
-    beams=beams,
-    draft=draft,
-    fill=fill,
-    row_steps=write(state.row_steps, 0),
-  )
-
-
-@functools.partial(
-  jax.jit, static_argnames=('module', 'k', 'drafting', 'filling', 'b', 't', 'w')
-)
-def empty(
-  module: nn.Module,
-  params: dict,
-  k: int,
-  drafting: bool,
-  filling: bool,
-  b: int,
-  t: int,
-  w: int,
-) -> State:
-  """b idle slots of k beams, for sources of t tokens, with room for w."""
-  whole, one = jnp.zeros((b, t), jnp.int32), jnp.ones(b, jnp.int32)
-  source = jax.eval_shape(
-    functools.partial(module.apply, method='remember'),
-    {'params': params},
-    whole,
-    whole,
-  )
-  return State(
-    tokens=jnp.zeros((b, k, w), jnp.int32),
-    length=one,
-    prompt=one,
-    least=one,
-    limit=one,
-    done=jnp.ones(b, bool),
-    cache=module.blank_cache(b * k, w),
-    source=jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), source),
-    beams=beam.blank(b, k, w) if k > 1 else None,
-    draft=speculate.blank(whole, whole) if drafting else None,
-    fill=infill.blank(whole, whole, k) if filling else None,
-    steps=jnp.int32(0),
-    row_steps=jnp.zeros(b, jnp.int32),
-  )
 
 
 def ready(module: nn.Module, params: dict) -> dict:
@@ -287,7 +142,9 @@ class _Queue(NamedTuple):
   width: int
   rows: np.ndarray
 
-  def entries(self, rows: np.ndarray, slots: np.ndarray, b: int) -> Entries:
+  def entries(
+    self, rows: np.ndarray, slots: np.ndarray, b: int
+  ) -> decode_slots.Entries:
     """`rows` for `slots`, filled up to one of three sizes."""
     size = next(s for s in (-(-b // 4), -(-b // 2), b) if s >= len(rows))
     tokens = np.zeros((size, self.width), np.int32)
@@ -299,7 +156,7 @@ class _Queue(NamedTuple):
     fill = lambda a, value: np.concatenate(
       [a, np.full(size - len(rows), value)]
     ).astype(np.int32)
-    return Entries(
+    return decode_slots.Entries(
       fill(slots, b),
       tokens,
       segment_ids,
@@ -323,7 +180,7 @@ def _run(
   room = min(most, _wider(queue.width * 5 // 4))
   # A prompt must fit, and a token after it.
   room = max(room, queue.width + 1 if module.shape.start is None else 1)
-  state = empty(
+  state = decode_slots.empty(
     module,
     params,
     options.num_beams,
@@ -340,9 +197,9 @@ def _run(
     if len(entering):
       holds[free[: len(entering)]] = entering
       new = queue.entries(entering, free[: len(entering)], b)
-      state = admit(module, params, state, new)
+      state = decode_slots.admit(module, params, state, new)
     want = -(-b // 4) if len(waiting) else b + 1
-    state = advance(module, params, state, rules, jnp.int32(want))
+    state = decode_slots.advance(module, params, state, rules, jnp.int32(want))
     done, length, steps_taken = jax.device_get(
       (state.done, state.length, state.row_steps)
     )
@@ -356,7 +213,7 @@ def _run(
       return int(state.steps)
     if (length[~done] >= room).any():
       room = max(min(_wider(2 * room), most), room + 1)
-      state = grow(state, room)
+      state = decode_slots.grow(state, room)
 
 
 def _read(state: State, ready: np.ndarray) -> list[list[np.ndarray]]:

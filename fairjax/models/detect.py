@@ -14,10 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from fairjax.data import batches as packing
 from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
-from fairjax.models import causal, special
+from fairjax.models import causal, special, token_scores
 from fairjax.models.places import Batch
 
 TOKENS = {'detect': 4096, 'mask': 1024}  # of a step
@@ -41,31 +40,13 @@ def logits(
   placement: Placement = HERE,
   can: str = 'detect',
 ) -> Float[np.ndarray, ' tokens']:
-  """Above 0 for 'replaced', beside `texts.flat`; texts of like length share
-  rows, so padding costs next to nothing.
-  """
+  """Above 0 for 'replaced', beside `texts.flat`."""
   special.check_fits(params, module.shape.vocab)
   special.check_known(texts, module.shape.vocab)
   special.check_lengths(texts.lengths, module.shape, 'text')
-  n, lengths = len(texts.lengths), texts.lengths
-  if not n:
-    return np.zeros(0, np.float32)
   params = placement.params(params)
-  batch = int(np.clip(TOKENS[can] // max(lengths.mean(), 1), 1, n))
-  label = np.zeros(n, np.int32)
-  pool = packing.Pool(texts, label, label.astype(np.float32))
-  layout = packing.layout(lengths, batch, rows_multiple=placement.rows)
-  steps = packing.sweep(pool, np.arange(n), layout)
-  out = np.empty(len(texts.flat), np.float32)
-  for i in range(len(steps)):
-    host = steps[i]
-    scores = _scores(module, params, placement.batch(host), can)
-    scores = np.asarray(placement.fetch(scores))
-    row, column = np.nonzero(host['segment_ids'])
-    text = host['example'][host['segment_ids'][row, column] - 1]
-    at = texts.offsets[text] + host['positions'][row, column]
-    out[at] = scores[row, column]
-  return out
+  scores = lambda batch: _scores(module, params, batch, can)
+  return token_scores.of_tokens(scores, texts, TOKENS[can], placement)
 
 
 def padded(texts: Ragged, pad: int, batch: int = 300) -> Ragged:

@@ -27,15 +27,9 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, UInt32
 
+from fairjax.models.dropout import dropout, fold, identities
 from fairjax.models.heads import drop_head
-from fairjax.models.layers import (
-  Dense,
-  Segments,
-  dropout,
-  fold,
-  identities,
-  mask_padding_gradient,
-)
+from fairjax.models.layers import Dense, Segments, mask_padding_gradient
 from fairjax.models.linear_loss import CHUNK, chunks
 from fairjax.models.places import Batch, head_rows
 

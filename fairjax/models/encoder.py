@@ -18,7 +18,8 @@ from fairjax.models.attention import (
   drop_weights,
   split_key_value,
 )
-from fairjax.models.layers import Dense, Embed, LayerNorm, dropout, fold
+from fairjax.models.dropout import dropout, fold
+from fairjax.models.layers import Dense, Embed, LayerNorm
 from fairjax.models.places import Batch, Places, places
 
 

@@ -3,6 +3,8 @@
 import dataclasses
 import functools
 import os
+import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -51,29 +53,19 @@ def load(
       '--config.model=FOLDER'
     )
   config, where = hf.read_config(folder), hf.config_path(folder)
-  shape = families.shape_from_hf(config, where)
+  shape = _shape(folder, config, where)
   family = families.find(shape.family)
   if can:
     families.require(family, can, name)
-  if hasattr(shape, 'start'):
-    ends = folder_options.ends(folder, shape.vocab)
-    if shape.start is None:  # a prompt stands in its place
-      ends.pop('start', None)
-    shape = dataclasses.replace(shape, **ends)
   labels = hf.read_labels(config, where)
   weights = weight_files.read(folder)
   make = functools.partial(_module, shape, dtype=dtype, labels=labels)
-  files = [
+  able = [
     each for each in family.heads if not hf.lacks(folder, make(each), weights)
   ]
-  chosen = can or (files[0] if files else next(iter(family.heads)))
-  if files and chosen not in files:
-    able = listed(CAPABILITIES[each] for each in files)
-    remedy = _REMEDIES.get(chosen, 'name a folder that has one')
-    raise UserError(
-      f'{name} has no weights to {CAPABILITIES[chosen]}; it can {able}, so '
-      f'{remedy}'
-    )
+  chosen = can or (able[0] if able else next(iter(family.heads)))
+  if able:
+    _require(chosen, able, name)
   module = make(chosen)
   loaded = hf.load(folder, module, weights)
   if [path for path in loaded.fresh if path.startswith('classifier/')]:
@@ -99,6 +91,27 @@ def load(
     options=folder_options.folder_options(folder) if speaks else None,
     config=config,
   )
+
+
+def _shape(folder: pathlib.Path, config: dict, where: Any) -> Any:
+  """The folder's shape; how texts begin and end is said beside its config."""
+  shape = families.shape_from_hf(config, where)
+  if not hasattr(shape, 'start'):
+    return shape
+  ends = folder_options.ends(folder, shape.vocab)
+  if shape.start is None:  # a prompt stands in its place
+    ends.pop('start', None)
+  return dataclasses.replace(shape, **ends)
+
+
+def _require(can: str, able: Sequence[str], name: str) -> None:
+  """One sentence where the folder has no weights for a capability."""
+  if can not in able:
+    remedy = _REMEDIES.get(can, 'name a folder that has one')
+    raise UserError(
+      f'{name} has no weights to {CAPABILITIES[can]}; it can '
+      f'{listed(CAPABILITIES[each] for each in able)}, so {remedy}'
+    )
 
 
 def _module(shape: Any, can: str, dtype: Any, labels: tuple[str, ...]) -> Any:

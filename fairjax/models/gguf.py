@@ -51,7 +51,7 @@ def config(path: str | os.PathLike) -> dict[str, Any]:
       f'{file.path} rotates {rotated} of the {own} features of a head, or has '
       'values of another width; that is not known here, so name another model'
     )
-  said = {
+  fields = {
     'model_type': 'llama',
     'vocab_size': len(gguf.field(file, 'tokenizer.ggml.tokens', list)),
     'hidden_size': width,
@@ -67,20 +67,20 @@ def config(path: str | os.PathLike) -> dict[str, Any]:
   }
   scaling = ask('rope.scaling.type', str, 'none')
   if scaling != 'none':
-    said['rope_scaling'] = {'rope_type': scaling}
+    fields['rope_scaling'] = {'rope_type': scaling}
   for ours, theirs in (('bos', 'bos'), ('eos', 'eos'), ('pad', 'padding')):
     token = file.metadata.get(f'tokenizer.ggml.{theirs}_token_id')
     if token is not None:
-      said[f'{ours}_token_id'] = token
-  return said
+      fields[f'{ours}_token_id'] = token
+  return fields
 
 
 def weights(path: str | os.PathLike) -> dict[str, np.ndarray]:
   """All tensors as float32 by their names in torch."""
-  file, said = gguf.read(path), config(path)
+  file, fields = gguf.read(path), config(path)
   heads = {
-    'attn_q': said['num_attention_heads'],
-    'attn_k': said['num_key_value_heads'],
+    'attn_q': fields['num_attention_heads'],
+    'attn_k': fields['num_key_value_heads'],
   }
   out = {}
   for name in file.tensors:

@@ -12,13 +12,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, UInt32
 
 from fairjax.models.attention import ACTIVATIONS
+from fairjax.models.dropout import dropout, fold, identities
 from fairjax.models.layers import (
   Dense,
   LayerNorm,
   Segments,
-  dropout,
-  fold,
-  identities,
   mask_padding_gradient,
 )
 from fairjax.models.places import Batch, first_places, head_rows, places

@@ -37,6 +37,7 @@ ASIDE = (
   '.attn.bias',  # GPT-2: masks
   '.attn.masked_bias',
   'rotary_emb.inv_freq',
+  'embeddings.position_embeddings.weight',  # DeBERTa-v3: unused
 )
 # What heads begin with, ours and others of transformers.
 HEADS = (
@@ -52,6 +53,8 @@ HEADS = (
   'vocab_',
   'generator_',
   'discriminator_predictions.',
+  'lm_predictions.',
+  'mask_predictions.',
   'qa_outputs.',
   'classification_head.',
   'final_logits_bias',

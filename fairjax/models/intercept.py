@@ -137,10 +137,12 @@ def _of_dense(layer, x, probe):
       f'layer {"/".join(layer.path)} contracts other axes than the last ones'
     )
   outer, features = x.shape[: x.ndim - inner], kernel.shape[inner:]
-  rows, owner = _rows(x, inner)
+  rows, segment_ids = _rows(x, inner)
   kernel = kernel.reshape(rows.shape[-1], -1)
   bias = None if bias is None else bias.reshape(-1)
-  return _dense(rows, kernel, bias, probe, owner).reshape(*outer, *features)
+  return _dense(rows, kernel, bias, probe, segment_ids).reshape(
+    *outer, *features
+  )
 
 
 def _of_embed(layer, ids, probe):
@@ -148,27 +150,35 @@ def _of_embed(layer, ids, probe):
     layer.embedding, dtype=layer.dtype, inexact=False
   )
   flat = ids.reshape(ids.shape[0], -1)
-  owner = jnp.broadcast_to(
+  segment_ids = jnp.broadcast_to(
     jnp.arange(1, flat.shape[0] + 1)[:, None], flat.shape
   )
-  result = _embed(table, flat, probe, owner)
+  result = _embed(table, flat, probe, segment_ids)
   return result.reshape(*ids.shape, table.shape[-1])
 
 
 @jax.custom_vjp
-def _affine(x, scale, bias, sq, owner):
+def _affine(x, scale, bias, sq, segment_ids):
   y = x if scale is None else x * scale
   return y if bias is None else y + bias
 
 
-def _affine_forward(x, scale, bias, sq, owner):
-  return _affine(x, scale, bias, sq, owner), (x, scale, bias, sq, owner)
+def _affine_forward(x, scale, bias, sq, segment_ids):
+  return _affine(x, scale, bias, sq, segment_ids), (
+    x,
+    scale,
+    bias,
+    sq,
+    segment_ids,
+  )
 
 
 def _affine_backward(residuals, g):
-  x, scale, bias, sq, owner = residuals
+  x, scale, bias, sq, segment_ids = residuals
   parts = ([] if scale is None else [g * x]) + ([] if bias is None else [g])
-  dsq = _per_example(_gram(jnp.concatenate(parts, -1)), owner, sq.shape[0])
+  dsq = _per_example(
+    _gram(jnp.concatenate(parts, -1)), segment_ids, sq.shape[0]
+  )
   of = lambda part, like: None if like is None else part.sum((0, 1))
   dx = g if scale is None else g * scale
   return dx, of(g * x, scale), of(g, bias), dsq, None
@@ -193,8 +203,8 @@ def _of_norm(layer, x, probe):
     else None
     for name in ('scale', 'bias')
   )
-  rows, owner = _rows(unit, 1)
-  y = _affine(rows, scale, bias, probe, owner).reshape(x.shape)
+  rows, segment_ids = _rows(unit, 1)
+  y = _affine(rows, scale, bias, probe, segment_ids).reshape(x.shape)
   return y.astype(layer.dtype or x.dtype)
 
 

@@ -376,15 +376,9 @@ def states(judge: Judge, texts: Ragged) -> Float[np.ndarray, 'tokens d']:
     x = np.asarray(
       judge.placement.fetch(states_of(judge.module, params, on_device))
     )
-    at, row, column = _flat_places(texts, host)
+    at, row, column = token_scores.flat_places(texts, host)
     out[at] = x[row, column]
   return out
-
-
-def _flat_places(texts: Ragged, host: dict):
-  row, column = np.nonzero(host['segment_ids'])
-  text = host['example'][host['segment_ids'][row, column] - 1]
-  return texts.offsets[text] + host['positions'][row, column], row, column
 
 
 def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
@@ -428,6 +422,6 @@ def _erased_logs(judge: Judge, texts: Ragged) -> np.ndarray:
   out = np.empty(len(texts.flat), np.float32)
   for host, on_device, params in _sweep(judge, texts, 32):
     logs = _erased(judge.module, params, on_device, matrix, shift)
-    at, row, column = _flat_places(texts, host)
+    at, row, column = token_scores.flat_places(texts, host)
     out[at] = np.asarray(judge.placement.fetch(logs))[row, column]
   return out if bos is None else np.delete(out, texts.offsets[:-1])

@@ -1,4 +1,4 @@
-"""The parametric layers: Dense, Embed, LayerNorm, and counter-based dropout.
+"""The parametric layers: Dense, Embed and LayerNorm, with exact gradient norms.
 
 They are the only places in the house where a parameter meets an activation,
 so they are where exact per-example gradient norms are read off, at the price
@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct, traverse_util
 from jax import lax
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Float, Int
 
 from fairjax import backend
 from fairjax.errors import UserError
@@ -124,8 +124,8 @@ def _squares_of_sums(
     preferred_element_type=jnp.float32,
   )
   squares = jnp.sum(sums * sums, axis=-1)
-  owner = jnp.max(jnp.where(chosen, segment_ids[:, :, None], 0), axis=1)
-  return jax.ops.segment_sum(squares.ravel(), owner.ravel(), count + 1)[1:]
+  whose = jnp.max(jnp.where(chosen, segment_ids[:, :, None], 0), axis=1)
+  return jax.ops.segment_sum(squares.ravel(), whose.ravel(), count + 1)[1:]
 
 
 @jax.custom_vjp
@@ -233,6 +233,14 @@ def _probe(module: nn.Module, rows: Segments):
       return None, None
     module.put_variable('probes', 'sq', jnp.zeros(rows.count, jnp.float32))
   return module.get_variable('probes', 'sq'), rows.segment_ids
+
+
+def is_probed(module: nn.Module) -> bool:
+  """Whether norms are asked for: what examples share must then be copied."""
+  if module.is_initializing():
+    return False
+  asked = module.is_mutable_collection('probes')
+  return asked or bool(module.variables.get('probes'))
 
 
 def _count_call(module: nn.Module) -> None:
@@ -411,59 +419,6 @@ def _mask_padding_backward(segment_ids, g):
 mask_padding_gradient.defvjp(
   lambda x, segment_ids: (x, segment_ids), _mask_padding_backward
 )
-
-GOLDEN = 0x9E3779B9  # 2³² / golden ratio: spreads consecutive counters
-
-
-def hash32(z: UInt32[Array, '*s']) -> UInt32[Array, '*s']:
-  """A bijective avalanche of 32 bits (Wellons' lowbias32)."""
-  z = (z ^ (z >> 16)) * jnp.uint32(0x7FEB352D)
-  z = (z ^ (z >> 15)) * jnp.uint32(0x846CA68B)
-  return z ^ (z >> 16)
-
-
-def fold(key: Array | None, number: int | Array) -> Array | None:
-  """The key of the number-th use of `key`; None stays None."""
-  if key is None:
-    return None
-  return hash32(
-    key + jnp.asarray(number).astype(jnp.uint32) * jnp.uint32(GOLDEN)
-  )
-
-
-def identities(
-  example: Int[Array, 'b'],
-  segment_ids: Int[Array, 'r t'],
-  positions: Int[Array, 'r t'],
-) -> UInt32[Array, 'r t']:
-  """A number for each place that knows only its example and position."""
-  who = jnp.take(example, segment_ids - 1, mode='clip').astype(jnp.uint32)
-  where = positions.astype(jnp.uint32) * jnp.uint32(GOLDEN)
-  return hash32(hash32(who) + where)
-
-
-def dropout(
-  x: Float[Array, '*s d'],
-  rate: float,
-  key: UInt32[Array, ''] | None,
-  identity: UInt32[Array, '...'],
-  feature: UInt32[Array, '...'] | None = None,
-) -> Float[Array, '*s d']:
-  """Zeroes a share `rate` of x, by hash of (key, identity, feature).
-
-  `identity` has the leading axes of x (or broadcasts to them), `feature`
-  its last (default: the index); so where a place lies in the batch does not
-  matter. A None key is evaluation.
-  """
-  if key is None or rate == 0.0:
-    return x
-  if feature is None:
-    feature = lax.iota(jnp.uint32, x.shape[-1])
-  counter = feature * jnp.uint32(GOLDEN)
-  bits = hash32(hash32(identity ^ key)[..., None] + counter)
-  keep = bits < jnp.uint32(int((1.0 - rate) * 2**32))
-  return jnp.where(keep, x * (1.0 / (1.0 - rate)), jnp.zeros_like(x))
-
 
 # Of these parameters weight decay takes its share, of biases, scales and a
 # checkpoint's constants it does not. A leaf's name says which it is; its

@@ -16,8 +16,8 @@ import optax
 from jaxtyping import Array, Float, Int, UInt32
 
 from fairjax.models import Bundle, causal
+from fairjax.models.dropout import GOLDEN, fold, hash32
 from fairjax.models.heads import Discriminator, MaskedLM
-from fairjax.models.layers import GOLDEN, fold, hash32
 from fairjax.models.places import Batch, places
 
 # Uses of the dropout key, out of the way of the layers' and the heads'.
@@ -89,14 +89,17 @@ def rewriting(smoothing: float = 0.0, more: Callable | None = None) -> Callable:
 
 def rewrites(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   """What is measured of held-out targets: all tokens, and changed ones."""
-  logits, owner = model.apply(params, batch, key), batch['target_segment_ids']
+  logits, segment_ids = (
+    model.apply(params, batch, key),
+    batch['target_segment_ids'],
+  )
   losses = causal.token_losses(logits, batch['target'])
   right = jnp.argmax(logits, axis=-1) == batch['target']
-  changed = jnp.where(batch['changed'] > 0, owner, 0)
+  changed = jnp.where(batch['changed'] > 0, segment_ids, 0)
   return {
-    'loss': Term(losses, owner, None),
+    'loss': Term(losses, segment_ids, None),
     'changed_loss': Term(losses, changed, None),
-    'token_accuracy': Term(right.astype(jnp.float32), owner, None),
+    'token_accuracy': Term(right.astype(jnp.float32), segment_ids, None),
     'changed_accuracy': Term(right.astype(jnp.float32), changed, None),
   }
 
@@ -233,14 +236,17 @@ def loss(objective) -> tuple[Callable, Callable]:
   return total, _one
 
 
-@functools.lru_cache(maxsize=8)
 def measured(model: Bundle, objective) -> Bundle:
   """The model whose output is, for each piece, sums and counts [b, 2 k].
 
   In the order of the terms: the sum of the first, of the second, …, then the
   number of places asked by each.
   """
+  return model.replace(apply=_measure(model.program, objective))
 
+
+@functools.lru_cache(maxsize=8)
+def _measure(model: Bundle, objective) -> Callable:
   def apply(params, batch, key=None):
     terms, b = objective(model, params, batch, key), len(batch['example'])
     sums = lambda a, segment_ids: causal.example_sums(a, segment_ids, b)
@@ -250,4 +256,4 @@ def measured(model: Bundle, objective) -> Bundle:
     ]
     return jnp.stack(each, axis=-1)
 
-  return model.replace(apply=apply)
+  return apply

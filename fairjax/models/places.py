@@ -8,7 +8,8 @@ import jax.numpy as jnp
 from flax import struct
 from jaxtyping import Array, Float, Int, UInt32
 
-from fairjax.models.layers import Segments, identities
+from fairjax.models.dropout import identities
+from fairjax.models.layers import Segments
 
 Batch = Mapping[str, Any]  # arrays of JAX or numpy, as data/batches.py has them
 

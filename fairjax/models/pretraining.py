@@ -45,13 +45,7 @@ def start(can: str, config: Config, words: Vocabulary) -> Bundle:
     config.net.remat,
   )
 
-  @functools.cache
-  def known() -> dict:
-    return warm_start.params(folder, module) if folder else {}
-
-  def init(seed: int) -> dict:
-    return hf.complete(module, known(), keys.key(seed, keys.INIT))
-
+  init = warm_start.init(folder, module)
   source = hf.read_config(folder) if folder else {}
   same = source.get('model_type') == shape.family
   return of_module(module, init, can=can, config=source if same else {})

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from tokenizers import Tokenizer
 
-from fairjax import keys
 from fairjax.config import Config
 from fairjax.data import corruption, seq2seq, tokens
 from fairjax.data.tokens import Ragged
@@ -62,13 +61,7 @@ def start(
     config.net.remat,
   )
 
-  @functools.cache
-  def known() -> dict:
-    return warm_start.params(folder, module) if folder else {}
-
-  def init(seed: int) -> dict:
-    return hf.complete(module, known(), keys.key(seed, keys.INIT))
-
+  init = warm_start.init(folder, module)
   model = of_module(module, init, can='write', tokenizer=tokenizer)
   if folder and writes:
     model = model.replace(config=hf.read_config(folder))
@@ -91,7 +84,7 @@ def grown(model: Bundle, new: Sequence[str]) -> Bundle:
     init,
     tokenizer=model.tokenizer,
     longest=module.shape.longest,
-    can='write',
+    can=model.can,
     config=model.config,
   )
 

@@ -46,8 +46,8 @@ def prefixes(
   tokenizer: Tokenizer, biases: tuple[str, ...]
 ) -> list[Integer[np.ndarray, ' p']]:
   """The tokens of the sentence of each bias."""
-  said = [PREFIX.format(bias) for bias in biases]
-  ragged = tokens.encode(tokenizer, said, None, None, False)
+  sentences = [PREFIX.format(bias) for bias in biases]
+  ragged = tokens.encode(tokenizer, sentences, None, None, False)
   return np.split(ragged.flat, ragged.offsets[1:-1])
 
 

@@ -7,6 +7,7 @@ CrowS-Pairs sums over the tokens that two sentences share (arXiv:2010.00133).
 """
 
 import functools
+from collections.abc import Callable
 
 import flax.linen as nn
 import jax
@@ -58,26 +59,44 @@ def causal_logs(
     logs = causal_logs(module, params, longer, None, placement)
     return np.delete(logs, longer.offsets[:-1])
   special.check_lengths(texts.lengths, module.shape, 'text')
-  n, lengths = len(texts.lengths), texts.lengths
-  if not n:
-    return np.zeros(0, np.float32)
   params = placement.params(params)
-  most = max(SCORES // module.shape.vocab, 1)
-  batch = int(np.clip(most // max(lengths.mean(), 1), 1, n))
+  logs = lambda batch: _next_logs(module, params, batch)
+  return of_tokens(logs, texts, SCORES // module.shape.vocab, placement)
+
+
+def of_tokens(
+  function: Callable[[Batch], Float[Array, 'r t']],
+  texts: Ragged,
+  most: int,
+  placement: Placement = HERE,
+) -> Float[np.ndarray, ' tokens']:
+  """function(batch) at every token, beside `texts.flat`.
+
+  Texts of like length share rows, so padding costs next to nothing; a batch
+  has about `most` tokens.
+  """
+  n, lengths = len(texts.lengths), texts.lengths
+  out = np.empty(len(texts.flat), np.float32)
+  if not n:
+    return out
+  batch = int(np.clip(max(most, 1) // max(lengths.mean(), 1), 1, n))
   label = np.zeros(n, np.int32)
   pool = packing.Pool(texts, label, label.astype(np.float32))
   layout = packing.layout(lengths, batch, rows_multiple=placement.rows)
-  steps = packing.sweep(pool, np.arange(n), layout)
-  out = np.empty(len(texts.flat), np.float32)
-  for i in range(len(steps)):
-    host = steps[i]
-    logs = _next_logs(module, params, placement.batch(host))
-    logs = np.asarray(placement.fetch(logs))
-    row, column = np.nonzero(host['segment_ids'])
-    text = host['example'][host['segment_ids'][row, column] - 1]
-    at = texts.offsets[text] + host['positions'][row, column]
-    out[at] = logs[row, column]
+  for host in packing.sweep(pool, np.arange(n), layout):
+    scores = np.asarray(placement.fetch(function(placement.batch(host))))
+    at, row, column = flat_places(texts, host)
+    out[at] = scores[row, column]
   return out
+
+
+def flat_places(
+  texts: Ragged, host: Batch
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+  """Where the tokens of a packed batch stand in `texts.flat`; row, column."""
+  row, column = np.nonzero(host['segment_ids'])
+  text = host['example'][host['segment_ids'][row, column] - 1]
+  return texts.offsets[text] + host['positions'][row, column], row, column
 
 
 def masked_logs(

@@ -21,14 +21,9 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from fairjax import paths
 from fairjax.errors import UserError
-from fairjax.models.layers import (
-  Dense,
-  Embed,
-  Segments,
-  identities,
-  mask_padding_gradient,
-)
-from fairjax.models.layers import dropout as hashed_dropout
+from fairjax.models.dropout import dropout as hashed_dropout
+from fairjax.models.dropout import identities
+from fairjax.models.layers import Dense, Embed, Segments, mask_padding_gradient
 from fairjax.models.places import head_rows
 
 STREAM = 41  # of this file's random numbers

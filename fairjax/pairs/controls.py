@@ -39,43 +39,43 @@ def controls(
 ) -> Controls:
   """The control of each text, by the spans that a swap changed in it."""
   out = Controls([], [])
-  taken = _gendered()
+  gendered = _gendered()
   for text, own in zip(texts, spans):
-    edits = _edit(text, own, taken, seed) if own else None
+    edits = _edit(text, own, gendered, seed) if own else None
     out.spans.append(edits or [])
     out.texts.append(_applied(text, edits) if edits else None)
   return out
 
 
 def _edit(
-  text: str, spans: Sequence[Span], taken: frozenset[str], seed: int
+  text: str, spans: Sequence[Span], gendered: frozenset[str], seed: int
 ) -> list[Span] | None:
   """As many edits as the swap has words (articles follow their nouns)."""
   persons = _persons()
-  wanted = [s for s in spans if s[2].lower() not in ('a', 'an')]
+  words = [s for s in spans if s[2].lower() not in ('a', 'an')]
   edits, names = [], {}
-  for start, end, old, _ in wanted:
+  for start, end, old, _ in words:
     other = persons.get(old.lower())
     if other:
       new = names.setdefault(old.lower(), _drawn(other, f'{seed}:{old}:{text}'))
       edits.append((start, end, old, match_case(old, new)))
-  left = len(wanted) - len(edits)
-  if left:
-    more = _neutral(text, spans, taken, seed)
-    if len(more) < left:
+  rest = len(words) - len(edits)
+  if rest:
+    more = _neutral(text, spans, gendered, seed)
+    if len(more) < rest:
       return None
-    edits += more[:left]
+    edits += more[:rest]
   return sorted(edits)
 
 
-def _neutral(text, spans, taken, seed) -> list[Span]:
+def _neutral(text, spans, gendered, seed) -> list[Span]:
   """Words with a partner: content words first, each tier in drawn order."""
   first, second = partners()
   inside = [(start, end) for start, end, *_ in spans]
   tiers: tuple[list, list] = ([], [])
   for match in WORD.finditer(text):
     low = match[0].lower()
-    if low in taken or any(
+    if low in gendered or any(
       a < match.end() and match.start() < b for a, b in inside
     ):
       continue

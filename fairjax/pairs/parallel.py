@@ -74,9 +74,9 @@ def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
       words = [word.strip() for word in source['sentence']]
       place = source['ground_truth'].index(1)
       text = ' '.join(words)
-      turned = ' '.join(word.strip() for word in target['sentence'])
+      twin = ' '.join(word.strip() for word in target['sentence'])
       start = len(' '.join(words[:place])) + (place > 0)
-      if text == turned or not _first(text, start, words[place]):
+      if text == twin or not _first(text, start, words[place]):
         unclear += 1
         continue
       rows.append(
@@ -86,7 +86,7 @@ def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
           'attribute': _OTHER[one],
           'axis': 'gender',
           'text': text,
-          'target': turned,
+          'target': twin,
           'split': split_of(f'geco:{number}', seed),
         }
       )
@@ -309,10 +309,10 @@ def chains(
   texts = [texts[i] for i in order]
   rows = []
   for text, row in zip(texts, perturb.candidates(texts, ('gender',))):
-    drawn = perturb.draw(row, rng, attributes=('man', 'woman'))
-    if drawn is None or len(rows) >= most:
+    choice = perturb.draw(row, rng, attributes=('man', 'woman'))
+    if choice is None or len(rows) >= most:
       continue
-    one, attribute = drawn
+    one, attribute = choice
     if not _first(text, one.start, one.word):
       continue
     target = perturb.by_rules(text, one.start, one.end, attribute)

@@ -175,9 +175,9 @@ def counted(table: pd.DataFrame) -> dict[str, collections.Counter]:
 def _counted(text: str, words: Mapping[str, collections.Counter]) -> list:
   out = []
   for match in re.finditer(r"[^\W_]+(?:[-'’][^\W_]+)*", text):
-    seen = words.get(match[0].lower())
-    for axis in AXES if seen else ():
-      pairs = [(a, n) for a, n in sorted(seen.items()) if AXIS.get(a) == axis]
+    uses = words.get(match[0].lower())
+    for axis in AXES if uses else ():
+      pairs = [(a, n) for a, n in sorted(uses.items()) if AXIS.get(a) == axis]
       if pairs:
         names, counts = zip(*pairs)
         weights = tuple(map(float, counts))
@@ -228,12 +228,12 @@ def draw(
   if pick == 'uniform':
     weights = np.ones(len(able))
   one = able[rng.choice(len(able), p=weights / weights.sum())]
-  kept = [
+  candidates = [
     (a, w)
     for a, w in zip(one.attributes, one.weights)
     if not attributes or a in attributes
   ]
-  names, counts = zip(*kept)
+  names, counts = zip(*candidates)
   chances = np.ones(len(names)) if pick == 'uniform' else np.array(counts)
   return one, names[rng.choice(len(names), p=chances / chances.sum())]
 

@@ -117,13 +117,13 @@ def reference(pieces: Sequence[str], odd: Sequence[bool]) -> str:
   from tokenizers import decoders
 
   marks = ('[CLS]', '[SEP]', '[PAD]', '[MASK]', '[UNK]')
-  kept = []
+  words = []
   for piece, one in zip(pieces, odd, strict=True):
     if one and not piece.startswith('##'):
-      kept.append(ODD)
+      words.append(ODD)
     elif piece not in marks:
-      kept.append(piece)
-  text = decoders.WordPiece(cleanup=True).decode(kept)
+      words.append(piece)
+  text = decoders.WordPiece(cleanup=True).decode(words)
   return ' '.join(
     MASK if word.startswith(ODD) else word for word in text.split()
   )

@@ -55,12 +55,12 @@ class Pushed:
 
 def two(config: Config, generator: Bundle) -> Bundle:
   """Both players, the discriminator as the config has it."""
-  chosen = config.adversary
+  options = config.adversary
   return adversary.model(
     generator,
-    rate=chosen.dropout,
-    pool=chosen.pool,
-    folded=chosen.noise == 'states',
+    rate=options.dropout,
+    pool=options.pool,
+    folded=options.noise == 'states',
   )
 
 
@@ -159,7 +159,7 @@ def generator(
   start = rewriter.start(config, pairs)
   if against is None and not alternating:
     return rewriter.fit(config, folder, pairs, log, model=start)
-  chosen, both = config.adversary, two(config, start)
+  options, both = config.adversary, two(config, start)
   players = (
     step.Player('generator', GENERATOR, OWN[0], turns=(0, 1)),
     step.Player(
@@ -183,8 +183,8 @@ def generator(
 
   def pushed(pairs):
     steps = config.train.epochs * pairs.steps_per_epoch
-    rising = steps if chosen.schedule == 'linear' else 0
-    return Pushed(pairs, chosen.weight, rising)
+    rising = steps if options.schedule == 'linear' else 0
+    return Pushed(pairs, options.weight, rising)
 
   result = rewriter.fit(
     config,

@@ -23,6 +23,7 @@ from fairjax.metrics import paired as paired_tests
 from fairjax.recipes import (
   audit_causes,
   audit_edits,
+  audit_groups,
   audit_measure,
   audit_models,
   audit_page,
@@ -63,7 +64,7 @@ def audit(
   if config.audit.fail_if:
     gate.parse(config.audit.fail_if)  # a mistake in it is told first
   audit_measure.prices(config.audit.costs)
-  groups = audit_measure.who(config, table)
+  groups = audit_groups.who(config, table)
   for words in (*rows.remarks, *groups.remarks):
     say(words)
   models = audit_models.load(source, config, table, classes)
@@ -163,12 +164,12 @@ def keep(
   name = _data(config)
   for k, (model, one) in enumerate(measured.items()):
     frame = table if 'label' in table else table.assign(label=-1)
-    kept = stages.prediction_table(name, frame, one.chances)
+    rows = stages.prediction_table(name, frame, one.chances)
     if 'label' not in table:
-      kept = kept.drop(columns='label')
+      rows = rows.drop(columns='label')
     place = folder / 'predictions' / f'{stages.file_name(model)}.parquet'
     artefacts.write_table(
-      folder / 'predictions.parquet' if not k else place, kept
+      folder / 'predictions.parquet' if not k else place, rows
     )
   first = next(iter(measured.values()))
   if 'text' in table and not first.edits:
@@ -203,7 +204,7 @@ def tests(config, table, measured, groups, classes) -> list[dict]:
     lines = []
     for kind in groups.kinds or ['']:
       members, group_names = groups.of(kind)
-      found = paired_tests.compare(
+      differences = paired_tests.compare(
         np.zeros(len(table), np.int64) if labels is None else labels,
         one.scores,
         own.scores,
@@ -213,19 +214,19 @@ def tests(config, table, measured, groups, classes) -> list[dict]:
       )
       lines += [
         {**line, 'measure': _prefixed(line['measure'], kind, groups)}
-        for line in found
+        for line in differences
         if _kept(line['measure'], labels, own, one)
       ]
-    known = {(line['measure'], line['test']): line for line in reversed(lines)}
-    lines = [*reversed(known.values())]
+    first = {(line['measure'], line['test']): line for line in reversed(lines)}
+    lines = [*reversed(first.values())]
     for swap in own.edits.keys() & one.edits.keys():
       prefix = f'{swap}/' if len(config.audit.swaps) > 1 else ''
-      found = flips.compare(
+      changes = flips.compare(
         (one.scores, one.edits[swap][1], _limit(one)),
         (own.scores, own.edits[swap][1], _limit(own)),
         audit_measure.options_of(config),
       )
-      lines += [{**t, 'measure': prefix + t['measure']} for t in found]
+      lines += [{**t, 'measure': prefix + t['measure']} for t in changes]
     out += [
       {'set': name, 'ours': other, 'theirs': names[0], **line} for line in lines
     ]
@@ -271,9 +272,9 @@ def _gate(config: Config, results: Results, focus: Measured) -> None:
   rule = config.audit.fail_if
   if not rule:
     return
-  known = {**focus.set['quality'], **focus.set['fairness']}
-  gate.names(rule, known)
-  verdict = gate.judge(rule, known, config.audit.fail_on)
+  estimates = {**focus.set['quality'], **focus.set['fairness']}
+  gate.names(rule, estimates)
+  verdict = gate.judge(rule, estimates, config.audit.fail_on)
   results.facts['gate'] = FAILED if verdict.failed else PASSED
   results.facts['gate, rule'] = rule
   if verdict.reasons:

@@ -14,7 +14,9 @@ from fairjax import api, results, stages
 from fairjax.config import Config
 from fairjax.data import audit_table, readers
 from fairjax.errors import UserError
-from fairjax.recipes.audit_measure import Measured, Who
+from fairjax.recipes import audit_flips
+from fairjax.recipes.audit_groups import Who
+from fairjax.recipes.audit_measure import Measured
 from fairjax.recipes.audit_models import Audited
 from fairjax.report import first_screen
 
@@ -23,6 +25,13 @@ MITIGATE = (
   'A fairer model by its data, from the same rows (each against none, with '
   'tests): python -m fairjax.main --config=configs/train_csv.py '
   '--config.recipe=compare --config.data.path={path} --config.model={model}'
+)
+
+METHOD = (
+  'Influence is −⟨∇G, ∇ℓ⟩ over all weights, exact, at the model as it is: G is '
+  'the difference between the two groups in the mean probability of the '
+  'decision that the rate counts. It is a local statement about one step, not '
+  'about training without the row.'
 )
 
 
@@ -59,9 +68,16 @@ def section(
   scored['influence'] = influences(
     model, config, table, measured, groups, gap, train
   )
+  return _page(scored, path, model, gap, classes)
+
+
+def _page(
+  scored: pd.DataFrame, path: str, model: Audited, gap, classes: Sequence[str]
+) -> dict:
+  """The rows of most influence, what would mitigate it, and the method."""
   ranked = scored.sort_values('influence', ascending=False, kind='stable')
   names = list(model.classes)
-  shown = [
+  rows = [
     {
       'text': row.text,
       'label': names[row.label],
@@ -73,40 +89,23 @@ def section(
     for row in ranked.head(TOP).itertuples()
   ]
   share = _share(ranked['influence'].to_numpy())
+  correlations = ranked[['influence', 'ge', 'el2n', 'grand']].corr('spearman')
+  correlations = correlations.round(3).rename_axis('rank correlation')
   return results.section(
     f'What it hangs on: {share:.0%} of the training rows carry half of what '
     'widens the gap',
     results.text(
-      f'The {TOP} training rows of {len(train):,} on which a step of training '
+      f'The {TOP} training rows of {len(ranked):,} on which a step of training '
       f'widens the gap in {gap.rate} between {gap.high} and {gap.low} most.'
     ),
-    results.texts(shown, ('text',), blur=_blur(classes)),
+    results.texts(rows, ('text',), blur=audit_flips.offensive(classes)),
     results.text(MITIGATE.format(path=path, model=model.name)),
     results.fold(
       'How this was computed',
-      results.text(
-        'Influence is −⟨∇G, ∇ℓ⟩ over all weights, exact, at the model as it '
-        'is: G is the difference between the two groups in the mean '
-        'probability of the decision that the rate counts. It is a local '
-        'statement about one step, not about training without the row.',
-        kind='quiet',
-      ),
-      results.table(
-        ranked[['influence', 'ge', 'el2n', 'grand']]
-        .corr('spearman')
-        .round(3)
-        .rename_axis('rank correlation')
-        .reset_index()
-        .to_dict('records')
-      ),
+      results.text(METHOD, kind='quiet'),
+      results.table(correlations.reset_index().to_dict('records')),
     ),
   )
-
-
-def _blur(classes: Sequence[str]) -> bool:
-  from fairjax.recipes import audit_page
-
-  return audit_page.offensive(classes)
 
 
 def _share(influence: np.ndarray) -> float:
@@ -156,12 +155,12 @@ def influences(
     weight[own] += sign / own.sum()
   # A miss is the other class's probability.
   counted = 1 - positive if gap.rate == 'fnr' else positive
-  kept = table.assign(weight=weight, label=0)[weight != 0]
+  sides = table.assign(weight=weight, label=0)[weight != 0]
   params = jax.tree.map(jnp.asarray, model.bundle.params)
   direction = influence.gap_gradient(
     model.bundle,
     params,
-    stages.pool(model.bundle, kept.reset_index(drop=True)),
+    stages.pool(model.bundle, sides.reset_index(drop=True)),
     int(counted),
     config.audit.batch,
   )

@@ -152,8 +152,8 @@ def _against_twins(table, twins, edited, name: str) -> dict:
   if 'twin' not in table or name != 'gender':
     return {}
   gold = table['twin'].to_numpy(object)
-  known = np.array([isinstance(g, str) for g in gold])
-  differs = known & (gold != table['text'].to_numpy(object))
+  has_twin = np.array([isinstance(g, str) for g in gold])
+  differs = has_twin & (gold != table['text'].to_numpy(object))
   if not differs.any():
     return {}
   equal = np.array([a == b for a, b in zip(twins, gold)])
@@ -169,10 +169,10 @@ def _against_twins(table, twins, edited, name: str) -> dict:
 def _remarks(texts: Sequence[str], facts: dict) -> list[str]:
   """What makes the flips of this swap mean less than they seem."""
   first, second = controls.partners()
-  known = first.keys() | second.keys() | {'i', 'you', 'it', 'of', 'not', 'be'}
+  common = first.keys() | second.keys() | {'i', 'you', 'it', 'of', 'not', 'be'}
   gendered = {w for row in word_lists.gender().rows for w in row}
   words = [w.lower() for t in texts[:2000] for w in TOKEN.findall(t)]
-  share = np.mean([w in known or w in gendered for w in words] or [0])
+  share = np.mean([w in common or w in gendered for w in words] or [0])
   out = []
   name, rows = facts['swap'], facts['rows edited']
   if share < KNOWN:
@@ -206,14 +206,14 @@ def score(
   wanted += [t for t in edits.controls if t is not None]
   own = {text: k for k, text in reversed(list(enumerate(texts)))}
   new = list(dict.fromkeys(t for t in wanted if t not in own))
-  made = predict(new) if new else None
+  chances = predict(new) if new else None
   at = {text: k for k, text in enumerate(new)}
 
   def of(rows: np.ndarray, column: Sequence[str | None]) -> np.ndarray:
     out = scores.copy()
     for row in np.flatnonzero(rows):
       text = column[row]
-      source, k = (scores, own[text]) if text in own else (made, at[text])
+      source, k = (scores, own[text]) if text in own else (chances, at[text])
       out[:, row] = source[:, k]
     return out
 

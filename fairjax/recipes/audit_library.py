@@ -29,10 +29,10 @@ class Audited:
   measured: Mapping[str, Any]
 
   def __getitem__(self, measure: str) -> dict:
-    known = self.results.measured(self.results.focus, self._set)
-    if measure not in known:
-      raise KeyError(f'{measure!r}; there are {", ".join(known)}')
-    return known[measure]
+    estimates = self.results.measured(self.results.focus, self._set)
+    if measure not in estimates:
+      raise KeyError(f'{measure!r}; there are {", ".join(estimates)}')
+    return estimates[measure]
 
   @property
   def _set(self) -> str:
@@ -66,8 +66,8 @@ class Audited:
     gap = first_screen.headline(one)
     lines = first_screen.answer(self.results, self._set, one, gap)
     frame = self.to_frame()
-    known = frame[frame['group'] == ''].drop(columns='group')
-    return '\n'.join([*lines, known.to_string(index=False)])
+    everyone = frame[frame['group'] == ''].drop(columns='group')
+    return '\n'.join([*lines, everyone.to_string(index=False)])
 
   def _repr_html_(self) -> str:
     """The page itself, in a frame of its own."""
@@ -152,6 +152,15 @@ def audit(
     ),
   )
   knobs.check(config, Config)
+  rows = audit_table.of_frame(_frame(data, config, label), config)
+  results, measured = recipe.audit(config, model, rows, None, against)
+  return Audited(results, config, rows.table, measured)
+
+
+def _frame(
+  data: pd.DataFrame | str | os.PathLike, config: Config, label: str
+) -> pd.DataFrame:
+  """The data as a table, without a label where none is asked for."""
   if isinstance(data, str | os.PathLike):
     config.data.path = os.fspath(data)
     frame = readers.read(config.data.path)
@@ -161,8 +170,4 @@ def audit(
     raise UserError(
       f'data is {type(data).__name__}; a pandas table or a file is needed'
     )
-  if not label:
-    frame = frame.drop(columns='label', errors='ignore')
-  rows = audit_table.of_frame(frame, config)
-  results, measured = recipe.audit(config, model, rows, None, against)
-  return Audited(results, config, rows.table, measured)
+  return frame if label else frame.drop(columns='label', errors='ignore')

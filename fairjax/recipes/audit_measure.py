@@ -9,7 +9,6 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.data import audit_table
-from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
 from fairjax.metrics import (
   calibration,
@@ -22,6 +21,7 @@ from fairjax.metrics import groups as group_rates
 from fairjax.metrics.assess import assess
 from fairjax.metrics.intervals import IntervalOptions
 from fairjax.recipes import audit_edits
+from fairjax.recipes.audit_groups import Who
 from fairjax.recipes.audit_models import Audited, aligned
 
 NO_LABEL = ('selection_rate',)  # rates that need none
@@ -31,26 +31,6 @@ OF_SCORES = (
   *('negative_aeg', 'auc_gap', 'auc_min', 'bpsn_auc_min', 'bnsp_auc_min'),
   *('positive_aeg_max', 'negative_aeg_max'),
 )
-
-
-@dataclasses.dataclass
-class Who:
-  """The groups of the rows."""
-
-  members: np.ndarray  # bool [g, n]
-  names: list[str]
-  attributes: list[str]
-  columns: dict[str, list[str]]
-  controls: dict[str, list[str]]
-  remarks: list[str]
-
-  def of(self, attribute: str) -> tuple[np.ndarray, list[str]]:
-    at = [g for g, a in enumerate(self.attributes) if a == attribute]
-    return self.members[at], [self.names[g] for g in at]
-
-  @property
-  def kinds(self) -> list[str]:
-    return list(dict.fromkeys(self.attributes))
 
 
 @dataclasses.dataclass
@@ -72,56 +52,6 @@ class Measured:
   reliability: dict[str, list[dict]]
   slices: list[dict]
   sweep: dict[str, np.ndarray]
-
-
-def who(config: Config, table: pd.DataFrame) -> Who:
-  """The groups of audit.groups, of measures.groups, or of the column group."""
-  options = config.audit
-  asked = list(options.groups)
-  if not asked:
-    own = config.measures.groups or config.data.group
-    asked = [own] if own else ['group'] if 'group' in table else []
-  columns, remarks = audit_table.columns_of(table, asked)
-  controls, more = audit_table.columns_of(
-    table, options.controls, 'audit.controls'
-  )
-  members, names, attributes = group_rates.memberships(
-    columns, intersections=options.intersections
-  )
-  if not columns:
-    members = np.zeros((0, len(table)), bool)
-  both = ' × '.join(columns)
-  crossed = attributes.count(both) if len(columns) > 1 else 0
-  if crossed > audit_table.MOST:
-    keep = [i for i, a in enumerate(attributes) if a != both]
-    members, names = members[keep], [names[i] for i in keep]
-    attributes = [attributes[i] for i in keep]
-    remarks.append(
-      f'{crossed:,} combinations of {both} are too many to compare and are '
-      'left out'
-    )
-  for one in asked:
-    if one.startswith('terms:'):
-      terms, masks = _terms(one.removeprefix('terms:'), table)
-      members = np.concatenate([members, masks])
-      names, attributes = names + terms, attributes + ['terms'] * len(terms)
-  return Who(members, names, attributes, columns, controls, remarks + more)
-
-
-def _terms(path: str, table: pd.DataFrame) -> tuple[list[str], np.ndarray]:
-  terms = read_terms(path, 'audit.groups')
-  if 'text' not in table:
-    raise UserError(
-      f"audit.groups has 'terms:{path}', but the data has no text to find "
-      'terms in'
-    )
-  masks = term_members(list(table['text']), terms)
-  have = masks.any(1)
-  if not have.any():
-    raise UserError(
-      f'no text has a term of {path}; is the list in the language of the texts?'
-    )
-  return [t for t, h in zip(terms, have) if h], masks[have]
 
 
 def options_of(config: Config) -> IntervalOptions:
@@ -246,14 +176,14 @@ def measure(
 
 def _without_labels(one: dict) -> None:
   """What needs no label, of a set that was assessed with made-up ones."""
-  kept = lambda name: (
+  is_free = lambda name: (
     name.rpartition('/')[2] == 'dp'
     or (name.rpartition('/')[2].startswith('selection_rate'))
   )
   for part in ('quality', 'fairness'):
-    one[part] = {k: v for k, v in one[part].items() if kept(k)}
+    one[part] = {k: v for k, v in one[part].items() if is_free(k)}
   for group in one['groups'].values():
-    for key in [k for k in group if k != 'rows' and not kept(k)]:
+    for key in [k for k in group if k != 'rows' and not is_free(k)]:
       del group[key]
   one['warnings'] = [
     w for w in one['warnings'] if 'label' not in w and 'AUC' not in w
@@ -296,35 +226,35 @@ def _calibrated(out, labels, groups, options, least, hard) -> None:
 
 def _beside_reference(out, labels, groups, config, options) -> None:
   """Each group against the reference; of many classes only who is right."""
-  asked = config.audit.reference
-  if asked and asked not in ('largest', 'rest', *groups.names):
-    contrasts.reference_of(groups.members, groups.names, asked)
+  reference = config.audit.reference
+  if reference and reference not in ('largest', 'rest', *groups.names):
+    contrasts.reference_of(groups.members, groups.names, reference)
   binary = out.scores.ndim == 2
   for kind in groups.kinds:
     members, names = groups.of(kind)
-    own = asked
-    if asked not in ('', 'rest', 'largest') and asked not in names:
+    own = reference
+    if own not in ('', 'rest', 'largest') and own not in names:
       own = 'rest'  # a reference of another attribute
     if len(names) < 2 and own not in ('', 'rest'):
       continue
-    decided, label = out.decisions, labels
-    shown = contrasts.SHOWN
+    decisions, label = out.decisions, labels
+    rates = contrasts.SHOWN
     if not binary:
       if labels is None:
         continue
       # "Positive" is here that the decision is right.
-      decided = (out.decisions == labels).astype(np.int64)
-      label, shown = None, ('selection_rate',)
+      decisions = (out.decisions == labels).astype(np.int64)
+      label, rates = None, ('selection_rate',)
     rows = contrasts.differences(
       label,
-      decided,
+      decisions,
       members,
       names,
       own,
       options,
       config.measures.min_group,
       config.measures.adjust,
-      shown,
+      rates,
     )
     for row in rows:
       row['attribute'] = kind
@@ -386,20 +316,20 @@ def prices(text: str) -> tuple[float, float] | None:
   """(of a false positive, of a false negative) of 'fp=1,fn=5'."""
   if not text:
     return None
-  known = {'fp': 0.0, 'fn': 0.0}
+  price = {'fp': 0.0, 'fn': 0.0}
   for part in text.split(','):
     name, _, value = part.partition('=')
     try:
-      known[name.strip()] += float(value)
+      price[name.strip()] += float(value)
     except (KeyError, ValueError) as error:
       raise UserError(
         f"audit.costs is {text!r}; write it as 'fp=1,fn=5'"
       ) from error
-  if min(known.values()) < 0 or not max(known.values()) > 0:
+  if min(price.values()) < 0 or not max(price.values()) > 0:
     raise UserError(
       f'audit.costs is {text!r}; costs are 0 or more, and one above 0'
     )
-  return known['fp'], known['fn']
+  return price['fp'], price['fn']
 
 
 def conditions(table: pd.DataFrame, groups: Who) -> dict[str, dict]:
@@ -433,16 +363,16 @@ def _edited(out, edits, model, config, table, classes, labels, groups) -> None:
   edit = audit_edits.score(edits, list(table['text']), out.scores, predict)
   limit = 0.0 if out.limit == 'argmax' else out.limit
   options = options_of(config)
-  found = flips.measure(
+  result = flips.measure(
     labels, out.scores, edit, groups.members, groups.names, limit, options
   )
   many = len(config.audit.swaps) > 1
   prefix = f'{edits.name}/' if many else ''
-  out.set['fairness'] |= {prefix + k: v for k, v in found.measures.items()}
-  for name, one in found.groups.items():
+  out.set['fairness'] |= {prefix + k: v for k, v in result.measures.items()}
+  for name, one in result.groups.items():
     out.set['groups'][name] |= {prefix + k: v for k, v in one.items()}
   out.edits[edits.name] = edits, edit
-  out.quantiles[edits.name] = found.quantiles
+  out.quantiles[edits.name] = result.quantiles
   words = [
     [f'{old.lower()} → {new.lower()}' for _, _, old, new in spans]
     for spans in edits.spans

@@ -112,12 +112,12 @@ def _named(name: str, config, table, classes) -> list[Audited]:
 
 
 def _of_frame(frame, config, table, classes) -> list[Audited]:
-  asked = config.audit.scores
-  found = predictions.read(
-    frame, table, asked, classes, config.measures.pos_label
+  columns = config.audit.scores
+  models = predictions.read(
+    frame, table, columns, classes, config.measures.pos_label
   )
   look = scored(config) if config.audit.edited else None
-  return [Audited(one.name, one.scores, look, (), one.hard) for one in found]
+  return [Audited(one.name, one.scores, look, (), one.hard) for one in models]
 
 
 def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray]:
@@ -127,10 +127,10 @@ def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray]:
   if 'text' not in frame:
     raise UserError(f'{path} has no column text; score to_score.csv as it is')
   plain = pd.DataFrame({'id': [str(i) for i in range(len(frame))]})
-  given = frame.drop(columns='id', errors='ignore')
-  given.attrs['source'] = path
+  scores = frame.drop(columns='id', errors='ignore')
+  scores.attrs['source'] = path
   (one,) = predictions.read(
-    given, plain, config.audit.scores[:1], (), config.measures.pos_label
+    scores, plain, config.audit.scores[:1], (), config.measures.pos_label
   )
   at = {text: k for k, text in enumerate(frame['text'].astype(str))}
 
@@ -192,7 +192,7 @@ def _imported(name: str) -> Callable:
 
 
 def function(
-  given: Callable, name: str, config: Config, classes: tuple[str, ...] = ()
+  predictor: Callable, name: str, config: Config, classes: tuple[str, ...] = ()
 ) -> Audited:
   """Any function of a list of texts, in batches, its answers checked."""
   size = max(config.audit.batch, 1)
@@ -202,7 +202,7 @@ def function(
     for low in range(0, len(texts), size):
       batch = list(texts[low : low + size])
       try:
-        answer = np.asarray(given(batch), float)
+        answer = np.asarray(predictor(batch), float)
       except (TypeError, ValueError) as error:
         raise UserError(
           f'{name} gives no probabilities of a list of texts: {error}'
@@ -263,10 +263,10 @@ def _run(path: pathlib.Path, config, table) -> Audited:
   fits = sorted(path.glob('training/*/weights.safetensors'))
   if recipe == 'train' and len(fits) == 1:
     return _fitted(path, fits[0])
-  kept = path / 'predictions.parquet'
-  if kept.is_file():
-    frame = artefacts.read_table(kept)
-    frame.attrs['source'] = str(kept)
+  file = path / 'predictions.parquet'
+  if file.is_file():
+    frame = artefacts.read_table(file)
+    frame.attrs['source'] = str(file)
     (one,) = predictions.read(frame, table, (), ())
     return Audited(path.name, one.scores, kind='predictions')
   raise UserError(
@@ -301,7 +301,7 @@ def config_of(tree: dict) -> Config:
   """The config that a run's config.json holds."""
 
   def filled(kind: type, values: dict):
-    known = {}
+    fields = {}
     for field in dataclasses.fields(kind):
       if field.name not in values:
         continue
@@ -310,8 +310,8 @@ def config_of(tree: dict) -> Config:
         value = filled(field.type, value)
       elif isinstance(value, list):
         value = tuple(value)
-      known[field.name] = value
-    return kind(**known)
+      fields[field.name] = value
+    return kind(**fields)
 
   return filled(Config, tree)
 

@@ -1,28 +1,18 @@
 """The sections that an audit adds to its page: what it found, as headings."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from fairjax import results
 from fairjax.config import Config
-from fairjax.metrics import flips, measures, thresholds
-from fairjax.recipes.audit_measure import Measured, Who
+from fairjax.metrics import measures, thresholds
+from fairjax.recipes import audit_flips
+from fairjax.recipes.audit_flips import SURE, WORST
+from fairjax.recipes.audit_groups import Who
+from fairjax.recipes.audit_measure import Measured
 from fairjax.report import tables
-
-OFFENSIVE = frozenset(
-  """toxic toxicity hate hateful abuse abusive offensive sexist sexism racist
-  racism insult threat obscene profanity misogynous misogynistic""".split()
-)
-SURE = 0.05  # adjusted p of a finding
-WORST = 8  # slices, words and differences in the open table
-PRECISION = (  # python -m fairjax.pairs.swap_eval, at this version
-  'Of the words that our gender swap changes, those of annotated twins agree '
-  'in .979 on GECO, .988 on WinoBias, 1.000 on Winogender and .945 on GAP '
-  '(names apart).'
-)
 
 
 def sections(
@@ -34,7 +24,7 @@ def sections(
 ) -> list[dict]:
   """Each part that there is something to say of."""
   every = (
-    _flips(config, table, focus, classes),
+    audit_flips.section(config, table, focus, classes),
     _differences(focus, config),
     _controls(focus, groups),
     _thresholds(focus),
@@ -42,232 +32,6 @@ def sections(
     _slices(focus),
   )
   return [one for one in every if one]
-
-
-def _percent(estimate: Mapping) -> str:
-  """'39 of 100 [36, 42]'."""
-  value, low, high = (estimate.get(k) for k in ('value', 'low', 'high'))
-  if value is None:
-    return 'undefined'
-  digits = 0 if abs(value) >= 0.02 or value == 0 else 1
-  shown = f'{100 * value:.{digits}f} of 100'
-  if low is None or high is None:
-    return shown
-  return f'{shown} [{100 * low:.{digits}f}, {100 * high:.{digits}f}]'
-
-
-def _flips(config, table, focus: Measured, classes) -> dict | None:
-  if not focus.edits:
-    return None
-  parts, headline = [], ''
-  for name, (edits, edit) in focus.edits.items():
-    prefix = f'{name}/' if len(config.audit.swaps) > 1 else ''
-    own = {
-      k.removeprefix(prefix): v
-      for k, v in focus.set['fairness'].items()
-      if k.startswith(prefix) and k.removeprefix(prefix) in FLIPS
-    }
-    excess = own.get('excess_flips', {})
-    if not headline:
-      headline = _finding(own, excess)
-    if len(focus.edits) > 1:
-      parts.append(results.heading(f'Swap {name}'))
-    parts += _one_swap(name, own, edits, edit, focus, config, table, classes)
-  return results.section(headline, *parts)
-
-
-FLIPS = tuple(
-  n for n, m in measures.MEASURES.items() if m.kernel.endswith('flips:measure')
-)
-
-
-def _finding(own: Mapping, excess: Mapping) -> str:
-  flips_ = own.get('flips', {})
-  if excess.get('value') is None:
-    return f'An exchange of group words flips {_percent(flips_)} decisions'
-  if excess.get('low') is not None and excess['low'] > 0:
-    return (
-      f'Group words change decisions: {_percent(excess)} beyond a matched edit'
-    )
-  if excess.get('high') is not None and excess['high'] < 0:
-    return (
-      f'Group words flip {_percent(flips_)} decisions, no more than other '
-      'words do'
-    )
-  return (
-    'Group words are not shown to change decisions more than other words: '
-    f'{_percent(excess)} beyond a matched edit'
-  )
-
-
-def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
-  rows = [
-    {'edit': 'swap of group words', 'value': own['flips']},
-  ]
-  if own['control_flips']['value'] is not None:
-    rows.append({'edit': 'control: other words', 'value': own['control_flips']})
-  for key, words in (
-    ('flips_up', 'swap, to positive'),
-    ('flips_down', 'swap, to negative'),
-    ('flips_positive', 'swap, rows labelled positive'),
-    ('flips_negative', 'swap, rows labelled negative'),
-  ):
-    if own.get(key, {}).get('value') is not None:
-      rows.append({'edit': words, 'value': own[key]})
-  parts = [
-    results.figure(
-      'wordings',
-      f'flips_{name}',
-      f'Decisions that change under the swap {name!r} and under an edit of as '
-      'many words that show no group.',
-      rows=rows,
-    )
-  ]
-  if 'fprd' in own:
-    parts += _by_wording(own)
-  examples = _examples(edits, edit, focus, config, table, classes)
-  if examples:
-    parts += [
-      results.heading(f'{len(examples)} rows whose decision flips'),
-      results.texts(examples, blur=offensive(classes)),
-    ]
-  shown = [
-    {'measure': measures.label(k), 'name': k, 'value': own[k]}
-    for k in FLIPS
-    if k in own
-  ]
-  words = focus.words[name]
-  sure = [
-    w for w in words if w['adjusted'] is not None and w['adjusted'] <= SURE
-  ]
-  if sure:
-    parts.append(
-      results.table(
-        [_word(w) for w in sure[:WORST]],
-        caption=f'Words that carry it ({len(sure)} of {len(words)} at a false '
-        f'discovery rate of {SURE:.0%})',
-      )
-    )
-  elif words:
-    parts.append(
-      results.text(
-        f'None of {len(words)} words flips decisions more than the control '
-        f'does, at a false discovery rate of {SURE:.0%}.'
-      )
-    )
-  facts = [{'fact': k, 'value': v} for k, v in edits.facts.items()]
-  quality = [
-    results.table(shown, caption=f'Measures of the swap {name}'),
-    results.table(facts, caption='The swap itself'),
-  ]
-  if name in ('gender', 'neutral'):
-    quality.append(results.text(PRECISION, kind='quiet'))
-  if focus.quantiles[name]:
-    quality.append(
-      results.table(
-        focus.quantiles[name], caption='Quantiles of the change of score'
-      )
-    )
-  if len(words) > len(sure):
-    quality.append(
-      results.table([_word(w) for w in words], caption='Every word')
-    )
-  quality.append(
-    results.text(
-      'Flips: share of edited rows whose decision changes. Control: as many '
-      'words of the same rows are edited, first names to others of the same '
-      'gender and origin, other words to a synonym or a neutral noun. Excess: '
-      'the paired difference, by a Bayesian bootstrap of rows. Words: McNemar, '
-      'exact, swap against control, adjusted by Benjamini and Hochberg.',
-      kind='quiet',
-    )
-  )
-  parts.append(results.fold('How good the swap is, and every number', *quality))
-  return parts
-
-
-def offensive(classes: Sequence[str]) -> bool:
-  """Whether the classes say that some texts may be hard to read."""
-  words = {w for c in classes for w in re.findall(r'[a-z]+', c.lower())}
-  return bool(words & OFFENSIVE)
-
-
-def _word(one: Mapping) -> dict:
-  return {
-    'word': one['word'],
-    'rows': one['rows'],
-    'flips': f'{one["flips"]:.0%}',
-    'control': ''
-    if one['control flips'] is None
-    else f'{one["control flips"]:.0%}',
-    **(
-      {'mean change of score': one['mean change of score']}
-      if 'mean change of score' in one
-      else {}
-    ),
-    'adjusted p': one['adjusted'],
-  }
-
-
-def _by_wording(own: Mapping) -> list[dict]:
-  rows = []
-  for key, label in (('fprd', 'negative'), ('tprd', 'positive')):
-    one = own[key]
-    if one.get('female') is None:
-      continue
-    rows.append(
-      {
-        'rows labelled': label,
-        'how many': one['rows'],
-        'decided positive, female wording': f'{one["female"]:.1%}',
-        'male wording': f'{one["male"]:.1%}',
-        f'difference ({key})': {k: one[k] for k in ('value', 'low', 'high')},
-      }
-    )
-  if not rows:
-    return []
-  plain = []
-  for row in rows:
-    key = next(k for k in row if k.startswith('difference'))
-    plain.append({**row, 'difference': row.pop(key)})
-  for row in plain:
-    for key in [k for k in row if k.startswith('difference (')]:
-      del row[key]
-  return [
-    results.table(
-      plain, caption='The same texts in either wording (FPRD, TPRD)'
-    )
-  ]
-
-
-def _examples(edits, edit, focus: Measured, config, table, classes) -> list:
-  """Rows that flip in most seeds, the largest changes of score first."""
-  limit = 0.0 if focus.limit == 'argmax' else focus.limit
-  after = flips.decisions(edit.scores, limit)
-  flip = (focus.decisions != after).mean(0)
-  moved = flips.change(focus.scores, edit.scores).mean(0)
-  known = np.flatnonzero(edit.edited & (flip >= 0.5))
-  chosen = known[np.argsort(-moved[known], kind='stable')]
-  binary = focus.scores.ndim == 2
-  names = list(classes) or ['negative', 'positive']
-  positive = config.measures.pos_label
-  out = []
-  for row in chosen[: config.audit.examples]:
-    one = {'text': table['text'].iloc[row], 'twin': edits.twins[row]}
-    if binary:
-      one['score'] = (
-        f'{focus.scores[:, row].mean():.2f} → {edit.scores[:, row].mean():.2f}'
-      )
-    else:
-      old, new = focus.decisions[0, row], after[0, row]
-      one['decision'] = f'{names[old]} → {names[new]}'
-    if 'label' in table:
-      label = int(table['label'].iloc[row])
-      one['label'] = names[label] if label < len(names) else label
-    if binary and len(names) == 2 and 'label' not in one:
-      one['positive is'] = names[min(positive, 1)]
-    out.append(one)
-  return out
 
 
 def _differences(focus: Measured, config: Config) -> dict | None:
@@ -290,7 +54,7 @@ def _differences(focus: Measured, config: Config) -> dict | None:
     heading = (
       f'None of {len(tested)} differences to {reference} is more than chance'
     )
-  shown = lambda r: {
+  line = lambda r: {
     'group': r['group'],
     'rate': f'{measures.label(r["rate"])} ({r["rate"]})',
     'of the group': r['value'],
@@ -302,29 +66,14 @@ def _differences(focus: Measured, config: Config) -> dict | None:
   if sure:
     parts.append(
       results.table(
-        [shown(r) for r in sure[:WORST]], caption=f'Reference: {reference}'
+        [line(r) for r in sure[:WORST]], caption=f'Reference: {reference}'
       )
     )
-  ratio = [
-    {'measure': k, 'ratio': v}
-    for k, v in focus.set['fairness'].items()
-    if k.rpartition('/')[2] == 'selection_rate_ratio' and v['value'] is not None
-  ]
-  for one in ratio:
-    value = one['ratio']
-    below = value['value'] < 0.8
-    words = 'below' if below else 'not below'
-    parts.append(
-      results.text(
-        'Four-fifths rule: the group with the fewest positive decisions has '
-        f'{tables.estimate(value)} times the share of the group with the most '
-        f'({one["measure"]}), which is {words} .8.'
-      )
-    )
+  parts += _four_fifths(focus)
   parts.append(
     results.fold(
       'Every group and rate, with its test',
-      results.table([shown(r) for r in rows]),
+      results.table([line(r) for r in rows]),
       results.text(
         'Differences of rates with their interval and p of the same bootstrap '
         f'of rows; p adjusted by {config.measures.adjust} for {len(tested)} '
@@ -336,15 +85,32 @@ def _differences(focus: Measured, config: Config) -> dict | None:
   return results.section(heading, *parts)
 
 
+def _four_fifths(focus: Measured) -> list[dict]:
+  """The ratio of the smallest share of positive decisions to the largest."""
+  parts = []
+  for key, ratio in focus.set['fairness'].items():
+    if key.rpartition('/')[2] != 'selection_rate_ratio':
+      continue
+    if ratio['value'] is None:
+      continue
+    words = 'below' if ratio['value'] < 0.8 else 'not below'
+    parts.append(
+      results.text(
+        'Four-fifths rule: the group with the fewest positive decisions has '
+        f'{tables.estimate(ratio)} times the share of the group with the most '
+        f'({key}), which is {words} .8.'
+      )
+    )
+  return parts
+
+
 def _controls(focus: Measured, groups: Who) -> dict | None:
   names = ', '.join(groups.controls)
-  found = {
-    k: v for k, v in focus.set['fairness'].items() if 'conditional_' in k
-  }
-  if not found:
+  gaps = {k: v for k, v in focus.set['fairness'].items() if 'conditional_' in k}
+  if not gaps:
     return None
   rows = []
-  for key, value in found.items():
+  for key, value in gaps.items():
     plain = key.replace('conditional_', '')
     rows.append(
       {
@@ -410,13 +176,12 @@ def _calibration(focus: Measured) -> dict | None:
   heading = 'Scores and what comes true'
   if ece and ece['value'] is not None:
     heading += f': off by {100 * ece["value"]:.0f} points on average'
-  kept = sorted(
+  largest = sorted(
     (g for g in focus.reliability if g != 'everyone'),
     key=lambda g: -sum(b['rows'] for b in focus.reliability[g]),
   )[:4]
-  shown = {
-    g: focus.reliability[g] for g in (kept if len(kept) > 1 else ['everyone'])
-  }
+  if len(largest) < 2:
+    largest = ['everyone']
   rows = [
     {
       'group': name,
@@ -444,7 +209,7 @@ def _calibration(focus: Measured) -> dict | None:
       'reliability',
       'Share of rows that are positive against their mean score, in bins; on '
       'the dotted line scores mean what they say.',
-      groups=shown,
+      groups={g: focus.reliability[g] for g in largest},
     ),
     results.text(words, kind='quiet'),
     results.fold('Each group', results.table(rows)),
@@ -456,7 +221,7 @@ def _slices(focus: Measured) -> dict | None:
     return None
   sure = [s for s in focus.slices if s['adjusted'] <= SURE]
   sure.sort(key=lambda s: -(s['error rate'] - s['outside']))
-  shown = lambda s: {
+  line = lambda s: {
     'where': s['slice'],
     'rows': s['rows'],
     'wrong': f'{s["error rate"]:.1%}',
@@ -471,7 +236,7 @@ def _slices(focus: Measured) -> dict | None:
     )
     parts = [
       results.table(
-        [shown(s) for s in sure[:WORST]],
+        [line(s) for s in sure[:WORST]],
         caption=f'{len(sure)} of {count} slices are worse, at a false '
         f'discovery rate of {SURE:.0%}',
       )
@@ -482,7 +247,7 @@ def _slices(focus: Measured) -> dict | None:
   parts.append(
     results.fold(
       f'All {count} slices',
-      results.table([shown(s) for s in focus.slices[:200]]),
+      results.table([line(s) for s in focus.slices[:200]]),
       results.text(
         'Slices of one or two conditions with 30 rows or more; Fisher’s exact '
         'test, one-sided, adjusted by Benjamini and Hochberg.',

@@ -12,15 +12,15 @@ COLUMNS = ('rows', 'changed', 'words', 'left')
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """Swaps every shard of `config.corpus.path`, and prints what was counted."""
-  chosen, out = config.corpus, corpora.target(config, folder)
+  options, out = config.corpus, corpora.target(config, folder)
   rows = corpus.swap_corpus(
-    chosen.path,
+    options.path,
     out,
-    chosen.backend,
+    options.backend,
     corpora.where(config),
-    chosen.workers,
-    chosen.column,
-    chosen.both,
+    options.workers,
+    options.column,
+    options.both,
     **dictionary.options(config.method, config.seed),
   )
   return corpora.finish(config, folder, out, rows, COLUMNS)

@@ -130,8 +130,8 @@ def contenders(
   texts = mitigations.parts(config)[0] if config.benchmarks.mitigations else []
   for kind in config.benchmarks.mitigations:
     mitigate = find(MITIGATIONS, 'mitigation', kind)
-    place = folder / 'models' / kind
-    out[f'{title} + {kind}'] = mitigate(own, texts, config, place, log)
+    target = folder / 'models' / kind
+    out[f'{title} + {kind}'] = mitigate(own, texts, config, target, log)
   if 'against' in loaded:
     second = pathlib.Path(config.benchmarks.against).name
     name = second if second not in out else f'{second} (2)'

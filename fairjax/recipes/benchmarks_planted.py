@@ -33,8 +33,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """associations → corpora → models → benchmarks → curves."""
   contenders = {}
   for association in config.benchmarks.associations:
-    place = folder / f'association_{association:g}'
-    text, data = place / 'corpus.txt', place / 'data'
+    target = folder / f'association_{association:g}'
+    text, data = target / 'corpus.txt', target / 'data'
     if mesh.is_main():
       lines = planted.corpus(
         association, config.benchmarks.sentences, config.seed
@@ -44,15 +44,15 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     mesh.wait_for_all('planted')
     own = copy.deepcopy(config)
     own.recipe, own.data.name, own.data.path = 'pretrain', 'text', str(text)
-    pretrain.run(own, place / 'pretrain')
+    pretrain.run(own, target / 'pretrain')
     own.recipe, own.data.name, own.data.path = 'benchmarks', 'text', ''
-    own.model = str(place / 'pretrain' / 'export' / 'seed_0')
+    own.model = str(target / 'pretrain' / 'export' / 'seed_0')
     own.benchmarks.data = str(data)
-    result = benchmarks.run(own, place / 'benchmarks')
+    result = benchmarks.run(own, target / 'benchmarks')
     (one,) = result.contenders.values()
     contenders[f'association {association:g}'] = one | {
       'facts': {'planted association': association},
-      'page': f'{place.name}/benchmarks/report.html',
+      'page': f'{target.name}/benchmarks/report.html',
     }
   with Log(folder, config, main=mesh.is_main()) as log:
     outcome = stages.results(

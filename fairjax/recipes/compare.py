@@ -54,13 +54,13 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     variants = {name: variant(config, name) for name in ('none', *chosen)}
     runs, chances = {}, {}
     for name, own in variants.items():
-      place = folder / stages.file_name(name)
-      log.line(f'{name}: {place}')
+      target = folder / stages.file_name(name)
+      log.line(f'{name}: {target}')
       if mesh.is_main():
-        artefacts.write_json(place / 'config.json', own)
-      runs[name] = train.run(own, place)
+        artefacts.write_json(target / 'config.json', own)
+      runs[name] = train.run(own, target)
       mesh.wait_for_all(name)
-      path = place / 'predictions.parquet'
+      path = target / 'predictions.parquet'
       chances[name] = stages.predictions(artefacts.read_table(path))
     pairs = [(name, 'none') for name in list(variants)[1:]]
     tests = stages.compare(config, sets, chances, pairs)

@@ -46,8 +46,10 @@ class Judged(NamedTuple):
 
 
 def how(config: Config) -> IntervalOptions:
-  chosen = config.measures
-  return IntervalOptions(chosen.confidence_level, chosen.resamples, config.seed)
+  options = config.measures
+  return IntervalOptions(
+    options.confidence_level, options.resamples, config.seed
+  )
 
 
 def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:

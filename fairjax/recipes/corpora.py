@@ -18,13 +18,13 @@ MOST = 200  # shards on a page
 
 def target(config: Config, folder: pathlib.Path) -> pathlib.Path:
   """The folder that is written, which is never the one that is read."""
-  chosen = config.corpus
-  if not chosen.path:
+  options = config.corpus
+  if not options.path:
     raise UserError(
       'corpus.path is empty; name a folder with --config.corpus.path'
     )
-  out = pathlib.Path(chosen.out) if chosen.out else folder / 'corpus'
-  if out.resolve() == pathlib.Path(chosen.path).resolve():
+  out = pathlib.Path(options.out) if options.out else folder / 'corpus'
+  if out.resolve() == pathlib.Path(options.path).resolve():
     raise UserError(
       f'corpus.out is {out}, the folder that is read; name another one'
     )
@@ -33,10 +33,10 @@ def target(config: Config, folder: pathlib.Path) -> pathlib.Path:
 
 def where(config: Config) -> str:
   """`corpus.where`; an spmd process without one takes its own share."""
-  chosen = config.corpus
-  if chosen.backend == 'spmd' and not chosen.where:
+  options = config.corpus
+  if options.backend == 'spmd' and not options.where:
     return mesh.share()
-  return chosen.where
+  return options.where
 
 
 def finish(
@@ -80,7 +80,7 @@ def finish(
       )
     ],
   )
-  place = folder / 'processes' / end[1:] if end else folder
-  results = page.publish(place, results)
+  target = folder / 'processes' / end[1:] if end else folder
+  results = page.publish(target, results)
   shard_map.refuse_failed(rows, out)
   return results

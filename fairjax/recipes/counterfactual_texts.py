@@ -20,7 +20,7 @@ import pandas as pd
 
 from fairjax import artefacts, stages
 from fairjax.config import Config
-from fairjax.data.schema import Tables
+from fairjax.data.schema import Tables, has_twin
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.metrics import measures
@@ -29,6 +29,7 @@ from fairjax.pairs import dictionary, recase, rewrite_errors, swap_eval
 from fairjax.recipes import contenders, repairing, rewriter
 from fairjax.recipes.contenders import Rewrites
 from fairjax.recipes.repairing import Helpers
+from fairjax.report import verdict
 from fairjax.results import Results, section, table, text
 from fairjax.train import mesh
 from fairjax.train.progress import Log
@@ -59,8 +60,8 @@ def material(
   config: Config, folder: pathlib.Path, words: pathlib.Path | None, log: Log
 ) -> Material:
   """The contenders' parts, once what they need is known to be there."""
-  wanted = config.rewriters.contenders
-  if 'flow' in wanted and words is None:
+  names = config.rewriters.contenders
+  if 'flow' in names and words is None:
     raise UserError(
       "rewriters.contenders has 'flow', but there is no dictionary of its; "
       'name one with --config.method.words=FOLDER/dictionary.csv'
@@ -106,15 +107,13 @@ def report(m: Material) -> dict:
   )
   writers = writers_of(m, tables, swaps, repairs, facts)
   rewrites = rewritten(m, tables, writers)
-  twins = dictionary.swap(
-    tables['test']['text'].tolist(),
-    **dictionary.options(config.method, config.seed),
-  ).texts
+  twins, facts[TWINS] = twins_of(config, tables['test'])
   first = next(iter(swaps))
+  plain = f'{first} + BART'
   judged = contenders.judge(
-    config, m.folder, log, tables, rewrites, twins, (first,)
+    config, m.folder, log, tables, rewrites, twins, (first, plain)
   )
-  gold = against_gold(m, writers, first)
+  gold = against_gold(m, tables['test'], writers, first)
   for name, one in gold.contenders.items():
     judged.contenders.setdefault(name, {'sets': {}})['sets'] |= one['sets']
   keep(m, tables, rewrites)
@@ -127,6 +126,7 @@ def report(m: Material) -> dict:
     'contenders': judged.contenders,
     'tests': [*judged.tests, *gold.tests],
     'facts': facts,
+    'verdicts': claims(judged, gold, first),
     'sections': [*shown(repairs), grid, *worse(gold, first)],
   }
 
@@ -137,6 +137,36 @@ LEAD = (
   'both wordings, by a classifier trained on the texts and on the rewrites of '
   'the contender.'
 )
+
+
+def claims(
+  judged: contenders.Judged, gold: contenders.Judged, first: str
+) -> list[dict]:
+  """What FairFlow's tables 2, 3 and 4 claim, and that a rewrite is no worse
+  than the plain swap where the twins are known.
+  """
+  fluent = ('perplexity_per_text',)
+  gaps = ('tprd_size', 'fprd_size', 'accuracy')
+  out: list[dict] = []
+  for name in judged.contenders:
+    if name == contenders.ORIGINAL:
+      continue
+    out += verdict.ahead(judged.tests, name, contenders.ORIGINAL, gaps)
+    if 'repair' in name:
+      plain = f'{first} + BART' if 'BART' in name else first
+      out += verdict.ahead(judged.tests, name, plain, fluent)
+    if name != first:
+      out += verdict.ahead(gold.tests, name, first, ('exact',))
+  return out
+
+
+def twins_of(config: Config, test: pd.DataFrame) -> tuple[list[str], str]:
+  """Twins of the test texts in which decisions are compared, and whose."""
+  if 'twin' in test and has_twin(test).any():
+    return test['twin'].tolist(), 'known, as the data has them'
+  options = dictionary.options(config.method, config.seed)
+  swaps = dictionary.swap(test['text'].tolist(), **options)
+  return swaps.texts, "the dictionary's"
 
 
 def swapper(m: Material, name: str) -> Write:
@@ -352,35 +382,48 @@ def keep(m: Material, tables: Tables, rewrites: Rewrites) -> None:
   for name, each in rewrites.items():
     for split, twins in each.items():
       frame = tables[split][['id', 'text', 'label', 'group']]
-      place = m.folder / 'texts' / stages.file_name(name) / f'{split}.parquet'
-      stages.write_table(place, frame.assign(twin=list(twins)))
+      path = m.folder / 'texts' / stages.file_name(name) / f'{split}.parquet'
+      stages.write_table(path, frame.assign(twin=list(twins)))
 
 
 def against_gold(
-  m: Material, writers: Mapping[str, Write], first: str
+  m: Material, test: pd.DataFrame, writers: Mapping[str, Write], first: str
 ) -> contenders.Judged:
-  """Every contender on GECO, whose twins are known, by direction."""
-  chosen = m.config.rewriters
-  if not chosen.gold:
-    return contenders.Judged({}, [])
-  pairs = swap_eval.geco(chosen.gold)
-  half = len(pairs) // 2
-  both = {'GECO to female': pairs[:half], 'GECO to male': pairs[half:]}
-  if chosen.gold_rows and chosen.gold_rows < half:
-    rng = np.random.default_rng([m.config.seed, GOLD])
-    rows = np.sort(rng.choice(half, chosen.gold_rows, replace=False))
-    both = {name: [each[i] for i in rows] for name, each in both.items()}
+  """Every contender where twins are known: test texts that have one, GECO."""
+  known = known_twins(m.config, test)
   each = {}
-  for name, write in writers.items():
-    m.log.line(f'{name} writes {sum(map(len, both.values()))} texts of GECO')
+  for name, write in writers.items() if known else ():
+    count = sum(map(len, known.values()))
+    m.log.line(f'{name} writes {count:,} texts whose twins are known')
     each[name] = {
       where: write([source for source, _ in rows])
-      for where, rows in both.items()
+      for where, rows in known.items()
     }
-  return contenders.gold(m.config, both, each, (first,))
+  return contenders.gold(m.config, known, each, (first,))
 
 
-GOLD = 61  # stream of the rows of GECO
+def known_twins(
+  config: Config, test: pd.DataFrame
+) -> dict[str, swap_eval.Pairs]:
+  """{set: texts and their twins}; GECO's sentences are in both directions."""
+  options, out = config.rewriters, {}
+  if 'twin' in test and has_twin(test).any():
+    some = test[has_twin(test)]
+    out['known twins'] = list(zip(some['text'], some['twin']))
+  if options.gold:
+    pairs = swap_eval.geco(options.gold)
+    half = len(pairs) // 2
+    out |= {'GECO to female': pairs[:half], 'GECO to male': pairs[half:]}
+  for name, pairs in out.items():
+    if options.gold_rows and options.gold_rows < len(pairs):
+      rng = np.random.default_rng([config.seed, GOLD])  # alike both ways
+      rows = np.sort(rng.choice(len(pairs), options.gold_rows, replace=False))
+      out[name] = [pairs[i] for i in rows]
+  return out
+
+
+GOLD = 61  # stream of the rows whose twins are known
+TWINS = 'twins of the test texts in which decisions are compared'
 
 
 def worse(gold: contenders.Judged, first: str) -> list[dict]:
@@ -390,7 +433,7 @@ def worse(gold: contenders.Judged, first: str) -> list[dict]:
   rows, errors, below = [], [], []
   for name, one in gold.contenders.items():
     for where, part in one['sets'].items():
-      start = {'contender': name, 'direction': where}
+      start = {'contender': name, 'set': where}
       for into, chosen in ((rows, False), (errors, True)):
         some = {
           measures.label(k): v
@@ -407,7 +450,7 @@ def worse(gold: contenders.Judged, first: str) -> list[dict]:
     words = f'Below {first} in exact texts: {", ".join(below)}.'
   return [
     section(
-      'Known twins (GECO)',
+      'Known twins',
       text(words, 'warning' if below else 'lead'),
       table(rows, screen=True),
       table(

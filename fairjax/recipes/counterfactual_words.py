@@ -262,14 +262,15 @@ def by_flow(
 
   def over(function, rows):
     parts = [
-      np.asarray(function(rows[k : k + 4096]))
+      np.asarray(function(shape, params, rows[k : k + 4096], dtype))
       for k in range(0, len(rows), 4096)
     ]
     return np.concatenate(parts)
 
-  forward = jax.jit(lambda x: flow.forward(shape, params, x, dtype)[0])
-  inverse = jax.jit(lambda z: flow.inverse(shape, params, z, dtype))
-  z = over(forward, white(m.some.vector))
+  params = jax.device_put(params)
+  forward = jax.jit(flow.forward, static_argnums=(0, 3))
+  inverse = jax.jit(flow.inverse, static_argnums=(0, 3))
+  z = over(lambda *args: forward(*args)[0], white(m.some.vector))
   side = m.some.side
   difference = z[side > 0].mean(0) - z[side < 0].mean(0)
   k = shape.factor

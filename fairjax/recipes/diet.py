@@ -108,12 +108,12 @@ def prepare(
   folder: pathlib.Path,
   log: Log,
   rankings: list[str],
-  place: pathlib.Path | None = None,
+  scores_folder: pathlib.Path | None = None,
 ) -> Inputs:
   """Tables with twins, the model, the probe's scores, and the pools.
 
-  The scores are in `place`, by default the folder. Where nobody asks for a
-  score there is no probe.
+  The scores are in `scores_folder`, by default the folder. Where nobody asks
+  for a score there is no probe.
   """
   ratios = shares(config)
   weighs(config)  # or a sentence, before anything is made
@@ -125,7 +125,9 @@ def prepare(
   model = stages.prepare(config, tables, log)
   probe_config, scores = asking(config, rankings), tables['train'][['id']]
   if probe_config.scoring.names:
-    scores = scoring.probe(probe_config, model, tables, place or folder, log)
+    scores = scoring.probe(
+      probe_config, model, tables, scores_folder or folder, log
+    )
   every = pd.concat([tables['train'], twins], ignore_index=True)
   return Inputs(
     tables,

@@ -35,18 +35,18 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       'masked LM, so take mlm'
     )
   with Log(folder, config, main=mesh.is_main()) as log:
-    places = {PLAIN: config.data.path, FAIR: str(folder / 'text')}
-    asked = dataclasses.replace(
-      config.corpus, path=config.data.path, out=places[FAIR]
+    paths = {PLAIN: config.data.path, FAIR: str(folder / 'text')}
+    options = dataclasses.replace(
+      config.corpus, path=config.data.path, out=paths[FAIR]
     )
-    made = perturb_corpus.run(
-      dataclasses.replace(config, corpus=asked), folder / 'corpus'
+    corpus_results = perturb_corpus.run(
+      dataclasses.replace(config, corpus=options), folder / 'corpus'
     )
     same = shared_tokenizer(config, folder)
     parts, fits = {}, {}
-    for name, place in places.items():
+    for name, path in paths.items():
       own = dataclasses.replace(
-        same, data=dataclasses.replace(same.data, path=place)
+        same, data=dataclasses.replace(same.data, path=path)
       )
       parts[name], model, fits[name] = fitted(own, folder / name, log)
     sums = {
@@ -58,7 +58,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
           parts[text].valid,
           model.device_mesh,
         )
-        for text in places
+        for text in paths
       }
       for name, fit in fits.items()
     }
@@ -78,11 +78,13 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         for name, of in sums.items()
       },
       focus=FAIR,
-      tests=[compared(config, text, sums) for text in places],
+      tests=[compared(config, text, sums) for text in paths],
       facts={
         'steps': fits[FAIR].steps,
-        **{f'texts {k}': v for k, v in made.facts.items() if k != 'out'},
-        **{f'model on {n} text': str(folder / n / 'export') for n in places},
+        **{
+          f'texts {k}': v for k, v in corpus_results.facts.items() if k != 'out'
+        },
+        **{f'model on {n} text': str(folder / n / 'export') for n in paths},
       },
     )
     return stages.publish(folder, results, log)
@@ -123,12 +125,12 @@ def quality(config: Config, sums: np.ndarray) -> dict[str, dict]:
   """Loss and perplexity, with intervals over documents and seeds."""
   how, names = intervals.options_of(config), OBJECTIVES['mlm'].names
   values = pretrain.overall(names, sums.sum(1), 0.0)
-  drawn = pretrain.resampled(sums, how)
-  draws = pretrain.overall(names, drawn.reshape(-1, sums.shape[2]), 0.0)
+  resamples = pretrain.resampled(sums, how)
+  draws = pretrain.overall(names, resamples.reshape(-1, sums.shape[2]), 0.0)
   return {
     name: intervals.of_mean(
       value,
-      draws[name].reshape(drawn.shape[:2]) if how.resamples else None,
+      draws[name].reshape(resamples.shape[:2]) if how.resamples else None,
       how,
     )
     for name, value in values.items()

@@ -55,20 +55,20 @@ def models(config: Config) -> dict[str, Bundle]:
   """The classifiers by name: the second one, if any, comes first."""
   device_mesh = mesh.make(config.mesh, 1)
   out = {}
-  for place in (config.fairscore.against, config.model):
-    if place:
-      name = _name(place, out)
-      out[name] = load(place, 'classify').replace(device_mesh=device_mesh)
+  for path in (config.fairscore.against, config.model):
+    if path:
+      name = _name(path, out)
+      out[name] = load(path, 'classify').replace(device_mesh=device_mesh)
   return out
 
 
-def _name(place: str, known: dict) -> str:
+def _name(path: str, known: dict) -> str:
   """The end of a folder's path that no other has."""
-  parts = pathlib.Path(place).parts
+  parts = pathlib.Path(path).parts
   for k in range(1, len(parts) + 1):
     name = '/'.join(parts[-k:])
     if name not in known:
       return name
   raise UserError(
-    f'fairscore.against is {place!r}, the model itself; name another one'
+    f'fairscore.against is {path!r}, the model itself; name another one'
   )

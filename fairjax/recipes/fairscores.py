@@ -71,11 +71,11 @@ def read_pairs(
     return pairs
   parts = []
   for by in config.fairscore.by:
-    asked = dataclasses.replace(
+    own = dataclasses.replace(
       config, perturb=dataclasses.replace(config.perturb, by=by)
     )
-    made = once(asked, folder, 'test', rows, log)
-    parts.append(_pairs(rows, made, by))
+    perturbed = once(own, folder, 'test', rows, log)
+    parts.append(_pairs(rows, perturbed, by))
   pairs = controlled(pd.concat(parts, ignore_index=True), config.seed)
   if not len(pairs):
     raise UserError(
@@ -88,9 +88,11 @@ def read_pairs(
   return pairs
 
 
-def _pairs(rows: pd.DataFrame, made: pd.DataFrame, by: str) -> pd.DataFrame:
+def _pairs(
+  rows: pd.DataFrame, perturbed: pd.DataFrame, by: str
+) -> pd.DataFrame:
   """The changed rows as data/paired.py has them."""
-  keep = made['changed'].to_numpy(bool)
+  keep = perturbed['changed'].to_numpy(bool)
   result = pd.DataFrame(
     {
       'id': rows['id'].to_numpy()[keep],
@@ -102,7 +104,7 @@ def _pairs(rows: pd.DataFrame, made: pd.DataFrame, by: str) -> pd.DataFrame:
     *('text', 'perturbed', 'text_pair', 'perturbed_pair'),
     *('word', 'attribute', 'axis'),
   ):
-    result[name] = made[name].to_numpy()[keep] if name in made else ''
+    result[name] = perturbed[name].to_numpy()[keep] if name in perturbed else ''
   return result
 
 
@@ -169,8 +171,8 @@ def scored(
   for by in pairs['perturber'].unique():
     rows = (pairs['perturber'] == by).to_numpy()
     flips = {}
-    for name, made in decided.items():
-      quality, flips[name] = _score(pairs, made, rows, how)
+    for name, decisions in decided.items():
+      quality, flips[name] = _score(pairs, decisions, rows, how)
       sets[name][f'perturbed by {by}'] = {
         'rows': int(rows.sum()),
         'quality': quality,
@@ -182,16 +184,19 @@ def scored(
 
 def _score(
   pairs: pd.DataFrame,
-  made: dict[str, np.ndarray],
+  decisions: dict[str, np.ndarray],
   rows: np.ndarray,
   how: intervals.IntervalOptions,
 ) -> tuple[dict, np.ndarray]:
   """Measures of one model on some rows, and which of them it flips."""
   labels = pairs['label'].to_numpy(np.int32)[rows]
-  one, two = made['text'][:, rows], made['perturbed'][:, rows]
+  one, two = decisions['text'][:, rows], decisions['perturbed'][:, rows]
   quality = fairscore.fairscore(labels, one, two, how)
   have = (pairs['control'] != '').to_numpy()[rows]
-  flips, floor = made['flips'][:, rows], made['floor'][:, rows][:, have]
+  flips, floor = (
+    decisions['flips'][:, rows],
+    decisions['floor'][:, rows][:, have],
+  )
   quality['different'] = fairscore.share(flips, how)
   quality['floor'] = fairscore.share(floor, how)
   quality['excess'] = fairscore.excess(flips[:, have], floor, how)
@@ -252,8 +257,8 @@ def by_attribute(
       for value in sorted(set(pairs.loc[own, column]) - {''}):
         rows = own & (pairs[column] == value).to_numpy()
         line = {'perturber': by, column: value, 'rows': int(rows.sum())}
-        for name, made in decided.items():
-          quality, _ = _score(pairs, made, rows, how)
+        for name, decisions in decided.items():
+          quality, _ = _score(pairs, decisions, rows, how)
           line[f'{name} fairscore'] = quality['different']
           line[f'{name} excess'] = quality['excess']
         lines.append(line)

@@ -54,9 +54,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     tables = stages.load(config, folder, log)
     sets = stages.test_sets(config, tables)
     tuned = dict(tables)
-    made = fairscores.once(config, folder, 'train', tables['train'], log)
-    tuned['train'] = replaced(tables['train'], made)
-    log.line(_share_line(made))
+    perturbed = fairscores.once(config, folder, 'train', tables['train'], log)
+    tuned['train'] = replaced(tables['train'], perturbed)
+    log.line(_share_line(perturbed))
     model = stages.prepare(config, tables, log)
     fits = {
       name: swept(config, model, own, folder / name, log)
@@ -93,11 +93,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         stages.compare(config, sets, chances, [(FAIRTUNED, ORIGINAL)]) + tests,
         config.measures.adjust,
       ),
-      facts=facts(config, tables, made, pairs, fits)
+      facts=facts(config, tables, perturbed, pairs, fits)
       | graded(config, sets, chances),
       notes=fairscores.NOTES,
       sections=[
-        *shares(made),
+        *shares(perturbed),
         *fairscores.preservation(config, pairs, decided),
         *fairscores.by_attribute(config, pairs, decided),
       ],
@@ -105,23 +105,22 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     return stages.publish(folder, results, log)
 
 
-def replaced(rows: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
+def replaced(rows: pd.DataFrame, perturbed: pd.DataFrame) -> pd.DataFrame:
   """The table with perturbed texts in place of those that have one."""
   result = rows.copy()
-  result['text'] = made['perturbed'].to_numpy()
+  result['text'] = perturbed['perturbed'].to_numpy()
   if 'text_pair' in rows:
-    result['text_pair'] = made['perturbed_pair'].to_numpy()
+    result['text_pair'] = perturbed['perturbed_pair'].to_numpy()
   return result
 
 
-def _share_line(made: pd.DataFrame) -> str:
-  text = (
-    f'{made["changed"].mean():.1%} of {len(made):,} training rows perturbed'
-  )
-  if made['too_long'].any():
-    text += f', {int(made["too_long"].sum())} too long for the perturber'
-  if 'broken' in made:
-    text += f', {int(made["broken"].sum())} left as they lost their joint'
+def _share_line(perturbed: pd.DataFrame) -> str:
+  share = perturbed['changed'].mean()
+  text = f'{share:.1%} of {len(perturbed):,} training rows perturbed'
+  if perturbed['too_long'].any():
+    text += f', {int(perturbed["too_long"].sum())} too long for the perturber'
+  if 'broken' in perturbed:
+    text += f', {int(perturbed["broken"].sum())} left as they lost their joint'
   return text
 
 
@@ -150,18 +149,18 @@ def swept(
   return best[1]
 
 
-def shares(made: pd.DataFrame) -> list[dict]:
+def shares(perturbed: pd.DataFrame) -> list[dict]:
   """What was perturbed of the training rows, by axis (as in Table 8)."""
-  changed = made[made['changed']]
+  changed = perturbed[perturbed['changed']]
   lines = [
-    {'axis': axis, 'rows': int(n), 'share of rows': n / len(made)}
+    {'axis': axis, 'rows': int(n), 'share of rows': n / len(perturbed)}
     for axis, n in changed['axis'].value_counts().items()
   ]
   lines.append(
     {
       'axis': 'all',
       'rows': len(changed),
-      'share of rows': len(changed) / len(made),
+      'share of rows': len(changed) / len(perturbed),
     }
   )
   return [section('Training rows perturbed', table(lines))]
@@ -183,14 +182,14 @@ def graded(config: Config, sets: Tables, chances: dict[str, dict]) -> dict:
 def facts(
   config: Config,
   tables: Tables,
-  made: pd.DataFrame,
+  perturbed: pd.DataFrame,
   pairs: pd.DataFrame,
   fits: dict[str, Fits],
 ) -> dict:
   """Counts, what the sweep chose, and the paper's share beside ours."""
   out = {
     'training rows': len(tables['train']),
-    'training rows perturbed': int(made['changed'].sum()),
+    'training rows perturbed': int(perturbed['changed'].sum()),
     'perturbed by': config.perturb.by,
   }
   task = config.data.name.removeprefix('glue/')

@@ -69,7 +69,7 @@ def fit_head(
   coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))
   logits, quality = {}, {}
   for name, labels in (('accuracy', label), ('control', coin)):
-    sets = [(vector[rows], labels[rows]) for rows in (~out, out)]
+    sets = tuple((vector[rows], labels[rows]) for rows in (~out, out))
     if config.fairflow.head == 'lda':
       w, b = attributes.discriminant(*sets[0], word[~out])
       logits[name] = lambda x, w=w, b=b: np.float32(x @ w + b)
@@ -81,28 +81,20 @@ def fit_head(
 
 
 def _perceptron(
-  config: Config, name: str, sets: list, folder: pathlib.Path, log
+  config: Config, name: str, sets: tuple, folder: pathlib.Path, log
 ) -> Any:
   """The paper's head, fitted: its logit as a function of vectors."""
   config = head_config(config)
-  device_mesh = mesh.make(config.mesh, 1)
-  made_from = identity(config, ('training', 'attributes'), *sets[0], *sets[1])
+  model = head_model(sets[0][0].shape[1])
   fit = stages.fitted_once(
     config,
-    device_mesh,
+    model.replace(device_mesh=mesh.make(config.mesh, 1)),
+    sets,
     folder / 'head',
-    made_from,
+    identity(config, ('training', 'attributes'), *sets[0], *sets[1]),
     log,
-    lambda where: loop.fit(
-      head_model(sets[0][0].shape[1]),
-      *sets,
-      config,
-      where,
-      device_mesh,
-      log,
-      part=f'head {name}',
-      task=HEAD,
-    ),
+    part=f'head {name}',
+    task=HEAD,
   )
   params = jax.tree.map(lambda a: a[0], mesh.to_host(fit.params))
   return functools.partial(_margin, params)
@@ -131,10 +123,14 @@ def head_model(width: int) -> Bundle:
   return Bundle(init, apply, module)
 
 
-def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
-  vector = jnp.asarray(vector)
+@jax.jit
+def _logit(params: dict, vector: jax.Array) -> jax.Array:
   logits = contextual.AttributeHead().apply({'params': params}, vector)
-  return np.asarray(logits[:, 1] - logits[:, 0], np.float32)
+  return logits[:, 1] - logits[:, 0]
+
+
+def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
+  return np.asarray(_logit(params, vector), np.float32)
 
 
 def _head_batches(job: loop.Job, _) -> instances.Batches:
@@ -170,12 +166,19 @@ def flow_model(
   sample = jnp.asarray(sample, jnp.float32)
 
   def init(seed: int) -> dict:
-    return flow.init(shape, keys.key(seed, keys.INIT), sample, dtype)
+    start = jax.jit(flow.init, static_argnums=(0, 3))
+    return start(shape, keys.key(seed, keys.INIT), sample, dtype)
 
+  module = FlowModule(shape, dtype)
+  return Bundle(init, _flow_forward(module), module)
+
+
+@functools.cache
+def _flow_forward(module: FlowModule):
   def apply(params, batch, dropout=None):
-    return flow.forward(shape, params, batch['vector'], dtype)[0]
+    return flow.forward(module.shape, params, batch['vector'], module.dtype)[0]
 
-  return Bundle(init, apply, FlowModule(shape, dtype))
+  return apply
 
 
 @functools.cache
@@ -229,9 +232,9 @@ def fit_flow(
   draw = np.random.default_rng([config.seed, instances.PAIRS])
   sample = vector[np.sort(draw.permutation(rows)[:SAMPLE])]
   model = flow_model(shape, sample, build.precision(config))
+  model = model.replace(device_mesh=mesh.make(config.mesh, config.seeds))
   loss = flow_loss(objective_of(config))
   train, valid_set = ((vector[own], side[own]) for own in (~valid, valid))
-  device_mesh = mesh.make(config.mesh, config.seeds)
 
   def source(job, _):
     return instances.paired(
@@ -244,34 +247,33 @@ def fit_flow(
   task = loop.Task(source, (Player('flow', loss),), measure)
   fit = stages.fitted_once(
     config,
-    device_mesh,
+    model,
+    (train, valid_set),
     folder / part.replace(' ', '_'),
     identity(config, ('training', 'flow'), vector, side, valid),
     log,
-    lambda where: loop.fit(
-      model,
-      train,
-      valid_set,
-      config,
-      where,
-      device_mesh,
-      log,
-      part=part,
-      task=task,
-    ),
+    part=part,
+    task=task,
   )
   return model, fit.params, fit
+
+
+@functools.lru_cache(maxsize=8)
+def _sums(model: Bundle, loss: Loss, device_mesh):
+  """sums(params, batch) -> (the loss of each seed, how much is counted)."""
+
+  @jax.jit
+  def sums(params, batch):
+    total = lambda p: loss.total(model, p, batch, None)[0]
+    return mesh.over_seeds(device_mesh, total)(params), loss.count(batch)
+
+  return sums
 
 
 def _mean_loss(job: loop.Job, params, loss: Loss) -> np.ndarray:
   """The mean loss of one pairing of the held-out instances, a number a seed."""
   source = instances.paired(*job.valid, [0], 1024)
-
-  @jax.jit
-  def sums(params, batch):
-    total = lambda p: loss.total(job.model, p, batch, None)[0]
-    return mesh.over_seeds(job.device_mesh, total)(params), loss.count(batch)
-
+  sums = _sums(job.model.program, loss, job.device_mesh)
   parts = []
   for i in range(source.steps_per_epoch):
     batch = {name: value[0] for name, value in source[i].items()}

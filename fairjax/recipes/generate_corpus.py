@@ -38,8 +38,8 @@ PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
 
 def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   """Writes out/text and out/pairs; a row of counts for each shard."""
-  chosen = config.corpus
-  names = shard_map.find_shards(chosen.path)
+  options = config.corpus
+  names = shard_map.find_shards(options.path)
   check(load(config), config)  # a wrong option fails before the work
   made_from = identity(config, 'texts')
   work = functools.partial(
@@ -47,13 +47,13 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   )
   rows = shard_map.shard_map(
     work,
-    chosen.path,
+    options.path,
     names,
     out / 'text',
     made_from,
-    chosen.backend,
+    options.backend,
     corpora.where(config),
-    chosen.workers or 1,  # a model takes all cores, or the whole accelerator
+    options.workers or 1,  # a model takes all cores, or the whole accelerator
   )
   for row in rows:
     if row['status'] != 'failed':
@@ -277,8 +277,8 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
   """The texts that the model can read; others stop, or stay as they are."""
   longest = model.longest
   blank = np.array([not text.strip() for text in texts], bool)
-  asked = _asked(config, texts)
-  truncated = tokens.encode(model.tokenizer, asked, longest).cut
+  prompts = _asked(config, texts)
+  truncated = tokens.encode(model.tokenizer, prompts, longest).cut
   if config.data.on_bad == 'error':
     for wrong, what in (
       (blank, 'is empty; give it a text'),
@@ -318,12 +318,12 @@ def _write(
     )
     texts, result = filled.texts, filled.generated
   else:
-    asked = _asked(config, texts)
+    prompts = _asked(config, texts)
     texts, result = decode_texts.generate_texts(
       module,
       params,
       tokenizer,
-      asked,
+      prompts,
       options,
       knobs.slots,
       mesh.accelerators(),

@@ -26,15 +26,17 @@ from fairjax.errors import UserError, count
 from fairjax.methods import attribute_texts
 from fairjax.metrics import clusters, counterfactual, diversity
 from fairjax.metrics.intervals import options_of
-from fairjax.pairs import dictionary, sheet
-from fairjax.recipes import adversarial, contenders, rewriter
+from fairjax.pairs import sheet
+from fairjax.recipes import adversarial, contenders, mbcda_size, rewriter
 from fairjax.recipes import counterfactual_texts as texts
 from fairjax.recipes.counterfactual_texts import Material
+from fairjax.report import verdict
 from fairjax.results import Results, section, table, text
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 SHOWN = 50  # worst pairs on the page
+BART, AGAINST = 'BART on ', ' + discriminator'
 SPLITS = ('train', 'valid', 'test')
 TITLES = {
   'filtered': 'repaired, filtered',
@@ -52,6 +54,9 @@ class Parallel(NamedTuple):
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """tables → parallel text → players → texts → measures → report."""
+  if config.adversary.dry_run:
+    check(config)
+    return mbcda_size.run(config, folder)
   with Log(folder, config, main=mesh.is_main()) as log:
     check(config)
     m = texts.material(config, folder, None, log)
@@ -60,7 +65,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     writers, facts, trained = generators(m, parallel)
     rewrites = texts.rewritten(m, tables, writers)
     return stages.publish(
-      folder, measure(m, tables, parallel, rewrites, facts, trained), log
+      folder,
+      measure(m, tables, parallel, writers, rewrites, facts, trained),
+      log,
     )
 
 
@@ -156,7 +163,7 @@ def generators(
   m: Material, parallel: Parallel
 ) -> tuple[dict[str, texts.Write], dict, list[dict]]:
   """What writes for each contender, facts, and a line each discriminator."""
-  config, chosen = texts.generator_config(m.config), m.config.adversary
+  config, options = texts.generator_config(m.config), m.config.adversary
   writers: dict[str, texts.Write] = {
     'dictionary': texts.swapper(m, 'dictionary')
   }
@@ -166,28 +173,28 @@ def generators(
     )
   facts: dict = {}
   lines: list[dict] = []
-  place = m.folder / 'generator'
+  target = m.folder / 'generator'
 
   def add(labels: str, title: str, one: rewriter.Rewriter) -> None:
-    name = f'BART on {TITLES[labels]}{title}'
+    name = f'{BART}{TITLES[labels]}{title}'
     writers[name] = functools.partial(texts.written, config, one.model)
     facts[f'held-out token loss, {name}'] = one.quality['loss']['value']
-    export = place / stages.file_name(name) / 'export'
+    export = target / stages.file_name(name) / 'export'
     if mesh.is_main() and not export.exists():
       rewriter.save(one.model, export)
 
-  for labels in chosen.labels:
+  for labels in options.labels:
     pairs = pairs_of(parallel, labels)
-    alternating = chosen.regime == 'alternating'
+    alternating = options.regime == 'alternating'
     plain = None
-    if 'without' in chosen.players or not alternating:
+    if 'without' in options.players or not alternating:
       m.log.line(f'generator on {labels}, token loss alone')
       plain = adversarial.generator(
-        config, place / labels / 'tokens', pairs, m.log
+        config, target / labels / 'tokens', pairs, m.log
       )
-    if 'without' in chosen.players:
+    if 'without' in options.players:
       add(labels, '', plain)
-    if 'with' not in chosen.players:
+    if 'with' not in options.players:
       continue
     against = None
     if not alternating:
@@ -196,13 +203,13 @@ def generators(
     m.log.line(f'generator on {labels}, against the discriminator')
     one = adversarial.generator(
       config,
-      place / labels / 'adversary',
+      target / labels / 'adversary',
       pairs,
       m.log,
       against,
       alternating,
     )
-    add(labels, ' + discriminator', one)
+    add(labels, AGAINST, one)
   return writers, facts, lines
 
 
@@ -215,9 +222,9 @@ def discriminator(
   lines: list[dict],
 ) -> adversarial.Discriminator:
   """One that is trained, and a control whose labels are shuffled."""
-  place = m.folder / 'discriminator' / labels
+  target = m.folder / 'discriminator' / labels
   out = adversarial.discriminator(
-    config, place / 'trained', pairs, plain.model, m.log
+    config, target / 'trained', pairs, plain.model, m.log
   )
   lines.append(
     {'discriminator': TITLES[labels], 'held-out accuracy': out.accuracy}
@@ -226,7 +233,7 @@ def discriminator(
     rng = np.random.default_rng([m.config.seed, 0xC0])
     shuffled = pairs.assign(label=rng.permutation(pairs['label'].to_numpy()))
     one = adversarial.discriminator(
-      config, place / 'control', shuffled, plain.model, m.log
+      config, target / 'control', shuffled, plain.model, m.log
     )
     lines.append(
       {
@@ -241,33 +248,35 @@ def measure(
   m: Material,
   tables: Tables,
   parallel: Parallel,
+  writers: Mapping[str, texts.Write],
   rewrites: contenders.Rewrites,
   facts: dict,
   lines: list[dict],
 ) -> Results:
   """All contenders' measures, tests, tables and lists."""
   config, log = m.config, m.log
-  twins = dictionary.swap(
-    tables['test']['text'].tolist(),
-    **dictionary.options(config.method, config.seed),
-  ).texts
+  twins, facts[texts.TWINS] = texts.twins_of(config, tables['test'])
+  alone = [
+    name for name in rewrites if name.startswith(BART) and AGAINST not in name
+  ]
   judged = contenders.judge(
-    config, m.folder, log, tables, rewrites, twins, ('dictionary',)
+    config, m.folder, log, tables, rewrites, twins, ('dictionary', *alone)
   )
+  gold = texts.against_gold(m, tables['test'], writers, 'dictionary')
   quality = quality_of_pairs(m, tables, rewrites)
-  for one in (quality, vectors(m, tables, rewrites)):
+  for one in (quality, vectors(m, tables, rewrites), gold):
     for name, sets in one.contenders.items():
       judged.contenders.setdefault(name, {'sets': {}})['sets'] |= sets['sets']
     judged.tests.extend(one.tests)
   texts.keep(m, tables, rewrites)
-  place = m.folder / 'sheet.csv'
+  path = m.folder / 'sheet.csv'
   if config.adversary.sheet and mesh.is_main():
     versions = {name: list(each['test']) for name, each in rewrites.items()}
     sources = tables['test']['text'].tolist()
-    sheet.write(place, sources, versions, config.adversary.sheet, config.seed)
+    sheet.write(path, sources, versions, config.adversary.sheet, config.seed)
     log.line(
-      f'{place} holds pairs for people to rate; python -m fairjax.pairs.sheet '
-      f'{place} reads it back'
+      f'{path} holds pairs for people to rate; python -m fairjax.pairs.sheet '
+      f'{path} reads it back'
     )
   frame = parallel.frame
   facts |= {
@@ -281,17 +290,37 @@ def measure(
     contenders=judged.contenders,
     tests=judged.tests,
     facts=facts,
+    verdicts=claims(judged),
     sections=[
       section(
         'Tables 1 to 8',
         text(texts.LEAD, 'quiet'),
         table(contenders.rows(judged), screen=True),
       ),
+      *texts.worse(gold, 'dictionary'),
       *discriminators(lines),
       *dropped(parallel),
       *worst(m, tables, rewrites),
     ],
   )
+
+
+def claims(judged: contenders.Judged) -> list[dict]:
+  """The paper's: the discriminator turns more texts and leaves smaller gaps,
+  and so does the filter, and every generator leaves less than no twins do.
+  """
+  turns, gaps = ('transfer_accuracy',), ('tprd_size', 'fprd_size')
+  generators = [name for name in judged.contenders if name.startswith(BART)]
+  out: list[dict] = []
+  for name in generators:
+    out += verdict.ahead(judged.tests, name, contenders.ORIGINAL, gaps)
+    without = name.removesuffix(AGAINST)
+    if without != name:
+      out += verdict.ahead(judged.tests, name, without, turns + gaps)
+  for worse in ('unfiltered', 'dictionary'):
+    ours, theirs = f'{BART}{TITLES["filtered"]}', f'{BART}{TITLES[worse]}'
+    out += verdict.ahead(judged.tests, ours, theirs, turns + gaps)
+  return out
 
 
 def quality_of_pairs(
@@ -372,16 +401,16 @@ def discriminators(lines: Sequence[Mapping]) -> list[dict]:
 def dropped(parallel: Parallel) -> list[dict]:
   """Examples of what the filter drops."""
   frame = parallel.frame
-  gone = frame[~frame['kept']].sort_values('turned', kind='stable')
+  rest = frame[~frame['kept']].sort_values('turned', kind='stable')
   words = (
-    f'{len(gone):,} of {len(frame):,} rewrites are dropped from the filtered '
+    f'{len(rest):,} of {len(frame):,} rewrites are dropped from the filtered '
     f'pairs; the classifier is right on {parallel.accuracy["value"]:.3f} '
     f'[{parallel.accuracy["low"]:.3f}, {parallel.accuracy["high"]:.3f}] of '
     'held-out sources. A text that names both groups, or neither, can stay on '
     'its side: such pairs are dropped as well.'
   )
   columns = ['source', 'repaired', 'turned']
-  rows = gone[columns].head(20).to_dict('records')
+  rows = rest[columns].head(20).to_dict('records')
   return [section('Dropped by the filter', text(words), table(rows))]
 
 
@@ -393,14 +422,14 @@ def worst(
   versions = {name: rewrites[name]}
   shows = contenders.attribute(m.config, tables['test'])
   chance = contenders.transferred(m.config, tables, versions)[name]
-  turned = np.where(shows == 1, 1 - chance, chance)
-  order = np.argsort(turned, kind='stable')[:SHOWN]
+  chances = np.where(shows == 1, 1 - chance, chance)
+  order = np.argsort(chances, kind='stable')[:SHOWN]
   sources, written = tables['test']['text'].tolist(), rewrites[name]['test']
   rows = [
     {
       'source': sources[i],
       'rewrite': written[i],
-      'chance of the other group': float(turned[i]),
+      'chance of the other group': float(chances[i]),
     }
     for i in order
   ]

@@ -33,8 +33,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """config → probes → overlaps → figures 5 to 8."""
   with Log(folder, config, main=mesh.is_main()) as log:
     data, _ = diet_rows.with_twins(stages.load(config, folder, log), config)
-    probed = lambda model, place: scoring.probe(
-      model, stages.prepare(model, data, log), data, place, log
+    probed = lambda model, target: scoring.probe(
+      model, stages.prepare(model, data, log), data, target, log
     )
     scores = probed(config, folder)
     studies = {}
@@ -50,8 +50,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     models = {config.model: scores}
     for name in config.grid.models:
       other = dataclasses.replace(config, model=name)
-      place = folder / 'models' / artefacts.fingerprint(name)
-      models[name] = probed(other, place)
+      target = folder / 'models' / artefacts.fingerprint(name)
+      models[name] = probed(other, target)
     if len(models) > 1:
       studies['models'] = rank_overlap.runs(models, 'ge', config.model)
     if len(names(scores)) > 1:

@@ -7,7 +7,6 @@ and leaves to rules what they do well, the forms. It copies nothing: a text can
 only change where a word of gender stands.
 """
 
-import functools
 import pathlib
 
 import jax
@@ -15,7 +14,7 @@ import numpy as np
 import optax
 import pandas as pd
 
-from fairjax import keys, stages
+from fairjax import stages
 from fairjax.config import Config
 from fairjax.data import corruption, seq2seq
 from fairjax.identity import identity
@@ -27,7 +26,7 @@ from fairjax.models import (
   hf,
   objectives,
   of_module,
-  special,
+  rewriting,
   warm_start,
 )
 from fairjax.models.pretraining import ends
@@ -54,25 +53,9 @@ def start(config: Config, pairs: pd.DataFrame) -> Bundle:
     build.with_dropout(shape, config), 'detect', build.precision(config)
   )
 
-  @functools.cache
-  def known() -> dict:
-    return warm_start.params(folder, module) if folder else {}
-
-  def init(seed: int) -> dict:
-    params = hf.complete(module, known(), keys.key(seed, keys.INIT))
-    copy = type(tokenizer).from_str(before)
-    return special.add_tokens(copy, params, perturb.TOKENS, seed)[0]
-
-  before = tokenizer.to_str()
-  params = hf.complete(module, known(), keys.key(0, keys.INIT))
-  _, size = special.add_tokens(tokenizer, params, perturb.TOKENS, 0)
-  return of_module(
-    special.resized(module, size),
-    init,
-    tokenizer=tokenizer,
-    longest=shape.longest,
-    can='detect',
-  )
+  init = warm_start.init(folder, module)
+  model = of_module(module, init, can='detect', tokenizer=tokenizer)
+  return rewriting.grown(model, perturb.TOKENS)
 
 
 def _encoded(model: Bundle, words, attributes, texts):
@@ -102,32 +85,34 @@ def _pool(model: Bundle, pairs: pd.DataFrame) -> seq2seq.PairPool:
   labels = []
   for text, target, place in zip(pairs['text'], pairs['target'], places):
     edits = rewrites.edits(parallel.words(text), parallel.words(target))
-    turned = {word for word, kind in edits if kind == 0}
-    labels.append(np.array([p in turned for p in place], np.int32))
+    changes = {word for word, kind in edits if kind == 0}
+    labels.append(np.array([p in changes for p in place], np.int32))
   ragged = seq2seq.ragged
-  asked = np.concatenate([place >= 0 for place in places]).astype(np.int32)
+  text_tokens = np.concatenate([place >= 0 for place in places]).astype(
+    np.int32
+  )
   nothing = np.zeros(len(rows), np.int32)
-  return seq2seq.PairPool(ragged(rows), ragged(labels), asked, nothing)
+  return seq2seq.PairPool(ragged(rows), ragged(labels), text_tokens, nothing)
 
 
 def tagged(model: Bundle, params, batch, key) -> objectives.Terms:
   """-log p(right verdict) at every token of the text."""
-  scores, wanted = model.apply(params, batch, key), batch['target'] > 0
-  losses = optax.sigmoid_binary_cross_entropy(scores, wanted)
-  owner = batch['target_segment_ids']
-  return {'loss': objectives.Term(losses, owner, batch['share'])}
+  scores, labels = model.apply(params, batch, key), batch['target'] > 0
+  losses = optax.sigmoid_binary_cross_entropy(scores, labels)
+  segment_ids = batch['target_segment_ids']
+  return {'loss': objectives.Term(losses, segment_ids, batch['share'])}
 
 
 def verdicts(model: Bundle, params, batch, key) -> objectives.Terms:
   """The loss, and the shares of right verdicts of either kind."""
-  scores, wanted = model.apply(params, batch, key), batch['target'] > 0
+  scores, labels = model.apply(params, batch, key), batch['target'] > 0
   terms = tagged(model, params, batch, key)
-  owner, right = batch['target_segment_ids'], (scores > 0) == wanted
+  segment_ids, right = batch['target_segment_ids'], (scores > 0) == labels
   right = right.astype(scores.dtype)
   of = lambda mask: objectives.Term(
-    right, jax.numpy.where(mask, owner, 0), None
+    right, jax.numpy.where(mask, segment_ids, 0), None
   )
-  return {**terms, 'turned_right': of(wanted), 'kept_right': of(~wanted)}
+  return {**terms, 'turned_right': of(labels), 'kept_right': of(~labels)}
 
 
 NAMES = ('loss', 'turned_right', 'kept_right')
@@ -138,21 +123,12 @@ def fit(
 ) -> rewriter.Rewriter:
   """Trains on the gender pairs of split train, stops by valid."""
   pairs = pairs[pairs['axis'] == AXIS]
-  model = start(config, pairs)
+  device_mesh = mesh.make(config.mesh, config.seeds)
+  model = start(config, pairs).replace(device_mesh=device_mesh)
   pools = {
     split: _pool(model, pairs[pairs['split'] == split])
     for split in ('train', 'valid', 'test')
   }
-  device_mesh = mesh.make(config.mesh, config.seeds)
-
-  def source(job, _):
-    return seq2seq.PairBatches(
-      job.train,
-      job.seeds,
-      config.train.batch,
-      config.train.microbatches,
-      device_mesh.shape['data'],
-    )
 
   def measure(job, params):
     every = rewriter.sums(
@@ -161,25 +137,19 @@ def fit(
     return rewriter.ratios(NAMES, every.sum(1))
 
   loss = step.Loss(*objectives.loss(tagged))
-  task = loop.Task(source, (step.Player('tagger', loss),), measure)
+  task = loop.Task(
+    rewriter.pair_batches, (step.Player('tagger', loss),), measure
+  )
   parts = [part for pool in pools.values() for part in rewriter.parts(pool)]
   result = stages.fitted_once(
     config,
-    device_mesh,
+    model,
+    (pools['train'], pools['valid']),
     folder,
     identity(config, ('training', 'rewriting'), 'tagger', *parts),
     log,
-    lambda where: loop.fit(
-      model,
-      pools['train'],
-      pools['valid'],
-      config,
-      where,
-      device_mesh,
-      log,
-      part='tagger',
-      task=task,
-    ),
+    part='tagger',
+    task=task,
   )
   every = rewriter.sums(
     model,
@@ -196,8 +166,7 @@ def fit(
   )
   params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(result.params))
   facts = {f'{name} pairs': len(pool.label) for name, pool in pools.items()}
-  model = model.replace(params=params, device_mesh=device_mesh)
-  return rewriter.Rewriter(model, result, quality, facts)
+  return rewriter.Rewriter(model.replace(params=params), result, quality, facts)
 
 
 def write(

@@ -29,19 +29,19 @@ COLUMNS = (
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """shards → draws → rewrites → shards, and a table of what was counted."""
-  chosen, out = config.corpus, corpora.target(config, folder)
-  names = shard_map.find_shards(chosen.path)
+  options, out = config.corpus, corpora.target(config, folder)
+  names = shard_map.find_shards(options.path)
   perturbing.load(config)  # a wrong option is told before the work begins
   perturbing.drawn(config, ['He ran.'])
   # A model takes all cores, or the whole accelerator.
-  workers = chosen.workers or (1 if config.perturb.by == 'model' else 0)
+  workers = options.workers or (1 if config.perturb.by == 'model' else 0)
   rows = shard_map.shard_map(
     functools.partial(_perturb_shard, spec=perturbing.plain(config)),
-    chosen.path,
+    options.path,
     names,
     out,
     identity(config, 'texts', config.seed),
-    chosen.backend,
+    options.backend,
     corpora.where(config),
     workers,
   )

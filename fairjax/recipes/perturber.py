@@ -39,12 +39,12 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """config → pairs → fit → rewrites of held-out pairs → tests → report."""
   with Log(folder, config, main=mesh.is_main()) as log:
     pairs = read(config, log)
-    made = train(config, folder, pairs, log)
+    result = train(config, folder, pairs, log)
     if mesh.is_main():
-      rewriter.save(made.model, folder / 'export' / LEARNED)
+      rewriter.save(result.model, folder / 'export' / LEARNED)
     log.line(f'the perturber: {folder / "export" / LEARNED}')
     held = tested(config, pairs)
-    written = {LEARNED: learned(config, made.model, held)}
+    written = {LEARNED: learned(config, result.model, held)}
     for name in RIVALS:
       written[name] = rewritten(config, held, name)
     results = stages.results(
@@ -53,11 +53,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       contenders=contenders(config, held, written),
       focus=LEARNED,
       tests=tests(config, held, written),
-      facts={**made.facts, 'steps': made.fit.steps, **_counts(pairs)},
+      facts={**result.facts, 'steps': result.fit.steps, **_counts(pairs)},
       notes=NOTES,
     )
     last = results.contenders[LEARNED]['sets']
-    last['all']['quality'] |= made.quality
+    last['all']['quality'] |= result.quality
     results.sections += shown(config, held, written)
     if mesh.is_main():
       rows = held.assign(**{f'by_{k}': v for k, v in written.items()})
@@ -88,23 +88,27 @@ def train(
 
 def read(config: Config, log: Log) -> pd.DataFrame:
   """The parallel text of the config's sources, or PANDA; counted."""
-  chosen = config.perturb
-  if not chosen.data:
+  options = config.perturb
+  if not options.data:
     raise UserError(
       'perturb.data is empty; name the folder that holds geco/ and bias_eval/ '
       "(or PANDA's) with --config.perturb.data"
     )
-  if 'panda' in chosen.sources:
-    if len(chosen.sources) > 1:
+  if 'panda' in options.sources:
+    if len(options.sources) > 1:
       raise UserError(
-        f'perturb.sources is {chosen.sources}; panda stands alone, since its '
+        f'perturb.sources is {options.sources}; panda stands alone, since its '
         'own split holds out rows of its own'
       )
-    pairs = panda.read(chosen.data)
+    pairs = panda.read(options.data)
   else:
-    plain = _texts(config) if 'chains' in chosen.sources else ()
+    plain = _texts(config) if 'chains' in options.sources else ()
     pairs = parallel.read(
-      chosen.sources, chosen.data, config.data.split_seed, plain, chosen.chains
+      options.sources,
+      options.data,
+      config.data.split_seed,
+      plain,
+      options.chains,
     )
   for what, count in pairs.attrs['left out'].items():
     log.line(f'left out: {count:,} ({what})')
@@ -157,9 +161,9 @@ def _counts(pairs: pd.DataFrame) -> dict[str, int]:
 def tested(config: Config, pairs: pd.DataFrame) -> pd.DataFrame:
   """The held-out pairs that are written: `perturb.tested` of each source."""
   held = pairs[pairs['split'] == 'test']
-  drawn = held.sample(frac=1, random_state=config.seed)
-  drawn = drawn.groupby('source_name').head(config.perturb.tested)
-  return drawn.sort_index().reset_index(drop=True)
+  sample = held.sample(frac=1, random_state=config.seed)
+  sample = sample.groupby('source_name').head(config.perturb.tested)
+  return sample.sort_index().reset_index(drop=True)
 
 
 def learned(config: Config, model: Bundle, held: pd.DataFrame) -> list[str]:
@@ -216,9 +220,9 @@ def best_changed(
 
 def rewritten(config: Config, held: pd.DataFrame, by: str) -> list[str]:
   """What rules or the dictionary make of the same rows."""
-  asked = dataclasses.replace(config.perturb, by=by)
+  options = dataclasses.replace(config.perturb, by=by)
   return _asked(
-    perturbing.writer(dataclasses.replace(config, perturb=asked)), held
+    perturbing.writer(dataclasses.replace(config, perturb=options)), held
   )
 
 
@@ -240,13 +244,13 @@ def places(row, written: str) -> list[bool]:
   edits = rewrites.edits(words(row.text), words(written))
   out = []
   for place, gold in json.loads(row.places).items():
-    made = edits.get((int(place), 0))
+    edit = edits.get((int(place), 0))
     if gold == '':
-      out.append(made is None)
+      out.append(edit is None)
     elif gold == '*':
-      out.append(made is not None and made != ())
+      out.append(edit is not None and edit != ())
     else:
-      out.append(made == (gold.lower(),))
+      out.append(edit == (gold.lower(),))
   return out
 
 
@@ -285,8 +289,8 @@ def tests(
   """Exact match of the learned one against each rival, source by source."""
   how, out = intervals.options_of(config), []
   exact = {
-    who: counts(held, made)[:, 6].astype(bool)[None]
-    for who, made in written.items()
+    who: counts(held, rows)[:, 6].astype(bool)[None]
+    for who, rows in written.items()
   }
   for part in ['all', *held['source_name'].unique()]:
     mask = np.ones(len(held), bool)

@@ -153,26 +153,26 @@ def windows(text: str, most: int) -> list[str]:
 
 def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
   """(candidate, attribute) of each text, a function of (seed, text)."""
-  chosen = config.perturb
+  options = config.perturb
   words = counted_words(config)
-  if chosen.pick == 'frequency' and words is None:
+  if options.pick == 'frequency' and words is None:
     raise UserError(
       'perturb.pick is frequency, but perturb.words names no table to count'
     )
-  if chosen.mix and len(chosen.mix) != len(chosen.axes):
+  if options.mix and len(options.mix) != len(options.axes):
     raise UserError(
-      f'perturb.mix has {len(chosen.mix)} numbers for {len(chosen.axes)} axes; '
-      'give one for each'
+      f'perturb.mix has {len(options.mix)} numbers for {len(options.axes)} '
+      'axes; give one for each'
     )
-  shares = dict(zip(chosen.axes, chosen.mix)) if chosen.mix else None
+  shares = dict(zip(options.axes, options.mix)) if options.mix else None
   out = []
-  offered = perturb.candidates(texts, chosen.axes, words)
-  if chosen.detector:
+  offered = perturb.candidates(texts, options.axes, words)
+  if options.detector:
     offered = detected(config, texts, offered)
   for text, row in zip(texts, offered):
     digest = hashlib.blake2b(text.encode(errors='surrogatepass')).digest()
     rng = np.random.default_rng([config.seed, *digest[:8]])
-    out.append(perturb.draw(row, rng, chosen.pick, shares, chosen.attributes))
+    out.append(perturb.draw(row, rng, options.pick, shares, options.attributes))
   return out
 
 
@@ -216,11 +216,11 @@ def perturbed(
   the model's positions even in windows, stays as it is.
   """
   texts = list(texts)
-  parts, owner = [], []
+  parts, sources = [], []
   for i, text in enumerate(texts):
     for part in windows(text, config.perturb.window):
       parts.append(part)
-      owner.append(i)
+      sources.append(i)
   draws = drawn(config, parts)
   rows = [k for k, draw in enumerate(draws) if draw is not None]
   model = model or load(config)
@@ -237,7 +237,7 @@ def perturbed(
     for k, text in zip(able, result):
       new[k] = text
   long = set(rows) - set(able)
-  return _table(texts, parts, owner, new, draws, long)
+  return _table(texts, parts, sources, new, draws, long)
 
 
 def _readable(model: Bundle, parts, draws, rows: list[int]) -> list[int]:
@@ -249,19 +249,19 @@ def _readable(model: Bundle, parts, draws, rows: list[int]) -> list[int]:
   return [k for k, one in zip(rows, fits) if one]
 
 
-def _table(texts, parts, owner, new, draws, long) -> pd.DataFrame:
+def _table(texts, parts, sources, new, draws, long) -> pd.DataFrame:
   """The windows as texts again; what changed first is what a row tells."""
   n = len(texts)
   written, first = [''] * n, [None] * n
   count, offered, too_long = np.zeros((3, n), np.int64)
-  for k, i in enumerate(owner):
+  for k, i in enumerate(sources):
     written[i] += new[k]
     count[i] += 1
     offered[i] += draws[k] is not None
     too_long[i] += k in long
     if first[i] is None and new[k] != parts[k]:
       first[i] = draws[k]
-  for k, i in enumerate(owner):
+  for k, i in enumerate(sources):
     first[i] = first[i] or draws[k]  # nothing changed: what was asked first
   field = lambda get: [get(one) if one else '' for one in first]
   return pd.DataFrame(
@@ -295,13 +295,13 @@ def pairs_perturbed(
   )
   halves = [perturb.split(text) for text in table['perturbed']]
   broken = [half is None for half in halves]
-  given = list(zip(one, two))
-  halves = [old if half is None else half for half, old in zip(halves, given)]
+  pairs = list(zip(one, two))
+  halves = [old if half is None else half for half, old in zip(halves, pairs)]
   table['text'], table['text_pair'] = list(one), list(two)
   table['perturbed'] = [a for a, _ in halves]
   table['perturbed_pair'] = [b for _, b in halves]
   table['broken'] = broken
-  table['changed'] = [new != old for new, old in zip(halves, given)]
+  table['changed'] = [new != old for new, old in zip(halves, pairs)]
   return table
 
 

@@ -180,20 +180,12 @@ def fit(
   task = loop.Task(source, (step.Player('model', loss),), measure)
   return stages.fitted_once(
     config,
-    device_mesh,
+    model,
+    (text.train, text.valid),
     folder,
     made_from,
     log,
-    lambda where: loop.fit(
-      model,
-      text.train,
-      text.valid,
-      config,
-      where,
-      device_mesh,
-      log,
-      task=task,
-    ),
+    task=task,
   )
 
 
@@ -235,7 +227,7 @@ def measure(
   config: Config, text: Text, model: Bundle, fit: loop.Fitted
 ) -> Results:
   """Each measure of held-out text, with intervals over documents and seeds."""
-  objective, chosen = OBJECTIVES[config.pretrain.objective], config.measures
+  objective, options = OBJECTIVES[config.pretrain.objective], config.measures
   sums = document_sums(
     model,
     objective.terms,
@@ -251,7 +243,7 @@ def measure(
   quality = {
     name: intervals.of_mean(
       value,
-      resamples[name].reshape(draws.shape[:2]) if chosen.resamples else None,
+      resamples[name].reshape(draws.shape[:2]) if options.resamples else None,
       how,
     )
     for name, value in values.items()

@@ -57,8 +57,8 @@ def rehearsal(config: Config, folder: pathlib.Path, run: Callable) -> None:
   """The same recipe on a few made sentences, at a size for any machine."""
   train, options = config.train, config.pretrain
   parts = min(2, train.microbatches)
-  with tempfile.TemporaryDirectory() as place:
-    path = pathlib.Path(place) / 'sentences.txt'
+  with tempfile.TemporaryDirectory() as name:
+    path = pathlib.Path(name) / 'sentences.txt'
     little = dataclasses.replace(
       config,
       model='tiny',

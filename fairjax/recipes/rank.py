@@ -60,8 +60,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """config → inputs → cells → the chosen → tests → verdicts → report."""
   every = cells(config)
   numbers = pick(config.grid.cells, len(every))
-  place = place_of_log(config, folder)
-  with Log(place, config, main=mesh.is_main()) as log:
+  target = folder_of_log(config, folder)
+  with Log(target, config, main=mesh.is_main()) as log:
     alone = scored_alone(config, folder, numbers)
     able = numbers if alone else range(len(every))  # whose rows can be known
     inputs = diets.prepare(
@@ -69,7 +69,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       folder,
       log,
       list(dict.fromkeys(every[k].ranking for k in able)),
-      place if alone else folder,
+      target if alone else folder,
     )
     sets = {**inputs.sets, **choosing(config, inputs.tables)}
     rows_of = {k: rows(config, inputs, every[k]) for k in able}
@@ -78,7 +78,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       if not finished(folder, keys[k]):
         log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
         work(config, inputs, sets, every[k], rows_of[k], keys[k], folder, log)
-        progress(folder, place if alone else folder, every, keys, log)
+        progress(folder, target if alone else folder, every, keys, log)
     missing = [
       k
       for k in range(len(every))
@@ -157,7 +157,7 @@ def only_needed(config: Config) -> Config:
   )
 
 
-def place_of_log(config: Config, folder: pathlib.Path) -> pathlib.Path:
+def folder_of_log(config: Config, folder: pathlib.Path) -> pathlib.Path:
   """Processes that run some cells keep logs of their own."""
   own = config.grid.cells.replace(' ', '')
   if len(own) > 60:
@@ -282,16 +282,16 @@ def known(
   return out
 
 
-def progress(folder: pathlib.Path, place, every, keys, log: Log) -> None:
-  """grid.csv in `place`: the cells, and the numbers of those done."""
+def progress(folder: pathlib.Path, target, every, keys, log: Log) -> None:
+  """grid.csv in `target`: the cells, and the numbers of those done."""
   if not mesh.is_main():
     return
   cells = known(folder, every, keys)
   artefacts.write_text(
-    place / 'grid.csv', pd.DataFrame(grid.flat(cells)).to_csv(index=False)
+    target / 'grid.csv', pd.DataFrame(grid.flat(cells)).to_csv(index=False)
   )
   done = sum(cell['done'] for cell in cells)
-  log.line(f'{done} of {len(cells)} cells are done: {place / "grid.csv"}')
+  log.line(f'{done} of {len(cells)} cells are done: {target / "grid.csv"}')
 
 
 def merge(

@@ -44,16 +44,16 @@ class Read(NamedTuple):
 
 def load(config: Config) -> Helpers:
   """The detector and the filler that the config names."""
-  chosen, kind = config.repair, precision(config)
-  if not chosen.detector:
+  options, kind = config.repair, precision(config)
+  if not options.detector:
     raise UserError(
       'repair.detector is empty; name the folder of an ELECTRA discriminator, '
       'or of a masked language model, with --config.repair.detector'
     )
-  known = families.find(hf.read_shape(chosen.detector).family)
-  asked = 'detect' if 'detect' in known.heads else 'mask'
-  detector = folders.load(chosen.detector, asked, kind)
-  name = chosen.filler or config.model
+  known = families.find(hf.read_shape(options.detector).family)
+  capability = 'detect' if 'detect' in known.heads else 'mask'
+  detector = folders.load(options.detector, capability, kind)
+  name = options.filler or config.model
   folder = hub.find(name)
   if folder is None:
     raise UserError(
@@ -62,9 +62,9 @@ def load(config: Config) -> Helpers:
     )
   family = families.find(hf.read_shape(folder).family)
   can = 'infill' if 'infill' in family.heads else 'mask'
-  if can == 'mask' and chosen.mode != 'masks':
+  if can == 'mask' and options.mode != 'masks':
     raise UserError(
-      f'repair.mode is {chosen.mode!r}, which writes whole texts, and {name} '
+      f'repair.mode is {options.mode!r}, which writes whole texts, and {name} '
       f'is a {family.name}; name a BART with --config.repair.filler'
     )
   return Helpers(detector, folders.load(name, can, kind))
@@ -139,17 +139,17 @@ def repaired(
 
   `sources` are needed where repair.baseline is 'source'.
   """
-  chosen = config.repair
-  if chosen.scale == 'probability' and not 0 < chosen.threshold < 1:
+  options = config.repair
+  if options.scale == 'probability' and not 0 < options.threshold < 1:
     raise UserError(
-      f'repair.threshold is {chosen.threshold:g}; a probability between 0 and '
+      f'repair.threshold is {options.threshold:g}; a probability between 0 and '
       "1 is needed (or --config.repair.scale='logit')"
     )
   swaps = list(swaps)
-  if chosen.mode == 'reference':
+  if options.mode == 'reference':
     return _as_reference(config, helpers, swaps)
-  spans = odd(helpers.detector, swaps, chosen.threshold, chosen.scale)
-  if chosen.baseline == 'source':
+  spans = odd(helpers.detector, swaps, options.threshold, options.scale)
+  if options.baseline == 'source':
     if sources is None:
       raise UserError(
         "repair.baseline is 'source', but the sources of the swaps are not "
@@ -159,15 +159,15 @@ def repaired(
     before = odd(
       helpers.detector,
       [sources[i] for i in rows],
-      chosen.threshold,
-      chosen.scale,
+      options.threshold,
+      options.scale,
     )
     for i, known in zip(rows, before):
       spans[i] = unlike_source(sources[i], known, swaps[i], spans[i])
   mask = fill.mask_of(helpers.filler.tokenizer)
   # A BART takes masks side by side for one; a masked LM fills each by a token.
   merge = helpers.filler.can == 'infill' and (
-    chosen.merge or chosen.mode == 'masks'
+    options.merge or options.mode == 'masks'
   )
   masks = [
     # A text that holds a mask of its own stays as it is.
@@ -243,13 +243,13 @@ def _as_reference(
   config: Config, helpers: Helpers, swaps: list[str]
 ) -> pd.DataFrame:
   """As the papers' code: pieces/repair.py's quirks, then BART writes all."""
-  chosen = config.repair
+  options = config.repair
   pieces = read(helpers.detector, swaps)
   logit = scores(helpers.detector, pieces, reference=True)
   masks = [
     repair.reference(
       one.tokens + ['[PAD]'] * (len(own) - len(one.tokens)),
-      repair.flagged(own, chosen.threshold, chosen.scale),
+      repair.flagged(own, options.threshold, options.scale),
     )
     if len(own)
     else text

@@ -109,23 +109,13 @@ def fit(
   the batches of a seq2seq.PairBatches.
   """
   seq2seq.check(pairs)
-  model = model or start(config, pairs, new)
-  pools, facts = _pools(model, pairs, log)
   device_mesh = mesh.make(config.mesh, config.seeds)
+  model = model or start(config, pairs, new)
+  model = model.replace(device_mesh=device_mesh)
+  pools, facts = _pools(model, pairs, log)
   players = players or (step.Player('model', loss(config)),)
 
-  def source(job, _):
-    options = job.config.train
-    return batches(
-      seq2seq.PairBatches(
-        job.train,
-        job.seeds,
-        options.batch,
-        options.microbatches,
-        device_mesh.shape['data'],
-      )
-    )
-
+  source = lambda job, rows: batches(pair_batches(job, rows))
   task = loop.Task(source, players, functools.partial(_measured, own, pairs))
   made_from = identity(
     config,
@@ -138,30 +128,29 @@ def fit(
   )
   result = stages.fitted_once(
     config,
-    device_mesh,
+    model,
+    (pools['train'], pools['valid']),
     folder,
     made_from,
     log,
-    lambda where: loop.fit(
-      model,
-      pools['train'],
-      pools['valid'],
-      config,
-      where,
-      device_mesh,
-      log,
-      part='rewriter',
-      task=task,
-    ),
+    part='rewriter',
+    task=task,
   )
   params = jax.tree.map(lambda leaf: leaf[0], own(mesh.to_host(result.params)))
   last = 'test' if 'test' in pools else 'valid'
   quality = judge(config, model, result.params, pools[last], device_mesh)
-  return Rewriter(
-    model.replace(params=params, device_mesh=device_mesh),
-    result,
-    quality,
-    facts,
+  return Rewriter(model.replace(params=params), result, quality, facts)
+
+
+def pair_batches(job: loop.Job, _) -> seq2seq.PairBatches:
+  """The batches of a job whose training data is a pool of pairs."""
+  options = job.config.train
+  return seq2seq.PairBatches(
+    job.train,
+    job.seeds,
+    options.batch,
+    options.microbatches,
+    job.device_mesh.shape['data'],
   )
 
 
@@ -282,12 +271,14 @@ def options_of(config: Config, model: Bundle, longest: int) -> Options:
   What is written is at most twice as long as the longest source, where no
   length is given: a model that has not learned to end stops there.
   """
-  asked = config.generate
-  over = overrides(asked)
+  options = config.generate
+  over = overrides(options)
   over.pop('max_new_tokens', None)  # a length here counts the prompt
   over.setdefault('max_length', min(model.longest, 2 * longest + 16))
   beams = over.get('num_beams', 1)
-  draft = asked.draft if asked.draft >= 0 else speculate.longest(asked.slots)
+  draft = (
+    options.draft if options.draft >= 0 else speculate.longest(options.slots)
+  )
   return Options(**over, draft=draft if beams == 1 else 0)
 
 

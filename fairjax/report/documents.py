@@ -218,8 +218,8 @@ def card(results: Results) -> str:
   lines.append('  results:')
   for set_name, one in results.sets.items():
     every = {**one.get('quality', {}), **one.get('fairness', {})}
-    known = [k for k in measures.leading(every) if defined(every[k])]
-    if not known:
+    keys = [k for k in measures.leading(every) if defined(every[k])]
+    if not keys:
       continue
     lines += [
       '  - task:',
@@ -229,7 +229,7 @@ def card(results: Results) -> str:
       f'      type: {json.dumps(printable(results.data or set_name))}',
       '    metrics:',
     ]
-    for key in known:
+    for key in keys:
       lines += [
         f'    - type: {json.dumps(key)}',
         f'      name: {json.dumps(_title(key))}',

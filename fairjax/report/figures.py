@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairjax.artefacts import atomic
-from fairjax.report import tables
+from fairjax.report import spoken, tables
 
 if TYPE_CHECKING:
   from matplotlib.axes import Axes
@@ -162,6 +162,8 @@ def save(figure: 'Figure', path: str | os.PathLike) -> None:
 def svg(figure: 'Figure', title: str = '') -> str:
   """The figure as an svg element to stand inside a page.
 
+  A screen reader hears the title and what the picture shows (`spoken`).
+
   Ink becomes the page's own (light or dark), text its font; ids, of which a
   page has one space, start with a hash of the picture.
   """
@@ -176,7 +178,7 @@ def svg(figure: 'Figure', title: str = '') -> str:
   text = re.sub(
     r'<metadata>.*?</metadata>|<style.*?</style>', '', text, flags=re.S
   )
-  own = 'p' + hashlib.sha256(text.encode()).hexdigest()[:8]
+  own = 'p' + hashlib.sha256((title + text).encode()).hexdigest()[:8]
   width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()
 
   def tag(match: re.Match) -> str:
@@ -191,9 +193,13 @@ def svg(figure: 'Figure', title: str = '') -> str:
 
   text = re.sub(r'<[^>]*>', tag, text)
   text = re.sub(r'>\s+<', '><', text)
-  label = html.escape(tables.printable(title), quote=True)
+  said = html.escape(tables.printable(spoken.describe(figure)))
+  words = html.escape(tables.printable(title))
   head = (
-    f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{label}" '
+    f'<svg viewBox="0 0 {width} {height}" role="img" '
+    f'aria-labelledby="{own}-title {own}-desc" '
     f'style="width: {float(width) * 4 / 3:.0f}px">'
+    f'<title id="{own}-title">{words}</title>'
+    f'<desc id="{own}-desc">{said}</desc>'
   )
   return head + text[text.index('>') + 1 :].strip()

@@ -5,24 +5,20 @@ three lights.
     those about men, 9. The gap is 42 points [34, 50]: more than chance.
 
 The answer speaks of the rate that differs most between groups: false alarms,
-misses or, without labels, decisions. A light says what the *interval* allows
-to be said, never the value alone; its rule stands below it.
+misses or, without labels, decisions. The lights are in report/lights.py.
 """
 
-import html
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from fairjax.metrics import measures
-from fairjax.report import group_plots, plots, tables
+from fairjax.report import group_plots, lights, plots, tables
 from fairjax.report.blocks import text
+from fairjax.report.lights import Gap, hundred, points
 from fairjax.report.parts import Pictures
 from fairjax.report.tables import defined, plural, printable
 from fairjax.results import Results
 
 MOST = 24  # groups in the picture
-LITTLE = 0.05  # a gap that is called small
-RARE = 0.02  # flips that are called few
 PEOPLE = {  # what a group of texts about persons is called
   'female': 'women',
   'f': 'women',
@@ -34,22 +30,6 @@ PEOPLE = {  # what a group of texts about persons is called
   'men': 'men',
 }
 RATES = {'fpr': 'eqopp0', 'fnr': 'eqopp1', 'selection_rate': 'dp'}
-SHAPES = {  # told by shape as well as by colour
-  'good': '<circle cx="8" cy="8" r="7"/>',
-  'unsure': '<path d="M8 1 15 15H1Z"/>',
-  'bad': '<rect x="1" y="1" width="14" height="14"/>',
-}
-
-
-class Gap(NamedTuple):
-  """The gap that the answer speaks of."""
-
-  rate: str
-  key: str  # of fairness
-  high: str  # the group with the most
-  low: str
-  estimate: Mapping[str, Any]  # of 1 − gap
-  groups: dict[str, dict]
 
 
 def html_of(results: Results | None, pictures: Pictures) -> str:
@@ -62,7 +42,7 @@ def html_of(results: Results | None, pictures: Pictures) -> str:
   if not lines:
     return ''
   body = [text(lines[0], kind='lead'), text(*lines[1:])]
-  body.append(lights(results, one, gap))
+  body.append(lights.html_of(one, gap))
   body.append(_picture(results, name, gap, pictures))
   body.append(text(_made_of(results, name, one), kind='quiet'))
   return '\n'.join(part for part in body if part)
@@ -83,14 +63,14 @@ def headline(one: Mapping) -> Gap | None:
         if bare != 'eqopp1':
           continue
         rate = f'tpr_{fairness[key]["class"]}'
-      known = {
+      rates = {
         g: values[rate]
         for g, values in own.items()
         if defined(values.get(rate)) and not values[rate].get('few')
       }
-      if len(known) < 2:
+      if len(rates) < 2:
         continue
-      order = sorted(known, key=lambda g: known[g]['value'])
+      order = sorted(rates, key=lambda g: rates[g]['value'])
       gap = Gap(rate, key, order[-1], order[0], fairness[key], own)
       size = 1 - fairness[key]['value']
       # Decisions speak only where no error rate does.
@@ -116,8 +96,8 @@ def _of_attribute(key: str, by_group: Mapping) -> dict[str, dict]:
 def people(group: str) -> str:
   """'about women', or 'of group X'."""
   short = group.rpartition(': ')[2]
-  known = PEOPLE.get(short.casefold())
-  return f'about {known}' if known else f'of group {printable(short)}'
+  persons = PEOPLE.get(short.casefold())
+  return f'about {persons}' if persons else f'of group {printable(short)}'
 
 
 def sides(results: Results) -> tuple[str, str]:
@@ -148,9 +128,11 @@ def _compared(results: Results, name: str) -> list[str]:
   """The contender in focus against each other one, by parity of the groups."""
   out = []
   for test in results.tests:
-    known = measures.bare(test['measure']) in ('dp', 'eqodd')
+    parity = measures.bare(test['measure']) in ('dp', 'eqodd')
     mine = results.focus in (test['ours'], test['theirs'])
-    if not known or not mine or test['set'] != name or 't-test' in test['test']:
+    if (
+      not parity or not mine or test['set'] != name or 't-test' in test['test']
+    ):
       continue
     if measures.bare(test['measure']) != 'dp' and out:
       continue
@@ -178,7 +160,7 @@ def _who(results: Results, gap: Gap) -> str:
     'fnr': (f' labelled {positive}', f'decided {negative}'),
     'selection_rate': ('', f'decided {positive}'),
   }.get(gap.rate) or (f' labelled {_class(results, gap)}', 'recognised')
-  count = lambda g: _hundred(gap.groups[g][gap.rate]['value'])
+  count = lambda g: hundred(gap.groups[g][gap.rate]['value'])
   high, low = count(gap.high), count(gap.low)
   lead = f'{results.focus}: of' if len(results.contenders) > 1 else 'Of'
   other = people(gap.low)
@@ -195,23 +177,13 @@ def _class(results: Results, gap: Gap) -> str:
   return f'‘{printable(name)}’'
 
 
-def _hundred(share: float) -> str:
-  count = 100 * share
-  return f'{count:.0f}' if count >= 1 or not count else f'{count:.1f}'
-
-
-def _points(share: float) -> str:
-  small = 0 < abs(share) < 0.01
-  return f'{100 * share:.1f}' if small else f'{100 * share:.0f}'
-
-
 def _how_sure(gap: Gap) -> str:
   one = gap.estimate
   size = 1 - one['value']
   if not (defined(one.get('low')) and defined(one.get('high'))):
-    return f'The gap is {_points(size)} points.'
+    return f'The gap is {points(size)} points.'
   low, high = 1 - one['high'], 1 - one['low']
-  words = f'The gap is {_points(size)} points [{_points(low)}, {_points(high)}]'
+  words = f'The gap is {points(size)} points [{points(low)}, {points(high)}]'
   if low > 0:
     return f'{words}: more than chance.'
   return f'{words}: these rows cannot tell it from chance.'
@@ -226,7 +198,7 @@ def _flips(one: Mapping) -> str:
     of = f' of the swap {prefix!r}' if prefix else ' that show a group'
     words = (
       f'Exchanging the words{of} changes '
-      f'{_hundred(fairness[key]["value"])} of 100 decisions on the texts that '
+      f'{hundred(fairness[key]["value"])} of 100 decisions on the texts that '
       'have such words'
     )
     start = f'{prefix}/' if prefix else ''
@@ -234,7 +206,7 @@ def _flips(one: Mapping) -> str:
     excess = fairness.get(f'{start}excess_flips')
     if defined(control) and defined(excess):
       words += (
-        f'; editing as many other words changes {_hundred(control["value"])}'
+        f'; editing as many other words changes {hundred(control["value"])}'
       )
       words += _beyond(excess)
     return words + '.'
@@ -248,115 +220,12 @@ def _beyond(excess: Mapping) -> str:
     return ''
   if low > 0:
     return (
-      f'. That is {_points(excess["value"])} more '
-      f'[{_points(low)}, {_points(high)}]'
+      f'. That is {points(excess["value"])} more '
+      f'[{points(low)}, {points(high)}]'
     )
   if high < 0:
     return ': group words change no more than others do'
-  return f': at most {_points(high)} more, or none'
-
-
-def lights(results: Results, one: Mapping, gap: Gap | None) -> str:
-  """Quality, gap and flips: what the intervals allow to be said."""
-  three = [_quality(one), _gap_light(gap), _flip_light(one)]
-  items = ''.join(
-    f'<li class="{state}"><svg viewBox="0 0 16 16" aria-hidden="true">'
-    f'{SHAPES[state]}</svg><b>{html.escape(title)}</b> '
-    f'{html.escape(printable(words))}<small>{html.escape(rule)}</small></li>'
-    for title, state, words, rule in filter(None, three)
-  )
-  return f'<ul class="lights">{items}</ul>' if items else ''
-
-
-def _quality(one: Mapping) -> tuple | None:
-  quality = one.get('quality', {})
-  for key, name in (
-    ('auc', 'AUC'),
-    ('macro_auc', 'AUC over pairs of classes'),
-    ('balanced_accuracy', 'balanced accuracy'),
-  ):
-    value = quality.get(key)
-    if not defined(value):
-      continue
-    chance = 0.5
-    if key == 'balanced_accuracy' and defined(quality.get('macro_f1')):
-      continue
-    low = value.get('low')
-    state = 'unsure'
-    if defined(low) and low >= 0.8:
-      state = 'good'
-    elif defined(low) and low <= chance:
-      state = 'bad'
-    words = {
-      'good': 'sorts well',
-      'unsure': 'sorts better than chance, not well',
-      'bad': 'is not told from chance',
-    }[state]
-    right = ''
-    if defined(quality.get('accuracy')):
-      right = f', right in {_hundred(quality["accuracy"]["value"])} of 100'
-    rule = (
-      f'{name} {tables.estimate(value)}; well is an interval from .8 up, '
-      'chance is .5'
-    )
-    return 'Quality', state, words + right, rule
-  return None
-
-
-def _gap_light(gap: Gap | None) -> tuple | None:
-  if gap is None or not defined(gap.estimate.get('high')):
-    return None
-  low, high = 1 - gap.estimate['high'], 1 - gap.estimate['low']
-  label = {
-    'fpr': 'false positive rate',
-    'fnr': 'false negative rate',
-    'selection_rate': 'share decided positive',
-  }.get(gap.rate, 'true positive rate of the worst class')
-  size = f'{_points(1 - gap.estimate["value"])} points'
-  if 'note' in gap.estimate and 'constant' in gap.estimate['note']:
-    state, words = 'unsure', 'means nothing: all decisions are alike'
-  elif high <= LITTLE:
-    state, words = 'good', f'at most {_points(high)} points'
-  elif low > 0:
-    state, words = 'bad', f'{size}, more than chance'
-  else:
-    state, words = 'unsure', f'{size}, undecided: up to {_points(high)}'
-  rule = (
-    f'largest difference in the {label} ({gap.key}), interval '
-    f'{_points(low)} to {_points(high)}; small is at most {LITTLE:.0%}'
-  )
-  return 'Gap', state, words, rule
-
-
-def _flip_light(one: Mapping) -> tuple | None:
-  fairness = one.get('fairness', {})
-  keys = [k for k in fairness if measures.bare(k) == 'flips']
-  known = [k for k in keys if defined(fairness[k])]
-  if not known:
-    return None
-  worst = max(known, key=lambda k: fairness[k]['value'])
-  flips = fairness[worst]
-  if not (defined(flips.get('low')) and defined(flips.get('high'))):
-    return None
-  excess = fairness.get(f'{worst.removesuffix("flips")}excess_flips')
-  sure = excess if defined(excess) and defined(excess.get('low')) else None
-  if flips['high'] <= RARE:
-    state, words = 'good', f'at most {_points(flips["high"])} of 100'
-  elif sure and sure['low'] > 0:
-    state = 'bad'
-    words = f'{_points(sure["value"])} of 100 more than a matched edit'
-  elif sure is None and flips['low'] > RARE:
-    state, words = 'bad', f'{_points(flips["value"])} of 100 decisions'
-  elif sure and sure['high'] < 0:
-    state, words = 'good', 'no more than a matched edit changes'
-  else:
-    state = 'unsure'
-    words = f'{_points(flips["value"])} of 100, not told from a matched edit'
-  rule = (
-    f'decisions that an exchange of group words changes '
-    f'{tables.estimate(flips)}; few is at most {RARE:.0%}'
-  )
-  return 'Flips', state, words, rule
+  return f': at most {points(high)} more, or none'
 
 
 def _picture(
@@ -373,31 +242,31 @@ def _picture(
     'fnr': f'of 100 labelled {positive}, decided {negative}',
     'selection_rate': f'of 100, decided {positive}',
   }.get(gap.rate) or f'of 100 labelled {_class(results, gap)}, recognised'
-  shown = {
+  rates = {
     g: {**values[gap.rate], 'rows': values.get('rows', 0)}
     for g, values in gap.groups.items()
     if isinstance(values.get(gap.rate), Mapping)
   }
   everyone = results.sets[name].get('quality', {}).get(gap.rate, {})
   middle = everyone.get('value') or 0.0
-  level = lambda g: shown[g]['value'] if defined(shown[g]) else -1
+  level = lambda g: rates[g]['value'] if defined(rates[g]) else -1
   # Of many groups those that differ most, whatever their size.
-  far = lambda g: (not shown[g].get('few'), abs(level(g) - middle))
-  most = sorted(shown, key=far, reverse=True)[:MOST]
+  far = lambda g: (not rates[g].get('few'), abs(level(g) - middle))
+  most = sorted(rates, key=far, reverse=True)[:MOST]
   order = sorted(most, key=level, reverse=True)
   plot = group_plots.scale(
-    {g: shown[g] for g in order}, words, everyone.get('value')
+    {g: rates[g] for g in order}, words, everyone.get('value')
   )
   caption = (
     f'{measures.label(gap.rate).capitalize()} ({gap.rate}) of each group '
     f'with {results.level:.0%} intervals; equal groups would share one place. '
     'In brackets: rows.'
   )
-  if len(shown) > MOST:
+  if len(rates) > MOST:
     caption += (
-      f' Of {len(shown)} groups the {MOST} that differ most from everyone.'
+      f' Of {len(rates)} groups the {MOST} that differ most from everyone.'
     )
-  if any(v.get('few') for v in shown.values()):
+  if any(v.get('few') for v in rates.values()):
     caption += ' Grey: too few rows to count in a gap.'
   return pictures.add('answer', plot, caption)
 

@@ -155,10 +155,10 @@ def _measures(values: Mapping) -> str:
   rows, about = [], {}
   for row in tables.measure_rows(values, 'measure'):
     key = row['measure']
-    known = measures.measure(key)
-    title = _capital(key) + (f' ({key})' if known else '')
+    of = measures.measure(key)
+    title = _capital(key) + (f' ({key})' if of else '')
     rows.append({**row, 'measure': title})
-    about[title] = known.about if known else ''
+    about[title] = of.about if of else ''
   return table(rows, about=about)
 
 

@@ -60,12 +60,12 @@ def _part(part: Mapping, pictures: Pictures) -> str:
       columns = part.get('columns')
       return blocks.table(part['rows'], columns, part.get('caption', ''))
     case 'texts':
-      shown = [_texts(row, part['versions']) for row in part['rows']]
+      paragraphs = [_texts(row, part['versions']) for row in part['rows']]
       if 'blur' in part:
         number = len(pictures.strips)
         pictures.strips.append(number)
-        return blocks.blurred('\n'.join(shown), number, part['blur'])
-      return '\n'.join(shown)
+        return blocks.blurred('\n'.join(paragraphs), number, part['blur'])
+      return '\n'.join(paragraphs)
     case 'fold':
       return blocks.details(part['title'], render(part['parts'], pictures))
   raise UserError(f'there is no part of a page named {part["part"]!r}')
@@ -92,12 +92,12 @@ def _figure(part: Mapping, pictures: Pictures) -> str:
 
 def _texts(row: Mapping, versions: Sequence[str]) -> str:
   """The versions of a text under each other, and what else the row says."""
-  known = [str(row[key]) for key in versions if row.get(key) is not None]
-  known = list(dict.fromkeys(known))  # a text that did not change, once
+  texts = [str(row[key]) for key in versions if row.get(key) is not None]
+  texts = list(dict.fromkeys(texts))  # a text that did not change, once
   rest = ', '.join(
     f'{tables.printable(key)} {tables.cell(value)}'
     for key, value in row.items()
     if key not in versions
   )
-  html = '<br>'.join(blocks.versions(known))
+  html = '<br>'.join(blocks.versions(texts))
   return f'<p>{html}</p>' + (blocks.text(rest, kind='quiet') if rest else '')

@@ -120,16 +120,16 @@ def _sentence(name: str, one: Mapping, who: str) -> str:
   quality, fairness = one.get('quality', {}), one.get('fairness', {})
   rows = plural(one['rows'], 'row') if 'rows' in one else 'the rows'
   lines = [f'On {rows} of {name}']
-  known = [
+  keys = [
     key
     for key in [*QUALITY_WORDS, *measures.leading(quality)]
     if tables.defined(quality.get(key))
   ]
-  if known:
+  if keys:
     words = QUALITY_WORDS.get(
-      known[0], f'has a {measures.label(known[0])} of {{}}'
+      keys[0], f'has a {measures.label(keys[0])} of {{}}'
     )
-    lines.append(f', {who} {words.format(tables.estimate(quality[known[0]]))}.')
+    lines.append(f', {who} {words.format(tables.estimate(quality[keys[0]]))}.')
   else:
     lines.append(f', the quality of {who} could not be measured.')
   gaps = [key for key in fairness if measures.bare(key) == 'dp']

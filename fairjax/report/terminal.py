@@ -10,6 +10,7 @@ from fairjax.report.tables import cell, markdown, plural, printable
 from fairjax.results import Results
 
 WIDTH = 80
+SHORT = 6  # warnings below an audit
 MOST = 40  # rows of a table of tests; of more, those of pictured measures
 
 
@@ -25,6 +26,9 @@ def summary(results: Results) -> str:
     lines = first_screen.answer(results, name, one, gap)
     if lines:
       parts.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in lines))
+  if results.recipe == 'audit':
+    parts += _audit(results)
+    return '\n\n'.join([*parts, *_remarks(results, SHORT)]) + '\n'
   if results.verdicts:
     parts.append('### Claims\n\n' + '\n'.join(map(_claim, results.verdicts)))
   if len(results.contenders) > 1:
@@ -42,13 +46,47 @@ def summary(results: Results) -> str:
   if results.facts:
     rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
     parts.append('### Facts\n\n' + markdown(rows))
-  for title, lines in (
-    ('Warnings', [line for line, _ in warnings(results)]),
-    ('Notes', results.notes),
-  ):
-    if lines:
-      parts.append(f'{title}:\n' + '\n'.join(_item(line) for line in lines))
-  return '\n\n'.join(parts) + '\n'
+  return '\n\n'.join([*parts, *_remarks(results)]) + '\n'
+
+
+def _audit(results: Results) -> list[str]:
+  """One table below the answer: what leads; the page has the rest."""
+  several = len(results.contenders) > 1
+  names = results.set_names() if several else []
+  out = [markdown(side_by_side(results, name)) for name in names]
+  for name, one in () if several else results.sets.items():
+    estimates = {**one.get('quality', {}), **one.get('fairness', {})}
+    keys = [k for k in measures.leading(estimates) if not measures.is_rate(k)]
+    rows = [{'measure': _named(key), 'value': estimates[key]} for key in keys]
+    head = f'{plural(one["rows"], "row")} of {name}' if 'rows' in one else name
+    out += [printable(head), markdown(rows)] if rows else []
+  gate = [f'{k}: {v}' for k, v in results.facts.items() if k.startswith('gate')]
+  return out + ['\n'.join(_item(line) for line in gate)] * bool(gate)
+
+
+def _named(key: str) -> str:
+  """What people call a measure, and our name, on half a line."""
+  room = WIDTH - 34 - len(key)
+  label = measures.label(key)
+  return f'{label if len(label) <= room else label[: room - 1] + "…"} ({key})'
+
+
+def _remarks(results: Results, most: int | None = None) -> list[str]:
+  """Warnings and notes; of many the first, and how many the page has more."""
+
+  def few(lines: Sequence[str]) -> list[str]:
+    if most is None or len(lines) <= most:
+      return list(lines)
+    return [*lines[:most], f'{len(lines) - most} more on the page']
+
+  return [
+    f'{title}:\n' + '\n'.join(_item(line) for line in few(lines))
+    for title, lines in (
+      ('Warnings', [line for line, _ in warnings(results)]),
+      ('Notes', results.notes),
+    )
+    if lines
+  ]
 
 
 def _item(line: str) -> str:

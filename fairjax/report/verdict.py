@@ -78,6 +78,31 @@ def fairer(
   ]
 
 
+def ahead(
+  tests: Sequence[Mapping], ours: str, theirs: str, names: Sequence[str]
+) -> list[dict]:
+  """`ours` is on the better side of `theirs`, by each measure's direction."""
+  out = []
+  for name in names:
+    row = measures.MEASURES[name]
+    side = 'above' if row.better > 0 else 'below'
+    for t in over_examples(tests, ours, theirs):
+      if t['measure'] != name:
+        continue
+      out.append(
+        claim(
+          f'{ours} is {side} {theirs} in {row.label} on {t["set"]}',
+          t['difference'] if row.better > 0 else negated(t['difference']),
+          0.0,
+          t['test'],
+          t['p'],
+          'difference' if row.better > 0 else 'what it is lower by',
+          bool(t.get('p_at_floor')),
+        )
+      )
+  return out
+
+
 def costs_little(
   tests: Sequence[Mapping], ours: str, theirs: str, aucs: Mapping, budget: float
 ) -> list[dict]:
@@ -167,6 +192,18 @@ def scaled(effect: Mapping, by: float) -> dict:
     **effect,
     **{key: times(effect.get(key)) for key in ('value', 'low', 'high')},
     'seeds': [v * by for v in effect.get('seeds', ())],
+  }
+
+
+def negated(effect: Mapping) -> dict:
+  """An Estimate with its sign turned, so that its ends change places."""
+  minus = lambda v: -v if tables.defined(v) else None
+  return {
+    **effect,
+    'value': minus(effect.get('value')),
+    'low': minus(effect.get('high')),
+    'high': minus(effect.get('low')),
+    'seeds': [-v for v in effect.get('seeds', ())],
   }
 
 

@@ -71,10 +71,13 @@ def squares(model: Bundle, params, batch: dict) -> Float[jax.Array, ' b']:
   )
 
 
-@functools.lru_cache(maxsize=8)
 def compiled(model: Bundle, device_mesh):
   """norms(stacked params, batch) -> [s, b], the same batch for all seeds."""
+  return _compiled(model.program, device_mesh)
 
+
+@functools.lru_cache(maxsize=8)
+def _compiled(model: Bundle, device_mesh):
   @jax.jit
   def norms(params, batch):
     each = lambda p: jnp.sqrt(squares(model, p, batch))

@@ -2,7 +2,7 @@
 
 import pathlib
 import tempfile
-from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -77,41 +77,38 @@ def train(
   )
   return fitted_once(
     config,
-    model.device_mesh,
+    model,
+    (train_pool, valid_pool),
     folder,
     made_from,
     log,
-    lambda target: loop.fit(
-      model,
-      train_pool,
-      valid_pool,
-      config,
-      target,
-      model.device_mesh,
-      log,
-      rows,
-      snapshots,
-      part,
-    ),
+    rows=rows,
+    snapshots=snapshots,
+    part=part,
   )
 
 
 def fitted_once(
   config: Config,
-  device_mesh: jax.sharding.Mesh,
+  model: Bundle,
+  sets: tuple[Any, Any],
   folder: pathlib.Path,
   made_from: str,
   log: Log,
-  fit: Callable[[pathlib.Path], loop.Fitted],
+  **options: Any,
 ) -> loop.Fitted:
-  """fit(path), or what it left in `folder` or in the run that is reused.
+  """Trains by `loop.fit`, or reads what the same fit left.
 
-  The checkpoints go once the weights are written: they are all it needs.
+  That is looked for in `folder` and in the run that is reused. The model knows
+  its mesh; `sets` are the data to train on and to evaluate by, `options` those
+  of `loop.fit`. The checkpoints go once the weights are written: they are all
+  it needs.
   """
+  device_mesh = model.device_mesh
   results = []  # what was fitted just now is not read back
 
   def make(path: pathlib.Path) -> None:
-    result = fit(path)
+    result = loop.fit(model, *sets, config, path, device_mesh, log, **options)
     weights = mesh.to_host(result.params)
     if mesh.is_main():
       checkpoint.write_weights(path / 'weights.safetensors', weights)

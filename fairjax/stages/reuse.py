@@ -23,11 +23,11 @@ def stage(
 
   All of them call make(path); the main one writes and seals.
   """
-  place = artefacts.finished(path, made_from, reuse)
-  if not mesh.any_process(place is None):
+  source = artefacts.finished(path, made_from, reuse)
+  if not mesh.any_process(source is None):
     if log:
-      log.line(f'{path.parent.name}/{path.name}: taken from {place}')
-    return load(place)
+      log.line(f'{path.parent.name}/{path.name}: taken from {source}')
+    return load(source)
   if mesh.is_main():
     artefacts.seal_path(path).unlink(missing_ok=True)
   make(path)

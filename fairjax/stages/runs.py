@@ -97,10 +97,10 @@ def keep_predictions(
   """predictions.parquet of the contender in focus, predictions/ of others."""
   for name, of in chances.items() if mesh.is_main() else ():
     parts = [prediction_table(n, t, of[n]) for n, t in sets.items()]
-    place = folder / 'predictions' / f'{file_name(name)}.parquet'
+    path = folder / 'predictions' / f'{file_name(name)}.parquet'
     if name == focus:
-      place = folder / 'predictions.parquet'
-    artefacts.write_table(place, pd.concat(parts))
+      path = folder / 'predictions.parquet'
+    artefacts.write_table(path, pd.concat(parts))
 
 
 def file_name(name: str) -> str:

@@ -264,9 +264,9 @@ def over_epochs(
   result = {}
   for epoch, step in zip(epochs, when):
     params, _ = _weights(config, model, fit, epoch, step)
-    place = folder / 'probe_epochs' / f'epoch_{epoch:g}'
+    target = folder / 'probe_epochs' / f'epoch_{epoch:g}'
     result[f'{epoch:g}'] = score(
-      config, model, params, table, place, log, fit.tracks
+      config, model, params, table, target, log, fit.tracks
     )
   return result
 

@@ -16,7 +16,7 @@ from fairjax.artefacts import atomic
 from fairjax.config import Config
 from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
-from fairjax.errors import Interrupted
+from fairjax.errors import Interrupted, count
 from fairjax.models import Bundle, layers
 from fairjax.train import checkpoint, mesh, step, watch
 
@@ -63,7 +63,26 @@ def over_examples(
   log=None,
   doing: str = 'predicting',
 ) -> np.ndarray:
-  """function(params, batch) [s, b, …] of all batches, as [s, n, …] by row."""
+  """function(params, batch) [s, b, …] of all batches, as [s, n, …] by row.
+
+  Where a batch does not fit the device's memory, batches of half as many
+  examples are tried: they change nothing beyond rounding.
+  """
+  while True:
+    try:
+      return _by_row(function, params, pool, device_mesh, batch, log, doing)
+    except jax.errors.JaxRuntimeError as error:
+      if 'RESOURCE_EXHAUSTED' not in str(error) or batch < 2:
+        raise
+    batch //= 2
+    if log:
+      log.line(
+        f'{doing}: a batch does not fit in memory; {count(batch, "example")} '
+        'at a time from here on'
+      )
+
+
+def _by_row(function, params, pool, device_mesh, batch, log, doing):
   n = len(pool.label)
   layout = packing.layout(
     pool.tokens.lengths, batch, rows_multiple=device_mesh.shape['data']

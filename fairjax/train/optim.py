@@ -95,8 +95,8 @@ def rate(train: Train, step, total) -> jax.Array:
   rising = jnp.where(step < warm, step / jnp.maximum(warm, 1.0), 1.0)
   falling = jnp.ones_like(step)
   if train.schedule == 'linear':
-    left = (total - step) / jnp.maximum(total - warm, 1.0)
-    falling = jnp.where(step < warm, 1.0, jnp.maximum(left, 0.0))
+    rest = (total - step) / jnp.maximum(total - warm, 1.0)
+    falling = jnp.where(step < warm, 1.0, jnp.maximum(rest, 0.0))
   return train.lr * rising * falling
 
 

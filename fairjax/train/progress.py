@@ -91,12 +91,12 @@ class Log:
       if sink:
         sink.close()
     path = self.folder / 'metrics.jsonl'
-    kept = [
+    rows = [
       row
       for row in read_rows(path)
       if row.get('part', '') != part or (step and row['step'] <= step)
     ]
-    write_text(path, ''.join(map(_line, kept)))
+    write_text(path, ''.join(map(_line, rows)))
     self.rows = open(path, 'a', encoding='utf-8')
     self.events = _events(self.folder / 'tensorboard' / part, step)
 

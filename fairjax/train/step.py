@@ -132,7 +132,47 @@ def turn(players: tuple[Player, ...], step) -> tuple[int, ...]:
   return tuple(i for i, player in enumerate(players) if now(player.turns))
 
 
-@functools.lru_cache(maxsize=8)
+def _gradient(
+  model: Bundle,
+  players: tuple[Player, ...],
+  microbatches: int,
+  moving: tuple[int, ...],
+  params: dict,
+  batch: dict,
+  seed,
+  step,
+) -> tuple[dict, dict]:
+  """What the moving players log, and the gradient of each by its number."""
+  dropout = keys.dropout(seed, step)
+  own, values, grads = parts(players, params), {}, {}
+  for loss in dict.fromkeys(players[i].loss for i in moving):
+    ours = [i for i in moving if players[i].loss == loss]
+
+    def total(model, mine, micro, dropout, loss=loss):
+      whole = functools.reduce(optim.combine, mine, params)
+      return loss.total(model, whole, micro, dropout)
+
+    (value, terms), result = gradients(
+      model,
+      [own[i] for i in ours],
+      batch,
+      dropout,
+      microbatches,
+      Loss(total, loss.count),
+    )
+    grads |= dict(zip(ours, result))
+    for i in ours:
+      values |= labels(players, i, {'loss': value, **terms})
+  return values, grads
+
+
+@jax.named_scope('optimiser')
+def _move(transform, params, opt, grads, rate):
+  direction, opt = transform.update(grads, opt, params)
+  return jax.tree.map(lambda p, d: p - rate * d, params, direction), opt
+
+
+@functools.lru_cache(maxsize=16)
 def _compiled(
   model: Bundle,
   players: tuple[Player, ...],
@@ -144,48 +184,23 @@ def _compiled(
   options = [types.SimpleNamespace(**dict(p.options)) for p in players]
   transforms = [optim.transform(option) for option in options]
 
-  def gradient(moving, params, batch, seed, step):
-    dropout = keys.dropout(seed, step)
-    own, values, grads = parts(players, params), {}, {}
-    for loss in dict.fromkeys(players[i].loss for i in moving):
-      ours = [i for i in moving if players[i].loss == loss]
-
-      def total(model, mine, micro, dropout, loss=loss):
-        whole = functools.reduce(optim.combine, mine, params)
-        return loss.total(model, whole, micro, dropout)
-
-      (value, terms), result = gradients(
-        model,
-        [own[i] for i in ours],
-        batch,
-        dropout,
-        microbatches,
-        Loss(total, loss.count),
-      )
-      grads |= dict(zip(ours, result))
-      for i in ours:
-        values |= labels(players, i, {'loss': value, **terms})
-    return values, grads
-
-  @jax.named_scope('optimiser')
-  def move(transform, params, opt, grads, rate):
-    direction, opt = transform.update(grads, opt, params)
-    return jax.tree.map(lambda p, d: p - rate * d, params, direction), opt
-
   def shared(tree):
     where = mesh.update_shardings(device_mesh, tree, fsdp)
     return jax.lax.with_sharding_constraint(tree, where)
 
   @functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
   def program(moving, state, batch, seeds, step, total):
-    values, grads = mesh.over_seeds(
-      device_mesh, functools.partial(gradient, moving)
-    )(state['params'], batch, seeds, jnp.ones_like(seeds) * step)
+    gradient = functools.partial(
+      _gradient, model, players, microbatches, moving
+    )
+    values, grads = mesh.over_seeds(device_mesh, gradient)(
+      state['params'], batch, seeds, jnp.ones_like(seeds) * step
+    )
     params, opt = state['params'], dict(state['opt'])
     for i in moving:
       # Stacked, as it lies: taking seeds apart here would copy the state.
       own, opt[players[i].name] = jax.vmap(
-        functools.partial(move, transforms[i]), in_axes=(0, 0, 0, None)
+        functools.partial(_move, transforms[i]), in_axes=(0, 0, 0, None)
       )(
         shared(optim.owned(params, players[i].parameters)),
         opt[players[i].name],
@@ -208,12 +223,11 @@ def _compiled(
 
   @jax.jit
   def start(params):
+    own = parts(players, params)
     return shared(
       {
-        player.name: mesh.over_seeds(device_mesh, transform.init)(own)
-        for player, transform, own in zip(
-          players, transforms, parts(players, params)
-        )
+        player.name: mesh.over_seeds(device_mesh, transform.init)(part)
+        for player, transform, part in zip(players, transforms, own)
       }
     )
 
@@ -239,13 +253,18 @@ def compiled(
   players = tuple(
     p._replace(options=as_options(p.options or train)) for p in players
   )
-  return _compiled(model, players, train.microbatches, device_mesh, fsdp)
+  return _compiled(
+    model.program, players, train.microbatches, device_mesh, fsdp
+  )
 
 
-@functools.lru_cache(maxsize=8)
 def forward(model: Bundle, device_mesh):
   """logits(stacked params, batch) -> [s, b, c], the same batch for all."""
+  return _forward(model.program, device_mesh)
 
+
+@functools.lru_cache(maxsize=16)
+def _forward(model: Bundle, device_mesh):
   @jax.jit
   def logits(params, batch):
     out = mesh.over_seeds(device_mesh, lambda p: model.apply(p, batch, None))(

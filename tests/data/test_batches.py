@@ -195,6 +195,15 @@ def test_an_epoch_holds_each_row_once_and_epochs_differ():
   assert len(set(map(tuple, orders))) == 4
 
 
+def test_few_batches_are_of_one_shape():
+  lengths = np.random.default_rng(4).integers(2, 60, 200)
+  layout = batches.layout(lengths, 16, seeds=2)
+  source = Batches(make_pool(lengths), every(200, 2), [0, 1], layout)
+  rows = np.concatenate([source.plan(epoch).rows for epoch in range(4)])
+  assert len(set(rows.tolist())) == 1
+  assert len(batches.layout(np.tile(lengths, 3), 16, seeds=2).rows) > 2
+
+
 def test_a_batch_is_a_function_of_its_step():
   lengths = np.random.default_rng(2).integers(2, 40, 90)
   pool, layout = make_pool(lengths), batches.layout(lengths, 16, seeds=2)

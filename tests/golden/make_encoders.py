@@ -19,14 +19,16 @@ CASES = {
   'electra': ('SequenceClassification', 'MaskedLM', 'PreTraining'),
   'distilbert': ('SequenceClassification', 'MaskedLM'),
   'modernbert': ('SequenceClassification', 'MaskedLM'),
+  'deberta-v2': ('SequenceClassification',),
 }
-TYPED = ('bert', 'electra')
+TYPED = ('bert', 'electra', 'deberta-v2')
 NAMES = {
   'bert': 'Bert',
   'roberta': 'Roberta',
   'electra': 'Electra',
   'distilbert': 'DistilBert',
   'modernbert': 'ModernBert',
+  'deberta-v2': 'DebertaV2',
 }
 GRADIENTS = (
   'word_embeddings.weight',
@@ -45,6 +47,11 @@ GRADIENTS = (
   '.1.attn_norm.weight',
   '.2.mlp.Wi.weight',
   'final_norm.weight',
+  'rel_embeddings.weight',
+  'encoder.LayerNorm.weight',
+  'layer.0.attention.self.query_proj.weight',
+  'layer.1.attention.self.key_proj.weight',
+  'layer.1.attention.self.key_proj.bias',
 )
 
 
@@ -78,6 +85,17 @@ def config(family, **changes):
       'sep_token_id': 2,
       'bos_token_id': 1,
       'eos_token_id': 2,
+    }
+  if family == 'deberta-v2':
+    # As v3 is, with few buckets, so that far distances share one.
+    plain |= {
+      'type_vocab_size': 2,
+      'relative_attention': True,
+      'share_att_key': True,
+      'position_biased_input': False,
+      'norm_rel_ebd': 'layer_norm',
+      'pos_att_type': 'p2c|c2p',
+      'position_buckets': 4,
     }
   name = NAMES[family]
   return name, getattr(transformers, f'{name}Config')(**(plain | changes))

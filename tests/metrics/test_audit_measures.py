@@ -283,8 +283,8 @@ def test_a_gate_that_names_no_measure_is_one_sentence():
 def test_intervals_of_ece_cover(n, off):
   """Scores at eight levels, `off` from the chance of a positive."""
   levels = np.linspace(0.15, 0.8, 8)
-  inside = 0
-  for k in range(200):
+  inside, sets = 0, 1000
+  for k in range(sets):
     rng = np.random.default_rng([k, n])
     at = rng.integers(0, 8, n)
     labels = (rng.random(n) < levels[at] + off * (at % 2)).astype(int)
@@ -296,5 +296,5 @@ def test_intervals_of_ece_cover(n, off):
     truth = off / 2
     one = everyone['ece']
     inside += one['low'] - 1e-9 <= truth <= one['high']
-  print(f'ece off {off}, {n} rows: coverage {inside / 200:.3f}')
-  assert inside / 200 >= 0.9  # .95 less three standard errors
+  print(f'ece off {off}, {n} rows: coverage {inside / sets:.3f}')
+  assert inside / sets >= 0.93  # .95 less three standard errors

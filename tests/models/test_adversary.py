@@ -77,9 +77,10 @@ def test_losses_add_as_published():
   """1.2 and 0.7 are 1.9 at w = 1; a source of group 1 wants group 0."""
   model, params = both()
   batch = batch_of() | {'push': np.float32(1)}
-  total, terms = adversary.generator_loss(model, params, batch, None)
+  loss = jax.jit(lambda p: adversary.generator_loss(model, p, batch, None))
+  total, terms = loss(params)
   np.testing.assert_allclose(total, sum(terms.values()), rtol=1e-6)
-  scores = adversary.judging(model).apply(params, batch)
+  scores = jax.jit(adversary.judging(model).apply)(params, batch)
   wrong = {**batch, 'label': 1 - batch['label']}
   turned = adversary.doubts(scores, wrong)
   assert float(turned) != pytest.approx(float(terms['adversary_loss']))

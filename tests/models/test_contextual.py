@@ -1,5 +1,6 @@
 """Embeddings of words and heads of embeddings, against the plain model."""
 
+import jax
 import numpy as np
 import pytest
 from corpus import SMALL
@@ -12,10 +13,8 @@ from fairjax.models.places import blank_batch
 
 @pytest.fixture(scope='module')
 def model():
-  import jax
-
   module = families.module(SMALL, 'mask')
-  params = module.init(jax.random.key(0), blank_batch())['params']
+  params = jax.jit(module.init)(jax.random.key(0), blank_batch())['params']
   # Larger weights: with those of a start all words are much alike.
   return module, jax.tree.map(lambda a: 5 * a, params)
 
@@ -26,14 +25,14 @@ def ragged(draw, n=12):
   return tokens.Ragged(flat, np.r_[0, np.cumsum(lengths)].astype(np.int64))
 
 
-def alone(texts, i):
-  """One text as a batch of its own."""
+def alone(texts, i, width=20):
+  """One text as a batch of its own, in a row of one width for all."""
   ids = texts.flat[texts.offsets[i] : texts.offsets[i + 1]]
-  n = len(ids)
+  row = lambda values: np.pad(np.int32(values), (0, width - len(ids)))[None]
   return blank_batch() | {
-    'tokens': ids[None],
-    'segment_ids': np.ones((1, n), np.int32),
-    'positions': np.arange(n, dtype=np.int32)[None],
+    'tokens': row(ids),
+    'segment_ids': row(np.ones(len(ids))),
+    'positions': row(np.arange(len(ids))),
   }
 
 
@@ -49,13 +48,16 @@ def test_vectors_are_means_of_the_states_of_unpacked_texts(model, layer):
   got = contextual.word_vectors(
     module, params, texts, text, start, size, layer, batch=4
   )
-  for i in range(12):
-    _, passed = module.apply(
+  every = jax.jit(
+    lambda batch: module.apply(
       {'params': params},
-      alone(texts, i),
+      batch,
       capture_intermediates=True,
       mutable=['intermediates'],
-    )
+    )[1]
+  )
+  for i in range(12):
+    passed = every(alone(texts, i))
     name = f'layer_{layer - 1 if layer > 0 else SMALL.depth - 1}'
     states = passed['intermediates']['encoder'][name]['__call__'][0][0][0]
     for w in np.flatnonzero(text == i):
@@ -71,7 +73,8 @@ def test_the_head_of_the_last_state_is_the_model(model):
   x = contextual.word_vectors(
     module, params, texts, np.ones(n, int), every, np.ones(n, int), -1
   )
-  expected = np.asarray(module.apply({'params': params}, alone(texts, 1)))[0]
+  logits = jax.jit(module.apply)({'params': params}, alone(texts, 1, n))
+  expected = np.asarray(logits)[0]
   got = contextual.head_logits(module, params, x)
   np.testing.assert_allclose(got, expected, atol=2e-4)
   allowed = np.arange(120) % 2 == 0

@@ -32,12 +32,12 @@ def output_of(batch, seed=0):
 
 def model_of(batch, **options):
   model = LogitDiscriminator(VOCABULARY, WIDTH, **options)
-  params = model.init(jax.random.key(0), output_of(batch), batch)
+  params = jax.jit(model.init)(jax.random.key(0), output_of(batch), batch)
   return model, params
 
 
 def scores(model, params, batch, key=None):
-  return model.apply(params, output_of(batch), batch, key)
+  return jax.jit(model.apply)(params, output_of(batch), batch, key)
 
 
 @pytest.mark.parametrize('pool', ['sum', 'mean'])
@@ -80,7 +80,8 @@ def test_folded_and_chunked_agree_in_scores_and_gradients():
       logits = model.apply(params, output, batch, None)
       return jnp.sum(jax.nn.log_softmax(logits)[:4, 1])
 
-    results.append(jax.value_and_grad(loss, (0, 1))(params, output_of(batch)))
+    both = jax.jit(jax.value_and_grad(loss, (0, 1)))
+    results.append(both(params, output_of(batch)))
   jax.tree.map(
     lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), *results
   )
@@ -92,7 +93,7 @@ def test_chunks_do_not_change_the_gradient_under_dropout():
   for chunk in (5, 1000):
     model, params = model_of(batch, folded=False, chunk=chunk)
     loss = lambda p: scores(model, p, batch, key)[:4, 0].sum()
-    results.append(jax.value_and_grad(loss)(params))
+    results.append(jax.jit(jax.value_and_grad(loss))(params))
   jax.tree.map(
     lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), *results
   )

@@ -12,7 +12,7 @@ from fairjax import models
 from fairjax.data import tokens
 from fairjax.errors import UserError
 from fairjax.models import families, hf, layers, places
-from fairjax.models.families import FAMILIES
+from fairjax.models.families import FAMILIES, deberta_v2
 from fairjax.models.family import CAPABILITIES
 
 from .batches import pack, pad
@@ -30,6 +30,14 @@ SMALL = {  # by what each family's config.json calls it
   **dict.fromkeys(('max_position_embeddings', 'n_positions'), 40),
   'embedding_size': 8,
   'num_key_value_heads': 1,
+  # DeBERTa-v3
+  'relative_attention': True,
+  'share_att_key': True,
+  'position_biased_input': False,
+  'norm_rel_ebd': 'layer_norm',
+  'pos_att_type': 'p2c|c2p',
+  'position_buckets': 4,
+  'type_vocab_size': 2,
   'local_attention': 6,
   'initializer_range': 0.25,
   'init_std': 0.25,
@@ -97,6 +105,76 @@ def test_packed_equals_padded(family, key):
   )
 
 
+def test_the_buckets_of_distances_are_those_of_transformers():
+  """All that DeBERTa-v3 tells apart: 256 buckets of 512 places."""
+  torch = pytest.importorskip('torch')
+  theirs = pytest.importorskip(
+    'transformers.models.deberta_v2.modeling_deberta_v2'
+  )
+  for buckets, reach in ((256, 512), (4, 40)):
+    shape = families.replaced(
+      families.named('microsoft/deberta-v3-base'),
+      buckets=buckets,
+      farthest=reach,
+    )
+    far = theirs.make_log_bucket_position(
+      torch.arange(1 - reach, reach), buckets, reach
+    ).long()
+    expect = torch.clamp(far + buckets, 0, 2 * buckets - 1).numpy()
+    ours = deberta_v2.bucket_rows(shape, reach)
+    np.testing.assert_array_equal(ours, expect)
+
+
+@pytest.mark.parametrize(
+  'key, value',
+  [
+    ('relative_attention', None),
+    ('share_att_key', False),
+    ('position_biased_input', True),
+    ('norm_rel_ebd', 'none'),
+    ('conv_kernel_size', 3),
+    ('pos_att_type', 'p2p'),
+  ],
+)
+def test_another_kind_of_deberta_is_refused_by_its_key(key, value):
+  config = {'model_type': 'deberta-v2'} | SMALL | {key: value}
+  if value is None:
+    del config[key]
+  with pytest.raises(UserError, match=f'config.json has {key}'):
+    families.shape_from_hf(config)
+
+
+def test_a_folder_with_a_unigram_tokenizer_reads_as_transformers_does(
+  tmp_path,
+):
+  """DeBERTa-v3's kind of tokenizer: sentencepiece, in tokenizer.json."""
+  transformers = pytest.importorskip('transformers')
+  pieces = ['[PAD]', '[CLS]', '[SEP]', '[UNK]', '[MASK]', '▁', '▁he', '▁she']
+  pieces += ['▁is', '▁a', '▁nurse', 's', 'h', 'e', 'i', 'n', 'u', 'r', 'a']
+  vocab = [
+    (piece, 0.0 if piece[0] == '[' else -1.0 - 0.1 * i)
+    for i, piece in enumerate(pieces)
+  ]
+  theirs = transformers.DebertaV2Tokenizer(vocab=vocab, unk_id=3)
+  module = dict(modules('deberta-v2'))['classify']
+  theirs.save_pretrained(tmp_path / 'words')
+  hf.save(
+    tmp_path / 'model',
+    module,
+    params_of(module),
+    sorted((tmp_path / 'words').iterdir()),
+  )
+  bundle = models.load(tmp_path / 'model')
+  assert (bundle.can, bundle.family) == ('classify', 'deberta-v2')
+  texts = ['She is a nurse', 'he  is\na nurse', 'a zebra', '']
+  tokenizer = tokens.load_tokenizer(tmp_path / 'model')
+  ours = tokens.encode(tokenizer, texts, 40)
+  again = transformers.AutoTokenizer.from_pretrained(tmp_path / 'model')
+  for i, text in enumerate(texts):
+    ids = ours.flat[ours.offsets[i] : ours.offsets[i + 1]]
+    assert ids.tolist() == again(text)['input_ids'], text
+
+
 @pytest.fixture(scope='module')
 def words(tmp_path_factory):
   """Tokenizer files of at most 30 tokens."""
@@ -120,7 +198,7 @@ def folder_of(family, can, words, path, **changes):
 NAMES = {'0': 'clean', '1': 'rude', '2': 'toxic'}
 
 
-@pytest.mark.parametrize('family', ['distilbert', 'modernbert'])
+@pytest.mark.parametrize('family', ['distilbert', 'modernbert', 'deberta-v2'])
 def test_a_classifier_keeps_its_names_and_fields(family, words, tmp_path):
   """Loaded as it is, and written again with what its config.json said."""
   more = {

@@ -40,7 +40,7 @@ def world(module):
   ids = jnp.asarray(rng.integers(0, 11, (5, 6)))
   mask = jnp.asarray(rng.random((5, 6)) < 0.8).at[:, 0].set(True)
   label = jnp.asarray(rng.integers(0, 3, 5))
-  params = module.init(jax.random.key(1), ids, mask)['params']
+  params = jax.jit(module.init)(jax.random.key(1), ids, mask)['params']
   params = jax.tree.map(lambda a: a + rng.normal(0, 0.1, a.shape), params)
   return params, (ids, mask), label
 
@@ -57,7 +57,7 @@ def test_norms_are_those_of_each_examples_own_gradient():
     )(params)
     return jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(grads)))
 
-  expected = jax.vmap(slow)(*inputs, label)
+  expected = jax.jit(jax.vmap(slow))(*inputs, label)
   norms = jax.jit(lambda p: gradient_norms(module, p, inputs, label, loss))(
     params
   )

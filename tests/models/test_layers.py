@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairjax.errors import UserError
-from fairjax.models import attention, families, layers
+from fairjax.models import attention, dropout, families, layers
 
 from .batches import examples, pack, pad
 
@@ -71,7 +71,7 @@ def test_norms_are_exact(family, options, batch):
   if family == 'electra':
     shape = dataclasses.replace(shape, embedding=8)
   module = families.module(shape, 'classify', classes=2, **options)
-  params = module.init(jax.random.key(0), batch)['params']
+  params = jax.jit(module.init)(jax.random.key(0), batch)['params']
   probes = layers.zero_probes(module, params, batch)
   assert layers.uncovered(params, probes) == []
   fast = jax.jit(lambda p: norms(module, p, batch))(params)
@@ -85,7 +85,8 @@ def test_norms_are_exact(family, options, batch):
 def test_norms_of_stacked_seeds(stacked):
   module = families.module(SHAPE, 'classify', classes=2)
   keys = jax.random.split(jax.random.key(1), 2)
-  params = jax.vmap(lambda k: module.init(k, PACKED)['params'])(keys)
+  init = lambda k: module.init(k, PACKED)['params']
+  params = jax.jit(jax.vmap(init))(keys)
   each = lambda p: norms(module, p, PACKED)
   run = stacked(each) if stacked else lambda p: jax.lax.map(each, p)
   both = jax.jit(run)(params)
@@ -96,7 +97,7 @@ def test_norms_of_stacked_seeds(stacked):
 
 def test_norms_in_bfloat16_are_float32():
   module = families.module(SHAPE, 'classify', classes=2, dtype=jnp.bfloat16)
-  params = module.init(jax.random.key(0), PACKED)['params']
+  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
   rough = jax.jit(lambda p: norms(module, p, PACKED))(params)
   plain = families.module(SHAPE, 'classify', classes=2)
   exact = jax.jit(lambda p: norms(plain, p, PACKED))
@@ -110,7 +111,7 @@ def test_padding_never_reaches_a_parameter():
     families.module(SHAPE, 'classify', classes=2),
     families.module(dataclasses.replace(SHAPE, family='electra'), 'detect'),
   ):
-    params = module.init(jax.random.key(0), PACKED)['params']
+    params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
 
     def gradient(garbage, module=module, params=params):
       def loss(p):
@@ -124,6 +125,7 @@ def test_padding_never_reaches_a_parameter():
 
       return jax.grad(loss)(params)
 
+    gradient = jax.jit(gradient)
     jax.tree.map(np.testing.assert_array_equal, gradient(0.0), gradient(1e3))
 
 
@@ -188,7 +190,7 @@ def test_layer_gradients_match_plain_ones():
 
 def test_tied_layers_are_refused_by_name():
   module = families.module(SHAPE, 'mask')
-  params = module.init(jax.random.key(0), PACKED)['params']
+  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
   with pytest.raises(UserError, match='encoder/word is used 2 times'):
     layers.zero_probes(module, params, PACKED)
 
@@ -210,7 +212,7 @@ def test_products_of_float32_are_float32_on_accelerators(monkeypatch):
 
 def test_probes_add_nothing_to_a_plain_step():
   module = families.module(SHAPE, 'classify', classes=2)
-  params = module.init(jax.random.key(0), PACKED)['params']
+  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
   step = jax.grad(lambda p: losses(module, {'params': p}, PACKED).sum())
   text = str(jax.make_jaxpr(step)(params))
   assert 'segment_sum' not in text
@@ -222,9 +224,9 @@ def test_dropout_share_scale_and_independence():
   example = jnp.arange(40, dtype=jnp.int32)
   segment_ids = jnp.broadcast_to(jnp.arange(1, 41)[:, None], (40, 50))
   positions = jnp.broadcast_to(jnp.arange(50), (40, 50))
-  identity = layers.identities(example, segment_ids, positions)
-  one = layers.dropout(ones, 0.1, jnp.uint32(1), identity)
-  two = layers.dropout(ones, 0.1, jnp.uint32(2), identity)
+  identity = dropout.identities(example, segment_ids, positions)
+  one = dropout.dropout(ones, 0.1, jnp.uint32(1), identity)
+  two = dropout.dropout(ones, 0.1, jnp.uint32(2), identity)
   zero, other = one == 0, two == 0
   # 128,000 draws: five deviations are 0.0042.
   assert abs(float(zero.mean()) - 0.1) < 0.0042
@@ -234,7 +236,7 @@ def test_dropout_share_scale_and_independence():
     near = jnp.moveaxis(zero, axis, 0)
     both = (near[1:] & near[:-1]).mean()
     assert abs(float(both) - 0.01) < 0.002, axis
-  np.testing.assert_array_equal(layers.dropout(ones, 0.1, None, identity), 1)
+  np.testing.assert_array_equal(dropout.dropout(ones, 0.1, None, identity), 1)
 
 
 @pytest.mark.parametrize('places', (1, 5, 128, 129))
@@ -242,7 +244,7 @@ def test_turned_kernels_give_the_same(places):
   module = layers.Dense(7)
   x = jax.random.normal(jax.random.key(0), (1, places, 3))
   rows = layers.Segments(jnp.ones((1, places), jnp.int32), 1)
-  params = module.init(jax.random.key(1), x, rows)['params']
+  params = jax.jit(module.init)(jax.random.key(1), x, rows)['params']
   params['bias'] = jnp.arange(7.0)
   slow = x @ params['kernel'] + params['bias']
   transposed = layers.transposed(params)

@@ -88,7 +88,7 @@ def test_the_recurrence_is_torchs():
     )
     return (last * target).sum(), last
 
-  grads, last = jax.grad(ours, (0, 1, 2, 3), has_aux=True)(
+  grads, last = jax.jit(jax.grad(ours, (0, 1, 2, 3), has_aux=True))(
     inputs, kernel, bias, x
   )
   peer = torch.nn.LSTM(width, hidden, batch_first=True)

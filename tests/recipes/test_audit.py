@@ -1,6 +1,9 @@
 """Audits of functions, files, folders and tables, from data to the page."""
 
 import json
+import pathlib
+import re
+import subprocess
 import sys
 
 import numpy as np
@@ -13,7 +16,8 @@ from fairjax.config import Config
 from fairjax.data import audit_table
 from fairjax.errors import Failed, UserError
 from fairjax.recipes import audit as recipe
-from fairjax.recipes import audit_edits, audit_measure
+from fairjax.recipes import audit_edits, audit_groups, audit_measure
+from fairjax.report import page
 
 WORDS = (
   'she he her his woman man the old tools returned big car said happy'.split()
@@ -93,7 +97,9 @@ def test_a_function_is_audited_with_edits_and_groups():
   assert one.words['gender'][0]['word'] in ('she → he', 'he → she')
 
 
-def test_the_page_is_whole_escaped_and_its_documents_are_there(tmp_path):
+def test_the_page_is_whole_escaped_and_its_documents_are_there(
+  tmp_path, unspoken
+):
   frame = rows()
   path = tmp_path / 'comments.csv'
   frame.to_csv(path, index=False)
@@ -124,6 +130,7 @@ def test_the_page_is_whole_escaped_and_its_documents_are_there(tmp_path):
   assert page.count('<li class="') == 3  # lights
   assert 'class="bad"' in page and 'data:text/csv;base64' in page
   assert 'http' not in page.replace('data:', '')
+  assert page.count('<svg') > 5 and unspoken(page) == []
   assert found.facts['gate'] == 'passed'
   for name in ('numbers.csv', 'measures.tex', 'groups.tex', 'model_card.md'):
     assert (folder / 'documents' / name).stat().st_size
@@ -146,6 +153,41 @@ def test_a_gate_that_fails_is_exit_code_1(tmp_path, monkeypatch, capsys):
   made.data.path = str(path)
   with pytest.raises(Failed, match=r'eqodd is 0\.\d+ \[.* fails'):
     recipe.run(made, tmp_path / 'run')
+  assert (tmp_path / 'run' / 'report.html').exists()
+
+
+@pytest.mark.parametrize(
+  'rule, code, words',
+  [
+    (
+      'eqodd<0.8',
+      1,
+      r"the gate 'eqodd<0.8' failed: eqodd is 0\.\d+ \[.* fails",
+    ),
+    ('eqodd<0.05', 0, ''),
+  ],
+)
+def test_a_gate_ends_the_process_with_its_exit_code(
+  tmp_path, rule, code, words
+):
+  frame = rows(120).assign(score=scorer(rows(120)['text']))
+  path = tmp_path / 'predictions.csv'
+  frame[['label', 'gender', 'score']].to_csv(path, index=False)
+  done = subprocess.run(
+    [
+      *(sys.executable, '-m', 'fairjax.main', 'audit', str(path)),
+      *('--config.audit.groups=gender', f'--config.audit.fail_if={rule}'),
+      *('--config.measures.resamples=100', f'--workdir={tmp_path / "run"}'),
+    ],
+    capture_output=True,
+    text=True,
+    cwd=pathlib.Path(fairjax.__file__).parents[1],
+  )
+  assert done.returncode == code, done.stderr
+  lines = done.stderr.splitlines()
+  sentences = [line for line in lines if line.startswith('fairjax: ')]
+  assert sentences == (lines[-1:] if code else [])
+  assert re.search(words, ''.join(sentences)) and 'Traceback' not in done.stderr
   assert (tmp_path / 'run' / 'report.html').exists()
 
 
@@ -362,7 +404,7 @@ def test_slices_know_terms_bands_and_lengths():
   made = config(groups=('gender', 'age:30/50'), controls=('site',))
   found = audit_table.of_frame(frame, made)
   known = audit_measure.conditions(
-    found.table, audit_measure.who(made, found.table)
+    found.table, audit_groups.who(made, found.table)
   )
   assert {'gender', 'age', 'site', 'words'} <= set(known)
   assert sum(m.sum() for m in known['age'].values()) == len(frame)
@@ -374,6 +416,19 @@ def test_results_json_holds_numbers_only(tmp_path):
   assert 'NaN' not in json.dumps(
     json.loads((tmp_path / results.FILE).read_text())
   )
+
+
+def test_a_page_of_thirty_groups_is_one_small_file(tmp_path, unspoken):
+  frame = rows(1200)
+  of = np.random.default_rng(1).integers(0, 30, len(frame))
+  frame = frame.assign(origin=[f'origin {k}' for k in of])
+  found, _ = audited(frame, scorer, groups=('origin',), controls=('site',))
+  assert len(found.sets['data']['groups']) == 30
+  html = (
+    page.publish(tmp_path, found) and (tmp_path / 'report.html').read_text()
+  )
+  assert len(html.encode()) < 2_000_000 and unspoken(html) == []
+  assert page.report(tmp_path) == html  # made again from its folder
 
 
 def test_the_console_form_is_flags_of_the_config():

@@ -43,7 +43,7 @@ def folder_of(path, family, can, tokenizer, **changes):
       family=family, vocab=vocab, positions=64, embedding=16, **SMALL
     )
   module = families.module(dataclasses.replace(shape, **changes), can)
-  params = module.init(jax.random.key(1), blank_batch())['params']
+  params = jax.jit(module.init)(jax.random.key(1), blank_batch())['params']
   params = jax.tree.map(lambda a: a * 20, params)
   hf.save(path, module, params)
   tokens.save_tokenizer(tokenizer, path)

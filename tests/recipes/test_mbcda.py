@@ -43,6 +43,11 @@ def test_every_generator_is_measured_beside_the_original(ran):
   one = results.contenders['BART on repaired, filtered']['sets']
   assert {'transfer_accuracy', 'distance'} <= one['texts']['quality'].keys()
   assert {'tprd', 'fprd', 'f1'} <= one['classifier']['quality'].keys()
+  # The planted test texts have twins by construction.
+  plain = results.contenders['dictionary']['sets']['known twins']['quality']
+  assert plain['exact']['value'] > 0.6
+  claims = [one['claim'] for one in results.verdicts]
+  assert any('+ discriminator is above' in words for words in claims)
   pairs = {'attribute_agreement', 'label_kept', 'self_bleu'}
   assert one['pairs']['quality'].keys() == pairs
   same = results.contenders['original']['sets']

@@ -68,6 +68,10 @@ def some_pairs(n=6):
   return side(), side()
 
 
+def gradients_of(model, loss):
+  return jax.jit(lambda *x: step.gradients(model, *x, None, 1, loss))
+
+
 def padded(rows, fill):
   width = max(map(len, rows))
   return np.array([[*row, *[fill] * (width - len(row))] for row in rows])
@@ -89,7 +93,7 @@ def test_loss_and_gradients_are_those_of_transformers(
   made = seq2seq.PairBatches(pairs, [0], len(sources))
   batch = {name: jnp.asarray(value[0]) for name, value in made[0].items()}
   loss = step.Loss(*objectives.loss(objectives.rewriting(smoothing)))
-  (ours, _), grads = step.gradients(model, params, batch, None, 1, loss)
+  (ours, _), grads = gradients_of(model, loss)(params, batch)
 
   hf.save(tmp_path, module, params)
   name = {'bart': 'BartForConditionalGeneration', 'gpt2': 'GPT2LMHeadModel'}
@@ -202,7 +206,7 @@ def test_a_further_loss_is_added_on_the_same_logits(tmp_path):
   batch = seq2seq.PairBatches(pool, [0], 8)[0]
   batch = {name: jnp.asarray(value[0]) for name, value in batch.items()}
   params = model.init(0)
-  of = lambda loss: step.gradients(model, params, batch, None, 1, loss)
+  of = lambda loss: gradients_of(model, loss)(params, batch)
   (alone, _), plain = of(rewriter.loss(asked))
   (both, terms), pulled = of(rewriter.loss(asked, _length_term))
   assert set(terms) == {'token_loss', 'length'}

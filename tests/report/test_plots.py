@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from fairjax.report import figures, plots
+from fairjax.report import figures, group_plots, plots, spoken
 
 
 def made(value, low=None, high=None):
@@ -205,13 +205,37 @@ def test_svg_is_one_steady_element_with_escaped_text():
   for g in HOSTILE:
     assert any(g in text for text in shown)
   assert not parsed.getElementsByTagName('script')
-  assert parsed.documentElement.getAttribute('aria-label') == 'a "title" <b>'
+  said = {
+    part.getAttribute('id'): part.firstChild.data
+    for kind in ('title', 'desc')
+    for part in parsed.getElementsByTagName(kind)
+  }
+  title, about = parsed.documentElement.getAttribute('aria-labelledby').split()
+  assert said[title] == 'a "title" <b>'
+  assert said[about].startswith('r: ') and said[about].endswith('0.5.')
   assert 'http' not in first and 'currentColor' in first
   ids = re.findall(r' id="([^"]*)"', re.sub(r'>[^<]*<', '><', first))
   used = re.findall(r'(?:href="#|url\(#)([^")]*)', first)
   assert len(ids) == len(set(ids)) and set(used) <= set(ids)
   other = figures.svg(plots.rates({'b': {'r': 0.5}}))
   assert not set(ids) & set(re.findall(r' id="([^"]*)"', other))
+
+
+def test_a_picture_says_what_it_shows():
+  said = lambda plot: spoken.describe(plot)
+  values = {f'g{i}': made(i / 10, 0, 1) for i in range(9)}
+  assert said(plots.forest({'a': made(0.2), 'b': made(0.3)}, 'x')) == (
+    'x: b 0.3; a 0.2.'
+  )
+  many = said(plots.forest(values, 'x'))
+  assert 'g8 0.8' in many and 'g0 0' in many and '3 between' in many
+  bars = said(plots.bars(['t', 'u'], {'one': [1, 2], 'two': [3, None]}, 'x'))
+  assert bars == 'x: t (two) 3; u (one) 2; t (one) 1.'
+  curve = said(plots.curves({'c': {'x': [0, 1, 2], 'y': [1, 5, 2]}}, 'x', 'y'))
+  assert curve == ('y: c from 1 at 0 to 2 at 2, highest 5 at 1.')
+  groups = {'women': made(0.5, 0.4, 0.6), 'men': made(None)}
+  plot = group_plots.scale(groups, 'of 100', 0.4)
+  assert said(plot) == 'of 100: women 50.'
 
 
 def test_an_svg_after_a_png_is_the_same(tmp_path):

@@ -38,6 +38,36 @@ def test_summary_of_little():
   assert '## run · 1 seed\n\n### t: 1 row\n' in terminal.summary(one)
 
 
+def test_an_audit_answers_first_and_has_one_table():
+  by_group = {
+    g: {'rows': 50, 'fpr': made(v)} for g, v in (('f', 0.3), ('m', 0))
+  }
+  sets = {
+    'data': {
+      'rows': 100,
+      'quality': {'auc': made(0.8), 'fpr': made(0.1), 'f1': made(0.7)},
+      'fairness': {'dp': made(0.7), 'eqopp0': made(0.7), 'flips': made(0.1)},
+      'groups': by_group,
+    }
+  }
+  one = Results(recipe='audit', contenders={'x': {'sets': sets}})
+  one.notes, one.facts = ['A note.'], {'gate': 'passed', 'gate, rule': 'dp<.5'}
+  text = terminal.summary(one)
+  answer, table = (
+    text.index('Of 100 texts about women'),
+    text.index('| measure'),
+  )
+  assert answer < table < text.index('A note.')
+  assert text.count('\n| ---') == 1 and widest(text) <= 80
+  assert '| fpr' not in text and 'gate: passed' in text
+  sets['data']['warnings'] = [f'warning {i}' for i in range(9)]
+  short = terminal.summary(one)
+  assert 'warning 5' in short and '3 more on the page' in short
+  one.contenders['y'] = {'sets': sets}
+  both = terminal.summary(one)
+  assert '| y ' in both and 'gate: passed' in both and widest(both) <= 80
+
+
 def found(pairs):
   keys = ('auc', 'accuracy', 'dp', 'eqodd', 'eqopp1')
   quality = {key: made(0.8) for key in keys[:2]}

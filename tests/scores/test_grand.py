@@ -67,10 +67,32 @@ MODERN = families.shape_from_hf(
 )
 
 
+DEBERTA = families.shape_from_hf(
+  {
+    'model_type': 'deberta-v2',
+    'vocab_size': 50,
+    'hidden_size': 16,
+    'num_hidden_layers': 2,
+    'num_attention_heads': 2,
+    'intermediate_size': 24,
+    'relative_attention': True,
+    'share_att_key': True,
+    'position_biased_input': False,
+    'norm_rel_ebd': 'layer_norm',
+    'pos_att_type': 'c2p|p2c',
+    'position_buckets': 6,
+    'max_position_embeddings': 32,
+    'initializer_range': 0.25,
+  }
+)
+
+
 def classifier(family='bert', pooling='cls', **options) -> Bundle:
   depth = 3 if options.get('scan') else 2
   if family == 'modernbert':
     shape = dataclasses.replace(MODERN, pooling=pooling)
+  elif family == 'deberta-v2':
+    shape = DEBERTA
   else:
     shape = families.replaced(SHAPE, family=family, depth=depth)
   return model_of(families.module(shape, 'classify', classes=2, **options))
@@ -147,12 +169,13 @@ LAYOUTS = {  # pool, layout, share of the places that hold a token
 
 
 @pytest.mark.parametrize('name', LAYOUTS)
-def test_however_a_batch_is_laid_out(name):
+@pytest.mark.parametrize('family', ['bert', 'deberta-v2'])
+def test_however_a_batch_is_laid_out(name, family):
   pool, layout, share = LAYOUTS[name]
   batch = packing.sweep(pool, np.array([1, 2, 3, 0], np.int32), layout)[0]
   batch = jax.tree.map(np.asarray, batch)
   assert (batch['segment_ids'] > 0).mean() == pytest.approx(share)
-  model = classifier()
+  model = classifier(family)
   params = loop.initial(model, [0, 1])
   expect = slow(model, params, pool)
   norms = jax.jit(lambda params, batch: squares(model, params, batch) ** 0.5)
@@ -171,6 +194,10 @@ KINDS = {  # family of encoder, and options of the classifier
   'ELECTRA, scan and remat': ('electra', {'scan': True, 'remat': True}),
   'DistilBERT': ('distilbert', {}),
   'ModernBERT, first place': ('modernbert', {'remat': True}),
+  'DeBERTa, projections of content and distance': (
+    'deberta-v2',
+    {'remat': True},
+  ),
   'ModernBERT, mean': ('modernbert', {'pooling': 'mean'}),
 }
 

@@ -46,7 +46,9 @@ def packed(lengths=(5, 9, 3, 7)):
 
 def test_products_are_those_of_single_gradients():
   module = families.module(families.shape_from_hf(SMALL), 'classify', classes=2)
-  params = module.init(jax.random.key(0), places.blank_batch())['params']
+  params = jax.jit(module.init)(jax.random.key(0), places.blank_batch())[
+    'params'
+  ]
   model = of_module(module, lambda seed: params)
   batch = packed()
   keys = iter(jax.random.split(jax.random.key(1), 99))

@@ -12,7 +12,7 @@ from fairjax.config import Config, Train
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import Interrupted
-from fairjax.models import Bundle, encoder, families, layers, places
+from fairjax.models import Bundle, encoder, families, layers, of_module, places
 from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 
@@ -31,10 +31,7 @@ def tiny_model(**other) -> Bundle:
     key = keys.key(seed, keys.INIT)
     return module.init(key, places.blank_batch())['params']
 
-  def apply(params, batch, dropout=None):
-    return module.apply({'params': params}, batch, dropout)
-
-  return Bundle(init, apply, module)
+  return of_module(module, init)
 
 
 MODEL = tiny_model()
@@ -221,18 +218,14 @@ def test_early_stopping_keeps_the_best(tmp_path):
 
 
 def test_a_snapshot_is_the_step_asked_for(tmp_path):
-  found = fit(tmp_path, snapshots=(0, 3), model=FLAT)
-  zero = checkpoint.read_weights(found.snapshots[0])
-  assert_same(zero, loop.initial(FLAT, [3, 4]))
-  short = fit(
-    tmp_path / 'short', config(epochs=0.6, load_best=False), model=FLAT
-  )
-  assert short.steps == 3
   # The first three steps of a run are those of any run with the same rates.
   constant = config(schedule='constant', load_best=False)
-  long = fit(tmp_path / 'long', constant, snapshots=(3,), model=FLAT)
+  long = fit(tmp_path / 'long', constant, snapshots=(0, 3), model=FLAT)
+  zero = checkpoint.read_weights(long.snapshots[0])
+  assert_same(zero, loop.initial(FLAT, [3, 4]))
   constant.train.epochs = 0.6
   brief = fit(tmp_path / 'brief', constant, model=FLAT)
+  assert brief.steps == 3
   assert_same(checkpoint.read_weights(long.snapshots[3]), brief.params)
 
 
@@ -264,3 +257,42 @@ def test_rows_choose_what_each_seed_trains_on(tmp_path):
   alone = fit(tmp_path / 'table', model=PLAIN, train=table)
   assert chosen.steps == alone.steps == 9
   assert_same(chosen.params, alone.params, atol=2e-5)
+
+
+def test_models_of_equal_modules_share_what_is_compiled():
+  """So one of the same shape, made again, is not traced again."""
+  device_mesh = mesh.make(config().mesh, 1)
+  one, same, other = PLAIN, tiny_model(depth=1, **NO_DROPOUT), FLAT
+  assert one is not same
+  forward = step.forward(one, device_mesh)
+  assert step.forward(same, device_mesh) is forward
+  assert step.forward(other, device_mesh) is not forward
+  options = config().train
+  assert step.compiled(one, options, device_mesh) == step.compiled(
+    same.replace(params={'a': 1}), options, device_mesh
+  )
+
+
+def test_batches_that_do_not_fit_in_memory_are_halved():
+  device_mesh = mesh.make(Config().mesh, 1, jax.devices()[:1])
+
+  @jax.jit
+  def norms(params, batch):
+    rows = batch['example'].shape[0]
+    if rows > 16:  # an array that no machine has the memory for
+      return jax.numpy.zeros((1, rows, 1 << 50))
+    return batch['label'][None].astype(float)
+
+  class Lines:
+    said = []
+
+    def line(self, text):
+      self.said.append(text)
+
+    def step(self, *rest):
+      pass
+
+  log = Lines()
+  of = loop.over_examples(norms, {}, TRAIN, device_mesh, 64, log, 'norms')
+  np.testing.assert_array_equal(of[0], TRAIN.label)
+  assert [line.split(';')[1].split()[0] for line in log.said] == ['32', '16']

@@ -19,13 +19,14 @@ from fairjax.registry import find as find_entry
 
 # By the model_type of config.json.
 FAMILIES = {
-  name: Entry(f'fairjax.models.families.{name}:FAMILY', about)
+  name: Entry(f'fairjax.models.families.{name.replace("-", "_")}:FAMILY', about)
   for name, about in {
     'bert': 'BERT (Devlin et al. 2019, arXiv:1810.04805)',
     'roberta': 'RoBERTa (Liu et al. 2019, arXiv:1907.11692)',
     'electra': 'ELECTRA (Clark et al. 2020, arXiv:2003.10555)',
     'distilbert': 'DistilBERT (Sanh et al. 2019, arXiv:1910.01108)',
     'modernbert': 'ModernBERT (Warner et al. 2024, arXiv:2412.13663)',
+    'deberta-v2': 'DeBERTa-v2, v3 (He et al. 2021, arXiv:2111.09543)',
     'bart': 'BART (Lewis et al. 2020, arXiv:1910.13461)',
     'gpt2': 'GPT-2 (Radford et al. 2019)',
     'llama': 'Llama (Touvron et al. 2023, arXiv:2302.13971), SmolLM2',

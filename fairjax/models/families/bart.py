@@ -41,15 +41,13 @@ from fairjax.models.config_keys import (
   one_of,
   whole,
 )
+from fairjax.models.dropout import dropout, fold, identities
 from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
 from fairjax.models.layers import (
   Dense,
   Embed,
   LayerNorm,
   Segments,
-  dropout,
-  fold,
-  identities,
   mask_padding_gradient,
 )
 from fairjax.models.places import Batch, Places, places
@@ -194,10 +192,10 @@ class Layer(nn.Module):
     at: Places,
     key: UInt32[Array, ''] | None,
     source: Source,
-    seen: KeyValue,
+    memory: KeyValue,
   ) -> Float[Array, 'n q d']:
     """Attention to the source; n / b beams of a text share its source."""
-    (n, q, d), b = x.shape, seen.keys.shape[0]
+    (n, q, d), b = x.shape, memory.keys.shape[0]
     beside = lambda a: a.reshape(b, n // b * q, *a.shape[2:])
     drop_seen = lambda w: drop_weights(
       w,
@@ -210,7 +208,7 @@ class Layer(nn.Module):
       beside(at.rows.segment_ids)[:, :, None] == source.segment_ids[:, None, :]
     )
     query = beside(self.query(x, at.rows))
-    y = attention(query, seen, visible, drop_seen)
+    y = attention(query, memory, visible, drop_seen)
     return y.reshape(n, q, d)
 
 

@@ -36,14 +36,9 @@ from fairjax.models.config_keys import (
   one_of,
   whole,
 )
+from fairjax.models.dropout import fold
 from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
-from fairjax.models.layers import (
-  Dense,
-  Embed,
-  LayerNorm,
-  fold,
-  mask_padding_gradient,
-)
+from fairjax.models.layers import Dense, Embed, LayerNorm, mask_padding_gradient
 from fairjax.models.places import Batch, Places, places
 
 

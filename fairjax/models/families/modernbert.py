@@ -37,16 +37,10 @@ from fairjax.models.config_keys import (
   one_of,
   whole,
 )
+from fairjax.models.dropout import dropout, fold
 from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
 from fairjax.models.heads import asked_places, drop_head
-from fairjax.models.layers import (
-  Dense,
-  Embed,
-  LayerNorm,
-  dropout,
-  fold,
-  mask_padding_gradient,
-)
+from fairjax.models.layers import Dense, Embed, LayerNorm, mask_padding_gradient
 from fairjax.models.places import (
   Batch,
   Places,
@@ -129,9 +123,9 @@ class Layer(nn.Module):
     y = norm('attention_norm')(x, places.rows) if self.number else x
     y = dense(3 * s.width, 'attend', s.attention_bias)(y, places.rows)
     query, key_value = y[..., : s.width], y[..., s.width :]
-    at, kept = places, x
+    at, residual = places, x
     if cls_columns is not None:
-      at, kept, query = places.at(cls_columns), first(x), first(query)
+      at, residual, query = places.at(cls_columns), first(x), first(query)
     theta = s.global_theta if whole else s.local_theta
     memory = split_key_value(key_value, s.heads)
     memory = KeyValue(
@@ -143,7 +137,7 @@ class Layer(nn.Module):
     visible = _visible(at, places, None if whole else s.window // 2)
     y = attention(_turned(query, s.heads, at, theta), memory, visible, drop)
     y = dense(s.width, 'attention_out', s.attention_bias, less)(y, at.rows)
-    x = kept + dropout(y, s.attention_dropout, use(2), at.identity)
+    x = residual + dropout(y, s.attention_dropout, use(2), at.identity)
 
     z = norm('hidden_norm')(x, at.rows)
     z = dense(2 * s.hidden, 'up', s.hidden_bias)(z, at.rows)

@@ -1,0 +1,428 @@
+"""DeBERTa-v2 and v3 (He et al. 2021, arXiv:2006.03654 and arXiv:2111.09543).
+
+Disentangled attention: beside content to content, the score of a query at i
+and a key at j has content to position and position to content,
+
+  (q_i·k_j + q_i·K e_δ(i,j) + k_j·Q e_δ(i,j)) / √(3 d/h)
+
+with δ the distance i - j, exact where it is small and in logarithmic buckets
+where it is large, e a table that all layers share, and Q and K the same
+projections that content goes through.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import flax.linen as nn
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+from jaxtyping import Array, Float, Int, UInt32
+
+from fairjax.models.attention import (
+  ACTIVATIONS,
+  KeyValue,
+  attention,
+  drop_weights,
+)
+from fairjax.models.config_keys import (
+  DEPTH,
+  FLAG,
+  POSITIVE,
+  SHARE,
+  SPREAD,
+  TOKEN,
+  VOCABULARY,
+  WIDTH,
+  Key,
+  Kind,
+  fixed,
+  one_of,
+  shown,
+  whole,
+)
+from fairjax.models.dropout import dropout, fold, hash32
+from fairjax.models.families import bert
+from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
+from fairjax.models.heads import Classifier
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  LayerNorm,
+  Segments,
+  exact,
+  is_probed,
+)
+from fairjax.models.places import Batch, Places, places
+
+KINDS = ('c2p', 'p2c')
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+  """Everything about a DeBERTa that its parameters do not say."""
+
+  family: str = 'deberta-v2'
+  vocab: int = 128100
+  width: int = 768
+  depth: int = 12
+  heads: int = 12
+  hidden: int = 3072
+  positions: int = 512
+  buckets: int = 256  # of distances on either side; below 1: each its own
+  farthest: int = -1  # distance that is told apart; below 1: `positions`
+  attends: tuple[str, ...] = KINDS
+  types: int = 0
+  eps: float = 1e-7
+  activation: str = 'gelu'
+  dropout: float = 0.1
+  attention_dropout: float = 0.1
+  head_dropout: float = 0.1
+  pad: int = 0
+  embedding: int = 768  # width of the word vectors
+  deviation: float = 0.02
+  tied: bool = True
+
+  @property
+  def longest(self) -> int:
+    return self.positions
+
+  @property
+  def reach(self) -> int:
+    return self.farthest if self.farthest > 0 else self.positions
+
+  @property
+  def span(self) -> int:
+    """Half of the rows of the table of distances."""
+    return self.buckets if self.buckets > 0 else self.reach
+
+
+def bucket_rows(shape: Shape, longest: int) -> Int[np.ndarray, ' n']:
+  """The table's row of each distance from 1 - longest to longest - 1."""
+  distance = np.arange(1 - longest, longest)
+  if shape.buckets > 0:
+    middle = shape.buckets // 2
+    far = np.maximum(np.abs(distance), middle).astype(np.float32)
+    ratio = np.float32((shape.reach - 1) / middle)
+    share = np.log(far / np.float32(middle)) / np.log(ratio)
+    far = np.ceil(share * np.float32(middle - 1)) + middle
+    near = np.abs(distance) <= middle
+    distance = np.where(near, distance, far * np.sign(distance)).astype(int)
+  return np.clip(distance + shape.span, 0, 2 * shape.span - 1)
+
+
+@struct.dataclass
+class Distances:
+  """The table's rows that a batch can reach, and which each pair reads.
+
+  One copy for the batch. Where per-example gradients are asked for, one for
+  each example, in its own row: so a gradient by a copy is that of an example.
+  """
+
+  values: Float[Array, 's p d']  # s is 1, or the rows of the batch
+  rows: Segments  # whose copy
+  identity: UInt32[Array, 's p']  # for dropout
+  index: Int[Array, 'r t t']  # of a query and a key
+
+
+class Layer(nn.Module):
+  """Attention and feed-forward, each with dropout, residual and norm."""
+
+  shape: Shape
+  dtype: Any = jnp.float32
+
+  @nn.compact
+  def __call__(
+    self,
+    x: Float[Array, 'r t d'],
+    keys: UInt32[Array, '4'] | None,
+    places: Places,
+    table: Distances,
+    cls_columns: Int[Array, 'r m'] | None = None,
+  ) -> Float[Array, 'r q d']:
+    """The layer at all places, or at the columns `cls_columns` only."""
+    s = self.shape
+    dense = lambda features, name: Dense(
+      features, dtype=self.dtype, deviation=s.deviation, name=name
+    )
+    norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
+    use = lambda kind: None if keys is None else keys[kind]
+    read, at, index = x, places, table.index
+    if cls_columns is not None:
+      columns = cls_columns[:, :, None]
+      read = jnp.take_along_axis(x, columns, axis=1)
+      at = places.at(cls_columns)
+      index = jnp.take_along_axis(index, columns, axis=1)
+    drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
+    drop_seen = lambda w: drop_weights(
+      w, s.attention_dropout, use(0), at.identity, places.positions
+    )
+
+    values = dropout(table.values, s.dropout, use(3), table.identity)
+    table = table.replace(values=values)
+    query, far_query = _both(dense(s.width, 'query'), read, at.rows, table)
+    key, far_key = _both(dense(s.width, 'key'), x, places.rows, table)
+    value = dense(s.width, 'value')(x, places.rows)
+    query, far_query, key, far_key, value = (
+      _heads(a, s.heads) for a in (query, far_query, key, far_key, value)
+    )
+    scale = (len(s.attends) + 1) ** -0.5
+    bias = _bias(s, query, key, far_query, far_key, index)
+    visible = (
+      at.rows.segment_ids[:, :, None] == places.rows.segment_ids[:, None, :]
+    )
+    flat = query.swapaxes(1, 2).reshape(*read.shape)
+    memory = KeyValue(key * scale, value)
+    y = attention(flat, memory, visible, drop_seen, bias)
+    y = dense(s.width, 'attention_out')(y, at.rows)
+    y = norm('attention_norm')(read + drop(y, 1), at.rows)
+
+    z = ACTIVATIONS[s.activation](dense(s.hidden, 'up')(y, at.rows))
+    z = dense(s.width, 'down')(z, at.rows)
+    return norm('norm')(y + drop(z, 2), at.rows)
+
+
+def _heads(x: Float[Array, 'r t d'], heads: int) -> Float[Array, 'r h t e']:
+  r, t, d = x.shape
+  return x.reshape(r, t, heads, d // heads).swapaxes(1, 2)
+
+
+def _both(
+  project: Dense, x: Float[Array, 'r t d'], rows: Segments, table: Distances
+) -> tuple[Float[Array, 'r t f'], Float[Array, 's p f']]:
+  """A projection of content and of distances.
+
+  Where each row has copies of its own both go through at once, side by side:
+  an example's gradient is the sum of the two products, and the probe reads it
+  as that of one sequence.
+  """
+  if not is_probed(project):
+    return project(x, rows), project(table.values, table.rows)
+  t = x.shape[1]
+  owners = (rows.segment_ids, table.rows.segment_ids)
+  y = project(
+    jnp.concatenate([x, table.values], axis=1),
+    Segments(jnp.concatenate(owners, axis=1), rows.count),
+  )
+  return y[:, :t], y[:, t:]
+
+
+def _bias(
+  s: Shape,
+  query: Float[Array, 'r h q e'],
+  key: Float[Array, 'r h k e'],
+  far_query: Float[Array, 's h p e'],
+  far_key: Float[Array, 's h p e'],
+  index: Int[Array, 'r q k'],
+) -> Float[Array, 'r h q k']:
+  """Content to position and position to content, over √((1 + kinds) e)."""
+  # matmul leaves a single copy where it is.
+  product = lambda a, far: jnp.matmul(
+    a, far.swapaxes(2, 3), precision=exact(a.dtype)
+  ).astype(jnp.float32)
+  read = lambda scores, at: jnp.take_along_axis(scores, at[:, None], axis=3)
+  total = jnp.zeros((), jnp.float32)
+  if 'c2p' in s.attends:
+    total += read(product(query, far_key), index)
+  if 'p2c' in s.attends:
+    turned = read(product(key, far_query), index.swapaxes(1, 2))
+    total += turned.swapaxes(2, 3)
+  return total * ((len(s.attends) + 1) * query.shape[-1]) ** -0.5
+
+
+class Encoder(nn.Module):
+  """Tokens to vectors."""
+
+  shape: Shape
+  dtype: Any = jnp.float32
+  remat: bool = False
+
+  def setup(self):
+    s = self.shape
+    table = lambda count, width: Embed(count, width, self.dtype, s.deviation)
+    self.word = table(s.vocab, s.embedding)
+    self.distance = table(2 * s.span, s.width)
+    if s.types:
+      self.type = table(s.types, s.embedding)
+    if s.embedding != s.width:
+      self.project = Dense(s.width, False, self.dtype, s.deviation)
+    norm = lambda: LayerNorm(s.eps, self.dtype)
+    self.norm, self.distance_norm = norm(), norm()
+    body = nn.remat(Layer, prevent_cse=False) if self.remat else Layer
+    for i in range(s.depth):
+      setattr(self, f'layer_{i}', body(s, self.dtype))
+
+  def __call__(
+    self,
+    batch: Batch,
+    key: UInt32[Array, ''] | None = None,
+    heads_only: bool = False,
+  ) -> Float[Array, 'r t d']:
+    """[r, t, d], or with `heads_only` each example's first place [b, 1, d]."""
+    s, at = self.shape, places(batch)
+    keys, own = fold(key, jnp.arange(4 * s.depth + 1)), [None] * s.depth
+    if keys is not None:
+      own = keys[1:].reshape(s.depth, 4)
+    x = self.word(jnp.asarray(batch['tokens']), at.rows)
+    if s.types:
+      types = batch.get('types') if s.types > 1 else None
+      types = jnp.zeros_like(at.rows.segment_ids) if types is None else types
+      x = x + self.type(jnp.asarray(types), at.rows)
+    if s.embedding != s.width:
+      x = self.project(x, at.rows)
+    x = self.norm(x, at.rows)
+    x = dropout(x, s.dropout, None if keys is None else keys[0], at.identity)
+    table = self.distances(batch, at)
+    last = s.depth - 1
+    for i in range(last):
+      x = getattr(self, f'layer_{i}')(x, own[i], at, table)
+    columns = jnp.asarray(batch['cls_columns']) if heads_only else None
+    x = getattr(self, f'layer_{last}')(x, own[last], at, table, columns)
+    if not heads_only:
+      return x
+    return x.reshape(-1, s.width)[batch['cls_index']][:, None]
+
+  def distances(self, batch: Batch, at: Places) -> Distances:
+    """The rows of the table that texts of this length reach, normed."""
+    longest = at.positions.shape[1]
+    row_of = bucket_rows(self.shape, longest)
+    first, count = int(row_of.min()), int(row_of.max() - row_of.min() + 1)
+    apart = at.positions[:, :, None] - at.positions[:, None, :]
+    apart = jnp.clip(apart, 1 - longest, longest - 1) + longest - 1
+    index = jnp.asarray(row_of - first, jnp.int32)[apart]
+    owner = jnp.ones((1, 1), jnp.int32)
+    if is_probed(self):
+      owner = at.at(jnp.asarray(batch['cls_columns'])).rows.segment_ids
+      mine = at.rows.segment_ids[:, :, None] == owner[:, None, :]
+      index += count * jnp.argmax(mine, axis=2).astype(jnp.int32)[:, :, None]
+    copies = owner.shape[1]
+    rows = Segments(jnp.repeat(owner, count, axis=1), at.rows.count, copies)
+    ids = jnp.tile(jnp.arange(first, first + count), copies)
+    ids = jnp.broadcast_to(ids, rows.segment_ids.shape)
+    values = self.distance_norm(self.distance(ids, rows), rows)
+    return Distances(values, rows, hash32(ids.astype(jnp.uint32)), index)
+
+
+def _kinds(value: Any) -> tuple[str, ...]:
+  parts = value.split('|') if isinstance(value, str) else value
+  return tuple(sorted({str(part).strip().lower() for part in parts}))
+
+
+LAYER = (
+  *dense('query', 'attention.self.query_proj'),
+  *dense('key', 'attention.self.key_proj'),
+  *dense('value', 'attention.self.value_proj'),
+  *bert.LAYER[4:],
+)
+
+# What DeBERTa-v3 and the smaller v2 have; what transformers takes where
+# config.json does not say it is another network.
+REQUIRED = {
+  'relative_attention': (True, False, FLAG),
+  'share_att_key': (True, False, FLAG),
+  'position_biased_input': (False, True, FLAG),
+  'norm_rel_ebd': ('layer_norm', 'none', one_of('layer_norm', 'none')),
+}
+KEYS = (
+  Key('vocab', 'vocab_size', 128100, VOCABULARY),
+  Key('width', 'hidden_size', 1536, WIDTH),
+  Key('depth', 'num_hidden_layers', 24, DEPTH),
+  Key('heads', 'num_attention_heads', 24, WIDTH, divides='width'),
+  Key('hidden', 'intermediate_size', 6144, whole(1, 2**18)),
+  Key('positions', 'max_position_embeddings', 512, whole(2)),
+  Key('buckets', 'position_buckets', -1, whole(-1, 2**15)),
+  Key('farthest', 'max_relative_positions', -1, whole(-1)),
+  Key(
+    'attends',
+    'pos_att_type',
+    (),
+    Kind(
+      'made of c2p and p2c',
+      lambda v: isinstance(v, str | list) and set(_kinds(v)) <= set(KINDS),
+      _kinds,
+    ),
+    null=True,
+  ),
+  Key('embedding', 'embedding_size', lambda v: v['width'], WIDTH),
+  Key('types', 'type_vocab_size', 0, whole(0, 1024)),
+  Key('eps', 'layer_norm_eps', 1e-7, POSITIVE),
+  Key('activation', 'hidden_act', 'gelu', one_of(*ACTIVATIONS)),
+  Key('dropout', 'hidden_dropout_prob', 0.1, SHARE),
+  Key('attention_dropout', 'attention_probs_dropout_prob', 0.1, SHARE),
+  Key('head_dropout', 'cls_dropout', lambda v: v['dropout'], SHARE, null=True),
+  Key('deviation', 'initializer_range', 0.02, SPREAD),
+  Key('pad', 'pad_token_id', 0, TOKEN, null=True, below='vocab'),
+  Key('tied', 'tie_word_embeddings', True, FLAG),
+  # Read only to be checked by `wrong`; `extra` writes them.
+  *(
+    Key(theirs, theirs, other, kind, written=False)
+    for theirs, (_, other, kind) in REQUIRED.items()
+  ),
+  fixed('conv_kernel_size', 0),
+  fixed('pooler_hidden_act', 'gelu'),
+  Key(
+    '',
+    'pooler_dropout',
+    0.0,
+    Kind('0, all that is known here', lambda v: v in (0, 0.0)),
+    written=False,
+  ),
+)
+
+
+def wrong(values: Any) -> str:
+  for theirs, (ours, _, _) in REQUIRED.items():
+    if values[theirs] != ours:
+      return (
+        f'has {theirs} {shown(values[theirs])} (or does not say it); of this '
+        f'family only networks with {shown(ours)} are known here, as '
+        'DeBERTa-v3 and the smaller v2 are'
+      )
+  return ''
+
+
+def tensors(shape: Shape) -> Iterable[Row]:
+  yield from embed('word', 'embeddings.word_embeddings')
+  if shape.types:
+    yield from embed('type', 'embeddings.token_type_embeddings')
+  if shape.embedding != shape.width:
+    yield from dense('project', 'embeddings.embed_proj', bias=False)
+  yield from norm('norm', 'embeddings.LayerNorm')
+  yield from embed('distance', 'encoder.rel_embeddings')
+  yield from norm('distance_norm', 'encoder.LayerNorm')
+  yield from layers(shape.depth, 'encoder.layer.', LAYER)
+
+
+def sized(depth: int, width: int, places: int = 512, **rest: Any) -> Shape:
+  plain = {'heads': width // 64, 'hidden': 4 * width, 'embedding': width}
+  return Shape(depth=depth, width=width, positions=places, **(plain | rest))
+
+
+FAMILY = Family(
+  name='deberta-v2',
+  shape=Shape,
+  keys=KEYS,
+  body=Encoder,
+  tensors=tensors,
+  prefix='deberta.',
+  heads={
+    'classify': Head(
+      'DebertaV2ForSequenceClassification',
+      bert.classifier('pooler.dense', 'classifier'),
+      Classifier,
+      {'activation': 'gelu'},
+    ),
+    'embed': Head('DebertaV2Model'),
+  },
+  shapes={
+    'microsoft/deberta-v3-xsmall': sized(12, 384, hidden=1536),
+    'microsoft/deberta-v3-small': sized(6, 768),
+    'microsoft/deberta-v3-base': sized(12, 768),
+    'microsoft/deberta-v3-large': sized(24, 1024),
+    'microsoft/mdeberta-v3-base': sized(12, 768, vocab=251000),
+  },
+  sized=sized,
+  wrong=wrong,
+  extra=lambda shape: {n: ours for n, (ours, _, _) in REQUIRED.items()},
+)

@@ -1,0 +1,207 @@
+"""The papers' main claims and what runs say of them: one table, in markdown.
+
+  fairjax report --claims FOLDER…
+
+reads results.json of every folder: paired tests, by CLAIMS, and what a recipe
+judges itself (`verdicts`). A verdict is that of report/verdict.py, by the
+whole interval. A claim that no folder speaks of is a line too: not run.
+"""
+
+import pathlib
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from fairjax import artefacts
+from fairjax.metrics import measures
+from fairjax.report import tables, verdict
+from fairjax.results import Results, read
+
+PAPERS = {  # by recipe
+  'diet': 'Healthy data diet (Zayed et al. 2023)',
+  'weighting': 'Instance weights (Zhang et al. 2020)',
+  'fairflow': 'FairFlow (Tokpo and Calders 2024)',
+  'mbcda': 'MBCDA (Tokpo and Calders 2023)',
+  'fairtune': 'Perturbation augmentation (Qian et al. 2022)',
+}
+# Of the verdicts of recipes that CLAIMS reads, those that no test decides.
+BEYOND_TESTS = ('count', 't interval over seeds')
+# What recipes claim that judge all of it themselves.
+JUDGED = {
+  'fairflow': (
+    'classifiers trained on rewritten texts have smaller TPRD and FPRD, and '
+    'the texts read more fluently than swapped ones',
+  ),
+  'mbcda': (
+    'with a discriminator more texts turn, and TPRD and FPRD are smaller',
+  ),
+}
+SAME = {  # other recipes of a paper
+  'rank': 'diet',
+  'overlap': 'diet',
+  'perturber': 'fairtune',
+}
+
+
+class Claim(NamedTuple):
+  """A claim that a paired test of two contenders decides."""
+
+  words: str
+  ours: str  # how the contender's name begins
+  theirs: str
+  measure: str
+  sign: int = 1  # −1: less is claimed
+  bound: float = 0.0  # that sign × (ours − theirs) must be above
+
+
+CLAIMS = {
+  'diet': (
+    Claim('fairer than the unhealthy diet', 'healthy', 'unhealthy', 'dp'),
+    Claim('fairer than none', 'healthy', 'none', 'dp'),
+    Claim('at most 3 points of AUC lost', 'healthy', 'none', 'auc', 1, -0.03),
+  ),
+  'weighting': (
+    Claim('lower gap of false positives', 'weight', 'baseline', 'fped', -1),
+    Claim('lower gap of false negatives', 'weight', 'baseline', 'fned', -1),
+    Claim(
+      'at most 2 points of AUC lost', 'weight', 'baseline', 'auc', 1, -0.02
+    ),
+  ),
+  'fairtune': (
+    Claim(
+      'fairtuning lowers the fairscore',
+      *('fairtuned', 'original', 'different', -1),
+    ),
+    Claim(
+      'at most 2 points of accuracy lost',
+      *('fairtuned', 'original', 'accuracy', 1, -0.02),
+    ),
+    Claim(
+      'a learned perturber is exact more often than a dictionary',
+      *('perturber', 'dictionary', 'exact'),
+    ),
+  ),
+}
+
+
+def rows(folders: Sequence[str | pathlib.Path]) -> list[dict]:
+  """A row a claim and run, in the order of the papers."""
+  runs = [(read(folder), pathlib.Path(folder)) for folder in folders]
+  out = []
+  for recipe, paper in PAPERS.items():
+    own = [
+      run for run in runs if SAME.get(run[0].recipe, run[0].recipe) == recipe
+    ]
+    for claim in CLAIMS.get(recipe, ()):
+      lines = [
+        _row(paper, words, one, *run)
+        for run in own
+        for words, one in _of_tests(claim, run[0])
+      ]
+      out += lines or [_absent(paper, claim.words)]
+    lines = [
+      _row(paper, one['claim'], one, *run)
+      for run in own
+      for one in run[0].verdicts
+      if recipe in JUDGED or one['test'] in BEYOND_TESTS
+    ]
+    out += lines or [_absent(paper, words) for words in JUDGED.get(recipe, ())]
+  return out
+
+
+def _of_tests(claim: Claim, results: Results) -> Iterator[tuple[str, dict]]:
+  """(its words, its verdict) of every test set that decides the claim."""
+  pairs = dict.fromkeys((t['ours'], t['theirs']) for t in results.tests)
+  for ours, theirs in pairs:
+    if not (ours.startswith(claim.ours) and theirs.startswith(claim.theirs)):
+      continue
+    for test in verdict.over_examples(results.tests, ours, theirs):
+      if test['measure'] == claim.measure:
+        effect = test['difference']
+        effect = effect if claim.sign > 0 else verdict.negated(effect)
+        yield (
+          f'{claim.words} ({ours} against {theirs}, {test["set"]})',
+          verdict.claim(
+            claim.words,
+            effect,
+            claim.bound,
+            test['test'],
+            test['p'],
+            what=_what(claim),
+          ),
+        )
+
+
+def _what(claim: Claim) -> str:
+  label = measures.label(claim.measure)
+  return f'{label} lower by' if claim.sign < 0 else f'difference in {label}'
+
+
+def _row(
+  paper: str, words: str, one: Mapping, results: Results, folder: pathlib.Path
+) -> dict:
+  number = tables.estimate(one['effect'])
+  if one['bound'] or one['side'] != 'above':
+    number += f', to be {one["side"]} {one["bound"]:g}'
+  return {
+    'paper': paper,
+    'claim': words,
+    'verdict': one['verdict'],
+    'by': f'{one["what"]} {number}',
+    'data': _data(results, folder),
+    'command': command(folder),
+  }
+
+
+def _absent(paper: str, words: str) -> dict:
+  return {'paper': paper, 'claim': words, 'verdict': 'not run'}
+
+
+def _data(results: Results, folder: pathlib.Path) -> str:
+  """The data by name, or the file's own; the model; the seeds."""
+  data, seeds = results.data, len(results.seeds)
+  path = folder / 'config.json'
+  if data == 'file' and path.exists():
+    data = _short(artefacts.read_json(path)['data']['path'])
+  parts = [data, results.model]
+  parts += [tables.plural(seeds, 'seed')] if seeds else []
+  return ', '.join(filter(None, parts))
+
+
+def _short(path: str) -> str:
+  """The last two names of a path from the root; others as they are."""
+  if not path.startswith('/'):
+    return path
+  return '/'.join(pathlib.PurePosixPath(path).parts[-2:])
+
+
+def command(folder: pathlib.Path) -> str:
+  """How the run was started, without the folders it read from and wrote to."""
+  path = folder / 'versions.json'
+  words = artefacts.read_json(path).get('command', []) if path.exists() else []
+  flags = (w.partition('=') for w in words[1:])
+  return shlex.join(
+    f'{name}{equals}{_short(value)}'
+    for name, equals, value in flags
+    if name != '--workdir'
+  )
+
+
+def markdown(folders: Sequence[str | pathlib.Path]) -> str:
+  """The table, as README holds it."""
+  heads = ('paper', 'claim', 'verdict', 'by', 'data', 'command')
+  lines = [f'| {" | ".join(heads)} |', '|' + '---|' * len(heads)]
+  paper = ''
+  for row in rows(folders):
+    cells = dict(row)
+    cells['paper'] = row['paper'] if row['paper'] != paper else ''
+    paper = row['paper']
+    if cells.get('command'):
+      cells['command'] = f'`{cells["command"]}`'
+    texts = (_cell(cells.get(head, '')) for head in heads)
+    lines.append(f'| {" | ".join(texts)} |')
+  return '\n'.join(lines) + '\n'
+
+
+def _cell(text: str) -> str:
+  return tables.printable(text).replace('|', '\\|')

@@ -1,0 +1,90 @@
+"""The table of claims: from results.json of any number of runs to markdown."""
+
+import json
+
+import pytest
+
+from fairjax import results
+from fairjax.report import __main__ as command
+from fairjax.report import claims, verdict
+
+
+def difference(ours, theirs, measure, value, reach, test='paired bootstrap'):
+  return {
+    'set': 'test',
+    'measure': measure,
+    'ours': ours,
+    'theirs': theirs,
+    'difference': {
+      'value': value,
+      'low': value - reach,
+      'high': value + reach,
+    },
+    'p': 0.01,
+    'test': test,
+  }
+
+
+@pytest.fixture
+def folders(tmp_path):
+  """Two runs: gaps that fall, rise and stay; AUC that may be lost."""
+  runs = {
+    'weighting': [
+      difference('weight', 'baseline', 'fped', -0.3, 0.1),
+      # Of two tests of one measure the first, over examples, decides.
+      difference('weight', 'baseline', 'fped', 0.9, 0.1, 't-test over seeds'),
+      difference('weight', 'baseline', 'fned', 0.2, 0.1),
+      difference('weight', 'baseline', 'auc', -0.01, 0.02),
+      difference('swap', 'baseline', 'fped', -0.3, 0.1),
+    ],
+    'fairtune': [difference('fairtuned', 'original', 'different', -0.1, 0.2)],
+  }
+  share = {'value': 0.4, 'low': None, 'high': None}
+  count = verdict.at_most_half('diet', 2, 'cda', 5)[0] | {'effect': share}
+  out = []
+  for recipe, tests in runs.items():
+    folder = tmp_path / recipe
+    folder.mkdir()
+    one = results.Results(
+      recipe=recipe, data='a|b', model='tiny', seeds=[0, 1], tests=tests
+    )
+    one.verdicts = [count]
+    results.write(folder, one)
+    words = ['/x/main.py', f'--config=configs/{recipe}.py', '--workdir=/tmp/y']
+    words.append('--config.data.path=/home/me/SST-2/train.csv')
+    (folder / 'versions.json').write_text(json.dumps({'command': words}))
+    out.append(str(folder))
+  return out
+
+
+def test_each_claim_has_its_verdict_data_and_command(folders):
+  rows = claims.rows(folders)
+  known = {row['claim']: row for row in rows}
+  of = lambda words: [
+    row['verdict'] for claim, row in known.items() if claim.startswith(words)
+  ]
+  assert of('lower gap of false positives') == ['holds']
+  assert of('lower gap of false negatives') == ['does not hold']
+  assert of('at most 2 points of AUC lost') == ['undecided']
+  assert of('fairtuning lowers') == ['undecided']
+  assert of('diet takes at most half') == ['holds']
+  assert {row['verdict'] for row in rows if 'data' not in row} == {'not run'}
+  assert {row['paper'] for row in rows} == set(claims.PAPERS.values())
+  one = known['lower gap of false positives (weight against baseline, test)']
+  assert 'lower by 0.300 [0.200, 0.400]' in one['by']
+  assert one['data'] == 'a|b, tiny, 2 seeds'
+  assert one['command'] == (
+    '--config=configs/weighting.py --config.data.path=SST-2/train.csv'
+  )
+
+
+def test_the_command_prints_markdown_of_any_number_of_runs(folders, capsys):
+  assert command.main(['--claims', *folders]) == 0
+  lines = capsys.readouterr().out.splitlines()
+  bare = [line.replace('\\|', '') for line in lines]
+  assert {line.count('|') for line in bare} == {7}
+  assert any('a\\|b, tiny' in line for line in lines)
+  assert command.main(['--claims']) == 0
+  empty = capsys.readouterr().out.splitlines()[2:]
+  assert empty and all('| not run |' in line for line in empty)
+  assert command.main(['--claims', folders[0] + '/none']) == 2
