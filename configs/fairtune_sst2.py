@@ -7,7 +7,9 @@
 Other tasks: their files and columns (data.text, data.text_pair, data.label);
 pairs of texts are joined before they are perturbed. The paper's sweep is
 --config.fairscore.rates=1e-5,2e-5,3e-5 --config.fairscore.batches=16,32.
-STS-B, a regression, has no fairscore.
+STS-B is a regression: --config.data.labels=round makes its scores six grades,
+and --config.fairscore.tolerance=0.5 counts a prediction as changed where the
+mean grade moves by more than that (0: where the likeliest grade does).
 
 Rows that our rules perturb of each task's development set, beside the share
 that the authors' perturber changed of its training set (Table 8): SST-2 .146

@@ -12,6 +12,12 @@ leaves the forms to rules. The paper's schedule is --config.train.lr=1e-5
 validation loss kept; its file keeps the best BLEU-4
 (--config.train.metric_for_best=bleu).
 
+--config.perturb.unconditional=true has the model name word and attribute
+itself; with --config.generate.num_beams=4 the best beam that changes the text
+is kept. --config.recipe=word_detector trains a token classifier on
+--config.data.path for words of people that no list holds, which
+--config.perturb.detector=FOLDER then draws beside the listed ones.
+
 Held-out persons, 540 of GECO and 351 of GAP, exact match of words and, of GAP,
 the texts in which all words that people labelled are right. Rules are one
 person's chain (pairs/chain.py), `word` turns the named word alone, the

@@ -47,7 +47,9 @@ class Data:
     '', "column with train, valid or test; '' uses files or splits"
   )
   labels: str = knob(
-    '', "label mapping: 'BAD=1,NOT_BAD=0', or a threshold: '>0.5', '>=0.5'"
+    '',
+    "label mapping: 'BAD=1,NOT_BAD=0', a threshold: '>0.5', '>=0.5', or "
+    "'round': scores as ordered classes",
   )
   on_bad: str = knob(
     'error',

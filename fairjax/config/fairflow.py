@@ -36,6 +36,22 @@ class FairFlow:
   held_out: float = knob(
     0.1, 'share of the texts that the head is measured on', within(0, 1)
   )
+  grow: int = knob(
+    0,
+    'rounds that grow more seed pairs from the first; 0 is the paper',
+    at_least(0),
+  )
+  grow_alpha: float = knob(
+    0.3, "size of their shift, in the seeds' difference", at_least(0)
+  )
+  grow_cosine: float = knob(
+    0.5, 'least cosine of a grown pair and the mean pair', between(-1, 1)
+  )
+  head: str = knob(
+    'mlp',
+    "'mlp' (the paper) or 'lda', Fisher's linear discriminant",
+    one_of('mlp', 'lda'),
+  )
   head_lr: float = knob(2e-5, 'peak learning rate of the head', above(0, 10))
   head_epochs: float = knob(12.0, 'passes over the seed words', above(0, 1e6))
   threshold: float = knob(
@@ -125,6 +141,12 @@ class FairFlow:
   )
   min_share: float = knob(
     0.0, 'and as a share of its occurrences', between(0, 1), changes='words'
+  )
+  min_along: float = knob(
+    -1.0,
+    "least cosine of the move with the partners' difference; -1 takes all",
+    between(-1, 1),
+    changes='words',
   )
   names: str = knob(
     '',
@@ -229,6 +251,12 @@ class Rewriters:
     ('dictionary', 'flow'),
     "whose swaps start from: a 'dictionary' by hand, that of the 'flow'",
     each(one_of('dictionary', 'flow'), least=1),
+  )
+  states: float = knob(
+    0.0,
+    'α of a contender that moves encoder states by α gaps of the groups and '
+    'writes the text from them; 0 leaves it out',
+    at_least(0),
   )
   gold: str = knob(
     '', 'folder of GECO, whose twins are known', existing, path=True

@@ -110,6 +110,13 @@ class Perturb:
     changes='texts',
     path=True,
   )
+  detector: str = knob(
+    '',
+    'folder of a word detector, whose words are drawn beside the listed',
+    existing,
+    changes='texts',
+    path=True,
+  )
   window: int = knob(
     256,
     'words of a text that are perturbed together; longer ones are cut',
@@ -141,6 +148,13 @@ class Fairscore:
     ('rules', 'dictionary'),
     "perturbers of the test set: 'rules', 'word', 'dictionary', 'model'",
     each(one_of('rules', 'word', 'dictionary', 'model'), least=1),
+  )
+  tolerance: float = knob(
+    0.0,
+    'a prediction changes with its class, or (above 0, ordered classes) where '
+    'its mean class moves by more than this',
+    at_least(0),
+    changes='measures',
   )
   against: str = knob(
     '', "a second classifier's folder, compared row by row", existing, path=True

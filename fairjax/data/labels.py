@@ -40,6 +40,7 @@ PRESENT = YES | frozenset(
   misogynous malicious fraud rude insult insulting threat stereotype
   stereotypical biased present on""".split()
 )
+ROUND = 'round'
 NEGATIONS = ('not', 'non', 'no', 'un', 'in', 'im', 'dis')
 
 
@@ -48,9 +49,10 @@ def number(
 ) -> dict[str, int] | str:
   """Turns each table's `label` into Int64 (missing: NA), in place.
 
-  `rule` is 'BAD=1,NOT_BAD=0' (or as a dict), a threshold '>0.5' or '>=0.5', or
-  '' for whole numbers from 0 as they are, two words whose sides are known, and
-  else the sorted classes of all tables as 0, 1, ….
+  `rule` is 'BAD=1,NOT_BAD=0' (or as a dict), a threshold '>0.5' or '>=0.5',
+  'round' for scores from 0 as ordered classes (half goes up), or '' for whole
+  numbers from 0 as they are, two words whose sides are known, and else the
+  sorted classes of all tables as 0, 1, ….
   Returns what was applied; the classes' names are in attrs['classes'].
   """
   if isinstance(rule, str) and rule.strip()[:1] == '>':
@@ -58,6 +60,13 @@ def number(
       table['label'], names = _above(table, rule.strip(), name)
       table.attrs['classes'] = names
     return rule.strip()
+  if isinstance(rule, str) and rule.strip() == ROUND:
+    for table in tables.values():
+      table['label'] = _rounded(table, name)
+    most = max(int(table['label'].max()) for table in tables.values())
+    for table in tables.values():
+      table.attrs['classes'] = tuple(map(str, range(most + 1)))
+    return ROUND
   mapping = _parse(rule.strip()) if isinstance(rule, str) else rule
   cells = {s: _cells(t, set(mapping)) for s, t in tables.items()}
   mapping = mapping or _guess(tables, cells, name)
@@ -224,6 +233,30 @@ def _above(table: pd.DataFrame, rule: str, name: str):
       f"data.labels is {_short(rule)}; write a threshold such as '>0.5' or "
       "'>=0.5'"
     ) from error
+  cells, numbers = _numbers(table, rule, name)
+  above = numbers >= limit if match[1] else numbers > limit
+  low, high = ('<', '>=') if match[1] else ('<=', '>')
+  names = (f'{name} {low} {limit:g}', f'{name} {high} {limit:g}')
+  return above.astype('Int64').where(cells.notna(), pd.NA), names
+
+
+def _rounded(table: pd.DataFrame, name: str) -> pd.Series:
+  """Scores as the nearest whole number."""
+  cells, numbers = _numbers(table, ROUND, name)
+  if (numbers < 0).any() or (numbers > MOST).any():
+    row = table.index[((numbers < 0) | (numbers > MOST)).to_numpy().argmax()]
+    raise UserError(
+      f'{_source(table)} has {_short(cells[row])} in column {name!r} of row '
+      f'{row}; data.labels={ROUND!r} takes scores from 0 to {MOST}'
+    )
+  whole = np.floor(numbers + 0.5)
+  return whole.astype('Int64').where(cells.notna(), pd.NA)
+
+
+def _numbers(
+  table: pd.DataFrame, rule: str, name: str
+) -> tuple[pd.Series, pd.Series]:
+  """Label cells, and the numbers that they are; NaN where there is none."""
   cells = _cells(table)
   numbers = pd.to_numeric(cells, errors='coerce').astype(float)
   wrong = cells.notna() & ~np.isfinite(numbers)
@@ -234,10 +267,7 @@ def _above(table: pd.DataFrame, rule: str, name: str):
       f'{row}, which is no number to hold against {_short(rule)}; map the '
       "names with --config.data.labels='NAME=1,NAME=0'"
     )
-  above = numbers >= limit if match[1] else numbers > limit
-  low, high = ('<', '>=') if match[1] else ('<=', '>')
-  names = (f'{name} {low} {limit:g}', f'{name} {high} {limit:g}')
-  return above.astype('Int64').where(cells.notna(), pd.NA), names
+  return cells, numbers
 
 
 def _guess(
@@ -273,7 +303,7 @@ def _guess(
     raise UserError(
       f'{where} has fractions in column {name!r}, such as '
       f'{_short(values[-1])}; give a threshold with '
-      "--config.data.labels='>=0.5'"
+      "--config.data.labels='>=0.5' (or 'round' for scores as classes)"
     )
   if whole:
     word = next(v for v in values if v not in whole)

@@ -29,6 +29,22 @@ EDGES = 0xFA1  # stream of the half rows
 MEASURES = ('different', 'both_correct', 'neither_correct')
 
 
+def changed(
+  one: Float[np.ndarray, 's n c'],
+  two: Float[np.ndarray, 's n c'],
+  tolerance: float = 0.0,
+) -> Bool[np.ndarray, 's n']:
+  """Where two predictions (chances of classes) differ.
+
+  By the class; with a tolerance above 0 the classes are grades, and the mean
+  grade Σ k p_k must move by more than it (a regression's changed prediction).
+  """
+  if not tolerance:
+    return one.argmax(-1) != two.argmax(-1)
+  grades = np.arange(one.shape[-1])
+  return np.abs(one @ grades - two @ grades) > tolerance
+
+
 def outcomes(
   labels: Integer[np.ndarray, ' n'],
   original: Integer[np.ndarray, 's n'],

@@ -292,6 +292,26 @@ MEASURES: dict[str, Measure] = {
     'own', _TWINS + 'gold', 'recall of changed words',
     "share of the words that the known twin changes that equal the rewrite's",
     1, 1.0, leads=True),
+  'unchanged': Measure(
+    'own', _TWINS + 'gold', 'left unchanged',
+    'share of the texts whose known twin has other words, and the rewrite none',
+    -1, 0.0),
+  'half_turned': Measure(
+    'own', _TWINS + 'gold', 'half turned',
+    'share of the texts of which some words are turned and others left',
+    -1, 0.0),
+  'wrong_agreement': Measure(
+    'own', _TWINS + 'gold', 'agreement wrong',
+    'share of the texts with a turned word in the wrong form: him for his, a '
+    'for an', -1, 0.0),
+  'wrong_partner': Measure(
+    'own', _TWINS + 'gold', 'wrong partner',
+    "share of the texts with a word turned into another than the known twin's",
+    -1, 0.0),
+  'others_changed': Measure(
+    'own', _TWINS + 'gold', 'other words changed',
+    'share of the texts with a changed word that the known twin keeps',
+    -1, 0.0),
   'perplexity': Measure(
     'own', _HELD_OUT, 'perplexity',
     'exp of the mean loss of a token of held-out text; 1 is certainty',

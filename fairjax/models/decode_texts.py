@@ -43,6 +43,8 @@ class Generated(NamedTuple):
   steps: int  # of the loop, over all programs
   row_steps: np.ndarray  # int [n]: those in which a text was at work
   row_written: np.ndarray  # int [n]: tokens written, prompts aside
+  # With beams: what each source's finished ones hold, the best first.
+  beams: tuple[list[np.ndarray], ...] = ()
 
   @property
   def written(self) -> int:
@@ -93,7 +95,7 @@ def generate(
       module.shape.longest,
     )
   rules = decode.rules(options, module.shape)
-  outputs: list[np.ndarray | None] = [None] * len(prompt)
+  outputs: list[list[np.ndarray] | None] = [None] * len(prompt)
   row_steps = np.zeros(len(prompt), np.int64)
   steps = 0
 
@@ -117,10 +119,17 @@ def generate(
         if len(share)
       ]
     steps += sum(one.result() for one in work)
-  lengths = np.array([len(one) for one in outputs], np.int64)
-  flat = np.concatenate([np.zeros(0, np.int32), *outputs])
+  best = [each[0] for each in outputs]
+  lengths = np.array([len(one) for one in best], np.int64)
+  flat = np.concatenate([np.zeros(0, np.int32), *best])
   offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-  return Generated(Ragged(flat, offsets), steps, row_steps, lengths - prompt)
+  return Generated(
+    Ragged(flat, offsets),
+    steps,
+    row_steps,
+    lengths - prompt,
+    tuple(outputs) if options.num_beams > 1 else (),
+  )
 
 
 class _Queue(NamedTuple):
@@ -207,13 +216,23 @@ def _run(
       state = decode_slots.grow(state, room)
 
 
-def _read(state: State, ready: np.ndarray) -> list[np.ndarray]:
-  """The texts of the slots `ready`: the best beam of each."""
-  tokens, lengths = state.tokens[:, 0], state.length
-  if state.beams is not None:
-    tokens, lengths = state.beams.tokens[:, 0], state.beams.lengths[:, 0]
-  tokens, lengths = jax.device_get((tokens, lengths))
-  return [tokens[slot, : lengths[slot]] for slot in ready]
+def _read(state: State, ready: np.ndarray) -> list[list[np.ndarray]]:
+  """The texts of the slots `ready`: each one's beams, the best first."""
+  if state.beams is None:
+    tokens, lengths = jax.device_get((state.tokens[:, 0], state.length))
+    return [[tokens[slot, : lengths[slot]]] for slot in ready]
+  beams = state.beams
+  tokens, lengths, finished = jax.device_get(
+    (beams.tokens, beams.lengths, beams.finished)
+  )
+  return [
+    [
+      tokens[slot, k, : lengths[slot, k]]
+      for k in range(tokens.shape[1])
+      if finished[slot, k] or not k
+    ]
+    for slot in ready
+  ]
 
 
 def _wider(width: int) -> int:

@@ -17,8 +17,8 @@ from tokenizers import Tokenizer
 from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import decode_texts, infill, masked, special
-from fairjax.models.decode import DRAFTS, Options
+from fairjax.models import decode_texts, infill, masked, special, speculate
+from fairjax.models.decode import Options
 from fairjax.models.decode_texts import Generated
 from fairjax.models.masked import Copies
 
@@ -62,7 +62,9 @@ def infill_texts(
     options,
     mask=tokenizer.token_to_id(mask),
     never=(*options.never, *special.ids(tokenizer)),
-    draft=DRAFTS[-1] if options.num_beams == 1 else 0,
+    draft=speculate.longest(min(slots, max(len(texts), 1)))
+    if options.num_beams == 1
+    else 0,
   )
   sources = decode_texts.encode(module, tokenizer, texts)
   result = decode_texts.generate(module, params, sources, options, slots)

@@ -29,16 +29,19 @@ def moved(
   alpha: float,
   factor: int,
   seed: int = 0,
+  typical: np.ndarray | None = None,
 ) -> np.ndarray:
   """Latents [n, d] with the factor, their first dimensions, of the other side.
 
   'mean': that side's mean. 'sample': the factor of one of its instances, drawn
   by seed. 'shift': the own factor plus α times the difference of the means.
-  Instances of no side stay.
+  Instances of no side stay. The means are those of `typical` rows (bool [n])
+  if given.
   """
   out = z.copy()
   own = {s: np.flatnonzero(side == s) for s in (-1, 1)}
-  mean = {s: z[rows, :factor].mean(0) for s, rows in own.items()}
+  known = np.ones(len(z), bool) if typical is None else typical
+  mean = {s: z[(side == s) & known, :factor].mean(0) for s in own}
   for s, rows in own.items():
     other = own[-s]
     if how == 'mean':
@@ -62,6 +65,7 @@ def ballots(
   frame = pd.DataFrame({'word': word, 'side': side, 'candidate': candidate})
   frame['chance'] = 1.0 if chance is None else chance
   frame['logit'] = np.arange(len(frame)) if logit is None else logit
+  frame['along'] = 1.0
   return frame
 
 
@@ -69,15 +73,20 @@ def tally(frame: pd.DataFrame) -> pd.DataFrame:
   """Votes: a row for each (word, side, candidate), the most votes first.
 
   `share` is of the word's votes, `confidence` the mean chance of those for
-  this candidate. An occurrence that stays as it is, or becomes '', votes for
+  this candidate, `along` their mean cosine of the move with the difference of
+  the two words. An occurrence that stays as it is, or becomes '', votes for
   nobody but counts in the share.
   """
   cast = frame.groupby(['word', 'side'])['candidate'].size().rename('cast')
   real = frame[
     (frame['candidate'] != '') & (frame['candidate'] != frame['word'])
   ]
-  votes = real.groupby(['word', 'side', 'candidate'], sort=True)['chance']
-  votes = votes.agg(votes='size', confidence='mean').reset_index()
+  votes = real.groupby(['word', 'side', 'candidate'], sort=True)
+  votes = votes.agg(
+    votes=('chance', 'size'),
+    confidence=('chance', 'mean'),
+    along=('along', 'mean'),
+  ).reset_index()
   votes = votes.join(cast, on=['word', 'side'])
   votes['share'] = votes['votes'] / votes['cast']
   return _ranked(votes)
@@ -97,7 +106,10 @@ def top(votes: pd.DataFrame) -> pd.DataFrame:
 
 
 def mutual(
-  votes: pd.DataFrame, least_votes: int = 1, least_share: float = 0.0
+  votes: pd.DataFrame,
+  least_votes: int = 1,
+  least_share: float = 0.0,
+  least_along: float = -1.0,
 ) -> pd.DataFrame:
   """Pairs (first, second) whose modes are each other.
 
@@ -105,6 +117,7 @@ def mutual(
   """
   best = top(votes)
   enough = (best['votes'] >= least_votes) & (best['share'] >= least_share)
+  enough &= best['along'] >= least_along
   best = best[enough]
   one, two = best[best['side'] < 0], best[best['side'] > 0]
   twice = set(one['word']) & set(two['word'])

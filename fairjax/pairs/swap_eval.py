@@ -186,7 +186,7 @@ def runs(*folders: str | os.PathLike) -> Iterator[tuple[str, str, Run]]:
     plains = [plain(text, words) for text in texts]
     yield name, 'dictionary', Run(pairs, plains, is_listed)
     if name == 'gap':
-      reversals = {old for old, gold, _ in _places(pairs, texts) if gold}
+      reversals = {old for old, gold, _ in compared(pairs, texts) if gold}
       other = lambda word, known=reversals: (
         word in known and not is_listed(word)
       )
@@ -225,7 +225,7 @@ def _changes(old: list[str], new: list[str]) -> dict[int, str]:
   return result
 
 
-def _places(
+def compared(
   pairs: Pairs, ours: Sequence[str]
 ) -> Iterator[tuple[str, str | None, str | None]]:
   """(word, its twin's, ours) where a twin or we change a word, None: not so."""
@@ -260,7 +260,7 @@ def text_counts(
   """The counts of a Score of each text by itself: [n, 5]."""
   rows = []
   for pair, own in zip(pairs, ours):
-    here = [p for p in _places([pair], [own]) if counts(p[0])]
+    here = [p for p in compared([pair], [own]) if counts(p[0])]
     rows.append(
       (
         sum(mine is not None for _, _, mine in here),
@@ -282,7 +282,7 @@ def errors(
   """How often (word, its twin's, ours) is wrong, as `score` counts it."""
   return collections.Counter(
     (word.lower(), gold, mine)
-    for word, gold, mine in _places(pairs, ours)
+    for word, gold, mine in compared(pairs, ours)
     if counts(word) and not _is_right(gold, mine, places)
   )
 

@@ -60,6 +60,10 @@ RECIPES = {
     'fairjax.recipes.perturber:run',
     'a model that rewrites one person of a text, beside rules',
   ),
+  'word_detector': Entry(
+    'fairjax.recipes.word_detector:run',
+    'a token classifier for words of people that no list holds',
+  ),
   'perturb_corpus': Entry(
     'fairjax.recipes.perturb_corpus:run',
     'whole folders with one person of each text rewritten',

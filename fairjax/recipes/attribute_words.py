@@ -28,7 +28,7 @@ from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.models import contextual
 from fairjax.models import folder as folders
-from fairjax.pairs import attributes
+from fairjax.pairs import attributes, grown
 from fairjax.recipes import corpora
 from fairjax.train import mesh
 
@@ -294,3 +294,44 @@ def embed(config: Config, folder: pathlib.Path, chosen: Sample) -> Instances:
   return instances.join(
     [instances.read(folder / 'embedded' / row['shard']) for row in rows]
   )
+
+
+def seeds(
+  config: Config, every: Instances
+) -> tuple[tuple[list[str], list[str]], list[tuple[str, str]]]:
+  """The seed words of both sides, and the pairs grown from them, if asked."""
+  options = config.fairflow
+  first, second = attributes.seed_words(options.first, options.second)
+  if not options.grow:
+    return (first, second), []
+  words, mean = word_means(every)
+  at = [np.flatnonzero(np.isin(words, side)) for side in (first, second)]
+  pairs = grown.grow(
+    mean, at, options.grow, options.grow_alpha, options.grow_cosine
+  )
+  pairs = [(str(words[a]), str(words[b])) for a, b in pairs]
+  return (first + [a for a, _ in pairs], second + [b for _, b in pairs]), pairs
+
+
+def word_means(every: Instances) -> tuple[np.ndarray, np.ndarray]:
+  """The words, sorted, and the mean embedding of each."""
+  words, which = np.unique(every.word, return_inverse=True)
+  mean = np.zeros((len(words), every.vector.shape[1]))
+  np.add.at(mean, which, every.vector)
+  return words, mean / np.bincount(which)[:, None]
+
+
+def labelled(
+  config: Config, every: Instances, seeds: tuple[list[str], list[str]]
+) -> tuple[np.ndarray, np.ndarray]:
+  """The occurrences that the head learns from, and their side, 0 or 1.
+
+  Where seeds were grown every word has at most `cap` of them, so that none
+  outweighs the others.
+  """
+  label = np.select([np.isin(every.word, side) for side in seeds], [0, 1], -1)
+  if config.fairflow.grow:
+    rank = pd.Series(every.word).groupby(every.word).cumcount().to_numpy()
+    label[rank >= config.fairflow.cap] = -1
+  rows = np.flatnonzero(label >= 0)
+  return rows, label[rows]

@@ -27,7 +27,7 @@ from fairjax.metrics.intervals import IntervalOptions
 from fairjax.models import Bundle
 from fairjax.models import folder as folders
 from fairjax.models.build import precision
-from fairjax.pairs import swap_eval
+from fairjax.pairs import rewrite_errors, swap_eval
 from fairjax.recipes import likelihood
 from fairjax.train.progress import Log
 
@@ -60,6 +60,13 @@ def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
       'name its column with --config.data.group'
     )
   names = sorted(set(table['group'].dropna().astype(str)) - {''})
+  if len(names) < 2:
+    raise UserError(
+      f'all texts are of the group {names[0]!r}, so nothing can be turned into '
+      'another; give texts of two groups (--config.data.group)'
+      if names
+      else 'no text names its group; fill the column of --config.data.group'
+    )
   one = config.rewriters.positive or names[0]
   if one not in names:
     raise UserError(
@@ -270,7 +277,8 @@ def gold(
 ) -> Judged:
   """Contenders against known twins: {direction: pairs}, {name: {direction}}.
 
-  Exact texts, and precision and recall of changed words.
+  Exact texts, precision and recall of changed words (these are tested), and
+  the share of texts with each kind of error (pairs/rewrite_errors.py).
   """
   options = how(config)
   parts = {
@@ -287,4 +295,12 @@ def gold(
   }
   count = max((len(each) for each in pairs.values()), default=0)
   contenders, tests = grid(config, parts, count, against)
+  for name, each in written.items():
+    for where, texts in each.items():
+      errors = rewrite_errors.table(pairs[where], list(texts))
+      sums = counterfactual.means(errors)
+      quality = contenders[name]['sets'][where]['quality']
+      quality |= counterfactual.estimates(
+        counterfactual.drawn(sums, options), options
+      )
   return Judged(contenders, tests)

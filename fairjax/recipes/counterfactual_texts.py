@@ -24,8 +24,8 @@ from fairjax.data.schema import Tables, has_twin
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.metrics import measures
-from fairjax.models import Bundle
-from fairjax.pairs import dictionary, recase, swap_eval
+from fairjax.models import Bundle, moved_states
+from fairjax.pairs import dictionary, recase, rewrite_errors, swap_eval
 from fairjax.recipes import contenders, repairing, rewriter
 from fairjax.recipes.contenders import Rewrites
 from fairjax.recipes.repairing import Helpers
@@ -70,6 +70,16 @@ def material(
   plain = dataclasses.replace(config.method, words='')
   config = dataclasses.replace(config, method=plain)
   helpers = repairing.load(config) if config.repair.detector else None
+  if config.rewriters.states and not config.rewriters.generator:
+    raise UserError(
+      'rewriters.states moves the states of a BART, and rewriters.generator '
+      'names none; name its folder'
+    )
+  # Folders that are read late are looked at early.
+  if config.rewriters.generator:
+    rewriter.check_folder(generator_config(config))
+  if config.rewriters.fluency:
+    contenders.fluent(config)
   return Material(config, folder, log, words, helpers)
 
 
@@ -241,6 +251,8 @@ def writers_of(
       targets = {s: list(f['repair']) for s, f in repairs[name].items()}
       title = f'{name} + repair + BART'
       out[title] = generator(m, tables, targets, f'{name}-repair', facts)
+  if m.config.rewriters.states:
+    out['states moved + BART'] = by_states(m, tables, facts)
   return out
 
 
@@ -258,6 +270,34 @@ def generator(
   facts: dict,
 ) -> Write:
   """Stage 5: a model fine-tuned on source → target, as a writer."""
+  model = tuned(m, tables, targets, name, facts)
+  return functools.partial(written, generator_config(m.config), model)
+
+
+def by_states(m: Material, tables: Tables, facts: dict) -> Write:
+  """The 2024 rival: encoder states moved, and the text written from them.
+
+  The generator learns to write its own source; models/moved_states.py.
+  """
+  own = {s: rows['text'].tolist() for s, rows in tables.items()}
+  model = tuned(m, tables, own, 'states', facts)
+  moved = moved_states.moved(
+    model,
+    own['train'],
+    contenders.attribute(m.config, tables['train']),
+    m.config.rewriters.states,
+  )
+  return functools.partial(written, generator_config(m.config), moved)
+
+
+def tuned(
+  m: Material,
+  tables: Tables,
+  targets: Mapping[str, Sequence[str]],
+  name: str,
+  facts: dict,
+) -> Bundle:
+  """The generator fine-tuned on source → target."""
   config = generator_config(m.config)
   frames = [
     pd.DataFrame(
@@ -276,7 +316,7 @@ def generator(
   folder = m.folder / 'generator' / name / 'export'
   if mesh.is_main() and not folder.exists():
     rewriter.save(one.model, folder)
-  return functools.partial(written, config, one.model)
+  return one.model
 
 
 def generator_config(config: Config) -> Config:
@@ -390,13 +430,17 @@ def worse(gold: contenders.Judged, first: str) -> list[dict]:
   """The table of known twins, and which contenders are below a plain swap."""
   if not gold.contenders:
     return []
-  rows, below = [], []
+  rows, errors, below = [], [], []
   for name, one in gold.contenders.items():
     for where, part in one['sets'].items():
-      rows.append(
-        {'contender': name, 'set': where}
-        | {measures.label(k): v for k, v in part['quality'].items()}
-      )
+      start = {'contender': name, 'set': where}
+      for into, chosen in ((rows, False), (errors, True)):
+        some = {
+          measures.label(k): v
+          for k, v in part['quality'].items()
+          if (k in rewrite_errors.KINDS) == chosen
+        }
+        into.append(start | some)
   for test in gold.tests:
     high = test.get('high')
     if test['measure'] == 'exact' and high is not None and high < 0:
@@ -409,6 +453,12 @@ def worse(gold: contenders.Judged, first: str) -> list[dict]:
       'Known twins',
       text(words, 'warning' if below else 'lead'),
       table(rows, screen=True),
+      table(
+        errors,
+        caption='Share of the texts with an error of each kind; a text may '
+        'have several.',
+        screen=True,
+      ),
     )
   ]
 

@@ -19,7 +19,7 @@ from fairjax.data import corruption, shards, tokens
 from fairjax.data.instances import Instances
 from fairjax.metrics import intervals
 from fairjax.models import contextual, fill, flow, masked
-from fairjax.pairs import attributes, flow_words
+from fairjax.pairs import attributes, flow_words, grown
 from fairjax.recipes import attribute_words
 from fairjax.train import mesh
 
@@ -35,20 +35,26 @@ class Material(NamedTuple):
   some: Instances  # occurrences that show a side
   table: pd.DataFrame  # a row a word (pairs/attributes.py)
   mean: np.ndarray  # float32 [w, d]: the embedding of each word of `table`
+  typical: np.ndarray | None  # bool: occurrences that the sides' means are of
 
 
 def material(
-  config: Config, model: Any, every: Instances, table: pd.DataFrame
+  config: Config,
+  model: Any,
+  every: Instances,
+  table: pd.DataFrame,
+  pairs: Sequence[tuple[str, str]] = (),
 ) -> Material:
-  """The occurrences that show the side which their word shows."""
+  """The occurrences that show the side which their word shows.
+
+  The sides' means are those of the words of `pairs` where there are some:
+  over partners everything but the attribute is balanced.
+  """
   own = dict(zip(table['word'], table['side']))
   sides = np.array([own[word] for word in every.word], np.int8)
   rows = np.flatnonzero((every.side != 0) & (every.side == sides))
-  number = {word: k for k, word in enumerate(table['word'])}
-  which = np.array([number[word] for word in every.word])
-  mean = np.zeros((len(table), every.vector.shape[1]))
-  np.add.at(mean, which, every.vector)
-  mean /= np.maximum(np.bincount(which, minlength=len(table)), 1)[:, None]
+  names, means = attribute_words.word_means(every)
+  mean = means[np.searchsorted(names, table['word'].to_numpy(object))]
   return Material(
     config,
     model,
@@ -56,6 +62,7 @@ def material(
     every.take(rows),
     table,
     np.float32(mean),
+    np.isin(every.word[rows], [*sum(pairs, ())]) if pairs else None,
   )
 
 
@@ -86,9 +93,24 @@ def read(m: Material, x: np.ndarray) -> pd.DataFrame:
       candidate[rows], chance[rows] = names[best[:, 0]], p[:, 0]
     else:
       candidate[rows], chance[rows] = _nearest(m, x[rows], rows, side)
-  return flow_words.ballots(
+  out = flow_words.ballots(
     m.some.word, m.some.side, candidate, chance, m.some.logit
   )
+  return out.assign(along=_along(m, x, candidate))
+
+
+def _along(m: Material, x: np.ndarray, candidate: np.ndarray) -> np.ndarray:
+  """The cosine of a word's mean move with its difference to the candidate.
+
+  A candidate without a mean was not looked at: -1.
+  """
+  number = {word: k for k, word in enumerate(m.table['word'])}
+  own = np.array([number[word] for word in m.some.word])
+  other = np.array([number.get(word, -1) for word in candidate])
+  move = np.zeros(m.mean.shape)
+  np.add.at(move, own, x - m.some.vector)
+  cosine = grown.cosine(m.mean[other] - m.mean[own], move[own])
+  return np.where(other < 0, -1.0, cosine)
 
 
 def _tokens(m, names, sided, rows, side) -> tuple[np.ndarray, np.ndarray]:
@@ -125,13 +147,16 @@ def entries(m: Material, ballots: pd.DataFrame) -> pd.DataFrame:
     first = set(ballots['word'][ballots['side'] < 0])
     return flow_words.two_way(flow_words.paper(ballots), first)
   votes = flow_words.tally(ballots)
-  return flow_words.mutual(votes, options.min_votes, options.min_share)
+  return flow_words.mutual(
+    votes, options.min_votes, options.min_share, options.min_along
+  )
 
 
 def by_difference(m: Material, alpha: float) -> np.ndarray:
   """x ± α times the difference of the sides' means."""
   x, side = m.some.vector, m.some.side
-  return flow_words.moved(x, side, 'shift', alpha, x.shape[1])
+  width = x.shape[1]
+  return flow_words.moved(x, side, 'shift', alpha, width, typical=m.typical)
 
 
 def by_procrustes(m: Material, pairs: pd.DataFrame) -> np.ndarray:
@@ -249,7 +274,9 @@ def by_flow(
   side = m.some.side
   difference = z[side > 0].mean(0) - z[side < 0].mean(0)
   k = shape.factor
-  new = flow_words.moved(z, side, options.move, options.alpha, k, seed)
+  new = flow_words.moved(
+    z, side, options.move, options.alpha, k, seed, m.typical
+  )
   x = white.inverse(over(inverse, new))
   norm = np.linalg.norm
   return Moved(x, float(norm(difference[:k])), float(norm(difference[k:])))

@@ -54,9 +54,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       attribute_words.language_model(config),
       attribute.every,
       attribute.words,
+      attribute.grown,
     )
     check(m)
-    contenders, facts = contend(m, folder, log)
+    contenders, facts = contend(m, folder, log, attribute.grown)
     dictionary = write(config, folder, m, contenders['flow'], log)
     results = fairflow_page.measure(
       config, m, contenders, known, complete, attribute, facts, dictionary
@@ -136,11 +137,15 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
     for name, value in chosen.facts.items():
       log.line(f'corpus: {value:,} {name}')
     every = attribute_words.embed(config, walk, chosen)
-    seeds = attributes.seed_words(config.fairflow.first, config.fairflow.second)
-    label = np.select([np.isin(every.word, side) for side in seeds], [0, 1], -1)
-    rows = np.flatnonzero(label >= 0)
+    seeds, pairs = attribute_words.seeds(config, every)
+    for name, value in pairs:
+      log.line(f'grown seeds: {name}, {value}')
+    if config.fairflow.grow and not pairs:
+      log.line("no pair repeats the seeds' difference: they stand alone")
+    rows, label = attribute_words.labelled(config, every, seeds)
+    some = every.take(rows)
     head = flow_training.fit_head(
-      config, every.id[rows], every.vector[rows], label[rows], folder, log
+      config, some.id, some.word, some.vector, label, folder, log
     )
     logit = head.logit(every.vector)
     phi = attributes.phi(config.fairflow.threshold, config.fairflow.scale)
@@ -155,7 +160,7 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
       artefacts.write_table(path / 'words.parquet', words)
       artefacts.write_json(
         path / 'attribute.json',
-        {'quality': head.quality, 'facts': chosen.facts},
+        {'quality': head.quality, 'facts': chosen.facts, 'grown': pairs},
       )
 
   def read(path: pathlib.Path) -> Attribute:
@@ -163,7 +168,10 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
     notes = artefacts.read_json(path / 'attribute.json')
     counts = dict(zip(words['word'], words['count'].tolist()))
     every = instances.read(path / 'instances.parquet')
-    return Attribute(every, words, counts, notes['quality'], notes['facts'])
+    grown = [tuple(pair) for pair in notes['grown']]
+    return Attribute(
+      every, words, counts, notes['quality'], notes['facts'], grown
+    )
 
   content = artefacts.content(config.corpus.path)
   made_from = identity(config, 'attributes', content)
@@ -184,7 +192,10 @@ def check(m: moving.Material) -> None:
 
 
 def contend(
-  m: moving.Material, folder: pathlib.Path, log: Log
+  m: moving.Material,
+  folder: pathlib.Path,
+  log: Log,
+  grown: list[tuple[str, str]],
 ) -> tuple[dict[str, Contender], dict[str, Any]]:
   """Every contender's votes and pairs; what the flow's latents look like."""
   options, out = m.config.fairflow, {}
@@ -207,6 +218,10 @@ def contend(
     out['no_factor'], _ = flow_ballots(
       without, folder, log, 'flow without factor'
     )
+  if grown:
+    pairs = pd.DataFrame(grown, columns=['first', 'second'])
+    out['grown'] = Contender([pairs], flow_words.ballots(*[[]] * 3))
+    facts['seed pairs grown'] = len(grown)
   for name, one in out.items():
     log.line(f'{TITLES[name]}: {len(one.pairs[0])} pairs')
   return out, facts
@@ -220,8 +235,10 @@ def flow_ballots(
   white = flow.whitening(m.some.vector, options.whiten)
   x = white(m.some.vector)
   out = attributes.held_out(m.some.id, config.seed, options.held_out)
+  # Over partners, where some are known, the sides differ in the attribute.
+  rows = slice(None) if m.typical is None else m.typical
   model, params, fit = flow_training.fit_flow(
-    config, x, m.some.side, out, folder, log, part
+    config, x[rows], m.some.side[rows], out[rows], folder, log, part
   )
   ballots, pairs, gaps, drawn = [], [], [], []
   for s, one in enumerate(moving.seeds_params(params)):

@@ -20,6 +20,7 @@ TITLES = {
   'procrustes': 'orthogonal map',
   'masked': 'masked LM in context',
   'no_factor': 'flow without a factor',
+  'grown': 'seed pairs grown',
 }
 
 
@@ -31,6 +32,7 @@ class Attribute(NamedTuple):
   counts: dict[str, int]
   quality: dict[str, dict]
   facts: dict[str, int]
+  grown: Sequence[tuple[str, str]] = ()  # seed pairs besides the config's
 
 
 class Contender(NamedTuple):
@@ -58,7 +60,9 @@ def measure(
     row = {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
     if known:
       row |= moving.judged(one.pairs, known, attribute.counts, config, complete)
-      row |= moving.top_right(one.ballots, known, sorted(set(m.some.word)))
+      if len(one.ballots):
+        words = sorted(set(m.some.word))
+        row |= moving.top_right(one.ballots, known, words)
     rows.append(row)
   examples = dictionary.head(SHOWN).to_dict('records')
   if known:

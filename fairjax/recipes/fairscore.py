@@ -43,7 +43,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       focus=list(decided)[-1],
       tests=stages.adjusted(tests, config.measures.adjust),
       notes=fairscores.NOTES,
-      sections=fairscores.by_attribute(config, pairs, decided),
+      sections=[
+        *fairscores.preservation(config, pairs, decided),
+        *fairscores.by_attribute(config, pairs, decided),
+      ],
     )
     return stages.publish(folder, results, log)
 

@@ -132,8 +132,11 @@ def controlled(pairs: pd.DataFrame, seed: int) -> pd.DataFrame:
 def decisions(
   config: Config, model: Bundle, params, pairs: pd.DataFrame
 ) -> dict[str, np.ndarray]:
-  """Predicted classes [s, n] of the texts, their twins and their controls."""
-  out = {}
+  """Predicted classes [s, n] of the texts, their twins and their controls.
+
+  `flips` and `floor` say where the twin and the control change the prediction.
+  """
+  out, chances = {}, {}
   for name in ('text', 'perturbed', 'control'):
     second = {
       'text': 'text_pair',
@@ -150,7 +153,11 @@ def decisions(
     )
     if (pairs['text_pair'] != '').any():
       rows['text_pair'] = pairs[second].where(~blank, pairs['text_pair'])
-    out[name] = stages.probabilities(config, model, params, rows).argmax(-1)
+    chances[name] = stages.probabilities(config, model, params, rows)
+    out[name] = chances[name].argmax(-1)
+  tolerance = config.fairscore.tolerance
+  for name, other in (('flips', 'perturbed'), ('floor', 'control')):
+    out[name] = fairscore.changed(chances['text'], chances[other], tolerance)
   return out
 
 
@@ -186,8 +193,11 @@ def _score(
   one, two = decisions['text'][:, rows], decisions['perturbed'][:, rows]
   quality = fairscore.fairscore(labels, one, two, how)
   have = (pairs['control'] != '').to_numpy()[rows]
-  control = decisions['control'][:, rows]
-  floor, flips = (one != control)[:, have], (one != two)
+  flips, floor = (
+    decisions['flips'][:, rows],
+    decisions['floor'][:, rows][:, have],
+  )
+  quality['different'] = fairscore.share(flips, how)
   quality['floor'] = fairscore.share(floor, how)
   quality['excess'] = fairscore.excess(flips[:, have], floor, how)
   return quality, flips
@@ -204,6 +214,36 @@ def _test(by: str, flips: dict, how: intervals.IntervalOptions) -> dict:
     'measure': 'different',
     **{k: v for k, v in one.items() if not k.startswith('only_')},
   }
+
+
+def preservation(
+  config: Config, pairs: pd.DataFrame, decided: dict[str, dict]
+) -> list[dict]:
+  """Whether perturbed texts keep their label: accuracy before and after.
+
+  A perturber that spoils labels lowers the accuracy of every model on what it
+  wrote, that of one trained on perturbed text too; one that keeps them lowers
+  only that of a model which reads the attribute.
+  """
+  how, lines = intervals.options_of(config), []
+  for by in pairs['perturber'].unique():
+    rows = (pairs['perturber'] == by).to_numpy()
+    labels = pairs['label'].to_numpy(np.int32)[rows]
+    for name, made in decided.items():
+      before, after = (
+        made[k][:, rows] == labels for k in ('text', 'perturbed')
+      )
+      lines.append(
+        {
+          'perturber': by,
+          'trained on': name,
+          'rows': int(rows.sum()),
+          'accuracy, original text': fairscore.share(before, how),
+          'accuracy, perturbed text': fairscore.share(after, how),
+          'difference': fairscore.excess(after, before, how),
+        }
+      )
+  return [section('Labels after perturbation', table(lines, screen=True))]
 
 
 def by_attribute(

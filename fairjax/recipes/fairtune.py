@@ -20,6 +20,7 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Config
+from fairjax.data import labels
 from fairjax.data.schema import Tables
 from fairjax.models import Bundle
 from fairjax.recipes import fairscores
@@ -92,10 +93,14 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         stages.compare(config, sets, chances, [(FAIRTUNED, ORIGINAL)]) + tests,
         config.measures.adjust,
       ),
-      facts=facts(config, tables, perturbed, pairs, fits),
+      facts=facts(config, tables, perturbed, pairs, fits)
+      | graded(config, sets, chances),
       notes=fairscores.NOTES,
-      sections=shares(perturbed)
-      + fairscores.by_attribute(config, pairs, decided),
+      sections=[
+        *shares(perturbed),
+        *fairscores.preservation(config, pairs, decided),
+        *fairscores.by_attribute(config, pairs, decided),
+      ],
     )
     return stages.publish(folder, results, log)
 
@@ -159,6 +164,19 @@ def shares(perturbed: pd.DataFrame) -> list[dict]:
     }
   )
   return [section('Training rows perturbed', table(lines))]
+
+
+def graded(config: Config, sets: Tables, chances: dict[str, dict]) -> dict:
+  """Pearson's r of label and mean class, where classes are rounded scores."""
+  if config.data.labels.strip() != labels.ROUND:
+    return {}
+  out = {}
+  for name, each in chances.items():
+    for key, rows in sets.items():
+      grade = (each[key] @ np.arange(each[key].shape[-1])).mean(0)
+      r = np.corrcoef(grade, rows['label'].to_numpy(float))[0, 1]
+      out[f'{name}, {key}: Pearson r with the rounded score'] = float(r)
+  return out
 
 
 def facts(

@@ -54,6 +54,7 @@ def head_config(config: Config) -> Config:
 def fit_head(
   config: Config,
   id: np.ndarray,
+  word: np.ndarray,
   vector: np.ndarray,
   label: np.ndarray,
   folder: pathlib.Path,
@@ -66,27 +67,37 @@ def fit_head(
   """
   out = attributes.held_out(id, config.seed, config.fairflow.held_out)
   coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))
-  config = head_config(config)
-  model = head_model(vector.shape[1])
-  model = model.replace(device_mesh=mesh.make(config.mesh, 1))
-  quality, heads = {}, {}
+  logits, quality = {}, {}
   for name, labels in (('accuracy', label), ('control', coin)):
     sets = tuple((vector[rows], labels[rows]) for rows in (~out, out))
-    made_from = identity(config, ('training', 'attributes'), *sets[0], *sets[1])
-    fit = stages.fitted_once(
-      config,
-      model,
-      sets,
-      folder / 'head',
-      made_from,
-      log,
-      part=f'head {name}',
-      task=HEAD,
-    )
-    heads[name] = jax.tree.map(lambda a: a[0], mesh.to_host(fit.params))
-    right = (_margin(heads[name], sets[1][0]) > 0) == sets[1][1]
+    if config.fairflow.head == 'lda':
+      w, b = attributes.discriminant(*sets[0], word[~out])
+      logits[name] = lambda x, w=w, b=b: np.float32(x @ w + b)
+    else:
+      logits[name] = _perceptron(config, name, sets, folder, log)
+    right = (logits[name](sets[1][0]) > 0) == sets[1][1]
     quality[name] = share(int(right.sum()), len(right), config)
-  return Head(functools.partial(_margin, heads['accuracy']), quality)
+  return Head(logits['accuracy'], quality)
+
+
+def _perceptron(
+  config: Config, name: str, sets: tuple, folder: pathlib.Path, log
+) -> Any:
+  """The paper's head, fitted: its logit as a function of vectors."""
+  config = head_config(config)
+  model = head_model(sets[0][0].shape[1])
+  fit = stages.fitted_once(
+    config,
+    model.replace(device_mesh=mesh.make(config.mesh, 1)),
+    sets,
+    folder / 'head',
+    identity(config, ('training', 'attributes'), *sets[0], *sets[1]),
+    log,
+    part=f'head {name}',
+    task=HEAD,
+  )
+  params = jax.tree.map(lambda a: a[0], mesh.to_host(fit.params))
+  return functools.partial(_margin, params)
 
 
 def share(k: int, n: int, config: Config) -> dict:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from tokenizers import Tokenizer
 
 from fairjax import artefacts, stages
 from fairjax.config import Config
@@ -187,17 +188,34 @@ def unconditional(
 ) -> list[str]:
   """Rewrites of a model that names word and attribute itself.
 
-  What stands after its separator; a text without one is no rewrite.
+  Of its beams (--config.generate.num_beams) the best that changes the text.
   """
-  id_ = model.tokenizer.token_to_id(perturb.SEPARATOR)
-  out = []
-  rows = rewriter.write_tokens(config, model, originals)
-  for row, text in zip(rows, originals):
-    if id_ not in row:
-      out.append(text)
-      continue
-    out.append(model.tokenizer.decode(row[row.index(id_) + 1 :]))
-  return out
+  separator = model.tokenizer.token_to_id(perturb.SEPARATOR)
+  each = rewriter.candidates(config, model, originals)
+  return [
+    best_changed(model.tokenizer, separator, beams, text)
+    for beams, text in zip(each, originals)
+  ]
+
+
+def best_changed(
+  tokenizer: Tokenizer,
+  separator: int,
+  beams: Sequence[Sequence[int]],
+  text: str,
+) -> str:
+  """The first of `beams` whose rewrite has other words than the text.
+
+  The rewrite is what stands after the separator; a beam without one is none.
+  Where no beam changes a word, the text stays.
+  """
+  own = words(text)
+  for row in beams:
+    if separator in row:
+      rewrite = tokenizer.decode(list(row[row.index(separator) + 1 :]))
+      if rewrite.strip() and words(rewrite) != own:
+        return rewrite
+  return text
 
 
 def rewritten(config: Config, held: pd.DataFrame, by: str) -> list[str]:

@@ -23,7 +23,7 @@ from fairjax.errors import UserError
 from fairjax.models import Bundle, families, hf, rewriting
 from fairjax.models.folder import load as load_folder
 from fairjax.pairs import chain, dictionary, perturb
-from fairjax.recipes import person_tagger, rewriter
+from fairjax.recipes import person_tagger, rewriter, word_detector
 from fairjax.train import mesh
 
 COLUMNS = (
@@ -166,10 +166,44 @@ def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
     )
   shares = dict(zip(options.axes, options.mix)) if options.mix else None
   out = []
-  for text, row in zip(texts, perturb.candidates(texts, options.axes, words)):
+  offered = perturb.candidates(texts, options.axes, words)
+  if options.detector:
+    offered = detected(config, texts, offered)
+  for text, row in zip(texts, offered):
     digest = hashlib.blake2b(text.encode(errors='surrogatepass')).digest()
     rng = np.random.default_rng([config.seed, *digest[:8]])
     out.append(perturb.draw(row, rng, options.pick, shares, options.attributes))
+  return out
+
+
+def detected(
+  config: Config,
+  texts: Sequence[str],
+  listed: list[list[perturb.Candidate]],
+) -> list[list[perturb.Candidate]]:
+  """Listed words, and those of the config's detector that no list has."""
+  if config.perturb.by != 'model':
+    raise UserError(
+      'perturb.detector finds words that no list has, and perturb.by is '
+      f'{config.perturb.by!r}, which knows listed ones alone; set '
+      '--config.perturb.by=model'
+    )
+  if 'gender' not in config.perturb.axes or not texts:
+    return listed
+  model = _loaded(config.perturb.detector)
+  if model.can != 'detect':
+    raise UserError(
+      f'perturb.detector is {config.perturb.detector}, which finds no words; '
+      'train one with --config.recipe=word_detector'
+    )
+  out = []
+  for row, more in zip(listed, word_detector.candidates(config, model, texts)):
+    free = [
+      one
+      for one in more
+      if not any(one.start < c.end and c.start < one.end for c in row)
+    ]
+    out.append(sorted([*row, *free]))
   return out
 
 

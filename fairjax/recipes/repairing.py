@@ -199,7 +199,10 @@ def _written(
   if not rows:
     return out
   texts, slots = [masks[i].text for i in rows], config.generate.slots
-  args = filler.module, filler.params, filler.tokenizer, texts
+  params = filler.params
+  if filler.can == 'infill':
+    params = decode_texts.ready(filler.module, params)
+  args = filler.module, params, filler.tokenizer, texts
   if config.repair.mode == 'free':
     beams = max(config.generate.num_beams, 1)
     result, _ = decode_texts.generate_texts(

@@ -29,8 +29,10 @@ from fairjax.models import (
   Bundle,
   build,
   decode_texts,
+  hf,
   objectives,
   rewriting,
+  special,
   speculate,
 )
 from fairjax.models.decode import Options
@@ -55,6 +57,15 @@ def find_tokenizer(config: Config, texts: Sequence[str]) -> Tokenizer:
   folder = build.model_folder(config)
   read = [pd.DataFrame({'text': list(texts)})]
   return build.find_tokenizer(config, read, folder)
+
+
+def check_folder(config: Config) -> None:
+  """Stops where the model's folder has a tokenizer that is not its own."""
+  folder = build.model_folder(config)
+  if folder:
+    tokenizer = tokens.load_tokenizer(config.tokens.tokenizer or folder)
+    shape = hf.read_shape(folder)
+    special.check_vocabulary(tokenizer, shape.vocab, config.model)
 
 
 def start(
@@ -287,6 +298,35 @@ def write_tokens(
   return rewriting.written(model, result.tokens, read)
 
 
+def candidates(
+  config: Config, model: Bundle, texts: Sequence[str]
+) -> list[list[list[int]]]:
+  """What every beam writes for each text, as tokens, the best beam first."""
+  texts = list(texts)
+  if not texts:
+    return []
+  if config.generate.num_beams < 2:
+    return [[row] for row in write_tokens(config, model, texts)]
+  read = rewriting.prompts(model, texts)
+  options = options_of(config, model, int(read.lengths.max()))
+  params = decode_texts.ready(model.module, model.params)
+  result = decode_texts.generate(
+    model.module, params, read, options, config.generate.slots
+  )
+  rows = [one for each in result.beams for one in each]
+  owner = np.repeat(np.arange(len(texts)), [len(b) for b in result.beams])
+  offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+  written = rewriting.written(
+    model,
+    tokens.Ragged(np.concatenate(rows), offsets),
+    tokens.take(read, owner),
+  )
+  out: list[list[list[int]]] = [[] for _ in texts]
+  for i, row in zip(owner, written):
+    out[i].append(row)
+  return out
+
+
 def write(config: Config, model: Bundle, texts: Sequence[str]) -> list[str]:
   """The texts rewritten; special tokens are not shown."""
   rows = write_tokens(config, model, texts)
@@ -311,8 +351,6 @@ def compare(
 def save(rewriter: Bundle, folder: pathlib.Path) -> pathlib.Path:
   """A folder that transformers loads, with the tokenizer that it needs."""
   import tempfile
-
-  from fairjax.models import hf
 
   with tempfile.TemporaryDirectory() as files:
     tokens.save_tokenizer(rewriter.tokenizer, files)

@@ -212,3 +212,17 @@ def test_the_report_counts_what_a_limit_leaves(tmp_path):
   facts = report['splits']['train']
   assert facts['rows'] == 48 and facts['kept'] == 48 and facts['used'] == 8
   assert sum(facts['labels'].values()) == len(tables['train']) == 8
+
+
+def test_scores_are_rounded_to_ordered_classes():
+  """STS-B's column: half goes up, and every grade up to the largest counts."""
+  table = pd.DataFrame({'label': ['0.0', '1.5', '2.499', '5']})
+  other = pd.DataFrame({'label': ['4', None]})
+  tables = {'train': table, 'test': other}
+  assert labels.number(tables, 'round', 'score') == 'round'
+  assert table['label'].tolist() == [0, 2, 2, 5]
+  assert other['label'][0] == 4 and other['label'].isna()[1]
+  assert table.attrs['classes'] == tuple('012345')
+  for bad, says in (('-0.2', 'scores from 0 to'), ('good', 'no number')):
+    with pytest.raises(UserError, match=says):
+      labels.number({'train': pd.DataFrame({'label': [bad]})}, 'round', 'score')

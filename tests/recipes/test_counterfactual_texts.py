@@ -1,6 +1,8 @@
 """Stages 4 to 6 of FairFlow on tiny models, end to end and piece by piece."""
 
 import dataclasses
+import itertools
+import shutil
 
 import jax
 import numpy as np
@@ -89,7 +91,7 @@ def config_of(models, **changes):
 def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
   config = config_of(models, rewriters__fluency=models['mask'])
   config.rewriters.gold = str(shared / 'geco')
-  config.rewriters.gold_rows = 4
+  config.rewriters.gold_rows, config.rewriters.states = 4, 1.0
   results = counterfactual_texts.run(config, tmp_path)
   names = [
     'original',
@@ -97,6 +99,7 @@ def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
     'dictionary + repair',
     'dictionary + BART',
     'dictionary + repair + BART',
+    'states moved + BART',
   ]
   assert list(results.contenders) == names
   for name in names:
@@ -112,13 +115,16 @@ def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
       'fprd',
     }
     if name != 'original':
-      assert sets['GECO to male']['quality']['exact']['value'] is not None
+      quality = sets['GECO to male']['quality']
+      assert quality['exact']['value'] is not None
+      assert 0 <= quality['half_turned']['value'] <= 1
   original = results.contenders['original']['sets']['texts']['quality']
   assert original['changed']['value'] == original['distance']['value'] == 0
   assert {t['theirs'] for t in results.tests} == {'original', 'dictionary'}
   assert all('p_adjusted' in t for t in results.tests)
   page = (tmp_path / 'report.html').read_text()
   assert 'Tables 2, 3 and 4' in page and 'GECO' in page
+  assert 'other words changed' in page
   # What a contender wrote is a table with twins that other recipes read.
   place = tmp_path / 'texts' / 'dictionary-+-repair' / 'train.parquet'
   data = c.Data(name='file', path=str(place), twin='twin', group='group')
@@ -221,6 +227,40 @@ def test_mistakes_are_one_sentence(models, tmp_path, changes, says):
   with pytest.raises(UserError, match=says) as caught:
     counterfactual_texts.run(config, tmp_path)
   assert '\n' not in str(caught.value)
+
+
+@pytest.mark.parametrize('part', ['detector', 'filler', 'generator', 'fluency'])
+def test_a_folder_with_another_s_tokenizer_is_refused_before_any_work(
+  models, tmp_path, part, monkeypatch
+):
+  """Detector, filler and generator may have vocabularies of their own (words
+  meet by their places), but each must have that of its own weights."""
+  can = {'detector': 'detect', 'fluency': 'mask'}.get(part, 'infill')
+  place = tmp_path / can
+  shutil.copytree(models[can], place)
+  more = [f'{"".join(x)}q' for x in itertools.product('bcdfg', repeat=4)]
+  tokens.save_tokenizer(tokens.train_tokenizer(more, 900), place)
+  where = 'repair' if part in ('detector', 'filler') else 'rewriters'
+  config = config_of(models, **{f'{where}__{part}': str(place)})
+  monkeypatch.setattr(counterfactual_texts.stages, 'load', None)  # no table
+  with pytest.raises(UserError, match=r'but .* has vectors for') as caught:
+    counterfactual_texts.run(config, tmp_path / 'run')
+  assert '\n' not in str(caught.value)
+
+
+def test_texts_of_one_group_or_one_label_are_refused(models, tmp_path):
+  config = config_of(models, rewriters__generator='')
+  rows = pd.DataFrame({'text': ['she ran'] * 9, 'group': 'female'})
+  with pytest.raises(UserError, match="all texts are of the group 'female'"):
+    counterfactual_texts.contenders.attribute(config, rows)
+  with pytest.raises(UserError, match='no text names its group'):
+    counterfactual_texts.contenders.attribute(config, rows.assign(group=None))
+  path = tmp_path / 'one.csv'
+  rows = pd.DataFrame({'text': [f'she ran {i}' for i in range(40)]})
+  rows.assign(label=1, group='a').to_csv(path, index=False)
+  config.data = c.Data(name='file', path=str(path), group='group')
+  with pytest.raises(UserError, match=r'training rows of .* have the label'):
+    counterfactual_texts.run(config, tmp_path / 'run')
 
 
 def test_a_dictionary_of_another_language_is_refused(models, tmp_path):

@@ -20,6 +20,7 @@ from fairjax.recipes import (
   flow_training,
 )
 from fairjax.recipes import counterfactual_words as moving
+from fairjax.train.progress import Log
 
 
 def small() -> c.Config:
@@ -29,7 +30,7 @@ def small() -> c.Config:
   config.fairflow.cap, config.fairflow.head_epochs = 8, 2.0
   config.fairflow.threshold, config.fairflow.word_share = 0.0, 0.1
   config.fairflow.steps, config.fairflow.hidden = 2, 8
-  config.fairflow.candidates = 'side'
+  config.fairflow.grow_cosine, config.fairflow.min_along = 0.0, -1.0
   config.train.epochs, config.measures.resamples = 1.0, 100
   return config
 
@@ -157,3 +158,20 @@ def test_the_factor_s_size_is_given_estimated_or_the_program_s(
   assert size == expected and 0 < estimate < width
   config.fairflow.factor = 0
   assert flow_training.factor_size(config, vector, side) == (estimate,) * 2
+
+
+def test_a_flow_of_another_width_is_not_taken_up(tmp_path):
+  """A flow is known by the vectors that it was trained on, not by its folder:
+  in the folder of one of 8 dimensions one of 10 is trained anew."""
+  config = small()
+  config.seeds, config.train.batch, config.fairflow.factor = 1, 16, 2
+  draw, side = np.random.default_rng(0), np.tile([-1, 1], 32)
+  held = np.arange(64) >= 48
+  with Log(tmp_path, main=False) as log:
+    for width in (8, 10):
+      x = np.float32(draw.normal(size=(64, width)))
+      model, params, _ = flow_training.fit_flow(
+        config, x, side, held, tmp_path, log
+      )
+      assert model.module.shape.width == width
+      assert params['bias'].shape == (1, config.fairflow.steps, width)

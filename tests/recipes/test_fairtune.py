@@ -178,3 +178,28 @@ def test_no_row_to_perturb_is_said(tmp_path, monkeypatch):
 class _Quiet:
   def line(self, text):
     assert isinstance(text, str) and np.char.str_len(text)
+
+
+def test_a_regression_s_prediction_changes_by_more_than_a_tolerance():
+  """Mean grades by hand: 1.0 to 1.4 moves .4, whatever the class does."""
+  one = np.array([[[0.0, 1.0, 0.0], [0.5, 0.4, 0.1]]])
+  two = np.array([[[0.1, 0.4, 0.5], [0.4, 0.5, 0.1]]])
+  assert fairscore.changed(one, two).tolist() == [[True, True]]
+  assert fairscore.changed(one, two, 0.3).tolist() == [[True, False]]
+  assert fairscore.changed(one, two, 0.5).tolist() == [[False, False]]
+
+
+def test_labels_after_perturbation_are_accuracies_of_both_models():
+  asked = config()
+  pairs = pd.DataFrame({'perturber': ['rules'] * 4, 'label': [0, 1, 1, 0]})
+  seeds = lambda *row: np.array([row, row])
+  decided = {
+    'original': {'text': seeds(0, 1, 1, 0), 'perturbed': seeds(0, 0, 0, 0)},
+    'fairtuned': {'text': seeds(0, 1, 1, 1), 'perturbed': seeds(0, 1, 1, 0)},
+  }
+  (part,) = fairscores.preservation(asked, pairs, decided)
+  rows = part['parts'][0]['rows']
+  of = lambda row, name: row[name]['value']
+  assert [of(r, 'accuracy, original text') for r in rows] == [1, 0.75]
+  assert [of(r, 'accuracy, perturbed text') for r in rows] == [0.5, 1]
+  assert [of(r, 'difference') for r in rows] == [-0.5, 0.25]

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from fairjax import config as c
-from fairjax.data import panda
+from fairjax.data import panda, tokens
 from fairjax.errors import UserError
 from fairjax.pairs import perturb
-from fairjax.recipes import perturb_corpus, perturber, perturbing
+from fairjax.recipes import perturb_corpus, perturber, perturbing, rewriter
 
 
 def config(data, **changes):
@@ -167,3 +167,40 @@ def test_a_perturbed_corpus_is_the_same_on_every_engine(backend, tmp_path):
   # Appended, each text stands before its perturbation.
   _, both = run('both', corpus__both=True)
   assert both[0].count('\n') == 9
+
+
+def test_the_best_beam_that_changes_the_text_is_kept():
+  """Candidates by hand: no separator, a copy, then two rewrites."""
+  tokenizer = tokens.train_tokenizer(['he she sold a boat man woman'] * 9, 90)
+  separator = tokenizer.get_vocab_size() + 7
+  ids = lambda text: tokenizer.encode(text, add_special_tokens=False).ids
+  ask = [*ids('woman he'), separator]
+  beams = [
+    ids('she sold a boat'),
+    [*ask, *ids('he sold a boat')],
+    [*ask, *ids('she sold a boat')],
+    [*ask, *ids('she sold a man')],
+  ]
+  best = lambda rows: perturber.best_changed(
+    tokenizer, separator, rows, 'He sold a boat'
+  )
+  assert best(beams) == 'she sold a boat'
+  assert best(beams[:2]) == best([]) == 'He sold a boat'
+
+
+@pytest.mark.parametrize('family', ['bart', 'gpt2'])
+def test_candidates_are_all_beams_and_the_best_is_what_is_written(family, copy):
+  asked = config(copy, rewrite__family=family, generate__num_beams=3)
+  pairs = perturber.prompted(asked, panda.read(copy))
+  model = rewriter.start(asked, pairs, perturb.TOKENS)
+  model = model.replace(params=model.init(0))
+  texts = ['he sold his boat .', 'she ran']
+  asked.generate.max_length = 24
+  each = rewriter.candidates(asked, model, texts)
+  assert all(1 < len(beams) <= 3 for beams in each)
+  assert [beams[0] for beams in each] == rewriter.write_tokens(
+    asked, model, texts
+  )
+  assert len({tuple(row) for row in each[0]}) == len(each[0])
+  asked.generate.num_beams = 1
+  assert [len(b) for b in rewriter.candidates(asked, model, texts)] == [1, 1]

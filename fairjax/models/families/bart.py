@@ -286,11 +286,19 @@ class Bart(nn.Module):
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Source:
     at = places(batch)
+    x = self.encoded(batch, dropout_key)
+    segment_ids = at.rows.segment_ids
+    return Source(segment_ids, at.positions, self.decoder.sees(x, at.rows))
+
+  def encoded(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r t d']:
+    """The encoder's states."""
+    at = places(batch)
     segment_ids = at.rows.segment_ids
     x = self._embed(jnp.asarray(batch['tokens']), at.rows)
     same = segment_ids[:, :, None] == segment_ids[:, None, :]
-    x, _ = self.encoder(x, at, same, dropout_key)
-    return Source(segment_ids, at.positions, self.decoder.sees(x, at.rows))
+    return self.encoder(x, at, same, dropout_key)[0]
 
   def decode(
     self,

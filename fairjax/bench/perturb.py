@@ -1,0 +1,160 @@
+"""Perturbing texts: ours against transformers' generate over the same texts.
+
+  python -m fairjax.bench perturb --text=FILE --vocab=FOLDER [--size=small]
+    [--words=20000] [--batch=16] [--rounds=3]
+
+Lines of real text are cut into windows; of each with a word to perturb the
+prompt 'word, attribute <PERT_SEP> text' is drawn, and a BART of --size that
+repeats its source but for a few tokens (bench/generate.py: what a perturber
+does, at its full cost) writes it. Ours draws, batches by length and drafts by
+copying; the loop of transformers takes the same prompts in file order, in
+batches, each row ending where its source does. `every` also writes the windows
+that hold nothing to perturb, as a script without a word list would.
+"""
+
+import argparse
+import dataclasses
+import os
+import sys
+
+import numpy as np
+
+from fairjax.bench import generate, race
+from fairjax.config import Config
+from fairjax.data import corruption, readers, tokens
+from fairjax.errors import UserError
+from fairjax.models import speculate
+from fairjax.pairs import perturb
+from fairjax.recipes import perturbing
+
+SIDES = ('ours', 'same', 'every')
+LONGEST = 192
+
+
+def run(args: list[str]) -> dict:
+  """Windows a second, all of them, whoever is run."""
+  chosen = _parser().parse_args(args)
+  for name in ('text', 'vocab'):
+    if not getattr(chosen, name):
+      raise UserError(f'the race needs --{name}')
+  sides = SIDES[:1] if race.missing('torch', 'transformers') else SIDES
+  command = ['-m', 'fairjax.bench.perturb', *args, '--side']
+  running: dict[str, race.Process] = {}
+  try:
+    for side in sides:
+      environment = {'OMP_NUM_THREADS': str(chosen.threads)}
+      running[side] = race.Process(side, [*command, side], environment)
+    facts = running['ours'].facts
+    if 'same' in running:
+      written = running['same'].facts['written']
+      race.same(facts['written'], written, 'the number of tokens')
+    times = race.interleave(running, rounds=chosen.rounds, warmup=0)
+  finally:
+    for one in running.values():
+      one.close()
+  keep = ('windows', 'offered', 'words', 'tokens_per_step')
+  return race.report(
+    'perturb',
+    times,
+    unit='windows/s',
+    items=facts['windows'],
+    size=chosen.size,
+    batch=chosen.batch,
+    **{name: facts[name] for name in keep},
+  )
+
+
+def _parser() -> argparse.ArgumentParser:
+  parser = argparse.ArgumentParser('fairjax.bench perturb')
+  parser.add_argument('--text', default='', help='a file of lines')
+  parser.add_argument('--vocab', default='', help='folder of a tokenizer')
+  parser.add_argument('--size', choices=generate.SHAPES, default='small')
+  parser.add_argument('--words', type=int, default=20_000, help='of the file')
+  parser.add_argument('--batch', type=int, default=16)
+  parser.add_argument('--threads', type=int, default=1)
+  parser.add_argument('--rounds', type=int, default=3)
+  parser.add_argument('--side', default='', help=argparse.SUPPRESS)
+  return parser
+
+
+def _windows(chosen) -> list[str]:
+  """The file's lines in windows, until there are so many words."""
+  out, count = [], 0
+  for line in readers.text(chosen.text).splitlines():
+    if count >= chosen.words:
+      break
+    for part in perturbing.windows(line.strip(), 100) if line.strip() else ():
+      out.append(part)
+      count += len(part.split())
+  return out
+
+
+def _drawn(windows: list[str]) -> list[str]:
+  """The prompts of the windows that have something to perturb; else ''."""
+  draws = perturbing.drawn(Config(), windows)
+  return [
+    perturb.prompt(one[0].word, one[1], text) if one else ''
+    for one, text in zip(draws, windows)
+  ]
+
+
+def _work(chosen, prompts: list[str]) -> generate.Work:
+  """The prompts as tokens; those too long for the model are cut."""
+
+  tokenizer = tokens.load_tokenizer(chosen.vocab)
+  known = corruption.vocabulary(tokenizer)
+  shape = dataclasses.replace(
+    generate.SHAPES[chosen.size],
+    vocab=known.size,
+    pad=known.pad,
+    bos=(known.first or known.last)[0],
+    eos=known.last[0],
+    start=known.last[0],
+  )
+  ids = tokens.encode(tokenizer, prompts, LONGEST)
+  texts = np.split(ids.flat, ids.offsets[1:-1])
+  special = tuple(np.flatnonzero(known.special).tolist())
+  return generate.Work(shape, texts, LONGEST, special)
+
+
+def _serve(chosen) -> None:
+  os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
+  windows = _windows(chosen)
+  prompts = _drawn(windows)
+  offered = [one for one in prompts if one]
+  args = generate._asked(
+    ['--varied', f'--size={chosen.size}', f'--batch={chosen.batch}']
+  )
+  facts = {
+    'windows': len(windows),
+    'offered': len(offered),
+    'words': sum(len(one.split()) for one in windows),
+  }
+  if chosen.side == 'ours':
+    # Without drafts where rows are many: models/speculate.py.
+    draft = speculate.longest(chosen.batch)
+    write = generate._ours(args, _work(chosen, offered), draft)
+    result = write()
+    facts['written'] = result.written
+    facts['tokens_per_step'] = result.tokens_per_step
+
+    def unit():
+      _drawn(windows)
+      write()
+
+  else:
+    import torch
+
+    torch.set_num_threads(chosen.threads)
+    if chosen.side == 'every':
+      offered = [p or w for p, w in zip(prompts, windows)]
+    work = _work(chosen, offered)
+    unit = generate._torch(args, work)
+    facts['written'] = sum(
+      generate._count(rows.numpy(), work.shape.eos) for rows in unit()
+    )
+  race.serve(unit, **facts)
+
+
+if __name__ == '__main__':
+  _serve(_parser().parse_args(sys.argv[1:]))
