@@ -91,8 +91,11 @@ def test_the_discriminator_reads_no_dropout_of_the_generator():
   batch, key = batch_of(), jnp.uint32(3)
   still = model.module.discriminator.clone(rate=0.0)
   calm = model.replace(module=model.module._replace(discriminator=still))
+  loss = lambda one, k: jax.jit(
+    lambda p: adversary.discriminator_loss(one, p, batch, k)[0]
+  )
   losses = [
-    float(adversary.discriminator_loss(one, params, batch, k)[0])
+    float(loss(one, k)(params))
     for one, k in ((calm, None), (calm, key), (model, key))
   ]
   assert losses[0] == losses[1] != losses[2]

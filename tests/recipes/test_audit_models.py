@@ -25,6 +25,17 @@ SHAPE = {
 }
 
 
+DEBERTA = SHAPE | {
+  'model_type': 'deberta-v2',
+  'relative_attention': True,
+  'share_att_key': True,
+  'position_biased_input': False,
+  'norm_rel_ebd': 'layer_norm',
+  'pos_att_type': 'p2c|c2p',
+  'position_buckets': 8,
+}
+
+
 def rows(n=80):
   rng = np.random.default_rng(0)
   label, sex = rng.integers(0, 2, n), rng.integers(0, 2, n)
@@ -43,11 +54,14 @@ def rows(n=80):
 
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):
+  return written(tmp_path_factory.mktemp('model'), SHAPE)
+
+
+def written(path, shape):
   """A classifier of random weights, with names of its own."""
-  path = tmp_path_factory.mktemp('model')
   tokenizer = tokens.train_tokenizer(list(rows()['text']), 120)
   tokens.save_tokenizer(tokenizer, path / 'words')
-  module = families.module(families.shape_from_hf(SHAPE), 'classify', classes=2)
+  module = families.module(families.shape_from_hf(shape), 'classify', classes=2)
   params = jax.jit(module.init)(jax.random.key(0), places.blank_batch())
   files = sorted((path / 'words').iterdir())
   target = path / 'mine'
@@ -71,6 +85,7 @@ def test_a_folder_is_read_with_its_own_names(folder):
   )
   model = fairjax.load(folder)
   p = model.predict_proba(frame['text'])
+  assert model._placed()[0] is model._placed()[0]  # so it is compiled once
   (one,) = parts.values()
   # The model's class 0 is rude, the data's class 1.
   np.testing.assert_allclose(one.scores[0], p[:, 0], atol=1e-6)
@@ -82,8 +97,9 @@ def test_a_folder_is_read_with_its_own_names(folder):
     recipe.audit(made, str(folder), audit_table.of_frame(wrong, made))
 
 
-def test_the_training_rows_behind_a_gap_are_listed(folder, tmp_path):
-  frame = rows()
+@pytest.mark.parametrize('shape', [SHAPE, DEBERTA], ids=['BERT', 'DeBERTa'])
+def test_the_training_rows_behind_a_gap_are_listed(shape, tmp_path):
+  folder, frame = written(tmp_path / 'model', shape), rows()
   frame.to_csv(tmp_path / 'train.csv', index=False)
   made = config(groups=('gender',), training=str(tmp_path / 'train.csv'))
   found, _ = recipe.audit(made, str(folder), audit_table.of_frame(frame, made))
