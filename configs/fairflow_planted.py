@@ -20,8 +20,7 @@ flow learns from partners alone, and the sides' means are theirs. 3 seeds,
 The difference of means, read as the nearest word of the other side, wins in
 recall; the flow's pairs are fewer and oftener right, and the factor is what
 makes it work. With min_along=.45 the flow has .93 and .40. The settings
-were chosen on these known pairs, with one flow seed. 3 minutes of one core
-(2 min 39 s to 2 min 59 s of its time).
+were chosen on these known pairs, with one flow seed. 2 min 59 s of one core.
 
 The paper's own setting stays as options: --config.fairflow.grow=0
 --config.fairflow.head=mlp --config.fairflow.threshold=3
