@@ -69,18 +69,22 @@ def material(
   # The list by hand is the program's own; method.words is the flow's.
   plain = dataclasses.replace(config.method, words='')
   config = dataclasses.replace(config, method=plain)
+  look(config)
   helpers = repairing.load(config) if config.repair.detector else None
+  return Material(config, folder, log, words, helpers)
+
+
+def look(config: Config) -> None:
+  """Looks early at folders that are read late."""
   if config.rewriters.states and not config.rewriters.generator:
     raise UserError(
       'rewriters.states moves the states of a BART, and rewriters.generator '
       'names none; name its folder'
     )
-  # Folders that are read late are looked at early.
   if config.rewriters.generator:
     rewriter.check_folder(generator_config(config))
   if config.rewriters.fluency:
     contenders.fluent(config)
-  return Material(config, folder, log, words, helpers)
 
 
 def results(m: Material) -> Results:

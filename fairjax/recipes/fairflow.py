@@ -46,6 +46,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   if config.fairflow.dry_run:
     return fairflow_size.run(config, folder)
   with Log(folder, config, main=mesh.is_main()) as log:
+    if config.data.path:
+      counterfactual_texts.look(config)
     config, known, complete = corpus_of(config, folder)
     config = model_of(config, folder, log)
     attribute = attribute_of(config, folder, log)
@@ -77,6 +79,7 @@ def add_texts(
   )
   results.contenders |= texts['contenders']
   results.tests += texts['tests']
+  results.verdicts += texts['verdicts']
   results.facts |= texts['facts']
   results.sections += texts['sections']
 

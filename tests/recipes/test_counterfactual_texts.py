@@ -248,6 +248,15 @@ def test_a_folder_with_another_s_tokenizer_is_refused_before_any_work(
   assert '\n' not in str(caught.value)
 
 
+def test_what_is_read_last_is_looked_at_first(models, tmp_path):
+  """FairFlow's first stages take minutes; a wrong folder is told before."""
+  config = config_of(models, rewriters__fluency=str(tmp_path))
+  config.data.path = str(tmp_path / 'texts.csv')
+  with pytest.raises(UserError, match=r'config\.json'):
+    fairflow.run(config, tmp_path / 'run')
+  assert not list((tmp_path / 'run').rglob('*.parquet'))
+
+
 def test_texts_of_one_group_or_one_label_are_refused(models, tmp_path):
   config = config_of(models, rewriters__generator='')
   rows = pd.DataFrame({'text': ['she ran'] * 9, 'group': 'female'})
