@@ -247,6 +247,11 @@ def load(config) -> Tables:
   (label, group) are flipped, so that noise is independent of gender.
   """
   c = config.planted
+  if config.data.path:
+    raise UserError(
+      f"data.name is 'planted', whose rows are made and not read, but data.path "
+      f'is {config.data.path!r}; add --config.data.name=file to read it'
+    )
   for name, rows in (('rows', c.rows), ('test_rows', c.test_rows)):
     if rows < 20:
       raise UserError(f'planted.{name} is {rows}; at least 20 are needed')

@@ -63,7 +63,7 @@ def rehearsal(config: Config, folder: pathlib.Path, run: Callable) -> None:
       config,
       model='tiny',
       seeds=1,
-      data=dataclasses.replace(config.data, name='planted', path=str(path)),
+      data=dataclasses.replace(config.data, name='planted', path=''),
       planted=dataclasses.replace(config.planted, rows=200, test_rows=50),
       tokens=dataclasses.replace(config.tokens, tokenizer='', vocab_size=500),
       train=dataclasses.replace(train, batch=8, microbatches=parts),
@@ -77,8 +77,9 @@ def rehearsal(config: Config, folder: pathlib.Path, run: Callable) -> None:
         samples=1,
       ),
     )
-    tables_, _, _ = data.load_tables(little)
-    path.write_text('\n'.join(tables_['train']['text']), encoding='utf-8')
+    tables, _, _ = data.load_tables(little)
+    path.write_text('\n'.join(tables['train']['text']), encoding='utf-8')
+    little.data.name, little.data.path = 'text', str(path)
     run(little, folder)
 
 

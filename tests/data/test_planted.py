@@ -231,3 +231,10 @@ def test_what_noise_leaves_of_the_correlation_is_said():
   _, report, _ = load_tables(Config())
   assert any('0.788' in warning for warning in report['warnings'])
   assert report['classes'] == ['no blame', 'blame']
+
+
+def test_a_path_that_nothing_reads_is_refused():
+  config = Config()
+  config.data.path = 'comments.csv'
+  with pytest.raises(UserError, match=r"'comments\.csv'; add --config\.data\.n"):
+    planted.load(config)
