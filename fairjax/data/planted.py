@@ -249,7 +249,7 @@ def load(config) -> Tables:
   c = config.planted
   if config.data.path:
     raise UserError(
-      f"data.name is 'planted', whose rows are made and not read, but data.path "
+      "data.name is 'planted', whose rows are made and not read, but data.path "
       f'is {config.data.path!r}; add --config.data.name=file to read it'
     )
   for name, rows in (('rows', c.rows), ('test_rows', c.test_rows)):

@@ -236,5 +236,5 @@ def test_what_noise_leaves_of_the_correlation_is_said():
 def test_a_path_that_nothing_reads_is_refused():
   config = Config()
   config.data.path = 'comments.csv'
-  with pytest.raises(UserError, match=r"'comments\.csv'; add --config\.data\.n"):
+  with pytest.raises(UserError, match=r"'comments\.csv'; add --config"):
     planted.load(config)
