@@ -106,8 +106,17 @@ def rates(
 
 def _rate_gaps(sums: np.ndarray) -> Values:
   p, p1, p2, n, n1, n2 = np.moveaxis(sums, -1, 0)
-  gaps = {'tprd': _share(p1 - p2, p), 'fprd': _share(n1 - n2, n)}
-  return gaps | {f'{name}_size': np.abs(gap) for name, gap in gaps.items()}
+  return {'tprd': _share(p1 - p2, p), 'fprd': _share(n1 - n2, n)}
+
+
+def sizes(gaps: Sums) -> Sums:
+  """|TPRD| and |FPRD| of `rates`, which are shares."""
+  return Sums(
+    gaps.rows,
+    lambda sums: {
+      f'{name}_size': np.abs(gap) for name, gap in _rate_gaps(sums).items()
+    },
+  )
 
 
 def quality(

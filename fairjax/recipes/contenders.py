@@ -118,7 +118,9 @@ def judge(
     add(name, TRAINED, counterfactual.quality(label, score))
     first = np.where(shows == 1, score, twin)
     second = np.where(shows == 1, twin, score)
-    add(name, TRAINED, counterfactual.rates(label, first, second))
+    gaps = counterfactual.rates(label, first, second)
+    add(name, TRAINED, gaps)
+    add(name, TRAINED, counterfactual.sizes(gaps))
   return grid(config, parts, len(test), against)
 
 

@@ -77,7 +77,8 @@ def add_texts(
   texts = counterfactual_texts.report(
     counterfactual_texts.material(config, folder, words, log)
   )
-  results.contenders |= texts['contenders']
+  for name, one in texts['contenders'].items():  # 'flow' has known pairs too
+    results.contenders.setdefault(name, {'sets': {}})['sets'] |= one['sets']
   results.tests += texts['tests']
   results.verdicts += texts['verdicts']
   results.facts |= texts['facts']

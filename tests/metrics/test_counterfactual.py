@@ -97,3 +97,18 @@ def test_the_same_texts_are_no_difference_and_others_are():
     assert test['p'] < 0.01
   estimates = counterfactual.estimates(bad, HOW)
   assert estimates['tprd']['value'] == 1 and estimates['fprd']['value'] == -1
+
+
+def test_the_size_of_a_gap_is_its_distance_from_0_and_a_share():
+  rng = np.random.default_rng(0)
+  label = rng.integers(0, 2, 60)
+  first, second = rng.uniform(size=(2, 2, 60))
+  first[:, label == 1] -= 0.4
+  gaps = counterfactual.rates(label, first, second)
+  how = IntervalOptions(0.95, 200, 0)
+  signed = counterfactual.drawn(gaps, how).values
+  one = counterfactual.drawn(counterfactual.sizes(gaps), how)
+  for name in ('tprd', 'fprd'):
+    np.testing.assert_allclose(one.values[f'{name}_size'], abs(signed[name]))
+  for estimate in counterfactual.estimates(one, how).values():
+    assert 0 <= estimate['low'] <= estimate['value'] <= estimate['high'] <= 1

@@ -113,6 +113,8 @@ def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
       'f1',
       'tprd',
       'fprd',
+      'tprd_size',
+      'fprd_size',
     }
     if name != 'original':
       quality = sets['GECO to male']['quality']

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax import artefacts
+from fairjax import artefacts, stages
 from fairjax import config as c
 from fairjax.config import shipped, validate
 from fairjax.data import corruption, tokens
@@ -175,3 +175,25 @@ def test_a_flow_of_another_width_is_not_taken_up(tmp_path):
       )
       assert model.module.shape.width == width
       assert params['bias'].shape == (1, config.fairflow.steps, width)
+
+
+def test_stages_4_to_6_join_what_the_words_have(monkeypatch, tmp_path):
+  """A contender of both, 'flow', has the sets of both."""
+  part = lambda name: {'flow': {'sets': {name: {'rows': 1, 'quality': {}}}}}
+  texts = {
+    'contenders': part('GECO'),
+    'tests': [],
+    'facts': {},
+    'sections': [],
+    'verdicts': [{'claim': 'so'}],
+  }
+  monkeypatch.setattr(
+    fairflow.counterfactual_texts, 'material', lambda *args: None
+  )
+  monkeypatch.setattr(
+    fairflow.counterfactual_texts, 'report', lambda material: texts
+  )
+  results = stages.results(c.Config(), contenders=part('known pairs'))
+  fairflow.add_texts(c.Config(), tmp_path, results, None)
+  assert set(results.contenders['flow']['sets']) == {'known pairs', 'GECO'}
+  assert results.verdicts == [{'claim': 'so'}]
