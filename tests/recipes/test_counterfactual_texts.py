@@ -122,7 +122,11 @@ def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
       assert 0 <= quality['half_turned']['value'] <= 1
   original = results.contenders['original']['sets']['texts']['quality']
   assert original['changed']['value'] == original['distance']['value'] == 0
-  assert {t['theirs'] for t in results.tests} == {'original', 'dictionary'}
+  assert {t['theirs'] for t in results.tests} == {
+    'original',
+    'dictionary',
+    'dictionary + BART',
+  }
   assert all('p_adjusted' in t for t in results.tests)
   page = (tmp_path / 'report.html').read_text()
   assert 'Tables 2, 3 and 4' in page and 'GECO' in page
