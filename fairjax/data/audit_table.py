@@ -85,7 +85,7 @@ def _named(table: pd.DataFrame, name: str, field: str) -> pd.DataFrame:
   """The user's column under our name; missing is fine unless it was named."""
   if name not in table and name == field:
     return table
-  values = column(table, name, field)
+  values = column(table, name, f'data.{field}')
   if name != field and field in table:
     table = table.rename(columns={field: f'{field} (of the file)'})
   return table.assign(**{field: values})
@@ -94,7 +94,7 @@ def _named(table: pd.DataFrame, name: str, field: str) -> pd.DataFrame:
 def _ids(table: pd.DataFrame, name: str) -> pd.DataFrame:
   if not name and 'id' not in table:
     return table.assign(id=[str(i) for i in range(len(table))])
-  ids = column(table, name or 'id', 'id').astype(str)
+  ids = column(table, name or 'id', 'data.id').astype(str)
   twice = ids.duplicated()
   if twice.any():
     raise UserError(
@@ -148,7 +148,7 @@ def _labels(table: pd.DataFrame, data) -> tuple:
 def _split(table: pd.DataFrame, data, rule: str) -> tuple:
   """The rows to audit, and those a threshold is chosen on."""
   if data.split:
-    values = column(table, data.split, 'split')
+    values = column(table, data.split, 'data.split')
     names = values.map(lambda v: SPLIT_NAMES.get(str(v).strip().lower()))
     if names.isna().any():
       row = int(names.isna().to_numpy().argmax())
@@ -194,7 +194,7 @@ def columns_of(
     if one.startswith('terms:'):
       continue
     name, edges = _edges(one, field)
-    values = column(table, name, field.partition('.')[2])
+    values = column(table, name, field)
     values = numeric(values.to_frame())[name]
     is_number = pd.api.types.is_numeric_dtype(values) and not (
       pd.api.types.is_bool_dtype(values)

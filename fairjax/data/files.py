@@ -103,7 +103,7 @@ def columns(frame: pd.DataFrame, data) -> pd.DataFrame:
   else:
     table['id'] = ''
   table['text'] = _texts(frame, data.text, 'text')
-  table['label'] = column(frame, data.label, 'label')
+  table['label'] = column(frame, data.label, 'data.label')
   for field in ('text_pair', 'group', 'twin'):
     name = getattr(data, field)
     if name:
@@ -130,8 +130,11 @@ def _others(frame: pd.DataFrame, used: set[str]) -> dict[str, pd.Series]:
   }
 
 
-def column(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
-  """The column `name`, or a sentence with the nearest name there is."""
+def column(frame: pd.DataFrame, name: str, flag: str) -> pd.Series:
+  """The column `name`, or a sentence with the nearest name there is.
+
+  `flag` is the config field that names it, such as data.label.
+  """
   count = list(frame.columns).count(name)
   if count == 1:
     return frame[name]
@@ -142,9 +145,9 @@ def column(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
   near = difflib.get_close_matches(name, frame.columns, n=1, cutoff=0.5)
   columns = ', '.join(_short(c) for c in list(frame.columns)[:12])
   hint = (
-    f'did you mean --config.data.{field}={_in_a_shell(near[0])}?'
+    f'did you mean --config.{flag}={_in_a_shell(near[0])}?'
     if near
-    else f'name one with --config.data.{field}=NAME'
+    else f'name one with --config.{flag}=NAME'
   )
   raise UserError(
     f'{source(frame)} has no column {name!r}, its columns are {columns}; {hint}'
@@ -170,7 +173,7 @@ def _in_a_shell(name: str) -> str:
 
 def _texts(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
   """A column of texts; missing cells are None. Ids may be whole numbers."""
-  values = column(frame, name, field)
+  values = column(frame, name, f'data.{field}')
   missing = values.isna()
   kind = pd.api.types.infer_dtype(values, skipna=True)
   if kind == 'categorical':
@@ -227,7 +230,7 @@ def _twin(frame: pd.DataFrame, twins: pd.DataFrame, data) -> pd.Series:
 
 
 def split_names(frame: pd.DataFrame, name: str) -> pd.Series:
-  values = column(frame, name, 'split')
+  values = column(frame, name, 'data.split')
   names = values.map(lambda v: SPLIT_NAMES.get(str(v).strip().lower()))
   if names.isna().any():
     row = names.index[names.isna().to_numpy().argmax()]

@@ -51,7 +51,7 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   left = np.zeros(len(texts), int)
   side = np.zeros(len(texts), np.int64)
   if name.startswith('column:'):
-    twins = list(column(table, name.removeprefix('column:'), 'twin'))
+    twins = list(column(table, name.removeprefix('column:'), 'audit.swaps'))
     twins = [
       twin if isinstance(twin, str) and twin.strip() else text
       for text, twin in zip(texts, twins)

@@ -361,7 +361,12 @@ def test_mistakes_are_one_sentence_each():
     user=[f'u{i}' for i in range(480)]
   )
   wrong('480 values, and at most 300', many, scorer, groups=('user',))
-  wrong("no column 'gendr'.*gender", frame, scorer, groups=('gendr',))
+  wrong(
+    "no column 'gendr'.*--config.audit.groups=gender",
+    frame,
+    scorer,
+    groups=('gendr',),
+  )
   wrong('is no column of numbers', frame, scorer, groups=('gender:1/2',))
   wrong("reference is 'x'", frame, scorer, groups=('gender',), reference='x')
   wrong("write it as 'fp=1", frame, scorer, costs='1,2')
