@@ -8,6 +8,7 @@ import pytest
 
 from fairjax import config as c
 from fairjax.errors import UserError
+from fairjax.identity import identity
 from fairjax.recipes import adversarial, mbcda
 
 
@@ -138,3 +139,20 @@ def test_alternating_players_start_together(tmp_path):
   assert name in results.contenders
   history = next(tmp_path.glob('generator/filtered/adversary/**/fit.json'))
   assert json.loads(history.read_text())['steps'] > 0
+
+
+def test_what_only_measures_trains_nothing_again():
+  """A control, an ablation or word vectors less keeps the players' fits."""
+  whole = identity(config_of(), 'adversary')
+  less = {
+    'labels': ('dictionary',),
+    'players': ('with',),
+    'control': False,
+    'vectors': (20,),
+    'sheet': 5,
+    'confidence': 0.6,  # what it keeps is content
+    'dry_run': 9,
+  }
+  for name, value in less.items():
+    assert identity(config_of(**{name: value}), 'adversary') == whole, name
+  assert identity(config_of(weight=2.0), 'adversary') != whole
