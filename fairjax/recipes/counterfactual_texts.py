@@ -36,6 +36,8 @@ from fairjax.train.progress import Log
 
 Write = Callable[[Sequence[str]], list[str]]
 SHOWN = 20  # texts of the repair's table
+GOLD = 61  # stream of the rows whose twins are known
+TWINS = 'twins of the test texts in which decisions are compared'
 
 
 class Material(NamedTuple):
@@ -424,10 +426,6 @@ def known_twins(
       rows = np.sort(rng.choice(len(pairs), options.gold_rows, replace=False))
       out[name] = [pairs[i] for i in rows]
   return out
-
-
-GOLD = 61  # stream of the rows whose twins are known
-TWINS = 'twins of the test texts in which decisions are compared'
 
 
 def worse(gold: contenders.Judged, first: str) -> list[dict]:
