@@ -8,8 +8,16 @@ feed-forward and norms of each layer are the body's on either side. Attention
 to the source starts as a copy of the layer's self-attention, whose heads look
 at near places already: on 41 steps of 512 tokens with 15 % masked, .29 of the
 tokens are right.
+
+A masked LM has one state for [CLS], for [SEP] and for whatever stands at
+position 0: a few huge activations (Sun et al. 2024, arXiv:2402.17762) drown the
+rest. A decoder that reads [SEP] and then [CLS] could not tell its first place
+from its second (states 2e-4 apart; after 1,200 steps both still gave [CLS] and
+the first word half a chance each). So it starts from the mask, which the masked
+LM fills with what stands there, and position 0 starts as position 1.
 """
 
+import dataclasses
 import functools
 import pathlib
 from collections.abc import Callable
@@ -18,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from fairjax import keys
+from fairjax.data.corruption import Vocabulary
 from fairjax.models import families, hf
 from fairjax.models.encoder import Encoder
 from fairjax.models.encoder import Shape as EncoderShape
@@ -56,6 +65,22 @@ def _bart_shape(source: EncoderShape) -> bart.Shape:
     **both,
     **{f'decoder_{name}': value for name, value in both.items()},
   )
+
+
+def ends(shape: Any, words: Vocabulary, warm: bool = False) -> dict[str, int]:
+  """A shape's fields that name special tokens, with the tokenizer's.
+
+  `warm`: the decoder's parameters were an encoder's.
+  """
+  fields = {field.name for field in dataclasses.fields(shape)}
+  result = {'pad': words.pad} if 'pad' in fields else {}
+  if 'eos' in fields:
+    result['bos'] = words.first[0] if words.first else words.last[0]
+    result['eos'] = words.last[0]
+    if shape.start is not None:
+      masks = warm and words.mask >= 0
+      result['start'] = words.mask if masks else words.last[0]
+  return result
 
 
 def init(folder: pathlib.Path | None, module: Any) -> Callable[[int], dict]:
@@ -102,8 +127,8 @@ def bart_params(source: EncoderShape, body: dict) -> dict:
   table = encoder['position']['embedding'][source.position_offset :]
   if source.types:
     table = table + encoder['type']['embedding'][0]
-  side = {
-    'position': {'embedding': np.pad(table, ((OFFSET, 0), (0, 0)))},
+  side = lambda rows: {
+    'position': {'embedding': np.pad(rows, ((OFFSET, 0), (0, 0)))},
     'norm': encoder['norm'],
   }
   layers = {
@@ -115,8 +140,8 @@ def bart_params(source: EncoderShape, body: dict) -> dict:
   }
   result = {
     'word': encoder['word'],
-    'encoder': {**side, **layers},
-    'decoder': {**side, **across},
+    'encoder': {**side(table), **layers},
+    'decoder': {**side(np.concatenate([table[1:2], table[1:]])), **across},
   }
   # BART never trains this bias: what the masked LM knows of frequencies.
   return result | ({'bias': body['bias'][None]} if 'bias' in body else {})
