@@ -93,11 +93,21 @@ def _shape(
     source = hf.read_shape(folder)
     shape = warm_start.shape(source, can, config.model)
     changed = shape.family != source.family
-    if not changed:
-      return shape
-    return families.replaced(shape, **warm_start.ends(shape, words, warm=True))
+    return families.replaced(shape, **ends(shape, words)) if changed else shape
   shape = families.named(config.model, words.size, _TRAINED[can], can)
-  return families.replaced(shape, **warm_start.ends(shape, words))
+  return families.replaced(shape, **ends(shape, words))
+
+
+def ends(shape: Any, words: Vocabulary) -> dict[str, int]:
+  """A shape's fields that name special tokens, with the tokenizer's."""
+  fields = {field.name for field in dataclasses.fields(shape)}
+  result = {'pad': words.pad} if 'pad' in fields else {}
+  if 'eos' in fields:
+    result['bos'] = words.first[0] if words.first else words.last[0]
+    result['eos'] = words.last[0]
+    if shape.start is not None:
+      result['start'] = words.last[0]
+  return result
 
 
 def _pair_model(

@@ -24,6 +24,7 @@ from fairjax.models import (
   special,
   warm_start,
 )
+from fairjax.models.pretraining import ends
 
 SEPARATOR = '<REWRITE>'  # between source and target, of a decoder-only model
 
@@ -44,13 +45,12 @@ def start(
     shape = source
     if not writes:
       shape = warm_start.shape(source, 'infill', config.model)
-      special_tokens = warm_start.ends(shape, words, warm=True)
-      shape = families.replaced(shape, **special_tokens)
+      shape = families.replaced(shape, **ends(shape, words))
   else:
     shape = families.named(
       config.model, words.size, config.rewrite.family, 'write'
     )
-    shape = families.replaced(shape, **warm_start.ends(shape, words))
+    shape = families.replaced(shape, **ends(shape, words))
   if shape.start is None:
     new = (*new, SEPARATOR)
   module = families.module(

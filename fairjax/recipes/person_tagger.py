@@ -29,6 +29,7 @@ from fairjax.models import (
   rewriting,
   warm_start,
 )
+from fairjax.models.pretraining import ends
 from fairjax.pairs import chain, parallel, perturb
 from fairjax.recipes import rewriter
 from fairjax.train import loop, mesh, step
@@ -47,7 +48,7 @@ def start(config: Config, pairs: pd.DataFrame) -> Bundle:
     shape = warm_start.shape(hf.read_shape(folder), 'detect', config.model)
   else:
     shape = families.named(config.model, words.size, 'electra', 'detect')
-  shape = families.replaced(shape, **warm_start.ends(shape, words))
+  shape = families.replaced(shape, **ends(shape, words))
   module = families.module(
     build.with_dropout(shape, config), 'detect', build.precision(config)
   )

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fairjax.data import corruption
 from fairjax.data.tokens import Ragged
 from fairjax.models import detect, encoder, families, hf, warm_start
 from fairjax.models.families import bart
@@ -22,17 +21,6 @@ SHAPE = encoder.Shape(
   hidden=24,
   positions=40,
   embedding=16,
-)
-WORDS = corruption.Vocabulary(
-  size=50,
-  mask=4,
-  pad=0,
-  first=(2,),
-  last=(3,),
-  special=np.arange(50) < 5,
-  begins=np.ones(50, bool),
-  stops=np.zeros(50, bool),
-  ordinary=np.arange(5, 50, dtype=np.int32),
 )
 TEXTS = Ragged(
   np.int32([2, 7, 9, 3, 2, 11, 3, 2, 8, 12, 30, 41, 22, 3]),
@@ -110,16 +98,6 @@ def test_a_discriminator_starts_from_a_body(tmp_path):
   )
 
 
-def test_a_decoder_that_was_an_encoder_starts_from_the_mask():
-  words = WORDS
-  shape = bart.sized(1, 64, 32)
-  fresh, warm = (warm_start.ends(shape, words, warm=w) for w in (False, True))
-  assert fresh['start'] == words.last[0] and warm['start'] == words.mask
-  assert fresh['eos'] == warm['eos'] == words.last[0]
-  without = words._replace(mask=-1)
-  assert warm_start.ends(shape, without, warm=True)['start'] == words.last[0]
-
-
 def test_a_bart_s_encoder_starts_as_the_body(tmp_path):
   bert, params = folder_of('bert', 'mask', tmp_path / 'bert')
   shape = warm_start.shape(bert.shape, 'infill', 'it')
@@ -137,11 +115,6 @@ def test_a_bart_s_encoder_starts_as_the_body(tmp_path):
     jnp.ones((1, 7), jnp.int32),
     method='remember',
   )
-  table = params['encoder']['position']['embedding']
-  places = new['decoder']['position']['embedding'][warm_start.OFFSET :]
-  typed = table + params['encoder']['type']['embedding'][0]
-  np.testing.assert_allclose(places[0], typed[1], atol=1e-6)
-  np.testing.assert_allclose(places[1:], typed[1:], atol=1e-6)
   across = new['decoder']['layer_1']['key_value']
   seen = states(bert, params) @ across['kernel'] + across['bias']
   keys, values = np.split(seen, 2, -1)
