@@ -109,7 +109,7 @@ def evaluate(
   one['warnings'] = remarks + list(one.get('warnings', ()))
   one = results.plain(one)
   check(name, one)
-  return one, items, scores
+  return one, keep(items), keep(scores)
 
 
 def check(name: str, one: dict) -> None:

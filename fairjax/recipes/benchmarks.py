@@ -20,6 +20,7 @@ from fairjax.data import files
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.metrics import intervals, measures, text_likelihood
+from fairjax.models import build, word_judge
 from fairjax.models import judge as judges
 from fairjax.recipes import (
   MITIGATIONS,
@@ -65,7 +66,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     if config.data.path:
       texts = held_out(config)
       for title, model in models.items():
-        result[title]['sets']['texts'] = perplexity(model, texts, config)
+        if model.kind in ('mask', 'write'):
+          result[title]['sets']['texts'] = perplexity(model, texts, config)
     if config.benchmarks.task:
       tests += on_task(models, result, config)
     if config.benchmarks.mitigations:
@@ -116,11 +118,12 @@ def contenders(
   """The model, the model after each mitigation, and another one."""
   placement = mesh.placement(mesh.make(Mesh(), 1))
   named = {'': config.model, 'against': config.benchmarks.against}
-  loaded = {
-    key: judges.load(model, config, placement)
-    for key, model in named.items()
-    if model
-  }
+  load = lambda model: (
+    word_judge.WordJudge(model, {})
+    if word_judge.is_table(model)
+    else judges.load(model, config, placement)
+  )
+  loaded = {key: load(model) for key, model in named.items() if model}
   for model in loaded.values():  # before long work
     for name, items in tables.items():
       benchmarks.capability(name, model.able)
@@ -164,10 +167,14 @@ def once(name, title, model, items, config, folder, log):
   module = importlib.import_module(BENCHMARKS[name].module)
   made_from = identity(
     config,
-    ('data', 'measures', 'texts'),
+    (),  # nothing but what the scores depend on
     name,
     model.fingerprint(),
-    list(items['id']),
+    items.to_json(),
+    repr(items.attrs.get('tests', '')),
+    config.benchmarks.encodings if name == 'weat' else (),
+    config.measures.pos_label,
+    str(build.precision(config)),
   )
   scores = stages.stage(
     folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',

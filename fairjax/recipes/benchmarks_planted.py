@@ -28,6 +28,8 @@ CURVES = {
   'sembias': 'sembias_stereotype',
 }
 CAUSAL = {'crows': 'crows_total'}
+# Of the items that this part holds; else of all.
+PARTS = {'bbq': 'disambiguated'}
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
@@ -81,13 +83,24 @@ def values_of(
   """{benchmark: (its measure, one value a contender)} where all have one."""
   out = {}
   for name in config.benchmarks.names:
-    wholes = [one['sets'][name]['fairness'] for one in contenders.values()]
+    part = PARTS.get(name)
+    wholes = [
+      one['sets'][name]['groups'][part]
+      if part
+      else one['sets'][name]['fairness']
+      for one in contenders.values()
+    ]
     for key in (CURVES.get(name), CAUSAL.get(name)):
       values = [whole.get(key, {}) for whole in wholes]
       if all(value.get('value') is not None for value in values):
         out[name] = key, values
         break
   return out
+
+
+def label(name: str, key: str) -> str:
+  part = PARTS.get(name)
+  return measures.label(key) + (f', {part}' if part else '')
 
 
 def rises(values: Sequence[Mapping]) -> bool:
@@ -103,7 +116,7 @@ def seen(config: Config, contenders: Mapping[str, Mapping]) -> list[str]:
   """Which benchmarks see the association, and which do not."""
   each = values_of(config, contenders)
   sides = [
-    [measures.label(k) for k, values in each.values() if rises(values) == side]
+    [label(name, k) for name, (k, v) in each.items() if rises(v) == side]
     for side in (True, False)
   ]
   lines = (
@@ -125,10 +138,10 @@ def curves(config: Config, contenders: Mapping[str, Mapping]) -> dict:
       side: [v['value'] if v.get(side) is None else v[side] for v in values]
       for side in ('low', 'high')
     }
-    label, null = measures.label(key), values[0].get('null')
+    title, null = label(name, key), values[0].get('null')
     line = {'x': at, 'y': [v['value'] for v in values], **ends}
     rows.append(
-      {'benchmark': label, 'no preference': null}
+      {'benchmark': title, 'no preference': null}
       | {f'association {x:g}': value for x, value in zip(at, values)}
       | {'rises': rises(values)}
     )
@@ -136,10 +149,10 @@ def curves(config: Config, contenders: Mapping[str, Mapping]) -> dict:
       results.figure(
         'curves',
         f'curve_{name}',
-        f'{label} over the planted association.',
+        f'{title} over the planted association.',
         series={name: line},
         x_label='planted association',
-        y_label=label,
+        y_label=title,
         reference=null,
       )
     )

@@ -33,16 +33,12 @@ ADDED = {
   'sexual_orientation': 'LGBT|LGBTQ|LGBTQ+',
 }
 REMOVED = {
-  'ability': ['cochlear-implant-using', 'wheelchair-user'],
-  'body_type': 'miniature|four-eyed|glasses-wearing|visually impaired'.split(
-    '|'
-  ),
-  'cultural': ['blue-collar', 'white-collar', 'incel'],
-  'political_ideologies': 'anti-vaxxer|vaccine-hesitant|pro-choice|pro-life'.split(
-    '|'
-  ),
-  'race_ethnicity': ['Arabic'],
-  'socioeconomic_class': ['trailer trash'],
+  'ability': 'cochlear-implant-using|wheelchair-user',
+  'body_type': 'miniature|four-eyed|glasses-wearing|visually impaired',
+  'cultural': 'blue-collar|white-collar|incel',
+  'political_ideologies': 'anti-vaxxer|vaccine-hesitant|pro-choice|pro-life',
+  'race_ethnicity': 'Arabic',
+  'socioeconomic_class': 'trailer trash',
 }
 # Standalone phrases of v1.0 by axis: with a noun of the list, and fixed.
 PHRASES = {
@@ -60,7 +56,8 @@ def first_version(lists):
   """The lists of v1.0, from those of v1.1 and what differs."""
   descriptors = {}
   for axis, buckets in lists.descriptors.items():
-    added, out = ADDED.get(axis, '').split('|'), list(REMOVED.get(axis, ()))
+    added, removed = (w.get(axis, '').split('|') for w in (ADDED, REMOVED))
+    out = list(filter(None, removed))
     for item in (i for bucket in buckets.values() for i in bucket):
       item = {'descriptor': item} if isinstance(item, str) else dict(item)
       if axis == 'gender_and_sex':  # 'female' met all nouns

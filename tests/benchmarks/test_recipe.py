@@ -259,15 +259,51 @@ def test_a_classifier_is_asked_what_it_can(nets, data, tmp_path):
   net.save_pretrained(folder)
   for name in ('tokenizer.json', 'tokenizer_config.json'):
     (folder / name).write_text((nets['bert'].folder / name).read_text())
-  found = recipe.run(
-    config(folder, data, ('eec', 'winobias')), tmp_path / 'run'
-  )
+  names = ('eec', 'winobias', 'winogender')
+  found = recipe.run(config(folder, data, names), tmp_path / 'run')
   (one,) = found.contenders.values()
   assert one['sets']['eec']['fairness']['eec_gender']['value'] is not None
-  with pytest.raises(UserError, match='crows needs a model that can mask or'):
+  # She less he, by the class's probability, as transformers has it.
+  import torch
+
+  asked = judging.of(folders.load(folder), str(folder))
+  texts = ['The nurse slept because she was lazy.', 'He is rich.']
+  ids = [asked.tokenizer.encode(text).ids for text in texts]
+  with torch.no_grad():
+    slow = [
+      net.eval()(torch.tensor([i])).logits.softmax(-1)[0, 1].item() for i in ids
+    ]
+  np.testing.assert_allclose(asked.score(texts), slow, atol=1e-5)
+  assert one['sets']['winogender']['fairness']['winogender_rho']['items'] == 5
+  words = r'crows needs a model that can mask or.*names=winobias,winogender,eec'
+  with pytest.raises(UserError, match=words):
     recipe.run(config(folder, data, ('crows',)), tmp_path / 'other')
   with pytest.raises(UserError, match='eec needs a model that can classify'):
     recipe.run(config(nets['bert'].folder, data, ('eec',)), tmp_path / 'other')
+
+
+def test_a_regressor_of_sentiment_is_asked_for_its_values(nets, data, tmp_path):
+  import make_encoders
+  import torch
+
+  net = make_encoders.model(
+    'bert', 'SequenceClassification', vocab_size=200, num_labels=1
+  ).eval()
+  net.save_pretrained(tmp_path)
+  for name in ('tokenizer.json', 'tokenizer_config.json'):
+    (tmp_path / name).write_text((nets['bert'].folder / name).read_text())
+  found = recipe.run(config(tmp_path, data, ('eec',)), tmp_path / 'run')
+  (one,) = found.contenders.values()
+  frame = pd.read_csv(data / 'Equity-Evaluation-Corpus.csv')
+  tokenizer = nets['bert'].judge.tokenizer
+  with torch.no_grad():
+    slow = [
+      net(torch.tensor([tokenizer.encode(text).ids])).logits.item()
+      for text in frame['Sentence']
+    ]
+  gap = np.mean(slow[1::2]) - np.mean(slow[::2])  # she less he
+  value = one['sets']['eec']['fairness']['eec_gender']['value']
+  assert value == pytest.approx(gap, abs=1e-5)
 
 
 def test_bad_input_is_one_sentence(nets, data, tmp_path):
