@@ -128,6 +128,14 @@ def contenders(
     for name, items in tables.items():
       benchmarks.capability(name, model.able)
       known_words(name, model, items)
+  for model in loaded.values():
+    if model.kind == 'words' and (
+      config.benchmarks.mitigations or config.benchmarks.task
+    ):
+      raise UserError(
+        f'{model.name} is a file of word vectors; mitigations and a task need '
+        'a language model or an encoder, so leave them out or name its folder'
+      )
   own, title = loaded[''], pathlib.Path(config.model).name
   out = {title: own}
   texts = mitigations.parts(config)[0] if config.benchmarks.mitigations else []

@@ -8,12 +8,22 @@ import pandas as pd
 import pytest
 
 from fairjax.benchmarks import BENCHMARKS, holistic
-from fairjax.config import Benchmarks, Config, Data, Measures
+from fairjax.config import (
+  Benchmarks,
+  Config,
+  Data,
+  Diet,
+  Measures,
+  Method,
+  Planted,
+  Scoring,
+  Train,
+)
 from fairjax.errors import UserError
 from fairjax.models import folder as folders
 from fairjax.models import judge as judging
 from fairjax.recipes import benchmarks as recipe
-from fairjax.recipes import mitigation_front, mitigations
+from fairjax.recipes import diet, mitigation_front, mitigations
 
 TEMPLATES = {
   "I'm {noun_phrase}.": {},
@@ -375,6 +385,39 @@ def test_harm_is_a_mean_over_what_all_have():
   assert mitigation_front.distances(odds)['winobias'] == pytest.approx(0.5)
   part = mitigation_front.section(sets)['parts'][0]
   assert '(crows)' in part['text']
+
+
+@pytest.mark.slow
+def test_a_mitigated_model_starts_a_classifier_with_a_diet_and_weights(
+  nets, data, tmp_path
+):
+  own = config(
+    nets['bert'].folder,
+    data,
+    ('crows',),
+    path=str(corpus(tmp_path)),
+    mitigations=('counterfactual',),
+  )
+  own.pretrain.length, own.pretrain.steps = 16, 2
+  own.train.batch, own.train.evals, own.pretrain.held_out = 4, 1, 0.2
+  recipe.run(own, tmp_path / 'run')
+  export = tmp_path / 'run/models/counterfactual/export/seed_0'
+  both = Config(
+    recipe='diet',
+    model=str(export),
+    seeds=2,
+    data=Data(name='planted'),
+    planted=Planted(rows=96, test_rows=64),
+    train=Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
+    method=Method(name='reweight'),
+    measures=Measures(resamples=50),
+    scoring=Scoring(names=('ge',), epochs=1.0),
+    diet=Diet(factual=0.6, counterfactual=0.3, compare=('none',)),
+  )
+  found = diet.run(both, tmp_path / 'diet')
+  assert len(found.contenders) == 2
+  for one in found.contenders.values():
+    assert one['sets']['test']['quality']['accuracy']['value'] is not None
 
 
 @pytest.mark.slow

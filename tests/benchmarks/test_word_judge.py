@@ -27,12 +27,12 @@ def weat_file(path, targets, attributes):
   path.write_text(json.dumps(tree))
 
 
-def run(model, data, names, folder):
+def run(model, data, names, folder, **more):
   own = Config(
     recipe='benchmarks',
     model=str(model),
     measures=Measures(resamples=50),
-    benchmarks=Benchmarks(names=names, data=str(data)),
+    benchmarks=Benchmarks(names=names, data=str(data), **more),
   )
   (one,) = recipe.run(own, folder).contenders.values()
   return one['sets']
@@ -85,6 +85,21 @@ def test_words_without_a_vector_are_left_out_by_name(tmp_path):
   )
   with pytest.raises(UserError, match=r'names=weat,sembias'):
     run(tmp_path / 'v.txt', data, ('crows',), tmp_path / 'other')
+
+
+def test_word_vectors_are_not_mitigated(tmp_path):
+  letters = 'abcdpqrs'
+  table(tmp_path / 'v.txt', letters)
+  weat_file(tmp_path / 'weat1.jsonl', ('ab', 'cd'), ('pq', 'rs'))
+  (tmp_path / 'task.csv').write_text('text,label\na,0\n')
+  with pytest.raises(UserError, match='is a file of word vectors'):
+    run(
+      tmp_path / 'v.txt',
+      tmp_path,
+      ('weat',),
+      tmp_path / 'run',
+      task=str(tmp_path / 'task.csv'),
+    )
 
 
 def test_two_tables_are_paired_on_what_both_know(tmp_path):
