@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import artefacts, benchmarks, results, stages
-from fairjax.benchmarks import BENCHMARKS, holistic, result_rows
+from fairjax.benchmarks import BENCHMARKS, holistic, result_rows, sources
 from fairjax.benchmarks.measure import evaluate, known_words, only_known
 from fairjax.config import Config, Mesh
 from fairjax.data import files
@@ -62,7 +62,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         result[title]['sets'][name] = one
         scored[title] = (usable_items, scores)
       tests += paired(name, module, scored, config)
-      sections.append(section(name, module, result, config))
+      sections.append(section(name, module, result, items))
     if config.data.path:
       texts = held_out(config)
       for title, model in models.items():
@@ -76,8 +76,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       config,
       data=', '.join(config.benchmarks.names),
       seeds=[],
-      title='Bias benchmarks of '
-      + ' and '.join(pathlib.Path(name).name for name in models),
+      title=f'Bias benchmarks of {_named(list(models), config)}',
       contenders=result,
       focus=next(iter(result)),
       tests=tests,
@@ -88,6 +87,14 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       sections=sections,
     )
     return stages.publish(folder, outcome, log)
+
+
+def _named(titles: list[str], config: Config) -> str:
+  mitigated = len(config.benchmarks.mitigations)
+  if not mitigated:
+    return ' and '.join(titles)
+  after = f'{titles[0]} before and after {mitigated} mitigations'
+  return f'{after}, and {titles[-1]}' if config.benchmarks.against else after
 
 
 def check(config: Config) -> None:
@@ -234,12 +241,16 @@ def paired(
 
 
 def section(
-  name: str, module: Any, contenders: Mapping, config: Config
+  name: str, module: Any, contenders: Mapping, items: pd.DataFrame
 ) -> dict:
   """What a benchmark says of each contender: against what, how sure."""
   parts = [results.text(f'{BENCHMARKS[name].about}.', kind='lead')]
   if hasattr(module, 'LIMITS'):
     parts.append(results.text(f'What it cannot say: {module.LIMITS}'))
+  notes = items.attrs.get('notes', ())
+  files = '; '.join(one for one in notes if sources.is_known(one))
+  if files:
+    parts.append(results.text(f'Read from: {files}.', kind='quiet'))
   effects: dict[str, dict] = {}
   for title, one in contenders.items():
     if name not in one['sets']:

@@ -26,7 +26,8 @@ def in_words(results: Results | None, answered: bool = False) -> str:
   if results.sets:
     who = results.model or 'the model'
     if several:
-      who = f'{results.focus} ({who})'
+      named = who.endswith(results.focus)
+      who = results.focus if named else f'{results.focus} ({who})'
     lines = [_sentence(n, one, who) for n, one in results.sets.items()]
   else:
     lines = [_range(results, name) for name in results.set_names()]
