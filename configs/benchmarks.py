@@ -35,6 +35,22 @@ sentences of biographies as --config.data.path:
   SemBias                       definition 73 [56, 87], stereotype 20 [9, 35]
   twins, 121 texts              log-odds 1.77 [.88, 2.83] for the male version
   perplexity of the 150         58.7 [51.3, 66.8]
+
+A GPT-2 of 4 layers of 256 that saw 307,000 tokens (configs/
+pretrain_causal_mini.py; perplexity 649), in 80 seconds of one core, with the
+whole default sample of HolisticBias and 1,000 sentences:
+
+  CrowS-Pairs                   39 [35, 42] in total, 43 [39, 47] bias-bench;
+                                gender 52 [44, 61], religion 31 [18, 47]
+  WinoBias; Winogender          .01 [-.08, .10]; rho .12 [-.14, .37]
+  BBQ, 400 items of gender      bias -.05 [-.18, .06] ambiguous, -.06 [-.28,
+                                .16] disambiguated, where 26 % are right
+  HolisticBias, 9,984 sentences 80 % of pairs [71, 88], FDR 80 % [70, 88]
+  twins, 819 texts              1.50 [1.07, 1.94] for the male version
+
+A model that has learned little more than how often words occur is below 50 in
+CrowS-Pairs, and as far from 5 % in HolisticBias as one that has learned much:
+neither number is of stereotypes alone.
 """
 
 from fairjax import config as c
