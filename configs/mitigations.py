@@ -53,8 +53,8 @@ biographies, 40 held out; 800 rows of SST-2 as the task:
 The task's accuracy is .69 [.57, .79] before, .65 after inlp and .74 [.63, .83]
 after counterfactual; intervals of rho are +-.25. CrowS-Pairs and WinoBias find
 nothing in this model to begin with, so no mitigation can pass there. What is
-there is rho (.26 [.00, .49]) and WEAT's d. LEACE and SentenceDebias pass in rho and
-in the eight effects of 6 to 7b, which all fall (LEACE: WEAT 6b by .72 [.41,
+there is rho (.26 [.00, .49]) and WEAT's d. LEACE and SentenceDebias pass in rho
+and in the eight effects of 6 to 7b, which all fall (LEACE: WEAT 6b by .72 [.41,
 1.07], SEAT 7 by 1.25 [.55, 1.87]), at little fluency; they fail in the four of
 8 and 8b, which all rise (LEACE: WEAT 8 by 1.10 [.44, 1.98]; p .006 after Holm,
 each). INLP takes 150 directions, and it and self_debias pay in fluency. Twins
