@@ -24,7 +24,8 @@ A MiniLM with a masked-LM head (6 layers of 384), in six minutes of one core:
 --config.benchmarks.templates=2 --config.benchmarks.descriptors=4, and 150
 sentences of biographies as --config.data.path:
 
-  WEAT/SEAT, 30 files           mean |d| .87; WEAT 6 1.73 [1.48, 1.84]
+  WEAT/SEAT, 30 files           mean |d| .87; WEAT 6 1.73 [1.48, 1.84] (at most
+                                46 s with loading)
   CrowS-Pairs, 754 pairs        55 [51, 59] original, 55 [51, 58] bias-bench;
                                 religion 76 [61, 87], gender 49 [40, 58]
   WinoBias, 783 pairs           -.02 [-.07, .02]
