@@ -27,8 +27,8 @@ many random ones (p .007 alone, .34 after Holm's correction over all), and rows
 of low GE .208 [.126, .287] (p .009, .40); they are the only halves of which a
 model learns here, at no loss of DP. Whether pruning by score makes a model less
 fair, as in DRoP, is not decided: of rows ranked by error the models learn
-nothing. At .3 of the rows and 8 epochs the same two learn (AUC .726 and .667)
-and the rest does not.
+nothing. At .3 of the rows and 8 epochs the same two lead (AUC .726 and .667),
+and the rest is near chance.
 """
 
 from fairjax import config as c
