@@ -50,15 +50,16 @@ biographies, 40 held out; 800 rows of SST-2 as the task:
   dropout         63 [46, 85]     48 [39, 56]  1.00  -.01 [-.06, .04]  .21
   self_debias     81 [61, 106]    53 [45, 62]  -     -.03 [-.09, .02]  .28
 
-The task's accuracy is .65 (inlp) to .74 [.63, .83] (counterfactual), .69
-[.57, .79] before; intervals of rho are +-.25. Of this model CrowS-Pairs and
-WinoBias find nothing to begin with, so nothing can pass or fail there. What is
-there, rho = .26 [.00, .49] and |d|, leace and sentence take at a price that the
-intervals do not show (leace turns the effect of WEAT 6b by .72 [.41, 1.07] and
-of WEAT 7 by 1.25 in sentences, p .006 after Holm, and raises WEAT 8 as much);
-inlp and self_debias cost fluency. Twins lower rho to .11 [-.15, .36], which the
-control `continued` nearly does too (.19 [-.07, .43]): 100 steps decide nothing
-between them.
+The task's accuracy is .69 [.57, .79] before, .65 after inlp and .74 [.63, .83]
+after counterfactual; intervals of rho are +-.25. CrowS-Pairs and WinoBias find
+nothing in this model to begin with, so no mitigation can pass there. What is
+there is rho (.26 [.00, .49]) and WEAT's d. LEACE and SentenceDebias pass in rho
+and in the eight effects of 6 to 7b, which all fall (LEACE: WEAT 6b by .72 [.41,
+1.07], SEAT 7 by 1.25 [.55, 1.87]), at little fluency; they fail in the four of
+8 and 8b, which all rise (LEACE: WEAT 8 by 1.10 [.44, 1.98]; p .006 after Holm,
+each). INLP takes 150 directions, and it and self_debias pay in fluency. Twins
+lower rho to .11, the control `continued` to .19: 100 steps do not tell them
+apart.
 """
 
 from fairjax import config as c
