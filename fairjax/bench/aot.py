@@ -327,7 +327,8 @@ def options(args: list[str]) -> argparse.Namespace:
   parser.add_argument('--model', default='bert-base-uncased')
   for name in ('layers', 'seeds', 'rows', 'length', 'examples', 'slots'):
     parser.add_argument(f'--{name}', type=int, default=None)
-  parser.add_argument('--precision', choices=('bfloat16', 'float32'))
+  for name in ('precision', 'gradients'):
+    parser.add_argument(f'--{name}', choices=('bfloat16', 'float32'))
   for name in ('scan', 'remat', 'fsdp'):
     parser.add_argument(f'--{name}', action='store_true', default=None)
   parser.add_argument('--text', default='', help='folder for the HLO texts')

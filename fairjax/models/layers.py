@@ -65,19 +65,19 @@ def _product(a, b, over_a: int, over_b: int, dtype=None):
   return y.astype(dtype or a.dtype)
 
 
-def _outer(x: Float[Array, 'n d'], g: Float[Array, 'n f']):
-  """Σ_n x_n g_nᵀ in float32.
+def _outer(x: Float[Array, 'n d'], g: Float[Array, 'n f'], dtype: Any):
+  """Σ_n x_n g_nᵀ, summed in float32 and given as `dtype`.
 
   On a CPU, XLA's product over the first axis of both sides runs at half the
   speed of a plain one, so there the narrower side is turned in memory first
   (the barriers keep XLA from undoing it).
   """
   if backend.platform() != 'cpu':
-    return _product(x, g, 0, 0, jnp.float32)
+    return _product(x, g, 0, 0, dtype)
   fixed = lax.optimization_barrier
   if x.shape[1] <= g.shape[1]:
-    return _product(fixed(x.T), g, 1, 0, jnp.float32)
-  return fixed(fixed(_product(fixed(g.T), x, 1, 0, jnp.float32)).T)
+    return _product(fixed(x.T), g, 1, 0, dtype)
+  return fixed(fixed(_product(fixed(g.T), x, 1, 0, dtype)).T)
 
 
 def _gram(a: Float[Array, 'r t d']) -> Float[Array, 'r t t']:
@@ -151,7 +151,7 @@ def _dense_backward(residuals, g):
   x, kernel, bias, sq, segment_ids = residuals
   flat = g.reshape(-1, g.shape[-1])
   dx = _product(flat, kernel.astype(g.dtype), 1, 1).reshape(x.shape)
-  dkernel = _outer(x.reshape(-1, x.shape[-1]), flat)
+  dkernel = _outer(x.reshape(-1, x.shape[-1]), flat, kernel.dtype)
   dbias = None if bias is None else flat.sum(0, dtype=jnp.float32)
   dsq = None
   if sq is not None:
@@ -279,6 +279,17 @@ def cast(params: dict, dtype: Any) -> dict:
   """`params` with what products read in their type: the numbers they see."""
   return jax.tree_util.tree_map_with_path(
     lambda path, leaf: leaf.astype(dtype) if decays(path) else leaf, params
+  )
+
+
+def with_narrow_gradients(params: dict, dtype: Any) -> dict:
+  """`params` of which the gradients of kernels are of the type of products.
+
+  A table's stays float32, since a word's row is a sum over all its places.
+  """
+  return jax.tree_util.tree_map_with_path(
+    lambda path, leaf: leaf.astype(dtype) if path[-1].key == 'kernel' else leaf,
+    params,
   )
 
 

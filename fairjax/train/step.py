@@ -12,7 +12,7 @@ import optax
 from fairjax import keys
 from fairjax.config import Train
 from fairjax.errors import UserError
-from fairjax.models import Bundle
+from fairjax.models import Bundle, layers
 from fairjax.train import mesh, optim
 
 
@@ -94,8 +94,8 @@ def gradients(
     (value, terms), grads = grad(params, micro)
     return jax.tree.map(jnp.add, total, (value, grads)), terms
 
-  zero = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, params))
-  (value, grads), terms = jax.lax.scan(add, zero, batch)
+  zero = jax.tree.map(lambda p: jnp.zeros(p.shape), params)
+  (value, grads), terms = jax.lax.scan(add, (jnp.zeros(()), zero), batch)
   return (value, jax.tree.map(lambda term: term.sum(0), terms)), grads
 
 
@@ -136,6 +136,7 @@ def _gradient(
   model: Bundle,
   players: tuple[Player, ...],
   microbatches: int,
+  narrow: bool,
   moving: tuple[int, ...],
   params: dict,
   batch: dict,
@@ -145,6 +146,8 @@ def _gradient(
   """What the moving players log, and the gradient of each by its number."""
   dropout = keys.dropout(seed, step)
   own, values, grads = parts(players, params), {}, {}
+  if narrow:
+    own = [layers.with_narrow_gradients(o, model.module.dtype) for o in own]
   for loss in dict.fromkeys(players[i].loss for i in moving):
     ours = [i for i in moving if players[i].loss == loss]
 
@@ -168,6 +171,7 @@ def _gradient(
 
 @jax.named_scope('optimiser')
 def _move(transform, params, opt, grads, rate):
+  grads = jax.tree.map(lambda g, p: g.astype(p.dtype), grads, params)
   direction, opt = transform.update(grads, opt, params)
   return jax.tree.map(lambda p, d: p - rate * d, params, direction), opt
 
@@ -177,6 +181,7 @@ def _compiled(
   model: Bundle,
   players: tuple[Player, ...],
   microbatches: int,
+  narrow: bool,
   device_mesh,
   fsdp: bool,
 ):
@@ -191,7 +196,7 @@ def _compiled(
   @functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
   def program(moving, state, batch, seeds, step, total):
     gradient = functools.partial(
-      _gradient, model, players, microbatches, moving
+      _gradient, model, players, microbatches, narrow, moving
     )
     values, grads = mesh.over_seeds(device_mesh, gradient)(
       state['params'], batch, seeds, jnp.ones_like(seeds) * step
@@ -253,8 +258,15 @@ def compiled(
   players = tuple(
     p._replace(options=as_options(p.options or train)) for p in players
   )
+  narrow = train.gradients == 'bfloat16'
+  dtype = jnp.dtype(getattr(model.module, 'dtype', jnp.float32))
+  if narrow and dtype != jnp.bfloat16:
+    raise UserError(
+      f"train.gradients is 'bfloat16', but products are of {dtype.name}; set "
+      'net.precision=bfloat16, or leave train.gradients=float32'
+    )
   return _compiled(
-    model.program, players, train.microbatches, device_mesh, fsdp
+    model.program, players, train.microbatches, narrow, device_mesh, fsdp
   )
 
 

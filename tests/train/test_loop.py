@@ -4,6 +4,7 @@ import dataclasses
 import signal
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -11,7 +12,7 @@ from fairjax import backend, keys
 from fairjax.config import Config, Train
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
-from fairjax.errors import Interrupted
+from fairjax.errors import Interrupted, UserError
 from fairjax.models import Bundle, encoder, families, layers, of_module, places
 from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
@@ -184,6 +185,40 @@ def test_programs_of_accelerators_give_the_same_numbers(
   assert len(moments) == 4  # two of each table, of words and of positions
   assert all(leaf.sharding.spec[1] == 'data' for leaf in moments)
   assert table.sharding.is_fully_replicated
+
+
+def first_gradients(tmp_path, monkeypatch, **train):
+  """The gradients of the first step on four devices, products in bfloat16."""
+  states = []
+  monkeypatch.setattr(
+    loop.checkpoint, 'save', lambda to, done, state, meta: states.append(state)
+  )
+  options = config(epochs=16 / 75, max_grad_norm=0.0, beta1=0.5, **train)
+  module = PLAIN.module.clone(dtype=jnp.bfloat16)
+  with backend.made_for('tpu'):
+    model = of_module(module, PLAIN.init)
+    fit(tmp_path, options, devices=(1, 4), model=model)
+  (moments,) = (
+    part.mu for part in states[0]['opt']['model'] if hasattr(part, 'mu')
+  )
+  return jax.tree.map(lambda m: 2 * m, leaves(moments))
+
+
+def test_gradients_of_bfloat16_are_within_its_rounding(tmp_path, monkeypatch):
+  """Summed over a device in float32, between devices in bfloat16."""
+  wide = first_gradients(tmp_path / 'wide', monkeypatch)
+  narrow = first_gradients(
+    tmp_path / 'narrow', monkeypatch, gradients='bfloat16'
+  )
+  for name in wide:
+    size = np.abs(wide[name]).max()
+    error = np.abs(narrow[name] - wide[name]).max() / size
+    if name.endswith('kernel'):
+      assert 0 < error < 3 * 2**-9, name  # each device's part, then their sum
+    else:
+      assert error < 1e-6, name
+  with pytest.raises(UserError, match='products are of float32'):
+    fit(tmp_path / 'no', config(gradients='bfloat16'), model=PLAIN)
 
 
 def test_sharded_parameters_give_the_same_numbers(whole, tmp_path, monkeypatch):
