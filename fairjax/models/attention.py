@@ -88,9 +88,14 @@ def split(memory: Merged, each: int = 1) -> KeyValue:
 
 def split_key_value(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue:
   """The keys and values that one product gives side by side."""
-  r, k, d = key_value.shape
-  both = key_value.reshape(r, k, 2, heads, d // heads // 2)
-  return KeyValue(both[:, :, 0].swapaxes(1, 2), both[:, :, 1].swapaxes(1, 2))
+  r, k, _ = key_value.shape
+  # An axis of two would be moved to the front in memory by a TPU.
+  return KeyValue(
+    *(
+      half.reshape(r, k, heads, -1).swapaxes(1, 2)
+      for half in jnp.split(key_value, 2, axis=-1)
+    )
+  )
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1,))

@@ -51,13 +51,17 @@ def exact(dtype: Any) -> lax.Precision | None:
   return lax.Precision.HIGHEST
 
 
-def _product(a, b, over_a: int, over_b: int, dtype=None):
-  """a·b over one axis of each, of type `dtype` or that of a.
+Axes = int | tuple[int, ...]
+
+
+def _product(a, b, over_a: Axes, over_b: Axes, dtype=None):
+  """a·b over axes of each, of type `dtype` or that of a.
 
   On a CPU, XLA uses the instructions for bfloat16 (AVX512_BF16, AMX) only
   where the sum is float32; else it is a quarter as fast as float32.
   """
-  dims = (((over_a,), (over_b,)), ((), ()))
+  over = [one if isinstance(one, tuple) else (one,) for one in (over_a, over_b)]
+  dims = (tuple(over), ((), ()))
   sums = jnp.float32 if backend.platform() == 'cpu' else dtype
   y = lax.dot_general(
     a, b, dims, precision=exact(a.dtype), preferred_element_type=sums
@@ -65,7 +69,16 @@ def _product(a, b, over_a: int, over_b: int, dtype=None):
   return y.astype(dtype or a.dtype)
 
 
-def _outer(x: Float[Array, 'n d'], g: Float[Array, 'n f'], dtype: Any):
+def _flat(x: Float[Array, '*s d']):
+  """[n, d], as the products of a CPU take it.
+
+  A TPU's keep the axes: of [r·t, h·e], which XLA lays with the places on the
+  lanes, it would turn every query, key and value twice to split r from t.
+  """
+  return x.reshape(-1, x.shape[-1]) if backend.platform() != 'tpu' else x
+
+
+def _outer(x: Float[Array, '*n d'], g: Float[Array, '*n f'], dtype: Any):
   """Σ_n x_n g_nᵀ, summed in float32 and given as `dtype`.
 
   On a CPU, XLA's product over the first axis of both sides runs at half the
@@ -73,7 +86,8 @@ def _outer(x: Float[Array, 'n d'], g: Float[Array, 'n f'], dtype: Any):
   (the barriers keep XLA from undoing it).
   """
   if backend.platform() != 'cpu':
-    return _product(x, g, 0, 0, dtype)
+    every = tuple(range(x.ndim - 1))
+    return _product(x, g, every, every, dtype)
   fixed = lax.optimization_barrier
   if x.shape[1] <= g.shape[1]:
     return _product(fixed(x.T), g, 1, 0, dtype)
@@ -130,8 +144,8 @@ def _squares_of_sums(
 
 @jax.custom_vjp
 def _dense(x, kernel, bias, sq, segment_ids):
-  width = kernel.shape[0]
-  y = _product(x.reshape(-1, width), kernel.astype(x.dtype), 1, 0)
+  flat = _flat(x)
+  y = _product(flat, kernel.astype(x.dtype), flat.ndim - 1, 0)
   if bias is not None:
     y = y + bias.astype(x.dtype)
   return y.reshape(*x.shape[:-1], -1)
@@ -149,10 +163,13 @@ def _dense_forward(x, kernel, bias, sq, segment_ids):
 
 def _dense_backward(residuals, g):
   x, kernel, bias, sq, segment_ids = residuals
-  flat = g.reshape(-1, g.shape[-1])
-  dx = _product(flat, kernel.astype(g.dtype), 1, 1).reshape(x.shape)
-  dkernel = _outer(x.reshape(-1, x.shape[-1]), flat, kernel.dtype)
-  dbias = None if bias is None else flat.sum(0, dtype=jnp.float32)
+  flat = _flat(g)
+  last = flat.ndim - 1
+  dx = _product(flat, kernel.astype(g.dtype), last, 1).reshape(x.shape)
+  dkernel = _outer(_flat(x), flat, kernel.dtype)
+  dbias = None
+  if bias is not None:
+    dbias = flat.sum(tuple(range(last)), dtype=jnp.float32)
   dsq = None
   if sq is not None:
     pairs = (_gram(x) + (bias is not None)) * _gram(g)
