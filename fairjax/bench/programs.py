@@ -135,6 +135,8 @@ def step_of(
     model, options, device_mesh, size.fsdp, players
   )
   params = stacked(device_mesh, model, size)
+  where = mesh.update_shardings(device_mesh, params, size.fsdp)
+  params = like(params, where)
   opt = jax.eval_shape(start, params)
   opt = like(opt, mesh.update_shardings(device_mesh, opt, size.fsdp))
   number = jax.ShapeDtypeStruct((), np.uint32)

@@ -176,6 +176,32 @@ def _move(transform, params, opt, grads, rate):
   return jax.tree.map(lambda p, d: p - rate * d, params, direction), opt
 
 
+def dtype_of(model: Bundle) -> jnp.dtype:
+  """The type of a model's products."""
+  return jnp.dtype(getattr(model.module, 'dtype', jnp.float32))
+
+
+def gathered(held: dict, device_mesh, fsdp: bool, dtype=jnp.float32) -> dict:
+  """The parameters as a step reads them: whole on each device of `data`.
+
+  What products read crosses the links as `dtype`, which is what they see.
+  """
+
+  def whole(path, leaf, here, there):
+    if here == there:
+      return leaf
+    narrow = leaf.astype(dtype) if layers.decays(path) else leaf
+    narrow = jax.lax.with_sharding_constraint(narrow, there)
+    return narrow.astype(leaf.dtype)
+
+  return jax.tree_util.tree_map_with_path(
+    whole,
+    held,
+    mesh.update_shardings(device_mesh, held, fsdp),
+    mesh.state_shardings(device_mesh, held, fsdp),
+  )
+
+
 @functools.lru_cache(maxsize=16)
 def _compiled(
   model: Bundle,
@@ -198,24 +224,25 @@ def _compiled(
     gradient = functools.partial(
       _gradient, model, players, microbatches, narrow, moving
     )
-    values, grads = mesh.over_seeds(device_mesh, gradient)(
-      state['params'], batch, seeds, jnp.ones_like(seeds) * step
-    )
     params, opt = state['params'], dict(state['opt'])
+    values, grads = mesh.over_seeds(device_mesh, gradient)(
+      gathered(params, device_mesh, fsdp, dtype_of(model)),
+      batch,
+      seeds,
+      jnp.ones_like(seeds) * step,
+    )
     for i in moving:
       # Stacked, as it lies: taking seeds apart here would copy the state.
       own, opt[players[i].name] = jax.vmap(
         functools.partial(_move, transforms[i]), in_axes=(0, 0, 0, None)
       )(
-        shared(optim.owned(params, players[i].parameters)),
+        optim.owned(params, players[i].parameters),
         opt[players[i].name],
         shared(grads[i]),
         optim.rate(options[i], step, total),
       )
       params = optim.combine(params, own)
-    where = mesh.state_shardings(device_mesh, params, fsdp)
-    params = jax.lax.with_sharding_constraint(params, where)
-    new = {'params': params, 'opt': shared(opt)}
+    new = shared({'params': params, 'opt': opt})
     return new, jax.lax.with_sharding_constraint(
       values, mesh.replicated(device_mesh)
     )
@@ -259,10 +286,10 @@ def compiled(
     p._replace(options=as_options(p.options or train)) for p in players
   )
   narrow = train.gradients == 'bfloat16'
-  dtype = jnp.dtype(getattr(model.module, 'dtype', jnp.float32))
-  if narrow and dtype != jnp.bfloat16:
+  if narrow and dtype_of(model) != jnp.bfloat16:
     raise UserError(
-      f"train.gradients is 'bfloat16', but products are of {dtype.name}; set "
+      "train.gradients is 'bfloat16', but products are of "
+      f'{dtype_of(model).name}; set '
       'net.precision=bfloat16, or leave train.gradients=float32'
     )
   return _compiled(
