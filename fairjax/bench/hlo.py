@@ -270,8 +270,10 @@ def _traffic(module: Module, op: Op) -> float:
     return 2 * in_memory(op.type)
   if op.op in IN_PLACE:
     return 2 * in_memory(module.type(op, IN_PLACE[op.op]))
+  # What an op names twice (a Gram matrix's two sides) is one array.
+  first = {name: i for i, name in reversed([*enumerate(op.operands)])}
   total = in_memory(op.type) + sum(
-    in_memory(module.type(op, i)) for i in range(len(op.operands))
+    in_memory(module.type(op, i)) for i in first.values()
   )
   if op.op == 'fusion':
     total -= _untouched(module, op)

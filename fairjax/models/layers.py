@@ -192,6 +192,10 @@ def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
   rate = lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
   y = centred * rate * scale
   y = (y if bias is None else y + bias).astype(x.dtype)
+  if backend.platform() == 'gpu':
+    # Else XLA computes them anew in the backward pass, in a kernel whose
+    # products it writes out in float32 before it sums them.
+    mean, rate = lax.optimization_barrier((mean, rate))
   return y, (x, mean, rate, scale, bias, sq, segment_ids)
 
 

@@ -196,10 +196,13 @@ def over_seeds(mesh: Mesh, function):
 
 def put_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
   """A host batch as global arrays: rows over `data`, seeds over `seed`."""
-  return {
-    name: _put(array, batch_sharding(mesh, name, array.ndim, stacked))
+  where = {
+    name: batch_sharding(mesh, name, array.ndim, stacked)
     for name, array in batch.items()
   }
+  if is_alone():
+    return jax.device_put(batch, where)  # at once: a call for each costs more
+  return jax.tree.map(_put, batch, where)
 
 
 def batch_sharding(
