@@ -15,7 +15,7 @@ from fairjax.models.attention import (
   KeyValue,
   Merged,
   attention,
-  drop_weights,
+  dropping,
   merged,
   split_key_value,
 )
@@ -95,10 +95,10 @@ def attend(
     all_three[..., :width],
     split_key_value(all_three[..., width:], heads),
   )
-  drop = lambda w: drop_weights(w, rate, key, at.identity, at.positions)
+  drop = dropping(rate, key, at.identity, at.positions)
   if cache is not None:
     cache = memory = write(cache, memory, at.positions)
-    drop = lambda w: w
+    drop = None
   return attention(query, memory, visible, drop), cache
 
 

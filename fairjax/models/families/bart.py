@@ -26,7 +26,7 @@ from fairjax.models.attention import (
   KeyValue,
   Merged,
   attention,
-  drop_weights,
+  dropping,
   kept,
 )
 from fairjax.models.config_keys import (
@@ -198,8 +198,7 @@ class Layer(nn.Module):
     """Attention to the source; n / b beams of a text share its source."""
     (n, q, d), b = x.shape, memory.keys.shape[0]
     beside = lambda a: a.reshape(b, n // b * q, *a.shape[2:])
-    drop_seen = lambda w: drop_weights(
-      w,
+    drop_seen = dropping(
       self.shape.attention_dropout,
       key,
       beside(at.identity),

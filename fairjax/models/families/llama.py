@@ -19,7 +19,7 @@ from fairjax.models.attention import (
   KeyValue,
   Merged,
   attention,
-  drop_weights,
+  dropping,
   rotate,
   split_key_value,
 )
@@ -116,12 +116,12 @@ class Layer(nn.Module):
     memory = split_key_value(both, s.groups)
     keys = rotate(memory.keys, at.positions[:, None], s.theta)
     memory = KeyValue(keys, memory.values)
-    drop = lambda w: drop_weights(
-      w, s.attention_dropout, fold(key, 0), at.identity, at.positions
+    drop = dropping(
+      s.attention_dropout, fold(key, 0), at.identity, at.positions
     )
     if cache is not None:
       cache = memory = causal.write(cache, memory, at.positions)
-      drop = lambda w: w
+      drop = None
     share = lambda a: jnp.repeat(a, s.heads // s.groups, axis=1)
     if isinstance(memory, KeyValue):
       memory = KeyValue(share(memory.keys), share(memory.values))
