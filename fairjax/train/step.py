@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import optax
 
 from fairjax import keys
+from fairjax.backend import platform
 from fairjax.config import Train
 from fairjax.errors import UserError
 from fairjax.models import Bundle, layers
@@ -192,6 +193,8 @@ def gathered(held: dict, device_mesh, fsdp: bool, dtype=jnp.float32) -> dict:
       return leaf
     narrow = leaf.astype(dtype) if layers.decays(path) else leaf
     narrow = jax.lax.with_sharding_constraint(narrow, there)
+    if platform() == 'gpu':  # XLA would take the rounding back, and gather all
+      narrow = jax.lax.optimization_barrier(narrow)
     return narrow.astype(leaf.dtype)
 
   return jax.tree_util.tree_map_with_path(
