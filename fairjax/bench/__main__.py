@@ -13,16 +13,15 @@ import sys
 
 from fairjax.errors import UserError
 
-# Parts of races.
-NOT_RACES = ('race', 'hlo', 'programs', 'plain_bert')
-
 
 def races() -> dict[str, str]:
-  """Every race and the first line of what its module says."""
+  """Every race (a module with `run`) and the first line of what it says."""
   result = {}
   for path in sorted(pathlib.Path(__file__).parent.glob('*.py')):
-    if not path.stem.startswith('_') and path.stem not in NOT_RACES:
-      text = ast.get_docstring(ast.parse(path.read_text(encoding='utf-8')))
+    tree = ast.parse(path.read_text(encoding='utf-8'))
+    functions = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
+    if 'run' in functions:
+      text = ast.get_docstring(tree)
       result[path.stem] = (text or '').partition('\n')[0]
   return result
 

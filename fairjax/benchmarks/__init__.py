@@ -51,7 +51,7 @@ BENCHMARKS: dict[str, Benchmark] = {
   ),
   'winogender': Benchmark(
     'fairjax.benchmarks.winogender',
-    _LIKELIHOOD,
+    (*_LIKELIHOOD, 'classify'),
     'Winogender: pronouns against the share of women in an occupation',
   ),
   'bbq': Benchmark(
@@ -87,9 +87,11 @@ def capability(name: str, able: Collection[str]) -> str:
   for one in BENCHMARKS[name].needs:
     if one in able:
       return one
+  instead = [key for key, one in BENCHMARKS.items() if set(one.needs) & {*able}]
   raise UserError(
     f'benchmark {name} needs a model that can '
     f'{" or ".join(BENCHMARKS[name].needs)}, but this one can '
     f'{" and ".join(sorted(able)) or "do nothing of that kind"}; name another '
-    'model, or leave the benchmark out'
+    'model, or ask this one '
+    f'--config.benchmarks.names={",".join(instead) or "nothing"}'
   )

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import results
-from fairjax.benchmarks import BENCHMARKS
+from fairjax.benchmarks import BENCHMARKS, sources
 from fairjax.config import Config
 from fairjax.errors import UserError
 from fairjax.metrics import intervals, measures
@@ -92,7 +92,8 @@ def evaluate(
   keep = lambda table: table[known].reset_index(drop=True)
   one = {'rows': int(known.sum())}
   one |= module.estimate(keep(items), keep(scores), how)
-  remarks = list(items.attrs.get('notes', ()))
+  notes = items.attrs.get('notes', ())
+  remarks = [one for one in notes if not sources.is_known(one)]
   if missing := scores.attrs.get('unknown'):
     remarks.append(
       f'{len(missing)} of {len(items)} items hold a token that the vocabulary '
@@ -109,7 +110,7 @@ def evaluate(
   one['warnings'] = remarks + list(one.get('warnings', ()))
   one = results.plain(one)
   check(name, one)
-  return one, items, scores
+  return one, keep(items), keep(scores)
 
 
 def check(name: str, one: dict) -> None:

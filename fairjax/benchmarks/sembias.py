@@ -119,6 +119,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
   """Which pair is chosen, from the vectors of one-word texts."""
   words = {w for pairs in items['pairs'] for pair in pairs for w in pair}
   words = sorted(words | {'he', 'she'})
+  words = [w for w, bad in zip(words, judge.unknown(words)) if not bad]
   chosen = choices(items, dict(zip(words, judge.vectors(words, 'mean'))))
   chosen = np.where(chosen < 0, np.nan, chosen)
   return pd.DataFrame({'id': items['id'], 'choice': chosen})

@@ -7,6 +7,7 @@ refused.
 
 import hashlib
 import pathlib
+import re
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -53,6 +54,11 @@ def version(path: pathlib.Path, known: Mapping[str, str]) -> str:
     f'({"; ".join(known.values()) or "none"}), so its numbers may not compare '
     'with published ones'
   )
+
+
+def is_known(line: str) -> bool:
+  """Whether a sentence of `version` says that a file is a known one."""
+  return re.fullmatch(r'.* is .*\(md5 [^()]*\)', line) is not None
 
 
 def table(path: pathlib.Path, columns: Sequence[str]) -> pd.DataFrame:

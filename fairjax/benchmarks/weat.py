@@ -21,10 +21,11 @@ jackknife over words: with c = sqrt(N(N−1)/(n_x n_y)), d = c r for the
 correlation r of s with the list, and atanh(r) is taken ± Student's t.
 """
 
+import itertools
 import json
 import pathlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,13 @@ PARTS = ('targ1', 'targ2', 'attr1', 'attr2')
 # How a text becomes a vector, by name: `mean` over all places with [CLS] and
 # [SEP] (bias-bench), the `first` piece of the text alone (sent-bias), `cls`.
 ENCODINGS = ('mean', 'first', 'cls')
+# md5 of the files of the published battery that were at hand, abridged.
+VERSIONS = frozenset(
+  """bce305c1 58d279ae 7bd37d27 f9d52d47 8267dde4 b69403c0 43dfe4eb 1b6772ae
+  a8c40516 91c4717d 5ea1a877 fc7feaac e3761338 62d11ce2 6e1dc269 5a739100
+  d8a59554 da594b2f 4cd182ad a88b4b6d 476f5155 f550e9f9 cc067a31 8915e973
+  9e4f496a 2be19764 67aab410 9f1d2194 21135c88 ab840c6c""".split()
+)
 LIMITS = (
   'Small lists chosen by hand: an effect speaks of these words, and a model '
   'can be far from neutral elsewhere where it is near 0 here.'
@@ -133,6 +141,24 @@ def _forms(word: str) -> list[str]:
   return out
 
 
+def scored(test: Test, ids: Collection[str]) -> Test:
+  """The test with those targets that a model could score."""
+  n = len(test.targets[0])
+  known = [
+    [f'{test.name}:{side}:{text}' in ids for text in texts]
+    for side, texts in zip('XY', test.targets)
+  ]
+  targets = tuple(
+    list(itertools.compress(texts, real))
+    for texts, real in zip(test.targets, known)
+  )
+  words = test.words
+  if words:
+    halves = (words[:n], words[n:])
+    words = [w for p in zip(halves, known) for w in itertools.compress(*p)]
+  return test._replace(targets=targets, words=words)
+
+
 def row(
   test: Test,
   s: np.ndarray,
@@ -189,18 +215,18 @@ def items(config) -> pd.DataFrame:
     config.benchmarks.data, ('*weat*.jsonl',), 'weat', ORIGIN
   )
   # Other tests, such as heilman and religion, have names of their own.
-  tests = [
-    read(path)
+  places = [
+    path
     for path in sorted(first.parent.glob('*.jsonl'))
     if 'weat' in path.name or '"targ1"' in readers.text(path)
   ]
-  out = []
+  tests, out = [read(path) for path in places], []
   for test in tests:
     for side, texts in zip('XY', test.targets):
       out += [(f'{test.name}:{side}:{t}', test.name, side, t) for t in texts]
   table = pd.DataFrame(out, columns=['id', 'test', 'side', 'text'])
   absent = [t.name for t in tests if t.name.startswith('sent-') and not t.words]
-  notes = [note for test in tests for note in test.notes]
+  notes = [_versions(places), *(n for test in tests for n in test.notes)]
   if absent:
     notes.append(
       f'{", ".join(absent)}: the sentences do not show their words (the file '
@@ -210,8 +236,25 @@ def items(config) -> pd.DataFrame:
   return table
 
 
+def _versions(places: Sequence[pathlib.Path]) -> str:
+  """One sentence: which of the files are the published ones, by md5."""
+  digests = {path.name: sources.md5(path)[:8] for path in places}
+  other = [f'{n} ({d})' for n, d in digests.items() if d not in VERSIONS]
+  line = f'{len(digests) - len(other)} of {len(digests)} files are published'
+  if not other:
+    return f'the battery is {len(digests)} published files (md5 of each known)'
+  return (
+    f'{line} ones; not known here by its md5, so that its numbers may not '
+    f'compare with published ones: {", ".join(other[:8])}'
+    + (' …' if len(other) > 8 else '')
+  )
+
+
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
-  """s of each target by each encoding; every text is encoded once."""
+  """s of each target by each encoding; every text is encoded once.
+
+  Attributes with a token that the vocabulary does not know are left out.
+  """
   tests = [Test(**one) for one in items.attrs['tests']]
   texts = dict.fromkeys(
     text
@@ -219,26 +262,54 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
     for part in (*test.targets, *test.attributes)
     for text in part
   )
+  known = dict(zip(texts, ~judge.unknown(list(texts))))
   place = {text: i for i, text in enumerate(texts)}
   out = pd.DataFrame({'id': items['id']})
+  out.attrs['attributes'] = sorted(
+    {
+      t
+      for one in tests
+      for part in one.attributes
+      for t in part
+      if not known[t]
+    }
+  )
   for how in config.benchmarks.encodings:
-    if how == 'cls' and judge.kind == 'write':
+    if how == 'cls' and judge.kind in ('write', 'words'):
       continue
     vectors = judge.vectors(list(texts), how)
     of = lambda part: vectors[[place[text] for text in part]]
-    out[how] = np.concatenate(
-      [
-        association.association(of([*x, *y]), of(a), of(b))
-        for (x, y), (a, b) in ((t.targets, t.attributes) for t in tests)
-      ]
-    )
+    each = []
+    for test in tests:
+      targets = [text for part in test.targets for text in part]
+      attributes = [[t for t in part if known[t]] for part in test.attributes]
+      each.append(
+        association.association(of(targets), *map(of, attributes))
+        if all(attributes)
+        else np.full(len(targets), np.nan)
+      )
+    out[how] = np.concatenate(each)
   return out
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   """Every test by every encoding; the whole is the mean |d| of the battery."""
-  options, out, whole = how, [], []
-  tests = [Test(**one) for one in items.attrs['tests']]
+  options, out, whole, warnings = how, [], [], [LIMITS]
+  ids = set(items['id'])
+  tests = [scored(Test(**one), ids) for one in items.attrs['tests']]
+  short = [t.name for t in tests if min(map(len, t.targets)) < 2]
+  if short:
+    warnings.append(
+      f'{", ".join(short)} left out: the model knows none of a list of '
+      'attributes, or fewer than two targets'
+    )
+  if unknown := scores.attrs.get('attributes'):
+    warnings.append(
+      f'{len(unknown)} attributes hold a token that the vocabulary does not '
+      f'know and are left out: {", ".join(unknown[:8])}'
+      + (' …' if len(unknown) > 8 else '')
+    )
+  tests = [test for test in tests if test.name not in short]
   for name in ENCODINGS:
     if name not in scores:
       continue
@@ -259,7 +330,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
       f'{np.mean(chance):.2f}',
     )
     whole.append(result_rows.row(f'weat_mean_{name}', 'all', len(some), mean))
-  return result_rows.as_set([*whole, *out], 'all', [LIMITS])
+  return result_rows.as_set([*whole, *out], 'all', warnings)
 
 
 def compared(
@@ -270,14 +341,19 @@ def compared(
 ) -> list[dict]:
   """d of one model less that of another, test by test, by each encoding."""
   out = []
+  both = ours.merge(theirs, on='id', suffixes=('', ' of theirs'))
+  both = both.merge(items[['id', 'test']], on='id')
+  ids = set(both['id'])
   for one in items.attrs['tests']:
-    test = Test(**one)
-    real = (items['test'] == test.name).to_numpy()
+    test = scored(Test(**one), ids)
+    if min(map(len, test.targets)) < 2:
+      continue
+    some = both[both['test'] == test.name]
     n = len(test.targets[0])
     words = (test.words[:n], test.words[n:]) if test.words else None
     for name in ENCODINGS:
       if name in ours and name in theirs:
-        sides = [t[name].to_numpy()[real] for t in (ours, theirs)]
+        sides = [some[k].to_numpy() for k in (name, f'{name} of theirs')]
         value, p = association.difference(
           *((s[:n], s[n:]) for s in sides), options, words
         )
@@ -285,7 +361,7 @@ def compared(
           {
             'metric': f'weat_effect_{name}',
             'part': test.name,
-            'items': int(real.sum()),
+            'items': len(some),
             'difference': value,
             'p': p,
             'test': 'Bayesian bootstrap of words',

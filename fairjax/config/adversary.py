@@ -38,6 +38,11 @@ class Adversary:
   pool: str = knob(
     'sum', "of a text's places: 'sum' or 'mean'", one_of('sum', 'mean')
   )
+  centred: bool = knob(
+    True,
+    "it reads logits less their place's mean, which softmax ignores; false is "
+    'as published',
+  )
   noise: str = knob(
     'states',
     "its own training drops 'states' (folded), or 'logits' (in chunks)",

@@ -16,6 +16,10 @@ one product of d × 3265 a place in place of 50,265 × 3265, and no array
 [places, vocabulary]. That is what `folded` says: exact wherever the
 discriminator is not trained, and in its own training with dropout on h in
 place of z. Otherwise the logits are made for a chunk of places at a time.
+
+`centred` takes a place's mean logit from all of them, which softmax does not
+see: z - mean(z) = h (E - mean E)ᵀ + (b - mean b), so folding stays exact. As
+published, that offset is most of what the first layer reads.
 """
 
 import math
@@ -68,6 +72,7 @@ class LogitDiscriminator(nn.Module):
   rate: float = 0.2  # of the dropout before each layer
   pool: str = 'sum'  # or 'mean'
   folded: bool = True
+  centred: bool = False
   dtype: Any = jnp.float32
   chunk: int = CHUNK  # places whose logits exist at once, where not folded
 
@@ -79,6 +84,7 @@ class LogitDiscriminator(nn.Module):
     dropout_key: UInt32[Array, ''] | None = None,
   ) -> Float[Array, 'b 2']:
     b = batch['example'].shape[0]
+    output = centre(output) if self.centred else output
     segment_ids, positions = (
       jnp.asarray(batch[name])
       for name in ('target_segment_ids', 'target_positions')
@@ -105,6 +111,12 @@ class LogitDiscriminator(nn.Module):
     x = drop_head(x, batch, self.rate, dropout_key, 3)
     x = Dense(2, deviation=_deviation(self.width), name='score')(x, whole)
     return mask_padding_gradient(x[:, 0], whole.segment_ids[:, 0])
+
+
+def centre(output: Output) -> Output:
+  """The same logits, each place's mean taken from them."""
+  table, bias = (a.astype(jnp.float32) for a in (output.table, output.bias))
+  return Output(output.states, table - table.mean(0), bias - bias.mean())
 
 
 def _deviation(fan_in: int) -> float:

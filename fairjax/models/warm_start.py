@@ -7,7 +7,11 @@ or both sides of a BART (Rothe et al. 2020, arXiv:1907.12461): self-attention,
 feed-forward and norms of each layer are the body's on either side. Attention
 to the source starts as a copy of the layer's self-attention, whose heads look
 at near places already: on 41 steps of 512 tokens with 15 % masked, .29 of the
-tokens are right.
+tokens are right. A masked LM has nearly one state for [CLS], [SEP] and position
+0 (massive activations: Sun et al. 2024, arXiv:2402.17762), so such a decoder
+confuses its first two places for long: still after 1,200 steps, not after 3,000
+(.992 of the tokens of unmasked texts right). Starting from the mask instead
+keeps them apart and was no better after 80 steps.
 """
 
 import functools

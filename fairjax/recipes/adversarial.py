@@ -60,6 +60,7 @@ def two(config: Config, generator: Bundle) -> Bundle:
     generator,
     rate=options.dropout,
     pool=options.pool,
+    centred=options.centred,
     folded=options.noise == 'states',
   )
 

@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 
 from fairjax import artefacts, benchmarks, results, stages
-from fairjax.benchmarks import BENCHMARKS, holistic, result_rows
+from fairjax.benchmarks import BENCHMARKS, holistic, result_rows, sources
 from fairjax.benchmarks.measure import evaluate, known_words, only_known
 from fairjax.config import Config, Mesh
 from fairjax.data import files
 from fairjax.errors import UserError
 from fairjax.identity import identity
 from fairjax.metrics import intervals, measures, text_likelihood
+from fairjax.models import build, word_judge
 from fairjax.models import judge as judges
 from fairjax.recipes import (
   MITIGATIONS,
@@ -61,11 +62,12 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         result[title]['sets'][name] = one
         scored[title] = (usable_items, scores)
       tests += paired(name, module, scored, config)
-      sections.append(section(name, module, result, config))
+      sections.append(section(name, module, result, items))
     if config.data.path:
       texts = held_out(config)
       for title, model in models.items():
-        result[title]['sets']['texts'] = perplexity(model, texts, config)
+        if model.kind in ('mask', 'write'):
+          result[title]['sets']['texts'] = perplexity(model, texts, config)
     if config.benchmarks.task:
       tests += on_task(models, result, config)
     if config.benchmarks.mitigations:
@@ -74,8 +76,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       config,
       data=', '.join(config.benchmarks.names),
       seeds=[],
-      title='Bias benchmarks of '
-      + ' and '.join(pathlib.Path(name).name for name in models),
+      title=f'Bias benchmarks of {_named(list(models), config)}',
       contenders=result,
       focus=next(iter(result)),
       tests=tests,
@@ -86,6 +87,14 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       sections=sections,
     )
     return stages.publish(folder, outcome, log)
+
+
+def _named(titles: list[str], config: Config) -> str:
+  mitigated = len(config.benchmarks.mitigations)
+  if not mitigated:
+    return ' and '.join(titles)
+  after = f'{titles[0]} before and after {mitigated} mitigations'
+  return f'{after}, and {titles[-1]}' if config.benchmarks.against else after
 
 
 def check(config: Config) -> None:
@@ -116,15 +125,24 @@ def contenders(
   """The model, the model after each mitigation, and another one."""
   placement = mesh.placement(mesh.make(Mesh(), 1))
   named = {'': config.model, 'against': config.benchmarks.against}
-  loaded = {
-    key: judges.load(model, config, placement)
-    for key, model in named.items()
-    if model
-  }
+  load = lambda model: (
+    word_judge.WordJudge(model, {})
+    if word_judge.is_table(model)
+    else judges.load(model, config, placement)
+  )
+  loaded = {key: load(model) for key, model in named.items() if model}
   for model in loaded.values():  # before long work
     for name, items in tables.items():
       benchmarks.capability(name, model.able)
       known_words(name, model, items)
+  for model in loaded.values():
+    if model.kind == 'words' and (
+      config.benchmarks.mitigations or config.benchmarks.task
+    ):
+      raise UserError(
+        f'{model.name} is a file of word vectors; mitigations and a task need '
+        'a language model or an encoder, so leave them out or name its folder'
+      )
   own, title = loaded[''], pathlib.Path(config.model).name
   out = {title: own}
   texts = mitigations.parts(config)[0] if config.benchmarks.mitigations else []
@@ -164,10 +182,14 @@ def once(name, title, model, items, config, folder, log):
   module = importlib.import_module(BENCHMARKS[name].module)
   made_from = identity(
     config,
-    ('data', 'measures', 'texts'),
+    (),  # nothing but what the scores depend on
     name,
     model.fingerprint(),
-    list(items['id']),
+    items.to_json(),
+    repr(items.attrs.get('tests', '')),
+    config.benchmarks.encodings if name == 'weat' else (),
+    config.measures.pos_label,
+    str(build.precision(config)),
   )
   scores = stages.stage(
     folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',
@@ -219,12 +241,16 @@ def paired(
 
 
 def section(
-  name: str, module: Any, contenders: Mapping, config: Config
+  name: str, module: Any, contenders: Mapping, items: pd.DataFrame
 ) -> dict:
   """What a benchmark says of each contender: against what, how sure."""
   parts = [results.text(f'{BENCHMARKS[name].about}.', kind='lead')]
   if hasattr(module, 'LIMITS'):
     parts.append(results.text(f'What it cannot say: {module.LIMITS}'))
+  notes = items.attrs.get('notes', ())
+  files = '; '.join(one for one in notes if sources.is_known(one))
+  if files:
+    parts.append(results.text(f'Read from: {files}.', kind='quiet'))
   effects: dict[str, dict] = {}
   for title, one in contenders.items():
     if name not in one['sets']:

@@ -6,6 +6,7 @@ benchmark. The page shows each benchmark's number over the planted association.
 
 import copy
 import pathlib
+from collections.abc import Mapping, Sequence
 
 from fairjax import artefacts, results, stages
 from fairjax.benchmarks import planted_associations as planted
@@ -27,6 +28,8 @@ CURVES = {
   'sembias': 'sembias_stereotype',
 }
 CAUSAL = {'crows': 'crows_total'}
+# Of the items that this part holds; else of all.
+PARTS = {'bbq': 'disambiguated'}
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
@@ -51,6 +54,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     result = benchmarks.run(own, target / 'benchmarks')
     (one,) = result.contenders.values()
     contenders[f'association {association:g}'] = one | {
+      # Warnings about files and lists stand on the page of each model.
+      'sets': {n: s | {'warnings': []} for n, s in one['sets'].items()},
       'facts': {'planted association': association},
       'page': f'{target.name}/benchmarks/report.html',
     }
@@ -61,43 +66,96 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       seeds=[],
       title='Benchmarks of models with a planted association',
       contenders=contenders,
-      focus=next(iter(contenders)),
+      focus=list(contenders)[-1],
       notes=[
+        *seen(config, contenders),
         'Every model is trained anew on its own corpus, so a difference '
-        'between two points is of one training each.'
+        'between two points is of one training each.',
       ],
       sections=[curves(config, contenders)],
     )
     return stages.publish(folder, outcome, log)
 
 
-def curves(config: Config, contenders: dict) -> dict:
-  """Each benchmark's number over the association, with its interval."""
-  parts = []
+def values_of(
+  config: Config, contenders: Mapping[str, Mapping]
+) -> dict[str, tuple[str, list[dict]]]:
+  """{benchmark: (its measure, one value a contender)} where all have one."""
+  out = {}
   for name in config.benchmarks.names:
-    key, values = CURVES.get(name), []
-    for one in contenders.values():
-      whole = one['sets'][name]['fairness']
-      if key not in whole:
-        key = CAUSAL.get(name, key)
-      values.append(whole.get(key, {'value': None, 'low': None, 'high': None}))
-    if not key or any(v['value'] is None for v in values):
-      continue
-    at = [one['facts']['planted association'] for one in contenders.values()]
+    part = PARTS.get(name)
+    wholes = [
+      one['sets'][name]['groups'][part]
+      if part
+      else one['sets'][name]['fairness']
+      for one in contenders.values()
+    ]
+    for key in (CURVES.get(name), CAUSAL.get(name)):
+      values = [whole.get(key, {}) for whole in wholes]
+      if all(value.get('value') is not None for value in values):
+        out[name] = key, values
+        break
+  return out
+
+
+def label(name: str, key: str) -> str:
+  part = PARTS.get(name)
+  return measures.label(key) + (f', {part}' if part else '')
+
+
+def rises(values: Sequence[Mapping]) -> bool:
+  """Whether the last number is above the first, beyond both intervals."""
+  low, high = (
+    one[side] if one.get(side) is not None else one['value']
+    for one, side in ((values[-1], 'low'), (values[0], 'high'))
+  )
+  return low > high
+
+
+def seen(config: Config, contenders: Mapping[str, Mapping]) -> list[str]:
+  """Which benchmarks see the association, and which do not."""
+  each = values_of(config, contenders)
+  sides = [
+    [label(name, k) for name, (k, v) in each.items() if rises(v) == side]
+    for side in (True, False)
+  ]
+  lines = (
+    'From the least association to the most, these rise beyond their '
+    'intervals: ',
+    'These do not: ',
+  )
+  return [
+    line + ', '.join(names) + '.' for line, names in zip(lines, sides) if names
+  ]
+
+
+def curves(config: Config, contenders: Mapping[str, Mapping]) -> dict:
+  """Each benchmark's number over the association, with its interval."""
+  parts, rows = [], []
+  at = [one['facts']['planted association'] for one in contenders.values()]
+  for name, (key, values) in values_of(config, contenders).items():
     ends = {
       side: [v['value'] if v.get(side) is None else v[side] for v in values]
       for side in ('low', 'high')
     }
+    title, null = label(name, key), values[0].get('null')
     line = {'x': at, 'y': [v['value'] for v in values], **ends}
+    rows.append(
+      {'benchmark': title, 'no preference': null}
+      | {f'association {x:g}': value for x, value in zip(at, values)}
+      | {'rises': rises(values)}
+    )
     parts.append(
       results.figure(
         'curves',
         f'curve_{name}',
-        f'{measures.label(key)} over the planted association.',
+        f'{title} over the planted association.',
         series={name: line},
         x_label='planted association',
-        y_label=measures.label(key),
-        reference=values[0].get('null'),
+        y_label=title,
+        reference=null,
       )
     )
-  return results.section('What each benchmark sees', *parts)
+  return results.section(
+    'What each benchmark sees', results.table(rows), *parts
+  )

@@ -115,8 +115,13 @@ def players(config: Config, folded: bool, scan: bool, chunk: int = CHUNK):
   )
   init = lambda seed: module.init(jax.random.key(seed), blank_batch())['params']
   generator = of_module(module, init, can='write', longest=shape.longest)
+  options = config.adversary
   return adversary.model(
-    generator, rate=config.adversary.dropout, folded=folded, chunk=chunk
+    generator,
+    rate=options.dropout,
+    centred=options.centred,
+    folded=folded,
+    chunk=chunk,
   )
 
 

@@ -196,8 +196,8 @@ def _bands(axes: 'Axes', series: Series) -> None:
       x,
       y,
       color=colour,
-      ls=LINES[k % 6],
-      marker=MARKERS[k % 6] if len(x) <= 12 else '',
+      ls=LINES[(k + k // 6) % 6],
+      marker=MARKERS[(k + k // 6) % 6] if len(x) <= 12 else '',
       ms=4,
       label=name(title),
     )
@@ -256,7 +256,7 @@ def front(
       y,
       xerr=x_reach,
       yerr=y_reach,
-      fmt=MARKERS[k % 6],
+      fmt=MARKERS[(k + k // 6) % 6],  # pairs with a colour once in 36
       ms=5,
       elinewidth=0.7,
       color=COLOURS[k % 6],

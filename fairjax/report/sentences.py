@@ -26,7 +26,8 @@ def in_words(results: Results | None, answered: bool = False) -> str:
   if results.sets:
     who = results.model or 'the model'
     if several:
-      who = f'{results.focus} ({who})'
+      named = who.endswith(results.focus)
+      who = results.focus if named else f'{results.focus} ({who})'
     lines = [_sentence(n, one, who) for n, one in results.sets.items()]
   else:
     lines = [_range(results, name) for name in results.set_names()]
@@ -120,6 +121,8 @@ def _sentence(name: str, one: Mapping, who: str) -> str:
   quality, fairness = one.get('quality', {}), one.get('fairness', {})
   rows = plural(one['rows'], 'row') if 'rows' in one else 'the rows'
   lines = [f'On {rows} of {name}']
+  if leads := _of_benchmark(quality, fairness):
+    return f'On {rows} of {name}, {who} has {leads}.'
   keys = [
     key
     for key in [*QUALITY_WORDS, *measures.leading(quality)]
@@ -143,6 +146,22 @@ def _sentence(name: str, one: Mapping, who: str) -> str:
       else ' Demographic parity was not measured.'
     )
   return ''.join(lines)
+
+
+def _of_benchmark(quality: Mapping, fairness: Mapping) -> str:
+  """What leads where nothing but numbers of a benchmark was measured."""
+  if quality or any(measures.bare(key) == 'dp' for key in fairness):
+    return ''
+  out = []
+  for key in measures.leading(fairness):
+    value = fairness[key]
+    if tables.defined(value):
+      one = f'{measures.label(key)} {tables.estimate(value)}'
+      null = value.get('null')
+      out.append(
+        one if null is None else f'{one} ({null:.3g} without a preference)'
+      )
+  return ', '.join(out)
 
 
 def _range(results: Results, name: str) -> str:

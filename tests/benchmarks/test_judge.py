@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from judge_texts import TEXTS
 
-from fairjax.benchmarks import crows, stereoset
+from fairjax.benchmarks import contrast, crows, stereoset
 from fairjax.errors import UserError
 from fairjax.models import self_debias, shared_prefix
 
@@ -80,6 +80,36 @@ def test_words_at_a_blank_piece_by_piece(nets, family):
     np.testing.assert_allclose(found[i, : len(slow)], slow, atol=1e-4)
     assert np.isnan(found[i, len(slow) :]).all()
   assert (~np.isnan(found)).sum() > 4  # some words are in pieces
+
+
+@pytest.mark.parametrize('family', MASKED + CAUSAL)
+def test_pronouns_are_contrasted_at_one_mask_or_in_whole_texts(nets, family):
+  net, judge, _ = nets[family]
+  pairs = [
+    ('He is a doctor.', 'She is a doctor.'),
+    (
+      'The man said he and his dad slept.',
+      'The man said she and her dad slept.',
+    ),
+    ('I love being old.', 'I love being old.'),
+  ]
+  gap, excluded = contrast.contrast(judge, *zip(*pairs))
+  for value, (one, other) in zip(gap, pairs):
+    ids = [judge.tokenizer.encode(text).ids for text in (one, other)]
+    if family in CAUSAL:
+      slow = sum(slow_causal(net, ids[0])) - sum(slow_causal(net, ids[1]))
+      assert value == pytest.approx(slow, abs=2e-4)
+      continue
+    at = [k for k, (a, b) in enumerate(zip(*ids)) if a != b]
+    differ = sum(a != b for a, b in zip(one.split(), other.split()))
+    if not at or len(ids[0]) != len(ids[1]) or len(at) != differ:
+      assert np.isnan(value) and excluded  # equal texts, words in pieces
+      continue
+    shown = [judge.mask_id if k in at else i for k, i in enumerate(ids[0])]
+    logs = logits(net, shown)
+    slow = sum(logs[k, ids[0][k]] - logs[k, ids[1][k]] for k in at)
+    assert value == pytest.approx(slow, abs=1e-4)
+  assert np.isfinite(gap).sum() >= 1
 
 
 @pytest.mark.parametrize('family', CAUSAL)

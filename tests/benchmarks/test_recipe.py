@@ -8,12 +8,22 @@ import pandas as pd
 import pytest
 
 from fairjax.benchmarks import BENCHMARKS, holistic
-from fairjax.config import Benchmarks, Config, Data, Measures
+from fairjax.config import (
+  Benchmarks,
+  Config,
+  Data,
+  Diet,
+  Measures,
+  Method,
+  Planted,
+  Scoring,
+  Train,
+)
 from fairjax.errors import UserError
 from fairjax.models import folder as folders
 from fairjax.models import judge as judging
 from fairjax.recipes import benchmarks as recipe
-from fairjax.recipes import mitigation_front, mitigations
+from fairjax.recipes import diet, mitigation_front, mitigations
 
 TEMPLATES = {
   "I'm {noun_phrase}.": {},
@@ -259,15 +269,51 @@ def test_a_classifier_is_asked_what_it_can(nets, data, tmp_path):
   net.save_pretrained(folder)
   for name in ('tokenizer.json', 'tokenizer_config.json'):
     (folder / name).write_text((nets['bert'].folder / name).read_text())
-  found = recipe.run(
-    config(folder, data, ('eec', 'winobias')), tmp_path / 'run'
-  )
+  names = ('eec', 'winobias', 'winogender')
+  found = recipe.run(config(folder, data, names), tmp_path / 'run')
   (one,) = found.contenders.values()
   assert one['sets']['eec']['fairness']['eec_gender']['value'] is not None
-  with pytest.raises(UserError, match='crows needs a model that can mask or'):
+  # She less he, by the class's probability, as transformers has it.
+  import torch
+
+  asked = judging.of(folders.load(folder), str(folder))
+  texts = ['The nurse slept because she was lazy.', 'He is rich.']
+  ids = [asked.tokenizer.encode(text).ids for text in texts]
+  with torch.no_grad():
+    slow = [
+      net.eval()(torch.tensor([i])).logits.softmax(-1)[0, 1].item() for i in ids
+    ]
+  np.testing.assert_allclose(asked.score(texts), slow, atol=1e-5)
+  assert one['sets']['winogender']['fairness']['winogender_rho']['items'] == 5
+  words = r'crows needs a model that can mask or.*names=winobias,winogender,eec'
+  with pytest.raises(UserError, match=words):
     recipe.run(config(folder, data, ('crows',)), tmp_path / 'other')
   with pytest.raises(UserError, match='eec needs a model that can classify'):
     recipe.run(config(nets['bert'].folder, data, ('eec',)), tmp_path / 'other')
+
+
+def test_a_regressor_of_sentiment_is_asked_for_its_values(nets, data, tmp_path):
+  import make_encoders
+  import torch
+
+  net = make_encoders.model(
+    'bert', 'SequenceClassification', vocab_size=200, num_labels=1
+  ).eval()
+  net.save_pretrained(tmp_path)
+  for name in ('tokenizer.json', 'tokenizer_config.json'):
+    (tmp_path / name).write_text((nets['bert'].folder / name).read_text())
+  found = recipe.run(config(tmp_path, data, ('eec',)), tmp_path / 'run')
+  (one,) = found.contenders.values()
+  frame = pd.read_csv(data / 'Equity-Evaluation-Corpus.csv')
+  tokenizer = nets['bert'].judge.tokenizer
+  with torch.no_grad():
+    slow = [
+      net(torch.tensor([tokenizer.encode(text).ids])).logits.item()
+      for text in frame['Sentence']
+    ]
+  gap = np.mean(slow[1::2]) - np.mean(slow[::2])  # she less he
+  value = one['sets']['eec']['fairness']['eec_gender']['value']
+  assert value == pytest.approx(gap, abs=1e-5)
 
 
 def test_bad_input_is_one_sentence(nets, data, tmp_path):
@@ -339,6 +385,39 @@ def test_harm_is_a_mean_over_what_all_have():
   assert mitigation_front.distances(odds)['winobias'] == pytest.approx(0.5)
   part = mitigation_front.section(sets)['parts'][0]
   assert '(crows)' in part['text']
+
+
+@pytest.mark.slow
+def test_a_mitigated_model_starts_a_classifier_with_a_diet_and_weights(
+  nets, data, tmp_path
+):
+  own = config(
+    nets['bert'].folder,
+    data,
+    ('crows',),
+    path=str(corpus(tmp_path)),
+    mitigations=('counterfactual',),
+  )
+  own.pretrain.length, own.pretrain.steps = 16, 2
+  own.train.batch, own.train.evals, own.pretrain.held_out = 4, 1, 0.2
+  recipe.run(own, tmp_path / 'run')
+  export = tmp_path / 'run/models/counterfactual/export/seed_0'
+  both = Config(
+    recipe='diet',
+    model=str(export),
+    seeds=2,
+    data=Data(name='planted'),
+    planted=Planted(rows=96, test_rows=64),
+    train=Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
+    method=Method(name='reweight'),
+    measures=Measures(resamples=50),
+    scoring=Scoring(names=('ge',), epochs=1.0),
+    diet=Diet(factual=0.6, counterfactual=0.3, compare=('none',)),
+  )
+  found = diet.run(both, tmp_path / 'diet')
+  assert len(found.contenders) == 2
+  for one in found.contenders.values():
+    assert one['sets']['test']['quality']['accuracy']['value'] is not None
 
 
 @pytest.mark.slow

@@ -42,13 +42,16 @@ def scores(model, params, batch, key=None):
 
 @pytest.mark.parametrize('pool', ['sum', 'mean'])
 @pytest.mark.parametrize('folded', [True, False])
-def test_scores_equal_a_network_written_in_torch(folded, pool):
+@pytest.mark.parametrize('centred', [True, False])
+def test_scores_equal_a_network_written_in_torch(folded, pool, centred):
   if importlib.util.find_spec('torch') is None:
     pytest.skip('torch is not here')
   import torch
 
   batch = batch_of(False)
-  model, params = model_of(batch, folded=folded, pool=pool, chunk=7)
+  model, params = model_of(
+    batch, folded=folded, pool=pool, centred=centred, chunk=7
+  )
   # Fresh biases are zero and would hide themselves.
   rng = np.random.default_rng(1)
   p = jax.tree.map(
@@ -62,6 +65,7 @@ def test_scores_equal_a_network_written_in_torch(folded, pool):
   for k in range(4):
     own = given(batch['target_segment_ids']) == k + 1
     z = states[own] @ table.T + bias
+    z = z - z.mean(1, keepdim=True) if centred else z
     x = linear(torch.relu(linear(z, p)), p['middle'])
     x = linear(torch.relu(x), p['place'])
     x = x.sum(0) if pool == 'sum' else x.mean(0)
