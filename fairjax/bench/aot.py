@@ -49,6 +49,7 @@ CHIPS = {
   ),
   'h200': Chip('gpu', 989e12, 4800e9, 150754820096, name='NVIDIA H200'),
 }
+SWEEPS = ('grand', 'predict')  # over examples, of which any number may do
 EXAMPLES = 'v5e:4x4, v4:2x2x1, v5p:2x2x1, v6e:2x4, h100:8, h200:1'
 GPUS_OF_A_HOST = 8
 # What XLA:GPU is told of a Hopper, which no driver is here to say.
@@ -317,6 +318,20 @@ def fitting(name: str, goal: Target, size: Any, needed: float, **rest) -> int:
   return seeds
 
 
+def halved(name: str, goal: Target, size: Any, **rest) -> dict | None:
+  """The line about a sweep of as many rows as fit; None if none do.
+
+  A run halves its batch likewise (train/loop.py: over_examples).
+  """
+  while size.rows // 2 >= len(goal.devices):
+    size = dataclasses.replace(size, rows=size.rows // 2)
+    try:
+      return {'rows': size.rows, **measure(name, goal, size, **rest)}
+    except TooLarge:
+      continue
+  return None
+
+
 def options(args: list[str]) -> argparse.Namespace:
   parser = argparse.ArgumentParser(prog='fairjax.bench aot')
   parser.add_argument('--target', required=True, help=EXAMPLES)
@@ -327,7 +342,8 @@ def options(args: list[str]) -> argparse.Namespace:
   parser.add_argument('--model', default='bert-base-uncased')
   for name in ('layers', 'seeds', 'rows', 'length', 'examples', 'slots'):
     parser.add_argument(f'--{name}', type=int, default=None)
-  parser.add_argument('--precision', choices=('bfloat16', 'float32'))
+  for name in ('precision', 'gradients'):
+    parser.add_argument(f'--{name}', choices=('bfloat16', 'float32'))
   for name in ('scan', 'remat', 'fsdp'):
     parser.add_argument(f'--{name}', action='store_true', default=None)
   parser.add_argument('--text', default='', help='folder for the HLO texts')
@@ -370,7 +386,11 @@ def run(args: list[str]) -> dict[str, Any]:
     try:
       row = measure(name, goal, size, chosen.mesh_seed, text)
     except TooLarge as error:
-      fits = fitting(name, goal, size, error.needed, mesh_seed=chosen.mesh_seed)
+      row, needed = None, error.needed
+      if name in SWEEPS:
+        row = halved(name, goal, size, mesh_seed=chosen.mesh_seed)
+    if row is None:
+      fits = fitting(name, goal, size, needed, mesh_seed=chosen.mesh_seed)
       limit = goal.chip.memory / GIB
       refused.append(
         f'{name} of {size.seeds} seeds does not fit into the {limit:.1f} GiB '
@@ -380,6 +400,8 @@ def run(args: list[str]) -> dict[str, Any]:
       print(refused[-1], flush=True)
       continue
     rows[name] = row
+    if row.get('rows', size.rows) < size.rows:
+      print(f'{size.rows} rows do not fit, {row["rows"]} at a time do:')
     print(line(row), flush=True)
     for one in row['dearest']:
       print('    ', one, flush=True)

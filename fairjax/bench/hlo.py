@@ -29,6 +29,8 @@ COLLECTIVES = (
   *('all-reduce', 'all-gather', 'reduce-scatter', 'all-to-all'),
   *('collective-permute', 'collective-broadcast'),
 )
+# Ops that write into their first operand, and which one they write.
+IN_PLACE = {'scatter': 2, 'dynamic-update-slice': 1}
 FREE = {  # move nothing themselves
   *('parameter', 'constant', 'get-tuple-element', 'tuple', 'bitcast', 'iota'),
   *('after-all', 'copy-done', 'slice-done', 'async-done', 'async-update'),
@@ -266,16 +268,24 @@ def _traffic(module: Module, op: Op) -> float:
     return piece * sum(one.space == 0 for one in pair)
   if op.op in ('slice', 'dynamic-slice', 'gather'):
     return 2 * in_memory(op.type)
+  if op.op in IN_PLACE:
+    return 2 * in_memory(module.type(op, IN_PLACE[op.op]))
+  # What an op names twice (a Gram matrix's two sides) is one array.
+  first = {name: i for i, name in reversed([*enumerate(op.operands)])}
   total = in_memory(op.type) + sum(
-    in_memory(module.type(op, i)) for i in range(len(op.operands))
+    in_memory(module.type(op, i)) for i in first.values()
   )
   if op.op == 'fusion':
-    total -= _only_sliced(module, op)
+    total -= _untouched(module, op)
   return total
 
 
-def _only_sliced(module: Module, op: Op) -> float:
-  """Bytes of operands that a fusion names but does not read."""
+def _untouched(module: Module, op: Op) -> float:
+  """Bytes that a fusion names but neither reads nor writes.
+
+  What is updated in place has the buffer of the result (XLA copies it first
+  where it cannot, which is an op of its own), and only the update crosses.
+  """
   body = module.computations.get(op.calls, [])
   users = collections.defaultdict(list)
   for inner in body:
@@ -286,15 +296,18 @@ def _only_sliced(module: Module, op: Op) -> float:
     if inner.op != 'parameter':
       continue
     whole = in_memory(module.type(op, int(inner.rest.split(')')[0])))
-    use = users[inner.name]
+    name, use = inner.name, users[inner.name]
+    while len(use) == 1 and use[0].op == 'bitcast':
+      name, use = use[0].name, users[use[0].name]
     if use and all(u.op in ('dynamic-slice', 'gather', 'slice') for u in use):
       read = sum(sum(a.bytes for a in arrays(u.type)) for u in use)
       over += max(whole - read, 0)
-    elif use and all(
-      u.op == 'dynamic-update-slice' and u.operands[0] == inner.name
-      for u in use
-    ):
+    elif len(use) == 1 and use[0].op in IN_PLACE and use[0].operands[0] == name:
       over += whole
+      after = {user.op for user in users[use[0].name]}
+      if after <= {'tuple', 'bitcast'}:  # it is a result
+        update = module.type(use[0], IN_PLACE[use[0].op])
+        over += max(whole - 2 * sum(a.bytes for a in arrays(update)), 0)
   return over
 
 

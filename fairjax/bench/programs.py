@@ -46,6 +46,7 @@ class Size:
   examples: int = 1  # in a row
   slots: int = 32  # of generation
   precision: str = 'bfloat16'
+  gradients: str = 'float32'
   scan: bool = False
   remat: bool = False
   fsdp: bool = False
@@ -129,10 +130,13 @@ def step_of(
   device_mesh: Mesh, size: Size, model: Bundle, arrays: dict, players
 ):
   """One optimiser step of all seeds."""
+  options = dataclasses.replace(TRAIN, gradients=size.gradients)
   train_step, start = step.compiled(
-    model, TRAIN, device_mesh, size.fsdp, players
+    model, options, device_mesh, size.fsdp, players
   )
   params = stacked(device_mesh, model, size)
+  where = mesh.update_shardings(device_mesh, params, size.fsdp)
+  params = like(params, where)
   opt = jax.eval_shape(start, params)
   opt = like(opt, mesh.update_shardings(device_mesh, opt, size.fsdp))
   number = jax.ShapeDtypeStruct((), np.uint32)

@@ -89,6 +89,12 @@ class Train:
   microbatches: int = knob(
     1, 'parts into which a batch is divided to save memory', at_least(1)
   )
+  gradients: str = knob(
+    'float32',
+    "type of the kernels' gradients: 'float32', or 'bfloat16', of which "
+    'devices exchange half as much',
+    one_of('float32', 'bfloat16'),
+  )
   evals: float = knob(1.0, 'evaluations per epoch', above(0, 1e6))
   metric_for_best: str = knob(
     'loss',

@@ -1,19 +1,22 @@
 """Shared by left-to-right models: causal mask, cache, token losses.
 
-The cache of a layer is static: the keys and values of w places, [n, h, w, e].
-Each row has its own count of places that are valid, so rows at different
-lengths decode side by side; what lies beyond a row's count is never visible,
-and is overwritten before it would be.
+The cache of a layer is static: the keys and values of w places, [n, h, w, e],
+or on a TPU [n, w, h·e]. Each row has its own count of places that are valid, so
+rows at different lengths decode side by side; what lies beyond a row's count is
+never visible, and is overwritten before it would be.
 """
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from fairjax import backend
 from fairjax.models.attention import (
   KeyValue,
+  Merged,
   attention,
-  drop_weights,
+  dropping,
+  merged,
   split_key_value,
 )
 from fairjax.models.layers import Segments
@@ -32,9 +35,16 @@ def cached(at: Int[Array, 'n q'], width: int) -> Bool[Array, 'n q w']:
   return jnp.arange(width) <= at[:, :, None]
 
 
-def write(cache: KeyValue, new: KeyValue, at: Int[Array, 'n q']) -> KeyValue:
+def write(
+  cache: KeyValue | Merged, new: KeyValue, at: Int[Array, 'n q']
+) -> KeyValue | Merged:
   """The cache with `new` at the columns `at`; columns beyond it are lost."""
   row = jnp.arange(at.shape[0])[:, None]
+  if isinstance(cache, Merged):
+    put = lambda old, one: old.at[row, at].set(
+      one.astype(old.dtype), mode='drop'
+    )
+    return jax.tree.map(put, cache, merged(new))
 
   def put(old, one):
     one = one.swapaxes(1, 2).astype(old.dtype)
@@ -45,15 +55,29 @@ def write(cache: KeyValue, new: KeyValue, at: Int[Array, 'n q']) -> KeyValue:
 
 def blank_cache(
   depth: int, rows: int, width: int, heads: int, features: int, dtype
-) -> tuple[KeyValue, ...]:
+) -> tuple[KeyValue | Merged, ...]:
   """An empty cache of `depth` layers."""
+  if backend.platform() == 'tpu':
+    blank = jnp.zeros((rows, width, features), dtype)
+    return tuple(Merged(blank, blank, heads) for _ in range(depth))
   blank = jnp.zeros((rows, heads, width, features // heads), dtype)
   return tuple(KeyValue(blank, blank) for _ in range(depth))
 
 
-def width(cache: tuple[KeyValue, ...]) -> int:
+def width(cache: tuple[KeyValue | Merged, ...]) -> int:
   """How many places a cache has room for."""
-  return cache[0].keys.shape[2]
+  return cache[0].keys.shape[-2]
+
+
+def grow(cache: tuple, width: int) -> tuple:
+  """The same cache with room for `width` places, its last axis but one."""
+
+  def pad(leaf):
+    room = [(0, 0)] * leaf.ndim
+    room[-2] = (0, width - leaf.shape[-2])
+    return jnp.pad(leaf, room)
+
+  return jax.tree.map(pad, cache)
 
 
 def attend(
@@ -63,19 +87,18 @@ def attend(
   visible: Bool[Array, 'r t k'],
   rate: float,
   key: UInt32[Array, ''] | None,
-  cache: KeyValue | None,
-) -> tuple[Float[Array, 'r t e'], KeyValue | None]:
+  cache: KeyValue | Merged | None,
+) -> tuple[Float[Array, 'r t e'], KeyValue | Merged | None]:
   """Attention of one product's query, keys and values; the cache after it."""
   width = all_three.shape[-1] // 3
   query, memory = (
     all_three[..., :width],
     split_key_value(all_three[..., width:], heads),
   )
-  positions = at.positions
+  drop = dropping(rate, key, at.identity, at.positions)
   if cache is not None:
     cache = memory = write(cache, memory, at.positions)
-    positions = jnp.zeros(visible.shape[::2], jnp.int32)  # no dropout here
-  drop = lambda w: drop_weights(w, rate, key, at.identity, positions)
+    drop = None
   return attention(query, memory, visible, drop), cache
 
 

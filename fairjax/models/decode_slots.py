@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Int
 
-from fairjax.models import beam, decode, infill, speculate
+from fairjax.models import beam, causal, decode, infill, speculate
 from fairjax.models.decode import Rules, State
 
 
@@ -55,7 +55,7 @@ def grow(state: State, width: int) -> State:
     beams = beams.replace(tokens=pad(beams.tokens, 2))
   return state.replace(
     tokens=pad(state.tokens, 2),
-    cache=jax.tree.map(lambda one: pad(one, 2), state.cache),
+    cache=causal.grow(state.cache, width),
     beams=beams,
   )
 

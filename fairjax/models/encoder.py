@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, Int, UInt32
 from fairjax.models.attention import (
   ACTIVATIONS,
   attention,
-  drop_weights,
+  dropping,
   split_key_value,
 )
 from fairjax.models.dropout import dropout, fold
@@ -83,8 +83,8 @@ class Layer(nn.Module):
     use = lambda kind: None if keys is None else keys[kind]
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
 
-    drop_seen = lambda w: drop_weights(
-      w, s.attention_dropout, use(0), at.identity, places.positions
+    drop_seen = dropping(
+      s.attention_dropout, use(0), at.identity, places.positions
     )
     visible = (
       at.rows.segment_ids[:, :, None] == places.rows.segment_ids[:, None, :]

@@ -51,13 +51,17 @@ def exact(dtype: Any) -> lax.Precision | None:
   return lax.Precision.HIGHEST
 
 
-def _product(a, b, over_a: int, over_b: int, dtype=None):
-  """a·b over one axis of each, of type `dtype` or that of a.
+Axes = int | tuple[int, ...]
+
+
+def _product(a, b, over_a: Axes, over_b: Axes, dtype=None):
+  """a·b over axes of each, of type `dtype` or that of a.
 
   On a CPU, XLA uses the instructions for bfloat16 (AVX512_BF16, AMX) only
   where the sum is float32; else it is a quarter as fast as float32.
   """
-  dims = (((over_a,), (over_b,)), ((), ()))
+  over = [one if isinstance(one, tuple) else (one,) for one in (over_a, over_b)]
+  dims = (tuple(over), ((), ()))
   sums = jnp.float32 if backend.platform() == 'cpu' else dtype
   y = lax.dot_general(
     a, b, dims, precision=exact(a.dtype), preferred_element_type=sums
@@ -65,19 +69,29 @@ def _product(a, b, over_a: int, over_b: int, dtype=None):
   return y.astype(dtype or a.dtype)
 
 
-def _outer(x: Float[Array, 'n d'], g: Float[Array, 'n f']):
-  """Σ_n x_n g_nᵀ in float32.
+def _flat(x: Float[Array, '*s d']):
+  """[n, d], as the products of a CPU take it.
+
+  A TPU's keep the axes: of [r·t, h·e], which XLA lays with the places on the
+  lanes, it would turn every query, key and value twice to split r from t.
+  """
+  return x.reshape(-1, x.shape[-1]) if backend.platform() != 'tpu' else x
+
+
+def _outer(x: Float[Array, '*n d'], g: Float[Array, '*n f'], dtype: Any):
+  """Σ_n x_n g_nᵀ, summed in float32 and given as `dtype`.
 
   On a CPU, XLA's product over the first axis of both sides runs at half the
   speed of a plain one, so there the narrower side is turned in memory first
   (the barriers keep XLA from undoing it).
   """
   if backend.platform() != 'cpu':
-    return _product(x, g, 0, 0, jnp.float32)
+    every = tuple(range(x.ndim - 1))
+    return _product(x, g, every, every, dtype)
   fixed = lax.optimization_barrier
   if x.shape[1] <= g.shape[1]:
-    return _product(fixed(x.T), g, 1, 0, jnp.float32)
-  return fixed(fixed(_product(fixed(g.T), x, 1, 0, jnp.float32)).T)
+    return _product(fixed(x.T), g, 1, 0, dtype)
+  return fixed(fixed(_product(fixed(g.T), x, 1, 0, dtype)).T)
 
 
 def _gram(a: Float[Array, 'r t d']) -> Float[Array, 'r t t']:
@@ -130,8 +144,8 @@ def _squares_of_sums(
 
 @jax.custom_vjp
 def _dense(x, kernel, bias, sq, segment_ids):
-  width = kernel.shape[0]
-  y = _product(x.reshape(-1, width), kernel.astype(x.dtype), 1, 0)
+  flat = _flat(x)
+  y = _product(flat, kernel.astype(x.dtype), flat.ndim - 1, 0)
   if bias is not None:
     y = y + bias.astype(x.dtype)
   return y.reshape(*x.shape[:-1], -1)
@@ -149,10 +163,13 @@ def _dense_forward(x, kernel, bias, sq, segment_ids):
 
 def _dense_backward(residuals, g):
   x, kernel, bias, sq, segment_ids = residuals
-  flat = g.reshape(-1, g.shape[-1])
-  dx = _product(flat, kernel.astype(g.dtype), 1, 1).reshape(x.shape)
-  dkernel = _outer(x.reshape(-1, x.shape[-1]), flat)
-  dbias = None if bias is None else flat.sum(0, dtype=jnp.float32)
+  flat = _flat(g)
+  last = flat.ndim - 1
+  dx = _product(flat, kernel.astype(g.dtype), last, 1).reshape(x.shape)
+  dkernel = _outer(_flat(x), flat, kernel.dtype)
+  dbias = None
+  if bias is not None:
+    dbias = flat.sum(tuple(range(last)), dtype=jnp.float32)
   dsq = None
   if sq is not None:
     pairs = (_gram(x) + (bias is not None)) * _gram(g)
@@ -175,6 +192,10 @@ def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
   rate = lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
   y = centred * rate * scale
   y = (y if bias is None else y + bias).astype(x.dtype)
+  if backend.platform() == 'gpu':
+    # Else XLA computes them anew in the backward pass, in a kernel whose
+    # products it writes out in float32 before it sums them.
+    mean, rate = lax.optimization_barrier((mean, rate))
   return y, (x, mean, rate, scale, bias, sq, segment_ids)
 
 
@@ -279,6 +300,17 @@ def cast(params: dict, dtype: Any) -> dict:
   """`params` with what products read in their type: the numbers they see."""
   return jax.tree_util.tree_map_with_path(
     lambda path, leaf: leaf.astype(dtype) if decays(path) else leaf, params
+  )
+
+
+def with_narrow_gradients(params: dict, dtype: Any) -> dict:
+  """`params` of which the gradients of kernels are of the type of products.
+
+  A table's stays float32, since a word's row is a sum over all its places.
+  """
+  return jax.tree_util.tree_map_with_path(
+    lambda path, leaf: leaf.astype(dtype) if path[-1].key == 'kernel' else leaf,
+    params,
   )
 
 

@@ -134,7 +134,7 @@ def _recur_backward(dtype, residuals, dh):
   if sq is not None:
     pairs = layers._gram(h.swapaxes(0, 1)) * layers._gram(dz)
     dsq = layers._per_example(pairs, segment_ids, sq.shape[0])
-  return dz, dkernel, dsq, None
+  return dz, dkernel.astype(kernel.dtype), dsq, None
 
 
 _recur.defvjp(_recur_forward, _recur_backward)

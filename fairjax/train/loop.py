@@ -256,7 +256,7 @@ def train_to_the_end(
         raise Interrupted(sentence)
   epochs = range(1, done // epoch + 1) if options.track else ()
   return Fitted(
-    layers.cut(state['best'], job.shapes),
+    layers.cut(_whole(job, state['best']), job.shapes),
     done,
     meta['kept'],
     meta['history'],
@@ -313,7 +313,7 @@ def evaluation_steps(total: int, epoch: int, evals: float) -> set[int]:
 def begin(job: Job, params, start, checkpoints):
   """The state and bookkeeping at step 0, or of the newest checkpoint."""
   device_mesh, fsdp = job.device_mesh, job.config.mesh.fsdp
-  params = mesh.put_state(device_mesh, layers.padded(params), fsdp)
+  params = mesh.put_held(device_mesh, layers.padded(params), fsdp)
   # The kept weights are a copy of their own: the step donates its buffers.
   best = jax.tree.map(lambda leaf: leaf.copy(), params)
   state = {'params': params, 'opt': start(params), 'best': best}
@@ -342,7 +342,7 @@ def evaluate(
 ) -> None:
   """Measures all seeds on the validation rows and keeps what got better."""
   train = job.config.train
-  result = job.task.measure(job, state['params'])
+  result = job.task.measure(job, _whole(job, state['params']))
   for i, seed in enumerate(job.seeds):
     row = {
       'step': done,
@@ -390,6 +390,11 @@ def _keep(better, new, old):
   )
 
 
+def _whole(job: Job, params):
+  """What a fit holds, on the devices that read it."""
+  return mesh.whole(job.device_mesh, params, job.config.mesh.fsdp)
+
+
 def snapshot_path(folder: pathlib.Path, done: int) -> pathlib.Path:
   return folder / 'snapshots' / f'step_{done}.safetensors'
 
@@ -398,7 +403,7 @@ def snapshot(job: Job, done: int, params) -> None:
   """Writes the stacked weights at a step that was asked for."""
   if done not in job.snapshots:
     return
-  params = mesh.to_host(layers.cut(params, job.shapes))
+  params = mesh.to_host(layers.cut(_whole(job, params), job.shapes))
   path = snapshot_path(job.folder, done)
   if mesh.is_main():
     checkpoint.write_weights(path, params)
@@ -410,6 +415,7 @@ def track_path(folder: pathlib.Path, epoch: int) -> pathlib.Path:
 
 def track(job: Job, epoch: int, params) -> None:
   """Writes the logits [s, n, c] of all training rows after an epoch."""
+  params = _whole(job, params)
   logits = predict(job.model, params, job.train, job.device_mesh)
   if mesh.is_main():
     with atomic(track_path(job.folder, epoch)) as part:

@@ -196,10 +196,13 @@ def over_seeds(mesh: Mesh, function):
 
 def put_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
   """A host batch as global arrays: rows over `data`, seeds over `seed`."""
-  return {
-    name: _put(array, batch_sharding(mesh, name, array.ndim, stacked))
+  where = {
+    name: batch_sharding(mesh, name, array.ndim, stacked)
     for name, array in batch.items()
   }
+  if is_alone():
+    return jax.device_put(batch, where)  # at once: a call for each costs more
+  return jax.tree.map(_put, batch, where)
 
 
 def batch_sharding(
@@ -214,10 +217,21 @@ def batch_sharding(
 
 
 def put_state(mesh: Mesh, state, fsdp: bool = False):
-  """Stacked parameters and optimiser state where they live."""
-  return jax.tree.map(
-    lambda leaf: _put(leaf, NamedSharding(mesh, spec(mesh, leaf, fsdp))), state
-  )
+  """Stacked parameters where they are read."""
+  return jax.tree.map(_put, state, state_shardings(mesh, state, fsdp))
+
+
+def put_held(mesh: Mesh, state, fsdp: bool = False):
+  """Stacked parameters where they are trained."""
+  return jax.tree.map(_put, state, update_shardings(mesh, state, fsdp))
+
+
+def whole(mesh: Mesh, state, fsdp: bool = False):
+  """What `put_held` put, where it is read."""
+  if mesh.shape['data'] == 1 or fsdp:
+    return state
+  where = state_shardings(mesh, state, fsdp)
+  return jax.jit(lambda tree: tree, out_shardings=where)(state)
 
 
 def state_shardings(mesh: Mesh, state, fsdp: bool = False):
@@ -228,12 +242,13 @@ def state_shardings(mesh: Mesh, state, fsdp: bool = False):
 
 
 def update_shardings(mesh: Mesh, state, fsdp: bool = False):
-  """The sharding of each leaf of an optimiser's state and of its update.
+  """The sharding of each leaf of parameters that train and of their moments.
 
-  Each device of `data` updates a share of every large parameter and hands it
-  to the others (Xu et al. 2020, arXiv:2004.13336; ZeRO-1, Rajbhandari et al.
-  2020, arXiv:1910.02054), cut along its first axis, so that a share lies in
-  one piece. Seeds that divide the devices leave nothing to share.
+  Each device of `data` holds and updates a share of every large parameter and
+  hands it to the others as a step begins (Xu et al. 2020, arXiv:2004.13336;
+  ZeRO, Rajbhandari et al. 2020, arXiv:1910.02054), cut along its first axis,
+  so that a share lies in one piece. Seeds that divide the devices leave
+  nothing to share.
   """
   cut = functools.partial(spec, mesh, fsdp=True, along=None if fsdp else min)
   return jax.tree.map(lambda leaf: NamedSharding(mesh, cut(leaf)), state)

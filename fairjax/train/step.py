@@ -10,9 +10,10 @@ import jax.numpy as jnp
 import optax
 
 from fairjax import keys
+from fairjax.backend import platform
 from fairjax.config import Train
 from fairjax.errors import UserError
-from fairjax.models import Bundle
+from fairjax.models import Bundle, layers
 from fairjax.train import mesh, optim
 
 
@@ -94,8 +95,8 @@ def gradients(
     (value, terms), grads = grad(params, micro)
     return jax.tree.map(jnp.add, total, (value, grads)), terms
 
-  zero = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, params))
-  (value, grads), terms = jax.lax.scan(add, zero, batch)
+  zero = jax.tree.map(lambda p: jnp.zeros(p.shape), params)
+  (value, grads), terms = jax.lax.scan(add, (jnp.zeros(()), zero), batch)
   return (value, jax.tree.map(lambda term: term.sum(0), terms)), grads
 
 
@@ -136,6 +137,7 @@ def _gradient(
   model: Bundle,
   players: tuple[Player, ...],
   microbatches: int,
+  narrow: bool,
   moving: tuple[int, ...],
   params: dict,
   batch: dict,
@@ -145,6 +147,8 @@ def _gradient(
   """What the moving players log, and the gradient of each by its number."""
   dropout = keys.dropout(seed, step)
   own, values, grads = parts(players, params), {}, {}
+  if narrow:
+    own = [layers.with_narrow_gradients(o, model.module.dtype) for o in own]
   for loss in dict.fromkeys(players[i].loss for i in moving):
     ours = [i for i in moving if players[i].loss == loss]
 
@@ -168,8 +172,37 @@ def _gradient(
 
 @jax.named_scope('optimiser')
 def _move(transform, params, opt, grads, rate):
+  grads = jax.tree.map(lambda g, p: g.astype(p.dtype), grads, params)
   direction, opt = transform.update(grads, opt, params)
   return jax.tree.map(lambda p, d: p - rate * d, params, direction), opt
+
+
+def dtype_of(model: Bundle) -> jnp.dtype:
+  """The type of a model's products."""
+  return jnp.dtype(getattr(model.module, 'dtype', jnp.float32))
+
+
+def gathered(held: dict, device_mesh, fsdp: bool, dtype=jnp.float32) -> dict:
+  """The parameters as a step reads them: whole on each device of `data`.
+
+  What products read crosses the links as `dtype`, which is what they see.
+  """
+
+  def whole(path, leaf, here, there):
+    if here == there:
+      return leaf
+    narrow = leaf.astype(dtype) if layers.decays(path) else leaf
+    narrow = jax.lax.with_sharding_constraint(narrow, there)
+    if platform() == 'gpu':  # XLA would take the rounding back, and gather all
+      narrow = jax.lax.optimization_barrier(narrow)
+    return narrow.astype(leaf.dtype)
+
+  return jax.tree_util.tree_map_with_path(
+    whole,
+    held,
+    mesh.update_shardings(device_mesh, held, fsdp),
+    mesh.state_shardings(device_mesh, held, fsdp),
+  )
 
 
 @functools.lru_cache(maxsize=16)
@@ -177,6 +210,7 @@ def _compiled(
   model: Bundle,
   players: tuple[Player, ...],
   microbatches: int,
+  narrow: bool,
   device_mesh,
   fsdp: bool,
 ):
@@ -191,26 +225,27 @@ def _compiled(
   @functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
   def program(moving, state, batch, seeds, step, total):
     gradient = functools.partial(
-      _gradient, model, players, microbatches, moving
-    )
-    values, grads = mesh.over_seeds(device_mesh, gradient)(
-      state['params'], batch, seeds, jnp.ones_like(seeds) * step
+      _gradient, model, players, microbatches, narrow, moving
     )
     params, opt = state['params'], dict(state['opt'])
+    values, grads = mesh.over_seeds(device_mesh, gradient)(
+      gathered(params, device_mesh, fsdp, dtype_of(model)),
+      batch,
+      seeds,
+      jnp.ones_like(seeds) * step,
+    )
     for i in moving:
       # Stacked, as it lies: taking seeds apart here would copy the state.
       own, opt[players[i].name] = jax.vmap(
         functools.partial(_move, transforms[i]), in_axes=(0, 0, 0, None)
       )(
-        shared(optim.owned(params, players[i].parameters)),
+        optim.owned(params, players[i].parameters),
         opt[players[i].name],
         shared(grads[i]),
         optim.rate(options[i], step, total),
       )
       params = optim.combine(params, own)
-    where = mesh.state_shardings(device_mesh, params, fsdp)
-    params = jax.lax.with_sharding_constraint(params, where)
-    new = {'params': params, 'opt': shared(opt)}
+    new = shared({'params': params, 'opt': opt})
     return new, jax.lax.with_sharding_constraint(
       values, mesh.replicated(device_mesh)
     )
@@ -253,8 +288,15 @@ def compiled(
   players = tuple(
     p._replace(options=as_options(p.options or train)) for p in players
   )
+  narrow = train.gradients == 'bfloat16'
+  if narrow and dtype_of(model) != jnp.bfloat16:
+    raise UserError(
+      "train.gradients is 'bfloat16', but products are of "
+      f'{dtype_of(model).name}; set '
+      'net.precision=bfloat16, or leave train.gradients=float32'
+    )
   return _compiled(
-    model.program, players, train.microbatches, device_mesh, fsdp
+    model.program, players, train.microbatches, narrow, device_mesh, fsdp
   )
 
 

@@ -17,7 +17,7 @@ import textwrap
 import pytest
 
 from fairjax.bench import __main__ as command
-from fairjax.bench import aot, hlo
+from fairjax.bench import aot, hlo, programs
 from fairjax.errors import UserError
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -63,6 +63,16 @@ lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
 metadata={op_name="jit(f)/up/dot_general"}
 }
 
+%put (param_0.9: bf16[32,96,768], param_1.9: s32[32,2], \
+param_2.9: bf16[32,1,768]) -> bf16[32,96,768] {
+  %param_2.9 = bf16[32,1,768]{2,1,0} parameter(2)
+  %param_1.9 = s32[32,2]{1,0} parameter(1)
+  %param_0.9 = bf16[32,96,768]{2,1,0} parameter(0)
+  %same = bf16[32,96,768]{2,1,0} bitcast(%param_0.9)
+  ROOT %scatter = bf16[32,96,768]{2,1,0} scatter(%same, %param_1.9, \
+%param_2.9), to_apply=%test
+}
+
 %body (state: (f32[768,3072], bf16[64,768])) -> (f32[768,3072], bf16[64,768]) {
   %state = (f32[768,3072]{1,0}, bf16[64,768]{1,0}) parameter(0)
   %kernel = f32[768,3072]{1,0} get-tuple-element(%state), index=0
@@ -91,6 +101,11 @@ backend_config={"known_trip_count":{"n":"4"}}
   %done = f32[1000,100]{1,0} all-reduce-done(%start)
   %alone = bf16[1000,100]{1,0} all-reduce(%b), to_apply=%test
   %call = f32[] custom-call(%a), custom_call_target="xla_python_cpu_callback"
+  %cache = bf16[32,96,768]{2,1,0} parameter(2)
+  %where = s32[32,2]{1,0} parameter(3)
+  %new = bf16[32,1,768]{2,1,0} parameter(4)
+  %written = bf16[32,96,768]{2,1,0} fusion(%cache, %where, %new), \
+kind=kInput, calls=%put, metadata={op_name="jit(f)/scatter"}
   ROOT %exact = f32[5,7]{1,0} dot(%a, %a), lhs_contracting_dims={0}, \
 rhs_contracting_dims={0}, metadata={op_name="jit(f)/head"}
 }
@@ -118,7 +133,8 @@ def test_a_program_is_counted_from_its_text():
   costs = {one.op: one.bytes for one in summary.costs if one.op == 'copy'}
   assert costs == {'copy': copy}
   fusions = [one.bytes for one in summary.costs if one.op == 'fusion']
-  assert sorted(fusions) == [between, 4 * (kernel + x + y)]
+  new, where = 2 * 32 * 768, 4 * 32 * 2  # the cache itself does not cross
+  assert sorted(fusions) == [between, 3 * new + where, 4 * (kernel + x + y)]
 
 
 # Users' mistakes
@@ -184,6 +200,24 @@ def test_the_largest_number_of_seeds_that_fits(says, monkeypatch):
   needed = need(10) if says else 0.0
   assert aot.fitting('train', goal, size, needed) == 3
   assert tries == ([4, 3] if says else [9, 8, 7, 6, 5, 4, 3])
+
+
+def test_a_sweep_takes_as_many_rows_as_fit(monkeypatch, capsys):
+  """As a run does, which halves its batch."""
+
+  def measure(name, goal, size, *rest, **more):
+    if size.rows > 16:
+      raise aot.TooLarge(0.0)
+    return {'program': name, 'dearest': [], 'compiler_ms': 1.0}
+
+  goal = aot.Target('v5e:2x2', aot.CHIPS['v5e'], [None] * 4, 1)
+  monkeypatch.setattr(aot, 'measure', measure)
+  monkeypatch.setattr(aot, 'line', lambda row: row['program'])
+  monkeypatch.setattr(aot, 'target', lambda *_: goal)
+  report = aot.run(['--target=v5e:2x2', '--program=grand', '--rows=64'])
+  assert report['programs']['grand']['rows'] == 16
+  assert '64 rows do not fit, 16 at a time do' in capsys.readouterr().out
+  assert aot.halved('grand', goal, programs.Size(rows=4)) is None
 
 
 @pytest.mark.slow

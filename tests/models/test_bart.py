@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from fairjax import backend
 from fairjax.errors import UserError
 from fairjax.models import causal, families, hf, layers, special
 from fairjax.models.families import bart
@@ -75,7 +76,8 @@ def test_live_parity(tmp_path):
   check(make_seq2seq.answer('bart', seed=3), tmp_path, False)
 
 
-def test_cached_steps_equal_full_forward(tmp_path):
+@pytest.mark.parametrize('platform', ['cpu', 'tpu'])
+def test_cached_steps_equal_full_forward(tmp_path, platform):
   case = seq2seq.frozen('bart')
   module, params = seq2seq.load(case, tmp_path)
   sources, targets = texts_of(case)
@@ -83,56 +85,63 @@ def test_cached_steps_equal_full_forward(tmp_path):
   run = seq2seq.runner(module, params)
   full = run('__call__', batch)
   inputs = bart.shift_right(batch, module.shape.start)
-  source = run('remember', batch['tokens'], np.minimum(batch['segment_ids'], 1))
-  rows, width = inputs.shape
-  for pieces in ([1] * width, [3, width - 3]):
-    cache = module.blank_cache(rows, width + 3)
-    found, at = [], 0
-    for count in pieces:
-      start = jnp.full(rows, at)
-      logits, cache = run(
-        'step', inputs[:, at : at + count], start, cache, source
-      )
-      found.append(logits)
-      at += count
-    found = jnp.concatenate(found, axis=1)
-    real = batch['target_segment_ids'] > 0
-    np.testing.assert_allclose(found[real], full[real], atol=1e-5)
+  with backend.made_for(platform):
+    source = run(
+      'remember', batch['tokens'], np.minimum(batch['segment_ids'], 1)
+    )
+    rows, width = inputs.shape
+    for pieces in ([1] * width, [3, width - 3]):
+      cache = module.blank_cache(rows, width + 3)
+      found, at = [], 0
+      for count in pieces:
+        start = jnp.full(rows, at)
+        logits, cache = run(
+          'step', inputs[:, at : at + count], start, cache, source
+        )
+        found.append(logits)
+        at += count
+      found = jnp.concatenate(found, axis=1)
+      real = batch['target_segment_ids'] > 0
+      np.testing.assert_allclose(found[real], full[real], atol=1e-5)
 
 
-def test_rows_step_at_their_own_lengths(tmp_path):
+@pytest.mark.parametrize('platform', ['cpu', 'tpu'])
+def test_rows_step_at_their_own_lengths(tmp_path, platform):
   module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
   run = seq2seq.runner(module, params)
   rng = np.random.default_rng(5)
   tokens = rng.integers(4, 41, (3, 6)).astype(np.int32)
-  source = run('remember', tokens, np.ones_like(tokens))
-  inputs = jnp.asarray(rng.integers(4, 41, (3, 5)).astype(np.int32))
-  even = jnp.zeros(3, jnp.int32)
-  whole, _ = run('step', inputs, even, module.blank_cache(3, 8), source)
-  # Junk lies in the cache beyond each row's own count.
-  _, cache = run(
-    'step', inputs[:, ::-1], even, module.blank_cache(3, 8), source
-  )
-  _, cache = run('step', inputs[:, :1], even, cache, source)
-  at = jnp.array([1, 0, 1])
-  take = lambda n: jnp.stack([inputs[i, a : a + n] for i, a in enumerate(at)])
-  found, _ = run('step', take(3), at, cache, source)
-  for i, a in enumerate([1, 0, 1]):
-    np.testing.assert_allclose(found[i], whole[i, a : a + 3], atol=1e-5)
+  with backend.made_for(platform):
+    source = run('remember', tokens, np.ones_like(tokens))
+    inputs = jnp.asarray(rng.integers(4, 41, (3, 5)).astype(np.int32))
+    even = jnp.zeros(3, jnp.int32)
+    whole, _ = run('step', inputs, even, module.blank_cache(3, 8), source)
+    # Junk lies in the cache beyond each row's own count.
+    _, cache = run(
+      'step', inputs[:, ::-1], even, module.blank_cache(3, 8), source
+    )
+    _, cache = run('step', inputs[:, :1], even, cache, source)
+    at = jnp.array([1, 0, 1])
+    take = lambda n: jnp.stack([inputs[i, a : a + n] for i, a in enumerate(at)])
+    found, _ = run('step', take(3), at, cache, source)
+    for i, a in enumerate([1, 0, 1]):
+      np.testing.assert_allclose(found[i], whole[i, a : a + 3], atol=1e-5)
 
 
-def test_beams_share_a_source(tmp_path):
+@pytest.mark.parametrize('platform', ['cpu', 'tpu'])
+def test_beams_share_a_source(tmp_path, platform):
   module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
   run = seq2seq.runner(module, params)
   rng = np.random.default_rng(6)
   tokens = rng.integers(4, 41, (2, 6)).astype(np.int32)
-  one = run('remember', tokens, np.ones_like(tokens))
-  again = run('remember', tokens.repeat(3, 0), np.ones((6, 6), np.int32))
-  inputs = rng.integers(4, 41, (6, 2)).astype(np.int32)
-  at, cache = jnp.zeros(6, jnp.int32), module.blank_cache(6, 4)
-  ours, _ = run('step', inputs, at, cache, one)
-  slow, _ = run('step', inputs, at, cache, again)
-  np.testing.assert_allclose(ours, slow, atol=1e-5)
+  with backend.made_for(platform):
+    one = run('remember', tokens, np.ones_like(tokens))
+    again = run('remember', tokens.repeat(3, 0), np.ones((6, 6), np.int32))
+    inputs = rng.integers(4, 41, (6, 2)).astype(np.int32)
+    at, cache = jnp.zeros(6, jnp.int32), module.blank_cache(6, 4)
+    ours, _ = run('step', inputs, at, cache, one)
+    slow, _ = run('step', inputs, at, cache, again)
+    np.testing.assert_allclose(ours, slow, atol=1e-5)
 
 
 def test_dropout_is_of_example_not_place(tmp_path):

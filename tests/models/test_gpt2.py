@@ -8,9 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from fairjax import backend
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import causal, decode_texts, families, hf, layers
+from fairjax.models import (
+  attention,
+  causal,
+  decode_texts,
+  families,
+  hf,
+  layers,
+)
 from fairjax.models.decode import Options
 
 from . import seq2seq
@@ -63,23 +71,29 @@ def test_frozen_parity(case, model):
     )
 
 
-def test_cached_steps_equal_full_forward(case, model):
+@pytest.mark.parametrize('platform', ['cpu', 'tpu'])
+def test_cached_steps_equal_full_forward(case, model, platform, monkeypatch):
+  """Few places against a cache as each platform lays it, and many."""
+  monkeypatch.setattr(attention, 'FEW', 4)
   module, params = model
   texts = seq2seq.cut(case['tokens'], case['mask'])
   batch = seq2seq.batch_of(texts)
   run = seq2seq.runner(module, params)
   full = run('__call__', batch)
   rows, width = batch['tokens'].shape
-  cache, found, at = module.blank_cache(rows, width), [], 0
-  for count in [4, 1, 1, 1, width - 7]:
-    logits, cache = run(
-      'step', batch['tokens'][:, at : at + count], np.full(rows, at), cache
-    )
-    found.append(logits)
-    at += count
+  with backend.made_for(platform):
+    cache, logits, at = module.blank_cache(rows, 7), [], 0
+    assert isinstance(cache[0], attention.Merged) == (platform == 'tpu')
+    for count in [4, 1, 1, 1, width - 7]:
+      if at == 7:
+        cache = causal.grow(cache, width)
+      tokens = batch['tokens'][:, at : at + count]
+      result, cache = run('step', tokens, np.full(rows, at), cache)
+      logits.append(result)
+      at += count
   real = batch['segment_ids'] > 0
   np.testing.assert_allclose(
-    jnp.concatenate(found, axis=1)[real], full[real], atol=1e-5
+    jnp.concatenate(logits, axis=1)[real], full[real], atol=1e-5
   )
 
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from fairjax import backend
 from fairjax.errors import UserError
 from fairjax.models import attention, dropout, families, layers
 
@@ -278,3 +279,60 @@ def test_products_of_bfloat16_are_summed_in_float32(over):
   np.testing.assert_allclose(np.asarray(y, float), exact, 2**-8, atol)
   one = jax.make_jaxpr(lambda a, b: layers._product(a, b, *over))(a, b)
   assert 'preferred_element_type=float32' in str(one)
+
+
+def test_fused_attention_is_the_same(monkeypatch):
+  """What a GPU's kernel is given, by the same function without that kernel."""
+  monkeypatch.setattr(attention, 'FUSED', 'xla')
+  rng = np.random.default_rng(3)
+  draw = lambda *dims: jnp.asarray(rng.normal(size=dims), jnp.bfloat16)
+  query, key_value = draw(2, 256, 32), draw(2, 256, 64)
+  segment_ids = np.repeat([[1, 2], [1, 0]], 128, axis=1)
+  visible = jnp.asarray(segment_ids[:, :, None] == segment_ids[:, None, :])
+  memory = attention.split_key_value(key_value, 4)
+  plain = attention.attention(query, memory, visible, None)
+  with backend.made_for('gpu'):
+    ours = attention.attention(query, memory, visible, None)
+    kept = attention.attention(query, memory, visible, lambda w: w)
+  np.testing.assert_array_equal(kept, plain)
+  assert np.any(np.float32(ours) != np.float32(plain))  # another program
+  gap = np.abs(np.float32(ours) - np.float32(plain)).max()
+  assert gap < 2**-7 * np.abs(np.float32(plain)).max()
+
+
+def test_norms_keep_their_statistics_on_a_gpu():
+  """And nothing else differs."""
+  rng = np.random.default_rng(4)
+  x = jnp.asarray(rng.normal(size=(2, 5, 8)), jnp.float32)
+  scale, bias = jnp.asarray(rng.normal(size=(2, 8)), jnp.float32)
+
+  def loss(x, scale, bias):
+    y = layers._norm(x, scale, bias, None, None, 1e-12, True)
+    return jnp.sum(jnp.sin(y))
+
+  run = lambda: jax.jit(jax.vmap(jax.grad(loss, (0, 1, 2)), (0, None, None)))(
+    x, scale, bias
+  )
+  here = run()
+  with backend.made_for('gpu'):
+    there = run()
+  jax.tree.map(
+    lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), here, there
+  )
+
+
+def test_products_of_a_tpu_keep_their_axes():
+  """The same numbers, with nothing flattened."""
+  rng = np.random.default_rng(5)
+  draw = lambda *dims: jnp.asarray(rng.normal(size=dims), jnp.float32)
+  x, kernel, bias = draw(3, 5, 8), draw(8, 6), draw(6)
+  loss = lambda *p: jnp.sum(jnp.sin(layers._dense(*p, None, None)))
+  run = lambda: jax.jit(jax.value_and_grad(loss, (0, 1, 2)))(x, kernel, bias)
+  here = run()
+  with backend.made_for('tpu'):
+    text = str(jax.make_jaxpr(jax.grad(loss, (0, 1)))(x, kernel, bias))
+    assert 'reshape' not in text
+    there = run()
+  jax.tree.map(
+    lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), here, there
+  )

@@ -24,9 +24,10 @@ from fairjax.models import causal
 from fairjax.models.attention import (
   ACTIVATIONS,
   KeyValue,
+  Merged,
   attention,
-  drop_weights,
-  split_key_value,
+  dropping,
+  kept,
 )
 from fairjax.models.config_keys import (
   DEPTH,
@@ -132,7 +133,7 @@ class Source(NamedTuple):
 
   segment_ids: Int[Array, 'r t']
   positions: Int[Array, 'r t']
-  seen: tuple[KeyValue, ...]  # of each decoder layer
+  seen: tuple[KeyValue | Merged, ...]  # of each decoder layer
 
 
 class Layer(nn.Module):
@@ -168,8 +169,8 @@ class Layer(nn.Module):
     key: UInt32[Array, ''] | None = None,
     source: Source | None = None,
     number: int = 0,
-    cache: KeyValue | None = None,
-  ) -> tuple[Float[Array, 'r t d'], KeyValue | None]:
+    cache: KeyValue | Merged | None = None,
+  ) -> tuple[Float[Array, 'r t d'], KeyValue | Merged | None]:
     s, rows = self.shape, at.rows
     drop = lambda y, kind, rate=s.dropout: dropout(
       y, rate, fold(key, kind), at.identity
@@ -192,13 +193,12 @@ class Layer(nn.Module):
     at: Places,
     key: UInt32[Array, ''] | None,
     source: Source,
-    memory: KeyValue,
+    memory: KeyValue | Merged,
   ) -> Float[Array, 'n q d']:
     """Attention to the source; n / b beams of a text share its source."""
     (n, q, d), b = x.shape, memory.keys.shape[0]
     beside = lambda a: a.reshape(b, n // b * q, *a.shape[2:])
-    drop_seen = lambda w: drop_weights(
-      w,
+    drop_seen = dropping(
       self.shape.attention_dropout,
       key,
       beside(at.identity),
@@ -253,12 +253,11 @@ class Stack(nn.Module):
 
   def sees(
     self, memory: Float[Array, 'r t d'], rows: Segments
-  ) -> tuple[KeyValue, ...]:
+  ) -> tuple[KeyValue | Merged, ...]:
     """What each layer's attention sees of the encoder's output."""
     layers = [getattr(self, f'layer_{i}') for i in range(self.depth)]
     return tuple(
-      split_key_value(layer.key_value(memory, rows), self.heads)
-      for layer in layers
+      kept(layer.key_value(memory, rows), self.heads) for layer in layers
     )
 
 

@@ -24,7 +24,7 @@ from fairjax.models.attention import (
   ACTIVATIONS,
   KeyValue,
   attention,
-  drop_weights,
+  dropping,
 )
 from fairjax.models.config_keys import (
   DEPTH,
@@ -155,8 +155,8 @@ class Layer(nn.Module):
       at = places.at(cls_columns)
       index = jnp.take_along_axis(index, columns, axis=1)
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
-    drop_seen = lambda w: drop_weights(
-      w, s.attention_dropout, use(0), at.identity, places.positions
+    drop_seen = dropping(
+      s.attention_dropout, use(0), at.identity, places.positions
     )
 
     values = dropout(table.values, s.dropout, use(3), table.identity)

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax.models import causal
-from fairjax.models.attention import ACTIVATIONS, KeyValue
+from fairjax.models.attention import ACTIVATIONS, KeyValue, Merged
 from fairjax.models.config_keys import (
   DEPTH,
   POSITIVE,
@@ -113,8 +113,8 @@ class Layer(nn.Module):
     at: Places,
     visible: Bool[Array, 'r t k'],
     key: UInt32[Array, ''] | None = None,
-    cache: KeyValue | None = None,
-  ) -> tuple[Float[Array, 'r t d'], KeyValue | None]:
+    cache: KeyValue | Merged | None = None,
+  ) -> tuple[Float[Array, 'r t d'], KeyValue | Merged | None]:
     s, rows = self.shape, at.rows
     # What is added to the residual starts smaller the more layers there are.
     less = s.deviation * (2 * s.depth) ** -0.5

@@ -17,8 +17,9 @@ from fairjax.models import causal
 from fairjax.models.attention import (
   ACTIVATIONS,
   KeyValue,
+  Merged,
   attention,
-  drop_weights,
+  dropping,
   rotate,
   split_key_value,
 )
@@ -86,8 +87,8 @@ class Layer(nn.Module):
     at: Places,
     visible: Bool[Array, 'r t k'],
     key: UInt32[Array, ''] | None = None,
-    cache: KeyValue | None = None,
-  ) -> tuple[Float[Array, 'r t d'], KeyValue | None]:
+    cache: KeyValue | Merged | None = None,
+  ) -> tuple[Float[Array, 'r t d'], KeyValue | Merged | None]:
     s, rows = self.shape, at.rows
     dense = lambda features, name, bias: Dense(
       features, bias, self.dtype, s.deviation, name=name
@@ -112,17 +113,18 @@ class Layer(nn.Module):
     r, t, _ = query.shape
     query = query.reshape(r, t, s.heads, s.head_width)
     query = rotate(query, at.positions[:, :, None], s.theta).reshape(r, t, -1)
-    memory, positions = split_key_value(both, s.groups), at.positions
+    memory = split_key_value(both, s.groups)
     keys = rotate(memory.keys, at.positions[:, None], s.theta)
     memory = KeyValue(keys, memory.values)
+    drop = dropping(
+      s.attention_dropout, fold(key, 0), at.identity, at.positions
+    )
     if cache is not None:
       cache = memory = causal.write(cache, memory, at.positions)
-      positions = jnp.zeros(visible.shape[::2], jnp.int32)  # no dropout here
+      drop = None
     share = lambda a: jnp.repeat(a, s.heads // s.groups, axis=1)
-    drop = lambda w: drop_weights(
-      w, s.attention_dropout, fold(key, 0), at.identity, positions
-    )
-    memory = KeyValue(share(memory.keys), share(memory.values))
+    if isinstance(memory, KeyValue):
+      memory = KeyValue(share(memory.keys), share(memory.values))
     return attention(query, memory, visible, drop), cache
 
 

@@ -18,7 +18,7 @@ from fairjax.models.attention import (
   ACTIVATIONS,
   KeyValue,
   attention,
-  drop_weights,
+  dropping,
   rotate,
   split_key_value,
 )
@@ -131,9 +131,7 @@ class Layer(nn.Module):
     memory = KeyValue(
       rotate(memory.keys, places.positions[:, None], theta), memory.values
     )
-    drop = lambda w: drop_weights(
-      w, s.attention_dropout, use(1), at.identity, places.positions
-    )
+    drop = dropping(s.attention_dropout, use(1), at.identity, places.positions)
     visible = _visible(at, places, None if whole else s.window // 2)
     y = attention(_turned(query, s.heads, at, theta), memory, visible, drop)
     y = dense(s.width, 'attention_out', s.attention_bias, less)(y, at.rows)
