@@ -26,14 +26,17 @@ PAPERS = {  # by recipe
 }
 # Of the verdicts of recipes that CLAIMS reads, those that no test decides.
 BEYOND_TESTS = ('count', 't interval over seeds')
-# What recipes claim that judge all of it themselves.
+# Recipes that judge their claims themselves: the claim, and how the names of a
+# paper's own contenders begin (V1 and V2 of FairFlow; all of MBCDA).
 JUDGED = {
   'fairflow': (
     'classifiers trained on rewritten texts have smaller TPRD and FPRD, and '
     'the texts read more fluently than swapped ones',
+    ('dictionary + repair + BART', 'flow + repair + BART'),
   ),
   'mbcda': (
     'with a discriminator more texts turn, and TPRD and FPRD are smaller',
+    ('BART on repaired, filtered + discriminator',),
   ),
 }
 SAME = {  # other recipes of a paper
@@ -102,11 +105,20 @@ def rows(folders: Sequence[str | pathlib.Path]) -> list[dict]:
     lines = [
       _row(paper, one['claim'], one, *run)
       for run in own
-      for one in run[0].verdicts
-      if recipe in JUDGED or one['test'] in BEYOND_TESTS
+      for one in _judged(recipe, run[0].verdicts)
     ]
-    out += lines or [_absent(paper, words) for words in JUDGED.get(recipe, ())]
+    out += lines or [
+      _absent(paper, words) for words in JUDGED.get(recipe, ())[:1]
+    ]
   return out
+
+
+def _judged(recipe: str, verdicts: Sequence[Mapping]) -> list[Mapping]:
+  """Those of the paper's own contenders, or of whichever the run has."""
+  if recipe not in JUDGED:
+    return [one for one in verdicts if one['test'] in BEYOND_TESTS]
+  _, names = JUDGED[recipe]
+  return [v for v in verdicts if v['claim'].startswith(names)] or list(verdicts)
 
 
 def _of_tests(claim: Claim, results: Results) -> Iterator[tuple[str, dict]]:
@@ -163,7 +175,7 @@ def _data(results: Results, folder: pathlib.Path) -> str:
   path = folder / 'config.json'
   if data == 'file' and path.exists():
     data = _short(artefacts.read_json(path)['data']['path'])
-  parts = [data, results.model]
+  parts = [data, _short(results.model)]
   parts += [tables.plural(seeds, 'seed')] if seeds else []
   return ', '.join(filter(None, parts))
 
@@ -191,13 +203,14 @@ def markdown(folders: Sequence[str | pathlib.Path]) -> str:
   """The table, as README holds it."""
   heads = ('paper', 'claim', 'verdict', 'by', 'data', 'command')
   lines = [f'| {" | ".join(heads)} |', '|' + '---|' * len(heads)]
-  paper = ''
+  last: dict[str, str] = {}
   for row in rows(folders):
     cells = dict(row)
-    cells['paper'] = row['paper'] if row['paper'] != paper else ''
-    paper = row['paper']
+    cells['paper'] = row['paper'] if row['paper'] != last.get('paper') else ''
     if cells.get('command'):
-      cells['command'] = f'`{cells["command"]}`'
+      same = row['command'] == last.get('command')
+      cells['command'] = 'as above' if same else f'`{cells["command"]}`'
+    last = row
     texts = (_cell(cells.get(head, '')) for head in heads)
     lines.append(f'| {" | ".join(texts)} |')
   return '\n'.join(lines) + '\n'

@@ -96,7 +96,7 @@ def ahead(
           0.0,
           t['test'],
           t['p'],
-          'difference' if row.better > 0 else 'what it is lower by',
+          'difference' if row.better > 0 else 'lower by',
           bool(t.get('p_at_floor')),
         )
       )

@@ -78,6 +78,37 @@ def test_each_claim_has_its_verdict_data_and_command(folders):
   )
 
 
+def judged(claim):
+  effect = {'value': 0.2, 'low': 0.1, 'high': 0.3}
+  return verdict.claim(claim, effect, 0.0, 'paired bootstrap', 0.01)
+
+
+def test_a_paper_s_own_contenders_speak_for_it(tmp_path):
+  """Of rivals' verdicts none, unless there is nothing else."""
+  rival, own = (
+    'flow is below original',
+    'flow + repair + BART is below original',
+  )
+  for name, lines in (('both', [rival, own]), ('rival', [rival])):
+    one = results.Results(recipe='fairflow', data='d', model='/a/b/models/m')
+    one.verdicts = [judged(line) for line in lines]
+    (tmp_path / name).mkdir()
+    results.write(tmp_path / name, one)
+  of = lambda name: [
+    row for row in claims.rows([tmp_path / name]) if 'FairFlow' in row['paper']
+  ]
+  assert [row['claim'] for row in of('both')] == [own]
+  assert [row['claim'] for row in of('rival')] == [rival]
+  assert of('both')[0]['data'] == 'd, models/m'
+
+
+def test_a_command_is_written_once(folders):
+  table = claims.markdown(folders[:1]).splitlines()
+  cells = [line.split(' | ')[-1] for line in table if '`--config' in line]
+  assert len(cells) == 1
+  assert sum(line.endswith('| as above |') for line in table) == 3
+
+
 def test_the_command_prints_markdown_of_any_number_of_runs(folders, capsys):
   assert command.main(['--claims', *folders]) == 0
   lines = capsys.readouterr().out.splitlines()
