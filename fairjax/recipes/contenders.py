@@ -265,7 +265,8 @@ def rows(judged: Judged) -> list[dict]:
     line = {'contender': name}
     for part in one['sets'].values():
       line |= {
-        measures.label(key): value for key, value in part['quality'].items()
+        measures.label(key): value
+        for key, value in part.get('quality', {}).items()
       }
     out.append(line)
   return out

@@ -9,7 +9,7 @@ import pytest
 from fairjax import config as c
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.recipes import adversarial, mbcda
+from fairjax.recipes import adversarial, contenders, mbcda
 
 
 def config_of(**adversary):
@@ -22,14 +22,23 @@ def config_of(**adversary):
     **{'labels': ('filtered',), 'epochs': 1.0, 'vectors': (), **adversary}
   )
   config.measures.resamples = 20
-  config.net.depth = 1
   return config
 
 
 @pytest.fixture(scope='module')
 def ran(tmp_path_factory):
   folder = tmp_path_factory.mktemp('mbcda')
-  return mbcda.run(config_of(), folder), folder
+  return mbcda.run(config_of(vectors=(8,)), folder), folder
+
+
+def test_a_set_without_quality_has_no_columns():
+  """Word vectors have associations, and no quality to lead by."""
+  sets = {
+    'texts': {'quality': {'exact': {'value': 1.0}}},
+    'word vectors, 50 wide': {'rows': 3, 'scores': {}},
+  }
+  (line,) = contenders.rows(contenders.Judged({'one': {'sets': sets}}, []))
+  assert line == {'contender': 'one', 'exact': {'value': 1.0}}
 
 
 @pytest.mark.slow
