@@ -67,6 +67,14 @@ sentences of GECO .60 are half turned to female, and .44 have words that do not
 agree to male. With a BART of 1,200 steps and 1,000 pairs the generators turned
 .21 to .33 of the texts: how well it copies decides.
 
+The same on 1,683 training and 480 test comments (toxic or not, of men or of
+women; 2 epochs): .75 [.72, .79] are turned by hand, .64 [.59, .68] by the
+flow's dictionary, as many after repair and BART. The classifier of the original
+texts decides the same of each text and its twin (TPRD 0), so nothing can be
+less; trained on rewrites it loses .05 to .07 of its accuracy. Perplexity rises
+from 153 to 162 (flow) and 166 (by hand), and V2 is more fluent than dictionary
++ BART by 3.5 [1.1, 5.9].
+
 How the settings of stages 1 to 3 were chosen, on 6 % of 34 MB of books and
 Wikipedia (444,324 tokens) with a masked LM of 6 layers × 384, one seed,
 the head's logit at 2, ten occurrences a word: the head tells she from he on
