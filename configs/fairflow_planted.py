@@ -34,7 +34,7 @@ wrong, and recall less:
   flow without a factor   .75 [.11, .99]   .09 [.02, .29]
   the grown pairs alone   .50 [.27, .72]   .33 [.17, .52]
 
-So a simple rival wins here, with four times the coverage.
+So a simple rival wins here, with nearly three times the coverage.
 
 The paper's own setting stays as options: --config.fairflow.grow=0
 --config.fairflow.head=mlp --config.fairflow.threshold=3
