@@ -98,8 +98,9 @@ class Train:
   evals: float = knob(1.0, 'evaluations per epoch', above(0, 1e6))
   metric_for_best: str = knob(
     'loss',
-    "'loss', 'accuracy', 'auc' or (of rewriters) 'bleu' on validation",
-    one_of('loss', 'accuracy', 'auc', 'bleu'),
+    "'loss', 'accuracy', 'auc', 'mcc', 'pearson' (of grades) or (of "
+    "rewriters) 'bleu' on validation",
+    one_of('loss', 'accuracy', 'auc', 'mcc', 'pearson', 'bleu'),
   )
   load_best: bool = knob(True, 'return the best weights instead of the last')
   patience: int = knob(

@@ -103,6 +103,10 @@ MEASURES: dict[str, Measure] = {
     'confusion', _COUNTS + 'mcc', 'Matthews correlation',
     'correlation of label and decision, for any number of classes; 0 is '
     'chance', 1, 1.0, -1.0),
+  'pearson': Measure(
+    'own', 'fairjax.metrics.grades:pearson', "Pearson's r",
+    'correlation of the label and the mean class, where classes are rounded '
+    'scores; 0 is chance', 1, 1.0, -1.0, leads=True),
   'log_loss': Measure(
     'own', _OWN + 'log_loss', 'log loss',
     'mean of −log of the probability given to the label', -1, 0.0, 0.0, INF),

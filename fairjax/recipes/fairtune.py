@@ -22,6 +22,7 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.data import labels
 from fairjax.data.schema import Tables
+from fairjax.metrics import grades, intervals
 from fairjax.models import Bundle
 from fairjax.recipes import fairscores
 from fairjax.results import Results, section, table
@@ -76,6 +77,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       name: {'sets': stages.assess(config, sets, of)}
       for name, of in chances.items()
     }
+    of_grades = graded(config, sets, chances, contenders)
     decided = {
       name: fairscores.decisions(config, model, fit.params, pairs)
       for name, fit in fits.items()
@@ -90,11 +92,12 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       contenders=contenders,
       focus=FAIRTUNED,
       tests=stages.adjusted(
-        stages.compare(config, sets, chances, [(FAIRTUNED, ORIGINAL)]) + tests,
+        stages.compare(config, sets, chances, [(FAIRTUNED, ORIGINAL)])
+        + of_grades
+        + tests,
         config.measures.adjust,
       ),
-      facts=facts(config, tables, perturbed, pairs, fits)
-      | graded(config, sets, chances),
+      facts=facts(config, tables, perturbed, pairs, fits),
       notes=fairscores.NOTES,
       sections=[
         *shares(perturbed),
@@ -141,9 +144,11 @@ def swept(
     )
     fit = stages.train(own, model, *pools, folder, log, part=part)
     logits = loop.predict(model, fit.params, pools[1], model.device_mesh, batch)
-    value = float(np.median(loop.quality(logits, pools[1])['accuracy']))
+    name = train.metric_for_best
+    result = loop.quality(logits, pools[1], name)
+    value = float(np.median(loop.better(result, name)))
     if part:
-      log.line(f'{part}: median validation accuracy {value:.4f}')
+      log.line(f'{part}: median validation {name} {value:.4f}')
     if best is None or value > best[0]:
       best = (value, Fits(fit.params, lr, batch))
   return best[1]
@@ -166,17 +171,23 @@ def shares(perturbed: pd.DataFrame) -> list[dict]:
   return [section('Training rows perturbed', table(lines))]
 
 
-def graded(config: Config, sets: Tables, chances: dict[str, dict]) -> dict:
-  """Pearson's r of label and mean class, where classes are rounded scores."""
+def graded(
+  config: Config, sets: Tables, chances: dict[str, dict], contenders: dict
+) -> list[dict]:
+  """Pearson's r, where classes are rounded scores: added, and its tests."""
   if config.data.labels.strip() != labels.ROUND:
-    return {}
-  out = {}
-  for name, each in chances.items():
-    for key, rows in sets.items():
-      grade = (each[key] @ np.arange(each[key].shape[-1])).mean(0)
-      r = np.corrcoef(grade, rows['label'].to_numpy(float))[0, 1]
-      out[f'{name}, {key}: Pearson r with the rounded score'] = float(r)
-  return out
+    return []
+  how, tests = intervals.options_of(config), []
+  for key, rows in sets.items():
+    label = rows['label'].to_numpy(np.int64)
+    each = {name: grades.grades(of[key]) for name, of in chances.items()}
+    for name, predicted in each.items():
+      r = grades.pearson(label, predicted, how)
+      contenders[name]['sets'][key]['quality']['pearson'] = r
+    one = grades.compare(label, each[FAIRTUNED], each[ORIGINAL], how)
+    who = {'ours': FAIRTUNED, 'theirs': ORIGINAL}
+    tests.append({'set': key, **who, 'measure': 'pearson', **one})
+  return tests
 
 
 def facts(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from scipy.special import softmax
 from scipy.stats import rankdata
 
 from fairjax import lock
@@ -112,8 +113,13 @@ def losses(logits: np.ndarray, pool: Pool) -> np.ndarray:
   return ((norm - own) * pool.weight).mean(-1)
 
 
-def quality(logits: np.ndarray, pool: Pool) -> dict[str, np.ndarray]:
-  """What an evaluation during training looks at, one number a seed."""
+def quality(
+  logits: np.ndarray, pool: Pool, chosen: str = ''
+) -> dict[str, np.ndarray]:
+  """What an evaluation during training looks at, one number a seed.
+
+  A coefficient is computed where it is `chosen`; it is 0 where undefined.
+  """
   result = {
     'loss': losses(logits, pool),
     'accuracy': (logits.argmax(-1) == pool.label).mean(-1),
@@ -124,7 +130,31 @@ def quality(logits: np.ndarray, pool: Pool) -> dict[str, np.ndarray]:
     ranks = rankdata(margin, axis=-1)[:, positive].sum(-1)
     n1, n0 = positive.sum(), (~positive).sum()
     result['auc'] = (ranks - n1 * (n1 + 1) / 2) / (n1 * n0)
+  eye, grades = np.eye(logits.shape[2]), np.arange(logits.shape[2])[:, None]
+  if chosen == 'mcc':
+    result['mcc'] = correlation(eye[pool.label], eye[logits.argmax(-1)])
+  if chosen == 'pearson':
+    chances = softmax(logits, axis=-1)
+    result['pearson'] = correlation(grades[pool.label], chances @ grades)
   return result
+
+
+def correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+  """r of x [n, k] and y [s, n, k]; of indicators of k classes Gorodkin's R_K,
+  which is Matthews correlation. 0 where one side does not vary.
+  """
+  x, y = x - x.mean(0), y - y.mean(1, keepdims=True)
+  width = (x * x).sum() * (y * y).sum((1, 2))
+  return (x * y).sum((1, 2)) / np.sqrt(np.where(width > 0, width, np.inf))
+
+
+def better(result: dict[str, np.ndarray], name: str) -> np.ndarray:
+  """The measure that weights are chosen by, a number a seed: more is better.
+
+  The loss where that measure is not defined.
+  """
+  name = name if name in result else 'loss'
+  return -result[name] if name == 'loss' else result[name]
 
 
 class Job(NamedTuple):
@@ -286,7 +316,7 @@ def classified(job: Job, params) -> dict[str, np.ndarray]:
   logits = predict(
     job.model, params, job.valid, job.device_mesh, job.config.train.batch
   )
-  return quality(logits, job.valid)
+  return quality(logits, job.valid, job.config.train.metric_for_best)
 
 
 CLASSIFY = Task(batches, step.CLASSIFIER, classified)
@@ -354,10 +384,9 @@ def evaluate(
     }
     meta['history'].append(row)
     job.log.row(**row)
-  name = train.metric_for_best if train.metric_for_best in result else 'loss'
-  value = -result[name] if name == 'loss' else result[name]
-  better = judge(meta, value, done, train.load_best, train.patience)
-  state['best'] = _keep(better, state['params'], state['best'])
+  value = better(result, train.metric_for_best)
+  gains = judge(meta, value, done, train.load_best, train.patience)
+  state['best'] = _keep(gains, state['params'], state['best'])
   job.log.evaluated(done, {k: float(v.mean()) for k, v in result.items()})
 
 

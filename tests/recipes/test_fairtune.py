@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from fairjax import config as c
 from fairjax import stages
@@ -203,3 +204,26 @@ def test_labels_after_perturbation_are_accuracies_of_both_models():
   assert [of(r, 'accuracy, original text') for r in rows] == [1, 0.75]
   assert [of(r, 'accuracy, perturbed text') for r in rows] == [0.5, 1]
   assert [of(r, 'difference') for r in rows] == [-0.5, 0.25]
+
+
+def test_grades_have_pearson_s_r_and_a_test_of_the_two():
+  asked = config(data__labels='round')
+  rng = np.random.default_rng(0)
+  rows = pd.DataFrame({'label': rng.integers(0, 6, 80)})
+  near = np.eye(6)[rows['label']] * 0.5 + rng.dirichlet(np.ones(6), 80) * 0.5
+  far = rng.dirichlet(np.ones(6), 80)
+  chances = {'original': {'test': far[None]}, 'fairtuned': {'test': near[None]}}
+  contenders = {n: {'sets': {'test': {'quality': {}}}} for n in chances}
+  (one,) = fairtune.graded(asked, {'test': rows}, chances, contenders)
+  r = {
+    name: stats.pearsonr(rows['label'], p @ np.arange(6)).statistic
+    for name, p in (('original', far), ('fairtuned', near))
+  }
+  for name, value in r.items():
+    quality = contenders[name]['sets']['test']['quality']
+    assert quality['pearson']['value'] == pytest.approx(value)
+  assert one['difference']['value'] == pytest.approx(
+    r['fairtuned'] - r['original']
+  )
+  assert one['p'] < 0.05
+  assert not fairtune.graded(config(), {'test': rows}, chances, contenders)

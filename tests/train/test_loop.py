@@ -3,11 +3,14 @@
 import dataclasses
 import functools
 import signal
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy
+import sklearn.metrics
 
 from fairjax import backend, keys
 from fairjax.config import Config, Train
@@ -331,3 +334,25 @@ def test_batches_that_do_not_fit_in_memory_are_halved():
   of = loop.over_examples(norms, {}, TRAIN, device_mesh, 64, log, 'norms')
   np.testing.assert_array_equal(of[0], TRAIN.label)
   assert [line.split(';')[1].split()[0] for line in log.said] == ['32', '16']
+
+
+def test_weights_can_be_chosen_by_coefficients():
+  """Matthews of two and of three classes by scikit-learn, r by scipy."""
+  rng = np.random.default_rng(0)
+  for classes in (2, 3):
+    label = rng.integers(0, classes, 50)
+    logits = rng.standard_normal((2, 50, classes)) + np.eye(classes)[label]
+    pool = SimpleNamespace(label=label, weight=np.ones(50))
+    of = lambda name, pool=pool, logits=logits: loop.quality(
+      logits, pool, name
+    )[name]
+    for s in range(2):
+      expected = sklearn.metrics.matthews_corrcoef(label, logits[s].argmax(-1))
+      assert of('mcc')[s] == pytest.approx(expected)
+      chances = scipy.special.softmax(logits[s], -1)
+      expected = scipy.stats.pearsonr(label, chances @ np.arange(classes))
+      assert of('pearson')[s] == pytest.approx(expected.statistic)
+  flat = np.zeros((1, 50, 3))
+  assert loop.quality(flat, pool, 'mcc')['mcc'] == 0
+  values = {'loss': np.array([0.5]), 'mcc': np.array([0.2])}
+  assert loop.better(values, 'mcc') == 0.2 and loop.better(values, 'x') == -0.5

@@ -1,0 +1,94 @@
+"""Pearson's r of graded labels and predicted grades, with intervals and tests.
+
+The predicted grade of a row is the mean class, Σ c · p(c), where classes are
+rounded scores (STS-B). r is a function of five totals over rows, so the
+Bayesian bootstrap of intervals.py draws it from weighted totals; the difference
+of two models has the same weights on both sides.
+"""
+
+import numpy as np
+from jaxtyping import Float, Integer
+
+from fairjax.metrics import intervals
+from fairjax.metrics.estimates import of_value
+from fairjax.metrics.intervals import IntervalOptions
+
+FEW = 'all labels or all predictions agree'
+
+
+def grades(chances: Float[np.ndarray, 's n c']) -> Float[np.ndarray, 's n']:
+  """The mean class of each row."""
+  return chances @ np.arange(chances.shape[-1], dtype=np.float64)
+
+
+def correlation(
+  labels: Integer[np.ndarray, ' n'], predicted: Float[np.ndarray, 's n']
+) -> Float[np.ndarray, ' s']:
+  """r of each seed; NaN where one side does not vary."""
+  return _r(_totals(labels, predicted).sum(1))
+
+
+def _totals(
+  labels: np.ndarray, predicted: np.ndarray
+) -> Float[np.ndarray, 's n total']:
+  """1, x, y, xx, yy and xy of every row, both sides centred."""
+  x = np.broadcast_to(labels - labels.mean(), predicted.shape)
+  y = predicted - predicted.mean(1, keepdims=True)
+  return np.stack([np.ones_like(y), x, y, x * x, y * y, x * y], -1)
+
+
+def _r(totals: Float[np.ndarray, '*b total']) -> Float[np.ndarray, '*b']:
+  n, x, y, xx, yy, xy = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
+  width = (xx / n - (x / n) ** 2) * (yy / n - (y / n) ** 2)
+  wide = width > 1e-12
+  r = (xy / n - x * y / n**2) / np.sqrt(np.where(wide, width, 1))
+  return np.where(wide, np.clip(r, -1, 1), np.nan)
+
+
+def draws(
+  labels: np.ndarray, predicted: np.ndarray, options: IntervalOptions
+) -> Float[np.ndarray, 'resample s']:
+  """r in every resample of the rows; all seeds share the weights."""
+  items = intervals.blocks(len(labels), options.seed)
+  weights = intervals.draw(items, options.resamples, options.seed)
+  weights = weights[:, : len(items.size)].astype(np.float64)
+  rows = _totals(labels, predicted)
+  sums = np.zeros((len(rows), len(items.size), rows.shape[-1]))
+  np.add.at(sums, (slice(None), items.item), rows)
+  return np.moveaxis(_r(np.einsum('bm,smt->sbt', weights, sums)), 0, 1)
+
+
+def pearson(
+  labels: Integer[np.ndarray, ' n'],
+  predicted: Float[np.ndarray, 's n'],
+  options: IntervalOptions,
+) -> dict:
+  """The estimate of r, of seeds and rows."""
+  values = correlation(labels, predicted)
+  some = options.resamples and not np.isnan(values).any()
+  drawn = draws(labels, predicted, options) if some else None
+  return intervals.of_mean(values, drawn, options, FEW, (-1.0, 1.0))
+
+
+def compare(
+  labels: Integer[np.ndarray, ' n'],
+  ours: Float[np.ndarray, 's n'],
+  theirs: Float[np.ndarray, 's n'],
+  options: IntervalOptions,
+) -> dict:
+  """The difference of two models' r on the same rows, with its p."""
+  values = correlation(labels, ours) - correlation(labels, theirs)
+  out = {'n': len(labels), 'test': 'paired bootstrap over rows and seeds'}
+  if not options.resamples or np.isnan(values).any():
+    return out | {'difference': of_value(None, note=FEW), 'p': None}
+  drawn = draws(labels, ours, options) - draws(labels, theirs, options)
+  noise = intervals.difference_noise(
+    [(values, drawn - drawn.mean(0) + values)], options
+  )
+  value = float(values.mean())
+  test = intervals.difference(value, noise, options, 2.0)
+  return out | {
+    'difference': {'value': value, 'low': test.low, 'high': test.high},
+    'p': test.p,
+    'p_at_floor': test.p_at_floor,
+  }

@@ -1,0 +1,64 @@
+"""Pearson's r of grades: scipy's value, coverage, and paired differences."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairjax.metrics import grades
+from fairjax.metrics.intervals import IntervalOptions
+
+HOW = IntervalOptions(0.95, 1000, 0)
+
+
+def sample(rng, n, r, seeds=1):
+  """Labels 0 … 5 and predictions that correlate about r with them."""
+  hidden = rng.standard_normal(n)
+  labels = np.clip(np.round(hidden * 1.5 + 2.5), 0, 5).astype(int)
+  noise = rng.standard_normal((seeds, n))
+  return labels, r * hidden + np.sqrt(1 - r * r) * noise
+
+
+def test_the_value_and_the_interval_are_those_of_textbooks():
+  labels, predicted = sample(np.random.default_rng(0), 800, 0.7)
+  r = stats.pearsonr(labels, predicted[0])
+  one = grades.pearson(labels, predicted, HOW)
+  assert one['value'] == pytest.approx(r.statistic, abs=1e-6)
+  low, high = r.confidence_interval()
+  assert one['low'] == pytest.approx(low, abs=0.01)
+  assert one['high'] == pytest.approx(high, abs=0.01)
+
+
+def test_the_interval_covers():
+  rng = np.random.default_rng(1)
+  big = sample(rng, 400_000, 0.6)
+  truth = grades.correlation(*big)[0]
+  how = IntervalOptions(0.95, 200, 0)
+  hits = 0
+  for _ in range(200):
+    one = grades.pearson(*sample(rng, 200, 0.6), how)
+    hits += one['low'] <= truth <= one['high']
+  assert 182 <= hits <= 199
+
+
+def test_a_difference_is_paired():
+  rng = np.random.default_rng(2)
+  labels, ours = sample(rng, 500, 0.8, seeds=3)
+  near = ours + rng.standard_normal(ours.shape) * 0.02
+  far = rng.standard_normal(ours.shape)
+  same = grades.compare(labels, ours, near, HOW)
+  other = grades.compare(labels, ours, far, HOW)
+  width = lambda one: one['difference']['high'] - one['difference']['low']
+  assert width(same) < width(other) / 5
+  assert other['p'] < 0.01 < same['p'] + 0.5
+  expected = grades.correlation(labels, ours) - grades.correlation(labels, far)
+  assert other['difference']['value'] == pytest.approx(expected.mean())
+
+
+def test_a_side_that_does_not_vary_has_none():
+  labels = np.arange(6)
+  flat = np.ones((1, 6))
+  one = grades.pearson(labels, flat, HOW)
+  assert one['value'] is None and one['note'] == grades.FEW
+  assert grades.compare(labels, flat, flat, HOW)['p'] is None
+  chances = np.eye(6)[None]
+  assert grades.correlation(labels, grades.grades(chances)) == [1.0]
