@@ -9,7 +9,16 @@ ROOT = pathlib.Path(fairjax.__file__).parent
 
 # What every room may use: no room, only modules beside them.
 GROUND = {
-  *('artefacts', 'backend', 'config', 'errors', 'keys', 'knobs', 'lock'),
+  *(
+    'announce',
+    'artefacts',
+    'backend',
+    'config',
+    'errors',
+    'keys',
+    'knobs',
+    'lock',
+  ),
   *('inputs', 'memory', 'paths', 'registry', 'results'),
 }
 

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from fairjax import announce
 from fairjax.data import batches as packing
 from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
@@ -115,7 +116,7 @@ def word_vectors(
     sums = np.add.reduceat(flat[pieces], before)
     out[words] = sums / size[words][:, None]
 
-  for step in range(len(sweep)):
+  for step in announce.rounds(range(len(sweep)), len(sweep), 'embedding'):
     host = sweep[step]
     states = _states(module, params, placement.batch(host), layer)
     waiting.append((host['example'], sweep.plan.place[step], states))

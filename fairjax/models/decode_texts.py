@@ -10,7 +10,7 @@ length, and nothing sees beyond it.
 
 import concurrent.futures
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import flax.linen as nn
@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from tokenizers import Tokenizer
 
-from fairjax import backend
+from fairjax import announce, backend
 from fairjax.data import tokens as data_tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
@@ -99,26 +99,27 @@ def generate(
   row_steps = np.zeros(len(prompt), np.int64)
   steps = 0
 
-  def run(width, rows, device=None):
+  def run(width, rows, add, device=None):
     here = params if device is None else jax.device_put(params, device)
     queue = _Queue(sources, prompt, least, limit, width, rows)
     with jax.default_device(device) if device else contextlib.nullcontext():
       return _run(
-        module, here, queue, options, rules, slots, outputs, row_steps
+        module, here, queue, options, rules, slots, outputs, row_steps, add
       )
 
-  for width, rows in buckets(sources.lengths, slots * max(len(devices), 1)):
-    if len(devices) < 2:
-      steps += run(width, rows)
-      continue
-    shares = [rows[i :: len(devices)] for i in range(len(devices))]
-    with concurrent.futures.ThreadPoolExecutor(len(devices)) as threads:
-      work = [
-        threads.submit(run, width, share, device)
-        for share, device in zip(shares, devices)
-        if len(share)
-      ]
-    steps += sum(one.result() for one in work)
+  with announce.counting(len(prompt), 'texts written:') as add:
+    for width, rows in buckets(sources.lengths, slots * max(len(devices), 1)):
+      if len(devices) < 2:
+        steps += run(width, rows, add)
+        continue
+      shares = [rows[i :: len(devices)] for i in range(len(devices))]
+      with concurrent.futures.ThreadPoolExecutor(len(devices)) as threads:
+        work = [
+          threads.submit(run, width, share, add, device)
+          for share, device in zip(shares, devices)
+          if len(share)
+        ]
+      steps += sum(one.result() for one in work)
   best = [each[0] for each in outputs]
   lengths = np.array([len(one) for one in best], np.int64)
   flat = np.concatenate([np.zeros(0, np.int32), *best])
@@ -173,6 +174,7 @@ def _run(
   slots: int,
   outputs: list,
   row_steps: np.ndarray,
+  add: Callable[[int], None],
 ) -> int:
   """Decodes the rows of one program; returns the steps of the loop."""
   waiting, most = queue.rows, _wider(int(queue.limit[queue.rows].max()))
@@ -209,6 +211,7 @@ def _run(
       for slot, text in zip(ready, _read(state, ready)):
         outputs[holds[slot]] = text
       holds[ready] = -1
+      add(len(ready))
     if not len(waiting) and (holds < 0).all():
       return int(state.steps)
     if (length[~done] >= room).any():

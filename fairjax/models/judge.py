@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Integer
 from tokenizers import Tokenizer
 
-from fairjax import artefacts
+from fairjax import announce, artefacts
 from fairjax.config import Config
 from fairjax.data import batches as packing
 from fairjax.data import tokens
@@ -320,11 +320,13 @@ def _at_places(
   place = judge.placement
   params = place.params(params)
   parts = []
-  for host, which in masked.sweep(texts, copies, mask, batch, place.rows):
-    on_device = place.batch(host)
-    targets = token[np.maximum(which, 0)].astype(np.int32)
-    # Dispatched, not waited for.
-    parts.append((which, _asked(module, params, on_device, targets)))
+  with announce.counting(len(copies.text), 'masked places read:') as add:
+    for host, which in masked.sweep(texts, copies, mask, batch, place.rows):
+      on_device = place.batch(host)
+      targets = token[np.maximum(which, 0)].astype(np.int32)
+      # Dispatched, not waited for.
+      parts.append((which, _asked(module, params, on_device, targets)))
+      add((which >= 0).sum())
   for which, values in parts:
     real = which >= 0
     out[which[real]] = np.asarray(place.fetch(values))[real]
@@ -393,7 +395,8 @@ def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
   layout = packing.layout(
     texts.lengths, min(batch, n), rows_multiple=place.rows
   )
-  for host in packing.sweep(pool, np.arange(n), layout):
+  sweep = packing.sweep(pool, np.arange(n), layout)
+  for host in announce.rounds(sweep, len(sweep), 'texts read: batch'):
     yield host, place.batch(host), params
 
 

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Integer
 
+from fairjax import announce
 from fairjax.data import batches as packing
 from fairjax.data.batches import Layout
 from fairjax.data.placement import HERE, Placement
@@ -169,11 +170,13 @@ def _over(
   params = placement.params(params)
   parts, where = [], []
   batches = sweep(texts, copies, mask, batch, placement.rows, layout)
-  for host, which in batches:
-    on_device = placement.batch(host)
-    # Dispatched, not waited for.
-    parts.append(evaluate(module, params, on_device, np.maximum(which, 0)))
-    where.append(which)
+  with announce.counting(len(copies.text), 'masked places read:') as add:
+    for host, which in batches:
+      on_device = placement.batch(host)
+      # Dispatched, not waited for.
+      parts.append(evaluate(module, params, on_device, np.maximum(which, 0)))
+      where.append(which)
+      add((which >= 0).sum())
   values, where = np.concatenate(placement.fetch(parts)), np.concatenate(where)
   out = np.empty(len(copies.text))
   out[where[where >= 0]] = values[where >= 0]

@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Integer
 from tokenizers import Tokenizer
 
+from fairjax import announce
 from fairjax.data import batches as packing
 from fairjax.data import tokens
 from fairjax.data.tokens import Ragged
@@ -87,7 +88,8 @@ def at_places(
     masked.layout_of(version, copies, step, place) for version, _ in versions
   ]
   out = np.empty(token.shape, np.float32)
-  for low in range(0, size, step):
+  starts = range(0, size, step)
+  for low in announce.rounds(starts, len(starts), 'masked places: batch'):
     part = slice(low, low + step)
     read = []
     for (version, shift), layout in zip(versions, layouts):
@@ -115,7 +117,8 @@ def left_to_right(judge: Any, texts: Ragged) -> Float[np.ndarray, ' tokens']:
     special.check_lengths(version.lengths, judge.module.shape, 'text')
   out = np.full(len(texts.flat), np.nan, np.float32)
   step = max(BLOCK // judge.module.shape.vocab // versions[-1].lengths.max(), 1)
-  for low in range(0, len(texts.lengths), int(step)):
+  starts = range(0, len(texts.lengths), int(step))
+  for low in announce.rounds(starts, len(starts), 'texts scored: batch'):
     rows = np.arange(low, min(low + step, len(texts.lengths)))
     some = tokens.take(texts, rows)
     # Each token but the first of a text that nothing stands before.

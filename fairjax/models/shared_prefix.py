@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from fairjax import announce
 from fairjax.data.tokens import Ragged
 from fairjax.models import causal, special
 
@@ -70,7 +71,8 @@ def logs(
     groups.setdefault(prefix.tobytes(), []).append(i)
   # Long prefixes together, so that little is padding.
   order = sorted(groups, key=lambda key: (len(key), key))
-  for low in range(0, len(order), GROUP // 2):
+  starts_of = range(0, len(order), GROUP // 2)
+  for low in announce.rounds(starts_of, len(starts_of), 'prefixes: group'):
     keys = order[low : low + GROUP // 2]
     _score_groups(judge, texts, starts, keys, groups, out)
   return np.where(chosen, out, np.nan)

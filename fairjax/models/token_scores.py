@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from fairjax import announce
 from fairjax.data import batches as packing
 from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
@@ -83,7 +84,8 @@ def of_tokens(
   label = np.zeros(n, np.int32)
   pool = packing.Pool(texts, label, label.astype(np.float32))
   layout = packing.layout(lengths, batch, rows_multiple=placement.rows)
-  for host in packing.sweep(pool, np.arange(n), layout):
+  sweep = packing.sweep(pool, np.arange(n), layout)
+  for host in announce.rounds(sweep, len(sweep), 'texts scored: batch'):
     scores = np.asarray(placement.fetch(function(placement.batch(host))))
     at, row, column = flat_places(texts, host)
     out[at] = scores[row, column]

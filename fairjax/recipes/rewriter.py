@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
-from fairjax import stages
+from fairjax import announce, stages
 from fairjax.config import Config
 from fairjax.data import seq2seq, tokens
 from fairjax.errors import UserError
@@ -205,15 +205,17 @@ def sums(
   """Of each pair the sums and counts of the terms: [s, n, 2 k]."""
   forward = step.forward(objectives.measured(model, terms), device_mesh)
   out = None
-  for host in seq2seq.sweep(pairs, batch, device_mesh.shape['data']):
-    result = np.asarray(
-      forward(params, mesh.put_batch(device_mesh, host, stacked=False)),
-      np.float64,
-    )
-    if out is None:
-      out = np.zeros((len(result), len(pairs.label), result.shape[2]))
-    example = host['example']
-    out[:, example[example >= 0]] = result[:, example >= 0]
+  with announce.counting(len(pairs.label), 'pairs read:') as add:
+    for host in seq2seq.sweep(pairs, batch, device_mesh.shape['data']):
+      result = np.asarray(
+        forward(params, mesh.put_batch(device_mesh, host, stacked=False)),
+        np.float64,
+      )
+      if out is None:
+        out = np.zeros((len(result), len(pairs.label), result.shape[2]))
+      example = host['example']
+      out[:, example[example >= 0]] = result[:, example >= 0]
+      add((example >= 0).sum())
   return out
 
 

@@ -22,10 +22,10 @@ import pathlib
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self, TextIO
 
-from fairjax import lock
+from fairjax import announce, lock
 from fairjax.artefacts import fingerprint, read_rows, write_text
 from fairjax.config import Config
 from fairjax.errors import UserError
@@ -63,9 +63,11 @@ class Log:
       self.resume(resume_step)
 
   def __enter__(self) -> Self:
+    announce.LISTENERS.append(self._listen)
     return self
 
   def __exit__(self, kind, *_) -> None:
+    announce.LISTENERS.remove(self._listen)
     self.close(failed=kind is not None)
 
   def close(self, failed: bool = False) -> None:
@@ -163,6 +165,11 @@ class Log:
   ) -> 'Progress':
     """The live line of a loop over steps of `examples` examples each."""
     return Progress(self, total, first, examples, what)
+
+  @contextlib.contextmanager
+  def _listen(self, total: int, what: str) -> Iterator[Callable[[int], None]]:
+    with self.progress(total, what=what) as line:
+      yield line.update
 
   def step(self, done: int, total: int, what: str = 'predicting') -> None:
     """A live line for a loop too simple to hold a `Progress`."""

@@ -9,7 +9,7 @@ import types
 import numpy as np
 import pytest
 
-from fairjax import artefacts
+from fairjax import announce, artefacts
 from fairjax.config import Config
 from fairjax.errors import UserError
 from fairjax.train import progress
@@ -247,3 +247,21 @@ def test_a_full_disk_under_the_log_is_a_sentence(tmp_path):
 )
 def test_duration(seconds, text):
   assert progress.duration(seconds) == text
+
+
+def test_long_loops_below_say_how_far_they_are(tmp_path, monkeypatch):
+  monkeypatch.setattr(progress, 'TELL', 0.0)
+  screen = io.StringIO()
+  assert list(announce.rounds('ab', 2, 'unheard')) == ['a', 'b']
+  with progress.Log(tmp_path / 'outer', screen=io.StringIO()) as outer:
+    with progress.Log(tmp_path / 'inner', screen=screen):
+      with announce.counting(5, 'texts written:') as add:
+        add(2)
+        add(np.int64(3))
+      assert list(announce.rounds('abc', 3, 'batch')) == ['a', 'b', 'c']
+    assert announce.LISTENERS == [outer._listen]
+  assert not announce.LISTENERS
+  said = [line.split(' · ')[0] for line in screen.getvalue().splitlines()]
+  assert said[:2] == ['texts written: 2/5', 'texts written: 5/5']
+  assert said[2:] == ['batch 1/3', 'batch 2/3', 'batch 3/3']
+  assert not (tmp_path / 'outer' / 'log.txt').read_text()

@@ -1,0 +1,44 @@
+"""How far a long loop is, said to the run that listens, if one does.
+
+Models score and write texts without knowing of runs and logs; on the way they
+say here how far they are, and the innermost open log (train/progress.py) shows
+it. Outside a run nothing is said.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+# listener(total, what) is a context whose value takes how many are done.
+Listener = Callable[[int, str], contextlib.AbstractContextManager]
+LISTENERS: list[Listener] = []  # the innermost last
+_LOCK = threading.Lock()
+
+T = TypeVar('T')
+
+
+@contextlib.contextmanager
+def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
+  """A function to call with the number of items that were done just now."""
+  if not LISTENERS:
+    yield lambda more: None
+    return
+  done = 0
+  with LISTENERS[-1](total, what) as said:
+
+    def add(more: int) -> None:
+      nonlocal done
+      with _LOCK:
+        done += int(more)
+        said(done)
+
+    yield add
+
+
+def rounds(each: Iterable[T], total: int, what: str) -> Iterator[T]:
+  """The rounds themselves; each is said when the next one is asked for."""
+  with counting(total, what) as add:
+    for one in each:
+      yield one
+      add(1)
