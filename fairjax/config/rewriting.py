@@ -73,6 +73,13 @@ class Perturb:
     changes='texts',
     path=True,
   )
+  forms: str = knob(
+    'model',
+    "what a rewriter's changes become: 'model', as it writes them; 'rules': "
+    'listed words that it changes are turned by rules, all others stay',
+    one_of('model', 'rules'),
+    changes='texts',
+  )
   axes: tuple[str, ...] = knob(
     ('gender', 'race', 'age'),
     'of the words that are perturbed',

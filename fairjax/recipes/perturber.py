@@ -5,11 +5,13 @@
 The input is 'word, attribute <PERT_SEP> text' and the target the whole
 rewritten text (Qian et al. 2022, arXiv:2205.12586); an unconditional perturber
 reads the text alone and first writes attribute and word. Beside the learned
-one stand two that need no training, on the same held-out rows: our rules on
-one person's chain, and the dictionary that turns everybody.
+one stand those that need no training, on the same held-out rows: our rules on
+one person's chain, the named word alone, and the dictionary that turns
+everybody; and what a rewriter changes, in forms by rules.
 """
 
 import dataclasses
+import itertools
 import json
 import pathlib
 from collections.abc import Sequence
@@ -33,6 +35,7 @@ from fairjax.train.progress import Log
 
 RIVALS = ('rules', 'word', 'dictionary')
 LEARNED = 'perturber'
+FORMS = 'perturber, forms by rules'
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
@@ -45,6 +48,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     log.line(f'the perturber: {folder / "export" / LEARNED}')
     held = tested(config, pairs)
     written = {LEARNED: learned(config, result.model, held)}
+    if asks_forms(config):
+      written[FORMS] = _forms(held, written[LEARNED])
     for name in RIVALS:
       written[name] = rewritten(config, held, name)
     results = stages.results(
@@ -174,6 +179,20 @@ def learned(config: Config, model: Bundle, held: pd.DataFrame) -> list[str]:
   return _asked(perturbing.writer(config, model), held)
 
 
+def asks_forms(config: Config) -> bool:
+  """Whether what a rewriter changes is also turned by rules, as a contender."""
+  options = config.perturb
+  rewrites_ = options.learner == 'rewriter' and not options.unconditional
+  return rewrites_ and options.forms == 'model'
+
+
+def _forms(held: pd.DataFrame, written: list[str]) -> list[str]:
+  write = lambda texts, words, spans, attributes: perturbing.by_forms(
+    texts, spans, attributes, written
+  )
+  return _asked(write, held)
+
+
 def _asked(write: perturbing.Write, held: pd.DataFrame) -> list[str]:
   """The held-out texts, each turned as its row asks."""
   each = zip(held['text'], held['word'])
@@ -209,11 +228,11 @@ def best_changed(
   The rewrite is what stands after the separator; a beam without one is none.
   Where no beam changes a word, the text stays.
   """
-  own = words(text)
+  own = perturbing.words_of(text)
   for row in beams:
     if separator in row:
       rewrite = tokenizer.decode(list(row[row.index(separator) + 1 :]))
-      if rewrite.strip() and words(rewrite) != own:
+      if rewrite.strip() and perturbing.words_of(rewrite) != own:
         return rewrite
   return text
 
@@ -226,22 +245,20 @@ def rewritten(config: Config, held: pd.DataFrame, by: str) -> list[str]:
   )
 
 
-def words(text: str) -> list[str]:
-  """The words that are compared: no case, no accents."""
-  return [perturb.plain(word) for word in parallel.words(text)]
-
-
 def counts(held: pd.DataFrame, written: Sequence[str]) -> np.ndarray:
   """The counts of metrics/rewrites.py of each row."""
   each = zip(held['text'], held['target'], written)
   return np.array(
-    [rewrites.counts(*map(words, three)) for three in each], np.float64
+    [rewrites.counts(*map(perturbing.words_of, three)) for three in each],
+    np.float64,
   )
 
 
 def places(row, written: str) -> list[bool]:
   """Whether each labelled word became what people's labels demand."""
-  edits = rewrites.edits(words(row.text), words(written))
+  edits = rewrites.edits(
+    perturbing.words_of(row.text), perturbing.words_of(written)
+  )
   out = []
   for place, gold in json.loads(row.places).items():
     edit = edits.get((int(place), 0))
@@ -286,7 +303,7 @@ def contenders(
 def tests(
   config: Config, held: pd.DataFrame, written: dict[str, list[str]]
 ) -> list[dict]:
-  """Exact match of the learned one against each rival, source by source."""
+  """Exact match of what is learned against each rival, source by source."""
   how, out = intervals.options_of(config), []
   exact = {
     who: counts(held, rows)[:, 6].astype(bool)[None]
@@ -296,14 +313,14 @@ def tests(
     mask = np.ones(len(held), bool)
     if part != 'all':
       mask = (held['source_name'] == part).to_numpy()
-    for rival in RIVALS:
-      one = fairscore.compare(
-        exact[LEARNED][:, mask], exact[rival][:, mask], how
-      )
+    for ours, rival in itertools.product((LEARNED, FORMS), RIVALS):
+      if ours not in exact:
+        continue
+      one = fairscore.compare(exact[ours][:, mask], exact[rival][:, mask], how)
       out.append(
         {
           'set': part,
-          'ours': LEARNED,
+          'ours': ours,
           'theirs': rival,
           'measure': 'exact',
           **{k: v for k, v in one.items() if not k.startswith('only_')},

@@ -20,9 +20,10 @@ from fairjax import config as configs
 from fairjax.config import Config
 from fairjax.data import files
 from fairjax.errors import UserError
+from fairjax.metrics import rewrites
 from fairjax.models import Bundle, families, hf, rewriting
 from fairjax.models.folder import load as load_folder
-from fairjax.pairs import chain, dictionary, perturb
+from fairjax.pairs import chain, dictionary, parallel, perturb
 from fairjax.recipes import person_tagger, rewriter, word_detector
 from fairjax.train import mesh
 
@@ -110,7 +111,32 @@ def _by_model(config, model, texts, words, spans, attributes) -> list[str]:
     for text, word, attribute in zip(texts, words, attributes)
   ]
   written = rewriter.write(config, model, prompts)
-  return [perturb.restore(a, b) for a, b in zip(texts, written)]
+  written = [perturb.restore(a, b) for a, b in zip(texts, written)]
+  if config.perturb.forms == 'rules':
+    return by_forms(texts, spans, attributes, written)
+  return written
+
+
+def by_forms(texts, spans, attributes, written) -> list[str]:
+  """The listed words that a rewrite changes, turned by rules; others stay.
+
+  So a small model says who is who, and its slips in copying do no harm. Axes
+  other than gender are left as they are written.
+  """
+  out = []
+  for text, span, attribute, new in zip(texts, spans, attributes, written):
+    if perturb.AXIS[attribute] == 'gender':
+      starts = [m.start() for m in parallel.finditer(text)]
+      edits = rewrites.edits(words_of(text), words_of(new))
+      changed = {starts[at] for at, kind in edits if kind == 0}
+      new = chain.turn_words(text, {span[0], *changed}, attribute)[0]
+    out.append(new)
+  return out
+
+
+def words_of(text: str) -> list[str]:
+  """The words that are compared: no case, no accents."""
+  return [perturb.plain(word) for word in parallel.words(text)]
 
 
 def counted_words(config: Config) -> dict | None:

@@ -86,15 +86,16 @@ def test_a_perturber_is_trained_and_measured_beside_rules(
   monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path / 'cache'))
   asked = config(copy, perturb__learner=learner)
   results = perturber.run(asked, tmp_path / 'run')
+  forms = [perturber.FORMS] if learner == 'rewriter' else []
   assert set(results.contenders) == {
-    *('perturber', 'rules', 'word', 'dictionary')
+    *('perturber', 'rules', 'word', 'dictionary', *forms)
   }
   exact = {
     name: one['sets']['all']['quality']['exact']['value']
     for name, one in results.contenders.items()
   }
   assert exact['rules'] == exact['dictionary'] == 1 > exact['word']
-  assert len(results.tests) == 6
+  assert len(results.tests) == 6 * (1 + len(forms))
   for test in results.tests:
     assert 0 <= test['p'] <= 1 and test['n'] == 6
   remade(tmp_path / 'run', results)
@@ -103,6 +104,17 @@ def test_a_perturber_is_trained_and_measured_beside_rules(
   asked = config(copy, perturb__by='model', perturb__model=str(folder))
   made = perturbing.perturbed(asked, ['he sold his boat .', 'it rained .'])
   assert made['word'][0] in ('he', 'his') and not made['changed'][1]
+
+
+def test_what_a_rewriter_changes_can_be_turned_by_rules():
+  text = 'Ann told Bob that her clothed sister saw him.'
+  written = 'Tim told Bob that its clothing sister saw her.'
+  made = perturbing.by_forms([text], [(0, 3)], ['man'], [written])[0]
+  name = made.split()[0]
+  assert name not in ('Ann', 'Tim')  # a listed name, by rules
+  # Not 'clothing', which is no word of gender; 'him' is male already.
+  assert made == f'{name} told Bob that his clothed sister saw him.'
+  assert perturbing.by_forms(['x'], [(0, 1)], ['young'], ['y']) == ['y']
 
 
 def test_an_unconditional_perturber_names_word_and_attribute(copy, tmp_path):
