@@ -1,15 +1,17 @@
 """Perturbing texts: ours against transformers' generate over the same texts.
 
   python -m fairjax.bench perturb --text=FILE --vocab=FOLDER [--size=small]
-    [--words=20000] [--batch=16] [--rounds=3]
+    [--words=20000] [--batch=4] [--peer_batch=16] [--rounds=3]
 
 Lines of real text are cut into windows; of each with a word to perturb the
 prompt 'word, attribute <PERT_SEP> text' is drawn, and a BART of --size that
 repeats its source but for a few tokens (bench/generate.py: what a perturber
 does, at its full cost) writes it. Ours draws, batches by length and drafts by
 copying; the loop of transformers takes the same prompts in file order, in
-batches, each row ending where its source does. `every` also writes the windows
-that hold nothing to perturb, as a script without a word list would.
+batches, each row ending where its source does. Ours is given the few rows that
+drafts pay for, the peers what serves them best (--batch, --peer_batch).
+`every` also writes the windows that hold nothing to perturb, as a script
+without a word list would.
 """
 
 import argparse
@@ -60,6 +62,7 @@ def run(args: list[str]) -> dict:
     items=facts['windows'],
     size=chosen.size,
     batch=chosen.batch,
+    peer_batch=chosen.peer_batch,
     **{name: facts[name] for name in keep},
   )
 
@@ -70,7 +73,8 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument('--vocab', default='', help='folder of a tokenizer')
   parser.add_argument('--size', choices=generate.SHAPES, default='small')
   parser.add_argument('--words', type=int, default=20_000, help='of the file')
-  parser.add_argument('--batch', type=int, default=16)
+  parser.add_argument('--batch', type=int, default=4, help='rows of ours')
+  parser.add_argument('--peer_batch', type=int, default=16, help='of peers')
   parser.add_argument('--threads', type=int, default=1)
   parser.add_argument('--rounds', type=int, default=3)
   parser.add_argument('--side', default='', help=argparse.SUPPRESS)
@@ -122,8 +126,9 @@ def _serve(chosen) -> None:
   windows = _windows(chosen)
   prompts = _drawn(windows)
   offered = [one for one in prompts if one]
+  rows = chosen.batch if chosen.side == 'ours' else chosen.peer_batch
   args = generate._asked(
-    ['--varied', f'--size={chosen.size}', f'--batch={chosen.batch}']
+    ['--varied', f'--size={chosen.size}', f'--batch={rows}']
   )
   facts = {
     'windows': len(windows),
