@@ -59,6 +59,9 @@ class Perturb:
     "what is trained: a 'rewriter', or a 'tagger' whose words rules turn",
     one_of('rewriter', 'tagger'),
   )
+  hints: bool = knob(
+    True, "a tagger reads which words our rules take for that person's"
+  )
   unconditional: bool = knob(False, 'the model names word and attribute itself')
   by: str = knob(
     'rules',

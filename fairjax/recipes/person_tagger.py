@@ -4,7 +4,8 @@ The encoder of a folder reads 'word, attribute <PERT_SEP> text' and says of
 each token of the text whether it changes; the words flagged are then turned by
 the dictionary. So a small model learns what rules are worst at, who is who,
 and leaves to rules what they do well, the forms. It copies nothing: a text can
-only change where a word of gender stands.
+only change where a word of gender stands. With `perturb.hints` the words that
+our rules flag have HINT before them, so that it learns when to believe them.
 """
 
 import pathlib
@@ -36,6 +37,7 @@ from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
 
 AXIS = 'gender'  # whose words the dictionary can turn
+HINT = '<PERT_RULE>'  # a tokenizer that knows it is of a model that reads them
 
 
 def start(config: Config, pairs: pd.DataFrame) -> Bundle:
@@ -55,25 +57,45 @@ def start(config: Config, pairs: pd.DataFrame) -> Bundle:
 
   init = warm_start.init(folder, module)
   model = of_module(module, init, can='detect', tokenizer=tokenizer)
-  return rewriting.grown(model, perturb.TOKENS)
+  hints = (HINT,) if config.perturb.hints else ()
+  return rewriting.grown(model, (*perturb.TOKENS, *hints))
+
+
+def hinted(text: str, word: str) -> tuple[str, np.ndarray]:
+  """The text with HINT before the words that rules take for the person's.
+
+  Also where each word of the text begins in it.
+  """
+  starts = np.array([m.start() for m in parallel.finditer(text)] or [0])
+  own = chain.chain(text, *chain.find(text, word))
+  at = np.unique([m.start for m in own])
+  parts = np.split(np.array([*text]), at)
+  marked = f'{HINT} '.join(''.join(part) for part in parts)
+  before = np.searchsorted(at, starts, 'right')
+  return marked, starts + before * (len(HINT) + 1)
 
 
 def _encoded(model: Bundle, words, attributes, texts):
   """The tokens of each prompt and, of those in the text, their word's place."""
-  prompts = [
-    perturb.prompt(word, attribute, text)
-    for word, attribute, text in zip(words, attributes, texts)
+  hint = model.tokenizer.token_to_id(HINT)
+  starts = [
+    np.array([m.start() for m in parallel.finditer(text)] or [0])
+    for text in texts
   ]
+  if hint is not None:
+    each = [hinted(text, word) for text, word in zip(texts, words)]
+    texts, starts = zip(*each) if each else ((), ())
+  prompts = list(map(perturb.prompt, words, attributes, texts))
   rows, places = [], []
-  for prompt, text, one in zip(
-    prompts, texts, model.tokenizer.encode_batch(prompts)
+  for prompt, text, own, one in zip(
+    prompts, texts, starts, model.tokenizer.encode_batch(prompts)
   ):
     begin = len(prompt) - len(text)
-    starts = np.array([m.start() for m in parallel.finditer(text)] or [0])
-    offsets = np.array(one.offsets)
+    offsets, ids = np.array(one.offsets), np.array(one.ids, np.int32)
     inside = (offsets[:, 0] >= begin) & (offsets[:, 1] > offsets[:, 0])
-    place = np.searchsorted(starts, offsets[:, 0] - begin, 'right') - 1
-    rows.append(np.array(one.ids, np.int32)[: model.longest])
+    inside &= ids != hint
+    place = np.searchsorted(own, offsets[:, 0] - begin, 'right') - 1
+    rows.append(ids[: model.longest])
     places.append(np.where(inside, place, -1)[: model.longest])
   return rows, places
 

@@ -11,6 +11,7 @@ from it altogether: the report says how many of these it finds. With
 words of the list; only a model can rewrite them.
 """
 
+import dataclasses
 import pathlib
 import zlib
 from collections.abc import Sequence
@@ -45,7 +46,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       )
     rows = marked(lines(config), config.seed)
     log.line(f'texts: {rows["split"].value_counts().to_dict()}')
-    one = person_tagger.fit(config, folder, rows, log)
+    # Everybody is asked for: rules know of no such person.
+    options = dataclasses.replace(config.perturb, hints=False)
+    plain = dataclasses.replace(config, perturb=options)
+    one = person_tagger.fit(plain, folder, rows, log)
     if mesh.is_main():
       rewriter.save(one.model, folder / 'export' / 'detector')
     log.line(f'the detector: {folder / "export" / "detector"}')

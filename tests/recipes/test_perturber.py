@@ -9,8 +9,14 @@ import pytest
 from fairjax import config as c
 from fairjax.data import panda, tokens
 from fairjax.errors import UserError
-from fairjax.pairs import perturb
-from fairjax.recipes import perturb_corpus, perturber, perturbing, rewriter
+from fairjax.pairs import parallel, perturb
+from fairjax.recipes import (
+  person_tagger,
+  perturb_corpus,
+  perturber,
+  perturbing,
+  rewriter,
+)
 
 
 def config(data, **changes):
@@ -216,3 +222,14 @@ def test_candidates_are_all_beams_and_the_best_is_what_is_written(family, copy):
   assert len({tuple(row) for row in each[0]}) == len(each[0])
   asked.generate.num_beams = 1
   assert [len(b) for b in rewriter.candidates(asked, model, texts)] == [1, 1]
+
+
+def test_hints_stand_before_the_words_that_rules_flag():
+  text = 'Mary met Tom; later she, a Québec girl, paid him.'
+  marked, starts = person_tagger.hinted(text, 'Mary')
+  hint = person_tagger.HINT
+  assert marked.replace(f'{hint} ', '') == text
+  assert marked.startswith(f'{hint} Mary met Tom; later {hint} she')
+  assert f'{hint} him' not in marked and f'{hint} Tom' not in marked
+  for word, start in zip(parallel.words(text), starts, strict=True):
+    assert marked[start:].startswith(word)
