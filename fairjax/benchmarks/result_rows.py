@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax.metrics import clusters
+from fairjax.metrics import clusters, intervals
 from fairjax.metrics.estimates import of_value
 from fairjax.metrics.intervals import IntervalOptions
 from fairjax.metrics.significance import adjusted
@@ -112,7 +112,8 @@ def compare(
   """Paired tests of two models on the items that both have, by metric and part.
 
   The difference of the means with its interval over clusters; p by flipping
-  the sign of whole clusters; Holm over all rows.
+  the sign of whole clusters; Holm over all rows. The interval holds 0 where
+  p does not refute it.
   """
   keys = ['metric', 'part', 'id']
   both = ours.merge(theirs, on=keys, suffixes=('', '_theirs'))
@@ -121,13 +122,15 @@ def compare(
     gap = some['value'].to_numpy(float) - some['value_theirs'].to_numpy(float)
     cluster = some['cluster'].to_numpy()
     value, _ = clusters.mean(gap, cluster, options)
+    p = clusters.sign_flip(gap, cluster, options)
+    value = intervals.reaching_null(value, p, options)
     rows.append(
       {
         'metric': metric,
         'part': part,
         'items': int(np.isfinite(gap).sum()),
         'difference': value,
-        'p': clusters.sign_flip(gap, cluster, options),
+        'p': p,
         'test': 'sign flips of clusters',
       }
     )

@@ -151,8 +151,9 @@ def compare(
   name = 'McNemar, exact'
   rows = ours.astype(np.float64) - theirs
   if len(ours) < 2 or not how.resamples or not rows.shape[1]:
+    value = excess(ours, theirs, how, clusters)
     return out | {
-      'difference': excess(ours, theirs, how, clusters),
+      'difference': intervals.reaching_null(value, exact['p'], how),
       'p': exact['p'],
       'p_at_floor': False,
       'test': name,

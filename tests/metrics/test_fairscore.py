@@ -1,9 +1,11 @@
 """Fairscore: the released script's numbers, exact tests, honest intervals."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
+from fairjax.benchmarks import result_rows
 from fairjax.metrics import fairscore
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -94,3 +96,26 @@ def test_of_several_seeds_interval_and_p_are_one_inference():
     assert (low <= 0 <= high) == (one['p'] > 0.05)
     assert one['permutation']['test'].startswith('McNemar')
   assert one['p'] < 0.05
+
+
+def test_an_interval_holds_0_where_the_exact_test_does_not_refute_it():
+  """3 of 80 rows that one model alone has: p = 2/8 by coins."""
+  theirs = np.zeros((1, 80), bool)
+  ours = theirs.copy()
+  ours[0, :3] = True
+  how = IntervalOptions(0.95, 1000, 0)
+  one = fairscore.compare(ours, theirs, how)
+  assert one['p'] == 0.25 and one['difference']['low'] <= 0
+  assert one['difference']['high'] > 3 / 80
+  ours[0, :20] = True
+  one = fairscore.compare(ours, theirs, how)
+  assert one['p'] < 0.001 and one['difference']['low'] > 0
+  frame = lambda rows: pd.DataFrame(
+    {
+      **{'metric': 'm', 'part': 'all', 'id': range(80), 'cluster': range(80)},
+      'value': rows[0].astype(float),
+    }
+  )
+  ours[0, 3:] = False
+  (row,) = result_rows.compare(frame(ours), frame(theirs), how)
+  assert row['p'] == 0.25 and row['difference']['low'] == 0
