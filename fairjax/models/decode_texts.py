@@ -28,6 +28,7 @@ from fairjax.models import (
   decode_slots,
   families,
   infill,
+  int8,
   layers,
   special,
 )
@@ -56,8 +57,13 @@ class Generated(NamedTuple):
     return self.written / max(int(self.row_steps.sum()), 1)
 
 
-def ready(module: nn.Module, params: dict) -> dict:
-  """`params` as steps read them fastest; to be made once for many texts."""
+def ready(module: nn.Module, params: dict, quantised: bool = False) -> dict:
+  """`params` as steps read them fastest; to be made once for many texts.
+
+  `quantised`: as 8-bit integers (models/int8.py), which changes the texts.
+  """
+  if quantised:
+    return jax.jit(int8.quantised)(params)
   if backend.platform() == 'cpu':
     return jax.jit(layers.transposed)(params)
   # Else every token would turn them to the type of the products anew.
