@@ -11,19 +11,25 @@ arXiv:2208.07339):
 The sums are exact in int32, so that a place's result depends on that place
 alone. Biases, norms, attention and everything else stay float32. These weights
 have no gradient.
+
+Instructions for such products (AVX512_VNNI) take one side without a sign, so
+the weights are kept as Q + 128, and 128 Σ x is taken from each sum.
 """
 
 import jax
 import jax.numpy as jnp
 from flax import traverse_util
 from jax import lax
-from jaxtyping import Array, Float, Int
+from jax.core import ShapedArray
+from jax.extend.core import Primitive
+from jax.extend.mlir.dialects import stablehlo
+from jax.interpreters import batching, mlir
+from jaxtyping import Array, Float, Int, UInt8
 
 LIMIT = 127  # symmetric, so that 0 is exact
+SHIFT = 128
+MANY = 256  # places for which the weights stand on the right
 LARGE = 2048  # rows of a table; a smaller one, of positions or types, is left
-# Places for which XLA's product is faster with the weights on its left: with
-# them on the right it packs all of them anew. Measured on AVX512_VNNI.
-LEFT = (*range(1, 13), *range(25, 33))
 
 
 def quantised(params: dict) -> dict:
@@ -37,8 +43,9 @@ def quantised(params: dict) -> dict:
     else:
       continue
     integers, scale = rounded(weights)
-    flat[*path[:-1], 'int8'] = integers
-    flat[*path[:-1], 'int8_scale'] = scale[:, 0]
+    shifted = (integers.astype(jnp.int16) + SHIFT).astype(jnp.uint8)
+    flat[*path[:-1], 'uint8'] = shifted
+    flat[*path[:-1], 'uint8_scale'] = scale[:, 0]
   return traverse_util.unflatten_dict(flat)
 
 
@@ -53,26 +60,84 @@ def rounded(
 
 
 def product(
-  x: Float[Array, '*s d'], weights: Int[Array, 'f d'], scale: Float[Array, 'f']
+  x: Float[Array, '*s d'],
+  weights: UInt8[Array, 'f d'],
+  scale: Float[Array, 'f'],
 ) -> Float[Array, '*s f']:
   """x Wᵀ in float32."""
   places, own = rounded(x.reshape(-1, x.shape[-1]))
-  n = places.shape[0]
-  if n == 1:  # XLA has no fast product of a matrix and a vector of integers
-    places = jnp.pad(places, ((0, 1), (0, 0)))
-  places = lax.optimization_barrier(places)
-  sides = (weights, places) if n in LEFT else (places, weights)
-  sums = lax.dot_general(
-    *sides, (((1,), (1,)), ((), ())), preferred_element_type=jnp.int32
+  sums = (
+    _left(places, weights) if len(places) < MANY else _right(places, weights)
   )
-  sums = lax.optimization_barrier(sums)
-  sums = sums.T[:n] if n in LEFT else sums
   return (sums * own * scale).reshape(*x.shape[:-1], -1)
 
 
+def _left(places: Int[Array, 'n d'], weights: UInt8[Array, 'f d']):
+  """Few places: XLA reads the left side as it lies, and copies the right."""
+  n = len(places)
+  if n == 1:  # without a kernel in XLA
+    places = jnp.pad(places, ((0, 1), (0, 0)))
+  shift = SHIFT * places.sum(-1, dtype=jnp.int32)
+  return (_dot.bind(weights, places) - shift).T[:n]
+
+
+def _right(places: Int[Array, 'n d'], weights: UInt8[Array, 'f d']):
+  """Many places: the sums lie as they are needed (512: 4.2 ms, not 9.1)."""
+  signed = lax.optimization_barrier((weights ^ SHIFT).view(jnp.int8))
+  shift = SHIFT * signed.sum(-1, dtype=jnp.int32)
+  places = (places.astype(jnp.int16) + SHIFT).astype(jnp.uint8)
+  return _dot.bind(lax.optimization_barrier(places), signed) - shift
+
+
 def rows(
-  ids: Int[Array, '*s'], weights: Int[Array, 'f d'], scale: Float[Array, 'f']
+  ids: Int[Array, '*s'],
+  weights: UInt8[Array, 'f d'],
+  scale: Float[Array, 'f'],
 ) -> Float[Array, '*s d']:
   """Rows of a table."""
   take = lambda a: a.at[ids].get(mode='clip')
-  return take(weights) * take(scale)[..., None]
+  return (take(weights).astype(jnp.float32) - SHIFT) * take(scale)[..., None]
+
+
+# [*b, n, d] uint8 and [*b, m, d] int8 -> int32 [*b, n, m]; `lax.dot_general`
+# would turn both sides to int32 first.
+_dot = Primitive('dot_uint8_int8')
+
+
+@_dot.def_impl
+def _run(left, right):
+  return jax.jit(_dot.bind)(left, right)
+
+
+@_dot.def_abstract_eval
+def _shape(left, right):
+  shape = (*left.shape[:-1], right.shape[-2])
+  return ShapedArray(shape, jnp.dtype('int32'))
+
+
+def _lower(context, left, right):
+  (out,) = context.avals_out
+  batch, last = list(range(out.ndim - 2)), [out.ndim - 1]
+  axes = stablehlo.DotDimensionNumbers.get(batch, batch, last, last)
+  type_ = mlir.aval_to_ir_type(context.module_context, out)
+  return [stablehlo.dot_general(type_, left, right, axes)]
+
+
+mlir.register_lowering(_dot, _lower)
+
+
+def _batched(sides, axes):
+  size = next(
+    side.shape[axis]
+    for side, axis in zip(sides, axes)
+    if axis is not batching.not_mapped
+  )
+  return _dot.bind(
+    *(
+      batching.bdim_at_front(side, axis, size)
+      for side, axis in zip(sides, axes)
+    )
+  ), 0
+
+
+batching.primitive_batchers[_dot] = _batched

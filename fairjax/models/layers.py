@@ -362,7 +362,7 @@ class Dense(nn.Module):
     normal, bias = nn.initializers.normal(self.deviation), None
     # Made of a kernel where nothing is trained.
     is_transposed = self.has_variable('params', 'transposed')
-    is_int8 = self.has_variable('params', 'int8')
+    is_int8 = self.has_variable('params', 'uint8')
     if not (is_transposed or is_int8):
       kernel = self.param('kernel', normal, (x.shape[-1], self.features))
     if self.bias:
@@ -371,7 +371,7 @@ class Dense(nn.Module):
     x = x.astype(self.dtype)
     own = functools.partial(self.get_variable, 'params')
     if is_int8:
-      y = int8.product(x, own('int8'), own('int8_scale')).astype(self.dtype)
+      y = int8.product(x, own('uint8'), own('uint8_scale')).astype(self.dtype)
     elif is_transposed:
       y = _few(x, own('transposed').astype(self.dtype))
     else:
@@ -414,9 +414,9 @@ class Embed(nn.Module):
 
   def setup(self):
     self.embedding = self.int8 = None
-    if self.has_variable('params', 'int8'):
+    if self.has_variable('params', 'uint8'):
       own = functools.partial(self.get_variable, 'params')
-      self.int8 = own('int8'), own('int8_scale')
+      self.int8 = own('uint8'), own('uint8_scale')
       return
     if self.has_variable('params', 'embedding'):  # may be `padded`
       self.embedding = self.get_variable('params', 'embedding')

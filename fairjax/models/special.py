@@ -145,7 +145,7 @@ def resized(module: Any, vocab: int) -> Any:
 
 def _known(flat: dict[str, Any]) -> int:
   """How many tokens the embeddings have rows for."""
-  rows = (*_ROWS, 'word/int8')
+  rows = (*_ROWS, 'word/uint8')
   return next(len(v) for path, v in flat.items() if path.endswith(rows))
 
 
