@@ -57,12 +57,17 @@ class Generated(NamedTuple):
     return self.written / max(int(self.row_steps.sum()), 1)
 
 
-def ready(module: nn.Module, params: dict, quantised: bool = False) -> dict:
+def ready(module: nn.Module, params: dict, integers: bool = False) -> dict:
   """`params` as steps read them fastest; to be made once for many texts.
 
-  `quantised`: as 8-bit integers (models/int8.py), which changes the texts.
+  `integers`: of 8 bits (models/int8.py), which changes the texts.
   """
-  if quantised:
+  if integers:
+    if backend.platform() != 'cpu':
+      raise UserError(
+        "net.precision is 'int8', which is for CPUs; take bfloat16 on a "
+        f'{backend.platform().upper()}'
+      )
     return jax.jit(int8.quantised)(params)
   if backend.platform() == 'cpu':
     return jax.jit(layers.transposed)(params)

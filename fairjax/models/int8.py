@@ -127,17 +127,14 @@ mlir.register_lowering(_dot, _lower)
 
 
 def _batched(sides, axes):
-  size = next(
-    side.shape[axis]
-    for side, axis in zip(sides, axes)
-    if axis is not batching.not_mapped
+  size = next(s.shape[a] for s, a in zip(sides, axes) if a is not None)
+  front = (
+    jnp.broadcast_to(s, (size, *s.shape))
+    if a is None
+    else jnp.moveaxis(s, a, 0)
+    for s, a in zip(sides, axes)
   )
-  return _dot.bind(
-    *(
-      batching.bdim_at_front(side, axis, size)
-      for side, axis in zip(sides, axes)
-    )
-  ), 0
+  return _dot.bind(*front), 0
 
 
 batching.primitive_batchers[_dot] = _batched

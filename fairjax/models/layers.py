@@ -490,6 +490,11 @@ def zero_probes(module: nn.Module, params: Any, batch: dict) -> dict:
   With probes p, the gradient by p of Σ_b loss_b(params, p) holds each
   layer's squared norms; their sum over layers is each example's.
   """
+  if any(path[-1] == 'uint8' for path in traverse_util.flatten_dict(params)):
+    raise UserError(
+      'weights of 8-bit integers have no gradient; load the model in float32 '
+      'for its gradient norms'
+    )
   run = functools.partial(module.apply, mutable=['probes', 'calls'])
   _, variables = jax.eval_shape(run, {'params': params}, batch)
   for path, calls in traverse_util.flatten_dict(variables['calls']).items():
