@@ -243,11 +243,34 @@ def weights(
 # Models
 
 
-def load(folder: str | pathlib.Path) -> 'Classifier':
-  """A fine-tuned classifier from a Hugging Face folder (safetensors)."""
+def load(
+  folder: str | pathlib.Path, precision: str = 'float32'
+) -> 'Classifier':
+  """A fine-tuned classifier from a Hugging Face folder (safetensors).
+
+  Args:
+    folder: config.json, weights and tokenizer.
+    precision: of its products: 'float32', 'bfloat16', or on a CPU 'int8', which
+      predicts about as it does in float32; measures should be of 'float32'.
+  """
+  import jax.numpy as jnp
+
   from fairjax import models
 
-  return Classifier(models.load(folder, can='classify'), str(folder))
+  if precision not in ('float32', 'bfloat16', 'int8'):
+    raise UserError(
+      f"precision is {precision!r}; it must be one of 'float32', 'bfloat16' "
+      "and 'int8'"
+    )
+  integers = precision == 'int8'
+  dtype = jnp.dtype('float32' if integers else precision)
+  bundle = models.load(folder, can='classify', dtype=dtype)
+  if integers:
+    from fairjax.models import decode_texts
+
+    params = decode_texts.ready(bundle.module, bundle.params, integers)
+    bundle = bundle.replace(params=params)
+  return Classifier(bundle, str(folder))
 
 
 @dataclasses.dataclass(repr=False)

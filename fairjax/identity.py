@@ -30,6 +30,8 @@ def _known(config: Config, leaf: knobs.Leaf) -> Any:
   from fairjax.models import build
 
   if leaf.name == 'net.precision':
+    if config.net.precision == 'int8':
+      return 'int8'
     return str(build.precision(config))
   value = knobs.value(config, leaf.name)
   if leaf.name == 'model':

@@ -52,7 +52,8 @@ ELSEWHERE = {
     '--config.tokens.tokenizer': 'tokenizer_name tokenizer_name_or_path',
     '--config.tokens.max_length': 'max_seq_length max_seq_len '
     'max_source_length model_max_length',
-    '--config.net.precision': 'bf16 fp16 mixed_precision dtype torch_dtype',
+    '--config.net.precision': 'bf16 fp16 int8 mixed_precision dtype '
+    'torch_dtype',
     '--config.net.remat': 'gradient_checkpointing',
     '--config.net.dropout': 'hidden_dropout_prob hidden_dropout',
     '--config.net.attention_dropout': 'attention_probs_dropout_prob',

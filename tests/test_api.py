@@ -193,6 +193,18 @@ def test_scores_feed_a_diet(folder):
     fairjax.score(model, table, ['forgetting'])
 
 
+def test_a_classifier_predicts_by_integers(folder):
+  path, table = folder
+  model = fairjax.load(path, precision='int8')
+  exact = fairjax.load(path).predict_proba(table['text'])
+  near = model.predict_proba(table['text'])
+  assert 0 < np.abs(near - exact).max() < 0.02
+  with pytest.raises(UserError, match='no gradient'):
+    fairjax.score(model, table, ['grand'])
+  with pytest.raises(UserError, match="precision is 'int4'"):
+    fairjax.load(path, precision='int4')
+
+
 def test_the_readme_lines_run(folder, tmp_path, monkeypatch):
   import pathlib
   import re

@@ -117,6 +117,10 @@ RENAMED = {
 }
 
 
+# Recipes of which all that a model does is to write texts.
+WRITING = ('generate', 'perturb_corpus')
+
+
 def validate(config: Config) -> None:
   """Raises UserError with one sentence for the first field that is wrong."""
   knobs.check(config, Config)
@@ -130,6 +134,12 @@ def validate(config: Config) -> None:
     raise UserError(
       f'generate.max_span is {generate.max_span}; it must be at least '
       f'generate.min_span ({generate.min_span})'
+    )
+  if config.net.precision == 'int8' and config.recipe not in WRITING:
+    raise UserError(
+      f"net.precision is 'int8', which recipe {config.recipe!r} does not take: "
+      f'it is for writing texts ({" and ".join(WRITING)}); take float32 or '
+      'bfloat16'
     )
   if train.export and config.model in ('cnn', 'lstm'):
     raise UserError(

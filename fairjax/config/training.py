@@ -26,8 +26,9 @@ class Net:
   )
   precision: str = knob(
     'auto',
-    "'float32' or 'bfloat16'; 'auto' is bfloat16 off CPU",
-    one_of('auto', 'float32', 'bfloat16'),
+    "'float32' or 'bfloat16'; 'auto' is bfloat16 off CPU; 'int8' is for texts "
+    'that are written on a CPU (models/int8.py)',
+    one_of('auto', 'float32', 'bfloat16', 'int8'),
     changes=('training', 'scores', 'measures', 'texts', 'attributes'),
   )
   scan: bool = knob(

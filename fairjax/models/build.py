@@ -36,8 +36,13 @@ WORD_MODELS = {  # with the length of the texts and the dropout of its paper
 
 
 def precision(config: Config) -> Any:
-  """The type of matrix products; all else is float32."""
+  """The type of matrix products; all else is float32.
+
+  With 'int8' that is the type of those that no weight is in (models/int8.py).
+  """
   option = config.net.precision
+  if option == 'int8':
+    return jnp.dtype('float32')
   if option == 'auto':
     option = 'float32' if backend.platform() == 'cpu' else 'bfloat16'
   return jnp.dtype(option)

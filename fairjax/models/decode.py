@@ -21,6 +21,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from fairjax.errors import UserError
 from fairjax.models import infill
+from fairjax.models.argmax import argmax
 from fairjax.models.infill import Fill, Spans
 
 NONE = -1  # no forced token
@@ -247,7 +248,7 @@ def greedy(
     rules,
     state.fill,
   )
-  best = jnp.argmax(scores, axis=-1).astype(jnp.int32)
+  best = argmax(scores)
   column = jnp.where(state.done, w, state.length)
   length = jnp.where(state.done, state.length, state.length + 1)
   fill = state.fill

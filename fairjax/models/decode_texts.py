@@ -28,6 +28,7 @@ from fairjax.models import (
   decode_slots,
   families,
   infill,
+  int8,
   layers,
   special,
 )
@@ -56,8 +57,18 @@ class Generated(NamedTuple):
     return self.written / max(int(self.row_steps.sum()), 1)
 
 
-def ready(module: nn.Module, params: dict) -> dict:
-  """`params` as steps read them fastest; to be made once for many texts."""
+def ready(module: nn.Module, params: dict, integers: bool = False) -> dict:
+  """`params` as steps read them fastest; to be made once for many texts.
+
+  `integers`: of 8 bits (models/int8.py), which changes the texts.
+  """
+  if integers:
+    if backend.platform() != 'cpu':
+      raise UserError(
+        "net.precision is 'int8', which is for CPUs; take bfloat16 on a "
+        f'{backend.platform().upper()}'
+      )
+    return jax.jit(int8.quantised)(params)
   if backend.platform() == 'cpu':
     return jax.jit(layers.transposed)(params)
   # Else every token would turn them to the type of the products anew.

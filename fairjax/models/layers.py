@@ -29,6 +29,7 @@ from jaxtyping import Array, Float, Int
 
 from fairjax import backend
 from fairjax.errors import UserError
+from fairjax.models import int8
 
 
 @struct.dataclass
@@ -359,16 +360,22 @@ class Dense(nn.Module):
     self, x: Float[Array, 'r t d'], rows: Segments
   ) -> Float[Array, 'r t f']:
     normal, bias = nn.initializers.normal(self.deviation), None
+    # Made of a kernel where nothing is trained.
     is_transposed = self.has_variable('params', 'transposed')
-    if not is_transposed:
+    is_int8 = self.has_variable('params', 'uint8')
+    if not (is_transposed or is_int8):
       kernel = self.param('kernel', normal, (x.shape[-1], self.features))
     if self.bias:
       bias = self.param('bias', nn.initializers.zeros, (self.features,))
     _count_call(self)
     x = x.astype(self.dtype)
-    if not is_transposed:
+    own = functools.partial(self.get_variable, 'params')
+    if is_int8:
+      y = int8.product(x, own('uint8'), own('uint8_scale')).astype(self.dtype)
+    elif is_transposed:
+      y = _few(x, own('transposed').astype(self.dtype))
+    else:
       return _dense(x, kernel, bias, *_probe(self, rows))
-    y = _few(x, self.get_variable('params', 'transposed').astype(self.dtype))
     return y if bias is None else y + bias.astype(self.dtype)
 
 
@@ -406,6 +413,11 @@ class Embed(nn.Module):
   deviation: float = 0.02
 
   def setup(self):
+    self.embedding = self.int8 = None
+    if self.has_variable('params', 'uint8'):
+      own = functools.partial(self.get_variable, 'params')
+      self.int8 = own('uint8'), own('uint8_scale')
+      return
     if self.has_variable('params', 'embedding'):  # may be `padded`
       self.embedding = self.get_variable('params', 'embedding')
       return
@@ -417,12 +429,16 @@ class Embed(nn.Module):
     self, ids: Int[Array, 'r t'], rows: Segments
   ) -> Float[Array, 'r t d']:
     _count_call(self)
+    if self.int8:
+      return int8.rows(ids, *self.int8).astype(self.dtype)
     y = _embed(self.embedding, ids, *_probe(self, rows))
     return y.astype(self.dtype)
 
   def attend(self, x: Float[Array, 'r t d']) -> Float[Array, 'r t v']:
     """Scores of every row: x Eᵀ (a second use, which the probe refuses)."""
     _count_call(self)
+    if self.int8:
+      return int8.product(x, *self.int8).astype(self.dtype)
     table, x = self.embedding.astype(self.dtype), x.astype(self.dtype)
     if backend.platform() == 'cpu':
       return _few(x, table)
@@ -474,6 +490,11 @@ def zero_probes(module: nn.Module, params: Any, batch: dict) -> dict:
   With probes p, the gradient by p of Σ_b loss_b(params, p) holds each
   layer's squared norms; their sum over layers is each example's.
   """
+  if any(path[-1] == 'uint8' for path in traverse_util.flatten_dict(params)):
+    raise UserError(
+      'weights of 8-bit integers have no gradient; load the model in float32 '
+      'for its gradient norms'
+    )
   run = functools.partial(module.apply, mutable=['probes', 'calls'])
   _, variables = jax.eval_shape(run, {'params': params}, batch)
   for path, calls in traverse_util.flatten_dict(variables['calls']).items():

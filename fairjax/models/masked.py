@@ -24,6 +24,7 @@ from fairjax.data.batches import Layout
 from fairjax.data.placement import HERE, Placement
 from fairjax.data.tokens import Ragged
 from fairjax.models import special
+from fairjax.models.argmax import argmax
 from fairjax.models.places import Batch
 
 BATCH = 128  # copies a step
@@ -106,7 +107,7 @@ def _best(
   module: nn.Module, params: dict, batch: Batch, never: Int[Array, 'f']
 ) -> Int[Array, 'b']:
   scores = module.apply({'params': params}, batch)[:, 0]
-  return jnp.argmax(scores.at[:, never].set(-jnp.inf), axis=-1)
+  return argmax(scores.at[:, never].set(-jnp.inf))
 
 
 def masked_logs(

@@ -16,6 +16,7 @@ import optax
 from jaxtyping import Array, Float, Int, UInt32
 
 from fairjax.models import Bundle, causal
+from fairjax.models.argmax import argmax
 from fairjax.models.dropout import GOLDEN, fold, hash32
 from fairjax.models.heads import Discriminator, MaskedLM
 from fairjax.models.places import Batch, places
@@ -94,7 +95,7 @@ def rewrites(model: Bundle, params: Any, batch: Batch, key) -> Terms:
     batch['target_segment_ids'],
   )
   losses = causal.token_losses(logits, batch['target'])
-  right = jnp.argmax(logits, axis=-1) == batch['target']
+  right = argmax(logits) == batch['target']
   changed = jnp.where(batch['changed'] > 0, segment_ids, 0)
   return {
     'loss': Term(losses, segment_ids, None),
@@ -142,7 +143,7 @@ def sample(
   bits = hash32(hash32(identity ^ key)[..., None] + token)
   # 23 bits and a half: never 0 or 1, and exact in float32.
   uniform = ((bits >> 9).astype(jnp.float32) + 0.5) * 2.0**-23
-  return jnp.argmax(logits - jnp.log(-jnp.log(uniform)), axis=-1)
+  return argmax(logits - jnp.log(-jnp.log(uniform)))
 
 
 def replaced(

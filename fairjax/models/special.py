@@ -145,7 +145,8 @@ def resized(module: Any, vocab: int) -> Any:
 
 def _known(flat: dict[str, Any]) -> int:
   """How many tokens the embeddings have rows for."""
-  return next(len(v) for path, v in flat.items() if path.endswith(_ROWS))
+  rows = (*_ROWS, 'word/uint8')
+  return next(len(v) for path, v in flat.items() if path.endswith(rows))
 
 
 def _grow(table: Any, size: int, ids: np.ndarray, seed: int) -> Any:

@@ -23,6 +23,7 @@ from jaxtyping import Array, Int
 
 from fairjax import backend
 from fairjax.models import infill
+from fairjax.models.argmax import argmax
 from fairjax.models.decode import (
   DRAFTS,
   Draft,
@@ -124,11 +125,11 @@ def _verify(
     if fill is not None:
       span = jnp.where(i == 0, fill.span, 0)
       at = fill.replace(pointer=fill.pointer + i, span=span)
-    return constrain(
-      scores, tried, length + i, state.least, state.limit, rules, at
-    ).argmax(-1)
+    return argmax(
+      constrain(scores, tried, length + i, state.least, state.limit, rules, at)
+    )
 
-  choice = jax.vmap(choose, (1, 0), 1)(logits, steps).astype(jnp.int32)
+  choice = jax.vmap(choose, (1, 0), 1)(logits, steps)
 
   accepted = jnp.cumprod(guess == choice[:, :count], axis=1).sum(1)
   ended = jnp.cumsum(choice == rules.eos, axis=1) > 0

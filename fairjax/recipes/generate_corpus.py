@@ -95,9 +95,12 @@ def _load(model: str, tokenizer: str, precision: str) -> Bundle:
       net=configs.Net(precision=precision),
     )
   )
-  if result.can == 'mask':
+  integers = precision == 'int8'
+  if result.can == 'mask' and not integers:
     return result
-  return result.replace(params=decode_texts.ready(result.module, result.params))
+  return result.replace(
+    params=decode_texts.ready(result.module, result.params, integers)
+  )
 
 
 def load(config: Config) -> Bundle:

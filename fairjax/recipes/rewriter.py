@@ -284,6 +284,11 @@ def options_of(config: Config, model: Bundle, longest: int) -> Options:
   return Options(**over, draft=draft if beams == 1 else 0)
 
 
+def _ready(config: Config, model: Bundle) -> dict:
+  integers = config.net.precision == 'int8'
+  return decode_texts.ready(model.module, model.params, integers)
+
+
 def write_tokens(
   config: Config, model: Bundle, texts: Sequence[str]
 ) -> list[list[int]]:
@@ -293,7 +298,7 @@ def write_tokens(
     return []
   read = rewriting.prompts(model, texts)
   options = options_of(config, model, int(read.lengths.max()))
-  params = decode_texts.ready(model.module, model.params)
+  params = _ready(config, model)
   result = decode_texts.generate(
     model.module, params, read, options, config.generate.slots
   )
@@ -311,7 +316,7 @@ def candidates(
     return [[row] for row in write_tokens(config, model, texts)]
   read = rewriting.prompts(model, texts)
   options = options_of(config, model, int(read.lengths.max()))
-  params = decode_texts.ready(model.module, model.params)
+  params = _ready(config, model)
   result = decode_texts.generate(
     model.module, params, read, options, config.generate.slots
   )

@@ -17,7 +17,7 @@ from fairjax import config as c
 from fairjax.data import tokens
 from fairjax.errors import UserError
 from fairjax.models import decode_texts as decoding
-from fairjax.models import encoder, families, hf
+from fairjax.models import encoder, families, hf, int8
 from fairjax.models.decode import Options
 from fairjax.models.families import bart, gpt2
 from fairjax.recipes import generate, likelihood
@@ -333,6 +333,21 @@ def test_masks_are_filled(tmp_path):
     assert first.startswith('the ') and first.endswith(' is  late')
     assert second.startswith('a DOCTOR and his ') and third == 'no mask'
     assert '[MASK]' not in out
+
+
+@pytest.mark.parametrize('family', ('bart', 'bert'))
+def test_integers_write_and_fill(tmp_path, family, monkeypatch):
+  monkeypatch.setattr(int8, 'LARGE', 8)
+  source = tmp_path / 'source'
+  source.mkdir()
+  (source / 'a.txt').write_text('the [MASK] is  late\n')
+  config = config_of(tmp_path, family, task='fill', max_length=-1, max_span=3)
+  config.net.precision = 'int8'
+  assert 'uint8' in str(jax.tree.structure(written.load(config).params))
+  generate.run(config, tmp_path / 'run')
+  out = (tmp_path / 'run' / 'corpus' / 'text' / 'a.txt').read_text()
+  assert out.startswith('the ') and '[MASK]' not in out
+  written._load.cache_clear()
 
 
 def test_generate_of_bad_input(tmp_path):
