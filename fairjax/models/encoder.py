@@ -14,9 +14,8 @@ from jaxtyping import Array, Float, Int, UInt32
 
 from fairjax.models.attention import (
   ACTIVATIONS,
-  attention,
   dropping,
-  split_key_value,
+  self_attention,
 )
 from fairjax.models.dropout import dropout, fold
 from fairjax.models.layers import Dense, Embed, LayerNorm
@@ -91,9 +90,7 @@ class Layer(nn.Module):
     )
     query = dense(s.width, 'query')(read, at.rows)
     key_value = dense(2 * s.width, 'key_value')(x, places.rows)
-    y = attention(
-      query, split_key_value(key_value, s.heads), visible, drop_seen
-    )
+    y = self_attention(query, key_value, s.heads, visible, drop_seen)
     y = dense(s.width, 'attention_out')(y, at.rows)
     y = norm('attention_norm')(read + drop(y, 1), at.rows)
 
