@@ -160,30 +160,30 @@ def attention(
   return mixed.reshape(r, -1, heads * e)
 
 
-def self_attention(
-  query: Float[Array, 'r t d'],
-  key_value: Float[Array, 'r t e'],
-  heads: int,
-  visible: Bool[Array, 'r q t'],
-  drop: 'Dropping | None',
-) -> Float[Array, 'r q d']:
-  """`attention` to the keys and values that one product gives.
+def in_one_kernel(t: int, width: int, dtype: Any) -> bool:
+  """Whether rows of t places attend to themselves in `self_attention`."""
+  is_narrow = jnp.dtype(dtype) == jnp.bfloat16
+  at_gpu = backend.platform() == 'gpu'
+  return at_gpu and is_narrow and fused_attention.fits(t, width)
 
-  On a GPU, rows that fit into its own kernel take it (fused_attention.py).
-  """
-  (r, t, d), q = key_value.shape, query.shape[1]
-  short = q == t and fused_attention.fits(t, query.shape[2] // heads)
-  if (
-    backend.platform() != 'gpu' or query.dtype != jnp.bfloat16 or not short
-  ):
-    memory = split_key_value(key_value, heads)
-    return attention(query, memory, visible, drop)
+
+def self_attention(
+  query: tuple[Float[Array, 'r t d'], Float[Array, 'd']],
+  key_value: tuple[Float[Array, 'r t e'], Float[Array, 'e']],
+  heads: int,
+  visible: Bool[Array, 'r t t'],
+  drop: 'Dropping | None',
+) -> Float[Array, 'r t d']:
+  """`attention` in one kernel of a GPU, from products and biases apart."""
+  (query, query_bias), (key_value, key_value_bias) = query, key_value
+  r, t, _ = query.shape
   rate, starts = 0.0, jnp.zeros((r, heads, t), jnp.uint32)
   positions = jnp.zeros((r, t), jnp.int32)
   if drop is not None:
     rate, starts, positions = drop.rate, drop.starts(heads), drop.positions
   return fused_attention.attention(
-    heads, rate, query, key_value, visible.astype(jnp.int8), starts, positions
+    *(heads, rate, query, key_value, visible.astype(jnp.int8)),
+    *(starts, positions, query_bias, key_value_bias),
   )
 
 

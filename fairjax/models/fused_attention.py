@@ -40,17 +40,20 @@ def attention(
   rate: float,
   query: Float[Array, 'r t d'],
   key_value: Float[Array, 'r t e'],
-  visible: Bool[Array, 'r t t'],
+  visible: Int[Array, 'r t t'],
   starts: UInt32[Array, 'r h t'],
   positions: Int[Array, 'r t'],
+  query_bias: Float[Array, 'd'],
+  key_value_bias: Float[Array, 'e'],
 ) -> Float[Array, 'r t d']:
   """softmax(q·k / √(d/h)) v of each head; a share `rate` of weights is zero.
 
   Which, says dropout's hash of `starts` (of a query's place and head) and a
-  key's position. `key_value` has all heads' keys before all heads' values.
+  key's position. `key_value` has all heads' keys before all heads' values; to
+  it and to `query` their biases are added here.
   """
   return _forward_call(heads, rate)(
-    query, key_value, visible, starts, positions
+    query, key_value, visible, starts, positions, query_bias, key_value_bias
   )
 
 
@@ -59,8 +62,10 @@ def _attention_forward(heads, rate, *arrays):
 
 
 def _attention_backward(heads, rate, arrays, g):
-  dquery, dkey_value = _backward_call(heads, rate)(*arrays, g)
-  return dquery, dkey_value, None, None, None
+  rows, biases = arrays[:5], arrays[5:]
+  dquery, dkey_value = _backward_call(heads, rate)(*rows, g, *biases)
+  sums = (one.sum((0, 1)) for one in (dquery, dkey_value))
+  return dquery, dkey_value, None, None, None, *sums
 
 
 attention.defvjp(_attention_forward, _attention_backward)
@@ -103,36 +108,43 @@ def _weights(
 
 
 def _forward_kernel(
-  query_ref, key_value_ref, visible_ref, starts_ref, positions_ref, out_ref,
-  *, heads, rate, block,
+  query_ref, key_value_ref, visible_ref, starts_ref, positions_ref,
+  query_bias_ref, key_value_bias_ref, out_ref, *, heads, rate, block,
 ):  # fmt: skip
   t, width = query_ref.shape[0], query_ref.shape[1] // heads
   head = pl.program_id(0)
   at = functools.partial(_columns, t=t, block=block, width=width)
-  read = lambda ref, first: _load(*at(ref, first))
-  query, keys = read(query_ref, head), read(key_value_ref, head)
+  read = lambda ref, bias_ref, first: (
+    _load(*at(ref, first)) + bias_ref[pl.ds(first * width, width)]
+  )
+  query = read(query_ref, query_bias_ref, head)
+  keys = read(key_value_ref, key_value_bias_ref, head)
   weights, factor = _weights(
     query, keys, visible_ref, starts_ref, positions_ref, t, block, rate
   )
   weights = weights if factor is None else weights * factor
-  values = read(key_value_ref, heads + head)
+  values = read(key_value_ref, key_value_bias_ref, heads + head)
   _store(*at(out_ref, head), _dot(weights, values))
 
 
 def _backward_kernel(
   query_ref, key_value_ref, visible_ref, starts_ref, positions_ref, g_ref,
-  dquery_ref, dkey_value_ref,
+  query_bias_ref, key_value_bias_ref, dquery_ref, dkey_value_ref,
   *, heads, rate, block,
 ):  # fmt: skip
   t, width = query_ref.shape[0], query_ref.shape[1] // heads
   head = pl.program_id(0)
   at = functools.partial(_columns, t=t, block=block, width=width)
-  read = lambda ref, first: _load(*at(ref, first))
-  query, keys = read(query_ref, head), read(key_value_ref, head)
+  read = lambda ref, bias_ref, first: (
+    _load(*at(ref, first)) + bias_ref[pl.ds(first * width, width)]
+  )
+  query = read(query_ref, query_bias_ref, head)
+  keys = read(key_value_ref, key_value_bias_ref, head)
   weights, factor = _weights(
     query, keys, visible_ref, starts_ref, positions_ref, t, block, rate
   )
-  values, g = read(key_value_ref, heads + head), read(g_ref, head)
+  values = read(key_value_ref, key_value_bias_ref, heads + head)
+  g = _load(*at(g_ref, head))
   dweights = jnp.dot(g, values.T, preferred_element_type=jnp.float32)
   dropped = weights
   if factor is not None:
@@ -162,13 +174,14 @@ def _dot(a, b):
 @functools.lru_cache(maxsize=32)
 def _forward_call(heads: int, rate: float):
   kernel = functools.partial(_forward_kernel, heads=heads, rate=rate)
-  return _over_rows(kernel, 'r t d, r t e, r q k, r h q, r p -> r t d', (0,))
+  rule = 'r t d, r t e, r q k, r h q, r p, d, e -> r t d'
+  return _over_rows(kernel, rule, (0,))
 
 
 @functools.lru_cache(maxsize=32)
 def _backward_call(heads: int, rate: float):
   kernel = functools.partial(_backward_kernel, heads=heads, rate=rate)
-  rule = 'r t d, r t e, r q k, r h q, r p, r t d -> r t d, r t e'
+  rule = 'r t d, r t e, r q k, r h q, r p, r t d, d, e -> r t d, r t e'
   return _over_rows(kernel, rule, (0, 1))
 
 
@@ -185,7 +198,8 @@ def _over_rows(kernel: Any, rule: str, like: tuple[int, ...]):
     row = lambda a: pl.BlockSpec(
       (None, *a.shape[1:]), lambda h, i: (i,) + (0,) * (a.ndim - 1)
     )
-    specs = [row(a) for a in arrays]
+    whole = lambda a: pl.BlockSpec(a.shape, lambda h, i: (0,))
+    specs = [row(a) if a.ndim > 1 else whole(a) for a in arrays]
     specs[3] = pl.BlockSpec((None, None, t), lambda h, i: (i, h, 0))
     call = pl.pallas_call(
       functools.partial(kernel, block=max(16, pl.next_power_of_2(t))),
@@ -239,6 +253,9 @@ def _unpacked(out):
 def _partition(call, like, mesh, arguments, results):
   """Seeds and rows stay where the query's are; the rest is whole."""
   spec = (*arguments[0].sharding.spec, None, None)[:2]
-  where = lambda a: NamedSharding(mesh, P(*spec, *[None] * (a.ndim - 2)))
+  where = lambda a: NamedSharding(
+    mesh,
+    P(*spec, *[None] * (a.ndim - 2)) if a.ndim > 2 else P(spec[0], None),
+  )
   places = tuple(where(a) for a in arguments)
   return mesh, call, tuple(places[i] for i in like), places
