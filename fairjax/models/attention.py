@@ -11,7 +11,6 @@ from flax import struct
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax import backend
-from fairjax.models import fused_attention
 from fairjax.models.dropout import GOLDEN, hash32, survives
 from fairjax.models.layers import exact
 
@@ -162,9 +161,11 @@ def attention(
 
 def in_one_kernel(t: int, width: int, dtype: Any) -> bool:
   """Whether rows of t places attend to themselves in `self_attention`."""
-  is_narrow = jnp.dtype(dtype) == jnp.bfloat16
-  at_gpu = backend.platform() == 'gpu'
-  return at_gpu and is_narrow and fused_attention.fits(t, width)
+  if backend.platform() != 'gpu' or jnp.dtype(dtype) != jnp.bfloat16:
+    return False
+  from fairjax.models import fused_attention
+
+  return fused_attention.fits(t, width)
 
 
 def self_attention(
@@ -175,6 +176,8 @@ def self_attention(
   drop: 'Dropping | None',
 ) -> Float[Array, 'r t d']:
   """`attention` in one kernel of a GPU, from products and biases apart."""
+  from fairjax.models import fused_attention
+
   (query, query_bias), (key_value, key_value_bias) = query, key_value
   r, t, _ = query.shape
   rate, starts = 0.0, jnp.zeros((r, heads, t), jnp.uint32)

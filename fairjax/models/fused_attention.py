@@ -20,7 +20,7 @@ from jax.experimental.custom_partitioning import custom_partitioning
 from jax.experimental.pallas import triton
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Float, Int, UInt32
 
 from fairjax.models.dropout import survives
 
@@ -97,9 +97,7 @@ def _weights(
   weights = weights / weights.sum(-1, keepdims=True)
   if not rate:
     return weights, None
-  starts = triton.load(
-    starts_ref.at[pl.ds(0, block)], mask=inside, other=0
-  )
+  starts = triton.load(starts_ref.at[pl.ds(0, block)], mask=inside, other=0)
   positions = triton.load(
     positions_ref.at[pl.ds(0, block)], mask=inside, other=0
   )
@@ -215,9 +213,7 @@ def _over_rows(kernel: Any, rule: str, like: tuple[int, ...]):
     return tuple(call(*arrays))
 
   seeds = lambda part: ' '.join(['s', part.strip()])
-  sides = [
-    ', '.join(map(seeds, side.split(','))) for side in rule.split('->')
-  ]
+  sides = [', '.join(map(seeds, side.split(','))) for side in rule.split('->')]
   many = custom_partitioning(jax.vmap(each))
   many.def_partition(
     partition=functools.partial(_partition, jax.vmap(each), like),
