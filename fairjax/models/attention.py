@@ -11,7 +11,7 @@ from flax import struct
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax import backend
-from fairjax.models.dropout import GOLDEN, dropout, hash32
+from fairjax.models.dropout import GOLDEN, hash32, survives
 from fairjax.models.layers import exact
 
 FEW = 16  # query places; more are worth turning the keys for
@@ -159,6 +159,37 @@ def attention(
   return mixed.reshape(r, -1, heads * e)
 
 
+def in_one_kernel(t: int, width: int, dtype: Any) -> bool:
+  """Whether rows of t places attend to themselves in `self_attention`."""
+  if backend.platform() != 'gpu' or jnp.dtype(dtype) != jnp.bfloat16:
+    return False
+  from fairjax.models import fused_attention
+
+  return fused_attention.fits(t, width)
+
+
+def self_attention(
+  query: tuple[Float[Array, 'r t d'], Float[Array, 'd']],
+  key_value: tuple[Float[Array, 'r t e'], Float[Array, 'e']],
+  heads: int,
+  visible: Bool[Array, 'r t t'],
+  drop: 'Dropping | None',
+) -> Float[Array, 'r t d']:
+  """`attention` in one kernel of a GPU, from products and biases apart."""
+  from fairjax.models import fused_attention
+
+  (query, query_bias), (key_value, key_value_bias) = query, key_value
+  r, t, _ = query.shape
+  rate, starts = 0.0, jnp.zeros((r, heads, t), jnp.uint32)
+  positions = jnp.zeros((r, t), jnp.int32)
+  if drop is not None:
+    rate, starts, positions = drop.rate, drop.starts(heads), drop.positions
+  return fused_attention.attention(
+    *(heads, rate, query, key_value, visible.astype(jnp.int8)),
+    *(starts, positions, query_bias, key_value_bias),
+  )
+
+
 def _dropped(weights, drop):
   return weights if drop is None else drop(weights)
 
@@ -217,30 +248,39 @@ def _attention_to_merged(
   return mixed.reshape(r, t, -1).astype(dtype)
 
 
+@struct.dataclass
+class Dropping:
+  """Dropout of weights, which knows example, head and positions only."""
+
+  rate: float = struct.field(pytree_node=False)
+  key: UInt32[Array, '']
+  identity: UInt32[Array, 'r q']
+  positions: Int[Array, 'r k']
+
+  def starts(self, heads: int) -> UInt32[Array, 'r h q']:
+    """What the bits of each query and head begin with."""
+    head = jnp.arange(heads, dtype=jnp.uint32) * jnp.uint32(GOLDEN)
+    who = hash32(self.identity[:, None, :] + head[:, None])
+    return hash32(who ^ self.key)
+
+  def __call__(
+    self, weights: Float[Array, 'r h q k']
+  ) -> Float[Array, 'r h q k']:
+    where = self.positions[:, None, None, :].astype(jnp.uint32)
+    keep = survives(self.starts(weights.shape[1]), where, self.rate)
+    return jnp.where(keep, weights * (1.0 / (1.0 - self.rate)), 0)
+
+
 def dropping(
   rate: float,
   key: UInt32[Array, ''] | None,
   identity: UInt32[Array, 'r q'],
   positions: Int[Array, 'r k'],
-) -> Callable | None:
+) -> Dropping | None:
   """What dropout does to weights; None where it does nothing."""
   if key is None or rate == 0.0:
     return None
-  return lambda weights: drop_weights(weights, rate, key, identity, positions)
-
-
-def drop_weights(
-  weights: Float[Array, 'r h q k'],
-  rate: float,
-  key: UInt32[Array, ''] | None,
-  identity: UInt32[Array, 'r q'],
-  positions: Int[Array, 'r k'],
-) -> Float[Array, 'r h q k']:
-  """Dropout of attention that knows example, head and positions only."""
-  head = jnp.arange(weights.shape[1], dtype=jnp.uint32) * jnp.uint32(GOLDEN)
-  who = hash32(identity[:, None, :] + head[:, None])
-  where = positions[:, None, None, :].astype(jnp.uint32)
-  return dropout(weights, rate, key, who, where)
+  return Dropping(rate, key, identity, positions)
 
 
 def rotate(

@@ -6,7 +6,7 @@ matter (Salmon et al. 2011 on counter-based random numbers).
 
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int, UInt32
 
 GOLDEN = 0x9E3779B9  # 2³² / golden ratio: spreads consecutive counters
 
@@ -55,7 +55,13 @@ def dropout(
     return x
   if feature is None:
     feature = lax.iota(jnp.uint32, x.shape[-1])
-  counter = feature * jnp.uint32(GOLDEN)
-  bits = hash32(hash32(identity ^ key)[..., None] + counter)
-  keep = bits < jnp.uint32(int((1.0 - rate) * 2**32))
+  keep = survives(hash32(identity ^ key), feature, rate)
   return jnp.where(keep, x * (1.0 / (1.0 - rate)), jnp.zeros_like(x))
+
+
+def survives(
+  starts: UInt32[Array, '...'], feature: UInt32[Array, '...'], rate: float
+) -> Bool[Array, '...']:
+  """Whether dropout keeps each feature of the places that `starts` are of."""
+  bits = hash32(starts[..., None] + feature * jnp.uint32(GOLDEN))
+  return bits < jnp.uint32(int((1.0 - rate) * 2**32))

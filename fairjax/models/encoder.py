@@ -16,6 +16,8 @@ from fairjax.models.attention import (
   ACTIVATIONS,
   attention,
   dropping,
+  in_one_kernel,
+  self_attention,
   split_key_value,
 )
 from fairjax.models.dropout import dropout, fold
@@ -89,11 +91,16 @@ class Layer(nn.Module):
     visible = (
       at.rows.segment_ids[:, :, None] == places.rows.segment_ids[:, None, :]
     )
-    query = dense(s.width, 'query')(read, at.rows)
-    key_value = dense(2 * s.width, 'key_value')(x, places.rows)
-    y = attention(
-      query, split_key_value(key_value, s.heads), visible, drop_seen
+    fused = read is x and in_one_kernel(
+      x.shape[1], s.width // s.heads, self.dtype
     )
+    query = dense(s.width, 'query')(read, at.rows, fused)
+    key_value = dense(2 * s.width, 'key_value')(x, places.rows, fused)
+    if fused:
+      y = self_attention(query, key_value, s.heads, visible, drop_seen)
+    else:
+      memory = split_key_value(key_value, s.heads)
+      y = attention(query, memory, visible, drop_seen)
     y = dense(s.width, 'attention_out')(y, at.rows)
     y = norm('attention_norm')(read + drop(y, 1), at.rows)
 

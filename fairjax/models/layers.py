@@ -181,6 +181,23 @@ def _dense_backward(residuals, g):
 _dense.defvjp(_dense_forward, _dense_backward)
 
 
+@jax.custom_vjp
+def _dense_apart(x, kernel, bias, sq, segment_ids):
+  """(product, bias) of `_dense`, for one who adds them in a kernel.
+
+  The product's cotangent is then that of the sum, so the bias's is not read.
+  """
+  flat = _flat(x)
+  y = _product(flat, kernel.astype(x.dtype), flat.ndim - 1, 0)
+  return y.reshape(*x.shape[:-1], -1), bias.astype(x.dtype)
+
+
+_dense_apart.defvjp(
+  lambda *given: (_dense_apart(*given), given),
+  lambda residuals, g: _dense_backward(residuals, g[0]),
+)
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6, 7))
 def _norm(x, scale, bias, sq, segment_ids, eps, centre, slots=0):
   return _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots)[0]
@@ -190,7 +207,13 @@ def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
   wide = x.astype(jnp.float32)
   mean = wide.mean(-1, keepdims=True) if centre else jnp.float32(0)
   centred = wide - mean
-  rate = lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
+  if backend.platform() == 'gpu':
+    # x is read once, for both sums, as in flax.linen.LayerNorm.
+    square = jnp.mean(wide * wide, -1, keepdims=True)
+    variance = jnp.maximum(square - mean * mean, 0.0)
+  else:
+    variance = jnp.mean(centred * centred, -1, keepdims=True)
+  rate = lax.rsqrt(variance + eps)
   y = centred * rate * scale
   y = (y if bias is None else y + bias).astype(x.dtype)
   if backend.platform() == 'gpu':
@@ -221,22 +244,24 @@ def _norm_backward(eps, centre, slots, residuals, g):
 _norm.defvjp(_norm_forward, _norm_backward)
 
 
-@jax.custom_vjp
-def _embed(table, ids, sq, segment_ids):
-  return table.at[ids].get(mode='clip')
+@functools.partial(jax.custom_vjp, nondiff_argnums=(4,))
+def _embed(table, ids, sq, segment_ids, dtype=None):
+  return table.at[ids].get(mode='clip').astype(dtype or table.dtype)
 
 
-def _embed_forward(table, ids, sq, segment_ids):
-  return _embed(table, ids, sq, segment_ids), (table, ids, sq, segment_ids)
+def _embed_forward(table, ids, sq, segment_ids, dtype):
+  y = _embed(table, ids, sq, segment_ids, dtype)
+  return y, (table, ids, sq, segment_ids)
 
 
-def _embed_backward(residuals, g):
+def _embed_backward(dtype, residuals, g):
   table, ids, sq, segment_ids = residuals
   flat = g.reshape(-1, g.shape[-1])
   if table.shape[0] <= 32:  # a product is cheaper than a scatter into few rows
     chosen = jax.nn.one_hot(ids.ravel(), table.shape[0], dtype=g.dtype)
     dtable = _product(chosen, flat, 0, 0, jnp.float32)
   else:
+    flat = flat.astype(table.dtype)
     dtable = jnp.zeros_like(table).at[ids.ravel()].add(flat, mode='drop')
   dsq = None
   if sq is not None:
@@ -357,8 +382,9 @@ class Dense(nn.Module):
 
   @nn.compact
   def __call__(
-    self, x: Float[Array, 'r t d'], rows: Segments
-  ) -> Float[Array, 'r t f']:
+    self, x: Float[Array, 'r t d'], rows: Segments, apart: bool = False
+  ) -> Any:
+    """y, or `apart` the product and the bias, to be added by the caller."""
     normal, bias = nn.initializers.normal(self.deviation), None
     # Made of a kernel where nothing is trained.
     is_transposed = self.has_variable('params', 'transposed')
@@ -375,7 +401,8 @@ class Dense(nn.Module):
     elif is_transposed:
       y = _few(x, own('transposed').astype(self.dtype))
     else:
-      return _dense(x, kernel, bias, *_probe(self, rows))
+      layer = _dense_apart if apart else _dense
+      return layer(x, kernel, bias, *_probe(self, rows))
     return y if bias is None else y + bias.astype(self.dtype)
 
 
@@ -429,10 +456,14 @@ class Embed(nn.Module):
     self, ids: Int[Array, 'r t'], rows: Segments
   ) -> Float[Array, 'r t d']:
     _count_call(self)
+<<<<<<< HEAD
     if self.int8:
       return int8.rows(ids, *self.int8).astype(self.dtype)
     y = _embed(self.embedding, ids, *_probe(self, rows))
     return y.astype(self.dtype)
+=======
+    return _embed(self.embedding, ids, *_probe(self, rows), self.dtype)
+>>>>>>> aot21
 
   def attend(self, x: Float[Array, 'r t d']) -> Float[Array, 'r t v']:
     """Scores of every row: x Eᵀ (a second use, which the probe refuses)."""

@@ -9,7 +9,13 @@ import pytest
 
 from fairjax import backend
 from fairjax.errors import UserError
-from fairjax.models import attention, dropout, families, layers
+from fairjax.models import (
+  attention,
+  dropout,
+  families,
+  fused_attention,
+  layers,
+)
 
 from .batches import examples, pack, pad
 
@@ -340,3 +346,66 @@ def test_products_of_a_tpu_keep_their_axes():
   jax.tree.map(
     lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), here, there
   )
+
+
+@pytest.mark.parametrize('t, rate', [(16, 0.3), (11, 0.0), (11, 0.3)])
+def test_a_gpus_attention_in_one_kernel_is_the_same(t, rate, monkeypatch):
+  """In the kernels' interpreter, with its gradients, over seeds too.
+
+  11 places are padded to 16 in the kernel; a row's own padding attends to
+  itself, as without the kernel.
+  """
+  monkeypatch.setattr(fused_attention, 'INTERPRET', True)
+  fused_attention._forward_call.cache_clear()
+  fused_attention._backward_call.cache_clear()
+  rng = np.random.default_rng(6)
+  seeds, r, heads, width = 2, 3, 2, 16
+  d = heads * width
+  draw = lambda *dims: jnp.asarray(rng.normal(size=dims), jnp.float32)
+  query, key_value = draw(seeds, r, t, d), draw(seeds, r, t, 2 * d)
+  biases = draw(seeds, d), draw(seeds, 2 * d)
+  turned = draw(r, t, d)
+  segment_ids = np.sort(rng.integers(0, 3, (r, t)), axis=1)
+  visible = jnp.asarray(segment_ids[:, :, None] == segment_ids[:, None, :])
+  identity = jnp.asarray(rng.integers(0, 2**32, (r, t)), jnp.uint32)
+  positions = jnp.asarray(rng.integers(0, t, (r, t)), jnp.int32)
+  drop = attention.dropping(rate, jnp.uint32(7), identity, positions)
+
+  def plain(query, key_value, *biases):
+    memory = attention.split_key_value(key_value + biases[1], heads)
+    y = attention.attention(query + biases[0], memory, visible, drop)
+    return jnp.sum(turned * y), y
+
+  def fused(query, key_value, *biases):
+    pairs = (query, biases[0]), (key_value, biases[1])
+    y = attention.self_attention(*pairs, heads, visible, drop)
+    return jnp.sum(turned * y), y
+
+  run = lambda f: jax.jit(jax.vmap(jax.grad(f, (0, 1, 2, 3), has_aux=True)))(
+    query, key_value, *biases
+  )
+  jax.tree.map(
+    lambda a, b: np.testing.assert_allclose(a, b, atol=2e-5),
+    run(fused),
+    run(plain),
+  )
+
+
+def test_an_encoder_on_a_gpu_takes_that_kernel(monkeypatch):
+  """And gives what it gives here, to the rounding of bfloat16."""
+  monkeypatch.setattr(fused_attention, 'INTERPRET', True)
+  fused_attention._forward_call.cache_clear()
+  fused_attention._backward_call.cache_clear()
+  shape = dataclasses.replace(SHAPE, heads=1)
+  module = families.module(shape, 'classify', jnp.bfloat16, classes=2)
+  params = module.init(jax.random.key(0), PACKED)['params']
+
+  def norms_at(platform):
+    with backend.made_for(platform):
+      program = jax.jit(lambda p: norms(module, p, PACKED))
+      text = program.lower(params).as_text()
+      return np.asarray(program(params)), text.count('while')
+
+  (here, _), (there, loops) = norms_at('cpu'), norms_at('gpu')
+  assert loops  # the interpreter's
+  np.testing.assert_allclose(there, here, rtol=0.05)
