@@ -456,14 +456,9 @@ class Embed(nn.Module):
     self, ids: Int[Array, 'r t'], rows: Segments
   ) -> Float[Array, 'r t d']:
     _count_call(self)
-<<<<<<< HEAD
     if self.int8:
       return int8.rows(ids, *self.int8).astype(self.dtype)
-    y = _embed(self.embedding, ids, *_probe(self, rows))
-    return y.astype(self.dtype)
-=======
     return _embed(self.embedding, ids, *_probe(self, rows), self.dtype)
->>>>>>> aot21
 
   def attend(self, x: Float[Array, 'r t d']) -> Float[Array, 'r t v']:
     """Scores of every row: x Eᵀ (a second use, which the probe refuses)."""
