@@ -165,7 +165,7 @@ def in_one_kernel(t: int, width: int, dtype: Any) -> bool:
     return False
   from fairjax.models import fused_attention
 
-  return fused_attention.fits(t, width)
+  return fused_attention.fits(t, width) and fused_attention.agrees(width)
 
 
 def self_attention(

@@ -10,7 +10,9 @@ them. Dropout is that of models/dropout.py: it knows example, head and
 positions only.
 """
 
+import concurrent.futures
 import functools
+import warnings
 from typing import Any
 
 import jax
@@ -32,6 +34,64 @@ INTERPRET = False  # without a GPU, for tests
 def fits(places: int, width: int) -> bool:
   """Whether the kernel takes rows of that many places, heads of that width."""
   return places <= LONGEST and width in WIDTHS
+
+
+@functools.cache
+def agrees(width: int) -> bool:
+  """Whether the kernel gives on this GPU what plain attention gives.
+
+  Tried once a process, with its gradients: a driver or a chip that the
+  compiler was wrong about costs speed, not numbers. True where the GPU that a
+  program is compiled for is not at hand.
+  """
+  if jax.default_backend() != 'gpu':
+    return True
+  try:
+    # The caller may be tracing; a thread of its own is not.
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+      ours, plain = thread.map(_example, (width, width), (True, False))
+    far = [
+      float(jnp.abs(a - b).max() / jnp.abs(b).max())
+      for a, b in zip(ours, plain)
+    ]
+    reason = '' if max(far) < 0.05 else f'it is off by {max(far):.2g}'
+  except Exception as error:  # of the compiler or the driver
+    reason = str(error).partition('\n')[0]
+  if reason:
+    warnings.warn(
+      f'the kernel of short attention is not used on this GPU: {reason}',
+      stacklevel=2,
+    )
+  return not reason
+
+
+def _example(width: int, kernel: bool) -> tuple[Array, ...]:
+  """Gradients of a small example with dropout, and what is attended to."""
+  from fairjax.models import attention as house
+
+  heads, t = 2, 24
+  keys = jax.random.split(jax.random.key(0), 5)
+  draw = lambda i, *dims: jax.random.normal(keys[i], dims, jnp.bfloat16)
+  d = heads * width
+  arrays = draw(0, 2, t, d), draw(1, 2, t, 2 * d), draw(2, d), draw(3, 2 * d)
+  segment_ids = jnp.broadcast_to(jnp.arange(t) // 10, (2, t))
+  visible = segment_ids[:, :, None] == segment_ids[:, None, :]
+  identity = jnp.arange(2 * t, dtype=jnp.uint32).reshape(2, t)
+  where = jnp.broadcast_to(jnp.arange(t) % 10, (2, t))
+  drop = house.dropping(0.25, jnp.uint32(7), identity, where)
+
+  def loss(query, key_value, query_bias, bias):
+    if kernel:
+      pairs = (query, query_bias), (key_value, bias)
+      y = house.self_attention(*pairs, heads, visible, drop)
+    else:
+      memory = house.split_key_value(key_value + bias, heads)
+      y = house.attention(query + query_bias, memory, visible, drop)
+    y = y.astype(jnp.float32)
+    return jnp.sum(y * draw(4, 2, t, d)), y
+
+  grads, y = jax.grad(loss, (0, 1, 2, 3), has_aux=True)(*arrays)
+  return tuple(one.astype(jnp.float32) for one in (*grads, y))
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))

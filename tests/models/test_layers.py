@@ -409,3 +409,26 @@ def test_an_encoder_on_a_gpu_takes_that_kernel(monkeypatch):
   (here, _), (there, loops) = norms_at('cpu'), norms_at('gpu')
   assert loops  # the interpreter's
   np.testing.assert_allclose(there, here, rtol=0.05)
+
+
+def test_a_kernel_that_this_gpu_gets_wrong_is_not_used(monkeypatch):
+  """The example's gradients are held to those of plain attention."""
+  monkeypatch.setattr(fused_attention, 'INTERPRET', True)
+  monkeypatch.setattr(jax, 'default_backend', lambda: 'gpu')
+  caches = (
+    fused_attention._forward_call,
+    fused_attention._backward_call,
+    fused_attention.agrees,
+  )
+  clear = lambda: [one.cache_clear() for one in caches]
+  clear()
+  one = lambda: attention.in_one_kernel(24, 16, jnp.bfloat16)
+  assert jax.jit(lambda x: x if one() else -x)(1) == 1  # asked while tracing
+  real = fused_attention._dot
+  wrong = lambda a, b: real(a, b) * 1.2
+  for broken in (wrong, lambda a, b: 1 / 0):
+    clear()
+    monkeypatch.setattr(fused_attention, '_dot', broken)
+    with pytest.warns(UserWarning, match='not used on this GPU'):
+      assert not one()
+  clear()
