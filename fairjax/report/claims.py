@@ -173,8 +173,11 @@ def _data(results: Results, folder: pathlib.Path) -> str:
   """The data by name, or the file's own; the model; the seeds."""
   data, seeds = results.data, len(results.seeds)
   path = folder / 'config.json'
-  if data == 'file' and path.exists():
-    data = _short(artefacts.read_json(path)['data']['path'])
+  config = artefacts.read_json(path) if path.exists() else {}
+  if data == 'file' and config:
+    data = _short(config['data']['path'])
+  if config.get('recipe') == 'perturber':  # of parallel text, not of data.name
+    data = ' and '.join(config['perturb']['sources'])
   parts = [data, _short(results.model)]
   parts += [tables.plural(seeds, 'seed')] if seeds else []
   return ', '.join(filter(None, parts))
