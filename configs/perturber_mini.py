@@ -30,7 +30,7 @@ dictionary everybody:
   tagger             .65 [.61, .69]  .81 [.77, .85]  .90 [.86, .93]
     without hints    .64 [.60, .68]  .72 [.67, .76]  .93 [.90, .96]
   BART               .51 [.47, .55]  .15 [.11, .19]  .56 [.51, .61]
-    forms by rules   .67             .65
+    forms by rules   .67 [.63, .70]  .65 [.60, .70]  .88 [.84, .91]
 
 The tagger is MiniLM after four epochs (408 steps of 24, 3e-4, 4 minutes of one
 core, --config.perturb.sources=geco,gap). It reads what the rules flag
@@ -47,8 +47,8 @@ of changed tokens 4.1 [3.4, 4.9]. It leaves the dictionary far behind on GECO
 (precision of changed words .72, recall .85), but a model this small slips in
 copying: 'clothed' became 'clothing', and names stay. So what it changes may be
 turned by rules (--config.perturb.forms=rules): words that are no words of
-gender then stay as they were, and it is level with the rules on GECO and passes
-them on GAP.
+gender then stay as they were: it is level with the rules on GECO, -.00 [-.04, .03],
+and passes them on GAP by .09 [.02, .16].
 """
 
 from fairjax import config as c
