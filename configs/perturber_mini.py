@@ -47,8 +47,8 @@ of changed tokens 4.1 [3.4, 4.9]. It leaves the dictionary far behind on GECO
 (precision of changed words .72, recall .85), but a model this small slips in
 copying: 'clothed' became 'clothing', and names stay. So what it changes may be
 turned by rules (--config.perturb.forms=rules): words that are no words of
-gender then stay as they were. It is level with the rules on GECO, -.00 [-.04, .03], and
-passes them on GAP by .09 [.02, .16].
+gender then stay as they were. It is level with the rules on GECO, -.00 [-.04,
+.03], and passes them on GAP by .09 [.02, .16].
 """
 
 from fairjax import config as c
