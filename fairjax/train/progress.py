@@ -169,7 +169,13 @@ class Log:
   @contextlib.contextmanager
   def _listen(self, total: int, what: str) -> Iterator[Callable[[int], None]]:
     with self.progress(total, what=what) as line:
-      yield line.update
+
+      def update(done: int) -> None:
+        # A loop that is over at once would only make the line flicker.
+        if not line.draws or line.clock() - line.began[0] >= REDRAW:
+          line.update(done)
+
+      yield update
 
   def step(self, done: int, total: int, what: str = 'predicting') -> None:
     """A live line for a loop too simple to hold a `Progress`."""

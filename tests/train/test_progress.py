@@ -249,6 +249,21 @@ def test_duration(seconds, text):
   assert progress.duration(seconds) == text
 
 
+def test_a_loop_that_is_over_at_once_draws_nothing(tmp_path, monkeypatch):
+  monkeypatch.setenv('TERM', 'xterm')
+  ours, theirs = os.openpty()
+  with os.fdopen(theirs, 'w') as screen:
+    with progress.Log(tmp_path, screen=screen) as log:
+      assert list(announce.rounds('ab', 2, 'batch')) == ['a', 'b']
+      with announce.counting(2, 'texts written:') as add:
+        (line,) = log.live
+        line.clock = lambda: line.began[0] + 1
+        add(1)
+  said = os.read(ours, 10_000).decode()
+  os.close(ours)
+  assert 'texts written: 1/2' in said and 'batch' not in said
+
+
 def test_long_loops_below_say_how_far_they_are(tmp_path, monkeypatch):
   monkeypatch.setattr(progress, 'TELL', 0.0)
   screen = io.StringIO()
