@@ -13,7 +13,7 @@ A small run from the MiniLM masked LM (6 layers of 384): 300 steps of 16 rows of
 --config.pretrain.steps=300 --config.train.batch=16 --config.train.lr=2e-4
 --config.pretrain.held_out=0.01; 8 minutes of half a core each). Rules offer a
 rewrite of 32,277 of 43,356 lines and change 28,777: 28,612 in gender, 143 in
-age, 22 in race (their perturber changes most of the two others too: Table 8).
+age, 22 in race (the authors' perturber reaches more of both: Table 8).
 
   held-out perplexity   plain text          perturbed text
   on plain text         47.3 [40.8, 55.1]   51.5 [44.2, 60.7]
