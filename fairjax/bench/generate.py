@@ -1,12 +1,15 @@
-"""Writing texts: our greedy decoding against torch's generate (SDPA).
+"""Writing texts: our greedy decoding against torch's and CTranslate2's.
 
   python -m fairjax.bench generate [--size=tiny|small|base] [--batch=16]
-    [--new=32] [--copy] [--varied] [--draft=K] [--num_beams=1] [--rounds=5]
-    [--compile]
+    [--new=32] [--copy] [--varied] [--draft=K] [--beams=1] [--rounds=5]
+    [--compile] [--ours=float32,int8] [--clock=cpu]
+    [--peers=torch,torch-bfloat16,ctranslate2,ctranslate2-int8]
   python -m fairjax.bench generate --data=bios.csv --text=text \\
     --vocab=FOLDER [--count=256] [--longest=192] [--sorted]
 
-By default all texts have one length and get exactly --new tokens. --data: the
+By default all texts have one length and get exactly --new tokens; all sides
+have the same weights, and how many of their tokens are those of our float32
+stands in the last line. --ours=int8 is net.precision=int8. --data: the
 first --count texts of a file, cut at --longest tokens, each as long when
 written; torch takes them in file order, a batch at a time, as a script would
 (--sorted: longest first, as a careful one). --varied: the same with lengths
@@ -19,6 +22,8 @@ import argparse
 import dataclasses
 import functools
 import sys
+import tempfile
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -26,11 +31,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from fairjax.bench import race
+from fairjax import memory
+from fairjax.bench import generate_peers, race
 from fairjax.data import corruption, files, tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.models import causal, decode_texts, families, speculate
+from fairjax.models import causal, decode_texts, hf, speculate
 from fairjax.models.decode import Options
 from fairjax.models.families import bart
 from fairjax.models.places import blank_batch
@@ -137,18 +143,29 @@ def _ragged(texts: list[np.ndarray]) -> Ragged:
   return Ragged(np.concatenate(texts), offsets)
 
 
+def _weights(module) -> dict:
+  blank = jax.tree.map(jnp.asarray, blank_batch())
+  return jax.jit(module.init)(jax.random.key(0), blank)['params']
+
+
+def _save(work: Work, folder: str) -> None:
+  """The weights of all sides; CTranslate2 asks for names of tokens too."""
+  module = bart.Bart(work.shape)
+  hf.save(folder, module, jax.device_get(_weights(module)))
+  generate_peers.name_tokens(folder, work.shape)
+
+
 def _ours(args, work: Work, draft: int = 0) -> Callable:
   """Our side in this process."""
   shape = work.shape
   dtype = jnp.bfloat16 if args.device == 'gpu' else jnp.float32
   module = bart.Bart(shape, dtype=dtype)
+  integers = args.side == 'int8'
   if args.copy or args.varied:
     swaps = set(range(5, shape.vocab - 2, 12)) - set(work.special)
     swaps -= {token - 1 for token in work.special}
     module = NearCopy(shape, dtype=dtype, swaps=tuple(sorted(swaps)))
-  blank = jax.tree.map(jnp.asarray, blank_batch())
-  params = jax.jit(module.init)(jax.random.key(0), blank)['params']
-  params = decode_texts.ready(module, params)
+  params = decode_texts.ready(module, _weights(module), integers)
   options = Options(
     max_new_tokens=args.new, min_new_tokens=args.new, num_beams=args.beams
   )
@@ -162,80 +179,8 @@ def _ours(args, work: Work, draft: int = 0) -> Callable:
   )
 
 
-def _torch(args, work: Work) -> Callable:
-  """transformers' generate; for --varied each batch up to its longest text.
-
-  There every row ends where its source does, by a scores' rule that costs next
-  to nothing, so that both sides write the same number of tokens.
-  """
-  import torch
-  import transformers
-
-  s = work.shape
-  torch.manual_seed(0)
-  net = transformers.BartForConditionalGeneration(
-    transformers.BartConfig(
-      **{
-        name: value
-        for name, value in families.hf_config(bart.Bart(s)).items()
-        if name not in ('architectures', 'dtype', 'forced_eos_token_id')
-      },
-      attn_implementation='sdpa',
-      forced_eos_token_id=None,
-    )
-  ).eval()
-  where = 'cuda' if args.device == 'gpu' else 'cpu'
-  net = net.to(where, torch.bfloat16 if where == 'cuda' else torch.float32)
-  if args.compile:
-    net.forward = torch.compile(net.forward)
-  texts = work.texts
-  if args.sorted:
-    texts = sorted(texts, key=len, reverse=True)
-
-  class Ends(transformers.LogitsProcessor):
-    def __init__(self, lengths):
-      lengths = torch.tensor(lengths).repeat_interleave(args.beams)
-      self.lengths = lengths.to(where)
-
-    def __call__(self, output, scores):
-      scores[:, s.eos] = torch.where(output.shape[1] >= self.lengths, 1e4, -1e4)
-      return scores
-
-  def batch(part):
-    width = max(map(len, part))
-    tokens = torch.full((len(part), width), s.pad)
-    mask = torch.zeros_like(tokens)
-    for i, text in enumerate(part):
-      tokens[i, : len(text)] = torch.tensor(text)
-      mask[i, : len(text)] = 1
-    rules = {'max_new_tokens': args.new, 'min_new_tokens': args.new}
-    if args.varied:
-      rules = {
-        'max_new_tokens': work.longest,
-        'logits_processor': transformers.LogitsProcessorList(
-          [Ends([len(text) for text in part])]
-        ),
-      }
-    if args.compile:
-      rules['cache_implementation'] = 'static'
-    with torch.no_grad():
-      output = net.generate(
-        input_ids=tokens.to(where),
-        attention_mask=mask.to(where),
-        do_sample=False,
-        num_beams=args.beams,
-        **rules,
-      )
-    return output.cpu()  # waits for the device
-
-  def unit():
-    return [
-      batch(texts[i : i + args.batch]) for i in range(0, len(texts), args.batch)
-    ]
-
-  return unit
-
-
+OURS = ('float32', 'int8')
+HIDDEN = ('side', 'folder', 'ours', 'peers')
 FLAGS = {
   'copy': 'near-copies: our drafts against our own greedy decoding',
   'varied': 'sources of many lengths, each written to its own length',
@@ -253,6 +198,11 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument('--beams', type=int, default=1)
   parser.add_argument('--draft', type=int, default=0, help='0 chooses')
   parser.add_argument('--rounds', type=int, default=5)
+  parser.add_argument('--ours', default='float32', help='float32, int8')
+  parser.add_argument('--peers', default='torch', help='see above')
+  parser.add_argument(
+    '--clock', choices=('wall', 'cpu'), default='wall', help='of one round'
+  )
   parser.add_argument(
     '--data', help='a file of texts: csv, tsv, jsonl, parquet'
   )
@@ -263,12 +213,28 @@ def _parser() -> argparse.ArgumentParser:
   for flag, about in FLAGS.items():
     parser.add_argument(f'--{flag}', action='store_true', help=about)
   parser.add_argument('--side', help=argparse.SUPPRESS)
+  parser.add_argument('--folder', help=argparse.SUPPRESS)
   return parser
 
 
 def _asked(arguments: list[str]) -> argparse.Namespace:
   args = _parser().parse_args(arguments)
   args.varied = args.varied or (bool(args.data) and not args.copy)
+  args.ours, args.peers = (
+    [side for side in one.split(',') if side] for one in (args.ours, args.peers)
+  )
+  for flag, chosen, known in (
+    ('ours', args.ours, OURS),
+    ('peers', args.peers, generate_peers.PEERS),
+  ):
+    wrong = [side for side in chosen if side not in known]
+    if wrong:
+      raise UserError(f'--{flag} has {wrong[0]!r}; there are {list(known)}')
+  if args.varied and any(p.startswith('ctranslate2') for p in args.peers):
+    raise UserError(
+      'CTranslate2 cannot be told a length for each row, so it takes no '
+      '--data and no --varied; leave it out of --peers'
+    )
   return args
 
 
@@ -276,7 +242,7 @@ def run(arguments: list[str]) -> dict:
   args = _asked(arguments)
   work = _work(args)
   lengths = np.array([len(text) for text in work.texts])
-  facts = {k: v for k, v in vars(args).items() if k != 'side'}
+  facts = {k: v for k, v in vars(args).items() if k not in HIDDEN}
   facts |= {'texts': len(lengths), 'mean_length': float(lengths.mean())}
   if args.copy:
     facts['draft'] = args.draft or speculate.longest(args.batch) or 1
@@ -292,39 +258,62 @@ def run(arguments: list[str]) -> dict:
     return done(
       'generate', times, tokens_per_step=same.tokens_per_step, steps=same.steps
     )
-  command = ['-m', 'fairjax.bench.generate', *arguments, '--side']
-  sides = ['ours'] if race.missing('torch', 'transformers') else None
-  sides = sides or ['ours', 'torch']
+  peers = [
+    peer
+    for peer in args.peers
+    if not race.missing(*generate_peers.PEERS[peer].packages)
+  ]
   running = {}
-  try:
-    for side in sides:
-      running[side] = race.Process(side, [*command, side], race.on(args.device))
-    counts = {side.facts['written'] for side in running.values()}
-    race.same(min(counts), max(counts), 'the number of tokens')
-    # Both sides have run twice by now.
-    times = race.interleave(running, rounds=args.rounds, warmup=0)
-  finally:
-    for side in running.values():
-      side.close()
-  return done('generate', times)
+  with tempfile.TemporaryDirectory() as folder:
+    command = ['-m', 'fairjax.bench.generate', *arguments, '--folder', folder]
+    _save(work, folder)
+    try:
+      for side in (*args.ours, *peers):
+        running[side] = race.Process(
+          side, [*command, '--side', side], race.on(args.device)
+        )
+      counts = {side.facts['written'] for side in running.values()}
+      race.same(min(counts), max(counts), 'the number of tokens')
+      same = _agreement(running)
+      # Both sides have run twice by now.
+      times = race.interleave(running, rounds=args.rounds, warmup=0)
+    finally:
+      for side in running.values():
+        side.close()
+  return done('generate', times, same_tokens=same)
+
+
+def _agreement(running: dict[str, race.Process]) -> dict[str, float]:
+  """The share of each side's tokens that are those of our float32."""
+  rows = {name: side.facts['tokens'] for name, side in running.items()}
+  first = rows.get('float32') or next(iter(rows.values()))
+  same = {
+    name: float(np.mean([a == b for a, b in zip(first, one)]))
+    for name, one in rows.items()
+    if one and first
+  }
+  for name, share in same.items():
+    print(f'{name:28} {share:.4f} of its tokens are those of our float32')
+    if name in ('torch', 'ctranslate2') and 'float32' in rows:
+      race.same(share > 0.95, True, f'the tokens ({name})')
+  return same
 
 
 def _serve(args) -> None:
   work = _work(args)
-  if args.side == 'ours':
+  if args.side in OURS:
+    memory.keep()  # as the program does
     unit = _ours(args, work)
-    lengths = unit().written
+    rows = unit().tokens
+    rows = [r[1:] for r in np.split(rows.flat, rows.offsets[1:-1])]
   else:
-    unit = _torch(args, work)
-    lengths = sum(_count(rows.numpy(), work.shape.eos) for rows in unit())
-  race.serve(unit, written=int(lengths))
-
-
-def _count(rows: np.ndarray, eos: int) -> int:
-  """Tokens after the first, up to and with the one that ends the text."""
-  ends = rows[:, 1:] == eos
-  first = np.where(ends.any(1), ends.argmax(1) + 1, rows.shape[1] - 1)
-  return int(first.sum())
+    make = generate_peers.PEERS[args.side].make
+    unit = make(args, work)
+    rows = generate_peers.written(unit(), work.shape.eos)
+  clock = time.process_time if args.clock == 'cpu' else time.perf_counter
+  tokens = [] if args.varied else np.concatenate(rows).tolist()
+  written = sum(map(len, rows))
+  race.serve(unit, clock=clock, written=written, tokens=tokens)
 
 
 if __name__ == '__main__':

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
@@ -29,6 +30,7 @@ from fairjax.models import (
 )
 from fairjax.models.places import blank_batch
 
+STREAM = 43  # of the sample that a vocabulary is learned from
 WORD_MODELS = {  # with the length of the texts and the dropout of its paper
   'cnn': (text_cnn.TextCNN, 250, 0.3),
   'lstm': (lstm.LSTM, 35, 0.5),
@@ -224,7 +226,10 @@ def find_tokenizer(
   folder: pathlib.Path | None,
   learn: Callable[[list[str], int], Tokenizer] = tokens.train_tokenizer,
 ) -> Tokenizer:
-  """The config's tokenizer, the model's, or one learned from tables."""
+  """The config's tokenizer, the model's, or one learned from tables.
+
+  Of more texts than `tokens.vocab_texts` it is learned from a sample.
+  """
   if config.tokens.tokenizer:
     return tokens.load_tokenizer(config.tokens.tokenizer)
   if folder:
@@ -233,4 +238,9 @@ def find_tokenizer(
   texts = [
     t for table in source for c in columns if c in table for t in table[c]
   ]
+  count, most = len(texts), config.tokens.vocab_texts
+  if count > most:
+    draw = np.random.default_rng([config.seed, STREAM])
+    chosen = draw.choice(count, most, replace=False)
+    texts = [texts[i] for i in np.sort(chosen)]
   return learn(texts, config.tokens.vocab_size)

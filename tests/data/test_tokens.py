@@ -8,13 +8,16 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairjax.config import Config
 from fairjax.data import tokens
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
+from fairjax.models import build
 
 TEXTS = [
   "She is a Doctor from São Paulo; he isn't.",
@@ -328,3 +331,21 @@ def test_a_sentencepiece_folder_is_read_as_transformers_reads_it(tmp_path):
   theirs = transformers.AutoTokenizer.from_pretrained(folder)
   for text in texts[:3]:
     assert ours.encode(text).ids == theirs(text)['input_ids']
+
+
+def test_a_vocabulary_is_learned_from_a_seeded_sample():
+  frame = pd.DataFrame({'text': [f'w{i}' for i in range(40)]})
+  calls, known = [], tokens.train_tokenizer(['a'], 30)
+
+  def learn(texts, size):
+    calls.append(texts)
+    return known
+
+  config = Config()
+  for most, seed in ((40, 0), (7, 0), (7, 0), (7, 1)):
+    config.tokens.vocab_texts, config.seed = most, seed
+    build.find_tokenizer(config, [frame], None, learn)
+  every, one, again, other = calls
+  assert every == list(frame['text'])
+  assert len(set(one)) == 7 and set(one) < set(every)
+  assert one == again != other

@@ -1,0 +1,159 @@
+"""The peers of the race of writing: transformers on torch, and CTranslate2."""
+
+import json
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+def written(batches: Iterable[np.ndarray], eos: int) -> list[np.ndarray]:
+  """The tokens of each row, up to and with the one that ends the text."""
+  rows = []
+  for row in (row for batch in batches for row in batch):
+    ends = row == eos
+    rows.append(row[: ends.argmax() + 1] if ends.any() else row)
+  return rows
+
+
+def name_tokens(folder: str, shape: Any) -> None:
+  """A tokenizer of names, and what CTranslate2 asks of a BART's config."""
+  from tokenizers import Tokenizer, models
+
+  names = {f't{i}': i for i in range(shape.vocab)}
+  special = {'bos': shape.bos, 'pad': shape.pad, 'eos': shape.eos}
+  special['unk'] = next(i for i in range(9) if i not in special.values())
+  place = pathlib.Path(folder)
+  unknown = f't{special["unk"]}'
+  Tokenizer(models.WordLevel(names, unk_token=unknown)).save(
+    str(place / 'tokenizer.json')
+  )
+  (place / 'tokenizer_config.json').write_text(
+    json.dumps(
+      {'tokenizer_class': 'PreTrainedTokenizerFast'}
+      | {f'{name}_token': f't{i}' for name, i in special.items()}
+    )
+  )
+  config = json.loads((place / 'config.json').read_text())
+  config |= {'normalize_before': False, 'normalize_embedding': True}
+  config.pop('forced_eos_token_id', None)
+  (place / 'config.json').write_text(json.dumps(config))
+
+
+def _torch(args, work) -> Callable:
+  """transformers' generate; for --varied each batch up to its longest text.
+
+  There every row ends where its source does, by a scores' rule that costs next
+  to nothing, so that both sides write the same number of tokens.
+  """
+  import torch
+  import transformers
+
+  s = work.shape
+  where = 'cuda' if args.device == 'gpu' else 'cpu'
+  low = where == 'cuda' or args.side == 'torch-bfloat16'
+  net = transformers.BartForConditionalGeneration.from_pretrained(
+    args.folder,
+    attn_implementation='sdpa',
+    dtype=torch.bfloat16 if low else torch.float32,
+  ).eval()
+  net.generation_config.forced_eos_token_id = None
+  net = net.to(where)
+  if args.compile:
+    net.forward = torch.compile(net.forward)
+  texts = work.texts
+  if args.sorted:
+    texts = sorted(texts, key=len, reverse=True)
+
+  class Ends(transformers.LogitsProcessor):
+    def __init__(self, lengths):
+      lengths = torch.tensor(lengths).repeat_interleave(args.beams)
+      self.lengths = lengths.to(where)
+
+    def __call__(self, output, scores):
+      scores[:, s.eos] = torch.where(output.shape[1] >= self.lengths, 1e4, -1e4)
+      return scores
+
+  def batch(part):
+    width = max(map(len, part))
+    tokens = torch.full((len(part), width), s.pad)
+    mask = torch.zeros_like(tokens)
+    for i, text in enumerate(part):
+      tokens[i, : len(text)] = torch.tensor(text)
+      mask[i, : len(text)] = 1
+    rules = {'max_new_tokens': args.new, 'min_new_tokens': args.new}
+    if args.varied:
+      rules = {
+        'max_new_tokens': work.longest,
+        'logits_processor': transformers.LogitsProcessorList(
+          [Ends([len(text) for text in part])]
+        ),
+      }
+    if args.compile:
+      rules['cache_implementation'] = 'static'
+    with torch.no_grad():
+      output = net.generate(
+        input_ids=tokens.to(where),
+        attention_mask=mask.to(where),
+        do_sample=False,
+        num_beams=args.beams,
+        **rules,
+      )
+    return output[:, 1:].cpu().numpy()  # waits for the device
+
+  def unit():
+    return [
+      batch(texts[i : i + args.batch]) for i in range(0, len(texts), args.batch)
+    ]
+
+  return unit
+
+
+def _ctranslate2(args, work) -> Callable:
+  """CTranslate2's own batches, of as many rows, longest first."""
+  import ctranslate2
+  from ctranslate2.converters import TransformersConverter
+
+  kind = 'int8' if args.side.endswith('int8') else 'float32'
+  with tempfile.TemporaryDirectory() as folder:
+    TransformersConverter(args.folder).convert(
+      f'{folder}/model', quantization=kind
+    )
+    model = ctranslate2.Translator(
+      f'{folder}/model',
+      compute_type=kind,
+      inter_threads=1,
+      intra_threads=len(os.sched_getaffinity(0)),
+    )
+  texts = [[f't{token}' for token in text] for text in work.texts]
+
+  def unit():
+    results = model.translate_batch(
+      texts,
+      beam_size=args.beams,
+      max_batch_size=args.batch * args.beams,
+      max_decoding_length=args.new,
+      min_decoding_length=args.new,
+    )
+    rows = [[int(t[1:]) for t in one.hypotheses[0]] for one in results]
+    return [np.array(rows)]
+
+  return unit
+
+
+class Peer(NamedTuple):
+  make: Callable
+  packages: tuple[str, ...]
+
+
+_TORCH = Peer(_torch, ('torch', 'transformers'))
+_CTRANSLATE2 = Peer(_ctranslate2, ('ctranslate2', 'torch', 'transformers'))
+PEERS = {
+  'torch': _TORCH,
+  'torch-bfloat16': _TORCH,
+  'ctranslate2': _CTRANSLATE2,
+  'ctranslate2-int8': _CTRANSLATE2,
+}
