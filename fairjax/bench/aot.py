@@ -352,8 +352,7 @@ def options(args: list[str]) -> argparse.Namespace:
 
 def run(args: list[str]) -> dict[str, Any]:
   chosen = options(args)
-  for name, value in ENVIRONMENT.items():
-    os.environ.setdefault(name, value)
+  os.environ.update(ENVIRONMENT)
   from fairjax.bench import programs
 
   names = chosen.program.split(',') if chosen.program else programs.PROGRAMS

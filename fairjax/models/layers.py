@@ -207,13 +207,7 @@ def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
   wide = x.astype(jnp.float32)
   mean = wide.mean(-1, keepdims=True) if centre else jnp.float32(0)
   centred = wide - mean
-  if backend.platform() == 'gpu':
-    # x is read once, for both sums, as in flax.linen.LayerNorm.
-    square = jnp.mean(wide * wide, -1, keepdims=True)
-    variance = jnp.maximum(square - mean * mean, 0.0)
-  else:
-    variance = jnp.mean(centred * centred, -1, keepdims=True)
-  rate = lax.rsqrt(variance + eps)
+  rate = lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
   y = centred * rate * scale
   y = (y if bias is None else y + bias).astype(x.dtype)
   if backend.platform() == 'gpu':

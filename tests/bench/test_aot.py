@@ -161,6 +161,15 @@ def test_unknown_words_are_a_sentence(args, sentence, capsys, monkeypatch):
   assert sentence in told and told.count('\n') == 1
 
 
+def test_no_platform_of_the_users_is_in_the_way(monkeypatch):
+  """A process that compiles for other devices loads none of its own."""
+  monkeypatch.setattr(aot, '_need', lambda *_: None)
+  for name in aot.ENVIRONMENT:
+    monkeypatch.setenv(name, 'cuda')
+  assert command.main(['aot', '--target=v9:2x2']) == 2
+  assert {k: os.environ[k] for k in aot.ENVIRONMENT} == aot.ENVIRONMENT
+
+
 def test_a_compiler_that_is_absent_is_named_with_its_remedy(monkeypatch):
   monkeypatch.setattr(aot.importlib.util, 'find_spec', lambda _: None)
   with pytest.raises(UserError, match=r"pip install 'jax\[tpu\]'"):
