@@ -143,7 +143,7 @@ def contenders(
         f'{model.name} is a file of word vectors; mitigations and a task need '
         'a language model or an encoder, so leave them out or name its folder'
       )
-  own, title = loaded[''], pathlib.Path(config.model).name
+  own, title = loaded[''], title_of(config.model)
   out = {title: own}
   texts = mitigations.parts(config)[0] if config.benchmarks.mitigations else []
   for kind in config.benchmarks.mitigations:
@@ -151,10 +151,16 @@ def contenders(
     target = folder / 'models' / kind
     out[f'{title} + {kind}'] = mitigate(own, texts, config, target, log)
   if 'against' in loaded:
-    second = pathlib.Path(config.benchmarks.against).name
+    second = title_of(config.benchmarks.against)
     name = second if second not in out else f'{second} (2)'
     out[name] = loaded['against']
   return out
+
+
+def title_of(model: str) -> str:
+  """The folder's name; of what a run of ours exported, that of the run."""
+  path = pathlib.Path(model)
+  return path.parents[1].name if path.parent.name == 'export' else path.name
 
 
 def held_out(config: Config) -> list[str]:

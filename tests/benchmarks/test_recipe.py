@@ -457,3 +457,8 @@ def test_the_shipped_configs_are_valid_as_they_are():
 
   for name in ('benchmarks', 'benchmarks_planted'):
     validate(shipped(name))
+
+
+def test_an_export_is_called_as_its_run():
+  assert recipe.title_of('runs/fair/plain/export/seed_0') == 'plain'
+  assert recipe.title_of('models/bert-base') == 'bert-base'
