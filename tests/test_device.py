@@ -53,3 +53,27 @@ def test_a_run_on_the_device_is_the_run_on_the_cpu(tmp_path):
   for name in expected.columns.drop('id'):
     a, b = (t[name].to_numpy(float) for t in (scores, expected))
     np.testing.assert_allclose(a, b, rtol=2e-2, atol=2e-3, err_msg=name)
+
+
+KERNEL = """
+import jax
+if jax.default_backend() == 'gpu':
+  from fairjax.models import fused_attention
+  print([fused_attention.agrees(w) for w in fused_attention.WIDTHS])
+"""
+
+
+@pytest.mark.device
+def test_the_kernel_of_short_attention_agrees_on_this_gpu():
+  """Where it does not, a process warns and takes plain attention."""
+  done = subprocess.run(
+    [sys.executable, '-c', KERNEL],
+    cwd=ROOT,
+    env=os.environ | {'JAX_PLATFORMS': '', 'XLA_FLAGS': ''},
+    capture_output=True,
+    text=True,
+  )
+  assert done.returncode == 0, done.stderr
+  if not done.stdout:
+    pytest.skip('no GPU on this machine')
+  assert done.stdout.strip() == str([True] * 4), done.stderr
