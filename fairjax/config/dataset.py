@@ -99,12 +99,10 @@ class Tokens:
     'vocabulary size of a tokenizer trained on the data',
     between(3, 2**24),
   )
-  # The ids that come of it are part of what a fit is known by.
   vocab_texts: int = knob(
     200_000,
     'texts that such a tokenizer is learned from; of more, a seeded sample',
     at_least(1),
-    changes=(),
   )
   max_length: int = knob(
     0,
