@@ -95,7 +95,7 @@ class Work(NamedTuple):
   special: tuple[int, ...]  # tokens that are never written in place of others
 
 
-def _work(args) -> Work:
+def work_of(args) -> Work:
   rng = np.random.default_rng(0)
   shape, count = SHAPES[args.size], args.batch
   if args.data:
@@ -122,9 +122,15 @@ def _read(args, shape: bart.Shape) -> Work:
       f'{", ".join(frame)} with --text'
     )
   rows = [t for t in frame[args.text] if isinstance(t, str) and t.strip()]
-  tokenizer = tokens.load_tokenizer(args.vocab)
+  return of_texts(shape, args.vocab, rows[: args.count], args.longest)
+
+
+def of_texts(
+  shape: bart.Shape, vocab: str, texts: list[str], longest: int
+) -> Work:
+  """Texts by the tokenizer of a folder, and a model that knows its tokens."""
+  tokenizer = tokens.load_tokenizer(vocab)
   known = corruption.vocabulary(tokenizer)
-  result = tokens.encode(tokenizer, rows[: args.count], args.longest)
   shape = dataclasses.replace(
     shape,
     vocab=known.size,
@@ -133,9 +139,10 @@ def _read(args, shape: bart.Shape) -> Work:
     eos=known.last[0],
     start=known.last[0],
   )
-  texts = np.split(result.flat, result.offsets[1:-1])
+  read = tokens.encode(tokenizer, texts, longest)
+  rows = np.split(read.flat, read.offsets[1:-1])
   special = tuple(np.flatnonzero(known.special).tolist())
-  return Work(shape, texts, args.longest, special)
+  return Work(shape, rows, longest, special)
 
 
 def _ragged(texts: list[np.ndarray]) -> Ragged:
@@ -148,14 +155,14 @@ def _weights(module) -> dict:
   return jax.jit(module.init)(jax.random.key(0), blank)['params']
 
 
-def _save(work: Work, folder: str) -> None:
+def save(work: Work, folder: str) -> None:
   """The weights of all sides; CTranslate2 asks for names of tokens too."""
   module = bart.Bart(work.shape)
   hf.save(folder, module, jax.device_get(_weights(module)))
   generate_peers.name_tokens(folder, work.shape)
 
 
-def _ours(args, work: Work, draft: int = 0) -> Callable:
+def ours(args, work: Work, draft: int = 0) -> Callable:
   """Our side in this process."""
   shape = work.shape
   dtype = jnp.bfloat16 if args.device == 'gpu' else jnp.float32
@@ -217,7 +224,7 @@ def _parser() -> argparse.ArgumentParser:
   return parser
 
 
-def _asked(arguments: list[str]) -> argparse.Namespace:
+def asked(arguments: list[str]) -> argparse.Namespace:
   args = _parser().parse_args(arguments)
   args.varied = args.varied or (bool(args.data) and not args.copy)
   args.ours, args.peers = (
@@ -239,8 +246,8 @@ def _asked(arguments: list[str]) -> argparse.Namespace:
 
 
 def run(arguments: list[str]) -> dict:
-  args = _asked(arguments)
-  work = _work(args)
+  args = asked(arguments)
+  work = work_of(args)
   lengths = np.array([len(text) for text in work.texts])
   facts = {k: v for k, v in vars(args).items() if k not in HIDDEN}
   facts |= {'texts': len(lengths), 'mean_length': float(lengths.mean())}
@@ -250,7 +257,7 @@ def run(arguments: list[str]) -> dict:
     race.report, unit='tokens/s', items=int(lengths.sum()), **facts
   )
   if args.copy:
-    greedy, drafted = _ours(args, work), _ours(args, work, facts['draft'])
+    greedy, drafted = ours(args, work), ours(args, work, facts['draft'])
     same, plain = drafted(), greedy()
     race.same(same.tokens.flat, plain.tokens.flat, 'the texts')
     sides = {'drafts': drafted, 'greedy': greedy}
@@ -266,7 +273,7 @@ def run(arguments: list[str]) -> dict:
   running = {}
   with tempfile.TemporaryDirectory() as folder:
     command = ['-m', 'fairjax.bench.generate', *arguments, '--folder', folder]
-    _save(work, folder)
+    save(work, folder)
     try:
       for side in (*args.ours, *peers):
         running[side] = race.Process(
@@ -300,10 +307,10 @@ def _agreement(running: dict[str, race.Process]) -> dict[str, float]:
 
 
 def _serve(args) -> None:
-  work = _work(args)
+  work = work_of(args)
   if args.side in OURS:
     memory.keep()  # as the program does
-    unit = _ours(args, work)
+    unit = ours(args, work)
     rows = unit().tokens
     rows = [r[1:] for r in np.split(rows.flat, rows.offsets[1:-1])]
   else:
@@ -317,4 +324,4 @@ def _serve(args) -> None:
 
 
 if __name__ == '__main__':
-  _serve(_asked(sys.argv[1:]))
+  _serve(asked(sys.argv[1:]))

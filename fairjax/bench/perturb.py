@@ -15,15 +15,14 @@ without a word list would.
 """
 
 import argparse
-import dataclasses
 import os
 import sys
+import tempfile
+from collections.abc import Callable
 
-import numpy as np
-
-from fairjax.bench import generate, race
+from fairjax.bench import generate, generate_peers, race
 from fairjax.config import Config
-from fairjax.data import corruption, readers, tokens
+from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.models import speculate
 from fairjax.pairs import perturb
@@ -35,7 +34,7 @@ LONGEST = 192
 
 def run(args: list[str]) -> dict:
   """Windows a second, all of them, whoever is run."""
-  chosen = _parser().parse_args(args)
+  chosen = parser().parse_args(args)
   for name in ('text', 'vocab'):
     if not getattr(chosen, name):
       raise UserError(f'the race needs --{name}')
@@ -67,7 +66,7 @@ def run(args: list[str]) -> dict:
   )
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
   parser = argparse.ArgumentParser('fairjax.bench perturb')
   parser.add_argument('--text', default='', help='a file of lines')
   parser.add_argument('--vocab', default='', help='folder of a tokenizer')
@@ -102,64 +101,45 @@ def _drawn(windows: list[str]) -> list[str]:
   ]
 
 
-def _work(chosen, prompts: list[str]) -> generate.Work:
-  """The prompts as tokens; those too long for the model are cut."""
-
-  tokenizer = tokens.load_tokenizer(chosen.vocab)
-  known = corruption.vocabulary(tokenizer)
-  shape = dataclasses.replace(
-    generate.SHAPES[chosen.size],
-    vocab=known.size,
-    pad=known.pad,
-    bos=(known.first or known.last)[0],
-    eos=known.last[0],
-    start=known.last[0],
-  )
-  ids = tokens.encode(tokenizer, prompts, LONGEST)
-  texts = np.split(ids.flat, ids.offsets[1:-1])
-  special = tuple(np.flatnonzero(known.special).tolist())
-  return generate.Work(shape, texts, LONGEST, special)
-
-
-def _serve(chosen) -> None:
-  os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
+def side(chosen) -> tuple[Callable, dict]:
+  """What one side does in a round, and what it said of its work."""
   windows = _windows(chosen)
   prompts = _drawn(windows)
   offered = [one for one in prompts if one]
-  rows = chosen.batch if chosen.side == 'ours' else chosen.peer_batch
-  args = generate._asked(
-    ['--varied', f'--size={chosen.size}', f'--batch={rows}']
-  )
   facts = {
     'windows': len(windows),
     'offered': len(offered),
     'words': sum(len(one.split()) for one in windows),
   }
+  if chosen.side == 'every':
+    offered = [p or w for p, w in zip(prompts, windows)]
+  shape = generate.SHAPES[chosen.size]
+  work = generate.of_texts(shape, chosen.vocab, offered, LONGEST)
+  args = ['--varied', f'--size={chosen.size}', f'--folder={chosen.folder}']
   if chosen.side == 'ours':
+    args = generate.asked([*args, f'--batch={chosen.batch}'])
     # Without drafts where rows are many: models/speculate.py.
-    draft = speculate.longest(chosen.batch)
-    write = generate._ours(args, _work(chosen, offered), draft)
+    write = generate.ours(args, work, speculate.longest(chosen.batch))
     result = write()
     facts['written'] = result.written
     facts['tokens_per_step'] = result.tokens_per_step
+    return lambda: (_drawn(windows), write()), facts
+  import torch
 
-    def unit():
-      _drawn(windows)
-      write()
+  torch.set_num_threads(chosen.threads)
+  generate.save(work, chosen.folder)
+  args = generate.asked([*args, '--side=torch', f'--batch={chosen.peer_batch}'])
+  unit = generate_peers.PEERS['torch'].make(args, work)
+  rows = generate_peers.written(unit(), work.shape.eos)
+  return unit, {**facts, 'written': sum(map(len, rows))}
 
-  else:
-    import torch
 
-    torch.set_num_threads(chosen.threads)
-    if chosen.side == 'every':
-      offered = [p or w for p, w in zip(prompts, windows)]
-    work = _work(chosen, offered)
-    unit = generate._torch(args, work)
-    facts['written'] = sum(
-      generate._count(rows.numpy(), work.shape.eos) for rows in unit()
-    )
+def _serve(chosen) -> None:
+  os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
+  with tempfile.TemporaryDirectory() as chosen.folder:
+    unit, facts = side(chosen)
   race.serve(unit, **facts)
 
 
 if __name__ == '__main__':
-  _serve(_parser().parse_args(sys.argv[1:]))
+  _serve(parser().parse_args(sys.argv[1:]))

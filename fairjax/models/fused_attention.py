@@ -13,7 +13,7 @@ positions only.
 import concurrent.futures
 import functools
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -165,53 +165,56 @@ def _weights(
   return weights, jnp.where(keep, 1.0 / (1.0 - rate), 0.0)
 
 
-def _forward_kernel(
-  query_ref, key_value_ref, visible_ref, starts_ref, positions_ref,
-  query_bias_ref, key_value_bias_ref, out_ref, *, heads, rate, block,
-):  # fmt: skip
+class _Head(NamedTuple):
+  """What both kernels read of the head that a program takes."""
+
+  at: Any  # (ref, which head of it) -> (where, mask)
+  number: Any
+  query: Any
+  keys: Any
+  values: Any
+  weights: Any  # softmax
+  factor: Any  # what dropout multiplies them by; None without
+
+
+def _head(rows, biases, heads, rate, block) -> _Head:
+  query_ref, key_value_ref, *masks = rows
   t, width = query_ref.shape[0], query_ref.shape[1] // heads
   head = pl.program_id(0)
   at = functools.partial(_columns, t=t, block=block, width=width)
   read = lambda ref, bias_ref, first: (
     _load(*at(ref, first)) + bias_ref[pl.ds(first * width, width)]
   )
-  query = read(query_ref, query_bias_ref, head)
-  keys = read(key_value_ref, key_value_bias_ref, head)
-  weights, factor = _weights(
-    query, keys, visible_ref, starts_ref, positions_ref, t, block, rate
-  )
-  weights = weights if factor is None else weights * factor
-  values = read(key_value_ref, key_value_bias_ref, heads + head)
-  _store(*at(out_ref, head), _dot(weights, values))
+  query = read(query_ref, biases[0], head)
+  keys = read(key_value_ref, biases[1], head)
+  weights, factor = _weights(query, keys, *masks, t, block, rate)
+  values = read(key_value_ref, biases[1], heads + head)
+  return _Head(at, head, query, keys, values, weights, factor)
 
 
-def _backward_kernel(
-  query_ref, key_value_ref, visible_ref, starts_ref, positions_ref, g_ref,
-  query_bias_ref, key_value_bias_ref, dquery_ref, dkey_value_ref,
-  *, heads, rate, block,
-):  # fmt: skip
-  t, width = query_ref.shape[0], query_ref.shape[1] // heads
-  head = pl.program_id(0)
-  at = functools.partial(_columns, t=t, block=block, width=width)
-  read = lambda ref, bias_ref, first: (
-    _load(*at(ref, first)) + bias_ref[pl.ds(first * width, width)]
-  )
-  query = read(query_ref, query_bias_ref, head)
-  keys = read(key_value_ref, key_value_bias_ref, head)
-  weights, factor = _weights(
-    query, keys, visible_ref, starts_ref, positions_ref, t, block, rate
-  )
-  values = read(key_value_ref, key_value_bias_ref, heads + head)
-  g = _load(*at(g_ref, head))
-  dweights = jnp.dot(g, values.T, preferred_element_type=jnp.float32)
-  dropped = weights
-  if factor is not None:
-    dropped, dweights = weights * factor, dweights * factor
-  _store(*at(dkey_value_ref, heads + head), _dot(dropped.T, g))
-  inner = jnp.sum(weights * dweights, axis=-1, keepdims=True)
-  dscores = weights * (dweights - inner) * width**-0.5
-  _store(*at(dquery_ref, head), _dot(dscores, keys))
-  _store(*at(dkey_value_ref, head), _dot(dscores.T, query))
+def _forward_kernel(*refs, heads, rate, block):
+  *rows, query_bias_ref, key_value_bias_ref, out_ref = refs
+  biases = query_bias_ref, key_value_bias_ref
+  one = _head(rows, biases, heads, rate, block)
+  weights = one.weights if one.factor is None else one.weights * one.factor
+  _store(*one.at(out_ref, one.number), _dot(weights, one.values))
+
+
+def _backward_kernel(*refs, heads, rate, block):
+  *rows, g_ref, query_bias_ref, key_value_bias_ref = refs[:-2]
+  dquery_ref, dkey_value_ref = refs[-2:]
+  biases = query_bias_ref, key_value_bias_ref
+  one = _head(rows, biases, heads, rate, block)
+  g, width = _load(*one.at(g_ref, one.number)), one.query.shape[1]
+  dweights = jnp.dot(g, one.values.T, preferred_element_type=jnp.float32)
+  dropped = one.weights
+  if one.factor is not None:
+    dropped, dweights = dropped * one.factor, dweights * one.factor
+  _store(*one.at(dkey_value_ref, heads + one.number), _dot(dropped.T, g))
+  inner = jnp.sum(one.weights * dweights, axis=-1, keepdims=True)
+  dscores = one.weights * (dweights - inner) * width**-0.5
+  _store(*one.at(dquery_ref, one.number), _dot(dscores, one.keys))
+  _store(*one.at(dkey_value_ref, one.number), _dot(dscores.T, one.query))
 
 
 def _load(where, mask):

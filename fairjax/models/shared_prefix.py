@@ -71,8 +71,8 @@ def logs(
     groups.setdefault(prefix.tobytes(), []).append(i)
   # Long prefixes together, so that little is padding.
   order = sorted(groups, key=lambda key: (len(key), key))
-  starts_of = range(0, len(order), GROUP // 2)
-  for low in announce.rounds(starts_of, len(starts_of), 'prefixes: group'):
+  lows = range(0, len(order), GROUP // 2)
+  for low in announce.rounds(lows, len(lows), 'prefixes: group'):
     keys = order[low : low + GROUP // 2]
     _score_groups(judge, texts, starts, keys, groups, out)
   return np.where(chosen, out, np.nan)

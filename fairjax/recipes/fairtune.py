@@ -144,11 +144,12 @@ def swept(
     )
     fit = stages.train(own, model, *pools, folder, log, part=part)
     logits = loop.predict(model, fit.params, pools[1], model.device_mesh, batch)
-    name = train.metric_for_best
-    result = loop.quality(logits, pools[1], name)
+    result = loop.quality(logits, pools[1], train.metric_for_best)
+    name = loop.chosen(result, train.metric_for_best)
     value = float(np.median(loop.better(result, name)))
     if part:
-      log.line(f'{part}: median validation {name} {value:.4f}')
+      median = float(np.median(result[name]))
+      log.line(f'{part}: median validation {name} {median:.4f}')
     if best is None or value > best[0]:
       best = (value, Fits(fit.params, lr, batch))
   return best[1]

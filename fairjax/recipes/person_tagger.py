@@ -93,7 +93,8 @@ def _encoded(model: Bundle, words, attributes, texts):
     begin = len(prompt) - len(text)
     offsets, ids = np.array(one.offsets), np.array(one.ids, np.int32)
     inside = (offsets[:, 0] >= begin) & (offsets[:, 1] > offsets[:, 0])
-    inside &= ids != hint
+    if hint is not None:
+      inside &= ids != hint
     place = np.searchsorted(own, offsets[:, 0] - begin, 'right') - 1
     rows.append(ids[: model.longest])
     places.append(np.where(inside, place, -1)[: model.longest])

@@ -182,8 +182,8 @@ def learned(config: Config, model: Bundle, held: pd.DataFrame) -> list[str]:
 def asks_forms(config: Config) -> bool:
   """Whether what a rewriter changes is also turned by rules, as a contender."""
   options = config.perturb
-  rewrites_ = options.learner == 'rewriter' and not options.unconditional
-  return rewrites_ and options.forms == 'model'
+  asked = options.learner == 'rewriter' and not options.unconditional
+  return asked and options.forms == 'model'
 
 
 def _forms(held: pd.DataFrame, written: list[str]) -> list[str]:

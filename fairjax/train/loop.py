@@ -114,11 +114,11 @@ def losses(logits: np.ndarray, pool: Pool) -> np.ndarray:
 
 
 def quality(
-  logits: np.ndarray, pool: Pool, chosen: str = ''
+  logits: np.ndarray, pool: Pool, asked: str = ''
 ) -> dict[str, np.ndarray]:
   """What an evaluation during training looks at, one number a seed.
 
-  A coefficient is computed where it is `chosen`; it is 0 where undefined.
+  A coefficient is computed where it is `asked`; it is 0 where undefined.
   """
   result = {
     'loss': losses(logits, pool),
@@ -131,9 +131,9 @@ def quality(
     n1, n0 = positive.sum(), (~positive).sum()
     result['auc'] = (ranks - n1 * (n1 + 1) / 2) / (n1 * n0)
   eye, grades = np.eye(logits.shape[2]), np.arange(logits.shape[2])[:, None]
-  if chosen == 'mcc':
+  if asked == 'mcc':
     result['mcc'] = correlation(eye[pool.label], eye[logits.argmax(-1)])
-  if chosen == 'pearson':
+  if asked == 'pearson':
     chances = softmax(logits, axis=-1)
     result['pearson'] = correlation(grades[pool.label], chances @ grades)
   return result
@@ -148,12 +148,14 @@ def correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
   return (x * y).sum((1, 2)) / np.sqrt(np.where(width > 0, width, np.inf))
 
 
-def better(result: dict[str, np.ndarray], name: str) -> np.ndarray:
-  """The measure that weights are chosen by, a number a seed: more is better.
+def chosen(result: dict[str, np.ndarray], name: str) -> str:
+  """The measure that weights are chosen by: the loss where `name` is not."""
+  return name if name in result else 'loss'
 
-  The loss where that measure is not defined.
-  """
-  name = name if name in result else 'loss'
+
+def better(result: dict[str, np.ndarray], name: str) -> np.ndarray:
+  """Its values, a number a seed, so that more is better."""
+  name = chosen(result, name)
   return -result[name] if name == 'loss' else result[name]
 
 

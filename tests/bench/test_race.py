@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fairjax.bench import __main__ as command
-from fairjax.bench import compiling, generate, race, train
+from fairjax.bench import compiling, generate, perturb, race, train
 from fairjax.data import batches, tokens
 from fairjax.errors import UserError
 
@@ -129,16 +129,35 @@ def test_real_texts_are_written_at_their_own_lengths(tmp_path):
   asked = ['--size=tiny', f'--data={tmp_path}/bios.csv', '--batch=2']
   asked += [f'--vocab={tmp_path}/words', '--count=3', '--longest=12']
   with pytest.raises(UserError, match=r"no column 'text'; name one of n, bio"):
-    generate._work(generate._asked(asked))
-  args = generate._asked([*asked, '--text=bio'])
-  work = generate._work(args)
+    generate.work_of(generate.asked(asked))
+  args = generate.asked([*asked, '--text=bio'])
+  work = generate.work_of(args)
   kept = [said[0], said[1], said[3]]
   wanted = [min(len(words.encode(text).ids), 12) for text in kept]
   assert args.varied and [len(text) for text in work.texts] == wanted
   assert work.shape.vocab == words.get_vocab_size()
   assert all(text[-1] == work.shape.eos == 3 for text in work.texts)
-  found = generate._ours(args, work)()
+  found = generate.ours(args, work)()
   assert found.row_written.tolist() == wanted
+
+
+def test_both_sides_of_perturbing_write_the_same_number_of_tokens(tmp_path):
+  pytest.importorskip('torch', reason='the peer is torch')
+  pytest.importorskip('transformers', reason='the peer is transformers')
+  said = ['He sold his boat .', 'It rained .', 'My aunt saw her brother .']
+  (tmp_path / 'text.txt').write_text('\n'.join(said))
+  words = tokens.train_tokenizer([*said, 'man woman <PERT_SEP> ,'], 60)
+  tokens.save_tokenizer(words, tmp_path / 'words')
+  asked = [f'--text={tmp_path}/text.txt', f'--vocab={tmp_path}/words']
+  counts = {}
+  for name in perturb.SIDES:
+    chosen = perturb.parser().parse_args([*asked, '--size=tiny'])
+    chosen.side, chosen.folder = name, str(tmp_path / name)
+    unit, facts = perturb.side(chosen)
+    counts[name] = facts['written']
+    assert facts['windows'] == 3 and facts['offered'] == 2
+    unit()
+  assert counts['ours'] == counts['same'] < counts['every']
 
 
 @pytest.mark.slow
