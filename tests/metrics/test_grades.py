@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairjax.metrics import grades
+from fairjax.metrics import grades, intervals
 from fairjax.metrics.intervals import IntervalOptions
 
 HOW = IntervalOptions(0.95, 1000, 0)
@@ -62,3 +62,17 @@ def test_a_side_that_does_not_vary_has_none():
   assert grades.compare(labels, flat, flat, HOW)['p'] is None
   chances = np.eye(6)[None]
   assert grades.correlation(labels, grades.grades(chances)) == [1.0]
+
+
+def test_a_resample_is_a_weighted_correlation():
+  """numpy's covariance with the same weights of the same rows."""
+  labels, predicted = sample(np.random.default_rng(3), 60, 0.5, seeds=2)
+  drawn = grades.draws(labels, predicted, HOW)
+  items = intervals.blocks(60, HOW.seed)
+  weights = intervals.draw(items, HOW.resamples, HOW.seed)[:, :60]
+  for b in (0, 7):
+    for s in range(2):
+      rows = weights[b][items.item].astype(float)
+      cov = np.cov(labels, predicted[s], aweights=rows)
+      r = cov[0, 1] / np.sqrt(cov[0, 0] * cov[1, 1])
+      assert drawn[b, s] == pytest.approx(r, abs=1e-5)

@@ -119,3 +119,18 @@ def test_the_command_prints_markdown_of_any_number_of_runs(folders, capsys):
   empty = capsys.readouterr().out.splitlines()[2:]
   assert empty and all('| not run |' in line for line in empty)
   assert command.main(['--claims', folders[0] + '/none']) == 2
+
+
+def test_a_perturber_s_data_is_its_parallel_text(tmp_path):
+  one = results.Results(
+    recipe='perturber',
+    data='text',
+    model='m',
+    seeds=[0],
+    tests=[difference('perturber', 'dictionary', 'exact', 0.5, 0.1)],
+  )
+  results.write(tmp_path, one)
+  config = {'recipe': 'perturber', 'perturb': {'sources': ['geco', 'gap']}}
+  (tmp_path / 'config.json').write_text(json.dumps(config))
+  table = claims.markdown([tmp_path])
+  assert '| geco and gap, m, 1 seed |' in table
