@@ -122,9 +122,9 @@ def test_what_a_rewriter_changes_can_be_turned_by_rules():
   assert made == f'{name} told Bob that his clothed sister saw him.'
   assert perturbing.by_forms(['x'], [(0, 1)], ['young'], ['y']) == ['y']
   # A word put in before one of gender does not turn that.
-  said, put = 'Ann saw her brother.', 'Tim saw her dear brother.'
+  said, put = 'Ann saw her sister.', 'Tim saw her dear sister.'
   made = perturbing.by_forms([said], [(0, 3)], ['man'], [put])[0]
-  assert made.endswith(' saw her brother.')
+  assert made.endswith(' saw her sister.')
 
 
 def test_an_unconditional_perturber_names_word_and_attribute(copy, tmp_path):
