@@ -115,7 +115,9 @@ class Log:
     scalars = {
       f'{split}/{name}{seed}': float(value)
       for name, value in values.items()
-      if name not in ('seed', 'epoch') and _is_number(value)
+      if name not in ('seed', 'epoch')
+      and _is_number(value)
+      and math.isfinite(value)  # else tensorboardX warns of each
     }
     self._scalars(scalars, step)
 
@@ -129,8 +131,12 @@ class Log:
       self.wandb.log(scalars | {'step': step})
 
   def evaluated(self, step: int, means: dict[str, float]) -> None:
-    """Says one line: the means over seeds of an evaluation, and the speed."""
-    parts = [f'step {step:,}'] + [f'{k} {v:.4g}' for k, v in means.items()]
+    """Says one line: the means over seeds of an evaluation, and the speed.
+
+    What is undefined there (of changed words, where none changes) is left out.
+    """
+    known = {k: v for k, v in means.items() if not math.isnan(v)}
+    parts = [f'step {step:,}'] + [f'{k} {v:.4g}' for k, v in known.items()]
     if self.live and self.live[0].examples:
       speed = self.live[0].speed(step)
       parts.append(f'{speed:,.0f} examples/s')

@@ -108,6 +108,16 @@ def test_lines_go_to_the_file_and_the_screen(tmp_path):
   assert [line.split('  ', 1)[1] for line in kept] == said
 
 
+def test_what_is_undefined_is_neither_said_nor_warned_of(tmp_path, caplog):
+  screen = io.StringIO()
+  with progress.Log(tmp_path, screen=screen) as log:
+    log.row(step=1, split='valid', seed=0, loss=0.5, changed_loss=np.nan)
+    log.evaluated(1, {'loss': 0.5, 'changed_loss': np.nan})
+  assert screen.getvalue() == 'step 1 · loss 0.5\n'
+  assert not caplog.records
+  assert artefacts.read_rows(tmp_path / 'metrics.jsonl')[0]['loss'] == 0.5
+
+
 def test_off_a_terminal_nothing_is_drawn_nor_looked_at(tmp_path):
   screen = io.StringIO()
   with progress.Log(tmp_path, screen=screen) as log:
