@@ -160,13 +160,8 @@ def compare(
     }
   draws, values = _draws(rows, how, clusters), rows.mean(1)
   resamples = draws[:-1].T / draws[-1][:, None]
-  errors = intervals.difference_noise([(values, resamples)], how)
-  value = float(values.mean())
-  one = intervals.difference(value, errors, how, 1.0)
   return out | {
-    'difference': {'value': value, 'low': one.low, 'high': one.high},
-    'p': one.p,
-    'p_at_floor': one.p_at_floor,
+    **intervals.paired(values, resamples, how, 1.0),
     'test': 'paired bootstrap over rows and seeds',
     'permutation': {
       'p': exact['p'],

@@ -448,6 +448,23 @@ def difference(
   return Difference(*ends, p, not beyond)
 
 
+def paired(
+  values: Float[np.ndarray, ' s'],
+  draws: Float[np.ndarray, 'resample s'],
+  options: IntervalOptions,
+  width: float,
+) -> dict:
+  """A mean of paired differences, one a seed, as tests in results.json are."""
+  noise = difference_noise([(values, draws)], options)
+  value = float(values.mean())
+  one = difference(value, noise, options, width)
+  return {
+    'difference': {'value': value, 'low': one.low, 'high': one.high},
+    'p': one.p,
+    'p_at_floor': one.p_at_floor,
+  }
+
+
 def reaching_null(
   value: dict, p: float | None, options: IntervalOptions
 ) -> dict:
