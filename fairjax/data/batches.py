@@ -35,6 +35,7 @@ SHAPES = 4  # row counts, hence compiled shapes, of a layout
 FEW = 16  # batches an epoch that repay no second compiled shape
 SAMPLE = 1 << 14  # examples drawn to see what batches need
 CHUNK = 1 << 17  # examples packed at a time: the tables stay in the cache
+LAST = 8  # what all places cost to what the last layer does at a few
 
 
 class Pool(NamedTuple):
@@ -208,10 +209,7 @@ def layout(
   b = batch // accumulate
   ladder = _ladder if len(lengths) >= FEW * batch else _single
   sample = _draw(np.maximum(lengths, 1), b)
-  longest = int(sample.max())
-  widths = sorted(
-    {-(-int(longest * k) // 16) * 16 for k in (1, 1.25, 1.5, 2, 3, 4)}
-  )
+  widths = _widths(int(sample.max()))
 
   def needed(width, cls_columns):
     row, _, slot = pack(sample, width, cls_columns)
@@ -234,6 +232,41 @@ def layout(
   used = needed(width, cls_columns)[0]
   rows, _ = ladder(used, b, rows_multiple, accumulate * seeds)
   return Layout(width, cls_columns, rows, b)
+
+
+def layout_of_sweep(
+  lengths: np.ndarray, batch: int, rows_multiple: int = 1
+) -> Layout:
+  """The one shape that serves a sweep of these texts at the least cost.
+
+  Which texts share a batch is known here, as `sweep` deals them, so each
+  width is planned and the plan's own cost taken: rows as in `layout`, and a
+  place of the last layer alone for each first token that a row keeps ready.
+  """
+  dealt = _dealt(lengths, np.arange(len(lengths)), batch)
+  every = tuple(range(rows_multiple, batch + rows_multiple, rows_multiple))
+  best = []
+  for width in _widths(int(lengths.max())):
+    slots = batch
+    for _ in range(3):  # as it comes, and with one or two fewer a row
+      trial = Layout(width, slots, every, batch)
+      each = plan(lengths, dealt, trial)
+      rows = int(each.rows.max())
+      most = int((each.cls_index[dealt >= 0] % slots).max()) + 1
+      cost = rows * (width * (1 + width / 2048) + most / LAST)
+      best.append((cost, width, most, rows))
+      slots = most - 1
+      if not slots:
+        break
+  _, width, most, rows = min(best)
+  return Layout(width, most, (rows,), batch)
+
+
+def _widths(longest: int) -> list[int]:
+  """Widths of rows that are tried: up to four times the longest text."""
+  return sorted(
+    {-(-int(longest * k) // 16) * 16 for k in (1, 1.25, 1.5, 2, 3, 4)}
+  )
 
 
 def _draw(lengths: np.ndarray, b: int) -> np.ndarray:
@@ -378,12 +411,7 @@ def sweep(pool: Pool, rows: np.ndarray, layout: Layout) -> Sweep:
   """
   rows = np.asarray(rows, np.int32)
   lengths = pool.tokens.lengths.astype(np.int32)
-  steps = -(-len(rows) // layout.batch)
-  example = np.full(steps * layout.batch, -1, np.int32)
-  example[: len(rows)] = rows[np.argsort(-lengths[rows], kind='stable')]
-  rounds = example.reshape(layout.batch, steps)
-  rounds[1::2] = rounds[1::2, ::-1]  # there and back again
-  dealt = np.ascontiguousarray(rounds.T)
+  dealt = _dealt(lengths, rows, layout.batch)
   # That shape need not be one of the layout's, only as divisible.
   unit = math.gcd(*layout.rows)
   every = tuple(range(unit, layout.rows[-1] + 1, unit))
@@ -392,6 +420,16 @@ def sweep(pool: Pool, rows: np.ndarray, layout: Layout) -> Sweep:
     rows=np.full_like(batches.rows, batches.rows.max())
   )
   return Sweep(pool, batches, layout)
+
+
+def _dealt(lengths: np.ndarray, rows: np.ndarray, batch: int) -> np.ndarray:
+  """Which of `rows` each batch [steps, batch] has; -1 where none is left."""
+  steps = -(-len(rows) // batch)
+  example = np.full(steps * batch, -1, np.int32)
+  example[: len(rows)] = rows[np.argsort(-lengths[rows], kind='stable')]
+  rounds = example.reshape(batch, steps)
+  rounds[1::2] = rounds[1::2, ::-1]  # there and back again
+  return np.ascontiguousarray(rounds.T)
 
 
 class _Block:

@@ -304,7 +304,7 @@ def _at_places(
   copies: Copies,
   token: Integer[np.ndarray, 'c k'],
   mask: int | None,
-  batch: int = masked.BATCH,
+  batch: int | None = None,
 ) -> Float[np.ndarray, 'c k']:
   """log p of k tokens at each copy's place."""
   if judge.contrast and len(copies.text):
@@ -317,7 +317,7 @@ def _at_places(
   if not len(copies.text):
     return out
   module = module.clone(heads_only=True)
-  place = judge.placement
+  place, batch = judge.placement, batch or masked.copies_a_step()
   params = place.params(params)
   parts = []
   with announce.counting(len(copies.text), 'masked places read:') as add:
@@ -392,9 +392,7 @@ def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
   n = len(texts.lengths)
   label = np.zeros(n, np.int32)
   pool = packing.Pool(texts, label, label.astype(np.float32))
-  layout = packing.layout(
-    texts.lengths, min(batch, n), rows_multiple=place.rows
-  )
+  layout = packing.layout_of_sweep(texts.lengths, min(batch, n), place.rows)
   sweep = packing.sweep(pool, np.arange(n), layout)
   for host in announce.rounds(sweep, len(sweep), 'texts read: batch'):
     yield host, place.batch(host), params

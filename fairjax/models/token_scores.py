@@ -83,7 +83,7 @@ def of_tokens(
   batch = int(np.clip(max(most, 1) // max(lengths.mean(), 1), 1, n))
   label = np.zeros(n, np.int32)
   pool = packing.Pool(texts, label, label.astype(np.float32))
-  layout = packing.layout(lengths, batch, rows_multiple=placement.rows)
+  layout = packing.layout_of_sweep(lengths, batch, placement.rows)
   sweep = packing.sweep(pool, np.arange(n), layout)
   for host in announce.rounds(sweep, len(sweep), 'texts scored: batch'):
     scores = np.asarray(placement.fetch(function(placement.batch(host))))

@@ -337,3 +337,39 @@ def test_tweets_are_nine_tenths_real(tweets, s):
   assert lengths.sum() / (rows.sum() * layout.width) >= 0.9
   swept = batches.sweep(tweets, np.arange(n), batches.layout(lengths, 64))
   assert lengths.sum() / (swept.plan.rows.sum() * swept.layout.width) >= 0.9
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+  lengths=st.lists(st.integers(1, 70), min_size=1, max_size=60),
+  b=st.sampled_from([1, 2, 8, 24]),
+  multiple=st.sampled_from([1, 3]),
+)
+def test_the_layout_of_a_sweep_fits_it_and_wastes_no_more(lengths, b, multiple):
+  """A seat for each text, one shape, never more places than `layout` takes."""
+  pool, n = make_pool(lengths), len(lengths)
+  layout = batches.layout_of_sweep(pool.tokens.lengths, b, multiple)
+  swept = batches.sweep(pool, np.arange(n), layout)
+  plan = swept.plan
+  assert set(plan.rows.tolist()) == set(layout.rows)
+  assert layout.rows[0] % multiple == 0
+  example = plan.example[plan.example >= 0]
+  assert sorted(example.tolist()) == list(range(n))
+  slots = plan.cls_index[plan.example >= 0]
+  assert slots.max() < layout.rows[0] * layout.cls_columns
+  other = batches.layout(pool.tokens.lengths, b, multiple)
+  rows = batches.sweep(pool, np.arange(n), other).plan.rows
+  cost = lambda rows, at: (
+    rows * (at.width * (1 + at.width / 2048) + at.cls_columns / batches.LAST)
+  )
+  # A row may hold fewer in `layout`, which serves batches not yet drawn.
+  few = batches.LAST * multiple
+  assert cost(layout.rows[0], layout) <= cost(rows[0], other) + few
+
+
+def test_a_sweep_of_copies_is_nearly_full(tweets):
+  lengths, n = tweets.tokens.lengths, len(tweets.label)
+  layout = batches.layout_of_sweep(lengths, 64)
+  swept = batches.sweep(tweets, np.arange(n), layout)
+  places = swept.plan.rows.sum() * layout.width
+  assert lengths.sum() / places >= 0.94
