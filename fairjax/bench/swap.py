@@ -8,7 +8,6 @@ files of text, a row a line; without it a column is drawn from our own list.
 
 import argparse
 import re
-import time
 
 import numpy as np
 
@@ -25,7 +24,7 @@ def run(args: list[str]) -> dict:
   parser.add_argument('--names', action='store_true')
   parser.add_argument('--megabytes', type=float, default=20.0)
   parser.add_argument('--rounds', type=int, default=5)
-  parser.add_argument('--clock', choices=('wall', 'cpu'), default='wall')
+  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
   chosen = parser.parse_args(args)
   facts = {'twins': right(chosen.data)} if chosen.data else {}
   texts = _column(chosen.text, chosen.megabytes)
@@ -36,7 +35,7 @@ def run(args: list[str]) -> dict:
     'split': lambda: _split(texts),
   }
   _agree(texts[:20_000])
-  clock = time.process_time if chosen.clock == 'cpu' else time.perf_counter
+  clock = race.CLOCKS[chosen.clock]
   times = race.interleave(sides, chosen.rounds, clock=clock)
   return race.report(
     'swap', times, unit='MB/s', items=size, rows=len(texts), **facts

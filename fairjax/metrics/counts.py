@@ -54,7 +54,8 @@ def tabulate(
   `masks` are the groups and then everyone. With two classes k is class 1
   alone, else every class against the rest.
   """
-  items = intervals.cells([*masks[:-1], labels, *decisions])
+  columns = intervals.distinct(masks[:-1])
+  items = intervals.cells([*columns, labels, *decisions])
   chosen = np.array([1]) if classes == 2 else np.arange(classes)
   if len(items.size) > intervals.CELLS:
     items = intervals.blocks(len(labels), seed)

@@ -55,6 +55,7 @@ from jaxtyping import Array, Bool, Float, Integer
 from fairjax.config import Config
 from fairjax.metrics.estimates import noted
 
+DENSE = 1 << 16  # combinations of columns that are counted in a table
 CELLS = 4096  # most cells that are drawn exactly
 BLOCKS = 2048  # blocks of rows where there are more
 RANKS = 2000  # most resamples of a measure of ranks
@@ -112,12 +113,38 @@ def cells(
       codes *= count
       codes += column
     radix *= count
-  item = pd.factorize(codes)[0]
-  size = np.bincount(item)
-  first = np.full(len(size), len(item))
-  # Written from the last row to the first, so that the first one stays.
-  first[item[::-1]] = np.arange(len(item))[::-1]
-  return Items(item, size, True, first)
+  if radix > DENSE:
+    codes, radix = pd.factorize(codes)[0], 0
+  rows = np.bincount(codes, minlength=radix)
+  values = np.flatnonzero(rows)
+  first = _first(codes, len(values))
+  order = np.argsort(first)  # items are numbered as they appear
+  number = np.zeros(len(rows), np.int64)
+  number[values[order]] = np.arange(len(values))
+  return Items(number[codes], rows[values[order]], True, first[order])
+
+
+def _first(codes: np.ndarray, count: int) -> Integer[np.ndarray, ' m']:
+  """The first row of each of `count` codes, in the order of the codes."""
+  some = 1 << 14
+  while True:  # most often all are among the first few
+    values, first = np.unique(codes[:some], return_index=True)
+    if len(values) == count:
+      return first
+    some *= 8
+
+
+def distinct(
+  masks: Bool[np.ndarray, 'g n'],
+) -> list[Integer[np.ndarray, ' n'] | Bool[np.ndarray, ' n']]:
+  """Columns that agree where all masks do: one if no row is in two groups."""
+  if len(masks) > 255:
+    return [*masks]
+  number, inside = np.zeros((2, masks.shape[1]), np.uint8)
+  for g, mask in enumerate(masks.view(np.uint8), 1):
+    inside += mask
+    number += mask * np.uint8(g)
+  return [number] if inside.max(initial=0) <= 1 else [*masks]
 
 
 def blocks(n: int, seed: int) -> Items:

@@ -212,7 +212,8 @@ def read(
 ) -> tuple[Float[Array, 'b l d'], Segments]:
   """The word vectors of each example, in a window of its own.
 
-  `keep` leaves out padding beyond so many places. Frozen vectors are no parameters; learned ones are a layer called 'embed'.
+  `keep` leaves out padding beyond so many places. Frozen vectors are no
+  parameters; learned ones are a layer called 'embed'.
   """
   ids, rows = unpack(batch, shape.length, shape.side)
   if keep:
