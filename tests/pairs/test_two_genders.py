@@ -74,5 +74,5 @@ def test_the_source_is_drawn_by_its_seed_and_split_by_sentence():
 
 
 def test_texts_without_such_a_sentence_are_one_sentence():
-  with pytest.raises(UserError, match='two_genders.* has no pair'):
+  with pytest.raises(UserError, match=r'two_genders.* has no pair'):
     parallel.read(('two_genders',), '.', 0, ['The key was lost.'])
