@@ -285,8 +285,9 @@ def is_probed(module: nn.Module) -> bool:
 
 
 def _count_call(module: nn.Module) -> None:
+  """One more entry, whose type is that of the layer's products."""
   if not module.is_initializing():
-    module.sow('calls', 'n', 0)
+    module.sow('calls', 'n', jnp.zeros((), module.dtype))
 
 
 FEW = 128  # places
@@ -321,6 +322,38 @@ def cast(params: dict, dtype: Any) -> dict:
   return jax.tree_util.tree_map_with_path(
     lambda path, leaf: leaf.astype(dtype) if decays(path) else leaf, params
   )
+
+
+def as_read(module: nn.Module, params: dict, batch: dict) -> dict:
+  """Stacked `params` with each kernel and table in the type of its products.
+
+  Products see the same numbers, but a sweep over many batches converts the
+  weights once and not at every batch. A float32 head keeps its own.
+  """
+  if getattr(module, 'dtype', jnp.float32) == jnp.float32:
+    return params
+  one = jax.tree.map(
+    lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), params
+  )
+  run = functools.partial(module.apply, mutable=['calls'])
+  _, variables = jax.eval_shape(run, {'params': one}, batch)
+  calls = traverse_util.flatten_dict(variables['calls'])
+  types = {path[:-1]: entries[0].dtype for path, entries in calls.items()}
+  flat = traverse_util.flatten_dict(params)
+  wide = {
+    path: types[path[:-1]]
+    for path, leaf in flat.items()
+    if decays(path)
+    and path[:-1] in types
+    and types[path[:-1]].itemsize < leaf.dtype.itemsize
+  }
+  narrow = _converted([flat[path] for path in wide], tuple(wide.values()))
+  return traverse_util.unflatten_dict(flat | dict(zip(wide, narrow)))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _converted(leaves: list, types: tuple) -> list:
+  return [leaf.astype(dtype) for leaf, dtype in zip(leaves, types)]
 
 
 def with_narrow_gradients(params: dict, dtype: Any) -> dict:

@@ -112,6 +112,28 @@ def test_norms_in_bfloat16_are_float32():
   np.testing.assert_allclose(rough[:5], exact(params)[:5], rtol=0.1)
 
 
+@pytest.mark.parametrize('scan', [False, True])
+def test_weights_as_products_read_them_give_the_same(scan):
+  """Bit for bit: a sweep converts once what each batch would convert."""
+  module = families.module(
+    SHAPE, 'classify', classes=2, dtype=jnp.bfloat16, scan=scan
+  )
+  init = lambda k: module.init(k, PACKED)['params']
+  params = jax.jit(jax.vmap(init))(jax.random.split(jax.random.key(1), 2))
+  read = layers.as_read(module, params, PACKED)
+  assert read['classifier']['kernel'].dtype == jnp.float32  # few, and exact
+  types = jax.tree_util.tree_map_with_path(
+    lambda path, a: a.dtype == jnp.bfloat16 or not layers.decays(path), read
+  )
+  types['classifier']['kernel'] = True
+  assert all(jax.tree.leaves(types))
+  each = lambda p: norms(module, p, PACKED)
+  run = jax.jit(lambda p: jax.lax.map(each, p))
+  np.testing.assert_array_equal(run(read), run(params))
+  wide = families.module(SHAPE, 'classify', classes=2, scan=scan)
+  assert layers.as_read(wide, params, PACKED) is params
+
+
 def test_padding_never_reaches_a_parameter():
   """A loss may do what it likes with padding examples and places."""
   for module in (
