@@ -15,6 +15,7 @@ from fairjax.models import (
   families,
   fused_attention,
   layers,
+  row_kernels,
 )
 
 from .batches import examples, pack, pad
@@ -377,7 +378,7 @@ def test_a_gpus_attention_in_one_kernel_is_the_same(t, rate, monkeypatch):
   11 places are padded to 16 in the kernel; a row's own padding attends to
   itself, as without the kernel.
   """
-  monkeypatch.setattr(fused_attention, 'INTERPRET', True)
+  monkeypatch.setattr(row_kernels, 'INTERPRET', True)
   fused_attention._forward_call.cache_clear()
   fused_attention._backward_call.cache_clear()
   rng = np.random.default_rng(6)
@@ -415,7 +416,7 @@ def test_a_gpus_attention_in_one_kernel_is_the_same(t, rate, monkeypatch):
 
 def test_an_encoder_on_a_gpu_takes_that_kernel(monkeypatch):
   """And gives what it gives here, to the rounding of bfloat16."""
-  monkeypatch.setattr(fused_attention, 'INTERPRET', True)
+  monkeypatch.setattr(row_kernels, 'INTERPRET', True)
   fused_attention._forward_call.cache_clear()
   fused_attention._backward_call.cache_clear()
   shape = dataclasses.replace(SHAPE, heads=1)
@@ -435,7 +436,7 @@ def test_an_encoder_on_a_gpu_takes_that_kernel(monkeypatch):
 
 def test_a_kernel_that_this_gpu_gets_wrong_is_not_used(monkeypatch):
   """The example's gradients are held to those of plain attention."""
-  monkeypatch.setattr(fused_attention, 'INTERPRET', True)
+  monkeypatch.setattr(row_kernels, 'INTERPRET', True)
   monkeypatch.setattr(jax, 'default_backend', lambda: 'gpu')
   caches = (
     fused_attention._forward_call,
