@@ -128,9 +128,7 @@ def _squares_of_sums(
   slots/t of the FLOPs. An example's places lie side by side.
   """
   slots = min(slots or values.shape[1], values.shape[1])
-  changes = segment_ids[:, 1:] != segment_ids[:, :-1]
-  slot = jnp.pad(jnp.cumsum(changes, axis=1), ((0, 0), (1, 0)))
-  chosen = slot[:, :, None] == jnp.arange(slots)
+  chosen = _slot(segment_ids)[:, :, None] == jnp.arange(slots)
   sums = jnp.einsum(
     'rtm,rtd->rmd',
     chosen.astype(values.dtype),
@@ -138,6 +136,20 @@ def _squares_of_sums(
     precision=exact(values.dtype),
     preferred_element_type=jnp.float32,
   )
+  return _squares(sums, segment_ids, count)
+
+
+def _slot(segment_ids: Int[Array, 'r t']) -> Int[Array, 'r t']:
+  """The number in its row of the example that a place belongs to."""
+  changes = segment_ids[:, 1:] != segment_ids[:, :-1]
+  return jnp.pad(jnp.cumsum(changes, axis=1), ((0, 0), (1, 0)))
+
+
+def _squares(
+  sums: Float[Array, 'r m d'], segment_ids: Int[Array, 'r t'], count: int
+) -> Float[Array, 'b']:
+  """‖s‖² of each example's sums, which lie in its slot of its row."""
+  chosen = _slot(segment_ids)[:, :, None] == jnp.arange(sums.shape[1])
   squares = jnp.sum(sums * sums, axis=-1)
   whose = jnp.max(jnp.where(chosen, segment_ids[:, :, None], 0), axis=1)
   return jax.ops.segment_sum(squares.ravel(), whose.ravel(), count + 1)[1:]
@@ -203,14 +215,20 @@ def _norm(x, scale, bias, sq, segment_ids, eps, centre, slots=0):
   return _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots)[0]
 
 
-def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
+def _statistics(x, eps, centre):
+  """(mean, 1 / standard deviation) of each place."""
   wide = x.astype(jnp.float32)
   mean = wide.mean(-1, keepdims=True) if centre else jnp.float32(0)
   centred = wide - mean
-  rate = lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
-  y = centred * rate * scale
+  return mean, lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
+
+
+def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
+  mean, rate = _statistics(x, eps, centre)
+  y = (x.astype(jnp.float32) - mean) * rate * scale
   y = (y if bias is None else y + bias).astype(x.dtype)
-  if backend.platform() == 'gpu':
+  one_kernel = _norm_in_one_kernel(x, sq, slots, centre)
+  if backend.platform() == 'gpu' and not one_kernel:
     # Else XLA computes them anew in the backward pass, in a kernel whose
     # products it writes out in float32 before it sums them.
     mean, rate = lax.optimization_barrier((mean, rate))
@@ -218,6 +236,13 @@ def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
 
 
 def _norm_backward(eps, centre, slots, residuals, g):
+  x, sq = residuals[0], residuals[5]
+  one_kernel = _norm_in_one_kernel(x, sq, slots, centre)
+  way = _norm_backward_kernel if one_kernel else _norm_backward_plain
+  return way(eps, centre, slots, residuals, g)
+
+
+def _norm_backward_plain(eps, centre, slots, residuals, g):
   x, mean, rate, scale, bias, sq, segment_ids = residuals
   g = g.astype(jnp.float32)
   unit = (x.astype(jnp.float32) - mean) * rate
@@ -233,6 +258,39 @@ def _norm_backward(eps, centre, slots, residuals, g):
     each = jnp.concatenate(parts, -1).astype(x.dtype)
     dsq = _squares_of_sums(each, segment_ids, sq.shape[0], slots)
   return dx.astype(x.dtype), scaled.sum(over), dbias, dsq, None
+
+
+def _norm_in_one_kernel(x, sq, slots: int, centre: bool) -> bool:
+  """Whether a GPU takes its backward pass in one kernel."""
+  if backend.platform() != 'gpu':
+    return False
+  from fairjax.models import fused_norm
+
+  slots = _norm_slots(x, sq, slots)
+  if not fused_norm.fits(x, slots):
+    return False
+  return fused_norm.agrees(x.shape[-1], slots, centre)
+
+
+def _norm_slots(x, sq, slots: int) -> int:
+  """Sums over places that each row keeps apart: of its examples, or one."""
+  return 1 if sq is None else min(slots or x.shape[1], x.shape[1])
+
+
+def _norm_backward_kernel(eps, centre, slots, residuals, g):
+  from fairjax.models import fused_norm
+
+  x, _, _, scale, bias, sq, segment_ids = residuals
+  slots = _norm_slots(x, sq, slots)
+  slot = jnp.zeros(x.shape[:2], jnp.int32) if sq is None else _slot(segment_ids)
+  dx, *sums = fused_norm.backward(x, g, scale, slot, slots, eps, centre)
+  sums = sums if bias is not None else sums[:1]
+  dsq = None
+  if sq is not None:
+    parts = jnp.concatenate(sums, axis=-1)
+    dsq = _squares(parts, segment_ids, sq.shape[0])
+  dscale, dbias = [*(one.sum((0, 1)) for one in sums), None][:2]
+  return dx, dscale, dbias, dsq, None
 
 
 _norm.defvjp(_norm_forward, _norm_backward)
@@ -285,8 +343,9 @@ def is_probed(module: nn.Module) -> bool:
 
 
 def _count_call(module: nn.Module) -> None:
+  """One more entry, whose type is that of the layer's products."""
   if not module.is_initializing():
-    module.sow('calls', 'n', 0)
+    module.sow('calls', 'n', jnp.zeros((), module.dtype))
 
 
 FEW = 128  # places
@@ -321,6 +380,38 @@ def cast(params: dict, dtype: Any) -> dict:
   return jax.tree_util.tree_map_with_path(
     lambda path, leaf: leaf.astype(dtype) if decays(path) else leaf, params
   )
+
+
+def as_read(module: nn.Module, params: dict, batch: dict) -> dict:
+  """Stacked `params` with each kernel and table in the type of its products.
+
+  Products see the same numbers, but a sweep over many batches converts the
+  weights once and not at every batch. A float32 head keeps its own.
+  """
+  if getattr(module, 'dtype', jnp.float32) == jnp.float32:
+    return params
+  one = jax.tree.map(
+    lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), params
+  )
+  run = functools.partial(module.apply, mutable=['calls'])
+  _, variables = jax.eval_shape(run, {'params': one}, batch)
+  calls = traverse_util.flatten_dict(variables['calls'])
+  types = {path[:-1]: entries[0].dtype for path, entries in calls.items()}
+  flat = traverse_util.flatten_dict(params)
+  wide = {
+    path: types[path[:-1]]
+    for path, leaf in flat.items()
+    if decays(path)
+    and path[:-1] in types
+    and types[path[:-1]].itemsize < leaf.dtype.itemsize
+  }
+  narrow = _converted([flat[path] for path in wide], tuple(wide.values()))
+  return traverse_util.unflatten_dict(flat | dict(zip(wide, narrow)))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _converted(leaves: list, types: tuple) -> list:
+  return [leaf.astype(dtype) for leaf, dtype in zip(leaves, types)]
 
 
 def with_narrow_gradients(params: dict, dtype: Any) -> dict:
