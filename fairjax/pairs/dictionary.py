@@ -385,7 +385,7 @@ def _spans(
   senses = tag(text) if tag and tags.needed(hits) else {}
   for hit in hits:
     start, end, word, entry = hit
-    if isinstance(entry, str):
+    if type(entry) is str:
       if entry:
         spans.append(hit)
       else:

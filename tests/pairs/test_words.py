@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fairjax.errors import UserError
@@ -203,6 +203,7 @@ NEAR = st.text(
 
 @settings(max_examples=300, deadline=None)
 @given(NEAR)
+@example('a' * 40 + ' her')
 def test_a_word_between_blanks_is_what_the_pattern_finds(text):
   def plain_next(end):
     result = neighbours._NEXT.match(text, end)
