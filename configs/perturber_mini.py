@@ -59,10 +59,11 @@ of changed tokens 4.1 [3.4, 4.9]. It leaves the dictionary far behind on GECO
 copying: 'clothed' became 'clothing', and names stay. So what it changes may be
 turned by rules (--config.perturb.forms=rules): words that are no words of
 gender then stay as they were. It is level with the rules on GECO, -.00 [-.04,
-.03], and passes them on GAP by .09 [.02, .16]. The GPT-2 is a mini one (4 layers
-x 256, configs/pretrain_causal_mini.py, 300 steps; same schedule, 7 minutes). It
-never learns to copy (perplexity 211, of changed tokens 13), so what it leaves
-out counts as changed, and by rules it turns nearly everybody (recall .96).
+.03], and passes them on GAP by .09 [.02, .16]. The GPT-2 is a mini one (4
+layers x 256, configs/pretrain_causal_mini.py, 300 steps; same schedule, 7
+minutes). It never learns to copy (perplexity 211, of changed tokens 13), so
+what it leaves out counts as changed, and by rules it turns nearly everybody
+(recall .96).
 """
 
 from fairjax import config as c
