@@ -16,7 +16,10 @@ validation loss kept; its file keeps the best BLEU-4
 itself; with --config.generate.num_beams=4 the best beam that changes the text
 is kept. --config.recipe=word_detector trains a token classifier on
 --config.data.path for words of people that no list holds, which
---config.perturb.detector=FOLDER then draws beside the listed ones.
+--config.perturb.detector=FOLDER then draws beside the listed ones. By MiniLM
+after one epoch of 1,992 biographies (83 steps of 24 at 3e-4, 2 minutes): of the
+tokens of listed words that it never saw it finds .957 [.947, .966] in 1,001
+others, and leaves .992 [.991, .993] of all other tokens as they are.
 
 Held-out persons, 540 of GECO and 351 of GAP, exact match of words and, of GAP,
 the texts in which all words that people labelled are right. Rules are one
