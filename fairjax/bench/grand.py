@@ -1,12 +1,14 @@
-"""Exact per-example gradient norms, against functorch, Opacus and a loop.
+"""Exact per-example gradient norms, against six ways of PyTorch.
 
 Every side lives in a process of its own and scores the same batch with the
 same weights (our Hugging Face folder, loaded by transformers); the race stops
-if their norms differ. `loop` is the reference's way: one backward pass an
-example. The last line also compares with our own training step on that
-batch. Texts have all the same length, so that nothing is won by packing, and
-every side has `--cores` cores, by default one. The memory is the host's, or an
-accelerator's where the sides run on one; there all products are in bfloat16.
+if their norms differ. The peers are those of bench/grand_peers.py, all with
+our settings of the memory. The last line also compares with our own training
+step on that batch. Texts have all the same length, so that nothing is won by
+packing, and every side has `--cores` cores, by default one. `--precision` is
+that of our products (a peer's name says its own); on an accelerator all are in
+bfloat16. `--clock=cpu` counts CPU seconds. The memory is the host's, or an
+accelerator's where the sides run on one.
 """
 
 import argparse
@@ -15,14 +17,17 @@ import pathlib
 import statistics
 import sys
 import tempfile
+import time
 
 import numpy as np
 
-from fairjax.bench import race
+from fairjax.bench import grand_peers, race
+from fairjax.errors import UserError
 
 SIZES = {'tiny': 'tiny', 'mini': 'mini', 'base': 'bert-base-cased'}
 VOCAB = 28996
-PEERS = ('functorch', 'loop', 'opacus')
+OURS = ('fairjax', 'step')
+TYPES = ('float32', 'bfloat16')
 
 
 def run(args: list[str]) -> dict:
@@ -30,22 +35,26 @@ def run(args: list[str]) -> dict:
   parser = argparse.ArgumentParser('fairjax.bench grand', description=__doc__)
   add_options(parser)
   parser.add_argument('--rounds', type=int, default=5)
-  parser.add_argument('--peers', default=','.join(PEERS))
+  parser.add_argument('--peers', default=','.join(grand_peers.PEERS))
   chosen = parser.parse_args(args)
   peers = [p for p in chosen.peers.split(',') if p]
-  if 'opacus' in peers and race.missing('opacus'):
-    peers.remove('opacus')
-  if race.missing('torch'):
-    peers = []
+  wrong = [p for p in peers if p not in grand_peers.PEERS]
+  if wrong:
+    known = list(grand_peers.PEERS)
+    raise UserError(f'--peers has {wrong[0]!r}; there are {known}')
+  packages = {p: grand_peers.PEERS[p].packages for p in peers}
+  absent = race.missing(*dict.fromkeys(sum(packages.values(), ())))
+  peers = [p for p in peers if not set(packages[p]) & set(absent)]
   with tempfile.TemporaryDirectory() as folder:
     save_weights(chosen, folder)
     sides: dict = {}
     try:
-      for name in ('fairjax', 'step', *peers):
+      for name in (*OURS, *peers):
         own = ['--side', name, '--folder', folder, '--size', chosen.size]
         own += [f'--batch={chosen.batch}', f'--length={chosen.length}']
         own += [f'--seed={chosen.seed}', f'--cores={chosen.cores}']
-        own += [f'--device={chosen.device}']
+        own += [f'--device={chosen.device}', f'--clock={chosen.clock}']
+        own += [f'--precision={chosen.precision}']
         sides[name] = race.Process(
           name, ['-m', 'fairjax.bench.grand', *own], race.on(chosen.device)
         )
@@ -54,7 +63,7 @@ def run(args: list[str]) -> dict:
             sides['fairjax'].facts['norms'],
             sides[name].facts['norms'],
             name,
-            1e-4 if chosen.device == 'cpu' else 3e-2,
+            _tolerance(chosen, name),
           )
       times = race.interleave(sides, chosen.rounds)
     finally:
@@ -95,6 +104,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
   parser.add_argument('--seed', type=int, default=0)
   parser.add_argument('--cores', type=int, default=1)
   parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
+  parser.add_argument('--clock', default='wall', choices=('wall', 'cpu'))
+  parser.add_argument('--precision', default='float32', choices=TYPES)
+
+
+def precision(chosen, side: str = 'fairjax') -> str:
+  """The type of a side's products."""
+  if chosen.device == 'gpu' or side.endswith('-bf16'):
+    return 'bfloat16'
+  return chosen.precision if side in OURS else 'float32'
+
+
+def _tolerance(chosen, peer: str) -> float:
+  types = {precision(chosen), precision(chosen, peer)}
+  return 3e-2 if 'bfloat16' in types else 1e-4
 
 
 def texts(chosen) -> tuple[np.ndarray, np.ndarray]:
@@ -111,7 +134,7 @@ def classifier(chosen):
   from fairjax.models import build, families
 
   shape = families.named(SIZES[chosen.size], VOCAB)
-  dtype = jnp.float32 if chosen.device == 'cpu' else jnp.bfloat16
+  dtype = jnp.dtype(precision(chosen))
   module = families.module(shape, 'classify', dtype, classes=2)
   return build.from_folder(module, None)
 
@@ -167,103 +190,46 @@ def fairjax_side(chosen, training: bool) -> None:
       )
       jax.block_until_ready(loss)
 
-    race.serve(unit, resting_mb=resting)
+    race.serve(unit, clock(chosen), resting_mb=resting)
     return
   batch = mesh.put_batch(device_mesh, host, stacked=False)
   norms = grand.compiled(model, device_mesh)
   unit = lambda: np.asarray(norms(params, batch))
   result = np.empty(len(ids))
   result[host['example']] = unit()[0]
-  race.serve(unit, norms=result.tolist(), resting_mb=resting)
+  race.serve(unit, clock(chosen), norms=result.tolist(), resting_mb=resting)
 
 
-def torch_side(chosen, how: str) -> None:
+def torch_side(chosen, name: str) -> None:
   """Norms of the same batch by PyTorch, dropout off."""
   import torch
-  from torch.nn.functional import cross_entropy
   from transformers import AutoModelForSequenceClassification
 
-  # vmap has no rule for the fused attention and would loop over it.
+  from fairjax import memory
+
+  memory.keep()
+  peer = grand_peers.PEERS[name]
   model = AutoModelForSequenceClassification.from_pretrained(
     str(pathlib.Path(chosen.folder) / 'model'),
-    attn_implementation='eager' if how == 'functorch' else 'sdpa',
+    attn_implementation=peer.attention,
   ).eval()
   where = 'cuda' if chosen.device == 'gpu' else 'cpu'
   model = model.to(where)
+  if name.endswith('-bf16'):
+    model = model.bfloat16()
   ids, label = (torch.tensor(a).long().to(where) for a in texts(chosen))
   resting = race.peak_mb()
-  make = {'loop': _loop, 'functorch': _functorch, 'opacus': _opacus}[how]
-  norms = make(torch, cross_entropy, model, ids, label)
+  norms = peer.make(torch, model, ids, label)
 
   def unit():
     with torch.autocast(where, torch.bfloat16, enabled=where == 'cuda'):
-      return norms().cpu()  # waits for the device
+      return norms().float().cpu()  # waits for the device
 
-  race.serve(unit, norms=unit().tolist(), resting_mb=resting)
-
-
-def _loop(torch, cross_entropy, model, ids, label):
-  def unit():
-    norms = []
-    for i in range(len(ids)):
-      model.zero_grad()
-      logits = model(input_ids=ids[i : i + 1]).logits
-      cross_entropy(logits, label[i : i + 1]).backward()
-      grads = [p.grad for p in model.parameters() if p.grad is not None]
-      norms.append(torch.sqrt(sum(g.pow(2).sum() for g in grads)))
-    return torch.stack(norms).detach()
-
-  return unit
+  race.serve(unit, clock(chosen), norms=unit().tolist(), resting_mb=resting)
 
 
-def _functorch(torch, cross_entropy, model, ids, label):
-  from torch.func import functional_call, grad, vmap
-
-  params = {k: v.detach() for k, v in model.named_parameters()}
-  buffers = dict(model.named_buffers())
-  length = ids.shape[1]
-  # A mask of two axes is refused by vmap.
-  mask = torch.zeros(1, 1, length, length, device=ids.device)
-
-  def loss(params, row, y):
-    inputs = {'input_ids': row[None], 'attention_mask': mask}
-    result = functional_call(model, (params, buffers), (), inputs)
-    return cross_entropy(result.logits, y[None])
-
-  each = vmap(grad(loss), in_dims=(None, 0, 0))
-
-  def unit():
-    grads = each(params, ids, label).values()
-    return torch.sqrt(sum(g.flatten(1).pow(2).sum(1) for g in grads))
-
-  return unit
-
-
-def _opacus(torch, cross_entropy, model, ids, label):
-  from opacus.grad_sample import GradSampleModule
-
-  for module in model.modules():
-    if isinstance(module, torch.nn.Dropout):
-      module.p = 0.0
-  # The hooks work in training mode only: dropout is 0 there instead.
-  hooked = GradSampleModule(model.train(), loss_reduction='sum', strict=False)
-  where = torch.arange(ids.shape[1], device=ids.device)
-  where = where.expand(ids.shape).contiguous()
-  kinds = torch.zeros_like(ids)
-
-  def unit():
-    hooked.zero_grad(set_to_none=True)
-    logits = hooked(
-      input_ids=ids,
-      attention_mask=torch.ones_like(ids),
-      position_ids=where,
-      token_type_ids=kinds,
-    ).logits
-    cross_entropy(logits, label, reduction='sum').backward()
-    grads = [p.grad_sample for p in hooked.parameters() if p.requires_grad]
-    return torch.sqrt(sum(g.flatten(1).pow(2).sum(1) for g in grads))
-
-  return unit
+def clock(chosen):
+  return time.process_time if chosen.clock == 'cpu' else time.perf_counter
 
 
 def side(args: list[str]) -> None:
@@ -274,7 +240,7 @@ def side(args: list[str]) -> None:
   chosen = parser.parse_args(args)
   if hasattr(os, 'sched_setaffinity'):  # thread pools are made to this size
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-chosen.cores :])
-  if chosen.side in ('fairjax', 'step'):
+  if chosen.side in OURS:
     fairjax_side(chosen, chosen.side == 'step')
   else:
     torch_side(chosen, chosen.side)

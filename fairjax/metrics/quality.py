@@ -160,8 +160,6 @@ def placements(
   k, m, y = min(runs, BINS), len(items.size), (labels > 0).astype(np.int64)
   code = y * k + bins
   everyone = np.bincount(code, minlength=2 * k).reshape(2, k)
-  by_item = np.bincount((items.item * 2 * k) + code, minlength=2 * k * m)
-  by_item = by_item.reshape(m * 2, k).astype(np.float32)
   shares = np.empty((len(members), 2, k), np.float32)  # in the group's sets
   sums = np.zeros((m, len(members), 4, 4), np.float32)
   sizes = np.zeros((m, len(members), 4), np.float32)
@@ -175,13 +173,17 @@ def placements(
     shares[g] = share[:2]
     where = y[rows] * m + items.item[rows]
     sizes[:, g, :2] = np.bincount(where, minlength=2 * m).reshape(2, m).T
-    for b in range(4):
-      weight = share[b][bins[rows]]
-      part = np.bincount(where, weight, minlength=2 * m).reshape(2, m)
-      sums[:, g, :2, b] = part.T
-  in_own = (by_item @ shares.reshape(-1, k).T).reshape(m, 2, -1, 2)
-  sums[:, :, 2:, :2] = in_own.swapaxes(1, 2) - sums[:, :, :2, :2]
-  sizes[..., 2:] = by_item.reshape(m, 1, 2, k).sum(-1) - sizes[..., :2]
+    own_bins = bins[rows]
+    for b in range(4 if len(rows) < len(y) else 2):  # everyone: no background
+      part = np.bincount(where, share[b][own_bins], minlength=2 * m)
+      sums[:, g, :2, b] = part.reshape(2, m).T
+  for a in range(2):  # one label at a time: by_item is items × bins
+    rows = np.flatnonzero(y == a)
+    by_item = np.bincount(items.item[rows] * k + bins[rows], minlength=m * k)
+    by_item = by_item.reshape(m, k).astype(np.float32)
+    in_own = (by_item @ shares.reshape(-1, k).T).reshape(m, -1, 2)
+    sums[:, :, 2 + a, :2] = in_own - sums[:, :, a, :2]
+    sizes[..., 2 + a] = by_item.sum(1)[:, None] - sizes[..., a]
   return Placements(sums, sizes)
 
 
