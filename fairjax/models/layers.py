@@ -264,6 +264,54 @@ _dense_apart.defvjp(
 )
 
 
+def takes_feed_forward(module: nn.Module, x: Any, activation: str) -> bool:
+  """Whether `feed_forward` is for such inputs: norms on a GPU."""
+  if backend.platform() != 'gpu' or not is_probed(module):
+    return False
+  from fairjax.models import fused_feed_forward
+
+  if not fused_feed_forward.fits(x, activation):
+    return False
+  return fused_feed_forward.agrees(activation)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def feed_forward(activation: str, x, up: tuple, down: tuple):
+  """down(f(up(x))) of two layers with biases; their norms are one kernel."""
+  return _feed_forward_forward(activation, x, up, down)[0]
+
+
+def _feed_forward_forward(activation, x, up, down):
+  from fairjax.models.fused_feed_forward import ACTIVATIONS
+
+  # The kernel adds the bias, else the sum would be written beside f of it.
+  u, bias = _dense_apart(x, *up)
+  y = _dense(ACTIVATIONS[activation][0](u + bias), *down)
+  return y, (x, u, bias, up, down)
+
+
+def _feed_forward_backward(activation, residuals, g):
+  from fairjax.models import fused_feed_forward
+
+  x, u, bias, up, down = residuals
+  z = fused_feed_forward.ACTIVATIONS[activation][0](u + bias)
+  own = lambda layer: (*layer[:2], None, None)  # without its norms
+  dz, *ddown = _dense_backward((z, *own(down)), g)
+  segment_ids = up[3]
+  du, *shares = fused_feed_forward.backward(
+    u, dz, x, g, segment_ids, bias, activation
+  )
+  dx, *dup = _dense_backward((x, *own(up)), du)
+  squares = [
+    jax.ops.segment_sum(one.ravel(), segment_ids.ravel(), len(up[2]) + 1)[1:]
+    for one in shares
+  ]
+  return dx, (*dup[:2], squares[0], None), (*ddown[:2], squares[1], None)
+
+
+feed_forward.defvjp(_feed_forward_forward, _feed_forward_backward)
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6, 7))
 def _norm(x, scale, bias, sq, segment_ids, eps, centre, slots=0):
   return _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots)[0]
@@ -525,9 +573,16 @@ class Dense(nn.Module):
 
   @nn.compact
   def __call__(
-    self, x: Float[Array, 'r t d'], rows: Segments, apart: bool = False
+    self,
+    x: Float[Array, 'r t d'],
+    rows: Segments,
+    apart: bool = False,
+    arrays: bool = False,
   ) -> Any:
-    """y, or `apart` the product and the bias, to be added by the caller."""
+    """y, or `apart` the product and the bias, to be added by the caller.
+
+    With `arrays` what `feed_forward` takes of the layer, for such an x.
+    """
     normal, bias = nn.initializers.normal(self.deviation), None
     # Made of a kernel where nothing is trained.
     is_transposed = self.has_variable('params', 'transposed')
@@ -543,6 +598,8 @@ class Dense(nn.Module):
       y = int8.product(x, own('uint8'), own('uint8_scale')).astype(self.dtype)
     elif is_transposed:
       y = _few(x, own('transposed').astype(self.dtype))
+    elif arrays:
+      return kernel, bias, *_probe(self, rows)
     else:
       layer = _dense_apart if apart else _dense
       return layer(x, kernel, bias, *_probe(self, rows), rows.slots)
