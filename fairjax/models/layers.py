@@ -296,12 +296,12 @@ def _feed_forward_backward(activation, residuals, g):
   x, u, bias, up, down = residuals
   z = fused_feed_forward.ACTIVATIONS[activation][0](u + bias)
   own = lambda layer: (*layer[:2], None, None)  # without its norms
-  dz, *ddown = _dense_backward((z, *own(down)), g)
+  dz, *ddown = _dense_backward(0, (z, *own(down)), g)
   segment_ids = up[3]
   du, *shares = fused_feed_forward.backward(
     u, dz, x, g, segment_ids, bias, activation
   )
-  dx, *dup = _dense_backward((x, *own(up)), du)
+  dx, *dup = _dense_backward(0, (x, *own(up)), du)
   squares = [
     jax.ops.segment_sum(one.ravel(), segment_ids.ravel(), len(up[2]) + 1)[1:]
     for one in shares
