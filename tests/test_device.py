@@ -58,11 +58,11 @@ def test_a_run_on_the_device_is_the_run_on_the_cpu(tmp_path):
 KERNEL = """
 import jax
 if jax.default_backend() == 'gpu':
-  from fairjax.models import fused_attention, fused_norm
+  from fairjax.models import fused_attention, fused_feed_forward, fused_norm
   widths = fused_attention.WIDTHS
   attention = [fused_attention.agrees(w) for w in widths]
   norms = [fused_norm.agrees(w, m, True) for w in (384, 1024) for m in (1, 5)]
-  print(attention + norms)
+  print(attention + norms + [fused_feed_forward.agrees('gelu')])
 """
 
 
@@ -79,4 +79,4 @@ def test_the_kernels_agree_on_this_gpu():
   assert done.returncode == 0, done.stderr
   if not done.stdout:
     pytest.skip('no GPU on this machine')
-  assert done.stdout.strip() == str([True] * 8), done.stderr
+  assert done.stdout.strip() == str([True] * 9), done.stderr
