@@ -25,7 +25,7 @@ from fairjax.models import (
   decode_texts,
   families,
   flow,
-  layers,
+  layer_params,
   objectives,
 )
 from fairjax.models.places import blank_batch
@@ -90,7 +90,7 @@ def everywhere(device_mesh: Mesh, tree):
 
 def stacked(device_mesh: Mesh, model: Bundle, size: Size):
   """The parameters of all seeds."""
-  params = jax.eval_shape(lambda: layers.padded(model.init(0)))
+  params = jax.eval_shape(lambda: layer_params.padded(model.init(0)))
   many = jax.tree.map(
     lambda a: jax.ShapeDtypeStruct((size.seeds, *a.shape), a.dtype), params
   )
@@ -183,7 +183,7 @@ def flow_step(device_mesh: Mesh, size: Size):
 def read(device_mesh: Mesh, model: Bundle, size: Size, arrays: dict):
   """The parameters as a sweep over batches of such arrays reads them."""
   params = stacked(device_mesh, model, size)
-  narrow = functools.partial(layers.as_read, model.module)
+  narrow = functools.partial(layer_params.as_read, model.module)
   where = jax.tree.map(lambda leaf: leaf.sharding, params)
   return like(jax.eval_shape(narrow, params, arrays), where)
 

@@ -10,7 +10,9 @@ from fairjax.registry import find as _find
 
 _LAZY = {
   'load': Entry('fairjax.models.folder:load', 'a Bundle of a model folder'),
-  'decays': Entry('fairjax.models.layers:decays', 'whether a leaf decays'),
+  'decays': Entry(
+    'fairjax.models.layer_params:decays', 'whether a leaf decays'
+  ),
 }
 
 

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax import backend
 from fairjax.models.dropout import GOLDEN, hash32, survives
-from fairjax.models.layers import exact
+from fairjax.models.products import exact
 
 FEW = 16  # query places; more are worth turning the keys for
 LONG = 256  # places from which a GPU takes its fused kernel

@@ -29,7 +29,7 @@ from fairjax.models import (
   families,
   infill,
   int8,
-  layers,
+  layer_params,
   special,
 )
 from fairjax.models.decode import Options, Rules, State
@@ -70,9 +70,9 @@ def ready(module: nn.Module, params: dict, integers: bool = False) -> dict:
       )
     return jax.jit(int8.quantised)(params)
   if backend.platform() == 'cpu':
-    return jax.jit(layers.transposed)(params)
+    return jax.jit(layer_params.transposed)(params)
   # Else every token would turn them to the type of the products anew.
-  return jax.jit(layers.cast, static_argnums=1)(params, module.dtype)
+  return jax.jit(layer_params.cast, static_argnums=1)(params, module.dtype)
 
 
 def generate(

@@ -21,13 +21,8 @@ from fairjax.models.attention import (
   split_key_value,
 )
 from fairjax.models.dropout import dropout, fold
-from fairjax.models.layers import (
-  Dense,
-  Embed,
-  LayerNorm,
-  feed_forward,
-  takes_feed_forward,
-)
+from fairjax.models.exact_norms import feed_forward
+from fairjax.models.layers import Dense, Embed, LayerNorm, takes_feed_forward
 from fairjax.models.places import Batch, Places, places
 
 

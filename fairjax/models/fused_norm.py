@@ -44,7 +44,7 @@ def _example(
   width: int, slots: int, centre: bool, kernel: bool
 ) -> tuple[np.ndarray, ...]:
   """All cotangents of a small example with `slots` examples in a row."""
-  from fairjax.models import layers
+  from fairjax.models import exact_norms
 
   r, t = 3, 24
   keys = jax.random.split(jax.random.key(0), 3)
@@ -53,9 +53,13 @@ def _example(
   scale, bias = draw(2, 2, width)
   first = 1 + slots * jnp.arange(r)[:, None]
   probe = jnp.zeros(r * slots), first + jnp.arange(t) * slots // t
-  statistics = layers._statistics(x, 1e-12, centre)
+  statistics = exact_norms.statistics(x, 1e-12, centre)
   residuals = x, *statistics, scale, bias, *probe
-  way = layers._norm_backward_kernel if kernel else layers._norm_backward_plain
+  way = (
+    exact_norms.norm_backward_kernel
+    if kernel
+    else exact_norms.norm_backward_plain
+  )
   out = way(1e-12, centre, slots, residuals, g)[:4]
   return tuple(np.asarray(one, np.float32) for one in out)
 

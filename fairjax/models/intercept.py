@@ -17,7 +17,8 @@ from flax import traverse_util
 from jaxtyping import Array, Float
 
 from fairjax.errors import UserError
-from fairjax.models.layers import _dense, _embed, _gram, _per_example
+from fairjax.models.exact_norms import dense, embed, per_example
+from fairjax.models.products import gram
 
 
 def gradient_norms(
@@ -140,7 +141,7 @@ def _of_dense(layer, x, probe):
   rows, segment_ids = _rows(x, inner)
   kernel = kernel.reshape(rows.shape[-1], -1)
   bias = None if bias is None else bias.reshape(-1)
-  return _dense(rows, kernel, bias, probe, segment_ids).reshape(
+  return dense(rows, kernel, bias, probe, segment_ids).reshape(
     *outer, *features
   )
 
@@ -153,7 +154,7 @@ def _of_embed(layer, ids, probe):
   segment_ids = jnp.broadcast_to(
     jnp.arange(1, flat.shape[0] + 1)[:, None], flat.shape
   )
-  result = _embed(table, flat, probe, segment_ids)
+  result = embed(table, flat, probe, segment_ids)
   return result.reshape(*ids.shape, table.shape[-1])
 
 
@@ -176,9 +177,7 @@ def _affine_forward(x, scale, bias, sq, segment_ids):
 def _affine_backward(residuals, g):
   x, scale, bias, sq, segment_ids = residuals
   parts = ([] if scale is None else [g * x]) + ([] if bias is None else [g])
-  dsq = _per_example(
-    _gram(jnp.concatenate(parts, -1)), segment_ids, sq.shape[0]
-  )
+  dsq = per_example(gram(jnp.concatenate(parts, -1)), segment_ids, sq.shape[0])
   of = lambda part, like: None if like is None else part.sum((0, 1))
   dx = g if scale is None else g * scale
   return dx, of(g * x, scale), of(g, bias), dsq, None

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, UInt32
 
-from fairjax.models import layers, word_level
+from fairjax.models import exact_norms, layers, products, word_level
 from fairjax.models.layers import LayerNorm, Segments
 from fairjax.models.places import Batch, head_rows
 from fairjax.models.word_level import glorot
@@ -68,8 +68,8 @@ class Recurrent(nn.Module):
   ) -> Float[Array, 'b h']:
     start = nn.initializers.orthogonal()
     kernel = self.param('kernel', start, (self.hidden, 4 * self.hidden))
-    layers._count_call(self)
-    sq, segment_ids = layers._probe(self, rows)
+    layers.count_call(self)
+    sq, segment_ids = layers.probe_of(self, rows)
     return _recur(x.astype(jnp.float32), kernel, sq, segment_ids, self.dtype)
 
 
@@ -132,8 +132,8 @@ def _recur_backward(dtype, residuals, dh):
   dz = dz.swapaxes(0, 1)
   dsq = None
   if sq is not None:
-    pairs = layers._gram(h.swapaxes(0, 1)) * layers._gram(dz)
-    dsq = layers._per_example(pairs, segment_ids, sq.shape[0])
+    pairs = products.gram(h.swapaxes(0, 1)) * products.gram(dz)
+    dsq = exact_norms.per_example(pairs, segment_ids, sq.shape[0])
   return dz, dkernel.astype(kernel.dtype), dsq, None
 
 

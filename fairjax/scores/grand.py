@@ -18,7 +18,7 @@ from jaxtyping import Float
 
 from fairjax.data.batches import Pool
 from fairjax.errors import UserError
-from fairjax.models import Bundle, layers
+from fairjax.models import Bundle, layer_params, layers
 from fairjax.train import loop, mesh, step
 
 
@@ -28,7 +28,7 @@ def grand(
   """The norms of all examples under each seed's stacked parameters."""
   one = loop.smallest(pool)
   check(model, params, one)
-  params = layers.as_read(model.module, params, one)
+  params = layer_params.as_read(model.module, params, one)
   norms = compiled(model, device_mesh)
   doing = 'gradient norms'
   return loop.over_examples(norms, params, pool, device_mesh, batch, log, doing)

@@ -18,7 +18,7 @@ from fairjax.config import Config
 from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.errors import Interrupted, count
-from fairjax.models import Bundle, layers
+from fairjax.models import Bundle, layer_params
 from fairjax.train import checkpoint, mesh, step, watch
 
 AHEAD = 4  # batches given to the device before the first result is awaited
@@ -52,7 +52,7 @@ def predict(
   plain = np.ones(len(pool.label), np.float32)  # nothing is weighed here
   pool = pool._replace(weight=plain)
   forward = step.forward(model, device_mesh)
-  params = layers.as_read(model.module, params, smallest(pool))
+  params = layer_params.as_read(model.module, params, smallest(pool))
   return over_examples(forward, params, pool, device_mesh, batch, log)
 
 
@@ -295,7 +295,7 @@ def train_to_the_end(
         raise Interrupted(sentence)
   epochs = range(1, done // epoch + 1) if options.track else ()
   return Fitted(
-    layers.cut(_whole(job, state['best']), job.shapes),
+    layer_params.cut(_whole(job, state['best']), job.shapes),
     done,
     meta['kept'],
     meta['history'],
@@ -352,7 +352,7 @@ def evaluation_steps(total: int, epoch: int, evals: float) -> set[int]:
 def begin(job: Job, params, start, checkpoints):
   """The state and bookkeeping at step 0, or of the newest checkpoint."""
   device_mesh, fsdp = job.device_mesh, job.config.mesh.fsdp
-  params = mesh.put_held(device_mesh, layers.padded(params), fsdp)
+  params = mesh.put_held(device_mesh, layer_params.padded(params), fsdp)
   # The kept weights are a copy of their own: the step donates its buffers.
   best = jax.tree.map(lambda leaf: leaf.copy(), params)
   state = {'params': params, 'opt': start(params), 'best': best}
@@ -441,7 +441,7 @@ def snapshot(job: Job, done: int, params) -> None:
   """Writes the stacked weights at a step that was asked for."""
   if done not in job.snapshots:
     return
-  params = mesh.to_host(layers.cut(_whole(job, params), job.shapes))
+  params = mesh.to_host(layer_params.cut(_whole(job, params), job.shapes))
   path = snapshot_path(job.folder, done)
   if mesh.is_main():
     checkpoint.write_weights(path, params)

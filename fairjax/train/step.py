@@ -13,7 +13,7 @@ from fairjax import keys
 from fairjax.backend import platform
 from fairjax.config import Train
 from fairjax.errors import UserError
-from fairjax.models import Bundle, layers
+from fairjax.models import Bundle, layer_params
 from fairjax.train import mesh, optim
 
 
@@ -148,7 +148,9 @@ def _gradient(
   dropout = keys.dropout(seed, step)
   own, values, grads = parts(players, params), {}, {}
   if narrow:
-    own = [layers.with_narrow_gradients(o, model.module.dtype) for o in own]
+    own = [
+      layer_params.with_narrow_gradients(o, model.module.dtype) for o in own
+    ]
   for loss in dict.fromkeys(players[i].loss for i in moving):
     ours = [i for i in moving if players[i].loss == loss]
 
@@ -191,7 +193,7 @@ def gathered(held: dict, device_mesh, fsdp: bool, dtype=jnp.float32) -> dict:
   def whole(path, leaf, here, there):
     if here == there:
       return leaf
-    narrow = leaf.astype(dtype) if layers.decays(path) else leaf
+    narrow = leaf.astype(dtype) if layer_params.decays(path) else leaf
     narrow = jax.lax.with_sharding_constraint(narrow, there)
     if platform() == 'gpu':  # XLA would take the rounding back, and gather all
       narrow = jax.lax.optimization_barrier(narrow)

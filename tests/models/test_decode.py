@@ -23,7 +23,7 @@ from fairjax.models import (
   folder,
   folder_options,
   hf,
-  layers,
+  layer_params,
   pretraining,
   special,
   speculate,
@@ -310,7 +310,7 @@ def test_weights_cast_once_write_the_same(models):
   """What an accelerator decodes with, against casting at every token."""
   _, module, params = models['bart']
   module = dataclasses.replace(module, dtype=jnp.bfloat16)
-  narrow = layers.cast(params, module.dtype)
+  narrow = layer_params.cast(params, module.dtype)
   assert narrow['word']['embedding'].dtype == jnp.bfloat16
   assert narrow['encoder']['norm']['scale'].dtype == np.float32
   run = lambda p: rows_of(

@@ -11,7 +11,7 @@ from flax import traverse_util
 from fairjax import models
 from fairjax.data import tokens
 from fairjax.errors import UserError
-from fairjax.models import families, hf, layers, places
+from fairjax.models import families, hf, layer_params, layers, places
 from fairjax.models.families import FAMILIES, deberta_v2
 from fairjax.models.family import CAPABILITIES
 
@@ -281,7 +281,7 @@ def test_decay_goes_by_name_and_scan_changes_nothing():
     module = families.module(shape, 'classify', classes=2, scan=scan)
     made = jax.eval_shape(module.init, jax.random.key(0), places.blank_batch())
     decay = jax.tree_util.tree_map_with_path(
-      lambda path, leaf: layers.decays(path), made['params']
+      lambda path, leaf: layer_params.decays(path), made['params']
     )
     flat[scan] = traverse_util.flatten_dict(decay, sep='/')
   assert {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairjax import backend
-from fairjax.models import fused_norm, layers, row_kernels
+from fairjax.models import exact_norms, fused_norm, row_kernels
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,7 @@ def test_a_layer_takes_it_on_a_gpu(slots):
     probe = jnp.zeros(6), first + (jnp.arange(16) > 6)
 
   def loss(x, scale, bias, sq):
-    y = layers._norm(x, scale, bias, sq, probe[1], 1e-6, True, slots)
+    y = exact_norms.norm(x, scale, bias, sq, probe[1], 1e-6, True, slots)
     return jnp.sum(y.astype(jnp.float32) * turned)
 
   run = lambda: jax.grad(loss, (0, 1, 2, 3) if slots else (0, 1, 2))(
@@ -87,7 +87,7 @@ def test_a_layer_takes_it_on_a_gpu(slots):
 def test_one_that_this_gpu_gets_wrong_is_not_used(interpreted, monkeypatch):
   monkeypatch.setattr(jax, 'default_backend', lambda: 'gpu')
   x = jnp.zeros((2, 16, 8), jnp.bfloat16)
-  one = functools.partial(layers._norm_in_one_kernel, x, None, 0, True)
+  one = functools.partial(exact_norms.norm_in_one_kernel, x, None, 0, True)
   with backend.made_for('gpu'):
     assert one()
     real = fused_norm._sums

@@ -12,9 +12,12 @@ from fairjax.errors import UserError
 from fairjax.models import (
   attention,
   dropout,
+  exact_norms,
   families,
   fused_attention,
+  layer_params,
   layers,
+  products,
   row_kernels,
 )
 
@@ -121,10 +124,11 @@ def test_weights_as_products_read_them_give_the_same(scan):
   )
   init = lambda k: module.init(k, PACKED)['params']
   params = jax.jit(jax.vmap(init))(jax.random.split(jax.random.key(1), 2))
-  read = layers.as_read(module, params, PACKED)
+  read = layer_params.as_read(module, params, PACKED)
   assert read['classifier']['kernel'].dtype == jnp.float32  # few, and exact
   types = jax.tree_util.tree_map_with_path(
-    lambda path, a: a.dtype == jnp.bfloat16 or not layers.decays(path), read
+    lambda path, a: a.dtype == jnp.bfloat16 or not layer_params.decays(path),
+    read,
   )
   types['classifier']['kernel'] = True
   assert all(jax.tree.leaves(types))
@@ -132,7 +136,7 @@ def test_weights_as_products_read_them_give_the_same(scan):
   run = jax.jit(lambda p: jax.lax.map(each, p))
   np.testing.assert_array_equal(run(read), run(params))
   wide = families.module(SHAPE, 'classify', classes=2, scan=scan)
-  assert layers.as_read(wide, params, PACKED) is params
+  assert layer_params.as_read(wide, params, PACKED) is params
 
 
 @pytest.mark.parametrize('dtype', ['float32', 'bfloat16'])
@@ -148,15 +152,17 @@ def test_norms_of_products_and_of_grams_are_the_same(d, f, direct, bias, dtype):
   rng = np.random.default_rng(1)
   draw = lambda *dims: jnp.asarray(rng.normal(size=dims), dtype)
   x, g, kernel = draw(3, 24, d), draw(3, 24, f), draw(d, f).astype(jnp.float32)
-  assert layers.is_direct(24, d, f, 2, x.dtype) == direct
-  assert not layers.is_direct(24, d, f, 0, x.dtype)  # nobody knows how many
+  assert exact_norms.is_direct(24, d, f, 2, x.dtype) == direct
+  assert not exact_norms.is_direct(
+    24, d, f, 0, x.dtype
+  )  # nobody knows how many
   with backend.made_for('gpu'):
-    assert not layers.is_direct(24, d, f, 2, x.dtype)
+    assert not exact_norms.is_direct(24, d, f, 2, x.dtype)
   shift = jnp.zeros(f) if bias else None
   ids = jnp.asarray(segment_ids)
 
   def loss(sq):
-    y = layers._dense(x, kernel, shift, sq, ids, 2)
+    y = exact_norms.dense(x, kernel, shift, sq, ids, 2)
     return jnp.sum((y * g).astype(jnp.float32))
 
   squares = jax.jit(jax.grad(loss))(jnp.zeros(4))
@@ -228,37 +234,37 @@ def test_layer_gradients_match_plain_ones():
 
   pairs = [
     (
-      lambda x, k, b: layers._dense(x, k, b, None, None),
+      lambda x, k, b: exact_norms.dense(x, k, b, None, None),
       lambda x, k, b: x @ k + b,
       (x, kernel, bias),
     ),
     (
-      lambda x, k: layers._dense(x, k, None, None, None),
+      lambda x, k: exact_norms.dense(x, k, None, None, None),
       lambda x, k: x @ k,
       (x, kernel),
     ),
     (
-      lambda x, s, b: layers._norm(x, s, b, None, None, 1e-6, True),
+      lambda x, s, b: exact_norms.norm(x, s, b, None, None, 1e-6, True),
       norm,
       (x, scale, draw(6)),
     ),
     (
-      lambda x, s: layers._norm(x, s, None, None, None, 1e-6, True),
+      lambda x, s: exact_norms.norm(x, s, None, None, None, 1e-6, True),
       lambda x, s: norm(x, s, 0),
       (x, scale),
     ),
     (
-      lambda x, s: layers._norm(x, s, None, None, None, 1e-6, False),
+      lambda x, s: exact_norms.norm(x, s, None, None, None, 1e-6, False),
       lambda x, s: x / jnp.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * s,
       (x, scale),
     ),
     (
-      lambda t: layers._embed(t, ids, None, None),
+      lambda t: exact_norms.embed(t, ids, None, None),
       lambda t: t[ids],
       (table,),
     ),
     (
-      lambda t: layers._embed(t, ids % 3, None, None),
+      lambda t: exact_norms.embed(t, ids % 3, None, None),
       lambda t: t[ids % 3],
       (table[:3],),
     ),
@@ -289,7 +295,7 @@ def test_uncovered_parameters_are_named():
 def test_products_of_float32_are_float32_on_accelerators(monkeypatch):
   """Unnamed, a TPU would take bfloat16 and a GPU TF32."""
   wide, narrow = jnp.ones((2, 3)), jnp.ones((2, 3), jnp.bfloat16)
-  text = lambda x: str(jax.make_jaxpr(lambda x: layers._gram(x[None]))(x))
+  text = lambda x: str(jax.make_jaxpr(lambda x: products.gram(x[None]))(x))
   assert 'HIGHEST' not in text(wide)
   for platform in ('tpu', 'gpu'):
     monkeypatch.setattr(layers.backend, 'platform', lambda name=platform: name)
@@ -333,7 +339,7 @@ def test_turned_kernels_give_the_same(places):
   params = jax.jit(module.init)(jax.random.key(1), x, rows)['params']
   params['bias'] = jnp.arange(7.0)
   slow = x @ params['kernel'] + params['bias']
-  transposed = layers.transposed(params)
+  transposed = layer_params.transposed(params)
   assert set(transposed) == {'transposed', 'bias'} and transposed[
     'transposed'
   ].shape == (7, 3)
@@ -358,11 +364,11 @@ def test_products_of_bfloat16_are_summed_in_float32(over):
   a, b = (jnp.asarray(draw.normal(size=s), jnp.bfloat16) for s in shapes)
   wide = [np.asarray(x, np.float64) for x in (a, b)]
   exact = np.tensordot(*wide, axes=over)
-  y = layers._product(a, b, *over)
+  y = products.product(a, b, *over)
   assert y.dtype == jnp.bfloat16
   atol = 1e-5 * np.abs(exact).max()  # of sums in float32
   np.testing.assert_allclose(np.asarray(y, float), exact, 2**-8, atol)
-  one = jax.make_jaxpr(lambda a, b: layers._product(a, b, *over))(a, b)
+  one = jax.make_jaxpr(lambda a, b: products.product(a, b, *over))(a, b)
   assert 'preferred_element_type=float32' in str(one)
 
 
@@ -396,7 +402,7 @@ def test_norms_keep_their_statistics_on_a_gpu():
   scale, bias = jnp.asarray(rng.normal(size=(2, 8)), jnp.float32)
 
   def loss(x, scale, bias):
-    y = layers._norm(x, scale, bias, None, None, 1e-12, True)
+    y = exact_norms.norm(x, scale, bias, None, None, 1e-12, True)
     return jnp.sum(jnp.sin(y))
 
   run = lambda: jax.jit(jax.vmap(jax.grad(loss, (0, 1, 2)), (0, None, None)))(
@@ -415,7 +421,7 @@ def test_products_of_a_tpu_keep_their_axes():
   rng = np.random.default_rng(5)
   draw = lambda *dims: jnp.asarray(rng.normal(size=dims), jnp.float32)
   x, kernel, bias = draw(3, 5, 8), draw(8, 6), draw(6)
-  loss = lambda *p: jnp.sum(jnp.sin(layers._dense(*p, None, None)))
+  loss = lambda *p: jnp.sum(jnp.sin(exact_norms.dense(*p, None, None)))
   run = lambda: jax.jit(jax.value_and_grad(loss, (0, 1, 2)))(x, kernel, bias)
   here = run()
   with backend.made_for('tpu'):

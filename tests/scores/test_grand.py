@@ -19,7 +19,9 @@ from fairjax.errors import UserError
 from fairjax.models import (
   Bundle,
   encoder,
+  exact_norms,
   families,
+  layer_params,
   layers,
   lstm,
   places,
@@ -303,8 +305,8 @@ def test_a_layer_used_twice_is_refused():
 
 def test_a_broken_probe_is_caught(monkeypatch):
   """The comparison above fails if a probe is wrong by a thousandth."""
-  right = layers._gram
-  monkeypatch.setattr(layers, '_gram', lambda x: right(x) * 1.001)
+  right = exact_norms.gram
+  monkeypatch.setattr(exact_norms, 'gram', lambda x: right(x) * 1.001)
   model = classifier.__wrapped__()  # traced anew: a model is its functions
   params = loop.initial(model, [0])
   found = grand(model, params, UNPACKED, place(), batch=4)
@@ -337,7 +339,7 @@ def test_a_sweep_converts_weights_once(family):
   pool = pool_of([3, 5])
   params = jax.tree.map(lambda a: a[None], model.init(0))
   one = loop.smallest(pool)
-  read = layers.as_read(model.module, params, one)
+  read = layer_params.as_read(model.module, params, one)
   narrow = [a.dtype == jnp.bfloat16 for a in jax.tree.leaves(read)]
   assert any(narrow) and not all(narrow)
   logits = jax.jit(jax.vmap(lambda p: model.apply(p, one)))

@@ -17,7 +17,14 @@ from fairjax.config import Config, Train
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
 from fairjax.errors import Interrupted, UserError
-from fairjax.models import Bundle, encoder, families, layers, of_module, places
+from fairjax.models import (
+  Bundle,
+  encoder,
+  families,
+  layer_params,
+  of_module,
+  places,
+)
 from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 
@@ -166,7 +173,7 @@ def test_programs_of_accelerators_give_the_same_numbers(
 ):
   """Seeds under vmap, tables of whole tiles, each device updates a share."""
   monkeypatch.setattr(mesh, 'FSDP_SMALLEST', 16)
-  monkeypatch.setattr(layers, 'LARGE', 16)
+  monkeypatch.setattr(layer_params, 'LARGE', 16)
   states = []
   save = loop.checkpoint.save
   monkeypatch.setattr(

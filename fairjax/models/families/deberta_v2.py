@@ -51,10 +51,10 @@ from fairjax.models.layers import (
   Embed,
   LayerNorm,
   Segments,
-  exact,
   is_probed,
 )
 from fairjax.models.places import Batch, Places, places
+from fairjax.models.products import exact
 
 KINDS = ('c2p', 'p2c')
 

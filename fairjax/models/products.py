@@ -1,0 +1,90 @@
+"""Products of matrices, as each platform makes them exactly and fast."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Float
+
+from fairjax import backend
+
+
+def exact(dtype: Any) -> lax.Precision | None:
+  """The precision of products: float32 means float32.
+
+  Unnamed, a TPU would make bfloat16 of the operands and a GPU TF32.
+  """
+  if dtype != jnp.float32 or backend.platform() == 'cpu':
+    return None
+  return lax.Precision.HIGHEST
+
+
+Axes = int | tuple[int, ...]
+
+
+def product(a, b, over_a: Axes, over_b: Axes, dtype=None):
+  """a·b over axes of each, of type `dtype` or that of a.
+
+  On a CPU, XLA uses the instructions for bfloat16 (AVX512_BF16, AMX) only
+  where the sum is float32; else it is a quarter as fast as float32.
+  """
+  over = [one if isinstance(one, tuple) else (one,) for one in (over_a, over_b)]
+  dims = (tuple(over), ((), ()))
+  sums = jnp.float32 if backend.platform() == 'cpu' else dtype
+  y = lax.dot_general(
+    a, b, dims, precision=exact(a.dtype), preferred_element_type=sums
+  )
+  return y.astype(dtype or a.dtype)
+
+
+def flattened(x: Float[Array, '*s d']):
+  """[n, d], as the products of a CPU take it.
+
+  A TPU's keep the axes: of [r·t, h·e], which XLA lays with the places on the
+  lanes, it would turn every query, key and value twice to split r from t.
+  """
+  return x.reshape(-1, x.shape[-1]) if backend.platform() != 'tpu' else x
+
+
+def outer(x: Float[Array, '*n d'], g: Float[Array, '*n f'], dtype: Any):
+  """Σ_n x_n g_nᵀ, summed in float32 and given as `dtype`.
+
+  On a CPU, XLA's product over the first axis of both sides runs at half the
+  speed of a plain one, so there the narrower side is turned in memory first
+  (the barriers keep XLA from undoing it).
+  """
+  if backend.platform() != 'cpu':
+    every = tuple(range(x.ndim - 1))
+    return product(x, g, every, every, dtype)
+  fixed = lax.optimization_barrier
+  if x.shape[1] <= g.shape[1]:
+    return product(fixed(x.T), g, 1, 0, dtype)
+  return fixed(fixed(product(fixed(g.T), x, 1, 0, dtype)).T)
+
+
+def gram(a: Float[Array, 'r t d']) -> Float[Array, 'r t t']:
+  """a_t·a_u for the places t, u of each row, in float32."""
+  return jnp.einsum(
+    'rtd,rud->rtu',
+    a,
+    a,
+    precision=exact(a.dtype),
+    preferred_element_type=jnp.float32,
+  )
+
+
+FEW = 128  # places
+
+
+def few(x: Float[Array, 'r t d'], transposed: Float[Array, 'f d']):
+  """x Wᵀ where x has few places, by a product that lies as W does.
+
+  On a CPU a plain product of 4 to 32 places copies all of W first. Thirty
+  layers of 768 × 3072 on two cores, 16 places: 23 ms this way, 46 that way.
+  Without the barriers XLA would turn the product back.
+  """
+  r, t, d = x.shape
+  if not 1 < r * t <= FEW:
+    return jnp.einsum('rtd,fd->rtf', x, transposed)
+  columns = lax.optimization_barrier(x.reshape(-1, d).T)
+  return lax.optimization_barrier(transposed @ columns).T.reshape(r, t, -1)
