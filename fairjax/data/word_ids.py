@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
+from fairjax import memory
+
 LEAST = 100  # texts from which words repeat enough
 CHUNK = 2_000_000  # characters at a time: bounds the memory of their words
 WORDS = 1 << 18  # words remembered at a time: about 50 MB
@@ -86,9 +88,10 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str], special: bool) -> Ids:
   tokenizer.no_truncation()  # of words
   try:
     table = _Table(tokenizer)
-    parts = [
-      _framed(*table.read(some), frame, room, left) for some in _chunks(texts)
-    ]
+    with memory.uncollected():
+      parts = [
+        _framed(*table.read(some), frame, room, left) for some in _chunks(texts)
+      ]
   finally:
     if limit:
       tokenizer.enable_truncation(**limit)

@@ -97,7 +97,9 @@ def ranks(
   total = np.array([(~positive).sum(), positive.sum()])
   out = np.full((len(members), len(SUITE)), np.nan)
   for g, member in enumerate(members):
-    place = np.sort(by_score.place[np.flatnonzero(member)])
+    place = np.flatnonzero(member)
+    if len(place) < len(run):
+      place = np.sort(by_score.place[place])
     if len(place):
       out[g] = _suite(place, run[place], positive[place], below, total)
   return out
@@ -171,10 +173,12 @@ def placements(
       share = (np.cumsum(sets, 1) - sets / 2) / sets.sum(1, keepdims=True)
     share = np.nan_to_num(share).astype(np.float32)
     shares[g] = share[:2]
+    if len(rows) == len(y):
+      continue
     where = y[rows] * m + items.item[rows]
     sizes[:, g, :2] = np.bincount(where, minlength=2 * m).reshape(2, m).T
     own_bins = bins[rows]
-    for b in range(4 if len(rows) < len(y) else 2):  # everyone: no background
+    for b in range(4):
       part = np.bincount(where, share[b][own_bins], minlength=2 * m)
       sums[:, g, :2, b] = part.reshape(2, m).T
   for a in range(2):  # one label at a time: by_item is items × bins
@@ -184,6 +188,10 @@ def placements(
     in_own = (by_item @ shares.reshape(-1, k).T).reshape(m, -1, 2)
     sums[:, :, 2 + a, :2] = in_own - sums[:, :, a, :2]
     sizes[..., 2 + a] = by_item.sum(1)[:, None] - sizes[..., a]
+  for whole in np.flatnonzero(members.all(1)):  # no background: all is its own
+    for each in (sums, sizes):
+      each[:, whole, :2] = each[:, whole, 2:]
+      each[:, whole, 2:] = 0
   return Placements(sums, sizes)
 
 

@@ -131,6 +131,51 @@ def _softmax_backward(dtype, weights, g):
 softmax.defvjp(_softmax_forward, _softmax_backward)
 
 
+def _batched(a, b, over: int, dtype=None):
+  """a·b over the last axis of a and one of b, the first two being batches."""
+  dims = (((3,), (over,)), ((0, 1), (0, 1)))
+  y = jax.lax.dot_general(a, b, dims, preferred_element_type=jnp.float32)
+  return y.astype(dtype or a.dtype)
+
+
+def _turned(a):
+  """Turned in memory: XLA's library for CPUs reads a's last axis."""
+  return jax.lax.optimization_barrier(a.swapaxes(2, 3))
+
+
+@jax.custom_vjp
+def by_rows(
+  a: Float[Array, 'r h q e'], b: Float[Array, 'r h k e']
+) -> Float[Array, 'r h q k']:
+  """a bᵀ on a CPU, summed in float32."""
+  return _batched(a, b, 3, jnp.float32)
+
+
+def _by_rows_backward(given, g):
+  a, b = given
+  g = g.astype(a.dtype)
+  return _batched(g, b, 2), _batched(_turned(g), a, 2)
+
+
+by_rows.defvjp(lambda a, b: (by_rows(a, b), (a, b)), _by_rows_backward)
+
+
+@jax.custom_vjp
+def by_columns(
+  a: Float[Array, 'r h q k'], b: Float[Array, 'r h k e']
+) -> Float[Array, 'r h q e']:
+  """a b on a CPU, summed in float32."""
+  return _batched(a, b, 2)
+
+
+def _by_columns_backward(given, g):
+  a, b = given
+  return _batched(g, b, 3), _batched(_turned(a), g, 2)
+
+
+by_columns.defvjp(lambda a, b: (by_columns(a, b), (a, b)), _by_columns_backward)
+
+
 def attention(
   query: Float[Array, 'r q d'],
   memory: KeyValue | Merged,
@@ -155,12 +200,19 @@ def attention(
     return _fused(query, memory, visible)
   query = query.reshape(r, -1, heads, e) * e**-0.5
   product = functools.partial(jnp.einsum, precision=exact(query.dtype))
-  scores = product('rqhe,rhke->rhqk', query, memory.keys).astype(jnp.float32)
+  if backend.platform() == 'cpu':
+    query = query.swapaxes(1, 2)
+    scores = by_rows(query, memory.keys).astype(jnp.float32)
+  else:
+    scores = product('rqhe,rhke->rhqk', query, memory.keys).astype(jnp.float32)
   scores = scores if bias is None else scores + bias
   scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
   dtype = memory.values.dtype
   weights = _dropped(softmax(scores, dtype), drop).astype(dtype)
-  mixed = product('rhqk,rhke->rqhe', weights, memory.values)
+  if backend.platform() == 'cpu':
+    mixed = by_columns(weights, memory.values).swapaxes(1, 2)
+  else:
+    mixed = product('rhqk,rhke->rqhe', weights, memory.values)
   return mixed.reshape(r, -1, heads * e)
 
 

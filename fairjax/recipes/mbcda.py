@@ -257,8 +257,8 @@ def blind(line: Mapping) -> str:
     f'the discriminator on {line["discriminator"]} text is right on '
     f'{seen["value"]:.3f} of held-out targets, and {chance:.3f} of them are of '
     'one group: it does not see the group, so a generator against it learns '
-    'nothing from it; train it longer with --config.adversary.epochs or faster '
-    'with --config.adversary.lr'
+    'nothing from it; give as many texts of either group, or train it longer '
+    'with --config.adversary.epochs or faster with --config.adversary.lr'
   )
 
 

@@ -135,6 +135,62 @@ def test_weights_as_products_read_them_give_the_same(scan):
   assert layers.as_read(wide, params, PACKED) is params
 
 
+@pytest.mark.parametrize('dtype', ['float32', 'bfloat16'])
+@pytest.mark.parametrize('bias', [True, False])
+@pytest.mark.parametrize(
+  'd, f, direct', [(3, 4, True), (3, 40, True), (40, 60, False)]
+)
+def test_norms_of_products_and_of_grams_are_the_same(d, f, direct, bias, dtype):
+  """Against each example's own gradient, with several examples a row."""
+  segment_ids = np.zeros((3, 24), np.int32)  # the last row: padding only
+  for row, start, stop, owner in [(0, 0, 9, 2), (0, 9, 20, 1), (1, 0, 24, 4)]:
+    segment_ids[row, start:stop] = owner
+  rng = np.random.default_rng(1)
+  draw = lambda *dims: jnp.asarray(rng.normal(size=dims), dtype)
+  x, g, kernel = draw(3, 24, d), draw(3, 24, f), draw(d, f).astype(jnp.float32)
+  assert layers.is_direct(24, d, f, 2, x.dtype) == direct
+  assert not layers.is_direct(24, d, f, 0, x.dtype)  # nobody knows how many
+  with backend.made_for('gpu'):
+    assert not layers.is_direct(24, d, f, 2, x.dtype)
+  shift = jnp.zeros(f) if bias else None
+  ids = jnp.asarray(segment_ids)
+
+  def loss(sq):
+    y = layers._dense(x, kernel, shift, sq, ids, 2)
+    return jnp.sum((y * g).astype(jnp.float32))
+
+  squares = jax.jit(jax.grad(loss))(jnp.zeros(4))
+  wide = [np.asarray(a, np.float64) for a in (x, g)]
+  for owner in range(1, 5):
+    a, b = (w[segment_ids == owner] for w in wide)
+    expected = np.sum((a.T @ b) ** 2) + bias * np.sum(b.sum(0) ** 2)
+    np.testing.assert_allclose(squares[owner - 1], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize('dtype, far', [('float32', 1e-6), ('bfloat16', 0.01)])
+def test_attentions_products_of_a_cpu_have_plain_gradients(dtype, far):
+  """Against NumPy's in float64, summed in float32."""
+  rng = np.random.default_rng(2)
+  draw = lambda *dims: jnp.asarray(rng.normal(size=dims), dtype)
+  wide = lambda a: np.asarray(a, np.float64)
+  for q, k, e in [(1, 1, 1), (1, 7, 4), (5, 9, 3), (16, 32, 8)]:
+    a, b, weights = draw(2, 3, q, e), draw(2, 3, k, e), draw(2, 3, q, k)
+    turned = lambda a: a.swapaxes(2, 3)
+    y, back = jax.vjp(jax.jit(attention.by_rows), a, b)
+    assert y.dtype == jnp.float32
+    np.testing.assert_allclose(y, wide(a) @ turned(wide(b)), atol=1e-5)
+    g = weights.astype(jnp.float32)
+    plain = wide(g) @ wide(b), turned(wide(g)) @ wide(a)
+    y, z = jax.vjp(jax.jit(attention.by_columns), weights, b)
+    mixed = wide(weights) @ wide(b)
+    sides = [wide(weights).swapaxes(2, 3) @ wide(a), wide(a) @ turned(wide(b))]
+    found = [*back(g), y, *z(a)]
+    for one, exact in zip(found, [*plain, mixed, *reversed(sides)]):
+      assert one.dtype == a.dtype
+      bound = far * np.abs(exact).max()
+      np.testing.assert_allclose(wide(one), exact, rtol=far, atol=bound)
+
+
 def test_padding_never_reaches_a_parameter():
   """A loss may do what it likes with padding examples and places."""
   for module in (
@@ -323,13 +379,13 @@ def test_fused_attention_is_the_same(monkeypatch):
   with backend.made_for('gpu'):
     ours = attention.attention(query, memory, visible, None)
     kept = attention.attention(query, memory, visible, lambda w: w)
-  np.testing.assert_array_equal(kept, plain)
-  assert np.any(np.float32(ours) != np.float32(plain))  # another program
+  for one in (kept, plain):
+    assert np.any(np.float32(ours) != np.float32(one))  # another program
   wide = lambda a: a.astype(jnp.float32)
   exact = attention.split_key_value(wide(key_value), 4)
   expected = attention.attention(wide(query), exact, visible, None)
   bound = 2**-7 * np.abs(expected).max()  # of weights and sums in bfloat16
-  for one in (ours, plain):
+  for one in (ours, kept, plain):
     np.testing.assert_allclose(np.float32(one), expected, rtol=0, atol=bound)
 
 
