@@ -52,7 +52,7 @@ class Packed(nn.Module):
     bert, c = model.bert, model.config
     self.word = bert.embeddings.word_embeddings
     self.position = bert.embeddings.position_embeddings
-    self.type = bert.embeddings.token_type_embeddings
+    self.kind = bert.embeddings.token_type_embeddings
     self.norm = bert.embeddings.LayerNorm
     self.drop = nn.Dropout(c.hidden_dropout_prob)
     self.layers = nn.ModuleList(Layer(c) for _ in bert.encoder.layer)
@@ -69,7 +69,7 @@ class Packed(nn.Module):
 
   def forward(self, tokens, segments, positions, columns, index):
     """Logits [b, c]."""
-    x = self.word(tokens) + self.position(positions) + self.type.weight[0]
+    x = self.word(tokens) + self.position(positions) + self.kind.weight[0]
     x = self.drop(self.norm(x))
     mask = (segments[:, :, None] == segments[:, None, :])[:, None]
     for layer in self.layers[:-1]:

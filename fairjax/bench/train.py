@@ -216,7 +216,7 @@ def flops(jaxpr) -> float:
 
   So padding counts, and of the last layer only the places that it computes.
   """
-  import jax
+  from jax.extend.core import jaxprs_in_params
 
   total = 0.0
   for equation in jaxpr.eqns:
@@ -226,7 +226,7 @@ def flops(jaxpr) -> float:
       places = math.prod(equation.outvars[0].aval.shape)
       total += 2.0 * places * math.prod(left[axis] for axis in over)
     times = equation.params.get('length', 1)  # of a scan
-    for inner in jax.core.jaxprs_in_params(equation.params):
+    for inner in jaxprs_in_params(equation.params):
       total += times * flops(inner)
   return total
 
