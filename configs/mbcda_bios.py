@@ -51,6 +51,23 @@ the rewrites (.93 of the originals); a task classifier keeps its label on .53 to
   --config.rewriters.epochs=3 --config.rewriters.lr=3e-4
   --config.rewriters.batch=16 --config.adversary.epochs=6
   --config.adversary.lr=1e-3 --config.adversary.vectors=50
+
+The same on 800 comments and 480 of test (civil comments that speak of men or of
+women, .84 of men; --config.adversary.labels=filtered, 25 minutes of one core):
+
+  contender           turned           agree  label kept  TPRD
+  original            .07 [.05, .10]   .96    1           .000
+  dictionary          .71 [.67, .75]   .70    .97         .000 [-.007, .007]
+  repaired            .70 [.66, .74]   .70    .97         -.002 [-.03, .02]
+  BART on filtered    .71 [.67, .75]   .69    .97         -.008 [-.04, .02]
+    + discriminator   .71 [.66, .75]   .70    .97         -.006 [-.02, .01]
+
+The filter drops 472 of 1,520 pairs. The discriminator sees nothing here: it is
+right on .76 [.71, .80] of 350 held-out targets, of which .76 are of one group,
+and it was no better on its way after 14 epochs; so `+ discriminator` is a BART
+against a constant, and the two are level in every measure. Nor is there a gap
+to take away: the classifiers of the original text call every comment toxic
+(.70 of them are), so TPRD is 0.
 """
 
 from fairjax import config as c

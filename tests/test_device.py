@@ -58,14 +58,17 @@ def test_a_run_on_the_device_is_the_run_on_the_cpu(tmp_path):
 KERNEL = """
 import jax
 if jax.default_backend() == 'gpu':
-  from fairjax.models import fused_attention
-  print([fused_attention.agrees(w) for w in fused_attention.WIDTHS])
+  from fairjax.models import fused_attention, fused_feed_forward, fused_norm
+  widths = fused_attention.WIDTHS
+  attention = [fused_attention.agrees(w) for w in widths]
+  norms = [fused_norm.agrees(w, m, True) for w in (384, 1024) for m in (1, 5)]
+  print(attention + norms + [fused_feed_forward.agrees('gelu')])
 """
 
 
 @pytest.mark.device
-def test_the_kernel_of_short_attention_agrees_on_this_gpu():
-  """Where it does not, a process warns and takes plain attention."""
+def test_the_kernels_agree_on_this_gpu():
+  """Where one does not, a process warns and takes the plain code."""
   done = subprocess.run(
     [sys.executable, '-c', KERNEL],
     cwd=ROOT,
@@ -76,4 +79,4 @@ def test_the_kernel_of_short_attention_agrees_on_this_gpu():
   assert done.returncode == 0, done.stderr
   if not done.stdout:
     pytest.skip('no GPU on this machine')
-  assert done.stdout.strip() == str([True] * 4), done.stderr
+  assert done.stdout.strip() == str([True] * 9), done.stderr

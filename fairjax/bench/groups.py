@@ -1,4 +1,4 @@
-"""Group measures of many rows, against scikit-learn and fairlearn."""
+"""Group measures of many rows: `bincount`s, scikit-learn and fairlearn."""
 
 import argparse
 
@@ -19,6 +19,7 @@ def run(args: list[str]) -> dict:
   parser.add_argument('--resamples', type=int, default=10_000)
   parser.add_argument('--rounds', type=int, default=3)
   parser.add_argument('--seed', type=int, default=0)
+  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
   chosen = parser.parse_args(args)
   data = make(chosen.rows, chosen.groups, chosen.seed)
   times, unit, items = RACES[chosen.what](data, chosen)
@@ -64,7 +65,15 @@ def rates(data: tuple, chosen: argparse.Namespace) -> tuple:
     dp, fpr, tpr = (np.ptp(column) for column in columns)
     return dp, max(fpr, tpr)
 
-  sides = {'fairjax': ours}
+  def bincounts():
+    cell = 2 * group + labels
+    rows = np.bincount(cell, minlength=2 * chosen.groups).reshape(-1, 2)
+    one = np.bincount(cell, decisions, minlength=2 * chosen.groups)
+    one = one.reshape(-1, 2)
+    selected = one.sum(1) / rows.sum(1)
+    return np.ptp(selected), np.ptp(one / rows, axis=0).max()
+
+  sides = {'fairjax': ours, 'bincounts': bincounts}
   absent = race.missing('sklearn', 'fairlearn')
   if 'sklearn' not in absent:
     from sklearn.metrics import confusion_matrix
@@ -91,7 +100,11 @@ def rates(data: tuple, chosen: argparse.Namespace) -> tuple:
 
     sides['fairlearn'] = fairlearn
   _agree(sides)
-  return race.interleave(sides, chosen.rounds), 'rows/s', len(labels)
+  return (
+    race.interleave(sides, chosen.rounds, clock=race.CLOCKS[chosen.clock]),
+    'rows/s',
+    len(labels),
+  )
 
 
 def auc(data: tuple, chosen: argparse.Namespace) -> tuple:
@@ -120,7 +133,11 @@ def auc(data: tuple, chosen: argparse.Namespace) -> tuple:
 
     sides['scikit-learn'] = sklearn
   _agree(sides)
-  return race.interleave(sides, chosen.rounds), 'rows/s', len(labels)
+  return (
+    race.interleave(sides, chosen.rounds, clock=race.CLOCKS[chosen.clock]),
+    'rows/s',
+    len(labels),
+  )
 
 
 def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
@@ -158,7 +175,7 @@ def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
     mean, spread = ours().mean(), ours().std()
     far = abs(fairlearn().mean() - mean) / (spread / few**0.5)
     race.same(far > 5, False, 'the mean of the resamples')
-  times = race.interleave(sides, chosen.rounds)
+  times = race.interleave(sides, chosen.rounds, clock=race.CLOCKS[chosen.clock])
   per = {'fairjax': chosen.resamples, 'fairlearn': few}
   times = {name: [t / per[name] for t in one] for name, one in times.items()}
   return times, 'resamples/s', 1

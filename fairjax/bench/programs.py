@@ -180,12 +180,19 @@ def flow_step(device_mesh: Mesh, size: Size):
   return step_of(device_mesh, size, model, arrays, (step.Player('flow', loss),))
 
 
+def read(device_mesh: Mesh, model: Bundle, size: Size, arrays: dict):
+  """The parameters as a sweep over batches of such arrays reads them."""
+  params = stacked(device_mesh, model, size)
+  narrow = functools.partial(layers.as_read, model.module)
+  where = jax.tree.map(lambda leaf: leaf.sharding, params)
+  return like(jax.eval_shape(narrow, params, arrays), where)
+
+
 def predict(device_mesh: Mesh, size: Size):
   model = bundle(size, 'classify', classes=2)
   arrays = batch(device_mesh, size, over_seeds=False)
-  return step.forward(model, device_mesh).trace(
-    stacked(device_mesh, model, size), arrays
-  )
+  params = read(device_mesh, model, size, arrays)
+  return step.forward(model, device_mesh).trace(params, arrays)
 
 
 def grand(device_mesh: Mesh, size: Size):
@@ -193,7 +200,7 @@ def grand(device_mesh: Mesh, size: Size):
   model = bundle(size, 'classify', classes=2)
   arrays = batch(device_mesh, size, over_seeds=False)
   norms = scores_grand.compiled(model, device_mesh)
-  return norms.trace(stacked(device_mesh, model, size), arrays)
+  return norms.trace(read(device_mesh, model, size, arrays), arrays)
 
 
 def generate(device_mesh: Mesh, size: Size):

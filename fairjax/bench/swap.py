@@ -24,6 +24,7 @@ def run(args: list[str]) -> dict:
   parser.add_argument('--names', action='store_true')
   parser.add_argument('--megabytes', type=float, default=20.0)
   parser.add_argument('--rounds', type=int, default=5)
+  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
   chosen = parser.parse_args(args)
   facts = {'twins': right(chosen.data)} if chosen.data else {}
   texts = _column(chosen.text, chosen.megabytes)
@@ -34,7 +35,8 @@ def run(args: list[str]) -> dict:
     'split': lambda: _split(texts),
   }
   _agree(texts[:20_000])
-  times = race.interleave(sides, chosen.rounds)
+  clock = race.CLOCKS[chosen.clock]
+  times = race.interleave(sides, chosen.rounds, clock=clock)
   return race.report(
     'swap', times, unit='MB/s', items=size, rows=len(texts), **facts
   )

@@ -40,7 +40,7 @@ class Perturb:
     each(
       one_of(
         *('geco', 'gap', 'winobias', 'winogender', 'descriptors'),
-        *('chains', 'panda'),
+        *('chains', 'two_genders', 'panda'),
       ),
       least=1,
     ),
@@ -52,7 +52,9 @@ class Perturb:
     path=True,
   )
   chains: int = knob(
-    5000, "pairs of source 'chains', from the texts of data.path", at_least(1)
+    5000,
+    "pairs of sources 'chains' and 'two_genders', from the texts of data.path",
+    at_least(1),
   )
   learner: str = knob(
     'rewriter',

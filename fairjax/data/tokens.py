@@ -27,7 +27,7 @@ from tokenizers import (
 )
 
 from fairjax import artefacts
-from fairjax.data import gguf
+from fairjax.data import gguf, word_ids
 from fairjax.errors import UserError
 
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
@@ -58,10 +58,7 @@ def take(ragged: Ragged, rows: np.ndarray) -> Ragged:
   rows = np.asarray(rows, np.int64)
   lengths = ragged.lengths[rows]
   offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-  # Where each kept token comes from: its place, moved by its text's shift.
-  source = np.arange(offsets[-1]) + np.repeat(
-    ragged.offsets[rows] - offsets[:-1], lengths
-  )
+  source = word_ids.runs(ragged.offsets[rows], lengths)
   return Ragged(
     ragged.flat[source],
     offsets,
@@ -292,6 +289,9 @@ def encode(
   texts = list(texts)
   inputs = texts if pairs is None else list(zip(texts, pairs, strict=True))
   truncate(tokenizer, max_length)
+  repeat = pairs is None and len(texts) >= word_ids.LEAST
+  if repeat and word_ids.suits(tokenizer):
+    return _by_words(tokenizer, texts, special)
   # A GPT-2 turns an empty text into no ids at all; a model needs one.
   empty = [tokenizer.token_to_id('<|endoftext|>') or 0] if special else []
   flat, types, lengths, cut = [], [], [], []
@@ -317,6 +317,15 @@ def encode(
     None if pairs is None else np.concatenate([np.zeros(0, np.int8), *types]),
     np.array(cut, bool),
   )
+
+
+def _by_words(tokenizer: Tokenizer, texts: list[str], special: bool) -> Ragged:
+  try:
+    ids = word_ids.encode(tokenizer, texts, special)
+  except (TypeError, UnicodeError) as error:
+    raise _not_text(texts) from error
+  offsets = np.append(0, np.cumsum(ids.lengths))
+  return Ragged(ids.flat, offsets, None, ids.cut)
 
 
 def truncate(tokenizer: Tokenizer, max_length: int | None) -> None:

@@ -54,7 +54,8 @@ def tabulate(
   `masks` are the groups and then everyone. With two classes k is class 1
   alone, else every class against the rest.
   """
-  items = intervals.cells([*masks[:-1], labels, *decisions])
+  columns = intervals.distinct(masks[:-1])
+  items = intervals.cells([*columns, labels, *decisions])
   chosen = np.array([1]) if classes == 2 else np.arange(classes)
   if len(items.size) > intervals.CELLS:
     items = intervals.blocks(len(labels), seed)
@@ -124,16 +125,19 @@ def rate_draws(
   from Beta(1, n), the exact (Clopper-Pearson) upper limits. What is added is
   the same in all seeds of a run.
   """
-  totals = intervals.resampled(weights, intervals.pad(table.groups))
+  totals = intervals.pad(table.groups)
   sums = table.groups.sum(0, dtype=np.float32)
-  shape = (len(weights), runs, sums.shape[2], *groups.PSEUDO)
-  halves = _halves(shape, options.seed)
-  return np.asarray(groups.rates_with(totals, sums, halves))
+  rng = np.random.default_rng([options.seed, intervals.EDGES])
+  out = np.empty((len(weights), *sums.shape[:-1], len(groups.NAMES)), 'f4')
+  for some in intervals.chunks(len(weights)):
+    own = intervals.resampled(weights[some], totals)
+    halves = _halves(rng, (len(own), runs, sums.shape[2], *groups.PSEUDO))
+    out[some] = groups.rates_with(own, sums, halves)
+  return out
 
 
-def _halves(shape: tuple, seed: int) -> Float[np.ndarray, '...']:
+def _halves(rng: np.random.Generator, shape: tuple) -> np.ndarray:
   """Draws from Gamma(1/2): squares of normal ones, halved."""
-  rng = np.random.default_rng([seed, intervals.EDGES])
   out = rng.standard_normal(shape, np.float32)
   out *= out
   out /= 2
@@ -270,11 +274,7 @@ def gaps(
   worst, classes = _worst(_columns(parts))
   half = null = None
   if rates.draws is not None:
-    noise = groups.reduce_noise(
-      rates.draws[:, :, :, index], values.astype(np.float32)
-    )
-    # Over classes the largest bound: the worst value is at most so far away.
-    noise = _columns({k: np.asarray(_largest(v)) for k, v in noise.items()})
+    noise = _noise(rates.draws, index, values.astype(np.float32))
     ratio = np.array([kind == 'ratio' for _, kind, _, _ in _all_gaps()])
     logs = np.log(
       np.where(ratio & (worst <= 0), np.nan, worst),
@@ -300,6 +300,22 @@ def large_enough(
   few = rates.rows[:, index] < min_group
   few[:, -1] = False
   return np.where(few, np.nan, rates.values[:, :, index])
+
+
+def _noise(
+  draws: Float[np.ndarray, 'resample s k g1 rate'],
+  index: Integer[np.ndarray, ' g'],
+  values: Float[np.ndarray, 's k g rate'],
+) -> Float[np.ndarray, 'resample s gap']:
+  """Bounds of the error of every gap over the groups `index`.
+
+  Over classes the largest bound: the worst value is at most so far away.
+  """
+  out = []
+  for some in intervals.chunks(len(draws)):
+    noise = groups.reduce_noise(draws[some][:, :, :, index], values)
+    out.append(_columns({k: np.asarray(_largest(v)) for k, v in noise.items()}))
+  return np.concatenate(out)
 
 
 def _null(

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 from jaxtyping import Array, Bool, Float, Integer
 
 from fairjax.errors import UserError
@@ -197,25 +198,41 @@ def memberships(
   if len(set(lengths.values())) > 1:
     raise UserError(f'the group columns have different lengths: {lengths}')
   n = next(iter(lengths.values()), 0)
-  members, names, attributes = [], [], []
+  codes, names, attributes = [], [], []
   combined = np.full(n, '', object)
   complete = np.ones(n, bool)
   for attribute, values in columns.items():
     text = np.array(
       ['' if v is None or v != v else str(v) for v in values], object
     )
-    for value in sorted(set(text) - {''}):
-      members.append(text == value)
-      names.append(value if len(columns) == 1 else f'{attribute}: {value}')
-      attributes.append(attribute)
+    code, own = _codes(text)
+    codes.append(code)
+    names += own if len(columns) == 1 else [f'{attribute}: {v}' for v in own]
+    attributes += [attribute] * len(own)
+    if not intersections or len(columns) == 1:
+      continue
     complete &= text != ''
     joint = np.where(combined == '', text, combined + ' × ' + text)
     combined = joint.astype(object)
   if intersections and len(columns) > 1:
     combined[~complete] = ''
-    for value in sorted(set(combined) - {''}):
-      members.append(combined == value)
-      names.append(value)
-      attributes.append(' × '.join(columns))
-  stacked = np.stack(members) if members else np.zeros((0, n), bool)
-  return stacked.astype(bool), names, attributes
+    code, own = _codes(combined)
+    codes.append(code)
+    names += own
+    attributes += [' × '.join(columns)] * len(own)
+  members = np.zeros((len(names), n), bool)
+  first = 0
+  for code in codes:
+    rows = np.flatnonzero(code >= 0)
+    members[first + code[rows], rows] = True
+    first += int(code.max(initial=-1)) + 1
+  return members, names, attributes
+
+
+def _codes(text: np.ndarray) -> tuple[np.ndarray, list[str]]:
+  """The number of each row's value in sorted order, −1 for ''; the values."""
+  code, values = pd.factorize(text)
+  ranked = sorted(set(values) - {''})
+  number = {value: i for i, value in enumerate(ranked)}
+  place = np.array([number.get(value, -1) for value in values], np.intp)
+  return place[code], ranked

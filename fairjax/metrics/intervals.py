@@ -43,7 +43,7 @@ tests/metrics/test_coverage.py has the coverage and the level of all of this.
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import jax
@@ -55,9 +55,12 @@ from jaxtyping import Array, Bool, Float, Integer
 from fairjax.config import Config
 from fairjax.metrics.estimates import noted
 
+DENSE = 1 << 16  # combinations of columns that are counted in a table
 CELLS = 4096  # most cells that are drawn exactly
 BLOCKS = 2048  # blocks of rows where there are more
 RANKS = 2000  # most resamples of a measure of ranks
+CHUNK = 1000  # resamples at a time
+MEASURES = 64  # measures at a time whose intervals are made
 
 EXAMPLES, SEEDS, SIGNS, DEAL, SWAPS, EDGES = range(
   0x1F0, 0x1F6
@@ -110,12 +113,38 @@ def cells(
       codes *= count
       codes += column
     radix *= count
-  item = pd.factorize(codes)[0]
-  size = np.bincount(item)
-  first = np.full(len(size), len(item))
-  # Written from the last row to the first, so that the first one stays.
-  first[item[::-1]] = np.arange(len(item))[::-1]
-  return Items(item, size, True, first)
+  if radix > DENSE:
+    codes, radix = pd.factorize(codes)[0], 0
+  rows = np.bincount(codes, minlength=radix)
+  values = np.flatnonzero(rows)
+  first = _first(codes, len(values))
+  order = np.argsort(first)  # items are numbered as they appear
+  number = np.zeros(len(rows), np.int64)
+  number[values[order]] = np.arange(len(values))
+  return Items(number[codes], rows[values[order]], True, first[order])
+
+
+def _first(codes: np.ndarray, count: int) -> Integer[np.ndarray, ' m']:
+  """The first row of each of `count` codes, in the order of the codes."""
+  some = 1 << 14
+  while True:  # most often all are among the first few
+    values, first = np.unique(codes[:some], return_index=True)
+    if len(values) == count:
+      return first
+    some *= 8
+
+
+def distinct(
+  masks: Bool[np.ndarray, 'g n'],
+) -> list[Integer[np.ndarray, ' n'] | Bool[np.ndarray, ' n']]:
+  """Columns that agree where all masks do: one if no row is in two groups."""
+  if len(masks) > 255:
+    return [*masks]
+  number, inside = np.zeros((2, masks.shape[1]), np.uint8)
+  for g, mask in enumerate(masks.view(np.uint8), 1):
+    inside += mask
+    number += mask * np.uint8(g)
+  return [number] if inside.max(initial=0) <= 1 else [*masks]
 
 
 def blocks(n: int, seed: int) -> Items:
@@ -141,14 +170,20 @@ def draw(
   rng = np.random.default_rng([seed, EXAMPLES])
   m = len(items.size)
   out = np.zeros((resamples, padded(m)), np.float32)
-  for low in range(0, resamples, 1000):
-    shape = (min(1000, resamples - low), m)
+  for some in chunks(resamples):
+    shape = (some.stop - some.start, m)
     if items.cells:
       weights = rng.standard_gamma(items.size, shape, np.float32) / items.size
     else:
       weights = rng.standard_exponential(shape, np.float32)
-    out[low : low + shape[0], :m] = weights
+    out[some, :m] = weights
   return out
+
+
+def chunks(resamples: int) -> Iterator[slice]:
+  """CHUNK resamples after another: bounds the memory of what is between."""
+  for low in range(0, resamples, CHUNK):
+    yield slice(low, min(low + CHUNK, resamples))
 
 
 def padded(m: int) -> int:
@@ -289,6 +324,29 @@ def percentiles(
 
   Each holds its value: that of a rate of 0 reaches down to 0.
   """
+  rest = values.shape[1:]
+  values = values.reshape(len(values), -1)
+  draws = draws.reshape(*draws.shape[:2], -1)
+  size = values.shape[1]
+  block = -(-size // -(-size // MEASURES)) if size else 1
+  ends = [np.empty(size), np.empty(size)]
+  for first in range(0, size, block):
+    # Blocks of one shape: the last one starts anew where it is too short.
+    at = np.arange(first, first + block) % size
+    for all_, own in zip(
+      ends, _ends(values[:, at], draws[:, :, at], options, bounds)
+    ):
+      all_[at] = own
+  return Ends(*(end.reshape(rest)[()] for end in ends))
+
+
+def _ends(
+  values: Float[np.ndarray, 's m'],
+  draws: Float[np.ndarray, 'resample s m'],
+  options: IntervalOptions,
+  bounds: tuple[float, float],
+) -> Ends:
+  """Of as many measures as memory has room for."""
   shares = ((1 - options.level) / 2, (1 + options.level) / 2)
   if len(values) == 1:
     mean, ends = values[0], quantile(draws[:, 0], shares)

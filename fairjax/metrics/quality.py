@@ -97,7 +97,9 @@ def ranks(
   total = np.array([(~positive).sum(), positive.sum()])
   out = np.full((len(members), len(SUITE)), np.nan)
   for g, member in enumerate(members):
-    place = np.sort(by_score.place[np.flatnonzero(member)])
+    place = np.flatnonzero(member)
+    if len(place) < len(run):
+      place = np.sort(by_score.place[place])
     if len(place):
       out[g] = _suite(place, run[place], positive[place], below, total)
   return out
@@ -160,8 +162,6 @@ def placements(
   k, m, y = min(runs, BINS), len(items.size), (labels > 0).astype(np.int64)
   code = y * k + bins
   everyone = np.bincount(code, minlength=2 * k).reshape(2, k)
-  by_item = np.bincount((items.item * 2 * k) + code, minlength=2 * k * m)
-  by_item = by_item.reshape(m * 2, k).astype(np.float32)
   shares = np.empty((len(members), 2, k), np.float32)  # in the group's sets
   sums = np.zeros((m, len(members), 4, 4), np.float32)
   sizes = np.zeros((m, len(members), 4), np.float32)
@@ -173,15 +173,25 @@ def placements(
       share = (np.cumsum(sets, 1) - sets / 2) / sets.sum(1, keepdims=True)
     share = np.nan_to_num(share).astype(np.float32)
     shares[g] = share[:2]
+    if len(rows) == len(y):
+      continue
     where = y[rows] * m + items.item[rows]
     sizes[:, g, :2] = np.bincount(where, minlength=2 * m).reshape(2, m).T
+    own_bins = bins[rows]
     for b in range(4):
-      weight = share[b][bins[rows]]
-      part = np.bincount(where, weight, minlength=2 * m).reshape(2, m)
-      sums[:, g, :2, b] = part.T
-  in_own = (by_item @ shares.reshape(-1, k).T).reshape(m, 2, -1, 2)
-  sums[:, :, 2:, :2] = in_own.swapaxes(1, 2) - sums[:, :, :2, :2]
-  sizes[..., 2:] = by_item.reshape(m, 1, 2, k).sum(-1) - sizes[..., :2]
+      part = np.bincount(where, share[b][own_bins], minlength=2 * m)
+      sums[:, g, :2, b] = part.reshape(2, m).T
+  for a in range(2):  # one label at a time: by_item is items × bins
+    rows = np.flatnonzero(y == a)
+    by_item = np.bincount(items.item[rows] * k + bins[rows], minlength=m * k)
+    by_item = by_item.reshape(m, k).astype(np.float32)
+    in_own = (by_item @ shares.reshape(-1, k).T).reshape(m, -1, 2)
+    sums[:, :, 2 + a, :2] = in_own - sums[:, :, a, :2]
+    sizes[..., 2 + a] = by_item.sum(1)[:, None] - sizes[..., a]
+  for whole in np.flatnonzero(members.all(1)):  # no background: all is its own
+    for each in (sums, sizes):
+      each[:, whole, :2] = each[:, whole, 2:]
+      each[:, whole, 2:] = 0
   return Placements(sums, sizes)
 
 

@@ -21,7 +21,13 @@ from fairjax.models.attention import (
   split_key_value,
 )
 from fairjax.models.dropout import dropout, fold
-from fairjax.models.layers import Dense, Embed, LayerNorm
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  LayerNorm,
+  feed_forward,
+  takes_feed_forward,
+)
 from fairjax.models.places import Batch, Places, places
 
 
@@ -104,8 +110,13 @@ class Layer(nn.Module):
     y = dense(s.width, 'attention_out')(y, at.rows)
     y = norm('attention_norm')(read + drop(y, 1), at.rows)
 
-    z = ACTIVATIONS[s.activation](dense(s.hidden, 'up')(y, at.rows))
-    z = dense(s.width, 'down')(z, at.rows)
+    up, down = dense(s.hidden, 'up'), dense(s.width, 'down')
+    if takes_feed_forward(self, y, s.activation):
+      inner = jnp.zeros((*y.shape[:2], s.hidden), y.dtype)  # its shape is read
+      layers = up(y, at.rows, arrays=True), down(inner, at.rows, arrays=True)
+      z = feed_forward(s.activation, y, *layers)
+    else:
+      z = down(ACTIVATIONS[s.activation](up(y, at.rows)), at.rows)
     return norm('norm')(y + drop(z, 2), at.rows), None
 
 

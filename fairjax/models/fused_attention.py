@@ -10,26 +10,22 @@ them. Dropout is that of models/dropout.py: it knows example, head and
 positions only.
 """
 
-import concurrent.futures
 import functools
-import warnings
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.experimental import pallas as pl
-from jax.experimental.custom_partitioning import custom_partitioning
 from jax.experimental.pallas import triton
-from jax.sharding import NamedSharding
-from jax.sharding import PartitionSpec as P
 from jaxtyping import Array, Float, Int, UInt32
 
+from fairjax.models import row_kernels
 from fairjax.models.dropout import survives
+from fairjax.models.row_kernels import load, store
 
 LONGEST = 128  # places of a row: all scores of a head are on chip at once
 WIDTHS = (16, 32, 64, 128)  # of a head
-INTERPRET = False  # without a GPU, for tests
 
 
 def fits(places: int, width: int) -> bool:
@@ -41,28 +37,10 @@ def fits(places: int, width: int) -> bool:
 def agrees(width: int) -> bool:
   """Whether the kernel gives on this GPU what plain attention gives.
 
-  Tried once a process, with its gradients: a driver or a chip that the
-  compiler was wrong about costs speed, not numbers. True where the GPU that a
-  program is compiled for is not at hand.
+  Tried once a process, with its gradients.
   """
-  if jax.default_backend() != 'gpu':
-    return True
-  try:
-    # The caller may be tracing; a thread of its own is not.
-    with concurrent.futures.ThreadPoolExecutor(1) as thread:
-      ours, plain = thread.map(_example, (width, width), (True, False))
-    far = [
-      float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(ours, plain)
-    ]
-    reason = '' if max(far) < 0.05 else f'it is off by {max(far):.2g}'
-  except Exception as error:  # of the compiler or the driver
-    reason = str(error).partition('\n')[0]
-  if reason:
-    warnings.warn(
-      f'the kernel of short attention is not used on this GPU: {reason}',
-      stacklevel=2,
-    )
-  return not reason
+  example = functools.partial(_example, width)
+  return row_kernels.agree('short attention', example)
 
 
 def _example(width: int, kernel: bool) -> tuple[np.ndarray, ...]:
@@ -112,9 +90,10 @@ def attention(
   key's position. `key_value` has all heads' keys before all heads' values; to
   it and to `query` their biases are added here.
   """
-  return _forward_call(heads, rate)(
+  (y,) = _forward_call(heads, rate)(
     query, key_value, visible, starts, positions, query_bias, key_value_bias
   )
+  return y
 
 
 def _attention_forward(heads, rate, *arrays):
@@ -183,7 +162,7 @@ def _head(rows, biases, heads, rate, block) -> _Head:
   head = pl.program_id(0)
   at = functools.partial(_columns, t=t, block=block, width=width)
   read = lambda ref, bias_ref, first: (
-    _load(*at(ref, first)) + bias_ref[pl.ds(first * width, width)]
+    load(*at(ref, first)) + bias_ref[pl.ds(first * width, width)]
   )
   query = read(query_ref, biases[0], head)
   keys = read(key_value_ref, biases[1], head)
@@ -197,7 +176,7 @@ def _forward_kernel(*refs, heads, rate, block):
   biases = query_bias_ref, key_value_bias_ref
   one = _head(rows, biases, heads, rate, block)
   weights = one.weights if one.factor is None else one.weights * one.factor
-  _store(*one.at(out_ref, one.number), _dot(weights, one.values))
+  store(*one.at(out_ref, one.number), _dot(weights, one.values))
 
 
 def _backward_kernel(*refs, heads, rate, block):
@@ -205,31 +184,23 @@ def _backward_kernel(*refs, heads, rate, block):
   dquery_ref, dkey_value_ref = refs[-2:]
   biases = query_bias_ref, key_value_bias_ref
   one = _head(rows, biases, heads, rate, block)
-  g, width = _load(*one.at(g_ref, one.number)), one.query.shape[1]
+  g, width = load(*one.at(g_ref, one.number)), one.query.shape[1]
   dweights = jnp.dot(g, one.values.T, preferred_element_type=jnp.float32)
   dropped = one.weights
   if one.factor is not None:
     dropped, dweights = dropped * one.factor, dweights * one.factor
-  _store(*one.at(dkey_value_ref, heads + one.number), _dot(dropped.T, g))
+  store(*one.at(dkey_value_ref, heads + one.number), _dot(dropped.T, g))
   inner = jnp.sum(one.weights * dweights, axis=-1, keepdims=True)
   dscores = one.weights * (dweights - inner) * width**-0.5
-  _store(*one.at(dquery_ref, one.number), _dot(dscores, one.keys))
-  _store(*one.at(dkey_value_ref, one.number), _dot(dscores.T, one.query))
-
-
-def _load(where, mask):
-  return triton.load(where, mask=mask, other=0.0)
-
-
-def _store(where, mask, value):
-  triton.store(where, value.astype(where.dtype), mask=mask)
+  store(*one.at(dquery_ref, one.number), _dot(dscores, one.keys))
+  store(*one.at(dkey_value_ref, one.number), _dot(dscores.T, one.query))
 
 
 def _dot(a, b):
   return jnp.dot(a.astype(b.dtype), b, preferred_element_type=jnp.float32)
 
 
-# How they are called: by vmap over seeds, and on devices that share the rows.
+# How they are called
 
 
 @functools.lru_cache(maxsize=32)
@@ -247,11 +218,7 @@ def _backward_call(heads: int, rate: float):
 
 
 def _over_rows(kernel: Any, rule: str, like: tuple[int, ...]):
-  """The kernel over rows and heads; its results are like those arguments.
-
-  Seeds and rows may lie on several devices. A custom call has to say so,
-  else XLA would gather what it reads.
-  """
+  """The kernel over rows and heads; its results are like those arguments."""
 
   def each(*arrays):
     query, starts = arrays[0], arrays[3]
@@ -271,50 +238,8 @@ def _over_rows(kernel: Any, rule: str, like: tuple[int, ...]):
       in_specs=specs,
       out_specs=[specs[i] for i in like],
       compiler_params=triton.CompilerParams(num_warps=8, num_stages=1),
-      interpret=INTERPRET,
+      interpret=row_kernels.INTERPRET,
     )
     return tuple(call(*arrays))
 
-  seeds = lambda part: ' '.join(['s', part.strip()])
-  sides = [', '.join(map(seeds, side.split(','))) for side in rule.split('->')]
-  many = custom_partitioning(jax.vmap(each))
-  many.def_partition(
-    partition=functools.partial(_partition, jax.vmap(each), like),
-    infer_sharding_from_operands=lambda *_: None,  # Shardy reads the rule
-    sharding_rule=' -> '.join(sides),
-    need_replication_factors=tuple(
-      name
-      for name in dict.fromkeys(rule.replace(',', '').split())
-      if name not in ('r', '->')
-    ),
-  )
-
-  @jax.custom_batching.custom_vmap
-  def one(*arrays):
-    return tuple(out[0] for out in many(*(a[None] for a in arrays)))
-
-  @one.def_vmap
-  def _(size, batched, *arrays):
-    stacked = [
-      a if is_batched else jnp.broadcast_to(a, (size, *a.shape))
-      for a, is_batched in zip(arrays, batched)
-    ]
-    out = many(*stacked)
-    return out, (True,) * len(out)
-
-  return lambda *arrays: _unpacked(one(*arrays))
-
-
-def _unpacked(out):
-  return out[0] if len(out) == 1 else tuple(out)
-
-
-def _partition(call, like, mesh, arguments, results):
-  """Seeds and rows stay where the query's are; the rest is whole."""
-  spec = (*arguments[0].sharding.spec, None, None)[:2]
-  where = lambda a: NamedSharding(
-    mesh,
-    P(*spec, *[None] * (a.ndim - 2)) if a.ndim > 2 else P(spec[0], None),
-  )
-  places = tuple(where(a) for a in arguments)
-  return mesh, call, tuple(places[i] for i in like), places
+  return row_kernels.over_rows(each, rule)

@@ -166,7 +166,7 @@ def _squares_of_sums(
   A product with the one-hot slots of a row: of Σ_{t,u} v_t·v_u it needs
   slots/t of the FLOPs. An example's places lie side by side.
   """
-  chosen, whose = _slots(segment_ids, slots)
+  chosen, _ = _slots(segment_ids, slots)
   sums = jnp.einsum(
     'rtm,rtd->rmd',
     chosen.astype(values.dtype),
@@ -174,6 +174,20 @@ def _squares_of_sums(
     precision=exact(values.dtype),
     preferred_element_type=jnp.float32,
   )
+  return _squares(sums, segment_ids, count)
+
+
+def _slot(segment_ids: Int[Array, 'r t']) -> Int[Array, 'r t']:
+  """The number in its row of the example that a place belongs to."""
+  changes = segment_ids[:, 1:] != segment_ids[:, :-1]
+  return jnp.pad(jnp.cumsum(changes, axis=1), ((0, 0), (1, 0)))
+
+
+def _squares(
+  sums: Float[Array, 'r m d'], segment_ids: Int[Array, 'r t'], count: int
+) -> Float[Array, 'b']:
+  """‖s‖² of each example's sums, which lie in its slot of its row."""
+  _, whose = _slots(segment_ids, sums.shape[1])
   squares = jnp.sum(sums * sums, axis=-1)
   return jax.ops.segment_sum(squares.ravel(), whose.ravel(), count + 1)[1:]
 
@@ -186,9 +200,7 @@ def _slots(
   A row has at most `slots` examples beside its padding, which comes last.
   """
   t = segment_ids.shape[1]
-  changes = segment_ids[:, 1:] != segment_ids[:, :-1]
-  slot = jnp.pad(jnp.cumsum(changes, axis=1), ((0, 0), (1, 0)))
-  chosen = slot[:, :, None] == jnp.arange(min(slots or t, t))
+  chosen = _slot(segment_ids)[:, :, None] == jnp.arange(min(slots or t, t))
   whose = jnp.max(jnp.where(chosen, segment_ids[:, :, None], 0), axis=1)
   return chosen, whose
 
@@ -252,19 +264,73 @@ _dense_apart.defvjp(
 )
 
 
+def takes_feed_forward(module: nn.Module, x: Any, activation: str) -> bool:
+  """Whether `feed_forward` is for such inputs: norms on a GPU."""
+  if backend.platform() != 'gpu' or not is_probed(module):
+    return False
+  from fairjax.models import fused_feed_forward
+
+  if not fused_feed_forward.fits(x, activation):
+    return False
+  return fused_feed_forward.agrees(activation)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def feed_forward(activation: str, x, up: tuple, down: tuple):
+  """down(f(up(x))) of two layers with biases; their norms are one kernel."""
+  return _feed_forward_forward(activation, x, up, down)[0]
+
+
+def _feed_forward_forward(activation, x, up, down):
+  from fairjax.models.fused_feed_forward import ACTIVATIONS
+
+  # The kernel adds the bias, else the sum would be written beside f of it.
+  u, bias = _dense_apart(x, *up)
+  y = _dense(ACTIVATIONS[activation][0](u + bias), *down)
+  return y, (x, u, bias, up, down)
+
+
+def _feed_forward_backward(activation, residuals, g):
+  from fairjax.models import fused_feed_forward
+
+  x, u, bias, up, down = residuals
+  z = fused_feed_forward.ACTIVATIONS[activation][0](u + bias)
+  own = lambda layer: (*layer[:2], None, None)  # without its norms
+  dz, *ddown = _dense_backward(0, (z, *own(down)), g)
+  segment_ids = up[3]
+  du, *shares = fused_feed_forward.backward(
+    u, dz, x, g, segment_ids, bias, activation
+  )
+  dx, *dup = _dense_backward(0, (x, *own(up)), du)
+  squares = [
+    jax.ops.segment_sum(one.ravel(), segment_ids.ravel(), len(up[2]) + 1)[1:]
+    for one in shares
+  ]
+  return dx, (*dup[:2], squares[0], None), (*ddown[:2], squares[1], None)
+
+
+feed_forward.defvjp(_feed_forward_forward, _feed_forward_backward)
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6, 7))
 def _norm(x, scale, bias, sq, segment_ids, eps, centre, slots=0):
   return _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots)[0]
 
 
-def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
+def _statistics(x, eps, centre):
+  """(mean, 1 / standard deviation) of each place."""
   wide = x.astype(jnp.float32)
   mean = wide.mean(-1, keepdims=True) if centre else jnp.float32(0)
   centred = wide - mean
-  rate = lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
-  y = centred * rate * scale
+  return mean, lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
+
+
+def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
+  mean, rate = _statistics(x, eps, centre)
+  y = (x.astype(jnp.float32) - mean) * rate * scale
   y = (y if bias is None else y + bias).astype(x.dtype)
-  if backend.platform() == 'gpu':
+  one_kernel = _norm_in_one_kernel(x, sq, slots, centre)
+  if backend.platform() == 'gpu' and not one_kernel:
     # Else XLA computes them anew in the backward pass, in a kernel whose
     # products it writes out in float32 before it sums them.
     mean, rate = lax.optimization_barrier((mean, rate))
@@ -272,6 +338,13 @@ def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
 
 
 def _norm_backward(eps, centre, slots, residuals, g):
+  x, sq = residuals[0], residuals[5]
+  one_kernel = _norm_in_one_kernel(x, sq, slots, centre)
+  way = _norm_backward_kernel if one_kernel else _norm_backward_plain
+  return way(eps, centre, slots, residuals, g)
+
+
+def _norm_backward_plain(eps, centre, slots, residuals, g):
   x, mean, rate, scale, bias, sq, segment_ids = residuals
   g = g.astype(jnp.float32)
   unit = (x.astype(jnp.float32) - mean) * rate
@@ -291,6 +364,39 @@ def _norm_backward(eps, centre, slots, residuals, g):
       for part in parts
     )
   return dx.astype(x.dtype), scaled.sum(over), dbias, dsq, None
+
+
+def _norm_in_one_kernel(x, sq, slots: int, centre: bool) -> bool:
+  """Whether a GPU takes its backward pass in one kernel."""
+  if backend.platform() != 'gpu':
+    return False
+  from fairjax.models import fused_norm
+
+  slots = _norm_slots(x, sq, slots)
+  if not fused_norm.fits(x, slots):
+    return False
+  return fused_norm.agrees(x.shape[-1], slots, centre)
+
+
+def _norm_slots(x, sq, slots: int) -> int:
+  """Sums over places that each row keeps apart: of its examples, or one."""
+  return 1 if sq is None else min(slots or x.shape[1], x.shape[1])
+
+
+def _norm_backward_kernel(eps, centre, slots, residuals, g):
+  from fairjax.models import fused_norm
+
+  x, _, _, scale, bias, sq, segment_ids = residuals
+  slots = _norm_slots(x, sq, slots)
+  slot = jnp.zeros(x.shape[:2], jnp.int32) if sq is None else _slot(segment_ids)
+  dx, *sums = fused_norm.backward(x, g, scale, slot, slots, eps, centre)
+  sums = sums if bias is not None else sums[:1]
+  dsq = None
+  if sq is not None:
+    parts = jnp.concatenate(sums, axis=-1)
+    dsq = _squares(parts, segment_ids, sq.shape[0])
+  dscale, dbias = [*(one.sum((0, 1)) for one in sums), None][:2]
+  return dx, dscale, dbias, dsq, None
 
 
 _norm.defvjp(_norm_forward, _norm_backward)
@@ -343,8 +449,9 @@ def is_probed(module: nn.Module) -> bool:
 
 
 def _count_call(module: nn.Module) -> None:
+  """One more entry, whose type is that of the layer's products."""
   if not module.is_initializing():
-    module.sow('calls', 'n', 0)
+    module.sow('calls', 'n', jnp.zeros((), module.dtype))
 
 
 FEW = 128  # places
@@ -379,6 +486,38 @@ def cast(params: dict, dtype: Any) -> dict:
   return jax.tree_util.tree_map_with_path(
     lambda path, leaf: leaf.astype(dtype) if decays(path) else leaf, params
   )
+
+
+def as_read(module: nn.Module, params: dict, batch: dict) -> dict:
+  """Stacked `params` with each kernel and table in the type of its products.
+
+  Products see the same numbers, but a sweep over many batches converts the
+  weights once and not at every batch. A float32 head keeps its own.
+  """
+  if getattr(module, 'dtype', jnp.float32) == jnp.float32:
+    return params
+  one = jax.tree.map(
+    lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), params
+  )
+  run = functools.partial(module.apply, mutable=['calls'])
+  _, variables = jax.eval_shape(run, {'params': one}, batch)
+  calls = traverse_util.flatten_dict(variables['calls'])
+  types = {path[:-1]: entries[0].dtype for path, entries in calls.items()}
+  flat = traverse_util.flatten_dict(params)
+  wide = {
+    path: types[path[:-1]]
+    for path, leaf in flat.items()
+    if decays(path)
+    and path[:-1] in types
+    and types[path[:-1]].itemsize < leaf.dtype.itemsize
+  }
+  narrow = _converted([flat[path] for path in wide], tuple(wide.values()))
+  return traverse_util.unflatten_dict(flat | dict(zip(wide, narrow)))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _converted(leaves: list, types: tuple) -> list:
+  return [leaf.astype(dtype) for leaf, dtype in zip(leaves, types)]
 
 
 def with_narrow_gradients(params: dict, dtype: Any) -> dict:
@@ -434,9 +573,16 @@ class Dense(nn.Module):
 
   @nn.compact
   def __call__(
-    self, x: Float[Array, 'r t d'], rows: Segments, apart: bool = False
+    self,
+    x: Float[Array, 'r t d'],
+    rows: Segments,
+    apart: bool = False,
+    arrays: bool = False,
   ) -> Any:
-    """y, or `apart` the product and the bias, to be added by the caller."""
+    """y, or `apart` the product and the bias, to be added by the caller.
+
+    With `arrays` what `feed_forward` takes of the layer, for such an x.
+    """
     normal, bias = nn.initializers.normal(self.deviation), None
     # Made of a kernel where nothing is trained.
     is_transposed = self.has_variable('params', 'transposed')
@@ -452,6 +598,8 @@ class Dense(nn.Module):
       y = int8.product(x, own('uint8'), own('uint8_scale')).astype(self.dtype)
     elif is_transposed:
       y = _few(x, own('transposed').astype(self.dtype))
+    elif arrays:
+      return kernel, bias, *_probe(self, rows)
     else:
       layer = _dense_apart if apart else _dense
       return layer(x, kernel, bias, *_probe(self, rows), rows.slots)

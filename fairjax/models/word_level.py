@@ -208,13 +208,18 @@ class Shape:
 
 
 def read(
-  batch: Mapping[str, Any], shape: Shape, dtype: Any
+  batch: Mapping[str, Any], shape: Shape, dtype: Any, keep: int = 0
 ) -> tuple[Float[Array, 'b l d'], Segments]:
   """The word vectors of each example, in a window of its own.
 
-  Frozen vectors are no parameters; learned ones are a layer called 'embed'.
+  `keep` leaves out padding beyond so many places. Frozen vectors are no
+  parameters; learned ones are a layer called 'embed'.
   """
   ids, rows = unpack(batch, shape.length, shape.side)
+  if keep:
+    some = slice(-keep, None) if shape.side == 'pre' else slice(keep)
+    ids = ids[:, some]
+    rows = rows.replace(segment_ids=rows.segment_ids[:, some])
   if shape.vectors is not None:
     return jnp.asarray(shape.vectors.values).astype(dtype)[ids], rows
   layer = Embed(shape.vocab, shape.width, dtype=dtype, name='embed')

@@ -77,9 +77,15 @@ _NUMERALS = words_of('jr sr ii iii iv')
 def noun(row: Row) -> Rule:
   """Swaps `row` except as a surname, a brand or part of a fixed phrase."""
   surname = not SURNAMES.isdisjoint(row)  # either: or a swap leads not back
+  asked = STAYS_BEFORE.keys() | STAYS_AFTER.keys() | VERBS_TOO
+  plain = {*row} - asked - {'man', 'bachelor'}
 
   def rule(text: str, start: int, end: int) -> Row | None:
     word = text[start:end]
+    if text[end : end + 10].lower() in (' of a bitc', 's of bitche'):
+      return None
+    if word in plain:  # in small letters: nobody's name
+      return row
     low = word.lower()
     after, _, _ = next_word(text, end)
     before = last_word(text, start)
@@ -91,8 +97,6 @@ def noun(row: Row) -> Rule:
       if not before or before.lower() in _ACTOR:
         return None
     if low in _HOUSES and word[0].isupper() and _is_house(text, end):
-      return None
-    if text[end : end + 10].lower() in (' of a bitc', 's of bitche'):
       return None
     if low == 'bachelor' and text[end : end + 2] in ("'s", '’s'):
       return None

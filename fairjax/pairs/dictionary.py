@@ -8,12 +8,14 @@ Counterfactual data augmentation as in Zhao et al. 2018 (arXiv 1804.06876) and
 Hall Maudslay et al. 2019 (arXiv 1909.00871), with our own lists and rules.
 """
 
+import functools
 import hashlib
 import os
 import re
 import unicodedata
 from collections.abc import Callable, Container, Sequence
 
+from fairjax import memory
 from fairjax.config import Method
 from fairjax.data.shards import Span, Swapped
 from fairjax.errors import UserError
@@ -149,11 +151,17 @@ def swapper(
     texts: Sequence[str], starts: Sequence[Container[int]] | None = None
   ) -> Swapped:
     texts = _checked(texts)
+    with memory.uncollected():
+      return changed(texts, starts)
+
+  def changed(
+    texts: list[str], starts: Sequence[Container[int]] | None
+  ) -> Swapped:
     out = Swapped(texts.copy(), [[] for _ in texts], [0] * len(texts))
-    for row, *places in find(texts):
+    for row, first, last in find(texts):
       text = texts[row]
       turn = _draw(seed, text, len(tables)) if len(tables) > 1 else 0
-      hits = tables[turn].hits(text, *places)
+      hits = tables[turn].hits(text, first, last)
       if starts is not None:
         hits = [hit for hit in hits if hit[0] in starts[row]]
       if hits:
@@ -191,6 +199,7 @@ def _draw(seed: int, text: str, size: int) -> int:
   return int.from_bytes(digest.digest()[:8], 'big') % size
 
 
+@functools.lru_cache(1 << 12)
 def match_case(old: str, new: str) -> str:
   """`new` in the case of `old`: lower, UPPER or Title."""
   if len(old) > 1 and old.isupper():
@@ -248,20 +257,21 @@ class _Entries:
     """(start, end, word, entry) of the candidates that are listed words."""
     result = []
     position = 0
-    plain = self.plain
+    plain, known = self.plain, self.forms.get
     guarded = '#' in text or '@' in text or '_' in text or '/' in text
+    closed = ')' in text
     for start, end in zip(starts, ends):
       if start < position:
         continue
       word = text[start:end]
-      entry = self.forms.get(word)
+      entry = known(word)
       if entry is None:
         if word in plain:
           continue
         end, word, entry = self._look(text, start, end)
         if entry is None:
           continue
-      if guarded or text[start - 1] == ')':
+      if guarded or (closed and text[start - 1] == ')'):
         if _is_guarded(text, start, end, self.handles):
           continue
       result.append((start, end, word, entry))
@@ -327,7 +337,9 @@ def _articles(text: str, spans: list[Span]) -> list[Span]:
   """a uncle -> an uncle: articles right before words that changed sound."""
   result = []
   for start, _, old, new in spans:
-    if text[start - 2 : start - 1] in 'aAnN' and _vowel(old) != _vowel(new):
+    if start < 2 or text[start - 2] not in 'aAnN':
+      continue
+    if text[start - 1] == ' ' and _vowel(old) != _vowel(new):
       article = _ARTICLE.search(text, max(0, start - 4), start)
       if article:
         other = match_case(article[1], 'an' if _vowel(new) else 'a')
@@ -352,8 +364,7 @@ def _apply(text: str, spans: list[Span]) -> str:
   pieces = []
   last = 0
   for start, end, _, new in spans:
-    pieces.append(text[last:start])
-    pieces.append(new)
+    pieces += text[last:start], new
     last = end
   pieces.append(text[last:])
   return ''.join(pieces)
@@ -372,17 +383,19 @@ def _spans(
   persons = []
   unsure_words = 0
   senses = tag(text) if tag and tags.needed(hits) else {}
-  for start, end, word, entry in hits:
-    if isinstance(entry, str):
+  for hit in hits:
+    start, end, word, entry = hit
+    if type(entry) is str:
       if entry:
-        spans.append((start, end, word, entry))
+        spans.append(hit)
       else:
         unsure_words += 1
     elif entry is people.NAME:
       persons.append((start, end, word))
     else:
       low = word.lower()
-      sense = tags.sense(low, senses.get(start)) or entry(text, start, end)
+      sense = tags.sense(low, senses.get(start)) if senses else None
+      sense = sense or entry(text, start, end)
       new = low if sense is None else pick(sense, low)
       if not new:
         unsure_words += 1

@@ -18,6 +18,11 @@ def next_word(text: str, end: int) -> tuple[str, int, bool]:
 
   '' where a mark or an empty line stands between.
   """
+  if text[end : end + 1] == ' ':  # most often a word between two blanks
+    stop = text.find(' ', end + 1)
+    word = text[end + 1 : stop]
+    if stop > 0 and word.isalpha():
+      return word, stop, False
   result = _NEXT.match(text, end)
   if result is None:
     return '', end, False
@@ -26,6 +31,11 @@ def next_word(text: str, end: int) -> tuple[str, int, bool]:
 
 def last_word(text: str, start: int) -> str:
   """The word before `start`, '' where a mark stands between."""
+  if text[start - 1 : start] == ' ':
+    blank = text.rfind(' ', max(0, start - 24), start - 1)
+    word = text[blank + 1 : start - 1]
+    if blank >= 0 and word.isalpha():
+      return word
   words = text[max(0, start - 24) : start].rstrip(_OPENING).rsplit(None, 1)
   if not words or text[start - 1 : start] == '-':
     return ''

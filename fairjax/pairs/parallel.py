@@ -11,6 +11,8 @@ from people, what is silver from our rules:
   winogender   likewise, and the singular they; gold
   descriptors  age and race in templates, by our own lists; gold by making
   chains       texts of data.path, one person's chain turned by rules; silver
+  two_genders  sentences of data.path with one man and one woman, one of them
+               turned; silver (pairs/two_genders.py)
 
 A sentence and its turns are in one split; GECO and GAP hold out persons.
 """
@@ -26,7 +28,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.errors import UserError
-from fairjax.pairs import chain, perturb, pronouns, swap_eval
+from fairjax.pairs import chain, perturb, pronouns, swap_eval, two_genders
 
 STREAM = 61  # of this file's random numbers
 COLUMNS = (
@@ -331,6 +333,22 @@ def chains(
   return _table('chains', False, rows)
 
 
+def crossed(
+  texts: Sequence[str], seed: int = 0, most: int = 5000
+) -> pd.DataFrame:
+  """Sentences whose two persons gender tells apart, one of them turned."""
+  rows = [
+    {
+      **row,
+      'id': f'two_genders:{number}',
+      'split': split_of(row['sentence'], seed, 0.05, 0.05),
+    }
+    for number, row in enumerate(two_genders.read(texts, seed, most))
+  ]
+  return _table('two_genders', False, rows)
+
+
+OF_TEXTS = {'chains': chains, 'two_genders': crossed}  # of data.path
 SOURCES: dict[str, Callable] = {
   'geco': geco,
   'gap': gap,
@@ -350,8 +368,8 @@ def read(
   """The sources asked for as one table; what was left out is in its attrs."""
   tables, out = [], {}
   for name in names:
-    if name == 'chains':
-      table = chains(texts, seed, most)
+    if name in OF_TEXTS:
+      table = OF_TEXTS[name](texts, seed, most)
     else:
       table = SOURCES[name](pathlib.Path(folder), seed)
     out |= table.attrs.get('left out', {})

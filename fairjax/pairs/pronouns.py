@@ -47,14 +47,20 @@ def her(text: str, start: int, end: int) -> Row:
   return POSSESSIVE
 
 
-def _paired(text: str, start: int, end: int, partner: str) -> bool:
+def _paired(text: str, start: int, end: int, partner: str, word: str) -> bool:
   """Whether `/`, `and` or `or` joins it to another owner: his or her, Kate's.
 
-  With `/` alone the partner must be the other pronoun.
+  With `/` alone the partner must be the other pronoun. `word` is the next one
+  in small letters.
   """
+  if text[start - 1 : start] == '/' or text[start - 2 : start - 1] in 'dDrR&':
+    before = _BOTH_BEFORE.search(text[max(0, start - 8) : start])
+    if before and before[1].lower() == partner:
+      return True
+  if word not in ('', 'and', 'or'):
+    return False
   after = _BOTH.match(text, end)
-  before = _BOTH_BEFORE.search(text[max(0, start - 8) : start])
-  if partner in [result[1].lower() for result in (after, before) if result]:
+  if after and after[1].lower() == partner:
     return True
   return bool(_OWNERS.match(text, end))
 
@@ -72,14 +78,14 @@ def _stands_alone(
       return False
     if text[end : end + 2].lower() in ("'s", '’s'):
       return False
-    return not _paired(text, start, end, partner)
+    return not _paired(text, start, end, partner, '')
   low = word.lower()
   if hyphen:
     return False
   if word != low and text[start + 1 : end].islower():  # "her Majesty", not HER
     return low == 'i'
   if low in ENDERS:
-    return not _paired(text, start, end, partner)
+    return not _paired(text, start, end, partner, low)
   if text[start - 2] == 'f' and _is_reduced(text, start, low, stop):
     return True
   if low in near.BEFORE:  # "his every whim", but "met her every day"

@@ -1,9 +1,10 @@
 """Finds candidate positions of listed words in a column, vectorised.
 
 The column is one array of letters: words are the runs between non-letters,
-the first sixteen letters and the length of each run are hashed, and a bitmap
-says which runs are worth a look. A run that is not listed passes with a
-chance of about (words / 2^20); the caller looks it up in its dictionary.
+and a run is looked at where a listed word begins with its two first letters.
+Of those the first sixteen letters and the length are hashed, and a bitmap says
+which are candidates. A run that is not listed passes with a chance of about
+(words / 2^20); the caller looks it up in its dictionary.
 """
 
 import functools
@@ -35,14 +36,21 @@ def _letters() -> np.ndarray:
 
 def _fold(text: str) -> np.ndarray:
   """The letters of a text between two margins of zeros."""
+  lower = np.zeros(len(text) + 32, np.uint8)
+  inside = lower[1 : len(text) + 1]
   if text.isascii():
-    codes = np.frombuffer(text.encode('ascii'), np.uint8)
+    data = text.encode('ascii').translate(_letters()[:256].tobytes())
+    inside[:] = np.frombuffer(data, np.uint8)
   else:
     data = text.encode('utf-32-le', 'surrogatepass')
     codes = np.minimum(np.frombuffer(data, np.uint32), (1 << 16) - 1)
-  lower = np.zeros(len(codes) + 32, np.uint8)
-  np.take(_letters(), codes, out=lower[1 : len(codes) + 1])
+    np.take(_letters(), codes, out=inside)
   return lower
+
+
+def _pairs(lower: np.ndarray, starts: np.ndarray) -> np.ndarray:
+  """The two first letters of each run, a zero after a run of one."""
+  return np.ndarray((len(lower) - 2,), '<u2', lower, 1, strides=(1,))[starts]
 
 
 def _runs(lower: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -58,9 +66,10 @@ def _hash(lower: np.ndarray, starts, ends) -> np.ndarray:
   size = ends - starts
   mask = np.uint64(2**64 - 1) >> np.arange(64, -1, -8, np.uint64)
   mask[0] = 0
-  first = eights[starts + 1] & mask[np.minimum(size, 8)]
-  second = eights[starts + 9] & mask[np.clip(size - 8, 0, 8)]
-  mixed = first * _SPREAD[0] + second * _SPREAD[1]
+  mixed = (eights[starts + 1] & mask[np.minimum(size, 8)]) * _SPREAD[0]
+  long = np.flatnonzero(size > 8)
+  second = eights[starts[long] + 9] & mask[np.minimum(size[long] - 8, 8)]
+  mixed[long] += second * _SPREAD[1]
   mixed ^= mixed >> np.uint64(29)
   mixed *= _SPREAD[2]
   return (mixed >> np.uint64(64 - _BITS)).astype(np.int64)
@@ -71,8 +80,11 @@ class Scan:
 
   def __init__(self, words: Iterable[str]):
     lower = _fold('\n'.join(words))
+    starts, ends = _runs(lower)
+    self._begun = np.zeros(1 << 16, bool)
+    self._begun[_pairs(lower, starts)] = True
     self._listed = np.zeros(1 << _BITS, bool)
-    self._listed[_hash(lower, *_runs(lower))] = True
+    self._listed[_hash(lower, starts, ends)] = True
 
   def __call__(
     self, texts: Sequence[str]
@@ -87,13 +99,17 @@ class Scan:
       last = min(last, len(texts))
       lower = _fold('\n'.join(texts[first:last]))
       starts, ends = _runs(lower)
+      near = np.flatnonzero(self._begun[_pairs(lower, starts)])
+      starts, ends = starts[near], ends[near]
       is_listed = self._listed[_hash(lower, starts, ends)]
       starts, ends = starts[is_listed], ends[is_listed]
       row_ends = ends_of_rows[first:last] - base
       rows = np.searchsorted(row_ends, starts, side='right')
       shift = (row_ends - sizes[first:last])[rows]
       starts, ends = (starts - shift).tolist(), (ends - shift).tolist()
-      cuts = np.flatnonzero(np.diff(rows, prepend=-1)).tolist()
-      for a, b in zip(cuts, [*cuts[1:], len(starts)]):
-        yield first + int(rows[a]), starts[a:b], ends[a:b]
+      cuts = np.flatnonzero(np.diff(rows, prepend=-1))
+      rows = (first + rows[cuts]).tolist()
+      cuts = [*cuts.tolist(), len(starts)]
+      for row, a, b in zip(rows, cuts, cuts[1:]):
+        yield row, starts[a:b], ends[a:b]
       first = last

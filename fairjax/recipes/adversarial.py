@@ -30,10 +30,14 @@ OWN = '^generator/', '^discriminator/'
 
 
 class Discriminator(NamedTuple):
-  """Its parameters, and how right it is on held-out pairs."""
+  """Its parameters, and how right it is on held-out pairs.
+
+  `chance` is what naming the larger group always would have been.
+  """
 
   params: Any
   accuracy: dict
+  chance: float
 
 
 class Pushed:
@@ -109,7 +113,7 @@ def discriminator(
   )
   params = mesh.to_host(result.fit.params)
   return Discriminator(
-    params['discriminator'], accuracy(config, model, params, pairs)
+    params['discriminator'], *accuracy(config, model, params, pairs)
   )
 
 
@@ -120,8 +124,11 @@ def _weights(generator: Bundle) -> list[np.ndarray]:
 
 def accuracy(
   config: Config, model: Bundle, params, pairs: pd.DataFrame
-) -> dict:
-  """The share of held-out targets whose group is seen, with exact interval."""
+) -> tuple[dict, float]:
+  """The share of held-out targets whose group is seen, with exact interval.
+
+  And the share of the larger group, which is seen without looking.
+  """
   split = 'test' if (pairs['split'] == 'test').any() else 'valid'
   rows = pairs[pairs['split'] == split]
   pool, _ = rewriting.pool(
@@ -142,7 +149,9 @@ def accuracy(
     real = host['example'] >= 0
     guess = scores[real].argmax(-1)
     right[host['example'][real]] = guess == host['label'][real]
-  return clusters.share(int(right.sum()), len(right), options_of(config))
+  chance = np.bincount(pool.label).max() / len(pool.label)
+  hits = int(right.sum())
+  return clusters.share(hits, len(right), options_of(config)), float(chance)
 
 
 def generator(

@@ -37,6 +37,7 @@ from fairjax.train.progress import Log
 
 SHOWN = 50  # worst pairs on the page
 BART, AGAINST = 'BART on ', ' + discriminator'
+CONTROL = 'control: shuffled groups'
 SPLITS = ('train', 'valid', 'test')
 TITLES = {
   'filtered': 'repaired, filtered',
@@ -226,22 +227,39 @@ def discriminator(
   out = adversarial.discriminator(
     config, target / 'trained', pairs, plain.model, m.log
   )
-  lines.append(
-    {'discriminator': TITLES[labels], 'held-out accuracy': out.accuracy}
-  )
+  lines.append(_line(TITLES[labels], out))
+  if note := blind(lines[-1]):
+    m.log.line(f'warning: {note}')
   if m.config.adversary.control and labels == m.config.adversary.labels[0]:
     rng = np.random.default_rng([m.config.seed, 0xC0])
     shuffled = pairs.assign(label=rng.permutation(pairs['label'].to_numpy()))
     one = adversarial.discriminator(
       config, target / 'control', shuffled, plain.model, m.log
     )
-    lines.append(
-      {
-        'discriminator': 'control: shuffled groups',
-        'held-out accuracy': one.accuracy,
-      }
-    )
+    lines.append(_line(CONTROL, one))
   return out
+
+
+def _line(name: str, one: adversarial.Discriminator) -> dict:
+  return {
+    'discriminator': name,
+    'held-out accuracy': one.accuracy,
+    'share of the larger group': one.chance,
+  }
+
+
+def blind(line: Mapping) -> str:
+  """What to know of a discriminator that is not beyond chance; or ''."""
+  seen, chance = line['held-out accuracy'], line['share of the larger group']
+  if line['discriminator'] == CONTROL or seen['low'] > chance:
+    return ''
+  return (
+    f'the discriminator on {line["discriminator"]} text is right on '
+    f'{seen["value"]:.3f} of held-out targets, and {chance:.3f} of them are of '
+    'one group: it does not see the group, so a generator against it learns '
+    'nothing from it; give as many texts of either group, or train it longer '
+    'with --config.adversary.epochs or faster with --config.adversary.lr'
+  )
 
 
 def measure(
@@ -290,6 +308,7 @@ def measure(
     contenders=judged.contenders,
     tests=judged.tests,
     facts=facts,
+    notes=[note for note in map(blind, lines) if note],
     verdicts=claims(judged),
     sections=[
       section(
@@ -390,8 +409,9 @@ def discriminators(lines: Sequence[Mapping]) -> list[dict]:
   if not lines:
     return []
   words = (
-    'Held-out targets whose group it sees in teacher-forced logits; 0.5 is '
-    'chance. A control that is trained on shuffled groups must stay there.'
+    'Held-out targets whose group it sees in teacher-forced logits. Who always '
+    'names the larger group is right on its share; a control that is trained '
+    'on shuffled groups must stay there.'
   )
   return [
     section('The discriminators', text(words, 'quiet'), table(list(lines)))

@@ -107,7 +107,9 @@ def read(config: Config, log: Log) -> pd.DataFrame:
       )
     pairs = panda.read(options.data)
   else:
-    plain = _texts(config) if 'chains' in options.sources else ()
+    plain = (
+      _texts(config) if set(options.sources) & {*parallel.OF_TEXTS} else ()
+    )
     pairs = parallel.read(
       options.sources,
       options.data,
@@ -124,11 +126,12 @@ def read(config: Config, log: Log) -> pd.DataFrame:
 
 
 def _texts(config: Config) -> list[str]:
-  """The lines of the texts that chains are made from."""
+  """The lines of the plain texts that sources turn."""
   if not config.data.path:
     raise UserError(
-      'source chains turns plain text, but data.path names none; give a folder '
-      'of text with --config.data.path'
+      f'{" and ".join(parallel.OF_TEXTS)} are sources made from plain text, '
+      'but data.path names none; give a folder of text with '
+      '--config.data.path, or leave them out of perturb.sources'
     )
   corpus = texts.find(config.data.path, config.data.text, False)
   lines = []

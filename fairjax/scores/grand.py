@@ -16,7 +16,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.errors import UserError
 from fairjax.models import Bundle, layers
@@ -27,16 +26,12 @@ def grand(
   model: Bundle, params, pool: Pool, device_mesh, batch: int = 64, log=None
 ) -> Float[np.ndarray, 's n']:
   """The norms of all examples under each seed's stacked parameters."""
-  check(model, params, smallest(pool))
+  one = loop.smallest(pool)
+  check(model, params, one)
+  params = layers.as_read(model.module, params, one)
   norms = compiled(model, device_mesh)
   doing = 'gradient norms'
   return loop.over_examples(norms, params, pool, device_mesh, batch, log, doing)
-
-
-def smallest(pool: Pool) -> dict:
-  """A batch of one example, to look at shapes with."""
-  one = packing.layout(pool.tokens.lengths[:1], 1)
-  return packing.sweep(pool, np.zeros(1, np.int32), one)[0]
 
 
 def check(model: Bundle, params, batch: dict) -> None:

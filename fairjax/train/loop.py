@@ -52,7 +52,14 @@ def predict(
   plain = np.ones(len(pool.label), np.float32)  # nothing is weighed here
   pool = pool._replace(weight=plain)
   forward = step.forward(model, device_mesh)
+  params = layers.as_read(model.module, params, smallest(pool))
   return over_examples(forward, params, pool, device_mesh, batch, log)
+
+
+def smallest(pool: Pool) -> dict:
+  """A batch of one example, to look at shapes with."""
+  one = packing.layout(pool.tokens.lengths[:1], 1)
+  return packing.sweep(pool, np.zeros(1, np.int32), one)[0]
 
 
 def over_examples(

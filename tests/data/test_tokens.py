@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import processors
 
 from fairjax.config import Config
-from fairjax.data import tokens
+from fairjax.data import tokens, word_ids
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.models import build
@@ -228,6 +229,71 @@ def test_chunks_are_seamless(monkeypatch):
   for a, b in zip(whole, parts):
     np.testing.assert_array_equal(a, b)
     assert a.dtype == b.dtype
+
+
+ODD = st.text(
+  st.one_of(
+    st.sampled_from(' \t\n\r\x0b\x0c\x00\x1c\x85\xa0\u2003\u200b\ufffd'),
+    st.sampled_from("aeHs.,'!-/@[]_~éÉ\u0301\u0338ß漢—；\u037e≠İΣς🙂Ǆ"),
+  )
+)
+PARTS = st.lists(
+  st.one_of(ODD, st.sampled_from(['[MASK]', '[SEP]', 'unhappy', 'the cat'])),
+  max_size=6,
+).map(''.join)
+
+
+def plain_ids(tokenizer, texts, length, special):
+  """Each text alone, by the tokenizer as it is."""
+  tokens.truncate(tokenizer, length)
+  read = [tokenizer.encode(t, add_special_tokens=special) for t in texts]
+  return [one.ids for one in read], [bool(one.overflowing) for one in read]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+  st.lists(PARTS, min_size=1, max_size=8),
+  st.sampled_from([None, 3, 5, 9]),
+  st.booleans(),
+  st.sampled_from(['left', 'right']),
+  st.sampled_from([(True, None), (False, None), (True, False), (False, True)]),
+)
+def test_ids_of_words_are_those_of_the_text(texts, length, special, side, how):
+  vocab = tokens.train_tokenizer(train(), 300).get_vocab()
+  tokenizer = tokens._bert(vocab, *how)
+  assert word_ids.suits(tokenizer)
+  tokenizer.enable_truncation(100, direction=side)
+  expected, cut = plain_ids(tokenizer, texts, length, special)
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(word_ids, 'LEAST', 0)
+    patch.setattr(word_ids, 'CHUNK', 20)
+    patch.setattr(word_ids, 'WORDS', 5)
+    tokenizer.enable_truncation(100, direction=side)
+    read = tokens.encode(tokenizer, texts, length, None, special)
+  assert texts_of(read) == expected and read.cut.tolist() == cut
+  assert read.flat.dtype == np.int32 and read.offsets.dtype == np.int64
+  if length:
+    assert tokenizer.truncation['max_length'] == length
+    assert tokenizer.truncation['direction'].lower() == side
+
+
+def test_words_alone_are_read_only_where_that_is_exact(tmp_path):
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  assert word_ids.suits(tokenizer)
+  tokenizer.add_tokens(['new york'])  # found in the normalized text
+  assert not word_ids.suits(tokenizer)
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  special = [(t, tokenizer.token_to_id(t)) for t in ('[CLS]', '[SEP]')]
+  tokenizer.post_processor = processors.TemplateProcessing(
+    single='$A [SEP] $A', pair='$A $B', special_tokens=special
+  )
+  assert not word_ids.suits(tokenizer)
+  many = [*train(200), 'half \ud800']
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  with pytest.raises(UserError, match='half a character'):
+    tokens.encode(tokenizer, many, 8)
+  with pytest.raises(UserError, match='None is not a text'):
+    tokens.encode(tokenizer, [*train(200), None], 8)
 
 
 def test_the_cache_is_by_content(tmp_path, monkeypatch):

@@ -28,6 +28,41 @@ def test_cells_of_more_columns_than_bits():
   assert len(set(zip(found.item, item.ravel()))) == len(kinds)
 
 
+@pytest.mark.parametrize(
+  'groups, overlap', [(3, False), (3, True), (300, False)]
+)
+def test_distinct_columns_make_the_cells_of_the_masks(groups, overlap):
+  rng = np.random.default_rng(0)
+  number = rng.integers(0, groups + 1, 2000)  # the last is in no group
+  masks = np.arange(groups)[:, None] == number
+  if overlap:
+    masks[0] |= masks[1]
+  labels = rng.integers(0, 2, 2000)
+  columns = intervals.distinct(masks)
+  assert len(columns) == (1 if groups < 256 and not overlap else groups)
+  ours = intervals.cells([*columns, labels])
+  for a, b in zip(ours, intervals.cells([*masks, labels])):
+    np.testing.assert_array_equal(a, b)
+  for name, column in enumerate([*masks, labels]):
+    np.testing.assert_array_equal(column[ours.first][ours.item], column, name)
+
+
+@pytest.mark.parametrize('seeds', [1, 3])
+def test_intervals_of_many_measures_are_those_of_each(seeds):
+  rng = np.random.default_rng(0)
+  values = rng.uniform(0.2, 0.8, (seeds, 5, 29))
+  draws = values + rng.normal(0, 0.05, (400, *values.shape))
+  draws = draws.astype(np.float32)
+  ends = intervals.percentiles(values, draws, HOW, intervals.SHARES)
+  for k in np.ndindex(5, 29):
+    at = (slice(None), *k)
+    one = intervals.percentiles(
+      values[at], draws[:, *at], HOW, intervals.SHARES
+    )
+    assert ends.low[k] == pytest.approx(one.low, rel=1e-5)
+    assert ends.high[k] == pytest.approx(one.high, rel=1e-5)
+
+
 @pytest.mark.parametrize('cells', [True, False])
 def test_resamples_have_as_many_rows_and_the_right_spread(cells):
   labels = np.repeat([0, 1], [700, 300])

@@ -96,6 +96,18 @@ def test_placements_add_up_to_the_exact_values(steps):
   np.testing.assert_allclose(deviations(parts, ones), 0, atol=2e-6)
 
 
+def test_everyone_has_no_background():
+  labels, scores, members = some(700)
+  members = np.concatenate([members, np.ones((1, 700), bool)])
+  items = intervals.blocks(700, 0)
+  parts = quality.placements(labels, quality.in_order(scores), members, items)
+  for part in parts:
+    assert part[:, -1, :2].any() and not part[:, -1, 2:].any()
+  np.testing.assert_array_equal(
+    parts.sizes[:, -1, :2].sum(0), [(labels == 0).sum(), (labels == 1).sum()]
+  )
+
+
 def test_resampled_auc_is_that_of_weighted_rows():
   labels, scores, _ = some(200, seed=3)
   everyone = np.ones((1, 200), bool)

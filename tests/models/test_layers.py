@@ -15,6 +15,7 @@ from fairjax.models import (
   families,
   fused_attention,
   layers,
+  row_kernels,
 )
 
 from .batches import examples, pack, pad
@@ -110,6 +111,28 @@ def test_norms_in_bfloat16_are_float32():
   exact = jax.jit(lambda p: norms(plain, p, PACKED))
   assert rough.dtype == jnp.float32
   np.testing.assert_allclose(rough[:5], exact(params)[:5], rtol=0.1)
+
+
+@pytest.mark.parametrize('scan', [False, True])
+def test_weights_as_products_read_them_give_the_same(scan):
+  """Bit for bit: a sweep converts once what each batch would convert."""
+  module = families.module(
+    SHAPE, 'classify', classes=2, dtype=jnp.bfloat16, scan=scan
+  )
+  init = lambda k: module.init(k, PACKED)['params']
+  params = jax.jit(jax.vmap(init))(jax.random.split(jax.random.key(1), 2))
+  read = layers.as_read(module, params, PACKED)
+  assert read['classifier']['kernel'].dtype == jnp.float32  # few, and exact
+  types = jax.tree_util.tree_map_with_path(
+    lambda path, a: a.dtype == jnp.bfloat16 or not layers.decays(path), read
+  )
+  types['classifier']['kernel'] = True
+  assert all(jax.tree.leaves(types))
+  each = lambda p: norms(module, p, PACKED)
+  run = jax.jit(lambda p: jax.lax.map(each, p))
+  np.testing.assert_array_equal(run(read), run(params))
+  wide = families.module(SHAPE, 'classify', classes=2, scan=scan)
+  assert layers.as_read(wide, params, PACKED) is params
 
 
 @pytest.mark.parametrize('dtype', ['float32', 'bfloat16'])
@@ -411,7 +434,7 @@ def test_a_gpus_attention_in_one_kernel_is_the_same(t, rate, monkeypatch):
   11 places are padded to 16 in the kernel; a row's own padding attends to
   itself, as without the kernel.
   """
-  monkeypatch.setattr(fused_attention, 'INTERPRET', True)
+  monkeypatch.setattr(row_kernels, 'INTERPRET', True)
   fused_attention._forward_call.cache_clear()
   fused_attention._backward_call.cache_clear()
   rng = np.random.default_rng(6)
@@ -449,7 +472,7 @@ def test_a_gpus_attention_in_one_kernel_is_the_same(t, rate, monkeypatch):
 
 def test_an_encoder_on_a_gpu_takes_that_kernel(monkeypatch):
   """And gives what it gives here, to the rounding of bfloat16."""
-  monkeypatch.setattr(fused_attention, 'INTERPRET', True)
+  monkeypatch.setattr(row_kernels, 'INTERPRET', True)
   fused_attention._forward_call.cache_clear()
   fused_attention._backward_call.cache_clear()
   shape = dataclasses.replace(SHAPE, heads=1)
@@ -469,7 +492,7 @@ def test_an_encoder_on_a_gpu_takes_that_kernel(monkeypatch):
 
 def test_a_kernel_that_this_gpu_gets_wrong_is_not_used(monkeypatch):
   """The example's gradients are held to those of plain attention."""
-  monkeypatch.setattr(fused_attention, 'INTERPRET', True)
+  monkeypatch.setattr(row_kernels, 'INTERPRET', True)
   monkeypatch.setattr(jax, 'default_backend', lambda: 'gpu')
   caches = (
     fused_attention._forward_call,

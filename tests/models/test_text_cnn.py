@@ -75,6 +75,27 @@ def test_the_model_is_torchs(length):
   np.testing.assert_allclose(got, expect, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize('vectors', [None, FROZEN])
+@pytest.mark.parametrize('side,length', [('pre', 61), ('post', 58)])
+def test_padding_that_is_left_out_changes_nothing(
+  monkeypatch, vectors, side, length
+):
+  module, params = made(vectors, length, side)
+  assert text_cnn.spare(length, PACKED['tokens'].shape[1]) > 5
+
+  def results():
+    loss = lambda p: jnp.sum(module.apply({'params': p}, PACKED)[:, 0] ** 2)
+    logits = module.apply({'params': params}, PACKED)
+    return logits, jax.grad(loss)(params), norms(module, params, PACKED)
+
+  short = jax.jit(results)()
+  monkeypatch.setattr(text_cnn, 'spare', lambda *_: 0)
+  for a, b in zip(
+    jax.tree.leaves(short), jax.tree.leaves(jax.jit(lambda: results())())
+  ):
+    np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
+
+
 def test_dixons_lengths():
   x = jnp.zeros((1, 250, 3))
   for size, length in ((5, 50), (5, 10), (40, 1)):

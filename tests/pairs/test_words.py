@@ -6,11 +6,18 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fairjax.errors import UserError
-from fairjax.pairs import dictionary, pronouns, scan, swap_eval, word_lists
+from fairjax.pairs import (
+  dictionary,
+  neighbours,
+  pronouns,
+  scan,
+  swap_eval,
+  word_lists,
+)
 
 OPPOSITE = dictionary.swapper()
 BACK = """
@@ -187,6 +194,33 @@ def test_scan_finds_what_a_regex_finds(shared):
     if m[0].lower() in keys
   }
   assert found == wanted and len(wanted) > 500
+
+
+NEAR = st.text(
+  st.sampled_from(' \t\n\xa0aZéß1-_.…(["“\'’*#$,\u0301'), max_size=30
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(NEAR)
+@example('a' * 40 + ' her')
+def test_a_word_between_blanks_is_what_the_pattern_finds(text):
+  def plain_next(end):
+    result = neighbours._NEXT.match(text, end)
+    return result and (result[1], result.end(1), bool(result[2]))
+
+  def plain_last(start):
+    before = text[max(0, start - 24) : start].rstrip(neighbours._OPENING)
+    words = before.rsplit(None, 1)
+    if not words or text[start - 1 : start] == '-':
+      return ''
+    word = words[-1].lstrip(neighbours._OPENING)
+    return word if word[-1:].isalnum() else ''
+
+  for place in range(len(text) + 1):
+    read = neighbours.next_word(text, place)
+    assert read == (plain_next(place) or ('', place, False))
+    assert neighbours.last_word(text, place) == plain_last(place)
 
 
 def test_blocks_do_not_matter(monkeypatch):

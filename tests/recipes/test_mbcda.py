@@ -70,6 +70,7 @@ def test_every_generator_is_measured_beside_the_original(ran):
   assert (folder / 'sheet.csv').exists()
   page = (folder / 'report.html').read_text()
   assert 'control: shuffled groups' in page and 'Dropped by the filter' in page
+  assert 'share of the larger group' in page
   assert json.loads((folder / 'results.json').read_text())['recipe'] == 'mbcda'
 
 
@@ -80,6 +81,19 @@ def test_the_generator_of_two_players_is_a_bart_alone(ran):
   assert len(places) == 2
   for place in places:
     assert json.loads(place.read_text())['model_type'] == 'bart'
+
+
+def test_a_discriminator_that_names_the_larger_group_is_said_to_be_blind():
+  """On 75 of 100 of one group, .76 is chance; on 50 it is not."""
+  line = lambda share, name='repaired': {
+    'discriminator': name,
+    'held-out accuracy': {'value': 0.76, 'low': 0.71, 'high': 0.80},
+    'share of the larger group': share,
+  }
+  assert 'repaired text is right on 0.760' in mbcda.blind(line(0.75))
+  assert 'adversary.epochs' in mbcda.blind(line(0.75))
+  assert mbcda.blind(line(0.5)) == ''
+  assert mbcda.blind(line(0.75, mbcda.CONTROL)) == ''
 
 
 def test_a_weight_rises_and_a_constant_one_does_not():

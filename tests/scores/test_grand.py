@@ -326,3 +326,19 @@ def test_minilm(minilm, tmp_path):
   pool = stages.pool(bundle, table)
   found = grand(bundle, params, pool, place(), batch=2)
   np.testing.assert_allclose(found, slow(bundle, params, pool), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+  'family', ['bert', 'electra', 'roberta', 'modernbert', 'deberta-v2']
+)
+def test_a_sweep_converts_weights_once(family):
+  """To the types that the products of each family read, and to no other."""
+  model = classifier(family, dtype=jnp.bfloat16)
+  pool = pool_of([3, 5])
+  params = jax.tree.map(lambda a: a[None], model.init(0))
+  one = loop.smallest(pool)
+  read = layers.as_read(model.module, params, one)
+  narrow = [a.dtype == jnp.bfloat16 for a in jax.tree.leaves(read)]
+  assert any(narrow) and not all(narrow)
+  logits = jax.jit(jax.vmap(lambda p: model.apply(p, one)))
+  np.testing.assert_array_equal(logits(read), logits(params))

@@ -1,0 +1,160 @@
+"""The backward pass of LayerNorm in one kernel of a GPU.
+
+Written out, XLA reads inputs and cotangents three times: for the means over
+features, for the inputs' cotangents, and for the sums over places, which are
+the gradients of scale and bias and, of each example, the norms of GraNd. Here
+one program takes one row, a few places at a time, and does all three while
+they are on chip. The statistics of a place are computed anew.
+"""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import triton
+from jaxtyping import Array, Float, Int
+
+from fairjax.models import row_kernels
+from fairjax.models.row_kernels import load, store
+
+WIDEST = 1024  # features
+SHORTEST = 16  # places: below, a row is too little for a program
+SLOTS = 16  # sums that a program keeps
+
+
+def fits(x: Float[Array, '...'], slots: int) -> bool:
+  """Whether the kernel takes such inputs, with that many sums a row."""
+  if x.ndim != 3 or x.dtype != jnp.bfloat16:
+    return False
+  return x.shape[1] >= SHORTEST and x.shape[2] <= WIDEST and slots <= SLOTS
+
+
+@functools.cache
+def agrees(width: int, slots: int, centre: bool) -> bool:
+  """Whether the kernel gives on this GPU what the plain code gives."""
+  example = functools.partial(_example, width, slots, centre)
+  return row_kernels.agree('the norms of layers', example)
+
+
+def _example(
+  width: int, slots: int, centre: bool, kernel: bool
+) -> tuple[np.ndarray, ...]:
+  """All cotangents of a small example with `slots` examples in a row."""
+  from fairjax.models import layers
+
+  r, t = 3, 24
+  keys = jax.random.split(jax.random.key(0), 3)
+  draw = lambda i, *dims: jax.random.normal(keys[i], dims, jnp.float32)
+  x, g = (draw(i, r, t, width).astype(jnp.bfloat16) for i in (0, 1))
+  scale, bias = draw(2, 2, width)
+  first = 1 + slots * jnp.arange(r)[:, None]
+  probe = jnp.zeros(r * slots), first + jnp.arange(t) * slots // t
+  statistics = layers._statistics(x, 1e-12, centre)
+  residuals = x, *statistics, scale, bias, *probe
+  way = layers._norm_backward_kernel if kernel else layers._norm_backward_plain
+  out = way(1e-12, centre, slots, residuals, g)[:4]
+  return tuple(np.asarray(one, np.float32) for one in out)
+
+
+def backward(
+  x: Float[Array, 'r t d'],
+  g: Float[Array, 'r t d'],
+  scale: Float[Array, 'd'],
+  slot: Int[Array, 'r t'],
+  slots: int,
+  eps: float,
+  centre: bool,
+) -> tuple[Float[Array, 'r t d'], *[Float[Array, 'r m d']] * 2]:
+  """The cotangent of x, and each slot's sums of g ∘ x̂ and of g.
+
+  A place of a slot that is not below `slots` is in no sum.
+  """
+  return _call(slots, eps, centre)(x, g, slot, scale)
+
+
+# The kernel. Blocks are of a power of two; what is past the row's is masked.
+
+
+def _kernel(
+  x_ref, g_ref, slot_ref, scale_ref, dx_ref, *sum_refs, slots, eps, centre
+):
+  t, d = x_ref.shape
+  block, width = 16, pl.next_power_of_2(d)
+  rows = 1 if slots == 1 else SLOTS  # as tensor cores want them
+  features = jnp.arange(width) < d
+  scale = load(scale_ref.at[pl.ds(0, width)], features)
+  mean = lambda a: jnp.sum(a, axis=-1, keepdims=True) / d
+
+  def some(i, sums):
+    places = i * block + jnp.arange(block) < t
+    mask = places[:, None] & features[None]
+    at = lambda ref: ref.at[pl.ds(i * block, block), pl.ds(0, width)]
+    read = lambda ref: load(at(ref), mask).astype(jnp.float32)
+    x, g = read(x_ref), read(g_ref)
+    if centre:
+      x = jnp.where(mask, x - mean(x), 0.0)
+    rate = lax.rsqrt(mean(x * x) + eps)
+    unit, inner = x * rate, g * scale[None]
+    dx = inner - unit * mean(inner * unit)
+    dx = rate * (dx - mean(inner) if centre else dx)
+    store(at(dx_ref), mask, dx)
+    slot = triton.load(
+      slot_ref.at[pl.ds(i * block, block)], mask=places, other=slots
+    )
+    return tuple(
+      one + _sums(part, slot, rows, x_ref.dtype)
+      for one, part in zip(sums, (g * unit, g))
+    )
+
+  zero = jnp.zeros((rows, width), jnp.float32)
+  sums = lax.fori_loop(0, pl.cdiv(t, block), some, (zero, zero))
+  inside = (jnp.arange(rows) < slots)[:, None] & features[None]
+  for ref, part in zip(sum_refs, sums):
+    store(ref.at[pl.ds(0, rows), pl.ds(0, width)], inside, part)
+
+
+def _sums(part: Any, slot: Any, rows: int, dtype: Any) -> Any:
+  """Those of the slots below `rows`, a product where there are several."""
+  if rows == 1:
+    chosen = jnp.where((slot == 0)[:, None], part, 0.0)
+    return jnp.sum(chosen, axis=0, keepdims=True)
+  chosen = jnp.arange(rows)[:, None] == slot[None]
+  return jnp.dot(
+    chosen.astype(dtype),
+    part.astype(dtype),
+    preferred_element_type=jnp.float32,
+  )
+
+
+@functools.lru_cache(maxsize=32)
+def _call(slots: int, eps: float, centre: bool):
+  kernel = functools.partial(_kernel, slots=slots, eps=eps, centre=centre)
+
+  def each(x, g, slot, scale):
+    r, t, d = x.shape
+    row = lambda *dims: pl.BlockSpec(
+      (None, *dims), lambda i: (i, *[0] * len(dims))
+    )
+    whole = pl.BlockSpec((d,), lambda i: (0,))
+    call = pl.pallas_call(
+      kernel,
+      out_shape=[
+        jax.ShapeDtypeStruct(x.shape, x.dtype),
+        *[jax.ShapeDtypeStruct((r, slots, d), jnp.float32)] * 2,
+      ],
+      grid=(r,),
+      in_specs=[row(t, d), row(t, d), row(t), whole],
+      out_specs=[row(t, d), *[row(slots, d)] * 2],
+      compiler_params=triton.CompilerParams(
+        num_warps=8 if slots == 1 else 16, num_stages=1
+      ),
+      interpret=row_kernels.INTERPRET,
+    )
+    return tuple(call(x, g, slot, scale))
+
+  rule = 'r t d, r t d, r t, d -> r t d, r m d, r m d'
+  return row_kernels.over_rows(each, rule)

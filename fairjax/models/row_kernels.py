@@ -1,0 +1,105 @@
+"""What the kernels of a GPU over the rows of a batch have in common.
+
+Each is a Pallas call for one seed, whose first axis is the batch's rows. Here
+it is mapped over seeds, shared by devices that share the rows, and tried
+against the plain code before a process uses it.
+"""
+
+import concurrent.futures
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental.custom_partitioning import custom_partitioning
+from jax.experimental.pallas import triton
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
+
+INTERPRET = False  # without a GPU, for tests
+
+
+def agree(name: str, example: Callable[[bool], tuple[np.ndarray, ...]]) -> bool:
+  """Whether `example` gives on this GPU with the kernel what it gives without.
+
+  A driver or a chip that the compiler was wrong about costs speed, not
+  numbers. True where the GPU that a program is compiled for is not at hand.
+  """
+  if jax.default_backend() != 'gpu':
+    return True
+  try:
+    # The caller may be tracing; a thread of its own is not.
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+      ours, plain = thread.map(example, (True, False))
+    far = [
+      float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(ours, plain)
+    ]
+    reason = '' if max(far) < 0.05 else f'it is off by {max(far):.2g}'
+  except Exception as error:  # of the compiler or the driver
+    reason = str(error).partition('\n')[0]
+  if reason:
+    warnings.warn(
+      f'the kernel of {name} is not used on this GPU: {reason}', stacklevel=3
+    )
+  return not reason
+
+
+def load(where: Any, mask: Any) -> jax.Array:
+  return triton.load(where, mask=mask, other=0.0)
+
+
+def store(where: Any, mask: Any, value: jax.Array) -> None:
+  triton.store(where, value.astype(where.dtype), mask=mask)
+
+
+def over_rows(call: Callable[..., tuple], rule: str) -> Callable[..., tuple]:
+  """`call` over stacked seeds, too, and over rows on several devices.
+
+  `rule` names the axes as in 'r t d, d -> r t d'; r are the rows. A custom
+  call has to say which axes may be shared, else XLA would gather what it
+  reads.
+  """
+  seeds = lambda part: ' '.join(['s', part.strip()])
+  sides = [', '.join(map(seeds, side.split(','))) for side in rule.split('->')]
+  many = custom_partitioning(jax.vmap(call))
+  many.def_partition(
+    partition=functools.partial(_partition, jax.vmap(call)),
+    infer_sharding_from_operands=lambda *_: None,  # Shardy reads the rule
+    sharding_rule=' -> '.join(sides),
+    need_replication_factors=tuple(
+      name
+      for name in dict.fromkeys(rule.replace(',', '').split())
+      if name not in ('r', '->')
+    ),
+  )
+
+  @jax.custom_batching.custom_vmap
+  def one(*arrays):
+    return tuple(out[0] for out in many(*(a[None] for a in arrays)))
+
+  @one.def_vmap
+  def _(size, batched, *arrays):
+    stacked = [
+      a if is_batched else jnp.broadcast_to(a, (size, *a.shape))
+      for a, is_batched in zip(arrays, batched)
+    ]
+    out = many(*stacked)
+    return out, (True,) * len(out)
+
+  return one
+
+
+def _partition(call, mesh, arguments, results):
+  """Seeds and rows stay where the first argument's are; the rest is whole."""
+  spec = (*arguments[0].sharding.spec, None, None)[:2]
+  where = lambda a: NamedSharding(
+    mesh,
+    P(*spec, *[None] * (len(a.shape) - 2))
+    if len(a.shape) > 2
+    else P(spec[0], None),
+  )
+  lower = tuple(where(a) for a in results), tuple(where(a) for a in arguments)
+  return mesh, call, *lower
