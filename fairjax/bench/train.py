@@ -397,7 +397,8 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
   try:
     for name in ['ours', *peers]:
       sides[name] = race.Process(name, [*command, name], race.on(chosen.device))
-      wide = 2e-2 if chosen.device == 'gpu' else 1e-4
+      low = chosen.device == 'gpu' or chosen.precision == 'bfloat16'
+      wide = 2e-2 if low else 1e-4
       race.same(
         sides['ours'].facts['loss'],
         sides[name].facts['loss'],
