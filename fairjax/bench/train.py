@@ -1,22 +1,29 @@
 """Fine-tuning an encoder on real short texts, against PyTorch.
 
   python -m fairjax.bench train --data=tweets.csv --text=tweet --label=Class \\
-      --vocab=FOLDER [--size=mini] [--batch=64] [--steps=8] [--rounds=5] \\
-      [--seeds=1] [--device=cpu|gpu] \\
-      [--peers=group,dynamic,longest,compile,kept]
+      --vocab=FOLDER [--size=mini] [--batch=64] [--steps=24] [--rounds=5] \\
+      [--seeds=1] [--device=cpu|gpu] [--cores=1] [--clock=wall|cpu] \\
+      [--precision=float32|bfloat16] [--peers=packed,packed-bf16,…]
 
 Both sides start from the same weights (ours, written as a Hugging Face folder)
 and must give the same loss on the same examples with dropout off. A unit is
-`steps` optimiser steps of `batch` examples each, with dropout 0.1 and AdamW.
-Ours packs; PyTorch pads to a batch's longest text (`dynamic`), to the longest
-of all (`longest`), or groups by length first (`group`, the trainer's option);
-`compile` is `group` under torch.compile, `kept` is `group` with our settings
-of the memory (fairjax/memory.py). PyTorch takes SDPA attention and the
-fused optimiser. On an accelerator products are bfloat16 on both sides.
+`steps` optimiser steps of `batch` examples each, with dropout 0.1 and AdamW;
+24 are all batches there are, so that every side sees the same texts in a
+round. Ours packs. `packed` is PyTorch on our packed rows with our tricks
+(bench/torch_packed.py), `packed-autocast` and `packed-bf16` the same in
+bfloat16, cast at each use or once a step. The others are transformers' model
+padded to a batch's longest text (`dynamic`), to the longest of all
+(`longest`), or grouped by length first (`group`, the trainer's option);
+`compile` is `group` under torch.compile. PyTorch takes SDPA attention, the
+fused optimiser and our settings of the memory (fairjax/memory.py), and every
+side `--cores` cores of a CPU. `--precision` is that of our products; on an
+accelerator products are bfloat16 on both sides.
 """
 
 import argparse
 import itertools
+import math
+import os
 import sys
 import tempfile
 
@@ -26,13 +33,18 @@ from fairjax.bench import race
 from fairjax.config import Config, Data, Net, Tokens, Train
 from fairjax.errors import UserError
 
-PEERS = {
+PEERS = {  # how texts are padded, and whether it is compiled
   'group': ('group', False),
   'dynamic': ('dynamic', False),
   'longest': ('longest', False),
   'compile': ('group', True),
-  'kept': ('group', False),
 }
+PACKED = {  # the products of torch_packed.py
+  'packed': 'float32',
+  'packed-autocast': 'autocast',
+  'packed-bf16': 'master',
+}
+PLACES = 'tokens', 'segment_ids', 'positions', 'cls_columns', 'cls_index'
 UNITS = 24  # different batches that the steps go round
 
 
@@ -44,17 +56,25 @@ def options(args: list[str]) -> argparse.Namespace:
   parser.add_argument('--vocab', required=True, help='tokenizer folder')
   parser.add_argument('--size', default='mini')
   parser.add_argument('--batch', type=int, default=64)
-  parser.add_argument('--steps', type=int, default=8)
+  parser.add_argument('--steps', type=int, default=UNITS)
   parser.add_argument('--rounds', type=int, default=5)
   parser.add_argument('--seeds', type=int, default=1)
   parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
-  parser.add_argument('--peers', default='group,dynamic,longest')
+  parser.add_argument('--cores', type=int, default=1, help='of each side')
+  parser.add_argument('--clock', default='wall', choices=('wall', 'cpu'))
+  parser.add_argument(
+    '--precision', default='float32', choices=('float32', 'bfloat16')
+  )
+  parser.add_argument('--peers', default='packed,packed-bf16,group')
   parser.add_argument('--side', default='', help=argparse.SUPPRESS)
   parser.add_argument('--work', default='', help=argparse.SUPPRESS)
   chosen = parser.parse_args(args)
-  wrong = [p for p in chosen.peers.split(',') if p and p not in PEERS]
+  peers, known = [p for p in chosen.peers.split(',') if p], {**PACKED, **PEERS}
+  wrong = [p for p in peers if p not in known]
   if wrong:
-    raise UserError(f'--peers has {wrong[0]!r}; there are {list(PEERS)}')
+    raise UserError(f'--peers has {wrong[0]!r}; there are {list(known)}')
+  if chosen.device == 'gpu' and set(peers) & set(PACKED):
+    raise UserError('packed peers are for CPUs; leave them out of --peers')
   return chosen
 
 
@@ -71,7 +91,10 @@ def config(chosen: argparse.Namespace) -> Config:
       on_bad='drop',
     ),
     tokens=Tokens(tokenizer=chosen.vocab, max_length=128),
-    net=Net(init='random'),
+    net=Net(
+      init='random',
+      precision=chosen.precision if chosen.device == 'cpu' else 'auto',
+    ),
     train=Train(lr=2e-5, batch=chosen.batch, weight_decay=0.0),
   )
 
@@ -134,14 +157,19 @@ def ours(chosen: argparse.Namespace) -> None:
 
   for _ in range(-(-UNITS // chosen.steps)):
     unit()  # every shape is compiled before the clock starts
-  tokens = real / UNITS * chosen.steps
+  given = on_device, np.uint32(0), np.uint32(1)
+  counts = {
+    h['tokens'].shape: flops(train_step.trace(state, h, *given).jaxpr)
+    for h in host
+  }
   race.serve(
     unit,
+    clock(chosen),
     loss=losses,
     real=share,
-    tokens=tokens,
-    flops=flops(model, params, tokens),
-    ceiling=ceiling(chosen.device),
+    tokens=real / UNITS * chosen.steps,
+    flops=sum(counts[h['tokens'].shape] for h in host) / UNITS * chosen.steps,
+    ceiling=ceiling(step.dtype_of(model)),
   )
 
 
@@ -156,16 +184,25 @@ def full_batches(source, rows: int, batch: int) -> list[int]:
   return list(itertools.islice(full, UNITS))
 
 
-def ceiling(device: str) -> float:
+def clock(chosen):
+  import time
+
+  return time.process_time if chosen.clock == 'cpu' else time.perf_counter
+
+
+def ceiling(dtype) -> float:
   """FLOP/s of one large matrix product of random data, the best of eight."""
   import time
 
   import jax
   import jax.numpy as jnp
 
-  n, dtype = (8192, jnp.bfloat16) if device == 'gpu' else (2048, jnp.float32)
+  n = 2048 if jax.default_backend() == 'cpu' else 8192
   a, b = jax.random.normal(jax.random.key(0), (2, n, n), dtype)
-  product, seconds = jax.jit(jnp.matmul), []
+  product = jax.jit(
+    lambda a, b: jnp.matmul(a, b, preferred_element_type=jnp.float32)
+  )
+  seconds = []
   jax.block_until_ready(product(a, b))
   for _ in range(8):
     start = time.perf_counter()
@@ -174,16 +211,24 @@ def ceiling(device: str) -> float:
   return 2 * n**3 / min(seconds)
 
 
-def flops(model, params, tokens: float) -> float:
-  """About 6 × (weights that multiply) × tokens, all seeds, as is customary."""
-  import jax
+def flops(jaxpr) -> float:
+  """Those of all matrix products of a program: what is computed.
 
-  shape = model.shape
-  tables = (shape.vocab + shape.positions + shape.types) * shape.embedding
-  leaves = jax.tree.leaves(params)
-  seeds = leaves[0].shape[0]
-  multiply = sum(leaf.size for leaf in leaves) - seeds * tables
-  return 6.0 * multiply / seeds * tokens
+  So padding counts, and of the last layer only the places that it computes.
+  """
+  from jax.extend.core import jaxprs_in_params
+
+  total = 0.0
+  for equation in jaxpr.eqns:
+    if equation.primitive.name == 'dot_general':
+      (over, _), _ = equation.params['dimension_numbers']
+      left = equation.invars[0].aval.shape
+      places = math.prod(equation.outvars[0].aval.shape)
+      total += 2.0 * places * math.prod(left[axis] for axis in over)
+    times = equation.params.get('length', 1)  # of a scan
+    for inner in jaxprs_in_params(equation.params):
+      total += times * flops(inner)
+  return total
 
 
 def check_losses(model, params, stacked: dict, pool) -> list[float]:
@@ -208,6 +253,11 @@ def write_examples(chosen, pool, host: list[dict]) -> None:
     offsets=offsets,
     lengths=lengths,
     label=pool.label,
+    **{
+      f'{name}_{i}': h[name][0]
+      for i, h in enumerate(host)
+      for name in (*PLACES, 'label', 'example')
+    },
   )
 
 
@@ -247,8 +297,7 @@ def torch_side(chosen: argparse.Namespace) -> None:
 
   from fairjax import memory
 
-  if chosen.side == 'kept':
-    memory.keep()
+  memory.keep()
   padding, compiled = PEERS[chosen.side]
   where = 'cuda' if chosen.device == 'gpu' else 'cpu'
   model = AutoModelForSequenceClassification.from_pretrained(
@@ -291,7 +340,46 @@ def torch_side(chosen: argparse.Namespace) -> None:
 
   for _ in range(-(-UNITS // chosen.steps)):
     unit()
-  race.serve(unit, loss=losses, real=share)
+  race.serve(unit, clock(chosen), loss=losses, real=share)
+
+
+def packed_side(chosen: argparse.Namespace) -> None:
+  """PyTorch on our packed rows."""
+  import torch
+  from transformers import AutoModelForSequenceClassification
+
+  from fairjax import memory
+  from fairjax.bench import torch_packed
+
+  memory.keep()
+  model = torch_packed.Packed(
+    AutoModelForSequenceClassification.from_pretrained(f'{chosen.work}/model')
+  )
+  file = np.load(f'{chosen.work}/examples.npz')
+  data = [
+    (
+      [torch.tensor(file[f'{name}_{i}']).long() for name in PLACES],
+      torch.tensor(file[f'label_{i}']).long(),
+    )
+    for i in range(UNITS)
+  ]
+  given, label = data[0]
+  with torch.no_grad():
+    each = torch.nn.functional.cross_entropy(
+      model.eval()(*given), label, reduction='none'
+    )
+  losses = each.numpy()[np.argsort(file['example_0'])].tolist()
+  step = torch_packed.step(model, PACKED[chosen.side], lr=2e-5)
+  count = 0
+
+  def unit():
+    nonlocal count
+    for _ in range(chosen.steps):
+      step(*data[count % UNITS])
+      count += 1
+
+  share = [float((given[1] > 0).float().mean()) for given, _ in data]
+  race.serve(unit, clock(chosen), loss=losses, real=float(np.mean(share)))
 
 
 def run(args: list[str]) -> dict:
@@ -309,7 +397,8 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
   try:
     for name in ['ours', *peers]:
       sides[name] = race.Process(name, [*command, name], race.on(chosen.device))
-      wide = 2e-2 if chosen.device == 'gpu' else 1e-4
+      low = chosen.device == 'gpu' or chosen.precision == 'bfloat16'
+      wide = 2e-2 if low else 1e-4
       race.same(
         sides['ours'].facts['loss'],
         sides[name].facts['loss'],
@@ -326,7 +415,7 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
   seconds = float(np.median(times['ours']))
   share = note['flops'] / seconds / note['ceiling']
   print(f'share of real tokens: {shares}')
-  print(f'MFU of ours: {share:.2f} (6 × weights × real tokens over the FLOP/s')
+  print(f'MFU of ours: {share:.2f} (all products of the step over the FLOP/s')
   print('of one large matrix product, measured in the same process)')
   return race.report(
     'train',
@@ -336,6 +425,9 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
     size=chosen.size,
     batch=chosen.batch,
     seeds=chosen.seeds,
+    cores=chosen.cores,
+    clock=chosen.clock,
+    precision=chosen.precision,
     real_tokens=shares,
     tokens_per_s=note['tokens'] / seconds,
     tflops_per_s=note['flops'] / seconds / 1e12,
@@ -346,7 +438,13 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
 
 if __name__ == '__main__':
   asked = options(sys.argv[1:])
+  if asked.device == 'cpu' and hasattr(os, 'sched_setaffinity'):
+    cores = sorted(os.sched_getaffinity(0))  # thread pools are of this size
+    os.sched_setaffinity(0, cores[-asked.cores :])
   try:
-    (ours if asked.side == 'ours' else torch_side)(asked)
+    if asked.side == 'ours':
+      ours(asked)
+    else:
+      (packed_side if asked.side in PACKED else torch_side)(asked)
   except UserError as error:
     sys.exit(f'fairjax.bench train: {error}')

@@ -208,3 +208,20 @@ def test_a_run_that_fails_stops_the_race_of_starts(tmp_path):
   asked = ['--config=configs/quickstart.py', '--config.sedes=2']
   with pytest.raises(UserError, match=r'cold run ended with 2: .*seeds'):
     compiling.process(asked, tmp_path, 'cold')
+
+
+def test_flops_are_those_of_every_product():
+  """By hand: two layers under scan, a product of batches, its gradient."""
+  import jax
+  import jax.numpy as jnp
+
+  def loss(kernels, x, y):
+    x, _ = jax.lax.scan(lambda x, kernel: (x @ kernel, None), x, kernels)
+    return jnp.einsum('bij,bkj->bik', x, y).sum()
+
+  shapes = jnp.ones((2, 4, 4)), jnp.ones((3, 5, 4)), jnp.ones((3, 7, 4))
+  forward = 2 * 2 * 15 * 4 * 4 + 2 * 3 * 5 * 7 * 4
+  counted = train.flops(jax.make_jaxpr(loss)(*shapes).jaxpr)
+  assert counted == forward
+  both = jax.make_jaxpr(jax.grad(loss, (0, 1, 2)))(*shapes)
+  assert train.flops(both.jaxpr) == 3 * forward
