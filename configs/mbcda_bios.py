@@ -68,7 +68,7 @@ of 144 held-out targets, the control on .53 (chance); against it the generator
 turns fewer texts, so that claim does not hold here. Nor is there a gap to take
 away: classifiers this small call every comment toxic (.70 of them are), so TPRD
 is 0 from the start. On 800 comments of which .84 speak of men the discriminator
-saw nothing in 14 epochs: .76 [.71, .80], as many as are of the larger group, and
+saw nothing in 14 epochs (.76 [.71, .80], the share of the larger group), and
 a generator against it was level in every measure. Give it as many of either.
 """
 

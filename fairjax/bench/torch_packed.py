@@ -109,7 +109,8 @@ def step(model: Packed, kind: str, lr: float):
     torch.nn.utils.clip_grad_norm_(moved, 1.0)
     adam.step()
     if kind == 'master':
-      torch._foreach_copy_(params, moved)
+      with torch.no_grad():
+        torch._foreach_copy_(params, moved)
     return loss
 
   return run

@@ -6,7 +6,10 @@ from typing import Any
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import traverse_util
+
+from fairjax import backend
 
 TILE = 128  # rows that the table of an accelerator is made of
 LARGE = 1024  # rows; a smaller table is left as it is

@@ -21,7 +21,7 @@ from jaxtyping import Array, Float, Int
 from fairjax import backend
 from fairjax.errors import UserError
 from fairjax.models import exact_norms, int8
-from fairjax.models.products import few
+from fairjax.models.products import exact, few
 
 
 @struct.dataclass
