@@ -247,17 +247,11 @@ def layout_of_sweep(
   every = tuple(range(rows_multiple, batch + rows_multiple, rows_multiple))
   best = []
   for width in _widths(int(lengths.max())):
-    slots = batch
-    for _ in range(3):  # as it comes, and with one or two fewer a row
-      trial = Layout(width, slots, every, batch)
-      each = plan(lengths, dealt, trial)
-      rows = int(each.rows.max())
-      most = int((each.cls_index[dealt >= 0] % slots).max()) + 1
-      cost = rows * (width * (1 + width / 2048) + most / LAST)
-      best.append((cost, width, most, rows))
-      slots = most - 1
-      if not slots:
-        break
+    each = plan(lengths, dealt, Layout(width, batch, every, batch))
+    rows = int(each.rows.max())
+    most = int((each.cls_index[dealt >= 0] % batch).max()) + 1
+    cost = rows * (width * (1 + width / 2048) + most / LAST)
+    best.append((cost, width, most, rows))
   _, width, most, rows = min(best)
   return Layout(width, most, (rows,), batch)
 
