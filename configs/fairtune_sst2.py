@@ -30,7 +30,7 @@ neutral rewrite of as many words changes .125 [.080, .195] and .099
 which the sweep takes the second): r is .30 on validation rows and .05 [-.03,
 .14] on the test set, and no prediction moves by .5: nothing to compare yet.
 With a MiniLM (--config.model=MINILM --config.seeds=1 --config.train.epochs=1
---config.train.lr=1e-4, 160 steps each, 10 minutes of one core; 1,500 rows of
+--config.train.lr=1e-4, 160 steps each; 1,500 rows of
 its development set) r is .49 [.45, .53] tuned on the text as it is and .50
 [.46, .53] fairtuned on 1,724 of 5,110 rows perturbed: +.007 [-.001, .016].
 Of 553 rows perturbed by rules .011 [.004, .022] move by more than .5, .004

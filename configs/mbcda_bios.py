@@ -54,7 +54,8 @@ the rewrites (.93 of the originals); a task classifier keeps its label on .53 to
 
 The same on comments (civil comments that speak of men or of women, 580 and 168
 of test, as many of either; --config.adversary.labels=filtered
---config.adversary.epochs=12, 25 minutes of one core):
+--config.adversary.epochs=12, 28 minutes of a core that a second run shared at
+first):
 
   contender           turned           agree  label kept  TPRD
   original            .05 [.03, .09]   .89    1           .000

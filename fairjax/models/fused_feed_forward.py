@@ -2,7 +2,7 @@
 
 Between the products up and down stands the activation z = f(u). XLA writes the
 cotangent of u, then reads it, and z, again for the Gram matrices of both
-layers' norms (models/layers.py), which it writes as well. Here one program
+layers' norms (models/exact_norms.py), which it writes as well. Here one program
 takes one row, some features at a time: f and its derivative are computed where
 u and the cotangent of z are on chip, and both Gram matrices stay there.
 """

@@ -177,19 +177,16 @@ def _person(record: dict) -> dict | None:
   }
 
 
-_WORD = re.compile(r'\w+|[^\w\s]')
-
-
 def words(text: str) -> list[str]:
   """The words of a text, as `places` counts them."""
-  return _WORD.findall(text)
+  return perturb.WORD.findall(text)
 
 
-finditer = _WORD.finditer
+finditer = perturb.WORD.finditer
 
 
 def _place(text: str, start: int) -> int:
-  return len(_WORD.findall(text[:start]))
+  return len(perturb.WORD.findall(text[:start]))
 
 
 def _sentences(text: str, low: int, high: int) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from fairjax.pairs.dictionary import match_case
 from fairjax.pairs.neighbours import next_word, words_of
 
 SEPARATOR = '<PERT_SEP>'  # between the prompt and the text
+WORD = re.compile(r'\w+|[^\w\s]')  # as places in a text are counted
 JOINT = '<SEP>'  # between the texts of a pair
 TOKENS = (SEPARATOR, JOINT)
 

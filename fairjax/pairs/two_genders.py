@@ -21,14 +21,13 @@ import numpy as np
 
 from fairjax.pairs import chain
 from fairjax.pairs.chain import Mention
-from fairjax.pairs.perturb import AXIS
+from fairjax.pairs.perturb import AXIS, WORD
 
-BACK = {'male': 'man', 'female': 'woman'}
+ATTRIBUTE = {gender: name for name, gender in chain.DIRECTION.items()}
 OTHER = {'male': 'female', 'female': 'male'}
 NAMED = ('name', 'noun')
 SHORT, LONG = 20, 400  # characters of a sentence
 _END = re.compile(r'(?<=[a-z0-9)"”’\'][.!?])["”]?\s+')
-_WORD = re.compile(r'\w+|[^\w\s]')
 
 
 def sentences(texts: Sequence[str]) -> list[str]:
@@ -45,7 +44,7 @@ def persons(text: str) -> dict[str, list[Mention]] | None:
   ):
     return None
   every = chain.mentions(text)
-  sides = {g: [m for m in every if m.gender == g] for g in BACK}
+  sides = {g: [m for m in every if m.gender == g] for g in OTHER}
   for own in sides.values():
     called = [m for m in own if m.kind in NAMED]
     first = next((m for m in own if m.kind not in (*NAMED, 'surname')), None)
@@ -91,29 +90,29 @@ def read(texts: Sequence[str], seed: int, most: int) -> list[dict]:
 
 def _places(text: str, own: Sequence[Mention]) -> list[int]:
   """Mentions as places among the text's words, which turning keeps."""
-  starts = [m.start() for m in _WORD.finditer(text)]
+  starts = [m.start() for m in WORD.finditer(text)]
   return [starts.index(m.start) for m in own if m.start in starts]
 
 
 def _turned(text: str, places: Sequence[int], gender: str) -> str:
-  starts = [m.start() for m in _WORD.finditer(text)]
+  starts = [m.start() for m in WORD.finditer(text)]
   own = {starts[p] for p in places if p < len(starts)}
-  return chain.turn_words(text, own, BACK[gender])[0]
+  return chain.turn_words(text, own, ATTRIBUTE[gender])[0]
 
 
 def _count(text: str) -> int:
-  return len(_WORD.findall(text))
+  return len(WORD.findall(text))
 
 
 def _row(text: str, place: int, gender: str, target: str) -> dict | None:
   """None where the word does not name its place, or nothing changes."""
-  match = [*_WORD.finditer(text)][place]
+  match = [*WORD.finditer(text)][place]
   clear = chain.find(text, match[0])[0] == match.start()
   if not clear or text == target:
     return None
   return {
     'word': match[0],
-    'attribute': BACK[gender],
+    'attribute': ATTRIBUTE[gender],
     'text': text,
     'target': target,
   }

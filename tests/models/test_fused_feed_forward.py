@@ -7,19 +7,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fairjax.models import exact_norms, fused_feed_forward, row_kernels
+from fairjax.models import exact_norms, fused_feed_forward
+
+from . import interpreter
 
 R, T, D, F = 2, 19, 12, 72  # 19 places become 32, 72 features 128
 
 
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
-  monkeypatch.setattr(row_kernels, 'INTERPRET', True)
-  caches = fused_feed_forward._call, fused_feed_forward.agrees
-  clear = lambda: [one.cache_clear() for one in caches]
-  clear()
-  yield clear
-  clear()
+  yield from interpreter.interpreted(monkeypatch, fused_feed_forward)
 
 
 def block(x, up, down):

@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 
 from fairjax import backend
-from fairjax.models import exact_norms, fused_norm, row_kernels
+from fairjax.models import exact_norms, fused_norm
+
+from . import interpreter
 
 
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
-  monkeypatch.setattr(row_kernels, 'INTERPRET', True)
-  caches = fused_norm._call, fused_norm.agrees
-  clear = lambda: [one.cache_clear() for one in caches]
-  clear()
-  yield clear
-  clear()
+  yield from interpreter.interpreted(monkeypatch, fused_norm)
 
 
 def textbook(x, scale, bias, centre):
