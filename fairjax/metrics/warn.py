@@ -14,6 +14,15 @@ def constant(decisions: Integer[np.ndarray, 's n']) -> list[int]:
   return [s for s, row in enumerate(decisions) if (row == row[0]).all()]
 
 
+def of_constant(decisions: Integer[np.ndarray, 's n']) -> list[str]:
+  """A sentence for each seed that decides the same for every row."""
+  return [
+    f'Seed {s} decides {decisions[s, 0]} for every row: a constant predictor '
+    'treats all groups alike, so its fairness measures mean nothing.'
+    for s in constant(decisions)
+  ]
+
+
 def sentences(
   labels: Integer[np.ndarray, ' n'],
   scores: np.ndarray,
@@ -31,11 +40,7 @@ def sentences(
       f'All {len(labels)} rows have label {labels[0]}: AUC and the rates of '
       'the other label are undefined.'
     )
-  for s in constant(decisions):
-    out.append(
-      f'Seed {s} decides {decisions[s, 0]} for every row: a constant predictor '
-      'treats all groups alike, so its fairness measures mean nothing.'
-    )
+  out += of_constant(decisions)
   for s, one in enumerate(scores.reshape(len(scores), -1)):
     if scores.ndim == 2 and (one == one[0]).all():
       out.append(f'Seed {s} gives every row the same probability.')

@@ -21,7 +21,7 @@ from fairjax.data import tokens
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.methods import attribute_texts
-from fairjax.metrics import counterfactual, measures, text_likelihood
+from fairjax.metrics import counterfactual, measures, text_likelihood, warn
 from fairjax.metrics.counterfactual import Drawn
 from fairjax.metrics.intervals import IntervalOptions
 from fairjax.models import Bundle
@@ -110,18 +110,23 @@ def judge(
       log.line(f'perplexity of {name}')
       sums = counterfactual.perplexity(*totals(model, each['test']))
       add(name, TEXTS, sums)
+  warnings = {}
   for name, each in rewrites.items():
     changes = counterfactual.changes(splits['test'], each['test'])
     add(name, TEXTS, changes)
     score, twin = trained(config, folder, log, tables, name, each, reference)
     label = test['label'].to_numpy()
+    warnings[name] = warn.of_constant((score >= 0.5).astype(int))
     add(name, TRAINED, counterfactual.quality(label, score))
     first = np.where(shows == 1, score, twin)
     second = np.where(shows == 1, twin, score)
     gaps = counterfactual.rates(label, first, second)
     add(name, TRAINED, gaps)
     add(name, TRAINED, counterfactual.sizes(gaps))
-  return grid(config, parts, len(test), against)
+  judged = grid(config, parts, len(test), against)
+  for name, said in warnings.items():
+    judged.contenders[name]['sets'][TRAINED]['warnings'] = said
+  return judged
 
 
 def grid(

@@ -56,6 +56,8 @@ def test_every_generator_is_measured_beside_the_original(ran):
   # The planted test texts have twins by construction.
   plain = results.contenders['dictionary']['sets']['known twins']['quality']
   assert plain['exact']['value'] > 0.6
+  said = one['classifier']['warnings']  # one epoch of 120 rows
+  assert said and all('constant predictor' in words for words in said)
   claims = [one['claim'] for one in results.verdicts]
   assert any('+ discriminator is above' in words for words in claims)
   pairs = {'attribute_agreement', 'label_kept', 'self_bleu'}
