@@ -8,12 +8,13 @@ against the plain code before a process uses it.
 import concurrent.futures
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental import pallas as pl
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.experimental.pallas import triton
 from jax.sharding import NamedSharding
@@ -53,6 +54,35 @@ def load(where: Any, mask: Any) -> jax.Array:
 
 def store(where: Any, mask: Any, value: jax.Array) -> None:
   triton.store(where, value.astype(where.dtype), mask=mask)
+
+
+def block_specs(
+  side: str,
+  arrays: Sequence[jax.Array | jax.ShapeDtypeStruct],
+  blocks: Mapping[str, int],
+  grid: Sequence[str] = ('r',),
+) -> list[pl.BlockSpec]:
+  """What a program has of arrays whose axes one side of a rule names.
+
+  One of the axes in `grid`, all of the others, in blocks as large as `blocks`
+  says: Pallas refuses a slice that goes past the block it is of.
+  """
+
+  def spec(names, array):
+    return pl.BlockSpec(
+      tuple(
+        None if name in grid else blocks.get(name, size)
+        for name, size in zip(names, array.shape, strict=True)
+      ),
+      lambda *at: tuple(
+        at[grid.index(name)] if name in grid else 0 for name in names
+      ),
+    )
+
+  return [
+    spec(part.split(), array)
+    for part, array in zip(side.split(','), arrays, strict=True)
+  ]
 
 
 def over_rows(call: Callable[..., tuple], rule: str) -> Callable[..., tuple]:
