@@ -2,7 +2,8 @@
 
 Each is a Pallas call for one seed, whose first axis is the batch's rows. Here
 it is mapped over seeds, shared by devices that share the rows, and tried
-against the plain code before a process uses it.
+against the plain code before a process uses it. They are lowered by Pallas'
+Triton backend, which jax 0.12 has and calls deprecated.
 """
 
 import concurrent.futures
@@ -131,5 +132,10 @@ def _partition(call, mesh, arguments, results):
     if len(a.shape) > 2
     else P(spec[0], None),
   )
+
+  def each(*arrays):  # of the chip that the program is for, at hand or not
+    with jax.sharding.use_abstract_mesh(mesh.abstract_mesh):
+      return call(*arrays)
+
   lower = tuple(where(a) for a in results), tuple(where(a) for a in arguments)
-  return mesh, call, *lower
+  return mesh, each, *lower
