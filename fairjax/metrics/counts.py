@@ -173,7 +173,10 @@ def confusion_draws(
   They are spread over the cells of the confusion. Where none of a kind was
   ever seen it is a whole row, as with rates.
   """
-  totals = intervals.resampled(weights, intervals.pad(table.confusion))
+  padded = intervals.pad(table.confusion)
+  totals = np.empty((len(weights), *padded.shape[1:]), np.float32)
+  for some in intervals.chunks(len(weights)):
+    totals[some] = intervals.resampled(weights[some], padded)
   s, c = table.confusion.shape[1:3]
   right = np.eye(c, dtype=bool)
   kind = np.where(right, 1 / c, 1 / max(c * (c - 1), 1)) / 2
