@@ -32,7 +32,7 @@ from fairjax.errors import UserError
 
 ORDER = 3  # the random stream of the order of examples
 SHAPES = 4  # row counts, hence compiled shapes, of a layout
-FEW = 16  # batches an epoch that repay no second compiled shape
+FEW = 64  # batches an epoch that repay no second compiled shape
 SAMPLE = 1 << 14  # examples drawn to see what batches need
 CHUNK = 1 << 17  # examples packed at a time: the tables stay in the cache
 LAST = 8  # what all places cost to what the last layer does at a few

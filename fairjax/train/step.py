@@ -225,7 +225,7 @@ def _compiled(
     where = mesh.update_shardings(device_mesh, tree, fsdp)
     return jax.lax.with_sharding_constraint(tree, where)
 
-  def one(moving, state, batch, seeds, step, total):
+  def program(moving, state, batch, seeds, step, total):
     gradient = functools.partial(
       _gradient, model, players, microbatches, narrow, moving
     )
@@ -253,7 +253,7 @@ def _compiled(
     )
 
   def several(moving, state, batches, count, seeds, step, total):
-    take = functools.partial(one, moving)
+    take = functools.partial(program, moving)
 
     def body(i, carry):
       state, values = carry
@@ -269,15 +269,15 @@ def _compiled(
     )
     return jax.lax.fori_loop(0, count, body, (state, values))
 
-  program = jax.jit(
-    one if together == 1 else several, static_argnums=0, donate_argnums=1
+  run = jax.jit(
+    program if together == 1 else several, static_argnums=0, donate_argnums=1
   )
 
   def train_step(state, batch, *rest):
-    return program(turn(players, rest[-2]), state, batch, *rest)
+    return run(turn(players, rest[-2]), state, batch, *rest)
 
   # Of step 0, for tools that compile it for devices that are not here.
-  train_step.trace = functools.partial(program.trace, turn(players, 0))
+  train_step.trace = functools.partial(run.trace, turn(players, 0))
 
   @jax.jit
   def start(params):
