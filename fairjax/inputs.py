@@ -60,22 +60,29 @@ def scores(y_score: Sequence, rows: int, classes: int) -> np.ndarray:
   return values
 
 
-def columns(groups: Any, rows: int) -> dict[str, Sequence]:
+def columns(groups: Any, rows: int) -> dict[str, Sequence | np.ndarray]:
   """The group columns by name."""
   if groups is None:
     return {}
   if isinstance(groups, pd.DataFrame):
-    result = {str(name): list(groups[name]) for name in groups}
+    result = {str(name): _column(groups[name]) for name in groups}
   elif isinstance(groups, Mapping):
-    result = {str(name): list(values) for name, values in groups.items()}
+    result = {str(name): _column(values) for name, values in groups.items()}
   else:
-    result = {'group': list(groups)}
+    result = {'group': _column(groups)}
   for name, values in result.items():
     if len(values) != rows:
       raise UserError(
         f'group column {name!r} has {len(values)} values for {rows} rows'
       )
   return result
+
+
+def _column(values: Any) -> Sequence | np.ndarray:
+  """Values by their places; a Series has places of its own."""
+  if isinstance(values, pd.Series):
+    return values.to_numpy()
+  return values if isinstance(values, np.ndarray) else list(values)
 
 
 def table(frame: pd.DataFrame) -> pd.DataFrame:

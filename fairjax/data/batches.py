@@ -32,7 +32,7 @@ from fairjax.errors import UserError
 
 ORDER = 3  # the random stream of the order of examples
 SHAPES = 4  # row counts, hence compiled shapes, of a layout
-FEW = 16  # batches an epoch that repay no second compiled shape
+FEW = 64  # batches an epoch that repay no second compiled shape
 SAMPLE = 1 << 14  # examples drawn to see what batches need
 CHUNK = 1 << 17  # examples packed at a time: the tables stay in the cache
 LAST = 8  # what all places cost to what the last layer does at a few
@@ -195,16 +195,17 @@ def layout(
   rows_multiple: int = 1,
   accumulate: int = 1,
   seeds: int = 1,
+  together: int = 1,
 ) -> Layout:
   """The shapes for texts of these lengths: a function of the lengths alone.
 
   Batches are drawn from the lengths and packed at several widths; the width
   that costs least is taken. A row of t places costs t·(1 + t/2048): products
   are linear in t, attention is not. The row counts are the three that waste
-  least on batches so drawn (on the largest of `accumulate`·`seeds` of them,
-  which share a shape), and as the last resort one row for each example. A few
-  batches have one count, as compiling another takes longer than it saves. Every
-  count is a multiple of `rows_multiple`, the number of devices.
+  least on batches so drawn (on the largest of `accumulate`·`seeds`·`together`
+  of them, which share a shape), and as the last resort one row for each
+  example. A few batches have one count, as compiling another takes longer than
+  it saves. Every count is a multiple of `rows_multiple`, the number of devices.
   """
   b = batch // accumulate
   ladder = _ladder if len(lengths) >= FEW * batch else _single
@@ -230,7 +231,7 @@ def layout(
   )
   cls_columns = int(np.ceil(np.quantile(last[last > 0], 0.995)))
   used = needed(width, cls_columns)[0]
-  rows, _ = ladder(used, b, rows_multiple, accumulate * seeds)
+  rows, _ = ladder(used, b, rows_multiple, accumulate * seeds * together)
   return Layout(width, cls_columns, rows, b)
 
 
@@ -338,7 +339,8 @@ class Batches:
   """Item i is the batch of step i, for all seeds: a random-access source.
 
   `rows` [s, n] are the rows of the pool that each seed trains on. The last
-  batch of an epoch holds what is left over.
+  batch of an epoch holds what is left over. From an epoch's beginning on,
+  `together` batches have the row count of the largest of them.
   """
 
   def __init__(
@@ -348,12 +350,13 @@ class Batches:
     seeds: Sequence[int],
     layout: Layout,
     accumulate: int = 1,
+    together: int = 1,
   ):
     self.pool, self.layout, self.seeds = pool, layout, list(seeds)
     self.rows = np.asarray(rows, np.int32)
     if not self.rows.size:
       raise UserError('there are no rows to train on; the method took them all')
-    self.accumulate = accumulate
+    self.accumulate, self.together = accumulate, together
     self.steps_per_epoch = -(-self.rows.shape[1] // (layout.batch * accumulate))
     self._lengths = pool.tokens.lengths.astype(np.int32)
     self._plans: dict[int, Plan] = {}
@@ -371,6 +374,9 @@ class Batches:
     with self._lock:
       if epoch not in self._plans:
         batches = plan(self._lengths, self._examples(epoch), self.layout)
+        first = np.arange(0, len(batches.rows), self.together)
+        rows = np.maximum.reduceat(batches.rows, first).repeat(self.together)
+        batches = batches._replace(rows=rows[: len(batches.rows)])
         self._plans = dict([*self._plans.items(), (epoch, batches)][-2:])
       return self._plans[epoch]
 

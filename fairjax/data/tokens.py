@@ -290,10 +290,10 @@ def encode(
   inputs = texts if pairs is None else list(zip(texts, pairs, strict=True))
   truncate(tokenizer, max_length)
   repeat = pairs is None and len(texts) >= word_ids.LEAST
-  if repeat and word_ids.suits(tokenizer):
-    return _by_words(tokenizer, texts, special)
   # A GPT-2 turns an empty text into no ids at all; a model needs one.
   empty = [tokenizer.token_to_id('<|endoftext|>') or 0] if special else []
+  if repeat and word_ids.suits(tokenizer):
+    return _by_words(tokenizer, texts, special, empty[0] if special else None)
   flat, types, lengths, cut = [], [], [], []
   for start in range(0, len(inputs), CHUNK):
     try:
@@ -319,9 +319,11 @@ def encode(
   )
 
 
-def _by_words(tokenizer: Tokenizer, texts: list[str], special: bool) -> Ragged:
+def _by_words(
+  tokenizer: Tokenizer, texts: list[str], special: bool, empty: int | None
+) -> Ragged:
   try:
-    ids = word_ids.encode(tokenizer, texts, special)
+    ids = word_ids.encode(tokenizer, texts, special, empty)
   except (TypeError, UnicodeError) as error:
     raise _not_text(texts) from error
   offsets = np.append(0, np.cumsum(ids.lengths))

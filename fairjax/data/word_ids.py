@@ -1,8 +1,11 @@
 """Ids of many texts from the ids of their words, each tokenized once.
 
 BERT's WordPiece joins nothing across white space or punctuation, and cleans,
-lower-cases and strips accents letter by letter. So the ids of a text are those
-of its words in order, and a column has few different words.
+lower-cases and strips accents letter by letter. A byte-level BPE (GPT-2's,
+RoBERTa's, BART's, ModernBERT's) joins nothing across the pieces that a regular
+expression makes of a text, a space being the beginning of the next word. So
+the ids of a text are those of its words in order, and a column has few
+different words.
 """
 
 import collections
@@ -12,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from fairjax import memory
 
@@ -23,6 +26,31 @@ WORDS = 1 << 18  # words remembered at a time: about 50 MB
 # Only ASCII is split here: a run with other characters is a word like any
 # other, and the tokenizer splits it further where it must.
 _WORD = re.compile(r'[!-/:-@\[-`{-~]|[^ \t\n\r!-/:-@\[-`{-~]+')
+
+# Of a byte-level BPE, whose expression is, but for short forms such as 'll,
+# ' ?letters| ?digits| ?others|spaces(?!other)|spaces'. It never joins what is
+# before a space with the space, nor an ASCII letter or digit with ASCII
+# punctuation after it, nor punctuation but ' with one of them after it. Runs
+# with other characters than ASCII's end at a space only.
+_SPACED = re.compile(r' *[^ ]+| +')
+_PIECE = re.compile(
+  r' *[A-Za-z0-9]+(?=[ !-/:-@\[-`{-~]|\Z)'
+  r'| *[!-/:-@\[-`{-~]+(?=(?<!\')[A-Za-z0-9]| |\Z)'
+  r'| *[!-/:-@\[-`{-~]+[A-Za-z0-9]+(?=[ !-/:-@\[-`{-~]|\Z)'
+  r'| *[^ ]+| +'
+)
+# Of models/word_level.py.
+_RUNS = re.compile('[^ ]+')
+WORDS_OF_LETTERS = normalizers.Sequence(
+  [
+    normalizers.Replace(Regex(r'https?://\S+|www\.\S+'), ' '),
+    normalizers.Lowercase(),
+    normalizers.Replace(Regex(r'[^\p{L}\p{M}\p{N}]+'), ' '),
+  ]
+)
+_LETTERS = WORDS_OF_LETTERS.__getstate__()
+# Where it looks beyond a space: at the end of a run of different white space.
+_RUN = re.compile('[^\\S ] |[\u180e\u200b\ufeff] ')
 
 
 class Ids(NamedTuple):
@@ -49,14 +77,34 @@ def runs(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 def suits(tokenizer: Tokenizer) -> bool:
   """Whether the ids of a text are those of its words."""
-  return (
-    type(tokenizer.model) is models.WordPiece
-    and type(tokenizer.normalizer) is normalizers.BertNormalizer
-    and type(tokenizer.pre_tokenizer) is pre_tokenizers.BertPreTokenizer
-    # Such a token is looked for in what the normalizer leaves of a text.
-    and not any(t.normalized for t in _added(tokenizer))
-    and _frame(tokenizer) is not None
-  )
+  return _words(tokenizer) is not None and _frame(tokenizer) is not None
+
+
+def _words(tokenizer: Tokenizer) -> re.Pattern | None:
+  """The words of a text; None where its ids may not be those of words."""
+  model, splits = tokenizer.model, tokenizer.pre_tokenizer
+  normal = type(tokenizer.normalizer)
+  # Such a token is looked for in what the normalizer leaves of a text.
+  hidden = [t.content for t in _added(tokenizer) if t.normalized]
+  if type(model) is models.WordPiece:
+    bert = normal is normalizers.BertNormalizer
+    bert = bert and type(splits) is pre_tokenizers.BertPreTokenizer
+    return _WORD if bert and not hidden else None
+  if type(model) is models.WordLevel:
+    own = tokenizer.normalizer
+    ours = own is not None and own.__getstate__() == _LETTERS
+    ours = ours and type(splits) is pre_tokenizers.WhitespaceSplit
+    return _RUNS if ours and not hidden else None
+  if type(model) is not models.BPE or model.dropout:
+    return None
+  if type(splits) is not pre_tokenizers.ByteLevel or not splits.use_regex:
+    return None
+  # NFC changes no space, and makes none.
+  composed = normal is normalizers.NFC and all(map(str.isspace, hidden))
+  if not composed and tokenizer.normalizer is not None:
+    return None
+  # Where the first word is given a space, no other may begin without one.
+  return _SPACED if splits.add_prefix_space else _PIECE
 
 
 def _added(tokenizer: Tokenizer) -> list:
@@ -77,8 +125,16 @@ def _frame(tokenizer: Tokenizer) -> _Frame | None:
   return _Frame(one.ids[:first], one.ids[last:])
 
 
-def encode(tokenizer: Tokenizer, texts: Sequence[str], special: bool) -> Ids:
-  """Ids of the texts, truncated as the tokenizer is set; `suits` is true."""
+def encode(
+  tokenizer: Tokenizer,
+  texts: Sequence[str],
+  special: bool,
+  empty: int | None = None,
+) -> Ids:
+  """Ids of the texts, truncated as the tokenizer is set; `suits` is true.
+
+  A text without any, special tokens included, is given `empty`.
+  """
   frame = _frame(tokenizer) if special else _Frame([], [])
   limit = tokenizer.truncation or {}
   room, left = None, False
@@ -95,7 +151,12 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str], special: bool) -> Ids:
   finally:
     if limit:
       tokenizer.enable_truncation(**limit)
-  return Ids(*(np.concatenate(columns) for columns in zip(*parts)))
+  flat, lengths, cut = (np.concatenate(columns) for columns in zip(*parts))
+  bare = np.flatnonzero(lengths == 0) if empty is not None else []
+  if len(bare):
+    flat = np.insert(flat, np.cumsum(lengths)[bare], empty)
+    lengths[bare] = 1
+  return Ids(flat, lengths, cut)
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -115,6 +176,7 @@ class _Table:
   def __init__(self, tokenizer: Tokenizer):
     self.tokenizer = tokenizer
     self.added = [token.content for token in _added(tokenizer)]
+    self.pattern = _words(tokenizer)
     self._forget()
 
   def _forget(self) -> None:
@@ -138,8 +200,13 @@ class _Table:
     return self.flat[runs(starts[number], sizes)], lengths
 
   def _split(self, texts: Sequence[str]) -> list[list[str]]:
-    words = list(map(_WORD.findall, texts))
+    find = self.pattern.findall
+    words = [find(text) or [''] for text in texts]
     whole = '\n'.join(texts)
+    if self.pattern in (_SPACED, _PIECE) and _RUN.search(whole):
+      for row, text in enumerate(texts):
+        if _RUN.search(text):
+          words[row] = [text]
     # [MASK] in a text is one token: such a text is one word, read as it is.
     for token in self.added:
       if token in whole:

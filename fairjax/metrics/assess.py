@@ -147,8 +147,9 @@ def _of_counts(case: Case) -> tuple[dict, list[dict], dict]:
     case.labels, case.decisions, case.masks, classes, options.seed
   )
   weights = case.weights(table.items)
-  rates = counts.rates(table, weights, options)
   quality = counts.of_everyone(table, weights, options)
+  rates = counts.rates(table, weights, options)
+  del weights  # the largest array of all
   if classes == 2:
     shares = counts.of_group(table, rates, -1, options)
     # Accuracy is in both: as a rate it has the interval of a share of rows.
@@ -219,7 +220,7 @@ def decide(
       ) from error
     limits = np.full(len(scores), thresholds)
   limits = limits.astype(scores.dtype)
-  return (scores >= limits[:, None]).astype(np.int64), thresholds
+  return (scores >= limits[:, None]).astype(np.int8), thresholds
 
 
 def check(labels, probabilities, members, names, attributes) -> None:

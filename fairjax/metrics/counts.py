@@ -180,7 +180,10 @@ def confusion_draws(
   They are spread over the cells of the confusion. Where none of a kind was
   ever seen it is a whole row, as with rates.
   """
-  totals = resampling.resampled(weights, resampling.pad(table.confusion))
+  padded = resampling.pad(table.confusion)
+  totals = np.empty((len(weights), *padded.shape[1:]), np.float32)
+  for some in resampling.chunks(len(weights)):
+    totals[some] = resampling.resampled(weights[some], padded)
   s, c = table.confusion.shape[1:3]
   right = np.eye(c, dtype=bool)
   kind = np.where(right, 1 / c, 1 / max(c * (c - 1), 1)) / 2

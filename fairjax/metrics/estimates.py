@@ -12,7 +12,6 @@ from collections.abc import Iterable
 
 import numpy as np
 from jaxtyping import Float
-from scipy import stats
 
 
 def estimate(
@@ -110,5 +109,7 @@ def of_share(k: int, n: int, level: float) -> dict:
   """k of n with the interval of Wilson (1927)."""
   if not n:
     return estimate([math.nan], note='there is none')
+  from scipy import stats  # 45 MB and most of a second
+
   ends = stats.binomtest(k, n).proportion_ci(level, 'wilson')
   return estimate([k / n], ends.low, ends.high)

@@ -9,6 +9,7 @@ where the denominator is. A gap leaves undefined groups out; with fewer than
 two left it is undefined itself.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 
 import jax
@@ -186,7 +187,7 @@ def equal_error(
 
 
 def memberships(
-  columns: Mapping[str, Sequence], *, intersections: bool = False
+  columns: Mapping[str, Sequence | np.ndarray], *, intersections: bool = False
 ) -> tuple[np.ndarray, list[str], list[str]]:
   """Groups of one or several attributes: members, names, attribute of each.
 
@@ -198,24 +199,19 @@ def memberships(
   if len(set(lengths.values())) > 1:
     raise UserError(f'the group columns have different lengths: {lengths}')
   n = next(iter(lengths.values()), 0)
-  codes, names, attributes = [], [], []
-  combined = np.full(n, '', object)
-  complete = np.ones(n, bool)
+  codes, texts, names, attributes = [], [], [], []
   for attribute, values in columns.items():
-    text = np.array(
-      ['' if v is None or v != v else str(v) for v in values], object
-    )
-    code, own = _codes(text)
+    code, own = _codes(values)
     codes.append(code)
+    texts.append(np.array([*own, ''], object))  # −1 is the last
     names += own if len(columns) == 1 else [f'{attribute}: {v}' for v in own]
     attributes += [attribute] * len(own)
-    if not intersections or len(columns) == 1:
-      continue
-    complete &= text != ''
-    joint = np.where(combined == '', text, combined + ' × ' + text)
-    combined = joint.astype(object)
   if intersections and len(columns) > 1:
-    combined[~complete] = ''
+    each = zip(texts, codes)
+    combined = functools.reduce(
+      lambda a, b: a + ' × ' + b, (text[code] for text, code in each)
+    )
+    combined[np.min(codes, 0) < 0] = ''
     code, own = _codes(combined)
     codes.append(code)
     names += own
@@ -229,10 +225,19 @@ def memberships(
   return members, names, attributes
 
 
-def _codes(text: np.ndarray) -> tuple[np.ndarray, list[str]]:
-  """The number of each row's value in sorted order, −1 for ''; the values."""
-  code, values = pd.factorize(text)
-  ranked = sorted(set(values) - {''})
-  number = {value: i for i, value in enumerate(ranked)}
-  place = np.array([number.get(value, -1) for value in values], np.intp)
-  return place[code], ranked
+def _codes(values: Sequence | np.ndarray) -> tuple[np.ndarray, list[str]]:
+  """The number of each row's value in sorted order, −1 for none; the values.
+
+  Of numbers only the different ones become texts.
+  """
+  numbers = getattr(values, 'dtype', None)
+  if not (isinstance(numbers, np.dtype) and numbers.kind in 'biuf'):
+    values = np.array(
+      ['' if v is None or v != v else str(v) for v in values], object
+    )
+  code, distinct = pd.factorize(np.asarray(values))
+  texts = [*map(str, distinct)]
+  ranked = sorted(set(texts) - {''})
+  number = {text: i for i, text in enumerate(ranked)}
+  place = [number.get(text, -1) for text in texts]
+  return np.array([*place, -1], np.intp)[code], ranked

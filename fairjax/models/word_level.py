@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
-from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 from fairjax import paths
+from fairjax.data import word_ids
 from fairjax.errors import UserError
 from fairjax.models.dropout import dropout as hashed_dropout
 from fairjax.models.dropout import identities
@@ -47,13 +48,7 @@ def train_words(texts: Sequence[str], size: int) -> Tokenizer:
       'known one need 3'
     )
   tokenizer = Tokenizer(models.WordLevel({}, unk_token=UNKNOWN))
-  tokenizer.normalizer = normalizers.Sequence(
-    [
-      normalizers.Replace(Regex(r'https?://\S+|www\.\S+'), ' '),
-      normalizers.Lowercase(),
-      normalizers.Replace(Regex(r'[^\p{L}\p{M}\p{N}]+'), ' '),
-    ]
-  )
+  tokenizer.normalizer = word_ids.WORDS_OF_LETTERS
   tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
   counts: collections.Counter[str] = collections.Counter()
   for text in texts:

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import functools
 import math
 import pathlib
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.errors import Interrupted, count
 from fairjax.models import Bundle, layer_params
-from fairjax.train import checkpoint, mesh, step, watch
+from fairjax.train import checkpoint, mesh, step, stretch, watch
 
 AHEAD = 4  # batches given to the device before the first result is awaited
 
@@ -180,6 +181,7 @@ class Job(NamedTuple):
   snapshots: tuple[int, ...]  # steps whose weights are written to files
   task: 'Task'
   shapes: Any = None  # of the stacked parameters, as files have them
+  together: int = 1  # most steps of a dispatch (train/stretch.py)
 
 
 class Task(NamedTuple):
@@ -240,15 +242,22 @@ def train_to_the_end(
   """Every step from the newest checkpoint on."""
   config, folder, device_mesh = job.config, job.folder, job.device_mesh
   options, log = config.train, job.log
+  params = initial(job.model, job.seeds)
+  together = stretch.length(params, options, device_mesh.size)
+  shapes = jax.eval_shape(lambda: params)
+  job = job._replace(shapes=shapes, together=together)
   source = job.task.source(job, rows)
   epoch = source.steps_per_epoch
   total = max(1, round(options.epochs * epoch))
   due = evaluation_steps(total, epoch, options.evals)
   train_step, start = step.compiled(
-    job.model, options, device_mesh, config.mesh.fsdp, job.task.players
+    job.model,
+    options,
+    device_mesh,
+    config.mesh.fsdp,
+    job.task.players,
+    together,
   )
-  params = initial(job.model, job.seeds)
-  job = job._replace(shapes=jax.eval_shape(lambda: params))
   state, meta, done = begin(job, params, start, checkpoints)
   watch.check_room(job, state)
   log.resume(done, part)
@@ -256,31 +265,34 @@ def train_to_the_end(
   on_devices = mesh.replicate(device_mesh, np.asarray(job.seeds, np.uint32))
   recent = watch.Recent(job, meta, done, total)
   todo = () if meta['ended'] else packing.stream(source, done, total)
+  key = functools.partial(program_key, job)
+  stretches = stretch.cut(todo, done, together, key, pauses(job, due, epoch))
   live = log.progress(total, done, options.batch * len(job.seeds))
   compiled = set()
   with watch.Stop() as stop, live:
-    for host in todo:
-      if (program := program_key(job, host, done)) not in compiled:
+    for hosts in stretches:
+      if (program := key(hosts[0], done)) not in compiled:
         live.say('compiling')
         compiled.add(program)
       moving = {'params': state['params'], 'opt': state['opt']}
       moving, values = train_step(
         moving,
-        mesh.put_batch(device_mesh, host, stacked=True),
+        *put(job, hosts),
         on_devices,
         np.uint32(done),
         np.uint32(total),
       )
       state |= moving
-      done += 1
-      recent.add(values)
-      live.update(done, tokens=real_tokens(host), **recent.shown(done))
+      done += len(hosts)
+      recent.add(values, len(hosts))
+      tokens = sum(map(real_tokens, hosts))
+      live.update(done, tokens=tokens, **recent.shown(done))
       snapshot(job, done, state['params'])
       if options.track and done % epoch == 0:
         track(job, done // epoch, state['params'])
       if done in due:
         evaluate(job, state, meta, recent.means(), done, done / epoch)
-      stop_requested = stop.asked_anywhere(done)
+      stop_requested = stop.asked_anywhere(done, len(hosts))
       meta['ended'] = all(meta['stopped']) or done == total
       regular = options.save_every > 0 and done % options.save_every == 0
       if regular or stop_requested or meta['ended']:
@@ -316,8 +328,9 @@ def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
     rows_multiple=job.device_mesh.shape['data'],
     accumulate=accumulate,
     seeds=len(seeds),
+    together=job.together,
   )
-  return packing.Batches(job.train, rows, seeds, plan, accumulate)
+  return packing.Batches(job.train, rows, seeds, plan, accumulate, job.together)
 
 
 def classified(job: Job, params) -> dict[str, np.ndarray]:
@@ -329,6 +342,30 @@ def classified(job: Job, params) -> dict[str, np.ndarray]:
 
 
 CLASSIFY = Task(batches, step.CLASSIFIER, classified)
+
+
+def pauses(job: Job, due: set[int], epoch: int) -> Callable[[int], bool]:
+  """Whether the host has something to do after so many steps.
+
+  A stretch never passes the end of an epoch or a multiple of its length in
+  it, so that batches of one shape are planned (Batches.plan).
+  """
+  options = job.config.train
+
+  def pause(done: int) -> bool:
+    saves = options.save_every > 0 and done % options.save_every == 0
+    planned = done % epoch % job.together == 0
+    return planned or saves or done in due or done in job.snapshots
+
+  return pause
+
+
+def put(job: Job, hosts: list[dict]) -> tuple:
+  """The batches of a dispatch on the devices, and where needed their count."""
+  steps = job.together > 1
+  batch = stretch.stacked(hosts, job.together)
+  batch = mesh.put_batch(job.device_mesh, batch, stacked=True, steps=steps)
+  return (batch, np.int32(len(hosts))) if steps else (batch,)
 
 
 def program_key(job: Job, host: dict, done: int) -> tuple:

@@ -194,10 +194,15 @@ def over_seeds(mesh: Mesh, function):
   return one_after_another
 
 
-def put_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
-  """A host batch as global arrays: rows over `data`, seeds over `seed`."""
+def put_batch(
+  mesh: Mesh, batch: dict, stacked: bool, steps: bool = False
+) -> dict:
+  """A host batch as global arrays: rows over `data`, seeds over `seed`.
+
+  With `steps` it is the batches of several steps, which each device has.
+  """
   where = {
-    name: batch_sharding(mesh, name, array.ndim, stacked)
+    name: batch_sharding(mesh, name, array.ndim, stacked, steps)
     for name, array in batch.items()
   }
   if is_alone():
@@ -206,10 +211,10 @@ def put_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
 
 
 def batch_sharding(
-  mesh: Mesh, name: str, ndim: int, stacked: bool
+  mesh: Mesh, name: str, ndim: int, stacked: bool, steps: bool = False
 ) -> NamedSharding:
   """Where an array of a batch lies."""
-  spec = ('seed',) if stacked else ()
+  spec = (None,) * steps + (('seed',) if stacked else ())
   if name in ROWS:
     # A micro-batch axis may stand between seeds and rows.
     spec = spec + (None,) * (ndim - len(spec) - 2) + ('data',)

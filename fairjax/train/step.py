@@ -215,6 +215,7 @@ def _compiled(
   narrow: bool,
   device_mesh,
   fsdp: bool,
+  together: int,
 ):
   # Reading an option that is not among these raises.
   options = [types.SimpleNamespace(**dict(p.options)) for p in players]
@@ -224,7 +225,6 @@ def _compiled(
     where = mesh.update_shardings(device_mesh, tree, fsdp)
     return jax.lax.with_sharding_constraint(tree, where)
 
-  @functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
   def program(moving, state, batch, seeds, step, total):
     gradient = functools.partial(
       _gradient, model, players, microbatches, narrow, moving
@@ -252,11 +252,32 @@ def _compiled(
       values, mesh.replicated(device_mesh)
     )
 
-  def train_step(state, batch, seeds, step, total):
-    return program(turn(players, step), state, batch, seeds, step, total)
+  def several(moving, state, batches, count, seeds, step, total):
+    take = functools.partial(program, moving)
+
+    def body(i, carry):
+      state, values = carry
+      batch = jax.tree.map(lambda every: every[i], batches)
+      number = step + i.astype(step.dtype)
+      state, own = take(state, batch, seeds, number, total)
+      return state, jax.tree.map(lambda v, new: v.at[i].set(new), values, own)
+
+    batch = jax.tree.map(lambda every: every[0], batches)
+    _, like = jax.eval_shape(take, state, batch, seeds, step, total)
+    values = jax.tree.map(
+      lambda v: jnp.zeros((together, *v.shape), v.dtype), like
+    )
+    return jax.lax.fori_loop(0, count, body, (state, values))
+
+  run = jax.jit(
+    program if together == 1 else several, static_argnums=0, donate_argnums=1
+  )
+
+  def train_step(state, batch, *rest):
+    return run(turn(players, rest[-2]), state, batch, *rest)
 
   # Of step 0, for tools that compile it for devices that are not here.
-  train_step.trace = functools.partial(program.trace, turn(players, 0))
+  train_step.trace = functools.partial(run.trace, turn(players, 0))
 
   @jax.jit
   def start(params):
@@ -277,12 +298,16 @@ def compiled(
   device_mesh,
   fsdp: bool = False,
   players: tuple[Player, ...] = CLASSIFIER,
+  together: int = 1,
 ):
   """(train_step, start): compiled once per model, mesh and what a step reads.
 
   train_step(state, batch, seeds, step, total) -> (state, values), where the
   values are the losses and terms of the players that moved, one a seed; the
-  state's buffers are donated. start(params) -> optimiser state.
+  state's buffers are donated. start(params) -> optimiser state. With
+  `together` > 1 it is train_step(state, batches, count, seeds, step, total),
+  which takes `count` steps from that one on; batches and values then have a
+  leading axis of `together` steps (train/stretch.py).
   """
   as_options = lambda options: tuple(
     (name, getattr(options, name)) for name in optim.STEP_OPTIONS
@@ -298,7 +323,13 @@ def compiled(
       'net.precision=bfloat16, or leave train.gradients=float32'
     )
   return _compiled(
-    model.program, players, train.microbatches, narrow, device_mesh, fsdp
+    model.program,
+    players,
+    train.microbatches,
+    narrow,
+    device_mesh,
+    fsdp,
+    together,
   )
 
 

@@ -201,7 +201,7 @@ def test_few_batches_are_of_one_shape():
   source = Batches(make_pool(lengths), every(200, 2), [0, 1], layout)
   rows = np.concatenate([source.plan(epoch).rows for epoch in range(4)])
   assert len(set(rows.tolist())) == 1
-  assert len(batches.layout(np.tile(lengths, 3), 16, seeds=2).rows) > 2
+  assert len(batches.layout(np.tile(lengths, 6), 16, seeds=2).rows) > 2
 
 
 def test_a_batch_is_a_function_of_its_step():

@@ -2,11 +2,13 @@
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 import slow_measures as slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairjax import inputs
 from fairjax.errors import UserError
 from fairjax.metrics import assess as door
 from fairjax.metrics import groups
@@ -120,6 +122,30 @@ def test_memberships_of_two_attributes_and_their_intersections():
     'm × old': [1],
   }
   assert attributes == ['gender'] * 2 + ['age'] * 2 + ['gender × age'] * 3
+
+
+@pytest.mark.parametrize(
+  'values',
+  [
+    np.array([3, 10, 3, -1]),
+    np.array([True, False, True, True]),
+    np.array([1.5, np.nan, 0.0, 1.5]),
+    np.array([0.1, 0.2, 0.1, 0.3], np.float32),
+    np.array(['b', '', 'a', 'b']),
+    pd.Series([2, 1, 2, 2], index=[7, 8, 9, 9]),
+    pd.Series(['x', None, 'y', 'x'], dtype='category'),
+    pd.Series([1, 'b', 1.0, None], dtype=object),
+    [1, '1', None, float('nan')],
+  ],
+  ids=lambda values: str(getattr(values, 'dtype', 'list')),
+)
+def test_groups_are_named_by_what_their_values_print(values):
+  columns = inputs.columns(values, 4)
+  members, names, _ = groups.memberships(columns)
+  text = ['' if v is None or v != v else str(v) for v in values]
+  assert names == sorted(set(text) - {''})
+  for member, name in zip(members, names, strict=True):
+    assert member.tolist() == [t == name for t in text]
 
 
 def test_memberships_of_unequal_length_are_refused():
