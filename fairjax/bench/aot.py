@@ -206,6 +206,8 @@ def measure(
   xla: dict | None = None,
 ) -> dict[str, Any]:
   """Compiles one program for a target; what the line about it says."""
+  import jax
+
   from fairjax import backend, config
   from fairjax.bench import hlo, programs
   from fairjax.train import mesh
@@ -214,7 +216,9 @@ def measure(
   trace = {**programs.PROGRAMS, 'plain': programs.plain}[name]
   device_mesh = mesh.make(config.Mesh(seed=mesh_seed), size.seeds, goal.devices)
   start, cpu = time.time(), time.process_time()
-  with backend.made_for(chip.platform):
+  # Kernels of a GPU are lowered for the device that the context names.
+  there = jax.sharding.use_abstract_mesh(device_mesh.abstract_mesh)
+  with backend.made_for(chip.platform), there:
     program = compiled(trace(device_mesh, size), chip, xla)
   summary = hlo.read(program.as_text())
   if text:

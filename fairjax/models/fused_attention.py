@@ -109,21 +109,19 @@ attention.defvjp(_attention_forward, _attention_backward)
 # The kernels. Blocks are of a power of two; places past the row's are masked.
 
 
-def _columns(ref: Any, first: Any, t: int, block: int, width: int):
+def _columns(ref: Any, first: Any, t: int, width: int):
   """(where, mask) of a head's columns in a row's array."""
-  inside = (jnp.arange(block) < t)[:, None] & (jnp.arange(width) >= 0)[None]
-  return ref.at[pl.ds(0, block), pl.ds(first * width, width)], inside
+  inside = (jnp.arange(ref.shape[0]) < t)[:, None] & (jnp.arange(width) >= 0)[
+    None
+  ]
+  return ref.at[:, pl.ds(first * width, width)], inside
 
 
-def _weights(
-  query, keys, visible_ref, starts_ref, positions_ref, t, block, rate
-):
+def _weights(query, keys, visible_ref, starts_ref, positions_ref, t, rate):
   """(softmax, what dropout multiplies it by or None) of one head of a row."""
-  inside = jnp.arange(block) < t
+  inside = jnp.arange(len(query)) < t
   both = inside[:, None] & inside[None]
-  visible = triton.load(
-    visible_ref.at[pl.ds(0, block), pl.ds(0, block)], mask=both, other=0
-  )
+  visible = triton.load(visible_ref.at[:, :], mask=both, other=0)
   scores = jnp.dot(query, keys.T, preferred_element_type=jnp.float32)
   scores = scores * query.shape[1] ** -0.5
   scores = scores + jnp.where(visible != 0, 0.0, -1e9)
@@ -132,10 +130,8 @@ def _weights(
   weights = weights / weights.sum(-1, keepdims=True)
   if not rate:
     return weights, None
-  starts = triton.load(starts_ref.at[pl.ds(0, block)], mask=inside, other=0)
-  positions = triton.load(
-    positions_ref.at[pl.ds(0, block)], mask=inside, other=0
-  )
+  starts = triton.load(starts_ref.at[:], mask=inside, other=0)
+  positions = triton.load(positions_ref.at[:], mask=inside, other=0)
   keep = survives(starts, positions.astype(jnp.uint32)[None], rate)
   return weights, jnp.where(keep, 1.0 / (1.0 - rate), 0.0)
 
@@ -152,30 +148,30 @@ class _Head(NamedTuple):
   factor: Any  # what dropout multiplies them by; None without
 
 
-def _head(rows, bias_ref, heads, rate, block) -> _Head:
+def _head(rows, bias_ref, heads, rate, t) -> _Head:
   three_ref, *masks = rows
-  t, width = three_ref.shape[0], three_ref.shape[1] // (3 * heads)
+  width = three_ref.shape[1] // (3 * heads)
   head = pl.program_id(0)
-  at = functools.partial(_columns, t=t, block=block, width=width)
+  at = functools.partial(_columns, t=t, width=width)
   bias = lambda first: bias_ref[pl.ds(first * width, width)]
   query, keys, values = (
     load(*at(three_ref, first)) + bias(first).astype(three_ref.dtype)
     for first in (head, heads + head, 2 * heads + head)
   )
-  weights, factor = _weights(query, keys, *masks, t, block, rate)
+  weights, factor = _weights(query, keys, *masks, t, rate)
   return _Head(at, head, query, keys, values, weights, factor)
 
 
-def _forward_kernel(*refs, heads, rate, block):
+def _forward_kernel(*refs, heads, rate, t):
   *rows, bias_ref, out_ref = refs
-  one = _head(rows, bias_ref, heads, rate, block)
+  one = _head(rows, bias_ref, heads, rate, t)
   weights = one.weights if one.factor is None else one.weights * one.factor
   store(*one.at(out_ref, one.number), _dot(weights, one.values))
 
 
-def _backward_kernel(*refs, heads, rate, block):
+def _backward_kernel(*refs, heads, rate, t):
   *rows, g_ref, bias_ref, dthree_ref, sums_ref = refs
-  one = _head(rows, bias_ref, heads, rate, block)
+  one = _head(rows, bias_ref, heads, rate, t)
   g, width = load(*one.at(g_ref, one.number)), one.query.shape[1]
   dweights = jnp.dot(g, one.values.T, preferred_element_type=jnp.float32)
   dropped = one.weights
@@ -221,23 +217,19 @@ def _backward_call(heads: int, rate: float):
 
 def _over_rows(kernel: Any, rule: str, results: Callable[..., list]):
   """The kernel over rows and heads; `results` are their shapes and types."""
+  read, written = rule.split('->')
 
   def each(*arrays):
     three, starts = arrays[0], arrays[2]
     r, t, e = three.shape
     out = [jax.ShapeDtypeStruct(*one) for one in results(r, t, e, three.dtype)]
-    row = lambda a: pl.BlockSpec(
-      (None, *a.shape[1:]), lambda h, i: (i,) + (0,) * (a.ndim - 1)
-    )
-    whole = lambda a: pl.BlockSpec(a.shape, lambda h, i: (0,))
-    specs = [row(a) if a.ndim > 1 else whole(a) for a in arrays]
-    specs[2] = pl.BlockSpec((None, None, t), lambda h, i: (i, h, 0))
+    blocks = dict.fromkeys('tqkp', max(16, pl.next_power_of_2(t)))
     call = pl.pallas_call(
-      functools.partial(kernel, block=max(16, pl.next_power_of_2(t))),
+      functools.partial(kernel, t=t),
       out_shape=out,
       grid=(starts.shape[1], r),
-      in_specs=specs,
-      out_specs=[row(one) for one in out],
+      in_specs=row_kernels.block_specs(read, arrays, blocks, ('h', 'r')),
+      out_specs=row_kernels.block_specs(written, out, blocks, ('h', 'r')),
       compiler_params=triton.CompilerParams(num_warps=8, num_stages=1),
       interpret=row_kernels.INTERPRET,
     )

@@ -1,6 +1,5 @@
 """The harness of races: turns, ratios, processes, and its command line."""
 
-import doctest
 import json
 import subprocess
 import sys
@@ -106,10 +105,6 @@ def test_a_side_that_dies_in_a_round_is_one_sentence(tmp_path):
     with race.Process('peer', script) as one:
       one()
   assert time.monotonic() - start < 15
-
-
-def test_docstring_example():
-  assert not doctest.testmod(race).failed
 
 
 def test_list_and_unknown_names(capsys):
