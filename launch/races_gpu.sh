@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# All races on one GPU, one after the other, each with its time limit, after the
-# tests that need it. What a race prints lies in OUT/NAME.txt, and its last
-# line, one JSON object, in OUT/races.jsonl; a race that fails or runs out of
-# time does not stop the next. A summary comes last, also as OUT/summary.txt.
+# All races on one GPU, one after the other, each with its time limit.
+# The tests that need it come first. What a race prints lies in OUT/NAME.txt,
+# its last line, one JSON object, in OUT/races.jsonl; one that fails or runs out
+# of time does not stop the next. A summary comes last, also OUT/summary.txt.
 # The names: device train compiled train5 train256 grand16 grand64 grand256
 # scores table precision compiling resamples generate. See fairjax/bench/README.md.
 #

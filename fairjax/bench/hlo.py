@@ -35,9 +35,11 @@ FREE = {  # move nothing themselves
   *('parameter', 'constant', 'get-tuple-element', 'tuple', 'bitcast', 'iota'),
   *('after-all', 'copy-done', 'slice-done', 'async-done', 'async-update'),
   *('while', 'conditional', 'call', 'partition-id'),
+  *('send-done', 'recv-done'),
   *(f'{name}-done' for name in COLLECTIVES),
 }
 TO_HOST = ('infeed', 'outfeed', 'send', 'recv')
+BETWEEN = '_xla_megascale_transfer_type'  # of a send to another TPU slice
 CALLBACK = 'callback'  # in the target of a custom call that is Python's
 COPIES = ('copy', 'copy-start', 'transpose', 'convert', 'reshape', 'pad')
 WEIGHT = 2**17  # elements; what is converted in a loop and larger is a weight
@@ -319,6 +321,9 @@ def _collectives(module: Module, ops: list[Op], times: int):
   """
   names = set()
   for i, op in enumerate(ops):
+    if op.op == 'send' and BETWEEN in op.line:
+      yield _between_slices(op, ops[i + 1 :], times)
+      continue
     inner = module.computations.get(op.calls, []) if op.op == 'fusion' else [op]
     for one in inner:
       base = one.op.removesuffix('-start')
@@ -333,6 +338,14 @@ def _collectives(module: Module, ops: list[Op], times: int):
       if one.op.endswith('-start'):
         hidden |= _works_meanwhile(op, ops[i + 1 :])
       yield Collective(base, times, size * times, types, hidden)
+
+
+def _between_slices(send: Op, later: list[Op], times: int) -> Collective:
+  kind = send.attribute(rf'{BETWEEN}="(\w+)"').lower().replace('_', '-')
+  sent = arrays(send.type)[0]
+  size = math.prod(sent.dims) * BYTES.get(sent.type, 4) * times
+  hidden = _works_meanwhile(send, later)
+  return Collective(f'{kind} to slices', times, size, sent.type, hidden)
 
 
 def _works_meanwhile(start: Op, later: list[Op]) -> bool:
@@ -400,7 +413,7 @@ def read(text: str) -> Summary:
           # A cache, which a TPU widens to write to it, has more axes.
           if len(kind.dims) == 2 and math.prod(kind.dims) >= WEIGHT:
             converts.append(f'{kind.type}{kind.dims}')
-      if op.op in TO_HOST:
+      if op.op in TO_HOST and BETWEEN not in op.line:
         host.append(op.op)
       elif op.op == 'custom-call':
         target = op.attribute(r'custom_call_target="([^"]*)"')

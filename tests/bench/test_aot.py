@@ -106,6 +106,10 @@ backend_config={"known_trip_count":{"n":"4"}}
   %new = bf16[32,1,768]{2,1,0} parameter(4)
   %written = bf16[32,96,768]{2,1,0} fusion(%cache, %where, %new), \
 kind=kInput, calls=%put, metadata={op_name="jit(f)/scatter"}
+  %there = (f32[40,10]{1,0:T(8,128)}, u32[], token[]) send(%a, %token), \
+channel_id=9, is_host_transfer=true, \
+frontend_attributes={_xla_megascale_transfer_type="ALL_GATHER"}
+  %sent = token[] send-done(%there), channel_id=9
   ROOT %exact = f32[5,7]{1,0} dot(%a, %a), lhs_contracting_dims={0}, \
 rhs_contracting_dims={0}, metadata={op_name="jit(f)/head"}
 }
@@ -124,6 +128,7 @@ def test_a_program_is_counted_from_its_text():
   assert {tuple(one) for one in summary.collectives} == {
     ('all-reduce', 1, 4e5, 'f32', True),
     ('all-reduce', 1, 2e5, 'bf16', False),
+    ('all-gather to slices', 1, 1600, 'f32', False),
   }
   kernel, x, y = 4 * 768 * 3072, 2 * 64 * 768, 2 * 64 * 3072
   tile = 4 * 8 * 128  # what 5 × 7 takes
@@ -316,6 +321,17 @@ def test_bert_base_compiles_and_beats_a_textbook_step(target, seeds):
   for row in told['programs'].values():
     check(row, {'parameters': parameters, 'seeds': seeds})
   assert told['ratio'] > 1
+
+
+def test_a_step_compiles_for_two_slices():
+  """Rows across them; what crosses the slower links is not the host's."""
+  needs('tpu')
+  told = run('--target=v5e:2x2', '--slices=2', '--program=train', *SMALL)
+  row = told['programs']['train']
+  check(row, {'parameters': PARAMETERS, 'seeds': 1})
+  assert row['mesh'] == {'seed': 1, 'data': 8}
+  crossing = [c for c in row['collectives'] if c['op'].endswith('to slices')]
+  assert 0 < sum(one['bytes'] for one in crossing) < 4 * PARAMETERS
 
 
 @pytest.mark.parametrize(
