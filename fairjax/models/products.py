@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.experimental.custom_partitioning import custom_partitioning
 from jax.experimental.layout import Layout, with_layout_constraint
 from jaxtyping import Array, Float
 
@@ -20,14 +22,33 @@ def exact(dtype: Any) -> lax.Precision | None:
   return lax.Precision.HIGHEST
 
 
+def _laid(x):
+  return with_layout_constraint(x, Layout(tuple(range(x.ndim))))
+
+
+_shared = custom_partitioning(_laid)
+_shared.def_partition(
+  partition=lambda mesh, given, result: (
+    *(mesh, _laid, result.sharding, (result.sharding,)),
+  ),
+  infer_sharding_from_operands=lambda mesh, given, _: given[0].sharding,
+  sharding_rule='... -> ...',
+)
+
+
+@jax.custom_batching.custom_vmap
 def laid(x: Float[Array, '*s']):
   """x, its last axis innermost in memory, as the products of a CPU take it.
 
   Left to itself XLA takes a turned array as it lies, and a product of that is
   no longer one for its library: in float32 it runs at half the speed, and one
-  of bfloat16 is made in float32, or not at all.
+  of bfloat16 is made in float32, or not at all. Devices keep their shares,
+  which of a bare constraint XLA does not know.
   """
-  return with_layout_constraint(x, Layout(tuple(range(x.ndim))))
+  return _shared(x)
+
+
+laid.def_vmap(lambda size, stacked, x: (laid(x), True))
 
 
 def summed(a, b, dims, dtype=None):
@@ -41,7 +62,9 @@ def summed(a, b, dims, dtype=None):
     return lax.dot_general(
       a, b, dims, precision=exact(a.dtype), preferred_element_type=dtype
     )
-  y = lax.dot_general(laid(a), laid(b), dims, preferred_element_type=jnp.float32)
+  y = lax.dot_general(
+    laid(a), laid(b), dims, preferred_element_type=jnp.float32
+  )
   return laid(y).astype(dtype)
 
 
