@@ -158,7 +158,7 @@ def fairjax_side(chosen, training: bool) -> None:
   from fairjax.config import Mesh, Train
   from fairjax.data import batches
   from fairjax.data.tokens import Ragged
-  from fairjax.models import hf
+  from fairjax.models import hf, layer_params
   from fairjax.scores import grand
   from fairjax.train import mesh, step
 
@@ -193,6 +193,7 @@ def fairjax_side(chosen, training: bool) -> None:
     race.serve(unit, clock(chosen), resting_mb=resting)
     return
   batch = mesh.put_batch(device_mesh, host, stacked=False)
+  params = layer_params.as_read(model.module, params, host)  # as `grand.grand`
   norms = grand.compiled(model, device_mesh)
   unit = lambda: np.asarray(norms(params, batch))
   result = np.empty(len(ids))
