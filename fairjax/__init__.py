@@ -3,24 +3,30 @@
     import fairjax
     fairjax.assess(y_true, y_score, groups=df['gender'])
 
-The functions of api.py, loaded when they are first asked for.
+The functions of api.py, and the audit, loaded when they are first asked for.
 """
 
 import importlib
 
 __version__ = '0.1.0'
 
-_API = (
-  *('assess', 'compare', 'swap', 'load', 'score', 'diet', 'weights'),
-  *('gradient_norms', 'audit', 'Assessment', 'Comparison', 'Classifier'),
-  'UserError',
-)
+_API = {  # where each is
+  **dict.fromkeys(
+    (
+      *('assess', 'compare', 'swap', 'load', 'score', 'diet', 'weights'),
+      *('gradient_norms', 'Assessment', 'Comparison', 'Classifier'),
+      'UserError',
+    ),
+    'fairjax.api',
+  ),
+  'audit': 'fairjax.recipes.audit_library',
+}
 __all__ = ['__version__', *_API]  # noqa: PLE0604
 
 
 def __getattr__(name: str):
   if name in _API:
-    return getattr(importlib.import_module('fairjax.api'), name)
+    return getattr(importlib.import_module(_API[name]), name)
   raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 

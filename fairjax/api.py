@@ -55,7 +55,8 @@ def assess(
     random_state: seed of the resamples.
 
   >>> y, p = [0, 0, 1, 1, 0, 0, 1, 1], [.2, .6, .9, .4, .7, .8, .95, .55]
-  >>> result = assess(y, p, groups=list('mmmmffff'), n_resamples=100)
+  >>> groups = list('mmmmffff')
+  >>> result = assess(y * 10, p * 10, groups=groups * 10, n_resamples=100)
   >>> result['dp']['value'], result['auc']['value']
   (0.5, 0.625)
   """
@@ -110,21 +111,6 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
     a.labels, a.scores, b.scores, a.members, a.group_names, **a.options
   )
   return Comparison(tests)
-
-
-def audit(model: Any, data: Any, **options: Any) -> Any:
-  """Any classifier, or only its predictions, assessed on a table of rows.
-
-  See fairjax.recipes.audit_library.audit for the options.
-
-  >>> rows = pd.DataFrame({'text': ['She won.', 'He won.'] * 30})
-  >>> found = audit(lambda texts: [0.9] * len(texts), rows, n_resamples=100)
-  >>> found['flips']['value']
-  0.0
-  """
-  from fairjax.recipes import audit_library
-
-  return audit_library.audit(model, data, **options)
 
 
 # Texts and their counterfactuals

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# All races on one GPU, one after the other, each with its time limit.
-# What a race prints lies in OUT/NAME.txt, and its last line, one JSON object,
-# in OUT/races.jsonl; a race that fails or runs out of time does not stop the
-# next. See fairjax/bench/README.md.
+# All races on one GPU, one after the other, each with its time limit, after the
+# tests that need it. What a race prints lies in OUT/NAME.txt, and its last
+# line, one JSON object, in OUT/races.jsonl; a race that fails or runs out of
+# time does not stop the next. A summary comes last, also as OUT/summary.txt.
+# The names: device train compiled train5 train256 grand16 grand64 grand256
+# scores table precision compiling resamples generate. See fairjax/bench/README.md.
 #
 #   launch/races_gpu.sh TWEETS.csv VOCAB_FOLDER OUT [NAME …]
 set -uo pipefail
@@ -20,24 +22,48 @@ case $size in base) model=bert-base-cased ;; *) model=$size ;; esac
 mkdir -p "$out"
 wanted=" $* "
 
+run() { # run NAME SECONDS arguments of python: 0 where it ended well
+  local name=$1 limit=$2
+  shift 2
+  if [ "$wanted" != "  " ] && [[ $wanted != *" $name "* ]]; then return 1; fi
+  echo "== $name: python $*"
+  timeout "$limit" "$python" "$@" 2>"$out/$name.err" |
+    tee "$out/$name.txt" | grep -v '^{'
+  local code=${PIPESTATUS[0]}
+  if [ "$code" = 0 ]; then return 0; fi
+  local why="ended with $code: $(tail -n 1 "$out/$name.err")"
+  if [ "$code" = 124 ]; then why="ran out of its $limit seconds"; fi
+  summary+=("$(printf '%-12s %s' "$name" "$why")")
+  echo "${summary[-1]}"
+  return 1
+}
+
 race() { # race NAME SECONDS arguments of fairjax.bench
   local name=$1 limit=$2
   shift 2
-  if [ "$wanted" != "  " ] && [[ $wanted != *" $name "* ]]; then return; fi
-  echo "== $name: python -m fairjax.bench $*"
-  timeout "$limit" "$python" -m fairjax.bench "$@" 2>"$out/$name.err" |
-    tee "$out/$name.txt" | grep -v '^{'
-  if [ "${PIPESTATUS[0]}" = 0 ]; then
-    tail -n 1 "$out/$name.txt" >>"$out/races.jsonl"
-  else
-    echo "$name did not end well:"
-    tail -n 3 "$out/$name.err"
-  fi
+  run "$name" "$limit" -m fairjax.bench "$@" || return
+  tail -n 1 "$out/$name.txt" | tee -a "$out/races.jsonl" >"$out/$name.json"
+  summary+=("$("$python" - "$name" "$out/$name.json" <<'END'
+import json, sys
+one = json.load(open(sys.argv[2]))
+show = lambda value: '-' if value is None else f'{value:.4g}'
+peer = f'{show(one["peer"])} ({one.get("peer_name") or "no peer"})'
+print(f'{sys.argv[1]:12} ours {show(one["ours"]):>9}, best peer {peer}, '
+      f'ratio {show(one["ratio"])}, {one["unit"]}')
+END
+  )")
 }
+
+summary=()
+# The kernels against the plain code, and a run against the same on the CPU.
+if run device "${LIMIT:-400}" -m pytest --device tests/test_device.py; then
+  summary+=("$(printf '%-12s %s' device "$(tail -n 1 "$out/device.txt")")")
+fi
 
 train=(train "--data=$tweets" --text=tweet --label=Class "--vocab=$vocab")
 train+=("--size=$size" "--device=$device" "--steps=${STEPS:-48}")
-race train "${LIMIT:-240}" "${train[@]}" --peers=group,compile --rounds=5
+race train "${LIMIT:-240}" "${train[@]}" --peers=group --rounds=5
+race compiled "${LIMIT:-400}" "${train[@]}" --peers=compile --rounds=3
 race train5 "${LIMIT:-180}" "${train[@]}" --peers= --seeds=5 --rounds=3
 race train256 "${LIMIT:-180}" "${train[@]}" --peers=group --batch=256 --rounds=3
 for batch in ${BATCHES:-16 64 256}; do
@@ -61,3 +87,6 @@ race resamples "${LIMIT:-180}" groups --what=resamples \
   "--rows=${ROWS:-10000000}" --rounds=1
 race generate "${LIMIT:-240}" generate "--size=$size" "--device=$device" \
   --compile --rounds=3
+
+echo "== summary"
+printf '%s\n' "${summary[@]}" | tee "$out/summary.txt"

@@ -172,6 +172,8 @@ def compiled(traced: Any, chip: Chip, options: dict | None = None):
   try:
     program = lowered.compile(compiler_options=options)
   except jax.errors.JaxRuntimeError as error:
+    if re.search('compile option|While setting option', str(error)):
+      raise UserError(f'--xla: {str(error).splitlines()[0]}') from error
     if 'RESOURCE_EXHAUSTED' not in str(error):
       raise
     used = re.search(r'Used ([\d.]+)([MG]) of', str(error))
@@ -196,9 +198,16 @@ def memory_of(program: Any) -> float:
 
 
 def measure(
-  name: str, goal: Target, size: Any, mesh_seed: int = 0, text: str = ''
+  name: str,
+  goal: Target,
+  size: Any,
+  mesh_seed: int = 0,
+  text: str = '',
+  xla: dict | None = None,
 ) -> dict[str, Any]:
   """Compiles one program for a target; what the line about it says."""
+  import jax
+
   from fairjax import backend, config
   from fairjax.bench import hlo, programs
   from fairjax.train import mesh
@@ -207,11 +216,15 @@ def measure(
   trace = {**programs.PROGRAMS, 'plain': programs.plain}[name]
   device_mesh = mesh.make(config.Mesh(seed=mesh_seed), size.seeds, goal.devices)
   start, cpu = time.time(), time.process_time()
-  with backend.made_for(chip.platform):
-    program = compiled(trace(device_mesh, size), chip)
+  # Kernels of a GPU are lowered for the device that the context names.
+  there = jax.sharding.use_abstract_mesh(device_mesh.abstract_mesh)
+  with backend.made_for(chip.platform), there:
+    program = compiled(trace(device_mesh, size), chip, xla)
   summary = hlo.read(program.as_text())
   if text:
-    pathlib.Path(text).write_text(program.as_text(), encoding='utf-8')
+    path = pathlib.Path(text)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(program.as_text(), encoding='utf-8')
   memory = program.memory_analysis()
   # libtpu counts its FLOPs; XLA:GPU does not.
   flops = (program.cost_analysis() or {}).get('flops', summary.flops)
@@ -347,7 +360,27 @@ def options(args: list[str]) -> argparse.Namespace:
   for name in ('scan', 'remat', 'fsdp'):
     parser.add_argument(f'--{name}', action='store_true', default=None)
   parser.add_argument('--text', default='', help='folder for the HLO texts')
+  parser.add_argument(
+    '--xla',
+    action='append',
+    default=[],
+    metavar='NAME=VALUE',
+    help='a compiler option, as often as needed',
+  )
   return parser.parse_args(args)
+
+
+def compiler_options(words: list[str]) -> dict[str, Any]:
+  """NAME=VALUE as XLA takes them: bools and ints are Python's."""
+  result: dict[str, Any] = {}
+  for word in words:
+    name, equals, value = word.partition('=')
+    if not (name and equals and value):
+      raise UserError(f'--xla is {word!r}; NAME=VALUE is needed')
+    kinds = {'true': True, 'false': False}
+    is_count = re.fullmatch(r'-?\d+', value)
+    result[name] = int(value) if is_count else kinds.get(value.lower(), value)
+  return result
 
 
 def run(args: list[str]) -> dict[str, Any]:
@@ -380,16 +413,20 @@ def run(args: list[str]) -> dict[str, Any]:
       'are reduced and each device updates a share; a multiple needs neither'
     )
   rows, refused = {}, []
+  more = {
+    'mesh_seed': chosen.mesh_seed,
+    'xla': compiler_options(chosen.xla),
+  }
   for name in names:
     text = chosen.text and f'{chosen.text}/{name}.txt'
     try:
-      row = measure(name, goal, size, chosen.mesh_seed, text)
+      row = measure(name, goal, size, text=text, **more)
     except TooLarge as error:
       row, needed = None, error.needed
       if name in SWEEPS:
-        row = halved(name, goal, size, mesh_seed=chosen.mesh_seed)
+        row = halved(name, goal, size, **more)
     if row is None:
-      fits = fitting(name, goal, size, needed, mesh_seed=chosen.mesh_seed)
+      fits = fitting(name, goal, size, needed, **more)
       limit = goal.chip.memory / GIB
       refused.append(
         f'{name} of {size.seeds} seeds does not fit into the {limit:.1f} GiB '

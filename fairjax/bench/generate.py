@@ -281,7 +281,7 @@ def run(arguments: list[str]) -> dict:
         )
       counts = {side.facts['written'] for side in running.values()}
       race.same(min(counts), max(counts), 'the number of tokens')
-      same = _agreement(running)
+      same = _agreement(running, exact=args.device == 'cpu')
       # Both sides have run twice by now.
       times = race.interleave(running, rounds=args.rounds, warmup=0)
     finally:
@@ -290,8 +290,14 @@ def run(arguments: list[str]) -> dict:
   return done('generate', times, same_tokens=same)
 
 
-def _agreement(running: dict[str, race.Process]) -> dict[str, float]:
-  """The share of each side's tokens that are those of our float32."""
+def _agreement(
+  running: dict[str, race.Process], exact: bool
+) -> dict[str, float]:
+  """The share of each side's tokens that are those of our float32.
+
+  Sides in float32 must agree (`exact`). A GPU's are all in bfloat16, where
+  random weights write other texts after the first token that differs.
+  """
   rows = {name: side.facts['tokens'] for name, side in running.items()}
   first = rows.get('float32') or next(iter(rows.values()))
   same = {
@@ -301,7 +307,7 @@ def _agreement(running: dict[str, race.Process]) -> dict[str, float]:
   }
   for name, share in same.items():
     print(f'{name:28} {share:.4f} of its tokens are those of our float32')
-    if name in ('torch', 'ctranslate2') and 'float32' in rows:
+    if exact and name in ('torch', 'ctranslate2') and 'float32' in rows:
       race.same(share > 0.95, True, f'the tokens ({name})')
   return same
 

@@ -1,4 +1,4 @@
-"""Exact per-example gradient norms, against six ways of PyTorch.
+"""Exact per-example gradient norms, against PyTorch and jax_privacy.
 
 Every side lives in a process of its own and scores the same batch with the
 same weights (our Hugging Face folder, loaded by transformers); the race stops
@@ -139,6 +139,25 @@ def classifier(chosen):
   return build.from_folder(module, None)
 
 
+def packed(chosen):
+  """The texts as our batches read them, and the shape of a batch."""
+  from fairjax.data import batches
+  from fairjax.data.tokens import Ragged
+
+  ids, label = texts(chosen)
+  ends = np.arange(len(ids) + 1, dtype=np.int64) * chosen.length
+  weight = np.ones(len(ids), np.float32)
+  pool = batches.Pool(Ragged(ids.ravel(), ends), label, weight)
+  return pool, batches.layout(pool.tokens.lengths, chosen.batch)
+
+
+def weights(chosen, model):
+  """Of our model, from the folder that all sides read."""
+  from fairjax.models import hf
+
+  return hf.load(pathlib.Path(chosen.folder) / 'model', model.module).params
+
+
 def save_weights(chosen, folder: str) -> None:
   """One set of weights for all sides."""
   import jax
@@ -157,23 +176,17 @@ def fairjax_side(chosen, training: bool) -> None:
   from fairjax import memory
   from fairjax.config import Mesh, Train
   from fairjax.data import batches
-  from fairjax.data.tokens import Ragged
-  from fairjax.models import hf, layer_params
+  from fairjax.models import layer_params
   from fairjax.scores import grand
   from fairjax.train import mesh, step
 
   memory.keep()
   model = classifier(chosen)
-  ids, label = texts(chosen)
-  ends = np.arange(len(ids) + 1, dtype=np.int64) * chosen.length
-  pool = batches.Pool(
-    Ragged(ids.ravel(), ends), label, np.ones(len(ids), np.float32)
-  )
-  params = hf.load(pathlib.Path(chosen.folder) / 'model', model.module).params
+  pool, layout = packed(chosen)
+  params = weights(chosen, model)
   device_mesh = mesh.make(Mesh(), 1)
   params = mesh.put_state(device_mesh, jax.tree.map(lambda a: a[None], params))
-  layout = batches.layout(pool.tokens.lengths, chosen.batch)
-  host = batches.sweep(pool, np.arange(len(ids)), layout)[0]
+  host = batches.sweep(pool, np.arange(chosen.batch), layout)[0]
   jax.block_until_ready(params)
   resting = race.peak_mb()
   if training:
@@ -196,9 +209,31 @@ def fairjax_side(chosen, training: bool) -> None:
   params = layer_params.as_read(model.module, params, host)  # as `grand.grand`
   norms = grand.compiled(model, device_mesh)
   unit = lambda: np.asarray(norms(params, batch))
-  result = np.empty(len(ids))
+  result = np.empty(chosen.batch)
   result[host['example']] = unit()[0]
   race.serve(unit, clock(chosen), norms=result.tolist(), resting_mb=resting)
+
+
+def jax_privacy_side(chosen) -> None:
+  """Norms of the same batch by jax_privacy, of our model."""
+  import jax
+
+  from fairjax import memory
+  from fairjax.data import batches
+
+  memory.keep()
+  model = classifier(chosen)
+  pool, _ = packed(chosen)
+  alone = batches.layout(pool.tokens.lengths[:1], 1)
+  examples = [
+    batches.sweep(pool, np.array([i]), alone)[0] for i in range(chosen.batch)
+  ]
+  examples = jax.tree.map(lambda *leaves: np.stack(leaves), *examples)
+  params, examples = jax.device_put((weights(chosen, model), examples))
+  jax.block_until_ready(params)
+  resting = race.peak_mb()
+  unit = grand_peers.jax_privacy(model, params, examples)
+  race.serve(unit, clock(chosen), norms=unit().tolist(), resting_mb=resting)
 
 
 def torch_side(chosen, name: str) -> None:
@@ -243,6 +278,8 @@ def side(args: list[str]) -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-chosen.cores :])
   if chosen.side in OURS:
     fairjax_side(chosen, chosen.side == 'step')
+  elif chosen.side == 'jax-privacy':
+    jax_privacy_side(chosen)
   else:
     torch_side(chosen, chosen.side)
 

@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 
 from fairjax.bench import race
-from fairjax.metrics import counts, groups, intervals, quality
+from fairjax.metrics import counts, groups, intervals, quality, resampling
 
 HOW = intervals.IntervalOptions(0.95, 0, 0)
 
@@ -151,7 +151,7 @@ def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
 
   def ours():
     table = counts.tabulate(labels, decisions[None], masks, 2, 0)
-    draws = intervals.draw(table.items, chosen.resamples, 0)
+    draws = resampling.draw(table.items, chosen.resamples, 0)
     result = counts.rates(table, draws, HOW).draws[:, 0, 0, :-1, 1]
     return np.ptp(result, axis=1)
 

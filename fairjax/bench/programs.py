@@ -16,7 +16,7 @@ from fairjax.bench import plain_bert
 from fairjax.config import Train
 from fairjax.data import corruption
 from fairjax.errors import UserError
-from fairjax.metrics import intervals
+from fairjax.metrics import resampling
 from fairjax.models import (
   Bundle,
   build,
@@ -233,7 +233,7 @@ def resamples(device_mesh: Mesh, size: Size):
   """10,000 resamples of counts: 2,048 blocks, 13 groups and all of them."""
   table = lambda *dims: jax.ShapeDtypeStruct(dims, np.float32)
   arrays = table(10_000, 2048), table(2048, size.seeds, 1, 14, 4)
-  return intervals.resampled.trace(*everywhere(device_mesh, arrays))
+  return resampling.resampled.trace(*everywhere(device_mesh, arrays))
 
 
 def plain(device_mesh: Mesh, size: Size):

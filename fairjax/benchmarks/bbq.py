@@ -14,6 +14,7 @@ is whose (answer_info, stereotyped_groups); of a bare file the groups come from
 the templates' file beside it. Intervals resample questions, not items.
 """
 
+import functools
 import json
 import pathlib
 import re
@@ -108,68 +109,70 @@ def _published(one: dict) -> list[str]:
 
 def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
   """Whose answer is whose, by the templates' file and our own word lists."""
-  from fairjax.pairs import dictionary
+  groups, gender = _groups(path.parent), _gender(path.parent)
+  return lambda one: _kinds(one, groups.get(one['question'], set()), gender)
 
-  places = [p for t in TEMPLATES for p in sorted(path.parent.glob(t))]
-  groups: dict[str, set[str]] = {}
-  for place in places:
-    frame = sources.table(
-      place,
-      (
-        'Question_negative_stereotype',
-        'Question_non_negative',
-        'Known_stereotyped_groups',
-      ),
-    )
+
+def _groups(folder: pathlib.Path) -> dict[str, set[str]]:
+  """The groups that a question stereotypes, by the templates beside it."""
+  questions = ('Question_negative_stereotype', 'Question_non_negative')
+  out: dict[str, set[str]] = {}
+  for path in (p for t in TEMPLATES for p in sorted(folder.glob(t))):
+    frame = sources.table(path, (*questions, 'Known_stereotyped_groups'))
     for one in frame.to_dict('records'):
       known = one['Known_stereotyped_groups'].lower()
       kind = 'trans' if 'trans' in known else known.strip('[]" ')
-      for key in ('Question_negative_stereotype', 'Question_non_negative'):
-        groups.setdefault(one[key], set()).add(kind)
+      for key in questions:
+        out.setdefault(one[key], set()).add(kind)
+  return out
+
+
+def _gender(folder: pathlib.Path) -> Callable[[str], str]:
+  """f, m or '' of an answer: by the file of names, else by our word lists."""
+  from fairjax.pairs import dictionary
+
+  known: dict[str, str] = {}
+  for path in folder.glob('vocabulary_proper_names.csv'):
+    frame = sources.table(path, ('Name', 'gender'))
+    known |= dict(zip(frame['Name'], frame['gender'].str.lower()))
   turn = {
     side: dictionary.swapper(side, names=True) for side in ('male', 'female')
   }
-  gender = {}
-  for place in path.parent.glob('vocabulary_proper_names.csv'):
-    frame = sources.table(place, ('Name', 'gender'))
-    gender |= dict(zip(frame['Name'], frame['gender'].str.lower()))
 
+  @functools.cache
   def of(answer: str) -> str:
-    if answer not in gender:
-      sides = {s for s in turn if turn[s]([answer]).spans[0]}
-      gender[answer] = {'male': 'f', 'female': 'm'}.get(
-        next(iter(sides)) if len(sides) == 1 else '', ''
-      )
-    return gender[answer]
+    if answer in known:
+      return known[answer]
+    sides = [side for side in turn if turn[side]([answer]).spans[0]]
+    return {('male',): 'f', ('female',): 'm'}.get(tuple(sides), '')
 
-  def kinds(one: dict) -> list[str]:
-    # Two templates may ask one question; 'trans' is in the answers of one.
-    trans = any('trans' in one[name].lower() for name in ANSWERS)
-    questions = {
-      kind
-      for kind in groups.get(one['question'], ())
-      if (kind == 'trans') == trans
-    }
-    group = questions.pop() if len(questions) == 1 else ''
-    known = {of(one[name]) for name in ANSWERS if not _is_unknown(one[name])}
-    # Of two people one is a woman and one a man: a name that no list knows
-    # is the other one.
-    rest = {'f': 'm', 'm': 'f'}.get(''.join(known), '')
-    out = []
-    for name in ANSWERS:
-      answer = one[name]
-      if _is_unknown(answer):
-        out.append('unknown')
-      elif group == 'trans':
-        own = re.search(r'\btrans', answer.lower())
-        out.append('target' if own else 'other')
-      elif group and (of(answer) or rest):
-        out.append('target' if (of(answer) or rest) == group else 'other')
-      else:
-        out.append('')
-    return out
+  return of
 
-  return kinds
+
+def _kinds(
+  one: dict, groups: set[str], gender: Callable[[str], str]
+) -> list[str]:
+  """Of each answer: unknown, target, other, or '' where nothing says it."""
+  # Two templates may ask one question; 'trans' is in the answers of one.
+  trans = any('trans' in one[name].lower() for name in ANSWERS)
+  groups = {group for group in groups if (group == 'trans') == trans}
+  group = groups.pop() if len(groups) == 1 else ''
+  persons = [one[name] for name in ANSWERS if not _is_unknown(one[name])]
+  # Of two people one is a woman and one a man: a name that no list knows is
+  # the other one.
+  rest = {'f': 'm', 'm': 'f'}.get(''.join({gender(p) for p in persons}), '')
+
+  def kind(answer: str) -> str:
+    if _is_unknown(answer):
+      return 'unknown'
+    if group == 'trans':
+      own = re.search(r'\btrans', answer.lower())
+      return 'target' if own else 'other'
+    if not group or not (gender(answer) or rest):
+      return ''
+    return 'target' if (gender(answer) or rest) == group else 'other'
+
+  return [kind(one[name]) for name in ANSWERS]
 
 
 def answers(logs: np.ndarray, metric: str) -> np.ndarray:

@@ -14,7 +14,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.errors import UserError
-from fairjax.metrics import counts, groups, intervals, rankings, warn
+from fairjax.metrics import (
+  counts,
+  groups,
+  intervals,
+  rankings,
+  resampling,
+  warn,
+)
 
 MIN_GROUP = 10  # rows that a rate needs to count in a gap
 
@@ -112,7 +119,7 @@ class Case(NamedTuple):
   def weights(self, items, most: int | float = math.inf):
     """Of each resample, or None where none are asked for."""
     count = min(self.options.resamples, most)
-    return intervals.draw(items, count, self.options.seed) if count else None
+    return resampling.draw(items, count, self.options.seed) if count else None
 
 
 def _groups_of(attributes: Sequence[str]) -> dict[str, list[int]]:
@@ -161,8 +168,8 @@ def _add_ranks(
 ) -> None:
   """Adds the measures of ranks and probabilities."""
   labels, scores, options = case.labels, case.scores, case.options
-  items = intervals.blocks(len(labels), options.seed)
-  weights = case.weights(items, intervals.RANKS)
+  items = resampling.blocks(len(labels), options.seed)
+  weights = case.weights(items, resampling.RANKS)
   draws = items, weights, options
   quality['log_loss'] = rankings.log_loss(labels, scores, *draws)
   if scores.ndim == 3:

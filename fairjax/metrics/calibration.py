@@ -22,7 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics import estimates, intervals
+from fairjax.metrics import estimates, intervals, resampling
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -57,7 +57,7 @@ def measure(
   over = np.where(n > 0, -gaps.sum(-1), np.nan)
   noise = shift = None
   if options.resamples:
-    count = min(options.resamples, intervals.RANKS)
+    count = min(options.resamples, resampling.RANKS)
     draws = _draws(sums, sizes, score, masks, items, count, options.seed)
     centred = draws - draws.mean(0)
     noise = np.abs(centred).sum(-1)  # resample, s, g
@@ -110,7 +110,7 @@ def _bins(score: np.ndarray) -> np.ndarray:
 
 def _totals(truth, score, masks, seed) -> tuple:
   """[item, s, g, bin] of y − p, rows of each item and group, and the items."""
-  items = intervals.blocks(truth.shape[1], seed)
+  items = resampling.blocks(truth.shape[1], seed)
   m = len(items.size)
   sums = np.zeros((m, len(score), len(masks), BINS), np.float32)
   sizes = np.zeros((m, len(masks)), np.float32)
@@ -127,11 +127,11 @@ def _totals(truth, score, masks, seed) -> tuple:
 
 def _draws(sums, sizes, score, masks, items, resamples, seed) -> np.ndarray:
   """The vector r of every resample, [resample, s, g, bin]."""
-  weights = intervals.draw(items, resamples, seed)[:, : len(items.size)]
+  weights = resampling.draw(items, resamples, seed)[:, : len(items.size)]
   flat = sums.reshape(len(items.size), -1)
   totals = (weights @ flat).reshape(resamples, *sums.shape[1:])
   below = (weights @ sizes)[:, None, :, None]
-  rng = np.random.default_rng([seed, intervals.EDGES, 3])
+  rng = np.random.default_rng([seed, resampling.EDGES, 3])
   # Half a row of either label at the mean score of each bin that has rows.
   for g, mask in enumerate(masks):
     for s in range(len(score)):

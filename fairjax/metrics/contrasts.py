@@ -18,7 +18,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.errors import UserError
-from fairjax.metrics import counts, estimates, groups, intervals, significance
+from fairjax.metrics import (
+  counts,
+  estimates,
+  groups,
+  intervals,
+  resampling,
+  significance,
+)
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -100,7 +107,7 @@ def differences(
 def _rates(table: counts.Table, options: IntervalOptions) -> counts.Rates:
   weights = None
   if options.resamples:
-    weights = intervals.draw(table.items, options.resamples, options.seed)
+    weights = resampling.draw(table.items, options.resamples, options.seed)
   return counts.rates(table, weights, options)
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Integer
 
-from fairjax.metrics import intervals, paired
+from fairjax.metrics import intervals, paired, resampling
 from fairjax.metrics.intervals import IntervalOptions
 
 Values = dict[str, np.ndarray]
@@ -43,11 +43,11 @@ def drawn(sums: Sums, how: IntervalOptions) -> Drawn:
   """The measures of the texts, and of texts drawn with replacement."""
   rows = np.asarray(sums.rows, np.float64)
   values = sums.compute(rows.sum(1))
-  items = intervals.blocks(rows.shape[1], how.seed)
+  items = resampling.blocks(rows.shape[1], how.seed)
   total = np.zeros((len(items.size), rows.shape[0], rows.shape[2]))
   np.add.at(total, items.item, rows.swapaxes(0, 1))
-  weights = intervals.draw(items, how.resamples, how.seed)
-  each = intervals.resampled(weights, intervals.pad(total))
+  weights = resampling.draw(items, how.resamples, how.seed)
+  each = resampling.resampled(weights, resampling.pad(total))
   return Drawn(values, sums.compute(np.asarray(each, np.float64)), sums.bounds)
 
 

@@ -8,7 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
-from fairjax.metrics import estimates, groups, intervals, measures, quality
+from fairjax.metrics import (
+  estimates,
+  groups,
+  intervals,
+  measures,
+  quality,
+  resampling,
+)
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -30,7 +37,7 @@ class Table(NamedTuple):
 
   groups: np.ndarray  # [m, s, k, g+1, 4]: (tn, fp, fn, tp), everyone last
   confusion: np.ndarray  # [m, s, c, c]: label, decision
-  items: intervals.Items
+  items: resampling.Items
 
 
 class Rates(NamedTuple):
@@ -54,11 +61,11 @@ def tabulate(
   `masks` are the groups and then everyone. With two classes k is class 1
   alone, else every class against the rest.
   """
-  columns = intervals.distinct(masks[:-1])
-  items = intervals.cells([*columns, labels, *decisions])
+  columns = resampling.distinct(masks[:-1])
+  items = resampling.cells([*columns, labels, *decisions])
   chosen = np.array([1]) if classes == 2 else np.arange(classes)
-  if len(items.size) > intervals.CELLS:
-    items = intervals.blocks(len(labels), seed)
+  if len(items.size) > resampling.CELLS:
+    items = resampling.blocks(len(labels), seed)
     return Table(
       _by_rows(labels, decisions, masks, chosen, items),
       _confusion(labels, decisions, classes, items),
@@ -125,12 +132,12 @@ def rate_draws(
   from Beta(1, n), the exact (Clopper-Pearson) upper limits. What is added is
   the same in all seeds of a run.
   """
-  totals = intervals.pad(table.groups)
+  totals = resampling.pad(table.groups)
   sums = table.groups.sum(0, dtype=np.float32)
-  rng = np.random.default_rng([options.seed, intervals.EDGES])
+  rng = np.random.default_rng([options.seed, resampling.EDGES])
   out = np.empty((len(weights), *sums.shape[:-1], len(groups.NAMES)), 'f4')
-  for some in intervals.chunks(len(weights)):
-    own = intervals.resampled(weights[some], totals)
+  for some in resampling.chunks(len(weights)):
+    own = resampling.resampled(weights[some], totals)
     halves = _halves(rng, (len(own), runs, sums.shape[2], *groups.PSEUDO))
     out[some] = groups.rates_with(own, sums, halves)
   return out
@@ -173,11 +180,11 @@ def confusion_draws(
   They are spread over the cells of the confusion. Where none of a kind was
   ever seen it is a whole row, as with rates.
   """
-  totals = intervals.resampled(weights, intervals.pad(table.confusion))
+  totals = resampling.resampled(weights, resampling.pad(table.confusion))
   s, c = table.confusion.shape[1:3]
   right = np.eye(c, dtype=bool)
   kind = np.where(right, 1 / c, 1 / max(c * (c - 1), 1)) / 2
-  rng = np.random.default_rng([options.seed, intervals.EDGES, c])
+  rng = np.random.default_rng([options.seed, resampling.EDGES, c])
   shape = (2, len(weights), runs, c, c)
   more = np.repeat(rng.standard_gamma(kind, shape, np.float32), s // runs, 2)
   observed = table.confusion.sum(0)
@@ -312,7 +319,7 @@ def _noise(
   Over classes the largest bound: the worst value is at most so far away.
   """
   out = []
-  for some in intervals.chunks(len(draws)):
+  for some in resampling.chunks(len(draws)):
     noise = groups.reduce_noise(draws[some][:, :, :, index], values)
     out.append(_columns({k: np.asarray(_largest(v)) for k, v in noise.items()}))
   return np.concatenate(out)

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 from scipy import stats
 
-from fairjax.metrics import intervals
+from fairjax.metrics import intervals, resampling
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -87,12 +87,12 @@ def _draws(
   n = rows.shape[1]
   group = np.arange(n) if clusters is None else clusters
   group = np.unique(group, return_inverse=True)[1]
-  items = intervals.blocks(int(group.max()) + 1, how.seed)
+  items = resampling.blocks(int(group.max()) + 1, how.seed)
   item = items.item[group]
   sums = [np.bincount(item, each, len(items.size)) for each in rows]
   sums.append(np.bincount(item, minlength=len(items.size)).astype(np.float64))
-  weights = intervals.draw(items, how.resamples, how.seed)
-  totals = intervals.resampled(weights, intervals.pad(np.stack(sums, 1)))
+  weights = resampling.draw(items, how.resamples, how.seed)
+  totals = resampling.resampled(weights, resampling.pad(np.stack(sums, 1)))
   return np.asarray(totals, np.float64).T
 
 

@@ -25,7 +25,13 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics import counts, intervals, row_means, significance
+from fairjax.metrics import (
+  counts,
+  intervals,
+  resampling,
+  row_means,
+  significance,
+)
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -133,7 +139,7 @@ def _rates(name, flip, labels, members, options, binary=True) -> tuple:
   table = counts.tabulate(truth, flip.astype(np.int64), masks, 2, options.seed)
   weights = None
   if options.resamples:
-    weights = intervals.draw(table.items, options.resamples, options.seed)
+    weights = resampling.draw(table.items, options.resamples, options.seed)
   rates = counts.rates(table, weights, options)
   everyone = counts.of_group(table, rates, -1, options)
   out = {name: everyone['selection_rate']}

@@ -2,14 +2,14 @@
 
 The predicted grade of a row is the mean class, Σ c · p(c), where classes are
 rounded scores (STS-B). r is a function of five totals over rows, so the
-Bayesian bootstrap of intervals.py draws it from weighted totals; the difference
-of two models has the same weights on both sides.
+Bayesian bootstrap of resampling.py draws it from weighted totals; the
+difference of two models has the same weights on both sides.
 """
 
 import numpy as np
 from jaxtyping import Float, Integer
 
-from fairjax.metrics import intervals
+from fairjax.metrics import intervals, resampling
 from fairjax.metrics.estimates import of_value
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -49,8 +49,8 @@ def draws(
   labels: np.ndarray, predicted: np.ndarray, options: IntervalOptions
 ) -> Float[np.ndarray, 'resample s']:
   """r in every resample of the rows; all seeds share the weights."""
-  items = intervals.blocks(len(labels), options.seed)
-  weights = intervals.draw(items, options.resamples, options.seed)
+  items = resampling.blocks(len(labels), options.seed)
+  weights = resampling.draw(items, options.resamples, options.seed)
   weights = weights[:, : len(items.size)].astype(np.float64)
   rows = _totals(labels, predicted)
   sums = np.zeros((len(rows), len(items.size), rows.shape[-1]))

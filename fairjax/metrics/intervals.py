@@ -6,19 +6,8 @@ values that the data do not speak against; an interval is two of their
 quantiles, and a p value is a share of the same draws (`difference`), so that
 an interval holds 0 if and only if p > 1 − level.
 
-*Examples.* The Bayesian bootstrap (Rubin 1981): each row has a weight from
-Exp(1). Its draws are as skewed as the data say, where draws of whole rows
-(Efron) are too symmetric near 0 and 1. Rows that agree in everything a count
-measure looks at (groups, label, the decisions of all seeds) are
-interchangeable, so a cell of m rows has one weight from Gamma(m): exact, at a
-price that does not grow with n. Where there are more than `CELLS` cells, and
-for measures of ranks, the rows are dealt at random into `BLOCKS` blocks (one
-row a block for small sets, which is exact again) and blocks are weighted: the
-variance is right, and the width of an interval is off by about
-1/sqrt(2 BLOCKS) = 1.6 %. All seeds of a resample have the same weights. What
-no row says is added where it matters (counts.py: Jeffreys's half a row of
-either kind; quality.py: half a row of unknown rank), so no interval has width
-0 because every row agreed.
+*Examples.* Rows have random weights, the same for all seeds of a resample
+(resampling.py).
 
 *Seeds.* With s > 1, the variance of a mean over seeds has a part that the
 seeds share (the rows) and a part that each seed has for itself. The second is
@@ -43,28 +32,19 @@ tests/metrics/test_coverage.py has the coverage and the level of all of this.
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pandas as pd
-from jaxtyping import Array, Bool, Float, Integer
+from jaxtyping import Array, Float
 
 from fairjax.config import Config
 from fairjax.metrics.estimates import noted
+from fairjax.metrics.resampling import SEEDS, SIGNS, quantile
 
-DENSE = 1 << 16  # combinations of columns that are counted in a table
-CELLS = 4096  # most cells that are drawn exactly
-BLOCKS = 2048  # blocks of rows where there are more
-RANKS = 2000  # most resamples of a measure of ranks
-CHUNK = 1000  # resamples at a time
 MEASURES = 64  # measures at a time whose intervals are made
-
-EXAMPLES, SEEDS, SIGNS, DEAL, SWAPS, EDGES = range(
-  0x1F0, 0x1F6
-)  # random streams
 
 Numbers = np.ndarray | np.floating
 
@@ -86,146 +66,6 @@ def options_of(config: Config) -> IntervalOptions:
   """Those of the config's measures."""
   own = config.measures
   return IntervalOptions(own.confidence_level, own.resamples, config.seed)
-
-
-class Items(NamedTuple):
-  """The units that a resample draws."""
-
-  item: np.ndarray  # int [n], the item of each row
-  size: np.ndarray  # int [m], rows of each item
-  cells: bool  # rows of an item are interchangeable
-  first: np.ndarray  # int [m], one row of each item
-
-
-def cells(
-  columns: Iterable[Integer[np.ndarray, ' n'] | Bool[np.ndarray, ' n']],
-) -> Items:
-  """Items of rows that agree in every column of small whole numbers."""
-  codes, radix = None, 1
-  for column in columns:
-    count = int(column.max(initial=0)) + 1
-    if codes is None:
-      codes = np.zeros(len(column), np.int64)
-    if radix * count >= 2**62:
-      codes = pd.factorize(codes)[0].astype(np.int64)
-      radix = int(codes.max(initial=0)) + 1
-    if count > 1:
-      codes *= count
-      codes += column
-    radix *= count
-  if radix > DENSE:
-    codes, radix = pd.factorize(codes)[0], 0
-  rows = np.bincount(codes, minlength=radix)
-  values = np.flatnonzero(rows)
-  first = _first(codes, len(values))
-  order = np.argsort(first)  # items are numbered as they appear
-  number = np.zeros(len(rows), np.int64)
-  number[values[order]] = np.arange(len(values))
-  return Items(number[codes], rows[values[order]], True, first[order])
-
-
-def _first(codes: np.ndarray, count: int) -> Integer[np.ndarray, ' m']:
-  """The first row of each of `count` codes, in the order of the codes."""
-  some = 1 << 14
-  while True:  # most often all are among the first few
-    values, first = np.unique(codes[:some], return_index=True)
-    if len(values) == count:
-      return first
-    some *= 8
-
-
-def distinct(
-  masks: Bool[np.ndarray, 'g n'],
-) -> list[Integer[np.ndarray, ' n'] | Bool[np.ndarray, ' n']]:
-  """Columns that agree where all masks do: one if no row is in two groups."""
-  if len(masks) > 255:
-    return [*masks]
-  number, inside = np.zeros((2, masks.shape[1]), np.uint8)
-  for g, mask in enumerate(masks.view(np.uint8), 1):
-    inside += mask
-    number += mask * np.uint8(g)
-  return [number] if inside.max(initial=0) <= 1 else [*masks]
-
-
-def blocks(n: int, seed: int) -> Items:
-  """Rows dealt at random into at most BLOCKS items of equal size."""
-  count = min(n, BLOCKS)
-  if n <= BLOCKS:
-    item = np.arange(n)
-  else:
-    item = np.random.default_rng([seed, DEAL]).permutation(n) % count
-  return Items(item, np.bincount(item, minlength=count), False, item)
-
-
-def draw(
-  items: Items, resamples: int, seed: int
-) -> Float[np.ndarray, 'resample item']:
-  """The mean weight of the rows of each item in a resample; 1 on average.
-
-  The total of anything over a resample is this matrix times the totals of the
-  items; what is estimated are ratios of totals, so weights need not add up to
-  the rows. The second axis is filled with zeros to a power of two, so that
-  sets of many sizes share few compiled shapes.
-  """
-  rng = np.random.default_rng([seed, EXAMPLES])
-  m = len(items.size)
-  out = np.zeros((resamples, padded(m)), np.float32)
-  for some in chunks(resamples):
-    shape = (some.stop - some.start, m)
-    if items.cells:
-      weights = rng.standard_gamma(items.size, shape, np.float32) / items.size
-    else:
-      weights = rng.standard_exponential(shape, np.float32)
-    out[some, :m] = weights
-  return out
-
-
-def chunks(resamples: int) -> Iterator[slice]:
-  """CHUNK resamples after another: bounds the memory of what is between."""
-  for low in range(0, resamples, CHUNK):
-    yield slice(low, min(low + CHUNK, resamples))
-
-
-def padded(m: int) -> int:
-  """The next power of two, at least 16."""
-  return max(16, 1 << max(m - 1, 0).bit_length())
-
-
-def pad(totals: np.ndarray) -> np.ndarray:
-  """Zeros after the items, as `draw` has them, in float32."""
-  extra = padded(len(totals)) - len(totals)
-  widths = [(0, extra)] + [(0, 0)] * (totals.ndim - 1)
-  return np.pad(totals, widths).astype(np.float32)
-
-
-@jax.jit
-def resampled(
-  weights: Float[Array, 'resample item'], totals: Float[Array, 'item *rest']
-) -> Float[Array, 'resample *rest']:
-  """Totals of every resample: one matrix product, in full float32."""
-  return jnp.tensordot(weights, totals, 1, precision=jax.lax.Precision.HIGHEST)
-
-
-def quantile(
-  draws: Float[np.ndarray, 'resample *rest'], shares: tuple[float, ...]
-) -> list[np.ndarray | np.floating]:
-  """Quantiles over the resamples in which the value is defined."""
-  ordered = np.sort(draws, axis=0)  # NaN goes last
-  known = np.sum(~np.isnan(ordered), axis=0)
-  out = []
-  for share in shares:
-    place = share * np.maximum(known - 1, 0)
-    low = np.floor(place).astype(np.int64)
-    high = np.minimum(low + 1, np.maximum(known - 1, 0))
-    low_value, high_value = (
-      np.take_along_axis(ordered, at[None], 0)[0] for at in (low, high)
-    )
-    # Equal ends are kept apart from the sum: inf − inf is no number.
-    step = np.where(low_value == high_value, 0, place - low)
-    with np.errstate(invalid='ignore'):
-      gap = np.where(step > 0, high_value - low_value, 0)
-    out.append(low_value + step * gap)
-  return out
 
 
 class Ends(NamedTuple):

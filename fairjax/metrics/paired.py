@@ -2,7 +2,7 @@
 
 *The leading test* of every measure is over examples and seeds, as its interval
 is: both are of the same draws of the error of the mean difference (the paired
-bootstrap of intervals.py, with a part for the seeds), so an interval holds 0
+bootstrap of resampling.py, with a part for the seeds), so an interval holds 0
 if and only if p is above 1 − level. It asks whether the *methods* differ, of
 which the seeds at hand are a sample. The difference of two gaps is that of the
 gaps that test sets of this size show: chance, which widens the smaller gap
@@ -39,6 +39,7 @@ from fairjax.metrics import (
   measures,
   quality,
   rankings,
+  resampling,
 )
 from fairjax.metrics.assess import MIN_GROUP, binary, check, decide
 from fairjax.metrics.estimates import estimate
@@ -184,7 +185,7 @@ def _count_tests(
       quality.from_confusion(table.confusion.sum(0, dtype=np.float64)[None]),
       large,
     )
-  weights = intervals.draw(table.items, options.resamples, options.seed)
+  weights = resampling.draw(table.items, options.resamples, options.seed)
   rates = counts.rate_draws(table, weights, options, runs=2)
   draws = _measures(
     rates, counts.confusion_draws(table, weights, options, runs=2), large
@@ -252,7 +253,7 @@ def _large_enough(
 
 def _totals(weights: np.ndarray, *tables: np.ndarray) -> list[np.ndarray]:
   return [
-    np.asarray(intervals.resampled(weights, intervals.pad(one)))
+    np.asarray(resampling.resampled(weights, resampling.pad(one)))
     for one in tables
   ]
 
@@ -261,9 +262,9 @@ def _exchanged(
   table: counts.Table, options: IntervalOptions
 ) -> list[np.ndarray]:
   """Totals after exchanging rows between the two halves of the seeds."""
-  rng = np.random.default_rng([options.seed, intervals.SWAPS])
+  rng = np.random.default_rng([options.seed, resampling.SWAPS])
   size, m = table.items.size, len(table.items.size)
-  share = np.zeros((options.resamples, intervals.padded(m)), np.float32)
+  share = np.zeros((options.resamples, resampling.padded(m)), np.float32)
   if table.items.cells:
     share[:, :m] = rng.binomial(size, 0.5, (options.resamples, m)) / size
   else:
@@ -295,9 +296,9 @@ def _measures(rates, of_everyone, large) -> dict:
 
 
 def _auc_test(labels, scores, masks, options, paired) -> dict:
-  items = intervals.blocks(len(labels), options.seed)
-  count = min(options.resamples, intervals.RANKS)
-  weights = intervals.draw(items, count, options.seed)
+  items = resampling.blocks(len(labels), options.seed)
+  count = min(options.resamples, resampling.RANKS)
+  weights = resampling.draw(items, count, options.seed)
   suites = rankings.suites(
     labels, scores, masks[-1:], items, weights, options, runs=2
   )

@@ -33,7 +33,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
-from fairjax.metrics import intervals, measures
+from fairjax.metrics import measures, resampling
 
 BINS = 2048
 
@@ -144,7 +144,7 @@ def placements(
   labels: Integer[np.ndarray, ' n'],
   by_score: Sorted,
   members: Bool[np.ndarray, 'g n'],
-  items: intervals.Items,
+  items: resampling.Items,
 ) -> Placements:
   """Placements of all rows, summed over the rows of each item.
 
@@ -211,8 +211,8 @@ def resampled_ranks(
   some = lambda x: jnp.where(x > 0, x, jnp.nan)
   total = sizes.sum(0)
   centre = sums.sum(0) / some(total)[..., None]
-  above = intervals.resampled(weights, sums) + (extra * places)[..., None]
-  below = some(intervals.resampled(weights, sizes)) + extra
+  above = resampling.resampled(weights, sums) + (extra * places)[..., None]
+  below = some(resampling.resampled(weights, sizes)) + extra
   grown = jnp.sqrt((total + 1) / jnp.maximum(total - 1, 1))
   off = (above / below[..., None] - centre) * grown[..., None]
   return off[..., a, b] - off[..., b, a]

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics import estimates, intervals, measures, quality
+from fairjax.metrics import estimates, intervals, measures, quality, resampling
 from fairjax.metrics.estimates import estimate
-from fairjax.metrics.intervals import IntervalOptions, Items
+from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.resampling import Items
 
 NOTES = {
   'auc': 'rows of one label only',
@@ -43,7 +44,7 @@ def suites(
   rows = _rows(labels, masks)
   if weights is None:
     return Suites(values, None, None, rows)
-  rng = np.random.default_rng([options.seed, intervals.EDGES])
+  rng = np.random.default_rng([options.seed, resampling.EDGES])
   shape = (runs, len(weights), len(masks), 4)
   extra = rng.standard_normal(shape, np.float32) ** 2 / 2
   places = rng.random(shape, np.float32)
@@ -53,8 +54,8 @@ def suites(
     run = s * runs // len(ordered)
     draws[:, s] = quality.resampled_ranks(
       weights,
-      intervals.pad(sums),
-      intervals.pad(sizes),
+      resampling.pad(sums),
+      resampling.pad(sizes),
       extra[run],
       places[run],
     )
@@ -174,8 +175,8 @@ def log_loss(
   if weights is not None:
     m = len(items.size)
     sums = [np.bincount(items.item, one, minlength=m) for one in losses]
-    totals = intervals.pad(np.stack([*sums, items.size], 1))
-    sums = np.asarray(intervals.resampled(weights, totals))
+    totals = resampling.pad(np.stack([*sums, items.size], 1))
+    sums = np.asarray(resampling.resampled(weights, totals))
     draws = sums[:, :-1] / sums[:, -1:]
   return intervals.of_mean(
     losses.mean(1), draws, options, bounds=intervals.POSITIVE

@@ -21,7 +21,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 from jaxtyping import Float
 
-from fairjax.metrics import intervals
+from fairjax.metrics import intervals, resampling
 from fairjax.metrics.estimates import of_share
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -125,14 +125,14 @@ def estimates(
   bounds: tuple[float, float] = intervals.SHARES,
 ) -> dict[str, dict]:
   """Each measure of Σ rows with its bootstrap interval over texts."""
-  items = intervals.blocks(len(rows), how.seed)
+  items = resampling.blocks(len(rows), how.seed)
   total = np.zeros((len(items.size), rows.shape[1]))
   np.add.at(total, items.item, rows)
   values = compute(rows.sum(0)[None].astype(np.float64))
   resamples: dict[str, np.ndarray] = {}
   if how.resamples:
-    weights = intervals.draw(items, how.resamples, how.seed)
-    sums = intervals.resampled(weights, intervals.pad(total))
+    weights = resampling.draw(items, how.resamples, how.seed)
+    sums = resampling.resampled(weights, resampling.pad(total))
     resamples = compute(np.asarray(sums, np.float64))
   return {
     name: intervals.of_mean(

@@ -1,7 +1,7 @@
 """Means over rows, and how sure they are: for values that no count table holds.
 
 The mean of z over rows is a ratio of totals, so the Bayesian bootstrap of
-intervals.py draws it exactly: rows that agree in z are one cell with a weight
+resampling.py draws it exactly: rows that agree in z are one cell with a weight
 from Gamma(rows). Where z takes −1, 0 or 1 (a decision that flips under one
 edit and not under another, or that differs between two texts) half a row of
 −1 and half a row of 1 is added, and a whole one of a kind that was never seen,
@@ -11,7 +11,7 @@ as counts.py does for rates: no interval has width 0 because all rows agree.
 import numpy as np
 from jaxtyping import Float
 
-from fairjax.metrics import intervals
+from fairjax.metrics import intervals, resampling
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -29,22 +29,22 @@ def draws_of(
   sums = np.stack([np.bincount(items.item, v, minlength=m) for v in values], 1)
   extra = np.zeros((2, options.resamples, 1))
   if edges:
-    rng = np.random.default_rng([options.seed, intervals.EDGES, 7])
+    rng = np.random.default_rng([options.seed, resampling.EDGES, 7])
     extra = rng.standard_normal((2, 2, options.resamples, 1)) ** 2 / 2
     signs = np.array([(values < 0).any(), (values > 0).any()])
     extra = extra[0] + extra[1] * ~signs[:, None, None]
-  weights = intervals.draw(items, options.resamples, options.seed)[:, :m]
+  weights = resampling.draw(items, options.resamples, options.seed)[:, :m]
   totals = weights @ sums + extra[1] - extra[0]
   return totals / (weights @ items.size[:, None] + extra.sum(0))
 
 
-def _items(values: np.ndarray, seed: int) -> intervals.Items:
+def _items(values: np.ndarray, seed: int) -> resampling.Items:
   if values.shape[1] and all(len(np.unique(v)) <= FEW for v in values):
     codes = [np.unique(v, return_inverse=True)[1] for v in values]
-    items = intervals.cells(codes)
-    if len(items.size) <= intervals.CELLS:
+    items = resampling.cells(codes)
+    if len(items.size) <= resampling.CELLS:
       return items
-  return intervals.blocks(values.shape[1], seed)
+  return resampling.blocks(values.shape[1], seed)
 
 
 def mean(

@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
-from fairjax.metrics import intervals
+from fairjax.metrics import intervals, resampling
 from fairjax.metrics.intervals import IntervalOptions
 
 
@@ -40,9 +40,9 @@ def perplexity(
       'no text has a token that can be scored; a text needs two at least'
     )
   log, count = log[real], count[real]
-  items = intervals.blocks(len(log), options.seed)
+  items = resampling.blocks(len(log), options.seed)
   loss = np.stack([-log / count, np.ones(len(log)), -log, count], axis=1)
-  weights = intervals.draw(items, options.resamples, options.seed)
+  weights = resampling.draw(items, options.resamples, options.seed)
   sums = np.stack(
     [np.bincount(items.item, each, len(items.size)) for each in loss.T], 1
   )
@@ -51,7 +51,7 @@ def perplexity(
   sums[:, 0] -= centre[0] * sums[:, 1]
   sums[:, 2] -= centre[1] * sums[:, 3]
   draws = np.asarray(
-    intervals.resampled(weights, intervals.pad(sums)), np.float64
+    resampling.resampled(weights, resampling.pad(sums)), np.float64
   )
   out = {}
   for i, name in enumerate(('per_text', 'token_weighted')):

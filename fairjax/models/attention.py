@@ -219,24 +219,25 @@ def in_one_kernel(t: int, width: int, dtype: Any) -> bool:
 
 
 def self_attention(
-  query: tuple[Float[Array, 'r t d'], Float[Array, 'd']],
-  key_value: tuple[Float[Array, 'r t e'], Float[Array, 'e']],
+  three: Float[Array, 'r t e'],
+  bias: Float[Array, 'e'],
   heads: int,
   visible: Bool[Array, 'r t t'],
   drop: 'Dropping | None',
 ) -> Float[Array, 'r t d']:
-  """`attention` in one kernel of a GPU, from products and biases apart."""
+  """`attention` in one kernel of a GPU, of queries, keys and values in a row.
+
+  `three` is their product; their bias is added in the kernel.
+  """
   from fairjax.models import fused_attention
 
-  (query, query_bias), (key_value, key_value_bias) = query, key_value
-  r, t, _ = query.shape
+  r, t, _ = three.shape
   rate, starts = 0.0, jnp.zeros((r, heads, t), jnp.uint32)
   positions = jnp.zeros((r, t), jnp.int32)
   if drop is not None:
     rate, starts, positions = drop.rate, drop.starts(heads), drop.positions
   return fused_attention.attention(
-    *(heads, rate, query, key_value, visible.astype(jnp.int8)),
-    *(starts, positions, query_bias, key_value_bias),
+    heads, rate, three, visible.astype(jnp.int8), starts, positions, bias
   )
 
 

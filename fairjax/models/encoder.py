@@ -21,7 +21,7 @@ from fairjax.models.attention import (
   split_key_value,
 )
 from fairjax.models.dropout import dropout, fold
-from fairjax.models.exact_norms import feed_forward
+from fairjax.models.exact_norms import feed_forward, side_by_side
 from fairjax.models.layers import Dense, Embed, LayerNorm, takes_feed_forward
 from fairjax.models.places import Batch, Places, places
 
@@ -95,13 +95,14 @@ class Layer(nn.Module):
     fused = read is x and in_one_kernel(
       x.shape[1], s.width // s.heads, self.dtype
     )
-    query = dense(s.width, 'query')(read, at.rows, fused)
-    key_value = dense(2 * s.width, 'key_value')(x, places.rows, fused)
+    query, key_value = dense(s.width, 'query'), dense(2 * s.width, 'key_value')
     if fused:
-      y = self_attention(query, key_value, s.heads, visible, drop_seen)
+      both = [one(x, at.rows, arrays=True) for one in (query, key_value)]
+      three = side_by_side(x, both, at.rows.slots)
+      y = self_attention(*three, s.heads, visible, drop_seen)
     else:
-      memory = split_key_value(key_value, s.heads)
-      y = attention(query, memory, visible, drop_seen)
+      memory = split_key_value(key_value(x, places.rows), s.heads)
+      y = attention(query(read, at.rows), memory, visible, drop_seen)
     y = dense(s.width, 'attention_out')(y, at.rows)
     y = norm('attention_norm')(read + drop(y, 1), at.rows)
 

@@ -170,17 +170,31 @@ dense.defvjp(_dense_forward, _dense_backward)
 def dense_apart(x, kernel, bias, sq, segment_ids, slots=0):
   """(product, bias) of `dense`, for one who adds them in a kernel.
 
-  The product's cotangent is then that of the sum, so the bias's is not read.
+  The product's cotangent must be that of the sum, which the norms are of.
   """
   flat = flattened(x)
   y = product(flat, kernel.astype(x.dtype), flat.ndim - 1, 0)
-  return y.reshape(*x.shape[:-1], -1), bias.astype(x.dtype)
+  return y.reshape(*x.shape[:-1], -1), bias
+
+
+def _dense_apart_backward(slots, residuals, g):
+  dx, dkernel, _, *rest = _dense_backward(slots, residuals, g[0])
+  return dx, dkernel, g[1], *rest
 
 
 dense_apart.defvjp(
-  lambda *given: (dense_apart(*given), given[:5]),
-  lambda slots, residuals, g: _dense_backward(slots, residuals, g[0]),
+  lambda *given: (dense_apart(*given), given[:5]), _dense_apart_backward
 )
+
+
+def side_by_side(x, layers: list[tuple], slots: int):
+  """`dense_apart` of layers of the same x as one product, side by side.
+
+  The first layer's probe receives the norms of all.
+  """
+  kernels, biases, probes, owners = zip(*layers)
+  joined = (jnp.concatenate(one, -1) for one in (kernels, biases))
+  return dense_apart(x, *joined, probes[0], owners[0], slots)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -194,6 +208,7 @@ def _feed_forward_forward(activation, x, up, down):
 
   # The kernel adds the bias, else the sum would be written beside f of it.
   u, bias = dense_apart(x, *up)
+  bias = bias.astype(u.dtype)
   y = dense(ACTIVATIONS[activation][0](u + bias), *down)
   return y, (x, u, bias, up, down)
 

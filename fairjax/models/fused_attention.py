@@ -5,12 +5,13 @@ through memory, and turns queries, keys and values to put heads first: 3.4 of
 10.6 GB a layer of BERT-base at 64 rows of 128 places and five seeds. Here one
 program takes one head of one row, whose scores stay on chip; the backward pass
 computes them again (Dao et al. 2022, arXiv:2205.14135, without its tiles,
-since a row's keys fit). Query, keys and values are read as their products lay
-them. Dropout is that of models/dropout.py: it knows example, head and
-positions only.
+since a row's keys fit). Queries, keys and values are read as one product lays
+them, side by side. Dropout is that of models/dropout.py: it knows example, head
+and positions only.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -48,27 +49,27 @@ def _example(width: int, kernel: bool) -> tuple[np.ndarray, ...]:
   from fairjax.models import attention as house
 
   heads, t = 2, 24
-  keys = jax.random.split(jax.random.key(0), 5)
+  keys = jax.random.split(jax.random.key(0), 3)
   draw = lambda i, *dims: jax.random.normal(keys[i], dims, jnp.bfloat16)
   d = heads * width
-  arrays = draw(0, 2, t, d), draw(1, 2, t, 2 * d), draw(2, d), draw(3, 2 * d)
+  arrays = draw(0, 2, t, 3 * d), draw(1, 3 * d)
   segment_ids = jnp.broadcast_to(jnp.arange(t) // 10, (2, t))
   visible = segment_ids[:, :, None] == segment_ids[:, None, :]
   identity = jnp.arange(2 * t, dtype=jnp.uint32).reshape(2, t)
   where = jnp.broadcast_to(jnp.arange(t) % 10, (2, t))
   drop = house.dropping(0.25, jnp.uint32(7), identity, where)
 
-  def loss(query, key_value, query_bias, bias):
+  def loss(three, bias):
     if kernel:
-      pairs = (query, query_bias), (key_value, bias)
-      y = house.self_attention(*pairs, heads, visible, drop)
+      y = house.self_attention(three, bias, heads, visible, drop)
     else:
-      memory = house.split_key_value(key_value + bias, heads)
-      y = house.attention(query + query_bias, memory, visible, drop)
+      query, key_value = jnp.split(three + bias, [d], axis=-1)
+      memory = house.split_key_value(key_value, heads)
+      y = house.attention(query, memory, visible, drop)
     y = y.astype(jnp.float32)
-    return jnp.sum(y * draw(4, 2, t, d)), y
+    return jnp.sum(y * draw(2, 2, t, d)), y
 
-  grads, y = jax.grad(loss, (0, 1, 2, 3), has_aux=True)(*arrays)
+  grads, y = jax.grad(loss, (0, 1), has_aux=True)(*arrays)
   return tuple(np.asarray(one, np.float32) for one in (*grads, y))
 
 
@@ -76,23 +77,19 @@ def _example(width: int, kernel: bool) -> tuple[np.ndarray, ...]:
 def attention(
   heads: int,
   rate: float,
-  query: Float[Array, 'r t d'],
-  key_value: Float[Array, 'r t e'],
+  three: Float[Array, 'r t e'],
   visible: Int[Array, 'r t t'],
   starts: UInt32[Array, 'r h t'],
   positions: Int[Array, 'r t'],
-  query_bias: Float[Array, 'd'],
-  key_value_bias: Float[Array, 'e'],
+  bias: Float[Array, 'e'],
 ) -> Float[Array, 'r t d']:
   """softmax(q·k / √(d/h)) v of each head; a share `rate` of weights is zero.
 
   Which, says dropout's hash of `starts` (of a query's place and head) and a
-  key's position. `key_value` has all heads' keys before all heads' values; to
-  it and to `query` their biases are added here.
+  key's position. `three` has all heads' queries, then all keys, then all
+  values; their bias is added here.
   """
-  (y,) = _forward_call(heads, rate)(
-    query, key_value, visible, starts, positions, query_bias, key_value_bias
-  )
+  (y,) = _forward_call(heads, rate)(three, visible, starts, positions, bias)
   return y
 
 
@@ -101,10 +98,9 @@ def _attention_forward(heads, rate, *arrays):
 
 
 def _attention_backward(heads, rate, arrays, g):
-  rows, biases = arrays[:5], arrays[5:]
-  dquery, dkey_value = _backward_call(heads, rate)(*rows, g, *biases)
-  sums = (one.sum((0, 1)) for one in (dquery, dkey_value))
-  return dquery, dkey_value, None, None, None, *sums
+  *rows, bias = arrays
+  dthree, sums = _backward_call(heads, rate)(*rows, g, bias)
+  return dthree, None, None, None, sums.sum(0).astype(bias.dtype)
 
 
 attention.defvjp(_attention_forward, _attention_backward)
@@ -113,21 +109,19 @@ attention.defvjp(_attention_forward, _attention_backward)
 # The kernels. Blocks are of a power of two; places past the row's are masked.
 
 
-def _columns(ref: Any, first: Any, t: int, block: int, width: int):
+def _columns(ref: Any, first: Any, t: int, width: int):
   """(where, mask) of a head's columns in a row's array."""
-  inside = (jnp.arange(block) < t)[:, None] & (jnp.arange(width) >= 0)[None]
-  return ref.at[pl.ds(0, block), pl.ds(first * width, width)], inside
+  inside = (jnp.arange(ref.shape[0]) < t)[:, None] & (jnp.arange(width) >= 0)[
+    None
+  ]
+  return ref.at[:, pl.ds(first * width, width)], inside
 
 
-def _weights(
-  query, keys, visible_ref, starts_ref, positions_ref, t, block, rate
-):
+def _weights(query, keys, visible_ref, starts_ref, positions_ref, t, rate):
   """(softmax, what dropout multiplies it by or None) of one head of a row."""
-  inside = jnp.arange(block) < t
+  inside = jnp.arange(len(query)) < t
   both = inside[:, None] & inside[None]
-  visible = triton.load(
-    visible_ref.at[pl.ds(0, block), pl.ds(0, block)], mask=both, other=0
-  )
+  visible = triton.load(visible_ref.at[:, :], mask=both, other=0)
   scores = jnp.dot(query, keys.T, preferred_element_type=jnp.float32)
   scores = scores * query.shape[1] ** -0.5
   scores = scores + jnp.where(visible != 0, 0.0, -1e9)
@@ -136,10 +130,8 @@ def _weights(
   weights = weights / weights.sum(-1, keepdims=True)
   if not rate:
     return weights, None
-  starts = triton.load(starts_ref.at[pl.ds(0, block)], mask=inside, other=0)
-  positions = triton.load(
-    positions_ref.at[pl.ds(0, block)], mask=inside, other=0
-  )
+  starts = triton.load(starts_ref.at[:], mask=inside, other=0)
+  positions = triton.load(positions_ref.at[:], mask=inside, other=0)
   keep = survives(starts, positions.astype(jnp.uint32)[None], rate)
   return weights, jnp.where(keep, 1.0 / (1.0 - rate), 0.0)
 
@@ -156,44 +148,46 @@ class _Head(NamedTuple):
   factor: Any  # what dropout multiplies them by; None without
 
 
-def _head(rows, biases, heads, rate, block) -> _Head:
-  query_ref, key_value_ref, *masks = rows
-  t, width = query_ref.shape[0], query_ref.shape[1] // heads
+def _head(rows, bias_ref, heads, rate, t) -> _Head:
+  three_ref, *masks = rows
+  width = three_ref.shape[1] // (3 * heads)
   head = pl.program_id(0)
-  at = functools.partial(_columns, t=t, block=block, width=width)
-  read = lambda ref, bias_ref, first: (
-    load(*at(ref, first)) + bias_ref[pl.ds(first * width, width)]
+  at = functools.partial(_columns, t=t, width=width)
+  bias = lambda first: bias_ref[pl.ds(first * width, width)]
+  query, keys, values = (
+    load(*at(three_ref, first)) + bias(first).astype(three_ref.dtype)
+    for first in (head, heads + head, 2 * heads + head)
   )
-  query = read(query_ref, biases[0], head)
-  keys = read(key_value_ref, biases[1], head)
-  weights, factor = _weights(query, keys, *masks, t, block, rate)
-  values = read(key_value_ref, biases[1], heads + head)
+  weights, factor = _weights(query, keys, *masks, t, rate)
   return _Head(at, head, query, keys, values, weights, factor)
 
 
-def _forward_kernel(*refs, heads, rate, block):
-  *rows, query_bias_ref, key_value_bias_ref, out_ref = refs
-  biases = query_bias_ref, key_value_bias_ref
-  one = _head(rows, biases, heads, rate, block)
+def _forward_kernel(*refs, heads, rate, t):
+  *rows, bias_ref, out_ref = refs
+  one = _head(rows, bias_ref, heads, rate, t)
   weights = one.weights if one.factor is None else one.weights * one.factor
   store(*one.at(out_ref, one.number), _dot(weights, one.values))
 
 
-def _backward_kernel(*refs, heads, rate, block):
-  *rows, g_ref, query_bias_ref, key_value_bias_ref = refs[:-2]
-  dquery_ref, dkey_value_ref = refs[-2:]
-  biases = query_bias_ref, key_value_bias_ref
-  one = _head(rows, biases, heads, rate, block)
+def _backward_kernel(*refs, heads, rate, t):
+  *rows, g_ref, bias_ref, dthree_ref, sums_ref = refs
+  one = _head(rows, bias_ref, heads, rate, t)
   g, width = load(*one.at(g_ref, one.number)), one.query.shape[1]
   dweights = jnp.dot(g, one.values.T, preferred_element_type=jnp.float32)
   dropped = one.weights
   if one.factor is not None:
     dropped, dweights = dropped * one.factor, dweights * one.factor
-  store(*one.at(dkey_value_ref, heads + one.number), _dot(dropped.T, g))
+
+  def put(which, value):
+    head = which * heads + one.number
+    store(*one.at(dthree_ref, head), value)
+    sums_ref[pl.ds(head * width, width)] = jnp.sum(value, axis=0)
+
+  put(2, _dot(dropped.T, g))
   inner = jnp.sum(one.weights * dweights, axis=-1, keepdims=True)
   dscores = one.weights * (dweights - inner) * width**-0.5
-  store(*one.at(dquery_ref, one.number), _dot(dscores, one.keys))
-  store(*one.at(dkey_value_ref, one.number), _dot(dscores.T, one.query))
+  put(0, _dot(dscores, one.keys))
+  put(1, _dot(dscores.T, one.query))
 
 
 def _dot(a, b):
@@ -206,37 +200,36 @@ def _dot(a, b):
 @functools.lru_cache(maxsize=32)
 def _forward_call(heads: int, rate: float):
   kernel = functools.partial(_forward_kernel, heads=heads, rate=rate)
-  rule = 'r t d, r t e, r q k, r h q, r p, d, e -> r t d'
-  return _over_rows(kernel, rule, (0,))
+  rule = 'r t e, r q k, r h q, r p, e -> r t d'
+  return _over_rows(
+    kernel, rule, lambda r, t, e, like: [((r, t, e // 3), like)]
+  )
 
 
 @functools.lru_cache(maxsize=32)
 def _backward_call(heads: int, rate: float):
   kernel = functools.partial(_backward_kernel, heads=heads, rate=rate)
-  rule = 'r t d, r t e, r q k, r h q, r p, r t d, d, e -> r t d, r t e'
-  return _over_rows(kernel, rule, (0, 1))
+  rule = 'r t e, r q k, r h q, r p, r t d, e -> r t e, r e'
+  return _over_rows(
+    kernel, rule, lambda r, t, e, like: [((r, t, e), like), ((r, e), 'float32')]
+  )
 
 
-def _over_rows(kernel: Any, rule: str, like: tuple[int, ...]):
-  """The kernel over rows and heads; its results are like those arguments."""
+def _over_rows(kernel: Any, rule: str, results: Callable[..., list]):
+  """The kernel over rows and heads; `results` are their shapes and types."""
+  read, written = rule.split('->')
 
   def each(*arrays):
-    query, starts = arrays[0], arrays[3]
-    r, t, _ = query.shape
-    row = lambda a: pl.BlockSpec(
-      (None, *a.shape[1:]), lambda h, i: (i,) + (0,) * (a.ndim - 1)
-    )
-    whole = lambda a: pl.BlockSpec(a.shape, lambda h, i: (0,))
-    specs = [row(a) if a.ndim > 1 else whole(a) for a in arrays]
-    specs[3] = pl.BlockSpec((None, None, t), lambda h, i: (i, h, 0))
+    three, starts = arrays[0], arrays[2]
+    r, t, e = three.shape
+    out = [jax.ShapeDtypeStruct(*one) for one in results(r, t, e, three.dtype)]
+    blocks = dict.fromkeys('tqkp', max(16, pl.next_power_of_2(t)))
     call = pl.pallas_call(
-      functools.partial(kernel, block=max(16, pl.next_power_of_2(t))),
-      out_shape=[
-        jax.ShapeDtypeStruct(arrays[i].shape, arrays[i].dtype) for i in like
-      ],
+      functools.partial(kernel, t=t),
+      out_shape=out,
       grid=(starts.shape[1], r),
-      in_specs=specs,
-      out_specs=[specs[i] for i in like],
+      in_specs=row_kernels.block_specs(read, arrays, blocks, ('h', 'r')),
+      out_specs=row_kernels.block_specs(written, out, blocks, ('h', 'r')),
       compiler_params=triton.CompilerParams(num_warps=8, num_stages=1),
       interpret=row_kernels.INTERPRET,
     )

@@ -106,44 +106,55 @@ def backward(
 
 
 def _kernel(
-  u_ref, dz_ref, x_ref, g_ref, ids_ref, bias_ref, du_ref, up_ref, down_ref, *, f
+  u_ref,
+  dz_ref,
+  x_ref,
+  g_ref,
+  ids_ref,
+  bias_ref,
+  du_ref,
+  up_ref,
+  down_ref,
+  *,
+  activation,
+  sizes,
 ):
-  t, dtype = u_ref.shape[0], u_ref.dtype
-  block = max(16, pl.next_power_of_2(t))
+  t, f, d, e = sizes
+  block, dtype = u_ref.shape[0], u_ref.dtype
   inside = jnp.arange(block) < t
 
-  def features(ref, i):
-    return i * CHUNK + jnp.arange(CHUNK) < ref.shape[-1]
+  def features(i, size):
+    return i * CHUNK + jnp.arange(CHUNK) < size
 
-  def at(ref, i):
-    where = ref.at[pl.ds(0, block), pl.ds(i * CHUNK, CHUNK)]
-    return where, inside[:, None] & features(ref, i)[None]
+  def at(ref, i, size):
+    where = ref.at[:, pl.ds(i * CHUNK, CHUNK)]
+    return where, inside[:, None] & features(i, size)[None]
 
-  def gram_of(ref):
-    add = lambda i, sums: sums + _dot(load(*at(ref, i)))
-    return lax.fori_loop(0, pl.cdiv(ref.shape[1], CHUNK), add, zero)
+  def gram_of(ref, size):
+    add = lambda i, sums: sums + _dot(load(*at(ref, i, size)))
+    return lax.fori_loop(0, pl.cdiv(size, CHUNK), add, zero)
 
   def some(i, grams):
-    where, mask = at(u_ref, i)
-    bias = load(bias_ref.at[pl.ds(i * CHUNK, CHUNK)], features(bias_ref, i))
-    z, slope = f((load(where, mask) + bias[None]).astype(jnp.float32))
-    du = (load(*at(dz_ref, i)).astype(jnp.float32) * slope).astype(dtype)
-    store(*at(du_ref, i), du)
+    where, mask = at(u_ref, i, f)
+    bias = load(bias_ref.at[pl.ds(i * CHUNK, CHUNK)], features(i, f))
+    u = (load(where, mask) + bias[None]).astype(jnp.float32)
+    z, slope = ACTIVATIONS[activation][1](u)
+    du = (load(*at(dz_ref, i, f)).astype(jnp.float32) * slope).astype(dtype)
+    store(*at(du_ref, i, f), du)
     z = jnp.where(mask, z, 0.0).astype(dtype)
     return grams[0] + _dot(z), grams[1] + _dot(du)
 
   zero = jnp.zeros((block, block), jnp.float32)
-  chunks = pl.cdiv(u_ref.shape[1], CHUNK)
-  gram_z, gram_du = lax.fori_loop(0, chunks, some, (zero, zero))
-  ids = triton.load(ids_ref.at[pl.ds(0, block)], mask=inside, other=-1)
+  gram_z, gram_du = lax.fori_loop(0, pl.cdiv(f, CHUNK), some, (zero, zero))
+  ids = triton.load(ids_ref.at[:], mask=inside, other=-1)
   same = ids[:, None] == ids[None]
 
   def put(ref, a, b):
     pairs = jnp.where(same, (a + 1.0) * b, 0.0)
-    store(ref.at[pl.ds(0, block)], inside, jnp.sum(pairs, axis=-1))
+    store(ref.at[:], inside, jnp.sum(pairs, axis=-1))
 
-  put(down_ref, gram_z, gram_of(g_ref))
-  put(up_ref, gram_of(x_ref), gram_du)
+  put(down_ref, gram_z, gram_of(g_ref, e))
+  put(up_ref, gram_of(x_ref, d), gram_du)
 
 
 def _dot(a: jax.Array) -> jax.Array:
@@ -153,24 +164,28 @@ def _dot(a: jax.Array) -> jax.Array:
 
 @functools.lru_cache(maxsize=32)
 def _call(activation: str) -> Callable[..., Any]:
-  kernel = functools.partial(_kernel, f=ACTIVATIONS[activation][1])
+  rule = 'r t f, r t f, r t d, r t e, r t, f -> r t f, r t, r t'
+  read, written = rule.split('->')
 
-  def each(u, dz, x, g, segment_ids, bias):
-    row = lambda a: pl.BlockSpec(
-      (None, *a.shape[1:]), lambda i: (i,) + (0,) * (a.ndim - 1)
-    )
-    arrays = u, dz, x, g, segment_ids
-    share = jax.ShapeDtypeStruct(u.shape[:2], jnp.float32)
+  def each(*arrays):
+    u, _, x, g, *_ = arrays
+    r, t, f = u.shape
+    share = jax.ShapeDtypeStruct((r, t), jnp.float32)
+    out = [jax.ShapeDtypeStruct(u.shape, u.dtype), share, share]
+    sizes = {'t': t, 'f': f, 'd': x.shape[2], 'e': g.shape[2]}
+    blocks = {name: CHUNK * pl.cdiv(sizes[name], CHUNK) for name in 'fde'}
+    blocks['t'] = max(16, pl.next_power_of_2(t))
     call = pl.pallas_call(
-      kernel,
-      out_shape=[jax.ShapeDtypeStruct(u.shape, u.dtype), share, share],
-      grid=u.shape[:1],
-      in_specs=[*map(row, arrays), pl.BlockSpec(bias.shape, lambda i: (0,))],
-      out_specs=[row(u), row(share), row(share)],
+      functools.partial(
+        _kernel, activation=activation, sizes=tuple(sizes.values())
+      ),
+      out_shape=out,
+      grid=(r,),
+      in_specs=row_kernels.block_specs(read, arrays, blocks),
+      out_specs=row_kernels.block_specs(written, out, blocks),
       compiler_params=triton.CompilerParams(num_warps=8, num_stages=2),
       interpret=row_kernels.INTERPRET,
     )
-    return tuple(call(*arrays, bias))
+    return tuple(call(*arrays))
 
-  rule = 'r t f, r t f, r t d, r t e, r t, f -> r t f, r t, r t'
   return row_kernels.over_rows(each, rule)

@@ -24,6 +24,7 @@ from fairjax.models.row_kernels import load, store
 WIDEST = 1024  # features
 SHORTEST = 16  # places: below, a row is too little for a program
 SLOTS = 16  # sums that a program keeps
+BLOCK = 16  # places at a time
 
 
 def fits(x: Float[Array, '...'], slots: int) -> bool:
@@ -80,23 +81,21 @@ def backward(
   return _call(slots, eps, centre)(x, g, slot, scale)
 
 
-# The kernel. Blocks are of a power of two; what is past the row's is masked.
+# The kernel. What is past the row's places, features and slots is masked.
 
 
 def _kernel(
-  x_ref, g_ref, slot_ref, scale_ref, dx_ref, *sum_refs, slots, eps, centre
+  x_ref, g_ref, slot_ref, scale_ref, dx_ref, *sum_refs, t, d, slots, eps, centre
 ):
-  t, d = x_ref.shape
-  block, width = 16, pl.next_power_of_2(d)
-  rows = 1 if slots == 1 else SLOTS  # as tensor cores want them
+  width, rows = scale_ref.shape[0], sum_refs[0].shape[0]
   features = jnp.arange(width) < d
   scale = load(scale_ref.at[pl.ds(0, width)], features)
   mean = lambda a: jnp.sum(a, axis=-1, keepdims=True) / d
 
   def some(i, sums):
-    places = i * block + jnp.arange(block) < t
+    places = i * BLOCK + jnp.arange(BLOCK) < t
     mask = places[:, None] & features[None]
-    at = lambda ref: ref.at[pl.ds(i * block, block), pl.ds(0, width)]
+    at = lambda ref: ref.at[pl.ds(i * BLOCK, BLOCK), pl.ds(0, width)]
     read = lambda ref: load(at(ref), mask).astype(jnp.float32)
     x, g = read(x_ref), read(g_ref)
     if centre:
@@ -107,7 +106,7 @@ def _kernel(
     dx = rate * (dx - mean(inner) if centre else dx)
     store(at(dx_ref), mask, dx)
     slot = triton.load(
-      slot_ref.at[pl.ds(i * block, block)], mask=places, other=slots
+      slot_ref.at[pl.ds(i * BLOCK, BLOCK)], mask=places, other=slots
     )
     return tuple(
       one + _sums(part, slot, rows, x_ref.dtype)
@@ -115,7 +114,7 @@ def _kernel(
     )
 
   zero = jnp.zeros((rows, width), jnp.float32)
-  sums = lax.fori_loop(0, pl.cdiv(t, block), some, (zero, zero))
+  sums = lax.fori_loop(0, pl.cdiv(t, BLOCK), some, (zero, zero))
   inside = (jnp.arange(rows) < slots)[:, None] & features[None]
   for ref, part in zip(sum_refs, sums):
     store(ref.at[pl.ds(0, rows), pl.ds(0, width)], inside, part)
@@ -136,29 +135,30 @@ def _sums(part: Any, slot: Any, rows: int, dtype: Any) -> Any:
 
 @functools.lru_cache(maxsize=32)
 def _call(slots: int, eps: float, centre: bool):
-  kernel = functools.partial(_kernel, slots=slots, eps=eps, centre=centre)
+  rule = 'r t d, r t d, r t, d -> r t d, r m d, r m d'
+  read, written = rule.split('->')
 
-  def each(x, g, slot, scale):
+  def each(*arrays):
+    x = arrays[0]
     r, t, d = x.shape
-    row = lambda *dims: pl.BlockSpec(
-      (None, *dims), lambda i: (i, *[0] * len(dims))
-    )
-    whole = pl.BlockSpec((d,), lambda i: (0,))
+    sums = jax.ShapeDtypeStruct((r, slots, d), jnp.float32)
+    out = [jax.ShapeDtypeStruct(x.shape, x.dtype), sums, sums]
+    blocks = {
+      't': BLOCK * pl.cdiv(t, BLOCK),
+      'd': pl.next_power_of_2(d),
+      'm': 1 if slots == 1 else SLOTS,  # as tensor cores want them
+    }
     call = pl.pallas_call(
-      kernel,
-      out_shape=[
-        jax.ShapeDtypeStruct(x.shape, x.dtype),
-        *[jax.ShapeDtypeStruct((r, slots, d), jnp.float32)] * 2,
-      ],
+      functools.partial(_kernel, t=t, d=d, slots=slots, eps=eps, centre=centre),
+      out_shape=out,
       grid=(r,),
-      in_specs=[row(t, d), row(t, d), row(t), whole],
-      out_specs=[row(t, d), *[row(slots, d)] * 2],
+      in_specs=row_kernels.block_specs(read, arrays, blocks),
+      out_specs=row_kernels.block_specs(written, out, blocks),
       compiler_params=triton.CompilerParams(
         num_warps=8 if slots == 1 else 16, num_stages=1
       ),
       interpret=row_kernels.INTERPRET,
     )
-    return tuple(call(x, g, slot, scale))
+    return tuple(call(*arrays))
 
-  rule = 'r t d, r t d, r t, d -> r t d, r m d, r m d'
   return row_kernels.over_rows(each, rule)

@@ -24,9 +24,18 @@ def transposed(params: dict) -> dict:
 
 
 def cast(params: dict, dtype: Any) -> dict:
-  """`params` with what products read in their type: the numbers they see."""
-  return jax.tree_util.tree_map_with_path(
-    lambda path, leaf: leaf.astype(dtype) if decays(path) else leaf, params
+  """`params` with what products read in their type: the numbers they see.
+
+  A product's bias is added in that type too; norms' stay float32.
+  """
+  flat = traverse_util.flatten_dict(params)
+
+  def is_read(path):
+    beside = (*path[:-1], 'kernel')
+    return decays(path) or (path[-1] == 'bias' and beside in flat)
+
+  return traverse_util.unflatten_dict(
+    {k: v.astype(dtype) if is_read(k) else v for k, v in flat.items()}
   )
 
 

@@ -81,13 +81,9 @@ class Dense(nn.Module):
     self,
     x: Float[Array, 'r t d'],
     rows: Segments,
-    apart: bool = False,
     arrays: bool = False,
   ) -> Any:
-    """y, or `apart` the product and the bias, to be added by the caller.
-
-    With `arrays` what `feed_forward` takes of the layer, for such an x.
-    """
+    """y; with `arrays` what functions of several layers take, for such an x."""
     normal, bias = nn.initializers.normal(self.deviation), None
     # Made of a kernel where nothing is trained.
     is_transposed = self.has_variable('params', 'transposed')
@@ -106,8 +102,9 @@ class Dense(nn.Module):
     elif arrays:
       return kernel, bias, *probe_of(self, rows)
     else:
-      layer = exact_norms.dense_apart if apart else exact_norms.dense
-      return layer(x, kernel, bias, *probe_of(self, rows), rows.slots)
+      return exact_norms.dense(
+        x, kernel, bias, *probe_of(self, rows), rows.slots
+      )
     return y if bias is None else y + bias.astype(self.dtype)
 
 

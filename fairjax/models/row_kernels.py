@@ -2,18 +2,20 @@
 
 Each is a Pallas call for one seed, whose first axis is the batch's rows. Here
 it is mapped over seeds, shared by devices that share the rows, and tried
-against the plain code before a process uses it.
+against the plain code before a process uses it. They are lowered by Pallas'
+Triton backend, which jax 0.12 has and calls deprecated.
 """
 
 import concurrent.futures
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental import pallas as pl
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.experimental.pallas import triton
 from jax.sharding import NamedSharding
@@ -53,6 +55,35 @@ def load(where: Any, mask: Any) -> jax.Array:
 
 def store(where: Any, mask: Any, value: jax.Array) -> None:
   triton.store(where, value.astype(where.dtype), mask=mask)
+
+
+def block_specs(
+  side: str,
+  arrays: Sequence[jax.Array | jax.ShapeDtypeStruct],
+  blocks: Mapping[str, int],
+  grid: Sequence[str] = ('r',),
+) -> list[pl.BlockSpec]:
+  """What a program has of arrays whose axes one side of a rule names.
+
+  One of the axes in `grid`, all of the others, in blocks as large as `blocks`
+  says: Pallas refuses a slice that goes past the block it is of.
+  """
+
+  def spec(names, array):
+    return pl.BlockSpec(
+      tuple(
+        None if name in grid else blocks.get(name, size)
+        for name, size in zip(names, array.shape, strict=True)
+      ),
+      lambda *at: tuple(
+        at[grid.index(name)] if name in grid else 0 for name in names
+      ),
+    )
+
+  return [
+    spec(part.split(), array)
+    for part, array in zip(side.split(','), arrays, strict=True)
+  ]
 
 
 def over_rows(call: Callable[..., tuple], rule: str) -> Callable[..., tuple]:
@@ -101,5 +132,10 @@ def _partition(call, mesh, arguments, results):
     if len(a.shape) > 2
     else P(spec[0], None),
   )
+
+  def each(*arrays):  # of the chip that the program is for, at hand or not
+    with jax.sharding.use_abstract_mesh(mesh.abstract_mesh):
+      return call(*arrays)
+
   lower = tuple(where(a) for a in results), tuple(where(a) for a in arguments)
-  return mesh, call, *lower
+  return mesh, each, *lower

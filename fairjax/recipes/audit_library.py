@@ -129,6 +129,11 @@ def audit(
     confidence_level: of the intervals.
     n_resamples: bootstrap resamples.
     random_state: seed of resamples and edits.
+
+  >>> rows = pd.DataFrame({'text': ['She won.', 'He won.'] * 30})
+  >>> result = audit(lambda texts: [0.9] * len(texts), rows, n_resamples=100)
+  >>> result['flips']['value']
+  0.0
   """
   config = Config(
     recipe='audit',

@@ -17,7 +17,7 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.data import corruption, shards, tokens
 from fairjax.data.instances import Instances
-from fairjax.metrics import intervals
+from fairjax.metrics import intervals, resampling
 from fairjax.models import contextual, fill, flow, masked
 from fairjax.pairs import attributes, flow_words, grown
 from fairjax.recipes import attribute_words
@@ -375,9 +375,9 @@ def _ratio(above: np.ndarray, below: np.ndarray, config: Config) -> dict:
     values = above.sum(1) / below.sum(1)
     if not chosen.resamples:
       return intervals.of_mean(values, None, how)
-    items = intervals.blocks(above.shape[1], how.seed)
+    items = resampling.blocks(above.shape[1], how.seed)
     count = len(items.size)
-    weights = intervals.draw(items, how.resamples, how.seed)[:, :count]
+    weights = resampling.draw(items, how.resamples, how.seed)[:, :count]
     fold = lambda v: np.stack(
       [np.bincount(items.item, row, count) for row in v]
     )

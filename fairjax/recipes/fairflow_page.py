@@ -89,15 +89,10 @@ def measure(
     config,
     title='A dictionary from one pair of words',
     contenders={
-      TITLES[row['contender']]
-      if row['contender'] in TITLES
-      else row['contender']: {
-        'sets': {'known pairs': {'quality': _estimates(row)}}
-      }
+      row['contender']: {'sets': {'known pairs': {'quality': _estimates(row)}}}
       for row in rows
-    }
-    if known
-    else {},
+      if known
+    },
     facts={**attribute.facts, **facts},
     sections=[
       section(

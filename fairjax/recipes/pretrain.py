@@ -25,7 +25,7 @@ from fairjax.config import Config
 from fairjax.data import corruption, rows, texts
 from fairjax.errors import UserError
 from fairjax.identity import identity
-from fairjax.metrics import intervals
+from fairjax.metrics import intervals, resampling
 from fairjax.models import Bundle, objectives
 from fairjax.recipes import pretrain_size
 from fairjax.recipes.pretrain_objectives import (
@@ -275,15 +275,15 @@ def resampled(sums: np.ndarray, how: intervals.IntervalOptions) -> np.ndarray:
   """
   seeds, n, width = sums.shape
   k = width // 2
-  items = intervals.blocks(n, how.seed)
-  draws = intervals.draw(items, how.resamples, how.seed)
+  items = resampling.blocks(n, how.seed)
+  draws = resampling.draw(items, how.resamples, how.seed)
   total = np.zeros((len(items.size), seeds, width))
   np.add.at(total, items.item, sums.swapaxes(0, 1))
   counts = total[..., k:]
   centre = total[..., :k].sum(0) / np.maximum(counts.sum(0), 1)
   recentred = np.concatenate([total[..., :k] - centre * counts, counts], -1)
   out = np.asarray(
-    intervals.resampled(draws, intervals.pad(recentred)), np.float64
+    resampling.resampled(draws, resampling.pad(recentred)), np.float64
   )
   out[..., :k] += centre * out[..., k:]
   return out

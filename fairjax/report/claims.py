@@ -203,7 +203,7 @@ def command(folder: pathlib.Path) -> str:
 
 
 def markdown(folders: Sequence[str | pathlib.Path]) -> str:
-  """The table, as README holds it."""
+  """The table, as CLAIMS.md holds it."""
   heads = ('paper', 'claim', 'verdict', 'by', 'data', 'command')
   lines = [f'| {" | ".join(heads)} |', '|' + '---|' * len(heads)]
   last: dict[str, str] = {}

@@ -1,7 +1,5 @@
 """The door: golden values, degeneracies, shapes, many classes, attributes."""
 
-import doctest
-import importlib
 import json
 
 import numpy as np
@@ -352,11 +350,6 @@ def test_mistakes_are_sentences(change, message):
 def test_parts_of_unequal_length_are_a_sentence():
   with pytest.raises(UserError, match='8 labels, 5 probabilities and 8 member'):
     check(LABELS, SCORES[:, :5], MEMBERS, ['m', 'f'], ['', ''])
-
-
-def test_docstring_example():
-  module = importlib.import_module('fairjax.metrics.assess')
-  assert not doctest.testmod(module).failed
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import scipy.stats
 import simulate
 
 from fairjax.errors import UserError
-from fairjax.metrics import counts, intervals
+from fairjax.metrics import counts, resampling
 from fairjax.metrics.intervals import IntervalOptions
 from fairjax.metrics.paired import _exchanged, compare, over_seeds
 
@@ -65,7 +65,7 @@ def test_permutation_is_that_of_single_rows():
 
 @pytest.mark.parametrize('cells', [True, False])
 def test_exchange_keeps_the_rows_and_favours_neither(cells, monkeypatch):
-  monkeypatch.setattr(intervals, 'CELLS', 4096 if cells else 1)
+  monkeypatch.setattr(resampling, 'CELLS', 4096 if cells else 1)
   labels, a, b, members = some(n=300, shift=2.0)
   decisions = (np.concatenate([a, b]) >= 0.5).astype(int)
   masks = np.concatenate([members, np.ones((1, 300), bool)])

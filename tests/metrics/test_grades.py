@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairjax.metrics import grades, intervals
+from fairjax.metrics import grades, resampling
 from fairjax.metrics.intervals import IntervalOptions
 
 HOW = IntervalOptions(0.95, 1000, 0)
@@ -68,8 +68,8 @@ def test_a_resample_is_a_weighted_correlation():
   """numpy's covariance with the same weights of the same rows."""
   labels, predicted = sample(np.random.default_rng(3), 60, 0.5, seeds=2)
   drawn = grades.draws(labels, predicted, HOW)
-  items = intervals.blocks(60, HOW.seed)
-  weights = intervals.draw(items, HOW.resamples, HOW.seed)[:, :60]
+  items = resampling.blocks(60, HOW.seed)
+  weights = resampling.draw(items, HOW.resamples, HOW.seed)[:, :60]
   for b in (0, 7):
     for s in range(2):
       rows = weights[b][items.item].astype(float)

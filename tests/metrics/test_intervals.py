@@ -1,50 +1,13 @@
-"""Resampling: exactness of the cells, width of the blocks, coverage."""
+"""Intervals: parts of the variance, edges of rates, coverage."""
 
 import numpy as np
 import pytest
 import scipy.stats
 
-from fairjax.metrics import counts, estimates, intervals
+from fairjax.metrics import counts, estimates, intervals, resampling
 from fairjax.metrics.intervals import IntervalOptions
 
 HOW = IntervalOptions(0.95, 0, 0)
-
-
-def test_cells_keep_together_what_agrees():
-  a, b = np.array([0, 1, 0, 1, 0]), np.array([True, True, True, False, True])
-  found = intervals.cells([a, b])
-  assert found.item.tolist() == [0, 1, 0, 2, 0]
-  assert found.size.tolist() == [3, 1, 1]
-  assert found.first.tolist() == [0, 1, 3]
-
-
-def test_cells_of_more_columns_than_bits():
-  rng = np.random.default_rng(0)
-  few = rng.integers(0, 2, (6, 90))
-  rows = few[rng.integers(0, 6, 200)]
-  found = intervals.cells(list(rows.T))
-  kinds, item = np.unique(rows, axis=0, return_inverse=True)
-  assert len(found.size) == len(kinds)
-  assert len(set(zip(found.item, item.ravel()))) == len(kinds)
-
-
-@pytest.mark.parametrize(
-  'groups, overlap', [(3, False), (3, True), (300, False)]
-)
-def test_distinct_columns_make_the_cells_of_the_masks(groups, overlap):
-  rng = np.random.default_rng(0)
-  number = rng.integers(0, groups + 1, 2000)  # the last is in no group
-  masks = np.arange(groups)[:, None] == number
-  if overlap:
-    masks[0] |= masks[1]
-  labels = rng.integers(0, 2, 2000)
-  columns = intervals.distinct(masks)
-  assert len(columns) == (1 if groups < 256 and not overlap else groups)
-  ours = intervals.cells([*columns, labels])
-  for a, b in zip(ours, intervals.cells([*masks, labels])):
-    np.testing.assert_array_equal(a, b)
-  for name, column in enumerate([*masks, labels]):
-    np.testing.assert_array_equal(column[ours.first][ours.item], column, name)
 
 
 @pytest.mark.parametrize('seeds', [1, 3])
@@ -61,48 +24,6 @@ def test_intervals_of_many_measures_are_those_of_each(seeds):
     )
     assert ends.low[k] == pytest.approx(one.low, rel=1e-5)
     assert ends.high[k] == pytest.approx(one.high, rel=1e-5)
-
-
-@pytest.mark.parametrize('cells', [True, False])
-def test_resamples_have_as_many_rows_and_the_right_spread(cells):
-  labels = np.repeat([0, 1], [700, 300])
-  items = intervals.cells([labels]) if cells else intervals.blocks(1000, 0)
-  drawn = intervals.draw(items, 4000, 0)
-  ones = np.bincount(items.item, labels)
-  rows = drawn @ intervals.pad(items.size.astype(float))
-  assert rows.mean() == pytest.approx(1000, rel=0.002)
-  share = drawn @ intervals.pad(ones) / rows
-  assert share.mean() == pytest.approx(0.3, abs=0.002)
-  assert share.std() == pytest.approx((0.3 * 0.7 / 1000) ** 0.5, rel=0.04)
-
-
-def test_draws_are_a_function_of_the_seed():
-  items = intervals.cells([np.arange(50) % 7])
-  same = intervals.draw(items, 20, 3), intervals.draw(items, 20, 3)
-  np.testing.assert_array_equal(*same)
-  assert (intervals.draw(items, 20, 4) != same[0]).any()
-
-
-def test_cells_and_blocks_tell_the_same():
-  rng = np.random.default_rng(1)
-  n = 1500
-  labels, group = rng.integers(0, 2, n), rng.integers(0, 2, n)
-  decisions = (rng.random((2, n)) < 0.3 + 0.4 * labels).astype(np.int64)
-  masks = np.stack([group == 0, group == 1, group >= 0])
-  exact = counts.tabulate(labels, decisions, masks, 2, 0)
-  items = intervals.blocks(n, 0)
-  rows = counts.Table(
-    counts._by_rows(labels, decisions, masks, np.array([1]), items),
-    counts._confusion(labels, decisions, 2, items),
-    items,
-  )
-  np.testing.assert_array_equal(exact.groups.sum(0), rows.groups.sum(0))
-  np.testing.assert_array_equal(exact.confusion.sum(0), rows.confusion.sum(0))
-  a, b = (
-    counts.rates(t, intervals.draw(t.items, 3000, 0), HOW).draws.std(0)
-    for t in (exact, rows)
-  )
-  np.testing.assert_allclose(a, b, rtol=0.08)
 
 
 def test_variance_is_split_into_what_seeds_share_and_what_they_do_not():
@@ -129,13 +50,6 @@ def test_seed_part_is_students_t():
   assert 0 < inside.low < 0.7 < inside.high < 1
 
 
-def test_quantile_is_numpys_and_skips_undefined_draws():
-  draws = np.random.default_rng(0).normal(size=(101, 3))
-  draws[:40, 1] = np.nan
-  found = intervals.quantile(draws, (0.025, 0.5))
-  np.testing.assert_allclose(found, np.nanquantile(draws, (0.025, 0.5), axis=0))
-
-
 def test_gap_interval_of_two_groups_is_that_of_their_difference():
   rng = np.random.default_rng(0)
   noise = np.abs(rng.normal(size=(20_000, 1))).astype(np.float32) * 0.05
@@ -153,7 +67,7 @@ def test_rates_are_jeffreys_and_exact_at_the_edges(wrong):
   masks = np.ones((1, 20), bool)
   table = counts.tabulate(labels, decisions, masks, 2, 0)
   options = IntervalOptions(0.95, 20_000, 0)
-  weights = intervals.draw(table.items, options.resamples, 0)
+  weights = resampling.draw(table.items, options.resamples, 0)
   one = counts.of_group(
     table, counts.rates(table, weights, options), -1, options
   )
@@ -193,7 +107,7 @@ def test_coverage(fair):
     decided = (rng.random(n) < np.array(p)[group, labels]).astype(int)
     masks = np.stack([group == 0, group == 1, group >= 0])
     table = counts.tabulate(labels, decided[None], masks, 2, 0)
-    drawn = intervals.draw(table.items, options.resamples, 0)
+    drawn = resampling.draw(table.items, options.resamples, 0)
     rates = counts.rates(table, drawn, options)
     found = counts.gaps(rates, [0, 1], options)
     found['accuracy'] = counts.of_group(table, rates, -1, options)['accuracy']

@@ -10,7 +10,7 @@ import slow_measures as slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairjax.metrics import intervals, quality
+from fairjax.metrics import quality, resampling
 
 
 def deviations(parts, weights, seed=None):
@@ -20,8 +20,8 @@ def deviations(parts, weights, seed=None):
   more = np.zeros(shape) if seed is None else rng.gamma(0.5, size=shape)
   found = quality.resampled_ranks(
     weights,
-    intervals.pad(parts.sums),
-    intervals.pad(parts.sizes),
+    resampling.pad(parts.sums),
+    resampling.pad(parts.sizes),
     more.astype(np.float32),
     rng.random(shape, np.float32),
   )
@@ -86,20 +86,20 @@ def test_auc_with_one_label_is_undefined():
 @pytest.mark.parametrize('steps', [0, 20])
 def test_placements_add_up_to_the_exact_values(steps):
   labels, scores, members = some(700, steps=steps)
-  items = intervals.blocks(len(labels), 0)
+  items = resampling.blocks(len(labels), 0)
   parts = quality.placements(labels, quality.in_order(scores), members, items)
   mean = parts.sums.sum(0) / parts.sizes.sum(0)[..., None]
   a, b = np.array(list(quality.SUITE.values())).T
   exact = quality.ranks(labels, quality.in_order(scores), members)
   np.testing.assert_allclose(mean[:, a, b] + quality.OFFSET, exact, atol=2e-6)
-  ones = np.ones((1, intervals.padded(len(items.size))), np.float32)
+  ones = np.ones((1, resampling.padded(len(items.size))), np.float32)
   np.testing.assert_allclose(deviations(parts, ones), 0, atol=2e-6)
 
 
 def test_everyone_has_no_background():
   labels, scores, members = some(700)
   members = np.concatenate([members, np.ones((1, 700), bool)])
-  items = intervals.blocks(700, 0)
+  items = resampling.blocks(700, 0)
   parts = quality.placements(labels, quality.in_order(scores), members, items)
   for part in parts:
     assert part[:, -1, :2].any() and not part[:, -1, 2:].any()
@@ -111,9 +111,9 @@ def test_everyone_has_no_background():
 def test_resampled_auc_is_that_of_weighted_rows():
   labels, scores, _ = some(200, seed=3)
   everyone = np.ones((1, 200), bool)
-  items = intervals.blocks(200, 0)
+  items = resampling.blocks(200, 0)
   parts = quality.placements(labels, quality.in_order(scores), everyone, items)
-  fast = deviations(parts, intervals.draw(items, 4000, 1))[:, 0, 0]
+  fast = deviations(parts, resampling.draw(items, 4000, 1))[:, 0, 0]
   slowly = slow.weighted_auc(labels, scores, 4000, 2)
   slowly -= quality.auc(labels, scores)
   width = np.ptp(np.quantile(slowly, [0.025, 0.975]))
@@ -127,10 +127,10 @@ def test_further_rows_leave_doubt_of_a_perfect_order():
   """20 rows in order: 1 − AUC reaches Newcombe's upper limit of 0.2."""
   labels = np.repeat([0, 1], 10)
   everyone = np.ones((1, 20), bool)
-  items = intervals.blocks(20, 0)
+  items = resampling.blocks(20, 0)
   ordered = quality.in_order(np.arange(20.0))
   parts = quality.placements(labels, ordered, everyone, items)
-  weights = intervals.draw(items, 4000, 1)
+  weights = resampling.draw(items, 4000, 1)
   plain = deviations(parts, weights)[:, 0, 0]
   np.testing.assert_allclose(plain, 0, atol=1e-6)
   low = np.quantile(deviations(parts, weights, 1)[:, 0, 0], 0.025)
@@ -139,10 +139,10 @@ def test_further_rows_leave_doubt_of_a_perfect_order():
 
 def test_blocks_have_the_spread_of_rows():
   labels, scores, members = some(20_000, seed=4)
-  items = intervals.blocks(len(labels), 0)
-  assert len(items.size) == intervals.BLOCKS
+  items = resampling.blocks(len(labels), 0)
+  assert len(items.size) == resampling.BLOCKS
   parts = quality.placements(labels, quality.in_order(scores), members, items)
-  found = deviations(parts, intervals.draw(items, 1500, 1))
+  found = deviations(parts, resampling.draw(items, 1500, 1))
   for g, member in enumerate(members):
     p, n = scores[member & (labels == 1)], scores[member & (labels == 0)]
     # DeLong: the variance of the placements of either side.

@@ -312,7 +312,11 @@ def test_weights_cast_once_write_the_same(models):
   module = dataclasses.replace(module, dtype=jnp.bfloat16)
   narrow = layer_params.cast(params, module.dtype)
   assert narrow['word']['embedding'].dtype == jnp.bfloat16
-  assert narrow['encoder']['norm']['scale'].dtype == np.float32
+  layer = narrow['decoder']['layer_0']
+  assert layer['up']['bias'].dtype == jnp.bfloat16  # a product's
+  assert layer['norm']['bias'].dtype == layer['norm']['scale'].dtype
+  assert layer['norm']['scale'].dtype == np.float32
+  assert narrow['bias'].dtype == np.float32  # added to float32 scores
   run = lambda p: rows_of(
     decode_texts.generate(
       module, p, ragged(prompts(4, seed=1)), Options(max_length=9), slots=4

@@ -10,7 +10,7 @@ from corpus import SMALL, pieces_of, whole
 
 from fairjax import config as c
 from fairjax.data import corruption, rows
-from fairjax.metrics import intervals
+from fairjax.metrics import intervals, resampling
 from fairjax.models import Bundle, families, hf, objectives
 from fairjax.models.families import bart, gpt2
 from fairjax.recipes import pretrain
@@ -253,6 +253,6 @@ def test_perplexity_is_that_of_a_loop_over_documents(read, tmp_path):
 
   how = intervals.IntervalOptions(0.95, 50, 3)
   fast = pretrain.resampled(sums, how)
-  items = intervals.blocks(len(slow), 3)
-  drawn = intervals.draw(items, 50, 3)[:, : len(slow)]
+  items = resampling.blocks(len(slow), 3)
+  drawn = resampling.draw(items, 50, 3)[:, : len(slow)]
   np.testing.assert_allclose(fast[:, 0], drawn @ slow, rtol=1e-5)

@@ -1,0 +1,95 @@
+"""Resampling: exactness of the cells, spread of cells and blocks."""
+
+import numpy as np
+import pytest
+
+from fairjax.metrics import counts, resampling
+from fairjax.metrics.intervals import IntervalOptions
+
+HOW = IntervalOptions(0.95, 0, 0)
+
+
+def test_cells_keep_together_what_agrees():
+  a, b = np.array([0, 1, 0, 1, 0]), np.array([True, True, True, False, True])
+  found = resampling.cells([a, b])
+  assert found.item.tolist() == [0, 1, 0, 2, 0]
+  assert found.size.tolist() == [3, 1, 1]
+  assert found.first.tolist() == [0, 1, 3]
+
+
+def test_cells_of_more_columns_than_bits():
+  rng = np.random.default_rng(0)
+  few = rng.integers(0, 2, (6, 90))
+  rows = few[rng.integers(0, 6, 200)]
+  found = resampling.cells(list(rows.T))
+  kinds, item = np.unique(rows, axis=0, return_inverse=True)
+  assert len(found.size) == len(kinds)
+  assert len(set(zip(found.item, item.ravel()))) == len(kinds)
+
+
+@pytest.mark.parametrize(
+  'groups, overlap', [(3, False), (3, True), (300, False)]
+)
+def test_distinct_columns_make_the_cells_of_the_masks(groups, overlap):
+  rng = np.random.default_rng(0)
+  number = rng.integers(0, groups + 1, 2000)  # the last is in no group
+  masks = np.arange(groups)[:, None] == number
+  if overlap:
+    masks[0] |= masks[1]
+  labels = rng.integers(0, 2, 2000)
+  columns = resampling.distinct(masks)
+  assert len(columns) == (1 if groups < 256 and not overlap else groups)
+  ours = resampling.cells([*columns, labels])
+  for a, b in zip(ours, resampling.cells([*masks, labels])):
+    np.testing.assert_array_equal(a, b)
+  for name, column in enumerate([*masks, labels]):
+    np.testing.assert_array_equal(column[ours.first][ours.item], column, name)
+
+
+@pytest.mark.parametrize('cells', [True, False])
+def test_resamples_have_as_many_rows_and_the_right_spread(cells):
+  labels = np.repeat([0, 1], [700, 300])
+  items = resampling.cells([labels]) if cells else resampling.blocks(1000, 0)
+  drawn = resampling.draw(items, 4000, 0)
+  ones = np.bincount(items.item, labels)
+  rows = drawn @ resampling.pad(items.size.astype(float))
+  assert rows.mean() == pytest.approx(1000, rel=0.002)
+  share = drawn @ resampling.pad(ones) / rows
+  assert share.mean() == pytest.approx(0.3, abs=0.002)
+  assert share.std() == pytest.approx((0.3 * 0.7 / 1000) ** 0.5, rel=0.04)
+
+
+def test_draws_are_a_function_of_the_seed():
+  items = resampling.cells([np.arange(50) % 7])
+  same = resampling.draw(items, 20, 3), resampling.draw(items, 20, 3)
+  np.testing.assert_array_equal(*same)
+  assert (resampling.draw(items, 20, 4) != same[0]).any()
+
+
+def test_cells_and_blocks_tell_the_same():
+  rng = np.random.default_rng(1)
+  n = 1500
+  labels, group = rng.integers(0, 2, n), rng.integers(0, 2, n)
+  decisions = (rng.random((2, n)) < 0.3 + 0.4 * labels).astype(np.int64)
+  masks = np.stack([group == 0, group == 1, group >= 0])
+  exact = counts.tabulate(labels, decisions, masks, 2, 0)
+  items = resampling.blocks(n, 0)
+  rows = counts.Table(
+    counts._by_rows(labels, decisions, masks, np.array([1]), items),
+    counts._confusion(labels, decisions, 2, items),
+    items,
+  )
+  np.testing.assert_array_equal(exact.groups.sum(0), rows.groups.sum(0))
+  np.testing.assert_array_equal(exact.confusion.sum(0), rows.confusion.sum(0))
+  a, b = (
+    counts.rates(t, resampling.draw(t.items, 3000, 0), HOW).draws.std(0)
+    for t in (exact, rows)
+  )
+  np.testing.assert_allclose(a, b, rtol=0.08)
+
+
+def test_quantile_is_numpys_and_skips_undefined_draws():
+  draws = np.random.default_rng(0).normal(size=(101, 3))
+  draws[:40, 1] = np.nan
+  found = resampling.quantile(draws, (0.025, 0.5))
+  np.testing.assert_allclose(found, np.nanquantile(draws, (0.025, 0.5), axis=0))
