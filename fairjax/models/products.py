@@ -26,29 +26,37 @@ def _laid(x):
   return with_layout_constraint(x, Layout(tuple(range(x.ndim))))
 
 
+# Alone, a constraint would gather what devices share, and a partitioning has
+# neither a rule for vmap nor a derivative.
 _shared = custom_partitioning(_laid)
 _shared.def_partition(
   partition=lambda mesh, given, result: (
-    *(mesh, _laid, result.sharding, (result.sharding,)),
+    mesh,
+    _laid,
+    result.sharding,
+    (result.sharding,),
   ),
   infer_sharding_from_operands=lambda mesh, given, _: given[0].sharding,
   sharding_rule='... -> ...',
 )
 
 
-@jax.custom_batching.custom_vmap
+_stacked = jax.custom_batching.custom_vmap(_shared)
+_stacked.def_vmap(lambda size, stacked, x: (_stacked(x), True))
+
+
+@jax.custom_jvp
 def laid(x: Float[Array, '*s']):
   """x, its last axis innermost in memory, as the products of a CPU take it.
 
   Left to itself XLA takes a turned array as it lies, and a product of that is
   no longer one for its library: in float32 it runs at half the speed, and one
-  of bfloat16 is made in float32, or not at all. Devices keep their shares,
-  which of a bare constraint XLA does not know.
+  of bfloat16 is made in float32, or not at all.
   """
-  return _shared(x)
+  return _stacked(x)
 
 
-laid.def_vmap(lambda size, stacked, x: (laid(x), True))
+laid.defjvp(lambda given, tangents: (laid(*given), *tangents))
 
 
 def summed(a, b, dims, dtype=None):

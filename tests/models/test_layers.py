@@ -1,6 +1,7 @@
 """Exact per-example gradient norms against one gradient per example."""
 
 import dataclasses
+import functools
 import pathlib
 import re
 
@@ -451,6 +452,26 @@ def test_products_of_several_cpus_gather_nothing():
     np.testing.assert_allclose(
       np.float32(one), np.float32(other), atol=2e-2 * np.abs(other).max()
     )
+
+
+def test_a_layer_has_derivatives_of_its_gradients():
+  """Of stacked arrays, too; influence needs them."""
+  x, kernel, _ = drawn('float32')
+  turned = jnp.cos(jnp.arange(48.0 * 64)).reshape(48, 64)
+  dense = lambda x, k: exact_norms.dense(x, k, None, None, None)
+  plain = lambda x, k: jnp.einsum('rtd,df->rtf', x, k)
+
+  def second(layer, x):
+    slope = jax.grad(lambda k: jnp.sum(jnp.sin(layer(x, k))))
+    return jax.grad(lambda k: jnp.sum(slope(k) * turned))(kernel)
+
+  stacked = jnp.stack([x, 2 * x])
+  ours, theirs = (
+    jax.vmap(functools.partial(second, layer))(stacked)
+    for layer in (dense, plain)
+  )
+  far = 1e-4 * np.abs(theirs).max()
+  np.testing.assert_allclose(ours, theirs, atol=far)
 
 
 def test_fused_attention_is_the_same(monkeypatch):
