@@ -176,6 +176,7 @@ def fairjax_side(chosen, training: bool) -> None:
   from fairjax import memory
   from fairjax.config import Mesh, Train
   from fairjax.data import batches
+  from fairjax.models import layer_params
   from fairjax.scores import grand
   from fairjax.train import mesh, step
 
@@ -205,6 +206,7 @@ def fairjax_side(chosen, training: bool) -> None:
     race.serve(unit, clock(chosen), resting_mb=resting)
     return
   batch = mesh.put_batch(device_mesh, host, stacked=False)
+  params = layer_params.as_read(model.module, params, host)  # as `grand.grand`
   norms = grand.compiled(model, device_mesh)
   unit = lambda: np.asarray(norms(params, batch))
   result = np.empty(chosen.batch)

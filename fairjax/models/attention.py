@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax import backend
 from fairjax.models.dropout import GOLDEN, hash32, survives
-from fairjax.models.products import exact
+from fairjax.models.products import exact, summed
 
 FEW = 16  # query places; more are worth turning the keys for
 LONG = 256  # places from which a GPU takes its fused kernel
@@ -133,14 +133,7 @@ softmax.defvjp(_softmax_forward, _softmax_backward)
 
 def _batched(a, b, over: int, dtype=None):
   """a·b over the last axis of a and one of b, the first two being batches."""
-  dims = (((3,), (over,)), ((0, 1), (0, 1)))
-  y = jax.lax.dot_general(a, b, dims, preferred_element_type=jnp.float32)
-  return y.astype(dtype or a.dtype)
-
-
-def _turned(a):
-  """Turned in memory: XLA's library for CPUs reads a's last axis."""
-  return jax.lax.optimization_barrier(a.swapaxes(2, 3))
+  return summed(a, b, (((3,), (over,)), ((0, 1), (0, 1))), dtype)
 
 
 @jax.custom_vjp
@@ -154,7 +147,7 @@ def by_rows(
 def _by_rows_backward(given, g):
   a, b = given
   g = g.astype(a.dtype)
-  return _batched(g, b, 2), _batched(_turned(g), a, 2)
+  return _batched(g, b, 2), _batched(g.swapaxes(2, 3), a, 2)
 
 
 by_rows.defvjp(lambda a, b: (by_rows(a, b), (a, b)), _by_rows_backward)
@@ -170,7 +163,7 @@ def by_columns(
 
 def _by_columns_backward(given, g):
   a, b = given
-  return _batched(g, b, 3), _batched(_turned(a), g, 2)
+  return _batched(g, b, 3), _batched(a.swapaxes(2, 3), g, 2)
 
 
 by_columns.defvjp(lambda a, b: (by_columns(a, b), (a, b)), _by_columns_backward)

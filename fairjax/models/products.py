@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.experimental.custom_partitioning import custom_partitioning
+from jax.experimental.layout import Layout, with_layout_constraint
 from jaxtyping import Array, Float
 
 from fairjax import backend
@@ -19,22 +22,67 @@ def exact(dtype: Any) -> lax.Precision | None:
   return lax.Precision.HIGHEST
 
 
+def _laid(x):
+  return with_layout_constraint(x, Layout(tuple(range(x.ndim))))
+
+
+# Alone, a constraint would gather what devices share, and a partitioning has
+# neither a rule for vmap nor a derivative.
+_shared = custom_partitioning(_laid)
+_shared.def_partition(
+  partition=lambda mesh, given, result: (
+    mesh,
+    _laid,
+    result.sharding,
+    (result.sharding,),
+  ),
+  infer_sharding_from_operands=lambda mesh, given, _: given[0].sharding,
+  sharding_rule='... -> ...',
+)
+
+
+_stacked = jax.custom_batching.custom_vmap(_shared)
+_stacked.def_vmap(lambda size, stacked, x: (_stacked(x), True))
+
+
+@jax.custom_jvp
+def laid(x: Float[Array, '*s']):
+  """x, its last axis innermost in memory, as the products of a CPU take it.
+
+  Left to itself XLA takes a turned array as it lies, and a product of that is
+  no longer one for its library: in float32 it runs at half the speed, and one
+  of bfloat16 is made in float32, or not at all.
+  """
+  return _stacked(x)
+
+
+laid.defjvp(lambda given, tangents: (laid(*given), *tangents))
+
+
+def summed(a, b, dims, dtype=None):
+  """`lax.dot_general`, summed in float32 and given as `dtype` or that of a.
+
+  On a CPU, XLA uses the instructions for bfloat16 (AVX512_BF16, AMX) only
+  where the sum is float32 and a's contracted axis is its last.
+  """
+  dtype = dtype or a.dtype
+  if backend.platform() != 'cpu':
+    return lax.dot_general(
+      a, b, dims, precision=exact(a.dtype), preferred_element_type=dtype
+    )
+  y = lax.dot_general(
+    laid(a), laid(b), dims, preferred_element_type=jnp.float32
+  )
+  return laid(y).astype(dtype)
+
+
 Axes = int | tuple[int, ...]
 
 
 def product(a, b, over_a: Axes, over_b: Axes, dtype=None):
-  """a·b over axes of each, of type `dtype` or that of a.
-
-  On a CPU, XLA uses the instructions for bfloat16 (AVX512_BF16, AMX) only
-  where the sum is float32; else it is a quarter as fast as float32.
-  """
+  """a·b over axes of each, of type `dtype` or that of a."""
   over = [one if isinstance(one, tuple) else (one,) for one in (over_a, over_b)]
-  dims = (tuple(over), ((), ()))
-  sums = jnp.float32 if backend.platform() == 'cpu' else dtype
-  y = lax.dot_general(
-    a, b, dims, precision=exact(a.dtype), preferred_element_type=sums
-  )
-  return y.astype(dtype or a.dtype)
+  return summed(a, b, (tuple(over), ((), ())), dtype)
 
 
 def flattened(x: Float[Array, '*s d']):
@@ -49,28 +97,19 @@ def flattened(x: Float[Array, '*s d']):
 def outer(x: Float[Array, '*n d'], g: Float[Array, '*n f'], dtype: Any):
   """Σ_n x_n g_nᵀ, summed in float32 and given as `dtype`.
 
-  On a CPU, XLA's product over the first axis of both sides runs at half the
-  speed of a plain one, so there the narrower side is turned in memory first
-  (the barriers keep XLA from undoing it).
+  On a CPU the narrower side is turned in memory first.
   """
   if backend.platform() != 'cpu':
     every = tuple(range(x.ndim - 1))
     return product(x, g, every, every, dtype)
-  fixed = lax.optimization_barrier
   if x.shape[1] <= g.shape[1]:
-    return product(fixed(x.T), g, 1, 0, dtype)
-  return fixed(fixed(product(fixed(g.T), x, 1, 0, dtype)).T)
+    return product(x.T, g, 1, 0, dtype)
+  return laid(product(g.T, x, 1, 0, dtype).T)
 
 
 def gram(a: Float[Array, 'r t d']) -> Float[Array, 'r t t']:
   """a_t·a_u for the places t, u of each row, in float32."""
-  return jnp.einsum(
-    'rtd,rud->rtu',
-    a,
-    a,
-    precision=exact(a.dtype),
-    preferred_element_type=jnp.float32,
-  )
+  return summed(a, a, (((2,), (2,)), ((0,), (0,))), jnp.float32)
 
 
 FEW = 128  # places

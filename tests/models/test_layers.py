@@ -1,11 +1,16 @@
 """Exact per-example gradient norms against one gradient per example."""
 
 import dataclasses
+import functools
+import pathlib
+import re
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 from fairjax import backend
 from fairjax.errors import UserError
@@ -37,6 +42,10 @@ SHAPE = dataclasses.replace(
 )
 TEXTS = examples([3, 9, 4, 12, 6], SHAPE.vocab)
 PACKED = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
+
+
+CPU = pathlib.Path('/proc/cpuinfo')
+AVX512_BF16 = CPU.exists() and 'avx512_bf16' in CPU.read_text()
 
 
 def losses(module, variables, batch):
@@ -370,6 +379,99 @@ def test_products_of_bfloat16_are_summed_in_float32(over):
   np.testing.assert_allclose(np.asarray(y, float), exact, 2**-8, atol)
   one = jax.make_jaxpr(lambda a, b: products.product(a, b, *over))(a, b)
   assert 'preferred_element_type=float32' in str(one)
+
+
+SIGNS = np.cos(np.arange(8 * 24 * 64)).reshape(8, 24, 64)
+
+
+def backward(x, kernel, bias):
+  """Gradients of a Dense with a bias and of attention over its result."""
+
+  def loss(x, kernel, bias):
+    y = exact_norms.dense(x, kernel, bias, None, None)
+    memory = attention.split_key_value(jnp.concatenate([y, y], -1), 4)
+    visible = jnp.ones((x.shape[0], x.shape[1], x.shape[1]), bool)
+    z = attention.attention(y, memory, visible, None)
+    return jnp.sum(SIGNS * z.astype(jnp.float32))
+
+  return jax.grad(loss, (0, 1, 2))(x, kernel, bias)
+
+
+def drawn(dtype):
+  rng = np.random.default_rng(7)
+  draw = lambda *dims: jnp.asarray(rng.normal(size=dims) / 4, jnp.float32)
+  return draw(8, 24, 48).astype(dtype), draw(48, 64), draw(64)
+
+
+@pytest.mark.skipif(not AVX512_BF16, reason='a CPU without AVX512_BF16')
+@pytest.mark.parametrize('seeds', [0, 2])
+def test_products_of_bfloat16_stay_bfloat16_on_a_cpu(seeds):
+  """XLA turns operands into float32 where its library would not take them."""
+  given, run = drawn(jnp.bfloat16), backward
+  if seeds:
+    given = [jnp.stack([a] * seeds) for a in given]
+    run = jax.vmap(backward)
+  text = jax.jit(run).lower(*given).compile().as_text()
+  types = dict(re.findall(r'%([\w.-]+) = (\w+)\[', text))
+  pairs = re.findall(r' dot\((?:\S+ )?%([\w.-]+), (?:\S+ )?%([\w.-]+)\)', text)
+  # Three of the layer, and of attention five: what it gives is not asked for.
+  assert [[types[a], types[b]] for a, b in pairs] == [['bf16', 'bf16']] * 8
+
+
+@pytest.mark.parametrize('dtype, far', [('float32', 1e-5), ('bfloat16', 0.03)])
+def test_products_of_a_cpu_are_those_of_plain_einsums(dtype, far):
+  """Forward and backward, from the same rounded numbers."""
+  x, kernel, bias = drawn(dtype)
+  ours = backward(x, kernel, bias)
+
+  def loss(x, kernel, bias):
+    y = jnp.einsum('rtd,df->rtf', x, kernel) + bias
+    split = y.reshape(8, 24, 4, 16)
+    scores = jnp.einsum('rqhe,rkhe->rhqk', split, split) / 4
+    weights = jax.nn.softmax(scores, axis=-1)
+    z = jnp.einsum('rhqk,rkhe->rqhe', weights, split)
+    return jnp.sum(SIGNS * z.reshape(8, 24, 64))
+
+  wide = x.astype(jnp.float32), kernel, bias
+  for one, exact in zip(ours, jax.grad(loss, (0, 1, 2))(*wide)):
+    apart = np.abs(np.float32(one) - exact).max() / np.abs(exact).max()
+    assert apart < far
+
+
+@pytest.mark.skipif(jax.device_count() < 4, reason='fewer than four devices')
+def test_products_of_several_cpus_gather_nothing():
+  """Each device lays its own rows."""
+  mesh = jax.make_mesh((4,), ('data',), axis_types=(AxisType.Auto,))
+  x, kernel, bias = drawn(jnp.bfloat16)
+  alone = backward(x, kernel, bias)
+  x = jax.device_put(x, NamedSharding(mesh, P('data')))
+  kernel, bias = jax.device_put((kernel, bias), NamedSharding(mesh, P()))
+  program = jax.jit(backward).lower(x, kernel, bias).compile()
+  assert 'all-gather' not in program.as_text()
+  for one, other in zip(program(x, kernel, bias), alone):
+    np.testing.assert_allclose(
+      np.float32(one), np.float32(other), atol=2e-2 * np.abs(other).max()
+    )
+
+
+def test_a_layer_has_derivatives_of_its_gradients():
+  """Of stacked arrays, too; influence needs them."""
+  x, kernel, _ = drawn('float32')
+  turned = jnp.cos(jnp.arange(48.0 * 64)).reshape(48, 64)
+  dense = lambda x, k: exact_norms.dense(x, k, None, None, None)
+  plain = lambda x, k: jnp.einsum('rtd,df->rtf', x, k)
+
+  def second(layer, x):
+    slope = jax.grad(lambda k: jnp.sum(jnp.sin(layer(x, k))))
+    return jax.grad(lambda k: jnp.sum(slope(k) * turned))(kernel)
+
+  stacked = jnp.stack([x, 2 * x])
+  ours, theirs = (
+    jax.vmap(functools.partial(second, layer))(stacked)
+    for layer in (dense, plain)
+  )
+  far = 1e-4 * np.abs(theirs).max()
+  np.testing.assert_allclose(ours, theirs, atol=far)
 
 
 def test_fused_attention_is_the_same(monkeypatch):
