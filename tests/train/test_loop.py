@@ -307,7 +307,8 @@ def test_rows_choose_what_each_seed_trains_on(tmp_path):
 def test_models_of_equal_modules_share_what_is_compiled():
   """So one of the same shape, made again, is not traced again."""
   device_mesh = mesh.make(config().mesh, 1)
-  one, same, other = PLAIN, tiny_model(depth=1, **NO_DROPOUT), FLAT
+  one, same = (tiny_model(depth=1, **NO_DROPOUT) for _ in range(2))
+  other = FLAT
   assert one is not same
   forward = step.forward(one, device_mesh)
   assert step.forward(same, device_mesh) is forward
