@@ -5,8 +5,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.experimental.custom_partitioning import custom_partitioning
 from jax.experimental.layout import Layout, with_layout_constraint
+from jax.extend import core
+from jax.interpreters import mlir
 from jaxtyping import Array, Float
 
 from fairjax import backend
@@ -22,26 +23,20 @@ def exact(dtype: Any) -> lax.Precision | None:
   return lax.Precision.HIGHEST
 
 
-def _laid(x):
-  return with_layout_constraint(x, Layout(tuple(range(x.ndim))))
+def _lower(context, x):
+  """A layout where one device runs the program; several would gather for it."""
+  devices = getattr(context.module_context.axis_context, 'num_devices', 0)
+  lay = lambda x: with_layout_constraint(x, Layout(tuple(range(x.ndim))))
+  way = lay if devices == 1 else lax.optimization_barrier
+  return mlir.lower_fun(way, multiple_results=False)(context, x)
 
 
-# Alone, a constraint would gather what devices share, and a partitioning has
-# neither a rule for vmap nor a derivative.
-_shared = custom_partitioning(_laid)
-_shared.def_partition(
-  partition=lambda mesh, given, result: (
-    mesh,
-    _laid,
-    result.sharding,
-    (result.sharding,),
-  ),
-  infer_sharding_from_operands=lambda mesh, given, _: given[0].sharding,
-  sharding_rule='... -> ...',
-)
+_layout = core.Primitive('row_major')
+_layout.def_impl(lambda x: x)
+_layout.def_abstract_eval(lambda x: x)
+mlir.register_lowering(_layout, _lower)
 
-
-_stacked = jax.custom_batching.custom_vmap(_shared)
+_stacked = jax.custom_batching.custom_vmap(_layout.bind)
 _stacked.def_vmap(lambda size, stacked, x: (_stacked(x), True))
 
 

@@ -440,7 +440,7 @@ def test_products_of_a_cpu_are_those_of_plain_einsums(dtype, far):
 
 @pytest.mark.skipif(jax.device_count() < 4, reason='fewer than four devices')
 def test_products_of_several_cpus_gather_nothing():
-  """Each device lays its own rows."""
+  """As a layout that is named would."""
   mesh = jax.make_mesh((4,), ('data',), axis_types=(AxisType.Auto,))
   x, kernel, bias = drawn(jnp.bfloat16)
   alone = backward(x, kernel, bias)
