@@ -404,6 +404,10 @@ def run(args: list[str]) -> dict[str, Any]:
     if isinstance(value, int) and value < 1:
       raise UserError(f'--{name} is {value}; at least 1 is needed')
   size = programs.Size(**overrides)
+  more = {
+    'mesh_seed': chosen.mesh_seed,
+    'xla': compiler_options(chosen.xla),
+  }
   goal = target(chosen.target, chosen.slices)
   names = [*names, *([chosen.beside] if chosen.beside else [])]
   count = len(goal.devices)
@@ -413,10 +417,6 @@ def run(args: list[str]) -> dict[str, Any]:
       'are reduced and each device updates a share; a multiple needs neither'
     )
   rows, refused = {}, []
-  more = {
-    'mesh_seed': chosen.mesh_seed,
-    'xla': compiler_options(chosen.xla),
-  }
   for name in names:
     text = chosen.text and f'{chosen.text}/{name}.txt'
     try:
