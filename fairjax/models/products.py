@@ -31,6 +31,7 @@ def _lower(context, x):
   return mlir.lower_fun(way, multiple_results=False)(context, x)
 
 
+# A primitive, since no more than its lowering knows how many devices there are.
 _layout = core.Primitive('row_major')
 _layout.def_impl(lambda x: x)
 _layout.def_abstract_eval(lambda x: x)
