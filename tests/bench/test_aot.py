@@ -17,7 +17,7 @@ import textwrap
 import pytest
 
 from fairjax.bench import __main__ as command
-from fairjax.bench import aot, hlo, programs
+from fairjax.bench import aot, hlo, programs, targets
 from fairjax.errors import UserError
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -161,7 +161,7 @@ def test_a_program_is_counted_from_its_text():
   ],
 )
 def test_unknown_words_are_a_sentence(args, sentence, capsys, monkeypatch):
-  monkeypatch.setattr(aot, '_need', lambda *_: None)
+  monkeypatch.setattr(targets, '_need', lambda *_: None)
   assert command.main(['aot', *args]) == 2
   told = capsys.readouterr().err
   assert sentence in told and told.count('\n') == 1
@@ -169,19 +169,19 @@ def test_unknown_words_are_a_sentence(args, sentence, capsys, monkeypatch):
 
 def test_no_platform_of_the_users_is_in_the_way(monkeypatch):
   """A process that compiles for other devices loads none of its own."""
-  monkeypatch.setattr(aot, '_need', lambda *_: None)
-  for name in aot.ENVIRONMENT:
+  monkeypatch.setattr(targets, '_need', lambda *_: None)
+  for name in targets.ENVIRONMENT:
     monkeypatch.setenv(name, 'cuda')
   assert command.main(['aot', '--target=v9:2x2']) == 2
-  assert {k: os.environ[k] for k in aot.ENVIRONMENT} == aot.ENVIRONMENT
+  assert {k: os.environ[k] for k in targets.ENVIRONMENT} == targets.ENVIRONMENT
 
 
 def test_a_compiler_that_is_absent_is_named_with_its_remedy(monkeypatch):
-  monkeypatch.setattr(aot.importlib.util, 'find_spec', lambda _: None)
+  monkeypatch.setattr(targets.importlib.util, 'find_spec', lambda _: None)
   with pytest.raises(UserError, match=r"pip install 'jax\[tpu\]'"):
-    aot.target('v5e:2x2')
+    targets.target('v5e:2x2')
   with pytest.raises(UserError, match=r"pip install 'jax\[cuda13\]'"):
-    aot.target('h100:1')
+    targets.target('h100:1')
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_wrong_sizes_are_a_sentence(args, sentence):
 @pytest.mark.parametrize('says', [True, False])
 def test_the_largest_number_of_seeds_that_fits(says, monkeypatch):
   """Whether or not the compiler says how much is too much."""
-  chip = aot.CHIPS['v5e']
+  chip = targets.CHIPS['v5e']
   need = lambda seeds: (seeds + 0.5) * chip.memory / 4.2  # 3 fit
   tries = []
 
@@ -212,7 +212,7 @@ def test_the_largest_number_of_seeds_that_fits(says, monkeypatch):
 
   monkeypatch.setattr(aot, 'measure', measure)
   size = dataclasses.make_dataclass('Size', ['seeds'])(10)
-  goal = aot.Target('v5e:1x1', chip, [], 1)
+  goal = targets.Target('v5e:1x1', chip, [], 1)
   needed = need(10) if says else 0.0
   assert aot.fitting('train', goal, size, needed) == 3
   assert tries == ([4, 3] if says else [9, 8, 7, 6, 5, 4, 3])
@@ -226,10 +226,10 @@ def test_a_sweep_takes_as_many_rows_as_fit(monkeypatch, capsys):
       raise aot.TooLarge(0.0)
     return {'program': name, 'dearest': [], 'compiler_ms': 1.0}
 
-  goal = aot.Target('v5e:2x2', aot.CHIPS['v5e'], [None] * 4, 1)
+  goal = targets.Target('v5e:2x2', targets.CHIPS['v5e'], [None] * 4, 1)
   monkeypatch.setattr(aot, 'measure', measure)
   monkeypatch.setattr(aot, 'line', lambda row: row['program'])
-  monkeypatch.setattr(aot, 'target', lambda *_: goal)
+  monkeypatch.setattr(targets, 'target', lambda *_: goal)
   report = aot.run(['--target=v5e:2x2', '--program=grand', '--rows=64'])
   assert report['programs']['grand']['rows'] == 16
   assert '64 rows do not fit, 16 at a time do' in capsys.readouterr().out
@@ -270,7 +270,7 @@ PARAMETERS = (30592 + 512 + 2) * 128 + 2 * 198_272 + 512 + 128 * 128 + 512
 
 @pytest.mark.parametrize('target', ['v5e:2x2', 'h100:1'])
 def test_programs_compile_for_chips_that_are_not_here(target):
-  needs(aot.CHIPS[target.split(':')[0]].platform)
+  needs(targets.CHIPS[target.split(':')[0]].platform)
   told = run(f'--target={target}', '--program=train,generate', *SMALL)
   size = {'parameters': PARAMETERS, 'seeds': 1}
   for row in told['programs'].values():
@@ -289,7 +289,7 @@ def test_a_token_costs_what_must_be_read(target):
   On a GPU without the sums of products that the untuned compiler cuts into
   parts, which are a few MB, written and read at once.
   """
-  chip = aot.CHIPS[target.split(':')[0]]
+  chip = targets.CHIPS[target.split(':')[0]]
   needs(chip.platform)
   xla = ['--xla=xla_gpu_experimental_force_split_k=1']
   told = run(
@@ -308,7 +308,7 @@ def test_a_token_costs_what_must_be_read(target):
   'target, seeds', [('h100:1', 5), ('v5e:2x2', 5), ('v4:2x2x1', 1)]
 )
 def test_bert_base_compiles_and_beats_a_textbook_step(target, seeds):
-  platform = aot.CHIPS[target.split(':')[0]].platform
+  platform = targets.CHIPS[target.split(':')[0]].platform
   needs(platform)
   programs = ['--program=train,grand,predict,generate,resamples']
   parameters = 109_600_000
@@ -342,11 +342,11 @@ def test_several_slices_share_seeds_or_rows(seeds, shape, across):
   needs('tpu')
   script = f"""
     import os
-    from fairjax.bench import aot
-    os.environ.update(aot.ENVIRONMENT)
+    from fairjax.bench import aot, targets
+    os.environ.update(targets.ENVIRONMENT)
     from fairjax import config
     from fairjax.train import mesh
-    devices = aot.target('v5e:4x4', slices=2).devices
+    devices = targets.target('v5e:4x4', slices=2).devices
     place = mesh.make(config.Mesh(), {seeds}, devices)
     assert dict(place.shape) == {shape}
     slices = [[d.slice_index for d in row] for row in place.devices]
