@@ -207,6 +207,29 @@ def gathered(held: dict, device_mesh, fsdp: bool, dtype=jnp.float32) -> dict:
   )
 
 
+def _several(one: Callable, together: int) -> Callable:
+  """`count` steps, each by `one`, of up to `together` stacked batches."""
+
+  def several(moving, state, batches, count, seeds, step, total):
+    take = functools.partial(one, moving)
+
+    def body(i, carry):
+      state, values = carry
+      batch = jax.tree.map(lambda every: every[i], batches)
+      number = step + i.astype(step.dtype)
+      state, own = take(state, batch, seeds, number, total)
+      return state, jax.tree.map(lambda v, new: v.at[i].set(new), values, own)
+
+    batch = jax.tree.map(lambda every: every[0], batches)
+    _, like = jax.eval_shape(take, state, batch, seeds, step, total)
+    values = jax.tree.map(
+      lambda v: jnp.zeros((together, *v.shape), v.dtype), like
+    )
+    return jax.lax.fori_loop(0, count, body, (state, values))
+
+  return several
+
+
 @functools.lru_cache(maxsize=16)
 def _compiled(
   model: Bundle,
@@ -252,26 +275,8 @@ def _compiled(
       values, mesh.replicated(device_mesh)
     )
 
-  def several(moving, state, batches, count, seeds, step, total):
-    take = functools.partial(program, moving)
-
-    def body(i, carry):
-      state, values = carry
-      batch = jax.tree.map(lambda every: every[i], batches)
-      number = step + i.astype(step.dtype)
-      state, own = take(state, batch, seeds, number, total)
-      return state, jax.tree.map(lambda v, new: v.at[i].set(new), values, own)
-
-    batch = jax.tree.map(lambda every: every[0], batches)
-    _, like = jax.eval_shape(take, state, batch, seeds, step, total)
-    values = jax.tree.map(
-      lambda v: jnp.zeros((together, *v.shape), v.dtype), like
-    )
-    return jax.lax.fori_loop(0, count, body, (state, values))
-
-  run = jax.jit(
-    program if together == 1 else several, static_argnums=0, donate_argnums=1
-  )
+  way = program if together == 1 else _several(program, together)
+  run = jax.jit(way, static_argnums=0, donate_argnums=1)
 
   def train_step(state, batch, *rest):
     return run(turn(players, rest[-2]), state, batch, *rest)

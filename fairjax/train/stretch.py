@@ -28,8 +28,8 @@ PLACES = 32  # of a short text
 def length(params, options: Train, devices: int) -> int:
   """The most steps of a stretch: a power of two that fills HOST seconds.
 
-  A function of config, shapes and platform, so a resumed run has the same. On
-  a CPU the host's part is no hundredth of a step, and it is 1.
+  A function of config, shapes and platform, so a resumed run has the same. A
+  CPU gains nothing by several (`bench dispatch`), and takes 1.
   """
   if platform() == 'cpu':
     return 1
