@@ -12,7 +12,7 @@ from fairjax.errors import UserError
 from fairjax.models import families, hf
 
 from .batches import pack, pad
-from .test_layers import SHAPE, TEXTS
+from .small_encoder import SHAPE, TEXTS
 
 PACKED = pack(TEXTS, 3, 16, 3, extra=2)
 PADDED = pad(TEXTS, 13, extra=1)

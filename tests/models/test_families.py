@@ -16,7 +16,7 @@ from fairjax.models.families import FAMILIES, deberta_v2
 from fairjax.models.family import CAPABILITIES
 
 from .batches import pack, pad
-from .test_layers import TEXTS
+from .small_encoder import TEXTS
 
 SMALL = {  # by what each family's config.json calls it
   'vocab_size': 30,

@@ -9,7 +9,7 @@ from fairjax.models import layers, word_level
 from fairjax.models.lstm import LSTM, Recurrent
 
 from .batches import examples, pack, pad
-from .test_layers import losses, norms
+from .small_encoder import losses, norms
 
 VOCAB, WIDTH, LENGTH = 30, 6, 7
 TEXTS = examples([3, 9, 4, 12, 6], VOCAB)

@@ -9,7 +9,7 @@ from fairjax.models import layers, text_cnn, word_level
 from fairjax.models.text_cnn import TextCNN
 
 from .batches import examples, pack, pad
-from .test_layers import norms
+from .small_encoder import norms
 from .test_lstm import slow_norms
 
 VOCAB, WIDTH = 30, 6
