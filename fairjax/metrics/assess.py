@@ -80,7 +80,7 @@ def assess(
     labels,
     scores,
     *decide(labels, scores, threshold),
-    np.concatenate([members, np.ones((1, len(labels)), bool)]),
+    [*members, np.ones(len(labels), bool)],
     _groups_of(attributes),
     options,
     min_group,
@@ -111,7 +111,8 @@ class Case(NamedTuple):
   scores: np.ndarray  # [s, n], or [s, n, c] with three or more classes
   decisions: np.ndarray  # [s, n]
   threshold: float | str | list[float]  # that the decisions were made at
-  masks: Bool[np.ndarray, 'g n']  # the groups, and everyone as the last
+  # The groups, and everyone as the last: many rows, so no copy.
+  masks: Sequence[Bool[np.ndarray, ' n']]
   groups: dict[str, list[int]]  # the numbers of each attribute's groups
   options: intervals.IntervalOptions
   min_group: int

@@ -72,7 +72,7 @@ def differences(
   table = counts.tabulate(
     truth,
     decisions,
-    np.stack([*masks, *others, np.ones(n, bool)]),
+    [*masks, *others, np.ones(n, bool)],
     2,
     options.seed,
   )
@@ -151,7 +151,7 @@ def conditional(
   n = decisions.shape[1]
   truth = np.zeros(n, np.int64) if labels is None else labels
   cells = (members[:, None] & levels[None]).reshape(-1, n)
-  masks = np.concatenate([cells, np.ones((1, n), bool)])
+  masks = [*cells, np.ones(n, bool)]
   table = counts.tabulate(truth, decisions, masks, 2, options.seed)
   rates = _rates(table, options)
   shape = (len(members), len(levels))
@@ -243,7 +243,7 @@ def costs(
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
   n = len(labels)
-  masks = np.concatenate([members, np.ones((1, n), bool)])
+  masks = [*members, np.ones(n, bool)]
   table = counts.tabulate(labels, decisions, masks, 2, options.seed)
   rates = _rates(table, options)
   at = groups.NAMES.index

@@ -52,7 +52,7 @@ class Rates(NamedTuple):
 def tabulate(
   labels: Integer[np.ndarray, ' n'],
   decisions: Integer[np.ndarray, 's n'],
-  masks: Bool[np.ndarray, 'g n'],
+  masks: Sequence[Bool[np.ndarray, ' n']],
   classes: int,
   seed: int,
 ) -> Table:
@@ -76,7 +76,7 @@ def tabulate(
   code = 2 * (y == chosen[:, None]) + (d[:, None] == chosen[:, None])
   one = (code.transpose(2, 0, 1)[..., None] == np.arange(4)) * 1.0
   one *= items.size[:, None, None, None]
-  member = masks[:, items.first].T  # m, g+1
+  member = np.stack([mask[items.first] for mask in masks], 1)  # m, g+1
   pair = (y * classes + d).T[..., None] == np.arange(classes**2)
   pair = pair * items.size[:, None, None]
   return Table(

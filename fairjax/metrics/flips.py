@@ -135,7 +135,7 @@ def _rates(name, flip, labels, members, options, binary=True) -> tuple:
   truth = np.zeros(n, np.int64)
   if labels is not None and binary:
     truth = (labels > 0).astype(np.int64)
-  masks = np.concatenate([members, np.ones((1, n), bool)])
+  masks = [*members, np.ones(n, bool)]
   table = counts.tabulate(truth, flip.astype(np.int64), masks, 2, options.seed)
   weights = None
   if options.resamples:

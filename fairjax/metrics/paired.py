@@ -88,7 +88,7 @@ def compare(
   decisions = np.concatenate(
     [decide(labels, binary(one), threshold)[0] for one in (ours, theirs)]
   )
-  masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
+  masks = [*members, np.ones(len(labels), bool)]
   out = _count_tests(labels, both, decisions, masks, options, min_group, paired)
   if both.ndim == 2:
     out.append(_auc_test(labels, both, masks, options, paired))

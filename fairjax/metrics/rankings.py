@@ -32,7 +32,7 @@ class Suites(NamedTuple):
 def suites(
   labels: Integer[np.ndarray, ' n'],
   scores: Float[np.ndarray, 's n'],
-  masks: Bool[np.ndarray, 'g n'],
+  masks: Sequence[Bool[np.ndarray, ' n']],
   items: Items,
   weights: np.ndarray | None,
   options: IntervalOptions,
@@ -40,17 +40,18 @@ def suites(
 ) -> Suites:
   """quality.SUITE of every seed and group, and of every resample."""
   ordered = [quality.in_order(one) for one in scores]
-  values = np.stack([quality.ranks(labels, one, masks) for one in ordered])
-  rows = _rows(labels, masks)
+  members = quality.rows_of(masks)
+  values = np.stack([quality.ranks(labels, one, members) for one in ordered])
+  rows = _rows(labels, members)
   if weights is None:
     return Suites(values, None, None, rows)
   rng = np.random.default_rng([options.seed, resampling.EDGES])
-  shape = (runs, len(weights), len(masks), 4)
+  shape = (runs, len(weights), len(members), 4)
   extra = rng.standard_normal(shape, np.float32) ** 2 / 2
   places = rng.random(shape, np.float32)
   draws = np.empty((len(weights), *values.shape), np.float32)
   for s, one in enumerate(ordered):
-    sums, sizes = quality.placements(labels, one, masks, items)
+    sums, sizes = quality.placements(labels, one, members, items)
     run = s * runs // len(ordered)
     draws[:, s] = quality.resampled_ranks(
       weights,
@@ -68,10 +69,10 @@ def suites(
   return Suites(values, draws, ends, rows)
 
 
-def _rows(labels, masks) -> Integer[np.ndarray, 'g suite']:
+def _rows(labels, members) -> Integer[np.ndarray, 'g suite']:
   positive = labels > 0
-  ones = np.array([np.count_nonzero(positive[mask]) for mask in masks])
-  zeros = np.array([np.count_nonzero(mask) for mask in masks]) - ones
+  ones = np.array([np.count_nonzero(positive[own]) for own in members])
+  zeros = np.array([len(own) for own in members]) - ones
   everyone = positive.sum(), (~positive).sum()
   sets = np.stack([zeros, ones, everyone[1] - zeros, everyone[0] - ones], -1)
   a, b = np.array(list(quality.SUITE.values())).T
@@ -150,9 +151,7 @@ def macro_auc(
     masks = [(labels == a) | (labels == b) for b in present if b != a]
     if masks:
       own = (labels == a).astype(np.int64)
-      parts.append(
-        suites(own, scores[..., a], np.stack(masks), items, weights, options)
-      )
+      parts.append(suites(own, scores[..., a], masks, items, weights, options))
   if not parts:
     return estimate([None] * len(scores), note=NOTES['auc'])
   values = np.mean([p.values[..., 0] for p in parts], axis=(0, 2))

@@ -14,7 +14,7 @@ a row of either kind; quality.py: half a row of unknown rank), so no interval
 has width 0 because every row agreed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import jax
@@ -81,13 +81,13 @@ def _first(codes: np.ndarray, count: int) -> Integer[np.ndarray, ' m']:
 
 
 def distinct(
-  masks: Bool[np.ndarray, 'g n'],
+  masks: Sequence[Bool[np.ndarray, ' n']],
 ) -> list[Integer[np.ndarray, ' n'] | Bool[np.ndarray, ' n']]:
   """Columns that agree where all masks do: one if no row is in two groups."""
-  if len(masks) > 255:
+  if not 0 < len(masks) < 256:
     return [*masks]
-  number, inside = np.zeros((2, masks.shape[1]), np.uint8)
-  for g, mask in enumerate(masks.view(np.uint8), 1):
+  number, inside = np.zeros((2, len(masks[0])), np.uint8)
+  for g, mask in enumerate(masks, 1):
     inside += mask
     number += mask * np.uint8(g)
   return [number] if inside.max(initial=0) <= 1 else [*masks]

@@ -37,7 +37,7 @@ def test_distinct_columns_make_the_cells_of_the_masks(groups, overlap):
   if overlap:
     masks[0] |= masks[1]
   labels = rng.integers(0, 2, 2000)
-  columns = resampling.distinct(masks)
+  columns = resampling.distinct([*masks])
   assert len(columns) == (1 if groups < 256 and not overlap else groups)
   ours = resampling.cells([*columns, labels])
   for a, b in zip(ours, resampling.cells([*masks, labels])):
@@ -71,7 +71,7 @@ def test_cells_and_blocks_tell_the_same():
   n = 1500
   labels, group = rng.integers(0, 2, n), rng.integers(0, 2, n)
   decisions = (rng.random((2, n)) < 0.3 + 0.4 * labels).astype(np.int64)
-  masks = np.stack([group == 0, group == 1, group >= 0])
+  masks = [group == 0, group == 1, group >= 0]
   exact = counts.tabulate(labels, decisions, masks, 2, 0)
   items = resampling.blocks(n, 0)
   rows = counts.Table(
