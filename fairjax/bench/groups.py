@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 
 from fairjax.bench import race
-from fairjax.metrics import counts, groups, intervals, quality, resampling
+from fairjax.metrics import counts, groups, intervals, quality
 
 HOW = intervals.IntervalOptions(0.95, 0, 0)
 
@@ -146,7 +146,7 @@ def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
 
   def ours():
     table = counts.tabulate(labels, decisions[None], masks, 2, 0)
-    draws = resampling.draw(table.items, chosen.resamples, 0)
+    draws = counts.draw(table, HOW._replace(resamples=chosen.resamples))
     result = counts.rates(table, draws, HOW).draws[:, 0, 0, :-1, 1]
     return np.ptp(result, axis=1)
 

@@ -23,7 +23,6 @@ from fairjax.metrics import (
   estimates,
   groups,
   intervals,
-  resampling,
   significance,
 )
 from fairjax.metrics.estimates import estimate
@@ -105,10 +104,7 @@ def differences(
 
 
 def _rates(table: counts.Table, options: IntervalOptions) -> counts.Rates:
-  weights = None
-  if options.resamples:
-    weights = resampling.draw(table.items, options.resamples, options.seed)
-  return counts.rates(table, weights, options)
+  return counts.rates(table, counts.draw(table, options), options)
 
 
 def _estimate(rates: counts.Rates, where: tuple) -> dict:

@@ -1,6 +1,6 @@
 """Estimates of the measures of counts: rates, gaps, accuracy, F1, Matthews."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -18,6 +18,8 @@ from fairjax.metrics import (
 )
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
+
+DENSE = 0.25  # share of items in a group from which one product is faster
 
 NOTES = {
   'tpr': 'no row of label 1',
@@ -38,6 +40,13 @@ class Table(NamedTuple):
   groups: np.ndarray  # [m, s, k, g+1, 4]: (tn, fp, fn, tp), everyone last
   confusion: np.ndarray  # [m, s, c, c]: label, decision
   items: resampling.Items
+
+
+class Draws(NamedTuple):
+  """What the resamples of a table give."""
+
+  rates: np.ndarray  # [resample, s, k, g+1, rate]
+  everyone: dict[str, np.ndarray]  # [resample, s] of the confusion's measures
 
 
 class Rates(NamedTuple):
@@ -108,39 +117,68 @@ def _confusion(labels, decisions, classes, items) -> np.ndarray:
   return out.reshape(m, len(decisions), classes, classes)
 
 
-def rates(
-  table: Table, weights: np.ndarray | None, options: IntervalOptions
-) -> Rates:
+def draw(table: Table, options: IntervalOptions, runs: int = 1) -> Draws | None:
+  """Measures of every resample; None where no resamples are asked for.
+
+  Rates have Jeffreys's half a row of either kind: a rate of x of n has draws
+  from Beta(x + 1/2, n − x + 1/2), and at 0 of n from Beta(1, n), the exact
+  (Clopper-Pearson) upper limits. What is added is the same in all seeds of a
+  run. Weights are used as they are drawn: all of them would be the largest
+  array of an assessment.
+  """
+  count = options.resamples
+  if not count:
+    return None
+  sums = table.groups.sum(0, dtype=np.float32)
+  of_groups, confusion = _adder(table.groups), resampling.pad(table.confusion)
+  rng = np.random.default_rng([options.seed, resampling.EDGES])
+  rates = np.empty((count, *sums.shape[:-1], len(groups.NAMES)), np.float32)
+  totals = np.empty((count, *confusion.shape[1:]), np.float32)
+  for some, weights in resampling.drawn(table.items, count, options.seed):
+    halves = _halves(rng, (len(weights), runs, sums.shape[2], *groups.PSEUDO))
+    rates[some] = groups.rates_with(of_groups(weights), sums, halves)
+    totals[some] = resampling.resampled(weights, confusion)
+  return Draws(rates, _of_totals(table, totals, options, runs))
+
+
+def _adder(
+  totals: Float[np.ndarray, 'item s k g1 four'],
+) -> Callable[[np.ndarray], np.ndarray]:
+  """Weights of items to the totals of every group.
+
+  Where there are many groups few items are in each, and most of one product
+  for all would be of zeros: then a group has a product of its items alone.
+  """
+  m, s, k, count, _ = totals.shape
+  inside = totals.any((1, 2, 4))  # item, g+1
+  if inside.mean() > DENSE:
+    padded = resampling.pad(totals)
+    return lambda weights: resampling.resampled(weights, padded)
+  parts = []
+  for g, column in enumerate(inside.T):
+    own = slice(0, m) if column.all() else np.flatnonzero(column)
+    parts.append((own, totals[own, :, :, g].astype(np.float32)))
+
+  def add(weights: Float[np.ndarray, 'resample item']) -> np.ndarray:
+    out = np.empty((len(weights), s, k, count, 4), np.float32)
+    for g, (own, part) in enumerate(parts):
+      flat = weights[:, own] @ part.reshape(len(part), s * k * 4)
+      out[:, :, :, g] = flat.reshape(-1, s, k, 4)
+    return out
+
+  return add
+
+
+def rates(table: Table, draws: Draws | None, options: IntervalOptions) -> Rates:
   """Rates of every group, and of every resample."""
   sums = table.groups.sum(0, dtype=np.float64)
   with jax.enable_x64(True):
     values = np.asarray(groups.rates(sums))
   rows = groups.denominators(sums).min(0)
-  if weights is None:
+  if draws is None:
     return Rates(values, None, None, rows)
-  draws = rate_draws(table, weights, options)
-  ends = intervals.percentiles(values, draws, options, intervals.SHARES)
-  return Rates(values, draws, ends, rows)
-
-
-def rate_draws(
-  table: Table, weights: np.ndarray, options: IntervalOptions, runs: int = 1
-) -> Float[np.ndarray, 'resample s k g1 rate']:
-  """Rates of every resample, with Jeffreys's half a row of either kind.
-
-  A rate of x of n has draws from Beta(x + 1/2, n − x + 1/2), and at 0 of n
-  from Beta(1, n), the exact (Clopper-Pearson) upper limits. What is added is
-  the same in all seeds of a run.
-  """
-  totals = resampling.pad(table.groups)
-  sums = table.groups.sum(0, dtype=np.float32)
-  rng = np.random.default_rng([options.seed, resampling.EDGES])
-  out = np.empty((len(weights), *sums.shape[:-1], len(groups.NAMES)), 'f4')
-  for some in resampling.chunks(len(weights)):
-    own = resampling.resampled(weights[some], totals)
-    halves = _halves(rng, (len(own), runs, sums.shape[2], *groups.PSEUDO))
-    out[some] = groups.rates_with(own, sums, halves)
-  return out
+  ends = intervals.percentiles(values, draws.rates, options, intervals.SHARES)
+  return Rates(values, draws.rates, ends, rows)
 
 
 def _halves(rng: np.random.Generator, shape: tuple) -> np.ndarray:
@@ -152,18 +190,15 @@ def _halves(rng: np.random.Generator, shape: tuple) -> np.ndarray:
 
 
 def of_everyone(
-  table: Table, weights: np.ndarray | None, options: IntervalOptions
+  table: Table, draws: Draws | None, options: IntervalOptions
 ) -> dict:
   """Accuracy, balanced accuracy, F1 and Matthews."""
   with jax.enable_x64(True):
     values = quality.from_confusion(table.confusion.sum(0, dtype=np.float64))
-  draws = {}
-  if weights is not None:
-    draws = confusion_draws(table, weights, options)
   return {
     name: intervals.of_mean(
       np.asarray(value),
-      draws.get(name),
+      None if draws is None else draws.everyone[name],
       options,
       NOTES.get(name, ''),
       (measures.MEASURES[name].low, measures.MEASURES[name].high),
@@ -172,23 +207,22 @@ def of_everyone(
   }
 
 
-def confusion_draws(
-  table: Table, weights: np.ndarray, options: IntervalOptions, runs: int = 1
+def _of_totals(
+  table: Table,
+  totals: Float[np.ndarray, 'resample s c c'],
+  options: IntervalOptions,
+  runs: int,
 ) -> dict[str, Float[np.ndarray, 'resample s']]:
   """The measures of every resample, with half a row right and half wrong.
 
   They are spread over the cells of the confusion. Where none of a kind was
   ever seen it is a whole row, as with rates.
   """
-  padded = resampling.pad(table.confusion)
-  totals = np.empty((len(weights), *padded.shape[1:]), np.float32)
-  for some in resampling.chunks(len(weights)):
-    totals[some] = resampling.resampled(weights[some], padded)
   s, c = table.confusion.shape[1:3]
   right = np.eye(c, dtype=bool)
   kind = np.where(right, 1 / c, 1 / max(c * (c - 1), 1)) / 2
   rng = np.random.default_rng([options.seed, resampling.EDGES, c])
-  shape = (2, len(weights), runs, c, c)
+  shape = (2, len(totals), runs, c, c)
   more = np.repeat(rng.standard_gamma(kind, shape, np.float32), s // runs, 2)
   observed = table.confusion.sum(0)
   unseen = np.where(

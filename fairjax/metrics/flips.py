@@ -28,7 +28,6 @@ from jaxtyping import Bool, Float, Integer
 from fairjax.metrics import (
   counts,
   intervals,
-  resampling,
   row_means,
   significance,
 )
@@ -137,10 +136,7 @@ def _rates(name, flip, labels, members, options, binary=True) -> tuple:
     truth = (labels > 0).astype(np.int64)
   masks = [*members, np.ones(n, bool)]
   table = counts.tabulate(truth, flip.astype(np.int64), masks, 2, options.seed)
-  weights = None
-  if options.resamples:
-    weights = resampling.draw(table.items, options.resamples, options.seed)
-  rates = counts.rates(table, weights, options)
+  rates = counts.rates(table, counts.draw(table, options), options)
   everyone = counts.of_group(table, rates, -1, options)
   out = {name: everyone['selection_rate']}
   if labels is not None and binary:

@@ -185,12 +185,9 @@ def _count_tests(
       quality.from_confusion(table.confusion.sum(0, dtype=np.float64)[None]),
       large,
     )
-  weights = resampling.draw(table.items, options.resamples, options.seed)
-  rates = counts.rate_draws(table, weights, options, runs=2)
-  draws = _measures(
-    rates, counts.confusion_draws(table, weights, options, runs=2), large
-  )
-  alike = _measures(_same_rates(table, rates), {}, large)
+  resamples = counts.draw(table, options, runs=2)
+  draws = _measures(*resamples, large)
+  alike = _measures(_same_rates(table, resamples.rates), {}, large)
   of_groups, confusion = _exchanged(table, options)
   exchanges = _measures(
     groups.rates(of_groups.astype(np.float32)),

@@ -113,17 +113,27 @@ def draw(
   the rows. The second axis is filled with zeros to a power of two, so that
   sets of many sizes share few compiled shapes.
   """
+  out = np.empty((resamples, padded(len(items.size))), np.float32)
+  for some, weights in drawn(items, resamples, seed):
+    out[some] = weights
+  return out
+
+
+def drawn(
+  items: Items, resamples: int, seed: int
+) -> Iterator[tuple[slice, Float[np.ndarray, 'some item']]]:
+  """The weights of `draw`, CHUNK resamples at a time: which, and theirs."""
   rng = np.random.default_rng([seed, EXAMPLES])
   m = len(items.size)
-  out = np.zeros((resamples, padded(m)), np.float32)
   for some in chunks(resamples):
-    shape = (some.stop - some.start, m)
+    out = np.zeros((some.stop - some.start, padded(m)), np.float32)
+    shape = (len(out), m)
     if items.cells:
-      weights = rng.standard_gamma(items.size, shape, np.float32) / items.size
+      out[:, :m] = rng.standard_gamma(items.size, shape, np.float32)
+      out[:, :m] /= items.size.astype(np.float32)
     else:
-      weights = rng.standard_exponential(shape, np.float32)
-    out[some, :m] = weights
-  return out
+      out[:, :m] = rng.standard_exponential(shape, np.float32)
+    yield some, out
 
 
 def chunks(resamples: int) -> Iterator[slice]:
