@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Integer
+from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import (
   estimates,
@@ -137,7 +136,8 @@ def draw(table: Table, options: IntervalOptions, runs: int = 1) -> Draws | None:
   for some, weights in resampling.drawn(table.items, count, options.seed):
     halves = _halves(rng, (len(weights), runs, sums.shape[2], *groups.PSEUDO))
     rates[some] = groups.rates_with(of_groups(weights), sums, halves)
-    totals[some] = resampling.resampled(weights, confusion)
+    flat = weights @ confusion.reshape(len(confusion), -1)
+    totals[some] = flat.reshape(-1, *confusion.shape[1:])
   return Draws(rates, _of_totals(table, totals, options, runs))
 
 
@@ -193,11 +193,10 @@ def of_everyone(
   table: Table, draws: Draws | None, options: IntervalOptions
 ) -> dict:
   """Accuracy, balanced accuracy, F1 and Matthews."""
-  with jax.enable_x64(True):
-    values = quality.from_confusion(table.confusion.sum(0, dtype=np.float64))
+  values = quality.from_confusion(table.confusion.sum(0, dtype=np.float64))
   return {
     name: intervals.of_mean(
-      np.asarray(value),
+      value,
       None if draws is None else draws.everyone[name],
       options,
       NOTES.get(name, ''),
@@ -230,8 +229,7 @@ def _of_totals(
     (observed * right).sum((-1, -2), keepdims=True) == 0,
     (observed * ~right).sum((-1, -2), keepdims=True) == 0,
   )
-  draws = quality.from_confusion(totals + more[0] + unseen * more[1])
-  return {name: np.asarray(one) for name, one in draws.items()}
+  return quality.from_confusion(totals + more[0] + unseen * more[1])
 
 
 def of_group(
@@ -312,8 +310,7 @@ def gaps(
   """
   index = np.array([*chosen, -1])
   values = large_enough(rates, index, min_group)
-  with jax.enable_x64(True):
-    parts = {key: np.asarray(v) for key, v in groups.reduce(values).items()}
+  parts = groups.reduce(values)
   parts['ratio'] = _shares(parts['min'], parts['max'])
   worst, classes = _worst(_columns(parts))
   half = null = None
@@ -357,8 +354,8 @@ def _noise(
   """
   out = []
   for some in resampling.chunks(len(draws)):
-    noise = groups.reduce_noise(draws[some][:, :, :, index], values)
-    out.append(_columns({k: np.asarray(_largest(v)) for k, v in noise.items()}))
+    noise = groups.reduce_noise(draws[some].take(index, 3), values)
+    out.append(_columns({k: np.fmax.reduce(v, 2) for k, v in noise.items()}))
   return np.concatenate(out)
 
 
@@ -392,13 +389,6 @@ def _worst(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _shares(low: np.ndarray, high: np.ndarray) -> np.ndarray:
   return np.divide(low, high, out=np.full(low.shape, np.nan), where=high > 0)
-
-
-@jax.jit
-def _largest(
-  noise: Float[Array, 'resample s k rate'],
-) -> Float[Array, 'resample s rate']:
-  return jnp.nanmax(noise, -2)
 
 
 def _gap_estimate(

@@ -277,10 +277,9 @@ def _exchanged(
 
 def _measures(rates, of_everyone, large) -> dict:
   """Measures [b, s] from rates [b, s, k, g+1, rate] and those of everyone."""
-  out = {name: np.asarray(one) for name, one in of_everyone.items()}
+  out = dict(of_everyone)
   if rates.shape[3] > 2:
     parts = groups.reduce(np.where(large, rates, np.nan))
-    parts = {key: np.asarray(one) for key, one in parts.items()}
     for name, (chosen, kind, one_minus) in measures.gaps().items():
       if measures.MEASURES[name].better:
         columns = [groups.NAMES.index(rate) for rate in chosen]

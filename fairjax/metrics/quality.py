@@ -25,7 +25,6 @@ Deviations grow by sqrt((m + 1)/(m − 1)), which makes the variance of the mean
 of m placements that of m − 1 degrees of freedom.
 """
 
-import functools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -101,34 +100,48 @@ def ranks(
   """The SUITE of each group's rows from one sort; NaN where a set is empty."""
   run = by_score.run
   positive = labels[by_score.order] > 0
-  starts = np.flatnonzero(np.append(True, run[1:] != run[:-1]))
+  edges = _edges(run)
+  ones = _before(positive)
+  total = len(run) - int(ones[-1]), int(ones[-1])
   # Twice the rows below the score of each place: those in lower runs count
   # twice, those in the same run once.
-  below = []
-  for chosen in (~positive, positive):
-    count = np.add.reduceat(chosen, starts, dtype=run.dtype)
-    below.append((2 * np.cumsum(count, dtype=run.dtype) - count)[run])
-  total = np.array([(~positive).sum(), positive.sum()])
+  twice = lambda before: (before[:-1] + before[1:]).astype(run.dtype)[run]
+  below = twice(edges - ones[edges]), twice(ones[edges])
   out = np.full((len(rows), len(SUITE)), np.nan)
   for g, own in enumerate(rows):
-    place = own
-    if len(own) < len(run):
+    if len(own) == len(run):  # no background
+      if all(total):
+        above = below[0][positive].sum(dtype=np.int64)
+        out[g, 0] = int(above) / (2 * total[0] * total[1])
+    elif len(own):
       place = np.sort(by_score.place[own])
-    if len(place):
       out[g] = _suite(place, run[place], positive[place], below, total)
+  return out
+
+
+def _edges(run: Integer[np.ndarray, ' n']) -> Integer[np.ndarray, ' runs1']:
+  """The place at which each run starts, and the number of places."""
+  starts = np.flatnonzero(run[1:] != run[:-1]) + 1
+  return np.concatenate([[0], starts, [len(run)]])
+
+
+def _before(chosen: Bool[np.ndarray, ' n']) -> Integer[np.ndarray, ' n1']:
+  """How many are chosen before each place, and in all."""
+  out = np.zeros(len(chosen) + 1, np.int64)
+  np.cumsum(chosen, out=out[1:])
   return out
 
 
 def _suite(place, run, positive, below, total) -> np.ndarray:
   """One group's SUITE from the places of its rows, in exact integers."""
-  starts = np.flatnonzero(np.append(True, run[1:] != run[:-1]))
-  ones = np.add.reduceat(positive, starts, dtype=np.int64)
-  zeros = np.add.reduceat(~positive, starts, dtype=np.int64)
-  n1, n0 = int(ones.sum()), int(zeros.sum())
-  b0, b1 = int(total[0]) - n0, int(total[1]) - n1
+  edges = _edges(run)
+  ones = _before(positive)[edges]
+  zeros = edges - ones
+  n1, n0 = int(ones[-1]), int(zeros[-1])
+  b0, b1 = total[0] - n0, total[1] - n1
   of_label = place[~positive], place[positive]
   sums = lambda y, of: int(below[of][of_label[y]].sum(dtype=np.int64))
-  own = int((ones * (2 * np.cumsum(zeros) - zeros)).sum())
+  own = int((np.diff(ones) * (zeros[:-1] + zeros[1:])).sum())
   # Within a set every pair is counted once in each direction: n² in all.
   twice = {
     'auc': (own, n1 * n0),
@@ -207,8 +220,7 @@ def _bins(run: Integer[np.ndarray, ' n']) -> Integer[np.ndarray, ' n']:
   if run[-1] < BINS:
     return run
   # Runs stay whole: a bin is where the first row of the run would fall.
-  first = np.flatnonzero(np.append(True, run[1:] != run[:-1]))
-  return (first * BINS // len(run)).astype(np.int32)[run]
+  return (_edges(run)[:-1] * BINS // len(run)).astype(np.int32)[run]
 
 
 def _summed(
@@ -247,69 +259,80 @@ def resampled_ranks(
 
   `extra` and `places` are weight and placement of the further row of each set.
   """
-  a, b = jnp.array(list(SUITE.values())).T
+  pairs = list(SUITE.values())
+  a, b = jnp.array(pairs + [(b, a) for a, b in pairs]).T
   some = lambda x: jnp.where(x > 0, x, jnp.nan)
-  total = sizes.sum(0)
-  centre = sums.sum(0) / some(total)[..., None]
-  above = resampling.resampled(weights, sums) + (extra * places)[..., None]
+  sums, total = sums[:, :, a, b], sizes.sum(0)
+  centre = sums.sum(0) / some(total)[:, a]
+  above = resampling.resampled(weights, sums) + (extra * places)[..., a]
   below = some(resampling.resampled(weights, sizes)) + extra
   grown = jnp.sqrt((total + 1) / jnp.maximum(total - 1, 1))
-  off = (above / below[..., None] - centre) * grown[..., None]
-  return off[..., a, b] - off[..., b, a]
+  off = (above / below[..., a] - centre) * grown[:, a]
+  return off[..., : len(pairs)] - off[..., len(pairs) :]
 
 
 def from_confusion(
-  counts: Float[Array, '*b c c'] | Float[np.ndarray, '*b c c'],
-) -> dict[str, Float[Array, '*b']]:
+  counts: Float[np.ndarray, 'b *s c c'],
+) -> dict[str, Float[np.ndarray, 'b *s']]:
   """The measures of counts [label, decision]: rows of kind 'confusion'.
 
   F1 is of two classes, macro F1 of more.
   """
   other = 'macro_f1' if counts.shape[-1] == 2 else 'f1'
   rows = measures.of_kind('confusion')
-  kernels = {n: measures.load(row) for n, row in rows.items() if n != other}
-  return _from_confusion(counts, tuple(kernels.items()))
+  with np.errstate(invalid='ignore'):
+    return {
+      name: measures.load(row)(counts)
+      for name, row in rows.items()
+      if name != other
+    }
 
 
-@functools.partial(jax.jit, static_argnums=1)
-def _from_confusion(counts, kernels) -> dict:
-  return {name: kernel(counts) for name, kernel in kernels}
+def _some(x: np.ndarray) -> np.ndarray:
+  return np.where(x > 0, x, np.nan)
 
 
-def _some(x: Array) -> Array:
-  return jnp.where(x > 0, x, jnp.nan)
+def _right(counts: np.ndarray) -> np.ndarray:
+  return np.diagonal(counts, axis1=-2, axis2=-1)
 
 
-def _right(counts: Array) -> Array:
-  return jnp.diagonal(counts, axis1=-2, axis2=-1)
-
-
-def accuracy(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+def accuracy(
+  counts: Float[np.ndarray, 'b *s c c'],
+) -> Float[np.ndarray, 'b *s']:
   """Share of right decisions."""
-  return _right(counts).sum(-1) / counts.sum((-1, -2))
+  return _right(counts).sum(-1) / _some(counts.sum((-1, -2)))
 
 
-def balanced_accuracy(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+def balanced_accuracy(
+  counts: Float[np.ndarray, 'b *s c c'],
+) -> Float[np.ndarray, 'b *s']:
   """Mean recall; of three or more classes those without rows are left out."""
   recall = _right(counts) / _some(counts.sum(-1))
-  return (jnp.mean if counts.shape[-1] == 2 else jnp.nanmean)(recall, -1)
+  return recall.mean(-1) if counts.shape[-1] == 2 else _mean_known(recall)
 
 
-def f1(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+def f1(counts: Float[np.ndarray, 'b *s c c']) -> Float[np.ndarray, 'b *s']:
   """F1 of class 1."""
   return _f1(counts)[..., 1]
 
 
-def macro_f1(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+def macro_f1(
+  counts: Float[np.ndarray, 'b *s c c'],
+) -> Float[np.ndarray, 'b *s']:
   """Mean F1 of the classes that have rows or are decided."""
-  return jnp.nanmean(_f1(counts), -1)
+  return _mean_known(_f1(counts))
 
 
-def _f1(counts: Array) -> Array:
+def _f1(counts: np.ndarray) -> np.ndarray:
   return 2 * _right(counts) / _some(counts.sum(-1) + counts.sum(-2))
 
 
-def mcc(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+def _mean_known(x: Float[np.ndarray, 'b *s c']) -> Float[np.ndarray, 'b *s']:
+  known = ~np.isnan(x)
+  return np.where(known, x, 0).sum(-1) / _some(known.sum(-1))
+
+
+def mcc(counts: Float[np.ndarray, 'b *s c c']) -> Float[np.ndarray, 'b *s']:
   """Matthews correlation: Gorodkin's R_K, the usual one for two classes.
 
   It is undefined, not 0, where all labels or all decisions agree.
@@ -320,8 +343,8 @@ def mcc(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
   width = (1 - (p * p).sum(-1)) * (1 - (q * q).sum(-1))
   wide = width > 1e-12
   above = accuracy(counts) - (p * q).sum(-1)
-  matthews = above / jnp.sqrt(jnp.where(wide, width, 1))
-  return jnp.where(wide, jnp.clip(matthews, -1, 1), jnp.nan)
+  matthews = above / np.sqrt(np.where(wide, width, 1))
+  return np.where(wide, np.clip(matthews, -1, 1), np.nan)
 
 
 def log_loss(

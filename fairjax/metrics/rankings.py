@@ -39,27 +39,31 @@ def suites(
   runs: int = 1,
 ) -> Suites:
   """quality.SUITE of every seed and group, and of every resample."""
-  ordered = [quality.in_order(one) for one in scores]
   members = quality.rows_of(masks)
-  values = np.stack([quality.ranks(labels, one, members) for one in ordered])
+  values = np.empty((len(scores), len(members), len(quality.SUITE)))
+  draws = None
+  if weights is not None:
+    rng = np.random.default_rng([options.seed, resampling.EDGES])
+    shape = (runs, len(weights), len(members), 4)
+    extra = rng.standard_normal(shape, np.float32) ** 2 / 2
+    places = rng.random(shape, np.float32)
+    draws = np.empty((len(weights), *values.shape), np.float32)
+  for s, one in enumerate(scores):
+    by_score = quality.in_order(one)
+    values[s] = quality.ranks(labels, by_score, members)
+    if draws is not None:
+      sums, sizes = quality.placements(labels, by_score, members, items)
+      run = s * runs // len(scores)
+      draws[:, s] = quality.resampled_ranks(
+        weights,
+        resampling.pad(sums),
+        resampling.pad(sizes),
+        extra[run],
+        places[run],
+      )
   rows = _rows(labels, members)
-  if weights is None:
+  if draws is None:
     return Suites(values, None, None, rows)
-  rng = np.random.default_rng([options.seed, resampling.EDGES])
-  shape = (runs, len(weights), len(members), 4)
-  extra = rng.standard_normal(shape, np.float32) ** 2 / 2
-  places = rng.random(shape, np.float32)
-  draws = np.empty((len(weights), *values.shape), np.float32)
-  for s, one in enumerate(ordered):
-    sums, sizes = quality.placements(labels, one, members, items)
-    run = s * runs // len(ordered)
-    draws[:, s] = quality.resampled_ranks(
-      weights,
-      resampling.pad(sums),
-      resampling.pad(sizes),
-      extra[run],
-      places[run],
-    )
   plain = values - quality.OFFSET  # in [0, 1]
   draws += plain.astype(np.float32)
   np.clip(draws, 0, 1, out=draws)
@@ -169,14 +173,15 @@ def log_loss(
   options: IntervalOptions,
 ) -> dict:
   """Mean of −log p(label)."""
-  losses = quality.log_loss(labels, scores)
+  m, values, totals = len(items.size), [], [items.size]
+  for one in scores:
+    losses = quality.log_loss(labels, one[None])[0]
+    values.append(losses.mean())
+    totals.append(np.bincount(items.item, losses, minlength=m))
   draws = None
   if weights is not None:
-    m = len(items.size)
-    sums = [np.bincount(items.item, one, minlength=m) for one in losses]
-    totals = resampling.pad(np.stack([*sums, items.size], 1))
-    sums = np.asarray(resampling.resampled(weights, totals))
-    draws = sums[:, :-1] / sums[:, -1:]
+    sums = weights @ resampling.pad(np.stack(totals, 1))
+    draws = sums[:, 1:] / sums[:, :1]
   return intervals.of_mean(
-    losses.mean(1), draws, options, bounds=intervals.POSITIVE
+    np.array(values), draws, options, bounds=intervals.POSITIVE
   )

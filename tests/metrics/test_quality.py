@@ -2,7 +2,6 @@
 
 import warnings
 
-import jax
 import numpy as np
 import pytest
 import sklearn.metrics as sk
@@ -172,10 +171,9 @@ def test_counts_are_sklearns(classes):
   rng = np.random.default_rng(classes)
   labels = rng.integers(0, classes, 300)
   decisions = np.where(rng.random(300) < 0.6, labels, 0)
-  with jax.enable_x64(True):
-    found = quality.from_confusion(
-      sk.confusion_matrix(labels, decisions).astype(np.float64)
-    )
+  found = quality.from_confusion(
+    sk.confusion_matrix(labels, decisions).astype(np.float64)[None]
+  )
   average = {'average': 'macro'} if classes > 2 else {}
   for name, value in {
     'accuracy': sk.accuracy_score(labels, decisions),
@@ -185,12 +183,12 @@ def test_counts_are_sklearns(classes):
     ),
     'mcc': sk.matthews_corrcoef(labels, decisions),
   }.items():
-    assert float(found[name]) == pytest.approx(value, abs=1e-12), name
+    assert found[name] == pytest.approx(value, abs=1e-12), name
 
 
 def test_matthews_of_a_constant_predictor_is_undefined():
-  found = quality.from_confusion(np.array([[7.0, 0], [3, 0]], np.float32))
-  assert np.isnan(found['mcc']) and float(found['f1']) == 0
+  found = quality.from_confusion(np.array([[[7.0, 0], [3, 0]]], np.float32))
+  assert np.isnan(found['mcc']) and found['f1'] == 0
 
 
 def test_log_loss_is_sklearns():
