@@ -86,11 +86,11 @@ def distinct(
   """Columns that agree where all masks do: one if no row is in two groups."""
   if not 0 < len(masks) < 256:
     return [*masks]
-  number, inside = np.zeros((2, len(masks[0])), np.uint8)
+  number = np.zeros(len(masks[0]), np.uint8)
   for g, mask in enumerate(masks, 1):
-    inside += mask
-    number += mask * np.uint8(g)
-  return [number] if inside.max(initial=0) <= 1 else [*masks]
+    number += mask.view(np.uint8) * np.uint8(g)
+  alone = np.count_nonzero(number) == sum(map(np.count_nonzero, masks))
+  return [number] if alone else [*masks]
 
 
 def blocks(n: int, seed: int) -> Items:
