@@ -2,7 +2,7 @@
 
   python -m fairjax.main --config=configs/quickstart_diet.py
 
-No download; a minute and a half on two cores, compiling included. A probe of
+No download; about a minute on two cores, compiling included. A probe of
 two epochs scores 3,000 rows by GE; 40 % of them at random and the twins of the
 40 % with the highest GE train the model: 43 % of the rows that augmentation
 with all twins would take. Means of 5 seeds, 95 % intervals:

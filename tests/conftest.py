@@ -12,7 +12,7 @@ os.environ.setdefault(
   'JAX_COMPILATION_CACHE_DIR',
   str(pathlib.Path(__file__).resolve().parents[1] / '.pytest_cache' / 'xla'),
 )
-os.environ.setdefault('JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS', '0.2')
+os.environ.setdefault('JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS', '0')
 FLAGS = ['--xla_force_host_platform_device_count=4']
 if importlib.metadata.version('jax').startswith('0.10.'):
   # Six to ten times less compiling; a later jax may not know these.

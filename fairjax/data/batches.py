@@ -196,6 +196,7 @@ def layout(
   accumulate: int = 1,
   seeds: int = 1,
   together: int = 1,
+  epoch: int | None = None,
 ) -> Layout:
   """The shapes for texts of these lengths: a function of the lengths alone.
 
@@ -205,10 +206,12 @@ def layout(
   least on batches so drawn (on the largest of `accumulate`·`seeds`·`together`
   of them, which share a shape), and as the last resort one row for each
   example. A few batches have one count, as compiling another takes longer than
-  it saves. Every count is a multiple of `rows_multiple`, the number of devices.
+  it saves; `epoch` is how many examples a seed trains on, all by default. Every
+  count is a multiple of `rows_multiple`, the number of devices.
   """
   b = batch // accumulate
-  ladder = _ladder if len(lengths) >= FEW * batch else _single
+  many = (epoch or len(lengths)) >= FEW * batch
+  ladder = _ladder if many else _single
   sample = _draw(np.maximum(lengths, 1), b)
   widths = _widths(int(sample.max()))
 
@@ -315,19 +318,25 @@ def _ladder(
 def _single(
   used: np.ndarray, b: int, multiple: int, together: int
 ) -> tuple[tuple[int, ...], float]:
-  """One row count that nearly all batches fit, as `_ladder` gives several."""
-  ample, last = _ample(used, b, multiple)
-  return tuple(sorted({ample, last})), float(ample)
+  """One row count that nearly all batches fit, as `_ladder` gives several.
+
+  A multiple of a 32nd of the batch: then fits of a run, whose texts differ
+  little, are likely to share a compiled program. The count before it is
+  rounded, which differs as little, is what widths are compared by.
+  """
+  ample, last = _ample(used, b, math.lcm(multiple, max(1, b // 32)))
+  return tuple(sorted({ample, last})), _most(used)
 
 
 def _ample(used: np.ndarray, b: int, multiple: int) -> tuple[int, int]:
-  """The row counts that nearly every batch and that any batch fits.
+  """The row counts that nearly every batch and that any batch fits."""
+  up = lambda rows: math.ceil(rows / multiple) * multiple
+  return min(up(_most(used)), up(b)), up(b)
 
-  Rare batches need more than any drawn: four deviations are kept ready.
-  """
-  up = lambda rows: -(-int(rows) // multiple) * multiple
-  ample = up(max(used.max(), used.mean() + 4 * used.std()))
-  return min(ample, up(b)), up(b)
+
+def _most(used: np.ndarray) -> float:
+  """Rows of nearly every batch: rare ones need more than any drawn did."""
+  return float(max(used.max(), used.mean() + 4 * used.std()))
 
 
 def order(n: int, seed: int, epoch: int) -> np.ndarray:

@@ -329,6 +329,7 @@ def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
     accumulate=accumulate,
     seeds=len(seeds),
     together=job.together,
+    epoch=rows.shape[1],
   )
   return packing.Batches(job.train, rows, seeds, plan, accumulate, job.together)
 

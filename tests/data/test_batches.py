@@ -201,7 +201,17 @@ def test_few_batches_are_of_one_shape():
   source = Batches(make_pool(lengths), every(200, 2), [0, 1], layout)
   rows = np.concatenate([source.plan(epoch).rows for epoch in range(4)])
   assert len(set(rows.tolist())) == 1
-  assert len(batches.layout(np.tile(lengths, 6), 16, seeds=2).rows) > 2
+  many = np.tile(lengths, 6)
+  assert len(batches.layout(many, 16, seeds=2).rows) > 2
+  few = batches.layout(many, 16, seeds=2, epoch=200)  # of those in the pool
+  assert len(few.rows) == 2
+
+
+def test_fits_of_like_texts_share_a_shape():
+  draw = np.random.default_rng(8)
+  texts = [draw.integers(6, 38, n) for n in (2400, 3000, 3600)]
+  shapes = {batches.layout(lengths, 64, seeds=5).rows for lengths in texts}
+  assert len(shapes) == 1
 
 
 def test_a_batch_is_a_function_of_its_step():
