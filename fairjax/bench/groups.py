@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 
 from fairjax.bench import race
-from fairjax.metrics import counts, groups, intervals, quality, resampling
+from fairjax.metrics import counts, groups, intervals, quality
 
 HOW = intervals.IntervalOptions(0.95, 0, 0)
 
@@ -51,9 +51,7 @@ def rates(data: tuple, chosen: argparse.Namespace) -> tuple:
   """Equalised odds and demographic parity, from the rows to the gap."""
   labels, scores, group = data
   decisions = (scores >= 0.5).astype(np.int64)
-  masks = np.concatenate(
-    [_members(group, chosen.groups), np.ones((1, len(labels)), bool)]
-  )
+  masks = [*_members(group, chosen.groups), np.ones(len(labels), bool)]
 
   def ours():
     table = counts.tabulate(labels, decisions[None], masks, 2, 0)
@@ -110,12 +108,11 @@ def rates(data: tuple, chosen: argparse.Namespace) -> tuple:
 def auc(data: tuple, chosen: argparse.Namespace) -> tuple:
   """Overall, and each group's subgroup, BPSN and BNSP AUC."""
   labels, scores, group = data
-  masks = np.concatenate(
-    [_members(group, chosen.groups), np.ones((1, len(labels)), bool)]
-  )
+  masks = [*_members(group, chosen.groups), np.ones(len(labels), bool)]
 
   def ours():
-    result = quality.ranks(labels, quality.in_order(scores), masks)
+    rows = quality.rows_of(masks)
+    result = quality.ranks(labels, quality.in_order(scores), rows)
     names = [quality.MEASURES.index(n) for n in ('auc', 'bpsn_auc', 'bnsp_auc')]
     return np.append(result[:-1, names].ravel(), result[-1, 0])
 
@@ -144,14 +141,12 @@ def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
   """Bootstrap of demographic parity: resamples a second."""
   labels, scores, group = data
   decisions = (scores >= 0.5).astype(np.int64)
-  masks = np.concatenate(
-    [_members(group, chosen.groups), np.ones((1, len(labels)), bool)]
-  )
+  masks = [*_members(group, chosen.groups), np.ones(len(labels), bool)]
   few = 10  # the peer's resamples; its time for all is in proportion
 
   def ours():
     table = counts.tabulate(labels, decisions[None], masks, 2, 0)
-    draws = resampling.draw(table.items, chosen.resamples, 0)
+    draws = counts.draw(table, HOW._replace(resamples=chosen.resamples))
     result = counts.rates(table, draws, HOW).draws[:, 0, 0, :-1, 1]
     return np.ptp(result, axis=1)
 

@@ -6,7 +6,6 @@ each number with an interval over examples and seeds (intervals.py says how).
 Decision thresholds are held fixed while resampling.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -80,7 +79,7 @@ def assess(
     labels,
     scores,
     *decide(labels, scores, threshold),
-    np.concatenate([members, np.ones((1, len(labels)), bool)]),
+    [*members, np.ones(len(labels), bool)],
     _groups_of(attributes),
     options,
     min_group,
@@ -111,15 +110,11 @@ class Case(NamedTuple):
   scores: np.ndarray  # [s, n], or [s, n, c] with three or more classes
   decisions: np.ndarray  # [s, n]
   threshold: float | str | list[float]  # that the decisions were made at
-  masks: Bool[np.ndarray, 'g n']  # the groups, and everyone as the last
+  # The groups, and everyone as the last: many rows, so no copy.
+  masks: Sequence[Bool[np.ndarray, ' n']]
   groups: dict[str, list[int]]  # the numbers of each attribute's groups
   options: intervals.IntervalOptions
   min_group: int
-
-  def weights(self, items, most: int | float = math.inf):
-    """Of each resample, or None where none are asked for."""
-    count = min(self.options.resamples, most)
-    return resampling.draw(items, count, self.options.seed) if count else None
 
 
 def _groups_of(attributes: Sequence[str]) -> dict[str, list[int]]:
@@ -146,10 +141,9 @@ def _of_counts(case: Case) -> tuple[dict, list[dict], dict]:
   table = counts.tabulate(
     case.labels, case.decisions, case.masks, classes, options.seed
   )
-  weights = case.weights(table.items)
-  quality = counts.of_everyone(table, weights, options)
-  rates = counts.rates(table, weights, options)
-  del weights  # the largest array of all
+  draws = counts.draw(table, options)
+  quality = counts.of_everyone(table, draws, options)
+  rates = counts.rates(table, draws, options)
   if classes == 2:
     shares = counts.of_group(table, rates, -1, options)
     # Accuracy is in both: as a rate it has the interval of a share of rows.
@@ -170,7 +164,9 @@ def _add_ranks(
   """Adds the measures of ranks and probabilities."""
   labels, scores, options = case.labels, case.scores, case.options
   items = resampling.blocks(len(labels), options.seed)
-  weights = case.weights(items, resampling.RANKS)
+  weights, count = None, min(options.resamples, resampling.RANKS)
+  if count:
+    weights = resampling.draw(items, count, options.seed)
   draws = items, weights, options
   quality['log_loss'] = rankings.log_loss(labels, scores, *draws)
   if scores.ndim == 3:

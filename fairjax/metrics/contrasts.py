@@ -23,7 +23,6 @@ from fairjax.metrics import (
   estimates,
   groups,
   intervals,
-  resampling,
   significance,
 )
 from fairjax.metrics.estimates import estimate
@@ -72,7 +71,7 @@ def differences(
   table = counts.tabulate(
     truth,
     decisions,
-    np.stack([*masks, *others, np.ones(n, bool)]),
+    [*masks, *others, np.ones(n, bool)],
     2,
     options.seed,
   )
@@ -105,10 +104,7 @@ def differences(
 
 
 def _rates(table: counts.Table, options: IntervalOptions) -> counts.Rates:
-  weights = None
-  if options.resamples:
-    weights = resampling.draw(table.items, options.resamples, options.seed)
-  return counts.rates(table, weights, options)
+  return counts.rates(table, counts.draw(table, options), options)
 
 
 def _estimate(rates: counts.Rates, where: tuple) -> dict:
@@ -151,7 +147,7 @@ def conditional(
   n = decisions.shape[1]
   truth = np.zeros(n, np.int64) if labels is None else labels
   cells = (members[:, None] & levels[None]).reshape(-1, n)
-  masks = np.concatenate([cells, np.ones((1, n), bool)])
+  masks = [*cells, np.ones(n, bool)]
   table = counts.tabulate(truth, decisions, masks, 2, options.seed)
   rates = _rates(table, options)
   shape = (len(members), len(levels))
@@ -243,7 +239,7 @@ def costs(
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
   n = len(labels)
-  masks = np.concatenate([members, np.ones((1, n), bool)])
+  masks = [*members, np.ones(n, bool)]
   table = counts.tabulate(labels, decisions, masks, 2, options.seed)
   rates = _rates(table, options)
   at = groups.NAMES.index

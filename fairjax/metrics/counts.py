@@ -1,12 +1,11 @@
 """Estimates of the measures of counts: rates, gaps, accuracy, F1, Matthews."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Integer
+from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import (
   estimates,
@@ -18,6 +17,8 @@ from fairjax.metrics import (
 )
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
+
+DENSE = 0.25  # share of items in a group from which one product is faster
 
 NOTES = {
   'tpr': 'no row of label 1',
@@ -40,6 +41,13 @@ class Table(NamedTuple):
   items: resampling.Items
 
 
+class Draws(NamedTuple):
+  """What the resamples of a table give."""
+
+  rates: np.ndarray  # [resample, s, k, g+1, rate]
+  everyone: dict[str, np.ndarray]  # [resample, s] of the confusion's measures
+
+
 class Rates(NamedTuple):
   """Rates of groups, everyone last; class k against the rest."""
 
@@ -52,7 +60,7 @@ class Rates(NamedTuple):
 def tabulate(
   labels: Integer[np.ndarray, ' n'],
   decisions: Integer[np.ndarray, 's n'],
-  masks: Bool[np.ndarray, 'g n'],
+  masks: Sequence[Bool[np.ndarray, ' n']],
   classes: int,
   seed: int,
 ) -> Table:
@@ -76,7 +84,7 @@ def tabulate(
   code = 2 * (y == chosen[:, None]) + (d[:, None] == chosen[:, None])
   one = (code.transpose(2, 0, 1)[..., None] == np.arange(4)) * 1.0
   one *= items.size[:, None, None, None]
-  member = masks[:, items.first].T  # m, g+1
+  member = np.stack([mask[items.first] for mask in masks], 1)  # m, g+1
   pair = (y * classes + d).T[..., None] == np.arange(classes**2)
   pair = pair * items.size[:, None, None]
   return Table(
@@ -108,39 +116,69 @@ def _confusion(labels, decisions, classes, items) -> np.ndarray:
   return out.reshape(m, len(decisions), classes, classes)
 
 
-def rates(
-  table: Table, weights: np.ndarray | None, options: IntervalOptions
-) -> Rates:
+def draw(table: Table, options: IntervalOptions, runs: int = 1) -> Draws | None:
+  """Measures of every resample; None where no resamples are asked for.
+
+  Rates have Jeffreys's half a row of either kind: a rate of x of n has draws
+  from Beta(x + 1/2, n − x + 1/2), and at 0 of n from Beta(1, n), the exact
+  (Clopper-Pearson) upper limits. What is added is the same in all seeds of a
+  run. Weights are used as they are drawn: all of them would be the largest
+  array of an assessment.
+  """
+  count = options.resamples
+  if not count:
+    return None
+  sums = table.groups.sum(0, dtype=np.float32)
+  of_groups, confusion = _adder(table.groups), resampling.pad(table.confusion)
+  rng = np.random.default_rng([options.seed, resampling.EDGES])
+  rates = np.empty((count, *sums.shape[:-1], len(groups.NAMES)), np.float32)
+  totals = np.empty((count, *confusion.shape[1:]), np.float32)
+  for some, weights in resampling.drawn(table.items, count, options.seed):
+    halves = _halves(rng, (len(weights), runs, sums.shape[2], *groups.PSEUDO))
+    rates[some] = groups.rates_with(of_groups(weights), sums, halves)
+    flat = weights @ confusion.reshape(len(confusion), -1)
+    totals[some] = flat.reshape(-1, *confusion.shape[1:])
+  return Draws(rates, _of_totals(table, totals, options, runs))
+
+
+def _adder(
+  totals: Float[np.ndarray, 'item s k g1 four'],
+) -> Callable[[np.ndarray], np.ndarray]:
+  """Weights of items to the totals of every group.
+
+  Where there are many groups few items are in each, and most of one product
+  for all would be of zeros: then a group has a product of its items alone.
+  """
+  m, s, k, count, _ = totals.shape
+  inside = totals.any((1, 2, 4))  # item, g+1
+  if inside.mean() > DENSE:
+    padded = resampling.pad(totals)
+    return lambda weights: resampling.resampled(weights, padded)
+  parts = []
+  for g, column in enumerate(inside.T):
+    own = slice(0, m) if column.all() else np.flatnonzero(column)
+    parts.append((own, totals[own, :, :, g].astype(np.float32)))
+
+  def add(weights: Float[np.ndarray, 'resample item']) -> np.ndarray:
+    out = np.empty((len(weights), s, k, count, 4), np.float32)
+    for g, (own, part) in enumerate(parts):
+      flat = weights[:, own] @ part.reshape(len(part), s * k * 4)
+      out[:, :, :, g] = flat.reshape(-1, s, k, 4)
+    return out
+
+  return add
+
+
+def rates(table: Table, draws: Draws | None, options: IntervalOptions) -> Rates:
   """Rates of every group, and of every resample."""
   sums = table.groups.sum(0, dtype=np.float64)
   with jax.enable_x64(True):
     values = np.asarray(groups.rates(sums))
   rows = groups.denominators(sums).min(0)
-  if weights is None:
+  if draws is None:
     return Rates(values, None, None, rows)
-  draws = rate_draws(table, weights, options)
-  ends = intervals.percentiles(values, draws, options, intervals.SHARES)
-  return Rates(values, draws, ends, rows)
-
-
-def rate_draws(
-  table: Table, weights: np.ndarray, options: IntervalOptions, runs: int = 1
-) -> Float[np.ndarray, 'resample s k g1 rate']:
-  """Rates of every resample, with Jeffreys's half a row of either kind.
-
-  A rate of x of n has draws from Beta(x + 1/2, n − x + 1/2), and at 0 of n
-  from Beta(1, n), the exact (Clopper-Pearson) upper limits. What is added is
-  the same in all seeds of a run.
-  """
-  totals = resampling.pad(table.groups)
-  sums = table.groups.sum(0, dtype=np.float32)
-  rng = np.random.default_rng([options.seed, resampling.EDGES])
-  out = np.empty((len(weights), *sums.shape[:-1], len(groups.NAMES)), 'f4')
-  for some in resampling.chunks(len(weights)):
-    own = resampling.resampled(weights[some], totals)
-    halves = _halves(rng, (len(own), runs, sums.shape[2], *groups.PSEUDO))
-    out[some] = groups.rates_with(own, sums, halves)
-  return out
+  ends = intervals.percentiles(values, draws.rates, options, intervals.SHARES)
+  return Rates(values, draws.rates, ends, rows)
 
 
 def _halves(rng: np.random.Generator, shape: tuple) -> np.ndarray:
@@ -152,18 +190,14 @@ def _halves(rng: np.random.Generator, shape: tuple) -> np.ndarray:
 
 
 def of_everyone(
-  table: Table, weights: np.ndarray | None, options: IntervalOptions
+  table: Table, draws: Draws | None, options: IntervalOptions
 ) -> dict:
   """Accuracy, balanced accuracy, F1 and Matthews."""
-  with jax.enable_x64(True):
-    values = quality.from_confusion(table.confusion.sum(0, dtype=np.float64))
-  draws = {}
-  if weights is not None:
-    draws = confusion_draws(table, weights, options)
+  values = quality.from_confusion(table.confusion.sum(0, dtype=np.float64))
   return {
     name: intervals.of_mean(
-      np.asarray(value),
-      draws.get(name),
+      value,
+      None if draws is None else draws.everyone[name],
       options,
       NOTES.get(name, ''),
       (measures.MEASURES[name].low, measures.MEASURES[name].high),
@@ -172,23 +206,22 @@ def of_everyone(
   }
 
 
-def confusion_draws(
-  table: Table, weights: np.ndarray, options: IntervalOptions, runs: int = 1
+def _of_totals(
+  table: Table,
+  totals: Float[np.ndarray, 'resample s c c'],
+  options: IntervalOptions,
+  runs: int,
 ) -> dict[str, Float[np.ndarray, 'resample s']]:
   """The measures of every resample, with half a row right and half wrong.
 
   They are spread over the cells of the confusion. Where none of a kind was
   ever seen it is a whole row, as with rates.
   """
-  padded = resampling.pad(table.confusion)
-  totals = np.empty((len(weights), *padded.shape[1:]), np.float32)
-  for some in resampling.chunks(len(weights)):
-    totals[some] = resampling.resampled(weights[some], padded)
   s, c = table.confusion.shape[1:3]
   right = np.eye(c, dtype=bool)
   kind = np.where(right, 1 / c, 1 / max(c * (c - 1), 1)) / 2
   rng = np.random.default_rng([options.seed, resampling.EDGES, c])
-  shape = (2, len(weights), runs, c, c)
+  shape = (2, len(totals), runs, c, c)
   more = np.repeat(rng.standard_gamma(kind, shape, np.float32), s // runs, 2)
   observed = table.confusion.sum(0)
   unseen = np.where(
@@ -196,8 +229,7 @@ def confusion_draws(
     (observed * right).sum((-1, -2), keepdims=True) == 0,
     (observed * ~right).sum((-1, -2), keepdims=True) == 0,
   )
-  draws = quality.from_confusion(totals + more[0] + unseen * more[1])
-  return {name: np.asarray(one) for name, one in draws.items()}
+  return quality.from_confusion(totals + more[0] + unseen * more[1])
 
 
 def of_group(
@@ -278,8 +310,7 @@ def gaps(
   """
   index = np.array([*chosen, -1])
   values = large_enough(rates, index, min_group)
-  with jax.enable_x64(True):
-    parts = {key: np.asarray(v) for key, v in groups.reduce(values).items()}
+  parts = groups.reduce(values)
   parts['ratio'] = _shares(parts['min'], parts['max'])
   worst, classes = _worst(_columns(parts))
   half = null = None
@@ -323,8 +354,8 @@ def _noise(
   """
   out = []
   for some in resampling.chunks(len(draws)):
-    noise = groups.reduce_noise(draws[some][:, :, :, index], values)
-    out.append(_columns({k: np.asarray(_largest(v)) for k, v in noise.items()}))
+    noise = groups.reduce_noise(draws[some].take(index, 3), values)
+    out.append(_columns({k: np.fmax.reduce(v, 2) for k, v in noise.items()}))
   return np.concatenate(out)
 
 
@@ -358,13 +389,6 @@ def _worst(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _shares(low: np.ndarray, high: np.ndarray) -> np.ndarray:
   return np.divide(low, high, out=np.full(low.shape, np.nan), where=high > 0)
-
-
-@jax.jit
-def _largest(
-  noise: Float[Array, 'resample s k rate'],
-) -> Float[Array, 'resample s rate']:
-  return jnp.nanmax(noise, -2)
 
 
 def _gap_estimate(

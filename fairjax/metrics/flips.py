@@ -28,7 +28,6 @@ from jaxtyping import Bool, Float, Integer
 from fairjax.metrics import (
   counts,
   intervals,
-  resampling,
   row_means,
   significance,
 )
@@ -135,12 +134,9 @@ def _rates(name, flip, labels, members, options, binary=True) -> tuple:
   truth = np.zeros(n, np.int64)
   if labels is not None and binary:
     truth = (labels > 0).astype(np.int64)
-  masks = np.concatenate([members, np.ones((1, n), bool)])
+  masks = [*members, np.ones(n, bool)]
   table = counts.tabulate(truth, flip.astype(np.int64), masks, 2, options.seed)
-  weights = None
-  if options.resamples:
-    weights = resampling.draw(table.items, options.resamples, options.seed)
-  rates = counts.rates(table, weights, options)
+  rates = counts.rates(table, counts.draw(table, options), options)
   everyone = counts.of_group(table, rates, -1, options)
   out = {name: everyone['selection_rate']}
   if labels is not None and binary:

@@ -35,10 +35,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from fairjax.config import Config
 from fairjax.metrics.estimates import noted
@@ -101,36 +99,32 @@ class Parts(NamedTuple):
   own: np.ndarray  # variance of the mean by what each seed has for itself
 
 
-@jax.jit
-def _parts(
-  values: Float[Array, 's *rest'], draws: Float[Array, 'resample s *rest']
-) -> Parts:
-  known = ~jnp.isnan(values)
-  count = known.sum(0)
-  some = jnp.maximum(count, 1)
-  over = lambda x: jnp.where(known, x, 0).sum(-known.ndim) / some
-  free = jnp.maximum(count - 1, 1)
-  mean = over(values)
-  noise = draws - values.astype(draws.dtype)
-  of_mean = over(noise)
-  # What resampling the rows says of how seeds differ by chance of the rows.
-  apart = jnp.where(known, noise - of_mean[:, None], 0)
-  apart = (apart - apart.mean(0)) ** 2
-  by_rows = apart.mean(0).sum(0) / free / some
-  own = jnp.where(known, values - mean, 0)
-  own = (own * own).sum(0) / free / some
-  shared = jnp.maximum(of_mean.var(0) - by_rows, 0)
-  undefined = jnp.where(count > 0, 0, jnp.nan)
-  return Parts(count, mean + undefined, of_mean + undefined, shared, own)
-
-
 def parts(
   values: Float[np.ndarray, 's *rest'],
   draws: Float[np.ndarray, 'resample s *rest'],
 ) -> Parts:
-  """Splits the variance of means over seeds; undefined seeds are left out."""
-  with jax.enable_x64(True):
-    return Parts(*map(np.asarray, _parts(values, draws)))
+  """Splits the variance of means over seeds; undefined seeds are left out.
+
+  What resampling the rows says of how seeds differ by chance of the rows is
+  Σ_s Var(x_s − x̄) = Σ_s Var(x_s) − count · Var(x̄).
+  """
+  known = ~np.isnan(values)
+  count = known.sum(0)
+  some, free = np.maximum(count, 1), np.maximum(count - 1, 1)
+  mean = np.where(known, values, 0).sum(0) / some
+  noise = draws - values.astype(draws.dtype)
+  if not known.all():
+    noise = np.where(known, noise, 0)
+  of_mean = (noise.sum(1) / some).astype(draws.dtype)
+  variance = of_mean.var(0, dtype=np.float64)
+  noise -= noise.mean(0, dtype=np.float64).astype(noise.dtype)
+  alone = np.einsum('rs...,rs...->...', noise, noise) / len(noise)
+  by_rows = np.maximum(alone - count * variance, 0) / free / some
+  own = np.where(known, values - mean, 0)
+  own = (own * own).sum(0) / free / some
+  shared = np.maximum(variance - by_rows, 0)
+  undefined = np.where(count > 0, 0, np.float32(np.nan))
+  return Parts(count, mean + undefined, of_mean + undefined, shared, own)
 
 
 def shrunken(part: Parts) -> Float[np.ndarray, 'resample *rest']:

@@ -22,7 +22,7 @@ class Measure(NamedTuple):
   """One row. `kind` says what `kernel` and `of` mean.
 
   confusion: `kernel` is the address of a function of confusion counts
-    [*b, label, decision] -> [*b], NaN where it is undefined.
+    [*b, label, decision] -> [*b] in numpy, NaN where it is undefined.
   rate: of each group; `of` holds two masks over (tn, fp, fn, tp): which rows
     are counted, and among which. An accuracy is a rate too.
   rank: of each group; `kernel` is a key of quality.SUITE.

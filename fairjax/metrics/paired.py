@@ -88,7 +88,7 @@ def compare(
   decisions = np.concatenate(
     [decide(labels, binary(one), threshold)[0] for one in (ours, theirs)]
   )
-  masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
+  masks = [*members, np.ones(len(labels), bool)]
   out = _count_tests(labels, both, decisions, masks, options, min_group, paired)
   if both.ndim == 2:
     out.append(_auc_test(labels, both, masks, options, paired))
@@ -185,12 +185,9 @@ def _count_tests(
       quality.from_confusion(table.confusion.sum(0, dtype=np.float64)[None]),
       large,
     )
-  weights = resampling.draw(table.items, options.resamples, options.seed)
-  rates = counts.rate_draws(table, weights, options, runs=2)
-  draws = _measures(
-    rates, counts.confusion_draws(table, weights, options, runs=2), large
-  )
-  alike = _measures(_same_rates(table, rates), {}, large)
+  resamples = counts.draw(table, options, runs=2)
+  draws = _measures(*resamples, large)
+  alike = _measures(_same_rates(table, resamples.rates), {}, large)
   of_groups, confusion = _exchanged(table, options)
   exchanges = _measures(
     groups.rates(of_groups.astype(np.float32)),
@@ -280,10 +277,9 @@ def _exchanged(
 
 def _measures(rates, of_everyone, large) -> dict:
   """Measures [b, s] from rates [b, s, k, g+1, rate] and those of everyone."""
-  out = {name: np.asarray(one) for name, one in of_everyone.items()}
+  out = dict(of_everyone)
   if rates.shape[3] > 2:
     parts = groups.reduce(np.where(large, rates, np.nan))
-    parts = {key: np.asarray(one) for key, one in parts.items()}
     for name, (chosen, kind, one_minus) in measures.gaps().items():
       if measures.MEASURES[name].better:
         columns = [groups.NAMES.index(rate) for rate in chosen]

@@ -25,7 +25,7 @@ Deviations grow by sqrt((m + 1)/(m − 1)), which makes the variance of the mean
 of m placements that of m − 1 degrees of freedom.
 """
 
-import functools
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -36,6 +36,7 @@ from jaxtyping import Array, Bool, Float, Integer
 from fairjax.metrics import measures, resampling
 
 BINS = 2048
+SOME = 256  # bins whose rows are counted at a time
 
 # Sets of rows: 0 of the group, 1 of the group, 0 and 1 of the background.
 G0, G1, B0, B1 = range(4)
@@ -54,8 +55,8 @@ def auc(
   labels: Integer[np.ndarray, ' n'], scores: Float[np.ndarray, ' n']
 ) -> float:
   """Area under the ROC curve, ties counted half; NaN with one class only."""
-  everyone = np.ones((1, len(labels)), bool)
-  return float(ranks(labels, in_order(scores), everyone)[0, 0])
+  everyone = np.arange(len(labels))
+  return float(ranks(labels, in_order(scores), [everyone])[0, 0])
 
 
 class Sorted(NamedTuple):
@@ -69,7 +70,7 @@ class Sorted(NamedTuple):
 def in_order(scores: Float[np.ndarray, ' n']) -> Sorted:
   """Sorts the scores of one seed."""
   n = len(scores)
-  number = np.int32 if n < 2**30 else np.int64
+  number = _number(n)
   order = np.argsort(scores).astype(number)
   ordered = scores[order]
   run = np.zeros(n, number)
@@ -79,43 +80,68 @@ def in_order(scores: Float[np.ndarray, ' n']) -> Sorted:
   return Sorted(order, place, run)
 
 
+def _number(n: int) -> type:
+  """The whole numbers in which twice a place fits."""
+  return np.int32 if n < 2**30 else np.int64
+
+
+def rows_of(
+  masks: Iterable[Bool[np.ndarray, ' n']],
+) -> list[Integer[np.ndarray, ' _']]:
+  """The rows of each group: looked up once for all seeds."""
+  return [np.flatnonzero(mask).astype(_number(len(mask))) for mask in masks]
+
+
 def ranks(
   labels: Integer[np.ndarray, ' n'],
   by_score: Sorted,
-  members: Bool[np.ndarray, 'g n'],
+  rows: Sequence[Integer[np.ndarray, ' _']],
 ) -> Float[np.ndarray, 'g suite']:
-  """The SUITE of every group from one sort; NaN where a set is empty."""
+  """The SUITE of each group's rows from one sort; NaN where a set is empty."""
   run = by_score.run
   positive = labels[by_score.order] > 0
-  starts = np.flatnonzero(np.append(True, run[1:] != run[:-1]))
+  edges = _edges(run)
+  ones = _before(positive)
+  total = len(run) - int(ones[-1]), int(ones[-1])
   # Twice the rows below the score of each place: those in lower runs count
   # twice, those in the same run once.
-  below = []
-  for chosen in (~positive, positive):
-    count = np.add.reduceat(chosen, starts, dtype=run.dtype)
-    below.append((2 * np.cumsum(count, dtype=run.dtype) - count)[run])
-  total = np.array([(~positive).sum(), positive.sum()])
-  out = np.full((len(members), len(SUITE)), np.nan)
-  for g, member in enumerate(members):
-    place = np.flatnonzero(member)
-    if len(place) < len(run):
-      place = np.sort(by_score.place[place])
-    if len(place):
+  twice = lambda before: (before[:-1] + before[1:]).astype(run.dtype)[run]
+  below = twice(edges - ones[edges]), twice(ones[edges])
+  out = np.full((len(rows), len(SUITE)), np.nan)
+  for g, own in enumerate(rows):
+    if len(own) == len(run):  # no background
+      if all(total):
+        above = below[0][positive].sum(dtype=np.int64)
+        out[g, 0] = int(above) / (2 * total[0] * total[1])
+    elif len(own):
+      place = np.sort(by_score.place[own])
       out[g] = _suite(place, run[place], positive[place], below, total)
+  return out
+
+
+def _edges(run: Integer[np.ndarray, ' n']) -> Integer[np.ndarray, ' runs1']:
+  """The place at which each run starts, and the number of places."""
+  starts = np.flatnonzero(run[1:] != run[:-1]) + 1
+  return np.concatenate([[0], starts, [len(run)]])
+
+
+def _before(chosen: Bool[np.ndarray, ' n']) -> Integer[np.ndarray, ' n1']:
+  """How many are chosen before each place, and in all."""
+  out = np.zeros(len(chosen) + 1, np.int64)
+  np.cumsum(chosen, out=out[1:])
   return out
 
 
 def _suite(place, run, positive, below, total) -> np.ndarray:
   """One group's SUITE from the places of its rows, in exact integers."""
-  starts = np.flatnonzero(np.append(True, run[1:] != run[:-1]))
-  ones = np.add.reduceat(positive, starts, dtype=np.int64)
-  zeros = np.add.reduceat(~positive, starts, dtype=np.int64)
-  n1, n0 = int(ones.sum()), int(zeros.sum())
-  b0, b1 = int(total[0]) - n0, int(total[1]) - n1
-  sums = lambda y, of: int(
-    below[of][place[positive == bool(y)]].sum(dtype=np.int64)
-  )
-  own = int((ones * (2 * np.cumsum(zeros) - zeros)).sum())
+  edges = _edges(run)
+  ones = _before(positive)[edges]
+  zeros = edges - ones
+  n1, n0 = int(ones[-1]), int(zeros[-1])
+  b0, b1 = total[0] - n0, total[1] - n1
+  of_label = place[~positive], place[positive]
+  sums = lambda y, of: int(below[of][of_label[y]].sum(dtype=np.int64))
+  own = int((np.diff(ones) * (zeros[:-1] + zeros[1:])).sum())
   # Within a set every pair is counted once in each direction: n² in all.
   twice = {
     'auc': (own, n1 * n0),
@@ -143,7 +169,7 @@ class Placements(NamedTuple):
 def placements(
   labels: Integer[np.ndarray, ' n'],
   by_score: Sorted,
-  members: Bool[np.ndarray, 'g n'],
+  rows: Sequence[Integer[np.ndarray, ' _']],
   items: resampling.Items,
 ) -> Placements:
   """Placements of all rows, summed over the rows of each item.
@@ -152,47 +178,73 @@ def placements(
   product for all groups. Pairs of background sets, which no measure has, are
   left 0.
   """
-  run = by_score.run
-  runs = int(run[-1]) + 1
-  if runs > BINS:
-    # Runs stay whole: a bin is where the first row of the run would fall.
-    first = np.flatnonzero(np.append(True, run[1:] != run[:-1]))
-    run = (first * BINS // len(run))[run]
-  bins = run[by_score.place].astype(np.int64)
-  k, m, y = min(runs, BINS), len(items.size), (labels > 0).astype(np.int64)
-  code = y * k + bins
+  n, m, bin_ = len(labels), len(items.size), _bins(by_score.run)
+  k = int(bin_[-1]) + 1
+  positive = (labels > 0).astype(np.int32)
+  bins = bin_[by_score.place]
+  code = bins + k * positive
+  where = items.item.astype(np.int32) + m * positive
   everyone = np.bincount(code, minlength=2 * k).reshape(2, k)
-  shares = np.empty((len(members), 2, k), np.float32)  # in the group's sets
-  sums = np.zeros((m, len(members), 4, 4), np.float32)
-  sizes = np.zeros((m, len(members), 4), np.float32)
-  for g, member in enumerate(members):
-    rows = np.flatnonzero(member)
-    own = np.bincount(code[rows], minlength=2 * k).reshape(2, k)
+  shares = np.empty((len(rows), 2, k), np.float32)  # in the group's sets
+  sums = np.zeros((m, len(rows), 4, 4), np.float32)
+  sizes = np.zeros((m, len(rows), 4), np.float32)
+  for g, own_rows in enumerate(rows):
+    own = np.bincount(code[own_rows], minlength=2 * k).reshape(2, k)
     sets = np.concatenate([own, everyone - own])
     with np.errstate(invalid='ignore'):
       share = (np.cumsum(sets, 1) - sets / 2) / sets.sum(1, keepdims=True)
     share = np.nan_to_num(share).astype(np.float32)
     shares[g] = share[:2]
-    if len(rows) == len(y):
+    if len(own_rows) == n:
       continue
-    where = y[rows] * m + items.item[rows]
-    sizes[:, g, :2] = np.bincount(where, minlength=2 * m).reshape(2, m).T
-    own_bins = bins[rows]
+    at, own_bins = where[own_rows], bins[own_rows]
+    sizes[:, g, :2] = np.bincount(at, minlength=2 * m).reshape(2, m).T
     for b in range(4):
-      part = np.bincount(where, share[b][own_bins], minlength=2 * m)
+      part = np.bincount(at, share[b][own_bins], minlength=2 * m)
       sums[:, g, :2, b] = part.reshape(2, m).T
-  for a in range(2):  # one label at a time: by_item is items × bins
-    rows = np.flatnonzero(y == a)
-    by_item = np.bincount(items.item[rows] * k + bins[rows], minlength=m * k)
-    by_item = by_item.reshape(m, k).astype(np.float32)
-    in_own = (by_item @ shares.reshape(-1, k).T).reshape(m, -1, 2)
-    sums[:, :, 2 + a, :2] = in_own - sums[:, :, a, :2]
-    sizes[..., 2 + a] = by_item.sum(1)[:, None] - sizes[..., a]
-  for whole in np.flatnonzero(members.all(1)):  # no background: all is its own
-    for each in (sums, sizes):
-      each[:, whole, :2] = each[:, whole, 2:]
-      each[:, whole, 2:] = 0
+  all_sizes = np.bincount(where, minlength=2 * m).reshape(2, m).T
+  sizes[..., 2:] = all_sizes[:, None] - sizes[..., :2]
+  in_own = _summed(where[by_score.order], bin_, shares, 2 * m)
+  in_own = in_own.reshape(2, m, len(rows), 2)
+  sums[..., 2:, :2] = in_own.transpose(1, 2, 0, 3) - sums[..., :2, :2]
+  for g, own_rows in enumerate(rows):
+    if len(own_rows) == n:  # no background: all is its own
+      for each in (sums, sizes):
+        each[:, g, :2] = each[:, g, 2:]
+        each[:, g, 2:] = 0
   return Placements(sums, sizes)
+
+
+def _bins(run: Integer[np.ndarray, ' n']) -> Integer[np.ndarray, ' n']:
+  """The bin at each place: its run, or one of BINS where runs are more."""
+  if run[-1] < BINS:
+    return run
+  # Runs stay whole: a bin is where the first row of the run would fall.
+  return (_edges(run)[:-1] * BINS // len(run)).astype(np.int32)[run]
+
+
+def _summed(
+  where: Integer[np.ndarray, ' n'],
+  bin_: Integer[np.ndarray, ' n'],
+  shares: Float[np.ndarray, 'g 2 k'],
+  count: int,
+) -> Float[np.ndarray, 'count g2']:
+  """Sums of the shares of all rows, in order of scores, by `where` they are.
+
+  Rows are counted by place and bin, some bins at a time: all at once would be
+  the largest array of an assessment.
+  """
+  k = shares.shape[-1]
+  flat = shares.reshape(-1, k)
+  out = np.zeros((count, len(flat)), np.float32)
+  for low in range(0, k, SOME):
+    high = min(low + SOME, k)
+    some = slice(*np.searchsorted(bin_, (low, high)))
+    code = (bin_[some] - low) * count + where[some]
+    rows = np.bincount(code, minlength=(high - low) * count)
+    rows = rows.reshape(-1, count).astype(np.float32)
+    out += rows.T @ flat[:, low:high].T
+  return out
 
 
 @jax.jit
@@ -207,69 +259,80 @@ def resampled_ranks(
 
   `extra` and `places` are weight and placement of the further row of each set.
   """
-  a, b = jnp.array(list(SUITE.values())).T
+  pairs = list(SUITE.values())
+  a, b = jnp.array(pairs + [(b, a) for a, b in pairs]).T
   some = lambda x: jnp.where(x > 0, x, jnp.nan)
-  total = sizes.sum(0)
-  centre = sums.sum(0) / some(total)[..., None]
-  above = resampling.resampled(weights, sums) + (extra * places)[..., None]
+  sums, total = sums[:, :, a, b], sizes.sum(0)
+  centre = sums.sum(0) / some(total)[:, a]
+  above = resampling.resampled(weights, sums) + (extra * places)[..., a]
   below = some(resampling.resampled(weights, sizes)) + extra
   grown = jnp.sqrt((total + 1) / jnp.maximum(total - 1, 1))
-  off = (above / below[..., None] - centre) * grown[..., None]
-  return off[..., a, b] - off[..., b, a]
+  off = (above / below[..., a] - centre) * grown[:, a]
+  return off[..., : len(pairs)] - off[..., len(pairs) :]
 
 
 def from_confusion(
-  counts: Float[Array, '*b c c'] | Float[np.ndarray, '*b c c'],
-) -> dict[str, Float[Array, '*b']]:
+  counts: Float[np.ndarray, 'b *s c c'],
+) -> dict[str, Float[np.ndarray, 'b *s']]:
   """The measures of counts [label, decision]: rows of kind 'confusion'.
 
   F1 is of two classes, macro F1 of more.
   """
   other = 'macro_f1' if counts.shape[-1] == 2 else 'f1'
   rows = measures.of_kind('confusion')
-  kernels = {n: measures.load(row) for n, row in rows.items() if n != other}
-  return _from_confusion(counts, tuple(kernels.items()))
+  with np.errstate(invalid='ignore'):
+    return {
+      name: measures.load(row)(counts)
+      for name, row in rows.items()
+      if name != other
+    }
 
 
-@functools.partial(jax.jit, static_argnums=1)
-def _from_confusion(counts, kernels) -> dict:
-  return {name: kernel(counts) for name, kernel in kernels}
+def _some(x: np.ndarray) -> np.ndarray:
+  return np.where(x > 0, x, np.nan)
 
 
-def _some(x: Array) -> Array:
-  return jnp.where(x > 0, x, jnp.nan)
+def _right(counts: np.ndarray) -> np.ndarray:
+  return np.diagonal(counts, axis1=-2, axis2=-1)
 
 
-def _right(counts: Array) -> Array:
-  return jnp.diagonal(counts, axis1=-2, axis2=-1)
-
-
-def accuracy(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+def accuracy(
+  counts: Float[np.ndarray, 'b *s c c'],
+) -> Float[np.ndarray, 'b *s']:
   """Share of right decisions."""
-  return _right(counts).sum(-1) / counts.sum((-1, -2))
+  return _right(counts).sum(-1) / _some(counts.sum((-1, -2)))
 
 
-def balanced_accuracy(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+def balanced_accuracy(
+  counts: Float[np.ndarray, 'b *s c c'],
+) -> Float[np.ndarray, 'b *s']:
   """Mean recall; of three or more classes those without rows are left out."""
   recall = _right(counts) / _some(counts.sum(-1))
-  return (jnp.mean if counts.shape[-1] == 2 else jnp.nanmean)(recall, -1)
+  return recall.mean(-1) if counts.shape[-1] == 2 else _mean_known(recall)
 
 
-def f1(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+def f1(counts: Float[np.ndarray, 'b *s c c']) -> Float[np.ndarray, 'b *s']:
   """F1 of class 1."""
   return _f1(counts)[..., 1]
 
 
-def macro_f1(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+def macro_f1(
+  counts: Float[np.ndarray, 'b *s c c'],
+) -> Float[np.ndarray, 'b *s']:
   """Mean F1 of the classes that have rows or are decided."""
-  return jnp.nanmean(_f1(counts), -1)
+  return _mean_known(_f1(counts))
 
 
-def _f1(counts: Array) -> Array:
+def _f1(counts: np.ndarray) -> np.ndarray:
   return 2 * _right(counts) / _some(counts.sum(-1) + counts.sum(-2))
 
 
-def mcc(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
+def _mean_known(x: Float[np.ndarray, 'b *s c']) -> Float[np.ndarray, 'b *s']:
+  known = ~np.isnan(x)
+  return np.where(known, x, 0).sum(-1) / _some(known.sum(-1))
+
+
+def mcc(counts: Float[np.ndarray, 'b *s c c']) -> Float[np.ndarray, 'b *s']:
   """Matthews correlation: Gorodkin's R_K, the usual one for two classes.
 
   It is undefined, not 0, where all labels or all decisions agree.
@@ -280,8 +343,8 @@ def mcc(counts: Float[Array, '*b c c']) -> Float[Array, '*b']:
   width = (1 - (p * p).sum(-1)) * (1 - (q * q).sum(-1))
   wide = width > 1e-12
   above = accuracy(counts) - (p * q).sum(-1)
-  matthews = above / jnp.sqrt(jnp.where(wide, width, 1))
-  return jnp.where(wide, jnp.clip(matthews, -1, 1), jnp.nan)
+  matthews = above / np.sqrt(np.where(wide, width, 1))
+  return np.where(wide, np.clip(matthews, -1, 1), np.nan)
 
 
 def log_loss(

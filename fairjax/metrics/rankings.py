@@ -32,33 +32,38 @@ class Suites(NamedTuple):
 def suites(
   labels: Integer[np.ndarray, ' n'],
   scores: Float[np.ndarray, 's n'],
-  masks: Bool[np.ndarray, 'g n'],
+  masks: Sequence[Bool[np.ndarray, ' n']],
   items: Items,
   weights: np.ndarray | None,
   options: IntervalOptions,
   runs: int = 1,
 ) -> Suites:
   """quality.SUITE of every seed and group, and of every resample."""
-  ordered = [quality.in_order(one) for one in scores]
-  values = np.stack([quality.ranks(labels, one, masks) for one in ordered])
-  rows = _rows(labels, masks)
-  if weights is None:
+  members = quality.rows_of(masks)
+  values = np.empty((len(scores), len(members), len(quality.SUITE)))
+  draws = None
+  if weights is not None:
+    rng = np.random.default_rng([options.seed, resampling.EDGES])
+    shape = (runs, len(weights), len(members), 4)
+    extra = rng.standard_normal(shape, np.float32) ** 2 / 2
+    places = rng.random(shape, np.float32)
+    draws = np.empty((len(weights), *values.shape), np.float32)
+  for s, one in enumerate(scores):
+    by_score = quality.in_order(one)
+    values[s] = quality.ranks(labels, by_score, members)
+    if draws is not None:
+      sums, sizes = quality.placements(labels, by_score, members, items)
+      run = s * runs // len(scores)
+      draws[:, s] = quality.resampled_ranks(
+        weights,
+        resampling.pad(sums),
+        resampling.pad(sizes),
+        extra[run],
+        places[run],
+      )
+  rows = _rows(labels, members)
+  if draws is None:
     return Suites(values, None, None, rows)
-  rng = np.random.default_rng([options.seed, resampling.EDGES])
-  shape = (runs, len(weights), len(masks), 4)
-  extra = rng.standard_normal(shape, np.float32) ** 2 / 2
-  places = rng.random(shape, np.float32)
-  draws = np.empty((len(weights), *values.shape), np.float32)
-  for s, one in enumerate(ordered):
-    sums, sizes = quality.placements(labels, one, masks, items)
-    run = s * runs // len(ordered)
-    draws[:, s] = quality.resampled_ranks(
-      weights,
-      resampling.pad(sums),
-      resampling.pad(sizes),
-      extra[run],
-      places[run],
-    )
   plain = values - quality.OFFSET  # in [0, 1]
   draws += plain.astype(np.float32)
   np.clip(draws, 0, 1, out=draws)
@@ -68,10 +73,10 @@ def suites(
   return Suites(values, draws, ends, rows)
 
 
-def _rows(labels, masks) -> Integer[np.ndarray, 'g suite']:
+def _rows(labels, members) -> Integer[np.ndarray, 'g suite']:
   positive = labels > 0
-  ones = np.array([np.count_nonzero(positive[mask]) for mask in masks])
-  zeros = np.array([np.count_nonzero(mask) for mask in masks]) - ones
+  ones = np.array([np.count_nonzero(positive[own]) for own in members])
+  zeros = np.array([len(own) for own in members]) - ones
   everyone = positive.sum(), (~positive).sum()
   sets = np.stack([zeros, ones, everyone[1] - zeros, everyone[0] - ones], -1)
   a, b = np.array(list(quality.SUITE.values())).T
@@ -150,9 +155,7 @@ def macro_auc(
     masks = [(labels == a) | (labels == b) for b in present if b != a]
     if masks:
       own = (labels == a).astype(np.int64)
-      parts.append(
-        suites(own, scores[..., a], np.stack(masks), items, weights, options)
-      )
+      parts.append(suites(own, scores[..., a], masks, items, weights, options))
   if not parts:
     return estimate([None] * len(scores), note=NOTES['auc'])
   values = np.mean([p.values[..., 0] for p in parts], axis=(0, 2))
@@ -170,14 +173,15 @@ def log_loss(
   options: IntervalOptions,
 ) -> dict:
   """Mean of −log p(label)."""
-  losses = quality.log_loss(labels, scores)
+  m, values, totals = len(items.size), [], [items.size]
+  for one in scores:
+    losses = quality.log_loss(labels, one[None])[0]
+    values.append(losses.mean())
+    totals.append(np.bincount(items.item, losses, minlength=m))
   draws = None
   if weights is not None:
-    m = len(items.size)
-    sums = [np.bincount(items.item, one, minlength=m) for one in losses]
-    totals = resampling.pad(np.stack([*sums, items.size], 1))
-    sums = np.asarray(resampling.resampled(weights, totals))
-    draws = sums[:, :-1] / sums[:, -1:]
+    sums = weights @ resampling.pad(np.stack(totals, 1))
+    draws = sums[:, 1:] / sums[:, :1]
   return intervals.of_mean(
-    losses.mean(1), draws, options, bounds=intervals.POSITIVE
+    np.array(values), draws, options, bounds=intervals.POSITIVE
   )

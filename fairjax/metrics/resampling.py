@@ -14,7 +14,7 @@ a row of either kind; quality.py: half a row of unknown rank), so no interval
 has width 0 because every row agreed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import jax
@@ -81,16 +81,16 @@ def _first(codes: np.ndarray, count: int) -> Integer[np.ndarray, ' m']:
 
 
 def distinct(
-  masks: Bool[np.ndarray, 'g n'],
+  masks: Sequence[Bool[np.ndarray, ' n']],
 ) -> list[Integer[np.ndarray, ' n'] | Bool[np.ndarray, ' n']]:
   """Columns that agree where all masks do: one if no row is in two groups."""
-  if len(masks) > 255:
+  if not 0 < len(masks) < 256:
     return [*masks]
-  number, inside = np.zeros((2, masks.shape[1]), np.uint8)
-  for g, mask in enumerate(masks.view(np.uint8), 1):
-    inside += mask
-    number += mask * np.uint8(g)
-  return [number] if inside.max(initial=0) <= 1 else [*masks]
+  number = np.zeros(len(masks[0]), np.uint8)
+  for g, mask in enumerate(masks, 1):
+    number += mask.view(np.uint8) * np.uint8(g)
+  alone = np.count_nonzero(number) == sum(map(np.count_nonzero, masks))
+  return [number] if alone else [*masks]
 
 
 def blocks(n: int, seed: int) -> Items:
@@ -113,17 +113,27 @@ def draw(
   the rows. The second axis is filled with zeros to a power of two, so that
   sets of many sizes share few compiled shapes.
   """
+  out = np.empty((resamples, padded(len(items.size))), np.float32)
+  for some, weights in drawn(items, resamples, seed):
+    out[some] = weights
+  return out
+
+
+def drawn(
+  items: Items, resamples: int, seed: int
+) -> Iterator[tuple[slice, Float[np.ndarray, 'some item']]]:
+  """The weights of `draw`, CHUNK resamples at a time: which, and theirs."""
   rng = np.random.default_rng([seed, EXAMPLES])
   m = len(items.size)
-  out = np.zeros((resamples, padded(m)), np.float32)
   for some in chunks(resamples):
-    shape = (some.stop - some.start, m)
+    out = np.zeros((some.stop - some.start, padded(m)), np.float32)
+    shape = (len(out), m)
     if items.cells:
-      weights = rng.standard_gamma(items.size, shape, np.float32) / items.size
+      out[:, :m] = rng.standard_gamma(items.size, shape, np.float32)
+      out[:, :m] /= items.size.astype(np.float32)
     else:
-      weights = rng.standard_exponential(shape, np.float32)
-    out[some, :m] = weights
-  return out
+      out[:, :m] = rng.standard_exponential(shape, np.float32)
+    yield some, out
 
 
 def chunks(resamples: int) -> Iterator[slice]:

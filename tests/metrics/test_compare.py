@@ -68,7 +68,7 @@ def test_exchange_keeps_the_rows_and_favours_neither(cells, monkeypatch):
   monkeypatch.setattr(resampling, 'CELLS', 4096 if cells else 1)
   labels, a, b, members = some(n=300, shift=2.0)
   decisions = (np.concatenate([a, b]) >= 0.5).astype(int)
-  masks = np.concatenate([members, np.ones((1, 300), bool)])
+  masks = [*members, np.ones(300, bool)]
   table = counts.tabulate(labels, decisions, masks, 2, 0)
   assert table.items.cells is cells
   swapped, _ = _exchanged(table, IntervalOptions(0.95, 4000, 0))

@@ -151,3 +151,35 @@ def test_groups_are_named_by_what_their_values_print(values):
 def test_memberships_of_unequal_length_are_refused():
   with pytest.raises(UserError, match='different lengths'):
     groups.memberships({'a': ['x'], 'b': ['y', 'z']})
+
+
+def test_reductions_are_those_of_each_resample_and_seed():
+  """Of four groups and everyone, some undefined, in loops."""
+  rng = np.random.default_rng(0)
+  draws, centre = rng.random((6, 2, 1, 5, 3)), rng.random((2, 1, 5, 3))
+  centre[:, :, 0, 0] = np.nan  # a rate of one group alone
+  centre[1, 0, :3, 1] = np.nan  # of all groups but one
+  draws = np.where(np.isnan(centre), np.nan, draws)
+  values, noise = groups.reduce(draws), groups.reduce_noise(draws, centre)
+  for b, s, r in np.ndindex(6, 2, 3):
+    own, middle = draws[b, s, 0, :, r], centre[s, 0, :, r]
+    known = [g for g in range(4) if own[g] == own[g]]
+    apart = own - middle
+    logs = [np.log(own[g] / middle[g]) for g in known]
+    gaps = {
+      'range': max(own[known]) - min(own[known]),
+      'sum': sum(abs(own[g] - own[4]) for g in known),
+    }
+    bounds = {
+      'range': max(apart[known]) - min(apart[known]),
+      'sum': sum(abs(apart[g] - apart[4]) for g in known),
+      'ratio': max(logs) - min(logs),
+    }
+    if len(known) < 2:
+      gaps, bounds = (dict.fromkeys(x, np.nan) for x in (gaps, bounds))
+    gaps |= {'min': min(own[known]), 'max': max(own[known])}
+    bounds |= dict.fromkeys(('min', 'max'), max(abs(apart[known])))
+    for result, expected in ((values, gaps), (noise, bounds)):
+      assert result.keys() == expected.keys()
+      for name, value in expected.items():
+        np.testing.assert_allclose(result[name][b, s, 0, r], value, atol=1e-12)

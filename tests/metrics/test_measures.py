@@ -3,7 +3,6 @@
 import contextlib
 import io
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -107,7 +106,7 @@ def test_names_with_attribute_threshold_and_class():
 def jaccard(counts):
   """Of the positive class: tp / (tp + fp + fn)."""
   wrong = counts[..., 0, 1] + counts[..., 1, 0]
-  return counts[..., 1, 1] / jnp.maximum(counts[..., 1, 1] + wrong, 1)
+  return counts[..., 1, 1] / np.maximum(counts[..., 1, 1] + wrong, 1)
 
 
 ROWS = {

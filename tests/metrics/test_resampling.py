@@ -6,7 +6,7 @@ import pytest
 from fairjax.metrics import counts, resampling
 from fairjax.metrics.intervals import IntervalOptions
 
-HOW = IntervalOptions(0.95, 0, 0)
+HOW = IntervalOptions(0.95, 3000, 0)
 
 
 def test_cells_keep_together_what_agrees():
@@ -37,7 +37,7 @@ def test_distinct_columns_make_the_cells_of_the_masks(groups, overlap):
   if overlap:
     masks[0] |= masks[1]
   labels = rng.integers(0, 2, 2000)
-  columns = resampling.distinct(masks)
+  columns = resampling.distinct([*masks])
   assert len(columns) == (1 if groups < 256 and not overlap else groups)
   ours = resampling.cells([*columns, labels])
   for a, b in zip(ours, resampling.cells([*masks, labels])):
@@ -71,7 +71,7 @@ def test_cells_and_blocks_tell_the_same():
   n = 1500
   labels, group = rng.integers(0, 2, n), rng.integers(0, 2, n)
   decisions = (rng.random((2, n)) < 0.3 + 0.4 * labels).astype(np.int64)
-  masks = np.stack([group == 0, group == 1, group >= 0])
+  masks = [group == 0, group == 1, group >= 0]
   exact = counts.tabulate(labels, decisions, masks, 2, 0)
   items = resampling.blocks(n, 0)
   rows = counts.Table(
@@ -81,10 +81,7 @@ def test_cells_and_blocks_tell_the_same():
   )
   np.testing.assert_array_equal(exact.groups.sum(0), rows.groups.sum(0))
   np.testing.assert_array_equal(exact.confusion.sum(0), rows.confusion.sum(0))
-  a, b = (
-    counts.rates(t, resampling.draw(t.items, 3000, 0), HOW).draws.std(0)
-    for t in (exact, rows)
-  )
+  a, b = (counts.draw(t, HOW).rates.std(0) for t in (exact, rows))
   np.testing.assert_allclose(a, b, rtol=0.08)
 
 
@@ -93,3 +90,26 @@ def test_quantile_is_numpys_and_skips_undefined_draws():
   draws[:40, 1] = np.nan
   found = resampling.quantile(draws, (0.025, 0.5))
   np.testing.assert_allclose(found, np.nanquantile(draws, (0.025, 0.5), axis=0))
+
+
+@pytest.mark.parametrize('count', [2, 20])
+def test_totals_of_groups_are_those_of_their_items(count):
+  """Of few groups and of many, which may overlap or be empty."""
+  rng = np.random.default_rng(2)
+  group, labels = rng.integers(0, count, 900), rng.integers(0, 2, 900)
+  masks = [group == g for g in range(count)]
+  masks += [group < 2, group < 0, group >= 0]
+  decisions = rng.integers(0, 2, (2, 900))
+  table = counts.tabulate(labels, decisions, masks, 2, 0)
+  assert (table.groups.any((1, 2, 4)).mean() > counts.DENSE) == (count < 3)
+  weights = resampling.draw(table.items, 7, 0)
+  each_row = weights[:, table.items.item]
+  for s, decided in enumerate(decisions):
+    for g, mask in enumerate(masks):
+      for cell in range(4):
+        rows = mask & (2 * labels + decided == cell)
+        np.testing.assert_allclose(
+          counts._adder(table.groups)(weights)[:, s, 0, g, cell],
+          each_row[:, rows].sum(1),
+          rtol=1e-5,
+        )
