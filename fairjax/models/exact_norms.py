@@ -61,8 +61,8 @@ def is_direct(t: int, d: int, f: int, slots: int) -> bool:
 
   Their FLOPs are slots·t·d·f and t²(d + f), and the product is written to
   memory. On a CPU, in milliseconds of float32 and of bfloat16, 16 rows of 256
-  places: 256 × 256 3.9 and 2.9 against 6.9 and 4.6, 256 × 1024 13.4 and 7.9
-  against 15.5 and 8.4; of 128 places, 256 × 256: 2.0 and .95 against 1.6 and
+  places: 256 × 256 3.9 and 2.9 against 6.9 and 4.6, 256 × 1024 17.0 and 8.4
+  against 17.5 and 8.8; of 128 places, 256 × 256: 2.0 and .95 against 1.6 and
   .71. An accelerator waits for memory, where the Gram matrices are smaller.
   """
   if backend.platform() != 'cpu' or not slots:
