@@ -99,6 +99,7 @@ class Parts(NamedTuple):
   own: np.ndarray  # variance of the mean by what each seed has for itself
 
 
+@np.errstate(invalid='ignore')  # infinite values have no noise
 def parts(
   values: Float[np.ndarray, 's *rest'],
   draws: Float[np.ndarray, 'resample s *rest'],

@@ -158,6 +158,7 @@ def _leading(name, both, draws, options, count, paired, alike=None) -> dict:
   }
 
 
+@np.errstate(over='ignore', invalid='ignore')  # as intervals.parts
 def _noise(ours, theirs, draws, options, paired) -> np.ndarray:
   """Draws of the error of the mean difference, centred."""
   a, b = np.split(draws, 2, axis=1)
