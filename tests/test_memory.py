@@ -8,8 +8,8 @@ import pytest
 
 PROGRAM = """
 import os, resource, sys
-# Of several cores each has a worker thread, whose blocks come and go.
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+if hasattr(os, 'sched_setaffinity'):  # each further core has a worker thread
+  os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from fairjax import memory
 kept = memory.keep() if sys.argv[1] == 'keep' else False
 import jax, jax.numpy as jnp
@@ -44,10 +44,10 @@ def faults(how: str, **more: str) -> tuple[str, int]:
 def test_kept_memory_is_not_asked_for_again():
   _, plain = faults('plain')
   assert plain > 100_000
-  for _ in range(3):  # a worker thread may still ask for some blocks
+  for _ in range(3):  # a worker thread's blocks come and go in some runs
     kept, few = faults('keep')
     assert kept == 'True'
-    if few < plain / 4:
+    if few < plain / 10:
       return
   pytest.fail(f'{few} page faults, {plain} without')
 

@@ -164,8 +164,9 @@ def _add_ranks(
   """Adds the measures of ranks and probabilities."""
   labels, scores, options = case.labels, case.scores, case.options
   items = resampling.blocks(len(labels), options.seed)
-  weights, count = None, min(options.resamples, resampling.RANKS)
-  if count:
+  weights = None
+  if options.resamples:
+    count = min(options.resamples, resampling.RANKS)
     weights = resampling.draw(items, count, options.seed)
   draws = items, weights, options
   quality['log_loss'] = rankings.log_loss(labels, scores, *draws)
