@@ -1,4 +1,4 @@
-"""The papers' main claims and what runs say of them: one table, in markdown.
+"""The papers' claims and the verdicts of runs, as one markdown table.
 
   fairjax report --claims FOLDER…
 

@@ -1,4 +1,4 @@
-"""How a run begins and ends: its config, its versions, its results."""
+"""The beginning and end of a run: config, versions, results."""
 
 import contextlib
 import importlib.metadata
