@@ -13,6 +13,10 @@ class Failed(Exception):
   """The run is done, and a gate that the user set has failed: exit code 1."""
 
 
+class Undecided(Exception):
+  """The run is done, and its gate could not be measured: exit code 3."""
+
+
 class Interrupted(Exception):
   """The run was asked to stop, has saved, and can be resumed."""
 

@@ -8,8 +8,8 @@
 --config names a file of configs/ (or your own); every knob of
 fairjax/config/ is a flag behind it, such as --config.train.lr=1e-5.
 Exit codes: 0 done, 1 a gate of an audit failed, 2 a mistake in the call or the
-data (one line says which), 75 asked to stop and saved (run the same command
-again to go on), 130 stopped at once.
+data (one line says which), 3 a gate that could not be measured, 75 asked to
+stop and saved (run the same command again to go on), 130 stopped at once.
 """
 
 import ast
@@ -23,9 +23,10 @@ from absl import app, flags, logging
 from ml_collections import config_flags
 
 from fairjax.config import RENAMED, Config, config_folder, validate
-from fairjax.errors import Failed, Interrupted, UserError
+from fairjax.errors import Failed, Interrupted, Undecided, UserError
 
-FAILED, MISTAKE, RESUME, INTERRUPTED = 1, 2, 75, 130  # exit codes
+# Exit codes.
+FAILED, MISTAKE, UNDECIDED, RESUME, INTERRUPTED = 1, 2, 3, 75, 130
 
 # What transformers, scikit-learn and others call it: their last word → ours.
 ELSEWHERE = {
@@ -335,6 +336,9 @@ def main(argv: list[str]) -> None:
   except Failed as failed:
     print(f'fairjax: {failed}', file=sys.stderr)
     sys.exit(FAILED)
+  except Undecided as open_question:
+    print(f'fairjax: {open_question}', file=sys.stderr)
+    sys.exit(UNDECIDED)
   except Interrupted as stopped:
     print(f'fairjax: {stopped}', file=sys.stderr)
     sys.exit(RESUME)

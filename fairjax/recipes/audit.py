@@ -17,7 +17,7 @@ import pandas as pd
 from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.data import audit_table
-from fairjax.errors import Failed, UserError
+from fairjax.errors import Failed, Undecided, UserError
 from fairjax.metrics import flips, gate
 from fairjax.metrics import paired as paired_tests
 from fairjax.recipes import (
@@ -41,14 +41,12 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     results, measured = audit(config, config.audit.model, rows, log)
     keep(config, folder, rows.table, measured)
     results = stages.publish(folder, results, log)
-  if results.facts.get('gate') == FAILED:
-    raise Failed(
-      f'the gate {config.audit.fail_if!r} failed: {_reasons(results)}'
-    )
+  rule, why = config.audit.fail_if, results.facts.get('gate, because', '')
+  if results.facts.get('gate') == gate.FAILED:
+    raise Failed(f'the gate {rule!r} failed: {why}')
+  if results.facts.get('gate') == gate.UNDECIDED:
+    raise Undecided(f'the gate {rule!r} is undecided: {why}')
   return results
-
-
-FAILED, PASSED = 'failed', 'passed'
 
 
 def audit(
@@ -72,9 +70,15 @@ def audit(
   if not (isinstance(second, str) and not second):
     others = audit_models.load(second, config, table, classes)
     models = _renamed([*models, *others])
-  edits = []
-  if 'text' in table and any(m.predict is not None for m in models):
-    edits = audit_edits.make(config, table)
+  edits = audit_edits.make(config, table) if 'text' in table else []
+  train = audit_causes.training(models[0], config, groups)
+  asked = [model for model in models if model.scores is None]
+  for model in asked:  # what can be refused is refused before any inference
+    ready = audit_measure.rehearsed(
+      model, config, table, rows.valid, classes, groups, edits
+    )
+    if config.audit.fail_if and model is models[0]:
+      gate.names(config.audit.fail_if, ready)
   measured: dict[str, Measured] = {}
   for model in models:
     say(f'auditing {model.name}: {len(table):,} rows')
@@ -103,7 +107,9 @@ def audit(
     ],
     sections=audit_page.sections(config, table, focus, groups, names),
   )
-  causes = audit_causes.section(models[0], config, table, focus, groups, names)
+  causes = audit_causes.section(
+    models[0], config, table, focus, groups, names, train
+  )
   if causes:
     results.sections.append(causes)
   _gate(config, results, focus)
@@ -173,10 +179,9 @@ def keep(
     )
   first = next(iter(measured.values()))
   if 'text' in table and not first.edits:
-    edits = audit_edits.make(config, table)
     lines = [
       {'edit': f'{one.name} {kind}', 'text': text}
-      for one in edits
+      for one in first.swaps
       for kind, texts in (('swap', one.twins), ('control', one.controls))
       for text, edited in zip(texts, one.edited)
       if edited and text is not None
@@ -275,11 +280,7 @@ def _gate(config: Config, results: Results, focus: Measured) -> None:
   estimates = {**focus.set['quality'], **focus.set['fairness']}
   gate.names(rule, estimates)
   verdict = gate.judge(rule, estimates, config.audit.fail_on)
-  results.facts['gate'] = FAILED if verdict.failed else PASSED
+  results.facts['gate'] = verdict.state
   results.facts['gate, rule'] = rule
   if verdict.reasons:
     results.facts['gate, because'] = '; '.join(verdict.reasons)
-
-
-def _reasons(results: Results) -> str:
-  return results.facts.get('gate, because', '')

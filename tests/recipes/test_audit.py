@@ -165,6 +165,12 @@ def test_a_gate_that_fails_is_exit_code_1(tmp_path, monkeypatch, capsys):
       r"the gate 'eqodd<0.8' failed: eqodd is 0\.\d+ \[.* fails",
     ),
     ('eqodd<0.05', 0, ''),
+    # The group of three rows is in no gap, so site has none.
+    (
+      'eqodd<0.05 or site/dp<0.8',
+      3,
+      r"the gate '.*' is undecided: .*site/dp is undefined \(fewer than two",
+    ),
   ],
 )
 def test_a_gate_ends_the_process_with_its_exit_code(
@@ -172,11 +178,14 @@ def test_a_gate_ends_the_process_with_its_exit_code(
 ):
   frame = rows(120).assign(score=scorer(rows(120)['text']))
   path = tmp_path / 'predictions.csv'
-  frame[['label', 'gender', 'score']].to_csv(path, index=False)
+  frame['site'] = np.where(frame.index < 3, 'a', 'b')
+  groups = 'gender,site' if 'site' in rule else 'gender'
+  frame[['label', 'gender', 'site', 'score']].to_csv(path, index=False)
   done = subprocess.run(
     [
       *(sys.executable, '-m', 'fairjax.main', 'audit', str(path)),
-      *('--config.audit.groups=gender', f'--config.audit.fail_if={rule}'),
+      *(f'--config.audit.groups={groups}', f'--config.audit.fail_if={rule}'),
+      *('--noconfig.audit.intersections',),
       *('--config.measures.resamples=100', f'--workdir={tmp_path / "run"}'),
     ],
     capture_output=True,
@@ -379,6 +388,43 @@ def test_mistakes_are_one_sentence_each():
   wrong('returns 7 for a text', frame, lambda texts: np.full(len(texts), 7))
   wrong('returns shape', frame, lambda texts: np.zeros(3))
   wrong("audit.swaps has 'gander'", frame, scorer, swaps=('gander',))
+
+
+def never(texts):
+  raise AssertionError('the model was asked')
+
+
+@pytest.mark.parametrize(
+  ('words', 'options'),
+  [
+    ("did you mean 'eqodd'", {'fail_if': 'eqod<1', 'groups': ('gender',)}),
+    ('does not measure', {'fail_if': 'dp<1'}),
+    ('does not measure', {'fail_if': 'flips<1', 'swaps': ('column:site',)}),
+    ("reference is 'x'", {'reference': 'x', 'groups': ('gender',)}),
+    ('no groups are compared', {'reference': 'largest'}),
+    ("swaps has 'gander'", {'swaps': ('gander',)}),
+    ('no Flax model', {'training': 'train.csv', 'groups': ('gender',)}),
+    ('no validation rows', {'choose': 'eer'}),
+  ],
+)
+def test_what_can_be_refused_is_refused_before_inference(words, options):
+  frame = rows().assign(site=rows()['text'])
+  wrong(words, frame, never, **options)
+
+
+def test_a_wrong_swap_is_told_where_there_are_predictions_only():
+  frame = rows().assign(score=scorer(rows()['text']))
+  wrong("swaps has 'gander'", frame, None, swaps=('gander',))
+
+
+def test_a_constant_predictor_has_no_green_light():
+  from fairjax.report import lights
+
+  same = lambda texts: np.full(len(texts), 0.3)
+  found, _ = audited(rows(), same, groups=('gender',), fail_if='flips>0.5')
+  assert found.facts['gate'] == 'undecided'
+  html = lights.html_of(found.sets['data'], None)
+  assert 'class="good"' not in html and 'all decisions are alike' in html
 
 
 def test_odd_data_is_told_and_measured():
