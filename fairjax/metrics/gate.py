@@ -15,7 +15,7 @@ has kept nothing out.
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fairjax.errors import UserError
@@ -134,7 +134,7 @@ def _holds(
   note = estimate.get('note', '')
   if value is None:
     return None, f'{key} is undefined ({note or "no rows"})'
-  if note.startswith(warn.CONSTANT):
+  if note.startswith(warn.VOID):
     return None, f'{key} means nothing ({note})'
   fact = f'{key} is {value:.3f}'
   if low is not None and high is not None:

@@ -27,6 +27,7 @@ from fairjax.recipes import (
   audit_measure,
   audit_models,
   audit_page,
+  audit_scores,
 )
 from fairjax.recipes.audit_measure import Measured
 from fairjax.results import Results
@@ -79,11 +80,21 @@ def audit(
     )
     if config.audit.fail_if and model is models[0]:
       gate.names(config.audit.fail_if, ready)
+  texts = list(table['text']) if 'text' in table else []
+  first = {model.name: audit_scores.sample(model, texts) for model in asked}
   measured: dict[str, Measured] = {}
   for model in models:
     say(f'auditing {model.name}: {len(table):,} rows')
+    if log:
+      model = audit_scores.kept(
+        model, first.get(model.name), log.folder, log, config.reuse
+      )
     measured[model.name] = audit_measure.measure(
       model, config, table, rows.valid, classes, groups, edits
+    )
+  for model in asked:
+    audit_scores.tell_noise(
+      model, first[model.name], texts, classes, measured[model.name]
     )
   focus = measured[models[0].name]
   names = list(classes) or list(models[0].classes)

@@ -8,12 +8,9 @@ data, whose bias is known.
 """
 
 import dataclasses
-import importlib
-import inspect
 import os
 import pathlib
 import re
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +21,7 @@ from fairjax import artefacts
 from fairjax.config import Config
 from fairjax.data import predictions, readers
 from fairjax.errors import UserError
+from fairjax.recipes import audit_function
 
 FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
 FUNCTION = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_][\w.]*')
@@ -40,6 +38,7 @@ class Audited:
   hard: bool = False  # decisions, not probabilities
   kind: str = 'predictions'
   bundle: Any = None  # a Flax model, for gradients
+  made_from: str = ''  # what its answers depend on, where that is known
 
 
 def load(
@@ -61,9 +60,10 @@ def load(
   if hasattr(source, 'predict_proba'):
     names = tuple(map(str, getattr(source, 'classes_', ())))
     name = type(source).__name__
-    return [function(source.predict_proba, name, config, names)]
+    return [function(source.predict_proba, name, config, table, names)]
   if callable(source):
-    return [function(source, getattr(source, '__name__', 'model'), config)]
+    name = getattr(source, '__name__', 'model')
+    return [function(source, name, config, table)]
   raise UserError(
     f'an audit cannot read {type(source).__name__}; give a folder, a file, a '
     'table of predictions, a model with predict_proba, or a function of texts'
@@ -95,7 +95,9 @@ def _named(name: str, config, table, classes) -> list[Audited]:
   if path.is_file() or path.suffix.lower() in FILES:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
-    return [function(_imported(name), name, config)]
+    target = audit_function.imported(name)
+    made_from = audit_function.made_from(name)
+    return [function(target, name, config, table, made_from=made_from)]
   from fairjax.models import hub
 
   try:
@@ -170,65 +172,21 @@ def _array(scores: np.ndarray, table, config) -> Audited:
   return Audited('model', both, hard=hard)
 
 
-def _imported(name: str) -> Callable:
-  module, _, path = name.partition(':')
-  here = os.getcwd()
-  if here not in sys.path:
-    sys.path.insert(0, here)
-  try:
-    target = importlib.import_module(module)
-    for part in path.split('.'):
-      target = getattr(target, part)
-  except (ImportError, AttributeError) as error:
-    raise UserError(
-      f'audit.model is {name!r}, and that cannot be loaded: {error}'
-    ) from error
-  if inspect.isclass(target) or not callable(target):
-    raise UserError(
-      f'audit.model is {name!r}, which is no function of texts; name one that '
-      'takes a list of texts and returns their probabilities'
-    )
-  return target
-
-
 def function(
-  predictor: Callable, name: str, config: Config, classes: tuple[str, ...] = ()
+  source: Callable,
+  name: str,
+  config: Config,
+  table: pd.DataFrame,
+  classes: tuple[str, ...] = (),
+  made_from: str = '',
 ) -> Audited:
-  """Any function of a list of texts, in batches, its answers checked."""
-  size = max(config.audit.batch, 1)
-
-  def predict(texts: Sequence[str]) -> np.ndarray:
-    parts = []
-    for low in range(0, len(texts), size):
-      batch = list(texts[low : low + size])
-      try:
-        answer = np.asarray(predictor(batch), float)
-      except (TypeError, ValueError) as error:
-        raise UserError(
-          f'{name} gives no probabilities of a list of texts: {error}'
-        ) from error
-      if answer.ndim == 2 and answer.shape[1] == 1:
-        answer = answer[:, 0]
-      if answer.ndim not in (1, 2) or len(answer) != len(batch):
-        raise UserError(
-          f'{name} returns shape {answer.shape} for {len(batch)} texts; a '
-          'probability, or one a class, is needed for each'
-        )
-      parts.append(answer)
-    scores = np.concatenate(parts)
-    if scores.ndim == 1:
-      if not ((scores >= 0) & (scores <= 1)).all():
-        raise UserError(
-          f'{name} returns {scores[(scores < 0) | (scores > 1)][0]:g} for a '
-          'text; a probability from 0 to 1 is needed'
-        )
-      scores = np.stack([1 - scores, scores], -1)
-      if config.measures.pos_label == 0:
-        scores = scores[:, ::-1]
-    predictions.check(scores[None], range(scores.shape[1]), name)
-    return scores[None]
-
-  return Audited(name, None, predict, classes, kind='function')
+  """Any function of a list of texts."""
+  texts = list(table['text']) if 'text' in table else []
+  batch, positive = max(config.audit.batch, 1), config.measures.pos_label
+  predict = audit_function.predictor(source, name, batch, positive, texts)
+  return Audited(
+    name, None, predict, classes, kind='function', made_from=made_from
+  )
 
 
 def classifier(model) -> Audited:
@@ -247,13 +205,18 @@ def _folder(path: pathlib.Path, config, table, name: str = '') -> Audited:
 
   exported = sorted(path.glob('export/seed_*'))
   if not (path / 'results.json').is_file() and not exported:
-    model = api.load(path)
-    return dataclasses.replace(classifier(model), name=name or path.name)
+    one = classifier(api.load(path))
+    return dataclasses.replace(
+      one, name=name or path.name, made_from=artefacts.content(path)
+    )
   if exported:
     models = [api.load(one) for one in exported]
     one = classifier(models[0])
     predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
-    return dataclasses.replace(one, name=path.name, predict=predict)
+    made_from = artefacts.fingerprint([artefacts.content(e) for e in exported])
+    return dataclasses.replace(
+      one, name=path.name, predict=predict, made_from=made_from
+    )
   return _run(path, config, table)
 
 
@@ -293,7 +256,11 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
     return stages.probabilities(config, ready, params, frame)
 
   return Audited(
-    path.name, None, predict, labels.class_names(tables), kind='run'
+    *(path.name, None, predict, labels.class_names(tables)),
+    kind='run',
+    made_from=artefacts.fingerprint(
+      artefacts.content(path / 'config.json'), artefacts.content(weights)
+    ),
   )
 
 

@@ -118,6 +118,8 @@ def _flip_light(one: Mapping) -> tuple | None:
   sure = excess if defined(excess) and defined(excess.get('low')) else None
   if _constant(flips):
     state, words = 'unsure', 'means nothing: all decisions are alike'
+  elif flips.get('note') == warn.NOISY:
+    state, words = 'unsure', 'the same text is answered differently each time'
   elif flips['high'] <= RARE:
     state, words = 'good', f'at most {points(flips["high"])} of 100'
   elif sure and sure['low'] > 0:
