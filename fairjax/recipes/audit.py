@@ -115,6 +115,7 @@ def audit(
       *groups.remarks,
       *(words for one in edits for words in one.remarks),
       *_missing(table, models[0]),
+      *_held_against(models, names, config),
     ],
     sections=audit_page.sections(config, table, focus, groups, names),
   )
@@ -167,6 +168,18 @@ def _missing(table: pd.DataFrame, model: audit_models.Audited) -> list[str]:
       'the texts of to_score.csv and name that file with --config.audit.edited'
     )
   return out
+
+
+def _held_against(models, names: Sequence[str], config: Config) -> list[str]:
+  """Which label of a model, that holds or not, is compared with what."""
+  labels = [m.classes[1] for m in models if m.label is not None and m.classes]
+  if not labels or config.measures.pos_label >= len(names):
+    return []
+  shown = ', '.join(f'‘{label}’' for label in labels)
+  return [
+    f'the probability of {shown} is each held against the label '
+    f'‘{names[config.measures.pos_label]}’ of the data'
+  ]
 
 
 def keep(

@@ -185,6 +185,8 @@ def rehearsed(
   would refuse after hours of inference it refuses now.
   """
   width = len(model.classes) or max(len(classes), 2)
+  if model.label is not None:
+    width = max(width, model.label + 1)
 
   def made_up(texts: Sequence[str]) -> np.ndarray:
     rng = np.random.default_rng([config.seed, len(texts)])
