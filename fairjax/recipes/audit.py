@@ -16,7 +16,7 @@ import pandas as pd
 
 from fairjax import artefacts, stages
 from fairjax.config import Config
-from fairjax.data import audit_table
+from fairjax.data import audit_table, dependence
 from fairjax.errors import Failed, Undecided, UserError
 from fairjax.metrics import flips, gate
 from fairjax.metrics import paired as paired_tests
@@ -64,7 +64,8 @@ def audit(
     gate.parse(config.audit.fail_if)  # a mistake in it is told first
   audit_measure.prices(config.audit.costs)
   groups = audit_groups.who(config, table)
-  for words in (*rows.remarks, *groups.remarks):
+  remarks = [*rows.remarks, *groups.remarks, *dependence.copies(table)]
+  for words in remarks:
     say(words)
   models = audit_models.load(source, config, table, classes)
   second = against if against is not None else config.audit.against
@@ -111,8 +112,7 @@ def audit(
     focus=models[0].name,
     tests=tests(config, table, measured, groups, classes),
     notes=[
-      *rows.remarks,
-      *groups.remarks,
+      *remarks,
       *(words for one in edits for words in one.remarks),
       *_missing(table, models[0]),
       *_held_against(models, names, config),

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data import audit_table
+from fairjax.data import audit_table, dependence
 from fairjax.errors import UserError
 from fairjax.metrics import (
   calibration,
@@ -150,6 +150,8 @@ def measure(
     min_group=least,
   )
   limit = one['threshold']
+  if (texts := dependence.distinct(table)) is not None:
+    one['texts'] = texts
   decisions = flips.decisions(scores, 0.0 if limit == 'argmax' else limit)
   if labels is None:
     _without_labels(one)

@@ -301,9 +301,12 @@ def _contenders(results: Results, name: str, pictures: Pictures) -> str:
 def _made_of(results: Results, name: str, one: Mapping) -> str:
   """What it was run on."""
   parts = [results.focus or results.model or 'the model']
-  parts.append(
+  words = (
     f'on {plural(one["rows"], "row")} of {name}' if 'rows' in one else name
   )
+  if one.get('texts', one.get('rows')) != one.get('rows'):
+    words += f' ({plural(one["texts"], "different text")})'
+  parts.append(words)
   if one.get('threshold') not in (None, 'argmax'):
     parts.append(f'decision threshold {tables.limits(one["threshold"])}')
   groups = one.get('groups', {})

@@ -624,6 +624,19 @@ def test_a_constant_predictor_has_no_green_light():
   assert 'class="good"' not in html and 'all decisions are alike' in html
 
 
+def test_copies_of_rows_are_told_and_counted(tmp_path):
+  from fairjax.report import page
+
+  frame = pd.concat([rows(60)] * 5, ignore_index=True)
+  found, _ = audited(frame, scorer, groups=('gender',))
+  note = '240 of 300 rows repeat the text of another row'
+  assert any(note in one for one in found.notes)
+  assert found.sets['data']['texts'] == 60
+  assert '(60 different texts)' in page.first_screen.html_of(
+    found, page.Pictures(tmp_path)
+  )
+
+
 def test_odd_data_is_told_and_measured():
   frame = rows()
   frame['gender'] = ['nobody', *frame['gender'][1:]]
