@@ -106,6 +106,7 @@ ESTIMATE = {
 }
 SET = {
   'rows?': int,
+  'texts?': int,
   'threshold?': ANY,
   'quality?': {'*': ESTIMATE},
   'fairness?': {'*': ESTIMATE},

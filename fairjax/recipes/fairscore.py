@@ -10,7 +10,7 @@ import jax
 from fairjax import stages
 from fairjax.config import Config
 from fairjax.errors import UserError
-from fairjax.models import Bundle
+from fairjax.models import Bundle, chances
 from fairjax.models.folder import load
 from fairjax.recipes import fairscores
 from fairjax.results import Results
@@ -58,7 +58,9 @@ def models(config: Config) -> dict[str, Bundle]:
   for path in (config.fairscore.against, config.model):
     if path:
       name = _name(path, out)
-      out[name] = load(path, 'classify').replace(device_mesh=device_mesh)
+      one = load(path, 'classify').replace(device_mesh=device_mesh)
+      chances.require_one(one.config, one.classes, path)
+      out[name] = one
   return out
 
 
