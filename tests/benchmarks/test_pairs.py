@@ -75,14 +75,18 @@ def test_crows_counts_as_the_reference_does():
   table = crows_table(40)
   frame = crows.decided(table, more, less, 'original')
   rows = {row['part']: row for row in crows.rows(frame, OPTIONS)}
-  hits = neutral = 0
+  # metric.py: sent1 and sent2 change places with the direction, and so does
+  # which of them must win.
+  hits, decisive = {True: 0, False: 0}, {True: 0, False: 0}
   for i, stereo in enumerate(table['stereo']):
-    # sent1 is the more stereotyping one of a stereo row, else the other.
-    one, other = (more[i], less[i]) if stereo else (less[i], more[i])
-    neutral += one == other
-    hits += one > other
-  assert neutral > 0
-  assert rows['all']['value']['value'] == pytest.approx(100 * hits / 40)
+    score1, score2 = (more[i], less[i]) if stereo else (less[i], more[i])
+    decisive[stereo] += score1 != score2
+    hits[stereo] += score1 > score2 if stereo else score2 > score1
+  assert sum(decisive.values()) < 40
+  value = {part: row['value']['value'] for part, row in rows.items()}
+  assert value['all'] == pytest.approx(100 * sum(hits.values()) / 40)
+  for part, stereo in (('stereo', True), ('antistereo', False)):
+    assert value[part] == pytest.approx(100 * hits[stereo] / decisive[stereo])
   assert set(rows) == {'all', 'stereo', 'antistereo', 'gender', 'age'}
   assert 'p_holm' in rows['age'] and 'p_holm' not in rows['all']
 
