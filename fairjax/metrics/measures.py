@@ -345,6 +345,10 @@ MEASURES: dict[str, Measure] = {
   'false_alarms': Measure(
     'own', _HELD_OUT, 'original tokens flagged',
     'share of the original tokens that the discriminator flags', -1, 0.0),
+  'probe_accuracy': Measure(
+    'own', _BENCH + 'erasing:probe', 'gender read by a linear probe',
+    'share of texts that no eraser was fitted on whose gender (by word lists) '
+    'a cross-validated linear classifier tells from their vectors', -1, None),
   'crows_original': Measure(
     'own', _BENCH + 'crows:estimate', 'CrowS-Pairs (original)',
     'percent of pairs whose more stereotyping sentence is the likelier, by the '

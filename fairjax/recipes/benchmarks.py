@@ -13,7 +13,13 @@ import numpy as np
 import pandas as pd
 
 from fairjax import artefacts, benchmarks, results, stages
-from fairjax.benchmarks import BENCHMARKS, holistic, result_rows, sources
+from fairjax.benchmarks import (
+  BENCHMARKS,
+  erasing,
+  holistic,
+  result_rows,
+  sources,
+)
 from fairjax.benchmarks.measure import evaluate, known_words, only_known
 from fairjax.config import Config, Mesh
 from fairjax.data import files
@@ -68,6 +74,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       for title, model in models.items():
         if model.kind in ('mask', 'write'):
           result[title]['sets']['texts'] = perplexity(model, texts, config)
+        if config.benchmarks.mitigations and 'embed' in model.able:
+          how = intervals.options_of(config)
+          one = results.plain(erasing.probe(model, texts, how))
+          result[title]['sets']['probe'] = one
     if config.benchmarks.task:
       tests += on_task(models, result, config)
     if config.benchmarks.mitigations:

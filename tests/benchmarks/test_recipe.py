@@ -193,6 +193,7 @@ def test_every_benchmark_of_a_masked_model_and_its_mitigations(
   plain, _, trained, taken_back = found.contenders.values()
   for one in found.contenders.values():
     vectors = set() if one is taken_back else {'weat', 'sembias'}
+    vectors |= {'probe'} if vectors else set()
     rest = {*MASKED, 'texts', 'task'} - {'weat', 'sembias'}
     assert set(one['sets']) == rest | vectors
     assert one['sets']['crows']['rows'] == 8
