@@ -1,4 +1,4 @@
-"""Config fields: valid values and the stages they change, declared once.
+"""Config fields: valid values, help, and the stages that they change.
 
     lr: float = knob(1e-6, 'peak learning rate', above(0))
 

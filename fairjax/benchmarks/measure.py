@@ -1,4 +1,4 @@
-"""A benchmark on a model: items, a score for each, estimates with intervals."""
+"""Runs a benchmark on a model: items, scores, estimates with intervals."""
 
 import importlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""Log probabilities and vectors of texts by a language model, for benchmarks.
+"""Log probabilities and vectors of texts under a language model.
 
 A Judge is a model folder behind four questions: tokens of texts, log p of the
 tokens that count, log p at masks, and vectors. Masked copies are packed and

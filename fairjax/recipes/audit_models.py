@@ -1,4 +1,4 @@
-"""What is audited: anything that gives texts, or rows, their probabilities.
+"""Audited models: anything that gives texts, or rows, probabilities.
 
 A Hugging Face classifier folder; a run of ours (its exported models, else the
 weights of its only fit); a file of predictions, several models as columns; any

@@ -1,4 +1,4 @@
-"""Tables, as a run trains and measures on them: loaded, mitigated, grouped."""
+"""Tables of a run: loaded, mitigated, grouped."""
 
 import difflib
 import pathlib
