@@ -470,8 +470,12 @@ MEASURES: dict[str, Measure] = {
     'percent of rows in which a pair without gender is', -1, 0.0, 0.0, 100.0),
   'eec_gender': Measure(
     'own', _BENCH + 'eec:estimate', 'EEC female − male',
-    'how much higher sentences about women score', 0, 0.0, -INF, INF,
-    leads=True, pictured=True),
+    "how much higher sentences about women score, by the paper's eleven pairs",
+    0, 0.0, -INF, INF, leads=True, pictured=True),
+  'eec_gender_persons': Measure(
+    'own', _BENCH + 'eec:estimate', 'EEC female − male, by persons',
+    'the same where each person weighs alike, so names twice the phrases',
+    0, 0.0, -INF, INF),
   'eec_race': Measure(
     'own', _BENCH + 'eec:estimate', 'EEC African American − European',
     'how much higher sentences with African American names score', 0, 0.0,

@@ -292,6 +292,7 @@ def test_eec_pairs_are_means_of_a_template_and_a_word():
       'Emotion word': ['glad'] * 4 + [''] * 4,
       'Gender': ['female', 'female', 'male', 'male'] * 2,
       'Race': [''] * 8,
+      'Person': ['she', 'this woman', 'he', 'this man'] * 2,
     }
   )
   score = np.array([0.5, 0.7, 0.2, 0.4, 1, 1, 1, 1])
@@ -300,6 +301,35 @@ def test_eec_pairs_are_means_of_a_template_and_a_word():
   rows = eec.rows(wide, 'eec_gender', OPTIONS)
   assert rows[0]['value']['value'] == pytest.approx(0.15)
   assert rows[0]['p'] == 1  # two pairs, one of them 0
+
+
+def test_eec_names_are_one_of_the_paper_s_pairs():
+  """Two noun-phrase pairs and four names by hand: .2, .1 and the names' .6."""
+  persons = {
+    'she': 0.5, 'he': 0.3, 'my aunt': 0.4, 'my uncle': 0.3,
+    'Ebony': 0.9, 'Ellen': 0.7, 'Jamel': 0.1, 'Frank': 0.3,
+  }  # fmt: skip
+  female = ('she', 'my aunt', 'Ebony', 'Ellen')
+  race = {'Ebony': 'African-American', 'Jamel': 'African-American'}
+  race |= {'Ellen': 'European', 'Frank': 'European'}
+  frame = pd.DataFrame(
+    {
+      'Template': 't',
+      'Emotion': 'joy',
+      'Emotion word': 'glad',
+      'Person': list(persons),
+      'Gender': ['female' if p in female else 'male' for p in persons],
+      'Race': [race.get(p, '') for p in persons],
+    }
+  )
+  value = lambda side: eec.pairs(frame, np.array([*persons.values()]), side)[
+    'value'
+  ].item()
+  assert value('eec_gender') == pytest.approx((0.2 + 0.1 + 0.6) / 3)
+  assert value('eec_gender_persons') == pytest.approx(2.5 / 4 - 1.0 / 4)
+  assert value('eec_race') == pytest.approx(0.5 - 0.5)
+  frame['Race'] = None  # as a reader may leave an empty cell
+  assert set(eec.paired(frame)) == {'she he', 'aunt uncle', 'another phrase'}
 
 
 def test_eec_reads_the_shared_sample(shared):
