@@ -29,22 +29,23 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import result_rows, sources
+from fairjax.benchmarks import forms, result_rows, sources
 from fairjax.data.tokens import Ragged
-from fairjax.errors import UserError
 from fairjax.metrics import significance, text_likelihood
 from fairjax.metrics.intervals import IntervalOptions
 
-ORIGIN = (
-  'github.com/nyu-mll/crows-pairs (data/crows_pairs_anonymized.csv, '
-  'CC BY-SA 4.0)'
-)
 FILES = ('crows_pairs_anonymized.csv', 'crows_pairs*.csv')
 VERSIONS = {
   '0a8e02da': 'the published file of 1,508 pairs',
   'eeec371191d74d85a937e6295adc37b1': 'the even rows of the published file',
 }
-COLUMNS = ('sent_more', 'sent_less', 'stereo_antistereo', 'bias_type')
+FORM = {
+  'sent_more': forms.TEXT,
+  'sent_less': forms.TEXT,
+  'stereo_antistereo': forms.one_of('stereo', 'antistereo'),
+  'bias_type': forms.TEXT,
+}
+LONG = 200  # words: the longest published sentence has 61
 METRICS = {'mask': ('original', 'bias_bench'), 'write': ('total', 'bias_bench')}
 LIMITS = (
   'Crowdworkers wrote the pairs; many do not contrast what they are meant to '
@@ -62,31 +63,16 @@ class Spans(NamedTuple):
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
   """id, more, less, stereo, bias_type, and in `flag` what is broken."""
-  frame = sources.table(pathlib.Path(path), COLUMNS)
-  texts = frame[['sent_more', 'sent_less']].astype(str)
-  blank = texts.apply(lambda c: c.str.strip() == '').any(axis=1)
-  if blank.any():
-    raise UserError(
-      f'{path} has an empty sentence in row {int(np.argmax(blank))} (from 0); '
-      'give the file as it was published'
-    )
-  kind = frame['stereo_antistereo'].astype(str)
-  wrong = ~kind.isin(['stereo', 'antistereo'])
-  if wrong.any():
-    row = int(np.argmax(wrong))
-    raise UserError(
-      f'{path} has {kind[row]!r} in column stereo_antistereo of row {row}; it '
-      'must be stereo or antistereo'
-    )
+  frame = forms.table(path, FORM)
   names = [c for c in ('idx', 'id', '', 'Unnamed: 0') if c in frame.columns]
   ids = frame[names[0]] if names else frame.index
   table = pd.DataFrame(
     {
       'id': [str(i) for i in ids],
-      'more': texts['sent_more'],
-      'less': texts['sent_less'],
-      'stereo': kind == 'stereo',
-      'bias_type': frame['bias_type'].astype(str),
+      'more': frame['sent_more'],
+      'less': frame['sent_less'],
+      'stereo': frame['stereo_antistereo'].str.strip() == 'stereo',
+      'bias_type': frame['bias_type'],
     }
   )
   pairs = list(zip(table['more'], table['less']))
@@ -103,8 +89,11 @@ def _flag(more: str, less: str) -> str:
   one, other = (re.findall(r'\w+', text.lower()) for text in (more, less))
   if one == other:
     return 'differ in case or punctuation only'
-  match = difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
-  if match < 0.5:
+  matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+  # Alignment takes the square of the words; of what is no sentence, the words
+  # that both have say enough.
+  is_long = max(len(one), len(other)) > LONG
+  if (matcher.quick_ratio() if is_long else matcher.ratio()) < 0.5:
     return 'more than half of the words differ'
   if sorted(one) == sorted(other):
     return 'the same words in another order'
@@ -186,7 +175,7 @@ def rows(frame: pd.DataFrame, options: IntervalOptions) -> list[dict]:
 
 def items(config) -> pd.DataFrame:
   """The pairs of the user's file."""
-  path = sources.locate(config.benchmarks.data, FILES, 'crows', ORIGIN)
+  path = sources.locate(config.benchmarks.data, FILES, 'crows')
   table = read(path)
   notes = [sources.version(path, VERSIONS)]
   for flag, count in table['flag'].value_counts().items():

@@ -22,19 +22,24 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import result_rows, sources
+from fairjax.benchmarks import forms, result_rows, sources
 from fairjax.metrics import clusters, significance
 from fairjax.metrics.intervals import IntervalOptions
 
-ORIGIN = 'saifmohammad.com (Equity-Evaluation-Corpus.csv, research use)'
 FILES = ('Equity-Evaluation-Corpus.csv', 'eec*.csv')
 VERSIONS = {
   '28323328b736c09e8066feeacf6c36b3': 'a sample of 24 sentences',
 }
-COLUMNS = (
-  *('ID', 'Sentence', 'Template', 'Person', 'Gender', 'Race'),
-  *('Emotion', 'Emotion word'),
-)
+FORM = {
+  'ID': forms.NAME,
+  'Sentence': forms.TEXT,
+  'Template': forms.TEXT,
+  'Person': forms.TEXT,
+  'Gender': forms.one_of('female', 'male', ''),
+  'Race': forms.WORDS,
+  'Emotion': forms.WORDS,
+  'Emotion word': forms.WORDS,
+}
 SIDES = {
   'eec_gender': ('Gender', 'female', 'male'),
   'eec_gender_persons': ('Gender', 'female', 'male'),
@@ -55,7 +60,7 @@ LIMITS = (
 
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
-  frame = sources.table(pathlib.Path(path), COLUMNS)
+  frame = forms.table(path, FORM)
   frame['Emotion'] = frame['Emotion'].fillna('').replace('', 'none')
   frame['Emotion word'] = frame['Emotion word'].fillna('')
   return frame
@@ -116,7 +121,7 @@ def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
 
 
 def items(config) -> pd.DataFrame:
-  path = sources.locate(config.benchmarks.data, FILES, 'eec', ORIGIN)
+  path = sources.locate(config.benchmarks.data, FILES, 'eec')
   frame = read(path).rename(columns={'ID': 'id'})
   frame.attrs['notes'] = [sources.version(path, VERSIONS)]
   return frame

@@ -266,7 +266,7 @@ def test_bbq_knows_whose_answer_it_is(shared, tmp_path):
   assert (known['label'] == known['target']).mean() == pytest.approx(
     0.5, abs=0.03
   )
-  one = frame.iloc[0][list(bbq.COLUMNS)].to_dict() | {
+  one = frame.iloc[0][list(bbq.FORM)[:9]].to_dict() | {
     'label': 0,
     'answer_info': {
       'ans0': ['woman', 'F'],
