@@ -33,7 +33,7 @@ from fairjax.config.fairflow import FairFlow, Repair, Rewriters
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
-from fairjax.config.rewriting import Fairscore, Perturb, Rewrite
+from fairjax.config.rewriting import AXES, Fairscore, Perturb, Rewrite
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.errors import UserError
 from fairjax.knobs import SEED, below, entry, existing, filled, knob, section
@@ -149,6 +149,15 @@ def validate(config: Config) -> None:
       f'generate.max_span is {generate.max_span}; it must be at least '
       f'generate.min_span ({generate.min_span})'
     )
+  for name in config.perturb.attributes:
+    (axis,) = (axis for axis, names in AXES.items() if name in names)
+    if axis not in config.perturb.axes:
+      raise UserError(
+        f'perturb.attributes has {name!r}, which is of {axis}, and '
+        f'perturb.axes is {", ".join(config.perturb.axes)}: no one could '
+        f'become that; add {axis} to --config.perturb.axes, or name attributes '
+        'of its axes'
+      )
   if config.net.precision == 'int8' and config.recipe not in WRITING:
     raise UserError(
       f"net.precision is 'int8', which recipe {config.recipe!r} does not take: "

@@ -140,8 +140,10 @@ TEST_SETS = {
 }
 
 
-def load_tables(config):
+def load_tables(config, trains: bool = True):
   """Loads, cleans and checks the data set of `config.data`.
+
+  Where nothing `trains` on it, a file whose splits are not named is a test set.
 
   Returns (tables, report, bad rows): tables that obey data/schema.py, the
   hygiene report, and a DataFrame of the rows that were left out.
@@ -152,10 +154,13 @@ def load_tables(config):
   data, groups = config.data, config.measures.groups
   if groups.startswith('terms:'):  # errors are raised here, not at assessment
     terms.read_terms(groups.removeprefix('terms:'), 'measures.groups')
-  tables = find(DATASETS, 'data set', data.name)(config)
+  load = find(DATASETS, 'data set', data.name)
+  whole = not trains and data.name == 'file'
+  tables = load(config, cut=False) if whole else load(config)
   usable, bad = hygiene.usable(tables, data.on_bad)
   remarks = [r for t in usable.values() for r in t.attrs.get('remarks', ())]
-  remarks += labels.check(usable)
+  if trains:
+    remarks += labels.check(usable)
   for column in dict.fromkeys(('group', groups)):
     remarks += group_names.tidy(usable, column)
   used = splits.draw(usable, data.limit, data.split_seed)
