@@ -19,7 +19,7 @@ GROUND = {
     'knobs',
     'lock',
   ),
-  *('inputs', 'memory', 'paths', 'registry', 'results'),
+  *('memory', 'paths', 'registry', 'results'),
 }
 
 # A room, and those that it may import; `api` is a module.
@@ -37,13 +37,14 @@ ORDER = {
   # What a model says comes from a judge that a recipe hands in.
   'benchmarks': {'data', 'pairs', 'methods', 'metrics'},
   'assessments': {'report'},
+  'inputs': {'data'},
   'stages': {
     *('data', 'methods', 'metrics', 'models', 'train', 'scores', 'report'),
     'identity',
   },
   'api': {
     *('data', 'pairs', 'methods', 'metrics', 'models', 'train', 'scores'),
-    *('assessments', 'stages'),
+    *('assessments', 'inputs', 'stages'),
   },
 }
 TOP = {'recipes', 'bench', 'main'}  # import what they like

@@ -97,9 +97,10 @@ def assess(
       name: {'rows': int(member.sum()), **one}
       for name, member, one in zip(group_names, members, by_group)
     },
-    'warnings': warn.sentences(
-      *rows, group_names, attributes, fairness, min_group
-    ),
+    'warnings': [
+      *warn.of_reversed(quality),
+      *warn.sentences(*rows, group_names, attributes, fairness, min_group),
+    ],
   }
 
 
@@ -215,6 +216,11 @@ def decide(
       raise UserError(
         f"the threshold is {threshold!r}; it must be a number or 'eer'"
       ) from error
+    if not 0 <= thresholds <= 1:
+      raise UserError(
+        f'the threshold is {threshold}; scores are from 0 to 1, and so must it '
+        'be'
+      )
     limits = np.full(len(scores), thresholds)
   limits = limits.astype(scores.dtype)
   return (scores >= limits[:, None]).astype(np.int8), thresholds
