@@ -5,6 +5,7 @@ known for rows of every kind; each test goes from the published file's form to
 the number that stands on the page.
 """
 
+import dataclasses
 import json
 
 import numpy as np
@@ -15,6 +16,7 @@ from fairjax.benchmarks import BENCHMARKS
 from fairjax.benchmarks.measure import measure
 from fairjax.config import Benchmarks, Config, Data, Measures
 from fairjax.data.tokens import Ragged
+from fairjax.recipes import benchmarks as recipe
 
 
 class Says:
@@ -395,3 +397,19 @@ def test_eec(tmp_path):
 
 def test_each_benchmark_has_a_direction():
   assert {f'test_{name}' for name in BENCHMARKS} <= {*globals()}
+
+
+def test_perplexity_is_of_as_many_texts_as_the_limit_says():
+  """A pseudo-perplexity masks every token: 400 texts of nine contenders took
+  an hour of one core."""
+  texts = [f'one two text{k}' for k in range(40)]
+  config = Config(measures=Measures(resamples=20))
+  judge = Says(lambda text: -3 * np.log(1 + int(text[12:]) % 2))
+  of = lambda limit: recipe.perplexity(
+    judge,
+    texts,
+    dataclasses.replace(config, benchmarks=Benchmarks(limit=limit)),
+  )
+  assert [of(limit)['rows'] for limit in (0, 8, 80)] == [40, 8, 40]
+  whole = of(0)['quality']['perplexity_per_text']['value']
+  assert whole == pytest.approx(np.sqrt(2))
