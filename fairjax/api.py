@@ -273,12 +273,27 @@ class Classifier:
     """The names of the classes, in the order of the probabilities."""
     return np.array(self.bundle.labels)
 
+  @property
+  def problem(self) -> str:
+    """Whether one class is right or each label holds or not, as its folder
+    says (models/chances.py)."""
+    from fairjax.models import chances
+
+    kind = chances.problem(self.bundle.config, self.bundle.classes, self.name)
+    if kind == 'regression':
+      raise UserError(
+        f'{self.name} is a regression (problem_type of its config.json): it '
+        'has no classes to give probabilities of'
+      )
+    return kind
+
   def predict_proba(
     self, texts: Sequence[str], batch_size: int = 64
   ) -> np.ndarray:
-    """softmax(logits) [n, c] of each text."""
-    from scipy.special import softmax
-
+    """Probabilities [n, c] of each text: a softmax of the logits, or of labels
+    that each hold or not (problem_type), and of a single one, a sigmoid each.
+    """
+    from fairjax.models import chances
     from fairjax.train import loop
 
     table = pd.DataFrame({'text': list(texts), 'label': 0})
@@ -298,11 +313,18 @@ class Classifier:
       model.device_mesh,
       batch_size,
     )
-    return softmax(logits[0].astype(np.float64), axis=-1)
+    return chances.of(logits[0], self.problem)
 
   def predict(self, texts: Sequence[str], batch_size: int = 64) -> np.ndarray:
-    """The name of the likeliest class of each text."""
-    return self.classes_[self.predict_proba(texts, batch_size).argmax(-1)]
+    """The name of the likeliest class of each text; which labels hold [n, c],
+    where several may.
+    """
+    from fairjax.models import chances
+
+    found = self.predict_proba(texts, batch_size)
+    if self.problem == chances.EACH:
+      return found >= 0.5
+    return self.classes_[found.argmax(-1)]
 
   def _placed(self):
     """The bundle on its devices, and its parameters with a seed axis."""
@@ -338,9 +360,11 @@ def score(
     batch_size: texts a step.
   """
   from fairjax import registry
+  from fairjax.models import chances
   from fairjax.scores import SCORES, TRACKED
   from fairjax.stages.model_outputs import Predictions
 
+  chances.require_one(model.bundle.config, model.bundle.classes, model.name)
   out = inputs.table(table)
   if 'twin' not in out:
     out['twin'] = swap(out['text'])

@@ -8,8 +8,8 @@
 --config names a file of configs/ (or your own); every knob of
 fairjax/config/ is a flag behind it, such as --config.train.lr=1e-5.
 Exit codes: 0 done, 1 a gate of an audit failed, 2 a mistake in the call or the
-data (one line says which), 75 asked to stop and saved (run the same command
-again to go on), 130 stopped at once.
+data (one line says which), 3 a gate that could not be measured, 75 asked to
+stop and saved (run the same command again to go on), 130 stopped at once.
 """
 
 import ast
@@ -17,15 +17,18 @@ import dataclasses
 import difflib
 import os
 import pathlib
+import signal
 import sys
+import traceback
 
 from absl import app, flags, logging
 from ml_collections import config_flags
 
 from fairjax.config import RENAMED, Config, config_folder, validate
-from fairjax.errors import Failed, Interrupted, UserError
+from fairjax.errors import Failed, Interrupted, Undecided, UserError
 
-FAILED, MISTAKE, RESUME, INTERRUPTED = 1, 2, 75, 130  # exit codes
+# Exit codes.
+FAILED, MISTAKE, UNDECIDED, RESUME, INTERRUPTED = 1, 2, 3, 75, 130
 
 # What transformers, scikit-learn and others call it: their last word → ours.
 ELSEWHERE = {
@@ -260,13 +263,41 @@ def parse(argv: list[str]) -> list[str]:
     refuse(error)
   except (flags.Error, AttributeError, TypeError, ValueError) as error:
     refuse(str(error).strip().splitlines()[-1])
-  except Exception as error:  # a config file of the user's may do anything
+  except KeyboardInterrupt:
+    end('interrupted', INTERRUPTED)
+  except BaseException as error:  # a config file of the user's may do anything
+    *_, last = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, SystemExit) and 'absl' in last.filename:
+      raise  # --help
     refuse(f'the config file cannot be loaded: {error!r}')
 
 
 def refuse(problem) -> None:
-  print(f'fairjax: {problem}', file=sys.stderr)
-  sys.exit(MISTAKE)
+  end(problem, MISTAKE)
+
+
+def end(sentence, code: int) -> None:
+  """The last words, if anybody still listens, and the exit code."""
+  try:
+    print(f'fairjax: {sentence}', file=sys.stderr, flush=True)
+  except OSError:  # `2>&1 | head` has read enough
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+  sys.exit(code)
+
+
+def stop_when_asked() -> None:
+  """SIGTERM ends a run as it ends a fit: what is made is kept, and said.
+
+  A second one ends the process at once.
+  """
+
+  def stop(number, frame) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise Interrupted(
+      'asked to stop; what was finished is kept, run again to go on'
+    )
+
+  signal.signal(signal.SIGTERM, stop)
 
 
 def show_list() -> None:
@@ -312,6 +343,7 @@ def main(argv: list[str]) -> None:
   os.environ.setdefault('TRANSFORMERS_VERBOSITY', 'error')
   logging.set_verbosity(logging.WARNING)  # orbax tells its every move
   try:
+    stop_when_asked()
     validate(config)
     check_folder(folder)
     from fairjax.recipes import RECIPES
@@ -333,14 +365,13 @@ def main(argv: list[str]) -> None:
   except UserError as error:
     refuse(error)
   except Failed as failed:
-    print(f'fairjax: {failed}', file=sys.stderr)
-    sys.exit(FAILED)
+    end(failed, FAILED)
+  except Undecided as open_question:
+    end(open_question, UNDECIDED)
   except Interrupted as stopped:
-    print(f'fairjax: {stopped}', file=sys.stderr)
-    sys.exit(RESUME)
+    end(stopped, RESUME)
   except KeyboardInterrupt:
-    print('fairjax: interrupted', file=sys.stderr)
-    sys.exit(INTERRUPTED)
+    end('interrupted', INTERRUPTED)
 
 
 def audit_flags(words: list[str]) -> list[str]:

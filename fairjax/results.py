@@ -116,6 +116,7 @@ ESTIMATE = {
 }
 SET = {
   'rows?': int,
+  'texts?': int,
   'threshold?': ANY,
   'quality?': {'*': ESTIMATE},
   'fairness?': {'*': ESTIMATE},

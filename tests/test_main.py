@@ -317,6 +317,12 @@ def test_a_config_file_of_ones_own_that_breaks(tmp_path):
   own.write_text('from fairjax import config as c\nx = c.Train(lrr=1)\n')
   ended = command(f'--config={own}')
   assert ended.returncode == 2 and 'lrr' in ended.stderr
+  own.write_text('import sys\nsys.exit(0)\n')
+  ended = command(f'--config={own}')
+  assert ended.returncode == 2 and 'SystemExit(0)' in ended.stderr
+  own.write_text('def get_config():\n  raise KeyboardInterrupt\n')
+  ended = command(f'--config={own}')
+  assert (ended.returncode, ended.stderr) == (130, 'fairjax: interrupted\n')
 
 
 def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):

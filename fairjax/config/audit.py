@@ -31,6 +31,11 @@ class Audit:
     "columns of a predictions file, a model each; 'p_*' takes all classes",
     each(filled),
   )
+  classes: tuple[str, ...] = knob(
+    (),
+    'labels of a model whose labels may hold together; () is all, side by side',
+    each(filled),
+  )
   groups: tuple[str, ...] = knob(
     (),
     "group columns; 'age:18/30' cuts bands, 'terms:FILE' finds words",

@@ -185,7 +185,7 @@ def _note_constant(decisions: np.ndarray, fairness: dict) -> None:
   """Beside each fairness measure: which seeds decide the same for all."""
   seeds = warn.constant(decisions)
   for one in fairness.values() if seeds else ():
-    one.setdefault('note', f'constant predictor in seeds {seeds}')
+    one.setdefault('note', f'{warn.CONSTANT} in seeds {seeds}')
 
 
 def binary(

@@ -28,12 +28,18 @@ from jaxtyping import Bool, Float, Integer
 from fairjax.metrics import (
   counts,
   intervals,
+  measures,
   row_means,
   significance,
 )
 from fairjax.metrics.estimates import estimate
 from fairjax.metrics.intervals import IntervalOptions
 
+NAMES = tuple(  # of everything that is measured here
+  name
+  for name, row in measures.MEASURES.items()
+  if row.kernel == 'fairjax.metrics.flips:measure'
+)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 NO_CONTROL = 'no row has a control edit'
 

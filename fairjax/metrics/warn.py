@@ -6,6 +6,9 @@ import numpy as np
 from jaxtyping import Bool, Integer
 
 FEW = 30  # rows below which a group's rate says little
+CONSTANT = 'constant predictor'  # as notes of what it makes meaningless begin
+NOISY = 'the model answers the same text differently'
+VOID = (CONSTANT, NOISY)
 FLOOR = 0.95  # a perfect predictor's DP below which that is worth saying
 
 

@@ -18,9 +18,6 @@ OFFENSIVE = frozenset(
 )
 SURE = 0.05  # adjusted p of a finding
 WORST = 8  # slices, words and differences in an open table
-FLIPS = tuple(
-  n for n, m in measures.MEASURES.items() if m.kernel.endswith('flips:measure')
-)
 PRECISION = (
   'Of the words that our gender swap changes, this share agrees with annotated '
   'twins: '
@@ -48,7 +45,7 @@ def section(
     own = {
       k.removeprefix(prefix): v
       for k, v in focus.set['fairness'].items()
-      if k.startswith(prefix) and k.removeprefix(prefix) in FLIPS
+      if k.startswith(prefix) and k.removeprefix(prefix) in flips.NAMES
     }
     excess = own.get('excess_flips', {})
     if not headline:
@@ -169,7 +166,7 @@ def _numbers(name: str, own: Mapping, edits, focus: Measured) -> list[dict]:
   """The measures of a swap, what it edits, how well, how far scores move."""
   rows = [
     {'measure': measures.label(k), 'name': k, 'value': own[k]}
-    for k in FLIPS
+    for k in flips.NAMES
     if k in own
   ]
   facts = [{'fact': k, 'value': v} for k, v in edits.facts.items()]

@@ -9,6 +9,7 @@ from fairjax.config import Config
 from fairjax.data import audit_table
 from fairjax.data.terms import read_terms, term_members
 from fairjax.errors import UserError
+from fairjax.metrics import contrasts
 from fairjax.metrics import groups as group_rates
 
 
@@ -63,6 +64,13 @@ def who(config: Config, table: pd.DataFrame) -> Who:
       terms, masks = _terms(one.removeprefix('terms:'), table)
       members = np.concatenate([members, masks])
       names, attributes = names + terms, attributes + ['terms'] * len(terms)
+  if len(names):
+    contrasts.reference_of(members, names, options.reference)
+  elif options.reference:
+    raise UserError(
+      f'audit.reference is {options.reference!r}, but no groups are compared; '
+      'name their columns with --config.audit.groups'
+    )
   return Who(members, names, attributes, columns, controls, remarks + more)
 
 

@@ -94,6 +94,7 @@ def audit(
   intersections: bool = True,
   swaps: Sequence[str] = ('gender',),
   against: Any = None,
+  classes: Sequence[str] = (),
   threshold: float | str = 0.5,
   pos_label: int = 1,
   labels: str = '',
@@ -121,6 +122,8 @@ def audit(
     swaps: edits whose decisions are counted: 'gender', 'neutral', a file of
       word groups, 'column:NAME'.
     against: a second model or predictions, compared row by row.
+    classes: of a model whose labels may hold together, those that are
+      audited, side by side; all of them without it.
     threshold: a row is positive from this score on, or 'eer'.
     pos_label: the class (0 or 1, of the labels in order) that is positive.
     labels: which name is which class, as 'ok=0,toxic=1'.
@@ -153,6 +156,7 @@ def audit(
       reference=reference,
       intersections=intersections,
       swaps=tuple(swaps),
+      classes=tuple(classes),
       costs=costs,
     ),
   )

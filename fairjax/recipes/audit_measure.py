@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data import audit_table
+from fairjax.data import audit_table, dependence
 from fairjax.errors import UserError
 from fairjax.metrics import (
   calibration,
@@ -16,6 +16,7 @@ from fairjax.metrics import (
   flips,
   slices,
   thresholds,
+  warn,
 )
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.assess import assess
@@ -52,6 +53,7 @@ class Measured:
   reliability: dict[str, list[dict]]
   slices: list[dict]
   sweep: dict[str, np.ndarray]
+  swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
 
 
 def options_of(config: Config) -> IntervalOptions:
@@ -148,6 +150,8 @@ def measure(
     min_group=least,
   )
   limit = one['threshold']
+  if (texts := dependence.distinct(table)) is not None:
+    one['texts'] = texts
   decisions = flips.decisions(scores, 0.0 if limit == 'argmax' else limit)
   if labels is None:
     _without_labels(one)
@@ -155,7 +159,7 @@ def measure(
     _without_scores(one)
   out = Measured(
     *(model.name, scores, chances, decisions, one, limit),
-    *({}, {}, {}, [], [], [], {}, [], {}),
+    *({}, {}, {}, [], [], [], {}, [], {}, edits),
   )
   _calibrated(out, labels, groups, options, least, model.hard)
   _beside_reference(out, labels, groups, config, options)
@@ -172,6 +176,31 @@ def measure(
     for edit in edits:
       _edited(out, edit, model, config, table, classes, labels, groups)
   return out
+
+
+def rehearsed(
+  model: Audited, config, table, valid, classes, groups: Who, edits
+) -> dict[str, dict]:
+  """The measures that an audit of this model has, from made-up scores.
+
+  The same code runs without the model and without resamples: whatever it
+  would refuse after hours of inference it refuses now.
+  """
+  width = len(model.classes) or max(len(classes), 2)
+  if model.label is not None:
+    width = max(width, model.label + 1)
+
+  def made_up(texts: Sequence[str]) -> np.ndarray:
+    rng = np.random.default_rng([config.seed, len(texts)])
+    return rng.dirichlet(np.ones(width), len(texts))[None]
+
+  plain = dataclasses.replace(config.measures, resamples=0)
+  one = measure(
+    dataclasses.replace(model, predict=made_up),
+    *(dataclasses.replace(config, measures=plain), table, valid, classes),
+    *(groups, edits),
+  )
+  return {**one.set['quality'], **one.set['fairness']}
 
 
 def _without_labels(one: dict) -> None:
@@ -227,8 +256,6 @@ def _calibrated(out, labels, groups, options, least, hard) -> None:
 def _beside_reference(out, labels, groups, config, options) -> None:
   """Each group against the reference; of many classes only who is right."""
   reference = config.audit.reference
-  if reference and reference not in ('largest', 'rest', *groups.names):
-    contrasts.reference_of(groups.members, groups.names, reference)
   binary = out.scores.ndim == 2
   for kind in groups.kinds:
     members, names = groups.of(kind)
@@ -368,6 +395,10 @@ def _edited(out, edits, model, config, table, classes, labels, groups) -> None:
   )
   many = len(config.audit.swaps) > 1
   prefix = f'{edits.name}/' if many else ''
+  seeds = warn.constant(out.decisions)
+  if seeds and not result.measures['flips']['value']:
+    for one in result.measures.values():
+      one.setdefault('note', f'{warn.CONSTANT} in seeds {seeds}')
   out.set['fairness'] |= {prefix + k: v for k, v in result.measures.items()}
   for name, one in result.groups.items():
     out.set['groups'][name] |= {prefix + k: v for k, v in one.items()}

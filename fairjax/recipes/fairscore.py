@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.errors import UserError
-from fairjax.models import Bundle
+from fairjax.models import Bundle, chances
 from fairjax.models.folder import load
 from fairjax.recipes import audit_models, fairscores
 from fairjax.results import Results
@@ -64,6 +64,7 @@ def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
     if path:
       name = _name(path, out)
       model, params = classifier(path)
+      chances.require_one(model.config, model.classes, path)
       out[name] = model.replace(device_mesh=device_mesh), params
   return out
 

@@ -10,7 +10,7 @@ misses or, without labels, decisions. The lights are in report/lights.py.
 
 from collections.abc import Mapping
 
-from fairjax.metrics import measures
+from fairjax.metrics import measures, warn
 from fairjax.report import group_plots, lights, plots, tables
 from fairjax.report.blocks import text
 from fairjax.report.lights import Gap, hundred, points
@@ -195,6 +195,8 @@ def _flips(one: Mapping) -> str:
     if measures.bare(key) != 'flips' or not defined(fairness[key]):
       continue
     prefix = key.rpartition('/')[0]
+    if fairness[key].get('note', '').startswith(warn.VOID):
+      return f'Of the words nothing is said: {fairness[key]["note"]}.'
     of = f' of the swap {prefix!r}' if prefix else ' that show a group'
     words = (
       f'Exchanging the words{of} changes '
@@ -299,9 +301,12 @@ def _contenders(results: Results, name: str, pictures: Pictures) -> str:
 def _made_of(results: Results, name: str, one: Mapping) -> str:
   """What it was run on."""
   parts = [results.focus or results.model or 'the model']
-  parts.append(
+  words = (
     f'on {plural(one["rows"], "row")} of {name}' if 'rows' in one else name
   )
+  if one.get('texts', one.get('rows')) != one.get('rows'):
+    words += f' ({plural(one["texts"], "different text")})'
+  parts.append(words)
   if one.get('threshold') not in (None, 'argmax'):
     parts.append(f'decision threshold {tables.limits(one["threshold"])}')
   groups = one.get('groups', {})

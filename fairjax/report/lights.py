@@ -8,7 +8,7 @@ import html
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fairjax.metrics import measures
+from fairjax.metrics import measures, warn
 from fairjax.report import tables
 from fairjax.report.tables import defined, printable
 
@@ -89,7 +89,7 @@ def _gap_light(gap: Gap | None) -> tuple | None:
     'selection_rate': 'share decided positive',
   }.get(gap.rate, 'true positive rate of the worst class')
   size = f'{points(1 - gap.estimate["value"])} points'
-  if 'note' in gap.estimate and 'constant' in gap.estimate['note']:
+  if _constant(gap.estimate):
     state, words = 'unsure', 'means nothing: all decisions are alike'
   elif high <= LITTLE:
     state, words = 'good', f'at most {points(high)} points'
@@ -116,7 +116,11 @@ def _flip_light(one: Mapping) -> tuple | None:
     return None
   excess = fairness.get(f'{worst.removesuffix("flips")}excess_flips')
   sure = excess if defined(excess) and defined(excess.get('low')) else None
-  if flips['high'] <= RARE:
+  if _constant(flips):
+    state, words = 'unsure', 'means nothing: all decisions are alike'
+  elif flips.get('note') == warn.NOISY:
+    state, words = 'unsure', 'the same text is answered differently each time'
+  elif flips['high'] <= RARE:
     state, words = 'good', f'at most {points(flips["high"])} of 100'
   elif sure and sure['low'] > 0:
     state = 'bad'
@@ -133,6 +137,10 @@ def _flip_light(one: Mapping) -> tuple | None:
     f'{tables.estimate(flips)}; few is at most {RARE:.0%}'
   )
   return 'Flips', state, words, rule
+
+
+def _constant(estimate: Mapping) -> bool:
+  return estimate.get('note', '').startswith(warn.CONSTANT)
 
 
 def hundred(share: float) -> str:

@@ -164,7 +164,16 @@ class Log:
       self.write(self.text, f'{now}  {text}\n')
     for live in self.live:
       live.erase()
-    print(text, file=self.screen, flush=True)
+    self.speak(f'{text}\n')
+
+  def speak(self, text: str) -> None:
+    """To the screen; where nobody listens any more, the run goes on unheard."""
+    try:
+      self.screen.write(text)
+      self.screen.flush()
+    except (OSError, ValueError):  # `2>&1 | head`, or a terminal that is gone
+      unheard(self.screen)
+      self.screen = open(os.devnull, 'w', encoding='utf-8')
 
   def progress(
     self, total: int, first: int = 0, examples: int = 0, what: str = 'step'
@@ -190,6 +199,12 @@ class Log:
     self.live[-1].update(done)
     if done >= total:
       self.live[-1].__exit__()
+
+
+def unheard(stream: TextIO) -> None:
+  """Leads a closed stream to nowhere, so that its last flush fails no run."""
+  with contextlib.suppress(OSError, ValueError, AttributeError):
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class Progress:
@@ -266,8 +281,7 @@ class Progress:
     """Puts the text in the place of the live line."""
     text = text[: shutil.get_terminal_size().columns - 1]
     blank = ' ' * (len(self.shown) - len(text))
-    self.log.screen.write('\r' + text + blank)
-    self.log.screen.flush()
+    self.log.speak('\r' + text + blank)
     self.shown = text
 
   def describe(self, numbers: dict[str, float]) -> str:
@@ -288,8 +302,7 @@ class Progress:
   def erase(self) -> None:
     """Clears the live line; the next update draws it again."""
     if self.shown:
-      self.log.screen.write('\r' + ' ' * len(self.shown) + '\r')
-      self.log.screen.flush()
+      self.log.speak('\r' + ' ' * len(self.shown) + '\r')
       self.shown, self.drawn = '', -math.inf
 
 

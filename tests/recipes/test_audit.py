@@ -1,10 +1,13 @@
 """Audits of functions, files, folders and tables, from data to the page."""
 
 import json
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -18,6 +21,7 @@ from fairjax.errors import Failed, UserError
 from fairjax.recipes import audit as recipe
 from fairjax.recipes import audit_edits, audit_groups, audit_measure
 from fairjax.report import page
+from fairjax.train.progress import Log
 
 WORDS = (
   'she he her his woman man the old tools returned big car said happy'.split()
@@ -165,6 +169,12 @@ def test_a_gate_that_fails_is_exit_code_1(tmp_path, monkeypatch, capsys):
       r"the gate 'eqodd<0.8' failed: eqodd is 0\.\d+ \[.* fails",
     ),
     ('eqodd<0.05', 0, ''),
+    # The group of three rows is in no gap, so site has none.
+    (
+      'eqodd<0.05 or site/dp<0.8',
+      3,
+      r"the gate '.*' is undecided: .*site/dp is undefined \(fewer than two",
+    ),
   ],
 )
 def test_a_gate_ends_the_process_with_its_exit_code(
@@ -172,11 +182,14 @@ def test_a_gate_ends_the_process_with_its_exit_code(
 ):
   frame = rows(120).assign(score=scorer(rows(120)['text']))
   path = tmp_path / 'predictions.csv'
-  frame[['label', 'gender', 'score']].to_csv(path, index=False)
+  frame['site'] = np.where(frame.index < 3, 'a', 'b')
+  groups = 'gender,site' if 'site' in rule else 'gender'
+  frame[['label', 'gender', 'site', 'score']].to_csv(path, index=False)
   done = subprocess.run(
     [
       *(sys.executable, '-m', 'fairjax.main', 'audit', str(path)),
-      *('--config.audit.groups=gender', f'--config.audit.fail_if={rule}'),
+      *(f'--config.audit.groups={groups}', f'--config.audit.fail_if={rule}'),
+      *('--noconfig.audit.intersections',),
       *('--config.measures.resamples=100', f'--workdir={tmp_path / "run"}'),
     ],
     capture_output=True,
@@ -376,9 +389,252 @@ def test_mistakes_are_one_sentence_each():
   wrong("there is no model 'nowhere'", frame, 'nowhere')
   wrong('cannot be loaded', frame, 'no_such_module:f')
   wrong('no validation rows', frame, scorer, choose='eer')
-  wrong('returns 7 for a text', frame, lambda texts: np.full(len(texts), 7))
+  wrong('returns 7.0 for row 0', frame, lambda texts: np.full(len(texts), 7))
   wrong('returns shape', frame, lambda texts: np.zeros(3))
   wrong("audit.swaps has 'gander'", frame, scorer, swaps=('gander',))
+
+
+# Functions of one's own, which may do anything.
+
+
+def told(function, frame=None, **options):
+  with pytest.raises(UserError) as error:
+    audited(rows(90) if frame is None else frame, function, **options)
+  assert '\n' not in str(error.value)
+  return str(error.value)
+
+
+def at(frame, row):
+  return f'row {row}, {frame["text"][row]!r}'
+
+
+def spoilt(value, row):
+  """A scorer that answers `value` for a row."""
+  text = rows(90)['text'][row]
+  return lambda texts: [value if t == text else p for t, p in good(texts)]
+
+
+def good(texts):
+  return zip(texts, scorer(texts).tolist())
+
+
+def test_a_function_that_breaks_is_told_with_its_row_and_last_line():
+  frame = rows(90)
+  table = dict(good(list(frame['text'])[:70] + list(frame['text'])[71:]))
+
+  def looks_up(texts):
+    return [table[text] for text in texts]
+
+  words = told(looks_up, swaps=('column:text',))
+  assert words.startswith(f'looks_up ended on {at(frame, 70)}: KeyError: ')
+  assert 'test_audit.py, line' in words and 'table[text] for text' in words
+
+  def leaves(texts):
+    sys.exit(0)
+
+  assert 'it calls sys.exit(0) (test_audit.py, line' in told(leaves)
+
+  def too_large(texts):
+    raise MemoryError('Unable to allocate 9 GiB')
+
+  words = told(too_large)
+  assert 'out of memory' in words and '--config.audit.batch' in words
+
+  def asked_to_stop(texts):
+    raise KeyboardInterrupt
+
+  with pytest.raises(KeyboardInterrupt):  # Ctrl-C is the user's
+    audited(frame, asked_to_stop)
+
+
+@pytest.mark.parametrize(
+  ('value', 'words'),
+  [
+    (np.nan, 'returns nan for'),
+    (1.0000001, 'returns 1.0000001 for'),
+    (-3.5, r'returns -3.5 for .*sigmoid'),
+  ],
+)
+def test_a_wrong_answer_is_told_as_it_is_and_with_its_row(value, words):
+  said = told(spoilt(value, 71))
+  assert at(rows(90), 71) in said and re.search(words, said)
+
+
+def test_answers_of_other_forms_are_told():
+  first = at(rows(90), 0)
+  two = lambda texts: np.full((len(texts), 2), 0.5)
+  assert 'returns shape (3,) for' in told(lambda texts: np.zeros(3))
+  said = told(lambda texts: ['toxic'] * len(texts))
+  assert f"returns 'toxic' for {first}, which is no number" in said
+  said = told(lambda texts: [{'label': 'x', 'score': 1.0} for _ in texts])
+  assert "returns {'label': 'x'" in said
+  assert 'returns None' in told(lambda texts: None)
+  assert 'sum to 1.5, not to 1' in told(lambda texts: two(texts) * 1.5)
+
+  def changes(texts):  # a list of numbers, and later an array of two
+    return two(texts) if at_last in texts else list(scorer(texts))
+
+  at_last = rows(90)['text'][89]
+  said = told(changes, batch=20)
+  assert 'returns 2 numbers a text from row' in said and 'a number a' in said
+
+
+def test_any_container_of_numbers_will_do():
+  known, _ = audited(rows(60), scorer)
+  for wrap in (list, tuple, pd.Series, lambda p: p[:, None].astype('f4')):
+    found, _ = audited(rows(60), lambda t, wrap=wrap: wrap(scorer(t)))
+    assert measured(found)['flips'] == measured(known)['flips']
+
+
+def test_answers_that_change_between_calls_are_told():
+  draws = np.random.default_rng(0)
+
+  def moody(texts):
+    return draws.random(len(texts))
+
+  found, _ = audited(rows(90), moody, groups=('gender',), fail_if='flips>0.9')
+  (first, *_) = found.sets['data']['warnings']
+  assert 'moody was asked for the same 32 texts again, and answered' in first
+  assert found.facts['gate'] == 'undecided'
+  steady, _ = audited(rows(90), scorer, groups=('gender',))
+  assert 'asked' not in ''.join(steady.sets['data']['warnings'])
+
+  def of_its_batch(texts):  # scaled by the largest of the batch
+    p = scorer(texts)
+    return p / (1 + p.mean())
+
+  found, _ = audited(rows(90), of_its_batch, batch=8)
+  assert 'other texts of a batch' in found.sets['data']['warnings'][0]
+
+
+MODULE = """
+import os, time
+import numpy as np
+CALLS = {calls!r}
+def score(texts):
+  with open(CALLS, 'a') as file:
+    file.write(str(len(texts)) + ' ')
+  time.sleep({sleep})
+  return np.array([.9 if "awful" in t or t[:3] == "She" else .1 for t in texts])
+"""
+
+
+def counted(calls) -> int:
+  return sum(map(int, calls.read_text().split()))
+
+
+def test_scores_are_kept_by_content(tmp_path, monkeypatch):
+  calls = tmp_path / 'calls'
+  monkeypatch.syspath_prepend(tmp_path)
+  module = tmp_path / 'kept_scorer.py'
+  module.write_text(MODULE.format(calls=str(calls), sleep=0))
+  made = config(groups=('gender',))
+  made.measures.resamples = 0
+  found = audit_table.of_frame(rows(80), made)
+
+  def run():
+    with Log(tmp_path, main=True) as log:
+      return recipe.audit(made, 'kept_scorer:score', found, log)[0]
+
+  first = run()
+  once = counted(calls)
+  second = run()
+  # The function is looked at again, at the start and at the end.
+  assert counted(calls) - once == 64 < once - 64
+  assert second.contenders == first.contenders
+  assert 'are those kept in' in (tmp_path / 'log.txt').read_text()
+  monkeypatch.delitem(sys.modules, 'kept_scorer')
+  module.write_text(module.read_text().replace('.9 if', '.8 if'))
+  third = run()
+  assert counted(calls) == 2 * once + 64
+  assert third.contenders != first.contenders
+
+
+def audit_process(tmp_path, **options):
+  return subprocess.Popen(
+    [
+      *(sys.executable, '-m', 'fairjax.main', 'audit', 'slow_scorer:score'),
+      *(str(tmp_path / 'rows.csv'), '--config.audit.groups=gender'),
+      *('--config.measures.resamples=50', f'--workdir={tmp_path / "run"}'),
+    ],
+    cwd=pathlib.Path(fairjax.__file__).parents[1],
+    env=os.environ | {'PYTHONPATH': str(tmp_path)},
+    **options,
+  )
+
+
+def test_an_audit_that_is_asked_to_stop_goes_on_where_it_was(tmp_path):
+  calls = tmp_path / 'calls'
+  rows(1500).to_csv(tmp_path / 'rows.csv', index=False)
+  source = MODULE.format(calls=str(calls), sleep=0.05)
+  (tmp_path / 'slow_scorer.py').write_text(source)
+  process = audit_process(tmp_path, stderr=subprocess.PIPE, text=True)
+  while process.poll() is None:
+    if list((tmp_path / 'run').glob('scores/*/*.made.json')):
+      process.send_signal(signal.SIGTERM)
+      break
+    time.sleep(0.05)
+  _, said = process.communicate()
+  assert process.returncode == 75 and 'Traceback' not in said, said
+  assert said.splitlines()[-1].startswith('fairjax: asked to stop')
+  assert not list((tmp_path / 'run').rglob('*.part*'))
+  # Nobody reads what the second one says: `2>&1 | head -1`.
+  again = audit_process(tmp_path, stderr=subprocess.PIPE)
+  again.stderr.close()
+  assert again.wait() == 0
+  assert (tmp_path / 'run' / 'report.html').exists()
+  log = (tmp_path / 'run' / 'log.txt').read_text()
+  assert re.search(r'[12] of 2 pieces of scores are those kept', log)
+
+
+def never(texts):
+  raise AssertionError('the model was asked')
+
+
+@pytest.mark.parametrize(
+  ('words', 'options'),
+  [
+    ("did you mean 'eqodd'", {'fail_if': 'eqod<1', 'groups': ('gender',)}),
+    ('does not measure', {'fail_if': 'dp<1'}),
+    ('does not measure', {'fail_if': 'flips<1', 'swaps': ('column:site',)}),
+    ("reference is 'x'", {'reference': 'x', 'groups': ('gender',)}),
+    ('no groups are compared', {'reference': 'largest'}),
+    ("swaps has 'gander'", {'swaps': ('gander',)}),
+    ('no Flax model', {'training': 'train.csv', 'groups': ('gender',)}),
+    ('no validation rows', {'choose': 'eer'}),
+  ],
+)
+def test_what_can_be_refused_is_refused_before_inference(words, options):
+  frame = rows().assign(site=rows()['text'])
+  wrong(words, frame, never, **options)
+
+
+def test_a_wrong_swap_is_told_where_there_are_predictions_only():
+  frame = rows().assign(score=scorer(rows()['text']))
+  wrong("swaps has 'gander'", frame, None, swaps=('gander',))
+
+
+def test_a_constant_predictor_has_no_green_light():
+  from fairjax.report import lights
+
+  same = lambda texts: np.full(len(texts), 0.3)
+  found, _ = audited(rows(), same, groups=('gender',), fail_if='flips>0.5')
+  assert found.facts['gate'] == 'undecided'
+  html = lights.html_of(found.sets['data'], None)
+  assert 'class="good"' not in html and 'all decisions are alike' in html
+
+
+def test_copies_of_rows_are_told_and_counted(tmp_path):
+  from fairjax.report import page
+
+  frame = pd.concat([rows(60)] * 5, ignore_index=True)
+  found, _ = audited(frame, scorer, groups=('gender',))
+  note = '240 of 300 rows repeat the text of another row'
+  assert any(note in one for one in found.notes)
+  assert found.sets['data']['texts'] == 60
+  assert '(60 different texts)' in page.first_screen.html_of(
+    found, page.Pictures(tmp_path)
+  )
 
 
 def test_odd_data_is_told_and_measured():
