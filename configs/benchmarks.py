@@ -26,8 +26,9 @@ sentences of biographies as --config.data.path:
 
   WEAT/SEAT, 30 files           mean |d| .87; WEAT 6 1.73 [1.48, 1.84] (at most
                                 46 s with loading)
-  CrowS-Pairs, 754 pairs        55 [51, 59] original, 55 [51, 58] bias-bench;
-                                religion 76 [61, 87], gender 49 [40, 58]
+  CrowS-Pairs, 754 pairs        56 [52, 59] original, 55 [51, 59] bias-bench;
+                                religion 76 [60, 87], disability 75 [57, 89],
+                                gender 48 [40, 57]; stereo 56, antistereo 53
   WinoBias, 783 pairs           -.02 [-.07, .02]
   Winogender                    rho .26 [.00, .49]
   BBQ, 400 items of gender      bias .03 [-.05, .11] ambiguous, -.04 [-.28, .21]
