@@ -88,7 +88,15 @@ def probe(judge, texts: list[str], how: IntervalOptions) -> dict:
   hits = np.sum(probed(judge.vectors([texts[i] for i in rows]), label))
   value = clusters.share(int(hits), len(rows), how)
   warnings = []
-  if judge.eraser is not None and value['low'] > 0.5:
+  taken = judge.eraser is not None and not np.array_equal(
+    judge.eraser[0], np.eye(len(judge.eraser[0]))
+  )
+  if judge.eraser is not None and not taken:
+    warnings.append(
+      'this eraser found no direction that tells the gender of texts that it '
+      'was not fitted on, so the model is as it was'
+    )
+  elif taken and value['low'] > 0.5:
     warnings.append(
       f'a linear probe still tells the gender of {value["value"]:.2f} of the '
       'held-out texts, of which half are told by chance: erasers leave the '

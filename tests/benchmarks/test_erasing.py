@@ -60,6 +60,8 @@ def test_an_eraser_that_takes_nothing_out_is_said_and_not_exported(tmp_path):
     line = lines.append
 
   toy = Vectors(0.0)
-  mitigations.inlp(toy, people(300), Config(), tmp_path / 'inlp', Log)
+  after = mitigations.inlp(toy, people(300), Config(), tmp_path / 'inlp', Log)
+  warnings = erasing.probe(after, people(300, 2000), HOW)['warnings']
+  assert 'so the model is as it was' in warnings[0]
   assert lines[0] == 'inlp: 0 directions taken out'
   assert lines[1].startswith('WARNING') and not (tmp_path / 'inlp').exists()
