@@ -82,6 +82,9 @@ def differences(
       r = groups.NAMES.index(name)
       at, beside = (0, i, r), (0, len(own) + i, r)
       one = _difference(rates, at, beside, options)
+      if one.get('p_at_floor') and len(decisions) == 1:
+        apart = not (masks[i] & others[i]).any()
+        one |= _exact(rates, at, beside, one['p']) if apart else {}
       few = min(rates.rows[at], rates.rows[beside]) < min_group
       out.append(
         {
@@ -129,6 +132,24 @@ def _difference(rates, at, beside, options) -> dict:
     'p': test.p,
     'p_at_floor': test.p_at_floor,
   }
+
+
+def _exact(rates, at, beside, floor: float) -> dict:
+  """The p where no resample is as far off: Fisher's, exact, of the counts.
+
+  A share of B resamples is never below 1 / (B + 1), and of many tests none
+  would be left after a correction for their number.
+  """
+  from scipy import stats
+
+  rows = [int(rates.rows[one]) for one in (at, beside)]
+  hits = [
+    round(float(rates.values[(0, *one)]) * n)
+    for one, n in zip((at, beside), rows)
+  ]
+  table = [[k, n - k] for k, n in zip(hits, rows)]
+  p = float(stats.fisher_exact(table)[1])
+  return {'p': p, 'p_at_floor': False} if p < floor else {}
 
 
 def conditional(
