@@ -114,6 +114,7 @@ def audit(
     notes=[
       *remarks,
       *(words for one in edits for words in one.remarks),
+      *audit_edits.misfit(edits, groups),
       *_missing(table, models[0]),
       *_held_against(models, names, config),
     ],

@@ -400,6 +400,9 @@ def _edited(out, edits, model, config, table, classes, labels, groups) -> None:
     for one in result.measures.values():
       one.setdefault('note', f'{warn.CONSTANT} in seeds {seeds}')
   out.set['fairness'] |= {prefix + k: v for k, v in result.measures.items()}
+  fits = not groups.kinds or bool(audit_edits.fitting(edits, groups))
+  for one in (result.measures['flips'], result.measures['excess_flips']):
+    one |= {'of': edits.what, 'fits': fits}
   for name, one in result.groups.items():
     out.set['groups'][name] |= {prefix + k: v for k, v in one.items()}
   out.edits[edits.name] = edits, edit

@@ -96,7 +96,8 @@ def test_a_function_is_audited_with_edits_and_groups():
   assert 'age: 30 to below 50' in groups
   assert groups['gender: female']['fpr']['value'] == 1
   heads = [s['heading'] for s in found.sections]
-  assert any(h.startswith('Group words change decisions') for h in heads)
+  lead = 'Exchanging words that show gender changes decisions'
+  assert any(h.startswith(lead) for h in heads)
   (one,) = parts.values()
   assert one.words['gender'][0]['word'] in ('she → he', 'he → she')
 
@@ -624,6 +625,74 @@ def test_a_constant_predictor_has_no_green_light():
   assert 'class="good"' not in html and 'all decisions are alike' in html
 
 
+def of_identity():
+  """Rows whose decision hangs on an identity, and not on a gender."""
+  frame = rows(120)
+  who = np.array(['gay', 'straight', 'lesbian'])[frame.index % 3]
+  frame['text'] = [
+    t.replace('the big', f'the {w} big') for t, w in zip(frame['text'], who)
+  ]
+  return frame.assign(identity=who)
+
+
+def gays(texts):
+  return [0.9 if re.search('gay|lesbian', t) else 0.2 for t in texts]
+
+
+def flips_light(found):
+  from fairjax.report import lights
+
+  html = lights.html_of(found.sets['data'], None)
+  return re.findall(r'<li class="(\w+)">(?:(?!<li).)*<b>Flips</b>([^<]*)', html)
+
+
+@pytest.mark.parametrize(
+  ('groups', 'swaps', 'said', 'light'),
+  [
+    (
+      ('identity',),
+      ('gender',),
+      'What words of the groups compared do to decisions is not known: only '
+      'words that show gender were exchanged.',
+      [],
+    ),
+    (
+      ('identity',),
+      ('LIST',),
+      'Exchanging words of the list ‘loves’ changes',
+      ['bad'],
+    ),
+    (('identity', 'gender'), ('gender',), 'words that show gender', ['unsure']),
+    # Of two swaps that which is about the groups speaks.
+    (('identity',), ('gender', 'LIST'), 'the list ‘loves’', ['bad']),
+    ((), ('gender',), 'Exchanging words that show gender', ['unsure']),
+    (('identity',), ('column:other',), 'of column ‘other’', ['bad']),
+  ],
+)
+def test_the_swap_is_named_and_speaks_of_its_own_groups(
+  groups, swaps, said, light, tmp_path
+):
+  from fairjax.report import first_screen
+
+  (tmp_path / 'loves.csv').write_text('gay,straight\nlesbian,heterosexual\n')
+  swaps = tuple(
+    str(tmp_path / 'loves.csv') if s == 'LIST' else s for s in swaps
+  )
+  frame = of_identity()
+  frame['other'] = frame['text'].str.replace('gay|lesbian', 'tall', regex=True)
+  found, _ = audited(frame, gays, groups=groups, swaps=swaps)
+  one = found.sets['data']
+  lines = first_screen.answer(found, 'data', one, first_screen.headline(one))
+  assert said in lines[-1]
+  assert [state for state, _ in flips_light(found)] == light
+  misfit = [note for note in found.notes if 'nothing is known of what' in note]
+  assert bool(misfit) == (not light)
+  if misfit:
+    assert 'the groups compared are those of identity' in misfit[0]
+    heads = ' '.join(s['heading'] for s in found.sections)
+    assert 'words that show gender (not those of the groups compared)' in heads
+
+
 def test_copies_of_rows_are_told_and_counted(tmp_path):
   from fairjax.report import page
 
@@ -635,6 +704,21 @@ def test_copies_of_rows_are_told_and_counted(tmp_path):
   assert '(60 different texts)' in page.first_screen.html_of(
     found, page.Pictures(tmp_path)
   )
+
+
+def test_a_prediction_that_is_none_is_told_with_its_own_row():
+  p = pd.Series(scorer(rows()['text']))
+  for value, words in (
+    ('nan', "has 'nan' in column 'score' of row 7, and numbers in others"),
+    ('oops', "has 'oops' in column 'score' of row 7, and numbers in others"),
+    ('1.0000001', "has 1.0000001 in column 'score' of row 7; a score is"),
+  ):
+    column = p.astype(str).where(p.index != 7, value)
+    wrong(words, rows(), pd.DataFrame({'score': column}))
+  twice = pd.concat([p.rename('score')] * 2, axis=1)
+  wrong("has 2 columns named 'score'", rows(), twice)
+  both = pd.concat([p.rename('p_ok')] * 2 + [p.rename('p_toxic')], axis=1)
+  wrong("has 2 columns named 'p_ok'", rows(), both, scores=('p_*',))
 
 
 def test_odd_data_is_told_and_measured():
