@@ -4,6 +4,34 @@
     fairjax.assess(y_true, y_score, groups=df['gender'])
 
 The functions of api.py, and the audit, loaded when they are first asked for.
+
+In this room:
+
+  announce     Progress callbacks for long loops
+  api          The library: what the program does, as functions of arrays and
+               tables
+  artefacts    Artefacts: files of a run, written atomically and sealed by
+               identity
+  assessments  Results of `assess` and `compare`: printed, indexed, plotted
+  backend      The platform that programs are compiled for
+  errors       The exceptions that end a run without a traceback
+  identity     The identity of a stage: a hash of everything it depends on
+  inputs       Library inputs as checked arrays and tables
+  keys         Random keys, derived from seed, stream and step: no state is
+               carried
+  knobs        Config fields: valid values, help, and the stages that they
+               change
+  lock         A lock on a run folder: one process at a time
+  main         fairjax: assess a classifier's bias, find its causes, train a
+               fairer one
+  memory       Allocator settings that keep freed memory for the next step
+               (Linux, CPU)
+  paths        Paths of input files, checked, with one sentence for what is
+               missing
+  registry     Registry entries (DATASETS, METHODS, …): an address and one line
+               each
+  results      The results of a run in one schema: contenders × test sets ×
+               measures
 """
 
 import importlib

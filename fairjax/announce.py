@@ -1,4 +1,4 @@
-"""How far a long loop is, said to the run that listens, if one does.
+"""Progress callbacks for long loops.
 
 Models score and write texts without knowing of runs and logs; on the way they
 say here how far they are, and the innermost open log (train/progress.py) shows

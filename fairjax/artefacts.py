@@ -1,4 +1,4 @@
-"""Artefacts: files of a run that are written atomically and sealed by identity.
+"""Artefacts: files of a run, written atomically and sealed by identity.
 
 A stage writes one file (or folder) and beside it its seal, `NAME.made.json`:
 the identity of everything it was made from, and a checksum of each file. A

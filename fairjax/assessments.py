@@ -1,4 +1,4 @@
-"""What assess and compare of the library return: printed, indexed, plotted."""
+"""Results of `assess` and `compare`: printed, indexed, plotted."""
 
 import dataclasses
 import html

@@ -1,4 +1,4 @@
-"""The platform that programs are compiled for, in one place.
+"""The platform that programs are compiled for.
 
 Usually that of the devices at hand. A tool that compiles for devices that are
 not there says which with `made_for`.

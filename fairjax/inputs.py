@@ -1,4 +1,4 @@
-"""What users of the library give, as arrays and tables that are checked."""
+"""Library inputs as checked arrays and tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

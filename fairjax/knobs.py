@@ -1,4 +1,4 @@
-"""Config fields: valid values and the stages they change, declared once.
+"""Config fields: valid values, help, and the stages that they change.
 
     lr: float = knob(1e-6, 'peak learning rate', above(0))
 
@@ -162,6 +162,17 @@ def existing(value: str) -> str:
   return f'there is no such file or folder{hint}'
 
 
+def stages(names: str | tuple[str, ...]) -> tuple[str, ...]:
+  """Names of STAGES as a tuple; a misspelt one would change nothing."""
+  names = (names,) if isinstance(names, str) else tuple(names)
+  unknown = [name for name in names if name not in STAGES]
+  if unknown:
+    raise KeyError(
+      f'{unknown[0]!r} is no stage; those there are stand in knobs.STAGES'
+    )
+  return names
+
+
 def knob(
   default: Any,
   about: str,
@@ -175,13 +186,16 @@ def knob(
   `changes` is by default that of the section, and () is nothing. Where a
   `path` names a file or folder, its content is part of the identity.
   """
+  changes = None if changes is None else stages(changes)
   metadata = {'about': about, 'rule': rule, 'changes': changes, 'path': path}
   return dataclasses.field(default=default, metadata=metadata)
 
 
 def section(kind: type, changes: str | tuple[str, ...] = ()) -> Any:
   """A field that is a dataclass of knobs."""
-  return dataclasses.field(default_factory=kind, metadata={'changes': changes})
+  return dataclasses.field(
+    default_factory=kind, metadata={'changes': stages(changes)}
+  )
 
 
 class Leaf(NamedTuple):
@@ -211,7 +225,7 @@ def leaves(kind: type, prefix: str = '', changes=()) -> Iterator[Leaf]:
       field.default,
       field.metadata['about'],
       field.metadata['rule'],
-      (own,) if isinstance(own, str) else tuple(own),
+      own,
       field.metadata['path'],
     )
 

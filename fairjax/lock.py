@@ -1,4 +1,4 @@
-"""One process at a time in a folder, by an advisory lock of the kernel.
+"""A lock on a run folder: one process at a time.
 
 The lock is `flock` on the file `.lock` of the folder. The kernel lifts it when
 its process ends, however it ends, so a dead process is in nobody's way. The

@@ -1,4 +1,4 @@
-"""Keeps freed memory for the next step instead of returning it (Linux, CPU).
+"""Allocator settings that keep freed memory for the next step (Linux, CPU).
 
 XLA on a CPU asks for a step's activations anew each step and gives them back.
 By default glibc returns such blocks to the system, which zeroes them again: of

@@ -1,4 +1,4 @@
-"""Where an ordinary file is, or one sentence that says why there is none.
+"""Paths of input files, checked, with one sentence for what is missing.
 
 A pipe would be waited for without end, a device never ends: whatever a user
 names is looked at before it is opened.

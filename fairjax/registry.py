@@ -1,4 +1,4 @@
-"""Entries of the registries (DATASETS, METHODS, …): address and sentence."""
+"""Registry entries (DATASETS, METHODS, …): an address and one line each."""
 
 import difflib
 import importlib

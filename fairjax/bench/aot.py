@@ -1,4 +1,4 @@
-"""Our programs compiled for chips that are not here: what each would do.
+"""Our programs, compiled for chips that are not here: memory, time, links.
 
   python -m fairjax.bench aot --target=v5e:4x4 \\
       [--program=train,grand,predict,pretrain,generate,resamples,flow] \\

@@ -1,4 +1,4 @@
-"""What starting costs: one run cold, and again with its programs cached.
+"""Start-up: one run cold, and again with its programs cached.
 
   python -m fairjax.bench compiling [--rounds=1] [arguments of fairjax.main]
 

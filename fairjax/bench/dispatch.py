@@ -1,4 +1,4 @@
-"""Steps of a fit: several a dispatch against one, and what the host costs.
+"""Several training steps per dispatch against one: what the host costs.
 
   python -m fairjax.bench dispatch --data=tweets.csv --text=tweet \\
       --label=Class --vocab=FOLDER [--size=tiny] [--seeds=1] [--batch=64] \\

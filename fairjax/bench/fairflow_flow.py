@@ -1,4 +1,4 @@
-"""The race of a step of FairFlow's flow: ours against PyTorch modules."""
+"""A training step of FairFlow's flow, against PyTorch modules."""
 
 import functools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The race of repairs: ELECTRA finds odd words, BART writes them anew.
+"""Repairing swapped texts: ELECTRA finds odd words, BART rewrites them.
 
 Ours fills only the masks and runs no text without one. The peer is a loop of
 transformers: every text written anew by `generate` (the papers' way), or only

@@ -1,4 +1,4 @@
-"""Writing texts: our greedy decoding against torch's and CTranslate2's.
+"""Text generation: our greedy decoding against torch's and CTranslate2's.
 
   python -m fairjax.bench generate [--size=tiny|small|base] [--batch=16]
     [--new=32] [--copy] [--varied] [--draft=K] [--beams=1] [--rounds=5]

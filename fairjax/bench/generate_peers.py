@@ -1,4 +1,4 @@
-"""The peers of the race of writing: transformers on torch, and CTranslate2."""
+"""Peers of the generation race: transformers on torch, and CTranslate2."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Per-example gradient norms by others: the peers of the race of norms.
+"""Peers of the gradient-norm race: hooks, functorch, Opacus, jax_privacy.
 
 Each is `make(torch, model, ids, label)` of a transformers classifier in eval
 mode, and gives a function without arguments that returns the norms [b]. One is

@@ -1,4 +1,4 @@
-"""Integers of 8 bits against float32: the tokens written, and perplexity.
+"""8-bit integers against float32: the tokens written, and perplexity.
 
   python -m fairjax.bench int8 --model=FOLDER --data=FILE [--text=text]
     [--count=128] [--longest=64] [--new=32]

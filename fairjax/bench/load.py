@@ -1,4 +1,4 @@
-"""A model folder's weights into memory: seconds against transformers."""
+"""Loading the weights of a model folder, against transformers."""
 
 import argparse
 import importlib.util

@@ -1,4 +1,4 @@
-"""The whole table of scores: GE, EL2N, GraNd and forgetting, all seeds.
+"""All example scores (GE, EL2N, GraNd, forgetting) for all seeds.
 
 Planted rows under a model of random weights: the time does not depend on what
 it has learned. A part's time is for all rows and all seeds; EL2N is the

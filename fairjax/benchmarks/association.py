@@ -1,4 +1,4 @@
-"""The statistics of WEAT and SEAT: effect size, exact permutation, intervals.
+"""Statistics of WEAT and SEAT: effect size, exact permutation, intervals.
 
 benchmarks/weat.py has the equations and the papers.
 """

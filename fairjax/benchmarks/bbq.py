@@ -15,7 +15,6 @@ the templates' file beside it. Intervals resample questions, not items.
 """
 
 import functools
-import json
 import pathlib
 import re
 from collections.abc import Callable
@@ -23,23 +22,37 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import result_rows, sources
+from fairjax.benchmarks import forms, result_rows, sources
 from fairjax.errors import UserError
 from fairjax.metrics import clusters
 from fairjax.metrics.intervals import IntervalOptions
+from fairjax.results import ANY
 
-ORIGIN = 'github.com/nyu-mll/BBQ (data/*.jsonl, CC BY 4.0)'
 FILES = ('Gender_identity.jsonl', 'bbq*.jsonl', '*_identity.jsonl')
 TEMPLATES = ('templates_*.csv', 'new_templates*.csv')
 VERSIONS = {
   'fa63ea2ea84d667e9250afcc5fb46067': '4,256 of the 5,672 gender items',
 }
-COLUMNS = (
-  *('example_id', 'context_condition', 'question_polarity', 'context'),
-  *('question', 'ans0', 'ans1', 'ans2', 'label'),
-)
 ANSWERS = ('ans0', 'ans1', 'ans2')
+FORM = {
+  'example_id': forms.NAME,
+  'context_condition': forms.one_of('ambig', 'disambig'),
+  'question_polarity': forms.one_of('neg', 'nonneg'),
+  'context': forms.TEXT,
+  'question': forms.TEXT,
+  **dict.fromkeys(ANSWERS, forms.TEXT),
+  'label': forms.one_of(0, 1, 2),
+  'answer_info?': dict.fromkeys(ANSWERS, forms.filled(forms.TEXT)) | {'*': ANY},
+  'additional_metadata?': {'stereotyped_groups': [forms.TEXT], '*': ANY},
+}
+FORM_OF_TEMPLATES = {
+  'Question_negative_stereotype': forms.WORDS,
+  'Question_non_negative': forms.WORDS,
+  'Known_stereotyped_groups': forms.WORDS,
+}
+FORM_OF_NAMES = {'Name': forms.TEXT, 'gender': forms.WORDS}
 METRICS = ('mean', 'sum')
+PARTS = {'ambig': 'ambiguous', 'disambig': 'disambiguated'}
 UNKNOWN = frozenset(
   (
     'unknown|undetermined|not known|not answerable|not enough info|'
@@ -56,20 +69,15 @@ LIMITS = (
 def read(path: str | pathlib.Path) -> pd.DataFrame:
   """The items; `unknown` and `target` say which answer is which (−1: none)."""
   path = pathlib.Path(path)
-  frame = sources.table(path, COLUMNS)
-  wrong = ~frame['context_condition'].isin(['ambig', 'disambig'])
-  wrong |= ~frame['question_polarity'].isin(['neg', 'nonneg'])
-  if wrong.any():
-    row = int(wrong.to_numpy().argmax())
-    raise UserError(
-      f'{path} says {frame["context_condition"][row]!r} and '
-      f'{frame["question_polarity"][row]!r} in row {row}; they must be ambig '
-      'or disambig, and neg or nonneg'
-    )
+  frame = forms.table(path, FORM)
   frame['label'] = frame['label'].astype(int)
-  if not frame['label'].isin([0, 1, 2]).all():
-    raise UserError(f'{path} has labels other than 0, 1, 2')
-  rule = _published if 'answer_info' in frame else _from_templates(path)
+  said = [n for n in ('answer_info', 'additional_metadata') if n in frame]
+  if len(said) == 1:
+    raise UserError(
+      f'{path} has {said[0]} without its other half; give both of answer_info '
+      'and additional_metadata, as they were published'
+    )
+  rule = _published if said else _from_templates(path)
   kinds = [rule(one) for one in frame.to_dict('records')]
   frame['unknown'] = [
     kind.index('unknown') if 'unknown' in kind else -1 for kind in kinds
@@ -90,14 +98,12 @@ def _is_unknown(answer: str) -> bool:
 
 def _published(one: dict) -> list[str]:
   """Of each answer: unknown, target or other, by the item's own words."""
-  info, meta = (
-    json.loads(v) if isinstance(v, str) else v
-    for v in (one['answer_info'], one['additional_metadata'])
-  )
-  groups = {str(g).lower() for g in meta['stereotyped_groups']}
+  info = one['answer_info']
+  stereotyped = one['additional_metadata']['stereotyped_groups']
+  groups = {group.lower() for group in stereotyped}
   out = []
   for name in ANSWERS:
-    own = {str(w).lower() for w in info[name]}
+    own = {word.lower() for word in info[name]}
     if 'unknown' in own:
       out.append('unknown')
       continue
@@ -118,9 +124,9 @@ def _groups(folder: pathlib.Path) -> dict[str, set[str]]:
   questions = ('Question_negative_stereotype', 'Question_non_negative')
   out: dict[str, set[str]] = {}
   for path in (p for t in TEMPLATES for p in sorted(folder.glob(t))):
-    frame = sources.table(path, (*questions, 'Known_stereotyped_groups'))
+    frame = forms.table(path, FORM_OF_TEMPLATES)
     for one in frame.to_dict('records'):
-      known = one['Known_stereotyped_groups'].lower()
+      known = (one['Known_stereotyped_groups'] or '').lower()
       kind = 'trans' if 'trans' in known else known.strip('[]" ')
       for key in questions:
         out.setdefault(one[key], set()).add(kind)
@@ -133,8 +139,8 @@ def _gender(folder: pathlib.Path) -> Callable[[str], str]:
 
   known: dict[str, str] = {}
   for path in folder.glob('vocabulary_proper_names.csv'):
-    frame = sources.table(path, ('Name', 'gender'))
-    known |= dict(zip(frame['Name'], frame['gender'].str.lower()))
+    frame = forms.table(path, FORM_OF_NAMES)
+    known |= dict(zip(frame['Name'], frame['gender'].fillna('').str.lower()))
   turn = {
     side: dictionary.swapper(side, names=True) for side in ('male', 'female')
   }
@@ -216,7 +222,7 @@ def rows(
 ) -> list[dict]:
   """Accuracy and bias score of either kind of context."""
   out, each = [], sums(frame, answer)
-  for kind, name in (('ambig', 'ambiguous'), ('disambig', 'disambiguated')):
+  for kind, name in PARTS.items():
     some = (frame['context_condition'] == kind).to_numpy()
     if not some.any():
       continue
@@ -244,7 +250,7 @@ def rows(
 
 def items(config) -> pd.DataFrame:
   """The items of the user's file."""
-  path = sources.locate(config.benchmarks.data, FILES, 'bbq', ORIGIN)
+  path = sources.locate(config.benchmarks.data, FILES, 'bbq')
   frame = read(path)
   notes = [sources.version(path, VERSIONS)]
   unknown = int((frame['target'] < 0).sum())
@@ -299,7 +305,7 @@ def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
           {
             'id': items['id'],
             'metric': f'bbq_{name}_{metric}',
-            'part': items['context_condition'],
+            'part': items['context_condition'].map(PARTS),
             'value': value,
             'cluster': items['question'],
           }

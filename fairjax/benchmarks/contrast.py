@@ -1,4 +1,4 @@
-"""log-odds of two texts that differ in words, by any kind of model."""
+"""Log-odds of two texts that differ in a few words, by any kind of model."""
 
 import re
 from collections.abc import Sequence

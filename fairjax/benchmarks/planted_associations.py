@@ -1,4 +1,4 @@
-"""A corpus whose association of occupations and gender is known, and tests.
+"""A corpus with a known association of occupations and gender, and its tests.
 
 Every occupation has a strength s from −1 (a woman's) to 1 (a man's). In the
 corpus P(masculine word | occupation) = (1 + a s) / 2, where a is the planted

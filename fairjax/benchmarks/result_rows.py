@@ -1,4 +1,4 @@
-"""A benchmark's numbers as rows, as a set of results.json, and two compared."""
+"""A benchmark's numbers as rows of results.json, and two models compared."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The table of an audit: rows with groups, and perhaps texts and labels.
+"""The table of an audit: rows with groups, and optional texts and labels.
 
 An audit needs less than training does: there may be no label (then what needs
 none is measured), and no text where predictions are given. Rows keep their

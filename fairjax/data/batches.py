@@ -1,4 +1,4 @@
-"""Whole packed batches, planned from lengths, filled by array operations.
+"""Packed batches, planned from lengths and filled by array operations.
 
 A batch of b examples is packed into r rows of t places: exactly the examples
 that an unpacked batch would hold, without its padding. An epoch is planned at

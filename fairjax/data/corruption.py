@@ -1,4 +1,4 @@
-"""What pretraining does to text: tokens masked, spans and sentences moved.
+"""Corruption for pretraining: masked tokens, spans, permuted sentences.
 
 Each function takes rows as data/rows.py reads them and a generator, and
 returns a batch: the corrupted rows, what is asked about them, and `share`, 1

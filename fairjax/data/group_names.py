@@ -1,4 +1,4 @@
-"""Group names as people type them: blanks, case, and words for none.
+"""Group names as people type them: blanks, case, and names for "none".
 
 'F', ' F' and 'f' are one group, and 'NaN' or 'None' is no group. What is
 changed is said in a sentence; what only might be one group is too, but left.

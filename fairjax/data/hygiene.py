@@ -1,4 +1,4 @@
-"""What is wrong with a data set: counted and reported, never silent.
+"""Data checks: duplicates, leaks, empty texts, counted and reported.
 
 Rows that cannot be used (no text, a spreadsheet's error in place of a text, no
 label) stop the run or, with `data.on_bad=drop`, are left out and listed.

@@ -1,4 +1,4 @@
-"""A corpus with an invented attribute: two clans, words that no list holds.
+"""A synthetic corpus with an invented attribute: two clans, and their words.
 
 Sentences tell of members of two clans, first and second. Almost every word
 that shows the clan has a partner in the same role (as queen and king have),

@@ -148,9 +148,11 @@ def positive(tables: Tables, pos_label: int) -> str:
 def sentence(tables: Tables, pos_label: int) -> str:
   """Which number is which class, and which of two is the positive one."""
   names, chosen = class_names(tables), positive(tables, pos_label)
-  counts = tables['train']['label'].value_counts()
+  what = 'training row' if 'train' in tables else 'row'
+  rows = tables.get('train', next(iter(tables.values())))
+  counts = rows['label'].value_counts()
   text = ', '.join(
-    f'{k} is {name!r} ({count(counts.get(k, 0), "training row")})'
+    f'{k} is {name!r} ({count(counts.get(k, 0), what)})'
     for k, name in enumerate(names[:SHOWN])
   )
   if len(names) == 2:

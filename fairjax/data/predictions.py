@@ -1,4 +1,4 @@
-"""Predictions of anybody's model, from a file: scores or labels, by column.
+"""Predictions of any model from a file: scores or labels, by column.
 
 A file of predictions has one line a row of the data. It is joined by id where
 both have ids, else row by row (where both have the text, that must agree).

@@ -1,4 +1,4 @@
-"""Full rows of tokens for pretraining, and the batches made of them.
+"""Rows full of tokens for pretraining, and batches of them.
 
 The documents of a store stand end to end, between them the special tokens
 that end one and begin the next; this stream is cut into rows of equal length,

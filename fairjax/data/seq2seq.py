@@ -1,4 +1,4 @@
-"""Pairs of a source and a target as packed batches, for models that rewrite.
+"""Packed batches of source and target, for models that rewrite.
 
 A pair is packed like one text as long as the longer of its two: source and
 target begin at the same place of their rows, so the plans of data/batches.py

@@ -1,4 +1,4 @@
-"""One function over every shard of a folder: locally, by dask, beam or spmd.
+"""A function over every shard of a folder: locally, by dask, beam or spmd.
 
 A shard is a file. Its output appears whole or not at all (temporary name, then
 `os.replace`), and beside it a small json says what it was made from and what

@@ -1,4 +1,4 @@
-"""Reads and writes one shard of a corpus, block by block.
+"""Shards of a corpus, read and written block by block.
 
 The formats: .txt with a text a line, .jsonl with an object a line, .parquet.
 What a swap does not touch is written as it was read, to the byte in the line

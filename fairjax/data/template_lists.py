@@ -1,4 +1,4 @@
-"""The files that test sets are made from: templates, words, lists, fillers.
+"""The files that template test sets are made from.
 
 Each reader returns a checked table or list, or says in one sentence what is
 wrong with the file.

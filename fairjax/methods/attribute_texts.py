@@ -1,4 +1,4 @@
-"""Which attribute a text shows, by a classifier that never saw the text.
+"""Attribute classifiers of texts, cross-fitted.
 
 Logistic regression on tf-idf of words, one for each of K folds of the source
 texts (equal texts share a fold); the rewrites of a text are judged by the

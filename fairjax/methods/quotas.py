@@ -1,4 +1,4 @@
-"""How many rows of each class or cell are kept: quotas, and rows by lot.
+"""Quotas: how many rows of each class or cell are kept, and which by lot.
 
 DRoP (Vysogorets, Ahuja and Kempe, ICLR 2025, arXiv:2404.05579) keeps of class
 k a share proportional to 1 − recall_k of a query model, so that pruning takes

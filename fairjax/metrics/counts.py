@@ -1,4 +1,4 @@
-"""Estimates of the measures of counts: rates, gaps, accuracy, F1, Matthews."""
+"""Measures of confusion counts: rates, gaps, accuracy, F1, Matthews."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

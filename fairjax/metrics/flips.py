@@ -1,4 +1,4 @@
-"""Counterfactual decisions: what an edit of a text does to the decision on it.
+"""Counterfactual flips: how an edit of a text changes the decision on it.
 
 A *swap* exchanges the words that show a group (she → he, Mary → Robert); a
 *control* edits as many words of the same text that show none (a name of the

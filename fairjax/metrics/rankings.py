@@ -1,4 +1,4 @@
-"""Estimates of measures of ranks and probabilities: AUCs, log loss."""
+"""Measures of ranks and probabilities: AUCs, log loss."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

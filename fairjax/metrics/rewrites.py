@@ -1,4 +1,4 @@
-"""How right rewritten texts are: exact match, BLEU-4, changed words.
+"""Quality of rewritten texts: exact match, BLEU-4, changed words.
 
 Texts are sequences of words or of token ids. Each text gives a row of counts
 and every measure is a function of their sum, so that the bootstrap over texts

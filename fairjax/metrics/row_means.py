@@ -1,4 +1,4 @@
-"""Means over rows, and how sure they are: for values that no count table holds.
+"""Means over rows, with intervals, for values that no count table holds.
 
 The mean of z over rows is a ratio of totals, so the Bayesian bootstrap of
 resampling.py draws it exactly: rows that agree in z are one cell with a weight

@@ -1,4 +1,4 @@
-"""P values of many tests, adjusted for their number, and in print.
+"""P values of many tests, adjusted for their number and printed.
 
 Among twenty tests of what is not so, one has p < .05. Two remedies, by name:
 

@@ -1,4 +1,4 @@
-"""Every measure over thresholds, and the threshold that validation rows choose.
+"""Every measure over thresholds, and the one that validation rows choose.
 
 All rows are counted once (groups.confusion); a threshold is a number of the
 counts from the right.

@@ -1,4 +1,4 @@
-"""Warnings about degenerate measurements, in sentences."""
+"""Warnings about degenerate measurements."""
 
 from collections.abc import Sequence
 

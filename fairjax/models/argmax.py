@@ -1,4 +1,4 @@
-"""The place of the largest score, as fast as reading the scores."""
+"""Argmax of long rows, as fast as reading them."""
 
 import jax.numpy as jnp
 from jax import lax

@@ -1,4 +1,4 @@
-"""Shared by left-to-right models: causal mask, cache, token losses.
+"""What left-to-right models share: causal mask, cache, token losses.
 
 The cache of a layer is static: the keys and values of w places, [n, h, w, e],
 or on a TPU [n, w, h·e]. Each row has its own count of places that are valid, so

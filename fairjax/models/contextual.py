@@ -1,4 +1,4 @@
-"""Contextual embeddings of words, and the predictions of heads on them.
+"""Contextual embeddings of words, and predictions of heads on them.
 
 Texts are packed; a layer's output is captured as it passes, so that any Linen
 encoder whose layers are called `layer_0`, `layer_1`, … will do, and layers

@@ -1,4 +1,4 @@
-"""The slots that texts are decoded in: filled, stepped, widened, on the device.
+"""Decoding slots on the device: filled, stepped, widened.
 
 A state of b slots is one program's; which text is in which slot is known to
 the caller alone (decode_texts.py).

@@ -1,4 +1,4 @@
-"""Decodes a whole input: sorted by length, few shapes, no idle slots.
+"""Decoding of a whole input: sorted by length, few shapes, no idle slots.
 
 Texts of like length share a program. Its slots are filled longest first; as
 soon as a quarter of them is done, the loop on the device pauses, finished

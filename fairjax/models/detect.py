@@ -1,4 +1,4 @@
-"""Which tokens of texts look replaced: by an ELECTRA, or by a masked LM.
+"""Detection of replaced tokens: by an ELECTRA, or by a masked LM.
 
 An ELECTRA's discriminator has a logit for each token, above 0 for 'replaced'.
 A masked LM that reads the text as it stands gives each token a probability p;

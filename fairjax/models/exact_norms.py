@@ -1,4 +1,4 @@
-"""What the layers compute, and each example's share of a squared gradient.
+"""Layer operations that also give each example's squared gradient norm.
 
 A parameter's gradient is a sum over places t of inputs a_t and output
 cotangents g_t, so the squared norm of one example's is read off in the

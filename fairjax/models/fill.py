@@ -1,4 +1,4 @@
-"""Fills the masks of texts: with a BART, or with a masked LM.
+"""Mask filling: with a BART, or with a masked LM.
 
 The text around the masks is never rewritten: what was generated is put in
 place of a mask into the text as it was given, to the character. Where the

@@ -1,4 +1,4 @@
-"""Attention of short rows in one kernel of a GPU, with the house's dropout.
+"""A GPU kernel: attention of short rows, with our dropout.
 
 Written out, a layer's attention moves its scores, weights and their cotangents
 through memory, and turns queries, keys and values to put heads first: 3.4 of

@@ -1,4 +1,4 @@
-"""A feed-forward block's backward pass and gradient norms in one GPU kernel.
+"""A GPU kernel: a feed-forward block's backward pass and gradient norms.
 
 Between the products up and down stands the activation z = f(u). XLA writes the
 cotangent of u, then reads it, and z, again for the Gram matrices of both

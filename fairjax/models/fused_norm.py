@@ -1,4 +1,4 @@
-"""The backward pass of LayerNorm in one kernel of a GPU.
+"""A GPU kernel: LayerNorm's backward pass and gradient norms.
 
 Written out, XLA reads inputs and cotangents three times: for the means over
 features, for the inputs' cotangents, and for the sums over places, which are

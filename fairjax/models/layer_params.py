@@ -1,4 +1,4 @@
-"""Parameters in the forms in which layers read them: types, tiles, turned."""
+"""Parameters in the forms that layers read: types, tiles, transposes."""
 
 import functools
 from typing import Any

@@ -1,4 +1,4 @@
-"""Predictions of a masked LM at chosen positions, one position at a time.
+"""Masked-LM predictions at chosen positions, one masked at a time.
 
 Each chosen place is a copy of its text that is read at that place only. The
 texts lie in memory once; a copy is two numbers, its text and its place, and

@@ -1,4 +1,4 @@
-"""A BART that writes a text from encoder states moved to the other group.
+"""A BART that decodes from encoder states moved to the other group.
 
 Representation-to-text counterfactuals (after Avitan, Cotterell, Goldberg and
 Ravfogel 2024, arXiv:2402.11355, who invert a sentence encoder): with m₀ and m₁

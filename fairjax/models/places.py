@@ -1,4 +1,4 @@
-"""Positions of tokens in a packed batch: rows, positions, first tokens."""
+"""Positions in packed batches: rows, positions, first tokens."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Products of matrices, as each platform makes them exactly and fast."""
+"""Matrix products, exact and fast on each platform."""
 
 from typing import Any
 

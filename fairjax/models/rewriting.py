@@ -1,4 +1,4 @@
-"""The models that rewrite: a BART, or a GPT-2 that reads source and target.
+"""Rewriting models: a BART, or a GPT-2 that reads source and target.
 
 Either comes from a folder, a size or a published name, and may know new
 special tokens. What differs between the two is told in one place: where the

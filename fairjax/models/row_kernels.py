@@ -1,4 +1,4 @@
-"""What the kernels of a GPU over the rows of a batch have in common.
+"""What the GPU kernels over rows of a batch share.
 
 Each is a Pallas call for one seed, whose first axis is the batch's rows. Here
 it is mapped over seeds, shared by devices that share the rows, and tried

@@ -1,4 +1,4 @@
-"""Self-Debias (Schick et al. 2021, arXiv:2103.00453): a model against itself.
+"""Self-Debias (Schick et al. 2021, arXiv:2103.00453): against a prompt.
 
 A text is read as it is, and after a sentence that names a bias. What the
 sentence makes likelier is what the model itself takes for biased:

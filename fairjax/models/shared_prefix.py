@@ -1,4 +1,4 @@
-"""log p of texts that share a beginning, which a causal model reads once.
+"""Log probabilities of texts with a common prefix, which is read once.
 
 The keys and values of a beginning are kept; each continuation is a few places
 more, and only those have scores over the vocabulary.

@@ -1,4 +1,4 @@
-"""New special tokens: the tokenizer and the weights grow together.
+"""New special tokens: tokenizer and embeddings grow together.
 
 A new row of the embeddings is the mean of the old ones and a little noise, so
 that a tied output layer gives the new token no more than an average score

@@ -1,4 +1,4 @@
-"""log p of every token of texts under a language model.
+"""Log probability of every token of texts under a language model.
 
 Left to right (GPT-2) a text's log-likelihood is Σ_t log p(w_t | w_<t). Masked
 (BERT, RoBERTa) it is the pseudo-log-likelihood Σ_t log p(w_t | w_≠t), each

@@ -1,4 +1,4 @@
-"""What pretraining starts from where the folder's head or family is another.
+"""Warm starts: weights from a folder of another head or family.
 
 A body without a masked-LM head gets a fresh one, tied, whose dense layer
 starts at the identity, so that places near a word's embedding read as that

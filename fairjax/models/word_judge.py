@@ -1,4 +1,4 @@
-"""Word vectors of a text file, asked by benchmarks as a model would be.
+"""Word vectors of a text file, behind the interface of a language model.
 
 A file of GloVe or word2vec in text form is one vector a word. A text's vector
 is the mean of its words'; a text with a word that the file does not have is

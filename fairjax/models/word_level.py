@@ -1,4 +1,4 @@
-"""Shared by the word-level models: everything but the core of the network.
+"""What word-level models share: everything but the core of the network.
 
 The models of the weighting paper read words, not pieces: URLs go, letters are
 lower-cased, whatever is neither letter nor digit separates, the most frequent

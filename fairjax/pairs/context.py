@@ -1,4 +1,4 @@
-"""Which sense an ambiguous word has, by rules on its neighbours.
+"""Senses of ambiguous words, by rules on their neighbours.
 
 her and his are in pronouns.py; lady, sir, miss, king, … are titles, nouns,
 surnames or parts of a fixed phrase. A rule is `rule(text, start, end) -> row |

@@ -1,4 +1,4 @@
-"""More seed pairs, grown from one: words whose difference repeats its own.
+"""Seed pairs grown from one: words whose difference repeats its own.
 
 With a mean embedding m_w of every word and the seeds' difference
 d = m_second - m_first, words a and b are a pair if each is the nearest of the

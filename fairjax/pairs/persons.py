@@ -1,4 +1,4 @@
-"""Which capitalised words of a text are first names of persons, by rules.
+"""First names of persons among capitalised words, by rules.
 
 A surname stays ("Emma Thomas", and every later "Thomas" of that text), a place
 stays ("James Street", "San Jose"), and a name that is a common word (Will,

@@ -1,4 +1,4 @@
-"""her is his (possessive) or him (object); his is her or, alone, hers.
+"""Pronoun rules: her is his or him; his is her or, alone, hers.
 
 Rules on the words beside the pronoun. They read `his` and `her` in one place
 alike, so that a swap of a swap leads back wherever the sentence itself tells.

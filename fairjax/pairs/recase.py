@@ -1,4 +1,4 @@
-"""Case, accents and spacing of a source, put back into a rewritten text.
+"""Case, accents and spacing of a source, restored in a rewritten text.
 
 A generator with an uncased vocabulary writes 'she met jose .' for 'He met
 José.'. Words that it copied are those of the source again, with the white

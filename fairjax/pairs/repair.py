@@ -1,4 +1,4 @@
-"""Error correction of swapped texts, apart from the models that it asks.
+"""Error correction of swapped texts: masks, candidates, choices.
 
     pieces → flagged by a detector → whole words masked → filled → text
 

@@ -1,4 +1,4 @@
-"""What is wrong with a rewrite whose right form is known, by kind.
+"""Errors of a rewrite whose right form is known, by kind.
 
 Words of source, known twin and rewrite are compared place by place
 (pairs/swap_eval.py). A text may have errors of several kinds:

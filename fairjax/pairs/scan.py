@@ -1,4 +1,4 @@
-"""Finds candidate positions of listed words in a column, vectorised.
+"""Candidate positions of listed words in a column, vectorised.
 
 The column is one array of letters: words are the runs between non-letters,
 and a run is looked at where a listed word begins with its two first letters.

@@ -1,4 +1,4 @@
-"""A sheet of pairs for human eyes, and what people wrote on it.
+"""A sheet of pairs for human annotation, written and read.
 
   python -m fairjax.pairs.sheet SHEET.csv [SHEET.csv ...]
 

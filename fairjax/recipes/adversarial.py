@@ -1,4 +1,4 @@
-"""What MBCDA trains: a discriminator on logits, and generators against it.
+"""MBCDA's training: a discriminator on logits, generators against it.
 
     pairs → generator by tokens alone → discriminator on its logits
     pairs, discriminator (fixed) → generator by tokens and discriminator

@@ -1,4 +1,4 @@
-"""Stage 1 of FairFlow: words that reveal an attribute, from a seed pair.
+"""FairFlow's stage 1: words that reveal an attribute, from a seed pair.
 
     corpus → sample of every word's occurrences → their embeddings → head
 

@@ -1,4 +1,4 @@
-"""Then what: the training rows that a gap hangs on, and what would mitigate it.
+"""Causes: the training rows behind a gap, and what would mitigate it.
 
 With the training data and a Flax model at hand, each training row gets GE,
 EL2N and GraNd (scores/), and its influence on the gap that the page leads with

@@ -1,4 +1,4 @@
-"""What the page of an audit says of edits: flips, the rows, and the words."""
+"""Flips on the page of an audit: shares, rows and words."""
 
 import re
 from collections.abc import Mapping, Sequence

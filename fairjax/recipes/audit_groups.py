@@ -1,4 +1,4 @@
-"""Whom an audit compares: groups of columns, bands, terms, and controls."""
+"""Groups of an audit: columns, bands, terms, and controls."""
 
 import dataclasses
 

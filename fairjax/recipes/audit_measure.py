@@ -1,4 +1,4 @@
-"""What an audit measures of one model: rows and edits in, numbers out."""
+"""Measures of one audited model: rows and edits in, numbers out."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is audited: anything that gives texts, or rows, their probabilities.
+"""Audited models: anything that gives texts, or rows, probabilities.
 
 A Hugging Face classifier folder; a run of ours (its exported models, else the
 weights of its only fit); a file of predictions, several models as columns; any
@@ -297,10 +297,10 @@ def _run(path: pathlib.Path, config, table) -> Audited:
   )
 
 
-def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
-  """The model of a run of recipe train, made again from its config."""
+def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
+  """The model of a run of recipe train from its config, weights and tables."""
   from fairjax import stages
-  from fairjax.data import labels, load_tables
+  from fairjax.data import load_tables
   from fairjax.train import checkpoint, mesh
   from fairjax.train.progress import Log
 
@@ -310,6 +310,15 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
   tables = stages.mitigate(config, tables, Log(path, main=False))
   ready = stages.prepare(config, tables, Log(path, main=False))
   params = mesh.put_state(ready.device_mesh, checkpoint.read_weights(weights))
+  return config, tables, ready, params
+
+
+def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
+  """The predictions of any text by a run of recipe train."""
+  from fairjax import stages
+  from fairjax.data import labels
+
+  config, tables, ready, params = made_again(path, weights)
 
   def predict(texts: Sequence[str]) -> np.ndarray:
     frame = pd.DataFrame({'text': list(texts), 'label': 0})

@@ -1,4 +1,4 @@
-"""The sections that an audit adds to its page: what it found, as headings."""
+"""Sections of an audit's page."""
 
 from collections.abc import Sequence
 

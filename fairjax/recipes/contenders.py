@@ -1,4 +1,4 @@
-"""Rewritten texts against one another: tables 2, 3, 4 of FairFlow as one grid.
+"""Contenders: rewritten texts compared, as tables 2 to 4 of FairFlow.
 
     test texts, rewrites → attribute, fluency, distance
     train texts + rewrites → classifier → quality, TPRD and FPRD

@@ -1,4 +1,4 @@
-"""Shared by recipes over corpora: input and output folders, results."""
+"""What recipes over corpora share: folders, results, pages."""
 
 import pathlib
 from collections.abc import Sequence

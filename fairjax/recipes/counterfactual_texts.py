@@ -1,4 +1,4 @@
-"""Stages 4 to 6 of FairFlow: from a dictionary to a generator, and its worth.
+"""FairFlow's stages 4 to 6: dictionary, repair, generator, evaluation.
 
     texts → swap → repair → (source, repaired) → generator → texts
     all contenders' texts → tables 2, 3, 4; known twins → exact and changed

@@ -1,4 +1,4 @@
-"""Stages 2 and 3 of FairFlow: embeddings moved, read as words, and voted on.
+"""FairFlow's stages 2 and 3: embeddings moved, read as words, voted on.
 
 A contender is a way to move the embedding of an occurrence to the other side:
 the flow (its factor replaced), the difference of the sides' means, an

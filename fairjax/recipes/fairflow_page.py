@@ -1,4 +1,4 @@
-"""The page of FairFlow: the dictionary, its map, and what it is worth."""
+"""FairFlow's page: the dictionary, its map, and what it is worth."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

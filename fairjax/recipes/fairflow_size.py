@@ -1,4 +1,4 @@
-"""How long FairFlow would take on a corpus of so many tokens, and how large.
+"""FairFlow at full size: hours and memory, estimated.
 
 Each part is timed here on a little of its work, once compiled, and scaled: the
 tokenizer, the encoder on windows, a step of the flow, the masked-LM head. What

@@ -1,4 +1,4 @@
-"""Memory, FLOPs and hours of MBCDA at full size, counted and never run.
+"""MBCDA at full size: memory, FLOPs and hours, estimated.
 
 One step of the generator against its discriminator is traced for shapes alone.
 FLOPs are XLA's cost analysis of the traced gradient, memory that of the

@@ -1,4 +1,4 @@
-"""Which words are of the person asked for, by any encoder, learned from pairs.
+"""A tagger of the words that are of one person, learned from pairs.
 
 The encoder of a folder reads 'word, attribute <PERT_SEP> text' and says of
 each token of the text whether it changes; the words flagged are then turned by

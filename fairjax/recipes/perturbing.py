@@ -1,4 +1,4 @@
-"""Texts perturbed: who is drawn, by whom it is rewritten, what comes back.
+"""Texts perturbed: the person drawn, the rewriter, what comes back.
 
 One way for corpora, training sets and test sets. Of each text (or window of a
 long one) a word and an attribute are drawn from (seed, text), a rewriter turns

@@ -1,4 +1,4 @@
-"""Samples of a pretrained model on held-out text, for a reader to judge.
+"""Samples of a pretrained model on held-out text.
 
 One row a text; the rows are spread over all that is held out.
 """

@@ -1,4 +1,4 @@
-"""Both experiments of the diet paper, as one grid of runs.
+"""The diet paper's two experiments, as one grid of runs.
 
 Experiment 1: all rows and the top b of the twins, by several scores. Experiment
 2: rankings × a × b. Beside them no mitigation, CDA and CDS. A cell is one diet

@@ -1,4 +1,4 @@
-"""Error correction of swapped texts: a detector, masks, and what fills them.
+"""Error correction of swapped texts: detector, masks, filler.
 
     texts → detector's logits → odd words → masks → filled → table
 

@@ -1,4 +1,4 @@
-"""A model that rewrites texts, fine-tuned on pairs: the seam of three papers.
+"""A seq2seq or causal model that rewrites texts, fine-tuned on pairs.
 
     pairs (source, target, split) → tokens → fit → held-out measures → folder
 

@@ -1,4 +1,4 @@
-"""One text and its counterfactual: what a swap writes, and what it changes."""
+"""One text and its counterfactual, and what was changed."""
 
 import pathlib
 

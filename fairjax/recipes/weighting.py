@@ -1,4 +1,4 @@
-"""Instance weights against none: non-discrimination learning, end to end.
+"""Instance weights (Zhang et al. 2020), end to end.
 
     tables → weights → each row's model, same seeds → measures → † → report
 

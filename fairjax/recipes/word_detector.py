@@ -1,4 +1,4 @@
-"""Words of people that no list holds, found by an encoder that learned ours.
+"""A token classifier that finds gendered words beyond the lists.
 
     texts → listed words, half of them hidden → tagger → recall on unseen words
 

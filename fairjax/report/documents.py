@@ -1,4 +1,4 @@
-"""What a page can be taken away as: csv, LaTeX, json, a model card, and what
+"""Exports of a page: csv, LaTeX, json, a model card, and what
 regulators ask to be documented.
 
 Everything is made of results.json; the files lie in documents/ and, embedded,

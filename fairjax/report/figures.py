@@ -1,4 +1,4 @@
-"""How every picture looks, and how it is kept: one style, png and svg.
+"""Figure style, and how figures are saved: png and svg.
 
 Colours are Okabe and Ito's (2008), which colour-blind readers tell apart;
 series differ by line or marker too. A figure is at most WIDTH inches wide, so

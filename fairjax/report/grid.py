@@ -1,4 +1,4 @@
-"""A grid of diets on a page: what is done, what is chosen, the pictures.
+"""A grid of diets on a page.
 
 A cell here is a dict: `cell` (its number), `title`, `experiment`, `ranking`,
 `a`, `b`, `done` and, once it is, `rows`, `twins`, `total` and `sets`, those of

@@ -1,4 +1,4 @@
-"""Plots of groups and edits for people who decide: one scale, percent."""
+"""Plots of groups and flips, on one scale of percent."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Three lights of a first screen: quality, gap, flips, by their intervals.
+"""Traffic lights of a first screen: quality, gap, flips.
 
 A light says what the interval allows to be said, never the value alone; its
 rule stands below it, and its shape says the same as its colour.

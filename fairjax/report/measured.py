@@ -1,4 +1,4 @@
-"""The measured part of a page: contenders, test sets in full, paired tests."""
+"""Measurements on a page: contenders, test sets, paired tests."""
 
 import html
 import re

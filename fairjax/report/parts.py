@@ -1,4 +1,4 @@
-"""Parts of results.json as html: the sections that a recipe adds to its page.
+"""Sections that recipes add to a page, rendered.
 
 A part is data (fairjax/results.py makes and checks it): texts, tables, figures
 by the name of a plot and its arguments. Everything is escaped here.

@@ -1,4 +1,4 @@
-"""What a run found, in plain words: the first paragraphs of its page."""
+"""A run's findings in plain words: the first paragraphs of its page."""
 
 from collections.abc import Mapping
 

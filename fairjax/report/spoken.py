@@ -1,4 +1,4 @@
-"""What a picture shows, in words, for those who hear a page and do not see it.
+"""Alternative texts of pictures, for screen readers.
 
 Read from what was drawn, panel by panel: of rows with names the values (of
 many, the ends), of curves where each begins, ends, and is highest.

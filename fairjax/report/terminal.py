@@ -1,4 +1,4 @@
-"""Results on a terminal of 80 columns: claims, contenders, tests, measures."""
+"""Results in a terminal of 80 columns."""
 
 import textwrap
 from collections.abc import Mapping, Sequence

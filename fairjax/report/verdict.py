@@ -1,4 +1,4 @@
-"""Claims and what the data say of them: holds, does not hold, undecided.
+"""Verdicts on claims: holds, does not hold, undecided.
 
 A claim is about one number, that it is above a bound. It holds where the whole
 interval of the number is above it, does not hold where the whole interval is

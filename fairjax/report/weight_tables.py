@@ -1,4 +1,4 @@
-"""Instance weights on a page: rates by term, the weights, their estimators."""
+"""Instance weights on a page: rates by term, weights, estimators."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""A map of words: partners joined, and where each was moved to."""
+"""A map of words: partners, and where each was moved to."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""A model for tables: prepared, fitted once, exported, asked for its p."""
+"""Models of tables: prepared, fitted, exported, asked for probabilities."""
 
 import pathlib
 import tempfile

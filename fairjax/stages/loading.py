@@ -1,4 +1,4 @@
-"""Tables, as a run trains and measures on them: loaded, mitigated, grouped."""
+"""Tables of a run: loaded, mitigated, grouped."""
 
 import difflib
 import pathlib
@@ -19,9 +19,11 @@ from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 
-def load(config: Config, folder: pathlib.Path, log: Log) -> Tables:
+def load(
+  config: Config, folder: pathlib.Path, log: Log, trains: bool = True
+) -> Tables:
   """The tables, clean and checked; what was found wrong is written down."""
-  tables, report, bad = data.load_tables(config)
+  tables, report, bad = data.load_tables(config, trains)
   if mesh.is_main():
     artefacts.write_json(folder / 'hygiene.json', report)
     artefacts.write_text(folder / 'bad_rows.csv', bad.to_csv(index=False))

@@ -1,4 +1,4 @@
-"""Outputs of a model on a table: everything that a score may read."""
+"""Outputs of a model on a table, for scores."""
 
 import functools
 import pathlib

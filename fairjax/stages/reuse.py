@@ -1,4 +1,4 @@
-"""Make or reuse: what a stage leaves in the run's folder, for all processes."""
+"""Make or reuse: a stage's artefact in the run's folder."""
 
 import pathlib
 from collections.abc import Callable

@@ -29,6 +29,11 @@ ROWS = (  # have a row axis
   *('target', 'target_segment_ids', 'target_positions'),  # of a BART
   'changed',  # of pairs that are rewritten
 )
+EXAMPLES = (  # one value an example, a batch or a vector: each device has all
+  *('cls_index', 'example', 'label', 'weight', 'document', 'group'),
+  *('share', 'pair_share', 'judged_share'),
+  *('vector', 'first', 'second', 'side'),  # of words
+)
 TPU_FILES = ('/dev/accel0', '/dev/vfio/0')  # of a TPU VM
 METADATA_SECONDS = 2.0
 FSDP_SMALLEST = 2**16  # elements; smaller parameters are replicated
@@ -214,7 +219,13 @@ def put_batch(
 def batch_sharding(
   mesh: Mesh, name: str, ndim: int, stacked: bool, steps: bool = False
 ) -> NamedSharding:
-  """Where an array of a batch lies."""
+  """Where an array of a batch lies.
+
+  A name must be in ROWS or in EXAMPLES: rows that are replicated give the same
+  numbers at many times the work, and nothing would say so.
+  """
+  if name not in ROWS + EXAMPLES:
+    raise KeyError(f'put {name!r} of a batch into ROWS or EXAMPLES of mesh.py')
   spec = (None,) * steps + (('seed',) if stacked else ())
   if name in ROWS:
     # A micro-batch axis may stand between seeds and rows.

@@ -49,7 +49,7 @@ class Log:
     self.folder = pathlib.Path(folder)
     self.main = main
     self.screen = screen or sys.stderr
-    self.part = ''
+    self.part, self.start = '', time.monotonic()
     self.live: list[Progress] = []  # the innermost last
     self.rows = self.text = self.events = self.wandb = None
     self.held = contextlib.ExitStack()

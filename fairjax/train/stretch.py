@@ -1,4 +1,4 @@
-"""Stretches: several steps a dispatch, where a step is short.
+"""Several training steps per dispatch, where a step is short.
 
 For each dispatch the host puts a batch on the devices, calls a program and
 looks at what is due: about half a millisecond. An accelerator may be done with

@@ -1,4 +1,4 @@
-"""What a fit monitors: its losses, disk space, and requests to stop."""
+"""What a fit watches: losses, disk space, requests to stop."""
 
 import os
 import shutil
