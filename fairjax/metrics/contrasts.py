@@ -59,6 +59,7 @@ def differences(
   min_group: int = 1,
   adjust: str = 'holm',
   shown: Sequence[str] = SHOWN,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """A row a group and rate: its value, the reference's, the difference, p."""
   n = decisions.shape[1]
@@ -74,6 +75,7 @@ def differences(
     [*masks, *others, np.ones(n, bool)],
     2,
     options.seed,
+    cluster,
   )
   rates = _rates(table, options)
   out = []
@@ -160,6 +162,7 @@ def conditional(
   levels: Bool[np.ndarray, 'k n'],
   level_names: Sequence[str],
   options: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], list[str]]:
   """Measures given the controls, gaps within each level, and what was left out.
 
@@ -169,7 +172,7 @@ def conditional(
   truth = np.zeros(n, np.int64) if labels is None else labels
   cells = (members[:, None] & levels[None]).reshape(-1, n)
   masks = [*cells, np.ones(n, bool)]
-  table = counts.tabulate(truth, decisions, masks, 2, options.seed)
+  table = counts.tabulate(truth, decisions, masks, 2, options.seed, cluster)
   rates = _rates(table, options)
   shape = (len(members), len(levels))
   values = rates.values[:, 0, :-1].reshape(len(decisions), *shape, -1)
@@ -257,11 +260,12 @@ def costs(
   price: tuple[float, float],
   options: IntervalOptions,
   min_group: int = 1,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
   n = len(labels)
   masks = [*members, np.ones(n, bool)]
-  table = counts.tabulate(labels, decisions, masks, 2, options.seed)
+  table = counts.tabulate(labels, decisions, masks, 2, options.seed, cluster)
   rates = _rates(table, options)
   at = groups.NAMES.index
 
