@@ -84,7 +84,7 @@ def differences(
       r = groups.NAMES.index(name)
       at, beside = (0, i, r), (0, len(own) + i, r)
       one = _difference(rates, at, beside, options)
-      if one.get('p_at_floor') and len(decisions) == 1:
+      if one.get('p_at_floor') and len(decisions) == 1 and cluster is None:
         apart = not (masks[i] & others[i]).any()
         one |= _exact(rates, at, beside, one['p']) if apart else {}
       few = min(rates.rows[at], rates.rows[beside]) < min_group

@@ -56,6 +56,17 @@ class Edit(NamedTuple):
   side: np.ndarray
 
 
+def of_rows(edit: Edit, rows: Integer[np.ndarray, ' m']) -> Edit:
+  """The edit of some of the rows."""
+  return Edit(
+    edit.edited[rows],
+    edit.scores[:, rows],
+    edit.controlled[rows],
+    edit.control[:, rows],
+    edit.side[rows],
+  )
+
+
 class Flips(NamedTuple):
   """What `measure` gives."""
 
