@@ -158,7 +158,8 @@ def swap(
   Args:
     texts: one text, a list, an array or a Series (whose index is kept).
     direction: 'opposite', 'male', 'female' or 'neutral' (singular they).
-    words: None for our own gender list, else a file of word groups, or groups.
+    words: None for our own gender list, else a file of word groups, groups of
+      words, or {word: its partner}.
     names: swap first names too: True by our own list, or a file of counts.
     random_state: of the draw where a word has more than one counterpart.
 

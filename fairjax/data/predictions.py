@@ -241,6 +241,10 @@ def _one(
       f'{source(rows)} has no column {name!r} of predictions; it has {choices}'
     )
   values = rows[name]
+  if isinstance(values, pd.DataFrame):
+    raise UserError(
+      f'{source(rows)} has {values.shape[1]} columns named {name!r}; rename one'
+    )
   if values.isna().any():
     row = int(values.isna().to_numpy().argmax())
     raise UserError(
@@ -264,8 +268,9 @@ def _positive(numbers, name, rows, pos_label) -> np.ndarray:
   if wrong.any():
     row = int(wrong.argmax())
     raise UserError(
-      f'{source(rows)} has {numbers[row]:g} in column {name!r} of row {row}; a '
-      'score is a probability from 0 to 1 (of logits take the sigmoid first)'
+      f'{source(rows)} has {float(numbers[row])!r} in column {name!r} of row '
+      f'{row}; a score is a probability from 0 to 1 (of logits take the '
+      'sigmoid first)'
     )
   both = np.stack([1 - numbers, numbers], -1)
   return (both if pos_label == 1 else both[:, ::-1])[None]
@@ -287,6 +292,13 @@ def _codes(values, name, rows, classes) -> np.ndarray:
     known = {word.casefold(): k for k, word in enumerate(both)}
   codes = words.str.casefold().map(known)
   if codes.isna().any():
+    odd = pd.to_numeric(words, errors='coerce').isna().to_numpy()
+    if odd.mean() < 0.5:  # a column of numbers, but for some
+      row = int((odd if odd.any() else codes.isna().to_numpy()).argmax())
+      raise UserError(
+        f'{source(rows)} has {words[row]!r} in column {name!r} of row {row}, '
+        'and numbers in others; give a probability from 0 to 1 in every row'
+      )
     row = int(codes.isna().to_numpy().argmax())
     raise UserError(
       f'{source(rows)} decides {words[row]!r} in column {name!r} of row {row}, '
@@ -298,6 +310,9 @@ def _codes(values, name, rows, classes) -> np.ndarray:
 
 def _of_classes(rows, start: str, classes: Sequence[str]) -> Predicted:
   columns = [str(c) for c in rows if str(c).startswith(start)]
+  twice = next((c for c in columns if columns.count(c) > 1), None)
+  if twice is not None:
+    raise UserError(f'{source(rows)} has 2 columns named {twice!r}; rename one')
   ends = {c[len(start) :].casefold(): c for c in columns}
   if classes and all(name.casefold() in ends for name in classes):
     columns = [ends[name.casefold()] for name in classes]

@@ -61,6 +61,7 @@ def compare(
   seed: int = 0,
   min_group: int = MIN_GROUP,
   paired: bool = True,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """Differences ours − theirs of the main measures, each with its test.
 
@@ -94,9 +95,11 @@ def compare(
     ]
   )
   masks = [*members, np.ones(len(labels), bool)]
-  out = _count_tests(labels, both, decisions, masks, options, min_group, paired)
+  out = _count_tests(
+    labels, both, decisions, masks, options, min_group, paired, cluster
+  )
   if both.ndim == 2:
-    out.append(_auc_test(labels, both, masks, options, paired))
+    out.append(_auc_test(labels, both, masks, options, paired, cluster))
   if len(ours) > 1:
     out += [
       {
@@ -180,10 +183,12 @@ def _noise(ours, theirs, draws, options, paired) -> np.ndarray:
 
 
 def _count_tests(
-  labels, scores, decisions, masks, options, min_group, paired
+  labels, scores, decisions, masks, options, min_group, paired, cluster
 ) -> list[dict]:
   classes = scores.shape[-1] if scores.ndim == 3 else 2
-  table = counts.tabulate(labels, decisions, masks, classes, options.seed)
+  table = counts.tabulate(
+    labels, decisions, masks, classes, options.seed, cluster
+  )
   large = _large_enough(table, min_group)
   with jax.enable_x64(True):
     values = _measures(
@@ -297,8 +302,8 @@ def _measures(rates, of_everyone, large) -> dict:
   return out
 
 
-def _auc_test(labels, scores, masks, options, paired) -> dict:
-  items = resampling.blocks(len(labels), options.seed)
+def _auc_test(labels, scores, masks, options, paired, cluster) -> dict:
+  items = resampling.blocks(len(labels), options.seed, cluster)
   count = min(options.resamples, resampling.RANKS)
   weights = resampling.draw(items, count, options.seed)
   suites = rankings.suites(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts
+from fairjax import artefacts, knobs
 from fairjax.config import Config
 from fairjax.data import labels, predictions, readers
 from fairjax.errors import UserError
@@ -285,7 +285,8 @@ def _folder(path: pathlib.Path, config, table, name: str = '') -> list[Audited]:
 
 def _run(path: pathlib.Path, config, table) -> Audited:
   """A run without exported models: its fit, or else what it predicted."""
-  recipe = artefacts.read_json(path / 'results.json').get('recipe')
+  found = artefacts.read_json(path / 'results.json')
+  recipe = found.get('recipe') if isinstance(found, dict) else found
   fits = sorted(path.glob('training/*/weights.safetensors'))
   if recipe == 'train' and len(fits) == 1:
     return _fitted(path, fits[0])
@@ -308,7 +309,8 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
   from fairjax.train import checkpoint, mesh
   from fairjax.train.progress import Log
 
-  config = config_of(artefacts.read_json(path / 'config.json'))
+  file = path / 'config.json'
+  config = config_of(artefacts.read_json(file), file)
   tables = load_tables(config)[0]
   tables = stages.mitigate(config, tables, Log(path, main=False))
   ready = stages.prepare(config, tables, Log(path, main=False))
@@ -335,23 +337,33 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
   )
 
 
-def config_of(tree: dict) -> Config:
+def config_of(tree: dict, where: str | os.PathLike = 'config.json') -> Config:
   """The config that a run's config.json holds."""
 
-  def filled(kind: type, values: dict):
+  def filled(kind: type, values: Any, section: str):
+    if not isinstance(values, dict):
+      raise UserError(
+        f'{where} has {values!r:.60} for {section or "a config"}, where '
+        'fields are wanted; it is damaged, so train again'
+      )
     fields = {}
     for field in dataclasses.fields(kind):
       if field.name not in values:
         continue
-      value = values[field.name]
+      value, name = values[field.name], f'{section}.{field.name}'.lstrip('.')
       if dataclasses.is_dataclass(field.type):
-        value = filled(field.type, value)
+        value = filled(field.type, value, name)
       elif isinstance(value, list):
         value = tuple(value)
       fields[field.name] = value
     return kind(**fields)
 
-  return filled(Config, tree)
+  config = filled(Config, tree, '')
+  try:
+    knobs.check(config, Config)
+  except UserError as error:
+    raise UserError(f'{where} cannot be used: {error}') from error
+  return config
 
 
 def planted(config: Config) -> Audited:

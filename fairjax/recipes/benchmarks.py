@@ -52,6 +52,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   with Log(folder, config, main=mesh.is_main()) as log:
     check(config)
     tables = {name: read(name, config) for name in config.benchmarks.names}
+    # Every file is read before any model: what is wrong in it is told now.
+    task = downstream.items(config) if config.benchmarks.task else None
+    texts = held_out(config) if config.data.path else []
     models = contenders(config, tables, folder, log)
     if config.benchmarks.dry_run:
       return dry_run(config, next(iter(models.values())), folder, log)
@@ -74,7 +77,6 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       tests += paired(name, scored, config)
       sections.append(section(name, module, result, items))
     if config.data.path:
-      texts = held_out(config)
       for title, model in models.items():
         if model.kind in ('mask', 'write'):
           result[title]['sets']['texts'] = perplexity(model, texts, config)
@@ -82,8 +84,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
           how = intervals.options_of(config)
           one = results.plain(erasing.probe(model, texts, how))
           result[title]['sets']['probe'] = one
-    if config.benchmarks.task:
-      tests += on_task(models, result, config)
+    if task is not None:
+      tests += on_task(task, models, result, config)
     if config.benchmarks.mitigations:
       sections.insert(0, mitigation_front.section(result))
     outcome = stages.results(
@@ -186,10 +188,13 @@ def held_out(config: Config) -> list[str]:
 
 
 def on_task(
-  models: Mapping[str, judges.Judge], result: dict, config: Config
+  items: pd.DataFrame,
+  models: Mapping[str, judges.Judge],
+  result: dict,
+  config: Config,
 ) -> list[dict]:
   """The task of the config by each contender, and paired tests."""
-  items, scored = downstream.items(config), {}
+  scored = {}
   for title, model in models.items():
     scores = downstream.score(model, items, config)
     one = downstream.estimate(items, scores, intervals.options_of(config))

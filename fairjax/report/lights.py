@@ -110,7 +110,8 @@ def _gap_light(gap: Gap | None) -> tuple | None:
 def _flip_light(one: Mapping) -> tuple | None:
   fairness = one.get('fairness', {})
   keys = [k for k in fairness if measures.bare(k) == 'flips']
-  keys = [k for k in keys if defined(fairness[k])]
+  # Of words that are not those of the groups compared nothing is said.
+  keys = [k for k in keys if defined(fairness[k]) and fits(fairness[k])]
   if not keys:
     return None
   worst = max(keys, key=lambda k: fairness[k]['value'])
@@ -136,10 +137,15 @@ def _flip_light(one: Mapping) -> tuple | None:
     state = 'unsure'
     words = f'{points(flips["value"])} of 100, not told from a matched edit'
   rule = (
-    f'decisions that an exchange of group words changes '
-    f'{tables.estimate(flips)}; few is at most {RARE:.0%}'
+    f'decisions that exchanging {flips.get("of", "words that show a group")} '
+    f'changes {tables.estimate(flips)}; few is at most {RARE:.0%}'
   )
   return 'Flips', state, words, rule
+
+
+def fits(flips: Mapping) -> bool:
+  """Whether the swap is about the groups that are compared."""
+  return flips.get('fits', True)
 
 
 def _constant(estimate: Mapping) -> bool:

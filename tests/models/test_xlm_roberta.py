@@ -11,7 +11,8 @@ def test_it_is_roberta_in_everything_but_its_names():
   small = {'depth': 2, 'width': 16, 'places': 12}
   ours, theirs = xlm_roberta.sized(**small), roberta.sized(**small)
   ours, theirs = (
-    type(one)(**{**vars(one), 'vocab': 40, 'heads': 2}) for one in (ours, theirs)
+    type(one)(**{**vars(one), 'vocab': 40, 'heads': 2})
+    for one in (ours, theirs)
   )
   tokens = np.random.default_rng(0).integers(3, 40, (1, 9)).astype(np.int32)
   batch = {
