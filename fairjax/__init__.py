@@ -14,6 +14,8 @@ In this room:
                identity
   assessments  Results of `assess` and `compare`: printed, indexed, plotted
   backend      The platform that programs are compiled for
+  commands     The subcommands of `fairjax`: the config and the knobs each
+               stands for
   errors       The exceptions that end a run without a traceback
   identity     The identity of a stage: a hash of everything it depends on
   inputs       Library inputs as checked arrays and tables
@@ -24,6 +26,8 @@ In this room:
   lock         A lock on a run folder: one process at a time
   main         fairjax: assess a classifier's bias, find its causes, train a
                fairer one
+  manual       Help, made from what is declared: commands, knobs, configs,
+               registries
   memory       Allocator settings that keep freed memory for the next step
                (Linux, CPU)
   paths        Paths of input files, checked, with one sentence for what is

@@ -46,7 +46,7 @@ ORDER = {
     *('assessments', 'stages'),
   },
 }
-TOP = {'recipes', 'bench', 'main'}  # import what they like
+TOP = {'recipes', 'bench', 'main', 'commands', 'manual'}  # import what they like
 
 
 def imports(path: pathlib.Path):
