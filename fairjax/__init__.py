@@ -39,6 +39,22 @@ In this room:
 """
 
 import importlib
+import typing
+
+if typing.TYPE_CHECKING:  # what a type checker sees of the lazy names below
+  from fairjax.api import Assessment as Assessment
+  from fairjax.api import Classifier as Classifier
+  from fairjax.api import Comparison as Comparison
+  from fairjax.api import UserError as UserError
+  from fairjax.api import assess as assess
+  from fairjax.api import compare as compare
+  from fairjax.api import diet as diet
+  from fairjax.api import gradient_norms as gradient_norms
+  from fairjax.api import load as load
+  from fairjax.api import score as score
+  from fairjax.api import swap as swap
+  from fairjax.api import weights as weights
+  from fairjax.recipes.audit_library import audit as audit
 
 __version__ = '0.1.0'
 

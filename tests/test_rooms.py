@@ -46,7 +46,8 @@ ORDER = {
     *('assessments', 'stages'),
   },
 }
-TOP = {'recipes', 'bench', 'main', 'commands', 'manual'}  # import what they like
+# These import what they like.
+TOP = {'recipes', 'bench', 'main', 'commands', 'manual'}
 
 
 def imports(path: pathlib.Path):
