@@ -47,7 +47,8 @@ ORDER = {
     *('assessments', 'inputs', 'stages'),
   },
 }
-TOP = {'recipes', 'bench', 'main'}  # import what they like
+# These import what they like.
+TOP = {'recipes', 'bench', 'main', 'commands', 'manual'}
 
 
 def imports(path: pathlib.Path):
