@@ -11,7 +11,7 @@ import sys
 import pandas as pd
 
 import fairjax
-from fairjax import artefacts, lock
+from fairjax import artefacts, backend, lock
 from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
@@ -37,7 +37,7 @@ def begin(
   alone = not config.grid.cells
   with lock.hold(folder) if alone else contextlib.nullcontext():
     keep_config(config, folder)
-    artefacts.write_json(folder / 'versions.json', versions())
+    artefacts.write_json(folder / 'versions.json', versions(config))
 
 
 def keep_config(config: Config, folder: pathlib.Path) -> None:
@@ -52,7 +52,7 @@ def keep_config(config: Config, folder: pathlib.Path) -> None:
   artefacts.remove_file(folder / 'configs' / name)  # it is config.json again
 
 
-def versions() -> dict:
+def versions(config: Config) -> dict:
   """What the run's numbers depend on beside its config."""
   result = {name: importlib.metadata.version(name) for name in PACKAGES}
   root = pathlib.Path(fairjax.__file__).parent.parent
@@ -72,6 +72,7 @@ def versions() -> dict:
     'fairjax': fairjax.__version__,
     'python': platform.python_version(),
     **result,
+    'precision': backend.resolved(config.net.precision),
     **mesh.layout(),
     'git': {'commit': commit, 'changed': changed},
     'command': sys.argv,
