@@ -278,7 +278,9 @@ def load(
       f"precision is {precision!r}; it must be one of 'float32', 'bfloat16' "
       "and 'int8'"
     )
-  integers = precision == 'int8'
+  from fairjax import backend
+
+  integers = backend.chosen(precision) == 'int8'
   dtype = jnp.dtype('float32' if integers else precision)
   bundle = models.load(folder, can='classify', dtype=dtype)
   if integers:

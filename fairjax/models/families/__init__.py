@@ -30,6 +30,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from fairjax import announce
 from fairjax.errors import UserError
 from fairjax.models import config_keys
 from fairjax.models.family import CAPABILITIES, Family, Head, Row, below
@@ -162,12 +163,16 @@ def module(
   """The module of a shape for a capability (`classes` for a classifier).
 
   `scan` and `remat` change how a body is compiled, never a number; a body
-  that knows neither is compiled as it is.
+  that does not know one is compiled as it is, which is said.
   """
   family = find(shape.family)
   head = require(family, can)
   flags = {'scan': scan, 'remat': remat}
   known = family.body.__dataclass_fields__
+  for name in [name for name in flags if flags[name] and name not in known]:
+    announce.note(
+      f'net.{name} is without effect: a {shape.family} has no such form'
+    )
   flags = {name: value for name, value in flags.items() if name in known}
   body = family.body(shape, dtype=dtype, **flags)
   if head.module is None:
