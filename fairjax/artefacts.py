@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax import paths
+from fairjax import paths, strict_json
 from fairjax.errors import UserError
 
 FORMAT = 2  # of what is written; another one is made again
@@ -100,10 +100,14 @@ def write_json(path: str | os.PathLike, value: Any) -> None:
 def read_json(path: str | os.PathLike) -> Any:
   paths.refuse_pipe(path)
   try:
-    return json.loads(pathlib.Path(path).read_text(encoding='utf-8'))
+    return strict_json.parse(pathlib.Path(path).read_text(encoding='utf-8'))
   except FileNotFoundError as error:
     raise UserError(f'{path} does not exist') from error
-  except json.JSONDecodeError as error:
+  except OSError as error:
+    raise UserError(
+      f'{path} cannot be read: {error.strerror or error}'
+    ) from error
+  except ValueError as error:  # of its text, or of its coding
     raise UserError(f'{path} is not valid JSON: {error}') from error
 
 
@@ -121,8 +125,8 @@ def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
     if not line:
       continue
     try:
-      rows.append(json.loads(line))
-    except json.JSONDecodeError as error:
+      rows.append(strict_json.parse(line))
+    except ValueError as error:
       if k == len(lines) - 1:
         break
       raise UserError(
