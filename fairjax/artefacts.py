@@ -32,6 +32,7 @@ FORMAT = 2  # of what is written; another one is made again
 REMEDIES = {
   errno.ENOSPC: 'free some space and run the same command again',
   errno.EDQUOT: 'free some of your quota and run the same command again',
+  errno.EFBIG: 'raise the limit on a file (ulimit -f) and run it again',
   errno.EACCES: 'choose a folder that you may write, with --workdir',
   errno.EPERM: 'choose a folder that you may write, with --workdir',
   errno.EROFS: 'choose a folder that you may write, with --workdir',
@@ -42,16 +43,15 @@ REMEDIES = {
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # of writing, never of reading
 
 
-def cache_folder() -> pathlib.Path:
-  """Where everything that can be made again is kept between runs."""
-  folder = os.environ.get('FAIRJAX_CACHE') or '~/.cache/fairjax'
-  return pathlib.Path(folder).expanduser()
+class CannotWrite(UserError):
+  """The system refuses to write a file."""
 
 
-def cannot_write(path: str | os.PathLike, error: OSError) -> UserError:
-  """The sentence for a file that the system refuses to write."""
+def cannot_write(path: str | os.PathLike, error: OSError) -> CannotWrite:
+  """The sentence for it."""
   remedy = REMEDIES.get(error.errno, 'choose another folder with --workdir')
-  return UserError(f'cannot write {path}: {error.strerror or error}; {remedy}')
+  why = error.strerror or error
+  return CannotWrite(f'cannot write {path}: {why}; {remedy}')
 
 
 @contextlib.contextmanager
