@@ -14,6 +14,8 @@ In this room:
                identity
   assessments  Results of `assess` and `compare`: printed, indexed, plotted
   backend      The platform that programs are compiled for
+  commands     The subcommands of `fairjax`: the config and the knobs each
+               stands for
   errors       The exceptions that end a run without a traceback
   identity     The identity of a stage: a hash of everything it depends on
   inputs       Library inputs as checked arrays and tables
@@ -24,6 +26,8 @@ In this room:
   lock         A lock on a run folder: one process at a time
   main         fairjax: assess a classifier's bias, find its causes, train a
                fairer one
+  manual       Help, made from what is declared: commands, knobs, configs,
+               registries
   memory       Allocator settings that keep freed memory for the next step
                (Linux, CPU)
   paths        Paths of input files, checked, with one sentence for what is
@@ -35,6 +39,22 @@ In this room:
 """
 
 import importlib
+import typing
+
+if typing.TYPE_CHECKING:  # what a type checker sees of the lazy names below
+  from fairjax.api import Assessment as Assessment
+  from fairjax.api import Classifier as Classifier
+  from fairjax.api import Comparison as Comparison
+  from fairjax.api import UserError as UserError
+  from fairjax.api import assess as assess
+  from fairjax.api import compare as compare
+  from fairjax.api import diet as diet
+  from fairjax.api import gradient_norms as gradient_norms
+  from fairjax.api import load as load
+  from fairjax.api import score as score
+  from fairjax.api import swap as swap
+  from fairjax.api import weights as weights
+  from fairjax.recipes.audit_library import audit as audit
 
 __version__ = '0.1.0'
 

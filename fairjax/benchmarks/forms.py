@@ -5,7 +5,6 @@ in which 'key?' may be missing and '*' is any other) with kinds of values as
 leaves. Each benchmark declares one form a file; what reads a file checks it.
 """
 
-import json
 import pathlib
 import re
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairjax import results
+from fairjax import results, strict_json
 from fairjax.data import files, readers
 from fairjax.errors import UserError
 from fairjax.results import Kind
@@ -108,11 +107,10 @@ def tree(path: str | pathlib.Path, form: Any, where: str = '') -> Any:
   """A JSON file's value, checked."""
   text = readers.text(path)
   try:
-    value = json.loads(text)
-  except (ValueError, RecursionError) as error:
-    why = str(error) or 'it is nested too deeply'
+    value = strict_json.parse(text)
+  except ValueError as error:
     raise UserError(
-      f'{readers.shown(path)} is no JSON ({why}); give the file as it was '
+      f'{readers.shown(path)} is no JSON ({error}); give the file as it was '
       'published'
     ) from error
   check(value, form, path, where)
@@ -160,6 +158,6 @@ def _plain(column: pd.Series, form: Any) -> list:
 
 def _parsed(text: str) -> Any:
   try:
-    return json.loads(text)
-  except (ValueError, RecursionError):
+    return strict_json.parse(text)
+  except ValueError:
     return text

@@ -102,10 +102,11 @@ def assess(
       name: {'rows': int(member.sum()), **one}
       for name, member, one in zip(group_names, members, by_group)
     },
-    'warnings': warn.sentences(
-      *rows, group_names, attributes, fairness, min_group
-    )
-    + clusters.warnings(cluster),
+    'warnings': [
+      *warn.of_reversed(quality),
+      *warn.sentences(*rows, group_names, attributes, fairness, min_group),
+      *clusters.warnings(cluster),
+    ],
   }
 
 
@@ -227,6 +228,11 @@ def decide(
       raise UserError(
         f"the threshold is {threshold!r}; it must be a number or 'eer'"
       ) from error
+    if not 0 <= thresholds <= 1:
+      raise UserError(
+        f'the threshold is {threshold}; scores are from 0 to 1, and so must it '
+        'be'
+      )
     limits = np.full(len(scores), thresholds)
   limits = limits.astype(scores.dtype)
   return (scores >= limits[:, None]).astype(np.int8), thresholds

@@ -55,7 +55,7 @@ def compare(
   members: Bool[np.ndarray, 'g n'] | None = None,
   group_names: Sequence[str] = (),
   *,
-  threshold: str | float = '0.5',
+  threshold: str | float | tuple[str | float, str | float] = '0.5',
   level: float = 0.95,
   resamples: int = 10000,
   seed: int = 0,
@@ -65,7 +65,8 @@ def compare(
 ) -> list[dict]:
   """Differences ours − theirs of the main measures, each with its test.
 
-  Args are those of `assess`; the groups are of one attribute. Both runs have
+  Args are those of `assess` (a pair of thresholds: each run's own); the
+  groups are of one attribute. Both runs have
   the same rows and the same number of seeds; `paired` says that seed k of both
   decides the same things, which runs of one config but for the method have.
 
@@ -86,8 +87,12 @@ def compare(
   both = binary(np.concatenate([ours, theirs]))
   check(labels, both, members, group_names, [''] * len(members))
   options = IntervalOptions(level, resamples, seed)
+  limits = threshold if isinstance(threshold, tuple) else (threshold,) * 2
   decisions = np.concatenate(
-    [decide(labels, binary(one), threshold)[0] for one in (ours, theirs)]
+    [
+      decide(labels, binary(one), limit)[0]
+      for one, limit in zip((ours, theirs), limits)
+    ]
   )
   masks = [*members, np.ones(len(labels), bool)]
   out = _count_tests(

@@ -115,6 +115,8 @@ def audit(
     notes=[
       *remarks,
       *(words for one in edits for words in one.remarks),
+      *(words for model in models for words in model.remarks),
+      *(w for model in models for w in audit_models.read_as(model, classes)),
       *audit_edits.misfit(edits, groups),
       *_missing(table, models[0]),
       *_held_against(models, names, config),

@@ -20,7 +20,7 @@ import pandas as pd
 
 from fairjax import artefacts, knobs
 from fairjax.config import Config
-from fairjax.data import predictions, readers
+from fairjax.data import labels, predictions, readers
 from fairjax.errors import UserError
 from fairjax.models import chances
 from fairjax.recipes import audit_function
@@ -44,6 +44,7 @@ class Audited:
   made_from: Callable[[], str] | None = None
   label: int | None = None  # that is audited, of labels that each hold or not
   positive: int = 1  # the class of the data that such a label is held against
+  remarks: tuple[str, ...] = ()  # how its predictions were read
 
 
 def load(
@@ -77,7 +78,7 @@ def load(
 
 def own(config: Config, table: pd.DataFrame, classes) -> list[Audited]:
   """Predictions that stand in the data itself."""
-  frame = table.drop(columns=['id', 'text', 'label'], errors='ignore')
+  frame = table.drop(columns=['text', 'label'], errors='ignore')
   frame.attrs['source'] = table.attrs.get('source', 'the data')
   named = re.compile(r'(p|prob|score)_.+|p\d+', re.IGNORECASE)
   usual = {str(c).lower() for c in frame} & set(predictions.USUAL)
@@ -124,7 +125,10 @@ def _of_frame(frame, config, table, classes) -> list[Audited]:
     frame, table, columns, classes, config.measures.pos_label
   )
   look = scored(config) if config.audit.edited else None
-  return [Audited(one.name, one.scores, look, (), one.hard) for one in models]
+  return [
+    Audited(one.name, one.scores, look, (), one.hard, remarks=one.remarks)
+    for one in models
+  ]
 
 
 def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray]:
@@ -134,6 +138,7 @@ def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray]:
   if 'text' not in frame:
     raise UserError(f'{path} has no column text; score to_score.csv as it is')
   plain = pd.DataFrame({'id': [str(i) for i in range(len(frame))]})
+  plain.attrs['ids'] = predictions.MADE
   scores = frame.drop(columns='id', errors='ignore')
   scores.attrs['source'] = path
   (one,) = predictions.read(
@@ -322,7 +327,6 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
 def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
   """The predictions of any text by a run of recipe train."""
   from fairjax import stages
-  from fairjax.data import labels
 
   config, tables, ready, params = made_again(path, weights)
 
@@ -381,6 +385,32 @@ def planted(config: Config) -> Audited:
   return Audited('planted', None, predict, data.CLASSES, kind='function')
 
 
+def turned(model: Audited, ours: Sequence[str]) -> bool:
+  """Whether its names say that its class 0 is the one to detect.
+
+  Labels of the data that are numbers have 1 for that class (data/labels.py).
+  """
+  low = [name.strip().casefold() for name in model.classes]
+  named = not all(re.fullmatch(r'(label_?)?\d+', name) for name in low)
+  numbers = all(re.fullmatch(r'\d+', name) for name in ours)
+  if model.label is not None or len(low) != 2 or not (named and numbers):
+    return False
+  return labels.class_order(list(model.classes)) == list(model.classes)[::-1]
+
+
+def read_as(model: Audited, ours: Sequence[str]) -> list[str]:
+  """What is said of a model whose classes are held against numbers."""
+  names = list(model.classes)
+  if not turned(model, ours):
+    return []
+  return [
+    f'{model.name} calls its classes {", ".join(names)}, and the labels of the '
+    f'data are numbers: its class {names[0]!r} is read as label 1, the class '
+    'to detect. If label 1 is the other one, say so with --config.data.labels='
+    "'0=1,1=0'"
+  ]
+
+
 def aligned(
   scores: np.ndarray, model: Audited, classes: Sequence[str]
 ) -> np.ndarray:
@@ -416,8 +446,10 @@ def aligned(
     re.fullmatch(r'(label_?)?\d+', n, re.IGNORECASE) for n in names
   )
   words = lambda names: {part for n in low(names) for part in n.split('/')}
-  if not theirs or numbered(theirs) or numbered(ours):
+  if not theirs or numbered(theirs):
     return scores
+  if numbered(ours):
+    return scores[..., ::-1] if turned(model, ours) else scores
   if any(words([a]) & words([b]) for a, b in zip(theirs, ours)):
     return scores
   raise UserError(

@@ -345,6 +345,10 @@ def section(
 
 def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   """Of the user's own texts: what a mitigation costs."""
+  limit = config.benchmarks.limit
+  if 0 < limit < len(texts):
+    rng = np.random.default_rng([config.seed, 0xBA])
+    texts = [texts[i] for i in np.sort(rng.permutation(len(texts))[:limit])]
   ragged = model.encode(texts)
   total, count = text_likelihood.totals(model.log_p(ragged), ragged)
   result = text_likelihood.perplexity(

@@ -113,11 +113,12 @@ def answer(
   results: Results, name: str, one: Mapping, gap: Gap | None
 ) -> list[str]:
   """The answer, and what else is worth a sentence."""
-  lines = list(_compared(results, name))
+  worse = warn.of_reversed(one.get('quality', {}))
+  lines = [*worse, *_compared(results, name)]
   if gap:
     lines.append(f'{_who(results, gap)} {_how_sure(gap)}')
   elif defined(one.get('fairness', {}).get('dp')):
-    return []
+    return worse
   flips = _flips(one)
   if flips:
     lines.append(flips)

@@ -57,16 +57,19 @@ def _quality(one: Mapping) -> tuple | None:
     chance = 0.5
     if key == 'balanced_accuracy' and defined(quality.get('macro_f1')):
       continue
-    low = value.get('low')
+    low, high = value.get('low'), value.get('high')
     state = 'unsure'
     if defined(low) and low >= 0.8:
       state = 'good'
     elif defined(low) and low <= chance:
       state = 'bad'
+    reversed_ = defined(high) and high < chance
     words = {
       'good': 'sorts well',
       'unsure': 'sorts better than chance, not well',
-      'bad': 'is not told from chance',
+      'bad': 'is worse than chance: labels or scores reversed?'
+      if reversed_
+      else 'is not told from chance',
     }[state]
     right = ''
     if defined(quality.get('accuracy')):

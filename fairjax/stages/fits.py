@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from fairjax import artefacts
+from fairjax import artefacts, cache
 from fairjax.config import Config
 from fairjax.data import batches, labels, schema, tokens
 from fairjax.data.schema import Tables
@@ -45,7 +45,7 @@ def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
     list(table[column]),
     model.longest,
     pairs,
-    cache=artefacts.cache_folder() / 'tokens',
+    cache=cache.kept('tokens'),
   )
   weight = table['weight'] if 'weight' in table else np.ones(len(table))
   return batches.Pool(

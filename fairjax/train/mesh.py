@@ -9,7 +9,9 @@ never changes a result.
 
 import functools
 import os
+import pathlib
 import urllib.request
+import warnings
 from collections.abc import Sequence
 
 import jax
@@ -17,9 +19,9 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from fairjax import artefacts
+from fairjax import cache
 from fairjax import config as configs
-from fairjax.backend import platform
+from fairjax.backend import platform, processor
 from fairjax.data.placement import Placement
 from fairjax.errors import UserError
 
@@ -69,8 +71,18 @@ def start(
         f'the other processes cannot be joined ({str(error).splitlines()[0]}); '
         'name them with --coordinator_address, --num_processes, --process_id'
       ) from error
-  cache = artefacts.cache_folder() / 'xla'
-  jax.config.update('jax_compilation_cache_dir', str(cache))
+  keep_programs()
+
+
+def keep_programs() -> None:
+  """Compiled programs are kept where jax was told to, or in the cache."""
+  own = jax.config.jax_compilation_cache_dir
+  place = cache.usable(pathlib.Path(own)) if own else cache.kept('xla')
+  jax.config.update('jax_compilation_cache_dir', place and str(place))
+  # A disk that fills up costs the next run its seconds, and no more.
+  warnings.filterwarnings(
+    'ignore', message='Error (reading|writing) persistent compilation cache'
+  )
   # A first run has fifty programs that compile in less than jax's second.
   jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.0)
 
@@ -177,6 +189,8 @@ def layout() -> dict:
   """On what a run runs, as versions.json keeps it."""
   return {
     'backend': platform(),
+    'device': jax.devices()[0].device_kind,
+    'processor': processor().described(),
     'devices': jax.device_count(),
     'processes': jax.process_count(),
   }

@@ -846,15 +846,16 @@ def test_a_page_of_thirty_groups_is_one_small_file(tmp_path, unspoken):
 
 
 def test_the_console_form_is_flags_of_the_config():
-  from fairjax import main
+  from fairjax.commands import flags_of
+  from fairjax.errors import UserError
 
-  assert main.audit_flags(['model', 'my.csv', '--config.seed=3']) == [
+  assert flags_of(['audit', 'model', 'my.csv', '--config.seed=3']) == [
     '--config=configs/audit.py',
+    '--config.audit.model=model',
     '--config.data.path=my.csv',
     '--config.data.name=file',
-    '--config.audit.model=model',
     '--config.seed=3',
   ]
-  assert '--config.data.path=my.csv' in main.audit_flags(['my.csv'])
-  with pytest.raises(SystemExit):
-    main.audit_flags(['--config.seed=3'])
+  assert '--config.data.path=my.csv' in flags_of(['audit', 'my.csv'])
+  with pytest.raises(UserError, match='MODEL_OR_PREDICTIONS'):
+    flags_of(['audit', '--config.seed=3'])
