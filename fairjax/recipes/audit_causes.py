@@ -90,11 +90,12 @@ def _page(
   correlations = ranked[['influence', 'ge', 'el2n', 'grand']].corr('spearman')
   correlations = correlations.round(3).rename_axis('rank correlation')
   return results.section(
-    f'What it hangs on: {share:.0%} of the training rows carry half of what '
-    'widens the gap',
+    f'Training rows of most influence on the gap: {share:.0%} of them carry '
+    'half of what widens it',
     results.text(
-      f'The {TOP} training rows of {len(ranked):,} on which a step of training '
-      f'widens the gap in {gap.rate} between {gap.high} and {gap.low} most.'
+      f'The {TOP} training rows of {len(ranked):,} without which the gap in '
+      f'{gap.rate} between {gap.high} and {gap.low} would be smallest, to first '
+      'order.'
     ),
     results.texts(rows, ('text',), blur=audit_flips.offensive(classes)),
     results.text(MITIGATE.format(path=path, model=model.name)),
