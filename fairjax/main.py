@@ -226,7 +226,16 @@ def end(sentence, code: int) -> None:
     print(f'fairjax: {sentence}', file=sys.stderr, flush=True)
   except OSError:  # `2>&1 | head` has read enough
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+  leave_others(code)
   sys.exit(code)
+
+
+def leave_others(code: int) -> None:
+  """Ends one of several processes; jax would wait for the others."""
+  peers = sys.modules.get('fairjax.train.peers')
+  if peers and peers.joined():
+    sys.stdout.flush()
+    os._exit(code)
 
 
 def stop_when_asked() -> None:
@@ -304,6 +313,13 @@ def main(argv: list[str]) -> None:
     end(stopped, RESUME)
   except KeyboardInterrupt:
     end('interrupted', INTERRUPTED)
+  except Exception:
+    peers = sys.modules.get('fairjax.train.peers')
+    if peers and peers.joined():
+      peers.last_words()
+      traceback.print_exc()
+      leave_others(1)
+    raise
 
 
 def command() -> None:

@@ -112,7 +112,10 @@ def keep_predictions(
 
 def file_name(name: str) -> str:
   """A contender's name as that of a file or folder."""
-  return re.sub(r'[^\w.=+-]+', '-', name)
+  safe = re.sub(r'[^\w.=+-]+', '-', name)
+  if len(safe.encode()) > 200:  # most systems take 255 bytes
+    safe = f'{safe[:50]}-{artefacts.fingerprint(name)}'
+  return safe
 
 
 def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:

@@ -24,6 +24,7 @@ from fairjax import config as configs
 from fairjax.backend import platform, processor
 from fairjax.data.placement import Placement
 from fairjax.errors import UserError
+from fairjax.train import peers
 
 ROWS = (  # have a row axis
   *('tokens', 'segment_ids', 'positions', 'types', 'cls_columns'),
@@ -61,7 +62,21 @@ def start(
     )
   # It would take SIGTERM for itself, so that none ended a run before a fit.
   jax.config.update('jax_enable_preemption_service', False)
-  if address:
+  if count > 1 and not address and not (join or in_a_cluster()):
+    raise UserError(
+      f'--num_processes is {count}, but no --coordinator_address is named; '
+      'alone each process would train for itself'
+    )
+  if address and count > 1:
+    try:
+      peers.join(address, count, index, jax.distributed.initialize)
+    except (OSError, ValueError, RuntimeError) as error:
+      raise UserError(
+        f'the {count} processes cannot be joined at {address} '
+        f'({str(error).splitlines()[0][:200]}); name a host and a free port '
+        'with --coordinator_address'
+      ) from error
+  elif address:
     jax.distributed.initialize(address, count, index)
   elif join or in_a_cluster():
     try:
