@@ -5,7 +5,7 @@ import dataclasses
 from fairjax.knobs import above, at_least, below, between, knob, one_of, or_else
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Net:
   """Options of the model named by `Config.model`."""
 
@@ -57,7 +57,7 @@ class Net:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Train:
   """The one training loop's options; defaults as in the diet paper."""
 
@@ -125,7 +125,7 @@ class Train:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Mesh:
   """How devices are laid out: seeds × data."""
 
