@@ -15,6 +15,7 @@ from fairjax import artefacts, backend, lock
 from fairjax.config import Config
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
+from fairjax.models import kernel_table
 from fairjax.report import page, terminal
 from fairjax.results import Results
 from fairjax.stages.assessment import prediction_table
@@ -29,6 +30,7 @@ def begin(
 ) -> None:
   """Joins the processes and writes down what is about to run."""
   mesh.start(address, count, index, join)
+  kernel_table.choose(config.net.kernels)
   if not mesh.is_main():
     return
   if folder.exists() and not folder.is_dir():

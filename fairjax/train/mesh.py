@@ -22,6 +22,7 @@ from fairjax import config as configs
 from fairjax.backend import platform, processor
 from fairjax.data.placement import Placement
 from fairjax.errors import UserError
+from fairjax.models import kernel_table
 
 ROWS = (  # have a row axis
   *('tokens', 'segment_ids', 'positions', 'types', 'cls_columns'),
@@ -64,6 +65,7 @@ def start(
         f'the other processes cannot be joined ({str(error).splitlines()[0]}); '
         'name them with --coordinator_address, --num_processes, --process_id'
       ) from error
+  kernel_table.in_all = lambda found: not any_process(not found)
   cache = artefacts.cache_folder() / 'xla'
   jax.config.update('jax_compilation_cache_dir', str(cache))
   # A first run has fifty programs that compile in less than jax's second.
@@ -239,7 +241,15 @@ def whole(mesh: Mesh, state, fsdp: bool = False):
   if mesh.shape['data'] == 1 or fsdp:
     return state
   where = state_shardings(mesh, state, fsdp)
-  return jax.jit(lambda tree: tree, out_shardings=where)(state)
+  leaves, tree = jax.tree.flatten(state)
+  moved = _mover(tuple(jax.tree.leaves(where)))(*leaves)
+  return jax.tree.unflatten(tree, moved)
+
+
+@functools.lru_cache(maxsize=16)
+def _mover(where: tuple[NamedSharding, ...]):
+  """What moves arrays there; kept, since a new one would be compiled anew."""
+  return jax.jit(lambda *leaves: leaves, out_shardings=where)
 
 
 def state_shardings(mesh: Mesh, state, fsdp: bool = False):
