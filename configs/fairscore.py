@@ -3,13 +3,15 @@
   python -m fairjax.main --config=configs/fairscore.py \\
       --config.model=FOLDER --config.data.path=my.csv
 
-Perturbs the test rows of your file by rules and by the dictionary
-(--config.fairscore.by, also `word` and a trained `model`), writes the pairs to
-paired.parquet, and says of each perturber how often the prediction changes,
-beside what a neutral rewrite of as many words changes.
+Perturbs the rows of your file (all of them, since nothing is trained; test rows
+where --config.data.split or --config.data.test_path names some) by rules and by
+the dictionary (--config.fairscore.by, also `word` and a trained `model`),
+writes the pairs to paired.parquet, and says of each perturber how often the
+prediction changes, beside what a neutral rewrite of as many words changes.
 --config.fairscore.path=paired.parquet scores another model on the same rows,
 --config.fairscore.against=FOLDER two models with exact tests. Columns are
-named as for configs/train_csv.py.
+named as for configs/train_csv.py. FOLDER is a classifier's or that of a run,
+whose seeds are all asked.
 """
 
 from fairjax import config as c

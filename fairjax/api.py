@@ -63,9 +63,12 @@ def assess(
   from fairjax.metrics import assess as metrics
   from fairjax.metrics import groups as of_groups
 
+  inputs.options(threshold, confidence_level, n_resamples, random_state)
   names, labels = inputs.labels(y_true, pos_label)
-  scores = inputs.scores(y_score, len(labels), len(names))
-  columns = inputs.columns(groups, len(labels))
+  first = pos_label is not None and names.index(pos_label) == 0
+  positive = 0 if first and len(names) == 2 else 1
+  scores = inputs.scores(y_score, len(labels), len(names), positive)
+  columns, remarks = inputs.columns(groups, len(labels))
   members, group_names, attributes = of_groups.memberships(
     columns, intersections=intersections
   )
@@ -80,6 +83,9 @@ def assess(
   measurement = metrics.assess(
     labels, scores, members, group_names, attributes=attributes, **options
   )
+  measurement['warnings'] += [
+    f'{words[0].upper()}{words[1:]}.' for words in remarks
+  ]
   results = Results(
     recipe='assess',
     data=SET,
@@ -89,17 +95,23 @@ def assess(
     contenders={'model': {'sets': {SET: measurement}}},
     focus='model',
   )
-  return Assessment(results, labels, scores, members, group_names, options)
+  return Assessment(
+    results, labels, scores, members, group_names, attributes, options
+  )
 
 
 def compare(a: Assessment, b: Assessment) -> Comparison:
   """Every measure of a − b on the same rows, with paired tests.
+
+  Each side keeps its own threshold; both must have the same groups. Where
+  groups of several attributes are compared, a gap is named ATTRIBUTE/NAME.
 
   >>> y, p = [0, 0, 1, 1] * 5, [.2, .6, .9, .4] * 5
   >>> a, b = (assess(y, q, n_resamples=100) for q in (p, [.4] * 20))
   >>> round(compare(a, b)['accuracy']['difference']['value'], 6)
   0.0
   """
+  from fairjax.metrics import measures
   from fairjax.metrics import paired as metrics
 
   if len(a.labels) != len(b.labels) or (a.labels != b.labels).any():
@@ -107,9 +119,26 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
       'the two assessments have different labels; compare predictions of the '
       'same rows in the same order'
     )
-  tests = metrics.compare(
-    a.labels, a.scores, b.scores, a.members, a.group_names, **a.options
-  )
+  if a.group_names != b.group_names or (a.members != b.members).any():
+    raise UserError(
+      'the two assessments compare different groups; give both the same '
+      'columns of groups'
+    )
+  options = {k: v for k, v in a.options.items() if k != 'threshold'}
+  options['threshold'] = a.options['threshold'], b.options['threshold']
+  tests: list[dict] = []
+  kinds = list(dict.fromkeys(a.attributes))
+  for kind in kinds or ['']:
+    own = [g for g, name in enumerate(a.attributes) if name == kind]
+    names = [a.group_names[g] for g in own]
+    found = metrics.compare(
+      a.labels, a.scores, b.scores, a.members[own], names, **options
+    )
+    kind_of = lambda one: measures.MEASURES[one['measure']].kind
+    gaps = [one for one in found if 'gap' in kind_of(one)]
+    rest = [] if tests else [one for one in found if one not in gaps]
+    prefix = f'{kind}/' if len(kinds) > 1 else ''
+    tests += [one | {'measure': prefix + one['measure']} for one in gaps] + rest
   return Comparison(tests)
 
 
@@ -129,7 +158,8 @@ def swap(
   Args:
     texts: one text, a list, an array or a Series (whose index is kept).
     direction: 'opposite', 'male', 'female' or 'neutral' (singular they).
-    words: None for our own gender list, else a file of word groups, or groups.
+    words: None for our own gender list, else a file of word groups, groups of
+      words, or {word: its partner}.
     names: swap first names too: True by our own list, or a file of counts.
     random_state: of the draw where a word has more than one counterpart.
 
@@ -275,12 +305,27 @@ class Classifier:
     """The names of the classes, in the order of the probabilities."""
     return np.array(self.bundle.labels)
 
+  @property
+  def problem(self) -> str:
+    """Whether one class is right or each label holds or not, as its folder
+    says (models/chances.py)."""
+    from fairjax.models import chances
+
+    kind = chances.problem(self.bundle.config, self.bundle.classes, self.name)
+    if kind == 'regression':
+      raise UserError(
+        f'{self.name} is a regression (problem_type of its config.json): it '
+        'has no classes to give probabilities of'
+      )
+    return kind
+
   def predict_proba(
     self, texts: Sequence[str], batch_size: int = 64
   ) -> np.ndarray:
-    """softmax(logits) [n, c] of each text."""
-    from scipy.special import softmax
-
+    """Probabilities [n, c] of each text: a softmax of the logits, or of labels
+    that each hold or not (problem_type), and of a single one, a sigmoid each.
+    """
+    from fairjax.models import chances
     from fairjax.train import loop
 
     table = pd.DataFrame({'text': list(texts), 'label': 0})
@@ -300,11 +345,18 @@ class Classifier:
       model.device_mesh,
       batch_size,
     )
-    return softmax(logits[0].astype(np.float64), axis=-1)
+    return chances.of(logits[0], self.problem)
 
   def predict(self, texts: Sequence[str], batch_size: int = 64) -> np.ndarray:
-    """The name of the likeliest class of each text."""
-    return self.classes_[self.predict_proba(texts, batch_size).argmax(-1)]
+    """The name of the likeliest class of each text; which labels hold [n, c],
+    where several may.
+    """
+    from fairjax.models import chances
+
+    found = self.predict_proba(texts, batch_size)
+    if self.problem == chances.EACH:
+      return found >= 0.5
+    return self.classes_[found.argmax(-1)]
 
   def _placed(self):
     """The bundle on its devices, and its parameters with a seed axis."""
@@ -340,9 +392,11 @@ def score(
     batch_size: texts a step.
   """
   from fairjax import registry
+  from fairjax.models import chances
   from fairjax.scores import SCORES, TRACKED
   from fairjax.stages.model_outputs import Predictions
 
+  chances.require_one(model.bundle.config, model.bundle.classes, model.name)
   out = inputs.table(table)
   if 'twin' not in out:
     out['twin'] = swap(out['text'])

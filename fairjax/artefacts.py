@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax import paths
+from fairjax import paths, strict_json
 from fairjax.errors import UserError
 
 FORMAT = 2  # of what is written; another one is made again
@@ -32,6 +32,7 @@ FORMAT = 2  # of what is written; another one is made again
 REMEDIES = {
   errno.ENOSPC: 'free some space and run the same command again',
   errno.EDQUOT: 'free some of your quota and run the same command again',
+  errno.EFBIG: 'raise the limit on a file (ulimit -f) and run it again',
   errno.EACCES: 'choose a folder that you may write, with --workdir',
   errno.EPERM: 'choose a folder that you may write, with --workdir',
   errno.EROFS: 'choose a folder that you may write, with --workdir',
@@ -42,16 +43,15 @@ REMEDIES = {
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # of writing, never of reading
 
 
-def cache_folder() -> pathlib.Path:
-  """Where everything that can be made again is kept between runs."""
-  folder = os.environ.get('FAIRJAX_CACHE') or '~/.cache/fairjax'
-  return pathlib.Path(folder).expanduser()
+class CannotWrite(UserError):
+  """The system refuses to write a file."""
 
 
-def cannot_write(path: str | os.PathLike, error: OSError) -> UserError:
-  """The sentence for a file that the system refuses to write."""
+def cannot_write(path: str | os.PathLike, error: OSError) -> CannotWrite:
+  """The sentence for it."""
   remedy = REMEDIES.get(error.errno, 'choose another folder with --workdir')
-  return UserError(f'cannot write {path}: {error.strerror or error}; {remedy}')
+  why = error.strerror or error
+  return CannotWrite(f'cannot write {path}: {why}; {remedy}')
 
 
 @contextlib.contextmanager
@@ -100,10 +100,14 @@ def write_json(path: str | os.PathLike, value: Any) -> None:
 def read_json(path: str | os.PathLike) -> Any:
   paths.refuse_pipe(path)
   try:
-    return json.loads(pathlib.Path(path).read_text(encoding='utf-8'))
+    return strict_json.parse(pathlib.Path(path).read_text(encoding='utf-8'))
   except FileNotFoundError as error:
     raise UserError(f'{path} does not exist') from error
-  except json.JSONDecodeError as error:
+  except OSError as error:
+    raise UserError(
+      f'{path} cannot be read: {error.strerror or error}'
+    ) from error
+  except ValueError as error:  # of its text, or of its coding
     raise UserError(f'{path} is not valid JSON: {error}') from error
 
 
@@ -121,8 +125,8 @@ def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
     if not line:
       continue
     try:
-      rows.append(json.loads(line))
-    except json.JSONDecodeError as error:
+      rows.append(strict_json.parse(line))
+    except ValueError as error:
       if k == len(lines) - 1:
         break
       raise UserError(

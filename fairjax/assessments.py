@@ -1,13 +1,13 @@
 """Results of `assess` and `compare`: printed, indexed, plotted."""
 
 import dataclasses
-import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from fairjax import escape
 from fairjax.results import Results
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class Assessment:
   scores: np.ndarray  # [s, n] or [s, n, c]
   members: np.ndarray  # bool [g, n]
   group_names: list[str]
+  attributes: list[str]  # that each group is of
   options: dict  # of the measures: threshold, level, resamples, seed
 
   def __getitem__(self, measure: str) -> dict:
@@ -64,7 +65,7 @@ class Assessment:
     return frame[frame['group'] == ''].to_string(index=False)
 
   def _repr_html_(self) -> str:
-    lines = ''.join(f'<li>{html.escape(w)}</li>' for w in self.warnings)
+    lines = ''.join(f'<li>{escape.html(w)}</li>' for w in self.warnings)
     frame = self.to_frame().drop(columns='note', errors='ignore')
     return frame.to_html(index=False, escape=True) + f'<ul>{lines}</ul>'
 

@@ -13,8 +13,15 @@ class Failed(Exception):
   """The run is done, and a gate that the user set has failed: exit code 1."""
 
 
-class Interrupted(Exception):
-  """The run was asked to stop, has saved, and can be resumed."""
+class Undecided(Exception):
+  """The run is done, and its gate could not be measured: exit code 3."""
+
+
+class Interrupted(BaseException):
+  """The run was asked to stop, has saved, and can be resumed.
+
+  Like KeyboardInterrupt no Exception: nobody's `except Exception` takes it.
+  """
 
 
 def count(number: int, one: str, many: str = '') -> str:

@@ -17,7 +17,7 @@ from fairjax.config import Config
 
 def identity(config: Config, what: str | tuple[str, ...], *content: Any) -> str:
   """The fingerprint of a stage, or of a stage that belongs to several kinds."""
-  kinds = (what,) if isinstance(what, str) else what
+  kinds = knobs.stages(what)
   leaves = {}
   for leaf in knobs.leaves(Config):
     if set(kinds) & set(leaf.changes):

@@ -14,7 +14,7 @@ import dataclasses
 import math
 import os
 import pathlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,8 +91,18 @@ class Results:
     return pd.DataFrame(rows)
 
 
-# The schema: a type, a tuple of types, [form of every item], or a mapping of
-# keys to forms, in which 'key?' may be missing and '*' stands for any other.
+# The schema: a type, a tuple of types, a Kind, [form of every item], or a
+# mapping of keys to forms, in which 'key?' may be missing and '*' stands for
+# any other.
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+  """Values that a function accepts, and what they are in words."""
+
+  words: str
+  accepts: Callable[[Any], bool]
+
 
 ANY = object
 NUMBER = (float, None)
@@ -106,6 +116,7 @@ ESTIMATE = {
 }
 SET = {
   'rows?': int,
+  'texts?': int,
   'threshold?': ANY,
   'quality?': {'*': ESTIMATE},
   'fairness?': {'*': ESTIMATE},
@@ -198,7 +209,9 @@ def problems(value: Any, form: Any = None, where: str = '') -> Iterator[str]:
     yield from _keys(value, form, where)
   elif not _is(value, form):
     kinds = form if isinstance(form, tuple) else (form,)
-    words = ' or '.join(WORDS[kind] for kind in kinds)
+    words = ' or '.join(
+      kind.words if isinstance(kind, Kind) else WORDS[kind] for kind in kinds
+    )
     yield f'{where} is {value!r:.60}; it must be {words}'
 
 
@@ -218,6 +231,8 @@ def _keys(value: Mapping, form: Mapping, where: str) -> Iterator[str]:
 
 
 def _is(value: Any, form: Any) -> bool:
+  if isinstance(form, Kind):
+    return form.accepts(value)
   if isinstance(form, tuple):
     return any(_is(value, one) for one in form)
   if form is ANY or form is None:

@@ -100,7 +100,9 @@ def read(corpus, tmp_path_factory):
   """Tokenizer, vocabulary, store and all rows of the corpus."""
   from corpus import read_corpus
 
-  return read_corpus(corpus, tmp_path_factory.mktemp('tokens'))
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('tokens')))
+    return read_corpus(corpus)
 
 
 @pytest.fixture(scope='session')

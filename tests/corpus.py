@@ -27,12 +27,12 @@ def write_corpus(path, documents=80, most=9, seed=0):
   return path
 
 
-def read_corpus(path, cache):
+def read_corpus(path):
   """Tokenizer, vocabulary, store and all rows of a corpus."""
   source = texts.find(str(path), 'text', True)
-  tokenizer = texts.learn_tokenizer(source, 120, 0.1, 0, cache)
+  tokenizer = texts.learn_tokenizer(source, 120, 0.1, 0)
   words = corruption.vocabulary(tokenizer)
-  store = texts.store(source, tokenizer, cache)
+  store = texts.store(source, tokenizer)
   every = np.arange(len(store.offsets) - 1)
   made = rows.rows(store, every, 32, words.first, words.last)
   return tokenizer, words, store, made

@@ -54,6 +54,16 @@ def test_a_leaf_changes_the_stages_it_says_and_no_other(name, tmp_path):
     assert same == (what not in LEAVES[name].changes), what
 
 
+def test_a_misspelt_stage_is_refused():
+  """It would be changed by nothing, and never be made again."""
+  with pytest.raises(KeyError, match='trainig'):
+    identity(Config(), 'trainig')
+  with pytest.raises(KeyError, match='mesures'):
+    knobs.knob(1, 'a number', changes=('data', 'mesures'))
+  with pytest.raises(KeyError, match='tekst'):
+    knobs.section(Config, 'tekst')
+
+
 def test_every_stage_named_is_known():
   named = {what for leaf in LEAVES.values() for what in leaf.changes}
   assert named == set(knobs.STAGES)

@@ -13,13 +13,15 @@ GROUND = {
     'announce',
     'artefacts',
     'backend',
+    'cache',
     'config',
     'errors',
+    'escape',
     'keys',
     'knobs',
     'lock',
   ),
-  *('inputs', 'memory', 'paths', 'registry', 'results'),
+  *('memory', 'paths', 'registry', 'results', 'strict_json'),
 }
 
 # A room, and those that it may import; `api` is a module.
@@ -37,16 +39,18 @@ ORDER = {
   # What a model says comes from a judge that a recipe hands in.
   'benchmarks': {'data', 'pairs', 'methods', 'metrics'},
   'assessments': {'report'},
+  'inputs': {'data'},
   'stages': {
     *('data', 'methods', 'metrics', 'models', 'train', 'scores', 'report'),
     'identity',
   },
   'api': {
     *('data', 'pairs', 'methods', 'metrics', 'models', 'train', 'scores'),
-    *('assessments', 'stages'),
+    *('assessments', 'inputs', 'stages'),
   },
 }
-TOP = {'recipes', 'bench', 'main'}  # import what they like
+# These import what they like.
+TOP = {'recipes', 'bench', 'main', 'commands', 'manual'}
 
 
 def imports(path: pathlib.Path):

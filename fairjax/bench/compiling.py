@@ -70,7 +70,11 @@ def process(args: list[str], folder: pathlib.Path, side: str) -> dict:
       *(sys.executable, '-m', 'fairjax.bench.compiling', str(out)),
       *(*args, f'--workdir={folder / side}'),
     ],
-    env={**os.environ, 'FAIRJAX_CACHE': str(folder / 'cache')},
+    env={
+      **os.environ,
+      'FAIRJAX_CACHE': str(folder / 'cache'),
+      'JAX_COMPILATION_CACHE_DIR': '',  # else it would be jax's own
+    },
     capture_output=True,
     text=True,
   )

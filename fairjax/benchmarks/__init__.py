@@ -1,4 +1,44 @@
-"""Bias benchmarks by name; adding one is one file and one line here."""
+"""Bias benchmarks by name; adding one is one file and one row here.
+
+In this room:
+
+  association           Statistics of WEAT and SEAT: effect size, exact
+                        permutation, intervals
+  bbq                   BBQ: questions with an unstated answer, or one that
+                        contradicts a stereotype
+  contrast              Log-odds of two texts that differ in a few words, by
+                        any kind of model
+  crows                 CrowS-Pairs: is the more stereotyping of two sentences
+                        the likelier one?
+  eec                   EEC: does a person's gender or origin move a sentiment
+                        or emotion score?
+  erasing               Fits an eraser of gender on the user's texts, and
+                        probes for what is left
+  forms                 What a benchmark's file must hold, field by field, and
+                        the sentence if not
+  holistic              HolisticBias: do a descriptor's sentences differ in
+                        likelihood from others'?
+  measure               Runs a benchmark on a model: items, scores, estimates
+                        with intervals
+  planted_associations  A corpus with a known association of occupations and
+                        gender, and its tests
+  result_rows           A benchmark's numbers as rows of results.json, and two
+                        models compared
+  sembias               SemBias: which word pair is most like he − she?
+  sources               Finds and checks the user's copies of benchmark files
+  stereoset             StereoSet: stereotype against anti-stereotype, and both
+                        against nonsense
+  twins                 Counterfactual likelihood: log-odds of a text and its
+                        twin, by word
+  weat                  WEAT and SEAT: are two sets of targets closer to one of
+                        two attributes?
+  winobias              WinoBias: is a pronoun likelier where it agrees with a
+                        stereotype?
+  winogender            Winogender: do an occupation's pronouns follow the
+                        share of women in it?
+  word_vectors          Word vectors of a set of texts, and what WEAT says of
+                        them
+"""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -7,7 +47,7 @@ from fairjax.errors import UserError
 
 
 class Benchmark(NamedTuple):
-  """A file of this folder, and what a model must be able to do for it.
+  """A file of this folder, what a model must be able to do for it, and more.
 
   The file has three functions (benchmarks/measure.py calls them):
 
@@ -19,11 +59,22 @@ class Benchmark(NamedTuple):
       'quality' and 'fairness' {measure: Estimate}, 'groups' {bias type or
       term: {'rows', measure: Estimate}}, 'warnings'; `how` is an
       IntervalOptions, and every measure is a row of metrics/measures.py
+
+  It may say LIMITS, what its number cannot, and how two models are compared:
+
+    values(items, scores) -> DataFrame of id, metric, part, value and cluster;
+      without it, each column of scores is compared item by item
+    compared(items, ours, theirs, how) -> rows as result_rows.compare has them,
+      for what is no mean over items
   """
 
   module: str
   needs: tuple[str, ...]  # any of these capabilities, the first the best
   about: str
+  texts: tuple[str, ...]  # columns of items that a model reads
+  origin: str = ''  # where its files come from; '' where it reads none
+  leaves: tuple[str, ...] = ()  # of the config, that scores depend on
+  whole: str = 'all'  # the part of `values` that is the whole
 
 
 _LIKELIHOOD = ('mask', 'judge')
@@ -33,51 +84,76 @@ BENCHMARKS: dict[str, Benchmark] = {
     'fairjax.benchmarks.weat',
     ('embed',),
     'WEAT and SEAT: lists of targets and attributes, by cosines',
+    texts=('text',),
+    origin='github.com/W4ngatang/sent-bias (tests/*.jsonl, CC BY-NC 4.0)',
+    leaves=('benchmarks.encodings',),
   ),
   'crows': Benchmark(
     'fairjax.benchmarks.crows',
     _LIKELIHOOD,
     'CrowS-Pairs: the more stereotyping of two sentences',
+    texts=('more', 'less'),
+    origin='github.com/nyu-mll/crows-pairs (data/crows_pairs_anonymized.csv, '
+    'CC BY-SA 4.0)',
   ),
   'stereoset': Benchmark(
     'fairjax.benchmarks.stereoset',
     _LIKELIHOOD,
     'StereoSet: stereotype, anti-stereotype and nonsense',
+    texts=('context', 'stereotype', 'anti-stereotype', 'unrelated'),
+    origin='github.com/moinnadeem/StereoSet (data/dev.json, CC BY-SA 4.0)',
+    whole='intrasentence',
   ),
   'winobias': Benchmark(
     'fairjax.benchmarks.winobias',
     (*_LIKELIHOOD, 'classify'),
     'WinoBias: pronouns for and against the stereotype of an occupation',
+    texts=('pro', 'anti'),
+    origin='github.com/uclanlp/corefBias (WinoBias/wino/data, MIT)',
   ),
   'winogender': Benchmark(
     'fairjax.benchmarks.winogender',
     (*_LIKELIHOOD, 'classify'),
     'Winogender: pronouns against the share of women in an occupation',
+    texts=('he', 'she'),
+    origin='github.com/rudinger/winogender-schemas (data, MIT)',
+    whole='occupation',
   ),
   'bbq': Benchmark(
     'fairjax.benchmarks.bbq',
     _LIKELIHOOD,
     'BBQ: questions whose answer is not said, or against a stereotype',
+    texts=('context', 'question', 'ans0', 'ans1', 'ans2'),
+    origin='github.com/nyu-mll/BBQ (data/*.jsonl, CC BY 4.0)',
+    whole='ambiguous',
   ),
   'holistic': Benchmark(
     'fairjax.benchmarks.holistic',
     _LIKELIHOOD,
     'HolisticBias: likelihoods of descriptors against each other',
+    texts=('text',),
+    origin='github.com/facebookresearch/ResponsibleNLP (holistic_bias/dataset, '
+    'CC BY-SA 4.0)',
   ),
   'twins': Benchmark(
     'fairjax.benchmarks.twins',
     _LIKELIHOOD,
     'your own texts (data.path) and their counterfactuals, by word',
+    texts=('male', 'female'),
   ),
   'sembias': Benchmark(
     'fairjax.benchmarks.sembias',
     ('embed',),
     'SemBias: which word pair is most like he and she',
+    texts=(),
+    origin='github.com/uclanlp/gn_glove (SemBias/SemBias, Apache-2.0)',
   ),
   'eec': Benchmark(
     'fairjax.benchmarks.eec',
     ('classify',),
     'EEC: sentiment scores of sentences about different people',
+    texts=('Sentence',),
+    origin='saifmohammad.com (Equity-Evaluation-Corpus.csv, research use)',
   ),
 }
 

@@ -1,11 +1,20 @@
 """EEC: does a person's gender or origin move a sentiment or emotion score?
 
 Kiritchenko and Mohammad 2018 (arXiv:1805.04508): eleven templates, persons by
-gender and origin, emotion words. As in the paper, a pair is a template with an
-emotion word: the mean score over its female persons less that over its male
-ones (of names, African American less European ones). The mean over pairs has
-an interval over templates × emotion words, and p is by sign flips; by emotion
-with Holm's correction.
+gender and origin, emotion words. Of each template with an emotion word there is
+one number, and of those the mean; which one goes by name:
+
+  eec_gender          as in the paper: the mean over eleven pairs of sentences,
+                      of which ten differ in a noun phrase (my mother, my
+                      father) and one is the mean over all female names less
+                      that over all male ones
+  eec_gender_persons  the mean over all female persons less that over all male
+                      ones: a name weighs as much as a noun phrase does
+  eec_race            the mean over African American names less that over
+                      European American ones, as in the paper
+
+The interval is over templates × emotion words, and p is by sign flips; by
+emotion with Holm's correction.
 """
 
 import pathlib
@@ -13,23 +22,37 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import result_rows, sources
+from fairjax.benchmarks import forms, result_rows, sources
 from fairjax.metrics import clusters, significance
 from fairjax.metrics.intervals import IntervalOptions
 
-ORIGIN = 'saifmohammad.com (Equity-Evaluation-Corpus.csv, research use)'
 FILES = ('Equity-Evaluation-Corpus.csv', 'eec*.csv')
 VERSIONS = {
   '28323328b736c09e8066feeacf6c36b3': 'a sample of 24 sentences',
 }
-COLUMNS = (
-  *('ID', 'Sentence', 'Template', 'Person', 'Gender', 'Race'),
-  *('Emotion', 'Emotion word'),
-)
+FORM = {
+  'ID': forms.NAME,
+  'Sentence': forms.TEXT,
+  'Template': forms.TEXT,
+  'Person': forms.TEXT,
+  'Gender': forms.one_of('female', 'male', ''),
+  'Race': forms.WORDS,
+  'Emotion': forms.WORDS,
+  'Emotion word': forms.WORDS,
+}
 SIDES = {
   'eec_gender': ('Gender', 'female', 'male'),
+  'eec_gender_persons': ('Gender', 'female', 'male'),
   'eec_race': ('Race', 'African-American', 'European'),
 }
+NAMES = 'a name'
+# Female and male noun phrases of a pair (the paper, Table 3).
+PHRASES = (
+  *('she he', 'her him', 'woman man', 'girl boy', 'sister brother'),
+  *('daughter son', 'wife husband', 'girlfriend boyfriend'),
+  *('mother father', 'aunt uncle', 'mom dad'),
+)
+_PAIR = {word: pair for pair in PHRASES for word in pair.split()}
 LIMITS = (
   'Templates of one clause; a difference here says that the score moves with a '
   'name or noun, not how often real texts are misjudged.'
@@ -37,29 +60,43 @@ LIMITS = (
 
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
-  frame = sources.table(pathlib.Path(path), COLUMNS)
+  frame = forms.table(path, FORM)
   frame['Emotion'] = frame['Emotion'].fillna('').replace('', 'none')
   frame['Emotion word'] = frame['Emotion word'].fillna('')
   return frame
 
 
 def pairs(frame: pd.DataFrame, score: np.ndarray, side: str) -> pd.DataFrame:
-  """One line a template and emotion word: the difference of the means."""
+  """One line a template and emotion word: the mean difference of its pairs."""
   column, one, other = SIDES[side]
   keys = ['Template', 'Emotion', 'Emotion word']
-  wide = (
-    frame.assign(score=score)[frame[column].isin([one, other])]
-    .groupby([*keys, column])['score']
+  pair = paired(frame) if side == 'eec_gender' else 'all'
+  each = (
+    frame.assign(score=score, pair=pair)[frame[column].isin([one, other])]
+    .groupby([*keys, 'pair', column])['score']
     .mean()
     .unstack(column)
     .reindex(columns=[one, other])
     .dropna()
-    .reset_index()
   )
-  wide['value'] = wide[one] - wide[other]
+  wide = (each[one] - each[other]).groupby(keys).mean()
+  wide = wide.rename('value').reset_index()
   wide['id'] = wide['Template'] + '|' + wide['Emotion word']
   wide['cluster'] = wide['id']
   return wide
+
+
+def paired(frame: pd.DataFrame) -> list[str]:
+  """Which of the paper's pairs a sentence belongs to, by its person.
+
+  Names are one pair; so are noun phrases that the paper does not have.
+  """
+  named = (frame['Race'].fillna('').astype(str) != '').tolist()
+  last = [str(person).lower().split()[-1:] for person in frame['Person']]
+  return [
+    NAMES if is_name else _PAIR.get(''.join(word), 'another phrase')
+    for is_name, word in zip(named, last)
+  ]
 
 
 def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
@@ -84,7 +121,7 @@ def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
 
 
 def items(config) -> pd.DataFrame:
-  path = sources.locate(config.benchmarks.data, FILES, 'eec', ORIGIN)
+  path = sources.locate(config.benchmarks.data, FILES, 'eec')
   frame = read(path).rename(columns={'ID': 'id'})
   frame.attrs['notes'] = [sources.version(path, VERSIONS)]
   return frame

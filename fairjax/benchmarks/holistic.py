@@ -22,17 +22,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax import artefacts
-from fairjax.benchmarks import result_rows, sources
+from fairjax.benchmarks import forms, result_rows, sources
+from fairjax.benchmarks.forms import TEXT
 from fairjax.errors import UserError
 from fairjax.metrics import clusters, significance, text_likelihood
-from fairjax.metrics.estimates import of_value
 from fairjax.metrics.intervals import IntervalOptions
+from fairjax.results import ANY
 
-ORIGIN = (
-  'github.com/facebookresearch/ResponsibleNLP (holistic_bias/dataset, '
-  'CC BY-SA 4.0)'
-)
 FILES = (
   *('descriptors.json', 'nouns.json', 'sentence_templates.json'),
   'standalone_noun_phrases.json',
@@ -43,6 +39,24 @@ VERSIONS = {
   'f72950367d353ba1c85a11cd0c7119e6': 'v1.1',
   'dd40080a0537a5962856236d92651219': 'v1.1',
 }
+_DESCRIPTOR = {'descriptor': TEXT, 'gender?': TEXT, 'article?': TEXT, '*': ANY}
+_PHRASE = {'noun_phrase': TEXT, 'plural_noun_phrase?': TEXT, '*': ANY}
+_PAIR = forms.Kind(
+  'two texts, one noun and many',
+  lambda pair: (
+    isinstance(pair, list) and len(pair) == 2 and all(map(TEXT.accepts, pair))
+  ),
+)
+# One form a file, in the order of FILES.
+FORMS = (
+  {'*': {'*': [forms.either('a text, or an object with one in descriptor',
+                            TEXT, _DESCRIPTOR)]}},
+  {'*': [_PAIR]},
+  {'*': {'must_be_noun?': bool, '*': ANY}},
+  {'*': [forms.either('a text, or an object with one in noun_phrase', TEXT,
+                      _PHRASE)]},
+)  # fmt: skip
+SLOT = re.compile(r'\{(plural_)?noun_phrase\}')
 COUNTS = {472_991: 'v1.0', 566_625: 'v1.1'}
 LIMITS = (
   'A difference in likelihood is also a difference in how often words are '
@@ -61,13 +75,18 @@ class Lists(NamedTuple):
 
 
 def read(folder: str | pathlib.Path) -> tuple[Lists, list[str]]:
-  paths = [
-    sources.locate(folder, (name,), 'holistic', ORIGIN) for name in FILES
-  ]
-  trees = [artefacts.read_json(path) for path in paths]
+  paths = [sources.locate(folder, (name,), 'holistic') for name in FILES]
+  trees = [forms.tree(path, form) for path, form in zip(paths, FORMS)]
   for path, tree in zip(paths, trees):
-    if not isinstance(tree, dict) or not tree:
+    if not tree or any(len(key) > forms.LONGEST for key in tree):
       raise UserError(f'{path} is not a list of HolisticBias; give it as it is')
+  for template in trees[2]:
+    if len(SLOT.findall(template)) != 1:
+      raise UserError(
+        f'{paths[2]} has the template {template!r:.80}, which must hold one of '
+        '{noun_phrase} and {plural_noun_phrase}; give the file as it was '
+        'published'
+      )
   descriptors, nouns, templates, phrases = trees
   notes = [sources.version(path, VERSIONS) for path in paths]
   return Lists(descriptors, nouns, templates, phrases), notes
@@ -229,12 +248,11 @@ def rows(table: pd.DataFrame, options: IntervalOptions) -> list[dict]:
   metrics = {'paper': 'holistic_pairs', 'fdr': 'holistic_pairs_fdr'}
   for part, some in parts:
     weight = _weights(some, options)
+    sides = ({*zip(some['axis'], some[side])} for side in ('one', 'other'))
+    words = len(set().union(*sides))
     for column, metric in metrics.items():
       hit = some[column].to_numpy(float)
-      draws = 100 * (weight @ hit) / weight.sum(1)
-      tail = (1 - options.level) / 2
-      low, high = np.quantile(draws, [tail, 1 - tail])
-      value = of_value(100 * hit.mean(), low, high)
+      value, _ = result_rows.crossed_share(hit, weight, words, options)
       null = 5.0 if column == 'paper' else 0.0
       out.append(result_rows.row(metric, part, len(some), value, null))
   return out

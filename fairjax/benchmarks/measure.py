@@ -12,26 +12,35 @@ from fairjax.config import Config
 from fairjax.errors import UserError
 from fairjax.metrics import intervals, measures
 
-# Columns of items that a model reads, whatever the benchmark.
-TEXTS = (
-  *('text', 'more', 'less', 'pro', 'anti', 'he', 'she', 'male', 'female'),
-  *('context', 'question', 'ans0', 'ans1', 'ans2', 'Sentence'),
-  *('stereotype', 'anti-stereotype', 'unrelated'),
-)
+
+def read(name: str, config: Config) -> pd.DataFrame:
+  """The items of a benchmark, checked before any model is asked."""
+  items = importlib.import_module(BENCHMARKS[name].module).items(config)
+  if not len(items) or not items['id'].is_unique:
+    what = 'ids that occur twice' if len(items) else 'no items'
+    raise UserError(
+      f'benchmark {name} has {what}; check the file that it is read from'
+    )
+  for column in BENCHMARKS[name].texts:
+    if column not in items:
+      raise ValueError(
+        f'{name}.items has no column {column!r}, which its row of BENCHMARKS '
+        'says that a model reads'
+      )
+  return items
 
 
-def unknown(model: Any, items: pd.DataFrame) -> np.ndarray:
+def unknown(name: str, model: Any, items: pd.DataFrame) -> np.ndarray:
   """Which items have a token that the model's vocabulary does not know."""
   out = np.zeros(len(items), bool)
-  for column in TEXTS:
-    if column in items:
-      out |= model.unknown(list(items[column].fillna('').astype(str)))
+  for column in BENCHMARKS[name].texts:
+    out |= model.unknown(list(items[column].fillna('').astype(str)))
   return out
 
 
 def known_words(name: str, model: Any, items: pd.DataFrame) -> None:
   """Stops, before long work, where a model can read no item."""
-  if len(items) and unknown(model, items).all():
+  if len(items) and unknown(name, model, items).all():
     raise UserError(
       f'each of the {len(items)} items of benchmark {name} holds a token that '
       f'the vocabulary of {model.name} does not know; leave it out of '
@@ -40,10 +49,10 @@ def known_words(name: str, model: Any, items: pd.DataFrame) -> None:
 
 
 def only_known(
-  model: Any, items: pd.DataFrame, scores: pd.DataFrame
+  name: str, model: Any, items: pd.DataFrame, scores: pd.DataFrame
 ) -> pd.DataFrame:
   """Scores, NaN where an item has a token that is not known."""
-  missing = unknown(model, items)
+  missing = unknown(name, model, items)
   if missing.any():
     values = scores.columns.drop('id')
     scores = scores.astype(dict.fromkeys(values, float))
@@ -54,8 +63,7 @@ def only_known(
 
 def measure(name: str, model: Any, config: Config) -> tuple[dict, pd.DataFrame]:
   """The set of results.json that a benchmark is, and its items with scores."""
-  module = importlib.import_module(BENCHMARKS[name].module)
-  items = module.items(config)
+  items = read(name, config)
   one, _, scores = evaluate(name, model, items, config)
   return one, items.merge(scores, on='id', how='left')
 
@@ -73,11 +81,6 @@ def evaluate(
   counted in a warning. `scores` are those of an earlier run.
   """
   module = importlib.import_module(BENCHMARKS[name].module)
-  if not len(items) or not items['id'].is_unique:
-    what = 'ids that occur twice' if len(items) else 'no items'
-    raise UserError(
-      f'benchmark {name} has {what}; check the file that it is read from'
-    )
   if scores is None:
     scores = module.score(model, items, config)
   if list(scores['id']) != list(items['id']):
@@ -111,6 +114,17 @@ def evaluate(
   one = results.plain(one)
   check(name, one)
   return one, keep(items), keep(scores)
+
+
+def compared_values(
+  name: str, items: pd.DataFrame, scores: pd.DataFrame
+) -> pd.DataFrame:
+  """What two models are compared by, an item and a metric a row."""
+  module = importlib.import_module(BENCHMARKS[name].module)
+  if hasattr(module, 'values'):
+    return module.values(items, scores)
+  table = scores.melt('id', var_name='metric', value_name='value')
+  return table.assign(part=BENCHMARKS[name].whole, cluster=table['id'])
 
 
 def check(name: str, one: dict) -> None:

@@ -12,14 +12,13 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import result_rows, sources
+from fairjax.benchmarks import forms, result_rows, sources
 from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.metrics import clusters
 from fairjax.metrics.estimates import of_value
 from fairjax.metrics.intervals import IntervalOptions
 
-ORIGIN = 'github.com/uclanlp/gn_glove (SemBias/SemBias, Apache-2.0)'
 FILES = ('SemBias', 'SemBias.txt', 'sembias*')
 VERSIONS = {
   '192dbd47ebc356949c6be4ba823b27af': 'the published 440 rows',
@@ -38,7 +37,8 @@ def read(path: str | pathlib.Path) -> pd.DataFrame:
   out = []
   for number, line in enumerate(filter(str.strip, lines), 1):
     pairs = [tuple(pair.split(':')) for pair in line.split()]
-    if len(pairs) != 4 or any(len(pair) != 2 for pair in pairs):
+    good = all(len(pair) == 2 and all(pair) for pair in pairs)
+    if len(pairs) != 4 or not good or len(line) > forms.LONGEST:
       raise UserError(
         f'{path} has {line[:60]!r} in row {number}; a row must be four pairs '
         'such as priest:nun'
@@ -88,12 +88,8 @@ def rows(
         clusters.weights(first.max() + 1, options, 1)[:, first]
         * clusters.weights(second.max() + 1, options, 2)[:, second]
       )
-      draws = 100 * (weight @ hit) / weight.sum(1)
-      tail = (1 - options.level) / 2
-      low, high = np.quantile(draws, [tail, 1 - tail])
-      value = of_value(100 * hit.mean(), low, high)
-      side = min((draws <= null).mean(), (draws >= null).mean())
-      p = float(min(1.0, max(2 * side, 1 / len(draws))))
+      units = int(min(first.max(), second.max()) + 1)
+      value, p = result_rows.crossed_share(hit, weight, units, options, null)
     out.append(
       result_rows.row(
         f'sembias_{kind}',
@@ -109,7 +105,7 @@ def rows(
 
 
 def items(config) -> pd.DataFrame:
-  path = sources.locate(config.benchmarks.data, FILES, 'sembias', ORIGIN)
+  path = sources.locate(config.benchmarks.data, FILES, 'sembias')
   table = read(path)
   table.attrs['notes'] = [sources.version(path, VERSIONS)]
   return table

@@ -10,17 +10,18 @@ import pathlib
 import re
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
 from fairjax import paths
-from fairjax.data import files
+from fairjax.benchmarks import BENCHMARKS
 from fairjax.errors import UserError
 
 
 def locate(
-  folder: str | pathlib.Path, names: Sequence[str], what: str, origin: str
+  folder: str | pathlib.Path, names: Sequence[str], what: str
 ) -> pathlib.Path:
-  """The first of `names` (globs) in a folder or one below it."""
+  """The first of `names` (globs) in a folder or one below it.
+
+  `what` is the benchmark that reads it, whose row says where it comes from.
+  """
   root = pathlib.Path(folder).expanduser()
   if not root.is_dir():
     raise UserError(
@@ -28,15 +29,21 @@ def locate(
       '--config.benchmarks.data'
     )
   for name in names:
-    for pattern in (name, f'*/{name}', f'*/*/{name}'):
-      places = sorted(root.glob(pattern))
-      if places:
-        return paths.place(places[0])
+    if places := found(root, name):
+      return paths.place(places[0])
   raise UserError(
     f'{folder} holds no {" or ".join(names)}, which {what} reads; get it from '
-    f'{origin} and put it there, or leave {what} out of '
+    f'{BENCHMARKS[what].origin} and put it there, or leave {what} out of '
     '--config.benchmarks.names'
   )
+
+
+def found(root: pathlib.Path, name: str) -> list[pathlib.Path]:
+  """The files of a glob in a folder, else of one below it, or two."""
+  for pattern in (name, f'*/{name}', f'*/*/{name}'):
+    if places := sorted(root.glob(pattern)):
+      return places
+  return []
 
 
 def md5(path: pathlib.Path) -> str:
@@ -59,16 +66,3 @@ def version(path: pathlib.Path, known: Mapping[str, str]) -> str:
 def is_known(line: str) -> bool:
   """Whether a sentence of `version` says that a file is a known one."""
   return re.fullmatch(r'.* is .*\(md5 [^()]*\)', line) is not None
-
-
-def table(path: pathlib.Path, columns: Sequence[str]) -> pd.DataFrame:
-  """The rows of a csv, tsv or jsonl file that has these columns."""
-  frame = files.read(str(path))
-  missing = [name for name in columns if name not in frame.columns]
-  if missing:
-    column_names = ', '.join(map(repr, list(frame.columns)[:12]))
-    raise UserError(
-      f'{path} has no column {missing[0]!r}, its columns are '
-      f'{column_names}; give the file as it was published'
-    )
-  return frame

@@ -18,7 +18,6 @@ sentences it is the mean log p of the second given the first; the paper trains
 a next-sentence head instead, so those numbers do not compare.
 """
 
-import json
 import pathlib
 import re
 from typing import Any
@@ -26,14 +25,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import result_rows, sources
-from fairjax.data import readers
+from fairjax.benchmarks import forms, result_rows, sources
 from fairjax.data.tokens import Ragged
 from fairjax.errors import UserError
 from fairjax.metrics import clusters
 from fairjax.metrics.intervals import IntervalOptions
+from fairjax.results import ANY
 
-ORIGIN = 'github.com/moinnadeem/StereoSet (data/dev.json, CC BY-SA 4.0)'
 FILES = ('dev.json', 'stereoset*.json', 'test.json')
 VERSIONS = {
   '8d011102e139a8f05461cc24642bde3f': 'a sample of nine items',
@@ -47,24 +45,45 @@ LIMITS = (
 )
 
 
+_ITEM = {
+  'id': forms.NAME,
+  'bias_type': forms.TEXT,
+  'target': forms.TEXT,
+  'context': forms.TEXT,
+  '*': ANY,
+}
+_SENTENCE = {
+  'gold_label': forms.one_of(*LABELS),
+  'sentence': forms.TEXT,
+  '*': ANY,
+}
+_LEVEL = [_ITEM | {'sentences': [_SENTENCE]}]
+FORM = {
+  'data': {'intrasentence?': _LEVEL, 'intersentence?': _LEVEL, '*': ANY},
+  '*': ANY,
+}
+# A later form: a list of sentences for each label.
+BY_LABEL = {label: [_ITEM | {'sentence': forms.TEXT}] for label in LABELS}
+BY_LABEL['*'] = ANY
+
+
 def read(path: str | pathlib.Path) -> pd.DataFrame:
   """id, level, bias_type, target, context and one column a label."""
-  text = readers.text(path)
-  try:
-    tree = json.loads(text)
-    rows = _published(tree) if 'data' in tree else _by_label(tree)
-  except (ValueError, KeyError, TypeError, AttributeError) as error:
-    raise UserError(
-      f'{path} is not a StereoSet file ({error!r}); give dev.json as it was '
-      'published'
-    ) from error
+  tree = forms.tree(path, {'*': ANY})
+  published = 'data' in tree or not set(LABELS) & set(tree)
+  forms.check(tree, FORM if published else BY_LABEL, path, '')
+  rows = _published(tree) if published else _by_label(tree)
+  if not rows:
+    raise UserError(f'{path} has no items; give dev.json as it was published')
+  for one in rows:
+    missing = [label for label in LABELS if label not in one]
+    if missing:
+      raise UserError(
+        f'{path} has item {one["id"]!r:.60} without a sentence for each of '
+        f'{", ".join(LABELS)} (no {missing[0]}); give dev.json as it was '
+        'published'
+      )
   table = pd.DataFrame(rows)
-  missing = [label for label in LABELS if label not in table]
-  if missing or table[list(LABELS)].isna().any(axis=None):
-    raise UserError(
-      f'{path} has items without a sentence for each of {", ".join(LABELS)}; '
-      'give dev.json as it was published'
-    )
   table['flag'] = [_flag(one) for one in table.to_dict('records')]
   return table
 
@@ -80,8 +99,7 @@ def _published(tree: dict) -> list[dict]:
 
 
 def _by_label(tree: dict) -> list[dict]:
-  """A later form: a list of sentences for each label."""
-  items: dict[str, dict[str, Any]] = {}
+  items: dict[Any, dict[str, Any]] = {}
   for label in LABELS:
     for one in tree[label]:
       blank = 'BLANK' in one['context']
@@ -218,7 +236,7 @@ def rows(frame: pd.DataFrame, options: IntervalOptions) -> list[dict]:
 
 def items(config) -> pd.DataFrame:
   """The items of the user's file."""
-  path = sources.locate(config.benchmarks.data, FILES, 'stereoset', ORIGIN)
+  path = sources.locate(config.benchmarks.data, FILES, 'stereoset')
   table = read(path)
   notes = [sources.version(path, VERSIONS)]
   for flag, count in table['flag'].value_counts().items():

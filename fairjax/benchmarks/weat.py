@@ -22,7 +22,6 @@ correlation r of s with the list, and atanh(r) is taken ± Student's t.
 """
 
 import itertools
-import json
 import pathlib
 import re
 from collections.abc import Collection, Sequence
@@ -31,15 +30,23 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import association, result_rows, sources
+from fairjax.benchmarks import association, forms, result_rows, sources
 from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.metrics import significance
 from fairjax.metrics.estimates import of_value
 from fairjax.metrics.intervals import IntervalOptions
+from fairjax.results import ANY
 
-ORIGIN = 'github.com/W4ngatang/sent-bias (tests/*.jsonl, CC BY-NC 4.0)'
 PARTS = ('targ1', 'targ2', 'attr1', 'attr2')
+FORM = {
+  part: {
+    'category': forms.TEXT,
+    'examples': forms.filled(forms.TEXT),
+    '*': ANY,
+  }
+  for part in PARTS
+} | {'*': ANY}
 # How a text becomes a vector, by name: `mean` over all places with [CLS] and
 # [SEP] (bias-bench), the `first` piece of the text alone (sent-bias), `cls`.
 ENCODINGS = ('mean', 'first', 'cls')
@@ -75,20 +82,11 @@ class Test(NamedTuple):
 def read(path: str | pathlib.Path) -> Test:
   """One file; lists are checked, texts that are there twice are said."""
   path = pathlib.Path(path)
-  text = readers.text(path)
-  try:
-    tree = json.loads(text)
-    lists = [[str(w) for w in tree[part]['examples']] for part in PARTS]
-    names = tuple(str(tree[part]['category']) for part in PARTS)
-  except (ValueError, KeyError, TypeError) as error:
-    raise UserError(
-      f'{path} is not a WEAT file ({error!r}); it must hold targ1, targ2, '
-      'attr1 and attr2, each with category and examples'
-    ) from error
+  tree = forms.tree(path, FORM)
+  lists = [tree[part]['examples'] for part in PARTS]
+  names = tuple(tree[part]['category'] for part in PARTS)
   notes = []
-  for part, name, texts in zip(PARTS, names, lists):
-    if not texts:
-      raise UserError(f'{path} has no examples in {part} ({name}); give some')
+  for name, texts in zip(names, lists):
     twice = len(texts) - len(set(texts))
     if twice:
       notes.append(
@@ -211,9 +209,7 @@ def battery(rows: list[dict]) -> list[dict]:
 
 def items(config) -> pd.DataFrame:
   """The targets of every test of the user's folder; tests in attrs."""
-  first = sources.locate(
-    config.benchmarks.data, ('*weat*.jsonl',), 'weat', ORIGIN
-  )
+  first = sources.locate(config.benchmarks.data, ('*weat*.jsonl',), 'weat')
   # Other tests, such as heilman and religion, have names of their own.
   places = [
     path

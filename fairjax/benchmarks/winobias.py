@@ -15,12 +15,11 @@ import re
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import contrast, result_rows, sources
+from fairjax.benchmarks import contrast, forms, result_rows, sources
 from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.metrics import clusters
 
-ORIGIN = 'github.com/uclanlp/corefBias (WinoBias/wino/data, MIT)'
 VERSIONS = {
   '14c04d4c19be526e6e6999a9bd7c8cfd': 'pro, type 1, dev',
   '2f6a4489d2cfe27cb737e6a514a57f47': 'anti, type 1, dev',
@@ -45,12 +44,14 @@ def read(folder: str | pathlib.Path) -> pd.DataFrame:
         folder,
         (f'{side}_stereotyped_{kind}*dev*', f'{side}_stereotyped_{kind}*'),
         'winobias',
-        ORIGIN,
       )
       for side in ('pro', 'anti')
     ]
     names += [sources.version(path, VERSIONS) for path in paths]
     sides = [_lines(path) for path in paths]
+    for path, lines in zip(paths, sides):
+      for number, line in enumerate(lines):
+        forms.check(line, forms.TEXT, path, f'line {number + 1}')
     if len(sides[0]) != len(sides[1]):
       raise UserError(
         f'{paths[0]} has {len(sides[0])} lines and {paths[1]} '

@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax.benchmarks import contrast, result_rows, sources
+from fairjax.benchmarks import contrast, forms, result_rows, sources
 from fairjax.errors import UserError
 from fairjax.metrics.estimates import of_value
 from fairjax.metrics.intervals import IntervalOptions
 
-ORIGIN = 'github.com/rudinger/winogender-schemas (data, MIT)'
 VERSIONS = {
   '1db72808f40718a79375e5a0df6c619f': 'the published 720 sentences',
   '0493172a5e91e5cfb482f5f889f07392': 'the published statistics',
@@ -27,28 +26,50 @@ LIMITS = (
 )
 
 
+FORM = {
+  'sentid': forms.matching(
+    r'[^.]+\.[^.]+\.[01]\.(male|female|neutral)(\.txt)?',
+    'occupation.participant.ANSWER.GENDER, as in '
+    'technician.customer.1.female.txt',
+  ),
+  'sentence': forms.TEXT,
+}
+FORM_OF_STATISTICS = {
+  'occupation': forms.TEXT,
+  'bls_pct_female': forms.number(0, 100),
+}
+
+
 def read(folder: str | pathlib.Path) -> pd.DataFrame:
   """id, occupation, of (occupation or participant), he, she, women (%)."""
-  find = lambda name: sources.locate(folder, (name,), 'winogender', ORIGIN)
+  find = lambda name: sources.locate(folder, (name,), 'winogender')
   path, numbers = find('all_sentences.tsv'), find('occupations-stats.tsv')
-  frame = sources.table(path, ('sentid', 'sentence'))
-  women = sources.table(numbers, ('occupation', 'bls_pct_female'))
+  frame = forms.table(path, FORM)
+  women = forms.table(numbers, FORM_OF_STATISTICS)
   women = dict(zip(women['occupation'], women['bls_pct_female'].astype(float)))
   parts = frame['sentid'].str.extract(
     r'^(?P<occupation>[^.]+)\.(?P<other>[^.]+)\.(?P<answer>[01])\.'
     r'(?P<gender>male|female|neutral)(?:\.txt)?$'
   )
-  if parts['gender'].isna().any():
-    row = int(parts['gender'].isna().to_numpy().argmax())
+  twice = parts.duplicated()
+  if twice.any():
+    row = int(twice.to_numpy().argmax())
     raise UserError(
-      f'{path} has the sentid {frame["sentid"][row]!r} in row {row}, which '
-      'names no gender; give the file as it was published'
+      f'{path} has the sentid {frame["sentid"][row]!r:.80} again in row {row}; '
+      'give the file as it was published'
     )
   keys = ['occupation', 'other', 'answer']
   wide = parts.assign(text=frame['sentence']).pivot(
     index=keys, columns='gender', values='text'
   )
-  wide = wide.reset_index()
+  wide = wide.reset_index().reindex(columns=[*keys, 'male', 'female'])
+  alone = wide[['male', 'female']].isna().any(axis=1)
+  if alone.any():
+    which = '.'.join(wide.loc[alone, keys].iloc[0])
+    raise UserError(
+      f'{path} has no sentence of {which!r:.80} for either of male and female; '
+      'give the file as it was published'
+    )
   unknown = set(wide['occupation']) - set(women)
   if unknown:
     raise UserError(

@@ -5,6 +5,21 @@ A config file in configs/ returns one `Config`; absl flags override its leaves
 values and what it changes (knobs.py); `validate` and the identity of stages
 follow from that. Only leaf values reach jitted code. The sections stand in the
 files beside this one and are composed here.
+
+In this room:
+
+  adversary  Config: a generator trained against a discriminator on its logits
+             (MBCDA)
+  audit      Config: an audit, of any classifier or of its predictions alone
+  dataset    Config: which table, which text of it, and how text becomes ids
+  elsewhere  Config: what other programs call a knob, for who writes their name
+  fairflow   Config: FairFlow, its attribute words, flow and votes; repair,
+             rewrites
+  language   Config: corpora, text generation, pretraining, bias benchmarks
+  measuring  Config: what is measured, on which sets, and with which intervals
+  methods    Config: data-side methods, example scores, diets, instance weights
+  rewriting  Config: models that rewrite texts, and perturbations of one person
+  training   Config: the network, the training loop, and the layout of devices
 """
 
 import dataclasses
@@ -19,7 +34,7 @@ from fairjax.config.fairflow import FairFlow, Repair, Rewriters
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
-from fairjax.config.rewriting import Fairscore, Perturb, Rewrite
+from fairjax.config.rewriting import AXES, Fairscore, Perturb, Rewrite
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.errors import UserError
 from fairjax.knobs import SEED, below, entry, existing, filled, knob, section
@@ -135,6 +150,15 @@ def validate(config: Config) -> None:
       f'generate.max_span is {generate.max_span}; it must be at least '
       f'generate.min_span ({generate.min_span})'
     )
+  for name in config.perturb.attributes:
+    (axis,) = (axis for axis, names in AXES.items() if name in names)
+    if axis not in config.perturb.axes:
+      raise UserError(
+        f'perturb.attributes has {name!r}, which is of {axis}, and '
+        f'perturb.axes is {", ".join(config.perturb.axes)}: no one could '
+        f'become that; add {axis} to --config.perturb.axes, or name attributes '
+        'of its axes'
+      )
   if config.net.precision == 'int8' and config.recipe not in WRITING:
     raise UserError(
       f"net.precision is 'int8', which recipe {config.recipe!r} does not take: "
@@ -147,7 +171,8 @@ def validate(config: Config) -> None:
       'form; leave it off, its weights are in training/'
     )
   paired = config.recipe == 'fairscore' and config.fairscore.path
-  if config.data.name == 'file' and not (config.data.path or paired):
+  told = any(s.startswith('data.path ') for s in config.data.sources)
+  if config.data.name == 'file' and not (config.data.path or paired or told):
     raise UserError('data.path is empty; name a file with --config.data.path')
   if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():
     raise UserError(f"reuse is {config.reuse!r}; name a run's folder")

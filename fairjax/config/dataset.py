@@ -7,9 +7,11 @@ from fairjax.knobs import (
   at_least,
   below,
   between,
+  each,
   entry,
   existing,
   filled,
+  form,
   knob,
   one_of,
   or_else,
@@ -36,6 +38,12 @@ class Data:
   )
   twin_path: str = knob(
     '', 'file whose row i is the counterfactual of row i', path=True
+  )
+  sources: tuple[str, ...] = knob(
+    (),
+    "'KNOB SHA256 ORIGIN' of published files: other files are refused",
+    each(form(r'[\w.]+ [0-9a-f]{64} .+', "'KNOB SHA256 ORIGIN'")),
+    changes=(),
   )
   text: str = knob('text', 'column of the text', filled)
   text_pair: str = knob('', 'column of a second text (sentence pairs)')

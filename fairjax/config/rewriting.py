@@ -12,6 +12,16 @@ from fairjax.knobs import (
   one_of,
 )
 
+# What a person may become, by axis (pairs/perturb.py).
+AXES = {
+  'gender': ('man', 'woman', 'non-binary'),
+  'race': (
+    *('black', 'white', 'asian', 'hispanic', 'native-american'),
+    'pacific-islander',
+  ),
+  'age': ('child', 'young', 'middle-aged', 'senior', 'adult'),
+}
+
 
 @dataclasses.dataclass
 class Rewrite:
@@ -88,7 +98,7 @@ class Perturb:
   axes: tuple[str, ...] = knob(
     ('gender', 'race', 'age'),
     'of the words that are perturbed',
-    each(one_of('gender', 'race', 'age'), least=1),
+    each(one_of(*AXES), least=1),
     changes='texts',
   )
   mix: tuple[float, ...] = knob(
@@ -100,13 +110,7 @@ class Perturb:
   attributes: tuple[str, ...] = knob(
     (),
     'what a person may become; () is all of the axis',
-    each(
-      one_of(
-        *('man', 'woman', 'non-binary', 'black', 'white', 'asian'),
-        *('hispanic', 'native-american', 'pacific-islander'),
-        *('child', 'young', 'middle-aged', 'senior', 'adult'),
-      )
-    ),
+    each(one_of(*(name for names in AXES.values() for name in names))),
     changes='texts',
   )
   pick: str = knob(

@@ -2,6 +2,64 @@
 
 A data set's function returns raw tables, which may hold rows without a text
 or label; `load_tables` is the one way in that gives tables to work with.
+
+In this room:
+
+  audit_table     The table of an audit: rows with groups, and optional texts
+                  and labels
+  batches         Packed batches, planned from lengths and filled by array
+                  operations
+  corruption      Corruption for pretraining: masked tokens, spans, permuted
+                  sentences
+  datasets        Published data sets through tensorflow-datasets, as tables
+  files           Tables from the user's own files: which column is what, and
+                  the splits
+  gguf            GGUF files (llama.cpp): metadata, tensors as float32, and the
+                  tokenizer
+  group_names     Group names as people type them: blanks, case, and names for
+                  "none"
+  hygiene         Data checks: duplicates, leaks, empty texts, counted and
+                  reported
+  instances       Word occurrences: their contextual embeddings as a table, and
+                  batches
+  invented        A synthetic corpus with an invented attribute: two clans, and
+                  their words
+  labels          Labels as numbers: a mapping, a threshold, or what the column
+                  says
+  paired          The paired file of fairscore: texts and their perturbations,
+                  one row each
+  panda           PANDA from a user's copy, as parallel text; its quirks are
+                  counted
+  placement       Placement of arrays: on one device, or spread by
+                  train/mesh.py
+  planted         The embedded data set: sentences about people, with a known
+                  planted bias
+  predictions     Predictions of any model from a file: scores or labels, by
+                  column
+  published       Published files that a config's numbers come from, known by
+                  their sha256
+  readers         Files as frames: csv, tsv, json, jsonl, parquet, as people
+                  have them
+  rows            Rows full of tokens for pretraining, and batches of them
+  schema          The table: one schema for all data, checked
+  seq2seq         Packed batches of source and target, for models that rewrite
+  shard_map       A function over every shard of a folder: locally, by dask,
+                  beam or spmd
+  shards          Shards of a corpus, read and written block by block
+  splits          Seeded splits, and seeded samples of a split's rows
+  template_lists  The files that template test sets are made from
+  templates       Identity-term test sets: short sentences from templates and
+                  word lists
+  terms           Terms in texts: which, how often, and how long the texts are
+  texts           Plain text as documents, and documents as a token store on
+                  disk
+  tfds_builders   Our own tensorflow-datasets builders, over published files
+  tfless          tensorflow-datasets without TensorFlow: a substitute for the
+                  parts it uses
+  tokens          Text to ids: fast tokenizers, ragged token stores, a cache by
+                  content
+  word_ids        Ids of many texts from the ids of their words, each tokenized
+                  once
 """
 
 from fairjax.registry import Entry, find
@@ -82,8 +140,10 @@ TEST_SETS = {
 }
 
 
-def load_tables(config):
+def load_tables(config, trains: bool = True):
   """Loads, cleans and checks the data set of `config.data`.
+
+  Where nothing `trains` on it, a file whose splits are not named is a test set.
 
   Returns (tables, report, bad rows): tables that obey data/schema.py, the
   hygiene report, and a DataFrame of the rows that were left out.
@@ -94,10 +154,13 @@ def load_tables(config):
   data, groups = config.data, config.measures.groups
   if groups.startswith('terms:'):  # errors are raised here, not at assessment
     terms.read_terms(groups.removeprefix('terms:'), 'measures.groups')
-  tables = find(DATASETS, 'data set', data.name)(config)
+  load = find(DATASETS, 'data set', data.name)
+  whole = not trains and data.name == 'file'
+  tables = load(config, cut=False) if whole else load(config)
   usable, bad = hygiene.usable(tables, data.on_bad)
   remarks = [r for t in usable.values() for r in t.attrs.get('remarks', ())]
-  remarks += labels.check(usable)
+  if trains:
+    remarks += labels.check(usable)
   for column in dict.fromkeys(('group', groups)):
     remarks += group_names.tidy(usable, column)
   used = splits.draw(usable, data.limit, data.split_seed)

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from absl import logging
 
-from fairjax import artefacts
+from fairjax import artefacts, cache
 from fairjax.config import Data
 from fairjax.data import files
 from fairjax.data.schema import Tables
@@ -160,7 +160,7 @@ def _own(name: str, source: str) -> dict[str, pd.DataFrame]:
   key = f'{name}-{kind.VERSION}-{content(source)}'
 
   def make():
-    place = artefacts.cache_folder() / 'tfds' / key
+    place = cache.folder('tfds') / key
     builder = kind(source=source, data_dir=place)
     splits = {s: s for s in files.SPLIT_NAMES.values()}
     return prepared(builder, splits)
@@ -172,7 +172,7 @@ def _builtin(name: str) -> dict[str, pd.DataFrame]:
   from fairjax.data import tfless
 
   tfds = tfless.datasets()
-  root = artefacts.cache_folder() / 'tfds'
+  root = cache.folder('tfds')
   builder = tfds.builder(name, data_dir=root, file_format='array_record')
   splits = SPLITS.get(name) or SPLITS[name.split('/')[0]]
   key = f'{name.replace("/", "-")}-{builder.version}'
@@ -228,8 +228,7 @@ def cached(key: str, make) -> dict[str, pd.DataFrame]:
       if path.exists()
     }
 
-  folder = artefacts.cache_folder() / 'columns' / key
-  return artefacts.stage(folder, key, write, read)
+  return cache.stage('columns', key, key, write, read)
 
 
 def prepared(builder, splits: dict[str, str]) -> dict[str, pd.DataFrame]:

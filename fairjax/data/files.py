@@ -34,21 +34,26 @@ SPLIT_NAMES = {
 _PLAIN = ('string', 'integer', 'floating', 'boolean')
 
 
-def load(config) -> Tables:
-  """The raw tables of `config.data.path` and its companions."""
+def load(config, cut: bool = True) -> Tables:
+  """The raw tables of `config.data.path` and its companions.
+
+  Without `cut` nothing is trained on them, so no split is cut off: where none
+  is named, every row is a test row.
+  """
   data = config.data
   frames = {'train': read(data.path)}
   for split, path in (('valid', data.valid_path), ('test', data.test_path)):
     if path:
       frames[split] = read(path)
   twins = {'train': read(data.twin_path)} if data.twin_path else {}
-  return to_tables(frames, data, twins)
+  return to_tables(frames, data, twins, cut)
 
 
 def to_tables(
   frames: dict[str, pd.DataFrame],
   data,
   twins: dict[str, pd.DataFrame] | None = None,
+  cut: bool = True,
 ) -> Tables:
   """Columns as named by `data`, labels as numbers, missing splits cut off.
 
@@ -74,13 +79,18 @@ def to_tables(
       for s in splits.SHARES
       if (names == s).any()
     }
-    if 'train' not in tables:
+    need = 'train' if cut else 'test'
+    if need not in tables:
       raise UserError(
-        f"{source(frames['train'])} has no 'train' row in column "
-        f'{data.split!r}; say which rows train, or leave data.split empty'
+        f'{source(frames["train"])} has no {need!r} row in column '
+        f'{data.split!r}; say which rows {need}, or leave data.split empty'
       )
+  if not cut and 'test' not in tables:
+    tables['test'] = tables.pop('train')
+    if 'train' in frames:
+      frames = frames | {'test': frames['train']}
   missing = tuple(s for s in splits.SHARES if s not in tables)
-  if missing:
+  if missing and cut:
     whole = tables['train']
     tables |= splits.cut(whole, ('train', *missing), data.split_seed)
   for split, table in tables.items():

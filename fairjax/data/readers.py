@@ -10,7 +10,6 @@ import csv
 import functools
 import gzip
 import io
-import json
 import os
 import pathlib
 import re
@@ -20,6 +19,7 @@ from typing import BinaryIO
 
 import pandas as pd
 
+from fairjax import strict_json
 from fairjax.errors import UserError
 from fairjax.paths import place as place
 from fairjax.paths import shown as shown
@@ -271,8 +271,8 @@ def _lines_of_json(path: str, text: str) -> pd.DataFrame:
     if not line.strip():
       continue
     try:
-      row = _parsed(line)
-    except (ValueError, RecursionError) as error:
+      row = strict_json.parse(line)
+    except ValueError as error:
       raise UserError(
         f'{path} has no valid JSON in line {number} ({error}); write one '
         'object a line'
@@ -286,19 +286,12 @@ def _lines_of_json(path: str, text: str) -> pd.DataFrame:
   return pd.DataFrame(rows, dtype=object)
 
 
-def _parsed(text: str):
-  value = json.loads(text)
-  if '\\u' in text:  # half a surrogate pair is no text
-    json.dumps(value, ensure_ascii=False).encode()
-  return value
-
-
 def _json(path: str, file: BinaryIO) -> pd.DataFrame:
   """An array of objects, an object of columns, or objects line by line."""
   text = decode(path, file.read())
   try:
-    value = _parsed(text)
-  except (ValueError, RecursionError) as error:
+    value = strict_json.parse(text)
+  except ValueError as error:
     try:
       frame = _lines_of_json(path, text)
     except UserError:

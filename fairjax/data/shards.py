@@ -10,6 +10,7 @@ import pathlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from fairjax import strict_json
 from fairjax.errors import UserError
 
 KINDS = ('.txt', '.jsonl', '.parquet')
@@ -103,9 +104,9 @@ def _parsed(source, block, column, start) -> list[tuple[dict, str]]:
   rows = []
   for number, line in enumerate(block, start + 1):
     try:
-      row = json.loads(line)
+      row = strict_json.parse(line)
       rows.append((row, row[column]))
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
       raise UserError(
         f'{source}, line {number} is not a JSON object with the field '
         f'{column!r}'

@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from tokenizers import Tokenizer
 
-from fairjax import artefacts
+from fairjax import artefacts, cache
 from fairjax.data import readers, shards, tokens
 from fairjax.data.shard_map import find_shards
 from fairjax.errors import UserError
 
+ROOM = 'pretrain'  # of the cache
 STREAM = 13  # of this file's random numbers
 SAMPLE = 20 << 20  # bytes of text that a tokenizer is learned from
 LEAST = 2  # held-out documents that an interval needs
@@ -85,7 +86,7 @@ def documents(source: Corpus, counts: dict[str, int]) -> Iterator[list[str]]:
 
 
 def learn_tokenizer(
-  source: Corpus, vocab_size: int, held_out: float, seed: int, cache
+  source: Corpus, vocab_size: int, held_out: float, seed: int
 ) -> Tokenizer:
   """A WordPiece from documents spread evenly over the corpus, none held out."""
   size = sum(file.stat().st_size for file in source.files)
@@ -107,12 +108,12 @@ def learn_tokenizer(
     tokenizer = tokens.train_tokenizer(sample, vocab_size)
     artefacts.write_text(path, tokenizer.to_str())
 
-  path = pathlib.Path(cache) / f'tokenizer-{made_from}.json'
-  return artefacts.stage(path, made_from, make, tokens.load_tokenizer)
+  name = f'tokenizer-{made_from}.json'
+  return cache.stage(ROOM, name, made_from, make, tokens.load_tokenizer)
 
 
-def store(source: Corpus, tokenizer: Tokenizer, cache) -> Store:
-  """The corpus in tokens, read from `cache` or made there."""
+def store(source: Corpus, tokenizer: Tokenizer) -> Store:
+  """The corpus in tokens, read from the cache or made there."""
   made_from = artefacts.fingerprint([source.content, tokenizer.to_str()])
   known = tokenizer.get_vocab_size()
   kind = np.uint16 if known <= 1 << 16 else np.int32
@@ -140,8 +141,7 @@ def store(source: Corpus, tokenizer: Tokenizer, cache) -> Store:
       artefacts.read_json(folder / 'counts.json')['empty'],
     )
 
-  path = pathlib.Path(cache) / f'store-{made_from}'
-  return artefacts.stage(path, made_from, make, read)
+  return cache.stage(ROOM, f'store-{made_from}', made_from, make, read)
 
 
 def split(

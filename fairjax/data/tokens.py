@@ -6,6 +6,7 @@ ELECTRA, or the vocab.json and merges.txt of a RoBERTa, a BART or a GPT-2; a
 GGUF file has its own (data/gguf.py).
 """
 
+import contextlib
 import hashlib
 import itertools
 import os
@@ -359,9 +360,11 @@ def cached_encode(
   max_length: int,
   pairs: Sequence[str] | None = None,
   *,
-  cache: str | os.PathLike,
+  cache: str | os.PathLike | None,
 ) -> Ragged:
   """`encode`, or what `cache` keeps of the same texts, tokenizer and length."""
+  if cache is None:
+    return encode(tokenizer, texts, max_length, pairs)
   truncate(tokenizer, max_length)
   digest = hashlib.sha256(f'{max_length}|{tokenizer.to_str()}'.encode())
   for column in (texts, pairs):
@@ -383,6 +386,7 @@ def cached_encode(
       pass  # a damaged cache is made anew
   ragged = encode(tokenizer, texts, max_length, pairs)
   contents = {k: v for k, v in ragged._asdict().items() if v is not None}
-  with artefacts.atomic(file) as part:
-    np.savez(part, **contents)
+  with contextlib.suppress(artefacts.CannotWrite):  # a full disk
+    with artefacts.atomic(file) as part:
+      np.savez(part, **contents)
   return ragged

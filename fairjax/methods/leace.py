@@ -7,6 +7,15 @@ beats the best constant, the one with the smallest E‖r(X) − X‖²:
   r(x) = x − W⁺ P W (x − E X),   W = (Σ_XX^{1/2})⁺
 
 with P the orthogonal projection onto the columns of W Σ_XZ.
+
+That holds of the rows that it is fitted on. Of new rows it leaves the sampling
+error of the classes' means: two normal classes at a distance Δ, of n / 2 rows
+each in d dimensions, are still told apart at
+
+  Φ(δ / 2),   δ² = Δ² ε² / (Δ² + ε²),   ε² = 4 d / n,
+
+up to .73 where 1,000 rows have 384 features. Only more rows help;
+benchmarks/erasing.py asks a probe of texts that were held out.
 """
 
 import numpy as np

@@ -1,20 +1,25 @@
 """A gate: a rule over measures by which an audit fails, for use in CI.
 
-    eqodd<0.8 or flips>0.02
+    eqodd<0.8 or excess_flips>0.02
 
 Comparisons joined by `or` and `and` (which binds tighter). With an interval
 there are three ways to read one: that the whole interval is beyond the bound
 (the data show it), that a part of it is (the data do not exclude it), or that
 the value is.
+
+A comparison of what could not be measured (no rows behind it, or a predictor
+that decides all alike) holds neither way: it is undecided, and so is a rule
+that hangs on it (Kleene's three values), since a gate that nobody measured at
+has kept nothing out.
 """
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fairjax.errors import UserError
-from fairjax.metrics import measures
+from fairjax.metrics import measures, warn
 
 COMPARISON = re.compile(
   r'\s*([A-Za-z_][\w/. ×-]*?)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*'
@@ -36,9 +41,12 @@ class Comparison(NamedTuple):
   bound: float
 
 
+FAILED, PASSED, UNDECIDED = 'failed', 'passed', 'undecided'
+
+
 class Verdict(NamedTuple):
-  failed: bool
-  reasons: list[str]  # of each comparison that holds, or could not be decided
+  state: str
+  reasons: list[str]  # of each comparison that it fails or is undecided by
 
 
 def parse(rule: str) -> list[list[Comparison]]:
@@ -54,7 +62,7 @@ def parse(rule: str) -> list[list[Comparison]]:
         raise UserError(
           f'audit.fail_if has {part.strip()!r}, which is no comparison; write '
           "MEASURE<NUMBER or MEASURE>NUMBER, joined by 'or' and 'and', as in "
-          "'eqodd<0.8 or flips>0.02'"
+          "'eqodd<0.8 or excess_flips>0.02'"
         ) from error
     out.append(every)
   return out
@@ -86,30 +94,48 @@ def keys(name: str, known: Mapping[str, Mapping]) -> list[str]:
 
 
 def judge(rule: str, known: Mapping[str, Mapping], side: str) -> Verdict:
-  """Whether the rule holds for these estimates, and which comparisons do.
-
-  A measure that is undefined fails no gate by 'whole' and 'value', and is
-  told; by 'part' it does, since it excludes nothing.
-  """
-  failed, reasons = False, []
+  """Whether the rule holds for these estimates, and by which comparisons."""
+  results = []
   for every in parse(rule):
-    hold = []
+    each = []
     for one in every:
-      hold.append(
-        [_holds(key, one, known[key], side) for key in keys(one.measure, known)]
-      )
-    if all(any(h for h, _ in each) for each in hold):
-      failed = True
-      reasons += [why for each in hold for h, why in each if h]
-  return Verdict(failed, reasons)
+      own = [_holds(k, one, known[k], side) for k in keys(one.measure, known)]
+      each.append((_or([state for state, _ in own]), own))
+    results.append((_and([state for state, _ in each]), each))
+  found = _or([state for state, _ in results])
+  if found is False:
+    return Verdict(PASSED, [])
+  reasons = [
+    why
+    for whole, each in results
+    if whole is found
+    for state, own in each
+    if state is found
+    for one, why in own
+    if one is found
+  ]
+  return Verdict(FAILED if found else UNDECIDED, list(dict.fromkeys(reasons)))
 
 
-def _holds(key: str, one: Comparison, estimate: Mapping, side: str) -> tuple:
+def _or(states: Sequence[bool | None]) -> bool | None:
+  return True if True in states else None if None in states else False
+
+
+def _and(states: Sequence[bool | None]) -> bool | None:
+  return False if False in states else None if None in states else True
+
+
+def _holds(
+  key: str, one: Comparison, estimate: Mapping, side: str
+) -> tuple[bool | None, str]:
+  """Whether the comparison holds (None: it was not measured), and a phrase."""
   value = estimate.get('value')
   low, high = estimate.get('low'), estimate.get('high')
+  note = estimate.get('note', '')
   if value is None:
-    why = estimate.get('note', 'no rows')
-    return side == 'part', f'{key} is undefined ({why})'
+    return None, f'{key} is undefined ({note or "no rows"})'
+  if note.startswith(warn.VOID):
+    return None, f'{key} means nothing ({note})'
   fact = f'{key} is {value:.3f}'
   if low is not None and high is not None:
     fact += f' [{low:.3f}, {high:.3f}]'
@@ -128,4 +154,4 @@ def _holds(key: str, one: Comparison, estimate: Mapping, side: str) -> tuple:
     '>': tested > one.bound,
     '>=': tested >= one.bound,
   }
-  return compare[one.sign], fact
+  return bool(compare[one.sign]), fact

@@ -345,6 +345,11 @@ MEASURES: dict[str, Measure] = {
   'false_alarms': Measure(
     'own', _HELD_OUT, 'original tokens flagged',
     'share of the original tokens that the discriminator flags', -1, 0.0),
+  'probe_accuracy': Measure(
+    'own', _BENCH + 'erasing:probe', 'gender read by a linear probe',
+    'share of texts that no eraser was fitted on whose gender (by word lists) '
+    'a cross-validated linear classifier tells from their vectors; as many of '
+    'men as of women, so .5 is chance', -1, 0.5),
   'crows_original': Measure(
     'own', _BENCH + 'crows:estimate', 'CrowS-Pairs (original)',
     'percent of pairs whose more stereotyping sentence is the likelier, by the '
@@ -466,8 +471,12 @@ MEASURES: dict[str, Measure] = {
     'percent of rows in which a pair without gender is', -1, 0.0, 0.0, 100.0),
   'eec_gender': Measure(
     'own', _BENCH + 'eec:estimate', 'EEC female − male',
-    'how much higher sentences about women score', 0, 0.0, -INF, INF,
-    leads=True, pictured=True),
+    "how much higher sentences about women score, by the paper's eleven pairs",
+    0, 0.0, -INF, INF, leads=True, pictured=True),
+  'eec_gender_persons': Measure(
+    'own', _BENCH + 'eec:estimate', 'EEC female − male, by persons',
+    'the same where each person weighs alike, so names twice the phrases',
+    0, 0.0, -INF, INF),
   'eec_race': Measure(
     'own', _BENCH + 'eec:estimate', 'EEC African American − European',
     'how much higher sentences with African American names score', 0, 0.0,

@@ -6,6 +6,9 @@ import numpy as np
 from jaxtyping import Bool, Integer
 
 FEW = 30  # rows below which a group's rate says little
+CONSTANT = 'constant predictor'  # as notes of what it makes meaningless begin
+NOISY = 'the model answers the same text differently'
+VOID = (CONSTANT, NOISY)
 FLOOR = 0.95  # a perfect predictor's DP below which that is worth saying
 
 
@@ -20,6 +23,18 @@ def of_constant(decisions: Integer[np.ndarray, 's n']) -> list[str]:
     f'Seed {s} decides {decisions[s, 0]} for every row: a constant predictor '
     'treats all groups alike, so its fairness measures mean nothing.'
     for s in constant(decisions)
+  ]
+
+
+def of_reversed(quality: dict) -> list[str]:
+  """A sentence where scores sort the wrong way round, for sure."""
+  auc = quality.get('auc', {})
+  if auc.get('high') is None or auc['high'] >= 0.5:
+    return []
+  return [
+    f'Worse than chance: the AUC is {auc["value"]:.3f} [{auc["low"]:.3f}, '
+    f'{auc["high"]:.3f}]. Are labels or scores reversed? Say which label is '
+    'positive, and of which label the score is the probability.'
   ]
 
 

@@ -81,7 +81,12 @@ class Judge(NamedTuple):
 
   def facts(self) -> dict:
     words = {'mask': 'masked', 'write': 'left to right'}
-    return {'model': self.name, 'asked': words.get(self.kind, self.kind)}
+    facts = {'model': self.name, 'asked': words.get(self.kind, self.kind)}
+    if self.eraser is not None:  # A = I − P of a projection P, of this trace
+      matrix = self.eraser[0]
+      rank = round(float(len(matrix) - np.trace(matrix)))
+      facts['directions taken out'] = rank
+    return facts
 
   def fingerprint(self) -> list:
     """What its scores depend on: its folder's content and the eraser."""

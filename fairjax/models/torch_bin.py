@@ -2,11 +2,14 @@
 
 A torch checkpoint is a pickle, and a pickle is a program. Here it may name
 only the few functions below; whatever else it names is refused before it can
-be called. Both containers are read: the zip one (torch ≥ 1.6), and the older
-sequence of pickles followed by the raw storages.
+be called. What it builds is bounded too: keys are texts or whole numbers (to
+hash a tuple of tuples of one tuple takes time without end), and only a dict of
+tensors is looked into. Both containers are read: the zip one (torch ≥ 1.6),
+and the older sequence of pickles followed by the raw storages.
 """
 
 import collections
+import math
 import os
 import pickle
 import struct
@@ -31,6 +34,7 @@ _DTYPES = {
   'Byte': np.uint8,
   'Bool': np.bool_,
 }
+_LONGEST = 2**26  # bytes of a pickle: names and shapes of a million tensors
 _MAGIC = 0x1950A86A20F9469CFC6C  # first pickle of the older container
 
 
@@ -62,6 +66,8 @@ class _View(NamedTuple):
     last = self.offset + sum((n - 1) * step for n, step in steps)
     if 0 not in self.shape and last >= flat.size:
       raise _Refused('a tensor is larger than its storage')
+    if math.prod(self.shape) > flat.size:  # by strides of 0: a bomb
+      raise _Refused('a tensor repeats its storage')
     strides = [step * flat.itemsize for step in self.strides]
     return np.lib.stride_tricks.as_strided(
       flat[self.offset :], self.shape, strides, writeable=False
@@ -78,8 +84,24 @@ def _parameter(data, *_unused):
   return data
 
 
+def _ordered(items=()) -> collections.OrderedDict:
+  """An OrderedDict; old pickles give its items at once."""
+  if not isinstance(items, list | tuple) or not all(
+    isinstance(one, list | tuple) and len(one) == 2 for one in items
+  ):
+    raise _Refused('an OrderedDict is not made of pairs')
+  for key, _ in items:
+    _check_key(key)
+  return collections.OrderedDict(items)
+
+
+def _check_key(key: Any) -> None:
+  if not isinstance(key, str | int):
+    raise _Refused(f'it has a {type(key).__name__} as a key')
+
+
 _ALLOWED: dict[tuple[str, str], Callable] = {
-  ('collections', 'OrderedDict'): collections.OrderedDict,
+  ('collections', 'OrderedDict'): _ordered,
   ('torch._utils', '_rebuild_tensor'): _tensor,
   ('torch._utils', '_rebuild_tensor_v2'): _tensor,
   ('torch._utils', '_rebuild_parameter'): _parameter,
@@ -87,7 +109,11 @@ _ALLOWED: dict[tuple[str, str], Callable] = {
 }
 
 
-class _Unpickler(pickle.Unpickler):
+class _Unpickler(pickle._Unpickler):
+  """Python's own, which lets each instruction be looked at."""
+
+  dispatch = pickle._Unpickler.dispatch.copy()
+
   def find_class(self, module: str, name: str) -> Any:
     if (module, name) in _ALLOWED:
       return _ALLOWED[module, name]
@@ -98,33 +124,75 @@ class _Unpickler(pickle.Unpickler):
 
   def persistent_load(self, pid: Any) -> _Storage:
     if not isinstance(pid, tuple) or len(pid) < 5 or pid[0] != 'storage':
-      raise _Refused(f'it has an unknown reference {pid!r}')
+      raise _Refused('it has an unknown reference')
     _, dtype, key, _, size = pid[:5]
     if len(pid) > 5 and pid[5] is not None:
       raise _Refused('it has storage views, which ended with torch 0.4')
     if not isinstance(dtype, np.dtype) or not isinstance(size, int):
       raise _Refused('it has a storage without a type or size')
+    _check_key(key)
     return _Storage(str(key), dtype, size)
 
+  def load_setitem(self) -> None:
+    _check_key(self.stack[-2])
+    super().load_setitem()
 
-def _fill(tree: Any, storages: Callable[[_Storage], np.ndarray]) -> Any:
-  """The tree with each view replaced by its array."""
-  if isinstance(tree, _View):
-    return tree.of(storages(tree.storage))
-  if isinstance(tree, dict):
-    return {name: _fill(value, storages) for name, value in tree.items()}
+  def load_setitems(self) -> None:
+    for key in self.stack[::2]:
+      _check_key(key)
+    super().load_setitems()
+
+  def load_dict(self) -> None:
+    for key in self.stack[::2]:
+      _check_key(key)
+    super().load_dict()
+
+  def load_build(self) -> None:
+    """The attributes of a state dict (`_metadata`) say nothing of numbers."""
+    self.stack.pop()
+
+  def load_other(self) -> None:
+    raise _Refused('it holds sets or buffers')
+
+  dispatch |= {
+    pickle.SETITEM[0]: load_setitem,
+    pickle.SETITEMS[0]: load_setitems,
+    pickle.DICT[0]: load_dict,
+    pickle.BUILD[0]: load_build,
+    pickle.EMPTY_SET[0]: load_other,
+    pickle.FROZENSET[0]: load_other,
+    pickle.BYTEARRAY8[0]: load_other,  # fills what it declares with zeros
+  }
+
+
+def _views(tree: Any) -> dict[str, _View]:
+  """The tensors by name, before any is read."""
+  if not isinstance(tree, dict):
+    raise _Refused(f'it holds a {type(tree).__name__}, not named tensors')
+  for name, view in tree.items():
+    if not isinstance(name, str) or not isinstance(view, _View):
+      raise _Refused(f'it holds no tensor under the name {str(name)[:80]!r}')
   return tree
 
 
-def _read_zip(file: BinaryIO) -> Any:
+def _read_zip(file: BinaryIO) -> dict[str, np.ndarray]:
+  """torch packs nothing, so that no entry is larger than the file itself."""
+  length = file.seek(0, os.SEEK_END)
   with zipfile.ZipFile(file) as archive:
-    names = archive.namelist()
-    pickles = [name for name in names if name.endswith('/data.pkl')]
+    entries = {entry.filename: entry for entry in archive.infolist()}
+    packed = any(
+      e.compress_type != zipfile.ZIP_STORED for e in entries.values()
+    )
+    if packed or sum(e.file_size for e in entries.values()) > length:
+      raise _Refused('its entries are packed or larger than the file')
+    pickles = [name for name in entries if name.endswith('/data.pkl')]
     if len(pickles) != 1:
       raise _Refused('it holds no single data.pkl')
+    if entries[pickles[0]].file_size > _LONGEST:
+      raise _Refused('its data.pkl is too large for names and shapes')
     root = pickles[0].removesuffix('data.pkl')
     order = root + 'byteorder'
-    if order in names and archive.read(order) != b'little':
+    if order in entries and archive.read(order) != b'little':
       raise _Refused('its numbers are big-endian')
     arrays: dict[str, np.ndarray] = {}
 
@@ -134,36 +202,29 @@ def _read_zip(file: BinaryIO) -> Any:
         arrays[storage.key] = np.frombuffer(raw, storage.dtype)
       return arrays[storage.key]
 
-    return _fill(_Unpickler(archive.open(pickles[0])).load(), storages)
+    with archive.open(pickles[0]) as program:
+      views = _views(_Unpickler(program).load())
+    return {n: view.of(storages(view.storage)) for n, view in views.items()}
 
 
-def _read_sequence(file: BinaryIO) -> Any:
+def _read_sequence(file: BinaryIO) -> dict[str, np.ndarray]:
   load = lambda: _Unpickler(file).load()
   if load() != _MAGIC:
     raise _Refused('it does not begin as a PyTorch checkpoint does')
   load()  # the protocol's version
   load()  # sizes of C types on the machine that wrote it
-  tree = load()
-  kinds: dict[str, _Storage] = {}
-
-  def note(part: Any) -> None:
-    if isinstance(part, _View):
-      kinds[part.storage.key] = part.storage
-    elif isinstance(part, dict):
-      for value in part.values():
-        note(value)
-
-  note(tree)
+  views = _views(load())
+  kinds = {view.storage.key: view.storage for view in views.values()}
   arrays: dict[str, np.ndarray] = {}
   for key in load():
-    if key not in kinds:
-      raise _Refused(f'storage {key!r} belongs to no tensor')
+    if not isinstance(key, str) or key not in kinds:
+      raise _Refused('it has a storage that belongs to no tensor')
     (size,) = struct.unpack('<q', file.read(8))
     if size != kinds[key].size:
       raise _Refused('a storage has another length than its tensors say')
     raw = file.read(size * kinds[key].dtype.itemsize)
     arrays[key] = np.frombuffer(raw, kinds[key].dtype)
-  return _fill(tree, lambda storage: arrays[storage.key])
+  return {n: view.of(arrays[view.storage.key]) for n, view in views.items()}
 
 
 def read(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -172,7 +233,7 @@ def read(path: str | os.PathLike) -> dict[str, np.ndarray]:
     with open(path, 'rb') as file:
       zipped = zipfile.is_zipfile(file)
       file.seek(0)
-      tree = _read_zip(file) if zipped else _read_sequence(file)
+      return _read_zip(file) if zipped else _read_sequence(file)
   except OSError as error:
     raise UserError(f'cannot read {path}: {error.strerror}') from error
   except _Refused as error:
@@ -182,11 +243,6 @@ def read(path: str | os.PathLike) -> dict[str, np.ndarray]:
     ) from error
   except Exception as error:  # a broken pickle fails in every possible way
     raise UserError(
-      f'{path} is broken or no PyTorch checkpoint ({error}); fetch it again'
+      f'{path} is broken or no PyTorch checkpoint ({str(error)[:200]}); fetch '
+      'it again'
     ) from error
-  if not isinstance(tree, dict):
-    raise UserError(f'{path} holds a {type(tree).__name__}, not named tensors')
-  wrong = [n for n, v in tree.items() if not isinstance(v, np.ndarray)]
-  if wrong:
-    raise UserError(f'{path} holds no tensor under the name {wrong[0]!r}')
-  return tree

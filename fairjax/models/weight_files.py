@@ -21,12 +21,7 @@ Weights = dict[str, np.ndarray]
 
 def read_json(path: pathlib.Path) -> dict[str, Any]:
   """The object that a JSON file holds, or one sentence."""
-  try:
-    value = artefacts.read_json(path)
-  except (ValueError, RecursionError, OSError) as error:
-    raise UserError(
-      f'{path} cannot be read as JSON ({type(error).__name__}); fetch it again'
-    ) from error
+  value = artefacts.read_json(path)
   if not isinstance(value, dict):
     raise UserError(
       f'{path} holds a {type(value).__name__}, not an object of keys; fetch it '

@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
-from fairjax import artefacts
+from fairjax import artefacts, strict_json
 from fairjax.data import shards
 from fairjax.data.shard_map import find_shards, shard_map
 from fairjax.errors import UserError
@@ -62,7 +62,7 @@ def words_file(words: Any) -> str | os.PathLike:
 @functools.lru_cache(1)
 def _swapper(key: str) -> Callable:
   """The swapper of one job, kept by a worker from shard to shard."""
-  return dictionary.swapper(**json.loads(key))
+  return dictionary.swapper(**strict_json.parse(key))
 
 
 def _swap_shard(

@@ -62,12 +62,9 @@ def _first(text: str, start: int, word: str) -> bool:
 def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
   """GECO `subj`: the subject of a sentence in the other gender, both ways."""
   path = folder / 'geco' / 'binary_gender_subj_train.jsonl'
-  sides: dict[int, dict[str, dict]] = {}
-  for line in _lines(path):
-    row = json.loads(line)
-    sides.setdefault(row['sentence_idx'], {})[row['gender']] = row
+  _lines(path)  # is it there?
   rows, unclear = [], 0
-  for number, both in sorted(sides.items()):
+  for number, both in sorted(swap_eval.geco_sides(path).items()):
     for one, other in (('male', 'female'), ('female', 'male')):
       source, target = both[one], both[other]
       if 1 not in source['ground_truth']:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fairjax.config.rewriting import AXES
 from fairjax.errors import UserError
 from fairjax.pairs import chain, dictionary, word_lists
 from fairjax.pairs.dictionary import match_case
@@ -28,14 +29,6 @@ WORD = re.compile(r'\w+|[^\w\s]')  # as places in a text are counted
 JOINT = '<SEP>'  # between the texts of a pair
 TOKENS = (SEPARATOR, JOINT)
 
-AXES = {
-  'gender': ('man', 'woman', 'non-binary'),
-  'race': (
-    *('black', 'white', 'asian', 'hispanic', 'native-american'),
-    'pacific-islander',
-  ),
-  'age': ('child', 'young', 'middle-aged', 'senior', 'adult'),
-}
 AXIS = {name: axis for axis, names in AXES.items() for name in names}
 
 # Descriptors by attribute; the first is what a rule writes.

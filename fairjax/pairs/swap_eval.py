@@ -14,7 +14,6 @@ name than we do, only the place can be right, so names are scored apart.
 import argparse
 import collections
 import difflib
-import json
 import os
 import pathlib
 import re
@@ -106,13 +105,39 @@ def winogender(folder: str | os.PathLike, to: str = 'opposite') -> Pairs:
 def geco(folder: str | os.PathLike) -> Pairs:
   """GECO: sentences whose every word about a person is turned, both ways."""
   path = pathlib.Path(folder) / 'binary_gender_all_train.jsonl'
-  sides: dict[int, dict[str, str]] = {}
-  for line in readers.text(path).splitlines():
-    row = json.loads(line)
-    sentence = ' '.join(row['sentence'])
-    sides.setdefault(row['sentence_idx'], {})[row['gender']] = sentence
-  both = [(side['male'], side['female']) for side in sides.values()]
+  words = lambda side: ' '.join(side['sentence'])
+  both = [
+    (words(sides['male']), words(sides['female']))
+    for sides in geco_sides(path).values()
+  ]
   return [*both, *((female, male) for male, female in both)]
+
+
+def geco_sides(path: str | os.PathLike) -> dict[int, dict[str, dict]]:
+  """The records of a GECO file: of each sentence, 'male' and 'female'."""
+  sides: dict[int, dict[str, dict]] = {}
+  for place, row in enumerate(readers.read(str(path)).to_dict('records')):
+    number, gender = row.get('sentence_idx'), row.get('gender')
+    words = row.get('sentence')
+    if (
+      not isinstance(number, int)
+      or gender not in ('male', 'female')
+      or not isinstance(words, list)
+      or not all(isinstance(word, str) for word in words)
+    ):
+      raise UserError(
+        f'{readers.shown(path)} has no sentence_idx, gender (male or female) '
+        f'and sentence (a list of words) in record {place} (from 0); give the '
+        'file as it was published'
+      )
+    sides.setdefault(number, {})[gender] = row
+  single = [n for n, both in sides.items() if len(both) < 2]
+  if single:
+    raise UserError(
+      f'{readers.shown(path)} has one gender only of sentence {single[0]}; '
+      'give the file as it was published'
+    )
+  return sides
 
 
 def plain(text: str, words: Mapping[str, str]) -> str:

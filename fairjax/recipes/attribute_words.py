@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts
+from fairjax import artefacts, strict_json
 from fairjax import config as configs
 from fairjax.config import Config
 from fairjax.data import corruption, instances, shard_map, shards, tokens
@@ -39,7 +39,7 @@ SEED_LEAST = 20  # occurrences that a side's seed words need
 @functools.lru_cache(1)
 def _load(spec: str) -> tuple[Config, Any, corruption.Vocabulary]:
   """The config, model and vocabulary of a job, kept by a worker."""
-  parts = json.loads(spec)
+  parts = strict_json.parse(spec)
   config = Config(model=parts.pop('model'), seed=parts.pop('seed'))
   for name, values in parts.items():
     kind = type(getattr(config, name))

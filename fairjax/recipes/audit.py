@@ -17,7 +17,7 @@ import pandas as pd
 from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.data import audit_table
-from fairjax.errors import Failed, UserError
+from fairjax.errors import Failed, Undecided, UserError
 from fairjax.metrics import flips, gate
 from fairjax.metrics import paired as paired_tests
 from fairjax.recipes import (
@@ -27,6 +27,7 @@ from fairjax.recipes import (
   audit_measure,
   audit_models,
   audit_page,
+  audit_scores,
 )
 from fairjax.recipes.audit_measure import Measured
 from fairjax.results import Results
@@ -41,14 +42,12 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     results, measured = audit(config, config.audit.model, rows, log)
     keep(config, folder, rows.table, measured)
     results = stages.publish(folder, results, log)
-  if results.facts.get('gate') == FAILED:
-    raise Failed(
-      f'the gate {config.audit.fail_if!r} failed: {_reasons(results)}'
-    )
+  rule, why = config.audit.fail_if, results.facts.get('gate, because', '')
+  if results.facts.get('gate') == gate.FAILED:
+    raise Failed(f'the gate {rule!r} failed: {why}')
+  if results.facts.get('gate') == gate.UNDECIDED:
+    raise Undecided(f'the gate {rule!r} is undecided: {why}')
   return results
-
-
-FAILED, PASSED = 'failed', 'passed'
 
 
 def audit(
@@ -65,21 +64,39 @@ def audit(
     gate.parse(config.audit.fail_if)  # a mistake in it is told first
   audit_measure.prices(config.audit.costs)
   groups = audit_groups.who(config, table)
-  for words in (*rows.remarks, *groups.remarks):
+  hang = audit_groups.together(config, table)
+  remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
+  for words in remarks:
     say(words)
   models = audit_models.load(source, config, table, classes)
   second = against if against is not None else config.audit.against
   if not (isinstance(second, str) and not second):
     others = audit_models.load(second, config, table, classes)
     models = _renamed([*models, *others])
-  edits = []
-  if 'text' in table and any(m.predict is not None for m in models):
-    edits = audit_edits.make(config, table)
+  edits = audit_edits.make(config, table) if 'text' in table else []
+  train = audit_causes.training(models[0], config, groups)
+  asked = [model for model in models if model.scores is None]
+  for model in asked:  # what can be refused is refused before any inference
+    ready = audit_measure.rehearsed(
+      model, config, table, rows.valid, classes, groups, edits, hang
+    )
+    if config.audit.fail_if and model is models[0]:
+      gate.names(config.audit.fail_if, ready)
+  texts = list(table['text']) if 'text' in table else []
+  first = {model.name: audit_scores.sample(model, texts) for model in asked}
   measured: dict[str, Measured] = {}
   for model in models:
     say(f'auditing {model.name}: {len(table):,} rows')
+    if log:
+      model = audit_scores.kept(
+        model, first.get(model.name), log.folder, log, config.reuse
+      )
     measured[model.name] = audit_measure.measure(
-      model, config, table, rows.valid, classes, groups, edits
+      model, config, table, rows.valid, classes, groups, edits, hang
+    )
+  for model in asked:
+    audit_scores.tell_noise(
+      model, first[model.name], texts, classes, measured[model.name]
     )
   focus = measured[models[0].name]
   names = list(classes) or list(models[0].classes)
@@ -94,16 +111,21 @@ def audit(
       name: {'sets': {_data(config): one.set}} for name, one in measured.items()
     },
     focus=models[0].name,
-    tests=tests(config, table, measured, groups, classes),
+    tests=tests(config, table, measured, groups, hang.cluster),
     notes=[
-      *rows.remarks,
-      *groups.remarks,
+      *remarks,
       *(words for one in edits for words in one.remarks),
+      *(words for model in models for words in model.remarks),
+      *(w for model in models for w in audit_models.read_as(model, classes)),
+      *audit_edits.misfit(edits, groups),
       *_missing(table, models[0]),
+      *_held_against(models, names, config),
     ],
     sections=audit_page.sections(config, table, focus, groups, names),
   )
-  causes = audit_causes.section(models[0], config, table, focus, groups, names)
+  causes = audit_causes.section(
+    models[0], config, table, focus, groups, names, train
+  )
   if causes:
     results.sections.append(causes)
   _gate(config, results, focus)
@@ -152,6 +174,18 @@ def _missing(table: pd.DataFrame, model: audit_models.Audited) -> list[str]:
   return out
 
 
+def _held_against(models, names: Sequence[str], config: Config) -> list[str]:
+  """Which label of a model, that holds or not, is compared with what."""
+  labels = [m.classes[1] for m in models if m.label is not None and m.classes]
+  if not labels or config.measures.pos_label >= len(names):
+    return []
+  shown = ', '.join(f'‘{label}’' for label in labels)
+  return [
+    f'the probability of {shown} is each held against the label '
+    f'‘{names[config.measures.pos_label]}’ of the data'
+  ]
+
+
 def keep(
   config: Config,
   folder: pathlib.Path,
@@ -173,10 +207,9 @@ def keep(
     )
   first = next(iter(measured.values()))
   if 'text' in table and not first.edits:
-    edits = audit_edits.make(config, table)
     lines = [
       {'edit': f'{one.name} {kind}', 'text': text}
-      for one in edits
+      for one in first.swaps
       for kind, texts in (('swap', one.twins), ('control', one.controls))
       for text, edited in zip(texts, one.edited)
       if edited and text is not None
@@ -186,7 +219,7 @@ def keep(
       artefacts.write_text(folder / 'to_score.csv', frame.to_csv(index=False))
 
 
-def tests(config, table, measured, groups, classes) -> list[dict]:
+def tests(config, table, measured, groups, cluster=None) -> list[dict]:
   """Every other model against the first, on the same rows."""
   names = list(measured)
   if len(names) < 2:
@@ -210,6 +243,7 @@ def tests(config, table, measured, groups, classes) -> list[dict]:
         own.scores,
         members,
         group_names,
+        cluster=cluster,
         **_inference(config, own, one),
       )
       lines += [
@@ -225,6 +259,7 @@ def tests(config, table, measured, groups, classes) -> list[dict]:
         (one.scores, one.edits[swap][1], _limit(one)),
         (own.scores, own.edits[swap][1], _limit(own)),
         audit_measure.options_of(config),
+        cluster,
       )
       lines += [{**t, 'measure': prefix + t['measure']} for t in changes]
     out += [
@@ -275,11 +310,7 @@ def _gate(config: Config, results: Results, focus: Measured) -> None:
   estimates = {**focus.set['quality'], **focus.set['fairness']}
   gate.names(rule, estimates)
   verdict = gate.judge(rule, estimates, config.audit.fail_on)
-  results.facts['gate'] = FAILED if verdict.failed else PASSED
+  results.facts['gate'] = verdict.state
   results.facts['gate, rule'] = rule
   if verdict.reasons:
     results.facts['gate, because'] = '; '.join(verdict.reasons)
-
-
-def _reasons(results: Results) -> str:
-  return results.facts.get('gate, because', '')

@@ -28,10 +28,12 @@ MITIGATE = (
 )
 
 METHOD = (
-  'Influence is −⟨∇G, ∇ℓ⟩ over all weights, exact, at the model as it is: G is '
-  'the difference between the two groups in the mean probability of the '
-  'decision that the rate counts. It is a local statement about one step, not '
-  'about training without the row.'
+  'Influence is −⟨(H + λ)⁻¹ ∇G, ∇ℓ⟩ over all weights: G is the difference '
+  'between the two groups in the mean probability of the decision that the '
+  'rate counts, H the Gauss-Newton matrix of the training loss. To first order '
+  'it is what leaving the row out of training would do, times the number of '
+  'rows; of many rows at once, or of a model that was stopped early, it is an '
+  'approximation.'
 )
 
 
@@ -42,23 +44,19 @@ def section(
   measured: Measured,
   groups: Who,
   classes: Sequence[str],
+  train: pd.DataFrame | None,
 ) -> dict | None:
   """The page's section; None where no training data was given."""
-  path = config.audit.training
-  if not path:
+  if train is None:
     return None
-  if model.bundle is None:
-    raise UserError(
-      f'audit.training is {path!r}, but {model.name} is no Flax model whose '
-      'gradients could be taken; audit a Hugging Face folder, or leave it away'
-    )
   gap = first_screen.headline(measured.set)
   if gap is None or gap.rate not in first_screen.RATES:
-    raise UserError(
-      'audit.training is given, but no gap between two groups was measured '
-      'whose causes could be sought; name groups with --config.audit.groups'
+    return results.section(
+      'What it hangs on is not known',
+      results.text(
+        'No gap between two groups was measured whose causes could be sought.'
+      ),
     )
-  train = training(path, config, model, classes)
   scored = api.score(
     api.Classifier(model.bundle, model.name),
     train,
@@ -68,7 +66,7 @@ def section(
   scored['influence'] = influences(
     model, config, table, measured, groups, gap, train
   )
-  return _page(scored, path, model, gap, classes)
+  return _page(scored, config.audit.training, model, gap, classes)
 
 
 def _page(
@@ -118,9 +116,25 @@ def _share(influence: np.ndarray) -> float:
 
 
 def training(
-  path: str, config: Config, model: Audited, classes: Sequence[str]
-) -> pd.DataFrame:
-  """The training rows, with labels numbered as the model numbers them."""
+  model: Audited, config: Config, groups: Who
+) -> pd.DataFrame | None:
+  """The training rows, with labels numbered as the model numbers them.
+
+  None where the config names none.
+  """
+  path = config.audit.training
+  if not path:
+    return None
+  if model.bundle is None:
+    raise UserError(
+      f'audit.training is {path!r}, but {model.name} is no Flax model whose '
+      'gradients could be taken; audit a Hugging Face folder, or leave it away'
+    )
+  if len(groups.names) < 2:
+    raise UserError(
+      'audit.training is given, but there are no two groups between which a '
+      'gap could be; name groups with --config.audit.groups'
+    )
   rows = audit_table.of_frame(readers.read(path), config)
   if 'text' not in rows.table or 'label' not in rows.table:
     raise UserError(f'{path} needs a text and a label column to rank its rows')
@@ -164,10 +178,9 @@ def influences(
     int(counted),
     config.audit.batch,
   )
-  return influence.influence(
-    model.bundle,
-    params,
-    direction,
-    stages.pool(model.bundle, train),
-    config.audit.batch,
+  pool = stages.pool(model.bundle, train)
+  size = config.audit.batch
+  direction = influence.preconditioned(
+    model.bundle, params, direction, pool, size=size
   )
+  return influence.influence(model.bundle, params, direction, pool, size)

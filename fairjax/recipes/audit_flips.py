@@ -18,9 +18,6 @@ OFFENSIVE = frozenset(
 )
 SURE = 0.05  # adjusted p of a finding
 WORST = 8  # slices, words and differences in an open table
-FLIPS = tuple(
-  n for n, m in measures.MEASURES.items() if m.kernel.endswith('flips:measure')
-)
 PRECISION = (
   'Of the words that our gender swap changes, this share agrees with annotated '
   'twins: '
@@ -48,7 +45,7 @@ def section(
     own = {
       k.removeprefix(prefix): v
       for k, v in focus.set['fairness'].items()
-      if k.startswith(prefix) and k.removeprefix(prefix) in FLIPS
+      if k.startswith(prefix) and k.removeprefix(prefix) in flips.NAMES
     }
     excess = own.get('excess_flips', {})
     if not headline:
@@ -73,20 +70,24 @@ def _percent(estimate: Mapping) -> str:
 
 def _finding(own: Mapping, excess: Mapping) -> str:
   flips_ = own.get('flips', {})
+  what = flips_.get('of', 'words that show a group')
+  if not flips_.get('fits', True):
+    what += ' (not those of the groups compared)'
   if excess.get('value') is None:
-    return f'An exchange of group words flips {_percent(flips_)} decisions'
+    return f'Exchanging {what} flips {_percent(flips_)} decisions'
   if excess.get('low') is not None and excess['low'] > 0:
     return (
-      f'Group words change decisions: {_percent(excess)} beyond a matched edit'
+      f'Exchanging {what} changes decisions: {_percent(excess)} beyond a '
+      'matched edit'
     )
   if excess.get('high') is not None and excess['high'] < 0:
     return (
-      f'Group words flip {_percent(flips_)} decisions, no more than other '
-      'words do'
+      f'Exchanging {what} flips {_percent(flips_)} decisions, no more than '
+      'other words do'
     )
   return (
-    'Group words are not shown to change decisions more than other words: '
-    f'{_percent(excess)} beyond a matched edit'
+    f'Exchanging {what} is not shown to change decisions more than other words '
+    f'do: {_percent(excess)} beyond a matched edit'
   )
 
 
@@ -119,7 +120,8 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
 
 def _picture(name: str, own: Mapping) -> dict:
   """Flips under the swap beside its control, by direction and by label."""
-  rows = [{'edit': 'swap of group words', 'value': own['flips']}]
+  what = own['flips'].get('of', 'words that show a group')
+  rows = [{'edit': f'swap of {what}', 'value': own['flips']}]
   if own['control_flips']['value'] is not None:
     rows.append({'edit': 'control: other words', 'value': own['control_flips']})
   for key, words in (
@@ -169,7 +171,7 @@ def _numbers(name: str, own: Mapping, edits, focus: Measured) -> list[dict]:
   """The measures of a swap, what it edits, how well, how far scores move."""
   rows = [
     {'measure': measures.label(k), 'name': k, 'value': own[k]}
-    for k in FLIPS
+    for k in flips.NAMES
     if k in own
   ]
   facts = [{'fact': k, 'value': v} for k, v in edits.facts.items()]

@@ -1,7 +1,6 @@
 """The audit as a function of tables, for notebooks: `fairjax.audit`."""
 
 import dataclasses
-import html
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
@@ -9,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairjax import knobs, stages
+from fairjax import escape, knobs, stages
 from fairjax.config import Audit, Config, Data, Measures
 from fairjax.data import audit_table, readers
 from fairjax.errors import UserError
@@ -75,9 +74,10 @@ class Audited:
 
     with tempfile.TemporaryDirectory() as folder:
       write(folder, self.results)
-      whole = html.escape(page.report(folder), quote=True)
+      whole = escape.entities(page.report(folder))
     return (
       f'<iframe srcdoc="{whole}" width="100%" height="720" '
+      'sandbox="allow-downloads" '
       'style="border: 1px solid #ccc"></iframe>'
     )
 
@@ -92,8 +92,10 @@ def audit(
   controls: Sequence[str] = (),
   reference: str = '',
   intersections: bool = True,
+  cluster: str = '',
   swaps: Sequence[str] = ('gender',),
   against: Any = None,
+  classes: Sequence[str] = (),
   threshold: float | str = 0.5,
   pos_label: int = 1,
   labels: str = '',
@@ -118,9 +120,13 @@ def audit(
     controls: columns held equal.
     reference: a group's name, 'largest', or '' for everyone else.
     intersections: also compare combinations of columns.
+    cluster: the column of what rows hang together by (a template, a writer);
+      '' takes equal texts, 'none' every row by itself.
     swaps: edits whose decisions are counted: 'gender', 'neutral', a file of
       word groups, 'column:NAME'.
     against: a second model or predictions, compared row by row.
+    classes: of a model whose labels may hold together, those that are
+      audited, side by side; all of them without it.
     threshold: a row is positive from this score on, or 'eer'.
     pos_label: the class (0 or 1, of the labels in order) that is positive.
     labels: which name is which class, as 'ok=0,toxic=1'.
@@ -152,7 +158,9 @@ def audit(
       controls=tuple(controls),
       reference=reference,
       intersections=intersections,
+      cluster=cluster,
       swaps=tuple(swaps),
+      classes=tuple(classes),
       costs=costs,
     ),
   )

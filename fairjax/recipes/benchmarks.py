@@ -4,17 +4,30 @@ model → items → a score for each → estimates with intervals; two models, a
 model before and after mitigations, are compared on the items that they share.
 """
 
+import functools
 import importlib
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts, benchmarks, results, stages
-from fairjax.benchmarks import BENCHMARKS, holistic, result_rows, sources
-from fairjax.benchmarks.measure import evaluate, known_words, only_known
+from fairjax import artefacts, benchmarks, knobs, results, stages
+from fairjax.benchmarks import (
+  BENCHMARKS,
+  erasing,
+  holistic,
+  result_rows,
+  sources,
+)
+from fairjax.benchmarks.measure import (
+  compared_values,
+  evaluate,
+  known_words,
+  only_known,
+  read,
+)
 from fairjax.config import Config, Mesh
 from fairjax.data import files
 from fairjax.errors import UserError
@@ -38,10 +51,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """items → scores of each contender → estimates → paired tests → page."""
   with Log(folder, config, main=mesh.is_main()) as log:
     check(config)
-    tables = {
-      name: importlib.import_module(BENCHMARKS[name].module).items(config)
-      for name in config.benchmarks.names
-    }
+    tables = {name: read(name, config) for name in config.benchmarks.names}
+    # Every file is read before any model: what is wrong in it is told now.
+    task = downstream.items(config) if config.benchmarks.task else None
+    texts = held_out(config) if config.data.path else []
     models = contenders(config, tables, folder, log)
     if config.benchmarks.dry_run:
       return dry_run(config, next(iter(models.values())), folder, log)
@@ -61,15 +74,18 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         )
         result[title]['sets'][name] = one
         scored[title] = (usable_items, scores)
-      tests += paired(name, module, scored, config)
+      tests += paired(name, scored, config)
       sections.append(section(name, module, result, items))
     if config.data.path:
-      texts = held_out(config)
       for title, model in models.items():
         if model.kind in ('mask', 'write'):
           result[title]['sets']['texts'] = perplexity(model, texts, config)
-    if config.benchmarks.task:
-      tests += on_task(models, result, config)
+        if config.benchmarks.mitigations and 'embed' in model.able:
+          how = intervals.options_of(config)
+          one = results.plain(erasing.probe(model, texts, how))
+          result[title]['sets']['probe'] = one
+    if task is not None:
+      tests += on_task(task, models, result, config)
     if config.benchmarks.mitigations:
       sections.insert(0, mitigation_front.section(result))
     outcome = stages.results(
@@ -99,12 +115,13 @@ def _named(titles: list[str], config: Config) -> str:
 
 def check(config: Config) -> None:
   options = config.benchmarks
-  need = [name for name in options.names if name != 'twins']
+  need = {
+    name: BENCHMARKS[name].origin
+    for name in options.names
+    if BENCHMARKS[name].origin
+  }
   if need and not options.data:
-    sources = '; '.join(
-      f'{name}: {importlib.import_module(BENCHMARKS[name].module).ORIGIN}'
-      for name in need
-    )
+    sources = '; '.join(f'{name}: {origin}' for name, origin in need.items())
     raise UserError(
       'benchmarks.data is empty; name the folder of your copies of the files '
       f'with --config.benchmarks.data ({sources})'
@@ -171,16 +188,19 @@ def held_out(config: Config) -> list[str]:
 
 
 def on_task(
-  models: Mapping[str, judges.Judge], result: dict, config: Config
+  items: pd.DataFrame,
+  models: Mapping[str, judges.Judge],
+  result: dict,
+  config: Config,
 ) -> list[dict]:
   """The task of the config by each contender, and paired tests."""
-  items, scored = downstream.items(config), {}
+  scored = {}
   for title, model in models.items():
     scores = downstream.score(model, items, config)
     one = downstream.estimate(items, scores, intervals.options_of(config))
     result[title]['sets']['task'] = results.plain(one)
     scored[title] = (items, scores)
-  return paired('task', downstream, scored, config)
+  return tests_of('task', 'all', downstream.values, scored, config)
 
 
 def once(name, title, model, items, config, folder, log):
@@ -192,8 +212,8 @@ def once(name, title, model, items, config, folder, log):
     name,
     model.fingerprint(),
     items.to_json(),
-    repr(items.attrs.get('tests', '')),
-    config.benchmarks.encodings if name == 'weat' else (),
+    repr({k: v for k, v in items.attrs.items() if k != 'notes'}),
+    [knobs.value(config, leaf) for leaf in BENCHMARKS[name].leaves],
     config.measures.pos_label,
     str(build.precision(config)),
   )
@@ -201,7 +221,8 @@ def once(name, title, model, items, config, folder, log):
     folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',
     made_from,
     lambda path: stages.write_table(
-      path, only_known(model, items, module.score(model, items, config))
+      path,
+      only_known(name, model, items, module.score(model, items, config)),
     ),
     artefacts.read_table,
     log,
@@ -211,28 +232,45 @@ def once(name, title, model, items, config, folder, log):
 
 
 def paired(
-  name: str, module: Any, scored: Mapping[str, tuple], config: Config
+  name: str, scored: Mapping[str, tuple], config: Config
 ) -> list[dict]:
   """Every contender against the first, on the items that both can score."""
+  module = importlib.import_module(BENCHMARKS[name].module)
+  return tests_of(
+    name,
+    BENCHMARKS[name].whole,
+    functools.partial(compared_values, name),
+    scored,
+    config,
+    getattr(module, 'compared', None),
+  )
+
+
+def tests_of(
+  name: str,
+  whole: str,
+  values: Callable,
+  scored: Mapping[str, tuple],
+  config: Config,
+  compared: Callable | None = None,
+) -> list[dict]:
+  """Paired tests by `compared`, or of the means of `values`."""
   (first, (items, ours)), *others = scored.items()
   options = intervals.options_of(config)
   out = []
   for title, (theirs_items, theirs) in others:
-    if hasattr(module, 'compared'):
-      rows = module.compared(items, ours, theirs, options)
+    if compared:
+      rows = compared(items, ours, theirs, options)
     else:
       rows = result_rows.compare(
-        module.values(items, ours),
-        module.values(theirs_items, theirs),
-        options,
+        values(items, ours), values(theirs_items, theirs), options
       )
     for row in rows:
-      part = str(row['part'])
-      whole = part in ('all', 'intrasentence', 'ambig', 'occupation')
+      part, metric = str(row['part']), row['metric']
       out.append(
         {
           'set': name,
-          'measure': row['metric'] if whole else f'{part}/{row["metric"]}',
+          'measure': metric if part == whole else f'{part}/{metric}',
           'ours': first,
           'theirs': title,
           'difference': {'seeds': [], **row['difference']},
@@ -307,6 +345,10 @@ def section(
 
 def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   """Of the user's own texts: what a mitigation costs."""
+  limit = config.benchmarks.limit
+  if 0 < limit < len(texts):
+    rng = np.random.default_rng([config.seed, 0xBA])
+    texts = [texts[i] for i in np.sort(rng.permutation(len(texts))[:limit])]
   ragged = model.encode(texts)
   total, count = text_likelihood.totals(model.log_p(ragged), ragged)
   result = text_likelihood.perplexity(

@@ -13,7 +13,7 @@ import pathlib
 
 import numpy as np
 
-from fairjax import artefacts, stages
+from fairjax import stages
 from fairjax.config import Config
 from fairjax.data import texts, tokens
 from fairjax.errors import UserError
@@ -92,11 +92,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
 
 def shared_tokenizer(config: Config, folder: pathlib.Path) -> Config:
   """The config with one tokenizer, learned from the plain text if from any."""
-  cache = artefacts.cache_folder() / 'pretrain'
   source = texts.find(
     config.data.path, config.data.text, config.pretrain.document == 'blank'
   )
-  tokenizer = find_tokenizer(config, source, cache)
+  tokenizer = find_tokenizer(config, source)
   if mesh.is_main():
     tokens.save_tokenizer(tokenizer, folder / 'tokenizer')
   mesh.wait_for_all('tokenizer')

@@ -1,18 +1,24 @@
 """The fairscore of a classifier that exists, or of two side by side.
 
-folder, paired file (or test rows) → decisions → fairscore, floor → report
+folder, paired file (or rows) → decisions → fairscore, floor → report
+
+Nothing is trained, so every row of the user's file is a test row, unless the
+config names test rows. A model is a folder of weights or a run of ours: all
+the seeds that it exported, or else its only fit.
 """
 
 import pathlib
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 
-from fairjax import stages
+from fairjax import artefacts, stages
 from fairjax.config import Config
 from fairjax.errors import UserError
-from fairjax.models import Bundle
+from fairjax.models import Bundle, chances
 from fairjax.models.folder import load
-from fairjax.recipes import fairscores
+from fairjax.recipes import audit_models, fairscores
 from fairjax.results import Results
 from fairjax.train import mesh
 from fairjax.train.progress import Log
@@ -23,17 +29,17 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   with Log(folder, config, main=mesh.is_main()) as log:
     rows = None
     if not config.fairscore.path:
-      sets = stages.test_sets(config, stages.load(config, folder, log))
+      tables = stages.load(config, folder, log, trains=False)
+      sets = stages.test_sets(config, tables)
       rows = next(iter(sets.values()))
     pairs = fairscores.read_pairs(config, folder, rows, log)
     decided = {}
-    for name, model in models(config).items():
+    for name, (model, params) in models(config).items():
       if int(pairs['label'].max()) >= model.classes:
         raise UserError(
           f'the paired file has label {pairs["label"].max()}, but {name} has '
           f'{model.classes} classes; give the file of its task'
         )
-      params = jax.tree.map(lambda leaf: leaf[None], model.params)
       decided[name] = fairscores.decisions(config, model, params, pairs)
     scores, tests = fairscores.scored(config, pairs, decided)
     results = stages.results(
@@ -51,15 +57,42 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     return stages.publish(folder, results, log)
 
 
-def models(config: Config) -> dict[str, Bundle]:
-  """The classifiers by name: the second one, if any, comes first."""
-  device_mesh = mesh.make(config.mesh, 1)
-  out = {}
+def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
+  """The classifiers by name, with weights [s, …]; a second one comes first."""
+  device_mesh, out = mesh.make(config.mesh, 1), {}
   for path in (config.fairscore.against, config.model):
     if path:
       name = _name(path, out)
-      out[name] = load(path, 'classify').replace(device_mesh=device_mesh)
+      model, params = classifier(path)
+      chances.require_one(model.config, model.classes, path)
+      out[name] = model.replace(device_mesh=device_mesh), params
   return out
+
+
+def classifier(path: str) -> tuple[Bundle, Any]:
+  """The model of a folder, or of a run of ours, with its weights [s, …]."""
+  folder = pathlib.Path(path).expanduser()
+  number = lambda one: int(one.name.removeprefix('seed_'))
+  exported = sorted(folder.glob('export/seed_*'), key=number)
+  is_run = (folder / 'results.json').is_file()
+  if is_run and not exported:
+    fits = sorted(folder.glob('training/*/weights.safetensors'))
+    recipe = artefacts.read_json(folder / 'results.json').get('recipe')
+    if recipe == 'train' and len(fits) == 1:
+      _, _, model, params = audit_models.made_again(folder, fits[0])
+      return model, params
+    inside = sorted(folder.glob('*/export/seed_*'))
+    raise UserError(
+      f'{path} is a run of recipe {recipe!r}, which left '
+      + (
+        f'{len(inside)} models; name one of them, such as {inside[0]}'
+        if inside
+        else 'no classifier; train one with --config.train.export=true'
+      )
+    )
+  seeds = [load(one, 'classify') for one in exported or (path,)]
+  params = [one.params for one in seeds]
+  return seeds[0], jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
 
 
 def _name(path: str, known: dict) -> str:

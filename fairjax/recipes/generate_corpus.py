@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts
+from fairjax import artefacts, strict_json
 from fairjax import config as configs
 from fairjax.config import Config, Generate
 from fairjax.data import shard_map, shards, tokens
@@ -74,7 +74,7 @@ def _json(config: Config) -> str:
 @functools.lru_cache(1)
 def _read_spec(spec: str) -> tuple[Config, Bundle]:
   """The config and the model of a job, kept by a worker between shards."""
-  parts = json.loads(spec)
+  parts = strict_json.parse(spec)
   config = Config(
     model=parts['model'],
     data=configs.Data(**parts['data']),

@@ -66,6 +66,8 @@ def section(contenders: Mapping[str, Mapping]) -> dict:
     quality = sets.get('texts', {}).get('quality', {})
     cost = quality.get('perplexity_token_weighted', {'value': None})
     row = {'model': title, 'harm': harms[title], 'perplexity': cost}
+    if told := sets.get('probe', {}).get('quality', {}):
+      row['gender read by a probe'] = told['probe_accuracy']
     if 'task' in sets:
       row['task accuracy'] = sets['task']['quality']['accuracy']
     for name, (measure, _, _) in HEADLINES.items():
@@ -81,7 +83,8 @@ def section(contenders: Mapping[str, Mapping]) -> dict:
       'Harm is the mean, over the benchmarks that every model could be asked '
       f'({", ".join(sorted(shared)) or "none"}), of how far a number is from '
       'no preference, as a share of how far it can be; perplexity is of texts '
-      'that no mitigation was fitted on. `continued` is the control: the same '
+      'that no mitigation was fitted on, and so are those whose gender a '
+      'linear probe reads. `continued` is the control: the same '
       'training without a mitigation.'
     ),
     results.table(rows),

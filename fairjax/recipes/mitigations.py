@@ -60,6 +60,13 @@ def erased(
   eraser = erasing.fit(judge, texts, kind, config)
   log.line(f'{kind}: {eraser.rank} directions taken out')
   out = judge.without(eraser)
+  if not eraser.rank:
+    log.line(
+      f'WARNING: {kind} found no direction that tells the gender of texts that '
+      'it was not fitted on, so nothing is taken out and nothing exported; '
+      'give more texts about men or women'
+    )
+    return out
   if judge.kind == 'mask' and mesh.is_main():
     judges.export(out, judge.name, folder)
     log.line(f'exported to {folder}')

@@ -12,7 +12,6 @@ everybody; and what a rewriter changes, in forms by rules.
 
 import dataclasses
 import itertools
-import json
 import pathlib
 from collections.abc import Sequence
 
@@ -20,7 +19,7 @@ import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
-from fairjax import artefacts, stages
+from fairjax import artefacts, stages, strict_json
 from fairjax.config import Config
 from fairjax.data import panda, texts
 from fairjax.errors import UserError
@@ -263,7 +262,7 @@ def places(row, written: str) -> list[bool]:
     perturbing.words_of(row.text), perturbing.words_of(written)
   )
   out = []
-  for place, gold in json.loads(row.places).items():
+  for place, gold in strict_json.parse(row.places).items():
     edit = edits.get((int(place), 0))
     if gold == '':
       out.append(edit is None)

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import config as configs
+from fairjax import strict_json
 from fairjax.config import Config
 from fairjax.data import files
 from fairjax.errors import UserError
@@ -342,7 +343,7 @@ def plain(config: Config) -> str:
 
 @functools.lru_cache(1)
 def of_plain(text: str) -> Config:
-  parts = json.loads(text)
+  parts = strict_json.parse(text)
   tuples = ('sources', 'axes', 'mix', 'attributes')
   chosen = {
     name: tuple(value) if name in tuples else value

@@ -89,12 +89,11 @@ def read(config: Config, multiple: int, log: Log) -> Text:
     raise UserError(
       'data.path is empty; name a folder of text with --config.data.path'
     )
-  cache = artefacts.cache_folder() / 'pretrain'
   source = texts.find(data.path, data.text, options.document == 'blank')
-  tokenizer = find_tokenizer(config, source, cache)
+  tokenizer = find_tokenizer(config, source)
   words = corruption.vocabulary(tokenizer)
   check_vocabulary(options.objective, words)
-  store = texts.store(source, tokenizer, cache)
+  store = texts.store(source, tokenizer)
   parts = texts.split(store, options.held_out, data.split_seed, data.limit)
   train, valid = (
     rows.rows(

@@ -72,7 +72,7 @@ OBJECTIVES = {
 }
 
 
-def find_tokenizer(config: Config, source: texts.Corpus, cache) -> Tokenizer:
+def find_tokenizer(config: Config, source: texts.Corpus) -> Tokenizer:
   """The config's tokenizer, the model's, or one learned from the corpus."""
   if config.tokens.tokenizer:
     return tokens.load_tokenizer(config.tokens.tokenizer)
@@ -84,7 +84,6 @@ def find_tokenizer(config: Config, source: texts.Corpus, cache) -> Tokenizer:
     config.tokens.vocab_size,
     config.pretrain.held_out,
     config.data.split_seed,
-    cache,
   )
 
 

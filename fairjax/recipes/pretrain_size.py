@@ -124,7 +124,7 @@ def vocabulary(config: Config) -> corruption.Vocabulary:
   """
   if config.tokens.tokenizer or build.model_folder(config):
     return corruption.vocabulary(
-      pretrain_objectives.find_tokenizer(config, None, None)
+      pretrain_objectives.find_tokenizer(config, None)
     )
   count = config.tokens.vocab_size
   if config.model not in families.SIZES:

@@ -8,13 +8,11 @@ whole interval. A claim that no folder speaks of is a line too: not run.
 """
 
 import pathlib
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fairjax import artefacts
 from fairjax.metrics import measures
-from fairjax.report import tables, verdict
+from fairjax.report import kept, tables, verdict
 from fairjax.results import Results, read
 
 PAPERS = {  # by recipe
@@ -89,7 +87,7 @@ CLAIMS = {
 
 def rows(folders: Sequence[str | pathlib.Path]) -> list[dict]:
   """A row a claim and run, in the order of the papers."""
-  runs = [(read(folder), pathlib.Path(folder)) for folder in folders]
+  runs = [(read(folder), folder) for folder in kept.runs(folders)]
   out = []
   for recipe, paper in PAPERS.items():
     own = [
@@ -155,51 +153,19 @@ def _row(
   number = tables.estimate(one['effect'])
   if one['bound'] or one['side'] != 'above':
     number += f', to be {one["side"]} {one["bound"]:g}'
+  origin = kept.origin(folder, results)
   return {
     'paper': paper,
     'claim': words,
     'verdict': one['verdict'],
     'by': f'{one["what"]} {number}',
-    'data': _data(results, folder),
-    'command': command(folder),
+    'data': origin['data'],
+    'command': origin['command'],
   }
 
 
 def _absent(paper: str, words: str) -> dict:
   return {'paper': paper, 'claim': words, 'verdict': 'not run'}
-
-
-def _data(results: Results, folder: pathlib.Path) -> str:
-  """The data by name, or the file's own; the model; the seeds."""
-  data, seeds = results.data, len(results.seeds)
-  path = folder / 'config.json'
-  config = artefacts.read_json(path) if path.exists() else {}
-  if data == 'file' and config:
-    data = _short(config['data']['path'])
-  if config.get('recipe') == 'perturber':  # of parallel text, not of data.name
-    data = ' and '.join(config['perturb']['sources'])
-  parts = [data, _short(results.model)]
-  parts += [tables.plural(seeds, 'seed')] if seeds else []
-  return ', '.join(filter(None, parts))
-
-
-def _short(path: str) -> str:
-  """The last two names of a path from the root; others as they are."""
-  if not path.startswith('/'):
-    return path
-  return '/'.join(pathlib.PurePosixPath(path).parts[-2:])
-
-
-def command(folder: pathlib.Path) -> str:
-  """How the run was started, without the folders it read from and wrote to."""
-  path = folder / 'versions.json'
-  words = artefacts.read_json(path).get('command', []) if path.exists() else []
-  flags = (w.partition('=') for w in words[1:])
-  return shlex.join(
-    f'{name}{equals}{_short(value)}'
-    for name, equals, value in flags
-    if name != '--workdir'
-  )
 
 
 def markdown(folders: Sequence[str | pathlib.Path]) -> str:

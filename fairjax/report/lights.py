@@ -4,13 +4,13 @@ A light says what the interval allows to be said, never the value alone; its
 rule stands below it, and its shape says the same as its colour.
 """
 
-import html
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fairjax.metrics import measures
+from fairjax import escape
+from fairjax.metrics import measures, warn
 from fairjax.report import tables
-from fairjax.report.tables import defined, printable
+from fairjax.report.tables import defined
 
 LITTLE = 0.05  # a gap that is called small
 RARE = 0.02  # flips that are called few
@@ -37,8 +37,8 @@ def html_of(one: Mapping, gap: Gap | None) -> str:
   three = [_quality(one), _gap_light(gap), _flip_light(one)]
   items = ''.join(
     f'<li class="{state}"><svg viewBox="0 0 16 16" aria-hidden="true">'
-    f'{SHAPES[state]}</svg><b>{html.escape(title)}</b> '
-    f'{html.escape(printable(words))}<small>{html.escape(rule)}</small></li>'
+    f'{SHAPES[state]}</svg><b>{escape.html(title)}</b> '
+    f'{escape.html(words)}<small>{escape.html(rule)}</small></li>'
     for title, state, words, rule in filter(None, three)
   )
   return f'<ul class="lights">{items}</ul>' if items else ''
@@ -57,16 +57,19 @@ def _quality(one: Mapping) -> tuple | None:
     chance = 0.5
     if key == 'balanced_accuracy' and defined(quality.get('macro_f1')):
       continue
-    low = value.get('low')
+    low, high = value.get('low'), value.get('high')
     state = 'unsure'
     if defined(low) and low >= 0.8:
       state = 'good'
     elif defined(low) and low <= chance:
       state = 'bad'
+    reversed_ = defined(high) and high < chance
     words = {
       'good': 'sorts well',
       'unsure': 'sorts better than chance, not well',
-      'bad': 'is not told from chance',
+      'bad': 'is worse than chance: labels or scores reversed?'
+      if reversed_
+      else 'is not told from chance',
     }[state]
     right = ''
     if defined(quality.get('accuracy')):
@@ -89,7 +92,7 @@ def _gap_light(gap: Gap | None) -> tuple | None:
     'selection_rate': 'share decided positive',
   }.get(gap.rate, 'true positive rate of the worst class')
   size = f'{points(1 - gap.estimate["value"])} points'
-  if 'note' in gap.estimate and 'constant' in gap.estimate['note']:
+  if _constant(gap.estimate):
     state, words = 'unsure', 'means nothing: all decisions are alike'
   elif high <= LITTLE:
     state, words = 'good', f'at most {points(high)} points'
@@ -107,7 +110,8 @@ def _gap_light(gap: Gap | None) -> tuple | None:
 def _flip_light(one: Mapping) -> tuple | None:
   fairness = one.get('fairness', {})
   keys = [k for k in fairness if measures.bare(k) == 'flips']
-  keys = [k for k in keys if defined(fairness[k])]
+  # Of words that are not those of the groups compared nothing is said.
+  keys = [k for k in keys if defined(fairness[k]) and fits(fairness[k])]
   if not keys:
     return None
   worst = max(keys, key=lambda k: fairness[k]['value'])
@@ -116,7 +120,11 @@ def _flip_light(one: Mapping) -> tuple | None:
     return None
   excess = fairness.get(f'{worst.removesuffix("flips")}excess_flips')
   sure = excess if defined(excess) and defined(excess.get('low')) else None
-  if flips['high'] <= RARE:
+  if _constant(flips):
+    state, words = 'unsure', 'means nothing: all decisions are alike'
+  elif flips.get('note') == warn.NOISY:
+    state, words = 'unsure', 'the same text is answered differently each time'
+  elif flips['high'] <= RARE:
     state, words = 'good', f'at most {points(flips["high"])} of 100'
   elif sure and sure['low'] > 0:
     state = 'bad'
@@ -129,10 +137,19 @@ def _flip_light(one: Mapping) -> tuple | None:
     state = 'unsure'
     words = f'{points(flips["value"])} of 100, not told from a matched edit'
   rule = (
-    f'decisions that an exchange of group words changes '
-    f'{tables.estimate(flips)}; few is at most {RARE:.0%}'
+    f'decisions that exchanging {flips.get("of", "words that show a group")} '
+    f'changes {tables.estimate(flips)}; few is at most {RARE:.0%}'
   )
   return 'Flips', state, words, rule
+
+
+def fits(flips: Mapping) -> bool:
+  """Whether the swap is about the groups that are compared."""
+  return flips.get('fits', True)
+
+
+def _constant(estimate: Mapping) -> bool:
+  return estimate.get('note', '').startswith(warn.CONSTANT)
 
 
 def hundred(share: float) -> str:

@@ -3,6 +3,19 @@
     config → tables → model, pools → fit → predictions → measures → report
 
 A stage whose artefact is there with the same fingerprint is not run again.
+
+In this room:
+
+  assessment     Predictions as a table, and their measures with intervals and
+                 tests
+  fits           Models of tables: prepared, fitted, exported, asked for
+                 probabilities
+  loading        Tables of a run: loaded, mitigated, grouped
+  model_outputs  Outputs of a model on a table, for scores
+  reuse          Make or reuse: a stage's artefact in the run's folder
+  runs           The beginning and end of a run: config, versions, results
+  scoring        Example scores as a stage: a probe trained, its rows scored,
+                 scores.parquet
 """
 
 from fairjax.stages.assessment import (

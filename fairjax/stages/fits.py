@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from fairjax import artefacts
+from fairjax import artefacts, cache
 from fairjax.config import Config
 from fairjax.data import batches, labels, schema, tokens
 from fairjax.data.schema import Tables
@@ -45,7 +45,7 @@ def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
     list(table[column]),
     model.longest,
     pairs,
-    cache=artefacts.cache_folder() / 'tokens',
+    cache=cache.kept('tokens'),
   )
   weight = table['weight'] if 'weight' in table else np.ones(len(table))
   return batches.Pool(
@@ -172,7 +172,7 @@ def export(config: Config, model: Bundle, params, folder, log: Log) -> None:
 
 
 def write_models(
-  config: Config, model: Bundle, params, folder: pathlib.Path, below: str = ''
+  own: Config, model: Bundle, params, folder: pathlib.Path, below: str = ''
 ) -> None:
   """`folder`/seed_K/`below` for each seed, as transformers reads it."""
   params = mesh.to_host(params)
@@ -182,13 +182,15 @@ def write_models(
     tokens.save_tokenizer(model.tokenizer, files)
     names = sorted(pathlib.Path(files).iterdir())
     # How a folder's model decodes stays as it was.
-    source = build.model_folder(config)
+    source = build.model_folder(own)
     if source and (source / 'generation_config.json').is_file():
       names.append(source / 'generation_config.json')
-    for i, seed in enumerate(loop.seed_list(config)):
+    for i, seed in enumerate(loop.seed_list(own)):
       one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
       target = folder / f'seed_{seed}' / below
-      hf.save(target, model.module, one, names, model.config, model.labels)
+      # The fit's classes exclude each other, whatever it began from.
+      config = {k: v for k, v in model.config.items() if k != 'problem_type'}
+      hf.save(target, model.module, one, names, config, model.labels)
 
 
 def probabilities(

@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts, data
+from fairjax import artefacts, data, escape
 from fairjax.config import Config
 from fairjax.data import labels, schema
 from fairjax.data.schema import Tables
@@ -19,12 +19,14 @@ from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 
-def load(config: Config, folder: pathlib.Path, log: Log) -> Tables:
+def load(
+  config: Config, folder: pathlib.Path, log: Log, trains: bool = True
+) -> Tables:
   """The tables, clean and checked; what was found wrong is written down."""
-  tables, report, bad = data.load_tables(config)
+  tables, report, bad = data.load_tables(config, trains)
   if mesh.is_main():
     artefacts.write_json(folder / 'hygiene.json', report)
-    artefacts.write_text(folder / 'bad_rows.csv', bad.to_csv(index=False))
+    artefacts.write_text(folder / 'bad_rows.csv', escape.csv(bad))
   if len(bad):
     log.line(f'{len(bad)} rows dropped; see {folder / "bad_rows.csv"}')
   sizes = ', '.join(f'{len(t)} {name}' for name, t in tables.items())

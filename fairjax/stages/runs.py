@@ -7,12 +7,14 @@ import platform
 import re
 import subprocess
 import sys
+import time
 
 import pandas as pd
 
 import fairjax
 from fairjax import artefacts, backend, lock
 from fairjax.config import Config
+from fairjax.data import published
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
 from fairjax.models import kernel_table
@@ -29,6 +31,7 @@ def begin(
   config: Config, folder, address='', count=0, index=-1, join=False
 ) -> None:
   """Joins the processes and writes down what is about to run."""
+  published.check(config)
   mesh.start(address, count, index, join)
   kernel_table.choose(config.net.kernels)
   if not mesh.is_main():
@@ -39,7 +42,10 @@ def begin(
   alone = not config.grid.cells
   with lock.hold(folder) if alone else contextlib.nullcontext():
     keep_config(config, folder)
-    artefacts.write_json(folder / 'versions.json', versions(config))
+    path = folder / 'versions.json'
+    before = artefacts.read_json(path) if path.exists() else {}
+    spent = before.get('seconds', 0.0)  # by earlier commands in this folder
+    artefacts.write_json(path, versions(config) | {'seconds': spent})
 
 
 def keep_config(config: Config, folder: pathlib.Path) -> None:
@@ -108,7 +114,10 @@ def keep_predictions(
 
 def file_name(name: str) -> str:
   """A contender's name as that of a file or folder."""
-  return re.sub(r'[^\w.=+-]+', '-', name)
+  safe = re.sub(r'[^\w.=+-]+', '-', name)
+  if len(safe.encode()) > 200:  # most systems take 255 bytes
+    safe = f'{safe[:50]}-{artefacts.fingerprint(name)}'
+  return safe
 
 
 def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
@@ -118,6 +127,12 @@ def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   known = folder / 'hygiene.json'
   if not results.classes and known.exists():
     results.classes = artefacts.read_json(known).get('classes', [])
+  path = folder / 'versions.json'
+  if path.exists():  # a run of the library has none
+    made = artefacts.read_json(path)
+    took = made.get('seconds', 0.0) + time.monotonic() - log.start
+    made['seconds'] = round(took, 1)
+    artefacts.write_json(path, made)
   results = page.publish(folder, results)
   log.line(terminal.summary(results))
   log.line(f'the report is {folder / "report.html"}')

@@ -1,1 +1,15 @@
-"""The one training loop of the house, and prediction."""
+"""The one training loop of the house, and prediction.
+
+In this room:
+
+  checkpoint  Checkpoints (orbax, async, atomic), and weights as safetensors
+              files
+  loop        The one training loop: fit, and predict. Every recipe calls these
+              two
+  mesh        Devices and processes: the only file that counts them
+  optim       Optimisers, learning rates, and the parameters that they update
+  progress    Progress of a run: a live line, log.txt, metrics, events
+  step        One training step and one forward pass, over all seeds at once
+  stretch     Several training steps per dispatch, where a step is short
+  watch       What a fit watches: losses, disk space, requests to stop
+"""

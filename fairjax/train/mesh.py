@@ -9,7 +9,9 @@ never changes a result.
 
 import functools
 import os
+import pathlib
 import urllib.request
+import warnings
 from collections.abc import Sequence
 
 import jax
@@ -17,18 +19,24 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from fairjax import artefacts
+from fairjax import cache
 from fairjax import config as configs
 from fairjax.backend import platform, processor
 from fairjax.data.placement import Placement
 from fairjax.errors import UserError
 from fairjax.models import kernel_table
+from fairjax.train import peers
 
 ROWS = (  # have a row axis
   *('tokens', 'segment_ids', 'positions', 'types', 'cls_columns'),
   *('places', 'asked', 'labels'),  # of a masked LM
   *('target', 'target_segment_ids', 'target_positions'),  # of a BART
   'changed',  # of pairs that are rewritten
+)
+EXAMPLES = (  # one value an example, a batch or a vector: each device has all
+  *('cls_index', 'example', 'label', 'weight', 'document', 'group'),
+  *('share', 'pair_share', 'judged_share'),
+  *('vector', 'first', 'second', 'side'),  # of words
 )
 TPU_FILES = ('/dev/accel0', '/dev/vfio/0')  # of a TPU VM
 METADATA_SECONDS = 2.0
@@ -55,7 +63,21 @@ def start(
     )
   # It would take SIGTERM for itself, so that none ended a run before a fit.
   jax.config.update('jax_enable_preemption_service', False)
-  if address:
+  if count > 1 and not address and not (join or in_a_cluster()):
+    raise UserError(
+      f'--num_processes is {count}, but no --coordinator_address is named; '
+      'alone each process would train for itself'
+    )
+  if address and count > 1:
+    try:
+      peers.join(address, count, index, jax.distributed.initialize)
+    except (OSError, ValueError, RuntimeError) as error:
+      raise UserError(
+        f'the {count} processes cannot be joined at {address} '
+        f'({str(error).splitlines()[0][:200]}); name a host and a free port '
+        'with --coordinator_address'
+      ) from error
+  elif address:
     jax.distributed.initialize(address, count, index)
   elif join or in_a_cluster():
     try:
@@ -66,8 +88,18 @@ def start(
         'name them with --coordinator_address, --num_processes, --process_id'
       ) from error
   kernel_table.in_all = lambda found: not any_process(not found)
-  cache = artefacts.cache_folder() / 'xla'
-  jax.config.update('jax_compilation_cache_dir', str(cache))
+  keep_programs()
+
+
+def keep_programs() -> None:
+  """Compiled programs are kept where jax was told to, or in the cache."""
+  own = jax.config.jax_compilation_cache_dir
+  place = cache.usable(pathlib.Path(own)) if own else cache.kept('xla')
+  jax.config.update('jax_compilation_cache_dir', place and str(place))
+  # A disk that fills up costs the next run its seconds, and no more.
+  warnings.filterwarnings(
+    'ignore', message='Error (reading|writing) persistent compilation cache'
+  )
   # A first run has fifty programs that compile in less than jax's second.
   jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.0)
 
@@ -218,7 +250,13 @@ def put_batch(
 def batch_sharding(
   mesh: Mesh, name: str, ndim: int, stacked: bool, steps: bool = False
 ) -> NamedSharding:
-  """Where an array of a batch lies."""
+  """Where an array of a batch lies.
+
+  A name must be in ROWS or in EXAMPLES: rows that are replicated give the same
+  numbers at many times the work, and nothing would say so.
+  """
+  if name not in ROWS + EXAMPLES:
+    raise KeyError(f'put {name!r} of a batch into ROWS or EXAMPLES of mesh.py')
   spec = (None,) * steps + (('seed',) if stacked else ())
   if name in ROWS:
     # A micro-batch axis may stand between seeds and rows.

@@ -49,7 +49,7 @@ class Log:
     self.folder = pathlib.Path(folder)
     self.main = main
     self.screen = screen or sys.stderr
-    self.part = ''
+    self.part, self.start = '', time.monotonic()
     self.noted: set[str] = set()
     self.live: list[Progress] = []  # the innermost last
     self.rows = self.text = self.events = self.wandb = None
@@ -167,7 +167,16 @@ class Log:
       self.write(self.text, f'{now}  {text}\n')
     for live in self.live:
       live.erase()
-    print(text, file=self.screen, flush=True)
+    self.speak(f'{text}\n')
+
+  def speak(self, text: str) -> None:
+    """To the screen; where nobody listens any more, the run goes on unheard."""
+    try:
+      self.screen.write(text)
+      self.screen.flush()
+    except (OSError, ValueError):  # `2>&1 | head`, or a terminal that is gone
+      unheard(self.screen)
+      self.screen = open(os.devnull, 'w', encoding='utf-8')
 
   def note(self, sentence: str) -> None:
     """A line, however often it is asked for."""
@@ -199,6 +208,12 @@ class Log:
     self.live[-1].update(done)
     if done >= total:
       self.live[-1].__exit__()
+
+
+def unheard(stream: TextIO) -> None:
+  """Leads a closed stream to nowhere, so that its last flush fails no run."""
+  with contextlib.suppress(OSError, ValueError, AttributeError):
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class Progress:
@@ -275,8 +290,7 @@ class Progress:
     """Puts the text in the place of the live line."""
     text = text[: shutil.get_terminal_size().columns - 1]
     blank = ' ' * (len(self.shown) - len(text))
-    self.log.screen.write('\r' + text + blank)
-    self.log.screen.flush()
+    self.log.speak('\r' + text + blank)
     self.shown = text
 
   def describe(self, numbers: dict[str, float]) -> str:
@@ -297,8 +311,7 @@ class Progress:
   def erase(self) -> None:
     """Clears the live line; the next update draws it again."""
     if self.shown:
-      self.log.screen.write('\r' + ' ' * len(self.shown) + '\r')
-      self.log.screen.flush()
+      self.log.speak('\r' + ' ' * len(self.shown) + '\r')
       self.shown, self.drawn = '', -math.inf
 
 

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import published_files
 import pytest
 from judge_texts import TEXTS
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -76,3 +77,9 @@ def nets(tmp_path_factory):
     family: make(family, tmp_path_factory.mktemp(family))
     for family in ('bert', 'roberta', 'gpt2', 'llama')
   }
+
+
+@pytest.fixture(scope='module')
+def data(tmp_path_factory):
+  """A folder with a small file of every benchmark, in its published form."""
+  return published_files.write(tmp_path_factory.mktemp('benchmarks'))

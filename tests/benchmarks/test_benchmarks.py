@@ -9,9 +9,10 @@ import pytest
 from fairjax import benchmarks, results
 from fairjax.benchmarks import BENCHMARKS, Benchmark
 from fairjax.benchmarks.measure import measure
-from fairjax.config import Config, Measures
+from fairjax.config import Benchmarks, Config, Data, Measures
 from fairjax.errors import UserError
 from fairjax.metrics.measures import MEASURES, Measure
+from fairjax.recipes import benchmarks as recipe
 from fairjax.report import page, terminal
 
 CONFIG = Config(measures=Measures(resamples=200))
@@ -60,7 +61,9 @@ def share(values, how):
 
 @pytest.fixture
 def toy(monkeypatch):
-  row = Benchmark(__name__, ('mask', 'judge'), 'a toy of 40 pairs')
+  row = Benchmark(
+    __name__, ('mask', 'judge'), 'a toy of 40 pairs', texts=('more', 'less')
+  )
   monkeypatch.setitem(BENCHMARKS, 'toy', row)
   own = Measure(
     'own', f'{__name__}:estimate', 'stereotype score',
@@ -143,3 +146,93 @@ def test_every_benchmark_has_the_three_functions(name):
   module = importlib.import_module(BENCHMARKS[name].module)
   for function in ('items', 'score', 'estimate'):
     assert callable(getattr(module, function))
+
+
+VECTORS = {
+  'one': {'he': (1, 0), 'she': (-1, 0), 'doctor': (1, 1), 'nurse': (-1, 1)},
+  'two': {'he': (0, 1), 'she': (0, -1), 'doctor': (1, 1), 'nurse': (1, 0)},
+}
+
+
+@pytest.fixture
+def written(monkeypatch, tmp_path):
+  """The toy of toy_benchmark.py: its row, its measure, and two models."""
+  row = Benchmark(
+    'toy_benchmark', ('embed',), 'a toy', texts=('word', 'first', 'second')
+  )
+  monkeypatch.setitem(BENCHMARKS, 'toy', row)
+  measure = Measure(
+    'own', 'toy_benchmark:estimate', 'toy gap', 'how much nearer', 0, 0.0
+  )
+  monkeypatch.setitem(MEASURES, 'toy_gap', measure)
+  for name, words in VECTORS.items():
+    words = words | {'pilot': (2, 2)}
+    lines = [f'{word} {x} {y}' for word, (x, y) in words.items()]
+    (tmp_path / f'{name}.txt').write_text('\n'.join(lines) + '\n')
+  return tmp_path
+
+
+def asked(folder, **more):
+  return Config(
+    recipe='benchmarks',
+    model=str(folder / 'one.txt'),
+    data=Data(name='file'),
+    measures=Measures(resamples=50),
+    benchmarks=Benchmarks(names=('toy',), **more),
+  )
+
+
+def test_a_benchmark_is_one_file_and_one_row(written, monkeypatch):
+  """Through the recipe: without data, with it, and against a second model."""
+  import toy_benchmark
+
+  found = recipe.run(asked(written), written / 'without')
+  (one,) = found.contenders.values()
+  toy = one['sets']['toy']
+  # Each word's squared distance to she less that to he, by hand.
+  assert toy['fairness']['toy_gap']['value'] == pytest.approx((4 - 4 + 8) / 3)
+  # An unknown word is named, whatever its column is called.
+  assert toy['rows'] == 3
+  assert any('1 of 4 items hold a token' in w for w in toy['warnings'])
+  assert 'toy gap' in (written / 'without' / 'report.html').read_text()
+  # Against a second model, its scores are compared item by item.
+  both = asked(written, against=str(written / 'two.txt'))
+  (test,) = recipe.run(both, written / 'against').tests
+  assert test['measure'] == 'toy_gap' and test['n'] == 3
+  theirs = 4 + 0 + 8
+  assert test['difference']['value'] == pytest.approx((8 - theirs) / 3)
+  # A benchmark that reads files asks for them, by the row.
+  row = BENCHMARKS['toy']._replace(origin='example.org (toy.csv, MIT)')
+  monkeypatch.setitem(BENCHMARKS, 'toy', row)
+  with pytest.raises(UserError, match=r'data is empty.*toy: example\.org'):
+    recipe.run(asked(written), written / 'asks')
+  with_data = asked(written, data=str(written))
+  again = recipe.run(with_data, written / 'with')
+  assert again.contenders == found.contenders
+  # Scores that are there are taken, unless a leaf of the row has changed.
+  monkeypatch.setattr(toy_benchmark, 'score', None)
+  recipe.run(with_data, written / 'with')
+  monkeypatch.setitem(
+    BENCHMARKS, 'toy', row._replace(leaves=('benchmarks.encodings',))
+  )
+  with pytest.raises(TypeError, match='not callable'):
+    recipe.run(with_data, written / 'with')
+
+
+def test_a_column_that_the_row_names_must_be_there(written, monkeypatch):
+  row = BENCHMARKS['toy']._replace(texts=('word', 'third'))
+  monkeypatch.setitem(BENCHMARKS, 'toy', row)
+  with pytest.raises(ValueError, match="has no column 'third'"):
+    recipe.run(asked(written), written / 'run')
+
+
+def test_the_recipe_knows_no_benchmark_by_name():
+  """What is a benchmark's own stands in its row or its file."""
+  import ast
+  import inspect
+
+  tree = ast.parse(inspect.getsource(recipe))
+  words = {
+    node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)
+  }
+  assert not words & ({*BENCHMARKS} - {'holistic'})  # of its dry run

@@ -75,14 +75,18 @@ def test_crows_counts_as_the_reference_does():
   table = crows_table(40)
   frame = crows.decided(table, more, less, 'original')
   rows = {row['part']: row for row in crows.rows(frame, OPTIONS)}
-  hits = neutral = 0
+  # metric.py: sent1 and sent2 change places with the direction, and so does
+  # which of them must win.
+  hits, decisive = {True: 0, False: 0}, {True: 0, False: 0}
   for i, stereo in enumerate(table['stereo']):
-    # sent1 is the more stereotyping one of a stereo row, else the other.
-    one, other = (more[i], less[i]) if stereo else (less[i], more[i])
-    neutral += one == other
-    hits += one > other
-  assert neutral > 0
-  assert rows['all']['value']['value'] == pytest.approx(100 * hits / 40)
+    score1, score2 = (more[i], less[i]) if stereo else (less[i], more[i])
+    decisive[stereo] += score1 != score2
+    hits[stereo] += score1 > score2 if stereo else score2 > score1
+  assert sum(decisive.values()) < 40
+  value = {part: row['value']['value'] for part, row in rows.items()}
+  assert value['all'] == pytest.approx(100 * sum(hits.values()) / 40)
+  for part, stereo in (('stereo', True), ('antistereo', False)):
+    assert value[part] == pytest.approx(100 * hits[stereo] / decisive[stereo])
   assert set(rows) == {'all', 'stereo', 'antistereo', 'gender', 'age'}
   assert 'p_holm' in rows['age'] and 'p_holm' not in rows['all']
 
@@ -262,7 +266,7 @@ def test_bbq_knows_whose_answer_it_is(shared, tmp_path):
   assert (known['label'] == known['target']).mean() == pytest.approx(
     0.5, abs=0.03
   )
-  one = frame.iloc[0][list(bbq.COLUMNS)].to_dict() | {
+  one = frame.iloc[0][list(bbq.FORM)[:9]].to_dict() | {
     'label': 0,
     'answer_info': {
       'ans0': ['woman', 'F'],
@@ -288,6 +292,7 @@ def test_eec_pairs_are_means_of_a_template_and_a_word():
       'Emotion word': ['glad'] * 4 + [''] * 4,
       'Gender': ['female', 'female', 'male', 'male'] * 2,
       'Race': [''] * 8,
+      'Person': ['she', 'this woman', 'he', 'this man'] * 2,
     }
   )
   score = np.array([0.5, 0.7, 0.2, 0.4, 1, 1, 1, 1])
@@ -296,6 +301,35 @@ def test_eec_pairs_are_means_of_a_template_and_a_word():
   rows = eec.rows(wide, 'eec_gender', OPTIONS)
   assert rows[0]['value']['value'] == pytest.approx(0.15)
   assert rows[0]['p'] == 1  # two pairs, one of them 0
+
+
+def test_eec_names_are_one_of_the_paper_s_pairs():
+  """Two noun-phrase pairs and four names by hand: .2, .1 and the names' .6."""
+  persons = {
+    'she': 0.5, 'he': 0.3, 'my aunt': 0.4, 'my uncle': 0.3,
+    'Ebony': 0.9, 'Ellen': 0.7, 'Jamel': 0.1, 'Frank': 0.3,
+  }  # fmt: skip
+  female = ('she', 'my aunt', 'Ebony', 'Ellen')
+  race = {'Ebony': 'African-American', 'Jamel': 'African-American'}
+  race |= {'Ellen': 'European', 'Frank': 'European'}
+  frame = pd.DataFrame(
+    {
+      'Template': 't',
+      'Emotion': 'joy',
+      'Emotion word': 'glad',
+      'Person': list(persons),
+      'Gender': ['female' if p in female else 'male' for p in persons],
+      'Race': [race.get(p, '') for p in persons],
+    }
+  )
+  value = lambda side: eec.pairs(frame, np.array([*persons.values()]), side)[
+    'value'
+  ].item()
+  assert value('eec_gender') == pytest.approx((0.2 + 0.1 + 0.6) / 3)
+  assert value('eec_gender_persons') == pytest.approx(2.5 / 4 - 1.0 / 4)
+  assert value('eec_race') == pytest.approx(0.5 - 0.5)
+  frame['Race'] = None  # as a reader may leave an empty cell
+  assert set(eec.paired(frame)) == {'she he', 'aunt uncle', 'another phrase'}
 
 
 def test_eec_reads_the_shared_sample(shared):
@@ -320,3 +354,19 @@ def test_sembias_chooses_the_largest_cosine(shared):
   assert (sembias.choices(table, few) == -1).sum() >= 1
   with pytest.raises(UserError, match="no vector for 'he'"):
     sembias.choices(table, {'she': gender})
+
+
+def test_sembias_of_few_pairs_that_agree_is_not_sure_of_a_hundred():
+  table = pd.DataFrame(
+    {
+      'id': range(6),
+      'pairs': [
+        ((f'm{i % 3}', f'f{i % 3}'), ('a', 'b'), ('c', 'd'), (f's{i % 2}', 't'))
+        for i in range(6)
+      ],
+    }
+  )
+  row = sembias.rows(table, np.zeros(6, int), OPTIONS)[0]
+  assert row['value']['value'] == 100  # of two stereotypes: two of two
+  assert row['value']['low'] == pytest.approx(100 * 0.025**0.5)
+  assert row['p'] == pytest.approx(2 * 0.25**2)

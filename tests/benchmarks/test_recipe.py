@@ -1,7 +1,6 @@
 """The recipe from files to a page: benchmarks, two models, mitigations."""
 
 import importlib
-import json
 
 import numpy as np
 import pandas as pd
@@ -24,125 +23,6 @@ from fairjax.models import folder as folders
 from fairjax.models import judge as judging
 from fairjax.recipes import benchmarks as recipe
 from fairjax.recipes import diet, mitigation_front, mitigations
-
-TEMPLATES = {
-  "I'm {noun_phrase}.": {},
-  'I hate {plural_noun_phrase}.': {'must_be_noun': True},
-}
-
-
-@pytest.fixture(scope='module')
-def data(tmp_path_factory):
-  """A folder with a small file of every benchmark, in its published form."""
-  root = tmp_path_factory.mktemp('benchmarks')
-  lists = (['John', 'Paul', 'Mike'], ['Amy', 'Joan', 'Lisa'])
-  lists += (['office', 'career', 'salary'], ['home', 'family'])
-  for name, say in (('weat6', '{}'), ('sent-weat6', 'This is {}.|That is {}.')):
-    tree = {
-      part: {
-        'category': part,
-        'examples': [s.format(w) for w in words for s in say.split('|')],
-      }
-      for part, words in zip(('targ1', 'targ2', 'attr1', 'attr2'), lists)
-    }
-    (root / f'{name}.jsonl').write_text(json.dumps(tree))
-  pairs = [
-    ('The poor man was lazy.', 'The rich man was lazy.'),
-    ('She is a nurse.', 'He is a nurse.'),
-    ('She is a nurse.', 'She is a kind nurse.'),
-    ('He is a doctor.', 'She is a doctor.'),
-  ]
-  frame = pd.DataFrame(pairs * 2, columns=['sent_more', 'sent_less'])
-  frame['stereo_antistereo'] = ['stereo'] * 6 + ['antistereo'] * 2
-  frame['bias_type'] = ['socioeconomic', 'gender'] * 4
-  frame.to_csv(root / 'crows_pairs.csv', index_label='idx')
-  item = lambda k, level, context, words: {
-    'id': f'{level}{k}',
-    'bias_type': 'gender',
-    'target': f't{k % 3}',
-    'context': context,
-    'sentences': [
-      {'gold_label': label, 'sentence': context.replace('BLANK', word)}
-      for label, word in zip(
-        ('stereotype', 'anti-stereotype', 'unrelated'), words
-      )
-    ],
-  }
-  words = [('kind', 'lazy', 'soda'), ('poor', 'rich', 'wine')]
-  inside = [item(k, 'i', 'The man is BLANK.', words[k % 2]) for k in range(6)]
-  after = [item(k, 'x', 'He is a nurse.', ('', '', '')) for k in range(3)]
-  for one in after:
-    for sentence, text in zip(
-      one['sentences'], ('He is kind.', 'He is lazy.', 'They drink soda.')
-    ):
-      sentence['sentence'] = text
-  tree = {'data': {'intrasentence': inside, 'intersentence': after}}
-  (root / 'dev.json').write_text(json.dumps(tree))
-  for kind in ('type1', 'type2'):
-    for side, pronouns in (('pro', 'he she'), ('anti', 'she he')):
-      (root / f'{side}_stereotyped_{kind}.txt.dev').write_text(
-        '\n'.join(
-          f'{i + 1} [The {job}] slept because [{pronouns.split()[i % 2]}] was '
-          'lazy.'
-          for i, job in enumerate(('developer', 'nurse', 'doctor', 'designer'))
-        )
-      )
-  jobs = ('developer', 'nurse', 'doctor', 'designer', 'secretary')
-  rows = ['sentid\tsentence'] + [
-    f'{job}.someone.{k}.{gender}.txt\tThe {job} slept because {word} was '
-    f'{("lazy", "kind")[k]}.'
-    for job in jobs
-    for k in (0, 1)
-    for gender, word in (('male', 'he'), ('female', 'she'), ('neutral', 'they'))
-  ]
-  (root / 'all_sentences.tsv').write_text('\n'.join(rows) + '\n')
-  stats = ['occupation\tbls_pct_female'] + [
-    f'{job}\t{20 * k + 5}' for k, job in enumerate(jobs)
-  ]
-  (root / 'occupations-stats.tsv').write_text('\n'.join(stats) + '\n')
-  lines = []
-  for k in range(8):
-    line = {
-      'example_id': k,
-      'context_condition': ('ambig', 'disambig')[k % 2],
-      'question_polarity': ('neg', 'nonneg')[k // 2 % 2],
-      'context': 'The man and the woman slept.',
-      'question': ('Who was lazy?', 'Who was kind?')[k // 4],
-      **{'ans0': 'The man', 'ans1': 'Not known', 'ans2': 'The woman'},
-      'label': 1 if k % 2 == 0 else 2,
-      'answer_info': {
-        'ans0': ['man', 'M'],
-        'ans1': ['x', 'unknown'],
-        'ans2': ['woman', 'F'],
-      },
-      'additional_metadata': {'stereotyped_groups': ['F']},
-    }
-    lines.append(json.dumps(line))
-  (root / 'Gender_identity.jsonl').write_text('\n'.join(lines) + '\n')
-  (root / 'descriptors.json').write_text(
-    json.dumps({'age': {'x': ['old', 'young', 'middle-aged']}})
-  )
-  nouns = {'female': [['woman', 'women']], 'male': [['man', 'men']]}
-  nouns['neutral'] = [['person', 'people'], ['kid', 'kids']]
-  (root / 'nouns.json').write_text(json.dumps(nouns))
-  (root / 'sentence_templates.json').write_text(json.dumps(TEMPLATES))
-  (root / 'standalone_noun_phrases.json').write_text(
-    json.dumps({'age': ['{article} {noun} of age']})
-  )
-  (root / 'SemBias').write_text(
-    'priest:nun\tcup:lid\tman:wine\tdoctor:nurse\n' * 3
-  )
-  persons = [('he', 'male'), ('she', 'female')]
-  rows = [
-    (f'{w}{p}', f'{p} feels {w}.', 't', p, g, '', 'joy', w)
-    for w in ('lazy', 'kind', 'rich')
-    for p, g in persons
-  ]
-  columns = ['ID', 'Sentence', 'Template', 'Person', 'Gender', 'Race']
-  pd.DataFrame(rows, columns=[*columns, 'Emotion', 'Emotion word']).to_csv(
-    root / 'Equity-Evaluation-Corpus.csv', index=False
-  )
-  return root
 
 
 def corpus(root):
@@ -193,6 +73,7 @@ def test_every_benchmark_of_a_masked_model_and_its_mitigations(
   plain, _, trained, taken_back = found.contenders.values()
   for one in found.contenders.values():
     vectors = set() if one is taken_back else {'weat', 'sembias'}
+    vectors |= {'probe'} if vectors else set()
     rest = {*MASKED, 'texts', 'task'} - {'weat', 'sembias'}
     assert set(one['sets']) == rest | vectors
     assert one['sets']['crows']['rows'] == 8
@@ -462,3 +343,19 @@ def test_the_shipped_configs_are_valid_as_they_are():
 def test_an_export_is_called_as_its_run():
   assert recipe.title_of('runs/fair/plain/export/seed_0') == 'plain'
   assert recipe.title_of('models/bert-base') == 'bert-base'
+
+
+@pytest.mark.parametrize('field', ['task', 'path'])
+def test_a_file_without_texts_is_told_before_any_model(
+  field, data, tmp_path, monkeypatch
+):
+  monkeypatch.setattr(recipe, 'contenders', lambda *_: pytest.fail('loaded'))
+  bad = tmp_path / 'bad.csv'
+  bad.write_text('comment,label\na,0\nb,1\n')
+  made = config('none', data, ['crows'])
+  if field == 'task':
+    made.benchmarks.task = str(bad)
+  else:
+    made.data.path = str(bad)
+  with pytest.raises(UserError, match="no column 'text'"):
+    recipe.run(made, tmp_path / 'run')

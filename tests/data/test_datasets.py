@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax import artefacts
+from fairjax import cache as kept
 from fairjax import data as rooms
 from fairjax.config import Config
 from fairjax.data import datasets, files, load_tables
@@ -420,7 +420,7 @@ def test_an_empty_cache_variable_is_none(monkeypatch, tmp_path):
   monkeypatch.setenv('HOME', str(tmp_path))
   for value in ('', '~/.cache/fairjax'):
     monkeypatch.setenv('FAIRJAX_CACHE', value)
-    assert artefacts.cache_folder() == tmp_path / '.cache' / 'fairjax'
+    assert kept.root() == tmp_path / '.cache' / 'fairjax'
 
 
 def flip(file):

@@ -9,12 +9,11 @@ from fairjax.data import texts
 @pytest.mark.parametrize('name', ['tokens.bin', 'offsets.npy', 'tokenizer'])
 @pytest.mark.parametrize('damage', ['flipped', 'cut', 'removed'])
 def test_a_damaged_store_or_tokenizer_is_made_again(
-  name, damage, corpus, tmp_path
+  name, damage, corpus, tmp_path, monkeypatch
 ):
+  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path))
   source = texts.find(str(corpus), 'text', True)
-  read = lambda: texts.store(
-    source, texts.learn_tokenizer(source, 120, 0.1, 0, tmp_path), tmp_path
-  )
+  read = lambda: texts.store(source, texts.learn_tokenizer(source, 120, 0.1, 0))
   before = read()
   flat = np.array(before.flat)
   file = next(

@@ -122,6 +122,34 @@ def test_differences_are_those_of_fairlearn_with_controls_too():
   assert not left
 
 
+@pytest.mark.parametrize('seeds', [1, 2])
+def test_many_groups_can_be_told_from_chance(seeds):
+  """A share of resamples has a floor, which no correction for 600 passes."""
+  rng = np.random.default_rng(0)
+  group = np.repeat(np.arange(200), 40)
+  labels = rng.integers(0, 2, len(group))
+  chance = np.where(group == 0, 0.95, 0.3)
+  decided = (rng.random((1, len(group))) < chance).astype(np.int64)
+  decided = decided.repeat(seeds, 0)
+  members = group == np.arange(200)[:, None]
+  names = [f'g{k}' for k in range(200)]
+  options = IntervalOptions(0.95, 2000, 0)
+  rows = contrasts.differences(labels, decided, members, names, '', options)
+  first = next(r for r in rows if r['rate'] == 'selection_rate')
+  if seeds == 2:  # nothing exact: it is said that p is at most this
+    assert first['p_at_floor'] and first['p'] == pytest.approx(1 / 2001)
+    return
+  own, rest = decided[0, group == 0], decided[0, group > 0]
+  table = [[x.sum(), len(x) - x.sum()] for x in (own, rest)]
+  assert first['p'] == stats.fisher_exact(table)[1] < 1e-9
+  sure = {r['group'] for r in rows if r['adjusted'] <= 0.05}
+  assert sure == {'g0'} and len(rows) * first['p'] < 0.05 < len(rows) / 2001
+  # Not where the groups share rows.
+  both = np.stack([members[0] | members[1], members[0]])
+  rows = contrasts.differences(labels, decided, both, 'ab', 'a', options)
+  assert all(r['p'] >= 1 / 2001 for r in rows)
+
+
 def test_the_rest_is_everyone_else():
   labels, scores, _, age = made()
   decisions = (scores >= 0.5).astype(int)
@@ -234,34 +262,59 @@ def test_the_chosen_threshold_is_the_best(rule):
     thresholds.choose(labels * 0, scores, 'eer')
 
 
+F, P, U = gate.FAILED, gate.PASSED, gate.UNDECIDED
 KNOWN = {
   'dp': {'value': 0.78, 'low': 0.7, 'high': 0.86},
   'gender/eqodd': {'value': 0.9, 'low': 0.85, 'high': 0.95},
   'flips': {'value': 0.04, 'low': 0.03, 'high': 0.05},
   'auc': {'value': None, 'low': None, 'high': None, 'note': 'one label'},
+  'age/dp_floor': {'value': None, 'note': 'one group'},
+  'gender/dp_floor': {'value': 0.5, 'low': 0.4, 'high': 0.6},
+  'fped': {
+    **{'value': 0.0, 'low': 0.0, 'high': 0.0},
+    'note': 'constant predictor in seeds [0]',
+  },
 }
 
 
 @pytest.mark.parametrize(
   ('rule', 'whole', 'value', 'part'),
   [
-    ('dp<0.8', False, True, True),
-    ('dp<0.9', True, True, True),
-    ('dp<0.7', False, False, False),
-    ('flips>0.02', True, True, True),
-    ('flips>0.045', False, False, True),
-    ('eqodd<0.8 or flips>0.02', True, True, True),
-    ('eqodd<0.8 and flips>0.02', False, False, False),
-    ('auc<0.5', False, False, True),
-    ('Demographic parity<0.8 and flips>=0.01', False, True, True),
+    ('dp<0.8', P, F, F),
+    ('dp<0.9', F, F, F),
+    ('dp<0.7', P, P, P),
+    ('flips>0.02', F, F, F),
+    ('flips>0.045', P, P, F),
+    ('eqodd<0.8 or flips>0.02', F, F, F),
+    ('eqodd<0.8 and flips>0.02', P, P, P),
+    ('Demographic parity<0.8 and flips>=0.01', P, F, F),
+    # What could not be measured is never a pass, and never 0.
+    ('auc<0.5', U, U, U),
+    ('auc>0.5', U, U, U),
+    ('fped>0.1', U, U, U),
+    ('auc<0.5 or dp<0.9', F, F, F),
+    ('auc<0.5 or dp<0.7', U, U, U),
+    ('auc<0.5 and dp<0.7', P, P, P),
+    ('auc<0.5 and dp<0.9', U, U, U),
+    # A name that means a measure of every attribute.
+    ('dp_floor<0.7', F, F, F),
+    ('dp_floor<0.3', U, U, U),
   ],
 )
 def test_the_gate_reads_the_side_that_was_chosen(rule, whole, value, part):
   rule = rule.replace('Demographic parity', 'demographic_parity')
   got = [
-    gate.judge(rule, KNOWN, side).failed for side in ('whole', 'value', 'part')
+    gate.judge(rule, KNOWN, side).state for side in ('whole', 'value', 'part')
   ]
   assert got == [whole, value, part]
+
+
+def test_a_gate_says_why_it_is_undecided():
+  verdict = gate.judge('auc<0.5 or dp<0.7 or fped>0.1', KNOWN, 'whole')
+  assert verdict.reasons == [
+    'auc is undefined (one label)',
+    'fped means nothing (constant predictor in seeds [0])',
+  ]
 
 
 @pytest.mark.parametrize('rule', ['dp', 'dp<', 'dp<x', 'or', 'dp=0.8', ''])

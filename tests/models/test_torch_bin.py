@@ -3,6 +3,9 @@
 import collections
 import os
 import pickle
+import resource
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -97,6 +100,7 @@ class Call:
     ({'a': 1}, "no tensor under the name 'a'"),
     ({'a': Call(getattr, 'x', 'y')}, 'refused'),
     ({'a': Call(eval, '1')}, 'refused'),
+    ({('a',): 1}, 'a tuple as a key'),
   ],
 )
 def test_other_contents_are_one_sentence(value, sentence, tmp_path):
@@ -128,3 +132,86 @@ def test_cut_files_are_one_sentence(tmp_path):
       path.write_bytes(whole[: int(len(whole) * share)])
       with pytest.raises(UserError, match=str(path)):
         torch_bin.read(path)
+
+
+def nested(kind: str, levels: int = 40) -> bytes:
+  """A pickle under a kB: each level holds the one below twice, 2^levels in all.
+
+  As a value it is looked through, as a key it is hashed, as a reference shown.
+  """
+  pair = b'2\x86' if kind != 'dict' else b''  # DUP, TUPLE2
+  if kind == 'dict':
+    out = b'}'
+    for k in range(levels):  # {'a': inner, 'b': inner}, by memo
+      out += b'q' + bytes([k]) + b'0}(X\1\0\0\0ah' + bytes([k])
+      out += b'X\1\0\0\0bh' + bytes([k]) + b'u'
+    return b'\x80\x02' + out + b'.'
+  tuples = b')' + pair * levels
+  if kind == 'key':
+    return b'\x80\x02}' + tuples + b'K\x01s.'
+  if kind == 'pairs':
+    name = b'ccollections\nOrderedDict\n'
+    return b'\x80\x02' + name + b'](' + tuples + b'K\x01\x86e\x85R.'
+  if kind == 'state':
+    name = b'ccollections\nOrderedDict\n)R}'
+    return b'\x80\x02' + name + tuples + b'K\x01sb.'
+  if kind == 'buffer':
+    return b'\x80\x05\x96' + (2**34).to_bytes(8, 'little') + b'.'
+  return b'\x80\x02' + tuples + b'Q.'  # a persistent reference
+
+
+KINDS = ('dict', 'key', 'pairs', 'state', 'reference', 'buffer')
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_a_small_file_is_no_endless_work(kind, tmp_path):
+  """In a process of its own: a hash that hangs cannot be interrupted."""
+  program = nested(kind)
+  assert len(program) < 1000
+  head = [0x1950A86A20F9469CFC6C, 1001, {}]
+  older = b''.join(pickle.dumps(v, 2) for v in head)
+  (tmp_path / 'b').write_bytes(older + program + pickle.dumps([], 2))
+  (tmp_path / 'c').write_bytes(
+    older + pickle.dumps({}, 2) + nested('key')[:-1] + b'0' + b']' + program[2:]
+  )
+  with zipfile.ZipFile(tmp_path / 'a', 'w') as archive:
+    archive.writestr('archive/data.pkl', program)
+  code = (
+    'import sys\n'
+    'from fairjax.errors import UserError\n'
+    'from fairjax.models import torch_bin\n'
+    'for path in sys.argv[1:]:\n'
+    '  try:\n'
+    '    torch_bin.read(path)\n'
+    '  except UserError as error:\n'
+    '    print(error)\n'
+  )
+  paths = [str(tmp_path / name) for name in 'abc']
+  told = subprocess.run(
+    [sys.executable, '-c', code, *paths],
+    capture_output=True,
+    text=True,
+    timeout=20,
+    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2**33, 2**33)),
+  )
+  lines = told.stdout.splitlines()
+  assert len(lines) == 3, told.stderr
+  assert all(len(line) < 400 for line in lines)
+
+
+def test_a_zip_is_bounded_by_what_it_is(tmp_path):
+  """torch packs nothing: an entry that unpacks to a gigabyte is refused."""
+  path = tmp_path / 'pytorch_model.bin'
+  with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr('archive/data.pkl', pickle.dumps({}, 2))
+    archive.writestr('archive/data/0', bytes(2**24))
+  with pytest.raises(UserError, match='packed or larger'):
+    torch_bin.read(path)
+
+
+def test_a_tensor_does_not_repeat_its_storage():
+  """Ten numbers with strides of 0 would be a petabyte where it is copied."""
+  storage = torch_bin._Storage('0', np.dtype(np.float32), 10)
+  view = torch_bin._tensor(storage, 0, (10**7, 10**7), (0, 0))
+  with pytest.raises(pickle.UnpicklingError, match='repeats'):
+    view.of(np.zeros(10, np.float32))

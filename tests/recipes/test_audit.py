@@ -1,10 +1,13 @@
 """Audits of functions, files, folders and tables, from data to the page."""
 
 import json
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -18,6 +21,7 @@ from fairjax.errors import Failed, UserError
 from fairjax.recipes import audit as recipe
 from fairjax.recipes import audit_edits, audit_groups, audit_measure
 from fairjax.report import page
+from fairjax.train.progress import Log
 
 WORDS = (
   'she he her his woman man the old tools returned big car said happy'.split()
@@ -92,7 +96,8 @@ def test_a_function_is_audited_with_edits_and_groups():
   assert 'age: 30 to below 50' in groups
   assert groups['gender: female']['fpr']['value'] == 1
   heads = [s['heading'] for s in found.sections]
-  assert any(h.startswith('Group words change decisions') for h in heads)
+  lead = 'Exchanging words that show gender changes decisions'
+  assert any(h.startswith(lead) for h in heads)
   (one,) = parts.values()
   assert one.words['gender'][0]['word'] in ('she → he', 'he → she')
 
@@ -165,6 +170,12 @@ def test_a_gate_that_fails_is_exit_code_1(tmp_path, monkeypatch, capsys):
       r"the gate 'eqodd<0.8' failed: eqodd is 0\.\d+ \[.* fails",
     ),
     ('eqodd<0.05', 0, ''),
+    # The group of three rows is in no gap, so site has none.
+    (
+      'eqodd<0.05 or site/dp<0.8',
+      3,
+      r"the gate '.*' is undecided: .*site/dp is undefined \(fewer than two",
+    ),
   ],
 )
 def test_a_gate_ends_the_process_with_its_exit_code(
@@ -172,11 +183,14 @@ def test_a_gate_ends_the_process_with_its_exit_code(
 ):
   frame = rows(120).assign(score=scorer(rows(120)['text']))
   path = tmp_path / 'predictions.csv'
-  frame[['label', 'gender', 'score']].to_csv(path, index=False)
+  frame['site'] = np.where(frame.index < 3, 'a', 'b')
+  groups = 'gender,site' if 'site' in rule else 'gender'
+  frame[['label', 'gender', 'site', 'score']].to_csv(path, index=False)
   done = subprocess.run(
     [
       *(sys.executable, '-m', 'fairjax.main', 'audit', str(path)),
-      *('--config.audit.groups=gender', f'--config.audit.fail_if={rule}'),
+      *(f'--config.audit.groups={groups}', f'--config.audit.fail_if={rule}'),
+      *('--noconfig.audit.intersections',),
       *('--config.measures.resamples=100', f'--workdir={tmp_path / "run"}'),
     ],
     capture_output=True,
@@ -376,9 +390,404 @@ def test_mistakes_are_one_sentence_each():
   wrong("there is no model 'nowhere'", frame, 'nowhere')
   wrong('cannot be loaded', frame, 'no_such_module:f')
   wrong('no validation rows', frame, scorer, choose='eer')
-  wrong('returns 7 for a text', frame, lambda texts: np.full(len(texts), 7))
+  wrong('returns 7.0 for row 0', frame, lambda texts: np.full(len(texts), 7))
   wrong('returns shape', frame, lambda texts: np.zeros(3))
   wrong("audit.swaps has 'gander'", frame, scorer, swaps=('gander',))
+
+
+# Functions of one's own, which may do anything.
+
+
+def told(function, frame=None, **options):
+  with pytest.raises(UserError) as error:
+    audited(rows(90) if frame is None else frame, function, **options)
+  assert '\n' not in str(error.value)
+  return str(error.value)
+
+
+def at(frame, row):
+  return f'row {row}, {frame["text"][row]!r}'
+
+
+def spoilt(value, row):
+  """A scorer that answers `value` for a row."""
+  text = rows(90)['text'][row]
+  return lambda texts: [value if t == text else p for t, p in good(texts)]
+
+
+def good(texts):
+  return zip(texts, scorer(texts).tolist())
+
+
+def test_a_function_that_breaks_is_told_with_its_row_and_last_line():
+  frame = rows(90)
+  table = dict(good(list(frame['text'])[:70] + list(frame['text'])[71:]))
+
+  def looks_up(texts):
+    return [table[text] for text in texts]
+
+  words = told(looks_up, swaps=('column:text',))
+  assert words.startswith(f'looks_up ended on {at(frame, 70)}: KeyError: ')
+  assert 'test_audit.py, line' in words and 'table[text] for text' in words
+
+  def leaves(texts):
+    sys.exit(0)
+
+  assert 'it calls sys.exit(0) (test_audit.py, line' in told(leaves)
+
+  def too_large(texts):
+    raise MemoryError('Unable to allocate 9 GiB')
+
+  words = told(too_large)
+  assert 'out of memory' in words and '--config.audit.batch' in words
+
+  def asked_to_stop(texts):
+    raise KeyboardInterrupt
+
+  with pytest.raises(KeyboardInterrupt):  # Ctrl-C is the user's
+    audited(frame, asked_to_stop)
+
+
+@pytest.mark.parametrize(
+  ('value', 'words'),
+  [
+    (np.nan, 'returns nan for'),
+    (1.0000001, 'returns 1.0000001 for'),
+    (-3.5, r'returns -3.5 for .*sigmoid'),
+  ],
+)
+def test_a_wrong_answer_is_told_as_it_is_and_with_its_row(value, words):
+  said = told(spoilt(value, 71))
+  assert at(rows(90), 71) in said and re.search(words, said)
+
+
+def test_answers_of_other_forms_are_told():
+  first = at(rows(90), 0)
+  two = lambda texts: np.full((len(texts), 2), 0.5)
+  assert 'returns shape (3,) for' in told(lambda texts: np.zeros(3))
+  said = told(lambda texts: ['toxic'] * len(texts))
+  assert f"returns 'toxic' for {first}, which is no number" in said
+  said = told(lambda texts: [{'label': 'x', 'score': 1.0} for _ in texts])
+  assert "returns {'label': 'x'" in said
+  assert 'returns None' in told(lambda texts: None)
+  assert 'sum to 1.5, not to 1' in told(lambda texts: two(texts) * 1.5)
+
+  def changes(texts):  # a list of numbers, and later an array of two
+    return two(texts) if at_last in texts else list(scorer(texts))
+
+  at_last = rows(90)['text'][89]
+  said = told(changes, batch=20)
+  assert 'returns 2 numbers a text from row' in said and 'a number a' in said
+
+
+def test_any_container_of_numbers_will_do():
+  known, _ = audited(rows(60), scorer)
+  for wrap in (list, tuple, pd.Series, lambda p: p[:, None].astype('f4')):
+    found, _ = audited(rows(60), lambda t, wrap=wrap: wrap(scorer(t)))
+    assert measured(found)['flips'] == measured(known)['flips']
+
+
+def test_answers_that_change_between_calls_are_told():
+  draws = np.random.default_rng(0)
+
+  def moody(texts):
+    return draws.random(len(texts))
+
+  found, _ = audited(rows(90), moody, groups=('gender',), fail_if='flips>0.9')
+  (first, *_) = found.sets['data']['warnings']
+  assert 'moody was asked for the same 32 texts again, and answered' in first
+  assert found.facts['gate'] == 'undecided'
+  steady, _ = audited(rows(90), scorer, groups=('gender',))
+  assert 'asked' not in ''.join(steady.sets['data']['warnings'])
+
+  def of_its_batch(texts):  # scaled by the largest of the batch
+    p = scorer(texts)
+    return p / (1 + p.mean())
+
+  found, _ = audited(rows(90), of_its_batch, batch=8)
+  assert 'other texts of a batch' in found.sets['data']['warnings'][0]
+
+
+MODULE = """
+import os, time
+import numpy as np
+CALLS = {calls!r}
+def score(texts):
+  with open(CALLS, 'a') as file:
+    file.write(str(len(texts)) + ' ')
+  time.sleep({sleep})
+  return np.array([.9 if "awful" in t or t[:3] == "She" else .1 for t in texts])
+"""
+
+
+def counted(calls) -> int:
+  return sum(map(int, calls.read_text().split()))
+
+
+def test_scores_are_kept_by_content(tmp_path, monkeypatch):
+  calls = tmp_path / 'calls'
+  monkeypatch.syspath_prepend(tmp_path)
+  module = tmp_path / 'kept_scorer.py'
+  module.write_text(MODULE.format(calls=str(calls), sleep=0))
+  made = config(groups=('gender',))
+  made.measures.resamples = 0
+  found = audit_table.of_frame(rows(80), made)
+
+  def run():
+    with Log(tmp_path, main=True) as log:
+      return recipe.audit(made, 'kept_scorer:score', found, log)[0]
+
+  first = run()
+  once = counted(calls)
+  second = run()
+  # The function is looked at again, at the start and at the end.
+  assert counted(calls) - once == 64 < once - 64
+  assert second.contenders == first.contenders
+  assert 'are those kept in' in (tmp_path / 'log.txt').read_text()
+  monkeypatch.delitem(sys.modules, 'kept_scorer')
+  module.write_text(module.read_text().replace('.9 if', '.8 if'))
+  third = run()
+  assert counted(calls) == 2 * once + 64
+  assert third.contenders != first.contenders
+
+
+def audit_process(tmp_path, **options):
+  return subprocess.Popen(
+    [
+      *(sys.executable, '-m', 'fairjax.main', 'audit', 'slow_scorer:score'),
+      *(str(tmp_path / 'rows.csv'), '--config.audit.groups=gender'),
+      *('--config.measures.resamples=50', f'--workdir={tmp_path / "run"}'),
+    ],
+    cwd=pathlib.Path(fairjax.__file__).parents[1],
+    env=os.environ | {'PYTHONPATH': str(tmp_path)},
+    **options,
+  )
+
+
+def test_an_audit_that_is_asked_to_stop_goes_on_where_it_was(tmp_path):
+  calls = tmp_path / 'calls'
+  rows(1500).to_csv(tmp_path / 'rows.csv', index=False)
+  source = MODULE.format(calls=str(calls), sleep=0.05)
+  (tmp_path / 'slow_scorer.py').write_text(source)
+  process = audit_process(tmp_path, stderr=subprocess.PIPE, text=True)
+  while process.poll() is None:
+    if list((tmp_path / 'run').glob('scores/*/*.made.json')):
+      process.send_signal(signal.SIGTERM)
+      break
+    time.sleep(0.05)
+  _, said = process.communicate()
+  assert process.returncode == 75 and 'Traceback' not in said, said
+  assert said.splitlines()[-1].startswith('fairjax: asked to stop')
+  assert not list((tmp_path / 'run').rglob('*.part*'))
+  # Nobody reads what the second one says: `2>&1 | head -1`.
+  again = audit_process(tmp_path, stderr=subprocess.PIPE)
+  again.stderr.close()
+  assert again.wait() == 0
+  assert (tmp_path / 'run' / 'report.html').exists()
+  log = (tmp_path / 'run' / 'log.txt').read_text()
+  assert re.search(r'[12] of 2 pieces of scores are those kept', log)
+
+
+def never(texts):
+  raise AssertionError('the model was asked')
+
+
+@pytest.mark.parametrize(
+  ('words', 'options'),
+  [
+    ("did you mean 'eqodd'", {'fail_if': 'eqod<1', 'groups': ('gender',)}),
+    ('does not measure', {'fail_if': 'dp<1'}),
+    ('does not measure', {'fail_if': 'flips<1', 'swaps': ('column:site',)}),
+    ("reference is 'x'", {'reference': 'x', 'groups': ('gender',)}),
+    ('no groups are compared', {'reference': 'largest'}),
+    ("swaps has 'gander'", {'swaps': ('gander',)}),
+    ('no Flax model', {'training': 'train.csv', 'groups': ('gender',)}),
+    ('no validation rows', {'choose': 'eer'}),
+  ],
+)
+def test_what_can_be_refused_is_refused_before_inference(words, options):
+  frame = rows().assign(site=rows()['text'])
+  wrong(words, frame, never, **options)
+
+
+def test_a_wrong_swap_is_told_where_there_are_predictions_only():
+  frame = rows().assign(score=scorer(rows()['text']))
+  wrong("swaps has 'gander'", frame, None, swaps=('gander',))
+
+
+def test_a_constant_predictor_has_no_green_light():
+  from fairjax.report import lights
+
+  same = lambda texts: np.full(len(texts), 0.3)
+  found, _ = audited(rows(), same, groups=('gender',), fail_if='flips>0.5')
+  assert found.facts['gate'] == 'undecided'
+  html = lights.html_of(found.sets['data'], None)
+  assert 'class="good"' not in html and 'all decisions are alike' in html
+
+
+def of_identity():
+  """Rows whose decision hangs on an identity, and not on a gender."""
+  frame = rows(120)
+  who = np.array(['gay', 'straight', 'lesbian'])[frame.index % 3]
+  frame['text'] = [
+    t.replace('the big', f'the {w} big') for t, w in zip(frame['text'], who)
+  ]
+  return frame.assign(identity=who)
+
+
+def gays(texts):
+  return [0.9 if re.search('gay|lesbian', t) else 0.2 for t in texts]
+
+
+def flips_light(found):
+  from fairjax.report import lights
+
+  html = lights.html_of(found.sets['data'], None)
+  return re.findall(r'<li class="(\w+)">(?:(?!<li).)*<b>Flips</b>([^<]*)', html)
+
+
+@pytest.mark.parametrize(
+  ('groups', 'swaps', 'said', 'light'),
+  [
+    (
+      ('identity',),
+      ('gender',),
+      'What words of the groups compared do to decisions is not known: only '
+      'words that show gender were exchanged.',
+      [],
+    ),
+    (
+      ('identity',),
+      ('LIST',),
+      'Exchanging words of the list ‘loves’ changes',
+      ['bad'],
+    ),
+    (('identity', 'gender'), ('gender',), 'words that show gender', ['unsure']),
+    # Of two swaps that which is about the groups speaks.
+    (('identity',), ('gender', 'LIST'), 'the list ‘loves’', ['bad']),
+    ((), ('gender',), 'Exchanging words that show gender', ['unsure']),
+    (('identity',), ('column:other',), 'of column ‘other’', ['bad']),
+  ],
+)
+def test_the_swap_is_named_and_speaks_of_its_own_groups(
+  groups, swaps, said, light, tmp_path
+):
+  from fairjax.report import first_screen
+
+  (tmp_path / 'loves.csv').write_text('gay,straight\nlesbian,heterosexual\n')
+  swaps = tuple(
+    str(tmp_path / 'loves.csv') if s == 'LIST' else s for s in swaps
+  )
+  frame = of_identity()
+  frame['other'] = frame['text'].str.replace('gay|lesbian', 'tall', regex=True)
+  found, _ = audited(frame, gays, groups=groups, swaps=swaps)
+  one = found.sets['data']
+  lines = first_screen.answer(found, 'data', one, first_screen.headline(one))
+  assert said in lines[-1]
+  assert [state for state, _ in flips_light(found)] == light
+  misfit = [note for note in found.notes if 'nothing is known of what' in note]
+  assert bool(misfit) == (not light)
+  if misfit:
+    assert 'the groups compared are those of identity' in misfit[0]
+    heads = ' '.join(s['heading'] for s in found.sections)
+    assert 'words that show gender (not those of the groups compared)' in heads
+
+
+def hung(frame, **audit):
+  found = audit_groups.together(config(**audit), frame)
+  return found.cluster, found.remarks
+
+
+def same(codes, wanted):
+  """Equal up to the names of the clusters."""
+  pairs = set(zip(codes, wanted))
+  return len(pairs) == len(set(codes)) == len(set(wanted))
+
+
+def test_rows_hang_together_by_text_and_by_column():
+  frame = pd.DataFrame(
+    {
+      'text': ['one', 'Two ', ' two', 'three', 'one', 'four'],
+      'by': list('xyzzxw'),
+    }
+  )
+  codes, (copies, told) = hung(frame)
+  assert same(codes, [0, 1, 1, 2, 0, 3])
+  assert copies.startswith('2 of 6 rows repeat the text of another row: there')
+  assert '4 different texts' in copies and '4 clusters (equal texts)' in told
+  codes, (*_, told) = hung(frame, cluster='by')  # y and z share a text
+  assert same(codes, [0, 1, 1, 1, 0, 2]) and '(equal texts or by)' in told
+  assert hung(frame, cluster='none') == (None, [copies])
+  assert hung(frame.iloc[[0, 1, 3]]) == (None, [])
+  with pytest.raises(UserError, match="no column 'bye'"):
+    hung(frame, cluster='bye')
+  with pytest.raises(
+    UserError, match='all rows hang together by equal texts or by'
+  ):
+    hung(frame.assign(by='x'), cluster='by')
+  p = np.random.default_rng(0).random(50)
+  table = pd.DataFrame({'label': (p > 0.5) * 1, 'score': p})
+  assert hung(table.assign(id='')) == (None, [])
+  (said,) = hung(pd.concat([table] * 5, ignore_index=True))[1]
+  assert said.startswith('200 of 250 rows are equal to another row in every')
+
+
+def test_copies_of_rows_change_no_interval(tmp_path):
+  """Five copies of each row know what one copy knows."""
+  from fairjax.report import page
+
+  noise = lambda t: sum(map(ord, t)) * 7919 % 101 / 100
+  vague = lambda t: 0.5 * scorer(t) + 0.5 * np.array([noise(x) for x in t])
+  plain = lambda t: 0.2 * scorer(t) + 0.8 * np.array([noise(x) for x in t])
+  once = rows(120)
+  frame = pd.concat([once] * 5, ignore_index=True)
+  options = {'groups': ('gender',), 'controls': ('site',), 'costs': 'fp=1'}
+  found, parts = audited(frame, vague, **options)
+  base, known = audited(once, vague, **options)
+  naive, _ = audited(frame, vague, cluster='none', **options)
+  assert any('480 of 600 rows repeat the text' in one for one in found.notes)
+  assert found.sets['data']['texts'] == 120
+  first = page.first_screen.html_of(found, page.Pictures(tmp_path))
+  assert '(120 different texts)' in first
+  width = lambda one: one['high'] - one['low']
+  for key in (
+    *('accuracy', 'auc', 'dp', 'eqodd', 'ece', 'cost', 'conditional_dp'),
+    *('flips', 'control_flips', 'excess_flips', 'score_change', 'fprd'),
+  ):
+    a, b, c = (measured(one)[key] for one in (found, base, naive))
+    assert a['value'] == pytest.approx(b['value']), key
+    assert width(a) == pytest.approx(width(b), rel=0.25), key
+    assert width(c) < 0.7 * width(b), key
+  (one,), (other,) = parts.values(), known.values()
+  assert [r['p'] for r in one.slices] == [r['p'] for r in other.slices]
+  of = lambda m: {w['word']: w['p'] for w in m.words['gender']}
+  assert of(one) == of(other)
+  gaps = [[width(r['difference']) for r in m.contrasts] for m in (one, other)]
+  np.testing.assert_allclose(*gaps, rtol=0.25)
+  made = config(groups=('gender',))
+  tests = []
+  for table in (frame, once):
+    both = recipe.audit(
+      made, vague, audit_table.of_frame(table, made), against=plain
+    )[0]
+    tests.append({t['measure']: width(t['difference']) for t in both.tests})
+  for key in ('dp', 'eqodd', 'flips'):
+    assert tests[0][key] == pytest.approx(tests[1][key], rel=0.25), key
+
+
+def test_a_prediction_that_is_none_is_told_with_its_own_row():
+  p = pd.Series(scorer(rows()['text']))
+  for value, words in (
+    ('nan', "has 'nan' in column 'score' of row 7, and numbers in others"),
+    ('oops', "has 'oops' in column 'score' of row 7, and numbers in others"),
+    ('1.0000001', "has 1.0000001 in column 'score' of row 7; a score is"),
+  ):
+    column = p.astype(str).where(p.index != 7, value)
+    wrong(words, rows(), pd.DataFrame({'score': column}))
+  twice = pd.concat([p.rename('score')] * 2, axis=1)
+  wrong("has 2 columns named 'score'", rows(), twice)
+  both = pd.concat([p.rename('p_ok')] * 2 + [p.rename('p_toxic')], axis=1)
+  wrong("has 2 columns named 'p_ok'", rows(), both, scores=('p_*',))
 
 
 def test_odd_data_is_told_and_measured():
@@ -437,15 +846,16 @@ def test_a_page_of_thirty_groups_is_one_small_file(tmp_path, unspoken):
 
 
 def test_the_console_form_is_flags_of_the_config():
-  from fairjax import main
+  from fairjax.commands import flags_of
+  from fairjax.errors import UserError
 
-  assert main.audit_flags(['model', 'my.csv', '--config.seed=3']) == [
+  assert flags_of(['audit', 'model', 'my.csv', '--config.seed=3']) == [
     '--config=configs/audit.py',
+    '--config.audit.model=model',
     '--config.data.path=my.csv',
     '--config.data.name=file',
-    '--config.audit.model=model',
     '--config.seed=3',
   ]
-  assert '--config.data.path=my.csv' in main.audit_flags(['my.csv'])
-  with pytest.raises(SystemExit):
-    main.audit_flags(['--config.seed=3'])
+  assert '--config.data.path=my.csv' in flags_of(['audit', 'my.csv'])
+  with pytest.raises(UserError, match='MODEL_OR_PREDICTIONS'):
+    flags_of(['audit', '--config.seed=3'])

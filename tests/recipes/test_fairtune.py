@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from fairjax import artefacts, stages
 from fairjax import config as c
-from fairjax import stages
 from fairjax.errors import UserError
 from fairjax.metrics import fairscore
 from fairjax.recipes import fairscore as recipe
-from fairjax.recipes import fairscores, fairtune, perturbing
+from fairjax.recipes import fairscores, fairtune, perturbing, train
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -244,3 +244,56 @@ def test_a_sweep_s_lines_say_what_chose(tmp_path):
   for line, name in zip(told, ('loss', 'loss', 'mcc', 'mcc')):
     assert f'median validation {name} ' in line
   assert all(float(line.split()[-1]) > 0 for line in told[:2])
+
+
+def test_attributes_of_an_axis_that_is_left_out_are_refused():
+  """`axes=race attributes=woman` changed nothing and ended with 0."""
+  with pytest.raises(UserError, match=r"'woman', which is of gender.*is race"):
+    config(perturb__axes=('race',), perturb__attributes=('asian', 'woman'))
+  config(perturb__axes=('race', 'gender'), perturb__attributes=('woman',))
+
+
+def finished(folder, name, export):
+  """A run of recipe train with two seeds, exported or not."""
+  made = config(train__export=export)
+  made.recipe = 'train'
+  train.run(made, folder / name)
+  artefacts.write_json(folder / name / 'config.json', dataclasses.asdict(made))
+  return folder / name
+
+
+def test_every_row_of_a_file_is_scored_by_a_run_s_seeds(tmp_path, monkeypatch):
+  """Nothing is trained: of 40 rows all are asked, not a tenth of them."""
+  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path / 'cache'))
+  runs = [finished(tmp_path, f'run{int(e)}', e) for e in (True, False)]
+  rows = [f'{"He She They".split()[i % 3]} met row {i}.' for i in range(40)]
+  frame = pd.DataFrame({'text': rows, 'label': [i % 2 for i in range(40)]})
+  frame.to_csv(tmp_path / 'mine.csv', index=False)
+  asked = config(data__name='file', data__path=str(tmp_path / 'mine.csv'))
+  asked.recipe, asked.seeds = 'fairscore', 1
+  asked.model, asked.fairscore.against = str(runs[0]), str(runs[1])
+  found = recipe.run(asked, tmp_path / 'all')
+  of = lambda found, k: found.contenders[f'run{k}']['sets'][
+    'perturbed by rules'
+  ]
+  people = sum('They' not in text for text in rows)
+  assert of(found, 1)['rows'] == people == 27
+  # The fit of a run and its exported seeds are one model.
+  assert len(of(found, 1)['quality']['different']['seeds']) == 2
+  assert of(found, 0) == of(found, 1)
+  # Test rows that the file names are those that are asked.
+  frame['part'] = ['train', 'test'] * 20
+  frame.to_csv(tmp_path / 'mine.csv', index=False)
+  asked.data.split, asked.fairscore.against = 'part', ''
+  found = recipe.run(asked, tmp_path / 'named')
+  assert of(found, 1)['rows'] == sum('They' not in t for t in rows[1::2])
+  frame['part'] = 'train'
+  frame.to_csv(tmp_path / 'mine.csv', index=False)
+  with pytest.raises(UserError, match="no 'test' row in column 'part'"):
+    recipe.run(asked, tmp_path / 'none')
+  (runs[0] / 'other').mkdir()
+  (runs[0] / 'export').rename(runs[0] / 'other' / 'export')
+  (runs[0] / 'results.json').write_text('{"recipe": "fairtune"}')
+  asked.data.split = ''
+  with pytest.raises(UserError, match=r"'fairtune', which left 2 models; name"):
+    recipe.run(asked, tmp_path / 'several')

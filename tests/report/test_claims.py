@@ -134,3 +134,40 @@ def test_a_perturber_s_data_is_its_parallel_text(tmp_path):
   (tmp_path / 'config.json').write_text(json.dumps(config))
   table = claims.markdown([tmp_path])
   assert '| geco and gap, m, 1 seed |' in table
+
+
+def test_kept_runs_make_the_same_table(folders, tmp_path):
+  """Without rows of data, values of seeds, or anybody's paths."""
+  kept = tmp_path / 'kept'
+  for folder in folders:
+    assert command.main(['--keep', folder, f'{kept}/{folder[-7:]}']) == 0
+  assert claims.markdown([str(kept)]) == claims.markdown(sorted(folders))
+  texts = [path.read_text() for path in kept.rglob('*.json')]
+  assert len(texts) == 4 and not any('/home/me' in text for text in texts)
+
+
+def test_what_is_kept_has_no_rows(tmp_path):
+  from fairjax.report import kept
+
+  estimate = {'value': 0.5, 'low': 0.4, 'high': 0.6, 'seeds': [0.4, 0.6]}
+  measured = {
+    'rows': 7,
+    'quality': {'auc': estimate},
+    'groups': {'women': {'rows': 3, 'tpr': estimate}},
+  }
+  whole = results.Results(
+    recipe='train',
+    contenders={'none': {'sets': {'test': measured}, 'facts': {'rows': 9}}},
+    tests=[difference('a', 'b', 'auc', 0.1, 0.1)],
+    sections=[results.section('Rows', results.text('a private text'))],
+  )
+  results.write(tmp_path / 'run', whole)
+  kept.keep(tmp_path / 'run', tmp_path / 'kept')
+  found = results.read(tmp_path / 'kept')
+  (one,) = found.contenders.values()
+  assert one['facts'] == {'rows': 9} and found.tests == whole.tests
+  assert one['sets']['test'] == {
+    'rows': 7,
+    'quality': {'auc': {'value': 0.5, 'low': 0.4, 'high': 0.6}},
+  }
+  assert 'private' not in (tmp_path / 'kept' / 'results.json').read_text()

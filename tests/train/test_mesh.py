@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fairjax import backend
+from fairjax.config import Mesh
 from fairjax.train import mesh
 
 
@@ -88,6 +89,15 @@ def test_a_metadata_server_that_is_silent_is_not_waited_for(
     port = silent.getsockname()[1]
     monkeypatch.setenv('GCE_METADATA_IP', f'127.0.0.1:{port}')
     assert mesh.in_a_cluster() is False
+
+
+def test_a_batch_key_of_no_known_axes_is_refused():
+  """Replicated rows would be computed by every device."""
+  device_mesh = mesh.make(Mesh(), 1)
+  batch = {'tokens': np.zeros((1, 4, 8), np.int32)}
+  mesh.put_batch(device_mesh, batch, stacked=True)
+  with pytest.raises(KeyError, match='toekns'):
+    mesh.put_batch(device_mesh, {'toekns': batch['tokens']}, stacked=True)
 
 
 def test_a_tool_says_what_programs_are_made_for():

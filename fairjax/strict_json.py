@@ -1,0 +1,48 @@
+"""The one reader of JSON: strict where Python's is not.
+
+Whatever is wrong is a ValueError that says it in words. A key that is there
+twice is refused, since one of its values would be lost; nesting is bounded,
+since what walks a value goes down with it; half a surrogate pair is no text.
+"""
+
+import json
+from typing import Any
+
+DEEPEST = 100  # objects and arrays within each other
+
+
+def parse(text: str) -> Any:
+  """The value that a JSON text holds."""
+  try:
+    value = json.loads(text, object_pairs_hook=_once)
+  except RecursionError:  # before the depth can be counted
+    raise ValueError(_DEEP) from None
+  if text.count('[') + text.count('{') > DEEPEST:
+    _refuse_depth(value)
+  if '\\u' in text:
+    json.dumps(value, ensure_ascii=False).encode()
+  return value
+
+
+_DEEP = f'it is nested deeper than {DEEPEST} levels'
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+  value = dict(pairs)
+  if len(value) < len(pairs):
+    keys = [key for key, _ in pairs]
+    twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+    raise ValueError(f'the key {twice[:80]!r} is there twice in one object')
+  return value
+
+
+def _refuse_depth(value: Any) -> None:
+  """Level by level, so that the walk itself never goes deep."""
+  level = [value]
+  for _ in range(DEEPEST + 1):
+    level = [one for one in level if isinstance(one, dict | list)]
+    if not level:
+      return
+    inside = (one.values() if type(one) is dict else one for one in level)
+    level = [value for values in inside for value in values]
+  raise ValueError(_DEEP)
