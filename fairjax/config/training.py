@@ -31,6 +31,18 @@ class Net:
     one_of('auto', 'float32', 'bfloat16', 'int8'),
     changes=('training', 'scores', 'measures', 'texts', 'attributes'),
   )
+  kernels: str = knob(
+    'auto',
+    "kernels instead of plain code: 'auto' takes those that a test on such a "
+    "chip has proven (models/kernel_table.py), 'on' the others too, 'off' none",
+    one_of('auto', 'on', 'off'),
+    changes=('training', 'scores', 'measures', 'texts', 'attributes'),
+  )
+  deterministic: bool = knob(
+    False,
+    'train to the same bits each time on a GPU, too (slower: products are not '
+    'tuned, sums wait for their order); a CPU and a TPU always do',
+  )
   scan: bool = knob(
     False, 'compile one layer and scan over all (compiles faster)'
   )

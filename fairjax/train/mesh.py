@@ -24,6 +24,7 @@ from fairjax import config as configs
 from fairjax.backend import platform, processor
 from fairjax.data.placement import Placement
 from fairjax.errors import UserError
+from fairjax.models import kernel_table
 from fairjax.train import peers
 
 ROWS = (  # have a row axis
@@ -86,6 +87,7 @@ def start(
         f'the other processes cannot be joined ({str(error).splitlines()[0]}); '
         'name them with --coordinator_address, --num_processes, --process_id'
       ) from error
+  kernel_table.in_all = lambda found: not any_process(not found)
   keep_programs()
 
 
@@ -277,7 +279,15 @@ def whole(mesh: Mesh, state, fsdp: bool = False):
   if mesh.shape['data'] == 1 or fsdp:
     return state
   where = state_shardings(mesh, state, fsdp)
-  return jax.jit(lambda tree: tree, out_shardings=where)(state)
+  leaves, tree = jax.tree.flatten(state)
+  moved = _mover(tuple(jax.tree.leaves(where)))(*leaves)
+  return jax.tree.unflatten(tree, moved)
+
+
+@functools.lru_cache(maxsize=16)
+def _mover(where: tuple[NamedSharding, ...]):
+  """What moves arrays there; kept, since a new one would be compiled anew."""
+  return jax.jit(lambda *leaves: leaves, out_shardings=where)
 
 
 def state_shardings(mesh: Mesh, state, fsdp: bool = False):
