@@ -7,13 +7,17 @@ The functions of api.py, and the audit, loaded when they are first asked for.
 
 In this room:
 
-  announce     Progress callbacks for long loops
+  announce     What inner code says to a run that it does not know: progress,
+               and notes
   api          The library: what the program does, as functions of arrays and
                tables
   artefacts    Artefacts: files of a run, written atomically and sealed by
                identity
   assessments  Results of `assess` and `compare`: printed, indexed, plotted
-  backend      The platform that programs are compiled for
+  backend      The platform that programs are compiled for, and what its chips
+               can do
+  cache        What can be made again, kept between runs where there is a place
+               for it
   commands     The subcommands of `fairjax`: the config and the knobs each
                stands for
   errors       The exceptions that end a run without a traceback
@@ -28,7 +32,7 @@ In this room:
                fairer one
   manual       Help, made from what is declared: commands, knobs, configs,
                registries
-  memory       Allocator settings that keep freed memory for the next step
+  memory       Keeps freed memory for the next step instead of returning it
                (Linux, CPU)
   paths        Paths of input files, checked, with one sentence for what is
                missing
@@ -36,6 +40,7 @@ In this room:
                each
   results      The results of a run in one schema: contenders × test sets ×
                measures
+  strict_json  The one reader of JSON: strict where Python's is not
 """
 
 import importlib

@@ -1,13 +1,13 @@
 """Results of `assess` and `compare`: printed, indexed, plotted."""
 
 import dataclasses
-import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from fairjax import escape
 from fairjax.results import Results
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Assessment:
     return frame[frame['group'] == ''].to_string(index=False)
 
   def _repr_html_(self) -> str:
-    lines = ''.join(f'<li>{html.escape(w)}</li>' for w in self.warnings)
+    lines = ''.join(f'<li>{escape.html(w)}</li>' for w in self.warnings)
     frame = self.to_frame().drop(columns='note', errors='ignore')
     return frame.to_html(index=False, escape=True) + f'<ul>{lines}</ul>'
 

@@ -38,6 +38,45 @@ def made_for(name: str) -> Iterator[None]:
     jax.clear_caches()
 
 
+# The same bits each time
+
+_repeatable = False
+
+
+def repeats() -> bool:
+  """Whether a program must give the same bits each time it is run."""
+  return _repeatable
+
+
+@contextlib.contextmanager
+def repeatable(wanted: bool) -> Iterator[None]:
+  """Training programs made in the block repeat to the bit, if that is wanted.
+
+  Those of a CPU and a TPU do anyway. On a GPU a scatter that adds does so in no
+  order, and which product is fastest is found by trying: XLA is told to leave
+  both, and the gradients of tables are summed in the order of ids.
+  """
+  before = _repeatable
+  _set(wanted)
+  try:
+    yield
+  finally:
+    _set(before)
+
+
+def _set(wanted: bool) -> None:
+  global _repeatable
+  if wanted != _repeatable:
+    _repeatable = wanted
+    jax.clear_caches()  # what was traced before is another program
+
+
+def compiler_options() -> dict[str, bool]:
+  """What XLA is told of such a program."""
+  wanted = _repeatable and platform() == 'gpu'
+  return {'xla_gpu_deterministic_ops': True} if wanted else {}
+
+
 # What the chips can do
 
 CPUINFO = '/proc/cpuinfo'
@@ -102,6 +141,11 @@ def capability() -> float | None:
     return float(jax.local_devices()[0].compute_capability)
   except (AttributeError, ValueError):  # AMD's have names instead
     return None
+
+
+def chip() -> str:
+  """The name of the device at hand; '' where programs are for another."""
+  return '' if _others else jax.local_devices()[0].device_kind
 
 
 def slowness(precision: str) -> str:

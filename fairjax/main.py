@@ -16,6 +16,7 @@ import dataclasses
 import difflib
 import os
 import pathlib
+import re
 import signal
 import sys
 import traceback
@@ -108,7 +109,7 @@ def tidy(argv: list[str]) -> list[str]:
   source, and answers a wrong name with a traceback; here a wrong name or
   type is one sentence.
   """
-  file, overrides, rest = None, [], []
+  file, overrides, rest = None, {}, []  # of a leaf given twice the last
   leaves = config_leaves()
   todo = list(argv[1:])
   while todo:
@@ -130,18 +131,18 @@ def tidy(argv: list[str]) -> list[str]:
         if not todo:
           raise UserError(f'--config.{leaf} needs a value')
         value = todo.pop(0)
-      overrides.append(f'--config.{leaf}={typed(leaf, leaves[leaf], value)}')
+      overrides[leaf] = f'--config.{leaf}={typed(leaf, leaves[leaf], value)}'
     elif name in flags.FLAGS or name.removeprefix('no') in flags.FLAGS:
       rest.append(word)
     else:
       raise UserError(f'there is no flag --{name}{instead(name, leaves)}')
   if overrides and file is None:
     raise UserError(
-      f'{overrides[0]} changes a config, but none is named; add '
-      '--config=configs/x.py'
+      f'{next(iter(overrides.values()))} changes a config, but none is named; '
+      'add --config=configs/x.py'
     )
   first = [f'--config={file}'] if file else []
-  return [argv[0], *first, *overrides, *rest]
+  return [argv[0], *first, *overrides.values(), *rest]
 
 
 def instead(name: str, leaves) -> str:
@@ -199,13 +200,30 @@ def typed(leaf: str, kind, value: str) -> str:
     ) from error
 
 
+FIELDS = dataclasses.fields(Config)
+
+
+def misspelt(error: AttributeError) -> str:
+  """The sentence for a field that a config file names and we do not have."""
+  found = re.search(r"'(\w+)' object has no attribute '(\w+)'", str(error))
+  if not found:
+    return str(error)
+  kind, name = found.groups()
+  sections = {getattr(f.type, '__name__', ''): f.name for f in FIELDS}
+  start = f'{sections[kind]}.' if kind in sections else ''
+  leaves = {k: v for k, v in config_leaves().items() if k.startswith(start)}
+  return f'a config.{kind} has no {name}{instead(start + name, leaves)}'
+
+
 def parse(argv: list[str]) -> list[str]:
   """absl's parser, with every mistake as one line and exit code 2."""
   try:
     return flags.FLAGS(tidy(argv))
   except UserError as error:
     refuse(error)
-  except (flags.Error, AttributeError, TypeError, ValueError) as error:
+  except AttributeError as error:
+    refuse(f'the config file cannot be loaded: {misspelt(error)}')
+  except (flags.Error, TypeError, ValueError) as error:
     refuse(str(error).strip().splitlines()[-1])
   except KeyboardInterrupt:
     end('interrupted', INTERRUPTED)
@@ -226,7 +244,16 @@ def end(sentence, code: int) -> None:
     print(f'fairjax: {sentence}', file=sys.stderr, flush=True)
   except OSError:  # `2>&1 | head` has read enough
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+  leave_others(code)
   sys.exit(code)
+
+
+def leave_others(code: int) -> None:
+  """Ends one of several processes; jax would wait for the others."""
+  peers = sys.modules.get('fairjax.train.peers')
+  if peers and peers.joined():
+    sys.stdout.flush()
+    os._exit(code)
 
 
 def stop_when_asked() -> None:
@@ -304,6 +331,13 @@ def main(argv: list[str]) -> None:
     end(stopped, RESUME)
   except KeyboardInterrupt:
     end('interrupted', INTERRUPTED)
+  except Exception:
+    peers = sys.modules.get('fairjax.train.peers')
+    if peers and peers.joined():
+      peers.last_words()
+      traceback.print_exc()
+      leave_others(1)
+    raise
 
 
 def command() -> None:

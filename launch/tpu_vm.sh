@@ -64,13 +64,15 @@ case $action in
       endpoints=$(ask worker-network-endpoints)
       number=$(ask agent-worker-number)
       IFS=, read -r -a workers <<< "$endpoints"
-      cd fairjax && exec .venv/bin/python -m fairjax.main'"$flags"' \
+      cd fairjax && echo $$ > run.pid && exec .venv/bin/python -m fairjax.main'"$flags"' \
         --coordinator_address="${workers[0]##*:}:'"$port"'" \
         --num_processes="${#workers[@]}" --process_id="$number"'
     ;;
   stop)
-    # The brackets keep the pattern from finding this very shell.
-    on_all_workers 'pkill -TERM -f "[f]airjax.main" || true'
+    # The last run of this script, if its number is still that of fairjax.
+    # shellcheck disable=SC2016  # these expand on the worker
+    on_all_workers 'pid=$(cat fairjax/run.pid 2>/dev/null) &&
+      grep -q fairjax.main "/proc/$pid/cmdline" && kill -TERM "$pid" || true'
     ;;
   *) usage ;;
 esac

@@ -58,11 +58,17 @@ def test_a_run_on_the_device_is_the_run_on_the_cpu(tmp_path):
 KERNEL = """
 import jax
 if jax.default_backend() == 'gpu':
+  import jax.numpy as jnp
   from fairjax.models import fused_attention, fused_feed_forward, fused_norm
-  widths = fused_attention.WIDTHS
-  attention = [fused_attention.agrees(w) for w in widths]
-  norms = [fused_norm.agrees(w, m, True) for w in (384, 1024) for m in (1, 5)]
-  print(attention + norms + [fused_feed_forward.agrees('gelu')])
+  of = jnp.dtype('bfloat16')
+  heads = [(80, 16), (80, 32), (80, 64), (128, 64), (80, 128)]
+  found = [fused_attention.agrees(*one, of) for one in heads]
+  rows = [(t, w, of, m, True) for t, w in ((80, 384), (128, 768), (128, 1024))
+          for m in (1, 5)]
+  found += [fused_norm.agrees(*one) for one in rows]
+  blocks = [(80, 384, 1536), (128, 768, 3072)]
+  found += [fused_feed_forward.agrees(*one, of, 'gelu') for one in blocks]
+  print(found)
 """
 
 
@@ -79,4 +85,4 @@ def test_the_kernels_agree_on_this_gpu():
   assert done.returncode == 0, done.stderr
   if not done.stdout:
     pytest.skip('no GPU on this machine')
-  assert done.stdout.strip() == str([True] * 9), done.stderr
+  assert done.stdout.strip() == str([True] * 13), done.stderr

@@ -1,5 +1,6 @@
 """The command line: every mistake is one sentence and code 2."""
 
+import dataclasses
 import importlib
 import json
 import os
@@ -456,3 +457,60 @@ def test_the_maps_name_every_room_and_file():
     assert all(line.partition(': ')[2] for line in lines)
   readme = (ROOT / 'README.md').read_text().splitlines()
   assert len(readme) <= 250
+
+
+@pytest.mark.parametrize(
+  'line, words',
+  [
+    ('k.train.learning_rate = 5', '--config.train.lr'),
+    ('k.trian = 5', 'has no trian'),
+    ('k.data.txet = "x"', '--config.data.text'),
+    ('k.audit.nonsense = 1', 'config.Audit has no nonsense'),
+  ],
+)
+def test_a_misspelt_field_of_ones_own_config_is_refused(
+  line, words, tmp_path, capsys
+):
+  """It was accepted, and the run went on with defaults."""
+  path = tmp_path / 'own.py'
+  path.write_text(
+    'from fairjax.config import Config\n\n\n'
+    f'def get_config():\n  k = Config()\n  {line}\n  return k\n'
+  )
+  with pytest.raises(SystemExit) as ended:
+    main.parse(['main', f'--config={path}'])
+  told = capsys.readouterr().err
+  assert ended.value.code == 2 and words in told and told.count('\n') == 1
+
+
+def test_every_section_knows_its_fields():
+  """A section without slots would take any name."""
+  config = Config()
+  for field in dataclasses.fields(Config):
+    one = getattr(config, field.name)
+    if dataclasses.is_dataclass(one):
+      with pytest.raises(AttributeError):
+        one.no_such_field = 1
+  with pytest.raises(AttributeError):
+    config.no_such_field = 1
+
+
+def test_of_a_flag_given_twice_the_last_counts():
+  """The flags library appends tuples and replaces all else."""
+  words = ['main', '--config=configs/quickstart.py']
+  for leaf, one, two in (
+    ('audit.groups', 'a,b', 'c'),
+    ('train.lr', '0.1', '0.2'),
+  ):
+    twice = main.tidy(
+      [*words, f'--config.{leaf}={one}', f'--config.{leaf}={two}']
+    )
+    assert twice == main.tidy([*words, f'--config.{leaf}={two}'])
+
+
+def test_processes_without_an_address_do_not_train_alone(monkeypatch):
+  from fairjax.train import mesh
+
+  monkeypatch.delenv('JAX_COORDINATOR_ADDRESS', raising=False)
+  with pytest.raises(UserError, match='--coordinator_address'):
+    mesh.start('', 2, 0)

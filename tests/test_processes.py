@@ -2,8 +2,10 @@
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -66,3 +68,44 @@ def test_several_processes_equal_one(one, tmp_path, count, along):
     for p in (one, tmp_path)
   ]
   assert abs(dp[0] - dp[1]) < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('victim', [0, 1])
+@pytest.mark.parametrize('by', [signal.SIGKILL, signal.SIGTERM])
+def test_one_that_ends_takes_the_other_along(victim, by, tmp_path):
+  """One sentence, code 75 within seconds, and a folder to go on from."""
+  words = [*ARGUMENTS[:-2], '--config.train.epochs=40', '--config.model=tiny']
+  words += ['--config.measures.resamples=50', f'--workdir={tmp_path}']
+  environment = os.environ | {'JAX_PLATFORMS': 'cpu', 'XLA_FLAGS': ''}
+  launched = subprocess.Popen(
+    ['bash', 'launch/local_multiprocess.sh', '2', '--', *words],
+    cwd=ROOT,
+    env=environment | {'PYTHON': sys.executable},
+    stdout=subprocess.DEVNULL,
+    stderr=subprocess.PIPE,
+    text=True,
+  )
+  log = tmp_path / 'log.txt'
+  end = time.monotonic() + 200
+  while time.monotonic() < end and launched.poll() is None:
+    if log.exists() and '  step ' in log.read_text():
+      break
+    time.sleep(0.1)
+  children = subprocess.check_output(
+    ['pgrep', '-P', str(launched.pid), '-f', f'process_id={victim}'], text=True
+  )
+  os.kill(int(children), by)
+  began = time.monotonic()
+  _, said = launched.communicate(timeout=60)
+  assert launched.returncode == 75, said[-2000:]
+  assert time.monotonic() - began < 20
+  assert 'Traceback' not in said and 'terminate called' not in said
+  told = [line for line in said.splitlines() if line.startswith('fairjax: ')]
+  if by == signal.SIGKILL:
+    assert told == [
+      f'fairjax: process {victim} of 2 has ended; what was finished is kept, '
+      'run again to go on'
+    ]
+  words += ['--config.train.epochs=1']
+  run(sys.executable, '-m', 'fairjax.main', *words)

@@ -13,13 +13,15 @@ GROUND = {
     'announce',
     'artefacts',
     'backend',
+    'cache',
     'config',
     'errors',
+    'escape',
     'keys',
     'knobs',
     'lock',
   ),
-  *('memory', 'paths', 'registry', 'results'),
+  *('memory', 'paths', 'registry', 'results', 'strict_json'),
 }
 
 # A room, and those that it may import; `api` is a module.

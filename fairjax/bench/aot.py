@@ -26,6 +26,7 @@ from fairjax.bench import targets
 from fairjax.bench.targets import GIB, Chip, Target
 from fairjax.errors import UserError
 
+FITS = {'train': 'classify', 'pretrain': 'mask'}  # what each is to do
 SWEEPS = ('grand', 'predict')  # over examples, of which any number may do
 
 
@@ -106,8 +107,13 @@ def measure(
   flops = (program.cost_analysis() or {}).get('flops', summary.flops)
   compute, moving = flops / chip.flops, summary.traffic / chip.bandwidth
   wide = sum(summary.wide_flops.values())
+  kept = read = 0
+  if name in FITS:
+    kept, read = programs.beside_step(device_mesh, size, FITS[name])
   return {
     'program': name,
+    # Evaluating needs less beside the weights it reads than a step does.
+    'fit_gb': (memory_of(program) + kept + read) / 1e9 if kept else None,
     'mesh': dict(device_mesh.shape),
     'seconds': time.time() - start,
     'cpu_seconds': time.process_time() - cpu,
@@ -165,7 +171,7 @@ def _shown(cost: Any, chip: Chip) -> str:
 
 def line(row: dict[str, Any]) -> str:
   """What one line of the table says."""
-  compiler = row['compiler_ms']
+  compiler, fit = row['compiler_ms'], row['fit_gb']
   links = '; '.join(
     f'{one["count"]} {one["op"]} {one["bytes"] / 1e6:.0f} MB {one["types"]} '
     + ('hidden' if one['hidden'] else 'waited for')
@@ -173,8 +179,9 @@ def line(row: dict[str, Any]) -> str:
   )
   return (
     f'{row["program"]:10} compiles in {row["cpu_seconds"]:.0f} CPU s; '
-    f'{row["memory_gb"]:.2f} of {row["limit_gb"]:.1f} GB; '
-    f'{row["tflop"]:.3f} TFLOP {row["compute_ms"]:.2f} ms; '
+    f'{row["memory_gb"]:.2f} of {row["limit_gb"]:.1f} GB'
+    + (f' (a fit at most {fit:.2f}); ' if fit is not None else '; ')
+    + f'{row["tflop"]:.3f} TFLOP {row["compute_ms"]:.2f} ms; '
     f'{row["traffic_gb"]:.2f} GB {row["memory_ms"]:.2f} ms; '
     + (f'compiler {compiler:.2f} ms; ' if compiler is not None else '')
     + f'bound by {row["bound"]}; collectives: {links or "none"}; '
@@ -222,6 +229,8 @@ def halved(name: str, goal: Target, size: Any, **rest) -> dict | None:
 
 
 def options(args: list[str]) -> argparse.Namespace:
+  from fairjax.models import kernel_table
+
   parser = argparse.ArgumentParser(prog='fairjax.bench aot')
   parser.add_argument('--target', required=True, help=targets.EXAMPLES)
   parser.add_argument('--program', default='')
@@ -235,6 +244,7 @@ def options(args: list[str]) -> argparse.Namespace:
     parser.add_argument(f'--{name}', choices=('bfloat16', 'float32'))
   for name in ('scan', 'remat', 'fsdp'):
     parser.add_argument(f'--{name}', action='store_true', default=None)
+  parser.add_argument('--kernels', default='auto', choices=kernel_table.OPTIONS)
   parser.add_argument('--text', default='', help='folder for the HLO texts')
   parser.add_argument(
     '--xla',
@@ -260,8 +270,11 @@ def compiler_options(words: list[str]) -> dict[str, Any]:
 
 
 def run(args: list[str]) -> dict[str, Any]:
-  chosen = options(args)
   os.environ.update(targets.ENVIRONMENT)
+  from fairjax.models import kernel_table
+
+  chosen = options(args)
+  kernel_table.choose(chosen.kernels)
   from fairjax.bench import programs
 
   names = chosen.program.split(',') if chosen.program else programs.PROGRAMS

@@ -5,10 +5,10 @@
   python -m fairjax.bench fairflow --what=flow [--width=768]
 
 embed: the embeddings of all words of --rows lines, packed, against a loop over
-batches of 64 in file order, padded. repair: --rows lines go through an ELECTRA
-discriminator and a BART of the model's tokenizer and of size --size, random
-weights, the same on both sides; as many are flagged as --flagged says. Ours
-fills only masks, and runs no text without; the loop writes every text anew
+padded batches of 64, sorted by length. repair: --rows lines go through an
+ELECTRA discriminator and a BART of the model's tokenizer and of size --size,
+random weights, the same on both sides; as many are flagged as --flagged says.
+Ours fills only masks, and runs no text without; the loop writes every text anew
 (--peers=all, the papers' way) or only those with a mask (--peers=masked),
 greedily, each as long as it was; --detector and --filler name trained folders,
 whose texts end where they end. flow: one step (loss, gradient, AdamW) of
@@ -125,21 +125,26 @@ def _embed_torch(chosen) -> tuple[Callable, Callable, dict]:
   ids, spans = _words(tokenizer, lines(chosen))
   net = transformers.AutoModel.from_pretrained(chosen.model).eval()
   edges = np.searchsorted(spans.text, np.arange(len(ids.lengths) + 1))
+  order = np.argsort(ids.lengths, kind='stable')
+  place = np.argsort(order)  # of each text in that order
 
   def unit():
-    out = []
-    for low in range(0, len(ids.lengths), BATCH):
-      rows = range(low, min(low + BATCH, len(ids.lengths)))
+    out, whose = [], []
+    for low in range(0, len(order), BATCH):
+      rows = order[low : low + BATCH]
       batch = padded(ids, rows)
       with torch.inference_mode():
         states = net(**batch).last_hidden_state.numpy()
-      mine = slice(edges[rows[0]], edges[rows[-1] + 1])
+      mine = np.concatenate([np.arange(*edges[i : i + 2]) for i in rows])
       text, start, size = (one[mine] for one in spans[:3])
       before = np.cumsum(size) - size
       piece = np.arange(size.sum()) + (start - before).repeat(size)
-      picked = states[(text - low).repeat(size), piece]
+      picked = states[(place[text] - low).repeat(size), piece]
       out.append(np.add.reduceat(picked, before) / size[:, None])
-    return np.concatenate(out)
+      whose.append(mine)
+    vectors = np.empty((len(spans.text), out[0].shape[1]), np.float32)
+    vectors[np.concatenate(whose)] = np.concatenate(out)
+    return vectors
 
   return unit, _summed, {}
 

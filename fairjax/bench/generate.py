@@ -31,7 +31,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from fairjax import memory
 from fairjax.bench import generate_peers, race
 from fairjax.data import corruption, files, tokens
 from fairjax.data.tokens import Ragged
@@ -315,7 +314,6 @@ def _agreement(
 def _serve(args) -> None:
   work = work_of(args)
   if args.side in OURS:
-    memory.keep()  # as the program does
     unit = ours(args, work)
     rows = unit().tokens
     rows = [r[1:] for r in np.split(rows.flat, rows.offsets[1:-1])]

@@ -173,14 +173,12 @@ def fairjax_side(chosen, training: bool) -> None:
   """Our norms, or our training step, on one packed batch."""
   import jax
 
-  from fairjax import memory
   from fairjax.config import Mesh, Train
   from fairjax.data import batches
   from fairjax.models import layer_params
   from fairjax.scores import grand
   from fairjax.train import mesh, step
 
-  memory.keep()
   model = classifier(chosen)
   pool, layout = packed(chosen)
   params = weights(chosen, model)
@@ -218,10 +216,8 @@ def jax_privacy_side(chosen) -> None:
   """Norms of the same batch by jax_privacy, of our model."""
   import jax
 
-  from fairjax import memory
   from fairjax.data import batches
 
-  memory.keep()
   model = classifier(chosen)
   pool, _ = packed(chosen)
   alone = batches.layout(pool.tokens.lengths[:1], 1)
@@ -241,9 +237,6 @@ def torch_side(chosen, name: str) -> None:
   import torch
   from transformers import AutoModelForSequenceClassification
 
-  from fairjax import memory
-
-  memory.keep()
   peer = grand_peers.PEERS[name]
   model = AutoModelForSequenceClassification.from_pretrained(
     str(pathlib.Path(chosen.folder) / 'model'),

@@ -64,14 +64,12 @@ def ours(chosen: argparse.Namespace) -> None:
   """Our side: the house's own training step; writes what the peer needs."""
   import jax
 
-  from fairjax import memory
   from fairjax.config import Mesh, Train
   from fairjax.data import batches
   from fairjax.data.tokens import Ragged
   from fairjax.models import build, word_level
   from fairjax.train import loop, mesh, step
 
-  memory.keep()
   rng = np.random.default_rng([0, 0xF1])
   n = BATCHES * chosen.batch
   lengths = np.clip(rng.poisson(15, n), 1, 35)

@@ -6,6 +6,7 @@ with the arguments described by shape and sharding; nothing is allocated.
 
 import dataclasses
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -186,6 +187,37 @@ def read(device_mesh: Mesh, model: Bundle, size: Size, arrays: dict):
   narrow = functools.partial(layer_params.as_read, model.module)
   where = jax.tree.map(lambda leaf: leaf.sharding, params)
   return like(jax.eval_shape(narrow, params, arrays), where)
+
+
+def beside_step(device_mesh: Mesh, size: Size, can: str) -> tuple[int, int]:
+  """Bytes on a device that a fit holds while its step does not run.
+
+  The kept weights, which lie as those that train; and, while it is evaluated,
+  the weights gathered for all to read, and in the type of the products.
+  """
+  model = bundle(size, can, **({'classes': 2} if can == 'classify' else {}))
+  params = stacked(device_mesh, model, size)
+  where = mesh.update_shardings(device_mesh, params, size.fsdp)
+  kept = own_bytes(like(params, where))
+  is_shared = device_mesh.shape['data'] > 1 and not size.fsdp
+  arrays = batch(device_mesh, size, over_seeds=False)
+  narrow = [
+    new
+    for old, new in zip(
+      jax.tree.leaves(params),
+      jax.tree.leaves(read(device_mesh, model, size, arrays)),
+    )
+    if old.dtype != new.dtype
+  ]
+  return kept, own_bytes(params) * is_shared + own_bytes(narrow)
+
+
+def own_bytes(tree) -> int:
+  """Of arrays, what lies on one device."""
+  return sum(
+    math.prod(leaf.sharding.shard_shape(leaf.shape)) * leaf.dtype.itemsize
+    for leaf in jax.tree.leaves(tree)
+  )
 
 
 def predict(device_mesh: Mesh, size: Size):

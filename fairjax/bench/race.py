@@ -41,11 +41,18 @@ from typing import Any
 
 import numpy as np
 
+from fairjax import memory
 from fairjax.errors import UserError
 
 Times = dict[str, list[float]]
 # CPU seconds count where others use the machine too, one core a side.
 CLOCKS = {'wall': time.perf_counter, 'cpu': time.process_time}
+# Every side has the memory that a run of ours takes for itself (memory.py).
+KEPT = {
+  'GLIBC_TUNABLES': f'glibc.malloc.mmap_threshold={memory.MOST}:'
+  f'glibc.malloc.trim_threshold={memory.MOST}',
+  'JAX_CPU_ENABLE_ASYNC_DISPATCH': 'false',
+}
 PACKAGES = ('jax', 'torch', 'numpy', 'scikit-learn', 'fairlearn', 'opacus')
 
 
@@ -251,6 +258,7 @@ class Process:
       text=True,
       env={
         'XLA_PYTHON_CLIENT_PREALLOCATE': 'false',  # sides share an accelerator
+        **KEPT,
         **os.environ,
         'PYTHONPATH': _path(),
         **(environment or {}),

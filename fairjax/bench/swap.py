@@ -7,6 +7,7 @@ files of text, a row a line; without it a column is drawn from our own list.
 """
 
 import argparse
+import functools
 import re
 
 import numpy as np
@@ -17,11 +18,10 @@ from fairjax.pairs import context, dictionary, swap_eval, word_lists
 
 
 def run(args: list[str]) -> dict:
-  """MB of text a second on one core, words without names."""
+  """MB of text a second on one core: words, and words and first names."""
   parser = argparse.ArgumentParser('fairjax.bench swap', description=__doc__)
   parser.add_argument('--text', nargs='*', default=[])
   parser.add_argument('--data', default='')
-  parser.add_argument('--names', action='store_true')
   parser.add_argument('--megabytes', type=float, default=20.0)
   parser.add_argument('--rounds', type=int, default=5)
   parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
@@ -29,17 +29,22 @@ def run(args: list[str]) -> dict:
   facts = {'twins': right(chosen.data)} if chosen.data else {}
   texts = _column(chosen.text, chosen.megabytes)
   size = sum(len(text.encode()) for text in texts) / 1e6
+  ours = lambda names: lambda: dictionary.swapper(names=names)(texts).texts
   sides = {
-    'fairjax': lambda: dictionary.swapper(names=chosen.names)(texts).texts,
+    'fairjax': ours(False),
+    'with names': ours(True),  # as the library does unless told otherwise
     'callback': lambda: _callback(texts),
     'split': lambda: _split(texts),
   }
   _agree(texts[:20_000])
   clock = race.CLOCKS[chosen.clock]
   times = race.interleave(sides, chosen.rounds, clock=clock)
-  return race.report(
-    'swap', times, unit='MB/s', items=size, rows=len(texts), **facts
-  )
+  report = functools.partial(race.report, unit='MB/s', items=size)
+  named = times.pop('with names')
+  peers = {side: times[side] for side in ('callback', 'split')}
+  with_names = report('swap with names', {'with names': named, **peers})
+  facts['with_names'] = {k: with_names[k] for k in ('ours', 'ratio')}
+  return report('swap', times, rows=len(texts), **facts)
 
 
 def right(folder: str) -> dict:

@@ -115,12 +115,10 @@ def ours(chosen: argparse.Namespace) -> None:
   """Our side: packed batches through the house's own training step."""
   import jax
 
-  from fairjax import memory
   from fairjax.data import batches
   from fairjax.models import hf
   from fairjax.train import loop, mesh, step
 
-  memory.keep()
   settings, model, pool = ready(chosen)
   device_mesh, seeds = model.device_mesh, loop.seed_list(settings)
   rows = np.broadcast_to(
@@ -295,9 +293,6 @@ def torch_side(chosen: argparse.Namespace) -> None:
   from torch.nn.functional import cross_entropy
   from transformers import AutoModelForSequenceClassification
 
-  from fairjax import memory
-
-  memory.keep()
   padding, compiled = PEERS[chosen.side]
   where = 'cuda' if chosen.device == 'gpu' else 'cpu'
   model = AutoModelForSequenceClassification.from_pretrained(
@@ -348,10 +343,8 @@ def packed_side(chosen: argparse.Namespace) -> None:
   import torch
   from transformers import AutoModelForSequenceClassification
 
-  from fairjax import memory
   from fairjax.bench import torch_packed
 
-  memory.keep()
   model = torch_packed.Packed(
     AutoModelForSequenceClassification.from_pretrained(f'{chosen.work}/model')
   )

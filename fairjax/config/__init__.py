@@ -40,7 +40,7 @@ from fairjax.errors import UserError
 from fairjax.knobs import SEED, below, entry, existing, filled, knob, section
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Config:
   """One run."""
 

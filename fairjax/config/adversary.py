@@ -5,7 +5,7 @@ import dataclasses
 from fairjax.knobs import above, at_least, below, between, each, knob, one_of
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Adversary:
   """MBCDA's parallel text, discriminator and grid (recipes/mbcda.py)."""
 

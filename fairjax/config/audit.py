@@ -13,7 +13,7 @@ from fairjax.knobs import (
 )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Audit:
   """What is audited, of whom, and when it fails (recipes/audit.py)."""
 

@@ -18,7 +18,7 @@ from fairjax.knobs import (
 )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Data:
   """Which table, and how its columns are named."""
 
@@ -76,7 +76,7 @@ class Data:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Planted:
   """The embedded data set with a known bias (data/planted.py)."""
 
@@ -91,7 +91,7 @@ class Planted:
   seed: int = knob(0, 'seed of the generated sentences', SEED)
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Tokens:
   """Text to ids."""
 

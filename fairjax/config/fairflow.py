@@ -15,7 +15,7 @@ from fairjax.knobs import (
 )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class FairFlow:
   """From one pair of words to a dictionary (recipes/fairflow.py)."""
 
@@ -176,7 +176,7 @@ class FairFlow:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Repair:
   """Error correction of swapped texts (recipes/repairing.py)."""
 
@@ -211,7 +211,7 @@ class Repair:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Rewriters:
   """Rewritten texts, trained on and judged (recipes/contenders.py)."""
 

@@ -18,7 +18,7 @@ from fairjax.knobs import (
 )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Corpus:
   """Counterfactuals of whole folders (pairs/corpus.py)."""
 
@@ -51,7 +51,7 @@ class Corpus:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Generate:
   """How a model writes (recipes/generate_corpus.py); -1, '': as its folder."""
 
@@ -116,7 +116,7 @@ class Generate:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Pretrain:
   """Pretraining on plain text (recipes/pretrain.py)."""
 
@@ -170,7 +170,7 @@ class Pretrain:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Benchmarks:
   """Bias benchmarks of language models (benchmarks/)."""
 

@@ -18,7 +18,7 @@ from fairjax.knobs import (
 SETS = entry('fairjax.data:TEST_SETS', 'train', 'valid', 'test')
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Measures:
   """What is measured, and how sure we are of it."""
 

@@ -19,7 +19,7 @@ from fairjax.knobs import (
 RANKING = entry('fairjax.methods.diet_rows:RANKINGS')
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Method:
   """The data-side method: a function table → table."""
 
@@ -93,7 +93,7 @@ class Method:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Scoring:
   """Example scores (scores/)."""
 
@@ -121,7 +121,7 @@ class Scoring:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Diet:
   """Which rows a diet takes (methods/diet_rows.py)."""
 
@@ -153,7 +153,7 @@ class Diet:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Grid:
   """Experiments over many diets as one job."""
 
@@ -201,7 +201,7 @@ class Grid:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Weighting:
   """Instance weights (methods/reweight.py)."""
 

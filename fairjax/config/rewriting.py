@@ -23,7 +23,7 @@ AXES = {
 }
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Rewrite:
   """Fine-tuning on pairs of texts (recipes/rewriter.py)."""
 
@@ -40,7 +40,7 @@ class Rewrite:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Perturb:
   """Rewriting one person of a text (recipes/perturber.py, perturbing.py)."""
 
@@ -150,7 +150,7 @@ class Perturb:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Fairscore:
   """How often predictions change under perturbation (metrics/fairscore.py)."""
 

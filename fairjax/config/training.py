@@ -5,7 +5,7 @@ import dataclasses
 from fairjax.knobs import above, at_least, below, between, knob, one_of, or_else
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Net:
   """Options of the model named by `Config.model`."""
 
@@ -30,6 +30,18 @@ class Net:
     'that are written on a CPU (models/int8.py)',
     one_of('auto', 'float32', 'bfloat16', 'int8'),
     changes=('training', 'scores', 'measures', 'texts', 'attributes'),
+  )
+  kernels: str = knob(
+    'auto',
+    "kernels instead of plain code: 'auto' takes those that a test on such a "
+    "chip has proven (models/kernel_table.py), 'on' the others too, 'off' none",
+    one_of('auto', 'on', 'off'),
+    changes=('training', 'scores', 'measures', 'texts', 'attributes'),
+  )
+  deterministic: bool = knob(
+    False,
+    'train to the same bits each time on a GPU, too (slower: products are not '
+    'tuned, sums wait for their order); a CPU and a TPU always do',
   )
   scan: bool = knob(
     False, 'compile one layer and scan over all (compiles faster)'
@@ -57,7 +69,7 @@ class Net:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Train:
   """The one training loop's options; defaults as in the diet paper."""
 
@@ -125,7 +137,7 @@ class Train:
   )
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Mesh:
   """How devices are laid out: seeds × data."""
 

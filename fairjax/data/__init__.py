@@ -12,8 +12,6 @@ In this room:
   corruption      Corruption for pretraining: masked tokens, spans, permuted
                   sentences
   datasets        Published data sets through tensorflow-datasets, as tables
-  dependence      Which rows hang together: equal texts, templates, a column of
-                  the user's
   files           Tables from the user's own files: which column is what, and
                   the splits
   gguf            GGUF files (llama.cpp): metadata, tensors as float32, and the

@@ -12,6 +12,7 @@ training rows (splits.py). GLUE's test labels are unpublished (-1), so there
 """
 
 import contextlib
+import dataclasses
 import hashlib
 import io
 import os
@@ -146,7 +147,8 @@ def _label(defaults: dict[str, str]) -> str:
 def with_defaults(data: Data, defaults: dict[str, str]) -> Data:
   """`data` with a data set's column names where the user named none."""
   plain = Data()
-  values = {k: getattr(data, k) for k in vars(plain)}
+  names = [field.name for field in dataclasses.fields(data)]
+  values = {name: getattr(data, name) for name in names}
   for field, value in defaults.items():
     if values[field] == getattr(plain, field):
       values[field] = value

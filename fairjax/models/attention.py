@@ -11,12 +11,11 @@ from flax import struct
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax import backend
+from fairjax.models import kernel_table, long_attention
 from fairjax.models.dropout import GOLDEN, hash32, survives
 from fairjax.models.products import exact, summed
 
 FEW = 16  # query places; more are worth turning the keys for
-LONG = 256  # places from which a GPU takes its fused kernel
-FUSED = 'cudnn'
 
 
 @jax.custom_vjp
@@ -178,9 +177,7 @@ def attention(
 ) -> Float[Array, 'r q d']:
   """softmax(q·k / √(d/h) + bias) v; `drop` is applied to the softmax.
 
-  Without `drop` and `bias`, a GPU takes cuDNN's fused kernel for long rows,
-  which keeps no weights: at 512 places a fifth of the traffic. Its own dropout
-  would depend on where a text lies.
+  Without `drop` and `bias`, long rows may go to a kernel (long_attention.py).
   """
   if isinstance(memory, Merged):
     each = query.shape[2] // memory.keys.shape[2]  # heads that share keys
@@ -188,9 +185,9 @@ def attention(
       return _attention_to_merged(query, memory, visible, drop)
     memory = split(memory, each)
   r, heads, k, e = memory.keys.shape
-  alone = drop is None and bias is None and query.shape[1] == k >= LONG
-  if alone and backend.platform() == 'gpu' and query.dtype == jnp.bfloat16:
-    return _fused(query, memory, visible)
+  alone = drop is None and bias is None and query.shape[1] == k
+  if alone and kernel_table.takes('long_attention', k, query.dtype):
+    return long_attention.attention(query, *memory, visible)
   query = query.reshape(r, -1, heads, e) * e**-0.5
   product = functools.partial(jnp.einsum, precision=exact(query.dtype))
   if backend.platform() == 'cpu':
@@ -207,15 +204,6 @@ def attention(
   else:
     mixed = product('rhqk,rhke->rqhe', weights, memory.values)
   return mixed.reshape(r, -1, heads * e)
-
-
-def in_one_kernel(t: int, width: int, dtype: Any) -> bool:
-  """Whether rows of t places attend to themselves in `self_attention`."""
-  if backend.platform() != 'gpu' or jnp.dtype(dtype) != jnp.bfloat16:
-    return False
-  from fairjax.models import fused_attention
-
-  return fused_attention.fits(t, width) and fused_attention.agrees(width)
 
 
 def self_attention(
@@ -243,22 +231,6 @@ def self_attention(
 
 def _dropped(weights, drop):
   return weights if drop is None else drop(weights)
-
-
-def _fused(
-  query: Float[Array, 'r q d'],
-  memory: KeyValue,
-  visible: Bool[Array, 'r q k'],
-) -> Float[Array, 'r q d']:
-  (r, heads, _, e), (_, q, d) = memory.keys.shape, query.shape
-  y = jax.nn.dot_product_attention(
-    query.reshape(r, q, heads, e),
-    memory.keys.swapaxes(1, 2),
-    memory.values.swapaxes(1, 2),
-    mask=visible[:, None],
-    implementation=FUSED,
-  )
-  return y.reshape(r, q, d)
 
 
 def _attention_to_merged(

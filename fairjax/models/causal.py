@@ -19,6 +19,7 @@ from fairjax.models.attention import (
   merged,
   split_key_value,
 )
+from fairjax.models.gathers import own_score
 from fairjax.models.layers import Segments
 from fairjax.models.places import Batch, Places
 
@@ -115,10 +116,7 @@ def token_losses(
 ) -> Float[Array, 'r t']:
   """-log p(label) at each place, in float32."""
   logits = logits.astype(jnp.float32)
-  target_logits = jnp.take_along_axis(logits, labels[..., None], axis=-1)[
-    ..., 0
-  ]
-  return jax.nn.logsumexp(logits, axis=-1) - target_logits
+  return jax.nn.logsumexp(logits, axis=-1) - own_score(logits, labels)
 
 
 def smoothed_losses(

@@ -12,22 +12,23 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, UInt32
 
+from fairjax.models import kernel_table
 from fairjax.models.attention import (
   ACTIVATIONS,
   attention,
   dropping,
-  in_one_kernel,
   self_attention,
   split_key_value,
 )
 from fairjax.models.dropout import dropout, fold
 from fairjax.models.exact_norms import feed_forward, side_by_side
+from fairjax.models.gathers import columns_of, rows_of
 from fairjax.models.layers import (
   Dense,
   Embed,
   LayerNorm,
+  is_probed,
   rematerialised,
-  takes_feed_forward,
 )
 from fairjax.models.places import Batch, Places, places
 
@@ -87,7 +88,7 @@ class Layer(nn.Module):
     norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
     read, at = x, places
     if cls_columns is not None:
-      read = jnp.take_along_axis(x, cls_columns[:, :, None], axis=1)
+      read = columns_of(x, cls_columns)
       at = places.at(cls_columns)
     use = lambda kind: None if keys is None else keys[kind]
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
@@ -98,8 +99,8 @@ class Layer(nn.Module):
     visible = (
       at.rows.segment_ids[:, :, None] == places.rows.segment_ids[:, None, :]
     )
-    fused = read is x and in_one_kernel(
-      x.shape[1], s.width // s.heads, self.dtype
+    fused = read is x and kernel_table.takes(
+      'attention', x.shape[1], s.width // s.heads, self.dtype
     )
     query, key_value = dense(s.width, 'query'), dense(2 * s.width, 'key_value')
     if fused:
@@ -113,7 +114,9 @@ class Layer(nn.Module):
     y = norm('attention_norm')(read + drop(y, 1), at.rows)
 
     up, down = dense(s.hidden, 'up'), dense(s.width, 'down')
-    if takes_feed_forward(self, y, s.activation):
+    if is_probed(self) and kernel_table.takes(
+      'feed_forward', *y.shape[1:], s.hidden, y.dtype, s.activation
+    ):
       inner = jnp.zeros((*y.shape[:2], s.hidden), y.dtype)  # its shape is read
       layers = up(y, at.rows, arrays=True), down(inner, at.rows, arrays=True)
       z = feed_forward(s.activation, y, *layers)
@@ -183,7 +186,9 @@ class Encoder(nn.Module):
     x, _ = getattr(self, f'layer_{last}')(x, own[last], at, cls_columns)
     if not heads_only:
       return x
-    return x.reshape(-1, s.width)[batch['cls_index']][:, None]
+    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['cls_index']))[
+      :, None
+    ]
 
   def embed(
     self, batch: Batch, key: UInt32[Array, ''] | None, at: Places

@@ -21,6 +21,8 @@ from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
 from fairjax import backend
+from fairjax.models import kernel_table
+from fairjax.models.gathers import summed_by_id
 from fairjax.models.products import (
   exact,
   flattened,
@@ -296,15 +298,11 @@ def norm_backward_plain(eps, centre, slots, residuals, g):
 
 
 def norm_in_one_kernel(x, sq, slots: int, centre: bool) -> bool:
-  """Whether a GPU takes its backward pass in one kernel."""
-  if backend.platform() != 'gpu':
+  """Whether its backward pass is taken in one kernel."""
+  if x.ndim != 3:
     return False
-  from fairjax.models import fused_norm
-
-  slots = _norm_slots(x, sq, slots)
-  if not fused_norm.fits(x, slots):
-    return False
-  return fused_norm.agrees(x.shape[-1], slots, centre)
+  shape = *x.shape[1:], x.dtype, _norm_slots(x, sq, slots), centre
+  return kernel_table.takes('norm', *shape)
 
 
 def _norm_slots(x, sq, slots: int) -> int:
@@ -349,7 +347,10 @@ def _embed_backward(dtype, residuals, g):
     dtable = product(chosen, flat, 0, 0, jnp.float32)
   else:
     flat = flat.astype(table.dtype)
-    dtable = jnp.zeros_like(table).at[ids.ravel()].add(flat, mode='drop')
+    if backend.repeats():
+      dtable = summed_by_id(ids.ravel(), flat, table.shape[0])
+    else:
+      dtable = jnp.zeros_like(table).at[ids.ravel()].add(flat, mode='drop')
   dsq = None
   if sq is not None:
     pairs = jnp.where(ids[:, :, None] == ids[:, None, :], gram(g), 0.0)

@@ -8,6 +8,8 @@ computes them again (Dao et al. 2022, arXiv:2205.14135, without its tiles,
 since a row's keys fit). Queries, keys and values are read as one product lays
 them, side by side. Dropout is that of models/dropout.py: it knows example, head
 and positions only.
+
+Run by: its interpreter in tests, and the compiler for an H100; no device yet.
 """
 
 import functools
@@ -29,26 +31,27 @@ LONGEST = 128  # places of a row: all scores of a head are on chip at once
 WIDTHS = (16, 32, 64, 128)  # of a head
 
 
-def fits(places: int, width: int) -> bool:
+def fits(places: int, width: int, dtype: Any = jnp.bfloat16) -> bool:
   """Whether the kernel takes rows of that many places, heads of that width."""
-  return places <= LONGEST and width in WIDTHS
+  narrow = jnp.dtype(dtype) == jnp.bfloat16
+  return narrow and places <= LONGEST and width in WIDTHS
 
 
 @functools.cache
-def agrees(width: int) -> bool:
+def agrees(places: int, width: int, dtype: Any = jnp.bfloat16) -> bool:
   """Whether the kernel gives on this GPU what plain attention gives.
 
-  Tried once a process, with its gradients.
+  Tried once a shape, with its gradients.
   """
-  example = functools.partial(_example, width)
+  example = functools.partial(_example, places, width)
   return row_kernels.agree('short attention', example)
 
 
-def _example(width: int, kernel: bool) -> tuple[np.ndarray, ...]:
+def _example(t: int, width: int, kernel: bool) -> tuple[np.ndarray, ...]:
   """Gradients of a small example with dropout, and what is attended to."""
   from fairjax.models import attention as house
 
-  heads, t = 2, 24
+  heads = 2
   keys = jax.random.split(jax.random.key(0), 3)
   draw = lambda i, *dims: jax.random.normal(keys[i], dims, jnp.bfloat16)
   d = heads * width

@@ -5,6 +5,8 @@ cotangent of u, then reads it, and z, again for the Gram matrices of both
 layers' norms (models/exact_norms.py), which it writes as well. Here one program
 takes one row, some features at a time: f and its derivative are computed where
 u and the cotangent of z are on chip, and both Gram matrices stay there.
+
+Run by: its interpreter in tests, and the compiler for an H100; no device yet.
 """
 
 import functools
@@ -48,26 +50,28 @@ ACTIVATIONS = {
 }
 
 
-def fits(x: Float[Array, 'r t d'], activation: str) -> bool:
+def fits(t: int, d: int, f: int, dtype: Any, activation: str) -> bool:
   """Whether the kernel takes rows of so many places."""
-  if x.dtype != jnp.bfloat16 or activation not in ACTIVATIONS:
+  if dtype != jnp.bfloat16 or activation not in ACTIVATIONS:
     return False
-  return SHORTEST <= x.shape[1] <= LONGEST
+  return SHORTEST <= t <= LONGEST
 
 
 @functools.cache
-def agrees(activation: str) -> bool:
+def agrees(t: int, d: int, f: int, dtype: Any, activation: str) -> bool:
   """Whether the kernel gives on this GPU what the plain code gives."""
-  example = functools.partial(_example, activation)
+  example = functools.partial(_example, t, d, f, activation)
   return row_kernels.agree('feed-forward norms', example)
 
 
-def _example(activation: str, kernel: bool) -> tuple[np.ndarray, ...]:
+def _example(
+  t: int, d: int, f: int, activation: str, kernel: bool
+) -> tuple[np.ndarray, ...]:
   keys = jax.random.split(jax.random.key(0), 4)
-  draw = lambda i, d: jax.random.normal(keys[i], (3, 24, d), jnp.bfloat16)
-  arrays = draw(0, 192), draw(1, 192), draw(2, 64), draw(3, 64)
-  bias = draw(0, 192)[0, 0]
-  ids = jnp.broadcast_to(jnp.arange(24) // 10, (3, 24))
+  draw = lambda i, wide: jax.random.normal(keys[i], (3, t, wide), jnp.bfloat16)
+  arrays = draw(0, f), draw(1, f), draw(2, d), draw(3, d)
+  bias = draw(0, f)[0, 0]
+  ids = jnp.broadcast_to(jnp.arange(t) // 10, (3, t))
   way = backward if kernel else plain
   out = way(*arrays, ids, bias, activation)
   return tuple(np.asarray(one, np.float32) for one in out)

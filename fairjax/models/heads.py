@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, UInt32
 
 from fairjax.models.attention import ACTIVATIONS
 from fairjax.models.dropout import dropout, fold, identities
+from fairjax.models.gathers import columns_of
 from fairjax.models.layers import (
   Dense,
   LayerNorm,
@@ -46,7 +47,7 @@ def asked_places(
   rows = head_rows(batch) if heads_only else places(batch).rows
   if 'places' in batch:
     rows = Segments(jnp.asarray(batch['asked']), rows.count)
-    x = jnp.take_along_axis(x, batch['places'][:, :, None], axis=1)
+    x = columns_of(x, jnp.asarray(batch['places']))
   return x, rows
 
 

@@ -34,17 +34,6 @@ class Segments:
   slots: int = struct.field(pytree_node=False, default=0)
 
 
-def takes_feed_forward(module: nn.Module, x: Any, activation: str) -> bool:
-  """Whether `feed_forward` is for such inputs: norms on a GPU."""
-  if backend.platform() != 'gpu' or not is_probed(module):
-    return False
-  from fairjax.models import fused_feed_forward
-
-  if not fused_feed_forward.fits(x, activation):
-    return False
-  return fused_feed_forward.agrees(activation)
-
-
 def probe_of(module: nn.Module, rows: Segments):
   """The layer's probe and owners where norms are asked for, else Nones."""
   if not module.has_variable('probes', 'sq'):

@@ -16,6 +16,8 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, Int
 
+from fairjax.models.gathers import own_score
+
 CHUNK = 256  # places
 
 
@@ -35,8 +37,7 @@ def _logits(x, table, bias):
 
 
 def _losses(z, labels):
-  picked = jnp.take_along_axis(z, labels[:, None], axis=1)[:, 0]
-  return jax.nn.logsumexp(z, axis=1) - picked
+  return jax.nn.logsumexp(z, axis=1) - own_score(z, labels)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5,))

@@ -9,6 +9,7 @@ from flax import struct
 from jaxtyping import Array, Float, Int, UInt32
 
 from fairjax.models.dropout import identities
+from fairjax.models.gathers import columns_of, rows_of
 from fairjax.models.layers import Segments
 
 Batch = Mapping[str, Any]  # arrays of JAX or numpy, as data/batches.py has them
@@ -69,8 +70,9 @@ def first_places(
   x: Float[Array, 'r t d'], batch: Batch
 ) -> Float[Array, 'b 1 d']:
   """Each example's first place of full activations."""
-  x = jnp.take_along_axis(x, batch['cls_columns'][:, :, None], axis=1)
-  return x.reshape(-1, x.shape[-1])[batch['cls_index']][:, None]
+  x = columns_of(x, jnp.asarray(batch['cls_columns']))
+  x = x.reshape(-1, x.shape[-1])
+  return rows_of(x, jnp.asarray(batch['cls_index']))[:, None]
 
 
 def blank_batch() -> dict[str, Array]:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax import artefacts
+from fairjax import artefacts, escape
 from fairjax.data import readers
 from fairjax.errors import UserError, count
 
@@ -64,17 +64,12 @@ def write(
     [lines[i] for i in order], columns=['contender', 'source', 'rewrite']
   )
   table.insert(0, 'row', np.arange(1, len(table) + 1))
-  with artefacts.atomic(key_path(path)) as scratch:
-    table[['row', 'contender']].to_csv(scratch, index=False)
-  sheet = table[['row', 'source', 'rewrite']].copy()
-  # A spreadsheet takes a cell that begins like this for a formula.
-  for column in ('source', 'rewrite'):
-    formula = sheet[column].str.match(r'[=+\-@\t]')
-    sheet.loc[formula, column] = "'" + sheet.loc[formula, column]
-  for question in QUESTIONS:
-    sheet[question] = ''
-  with artefacts.atomic(path) as scratch:
-    sheet.to_csv(scratch, index=False)
+  key = escape.csv(table[['row', 'contender']])
+  artefacts.write_text(key_path(path), key)
+  sheet = table[['row', 'source', 'rewrite']].assign(
+    **dict.fromkeys(QUESTIONS, '')
+  )
+  artefacts.write_text(path, escape.csv(sheet))
 
 
 def read(path: str | pathlib.Path) -> list[Answer]:

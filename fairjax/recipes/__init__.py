@@ -15,7 +15,7 @@ In this room:
   audit_flips           Flips on the page of an audit: shares, rows and words
   audit_function        Anybody's function of texts under audit: asked in
                         batches, and checked
-  audit_groups          Groups of an audit: columns, bands, terms, and controls
+  audit_groups          Groups of an audit, and which of its rows hang together
   audit_library         The audit as a function of tables, for notebooks:
                         `fairjax.audit`
   audit_measure         Measures of one audited model: rows and edits in,

@@ -28,10 +28,12 @@ MITIGATE = (
 )
 
 METHOD = (
-  'Influence is −⟨∇G, ∇ℓ⟩ over all weights, exact, at the model as it is: G is '
-  'the difference between the two groups in the mean probability of the '
-  'decision that the rate counts. It is a local statement about one step, not '
-  'about training without the row.'
+  'Influence is −⟨(H + λ)⁻¹ ∇G, ∇ℓ⟩ over all weights: G is the difference '
+  'between the two groups in the mean probability of the decision that the '
+  'rate counts, H the Gauss-Newton matrix of the training loss. To first order '
+  'it is what leaving the row out of training would do, times the number of '
+  'rows; of many rows at once, or of a model that was stopped early, it is an '
+  'approximation.'
 )
 
 
@@ -88,11 +90,12 @@ def _page(
   correlations = ranked[['influence', 'ge', 'el2n', 'grand']].corr('spearman')
   correlations = correlations.round(3).rename_axis('rank correlation')
   return results.section(
-    f'What it hangs on: {share:.0%} of the training rows carry half of what '
-    'widens the gap',
+    f'Training rows of most influence on the gap: {share:.0%} of them carry '
+    'half of what widens it',
     results.text(
-      f'The {TOP} training rows of {len(ranked):,} on which a step of training '
-      f'widens the gap in {gap.rate} between {gap.high} and {gap.low} most.'
+      f'The {TOP} training rows of {len(ranked):,} without which the gap in '
+      f'{gap.rate} between {gap.high} and {gap.low} would be smallest, to first '
+      'order.'
     ),
     results.texts(rows, ('text',), blur=audit_flips.offensive(classes)),
     results.text(MITIGATE.format(path=path, model=model.name)),
@@ -176,10 +179,9 @@ def influences(
     int(counted),
     config.audit.batch,
   )
-  return influence.influence(
-    model.bundle,
-    params,
-    direction,
-    stages.pool(model.bundle, train),
-    config.audit.batch,
+  pool = stages.pool(model.bundle, train)
+  size = config.audit.batch
+  direction = influence.preconditioned(
+    model.bundle, params, direction, pool, size=size
   )
+  return influence.influence(model.bundle, params, direction, pool, size)

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from fairjax import artefacts
+from fairjax.data import predictions
 from fairjax.errors import Interrupted, UserError
-
-SUM = 1e-3  # how far the probabilities of a text may be from a sum of 1
 
 
 def imported(name: str) -> Callable:
@@ -204,7 +203,7 @@ def _check(answer: np.ndarray, texts: list[str], name: str, place) -> None:
     )
   if answer.ndim == 2:
     sums = answer.sum(-1)
-    wrong = np.abs(sums - 1) > SUM
+    wrong = np.abs(sums - 1) > predictions.SUM
     if wrong.any():
       row = int(wrong.argmax())
       raise UserError(

@@ -1,7 +1,6 @@
 """The audit as a function of tables, for notebooks: `fairjax.audit`."""
 
 import dataclasses
-import html
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
@@ -9,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairjax import knobs, stages
+from fairjax import escape, knobs, stages
 from fairjax.config import Audit, Config, Data, Measures
 from fairjax.data import audit_table, readers
 from fairjax.errors import UserError
@@ -75,9 +74,10 @@ class Audited:
 
     with tempfile.TemporaryDirectory() as folder:
       write(folder, self.results)
-      whole = html.escape(page.report(folder), quote=True)
+      whole = escape.entities(page.report(folder))
     return (
       f'<iframe srcdoc="{whole}" width="100%" height="720" '
+      'sandbox="allow-downloads" '
       'style="border: 1px solid #ccc"></iframe>'
     )
 

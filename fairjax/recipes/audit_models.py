@@ -8,6 +8,7 @@ data, whose bias is known.
 """
 
 import dataclasses
+import functools
 import os
 import pathlib
 import re
@@ -39,7 +40,8 @@ class Audited:
   hard: bool = False  # decisions, not probabilities
   kind: str = 'predictions'
   bundle: Any = None  # a Flax model, for gradients
-  made_from: str = ''  # what its answers depend on, where that is known
+  # The identity of what its answers depend on, where that can be known.
+  made_from: Callable[[], str] | None = None
   label: int | None = None  # that is audited, of labels that each hold or not
   positive: int = 1  # the class of the data that such a label is held against
   remarks: tuple[str, ...] = ()  # how its predictions were read
@@ -100,7 +102,7 @@ def _named(name: str, config, table, classes) -> list[Audited]:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
     target = audit_function.imported(name)
-    made_from = audit_function.made_from(name)
+    made_from = functools.partial(audit_function.made_from, name)
     return [function(target, name, config, table, made_from=made_from)]
   from fairjax.models import hub
 
@@ -186,7 +188,7 @@ def function(
   config: Config,
   table: pd.DataFrame,
   classes: tuple[str, ...] = (),
-  made_from: str = '',
+  made_from: Callable[[], str] | None = None,
 ) -> Audited:
   """Any function of a list of texts."""
   texts = list(table['text']) if 'text' in table else []
@@ -198,7 +200,7 @@ def function(
 
 
 def classifier(
-  model, config: Config, name: str = '', made_from: str = '', predict=None
+  model, config: Config, name: str = '', made_from=None, predict=None
 ) -> list[Audited]:
   """A `fairjax.load`ed one; where its labels may hold together, a model each.
 
@@ -273,14 +275,18 @@ def _folder(path: pathlib.Path, config, table, name: str = '') -> list[Audited]:
 
   exported = sorted(path.glob('export/seed_*'))
   if not (path / 'results.json').is_file() and not exported:
-    made_from = artefacts.content(path)
+    made_from = functools.partial(artefacts.content, path)
     return classifier(api.load(path), config, name or path.name, made_from)
   if exported:
     models = [api.load(one) for one in exported]
     predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
-    made_from = artefacts.fingerprint([artefacts.content(e) for e in exported])
+    made_from = functools.partial(_contents, *exported)
     return classifier(models[0], config, path.name, made_from, predict)
   return [_run(path, config, table)]
+
+
+def _contents(*paths: pathlib.Path) -> str:
+  return artefacts.fingerprint([artefacts.content(path) for path in paths])
 
 
 def _run(path: pathlib.Path, config, table) -> Audited:
@@ -331,9 +337,7 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
   return Audited(
     *(path.name, None, predict, labels.class_names(tables)),
     kind='run',
-    made_from=artefacts.fingerprint(
-      artefacts.content(path / 'config.json'), artefacts.content(weights)
-    ),
+    made_from=functools.partial(_contents, path / 'config.json', weights),
   )
 
 

@@ -126,6 +126,13 @@ def check(config: Config) -> None:
       'benchmarks.data is empty; name the folder of your copies of the files '
       f'with --config.benchmarks.data ({sources})'
     )
+  words = [m for m in (config.model, options.against) if m]
+  words = [m for m in words if word_judge.is_table(m)]
+  if words and (options.mitigations or options.task):
+    raise UserError(
+      f'{words[0]} is a file of word vectors; mitigations and a task need a '
+      'language model or an encoder, so leave them out or name its folder'
+    )
   if options.mitigations and not config.data.path:
     raise UserError(
       'mitigations are fitted on texts, and data.path is empty; name a file '
@@ -152,14 +159,6 @@ def contenders(
     for name, items in tables.items():
       benchmarks.capability(name, model.able)
       known_words(name, model, items)
-  for model in loaded.values():
-    if model.kind == 'words' and (
-      config.benchmarks.mitigations or config.benchmarks.task
-    ):
-      raise UserError(
-        f'{model.name} is a file of word vectors; mitigations and a task need '
-        'a language model or an encoder, so leave them out or name its folder'
-      )
   own, title = loaded[''], title_of(config.model)
   out = {title: own}
   texts = mitigations.parts(config)[0] if config.benchmarks.mitigations else []

@@ -5,8 +5,9 @@
 The text is read once and tokenised once (data/texts.py), rows are full and
 pieces of different documents do not see each other (data/rows.py), what is
 masked is a function of (seed, step) (data/corruption.py). Training is the one
-`fit` of the house, so it restarts to the same bits. What comes out is a
-folder that transformers loads and that --config.model=FOLDER continues from.
+`fit` of the house, so it restarts to the same bits (on a GPU with
+net.deterministic). What comes out is a folder that transformers loads and that
+--config.model=FOLDER continues from.
 """
 
 import dataclasses

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts, stages
+from fairjax import artefacts, escape, stages
 from fairjax.config import Config
 from fairjax.data import schema
 from fairjax.data.schema import Tables
@@ -288,7 +288,7 @@ def progress(folder: pathlib.Path, target, every, keys, log: Log) -> None:
     return
   cells = known(folder, every, keys)
   artefacts.write_text(
-    target / 'grid.csv', pd.DataFrame(grid.flat(cells)).to_csv(index=False)
+    target / 'grid.csv', escape.csv(pd.DataFrame(grid.flat(cells)))
   )
   done = sum(cell['done'] for cell in cells)
   log.line(f'{done} of {len(cells)} cells are done: {target / "grid.csv"}')

@@ -5,11 +5,11 @@ what helpers returned, joined.
 """
 
 import difflib
-import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairjax import escape
 from fairjax.report import figures, tables
 
 if TYPE_CHECKING:
@@ -142,10 +142,17 @@ mark { background: var(--mark); color: inherit; border-radius: 2px; }
 """
 
 
+# Nothing is fetched and nothing runs, whatever a name or a text holds.
+POLICY = (
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+  "base-uri 'none'; form-action 'none'"
+)
+
+
 def page(title: str, sections: Sequence[Section]) -> str:
   """A whole html file with a list of its sections at the top."""
-  title = html.escape(tables.printable(title))
-  headings = [html.escape(tables.printable(s.heading)) for s in sections]
+  title = escape.html(title)
+  headings = [escape.html(s.heading) for s in sections]
   links = ''.join(
     f'<li><a href="#s{k}">{heading}</a></li>'
     for k, heading in enumerate(headings)
@@ -160,6 +167,8 @@ def page(title: str, sections: Sequence[Section]) -> str:
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{title}</title>
 <style>{CSS}</style>
 </head>
@@ -178,19 +187,15 @@ def page(title: str, sections: Sequence[Section]) -> str:
 def text(*paragraphs: str, kind: str = '') -> str:
   """Paragraphs of escaped text; kind is 'lead', 'quiet' or 'warning'."""
   style = f' class="{kind}"' if kind else ''
-  return '\n'.join(
-    f'<p{style}>{html.escape(tables.printable(p))}</p>' for p in paragraphs
-  )
+  return '\n'.join(f'<p{style}>{escape.html(p)}</p>' for p in paragraphs)
 
 
 def heading(words: str) -> str:
-  return f'<h3>{html.escape(tables.printable(words))}</h3>'
+  return f'<h3>{escape.html(words)}</h3>'
 
 
 def bullets(lines: Iterable[str]) -> str:
-  items = ''.join(
-    f'<li>{html.escape(tables.printable(line))}</li>' for line in lines
-  )
+  items = ''.join(f'<li>{escape.html(line)}</li>' for line in lines)
   return f'<ul>{items}</ul>'
 
 
@@ -201,7 +206,7 @@ def table(
   about: Mapping[str, str] | None = None,
 ) -> str:
   """A table in a box of its own to scroll in, reached by the keyboard."""
-  label = html.escape(tables.printable(caption) or 'Table', quote=True)
+  label = escape.html(caption or 'Table')
   body = tables.html(rows, columns, caption, about)
   return (
     f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">'
@@ -211,7 +216,7 @@ def table(
 
 def figure(plot: 'Figure', caption: str) -> str:
   """A plot with its caption, which is also its text for those who hear it."""
-  words = html.escape(tables.printable(caption))
+  words = escape.html(caption)
   return (
     f'<figure>{figures.svg(plot, caption)}<figcaption>{words}</figcaption>'
     '</figure>'
@@ -229,7 +234,7 @@ def _block(part: str) -> str:
 
 def details(words: str, body_html: str) -> str:
   """What is shown when asked for."""
-  words = html.escape(tables.printable(words))
+  words = escape.html(words)
   return f'<details><summary>{words}</summary>{body_html}</details>'
 
 
@@ -255,7 +260,7 @@ def versions(texts: Sequence[str]) -> list[str]:
     match = difflib.SequenceMatcher(None, other, own, autojunk=False)
     pieces = []
     for kind, _, _, start, end in match.get_opcodes():
-      piece = html.escape(''.join(own[start:end]))
+      piece = escape.entities(''.join(own[start:end]))
       pieces.append(
         f'<mark>{piece}</mark>' if kind != 'equal' and piece else piece
       )

@@ -6,16 +6,14 @@ behind the page's links. What only the user can say is left empty, by name.
 """
 
 import base64
-import csv
-import html
-import io
 import json
 import os
 import pathlib
 import re
 from collections.abc import Mapping, Sequence
 
-from fairjax import artefacts
+from fairjax import artefacts, escape
+from fairjax.escape import tex
 from fairjax.metrics import measures
 from fairjax.report import tables
 from fairjax.report.tables import defined, printable
@@ -44,7 +42,7 @@ def of(results: Results) -> dict[str, str]:
   if groups:
     out['groups.tex'] = groups
   if results.tests:
-    out['tests.csv'] = _csv(
+    out['tests.csv'] = escape.csv(
       [
         {k: t[k] for k in ('set', 'ours', 'theirs', 'measure')}
         | {k: t['difference'].get(k) for k in ('value', 'low', 'high')}
@@ -54,7 +52,7 @@ def of(results: Results) -> dict[str, str]:
     )
   for k, (title, rows) in enumerate(_tables(results.sections), 1):
     name = re.sub(r'\W+', '_', title.lower()).strip('_')[:40] or 'table'
-    out[f'{k:02}_{name}.csv'] = _csv(list(map(_flat, rows)))
+    out[f'{k:02}_{name}.csv'] = escape.csv(list(map(_flat, rows)))
   return out
 
 
@@ -75,21 +73,20 @@ def links(documents: Mapping[str, str]) -> str:
     raw = text.encode()
     kind = KINDS[pathlib.Path(name).suffix]
     if len(raw) > LARGEST:
-      words = html.escape(f'{name} is in {FOLDER}/')
+      words = escape.html(f'{name} is in {FOLDER}/')
       items.append(f'<li>{words}</li>')
       continue
     data = base64.b64encode(raw).decode()
     items.append(
-      f'<li><a download="{html.escape(name, quote=True)}" '
-      f'href="data:{kind};base64,{data}">{html.escape(name)}</a></li>'
+      f'<li><a download="{escape.html(name)}" '
+      f'href="data:{kind};base64,{data}">{escape.html(name)}</a></li>'
     )
   return f'<ul class="downloads">{"".join(items)}</ul>'
 
 
 def numbers(results: Results) -> str:
   """Every number, one a line, as `Results.to_frame`."""
-  frame = results.to_frame()
-  return frame.to_csv(index=False) if len(frame) else ''
+  return escape.csv(results.to_frame())
 
 
 def _tables(sections: Sequence[Mapping]) -> list[tuple[str, list]]:
@@ -118,31 +115,6 @@ def _flat(row: Mapping) -> dict:
     else:
       out[key] = value
   return out
-
-
-def _csv(rows: Sequence[Mapping]) -> str:
-  keys = list(dict.fromkeys(key for row in rows for key in row))
-  file = io.StringIO()
-  writer = csv.DictWriter(file, keys, lineterminator='\n')
-  writer.writeheader()
-  # A cell that a spreadsheet would run as a formula is a text.
-  safe = lambda v: f"'{v}" if isinstance(v, str) and v[:1] in '=+@' else v
-  for row in rows:
-    writer.writerow({k: safe(v) for k, v in row.items()})
-  return file.getvalue()
-
-
-SPECIAL = {
-  '\\': r'\textbackslash{}',
-  '~': r'\textasciitilde{}',
-  '^': r'\textasciicircum{}',
-  **{c: f'\\{c}' for c in '&%$#_{}'},
-}
-
-
-def tex(value: object) -> str:
-  """Text that LaTeX prints as it is."""
-  return ''.join(SPECIAL.get(c, c) for c in printable(value))
 
 
 def _cell(value: Mapping) -> str:
@@ -242,12 +214,12 @@ def card(results: Results) -> str:
           f'        interval: [{low:.6g}, {high:.6g}]',
           f'        level: {results.level:g}',
         ]
-  lines += ['---', '', f'# {printable(name)}', '']
+  lines += ['---', '', f'# {escape.markdown(name)}', '']
   for title, about, words in documentation(results):
     lines += [f'## {title}', '']
     if about:
       lines += [f'({about})', '']
-    lines += [words, '']
+    lines += [escape.markdown(words), '']
   return '\n'.join(lines)
 
 

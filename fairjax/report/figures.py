@@ -11,7 +11,6 @@ Matplotlib is loaded by the first plot, without pyplot and its global state.
 
 import functools
 import hashlib
-import html
 import io
 import math
 import os
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairjax import escape
 from fairjax.artefacts import atomic
 from fairjax.report import spoken, tables
 
@@ -193,8 +193,8 @@ def svg(figure: 'Figure', title: str = '') -> str:
 
   text = re.sub(r'<[^>]*>', tag, text)
   text = re.sub(r'>\s+<', '><', text)
-  said = html.escape(tables.printable(spoken.describe(figure)))
-  words = html.escape(tables.printable(title))
+  said = escape.html(spoken.describe(figure))
+  words = escape.html(title)
   head = (
     f'<svg viewBox="0 0 {width} {height}" role="img" '
     f'aria-labelledby="{own}-title {own}-desc" '

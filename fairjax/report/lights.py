@@ -4,13 +4,13 @@ A light says what the interval allows to be said, never the value alone; its
 rule stands below it, and its shape says the same as its colour.
 """
 
-import html
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fairjax import escape
 from fairjax.metrics import measures, warn
 from fairjax.report import tables
-from fairjax.report.tables import defined, printable
+from fairjax.report.tables import defined
 
 LITTLE = 0.05  # a gap that is called small
 RARE = 0.02  # flips that are called few
@@ -47,8 +47,8 @@ def html_of(one: Mapping, gap: Gap | None) -> str:
   three = [_quality(one), _gap_light(gap), _flip_light(one)]
   items = ''.join(
     f'<li class="{state}"><svg viewBox="0 0 16 16" aria-hidden="true">'
-    f'{SHAPES[state]}</svg><b>{html.escape(title)}</b> '
-    f'{html.escape(printable(words))}<small>{html.escape(rule)}</small></li>'
+    f'{SHAPES[state]}</svg><b>{escape.html(title)}</b> '
+    f'{escape.html(words)}<small>{escape.html(rule)}</small></li>'
     for title, state, words, rule in filter(None, three)
   )
   return f'<ul class="lights">{items}</ul>' if items else ''

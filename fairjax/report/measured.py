@@ -1,12 +1,12 @@
 """Measurements on a page: contenders, test sets, paired tests."""
 
-import html
 import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from fairjax import escape
 from fairjax.metrics import measures
 from fairjax.report import figures, plots, tables
 from fairjax.report.blocks import Section, details, heading, side, table, text
@@ -82,8 +82,7 @@ def _links(results: Results) -> str:
   if not pages:
     return ''
   items = ''.join(
-    f'<li><a href="{html.escape(page, quote=True)}">'
-    f'{html.escape(tables.printable(name))}</a></li>'
+    f'<li><a href="{escape.entities(page)}">{escape.html(name)}</a></li>'
     for name, page in pages.items()
   )
   return f'{heading("Each run")}<ul>{items}</ul>'

@@ -7,8 +7,11 @@ by the name of a plot and its arguments. Everything is escaped here.
 import pathlib
 from collections.abc import Mapping, Sequence
 
+from fairjax import artefacts
 from fairjax.errors import UserError
 from fairjax.report import blocks, figures, plots, tables
+
+LONGEST = 200  # bytes of a file's name; most systems take 255
 
 
 class Pictures:
@@ -20,6 +23,8 @@ class Pictures:
 
   def add(self, name: str, plot, caption: str) -> str:
     safe = ''.join(c if c.isalnum() or c in '-_' else '_' for c in name)
+    if len(safe.encode()) > LONGEST:
+      safe = f'{safe[: LONGEST // 4]}_{artefacts.fingerprint(name)}'
     figures.save(plot, self.folder / f'{safe}.png')
     return blocks.figure(plot, caption)
 

@@ -6,20 +6,20 @@ Estimate: {'value', 'low', 'high', 'seeds', 'note'?}, written
 dagger, stands behind it.
 """
 
-import html as markup
 import math
 import numbers
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fairjax import escape
+from fairjax.escape import printable as printable
 from fairjax.metrics import measures
 
 Table = Sequence[Mapping[str, Any]]
 Columns = Sequence[str] | Mapping[str, str] | None
 
 LONGEST = 30, 43  # characters on a terminal: of the first cell, of others
-BIDI = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'
 
 
 def is_estimate(value: Any) -> bool:
@@ -91,17 +91,6 @@ def limits(threshold: Any) -> str:
   if isinstance(threshold, list | tuple):
     return ', '.join(map(limits, threshold))
   return f'{threshold:.4g}' if defined(threshold) else printable(threshold)
-
-
-def printable(text: Any) -> str:
-  """One line without characters that could steer a terminal."""
-  text = ' '.join(str(text).split())
-  return ''.join(
-    '\N{REPLACEMENT CHARACTER}'
-    if unicodedata.category(c) in ('Cc', 'Cs') or c in BIDI
-    else c
-    for c in text
-  )
 
 
 def _headings(rows: Table, columns: Columns) -> dict[str, str]:
@@ -209,22 +198,22 @@ def html(
   side = lambda key: ' class="number"' if right[key] else ''
 
   def show(key: str, value: Any) -> str:
-    text = markup.escape(cell(value))
+    text = escape.entities(cell(value))
     if is_estimate(value) and value.get('note'):
-      note = markup.escape(printable(value['note']))
+      note = escape.html(value['note'])
       text += f'<br><small>{note}</small>'
     if key == first:
       if about and value in about:
-        text += f'<br><small>{markup.escape(printable(about[value]))}</small>'
+        text += f'<br><small>{escape.html(about[value])}</small>'
       return f'<th scope="row"{side(key)}>{text}</th>'
     return f'<td{side(key)}>{text}</td>'
 
   first = next(iter(headings))
   lines = ['<table>']
   if caption:
-    lines.append(f'<caption>{markup.escape(printable(caption))}</caption>')
+    lines.append(f'<caption>{escape.html(caption)}</caption>')
   heads = ''.join(
-    f'<th scope="col"{side(key)}>{markup.escape(heading)}</th>'
+    f'<th scope="col"{side(key)}>{escape.html(heading)}</th>'
     for key, heading in headings.items()
   )
   lines.append(f'<thead><tr>{heads}</tr></thead>\n<tbody>')

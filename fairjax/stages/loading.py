@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts, data
+from fairjax import artefacts, data, escape
 from fairjax.config import Config
 from fairjax.data import labels, schema
 from fairjax.data.schema import Tables
@@ -26,7 +26,7 @@ def load(
   tables, report, bad = data.load_tables(config, trains)
   if mesh.is_main():
     artefacts.write_json(folder / 'hygiene.json', report)
-    artefacts.write_text(folder / 'bad_rows.csv', bad.to_csv(index=False))
+    artefacts.write_text(folder / 'bad_rows.csv', escape.csv(bad))
   if len(bad):
     log.line(f'{len(bad)} rows dropped; see {folder / "bad_rows.csv"}')
   sizes = ', '.join(f'{len(t)} {name}' for name, t in tables.items())

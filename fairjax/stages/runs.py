@@ -17,6 +17,7 @@ from fairjax.config import Config
 from fairjax.data import published
 from fairjax.data.schema import Tables
 from fairjax.errors import UserError
+from fairjax.models import kernel_table
 from fairjax.report import page, terminal
 from fairjax.results import Results
 from fairjax.stages.assessment import prediction_table
@@ -32,6 +33,7 @@ def begin(
   """Joins the processes and writes down what is about to run."""
   published.check(config)
   mesh.start(address, count, index, join)
+  kernel_table.choose(config.net.kernels)
   if not mesh.is_main():
     return
   if folder.exists() and not folder.is_dir():
@@ -112,7 +114,10 @@ def keep_predictions(
 
 def file_name(name: str) -> str:
   """A contender's name as that of a file or folder."""
-  return re.sub(r'[^\w.=+-]+', '-', name)
+  safe = re.sub(r'[^\w.=+-]+', '-', name)
+  if len(safe.encode()) > 200:  # most systems take 255 bytes
+    safe = f'{safe[:50]}-{artefacts.fingerprint(name)}'
+  return safe
 
 
 def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:

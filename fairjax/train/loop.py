@@ -13,13 +13,13 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-from fairjax import lock, memory
+from fairjax import backend, lock, memory
 from fairjax.artefacts import atomic
 from fairjax.config import Config
 from fairjax.data import batches as packing
 from fairjax.data.batches import Pool
 from fairjax.errors import Interrupted, count
-from fairjax.models import Bundle, layer_params
+from fairjax.models import Bundle, kernel_table, layer_params
 from fairjax.train import checkpoint, mesh, step, stretch, watch
 
 AHEAD = 4  # batches given to the device before the first result is awaited
@@ -211,9 +211,9 @@ def fit(
   `rows` [s, n] says which rows of the pool each seed trains on (all of them
   by default). The state after a step is a function of (config, step) alone:
   killed at any moment, the run continues from its last checkpoint to the same
-  bits. `snapshots` are steps whose weights are written to files of their own.
-  `part` names this fit where a run has several. The task is to classify
-  unless another is given.
+  bits (on a GPU with net.deterministic). `snapshots` are steps whose weights
+  are written to files of their own. `part` names this fit where a run has
+  several. The task is to classify unless another is given.
   """
   seeds, task = seed_list(config), task or CLASSIFY
   job = Job(
@@ -230,6 +230,8 @@ def fit(
   )
   with contextlib.ExitStack() as stack:
     stack.enter_context(memory.kept())
+    stack.enter_context(kernel_table.chosen(config.net.kernels))
+    stack.enter_context(backend.repeatable(config.net.deterministic))
     if mesh.is_main():
       stack.enter_context(lock.hold(folder))
     checkpoints = stack.enter_context(
@@ -458,9 +460,13 @@ def judge(
   return better
 
 
-@jax.jit
+@functools.partial(jax.jit, donate_argnums=2)
 def _keep(better, new, old):
-  """Each seed's new weights where they are better, else the old."""
+  """Each seed's new weights where they are better, else the old.
+
+  They take the place of the old ones: a third copy would be the most that a
+  fit holds.
+  """
   return jax.tree.map(
     lambda a, b: jax.numpy.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b),
     new,

@@ -24,6 +24,8 @@ from fairjax import config as configs
 from fairjax.backend import platform, processor
 from fairjax.data.placement import Placement
 from fairjax.errors import UserError
+from fairjax.models import kernel_table
+from fairjax.train import peers
 
 ROWS = (  # have a row axis
   *('tokens', 'segment_ids', 'positions', 'types', 'cls_columns'),
@@ -61,7 +63,21 @@ def start(
     )
   # It would take SIGTERM for itself, so that none ended a run before a fit.
   jax.config.update('jax_enable_preemption_service', False)
-  if address:
+  if count > 1 and not address and not (join or in_a_cluster()):
+    raise UserError(
+      f'--num_processes is {count}, but no --coordinator_address is named; '
+      'alone each process would train for itself'
+    )
+  if address and count > 1:
+    try:
+      peers.join(address, count, index, jax.distributed.initialize)
+    except (OSError, ValueError, RuntimeError) as error:
+      raise UserError(
+        f'the {count} processes cannot be joined at {address} '
+        f'({str(error).splitlines()[0][:200]}); name a host and a free port '
+        'with --coordinator_address'
+      ) from error
+  elif address:
     jax.distributed.initialize(address, count, index)
   elif join or in_a_cluster():
     try:
@@ -71,6 +87,7 @@ def start(
         f'the other processes cannot be joined ({str(error).splitlines()[0]}); '
         'name them with --coordinator_address, --num_processes, --process_id'
       ) from error
+  kernel_table.in_all = lambda found: not any_process(not found)
   keep_programs()
 
 
@@ -262,7 +279,15 @@ def whole(mesh: Mesh, state, fsdp: bool = False):
   if mesh.shape['data'] == 1 or fsdp:
     return state
   where = state_shardings(mesh, state, fsdp)
-  return jax.jit(lambda tree: tree, out_shardings=where)(state)
+  leaves, tree = jax.tree.flatten(state)
+  moved = _mover(tuple(jax.tree.leaves(where)))(*leaves)
+  return jax.tree.unflatten(tree, moved)
+
+
+@functools.lru_cache(maxsize=16)
+def _mover(where: tuple[NamedSharding, ...]):
+  """What moves arrays there; kept, since a new one would be compiled anew."""
+  return jax.jit(lambda *leaves: leaves, out_shardings=where)
 
 
 def state_shardings(mesh: Mesh, state, fsdp: bool = False):

@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 
-from fairjax import keys
+from fairjax import backend, keys
 from fairjax.backend import platform
 from fairjax.config import Train
 from fairjax.errors import UserError
 from fairjax.models import Bundle, layer_params
+from fairjax.models.gathers import own_score
 from fairjax.train import mesh, optim
 
 
 def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
   """-log softmax(logits)[label], one number an example."""
-  return optax.softmax_cross_entropy_with_integer_labels(logits, labels)
+  return jax.nn.logsumexp(logits, axis=-1) - own_score(logits, labels)
 
 
 def weighted_sum(model: Bundle, params, batch: dict, dropout):
@@ -239,6 +239,7 @@ def _compiled(
   device_mesh,
   fsdp: bool,
   together: int,
+  compiler_options: tuple[tuple[str, bool], ...],
 ):
   # Reading an option that is not among these raises.
   options = [types.SimpleNamespace(**dict(p.options)) for p in players]
@@ -276,7 +277,12 @@ def _compiled(
     )
 
   way = program if together == 1 else _several(program, together)
-  run = jax.jit(way, static_argnums=0, donate_argnums=1)
+  run = jax.jit(
+    way,
+    static_argnums=0,
+    donate_argnums=1,
+    compiler_options=dict(compiler_options),
+  )
 
   def train_step(state, batch, *rest):
     return run(turn(players, rest[-2]), state, batch, *rest)
@@ -335,17 +341,19 @@ def compiled(
     device_mesh,
     fsdp,
     together,
+    tuple(backend.compiler_options().items()),
   )
 
 
 def forward(model: Bundle, device_mesh):
   """logits(stacked params, batch) -> [s, b, c], the same batch for all."""
-  return _forward(model.program, device_mesh)
+  options = tuple(backend.compiler_options().items())
+  return _forward(model.program, device_mesh, options)
 
 
 @functools.lru_cache(maxsize=16)
-def _forward(model: Bundle, device_mesh):
-  @jax.jit
+def _forward(model: Bundle, device_mesh, options: tuple[tuple[str, bool], ...]):
+  @functools.partial(jax.jit, compiler_options=dict(options))
   def logits(params, batch):
     out = mesh.over_seeds(device_mesh, lambda p: model.apply(p, batch, None))(
       params

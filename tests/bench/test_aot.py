@@ -363,3 +363,69 @@ def test_several_slices_share_seeds_or_rows(seeds, shape, across):
     timeout=300,
   )
   assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize('devices, fsdp', [(1, False), (4, False), (4, True)])
+def test_what_a_fit_holds_beside_its_step_is_what_arrays_hold(devices, fsdp):
+  """The kept weights, those gathered to be read, and those in bfloat16."""
+  import jax
+
+  from fairjax import config
+  from fairjax.models import layer_params
+  from fairjax.train import loop, mesh
+
+  place = mesh.make(config.Mesh(), 1, jax.devices()[:devices])
+  size = programs.Size(model='tiny', seeds=1, rows=8, length=16, fsdp=fsdp)
+  model = programs.bundle(size, 'classify', classes=2)
+  params = loop.initial(model, [0])
+  own = lambda tree: sum(
+    leaf.addressable_shards[0].data.nbytes for leaf in jax.tree.leaves(tree)
+  )
+  held = mesh.put_held(place, layer_params.padded(params), fsdp)
+  whole = mesh.whole(place, held, fsdp)
+  arrays = programs.batch(place, size, over_seeds=False)
+  narrow = layer_params.as_read(model.module, whole, arrays)
+  copies = [
+    new
+    for old, new in zip(jax.tree.leaves(whole), jax.tree.leaves(narrow))
+    if old is not new
+  ]
+  gathered = 0 if whole is held else own(whole)
+  kept, read = programs.beside_step(place, size, 'classify')
+  assert kept == own(held)
+  assert read == gathered + own(copies) > 0
+
+
+DETERMINISTIC = """
+import os, re
+from fairjax.bench import targets
+os.environ.update(targets.ENVIRONMENT)
+import jax
+from fairjax import backend, config
+from fairjax.bench import aot, programs
+from fairjax.train import mesh
+goal = targets.target('h100:1')
+size = programs.Size(model='tiny', layers=1, rows=8, length=32, seeds=2)
+place = mesh.make(config.Mesh(), size.seeds, goal.devices)
+there = jax.sharding.use_abstract_mesh(place.abstract_mesh)
+for wanted in (True, False):
+  with backend.repeatable(wanted), backend.made_for('gpu'), there:
+    traced = programs.train(place, size)
+    program = aot.compiled(traced, goal.chip, backend.compiler_options())
+  found = re.findall(r' scatter\\(.*', program.as_text())
+  print(len(found), sum('unique_indices=true' in one for one in found))
+"""
+
+
+def test_a_deterministic_step_of_a_gpu_adds_in_no_order_nowhere():
+  """As compiled for an H100: each scatter writes to a row of its own."""
+  needs('gpu')
+  done = subprocess.run(
+    [sys.executable, '-c', DETERMINISTIC],
+    cwd=ROOT,
+    env={**os.environ, 'XLA_FLAGS': '', 'JAX_COMPILATION_CACHE_DIR': ''},
+    capture_output=True,
+    text=True,
+  )
+  assert done.returncode == 0, done.stderr[-3000:]
+  assert done.stdout.split() == ['2', '2', '2', '0']

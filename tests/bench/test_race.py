@@ -231,3 +231,36 @@ def test_sides_in_bfloat16_may_write_other_texts(capsys):
   assert same == {'float32': 1.0, 'torch': 0.5}
   with pytest.raises(UserError, match='disagree in the tokens'):
     generate._agreement(running, exact=True)
+
+
+def test_both_sides_have_the_memory_of_a_run(tmp_path, monkeypatch):
+  """A peer that frees a step's blocks keeps them, as ours does."""
+  for name in list(race.os.environ):
+    if name.startswith(('GLIBC_TUNABLES', 'MALLOC_')):
+      monkeypatch.delenv(name)
+  side = tmp_path / 'side.py'
+  side.write_text(
+    textwrap.dedent("""
+      import ctypes, resource
+      from fairjax.bench import race
+      libc, size = ctypes.CDLL(None), 32 << 20
+      libc.malloc.restype = ctypes.c_void_p
+      libc.memset.argtypes = ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t
+      libc.free.argtypes = (ctypes.c_void_p,)
+      def unit():
+        block = libc.malloc(size)
+        libc.memset(block, 1, size)
+        libc.free(block)
+      faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+      unit()
+      before = faults()
+      for _ in range(5):
+        unit()
+      race.serve(unit, faults=faults() - before)
+    """)
+  )
+  with race.Process('peer', [str(side)]) as peer:
+    kept = peer.facts['faults']
+  monkeypatch.setattr(race, 'KEPT', {})
+  with race.Process('peer', [str(side)]) as peer:
+    assert peer.facts['faults'] > 10_000 > 100 * max(kept, 1)

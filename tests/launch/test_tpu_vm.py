@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import signal
+import subprocess
 
 import pytest
 
@@ -89,3 +91,28 @@ def test_tpu_workers_take_another_port(tmp_path, monkeypatch):
 def test_tpu_needs_a_name_and_a_zone():
   found = run(['bash', str(LAUNCH / 'tpu_vm.sh'), 'run'], TPU='', ZONE='')
   assert found.returncode == 2 and found.stderr.startswith('usage:')
+
+
+def test_tpu_stop_ends_its_own_run_only(tmp_path):
+  """Not another run of the same user on the same machine."""
+  named = 'exec -a "python -m fairjax.main" sleep 60'
+  own, other, strange = (
+    subprocess.Popen(['bash', '-c', name])
+    for name in (named, named, 'exec sleep 60')
+  )
+  file = tmp_path / 'home' / 'fairjax' / 'run.pid'
+  try:
+    tpu(tmp_path, ['run', CONFIG])
+    assert int(file.read_text())
+    file.write_text(f'{own.pid}\n')
+    assert tpu(tmp_path, ['stop'])[0].returncode == 0
+    assert own.wait(timeout=10) == -signal.SIGTERM
+    file.write_text(f'{strange.pid}\n')  # the number is another program's now
+    assert tpu(tmp_path, ['stop'])[0].returncode == 0
+    file.unlink()
+    assert tpu(tmp_path, ['stop'])[0].returncode == 0
+    assert other.poll() is None and strange.poll() is None
+  finally:
+    for one in (own, other, strange):
+      one.kill()
+      one.wait()

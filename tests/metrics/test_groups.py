@@ -134,15 +134,19 @@ def test_memberships_of_two_attributes_and_their_intersections():
     np.array(['b', '', 'a', 'b']),
     pd.Series([2, 1, 2, 2], index=[7, 8, 9, 9]),
     pd.Series(['x', None, 'y', 'x'], dtype='category'),
-    pd.Series([1, 'b', 1.0, None], dtype=object),
+    pd.Series([1, 'b', 1, None], dtype=object),
     [1, '1', None, float('nan')],
   ],
   ids=lambda values: str(getattr(values, 'dtype', 'list')),
 )
 def test_groups_are_named_by_what_their_values_print(values):
-  columns = inputs.columns(values, 4)
+  columns, _ = inputs.columns(values, 4)
   members, names, _ = groups.memberships(columns)
-  text = ['' if v is None or v != v else str(v) for v in values]
+  number = lambda v: isinstance(v, float | np.floating)
+  text = [
+    '' if v is None or v != v else f'{v:g}' if number(v) else str(v)
+    for v in values
+  ]
   assert names == sorted(set(text) - {''})
   for member, name in zip(members, names, strict=True):
     assert member.tolist() == [t == name for t in text]

@@ -5,7 +5,7 @@ from types import ModuleType
 
 import pytest
 
-from fairjax.models import row_kernels
+from fairjax.models import kernel_table, row_kernels
 
 
 def interpreted(
@@ -19,5 +19,6 @@ def interpreted(
     module.agrees.cache_clear()
 
   clear()
-  yield clear
+  with kernel_table.chosen('on'):
+    yield clear
   clear()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairjax import backend
-from fairjax.models import attention
+from fairjax.models import attention, kernel_table, long_attention
 
 
 @pytest.mark.parametrize('dtype, far', [('float32', 1e-6), ('bfloat16', 0.01)])
@@ -35,7 +35,7 @@ def test_attentions_products_of_a_cpu_have_plain_gradients(dtype, far):
 
 def test_fused_attention_is_the_same(monkeypatch):
   """What a GPU's kernel is given, by the same function without that kernel."""
-  monkeypatch.setattr(attention, 'FUSED', 'xla')
+  monkeypatch.setattr(long_attention, 'FUSED', 'xla')
   rng = np.random.default_rng(3)
   draw = lambda *dims: jnp.asarray(rng.normal(size=dims), jnp.bfloat16)
   query, key_value = draw(2, 256, 32), draw(2, 256, 64)
@@ -43,7 +43,7 @@ def test_fused_attention_is_the_same(monkeypatch):
   visible = jnp.asarray(segment_ids[:, :, None] == segment_ids[:, None, :])
   memory = attention.split_key_value(key_value, 4)
   plain = attention.attention(query, memory, visible, None)
-  with backend.made_for('gpu'):
+  with backend.made_for('gpu'), kernel_table.chosen('on'):
     ours = attention.attention(query, memory, visible, None)
     kept = attention.attention(query, memory, visible, lambda w: w)
   for one in (kept, plain):

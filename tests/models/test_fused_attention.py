@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from fairjax import backend
-from fairjax.models import attention, families, fused_attention, row_kernels
+from fairjax.models import (
+  attention,
+  families,
+  fused_attention,
+  kernel_table,
+  row_kernels,
+)
 
 from .small_encoder import PACKED, SHAPE, norms
 
@@ -65,7 +71,7 @@ def test_an_encoder_on_a_gpu_takes_that_kernel(monkeypatch):
   params = module.init(jax.random.key(0), PACKED)['params']
 
   def norms_at(platform):
-    with backend.made_for(platform):
+    with backend.made_for(platform), kernel_table.chosen('on'):
       program = jax.jit(lambda p: norms(module, p, PACKED))
       text = program.lower(params).as_text()
       return np.asarray(program(params)), text.count('while')
@@ -86,7 +92,8 @@ def test_a_kernel_that_this_gpu_gets_wrong_is_not_used(monkeypatch):
   )
   clear = lambda: [one.cache_clear() for one in caches]
   clear()
-  one = lambda: attention.in_one_kernel(24, 16, jnp.bfloat16)
+  monkeypatch.setattr(kernel_table, '_option', 'on')
+  one = lambda: kernel_table.takes('attention', 24, 16, jnp.bfloat16)
   assert jax.jit(lambda x: x if one() else -x)(1) == 1  # asked while tracing
   real = fused_attention._dot
   wrong = lambda a, b: real(a, b) * 1.2

@@ -68,19 +68,18 @@ def test_gelu_and_its_slope():
 
 def test_one_that_this_gpu_gets_wrong_is_not_used(interpreted, monkeypatch):
   monkeypatch.setattr(jax, 'default_backend', lambda: 'gpu')
-  assert fused_feed_forward.agrees('gelu')
+  assert fused_feed_forward.agrees(20, 24, 40, jnp.bfloat16, 'gelu')
   real = fused_feed_forward._dot
   for broken in (lambda a: real(a) * 1.2, lambda a: 1 / 0):
     interpreted()
     monkeypatch.setattr(fused_feed_forward, '_dot', broken)
     with pytest.warns(UserWarning, match='feed-forward norms is not used'):
-      assert not fused_feed_forward.agrees('gelu')
+      assert not fused_feed_forward.agrees(20, 24, 40, jnp.bfloat16, 'gelu')
 
 
 def test_what_it_takes():
-  x = lambda t: jnp.zeros((2, t, 8), jnp.bfloat16)
-  assert fused_feed_forward.fits(x(16), 'gelu')
-  assert not fused_feed_forward.fits(x(129), 'gelu')
-  assert not fused_feed_forward.fits(x(15), 'gelu')
-  assert not fused_feed_forward.fits(x(16), 'relu')
-  assert not fused_feed_forward.fits(x(16).astype(jnp.float32), 'gelu')
+  def fits(t, kind='gelu', dtype=jnp.bfloat16):
+    return fused_feed_forward.fits(t, 8, 32, dtype, kind)
+
+  assert fits(16) and not fits(129) and not fits(15)
+  assert not fits(16, 'relu') and not fits(16, dtype=jnp.float32)

@@ -83,7 +83,7 @@ def test_a_layer_takes_it_on_a_gpu(slots):
 
 def test_one_that_this_gpu_gets_wrong_is_not_used(interpreted, monkeypatch):
   monkeypatch.setattr(jax, 'default_backend', lambda: 'gpu')
-  x = jnp.zeros((2, 16, 8), jnp.bfloat16)
+  x = jnp.zeros((2, 17, 8), jnp.bfloat16)
   one = functools.partial(exact_norms.norm_in_one_kernel, x, None, 0, True)
   with backend.made_for('gpu'):
     assert one()
@@ -98,8 +98,8 @@ def test_one_that_this_gpu_gets_wrong_is_not_used(interpreted, monkeypatch):
 
 
 def test_rows_that_are_too_short_or_wide_are_left_to_xla():
-  x = lambda *dims: jnp.zeros(dims, jnp.bfloat16)
-  assert fused_norm.fits(x(2, 16, 1024), 16)
-  for one, slots in ((x(2, 15, 8), 1), (x(2, 16, 1025), 1), (x(2, 16, 8), 17)):
-    assert not fused_norm.fits(one, slots)
-  assert not fused_norm.fits(x(2, 16, 8).astype(jnp.float32), 1)
+  fits = functools.partial(fused_norm.fits, centre=True)
+  assert fits(16, 1024, jnp.bfloat16, 16)
+  for t, width, slots in ((15, 8, 1), (16, 1025, 1), (16, 8, 17)):
+    assert not fits(t, width, jnp.bfloat16, slots)
+  assert not fits(16, 8, jnp.float32, 1)

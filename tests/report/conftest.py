@@ -245,70 +245,74 @@ HOSTILE = '<script>alert(1)</script>"\'&$x_^{$'
 
 @pytest.fixture
 def hostile_folder(tmp_path):
+  return make_hostile(tmp_path, HOSTILE)
+
+
+def make_hostile(tmp_path, attack):
   """Every name and text that a user can choose is an attack."""
   rng, seeds = np.random.default_rng(1), 2
-  table = predictions(rng, HOSTILE, 200, [HOSTILE, '_' + HOSTILE], seeds, 1.0)
+  table = predictions(rng, attack, 200, [attack, '_' + attack], seeds, 1.0)
   found = measured(table, seeds)
-  found['warnings'] = [HOSTILE]
-  found['quality'][HOSTILE] = undefined(HOSTILE)
-  found['fairness'][HOSTILE] = estimate(0.5, 0.1, note=HOSTILE)
-  found['threshold'] = HOSTILE
-  rows = [{HOSTILE: HOSTILE, 'number': estimate(0.1, 0.2, HOSTILE)}]
-  difference = estimate(0.1, 0.2, HOSTILE)
+  found['warnings'] = [attack]
+  found['quality'][attack] = undefined(attack)
+  found['fairness'][attack] = estimate(0.5, 0.1, note=attack)
+  found['threshold'] = attack
+  rows = [{attack: attack, 'number': estimate(0.1, 0.2, attack)}]
+  difference = estimate(0.1, 0.2, attack)
   given = {
-    'text': {'words': HOSTILE, 'kind': HOSTILE},
-    'heading': {'words': HOSTILE},
-    'bullets': {'lines': [HOSTILE]},
-    'table': {'rows': rows, 'columns': {HOSTILE: HOSTILE}, 'caption': HOSTILE},
+    'text': {'words': attack, 'kind': attack},
+    'heading': {'words': attack},
+    'bullets': {'lines': [attack]},
+    'table': {'rows': rows, 'columns': {attack: attack}, 'caption': attack},
     'texts': {
-      'rows': [{'text': HOSTILE, 'twin': HOSTILE + ' she', HOSTILE: HOSTILE}]
+      'rows': [{'text': attack, 'twin': attack + ' she', attack: attack}]
     },
   }
   hostile = [getattr(results, name)(**args) for name, args in given.items()]
   hostile += [
     results.figure(
-      'forest', HOSTILE, HOSTILE, effects={HOSTILE: 0.1}, x_label=HOSTILE
+      'forest', attack, attack, effects={attack: 0.1}, x_label=attack
     ),
-    results.fold(HOSTILE, *hostile),
+    results.fold(attack, *hostile),
   ]
-  contender = {'sets': {HOSTILE: found}, 'facts': {HOSTILE: HOSTILE}}
+  contender = {'sets': {attack: found}, 'facts': {attack: attack}}
   kept = results.Results(
-    data=HOSTILE,
-    recipe=HOSTILE,
-    model=HOSTILE,
+    data=attack,
+    recipe=attack,
+    model=attack,
     seeds=[0, 1],
     contenders={
-      HOSTILE: {**contender, 'page': 'javascript:alert(1)'},
-      HOSTILE * 2: {**contender, 'page': HOSTILE},
+      attack: {**contender, 'page': 'javascript:alert(1)'},
+      attack * 2: {**contender, 'page': attack},
     },
-    focus=HOSTILE,
+    focus=attack,
     tests=[
       {
-        'set': HOSTILE,
+        'set': attack,
         'measure': measure,
-        'ours': HOSTILE,
-        'theirs': HOSTILE * 2,
+        'ours': attack,
+        'theirs': attack * 2,
         'difference': difference,
         'p': 0.1,
-        'test': HOSTILE,
-        HOSTILE: HOSTILE,
+        'test': attack,
+        attack: attack,
       }
-      for measure in (HOSTILE, 'dp')
+      for measure in (attack, 'dp')
     ],
-    verdicts=[verdict.claim(HOSTILE, difference, 0.0, HOSTILE, what=HOSTILE)],
-    facts={HOSTILE: HOSTILE},
-    notes=[HOSTILE],
-    sections=[results.section(HOSTILE, *hostile)],
+    verdicts=[verdict.claim(attack, difference, 0.0, attack, what=attack)],
+    facts={attack: attack},
+    notes=[attack],
+    sections=[results.section(attack, *hostile)],
   )
   folder = write(tmp_path / 'run', [table], kept, rng, seeds)
   for name in ('config.json', 'versions.json', 'hygiene.json'):
     value = json.loads((folder / name).read_text())
-    value[HOSTILE] = {HOSTILE: HOSTILE}
+    value[attack] = {attack: attack}
     if name == 'hygiene.json':
-      value['splits'][HOSTILE] = {HOSTILE: {HOSTILE: 3}, 'source': HOSTILE}
-      value['warnings'].append(HOSTILE)
+      value['splits'][attack] = {attack: {attack: 3}, 'source': attack}
+      value['warnings'].append(attack)
     (folder / name).write_text(json.dumps(value))
   with open(folder / 'metrics.jsonl', 'a') as file:
-    row = {'step': 1, 'split': HOSTILE, 'part': HOSTILE, HOSTILE: 0.5}
+    row = {'step': 1, 'split': attack, 'part': attack, attack: 0.5}
     file.write(json.dumps(row) + '\n')
   return folder

@@ -140,6 +140,19 @@ def test_freed_memory_is_kept_while_it_trains(tmp_path, monkeypatch):
   assert told[:2] == most and told.count('trim') == 1 and told[-1] == 'trim'
 
 
+def test_kept_weights_take_the_place_of_those_before():
+  make = lambda value: {'a': jnp.full((2, 64, 64), value)}
+  new, old = make(2.0), make(1.0)
+  size = new['a'].nbytes
+  better = np.array([True, False])
+  memory_of = loop._keep.lower(better, new, old).compile().memory_analysis()
+  assert memory_of.alias_size_in_bytes == size
+  assert memory_of.temp_size_in_bytes < size
+  best = loop._keep(better, new, old)
+  assert old['a'].is_deleted() and not new['a'].is_deleted()
+  assert best['a'][:, 0, 0].tolist() == [2.0, 1.0]
+
+
 SLOW = pytest.mark.slow  # more of the same
 
 

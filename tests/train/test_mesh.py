@@ -112,6 +112,26 @@ def test_a_tool_says_what_programs_are_made_for():
   assert looped()
 
 
+def test_parameters_are_gathered_by_one_program(caplog):
+  """However often a fit is evaluated."""
+  place = jax.make_mesh(
+    *((1, 4), ('seed', 'data')),
+    axis_types=(jax.sharding.AxisType.Auto,) * 2,
+  )
+  state = {'a': np.ones((1, 512, 128), np.float32), 'b': np.zeros((1, 3))}
+  held = mesh.put_held(place, state)
+  assert not held['a'].sharding.is_fully_replicated
+  compiled = []
+  for _ in range(3):
+    caplog.clear()
+    with jax.log_compiles():
+      whole = mesh.whole(place, held)
+    compiled.append(sum('Compiling' in r.getMessage() for r in caplog.records))
+    assert whole['a'].sharding.is_fully_replicated
+    jax.tree.map(np.testing.assert_array_equal, whole, state)
+  assert compiled == [1, 0, 0]
+
+
 JOINED = """
 import sys, time
 from fairjax.train import mesh

@@ -44,17 +44,17 @@ MODEL = Bundle(init, init, None)
 
 def written(params, batch):
   own = params['generator']
-  return own['bias'] + own['scale'] * batch['noise']
+  return own['bias'] + own['scale'] * batch['second']
 
 
 def score(params, x):
-  """Above 0 for 'real'."""
+  """Above 0 for 'vector'."""
   out = params['discriminator']['out']
   return jnp.stack([x, x * x], -1) @ out['kernel'] + out['bias']
 
 
 def rows(batch):
-  return jnp.float32(batch['real'].size)
+  return jnp.float32(batch['vector'].size)
 
 
 def fools(model, params, batch, dropout):
@@ -64,7 +64,7 @@ def fools(model, params, batch, dropout):
 
 
 def tells(model, params, batch, dropout):
-  real = score(params, batch['real'])
+  real = score(params, batch['vector'])
   fake = score(params, jax.lax.stop_gradient(written(params, batch)))
   loss = jax.nn.softplus(-real) + jax.nn.softplus(fake)
   return loss.sum(), {}
@@ -94,7 +94,7 @@ class Source:
     drawn = np.stack([rng.normal(size=(2, ROWS)) for rng in each])
     real, noise = drawn.astype(np.float32).swapaxes(0, 1)
     owner = np.broadcast_to(np.arange(ROWS, dtype=np.int32), real.shape)
-    return {'real': MEAN + DEVIATION * real, 'noise': noise, 'example': owner}
+    return {'vector': MEAN + DEVIATION * real, 'second': noise, 'example': owner}
 
 
 def measure(job, params):

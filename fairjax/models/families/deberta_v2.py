@@ -45,6 +45,7 @@ from fairjax.models.config_keys import (
 from fairjax.models.dropout import dropout, fold, hash32
 from fairjax.models.families import bert
 from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
+from fairjax.models.gathers import columns_of, rows_of
 from fairjax.models.heads import Classifier
 from fairjax.models.layers import (
   Dense,
@@ -152,7 +153,7 @@ class Layer(nn.Module):
     read, at, index = x, places, table.index
     if cls_columns is not None:
       columns = cls_columns[:, :, None]
-      read = jnp.take_along_axis(x, columns, axis=1)
+      read = columns_of(x, cls_columns)
       at = places.at(cls_columns)
       index = jnp.take_along_axis(index, columns, axis=1)
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
@@ -282,7 +283,9 @@ class Encoder(nn.Module):
     x = getattr(self, f'layer_{last}')(x, own[last], at, table, columns)
     if not heads_only:
       return x
-    return x.reshape(-1, s.width)[batch['cls_index']][:, None]
+    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['cls_index']))[
+      :, None
+    ]
 
   def distances(self, batch: Batch, at: Places) -> Distances:
     """The rows of the table that texts of this length reach, normed."""

@@ -39,6 +39,7 @@ from fairjax.models.config_keys import (
 )
 from fairjax.models.dropout import dropout, fold
 from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
+from fairjax.models.gathers import columns_of, rows_of
 from fairjax.models.heads import asked_places, drop_head
 from fairjax.models.layers import (
   Dense,
@@ -124,7 +125,7 @@ class Layer(nn.Module):
     )
     norm = lambda name: LayerNorm(s.eps, self.dtype, s.norm_bias, name=name)
     use = lambda kind: fold(key, 3 * self.number + kind)
-    first = lambda a: jnp.take_along_axis(a, cls_columns[:, :, None], axis=1)
+    first = lambda a: columns_of(a, cls_columns)
 
     y = norm('attention_norm')(x, places.rows) if self.number else x
     y = dense(3 * s.width, 'attend', s.attention_bias)(y, places.rows)
@@ -207,7 +208,8 @@ class Encoder(nn.Module):
       return self.final_norm(last(x, key, at), at.rows)
     columns = jnp.asarray(batch['cls_columns'])
     x = last(x, key, at, columns).reshape(-1, s.width)
-    return self.final_norm(x[batch['cls_index']][:, None], head_rows(batch))
+    x = rows_of(x, jnp.asarray(batch['cls_index']))[:, None]
+    return self.final_norm(x, head_rows(batch))
 
 
 class Classifier(nn.Module):

