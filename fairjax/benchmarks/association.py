@@ -8,7 +8,6 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from fairjax.errors import UserError
 from fairjax.metrics import clusters
@@ -143,8 +142,7 @@ def interval(
     m = counts[i]
     without = np.array(without)
     variance += (m - 1) / m * ((without - without.mean()) ** 2).sum()
-  reach = stats.t.ppf((1 + options.level) / 2, sum(counts) - 2)
-  reach *= np.sqrt(variance)
+  reach = clusters.reach(variance**0.5, sum(counts) - 2, options)
   scale = _largest(len(x), len(y))
   low, high = scale * np.tanh(centre - reach), scale * np.tanh(centre + reach)
   return of_value(d, low, high)
@@ -201,31 +199,34 @@ def difference(
   options: IntervalOptions,
   words: tuple[Sequence, Sequence] | None = None,
 ) -> tuple[dict, float | None]:
-  """d of one model less d of another on the same words, drawn together.
+  """d of one model less d of another on the same words.
 
-  A resample weighs the words of either list (Exp(1)); both models see it.
+  The jackknife over the words of either list, each left out of both models,
+  and Student's t of the number of words less two.
   """
-  sides = []
-  for i in (0, 1):
-    names = range(len(s_one[i])) if words is None else words[i]
-    _, word = np.unique(np.asarray(names), return_inverse=True)
-    word_weights = clusters.weights(word.max() + 1, options, stream=i + 1)
-    sides.append(word_weights[:, word])
-  draws = _weighted(s_one, sides) - _weighted(s_other, sides)
   value = effect_size(*s_one) - effect_size(*s_other)
-  tail = (1 - options.level) / 2
-  low, high = np.quantile(draws, [tail, 1 - tail])
-  p = 2 * min((draws <= 0).mean(), (draws >= 0).mean())
-  p = float(min(1.0, max(p, 1 / len(draws))))
-  return of_value(value, low, high), p
-
-
-def _weighted(s, weights) -> np.ndarray:
-  """d under weights [resample, n] of the targets of either list."""
-  (x, y), (wx, wy) = s, weights
-  total = wx.sum(1) + wy.sum(1)
-  mean = (wx @ x + wy @ y) / total
-  square = (wx @ x**2 + wy @ y**2) / total
-  n = len(x) + len(y)
-  spread = np.sqrt((square - mean**2) * n / (n - 1))
-  return (wx @ x / wx.sum(1) - wy @ y / wy.sum(1)) / spread
+  names = words or [np.arange(len(side)) for side in s_one]
+  variance, count = 0.0, 0
+  for i in (0, 1):
+    own = np.asarray(names[i])
+    kinds = np.unique(own)
+    m = len(kinds)
+    if m < 3:
+      return of_value(value, note='fewer than three words in a list'), None
+    without = []
+    for word in kinds:
+      keep = own != word
+      gaps = []
+      for s in (s_one, s_other):
+        sides = list(s)
+        sides[i] = sides[i][keep]
+        gaps.append(effect_size(*sides))
+      without.append(gaps[0] - gaps[1])
+    without = np.array(without)
+    variance += (m - 1) / m * ((without - without.mean()) ** 2).sum()
+    count += m
+  if not (np.isfinite(value) and np.isfinite(variance)):
+    return of_value(None, note='all targets of a model have the same s'), None
+  if variance < 1e-18:
+    return of_value(value, note='the models do not differ'), 1.0
+  return clusters.student(value, variance**0.5, count - 2, options)

@@ -273,11 +273,15 @@ def rows(
     cluster = frame['question'].to_numpy()[some]
     share = lambda t: 100 * t[..., 1] / t[..., 0]
     score = ambiguous_bias if kind == 'ambig' else bias
-    for label, measure, null in (
-      ('accuracy', share, 100 / 3),
-      ('bias', score, 0.0),
+    right = (1, 1, 0, 0), (1, 0, 0, 0)
+    wrong = (1, 0, 1, 1), (1, 0, 1, 0)  # biased, and against the bias
+    for label, measure, null, bounds, edges in (
+      ('accuracy', share, 100 / 3, (0.0, 100.0), right),
+      ('bias', score, 0.0, (-1.0, 1.0), wrong),
     ):
-      value, p = clusters.resampled(each[some], cluster, measure, options, null)
+      value, p = clusters.resampled(
+        each[some], [[cluster]], measure, options, null, bounds, edges
+      )
       out.append(
         result_rows.row(
           f'bbq_{label}_{metric}',
@@ -286,7 +290,7 @@ def rows(
           value,
           null,
           p,
-          'Bayesian bootstrap of questions' if p is not None else '',
+          't of the jackknife over questions' if p is not None else '',
         )
       )
   return out

@@ -103,8 +103,7 @@ def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
   out = []
   for part, some in [('all', wide), *wide.groupby('Emotion', sort=True)]:
     values = some['value'].to_numpy()
-    estimate, _ = clusters.mean(values, None, options)
-    p = clusters.sign_flip(values, None, options)
+    estimate, p = clusters.mean(values, None, options, 0.0)
     out.append(
       result_rows.row(
         side,
@@ -113,7 +112,7 @@ def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
         estimate,
         0.0,
         p,
-        'sign flips of pairs',
+        't of pairs',
       )
     )
   adjusted = significance.adjusted([one['p'] for one in out[1:]])

@@ -247,30 +247,20 @@ def rows(table: pd.DataFrame, options: IntervalOptions) -> list[dict]:
   out = []
   metrics = {'paper': 'holistic_pairs', 'fdr': 'holistic_pairs_fdr'}
   for part, some in parts:
-    weight = _weights(some, options)
-    sides = ({*zip(some['axis'], some[side])} for side in ('one', 'other'))
-    words = len(set().union(*sides))
+    factors = [[axis_of(some, 'one'), axis_of(some, 'other')]]
+    if some['template'].nunique() > 1:
+      factors.append([some['template'].to_numpy()])
     for column, metric in metrics.items():
-      hit = some[column].to_numpy(float)
-      value, _ = result_rows.crossed_share(hit, weight, words, options)
+      hit = 100 * some[column].to_numpy(float)
+      value, _ = clusters.mean(hit, factors, options, bounds=(0.0, 100.0))
       null = 5.0 if column == 'paper' else 0.0
       out.append(result_rows.row(metric, part, len(some), value, null))
   return out
 
 
-def _weights(table: pd.DataFrame, options: IntervalOptions) -> np.ndarray:
-  """Weights [resample, pair]: of both descriptors and of the template."""
-  axis = table['axis'].astype(str)
-  words = pd.concat([axis + table['one'], axis + table['other']])
-  word = pd.factorize(words)[0]
-  one, other = np.split(word, 2)
-  template = pd.factorize(table['template'])[0]
-  some = options._replace(resamples=min(options.resamples, 500))
-  draws = clusters.weights(word.max() + 1, some, 3)
-  weight = draws[:, one] * draws[:, other]
-  if template.max():
-    weight = weight * clusters.weights(template.max() + 1, some, 4)[:, template]
-  return weight
+def axis_of(table: pd.DataFrame, side: str) -> np.ndarray:
+  """The descriptors of one side of the pairs, each within its axis."""
+  return (table['axis'].astype(str) + '\0' + table[side]).to_numpy(str)
 
 
 def items(config) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax.metrics import clusters, intervals
+from fairjax.metrics import clusters
 from fairjax.metrics.estimates import of_value
 from fairjax.metrics.intervals import IntervalOptions
 from fairjax.metrics.significance import adjusted
@@ -83,33 +83,6 @@ def share_row(
   )
 
 
-def crossed_share(
-  hit: np.ndarray,
-  weight: np.ndarray,
-  units: int,
-  options: IntervalOptions,
-  null: float | None = None,
-) -> tuple[dict, float | None]:
-  """100 · the share of hits, of items that two kinds of units cross.
-
-  `weight` [resample, item] is the product of the units' weights. Where all
-  items agree no weight tells how far another sample could be, so the interval
-  (and the p of `null`) is the exact one of `units` independent items.
-  """
-  if hit.min() == hit.max():
-    hits = int(units * hit[0])
-    p = None if null is None else clusters.binomial(hits, units, null / 100)
-    return percent(clusters.share(hits, units, options)), p
-  draws = 100 * (weight @ hit) / weight.sum(1)
-  p = None
-  if null is not None:
-    side = min((draws <= null).mean(), (draws >= null).mean())
-    p = float(min(1.0, max(2 * side, 1 / len(draws))))
-  tail = (1 - options.level) / 2
-  low, high = np.quantile(draws, [tail, 1 - tail])
-  return of_value(100 * hit.mean(), low, high), p
-
-
 def as_set(
   rows: Sequence[dict], main: str = 'all', warnings: Sequence[str] = ()
 ) -> dict:
@@ -138,9 +111,8 @@ def compare(
 ) -> list[dict]:
   """Paired tests of two models on the items that both have, by metric and part.
 
-  The difference of the means with its interval over clusters; p by flipping
-  the sign of whole clusters; Holm over all rows. The interval holds 0 where
-  p does not refute it.
+  The difference of the means with its interval and p over clusters; Holm over
+  all rows.
   """
   keys = ['metric', 'part', 'id']
   both = ours.merge(theirs, on=keys, suffixes=('', '_theirs'))
@@ -148,9 +120,7 @@ def compare(
   for (metric, part), some in both.groupby(['metric', 'part'], sort=False):
     gap = some['value'].to_numpy(float) - some['value_theirs'].to_numpy(float)
     cluster = some['cluster'].to_numpy()
-    value, _ = clusters.mean(gap, cluster, options)
-    p = clusters.sign_flip(gap, cluster, options)
-    value = intervals.reaching_null(value, p, options)
+    value, p = clusters.mean(gap, cluster, options, 0.0)
     rows.append(
       {
         'metric': metric,
@@ -158,7 +128,7 @@ def compare(
         'items': int(np.isfinite(gap).sum()),
         'difference': value,
         'p': p,
-        'test': 'sign flips of clusters',
+        'test': 't of the jackknife over clusters',
       }
     )
   p_holm = adjusted([one['p'] for one in rows])

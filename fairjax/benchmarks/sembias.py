@@ -84,12 +84,9 @@ def rows(
     if not len(hit):
       value, p = of_value(None, note='no row has vectors'), None
     else:
-      weight = (
-        clusters.weights(first.max() + 1, options, 1)[:, first]
-        * clusters.weights(second.max() + 1, options, 2)[:, second]
+      value, p = clusters.mean(
+        100 * hit, [[first], [second]], options, null, (0.0, 100.0)
       )
-      units = int(min(first.max(), second.max()) + 1)
-      value, p = result_rows.crossed_share(hit, weight, units, options, null)
     out.append(
       result_rows.row(
         f'sembias_{kind}',
@@ -98,7 +95,7 @@ def rows(
         value,
         null,
         p,
-        'bootstrap of both kinds of pairs',
+        't of the jackknife over both kinds of pairs',
       )
     )
   return out

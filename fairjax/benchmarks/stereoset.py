@@ -211,21 +211,30 @@ def rows(frame: pd.DataFrame, options: IntervalOptions) -> list[dict]:
       terms = few.groupby('target')[['ss', 'lm']].mean()
       ss, lm = terms['ss'].to_numpy(), terms['lm'].to_numpy()
       sums = np.stack([ss, lm, icat(lm, ss), np.ones(len(ss))], 1)
+      ends = (100.0, 100.0, 100.0, 1.0), (0.0, 0.0, 0.0, 1.0)
+      whole = (50.0, 100.0, 100.0, 1.0), ends[1]  # of ICAT: no preference
       measures = {
-        'ss': (lambda t: t[..., 0] / t[..., 3], 50.0),
-        'lm': (lambda t: t[..., 1] / t[..., 3], 50.0),
+        'ss': (lambda t: t[..., 0] / t[..., 3], 50.0, ends),
+        'lm': (lambda t: t[..., 1] / t[..., 3], 50.0, ends),
         'icat': (
           lambda t: icat(t[..., 1] / t[..., 3], t[..., 0] / t[..., 3]),
           None,
+          whole,
         ),
-        'icat_terms': (lambda t: t[..., 2] / t[..., 3], None),
+        'icat_terms': (lambda t: t[..., 2] / t[..., 3], None, ends),
       }
       metric = few['metric'].iloc[0]
-      for name, (measure, null) in measures.items():
+      for name, (measure, null, edges) in measures.items():
         value, p = clusters.resampled(
-          sums, np.arange(len(ss)), measure, options, null
+          sums,
+          [[np.arange(len(ss))]],
+          measure,
+          options,
+          null,
+          (0.0, 100.0),
+          edges,
         )
-        test = 'Bayesian bootstrap of terms' if p is not None else ''
+        test = 't of the jackknife over terms' if p is not None else ''
         out.append(
           result_rows.row(
             f'stereoset_{name}_{metric}', part, len(few), value, null, p, test

@@ -169,7 +169,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
       value,
       0.0,
       p,
-      'Bayesian bootstrap of texts',
+      't of texts',
     )
   ]
   words = scores.attrs.get('words', [])

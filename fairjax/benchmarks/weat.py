@@ -360,7 +360,7 @@ def compared(
             'items': len(some),
             'difference': value,
             'p': p,
-            'test': 'Bayesian bootstrap of words',
+            'test': 't of the jackknife over words',
           }
         )
   adjusted = significance.adjusted([one['p'] for one in out])

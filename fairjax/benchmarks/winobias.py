@@ -19,6 +19,7 @@ from fairjax.benchmarks import contrast, forms, result_rows, sources
 from fairjax.data import readers
 from fairjax.errors import UserError
 from fairjax.metrics import clusters
+from fairjax.metrics.intervals import REALS
 
 VERSIONS = {
   '14c04d4c19be526e6e6999a9bd7c8cfd': 'pro, type 1, dev',
@@ -131,11 +132,11 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     gap = scores['gap'].to_numpy()[real]
     cluster = items['cluster'].to_numpy()[real]
     won = 100.0 * (gap > 0) + 50.0 * (gap == 0)
-    for metric, each, null in (
-      ('winobias_log_odds', gap, 0.0),
-      ('winobias_wins', won, 50.0),
+    for metric, each, null, bounds in (
+      ('winobias_log_odds', gap, 0.0, REALS),
+      ('winobias_wins', won, 50.0, (0.0, 100.0)),
     ):
-      value, p = clusters.mean(each, cluster, options, null)
+      value, p = clusters.mean(each, cluster, options, null, bounds)
       out.append(
         result_rows.row(metric, part, real.sum(), value, null, p, TEST)
       )

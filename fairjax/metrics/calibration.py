@@ -76,12 +76,8 @@ def measure(
   fair = {}
   if len(large) > 1:
     value = ece[:, large].max(1)
-    half = null = None
-    if noise is not None:
-      bound = noise[:, :, large].max(-1)
-      half = float(intervals.radius(value, bound, options))
-      null = float(bound.mean())
-    fair['ece_max'] = estimates.of_gap(value, half, 0.0, 1.0, null)
+    bound = None if noise is None else noise[:, :, large].max(-1)
+    fair['ece_max'] = intervals.of_gap(value, bound, options)
   elif len(members):
     fair['ece_max'] = estimate(
       np.full(len(score), np.nan),
@@ -93,9 +89,7 @@ def measure(
 def _norm(values, noise, g, options, note) -> dict:
   if note or noise is None:
     return estimates.noted(values, None, None, note)
-  half = float(intervals.radius(values, noise[:, :, g], options))
-  null = float(noise[:, :, g].mean())
-  return estimates.of_gap(values, half, 0.0, 1.0, null)
+  return intervals.of_gap(values, noise[:, :, g], options)
 
 
 def _signed(values, shift, g, options, note) -> dict:

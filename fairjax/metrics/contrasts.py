@@ -216,12 +216,35 @@ def _gap(ranges, rates, options, values) -> dict:
     return estimate(np.full(len(values), np.nan), note=note)
   spread = lambda x: x.max(-1) - x.min(-1)
   value = np.mean([spread(ranges[r][0]) for r in rates], 0)
-  half = null = None
+  noise = alike = None
   if ranges[rates[0]][1] is not None:
     noise = np.mean([spread(ranges[r][1]) for r in rates], 0)
-    half = float(intervals.radius(value, noise, options))
-    null = float(noise.mean())
-  return estimates.complement(estimates.of_gap(value, half, 0.0, 1.0, null))
+    if len(value) > 1:
+      each = (
+        (intervals.seeds_alike(own, len(noise), options.seed), apart)
+        for own, apart in (ranges[r] for r in rates)
+      )
+      alike = np.mean([spread(apart + own) for own, apart in each], 0)
+  return estimates.complement(
+    intervals.of_gap(value, noise, options, 1.0, alike)
+  )
+
+
+def _range(
+  values: Float[np.ndarray, 's g'],
+  noise: Float[np.ndarray, 'resample s g'] | None,
+  options: IntervalOptions,
+  largest: float,
+) -> dict:
+  """The gap between the groups."""
+  bound = alike = None
+  if noise is not None:
+    bound = np.ptp(noise, axis=-1)
+    own = intervals.seeds_alike(values, len(noise), options.seed)
+    alike = None if own is None else np.ptp(noise + own, axis=-1)
+  return intervals.of_gap(
+    np.ptp(values, axis=-1), bound, options, largest, alike
+  )
 
 
 def _within(
@@ -240,15 +263,8 @@ def _within(
         one[name] = estimate(np.full(len(values), np.nan), note=note)
         continue
       own = values[:, known, k, r]
-      half = null = None
-      if draws is not None:
-        noise = draws[:, :, known, k, r] - own
-        noise = noise.max(-1) - noise.min(-1)
-        half = float(intervals.radius(own.max(1) - own.min(1), noise, options))
-        null = float(noise.mean())
-      one[name] = estimates.of_gap(
-        own.max(1) - own.min(1), half, 0.0, 1.0, null
-      )
+      noise = None if draws is None else draws[:, :, known, k, r] - own
+      one[name] = _range(own, noise, options, 1.0)
     out.append(one)
   return out
 
@@ -290,11 +306,7 @@ def costs(
   large = np.flatnonzero(members.sum(1) >= min_group)
   fair = {}
   if len(large) > 1:
-    value = np.ptp(values[:, large], axis=1)
-    half = null = None
-    if draws is not None:
-      noise = np.ptp(draws[:, :, large] - values[:, large], axis=-1)
-      half = float(intervals.radius(value, noise, options))
-      null = float(noise.mean())
-    fair['cost_gap'] = estimates.of_gap(value, half, *top, null)
+    own = values[:, large]
+    noise = None if draws is None else draws[:, :, large] - own
+    fair['cost_gap'] = _range(own, noise, options, top[1])
   return {'cost': each[-1]}, [{'cost': one} for one in each[:-1]], fair

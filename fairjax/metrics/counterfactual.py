@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Integer
 
-from fairjax.metrics import intervals, paired, resampling
+from fairjax.metrics import intervals, paired, ratios
 from fairjax.metrics.intervals import IntervalOptions
 
-Values = dict[str, np.ndarray]
+Values = ratios.Values
 
 
 class Sums(NamedTuple):
@@ -29,6 +29,8 @@ class Sums(NamedTuple):
   rows: Float[np.ndarray, 's n k']
   compute: Callable[[Float[np.ndarray, '*b k']], Values]
   bounds: tuple[float, float] = intervals.SHARES
+  edges: ratios.Edges | None = None  # rows at the ends of the range (ratios.py)
+  absolute: bool = False  # the measures are sizes: |compute|
 
 
 class Drawn(NamedTuple):
@@ -37,6 +39,7 @@ class Drawn(NamedTuple):
   values: dict[str, np.ndarray]  # [s]
   draws: dict[str, np.ndarray]  # [resample, s]
   bounds: tuple[float, float]
+  absolute: bool = False
 
 
 def drawn(
@@ -44,21 +47,25 @@ def drawn(
   how: IntervalOptions,
   cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> Drawn:
-  """The measures of the texts, and of texts drawn with replacement."""
-  rows = np.asarray(sums.rows, np.float64)
-  values = sums.compute(rows.sum(1))
-  items = resampling.blocks(rows.shape[1], how.seed, cluster)
-  total = np.zeros((len(items.size), rows.shape[0], rows.shape[2]))
-  np.add.at(total, items.item, rows.swapaxes(0, 1))
-  weights = resampling.draw(items, how.resamples, how.seed)
-  each = resampling.resampled(weights, resampling.pad(total))
-  return Drawn(values, sums.compute(np.asarray(each, np.float64)), sums.bounds)
+  """The measures of the texts, and of texts drawn with replacement.
+
+  The draws of a size |x| are those of x on its own side of 0: sign(x) x*.
+  """
+  values, draws = ratios.drawn(
+    sums.rows, sums.compute, how, sums.edges, sums.bounds, cluster
+  )
+  if sums.absolute:
+    # A difference of 0 has no side; either will do.
+    side = lambda x: np.where(x < 0, -1, 1)
+    draws = {name: side(values[name]) * x for name, x in draws.items()}
+    values = {name: np.abs(value) for name, value in values.items()}
+  return Drawn(values, draws, sums.bounds, sums.absolute)
 
 
 def estimates(one: Drawn, how: IntervalOptions) -> dict[str, dict]:
   """Each measure with its interval over texts and seeds."""
   return {
-    name: intervals.of_mean(
+    name: (intervals.of_size if one.absolute else intervals.of_mean)(
       value,
       one.draws[name] if how.resamples else None,
       how,
@@ -105,7 +112,9 @@ def rates(
     *(positive, positive & one, positive & two),
     *(~positive, ~positive & one, ~positive & two),
   )
-  return Sums(np.stack(columns, -1).astype(np.float64), _rate_gaps, (-1.0, 1.0))
+  rows = np.stack(columns, -1).astype(np.float64)
+  edges = (np.array([1, 1, 0] * 2), np.array([1, 0, 1] * 2))
+  return Sums(rows, _rate_gaps, (-1.0, 1.0), edges)
 
 
 def _rate_gaps(sums: np.ndarray) -> Values:
@@ -115,12 +124,10 @@ def _rate_gaps(sums: np.ndarray) -> Values:
 
 def sizes(gaps: Sums) -> Sums:
   """|TPRD| and |FPRD| of `rates`, which are shares."""
-  return Sums(
-    gaps.rows,
-    lambda sums: {
-      f'{name}_size': np.abs(gap) for name, gap in _rate_gaps(sums).items()
-    },
-  )
+  compute = lambda sums: {
+    f'{name}_size': gap for name, gap in _rate_gaps(sums).items()
+  }
+  return gaps._replace(compute=compute, absolute=True)
 
 
 def quality(
@@ -138,7 +145,9 @@ def quality(
     positive,
     chosen,
   )
-  return Sums(np.stack(columns, -1).astype(np.float64), _quality)
+  # A wrong row is of label 1 or decided 1, not both.
+  edges = np.ones(5), np.array([1, 0, 0, 0.5, 0.5])
+  return Sums(np.stack(columns, -1).astype(np.float64), _quality, edges=edges)
 
 
 def _quality(sums: np.ndarray) -> Values:
@@ -159,7 +168,9 @@ def transfer(
   other = (chance >= 0.5) != (attribute == 1)
   rows = np.stack([np.ones(len(other)), other], -1)[None]
   return Sums(
-    rows, lambda s: {'transfer_accuracy': _share(s[..., 1], s[..., 0])}
+    rows,
+    lambda s: {'transfer_accuracy': _share(s[..., 1], s[..., 0])},
+    edges=(np.array([1, 1]), np.array([1, 0])),
   )
 
 
@@ -176,6 +187,7 @@ def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:
       'distance': _share(s[..., 2], s[..., 3]),
     },
     intervals.POSITIVE,
+    (np.array([1, 1, 0, 0]), np.array([1, 0, 0, 0])),
   )
 
 
@@ -183,11 +195,13 @@ def means(columns: Mapping[str, np.ndarray]) -> Sums:
   """The mean of each column over texts, by its name; shares or in [0, 1]."""
   first = next(iter(columns.values()))
   rows = np.stack([np.ones(len(first)), *columns.values()], -1)[None]
+  rows = rows.astype(np.float64)
   return Sums(
-    rows.astype(np.float64),
+    rows,
     lambda s: {
       name: _share(s[..., k + 1], s[..., 0]) for k, name in enumerate(columns)
     },
+    edges=ratios.extremes(rows[0]),
   )
 
 
@@ -235,4 +249,5 @@ def gold(counts: Integer[np.ndarray, 'n 5']) -> Sums:
       'changed_precision': _share(s[..., 2], s[..., 0]),
       'changed_recall': _share(s[..., 2], s[..., 1]),
     },
+    edges=(np.ones(5), np.array([1, 1, 0, 0, 1])),
   )

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import (
+  clustered_rates,
   estimates,
   groups,
   intervals,
@@ -126,22 +127,26 @@ def draw(table: Table, options: IntervalOptions, runs: int = 1) -> Draws | None:
   Rates have Jeffreys's half a row of either kind: a rate of x of n has draws
   from Beta(x + 1/2, n − x + 1/2), and at 0 of n from Beta(1, n), the exact
   (Clopper-Pearson) upper limits. What is added is the same in all seeds of a
-  run. Weights are used as they are drawn: all of them would be the largest
-  array of an assessment.
+  run. Clusters have draws of their own (clustered_rates.py). Weights are used
+  as they are drawn: all of them would be the largest array of an assessment.
   """
   count = options.resamples
   if not count:
     return None
   sums = table.groups.sum(0, dtype=np.float32)
-  of_groups, confusion = _adder(table.groups), resampling.pad(table.confusion)
+  clustered, confusion = table.items.clusters, resampling.pad(table.confusion)
+  of_groups = None if clustered else _adder(table.groups)
   rng = np.random.default_rng([options.seed, resampling.EDGES])
   rates = np.empty((count, *sums.shape[:-1], len(groups.NAMES)), np.float32)
   totals = np.empty((count, *confusion.shape[1:]), np.float32)
   for some, weights in resampling.drawn(table.items, count, options.seed):
-    halves = _halves(rng, (len(weights), runs, sums.shape[2], *groups.PSEUDO))
-    rates[some] = groups.rates_with(of_groups(weights), sums, halves)
+    if of_groups is not None:
+      halves = _halves(rng, (len(weights), runs, sums.shape[2], *groups.PSEUDO))
+      rates[some] = groups.rates_with(of_groups(weights), sums, halves)
     flat = weights @ confusion.reshape(len(confusion), -1)
     totals[some] = flat.reshape(-1, *confusion.shape[1:])
+  if clustered:
+    rates = clustered_rates.drawn(table.groups, options)
   return Draws(rates, _of_totals(table, totals, options, runs))
 
 
@@ -317,21 +322,15 @@ def gaps(
   parts = groups.reduce(values)
   parts['ratio'] = _shares(parts['min'], parts['max'])
   worst, classes = _worst(_columns(parts))
-  half = null = None
+  noise = alike = None
   if rates.draws is not None:
-    noise = _noise(rates.draws, index, values.astype(np.float32))
-    ratio = np.array([kind == 'ratio' for _, kind, _, _ in _all_gaps()])
-    logs = np.log(
-      np.where(ratio & (worst <= 0), np.nan, worst),
-      where=ratio,
-      out=worst.copy(),
-    )
-    half = intervals.radius(logs, noise, options)
-    null = _null(noise, ratio)
+    noise, alike = _noise(rates.draws, index, values, options)
   out = {}
   for i, (name, kind, _, one_minus) in enumerate(_all_gaps()):
-    own = (None, None) if half is None else (float(half[i]), float(null[i]))
-    one = _gap_estimate(kind, worst[:, i], *own, len(chosen), min_group)
+    at = lambda draws, i=i: None if draws is None else draws[:, :, i]
+    one = _gap_estimate(
+      kind, worst[:, i], at(noise), at(alike), options, len(chosen), min_group
+    )
     if one['value'] is not None and values.shape[1] > 1:
       one['class'] = int(classes[i])
     out[name] = estimates.complement(one) if one_minus else one
@@ -351,24 +350,28 @@ def _noise(
   draws: Float[np.ndarray, 'resample s k g1 rate'],
   index: Integer[np.ndarray, ' g'],
   values: Float[np.ndarray, 's k g rate'],
-) -> Float[np.ndarray, 'resample s gap']:
-  """Bounds of the error of every gap over the groups `index`.
+  options: IntervalOptions,
+) -> tuple[np.ndarray, np.ndarray | None]:
+  """Bounds of the error of every gap over the groups `index`, [resample, s,
+  gap]; and, of several seeds, the gaps of groups that are alike.
 
   Over classes the largest bound: the worst value is at most so far away.
   """
-  out = []
+  out: list[np.ndarray] = []
+  null: list[np.ndarray] = []
+  centre = values.astype(np.float32)
+  alike = intervals.seeds_alike(values, len(draws), options.seed)
   for some in resampling.chunks(len(draws)):
-    noise = groups.reduce_noise(draws[some].take(index, 3), values)
-    out.append(_columns({k: np.fmax.reduce(v, 2) for k, v in noise.items()}))
-  return np.concatenate(out)
+    own = draws[some].take(index, 3)
+    out.append(_bounds(own, centre))
+    if alike is not None:
+      null.append(_bounds(own + alike[some], centre))
+  return np.concatenate(out), np.concatenate(null) if null else None
 
 
-def _null(
-  noise: Float[np.ndarray, 'resample s gap'], ratio: Bool[np.ndarray, ' gap']
-) -> Float[np.ndarray, ' gap']:
-  """The mean gap of groups alike: that of the error alone."""
-  mean = intervals.chance(np.where(ratio, np.exp(-noise), noise), 1)
-  return intervals.chance(mean, 0)
+def _bounds(draws: np.ndarray, centre: np.ndarray) -> np.ndarray:
+  noise = groups.reduce_noise(draws, centre)
+  return _columns({k: np.fmax.reduce(v, 2) for k, v in noise.items()})
 
 
 def _columns(parts: dict[str, np.ndarray]) -> np.ndarray:
@@ -397,9 +400,10 @@ def _shares(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 def _gap_estimate(
   kind: str,
-  values: np.ndarray,
-  half: float | None,
-  null: float | None,
+  values: Float[np.ndarray, ' s'],
+  noise: Float[np.ndarray, 'resample s'] | None,
+  alike: Float[np.ndarray, 'resample s'] | None,
+  options: IntervalOptions,
   count: int,
   min_group: int,
 ) -> dict:
@@ -409,8 +413,13 @@ def _gap_estimate(
       few += f' by {min_group} rows or more'
     return estimate(values, note=few)
   if kind == 'ratio':
-    return estimates.of_ratio(values, half, null)
+    if noise is None:
+      return estimates.of_ratio(values, None)
+    logs = np.log(np.where(values > 0, values, np.nan))
+    null = np.nanmean(intervals.chance(np.exp(-noise), 1))
+    half = float(intervals.radius(logs, noise, options))
+    return estimates.of_ratio(values, half, float(null))
   # A least or a largest rate has no value that chance alone gives.
-  null = null if kind in ('range', 'sum') else None
   high = float(count) if kind == 'sum' else 1.0
-  return estimates.of_gap(values, half, 0.0, high, null)
+  tested = kind in ('range', 'sum')
+  return intervals.of_gap(values, noise, options, high, alike, tested)

@@ -61,21 +61,6 @@ def noted(
   return estimate(values, low, high, note if np.isnan(values).any() else '')
 
 
-def of_gap(
-  values: Float[np.ndarray, ' s'],
-  half: float | None,
-  least: float,
-  largest: float,
-  null: float | None = None,
-) -> dict:
-  """Estimate of a gap: f(r̂) ± the radius, kept in the possible range."""
-  if half is None:
-    return estimate(values)
-  value = np.nanmean(values)
-  out = estimate(values, max(value - half, least), min(value + half, largest))
-  return out if null is None else {**out, 'null': _number(null)}
-
-
 def of_ratio(
   values: Float[np.ndarray, ' s'],
   half: float | None,

@@ -39,7 +39,7 @@ import numpy as np
 from jaxtyping import Float
 
 from fairjax.config import Config
-from fairjax.metrics.estimates import noted
+from fairjax.metrics.estimates import estimate, noted
 from fairjax.metrics.resampling import SEEDS, SIGNS, quantile
 
 MEASURES = 64  # measures at a time whose intervals are made
@@ -188,10 +188,10 @@ def _ends(
   else:
     part = parts(values, draws)
     mean, noise = part.mean, shrunken(part)
-    line = _link(np.clip(mean + noise, *_inside(bounds)), bounds)
+    line = link(np.clip(mean + noise, *_inside(bounds)), bounds)
     middle = np.clip(mean, *_inside(bounds))
     line += seed_noise(part, options) * _slope(middle, bounds)
-    ends = [_unlink(end, bounds) for end in quantile(line, shares)]
+    ends = [unlink(end, bounds) for end in quantile(line, shares)]
   return Ends(np.fmin(ends[0], mean), np.fmax(ends[1], mean))
 
 
@@ -201,7 +201,7 @@ def _inside(bounds: tuple[float, float]) -> tuple[float, float]:
   return bounds[0] + least, bounds[1] - least
 
 
-def _link(x: Numbers, bounds: tuple[float, float]) -> Numbers:
+def link(x: Numbers, bounds: tuple[float, float]) -> Numbers:
   """From the range of a measure to the whole line: logit, log or identity."""
   low, high = bounds
   if math.isinf(low):
@@ -216,7 +216,7 @@ def _slope(x: Numbers, bounds: tuple[float, float]) -> Numbers:
   return 1 / (x - low) + (0 if math.isinf(high) else 1 / (high - x))
 
 
-def _unlink(y: Numbers, bounds: tuple[float, float]) -> Numbers:
+def unlink(y: Numbers, bounds: tuple[float, float]) -> Numbers:
   low, high = bounds
   if math.isinf(low):
     return y
@@ -251,6 +251,86 @@ def radius(
   return np.asarray(half)
 
 
+def seeds_alike(
+  values: Float[np.ndarray, 's *rest'], resamples: int, seed: int
+) -> Float[np.ndarray, 'resample s *rest'] | None:
+  """What the choice of seeds adds to rates of groups that are alike.
+
+  Each seed's own deviation from the mean over seeds, its sign a coin. Added to
+  the noise of the rows, the gap of the sum is what chance shows; None for one
+  seed.
+  """
+  count = len(values)
+  if count < 2:
+    return None
+  with np.errstate(invalid='ignore'):
+    apart = values - chance(values, 0)
+  rng = np.random.default_rng([seed, SIGNS, 1])
+  sign = rng.choice(np.array([-1, 1], np.float32), (resamples, count))
+  apart = (apart * (count / (count - 1)) ** 0.5).astype(np.float32)
+  return sign.reshape(*sign.shape, *[1] * (apart.ndim - 1)) * apart
+
+
+def of_gap(
+  values: Float[np.ndarray, ' s'],
+  noise: Float[np.ndarray, 'resample s'] | None,
+  options: IntervalOptions,
+  largest: float = 1.0,
+  alike: Float[np.ndarray, 'resample s'] | None = None,
+  tested: bool = True,
+) -> dict:
+  """Estimate of a gap, with what chance shows ('null') and the p of no gap.
+
+  `noise` is f(r* − r̂), `alike` the same with what seeds add (`seeds_alike`);
+  a mean of it is as large as `p` of the gaps of groups that are alike. The
+  interval ends above 0 if and only if p < 1 − level (as in `difference`).
+  """
+  if noise is None or np.isnan(values).all():
+    return estimate(values)
+  value = float(np.nanmean(values))
+  half = float(radius(values, noise, options))
+  if not tested:  # a least or a largest rate
+    return estimate(values, max(value - half, 0.0), min(value + half, largest))
+  null = chance(noise if alike is None else alike, 1)
+  null = null[np.isfinite(null)]
+  if not len(null):
+    return estimate(values)
+  size = _sizes(null)
+  near = _exceeded(size, options.level)
+  low = 0.0
+  if value > near:
+    low = max((value - near) / (1 + (half - near) / value), 0.0)
+  beyond = int((size >= value).sum())
+  out = estimate(values, low, min(value + half, largest))
+  return {
+    **out,
+    'null': float(null.mean()),
+    'p': _tail(value, size) if not beyond else (1 + beyond) / (1 + len(size)),
+  }
+
+
+def _tail(value: float, size: Float[np.ndarray, ' resample']) -> float:
+  """A bound of p where no draw is as far off as the value.
+
+  1/(1 + draws), or the normal's tail where that of the draws is no heavier
+  than normal: the share .001 of them lies as far out as a normal of the
+  largest scale that the body has.
+  """
+  from scipy import special
+
+  least = 1 / (1 + len(size))
+  if len(size) < 1000 or math.isinf(value):
+    return least
+  shares = np.array([0.05, 0.01, 0.002])
+  at = size[(shares * len(size)).astype(int)]
+  scales = at / -special.ndtri(shares / 2)
+  # Scales that grow outwards are those of a heavier tail.
+  if not scales[0] > 0 or scales[-1] > 1.15 * scales[0]:
+    return least
+  tail = 2 * special.ndtr(-value / (1.1 * scales.max()))
+  return float(min(max(tail, 1e-300), least))
+
+
 def chance(noise: np.ndarray, axis: int) -> np.ndarray:
   """Mean over an axis of what is defined; NaN where nothing is."""
   if noise.shape[axis] == 1:
@@ -280,6 +360,29 @@ def of_mean(
   return noted(values, *percentiles(values, draws, options, bounds), note)
 
 
+def of_size(
+  values: Float[np.ndarray, ' s'],
+  draws: Float[np.ndarray, 'resample s'] | None,
+  options: IntervalOptions,
+  note: str = '',
+  bounds: tuple[float, float] = REALS,
+) -> dict:
+  """Estimate of a size |x|, from draws of x on its own side of 0.
+
+  Percentiles of |x*| never reach down to 0. The interval is that of the signed
+  difference, folded at 0; over several seeds the mean of |x*_s − x_s| says how
+  large a mean of sizes is where no seed has one.
+  """
+  known = ~np.isnan(values)
+  if draws is None or not known.any():
+    return noted(values, None, None, note)
+  noise = difference_noise([(values, draws)], options)
+  null = chance(np.abs(draws - values), 1)
+  value = float(values[known].mean())
+  one = difference(value, noise, options, bounds[1], null)
+  return noted(values, max(one.low, 0.0), one.high, note)
+
+
 def difference_noise(
   sides: Sequence[tuple[np.ndarray, np.ndarray]], options: IntervalOptions
 ) -> Float[np.ndarray, ' resample']:
@@ -306,7 +409,7 @@ class Difference(NamedTuple):
   low: float | None
   high: float | None
   p: float | None
-  p_at_floor: bool  # no draw is as far off: p is at most this
+  p_at_floor: bool  # no draw is as far off: p is at most this (`_tail`)
 
 
 def difference(
@@ -338,6 +441,8 @@ def difference(
   else:
     inner = within(abs(value), near, width)[0]
   ends = (inner, outer) if value >= 0 else (-outer, -inner)
+  if not beyond:
+    p = _tail(abs(value), at_null)
   return Difference(*ends, p, not beyond)
 
 

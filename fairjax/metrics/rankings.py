@@ -105,9 +105,11 @@ def gaps(
   """
   few = suites.rows[chosen] < min_group
   values = np.where(few, np.nan, suites.values[:, chosen])
-  noise = None
+  noise = alike = None
   if suites.draws is not None:
     noise = suites.draws[:, :, chosen] - values.astype(np.float32)
+    own = intervals.seeds_alike(values, len(noise), options.seed)
+    alike = None if own is None else noise + own
   out = {}
   for name, row in measures.of_kind('rank gap').items():
     kind = row.kernel
@@ -119,12 +121,13 @@ def gaps(
         note += f', by {min_group} rows of either kind or more'
       out[name] = estimate(value, note=note)
       continue
-    half = null = None
-    if noise is not None:
-      bound = _reduce('range' if kind == 'range' else 'largest', noise[..., i])
-      half = float(intervals.radius(value, bound, options))
-      null = float(np.nanmean(bound)) if kind != 'min' else None
-    out[name] = estimates.of_gap(value, half, row.low, row.high, null)
+    part = 'range' if kind == 'range' else 'largest'
+    bound, null = (
+      None if x is None else _reduce(part, x[..., i]) for x in (noise, alike)
+    )
+    out[name] = intervals.of_gap(
+      value, bound, options, row.high, null, kind != 'min'
+    )
   return out
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 from jaxtyping import Float, Integer
 
-from fairjax.metrics import intervals, resampling
+from fairjax.metrics import intervals, ratios
 from fairjax.metrics.estimates import of_share
 from fairjax.metrics.intervals import IntervalOptions
 
@@ -118,6 +118,17 @@ def measures(
     }
 
 
+def edges(rows: Float[np.ndarray, 'n k']) -> ratios.Edges:
+  """A text of mean size with all right, and one with all wrong (ratios.py)."""
+  size = rows.mean(0) if len(rows) else np.zeros(9 + 2 * ORDER + 2)
+  places, totals = size[5], size[9 + ORDER : 9 + 2 * ORDER]
+  changes = max(size[2], size[1], 1)
+  words = [*totals, size[-1], size[-1]]
+  right = [1, changes, changes, changes, 0, places, 1, 1, 1, *totals, *words]
+  wrong = [1, changes, changes, 0, places, places, 0, 1, 0]
+  return np.array(right), np.array([*wrong, *[0] * ORDER, *words])
+
+
 def estimates(
   rows: Float[np.ndarray, 'n k'],
   compute: Callable[[np.ndarray], dict[str, np.ndarray]],
@@ -126,19 +137,18 @@ def estimates(
   cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict[str, dict]:
   """Each measure of Σ rows with its bootstrap interval over texts."""
-  items = resampling.blocks(len(rows), how.seed, cluster)
-  total = np.zeros((len(items.size), rows.shape[1]))
-  np.add.at(total, items.item, rows)
-  values = compute(rows.sum(0)[None].astype(np.float64))
-  resamples: dict[str, np.ndarray] = {}
-  if how.resamples:
-    weights = resampling.draw(items, how.resamples, how.seed)
-    sums = resampling.resampled(weights, resampling.pad(total))
-    resamples = compute(np.asarray(sums, np.float64))
+  values, draws = ratios.drawn(
+    rows[None],
+    compute,
+    how,
+    edges(rows) if compute is measures else None,
+    bounds,
+    cluster,
+  )
   return {
     name: intervals.of_mean(
       value,
-      resamples[name][:, None] if resamples else None,
+      draws.get(name),
       how,
       note='nothing of the kind is there',
       bounds=bounds,

@@ -10,7 +10,7 @@ misses or, without labels, decisions. The lights are in report/lights.py.
 
 from collections.abc import Mapping
 
-from fairjax.metrics import measures, warn
+from fairjax.metrics import measures, significance, warn
 from fairjax.report import group_plots, lights, plots, tables
 from fairjax.report.blocks import text
 from fairjax.report.lights import Gap, hundred, points
@@ -52,6 +52,7 @@ def headline(one: Mapping) -> Gap | None:
   """The largest gap between groups of one attribute that can be told."""
   fairness, by_group = one.get('fairness', {}), one.get('groups', {})
   best: tuple[float, Gap] | None = None
+  looked: dict[str, float] = {}  # p of every gap that was looked at
   for rate, bare in RATES.items():
     for key in fairness:
       if measures.bare(key) != bare or ' at ' in key:
@@ -70,6 +71,8 @@ def headline(one: Mapping) -> Gap | None:
       }
       if len(rates) < 2:
         continue
+      if fairness[key].get('p') is not None:
+        looked[key] = fairness[key]['p']
       order = sorted(rates, key=lambda g: rates[g]['value'])
       gap = Gap(rate, key, order[-1], order[0], fairness[key], own)
       size = 1 - fairness[key]['value']
@@ -78,7 +81,11 @@ def headline(one: Mapping) -> Gap | None:
         continue
       if best is None or size > best[0]:
         best = size, gap
-  return best[1] if best else None
+  if best is None:
+    return None
+  # It is the largest of several, so its p is that of a choice.
+  p = dict(zip(looked, significance.adjusted(list(looked.values()))))
+  return best[1]._replace(p=p.get(best[1].key), among=max(len(looked), 1))
 
 
 def _of_attribute(key: str, by_group: Mapping) -> dict[str, dict]:
@@ -185,8 +192,13 @@ def _how_sure(gap: Gap) -> str:
     return f'The gap is {points(size)} points.'
   low, high = 1 - one['high'], 1 - one['low']
   words = f'The gap is {points(size)} points [{points(low)}, {points(high)}]'
-  if low > 0:
+  if gap.sure():
     return f'{words}: more than chance.'
+  if low > 0:
+    return (
+      f'{words}: the largest of {gap.among} gaps, which chance can do '
+      f'(p = {gap.p:.2g}, Holm).'
+    )
   return f'{words}: these rows cannot tell it from chance.'
 
 

@@ -30,6 +30,16 @@ class Gap(NamedTuple):
   low: str
   estimate: Mapping[str, Any]  # of 1 − gap
   groups: dict[str, dict]
+  # p of no gap, by Holm over all gaps of which this is the largest; None where
+  # none was measured (an older file).
+  p: float | None = None
+  among: int = 1
+
+  def sure(self, level: float = 0.95) -> bool:
+    """More than chance, though it was chosen."""
+    high = self.estimate.get('high')
+    beyond = defined(high) and high < 1
+    return beyond and (self.p is None or self.p < 1 - level)
 
 
 def html_of(one: Mapping, gap: Gap | None) -> str:
@@ -96,8 +106,11 @@ def _gap_light(gap: Gap | None) -> tuple | None:
     state, words = 'unsure', 'means nothing: all decisions are alike'
   elif high <= LITTLE:
     state, words = 'good', f'at most {points(high)} points'
-  elif low > 0:
+  elif gap.sure():
     state, words = 'bad', f'{size}, more than chance'
+  elif low > 0:
+    words = f'{size}, which the largest of {gap.among} gaps can be by chance'
+    state = 'unsure'
   else:
     state, words = 'unsure', f'{size}, undecided: up to {points(high)}'
   rule = (

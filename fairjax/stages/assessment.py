@@ -8,7 +8,7 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.data.schema import Tables
-from fairjax.metrics import measures, significance
+from fairjax.metrics import clusters, measures, significance
 from fairjax.metrics.assess import assess as measure
 from fairjax.metrics.paired import compare as difference
 from fairjax.stages.loading import membership
@@ -71,12 +71,16 @@ def assess(
   """
   out = {}
   for name, table in sets.items():
-    of = lambda limit, name=name, table=table: measure(
+    hang = together(table)
+    of = lambda limit, name=name, table=table, hang=hang: measure(
       *judged(config, table, chances[name]),
       *membership(config, table),
       **inference(config, limit),
+      cluster=hang,
     )
     out[name] = of(config.measures.threshold)
+    if said := clusters.words(hang):
+      out[name]['warnings'].append(said)
     for limit in more:
       again = of(limit)['fairness']
       gaps = filter(measures.is_gap, measures.leading(again))
@@ -95,7 +99,7 @@ def compare(
 
   `chances` are {contender: {set: [s, n, c]}}; `more` as in `assess`.
   """
-  tests = []
+  tests, hang = [], {name: together(table) for name, table in sets.items()}
   for ours, theirs in pairs:
     for name, table in sets.items():
       for limit in (config.measures.threshold, *more):
@@ -104,6 +108,7 @@ def compare(
           *judged(config, table, chances[ours][name], chances[theirs][name]),
           *membership(config, table),
           **inference(config, limit),
+          cluster=hang[name],
         )
         tests += [
           {'set': name, 'ours': ours, 'theirs': theirs, **line}
@@ -123,6 +128,25 @@ def adjusted(tests: list[dict], method: str) -> list[dict]:
   own = significance.with_adjusted([tests[i] for i in leads], method)
   known = dict(zip(leads, own))
   return [known.get(i, test) for i, test in enumerate(tests)]
+
+
+def together(table: pd.DataFrame) -> np.ndarray | None:
+  """Clusters of rows that are not independent: None where all are.
+
+  Rows of one `cluster` or `template`, where the table has the column, a row
+  and its twin (`ID~twin`), and rows of equal texts.
+  """
+  ways = [
+    clusters.distinct(table[name].to_numpy(object))
+    for name in ('cluster', 'template')
+    if name in table
+  ]
+  if 'id' in table:
+    origin = table['id'].astype(str).str.removesuffix('~twin')
+    ways.append(clusters.distinct(origin.to_numpy(object)))
+  if 'text' in table:
+    ways.append(clusters.of_texts(list(table['text'])))
+  return clusters.joined(*ways)
 
 
 def inference(config: Config, threshold: str | float) -> dict:

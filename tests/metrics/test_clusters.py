@@ -36,18 +36,52 @@ def test_resamples_of_clusters_cover_where_items_do_not():
   assert hits / 200 > 0.89 and naive / 200 < 0.7
 
 
-def test_sign_flips_are_enumerated():
-  values = np.array([0.3, -0.1, 0.5, 0.2, 0.2])
-  signs = 1 - 2 * (np.arange(32)[:, None] >> np.arange(5) & 1)
-  exact = (np.abs(signs @ values) >= abs(values.sum()) - 1e-12).mean()
-  assert clusters.sign_flip(values, None, OPTIONS) == exact
-  # Two items of a cluster flip together.
-  whole = clusters.sign_flip(values, [0, 0, 1, 2, 2], OPTIONS)
-  assert whole == clusters.sign_flip([0.2, 0.5, 0.4], None, OPTIONS)
-  many = np.random.default_rng(1).normal(0.0, 1, 40)
-  drawn = clusters.sign_flip(many, None, OPTIONS._replace(resamples=20_000))
-  assert drawn == pytest.approx(stats.ttest_1samp(many, 0).pvalue, abs=0.03)
-  assert clusters.sign_flip([0.0, 0.0], None, OPTIONS) == 1
+def test_clusters_of_one_are_the_t_test():
+  values = np.random.default_rng(1).normal(0.3, 1, 30)
+  found, p = clusters.mean(values, None, OPTIONS, 0.0)
+  exact = stats.ttest_1samp(values, 0)
+  ends = exact.confidence_interval(0.95)
+  assert p == pytest.approx(exact.pvalue)
+  np.testing.assert_allclose([found['low'], found['high']], list(ends))
+
+
+def test_shares_of_few_clusters_are_the_logit_jackknife():
+  """By hand: pseudo-values of the logit with a half row of either kind."""
+  k, n = np.array([3.0, 0, 7, 2, 9, 1]), np.array([9.0, 4, 10, 8, 12, 9])
+  logit = lambda x: np.log(x / (1 - x))
+  top, all_, m = k.sum() + 0.5, n.sum() + 1, len(k)
+  each = m * logit(top / all_) - (m - 1) * logit((top - k) / (all_ - n))
+  error = each.std(ddof=1) / m**0.5
+  reach = stats.t.ppf(0.975, m - 1) * error
+  hits = np.concatenate([np.arange(b) < a for a, b in zip(k, n)])
+  cluster = np.repeat(np.arange(m), n.astype(int))
+  found, p = clusters.mean(hits, cluster, OPTIONS, 0.5, (0.0, 1.0))
+  line = logit(top / all_)
+  assert logit(found['low']) == pytest.approx(line - reach)
+  assert logit(found['high']) == pytest.approx(line + reach)
+  assert p == pytest.approx(2 * stats.t.sf(abs(line) / error, m - 1))
+
+
+def test_five_items_of_five_are_no_proof():
+  """StereoSet printed 100 [100, 100], p = .0005."""
+  for value, side in ((100.0, 'low'), (0.0, 'high')):
+    found, p = clusters.mean([value] * 5, None, OPTIONS, 50.0, (0.0, 100.0))
+    assert found['value'] == value and abs(found[side] - value) > 20
+    assert p == pytest.approx(2 / 2**5)
+
+
+def test_pairs_of_things_are_left_out_by_things():
+  """A word in all pairs decides; pairs taken as independent do not know it."""
+  one, other = np.triu_indices(12, 1)
+  rng, held, naive = np.random.default_rng(3), 0, 0
+  for _ in range(200):
+    effect = rng.normal(size=12)
+    values = effect[one] + effect[other] + 0.2 * rng.normal(size=len(one))
+    found, _ = clusters.mean(values, [[one, other]], OPTIONS)
+    alone, _ = clusters.mean(values, None, OPTIONS)
+    held += found['low'] <= 0 <= found['high']
+    naive += alone['low'] <= 0 <= alone['high']
+  assert 0.89 <= held / 200 <= 0.99 and naive / 200 < 0.8
 
 
 def test_adjusted_p_values():

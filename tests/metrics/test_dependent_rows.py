@@ -145,7 +145,7 @@ def test_rows_that_are_each_a_cluster_are_rows():
   plain = of_assess(labels, scores, None, members, None)
   own = of_assess(labels, scores, None, members, np.arange(N))
   for name, one in plain.items():
-    assert own[name] == pytest.approx(one, rel=0.15), name
+    assert own[name] == pytest.approx(one, rel=0.2), name
 
 
 def test_weights_of_few_clusters_are_as_wide_as_student_s_t():

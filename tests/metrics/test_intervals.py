@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from fairjax.metrics import counts, estimates, intervals
+from fairjax.metrics import counts, intervals
 from fairjax.metrics.intervals import IntervalOptions
 
 HOW = IntervalOptions(0.95, 0, 0)
@@ -55,8 +55,47 @@ def test_gap_interval_of_two_groups_is_that_of_their_difference():
   noise = np.abs(rng.normal(size=(20_000, 1))).astype(np.float32) * 0.05
   half = float(intervals.radius(np.array([0.2]), noise, HOW))
   assert half == pytest.approx(1.96 * 0.05, abs=0.003)
-  near = estimates.of_gap(np.array([0.02]), half, 0.0, 1.0)
-  assert near['low'] == 0
+  near = intervals.of_gap(np.array([0.02]), noise, HOW)
+  assert near['low'] == 0 and near['p'] == pytest.approx(0.69, abs=0.02)
+  far = intervals.of_gap(np.array([0.2]), noise, HOW)
+  assert far['low'] == pytest.approx(0.2 - half, abs=0.001)
+  # No draw is as far off, and four standard errors are no 1 in 20,000.
+  exact = 2 * scipy.stats.norm.sf(4)
+  assert exact / 2 < intervals.of_gap(np.array([0.2]), noise, HOW)['p'] <= 1e-4
+
+
+def test_tails_beyond_the_draws_are_bounds():
+  """p of a normal is never below the truth; a heavy tail has the floor."""
+  rng = np.random.default_rng(1)
+  options = intervals.IntervalOptions(0.95, 10_000, 0)
+  for value in (4.5, 6.0, 8.0):
+    exact = 2 * scipy.stats.norm.sf(value)
+    one = intervals.difference(value, rng.normal(size=10_000), options, np.inf)
+    assert one.p_at_floor and exact <= one.p <= 1e-4
+  heavy = scipy.stats.t.rvs(2, size=10_000, random_state=0)
+  one = intervals.difference(2000.0, heavy, options, np.inf)
+  assert one.p == pytest.approx(1e-4, rel=0.01)
+  # Holm over 600 tests can be met: at c3433a7 it was .06 at the least.
+  one = intervals.difference(8.0, rng.normal(size=10_000), options, np.inf)
+  assert 600 * one.p < 0.05
+
+
+def test_chance_holds_what_seeds_add():
+  """Five seeds of sd .10 a group show a gap of .8 · .1 √2 by chance alone."""
+  rng = np.random.default_rng(2)
+  wrong, nulls = 0, []
+  for _ in range(60):
+    rates = 0.4 + 0.1 * rng.normal(size=(5, 2))
+    noise = rng.normal(size=(1000, 1, 2)).astype(np.float32) * 0.01
+    noise = np.repeat(noise, 5, 1)
+    alike = noise + intervals.seeds_alike(rates, 1000, 0)
+    apart = lambda x: np.ptp(x, axis=-1)
+    one = intervals.of_gap(apart(rates), apart(noise), HOW, 1.0, apart(alike))
+    nulls.append(one['null'])
+    assert (one['low'] > 0) == (one['p'] < 0.05)
+    wrong += one['low'] > 0
+  assert np.mean(nulls) == pytest.approx(0.113, abs=0.012)
+  assert wrong / 60 <= 0.12
 
 
 @pytest.mark.parametrize('wrong', [0, 1, 3, 20])

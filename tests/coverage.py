@@ -1,0 +1,210 @@
+"""How often 95 % intervals hold the truth, and .05 tests reject a true null.
+
+  python tests/coverage.py            the whole table, about ten minutes
+  python tests/coverage.py --sets=60  a rough one
+  python tests/coverage.py shares sizes
+
+A *world* draws one data set with a known truth and gives the interval and the
+p of each measure of it: {name: (low, high, p, truth, null)}, p and null None
+where there is no test. A row of the table is a world with its options; least
+and largest coverage are of its measures. fairjax/metrics/README.md has the
+table that was measured last.
+"""
+
+import argparse
+import inspect
+import os
+import sys
+import time
+
+os.environ.setdefault('JAX_PLATFORMS', 'cpu')
+sys.path.insert(0, os.getcwd())
+
+import numpy as np
+
+from fairjax.metrics import (
+  clusters,
+  contrasts,
+  counterfactual,
+  counts,
+  row_means,
+)
+from fairjax.metrics.intervals import IntervalOptions
+
+HOW = IntervalOptions(0.95, 600, 0)
+SIZES = 40, 60, 300, 1000
+
+
+def spread_rate(rng, p, seeds, sd, like=0):
+  """The rate of each seed about p, by a normal shift of `sd` on its scale."""
+  from scipy.stats import norm
+
+  if not 0 < p < 1 or not sd:
+    return np.full((seeds, 1), p)
+  at = norm.ppf(p) * (1 + sd**2) ** 0.5
+  return norm.cdf(at + sd * rng.normal(size=(seeds, 1)))
+
+
+def ends(one, truth, p=None, null=None):
+  return one['low'], one['high'], p, truth, null
+
+
+def shares(rng, n, p, seeds=1, sd=0.0):
+  """A rate of rows, through the counts of `assess` and through sums."""
+  each = spread_rate(rng, p, seeds, sd)
+  right = (rng.random((seeds, n)) < each).astype(int)
+  masks = [np.ones(n, bool)]
+  table = counts.tabulate(np.ones(n, int), right, masks, 2, 0)
+  rates = counts.rates(table, counts.draw(table, HOW), HOW)
+  sums = counterfactual.means({'x': right[0].astype(float)})
+  rows = np.stack([np.ones_like(right), right], -1).astype(float)
+  one = counterfactual.drawn(sums._replace(rows=rows), HOW)
+  return {
+    'rate': ends(counts.of_group(table, rates, 0, HOW)['tpr'], p),
+    'mean of a column': ends(counterfactual.estimates(one, HOW)['x'], p),
+  }
+
+
+def sizes(rng, n, differ, seeds=1, shift=0.0, sd=0.0):
+  """|TPRD| and TPRD where a share `differ` of the rows changes."""
+  labels = np.ones(n, int)
+  up = spread_rate(rng, (1 + shift) / 2, seeds, sd)
+  draw = rng.random((seeds, n))
+  change = rng.random((seeds, n)) < differ
+  first = np.where(change, draw < up, draw < 0.5).astype(float)
+  second = np.where(change, 1 - first, first)
+  sums = counterfactual.rates(labels, first, second)
+  truth = differ * shift
+  size = counterfactual.drawn(counterfactual.sizes(sums), HOW)
+  signed = counterfactual.drawn(sums, HOW)
+  size = counterfactual.estimates(size, HOW)['tprd_size']
+  signed = counterfactual.estimates(signed, HOW)['tprd']
+  other = row_means.difference(first - second, HOW)
+  return {
+    '|TPRD|': ends(size, abs(truth)),
+    'TPRD': ends(signed, truth),
+    'paired difference': ends(other, truth, other['p'], 0.0),
+  }
+
+
+def bounded(rng, n, kind, seeds=1):
+  """Means of values in [0, 1] that are no shares."""
+  if kind == 'few changes':
+    values = rng.random((seeds, n)) * (rng.random(n) < 0.1)
+    truth = 0.05
+  elif kind == 'small':
+    values, truth = rng.beta(0.3, 5.7, (seeds, n)), 0.05
+  else:
+    values, truth = rng.random((seeds, n)), 0.5
+  one = row_means.mean(values, HOW, (0.0, 1.0))
+  sums = counterfactual.means({'x': values[0]})
+  rows = np.stack([np.ones_like(values), values], -1)
+  drawn = counterfactual.drawn(sums._replace(rows=rows), HOW)
+  other = counterfactual.estimates(drawn, HOW)['x']
+  return {'row means': ends(one, truth), 'column': ends(other, truth)}
+
+
+def clustered(rng, groups, p, icc, unequal=True):
+  """Shares and a gap of two groups over the same clusters."""
+  n = rng.integers(2, 40, groups) if unequal else np.full(groups, 15)
+  chance = np.full(groups, p)
+  if icc and 0 < p < 1:
+    a, b = p * (1 / icc - 1), (1 - p) * (1 / icc - 1)
+    chance = rng.beta(a, b, groups)
+  code = np.repeat(np.arange(groups), n)
+  hit = (rng.random(len(code)) < chance[code]).astype(int)
+  side = rng.random(len(code)) < 0.5
+  masks = [side, ~side, np.ones(len(code), bool)]
+  table = counts.tabulate(np.ones(len(code), int), hit[None], masks, 2, 0, code)
+  rates = counts.rates(table, counts.draw(table, HOW), HOW)
+  null = p if 0 < p < 1 else None
+  share, test = clusters.mean(hit, code, HOW, null, (0.0, 1.0))
+  gap = counts.gaps(rates, [0, 1], HOW)['dp']
+  contrast = contrasts.differences(
+    None, hit[None], masks[:1], ['a'], 'rest', HOW, cluster=code
+  )[0]
+  return {
+    'share (benchmarks)': ends(share, p, test, null),
+    'rate (assess)': ends(counts.of_group(table, rates, -1, HOW)['tpr'], p),
+    'gap (assess)': ends(gap, 1.0),
+    'contrast': ends(contrast['difference'], 0.0, contrast['p'], 0.0),
+  }
+
+
+def measured(world, sets, seed=0, **options):
+  """{measure: (coverage, level, share without an interval)} of a world."""
+  rng, found = np.random.default_rng(seed), {}
+  for _ in range(sets):
+    for name, one in world(rng, **options).items():
+      found.setdefault(name, []).append(one)
+  out = {}
+  for name, rows in found.items():
+    held, small, none, apart = [], [], 0, 0
+    for low, high, p, truth, null in rows:
+      if low is None or high is None:
+        none += 1
+        continue
+      held.append(low - 1e-9 <= truth <= high + 1e-9)
+      if p is not None:
+        small.append(p < 0.05)
+        outside = null < low - 1e-9 or null > high + 1e-9
+        apart += outside != (p < 0.05)
+    level = np.mean(small) if small and rows[0][3] == rows[0][4] else None
+    out[name] = (np.mean(held) if held else None, level, none, apart)
+  return out
+
+
+def table():
+  """(world, options) of every row."""
+  rates = 0.0, 0.02, 0.5, 1.0
+  yield from ((shares, {'n': n, 'p': p}) for n in SIZES for p in rates)
+  for seeds in (2, 5):
+    for n in (60, 1000):
+      for sd in (0.0, 0.2):
+        yield shares, {'n': n, 'p': 0.5, 'seeds': seeds, 'sd': sd}
+        yield shares, {'n': n, 'p': 0.98, 'seeds': seeds, 'sd': sd}
+  for seeds in (1, 3, 5):
+    for n in SIZES:
+      yield sizes, {'n': n, 'differ': 0.1, 'seeds': seeds}
+      yield sizes, {'n': n, 'differ': 0.1, 'seeds': seeds, 'shift': 0.6}
+    yield sizes, {'n': 300, 'differ': 0.02, 'seeds': seeds}
+  for kind in ('few changes', 'small', 'even'):
+    yield from ((bounded, {'n': n, 'kind': kind}) for n in SIZES)
+  for groups in (8, 20, 100):
+    for p, icc in ((0.5, 0.1), (0.1, 0.1), (0.02, 0.05), (0.98, 0.0), (1, 0)):
+      yield clustered, {'groups': groups, 'p': p, 'icc': icc}
+
+
+def shown(options) -> str:
+  return ', '.join(f'{k} {v}' for k, v in options.items())
+
+
+def main():
+  parser = argparse.ArgumentParser()
+  parser.add_argument('worlds', nargs='*')
+  parser.add_argument('--sets', type=int, default=300)
+  given = parser.parse_args()
+  world_of = None
+  for world, options in table():
+    if given.worlds and world.__name__ not in given.worlds:
+      continue
+    if world is not world_of:
+      print(f'\n{world.__name__}: {inspect.getdoc(world)}', flush=True)
+      world_of = world
+    start = time.process_time()
+    found = measured(world, given.sets, **options)
+    cells = []
+    for name, (held, level, none, apart) in found.items():
+      text = f'{name} ' + ('–' if held is None else f'{held:.3f}')
+      text += '' if level is None else f' (level {level:.3f})'
+      text += f' ({none} without)' if none else ''
+      text += f' ({apart} p apart!)' if apart else ''
+      cells.append(text)
+    seconds = time.process_time() - start
+    print(
+      f'  {shown(options)}: {"; ".join(cells)}  [{seconds:.1f} s]', flush=True
+    )
+
+
+if __name__ == '__main__':
+  main()

@@ -1,0 +1,88 @@
+"""Intervals and p values are made in one room; nobody opens a second one.
+
+Read from the syntax: a quantile of draws, a quantile of a distribution, an
+exact interval or a bootstrap's weights outside of the modules of the room.
+"""
+
+import ast
+import pathlib
+
+import fairjax
+
+HOUSE = pathlib.Path(fairjax.__file__).parent
+ROOM = {
+  f'metrics/{name}.py'
+  for name in (
+    *('clustered_rates', 'clusters', 'estimates', 'intervals'),
+    *('ratios', 'resampling', 'significance'),
+  )
+}
+# Calls that make the end of an interval, whatever they are called on.
+MAKERS = {
+  *('quantile', 'percentile', 'nanquantile', 'nanpercentile', 'ppf', 'isf'),
+  *('proportion_ci', 'confidence_interval', 'interval', 'bootstrap'),
+  *('stdtrit', 'ndtri', 'btdtri', 'betaincinv', 'gammaincinv'),
+}
+NUMBERS = {1.96, 1.959964, 1.645, 2.576}
+# What describes data, or is not about a sample; and what is left to move.
+BESIDES = {
+  'bench': 'times of runs',
+  'metrics/flips.py': 'quantiles of changes of scores, which are shown as such',
+  'recipes/audit_measure.py': 'bands of words of a text',
+  'data/audit_table.py': 'bands of a column',
+  'data/batches.py': 'a width that most texts have',
+  'methods/reweight.py': 'quantiles of weights, which are shown as such',
+  'methods/supplement.py': 'bins of lengths',
+  'metrics/thresholds.py': 'which thresholds are tried',
+}
+# Other rooms' own intervals, each with the form that it has.
+KNOWN = {
+  'benchmarks/association.py': 'a floor of shuffled words',
+  'benchmarks/result_rows.py': 'a floor of coin tosses',
+  'benchmarks/twins.py': 't of a word',
+  'benchmarks/winogender.py': 'the z of a correlation, of Fisher',
+  'metrics/calibration.py': "Jeffreys's interval of a bin",
+  'metrics/paired.py': 't of seeds',
+  'pairs/sheet.py': "Clopper and Pearson's of a share",
+  'recipes/flow_training.py': "Wilson's interval of a share",
+  'report/verdict.py': 't of seeds',
+}
+
+
+def makers(source: str) -> set[str]:
+  """What of MAKERS and NUMBERS a module has."""
+  found = set()
+  for node in ast.walk(ast.parse(source)):
+    if isinstance(node, ast.Call):
+      name = getattr(node.func, 'attr', getattr(node.func, 'id', ''))
+      if name in MAKERS and getattr(
+        getattr(node.func, 'value', None), 'id', ''
+      ) not in ('association', 'tables'):
+        found.add(name)
+    if isinstance(node, ast.Constant) and node.value in NUMBERS:
+      if isinstance(node.value, float):
+        found.add(str(node.value))
+  return found
+
+
+def test_what_opens_a_door_is_found():
+  assert makers('import numpy as np\nlow = np.quantile(draws, 0.025)')
+  assert makers('from scipy import stats\nx = stats.t.ppf(0.975, 3)')
+  assert makers('low = mean - 1.96 * error')
+  assert not makers('clusters.mean(values, None, options)')
+
+
+def test_intervals_are_made_in_one_room():
+  others = {}
+  for path in sorted(HOUSE.rglob('*.py')):
+    name = path.relative_to(HOUSE).as_posix()
+    if name in ROOM or any(name.startswith(one) for one in (*BESIDES, *KNOWN)):
+      continue
+    if found := makers(path.read_text()):
+      others[name] = found
+  assert not others, others
+
+
+def test_the_list_of_exceptions_is_short_and_in_use():
+  for name in KNOWN:
+    assert makers((HOUSE / name).read_text()), name
