@@ -21,6 +21,8 @@ In this room:
   commands     The subcommands of `fairjax`: the config and the knobs each
                stands for
   errors       The exceptions that end a run without a traceback
+  escape       One door a format for text that is not ours: names of groups,
+               labels, texts
   identity     The identity of a stage: a hash of everything it depends on
   inputs       Library inputs as checked arrays and tables
   keys         Random keys, derived from seed, stream and step: no state is

@@ -5,6 +5,8 @@ In this room:
   assess           The assessment of one test set: quality, fairness, groups,
                    warnings
   calibration      Calibration: do scores mean what they say, for every group?
+  clustered_rates  Draws of the rates of groups whose rows hang together, by
+                   the jackknife
   clusters         Numbers over items that are not independent: intervals and p
                    by clusters
   contrasts        Each group beside a reference: differences of rates,
@@ -33,6 +35,7 @@ In this room:
                    rows?
   quality          Quality of predictions: from counts, ranks and probabilities
   rankings         Measures of ranks and probabilities: AUCs, log loss
+  ratios           Functions of sums over texts, and how sure they are
   resampling       The Bayesian bootstrap: weights of rows in resamples, by
                    cells or blocks
   rewrites         Quality of rewritten texts: exact match, BLEU-4, changed

@@ -47,6 +47,8 @@ In this room:
                       gradient norms
   fused_norm          A GPU kernel: LayerNorm's backward pass and gradient
                       norms
+  gathers             Rows and places read by number, whose cotangents are sums
+                      in a fixed order
   gguf                A GGUF file as a model folder: its config.json, and
                       tensors by torch's names
   heads               Heads of an encoder: classifier, masked LM, replaced-
@@ -63,12 +65,16 @@ In this room:
                       (linen) model
   judge               Log probabilities and vectors of texts under a language
                       model
+  kernel_table        Which kernels a program takes instead of plain code, in
+                      one table
   layer_params        Parameters in the forms that layers read: types, tiles,
                       transposes
   layers              The parametric layers: Dense, Embed and LayerNorm, with
                       exact gradient norms
   linear_loss         Losses of a tied output layer, without the array of all
                       its logits
+  long_attention      Attention of long rows by cuDNN's fused kernel, which
+                      keeps no weights
   lstm                The recurrent network of the weighting paper (Zhang et
                       al., ACL 2020)
   masked              Masked-LM predictions at chosen positions, one masked at

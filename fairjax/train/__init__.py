@@ -8,6 +8,7 @@ In this room:
               two
   mesh        Devices and processes: the only file that counts them
   optim       Optimisers, learning rates, and the parameters that they update
+  peers       The other processes of a run: that one has ended is known at once
   progress    Progress of a run: a live line, log.txt, metrics, events
   step        One training step and one forward pass, over all seeds at once
   stretch     Several training steps per dispatch, where a step is short

@@ -237,7 +237,9 @@ def test_the_training_rows_behind_a_gap_are_listed(shape, tmp_path):
   made = config(groups=('gender',), training=str(tmp_path / 'train.csv'))
   found, _ = recipe.audit(made, str(folder), audit_table.of_frame(frame, made))
   section = next(
-    s for s in found.sections if s['heading'].startswith('Training rows of most influence')
+    s
+    for s in found.sections
+    if s['heading'].startswith('Training rows of most influence')
   )
   strip = next(p for p in section['parts'] if p['part'] == 'texts')
   values = [float(row['influence']) for row in strip['rows']]

@@ -94,7 +94,11 @@ class Source:
     drawn = np.stack([rng.normal(size=(2, ROWS)) for rng in each])
     real, noise = drawn.astype(np.float32).swapaxes(0, 1)
     owner = np.broadcast_to(np.arange(ROWS, dtype=np.int32), real.shape)
-    return {'vector': MEAN + DEVIATION * real, 'second': noise, 'example': owner}
+    return {
+      'vector': MEAN + DEVIATION * real,
+      'second': noise,
+      'example': owner,
+    }
 
 
 def measure(job, params):
