@@ -94,8 +94,8 @@ def _page(
     'half of what widens it',
     results.text(
       f'The {TOP} training rows of {len(ranked):,} without which the gap in '
-      f'{gap.rate} between {gap.high} and {gap.low} would be smallest, to first '
-      'order.'
+      f'{gap.rate} between {gap.high} and {gap.low} would be smallest, to '
+      'first order.'
     ),
     results.texts(rows, ('text',), blur=audit_flips.offensive(classes)),
     results.text(MITIGATE.format(path=path, model=model.name)),
