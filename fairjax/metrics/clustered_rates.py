@@ -59,7 +59,7 @@ def drawn(
     line += (own * missing)[:, None]
     line *= heavy[some, None, None]
     line += centre + undefined
-    out[some] = 1 / (1 + np.exp(-line))
+    out[some] = 1 / (1 + np.exp(-np.clip(line, -80, 80)))
   return out
 
 

@@ -416,7 +416,8 @@ def _gap_estimate(
     if noise is None:
       return estimates.of_ratio(values, None)
     logs = np.log(np.where(values > 0, values, np.nan))
-    null = np.nanmean(intervals.chance(np.exp(-noise), 1))
+    null = intervals.chance(np.exp(-noise), 1)[:, None]
+    null = intervals.chance(null, 0)[0]
     half = float(intervals.radius(logs, noise, options))
     return estimates.of_ratio(values, half, float(null))
   # A least or a largest rate has no value that chance alone gives.

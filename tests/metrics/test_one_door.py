@@ -26,7 +26,7 @@ MAKERS = {
 NUMBERS = {1.96, 1.959964, 1.645, 2.576}
 # What describes data, or is not about a sample; and what is left to move.
 BESIDES = {
-  'bench': 'times of runs',
+  'bench/': 'times of runs',
   'metrics/flips.py': 'quantiles of changes of scores, which are shown as such',
   'recipes/audit_measure.py': 'bands of words of a text',
   'data/audit_table.py': 'bands of a column',
