@@ -1,18 +1,20 @@
-"""Progress callbacks for long loops.
+"""What inner code says to a run that it does not know: progress, and notes.
 
 Models score and write texts without knowing of runs and logs; on the way they
 say here how far they are, and the innermost open log (train/progress.py) shows
-it. Outside a run nothing is said.
+it. Outside a run progress is not said, and a note is a warning.
 """
 
 import contextlib
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 # listener(total, what) is a context whose value takes how many are done.
 Listener = Callable[[int, str], contextlib.AbstractContextManager]
 LISTENERS: list[Listener] = []  # the innermost last
+NOTED: list[Callable[[str], None]] = []  # of the same logs, for sentences
 _LOCK = threading.Lock()
 
 T = TypeVar('T')
@@ -42,3 +44,11 @@ def rounds(each: Iterable[T], total: int, what: str) -> Iterator[T]:
     for one in each:
       yield one
       add(1)
+
+
+def note(sentence: str) -> None:
+  """Something that a user should know; a log says it once."""
+  if NOTED:
+    NOTED[-1](sentence)
+  else:
+    warnings.warn(sentence, stacklevel=3)

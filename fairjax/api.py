@@ -63,9 +63,12 @@ def assess(
   from fairjax.metrics import assess as metrics
   from fairjax.metrics import groups as of_groups
 
+  inputs.options(threshold, confidence_level, n_resamples, random_state)
   names, labels = inputs.labels(y_true, pos_label)
-  scores = inputs.scores(y_score, len(labels), len(names))
-  columns = inputs.columns(groups, len(labels))
+  first = pos_label is not None and names.index(pos_label) == 0
+  positive = 0 if first and len(names) == 2 else 1
+  scores = inputs.scores(y_score, len(labels), len(names), positive)
+  columns, remarks = inputs.columns(groups, len(labels))
   members, group_names, attributes = of_groups.memberships(
     columns, intersections=intersections
   )
@@ -80,6 +83,9 @@ def assess(
   measurement = metrics.assess(
     labels, scores, members, group_names, attributes=attributes, **options
   )
+  measurement['warnings'] += [
+    f'{words[0].upper()}{words[1:]}.' for words in remarks
+  ]
   results = Results(
     recipe='assess',
     data=SET,
@@ -89,17 +95,23 @@ def assess(
     contenders={'model': {'sets': {SET: measurement}}},
     focus='model',
   )
-  return Assessment(results, labels, scores, members, group_names, options)
+  return Assessment(
+    results, labels, scores, members, group_names, attributes, options
+  )
 
 
 def compare(a: Assessment, b: Assessment) -> Comparison:
   """Every measure of a − b on the same rows, with paired tests.
+
+  Each side keeps its own threshold; both must have the same groups. Where
+  groups of several attributes are compared, a gap is named ATTRIBUTE/NAME.
 
   >>> y, p = [0, 0, 1, 1] * 5, [.2, .6, .9, .4] * 5
   >>> a, b = (assess(y, q, n_resamples=100) for q in (p, [.4] * 20))
   >>> round(compare(a, b)['accuracy']['difference']['value'], 6)
   0.0
   """
+  from fairjax.metrics import measures
   from fairjax.metrics import paired as metrics
 
   if len(a.labels) != len(b.labels) or (a.labels != b.labels).any():
@@ -107,9 +119,26 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
       'the two assessments have different labels; compare predictions of the '
       'same rows in the same order'
     )
-  tests = metrics.compare(
-    a.labels, a.scores, b.scores, a.members, a.group_names, **a.options
-  )
+  if a.group_names != b.group_names or (a.members != b.members).any():
+    raise UserError(
+      'the two assessments compare different groups; give both the same '
+      'columns of groups'
+    )
+  options = {k: v for k, v in a.options.items() if k != 'threshold'}
+  options['threshold'] = a.options['threshold'], b.options['threshold']
+  tests: list[dict] = []
+  kinds = list(dict.fromkeys(a.attributes))
+  for kind in kinds or ['']:
+    own = [g for g, name in enumerate(a.attributes) if name == kind]
+    names = [a.group_names[g] for g in own]
+    found = metrics.compare(
+      a.labels, a.scores, b.scores, a.members[own], names, **options
+    )
+    kind_of = lambda one: measures.MEASURES[one['measure']].kind
+    gaps = [one for one in found if 'gap' in kind_of(one)]
+    rest = [] if tests else [one for one in found if one not in gaps]
+    prefix = f'{kind}/' if len(kinds) > 1 else ''
+    tests += [one | {'measure': prefix + one['measure']} for one in gaps] + rest
   return Comparison(tests)
 
 
@@ -129,7 +158,8 @@ def swap(
   Args:
     texts: one text, a list, an array or a Series (whose index is kept).
     direction: 'opposite', 'male', 'female' or 'neutral' (singular they).
-    words: None for our own gender list, else a file of word groups, or groups.
+    words: None for our own gender list, else a file of word groups, groups of
+      words, or {word: its partner}.
     names: swap first names too: True by our own list, or a file of counts.
     random_state: of the draw where a word has more than one counterpart.
 
@@ -248,7 +278,9 @@ def load(
       f"precision is {precision!r}; it must be one of 'float32', 'bfloat16' "
       "and 'int8'"
     )
-  integers = precision == 'int8'
+  from fairjax import backend
+
+  integers = backend.chosen(precision) == 'int8'
   dtype = jnp.dtype('float32' if integers else precision)
   bundle = models.load(folder, can='classify', dtype=dtype)
   if integers:

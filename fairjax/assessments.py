@@ -25,6 +25,7 @@ class Assessment:
   scores: np.ndarray  # [s, n] or [s, n, c]
   members: np.ndarray  # bool [g, n]
   group_names: list[str]
+  attributes: list[str]  # that each group is of
   options: dict  # of the measures: threshold, level, resamples, seed
 
   def __getitem__(self, measure: str) -> dict:

@@ -11,7 +11,7 @@ its name: a model folder whose weights have changed is another model.
 import os
 from typing import Any
 
-from fairjax import artefacts, knobs
+from fairjax import artefacts, backend, knobs
 from fairjax.config import Config
 
 
@@ -30,9 +30,7 @@ def _known(config: Config, leaf: knobs.Leaf) -> Any:
   from fairjax.models import build
 
   if leaf.name == 'net.precision':
-    if config.net.precision == 'int8':
-      return 'int8'
-    return str(build.precision(config))
+    return backend.resolved(config.net.precision)
   value = knobs.value(config, leaf.name)
   if leaf.name == 'model':
     folder = build.model_folder(config)

@@ -44,41 +44,52 @@ STAGES = (
 )
 
 
-def _rule(holds: Callable[[Any], bool], remedy: str) -> Rule:
-  return lambda value: '' if holds(value) else remedy
+def _rule(
+  holds: Callable[[Any], bool], wanted: str, remedy: str = '{} is needed'
+) -> Rule:
+  """The rule of a test; `wanted` says in words which values pass it."""
+  return _worded(
+    lambda value: '' if holds(value) else remedy.format(wanted), wanted
+  )
+
+
+def _worded(rule: Rule, wanted: str | Callable[[], str]) -> Rule:
+  rule.wanted = wanted  # read by `wanted`
+  return rule
+
+
+def wanted(rule: Rule) -> str:
+  """The values that a rule allows, in words; '' where it allows all."""
+  words = getattr(rule, 'wanted', '')
+  return words() if callable(words) else words
 
 
 def at_least(low: float) -> Rule:
-  return _rule(lambda v: low <= v < math.inf, f'at least {low:g} is needed')
+  return _rule(lambda v: low <= v < math.inf, f'at least {low:g}')
 
 
 def above(low: float, high: float = math.inf) -> Rule:
   upper = '' if high == math.inf else f' and at most {high:g}'
   return _rule(
-    lambda v: low < v <= high and v < math.inf,
-    f'a number above {low:g}{upper} is needed',
+    lambda v: low < v <= high and v < math.inf, f'a number above {low:g}{upper}'
   )
 
 
 def between(low: float, high: float) -> Rule:
-  return _rule(
-    lambda v: low <= v <= high, f'a number from {low:g} to {high:g} is needed'
-  )
+  return _rule(lambda v: low <= v <= high, f'a number from {low:g} to {high:g}')
 
 
 def below(low: float, high: float) -> Rule:
   """low ≤ v < high."""
   return _rule(
-    lambda v: low <= v < high,
-    f'a number from {low:g} to below {high:,} is needed',
+    lambda v: low <= v < high, f'a number from {low:g} to below {high:,}'
   )
 
 
 def within(low: float, high: float) -> Rule:
   """low < v < high."""
   return _rule(
-    lambda v: low < v < high,
-    f'a number between {low:g} and {high:g} is needed',
+    lambda v: low < v < high, f'a number between {low:g} and {high:g}'
   )
 
 
@@ -87,16 +98,19 @@ SEED = below(0, 2**31)
 
 def or_else(default: Any, rule: Rule) -> Rule:
   """The rule, or the value that leaves the choice to a default."""
-  return lambda v: '' if v == default else rule(v)
+  return _worded(
+    lambda v: '' if v == default else rule(v),
+    lambda: f'{default}, or {wanted(rule)}',
+  )
 
 
 def one_of(*words: str) -> Rule:
   names = ', '.join(map(repr, words))
-  return _rule(lambda v: v in words, f'it must be one of {names}')
+  return _rule(lambda v: v in words, f'one of {names}', 'it must be {}')
 
 
-def form(pattern: str, remedy: str) -> Rule:
-  return _rule(lambda v: re.fullmatch(pattern, v) is not None, remedy)
+def form(pattern: str, wanted: str) -> Rule:
+  return _rule(lambda v: re.fullmatch(pattern, v) is not None, wanted)
 
 
 def number(low: float = -math.inf, high: float = math.inf) -> Rule:
@@ -109,7 +123,7 @@ def number(low: float = -math.inf, high: float = math.inf) -> Rule:
       return False
 
   limits = '' if high == math.inf else f' from {low:g} to {high:g}'
-  return _rule(holds, f'a number{limits} is needed')
+  return _rule(holds, f'a number{limits}')
 
 
 def each(rule: Rule, least: int = 0) -> Rule:
@@ -124,15 +138,18 @@ def each(rule: Rule, least: int = 0) -> Rule:
     twice = [one for i, one in enumerate(values) if one in values[:i]]
     return f'{twice[0]!r} is there twice' if twice else ''
 
-  return remedy
+  return _worded(remedy, lambda: f'a list with commas; each {wanted(rule)}')
 
 
 def entry(table: str, *also: str, joined: str = '') -> Rule:
   """A name in a table 'module:TABLE'; `joined` stands between several."""
 
-  def remedy(value: str) -> str:
+  def names() -> list[str]:
     module, _, attribute = table.partition(':')
-    known = [*also, *getattr(importlib.import_module(module), attribute)]
+    return [*also, *getattr(importlib.import_module(module), attribute)]
+
+  def remedy(value: str) -> str:
+    known = names()
     for name in value.split(joined) if joined else [value]:
       if name.strip() not in known:
         near = difflib.get_close_matches(name, known, n=1)
@@ -140,7 +157,8 @@ def entry(table: str, *also: str, joined: str = '') -> Rule:
         return f'there is no {repr(name.strip())[:80]}; {hint}'
     return ''
 
-  return remedy
+  several = f', or several joined by {joined!r}' if joined else ''
+  return _worded(remedy, lambda: f'one of {", ".join(names())}{several}')
 
 
 def filled(value: str) -> str:
@@ -171,6 +189,10 @@ def stages(names: str | tuple[str, ...]) -> tuple[str, ...]:
       f'{unknown[0]!r} is no stage; those there are stand in knobs.STAGES'
     )
   return names
+
+
+_worded(filled, 'any name')
+_worded(existing, "a file or folder that is there, or '' for none")
 
 
 def knob(

@@ -1,12 +1,11 @@
 """fairjax: assess a classifier's bias, find its causes, train a fairer one.
 
-  python -m fairjax.main --config=configs/quickstart.py
-  python -m fairjax.main --config=configs/train_csv.py \\
-      --config.data.path=my.csv --config.data.text=comment
-  python -m fairjax.main --list
+  fairjax help                          python -m fairjax.main help
+  fairjax audit model/ my.csv           a command, see commands.py
+  fairjax --config=configs/quickstart.py --config.train.lr=1e-3
 
 --config names a file of configs/ (or your own); every knob of
-fairjax/config/ is a flag behind it, such as --config.train.lr=1e-5.
+fairjax/config/ is a flag behind it, which `fairjax help NAME` explains.
 Exit codes: 0 done, 1 a gate of an audit failed, 2 a mistake in the call or the
 data (one line says which), 3 a gate that could not be measured, 75 asked to
 stop and saved (run the same command again to go on), 130 stopped at once.
@@ -25,69 +24,14 @@ import traceback
 from absl import app, flags, logging
 from ml_collections import config_flags
 
+from fairjax import commands
 from fairjax.config import RENAMED, Config, config_folder, validate
+from fairjax.config.elsewhere import ELSEWHERE
 from fairjax.errors import Failed, Interrupted, Undecided, UserError
 
 # Exit codes.
 FAILED, MISTAKE, UNDECIDED, RESUME, INTERRUPTED = 1, 2, 3, 75, 130
-
-# What transformers, scikit-learn and others call it: their last word → ours.
-ELSEWHERE = {
-  theirs: ours
-  for ours, names in {
-    '--workdir': 'output_dir overwrite_output_dir out_dir logging_dir outdir',
-    '--config.model': 'model_name model_name_or_path model_path checkpoint '
-    'pretrained_model_name_or_path model_checkpoint',
-    '--config.seeds': 'num_seeds n_seeds num_runs n_runs',
-    '--config.seed': 'random_state random_seed data_seed',
-    '--config.wandb': 'report_to wandb_project',
-    '--config.reuse': 'resume_from_checkpoint',
-    '--config.data.name': 'dataset dataset_name task_name',
-    '--config.data.path': 'train_file train_data_file data_dir data_path '
-    'input_file dataset_path',
-    '--config.data.valid_path': 'validation_file eval_file eval_data_file',
-    '--config.data.test_path': 'test_file',
-    '--config.data.text': 'text_column text_column_name text_column_names',
-    '--config.data.label': 'label_column label_column_name target '
-    'target_column',
-    '--config.data.group': 'group_column sensitive_features '
-    'sensitive_attribute protected_attribute',
-    '--config.data.limit': 'max_train_samples max_samples num_samples',
-    '--config.tokens.tokenizer': 'tokenizer_name tokenizer_name_or_path',
-    '--config.tokens.max_length': 'max_seq_length max_seq_len '
-    'max_source_length model_max_length',
-    '--config.net.precision': 'bf16 fp16 int8 mixed_precision dtype '
-    'torch_dtype',
-    '--config.net.remat': 'gradient_checkpointing',
-    '--config.net.dropout': 'hidden_dropout_prob hidden_dropout',
-    '--config.net.attention_dropout': 'attention_probs_dropout_prob',
-    '--config.train.lr': 'learning_rate lr',
-    '--config.train.epochs': 'num_train_epochs num_epochs n_epochs epochs '
-    'max_steps',
-    '--config.train.batch': 'per_device_train_batch_size batch_size '
-    'per_device_eval_batch_size per_gpu_train_batch_size train_batch_size '
-    'eval_batch_size',
-    '--config.train.microbatches': 'gradient_accumulation_steps '
-    'accumulate_grad_batches',
-    '--config.train.warmup': 'warmup_ratio warmup_steps num_warmup_steps',
-    '--config.train.schedule': 'lr_scheduler_type lr_scheduler',
-    '--config.train.optimizer': 'optim',
-    '--config.train.beta1': 'adam_beta1',
-    '--config.train.beta2': 'adam_beta2',
-    '--config.train.eps': 'adam_epsilon adam_eps',
-    '--config.train.metric_for_best': 'metric_for_best_model',
-    '--config.train.load_best': 'load_best_model_at_end',
-    '--config.train.patience': 'early_stopping_patience',
-    '--config.train.save_every': 'save_steps',
-    '--config.train.evals': 'eval_steps eval_strategy evaluation_strategy',
-    '--config.train.max_grad_norm': 'gradient_clip_val',
-    '--config.measures.resamples': 'n_bootstrap n_resamples',
-    '--config.measures.pos_label': 'positive_label',
-    '--config.pretrain.mask': 'mlm_probability',
-    '--config.pretrain.length': 'block_size',
-  }.items()
-  for theirs in names.split()
-}
+HELP = {'-h', '--help', '-help', '-?'}
 
 CONFIG = config_flags.DEFINE_config_file(
   'config', None, 'A file of configs/, or your own.'
@@ -327,41 +271,29 @@ def stop_when_asked() -> None:
   signal.signal(signal.SIGTERM, stop)
 
 
-def show_list() -> None:
-  """One line for each config, data set, method, score, measure, recipe."""
-  from fairjax import benchmarks, data, methods, metrics, recipes, scores
-
-  print('configs')
-  for path in sorted(config_folder().glob('[a-z]*.py')):
-    tree = ast.parse(path.read_text(encoding='utf-8'))
-    about = (ast.get_docstring(tree) or '').partition('\n')[0]
-    print(f'  {path.name:28} {about}')
-  for title, entries in (
-    ('recipes', recipes.RECIPES),
-    ('data sets', data.DATASETS),
-    ('methods', methods.METHODS),
-    ('scores', scores.SCORES),
-    ('measures', metrics.MEASURES),
-    ('benchmarks', benchmarks.BENCHMARKS),
-    ('mitigations of language models', recipes.MITIGATIONS),
-  ):
-    print(title)
-    for name, entry in entries.items():
-      print(f'  {name:28} {entry.about}')
+def show(text: str) -> None:
+  """Prints it, for a reader who may leave early, as `--list | head` does."""
+  try:
+    if hasattr(sys.stdout, 'reconfigure'):  # a terminal without our signs
+      sys.stdout.reconfigure(errors='replace')
+    print(text, flush=True)
+  except BrokenPipeError:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(argv: list[str]) -> None:
   if len(argv) > 1:
     refuse(f'{argv[1]!r} is not a flag; see --help')
   if LIST.value:
-    try:
-      show_list()
-      sys.stdout.flush()
-    except BrokenPipeError:  # `--list | head` has read enough
-      os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    from fairjax import manual
+
+    show(manual.everything())
     return
   if CONFIG.value is None:
-    refuse('no --config; try --config=configs/quickstart.py, or --list')
+    refuse(
+      'no command and no --config; try --config=configs/quickstart.py, or '
+      'fairjax help'
+    )
   config = CONFIG.value
   if not isinstance(config, Config):
     refuse('the config file must return a fairjax.config.Config')
@@ -408,34 +340,23 @@ def main(argv: list[str]) -> None:
     raise
 
 
-def audit_flags(words: list[str]) -> list[str]:
-  """`MODEL_OR_PREDICTIONS [DATA] --flags` as flags of configs/audit.py.
-
-  Without DATA the first is a file of data that holds its predictions.
-  """
-  paths = []
-  while words and not words[0].startswith('-'):
-    paths.append(words.pop(0))
-  if not 1 <= len(paths) <= 2:
-    refuse(
-      'write `fairjax audit MODEL_OR_PREDICTIONS DATA`, or `fairjax audit '
-      'DATA` where the data holds a column of predictions'
-    )
-  named = [f'--config.data.path={paths[-1]}', '--config.data.name=file']
-  if len(paths) == 2:
-    named.append(f'--config.audit.model={paths[0]}')
-  return ['--config=configs/audit.py', *named, *words]
-
-
 def command() -> None:
-  """The console script: `fairjax --config=…`, `fairjax report FOLDER`, and
-  `fairjax audit MODEL_OR_PREDICTIONS DATA`."""
-  if sys.argv[1:2] == ['report']:
-    from fairjax.report.__main__ import main as report
+  """The console script: `fairjax COMMAND …`, or `fairjax --config=…`."""
+  words = sys.argv[1:]
+  name = words[0] if words else ''
+  try:
+    if name == 'help' or HELP & {*words} or '--version' in words:
+      from fairjax import manual
 
-    sys.exit(report(sys.argv[2:]))
-  if sys.argv[1:2] == ['audit']:
-    sys.argv[1:] = audit_flags(sys.argv[2:])
+      show(manual.answer(words))
+      return
+    if name == 'report':
+      from fairjax.report.__main__ import main as report
+
+      sys.exit(report(words[1:]))
+    sys.argv[1:] = commands.flags_of(words)
+  except UserError as error:
+    refuse(error)
   app.run(main, flags_parser=parse)
 
 

@@ -121,6 +121,16 @@ def test_swap_keeps_the_kind_of_column():
   assert fairjax.swap(['red car'], words=[['red', 'blue']]) == ['blue car']
 
 
+def test_words_of_a_swap_may_be_a_mapping():
+  text = 'A cat and a dog.'
+  assert fairjax.swap(text, words={'cat': 'dog'}) == 'A dog and a cat.'
+  assert fairjax.swap(text, words=[('cat', 'dog')]) == 'A dog and a cat.'
+  assert fairjax.swap('cat', words={'cat': ['emu', 'dog']}) in ('emu', 'dog')
+  for words in (['cat', 'dog'], [1], [('cat', 2)], {'cat': 2}):
+    with pytest.raises(fairjax.api.UserError, match='no group of words'):
+      fairjax.swap(text, words=words)
+
+
 def test_weights_and_diets_of_a_table():
   texts = ['she is fine', 'he is fine', 'she is bad', 'he is bad'] * 30
   label = ([0, 0, 1, 1] * 30)[:118] + [0, 1]

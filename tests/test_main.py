@@ -344,7 +344,7 @@ def test_the_packages_of_the_project_file_are_those_there_are():
 
   project = tomllib.loads((ROOT / 'pyproject.toml').read_text())
   named = set(project['tool']['setuptools']['packages'])
-  found = {'fairjax', 'fairjax.configs'}
+  found = {'fairjax', 'fairjax.configs', 'fairjax.launch'}
   for path in (ROOT / 'fairjax').rglob('*.py'):
     found.add('.'.join(path.parent.relative_to(ROOT).parts))
   assert named == found
@@ -376,7 +376,7 @@ def test_every_package_that_is_imported_is_declared():
   plain = lambda name: re.sub(r'[-_.]+', '-', name).lower()
   declared = {plain(re.match(r'[\w.-]+', line)[0]) for line in lines}
   owners = importlib.metadata.packages_distributions()
-  missing = {}
+  missing, used = {}, set()
   for path in (ROOT / 'fairjax').rglob('*.py'):
     for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
       names = []
@@ -388,10 +388,64 @@ def test_every_package_that_is_imported_is_declared():
         if name in sys.stdlib_module_names or name == 'fairjax':
           continue
         dists = {plain(d) for d in owners.get(name, [name])}
+        used |= dists
         if not dists & declared:
           missing.setdefault(name, path.name)
   # Both come with tensorflow-datasets.
   assert missing.keys() <= {'requests', 'array_record'}, missing
+  own = {plain(re.match(r'[\w.-]+', one)[0]) for one in project['dependencies']}
+  # tensorflow-datasets imports the one that is left and does not declare it.
+  assert own - used == {'importlib-resources'}
+
+
+def test_a_release_is_described_and_whole():
+  """What an index shows, and the files that are no Python."""
+  import tomllib
+
+  whole = tomllib.loads((ROOT / 'pyproject.toml').read_text())
+  project = whole['project']
+  for field in ('urls', 'authors', 'classifiers', 'keywords', 'readme'):
+    assert project[field], field
+  assert 'Typing :: Typed' in project['classifiers']
+  citation = (ROOT / 'CITATION.cff').read_text(encoding='utf-8')
+  import fairjax
+
+  assert project['version'] == fairjax.__version__
+  assert f'version: {fairjax.__version__}\n' in citation
+  for url in project['urls'].values():
+    assert url in citation
+  data = whole['tool']['setuptools']['package-data']
+  places = whole['tool']['setuptools']['package-dir']
+  carried = set()
+  for package, patterns in data.items():
+    if package == '*':  # of every package
+      folders = [ROOT / 'fairjax', *(ROOT / 'fairjax').glob('*/')]
+    else:
+      folders = [ROOT / places.get(package, package.replace('.', '/'))]
+    for pattern in patterns:
+      found = {path for folder in folders for path in folder.glob(pattern)}
+      assert found, (package, pattern)
+      carried |= found
+  for path in [*(ROOT / 'fairjax').rglob('*'), *(ROOT / 'launch').iterdir()]:
+    if path.is_file() and path.suffix not in ('.py', '.png', '.pyc'):
+      shown = path.name == 'README.md'  # read where the code is
+      assert path in carried or shown, path
+
+
+def test_a_type_checker_sees_every_name():
+  import ast
+
+  import fairjax
+
+  tree = ast.parse((ROOT / 'fairjax' / '__init__.py').read_text())
+  seen = {
+    alias.asname: node.module
+    for node in ast.walk(tree)
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
+    if alias.name == alias.asname
+  }
+  assert seen == fairjax._API
 
 
 def test_the_maps_name_every_room_and_file():

@@ -6,8 +6,8 @@ how far the validation losses drift apart, beside how far seeds do, and, of the
 rows' gradient norms under the float32 weights, how far they are apart and their
 rank correlation (Spearman; near ties, which a model that has learned one class
 by heart makes by the hundred, lower it at errors of 1e-4). Worth it on an
-accelerator, and on a CPU that has AVX512_BF16 or AMX (/proc/cpuinfo says so);
-other CPUs emulate bfloat16, slowly.
+accelerator, and on a CPU that has AVX512_BF16 or AMX; of others the run says
+that they emulate bfloat16 (backend.py).
 """
 
 import argparse

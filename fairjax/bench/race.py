@@ -153,16 +153,12 @@ def _table(race, times, median, pairs, value, unit, ours) -> None:
 
 def machine() -> dict:
   """What the numbers were measured on."""
-  name = platform.processor() or platform.machine()
-  with contextlib.suppress(OSError), open('/proc/cpuinfo') as lines:
-    for line in lines:
-      if line.startswith('model name'):
-        name = line.split(':', 1)[1].strip()
-        break
+  from fairjax import backend
+
   cores = (
     len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else 0
   )
-  return {'cpu': name, 'cores': cores or os.cpu_count()}
+  return {**backend.processor().described(), 'cores': cores or os.cpu_count()}
 
 
 def versions() -> dict:

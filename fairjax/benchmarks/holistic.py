@@ -26,7 +26,6 @@ from fairjax.benchmarks import forms, result_rows, sources
 from fairjax.benchmarks.forms import TEXT
 from fairjax.errors import UserError
 from fairjax.metrics import clusters, significance, text_likelihood
-from fairjax.metrics.estimates import of_value
 from fairjax.metrics.intervals import IntervalOptions
 from fairjax.results import ANY
 
@@ -249,12 +248,11 @@ def rows(table: pd.DataFrame, options: IntervalOptions) -> list[dict]:
   metrics = {'paper': 'holistic_pairs', 'fdr': 'holistic_pairs_fdr'}
   for part, some in parts:
     weight = _weights(some, options)
+    sides = ({*zip(some['axis'], some[side])} for side in ('one', 'other'))
+    words = len(set().union(*sides))
     for column, metric in metrics.items():
       hit = some[column].to_numpy(float)
-      draws = 100 * (weight @ hit) / weight.sum(1)
-      tail = (1 - options.level) / 2
-      low, high = np.quantile(draws, [tail, 1 - tail])
-      value = of_value(100 * hit.mean(), low, high)
+      value, _ = result_rows.crossed_share(hit, weight, words, options)
       null = 5.0 if column == 'paper' else 0.0
       out.append(result_rows.row(metric, part, len(some), value, null))
   return out

@@ -83,6 +83,33 @@ def share_row(
   )
 
 
+def crossed_share(
+  hit: np.ndarray,
+  weight: np.ndarray,
+  units: int,
+  options: IntervalOptions,
+  null: float | None = None,
+) -> tuple[dict, float | None]:
+  """100 · the share of hits, of items that two kinds of units cross.
+
+  `weight` [resample, item] is the product of the units' weights. Where all
+  items agree no weight tells how far another sample could be, so the interval
+  (and the p of `null`) is the exact one of `units` independent items.
+  """
+  if hit.min() == hit.max():
+    hits = int(units * hit[0])
+    p = None if null is None else clusters.binomial(hits, units, null / 100)
+    return percent(clusters.share(hits, units, options)), p
+  draws = 100 * (weight @ hit) / weight.sum(1)
+  p = None
+  if null is not None:
+    side = min((draws <= null).mean(), (draws >= null).mean())
+    p = float(min(1.0, max(2 * side, 1 / len(draws))))
+  tail = (1 - options.level) / 2
+  low, high = np.quantile(draws, [tail, 1 - tail])
+  return of_value(100 * hit.mean(), low, high), p
+
+
 def as_set(
   rows: Sequence[dict], main: str = 'all', warnings: Sequence[str] = ()
 ) -> dict:

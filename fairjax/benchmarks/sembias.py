@@ -88,12 +88,8 @@ def rows(
         clusters.weights(first.max() + 1, options, 1)[:, first]
         * clusters.weights(second.max() + 1, options, 2)[:, second]
       )
-      draws = 100 * (weight @ hit) / weight.sum(1)
-      tail = (1 - options.level) / 2
-      low, high = np.quantile(draws, [tail, 1 - tail])
-      value = of_value(100 * hit.mean(), low, high)
-      side = min((draws <= null).mean(), (draws >= null).mean())
-      p = float(min(1.0, max(2 * side, 1 / len(draws))))
+      units = int(min(first.max(), second.max()) + 1)
+      value, p = result_rows.crossed_share(hit, weight, units, options, null)
     out.append(
       result_rows.row(
         f'sembias_{kind}',

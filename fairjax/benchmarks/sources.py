@@ -29,15 +29,21 @@ def locate(
       '--config.benchmarks.data'
     )
   for name in names:
-    for pattern in (name, f'*/{name}', f'*/*/{name}'):
-      places = sorted(root.glob(pattern))
-      if places:
-        return paths.place(places[0])
+    if places := found(root, name):
+      return paths.place(places[0])
   raise UserError(
     f'{folder} holds no {" or ".join(names)}, which {what} reads; get it from '
     f'{BENCHMARKS[what].origin} and put it there, or leave {what} out of '
     '--config.benchmarks.names'
   )
+
+
+def found(root: pathlib.Path, name: str) -> list[pathlib.Path]:
+  """The files of a glob in a folder, else of one below it, or two."""
+  for pattern in (name, f'*/{name}', f'*/*/{name}'):
+    if places := sorted(root.glob(pattern)):
+      return places
+  return []
 
 
 def md5(path: pathlib.Path) -> str:

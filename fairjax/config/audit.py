@@ -42,6 +42,10 @@ class Audit:
     each(filled),
   )
   intersections: bool = knob(True, 'also compare combinations of columns')
+  cluster: str = knob(
+    '',
+    "column of what rows hang together by; '' is equal texts, 'none' nothing",
+  )
   controls: tuple[str, ...] = knob(
     (), 'columns held equal: gaps given these', each(filled)
   )
@@ -67,7 +71,7 @@ class Audit:
   training: str = knob(
     '', 'training data whose rows are ranked by influence on the gap', path=True
   )
-  fail_if: str = knob('', "a gate, as 'eqodd<0.8 or flips>0.02'")
+  fail_if: str = knob('', "a gate, as 'eqodd<0.8 or excess_flips>0.02'")
   fail_on: str = knob(
     'whole',
     "the 'whole' interval is beyond the gate's bound, 'part', or the 'value'",

@@ -196,7 +196,11 @@ class Benchmarks:
   descriptors: int = knob(
     6, 'descriptors of holistic per axis, sampled; 0 takes all', at_least(0)
   )
-  limit: int = knob(0, 'items of bbq, sampled; 0 takes all', at_least(0))
+  limit: int = knob(
+    0,
+    'items of bbq, and held-out texts of perplexity, sampled; 0 takes all',
+    at_least(0),
+  )
   mitigations: tuple[str, ...] = knob(
     (),
     'of --list, each fitted on data.path and measured beside the model',

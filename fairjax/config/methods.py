@@ -63,7 +63,7 @@ class Method:
   tagger: str = knob(
     '',
     "'spacy:MODEL' disambiguates her and his; '' uses rules",
-    form(r'(spacy:\S+)?', "'spacy:MODEL' or '' is needed"),
+    form(r'(spacy:\S+)?', "'spacy:MODEL' or ''"),
     changes=('data', 'texts'),
   )
   words: str = knob(
@@ -106,9 +106,7 @@ class Scoring:
   at: str = knob(
     'end',
     "when the probe is scored: 'start', 'end' or 'epoch K'",
-    form(
-      r'end|start|epoch \d+(\.\d+)?', "'end', 'start' or 'epoch K' is needed"
-    ),
+    form(r'end|start|epoch \d+(\.\d+)?', "'end', 'start' or 'epoch K'"),
   )
   path: str = knob(
     '',
@@ -212,7 +210,7 @@ class Weighting:
     "demographics: 'gender', 'terms', 'identity' or 'columns:a,b'",
     form(
       r'gender|terms|identity|columns:.*\S.*',
-      "'gender', 'terms', 'identity' or 'columns:a,b' is needed",
+      "'gender', 'terms', 'identity' or 'columns:a,b'",
     ),
   )
   terms: str = knob(

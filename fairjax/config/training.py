@@ -34,7 +34,11 @@ class Net:
   scan: bool = knob(
     False, 'compile one layer and scan over all (compiles faster)'
   )
-  remat: bool = knob(False, 'recompute activations in the backward pass')
+  remat: bool = knob(
+    False,
+    'recompute activations in the backward pass, to save memory (on a CPU '
+    'with `scan` only)',
+  )
   glove: str = knob(
     '',
     "GloVe text file for cnn and lstm; '' trains embeddings",

@@ -18,7 +18,7 @@ import pandas as pd
 
 from fairjax.data import group_names, labels, readers
 from fairjax.data.files import SPLIT_NAMES, column, source
-from fairjax.data.predictions import numeric
+from fairjax.data.predictions import MADE, numeric
 from fairjax.errors import UserError, count
 from fairjax.registry import find
 
@@ -93,7 +93,9 @@ def _named(table: pd.DataFrame, name: str, field: str) -> pd.DataFrame:
 
 def _ids(table: pd.DataFrame, name: str) -> pd.DataFrame:
   if not name and 'id' not in table:
-    return table.assign(id=[str(i) for i in range(len(table))])
+    table = table.assign(id=[str(i) for i in range(len(table))])
+    table.attrs['ids'] = MADE
+    return table
   ids = column(table, name or 'id', 'data.id').astype(str)
   twice = ids.duplicated()
   if twice.any():
@@ -195,39 +197,52 @@ def columns_of(
       continue
     name, edges = _edges(one, field)
     values = column(table, name, field)
-    values = numeric(values.to_frame())[name]
-    is_number = pd.api.types.is_numeric_dtype(values) and not (
-      pd.api.types.is_bool_dtype(values)
-    )
-    if edges or (is_number and values.nunique() > DISTINCT):
-      if not is_number:
-        raise UserError(
-          f'{field} cuts {name!r} into bands, but it is no column of numbers '
-          f'({values.dropna().iloc[0]!r}); leave the edges away'
-        )
-      if not edges:
-        quarters = np.unique(values.dropna().quantile([0.25, 0.5, 0.75]))
-        edges = [float(f'{q:.4g}') for q in quarters]
-        shown = ', '.join(f'{e:g}' for e in edges)
-        remarks.append(
-          f'{name} has {values.nunique():,} values and is cut at its '
-          f'quartiles, {shown}; choose others with {field}={name}:EDGE/EDGE'
-        )
-      out[name] = bands(values, edges)
-      continue
-    frame = {'test': table.assign(**{name: values})}
-    remarks += group_names.tidy(frame, name)
-    tidy = frame['test'][name]
-    groups = set(tidy) - {''}
-    if len(groups) > MOST:
-      raise UserError(
-        f'column {name!r} of {field} has {len(groups):,} values, and at most '
-        f'{MOST} groups are compared; name another column, or join its values'
-      )
-    if not groups:
-      raise UserError(f'column {name!r} of {field} is empty in every row')
-    out[name] = list(tidy)
+    out[name], said = grouped(values, name, field, edges)
+    remarks += said
   return out, remarks
+
+
+def grouped(
+  values: pd.Series, name: str, field: str, edges: Sequence[float] = ()
+) -> tuple[np.ndarray, list[str]]:
+  """Each row's group in a column, '' for none, and what there is to say.
+
+  Numbers are cut at `edges`, or where they are many at their quartiles.
+  """
+  values = numeric(values.to_frame('group'))['group']
+  is_number = pd.api.types.is_numeric_dtype(values) and not (
+    pd.api.types.is_bool_dtype(values)
+  )
+  many = is_number and values.nunique() > DISTINCT
+  if is_number and np.isinf(values.to_numpy(float, na_value=np.nan)).any():
+    raise UserError(
+      f'column {name!r} of {field} holds infinite numbers; leave them empty'
+    )
+  if edges and not is_number:
+    raise UserError(
+      f'{field} cuts {name!r} into bands, but it is no column of numbers '
+      f'({values.dropna().iloc[0]!r}); leave the edges away'
+    )
+  if edges:
+    return np.array(bands(values, edges), object), []
+  if many:
+    quarters = np.unique(values.dropna().quantile([0.25, 0.5, 0.75]))
+    cuts = [float(f'{q:.4g}') for q in quarters]
+    shown = ', '.join(f'{e:g}' for e in cuts)
+    return np.array(bands(values, cuts), object), [
+      f'{name} has {values.nunique():,} values and is cut at its quartiles, '
+      f'{shown}; choose others with {field}={name}:EDGE/EDGE'
+    ]
+  groups, remarks = group_names.tidied(name, values)
+  count = len(set(groups) - {''})
+  if count > MOST:
+    raise UserError(
+      f'column {name!r} of {field} has {count:,} values, and at most '
+      f'{MOST} groups are compared; name another column, or join its values'
+    )
+  if not count:
+    raise UserError(f'column {name!r} of {field} is empty in every row')
+  return groups, remarks
 
 
 def _edges(asked: str, field: str) -> tuple[str, list[float]]:
@@ -241,8 +256,8 @@ def _edges(asked: str, field: str) -> tuple[str, list[float]]:
       f'{field} has {asked!r}; write COLUMN or COLUMN:EDGE/EDGE, as in '
       "'age:18/30'"
     ) from error
-  if sorted(set(edges)) != edges:
-    raise UserError(f'{field} has {asked!r}; its edges must rise')
+  if sorted(set(edges)) != edges or not np.isfinite(edges).all():
+    raise UserError(f'{field} has {asked!r}; its edges must be finite and rise')
   return name, edges
 
 

@@ -30,6 +30,26 @@ def tidy(tables: Tables, column: str) -> list[str]:
     return []
   typed = {split: _names(tables[split][column]) for split in mine}
   counts = pd.concat(list(typed.values())).value_counts()
+  mapping, remarks = spelled(column, counts)
+  for split in mine:
+    names = typed[split].map(mapping).astype(object)
+    if not names.equals(tables[split][column]):
+      tables[split] = tables[split].assign(**{column: names})
+  return remarks
+
+
+def tidied(column: str, values) -> tuple[np.ndarray, list[str]]:
+  """`tidy` of one column, whose different names alone are looked at."""
+  code, distinct = pd.factorize(pd.Series(values), use_na_sentinel=True)
+  names = _names(pd.Series(distinct)).to_numpy(object)
+  rows = np.bincount(code[code >= 0], minlength=len(names))
+  counts = pd.Series(rows, index=names).groupby(level=0).sum()
+  mapping, remarks = spelled(column, counts)
+  return np.array([*map(mapping.get, names), ''], object)[code], remarks
+
+
+def spelled(column: str, counts: pd.Series) -> tuple[dict[str, str], list[str]]:
+  """{name as typed: its group}, from how often each name is typed."""
   by_key: dict[str, list[str]] = {}
   for name in sorted(counts.index, key=lambda n: (-counts[n], n)):
     key = ' '.join(name.split()).casefold()
@@ -39,11 +59,7 @@ def tidy(tables: Tables, column: str) -> list[str]:
     for key, names in by_key.items()
     for name in names
   }
-  for split in mine:
-    names = typed[split].map(mapping).astype(object)
-    if not names.equals(tables[split][column]):
-      tables[split] = tables[split].assign(**{column: names})
-  return _remarks(column, by_key, counts)
+  return mapping, _remarks(column, by_key, counts)
 
 
 def _names(values: pd.Series) -> pd.Series:

@@ -32,14 +32,20 @@ YES = frozenset('1 yes y true t'.split())
 # … and words that say by themselves on which side of two classes they are.
 ABSENT = NO | frozenset(
   """negative neg none normal neutral clean benign safe ham legitimate legit
-  ok okay good fine harmless civil absent off""".split()
+  ok okay good fine harmless civil absent real genuine human inlier
+  objective""".split()
 )
 PRESENT = YES | frozenset(
   """positive pos toxic toxicity spam hate hateful abuse abusive offensive
   unsafe bad harmful sexist sexism racist racism misogyny misogynistic
   misogynous malicious fraud rude insult insulting threat stereotype
-  stereotypical biased present on""".split()
+  stereotypical biased present fake hof anomaly outlier clickbait troll
+  subjective""".split()
 )
+# Two words that say it only beside each other: OFF is offensive beside NOT.
+PAIRS = (('off', 'on'),)
+ASKED = ({'bad', 'good'},)  # of a review, or of a comment to be removed
+NOT = frozenset('not other others rest'.split())  # what the other word is not
 ROUND = 'round'
 NEGATIONS = ('not', 'non', 'no', 'un', 'in', 'im', 'dis')
 
@@ -328,7 +334,7 @@ def _counted(values: list[str], has: str) -> dict[str, int]:
 
 def _sides(values: list[str], has: str) -> dict[str, int]:
   """Words as classes: two by their sides, more in sorted order."""
-  keys = [re.sub(r'[\s_-]+', '', value).casefold() for value in values]
+  keys = [_key(value) for value in values]
   if len(keys) > 2 and all(key in NO | YES for key in keys):
     mapping = flag({v: int(k in YES) for v, k in zip(values, keys)})
     raise UserError(f'{has}; some mean the same: add {mapping}')
@@ -348,10 +354,29 @@ def _sides(values: list[str], has: str) -> dict[str, int]:
   return {values[keys.index(key)]: i for i, key in enumerate(order)}
 
 
+def class_order(names: list[str]) -> list[str]:
+  """Two names of classes, class 0 first; [] where words do not say it."""
+  keys = [_key(name) for name in names]
+  found = _order(keys)
+  return [names[keys.index(key)] for key in found]
+
+
+def _key(name: str) -> str:
+  return re.sub(r'[\s_-]+', '', name).casefold()
+
+
 def _order(keys: list[str]) -> list[str]:
   """Two words, that of class 0 first; [] where that is not known."""
   if len(keys) != 2:
     return []
+  if set(keys) in ASKED:
+    return []
+  for pair in PAIRS:
+    if set(pair) == set(keys):
+      return list(pair)
+  apart = [key in NOT for key in keys]
+  if any(apart) and not all(apart):  # as in OFF and NOT
+    return keys if apart[0] else keys[::-1]
   side = [(key in PRESENT) - (key in ABSENT) for key in keys]
   if side[0] != side[1]:
     return keys if side[0] < side[1] else keys[::-1]

@@ -92,6 +92,12 @@ def cells(table: pd.DataFrame, by: str) -> tuple[np.ndarray, list[str]]:
     empty = (table[column].isna() | (table[column] == '')).to_numpy()
     code, values = pd.factorize(table[column].where(~empty), sort=True)
     none |= empty
+    if none.all():
+      raise UserError(
+        f'no training row has a value in column {column!r} of method.by={by}'
+        + (', beside the others' if not empty.all() else '')
+        + '; name another column'
+      )
     cell = cell * len(values) + code
     names = [
       f'{a} {column}={b}'.strip() for a, b in itertools.product(names, values)

@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.errors import UserError
 from fairjax.metrics import (
+  clusters,
   counts,
   groups,
   intervals,
@@ -37,6 +38,7 @@ def assess(
   resamples: int = 10000,
   seed: int = 0,
   min_group: int = MIN_GROUP,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """Measures of one set of predictions, in the format of results.json.
 
@@ -56,6 +58,8 @@ def assess(
     seed: of the draws.
     min_group: rates of a group with fewer rows behind them (AUCs: of either
       kind) are left out of gaps and extremes, and named in a warning.
+    cluster: rows of equal numbers are not independent (one template, equal
+      texts, a writer), and are drawn together.
 
   Returns:
     rows, threshold, quality, fairness, groups, warnings. Measures that are
@@ -83,6 +87,7 @@ def assess(
     _groups_of(attributes),
     options,
     min_group,
+    cluster,
   )
   quality, by_group, fairness = _of_counts(case)
   _add_ranks(case, quality, by_group, fairness)
@@ -97,9 +102,11 @@ def assess(
       name: {'rows': int(member.sum()), **one}
       for name, member, one in zip(group_names, members, by_group)
     },
-    'warnings': warn.sentences(
-      *rows, group_names, attributes, fairness, min_group
-    ),
+    'warnings': [
+      *warn.of_reversed(quality),
+      *warn.sentences(*rows, group_names, attributes, fairness, min_group),
+      *clusters.warnings(cluster),
+    ],
   }
 
 
@@ -115,6 +122,7 @@ class Case(NamedTuple):
   groups: dict[str, list[int]]  # the numbers of each attribute's groups
   options: intervals.IntervalOptions
   min_group: int
+  cluster: Integer[np.ndarray, ' n'] | None = None
 
 
 def _groups_of(attributes: Sequence[str]) -> dict[str, list[int]]:
@@ -139,7 +147,12 @@ def _of_counts(case: Case) -> tuple[dict, list[dict], dict]:
   options, least = case.options, case.min_group
   classes = case.scores.shape[-1] if case.scores.ndim == 3 else 2
   table = counts.tabulate(
-    case.labels, case.decisions, case.masks, classes, options.seed
+    case.labels,
+    case.decisions,
+    case.masks,
+    classes,
+    options.seed,
+    case.cluster,
   )
   draws = counts.draw(table, options)
   quality = counts.of_everyone(table, draws, options)
@@ -163,7 +176,7 @@ def _add_ranks(
 ) -> None:
   """Adds the measures of ranks and probabilities."""
   labels, scores, options = case.labels, case.scores, case.options
-  items = resampling.blocks(len(labels), options.seed)
+  items = resampling.blocks(len(labels), options.seed, case.cluster)
   weights = None
   if options.resamples:
     count = min(options.resamples, resampling.RANKS)
@@ -215,6 +228,11 @@ def decide(
       raise UserError(
         f"the threshold is {threshold!r}; it must be a number or 'eer'"
       ) from error
+    if not 0 <= thresholds <= 1:
+      raise UserError(
+        f'the threshold is {threshold}; scores are from 0 to 1, and so must it '
+        'be'
+      )
     limits = np.full(len(scores), thresholds)
   limits = limits.astype(scores.dtype)
   return (scores >= limits[:, None]).astype(np.int8), thresholds

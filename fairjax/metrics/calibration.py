@@ -46,11 +46,12 @@ def measure(
   members: Bool[np.ndarray, 'g n'],
   options: IntervalOptions,
   min_group: int = 1,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], dict]:
   """(quality, a dict a group, fairness): ece, overconfidence, ece_max."""
   truth, score = confidence(labels, scores)
   masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
-  sums, sizes, items = _totals(truth, score, masks, options.seed)
+  sums, sizes, items = _totals(truth, score, masks, options.seed, cluster)
   n = masks.sum(1)
   gaps = sums.sum(0) / np.maximum(n, 1)[:, None]  # s, g, bin: (Σ y − p)/n
   ece = np.where(n > 0, np.abs(gaps).sum(-1), np.nan)
@@ -108,9 +109,9 @@ def _bins(score: np.ndarray) -> np.ndarray:
   return np.minimum((score * BINS).astype(np.int64), BINS - 1)
 
 
-def _totals(truth, score, masks, seed) -> tuple:
+def _totals(truth, score, masks, seed, cluster) -> tuple:
   """[item, s, g, bin] of y − p, rows of each item and group, and the items."""
-  items = resampling.blocks(truth.shape[1], seed)
+  items = resampling.blocks(truth.shape[1], seed, cluster)
   m = len(items.size)
   sums = np.zeros((m, len(score), len(masks), BINS), np.float32)
   sizes = np.zeros((m, len(masks)), np.float32)

@@ -7,16 +7,92 @@ cluster a weight from Exp(1). A share of independent items has the exact
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from jaxtyping import Integer
 from scipy import stats
 
 from fairjax.metrics.estimates import of_value
 from fairjax.metrics.intervals import IntervalOptions
 
+FEW = 8  # clusters below which an interval is said to be a rough one
+
 CHUNK = 1 << 24  # signs held in memory at a time
+
+
+def of_texts(texts: Sequence[str]) -> Integer[np.ndarray, ' n'] | None:
+  """The cluster of each row where texts occur twice or more, else None.
+
+  Rows whose texts are equal but for case and blanks are one cluster.
+  """
+  import pandas as pd
+
+  plain = [' '.join(str(text).casefold().split()) for text in texts]
+  return distinct(pd.factorize(np.array(plain, object))[0])
+
+
+def distinct(
+  cluster: Sequence | np.ndarray,
+) -> Integer[np.ndarray, ' n'] | None:
+  """Codes of the values of a column; None where no two rows share one.
+
+  A row without a value ('', None, NaN) is a cluster of its own.
+  """
+  import pandas as pd
+
+  values = pd.Series(np.asarray(cluster))
+  lone = (values.isna() | (values.astype(str) == '')).to_numpy()
+  codes = pd.factorize(values)[0].astype(np.int64)
+  codes[lone] = codes.max(initial=-1) + 1 + np.arange(lone.sum())
+  return codes if len(np.unique(codes)) < len(codes) else None
+
+
+def joined(
+  *clusters: Integer[np.ndarray, ' n'] | None,
+) -> Integer[np.ndarray, ' n'] | None:
+  """Rows that are together in any of several ways are in one cluster."""
+  known = [one for one in clusters if one is not None]
+  if len(known) < 2:
+    return known[0] if known else None
+  from scipy import sparse
+  from scipy.sparse import csgraph
+
+  n = len(known[0])
+  first, codes = 0, []
+  for one in known:
+    code = np.unique(one, return_inverse=True)[1]
+    codes.append(n + first + code)
+    first += int(code.max(initial=-1)) + 1
+  at = np.concatenate(codes), np.tile(np.arange(n), len(known))
+  size = n + first
+  graph = sparse.coo_array((np.ones(len(at[0])), at), (size, size))
+  return csgraph.connected_components(graph, directed=False)[1][:n]
+
+
+def words(cluster: Integer[np.ndarray, ' n'] | None, of: str = '') -> str:
+  """What a page says of them: '400 rows in 120 clusters (equal texts)'."""
+  if cluster is None:
+    return ''
+  count = len(np.unique(cluster))
+  told = f' ({of})' if of else ''
+  return (
+    f'{len(cluster):,} rows are {count:,} clusters{told}: rows of one cluster '
+    'are not independent, and intervals and p values are over clusters'
+  )
+
+
+def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
+  """A sentence where there are too few clusters to tell much."""
+  if cluster is None:
+    return []
+  count = len(np.unique(cluster))
+  if count >= FEW:
+    return []
+  return [
+    f'there are only {count} clusters of rows; intervals over so few are rough'
+  ]
 
 
 def share(hits: int, count: int, options: IntervalOptions) -> dict:

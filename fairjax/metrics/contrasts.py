@@ -59,6 +59,7 @@ def differences(
   min_group: int = 1,
   adjust: str = 'holm',
   shown: Sequence[str] = SHOWN,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """A row a group and rate: its value, the reference's, the difference, p."""
   n = decisions.shape[1]
@@ -74,6 +75,7 @@ def differences(
     [*masks, *others, np.ones(n, bool)],
     2,
     options.seed,
+    cluster,
   )
   rates = _rates(table, options)
   out = []
@@ -82,6 +84,9 @@ def differences(
       r = groups.NAMES.index(name)
       at, beside = (0, i, r), (0, len(own) + i, r)
       one = _difference(rates, at, beside, options)
+      if one.get('p_at_floor') and len(decisions) == 1 and cluster is None:
+        apart = not (masks[i] & others[i]).any()
+        one |= _exact(rates, at, beside, one['p']) if apart else {}
       few = min(rates.rows[at], rates.rows[beside]) < min_group
       out.append(
         {
@@ -131,6 +136,24 @@ def _difference(rates, at, beside, options) -> dict:
   }
 
 
+def _exact(rates, at, beside, floor: float) -> dict:
+  """The p where no resample is as far off: Fisher's, exact, of the counts.
+
+  A share of B resamples is never below 1 / (B + 1), and of many tests none
+  would be left after a correction for their number.
+  """
+  from scipy import stats
+
+  rows = [int(rates.rows[one]) for one in (at, beside)]
+  hits = [
+    round(float(rates.values[(0, *one)]) * n)
+    for one, n in zip((at, beside), rows)
+  ]
+  table = [[k, n - k] for k, n in zip(hits, rows)]
+  p = float(stats.fisher_exact(table)[1])
+  return {'p': p, 'p_at_floor': False} if p < floor else {}
+
+
 def conditional(
   labels: Integer[np.ndarray, ' n'] | None,
   decisions: Integer[np.ndarray, 's n'],
@@ -139,6 +162,7 @@ def conditional(
   levels: Bool[np.ndarray, 'k n'],
   level_names: Sequence[str],
   options: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], list[str]]:
   """Measures given the controls, gaps within each level, and what was left out.
 
@@ -148,7 +172,7 @@ def conditional(
   truth = np.zeros(n, np.int64) if labels is None else labels
   cells = (members[:, None] & levels[None]).reshape(-1, n)
   masks = [*cells, np.ones(n, bool)]
-  table = counts.tabulate(truth, decisions, masks, 2, options.seed)
+  table = counts.tabulate(truth, decisions, masks, 2, options.seed, cluster)
   rates = _rates(table, options)
   shape = (len(members), len(levels))
   values = rates.values[:, 0, :-1].reshape(len(decisions), *shape, -1)
@@ -236,11 +260,12 @@ def costs(
   price: tuple[float, float],
   options: IntervalOptions,
   min_group: int = 1,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
   n = len(labels)
   masks = [*members, np.ones(n, bool)]
-  table = counts.tabulate(labels, decisions, masks, 2, options.seed)
+  table = counts.tabulate(labels, decisions, masks, 2, options.seed, cluster)
   rates = _rates(table, options)
   at = groups.NAMES.index
 

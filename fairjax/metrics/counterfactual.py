@@ -39,11 +39,15 @@ class Drawn(NamedTuple):
   bounds: tuple[float, float]
 
 
-def drawn(sums: Sums, how: IntervalOptions) -> Drawn:
+def drawn(
+  sums: Sums,
+  how: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+) -> Drawn:
   """The measures of the texts, and of texts drawn with replacement."""
   rows = np.asarray(sums.rows, np.float64)
   values = sums.compute(rows.sum(1))
-  items = resampling.blocks(rows.shape[1], how.seed)
+  items = resampling.blocks(rows.shape[1], how.seed, cluster)
   total = np.zeros((len(items.size), rows.shape[0], rows.shape[2]))
   np.add.at(total, items.item, rows.swapaxes(0, 1))
   weights = resampling.draw(items, how.resamples, how.seed)

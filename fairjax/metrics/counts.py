@@ -63,17 +63,21 @@ def tabulate(
   masks: Sequence[Bool[np.ndarray, ' n']],
   classes: int,
   seed: int,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> Table:
   """Counts of the cells of rows, or of blocks where there are many cells.
 
   `masks` are the groups and then everyone. With two classes k is class 1
-  alone, else every class against the rest.
+  alone, else every class against the rest. Rows of equal `cluster` are drawn
+  together.
   """
-  columns = resampling.distinct(masks[:-1])
-  items = resampling.cells([*columns, labels, *decisions])
+  items = None
+  if cluster is None:
+    columns = resampling.distinct(masks[:-1])
+    items = resampling.cells([*columns, labels, *decisions])
   chosen = np.array([1]) if classes == 2 else np.arange(classes)
-  if len(items.size) > resampling.CELLS:
-    items = resampling.blocks(len(labels), seed)
+  if items is None or len(items.size) > resampling.CELLS:
+    items = resampling.blocks(len(labels), seed, cluster)
     return Table(
       _by_rows(labels, decisions, masks, chosen, items),
       _confusion(labels, decisions, classes, items),

@@ -85,10 +85,8 @@ def _draws(
   if not how.resamples:
     return None
   n = rows.shape[1]
-  group = np.arange(n) if clusters is None else clusters
-  group = np.unique(group, return_inverse=True)[1]
-  items = resampling.blocks(int(group.max()) + 1, how.seed)
-  item = items.item[group]
+  items = resampling.blocks(n, how.seed, clusters)
+  item = items.item
   sums = [np.bincount(item, each, len(items.size)) for each in rows]
   sums.append(np.bincount(item, minlength=len(items.size)).astype(np.float64))
   weights = resampling.draw(items, how.resamples, how.seed)

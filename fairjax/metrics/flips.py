@@ -56,6 +56,17 @@ class Edit(NamedTuple):
   side: np.ndarray
 
 
+def of_rows(edit: Edit, rows: Integer[np.ndarray, ' m']) -> Edit:
+  """The edit of some of the rows."""
+  return Edit(
+    edit.edited[rows],
+    edit.scores[:, rows],
+    edit.controlled[rows],
+    edit.control[:, rows],
+    edit.side[rows],
+  )
+
+
 class Flips(NamedTuple):
   """What `measure` gives."""
 
@@ -92,6 +103,7 @@ def measure(
   group_names: Sequence[str],
   limits: float | Sequence[float],
   options: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> Flips:
   """Every measure of the header, each with its interval.
 
@@ -103,34 +115,42 @@ def measure(
     group_names: one for each group.
     limits: the threshold, or one a seed.
     options: of the intervals.
+    cluster: rows of equal numbers are not independent.
   """
   d, swapped = decisions(scores, limits), decisions(edit.scores, limits)
   known = edit.edited
   flip = (d != swapped)[:, known]
   binary = scores.ndim == 2
   y = None if labels is None else labels[known]
-  out, by_group = _rates('flips', flip, y, members[:, known], options, binary)
+  of = lambda rows: None if cluster is None else cluster[rows]
+  out, by_group = _rates(
+    'flips', flip, y, members[:, known], options, binary, of(known)
+  )
   if binary:
     up = (d < swapped)[:, known]
     for name, one in (('flips_up', up), ('flips_down', flip & ~up)):
-      out[name] = _rates(name, one, None, members[:0, known], options)[0][name]
-  out |= _against_control(d, swapped, edit, limits, options)
+      out |= _rates(
+        name, one, None, members[:0, known], options, True, of(known)
+      )[0]
+  out |= _against_control(d, swapped, edit, limits, options, cluster)
   shift = change(scores, edit.scores)
   out['score_change'] = row_means.mean(
-    shift[:, known], options, intervals.SHARES
+    shift[:, known], options, intervals.SHARES, cluster=of(known)
   )
   both = edit.controlled
   apart = shift - change(scores, edit.control)
   out['excess_change'] = row_means.mean(
-    apart[:, both], options, (-1.0, 1.0), NO_CONTROL
+    apart[:, both], options, (-1.0, 1.0), NO_CONTROL, of(both)
   )
   if labels is not None and binary and edit.side.any():
-    out |= _by_wording(d, swapped, edit, labels, options)
+    out |= _by_wording(d, swapped, edit, labels, options, cluster)
   groups = {name: {'flips': one} for name, one in zip(group_names, by_group)}
   return Flips(out, groups, quantiles(scores, edit))
 
 
-def _rates(name, flip, labels, members, options, binary=True) -> tuple:
+def _rates(
+  name, flip, labels, members, options, binary=True, cluster=None
+) -> tuple:
   """A share of rows, of each label and of each group: a flip is a decision."""
   n = flip.shape[1]
   seeds = len(flip)
@@ -141,7 +161,9 @@ def _rates(name, flip, labels, members, options, binary=True) -> tuple:
   if labels is not None and binary:
     truth = (labels > 0).astype(np.int64)
   masks = [*members, np.ones(n, bool)]
-  table = counts.tabulate(truth, flip.astype(np.int64), masks, 2, options.seed)
+  table = counts.tabulate(
+    truth, flip.astype(np.int64), masks, 2, options.seed, cluster
+  )
   rates = counts.rates(table, counts.draw(table, options), options)
   everyone = counts.of_group(table, rates, -1, options)
   out = {name: everyone['selection_rate']}
@@ -154,21 +176,24 @@ def _rates(name, flip, labels, members, options, binary=True) -> tuple:
   ]
 
 
-def _against_control(d, swapped, edit: Edit, limits, options) -> dict:
+def _against_control(d, swapped, edit: Edit, limits, options, cluster) -> dict:
   """Flips under the control, and by how much the swap flips more."""
   rows = edit.controlled
   after = decisions(edit.control, limits)[:, rows]
   flip = d[:, rows] != swapped[:, rows]
   under = d[:, rows] != after
   none = np.zeros((0, int(rows.sum())), bool)
-  control = _rates('control_flips', under, None, none, options)[0]
+  own = None if cluster is None else cluster[rows]
+  control = _rates('control_flips', under, None, none, options, True, own)[0]
   if not rows.any():
     control['control_flips']['note'] = NO_CONTROL
-  excess = row_means.difference(flip.astype(float) - under, options, NO_CONTROL)
+  excess = row_means.difference(
+    flip.astype(float) - under, options, NO_CONTROL, own
+  )
   return {**control, 'excess_flips': excess}
 
 
-def _by_wording(d, swapped, edit: Edit, labels, options) -> dict:
+def _by_wording(d, swapped, edit: Edit, labels, options, cluster) -> dict:
   """TPRD and FPRD: the female wording less the male one, row by row."""
   female = np.where(edit.side > 0, d, swapped)
   male = np.where(edit.side > 0, swapped, d)
@@ -178,7 +203,10 @@ def _by_wording(d, swapped, edit: Edit, labels, options) -> dict:
   for name, value in (('tprd', 1), ('fprd', 0)):
     rows = known & (labels == value)
     out[name] = row_means.difference(
-      apart[:, rows], options, f'no edited row of label {value} has one side'
+      apart[:, rows],
+      options,
+      f'no edited row of label {value} has one side',
+      None if cluster is None else cluster[rows],
     )
     # What a person reads: of 100 such rows, how many in either wording.
     if rows.any():
@@ -271,6 +299,7 @@ def compare(
   ours: tuple[np.ndarray, Edit, float | Sequence[float]],
   theirs: tuple[np.ndarray, Edit, float | Sequence[float]],
   options: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """Flips of two models under the same swap: ours − theirs, a row a pair.
 
@@ -289,14 +318,18 @@ def compare(
   plain = [one.astype(float)[:, edited] for one, _ in sides]
   over = [(one.astype(float) - two)[:, both] for one, two in sides]
   out = []
-  for name, (a, b), scale in (
-    ('flips', plain, 1),
-    ('excess_flips', over, 2),
+  for name, (a, b), scale, rows in (
+    ('flips', plain, 1, edited),
+    ('excess_flips', over, 2, both),
   ):
     if not a.shape[1] or a.shape != b.shape:
       continue
     # Excesses differ by up to 2; halved, they are shares again.
-    one = row_means.difference((a - b) / scale, options)
+    one = row_means.difference(
+      (a - b) / scale,
+      options,
+      cluster=None if cluster is None else cluster[rows],
+    )
     for key in ('value', 'low', 'high'):
       one[key] = None if one[key] is None else one[key] * scale
     one['seeds'] = [v * scale for v in one['seeds']]

@@ -1,6 +1,6 @@
 """A gate: a rule over measures by which an audit fails, for use in CI.
 
-    eqodd<0.8 or flips>0.02
+    eqodd<0.8 or excess_flips>0.02
 
 Comparisons joined by `or` and `and` (which binds tighter). With an interval
 there are three ways to read one: that the whole interval is beyond the bound
@@ -62,7 +62,7 @@ def parse(rule: str) -> list[list[Comparison]]:
         raise UserError(
           f'audit.fail_if has {part.strip()!r}, which is no comparison; write '
           "MEASURE<NUMBER or MEASURE>NUMBER, joined by 'or' and 'and', as in "
-          "'eqodd<0.8 or flips>0.02'"
+          "'eqodd<0.8 or excess_flips>0.02'"
         ) from error
     out.append(every)
   return out

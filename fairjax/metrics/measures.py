@@ -348,7 +348,8 @@ MEASURES: dict[str, Measure] = {
   'probe_accuracy': Measure(
     'own', _BENCH + 'erasing:probe', 'gender read by a linear probe',
     'share of texts that no eraser was fitted on whose gender (by word lists) '
-    'a cross-validated linear classifier tells from their vectors', -1, None),
+    'a cross-validated linear classifier tells from their vectors; as many of '
+    'men as of women, so .5 is chance', -1, 0.5),
   'crows_original': Measure(
     'own', _BENCH + 'crows:estimate', 'CrowS-Pairs (original)',
     'percent of pairs whose more stereotyping sentence is the likelier, by the '

@@ -55,16 +55,18 @@ def compare(
   members: Bool[np.ndarray, 'g n'] | None = None,
   group_names: Sequence[str] = (),
   *,
-  threshold: str | float = '0.5',
+  threshold: str | float | tuple[str | float, str | float] = '0.5',
   level: float = 0.95,
   resamples: int = 10000,
   seed: int = 0,
   min_group: int = MIN_GROUP,
   paired: bool = True,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """Differences ours − theirs of the main measures, each with its test.
 
-  Args are those of `assess`; the groups are of one attribute. Both runs have
+  Args are those of `assess` (a pair of thresholds: each run's own); the
+  groups are of one attribute. Both runs have
   the same rows and the same number of seeds; `paired` says that seed k of both
   decides the same things, which runs of one config but for the method have.
 
@@ -85,13 +87,19 @@ def compare(
   both = binary(np.concatenate([ours, theirs]))
   check(labels, both, members, group_names, [''] * len(members))
   options = IntervalOptions(level, resamples, seed)
+  limits = threshold if isinstance(threshold, tuple) else (threshold,) * 2
   decisions = np.concatenate(
-    [decide(labels, binary(one), threshold)[0] for one in (ours, theirs)]
+    [
+      decide(labels, binary(one), limit)[0]
+      for one, limit in zip((ours, theirs), limits)
+    ]
   )
   masks = [*members, np.ones(len(labels), bool)]
-  out = _count_tests(labels, both, decisions, masks, options, min_group, paired)
+  out = _count_tests(
+    labels, both, decisions, masks, options, min_group, paired, cluster
+  )
   if both.ndim == 2:
-    out.append(_auc_test(labels, both, masks, options, paired))
+    out.append(_auc_test(labels, both, masks, options, paired, cluster))
   if len(ours) > 1:
     out += [
       {
@@ -175,10 +183,12 @@ def _noise(ours, theirs, draws, options, paired) -> np.ndarray:
 
 
 def _count_tests(
-  labels, scores, decisions, masks, options, min_group, paired
+  labels, scores, decisions, masks, options, min_group, paired, cluster
 ) -> list[dict]:
   classes = scores.shape[-1] if scores.ndim == 3 else 2
-  table = counts.tabulate(labels, decisions, masks, classes, options.seed)
+  table = counts.tabulate(
+    labels, decisions, masks, classes, options.seed, cluster
+  )
   large = _large_enough(table, min_group)
   with jax.enable_x64(True):
     values = _measures(
@@ -292,8 +302,8 @@ def _measures(rates, of_everyone, large) -> dict:
   return out
 
 
-def _auc_test(labels, scores, masks, options, paired) -> dict:
-  items = resampling.blocks(len(labels), options.seed)
+def _auc_test(labels, scores, masks, options, paired, cluster) -> dict:
+  items = resampling.blocks(len(labels), options.seed, cluster)
   count = min(options.resamples, resampling.RANKS)
   weights = resampling.draw(items, count, options.seed)
   suites = rankings.suites(

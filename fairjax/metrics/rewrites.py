@@ -19,7 +19,7 @@ import difflib
 from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Integer
 
 from fairjax.metrics import intervals, resampling
 from fairjax.metrics.estimates import of_share
@@ -123,9 +123,10 @@ def estimates(
   compute: Callable[[np.ndarray], dict[str, np.ndarray]],
   how: IntervalOptions,
   bounds: tuple[float, float] = intervals.SHARES,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict[str, dict]:
   """Each measure of Σ rows with its bootstrap interval over texts."""
-  items = resampling.blocks(len(rows), how.seed)
+  items = resampling.blocks(len(rows), how.seed, cluster)
   total = np.zeros((len(items.size), rows.shape[1]))
   np.add.at(total, items.item, rows)
   values = compute(rows.sum(0)[None].astype(np.float64))

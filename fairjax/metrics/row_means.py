@@ -9,7 +9,7 @@ as counts.py does for rates: no interval has width 0 because all rows agree.
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Integer
 
 from fairjax.metrics import intervals, resampling
 from fairjax.metrics.estimates import estimate
@@ -22,9 +22,10 @@ def draws_of(
   values: Float[np.ndarray, 's n'],
   options: IntervalOptions,
   edges: bool = False,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> Float[np.ndarray, 'resample s']:
   """Means over the rows in every resample; all seeds share the weights."""
-  items = _items(values, options.seed)
+  items = _items(values, options.seed, cluster)
   m = len(items.size)
   sums = np.stack([np.bincount(items.item, v, minlength=m) for v in values], 1)
   extra = np.zeros((2, options.resamples, 1))
@@ -38,7 +39,9 @@ def draws_of(
   return totals / (weights @ items.size[:, None] + extra.sum(0))
 
 
-def _items(values: np.ndarray, seed: int) -> resampling.Items:
+def _items(values, seed, cluster) -> resampling.Items:
+  if cluster is not None:
+    return resampling.blocks(values.shape[1], seed, cluster)
   if values.shape[1] and all(len(np.unique(v)) <= FEW for v in values):
     codes = [np.unique(v, return_inverse=True)[1] for v in values]
     items = resampling.cells(codes)
@@ -52,11 +55,14 @@ def mean(
   options: IntervalOptions,
   bounds: tuple[float, float] = intervals.REALS,
   note: str = '',
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """The estimate of a mean; `note` says why there is none."""
   if not values.shape[1]:
     return estimate(np.full(len(values), np.nan), note=note or 'no rows')
-  draws = draws_of(values, options) if options.resamples else None
+  draws = None
+  if options.resamples:
+    draws = draws_of(values, options, cluster=cluster)
   return intervals.of_mean(values.mean(1), draws, options, bounds=bounds)
 
 
@@ -64,6 +70,7 @@ def difference(
   values: Float[np.ndarray, 's n'],
   options: IntervalOptions,
   note: str = '',
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """The estimate of a mean of −1, 0 and 1, with the p of its being 0."""
   if not values.shape[1]:
@@ -72,7 +79,7 @@ def difference(
   seeds = values.mean(1)
   if not options.resamples:
     return {**estimate(seeds), 'p': None}
-  draws = draws_of(values, options, edges=True)
+  draws = draws_of(values, options, True, cluster)
   draws += seeds - draws.mean(0)
   noise = intervals.difference_noise([(seeds, draws)], options)
   test = intervals.difference(float(seeds.mean()), noise, options, 1.0)

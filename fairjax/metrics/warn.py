@@ -26,6 +26,18 @@ def of_constant(decisions: Integer[np.ndarray, 's n']) -> list[str]:
   ]
 
 
+def of_reversed(quality: dict) -> list[str]:
+  """A sentence where scores sort the wrong way round, for sure."""
+  auc = quality.get('auc', {})
+  if auc.get('high') is None or auc['high'] >= 0.5:
+    return []
+  return [
+    f'Worse than chance: the AUC is {auc["value"]:.3f} [{auc["low"]:.3f}, '
+    f'{auc["high"]:.3f}]. Are labels or scores reversed? Say which label is '
+    'positive, and of which label the score is the probability.'
+  ]
+
+
 def sentences(
   labels: Integer[np.ndarray, ' n'],
   scores: np.ndarray,

@@ -12,6 +12,8 @@ In this room:
   build               Builds the model that the config names, for training
   causal              What left-to-right models share: causal mask, cache,
                       token losses
+  chances             What a classifier's logits say, by its config.json, as
+                      transformers reads it
   config_keys         Maps between a family's shape and config.json, both ways,
                       by one table
   contextual          Contextual embeddings of words, and predictions of heads

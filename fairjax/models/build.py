@@ -42,12 +42,8 @@ def precision(config: Config) -> Any:
 
   With 'int8' that is the type of those that no weight is in (models/int8.py).
   """
-  option = config.net.precision
-  if option == 'int8':
-    return jnp.dtype('float32')
-  if option == 'auto':
-    option = 'float32' if backend.platform() == 'cpu' else 'bfloat16'
-  return jnp.dtype(option)
+  option = backend.chosen(config.net.precision)
+  return jnp.dtype('float32' if option == 'int8' else option)
 
 
 def classifier(

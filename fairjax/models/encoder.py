@@ -22,7 +22,13 @@ from fairjax.models.attention import (
 )
 from fairjax.models.dropout import dropout, fold
 from fairjax.models.exact_norms import feed_forward, side_by_side
-from fairjax.models.layers import Dense, Embed, LayerNorm, takes_feed_forward
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  LayerNorm,
+  rematerialised,
+  takes_feed_forward,
+)
 from fairjax.models.places import Batch, Places, places
 
 
@@ -139,17 +145,17 @@ class Encoder(nn.Module):
     self.norm = LayerNorm(s.eps, self.dtype)
     if s.embedding != s.width:
       self.project = Dense(s.width, dtype=self.dtype, deviation=s.deviation)
-    body = nn.remat(Layer, prevent_cse=False) if self.remat else Layer
     alone = range(s.depth)
     if self.scan and s.depth > 1:
       self.layers = nn.scan(
-        body,
+        rematerialised(Layer, self.remat, scanned=True),
         variable_axes={'params': 0, 'probes': 0, 'calls': 0},
         split_rngs={'params': True},
         in_axes=(0, nn.broadcast),
         length=s.depth - 1,
       )(s, self.dtype)
       alone = range(s.depth - 1, s.depth)
+    body = rematerialised(Layer, self.remat)
     for i in alone:
       setattr(self, f'layer_{i}', body(s, self.dtype))
 

@@ -12,7 +12,7 @@ import csv
 import functools
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fairjax import paths
@@ -104,17 +104,45 @@ def gender() -> Lists:
   return Lists(rows, sides, TO_MALE, TO_FEMALE)
 
 
-def load(words: str | os.PathLike | Sequence[Sequence[str]] | None) -> Lists:
+def load(
+  words: str
+  | os.PathLike
+  | Sequence[Sequence[str]]
+  | Mapping[str, str | Sequence[str]]
+  | None,
+) -> Lists:
   """Our own list for None or '', else a user's file or groups, checked."""
   if words is None or (isinstance(words, str) and not words):
     return gender()
   if isinstance(words, (str, os.PathLike)):
     rows, sides = read(words)
   else:
-    rows = tuple(tuple(w.strip().lower() for w in g) for g in words)
+    rows = tuple(map(_group, _groups(words)))
     sides = ()
     check([(f'group {i}', row) for i, row in enumerate(rows)], 'words')
   return Lists(rows, sides, {}, {})
+
+
+def _groups(words: Mapping | Sequence) -> Sequence:
+  """Groups as they are, or a mapping of words to partners as pairs."""
+  if not isinstance(words, Mapping):
+    return list(words)
+  many = lambda to: to if isinstance(to, list | tuple) else [to]
+  return [[word, *many(to)] for word, to in words.items()]
+
+
+def _group(group: Sequence[str]) -> tuple[str, ...]:
+  words = () if isinstance(group, str) else group
+  if (
+    not isinstance(words, Sequence)
+    or not words
+    or any(not isinstance(word, str) for word in words)
+  ):
+    raise UserError(
+      f'words has {group!r}, which is no group of words; write '
+      "[('cat', 'dog')] or {'cat': 'dog'}"
+    )
+  return tuple(word.strip().lower() for word in group)
 
 
 def read(

@@ -13,7 +13,9 @@ In this room:
   audit_edits           The edits of an audit: each text's swap and its matched
                         control, scored
   audit_flips           Flips on the page of an audit: shares, rows and words
-  audit_groups          Groups of an audit: columns, bands, terms, and controls
+  audit_function        Anybody's function of texts under audit: asked in
+                        batches, and checked
+  audit_groups          Groups of an audit, and which of its rows hang together
   audit_library         The audit as a function of tables, for notebooks:
                         `fairjax.audit`
   audit_measure         Measures of one audited model: rows and edits in,
@@ -21,6 +23,8 @@ In this room:
   audit_models          Audited models: anything that gives texts, or rows,
                         probabilities
   audit_page            Sections of an audit's page
+  audit_scores          The scores of an audit: kept by content as they are
+                        made, and asked twice
   augment_corpus        Counterfactuals of a whole corpus: folders of any size,
                         shard by shard
   benchmarks            Bias benchmarks of a model folder, and of a second one

@@ -16,7 +16,7 @@ import pandas as pd
 
 from fairjax import artefacts, stages
 from fairjax.config import Config
-from fairjax.data import audit_table, dependence
+from fairjax.data import audit_table
 from fairjax.errors import Failed, Undecided, UserError
 from fairjax.metrics import flips, gate
 from fairjax.metrics import paired as paired_tests
@@ -64,7 +64,8 @@ def audit(
     gate.parse(config.audit.fail_if)  # a mistake in it is told first
   audit_measure.prices(config.audit.costs)
   groups = audit_groups.who(config, table)
-  remarks = [*rows.remarks, *groups.remarks, *dependence.copies(table)]
+  hang = audit_groups.together(config, table)
+  remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
   for words in remarks:
     say(words)
   models = audit_models.load(source, config, table, classes)
@@ -77,7 +78,7 @@ def audit(
   asked = [model for model in models if model.scores is None]
   for model in asked:  # what can be refused is refused before any inference
     ready = audit_measure.rehearsed(
-      model, config, table, rows.valid, classes, groups, edits
+      model, config, table, rows.valid, classes, groups, edits, hang
     )
     if config.audit.fail_if and model is models[0]:
       gate.names(config.audit.fail_if, ready)
@@ -91,7 +92,7 @@ def audit(
         model, first.get(model.name), log.folder, log, config.reuse
       )
     measured[model.name] = audit_measure.measure(
-      model, config, table, rows.valid, classes, groups, edits
+      model, config, table, rows.valid, classes, groups, edits, hang
     )
   for model in asked:
     audit_scores.tell_noise(
@@ -110,10 +111,13 @@ def audit(
       name: {'sets': {_data(config): one.set}} for name, one in measured.items()
     },
     focus=models[0].name,
-    tests=tests(config, table, measured, groups, classes),
+    tests=tests(config, table, measured, groups, hang.cluster),
     notes=[
       *remarks,
       *(words for one in edits for words in one.remarks),
+      *(words for model in models for words in model.remarks),
+      *(w for model in models for w in audit_models.read_as(model, classes)),
+      *audit_edits.misfit(edits, groups),
       *_missing(table, models[0]),
       *_held_against(models, names, config),
     ],
@@ -215,7 +219,7 @@ def keep(
       artefacts.write_text(folder / 'to_score.csv', frame.to_csv(index=False))
 
 
-def tests(config, table, measured, groups, classes) -> list[dict]:
+def tests(config, table, measured, groups, cluster=None) -> list[dict]:
   """Every other model against the first, on the same rows."""
   names = list(measured)
   if len(names) < 2:
@@ -239,6 +243,7 @@ def tests(config, table, measured, groups, classes) -> list[dict]:
         own.scores,
         members,
         group_names,
+        cluster=cluster,
         **_inference(config, own, one),
       )
       lines += [
@@ -254,6 +259,7 @@ def tests(config, table, measured, groups, classes) -> list[dict]:
         (one.scores, one.edits[swap][1], _limit(one)),
         (own.scores, own.edits[swap][1], _limit(own)),
         audit_measure.options_of(config),
+        cluster,
       )
       lines += [{**t, 'measure': prefix + t['measure']} for t in changes]
     out += [

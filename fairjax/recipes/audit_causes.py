@@ -28,10 +28,12 @@ MITIGATE = (
 )
 
 METHOD = (
-  'Influence is −⟨∇G, ∇ℓ⟩ over all weights, exact, at the model as it is: G is '
-  'the difference between the two groups in the mean probability of the '
-  'decision that the rate counts. It is a local statement about one step, not '
-  'about training without the row.'
+  'Influence is −⟨(H + λ)⁻¹ ∇G, ∇ℓ⟩ over all weights: G is the difference '
+  'between the two groups in the mean probability of the decision that the '
+  'rate counts, H the Gauss-Newton matrix of the training loss. To first order '
+  'it is what leaving the row out of training would do, times the number of '
+  'rows; of many rows at once, or of a model that was stopped early, it is an '
+  'approximation.'
 )
 
 
@@ -176,10 +178,9 @@ def influences(
     int(counted),
     config.audit.batch,
   )
-  return influence.influence(
-    model.bundle,
-    params,
-    direction,
-    stages.pool(model.bundle, train),
-    config.audit.batch,
+  pool = stages.pool(model.bundle, train)
+  size = config.audit.batch
+  direction = influence.preconditioned(
+    model.bundle, params, direction, pool, size=size
   )
+  return influence.influence(model.bundle, params, direction, pool, size)

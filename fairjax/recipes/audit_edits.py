@@ -20,7 +20,12 @@ from fairjax.data.files import column
 from fairjax.errors import UserError
 from fairjax.metrics.flips import Edit
 from fairjax.pairs import controls, dictionary, word_lists
+from fairjax.recipes.audit_groups import Who
 
+AXIS = frozenset('gender genders sex sexes'.split())  # what people call it
+GENDERS = frozenset(
+  'female male woman man women men girl boy girls boys f m'.split()
+)
 KNOWN = 0.15  # share of words known below which the language is doubted
 TOKEN = re.compile(r'\w+')
 
@@ -29,6 +34,8 @@ class Edits(NamedTuple):
   """One swap of every row."""
 
   name: str
+  what: str  # that it exchanges, as in 'exchanging …'
+  words: frozenset[str] | None  # of its list; None of texts that stand written
   twins: list[str]  # equal to the text where nothing was edited
   controls: list[str | None]
   spans: list[list[dictionary.Span]]
@@ -48,7 +55,7 @@ def make(config: Config, table: pd.DataFrame) -> list[Edits]:
 
 
 def _one(name: str, texts: list[str], table, config: Config) -> Edits:
-  left = np.zeros(len(texts), int)
+  left, words = np.zeros(len(texts), int), None
   side = np.zeros(len(texts), np.int64)
   if name.startswith('column:'):
     twins = list(column(table, name.removeprefix('column:'), 'audit.swaps'))
@@ -64,8 +71,11 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
     twins, spans = swapped.texts, swapped.spans
     left = np.array(swapped.left)
     how = 'word lists and rules'
-    if word_lists.load(options['words']).sides:
+    known = word_lists.load(options['words'])
+    words = frozenset(word for row in known.rows for word in row)
+    if known.sides:
       side = sides(texts, options)
+      words |= GENDERS
   written: list[str | None] = [None] * len(texts)
   if config.audit.control:
     written = controls.controls(texts, spans, config.seed).texts
@@ -82,7 +92,8 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   }
   facts |= _against_twins(table, twins, edited, name)
   return Edits(
-    _shown(name), twins, written, spans, side, facts, _remarks(texts, facts)
+    *(_shown(name), _what(name), words, twins, written, spans, side, facts),
+    _remarks(texts, facts),
   )
 
 
@@ -112,6 +123,49 @@ def _shown(name: str) -> str:
   if name.startswith('column:'):
     return name.removeprefix('column:')
   return pathlib.Path(name).stem
+
+
+def _what(name: str) -> str:
+  """What a swap exchanges, in words."""
+  if name in ('gender', 'neutral'):
+    return 'words that show gender'
+  if name.startswith('column:'):
+    return f'texts for those of column ‘{_shown(name)}’'
+  return f'words of the list ‘{_shown(name)}’'
+
+
+def fitting(edits: Edits, groups: Who) -> list[str]:
+  """The attributes whose groups the swap exchanges; texts that anybody wrote
+  are taken to be about all of them."""
+  kinds = [kind for kind in groups.kinds if ' × ' not in kind]
+  if edits.words is None:
+    return kinds
+  out = []
+  for kind in kinds:
+    named = [name.rpartition(': ')[2].casefold() for name in groups.of(kind)[1]]
+    known = sum(
+      not edits.words.isdisjoint([name, *TOKEN.findall(name)]) for name in named
+    )
+    gender = edits.words >= GENDERS and not AXIS.isdisjoint(
+      re.findall('[a-z]+', kind.casefold())
+    )
+    if gender or known >= 2:
+      out.append(kind)
+  return out
+
+
+def misfit(edits: Sequence[Edits], groups: Who) -> list[str]:
+  """One sentence where no swap is about the groups that are compared."""
+  kinds = [kind for kind in groups.kinds if ' × ' not in kind]
+  if not kinds or not edits or any(fitting(one, groups) for one in edits):
+    return []
+  what = ' and '.join(dict.fromkeys(one.what for one in edits))
+  return [
+    f'the swap exchanges {what}, and the groups compared are those of '
+    f'{", ".join(kinds)}: nothing is known of what their words do to '
+    'decisions; name a list of their words, a group of exchangeable ones a '
+    'line, with --config.audit.swaps=FILE'
+  ]
 
 
 def sides(texts: Sequence[str], options: dict) -> np.ndarray:

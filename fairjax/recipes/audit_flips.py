@@ -70,20 +70,24 @@ def _percent(estimate: Mapping) -> str:
 
 def _finding(own: Mapping, excess: Mapping) -> str:
   flips_ = own.get('flips', {})
+  what = flips_.get('of', 'words that show a group')
+  if not flips_.get('fits', True):
+    what += ' (not those of the groups compared)'
   if excess.get('value') is None:
-    return f'An exchange of group words flips {_percent(flips_)} decisions'
+    return f'Exchanging {what} flips {_percent(flips_)} decisions'
   if excess.get('low') is not None and excess['low'] > 0:
     return (
-      f'Group words change decisions: {_percent(excess)} beyond a matched edit'
+      f'Exchanging {what} changes decisions: {_percent(excess)} beyond a '
+      'matched edit'
     )
   if excess.get('high') is not None and excess['high'] < 0:
     return (
-      f'Group words flip {_percent(flips_)} decisions, no more than other '
-      'words do'
+      f'Exchanging {what} flips {_percent(flips_)} decisions, no more than '
+      'other words do'
     )
   return (
-    'Group words are not shown to change decisions more than other words: '
-    f'{_percent(excess)} beyond a matched edit'
+    f'Exchanging {what} is not shown to change decisions more than other words '
+    f'do: {_percent(excess)} beyond a matched edit'
   )
 
 
@@ -116,7 +120,8 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
 
 def _picture(name: str, own: Mapping) -> dict:
   """Flips under the swap beside its control, by direction and by label."""
-  rows = [{'edit': 'swap of group words', 'value': own['flips']}]
+  what = own['flips'].get('of', 'words that show a group')
+  rows = [{'edit': f'swap of {what}', 'value': own['flips']}]
   if own['control_flips']['value'] is not None:
     rows.append({'edit': 'control: other words', 'value': own['control_flips']})
   for key, words in (

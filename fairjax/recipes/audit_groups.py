@@ -1,15 +1,21 @@
-"""Groups of an audit: columns, bands, terms, and controls."""
+"""Groups of an audit, and which of its rows hang together.
+
+Groups are columns, bands, terms and controls; clusters are equal texts, the
+templates of a set of templates, or a column of the user's.
+"""
 
 import dataclasses
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data import audit_table
+from fairjax.data import TEST_SETS, audit_table
+from fairjax.data.files import column
 from fairjax.data.terms import read_terms, term_members
-from fairjax.errors import UserError
-from fairjax.metrics import contrasts
+from fairjax.errors import UserError, count
+from fairjax.metrics import clusters, contrasts
 from fairjax.metrics import groups as group_rates
 
 
@@ -72,6 +78,65 @@ def who(config: Config, table: pd.DataFrame) -> Who:
       'name their columns with --config.audit.groups'
     )
   return Who(members, names, attributes, columns, controls, remarks + more)
+
+
+class Together(NamedTuple):
+  """Which rows are not independent: codes of each row, None where all are."""
+
+  cluster: np.ndarray | None  # over which intervals are made
+  texts: np.ndarray | None  # rows of equal texts
+  remarks: list[str]
+
+  def once(self, n: int) -> np.ndarray:
+    """One row of each text, for tests that take rows as independent."""
+    if self.cluster is None or self.texts is None:
+      return np.arange(n)
+    return np.sort(np.unique(self.texts, return_index=True)[1])
+
+
+def together(config: Config, table: pd.DataFrame) -> Together:
+  """Rows of one text, one template, or one value of the user's column."""
+  asked, n = config.audit.cluster, len(table)
+  texts = clusters.of_texts(list(table['text'])) if 'text' in table else None
+  said = _copies(table) if 'text' not in table else []
+  if texts is not None:
+    different = len(np.unique(texts))
+    said = [
+      f'{n - different:,} of {n:,} rows repeat the text of another row: there '
+      f'are {count(different, "different text")}'
+    ]
+  if asked == 'none':
+    return Together(None, texts, said)
+  ways = {'equal texts': texts}
+  of = lambda values: clusters.distinct(values.to_numpy(object))
+  if asked:
+    ways[asked] = of(column(table, asked, 'audit.cluster'))
+  elif config.measures.sets[0] in TEST_SETS and 'template' in table:
+    ways['template'] = of(table['template'])
+  ways = {name: codes for name, codes in ways.items() if codes is not None}
+  cluster = clusters.joined(*ways.values())
+  if cluster is None:
+    return Together(None, texts, said)
+  words = ' or '.join(ways)
+  if len(np.unique(cluster)) < 2:
+    raise UserError(
+      f'all rows hang together by {words}: no interval can be made of one '
+      'cluster; name another column with --config.audit.cluster, or none'
+    )
+  return Together(cluster, texts, [*said, clusters.words(cluster, words)])
+
+
+def _copies(table: pd.DataFrame) -> list[str]:
+  """A sentence where most rows without a text are equal to another."""
+  own = [name for name in table if name != 'id']
+  n, repeats = len(table), int(table[own].astype(str).duplicated().sum())
+  if repeats < n / 2:
+    return []
+  return [
+    f'{repeats:,} of {n:,} rows are equal to another row in every column; if '
+    'they are copies, intervals are too narrow: name the column that tells '
+    'which rows hang together with --config.audit.cluster'
+  ]
 
 
 def _terms(path: str, table: pd.DataFrame) -> tuple[list[str], np.ndarray]:

@@ -92,6 +92,7 @@ def audit(
   controls: Sequence[str] = (),
   reference: str = '',
   intersections: bool = True,
+  cluster: str = '',
   swaps: Sequence[str] = ('gender',),
   against: Any = None,
   classes: Sequence[str] = (),
@@ -119,6 +120,8 @@ def audit(
     controls: columns held equal.
     reference: a group's name, 'largest', or '' for everyone else.
     intersections: also compare combinations of columns.
+    cluster: the column of what rows hang together by (a template, a writer);
+      '' takes equal texts, 'none' every row by itself.
     swaps: edits whose decisions are counted: 'gender', 'neutral', a file of
       word groups, 'column:NAME'.
     against: a second model or predictions, compared row by row.
@@ -155,6 +158,7 @@ def audit(
       controls=tuple(controls),
       reference=reference,
       intersections=intersections,
+      cluster=cluster,
       swaps=tuple(swaps),
       classes=tuple(classes),
       costs=costs,

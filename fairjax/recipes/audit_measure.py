@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data import audit_table, dependence
+from fairjax.data import audit_table
 from fairjax.errors import UserError
 from fairjax.metrics import (
   calibration,
@@ -21,7 +21,7 @@ from fairjax.metrics import (
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.assess import assess
 from fairjax.metrics.intervals import IntervalOptions
-from fairjax.recipes import audit_edits
+from fairjax.recipes import audit_edits, audit_groups
 from fairjax.recipes.audit_groups import Who
 from fairjax.recipes.audit_models import Audited, aligned
 
@@ -130,8 +130,11 @@ def measure(
   classes: Sequence[str],
   groups: Who,
   edits: Sequence[audit_edits.Edits],
+  hang: audit_groups.Together | None = None,
 ) -> Measured:
   """Everything of one model."""
+  hang = hang or audit_groups.together(config, table)
+  cluster, once = hang.cluster, hang.once(len(table))
   options, least = options_of(config), config.measures.min_group
   chances = chances_of(model, config, table, classes)
   scores = judged(config, chances)
@@ -148,10 +151,12 @@ def measure(
     resamples=options.resamples,
     seed=options.seed,
     min_group=least,
+    cluster=cluster,
   )
   limit = one['threshold']
-  if (texts := dependence.distinct(table)) is not None:
-    one['texts'] = texts
+  if 'text' in table:
+    texts = hang.texts
+    one['texts'] = len(table if texts is None else np.unique(texts))
   decisions = flips.decisions(scores, 0.0 if limit == 'argmax' else limit)
   if labels is None:
     _without_labels(one)
@@ -161,25 +166,29 @@ def measure(
     *(model.name, scores, chances, decisions, one, limit),
     *({}, {}, {}, [], [], [], {}, [], {}, edits),
   )
-  _calibrated(out, labels, groups, options, least, model.hard)
-  _beside_reference(out, labels, groups, config, options)
-  _given_controls(out, labels, groups, options)
-  _priced(out, labels, groups, config, options)
+  _calibrated(out, labels, groups, options, least, model.hard, cluster)
+  _beside_reference(out, labels, groups, config, options, cluster)
+  _given_controls(out, labels, groups, options, cluster)
+  _priced(out, labels, groups, config, options, cluster)
   if labels is not None:
     out.slices = slices.worst(
-      (decisions != labels).mean(0), conditions(table, groups)
+      (decisions != labels).mean(0)[once],
+      {
+        kind: {name: rows[once] for name, rows in each.items()}
+        for kind, each in conditions(table, groups).items()
+      },
     )
   if scores.ndim == 2 and not model.hard:
     first = groups.of(groups.kinds[0])[0] if groups.kinds else groups.members
     out.sweep = thresholds.sweep(labels, scores, first, least)
   if model.predict is not None and 'text' in table:
     for edit in edits:
-      _edited(out, edit, model, config, table, classes, labels, groups)
+      _edited(out, edit, model, config, table, classes, labels, groups, hang)
   return out
 
 
 def rehearsed(
-  model: Audited, config, table, valid, classes, groups: Who, edits
+  model: Audited, config, table, valid, classes, groups: Who, edits, hang
 ) -> dict[str, dict]:
   """The measures that an audit of this model has, from made-up scores.
 
@@ -198,7 +207,7 @@ def rehearsed(
   one = measure(
     dataclasses.replace(model, predict=made_up),
     *(dataclasses.replace(config, measures=plain), table, valid, classes),
-    *(groups, edits),
+    *(groups, edits, hang),
   )
   return {**one.set['quality'], **one.set['fairness']}
 
@@ -230,11 +239,11 @@ def _named(groups: Who, kind: str, measures: Mapping) -> dict:
   return {prefix + name: one for name, one in measures.items()}
 
 
-def _calibrated(out, labels, groups, options, least, hard) -> None:
+def _calibrated(out, labels, groups, options, least, hard, cluster) -> None:
   if labels is None or hard:
     return
   everyone, by_group, whole = calibration.measure(
-    labels, out.scores, groups.members, options, least
+    labels, out.scores, groups.members, options, least, cluster
   )
   out.set['quality'] |= everyone
   for name, one in zip(groups.names, by_group):
@@ -243,7 +252,9 @@ def _calibrated(out, labels, groups, options, least, hard) -> None:
     members, _ = groups.of(kind)
     fair = whole
     if len(groups.kinds) > 1:
-      fair = calibration.measure(labels, out.scores, members, options, least)[2]
+      fair = calibration.measure(
+        labels, out.scores, members, options, least, cluster
+      )[2]
     out.set['fairness'] |= _named(groups, kind, fair)
   members, names = groups.members[:0], []
   if groups.kinds:
@@ -253,7 +264,7 @@ def _calibrated(out, labels, groups, options, least, hard) -> None:
   )
 
 
-def _beside_reference(out, labels, groups, config, options) -> None:
+def _beside_reference(out, labels, groups, config, options, cluster) -> None:
   """Each group against the reference; of many classes only who is right."""
   reference = config.audit.reference
   binary = out.scores.ndim == 2
@@ -282,6 +293,7 @@ def _beside_reference(out, labels, groups, config, options) -> None:
       config.measures.min_group,
       config.measures.adjust,
       rates,
+      cluster,
     )
     for row in rows:
       row['attribute'] = kind
@@ -290,7 +302,7 @@ def _beside_reference(out, labels, groups, config, options) -> None:
     out.contrasts += rows
 
 
-def _given_controls(out, labels, groups, options) -> None:
+def _given_controls(out, labels, groups, options, cluster) -> None:
   if not groups.controls or not groups.columns or out.scores.ndim == 3:
     return
   masks, names, kinds = group_rates.memberships(
@@ -310,18 +322,19 @@ def _given_controls(out, labels, groups, options) -> None:
       masks[keep],
       [names[i] for i in keep],
       options,
+      cluster,
     )
     out.set['fairness'] |= _named(groups, kind, fair)
     out.within += [{'attribute': kind, **row} for row in within]
     out.left_out += left
 
 
-def _priced(out, labels, groups, config, options) -> None:
+def _priced(out, labels, groups, config, options, cluster) -> None:
   price = prices(config.audit.costs)
   if price is None or labels is None or out.scores.ndim == 3:
     return
   everyone, by_group, _ = contrasts.costs(
-    labels, out.decisions, groups.members, price, options
+    labels, out.decisions, groups.members, price, options, cluster=cluster
   )
   out.set['quality'] |= everyone
   for name, one in zip(groups.names, by_group):
@@ -335,6 +348,7 @@ def _priced(out, labels, groups, config, options) -> None:
       price,
       options,
       config.measures.min_group,
+      cluster,
     )[2]
     out.set['fairness'] |= _named(groups, kind, fair)
 
@@ -380,7 +394,9 @@ def conditions(table: pd.DataFrame, groups: Who) -> dict[str, dict]:
   return out
 
 
-def _edited(out, edits, model, config, table, classes, labels, groups) -> None:
+def _edited(
+  out, edits, model, config, table, classes, labels, groups, hang
+) -> None:
   """Flips of one swap, with the measures' names led by it if there are more."""
   if not edits.edited.any():
     return
@@ -391,7 +407,8 @@ def _edited(out, edits, model, config, table, classes, labels, groups) -> None:
   limit = 0.0 if out.limit == 'argmax' else out.limit
   options = options_of(config)
   result = flips.measure(
-    labels, out.scores, edit, groups.members, groups.names, limit, options
+    *(labels, out.scores, edit, groups.members, groups.names, limit, options),
+    hang.cluster,
   )
   many = len(config.audit.swaps) > 1
   prefix = f'{edits.name}/' if many else ''
@@ -400,6 +417,9 @@ def _edited(out, edits, model, config, table, classes, labels, groups) -> None:
     for one in result.measures.values():
       one.setdefault('note', f'{warn.CONSTANT} in seeds {seeds}')
   out.set['fairness'] |= {prefix + k: v for k, v in result.measures.items()}
+  fits = not groups.kinds or bool(audit_edits.fitting(edits, groups))
+  for one in (result.measures['flips'], result.measures['excess_flips']):
+    one |= {'of': edits.what, 'fits': fits}
   for name, one in result.groups.items():
     out.set['groups'][name] |= {prefix + k: v for k, v in one.items()}
   out.edits[edits.name] = edits, edit
@@ -408,6 +428,10 @@ def _edited(out, edits, model, config, table, classes, labels, groups) -> None:
     [f'{old.lower()} → {new.lower()}' for _, _, old, new in spans]
     for spans in edits.spans
   ]
+  once = hang.once(len(table))
   out.words[edits.name] = flips.by_word(
-    words, out.scores, edit, limit, options, config.measures.min_group
+    [words[row] for row in once],
+    out.scores[:, once],
+    flips.of_rows(edit, once),
+    *(limit, options, config.measures.min_group),
   )

@@ -8,6 +8,7 @@ data, whose bias is known.
 """
 
 import dataclasses
+import functools
 import os
 import pathlib
 import re
@@ -17,9 +18,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts
+from fairjax import artefacts, knobs
 from fairjax.config import Config
-from fairjax.data import predictions, readers
+from fairjax.data import labels, predictions, readers
 from fairjax.errors import UserError
 from fairjax.models import chances
 from fairjax.recipes import audit_function
@@ -39,9 +40,11 @@ class Audited:
   hard: bool = False  # decisions, not probabilities
   kind: str = 'predictions'
   bundle: Any = None  # a Flax model, for gradients
-  made_from: str = ''  # what its answers depend on, where that is known
+  # The identity of what its answers depend on, where that can be known.
+  made_from: Callable[[], str] | None = None
   label: int | None = None  # that is audited, of labels that each hold or not
   positive: int = 1  # the class of the data that such a label is held against
+  remarks: tuple[str, ...] = ()  # how its predictions were read
 
 
 def load(
@@ -75,7 +78,7 @@ def load(
 
 def own(config: Config, table: pd.DataFrame, classes) -> list[Audited]:
   """Predictions that stand in the data itself."""
-  frame = table.drop(columns=['id', 'text', 'label'], errors='ignore')
+  frame = table.drop(columns=['text', 'label'], errors='ignore')
   frame.attrs['source'] = table.attrs.get('source', 'the data')
   named = re.compile(r'(p|prob|score)_.+|p\d+', re.IGNORECASE)
   usual = {str(c).lower() for c in frame} & set(predictions.USUAL)
@@ -99,7 +102,7 @@ def _named(name: str, config, table, classes) -> list[Audited]:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
     target = audit_function.imported(name)
-    made_from = audit_function.made_from(name)
+    made_from = functools.partial(audit_function.made_from, name)
     return [function(target, name, config, table, made_from=made_from)]
   from fairjax.models import hub
 
@@ -122,7 +125,10 @@ def _of_frame(frame, config, table, classes) -> list[Audited]:
     frame, table, columns, classes, config.measures.pos_label
   )
   look = scored(config) if config.audit.edited else None
-  return [Audited(one.name, one.scores, look, (), one.hard) for one in models]
+  return [
+    Audited(one.name, one.scores, look, (), one.hard, remarks=one.remarks)
+    for one in models
+  ]
 
 
 def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray]:
@@ -132,6 +138,7 @@ def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray]:
   if 'text' not in frame:
     raise UserError(f'{path} has no column text; score to_score.csv as it is')
   plain = pd.DataFrame({'id': [str(i) for i in range(len(frame))]})
+  plain.attrs['ids'] = predictions.MADE
   scores = frame.drop(columns='id', errors='ignore')
   scores.attrs['source'] = path
   (one,) = predictions.read(
@@ -181,7 +188,7 @@ def function(
   config: Config,
   table: pd.DataFrame,
   classes: tuple[str, ...] = (),
-  made_from: str = '',
+  made_from: Callable[[], str] | None = None,
 ) -> Audited:
   """Any function of a list of texts."""
   texts = list(table['text']) if 'text' in table else []
@@ -193,7 +200,7 @@ def function(
 
 
 def classifier(
-  model, config: Config, name: str = '', made_from: str = '', predict=None
+  model, config: Config, name: str = '', made_from=None, predict=None
 ) -> list[Audited]:
   """A `fairjax.load`ed one; where its labels may hold together, a model each.
 
@@ -268,19 +275,24 @@ def _folder(path: pathlib.Path, config, table, name: str = '') -> list[Audited]:
 
   exported = sorted(path.glob('export/seed_*'))
   if not (path / 'results.json').is_file() and not exported:
-    made_from = artefacts.content(path)
+    made_from = functools.partial(artefacts.content, path)
     return classifier(api.load(path), config, name or path.name, made_from)
   if exported:
     models = [api.load(one) for one in exported]
     predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
-    made_from = artefacts.fingerprint([artefacts.content(e) for e in exported])
+    made_from = functools.partial(_contents, *exported)
     return classifier(models[0], config, path.name, made_from, predict)
   return [_run(path, config, table)]
 
 
+def _contents(*paths: pathlib.Path) -> str:
+  return artefacts.fingerprint([artefacts.content(path) for path in paths])
+
+
 def _run(path: pathlib.Path, config, table) -> Audited:
   """A run without exported models: its fit, or else what it predicted."""
-  recipe = artefacts.read_json(path / 'results.json').get('recipe')
+  found = artefacts.read_json(path / 'results.json')
+  recipe = found.get('recipe') if isinstance(found, dict) else found
   fits = sorted(path.glob('training/*/weights.safetensors'))
   if recipe == 'train' and len(fits) == 1:
     return _fitted(path, fits[0])
@@ -303,7 +315,8 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
   from fairjax.train import checkpoint, mesh
   from fairjax.train.progress import Log
 
-  config = config_of(artefacts.read_json(path / 'config.json'))
+  file = path / 'config.json'
+  config = config_of(artefacts.read_json(file), file)
   tables = load_tables(config)[0]
   tables = stages.mitigate(config, tables, Log(path, main=False))
   ready = stages.prepare(config, tables, Log(path, main=False))
@@ -314,7 +327,6 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
 def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
   """The predictions of any text by a run of recipe train."""
   from fairjax import stages
-  from fairjax.data import labels
 
   config, tables, ready, params = made_again(path, weights)
 
@@ -325,29 +337,37 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
   return Audited(
     *(path.name, None, predict, labels.class_names(tables)),
     kind='run',
-    made_from=artefacts.fingerprint(
-      artefacts.content(path / 'config.json'), artefacts.content(weights)
-    ),
+    made_from=functools.partial(_contents, path / 'config.json', weights),
   )
 
 
-def config_of(tree: dict) -> Config:
+def config_of(tree: dict, where: str | os.PathLike = 'config.json') -> Config:
   """The config that a run's config.json holds."""
 
-  def filled(kind: type, values: dict):
+  def filled(kind: type, values: Any, section: str):
+    if not isinstance(values, dict):
+      raise UserError(
+        f'{where} has {values!r:.60} for {section or "a config"}, where '
+        'fields are wanted; it is damaged, so train again'
+      )
     fields = {}
     for field in dataclasses.fields(kind):
       if field.name not in values:
         continue
-      value = values[field.name]
+      value, name = values[field.name], f'{section}.{field.name}'.lstrip('.')
       if dataclasses.is_dataclass(field.type):
-        value = filled(field.type, value)
+        value = filled(field.type, value, name)
       elif isinstance(value, list):
         value = tuple(value)
       fields[field.name] = value
     return kind(**fields)
 
-  return filled(Config, tree)
+  config = filled(Config, tree, '')
+  try:
+    knobs.check(config, Config)
+  except UserError as error:
+    raise UserError(f'{where} cannot be used: {error}') from error
+  return config
 
 
 def planted(config: Config) -> Audited:
@@ -363,6 +383,32 @@ def planted(config: Config) -> Audited:
   model.fit(words.fit_transform(train['text']), train['label'])
   predict = lambda texts: model.predict_proba(words.transform(texts))[None]
   return Audited('planted', None, predict, data.CLASSES, kind='function')
+
+
+def turned(model: Audited, ours: Sequence[str]) -> bool:
+  """Whether its names say that its class 0 is the one to detect.
+
+  Labels of the data that are numbers have 1 for that class (data/labels.py).
+  """
+  low = [name.strip().casefold() for name in model.classes]
+  named = not all(re.fullmatch(r'(label_?)?\d+', name) for name in low)
+  numbers = all(re.fullmatch(r'\d+', name) for name in ours)
+  if model.label is not None or len(low) != 2 or not (named and numbers):
+    return False
+  return labels.class_order(list(model.classes)) == list(model.classes)[::-1]
+
+
+def read_as(model: Audited, ours: Sequence[str]) -> list[str]:
+  """What is said of a model whose classes are held against numbers."""
+  names = list(model.classes)
+  if not turned(model, ours):
+    return []
+  return [
+    f'{model.name} calls its classes {", ".join(names)}, and the labels of the '
+    f'data are numbers: its class {names[0]!r} is read as label 1, the class '
+    'to detect. If label 1 is the other one, say so with --config.data.labels='
+    "'0=1,1=0'"
+  ]
 
 
 def aligned(
@@ -400,8 +446,10 @@ def aligned(
     re.fullmatch(r'(label_?)?\d+', n, re.IGNORECASE) for n in names
   )
   words = lambda names: {part for n in low(names) for part in n.split('/')}
-  if not theirs or numbered(theirs) or numbered(ours):
+  if not theirs or numbered(theirs):
     return scores
+  if numbered(ours):
+    return scores[..., ::-1] if turned(model, ours) else scores
   if any(words([a]) & words([b]) for a, b in zip(theirs, ours)):
     return scores
   raise UserError(

@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairjax import results
 from fairjax.config import Config
-from fairjax.metrics import measures, thresholds
+from fairjax.metrics import measures, significance, thresholds
 from fairjax.recipes import audit_flips
 from fairjax.recipes.audit_flips import SURE, WORST
 from fairjax.recipes.audit_groups import Who
@@ -52,7 +52,8 @@ def _differences(focus: Measured, config: Config) -> dict | None:
     )
   else:
     heading = (
-      f'None of {len(tested)} differences to {reference} is more than chance'
+      f'None of {len(tested)} differences to {reference} is more than chance '
+      'where so many are tested'
     )
   line = lambda r: {
     'group': r['group'],
@@ -60,7 +61,11 @@ def _differences(focus: Measured, config: Config) -> dict | None:
     'of the group': r['value'],
     'of the reference': r['of reference'],
     'difference': r['difference'],
-    'p, adjusted': r.get('adjusted') if not r['few'] else 'too few rows',
+    'p, adjusted': significance.p_text(
+      {'p': r.get('adjusted'), 'p_at_floor': r.get('p_at_floor')}
+    )
+    if not r['few']
+    else 'too few rows',
   }
   parts = []
   if sure:
@@ -76,7 +81,8 @@ def _differences(focus: Measured, config: Config) -> dict | None:
       results.table([line(r) for r in rows]),
       results.text(
         'Differences of rates with their interval and p of the same bootstrap '
-        f'of rows; p adjusted by {config.measures.adjust} for {len(tested)} '
+        'of rows (Fisher’s exact p where no resample is as far off); p '
+        f'adjusted by {config.measures.adjust} for {len(tested)} '
         'tests.',
         kind='quiet',
       ),

@@ -52,11 +52,11 @@ def kept(
   reuse: str = '',
 ) -> Audited:
   """The model, whose answers are read where they are kept."""
-  if not model.made_from or model.predict is None:
+  if model.made_from is None or model.predict is None:
     return model
   answers = None if first is None else np.round(first.scores, 4)
   source = artefacts.fingerprint(
-    model.made_from, [] if answers is None else answers
+    model.made_from(), [] if answers is None else answers
   )
   place = folder / 'scores' / stages.file_name(model.name)
   ask = model.predict

@@ -52,6 +52,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   with Log(folder, config, main=mesh.is_main()) as log:
     check(config)
     tables = {name: read(name, config) for name in config.benchmarks.names}
+    # Every file is read before any model: what is wrong in it is told now.
+    task = downstream.items(config) if config.benchmarks.task else None
+    texts = held_out(config) if config.data.path else []
     models = contenders(config, tables, folder, log)
     if config.benchmarks.dry_run:
       return dry_run(config, next(iter(models.values())), folder, log)
@@ -74,7 +77,6 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       tests += paired(name, scored, config)
       sections.append(section(name, module, result, items))
     if config.data.path:
-      texts = held_out(config)
       for title, model in models.items():
         if model.kind in ('mask', 'write'):
           result[title]['sets']['texts'] = perplexity(model, texts, config)
@@ -82,8 +84,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
           how = intervals.options_of(config)
           one = results.plain(erasing.probe(model, texts, how))
           result[title]['sets']['probe'] = one
-    if config.benchmarks.task:
-      tests += on_task(models, result, config)
+    if task is not None:
+      tests += on_task(task, models, result, config)
     if config.benchmarks.mitigations:
       sections.insert(0, mitigation_front.section(result))
     outcome = stages.results(
@@ -124,6 +126,13 @@ def check(config: Config) -> None:
       'benchmarks.data is empty; name the folder of your copies of the files '
       f'with --config.benchmarks.data ({sources})'
     )
+  words = [m for m in (config.model, options.against) if m]
+  words = [m for m in words if word_judge.is_table(m)]
+  if words and (options.mitigations or options.task):
+    raise UserError(
+      f'{words[0]} is a file of word vectors; mitigations and a task need a '
+      'language model or an encoder, so leave them out or name its folder'
+    )
   if options.mitigations and not config.data.path:
     raise UserError(
       'mitigations are fitted on texts, and data.path is empty; name a file '
@@ -150,14 +159,6 @@ def contenders(
     for name, items in tables.items():
       benchmarks.capability(name, model.able)
       known_words(name, model, items)
-  for model in loaded.values():
-    if model.kind == 'words' and (
-      config.benchmarks.mitigations or config.benchmarks.task
-    ):
-      raise UserError(
-        f'{model.name} is a file of word vectors; mitigations and a task need '
-        'a language model or an encoder, so leave them out or name its folder'
-      )
   own, title = loaded[''], title_of(config.model)
   out = {title: own}
   texts = mitigations.parts(config)[0] if config.benchmarks.mitigations else []
@@ -186,10 +187,13 @@ def held_out(config: Config) -> list[str]:
 
 
 def on_task(
-  models: Mapping[str, judges.Judge], result: dict, config: Config
+  items: pd.DataFrame,
+  models: Mapping[str, judges.Judge],
+  result: dict,
+  config: Config,
 ) -> list[dict]:
   """The task of the config by each contender, and paired tests."""
-  items, scored = downstream.items(config), {}
+  scored = {}
   for title, model in models.items():
     scores = downstream.score(model, items, config)
     one = downstream.estimate(items, scores, intervals.options_of(config))
@@ -340,6 +344,10 @@ def section(
 
 def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   """Of the user's own texts: what a mitigation costs."""
+  limit = config.benchmarks.limit
+  if 0 < limit < len(texts):
+    rng = np.random.default_rng([config.seed, 0xBA])
+    texts = [texts[i] for i in np.sort(rng.permutation(len(texts))[:limit])]
   ragged = model.encode(texts)
   total, count = text_likelihood.totals(model.log_p(ragged), ragged)
   result = text_likelihood.perplexity(

@@ -113,11 +113,12 @@ def answer(
   results: Results, name: str, one: Mapping, gap: Gap | None
 ) -> list[str]:
   """The answer, and what else is worth a sentence."""
-  lines = list(_compared(results, name))
+  worse = warn.of_reversed(one.get('quality', {}))
+  lines = [*worse, *_compared(results, name)]
   if gap:
     lines.append(f'{_who(results, gap)} {_how_sure(gap)}')
   elif defined(one.get('fairness', {}).get('dp')):
-    return []
+    return worse
   flips = _flips(one)
   if flips:
     lines.append(flips)
@@ -191,17 +192,22 @@ def _how_sure(gap: Gap) -> str:
 
 def _flips(one: Mapping) -> str:
   fairness = one.get('fairness', {})
-  for key in fairness:
-    if measures.bare(key) != 'flips' or not defined(fairness[key]):
+  flips = [k for k in fairness if measures.bare(k) == 'flips']
+  for key in sorted(flips, key=lambda k: not lights.fits(fairness[k])):
+    if not defined(fairness[key]):
       continue
     prefix = key.rpartition('/')[0]
     if fairness[key].get('note', '').startswith(warn.VOID):
       return f'Of the words nothing is said: {fairness[key]["note"]}.'
-    of = f' of the swap {prefix!r}' if prefix else ' that show a group'
+    what = fairness[key].get('of', 'words that show a group')
+    if not lights.fits(fairness[key]):
+      return (
+        f'What words of the groups compared do to decisions is not known: '
+        f'only {what} were exchanged.'
+      )
     words = (
-      f'Exchanging the words{of} changes '
-      f'{hundred(fairness[key]["value"])} of 100 decisions on the texts that '
-      'have such words'
+      f'Exchanging {what} changes {hundred(fairness[key]["value"])} of 100 '
+      'decisions on the texts that have such words'
     )
     start = f'{prefix}/' if prefix else ''
     control = fairness.get(f'{start}control_flips')
@@ -226,7 +232,7 @@ def _beyond(excess: Mapping) -> str:
       f'[{points(low)}, {points(high)}]'
     )
   if high < 0:
-    return ': group words change no more than others do'
+    return ': no more than others do'
   return f': at most {points(high)} more, or none'
 
 

@@ -16,7 +16,7 @@ from fairjax.report import tables
 from fairjax.results import Results
 
 RUN = 'run.json'
-FACTS = ('seconds', 'cpu', 'backend', 'python', 'jax', 'git')
+FACTS = ('seconds', 'cpu', 'class', 'backend', 'python', 'jax', 'git')
 
 
 def keep(run: pathlib.Path, folder: pathlib.Path) -> None:

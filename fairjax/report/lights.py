@@ -57,16 +57,19 @@ def _quality(one: Mapping) -> tuple | None:
     chance = 0.5
     if key == 'balanced_accuracy' and defined(quality.get('macro_f1')):
       continue
-    low = value.get('low')
+    low, high = value.get('low'), value.get('high')
     state = 'unsure'
     if defined(low) and low >= 0.8:
       state = 'good'
     elif defined(low) and low <= chance:
       state = 'bad'
+    reversed_ = defined(high) and high < chance
     words = {
       'good': 'sorts well',
       'unsure': 'sorts better than chance, not well',
-      'bad': 'is not told from chance',
+      'bad': 'is worse than chance: labels or scores reversed?'
+      if reversed_
+      else 'is not told from chance',
     }[state]
     right = ''
     if defined(quality.get('accuracy')):
@@ -107,7 +110,8 @@ def _gap_light(gap: Gap | None) -> tuple | None:
 def _flip_light(one: Mapping) -> tuple | None:
   fairness = one.get('fairness', {})
   keys = [k for k in fairness if measures.bare(k) == 'flips']
-  keys = [k for k in keys if defined(fairness[k])]
+  # Of words that are not those of the groups compared nothing is said.
+  keys = [k for k in keys if defined(fairness[k]) and fits(fairness[k])]
   if not keys:
     return None
   worst = max(keys, key=lambda k: fairness[k]['value'])
@@ -133,10 +137,15 @@ def _flip_light(one: Mapping) -> tuple | None:
     state = 'unsure'
     words = f'{points(flips["value"])} of 100, not told from a matched edit'
   rule = (
-    f'decisions that an exchange of group words changes '
-    f'{tables.estimate(flips)}; few is at most {RARE:.0%}'
+    f'decisions that exchanging {flips.get("of", "words that show a group")} '
+    f'changes {tables.estimate(flips)}; few is at most {RARE:.0%}'
   )
   return 'Flips', state, words, rule
+
+
+def fits(flips: Mapping) -> bool:
+  """Whether the swap is about the groups that are compared."""
+  return flips.get('fits', True)
 
 
 def _constant(estimate: Mapping) -> bool:

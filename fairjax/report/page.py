@@ -222,6 +222,13 @@ def provenance(config: Mapping | None, versions: Mapping | None) -> str:
   if versions is None:
     parts.append(text('versions.json is missing: the versions are unknown.'))
   else:
+    if 'precision' in versions:
+      chip = versions['processor']
+      where = f'a processor with {chip["class"]} ({chip["cpu"]})'
+      if versions['backend'] != 'cpu':
+        where = f'{versions["device"]}, and {where}'
+      made = f'Computed in {versions["precision"]} on {where}.'
+      parts.append(text(made, kind='quiet'))
     rows = [
       {'part': key, 'version': _shown(value)}
       for key, value in _flat(versions).items()

@@ -10,8 +10,8 @@ In this room:
   forgetting    Forgetting: how often a learned example is unlearned again
   grand         GraNd: the gradient norm of one example's loss, for all
                 examples
-  influence     Which training rows widen a gap: gradient products, exact over
-                all weights
+  influence     Influence of training rows on a gap: what training without them
+                would do
   rank_overlap  Overlap of rankings: do two of them choose the same rows?
   table         The frame of scores: one row an example, keyed by its id
 """

@@ -1,13 +1,18 @@
-"""Which training rows widen a gap: gradient products, exact over all weights.
+"""Influence of training rows on a gap: what training without them would do.
 
-A step of gradient descent on row i moves the weights by −η ∇ℓ_i, and so the gap
-G between two groups' scores by −η ⟨∇G, ∇ℓ_i⟩ (TracIn at one checkpoint, Pruthi
-et al. 2020, arXiv:2002.08484, with the gap in place of a test loss).
-`influence` is −⟨∇G, ∇ℓ_i⟩: above 0 where training on the row widens the gap.
+To first order, weights that were fitted without row i differ by
+(1/n) (H + λ)⁻¹ ∇ℓ_i, and so the gap G between two groups' scores by
+(1/n) ⟨∇G, (H + λ)⁻¹ ∇ℓ_i⟩ (Koh and Liang 2017, arXiv:1703.04730). `influence`
+is n times its negative: above 0 where the row widens the gap. H is the
+Gauss-Newton matrix of the mean training loss, Σ_i J_iᵀ (diag p − p pᵀ) J_i / n
+(Martens 2010), and u = (H + λ)⁻¹ ∇G comes from conjugate gradients: each step
+is two backward passes of the training rows, and no matrix is made. On a
+logistic model H is the Hessian and the ranking that of leaving rows out; with
+the plain product, λ = ∞, it was not (rank correlation .33 to .47).
 
-No gradient of a row is ever made. With u = ∇G, the products of a whole batch
-are the derivative of its losses along u; since our layers have backward passes
-of their own, it is taken as the transpose of the backward pass.
+No gradient of a row is ever made. The products of a whole batch are the
+derivative of its losses along u; since our layers have backward passes of
+their own, it is taken as the transpose of the backward pass.
 """
 
 from collections.abc import Callable
@@ -21,6 +26,10 @@ from jaxtyping import Array, Float
 
 from fairjax.data import batches as packing
 from fairjax.models import Bundle
+
+MOST = 1024  # rows that the curvature is taken of
+DAMPING = 0.01
+STEPS = 12  # of conjugate gradients, each two backward passes of those rows
 
 
 def losses(model: Bundle, params, batch) -> Float[Array, ' b']:
@@ -36,11 +45,78 @@ def along(model: Bundle, params, direction, batch) -> Float[Array, ' b']:
 
   def product(weights):
     (gradient,) = back(weights)
-    parts = jax.tree.map(jnp.vdot, gradient, direction)
-    return jax.tree.reduce(jnp.add, parts)
+    return dot(gradient, direction)
 
   # `back` is linear in its weights, so this is the same at any of them.
   return jax.grad(product)(jnp.zeros_like(values))
+
+
+def curvature(model: Bundle, params, v, batch) -> Any:
+  """Σ_i J_iᵀ (diag p − p pᵀ) J_i v over the examples of a batch."""
+  logits, back = jax.vjp(lambda p: model.apply(p, batch), params)
+
+  def product(weights):
+    (gradient,) = back(weights)
+    return dot(gradient, v)
+
+  moved = jax.grad(product)(jnp.zeros_like(logits))  # J v
+  p = jax.nn.softmax(logits, -1)
+  moved = p * (moved - jnp.sum(p * moved, -1, keepdims=True))
+  real = jnp.asarray(batch['example']) >= 0  # others fill up the batch
+  return back(moved * real[:, None])[0]
+
+
+def dot(a, b) -> jax.Array:
+  parts = jax.tree.map(jnp.vdot, a, b)
+  return jax.tree.reduce(jnp.add, parts)
+
+
+def conjugate_gradients(
+  product: Callable[[Any], Any], u: Any, damping: float, steps: int
+) -> Any:
+  """(A + λ)⁻¹ u of a tree, A v = product(v) (Hestenes and Stiefel 1952).
+
+  It ends where the residual is a thousandth of u, or after `steps`.
+  """
+  add = lambda a, b, c: jax.tree.map(lambda x, y: x + c * y, a, b)
+  x = jax.tree.map(jnp.zeros_like, u)
+  residual = along_ = u
+  size = first = float(dot(u, u))
+  for _ in range(steps):
+    if size <= 1e-6 * first:
+      break
+    image = add(product(along_), along_, damping)
+    rate = size / float(dot(along_, image))
+    x, residual = add(x, along_, rate), add(residual, image, -rate)
+    before, size = size, float(dot(residual, residual))
+    along_ = add(residual, along_, size / before)
+  return x
+
+
+def preconditioned(
+  model: Bundle,
+  params,
+  u: Any,
+  pool: packing.Pool,
+  *,
+  damping: float = DAMPING,
+  steps: int = STEPS,
+  size: int = 64,
+) -> Any:
+  """(H + λ)⁻¹ u, H of at most MOST rows of the pool, drawn evenly.
+
+  λ is `damping` times the curvature of u itself, uᵀHu / uᵀu.
+  """
+  rows = np.linspace(0, len(pool.label) - 1, min(MOST, len(pool.label)))
+  rows = np.unique(rows.astype(np.int32))
+  run = jax.jit(lambda p, v, batch: curvature(model, p, v, batch))
+
+  def product(v):
+    total = _summed(lambda batch: run(params, v, batch), pool, size, rows)
+    return jax.tree.map(lambda leaf: leaf / len(rows), total)
+
+  scale = float(dot(u, product(u)) / dot(u, u))
+  return conjugate_gradients(product, u, damping * scale, steps)
 
 
 def gap_gradient(
@@ -60,17 +136,23 @@ def gap_gradient(
   return _summed(lambda batch: part(params, batch), pool, size)
 
 
-def _summed(function: Callable, pool: packing.Pool, size: int) -> Any:
+def _summed(
+  function: Callable,
+  pool: packing.Pool,
+  size: int,
+  rows: np.ndarray | None = None,
+) -> Any:
   total = None
-  for batch in _batches(pool, size):
+  for batch in _batches(pool, size, rows):
     one = function(batch)
     total = one if total is None else jax.tree.map(jnp.add, total, one)
   return total
 
 
-def _batches(pool: packing.Pool, size: int):
+def _batches(pool: packing.Pool, size: int, rows: np.ndarray | None = None):
   layout = packing.layout(pool.tokens.lengths, size)
-  rows = np.arange(len(pool.label), dtype=np.int32)
+  if rows is None:
+    rows = np.arange(len(pool.label), dtype=np.int32)
   sweep = packing.sweep(pool, rows, layout)
   return (sweep[i] for i in range(len(sweep)))
 

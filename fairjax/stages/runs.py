@@ -12,7 +12,7 @@ import time
 import pandas as pd
 
 import fairjax
-from fairjax import artefacts, lock
+from fairjax import artefacts, backend, lock
 from fairjax.config import Config
 from fairjax.data import published
 from fairjax.data.schema import Tables
@@ -43,7 +43,7 @@ def begin(
     path = folder / 'versions.json'
     before = artefacts.read_json(path) if path.exists() else {}
     spent = before.get('seconds', 0.0)  # by earlier commands in this folder
-    artefacts.write_json(path, versions() | {'seconds': spent})
+    artefacts.write_json(path, versions(config) | {'seconds': spent})
 
 
 def keep_config(config: Config, folder: pathlib.Path) -> None:
@@ -58,7 +58,7 @@ def keep_config(config: Config, folder: pathlib.Path) -> None:
   artefacts.remove_file(folder / 'configs' / name)  # it is config.json again
 
 
-def versions() -> dict:
+def versions(config: Config) -> dict:
   """What the run's numbers depend on beside its config."""
   result = {name: importlib.metadata.version(name) for name in PACKAGES}
   root = pathlib.Path(fairjax.__file__).parent.parent
@@ -78,6 +78,7 @@ def versions() -> dict:
     'fairjax': fairjax.__version__,
     'python': platform.python_version(),
     **result,
+    'precision': backend.resolved(config.net.precision),
     **mesh.layout(),
     'git': {'commit': commit, 'changed': changed},
     'command': sys.argv,

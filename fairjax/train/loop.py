@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-from fairjax import lock
+from fairjax import lock, memory
 from fairjax.artefacts import atomic
 from fairjax.config import Config
 from fairjax.data import batches as packing
@@ -79,7 +79,8 @@ def over_examples(
   """
   while True:
     try:
-      return _by_row(function, params, pool, device_mesh, batch, log, doing)
+      with memory.kept():
+        return _by_row(function, params, pool, device_mesh, batch, log, doing)
     except jax.errors.JaxRuntimeError as error:
       if 'RESOURCE_EXHAUSTED' not in str(error) or batch < 2:
         raise
@@ -228,6 +229,7 @@ def fit(
     task,
   )
   with contextlib.ExitStack() as stack:
+    stack.enter_context(memory.kept())
     if mesh.is_main():
       stack.enter_context(lock.hold(folder))
     checkpoints = stack.enter_context(

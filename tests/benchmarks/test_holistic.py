@@ -177,3 +177,18 @@ def test_without_a_difference_five_in_a_hundred_differ():
   rows = holistic.rows(holistic.pairs(table), OPTIONS)
   assert 2 < rows[0]['value']['value'] < 9  # by name, p < .05
   assert rows[1]['value']['value'] < 0.5  # at a false discovery rate of .05
+
+
+def test_three_pairs_that_all_differ_are_not_sure_of_a_hundred():
+  """Resampling printed 100 [100, 100]; three descriptors say no more than
+  three of three do, Clopper and Pearson's [29.2, 100]."""
+  pairs = pd.DataFrame(
+    [('a', 'b', 0.01), ('a', 'c', 0.02), ('b', 'c', 0.03)],
+    columns=['one', 'other', 'p'],
+  ).assign(axis='x', template='t')
+  value = holistic.rows(pairs, OPTIONS)[0]['value']
+  assert value['value'] == value['high'] == 100
+  assert value['low'] == pytest.approx(100 * 0.025 ** (1 / 3))
+  value = holistic.rows(pairs.assign(p=0.5), OPTIONS)[0]['value']
+  assert value['value'] == value['low'] == 0
+  assert value['high'] == pytest.approx(100 * (1 - 0.025 ** (1 / 3)))

@@ -354,3 +354,19 @@ def test_sembias_chooses_the_largest_cosine(shared):
   assert (sembias.choices(table, few) == -1).sum() >= 1
   with pytest.raises(UserError, match="no vector for 'he'"):
     sembias.choices(table, {'she': gender})
+
+
+def test_sembias_of_few_pairs_that_agree_is_not_sure_of_a_hundred():
+  table = pd.DataFrame(
+    {
+      'id': range(6),
+      'pairs': [
+        ((f'm{i % 3}', f'f{i % 3}'), ('a', 'b'), ('c', 'd'), (f's{i % 2}', 't'))
+        for i in range(6)
+      ],
+    }
+  )
+  row = sembias.rows(table, np.zeros(6, int), OPTIONS)[0]
+  assert row['value']['value'] == 100  # of two stereotypes: two of two
+  assert row['value']['low'] == pytest.approx(100 * 0.025**0.5)
+  assert row['p'] == pytest.approx(2 * 0.25**2)

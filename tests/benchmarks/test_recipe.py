@@ -343,3 +343,19 @@ def test_the_shipped_configs_are_valid_as_they_are():
 def test_an_export_is_called_as_its_run():
   assert recipe.title_of('runs/fair/plain/export/seed_0') == 'plain'
   assert recipe.title_of('models/bert-base') == 'bert-base'
+
+
+@pytest.mark.parametrize('field', ['task', 'path'])
+def test_a_file_without_texts_is_told_before_any_model(
+  field, data, tmp_path, monkeypatch
+):
+  monkeypatch.setattr(recipe, 'contenders', lambda *_: pytest.fail('loaded'))
+  bad = tmp_path / 'bad.csv'
+  bad.write_text('comment,label\na,0\nb,1\n')
+  made = config('none', data, ['crows'])
+  if field == 'task':
+    made.benchmarks.task = str(bad)
+  else:
+    made.data.path = str(bad)
+  with pytest.raises(UserError, match="no column 'text'"):
+    recipe.run(made, tmp_path / 'run')

@@ -97,3 +97,15 @@ def test_gender_is_read_from_the_text():
   assert own['gender'].tolist() == ['male', 'female', '', '', 'male']
   known = table.assign(gender='x')
   assert with_gender(known, Config()) is known
+
+
+def test_a_column_that_is_empty_in_every_row_is_told(tables):
+  empty = {'train': tables['train'].assign(group='')}
+  with pytest.raises(
+    UserError, match=r"no training row has a value in .*'group'"
+  ):
+    run(empty)
+  halves = tables['train'].assign(other='')
+  halves['other'] = np.where(halves['group'] == '', 'x', '')
+  with pytest.raises(UserError, match=r"column 'other' .* beside the others"):
+    run({'train': halves}, by='group,other')

@@ -122,6 +122,34 @@ def test_differences_are_those_of_fairlearn_with_controls_too():
   assert not left
 
 
+@pytest.mark.parametrize('seeds', [1, 2])
+def test_many_groups_can_be_told_from_chance(seeds):
+  """A share of resamples has a floor, which no correction for 600 passes."""
+  rng = np.random.default_rng(0)
+  group = np.repeat(np.arange(200), 40)
+  labels = rng.integers(0, 2, len(group))
+  chance = np.where(group == 0, 0.95, 0.3)
+  decided = (rng.random((1, len(group))) < chance).astype(np.int64)
+  decided = decided.repeat(seeds, 0)
+  members = group == np.arange(200)[:, None]
+  names = [f'g{k}' for k in range(200)]
+  options = IntervalOptions(0.95, 2000, 0)
+  rows = contrasts.differences(labels, decided, members, names, '', options)
+  first = next(r for r in rows if r['rate'] == 'selection_rate')
+  if seeds == 2:  # nothing exact: it is said that p is at most this
+    assert first['p_at_floor'] and first['p'] == pytest.approx(1 / 2001)
+    return
+  own, rest = decided[0, group == 0], decided[0, group > 0]
+  table = [[x.sum(), len(x) - x.sum()] for x in (own, rest)]
+  assert first['p'] == stats.fisher_exact(table)[1] < 1e-9
+  sure = {r['group'] for r in rows if r['adjusted'] <= 0.05}
+  assert sure == {'g0'} and len(rows) * first['p'] < 0.05 < len(rows) / 2001
+  # Not where the groups share rows.
+  both = np.stack([members[0] | members[1], members[0]])
+  rows = contrasts.differences(labels, decided, both, 'ab', 'a', options)
+  assert all(r['p'] >= 1 / 2001 for r in rows)
+
+
 def test_the_rest_is_everyone_else():
   labels, scores, _, age = made()
   decisions = (scores >= 0.5).astype(int)

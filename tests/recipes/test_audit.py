@@ -96,7 +96,8 @@ def test_a_function_is_audited_with_edits_and_groups():
   assert 'age: 30 to below 50' in groups
   assert groups['gender: female']['fpr']['value'] == 1
   heads = [s['heading'] for s in found.sections]
-  assert any(h.startswith('Group words change decisions') for h in heads)
+  lead = 'Exchanging words that show gender changes decisions'
+  assert any(h.startswith(lead) for h in heads)
   (one,) = parts.values()
   assert one.words['gender'][0]['word'] in ('she → he', 'he → she')
 
@@ -624,17 +625,169 @@ def test_a_constant_predictor_has_no_green_light():
   assert 'class="good"' not in html and 'all decisions are alike' in html
 
 
-def test_copies_of_rows_are_told_and_counted(tmp_path):
+def of_identity():
+  """Rows whose decision hangs on an identity, and not on a gender."""
+  frame = rows(120)
+  who = np.array(['gay', 'straight', 'lesbian'])[frame.index % 3]
+  frame['text'] = [
+    t.replace('the big', f'the {w} big') for t, w in zip(frame['text'], who)
+  ]
+  return frame.assign(identity=who)
+
+
+def gays(texts):
+  return [0.9 if re.search('gay|lesbian', t) else 0.2 for t in texts]
+
+
+def flips_light(found):
+  from fairjax.report import lights
+
+  html = lights.html_of(found.sets['data'], None)
+  return re.findall(r'<li class="(\w+)">(?:(?!<li).)*<b>Flips</b>([^<]*)', html)
+
+
+@pytest.mark.parametrize(
+  ('groups', 'swaps', 'said', 'light'),
+  [
+    (
+      ('identity',),
+      ('gender',),
+      'What words of the groups compared do to decisions is not known: only '
+      'words that show gender were exchanged.',
+      [],
+    ),
+    (
+      ('identity',),
+      ('LIST',),
+      'Exchanging words of the list ‘loves’ changes',
+      ['bad'],
+    ),
+    (('identity', 'gender'), ('gender',), 'words that show gender', ['unsure']),
+    # Of two swaps that which is about the groups speaks.
+    (('identity',), ('gender', 'LIST'), 'the list ‘loves’', ['bad']),
+    ((), ('gender',), 'Exchanging words that show gender', ['unsure']),
+    (('identity',), ('column:other',), 'of column ‘other’', ['bad']),
+  ],
+)
+def test_the_swap_is_named_and_speaks_of_its_own_groups(
+  groups, swaps, said, light, tmp_path
+):
+  from fairjax.report import first_screen
+
+  (tmp_path / 'loves.csv').write_text('gay,straight\nlesbian,heterosexual\n')
+  swaps = tuple(
+    str(tmp_path / 'loves.csv') if s == 'LIST' else s for s in swaps
+  )
+  frame = of_identity()
+  frame['other'] = frame['text'].str.replace('gay|lesbian', 'tall', regex=True)
+  found, _ = audited(frame, gays, groups=groups, swaps=swaps)
+  one = found.sets['data']
+  lines = first_screen.answer(found, 'data', one, first_screen.headline(one))
+  assert said in lines[-1]
+  assert [state for state, _ in flips_light(found)] == light
+  misfit = [note for note in found.notes if 'nothing is known of what' in note]
+  assert bool(misfit) == (not light)
+  if misfit:
+    assert 'the groups compared are those of identity' in misfit[0]
+    heads = ' '.join(s['heading'] for s in found.sections)
+    assert 'words that show gender (not those of the groups compared)' in heads
+
+
+def hung(frame, **audit):
+  found = audit_groups.together(config(**audit), frame)
+  return found.cluster, found.remarks
+
+
+def same(codes, wanted):
+  """Equal up to the names of the clusters."""
+  pairs = set(zip(codes, wanted))
+  return len(pairs) == len(set(codes)) == len(set(wanted))
+
+
+def test_rows_hang_together_by_text_and_by_column():
+  frame = pd.DataFrame(
+    {
+      'text': ['one', 'Two ', ' two', 'three', 'one', 'four'],
+      'by': list('xyzzxw'),
+    }
+  )
+  codes, (copies, told) = hung(frame)
+  assert same(codes, [0, 1, 1, 2, 0, 3])
+  assert copies.startswith('2 of 6 rows repeat the text of another row: there')
+  assert '4 different texts' in copies and '4 clusters (equal texts)' in told
+  codes, (*_, told) = hung(frame, cluster='by')  # y and z share a text
+  assert same(codes, [0, 1, 1, 1, 0, 2]) and '(equal texts or by)' in told
+  assert hung(frame, cluster='none') == (None, [copies])
+  assert hung(frame.iloc[[0, 1, 3]]) == (None, [])
+  with pytest.raises(UserError, match="no column 'bye'"):
+    hung(frame, cluster='bye')
+  with pytest.raises(
+    UserError, match='all rows hang together by equal texts or by'
+  ):
+    hung(frame.assign(by='x'), cluster='by')
+  p = np.random.default_rng(0).random(50)
+  table = pd.DataFrame({'label': (p > 0.5) * 1, 'score': p})
+  assert hung(table.assign(id='')) == (None, [])
+  (said,) = hung(pd.concat([table] * 5, ignore_index=True))[1]
+  assert said.startswith('200 of 250 rows are equal to another row in every')
+
+
+def test_copies_of_rows_change_no_interval(tmp_path):
+  """Five copies of each row know what one copy knows."""
   from fairjax.report import page
 
-  frame = pd.concat([rows(60)] * 5, ignore_index=True)
-  found, _ = audited(frame, scorer, groups=('gender',))
-  note = '240 of 300 rows repeat the text of another row'
-  assert any(note in one for one in found.notes)
-  assert found.sets['data']['texts'] == 60
-  assert '(60 different texts)' in page.first_screen.html_of(
-    found, page.Pictures(tmp_path)
-  )
+  noise = lambda t: sum(map(ord, t)) * 7919 % 101 / 100
+  vague = lambda t: 0.5 * scorer(t) + 0.5 * np.array([noise(x) for x in t])
+  plain = lambda t: 0.2 * scorer(t) + 0.8 * np.array([noise(x) for x in t])
+  once = rows(120)
+  frame = pd.concat([once] * 5, ignore_index=True)
+  options = {'groups': ('gender',), 'controls': ('site',), 'costs': 'fp=1'}
+  found, parts = audited(frame, vague, **options)
+  base, known = audited(once, vague, **options)
+  naive, _ = audited(frame, vague, cluster='none', **options)
+  assert any('480 of 600 rows repeat the text' in one for one in found.notes)
+  assert found.sets['data']['texts'] == 120
+  first = page.first_screen.html_of(found, page.Pictures(tmp_path))
+  assert '(120 different texts)' in first
+  width = lambda one: one['high'] - one['low']
+  for key in (
+    *('accuracy', 'auc', 'dp', 'eqodd', 'ece', 'cost', 'conditional_dp'),
+    *('flips', 'control_flips', 'excess_flips', 'score_change', 'fprd'),
+  ):
+    a, b, c = (measured(one)[key] for one in (found, base, naive))
+    assert a['value'] == pytest.approx(b['value']), key
+    assert width(a) == pytest.approx(width(b), rel=0.25), key
+    assert width(c) < 0.7 * width(b), key
+  (one,), (other,) = parts.values(), known.values()
+  assert [r['p'] for r in one.slices] == [r['p'] for r in other.slices]
+  of = lambda m: {w['word']: w['p'] for w in m.words['gender']}
+  assert of(one) == of(other)
+  gaps = [[width(r['difference']) for r in m.contrasts] for m in (one, other)]
+  np.testing.assert_allclose(*gaps, rtol=0.25)
+  made = config(groups=('gender',))
+  tests = []
+  for table in (frame, once):
+    both = recipe.audit(
+      made, vague, audit_table.of_frame(table, made), against=plain
+    )[0]
+    tests.append({t['measure']: width(t['difference']) for t in both.tests})
+  for key in ('dp', 'eqodd', 'flips'):
+    assert tests[0][key] == pytest.approx(tests[1][key], rel=0.25), key
+
+
+def test_a_prediction_that_is_none_is_told_with_its_own_row():
+  p = pd.Series(scorer(rows()['text']))
+  for value, words in (
+    ('nan', "has 'nan' in column 'score' of row 7, and numbers in others"),
+    ('oops', "has 'oops' in column 'score' of row 7, and numbers in others"),
+    ('1.0000001', "has 1.0000001 in column 'score' of row 7; a score is"),
+  ):
+    column = p.astype(str).where(p.index != 7, value)
+    wrong(words, rows(), pd.DataFrame({'score': column}))
+  twice = pd.concat([p.rename('score')] * 2, axis=1)
+  wrong("has 2 columns named 'score'", rows(), twice)
+  both = pd.concat([p.rename('p_ok')] * 2 + [p.rename('p_toxic')], axis=1)
+  wrong("has 2 columns named 'p_ok'", rows(), both, scores=('p_*',))
 
 
 def test_odd_data_is_told_and_measured():
@@ -693,15 +846,16 @@ def test_a_page_of_thirty_groups_is_one_small_file(tmp_path, unspoken):
 
 
 def test_the_console_form_is_flags_of_the_config():
-  from fairjax import main
+  from fairjax.commands import flags_of
+  from fairjax.errors import UserError
 
-  assert main.audit_flags(['model', 'my.csv', '--config.seed=3']) == [
+  assert flags_of(['audit', 'model', 'my.csv', '--config.seed=3']) == [
     '--config=configs/audit.py',
+    '--config.audit.model=model',
     '--config.data.path=my.csv',
     '--config.data.name=file',
-    '--config.audit.model=model',
     '--config.seed=3',
   ]
-  assert '--config.data.path=my.csv' in main.audit_flags(['my.csv'])
-  with pytest.raises(SystemExit):
-    main.audit_flags(['--config.seed=3'])
+  assert '--config.data.path=my.csv' in flags_of(['audit', 'my.csv'])
+  with pytest.raises(UserError, match='MODEL_OR_PREDICTIONS'):
+    flags_of(['audit', '--config.seed=3'])

@@ -261,6 +261,27 @@ def test_a_config_comes_back_from_its_json():
   made.train.lr = 0.5
   tree = json.loads(json.dumps(dataclasses.asdict(made)))
   assert audit_models.config_of(tree) == made
+  for damaged in (
+    [],
+    7,
+    tree | {'data': 5},
+    tree | {'train': []},
+    tree | {'seeds': 'two'},
+    tree | {'train': tree['train'] | {'lr': [1]}},
+    tree | {'audit': tree['audit'] | {'groups': 'a'}},
+    tree | {'model': None},
+  ):
+    with pytest.raises(UserError, match=r'r/config\.json'):
+      audit_models.config_of(damaged, 'r/config.json')
+
+
+@pytest.mark.parametrize('found', [[], 7, 'x', {'recipe': ['train']}, {}, None])
+def test_a_damaged_run_is_one_sentence(found, tmp_path):
+  import json
+
+  (tmp_path / 'results.json').write_text(json.dumps(found))
+  with pytest.raises(UserError, match='without one model or predictions'):
+    audit_models.load(str(tmp_path), config(), rows(), ())
 
 
 def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):

@@ -1,5 +1,6 @@
 """What goes wrong around a fit: damage, a full disk, rivals, NaN, Ctrl-C."""
 
+import ast
 import os
 import pathlib
 import shutil
@@ -241,18 +242,34 @@ def test_a_second_process_is_told_who_works_in_the_folder(tmp_path):
   other.wait()
   other.stdout.close()
   with lock.hold(tmp_path), lock.hold(tmp_path):  # and one's own folder is free
-    assert str(os.getpid()) in (tmp_path / '.lock').read_text()
+    assert str(os.getpid()) in (tmp_path / '.owner').read_text()
+  assert not lock._held and not (tmp_path / '.owner').exists()
 
 
+@pytest.mark.parametrize('number', lock.NO_LOCKS)
 def test_a_folder_without_locks_is_worked_in_all_the_same(
-  tmp_path, monkeypatch
+  tmp_path, monkeypatch, number
 ):
-  def no_locks(file, how):
-    raise OSError(38, 'Function not implemented')
+  fcntl = pytest.importorskip('fcntl')  # Windows has another
 
-  monkeypatch.setattr(lock.fcntl, 'flock', no_locks)
-  with lock.hold(tmp_path):
-    pass
+  def no_locks(file, how):
+    raise OSError(number, os.strerror(number))
+
+  monkeypatch.setattr(fcntl, 'flock', no_locks)
+  for _ in range(2):  # and nothing stays that would keep the next one out
+    with lock.hold(tmp_path), lock.hold(tmp_path):
+      pass
+
+
+def test_no_module_needs_what_windows_has_not():
+  """fcntl, resource, termios, pwd and grp are imported where they are used."""
+  unix = {'fcntl', 'resource', 'termios', 'pwd', 'grp'}
+  for path in (ROOT / 'fairjax').rglob('*.py'):
+    for node in ast.parse(path.read_text(encoding='utf-8')).body:
+      if isinstance(node, ast.Import | ast.ImportFrom):
+        names = {alias.name for alias in node.names}
+        names.add(getattr(node, 'module', ''))
+        assert not unix & names, path
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):

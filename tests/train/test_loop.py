@@ -12,7 +12,7 @@ import pytest
 import scipy
 import sklearn.metrics
 
-from fairjax import backend, keys
+from fairjax import backend, keys, memory
 from fairjax.config import Config, Train
 from fairjax.data.batches import Pool
 from fairjax.data.tokens import Ragged, take
@@ -119,6 +119,25 @@ def test_it_learns(whole):
   first, last = whole.history[0], whole.history[-1]
   assert last['loss'] < first['loss']
   assert last['auc'] > 0.75
+
+
+def test_freed_memory_is_kept_while_it_trains(tmp_path, monkeypatch):
+  """In the library as in the command; then the process gets it back."""
+  seen = []
+
+  def measure(job, params):
+    seen.append(memory._keeping)
+    return loop.classified(job, params)
+
+  monkeypatch.setattr(loop, 'CLASSIFY', loop.CLASSIFY._replace(measure=measure))
+  monkeypatch.setattr(memory, '_settings', lambda: SimpleNamespace(**glibc))
+  told = []
+  tell = lambda *setting: told.append(setting) or 1
+  glibc = {'mallopt': tell, 'malloc_trim': lambda pad: told.append('trim')}
+  fit(tmp_path, config(epochs=1.0), model=FLAT)
+  assert seen == [1] and memory._keeping == 0
+  most = [(memory.MMAP, memory.MOST), (memory.TRIM, memory.MOST)]
+  assert told[:2] == most and told.count('trim') == 1 and told[-1] == 'trim'
 
 
 SLOW = pytest.mark.slow  # more of the same

@@ -4,20 +4,22 @@ A new family is a file here and a line in FAMILIES.
 
 In this room:
 
-  bart        BART (Lewis et al. 2020, arXiv:1910.13461): text in, text out
-  bert        BERT: post-norm encoder, pooled first place, token types
-  deberta_v2  DeBERTa-v2 and v3 (He et al. 2021, arXiv:2006.03654 and
-              arXiv:2111.09543)
-  distilbert  DistilBERT (Sanh et al. 2019, arXiv:1910.01108): BERT without
-              token types
-  electra     ELECTRA: BERT with narrow embeddings, a generator and a
-              discriminator
-  gpt2        GPT-2 (Radford et al. 2019): each token from those before it
-  llama       Llama (Touvron et al. 2023, arXiv:2302.13971), the block of
-              SmolLM2 too
-  modernbert  ModernBERT (Warner et al. 2024, arXiv:2412.13663)
-  roberta     RoBERTa: BERT without token types, its positions counted after
-              the pad
+  bart         BART (Lewis et al. 2020, arXiv:1910.13461): text in, text out
+  bert         BERT: post-norm encoder, pooled first place, token types
+  deberta_v2   DeBERTa-v2 and v3 (He et al. 2021, arXiv:2006.03654 and
+               arXiv:2111.09543)
+  distilbert   DistilBERT (Sanh et al. 2019, arXiv:1910.01108): BERT without
+               token types
+  electra      ELECTRA: BERT with narrow embeddings, a generator and a
+               discriminator
+  gpt2         GPT-2 (Radford et al. 2019): each token from those before it
+  llama        Llama (Touvron et al. 2023, arXiv:2302.13971), the block of
+               SmolLM2 too
+  modernbert   ModernBERT (Warner et al. 2024, arXiv:2412.13663)
+  roberta      RoBERTa: BERT without token types, its positions counted after
+               the pad
+  xlm_roberta  XLM-RoBERTa: RoBERTa over 100 languages, with a vocabulary of
+               250,002
 """
 
 import dataclasses
@@ -28,6 +30,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from fairjax import announce
 from fairjax.errors import UserError
 from fairjax.models import config_keys
 from fairjax.models.family import CAPABILITIES, Family, Head, Row, below
@@ -40,6 +43,7 @@ FAMILIES = {
   for name, about in {
     'bert': 'BERT (Devlin et al. 2019, arXiv:1810.04805)',
     'roberta': 'RoBERTa (Liu et al. 2019, arXiv:1907.11692)',
+    'xlm-roberta': 'XLM-RoBERTa (Conneau et al. 2020, arXiv:1911.02116)',
     'electra': 'ELECTRA (Clark et al. 2020, arXiv:2003.10555)',
     'distilbert': 'DistilBERT (Sanh et al. 2019, arXiv:1910.01108)',
     'modernbert': 'ModernBERT (Warner et al. 2024, arXiv:2412.13663)',
@@ -159,12 +163,16 @@ def module(
   """The module of a shape for a capability (`classes` for a classifier).
 
   `scan` and `remat` change how a body is compiled, never a number; a body
-  that knows neither is compiled as it is.
+  that does not know one is compiled as it is, which is said.
   """
   family = find(shape.family)
   head = require(family, can)
   flags = {'scan': scan, 'remat': remat}
   known = family.body.__dataclass_fields__
+  for name in [name for name in flags if flags[name] and name not in known]:
+    announce.note(
+      f'net.{name} is without effect: a {shape.family} has no such form'
+    )
   flags = {name: value for name, value in flags.items() if name in known}
   body = family.body(shape, dtype=dtype, **flags)
   if head.module is None:

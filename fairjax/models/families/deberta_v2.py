@@ -52,6 +52,7 @@ from fairjax.models.layers import (
   LayerNorm,
   Segments,
   is_probed,
+  rematerialised,
 )
 from fairjax.models.places import Batch, Places, places
 from fairjax.models.products import exact
@@ -249,7 +250,7 @@ class Encoder(nn.Module):
       self.project = Dense(s.width, False, self.dtype, s.deviation)
     norm = lambda: LayerNorm(s.eps, self.dtype)
     self.norm, self.distance_norm = norm(), norm()
-    body = nn.remat(Layer, prevent_cse=False) if self.remat else Layer
+    body = rematerialised(Layer, self.remat)
     for i in range(s.depth):
       setattr(self, f'layer_{i}', body(s, self.dtype))
 

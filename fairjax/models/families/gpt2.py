@@ -31,7 +31,13 @@ from fairjax.models.config_keys import (
 )
 from fairjax.models.dropout import dropout, fold
 from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
-from fairjax.models.layers import Dense, Embed, LayerNorm, mask_padding_gradient
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  LayerNorm,
+  mask_padding_gradient,
+  rematerialised,
+)
 from fairjax.models.places import Batch, Places, places
 
 
@@ -138,13 +144,15 @@ class GPT2(nn.Module):
 
   shape: Shape
   dtype: Any = jnp.float32
+  remat: bool = False
 
   def setup(self):
     s = self.shape
     embed = lambda count: Embed(count, s.width, self.dtype, s.deviation)
     self.word, self.position = embed(s.vocab), embed(s.positions)
+    body = rematerialised(Layer, self.remat)
     for i in range(s.depth):
-      setattr(self, f'layer_{i}', Layer(s, self.dtype))
+      setattr(self, f'layer_{i}', body(s, self.dtype))
     self.norm = LayerNorm(s.eps, self.dtype)
 
   def __call__(

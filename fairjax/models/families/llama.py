@@ -39,7 +39,13 @@ from fairjax.models.config_keys import (
 )
 from fairjax.models.dropout import fold
 from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
-from fairjax.models.layers import Dense, Embed, LayerNorm, mask_padding_gradient
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  LayerNorm,
+  mask_padding_gradient,
+  rematerialised,
+)
 from fairjax.models.places import Batch, Places, places
 
 
@@ -133,12 +139,14 @@ class Llama(nn.Module):
 
   shape: Shape
   dtype: Any = jnp.float32
+  remat: bool = False
 
   def setup(self):
     s = self.shape
     self.word = Embed(s.vocab, s.width, self.dtype, s.deviation)
+    body = rematerialised(Layer, self.remat)
     for i in range(s.depth):
-      setattr(self, f'layer_{i}', Layer(s, self.dtype))
+      setattr(self, f'layer_{i}', body(s, self.dtype))
     self.norm = LayerNorm(s.eps, self.dtype, False, False)
     if not s.tied:
       self.decoder = Dense(s.vocab, False, self.dtype, s.deviation)

@@ -40,7 +40,13 @@ from fairjax.models.config_keys import (
 from fairjax.models.dropout import dropout, fold
 from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
 from fairjax.models.heads import asked_places, drop_head
-from fairjax.models.layers import Dense, Embed, LayerNorm, mask_padding_gradient
+from fairjax.models.layers import (
+  Dense,
+  Embed,
+  LayerNorm,
+  mask_padding_gradient,
+  rematerialised,
+)
 from fairjax.models.places import (
   Batch,
   Places,
@@ -179,7 +185,7 @@ class Encoder(nn.Module):
     self.word = Embed(s.vocab, s.width, self.dtype, s.deviation)
     norm = lambda: LayerNorm(s.eps, self.dtype, s.norm_bias)
     self.norm, self.final_norm = norm(), norm()
-    body = nn.remat(Layer, prevent_cse=False) if self.remat else Layer
+    body = rematerialised(Layer, self.remat)
     for i in range(s.depth):
       setattr(self, f'layer_{i}', body(s, i, self.dtype))
 

@@ -1,0 +1,163 @@
+"""Help is made from what is declared, whole, narrow, and light to start."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import fairjax
+from fairjax import knobs, main, manual
+from fairjax.commands import COMMANDS, flags_of
+from fairjax.config import Config, shipped, validate
+from fairjax.errors import UserError
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
+
+
+def command(*words):
+  return subprocess.run(
+    [sys.executable, '-m', 'fairjax.main', *words],
+    cwd=ROOT,
+    capture_output=True,
+    text=True,
+    env=os.environ | {'JAX_PLATFORMS': 'cpu'},
+  )
+
+
+def plain(text: str) -> str:
+  return ' '.join(text.split())
+
+
+@pytest.mark.parametrize('words', [['--help'], ['audit', '-h'], ['--version']])
+def test_help_ends_with_0(words):
+  done = command(*words)
+  assert done.returncode == 0 and done.stderr == ''
+  want = {
+    '--help': 'fairjax benchmarks',
+    'audit': 'audit.fail_if',
+    '--version': f'fairjax {fairjax.__version__}\n',
+  }
+  assert want[words[0]] in done.stdout
+
+
+def test_help_imports_nothing_heavy():
+  """What a start costs, by what it imports."""
+  code = (
+    'import sys; from fairjax import main, manual\n'
+    'for name in sys.argv[1:]: manual.of(name)\n'
+    'print(*sys.modules)'
+  )
+  names = ['', 'audit', 'train.lr', 'weighting', 'quickstart_diet']
+  done = subprocess.run(
+    [sys.executable, '-c', code, *names],
+    cwd=ROOT,
+    capture_output=True,
+    text=True,
+    check=True,
+  )
+  heavy = {'jax', 'numpy', 'pandas', 'scipy', 'sklearn', 'transformers'}
+  assert heavy & {*done.stdout.split()} == set()
+
+
+def test_every_knob_is_explained():
+  for name, leaf in LEAVES.items():
+    page = manual.of(name)
+    assert page.startswith(f'--config.{name}=')
+    assert plain(leaf.about) in plain(page)
+    for field in ('default', 'values', 'changes'):
+      assert field in page
+  rate = plain(manual.of('train.lr'))
+  assert 'default 1e-06' in rate and 'above 0 and at most 10' in rate
+  assert 'learning_rate' in rate
+  assert "one of 'adamw', 'rmsprop'" in plain(manual.of('train.optimizer'))
+  assert 'healthy_random' in plain(manual.of('diet.compare'))  # its names
+
+
+def test_a_rule_says_what_it_allows():
+  """A knob with a rule has words for it, and its remedy has them too."""
+  for name, leaf in LEAVES.items():
+    if leaf.rule(leaf.default) or leaf.rule.__name__ != '<lambda>':
+      assert knobs.wanted(leaf.rule), name
+  broken = knobs.above(0, 10)(11)
+  assert broken == f'{knobs.wanted(knobs.above(0, 10))} is needed'
+  assert knobs.wanted(knobs.or_else(-1, knobs.below(0, 1))).startswith('-1, or')
+
+
+def test_every_section_shows_all_its_knobs():
+  shown = '\n'.join(manual.of(name) for name in manual.sections())
+  for name, leaf in LEAVES.items():
+    assert f'  {name} ' in shown or f'  {name}\n' in shown
+    assert plain(leaf.about) in plain(shown)
+
+
+def test_nothing_is_wider_than_a_terminal():
+  pages = [manual.everything(), *map(manual.of, ('', *COMMANDS, *LEAVES))]
+  for page in pages:
+    assert max(map(len, page.splitlines())) <= 80, page
+
+
+@pytest.mark.parametrize('name', [n for n in COMMANDS if COMMANDS[n].config])
+def test_a_command_stands_for_a_config(name):
+  one = COMMANDS[name]
+  page = manual.of(name)
+  assert page.index('What matters most') < page.index(f'\n{one.sections[0]}: ')
+  assert 5 < len(one.matter) <= 13
+  for leaf in one.matter:
+    assert plain(LEAVES[leaf].about) in plain(page)
+  assert {*one.sections} <= {*manual.sections()}
+  settings = shipped(one.config)
+  for section in one.sections:  # with the values of the command's config
+    assert plain(manual.section(section, settings, one.matter)) in plain(page)
+  words = ['my.csv', 'second'][: len(one.places[-1])]
+  tidy = main.tidy(['fairjax', *flags_of([name, *words, '--config.seed=3'])])
+  assert tidy[1].endswith(f'{one.config}.py')
+  for knob, word in zip(one.places[len(words) - 1], words):
+    assert f'--config.{knob}={word}' in tidy
+  assert tidy[-1] == '--config.seed=3'
+  if one.bare:
+    validate(shipped(one.bare))
+    assert flags_of([name]) == [f'--config=configs/{one.bare}.py']
+  with pytest.raises(UserError, match=f'write fairjax {name} '):
+    flags_of([name, 'a', 'b', 'c'])
+
+
+@pytest.mark.parametrize(
+  'name, has',
+  [
+    ('learning_rate', '--config.train.lr='),  # as transformers calls it
+    ('train.clip', '--config.train.max_grad_norm='),  # a former name
+    ('--config.train.lr', '--config.train.lr='),
+    ('threshold', 'repair.threshold'),  # one of several
+    ('eqodd', 'largest gaps'),  # of --list
+    ('out_dir', '--workdir'),
+    ('configs/quickstart_diet.py', 'healthy_random'),
+    ('quickstart_diet', 'planted.rows'),
+  ],
+)
+def test_what_can_be_asked(name, has):
+  assert has in manual.of(name)
+
+
+def test_a_name_without_help_is_one_sentence():
+  with pytest.raises(UserError, match='did you mean benchmarks'):
+    manual.of('benchmrks')
+  with pytest.raises(UserError, match='did you mean audit'):
+    flags_of(['adit', 'my.csv'])
+  done = command('help', 'nosuch')
+  assert done.returncode == 2 and done.stderr.count('\n') == 1
+
+
+def test_the_manual_may_be_cut_off():
+  with subprocess.Popen(
+    [sys.executable, '-m', 'fairjax.main', 'help', 'audit'],
+    cwd=ROOT,
+    stdout=subprocess.PIPE,
+    stderr=subprocess.PIPE,
+    text=True,
+  ) as shower:
+    shower.stdout.close()
+    assert shower.stderr.read() == ''
+  assert shower.returncode == 0

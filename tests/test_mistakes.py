@@ -1,0 +1,160 @@
+"""Mistakes of users at the library's doors, and what each is told."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairjax
+from fairjax.errors import UserError
+
+N = 60
+Y = np.tile([0, 1], N // 2)
+P = np.clip(0.3 + 0.4 * Y + np.linspace(-0.2, 0.2, N), 0, 1)
+BOTH = np.stack([1 - P, P], -1)
+THREE = np.full((N, 3), 1 / 3)
+G = np.repeat(['f', 'm'], N // 2)
+
+# What is given, and a part of the sentence; each is one call of `assess`.
+MISTAKES = {
+  'logits': (dict(y_score=P * 8 - 4), 'of logits take the sigmoid'),
+  'percent': (dict(y_score=P * 100), 'divide percents by 100'),
+  'negative': (dict(y_score=P - 0.5), 'from 0 to 1'),
+  'words': (dict(y_score=['high'] * N), 'no numbers; give probabilities'),
+  'no number': (dict(y_score=[*P[:-1], np.nan]), f'in row {N - 1}'),
+  'too few': (dict(y_score=P[:-1]), 'y_score has shape'),
+  'logits of classes': (
+    dict(y_true=[0, 1, 2] * 20, y_score=THREE * 9),
+    'not to 1',
+  ),
+  'negative of classes': (
+    dict(y_true=[0, 1, 2] * 20, y_score=THREE + [[-0.5, 0.5, 0]]),
+    'of row 0 of y_score',
+  ),
+  'two columns that do not add up': (dict(y_score=BOTH * 0.9), 'not to 1'),
+  'three classes of two labels': (dict(y_score=THREE), '2 classes; give'),
+  'a name for a column': (dict(groups='gender'), "groups=table['gender']"),
+  'two columns as an array': (
+    dict(groups=np.stack([G, G], -1)),
+    'as a table or a mapping',
+  ),
+  'groups of other rows': (dict(groups=G[:-1]), 'values for 60 rows'),
+  'groups that are empty': (dict(groups=[''] * N), 'is empty in every row'),
+  'infinite ages': (dict(groups=[np.inf] * N), 'infinite numbers'),
+  'threshold 50': (dict(threshold=50), 'threshold is 50'),
+  'threshold nan': (dict(threshold=np.nan), 'threshold is nan'),
+  'threshold of words': (dict(threshold='half'), "or 'eer', is needed"),
+  'level 95': (dict(confidence_level=95), 'confidence_level is 95'),
+  'level as text': (dict(confidence_level='95%'), 'such as 0.95'),
+  'resamples -1': (dict(n_resamples=-1), 'n_resamples is -1'),
+  'resamples 1.5': (dict(n_resamples=1.5), 'a whole number'),
+  'seed None': (dict(random_state=None), 'random_state is None'),
+  'names without pos_label': (
+    dict(y_true=np.where(Y, 'toxic', 'ok')),
+    "pos_label='toxic'",
+  ),
+  'a pos_label that is none': (dict(pos_label='toxic'), 'the labels are'),
+  'a missing label': (dict(y_true=[None, *Y[1:]]), 'row 0 of y_true'),
+}
+
+
+@pytest.mark.parametrize('name', MISTAKES)
+def test_assess_says_what_is_wrong(name):
+  given, said = MISTAKES[name]
+  with pytest.raises(UserError) as error:
+    fairjax.assess(**(dict(y_true=Y, y_score=P, n_resamples=50) | given))
+  sentence = str(error.value)
+  assert said in sentence and '\n' not in sentence, sentence
+  assert '--config' not in sentence, 'a flag is no word of this door'
+
+
+def assess(**given):
+  return fairjax.assess(**(dict(y_true=Y, y_score=P, n_resamples=50) | given))
+
+
+def test_the_column_of_the_positive_label_is_taken():
+  """Of [n, 2] with pos_label= the first class, column 1 was read."""
+  names = np.where(Y, 'toxic', 'ok')
+  toxic = assess(y_true=names, y_score=BOTH, pos_label='toxic')
+  ok = assess(y_true=names, y_score=BOTH, pos_label='ok')
+  assert toxic['auc']['value'] == ok['auc']['value'] > 0.9
+
+
+def test_names_of_groups_are_tidied_as_in_an_audit():
+  """'F', 'f ', 'nan' and 'None' were four groups."""
+  typed = ['F', 'f ', 'm', 'nan', 'None', 'm'] * 10
+  result = assess(groups=typed)
+  assert set(result.groups.index) == {'F', 'm'}
+  assert any('are of no group' in words for words in result.warnings)
+
+
+def test_many_numbers_are_cut_into_bands():
+  result = assess(groups={'age': np.arange(N)})
+  assert len(result.groups) == 4
+
+
+def test_scores_that_sort_the_wrong_way_are_named_first():
+  """Their light was 'not told from chance'."""
+  from fairjax.report import first_screen, lights
+
+  result = assess(y_score=1 - P, groups=G)
+  assert result.warnings[0].startswith('Worse than chance: the AUC is 0.0')
+  one = result.results.sets['data']
+  page = lights.html_of(one, None)
+  assert 'worse than chance: labels or scores reversed?' in page
+  first = first_screen.answer(result.results, 'data', one, None)[0]
+  assert 'labels or scores reversed' in first
+  assert not any('Worse' in w for w in assess(groups=G).warnings)
+
+
+def test_each_side_of_a_comparison_keeps_its_threshold():
+  """.790 and .792 at two thresholds were 'difference 0.000, p = 1'."""
+  a, b = assess(threshold=0.5), assess(threshold=0.45)
+  one = fairjax.compare(a, b)['accuracy']
+  expected = a['accuracy']['value'] - b['accuracy']['value']
+  assert expected != 0
+  assert one['difference']['value'] == pytest.approx(expected)
+  back = fairjax.compare(b, a)['accuracy']
+  assert back['difference']['value'] == pytest.approx(-expected)
+
+
+def test_groups_of_two_attributes_are_compared_by_name():
+  site = np.tile(['a', 'b', 'b'], N // 3)
+  both = pd.DataFrame({'gender': G, 'site': site})
+  a, b = assess(groups=both), assess(y_score=1 - P, groups=both)
+  found = fairjax.compare(a, b)
+  assert {'gender/dp', 'site/dp', 'auc'} <= set(found.to_frame()['measure'])
+  for name in ('gender/dp', 'site/dp'):
+    expected = a[name]['value'] - b[name]['value']
+    assert found[name]['difference']['value'] == pytest.approx(expected)
+  assert list(found.to_frame()['measure']).count('auc') == 1
+
+
+def test_other_groups_are_not_compared():
+  with pytest.raises(UserError, match='compare different groups'):
+    fairjax.compare(assess(groups=G), assess(groups=G[::-1]))
+  with pytest.raises(UserError, match='compare different groups'):
+    fairjax.compare(assess(groups=G), assess())
+
+
+NAMED = pd.DataFrame({'text': ['a', 'b'] * 30, 'label': Y})
+
+
+@pytest.mark.parametrize('names', (('toxic', 'ok'), ('OFF', 'NOT')))
+def test_a_class_to_detect_is_label_1_whatever_its_number(names):
+  """id2label {0: toxic, 1: ok} beside a csv with 1 = toxic: AUC .615 → .385."""
+
+  class Model:
+    classes_ = np.array(names)
+
+    def predict_proba(self, texts):
+      return BOTH[: len(texts), ::-1]  # P(names[0]) first
+
+  result = fairjax.audit(Model(), NAMED, n_resamples=50, swaps=())
+  assert result['auc']['value'] > 0.9
+  said = [n for n in result.results.notes if 'is read as label 1' in n]
+  assert names[0] in said[0]
+  turned = NAMED.assign(label=1 - Y)
+  other = fairjax.audit(
+    Model(), turned, labels='0=1,1=0', n_resamples=50, swaps=()
+  )
+  assert other['auc']['value'] == result['auc']['value']
