@@ -103,9 +103,7 @@ def test_one_that_ends_takes_the_other_along(victim, by, tmp_path):
   assert 'Traceback' not in said and 'terminate called' not in said
   told = [line for line in said.splitlines() if line.startswith('fairjax: ')]
   if by == signal.SIGKILL:
-    assert told == [
-      f'fairjax: process {victim} of 2 has ended; what was finished is kept, '
-      'run again to go on'
-    ]
+    # Or the launcher's SIGTERM was quicker, outside a fit.
+    assert len(told) == 1 and told[0].endswith('run again to go on')
   words += ['--config.train.epochs=1']
   run(sys.executable, '-m', 'fairjax.main', *words)

@@ -16,6 +16,7 @@ end of process 0 on, since jax would abort on it.
 import atexit
 import contextlib
 import os
+import signal
 import socket
 import sys
 import threading
@@ -88,6 +89,7 @@ def leave() -> None:
 def last_words() -> None:
   """Before an error is told: time to learn that it is another one's end."""
   if _watched:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a launcher stops us too
     time.sleep(2 * GRACE)
 
 

@@ -48,6 +48,10 @@ def check_pods(job):
     assert rule['onExitCodes']['containerName'] == container['name']
   assert pod['restartPolicy'] == 'Never'  # as a podFailurePolicy demands
   assert {'cpu', 'memory'} == set(container['resources']['requests'])
+  rights = container['securityContext']
+  assert rights['allowPrivilegeEscalation'] is False
+  assert rights['capabilities'] == {'drop': ['ALL']}
+  assert pod['securityContext']['seccompProfile'] == {'type': 'RuntimeDefault'}
   volumes = {v['name'] for v in pod['volumes']}
   assert {m['name'] for m in container['volumeMounts']} == volumes
   mounts = [m['mountPath'] for m in container['volumeMounts']]
