@@ -3,7 +3,7 @@
   python -m fairjax.main --config=configs/perturber_mini.py \\
       --config.model=FOLDER --config.perturb.data=DIR
 
-DIR holds geco/ and bias_eval/ (pairs/parallel.py); with
+DIR holds geco/ and bias_eval/ (persons/parallel.py); with
 --config.perturb.sources=panda it is your copy of PANDA. FOLDER is a BART, a
 BERT that becomes both sides of one, or a GPT-2, which reads both texts; with
 --config.perturb.learner=tagger it is any encoder, which learns who is who and
@@ -23,7 +23,7 @@ others, and leaves .992 [.991, .993] of all other tokens as they are.
 
 Held-out persons, 540 of GECO and 351 of GAP, exact match of words and, of GAP,
 the texts in which all words that people labelled are right. Rules are one
-person's chain (pairs/chain.py), `word` turns the named word alone, the
+person's chain (persons/chain.py), `word` turns the named word alone, the
 dictionary everybody:
 
                      GECO exact      GAP exact       GAP labelled, all
@@ -44,7 +44,7 @@ pairs and on 9,471 that nobody labelled (of 10,435;
 --config.perturb.sources=geco,gap,two_genders, --config.data.path=TEXT with 33
 MB of Wikipedia and novels, --config.perturb.chains=12000): sentences with one
 man and one woman, where gender tells whose every pronoun is, also after one of
-them is turned and all look alike (pairs/two_genders.py). Then from there
+them is turned and all look alike (persons/two_genders.py). Then from there
 (--config.model=FIRST/export/perturber) two epochs on geco,gap (204 steps at
 1e-4, 2 minutes). It passes the rules on all 891 by .137 [.104, .169] (p 2e-16),
 on GAP by .27 [.21, .32] and on GECO by .05 [.02, .09] (p .007); recall of

@@ -7,42 +7,12 @@ The functions of api.py, and the audit, loaded when they are first asked for.
 
 In this room:
 
-  announce     What inner code says to a run that it does not know: progress,
-               and notes
-  api          The library: what the program does, as functions of arrays and
-               tables
-  artefacts    Artefacts: files of a run, written atomically and sealed by
-               identity
-  assessments  Results of `assess` and `compare`: printed, indexed, plotted
-  backend      The platform that programs are compiled for, and what its chips
-               can do
-  cache        What can be made again, kept between runs where there is a place
-               for it
-  commands     The subcommands of `fairjax`: the config and the knobs each
-               stands for
-  errors       The exceptions that end a run without a traceback
-  escape       One door a format for text that is not ours: names of groups,
-               labels, texts
-  identity     The identity of a stage: a hash of everything it depends on
-  inputs       Library inputs as checked arrays and tables
-  keys         Random keys, derived from seed, stream and step: no state is
-               carried
-  knobs        Config fields: valid values, help, and the stages that they
-               change
-  lock         A lock on a run folder: one process at a time
-  main         fairjax: assess a classifier's bias, find its causes, train a
-               fairer one
-  manual       Help, made from what is declared: commands, knobs, configs,
-               registries
-  memory       Keeps freed memory for the next step instead of returning it
-               (Linux, CPU)
-  paths        Paths of input files, checked, with one sentence for what is
-               missing
-  registry     Registry entries (DATASETS, METHODS, …): an address and one line
-               each
-  results      The results of a run in one schema: contenders × test sets ×
-               measures
-  strict_json  The one reader of JSON: strict where Python's is not
+  api      The library: what the program does, as functions of arrays and
+           tables
+  main     fairjax: assess a classifier's bias, find its causes, train a fairer
+           one
+  results  The results of a run in one schema: contenders × test sets ×
+           measures
 """
 
 import importlib
@@ -61,7 +31,7 @@ if typing.TYPE_CHECKING:  # what a type checker sees of the lazy names below
   from fairjax.api import score as score
   from fairjax.api import swap as swap
   from fairjax.api import weights as weights
-  from fairjax.recipes.audit_library import audit as audit
+  from fairjax.recipes.audit.library import audit as audit
 
 __version__ = '0.1.0'
 
@@ -74,7 +44,7 @@ _API = {  # where each is
     ),
     'fairjax.api',
   ),
-  'audit': 'fairjax.recipes.audit_library',
+  'audit': 'fairjax.recipes.audit.library',
 }
 __all__ = ['__version__', *_API]  # noqa: PLE0604
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax import inputs
-from fairjax.assessments import SET, Assessment, Comparison
 from fairjax.config import Config
-from fairjax.errors import UserError as UserError
+from fairjax.core.errors import UserError as UserError
+from fairjax.data.tables import inputs
+from fairjax.report.assessments import SET, Assessment, Comparison
 from fairjax.results import Results
 
 # Assessing what exists
@@ -166,7 +166,7 @@ def swap(
   >>> swap('She lost her keys.', names=False)
   'He lost his keys.'
   """
-  from fairjax.pairs import dictionary as dictionary
+  from fairjax.pairs.swapping import dictionary as dictionary
 
   alone = isinstance(texts, str)
   gendered = names if words is None else None
@@ -240,8 +240,8 @@ def weights(
     random_state: of folds and forests.
     **options: others of the config's section `weighting`.
   """
-  from fairjax import knobs
   from fairjax.config import Weighting
+  from fairjax.core import knobs
   from fairjax.methods import reweight
 
   known = {field.name for field in dataclasses.fields(Weighting)}
@@ -278,13 +278,13 @@ def load(
       f"precision is {precision!r}; it must be one of 'float32', 'bfloat16' "
       "and 'int8'"
     )
-  from fairjax import backend
+  from fairjax.core import backend
 
   integers = backend.chosen(precision) == 'int8'
   dtype = jnp.dtype('float32' if integers else precision)
   bundle = models.load(folder, can='classify', dtype=dtype)
   if integers:
-    from fairjax.models import decode_texts
+    from fairjax.models.decoding import decode_texts
 
     params = decode_texts.ready(bundle.module, bundle.params, integers)
     bundle = bundle.replace(params=params)
@@ -308,8 +308,8 @@ class Classifier:
   @property
   def problem(self) -> str:
     """Whether one class is right or each label holds or not, as its folder
-    says (models/chances.py)."""
-    from fairjax.models import chances
+    says (families/chances.py)."""
+    from fairjax.models.families import chances
 
     kind = chances.problem(self.bundle.config, self.bundle.classes, self.name)
     if kind == 'regression':
@@ -325,7 +325,7 @@ class Classifier:
     """Probabilities [n, c] of each text: a softmax of the logits, or of labels
     that each hold or not (problem_type), and of a single one, a sigmoid each.
     """
-    from fairjax.models import chances
+    from fairjax.models.families import chances
     from fairjax.train import loop
 
     table = pd.DataFrame({'text': list(texts), 'label': 0})
@@ -351,7 +351,7 @@ class Classifier:
     """The name of the likeliest class of each text; which labels hold [n, c],
     where several may.
     """
-    from fairjax.models import chances
+    from fairjax.models.families import chances
 
     found = self.predict_proba(texts, batch_size)
     if self.problem == chances.EACH:
@@ -391,8 +391,8 @@ def score(
     names: 'ge', 'el2n', 'grand', … (`python -m fairjax.main --list`).
     batch_size: texts a step.
   """
-  from fairjax import registry
-  from fairjax.models import chances
+  from fairjax.core import registry
+  from fairjax.models.families import chances
   from fairjax.scores import SCORES, TRACKED
   from fairjax.stages.model_outputs import Predictions
 

@@ -24,10 +24,10 @@ import traceback
 from absl import app, flags, logging
 from ml_collections import config_flags
 
-from fairjax import commands
+from fairjax.cli import commands
 from fairjax.config import RENAMED, Config, config_folder, validate
 from fairjax.config.elsewhere import ELSEWHERE
-from fairjax.errors import Failed, Interrupted, Undecided, UserError
+from fairjax.core.errors import Failed, Interrupted, Undecided, UserError
 
 # Exit codes.
 FAILED, MISTAKE, UNDECIDED, RESUME, INTERRUPTED = 1, 2, 3, 75, 130
@@ -285,7 +285,7 @@ def main(argv: list[str]) -> None:
   if len(argv) > 1:
     refuse(f'{argv[1]!r} is not a flag; see --help')
   if LIST.value:
-    from fairjax import manual
+    from fairjax.cli import manual
 
     show(manual.everything())
     return
@@ -305,11 +305,12 @@ def main(argv: list[str]) -> None:
     stop_when_asked()
     validate(config)
     check_folder(folder)
+    from fairjax.core.registry import find
     from fairjax.recipes import RECIPES
-    from fairjax.registry import find
 
     recipe = find(RECIPES, 'recipe', config.recipe)
-    from fairjax import memory, stages
+    from fairjax import stages
+    from fairjax.core import memory
 
     memory.keep()
     stages.begin(
@@ -346,7 +347,7 @@ def command() -> None:
   name = words[0] if words else ''
   try:
     if name == 'help' or HELP & {*words} or '--version' in words:
-      from fairjax import manual
+      from fairjax.cli import manual
 
       show(manual.answer(words))
       return

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairjax import artefacts
-from fairjax.errors import UserError
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
 
 if TYPE_CHECKING:
   import pandas as pd
@@ -331,7 +331,7 @@ def table(
 
 
 def figure(plot: str, name: str, caption: str, **data: Any) -> dict:
-  """A picture: report/plots.py's function `plot`, called with `data`."""
+  """A picture: pictures/plots.py's function `plot`, called with `data`."""
   data = plain(data)
   return {
     'part': 'figure',

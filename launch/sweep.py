@@ -26,7 +26,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.main import config_leaves, find_config, typed
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from fairjax.data import corruption, rows, texts
-from fairjax.models import encoder
+from fairjax.data.batching import corruption, rows
+from fairjax.data.corpora import texts
+from fairjax.models.families import encoder
 
 NOUNS = 'cat dog bird nurse doctor child teacher farmer painter sailor'.split()
 VERBS = 'sees likes finds helps hears follows remembers unfolds'.split()

@@ -22,14 +22,10 @@ sys.path.insert(0, os.getcwd())
 
 import numpy as np
 
-from fairjax.metrics import (
-  clusters,
-  contrasts,
-  counterfactual,
-  counts,
-  row_means,
-)
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics import contrasts, counts
+from fairjax.metrics.inference import clusters, row_means
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import counterfactual
 
 HOW = IntervalOptions(0.95, 600, 0)
 SIZES = 40, 60, 300, 1000

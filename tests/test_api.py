@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
 
 import fairjax
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 
 
 @pytest.fixture(scope='module')

@@ -7,11 +7,11 @@ import warnings
 import jax
 import pytest
 
-from fairjax import announce, backend
 from fairjax.config import Config, Net
-from fairjax.identity import identity
+from fairjax.core import announce, backend
 from fairjax.models import build
 from fairjax.stages import runs
+from fairjax.stages.identity import identity
 
 CPUS = {  # flags of real machines, shortened, and whether each is emulated
   'AVX2': ('flags : fpu sse4_2 avx avx2 fma', True, True),
@@ -123,4 +123,4 @@ def test_only_the_backend_reads_what_a_processor_can_do():
   ).stdout.split()
   names = sorted(path.removeprefix(root + '/') for path in found)
   # A compiler's targets are described to it, not read.
-  assert names == ['backend.py', 'bench/targets.py']
+  assert names == ['backend.py', 'bench/compiles/targets.py']

@@ -9,8 +9,9 @@ import jax
 import numpy as np
 import pytest
 
-from fairjax import artefacts, cache
-from fairjax.data import texts, tokens
+from fairjax.core import artefacts, cache
+from fairjax.data.batching import tokens
+from fairjax.data.corpora import texts
 from fairjax.train import mesh
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -59,7 +59,9 @@ KERNEL = """
 import jax
 if jax.default_backend() == 'gpu':
   import jax.numpy as jnp
-  from fairjax.models import fused_attention, fused_feed_forward, fused_norm
+  from fairjax.models.kernels import fused_attention
+  from fairjax.models.kernels import fused_feed_forward
+  from fairjax.models.kernels import fused_norm
   of = jnp.dtype('bfloat16')
   heads = [(80, 16), (80, 32), (80, 64), (128, 64), (80, 128)]
   found = [fused_attention.agrees(*one, of) for one in heads]

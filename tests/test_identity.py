@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax import artefacts, knobs, stages
+from fairjax import stages
 from fairjax.config import Config, validate
-from fairjax.errors import UserError
-from fairjax.identity import identity
+from fairjax.core import artefacts, knobs
+from fairjax.core.errors import UserError
 from fairjax.report import measured
+from fairjax.stages.identity import identity
 from fairjax.train import loop
 from fairjax.train.progress import Log
 

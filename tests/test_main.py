@@ -10,10 +10,11 @@ import sys
 
 import pytest
 
-from fairjax import artefacts, main
+from fairjax import main
 from fairjax.config import Config, validate
-from fairjax.errors import UserError
-from fairjax.registry import Entry, find
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.core.registry import Entry, find
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUICK = '--config=configs/quickstart.py'
@@ -419,7 +420,7 @@ def test_a_release_is_described_and_whole():
   carried = set()
   for package, patterns in data.items():
     if package == '*':  # of every package
-      folders = [ROOT / 'fairjax', *(ROOT / 'fairjax').glob('*/')]
+      folders = [ROOT / 'fairjax', *(ROOT / 'fairjax').rglob('*/')]
     else:
       folders = [ROOT / places.get(package, package.replace('.', '/'))]
     for pattern in patterns:

@@ -8,10 +8,12 @@ import sys
 import pytest
 
 import fairjax
-from fairjax import knobs, main, manual
-from fairjax.commands import COMMANDS, flags_of
+from fairjax import main
+from fairjax.cli import manual
+from fairjax.cli.commands import COMMANDS, flags_of
 from fairjax.config import Config, shipped, validate
-from fairjax.errors import UserError
+from fairjax.core import knobs
+from fairjax.core.errors import UserError
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
@@ -46,7 +48,7 @@ def test_help_ends_with_0(words):
 def test_help_imports_nothing_heavy():
   """What a start costs, by what it imports."""
   code = (
-    'import sys; from fairjax import main, manual\n'
+    'import sys; from fairjax import main; from fairjax.cli import manual\n'
     'for name in sys.argv[1:]: manual.of(name)\n'
     'print(*sys.modules)'
   )

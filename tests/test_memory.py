@@ -17,7 +17,8 @@ import contextlib
 import jax, jax.numpy as jnp
 how = sys.argv[1]
 if how != 'plain':
-  from fairjax import backend, memory  # as any part of the library that trains
+  from fairjax.core import backend
+  from fairjax.core import memory  # as any part of the library that trains
 block = contextlib.nullcontext(False)
 if how == 'keep':
   memory.keep()

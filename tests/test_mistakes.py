@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import fairjax
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 
 N = 60
 Y = np.tile([0, 1], N // 2)

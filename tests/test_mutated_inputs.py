@@ -18,10 +18,12 @@ import zipfile
 import numpy as np
 import pytest
 
-from fairjax import artefacts, results, strict_json
-from fairjax.data import files, readers, shards, texts
-from fairjax.models import torch_bin, weight_files
-from fairjax.pairs import swap_eval
+from fairjax import results
+from fairjax.core import artefacts, strict_json
+from fairjax.data.corpora import shards, texts
+from fairjax.data.tables import files, readers
+from fairjax.models.folders import torch_bin, weight_files
+from fairjax.pairs.swapping import swap_eval
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from test_mutations import damaged, outcome

@@ -17,14 +17,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax import artefacts, knobs, main, results
+from fairjax import main, results
 from fairjax.benchmarks import BENCHMARKS
 from fairjax.config import Config, validate
-from fairjax.data import load_tables, terms
-from fairjax.data.shard_map import find_shards
-from fairjax.errors import UserError
-from fairjax.models import word_level
-from fairjax.pairs import dictionary, swap_eval
+from fairjax.core import artefacts, knobs
+from fairjax.core.errors import UserError
+from fairjax.data import load_tables
+from fairjax.data.corpora.shard_map import find_shards
+from fairjax.data.tables import terms
+from fairjax.models.words import word_level
+from fairjax.pairs.swapping import dictionary, swap_eval
 
 SECONDS = 5  # of work that one mistake may take
 PATIENCE = 60  # seconds by the clock: a machine may be busy, a pipe is silent

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fairjax import results
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.results import Results
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -7,22 +7,10 @@ import fairjax
 
 ROOT = pathlib.Path(fairjax.__file__).parent
 
-# What every room may use: no room, only modules beside them.
-GROUND = {
-  *(
-    'announce',
-    'artefacts',
-    'backend',
-    'cache',
-    'config',
-    'errors',
-    'escape',
-    'keys',
-    'knobs',
-    'lock',
-  ),
-  *('memory', 'paths', 'registry', 'results', 'strict_json'),
-}
+# What every room may use: core, and what a run is given and gives back.
+GROUND = {'core', 'config', 'results'}
+MOST = 18  # modules of a folder that a reader takes in at once
+FLAT = {'bench/races'}  # one kind of thing, a file each, which nobody imports
 
 # A room, and those that it may import; `api` is a module.
 ORDER = {
@@ -32,25 +20,21 @@ ORDER = {
   'metrics': {'data'},
   'models': {'data'},
   'train': {'data', 'models'},
-  'identity': {'models'},  # a model is known by the content of its folder
   # A score is a function of arrays; its table is made by a stage.
   'scores': {'data', 'models', 'train', 'metrics'},
   'report': {'metrics'},
   # What a model says comes from a judge that a recipe hands in.
   'benchmarks': {'data', 'pairs', 'methods', 'metrics'},
-  'assessments': {'report'},
-  'inputs': {'data'},
   'stages': {
     *('data', 'methods', 'metrics', 'models', 'train', 'scores', 'report'),
-    'identity',
   },
   'api': {
     *('data', 'pairs', 'methods', 'metrics', 'models', 'train', 'scores'),
-    *('assessments', 'inputs', 'stages'),
+    *('report', 'stages'),
   },
 }
 # These import what they like.
-TOP = {'recipes', 'bench', 'main', 'commands', 'manual'}
+TOP = {'recipes', 'bench', 'main', 'cli'}
 
 
 def imports(path: pathlib.Path):
@@ -131,21 +115,35 @@ def test_only_the_mesh_counts_devices():
         if isinstance(node.value, ast.Name) and node.value.id == 'jax':
           users.add(name)
   assert {n for n in users if room_of(n) != 'bench'} == {
-    *('train/mesh.py', 'backend.py')
+    *('train/mesh.py', 'core/backend.py')
   }
+
+
+def test_no_folder_is_flat():
+  """A room that has outgrown a reader's eye is divided."""
+  many = {}
+  for name, _ in files():
+    folder, _, file = name.rpartition('/')
+    if file != '__init__.py':
+      many.setdefault(folder, []).append(file)
+  wide = {folder for folder, names in many.items() if len(names) > MOST}
+  assert wide <= FLAT, {folder: len(many[folder]) for folder in wide}
 
 
 def test_recipes_make_no_circle():
   """A recipe may use another's parts, never one that uses its own."""
+  known = {name for name, _ in files() if room_of(name) == 'recipes'}
   uses = {
     name: {
-      f'recipes/{part[2]}.py'
+      file
       for part in imports(path)
-      if part[:2] == ('fairjax', 'recipes') and len(part) > 2
+      for deep in (3, 4)  # a page of its own, or one of a system's room
+      if (file := f'{"/".join(part[1:deep])}.py') in known
     }
     for name, path in files()
-    if room_of(name) == 'recipes'
+    if name in known
   }
+  assert any(uses.values())
 
   def reach(name, seen=()):
     assert name not in seen, ' → '.join((*seen, name))

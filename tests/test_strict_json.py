@@ -6,11 +6,12 @@ import re
 
 import pytest
 
-from fairjax import artefacts, results, strict_json
-from fairjax.benchmarks import forms
-from fairjax.data import readers
-from fairjax.errors import UserError
-from fairjax.models import weight_files
+from fairjax import results
+from fairjax.benchmarks.shared import forms
+from fairjax.core import artefacts, strict_json
+from fairjax.core.errors import UserError
+from fairjax.data.tables import readers
+from fairjax.models.folders import weight_files
 
 ROOT = pathlib.Path(strict_json.__file__).parent
 

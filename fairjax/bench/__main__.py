@@ -11,18 +11,20 @@ import json
 import pathlib
 import sys
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 
 
-def races() -> dict[str, str]:
-  """Every race (a module with `run`) and the first line of what it says."""
+def races() -> dict[str, tuple[str, str]]:
+  """Address and first line of every module with `run`: races, and `aot`."""
   result = {}
-  for path in sorted(pathlib.Path(__file__).parent.glob('*.py')):
+  folders = pathlib.Path(__file__).parent
+  for path in sorted(folders.glob('*/*.py'), key=lambda path: path.stem):
     tree = ast.parse(path.read_text(encoding='utf-8'))
     functions = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
     if 'run' in functions:
       text = ast.get_docstring(tree)
-      result[path.stem] = (text or '').partition('\n')[0]
+      address = f'fairjax.bench.{path.parent.name}.{path.stem}'
+      result[path.stem] = address, (text or '').partition('\n')[0]
   return result
 
 
@@ -30,7 +32,7 @@ def main(args: list[str]) -> int:
   known = races()
   if not args or args[0] in ('--list', '--help', '-h'):
     print(__doc__.partition('\n')[0])
-    for name, about in known.items():
+    for name, (_, about) in known.items():
       print(f'  {name:12} {about}')
     return 0 if args else 2
   name, *rest = args
@@ -39,7 +41,7 @@ def main(args: list[str]) -> int:
       near = difflib.get_close_matches(name, known, n=1)
       hint = f'did you mean {near[0]!r}?' if near else 'see --list'
       raise UserError(f'there is no race named {name!r}; {hint}')
-    result = importlib.import_module(f'fairjax.bench.{name}').run(rest)
+    result = importlib.import_module(known[name][0]).run(rest)
   except UserError as error:
     print(f'fairjax.bench: {error}', file=sys.stderr)
     return 2

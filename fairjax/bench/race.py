@@ -18,8 +18,9 @@ two to five. Such sides live in processes of their own: a module whose
 `__main__` ends in `serve(unit)`, started by `Process` and timed by the same
 `interleave`:
 
-  with Process('ours', ['-m', 'fairjax.bench.train', '--side', 'ours']) as a, \\
-       Process('torch', ['-m', 'fairjax.bench.train', '--side', 'torch']) as b:
+  side = ['-m', 'fairjax.bench.races.train', '--side']
+  with Process('ours', [*side, 'ours']) as a, \\
+       Process('torch', [*side, 'torch']) as b:
     same(a.facts['loss'], b.facts['loss'], 'the first loss')
     times = interleave({'ours': a, 'torch': b}, rounds=7)
   return report('train', times, items=6400, unit='examples/s')
@@ -41,8 +42,8 @@ from typing import Any
 
 import numpy as np
 
-from fairjax import memory
-from fairjax.errors import UserError
+from fairjax.core import memory
+from fairjax.core.errors import UserError
 
 Times = dict[str, list[float]]
 # CPU seconds count where others use the machine too, one core a side.
@@ -160,7 +161,7 @@ def _table(race, times, median, pairs, value, unit, ours) -> None:
 
 def machine() -> dict:
   """What the numbers were measured on."""
-  from fairjax import backend
+  from fairjax.core import backend
 
   cores = (
     len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else 0

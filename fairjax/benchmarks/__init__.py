@@ -2,30 +2,17 @@
 
 In this room:
 
-  association           Statistics of WEAT and SEAT: effect size, exact
-                        permutation, intervals
   bbq                   BBQ: questions with an unstated answer, or one that
                         contradicts a stereotype
-  contrast              Log-odds of two texts that differ in a few words, by
-                        any kind of model
   crows                 CrowS-Pairs: is the more stereotyping of two sentences
                         the likelier one?
   eec                   EEC: does a person's gender or origin move a sentiment
                         or emotion score?
-  erasing               Fits an eraser of gender on the user's texts, and
-                        probes for what is left
-  forms                 What a benchmark's file must hold, field by field, and
-                        the sentence if not
   holistic              HolisticBias: do a descriptor's sentences differ in
                         likelihood from others'?
-  measure               Runs a benchmark on a model: items, scores, estimates
-                        with intervals
   planted_associations  A corpus with a known association of occupations and
                         gender, and its tests
-  result_rows           A benchmark's numbers as rows of results.json, and two
-                        models compared
   sembias               SemBias: which word pair is most like he − she?
-  sources               Finds and checks the user's copies of benchmark files
   stereoset             StereoSet: stereotype against anti-stereotype, and both
                         against nonsense
   twins                 Counterfactual likelihood: log-odds of a text and its
@@ -36,20 +23,18 @@ In this room:
                         stereotype?
   winogender            Winogender: do an occupation's pronouns follow the
                         share of women in it?
-  word_vectors          Word vectors of a set of texts, and what WEAT says of
-                        them
 """
 
 from collections.abc import Collection
 from typing import NamedTuple
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 
 
 class Benchmark(NamedTuple):
   """A file of this folder, what a model must be able to do for it, and more.
 
-  The file has three functions (benchmarks/measure.py calls them):
+  The file has three functions (shared/measure.py calls them):
 
     items(config) -> DataFrame, one row an item: a unique `id`, and what the
       next two need; `attrs['notes']` says what is to be said of the data

@@ -25,10 +25,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import forms, result_rows, sources
-from fairjax.errors import UserError
-from fairjax.metrics import clusters, significance
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks.shared import forms, result_rows, sources
+from fairjax.core.errors import UserError
+from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.results import ANY
 
 CATEGORIES = (
@@ -179,7 +179,7 @@ def _groups(folder: pathlib.Path) -> dict[str, set[str]]:
 
 def _gender(folder: pathlib.Path) -> Callable[[str], str]:
   """f, m or '' of an answer: by the file of names, else by our word lists."""
-  from fairjax.pairs import dictionary
+  from fairjax.pairs.swapping import dictionary
 
   known: dict[str, str] = {}
   for path in folder.glob('vocabulary_proper_names.csv'):

@@ -29,10 +29,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import forms, result_rows, sources
-from fairjax.data.tokens import Ragged
-from fairjax.metrics import significance, text_likelihood
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks.shared import forms, result_rows, sources
+from fairjax.data.batching.tokens import Ragged
+from fairjax.metrics.inference import significance
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import text_likelihood
 
 FILES = ('crows_pairs_anonymized.csv', 'crows_pairs*.csv')
 VERSIONS = {

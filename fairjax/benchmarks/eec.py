@@ -22,9 +22,9 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import forms, result_rows, sources
-from fairjax.metrics import clusters, significance
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks.shared import forms, result_rows, sources
+from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 FILES = ('Equity-Evaluation-Corpus.csv', 'eec*.csv')
 VERSIONS = {

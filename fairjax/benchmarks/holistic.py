@@ -22,11 +22,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax.benchmarks import forms, result_rows, sources
-from fairjax.benchmarks.forms import TEXT
-from fairjax.errors import UserError
-from fairjax.metrics import clusters, significance, text_likelihood
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks.shared import forms, result_rows, sources
+from fairjax.benchmarks.shared.forms import TEXT
+from fairjax.core.errors import UserError
+from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import text_likelihood
 from fairjax.results import ANY
 
 FILES = (

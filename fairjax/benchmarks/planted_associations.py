@@ -13,7 +13,7 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts
+from fairjax.core import artefacts
 
 HIS = """carpenter mechanic plumber electrician farmer soldier engineer pilot
 butcher miner"""

@@ -12,12 +12,12 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import forms, result_rows, sources
-from fairjax.data import readers
-from fairjax.errors import UserError
-from fairjax.metrics import clusters
-from fairjax.metrics.estimates import of_value
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks.shared import forms, result_rows, sources
+from fairjax.core.errors import UserError
+from fairjax.data.tables import readers
+from fairjax.metrics.inference import clusters
+from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 FILES = ('SemBias', 'SemBias.txt', 'sembias*')
 VERSIONS = {

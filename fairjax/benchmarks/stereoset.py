@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import forms, result_rows, sources
-from fairjax.data.tokens import Ragged
-from fairjax.errors import UserError
-from fairjax.metrics import clusters
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks.shared import forms, result_rows, sources
+from fairjax.core.errors import UserError
+from fairjax.data.batching.tokens import Ragged
+from fairjax.metrics.inference import clusters
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.results import ANY
 
 FILES = ('dev.json', 'stereoset*.json', 'test.json')

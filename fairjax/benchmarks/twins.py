@@ -19,12 +19,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax.benchmarks import crows, result_rows
-from fairjax.data import files
-from fairjax.data.tokens import Ragged
-from fairjax.errors import UserError
-from fairjax.metrics import clusters, significance, text_likelihood
-from fairjax.metrics.estimates import of_value
+from fairjax.benchmarks import crows
+from fairjax.benchmarks.shared import result_rows
+from fairjax.core.errors import UserError
+from fairjax.data.batching.tokens import Ragged
+from fairjax.data.tables import files
+from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.texts import text_likelihood
 
 LEAST = 8
 SHOWN = 40  # words on the page
@@ -48,7 +50,7 @@ def twins(
   texts: Sequence[str], ids: Sequence[str], words: str | None = None
 ) -> Twins:
   """Both versions of the texts that have two."""
-  from fairjax.pairs import dictionary as swaps
+  from fairjax.pairs.swapping import dictionary as swaps
 
   turn = [
     swaps.swapper(side, words=words, names=True)(texts).texts

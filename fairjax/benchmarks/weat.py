@@ -30,12 +30,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import association, forms, result_rows, sources
-from fairjax.data import readers
-from fairjax.errors import UserError
-from fairjax.metrics import significance
-from fairjax.metrics.estimates import of_value
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks.shared import association, forms, result_rows, sources
+from fairjax.core.errors import UserError
+from fairjax.data.tables import readers
+from fairjax.metrics.inference import significance
+from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.results import ANY
 
 PARTS = ('targ1', 'targ2', 'attr1', 'attr2')

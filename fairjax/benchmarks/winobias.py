@@ -15,11 +15,11 @@ import re
 import numpy as np
 import pandas as pd
 
-from fairjax.benchmarks import contrast, forms, result_rows, sources
-from fairjax.data import readers
-from fairjax.errors import UserError
-from fairjax.metrics import clusters
-from fairjax.metrics.intervals import REALS
+from fairjax.benchmarks.shared import contrast, forms, result_rows, sources
+from fairjax.core.errors import UserError
+from fairjax.data.tables import readers
+from fairjax.metrics.inference import clusters
+from fairjax.metrics.inference.intervals import REALS
 
 VERSIONS = {
   '14c04d4c19be526e6e6999a9bd7c8cfd': 'pro, type 1, dev',

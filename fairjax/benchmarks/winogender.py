@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax.benchmarks import contrast, forms, result_rows, sources
-from fairjax.errors import UserError
-from fairjax.metrics.estimates import of_value
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks.shared import contrast, forms, result_rows, sources
+from fairjax.core.errors import UserError
+from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 VERSIONS = {
   '1db72808f40718a79375e5a0df6c619f': 'the published 720 sentences',

@@ -26,7 +26,6 @@ import dataclasses
 import pathlib
 import runpy
 
-from fairjax import knobs
 from fairjax.config.adversary import Adversary
 from fairjax.config.audit import Audit
 from fairjax.config.dataset import Data, Planted, Tokens
@@ -36,8 +35,17 @@ from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
 from fairjax.config.rewriting import AXES, Fairscore, Perturb, Rewrite
 from fairjax.config.training import Mesh, Net, Train
-from fairjax.errors import UserError
-from fairjax.knobs import SEED, below, entry, existing, filled, knob, section
+from fairjax.core import knobs
+from fairjax.core.errors import UserError
+from fairjax.core.knobs import (
+  SEED,
+  below,
+  entry,
+  existing,
+  filled,
+  knob,
+  section,
+)
 
 
 @dataclasses.dataclass(slots=True)

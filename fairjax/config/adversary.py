@@ -2,12 +2,20 @@
 
 import dataclasses
 
-from fairjax.knobs import above, at_least, below, between, each, knob, one_of
+from fairjax.core.knobs import (
+  above,
+  at_least,
+  below,
+  between,
+  each,
+  knob,
+  one_of,
+)
 
 
 @dataclasses.dataclass(slots=True)
 class Adversary:
-  """MBCDA's parallel text, discriminator and grid (recipes/mbcda.py)."""
+  """MBCDA's parallel text, discriminator and grid (mbcda/recipe.py)."""
 
   labels: tuple[str, ...] = knob(
     ('filtered', 'unfiltered', 'dictionary'),

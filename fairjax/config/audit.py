@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from fairjax.knobs import (
+from fairjax.core.knobs import (
   at_least,
   between,
   each,
@@ -15,7 +15,7 @@ from fairjax.knobs import (
 
 @dataclasses.dataclass(slots=True)
 class Audit:
-  """What is audited, of whom, and when it fails (recipes/audit.py)."""
+  """What is audited, of whom, and when it fails (audit/recipe.py)."""
 
   model: str = knob(
     '',

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from fairjax.knobs import (
+from fairjax.core.knobs import (
   SEED,
   at_least,
   below,
@@ -78,7 +78,7 @@ class Data:
 
 @dataclasses.dataclass(slots=True)
 class Planted:
-  """The embedded data set with a known bias (data/planted.py)."""
+  """The embedded data set with a known bias (sets/planted.py)."""
 
   rows: int = knob(4000, 'rows of the training split', at_least(20))
   test_rows: int = knob(1000, 'rows of validation and of test', at_least(20))

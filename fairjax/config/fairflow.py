@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from fairjax.knobs import (
+from fairjax.core.knobs import (
   above,
   at_least,
   below,
@@ -17,7 +17,7 @@ from fairjax.knobs import (
 
 @dataclasses.dataclass(slots=True)
 class FairFlow:
-  """From one pair of words to a dictionary (recipes/fairflow.py)."""
+  """From one pair of words to a dictionary (fairflow/recipe.py)."""
 
   first: str = knob('', "seed words of one side, 'she' or 'she,her'")
   second: str = knob('', "and of the other, 'he' or 'he,his,him'")
@@ -178,7 +178,7 @@ class FairFlow:
 
 @dataclasses.dataclass(slots=True)
 class Repair:
-  """Error correction of swapped texts (recipes/repairing.py)."""
+  """Error correction of swapped texts (rewriting/repairing.py)."""
 
   detector: str = knob(
     '',
@@ -213,7 +213,7 @@ class Repair:
 
 @dataclasses.dataclass(slots=True)
 class Rewriters:
-  """Rewritten texts, trained on and judged (recipes/contenders.py)."""
+  """Rewritten texts, trained on and judged (rewriting/contenders.py)."""
 
   generator: str = knob(
     '',

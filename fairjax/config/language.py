@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from fairjax.knobs import (
+from fairjax.core.knobs import (
   above,
   at_least,
   between,
@@ -20,7 +20,7 @@ from fairjax.knobs import (
 
 @dataclasses.dataclass(slots=True)
 class Corpus:
-  """Counterfactuals of whole folders (pairs/corpus.py)."""
+  """Counterfactuals of whole folders (swapping/corpus.py)."""
 
   path: str = knob(
     '', 'folder of .txt, .jsonl and .parquet files', changes=('data', 'texts')
@@ -53,7 +53,7 @@ class Corpus:
 
 @dataclasses.dataclass(slots=True)
 class Generate:
-  """How a model writes (recipes/generate_corpus.py); -1, '': as its folder."""
+  """How a model writes (language/generate_corpus.py); -1, '': as its folder."""
 
   task: str = knob(
     'write',
@@ -118,7 +118,7 @@ class Generate:
 
 @dataclasses.dataclass(slots=True)
 class Pretrain:
-  """Pretraining on plain text (recipes/pretrain.py)."""
+  """Pretraining on plain text (language/pretrain.py)."""
 
   objective: str = knob(
     'mlm',

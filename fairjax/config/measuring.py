@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from fairjax.knobs import (
+from fairjax.core.knobs import (
   at_least,
   below,
   between,

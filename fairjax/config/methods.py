@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from fairjax.knobs import (
+from fairjax.core.knobs import (
   above,
   at_least,
   below,

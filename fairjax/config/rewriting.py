@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from fairjax.knobs import (
+from fairjax.core.knobs import (
   above,
   at_least,
   below,
@@ -12,7 +12,7 @@ from fairjax.knobs import (
   one_of,
 )
 
-# What a person may become, by axis (pairs/perturb.py).
+# What a person may become, by axis (persons/perturb.py).
 AXES = {
   'gender': ('man', 'woman', 'non-binary'),
   'race': (
@@ -25,7 +25,7 @@ AXES = {
 
 @dataclasses.dataclass(slots=True)
 class Rewrite:
-  """Fine-tuning on pairs of texts (recipes/rewriter.py)."""
+  """Fine-tuning on pairs of texts (rewriting/rewriter.py)."""
 
   family: str = knob(
     'bart',
@@ -42,11 +42,11 @@ class Rewrite:
 
 @dataclasses.dataclass(slots=True)
 class Perturb:
-  """Rewriting one person of a text (recipes/perturber.py, perturbing.py)."""
+  """Rewriting one person of a text (recipes/perturbation/)."""
 
   sources: tuple[str, ...] = knob(
     ('geco', 'gap', 'winobias', 'winogender', 'descriptors'),
-    'parallel text to learn from (pairs/parallel.py)',
+    'parallel text to learn from (persons/parallel.py)',
     each(
       one_of(
         *('geco', 'gap', 'winobias', 'winogender', 'descriptors'),
@@ -152,11 +152,11 @@ class Perturb:
 
 @dataclasses.dataclass(slots=True)
 class Fairscore:
-  """How often predictions change under perturbation (metrics/fairscore.py)."""
+  """How often predictions change under perturbation (texts/fairscore.py)."""
 
   path: str = knob(
     '',
-    'paired file to use (data/paired.py); none: written from the test set',
+    'paired file to use (tables/paired.py); none: written from the test set',
     existing,
     path=True,
   )

@@ -2,7 +2,15 @@
 
 import dataclasses
 
-from fairjax.knobs import above, at_least, below, between, knob, one_of, or_else
+from fairjax.core.knobs import (
+  above,
+  at_least,
+  below,
+  between,
+  knob,
+  one_of,
+  or_else,
+)
 
 
 @dataclasses.dataclass(slots=True)
@@ -27,7 +35,7 @@ class Net:
   precision: str = knob(
     'auto',
     "'float32' or 'bfloat16'; 'auto' is bfloat16 off CPU; 'int8' is for texts "
-    'that are written on a CPU (models/int8.py)',
+    'that are written on a CPU (layers/int8.py)',
     one_of('auto', 'float32', 'bfloat16', 'int8'),
     changes=('training', 'scores', 'measures', 'texts', 'attributes'),
   )

@@ -24,7 +24,7 @@ from tokenizers import (
   processors,
 )
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 
 MAGIC = b'GGUF'
 BLOCK = 32  # values that share a scale

@@ -32,7 +32,7 @@ In this room:
                    says of a term
 """
 
-from fairjax.registry import Entry, find
+from fairjax.core.registry import Entry, find
 
 # Each is method(tables: Tables, config: Config) -> Tables
 METHODS: dict[str, Entry] = {

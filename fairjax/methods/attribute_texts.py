@@ -14,7 +14,7 @@ from jaxtyping import Float, Integer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.methods import crossfit
 
 # What a classifier reads; two of different kinds make different mistakes.

@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data import files, schema
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
-from fairjax.pairs import dictionary
+from fairjax.core.errors import UserError
+from fairjax.data.tables import files, schema
+from fairjax.data.tables.schema import Tables
+from fairjax.pairs.swapping import dictionary
 
 STREAM = 31  # of this file's random numbers
 MADE = '~twin'  # what a twin's id adds to its row's

@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment
-from fairjax.pairs import dictionary
+from fairjax.pairs.swapping import dictionary
 
 STREAM = 33  # of this file's random numbers
 

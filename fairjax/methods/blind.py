@@ -1,7 +1,7 @@
 """Blindness: words that reveal a group are removed from every text.
 
 What goes is exactly what a swap to the opposite would change
-(pairs/dictionary.py), whatever `method.direction`: whole words of the gender
+(swapping/dictionary.py), whatever `method.direction`: whole words of the gender
 lists, or of `method.words`, and with `method.names` the first names of
 persons. So `many`, `the`, `then`, a modal "may" or "I miss you" stay.
 
@@ -20,10 +20,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairjax.config import Config
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment
-from fairjax.pairs import dictionary
+from fairjax.pairs.swapping import dictionary
 
 BLANK = '_'  # one token of any vocabulary, and of no group
 _CLITIC = re.compile(r"['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)

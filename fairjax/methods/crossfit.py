@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 
 BLOCK = 25  # trees a task; fixed, so that the sum never depends on the cores
 PARALLEL = 2_000_000  # trees × distinct (z, y) from which processes pay

@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data import schema
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.tables import schema
+from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment, quotas
 
 STREAM = 36  # of this file's random numbers

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from fairjax.registry import Entry
+from fairjax.core.registry import Entry
 
 ERASERS = {
   'leace': Entry(

@@ -13,9 +13,9 @@ from scipy import sparse
 
 import fairjax.data
 from fairjax.config import Config
-from fairjax.data.terms import count_terms, read_terms
-from fairjax.errors import UserError
-from fairjax.pairs import word_lists
+from fairjax.core.errors import UserError
+from fairjax.data.tables.terms import count_terms, read_terms
+from fairjax.pairs.swapping import word_lists
 
 # The annotations of Civil Comments, under the names of its files.
 IDENTITIES = (
@@ -30,7 +30,7 @@ IDENTITIES = (
 
 
 OUR_TERMS = str(
-  pathlib.Path(fairjax.data.__file__).with_name('identity') / 'terms.txt'
+  pathlib.Path(fairjax.data.__file__).parent / 'sets' / 'identity' / 'terms.txt'
 )
 
 # Gender words that are in no pair, since the other half depends on grammar.

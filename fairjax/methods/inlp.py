@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import stats
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.methods.erasers import Eraser, orthogonal, span
 
 ROUNDS = 80

@@ -15,13 +15,13 @@ each in d dimensions, are still told apart at
   Φ(δ / 2),   δ² = Δ² ε² / (Δ² + ε²),   ε² = 4 d / n,
 
 up to .73 where 1,000 rows have 384 features. Only more rows help;
-benchmarks/erasing.py asks a probe of texts that were held out.
+shared/erasing.py asks a probe of texts that were held out.
 """
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.methods.erasers import Eraser, span
 
 

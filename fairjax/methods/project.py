@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairjax.errors import UserError
-from fairjax.pairs import word_lists
+from fairjax.core.errors import UserError
+from fairjax.pairs.swapping import word_lists
 
 # Pairs that differ in gender and hardly in anything else.
 DEFINING = (

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.tables.schema import Tables
 from fairjax.methods import crossfit
 from fairjax.methods.evidence import Evidence, evidence
 

@@ -8,7 +8,7 @@ components v of all of them span the subspace, and x ← x − Σ_v (x·v) v.
 import numpy as np
 from jaxtyping import Float
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.methods.erasers import Eraser, orthogonal
 
 

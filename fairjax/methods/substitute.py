@@ -10,7 +10,7 @@ mirrored, not removed. how='all' does the same to the validation rows.
 import numpy as np
 
 from fairjax.config import Config
-from fairjax.data.schema import Tables
+from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment
 
 STREAM = 32  # of this file's random numbers

@@ -24,10 +24,10 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data import files, labels
-from fairjax.data.schema import Tables
-from fairjax.data.terms import read_terms, term_members
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.tables import files, labels
+from fairjax.data.tables.schema import Tables
+from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.methods import augment
 from fairjax.methods.evidence import OUR_TERMS
 

@@ -12,16 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.errors import UserError
-from fairjax.metrics import (
-  clusters,
-  counts,
-  groups,
-  intervals,
-  rankings,
-  resampling,
-  warn,
-)
+from fairjax.core.errors import UserError
+from fairjax.metrics import counts, groups, rankings, warn
+from fairjax.metrics.inference import clusters, intervals, resampling
 
 MIN_GROUP = 10  # rows that a rate needs to count in a gap
 

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics import estimates, intervals, resampling
-from fairjax.metrics.estimates import estimate
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.inference import estimates, intervals, resampling
+from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 BINS = 10
 

@@ -17,16 +17,11 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.errors import UserError
-from fairjax.metrics import (
-  counts,
-  estimates,
-  groups,
-  intervals,
-  significance,
-)
-from fairjax.metrics.estimates import estimate
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.core.errors import UserError
+from fairjax.metrics import counts, groups
+from fairjax.metrics.inference import estimates, intervals, significance
+from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 SHOWN = ('selection_rate', 'fpr', 'fnr')
 REST = 'the rest'

@@ -7,17 +7,15 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics import (
+from fairjax.metrics import groups, measures, quality
+from fairjax.metrics.inference import (
   clustered_rates,
   estimates,
-  groups,
   intervals,
-  measures,
-  quality,
   resampling,
 )
-from fairjax.metrics.estimates import estimate
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 DENSE = 0.25  # share of items in a group from which one product is faster
 

@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.metrics import measures, warn
 
 COMPARISON = re.compile(

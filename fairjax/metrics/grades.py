@@ -9,9 +9,9 @@ difference of two models has the same weights on both sides.
 import numpy as np
 from jaxtyping import Float, Integer
 
-from fairjax.metrics import intervals, resampling
-from fairjax.metrics.estimates import of_value
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 FEW = 'all labels or all predictions agree'
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Array, Bool, Float, Integer
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.metrics import measures
 
 # rate: which of (tn, fp, fn, tp) are counted, and among which.

@@ -47,13 +47,16 @@ class Measure(NamedTuple):
 
 
 _RATE, _OWN = ('rate', ''), 'fairjax.metrics.rankings:'
-_COUNTS, _TEXTS = 'fairjax.metrics.quality:', 'fairjax.metrics.text_likelihood:'
-_HELD_OUT = 'fairjax.recipes.pretrain:overall'
-_TWINS = 'fairjax.metrics.counterfactual:'
+_COUNTS, _TEXTS = (
+  'fairjax.metrics.quality:',
+  'fairjax.metrics.texts.text_likelihood:',
+)
+_HELD_OUT = 'fairjax.recipes.language.pretrain:overall'
+_TWINS = 'fairjax.metrics.texts.counterfactual:'
 _BENCH = 'fairjax.benchmarks.'
 _CONTRASTS = 'fairjax.metrics.contrasts:'
 _CALIBRATION = 'fairjax.metrics.calibration:measure'
-_FLIPS = 'fairjax.metrics.flips:measure'
+_FLIPS = 'fairjax.metrics.texts.flips:measure'
 _ALL, _NEGATIVE, _POSITIVE = (1, 1, 1, 1), (1, 1, 0, 0), (0, 0, 1, 1)
 
 # fmt: off

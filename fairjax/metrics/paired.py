@@ -31,19 +31,12 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.errors import UserError
-from fairjax.metrics import (
-  counts,
-  groups,
-  intervals,
-  measures,
-  quality,
-  rankings,
-  resampling,
-)
+from fairjax.core.errors import UserError
+from fairjax.metrics import counts, groups, measures, quality, rankings
 from fairjax.metrics.assess import MIN_GROUP, binary, check, decide
-from fairjax.metrics.estimates import estimate
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 EQUAL = 1e-12  # what rounding may leave of no difference
 

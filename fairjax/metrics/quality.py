@@ -33,7 +33,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
-from fairjax.metrics import measures, resampling
+from fairjax.metrics import measures
+from fairjax.metrics.inference import resampling
 
 BINS = 2048
 SOME = 256  # bins whose rows are counted at a time

@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics import estimates, intervals, measures, quality, resampling
-from fairjax.metrics.estimates import estimate
-from fairjax.metrics.intervals import IntervalOptions
-from fairjax.metrics.resampling import Items
+from fairjax.metrics import measures, quality
+from fairjax.metrics.inference import estimates, intervals, resampling
+from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.resampling import Items
 
 NOTES = {
   'auc': 'rows of one label only',

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Bool, Float
 
-from fairjax.metrics import significance
+from fairjax.metrics.inference import significance
 
 LEAST = 30  # rows of a slice
 MOST = 150  # conditions that are paired, the first of them

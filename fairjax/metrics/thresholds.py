@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.metrics import groups
 
 POINTS = np.linspace(0, 1, 101)

@@ -3,7 +3,7 @@
     L = -Σ log p(token) / tokens + w Σ CE(D(z), wanted group) / pairs
 
 z are the logits of the teacher-forced target, which are never made: the token
-loss sums them in chunks (models/linear_loss.py), and the discriminator, frozen
+loss sums them in chunks (layers/linear_loss.py), and the discriminator, frozen
 and without dropout, reads them folded (models/discriminator.py). It is trained
 on the same logits with the same groups.
 """
@@ -18,11 +18,12 @@ import optax
 from jax import lax
 from jaxtyping import Array, Float
 
-from fairjax import keys
-from fairjax.errors import UserError
-from fairjax.models import Bundle, linear_loss
+from fairjax.core import keys
+from fairjax.core.errors import UserError
+from fairjax.models import Bundle
 from fairjax.models.discriminator import LogitDiscriminator, Output
-from fairjax.models.places import Batch, blank_batch
+from fairjax.models.layers import linear_loss
+from fairjax.models.layers.places import Batch, blank_batch
 
 
 class Two(NamedTuple):

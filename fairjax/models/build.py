@@ -12,23 +12,15 @@ import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
-from fairjax import backend, keys
 from fairjax.config import Config
-from fairjax.data import tokens
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
-from fairjax.models import (
-  Bundle,
-  families,
-  hf,
-  hub,
-  lstm,
-  of_module,
-  special,
-  text_cnn,
-  word_level,
-)
-from fairjax.models.places import blank_batch
+from fairjax.core import backend, keys
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.data.tables.schema import Tables
+from fairjax.models import Bundle, families, of_module, special
+from fairjax.models.folders import hf, hub
+from fairjax.models.layers.places import blank_batch
+from fairjax.models.words import lstm, text_cnn, word_level
 
 STREAM = 43  # of the sample that a vocabulary is learned from
 WORD_MODELS = {  # with the length of the texts and the dropout of its paper
@@ -40,7 +32,7 @@ WORD_MODELS = {  # with the length of the texts and the dropout of its paper
 def precision(config: Config) -> Any:
   """The type of matrix products; all else is float32.
 
-  With 'int8' that is the type of those that no weight is in (models/int8.py).
+  With 'int8' that is the type of those that no weight is in (layers/int8.py).
   """
   option = backend.chosen(config.net.precision)
   return jnp.dtype('float32' if option == 'int8' else option)

@@ -31,11 +31,11 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, UInt32
 
-from fairjax.models.dropout import dropout, fold, identities
-from fairjax.models.heads import drop_head
-from fairjax.models.layers import Dense, Segments, mask_padding_gradient
-from fairjax.models.linear_loss import CHUNK, chunks
-from fairjax.models.places import Batch, head_rows
+from fairjax.models.families.heads import drop_head
+from fairjax.models.layers.dropout import dropout, fold, identities
+from fairjax.models.layers.linear_loss import CHUNK, chunks
+from fairjax.models.layers.places import Batch, head_rows
+from fairjax.models.layers.probed import Dense, Segments, mask_padding_gradient
 
 # Uses of the dropout key, out of the way of the layers' and the heads'.
 _PLACE = 1 << 23

@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 
 PERMUTATION = 21  # stream of the fixed permutations
 LOSSES = ('code', 'paper')

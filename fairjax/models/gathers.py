@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, Int
 
-from fairjax.models.products import exact
+from fairjax.models.layers.products import exact
 
 
 @jax.custom_vjp

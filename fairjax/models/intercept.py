@@ -16,9 +16,9 @@ import jax.numpy as jnp
 from flax import traverse_util
 from jaxtyping import Array, Float
 
-from fairjax.errors import UserError
-from fairjax.models.exact_norms import dense, embed, per_example
-from fairjax.models.products import gram
+from fairjax.core.errors import UserError
+from fairjax.models.layers.exact_norms import dense, embed, per_example
+from fairjax.models.layers.products import gram
 
 
 def gradient_norms(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from fairjax import backend
+from fairjax.core import backend
 
 OPTIONS = ('auto', 'on', 'off')
 

@@ -20,9 +20,10 @@ import numpy as np
 from flax import linen as nn
 from jaxtyping import Array, Float, Int
 
-from fairjax.data import tokens
-from fairjax.errors import UserError
-from fairjax.models import Bundle, decode_texts
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.models import Bundle
+from fairjax.models.decoding import decode_texts
 from fairjax.models.families import bart
 
 ROWS = 32  # texts of a step

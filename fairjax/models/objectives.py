@@ -3,7 +3,7 @@
 Each objective returns its terms by name: losses at the places asked, and
 whose places they are. Training minimises Σ share · loss; evaluation sums the
 same terms over the pieces of each document. A term without a share is only
-measured. The batches are those of data/corruption.py.
+measured. The batches are those of batching/corruption.py.
 """
 
 import functools
@@ -15,11 +15,12 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, UInt32
 
-from fairjax.models import Bundle, causal
-from fairjax.models.argmax import argmax
-from fairjax.models.dropout import GOLDEN, fold, hash32
-from fairjax.models.heads import Discriminator, MaskedLM
-from fairjax.models.places import Batch, places
+from fairjax.models import Bundle
+from fairjax.models.families import causal
+from fairjax.models.families.heads import Discriminator, MaskedLM
+from fairjax.models.layers.argmax import argmax
+from fairjax.models.layers.dropout import GOLDEN, fold, hash32
+from fairjax.models.layers.places import Batch, places
 
 # Uses of the dropout key, out of the way of the layers' and the heads'.
 _SAMPLE, _JUDGE = 1 << 21, 1 << 22

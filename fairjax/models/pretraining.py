@@ -10,19 +10,19 @@ import functools
 import pathlib
 from typing import Any
 
-from fairjax import keys
 from fairjax.config import Config
-from fairjax.data.corruption import Vocabulary
-from fairjax.errors import UserError
+from fairjax.core import keys
+from fairjax.core.errors import UserError
+from fairjax.data.batching.corruption import Vocabulary
 from fairjax.models import (
   Bundle,
   build,
   families,
-  hf,
   objectives,
   of_module,
   warm_start,
 )
+from fairjax.models.folders import hf
 
 # What a size means for an objective: the capability trained, and its family.
 _TRAINED = {

@@ -12,18 +12,18 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from fairjax.config import Config
-from fairjax.data import corruption, seq2seq, tokens
-from fairjax.data.tokens import Ragged
-from fairjax.errors import UserError, count
+from fairjax.core.errors import UserError, count
+from fairjax.data.batching import corruption, seq2seq, tokens
+from fairjax.data.batching.tokens import Ragged
 from fairjax.models import (
   Bundle,
   build,
   families,
-  hf,
   of_module,
   special,
   warm_start,
 )
+from fairjax.models.folders import hf
 from fairjax.models.pretraining import ends
 
 SEPARATOR = '<REWRITE>'  # between source and target, of a decoder-only model

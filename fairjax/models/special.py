@@ -15,8 +15,8 @@ import numpy as np
 from flax import traverse_util
 from tokenizers import AddedToken, Tokenizer
 
-from fairjax.data.tokens import Ragged
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.batching.tokens import Ragged
 from fairjax.models import families
 
 STREAM = 42  # of this file's random numbers

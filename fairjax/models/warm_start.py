@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from fairjax import keys
-from fairjax.models import families, hf
-from fairjax.models.encoder import Encoder
-from fairjax.models.encoder import Shape as EncoderShape
+from fairjax.core import keys
+from fairjax.models import families
 from fairjax.models.families import bart
+from fairjax.models.families.encoder import Encoder
+from fairjax.models.families.encoder import Shape as EncoderShape
+from fairjax.models.folders import hf
 
 OFFSET = 2  # rows of BART's position tables before position 0
 

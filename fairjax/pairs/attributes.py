@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
-from fairjax.data.tokens import Ragged
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.batching.tokens import Ragged
 
 
 class Spans(NamedTuple):

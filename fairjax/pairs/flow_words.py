@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts
-from fairjax.errors import UserError
-from fairjax.pairs import names
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.pairs.swapping import names
 
 RULES = ('mutual', 'paper')
 

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from fairjax.pairs.dictionary import match_case
+from fairjax.pairs.swapping.dictionary import match_case
 
 _TOKEN = re.compile(r'(\s*)(\w+|[^\w\s])')
 

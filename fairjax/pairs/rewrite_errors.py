@@ -1,7 +1,7 @@
 """Errors of a rewrite whose right form is known, by kind.
 
 Words of source, known twin and rewrite are compared place by place
-(pairs/swap_eval.py). A text may have errors of several kinds:
+(swapping/swap_eval.py). A text may have errors of several kinds:
 
   unchanged        the twin changes words, the rewrite none
   half_turned      some of the twin's words are turned, others left
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairjax.pairs import swap_eval
+from fairjax.pairs.swapping import swap_eval
 
 KINDS = (
   *('unchanged', 'half_turned', 'wrong_agreement', 'wrong_partner'),

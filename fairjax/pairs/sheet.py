@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from fairjax import artefacts, escape
-from fairjax.data import readers
-from fairjax.errors import UserError, count
+from fairjax.core import artefacts, escape
+from fairjax.core.errors import UserError, count
+from fairjax.data.tables import readers
 
 QUESTIONS = {
   'turned': 'is every word about the person of the other group?',

@@ -11,10 +11,11 @@ import dataclasses
 import pathlib
 import re
 
-from fairjax import artefacts, stages
+from fairjax import stages
 from fairjax.config import Config
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.tables.schema import Tables
 from fairjax.methods import chain
 from fairjax.recipes import train
 from fairjax.report import verdict

@@ -3,8 +3,8 @@
 import pathlib
 
 from fairjax.config import Config
-from fairjax.errors import UserError
-from fairjax.pairs import dictionary, word_lists
+from fairjax.core.errors import UserError
+from fairjax.pairs.swapping import dictionary, word_lists
 from fairjax.report import page
 from fairjax.report.tables import plural
 from fairjax.results import Results, section, texts

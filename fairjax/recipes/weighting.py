@@ -21,16 +21,17 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts, stages
+from fairjax import stages
 from fairjax.config import Config
-from fairjax.data import schema
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
-from fairjax.identity import identity
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.tables import schema
+from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment, chain, reweight, supplement
 from fairjax.models import Bundle
 from fairjax.report import weight_tables as report
 from fairjax.results import Results
+from fairjax.stages.identity import identity
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 

@@ -9,8 +9,8 @@ import pathlib
 import sys
 from collections.abc import Callable
 
-from fairjax import artefacts
-from fairjax.errors import UserError
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
 from fairjax.report import claims, kept, page, terminal
 from fairjax.results import read
 

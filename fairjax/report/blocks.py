@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairjax import escape
-from fairjax.report import figures, tables
+from fairjax.core import escape
+from fairjax.report import tables
+from fairjax.report.pictures import figures
 
 if TYPE_CHECKING:
   from matplotlib.figure import Figure

@@ -12,8 +12,8 @@ import pathlib
 import re
 from collections.abc import Mapping, Sequence
 
-from fairjax import artefacts, escape
-from fairjax.escape import tex
+from fairjax.core import artefacts, escape
+from fairjax.core.escape import tex
 from fairjax.metrics import measures
 from fairjax.report import tables
 from fairjax.report.tables import defined, printable

@@ -10,11 +10,13 @@ misses or, without labels, decisions. The lights are in report/lights.py.
 
 from collections.abc import Mapping
 
-from fairjax.metrics import measures, significance, warn
-from fairjax.report import group_plots, lights, plots, tables
+from fairjax.metrics import measures, warn
+from fairjax.metrics.inference import significance
+from fairjax.report import lights, tables
 from fairjax.report.blocks import text
 from fairjax.report.lights import Gap, hundred, points
 from fairjax.report.parts import Pictures
+from fairjax.report.pictures import group_plots, plots
 from fairjax.report.tables import defined, plural, printable
 from fairjax.results import Results
 

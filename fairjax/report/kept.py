@@ -11,7 +11,8 @@ what was run and can run it again.
 import pathlib
 import shlex
 
-from fairjax import artefacts, results
+from fairjax import results
+from fairjax.core import artefacts
 from fairjax.report import tables
 from fairjax.results import Results
 

@@ -7,7 +7,7 @@ rule stands below it, and its shape says the same as its colour.
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fairjax import escape
+from fairjax.core import escape
 from fairjax.metrics import measures, warn
 from fairjax.report import tables
 from fairjax.report.tables import defined

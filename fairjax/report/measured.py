@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax import escape
+from fairjax.core import escape
 from fairjax.metrics import measures
-from fairjax.report import figures, plots, tables
+from fairjax.report import tables
 from fairjax.report.blocks import Section, details, heading, side, table, text
 from fairjax.report.parts import Pictures
+from fairjax.report.pictures import figures, plots
 from fairjax.report.sentences import daggers, side_by_side
 from fairjax.report.tables import plural
 from fairjax.results import Results

@@ -11,16 +11,9 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from fairjax import artefacts
 from fairjax.config import Config
-from fairjax.report import (
-  documents,
-  first_screen,
-  measured,
-  parts,
-  plots,
-  verdict,
-)
+from fairjax.core import artefacts
+from fairjax.report import documents, first_screen, measured, parts, verdict
 from fairjax.report.blocks import (
   Section,
   bullets,
@@ -31,6 +24,7 @@ from fairjax.report.blocks import (
   text,
 )
 from fairjax.report.parts import Pictures
+from fairjax.report.pictures import plots
 from fairjax.report.sentences import in_words
 from fairjax.results import FILE, Results
 from fairjax.results import read as read_results

@@ -7,9 +7,10 @@ by the name of a plot and its arguments. Everything is escaped here.
 import pathlib
 from collections.abc import Mapping, Sequence
 
-from fairjax import artefacts
-from fairjax.errors import UserError
-from fairjax.report import blocks, figures, plots, tables
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.report import blocks, tables
+from fairjax.report.pictures import figures, plots
 
 LONGEST = 200  # bytes of a file's name; most systems take 255
 

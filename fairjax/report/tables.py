@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairjax import escape
-from fairjax.escape import printable as printable
+from fairjax.core import escape
+from fairjax.core.escape import printable as printable
 from fairjax.metrics import measures
 
 Table = Sequence[Mapping[str, Any]]

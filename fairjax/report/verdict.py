@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairjax import results
-from fairjax.metrics import intervals, measures
+from fairjax.metrics import measures
+from fairjax.metrics.inference import intervals
 from fairjax.report import tables
 
 HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'

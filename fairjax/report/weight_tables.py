@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fairjax import results
-from fairjax.report import plots
+from fairjax.report.pictures import plots
 
 MOST_TERMS = 20  # in one picture
 RATES = ('fpr', 'fnr')

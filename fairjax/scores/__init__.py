@@ -16,7 +16,7 @@ In this room:
   table         The frame of scores: one row an example, keyed by its id
 """
 
-from fairjax.registry import Entry
+from fairjax.core.registry import Entry
 
 # Each is score(predictions: Predictions, config: Config) -> [seeds, examples]
 SCORES: dict[str, Entry] = {

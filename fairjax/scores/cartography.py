@@ -11,7 +11,7 @@ With p_e the probability of the example's own label after epoch e = 1 … E
 import numpy as np
 from jaxtyping import Bool, Float
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 
 
 def confidence(

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from fairjax import results
-from fairjax.data import schema
+from fairjax.data.tables import schema
 from fairjax.metrics import quality
 from fairjax.scores import table as scores_table
 

@@ -13,7 +13,7 @@ conventions say what it scores:
 import numpy as np
 from jaxtyping import Bool, Float
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 
 
 def forgetting(

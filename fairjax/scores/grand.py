@@ -3,7 +3,7 @@
   GraNd(x, y) = ‖∇_θ ℓ(f_θ(x), y)‖₂    over all parameters θ, dropout off
 
 (Paul, Ganguli and Dziugaite 2021, arXiv:2107.07075.) The squared norms come
-out of one backward pass as the cotangents of zero probes (models/layers.py):
+out of one backward pass as the cotangents of zero probes (layers/probed.py):
 no gradient of a parameter, let alone one an example, is ever made, and memory
 is that of a batch. The loss is the plain cross-entropy, whatever the weight of
 the row.
@@ -16,9 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from fairjax.data.batches import Pool
-from fairjax.errors import UserError
-from fairjax.models import Bundle, layer_params, layers
+from fairjax.core.errors import UserError
+from fairjax.data.batching.batches import Pool
+from fairjax.models import Bundle
+from fairjax.models.layers import layer_params, probed
 from fairjax.train import loop, mesh, step
 
 
@@ -39,12 +40,12 @@ def check(model: Bundle, params, batch: dict) -> None:
   one = jax.tree.map(
     lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), params
   )
-  missing = layers.uncovered(one, layers.zero_probes(model.module, one, batch))
+  missing = probed.uncovered(one, probed.zero_probes(model.module, one, batch))
   if missing:
     raise UserError(
       f'parameter {missing[0]} of the model is covered by no probe, so its '
       'gradient would be missing from GraNd; let it live in a Dense, Embed or '
-      'LayerNorm of fairjax/models/layers.py'
+      'LayerNorm of fairjax/models/layers/probed.py'
     )
 
 
@@ -59,7 +60,7 @@ def squares(model: Bundle, params, batch: dict) -> Float[jax.Array, ' b']:
     )
     return jnp.sum(jnp.where(real, each, 0.0))
 
-  result = jax.grad(loss)(layers.zero_probes(model.module, params, batch))
+  result = jax.grad(loss)(probed.zero_probes(model.module, params, batch))
   # A scanned layer's probe is [depth, b].
   return sum(
     leaf.reshape(-1, len(real)).sum(0) for leaf in jax.tree.leaves(result)

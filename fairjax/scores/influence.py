@@ -24,7 +24,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from fairjax.data import batches as packing
+from fairjax.data.batching import batches as packing
 from fairjax.models import Bundle
 
 MOST = 1024  # rows that the curvature is taken of

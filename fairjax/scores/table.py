@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from fairjax import artefacts
-from fairjax.data import readers
-from fairjax.errors import UserError
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.tables import readers
 
 
 def rank(

@@ -10,6 +10,7 @@ In this room:
                  tests
   fits           Models of tables: prepared, fitted, exported, asked for
                  probabilities
+  identity       The identity of a stage: a hash of everything it depends on
   loading        Tables of a run: loaded, mitigated, grouped
   model_outputs  Outputs of a model on a table, for scores
   reuse          Make or reuse: a stage's artefact in the run's folder

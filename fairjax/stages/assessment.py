@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data.schema import Tables
-from fairjax.metrics import clusters, measures, significance
+from fairjax.data.tables.schema import Tables
+from fairjax.metrics import measures
 from fairjax.metrics.assess import assess as measure
+from fairjax.metrics.inference import clusters, significance
 from fairjax.metrics.paired import compare as difference
 from fairjax.stages.loading import membership
 

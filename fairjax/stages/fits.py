@@ -9,14 +9,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from fairjax import artefacts, cache
 from fairjax.config import Config
-from fairjax.data import batches, labels, schema, tokens
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
-from fairjax.identity import identity
+from fairjax.core import artefacts, cache
+from fairjax.core.errors import UserError
+from fairjax.data.batching import batches, tokens
+from fairjax.data.tables import labels, schema
+from fairjax.data.tables.schema import Tables
 from fairjax.methods import project
-from fairjax.models import Bundle, build, hf, word_level
+from fairjax.models import Bundle, build
+from fairjax.models.folders import hf
+from fairjax.models.words import word_level
+from fairjax.stages.identity import identity
 from fairjax.stages.reuse import stage
 from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log

@@ -6,15 +6,16 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts, data, escape
+from fairjax import data
 from fairjax.config import Config
-from fairjax.data import labels, schema
-from fairjax.data.schema import Tables
-from fairjax.data.templates import TEST_SETS
-from fairjax.data.terms import read_terms, term_members
-from fairjax.errors import UserError
+from fairjax.core import artefacts, escape
+from fairjax.core.errors import UserError
+from fairjax.core.registry import find
+from fairjax.data.sets.templates import TEST_SETS
+from fairjax.data.tables import labels, schema
+from fairjax.data.tables.schema import Tables
+from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.methods import METHODS, ON_TEST_SETS, chain
-from fairjax.registry import find
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 

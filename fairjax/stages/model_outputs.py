@@ -10,8 +10,9 @@ from jaxtyping import Bool, Float
 from scipy.special import softmax
 
 from fairjax.config import Config
-from fairjax.data import batches, schema, tokens
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.batching import batches, tokens
+from fairjax.data.tables import schema
 from fairjax.models import Bundle
 from fairjax.scores import TRACKED
 from fairjax.scores.grand import grand

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairjax import artefacts
+from fairjax.core import artefacts
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 

@@ -12,11 +12,11 @@ import time
 import pandas as pd
 
 import fairjax
-from fairjax import artefacts, backend, lock
 from fairjax.config import Config
-from fairjax.data import published
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
+from fairjax.core import artefacts, backend, lock
+from fairjax.core.errors import UserError
+from fairjax.data.tables import published
+from fairjax.data.tables.schema import Tables
 from fairjax.models import kernel_table
 from fairjax.report import page, terminal
 from fairjax.results import Results

@@ -12,17 +12,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax import artefacts
 from fairjax.config import Config
-from fairjax.data import schema
-from fairjax.data.schema import Tables
-from fairjax.errors import UserError
-from fairjax.identity import identity
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.core.registry import find
+from fairjax.data.tables import schema
+from fairjax.data.tables.schema import Tables
 from fairjax.models import Bundle
-from fairjax.registry import find
 from fairjax.scores import SCORES, TRACKED
 from fairjax.scores.table import names, rank, read
 from fairjax.stages import fits, reuse
+from fairjax.stages.identity import identity
 from fairjax.stages.model_outputs import Predictions
 from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log

@@ -22,8 +22,8 @@ import orbax.checkpoint as ocp
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from fairjax.artefacts import atomic, fingerprint
-from fairjax.errors import UserError
+from fairjax.core.artefacts import atomic, fingerprint
+from fairjax.core.errors import UserError
 from fairjax.train import mesh
 
 KEPT = 2  # newest checkpoints

@@ -13,13 +13,14 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-from fairjax import backend, lock, memory
-from fairjax.artefacts import atomic
 from fairjax.config import Config
-from fairjax.data import batches as packing
-from fairjax.data.batches import Pool
-from fairjax.errors import Interrupted, count
-from fairjax.models import Bundle, kernel_table, layer_params
+from fairjax.core import backend, lock, memory
+from fairjax.core.artefacts import atomic
+from fairjax.core.errors import Interrupted, count
+from fairjax.data.batching import batches as packing
+from fairjax.data.batching.batches import Pool
+from fairjax.models import Bundle, kernel_table
+from fairjax.models.layers import layer_params
 from fairjax.train import checkpoint, mesh, step, stretch, watch
 
 AHEAD = 4  # batches given to the device before the first result is awaited

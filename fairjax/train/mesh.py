@@ -19,11 +19,11 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from fairjax import cache
 from fairjax import config as configs
-from fairjax.backend import platform, processor
+from fairjax.core import cache
+from fairjax.core.backend import platform, processor
+from fairjax.core.errors import UserError
 from fairjax.data.placement import Placement
-from fairjax.errors import UserError
 from fairjax.models import kernel_table
 from fairjax.train import peers
 

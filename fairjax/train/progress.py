@@ -25,10 +25,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Self, TextIO
 
-from fairjax import announce, lock
-from fairjax.artefacts import fingerprint, read_rows, write_text
 from fairjax.config import Config
-from fairjax.errors import UserError
+from fairjax.core import announce, lock
+from fairjax.core.artefacts import fingerprint, read_rows, write_text
+from fairjax.core.errors import UserError
 
 REDRAW = 0.2  # seconds between two drawings of the live line
 TELL = 60.0  # seconds between two lines where there is no terminal

@@ -8,12 +8,13 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from fairjax import backend, keys
-from fairjax.backend import platform
 from fairjax.config import Train
-from fairjax.errors import UserError
-from fairjax.models import Bundle, layer_params
+from fairjax.core import backend, keys
+from fairjax.core.backend import platform
+from fairjax.core.errors import UserError
+from fairjax.models import Bundle
 from fairjax.models.gathers import own_score
+from fairjax.models.layers import layer_params
 from fairjax.train import mesh, optim
 
 

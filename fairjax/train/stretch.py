@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 import jax
 import numpy as np
 
-from fairjax.backend import platform
 from fairjax.config import Train
+from fairjax.core.backend import platform
 
 HOST = 1e-3  # seconds of device time that hide the host's part of a dispatch
 MOST = 16  # steps of a stretch

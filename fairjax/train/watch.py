@@ -8,7 +8,7 @@ from collections.abc import Callable
 import jax
 import numpy as np
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.train import checkpoint, mesh, optim, step
 
 AHEAD = 4  # dispatches that may run before a loss is looked at

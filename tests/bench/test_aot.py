@@ -17,8 +17,8 @@ import textwrap
 import pytest
 
 from fairjax.bench import __main__ as command
-from fairjax.bench import aot, hlo, programs, targets
-from fairjax.errors import UserError
+from fairjax.bench.compiles import aot, hlo, programs, targets
+from fairjax.core.errors import UserError
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPILERS = {'tpu': 'libtpu', 'gpu': 'jax_plugins.xla_cuda13'}
@@ -342,7 +342,8 @@ def test_several_slices_share_seeds_or_rows(seeds, shape, across):
   needs('tpu')
   script = f"""
     import os
-    from fairjax.bench import aot, targets
+    from fairjax.bench.compiles import aot
+    from fairjax.bench.compiles import targets
     os.environ.update(targets.ENVIRONMENT)
     from fairjax import config
     from fairjax.train import mesh
@@ -371,7 +372,7 @@ def test_what_a_fit_holds_beside_its_step_is_what_arrays_hold(devices, fsdp):
   import jax
 
   from fairjax import config
-  from fairjax.models import layer_params
+  from fairjax.models.layers import layer_params
   from fairjax.train import loop, mesh
 
   place = mesh.make(config.Mesh(), 1, jax.devices()[:devices])
@@ -398,11 +399,13 @@ def test_what_a_fit_holds_beside_its_step_is_what_arrays_hold(devices, fsdp):
 
 DETERMINISTIC = """
 import os, re
-from fairjax.bench import targets
+from fairjax.bench.compiles import targets
 os.environ.update(targets.ENVIRONMENT)
 import jax
-from fairjax import backend, config
-from fairjax.bench import aot, programs
+from fairjax import config
+from fairjax.core import backend
+from fairjax.bench.compiles import aot
+from fairjax.bench.compiles import programs
 from fairjax.train import mesh
 goal = targets.target('h100:1')
 size = programs.Size(model='tiny', layers=1, rows=8, length=32, seeds=2)

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from fairjax.bench import __main__ as command
-from fairjax.bench import compiling, generate, perturb, race, train
-from fairjax.data import batches, tokens
-from fairjax.errors import UserError
+from fairjax.bench import race
+from fairjax.bench.races import compiling, generate, perturb, train
+from fairjax.core.errors import UserError
+from fairjax.data.batching import batches, tokens
 
 
 def test_turns_alternate_and_warmup_is_not_counted():

@@ -10,9 +10,9 @@ from judge_texts import TEXTS
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from tokenizers.processors import RobertaProcessing
 
-from fairjax.data import tokens
-from fairjax.models import folder as folders
-from fairjax.models import judge
+from fairjax.data.batching import tokens
+from fairjax.models.folders import folder as folders
+from fairjax.models.reading import judge
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'golden'))
 

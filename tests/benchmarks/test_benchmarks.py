@@ -8,11 +8,11 @@ import pytest
 
 from fairjax import benchmarks, results
 from fairjax.benchmarks import BENCHMARKS, Benchmark
-from fairjax.benchmarks.measure import measure
+from fairjax.benchmarks.shared.measure import measure
 from fairjax.config import Benchmarks, Config, Data, Measures
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.metrics.measures import MEASURES, Measure
-from fairjax.recipes import benchmarks as recipe
+from fairjax.recipes.benchmarks import recipe as recipe
 from fairjax.report import page, terminal
 
 CONFIG = Config(measures=Measures(resamples=200))

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 from fairjax.benchmarks import BENCHMARKS, bbq
-from fairjax.benchmarks.measure import measure
+from fairjax.benchmarks.shared.measure import measure
 from fairjax.config import Benchmarks, Config, Data, Measures
-from fairjax.data.tokens import Ragged
-from fairjax.recipes import benchmarks as recipe
+from fairjax.data.batching.tokens import Ragged
+from fairjax.recipes.benchmarks import recipe as recipe
 
 
 class Says:

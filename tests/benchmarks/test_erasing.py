@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from fairjax.benchmarks import erasing
+from fairjax.benchmarks.shared import erasing
 from fairjax.config import Config
 from fairjax.methods import leace
-from fairjax.metrics.intervals import IntervalOptions
-from fairjax.recipes import mitigations
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.recipes.benchmarks import mitigations
 
 HOW = IntervalOptions(0.95, 100, 0)
 

@@ -27,7 +27,7 @@ from fairjax.benchmarks import (
   winogender,
 )
 from fairjax.config import Benchmarks, Config, Data
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 
 # (benchmark, file, form of a row or of the whole, whether it is of rows)
 FILES = [

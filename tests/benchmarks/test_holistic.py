@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fairjax.benchmarks import holistic
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 OPTIONS = IntervalOptions(0.95, 200, 0)
 # What v1.1 added to v1.0 and what it took out, by axis (from

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from judge_texts import TEXTS
 
-from fairjax.benchmarks import contrast, crows, stereoset
-from fairjax.errors import UserError
-from fairjax.models import self_debias, shared_prefix
+from fairjax.benchmarks import crows, stereoset
+from fairjax.benchmarks.shared import contrast
+from fairjax.core.errors import UserError
+from fairjax.models.reading import self_debias, shared_prefix
 
 MASKED, CAUSAL = ('bert', 'roberta'), ('gpt2', 'llama')
 SENTENCES = [s.strip() + '.' for text in TEXTS for s in text.split('.')[:-1]]

@@ -15,9 +15,9 @@ from fairjax.benchmarks import (
   winobias,
   winogender,
 )
-from fairjax.data.tokens import Ragged
-from fairjax.errors import UserError
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.core.errors import UserError
+from fairjax.data.batching.tokens import Ragged
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 OPTIONS = IntervalOptions(0.95, 400, 0)
 

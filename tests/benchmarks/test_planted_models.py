@@ -11,8 +11,8 @@ from scipy import stats
 from fairjax.benchmarks import planted_associations as planted
 from fairjax.benchmarks import twins, weat
 from fairjax.config import Benchmarks, Config
-from fairjax.metrics.intervals import IntervalOptions
-from fairjax.recipes import benchmarks_planted as recipe
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.recipes.benchmarks import planted as recipe
 
 OPTIONS = IntervalOptions(0.95, 200, 0)
 

@@ -18,11 +18,12 @@ from fairjax.config import (
   Scoring,
   Train,
 )
-from fairjax.errors import UserError
-from fairjax.models import folder as folders
-from fairjax.models import judge as judging
-from fairjax.recipes import benchmarks as recipe
-from fairjax.recipes import diet, mitigation_front, mitigations
+from fairjax.core.errors import UserError
+from fairjax.models.folders import folder as folders
+from fairjax.models.reading import judge as judging
+from fairjax.recipes.benchmarks import mitigation_front, mitigations
+from fairjax.recipes.benchmarks import recipe as recipe
+from fairjax.recipes.diet import recipe as diet
 
 
 def corpus(root):

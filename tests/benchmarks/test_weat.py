@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairjax.benchmarks import association, weat
-from fairjax.errors import UserError
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks import weat
+from fairjax.benchmarks.shared import association
+from fairjax.core.errors import UserError
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 OPTIONS = IntervalOptions(0.95, 500, 0)
 

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from fairjax.benchmarks import association
+from fairjax.benchmarks.shared import association
 from fairjax.config import Benchmarks, Config, Measures
-from fairjax.errors import UserError
-from fairjax.models import word_judge
-from fairjax.recipes import benchmarks as recipe
+from fairjax.core.errors import UserError
+from fairjax.models.reading import word_judge
+from fairjax.recipes.benchmarks import recipe as recipe
 
 
 def table(path, words, width=6, seed=0):

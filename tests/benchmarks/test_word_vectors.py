@@ -5,9 +5,10 @@ import importlib.util
 import numpy as np
 import pytest
 
-from fairjax.benchmarks import weat, word_vectors
-from fairjax.errors import UserError
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks import weat
+from fairjax.benchmarks.shared import word_vectors
+from fairjax.core.errors import UserError
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 needs_gensim = pytest.mark.skipif(
   importlib.util.find_spec('gensim') is None,

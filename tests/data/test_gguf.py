@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from gguf_files import CODES, CONTROL, gguf, string, tokenizer
 
+from fairjax.core.errors import UserError
 from fairjax.data import gguf as reading
-from fairjax.data import tokens
-from fairjax.errors import UserError
+from fairjax.data.batching import tokens
 
 TEXTS = ['She paid 1234 dollars.', "He didn't; they   did.\n\n  Yes, naïve!"]
 SIZES = {'F32': 4, 'F16': 2, 'BF16': 2, 'Q4_0': 18, 'Q4_1': 20, 'Q8_0': 34}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairjax.data import texts
+from fairjax.data.corpora import texts
 
 
 @pytest.mark.parametrize('name', ['tokens.bin', 'offsets.npy', 'tokenizer'])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fairjax.config import Config, Method
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.methods.balance import balance, cells, with_gender
 
 SIZES = {('f', 0): 9, ('f', 1): 31, ('m', 0): 24, ('m', 1): 14, ('', 1): 6}

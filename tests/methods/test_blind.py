@@ -6,8 +6,8 @@ import pytest
 
 from fairjax import stages
 from fairjax.config import Config, Method, Planted
-from fairjax.data import planted
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.sets import planted
 from fairjax.methods.blind import blind
 
 SAME = (

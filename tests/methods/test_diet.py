@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjax.config import Config, Diet
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.methods import diet_rows as diet
 from fairjax.methods import quotas
 from fairjax.methods.diet_rows import RANKINGS

@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.methods import inlp, leace, sentence
 
 

@@ -6,9 +6,10 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from fairjax.config import Config, Method, Planted, Weighting
-from fairjax.data import planted, schema
+from fairjax.core.registry import find
+from fairjax.data.sets import planted
+from fairjax.data.tables import schema
 from fairjax.methods import METHODS, ON_TEST_SETS
-from fairjax.registry import find
 
 # A new method inherits every test with its defaults; these are more ways.
 WAYS = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.methods.project import (
   DEFINING,
   equalise,

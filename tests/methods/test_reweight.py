@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairjax.config import Config, Weighting
-from fairjax.data.terms import count_terms, read_terms
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.tables.terms import count_terms, read_terms
 from fairjax.methods import crossfit
 from fairjax.methods.evidence import evidence, gender_words
 from fairjax.methods.reweight import (
@@ -79,7 +79,7 @@ def test_the_reference_counts_repeats_once_and_loses_terms_at_commas():
 
 
 def test_counts_equal_a_slow_twin(monkeypatch):
-  monkeypatch.setattr('fairjax.data.terms.BLOCK', 7)  # several blocks
+  monkeypatch.setattr('fairjax.data.tables.terms.BLOCK', 7)  # several blocks
   rng = np.random.default_rng(3)
   parts = ['a', 'b', 'c', 'd', 'x']
   texts = [' '.join(rng.choice(parts, rng.integers(0, 9))) for _ in range(300)]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fairjax.config import Config, Method
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.methods.supplement import (
   dixon,
   length_edges,

@@ -6,13 +6,15 @@ import pandas as pd
 import pytest
 
 from fairjax.config import Config, Corpus, Method
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.methods.augment import augment
 from fairjax.methods.balance import with_gender
 from fairjax.methods.blind import blind
 from fairjax.methods.diet_rows import with_twins
 from fairjax.methods.substitute import substitute
-from fairjax.recipes import augment_corpus, rank, swap
+from fairjax.recipes import swap
+from fairjax.recipes.diet import rank
+from fairjax.recipes.language import augment_corpus
 
 TEXT = 'My friend Zorblax met his bloke in the rain.'
 OTHER = 'My friend Quixa met her gal in the rain.'

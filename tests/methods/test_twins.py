@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 
 from fairjax.config import Config, Method, Scoring
-from fairjax.data import planted, schema
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.sets import planted
+from fairjax.data.tables import schema
 from fairjax.methods.augment import augment, counterparts
 from fairjax.methods.substitute import substitute
-from fairjax.pairs import dictionary
+from fairjax.pairs.swapping import dictionary
 
 TEXTS = ('He left.', 'Rain again.', 'She sang to her son.', 'A man, a plan.')
 TWINS = ('She left.', 'Rain again.', 'He sang to his daughter.', 'A woman.')

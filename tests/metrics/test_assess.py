@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sklearn.metrics as sk
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.metrics.assess import assess, check
 
 LABELS = np.array([0, 0, 1, 1, 0, 0, 1, 1])

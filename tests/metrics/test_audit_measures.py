@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.metrics import (
   calibration,
   contrasts,
@@ -16,7 +16,7 @@ from fairjax.metrics import (
   slices,
   thresholds,
 )
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 OPTIONS = IntervalOptions(0.95, 300, 0)
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairjax.benchmarks import result_rows
-from fairjax.metrics import clusters, significance
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks.shared import result_rows
+from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 OPTIONS = IntervalOptions(0.95, 1000, 0)
 

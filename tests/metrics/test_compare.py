@@ -5,9 +5,10 @@ import pytest
 import scipy.stats
 import simulate
 
-from fairjax.errors import UserError
-from fairjax.metrics import counts, resampling
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.core.errors import UserError
+from fairjax.metrics import counts
+from fairjax.metrics.inference import resampling
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.paired import _exchanged, compare, over_seeds
 
 

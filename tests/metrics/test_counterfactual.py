@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from fairjax.metrics import counterfactual
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import counterfactual
 
 HOW = IntervalOptions(0.95, 500, 0)
 draw = np.random.default_rng(0)

@@ -8,20 +8,12 @@ where three times as many independent rows give ones of 1/√3 the width.
 import numpy as np
 import pytest
 
-from fairjax.metrics import (
-  calibration,
-  clusters,
-  contrasts,
-  counterfactual,
-  fairscore,
-  flips,
-  resampling,
-  rewrites,
-  row_means,
-)
+from fairjax.metrics import calibration, contrasts
 from fairjax.metrics.assess import assess
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.inference import clusters, resampling, row_means
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.paired import compare
+from fairjax.metrics.texts import counterfactual, fairscore, flips, rewrites
 
 HOW = IntervalOptions(0.95, 2000, 0)
 N, COPIES = 240, 3

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from fairjax.metrics import diversity
+from fairjax.metrics.texts import diversity
 
 
 def plain(texts, i):

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairjax.benchmarks import result_rows
-from fairjax.metrics import fairscore
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.benchmarks.shared import result_rows
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import fairscore
 
 HOW = IntervalOptions(0.95, 2000, 0)
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairjax.metrics import flips, row_means
-from fairjax.metrics.flips import Edit
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.inference import row_means
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import flips
+from fairjax.metrics.texts.flips import Edit
 
 OPTIONS = IntervalOptions(0.95, 400, 0)
 

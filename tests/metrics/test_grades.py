@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairjax.metrics import grades, resampling
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics import grades
+from fairjax.metrics.inference import resampling
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 HOW = IntervalOptions(0.95, 1000, 0)
 

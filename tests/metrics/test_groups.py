@@ -8,8 +8,8 @@ import slow_measures as slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairjax import inputs
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.tables import inputs
 from fairjax.metrics import assess as door
 from fairjax.metrics import groups
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from fairjax.metrics import counts, intervals
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics import counts
+from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 HOW = IntervalOptions(0.95, 0, 0)
 

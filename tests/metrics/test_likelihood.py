@@ -9,12 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fairjax.data.tokens import Ragged
-from fairjax.errors import UserError
-from fairjax.metrics import text_likelihood
-from fairjax.metrics.intervals import IntervalOptions
-from fairjax.models import families, hf, masked, places, special, token_scores
+from fairjax.core.errors import UserError
+from fairjax.data.batching.tokens import Ragged
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import text_likelihood
+from fairjax.models import families, special
 from fairjax.models.families import gpt2
+from fairjax.models.folders import hf
+from fairjax.models.layers import places
+from fairjax.models.reading import masked, token_scores
 
 GOLDEN = pathlib.Path(__file__).parents[1] / 'golden'
 sys.path.insert(0, str(GOLDEN))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairjax import manual
+from fairjax.cli import manual
 from fairjax.metrics import measures, paired, quality
 from fairjax.metrics.assess import assess
 from fairjax.metrics.measures import MEASURES, Measure

@@ -11,7 +11,7 @@ import fairjax
 
 HOUSE = pathlib.Path(fairjax.__file__).parent
 ROOM = {
-  f'metrics/{name}.py'
+  f'metrics/inference/{name}.py'
   for name in (
     *('clustered_rates', 'clusters', 'estimates', 'intervals'),
     *('ratios', 'resampling', 'significance'),
@@ -27,24 +27,24 @@ NUMBERS = {1.96, 1.959964, 1.645, 2.576}
 # What describes data, or is not about a sample; and what is left to move.
 BESIDES = {
   'bench/': 'times of runs',
-  'metrics/flips.py': 'quantiles of changes of scores, which are shown as such',
-  'recipes/audit_measure.py': 'bands of words of a text',
-  'data/audit_table.py': 'bands of a column',
-  'data/batches.py': 'a width that most texts have',
+  'metrics/texts/flips.py': 'quantiles of changes, which are shown as such',
+  'recipes/audit/measure.py': 'bands of words of a text',
+  'data/tables/audit_table.py': 'bands of a column',
+  'data/batching/batches.py': 'a width that most texts have',
   'methods/reweight.py': 'quantiles of weights, which are shown as such',
   'methods/supplement.py': 'bins of lengths',
   'metrics/thresholds.py': 'which thresholds are tried',
 }
 # Other rooms' own intervals, each with the form that it has.
 KNOWN = {
-  'benchmarks/association.py': 'a floor of shuffled words',
-  'benchmarks/result_rows.py': 'a floor of coin tosses',
+  'benchmarks/shared/association.py': 'a floor of shuffled words',
+  'benchmarks/shared/result_rows.py': 'a floor of coin tosses',
   'benchmarks/twins.py': 't of a word',
   'benchmarks/winogender.py': 'the z of a correlation, of Fisher',
   'metrics/calibration.py': "Jeffreys's interval of a bin",
   'metrics/paired.py': 't of seeds',
   'pairs/sheet.py': "Clopper and Pearson's of a share",
-  'recipes/flow_training.py': "Wilson's interval of a share",
+  'recipes/fairflow/flow_training.py': "Wilson's interval of a share",
   'report/verdict.py': 't of seeds',
 }
 

@@ -9,7 +9,8 @@ import slow_measures as slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairjax.metrics import quality, resampling
+from fairjax.metrics import quality
+from fairjax.metrics.inference import resampling
 
 
 def deviations(parts, weights, seed=None):

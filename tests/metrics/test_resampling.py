@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from fairjax.metrics import counts, resampling
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics import counts
+from fairjax.metrics.inference import resampling
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 HOW = IntervalOptions(0.95, 3000, 0)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairjax.metrics import rewrites
-from fairjax.metrics.intervals import IntervalOptions
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import rewrites
 
 HOW = IntervalOptions(0.95, 500, 0)
 SOURCES = ['the cat sat on the mat', 'he saw her dog .', 'a b c d e f', 'x y']

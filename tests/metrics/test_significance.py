@@ -7,8 +7,12 @@ import slow_measures as slow
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjax.errors import UserError
-from fairjax.metrics.significance import adjusted, p_text, with_adjusted
+from fairjax.core.errors import UserError
+from fairjax.metrics.inference.significance import (
+  adjusted,
+  p_text,
+  with_adjusted,
+)
 
 P = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

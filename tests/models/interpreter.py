@@ -5,7 +5,8 @@ from types import ModuleType
 
 import pytest
 
-from fairjax.models import kernel_table, row_kernels
+from fairjax.models import kernel_table
+from fairjax.models.kernels import row_kernels
 
 
 def interpreted(

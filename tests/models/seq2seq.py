@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from safetensors.numpy import save_file
 
-from fairjax.models import families, hf
+from fairjax.models import families
+from fairjax.models.folders import hf
 
 from .batches import pack, pad
 

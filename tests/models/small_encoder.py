@@ -5,7 +5,8 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from fairjax.models import families, layers
+from fairjax.models import families
+from fairjax.models.layers import probed
 
 from .batches import examples, pack
 
@@ -39,7 +40,7 @@ def norms(module, params, batch):
     each = losses(module, {'params': params, 'probes': probes}, batch)
     return jnp.sum(jnp.where(real, each, 0))
 
-  squares = jax.grad(loss)(layers.zero_probes(module, params, batch))
+  squares = jax.grad(loss)(probed.zero_probes(module, params, batch))
   return sum(
     leaf.reshape(-1, len(real)).sum(0) for leaf in jax.tree.leaves(squares)
   )

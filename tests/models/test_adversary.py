@@ -8,9 +8,10 @@ import numpy as np
 import optax
 import pytest
 
-from fairjax.errors import UserError
-from fairjax.models import adversary, causal, families, hf, of_module
-from fairjax.models.families import bart
+from fairjax.core.errors import UserError
+from fairjax.models import adversary, families, of_module
+from fairjax.models.families import bart, causal
+from fairjax.models.folders import hf
 
 from . import batches, seq2seq
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.models import flow
 
 SMALL = flow.Shape(width=6, steps=3, hidden=8, depth=1, factor=2)

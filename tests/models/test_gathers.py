@@ -7,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fairjax import backend, config
-from fairjax.bench import programs
+from fairjax import config
+from fairjax.bench.compiles import programs
+from fairjax.core import backend
 from fairjax.models import gathers
 from fairjax.train import mesh
 

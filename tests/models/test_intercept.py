@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.models.intercept import gradient_norms
 
 

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fairjax import announce, backend
-from fairjax.models import kernel_table, row_kernels
+from fairjax.core import announce, backend
+from fairjax.models import kernel_table
+from fairjax.models.kernels import row_kernels
 
 SHAPES = {  # that fit, of each
   'attention': (80, 64, jnp.bfloat16),

@@ -3,11 +3,12 @@
 import jax
 import numpy as np
 
-from fairjax.data import tokens
-from fairjax.models import Bundle, decode_texts, moved_states
-from fairjax.models.decode import Options
+from fairjax.data.batching import tokens
+from fairjax.models import Bundle, moved_states
+from fairjax.models.decoding import decode_texts
+from fairjax.models.decoding.decode import Options
 from fairjax.models.families import bart
-from fairjax.models.places import blank_batch
+from fairjax.models.layers.places import blank_batch
 
 TEXTS = [f'{who} saw a {what}' for who in ('she', 'he') for what in 'abcdef']
 GROUP = np.repeat([0, 1], 6)

@@ -11,12 +11,14 @@ import pytest
 from safetensors.numpy import save_file
 
 from fairjax import models
-from fairjax.data import tokens
-from fairjax.errors import UserError
-from fairjax.models import families, hf, places, weight_files
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.models import families
 from fairjax.models.families import FAMILIES
+from fairjax.models.folders import hf, weight_files
+from fairjax.models.layers import places
 
-from .test_families import SMALL
+from .families.test_families import SMALL
 
 VALUES = [
   *(None, True, False, 0, 1, -1, 3, 2**63, 10**30, 0.5, -0.5, 1e-12, 1e308),

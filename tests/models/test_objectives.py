@@ -9,12 +9,13 @@ import pytest
 from corpus import SMALL, pieces_of, whole
 
 from fairjax import config as c
-from fairjax.data import corruption, rows
-from fairjax.metrics import intervals, resampling
-from fairjax.models import Bundle, families, hf, objectives
+from fairjax.data.batching import corruption, rows
+from fairjax.metrics.inference import intervals, resampling
+from fairjax.models import Bundle, families, objectives
 from fairjax.models.families import bart, gpt2
-from fairjax.recipes import pretrain
-from fairjax.recipes.pretrain import OBJECTIVES
+from fairjax.models.folders import hf
+from fairjax.recipes.language import pretrain
+from fairjax.recipes.language.pretrain import OBJECTIVES
 from fairjax.train import mesh
 
 

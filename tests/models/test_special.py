@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from tokenizers import AddedToken
 
-from fairjax.data import tokens
-from fairjax.errors import UserError
-from fairjax.models import encoder, families, hf, special
-from fairjax.models.families import gpt2
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.models import families, special
+from fairjax.models.families import encoder, gpt2
+from fairjax.models.folders import hf
 
 from . import seq2seq
 

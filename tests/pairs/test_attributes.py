@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairjax.data import corruption, tokens
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.data.batching import corruption, tokens
 from fairjax.pairs import attributes
 
 TEXTS = ["The duchess wasn't there; a king, unbelievably, sang.", '', 'King!']

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from fairjax import config as c
-from fairjax.data import shard_map, shards
-from fairjax.errors import UserError
-from fairjax.pairs import corpus, dictionary
-from fairjax.recipes import augment_corpus
+from fairjax.core.errors import UserError
+from fairjax.data.corpora import shard_map, shards
+from fairjax.pairs.swapping import corpus, dictionary
 from fairjax.recipes import swap as swap_recipe
+from fairjax.recipes.language import augment_corpus
 
 TEXTS = ['She left.', 'No one was here.', 'his brother, éà', '', 'He is here.']
 

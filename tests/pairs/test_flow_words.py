@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.errors import UserError
-from fairjax.pairs import dictionary, flow_words, word_lists
+from fairjax.core.errors import UserError
+from fairjax.pairs import flow_words
+from fairjax.pairs.swapping import dictionary, word_lists
 
 
 def votes_of(rows):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.pairs import sheet
 
 SOURCES = [f'she is number {i}' for i in range(30)]

@@ -9,7 +9,7 @@ import pytest
 from fairjax import results as shape
 from fairjax import stages
 from fairjax.config import Config, Data, Measures, Method, Planted, Train
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.recipes import compare
 from fairjax.report import page, terminal
 

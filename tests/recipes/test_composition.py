@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax import artefacts, stages
+from fairjax import stages
 from fairjax.config import (
   Config,
   Data,
@@ -19,13 +19,16 @@ from fairjax.config import (
   Train,
   Weighting,
 )
-from fairjax.data import batches, planted
-from fairjax.errors import UserError
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.core.registry import find
+from fairjax.data.batching import batches
+from fairjax.data.sets import planted
 from fairjax.methods import METHODS, diet_rows
 from fairjax.methods.reweight import reweight
-from fairjax.recipes import compare, rank, weighting
-from fairjax.recipes import diet as diets
-from fairjax.registry import find
+from fairjax.recipes import compare, weighting
+from fairjax.recipes.diet import rank
+from fairjax.recipes.diet import recipe as diets
 from fairjax.train import loop
 from fairjax.train.progress import Log
 

@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fairjax import artefacts
 from fairjax.config import (
   Config,
   Data,
@@ -16,8 +15,9 @@ from fairjax.config import (
   Scoring,
   Train,
 )
-from fairjax.errors import UserError
-from fairjax.recipes import diet, overlap, rank
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.recipes.diet import overlap, rank, recipe
 from fairjax.report import grid, verdict
 from fairjax.scores import table
 
@@ -71,7 +71,7 @@ def test_a_diet_from_end_to_end(tmp_path, remade):
     recipe='diet',
     diet=Diet(compare=('unhealthy_random', 'none', 'cda')),
   )
-  results = diet.run(config, tmp_path)
+  results = recipe.run(config, tmp_path)
   remade(tmp_path, results)
   sizes = {name: one['facts'] for name, one in results.contenders.items()}
   assert sizes['healthy_random']['total'] == 2 * int(96 * 0.4)
@@ -205,7 +205,7 @@ def test_a_diet_without_scores_needs_no_probe(tmp_path):
     scoring=Scoring(names=()),
     diet=Diet(ranking='random', compare=('none',)),
   )
-  assert set(diet.run(config, tmp_path).contenders) == {'random', 'none'}
+  assert set(recipe.run(config, tmp_path).contenders) == {'random', 'none'}
   assert not (tmp_path / 'probe').exists()
 
 

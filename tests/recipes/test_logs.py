@@ -3,9 +3,9 @@
 import pytest
 
 from fairjax.config import Config, Data, Grid, Measures, Pretrain
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
+from fairjax.core.registry import find
 from fairjax.recipes import RECIPES
-from fairjax.registry import find
 from fairjax.train.progress import Log
 
 WITHOUT = (

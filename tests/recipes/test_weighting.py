@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from fairjax import artefacts, stages
+from fairjax import stages
 from fairjax.config import (
   Config,
   Data,
@@ -18,8 +18,9 @@ from fairjax.config import (
   Train,
   Weighting,
 )
-from fairjax.data import files, hygiene
-from fairjax.errors import UserError
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.tables import files, hygiene
 from fairjax.methods import reweight
 from fairjax.methods.evidence import evidence
 from fairjax.recipes import weighting

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from fairjax import results
-from fairjax.errors import UserError
+from fairjax.core.errors import UserError
 from fairjax.metrics import measures
 from fairjax.metrics.measures import Measure
-from fairjax.report import blocks, page, plots, sentences, tables, terminal
+from fairjax.report import blocks, page, sentences, tables, terminal
 from fairjax.report.__main__ import main as report_main
+from fairjax.report.pictures import plots
 
 VOID = {'meta', 'br', 'hr', 'img', 'link', 'input'}
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from fairjax.report import figures, group_plots, plots, spoken
+from fairjax.report.pictures import figures, group_plots, plots, spoken
 
 
 def made(value, low=None, high=None):
@@ -261,6 +261,9 @@ def test_loading_plots_does_not_load_matplotlib():
   import subprocess
   import sys
 
-  code = 'import fairjax.report.plots, sys; print("matplotlib" in sys.modules)'
+  code = (
+    'import sys, fairjax.report.pictures.plots;'
+    'print("matplotlib" in sys.modules)'
+  )
   run = subprocess.run([sys.executable, '-c', code], capture_output=True)
   assert run.stdout.split() == [b'False']

@@ -12,22 +12,14 @@ import pytest
 
 from fairjax import stages
 from fairjax.config import Config
-from fairjax.data import batches as packing
-from fairjax.data.batches import Pool
-from fairjax.data.tokens import Ragged, take
-from fairjax.errors import UserError
-from fairjax.models import (
-  Bundle,
-  encoder,
-  exact_norms,
-  families,
-  layer_params,
-  layers,
-  lstm,
-  places,
-  text_cnn,
-  word_level,
-)
+from fairjax.core.errors import UserError
+from fairjax.data.batching import batches as packing
+from fairjax.data.batching.batches import Pool
+from fairjax.data.batching.tokens import Ragged, take
+from fairjax.models import Bundle, families
+from fairjax.models.families import encoder
+from fairjax.models.layers import exact_norms, layer_params, places, probed
+from fairjax.models.words import lstm, text_cnn, word_level
 from fairjax.scores.grand import grand, squares
 from fairjax.train import loop, step
 from fairjax.train.progress import Log
@@ -254,11 +246,11 @@ class Linear(nn.Module):
 
   @nn.compact
   def __call__(self, batch, dropout_key=None):
-    rows = layers.Segments(batch['segment_ids'], batch['cls_index'].shape[0])
+    rows = probed.Segments(batch['segment_ids'], batch['cls_index'].shape[0])
     x = jnp.where(
       (batch['segment_ids'] > 0)[..., None], jnp.array([3.0, 4.0]), 0.0
     )
-    y = layers.Dense(2, deviation=0.0)(x, rows)
+    y = probed.Dense(2, deviation=0.0)(x, rows)
     return y.reshape(-1, 2)[: rows.count] if y.shape[1] == 1 else y[:, 0]
 
 

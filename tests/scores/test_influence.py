@@ -5,7 +5,8 @@ import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
 
-from fairjax.models import Bundle, families, of_module, places
+from fairjax.models import Bundle, families, of_module
+from fairjax.models.layers import places
 from fairjax.scores import influence
 
 SMALL = {
@@ -21,7 +22,7 @@ SMALL = {
 
 
 def packed(lengths=(5, 9, 3, 7)):
-  """Examples side by side in one row, as data/batches.py packs them."""
+  """Examples side by side in one row, as batches.py packs them."""
   rng = np.random.default_rng(0)
   b, width = len(lengths) + 1, sum(lengths) + 2
   batch = {

@@ -8,11 +8,13 @@ import pandas as pd
 import pytest
 
 from fairjax import stages
-from fairjax.artefacts import read_table
 from fairjax.config import Config
-from fairjax.data import planted
-from fairjax.errors import UserError
-from fairjax.models import Bundle, encoder, families, places
+from fairjax.core.artefacts import read_table
+from fairjax.core.errors import UserError
+from fairjax.data.sets import planted
+from fairjax.models import Bundle, families
+from fairjax.models.families import encoder
+from fairjax.models.layers import places
 from fairjax.report import parts
 from fairjax.scores import SCORES, describe, error_scores, forgetting, table
 from fairjax.stages import scoring

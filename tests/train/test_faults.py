@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from test_loop import FLAT, assert_same, config, fit
 
-from fairjax import lock
-from fairjax.errors import Interrupted, UserError
+from fairjax.core import lock
+from fairjax.core.errors import Interrupted, UserError
 from fairjax.train import checkpoint, loop
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -221,7 +221,7 @@ with watch.Stop() as stop:
 
 HOLD = """
 import sys, time
-from fairjax import lock
+from fairjax.core import lock
 with lock.hold(sys.argv[1]):
   print('held', flush=True)
   time.sleep(60)

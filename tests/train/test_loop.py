@@ -12,19 +12,14 @@ import pytest
 import scipy
 import sklearn.metrics
 
-from fairjax import backend, keys, memory
 from fairjax.config import Config, Train
-from fairjax.data.batches import Pool
-from fairjax.data.tokens import Ragged, take
-from fairjax.errors import Interrupted, UserError
-from fairjax.models import (
-  Bundle,
-  encoder,
-  families,
-  layer_params,
-  of_module,
-  places,
-)
+from fairjax.core import backend, keys, memory
+from fairjax.core.errors import Interrupted, UserError
+from fairjax.data.batching.batches import Pool
+from fairjax.data.batching.tokens import Ragged, take
+from fairjax.models import Bundle, families, of_module
+from fairjax.models.families import encoder
+from fairjax.models.layers import layer_params, places
 from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 

@@ -12,8 +12,8 @@ import jax
 import numpy as np
 import pytest
 
-from fairjax import backend
 from fairjax.config import Mesh
+from fairjax.core import backend
 from fairjax.train import mesh
 
 

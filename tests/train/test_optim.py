@@ -7,7 +7,8 @@ import pytest
 from test_loop import NO_DROPOUT, assert_same, config, fit, tiny_model
 
 from fairjax.config import Train
-from fairjax.models import families, hf
+from fairjax.models import families
+from fairjax.models.folders import hf
 from fairjax.train import checkpoint, optim
 
 

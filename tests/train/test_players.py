@@ -14,10 +14,10 @@ import optax
 import pytest
 from test_loop import assert_same, leaves
 
-from fairjax import keys
-from fairjax.artefacts import read_rows
 from fairjax.config import Config, Train
-from fairjax.errors import Interrupted, UserError
+from fairjax.core import keys
+from fairjax.core.artefacts import read_rows
+from fairjax.core.errors import Interrupted, UserError
 from fairjax.models import Bundle
 from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log

@@ -9,9 +9,9 @@ import types
 import numpy as np
 import pytest
 
-from fairjax import announce, artefacts
 from fairjax.config import Config
-from fairjax.errors import UserError
+from fairjax.core import announce, artefacts
+from fairjax.core.errors import UserError
 from fairjax.train import progress
 
 

@@ -11,10 +11,10 @@ from test_loop import FLAT, assert_same, config, fit
 from test_players import fit as fit_players
 from test_players import task
 
-from fairjax import backend
-from fairjax.artefacts import read_rows
 from fairjax.config import Train
-from fairjax.errors import Interrupted, UserError
+from fairjax.core import backend
+from fairjax.core.artefacts import read_rows
+from fairjax.core.errors import Interrupted, UserError
 from fairjax.train import loop, stretch
 
 

@@ -6,13 +6,25 @@ In this room:
 
   bart         BART (Lewis et al. 2020, arXiv:1910.13461): text in, text out
   bert         BERT: post-norm encoder, pooled first place, token types
+  causal       What left-to-right models share: causal mask, cache, token
+               losses
+  chances      What a classifier's logits say, by its config.json, as
+               transformers reads it
+  config_keys  Maps between a family's shape and config.json, both ways, by one
+               table
   deberta_v2   DeBERTa-v2 and v3 (He et al. 2021, arXiv:2006.03654 and
                arXiv:2111.09543)
   distilbert   DistilBERT (Sanh et al. 2019, arXiv:1910.01108): BERT without
                token types
   electra      ELECTRA: BERT with narrow embeddings, a generator and a
                discriminator
+  encoder      The post-norm encoder of BERT and its relatives, on packed
+               batches
+  family       A family of models as one record: shape, config keys, tensors,
+               capabilities
   gpt2         GPT-2 (Radford et al. 2019): each token from those before it
+  heads        Heads of an encoder: classifier, masked LM, replaced-token
+               detector
   llama        Llama (Touvron et al. 2023, arXiv:2302.13971), the block of
                SmolLM2 too
   modernbert   ModernBERT (Warner et al. 2024, arXiv:2412.13663)
@@ -30,12 +42,18 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from fairjax import announce
-from fairjax.errors import UserError
-from fairjax.models import config_keys
-from fairjax.models.family import CAPABILITIES, Family, Head, Row, below
-from fairjax.registry import Entry
-from fairjax.registry import find as find_entry
+from fairjax.core import announce
+from fairjax.core.errors import UserError
+from fairjax.core.registry import Entry
+from fairjax.core.registry import find as find_entry
+from fairjax.models.families import config_keys
+from fairjax.models.families.family import (
+  CAPABILITIES,
+  Family,
+  Head,
+  Row,
+  below,
+)
 
 # By the model_type of config.json.
 FAMILIES = {

@@ -8,7 +8,7 @@ where the k-th example has segment id k in both; `target` are the labels, and
 what the decoder reads is the target shifted right by one.
 
 For decoding, `remember` runs the encoder once and `step` adds a few tokens to
-a static cache; models/decode.py drives the two.
+a static cache; decoding/decode.py drives the two.
 """
 
 import dataclasses
@@ -20,16 +20,8 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models import causal
-from fairjax.models.attention import (
-  ACTIVATIONS,
-  KeyValue,
-  Merged,
-  attention,
-  dropping,
-  kept,
-)
-from fairjax.models.config_keys import (
+from fairjax.models.families import causal
+from fairjax.models.families.config_keys import (
   DEPTH,
   FLAG,
   SHARE,
@@ -42,16 +34,32 @@ from fairjax.models.config_keys import (
   one_of,
   whole,
 )
-from fairjax.models.dropout import dropout, fold, identities
-from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
-from fairjax.models.layers import (
+from fairjax.models.families.family import (
+  Family,
+  Head,
+  Row,
+  dense,
+  embed,
+  layers,
+  norm,
+)
+from fairjax.models.layers.attention import (
+  ACTIVATIONS,
+  KeyValue,
+  Merged,
+  attention,
+  dropping,
+  kept,
+)
+from fairjax.models.layers.dropout import dropout, fold, identities
+from fairjax.models.layers.places import Batch, Places, places
+from fairjax.models.layers.probed import (
   Dense,
   Embed,
   LayerNorm,
   Segments,
   mask_padding_gradient,
 )
-from fairjax.models.places import Batch, Places, places
 
 EPS = 1e-5  # of every norm; BART's configs do not name it
 _DECODER = 1 << 16  # the decoder's numbers of the dropout key start here

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from fairjax.models.attention import ACTIVATIONS
-from fairjax.models.config_keys import (
+from fairjax.models.families.config_keys import (
   DEPTH,
   FLAG,
   POSITIVE,
@@ -18,9 +17,18 @@ from fairjax.models.config_keys import (
   one_of,
   whole,
 )
-from fairjax.models.encoder import Encoder, Shape
-from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
-from fairjax.models.heads import Classifier, MaskedLM
+from fairjax.models.families.encoder import Encoder, Shape
+from fairjax.models.families.family import (
+  Family,
+  Head,
+  Row,
+  dense,
+  embed,
+  layers,
+  norm,
+)
+from fairjax.models.families.heads import Classifier, MaskedLM
+from fairjax.models.layers.attention import ACTIVATIONS
 
 
 def keys(**defaults: Any) -> tuple[Key, ...]:

@@ -20,13 +20,8 @@ import numpy as np
 from flax import struct
 from jaxtyping import Array, Float, Int, UInt32
 
-from fairjax.models.attention import (
-  ACTIVATIONS,
-  KeyValue,
-  attention,
-  dropping,
-)
-from fairjax.models.config_keys import (
+from fairjax.models.families import bert
+from fairjax.models.families.config_keys import (
   DEPTH,
   FLAG,
   POSITIVE,
@@ -42,12 +37,26 @@ from fairjax.models.config_keys import (
   shown,
   whole,
 )
-from fairjax.models.dropout import dropout, fold, hash32
-from fairjax.models.families import bert
-from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
+from fairjax.models.families.family import (
+  Family,
+  Head,
+  Row,
+  dense,
+  embed,
+  layers,
+  norm,
+)
+from fairjax.models.families.heads import Classifier
 from fairjax.models.gathers import columns_of, rows_of
-from fairjax.models.heads import Classifier
-from fairjax.models.layers import (
+from fairjax.models.layers.attention import (
+  ACTIVATIONS,
+  KeyValue,
+  attention,
+  dropping,
+)
+from fairjax.models.layers.dropout import dropout, fold, hash32
+from fairjax.models.layers.places import Batch, Places, places
+from fairjax.models.layers.probed import (
   Dense,
   Embed,
   LayerNorm,
@@ -55,8 +64,7 @@ from fairjax.models.layers import (
   is_probed,
   rematerialised,
 )
-from fairjax.models.places import Batch, Places, places
-from fairjax.models.products import exact
+from fairjax.models.layers.products import exact
 
 KINDS = ('c2p', 'p2c')
 

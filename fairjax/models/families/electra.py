@@ -2,11 +2,11 @@
 
 import functools
 
-from fairjax.models.config_keys import WIDTH, Key
-from fairjax.models.encoder import Encoder, Shape
 from fairjax.models.families import bert
-from fairjax.models.family import Family, Head, dense
-from fairjax.models.heads import Classifier, Discriminator, MaskedLM
+from fairjax.models.families.config_keys import WIDTH, Key
+from fairjax.models.families.encoder import Encoder, Shape
+from fairjax.models.families.family import Family, Head, dense
+from fairjax.models.families.heads import Classifier, Discriminator, MaskedLM
 
 
 def sized(depth: int, width: int, places: int = 512, **rest) -> Shape:

@@ -2,7 +2,7 @@
 
 Pre-norm layers, a norm at the end, and the word embeddings as output layer.
 `module.apply` scores the next token at every place of a packed batch;
-`following` in models/causal.py are its labels. `remember` and `step` decode
+`following` in families/causal.py are its labels. `remember` and `step` decode
 with a static cache, the prompt being the source.
 """
 
@@ -14,9 +14,8 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models import causal
-from fairjax.models.attention import ACTIVATIONS, KeyValue, Merged
-from fairjax.models.config_keys import (
+from fairjax.models.families import causal
+from fairjax.models.families.config_keys import (
   DEPTH,
   POSITIVE,
   SHARE,
@@ -29,16 +28,25 @@ from fairjax.models.config_keys import (
   one_of,
   whole,
 )
-from fairjax.models.dropout import dropout, fold
-from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
-from fairjax.models.layers import (
+from fairjax.models.families.family import (
+  Family,
+  Head,
+  Row,
+  dense,
+  embed,
+  layers,
+  norm,
+)
+from fairjax.models.layers.attention import ACTIVATIONS, KeyValue, Merged
+from fairjax.models.layers.dropout import dropout, fold
+from fairjax.models.layers.places import Batch, Places, places
+from fairjax.models.layers.probed import (
   Dense,
   Embed,
   LayerNorm,
   mask_padding_gradient,
   rematerialised,
 )
-from fairjax.models.places import Batch, Places, places
 
 
 @dataclasses.dataclass(frozen=True)

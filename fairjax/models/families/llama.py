@@ -13,17 +13,8 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models import causal
-from fairjax.models.attention import (
-  ACTIVATIONS,
-  KeyValue,
-  Merged,
-  attention,
-  dropping,
-  rotate,
-  split_key_value,
-)
-from fairjax.models.config_keys import (
+from fairjax.models.families import causal
+from fairjax.models.families.config_keys import (
   DEPTH,
   FLAG,
   POSITIVE,
@@ -37,16 +28,33 @@ from fairjax.models.config_keys import (
   one_of,
   whole,
 )
-from fairjax.models.dropout import fold
-from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
-from fairjax.models.layers import (
+from fairjax.models.families.family import (
+  Family,
+  Head,
+  Row,
+  dense,
+  embed,
+  layers,
+  norm,
+)
+from fairjax.models.layers.attention import (
+  ACTIVATIONS,
+  KeyValue,
+  Merged,
+  attention,
+  dropping,
+  rotate,
+  split_key_value,
+)
+from fairjax.models.layers.dropout import fold
+from fairjax.models.layers.places import Batch, Places, places
+from fairjax.models.layers.probed import (
   Dense,
   Embed,
   LayerNorm,
   mask_padding_gradient,
   rematerialised,
 )
-from fairjax.models.places import Batch, Places, places
 
 
 @dataclasses.dataclass(frozen=True)

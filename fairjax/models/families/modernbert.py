@@ -14,15 +14,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.attention import (
-  ACTIVATIONS,
-  KeyValue,
-  attention,
-  dropping,
-  rotate,
-  split_key_value,
-)
-from fairjax.models.config_keys import (
+from fairjax.models.families.config_keys import (
   DEPTH,
   FLAG,
   POSITIVE,
@@ -37,23 +29,39 @@ from fairjax.models.config_keys import (
   one_of,
   whole,
 )
-from fairjax.models.dropout import dropout, fold
-from fairjax.models.family import Family, Head, Row, dense, embed, layers, norm
-from fairjax.models.gathers import columns_of, rows_of
-from fairjax.models.heads import asked_places, drop_head
-from fairjax.models.layers import (
-  Dense,
-  Embed,
-  LayerNorm,
-  mask_padding_gradient,
-  rematerialised,
+from fairjax.models.families.family import (
+  Family,
+  Head,
+  Row,
+  dense,
+  embed,
+  layers,
+  norm,
 )
-from fairjax.models.places import (
+from fairjax.models.families.heads import asked_places, drop_head
+from fairjax.models.gathers import columns_of, rows_of
+from fairjax.models.layers.attention import (
+  ACTIVATIONS,
+  KeyValue,
+  attention,
+  dropping,
+  rotate,
+  split_key_value,
+)
+from fairjax.models.layers.dropout import dropout, fold
+from fairjax.models.layers.places import (
   Batch,
   Places,
   head_rows,
   mean_places,
   places,
+)
+from fairjax.models.layers.probed import (
+  Dense,
+  Embed,
+  LayerNorm,
+  mask_padding_gradient,
+  rematerialised,
 )
 
 GLOBAL, LOCAL = 'full_attention', 'sliding_attention'
@@ -257,7 +265,7 @@ class Prediction(nn.Module):
 
 
 class MaskedLM(nn.Module):
-  """Scores of every token, as models/heads.py: MaskedLM, float32 [r, t, v]."""
+  """Scores of every token, as MaskedLM of heads.py, float32 [r, t, v]."""
 
   encoder: nn.Module
   dtype: Any = jnp.float32

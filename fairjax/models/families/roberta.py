@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from fairjax.models.encoder import Encoder, Shape
 from fairjax.models.families import bert
-from fairjax.models.family import Family, Head
-from fairjax.models.heads import Classifier, MaskedLM
+from fairjax.models.families.encoder import Encoder, Shape
+from fairjax.models.families.family import Family, Head
+from fairjax.models.families.heads import Classifier, MaskedLM
 
 
 def sized(depth: int, width: int, places: int = 512) -> Shape:

@@ -1,0 +1,277 @@
+"""The programs of a run, traced for devices that are not there.
+
+Each takes a device mesh and a `Size` and returns what `jax.jit(…).trace` gives,
+with the arguments described by shape and sharding; nothing is allocated.
+"""
+
+import dataclasses
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh
+
+from fairjax.bench.compiles import plain_bert
+from fairjax.config import Train
+from fairjax.core.errors import UserError
+from fairjax.data.batching import corruption
+from fairjax.metrics.inference import resampling
+from fairjax.models import Bundle, build, families, flow, objectives
+from fairjax.models.decoding import decode, decode_slots, decode_texts
+from fairjax.models.layers import layer_params
+from fairjax.models.layers.places import blank_batch
+from fairjax.recipes.fairflow import flow_training
+from fairjax.scores import grand as scores_grand
+from fairjax.train import mesh, step
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+  """How large the programs are: of a seed, over all devices."""
+
+  model: str = 'bert-base-uncased'
+  layers: int = 0  # 0: the model's own
+  seeds: int = 5
+  rows: int = 64
+  length: int = 128
+  examples: int = 1  # in a row
+  slots: int = 32  # of generation
+  precision: str = 'bfloat16'
+  gradients: str = 'float32'
+  scan: bool = False
+  remat: bool = False
+  fsdp: bool = False
+
+
+TRAIN = Train(lr=2e-5, weight_decay=0.01)
+
+
+def shape_of(size: Size, family: str, can: str):
+  """The shape of a name, or of a size ('mini') with BERT's vocabulary."""
+  shape = families.named(size.model, 30522, family, can)
+  if not size.layers:
+    return shape
+  fields = {field.name for field in dataclasses.fields(shape)}
+  depths = {'depth', 'encoder_layers', 'decoder_layers'} & fields
+  return dataclasses.replace(shape, **dict.fromkeys(depths, size.layers))
+
+
+def bundle(size: Size, can: str, **options) -> Bundle:
+  shape = shape_of(size, 'bert', can)
+  families.require(families.find(shape.family), can, size.model)
+  module = families.module(
+    shape, can, jnp.dtype(size.precision), size.scan, size.remat, **options
+  )
+  return build.from_folder(module, None, can=can)
+
+
+def like(tree, where):
+  """Shapes of a tree's leaves that lie where the tree `where` says."""
+  return jax.tree.map(
+    lambda a, to: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=to),
+    tree,
+    where,
+  )
+
+
+def everywhere(device_mesh: Mesh, tree):
+  """Shapes of a tree's leaves, a copy on each device."""
+  return like(tree, jax.tree.map(lambda _: mesh.replicated(device_mesh), tree))
+
+
+def stacked(device_mesh: Mesh, model: Bundle, size: Size):
+  """The parameters of all seeds."""
+  params = jax.eval_shape(lambda: layer_params.padded(model.init(0)))
+  many = jax.tree.map(
+    lambda a: jax.ShapeDtypeStruct((size.seeds, *a.shape), a.dtype), params
+  )
+  return like(many, mesh.state_shardings(device_mesh, many, size.fsdp))
+
+
+def batch(device_mesh: Mesh, size: Size, over_seeds: bool, **more) -> dict:
+  """A packed batch as batching/batches.py lays it out, and arrays beside it."""
+  r, t, m = size.rows, size.length, size.examples
+  if r % device_mesh.shape['data']:
+    raise UserError(
+      f'{r} rows cannot be shared by {device_mesh.shape["data"]} devices; '
+      'give a multiple of them with --rows'
+    )
+  arrays = {
+    **dict.fromkeys(('tokens', 'segment_ids', 'positions'), (r, t)),
+    'cls_columns': (r, m),
+    **dict.fromkeys(('cls_index', 'example', 'label'), (r * m,)),
+    'weight': (r * m,),
+    **more,
+  }
+  front = (size.seeds,) if over_seeds else ()
+  wide = ('weight', 'share', 'first', 'second')
+  return {
+    name: jax.ShapeDtypeStruct(
+      front + dims,
+      np.dtype('float32' if name in wide else 'int32'),
+      sharding=mesh.batch_sharding(
+        device_mesh, name, len(front + dims), over_seeds
+      ),
+    )
+    for name, dims in arrays.items()
+  }
+
+
+def step_of(
+  device_mesh: Mesh, size: Size, model: Bundle, arrays: dict, players
+):
+  """One optimiser step of all seeds."""
+  options = dataclasses.replace(TRAIN, gradients=size.gradients)
+  train_step, start = step.compiled(
+    model, options, device_mesh, size.fsdp, players
+  )
+  params = stacked(device_mesh, model, size)
+  where = mesh.update_shardings(device_mesh, params, size.fsdp)
+  params = like(params, where)
+  opt = jax.eval_shape(start, params)
+  opt = like(opt, mesh.update_shardings(device_mesh, opt, size.fsdp))
+  number = jax.ShapeDtypeStruct((), np.uint32)
+  seeds = jax.ShapeDtypeStruct((size.seeds,), np.uint32)
+  seeds = everywhere(device_mesh, seeds)
+  state = {'params': params, 'opt': opt}
+  return train_step.trace(state, arrays, seeds, number, number)
+
+
+def train(device_mesh: Mesh, size: Size):
+  model = bundle(size, 'classify', classes=2)
+  arrays = batch(device_mesh, size, over_seeds=True)
+  return step_of(device_mesh, size, model, arrays, step.CLASSIFIER)
+
+
+def pretrain(device_mesh: Mesh, size: Size):
+  """A step of masked language modelling, 15 % of the places masked."""
+  model = bundle(size, 'mask')
+  places = (size.rows, corruption.most(size.length, 0.15))
+  more = dict.fromkeys(('places', 'asked', 'labels'), places)
+  arrays = batch(device_mesh, size, over_seeds=True, share=(), **more)
+  loss = step.Loss(*objectives.loss(objectives.masked))
+  return step_of(
+    device_mesh, size, model, arrays, (step.Player('model', loss),)
+  )
+
+
+def flow_step(device_mesh: Mesh, size: Size):
+  """A step of FairFlow's flow on pairs of embeddings."""
+  shape = flow.Shape(shape_of(size, 'bert', 'classify').width)
+  sample = np.ones((flow_training.SAMPLE, shape.width), np.float32)
+  dtype = jnp.dtype(size.precision)
+  model = flow_training.flow_model(shape, sample, dtype)
+  loss = flow_training.flow_loss(flow.Objective())
+  pair = (size.rows, shape.width)
+  arrays = batch(
+    device_mesh, size, True, first=pair, second=pair, side=(size.rows,)
+  )
+  names = ('first', 'second', 'side', 'example')
+  arrays = {name: arrays[name] for name in names}
+  return step_of(device_mesh, size, model, arrays, (step.Player('flow', loss),))
+
+
+def read(device_mesh: Mesh, model: Bundle, size: Size, arrays: dict):
+  """The parameters as a sweep over batches of such arrays reads them."""
+  params = stacked(device_mesh, model, size)
+  narrow = functools.partial(layer_params.as_read, model.module)
+  where = jax.tree.map(lambda leaf: leaf.sharding, params)
+  return like(jax.eval_shape(narrow, params, arrays), where)
+
+
+def beside_step(device_mesh: Mesh, size: Size, can: str) -> tuple[int, int]:
+  """Bytes on a device that a fit holds while its step does not run.
+
+  The kept weights, which lie as those that train; and, while it is evaluated,
+  the weights gathered for all to read, and in the type of the products.
+  """
+  model = bundle(size, can, **({'classes': 2} if can == 'classify' else {}))
+  params = stacked(device_mesh, model, size)
+  where = mesh.update_shardings(device_mesh, params, size.fsdp)
+  kept = own_bytes(like(params, where))
+  is_shared = device_mesh.shape['data'] > 1 and not size.fsdp
+  arrays = batch(device_mesh, size, over_seeds=False)
+  narrow = [
+    new
+    for old, new in zip(
+      jax.tree.leaves(params),
+      jax.tree.leaves(read(device_mesh, model, size, arrays)),
+    )
+    if old.dtype != new.dtype
+  ]
+  return kept, own_bytes(params) * is_shared + own_bytes(narrow)
+
+
+def own_bytes(tree) -> int:
+  """Of arrays, what lies on one device."""
+  return sum(
+    math.prod(leaf.sharding.shard_shape(leaf.shape)) * leaf.dtype.itemsize
+    for leaf in jax.tree.leaves(tree)
+  )
+
+
+def predict(device_mesh: Mesh, size: Size):
+  model = bundle(size, 'classify', classes=2)
+  arrays = batch(device_mesh, size, over_seeds=False)
+  params = read(device_mesh, model, size, arrays)
+  return step.forward(model, device_mesh).trace(params, arrays)
+
+
+def grand(device_mesh: Mesh, size: Size):
+  """Exact gradient norms of the examples of a batch."""
+  model = bundle(size, 'classify', classes=2)
+  arrays = batch(device_mesh, size, over_seeds=False)
+  norms = scores_grand.compiled(model, device_mesh)
+  return norms.trace(read(device_mesh, model, size, arrays), arrays)
+
+
+def generate(device_mesh: Mesh, size: Size):
+  """A token for each slot: greedy decoding by BART of half-length sources."""
+  name = size.model if size.model in families.SIZES else 'facebook/bart-base'
+  if 'bart' in size.model:
+    name = size.model
+  shape = shape_of(dataclasses.replace(size, model=name), 'bart', 'infill')
+  module = families.module(shape, 'infill', jnp.dtype(size.precision))
+  params = jax.eval_shape(
+    lambda: module.init(jax.random.key(0), blank_batch())['params']
+  )
+  options = decode_texts.GREEDY
+  with jax.default_device(jax.local_devices(backend='cpu')[0]):
+    rules = decode.rules(options, shape)
+  sources, room = size.length // 2, size.length * 3 // 4
+  blank = functools.partial(
+    decode_slots.empty, module, k=1, drafting=False, filling=False
+  )
+  state = jax.eval_shape(
+    lambda p: blank(p, b=size.slots, t=sources, w=room), params
+  )
+  params = jax.eval_shape(functools.partial(decode_texts.ready, module), params)
+  want = jax.ShapeDtypeStruct((), np.int32)
+  rest = everywhere(device_mesh, (params, state, rules, want))
+  return decode_slots.advance.trace(module, *rest)
+
+
+def resamples(device_mesh: Mesh, size: Size):
+  """10,000 resamples of counts: 2,048 blocks, 13 groups and all of them."""
+  table = lambda *dims: jax.ShapeDtypeStruct(dims, np.float32)
+  arrays = table(10_000, 2048), table(2048, size.seeds, 1, 14, 4)
+  return resampling.resampled.trace(*everywhere(device_mesh, arrays))
+
+
+def plain(device_mesh: Mesh, size: Size):
+  """The peer of `train`: a textbook Flax step of the same shape and batch."""
+  return plain_bert.trace(device_mesh, shape_of(size, 'bert', 'classify'), size)
+
+
+# The name on the command line, and what one run of the program is.
+PROGRAMS = {
+  'train': train,
+  'grand': grand,
+  'predict': predict,
+  'pretrain': pretrain,
+  'generate': generate,
+  'resamples': resamples,
+  'flow': flow_step,
+}

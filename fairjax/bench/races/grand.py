@@ -1,0 +1,284 @@
+"""Exact per-example gradient norms, against PyTorch and jax_privacy.
+
+Every side lives in a process of its own and scores the same batch with the
+same weights (our Hugging Face folder, loaded by transformers); the race stops
+if their norms differ. The peers are those of peers/grand_peers.py, all with
+our settings of the memory. The last line also compares with our own training
+step on that batch. Texts have all the same length, so that nothing is won by
+packing, and every side has `--cores` cores, by default one. `--precision` is
+that of our products (a peer's name says its own); on an accelerator all are in
+bfloat16. `--clock=cpu` counts CPU seconds. The memory is the host's, or an
+accelerator's where the sides run on one.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.bench.peers import grand_peers
+from fairjax.core.errors import UserError
+
+SIZES = {'tiny': 'tiny', 'mini': 'mini', 'base': 'bert-base-cased'}
+VOCAB = 28996
+OURS = ('fairjax', 'step')
+TYPES = ('float32', 'bfloat16')
+
+
+def run(args: list[str]) -> dict:
+  """The race; `--size=base` needs 10 GB for functorch."""
+  parser = argparse.ArgumentParser('fairjax.bench grand', description=__doc__)
+  add_options(parser)
+  parser.add_argument('--rounds', type=int, default=5)
+  parser.add_argument('--peers', default=','.join(grand_peers.PEERS))
+  chosen = parser.parse_args(args)
+  peers = [p for p in chosen.peers.split(',') if p]
+  wrong = [p for p in peers if p not in grand_peers.PEERS]
+  if wrong:
+    known = list(grand_peers.PEERS)
+    raise UserError(f'--peers has {wrong[0]!r}; there are {known}')
+  packages = {p: grand_peers.PEERS[p].packages for p in peers}
+  absent = race.missing(*dict.fromkeys(sum(packages.values(), ())))
+  peers = [p for p in peers if not set(packages[p]) & set(absent)]
+  with tempfile.TemporaryDirectory() as folder:
+    save_weights(chosen, folder)
+    sides: dict = {}
+    try:
+      for name in (*OURS, *peers):
+        own = ['--side', name, '--folder', folder, '--size', chosen.size]
+        own += [f'--batch={chosen.batch}', f'--length={chosen.length}']
+        own += [f'--seed={chosen.seed}', f'--cores={chosen.cores}']
+        own += [f'--device={chosen.device}', f'--clock={chosen.clock}']
+        own += [f'--precision={chosen.precision}']
+        sides[name] = race.Process(
+          name,
+          ['-m', 'fairjax.bench.races.grand', *own],
+          race.on(chosen.device),
+        )
+        if name in peers:
+          race.same(
+            sides['fairjax'].facts['norms'],
+            sides[name].facts['norms'],
+            name,
+            _tolerance(chosen, name),
+          )
+      times = race.interleave(sides, chosen.rounds)
+    finally:
+      for side in sides.values():
+        side.close()
+  memory = {
+    name: {
+      'peak_mb': side.peak_mb,
+      'above_weights_mb': side.peak_mb - side.facts['resting_mb'],
+    }
+    for name, side in sides.items()
+  }
+  for name, used in memory.items():
+    print(
+      f'{name:12} peak {used["peak_mb"]:7.0f} MB, '
+      f'{used["above_weights_mb"]:7.0f} MB above its process with the weights'
+    )
+  ours, training = times['fairjax'], times.pop('step')
+  of_step = statistics.median(a / b for a, b in zip(ours, training))
+  print(f'our norms take {of_step:.2f} of the time of our training step')
+  return race.report(
+    f'grand {chosen.size}',
+    times,
+    unit='examples/s',
+    items=chosen.batch,
+    batch=chosen.batch,
+    length=chosen.length,
+    cores=chosen.cores,
+    of_a_training_step=of_step,
+    memory=memory,
+  )
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+  parser.add_argument('--size', choices=SIZES, default='mini')
+  parser.add_argument('--batch', type=int, default=16)
+  parser.add_argument('--length', type=int, default=32)
+  parser.add_argument('--seed', type=int, default=0)
+  parser.add_argument('--cores', type=int, default=1)
+  parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
+  parser.add_argument('--clock', default='wall', choices=('wall', 'cpu'))
+  parser.add_argument('--precision', default='float32', choices=TYPES)
+
+
+def precision(chosen, side: str = 'fairjax') -> str:
+  """The type of a side's products."""
+  if chosen.device == 'gpu' or side.endswith('-bf16'):
+    return 'bfloat16'
+  return chosen.precision if side in OURS else 'float32'
+
+
+def _tolerance(chosen, peer: str) -> float:
+  types = {precision(chosen), precision(chosen, peer)}
+  return 3e-2 if 'bfloat16' in types else 1e-4
+
+
+def texts(chosen) -> tuple[np.ndarray, np.ndarray]:
+  """Random ids [b, t] and labels."""
+  rng = np.random.default_rng([chosen.seed, 0xBE])
+  ids = rng.integers(5, VOCAB, (chosen.batch, chosen.length))
+  return ids.astype(np.int32), rng.integers(0, 2, chosen.batch).astype(np.int32)
+
+
+def classifier(chosen):
+  """Our model of that size."""
+  import jax.numpy as jnp
+
+  from fairjax.models import build, families
+
+  shape = families.named(SIZES[chosen.size], VOCAB)
+  dtype = jnp.dtype(precision(chosen))
+  module = families.module(shape, 'classify', dtype, classes=2)
+  return build.from_folder(module, None)
+
+
+def packed(chosen):
+  """The texts as our batches read them, and the shape of a batch."""
+  from fairjax.data.batching import batches
+  from fairjax.data.batching.tokens import Ragged
+
+  ids, label = texts(chosen)
+  ends = np.arange(len(ids) + 1, dtype=np.int64) * chosen.length
+  weight = np.ones(len(ids), np.float32)
+  pool = batches.Pool(Ragged(ids.ravel(), ends), label, weight)
+  return pool, batches.layout(pool.tokens.lengths, chosen.batch)
+
+
+def weights(chosen, model):
+  """Of our model, from the folder that all sides read."""
+  from fairjax.models.folders import hf
+
+  return hf.load(pathlib.Path(chosen.folder) / 'model', model.module).params
+
+
+def save_weights(chosen, folder: str) -> None:
+  """One set of weights for all sides."""
+  import jax
+
+  from fairjax.models.folders import hf
+
+  model = classifier(chosen)
+  params = jax.device_get(model.init(chosen.seed))
+  hf.save(pathlib.Path(folder) / 'model', model.module, params)
+
+
+def fairjax_side(chosen, training: bool) -> None:
+  """Our norms, or our training step, on one packed batch."""
+  import jax
+
+  from fairjax.config import Mesh, Train
+  from fairjax.data.batching import batches
+  from fairjax.models.layers import layer_params
+  from fairjax.scores import grand
+  from fairjax.train import mesh, step
+
+  model = classifier(chosen)
+  pool, layout = packed(chosen)
+  params = weights(chosen, model)
+  device_mesh = mesh.make(Mesh(), 1)
+  params = mesh.put_state(device_mesh, jax.tree.map(lambda a: a[None], params))
+  host = batches.sweep(pool, np.arange(chosen.batch), layout)[0]
+  jax.block_until_ready(params)
+  resting = race.peak_mb()
+  if training:
+    train_step, start = step.compiled(model, Train(), device_mesh)
+    state = {'params': params, 'opt': start(params)}
+    one = jax.tree.map(lambda a: a[None], host)
+    batch = mesh.put_batch(device_mesh, one, stacked=True)
+    seeds = np.zeros(1, np.uint32)
+
+    def unit():
+      nonlocal state
+      state, loss = train_step(
+        state, batch, seeds, np.uint32(0), np.uint32(100)
+      )
+      jax.block_until_ready(loss)
+
+    race.serve(unit, clock(chosen), resting_mb=resting)
+    return
+  batch = mesh.put_batch(device_mesh, host, stacked=False)
+  params = layer_params.as_read(model.module, params, host)  # as `grand.grand`
+  norms = grand.compiled(model, device_mesh)
+  unit = lambda: np.asarray(norms(params, batch))
+  result = np.empty(chosen.batch)
+  result[host['example']] = unit()[0]
+  race.serve(unit, clock(chosen), norms=result.tolist(), resting_mb=resting)
+
+
+def jax_privacy_side(chosen) -> None:
+  """Norms of the same batch by jax_privacy, of our model."""
+  import jax
+
+  from fairjax.data.batching import batches
+
+  model = classifier(chosen)
+  pool, _ = packed(chosen)
+  alone = batches.layout(pool.tokens.lengths[:1], 1)
+  examples = [
+    batches.sweep(pool, np.array([i]), alone)[0] for i in range(chosen.batch)
+  ]
+  examples = jax.tree.map(lambda *leaves: np.stack(leaves), *examples)
+  params, examples = jax.device_put((weights(chosen, model), examples))
+  jax.block_until_ready(params)
+  resting = race.peak_mb()
+  unit = grand_peers.jax_privacy(model, params, examples)
+  race.serve(unit, clock(chosen), norms=unit().tolist(), resting_mb=resting)
+
+
+def torch_side(chosen, name: str) -> None:
+  """Norms of the same batch by PyTorch, dropout off."""
+  import torch
+  from transformers import AutoModelForSequenceClassification
+
+  peer = grand_peers.PEERS[name]
+  model = AutoModelForSequenceClassification.from_pretrained(
+    str(pathlib.Path(chosen.folder) / 'model'),
+    attn_implementation=peer.attention,
+  ).eval()
+  where = 'cuda' if chosen.device == 'gpu' else 'cpu'
+  model = model.to(where)
+  if name.endswith('-bf16'):
+    model = model.bfloat16()
+  ids, label = (torch.tensor(a).long().to(where) for a in texts(chosen))
+  resting = race.peak_mb()
+  norms = peer.make(torch, model, ids, label)
+
+  def unit():
+    with torch.autocast(where, torch.bfloat16, enabled=where == 'cuda'):
+      return norms().float().cpu()  # waits for the device
+
+  race.serve(unit, clock(chosen), norms=unit().tolist(), resting_mb=resting)
+
+
+def clock(chosen):
+  return time.process_time if chosen.clock == 'cpu' else time.perf_counter
+
+
+def side(args: list[str]) -> None:
+  parser = argparse.ArgumentParser()
+  add_options(parser)
+  parser.add_argument('--side')
+  parser.add_argument('--folder')
+  chosen = parser.parse_args(args)
+  if hasattr(os, 'sched_setaffinity'):  # thread pools are made to this size
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-chosen.cores :])
+  if chosen.side in OURS:
+    fairjax_side(chosen, chosen.side == 'step')
+  elif chosen.side == 'jax-privacy':
+    jax_privacy_side(chosen)
+  else:
+    torch_side(chosen, chosen.side)
+
+
+if __name__ == '__main__':
+  side(sys.argv[1:])

@@ -1,0 +1,186 @@
+"""Group measures of many rows: `bincount`s, scikit-learn and fairlearn."""
+
+import argparse
+
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.metrics import counts, groups, quality
+from fairjax.metrics.inference import intervals
+
+HOW = intervals.IntervalOptions(0.95, 0, 0)
+
+
+def run(args: list[str]) -> dict:
+  """Races one of the measures; see --help."""
+  parser = argparse.ArgumentParser('fairjax.bench groups', description=__doc__)
+  parser.add_argument('--rows', type=int, default=1_000_000)
+  parser.add_argument('--groups', type=int, default=50)
+  parser.add_argument('--what', choices=RACES, default='rates')
+  parser.add_argument('--resamples', type=int, default=10_000)
+  parser.add_argument('--rounds', type=int, default=3)
+  parser.add_argument('--seed', type=int, default=0)
+  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
+  chosen = parser.parse_args(args)
+  data = make(chosen.rows, chosen.groups, chosen.seed)
+  times, unit, items = RACES[chosen.what](data, chosen)
+  return race.report(
+    f'groups {chosen.what}',
+    times,
+    unit=unit,
+    items=items,
+    rows=chosen.rows,
+    groups=chosen.groups,
+  )
+
+
+def make(n: int, g: int, seed: int) -> tuple:
+  """Labels, scores, groups: a score that favours every fifth group."""
+  rng = np.random.default_rng([seed, 0xBE])
+  group = rng.integers(0, g, n)
+  labels = (rng.random(n) < 0.2).astype(np.int64)
+  z = rng.standard_normal(n) + 1.2 * labels - 0.8 + 0.2 * (group % 5 == 0)
+  scores = (1 / (1 + np.exp(-z))).astype(np.float32)
+  return labels, scores, group
+
+
+def _members(group: np.ndarray, g: int) -> np.ndarray:
+  return np.arange(g)[:, None] == group
+
+
+def rates(data: tuple, chosen: argparse.Namespace) -> tuple:
+  """Equalised odds and demographic parity, from the rows to the gap."""
+  labels, scores, group = data
+  decisions = (scores >= 0.5).astype(np.int64)
+  masks = [*_members(group, chosen.groups), np.ones(len(labels), bool)]
+
+  def ours():
+    table = counts.tabulate(labels, decisions[None], masks, 2, 0)
+    result = counts.rates(table, None, HOW).values[0, 0]
+    columns = [
+      result[:-1, groups.NAMES.index(rate)]
+      for rate in ('selection_rate', 'fpr', 'tpr')
+    ]
+    dp, fpr, tpr = (np.ptp(column) for column in columns)
+    return dp, max(fpr, tpr)
+
+  def bincounts():
+    cell = 2 * group + labels
+    rows = np.bincount(cell, minlength=2 * chosen.groups).reshape(-1, 2)
+    one = np.bincount(cell, decisions, minlength=2 * chosen.groups)
+    one = one.reshape(-1, 2)
+    selected = one.sum(1) / rows.sum(1)
+    return np.ptp(selected), np.ptp(one / rows, axis=0).max()
+
+  sides = {'fairjax': ours, 'bincounts': bincounts}
+  absent = race.missing('sklearn', 'fairlearn')
+  if 'sklearn' not in absent:
+    from sklearn.metrics import confusion_matrix
+
+    def sklearn():
+      rows = [group == k for k in range(chosen.groups)]
+      table = np.array(
+        [confusion_matrix(labels[r], decisions[r], labels=[0, 1]) for r in rows]
+      )
+      rate = table[:, :, 1] / table.sum(2)
+      selected = table[:, :, 1].sum(1) / table.sum((1, 2))
+      return np.ptp(selected), np.ptp(rate, axis=0).max()
+
+    sides['scikit-learn'] = sklearn
+  if 'fairlearn' not in absent:
+    import fairlearn.metrics as fair
+
+    def fairlearn():
+      known = {'sensitive_features': group}
+      return (
+        fair.demographic_parity_difference(labels, decisions, **known),
+        fair.equalized_odds_difference(labels, decisions, **known),
+      )
+
+    sides['fairlearn'] = fairlearn
+  _agree(sides)
+  return (
+    race.interleave(sides, chosen.rounds, clock=race.CLOCKS[chosen.clock]),
+    'rows/s',
+    len(labels),
+  )
+
+
+def auc(data: tuple, chosen: argparse.Namespace) -> tuple:
+  """Overall, and each group's subgroup, BPSN and BNSP AUC."""
+  labels, scores, group = data
+  masks = [*_members(group, chosen.groups), np.ones(len(labels), bool)]
+
+  def ours():
+    rows = quality.rows_of(masks)
+    result = quality.ranks(labels, quality.in_order(scores), rows)
+    names = [quality.MEASURES.index(n) for n in ('auc', 'bpsn_auc', 'bnsp_auc')]
+    return np.append(result[:-1, names].ravel(), result[-1, 0])
+
+  sides = {'fairjax': ours}
+  if not race.missing('sklearn'):
+    from sklearn.metrics import roc_auc_score
+
+    def sklearn():
+      out = []
+      for k in range(chosen.groups):
+        own, positive = group == k, labels > 0
+        for rows in (own, own != positive, own == positive):
+          out.append(roc_auc_score(labels[rows], scores[rows]))
+      return np.array([*out, roc_auc_score(labels, scores)])
+
+    sides['scikit-learn'] = sklearn
+  _agree(sides)
+  return (
+    race.interleave(sides, chosen.rounds, clock=race.CLOCKS[chosen.clock]),
+    'rows/s',
+    len(labels),
+  )
+
+
+def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
+  """Bootstrap of demographic parity: resamples a second."""
+  labels, scores, group = data
+  decisions = (scores >= 0.5).astype(np.int64)
+  masks = [*_members(group, chosen.groups), np.ones(len(labels), bool)]
+  few = 10  # the peer's resamples; its time for all is in proportion
+
+  def ours():
+    table = counts.tabulate(labels, decisions[None], masks, 2, 0)
+    draws = counts.draw(table, HOW._replace(resamples=chosen.resamples))
+    result = counts.rates(table, draws, HOW).draws[:, 0, 0, :-1, 1]
+    return np.ptp(result, axis=1)
+
+  sides = {'fairjax': ours}
+  rng = np.random.default_rng(0)
+  if not race.missing('fairlearn'):
+    import fairlearn.metrics as fair
+
+    def fairlearn():
+      out = []
+      for _ in range(few):
+        rows = rng.integers(0, len(labels), len(labels))
+        out.append(
+          fair.demographic_parity_difference(
+            labels[rows], decisions[rows], sensitive_features=group[rows]
+          )
+        )
+      return np.array(out)
+
+    sides['fairlearn'] = fairlearn
+    mean, spread = ours().mean(), ours().std()
+    far = abs(fairlearn().mean() - mean) / (spread / few**0.5)
+    race.same(far > 5, False, 'the mean of the resamples')
+  times = race.interleave(sides, chosen.rounds, clock=race.CLOCKS[chosen.clock])
+  per = {'fairjax': chosen.resamples, 'fairlearn': few}
+  times = {name: [t / per[name] for t in one] for name, one in times.items()}
+  return times, 'resamples/s', 1
+
+
+def _agree(sides: dict) -> None:
+  first, *others = sides
+  for name in others:
+    race.same(sides[first](), sides[name](), f'the measures ({name})', 1e-6)
+
+
+RACES = {'rates': rates, 'auc': auc, 'resamples': resamples}

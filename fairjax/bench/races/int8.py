@@ -1,0 +1,119 @@
+"""8-bit integers against float32: the tokens written, and perplexity.
+
+  python -m fairjax.bench int8 --model=FOLDER --data=FILE [--text=text]
+    [--count=128] [--longest=64] [--new=32]
+
+A BART writes from each text, and its perplexity is that of the text itself as
+the target; a GPT-2 goes on after the first half of each text. Both sides run in
+one process, on the same texts, after one run of each that compiles.
+"""
+
+import argparse
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.core import memory
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.data.tables import files
+from fairjax.models.decoding import decode_texts
+from fairjax.models.decoding.decode import Options
+from fairjax.models.families import causal
+from fairjax.models.folders import folder
+
+ROWS = 16
+
+
+def run(args: list[str]) -> dict:
+  parser = argparse.ArgumentParser('fairjax.bench int8', description=__doc__)
+  parser.add_argument('--model', required=True, help='of a BART or GPT-2')
+  parser.add_argument('--data', required=True)
+  parser.add_argument('--text', default='text', help='its column')
+  parser.add_argument('--count', type=int, default=128)
+  parser.add_argument('--longest', type=int, default=64, help='in tokens')
+  parser.add_argument('--new', type=int, default=32)
+  parser.add_argument('--rounds', type=int, default=3)
+  chosen = parser.parse_args(args)
+  memory.keep()
+  model = folder.load(chosen.model)
+  if model.can != 'write':
+    raise UserError(f'{chosen.model} writes no texts; name a BART or a GPT-2')
+  texts = files.read(chosen.data)[chosen.text].dropna()[: chosen.count]
+  read = tokens.encode(model.tokenizer, list(texts), chosen.longest)
+  prompts = read
+  if model.shape.start is None:
+    half = [row[: max(len(row) // 2, 1)] for row in _rows(read)]
+    offsets = np.cumsum([0, *map(len, half)]).astype(np.int64)
+    prompts = tokens.Ragged(np.concatenate(half), offsets)
+  params = {
+    name: decode_texts.ready(model.module, model.params, name == 'int8')
+    for name in ('int8', 'float32')
+  }
+  options = Options(max_new_tokens=chosen.new)
+  write = lambda name: decode_texts.generate(
+    model.module, params[name], prompts, options, ROWS
+  )
+  written = {name: _rows(write(name).tokens) for name in params}
+  pairs = list(zip(written['int8'], written['float32']))
+  # A token is right where all before it are: after the first, texts differ.
+  right = sum(np.cumprod(_equal(a, b)).sum() - 1 for a, b in pairs)
+  total = sum(len(b) - 1 for _, b in pairs)
+  facts = {
+    'same_texts': float(np.mean([np.array_equal(a, b) for a, b in pairs])),
+    'same_tokens': float(right / total),
+    'perplexity': {
+      name: perplexity(model.module, one, read) for name, one in params.items()
+    },
+  }
+  print(facts)
+  times = race.interleave(
+    {name: lambda name=name: write(name) for name in params}, chosen.rounds
+  )
+  return race.report('int8', times, unit='seconds', **facts)
+
+
+def _rows(ragged: tokens.Ragged) -> list[np.ndarray]:
+  return np.split(ragged.flat, ragged.offsets[1:-1])
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+  n = min(len(a), len(b))
+  return a[:n] == b[:n]
+
+
+def perplexity(module, params: dict, texts: tokens.Ragged) -> float:
+  """exp of the mean loss of a token, each text alone in a row."""
+  rows = _rows(texts)
+  width = max(map(len, rows))
+  run = jax.jit(lambda batch: _losses(module, params, batch))
+  total = count = 0.0
+  for start in range(0, len(rows), ROWS):
+    ids = np.zeros((ROWS, width), np.int32)
+    segment_ids = np.zeros_like(ids)
+    for i, row in enumerate(rows[start : start + ROWS]):
+      ids[i, : len(row)], segment_ids[i, : len(row)] = row, 1 + i
+    losses, real = jax.device_get(run((ids, segment_ids)))
+    total, count = total + losses[real].sum(), count + real.sum()
+  return float(np.exp(total / count))
+
+
+def _losses(module, params: dict, batch: tuple):
+  ids, segment_ids = batch
+  positions = jnp.broadcast_to(jnp.arange(ids.shape[1]), ids.shape)
+  fields = {
+    'tokens': ids,
+    'segment_ids': segment_ids,
+    'positions': positions,
+    'example': jnp.arange(len(ids)),
+    'target': ids,
+    'target_segment_ids': segment_ids,
+    'target_positions': positions,
+  }
+  scores = module.apply({'params': params}, fields)
+  if module.shape.start is None:
+    losses = causal.token_losses(scores[:, :-1], ids[:, 1:])
+    return losses, segment_ids[:, 1:] > 0
+  return causal.token_losses(scores, ids), segment_ids > 0

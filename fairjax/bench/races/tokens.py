@@ -1,0 +1,63 @@
+"""Text to ids, against `tokenizers` alone, on the same texts.
+
+  python -m fairjax.bench tokens --text FILE … --tokenizer=FOLDER
+    [--rows=200000] [--longest=128] [--rounds=3] [--clock=cpu]
+
+Rows are 15 to 35 words from anywhere in the files, as many as are asked for.
+Both sides end with the same arrays: the peer's are `encode_batch_fast`, its
+threads included, and a `fromiter` of the ids.
+"""
+
+import argparse
+import itertools
+
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.data.batching import tokens
+from fairjax.data.tables import readers
+
+CHUNK = 20_000  # texts of one call of the peer: bounds its memory
+
+
+def run(args: list[str]) -> dict:
+  """MB of text a second; see --help."""
+  parser = argparse.ArgumentParser('fairjax.bench tokens', description=__doc__)
+  parser.add_argument('--text', nargs='+', required=True)
+  parser.add_argument('--tokenizer', required=True)
+  parser.add_argument('--rows', type=int, default=200_000)
+  parser.add_argument('--longest', type=int, default=128)
+  parser.add_argument('--rounds', type=int, default=3)
+  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
+  chosen = parser.parse_args(args)
+  tokenizer = tokens.load_tokenizer(chosen.tokenizer)
+  texts = _texts(chosen.text, chosen.rows)
+  tokens.truncate(tokenizer, chosen.longest)
+
+  def peer():
+    parts = []
+    for start in range(0, len(texts), CHUNK):
+      read = tokenizer.encode_batch_fast(texts[start : start + CHUNK])
+      ids = [one.ids for one in read]
+      parts.append(np.fromiter(itertools.chain.from_iterable(ids), np.int32))
+    return np.concatenate(parts)
+
+  sides = {
+    'fairjax': lambda: tokens.encode(tokenizer, texts, chosen.longest).flat,
+    'tokenizers': peer,
+  }
+  race.same(sides['fairjax'](), sides['tokenizers'](), 'the ids', 0)
+  clock = race.CLOCKS[chosen.clock]
+  times = race.interleave(sides, chosen.rounds, clock=clock)
+  size = sum(len(text.encode()) for text in texts) / 1e6
+  return race.report(
+    'tokens', times, unit='MB/s', items=size, rows=len(texts), megabytes=size
+  )
+
+
+def _texts(files: list[str], rows: int) -> list[str]:
+  words = ' '.join(readers.text(file) for file in files).split()
+  rng = np.random.default_rng([0, 0x70])
+  starts = rng.integers(0, max(len(words) - 35, 1), rows)
+  lengths = rng.integers(15, 36, rows)
+  return [' '.join(words[a : a + n]) for a, n in zip(starts, lengths)]

@@ -1,0 +1,449 @@
+"""Fine-tuning an encoder on real short texts, against PyTorch.
+
+  python -m fairjax.bench train --data=tweets.csv --text=tweet --label=Class \\
+      --vocab=FOLDER [--size=mini] [--batch=64] [--steps=24] [--rounds=5] \\
+      [--seeds=1] [--device=cpu|gpu] [--cores=1] [--clock=wall|cpu] \\
+      [--precision=float32|bfloat16] [--peers=packed,packed-bf16,…]
+
+Both sides start from the same weights (ours, written as a Hugging Face folder)
+and must give the same loss on the same examples with dropout off. A unit is
+`steps` optimiser steps of `batch` examples each, with dropout 0.1 and AdamW;
+24 are all batches there are, so that every side sees the same texts in a
+round. Ours packs. `packed` is PyTorch on our packed rows with our tricks
+(peers/torch_packed.py), `packed-autocast` and `packed-bf16` the same in
+bfloat16, cast at each use or once a step. The others are transformers' model
+padded to a batch's longest text (`dynamic`), to the longest of all
+(`longest`), or grouped by length first (`group`, the trainer's option);
+`compile` is `group` under torch.compile. PyTorch takes SDPA attention, the
+fused optimiser and our settings of the memory (fairjax/core/memory.py), and
+every side `--cores` cores of a CPU. `--precision` is that of our products; on
+an accelerator products are bfloat16 on both sides.
+"""
+
+import argparse
+import itertools
+import math
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+from fairjax.bench import race
+from fairjax.config import Config, Data, Net, Tokens, Train
+from fairjax.core.errors import UserError
+
+PEERS = {  # how texts are padded, and whether it is compiled
+  'group': ('group', False),
+  'dynamic': ('dynamic', False),
+  'longest': ('longest', False),
+  'compile': ('group', True),
+}
+PACKED = {  # the products of torch_packed.py
+  'packed': 'float32',
+  'packed-autocast': 'autocast',
+  'packed-bf16': 'master',
+}
+PLACES = 'tokens', 'segment_ids', 'positions', 'cls_columns', 'cls_index'
+UNITS = 24  # different batches that the steps go round
+
+
+def options(args: list[str]) -> argparse.Namespace:
+  parser = argparse.ArgumentParser(prog='fairjax.bench train')
+  parser.add_argument('--data', required=True, help='csv of texts and labels')
+  parser.add_argument('--text', default='text')
+  parser.add_argument('--label', default='label')
+  parser.add_argument('--vocab', required=True, help='tokenizer folder')
+  parser.add_argument('--size', default='mini')
+  parser.add_argument('--batch', type=int, default=64)
+  parser.add_argument('--steps', type=int, default=UNITS)
+  parser.add_argument('--rounds', type=int, default=5)
+  parser.add_argument('--seeds', type=int, default=1)
+  parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
+  parser.add_argument('--cores', type=int, default=1, help='of each side')
+  parser.add_argument('--clock', default='wall', choices=('wall', 'cpu'))
+  parser.add_argument(
+    '--precision', default='float32', choices=('float32', 'bfloat16')
+  )
+  parser.add_argument('--peers', default='packed,packed-bf16,group')
+  parser.add_argument('--side', default='', help=argparse.SUPPRESS)
+  parser.add_argument('--work', default='', help=argparse.SUPPRESS)
+  chosen = parser.parse_args(args)
+  peers, known = [p for p in chosen.peers.split(',') if p], {**PACKED, **PEERS}
+  wrong = [p for p in peers if p not in known]
+  if wrong:
+    raise UserError(f'--peers has {wrong[0]!r}; there are {list(known)}')
+  if chosen.device == 'gpu' and set(peers) & set(PACKED):
+    raise UserError('packed peers are for CPUs; leave them out of --peers')
+  return chosen
+
+
+def config(chosen: argparse.Namespace) -> Config:
+  sizes = {'base': 'bert-base-cased', 'large': 'bert-large-cased'}
+  return Config(
+    model=sizes.get(chosen.size, chosen.size),
+    seeds=chosen.seeds,
+    data=Data(
+      name='file',
+      path=chosen.data,
+      text=chosen.text,
+      label=chosen.label,
+      on_bad='drop',
+    ),
+    tokens=Tokens(tokenizer=chosen.vocab, max_length=128),
+    net=Net(
+      init='random',
+      precision=chosen.precision if chosen.device == 'cpu' else 'auto',
+    ),
+    train=Train(lr=2e-5, batch=chosen.batch, weight_decay=0.0),
+  )
+
+
+def ready(chosen: argparse.Namespace):
+  """The tables, model and training pool that both sides work on."""
+  from fairjax import data, stages
+  from fairjax.train.progress import Log
+
+  settings = config(chosen)
+  tables, _, _ = data.load_tables(settings)
+  with tempfile.TemporaryDirectory() as folder, Log(folder) as log:
+    model = stages.prepare(settings, tables, log)
+  return settings, model, stages.pool(model, tables['train'])
+
+
+def ours(chosen: argparse.Namespace) -> None:
+  """Our side: packed batches through the house's own training step."""
+  import jax
+
+  from fairjax.data.batching import batches
+  from fairjax.models.folders import hf
+  from fairjax.train import loop, mesh, step
+
+  settings, model, pool = ready(chosen)
+  device_mesh, seeds = model.device_mesh, loop.seed_list(settings)
+  rows = np.broadcast_to(
+    np.arange(len(pool.label), dtype=np.int32), (len(seeds), len(pool.label))
+  )
+  layout = batches.layout(pool.tokens.lengths, chosen.batch, seeds=len(seeds))
+  source = batches.Batches(pool, rows, seeds, layout)
+  params = loop.initial(model, seeds)
+  first = jax.tree.map(lambda a: a[0], params)
+  hf.save(f'{chosen.work}/model', model.module, first)
+  turn = full_batches(source, len(pool.label), chosen.batch)
+  host = [source[i] for i in turn]
+  write_examples(chosen, pool, host)
+  real = sum(int((h['segment_ids'] > 0).sum()) for h in host)
+  share = real / sum(h['segment_ids'].size for h in host)
+  params = mesh.put_state(device_mesh, params)
+  losses = check_losses(model, params, host[0], pool)
+  train_step, start = step.compiled(model, settings.train, device_mesh)
+  state = {'params': params, 'opt': start(params)}
+  on_device = mesh.replicate(device_mesh, np.asarray(seeds, np.uint32))
+  count = 0
+
+  def unit():
+    nonlocal state, count
+    for _ in range(chosen.steps):
+      batch = mesh.put_batch(
+        device_mesh, source[turn[count % UNITS]], stacked=True
+      )
+      state, loss = train_step(
+        state, batch, on_device, np.uint32(count), np.uint32(10**6)
+      )
+      count += 1
+    jax.block_until_ready(loss)
+
+  for _ in range(-(-UNITS // chosen.steps)):
+    unit()  # every shape is compiled before the clock starts
+  given = on_device, np.uint32(0), np.uint32(1)
+  counts = {
+    h['tokens'].shape: flops(train_step.trace(state, h, *given).jaxpr)
+    for h in host
+  }
+  race.serve(
+    unit,
+    clock(chosen),
+    loss=losses,
+    real=share,
+    tokens=real / UNITS * chosen.steps,
+    flops=sum(counts[h['tokens'].shape] for h in host) / UNITS * chosen.steps,
+    ceiling=ceiling(step.dtype_of(model)),
+  )
+
+
+def full_batches(source, rows: int, batch: int) -> list[int]:
+  """The first UNITS steps of `batch` examples: peers pad no batch."""
+  if rows < batch:
+    raise UserError(
+      f'--data has {rows} training rows, fewer than --batch={batch}; name a '
+      'larger file or a smaller batch'
+    )
+  full = (i for i in itertools.count() if (source[i]['example'] >= 0).all())
+  return list(itertools.islice(full, UNITS))
+
+
+def clock(chosen):
+  import time
+
+  return time.process_time if chosen.clock == 'cpu' else time.perf_counter
+
+
+def ceiling(dtype) -> float:
+  """FLOP/s of one large matrix product of random data, the best of eight."""
+  import time
+
+  import jax
+  import jax.numpy as jnp
+
+  n = 2048 if jax.default_backend() == 'cpu' else 8192
+  a, b = jax.random.normal(jax.random.key(0), (2, n, n), dtype)
+  product = jax.jit(
+    lambda a, b: jnp.matmul(a, b, preferred_element_type=jnp.float32)
+  )
+  seconds = []
+  jax.block_until_ready(product(a, b))
+  for _ in range(8):
+    start = time.perf_counter()
+    jax.block_until_ready(product(a, b))
+    seconds.append(time.perf_counter() - start)
+  return 2 * n**3 / min(seconds)
+
+
+def flops(jaxpr) -> float:
+  """Those of all matrix products of a program: what is computed.
+
+  So padding counts, and of the last layer only the places that it computes.
+  """
+  from jax.extend.core import jaxprs_in_params
+
+  total = 0.0
+  for equation in jaxpr.eqns:
+    if equation.primitive.name == 'dot_general':
+      (over, _), _ = equation.params['dimension_numbers']
+      left = equation.invars[0].aval.shape
+      places = math.prod(equation.outvars[0].aval.shape)
+      total += 2.0 * places * math.prod(left[axis] for axis in over)
+    times = equation.params.get('length', 1)  # of a scan
+    for inner in jaxprs_in_params(equation.params):
+      total += times * flops(inner)
+  return total
+
+
+def check_losses(model, params, stacked: dict, pool) -> list[float]:
+  """Dropout off, the losses of the first seed's first batch, by example."""
+  from fairjax.train import mesh, step
+
+  first = {name: array[0] for name, array in stacked.items()}
+  batch = mesh.put_batch(model.device_mesh, first, stacked=False)
+  logits = step.forward(model, model.device_mesh)(params, batch)[0]
+  result = np.asarray(step.cross_entropy(logits, first['label']))
+  order = np.argsort(first['example'])
+  return result[order].tolist()
+
+
+def write_examples(chosen, pool, host: list[dict]) -> None:
+  """The token ids that the other sides train on, batch by batch."""
+  lengths, offsets = pool.tokens.lengths, pool.tokens.offsets
+  np.savez(
+    f'{chosen.work}/examples.npz',
+    batches=np.stack([h['example'][0] for h in host]),
+    flat=pool.tokens.flat,
+    offsets=offsets,
+    lengths=lengths,
+    label=pool.label,
+    **{
+      f'{name}_{i}': h[name][0]
+      for i, h in enumerate(host)
+      for name in (*PLACES, 'label', 'example')
+    },
+  )
+
+
+def torch_batches(chosen, padding: str, to: int = 8) -> tuple[list, float]:
+  """(ids, mask, label) of each batch, and the share of real tokens."""
+  import torch
+
+  result = np.load(f'{chosen.work}/examples.npz')
+  lengths, groups = result['lengths'], result['batches']
+  if padding == 'group':  # sorted by length within megabatches of 50
+    every = groups.ravel()
+    every = every[np.argsort(-lengths[every], kind='stable')]
+    groups = every.reshape(groups.shape)
+    np.random.default_rng(0).shuffle(groups)
+  longest = int(-(-lengths.max() // to) * to)
+  batches, real, places = [], 0, 0
+  for rows in groups:
+    width = int(-(-lengths[rows].max() // to) * to)
+    width = longest if padding == 'longest' else width
+    ids = np.zeros((len(rows), width), np.int64)
+    mask = np.zeros((len(rows), width), np.int64)
+    for k, row in enumerate(rows):
+      start, n = result['offsets'][row], lengths[row]
+      ids[k, :n] = result['flat'][start : start + n]
+      mask[k, :n] = 1
+    real, places = real + int(mask.sum()), places + mask.size
+    label = result['label'][rows].astype(np.int64)
+    batches.append(tuple(torch.tensor(a) for a in (ids, mask, label)))
+  return batches, real / places
+
+
+def torch_side(chosen: argparse.Namespace) -> None:
+  """PyTorch's side, from the folder that ours wrote."""
+  import torch
+  from torch.nn.functional import cross_entropy
+  from transformers import AutoModelForSequenceClassification
+
+  padding, compiled = PEERS[chosen.side]
+  where = 'cuda' if chosen.device == 'gpu' else 'cpu'
+  model = AutoModelForSequenceClassification.from_pretrained(
+    f'{chosen.work}/model', attn_implementation='sdpa'
+  ).to(where)
+  plain, _ = torch_batches(chosen, 'dynamic')
+  ids, mask, label = (t.to(where) for t in plain[0])
+  with torch.no_grad():
+    logits = model.eval()(input_ids=ids, attention_mask=mask).logits
+    each = cross_entropy(logits.float(), label, reduction='none').cpu()
+  rows = np.load(f'{chosen.work}/examples.npz')['batches'][0]
+  losses = each.numpy()[np.argsort(rows)].tolist()
+  # A width is compiled for minutes, so compiled ones are multiples of 16.
+  data, share = torch_batches(chosen, padding, 16 if compiled else 8)
+  data = [tuple(t.to(where) for t in batch) for batch in data]
+  adam = torch.optim.AdamW(
+    model.parameters(), lr=2e-5, weight_decay=0.0, fused=True
+  )
+  model.train()
+  run = torch.compile(model, dynamic=False) if compiled else model
+  if compiled:
+    torch._dynamo.config.cache_size_limit = 64
+  low = chosen.device == 'gpu'
+  count = 0
+
+  def unit():
+    nonlocal count
+    for _ in range(chosen.steps):
+      ids, mask, label = data[count % UNITS]
+      with torch.autocast(where, torch.bfloat16, enabled=low):
+        logits = run(input_ids=ids, attention_mask=mask).logits
+        loss = cross_entropy(logits.float(), label)
+      adam.zero_grad(set_to_none=True)
+      loss.backward()
+      torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+      adam.step()
+      count += 1
+    if low:
+      torch.cuda.synchronize()
+
+  for _ in range(-(-UNITS // chosen.steps)):
+    unit()
+  race.serve(unit, clock(chosen), loss=losses, real=share)
+
+
+def packed_side(chosen: argparse.Namespace) -> None:
+  """PyTorch on our packed rows."""
+  import torch
+  from transformers import AutoModelForSequenceClassification
+
+  from fairjax.bench.peers import torch_packed
+
+  model = torch_packed.Packed(
+    AutoModelForSequenceClassification.from_pretrained(f'{chosen.work}/model')
+  )
+  file = np.load(f'{chosen.work}/examples.npz')
+  data = [
+    (
+      [torch.tensor(file[f'{name}_{i}']).long() for name in PLACES],
+      torch.tensor(file[f'label_{i}']).long(),
+    )
+    for i in range(UNITS)
+  ]
+  given, label = data[0]
+  with torch.no_grad():
+    each = torch.nn.functional.cross_entropy(
+      model.eval()(*given), label, reduction='none'
+    )
+  losses = each.numpy()[np.argsort(file['example_0'])].tolist()
+  step = torch_packed.step(model, PACKED[chosen.side], lr=2e-5)
+  count = 0
+
+  def unit():
+    nonlocal count
+    for _ in range(chosen.steps):
+      step(*data[count % UNITS])
+      count += 1
+
+  share = [float((given[1] > 0).float().mean()) for given, _ in data]
+  race.serve(unit, clock(chosen), loss=losses, real=float(np.mean(share)))
+
+
+def run(args: list[str]) -> dict:
+  chosen = options(args)
+  peers = [p for p in chosen.peers.split(',') if p]
+  if race.missing('torch'):
+    peers = []
+  with tempfile.TemporaryDirectory() as work:
+    return _run(chosen, args, peers, work)
+
+
+def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
+  command = [
+    '-m',
+    'fairjax.bench.races.train',
+    *args,
+    f'--work={work}',
+    '--side',
+  ]
+  sides = {}
+  try:
+    for name in ['ours', *peers]:
+      sides[name] = race.Process(name, [*command, name], race.on(chosen.device))
+      low = chosen.device == 'gpu' or chosen.precision == 'bfloat16'
+      wide = 2e-2 if low else 1e-4
+      race.same(
+        sides['ours'].facts['loss'],
+        sides[name].facts['loss'],
+        f'the losses of the first batch ({name})',
+        wide,
+      )
+    times = race.interleave(sides, rounds=chosen.rounds)
+    note = sides['ours'].facts
+    shares = {n: round(s.facts['real'], 3) for n, s in sides.items()}
+    peaks = {n: round(s.peak_mb) for n, s in sides.items()}
+  finally:
+    for side in sides.values():
+      side.close()
+  seconds = float(np.median(times['ours']))
+  share = note['flops'] / seconds / note['ceiling']
+  print(f'share of real tokens: {shares}')
+  print(f'MFU of ours: {share:.2f} (all products of the step over the FLOP/s')
+  print('of one large matrix product, measured in the same process)')
+  return race.report(
+    'train',
+    times,
+    items=chosen.batch * chosen.steps * chosen.seeds,
+    unit='examples/s',
+    size=chosen.size,
+    batch=chosen.batch,
+    seeds=chosen.seeds,
+    cores=chosen.cores,
+    clock=chosen.clock,
+    precision=chosen.precision,
+    real_tokens=shares,
+    tokens_per_s=note['tokens'] / seconds,
+    tflops_per_s=note['flops'] / seconds / 1e12,
+    share_of_ceiling=share,
+    peak_mb=peaks,
+  )
+
+
+if __name__ == '__main__':
+  asked = options(sys.argv[1:])
+  if asked.device == 'cpu' and hasattr(os, 'sched_setaffinity'):
+    cores = sorted(os.sched_getaffinity(0))  # thread pools are of this size
+    os.sched_setaffinity(0, cores[-asked.cores :])
+  try:
+    if asked.side == 'ours':
+      ours(asked)
+    else:
+      (packed_side if asked.side in PACKED else torch_side)(asked)
+  except UserError as error:
+    sys.exit(f'fairjax.bench train: {error}')

@@ -1,0 +1,135 @@
+"""A benchmark's numbers as rows of results.json, and two models compared."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from fairjax.metrics.inference import clusters
+from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.significance import adjusted
+
+
+def row(
+  metric: str,
+  part: str,
+  items: int,
+  value: dict,
+  null: float | None = None,
+  p: float | None = None,
+  test: str = '',
+  floor: tuple[float, float] | None = None,
+) -> dict:
+  """One number of a benchmark: what of, how sure, against what it is tested.
+
+  `null` is the value without a preference; between the ends of `floor` lie
+  `level` of the values that such a model shows by chance.
+  """
+  return {
+    'metric': metric,
+    'part': part,
+    'items': int(items),
+    'value': value,
+    'null': null,
+    'p': p,
+    'test': test,
+    'floor_low': floor[0] if floor else None,
+    'floor_high': floor[1] if floor else None,
+  }
+
+
+def percent(value: dict) -> dict:
+  scaled = {
+    k: None if value[k] is None else 100 * value[k]
+    for k in ('value', 'low', 'high')
+  }
+  return {**value, **scaled}
+
+
+def share_row(
+  metric: str,
+  part: str,
+  hits: int,
+  ties: int,
+  count: int,
+  options: IntervalOptions,
+) -> dict:
+  """100 · hits / count of independent items, of which `ties` decide nothing.
+
+  Ties stay in the denominator, as published; the interval and the test are
+  those of the items that decide, so without a preference the value is
+  50 (count − ties) / count.
+  """
+  decisive = count - ties
+  if not decisive:
+    value = of_value(None, note='no item decides')
+    return row(metric, part, count, value)
+  part_of = decisive / count
+  value = percent(clusters.share(hits, decisive, options))
+  scaled = {k: part_of * value[k] for k in ('value', 'low', 'high')}
+  tail = (1 - options.level) / 2
+  ends = stats.binom.ppf([tail, 1 - tail], decisive, 0.5) / count * 100
+  return row(
+    metric,
+    part,
+    count,
+    scaled,
+    50 * part_of,
+    clusters.binomial(hits, decisive),
+    'exact binomial',
+    (float(ends[0]), float(ends[1])),
+  )
+
+
+def as_set(
+  rows: Sequence[dict], main: str = 'all', warnings: Sequence[str] = ()
+) -> dict:
+  """Rows as a set of results.json: `main` is the whole, other parts groups.
+
+  What a row knows beside its value (null, p, floor, test) goes with it.
+  """
+  whole, groups = {}, {}
+  for one in rows:
+    more = {
+      k: v
+      for k, v in one.items()
+      if k not in ('metric', 'part', 'items', 'value') and v not in (None, '')
+    }
+    estimate = {'seeds': [], **one['value'], **more, 'items': one['items']}
+    if one['part'] == main:
+      whole[one['metric']] = estimate
+    else:
+      group = groups.setdefault(one['part'], {'rows': one['items']})
+      group[one['metric']] = estimate
+  return {'fairness': whole, 'groups': groups, 'warnings': list(warnings)}
+
+
+def compare(
+  ours: pd.DataFrame, theirs: pd.DataFrame, options: IntervalOptions
+) -> list[dict]:
+  """Paired tests of two models on the items that both have, by metric and part.
+
+  The difference of the means with its interval and p over clusters; Holm over
+  all rows.
+  """
+  keys = ['metric', 'part', 'id']
+  both = ours.merge(theirs, on=keys, suffixes=('', '_theirs'))
+  rows = []
+  for (metric, part), some in both.groupby(['metric', 'part'], sort=False):
+    gap = some['value'].to_numpy(float) - some['value_theirs'].to_numpy(float)
+    cluster = some['cluster'].to_numpy()
+    value, p = clusters.mean(gap, cluster, options, 0.0)
+    rows.append(
+      {
+        'metric': metric,
+        'part': part,
+        'items': int(np.isfinite(gap).sum()),
+        'difference': value,
+        'p': p,
+        'test': 't of the jackknife over clusters',
+      }
+    )
+  p_holm = adjusted([one['p'] for one in rows])
+  return [one | {'p_holm': p} for one, p in zip(rows, p_holm)]

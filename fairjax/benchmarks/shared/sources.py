@@ -1,0 +1,68 @@
+"""Finds and checks the user's copies of benchmark files.
+
+Their licences forbid shipping most of them, so a sentence says where each
+comes from. A file is known by its md5; another version is reported, not
+refused.
+"""
+
+import hashlib
+import pathlib
+import re
+from collections.abc import Mapping, Sequence
+
+from fairjax.benchmarks import BENCHMARKS
+from fairjax.core import paths
+from fairjax.core.errors import UserError
+
+
+def locate(
+  folder: str | pathlib.Path, names: Sequence[str], what: str
+) -> pathlib.Path:
+  """The first of `names` (globs) in a folder or one below it.
+
+  `what` is the benchmark that reads it, whose row says where it comes from.
+  """
+  root = pathlib.Path(folder).expanduser()
+  if not root.is_dir():
+    raise UserError(
+      f'{folder} is not a folder; name the one with your benchmark files with '
+      '--config.benchmarks.data'
+    )
+  for name in names:
+    if places := found(root, name):
+      return paths.place(places[0])
+  raise UserError(
+    f'{folder} holds no {" or ".join(names)}, which {what} reads; get it from '
+    f'{BENCHMARKS[what].origin} and put it there, or leave {what} out of '
+    '--config.benchmarks.names'
+  )
+
+
+def found(root: pathlib.Path, name: str) -> list[pathlib.Path]:
+  """The files of a glob in a folder, else of one below it, or two."""
+  for pattern in (name, f'*/{name}', f'*/*/{name}'):
+    if places := sorted(root.glob(pattern)):
+      return places
+  return []
+
+
+def md5(path: pathlib.Path) -> str:
+  return hashlib.md5(path.read_bytes()).hexdigest()
+
+
+def version(path: pathlib.Path, known: Mapping[str, str]) -> str:
+  """One sentence: which version a file is, by its md5."""
+  digest = md5(path)
+  for start, name in known.items():
+    if digest.startswith(start):
+      return f'{path.name} is {name} (md5 {digest})'
+  return (
+    f'{path.name} (md5 {digest}) is none of the versions known here '
+    f'({"; ".join(known.values()) or "none"}), so its numbers may not compare '
+    'with published ones'
+  )
+
+
+def is_known(line: str) -> bool:
+  """Whether a sentence of `version` says that a file is a known one."""
+  return re.fullmatch(r'.* is .*\(md5 [^()]*\)', line) is not None

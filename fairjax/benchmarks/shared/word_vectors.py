@@ -1,0 +1,144 @@
+"""Word vectors of a set of texts, and what WEAT says of them.
+
+Skip-gram with negative sampling (Mikolov et al. 2013, arXiv:1310.4546), as
+gensim trains it: how the words of texts, or of their rewrites, are associated
+with each other, whatever language model wrote them. One worker, so that the
+same texts and seed give the same vectors.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from fairjax.benchmarks import weat
+from fairjax.benchmarks.shared.association import association as of_vectors
+from fairjax.core.errors import UserError
+
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_WOMEN = (
+  'she her hers herself woman women girl girls female mother mothers '
+  'daughter daughters sister sisters wife wives aunt grandmother lady'
+).split()
+_MEN = (
+  'he him his himself man men boy boys male father fathers son sons brother '
+  'brothers husband husbands uncle grandfather gentleman'
+).split()
+# Positive effects are stereotypes. The lists are ours; a folder of WEAT files
+# (--config.benchmarks.data) has others.
+TESTS = (
+  weat.Test(
+    'work',
+    ("women's work", "men's work", 'women', 'men'),
+    (
+      'nurse teacher model dancer actress singer dietitian librarian '
+      'receptionist secretary therapist'.split(),
+      'engineer surgeon officer soldier lawyer politician architect pilot '
+      'footballer'.split(),
+    ),
+    (_WOMEN, _MEN),
+  ),
+  weat.Test(
+    'career',
+    ('family', 'career', 'women', 'men'),
+    (
+      'home parents children family marriage wedding relatives cousins'.split(),
+      'executive management professional corporation salary office business '
+      'career'.split(),
+    ),
+    (_WOMEN, _MEN),
+  ),
+)
+FEWEST = 3  # words of a list that a test needs
+
+
+class Vectors(NamedTuple):
+  words: dict[str, int]  # word -> its row
+  table: np.ndarray  # float32 [v, d]
+
+
+def sentences(texts: Iterable[str]) -> list[list[str]]:
+  """The words of each text, in lower case, without numbers."""
+  return [_WORD.findall(str(text).lower()) for text in texts]
+
+
+def fit(
+  texts: Sequence[str],
+  width: int,
+  seed: int = 0,
+  epochs: int = 5,
+  least: int = 5,
+) -> Vectors:
+  """Vectors of the words that occur `least` times or more."""
+  try:
+    from gensim.models import Word2Vec
+  except ImportError as error:
+    raise UserError(
+      "word vectors need gensim; run pip install 'fairjax[vectors]'"
+    ) from error
+  lines = sentences(texts)
+  try:
+    model = Word2Vec(
+      lines,
+      vector_size=width,
+      sg=1,
+      negative=5,
+      window=5,
+      min_count=least,
+      epochs=epochs,
+      seed=seed,
+      workers=1,
+    )
+  except RuntimeError as error:  # gensim: you must first build vocabulary
+    raise UserError(
+      f'no word occurs {least} times in {len(lines)} texts, so there are no '
+      'word vectors; give more text'
+    ) from error
+  return Vectors(dict(model.wv.key_to_index), model.wv.vectors)
+
+
+def known(test: weat.Test, words: Iterable[str]) -> tuple[weat.Test, list[str]]:
+  """The test with the words that have a vector, and those that have none."""
+  words = set(words)
+  missing = [w for part in (*test.targets, *test.attributes) for w in part]
+  missing = [w for w in missing if w.lower() not in words]
+  keep = lambda parts: tuple(
+    [w.lower() for w in part if w.lower() in words] for part in parts
+  )
+  return test._replace(
+    targets=keep(test.targets), attributes=keep(test.attributes), words=None
+  ), missing
+
+
+def association(test: weat.Test, vectors: Vectors) -> np.ndarray:
+  """s of each target of X and then of Y, in one space."""
+  of = lambda part: vectors.table[[vectors.words[w] for w in part]]
+  x, y = test.targets
+  return of_vectors(of([*x, *y]), *map(of, test.attributes))
+
+
+def rows(
+  spaces: Sequence[Vectors],
+  options,
+  tests: Sequence[weat.Test] = TESTS,
+  metric: str = 'weat_effect_words',
+) -> tuple[list[dict], list[str]]:
+  """Each test's row, s being the mean over the seeds' spaces, and its notes."""
+  out, notes = [], []
+  shared = set.intersection(*(set(space.words) for space in spaces))
+  for test in tests:
+    few, missing = known(test, shared)
+    if missing:
+      notes.append(
+        f'{test.name}: {len(missing)} words are too rare for a vector and are '
+        f'left out ({", ".join(missing[:8])}{", …" if missing[8:] else ""})'
+      )
+    if min(map(len, (*few.targets, *few.attributes))) < FEWEST:
+      notes.append(
+        f'{test.name} is left out: it needs {FEWEST} words in each list'
+      )
+      continue
+    s = np.mean([association(few, space) for space in spaces], axis=0)
+    out.append(weat.row(few, s, options, metric=metric))
+  return weat.battery(out), notes

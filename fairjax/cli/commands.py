@@ -1,0 +1,140 @@
+"""The subcommands of `fairjax`: the config and the knobs each stands for.
+
+    fairjax audit MODEL my.csv   is   --config=configs/audit.py
+      --config.audit.model=MODEL --config.data.path=my.csv …
+
+A command adds nothing that flags could not say.
+"""
+
+import difflib
+from typing import NamedTuple
+
+from fairjax.core.errors import UserError
+
+
+class Command(NamedTuple):
+  """What a word stands for, and what its help shows first."""
+
+  about: str
+  usage: str  # what may stand behind it
+  config: str = ''  # the shipped file that it stands for
+  bare: str = ''  # that of the command without words; '' needs some
+  places: tuple[tuple[str, ...], ...] = ()  # the knobs of 1, 2 … words
+  matter: tuple[str, ...] = ()  # knobs that most people want
+  sections: tuple[str, ...] = ()  # others that have a say
+
+
+_DATA = ('data.text', 'data.label', 'data.group')
+_TRAINED = ('data', 'tokens', 'net', 'train', 'measures', 'mesh')
+
+COMMANDS = {
+  'audit': Command(
+    'how unfair a classifier is, or what its predictions show',
+    'MODEL_OR_PREDICTIONS DATA, or DATA that holds its predictions',
+    'audit',
+    places=(('data.path',), ('audit.model', 'data.path')),
+    matter=(
+      *('data.text', 'data.label', 'audit.groups', 'audit.scores'),
+      *('measures.pos_label', 'measures.threshold', 'audit.against'),
+      *('audit.controls', 'audit.swaps', 'audit.training', 'audit.fail_if'),
+      'audit.fail_on',
+    ),
+    sections=('audit', 'measures', 'data', 'method'),
+  ),
+  'train': Command(
+    'a classifier, and how unfair it is',
+    '[DATA]; without it, made sentences with a planted bias',
+    'train_csv',
+    'quickstart',
+    (('data.path',),),
+    matter=(
+      *(*_DATA, 'data.labels', 'model', 'seeds', 'method.name'),
+      *('train.lr', 'train.epochs', 'train.batch', 'train.export'),
+      'measures.groups',
+    ),
+    sections=(*_TRAINED, 'method'),
+  ),
+  'diet': Command(
+    'a fairer classifier, of few examples chosen by score',
+    '[DATA]; without it, made sentences with a planted bias',
+    'quickstart_diet',
+    'quickstart_diet',
+    (('data.path',),),
+    matter=(
+      *(*_DATA, 'model', 'seeds', 'diet.ranking', 'diet.factual'),
+      *('diet.counterfactual', 'diet.compare', 'scoring.epochs'),
+      *('train.lr', 'train.epochs'),
+    ),
+    sections=('diet', 'scoring', *_TRAINED, 'method'),
+  ),
+  'weights': Command(
+    'a fairer classifier, by instance weights',
+    '[DATA]; without it, made sentences with a planted bias',
+    'weighting_csv',
+    'weighting_planted',
+    (('data.path',),),
+    matter=(
+      *(*_DATA, 'model', 'seeds', 'weighting.z', 'weighting.terms'),
+      *('weighting.estimator', 'weighting.max_weight', 'measures.groups'),
+      *('train.lr', 'train.epochs'),
+    ),
+    sections=('weighting', *_TRAINED),
+  ),
+  'swap': Command(
+    'a sentence of somebody of another gender',
+    '[TEXT]',
+    'swap',
+    'swap',
+    (('text',),),
+    matter=(
+      *('method.direction', 'method.names', 'method.scope'),
+      *('method.words', 'method.reflexive', 'method.tagger'),
+    ),
+    sections=('method',),
+  ),
+  'benchmarks': Command(
+    'bias benchmarks of a language model',
+    'MODEL [FOLDER_OF_BENCHMARK_FILES]',
+    'benchmarks',
+    places=(('model',), ('model', 'benchmarks.data')),
+    matter=(
+      *('benchmarks.names', 'benchmarks.data', 'benchmarks.against'),
+      *('benchmarks.mitigations', 'benchmarks.encodings'),
+      *('benchmarks.limit', 'benchmarks.templates'),
+      *('benchmarks.descriptors', 'data.path', 'measures.resamples'),
+    ),
+    sections=('benchmarks', 'generate', 'measures', 'data'),
+  ),
+  'report': Command(
+    "the page of a run's folder, made again",
+    'FOLDER …, or --claims FOLDER … for what runs say of the papers',
+  ),
+  'help': Command(
+    'of a command, a config, a section, a knob, or anything of --list',
+    '[NAME]',
+  ),
+}
+
+
+def flags_of(words: list[str]) -> list[str]:
+  """`COMMAND WORDS --flags` as `--config=… --flags`; all else as it is."""
+  if not words or words[0].startswith('-'):
+    return words
+  name, *rest = words
+  if name not in COMMANDS:
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = f'did you mean {near[0]}?' if near else 'see fairjax help'
+    raise UserError(f'{name!r} is no command; {hint}')
+  command = COMMANDS[name]
+  behind = []
+  while rest and not rest[0].startswith('-'):
+    behind.append(rest.pop(0))
+  if len(behind) > len(command.places) or not (behind or command.bare):
+    raise UserError(f'write fairjax {name} {command.usage}')
+  if not behind:
+    return [f'--config=configs/{command.bare}.py', *rest]
+  knobs = command.places[len(behind) - 1]
+  named = [f'--config.{k}={word}' for k, word in zip(knobs, behind)]
+  if 'data.path' in knobs:
+    named.append('--config.data.name=file')
+  return [f'--config=configs/{command.config}.py', *named, *rest]

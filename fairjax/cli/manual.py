@@ -1,0 +1,311 @@
+"""Help, made from what is declared: commands, knobs, configs, registries.
+
+    fairjax help            the commands and the sections of knobs
+    fairjax help audit      a command: what matters, then the rest
+    fairjax help train.lr   a knob: its default, its values, what it changes
+
+Nothing of it is written twice: a knob's help stands at the knob.
+"""
+
+import ast
+import dataclasses
+import difflib
+import pathlib
+import textwrap
+
+from absl import flags
+
+import fairjax
+from fairjax.cli.commands import COMMANDS
+from fairjax.config import RENAMED, Config, config_folder, shipped
+from fairjax.config.elsewhere import ELSEWHERE
+from fairjax.core import knobs
+from fairjax.core.errors import UserError
+
+WIDTH = 80
+EXITS = (
+  'Exit codes: 0 done, 1 a gate of an audit failed, 2 a mistake in the call or '
+  'the data (one line says which), 75 asked to stop and saved (run the same '
+  'command again to go on), 130 stopped at once.'
+)
+
+
+def answer(words: list[str]) -> str:
+  """What `help WORD`, `COMMAND --help` or `--version` prints."""
+  if words[0] != 'help' and '--version' in words:
+    return f'fairjax {fairjax.__version__}'
+  names = [w for w in words if not w.startswith('-')]
+  files = [w.removeprefix('--config=') for w in words if '--config=' in w]
+  if names[:1] == ['help']:
+    names = names[1:]
+  if len(names) > 1 and words[0] == 'help':
+    raise UserError('write fairjax help NAME, of one name')
+  return of(names[0] if names else files[0] if files else '')
+
+
+def of(name: str) -> str:
+  """The help of a name, or a sentence with the nearest."""
+  name = name.removeprefix('--').removeprefix('config.')
+  if not name:
+    return overview()
+  if name in COMMANDS:
+    return command(name)
+  leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
+  name = RENAMED.get(name, name)
+  if name in leaves:
+    return knob(leaves[name])
+  if name in sections():
+    return section(name, Config())
+  stem = pathlib.PurePath(name.replace('\\', '/')).stem
+  if (config_folder() / f'{stem}.py').is_file():
+    return config(stem)
+  if found := _listed(name) + _meant(name.replace('-', '_'), leaves):
+    return '\n'.join(found)
+  known = [*COMMANDS, *sections(), *leaves, *(p.stem for p in configs())]
+  for entries in registries().values():
+    known.extend(entries)
+  near = difflib.get_close_matches(name, known, n=1)
+  hint = f'did you mean {near[0]}?' if near else 'see fairjax help, or --list'
+  raise UserError(f'there is no help of {name!r}; {hint}')
+
+
+def _listed(name: str) -> list[str]:
+  """What --list has under that name."""
+  lines = []
+  for title, entries in registries().items():
+    if name in entries:
+      lines += [title, *rows({name: entries[name].about})]
+  return lines
+
+
+def _meant(name: str, leaves: dict) -> list[str]:
+  """The knobs that a word may mean: by another program's name, or a part."""
+  theirs = ELSEWHERE.get(name.rpartition('.')[2], '').removeprefix('--')
+  if theirs.startswith('config.'):
+    return [knob(leaves[theirs.removeprefix('config.')])]
+  if theirs:
+    return rows({f'--{theirs}': flags.FLAGS[theirs].help})
+  found = [one for one in leaves if name in one] or [
+    one for one, leaf in leaves.items() if name in leaf.about.lower()
+  ]
+  if len(found) == 1:
+    return [knob(leaves[found[0]])]
+  return knob_rows([leaves[one] for one in found], Config())
+
+
+def overview() -> str:
+  """The commands, the flags and the sections."""
+  uses = {f'fairjax {name}': one.about for name, one in COMMANDS.items()}
+  uses['fairjax --config=FILE'] = flags.FLAGS['config'].help
+  return '\n'.join(
+    [
+      f"fairjax {fairjax.__version__}: assess a classifier's bias, find its "
+      'causes, train a fairer one.',
+      '',
+      *rows(uses),
+      '',
+      'Try first:  fairjax --config=configs/quickstart_audit.py',
+      '            fairjax --config=configs/quickstart.py',
+      '            fairjax audit predictions.csv --config.audit.groups=gender',
+      '',
+      *_wrapped(
+        f'{len(list(knobs.leaves(Config)))} knobs stand in sections; a knob '
+        'NAME, such as train.lr, is the flag --config.NAME=VALUE behind any '
+        'command. `fairjax help SECTION` shows a section, `fairjax help '
+        'NAME` one knob, `fairjax help CONFIG` what a config does.'
+      ),
+      '',
+      *rows(sections()),
+      '',
+      *rows(own_flags()),
+      '',
+      *_wrapped(EXITS),
+    ]
+  )
+
+
+def command(name: str) -> str:
+  """A command: how it is called, the knobs that matter, the rest."""
+  one = COMMANDS[name]
+  lines = [
+    *_wrapped(f'fairjax {name} {one.usage}', '  '),
+    '',
+    *_wrapped(f'{one.about[0].upper()}{one.about[1:]}.'),
+  ]
+  if not one.config:
+    return '\n'.join(lines)
+  settings = shipped(one.config)
+  leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
+  stands = f'It stands for --config=configs/{one.config}.py'
+  if one.bare and one.bare != one.config:
+    stands += f', without words for configs/{one.bare}.py'
+  lines += [
+    '',
+    *_wrapped(
+      f'{stands}. A knob NAME is the flag --config.NAME=VALUE; in brackets: '
+      "this command's values."
+    ),
+    '',
+    'What matters most',
+    *knob_rows([leaves[leaf] for leaf in one.matter], settings),
+    *rows({'--workdir': flags.FLAGS['workdir'].help}),
+  ]
+  for other in one.sections:
+    lines += ['', section(other, settings, but=one.matter)]
+  others = [other for other in sections() if other not in one.sections]
+  return '\n'.join(
+    [*lines, '', *_wrapped(f'Other sections: {", ".join(others)}.')]
+  )
+
+
+def section(name: str, settings: Config, but=()) -> str:
+  """The knobs of a section, with a config's values."""
+  leaves = [
+    leaf
+    for leaf in knobs.leaves(Config)
+    if (leaf.name.rpartition('.')[0] or 'run') == name and leaf.name not in but
+  ]
+  title = f'{name}: {sections()[name]}'
+  return '\n'.join([*_wrapped(title), *knob_rows(leaves, settings)])
+
+
+def knob(leaf: knobs.Leaf) -> str:
+  """All that is declared of a knob."""
+  kinds = {
+    bool: 'true or false',
+    int: 'a whole number',
+    float: 'a number',
+    str: 'text',
+  }
+  allowed = knobs.wanted(leaf.rule)
+  if not allowed:
+    allowed = kinds.get(leaf.type, 'a list with commas')
+  elif leaf.type is int:
+    allowed = allowed.replace('a number', 'a whole number')
+  changed = ', '.join(leaf.changes)
+  facts = {
+    'default': written(leaf.default) or 'none',
+    'values': allowed,
+    'changes': f'{changed}, and what is made of it'
+    if changed
+    else 'nothing that is kept from an earlier run',
+  }
+  theirs = [name for name, ours in ELSEWHERE.items() if ours == flag(leaf)]
+  if theirs:
+    facts['also called'] = ', '.join(theirs)
+  head = f'{flag(leaf)}={leaf.name.rpartition(".")[2].upper()}'
+  return '\n'.join([head, *_wrapped(leaf.about, '  '), *rows(facts)])
+
+
+def config(stem: str) -> str:
+  """A shipped config: its own words, and what it sets."""
+  lines = [(_docstring(config_folder() / f'{stem}.py')).rstrip(), '']
+  settings = shipped(stem)
+  changed = [
+    leaf
+    for leaf in knobs.leaves(Config)
+    if knobs.value(settings, leaf.name) != leaf.default
+  ]
+  return '\n'.join([*lines, 'It sets', *knob_rows(changed, settings)])
+
+
+def everything() -> str:
+  """`--list`: a line or two of all that can be named."""
+  lines = ['configs']
+  lines += rows(
+    {path.name: _docstring(path).partition('\n')[0] for path in configs()}
+  )
+  for title, entries in registries().items():
+    lines += [title, *rows({name: one.about for name, one in entries.items()})]
+  return '\n'.join(lines)
+
+
+def sections() -> dict[str, str]:
+  """Each section of the config, with its first line; 'run' has none."""
+  found = {'run': 'what is run'}
+  for field in dataclasses.fields(Config):
+    if dataclasses.is_dataclass(field.type):
+      about = (field.type.__doc__ or '').strip().partition('\n')[0]
+      found[field.name] = about[:1].lower() + about[1:].rstrip('.')
+  return found
+
+
+def configs() -> list[pathlib.Path]:
+  """The shipped configs."""
+  return sorted(config_folder().glob('[a-z]*.py'))
+
+
+def registries() -> dict[str, dict]:
+  """Titles of --list → names → entries."""
+  from fairjax import benchmarks, data, methods, metrics, recipes, scores
+
+  return {
+    'recipes': recipes.RECIPES,
+    'data sets': data.DATASETS,
+    'methods': methods.METHODS,
+    'scores': scores.SCORES,
+    'measures': metrics.MEASURES,
+    'benchmarks': benchmarks.BENCHMARKS,
+    'mitigations of language models': recipes.MITIGATIONS,
+  }
+
+
+def own_flags() -> dict[str, str]:
+  """The flags of main.py that are no knobs."""
+  module = flags.FLAGS.find_module_defining_flag('workdir')
+  own = flags.FLAGS.flags_by_module_dict().get(module, [])
+  return {
+    '--help': 'this, or the help of the command or config before it',
+    '--version': 'the version of fairjax',
+    **{f'--{one.name}': one.help for one in own if one.name != 'config'},
+  }
+
+
+def flag(leaf: knobs.Leaf) -> str:
+  return f'--config.{leaf.name}'
+
+
+def written(value) -> str:
+  """A value as it is written on the command line."""
+  if isinstance(value, tuple):
+    return ','.join(map(written, value))
+  if isinstance(value, bool):
+    return str(value).lower()
+  return f'{value:g}' if isinstance(value, float) else str(value)
+
+
+def knob_rows(leaves: list[knobs.Leaf], settings: Config) -> list[str]:
+  """A line or two of each: name, help, and its value in brackets."""
+  shown = {}
+  for leaf in leaves:
+    value = written(knobs.value(settings, leaf.name))
+    shown[leaf.name] = leaf.about + (f' [{value}]' if value else '')
+  return rows(shown)
+
+
+def rows(entries: dict[str, str]) -> list[str]:
+  """Name and text in two columns, wrapped."""
+  width = min(max(map(len, entries), default=0), 28)
+  lines = []
+  for name, text in entries.items():
+    lead = f'  {name:{width}}  '
+    if len(name) > width:
+      lines.append(f'  {name}')
+      lead = ' ' * (width + 4)
+    lines += _wrapped(text, lead, ' ' * (width + 4))
+  return lines
+
+
+def _wrapped(text: str, first: str = '', rest: str | None = None) -> list[str]:
+  return textwrap.wrap(
+    text,
+    WIDTH,
+    initial_indent=first,
+    subsequent_indent=first if rest is None else rest,
+    break_on_hyphens=False,
+  ) or [first.rstrip()]
+
+
+def _docstring(path: pathlib.Path) -> str:
+  tree = ast.parse(path.read_text(encoding='utf-8'))
+  return ast.get_docstring(tree) or ''

@@ -1,0 +1,305 @@
+"""Artefacts: files of a run, written atomically and sealed by identity.
+
+A stage writes one file (or folder) and beside it its seal, `NAME.made.json`:
+the identity of everything it was made from, and a checksum of each file. A
+stage whose artefact is there, of the same identity and undamaged, is not run
+again: this is how runs resume and how two configs share work. A damaged or
+missing artefact is one that is not there.
+"""
+
+import contextlib
+import dataclasses
+import errno
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax.core import paths, strict_json
+from fairjax.core.errors import UserError
+
+FORMAT = 2  # of what is written; another one is made again
+
+# What to do where a file cannot be written, by the system's reason.
+REMEDIES = {
+  errno.ENOSPC: 'free some space and run the same command again',
+  errno.EDQUOT: 'free some of your quota and run the same command again',
+  errno.EFBIG: 'raise the limit on a file (ulimit -f) and run it again',
+  errno.EACCES: 'choose a folder that you may write, with --workdir',
+  errno.EPERM: 'choose a folder that you may write, with --workdir',
+  errno.EROFS: 'choose a folder that you may write, with --workdir',
+  errno.ENOTDIR: 'a part of that path is a file; choose another --workdir',
+  errno.ENAMETOOLONG: 'choose a shorter name with --workdir',
+}
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # of writing, never of reading
+
+
+class CannotWrite(UserError):
+  """The system refuses to write a file."""
+
+
+def cannot_write(path: str | os.PathLike, error: OSError) -> CannotWrite:
+  """The sentence for it."""
+  remedy = REMEDIES.get(error.errno, 'choose another folder with --workdir')
+  why = error.strerror or error
+  return CannotWrite(f'cannot write {path}: {why}; {remedy}')
+
+
+@contextlib.contextmanager
+def atomic(path: str | os.PathLike) -> Iterator[pathlib.Path]:
+  """Yields a temporary path that becomes `path` only if the block succeeds.
+
+  The temporary name keeps the suffix, since writers choose formats by it.
+  """
+  path = pathlib.Path(path)
+  part = path.with_name(f'.{uuid.uuid4().hex[:8]}.part{path.suffix}')
+  try:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    yield part
+    if part.is_dir() and path.is_dir():
+      shutil.rmtree(path)
+    os.replace(part, path)
+  except OSError as error:
+    raise cannot_write(path, error) from error
+  finally:
+    if part.is_dir():
+      shutil.rmtree(part, ignore_errors=True)
+    else:
+      part.unlink(missing_ok=True)
+
+
+def remove(path: str | os.PathLike) -> None:
+  """Removes a folder that is no longer needed, if it is there."""
+  shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_file(path: str | os.PathLike) -> None:
+  """Removes a file, if it is there."""
+  pathlib.Path(path).unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike, text: str) -> None:
+  with atomic(path) as part:
+    part.write_text(text, encoding='utf-8')
+
+
+def write_json(path: str | os.PathLike, value: Any) -> None:
+  text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
+  write_text(path, text + '\n')
+
+
+def read_json(path: str | os.PathLike) -> Any:
+  paths.refuse_pipe(path)
+  try:
+    return strict_json.parse(pathlib.Path(path).read_text(encoding='utf-8'))
+  except FileNotFoundError as error:
+    raise UserError(f'{path} does not exist') from error
+  except OSError as error:
+    raise UserError(
+      f'{path} cannot be read: {error.strerror or error}'
+    ) from error
+  except ValueError as error:  # of its text, or of its coding
+    raise UserError(f'{path} is not valid JSON: {error}') from error
+
+
+def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
+  """The rows of a metrics.jsonl; a last row cut short by a kill is left out.
+
+  A file that does not exist has no rows.
+  """
+  path = pathlib.Path(path)
+  if not path.exists():
+    return []
+  lines = path.read_text(encoding='utf-8', errors='replace').split('\n')
+  rows = []
+  for k, line in enumerate(lines):
+    if not line:
+      continue
+    try:
+      rows.append(strict_json.parse(line))
+    except ValueError as error:
+      if k == len(lines) - 1:
+        break
+      raise UserError(
+        f'{path} row {k + 1} is not JSON; remove that row or the file'
+      ) from error
+  return rows
+
+
+def write_table(path: str | os.PathLike, table: pd.DataFrame) -> None:
+  """Parquet whose pages carry checksums, which read_table verifies."""
+  with atomic(path) as part:
+    table.to_parquet(part, index=False, write_page_checksum=True)
+
+
+def read_table(path: str | os.PathLike) -> pd.DataFrame:
+  paths.refuse_pipe(path)
+  try:
+    return pd.read_parquet(path, page_checksum_verification=True)
+  except FileNotFoundError as error:
+    raise UserError(f'{path} does not exist') from error
+  except Exception as error:  # pyarrow has many kinds for one fact
+    raise UserError(
+      f'{path} is not a readable parquet file: {error}'
+    ) from error
+
+
+def _plain(value: Any) -> Any:
+  """JSON for the few kinds of value that json does not know."""
+  if isinstance(value, np.ndarray):
+    return value.tolist()
+  if isinstance(value, np.generic):
+    return value.item()
+  if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    return dataclasses.asdict(value)
+  if isinstance(value, os.PathLike):
+    return os.fspath(value)
+  raise TypeError(f'{type(value).__name__} has no JSON form')
+
+
+def fingerprint(*parts: Any) -> str:
+  """A hash of arrays, tables and plain values, equal for equal content."""
+  digest = hashlib.sha256()
+  for part in parts:
+    if isinstance(part, pd.DataFrame):
+      digest.update(json.dumps([str(c) for c in part.columns]).encode())
+      digest.update(
+        pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes()
+      )
+    elif isinstance(part, np.ndarray):
+      digest.update(f'{part.dtype}{part.shape}'.encode())
+      digest.update(np.ascontiguousarray(part).tobytes())
+    else:
+      digest.update(json.dumps(part, sort_keys=True, default=_plain).encode())
+    digest.update(b'|')
+  return digest.hexdigest()[:16]
+
+
+@functools.lru_cache(4096)
+def _sha256(path: str, size: int, changed: int) -> str:
+  with open(path, 'rb') as file:
+    return hashlib.file_digest(file, 'sha256').hexdigest()[:16]
+
+
+def _checksum(path: pathlib.Path) -> str:
+  """A hash of a file's bytes, read once as long as the file stays."""
+  paths.refuse_pipe(path)
+  facts = os.stat(path)
+  return _sha256(os.path.realpath(path), facts.st_size, facts.st_mtime_ns)
+
+
+def _files(path: pathlib.Path, skip: tuple[str, ...] = ()) -> dict[str, str]:
+  """{name: checksum} of a file, or of all files of a folder."""
+  if not path.is_dir():
+    return {'': _checksum(path)}
+  result = {}
+  for root, folders, names in os.walk(path):
+    folders[:] = sorted(f for f in folders if f not in skip)
+    for name in sorted(names):
+      file = pathlib.Path(root) / name
+      result[file.relative_to(path).as_posix()] = _checksum(file)
+  return result
+
+
+def content(path: str | os.PathLike) -> str:
+  """A hash of the bytes of a user's file, or of all files of a folder."""
+  if not path:
+    return ''
+  try:
+    return fingerprint(_files(pathlib.Path(path).expanduser()))
+  except OSError as error:
+    raise UserError(f'cannot read {path}: {error.strerror}') from error
+
+
+def seal_path(path: str | os.PathLike) -> pathlib.Path:
+  path = pathlib.Path(path)
+  return path.with_name(path.name + '.made.json')
+
+
+SCRATCH = ('checkpoints',)  # folders of an artefact that are not part of it
+
+
+def seal(
+  path: str | os.PathLike,
+  made_from: str,
+  at: pathlib.Path | None = None,
+  **facts: Any,
+) -> None:
+  """Writes down what an artefact was made from, its checksums, and facts.
+
+  The seal is beside the artefact, or `at` another path.
+  """
+  value = {
+    'made_from': made_from,
+    'format': FORMAT,
+    'files': _files(pathlib.Path(path), SCRATCH),
+    **facts,
+  }
+  write_json(at or seal_path(path), value)
+
+
+def sealed(
+  path: str | os.PathLike, made_from: str, at: pathlib.Path | None = None
+) -> dict | None:
+  """The seal, if `path` was made from just that and is as it was written."""
+  path = pathlib.Path(path)
+  try:
+    notes = read_json(at or seal_path(path))
+    same = (
+      isinstance(notes, dict)
+      and notes.get('made_from') == made_from
+      and notes.get('format') == FORMAT
+      and notes.get('files') == _files(path, SCRATCH)
+    )
+    return notes if same else None
+  except (UserError, OSError):
+    return None
+
+
+def finished(
+  path: str | os.PathLike, made_from: str, reuse: str = ''
+) -> pathlib.Path | None:
+  """Where a sealed artefact is: at `path`, or in the run that is reused."""
+  path = pathlib.Path(path)
+  places = [path]
+  if reuse:
+    root = pathlib.Path(reuse).expanduser()
+    places += sorted(
+      seal.with_name(path.name) for seal in root.rglob(seal_path(path).name)
+    )
+  return next((one for one in places if sealed(one, made_from)), None)
+
+
+def stage(
+  path: str | os.PathLike,
+  made_from: str,
+  make: Callable[[pathlib.Path], Any],
+  load: Callable[[pathlib.Path], Any],
+  reuse: str = '',
+  say: Callable[[str], Any] | None = None,
+) -> Any:
+  """read() of the artefact at `path`, made only where it is not there.
+
+  `made_from` is the identity of everything the artefact depends on, and
+  `make(path)` writes it: a file, or a folder whose making may be resumed. With
+  `reuse`, the same artefact anywhere in that other run's folder will do.
+  """
+  path = pathlib.Path(path)
+  source = finished(path, made_from, reuse)
+  if source is None:
+    seal_path(path).unlink(missing_ok=True)
+    make(path)
+    seal(path, made_from)
+    return load(path)
+  if say:
+    say(f'{path.name}: taken from {source}')
+  return load(source)

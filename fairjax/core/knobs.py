@@ -1,0 +1,309 @@
+"""Config fields: valid values, help, and the stages that they change.
+
+    lr: float = knob(1e-6, 'peak learning rate', above(0))
+
+A rule is a function of the value: '' where it holds, else the remedy. The
+config's validation and the identity of stages (identity.py) are generated
+from these fields.
+"""
+
+import dataclasses
+import difflib
+import importlib
+import math
+import os
+import pathlib
+import re
+import types
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from fairjax.core import paths
+from fairjax.core.errors import UserError
+
+Rule = Callable[[Any], str]
+
+# What a field may change directly. What a stage reads of earlier ones is known
+# by content, so a field that changes 'data' need not be among the others.
+STAGES = (
+  'data',  # the tables, before and after a method
+  'training',  # any fit
+  'pretraining',  # the fits of recipe pretrain alone
+  'rewriting',  # the fits of models that rewrite
+  'scores',
+  'weights',
+  'measures',
+  'texts',  # what a swap or a model writes
+  'attributes',  # of fairflow: instances of words, and the attribute head
+  'flow',  # its fit
+  'words',  # and its votes and dictionary
+  'repair',  # of swapped texts
+  'rewriters',  # contenders' texts, and what is said of them
+  'adversary',  # a discriminator, and generators trained against it
+)
+
+
+def _rule(
+  holds: Callable[[Any], bool], wanted: str, remedy: str = '{} is needed'
+) -> Rule:
+  """The rule of a test; `wanted` says in words which values pass it."""
+  return _worded(
+    lambda value: '' if holds(value) else remedy.format(wanted), wanted
+  )
+
+
+def _worded(rule: Rule, wanted: str | Callable[[], str]) -> Rule:
+  rule.wanted = wanted  # read by `wanted`
+  return rule
+
+
+def wanted(rule: Rule) -> str:
+  """The values that a rule allows, in words; '' where it allows all."""
+  words = getattr(rule, 'wanted', '')
+  return words() if callable(words) else words
+
+
+def at_least(low: float) -> Rule:
+  return _rule(lambda v: low <= v < math.inf, f'at least {low:g}')
+
+
+def above(low: float, high: float = math.inf) -> Rule:
+  upper = '' if high == math.inf else f' and at most {high:g}'
+  return _rule(
+    lambda v: low < v <= high and v < math.inf, f'a number above {low:g}{upper}'
+  )
+
+
+def between(low: float, high: float) -> Rule:
+  return _rule(lambda v: low <= v <= high, f'a number from {low:g} to {high:g}')
+
+
+def below(low: float, high: float) -> Rule:
+  """low ≤ v < high."""
+  return _rule(
+    lambda v: low <= v < high, f'a number from {low:g} to below {high:,}'
+  )
+
+
+def within(low: float, high: float) -> Rule:
+  """low < v < high."""
+  return _rule(
+    lambda v: low < v < high, f'a number between {low:g} and {high:g}'
+  )
+
+
+SEED = below(0, 2**31)
+
+
+def or_else(default: Any, rule: Rule) -> Rule:
+  """The rule, or the value that leaves the choice to a default."""
+  return _worded(
+    lambda v: '' if v == default else rule(v),
+    lambda: f'{default}, or {wanted(rule)}',
+  )
+
+
+def one_of(*words: str) -> Rule:
+  names = ', '.join(map(repr, words))
+  return _rule(lambda v: v in words, f'one of {names}', 'it must be {}')
+
+
+def form(pattern: str, wanted: str) -> Rule:
+  return _rule(lambda v: re.fullmatch(pattern, v) is not None, wanted)
+
+
+def number(low: float = -math.inf, high: float = math.inf) -> Rule:
+  """A finite number written as text, low ≤ v ≤ high."""
+
+  def holds(value: str) -> bool:
+    try:
+      return low <= float(value) <= high and math.isfinite(float(value))
+    except ValueError:
+      return False
+
+  limits = '' if high == math.inf else f' from {low:g} to {high:g}'
+  return _rule(holds, f'a number{limits}')
+
+
+def each(rule: Rule, least: int = 0) -> Rule:
+  """The rule for every item, of which there are `least`, none twice."""
+
+  def remedy(values) -> str:
+    if len(values) < least:
+      return 'at least one is needed'
+    for one in values:
+      if broken := rule(one):
+        return f'of {repr(one)[:80]}: {broken}'
+    twice = [one for i, one in enumerate(values) if one in values[:i]]
+    return f'{twice[0]!r} is there twice' if twice else ''
+
+  return _worded(remedy, lambda: f'a list with commas; each {wanted(rule)}')
+
+
+def entry(table: str, *also: str, joined: str = '') -> Rule:
+  """A name in a table 'module:TABLE'; `joined` stands between several."""
+
+  def names() -> list[str]:
+    module, _, attribute = table.partition(':')
+    return [*also, *getattr(importlib.import_module(module), attribute)]
+
+  def remedy(value: str) -> str:
+    known = names()
+    for name in value.split(joined) if joined else [value]:
+      if name.strip() not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f'did you mean {near[0]!r}?' if near else '--list shows all'
+        return f'there is no {repr(name.strip())[:80]}; {hint}'
+    return ''
+
+  several = f', or several joined by {joined!r}' if joined else ''
+  return _worded(remedy, lambda: f'one of {", ".join(names())}{several}')
+
+
+def filled(value: str) -> str:
+  return '' if value.strip() else 'a name is needed'
+
+
+def existing(value: str) -> str:
+  """A file or folder that is there, or '' for none."""
+  path = pathlib.Path(os.path.expanduser(value))  # which never raises
+  if not value or os.path.exists(path):
+    return ''
+  try:
+    names = os.listdir(path.parent)
+  except OSError:
+    parent = repr(str(path.parent))[:120]
+    return f'there is no such file, and no folder {parent}'
+  near = difflib.get_close_matches(path.name, names, n=1)
+  hint = f'; did you mean {str(path.parent / near[0])!r}?' if near else ''
+  return f'there is no such file or folder{hint}'
+
+
+def stages(names: str | tuple[str, ...]) -> tuple[str, ...]:
+  """Names of STAGES as a tuple; a misspelt one would change nothing."""
+  names = (names,) if isinstance(names, str) else tuple(names)
+  unknown = [name for name in names if name not in STAGES]
+  if unknown:
+    raise KeyError(
+      f'{unknown[0]!r} is no stage; those there are stand in knobs.STAGES'
+    )
+  return names
+
+
+_worded(filled, 'any name')
+_worded(existing, "a file or folder that is there, or '' for none")
+
+
+def knob(
+  default: Any,
+  about: str,
+  rule: Rule = lambda value: '',
+  *,
+  changes: str | tuple[str, ...] | None = None,
+  path: bool = False,
+) -> Any:
+  """A field: its default, its help, its values, and what it changes.
+
+  `changes` is by default that of the section, and () is nothing. Where a
+  `path` names a file or folder, its content is part of the identity.
+  """
+  changes = None if changes is None else stages(changes)
+  metadata = {'about': about, 'rule': rule, 'changes': changes, 'path': path}
+  return dataclasses.field(default=default, metadata=metadata)
+
+
+def section(kind: type, changes: str | tuple[str, ...] = ()) -> Any:
+  """A field that is a dataclass of knobs."""
+  return dataclasses.field(
+    default_factory=kind, metadata={'changes': stages(changes)}
+  )
+
+
+class Leaf(NamedTuple):
+  """One knob of the whole config."""
+
+  name: str  # 'train.lr'
+  type: Any
+  default: Any
+  about: str
+  rule: Rule
+  changes: tuple[str, ...]
+  path: bool
+
+
+def leaves(kind: type, prefix: str = '', changes=()) -> Iterator[Leaf]:
+  """Every knob of a dataclass and of its sections."""
+  for field in dataclasses.fields(kind):
+    if dataclasses.is_dataclass(field.type):
+      inner = f'{prefix}{field.name}.'
+      yield from leaves(field.type, inner, field.metadata['changes'])
+      continue
+    own = field.metadata['changes']
+    own = changes if own is None else own
+    yield Leaf(
+      prefix + field.name,
+      field.type,
+      field.default,
+      field.metadata['about'],
+      field.metadata['rule'],
+      own,
+      field.metadata['path'],
+    )
+
+
+def value(config: Any, name: str) -> Any:
+  for part in name.split('.'):
+    config = getattr(config, part)
+  return config
+
+
+_WANTED = {
+  bool: 'True or False',
+  int: 'a whole number',
+  float: 'a number',
+  str: 'text',
+}
+
+
+def has_type(candidate: Any, kind: Any) -> bool:
+  """Whether a value is of a leaf's type; a whole number is a float too."""
+  if typing.get_origin(kind) is tuple:
+    item = typing.get_args(kind)[0]
+    return isinstance(candidate, tuple | list) and all(
+      has_type(one, item) for one in candidate
+    )
+  if isinstance(kind, types.UnionType):
+    return any(has_type(candidate, one) for one in typing.get_args(kind))
+  if isinstance(candidate, bool):
+    return kind is bool
+  return isinstance(candidate, int | float if kind is float else kind)
+
+
+def check(config: Any, kind: type) -> None:
+  """Raises UserError with one sentence for the first wrong field."""
+  for field in dataclasses.fields(kind):
+    inner = getattr(config, field.name)
+    if dataclasses.is_dataclass(field.type):
+      if not isinstance(inner, field.type):
+        raise UserError(
+          f'{field.name} is {inner!r}; it must be a config.'
+          f'{field.type.__name__}'
+        )
+  for leaf in leaves(kind):
+    result = value(config, leaf.name)
+    text = f'{leaf.name} is {result!r}'
+    if len(text) > 200:
+      text = text[:200] + '…'
+    if not has_type(result, leaf.type):
+      want = _WANTED.get(leaf.type, 'a tuple such as (1, 2)')
+      raise UserError(f'{text}; it must be {want}')
+    if isinstance(result, float) and not math.isfinite(result):
+      raise UserError(f'{text}; a finite number is needed')
+    if isinstance(result, str) and ('\0' in result or len(result) > 4000):
+      raise UserError(f'{text}; that is no text that can be used')
+    for one in result if isinstance(result, tuple) else (result,):
+      if leaf.path and isinstance(one, str):
+        paths.refuse_pipe(one)
+    if remedy := leaf.rule(result):
+      raise UserError(f'{text}; {remedy}')

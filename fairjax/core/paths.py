@@ -1,0 +1,95 @@
+"""Paths of input files, checked, with one sentence for what is missing.
+
+A pipe would be waited for without end, a device never ends: whatever a user
+names is looked at before it is opened.
+"""
+
+import difflib
+import errno
+import os
+import pathlib
+import re
+import stat
+
+from fairjax.core.errors import UserError
+
+
+def shown(path) -> str:
+  """A path as a sentence names it: a long one without its middle."""
+  text = str(path)
+  text = text if text.isprintable() else repr(text)[1:-1]
+  return text if len(text) <= 160 else f'{text[:80]}…{text[-60:]}'
+
+
+def place(path: str, kinds: tuple[str, ...] = ()) -> pathlib.Path:
+  """Where an ordinary file is; a sentence where there is none.
+
+  A pipe would be waited for, and a folder or an address is something else.
+  `kinds` are suffixes of files to name in a folder.
+  """
+  text = os.fspath(path)
+  if not text:
+    raise UserError('no file is named; give the path of one')
+  if '\0' in text:
+    raise UserError(f'{shown(text)} has a NUL in it; check the path')
+  if re.match(r'[A-Za-z][A-Za-z0-9+.-]+://', text):
+    raise UserError(
+      f'{shown(text)} is an address; download it, and name the file here'
+    )
+  try:
+    where = pathlib.Path(text).expanduser()
+  except RuntimeError as error:
+    raise UserError(
+      f'{shown(text)} begins with the home folder of nobody; write it out'
+    ) from error
+  try:
+    mode = os.stat(where).st_mode
+  except OSError as error:
+    raise UserError(_missing(text, where, error)) from error
+  if stat.S_ISDIR(mode):
+    names = sorted(os.listdir(where)) if os.access(where, os.R_OK) else []
+    inside = [n for n in names if n.endswith(kinds)] if kinds else []
+    raise UserError(
+      f'{shown(text)} is a folder; name a file in it'
+      + (f', such as {text.rstrip("/")}/{inside[0]}' if inside else '')
+    )
+  if not stat.S_ISREG(mode):
+    raise UserError(_flowing(text))
+  return where
+
+
+def refuse_pipe(path: str | os.PathLike) -> None:
+  """A sentence where a path is neither a file nor a folder, if it is there."""
+  try:
+    mode = os.stat(os.path.expanduser(path)).st_mode
+  except (OSError, ValueError):
+    return
+  if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    raise UserError(_flowing(path))
+
+
+def _flowing(path: str | os.PathLike) -> str:
+  return (
+    f'{shown(path)} is a pipe or a device, not a file; write what comes out of '
+    'it to a file and name that'
+  )
+
+
+def _missing(path: str, where: pathlib.Path, error: OSError) -> str:
+  name, folder = shown(path), where.parent
+  if error.errno == errno.ENAMETOOLONG:
+    return f'{name} is too long for the name of a file; check the path'
+  if error.errno == errno.ELOOP:
+    return f'{name} is a link that leads to itself; name a file'
+  if error.errno == errno.ENOTDIR:
+    return f'{name} cannot exist: a part of its path is a file; check the path'
+  if error.errno != errno.ENOENT:
+    return f'cannot read {name}: {error.strerror}'
+  if where.is_symlink():
+    return f'{name} is a link to {os.readlink(where)}, which does not exist'
+  if not folder.is_dir():
+    return f'{name} does not exist, nor does its folder; check the path'
+  names = os.listdir(folder) if os.access(folder, os.R_OK) else []
+  near = difflib.get_close_matches(where.name, names, n=3, cutoff=0.5)
+  hint = f'did you mean {" or ".join(near)}?' if near else 'check the path'
+  return f'{name} does not exist; {hint}'

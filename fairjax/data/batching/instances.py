@@ -1,0 +1,205 @@
+"""Word occurrences: their contextual embeddings as a table, and batches.
+
+An instance is one occurrence of a word in a text, with the embedding that an
+encoder gave it there. Instances lie in a parquet file whose column `vector`
+is a list of fixed length, float16 or float32; memory holds one row group more
+than what is kept.
+"""
+
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.batching.batches import ORDER
+
+PAIRS = 22  # stream of the pairing of instances
+
+
+class Instances(NamedTuple):
+  """n occurrences; `side` is -1 for the first group, +1 for the second."""
+
+  id: np.ndarray  # str [n]: 'shard:row:first token'
+  word: np.ndarray  # str [n]
+  vector: np.ndarray  # float32 [n, d]
+  logit: np.ndarray  # float32 [n]: above 0 for the second group
+  side: np.ndarray  # int8 [n]; 0 where neither is sure
+
+  def take(self, rows: np.ndarray) -> 'Instances':
+    return Instances(*(column[rows] for column in self))
+
+
+def unjudged(id, word, vector) -> Instances:
+  """Instances of which no head has said anything yet."""
+  n = len(word)
+  return Instances(
+    np.asarray(id, object),
+    np.asarray(word, object),
+    vector,
+    np.zeros(n, np.float32),
+    np.zeros(n, np.int8),
+  )
+
+
+def write(path: pathlib.Path, instances: Instances, half: bool = True) -> None:
+  """One parquet file; `half` keeps vectors in float16."""
+  import pyarrow as pa
+  import pyarrow.parquet as pq
+
+  vector = instances.vector.astype(np.float16 if half else np.float32)
+  if not np.isfinite(vector).all():
+    raise UserError(
+      f'{path}: an embedding is not a finite number; the encoder overflows'
+    )
+  flat = pa.array(vector.reshape(-1))
+  columns = {
+    'id': pa.array(instances.id, pa.string()),
+    'word': pa.array(instances.word, pa.string()),
+    'logit': pa.array(instances.logit),
+    'side': pa.array(instances.side),
+    'vector': pa.FixedSizeListArray.from_arrays(flat, vector.shape[1]),
+  }
+  with artefacts.atomic(path) as part:
+    pq.write_table(pa.table(columns), part, row_group_size=1 << 16)
+
+
+def read(path: pathlib.Path) -> Instances:
+  import pyarrow as pa
+  import pyarrow.parquet as pq
+
+  try:
+    table = pq.read_table(path)
+    vector = table['vector'].combine_chunks()
+    width = vector.type.list_size
+    flat = vector.flatten().to_numpy(zero_copy_only=False)
+  except (OSError, pa.ArrowInvalid, KeyError, AttributeError) as error:
+    raise UserError(f'{path} holds no instances of words: {error}') from error
+  column = lambda name: table[name].to_numpy()
+  return Instances(
+    column('id').astype(object),
+    column('word').astype(object),
+    flat.astype(np.float32).reshape(-1, width),
+    column('logit'),
+    column('side'),
+  )
+
+
+def join(parts: Sequence[Instances]) -> Instances:
+  return Instances(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+class Batches:
+  """Item i is the batch of step i, for all seeds: a random-access source.
+
+  `order(seed, epoch)` is an array [n, …] of row numbers, and `fill(numbers)`
+  makes the arrays of a batch of them; -1 stands for no row.
+  """
+
+  def __init__(
+    self,
+    n: int,
+    order: Callable[[int, int], np.ndarray],
+    fill: Callable[[np.ndarray], dict],
+    seeds: Sequence[int],
+    batch: int,
+    accumulate: int = 1,
+  ):
+    self.n, self.order, self.fill = n, order, fill
+    self.seeds, self.batch, self.accumulate = list(seeds), batch, accumulate
+    self.steps_per_epoch = -(-n // batch)
+    self._kept: dict[tuple[int, int], np.ndarray] = {}
+
+  def __getitem__(self, step: int) -> dict[str, np.ndarray]:
+    epoch, at = divmod(int(step), self.steps_per_epoch)
+    parts = []
+    for seed in self.seeds:
+      numbers = self._order(seed, epoch)[at * self.batch :][: self.batch]
+      spare = self.batch - len(numbers)
+      widths = [(0, spare), *[(0, 0)] * (numbers.ndim - 1)]
+      parts.append(self.fill(np.pad(numbers, widths, constant_values=-1)))
+    batch = {name: np.stack([p[name] for p in parts]) for name in parts[0]}
+    if self.accumulate == 1:
+      return batch
+    return {
+      name: a.reshape(len(a), self.accumulate, -1, *a.shape[2:])
+      for name, a in batch.items()
+    }
+
+  def _order(self, seed: int, epoch: int) -> np.ndarray:
+    """The order of an epoch; those of the last two are kept."""
+    key = (seed, epoch)
+    if key not in self._kept:
+      self._kept[key] = self.order(seed, epoch)
+      while len(self._kept) > 2 * len(self.seeds) + 2:
+        self._kept.pop(next(iter(self._kept)), None)
+    return self._kept[key]
+
+
+def labelled(
+  vector: np.ndarray,
+  label: np.ndarray,
+  seeds: Sequence[int],
+  batch: int,
+  accumulate: int = 1,
+) -> Batches:
+  """Every row once an epoch, with its label."""
+
+  def order(seed, epoch):
+    return np.random.default_rng([seed, ORDER, epoch]).permutation(len(label))
+
+  def fill(rows):
+    return {
+      'vector': vector[rows],
+      'label': label[rows].astype(np.int32),
+      'weight': (rows >= 0).astype(np.float32),
+      'example': rows.astype(np.int32),
+    }
+
+  return Batches(len(label), order, fill, seeds, batch, accumulate)
+
+
+def paired(
+  vector: np.ndarray,
+  side: np.ndarray,
+  seeds: Sequence[int],
+  batch: int,
+  accumulate: int = 1,
+) -> Batches:
+  """Pairs of one side's instances, drawn anew each epoch.
+
+  Each side is shuffled and cut in two halves, whose rows are matched: what a
+  pair has in common is the side, not the word.
+  """
+  own = [np.flatnonzero(side == which) for which in (-1, 1)]
+  if min(map(len, own)) < 2:
+    raise UserError(
+      f'there are {len(own[0])} and {len(own[1])} instances of the two sides; '
+      'a pair needs two of one side: lower --config.fairflow.threshold, or '
+      'give more text'
+    )
+
+  def order(seed, epoch):
+    pairs = []
+    for which, rows in enumerate(own):
+      draw = np.random.default_rng([seed, PAIRS, epoch, which])
+      half = len(rows) // 2
+      shuffled = rows[draw.permutation(len(rows))]
+      pairs.append(np.stack([shuffled[:half], shuffled[half : 2 * half]], 1))
+    pairs = np.concatenate(pairs)
+    draw = np.random.default_rng([seed, PAIRS, epoch, 2])
+    return pairs[draw.permutation(len(pairs))]
+
+  def fill(pairs):
+    first, second = pairs.T
+    return {
+      'first': vector[first],
+      'second': vector[second],
+      'side': np.where(first >= 0, side[first], 0).astype(np.int32),
+      'example': first.astype(np.int32),
+    }
+
+  n = sum(len(rows) // 2 for rows in own)
+  return Batches(n, order, fill, seeds, batch, accumulate)

@@ -1,0 +1,393 @@
+"""Text to ids: fast tokenizers, ragged token stores, a cache by content.
+
+Only the `tokenizers` package is used; ids equal those of transformers'
+AutoTokenizer. A folder may hold tokenizer.json, the vocab.txt of a BERT or an
+ELECTRA, or the vocab.json and merges.txt of a RoBERTa, a BART or a GPT-2; a
+GGUF file has its own (data/gguf.py).
+"""
+
+import contextlib
+import hashlib
+import itertools
+import os
+import pathlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from tokenizers import (
+  AddedToken,
+  Tokenizer,
+  decoders,
+  models,
+  normalizers,
+  pre_tokenizers,
+  processors,
+  trainers,
+)
+
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data import gguf
+from fairjax.data.batching import word_ids
+
+SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
+CHUNK = 20_000  # texts encoded at a time: bounds the memory of the encodings
+ALPHABET = 1000  # characters that a trained tokenizer knows
+
+
+class Ragged(NamedTuple):
+  """Token ids of n texts, end to end; text i starts at offsets[i]."""
+
+  flat: np.ndarray  # int32 [sum of the lengths]
+  offsets: np.ndarray  # int64 [n + 1]
+  types: np.ndarray | None = None  # int8, beside flat; only for text pairs
+  cut: np.ndarray | None = None  # bool [n]: texts that were truncated
+
+  @property
+  def lengths(self) -> np.ndarray:
+    return np.diff(self.offsets)
+
+  @property
+  def cut_lengths(self) -> int:
+    """How many texts were truncated."""
+    return 0 if self.cut is None else int(self.cut.sum())
+
+
+def take(ragged: Ragged, rows: np.ndarray) -> Ragged:
+  """The texts `rows`, in that order; a row may be named more than once."""
+  rows = np.asarray(rows, np.int64)
+  lengths = ragged.lengths[rows]
+  offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+  source = word_ids.runs(ragged.offsets[rows], lengths)
+  return Ragged(
+    ragged.flat[source],
+    offsets,
+    None if ragged.types is None else ragged.types[source],
+    None if ragged.cut is None else ragged.cut[rows],
+  )
+
+
+def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
+  """The tokenizer of a model's folder, or of a bare vocabulary file."""
+  path = pathlib.Path(path)
+  if not path.exists():
+    raise UserError(f'there is no tokenizer at {path}; name a folder or a file')
+  if gguf.is_gguf(path):
+    return gguf.tokenizer(path)
+  folder = path if path.is_dir() else path.parent
+  names = (
+    ('tokenizer.json', 'vocab.txt', 'vocab.json')
+    if path.is_dir()
+    else (path.name,)
+  )
+  result = [folder / name for name in names if (folder / name).is_file()]
+  if not result and path.is_dir():
+    return _by_transformers(folder)
+  if not result:
+    raise UserError(
+      f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
+      'merges.txt; name a folder that does with --config.tokens.tokenizer'
+    )
+  file = result[0]
+  try:
+    if file.suffix == '.txt':
+      return _wordpiece(file)
+    if file.name.endswith('vocab.json'):
+      return _byte_level(file)
+    tokenizer = Tokenizer.from_file(str(file))
+  except UserError:
+    raise
+  except Exception as error:  # tokenizers raises bare Exception
+    raise UserError(f'{file} is not a tokenizer: {error}') from error
+  tokenizer.no_padding()
+  tokenizer.no_truncation()
+  return tokenizer
+
+
+def _by_transformers(folder: pathlib.Path) -> Tokenizer:
+  """The tokenizer of other files (sentencepiece, …), as transformers has it."""
+  from transformers import AutoTokenizer
+
+  try:
+    slow = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    tokenizer = Tokenizer.from_str(slow.backend_tokenizer.to_str())
+  except Exception as error:  # of many kinds
+    why = str(error).strip().partition('\n')[0][:200]
+    raise UserError(
+      f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
+      f'merges.txt, and transformers reads none either ({why}); name a folder '
+      'that has one with --config.tokens.tokenizer'
+    ) from error
+  tokenizer.no_padding()
+  tokenizer.no_truncation()
+  return tokenizer
+
+
+def _config(folder: pathlib.Path) -> dict:
+  """tokenizer_config.json, or {} where there is none."""
+  file = folder / 'tokenizer_config.json'
+  return artefacts.read_json(file) if file.is_file() else {}
+
+
+def _wordpiece(file: pathlib.Path) -> Tokenizer:
+  """BERT's tokenizer from vocab.txt: one token a line, its number its id."""
+  lines = file.read_text(encoding='utf-8').split('\n')
+  vocab = {
+    token.rstrip('\r'): i
+    for i, token in enumerate(lines[:-1] if lines[-1] == '' else lines)
+  }
+  missing = [token for token in SPECIAL if token not in vocab]
+  if missing:
+    raise UserError(
+      f'{file} is not a BERT vocabulary: it has no line {missing[0]!r}'
+    )
+  config = _config(file.parent)
+  lower = config.get('do_lower_case')
+  if lower is None:
+    # Without a word of the author's the default of transformers (lower-case)
+    # is wrong for cased models: the name decides, else the words.
+    lowercase = 'uncased' in f'{file.parent.name}/{file.name}'
+    lower = lowercase or not any(
+      token != token.lower() and not token.startswith('[') for token in vocab
+    )
+  return _bert(
+    vocab,
+    lower,
+    config.get('strip_accents'),
+    config.get('tokenize_chinese_chars', True),
+  )
+
+
+def _bert(
+  vocab: dict[str, int],
+  lower: bool,
+  strip_accents: bool | None = None,
+  chinese: bool = True,
+) -> Tokenizer:
+  tokenizer = Tokenizer(models.WordPiece(vocab, unk_token='[UNK]'))
+  tokenizer.normalizer = normalizers.BertNormalizer(
+    handle_chinese_chars=chinese,
+    strip_accents=strip_accents,
+    lowercase=lower,
+  )
+  tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+  tokenizer.decoder = decoders.WordPiece()
+  tokenizer.post_processor = processors.TemplateProcessing(
+    single='[CLS]:0 $A:0 [SEP]:0',
+    pair='[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1',
+    special_tokens=[(t, vocab[t]) for t in ('[CLS]', '[SEP]')],
+  )
+  tokenizer.add_special_tokens(SPECIAL)
+  return tokenizer
+
+
+def _byte_level(file: pathlib.Path) -> Tokenizer:
+  """A byte-level BPE: RoBERTa's and BART's where it knows <s>, else GPT-2's."""
+  merges = file.with_name(file.name.replace('vocab.json', 'merges.txt'))
+  if not merges.is_file():
+    raise UserError(f'{file} needs {merges.name} beside it')
+  model = models.BPE.from_file(str(file), str(merges))
+  tokenizer = Tokenizer(model)
+  prefix = bool(_config(file.parent).get('add_prefix_space', False))
+  tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix)
+  tokenizer.decoder = decoders.ByteLevel()
+  if tokenizer.token_to_id('<s>') is None:
+    tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
+    if tokenizer.token_to_id('<|endoftext|>') is not None:
+      tokenizer.add_special_tokens(['<|endoftext|>'])
+    return tokenizer
+  special = ['<s>', '<pad>', '</s>', '<unk>', '<mask>']
+  missing = [t for t in special if tokenizer.token_to_id(t) is None]
+  if missing:
+    raise UserError(
+      f'{file} is not a RoBERTa vocabulary: it has no {missing[0]!r}'
+    )
+  # The mask eats the space before it, as the model was trained.
+  tokenizer.add_special_tokens(
+    special[:-1] + [AddedToken('<mask>', lstrip=True, special=True)]
+  )
+  tokenizer.post_processor = processors.RobertaProcessing(
+    ('</s>', tokenizer.token_to_id('</s>')),
+    ('<s>', tokenizer.token_to_id('<s>')),
+    add_prefix_space=prefix,
+  )
+  return tokenizer
+
+
+def train_tokenizer(texts: Sequence[str], vocab_size: int) -> Tokenizer:
+  """A lower-casing WordPiece learned from `texts`; equal texts, equal ids.
+
+  The trainer of `tokenizers` numbers the letters inside words in the order of
+  a hash table that differs from run to run, and breaks ties by those numbers.
+  So every letter is given its number in advance.
+  """
+  normal = normalizers.BertNormalizer(lowercase=True)
+  texts = [normal.normalize_str(text) for text in texts]
+  counts = Counter()
+  for text in texts:
+    counts.update(text)
+  counts.pop(' ', None)
+  ranked = sorted(counts, key=lambda c: (-counts[c], c))
+  # A letter takes two ids: at the start of a word (x) and inside one (##x).
+  room = min(ALPHABET, (vocab_size - len(SPECIAL)) // 2)
+  if room < 1:
+    raise UserError(
+      f'tokens.vocab_size is {vocab_size}; a few hundred are needed at least'
+    )
+  letters = sorted(ranked[:room])
+  rare = {ord(c): ' ' for c in ranked[room:]}
+  trainer = trainers.WordPieceTrainer(
+    vocab_size=vocab_size,
+    special_tokens=SPECIAL + letters + [f'##{c}' for c in letters],
+    show_progress=False,
+  )
+  learner = Tokenizer(models.WordPiece(unk_token='[UNK]'))
+  learner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+  learner.train_from_iterator((t.translate(rare) for t in texts), trainer)
+  return _bert(learner.get_vocab(), lower=True)
+
+
+def save_tokenizer(tokenizer: Tokenizer, folder: str | os.PathLike) -> None:
+  """Writes tokenizer.json and what transformers needs to read it as ours."""
+  folder = pathlib.Path(folder)
+  tokenizer.no_padding()
+  tokenizer.no_truncation()
+  artefacts.write_text(folder / 'tokenizer.json', tokenizer.to_str(pretty=True))
+  names = ('pad_token', 'unk_token', 'cls_token', 'sep_token', 'mask_token')
+  known = {
+    'bert': SPECIAL,
+    'roberta': ['<pad>', '<unk>', '<s>', '</s>', '<mask>'],
+  }
+  special = {'tokenizer_class': 'PreTrainedTokenizerFast'}
+  for tokens in known.values():
+    if all(tokenizer.token_to_id(token) is not None for token in tokens):
+      special |= dict(zip(names, tokens))
+  artefacts.write_json(folder / 'tokenizer_config.json', special)
+
+
+def encode(
+  tokenizer: Tokenizer,
+  texts: Sequence[str],
+  max_length: int | None,
+  pairs: Sequence[str] | None = None,
+  special: bool = True,
+) -> Ragged:
+  """Ids of each text (or pair), at most `max_length`, special tokens included.
+
+  A longer text loses its end but keeps the closing special token (its start,
+  if the tokenizer's own truncation is 'left'); of a pair the longer text is
+  cut first. `max_length` is what the model has positions for, 2 less for
+  RoBERTa and BART; None cuts nothing. Without `special` no special tokens are
+  put in.
+  """
+  least = tokenizer.num_special_tokens_to_add(pairs is not None) + 1
+  if max_length is not None and max_length < least:
+    raise UserError(
+      f'tokens.max_length is {max_length}; at least {least} are needed for the '
+      'special tokens and one of the text'
+    )
+  texts = list(texts)
+  inputs = texts if pairs is None else list(zip(texts, pairs, strict=True))
+  truncate(tokenizer, max_length)
+  repeat = pairs is None and len(texts) >= word_ids.LEAST
+  # A GPT-2 turns an empty text into no ids at all; a model needs one.
+  empty = [tokenizer.token_to_id('<|endoftext|>') or 0] if special else []
+  if repeat and word_ids.suits(tokenizer):
+    return _by_words(tokenizer, texts, special, empty[0] if special else None)
+  flat, types, lengths, cut = [], [], [], []
+  for start in range(0, len(inputs), CHUNK):
+    try:
+      encodings = tokenizer.encode_batch_fast(
+        inputs[start : start + CHUNK], add_special_tokens=special
+      )
+    except (TypeError, UnicodeError) as error:
+      raise _not_text(texts if pairs is None else [*texts, *pairs]) from error
+    ids = [encoding.ids or empty for encoding in encodings]
+    lengths += [len(i) for i in ids]
+    flat.append(np.fromiter(itertools.chain.from_iterable(ids), np.int32))
+    cut += [bool(encoding.overflowing) for encoding in encodings]
+    if pairs is not None:
+      type_ids = [encoding.type_ids or [0] for encoding in encodings]
+      types.append(
+        np.fromiter(itertools.chain.from_iterable(type_ids), np.int8)
+      )
+  return Ragged(
+    np.concatenate([np.zeros(0, np.int32), *flat]),
+    np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+    None if pairs is None else np.concatenate([np.zeros(0, np.int8), *types]),
+    np.array(cut, bool),
+  )
+
+
+def _by_words(
+  tokenizer: Tokenizer, texts: list[str], special: bool, empty: int | None
+) -> Ragged:
+  try:
+    ids = word_ids.encode(tokenizer, texts, special, empty)
+  except (TypeError, UnicodeError) as error:
+    raise _not_text(texts) from error
+  offsets = np.append(0, np.cumsum(ids.lengths))
+  return Ragged(ids.flat, offsets, None, ids.cut)
+
+
+def truncate(tokenizer: Tokenizer, max_length: int | None) -> None:
+  """No padding, and truncation on the side where the tokenizer has it."""
+  side = (tokenizer.truncation or {}).get('direction', 'right')
+  tokenizer.no_padding()
+  if max_length is None:
+    tokenizer.no_truncation()
+    return
+  tokenizer.enable_truncation(max_length, direction=side.lower())
+
+
+def _not_text(texts: Sequence) -> Exception:
+  """The sentence about the first entry that no tokenizer can read."""
+  for text in texts:
+    if not isinstance(text, str):
+      return UserError(f'{text!r} is not a text; give the row one or drop it')
+    if not text.isascii() and text != text.encode(errors='ignore').decode():
+      return UserError(
+        f'the text {text[:40]!r} holds half a character (a lone surrogate), '
+        'which no tokenizer reads; fix or drop its row'
+      )
+  return UserError('the tokenizer refuses these texts; try another one')
+
+
+def cached_encode(
+  tokenizer: Tokenizer,
+  texts: Sequence[str],
+  max_length: int,
+  pairs: Sequence[str] | None = None,
+  *,
+  cache: str | os.PathLike | None,
+) -> Ragged:
+  """`encode`, or what `cache` keeps of the same texts, tokenizer and length."""
+  if cache is None:
+    return encode(tokenizer, texts, max_length, pairs)
+  truncate(tokenizer, max_length)
+  digest = hashlib.sha256(f'{max_length}|{tokenizer.to_str()}'.encode())
+  for column in (texts, pairs):
+    digest.update(b'|none' if column is None else f'|{len(column)}'.encode())
+    for text in column if column is not None else ():
+      data = text.encode('utf-8', 'surrogatepass')
+      digest.update(len(data).to_bytes(8, 'little') + data)
+  file = pathlib.Path(cache) / f'tokens-{digest.hexdigest()[:24]}.npz'
+  if file.is_file():
+    try:
+      with np.load(file, allow_pickle=False) as arrays:
+        return Ragged(
+          arrays['flat'],
+          arrays['offsets'],
+          arrays['types'] if 'types' in arrays else None,
+          arrays['cut'],
+        )
+    except Exception:  # zip has a checksum, and many kinds of errors
+      pass  # a damaged cache is made anew
+  ragged = encode(tokenizer, texts, max_length, pairs)
+  contents = {k: v for k, v in ragged._asdict().items() if v is not None}
+  with contextlib.suppress(artefacts.CannotWrite):  # a full disk
+    with artefacts.atomic(file) as part:
+      np.savez(part, **contents)
+  return ragged

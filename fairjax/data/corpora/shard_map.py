@@ -1,0 +1,277 @@
+"""A function over every shard of a folder: locally, by dask, beam or spmd.
+
+A shard is a file. Its output appears whole or not at all (temporary name, then
+`os.replace`), and beside it a small json says what it was made from and what
+was counted; a finished shard is not made again, so a killed job is resumed by
+the same command. An engine only decides where shards run: the bytes are the
+same from `local` processes, `dask`, `beam` and `spmd`.
+"""
+
+import functools
+import glob
+import os
+import pathlib
+import uuid
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from fairjax.core import artefacts, paths
+from fairjax.core.errors import UserError
+from fairjax.data.corpora import shards
+
+BACKENDS = ('local', 'dask', 'beam', 'spmd')
+ATTEMPTS = 3  # of a pool whose worker was killed
+
+# Reads a shard, writes the second path, returns counts.
+Work = Callable[[pathlib.Path, pathlib.Path], dict[str, int]]
+
+
+def find_shards(folder: str | os.PathLike) -> list[str]:
+  """Paths of the shards under `folder`, relative to it, sorted."""
+  folder = pathlib.Path(folder)
+  if not folder.is_dir():
+    raise UserError(f'{folder} is not a folder; name the folder of the corpus')
+  result = sorted(
+    str(path.relative_to(folder))
+    for path in folder.rglob('*')
+    if path.suffix in shards.KINDS
+    and not path.is_dir()
+    and not any(p.startswith('.') for p in path.relative_to(folder).parts)
+  )
+  for name in result:
+    paths.place(folder / name)
+  if not result:
+    raise UserError(
+      f'{folder} holds no shard; files must end in {", ".join(shards.KINDS)}'
+    )
+  return result
+
+
+def shard_map(
+  work: Work,
+  source: str | os.PathLike,
+  names: Sequence[str],
+  out: str | os.PathLike,
+  made_from: str = '',
+  backend: str = 'local',
+  where: str = '',
+  workers: int = 0,
+) -> list[dict]:
+  """Runs `work` on each named shard of `source` that `out` does not have.
+
+  Returns a row for each shard, in order: shard, status ('made', 'kept' or
+  'failed'), error, and the counts that `work` returned. Under 'spmd' the rows
+  are those of this process.
+  """
+  if backend not in BACKENDS:
+    raise UserError(f'backend is {backend!r}; it must be one of {BACKENDS}')
+  task = Task(work, os.fspath(source), os.fspath(out), made_from)
+  names = list(names)
+  if backend == 'spmd':
+    index, count = share(where)
+    mine = names[index::count]
+    result = [task(name) for name in mine]
+    for name in mine:  # the parts of others may be at work
+      _remove_parts(pathlib.Path(out) / name)
+    return result
+  finished = {name: task.kept(name) for name in names}
+  todo = [name for name in names if finished[name] is None]
+  results = _ENGINES[backend](task, todo, where, workers) if todo else []
+  for name in names:
+    _remove_parts(pathlib.Path(out) / name)
+  rows = finished | dict(zip(todo, results))
+  return [rows[name] for name in names]
+
+
+def _remove_parts(shard: pathlib.Path) -> None:
+  """Removes what workers that were killed have left of a shard."""
+  for part in shard.parent.glob(f'.{glob.escape(shard.name)}.*.part'):
+    part.unlink(missing_ok=True)
+
+
+class Task(NamedTuple):
+  """All that a worker needs to make a shard, on whatever machine."""
+
+  work: Work
+  source: str
+  out: str
+  made_from: str
+
+  def __call__(self, name: str) -> dict:
+    """The row of one shard, which is made unless it is there already."""
+    row = {'shard': name, 'status': 'failed', 'error': ''}
+    read, write = (
+      pathlib.Path(self.source) / name,
+      pathlib.Path(self.out) / name,
+    )
+    try:
+      finished = self.kept(name)
+      if finished:
+        return finished
+      stamp = self.stamp(name)
+      write.parent.mkdir(parents=True, exist_ok=True)
+      part = write.with_name(f'.{write.name}.{uuid.uuid4().hex[:8]}.part')
+      try:
+        counts = self.work(read, part)
+        self.note(name).unlink(missing_ok=True)
+        os.replace(part, write)
+      finally:
+        part.unlink(missing_ok=True)
+      artefacts.seal(write, stamp, self.note(name), counts=counts)
+      return {**row, 'status': 'made', **counts}
+    except Exception as error:  # whatever it is, the other shards go on
+      if getattr(error, 'errno', None) in artefacts.FULL:
+        error = artefacts.cannot_write(write, error)
+      message = str(error) if isinstance(error, UserError) else repr(error)
+      return {
+        **row,
+        'error': message if name in message else f'{read}: {message}',
+      }
+
+  def note(self, name: str) -> pathlib.Path:
+    return pathlib.Path(self.out) / '.made' / f'{name}.json'
+
+  def stamp(self, name: str) -> str:
+    source = pathlib.Path(self.source) / name
+    return artefacts.fingerprint(self.made_from, artefacts.content(source))
+
+  def kept(self, name: str) -> dict | None:
+    """The row of a shard that is made from this source by these options."""
+    path = pathlib.Path(self.out) / name
+    record = artefacts.sealed(path, self.stamp(name), self.note(name))
+    if record is None:
+      return None
+    return {'shard': name, 'status': 'kept', 'error': '', **record['counts']}
+
+
+def _local(task: Task, names: list[str], where: str, workers: int) -> list:
+  """Processes of this machine; a killed worker costs only its shard's time."""
+  import concurrent.futures as futures
+  import multiprocessing
+
+  workers = workers or os.cpu_count() or 1
+  if workers == 1 or len(names) == 1:
+    return [task(name) for name in names]
+  results: dict[str, dict] = {}
+  for _ in range(ATTEMPTS):
+    todo = [name for name in names if name not in results]
+    if not todo:
+      break
+    # spawn: a fork of a process with threads (JAX) may hang
+    with futures.ProcessPoolExecutor(
+      min(workers, len(todo)), multiprocessing.get_context('spawn')
+    ) as pool:
+      pending = {pool.submit(task, name): name for name in todo}
+      for job in futures.as_completed(pending):
+        try:
+          results[pending[job]] = job.result()
+        except futures.process.BrokenProcessPool:
+          continue
+  killed = {
+    'status': 'failed',
+    'error': f'its worker was killed {ATTEMPTS} times (out of memory?)',
+  }
+  return [results.get(name, {'shard': name, **killed}) for name in names]
+
+
+def _dask(task: Task, names: list[str], where: str, workers: int) -> list:
+  """A dask cluster at the address `where`, or one of this machine."""
+  try:
+    import distributed
+  except ImportError as error:
+    raise UserError(
+      "the dask back end is not installed; run pip install 'fairjax[dask]'"
+    ) from error
+  own = {
+    'n_workers': workers or os.cpu_count(),
+    'threads_per_worker': 1,
+    'dashboard_address': None,
+  }
+  with distributed.Client(where or None, **({} if where else own)) as client:
+    jobs = client.map(task, names, pure=False, retries=ATTEMPTS)
+    return client.gather(jobs)
+
+
+def _beam(task: Task, names: list[str], where: str, workers: int) -> list:
+  """A beam pipeline; `where` holds its options, say --runner=FlinkRunner."""
+  try:
+    import apache_beam as beam
+    from apache_beam.options.pipeline_options import PipelineOptions
+  except ImportError as error:
+    raise UserError(
+      "the beam back end is not installed; run pip install 'fairjax[beam]'"
+    ) from error
+  own = [
+    '--runner=DirectRunner',
+    '--direct_running_mode=multi_processing',
+    f'--direct_num_workers={workers or os.cpu_count()}',
+  ]
+  folder = pathlib.Path(task.out) / '.made' / f'beam-{uuid.uuid4().hex[:8]}'
+  folder.mkdir(parents=True)
+  with beam.Pipeline(options=PipelineOptions(where.split() or own)) as pipe:
+    _ = (
+      pipe
+      | beam.Create(list(enumerate(names)))
+      | beam.Reshuffle()
+      | beam.MapTuple(functools.partial(_tell, task, os.fspath(folder)))
+    )
+  rows = [artefacts.read_json(folder / f'{i}.json') for i in range(len(names))]
+  for path in folder.iterdir():
+    path.unlink()
+  folder.rmdir()
+  return rows
+
+
+def _tell(task: Task, folder: str, index: int, name: str) -> None:
+  """Runs a shard where no value comes back, and leaves its row in a file."""
+  artefacts.write_json(pathlib.Path(folder) / f'{index}.json', task(name))
+
+
+_ENGINES = {'local': _local, 'dask': _dask, 'beam': _beam}
+
+
+def share(where: str) -> tuple[int, int]:
+  """(index, count) of 'INDEX/COUNT': which of the spmd processes this is."""
+  try:
+    index, count = map(int, where.split('/'))
+  except ValueError as error:
+    raise UserError(
+      f"where is {where!r}; an spmd share is 'INDEX/COUNT', say '0/4'"
+    ) from error
+  if not 0 <= index < count:
+    raise UserError(f'where is {where!r}; INDEX counts from 0 to COUNT - 1')
+  return index, count
+
+
+def refuse_failed(rows: Sequence[dict], out: str | os.PathLike) -> None:
+  """Names shards that could not be made, when the rest is done."""
+  failed = [row for row in rows if row['status'] == 'failed']
+  if failed:
+    others = f' (the others are in {out})' if len(failed) < len(rows) else ''
+    raise UserError(
+      f'{len(failed)} of {len(rows)} shards are not done '
+      f'({", ".join(row["shard"] for row in failed[:5])}); fix what the table '
+      f'says of them and run the same command again{others}'
+    )
+
+
+def table(
+  rows: Sequence[dict],
+  most: int = 30,
+  columns: Sequence[str] = ('rows', 'changed', 'words', 'left'),
+) -> str:
+  """The counts as text: failed shards, up to `most` others, and the sum."""
+  line = '{:40} {:7}' + ' {:>12}' * len(columns)
+  failed = [row for row in rows if row['status'] == 'failed']
+  examples = [row for row in rows if row['status'] != 'failed'][:most]
+  out = [line.format('shard', 'status', *columns)]
+  for row in examples:
+    counts = (f'{row.get(c, 0):,}' for c in columns)
+    out.append(line.format(row['shard'][-40:], row['status'], *counts))
+  hidden = len(rows) - len(examples) - len(failed)
+  if hidden:
+    out.append(f'… and {hidden} more')
+  sums = (f'{sum(row.get(c, 0) for row in rows):,}' for c in columns)
+  out.append(line.format(f'{len(rows)} shards', '', *sums))
+  out += [f'failed: {row["error"]}' for row in failed]
+  return '\n'.join(out)

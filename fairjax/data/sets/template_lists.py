@@ -1,0 +1,144 @@
+"""The files that template test sets are made from.
+
+Each reader returns a checked table or list, or says in one sentence what is
+wrong with the file.
+"""
+
+import difflib
+import logging
+import pathlib
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+
+from fairjax.core.errors import UserError
+from fairjax.data.tables import readers
+
+SHIPPED = pathlib.Path(__file__).parent / 'identity'
+KEYS = ['type', 'subtype', 'connotation']
+TOXICITY = {'toxic': 1, 'nontoxic': 0}
+
+# Words that a filler may not carry unless asked.
+GENDERED = set(
+  """he him his himself she her hers herself male males female females man men
+  woman women boy boys girl girls guy guys lady ladies gentleman gentlemen sir
+  madam mr mrs ms miss lord king queen prince princess father fathers mother
+  mothers dad mum mom son sons daughter daughters brother brothers sister
+  sisters uncle aunt nephew niece husband husbands wife wives grandfather
+  grandmother boyfriend girlfriend bride groom waiter waitress actor actress
+  mankind policeman policewoman""".split()
+)
+
+
+def read_templates(path) -> pd.DataFrame:
+  """Columns template, label, phrase of a templates file."""
+  table = read_csv(path, ('template', 'toxicity', 'phrase'))
+  wrong = ~table['toxicity'].isin(TOXICITY)
+  if wrong.any():
+    row = int(wrong.to_numpy().argmax())
+    raise UserError(
+      f'{path} row {row + 2}: toxicity is {table["toxicity"].iloc[row]!r}; '
+      'write toxic or nontoxic'
+    )
+  _no_repeat(path, 'template', table['phrase'], table['phrase'].str.lower())
+  table['label'] = table['toxicity'].map(TOXICITY)
+  return table[['template', 'label', 'phrase']]
+
+
+def read_words(path) -> pd.DataFrame:
+  """A words file (column `word`) or a pairs file (one column a group)."""
+  table = read_csv(path, KEYS)
+  columns = groups_of(table)
+  if not columns:
+    raise UserError(
+      f'{path} has no column of words; add `word`, or one column a group'
+    )
+  for column in columns:
+    empty = table[column] == ''
+    if empty.any():
+      raise UserError(
+        f'{path} row {int(empty.to_numpy().argmax()) + 2}: {column} is empty; '
+        'write the word or delete the row'
+      )
+  flat = pd.concat(
+    [table['type'] + ' ' + table[c].str.lower() for c in columns]
+  )
+  cells = pd.concat([table[c] for c in columns])
+  _no_repeat(path, 'word', cells, flat)
+  return table
+
+
+def read_list(path) -> list[str]:
+  """The lines of a word list; refuses an empty list and repeated words."""
+  lines = readers.lines(path)
+  words = pd.Series([line.strip() for line in lines if line.strip()], dtype=str)
+  if not len(words):
+    raise UserError(f'the list {path} is empty; write one entry a line')
+  _no_repeat(path, 'word', words, words.str.lower())
+  return words.tolist()
+
+
+def read_fillers(path=SHIPPED / 'fillers.txt', gendered=False) -> list[str]:
+  """Suffix sentences, without those that carry a gendered word unless asked."""
+  lines = read_list(path)
+  if gendered:
+    return lines
+  fillers = [
+    line
+    for line in lines
+    if GENDERED.isdisjoint(re.findall(r'\w+', line.lower()))
+  ]
+  if not fillers:
+    raise UserError(f'every filler of {path} carries a gendered word')
+  if len(fillers) < len(lines):
+    logging.warning(
+      '%d of %d fillers of %s carry a gendered word and are left out',
+      len(lines) - len(fillers),
+      len(lines),
+      path,
+    )
+  return fillers
+
+
+def read_wordlists(folder) -> pd.DataFrame:
+  """The older generator's word lists (one file a kind) as a words table."""
+  kinds = {
+    'adjectives_people': ('identity', 'neutral'),
+    'adjectives_negative': ('adjective', 'toxic'),
+    'adjectives_positive': ('adjective', 'nontoxic'),
+    'verbs_negative': ('verb', 'toxic'),
+    'verbs_positive': ('verb', 'nontoxic'),
+    'names': ('name', 'neutral'),
+    'occupations': ('occupation', 'neutral'),
+  }
+  rows = [
+    (kind, '', connotation, word)
+    for name, (kind, connotation) in kinds.items()
+    for word in read_list(pathlib.Path(folder) / f'{name}.txt')
+  ]
+  return pd.DataFrame(rows, columns=[*KEYS, 'word'])
+
+
+def read_csv(path, columns: Sequence[str]) -> pd.DataFrame:
+  """The rows of a file as literal texts, with these columns among them."""
+  table = readers.read(str(path), usual='.csv').fillna('').astype(str)
+  for column in columns:
+    if column not in table:
+      near = difflib.get_close_matches(column, list(table), n=1)
+      hint = f'; is it {near[0]!r}?' if near else ''
+      raise UserError(f'{path} has no column {column!r}{hint}')
+  return table
+
+
+def _no_repeat(path, kind: str, values: pd.Series, keys: pd.Series) -> None:
+  twice = keys.duplicated().to_numpy()
+  if twice.any():
+    raise UserError(
+      f'{path} has the {kind} {values.iloc[int(twice.argmax())]!r} twice; '
+      'delete one'
+    )
+
+
+def groups_of(words: pd.DataFrame) -> list[str]:
+  return [column for column in words if column not in KEYS]

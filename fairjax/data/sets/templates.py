@@ -1,0 +1,357 @@
+"""Identity-term test sets: short sentences from templates and word lists.
+
+A templates file (csv: template, toxicity, phrase) holds phrases with slots,
+in the format of Jigsaw's newer generator: `{type|adjective_connotation|toxic}`
+stands for every word whose row in the words file (csv: type, subtype,
+connotation, word) has that type and connotation. A pairs file has, instead of
+`word`, one column a group, as `male,female`; the column's name is the group's.
+
+  product   every phrase with every word: Dixon et al. 2018 (76,564 rows)
+  paired    every phrase twice, once a group: each row knows its twin. This is
+            the demographic parity of Zayed et al. 2023 as the paper defines it
+  sampled   the gender set of Park et al. 2018 and Zhang et al. 2020: words of
+            either group, fillers behind, at most `cap` rows a template
+
+All are tables of the house's schema with a column `template`. Scores on them
+are evidence about templates. A perfect predictor's DP on a set may be below 1:
+report `noise_floor` next to every DP.
+"""
+
+import difflib
+import hashlib
+import pathlib
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax.core.errors import UserError
+from fairjax.data import TEST_SETS as TEST_SETS
+from fairjax.data.sets.template_lists import (
+  SHIPPED,
+  groups_of,
+  read_csv,
+  read_list,
+  read_templates,
+  read_words,
+)
+from fairjax.data.tables.terms import exclusive
+
+STREAM = 12  # of this file's random numbers
+SLOT = re.compile(r'\{([^{}]*)\}')
+
+
+# The test sets by name: load(config) -> DataFrame.
+
+
+def identity(config) -> pd.DataFrame:
+  """The paired set, ours or from the user's folder `measures.templates`.
+
+  The folder may hold `templates.csv`, `words.csv` and `pairs.csv`; ours stand
+  in for those it does not hold. A file's name stands for a templates file.
+  """
+  files = {name: SHIPPED / f'{name}.csv' for name in ('templates', 'words')}
+  files['pairs'] = SHIPPED / 'pairs.csv'
+  folder = pathlib.Path(config.measures.templates or SHIPPED)
+  if folder.is_dir():
+    own = {name: folder / f'{name}.csv' for name in files}
+    own = {name: path for name, path in own.items() if path.exists()}
+    if not own:
+      raise UserError(
+        f'{folder} holds none of templates.csv, words.csv and pairs.csv; put '
+        'one there or leave measures.templates empty'
+      )
+    files |= own
+  else:
+    files['templates'] = folder
+  return paired(
+    read_templates(files['templates']),
+    read_words(files['words']),
+    read_words(files['pairs']),
+  )
+
+
+def madlibs(config) -> pd.DataFrame:
+  """`bias_madlibs_77k.csv` at `measures.madlibs`."""
+  if not config.measures.madlibs:
+    raise UserError(
+      'measures.madlibs is empty; name your copy of bias_madlibs_77k.csv with '
+      '--config.measures.madlibs'
+    )
+  terms = config.measures.groups
+  terms = terms[6:] if terms.startswith('terms:') else SHIPPED / 'terms.txt'
+  return read_madlibs(config.measures.madlibs, read_list(terms))
+
+
+def gender_file(config) -> pd.DataFrame:
+  """A `text,gender,Class` file at `measures.gender_file`."""
+  if not config.measures.gender_file:
+    raise UserError(
+      'measures.gender_file is empty; name a csv with the columns text, gender '
+      'and Class with --config.measures.gender_file'
+    )
+  return read_gender_file(config.measures.gender_file)
+
+
+# Makers.
+
+
+def product(templates: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
+  """Every phrase with every word; the group is the identity word, if any."""
+  parts = []
+  for row in templates.itertuples():
+    slots = [_choices(slot, words, row.phrase) for slot in _slots(row.phrase)]
+    sizes = [len(slot) for slot in slots]
+    columns = _columns(slots, np.arange(int(np.prod(sizes))))
+    name_columns = [
+      column
+      for slot, column in zip(_slots(row.phrase), columns)
+      if slot['type'] == 'identity'
+    ]
+    group = (
+      _join([' '] * (len(name_columns) - 1), name_columns)
+      if name_columns
+      else ''
+    )
+    parts.append(_part(row, _fill(row.phrase, columns), group))
+  return _table(parts)
+
+
+def paired(
+  templates: pd.DataFrame, words: pd.DataFrame, pairs: pd.DataFrame
+) -> pd.DataFrame:
+  """Every phrase with every word, once for each of the two groups of `pairs`.
+
+  The two rows of a pair stand together, are each other's `twin`, and their ids
+  differ in the group's name at the end only. Slots of one phrase whose type is
+  in `pairs` all take the row's group.
+  """
+  groups = groups_of(pairs)
+  if len(groups) != 2:
+    raise UserError(
+      f'the pairs have the groups {groups}; a paired set needs two columns '
+      'beside type, subtype and connotation'
+    )
+  parts = []
+  for row in templates.itertuples():
+    slot_flags = _slots(row.phrase)
+    if not any(slot['type'] in set(pairs['type']) for slot in slot_flags):
+      raise UserError(
+        f'template {row.phrase!r} has no slot of the pairs '
+        f'({_some(pairs["type"])}), so that its two texts would be one'
+      )
+    texts = []
+    for group in groups:
+      both = pd.concat([words, pairs.rename(columns={group: 'word'})])
+      slots = [_choices(slot, both, row.phrase) for slot in slot_flags]
+      index = np.arange(int(np.prod([len(slot) for slot in slots])))
+      texts.append(_fill(row.phrase, _columns(slots, index)))
+    stems = [_stem(row, text) for text in texts[0]]
+    both = [
+      _part(row, texts[g], name).assign(
+        id=[f'{stem}-{name}' for stem in stems], twin=texts[1 - g]
+      )
+      for g, name in enumerate(groups)
+    ]
+    # A stable sort by place puts each row beside its twin.
+    parts.append(pd.concat(both).sort_index(kind='stable'))
+  return _table(parts)
+
+
+def sampled(
+  templates: pd.DataFrame,
+  words: pd.DataFrame,
+  pairs: pd.DataFrame,
+  fillers: Sequence[str] = (),
+  cap: int = 25_000,
+  seed: int = 0,
+) -> pd.DataFrame:
+  """Rows drawn from phrase × words of either group × fillers.
+
+  At most `cap` rows a template (half toxic), drawn without replacement. The
+  words of `pairs` take their own slots and those of type `identity`.
+  """
+  groups = groups_of(pairs)
+  long = pd.concat([pairs.assign(word=pairs[g], group=g) for g in groups])
+  words = words[words['type'] != 'identity'].assign(group='')
+  words = pd.concat([words, long, long.assign(type='identity')])
+  parts = []
+  for k, row in enumerate(templates.itertuples()):
+    slot_flags = _slots(row.phrase)
+    of_group = [s['type'] in {'identity', *pairs['type']} for s in slot_flags]
+    if sum(of_group) != 1:
+      raise UserError(
+        f'template {row.phrase!r} has {sum(of_group)} slots for a word of a '
+        'group; a sampled set needs exactly one'
+      )
+    slots = [_choices(slot, words, row.phrase) for slot in slot_flags]
+    choices = _choices(
+      slot_flags[of_group.index(True)], words, row.phrase, 'group'
+    )
+    sizes = [len(slot) for slot in slots] + [max(len(fillers), 1)]
+    same = (templates['template'] == row.template).sum()
+    total = int(np.prod(sizes))
+    rng = np.random.default_rng([seed, STREAM, k])
+    index = np.sort(rng.choice(total, min(cap // same, total), replace=False))
+    columns = _columns(slots + [list(fillers) or ['']], index)
+    texts = _fill(row.phrase, columns[:-1])
+    if fillers:
+      texts = _join([' '], [texts, columns[-1]])
+    at = np.unravel_index(index, sizes)[of_group.index(True)]
+    parts.append(_part(row, texts, np.array(choices, object)[at]))
+  return _table(parts)
+
+
+def noise_floor(table: pd.DataFrame) -> float:
+  """The DP of a perfect predictor: 1 − (largest − smallest base rate).
+
+  Below 1 where the groups have different shares of positive labels. Rows of
+  no group count for none; with fewer than two groups it is not defined (nan).
+  """
+  rows = table[table['group'] != '']
+  rates = (rows['label'] == 1).groupby(rows['group']).mean()
+  return float(1 - (rates.max() - rates.min())) if len(rates) > 1 else np.nan
+
+
+# Readers.
+
+
+def read_madlibs(path, terms: Sequence[str]) -> pd.DataFrame:
+  """`bias_madlibs_77k.csv`: Text, Label (BAD, NOT_BAD), Template.
+
+  The group is the first of `terms` in the text, longer terms first (so that
+  `african american` is not `african`), '' where there is none.
+  """
+  table = read_csv(path, ('Text', 'Label', 'Template'))
+  return pd.DataFrame(
+    {
+      'id': [f'madlibs-{k}' for k in range(len(table))],
+      'text': table['Text'],
+      'label': _labels(path, table['Label'], {'BAD': 1, 'NOT_BAD': 0}),
+      'group': exclusive(table['Text'], terms),
+      'template': table['Template'],
+    }
+  )
+
+
+def _labels(path, column: pd.Series, names: dict[str, int]) -> pd.Series:
+  """The label of each row of a column that names them."""
+  wrong = ~column.isin(names)
+  if wrong.any():
+    row = int(wrong.to_numpy().argmax())
+    raise UserError(
+      f'{path} row {row + 2}: {column.name} is {column.iloc[row]!r}; it must '
+      f'be {" or ".join(names)}'
+    )
+  return column.map(names)
+
+
+def read_gender_file(path) -> pd.DataFrame:
+  """A csv with columns text, gender and Class (0 or 1)."""
+  table = read_csv(path, ('text', 'gender', 'Class'))
+  return pd.DataFrame(
+    {
+      'id': [f'gender-{k}' for k in range(len(table))],
+      'text': table['text'],
+      'label': _labels(path, table['Class'], {'0': 0, '1': 1}),
+      'group': table['gender'],
+    }
+  )
+
+
+# Parts.
+
+
+def _some(values) -> str:
+  return ', '.join(dict.fromkeys(values))
+
+
+def _slots(phrase: str) -> list[dict[str, str]]:
+  """`{type|verb_connotation|toxic}` → {'type': 'verb', 'connotation': …}."""
+  slots = []
+  for inner in SLOT.findall(phrase):
+    slot = dict(
+      re.findall(r'(type|subtype|connotation)\|([^|]*?)(?=_\w+\||$)', inner)
+    )
+    if '_'.join(f'{k}|{v}' for k, v in slot.items()) != inner or (
+      'type' not in slot
+    ):
+      raise UserError(
+        f'template {phrase!r} has the slot {{{inner}}}; write it as '
+        '{type|adjective_connotation|toxic}'
+      )
+    slots.append(slot)
+  return slots
+
+
+def _choices(
+  slot: dict[str, str], words: pd.DataFrame, phrase: str, column='word'
+) -> list[str]:
+  """The words that fit a slot; a slot without any is the user's mistake."""
+  for key, value in slot.items():
+    known = list(dict.fromkeys(words[key]))
+    if value not in known:
+      near = difflib.get_close_matches(value, known, n=1)
+      hint = f'did you mean {near[0]!r}' if near else f'there is {_some(known)}'
+      raise UserError(
+        f'template {phrase!r} asks for words of {key} {value!r}; {hint}'
+      )
+  fits = np.logical_and.reduce([words[k] == v for k, v in slot.items()])
+  if not fits.any():
+    raise UserError(
+      f'template {phrase!r} asks for words of {slot}, of which the word list '
+      'has none; add some'
+    )
+  return words.loc[fits, column].tolist()
+
+
+def _columns(slots: list[list[str]], index: np.ndarray) -> list[np.ndarray]:
+  """The word of each slot at flat places of the slots' product."""
+  if not slots:
+    return []
+  at = np.unravel_index(index, [len(slot) for slot in slots])
+  return [np.array(slot, object)[i] for slot, i in zip(slots, at)]
+
+
+def _join(between: Sequence[str], columns: Sequence[np.ndarray]) -> np.ndarray:
+  text = columns[0]
+  for middle, column in zip(between, columns[1:]):
+    text = text + middle + column
+  return text
+
+
+def _fill(phrase: str, columns: list[np.ndarray]) -> np.ndarray:
+  pieces = SLOT.split(phrase)[::2]
+  if not columns:
+    return np.array([phrase], object)
+  return pieces[0] + _join(pieces[1:-1], columns) + pieces[-1]
+
+
+def _stem(row, text: str) -> str:
+  digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+  return f'{row.template}-{row.label}-{digest}'
+
+
+def _part(row, texts: np.ndarray, group) -> pd.DataFrame:
+  return pd.DataFrame(
+    {
+      'id': [_stem(row, text) for text in texts],
+      'text': texts,
+      'label': row.label,
+      'group': group,
+      'template': row.template,
+    }
+  )
+
+
+def _table(parts: list[pd.DataFrame]) -> pd.DataFrame:
+  table = pd.concat(parts, ignore_index=True)
+  twice = table['id'].duplicated().to_numpy()
+  if twice.any():
+    row = table.iloc[int(twice.argmax())]
+    raise UserError(
+      f'template {row["template"]!r} gives the text {row["text"]!r} twice; '
+      'look for a word or phrase that is in the lists two times'
+    )
+  return table

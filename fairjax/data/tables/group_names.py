@@ -1,0 +1,106 @@
+"""Group names as people type them: blanks, case, and names for "none".
+
+'F', ' F' and 'f' are one group, and 'NaN' or 'None' is no group. What is
+changed is said in a sentence; what only might be one group is too, but left.
+"""
+
+import numpy as np
+import pandas as pd
+
+from fairjax.data.tables.labels import MISSING
+from fairjax.data.tables.schema import Tables
+
+# Words that often stand for one group in one file.
+ALIKE = (
+  frozenset(('f', 'female', 'woman', 'women', 'w')),
+  frozenset(('m', 'male', 'man', 'men')),
+)
+NONE = frozenset(word.casefold() for word in MISSING)
+SHOWN = 6  # names in a sentence
+
+
+def tidy(tables: Tables, column: str) -> list[str]:
+  """Writes tidy group names into `column` of each table that has it.
+
+  The spelling of a group is its commonest over all tables, and of equally
+  common ones the first in sorted order. Returns what there is to say.
+  """
+  mine = [split for split, table in tables.items() if column in table]
+  if not mine:
+    return []
+  typed = {split: _names(tables[split][column]) for split in mine}
+  counts = pd.concat(list(typed.values())).value_counts()
+  mapping, remarks = spelled(column, counts)
+  for split in mine:
+    names = typed[split].map(mapping).astype(object)
+    if not names.equals(tables[split][column]):
+      tables[split] = tables[split].assign(**{column: names})
+  return remarks
+
+
+def tidied(column: str, values) -> tuple[np.ndarray, list[str]]:
+  """`tidy` of one column, whose different names alone are looked at."""
+  code, distinct = pd.factorize(pd.Series(values), use_na_sentinel=True)
+  names = _names(pd.Series(distinct)).to_numpy(object)
+  rows = np.bincount(code[code >= 0], minlength=len(names))
+  counts = pd.Series(rows, index=names).groupby(level=0).sum()
+  mapping, remarks = spelled(column, counts)
+  return np.array([*map(mapping.get, names), ''], object)[code], remarks
+
+
+def spelled(column: str, counts: pd.Series) -> tuple[dict[str, str], list[str]]:
+  """{name as typed: its group}, from how often each name is typed."""
+  by_key: dict[str, list[str]] = {}
+  for name in sorted(counts.index, key=lambda n: (-counts[n], n)):
+    key = ' '.join(name.split()).casefold()
+    by_key.setdefault('' if key in NONE else key, []).append(name)
+  mapping = {
+    name: (' '.join(names[0].split()) if key else '')
+    for key, names in by_key.items()
+    for name in names
+  }
+  return mapping, _remarks(column, by_key, counts)
+
+
+def _names(values: pd.Series) -> pd.Series:
+  """Cells as texts; missing ones are '', and 2.0 is '2'."""
+  missing = values.isna()
+  if pd.api.types.is_float_dtype(values):
+    whole = missing | ((values == np.floor(values)) & (values.abs() < 2**53))
+    texts = values.map(lambda v: f'{v:g}').where(
+      ~whole, values.where(whole & ~missing, 0).astype('int64').astype(str)
+    )
+  else:
+    texts = values.map(str)
+  return texts.where(~missing, '').astype(object)
+
+
+def _remarks(column: str, by_key: dict, counts: pd.Series) -> list[str]:
+  remarks = []
+  for key, names in by_key.items():
+    others = [name for name in names if key and name != names[0]]
+    if others:
+      rows = int(counts[others].sum())
+      remarks.append(
+        f'groups {_list(others)} of column {column!r} ({rows} rows) are read '
+        f'as {names[0].strip()!r}'
+      )
+  none = [name for name in by_key.get('', ()) if name.strip()]
+  if none:
+    rows = int(counts[none].sum())
+    remarks.append(
+      f'{rows} rows with {_list(none)} in column {column!r} are of no group'
+    )
+  for words in ALIKE:
+    alike = [names[0].strip() for k, names in by_key.items() if k in words]
+    if len(alike) > 1:
+      remarks.append(
+        f'groups {" and ".join(map(repr, sorted(alike)))} of column '
+        f'{column!r} are measured apart; write one name if they are one group'
+      )
+  return remarks
+
+
+def _list(names: list[str]) -> str:
+  more = ', …' if len(names) > SHOWN else ''
+  return ', '.join(map(repr, names[:SHOWN])) + more

@@ -1,0 +1,134 @@
+"""PANDA from a user's copy, as parallel text; its quirks are counted.
+
+facebook/panda (Qian et al. 2022, MIT): original, selected_word,
+target_attribute, perturbed; splits train and valid. Texts of several fields
+are joined with <SEP>. Some rows are unchanged, some end in newlines, some name
+a word that the text does not have or lose the joint: what cannot be learned
+from is left out and counted.
+"""
+
+import os
+import pathlib
+
+import numpy as np
+import pandas as pd
+
+from fairjax.core.errors import UserError
+from fairjax.data.tables import files
+from fairjax.data.tables.splits import assign
+
+FIELDS = ('original', 'selected_word', 'target_attribute', 'perturbed')
+JOINT = '<SEP>'
+AXIS = {
+  **dict.fromkeys(('man', 'woman', 'non-binary'), 'gender'),
+  **dict.fromkeys(
+    ('black', 'white', 'asian', 'hispanic', 'native-american'), 'race'
+  ),
+  'pacific-islander': 'race',
+  **dict.fromkeys(('child', 'young', 'middle-aged', 'senior', 'adult'), 'age'),
+}
+# As annotators wrote them, before they were mapped to control tokens.
+LABELS = {
+  'female': 'woman',
+  'male': 'man',
+  'black or african american': 'black',
+  'native hawaiian or other pacific islander': 'pacific-islander',
+  'hispanic or latino': 'hispanic',
+  'american indian or alaska native': 'native-american',
+  'native_american': 'native-american',
+  'pacific_islander': 'pacific-islander',
+  'middle aged': 'middle-aged',
+  'non binary': 'non-binary',
+  'nonbinary': 'non-binary',
+}
+
+
+def read(path: str | os.PathLike, seed: int = 0) -> pd.DataFrame:
+  """Rows as persons/parallel.py has them; valid is cut in valid and test."""
+  tables = []
+  for split, file in _files(pathlib.Path(path)).items():
+    frame = files.read(str(file))
+    missing = [name for name in FIELDS if name not in frame]
+    if missing:
+      raise UserError(
+        f'{file} has no column {missing[0]!r}; PANDA has {", ".join(FIELDS)}'
+      )
+    tables.append(frame[list(FIELDS)].assign(split=split))
+  raw = pd.concat(tables, ignore_index=True)
+  result, left = clean(raw)
+  if not len(result):
+    raise UserError(f'{path} has no row that can be learned from: {left}')
+  held = result['split'] == 'valid'
+  if held.any():
+    text = result.loc[held, 'text']
+    halves = assign(text, pd.Series(0, text.index), ('valid', 'test'), seed)
+    result.loc[held, 'split'] = halves
+  else:
+    splits = ('train', 'valid', 'test')
+    result['split'] = assign(
+      result['text'], pd.Series(0, result.index), splits, seed
+    )
+  result.attrs['left out'] = left
+  return result
+
+
+def _files(path: pathlib.Path) -> dict[str, pathlib.Path]:
+  if path.is_file():
+    return {'train': path}
+  known = {}
+  for split, names in (('train', ('train',)), ('valid', ('valid', 'dev'))):
+    places = [
+      file
+      for file in sorted(path.rglob('*'))
+      if file.suffix in ('.json', '.jsonl', '.parquet', '.csv', '.tsv')
+      and any(name in file.name for name in names)
+    ]
+    if places:
+      known[split] = places[0]
+  if not known:
+    raise UserError(
+      f'{path} holds no train or valid file of PANDA (jsonl, parquet or csv)'
+    )
+  return known
+
+
+def clean(raw: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
+  """The rows that can be learned from, and what was wrong with the others."""
+  column = lambda name: raw[name].fillna('').astype(str)
+  text, target = column('original'), column('perturbed')
+  newline = text.ne(text.str.rstrip('\n')) | target.ne(target.str.rstrip('\n'))
+  text, target, word = text.str.strip(), target.str.strip(), column(FIELDS[1])
+  attribute = column('target_attribute').str.strip().str.lower()
+  attribute = attribute.replace(LABELS)
+  word = word.str.strip()
+  joints = text.str.count(JOINT) != target.str.count(JOINT)
+  absent = [
+    w.lower() not in t.lower() or not w for w, t in zip(word, text, strict=True)
+  ]
+  wrong = {
+    'no text or no rewrite': (text == '') | (target == ''),
+    'unchanged': text == target,
+    'attribute that is not known': ~attribute.isin(list(AXIS)),
+    'selected word not in the text': pd.Series(absent, raw.index),
+    'halves that do not match': joints,
+  }
+  bad, left = np.zeros(len(raw), bool), {}
+  for what, mask in wrong.items():
+    left[f'panda: {what}'] = int((mask.to_numpy() & ~bad).sum())
+    bad |= mask.to_numpy()
+  left['panda: trailing newlines, mended'] = int((newline & ~bad).sum())
+  result = pd.DataFrame(
+    {
+      'id': [f'panda:{i}' for i in raw.index],
+      'source_name': 'panda',
+      'word': word,
+      'attribute': attribute,
+      'axis': attribute.map(AXIS),
+      'text': text,
+      'target': target,
+      'split': raw['split'],
+      'gold': True,
+      'places': '',
+    }
+  )
+  return result[~bad].reset_index(drop=True), left

@@ -1,0 +1,32 @@
+"""Published files that a config's numbers come from, known by their sha256.
+
+`config.data.sources` has an entry a file: the knob that names it, its sha256,
+and where it comes from. A run starts only on those files, so that a stranger
+who repeats it repeats it on the same rows.
+"""
+
+import hashlib
+import pathlib
+
+from fairjax.core import knobs, paths
+from fairjax.core.errors import UserError
+
+
+def check(config) -> None:
+  """One sentence for the first file that is missing, or is another one."""
+  for entry in config.data.sources:
+    knob, sha256, source = entry.split(' ', 2)
+    path = knobs.value(config, knob)
+    if not path or not pathlib.Path(path).expanduser().exists():
+      what = f'{paths.shown(path)} is not there' if path else f'{knob} is empty'
+      raise UserError(
+        f'{what}; name the file with --config.{knob}=FILE. It is {source}'
+      )
+    with open(paths.place(path), 'rb') as file:
+      found = hashlib.file_digest(file, 'sha256').hexdigest()
+    if found != sha256:
+      raise UserError(
+        f'{paths.shown(path)} is not the file that this config expects '
+        f'(sha256 {found[:12]}…, not {sha256[:12]}…). That is {source}. To run '
+        'on yours, --config.data.sources='
+      )

@@ -1,0 +1,19 @@
+"""Every interval and p: shares, means, differences, gaps, clusters.
+
+In this room:
+
+  clustered_rates  Draws of the rates of groups whose rows hang together, by
+                   the jackknife
+  clusters         Numbers over items that are not independent: intervals and p
+                   by clusters
+  estimates        One reported number: its value, interval, seeds, and what
+                   there is to say
+  intervals        Intervals and p values: resampling of examples and of seeds
+  ratios           Functions of sums over texts, and how sure they are
+  resampling       The Bayesian bootstrap: weights of rows in resamples, by
+                   cells or blocks
+  row_means        Means over rows, with intervals, for values that no count
+                   table holds
+  significance     P values of many tests, adjusted for their number and
+                   printed
+"""

@@ -1,0 +1,80 @@
+"""Draws of the rates of groups whose rows hang together, by the jackknife.
+
+On the logit scale a rate θ of rows in G clusters has the pseudo-values
+G g(θ) − (G − 1) g(θ₋ᵢ), with half a row of either kind in θ; their mean is
+Student's t of G − 1 degrees of freedom about the truth. A draw is
+g(θ) + Σᵢ zᵢ (pseudo-value − mean) / √(G (G − 1)) with normal zᵢ, times the √ of
+G − 1 over a χ². All groups, rates and seeds have the same zᵢ and the same χ²,
+so whatever is made of several rates (a gap, a difference of two models) has the
+variance that their clusters have in common.
+
+A rate varies at least as it would over as many independent rows. What is
+missing to that is added, each group for itself: where all rows agree, clusters
+say nothing.
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+from fairjax.metrics import groups, measures
+from fairjax.metrics.inference import resampling
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+CLUSTERS = 0xC1  # random stream
+
+
+def drawn(
+  counts: Float[np.ndarray, 'm s k g1 four'], options: IntervalOptions
+) -> Float[np.ndarray, 'resample s k g1 rate']:
+  """Rates of every resample, from the counts of every cluster."""
+  above, below = (
+    np.stack(
+      [counts @ np.array(pair[side]) for pair in measures.rates().values()], -1
+    ).astype(np.float64)
+    for side in (0, 1)
+  )
+  top, all_ = above.sum(0) + 0.5, below.sum(0) + 1
+  centre = _logit(top / all_)
+  without = _logit((top - above) / (all_ - below))
+  here = below > 0
+  number = np.maximum(here.sum(0), 2)
+  # Clusters without a row of the kind leave everything as it is.
+  apart = np.where(here, (number - 1) * (centre - without), 0)
+  apart = np.where(here, apart - apart.sum(0) / number, 0)
+  apart /= np.sqrt(number * (number - 1))
+  variance = (apart**2).sum(0)
+  least = 1 / (top / all_ * (1 - top / all_) * all_)
+  missing = np.sqrt(np.maximum(least - variance, 0)).max(0)  # k, g1, rate
+  heavy = _heavy(number.min((0, 1)), options)  # resample, g1, rate
+  rng = np.random.default_rng([options.seed, CLUSTERS])
+  shape, m = centre.shape, len(counts)
+  flat = apart.reshape(m, -1).astype(np.float32)
+  undefined = np.where(below.sum(0) > 0, 0, np.float32(np.nan))
+  out = np.empty((options.resamples, *shape), np.float32)
+  for some in resampling.chunks(options.resamples):
+    z = rng.standard_normal((some.stop - some.start, m), np.float32)
+    line = (z @ flat).reshape(-1, *shape)
+    own = rng.standard_normal((len(z), *missing.shape), np.float32)
+    # 1 − rate is drawn as the rate is: tnr with fpr, fnr with tpr.
+    own = own[..., groups.PSEUDO_OF] * np.where(groups.SWAPPED, -1, 1)
+    line += (own * missing)[:, None]
+    line *= heavy[some, None, None]
+    line += centre + undefined
+    out[some] = 1 / (1 + np.exp(-np.clip(line, -80, 80)))
+  return out
+
+
+def _logit(x: np.ndarray) -> np.ndarray:
+  return np.log(x) - np.log1p(-x)
+
+
+def _heavy(number: np.ndarray, options: IntervalOptions) -> np.ndarray:
+  """√(f / χ²_f), f = G − 1: what makes normal draws Student's t."""
+  from scipy import special
+
+  rng = np.random.default_rng([options.seed, CLUSTERS, 1])
+  part = (rng.permutation(options.resamples) + 0.5) / max(options.resamples, 1)
+  kinds, where = np.unique(number, return_inverse=True)
+  free = kinds - 1.0
+  each = np.sqrt(free / (2 * special.gammaincinv(free / 2, part[:, None])))
+  return each.astype(np.float32)[:, where.reshape(number.shape)]

@@ -1,0 +1,289 @@
+"""Numbers over items that are not independent: intervals and p by clusters.
+
+Items that share a template, a term or a word are not independent, so a number
+has the variance of the jackknife over clusters and Student's t for their
+number (`resampled`), at the price of one pass and no resample. A share of
+independent items has the exact (Clopper-Pearson) interval and the exact
+binomial test.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from jaxtyping import Integer
+from scipy import stats
+
+from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.inference.intervals import (
+  REALS,
+  IntervalOptions,
+  link,
+  unlink,
+)
+
+FEW = 8  # clusters below which an interval is said to be a rough one
+
+
+def of_texts(texts: Sequence[str]) -> Integer[np.ndarray, ' n'] | None:
+  """The cluster of each row where texts occur twice or more, else None.
+
+  Rows whose texts are equal but for case and blanks are one cluster.
+  """
+  import pandas as pd
+
+  plain = [' '.join(str(text).casefold().split()) for text in texts]
+  return distinct(pd.factorize(np.array(plain, object))[0])
+
+
+def distinct(
+  cluster: Sequence | np.ndarray,
+) -> Integer[np.ndarray, ' n'] | None:
+  """Codes of the values of a column; None where no two rows share one.
+
+  A row without a value ('', None, NaN) is a cluster of its own.
+  """
+  import pandas as pd
+
+  values = pd.Series(np.asarray(cluster))
+  lone = (values.isna() | (values.astype(str) == '')).to_numpy()
+  codes = pd.factorize(values)[0].astype(np.int64)
+  codes[lone] = codes.max(initial=-1) + 1 + np.arange(lone.sum())
+  return codes if len(np.unique(codes)) < len(codes) else None
+
+
+def joined(
+  *clusters: Integer[np.ndarray, ' n'] | None,
+) -> Integer[np.ndarray, ' n'] | None:
+  """Rows that are together in any of several ways are in one cluster."""
+  known = [one for one in clusters if one is not None]
+  if len(known) < 2:
+    return known[0] if known else None
+  from scipy import sparse
+  from scipy.sparse import csgraph
+
+  n = len(known[0])
+  first, codes = 0, []
+  for one in known:
+    code = np.unique(one, return_inverse=True)[1]
+    codes.append(n + first + code)
+    first += int(code.max(initial=-1)) + 1
+  at = np.concatenate(codes), np.tile(np.arange(n), len(known))
+  size = n + first
+  graph = sparse.coo_array((np.ones(len(at[0])), at), (size, size))
+  return csgraph.connected_components(graph, directed=False)[1][:n]
+
+
+def words(cluster: Integer[np.ndarray, ' n'] | None, of: str = '') -> str:
+  """What a page says of them: '400 rows in 120 clusters (equal texts)'."""
+  if cluster is None:
+    return ''
+  count = len(np.unique(cluster))
+  told = f' ({of})' if of else ''
+  return (
+    f'{len(cluster):,} rows are {count:,} clusters{told}: rows of one cluster '
+    'are not independent, and intervals and p values are over clusters'
+  )
+
+
+def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
+  """A sentence where there are too few clusters to tell much."""
+  if cluster is None:
+    return []
+  count = len(np.unique(cluster))
+  if count >= FEW:
+    return []
+  return [
+    f'there are only {count} clusters of rows; intervals over so few are rough'
+  ]
+
+
+def share(hits: int, count: int, options: IntervalOptions) -> dict:
+  """hits / count with the exact interval of Clopper and Pearson (1934)."""
+  if not count:
+    return of_value(None, note='no items')
+  tail = (1 - options.level) / 2
+  low = stats.beta.ppf(tail, hits, count - hits + 1) if hits else 0.0
+  high = stats.beta.ppf(1 - tail, hits + 1, count - hits)
+  return of_value(hits / count, low, high if hits < count else 1.0)
+
+
+def binomial(hits: int, count: int, p: float = 0.5) -> float | None:
+  """The exact two-sided p of `hits` in `count` where each has chance p.
+
+  Twice the smaller tail, so that it agrees with the interval of `share`.
+  """
+  if not count:
+    return None
+  below = stats.binom.cdf(hits, count, p)
+  above = stats.binom.sf(hits - 1, count, p)
+  return float(min(1.0, 2 * min(below, above)))
+
+
+Factor = Sequence[
+  Sequence | np.ndarray
+]  # codes of each item; of a pair, two of them
+
+
+def resampled(
+  sums: Sequence | np.ndarray,
+  factors: Sequence[Factor],
+  measure: Callable[[np.ndarray], np.ndarray],
+  options: IntervalOptions,
+  null: float | None = None,
+  bounds: tuple[float, float] = REALS,
+  edges: Sequence | np.ndarray | None = None,
+) -> tuple[dict, float | None]:
+  """A function of totals, with interval and two-sided p over clusters.
+
+  The jackknife: with θ₋ᵢ without cluster i, on the scale of a logit g where
+  the range is bounded, the variance of g(θ) is (G − 1)/G Σ (g(θ₋ᵢ) − mean)²,
+  and (g(θ) − g)/se is Student's t of G − 1 degrees of freedom. Half a row at
+  either end of the range is among the totals (`edges`), and the variance is
+  at least that of as many independent rows, so that no interval has width 0
+  because all items agree.
+
+  Args:
+    sums: what each item adds [n, k].
+    factors: the ways in which items hang together. Each is one array of codes,
+      or two where an item is a pair of one kind of thing (two words): leaving
+      a thing out leaves out all of its items.
+    measure: totals [..., k] to numbers.
+    options: the level.
+    null: what p is the p of; the interval leaves it out where p < 1 − level.
+    bounds: the range of the measure.
+    edges: what an item adds at the high end of the range, and at the low end.
+  """
+  sums = np.asarray(sums, np.float64)
+  sums = sums.reshape(len(sums), -1)
+  with np.errstate(invalid='ignore', divide='ignore'):
+    value = float(measure(sums.sum(0)))
+  if not math.isfinite(value):
+    return of_value(None, note='it is not defined for these items'), None
+  total, extra = sums.sum(0), np.zeros((0, sums.shape[1]))
+  if edges is not None:
+    extra = np.asarray(edges, np.float64)
+    total = total + extra.sum(0) / 2
+  link = lambda t: _line(measure(t), bounds)
+  with np.errstate(invalid='ignore', divide='ignore'):
+    centre = float(link(total))
+    rows = ((link(total - sums) - centre) ** 2).sum() * (1 - 1 / len(sums))
+    rows += ((link(total + extra) - centre) ** 2).sum() / 2
+    variance, least = 0.0, math.inf
+    for factor in factors:
+      own, count = _without(sums, total, factor, link)
+      variance, least = variance + own, min(least, count)
+  if least < 2:
+    return of_value(value, note='one cluster, so no interval'), None
+  # The items of two factors are in the variance of either.
+  variance = max(variance - (len(factors) - 1) * rows, rows)
+  if not (math.isfinite(variance) and math.isfinite(centre) and variance > 0):
+    return of_value(value, note='the clusters do not tell how sure it is'), None
+  error, free = variance**0.5, least - 1
+  half = reach(error, free, options)
+  ends = unlink(np.array([centre - half, centre + half]), bounds)
+  low, high = map(float, ends)
+  p = None
+  if null is not None:
+    p = float(2 * stats.t.sf(abs(centre - _line(null, bounds)) / error, free))
+  return of_value(value, min(low, value), max(high, value)), p
+
+
+def reach(error: float, free: int, options: IntervalOptions) -> float:
+  """Half the width of an interval: Student's t times a standard error."""
+  return float(error * stats.t.ppf((1 + options.level) / 2, free))
+
+
+def student(
+  value: float, error: float, free: int, options: IntervalOptions
+) -> tuple[dict, float]:
+  """A difference with Student's interval, and the p of its being 0."""
+  half = reach(error, free, options)
+  p = float(2 * stats.t.sf(abs(value) / error, free))
+  return of_value(value, value - half, value + half), p
+
+
+def _line(x, bounds: tuple[float, float]):
+  return link(np.asarray(x, np.float64), bounds)
+
+
+def _without(sums, total, factor, measure) -> tuple[float, int]:
+  """The jackknife's variance over the things of a factor, and their number."""
+  codes = [np.asarray(code) for code in factor]
+  things, code = np.unique(np.concatenate(codes), return_inverse=True)
+  count = len(things)
+  if count < 2:
+    return 0.0, count
+  left = np.zeros((count, sums.shape[1]))
+  at = np.split(code, len(codes))
+  for k, own in enumerate(at):
+    # An item whose two things are the same is left out once.
+    twice = np.any([own == other for other in at[:k]], 0) if k else False
+    np.add.at(left, own, sums * ~np.broadcast_to(twice, len(own))[:, None])
+  without = measure(total - left)
+  without = without[np.isfinite(without)]
+  spread = ((without - without.mean()) ** 2).sum() if len(without) else 0.0
+  return float((count - 1) / count * spread), len(without)
+
+
+def mean(
+  values: Sequence | np.ndarray,
+  cluster: Sequence | np.ndarray | None,
+  options: IntervalOptions,
+  null: float | None = None,
+  bounds: tuple[float, float] = REALS,
+) -> tuple[dict, float | None]:
+  """The mean over items, undefined ones left out, over clusters.
+
+  `cluster` is a code of each item, None where items are independent, or a list
+  of factors, as `resampled` has them.
+
+  Where all items are at one end of the range, the interval and the p are the
+  exact ones of so many independent items as there are clusters. Else half an
+  item at the least and half at the largest value that was seen (at
+  the ends of the range where all are the same); for differences, whose range
+  is not bounded, at ± the largest where no two sizes but 0 occur.
+  """
+  values = np.asarray(values, np.float64)
+  real = np.isfinite(values)
+  if isinstance(cluster, list) and cluster and isinstance(cluster[0], list):
+    factors = [[np.asarray(c)[real] for c in one] for one in cluster]
+  else:
+    own = np.arange(len(values)) if cluster is None else np.asarray(cluster)
+    factors = [[own[real]]]
+  values = values[real]
+  if len(values) and values.min() == values.max() and values[0] in bounds:
+    return _unanimous(float(values[0]), factors, options, null, bounds)
+  sums = np.stack([values, np.ones(len(values))], 1)
+  return resampled(
+    sums,
+    factors,
+    lambda t: t[..., 0] / t[..., 1],
+    options,
+    null,
+    bounds,
+    _edges(values, bounds),
+  )
+
+
+def _unanimous(value, factors, options, null, bounds) -> tuple:
+  units = min(len(np.unique(np.concatenate(factor))) for factor in factors)
+  width, hits = bounds[1] - bounds[0], units if value == bounds[1] else 0
+  one = share(hits, units, options)
+  ends = (bounds[0] + width * one[key] for key in ('low', 'high'))
+  p = None
+  if null is not None:
+    p = binomial(hits, units, (null - bounds[0]) / width)
+  return of_value(value, *ends), p
+
+
+def _edges(values: np.ndarray, bounds: tuple[float, float]):
+  if not len(values):
+    return None
+  if math.isfinite(bounds[0]) and math.isfinite(bounds[1]):
+    low, high = values.min(), values.max()
+    low, high = bounds if low == high else (low, high)
+    return (high, 1.0), (low, 1.0)
+  size = np.abs(values).max()
+  few = np.isin(np.abs(values), (0, size)).all()
+  return ((size, 1.0), (-size, 1.0)) if few and size else None

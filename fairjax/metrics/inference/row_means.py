@@ -1,0 +1,90 @@
+"""Means over rows, with intervals, for values that no count table holds.
+
+The mean of z over rows is a ratio of totals, so the Bayesian bootstrap of
+resampling.py draws it exactly: rows that agree in z are one cell with a weight
+from Gamma(rows). Where z takes −1, 0 or 1 (a decision that flips under one
+edit and not under another, or that differs between two texts) half a row of
+−1 and half a row of 1 is added, and a whole one of a kind that was never seen,
+as counts.py does for rates: no interval has width 0 because all rows agree.
+"""
+
+import numpy as np
+from jaxtyping import Float, Integer
+
+from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+FEW = 64  # distinct values above which rows are dealt into blocks
+
+
+def draws_of(
+  values: Float[np.ndarray, 's n'],
+  options: IntervalOptions,
+  edges: bool = False,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+) -> Float[np.ndarray, 'resample s']:
+  """Means over the rows in every resample; all seeds share the weights."""
+  items = _items(values, options.seed, cluster)
+  m = len(items.size)
+  sums = np.stack([np.bincount(items.item, v, minlength=m) for v in values], 1)
+  extra = np.zeros((2, options.resamples, 1))
+  if edges:
+    rng = np.random.default_rng([options.seed, resampling.EDGES, 7])
+    extra = rng.standard_normal((2, 2, options.resamples, 1)) ** 2 / 2
+    signs = np.array([(values < 0).any(), (values > 0).any()])
+    extra = extra[0] + extra[1] * ~signs[:, None, None]
+  weights = resampling.draw(items, options.resamples, options.seed)[:, :m]
+  totals = weights @ sums + extra[1] - extra[0]
+  return totals / (weights @ items.size[:, None] + extra.sum(0))
+
+
+def _items(values, seed, cluster) -> resampling.Items:
+  if cluster is not None:
+    return resampling.blocks(values.shape[1], seed, cluster)
+  if values.shape[1] and all(len(np.unique(v)) <= FEW for v in values):
+    codes = [np.unique(v, return_inverse=True)[1] for v in values]
+    items = resampling.cells(codes)
+    if len(items.size) <= resampling.CELLS:
+      return items
+  return resampling.blocks(values.shape[1], seed)
+
+
+def mean(
+  values: Float[np.ndarray, 's n'],
+  options: IntervalOptions,
+  bounds: tuple[float, float] = intervals.REALS,
+  note: str = '',
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+) -> dict:
+  """The estimate of a mean; `note` says why there is none."""
+  if not values.shape[1]:
+    return estimate(np.full(len(values), np.nan), note=note or 'no rows')
+  draws = None
+  if options.resamples:
+    draws = draws_of(values, options, cluster=cluster)
+  return intervals.of_mean(values.mean(1), draws, options, bounds=bounds)
+
+
+def difference(
+  values: Float[np.ndarray, 's n'],
+  options: IntervalOptions,
+  note: str = '',
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+) -> dict:
+  """The estimate of a mean of −1, 0 and 1, with the p of its being 0."""
+  if not values.shape[1]:
+    out = estimate(np.full(len(values), np.nan), note=note or 'no rows')
+    return {**out, 'p': None}
+  seeds = values.mean(1)
+  if not options.resamples:
+    return {**estimate(seeds), 'p': None}
+  draws = draws_of(values, options, True, cluster)
+  draws += seeds - draws.mean(0)
+  noise = intervals.difference_noise([(seeds, draws)], options)
+  test = intervals.difference(float(seeds.mean()), noise, options, 1.0)
+  return {
+    **estimate(seeds, test.low, test.high),
+    'p': test.p,
+    'p_at_floor': test.p_at_floor,
+  }

@@ -1,0 +1,254 @@
+"""Measures of counterfactual texts, with intervals and paired tests.
+
+Each is a ratio (or a function of ratios) of sums over texts: `Sums` holds the
+rows of those sums, one line a text and one plane a seed, and what is computed
+of their total. Resampling draws texts; contenders that rewrite the same texts
+are resampled alike, so their differences are paired.
+
+  tprd, fprd   TPR(a) − TPR(a') of the same texts in two versions (FairFlow)
+  tprd_size, fprd_size   |TPRD| and |FPRD|, which contenders are ordered by
+  transfer_accuracy   texts that a classifier takes for the other attribute
+  changed, distance   texts that differ from their source; words per word
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Integer
+
+from fairjax.metrics import paired
+from fairjax.metrics.inference import intervals, ratios
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+Values = ratios.Values
+
+
+class Sums(NamedTuple):
+  """Rows that are summed, and what is computed of a total."""
+
+  rows: Float[np.ndarray, 's n k']
+  compute: Callable[[Float[np.ndarray, '*b k']], Values]
+  bounds: tuple[float, float] = intervals.SHARES
+  edges: ratios.Edges | None = None  # rows at the ends of the range (ratios.py)
+  absolute: bool = False  # the measures are sizes: |compute|
+
+
+class Drawn(NamedTuple):
+  """The values of each seed, and those of every resample."""
+
+  values: dict[str, np.ndarray]  # [s]
+  draws: dict[str, np.ndarray]  # [resample, s]
+  bounds: tuple[float, float]
+  absolute: bool = False
+
+
+def drawn(
+  sums: Sums,
+  how: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+) -> Drawn:
+  """The measures of the texts, and of texts drawn with replacement.
+
+  The draws of a size |x| are those of x on its own side of 0: sign(x) x*.
+  """
+  values, draws = ratios.drawn(
+    sums.rows, sums.compute, how, sums.edges, sums.bounds, cluster
+  )
+  if sums.absolute:
+    # A difference of 0 has no side; either will do.
+    side = lambda x: np.where(x < 0, -1, 1)
+    draws = {name: side(values[name]) * x for name, x in draws.items()}
+    values = {name: np.abs(value) for name, value in values.items()}
+  return Drawn(values, draws, sums.bounds, sums.absolute)
+
+
+def estimates(one: Drawn, how: IntervalOptions) -> dict[str, dict]:
+  """Each measure with its interval over texts and seeds."""
+  return {
+    name: (intervals.of_size if one.absolute else intervals.of_mean)(
+      value,
+      one.draws[name] if how.resamples else None,
+      how,
+      note='' if np.isfinite(value).any() else 'no text of the kind is there',
+      bounds=one.bounds,
+    )
+    for name, value in one.values.items()
+  }
+
+
+def tests(ours: Drawn, theirs: Drawn, how: IntervalOptions) -> list[dict]:
+  """Paired tests of ours − theirs, measure by measure."""
+  return [
+    paired.of_draws(
+      name,
+      (value, theirs.values[name]),
+      (ours.draws[name], theirs.draws[name]),
+      how,
+    )
+    for name, value in ours.values.items()
+    if name in theirs.values and len(value) == len(theirs.values[name])
+  ]
+
+
+def _share(top: np.ndarray, below: np.ndarray) -> np.ndarray:
+  with np.errstate(divide='ignore', invalid='ignore'):
+    return top / below
+
+
+def rates(
+  label: Integer[np.ndarray, ' n'],
+  first: Float[np.ndarray, 's n'],
+  second: Float[np.ndarray, 's n'],
+  threshold: float = 0.5,
+) -> Sums:
+  """TPRD and FPRD: the rates of texts' first versions less their second's.
+
+  Both versions of a text have its label; `first` and `second` are a
+  classifier's scores of them, where the first shows attribute 1 in every row.
+  """
+  positive = np.broadcast_to(label == 1, first.shape)
+  one, two = first >= threshold, second >= threshold
+  columns = (
+    *(positive, positive & one, positive & two),
+    *(~positive, ~positive & one, ~positive & two),
+  )
+  rows = np.stack(columns, -1).astype(np.float64)
+  edges = (np.array([1, 1, 0] * 2), np.array([1, 0, 1] * 2))
+  return Sums(rows, _rate_gaps, (-1.0, 1.0), edges)
+
+
+def _rate_gaps(sums: np.ndarray) -> Values:
+  p, p1, p2, n, n1, n2 = np.moveaxis(sums, -1, 0)
+  return {'tprd': _share(p1 - p2, p), 'fprd': _share(n1 - n2, n)}
+
+
+def sizes(gaps: Sums) -> Sums:
+  """|TPRD| and |FPRD| of `rates`, which are shares."""
+  compute = lambda sums: {
+    f'{name}_size': gap for name, gap in _rate_gaps(sums).items()
+  }
+  return gaps._replace(compute=compute, absolute=True)
+
+
+def quality(
+  label: Integer[np.ndarray, ' n'],
+  score: Float[np.ndarray, 's n'],
+  threshold: float = 0.5,
+) -> Sums:
+  """Accuracy and F1 of the positive class."""
+  positive = np.broadcast_to(label == 1, score.shape)
+  chosen = score >= threshold
+  columns = (
+    np.ones_like(chosen),
+    positive == chosen,
+    positive & chosen,
+    positive,
+    chosen,
+  )
+  # A wrong row is of label 1 or decided 1, not both.
+  edges = np.ones(5), np.array([1, 0, 0, 0.5, 0.5])
+  return Sums(np.stack(columns, -1).astype(np.float64), _quality, edges=edges)
+
+
+def _quality(sums: np.ndarray) -> Values:
+  n, right, hits, positive, chosen = np.moveaxis(sums, -1, 0)
+  return {
+    'accuracy': _share(right, n),
+    'f1': _share(2 * hits, positive + chosen),
+  }
+
+
+def transfer(
+  attribute: Integer[np.ndarray, ' n'], chance: Float[np.ndarray, ' n']
+) -> Sums:
+  """The share of rewrites that a classifier takes for the other attribute.
+
+  `attribute` is the source's, `chance` P(attribute 1) of the rewrite.
+  """
+  other = (chance >= 0.5) != (attribute == 1)
+  rows = np.stack([np.ones(len(other)), other], -1)[None]
+  return Sums(
+    rows,
+    lambda s: {'transfer_accuracy': _share(s[..., 1], s[..., 0])},
+    edges=(np.array([1, 1]), np.array([1, 0])),
+  )
+
+
+def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:
+  """Texts that differ from their source, and by how many words per word."""
+  rows = []
+  for old, new in zip(sources, rewrites, strict=True):
+    one, two = old.split(), new.split()
+    rows.append([1, one != two, levenshtein(one, two), len(one)])
+  return Sums(
+    np.array(rows, np.float64).reshape(1, -1, 4),
+    lambda s: {
+      'changed': _share(s[..., 1], s[..., 0]),
+      'distance': _share(s[..., 2], s[..., 3]),
+    },
+    intervals.POSITIVE,
+    (np.array([1, 1, 0, 0]), np.array([1, 0, 0, 0])),
+  )
+
+
+def means(columns: Mapping[str, np.ndarray]) -> Sums:
+  """The mean of each column over texts, by its name; shares or in [0, 1]."""
+  first = next(iter(columns.values()))
+  rows = np.stack([np.ones(len(first)), *columns.values()], -1)[None]
+  rows = rows.astype(np.float64)
+  return Sums(
+    rows,
+    lambda s: {
+      name: _share(s[..., k + 1], s[..., 0]) for k, name in enumerate(columns)
+    },
+    edges=ratios.extremes(rows[0]),
+  )
+
+
+def levenshtein(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
+  """The fewest words put in, taken out or replaced."""
+  code = {word: k for k, word in enumerate({*old, *new})}
+  b = np.array([code[word] for word in new], np.int64)
+  ahead = np.arange(len(new) + 1)
+  row = ahead.copy()
+  for k, word in enumerate(old):
+    best = np.minimum(row[1:] + 1, row[:-1] + (b != code[word]))
+    best = np.concatenate([[k + 1], best])
+    # What is put in comes from the left: a running minimum.
+    row = np.minimum.accumulate(best - ahead) + ahead
+  return int(row[-1])
+
+
+def perplexity(
+  log: Float[np.ndarray, ' n'], count: Integer[np.ndarray, ' n']
+) -> Sums:
+  """Both perplexities of texts of log-likelihood `log` over `count` tokens."""
+  real = count > 0
+  each = np.divide(-log, count, out=np.zeros(len(log)), where=real)
+  rows = np.stack([each, real, np.where(real, -log, 0), count], -1)[None]
+  return Sums(
+    rows.astype(np.float64),
+    lambda s: {
+      'perplexity_per_text': np.exp(_share(s[..., 0], s[..., 1])),
+      'perplexity_token_weighted': np.exp(_share(s[..., 2], s[..., 3])),
+    },
+    intervals.POSITIVE,
+  )
+
+
+def gold(counts: Integer[np.ndarray, 'n 5']) -> Sums:
+  """Exact texts, precision and recall of changed words.
+
+  `counts` are of each text: words we changed, words the known twin changed,
+  words changed alike, whether all are, and 1 (pairs/swap_eval:text_counts).
+  """
+  return Sums(
+    np.asarray(counts, np.float64)[None],
+    lambda s: {
+      'exact': _share(s[..., 3], s[..., 4]),
+      'changed_precision': _share(s[..., 2], s[..., 0]),
+      'changed_recall': _share(s[..., 2], s[..., 1]),
+    },
+    edges=(np.ones(5), np.array([1, 1, 0, 0, 1])),
+  )

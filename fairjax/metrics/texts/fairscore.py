@@ -1,0 +1,181 @@
+"""Fairscore: how often a prediction changes when a text is perturbed.
+
+Of the rows that can be perturbed (Qian et al. 2022, arXiv:2205.12586), in
+percent there and as shares here:
+
+  different        ŷ(x) ≠ ŷ(x′): the fairscore, smaller is fairer
+  both_correct     ŷ(x) = ŷ(x′) = y
+  neither_correct  ŷ(x) ≠ y and ŷ(x′) ≠ y
+
+Any rewrite changes some predictions. What a neutral one changes on the same
+rows (a name of the same group, a synonym) is the floor, and `excess` is the
+fairscore less that floor, row by row. Two models are compared by the exact
+test of McNemar (1947) on the rows that one of them flips and the other not.
+
+Intervals are over rows and seeds, with Jeffreys's half a row of either kind,
+so that no flip in twenty rows is no proof of none.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float, Integer
+from scipy import stats
+
+from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+EDGES = 0xFA1  # stream of the half rows
+
+MEASURES = ('different', 'both_correct', 'neither_correct')
+
+
+def changed(
+  one: Float[np.ndarray, 's n c'],
+  two: Float[np.ndarray, 's n c'],
+  tolerance: float = 0.0,
+) -> Bool[np.ndarray, 's n']:
+  """Where two predictions (chances of classes) differ.
+
+  By the class; with a tolerance above 0 the classes are grades, and the mean
+  grade Σ k p_k must move by more than it (a regression's changed prediction).
+  """
+  if not tolerance:
+    return one.argmax(-1) != two.argmax(-1)
+  grades = np.arange(one.shape[-1])
+  return np.abs(one @ grades - two @ grades) > tolerance
+
+
+def outcomes(
+  labels: Integer[np.ndarray, ' n'],
+  original: Integer[np.ndarray, 's n'],
+  perturbed: Integer[np.ndarray, 's n'],
+) -> dict[str, Bool[np.ndarray, 's n']]:
+  """What holds of each row under each seed."""
+  return {
+    'different': original != perturbed,
+    'both_correct': (original == labels) & (perturbed == labels),
+    'neither_correct': (original != labels) & (perturbed != labels),
+  }
+
+
+def share(
+  events: Bool[np.ndarray, 's n'],
+  how: IntervalOptions,
+  clusters: Integer[np.ndarray, ' n'] | None = None,
+) -> dict:
+  """The share of rows with an event, over rows (or clusters) and seeds."""
+  if not events.shape[1]:
+    return estimate([np.nan] * len(events), note='no row can be perturbed')
+  values = events.mean(1, dtype=np.float64)
+  draws = _draws(events.astype(np.float64), how, clusters)
+  if draws is None:
+    return intervals.of_mean(values, None, how)
+  rng = np.random.default_rng([how.seed, EDGES])
+  total, yes, no = draws[-1], *rng.gamma(0.5, size=(2, how.resamples))
+  halves = (draws[:-1].T + yes[:, None]) / (total + yes + no)[:, None]
+  return intervals.of_mean(values, halves, how, bounds=intervals.SHARES)
+
+
+def _draws(
+  rows: Float[np.ndarray, 's n'],
+  how: IntervalOptions,
+  clusters: Integer[np.ndarray, ' n'] | None,
+) -> Float[np.ndarray, 't resample'] | None:
+  """Resampled sums of each seed's rows, and last of the rows themselves."""
+  if not how.resamples:
+    return None
+  n = rows.shape[1]
+  items = resampling.blocks(n, how.seed, clusters)
+  item = items.item
+  sums = [np.bincount(item, each, len(items.size)) for each in rows]
+  sums.append(np.bincount(item, minlength=len(items.size)).astype(np.float64))
+  weights = resampling.draw(items, how.resamples, how.seed)
+  totals = resampling.resampled(weights, resampling.pad(np.stack(sums, 1)))
+  return np.asarray(totals, np.float64).T
+
+
+def excess(
+  flips: Bool[np.ndarray, 's n'],
+  floor: Bool[np.ndarray, 's n'],
+  how: IntervalOptions,
+  clusters: Integer[np.ndarray, ' n'] | None = None,
+) -> dict:
+  """The share of flips less that of `floor`, a neutral rewrite of each row."""
+  rows = flips.astype(np.float64) - floor
+  if not rows.shape[1]:
+    return estimate([np.nan] * len(rows), note='no row has a neutral rewrite')
+  draws = _draws(rows, how, clusters)
+  values = rows.mean(1)
+  if draws is None:
+    return intervals.of_mean(values, None, how)
+  rng = np.random.default_rng([how.seed, EDGES])
+  more, less = rng.gamma(0.5, size=(2, how.resamples))
+  resamples = (draws[:-1].T + (more - less)[:, None]) / (
+    draws[-1] + more + less
+  )[:, None]
+  return intervals.of_mean(values, resamples, how)
+
+
+def mcnemar(
+  ours: Bool[np.ndarray, ' n'], theirs: Bool[np.ndarray, ' n']
+) -> dict[str, float | int]:
+  """Rows that one has and the other not, and the exact two-sided p.
+
+  Under the hypothesis that both are alike the rows on which they differ are
+  coin tosses: p = P(|B - m/2| ≥ |b - m/2|), B ~ Binomial(m, ½).
+  """
+  b, c = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+  p = stats.binomtest(b, b + c).pvalue if b + c else 1.0
+  return {'only_ours': b, 'only_theirs': c, 'p': float(p)}
+
+
+def compare(
+  ours: Bool[np.ndarray, 's n'],
+  theirs: Bool[np.ndarray, 's n'],
+  how: IntervalOptions,
+  clusters: Integer[np.ndarray, ' n'] | None = None,
+) -> dict:
+  """The difference of two fairscores on the same rows, and its test.
+
+  Of one seed it is McNemar's. Of several, interval and p are over rows and
+  seeds, and the exact test of the seed whose p is the median stands beside.
+  """
+  tests = sorted(
+    (mcnemar(a, b) for a, b in zip(ours, theirs)), key=lambda test: test['p']
+  )
+  exact = tests[len(tests) // 2]
+  out = {'n': ours.shape[1], 'only_ours': exact['only_ours']}
+  out['only_theirs'] = exact['only_theirs']
+  name = 'McNemar, exact'
+  rows = ours.astype(np.float64) - theirs
+  if len(ours) < 2 or not how.resamples or not rows.shape[1]:
+    value = excess(ours, theirs, how, clusters)
+    return out | {
+      'difference': intervals.reaching_null(value, exact['p'], how),
+      'p': exact['p'],
+      'p_at_floor': False,
+      'test': name,
+    }
+  draws, values = _draws(rows, how, clusters), rows.mean(1)
+  resamples = draws[:-1].T / draws[-1][:, None]
+  return out | {
+    **intervals.paired(values, resamples, how, 1.0),
+    'test': 'paired bootstrap over rows and seeds',
+    'permutation': {
+      'p': exact['p'],
+      'p_at_floor': False,
+      'test': f'{name}, of the median seed',
+    },
+  }
+
+
+def fairscore(
+  labels: Integer[np.ndarray, ' n'],
+  original: Integer[np.ndarray, 's n'],
+  perturbed: Integer[np.ndarray, 's n'],
+  how: IntervalOptions,
+  clusters: Integer[np.ndarray, ' n'] | None = None,
+) -> dict[str, dict]:
+  """The three shares, each with its interval."""
+  each = outcomes(labels, original, perturbed)
+  return {name: share(each[name], how, clusters) for name in MEASURES}

@@ -1,0 +1,343 @@
+"""Counterfactual flips: how an edit of a text changes the decision on it.
+
+A *swap* exchanges the words that show a group (she → he, Mary → Robert); a
+*control* edits as many words of the same text that show none (a name of the
+same gender, a synonym). With decisions d of a text, d′ of its swap and d″ of
+its control, over the rows that were edited:
+
+  flips         mean [d ≠ d′]                     (Prabhakaran et al. 2019)
+  control_flips mean [d ≠ d″]
+  excess_flips  mean [d ≠ d′] − [d ≠ d″]          on rows that have a control
+  score_change  mean |p − p′|, the counterfactual token fairness gap
+                (Garg et al. 2019, arXiv:1809.10610)
+  tprd, fprd    share decided positive of the rows of label 1, or 0, in their
+                female wording less that in their male wording (Czarnowska et
+                al. 2021, arXiv:2106.14574, on pairs)
+
+A classifier reacts to any edit: without the control a flip rate says little.
+With three or more classes a decision is the likeliest class, and |p − p′| is
+the total variation, half the sum over classes.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Integer
+
+from fairjax.metrics import counts, measures
+from fairjax.metrics.inference import intervals, row_means, significance
+from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+NAMES = tuple(  # of everything that is measured here
+  name
+  for name, row in measures.MEASURES.items()
+  if row.kernel == 'fairjax.metrics.texts.flips:measure'
+)
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+NO_CONTROL = 'no row has a control edit'
+
+
+class Edit(NamedTuple):
+  """The scores of the texts after a swap, and after its control."""
+
+  edited: np.ndarray  # bool [n]: the swap changed the text
+  scores: np.ndarray  # [s, n] or [s, n, c]; of rows not edited, anything
+  controlled: np.ndarray  # bool [n]: edited, and there is a control
+  control: np.ndarray  # like scores
+  # 1: the text is in its female wording (the second side of a list), −1: in
+  # its male one, 0: in both, in neither, or the list has no sides.
+  side: np.ndarray
+
+
+def of_rows(edit: Edit, rows: Integer[np.ndarray, ' m']) -> Edit:
+  """The edit of some of the rows."""
+  return Edit(
+    edit.edited[rows],
+    edit.scores[:, rows],
+    edit.controlled[rows],
+    edit.control[:, rows],
+    edit.side[rows],
+  )
+
+
+class Flips(NamedTuple):
+  """What `measure` gives."""
+
+  measures: dict[str, dict]  # of everyone
+  groups: dict[str, dict[str, dict]]
+  quantiles: list[dict]  # of the change of score
+
+
+def decisions(
+  scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
+  limits: float | Sequence[float],
+) -> Integer[np.ndarray, 's n']:
+  """The decisions at the thresholds (one, or one a seed) of the originals."""
+  if scores.ndim == 3:
+    return scores.argmax(-1)
+  line = np.broadcast_to(np.asarray(limits, np.float64), len(scores))
+  return (scores >= line.astype(scores.dtype)[:, None]).astype(np.int64)
+
+
+def change(
+  before: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
+  after: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
+) -> Float[np.ndarray, 's n']:
+  """|p − p′|; of many classes the total variation."""
+  apart = np.abs(after - before)
+  return apart.sum(-1) / 2 if apart.ndim == 3 else apart
+
+
+def measure(
+  labels: Integer[np.ndarray, ' n'] | None,
+  scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
+  edit: Edit,
+  members: Bool[np.ndarray, 'g n'],
+  group_names: Sequence[str],
+  limits: float | Sequence[float],
+  options: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+) -> Flips:
+  """Every measure of the header, each with its interval.
+
+  Args:
+    labels: 1 is positive; None where there are none.
+    scores: of the texts as they are.
+    edit: the same rows after the swap and after its control.
+    members: which rows are in which group.
+    group_names: one for each group.
+    limits: the threshold, or one a seed.
+    options: of the intervals.
+    cluster: rows of equal numbers are not independent.
+  """
+  d, swapped = decisions(scores, limits), decisions(edit.scores, limits)
+  known = edit.edited
+  flip = (d != swapped)[:, known]
+  binary = scores.ndim == 2
+  y = None if labels is None else labels[known]
+  of = lambda rows: None if cluster is None else cluster[rows]
+  out, by_group = _rates(
+    'flips', flip, y, members[:, known], options, binary, of(known)
+  )
+  if binary:
+    up = (d < swapped)[:, known]
+    for name, one in (('flips_up', up), ('flips_down', flip & ~up)):
+      out |= _rates(
+        name, one, None, members[:0, known], options, True, of(known)
+      )[0]
+  out |= _against_control(d, swapped, edit, limits, options, cluster)
+  shift = change(scores, edit.scores)
+  out['score_change'] = row_means.mean(
+    shift[:, known], options, intervals.SHARES, cluster=of(known)
+  )
+  both = edit.controlled
+  apart = shift - change(scores, edit.control)
+  out['excess_change'] = row_means.mean(
+    apart[:, both], options, (-1.0, 1.0), NO_CONTROL, of(both)
+  )
+  if labels is not None and binary and edit.side.any():
+    out |= _by_wording(d, swapped, edit, labels, options, cluster)
+  groups = {name: {'flips': one} for name, one in zip(group_names, by_group)}
+  return Flips(out, groups, quantiles(scores, edit))
+
+
+def _rates(
+  name, flip, labels, members, options, binary=True, cluster=None
+) -> tuple:
+  """A share of rows, of each label and of each group: a flip is a decision."""
+  n = flip.shape[1]
+  seeds = len(flip)
+  if not n:
+    empty = estimate(np.full(seeds, np.nan), note='no row was edited')
+    return {name: empty}, [empty] * len(members)
+  truth = np.zeros(n, np.int64)
+  if labels is not None and binary:
+    truth = (labels > 0).astype(np.int64)
+  masks = [*members, np.ones(n, bool)]
+  table = counts.tabulate(
+    truth, flip.astype(np.int64), masks, 2, options.seed, cluster
+  )
+  rates = counts.rates(table, counts.draw(table, options), options)
+  everyone = counts.of_group(table, rates, -1, options)
+  out = {name: everyone['selection_rate']}
+  if labels is not None and binary:
+    out[f'{name}_positive'] = everyone['tpr']
+    out[f'{name}_negative'] = everyone['fpr']
+  return out, [
+    counts.of_group(table, rates, g, options)['selection_rate']
+    for g in range(len(members))
+  ]
+
+
+def _against_control(d, swapped, edit: Edit, limits, options, cluster) -> dict:
+  """Flips under the control, and by how much the swap flips more."""
+  rows = edit.controlled
+  after = decisions(edit.control, limits)[:, rows]
+  flip = d[:, rows] != swapped[:, rows]
+  under = d[:, rows] != after
+  none = np.zeros((0, int(rows.sum())), bool)
+  own = None if cluster is None else cluster[rows]
+  control = _rates('control_flips', under, None, none, options, True, own)[0]
+  if not rows.any():
+    control['control_flips']['note'] = NO_CONTROL
+  excess = row_means.difference(
+    flip.astype(float) - under, options, NO_CONTROL, own
+  )
+  return {**control, 'excess_flips': excess}
+
+
+def _by_wording(d, swapped, edit: Edit, labels, options, cluster) -> dict:
+  """TPRD and FPRD: the female wording less the male one, row by row."""
+  female = np.where(edit.side > 0, d, swapped)
+  male = np.where(edit.side > 0, swapped, d)
+  apart = (female - male).astype(float)
+  known = edit.edited & (edit.side != 0)
+  out = {}
+  for name, value in (('tprd', 1), ('fprd', 0)):
+    rows = known & (labels == value)
+    out[name] = row_means.difference(
+      apart[:, rows],
+      options,
+      f'no edited row of label {value} has one side',
+      None if cluster is None else cluster[rows],
+    )
+    # What a person reads: of 100 such rows, how many in either wording.
+    if rows.any():
+      out[name]['female'] = float(female[:, rows].mean())
+      out[name]['male'] = float(male[:, rows].mean())
+      out[name]['rows'] = int(rows.sum())
+  return out
+
+
+def quantiles(scores: np.ndarray, edit: Edit) -> list[dict]:
+  """Of the signed change of score: all seeds of the edited rows together."""
+  if scores.ndim == 3:
+    return []
+  out = []
+  for name, rows, after in (
+    ('swap', edit.edited, edit.scores),
+    ('control', edit.controlled, edit.control),
+  ):
+    changes = (after - scores)[:, rows]
+    if changes.size:
+      values = np.quantile(changes, QUANTILES)
+      row = {f'{q:.0%}': float(v) for q, v in zip(QUANTILES, values)}
+      out.append({'edit': name, 'rows': int(rows.sum()), **row})
+  return out
+
+
+def by_word(
+  words: Sequence[Sequence[str]],
+  scores: np.ndarray,
+  edit: Edit,
+  limits: float | Sequence[float],
+  options: IntervalOptions,
+  least: int = 10,
+) -> list[dict]:
+  """Which words carry the flips: rows of each word, its flips, and a test.
+
+  `words` are those that the swap exchanged in each row. The test of a word is
+  McNemar's, exact: among its rows where just one of swap and control flips
+  the decision (in most seeds), the swap is as often the one; without a control
+  Fisher's, of its rows against the others. p is adjusted for the number of
+  words (Benjamini and Hochberg).
+  """
+  from scipy import stats
+
+  d = decisions(scores, limits)
+  flip = (d != decisions(edit.scores, limits)).mean(0) >= 0.5
+  under = (d != decisions(edit.control, limits)).mean(0) >= 0.5
+  changes = (edit.scores - scores).mean(0) if scores.ndim == 2 else None
+  rows_of: dict[str, list[int]] = {}
+  for row in np.flatnonzero(edit.edited):
+    for word in dict.fromkeys(words[row]):
+      rows_of.setdefault(word, []).append(row)
+  total, flipped = int(edit.edited.sum()), int(flip[edit.edited].sum())
+  out = []
+  for word, rows in rows_of.items():
+    if len(rows) < least:
+      continue
+    rows = np.array(rows)
+    paired = rows[edit.controlled[rows]]
+    if len(paired):
+      first = int((flip[paired] & ~under[paired]).sum())
+      second = int((under[paired] & ~flip[paired]).sum())
+      p = stats.binomtest(first, first + second).pvalue if first + second else 1
+    else:
+      own, n = int(flip[rows].sum()), len(rows)
+      rest = total - n
+      p = 1.0
+      if rest:
+        other = flipped - own
+        p = stats.fisher_exact([[own, n - own], [other, rest - other]])[1]
+    one = {
+      'word': word,
+      'rows': len(rows),
+      'flips': float(flip[rows].mean()),
+      'control flips': float(under[paired].mean()) if len(paired) else None,
+      'p': float(p),
+    }
+    if changes is not None:
+      one['mean change of score'] = row_means.mean(
+        changes[None, rows], options, (-1.0, 1.0)
+      )
+    out.append(one)
+  p = significance.adjusted([one['p'] for one in out], 'bh')
+  for one, each in zip(out, p):
+    one['adjusted'] = each
+  return sorted(out, key=lambda r: (r['adjusted'], -r['flips'], r['word']))
+
+
+def compare(
+  ours: tuple[np.ndarray, Edit, float | Sequence[float]],
+  theirs: tuple[np.ndarray, Edit, float | Sequence[float]],
+  options: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+) -> list[dict]:
+  """Flips of two models under the same swap: ours − theirs, a row a pair.
+
+  Each of `ours` and `theirs` is (scores, edit, limits) of the same rows.
+  """
+  sides = []
+  for scores, edit, limits in (ours, theirs):
+    d = decisions(scores, limits)
+    sides.append(
+      (
+        d != decisions(edit.scores, limits),
+        d != decisions(edit.control, limits),
+      )
+    )
+  edited, both = ours[1].edited, ours[1].controlled
+  plain = [one.astype(float)[:, edited] for one, _ in sides]
+  over = [(one.astype(float) - two)[:, both] for one, two in sides]
+  out = []
+  for name, (a, b), scale, rows in (
+    ('flips', plain, 1, edited),
+    ('excess_flips', over, 2, both),
+  ):
+    if not a.shape[1] or a.shape != b.shape:
+      continue
+    # Excesses differ by up to 2; halved, they are shares again.
+    one = row_means.difference(
+      (a - b) / scale,
+      options,
+      cluster=None if cluster is None else cluster[rows],
+    )
+    for key in ('value', 'low', 'high'):
+      one[key] = None if one[key] is None else one[key] * scale
+    one['seeds'] = [v * scale for v in one['seeds']]
+    p, floor = one.pop('p'), one.pop('p_at_floor', False)
+    out.append(
+      {
+        'measure': name,
+        'difference': one,
+        'p': p,
+        'p_at_floor': floor,
+        'test': 'paired bootstrap over examples'
+        + (' and seeds' if len(a) > 1 else ''),
+        'n': a.shape[1],
+      }
+    )
+  return out

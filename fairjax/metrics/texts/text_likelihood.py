@@ -1,0 +1,63 @@
+"""Perplexity of texts, from the log-probabilities of their tokens.
+
+Perplexity over n texts with log-likelihoods l_i of c_i tokens has two forms
+
+  per_text        exp(mean_i(-l_i / c_i)), each text alike: what papers print
+  token_weighted  exp(-Σ l_i / Σ c_i), each token alike
+
+and each has a bootstrap interval over texts.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from fairjax.core.errors import UserError
+from fairjax.data.batching.tokens import Ragged
+from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+
+def totals(
+  logs: Float[np.ndarray, ' tokens'], texts: Ragged
+) -> tuple[Float[np.ndarray, ' n'], Int[np.ndarray, ' n']]:
+  """Σ log p of each text and how many tokens it is the sum of."""
+  n = len(texts.lengths)
+  text = np.repeat(np.arange(n), texts.lengths)
+  known = ~np.isnan(logs)
+  total = np.bincount(text, np.where(known, logs, 0).astype(np.float64), n)
+  return total, np.bincount(text[known], minlength=n)
+
+
+def perplexity(
+  log: Float[np.ndarray, ' n'],
+  count: Int[np.ndarray, ' n'],
+  options: IntervalOptions,
+) -> dict[str, dict]:
+  """Both perplexities as estimates; texts without a token are left out."""
+  real = count > 0
+  if not real.any():
+    raise UserError(
+      'no text has a token that can be scored; a text needs two at least'
+    )
+  log, count = log[real], count[real]
+  items = resampling.blocks(len(log), options.seed)
+  loss = np.stack([-log / count, np.ones(len(log)), -log, count], axis=1)
+  weights = resampling.draw(items, options.resamples, options.seed)
+  sums = np.stack(
+    [np.bincount(items.item, each, len(items.size)) for each in loss.T], 1
+  )
+  # Centred first, so that float32 sums of large losses keep their digits.
+  centre = np.array([sums[:, 0].sum() / len(log), log.sum() / -count.sum()])
+  sums[:, 0] -= centre[0] * sums[:, 1]
+  sums[:, 2] -= centre[1] * sums[:, 3]
+  draws = np.asarray(
+    resampling.resampled(weights, resampling.pad(sums)), np.float64
+  )
+  out = {}
+  for i, name in enumerate(('per_text', 'token_weighted')):
+    draw = np.exp(centre[i] + draws[:, 2 * i] / draws[:, 2 * i + 1])
+    value = np.exp(centre[i : i + 1])
+    out[name] = intervals.of_mean(
+      value, draw[:, None] if options.resamples else None, options
+    )
+  return out

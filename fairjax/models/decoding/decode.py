@@ -1,0 +1,263 @@
+"""Decoding on the device: many rows of different lengths in one loop.
+
+A `State` holds b slots. A slot is a text that is being written (`done` is
+false) or waits to be read out and filled anew (`done` is true), so the loop
+never knows how many texts there are; decoding/decode_texts.py feeds it. A model
+brings `remember` (what is computed once for a source), `blank_cache` and
+`step` (scores after a few tokens, with a static cache).
+
+The rules are those of transformers: lengths count the first token and a
+prompt, a forced token or a forbidden n-gram acts on the scores before the
+choice. Equal scores go to the smaller token.
+"""
+
+import dataclasses
+from typing import Any
+
+import flax.linen as nn
+import jax.numpy as jnp
+from flax import struct
+from jaxtyping import Array, Bool, Float, Int
+
+from fairjax.core.errors import UserError
+from fairjax.models.decoding import infill
+from fairjax.models.decoding.infill import Fill, Spans
+from fairjax.models.layers.argmax import argmax
+
+NONE = -1  # no forced token
+DRAFTS = (0, 1, 3, 7, 15)  # how many drafted tokens one step may verify
+NEVER = 2  # early_stopping = 'never', beside 0 and 1
+# Options that would contradict a source that is copied.
+_FREE = (
+  'min_length',
+  'min_new_tokens',
+  'no_repeat_ngram_size',
+  'forced_bos_token_id',
+  'forced_eos_token_id',
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+  """How to decode; the names and meanings are those of transformers."""
+
+  max_length: int = 0  # tokens with the first and a prompt; 0: all positions
+  max_new_tokens: int = 0  # or: tokens after the prompt
+  min_length: int = 0
+  min_new_tokens: int = 0
+  num_beams: int = 1
+  length_penalty: float = 1.0
+  early_stopping: bool | str = False  # True, False or 'never'
+  no_repeat_ngram_size: int = 0
+  forced_bos_token_id: int | None = None
+  forced_eos_token_id: int | None = None
+  draft: int = 0  # greedy only: tokens copied from the source and verified
+  # Infilling: all is copied but this token, and spans stand in its place.
+  mask: int | None = None
+  min_span: int = 0  # tokens in place of a mask
+  max_span: int = 10
+  never: tuple[int, ...] = ()  # tokens that no span may have
+
+  def validate(self) -> None:
+    if self.num_beams < 1:
+      raise UserError(f'num_beams is {self.num_beams}; at least 1 is needed')
+    if self.draft and self.num_beams > 1:
+      raise UserError(
+        f'draft is {self.draft} and num_beams {self.num_beams}; drafts are '
+        'for greedy decoding, so set one of the two to its default'
+      )
+    if self.early_stopping not in (True, False, 'never'):
+      raise UserError(
+        f'early_stopping is {self.early_stopping!r}; it can be True, False or '
+        "'never'"
+      )
+    for name in ('max_length', 'max_new_tokens', *_FREE, 'draft', 'min_span'):
+      if (getattr(self, name) or 0) < 0:
+        raise UserError(f'{name} is {getattr(self, name)}; 0 is the least')
+    if self.mask is None:
+      return
+    if not 1 <= self.max_span >= self.min_span:
+      raise UserError(
+        f'max_span is {self.max_span}; 1 and min_span ({self.min_span}) are '
+        'the least'
+      )
+    for name in ('max_length', 'max_new_tokens', *_FREE):
+      if getattr(self, name) != getattr(Options, name):
+        raise UserError(
+          f'{name} is {getattr(self, name)}, but infilling copies its source; '
+          'leave it at its default'
+        )
+
+
+@struct.dataclass
+class Rules:
+  """The options that are numbers: another value compiles nothing."""
+
+  eos: Int[Array, '']
+  forced_bos_token_id: Int[Array, '']
+  forced_eos_token_id: Int[Array, '']
+  length_penalty: Float[Array, '']
+  early: Int[Array, '']
+  spans: Spans | None  # of infilling
+  no_repeat_ngram_size: int = struct.field(pytree_node=False)
+  draft: int = struct.field(pytree_node=False)
+
+
+def rules(options: Options, shape: Any) -> Rules:
+  token = lambda one: jnp.int32(NONE if one is None else one)
+  stop = options.early_stopping
+  return Rules(
+    token(shape.eos),
+    token(options.forced_bos_token_id),
+    token(options.forced_eos_token_id),
+    jnp.float32(options.length_penalty),
+    jnp.int32(NEVER if stop == 'never' else int(stop)),
+    _spans(options, shape),
+    options.no_repeat_ngram_size,
+    options.draft,
+  )
+
+
+def _spans(options: Options, shape: Any) -> Spans | None:
+  if options.mask is None:
+    return None
+  ends = {options.mask, shape.pad, shape.bos, shape.eos, shape.start}
+  return Spans(
+    jnp.int32(options.mask),
+    jnp.int32(options.min_span),
+    jnp.int32(options.max_span),
+    jnp.array(sorted(ends | set(options.never)), jnp.int32),
+  )
+
+
+@struct.dataclass
+class Beams:
+  """The finished hypotheses of each slot, best first, and running scores."""
+
+  running: Float[Array, 'b k']
+  scores: Float[Array, 'b k']  # of finished ones, by length
+  tokens: Int[Array, 'b k w']
+  lengths: Int[Array, 'b k']
+  finished: Bool[Array, 'b k']
+  improvable: Bool[Array, 'b']
+
+
+@struct.dataclass
+class Draft:
+  """Where in its source each slot is, and how far it dares to copy."""
+
+  source: Int[Array, 'b t']
+  segment_ids: Int[Array, 'b t']  # 0 on padding
+  pointer: Int[Array, 'b']  # the place that is expected to be copied next
+  wish: Float[Array, 'b']  # tokens to draft
+
+
+@struct.dataclass
+class State:
+  """b slots of k beams (1 in greedy decoding) and room for w tokens."""
+
+  tokens: Int[Array, 'b k w']
+  length: Int[Array, 'b']
+  prompt: Int[Array, 'b']  # tokens that were given
+  least: Int[Array, 'b']  # below this length nothing ends
+  limit: Int[Array, 'b']  # at this length everything ends
+  done: Bool[Array, 'b']
+  cache: tuple
+  source: Any
+  beams: Beams | None
+  draft: Draft | None
+  fill: Fill | None
+  steps: Int[Array, '']  # of the loop
+  row_steps: Int[Array, 'b']  # in which a slot was at work on its text
+
+
+def banned(
+  tokens: Int[Array, 'n w'], length: Int[Array, 'n'], size: int, vocab: int
+) -> Int[Array, 'n m']:
+  """Tokens that would repeat an n-gram of `size`; `vocab` says 'none'."""
+  starts = max(tokens.shape[1] - size + 1, 0)
+  window = lambda j: tokens[:, j : j + starts]
+  ends = length - (size - 1)  # where the last size - 1 tokens begin
+  same = jnp.arange(starts) + size <= length[:, None]
+  for j in range(size - 1):
+    at = jnp.maximum(ends + j, 0)[:, None]
+    same &= window(j) == jnp.take_along_axis(tokens, at, axis=1)
+  return jnp.where(same, window(size - 1), vocab)
+
+
+def constrain(
+  scores: Float[Array, 'n v'],
+  tokens: Int[Array, 'n w'],
+  length: Int[Array, 'n'],
+  least: Int[Array, 'n'],
+  limit: Int[Array, 'n'],
+  rules: Rules,
+  fill: Fill | None = None,
+) -> Float[Array, 'n v']:
+  """Scores of the next token of rows of `length`, as the rules have them."""
+  vocab = jnp.arange(scores.shape[1])
+  if rules.no_repeat_ngram_size:
+    out = banned(tokens, length, rules.no_repeat_ngram_size, scores.shape[1])
+    row = jnp.arange(scores.shape[0])[:, None]
+    scores = scores.at[row, out].set(-jnp.inf, mode='drop')
+  short = (length < least)[:, None] & (vocab == rules.eos)
+  scores = jnp.where(short, -jnp.inf, scores)
+  for token, when in (
+    (rules.forced_bos_token_id, length == 1),
+    (rules.forced_eos_token_id, length == limit - 1),
+  ):
+    only = jnp.where(vocab == token, 0.0, -jnp.inf)
+    force = (when & (token != NONE))[:, None]
+    scores = jnp.where(force, only, scores)
+  if fill is not None:
+    literal, free = infill.wanted(fill, rules.spans)
+    scores = infill.allow(scores, literal.ravel(), free.ravel(), rules.spans)
+  return scores
+
+
+def last_tokens(state: State) -> Int[Array, 'b k']:
+  at = (state.length - 1)[:, None, None]
+  return jnp.take_along_axis(state.tokens, at, axis=2)[:, :, 0]
+
+
+def forward(
+  module: nn.Module, params: dict, state: State
+) -> tuple[Float[Array, 'b k v'], tuple]:
+  """Scores after the last token of every beam, and the cache with it."""
+  b, k, _ = state.tokens.shape
+  last = last_tokens(state).reshape(b * k, 1)
+  at = jnp.repeat(state.length - 1, k)
+  logits, cache = module.apply(
+    {'params': params}, last, at, state.cache, state.source, method='step'
+  )
+  return logits.reshape(b, k, -1), cache
+
+
+def greedy(
+  module: nn.Module, params: dict, state: State, rules: Rules
+) -> State:
+  """One more token for each slot at work: the best one."""
+  b, _, w = state.tokens.shape
+  logits, cache = forward(module, params, state)
+  scores = constrain(
+    logits[:, 0],
+    state.tokens[:, 0],
+    state.length,
+    state.least,
+    state.limit,
+    rules,
+    state.fill,
+  )
+  best = argmax(scores)
+  column = jnp.where(state.done, w, state.length)
+  length = jnp.where(state.done, state.length, state.length + 1)
+  fill = state.fill
+  if fill is not None:
+    fill = infill.follow(fill, best[:, None], rules.spans)
+  return state.replace(
+    tokens=state.tokens.at[jnp.arange(b), 0, column].set(best, mode='drop'),
+    length=length,
+    done=state.done | (best == rules.eos) | (length >= state.limit),
+    cache=cache,
+    fill=fill,
+  )

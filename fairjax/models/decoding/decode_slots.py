@@ -1,0 +1,159 @@
+"""Decoding slots on the device: filled, stepped, widened.
+
+A state of b slots is one program's; which text is in which slot is known to
+the caller alone (decode_texts.py).
+"""
+
+import functools
+from typing import NamedTuple
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Int
+
+from fairjax.models.decoding import beam, decode, infill, speculate
+from fairjax.models.decoding.decode import Rules, State
+from fairjax.models.families import causal
+
+
+@functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
+def advance(
+  module: nn.Module, params: dict, state: State, rules: Rules, want: Array
+) -> State:
+  """Steps until `want` slots are done, or one has no room for a token."""
+  one = decode.greedy
+  if state.beams is not None:
+    one = beam.step
+  elif state.draft is not None:
+    one = speculate.step
+  width = state.tokens.shape[2]
+
+  def going(state):
+    room = jnp.all(state.done | (state.length < width))
+    return room & (state.done.sum() < want) & ~state.done.all()
+
+  def body(state):
+    row_steps = state.row_steps + ~state.done
+    state = one(module, params, state, rules)
+    return state.replace(steps=state.steps + 1, row_steps=row_steps)
+
+  return lax.while_loop(going, body, state)
+
+
+@functools.partial(jax.jit, static_argnames='width')
+def grow(state: State, width: int) -> State:
+  """The same slots with room for `width` tokens."""
+
+  def pad(a, axis):
+    room = [(0, 0)] * a.ndim
+    room[axis] = (0, width - a.shape[axis])
+    return jnp.pad(a, room)
+
+  beams = state.beams
+  if beams is not None:
+    beams = beams.replace(tokens=pad(beams.tokens, 2))
+  return state.replace(
+    tokens=pad(state.tokens, 2),
+    cache=causal.grow(state.cache, width),
+    beams=beams,
+  )
+
+
+class Entries(NamedTuple):
+  """Texts that enter slots; a slot beyond the last one is no slot."""
+
+  slots: Int[Array, 'm']
+  tokens: Int[Array, 'm t']
+  segment_ids: Int[Array, 'm t']  # 1, or 0 on padding
+  length: Int[Array, 'm']  # of what is given of the output
+  least: Int[Array, 'm']
+  limit: Int[Array, 'm']
+
+
+@functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
+def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
+  """The state with texts put into slots, their sources encoded once."""
+  write = lambda old, one: old.at[new.slots].set(one, mode='drop')
+  run = functools.partial(module.apply, {'params': params})
+  source = run(new.tokens, new.segment_ids, method='remember')
+  m, (_, k, w) = new.slots.shape[0], state.tokens.shape
+  start, cache = module.shape.start, state.cache
+  if start is None:  # the prompt goes through the model here
+    at = jnp.zeros(m, jnp.int32)
+    _, prompt_state = run(
+      new.tokens, at, module.blank_cache(m, w), source, method='step'
+    )
+    # Every beam begins with the prompt.
+    rows = (new.slots[:, None] * k + jnp.arange(k)).ravel()
+    cache = jax.tree.map(
+      lambda old, one: old.at[rows].set(jnp.repeat(one, k, 0), mode='drop'),
+      cache,
+      prompt_state,
+    )
+    first = jnp.pad(new.tokens, [(0, 0), (0, w - new.tokens.shape[1])])
+  else:
+    first = jnp.full((m, w), start, jnp.int32)
+  beams, draft, fill = state.beams, state.draft, state.fill
+  if beams is not None:
+    beams = jax.tree.map(write, beams, beam.blank(m, k, w))
+  if draft is not None:
+    blank = speculate.blank(new.tokens, new.segment_ids)
+    draft = jax.tree.map(write, draft, blank)
+  if fill is not None:
+    fill = jax.tree.map(
+      write, fill, infill.blank(new.tokens, new.segment_ids, k)
+    )
+  return state.replace(
+    tokens=write(state.tokens, jnp.repeat(first[:, None], k, axis=1)),
+    length=write(state.length, new.length),
+    prompt=write(state.prompt, new.length),
+    least=write(state.least, new.least),
+    limit=write(state.limit, new.limit),
+    done=write(state.done, False),
+    cache=cache,
+    source=jax.tree.map(write, state.source, source),
+    beams=beams,
+    draft=draft,
+    fill=fill,
+    row_steps=write(state.row_steps, 0),
+  )
+
+
+@functools.partial(
+  jax.jit, static_argnames=('module', 'k', 'drafting', 'filling', 'b', 't', 'w')
+)
+def empty(
+  module: nn.Module,
+  params: dict,
+  k: int,
+  drafting: bool,
+  filling: bool,
+  b: int,
+  t: int,
+  w: int,
+) -> State:
+  """b idle slots of k beams, for sources of t tokens, with room for w."""
+  whole, one = jnp.zeros((b, t), jnp.int32), jnp.ones(b, jnp.int32)
+  source = jax.eval_shape(
+    functools.partial(module.apply, method='remember'),
+    {'params': params},
+    whole,
+    whole,
+  )
+  return State(
+    tokens=jnp.zeros((b, k, w), jnp.int32),
+    length=one,
+    prompt=one,
+    least=one,
+    limit=one,
+    done=jnp.ones(b, bool),
+    cache=module.blank_cache(b * k, w),
+    source=jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), source),
+    beams=beam.blank(b, k, w) if k > 1 else None,
+    draft=speculate.blank(whole, whole) if drafting else None,
+    fill=infill.blank(whole, whole, k) if filling else None,
+    steps=jnp.int32(0),
+    row_steps=jnp.zeros(b, jnp.int32),
+  )

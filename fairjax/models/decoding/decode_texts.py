@@ -1,0 +1,360 @@
+"""Decoding of a whole input: sorted by length, few shapes, no idle slots.
+
+Texts of like length share a program. Its slots are filled longest first; as
+soon as a quarter of them is done, the loop on the device pauses, finished
+texts are read out and waiting ones take their places (continuous batching, Yu
+et al. 2022). The room for tokens starts near the source's length and doubles
+when a text needs more. None of this changes a text: each slot has its own
+length, and nothing sees beyond it.
+"""
+
+import concurrent.futures
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tokenizers import Tokenizer
+
+from fairjax.core import announce, backend
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens as data_tokens
+from fairjax.data.batching.tokens import Ragged
+from fairjax.models import families, special
+from fairjax.models.decoding import decode, decode_slots, infill
+from fairjax.models.decoding.decode import Options, Rules, State
+from fairjax.models.layers import int8, layer_params
+
+WIDTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+
+GREEDY = Options()
+
+
+class Generated(NamedTuple):
+  tokens: Ragged  # in the order of the sources, with first and last tokens
+  steps: int  # of the loop, over all programs
+  row_steps: np.ndarray  # int [n]: those in which a text was at work
+  row_written: np.ndarray  # int [n]: tokens written, prompts aside
+  # With beams: what each source's finished ones hold, the best first.
+  beams: tuple[list[np.ndarray], ...] = ()
+
+  @property
+  def written(self) -> int:
+    return int(self.row_written.sum())
+
+  @property
+  def tokens_per_step(self) -> float:
+    """Tokens that a text gains in a step: 1 without drafts."""
+    return self.written / max(int(self.row_steps.sum()), 1)
+
+
+def ready(module: nn.Module, params: dict, integers: bool = False) -> dict:
+  """`params` as steps read them fastest; to be made once for many texts.
+
+  `integers`: of 8 bits (layers/int8.py), which changes the texts.
+  """
+  if integers:
+    if backend.platform() != 'cpu':
+      raise UserError(
+        "net.precision is 'int8', which is for CPUs; take bfloat16 on a "
+        f'{backend.platform().upper()}'
+      )
+    return jax.jit(int8.quantised)(params)
+  if backend.platform() == 'cpu':
+    return jax.jit(layer_params.transposed)(params)
+  # Else every token would turn them to the type of the products anew.
+  return jax.jit(layer_params.cast, static_argnums=1)(params, module.dtype)
+
+
+def generate(
+  module: nn.Module,
+  params: dict,
+  sources: Ragged,
+  options: Options = GREEDY,
+  slots: int = 32,
+  devices: Sequence[jax.Device] = (),
+) -> Generated:
+  """What the model writes for each source (BART) or after each (GPT-2).
+
+  With `options.mask` the source is copied and its masks are filled; masks
+  side by side are one. Where there are `devices`, each writes texts of its own,
+  which leaves every text as it is.
+  """
+  if options.mask is not None:
+    sources = infill.merged(sources, options.mask)
+  _check(module, params, sources, options)
+  # The length that is given of the output, and its bounds.
+  prompt = np.ones_like(sources.lengths)
+  if module.shape.start is None:
+    prompt = sources.lengths
+  least, limit = _bounds(prompt, module.shape.longest, options)
+  if options.mask is not None:
+    limit = infill.limits(
+      sources,
+      options.mask,
+      options.max_span,
+      module.shape.eos,
+      module.shape.longest,
+    )
+  rules = decode.rules(options, module.shape)
+  outputs: list[list[np.ndarray] | None] = [None] * len(prompt)
+  row_steps = np.zeros(len(prompt), np.int64)
+  steps = 0
+
+  def run(width, rows, add, device=None):
+    here = params if device is None else jax.device_put(params, device)
+    queue = _Queue(sources, prompt, least, limit, width, rows)
+    with jax.default_device(device) if device else contextlib.nullcontext():
+      return _run(
+        module, here, queue, options, rules, slots, outputs, row_steps, add
+      )
+
+  with announce.counting(len(prompt), 'texts written:') as add:
+    for width, rows in buckets(sources.lengths, slots * max(len(devices), 1)):
+      if len(devices) < 2:
+        steps += run(width, rows, add)
+        continue
+      shares = [rows[i :: len(devices)] for i in range(len(devices))]
+      with concurrent.futures.ThreadPoolExecutor(len(devices)) as threads:
+        work = [
+          threads.submit(run, width, share, add, device)
+          for share, device in zip(shares, devices)
+          if len(share)
+        ]
+      steps += sum(one.result() for one in work)
+  best = [each[0] for each in outputs]
+  lengths = np.array([len(one) for one in best], np.int64)
+  flat = np.concatenate([np.zeros(0, np.int32), *best])
+  offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+  return Generated(
+    Ragged(flat, offsets),
+    steps,
+    row_steps,
+    lengths - prompt,
+    tuple(outputs) if options.num_beams > 1 else (),
+  )
+
+
+class _Queue(NamedTuple):
+  """The rows of one program, and what is known of every row."""
+
+  sources: Ragged
+  prompt: np.ndarray
+  least: np.ndarray
+  limit: np.ndarray
+  width: int
+  rows: np.ndarray
+
+  def entries(
+    self, rows: np.ndarray, slots: np.ndarray, b: int
+  ) -> decode_slots.Entries:
+    """`rows` for `slots`, filled up to one of three sizes."""
+    size = next(s for s in (-(-b // 4), -(-b // 2), b) if s >= len(rows))
+    tokens = np.zeros((size, self.width), np.int32)
+    segment_ids = np.zeros((size, self.width), np.int32)
+    for i, row in enumerate(rows):
+      at = self.sources.offsets[row : row + 2]
+      tokens[i, : at[1] - at[0]] = self.sources.flat[at[0] : at[1]]
+      segment_ids[i, : at[1] - at[0]] = 1
+    fill = lambda a, value: np.concatenate(
+      [a, np.full(size - len(rows), value)]
+    ).astype(np.int32)
+    return decode_slots.Entries(
+      fill(slots, b),
+      tokens,
+      segment_ids,
+      *(fill(a[rows], 1) for a in (self.prompt, self.least, self.limit)),
+    )
+
+
+def _run(
+  module: nn.Module,
+  params: dict,
+  queue: _Queue,
+  options: Options,
+  rules: Rules,
+  slots: int,
+  outputs: list,
+  row_steps: np.ndarray,
+  add: Callable[[int], None],
+) -> int:
+  """Decodes the rows of one program; returns the steps of the loop."""
+  waiting, most = queue.rows, _wider(int(queue.limit[queue.rows].max()))
+  b = min(slots, 1 << (len(waiting) - 1).bit_length())
+  room = min(most, _wider(queue.width * 5 // 4))
+  # A prompt must fit, and a token after it.
+  room = max(room, queue.width + 1 if module.shape.start is None else 1)
+  state = decode_slots.empty(
+    module,
+    params,
+    options.num_beams,
+    bool(options.draft),
+    options.mask is not None,
+    b,
+    queue.width,
+    room,
+  )
+  holds = np.full(b, -1)
+  while True:
+    free = np.flatnonzero(holds < 0)
+    entering, waiting = waiting[: len(free)], waiting[len(free) :]
+    if len(entering):
+      holds[free[: len(entering)]] = entering
+      new = queue.entries(entering, free[: len(entering)], b)
+      state = decode_slots.admit(module, params, state, new)
+    want = -(-b // 4) if len(waiting) else b + 1
+    state = decode_slots.advance(module, params, state, rules, jnp.int32(want))
+    done, length, steps_taken = jax.device_get(
+      (state.done, state.length, state.row_steps)
+    )
+    ready = np.flatnonzero(done & (holds >= 0))
+    if len(ready):
+      row_steps[holds[ready]] = steps_taken[ready]
+      for slot, text in zip(ready, _read(state, ready)):
+        outputs[holds[slot]] = text
+      holds[ready] = -1
+      add(len(ready))
+    if not len(waiting) and (holds < 0).all():
+      return int(state.steps)
+    if (length[~done] >= room).any():
+      room = max(min(_wider(2 * room), most), room + 1)
+      state = decode_slots.grow(state, room)
+
+
+def _read(state: State, ready: np.ndarray) -> list[list[np.ndarray]]:
+  """The texts of the slots `ready`: each one's beams, the best first."""
+  if state.beams is None:
+    tokens, lengths = jax.device_get((state.tokens[:, 0], state.length))
+    return [[tokens[slot, : lengths[slot]]] for slot in ready]
+  beams = state.beams
+  tokens, lengths, finished = jax.device_get(
+    (beams.tokens, beams.lengths, beams.finished)
+  )
+  return [
+    [
+      tokens[slot, k, : lengths[slot, k]]
+      for k in range(tokens.shape[1])
+      if finished[slot, k] or not k
+    ]
+    for slot in ready
+  ]
+
+
+def _wider(width: int) -> int:
+  return next((w for w in WIDTHS if w >= width), width)
+
+
+def buckets(
+  lengths: np.ndarray, slots: int
+) -> Iterator[tuple[int, np.ndarray]]:
+  """Widths and their rows, longest first.
+
+  A width whose rows would not fill the slots goes with the next longer one.
+  """
+  order = np.argsort(-lengths, kind='stable')
+  widths = np.array([_wider(n) for n in lengths[order].tolist()])
+  start = 0
+  while start < len(order):
+    end = start + int(np.sum(widths[start:] == widths[start]))
+    end = max(end, min(start + slots, len(order)))
+    if len(order) - end < slots:
+      end = len(order)
+    yield int(widths[start]), order[start:end]
+    start = end
+
+
+def _bounds(
+  prompt: np.ndarray, longest: int, options: Options
+) -> tuple[np.ndarray, np.ndarray]:
+  """The least and the largest length of each output."""
+  least = np.maximum(prompt + options.min_new_tokens, options.min_length)
+  if not options.min_new_tokens:
+    least = np.full_like(prompt, options.min_length)
+  limit = np.full_like(prompt, options.max_length or longest)
+  if options.max_new_tokens:
+    limit = np.minimum(prompt + options.max_new_tokens, longest)
+  full = np.flatnonzero(limit <= prompt)
+  if len(full):
+    raise UserError(
+      f'text {full[0]} has {prompt[full[0]]} tokens, which leaves no room for '
+      f'another one ({limit[full[0]]} is the most); raise max_length or '
+      'shorten it'
+    )
+  return least, limit
+
+
+def _check(
+  module: nn.Module, params: dict, sources: Ragged, options: Options
+) -> None:
+  shape = module.shape
+  check_options(shape, options)
+  special.check_fits(params, shape.vocab)
+  special.check_lengths(sources.lengths, shape, 'text')
+  special.check_known(sources, shape.vocab)
+
+
+def check_options(shape: Any, options: Options) -> None:
+  """Stops where a model of this shape cannot decode in this way."""
+  if options.mask is not None:
+    families.require(families.find(shape.family), 'infill')
+  options.validate()
+  if options.max_length > shape.longest:
+    raise UserError(
+      f'max_length is {options.max_length}, but the model has positions for '
+      f'{shape.longest} tokens; lower it'
+    )
+  for name in ('forced_bos_token_id', 'forced_eos_token_id', 'mask'):
+    token = getattr(options, name)
+    if token is not None and not 0 <= token < shape.vocab:
+      raise UserError(
+        f'{name} is {token}, which is none of the {shape.vocab} tokens; give '
+        'the id of one'
+      )
+
+
+def encode(
+  module: nn.Module, tokenizer: Tokenizer, texts: Sequence[str]
+) -> Ragged:
+  """The texts' tokens; an empty or too long text stops with its line."""
+  for i, text in enumerate(texts):
+    if not text.strip():
+      raise UserError(f'line {i + 1} is empty; give it a text or drop it')
+  longest = module.shape.longest
+  sources = data_tokens.encode(tokenizer, texts, longest)
+  if sources.cut_lengths:
+    line = int(np.flatnonzero(sources.cut)[0]) + 1
+    raise UserError(
+      f'line {line} has more tokens than the model has positions ({longest}); '
+      'shorten it'
+    )
+  return sources
+
+
+def generate_texts(
+  module: nn.Module,
+  params: dict,
+  tokenizer: Tokenizer,
+  texts: Sequence[str],
+  options: Options = GREEDY,
+  slots: int = 32,
+  devices: Sequence[jax.Device] = (),
+) -> tuple[list[str], Generated]:
+  """`generate` from texts to texts; special tokens are not shown."""
+  sources = encode(module, tokenizer, texts)
+  result = generate(module, params, sources, options, slots, devices)
+  ends = result.tokens.offsets[1:-1]
+  rows = [one.tolist() for one in np.split(result.tokens.flat, ends)]
+  return tokenizer.decode_batch(rows) if len(texts) else [], result
+
+
+def answers(tokenizer: Tokenizer, result: Generated) -> list[str]:
+  """What was written after each prompt, without the prompt."""
+  ends = result.tokens.offsets[1:]
+  rows = [
+    result.tokens.flat[end - n : end].tolist()
+    for end, n in zip(ends, result.row_written)
+  ]
+  return [text.strip() for text in tokenizer.decode_batch(rows)]

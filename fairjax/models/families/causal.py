@@ -1,0 +1,158 @@
+"""What left-to-right models share: causal mask, cache, token losses.
+
+The cache of a layer is static: the keys and values of w places, [n, h, w, e],
+or on a TPU [n, w, h·e]. Each row has its own count of places that are valid, so
+rows at different lengths decode side by side; what lies beyond a row's count is
+never visible, and is overwritten before it would be.
+"""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from fairjax.core import backend
+from fairjax.models.gathers import own_score
+from fairjax.models.layers.attention import (
+  KeyValue,
+  Merged,
+  attention,
+  dropping,
+  merged,
+  split_key_value,
+)
+from fairjax.models.layers.places import Batch, Places
+from fairjax.models.layers.probed import Segments
+
+
+def causal(segment_ids: Int[Array, 'r t']) -> Bool[Array, 'r t t']:
+  """Each place sees those of its example up to itself."""
+  same = segment_ids[:, :, None] == segment_ids[:, None, :]
+  at = jnp.arange(segment_ids.shape[1])
+  return same & (at[:, None] >= at[None, :])
+
+
+def cached(at: Int[Array, 'n q'], width: int) -> Bool[Array, 'n q w']:
+  """A place at position p sees the cache up to p."""
+  return jnp.arange(width) <= at[:, :, None]
+
+
+def write(
+  cache: KeyValue | Merged, new: KeyValue, at: Int[Array, 'n q']
+) -> KeyValue | Merged:
+  """The cache with `new` at the columns `at`; columns beyond it are lost."""
+  row = jnp.arange(at.shape[0])[:, None]
+  if isinstance(cache, Merged):
+    put = lambda old, one: old.at[row, at].set(
+      one.astype(old.dtype), mode='drop'
+    )
+    return jax.tree.map(put, cache, merged(new))
+
+  def put(old, one):
+    one = one.swapaxes(1, 2).astype(old.dtype)
+    return old.at[row, :, at].set(one, mode='drop')
+
+  return KeyValue(*map(put, cache, new))
+
+
+def blank_cache(
+  depth: int, rows: int, width: int, heads: int, features: int, dtype
+) -> tuple[KeyValue | Merged, ...]:
+  """An empty cache of `depth` layers."""
+  if backend.platform() == 'tpu':
+    blank = jnp.zeros((rows, width, features), dtype)
+    return tuple(Merged(blank, blank, heads) for _ in range(depth))
+  blank = jnp.zeros((rows, heads, width, features // heads), dtype)
+  return tuple(KeyValue(blank, blank) for _ in range(depth))
+
+
+def width(cache: tuple[KeyValue | Merged, ...]) -> int:
+  """How many places a cache has room for."""
+  return cache[0].keys.shape[-2]
+
+
+def grow(cache: tuple, width: int) -> tuple:
+  """The same cache with room for `width` places, its last axis but one."""
+
+  def pad(leaf):
+    room = [(0, 0)] * leaf.ndim
+    room[-2] = (0, width - leaf.shape[-2])
+    return jnp.pad(leaf, room)
+
+  return jax.tree.map(pad, cache)
+
+
+def attend(
+  all_three: Float[Array, 'r t d'],
+  heads: int,
+  at: Places,
+  visible: Bool[Array, 'r t k'],
+  rate: float,
+  key: UInt32[Array, ''] | None,
+  cache: KeyValue | Merged | None,
+) -> tuple[Float[Array, 'r t e'], KeyValue | Merged | None]:
+  """Attention of one product's query, keys and values; the cache after it."""
+  width = all_three.shape[-1] // 3
+  query, memory = (
+    all_three[..., :width],
+    split_key_value(all_three[..., width:], heads),
+  )
+  drop = dropping(rate, key, at.identity, at.positions)
+  if cache is not None:
+    cache = memory = write(cache, memory, at.positions)
+    drop = None
+  return attention(query, memory, visible, drop), cache
+
+
+def step_places(at: Int[Array, 'n'], count: int) -> Places:
+  """The places of `count` new tokens of each row, the first at position at."""
+  positions = at[:, None] + jnp.arange(count)
+  ones = jnp.ones_like(positions)
+  nobody = jnp.zeros(positions.shape, jnp.uint32)
+  return Places(Segments(ones, at.shape[0]), positions, nobody)
+
+
+def token_losses(
+  logits: Float[Array, 'r t v'], labels: Int[Array, 'r t']
+) -> Float[Array, 'r t']:
+  """-log p(label) at each place, in float32."""
+  logits = logits.astype(jnp.float32)
+  return jax.nn.logsumexp(logits, axis=-1) - own_score(logits, labels)
+
+
+def smoothed_losses(
+  logits: Float[Array, 'r t v'], labels: Int[Array, 'r t'], share: float
+) -> Float[Array, 'r t']:
+  """(1 - ε) (-log p(label)) + ε mean_v(-log p(v)) (arXiv:1512.00567)."""
+  logits = logits.astype(jnp.float32)
+  even = jax.nn.logsumexp(logits, axis=-1) - logits.mean(-1)
+  return (1.0 - share) * token_losses(logits, labels) + share * even
+
+
+def token_mean(
+  losses: Float[Array, 'r t'], segment_ids: Int[Array, 'r t']
+) -> Float[Array, '']:
+  """The mean over real places; padding counts for nothing."""
+  real = segment_ids > 0
+  return jnp.sum(jnp.where(real, losses, 0.0)) / jnp.maximum(real.sum(), 1)
+
+
+def example_sums(
+  losses: Float[Array, 'r t'], segment_ids: Int[Array, 'r t'], count: int
+) -> Float[Array, 'b']:
+  """The sum over each example's places."""
+  sums = jax.ops.segment_sum(losses.ravel(), segment_ids.ravel(), count + 1)
+  return sums[1:]
+
+
+def following(
+  batch: Batch,
+) -> tuple[Int[Array, 'r t'], Int[Array, 'r t']]:
+  """The next token at each place, and its segment id: 0 at an example's end."""
+  tokens, segment_ids = (
+    jnp.asarray(batch['tokens']),
+    jnp.asarray(batch['segment_ids']),
+  )
+  after = jnp.roll(segment_ids, -1, axis=1).at[:, -1].set(0)
+  return jnp.roll(tokens, -1, axis=1), jnp.where(
+    after == segment_ids, segment_ids, 0
+  )

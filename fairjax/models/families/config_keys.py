@@ -1,0 +1,179 @@
+"""Maps between a family's shape and config.json, both ways, by one table.
+
+A `Key` names a field of ours and one of theirs, what is taken where nothing
+is said, and what the value may be. Reading, writing and every check of a value
+are generated from the table, so a config.json that is wrong in any way is one
+sentence that names the file and the key.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from fairjax.core.errors import UserError
+
+MISSING = object()
+LONG = 80  # characters of a value that a sentence shows
+
+
+class Kind(NamedTuple):
+  """What a value may be."""
+
+  about: str  # 'a whole number from 1 to 100'
+  fits: Callable[[Any], bool]
+  read: Callable = lambda value: value
+
+
+def whole(low: int = 1, high: int = 2**20) -> Kind:
+  return Kind(
+    f'a whole number from {low} to {high}',
+    lambda v: type(v) is int and low <= v <= high,
+  )
+
+
+def _number(about: str, low: float, high: float, open_: bool = False) -> Kind:
+  """A whole number will do where a number is asked for."""
+
+  def fits(value: Any) -> bool:
+    if type(value) not in (int, float):
+      return False
+    return low <= value < high and not (open_ and value == low)
+
+  return Kind(about, fits, float)
+
+
+LARGE = 1e30  # far below what float32 holds
+SHARE = _number('a number from 0 to below 1', 0.0, 1.0)
+POSITIVE = _number('a number above 0', 0.0, LARGE, open_=True)
+SPREAD = _number('a number that is not negative', 0.0, LARGE)
+FLAG = Kind('true or false', lambda v: type(v) is bool)
+TOKEN = Kind(
+  "a token's id, a whole number from 0",
+  lambda v: type(v) is int and 0 <= v < 2**31,
+)
+WIDTH, DEPTH = whole(1, 2**16), whole(1, 2**10)
+VOCABULARY = whole(1, 2**24)
+
+
+def one_of(*names: str) -> Kind:
+  return Kind('one of ' + ', '.join(names), lambda v: v in list(names))
+
+
+def only(value: Any) -> Kind:
+  """A feature that only one value of is known here."""
+  return Kind(
+    f'{shown(value)}, all that is known here',
+    lambda v: type(v) is type(value) and v == value,
+  )
+
+
+def list_of(*names: str) -> Kind:
+  return Kind(
+    'a list of ' + ' and '.join(names),
+    lambda v: isinstance(v, list) and all(one in list(names) for one in v),
+    tuple,
+  )
+
+
+class Key(NamedTuple):
+  """A field of ours and theirs; ours may be empty, theirs a path with dots."""
+
+  ours: str
+  theirs: str
+  default: Any  # or a function of what was read before it
+  kind: Kind
+  null: bool = False  # null means the default
+  divides: str = ''  # the field of ours that it must divide
+  below: str = ''  # the field of ours that it must be less than
+  also: str = ''  # an older name of the same key
+  written: bool = True
+
+
+def fixed(theirs: str, value: Any, null: bool = True) -> Key:
+  """A key that must be absent, or say what is known here."""
+  return Key('', theirs, value, only(value), null=null, written=False)
+
+
+def shown(value: Any) -> str:
+  """A value as JSON has it, not too long for a sentence."""
+  words = {True: 'true', False: 'false', None: 'null'}
+  plain = value is None or isinstance(value, bool)
+  text = words[value] if plain else repr(value)
+  return text if len(text) <= LONG else text[:LONG] + '…'
+
+
+def _look(config: Mapping[str, Any], path: str, where: str) -> Any:
+  """The value at a path with dots; MISSING where a step is not there."""
+  value: Any = config
+  steps = path.split('.')
+  for i, step in enumerate(steps):
+    if i and value is None:
+      return MISSING
+    if not isinstance(value, Mapping):
+      raise UserError(
+        f'{where} has {".".join(steps[:i])} {shown(value)}; it must be an '
+        'object'
+      )
+    if step not in value:
+      return MISSING
+    value = value[step]
+  return value
+
+
+def value_of(key: Key, config: Mapping[str, Any], values: dict, where: str):
+  """The value of one key, checked."""
+  name, value = key.theirs, _look(config, key.theirs, where)
+  if value is MISSING and key.also:
+    name, value = key.also, _look(config, key.also, where)
+  if value is MISSING or (value is None and key.null):
+    return key.default(values) if callable(key.default) else key.default
+  if not key.kind.fits(value):
+    raise UserError(
+      f'{where} has {name} {shown(value)}; it must be {key.kind.about}'
+    )
+  if key.below and value >= values[key.below]:
+    raise UserError(
+      f'{where} has {name} {value}; it must be below {values[key.below]}, the '
+      'number of tokens'
+    )
+  return key.kind.read(value)
+
+
+def read(
+  keys: tuple[Key, ...], config: Mapping[str, Any], where: str
+) -> dict[str, Any]:
+  """Our fields by name, out of a config.json."""
+  values: dict[str, Any] = {}
+  for key in keys:
+    value = value_of(key, config, values, where)
+    if key.ours:
+      values[key.ours] = value
+  names = {key.ours: key.theirs for key in keys}
+  for key in keys:
+    if key.divides and values[key.divides] % values[key.ours]:
+      raise UserError(
+        f'{where} has {names[key.divides]} {values[key.divides]}, which its '
+        f'{values[key.ours]} {key.theirs} do not divide'
+      )
+  return values
+
+
+def write(keys: tuple[Key, ...], shape: Any) -> dict[str, Any]:
+  """The fields of a config.json, out of ours."""
+  config: dict[str, Any] = {}
+  for key in keys:
+    if not key.written:
+      continue
+    *parents, last = key.theirs.split('.')
+    at = config
+    for step in parents:
+      at = at.setdefault(step, {})
+    value = getattr(shape, key.ours) if key.ours else key.default
+    at[last] = list(value) if isinstance(value, tuple) else value
+  return config
+
+
+def shape_of(kind: type, values: dict[str, Any]) -> Any:
+  """A shape of those of the values that it has a field for."""
+  fields = {field.name for field in dataclasses.fields(kind)}
+  return kind(**{name: v for name, v in values.items() if name in fields})

@@ -1,0 +1,205 @@
+"""The post-norm encoder of BERT and its relatives, on packed batches.
+
+Post-norm layers as in Devlin et al. 2019 (arXiv:1810.04805). A batch row
+holds several examples; attention stays within an example and positions
+restart, so the numbers are those of the same examples padded one a row.
+"""
+
+import dataclasses
+from typing import Any
+
+import flax.linen as nn
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, UInt32
+
+from fairjax.models import kernel_table
+from fairjax.models.gathers import columns_of, rows_of
+from fairjax.models.layers.attention import (
+  ACTIVATIONS,
+  attention,
+  dropping,
+  self_attention,
+  split_key_value,
+)
+from fairjax.models.layers.dropout import dropout, fold
+from fairjax.models.layers.exact_norms import feed_forward, side_by_side
+from fairjax.models.layers.places import Batch, Places, places
+from fairjax.models.layers.probed import (
+  Dense,
+  Embed,
+  LayerNorm,
+  is_probed,
+  rematerialised,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+  """Everything about an encoder that its parameters do not say."""
+
+  family: str = 'bert'  # its record is in models/families
+  vocab: int = 30522
+  width: int = 768
+  depth: int = 12
+  heads: int = 12
+  hidden: int = 3072
+  positions: int = 512  # rows of the position table
+  types: int = 2  # 0: tokens have no types
+  position_offset: int = 0  # rows of that table before position 0
+  eps: float = 1e-12
+  activation: str = 'gelu'
+  dropout: float = 0.1
+  attention_dropout: float = 0.1
+  head_dropout: float = 0.1
+  embedding: int = 768  # width of the embeddings (ELECTRA: may be smaller)
+  pad: int = 0
+  deviation: float = 0.02  # of initial weights
+  tied: bool = True  # the masked-LM head shares the word embeddings
+
+  @property
+  def longest(self) -> int:
+    """The largest number of tokens of one example."""
+    return self.positions - self.position_offset
+
+
+class Layer(nn.Module):
+  """Attention and feed-forward, each with dropout, residual and norm."""
+
+  shape: Shape
+  dtype: Any = jnp.float32
+
+  @nn.compact
+  def __call__(
+    self,
+    x: Float[Array, 'r t d'],
+    keys: UInt32[Array, '3'] | None,
+    places: Places,
+    cls_columns: Int[Array, 'r m'] | None = None,
+  ) -> tuple[Float[Array, 'r q d'], None]:
+    """The layer at all places, or at the columns `cls_columns` only.
+
+    `keys` are those of its three dropouts. The None beside the result is what
+    nn.scan asks for.
+    """
+    s = self.shape
+    dense = lambda features, name: Dense(
+      features, dtype=self.dtype, deviation=s.deviation, name=name
+    )
+    norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
+    read, at = x, places
+    if cls_columns is not None:
+      read = columns_of(x, cls_columns)
+      at = places.at(cls_columns)
+    use = lambda kind: None if keys is None else keys[kind]
+    drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
+
+    drop_seen = dropping(
+      s.attention_dropout, use(0), at.identity, places.positions
+    )
+    visible = (
+      at.rows.segment_ids[:, :, None] == places.rows.segment_ids[:, None, :]
+    )
+    fused = read is x and kernel_table.takes(
+      'attention', x.shape[1], s.width // s.heads, self.dtype
+    )
+    query, key_value = dense(s.width, 'query'), dense(2 * s.width, 'key_value')
+    if fused:
+      both = [one(x, at.rows, arrays=True) for one in (query, key_value)]
+      three = side_by_side(x, both, at.rows.slots)
+      y = self_attention(*three, s.heads, visible, drop_seen)
+    else:
+      memory = split_key_value(key_value(x, places.rows), s.heads)
+      y = attention(query(read, at.rows), memory, visible, drop_seen)
+    y = dense(s.width, 'attention_out')(y, at.rows)
+    y = norm('attention_norm')(read + drop(y, 1), at.rows)
+
+    up, down = dense(s.hidden, 'up'), dense(s.width, 'down')
+    if is_probed(self) and kernel_table.takes(
+      'feed_forward', *y.shape[1:], s.hidden, y.dtype, s.activation
+    ):
+      inner = jnp.zeros((*y.shape[:2], s.hidden), y.dtype)  # its shape is read
+      layers = up(y, at.rows, arrays=True), down(inner, at.rows, arrays=True)
+      z = feed_forward(s.activation, y, *layers)
+    else:
+      z = down(ACTIVATIONS[s.activation](up(y, at.rows)), at.rows)
+    return norm('norm')(y + drop(z, 2), at.rows), None
+
+
+class Encoder(nn.Module):
+  """Tokens to vectors.
+
+  With `scan` the first depth - 1 layers are one compiled body over stacked
+  parameters `layers`; the last stands alone as `layer_{depth-1}`, since for a
+  classifier it computes only what the head reads.
+  """
+
+  shape: Shape
+  dtype: Any = jnp.float32
+  scan: bool = False
+  remat: bool = False
+
+  def setup(self):
+    s = self.shape
+    embed = lambda count: Embed(count, s.embedding, self.dtype, s.deviation)
+    self.word = embed(s.vocab)
+    self.position = embed(s.positions)
+    if s.types:
+      self.type = embed(s.types)
+    self.norm = LayerNorm(s.eps, self.dtype)
+    if s.embedding != s.width:
+      self.project = Dense(s.width, dtype=self.dtype, deviation=s.deviation)
+    alone = range(s.depth)
+    if self.scan and s.depth > 1:
+      self.layers = nn.scan(
+        rematerialised(Layer, self.remat, scanned=True),
+        variable_axes={'params': 0, 'probes': 0, 'calls': 0},
+        split_rngs={'params': True},
+        in_axes=(0, nn.broadcast),
+        length=s.depth - 1,
+      )(s, self.dtype)
+      alone = range(s.depth - 1, s.depth)
+    body = rematerialised(Layer, self.remat)
+    for i in alone:
+      setattr(self, f'layer_{i}', body(s, self.dtype))
+
+  def __call__(
+    self,
+    batch: Batch,
+    key: UInt32[Array, ''] | None = None,
+    heads_only: bool = False,
+  ) -> Float[Array, 'r t d']:
+    """[r, t, d], or with `heads_only` each example's first place [b, 1, d]."""
+    s = self.shape
+    at = places(batch)
+    # All at once: each alone would be an op of its own on an accelerator.
+    keys = fold(key, jnp.arange(3 * s.depth + 1))
+    x = self.embed(batch, None if keys is None else keys[0], at)
+    own, last = [None] * s.depth, s.depth - 1
+    if keys is not None:
+      own = keys[1:].reshape(s.depth, 3)
+    if self.scan and s.depth > 1:
+      x, _ = self.layers(x, own[:last] if keys is not None else None, at)
+    else:
+      for i in range(last):
+        x, _ = getattr(self, f'layer_{i}')(x, own[i], at)
+    cls_columns = jnp.asarray(batch['cls_columns']) if heads_only else None
+    x, _ = getattr(self, f'layer_{last}')(x, own[last], at, cls_columns)
+    if not heads_only:
+      return x
+    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['cls_index']))[
+      :, None
+    ]
+
+  def embed(
+    self, batch: Batch, key: UInt32[Array, ''] | None, at: Places
+  ) -> Float[Array, 'r t d']:
+    s, rows = self.shape, at.rows
+    x = self.word(jnp.asarray(batch['tokens']), rows)
+    x = x + self.position(at.positions + s.position_offset, rows)
+    if s.types:
+      types = batch.get('types') if s.types > 1 else None
+      types = jnp.zeros_like(rows.segment_ids) if types is None else types
+      x = x + self.type(jnp.asarray(types), rows)
+    x = self.norm(x, rows)
+    x = dropout(x, s.dropout, key, at.identity)
+    return self.project(x, rows) if s.embedding != s.width else x

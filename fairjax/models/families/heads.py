@@ -1,0 +1,156 @@
+"""Heads of an encoder: classifier, masked LM, replaced-token detector.
+
+A head takes its encoder and does not make it; the family's record says which
+options go with it (models/families). Each model is called as
+`module.apply({'params': p}, batch, dropout_key)`.
+"""
+
+from typing import Any
+
+import flax.linen as nn
+import jax.numpy as jnp
+from jaxtyping import Array, Float, UInt32
+
+from fairjax.models.gathers import columns_of
+from fairjax.models.layers.attention import ACTIVATIONS
+from fairjax.models.layers.dropout import dropout, fold, identities
+from fairjax.models.layers.places import Batch, first_places, head_rows, places
+from fairjax.models.layers.probed import (
+  Dense,
+  LayerNorm,
+  Segments,
+  mask_padding_gradient,
+)
+
+# Uses of the dropout key by heads, out of the way of the layers' numbers.
+_HEAD = 1 << 20
+
+
+def drop_head(
+  x: Float[Array, 'b 1 d'],
+  batch: Batch,
+  rate: float,
+  key: UInt32[Array, ''] | None,
+  number: int = 1,
+) -> Float[Array, 'b 1 d']:
+  """Dropout of what a text became; `number` tells a head's uses apart."""
+  rows = head_rows(batch)
+  start = jnp.zeros_like(rows.segment_ids)
+  identity = identities(jnp.asarray(batch['example']), rows.segment_ids, start)
+  return dropout(x, rate, fold(key, _HEAD + number), identity)
+
+
+def asked_places(
+  x: Float[Array, 'r t d'], batch: Batch, heads_only: bool
+) -> tuple[Float[Array, 'r m d'], Segments]:
+  """The places at which a masked LM is asked, and whose they are."""
+  rows = head_rows(batch) if heads_only else places(batch).rows
+  if 'places' in batch:
+    rows = Segments(jnp.asarray(batch['asked']), rows.count)
+    x = columns_of(x, jnp.asarray(batch['places']))
+  return x, rows
+
+
+class Classifier(nn.Module):
+  """Logits of each example, from its first place, float32 [b, c].
+
+  dropout, dense, activation, dropout, dense; the first dropout only with
+  `drop_first` (RoBERTa and ELECTRA).
+  """
+
+  encoder: nn.Module
+  classes: int
+  activation: str = 'tanh'
+  drop_first: bool = False
+  dtype: Any = jnp.float32
+  heads_only: bool = True  # the last layer computes only what is read
+
+  @property
+  def shape(self) -> Any:
+    return self.encoder.shape
+
+  @nn.compact
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'b c']:
+    s, rows = self.shape, head_rows(batch)
+    x = self.encoder(batch, dropout_key, self.heads_only)
+    if not self.heads_only:
+      x = first_places(x, batch)
+    drop = lambda x, i: drop_head(x, batch, s.head_dropout, dropout_key, i)
+    x = drop(x, 0) if self.drop_first else x
+    x = Dense(s.width, dtype=self.dtype, deviation=s.deviation, name='dense')(
+      x, rows
+    )
+    x = ACTIVATIONS[self.activation](x)
+    # Logits are few: float32 whatever the dtype of the body.
+    x = Dense(self.classes, deviation=s.deviation, name='classifier')(
+      drop(x, 1), rows
+    )
+    return mask_padding_gradient(x[:, 0], rows.segment_ids[:, 0])
+
+
+class MaskedLM(nn.Module):
+  """Scores of every token at every place, float32 [r, t, v].
+
+  dense, activation, norm, then the word embeddings as output layer (or a
+  decoder of its own where the shape says the two are not tied). With
+  `heads_only` the scores at one place of each example, float32 [b, 1, v]: the
+  one that the batch's `cls_columns` and `cls_index` name (reading/masked.py).
+  Where the batch says `places` (columns [r, m] of the segments `asked`), the
+  scores there and nowhere else, float32 [r, m, v].
+  """
+
+  encoder: nn.Module
+  activation: str = ''  # the layers' own where nothing is said
+  dtype: Any = jnp.float32
+  heads_only: bool = False
+
+  @property
+  def shape(self) -> Any:
+    return self.encoder.shape
+
+  @nn.compact
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r t v']:
+    s = self.shape
+    x = self.encoder(batch, dropout_key, self.heads_only)
+    x, rows = asked_places(x, batch, self.heads_only)
+    x = Dense(
+      s.embedding, dtype=self.dtype, deviation=s.deviation, name='dense'
+    )(x, rows)
+    x = ACTIVATIONS[self.activation or s.activation](x)
+    x = LayerNorm(s.eps, self.dtype, name='norm')(x, rows)
+    if not s.tied:
+      decoder = Dense(s.vocab, dtype=self.dtype, name='decoder')
+      return mask_padding_gradient(
+        decoder(x, rows).astype(jnp.float32), rows.segment_ids
+      )
+    bias = self.param('bias', nn.initializers.zeros, (s.vocab,))
+    scores = self.encoder.word.attend(x).astype(jnp.float32) + bias
+    return mask_padding_gradient(scores, rows.segment_ids)
+
+
+class Discriminator(nn.Module):
+  """ELECTRA: one score a place, above 0 for 'replaced', float32 [r, t]."""
+
+  encoder: nn.Module
+  dtype: Any = jnp.float32
+
+  @property
+  def shape(self) -> Any:
+    return self.encoder.shape
+
+  @nn.compact
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r t']:
+    s, rows = self.shape, places(batch).rows
+    x = self.encoder(batch, dropout_key)
+    x = Dense(s.width, dtype=self.dtype, deviation=s.deviation, name='dense')(
+      x, rows
+    )
+    x = ACTIVATIONS[s.activation](x)
+    x = Dense(1, deviation=s.deviation, name='score')(x, rows)
+    return mask_padding_gradient(x[..., 0], rows.segment_ids)

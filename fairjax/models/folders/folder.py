@@ -1,0 +1,131 @@
+"""A model folder as one bundle: a classifier, a language model, an encoder."""
+
+import dataclasses
+import functools
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from fairjax.config import Config
+from fairjax.core import keys
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.models import Bundle, families, of_module, special
+from fairjax.models.build import precision
+from fairjax.models.families.family import CAPABILITIES, listed
+from fairjax.models.folders import hf, hub, weight_files
+from fairjax.models.folders import options as folder_options
+
+# What to do where a folder lacks the head that is asked for.
+_REMEDIES = {
+  'classify': 'train a classifier from it with --config.recipe=train',
+  'mask': 'name the folder of a masked language model',
+}
+
+
+def load(
+  folder: str | os.PathLike,
+  can: str = '',
+  dtype: Any = jnp.float32,
+  tokenizer: str | os.PathLike = '',
+) -> Bundle:
+  """The model of a folder (or of a name on the hub) with its weights.
+
+  `can` is what it is to do (families/family.py: CAPABILITIES); without it the
+  first capability of its family whose weights the folder holds is taken: a
+  fine-tuned classifier classifies, a language model fills or writes, a bare
+  encoder embeds.
+  """
+  name, folder = os.fspath(folder), hub.find(os.fspath(folder))
+  if folder is None:
+    raise UserError(
+      f'model {name!r} has no weights; name a model folder with '
+      '--config.model=FOLDER'
+    )
+  config, where = hf.read_config(folder), hf.config_path(folder)
+  shape = _shape(folder, config, where)
+  family = families.find(shape.family)
+  if can:
+    families.require(family, can, name)
+  labels = hf.read_labels(config, where)
+  weights = weight_files.read(folder)
+  make = functools.partial(_module, shape, dtype=dtype, labels=labels)
+  able = [
+    each for each in family.heads if not hf.lacks(folder, make(each), weights)
+  ]
+  chosen = can or (able[0] if able else next(iter(family.heads)))
+  if able:
+    _require(chosen, able, name)
+  module = make(chosen)
+  loaded = hf.load(folder, module, weights)
+  if [path for path in loaded.fresh if path.startswith('classifier/')]:
+    raise UserError(
+      f'{folder} has a classifier for another number of classes than the '
+      f'{len(labels)} that id2label of its config.json names; fix one of the '
+      'two'
+    )
+  vocabulary = tokens.load_tokenizer(tokenizer or folder)
+  special.check_vocabulary(vocabulary, shape.vocab, name)
+  init = lambda seed: hf.complete(
+    module, loaded.params, keys.key(seed, keys.INIT)
+  )
+  speaks = chosen in ('write', 'infill', 'judge', 'mask')
+  return of_module(
+    module,
+    init,
+    params=init(0),
+    tokenizer=vocabulary,
+    longest=shape.longest,
+    labels=labels if chosen == 'classify' else (),
+    can=chosen,
+    options=folder_options.folder_options(folder) if speaks else None,
+    config=config,
+  )
+
+
+def _shape(folder: pathlib.Path, config: dict, where: Any) -> Any:
+  """The folder's shape; how texts begin and end is said beside its config."""
+  shape = families.shape_from_hf(config, where)
+  if not hasattr(shape, 'start'):
+    return shape
+  ends = folder_options.ends(folder, shape.vocab)
+  if shape.start is None:  # a prompt stands in its place
+    ends.pop('start', None)
+  return dataclasses.replace(shape, **ends)
+
+
+def _require(can: str, able: Sequence[str], name: str) -> None:
+  """One sentence where the folder has no weights for a capability."""
+  if can not in able:
+    remedy = _REMEDIES.get(can, 'name a folder that has one')
+    raise UserError(
+      f'{name} has no weights to {CAPABILITIES[can]}; it can '
+      f'{listed(CAPABILITIES[each] for each in able)}, so {remedy}'
+    )
+
+
+def _module(shape: Any, can: str, dtype: Any, labels: tuple[str, ...]) -> Any:
+  # transformers takes two classes where nothing is said.
+  options = {'classes': len(labels) or 2} if can == 'classify' else {}
+  return families.module(shape, can, dtype, **options)
+
+
+def language_model(config: Config) -> Bundle:
+  """The model of the config's folder that writes, judges or fills texts."""
+  family = _family(config.model)
+  can = next((can for can in ('write', 'mask') if can in family.heads), 'mask')
+  return load(config.model, can, precision(config), config.tokens.tokenizer)
+
+
+def _family(model: str):
+  folder = hub.find(model)
+  if folder is None:
+    raise UserError(
+      f'model {model!r} has no weights; name a model folder with '
+      '--config.model=FOLDER'
+    )
+  where = str(hf.config_path(folder))
+  return families.find(hf.read_config(folder).get('model_type'), where)

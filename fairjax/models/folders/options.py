@@ -1,0 +1,85 @@
+"""The decoding options of a model folder, as transformers reads them."""
+
+import pathlib
+
+from fairjax.core.errors import UserError
+from fairjax.models.decoding.decode import Options
+from fairjax.models.families.config_keys import TOKEN
+from fairjax.models.folders import hf, weight_files
+
+# The options of transformers that are ours too, and those that would change a
+# text but are not known here, with the values at which they do nothing.
+_KNOWN = (
+  *('max_length', 'max_new_tokens', 'min_length', 'min_new_tokens'),
+  *('num_beams', 'length_penalty', 'early_stopping', 'no_repeat_ngram_size'),
+  *('forced_bos_token_id', 'forced_eos_token_id'),
+)
+_UNKNOWN = {
+  'do_sample': (False,),
+  'num_beam_groups': (1,),
+  'diversity_penalty': (0.0,),
+  'penalty_alpha': (0.0,),
+  'repetition_penalty': (1.0,),
+  'encoder_repetition_penalty': (1.0,),
+  'encoder_no_repeat_ngram_size': (0,),
+  'bad_words_ids': ([],),
+  'suppress_tokens': ([],),
+  'begin_suppress_tokens': ([],),
+  'sequence_bias': ({},),
+  'exponential_decay_length_penalty': (),
+}
+
+
+def _said(folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
+  """What a folder says of decoding, and where, as transformers reads it."""
+  path = pathlib.Path(folder) / 'generation_config.json'
+  whole = not path.is_file()
+  path = hf.config_path(folder) if whole else path
+  settings = hf.read_config(folder) if whole else weight_files.read_json(path)
+  return path, {k: v for k, v in settings.items() if v is not None}
+
+
+def ends(folder: pathlib.Path, vocab: int) -> dict[str, int]:
+  """The tokens that begin and end what is written, where the folder says."""
+  path, settings = _said(folder)
+  result = {}
+  for name, ours in (
+    ('decoder_start_token_id', 'start'),
+    ('eos_token_id', 'eos'),
+  ):
+    token = settings.get(name)
+    if isinstance(token, list) and len(token) == 1:
+      token = token[0]
+    if isinstance(token, list):
+      raise UserError(
+        f'{path} has {len(token)} values of {name}; keep the one that counts'
+      )
+    if token is None:
+      continue
+    if not TOKEN.fits(token) or token >= vocab:
+      raise UserError(
+        f'{path} has {name} {token!r}; it must be the id of one of the {vocab} '
+        'tokens'
+      )
+    result[ours] = token
+  return result
+
+
+def folder_options(folder: pathlib.Path) -> Options:
+  """The folder's own way of decoding; what it does not say is our default."""
+  path, settings = _said(folder)
+  for name, plain in _UNKNOWN.items():
+    if settings.get(name) and settings[name] not in list(plain):
+      raise UserError(
+        f'{path} sets {name} to {settings[name]!r}, which is not known here; '
+        'take that line out'
+      )
+  options = {name: settings[name] for name in _KNOWN if name in settings}
+  if 'max_new_tokens' in options:  # it takes precedence
+    options.pop('max_length', None)
+  try:
+    chosen = Options(**options)
+    chosen.validate()
+  except (UserError, TypeError, ValueError) as error:
+    raise UserError(f'{path}: {error}') from error
+  return chosen

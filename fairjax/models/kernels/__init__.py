@@ -1,0 +1,11 @@
+"""Kernels of a GPU, each tried against the plain code before it is used.
+
+In this room:
+
+  fused_attention     A GPU kernel: attention of short rows, with our dropout
+  fused_feed_forward  A GPU kernel: a feed-forward block's backward pass and
+                      gradient norms
+  fused_norm          A GPU kernel: LayerNorm's backward pass and gradient
+                      norms
+  row_kernels         What the GPU kernels over rows of a batch share
+"""

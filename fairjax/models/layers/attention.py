@@ -1,0 +1,325 @@
+"""Attention: activations, keys and values, weight dropout, rotary positions."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from fairjax.core import backend
+from fairjax.models import kernel_table, long_attention
+from fairjax.models.layers.dropout import GOLDEN, hash32, survives
+from fairjax.models.layers.products import exact, summed
+
+FEW = 16  # query places; more are worth turning the keys for
+
+
+@jax.custom_vjp
+def gelu(x: Float[Array, '*s']) -> Float[Array, '*s']:
+  """x Φ(x); its derivative is recomputed from x, nothing else is kept.
+
+  In float32 throughout: a CPU rounds after each operation of bfloat16, which
+  is less exact and takes two to three times as long.
+  """
+  wide = x.astype(jnp.float32)
+  y = 0.5 * wide * (1.0 + jax.lax.erf(wide * np.sqrt(0.5).item()))
+  return y.astype(x.dtype)
+
+
+def _gelu_backward(x, g):
+  wide = x.astype(jnp.float32)
+  below = 0.5 * (1.0 + jax.lax.erf(wide * np.sqrt(0.5).item()))
+  bell = jnp.exp(-0.5 * wide * wide) * (1.0 / np.sqrt(2.0 * np.pi).item())
+  return ((g.astype(jnp.float32) * (below + wide * bell)).astype(x.dtype),)
+
+
+gelu.defvjp(lambda x: (gelu(x), x), _gelu_backward)
+
+ACTIVATIONS = {
+  'gelu': gelu,
+  'gelu_new': lambda x: jax.nn.gelu(x, approximate=True),
+  'gelu_pytorch_tanh': lambda x: jax.nn.gelu(x, approximate=True),
+  'relu': jax.nn.relu,
+  'silu': jax.nn.silu,
+  'tanh': jnp.tanh,
+}
+
+
+class KeyValue(NamedTuple):
+  """The keys and values of attention, heads first: as the products read them.
+
+  A cache that lies otherwise is turned in memory at each step of decoding.
+  """
+
+  keys: Float[Array, 'r h k e']
+  values: Float[Array, 'r h k e']
+
+
+@struct.dataclass
+class Merged:
+  """Keys and values of which all heads lie side by side, for a TPU to keep.
+
+  Its tiles are of 8 × 128: heads first, 64 features would take the room of
+  128, and 12 heads that of 16 as XLA lays them.
+  """
+
+  keys: Float[Array, 'r k d']
+  values: Float[Array, 'r k d']
+  heads: int = struct.field(pytree_node=False)
+
+
+def kept(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue | Merged:
+  """The keys and values that one product gives, as decoding reads them."""
+  if backend.platform() != 'tpu':
+    return split_key_value(key_value, heads)
+  return Merged(*jnp.split(key_value, 2, axis=-1), heads)
+
+
+def merged(memory: KeyValue) -> Merged:
+  """The same keys and values with all heads side by side."""
+  r, heads, k, _ = memory.keys.shape
+  flat = lambda a: a.swapaxes(1, 2).reshape(r, k, -1)
+  return Merged(flat(memory.keys), flat(memory.values), heads)
+
+
+def split(memory: Merged, each: int = 1) -> KeyValue:
+  """The same keys and values heads first, `each` times every head."""
+  both = jnp.concatenate([memory.keys, memory.values], axis=-1)
+  memory = split_key_value(both, memory.heads)
+  return KeyValue(*(jnp.repeat(a, each, axis=1) for a in memory))
+
+
+def split_key_value(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue:
+  """The keys and values that one product gives side by side."""
+  r, k, _ = key_value.shape
+  # An axis of two would be moved to the front in memory by a TPU.
+  return KeyValue(
+    *(
+      half.reshape(r, k, heads, -1).swapaxes(1, 2)
+      for half in jnp.split(key_value, 2, axis=-1)
+    )
+  )
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(1,))
+def softmax(
+  scores: Float[Array, '*s'], dtype: Any = jnp.float32
+) -> Float[Array, '*s']:
+  """Softmax over the last axis; the backward pass reads it in `dtype`.
+
+  In float32 it would be the largest array that a layer keeps.
+  """
+  return jax.nn.softmax(scores, axis=-1)
+
+
+def _softmax_forward(scores, dtype):
+  weights = jax.nn.softmax(scores, axis=-1)
+  return weights, weights.astype(dtype)
+
+
+def _softmax_backward(dtype, weights, g):
+  weights = weights.astype(g.dtype)
+  inner = jnp.sum(weights * g, axis=-1, keepdims=True)
+  return (weights * (g - inner),)
+
+
+softmax.defvjp(_softmax_forward, _softmax_backward)
+
+
+def _batched(a, b, over: int, dtype=None):
+  """a·b over the last axis of a and one of b, the first two being batches."""
+  return summed(a, b, (((3,), (over,)), ((0, 1), (0, 1))), dtype)
+
+
+@jax.custom_vjp
+def by_rows(
+  a: Float[Array, 'r h q e'], b: Float[Array, 'r h k e']
+) -> Float[Array, 'r h q k']:
+  """a bᵀ on a CPU, summed in float32."""
+  return _batched(a, b, 3, jnp.float32)
+
+
+def _by_rows_backward(given, g):
+  a, b = given
+  g = g.astype(a.dtype)
+  return _batched(g, b, 2), _batched(g.swapaxes(2, 3), a, 2)
+
+
+by_rows.defvjp(lambda a, b: (by_rows(a, b), (a, b)), _by_rows_backward)
+
+
+@jax.custom_vjp
+def by_columns(
+  a: Float[Array, 'r h q k'], b: Float[Array, 'r h k e']
+) -> Float[Array, 'r h q e']:
+  """a b on a CPU, summed in float32."""
+  return _batched(a, b, 2)
+
+
+def _by_columns_backward(given, g):
+  a, b = given
+  return _batched(g, b, 3), _batched(a.swapaxes(2, 3), g, 2)
+
+
+by_columns.defvjp(lambda a, b: (by_columns(a, b), (a, b)), _by_columns_backward)
+
+
+def attention(
+  query: Float[Array, 'r q d'],
+  memory: KeyValue | Merged,
+  visible: Bool[Array, 'r q k'],
+  drop: Callable | None,
+  bias: Float[Array, 'r h q k'] | None = None,
+) -> Float[Array, 'r q d']:
+  """softmax(q·k / √(d/h) + bias) v; `drop` is applied to the softmax.
+
+  Without `drop` and `bias`, long rows may go to a kernel (long_attention.py).
+  """
+  if isinstance(memory, Merged):
+    each = query.shape[2] // memory.keys.shape[2]  # heads that share keys
+    if query.shape[1] * each <= FEW:
+      return _attention_to_merged(query, memory, visible, drop)
+    memory = split(memory, each)
+  r, heads, k, e = memory.keys.shape
+  alone = drop is None and bias is None and query.shape[1] == k
+  if alone and kernel_table.takes('long_attention', k, query.dtype):
+    return long_attention.attention(query, *memory, visible)
+  query = query.reshape(r, -1, heads, e) * e**-0.5
+  product = functools.partial(jnp.einsum, precision=exact(query.dtype))
+  if backend.platform() == 'cpu':
+    query = query.swapaxes(1, 2)
+    scores = by_rows(query, memory.keys).astype(jnp.float32)
+  else:
+    scores = product('rqhe,rhke->rhqk', query, memory.keys).astype(jnp.float32)
+  scores = scores if bias is None else scores + bias
+  scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
+  dtype = memory.values.dtype
+  weights = _dropped(softmax(scores, dtype), drop).astype(dtype)
+  if backend.platform() == 'cpu':
+    mixed = by_columns(weights, memory.values).swapaxes(1, 2)
+  else:
+    mixed = product('rhqk,rhke->rqhe', weights, memory.values)
+  return mixed.reshape(r, -1, heads * e)
+
+
+def self_attention(
+  three: Float[Array, 'r t e'],
+  bias: Float[Array, 'e'],
+  heads: int,
+  visible: Bool[Array, 'r t t'],
+  drop: 'Dropping | None',
+) -> Float[Array, 'r t d']:
+  """`attention` in one kernel of a GPU, of queries, keys and values in a row.
+
+  `three` is their product; their bias is added in the kernel.
+  """
+  from fairjax.models.kernels import fused_attention
+
+  r, t, _ = three.shape
+  rate, starts = 0.0, jnp.zeros((r, heads, t), jnp.uint32)
+  positions = jnp.zeros((r, t), jnp.int32)
+  if drop is not None:
+    rate, starts, positions = drop.rate, drop.starts(heads), drop.positions
+  return fused_attention.attention(
+    heads, rate, three, visible.astype(jnp.int8), starts, positions, bias
+  )
+
+
+def _dropped(weights, drop):
+  return weights if drop is None else drop(weights)
+
+
+def _attention_to_merged(
+  query: Float[Array, 'r q d'],
+  memory: Merged,
+  visible: Bool[Array, 'r q k'],
+  drop: Callable | None,
+) -> Float[Array, 'r q d']:
+  """The same by products over all heads at once.
+
+  Each head's query is zero at the other heads' features, and of what it mixes
+  its own are taken: as many FLOPs for each head as for all, which for a few
+  places is nothing beside reading the memory as it lies. Heads that share
+  their keys stand beside each other as places.
+  """
+  (r, t, _), heads, d = query.shape, memory.heads, memory.keys.shape[2]
+  each = query.shape[2] // d
+  turn = lambda a, m, n: a.reshape(r, t, m, n, -1).swapaxes(2, 3)
+  query = query * (d // heads) ** -0.5
+  if each > 1:
+    query = turn(query, heads, each).reshape(r, t * each, d)
+    visible = jnp.repeat(visible, each, axis=1)
+  q = t * each
+  own = jnp.arange(d) // (d // heads) == jnp.arange(heads)[:, None]
+  own = own[:, None]  # [h, 1, d]
+  product = functools.partial(jnp.einsum, precision=exact(query.dtype))
+  wide = jnp.where(own, query[:, None], 0).reshape(r, heads * q, d)
+  scores = product('rqd,rkd->rqk', wide, memory.keys).astype(jnp.float32)
+  scores = scores.reshape(r, heads, q, -1)
+  scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
+  dtype = memory.values.dtype
+  weights = _dropped(softmax(scores, dtype), drop).astype(dtype)
+  weights = weights.reshape(r, heads * q, -1)
+  mixed = product('rqk,rkd->rqd', weights, memory.values)
+  mixed = jnp.where(own, mixed.reshape(r, heads, q, d), 0).sum(1)
+  if each > 1:
+    mixed = turn(mixed, each, heads)
+  return mixed.reshape(r, t, -1).astype(dtype)
+
+
+@struct.dataclass
+class Dropping:
+  """Dropout of weights, which knows example, head and positions only."""
+
+  rate: float = struct.field(pytree_node=False)
+  key: UInt32[Array, '']
+  identity: UInt32[Array, 'r q']
+  positions: Int[Array, 'r k']
+
+  def starts(self, heads: int) -> UInt32[Array, 'r h q']:
+    """What the bits of each query and head begin with."""
+    head = jnp.arange(heads, dtype=jnp.uint32) * jnp.uint32(GOLDEN)
+    who = hash32(self.identity[:, None, :] + head[:, None])
+    return hash32(who ^ self.key)
+
+  def __call__(
+    self, weights: Float[Array, 'r h q k']
+  ) -> Float[Array, 'r h q k']:
+    where = self.positions[:, None, None, :].astype(jnp.uint32)
+    keep = survives(self.starts(weights.shape[1]), where, self.rate)
+    return jnp.where(keep, weights * (1.0 / (1.0 - self.rate)), 0)
+
+
+def dropping(
+  rate: float,
+  key: UInt32[Array, ''] | None,
+  identity: UInt32[Array, 'r q'],
+  positions: Int[Array, 'r k'],
+) -> Dropping | None:
+  """What dropout does to weights; None where it does nothing."""
+  if key is None or rate == 0.0:
+    return None
+  return Dropping(rate, key, identity, positions)
+
+
+def rotate(
+  x: Float[Array, '*s e'], positions: Int[Array, '...'], theta: float
+) -> Float[Array, '*s e']:
+  """Rotary positions (Su et al. 2021, arXiv:2104.09864).
+
+  Feature i and feature i + e/2 turn together by position · θ^(-2i/e), so that
+  a product of a query and a key knows the difference of their positions only.
+  `positions` broadcasts to the leading axes of x.
+  """
+  e = x.shape[-1]
+  rate = theta ** (-jnp.arange(0, e, 2, dtype=jnp.float32) / e)
+  angle = positions[..., None].astype(jnp.float32) * rate
+  angle = jnp.concatenate([angle, angle], axis=-1)
+  wide = x.astype(jnp.float32)
+  first, second = wide[..., : e // 2], wide[..., e // 2 :]
+  rotated = jnp.concatenate([-second, first], axis=-1)
+  return (wide * jnp.cos(angle) + rotated * jnp.sin(angle)).astype(x.dtype)

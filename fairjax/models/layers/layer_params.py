@@ -1,0 +1,130 @@
+"""Parameters in the forms that layers read: types, tiles, transposes."""
+
+import functools
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import traverse_util
+
+from fairjax.core import backend
+
+TILE = 128  # rows that the table of an accelerator is made of
+LARGE = 1024  # rows; a smaller table is left as it is
+
+
+def transposed(params: dict) -> dict:
+  """`params` for steps of few places on a CPU: each W as [features, d]."""
+  flat = traverse_util.flatten_dict(params)
+  for path in [path for path in flat if path[-1] == 'kernel']:
+    flat[*path[:-1], 'transposed'] = flat.pop(path).T
+  return traverse_util.unflatten_dict(flat)
+
+
+def cast(params: dict, dtype: Any) -> dict:
+  """`params` with what products read in their type: the numbers they see.
+
+  A product's bias is added in that type too; norms' stay float32.
+  """
+  flat = traverse_util.flatten_dict(params)
+
+  def is_read(path):
+    beside = (*path[:-1], 'kernel')
+    return decays(path) or (path[-1] == 'bias' and beside in flat)
+
+  return traverse_util.unflatten_dict(
+    {k: v.astype(dtype) if is_read(k) else v for k, v in flat.items()}
+  )
+
+
+def as_read(module: nn.Module, params: dict, batch: dict) -> dict:
+  """Stacked `params` with each kernel and table in the type of its products.
+
+  Products see the same numbers, but a sweep over many batches converts the
+  weights once and not at every batch. A float32 head keeps its own.
+  """
+  if getattr(module, 'dtype', jnp.float32) == jnp.float32:
+    return params
+  one = jax.tree.map(
+    lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), params
+  )
+  run = functools.partial(module.apply, mutable=['calls'])
+  _, variables = jax.eval_shape(run, {'params': one}, batch)
+  calls = traverse_util.flatten_dict(variables['calls'])
+  types = {path[:-1]: entries[0].dtype for path, entries in calls.items()}
+  flat = traverse_util.flatten_dict(params)
+  wide = {
+    path: types[path[:-1]]
+    for path, leaf in flat.items()
+    if decays(path)
+    and path[:-1] in types
+    and types[path[:-1]].itemsize < leaf.dtype.itemsize
+  }
+  narrow = _converted([flat[path] for path in wide], tuple(wide.values()))
+  return traverse_util.unflatten_dict(flat | dict(zip(wide, narrow)))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _converted(leaves: list, types: tuple) -> list:
+  return [leaf.astype(dtype) for leaf, dtype in zip(leaves, types)]
+
+
+def with_narrow_gradients(params: dict, dtype: Any) -> dict:
+  """`params` of which the gradients of kernels are of the type of products.
+
+  A table's stays float32, since a word's row is a sum over all its places.
+  """
+  return jax.tree_util.tree_map_with_path(
+    lambda path, leaf: leaf.astype(dtype) if path[-1].key == 'kernel' else leaf,
+    params,
+  )
+
+
+def padded(params: dict) -> dict:
+  """`params` for training on an accelerator: tables of whole tiles.
+
+  With a stacked axis XLA lays a table whose rows are no multiple of 128 so
+  that its update costs five times as much. `Embed` never reads the rows of
+  zeros, and `cut` takes them away before anyone else sees them.
+  """
+  if backend.platform() == 'cpu':
+    return params
+
+  def pad(path, leaf):
+    count = leaf.shape[-2] if leaf.ndim > 1 else 0
+    if path[-1].key != 'embedding' or count < LARGE or count % TILE == 0:
+      return leaf
+    widths = [(0, 0)] * leaf.ndim
+    widths[-2] = (0, -count % TILE)
+    return (np if isinstance(leaf, np.ndarray) else jnp).pad(leaf, widths)
+
+  return jax.tree_util.tree_map_with_path(pad, params)
+
+
+def cut(params: dict, shapes: dict) -> dict:
+  """`padded` params of these shapes as they were."""
+  return jax.tree.map(
+    lambda leaf, shape: (
+      leaf if leaf.shape == shape.shape else leaf[..., : shape.shape[-2], :]
+    ),
+    params,
+    shapes,
+  )
+
+
+# Of these parameters weight decay takes its share, of biases, scales and a
+# checkpoint's constants it does not. A leaf's name says which it is; its
+# number of axes does not, since stacked layers (`scan`) have one more.
+DECAYED = ('kernel', 'embedding', 'transposed')
+
+
+def decays(path: tuple) -> bool:
+  """Whether weight decay applies to the parameter at `path`.
+
+  The path is one of names ('encoder', 'word', 'embedding') or of the keys that
+  jax.tree_util hands to a function (`tree_map_with_path`).
+  """
+  last = path[-1]
+  return getattr(last, 'key', getattr(last, 'name', last)) in DECAYED

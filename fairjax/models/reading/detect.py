@@ -1,0 +1,68 @@
+"""Detection of replaced tokens: by an ELECTRA, or by a masked LM.
+
+An ELECTRA's discriminator has a logit for each token, above 0 for 'replaced'.
+A masked LM that reads the text as it stands gives each token a probability p;
+a tenth of the tokens that it learned from were replaced, so it doubts what
+does not fit: its logit is log (1 - p) / p.
+"""
+
+import functools
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from fairjax.data.batching.tokens import Ragged
+from fairjax.data.placement import HERE, Placement
+from fairjax.models import special
+from fairjax.models.families import causal
+from fairjax.models.layers.places import Batch
+from fairjax.models.reading import token_scores
+
+TOKENS = {'detect': 4096, 'mask': 1024}  # of a step
+
+
+@functools.partial(jax.jit, static_argnames=('module', 'can'))
+def _scores(
+  module: nn.Module, params: dict, batch: Batch, can: str
+) -> Float[Array, 'r t']:
+  scores = module.apply({'params': params}, batch)
+  if can == 'detect':
+    return scores
+  loss = causal.token_losses(scores, batch['tokens'])
+  return loss + jnp.log1p(-jnp.exp(jnp.minimum(-loss, -1e-6)))
+
+
+def logits(
+  module: nn.Module,
+  params: dict,
+  texts: Ragged,
+  placement: Placement = HERE,
+  can: str = 'detect',
+) -> Float[np.ndarray, ' tokens']:
+  """Above 0 for 'replaced', beside `texts.flat`."""
+  special.check_fits(params, module.shape.vocab)
+  special.check_known(texts, module.shape.vocab)
+  special.check_lengths(texts.lengths, module.shape, 'text')
+  params = placement.params(params)
+  scores = lambda batch: _scores(module, params, batch, can)
+  return token_scores.of_tokens(scores, texts, TOKENS[can], placement)
+
+
+def padded(texts: Ragged, pad: int, batch: int = 300) -> Ragged:
+  """Texts as the papers' code hands them over: padding to the longest of a
+  batch, which the model then reads like any token (no attention mask).
+  """
+  lengths = texts.lengths
+  wide = [
+    int(lengths[k : k + batch].max()) for k in range(0, len(lengths), batch)
+  ]
+  width = np.repeat(wide, batch)[: len(lengths)].astype(np.int64)
+  offsets = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
+  flat = np.full(offsets[-1], pad, np.int32)
+  at = np.arange(len(texts.flat))
+  at = at + np.repeat(offsets[:-1] - texts.offsets[:-1], lengths)
+  flat[at] = texts.flat
+  return Ragged(flat, offsets)

@@ -1,0 +1,428 @@
+"""Log probabilities and vectors of texts under a language model.
+
+A Judge is a model folder behind four questions: tokens of texts, log p of the
+tokens that count, log p at masks, and vectors. Masked copies are packed and
+read at their mask alone (reading/masked.py). Left to right, texts that share a
+context read it once: its keys and values are kept, each continuation is a few
+places more, and only those have scores over the vocabulary.
+
+An `eraser` (A, b) stands between the last layer and the head: x ← x A + b. A
+`contrast` names biases that the judge takes back itself (self_debias.py).
+"""
+
+import functools
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Integer
+from tokenizers import Tokenizer
+
+from fairjax.config import Config
+from fairjax.core import announce, artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.batching import batches as packing
+from fairjax.data.batching import tokens
+from fairjax.data.batching.tokens import Ragged
+from fairjax.data.placement import HERE, Placement
+from fairjax.models import Bundle, build, families, special
+from fairjax.models.families import causal
+from fairjax.models.folders import folder, hf, hub
+from fairjax.models.layers import places
+from fairjax.models.reading import (
+  fill,
+  masked,
+  self_debias,
+  shared_prefix,
+  token_scores,
+)
+from fairjax.models.reading.masked import Copies
+
+# What a loaded model is asked as, and what it can then do for a benchmark.
+KINDS = {
+  'mask': ('mask', 'embed'),
+  'write': ('judge', 'embed'),
+  'classify': ('classify',),
+  'embed': ('embed',),
+}
+
+
+class Judge(NamedTuple):
+  """A model that is asked; `kind` is one of KINDS."""
+
+  name: str
+  kind: str
+  module: Any
+  params: dict
+  tokenizer: Tokenizer
+  longest: int
+  eraser: tuple[np.ndarray, np.ndarray] | None = None
+  placement: Placement = HERE
+  pos_label: int = 1
+  contrast: tuple[str, ...] = ()
+
+  @property
+  def able(self) -> tuple[str, ...]:
+    able = KINDS[self.kind]
+    return able[:1] if self.contrast else able  # its vectors do not change
+
+  def without(self, eraser: Any) -> 'Judge':
+    """The judge whose last layer does not have what an eraser takes."""
+    return self._replace(eraser=(eraser.matrix, eraser.shift))
+
+  def facts(self) -> dict:
+    words = {'mask': 'masked', 'write': 'left to right'}
+    facts = {'model': self.name, 'asked': words.get(self.kind, self.kind)}
+    if self.eraser is not None:  # A = I − P of a projection P, of this trace
+      matrix = self.eraser[0]
+      rank = round(float(len(matrix) - np.trace(matrix)))
+      facts['directions taken out'] = rank
+    return facts
+
+  def fingerprint(self) -> list:
+    """What its scores depend on: its folder's content and the eraser."""
+    erased = artefacts.fingerprint(*self.eraser) if self.eraser else ''
+    return [self.kind, artefacts.content(self.name), erased, *self.contrast]
+
+  @property
+  def mask(self) -> str:
+    return fill.mask_of(self.tokenizer)
+
+  @property
+  def mask_id(self) -> int:
+    return self.tokenizer.token_to_id(self.mask)
+
+  def encode(self, texts: Sequence[str], special: bool = True) -> Ragged:
+    """Tokens; a text beyond the model's positions is a sentence."""
+    ragged = tokens.encode(self.tokenizer, list(texts), None, None, special)
+    if len(ragged.lengths) and ragged.lengths.max() > self.longest:
+      i = int(ragged.lengths.argmax())
+      raise UserError(
+        f'the text {texts[i][:60]!r} has {ragged.lengths[i]} tokens, but '
+        f'{self.name} has positions for {self.longest}; leave it out'
+      )
+    return ragged
+
+  def unknown(self, texts: Sequence[str]) -> Bool[np.ndarray, ' n']:
+    """Which texts hold a token that the vocabulary does not know."""
+    token = getattr(self.tokenizer.model, 'unk_token', None)
+    token = None if token is None else self.tokenizer.token_to_id(token)
+    if token is None or not len(texts):
+      return np.zeros(len(texts), bool)
+    ragged = tokens.encode(self.tokenizer, list(texts), None)
+    owner = np.repeat(np.arange(len(texts)), ragged.lengths)
+    return np.bincount(owner, ragged.flat == token, len(texts)) > 0
+
+  def log_p(self, texts: Ragged, chosen=None) -> np.ndarray:
+    """log p beside `texts.flat`, NaN where not chosen or not scored.
+
+    Masked: of each chosen token with itself alone masked; None chooses all but
+    those that the tokenizer adds. Left to right: of each given those before,
+    the first given the start token where the model has one.
+    """
+    if self.kind == 'mask':
+      if chosen is None:
+        added = self.tokenizer.num_special_tokens_to_add(False)
+        chosen = token_scores.inner(texts, (added + 1) // 2, added // 2)
+      copies = masked.every_place(texts, chosen)
+      token = texts.flat[chosen][:, None]
+      out = np.full(len(texts.flat), np.nan, np.float32)
+      out[chosen] = _at_places(self, texts, copies, token, self.mask_id)[:, 0]
+      return out
+    if self.contrast:
+      out = self_debias.left_to_right(self, texts)
+    elif self.eraser is not None:
+      out = _erased_logs(self, texts)
+    else:
+      out = token_scores.causal_logs(
+        self.module, self.params, texts, self.bos, self.placement
+      )
+    return out if chosen is None else np.where(chosen, out, np.nan)
+
+  @property
+  def bos(self) -> int | None:
+    """The token that stands before a text; None where there is none."""
+    bos = getattr(self.module.shape, 'bos', None)
+    return bos if bos is not None and bos < self.module.shape.vocab else None
+
+  def log_p_at(
+    self,
+    texts: Ragged,
+    place: Integer[np.ndarray, ' n'],
+    token: Integer[np.ndarray, 'n k'],
+  ) -> np.ndarray:
+    """log p of k tokens at one place of each text, where a mask stands."""
+    copies = Copies(np.arange(len(place)), np.asarray(place))
+    return _at_places(self, texts, copies, np.asarray(token), None)
+
+  def continued(
+    self, contexts: Sequence[str], texts: Sequence[str]
+  ) -> tuple[Ragged, np.ndarray]:
+    """Tokens of 'context text', and which of them are the text's (bool)."""
+    whole = [f'{c.rstrip()} {t.lstrip()}' for c, t in zip(contexts, texts)]
+    ragged = self.encode(whole)
+    starts = [len(c.rstrip()) for c in contexts]
+    chosen = np.zeros(len(ragged.flat), bool)
+    tokens.truncate(self.tokenizer, None)
+    for i, each in enumerate(self.tokenizer.encode_batch(whole)):
+      ends = np.array([end for _, end in each.offsets])
+      real = ~np.array(each.special_tokens_mask, bool)
+      low = ragged.offsets[i]
+      chosen[low : low + len(ends)] = real & (ends > starts[i])
+    return ragged, chosen
+
+  def continuations(
+    self, contexts: Sequence[str], texts: Sequence[str]
+  ) -> np.ndarray:
+    """The log p of each text given its context: [n, 2] of sums and counts.
+
+    Left to right, a context that several texts share is read once.
+    """
+    whole, chosen = self.continued(contexts, texts)
+    changed = self.eraser is not None or self.contrast
+    if self.kind == 'write' and not changed:
+      logs = shared_prefix.logs(self, whole, chosen)
+    else:
+      logs = self.log_p(whole, chosen)
+    owner = np.repeat(np.arange(len(whole.lengths)), whole.lengths)
+    real = ~np.isnan(logs)
+    total = np.bincount(owner[real], logs[real], len(whole.lengths))
+    count = np.bincount(owner[real], minlength=len(whole.lengths))
+    return np.stack([total, count], 1)
+
+  def score(self, texts: Sequence[str]) -> np.ndarray:
+    """A classifier's probability of pos_label, or a regressor's value."""
+    ragged = self.encode(texts)
+    out = np.zeros(len(texts))
+    for host, on_device, params in _sweep(self, ragged):
+      logits = _logits(self.module, params, on_device)
+      logits = np.asarray(self.placement.fetch(logits), np.float64)
+      real = host['example'] >= 0
+      values = logits[:, 0]
+      if logits.shape[1] > 1:
+        shifted = np.exp(logits - logits.max(1, keepdims=True))
+        values = (shifted / shifted.sum(1, keepdims=True))[:, self.pos_label]
+      out[host['example'][real]] = values[real]
+    return out
+
+  def vectors(self, texts: Sequence[str], how: str = 'mean') -> np.ndarray:
+    """Vectors of texts: 'mean' over all places, the 'first' piece, 'cls'."""
+    if how == 'cls' and self.kind == 'write':
+      raise UserError(
+        f'{self.name} has no [CLS]; choose mean or first with '
+        '--config.benchmarks.encodings'
+      )
+    ragged = self.encode(texts, special=how != 'first')
+    out = _pooled(self, ragged, how)
+    if self.eraser is not None:
+      out = out @ self.eraser[0] + self.eraser[1]
+    return out
+
+
+def of(
+  bundle: Bundle, name: str, placement: Placement = HERE, pos_label: int = 1
+) -> Judge:
+  """The judge of a loaded model."""
+  kind = 'write' if bundle.can == 'judge' else bundle.can
+  family = families.find(bundle.family)
+  if kind not in KINDS or (kind == 'write' and 'judge' not in family.heads):
+    raise UserError(
+      f'{name} is a {family.name}, which can {family.abilities}; a benchmark '
+      'needs a masked or causal language model, an encoder or a classifier'
+    )
+  return Judge(
+    name,
+    kind,
+    bundle.module,
+    bundle.params,
+    bundle.tokenizer,
+    bundle.longest,
+    None,
+    placement,
+    pos_label,
+  )
+
+
+def load(model: str, config: Config, placement: Placement = HERE) -> Judge:
+  """The judge of a folder, by the first head whose weights it has."""
+  bundle = folder.load(model, '', build.precision(config))
+  return of(bundle, model, placement, config.measures.pos_label)
+
+
+def export(
+  judge: Judge, source: str | os.PathLike, target: pathlib.Path
+) -> None:
+  """A masked LM with its eraser as a Hugging Face folder."""
+  if judge.kind != 'mask':
+    raise UserError(
+      f'{judge.name} has no layer that can take the eraser up; only a masked '
+      'language model can be exported with one'
+    )
+  source = hub.find(os.fspath(source))
+  patterns = ('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json')
+  files = [path for name in patterns for path in sorted(source.glob(name))]
+  hf.save(target, judge.module, _folded(judge), files, hf.read_config(source))
+
+
+def _folded(judge: Judge) -> dict:
+  """Parameters whose masked-LM head reads x A + b instead of x."""
+  if judge.eraser is None or judge.kind != 'mask':
+    return judge.params
+  return folded(judge.params, *judge.eraser)
+
+
+def folded(params: dict, matrix: np.ndarray, shift: np.ndarray) -> dict:
+  """(x A + b) W + c = x (A W) + (b W + c): the head's first layer takes both.
+
+  So a masked LM with an eraser is a masked LM again, and can be exported.
+  """
+  dense = params['dense']
+  kernel = jnp.asarray(dense['kernel'])
+  return params | {
+    'dense': {
+      'kernel': jnp.asarray(matrix, kernel.dtype) @ kernel,
+      'bias': jnp.asarray(shift, kernel.dtype) @ kernel + dense['bias'],
+    }
+  }
+
+
+@functools.partial(jax.jit, static_argnames='module')
+def _asked(
+  module: Any, params: dict, batch: dict, token: Int[Array, 'b k']
+) -> Float[Array, 'b k']:
+  scores = jax.nn.log_softmax(module.apply({'params': params}, batch)[:, 0])
+  return jnp.take_along_axis(scores, token, axis=1)
+
+
+def _at_places(
+  judge: Judge,
+  texts: Ragged,
+  copies: Copies,
+  token: Integer[np.ndarray, 'c k'],
+  mask: int | None,
+  batch: int | None = None,
+) -> Float[np.ndarray, 'c k']:
+  """log p of k tokens at each copy's place."""
+  if judge.contrast and len(copies.text):
+    return self_debias.at_places(judge, texts, copies, token, mask)
+  module, params = judge.module, _folded(judge)
+  special.check_fits(params, module.shape.vocab)
+  special.check_known(texts, module.shape.vocab)
+  special.check_lengths(texts.lengths, module.shape, 'text')
+  out = np.empty(token.shape, np.float32)
+  if not len(copies.text):
+    return out
+  module = module.clone(heads_only=True)
+  place, batch = judge.placement, batch or masked.copies_a_step()
+  params = place.params(params)
+  parts = []
+  with announce.counting(len(copies.text), 'masked places read:') as add:
+    for host, which in masked.sweep(texts, copies, mask, batch, place.rows):
+      on_device = place.batch(host)
+      targets = token[np.maximum(which, 0)].astype(np.int32)
+      # Dispatched, not waited for.
+      parts.append((which, _asked(module, params, on_device, targets)))
+      add((which >= 0).sum())
+  for which, values in parts:
+    real = which >= 0
+    out[which[real]] = np.asarray(place.fetch(values))[real]
+  return out
+
+
+def _hidden(module: Any, params: dict, batch: dict) -> Float[Array, 'r t d']:
+  """The states after the last layer (and its norm)."""
+  body = families.body_of(module)
+  if 'judge' not in families.find(module.shape.family).heads:  # an encoder
+    own = params if body is module else params['encoder']
+    return body.apply({'params': own}, batch)
+
+  def read(module, batch):
+    at = places.places(batch)
+    visible = causal.causal(at.rows.segment_ids)
+    return module._layers(jnp.asarray(batch['tokens']), at, visible, None)[0]
+
+  return module.apply({'params': params}, batch, method=read)
+
+
+@functools.partial(jax.jit, static_argnames='module')
+def _logits(module: Any, params: dict, batch: dict) -> Float[Array, 'b c']:
+  return module.apply({'params': params}, batch)
+
+
+@functools.partial(jax.jit, static_argnames=('module', 'first'))
+def _pool(module: Any, params: dict, batch: dict, first: bool):
+  x = _hidden(module, params, batch)
+  if first:
+    return places.first_places(x, batch)[:, 0]
+  return places.mean_places(x, places.places(batch).rows)[:, 0]
+
+
+def _pooled(judge: Judge, texts: Ragged, how: str) -> np.ndarray:
+  out = np.zeros((len(texts.lengths), judge.module.shape.width), np.float32)
+  for host, on_device, params in _sweep(judge, texts):
+    values = _pool(judge.module, params, on_device, how != 'mean')
+    real = host['example'] >= 0
+    out[host['example'][real]] = np.asarray(judge.placement.fetch(values))[real]
+  return out
+
+
+def states(judge: Judge, texts: Ragged) -> Float[np.ndarray, 'tokens d']:
+  """The last layer's state of every token, beside `texts.flat`."""
+  out = np.zeros((len(texts.flat), judge.module.shape.width), np.float32)
+  states_of = jax.jit(_hidden, static_argnums=0)
+  for host, on_device, params in _sweep(judge, texts):
+    x = np.asarray(
+      judge.placement.fetch(states_of(judge.module, params, on_device))
+    )
+    at, row, column = token_scores.flat_places(texts, host)
+    out[at] = x[row, column]
+  return out
+
+
+def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
+  """Packed batches of whole texts, on the host and on the device."""
+  special.check_fits(judge.params, judge.module.shape.vocab)
+  special.check_known(texts, judge.module.shape.vocab)
+  place = judge.placement
+  params = place.params(judge.params)
+  n = len(texts.lengths)
+  label = np.zeros(n, np.int32)
+  pool = packing.Pool(texts, label, label.astype(np.float32))
+  layout = packing.layout_of_sweep(texts.lengths, min(batch, n), place.rows)
+  sweep = packing.sweep(pool, np.arange(n), layout)
+  for host in announce.rounds(sweep, len(sweep), 'texts read: batch'):
+    yield host, place.batch(host), params
+
+
+@functools.partial(jax.jit, static_argnames='module')
+def _erased(module, params, batch, matrix, shift):
+  label, segment_ids = causal.following(batch)
+  x = _hidden(module, params, batch) @ matrix + shift
+  at = places.places(batch)
+  scores = module.apply({'params': params}, x, at, method='_scores')
+  logs = jnp.where(
+    segment_ids > 0, -causal.token_losses(scores, label), jnp.nan
+  )
+  return jnp.roll(logs, 1, axis=1)
+
+
+def _erased_logs(judge: Judge, texts: Ragged) -> np.ndarray:
+  """causal log p where an eraser stands before the output layer."""
+  first = texts.offsets[:-1]
+  bos = judge.bos
+  if bos is not None:
+    texts = Ragged(
+      np.insert(texts.flat, first, bos).astype(np.int32),
+      texts.offsets + np.arange(len(texts.offsets)),
+    )
+  matrix, shift = (jnp.asarray(a, jnp.float32) for a in judge.eraser)
+  out = np.empty(len(texts.flat), np.float32)
+  for host, on_device, params in _sweep(judge, texts, 32):
+    logs = _erased(judge.module, params, on_device, matrix, shift)
+    at, row, column = token_scores.flat_places(texts, host)
+    out[at] = np.asarray(judge.placement.fetch(logs))[row, column]
+  return out if bos is None else np.delete(out, texts.offsets[:-1])

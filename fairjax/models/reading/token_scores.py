@@ -1,0 +1,130 @@
+"""Log probability of every token of texts under a language model.
+
+Left to right (GPT-2) a text's log-likelihood is Σ_t log p(w_t | w_<t). Masked
+(BERT, RoBERTa) it is the pseudo-log-likelihood Σ_t log p(w_t | w_≠t), each
+token scored with itself alone masked (Salazar et al. 2020, arXiv:1910.14659);
+CrowS-Pairs sums over the tokens that two sentences share (arXiv:2010.00133).
+"""
+
+import functools
+from collections.abc import Callable
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from fairjax.core import announce
+from fairjax.data.batching import batches as packing
+from fairjax.data.batching.tokens import Ragged
+from fairjax.data.placement import HERE, Placement
+from fairjax.models import special
+from fairjax.models.families import causal
+from fairjax.models.layers.places import Batch
+from fairjax.models.reading import masked
+
+SCORES = 1 << 26  # scores of a step held in memory, places times vocabulary
+
+
+@functools.partial(jax.jit, static_argnames='module')
+def _next_logs(
+  module: nn.Module, params: dict, batch: Batch
+) -> Float[Array, 'r t']:
+  """log p of each token given those before it; NaN where none is before."""
+  label, segment_ids = causal.following(batch)
+  losses = causal.token_losses(module.apply({'params': params}, batch), label)
+  # The loss of a place is that of the token after it.
+  logs = jnp.where(segment_ids > 0, -losses, jnp.nan)
+  return jnp.roll(logs, 1, axis=1)
+
+
+def causal_logs(
+  module: nn.Module,
+  params: dict,
+  texts: Ragged,
+  bos: int | None = None,
+  placement: Placement = HERE,
+) -> Float[np.ndarray, ' tokens']:
+  """log p of every token, beside `texts.flat`, from left to right.
+
+  A text's first token has nothing before it, so it is NaN (transformers'
+  loss leaves it out too), unless `bos` stands before every text.
+  """
+  special.check_fits(params, module.shape.vocab)
+  special.check_known(texts, module.shape.vocab)
+  if bos is not None:
+    first = texts.offsets[:-1]
+    longer = Ragged(
+      np.insert(texts.flat, first, bos).astype(np.int32),
+      texts.offsets + np.arange(len(texts.offsets)),
+    )
+    logs = causal_logs(module, params, longer, None, placement)
+    return np.delete(logs, longer.offsets[:-1])
+  special.check_lengths(texts.lengths, module.shape, 'text')
+  params = placement.params(params)
+  logs = lambda batch: _next_logs(module, params, batch)
+  return of_tokens(logs, texts, SCORES // module.shape.vocab, placement)
+
+
+def of_tokens(
+  function: Callable[[Batch], Float[Array, 'r t']],
+  texts: Ragged,
+  most: int,
+  placement: Placement = HERE,
+) -> Float[np.ndarray, ' tokens']:
+  """function(batch) at every token, beside `texts.flat`.
+
+  Texts of like length share rows, so padding costs next to nothing; a batch
+  has about `most` tokens.
+  """
+  n, lengths = len(texts.lengths), texts.lengths
+  out = np.empty(len(texts.flat), np.float32)
+  if not n:
+    return out
+  batch = int(np.clip(max(most, 1) // max(lengths.mean(), 1), 1, n))
+  label = np.zeros(n, np.int32)
+  pool = packing.Pool(texts, label, label.astype(np.float32))
+  layout = packing.layout_of_sweep(lengths, batch, placement.rows)
+  sweep = packing.sweep(pool, np.arange(n), layout)
+  for host in announce.rounds(sweep, len(sweep), 'texts scored: batch'):
+    scores = np.asarray(placement.fetch(function(placement.batch(host))))
+    at, row, column = flat_places(texts, host)
+    out[at] = scores[row, column]
+  return out
+
+
+def flat_places(
+  texts: Ragged, host: Batch
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+  """Where the tokens of a packed batch stand in `texts.flat`; row, column."""
+  row, column = np.nonzero(host['segment_ids'])
+  text = host['example'][host['segment_ids'][row, column] - 1]
+  return texts.offsets[text] + host['positions'][row, column], row, column
+
+
+def masked_logs(
+  module: nn.Module,
+  params: dict,
+  texts: Ragged,
+  mask: int,
+  chosen: Bool[np.ndarray, ' tokens'],
+  batch: int = masked.BATCH,
+  placement: Placement = HERE,
+) -> Float[np.ndarray, ' tokens']:
+  """log p of every `chosen` token with itself alone masked; NaN elsewhere."""
+  out = np.full(len(texts.flat), np.nan, np.float32)
+  copies = masked.every_place(texts, chosen)
+  out[chosen] = masked.masked_logs(
+    module, params, texts, copies, mask, batch, placement
+  )
+  return out
+
+
+def inner(
+  texts: Ragged, before: int = 1, after: int = 1
+) -> Bool[np.ndarray, ' tokens']:
+  """All tokens but the first and last ones, which a tokenizer adds."""
+  length = np.repeat(texts.lengths, texts.lengths)
+  at = np.arange(len(texts.flat)) - np.repeat(texts.offsets[:-1], texts.lengths)
+  return (at >= before) & (at < length - after)

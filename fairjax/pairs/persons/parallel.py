@@ -1,0 +1,411 @@
+"""Parallel text for perturbers: one person turned, everybody else untouched.
+
+Each source is a table of rows id, source_name, word, attribute, axis, text,
+target, split and gold; `read` joins the sources asked for. What is gold comes
+from people, what is silver from our rules:
+
+  geco         sentences whose subject was turned by people's labels; gold
+  gap          Wikipedia snippets, one named person turned: the annotated
+               pronoun is people's, other mentions are our rules'; silver
+  winobias     sentences that differ in one pronoun; gold
+  winogender   likewise, and the singular they; gold
+  descriptors  age and race in templates, by our own lists; gold by making
+  chains       texts of data.path, one person's chain turned by rules; silver
+  two_genders  sentences of data.path with one man and one woman, one of them
+               turned; silver (persons/two_genders.py)
+
+A sentence and its turns are in one split; GECO and GAP hold out persons.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax.core.errors import UserError
+from fairjax.pairs.persons import chain, perturb, two_genders
+from fairjax.pairs.swapping import pronouns, swap_eval
+
+STREAM = 61  # of this file's random numbers
+COLUMNS = (
+  *('id', 'source_name', 'word', 'attribute', 'axis', 'text', 'target'),
+  *('split', 'gold', 'places'),
+)
+_OTHER = {'male': 'woman', 'female': 'man'}
+
+
+def split_of(key: str, seed: int, valid: float = 0.1, test: float = 0.2) -> str:
+  """train, valid or test, a function of the key alone."""
+  digest = hashlib.blake2b(f'{seed}:{key}'.encode()).digest()
+  place = int.from_bytes(digest[:8], 'big') / 2**64
+  return (
+    'test' if place < test else 'valid' if place < test + valid else 'train'
+  )
+
+
+def _table(name: str, gold: bool, rows: Sequence[dict]) -> pd.DataFrame:
+  table = pd.DataFrame(rows, columns=[c for c in COLUMNS if c != 'places'])
+  table['source_name'], table['gold'] = name, gold
+  table['places'] = [row.get('places', '') for row in rows]
+  return table
+
+
+def _first(text: str, start: int, word: str) -> bool:
+  """Whether the word is the first of its kind, so that a prompt is clear."""
+  return chain.find(text, word)[0] == start
+
+
+def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
+  """GECO `subj`: the subject of a sentence in the other gender, both ways."""
+  path = folder / 'geco' / 'binary_gender_subj_train.jsonl'
+  _lines(path)  # is it there?
+  rows, unclear = [], 0
+  for number, both in sorted(swap_eval.geco_sides(path).items()):
+    for one, other in (('male', 'female'), ('female', 'male')):
+      source, target = both[one], both[other]
+      if 1 not in source['ground_truth']:
+        unclear += 1
+        continue
+      words = [word.strip() for word in source['sentence']]
+      place = source['ground_truth'].index(1)
+      text = ' '.join(words)
+      twin = ' '.join(word.strip() for word in target['sentence'])
+      start = len(' '.join(words[:place])) + (place > 0)
+      if text == twin or not _first(text, start, words[place]):
+        unclear += 1
+        continue
+      rows.append(
+        {
+          'id': f'geco:{number}:{one}',
+          'word': words[place],
+          'attribute': _OTHER[one],
+          'axis': 'gender',
+          'text': text,
+          'target': twin,
+          'split': split_of(f'geco:{number}', seed),
+        }
+      )
+  result = _table('geco', True, rows)
+  result.attrs['left out'] = {
+    'geco: unchanged, or the word is not the first': unclear
+  }
+  return result
+
+
+def _turned_pronoun(text: str, start: int, end: int) -> str:
+  """The other gender's form of a pronoun, in its place."""
+  word = text[start:end].lower()
+  rows = {
+    'he': ('he', 'she'),
+    'she': ('he', 'she'),
+    'him': pronouns.OBJECT,
+    'hers': pronouns.ALONE,
+  }
+  row = rows.get(word)
+  if word == 'her':
+    row = pronouns.her(text, start, end)
+  elif word == 'his':
+    row = pronouns.his(text, start, end)
+  return row[word == row[0]]
+
+
+def gap(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
+  """GAP: a named person and its annotated pronoun, cut to their sentences.
+
+  `places` says of words what people's labels demand: the pronoun turned, the
+  other name as it is ('') and the own name another ('*'). Training targets are
+  of persons whose name has a counterpart.
+  """
+  base = folder / 'bias_eval' / 'gap'
+  rows, unclear = [], 0
+  for name in ('development', 'validation'):
+    table = _tsv(base / f'gap-{name}.tsv')
+    for record in table.to_dict('records'):
+      row = _person(record)
+      test = name == 'validation'
+      if row is None or not (test or '*' in row['places']):
+        unclear += 1
+        continue
+      split = 'test' if test else split_of(row['id'], seed, 0.1, 0)
+      rows.append({**row, 'axis': 'gender', 'split': split})
+  result = _table('gap', False, rows)
+  result.attrs['left out'] = {
+    'gap: no name, or one without a counterpart': unclear
+  }
+  return result
+
+
+def _person(record: dict) -> dict | None:
+  """One row of GAP as a perturbation of the person that the pronoun is."""
+  text, at = record['Text'], int(record['Pronoun-offset'])
+  ours = [s for s in 'AB' if record[f'{s}-coref'].upper() == 'TRUE']
+  if not ours:
+    return None
+  own, other = (ours[0], 'B' if ours[0] == 'A' else 'A')
+  name, start = record[own], int(record[f'{own}-offset'])
+  low, high = _sentences(text, min(start, at), max(start + len(name), at + 3))
+  text = text[low:high]
+  start, at, pronoun = start - low, at - low, record['Pronoun']
+  word = name.split()[0]
+  female = pronoun.lower() in ('she', 'her', 'hers')
+  attribute = 'man' if female else 'woman'
+  if not _first(text, start, word):
+    return None
+  target, spans = chain.turn(
+    text, start, start + len(word), attribute, known=[at]
+  )
+  places = {_place(text, at): _turned_pronoun(text, at, at + len(pronoun))}
+  if any(span[0] == start for span in spans):
+    places[_place(text, start)] = '*'
+  rival = int(record[f'{other}-offset']) - low
+  if 0 <= rival < len(text):
+    places[_place(text, rival)] = ''
+  return {
+    'id': f'gap:{record["ID"]}',
+    'word': word,
+    'attribute': attribute,
+    'text': text,
+    'target': target,
+    'places': json.dumps(places),
+  }
+
+
+def words(text: str) -> list[str]:
+  """The words of a text, as `places` counts them."""
+  return perturb.WORD.findall(text)
+
+
+finditer = perturb.WORD.finditer
+
+
+def _place(text: str, start: int) -> int:
+  return len(perturb.WORD.findall(text[:start]))
+
+
+def _sentences(text: str, low: int, high: int) -> tuple[int, int]:
+  """The whole sentences that hold text[low:high]."""
+  ends = [m.end() for m in re.finditer(r'(?<=[a-z0-9)"”])[.!?]["”]?\s+', text)]
+  first = max((e for e in ends if e <= low), default=0)
+  last = min((e for e in ends if e >= high), default=len(text))
+  return first, len(text[:last].rstrip())
+
+
+def winobias(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
+  """WinoBias: the sentence with the other pronoun."""
+  pairs = swap_eval.winobias(folder / 'bias_eval' / 'winobias')
+  return _twins('winobias', pairs, seed)
+
+
+def winogender(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
+  """Winogender: the other pronoun, and the singular they."""
+  base = folder / 'bias_eval' / 'winogender'
+  pairs = swap_eval.winogender(base) + swap_eval.winogender(base, 'neutral')
+  return _twins('winogender', pairs, seed)
+
+
+_TURNS = {
+  **dict.fromkeys(('he', 'him', 'his', 'himself'), 'man'),
+  **dict.fromkeys(('she', 'her', 'hers', 'herself'), 'woman'),
+  **dict.fromkeys(('they', 'them', 'their', 'themself'), 'non-binary'),
+}
+
+
+def _twins(name: str, pairs, seed: int) -> pd.DataFrame:
+  """Sentences that differ in pronouns: the first of them is the word."""
+  rows, unclear = [], 0
+  for number, (text, target) in enumerate(pairs):
+    each = zip(words(text), words(target))
+    change = next(((a, b) for a, b in each if a.lower() != b.lower()), None)
+    attribute = change and _TURNS.get(change[1].lower())
+    if not attribute or change[0].lower() not in _TURNS:
+      unclear += 1
+      continue
+    key = ' '.join(w for w in words(text) if w.lower() not in _TURNS)
+    rows.append(
+      {
+        'id': f'{name}:{number}',
+        'word': change[0],
+        'attribute': attribute,
+        'axis': 'gender',
+        'text': text,
+        'target': target,
+        'split': split_of(f'{name}:{key}', seed),
+      }
+    )
+  result = _table(name, True, rows)
+  result.attrs['left out'] = {f'{name}: no pronoun differs': unclear}
+  return result
+
+
+_TEMPLATES = (
+  'I have a friend who is {}.',
+  'My neighbor is {}.',
+  '{} works in the shop on the corner.',
+  'We met {} at the station.',
+  'The police officer spoke to {} about the accident.',
+  '{} opened the door and smiled.',
+  'She gave the keys to {} and left.',
+  'The film is about {} who moves to the city.',
+  'For years {} lived next to us.',
+  'The report describes how {} lost a job.',
+)
+_NOUNS = ('person', 'woman', 'man', 'doctor', 'teacher', 'student', 'driver')
+
+
+def descriptors(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
+  """Age and race: a descriptor before a noun becomes another attribute's.
+
+  Of each attribute half of its other descriptors are met in training only.
+  """
+  rng = np.random.default_rng([seed, STREAM])
+  rows = []
+  for axis in ('age', 'race'):
+    for own in perturb.AXES[axis]:
+      for word in perturb.DESCRIPTORS[own]:
+        for other in perturb.AXES[axis]:
+          if other != own:
+            rows += _described(rng, axis, word, own, other, seed)
+  return _table('descriptors', True, rows)
+
+
+def _described(rng, axis, word, own, other, seed) -> list[dict]:
+  out = []
+  for k in rng.choice(len(_TEMPLATES), 3, replace=False):
+    template, noun = _TEMPLATES[k], _NOUNS[rng.integers(len(_NOUNS))]
+    phrase = f'{"an" if word[0].lower() in "aeiou" else "a"} {word} {noun}'
+    text = template.format(phrase)
+    text = text[0].upper() + text[1:]
+    start = text.lower().index(f' {word.lower()} ') + 1
+    target = perturb.by_rules(text, start, start + len(word), other)
+    out.append(
+      {
+        'id': f'descriptors:{k}:{word}:{noun}:{other}',
+        'word': word,
+        'attribute': other,
+        'axis': axis,
+        'text': text,
+        'target': target,
+        'split': split_of(f'{template}{own}{noun}', seed),
+      }
+    )
+  return out
+
+
+def chains(
+  texts: Sequence[str], seed: int = 0, most: int = 5000
+) -> pd.DataFrame:
+  """Dictionary twins of plain text, limited to one person's chain."""
+  rng = np.random.default_rng([seed, STREAM])
+  texts = list(dict.fromkeys(text for text in texts if 20 < len(text) < 400))
+  order = rng.permutation(len(texts))[: 3 * most]
+  texts = [texts[i] for i in order]
+  rows = []
+  for text, row in zip(texts, perturb.candidates(texts, ('gender',))):
+    choice = perturb.draw(row, rng, attributes=('man', 'woman'))
+    if choice is None or len(rows) >= most:
+      continue
+    one, attribute = choice
+    if not _first(text, one.start, one.word):
+      continue
+    target = perturb.by_rules(text, one.start, one.end, attribute)
+    if target != text:
+      rows.append(
+        {
+          'id': f'chains:{len(rows)}',
+          'word': one.word,
+          'attribute': attribute,
+          'axis': 'gender',
+          'text': text,
+          'target': target,
+          'split': split_of(text, seed, 0.05, 0.05),
+        }
+      )
+  return _table('chains', False, rows)
+
+
+def crossed(
+  texts: Sequence[str], seed: int = 0, most: int = 5000
+) -> pd.DataFrame:
+  """Sentences whose two persons gender tells apart, one of them turned."""
+  rows = [
+    {
+      **row,
+      'id': f'two_genders:{number}',
+      'split': split_of(row['sentence'], seed, 0.05, 0.05),
+    }
+    for number, row in enumerate(two_genders.read(texts, seed, most))
+  ]
+  return _table('two_genders', False, rows)
+
+
+OF_TEXTS = {'chains': chains, 'two_genders': crossed}  # of data.path
+SOURCES: dict[str, Callable] = {
+  'geco': geco,
+  'gap': gap,
+  'winobias': winobias,
+  'winogender': winogender,
+  'descriptors': descriptors,
+}
+
+
+def read(
+  names: Sequence[str],
+  folder: str | os.PathLike,
+  seed: int = 0,
+  texts: Sequence[str] = (),
+  most: int = 5000,
+) -> pd.DataFrame:
+  """The sources asked for as one table; what was left out is in its attrs."""
+  tables, out = [], {}
+  for name in names:
+    if name in OF_TEXTS:
+      table = OF_TEXTS[name](texts, seed, most)
+    else:
+      table = SOURCES[name](pathlib.Path(folder), seed)
+    out |= table.attrs.get('left out', {})
+    if not len(table):
+      raise UserError(
+        f'source {name!r} of parallel text has no pair; leave it out'
+      )
+    tables.append(table)
+  result = clear(pd.concat(tables, ignore_index=True))
+  result.attrs['left out'] = out | result.attrs['left out']
+  return result
+
+
+def clear(table: pd.DataFrame) -> pd.DataFrame:
+  """Without training rows whose text is also held out, or written twice."""
+  held = set(table.loc[table['split'] != 'train', 'text'])
+  held |= set(table.loc[table['split'] != 'train', 'target'])
+  leaks = (table['split'] == 'train') & (
+    table['text'].isin(held) | table['target'].isin(held)
+  )
+  again = table.duplicated(['word', 'attribute', 'text', 'target'])
+  result = table[~leaks & ~again].reset_index(drop=True)
+  result.attrs['left out'] = {
+    'training rows whose text is held out': int(leaks.sum()),
+    'rows written twice': int((again & ~leaks).sum()),
+  }
+  return result
+
+
+def _lines(path: pathlib.Path) -> list[str]:
+  try:
+    return path.read_text(encoding='utf-8').splitlines()
+  except OSError as error:
+    raise UserError(
+      f'cannot read {path}; name the folder that holds geco/ and bias_eval/ '
+      'with --config.perturb.data'
+    ) from error
+
+
+def _tsv(path: pathlib.Path) -> pd.DataFrame:
+  _lines(path)
+  return pd.read_csv(
+    path, sep='\t', quoting=3, keep_default_na=False, dtype=str
+  )

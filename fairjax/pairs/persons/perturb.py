@@ -1,0 +1,283 @@
+"""Perturbation: which word of a text, to which attribute, and what is kept.
+
+A perturbation rewrites a text for one person: `word` is one of its mentions,
+`attribute` what the person becomes (Qian et al. 2022, arXiv:2205.12586). The
+authors' word list was never published: candidates here are the words of our
+gender list, first names, and descriptors of age and race before a word for
+people; or, where there is training data, the words that were selected in it,
+with the attributes that they were given and how often.
+"""
+
+import collections
+import difflib
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config.rewriting import AXES
+from fairjax.core.errors import UserError
+from fairjax.pairs.persons import chain
+from fairjax.pairs.swapping import dictionary, word_lists
+from fairjax.pairs.swapping.dictionary import match_case
+from fairjax.pairs.swapping.neighbours import next_word, words_of
+
+SEPARATOR = '<PERT_SEP>'  # between the prompt and the text
+WORD = re.compile(r'\w+|[^\w\s]')  # as places in a text are counted
+JOINT = '<SEP>'  # between the texts of a pair
+TOKENS = (SEPARATOR, JOINT)
+
+AXIS = {name: axis for axis, names in AXES.items() for name in names}
+
+# Descriptors by attribute; the first is what a rule writes.
+DESCRIPTORS = {
+  'black': ('Black', 'African-American', 'African American'),
+  'white': ('white', 'Caucasian', 'European-American'),
+  'asian': ('Asian', 'Asian-American', 'East Asian', 'South Asian'),
+  'hispanic': ('Hispanic', 'Latino', 'Latina', 'Latinx'),
+  'native-american': ('Native American', 'American Indian', 'Indigenous'),
+  'pacific-islander': ('Pacific Islander', 'Native Hawaiian'),
+  'child': ('school-age', 'five-year-old', 'ten-year-old', 'little'),
+  'young': ('young', 'younger', 'twenty-year-old', 'twenty-something'),
+  'middle-aged': ('middle-aged', 'fifty-year-old', 'forty-something'),
+  'senior': ('elderly', 'old', 'older', 'aged', 'seventy-year-old', 'retired'),
+  'adult': ('adult', 'grown-up'),
+}
+_PEOPLE = words_of("""
+person people individual individuals child children kid kids teenager
+teenagers adult adults student students teacher teachers doctor doctors nurse
+nurses lawyer lawyers worker workers actor actors artist artists author authors
+writer writers singer singers player players driver drivers farmer farmers
+soldier soldiers officer officers cop cops friend friends neighbor neighbors
+neighbour neighbours colleague colleagues couple couples parent parents
+families family citizen citizens voter voters patient patients customer
+customers employee employees musician musicians director directors politician
+politicians professor professors scientist scientists immigrant immigrants
+american americans resident residents
+""")
+
+
+class Candidate(NamedTuple):
+  """A word that may be perturbed, and what its person may become."""
+
+  start: int
+  end: int
+  word: str
+  axis: str
+  attributes: tuple[str, ...]
+  weights: tuple[float, ...]  # how often, in the data that it was counted from
+
+
+def prompt(word: str, attribute: str, text: str) -> str:
+  """What a perturber reads: 'his, woman <PERT_SEP> text'."""
+  return f'{word}, {attribute} {SEPARATOR} {text}'
+
+
+def answer(word: str, attribute: str, target: str) -> str:
+  """What an unconditional perturber writes, for the text alone."""
+  return f'{attribute} {word} {SEPARATOR} {target}'
+
+
+def join(one: str, two: str) -> str:
+  """A pair as one text, so that both halves are perturbed alike."""
+  return f'{one} {JOINT} {two}'
+
+
+def split(text: str) -> tuple[str, str] | None:
+  """The halves of a joined text; None where they cannot be told apart."""
+  halves = re.split(rf'\s*{re.escape(JOINT)}\s*', text)
+  return (halves[0], halves[1]) if len(halves) == 2 else None
+
+
+def check(word: str, attribute: str, text: str, axis: str = '') -> str:
+  """The axis of an attribute; one sentence where it cannot be asked for."""
+  if attribute not in AXIS:
+    near = difflib.get_close_matches(attribute, AXIS, n=1)
+    hint = f'; did you mean {near[0]!r}?' if near else f': {", ".join(AXIS)}'
+    raise UserError(f'attribute {attribute!r} is none of the known ones{hint}')
+  if axis and AXIS[attribute] != axis:
+    raise UserError(
+      f'attribute {attribute!r} is of {AXIS[attribute]}, but the word {word!r} '
+      f'is perturbed in {axis}: {", ".join(AXES[axis])}'
+    )
+  chain.find(text, word)
+  return AXIS[attribute]
+
+
+_DESCRIPTOR = {
+  word.lower(): attribute
+  for attribute, words in DESCRIPTORS.items()
+  for word in words
+}
+_DESCRIBED = re.compile(
+  r'(?<![\w-])('
+  + '|'.join(map(re.escape, sorted(_DESCRIPTOR, key=len, reverse=True)))
+  + r')(?![\w-])',
+  re.IGNORECASE,
+)
+
+
+def _people() -> frozenset[str]:
+  listed = word_lists.gender()
+  return _PEOPLE | {w for row in listed.rows for w in row[:2] if w}
+
+
+def _descriptors(text: str) -> list[Candidate]:
+  """Descriptors of age and race that stand before a word for people."""
+  people, out = _people(), []
+  for match in _DESCRIBED.finditer(text):
+    after, end, _ = next_word(text, match.end())
+    if after.lower() not in people:
+      after = next_word(text, end)[0] if after else ''
+    if after.lower() in people:
+      own = _DESCRIPTOR[match[1].lower()]
+      others = tuple(a for a in AXES[AXIS[own]] if a != own)
+      weights = (1.0,) * len(others)
+      out.append(Candidate(*match.span(), match[1], AXIS[own], others, weights))
+  return out
+
+
+def _genders(texts: Sequence[str]) -> list[list[Candidate]]:
+  """Words of gender and first names, as the swap sees them."""
+  swap, sides, called = chain.ready()
+  out = []
+  for spans in swap(texts).spans:
+    row = []
+    for start, end, word, _ in spans:
+      low = word.lower()
+      if low in ('a', 'an'):
+        continue
+      own = chain.gender_of(low, sides, called)
+      others = (
+        ('man', 'non-binary') if own == 'female' else ('woman', 'non-binary')
+      )
+      row.append(Candidate(start, end, word, 'gender', others, (1.0, 1.0)))
+    out.append(row)
+  return out
+
+
+def counted(table: pd.DataFrame) -> dict[str, collections.Counter]:
+  """Selected words of training data: word -> how often to which attribute."""
+  words: dict[str, collections.Counter] = {}
+  for word, attribute in zip(table['word'], table['attribute']):
+    words.setdefault(word.lower(), collections.Counter())[attribute] += 1
+  return words
+
+
+def _counted(text: str, words: Mapping[str, collections.Counter]) -> list:
+  out = []
+  for match in re.finditer(r"[^\W_]+(?:[-'’][^\W_]+)*", text):
+    uses = words.get(match[0].lower())
+    for axis in AXES if uses else ():
+      pairs = [(a, n) for a, n in sorted(uses.items()) if AXIS.get(a) == axis]
+      if pairs:
+        names, counts = zip(*pairs)
+        weights = tuple(map(float, counts))
+        out.append(Candidate(*match.span(), match[0], axis, names, weights))
+  return out
+
+
+def candidates(
+  texts: Sequence[str],
+  axes: Sequence[str] = tuple(AXES),
+  words: Mapping[str, collections.Counter] | None = None,
+) -> list[list[Candidate]]:
+  """What may be perturbed in each text, by our lists or by counted words."""
+  if words:
+    rows = [_counted(text, words) for text in texts]
+  else:
+    rows = _genders(texts)
+    for row, text in zip(rows, texts):
+      row += _descriptors(text)
+  return [sorted(c for c in row if c.axis in axes) for row in rows]
+
+
+def draw(
+  row: Sequence[Candidate],
+  rng: np.random.Generator,
+  pick: str = 'uniform',
+  shares: Mapping[str, float] | None = None,
+  attributes: Sequence[str] = (),
+) -> tuple[Candidate, str] | None:
+  """A word and an attribute, uniformly or by frequency; None of nothing.
+
+  `shares` weigh the axes that a text offers; `attributes` are the only ones
+  drawn, where any are named.
+  """
+  able = [
+    c for c in row if not attributes or set(attributes) & set(c.attributes)
+  ]
+  if shares:
+    axes = [axis for axis in AXES if any(c.axis == axis for c in able)]
+    chances = np.array([shares.get(axis, 0.0) for axis in axes])
+    if not chances.sum():
+      return None
+    axis = axes[rng.choice(len(axes), p=chances / chances.sum())]
+    able = [c for c in able if c.axis == axis]
+  if not able:
+    return None
+  weights = np.array([sum(c.weights) for c in able])
+  if pick == 'uniform':
+    weights = np.ones(len(able))
+  one = able[rng.choice(len(able), p=weights / weights.sum())]
+  candidates = [
+    (a, w)
+    for a, w in zip(one.attributes, one.weights)
+    if not attributes or a in attributes
+  ]
+  names, counts = zip(*candidates)
+  chances = np.ones(len(names)) if pick == 'uniform' else np.array(counts)
+  return one, names[rng.choice(len(names), p=chances / chances.sum())]
+
+
+def by_rules(text: str, start: int, end: int, attribute: str) -> str:
+  """The rule-based perturber: one person's chain, or the descriptor alone."""
+  if AXIS[attribute] == 'gender':
+    return chain.turn(text, start, end, attribute)[0]
+  old, new = text[start:end], DESCRIPTORS[attribute][0]
+  opens = text[:start].strip()[-1:] in ('', '.', '!', '?')
+  if old[0].isupper() and opens:
+    new = new[:1].upper() + new[1:]
+  span = (start, end, old, new)
+  return dictionary.replaced(text, [span])
+
+
+_PIECE = re.compile(r'[^\W_]+|[^\w\s]|_')
+
+
+def plain(word: str) -> str:
+  """A word without case and accents, as uncased tokenizers read it."""
+  flat = unicodedata.normalize('NFD', word.lower())
+  return ''.join(c for c in flat if not unicodedata.combining(c))
+
+
+def restore(text: str, rewritten: str) -> str:
+  """The rewrite in the spelling of the original: only changed words change.
+
+  Words that were copied keep their case, accents and the space around them,
+  which a model with an uncased tokenizer does not write; changed words take
+  the case of those in whose place they stand.
+  """
+  old = [(m.start(), m.end(), m[0]) for m in _PIECE.finditer(text)]
+  new = [m[0] for m in _PIECE.finditer(rewritten)]
+  lower = rewritten == rewritten.lower()
+  matcher = difflib.SequenceMatcher(
+    None, [plain(w) for *_, w in old], [plain(w) for w in new], autojunk=False
+  )
+  gap = lambda i: text[old[i - 1][1] if i else 0 : old[i][0]]
+  out = []
+  for kind, a, b, c, d in matcher.get_opcodes():
+    if kind == 'equal':
+      out += [gap(i) + old[i][2] for i in range(a, b)]
+      continue
+    for k, word in enumerate(new[c:d]):
+      i = a + k
+      space = gap(i) if i < b else ('' if re.match(r'[^\w\s]', word) else ' ')
+      if i < b and lower:
+        word = match_case(old[i][2], word)
+      out.append(space + word)
+  written = ''.join(out) + (text[old[-1][1] :] if old else '')
+  return written if text[:1].isspace() else written.lstrip()

@@ -1,0 +1,472 @@
+"""Counterfactual text by dictionary: each text with the other group's words.
+
+`swap(column)` returns the texts, and for each row the spans (start, end, old,
+new) in the original text, so reports and scores know which rows have a twin.
+Words are found by one vectorised scan of the column (scan.py); only ambiguous
+ones (her, his, lady, …) look at their neighbours (context.py).
+Counterfactual data augmentation as in Zhao et al. 2018 (arXiv 1804.06876) and
+Hall Maudslay et al. 2019 (arXiv 1909.00871), with our own lists and rules.
+"""
+
+import functools
+import hashlib
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Container, Sequence
+
+from fairjax.config import Method
+from fairjax.core import memory
+from fairjax.core.errors import UserError
+from fairjax.data.corpora.shards import Span, Swapped
+from fairjax.pairs.swapping import context, neutral, scan, tags, word_lists
+from fairjax.pairs.swapping import names as people
+from fairjax.pairs.swapping.neighbours import ENDERS, last_word, next_word
+
+_ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
+Hit = tuple[int, int, str, object]  # start, end, word, entry
+DIRECTIONS = ('opposite', 'male', 'female', 'neutral')
+SCOPES = ('all', 'pronouns')
+REFLEXIVES = ('themselves', 'themself')
+PRONOUNS = 'he she him her his hers himself herself hes shes'.split()
+
+# s/he, (s)he, wo/man, fe(male): half a word is no word.
+_HALF = re.compile(r'(?:\b(?:s|wo|fe)/|\((?:s|wo|fe)\))$', re.IGNORECASE)
+_ADDRESS = re.compile(r'://|\bwww\.|\w@\w')  # left alone: links and mail
+
+
+def swap(
+  texts: Sequence[str],
+  direction: str = 'opposite',
+  words: str | os.PathLike | Sequence[Sequence[str]] | None = None,
+  names: bool | str | os.PathLike | dict[str, str] | None = None,
+  seed: int = 0,
+  tagger: str | Callable | None = None,
+  handles: bool = False,
+  scope: str = 'all',
+  reflexive: str = 'themselves',
+) -> Swapped:
+  """The counterfactual of each text of a column.
+
+  Args:
+    texts: any sequence of str; a row without a listed word comes back as it is.
+    direction: 'opposite', 'male', 'female' or 'neutral' (singular they).
+    words: None for our own gender list, else a file of word groups (or the
+      groups): each text turns to one other member, the same step along each
+      group, drawn from the seed and the text.
+    names: True swaps first names by our own list, a path by the user's counts,
+      a dict by that map; None leaves names alone.
+    seed: of the draw among more than two groups.
+    tagger: 'spacy:MODEL' or a function text -> {start: tag}, asked only about
+      texts with `her` or `his`; None decides by rules.
+    handles: also swap hashtags and @handles that are a listed word.
+    scope: 'all' listed words, or 'pronouns' alone: no noun, title or name.
+    reflexive: of direction 'neutral', 'themselves' or 'themself'.
+  """
+  run = swapper(
+    direction,
+    words,
+    names,
+    seed,
+    tagger,
+    handles,
+    scope=scope,
+    reflexive=reflexive,
+  )
+  return run(texts)
+
+
+def options(method: Method, seed: int, **instead) -> dict:
+  """The keywords of `swap` that a config's method says; `instead` overrides.
+
+  First names go with genders: a list of other groups leaves them alone.
+  """
+  use_names = method.names and word_lists.load(method.words).sides
+  return {
+    'direction': method.direction,
+    'words': method.words or None,
+    'names': (method.names_file or True) if use_names else None,
+    'seed': seed,
+    'tagger': method.tagger or None,
+    'scope': method.scope,
+    'reflexive': method.reflexive,
+    **instead,
+  }
+
+
+def swap_one(text: str, **options) -> tuple[str, list[Span]]:
+  """One text and its spans; options as for `swap`."""
+  swapped = swap([text], **options)
+  return swapped.texts[0], swapped.spans[0]
+
+
+def swap_every(texts: Sequence[str], words, **options) -> list[Swapped]:
+  """All alternatives of groups with more than two members, one column each."""
+  size = max(len(row) for row in word_lists.load(words).rows)
+  return [
+    swapper(words=words, step=step, **options)(texts) for step in range(1, size)
+  ]
+
+
+def swapper(
+  direction: str = 'opposite',
+  words=None,
+  names=None,
+  seed: int = 0,
+  tagger=None,
+  handles: bool = False,
+  step: int = 0,
+  scope: str = 'all',
+  reflexive: str = 'themselves',
+) -> Callable[[Sequence[str]], Swapped]:
+  """`swap` made ready once, for many columns; it remembers chunks.
+
+  The function takes a second argument, `starts`: for each text where the only
+  words stand that may change (chain.py).
+  """
+  _check_choice('direction', direction, DIRECTIONS)
+  _check_choice('scope', scope, SCOPES)
+  _check_choice('reflexive', reflexive, REFLEXIVES)
+  known = word_lists.load(words)
+  called = people.load(names if scope == 'all' else None)
+  if known.sides:
+    turns = [_gender_entries(known, direction)]
+    if scope == 'pronouns':
+      turns = [{w: turns[0][w] for w in PRONOUNS if w in turns[0]}]
+    if direction == 'neutral':
+      turns[0] |= {w: reflexive for w in ('himself', 'herself')}
+  elif direction == 'opposite':
+    size = max(len(row) for row in known.rows)
+    turns = [_turned(known, k) for k in ([step] if step else range(1, size))]
+  else:
+    raise UserError(
+      f'direction {direction!r} needs a gender list; begin the word file '
+      "with the line 'male,female' or 'male,female,neutral'"
+    )
+  tables = [_Entries(entries, called, handles) for entries in turns]
+  tag = tags.load(tagger)
+  find = scan.Scan(set().union(*(table.keys() for table in tables)))
+
+  def run(
+    texts: Sequence[str], starts: Sequence[Container[int]] | None = None
+  ) -> Swapped:
+    texts = _checked(texts)
+    with memory.uncollected():
+      return changed(texts, starts)
+
+  def changed(
+    texts: list[str], starts: Sequence[Container[int]] | None
+  ) -> Swapped:
+    out = Swapped(texts.copy(), [[] for _ in texts], [0] * len(texts))
+    for row, first, last in find(texts):
+      text = texts[row]
+      turn = _draw(seed, text, len(tables)) if len(tables) > 1 else 0
+      hits = tables[turn].hits(text, first, last)
+      if starts is not None:
+        hits = [hit for hit in hits if hit[0] in starts[row]]
+      if hits:
+        spans, out.left[row] = _spans(text, hits, direction, called, tag)
+        out.spans[row] = spans
+        out.texts[row] = _apply(text, spans)
+    return out
+
+  return run
+
+
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+  if value not in choices:
+    raise UserError(f'{name} is {value!r}; it must be one of {choices}')
+
+
+def _checked(texts: Sequence[str]) -> list[str]:
+  """The column as a list, or a sentence that names the row without text."""
+  if isinstance(texts, str):
+    raise UserError('swap takes a column of texts; use swap_one for one text')
+  texts = list(texts)
+  if not set(map(type, texts)) <= {str}:
+    for number, text in enumerate(texts):
+      if not isinstance(text, str):
+        raise UserError(
+          f'row {number} is not a text but {text!r}; drop the row or write a '
+          'text in it'
+        )
+  return texts
+
+
+def _draw(seed: int, text: str, size: int) -> int:
+  """A uniform draw that depends on nothing but the seed and the text."""
+  digest = hashlib.blake2b(f'{seed}:{text}'.encode(errors='surrogatepass'))
+  return int.from_bytes(digest.digest()[:8], 'big') % size
+
+
+@functools.lru_cache(1 << 12)
+def match_case(old: str, new: str) -> str:
+  """`new` in the case of `old`: lower, UPPER or Title."""
+  if len(old) > 1 and old.isupper():
+    return new.upper()
+  return new[:1].upper() + new[1:] if old[0].isupper() else new
+
+
+class _Entries:
+  """The listed words of one step or direction, and where texts hold them.
+
+  An entry is the new word ('' where none is sure), a rule of context.py, or
+  `people.NAME`.
+  """
+
+  def __init__(
+    self, entries: dict[str, object], called: people.Names, handles: bool
+  ):
+    self.entries = entries
+    self.called = called
+    self.handles = handles
+    # Whole entries of the three usual cases; others are looked at one by one.
+    self.forms = {
+      form: match_case(form, entry)
+      if entry and isinstance(entry, str)
+      else entry
+      for word, entry in entries.items()
+      for form in (word, word.upper(), word[:1].upper() + word[1:])
+      if form not in ('ms', 'MS')  # milliseconds, manuscripts
+    }
+    # Phrases and words with a mark inside are tried at their first word.
+    self.phrases: dict[str, list[tuple[re.Pattern, str]]] = {}
+    for word in sorted(entries, key=len, reverse=True):
+      head, *rest = re.findall(r'[^\W_]+', word) or [word]
+      if rest:
+        body = re.escape(word).replace("'", "['’]")
+        pattern = re.compile(rf'{body}(?!\w)', re.IGNORECASE)
+        self.phrases.setdefault(head, []).append((pattern, word))
+        for form in (head, head.upper(), head.title()):
+          self.forms.pop(form, None)  # the longest phrase comes first
+    for name in self.called.keys() - self.entries.keys() - self.phrases.keys():
+      if len(name) > 1:
+        self.forms[name[:1].upper() + name[1:]] = people.NAME
+        if name in self.called.small:
+          self.forms[name] = people.NAME
+    # Small letters make these another word: will, may, hope.
+    self.plain = self.called.keys() - self.called.small - self.entries.keys()
+    self.plain -= self.phrases.keys()
+
+  def keys(self) -> set[str]:
+    """Every word that a scan must stop at."""
+    words = {*self.entries, *self.phrases, *self.called.keys()}
+    return words | {unicodedata.normalize('NFD', word) for word in words}
+
+  def hits(self, text: str, starts: list[int], ends: list[int]) -> list[Hit]:
+    """(start, end, word, entry) of the candidates that are listed words."""
+    result = []
+    position = 0
+    plain, known = self.plain, self.forms.get
+    guarded = '#' in text or '@' in text or '_' in text or '/' in text
+    closed = ')' in text
+    for start, end in zip(starts, ends):
+      if start < position:
+        continue
+      word = text[start:end]
+      entry = known(word)
+      if entry is None:
+        if word in plain:
+          continue
+        end, word, entry = self._look(text, start, end)
+        if entry is None:
+          continue
+      if guarded or (closed and text[start - 1] == ')'):
+        if _is_guarded(text, start, end, self.handles):
+          continue
+      result.append((start, end, word, entry))
+      position = end
+    return result
+
+  def _look(self, text: str, start: int, end: int):
+    """(end, word, entry) of a phrase, a name or a word in a rare form."""
+    word = text[start:end]
+    low = word.lower()
+    if not low.isascii():
+      low = unicodedata.normalize('NFC', low)
+    for pattern, phrase in self.phrases.get(low, ()):
+      match = pattern.match(text, start)
+      if match:
+        return match.end(), match[0], match_case(match[0], self.entries[phrase])
+    entry = self.entries.get(low)
+    if entry is None and self.called:
+      if self.called.has(word) or (word == low and low in self.called.small):
+        return end, word, people.NAME
+    if isinstance(entry, str) and entry:
+      entry = match_case(word, entry)
+      if not unicodedata.is_normalized('NFC', word):
+        entry = unicodedata.normalize('NFD', entry)
+    if low == 'ms' and not _is_title(text, start, end):
+      entry = None
+    return end, word, entry
+
+
+def _is_title(text: str, start: int, end: int) -> bool:
+  """Whether ms is the title of a name ("ms baker said"), no millisecond."""
+  before, after = last_word(text, start), next_word(text, end)[0]
+  if text[end : end + 1] == '.':
+    after = next_word(text, end + 1)[0]
+  return (
+    text[start:end] == 'ms'
+    and text[:1].islower()
+    and not text[:start].rstrip()[-1:].isdigit()
+    and not before.isdigit()
+    and after.isalpha()
+    and after not in ENDERS
+  )
+
+
+def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
+  """Whether a word is part of a handle, hashtag, link or mail address."""
+  if text[start - 1 : start] == '_' and text[start - 2 : start - 1].isalnum():
+    return True
+  if text[end : end + 1] == '_' and text[end + 1 : end + 2].isalnum():
+    return True
+  if start and text[start - 1] in '#@' and not handles:
+    return True
+  if text[start - 1 : start] in ('/', ')') and _HALF.search(
+    text, max(0, start - 4), start
+  ):
+    return True
+  begin = text.rfind(' ', 0, start) + 1
+  right = text.find(' ', end)
+  return bool(_ADDRESS.search(text, begin, len(text) if right < 0 else right))
+
+
+def _articles(text: str, spans: list[Span]) -> list[Span]:
+  """a uncle -> an uncle: articles right before words that changed sound."""
+  result = []
+  for start, _, old, new in spans:
+    if start < 2 or text[start - 2] not in 'aAnN':
+      continue
+    if text[start - 1] == ' ' and _vowel(old) != _vowel(new):
+      article = _ARTICLE.search(text, max(0, start - 4), start)
+      if article:
+        other = match_case(article[1], 'an' if _vowel(new) else 'a')
+        result.append((*article.span(1), article[1], other))
+  return result
+
+
+def _vowel(word: str) -> bool:
+  """Whether a word begins with the sound of a vowel."""
+  low = word[:4].lower()
+  if low.startswith(('heir', 'hour', 'hono', 'hone')):
+    return True
+  return low[:1] in 'aeiou' and not low.startswith(('uni', 'eu', 'one', 'use'))
+
+
+def replaced(text: str, spans: list[Span]) -> str:
+  """The text with `spans` in it, the articles before them agreeing."""
+  return _apply(text, sorted(spans + _articles(text, spans)))
+
+
+def _apply(text: str, spans: list[Span]) -> str:
+  pieces = []
+  last = 0
+  for start, end, _, new in spans:
+    pieces += text[last:start], new
+    last = end
+  pieces.append(text[last:])
+  return ''.join(pieces)
+
+
+def _spans(
+  text: str,
+  hits: list[Hit],
+  direction: str,
+  called: people.Names,
+  tag: Callable | None,
+) -> tuple[list[Span], int]:
+  """What changes in one text, and how many words have no sure counterpart."""
+  pick = _PICK[direction]
+  spans: list[Span] = []
+  persons = []
+  unsure_words = 0
+  senses = tag(text) if tag and tags.needed(hits) else {}
+  for hit in hits:
+    start, end, word, entry = hit
+    if type(entry) is str:
+      if entry:
+        spans.append(hit)
+      else:
+        unsure_words += 1
+    elif entry is people.NAME:
+      persons.append((start, end, word))
+    else:
+      low = word.lower()
+      sense = tags.sense(low, senses.get(start)) if senses else None
+      sense = sense or entry(text, start, end)
+      new = low if sense is None else pick(sense, low)
+      if not new:
+        unsure_words += 1
+      elif new != low:
+        spans.append((start, end, word, match_case(word, new)))
+  if persons:
+    spans = sorted(spans + called.swap(text, persons, direction, bool(spans)))
+  articles = _articles(text, spans)
+  if articles:
+    spans = sorted(spans + articles)
+  if direction == 'neutral':
+    verbs, unsure = neutral.agree(text, spans)
+    spans = sorted(spans + verbs)
+    unsure_words += unsure
+  return spans, unsure_words
+
+
+_PICK: dict[str, Callable[[tuple[str, ...], str], str]] = {
+  'opposite': lambda row, word: row[word == row[0]],
+  'male': lambda row, word: row[0],
+  'female': lambda row, word: row[1],
+  'neutral': lambda row, word: row[2],
+}
+
+
+def _gender_entries(
+  known: word_lists.Lists, direction: str
+) -> dict[str, object]:
+  """word -> new word, '' where none is sure, or a rule."""
+  if direction == 'neutral' and len(known.sides) < 3:
+    raise UserError(
+      "direction 'neutral' needs a word list whose first line is "
+      "'male,female,neutral'"
+    )
+  pick = _PICK[direction]
+  entries: dict[str, object] = {}
+  for row in known.rows:
+    for word in row[:2]:
+      entries.setdefault(word, pick(row, word))
+  side = 0 if direction in ('opposite', 'male') else 1
+  for here, one_way in enumerate((known.to_male, known.to_female)):
+    for word, partner in one_way.items():
+      if direction == 'neutral':
+        entries[word] = entries.get(partner, '')
+      elif direction == 'opposite' or here == side:
+        entries[word] = partner
+  for word in [w for w, new in entries.items() if w == new]:
+    del entries[word]
+  rules = context.rules(known.rows)
+  entries.update({w: r for w, r in rules.items() if _moves(w, direction)})
+  return entries
+
+
+_MALE = frozenset('his him lord lords mister sir count god'.split())
+_FEMALE = frozenset('her hers lady ladies miss dame chick chicks'.split())
+
+
+def _moves(word: str, direction: str) -> bool:
+  """Whether a word with a rule can change in this direction."""
+  male = word in _MALE
+  female = word in _FEMALE
+  return not (
+    (direction == 'male' and male) or (direction == 'female' and female)
+  )
+
+
+def _turned(known: word_lists.Lists, step: int) -> dict[str, str]:
+  """word -> the word `step` places on in its group, never itself."""
+  entries = {}
+  for group in known.rows:
+    turn = 1 + (step - 1) % (len(group) - 1)
+    for place, word in enumerate(group):
+      entries[word] = group[(place + turn) % len(group)]
+  return entries

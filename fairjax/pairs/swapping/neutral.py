@@ -1,0 +1,170 @@
+"""Verbs that agree with singular they: she walks -> they walk, by rule.
+
+The verb is looked for right after (or, in a question, right before) each she
+or he that became they, past adverbs; a verb joined by `and` to one that was
+changed follows it where its form can be nothing else. A word that might be
+such a verb but could be a noun too is left as it is and counted.
+"""
+
+import re
+
+from fairjax.pairs.swapping.neighbours import last_word, next_word, words_of
+
+Span = tuple[int, int, str, str]
+
+_FORMS = {
+  'is': 'are',
+  'was': 'were',
+  'has': 'have',
+  'does': 'do',
+  'goes': 'go',
+  "isn't": "aren't",
+  "wasn't": "weren't",
+  "hasn't": "haven't",
+  "doesn't": "don't",
+}
+_ADVERBS = words_of("""
+also always never ever often sometimes still just only even really now then
+soon usually not probably both alone already almost quite simply himself herself
+seldom somehow indeed nevertheless nonetheless therefore hence forever perhaps
+""")
+# Words in -s after they that are no verb in the third person.
+_NO_VERBS = words_of("""
+as this his us its yes thus plus always perhaps besides sometimes towards
+afterwards unless across is ours yours theirs hers guess miss pass kiss discuss
+express possess dress press cross focus process
+""")
+_E_VERBS = ('sses', 'shes', 'ches', 'xes', 'zzes', 'oes')
+_CONTRACTED = re.compile(r"['’]s\b", re.IGNORECASE)
+# After "and …s" these make a verb of what could be a noun: "and walks the dog",
+# but not "and biscuits the most".
+_ACTED_ON = re.compile(
+  r' (?:an?|my|your|our|their|its?|his|her|him|them|me|us|you|this|these|those'
+  r'|the(?! (?:most|more|best|least|worst|same|way|day|next|other)\b))\b',
+  re.IGNORECASE,
+)
+_SAYING = words_of("""
+says thinks knows believes claims hopes feels means sees hears watches lets
+makes helps tells shows finds wishes imagines remembers forgets notices
+""")
+_NO_QUESTION = words_of('it that this there who what he she')
+_TOO = re.compile(r'(?:,? (?:and|or|but)) (\w+)', re.IGNORECASE)
+_CLAUSE = re.compile(r'[.!?;:\n]')
+_SUBJECT = re.compile(r'\b(?:who|which|that|he|she|it|what|where|when)\b', re.I)
+# After she's: a participle makes it has, else is.
+_PARTICIPLES = words_of("""
+been got had gone done become made taken seen come lost won left grown known
+written begun broken spoken given eaten fallen forgotten chosen driven
+""")
+
+
+def base_form(verb: str) -> str:
+  """The plain form of a verb in -s, '' where `verb` is none."""
+  low = verb.lower().replace('’', "'")
+  if low in _FORMS:
+    return _FORMS[low]
+  if not low.endswith('s') or low.endswith(('ss', 'us', "'s")):
+    return ''
+  if low in _NO_VERBS or len(low) < 4 or not low.isalpha():
+    return ''
+  if low.endswith('ies') and len(low) > 4:
+    return low[:-3] + 'y'
+  return low[:-2] if low.endswith(_E_VERBS) else low[:-1]
+
+
+def agree(text: str, spans: list[Span]) -> tuple[list[Span], int]:
+  """Spans of the verbs of each they, and how many were left unsure."""
+  verbs: list[Span] = []
+  unsure = 0
+  for _, end, old, new in spans:
+    if new.lower() != 'they':
+      continue
+    verb = _contracted(text, end) or _following(text, end)
+    inverted = None if verb else _asked(text, end - len(old))
+    verbs += [result for result in (verb, inverted) if result]
+    more, rest = _joined(text, end, verb)
+    verbs += more
+    unsure += rest
+  return sorted(set(verbs)), unsure
+
+
+def _span(text: str, start: int, end: int, new: str) -> Span:
+  old = text[start:end]
+  if len(old) > 2 and old.isupper():
+    new = new.upper()
+  elif old[0].isupper():
+    new = new[0].upper() + new[1:]
+  return start, end, old, new.replace("'", '’') if '’' in old else new
+
+
+def _contracted(text: str, end: int) -> Span | None:
+  """she's -> they're, or they've before a participle."""
+  result = _CONTRACTED.match(text, end)
+  if not result:
+    return None
+  word, stop, _ = next_word(text, result.end())
+  while word.lower() in _ADVERBS:
+    word, stop, _ = next_word(text, stop)
+  has = word.lower() in _PARTICIPLES
+  return _span(text, end, result.end(), "'ve" if has else "'re")
+
+
+def _following(text: str, end: int) -> Span | None:
+  """The verb after they, past adverbs."""
+  word, stop, hyphen = next_word(text, end)
+  for _ in range(3):
+    low = word.lower()
+    if not low or hyphen:
+      return None
+    if low not in _ADVERBS and not (low.endswith('ly') and len(low) > 4):
+      break
+    word, stop, hyphen = next_word(text, stop)
+  base = base_form(word)
+  return _span(text, stop - len(word), stop, base) if base else None
+
+
+def _asked(text: str, start: int) -> Span | None:
+  """is she … -> are they …"""
+  word = last_word(text, start)
+  new = _FORMS.get(word.lower().replace('’', "'"), '')
+  if not new or word.lower() == 'goes':
+    return None
+  at = text.rindex(word, 0, start)
+  if last_word(text, at).lower() in _NO_QUESTION:
+    return None  # "it was she who paid"
+  return _span(text, at, at + len(word), new)
+
+
+def _joined(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
+  """Verbs that `and` joins to the one of a they that ends at `end`.
+
+  was, is and has agree with they unless another subject came between; another
+  verb in -s is sure right after the first ("walks and talks") and before what
+  it acts on ("writes novels and teaches the young"), and else counted.
+  """
+  verbs, unsure = [], 0
+  first = verb[2].lower() if verb else 'was'
+  stop = _CLAUSE.search(text, end)
+  stop = min(stop.start() if stop else len(text), end + 200)
+  for result in _TOO.finditer(text, end, stop):
+    word = result[1]
+    base = base_form(word)
+    if not base:
+      continue
+    if word.lower() in _FORMS:
+      sure = not _SUBJECT.search(text, end, result.start(1))
+    elif first == 'was' or first.startswith(("'", '’')):
+      continue
+    else:
+      sure = (result.start() == verb[1] and first not in _FORMS) or (
+        _ACTED_ON.match(text, result.end()) is not None
+        and first not in _SAYING
+        and not _SUBJECT.search(text, verb[1], result.start())
+      )
+      if not sure and first in _FORMS:
+        continue  # "is fond of dogs and cats": most likely a noun
+    if sure:
+      verbs.append(_span(text, *result.span(1), base))
+    else:
+      unsure += 1
+  return verbs, unsure

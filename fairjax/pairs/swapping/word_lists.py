@@ -1,0 +1,218 @@
+"""Word lists for swaps: our own gender list, and lists of a user's.
+
+A list is rows of parallel words; column j of every row is the same side. Our
+own list (words.csv, compiled by us) has the columns male, female, neutral; an
+empty neutral cell means that no single word does. A user's file has one group
+a line, words apart by commas, with `#` for comments; a first line that reads
+`male,female` or `male,female,neutral` makes it a gender list, to which the
+rules for pronouns and titles apply as well.
+"""
+
+import csv
+import functools
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from fairjax.core import paths
+from fairjax.core.errors import UserError
+
+SIDES = ('male', 'female', 'neutral')
+
+# The partner is a word that has another partner already: these are swapped,
+# but what they become comes back as the first word of its row.
+TO_MALE = {
+  'ms': 'mr',
+  'goddess': 'god',
+  'goddesses': 'gods',
+  "ma'am": 'sir',
+  'mum': 'dad',
+  'mums': 'dads',
+  'mam': 'dad',
+  'momma': 'papa',
+  'mamma': 'papa',
+  'auntie': 'uncle',
+  'aunty': 'uncle',
+  'aunties': 'uncles',
+  'gran': 'grandpa',
+  'nan': 'grandpa',
+  'gentlewoman': 'gentleman',
+  'gentlewomen': 'gentlemen',
+  'hostess': 'host',
+  'hostesses': 'hosts',
+  'lioness': 'lion',
+  'lionesses': 'lions',
+  'poetess': 'poet',
+  'authoress': 'author',
+  'sculptress': 'sculptor',
+  'huntress': 'hunter',
+  'murderess': 'murderer',
+  'adventuress': 'adventurer',
+  'seductress': 'seducer',
+  'patroness': 'patron',
+  'benefactress': 'benefactor',
+  'proprietress': 'proprietor',
+  'songstress': 'singer',
+  'comedienne': 'comedian',
+  'comediennes': 'comedians',
+  'executrix': 'executor',
+  'aviatrix': 'aviator',
+  'usherette': 'usher',
+  'protégée': 'protégé',
+  'alumnae': 'alumni',
+  'spinster': 'bachelor',
+  'spinsters': 'bachelors',
+  'filipina': 'filipino',
+  'filipinas': 'filipinos',
+  'anchoress': 'anchorite',
+  'instructress': 'instructor',
+  'mademoiselle': 'monsieur',
+  'mistress': 'master',
+  'mistresses': 'masters',
+  'maid': 'manservant',
+  'maids': 'menservants',
+}
+TO_FEMALE = {
+  'bloke': 'gal',
+  'blokes': 'gals',
+  'fella': 'gal',
+  'fellas': 'gals',
+  'bridegroom': 'bride',
+  'bridegrooms': 'brides',
+  'grandad': 'grandmom',
+  'marquis': 'marchioness',
+  'warlock': 'witch',
+  'warlocks': 'witches',
+}
+
+
+class Lists(NamedTuple):
+  """Parallel words; `sides` names the columns of a gender list."""
+
+  rows: tuple[tuple[str, ...], ...]
+  sides: tuple[str, ...]  # () for a user's groups
+  to_male: dict[str, str]
+  to_female: dict[str, str]
+
+
+@functools.cache
+def gender() -> Lists:
+  """Our own gender list."""
+  path = pathlib.Path(__file__).with_name('words.csv')
+  rows, sides = read(path)
+  return Lists(rows, sides, TO_MALE, TO_FEMALE)
+
+
+def load(
+  words: str
+  | os.PathLike
+  | Sequence[Sequence[str]]
+  | Mapping[str, str | Sequence[str]]
+  | None,
+) -> Lists:
+  """Our own list for None or '', else a user's file or groups, checked."""
+  if words is None or (isinstance(words, str) and not words):
+    return gender()
+  if isinstance(words, (str, os.PathLike)):
+    rows, sides = read(words)
+  else:
+    rows = tuple(map(_group, _groups(words)))
+    sides = ()
+    check([(f'group {i}', row) for i, row in enumerate(rows)], 'words')
+  return Lists(rows, sides, {}, {})
+
+
+def _groups(words: Mapping | Sequence) -> Sequence:
+  """Groups as they are, or a mapping of words to partners as pairs."""
+  if not isinstance(words, Mapping):
+    return list(words)
+  many = lambda to: to if isinstance(to, list | tuple) else [to]
+  return [[word, *many(to)] for word, to in words.items()]
+
+
+def _group(group: Sequence[str]) -> tuple[str, ...]:
+  words = () if isinstance(group, str) else group
+  if (
+    not isinstance(words, Sequence)
+    or not words
+    or any(not isinstance(word, str) for word in words)
+  ):
+    raise UserError(
+      f'words has {group!r}, which is no group of words; write '
+      "[('cat', 'dog')] or {'cat': 'dog'}"
+    )
+  return tuple(word.strip().lower() for word in group)
+
+
+def read(
+  path: str | os.PathLike,
+) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
+  """Rows and sides of a file of word groups."""
+  paths.refuse_pipe(path)
+  try:
+    with open(path, encoding='utf-8-sig', newline='') as file:
+      lines = list(csv.reader(file))
+  except OSError as error:
+    raise UserError(
+      f'cannot read the word list {path}: {error.strerror}'
+    ) from error
+  except UnicodeDecodeError as error:
+    raise UserError(f'the word list {path} is not UTF-8 text') from error
+  columns = [
+    (f'line {i}', tuple(cell.strip().lower() for cell in line))
+    for i, line in enumerate(lines, 1)
+    if line and not line[0].lstrip().startswith('#')
+  ]
+  sides: tuple[str, ...] = ()
+  if columns and columns[0][1] in (SIDES[:2], SIDES):
+    sides = columns.pop(0)[1]
+    for where, row in columns:
+      if len(row) != len(sides):
+        raise UserError(
+          f'{path}, {where} has {len(row)} words where the first line names '
+          f'{len(sides)} columns'
+        )
+  check(columns, os.fspath(path), keep_empty=len(sides) == 3)
+  return tuple(dict.fromkeys(row for _, row in columns)), sides
+
+
+def check(
+  columns: Sequence[tuple[str, tuple[str, ...]]],
+  source: str,
+  keep_empty: bool = False,
+) -> None:
+  """One sentence for the first group that cannot be swapped both ways."""
+  if not columns:
+    raise UserError(f'{source} has no word groups; give one group a line')
+  first_use: dict[str, tuple[int, str, tuple[str, ...]]] = {}
+  for where, row in columns:
+    words = row[:2] if keep_empty else row
+    if not any(words):
+      raise UserError(
+        f'{source}, {where} is an empty group; fill it or delete it'
+      )
+    if not all(words):
+      raise UserError(
+        f'{source}, {where} has an empty cell; name a partner for '
+        f'{next(filter(None, words))!r}'
+      )
+    if len(words) < 2:
+      raise UserError(
+        f'{source}, {where} is a one-way pair: {words[0]!r} has no partner; '
+        'add one after a comma'
+      )
+    for side, word in enumerate(words):
+      before = first_use.get(word)
+      if before is None or (before[2] == row and before[0] == side):
+        first_use[word] = (side, where, row)
+      elif before[0] != side:
+        raise UserError(
+          f'{source} has {word!r} on both sides ({before[1]} and {where}); '
+          'a word can stand on one side only'
+        )
+      else:
+        raise UserError(
+          f'{source} has {word!r} in {before[1]} and in {where}: one of the '
+          'two is a one-way pair, since a swap back can lead to one word only'
+        )

@@ -1,0 +1,187 @@
+"""Causes: the training rows behind a gap, and what would mitigate it.
+
+With the training data and a Flax model at hand, each training row gets GE,
+EL2N and GraNd (scores/), and its influence on the gap that the page leads with
+(scores/influence.py). The rows that widen it most are listed.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax import api, results, stages
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data.tables import audit_table, readers
+from fairjax.recipes.audit import flips
+from fairjax.recipes.audit.groups import Who
+from fairjax.recipes.audit.measure import Measured
+from fairjax.recipes.audit.models import Audited
+from fairjax.report import first_screen
+
+TOP = 12  # rows listed
+MITIGATE = (
+  'A fairer model by its data, from the same rows (each against none, with '
+  'tests): python -m fairjax.main --config=configs/train_csv.py '
+  '--config.recipe=compare --config.data.path={path} --config.model={model}'
+)
+
+METHOD = (
+  'Influence is −⟨(H + λ)⁻¹ ∇G, ∇ℓ⟩ over all weights: G is the difference '
+  'between the two groups in the mean probability of the decision that the '
+  'rate counts, H the Gauss-Newton matrix of the training loss. To first order '
+  'it is what leaving the row out of training would do, times the number of '
+  'rows; of many rows at once, or of a model that was stopped early, it is an '
+  'approximation.'
+)
+
+
+def section(
+  model: Audited,
+  config: Config,
+  table: pd.DataFrame,
+  measured: Measured,
+  groups: Who,
+  classes: Sequence[str],
+  train: pd.DataFrame | None,
+) -> dict | None:
+  """The page's section; None where no training data was given."""
+  if train is None:
+    return None
+  gap = first_screen.headline(measured.set)
+  if gap is None or gap.rate not in first_screen.RATES:
+    return results.section(
+      'What it hangs on is not known',
+      results.text(
+        'No gap between two groups was measured whose causes could be sought.'
+      ),
+    )
+  scored = api.score(
+    api.Classifier(model.bundle, model.name),
+    train,
+    ('ge', 'el2n', 'grand'),
+    config.audit.batch,
+  )
+  scored['influence'] = influences(
+    model, config, table, measured, groups, gap, train
+  )
+  return _page(scored, config.audit.training, model, gap, classes)
+
+
+def _page(
+  scored: pd.DataFrame, path: str, model: Audited, gap, classes: Sequence[str]
+) -> dict:
+  """The rows of most influence, what would mitigate it, and the method."""
+  ranked = scored.sort_values('influence', ascending=False, kind='stable')
+  names = list(model.classes)
+  rows = [
+    {
+      'text': row.text,
+      'label': names[row.label],
+      'influence': f'{row.influence:.3g}',
+      'GE': f'{row.ge:.3g}',
+      'EL2N': f'{row.el2n:.3g}',
+      'GraNd': f'{row.grand:.3g}',
+    }
+    for row in ranked.head(TOP).itertuples()
+  ]
+  share = _share(ranked['influence'].to_numpy())
+  correlations = ranked[['influence', 'ge', 'el2n', 'grand']].corr('spearman')
+  correlations = correlations.round(3).rename_axis('rank correlation')
+  return results.section(
+    f'Training rows of most influence on the gap: {share:.0%} of them carry '
+    'half of what widens it',
+    results.text(
+      f'The {TOP} training rows of {len(ranked):,} without which the gap in '
+      f'{gap.rate} between {gap.high} and {gap.low} would be smallest, to '
+      'first order.'
+    ),
+    results.texts(rows, ('text',), blur=flips.offensive(classes)),
+    results.text(MITIGATE.format(path=path, model=model.name)),
+    results.fold(
+      'How this was computed',
+      results.text(METHOD, kind='quiet'),
+      results.table(correlations.reset_index().to_dict('records')),
+    ),
+  )
+
+
+def _share(influence: np.ndarray) -> float:
+  """The least share of the rows whose positive influence is half of all."""
+  up = np.sort(influence[influence > 0])[::-1]
+  if not len(up):
+    return 0.0
+  half = int(np.searchsorted(np.cumsum(up), up.sum() / 2)) + 1
+  return half / len(influence)
+
+
+def training(
+  model: Audited, config: Config, groups: Who
+) -> pd.DataFrame | None:
+  """The training rows, with labels numbered as the model numbers them.
+
+  None where the config names none.
+  """
+  path = config.audit.training
+  if not path:
+    return None
+  if model.bundle is None:
+    raise UserError(
+      f'audit.training is {path!r}, but {model.name} is no Flax model whose '
+      'gradients could be taken; audit a Hugging Face folder, or leave it away'
+    )
+  if len(groups.names) < 2:
+    raise UserError(
+      'audit.training is given, but there are no two groups between which a '
+      'gap could be; name groups with --config.audit.groups'
+    )
+  rows = audit_table.of_frame(readers.read(path), config)
+  if 'text' not in rows.table or 'label' not in rows.table:
+    raise UserError(f'{path} needs a text and a label column to rank its rows')
+  train = rows.table
+  own = [c.casefold() for c in rows.classes]
+  theirs = [c.casefold() for c in model.classes]
+  if set(own) <= set(theirs):
+    to = {k: theirs.index(c) for k, c in enumerate(own)}
+    train = train.assign(label=train['label'].map(to).astype(np.int64))
+  return train
+
+
+def influences(
+  model, config, table, measured, groups, gap, train
+) -> np.ndarray:
+  """The influence of every training row on the gap."""
+  import jax
+  import jax.numpy as jnp
+
+  from fairjax.scores import influence
+
+  labels = table['label'].to_numpy() if 'label' in table else None
+  positive = config.measures.pos_label
+  rows = np.ones(len(table), bool)
+  if gap.rate == 'fpr':
+    rows = labels != positive
+  elif gap.rate == 'fnr':
+    rows = labels == positive
+  weight = np.zeros(len(table))
+  for name, sign in ((gap.high, 1), (gap.low, -1)):
+    own = groups.members[groups.names.index(name)] & rows
+    weight[own] += sign / own.sum()
+  # A miss is the other class's probability.
+  counted = 1 - positive if gap.rate == 'fnr' else positive
+  sides = table.assign(weight=weight, label=0)[weight != 0]
+  params = jax.tree.map(jnp.asarray, model.bundle.params)
+  direction = influence.gap_gradient(
+    model.bundle,
+    params,
+    stages.pool(model.bundle, sides.reset_index(drop=True)),
+    int(counted),
+    config.audit.batch,
+  )
+  pool = stages.pool(model.bundle, train)
+  size = config.audit.batch
+  direction = influence.preconditioned(
+    model.bundle, params, direction, pool, size=size
+  )
+  return influence.influence(model.bundle, params, direction, pool, size)

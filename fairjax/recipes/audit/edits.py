@@ -1,0 +1,276 @@
+"""The edits of an audit: each text's swap and its matched control, scored.
+
+A swap is by word lists ('gender' with first names, 'neutral', a file of word
+groups) or a column of texts that anything wrote ('column:twin'). Its control
+edits as many words of the same text that show no group (swapping/controls.py).
+Every different text is scored once.
+"""
+
+import difflib
+import pathlib
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data.tables.files import column
+from fairjax.metrics.texts.flips import Edit
+from fairjax.pairs.swapping import controls, dictionary, word_lists
+from fairjax.recipes.audit.groups import Who
+
+AXIS = frozenset('gender genders sex sexes'.split())  # what people call it
+GENDERS = frozenset(
+  'female male woman man women men girl boy girls boys f m'.split()
+)
+KNOWN = 0.15  # share of words known below which the language is doubted
+TOKEN = re.compile(r'\w+')
+
+
+class Edits(NamedTuple):
+  """One swap of every row."""
+
+  name: str
+  what: str  # that it exchanges, as in 'exchanging …'
+  words: frozenset[str] | None  # of its list; None of texts that stand written
+  twins: list[str]  # equal to the text where nothing was edited
+  controls: list[str | None]
+  spans: list[list[dictionary.Span]]
+  side: np.ndarray  # as metrics.flips.Edit
+  facts: dict
+  remarks: list[str]
+
+  @property
+  def edited(self) -> np.ndarray:
+    return np.array([bool(spans) for spans in self.spans], bool)
+
+
+def make(config: Config, table: pd.DataFrame) -> list[Edits]:
+  """Each of audit.swaps, in order."""
+  texts = list(table['text'])
+  return [_one(name, texts, table, config) for name in config.audit.swaps]
+
+
+def _one(name: str, texts: list[str], table, config: Config) -> Edits:
+  left, words = np.zeros(len(texts), int), None
+  side = np.zeros(len(texts), np.int64)
+  if name.startswith('column:'):
+    twins = list(column(table, name.removeprefix('column:'), 'audit.swaps'))
+    twins = [
+      twin if isinstance(twin, str) and twin.strip() else text
+      for text, twin in zip(texts, twins)
+    ]
+    spans = [differences(a, b) for a, b in zip(texts, twins)]
+    how = 'the texts of a column'
+  else:
+    options = _options(name, config)
+    swapped = dictionary.swap(texts, **options)
+    twins, spans = swapped.texts, swapped.spans
+    left = np.array(swapped.left)
+    how = 'word lists and rules'
+    known = word_lists.load(options['words'])
+    words = frozenset(word for row in known.rows for word in row)
+    if known.sides:
+      side = sides(texts, options)
+      words |= GENDERS
+  written: list[str | None] = [None] * len(texts)
+  if config.audit.control:
+    written = controls.controls(texts, spans, config.seed).texts
+  edited = np.array([bool(s) for s in spans])
+  controlled = sum(text is not None for text in written)
+  facts = {
+    'swap': _shown(name),
+    'by': how,
+    'rows edited': int(edited.sum()),
+    'share of rows': float(edited.mean()),
+    'words changed a row': float(np.mean([len(s) for s in spans if s] or [0])),
+    'rows with words left as they are': int((left > 0).sum()),
+    'rows with a control': int(controlled),
+  }
+  facts |= _against_twins(table, twins, edited, name)
+  return Edits(
+    *(_shown(name), _what(name), words, twins, written, spans, side, facts),
+    _remarks(texts, facts),
+  )
+
+
+def _options(name: str, config: Config) -> dict:
+  if name == 'gender':
+    return dictionary.options(config.method, config.seed)
+  if name == 'neutral':
+    return dictionary.options(
+      config.method, config.seed, direction='neutral', words=None
+    )
+  if not pathlib.Path(name).expanduser().is_file():
+    raise UserError(
+      f"audit.swaps has {name!r}; name 'gender', 'neutral', a file of word "
+      "groups, or 'column:NAME' for texts in a column of the data"
+    )
+  gendered = bool(word_lists.load(name).sides)
+  return dictionary.options(
+    config.method,
+    config.seed,
+    words=name,
+    names=(config.method.names_file or True) if gendered else None,
+    direction='opposite',
+  )
+
+
+def _shown(name: str) -> str:
+  if name.startswith('column:'):
+    return name.removeprefix('column:')
+  return pathlib.Path(name).stem
+
+
+def _what(name: str) -> str:
+  """What a swap exchanges, in words."""
+  if name in ('gender', 'neutral'):
+    return 'words that show gender'
+  if name.startswith('column:'):
+    return f'texts for those of column ‘{_shown(name)}’'
+  return f'words of the list ‘{_shown(name)}’'
+
+
+def fitting(edits: Edits, groups: Who) -> list[str]:
+  """The attributes whose groups the swap exchanges; texts that anybody wrote
+  are taken to be about all of them."""
+  kinds = [kind for kind in groups.kinds if ' × ' not in kind]
+  if edits.words is None:
+    return kinds
+  out = []
+  for kind in kinds:
+    named = [name.rpartition(': ')[2].casefold() for name in groups.of(kind)[1]]
+    known = sum(
+      not edits.words.isdisjoint([name, *TOKEN.findall(name)]) for name in named
+    )
+    gender = edits.words >= GENDERS and not AXIS.isdisjoint(
+      re.findall('[a-z]+', kind.casefold())
+    )
+    if gender or known >= 2:
+      out.append(kind)
+  return out
+
+
+def misfit(edits: Sequence[Edits], groups: Who) -> list[str]:
+  """One sentence where no swap is about the groups that are compared."""
+  kinds = [kind for kind in groups.kinds if ' × ' not in kind]
+  if not kinds or not edits or any(fitting(one, groups) for one in edits):
+    return []
+  what = ' and '.join(dict.fromkeys(one.what for one in edits))
+  return [
+    f'the swap exchanges {what}, and the groups compared are those of '
+    f'{", ".join(kinds)}: nothing is known of what their words do to '
+    'decisions; name a list of their words, a group of exchangeable ones a '
+    'line, with --config.audit.swaps=FILE'
+  ]
+
+
+def sides(texts: Sequence[str], options: dict) -> np.ndarray:
+  """1: only words of the female side, −1: only of the male one, else 0."""
+  to = lambda direction: np.array(
+    [
+      len(s)
+      for s in dictionary.swap(
+        texts, **{**options, 'direction': direction}
+      ).spans
+    ]
+  )
+  male, female = to('female'), to('male')
+  return np.sign(female) - np.sign(male)
+
+
+def differences(text: str, twin: str) -> list[dictionary.Span]:
+  """The words in which two texts differ, as spans of the first."""
+  if text == twin:
+    return []
+  old = [*re.finditer(r'\w+|\W', text)]
+  new = re.findall(r'\w+|\W', twin)
+  match = difflib.SequenceMatcher(
+    None, [m[0] for m in old], new, autojunk=False
+  )
+  out = []
+  for kind, a, b, c, d in match.get_opcodes():
+    if kind == 'equal':
+      continue
+    start = old[a].start() if a < len(old) else len(text)
+    end = old[b - 1].end() if b > a else start
+    out.append((start, end, text[start:end], ''.join(new[c:d])))
+  return out
+
+
+def _against_twins(table, twins, edited, name: str) -> dict:
+  """How often the swap writes the twin that the data itself has."""
+  if 'twin' not in table or name != 'gender':
+    return {}
+  gold = table['twin'].to_numpy(object)
+  has_twin = np.array([isinstance(g, str) for g in gold])
+  differs = has_twin & (gold != table['text'].to_numpy(object))
+  if not differs.any():
+    return {}
+  equal = np.array([a == b for a, b in zip(twins, gold)])
+  return {
+    'rows with a twin in the data': int(differs.sum()),
+    'of these, edited': float(edited[differs].mean()),
+    'edited rows that equal it': float(equal[differs & edited].mean())
+    if (differs & edited).any()
+    else None,
+  }
+
+
+def _remarks(texts: Sequence[str], facts: dict) -> list[str]:
+  """What makes the flips of this swap mean less than they seem."""
+  first, second = controls.partners()
+  common = first.keys() | second.keys() | {'i', 'you', 'it', 'of', 'not', 'be'}
+  gendered = {w for row in word_lists.gender().rows for w in row}
+  words = [w.lower() for t in texts[:2000] for w in TOKEN.findall(t)]
+  share = np.mean([w in common or w in gendered for w in words] or [0])
+  out = []
+  name, rows = facts['swap'], facts['rows edited']
+  if share < KNOWN:
+    out.append(
+      f'only {share:.0%} of the words are common English ones: the texts may '
+      f'be in another language than the word list of the swap {name!r}; give '
+      'one with --config.audit.swaps=FILE'
+    )
+  if not rows:
+    out.append(
+      f'the swap {name!r} changes no text: nothing in them is on its list'
+    )
+  elif facts['rows with a control'] < 0.5 * rows:
+    out.append(
+      f'only {facts["rows with a control"]} of {rows} rows that the swap '
+      f'{name!r} edits have a matched control'
+    )
+  return out
+
+
+def score(
+  edits: Edits,
+  texts: Sequence[str],
+  scores: np.ndarray,
+  predict: Callable[[Sequence[str]], np.ndarray],
+) -> Edit:
+  """The scores [s, n, …] of the swapped and the controlled texts."""
+  edited = edits.edited
+  have = np.array([text is not None for text in edits.controls], bool)
+  wanted = [t for t, e in zip(edits.twins, edited) if e]
+  wanted += [t for t in edits.controls if t is not None]
+  own = {text: k for k, text in reversed(list(enumerate(texts)))}
+  new = list(dict.fromkeys(t for t in wanted if t not in own))
+  chances = predict(new) if new else None
+  at = {text: k for k, text in enumerate(new)}
+
+  def of(rows: np.ndarray, column: Sequence[str | None]) -> np.ndarray:
+    out = scores.copy()
+    for row in np.flatnonzero(rows):
+      text = column[row]
+      source, k = (scores, own[text]) if text in own else (chances, at[text])
+      out[:, row] = source[:, k]
+    return out
+
+  return Edit(
+    edited, of(edited, edits.twins), have, of(have, edits.controls), edits.side
+  )

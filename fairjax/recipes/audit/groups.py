@@ -1,0 +1,157 @@
+"""Groups of an audit, and which of its rows hang together.
+
+Groups are columns, bands, terms and controls; clusters are equal texts, the
+templates of a set of templates, or a column of the user's.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.core.errors import UserError, count
+from fairjax.data import TEST_SETS
+from fairjax.data.tables import audit_table
+from fairjax.data.tables.files import column
+from fairjax.data.tables.terms import read_terms, term_members
+from fairjax.metrics import contrasts
+from fairjax.metrics import groups as group_rates
+from fairjax.metrics.inference import clusters
+
+
+@dataclasses.dataclass
+class Who:
+  """The groups of the rows."""
+
+  members: np.ndarray  # bool [g, n]
+  names: list[str]
+  attributes: list[str]
+  columns: dict[str, list[str]]
+  controls: dict[str, list[str]]
+  remarks: list[str]
+
+  def of(self, attribute: str) -> tuple[np.ndarray, list[str]]:
+    at = [g for g, a in enumerate(self.attributes) if a == attribute]
+    return self.members[at], [self.names[g] for g in at]
+
+  @property
+  def kinds(self) -> list[str]:
+    return list(dict.fromkeys(self.attributes))
+
+
+def who(config: Config, table: pd.DataFrame) -> Who:
+  """The groups of audit.groups, of measures.groups, or of the column group."""
+  options = config.audit
+  wish = list(options.groups)
+  if not wish:
+    own = config.measures.groups or config.data.group
+    wish = [own] if own else ['group'] if 'group' in table else []
+  columns, remarks = audit_table.columns_of(table, wish)
+  controls, more = audit_table.columns_of(
+    table, options.controls, 'audit.controls'
+  )
+  members, names, attributes = group_rates.memberships(
+    columns, intersections=options.intersections
+  )
+  if not columns:
+    members = np.zeros((0, len(table)), bool)
+  both = ' × '.join(columns)
+  crossed = attributes.count(both) if len(columns) > 1 else 0
+  if crossed > audit_table.MOST:
+    keep = [i for i, a in enumerate(attributes) if a != both]
+    members, names = members[keep], [names[i] for i in keep]
+    attributes = [attributes[i] for i in keep]
+    remarks.append(
+      f'{crossed:,} combinations of {both} are too many to compare and are '
+      'left out'
+    )
+  for one in wish:
+    if one.startswith('terms:'):
+      terms, masks = _terms(one.removeprefix('terms:'), table)
+      members = np.concatenate([members, masks])
+      names, attributes = names + terms, attributes + ['terms'] * len(terms)
+  if len(names):
+    contrasts.reference_of(members, names, options.reference)
+  elif options.reference:
+    raise UserError(
+      f'audit.reference is {options.reference!r}, but no groups are compared; '
+      'name their columns with --config.audit.groups'
+    )
+  return Who(members, names, attributes, columns, controls, remarks + more)
+
+
+class Together(NamedTuple):
+  """Which rows are not independent: codes of each row, None where all are."""
+
+  cluster: np.ndarray | None  # over which intervals are made
+  texts: np.ndarray | None  # rows of equal texts
+  remarks: list[str]
+
+  def once(self, n: int) -> np.ndarray:
+    """One row of each text, for tests that take rows as independent."""
+    if self.cluster is None or self.texts is None:
+      return np.arange(n)
+    return np.sort(np.unique(self.texts, return_index=True)[1])
+
+
+def together(config: Config, table: pd.DataFrame) -> Together:
+  """Rows of one text, one template, or one value of the user's column."""
+  asked, n = config.audit.cluster, len(table)
+  texts = clusters.of_texts(list(table['text'])) if 'text' in table else None
+  said = _copies(table) if 'text' not in table else []
+  if texts is not None:
+    different = len(np.unique(texts))
+    said = [
+      f'{n - different:,} of {n:,} rows repeat the text of another row: there '
+      f'are {count(different, "different text")}'
+    ]
+  if asked == 'none':
+    return Together(None, texts, said)
+  ways = {'equal texts': texts}
+  of = lambda values: clusters.distinct(values.to_numpy(object))
+  if asked:
+    ways[asked] = of(column(table, asked, 'audit.cluster'))
+  elif config.measures.sets[0] in TEST_SETS and 'template' in table:
+    ways['template'] = of(table['template'])
+  ways = {name: codes for name, codes in ways.items() if codes is not None}
+  cluster = clusters.joined(*ways.values())
+  if cluster is None:
+    return Together(None, texts, said)
+  words = ' or '.join(ways)
+  if len(np.unique(cluster)) < 2:
+    raise UserError(
+      f'all rows hang together by {words}: no interval can be made of one '
+      'cluster; name another column with --config.audit.cluster, or none'
+    )
+  return Together(cluster, texts, [*said, clusters.words(cluster, words)])
+
+
+def _copies(table: pd.DataFrame) -> list[str]:
+  """A sentence where most rows without a text are equal to another."""
+  own = [name for name in table if name != 'id']
+  n, repeats = len(table), int(table[own].astype(str).duplicated().sum())
+  if repeats < n / 2:
+    return []
+  return [
+    f'{repeats:,} of {n:,} rows are equal to another row in every column; if '
+    'they are copies, intervals are too narrow: name the column that tells '
+    'which rows hang together with --config.audit.cluster'
+  ]
+
+
+def _terms(path: str, table: pd.DataFrame) -> tuple[list[str], np.ndarray]:
+  terms = read_terms(path, 'audit.groups')
+  if 'text' not in table:
+    raise UserError(
+      f"audit.groups has 'terms:{path}', but the data has no text to find "
+      'terms in'
+    )
+  masks = term_members(list(table['text']), terms)
+  have = masks.any(1)
+  if not have.any():
+    raise UserError(
+      f'no text has a term of {path}; is the list in the language of the texts?'
+    )
+  return [t for t, h in zip(terms, have) if h], masks[have]

@@ -1,0 +1,432 @@
+"""Measures of one audited model: rows and edits in, numbers out."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data.tables import audit_table
+from fairjax.metrics import calibration, contrasts, slices, thresholds, warn
+from fairjax.metrics import groups as group_rates
+from fairjax.metrics.assess import assess
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import flips
+from fairjax.recipes.audit import edits as audit_edits
+from fairjax.recipes.audit import groups as audit_groups
+from fairjax.recipes.audit.groups import Who
+from fairjax.recipes.audit.models import Audited, aligned
+
+NO_LABEL = ('selection_rate',)  # rates that need none
+# Measures of ranks and probabilities mean nothing where there are decisions.
+OF_SCORES = (
+  *('auc', 'macro_auc', 'log_loss', 'bpsn_auc', 'bnsp_auc', 'positive_aeg'),
+  *('negative_aeg', 'auc_gap', 'auc_min', 'bpsn_auc_min', 'bnsp_auc_min'),
+  *('positive_aeg_max', 'negative_aeg_max'),
+)
+
+
+@dataclasses.dataclass
+class Measured:
+  """One model: its set of results.json, and what its page shows beside."""
+
+  name: str
+  scores: np.ndarray  # [s, n] of the positive label, or [s, n, c]
+  chances: np.ndarray  # [s, n, c]
+  decisions: np.ndarray  # [s, n]
+  set: dict  # as results.json has it
+  limit: Any  # the threshold, or one a seed
+  edits: dict[str, tuple[audit_edits.Edits, flips.Edit]]
+  quantiles: dict[str, list[dict]]
+  words: dict[str, list[dict]]
+  contrasts: list[dict]
+  within: list[dict]  # gaps inside the levels of the controls
+  left_out: list[str]
+  reliability: dict[str, list[dict]]
+  slices: list[dict]
+  sweep: dict[str, np.ndarray]
+  swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
+
+
+def options_of(config: Config) -> IntervalOptions:
+  own = config.measures
+  return IntervalOptions(own.confidence_level, own.resamples, config.seed)
+
+
+def judged(config: Config, chances: np.ndarray) -> np.ndarray:
+  """[s, n] of the positive label where there are two classes, else all."""
+  if chances.shape[2] > 2:
+    return chances
+  return chances[..., config.measures.pos_label]
+
+
+def truth(config: Config, table: pd.DataFrame, classes: int):
+  """The labels, 1 positive of two; None where there are none."""
+  if 'label' not in table:
+    return None
+  labels = table['label'].to_numpy(np.int64)
+  return (
+    (labels == config.measures.pos_label).astype(np.int64)
+    if (classes == 2)
+    else labels
+  )
+
+
+def chances_of(model: Audited, config, table, classes) -> np.ndarray:
+  scores = model.scores
+  if scores is None:
+    if 'text' not in table:
+      raise UserError(
+        f'{model.name} reads texts, and the data has no column '
+        f'{config.data.text!r}; name it with --config.data.text'
+      )
+    scores = model.predict(list(table['text']))
+  chances = aligned(np.asarray(scores, np.float64), model, classes)
+  if chances.shape[2] == 2 and config.measures.pos_label > 1:
+    raise UserError(
+      f'measures.pos_label is {config.measures.pos_label}, but {model.name} '
+      'has the classes 0 and 1'
+    )
+  return chances
+
+
+def threshold_of(config, model, valid, classes) -> float | str:
+  """The threshold that was asked for, perhaps chosen on validation rows."""
+  rule = config.audit.choose
+  if not rule:
+    limit = config.measures.threshold
+    return limit if limit == 'eer' else float(limit)
+  if valid is None or 'label' not in valid:
+    raise UserError(
+      f'audit.choose is {rule!r}, but there are no validation rows with a '
+      'label; name a file with --config.data.valid_path'
+    )
+  if model.predict is None:
+    raise UserError(
+      f'audit.choose is {rule!r}, but {model.name} is predictions of the '
+      'audited rows only; name the model itself, or give the threshold with '
+      '--config.measures.threshold'
+    )
+  own = dataclasses.replace(model, scores=None)
+  scores = judged(config, chances_of(own, config, valid, classes))
+  if scores.ndim == 3:
+    raise UserError('a threshold is chosen for two classes; leave audit.choose')
+  return thresholds.choose(truth(config, valid, 2), scores, rule)
+
+
+def measure(
+  model: Audited,
+  config: Config,
+  table: pd.DataFrame,
+  valid: pd.DataFrame | None,
+  classes: Sequence[str],
+  groups: Who,
+  edits: Sequence[audit_edits.Edits],
+  hang: audit_groups.Together | None = None,
+) -> Measured:
+  """Everything of one model."""
+  hang = hang or audit_groups.together(config, table)
+  cluster, once = hang.cluster, hang.once(len(table))
+  options, least = options_of(config), config.measures.min_group
+  chances = chances_of(model, config, table, classes)
+  scores = judged(config, chances)
+  labels = truth(config, table, chances.shape[2])
+  wanted = threshold_of(config, model, valid, classes)
+  one = assess(
+    np.zeros(scores.shape[1], np.int64) if labels is None else labels,
+    scores,
+    groups.members,
+    groups.names,
+    attributes=groups.attributes,
+    threshold=0.5 if labels is None and wanted == 'eer' else wanted,
+    level=options.level,
+    resamples=options.resamples,
+    seed=options.seed,
+    min_group=least,
+    cluster=cluster,
+  )
+  limit = one['threshold']
+  if 'text' in table:
+    texts = hang.texts
+    one['texts'] = len(table if texts is None else np.unique(texts))
+  decisions = flips.decisions(scores, 0.0 if limit == 'argmax' else limit)
+  if labels is None:
+    _without_labels(one)
+  if model.hard:
+    _without_scores(one)
+  out = Measured(
+    *(model.name, scores, chances, decisions, one, limit),
+    *({}, {}, {}, [], [], [], {}, [], {}, edits),
+  )
+  _calibrated(out, labels, groups, options, least, model.hard, cluster)
+  _beside_reference(out, labels, groups, config, options, cluster)
+  _given_controls(out, labels, groups, options, cluster)
+  _priced(out, labels, groups, config, options, cluster)
+  if labels is not None:
+    out.slices = slices.worst(
+      (decisions != labels).mean(0)[once],
+      {
+        kind: {name: rows[once] for name, rows in each.items()}
+        for kind, each in conditions(table, groups).items()
+      },
+    )
+  if scores.ndim == 2 and not model.hard:
+    first = groups.of(groups.kinds[0])[0] if groups.kinds else groups.members
+    out.sweep = thresholds.sweep(labels, scores, first, least)
+  if model.predict is not None and 'text' in table:
+    for edit in edits:
+      _edited(out, edit, model, config, table, classes, labels, groups, hang)
+  return out
+
+
+def rehearsed(
+  model: Audited, config, table, valid, classes, groups: Who, edits, hang
+) -> dict[str, dict]:
+  """The measures that an audit of this model has, from made-up scores.
+
+  The same code runs without the model and without resamples: whatever it
+  would refuse after hours of inference it refuses now.
+  """
+  width = len(model.classes) or max(len(classes), 2)
+  if model.label is not None:
+    width = max(width, model.label + 1)
+
+  def made_up(texts: Sequence[str]) -> np.ndarray:
+    rng = np.random.default_rng([config.seed, len(texts)])
+    return rng.dirichlet(np.ones(width), len(texts))[None]
+
+  plain = dataclasses.replace(config.measures, resamples=0)
+  one = measure(
+    dataclasses.replace(model, predict=made_up),
+    *(dataclasses.replace(config, measures=plain), table, valid, classes),
+    *(groups, edits, hang),
+  )
+  return {**one.set['quality'], **one.set['fairness']}
+
+
+def _without_labels(one: dict) -> None:
+  """What needs no label, of a set that was assessed with made-up ones."""
+  is_free = lambda name: (
+    name.rpartition('/')[2] == 'dp'
+    or (name.rpartition('/')[2].startswith('selection_rate'))
+  )
+  for part in ('quality', 'fairness'):
+    one[part] = {k: v for k, v in one[part].items() if is_free(k)}
+  for group in one['groups'].values():
+    for key in [k for k in group if k != 'rows' and not is_free(k)]:
+      del group[key]
+  one['warnings'] = [
+    w for w in one['warnings'] if 'label' not in w and 'AUC' not in w
+  ]
+
+
+def _without_scores(one: dict) -> None:
+  for part in (one['quality'], one['fairness'], *one['groups'].values()):
+    for key in [k for k in part if k.rpartition('/')[2] in OF_SCORES]:
+      del part[key]
+
+
+def _named(groups: Who, kind: str, measures: Mapping) -> dict:
+  prefix = f'{kind}/' if len(groups.kinds) > 1 else ''
+  return {prefix + name: one for name, one in measures.items()}
+
+
+def _calibrated(out, labels, groups, options, least, hard, cluster) -> None:
+  if labels is None or hard:
+    return
+  everyone, by_group, whole = calibration.measure(
+    labels, out.scores, groups.members, options, least, cluster
+  )
+  out.set['quality'] |= everyone
+  for name, one in zip(groups.names, by_group):
+    out.set['groups'][name] |= one
+  for kind in groups.kinds:
+    members, _ = groups.of(kind)
+    fair = whole
+    if len(groups.kinds) > 1:
+      fair = calibration.measure(
+        labels, out.scores, members, options, least, cluster
+      )[2]
+    out.set['fairness'] |= _named(groups, kind, fair)
+  members, names = groups.members[:0], []
+  if groups.kinds:
+    members, names = groups.of(groups.kinds[0])
+  out.reliability = calibration.reliability(
+    labels, out.scores, members, names, options.level
+  )
+
+
+def _beside_reference(out, labels, groups, config, options, cluster) -> None:
+  """Each group against the reference; of many classes only who is right."""
+  reference = config.audit.reference
+  binary = out.scores.ndim == 2
+  for kind in groups.kinds:
+    members, names = groups.of(kind)
+    own = reference
+    if own not in ('', 'rest', 'largest') and own not in names:
+      own = 'rest'  # a reference of another attribute
+    if len(names) < 2 and own not in ('', 'rest'):
+      continue
+    decisions, label = out.decisions, labels
+    rates = contrasts.SHOWN
+    if not binary:
+      if labels is None:
+        continue
+      # "Positive" is here that the decision is right.
+      decisions = (out.decisions == labels).astype(np.int64)
+      label, rates = None, ('selection_rate',)
+    rows = contrasts.differences(
+      label,
+      decisions,
+      members,
+      names,
+      own,
+      options,
+      config.measures.min_group,
+      config.measures.adjust,
+      rates,
+      cluster,
+    )
+    for row in rows:
+      row['attribute'] = kind
+      if not binary:
+        row['rate'] = 'accuracy'
+    out.contrasts += rows
+
+
+def _given_controls(out, labels, groups, options, cluster) -> None:
+  if not groups.controls or not groups.columns or out.scores.ndim == 3:
+    return
+  masks, names, kinds = group_rates.memberships(
+    groups.controls, intersections=True
+  )
+  both = ' × '.join(groups.controls)
+  keep = [i for i, k in enumerate(kinds) if k == both]
+  for kind in groups.columns:
+    members, own = groups.of(kind)
+    if len(own) < 2:
+      continue
+    fair, within, left = contrasts.conditional(
+      labels,
+      out.decisions,
+      members,
+      own,
+      masks[keep],
+      [names[i] for i in keep],
+      options,
+      cluster,
+    )
+    out.set['fairness'] |= _named(groups, kind, fair)
+    out.within += [{'attribute': kind, **row} for row in within]
+    out.left_out += left
+
+
+def _priced(out, labels, groups, config, options, cluster) -> None:
+  price = prices(config.audit.costs)
+  if price is None or labels is None or out.scores.ndim == 3:
+    return
+  everyone, by_group, _ = contrasts.costs(
+    labels, out.decisions, groups.members, price, options, cluster=cluster
+  )
+  out.set['quality'] |= everyone
+  for name, one in zip(groups.names, by_group):
+    out.set['groups'][name] |= one
+  for kind in groups.kinds:
+    members, _ = groups.of(kind)
+    fair = contrasts.costs(
+      labels,
+      out.decisions,
+      members,
+      price,
+      options,
+      config.measures.min_group,
+      cluster,
+    )[2]
+    out.set['fairness'] |= _named(groups, kind, fair)
+
+
+def prices(text: str) -> tuple[float, float] | None:
+  """(of a false positive, of a false negative) of 'fp=1,fn=5'."""
+  if not text:
+    return None
+  price = {'fp': 0.0, 'fn': 0.0}
+  for part in text.split(','):
+    name, _, value = part.partition('=')
+    try:
+      price[name.strip()] += float(value)
+    except (KeyError, ValueError) as error:
+      raise UserError(
+        f"audit.costs is {text!r}; write it as 'fp=1,fn=5'"
+      ) from error
+  if min(price.values()) < 0 or not max(price.values()) > 0:
+    raise UserError(
+      f'audit.costs is {text!r}; costs are 0 or more, and one above 0'
+    )
+  return price['fp'], price['fn']
+
+
+def conditions(table: pd.DataFrame, groups: Who) -> dict[str, dict]:
+  """What slices are made of: groups, terms, controls, length of the text."""
+  out: dict[str, dict[str, np.ndarray]] = {}
+  for kind in groups.kinds:
+    if ' × ' not in kind:
+      members, names = groups.of(kind)
+      short = [n.removeprefix(f'{kind}: ') for n in names]
+      out[kind] = dict(zip(short, members))
+  for name, values in groups.controls.items():
+    column = np.array(values, object)
+    out[name] = {v: column == v for v in sorted(set(values) - {''})}
+  if 'text' in table:
+    words = table['text'].str.split().str.len().to_numpy()
+    edges = np.unique(np.quantile(words, [0.25, 0.5, 0.75])).round()
+    bands = np.array(
+      audit_table.bands(pd.Series(words), list(dict.fromkeys(edges))), object
+    )
+    out['words'] = {b: bands == b for b in dict.fromkeys(sorted(bands))}
+  return out
+
+
+def _edited(
+  out, edits, model, config, table, classes, labels, groups, hang
+) -> None:
+  """Flips of one swap, with the measures' names led by it if there are more."""
+  if not edits.edited.any():
+    return
+  predict = lambda texts: judged(
+    config, aligned(np.asarray(model.predict(texts), float), model, classes)
+  )
+  edit = audit_edits.score(edits, list(table['text']), out.scores, predict)
+  limit = 0.0 if out.limit == 'argmax' else out.limit
+  options = options_of(config)
+  result = flips.measure(
+    *(labels, out.scores, edit, groups.members, groups.names, limit, options),
+    hang.cluster,
+  )
+  many = len(config.audit.swaps) > 1
+  prefix = f'{edits.name}/' if many else ''
+  seeds = warn.constant(out.decisions)
+  if seeds and not result.measures['flips']['value']:
+    for one in result.measures.values():
+      one.setdefault('note', f'{warn.CONSTANT} in seeds {seeds}')
+  out.set['fairness'] |= {prefix + k: v for k, v in result.measures.items()}
+  fits = not groups.kinds or bool(audit_edits.fitting(edits, groups))
+  for one in (result.measures['flips'], result.measures['excess_flips']):
+    one |= {'of': edits.what, 'fits': fits}
+  for name, one in result.groups.items():
+    out.set['groups'][name] |= {prefix + k: v for k, v in one.items()}
+  out.edits[edits.name] = edits, edit
+  out.quantiles[edits.name] = result.quantiles
+  words = [
+    [f'{old.lower()} → {new.lower()}' for _, _, old, new in spans]
+    for spans in edits.spans
+  ]
+  once = hang.once(len(table))
+  out.words[edits.name] = flips.by_word(
+    [words[row] for row in once],
+    out.scores[:, once],
+    flips.of_rows(edit, once),
+    *(limit, options, config.measures.min_group),
+  )

@@ -1,0 +1,460 @@
+"""Audited models: anything that gives texts, or rows, probabilities.
+
+A Hugging Face classifier folder; a run of ours (its exported models, else the
+weights of its only fit); a file of predictions, several models as columns; any
+Python function texts → probabilities, by name ('module:function') or itself;
+or 'planted', a linear classifier that is fitted in a second on the embedded
+data, whose bias is known.
+"""
+
+import dataclasses
+import functools
+import os
+import pathlib
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.core import artefacts, knobs
+from fairjax.core.errors import UserError
+from fairjax.data.tables import labels, predictions, readers
+from fairjax.models.families import chances
+from fairjax.recipes.audit import function as audit_function
+
+FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
+FUNCTION = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_][\w.]*')
+
+
+@dataclasses.dataclass(frozen=True)
+class Audited:
+  """A model under audit: scores of the rows, and maybe of any text."""
+
+  name: str
+  scores: np.ndarray | None = None  # [s, n, c] of the rows
+  predict: Callable[[Sequence[str]], np.ndarray] | None = None  # -> [s, n, c]
+  classes: tuple[str, ...] = ()  # the model's own names of them
+  hard: bool = False  # decisions, not probabilities
+  kind: str = 'predictions'
+  bundle: Any = None  # a Flax model, for gradients
+  # The identity of what its answers depend on, where that can be known.
+  made_from: Callable[[], str] | None = None
+  label: int | None = None  # that is audited, of labels that each hold or not
+  positive: int = 1  # the class of the data that such a label is held against
+  remarks: tuple[str, ...] = ()  # how its predictions were read
+
+
+def load(
+  source: Any, config: Config, table: pd.DataFrame, classes: Sequence[str]
+) -> list[Audited]:
+  """Every model that `source` holds."""
+  if source is None or (isinstance(source, str) and not source):
+    return own(config, table, classes)
+  if isinstance(source, str | os.PathLike):
+    return _named(os.fspath(source), config, table, classes)
+  if isinstance(source, pd.DataFrame):
+    frame = source
+    frame.attrs.setdefault('source', 'the predictions')
+    return _of_frame(frame, config, table, classes)
+  if isinstance(source, np.ndarray | list | pd.Series):
+    return [_array(np.asarray(source, float), table, config)]
+  if hasattr(source, 'bundle'):  # fairjax.load
+    return classifier(source, config)
+  if hasattr(source, 'predict_proba'):
+    names = tuple(map(str, getattr(source, 'classes_', ())))
+    name = type(source).__name__
+    return [function(source.predict_proba, name, config, table, names)]
+  if callable(source):
+    name = getattr(source, '__name__', 'model')
+    return [function(source, name, config, table)]
+  raise UserError(
+    f'an audit cannot read {type(source).__name__}; give a folder, a file, a '
+    'table of predictions, a model with predict_proba, or a function of texts'
+  )
+
+
+def own(config: Config, table: pd.DataFrame, classes) -> list[Audited]:
+  """Predictions that stand in the data itself."""
+  frame = table.drop(columns=['text', 'label'], errors='ignore')
+  frame.attrs['source'] = table.attrs.get('source', 'the data')
+  named = re.compile(r'(p|prob|score)_.+|p\d+', re.IGNORECASE)
+  usual = {str(c).lower() for c in frame} & set(predictions.USUAL)
+  likely = usual or any(named.fullmatch(str(c)) for c in frame)
+  if not (config.audit.scores or likely):
+    raise UserError(
+      'audit.model is empty and the data has no column of predictions; name a '
+      "model folder, a file of predictions or 'module:function' with "
+      '--config.audit.model, or the column with --config.audit.scores'
+    )
+  return _of_frame(frame, config, table, classes)
+
+
+def _named(name: str, config, table, classes) -> list[Audited]:
+  path = pathlib.Path(name).expanduser()
+  if name == 'planted':
+    return [planted(config)]
+  if path.is_dir():
+    return _folder(path, config, table)
+  if path.is_file() or path.suffix.lower() in FILES:
+    return _of_frame(readers.read(name), config, table, classes)
+  if FUNCTION.fullmatch(name):
+    target = audit_function.imported(name)
+    made_from = functools.partial(audit_function.made_from, name)
+    return [function(target, name, config, table, made_from=made_from)]
+  from fairjax.models.folders import hub
+
+  try:
+    folder = hub.find(name)
+  except UserError as error:
+    why = f' (nor on the hub: {error})' if '/' in name else ''
+    raise UserError(
+      f'there is no model {name!r}: no folder, no file of predictions, and not '
+      f"written as 'module:function'{why}"
+    ) from error
+  if folder is None:
+    raise UserError(f'model {name!r} has no weights; name a model folder')
+  return _folder(pathlib.Path(folder), config, table, name)
+
+
+def _of_frame(frame, config, table, classes) -> list[Audited]:
+  columns = config.audit.scores
+  models = predictions.read(
+    frame, table, columns, classes, config.measures.pos_label
+  )
+  look = scored(config) if config.audit.edited else None
+  return [
+    Audited(one.name, one.scores, look, (), one.hard, remarks=one.remarks)
+    for one in models
+  ]
+
+
+def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray]:
+  """Predictions of edited texts from a file: text → probability."""
+  path = config.audit.edited
+  frame = readers.read(path)
+  if 'text' not in frame:
+    raise UserError(f'{path} has no column text; score to_score.csv as it is')
+  plain = pd.DataFrame({'id': [str(i) for i in range(len(frame))]})
+  plain.attrs['ids'] = predictions.MADE
+  scores = frame.drop(columns='id', errors='ignore')
+  scores.attrs['source'] = path
+  (one,) = predictions.read(
+    scores, plain, config.audit.scores[:1], (), config.measures.pos_label
+  )
+  at = {text: k for k, text in enumerate(frame['text'].astype(str))}
+
+  def predict(texts: Sequence[str]) -> np.ndarray:
+    missing = next((text for text in texts if text not in at), None)
+    if missing is not None:
+      raise UserError(
+        f'{path} has no prediction of the edited text {missing[:80]!r}; score '
+        'every line of to_score.csv, which the audit writes into its folder'
+      )
+    return one.scores[:, [at[text] for text in texts]]
+
+  return predict
+
+
+def _array(scores: np.ndarray, table, config) -> Audited:
+  """[n], [n, c] or [s, n] of the rows, in their order."""
+  n = len(table)
+  if scores.ndim == 1:
+    scores = scores[None]
+  if scores.ndim == 2 and scores.shape[0] == n != scores.shape[1]:
+    predictions.check(scores[None], range(scores.shape[1]), 'the predictions')
+    return Audited('model', scores[None])
+  if scores.ndim != 2 or scores.shape[1] != n:
+    raise UserError(
+      f'the predictions have shape {scores.shape} for {n} rows; give [n], '
+      '[n, classes] or [seeds, n]'
+    )
+  if not ((scores >= 0) & (scores <= 1)).all():
+    raise UserError(
+      'the predictions are not all from 0 to 1; give probabilities of the '
+      'positive class'
+    )
+  hard = bool(np.isin(scores, (0, 1)).all())
+  both = np.stack([1 - scores, scores], -1)
+  both = both if config.measures.pos_label == 1 else both[..., ::-1]
+  return Audited('model', both, hard=hard)
+
+
+def function(
+  source: Callable,
+  name: str,
+  config: Config,
+  table: pd.DataFrame,
+  classes: tuple[str, ...] = (),
+  made_from: Callable[[], str] | None = None,
+) -> Audited:
+  """Any function of a list of texts."""
+  texts = list(table['text']) if 'text' in table else []
+  batch, positive = max(config.audit.batch, 1), config.measures.pos_label
+  predict = audit_function.predictor(source, name, batch, positive, texts)
+  return Audited(
+    name, None, predict, classes, kind='function', made_from=made_from
+  )
+
+
+def classifier(
+  model, config: Config, name: str = '', made_from=None, predict=None
+) -> list[Audited]:
+  """A `fairjax.load`ed one; where its labels may hold together, a model each.
+
+  `predict` gives [s, n, c] where that is not of this model alone.
+  """
+  predict = predict or (lambda texts: model.predict_proba(texts)[None])
+  classes = tuple(map(str, model.classes_))
+  one = Audited(
+    name or pathlib.Path(model.name).name or 'model',
+    *(None, predict, classes),
+    kind='folder',
+    bundle=model.bundle,
+    made_from=made_from,
+  )
+  wanted = config.audit.classes
+  if model.problem == chances.ONE:
+    if wanted:
+      raise UserError(
+        f'audit.classes is {", ".join(wanted)}, but one of the classes of '
+        f'{one.name} is right ({", ".join(classes)}); leave it away, or say '
+        'which is positive with --config.measures.pos_label'
+      )
+    return [one]
+  low = [name.casefold() for name in classes]
+  strange = [name for name in wanted if name.casefold() not in low]
+  if strange:
+    raise UserError(
+      f'audit.classes names {strange[0]!r}, but the labels of {one.name} are '
+      f'{", ".join(classes)}'
+    )
+  places = [low.index(name.casefold()) for name in wanted] or range(len(low))
+  one = dataclasses.replace(
+    one,
+    predict=_remembered(predict),
+    bundle=None,
+    positive=config.measures.pos_label,
+  )
+  return [_of_label(one, place) for place in places]
+
+
+def _of_label(one: Audited, place: int) -> Audited:
+  """One label of several: it holds, or it does not."""
+  label = one.classes[place]
+  named = not re.fullmatch(r'label_\d+', label, re.IGNORECASE)
+  alone = len(one.classes) == 1
+  return dataclasses.replace(
+    one,
+    name=one.name if alone else f'{one.name} {label}',
+    classes=(f'not {label}', label) if named else (),
+    label=place,
+  )
+
+
+def _remembered(predict: Callable) -> Callable:
+  """The function, which remembers its last answers: each label asks again."""
+  known: dict[tuple[str, ...], np.ndarray] = {}
+
+  def answer(texts: Sequence[str]) -> np.ndarray:
+    key = tuple(texts)
+    if key not in known:
+      while len(known) > 3:
+        del known[next(iter(known))]
+      known[key] = predict(texts)
+    return known[key]
+
+  return answer
+
+
+def _folder(path: pathlib.Path, config, table, name: str = '') -> list[Audited]:
+  """A Hugging Face folder, or the folder of a run of ours."""
+  from fairjax import api
+
+  exported = sorted(path.glob('export/seed_*'))
+  if not (path / 'results.json').is_file() and not exported:
+    made_from = functools.partial(artefacts.content, path)
+    return classifier(api.load(path), config, name or path.name, made_from)
+  if exported:
+    models = [api.load(one) for one in exported]
+    predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
+    made_from = functools.partial(_contents, *exported)
+    return classifier(models[0], config, path.name, made_from, predict)
+  return [_run(path, config, table)]
+
+
+def _contents(*paths: pathlib.Path) -> str:
+  return artefacts.fingerprint([artefacts.content(path) for path in paths])
+
+
+def _run(path: pathlib.Path, config, table) -> Audited:
+  """A run without exported models: its fit, or else what it predicted."""
+  found = artefacts.read_json(path / 'results.json')
+  recipe = found.get('recipe') if isinstance(found, dict) else found
+  fits = sorted(path.glob('training/*/weights.safetensors'))
+  if recipe == 'train' and len(fits) == 1:
+    return _fitted(path, fits[0])
+  file = path / 'predictions.parquet'
+  if file.is_file():
+    frame = artefacts.read_table(file)
+    frame.attrs['source'] = str(file)
+    (one,) = predictions.read(frame, table, (), ())
+    return Audited(path.name, one.scores, kind='predictions')
+  raise UserError(
+    f'{path} is a run of recipe {recipe!r} without one model or predictions '
+    'to audit; train with --config.train.export and name a folder of export/'
+  )
+
+
+def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
+  """The model of a run of recipe train from its config, weights and tables."""
+  from fairjax import stages
+  from fairjax.data import load_tables
+  from fairjax.train import checkpoint, mesh
+  from fairjax.train.progress import Log
+
+  file = path / 'config.json'
+  config = config_of(artefacts.read_json(file), file)
+  tables = load_tables(config)[0]
+  tables = stages.mitigate(config, tables, Log(path, main=False))
+  ready = stages.prepare(config, tables, Log(path, main=False))
+  params = mesh.put_state(ready.device_mesh, checkpoint.read_weights(weights))
+  return config, tables, ready, params
+
+
+def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
+  """The predictions of any text by a run of recipe train."""
+  from fairjax import stages
+
+  config, tables, ready, params = made_again(path, weights)
+
+  def predict(texts: Sequence[str]) -> np.ndarray:
+    frame = pd.DataFrame({'text': list(texts), 'label': 0})
+    return stages.probabilities(config, ready, params, frame)
+
+  return Audited(
+    *(path.name, None, predict, labels.class_names(tables)),
+    kind='run',
+    made_from=functools.partial(_contents, path / 'config.json', weights),
+  )
+
+
+def config_of(tree: dict, where: str | os.PathLike = 'config.json') -> Config:
+  """The config that a run's config.json holds."""
+
+  def filled(kind: type, values: Any, section: str):
+    if not isinstance(values, dict):
+      raise UserError(
+        f'{where} has {values!r:.60} for {section or "a config"}, where '
+        'fields are wanted; it is damaged, so train again'
+      )
+    fields = {}
+    for field in dataclasses.fields(kind):
+      if field.name not in values:
+        continue
+      value, name = values[field.name], f'{section}.{field.name}'.lstrip('.')
+      if dataclasses.is_dataclass(field.type):
+        value = filled(field.type, value, name)
+      elif isinstance(value, list):
+        value = tuple(value)
+      fields[field.name] = value
+    return kind(**fields)
+
+  config = filled(Config, tree, '')
+  try:
+    knobs.check(config, Config)
+  except UserError as error:
+    raise UserError(f'{where} cannot be used: {error}') from error
+  return config
+
+
+def planted(config: Config) -> Audited:
+  """A bag of words on the planted training rows: it has learnt their bias."""
+  from sklearn.feature_extraction.text import CountVectorizer
+  from sklearn.linear_model import LogisticRegression
+
+  from fairjax.data.sets import planted as data
+
+  train = data.load(config)['train']
+  words = CountVectorizer(ngram_range=(1, 2), min_df=2, binary=True)
+  model = LogisticRegression(max_iter=400, C=0.3)
+  model.fit(words.fit_transform(train['text']), train['label'])
+  predict = lambda texts: model.predict_proba(words.transform(texts))[None]
+  return Audited('planted', None, predict, data.CLASSES, kind='function')
+
+
+def turned(model: Audited, ours: Sequence[str]) -> bool:
+  """Whether its names say that its class 0 is the one to detect.
+
+  Labels of the data that are numbers have 1 for that class (tables/labels.py).
+  """
+  low = [name.strip().casefold() for name in model.classes]
+  named = not all(re.fullmatch(r'(label_?)?\d+', name) for name in low)
+  numbers = all(re.fullmatch(r'\d+', name) for name in ours)
+  if model.label is not None or len(low) != 2 or not (named and numbers):
+    return False
+  return labels.class_order(list(model.classes)) == list(model.classes)[::-1]
+
+
+def read_as(model: Audited, ours: Sequence[str]) -> list[str]:
+  """What is said of a model whose classes are held against numbers."""
+  names = list(model.classes)
+  if not turned(model, ours):
+    return []
+  return [
+    f'{model.name} calls its classes {", ".join(names)}, and the labels of the '
+    f'data are numbers: its class {names[0]!r} is read as label 1, the class '
+    'to detect. If label 1 is the other one, say so with --config.data.labels='
+    "'0=1,1=0'"
+  ]
+
+
+def aligned(
+  scores: np.ndarray, model: Audited, classes: Sequence[str]
+) -> np.ndarray:
+  """The scores [s, n, c] in the order of the data's classes."""
+  low = lambda names: [n.strip().casefold() for n in names]
+  theirs, ours = list(model.classes), list(classes)
+  if model.label is not None:
+    if len(ours) > 2:
+      raise UserError(
+        f'{model.name} is a label that holds or not, and the labels of the '
+        f'data are {", ".join(ours)}; map them to two with '
+        '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
+      )
+    p, at = scores[..., model.label], model.positive
+    if theirs and len(ours) == 2 and theirs[1].casefold() in low(ours):
+      # The data calls the label as the model does, and its absence otherwise.
+      at = low(ours).index(theirs[1].casefold())
+    return np.stack([1 - p, p] if at == 1 else [p, 1 - p], -1)
+  if not ours:
+    return scores
+  if len(ours) < 2 and scores.shape[-1] == 2:
+    return scores
+  if theirs and sorted(low(theirs)) == sorted(low(ours)):
+    return scores[..., [low(theirs).index(n) for n in low(ours)]]
+  if len(ours) > scores.shape[-1] or len(theirs or ours) != max(len(ours), 2):
+    raise UserError(
+      f'{model.name} has {scores.shape[-1]} classes'
+      + (f' ({", ".join(theirs)})' if theirs else '')
+      + f', and the labels of the data are {", ".join(ours)}; map them with '
+      '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
+    )
+  numbered = lambda names: all(
+    re.fullmatch(r'(label_?)?\d+', n, re.IGNORECASE) for n in names
+  )
+  words = lambda names: {part for n in low(names) for part in n.split('/')}
+  if not theirs or numbered(theirs):
+    return scores
+  if numbered(ours):
+    return scores[..., ::-1] if turned(model, ours) else scores
+  if any(words([a]) & words([b]) for a, b in zip(theirs, ours)):
+    return scores
+  raise UserError(
+    f'{model.name} calls its classes {", ".join(theirs)}, and the labels of '
+    f'the data are {", ".join(ours)}; say which is which with '
+    f'--config.data.labels={",".join(f"{n}=NUMBER" for n in ours)}, where '
+    f'{", ".join(f"{k} is {n}" for k, n in enumerate(theirs))}'
+  )

@@ -1,0 +1,315 @@
+"""The audit: any classifier, or only its predictions, into one page.
+
+    rows → groups, edits → scores → measures → tests → gate → page
+
+Nothing is trained. What there is decides what is measured: without labels what
+needs none, without a text no edits, without scores no calibration.
+"""
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core import artefacts
+from fairjax.core.errors import Failed, Undecided, UserError
+from fairjax.data.tables import audit_table
+from fairjax.metrics import gate
+from fairjax.metrics import paired as paired_tests
+from fairjax.metrics.texts import flips
+from fairjax.recipes.audit import causes as audit_causes
+from fairjax.recipes.audit import edits as audit_edits
+from fairjax.recipes.audit import groups as audit_groups
+from fairjax.recipes.audit import measure as audit_measure
+from fairjax.recipes.audit import models as audit_models
+from fairjax.recipes.audit import page, scores
+from fairjax.recipes.audit.measure import Measured
+from fairjax.results import Results
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """The audit of `audit.model`, published; fails where the gate does."""
+  with Log(folder, config, main=mesh.is_main()) as log:
+    rows = audit_table.read(config)
+    results, measured = audit(config, config.audit.model, rows, log)
+    keep(config, folder, rows.table, measured)
+    results = stages.publish(folder, results, log)
+  rule, why = config.audit.fail_if, results.facts.get('gate, because', '')
+  if results.facts.get('gate') == gate.FAILED:
+    raise Failed(f'the gate {rule!r} failed: {why}')
+  if results.facts.get('gate') == gate.UNDECIDED:
+    raise Undecided(f'the gate {rule!r} is undecided: {why}')
+  return results
+
+
+def audit(
+  config: Config,
+  source: Any,
+  rows: audit_table.Rows,
+  log: Log | None = None,
+  against: Any = None,
+) -> tuple[Results, dict[str, Measured]]:
+  """Results of every model that `source` holds, and what they were made of."""
+  say = log.line if log else lambda words: None
+  table, classes = rows.table, rows.classes
+  if config.audit.fail_if:
+    gate.parse(config.audit.fail_if)  # a mistake in it is told first
+  audit_measure.prices(config.audit.costs)
+  groups = audit_groups.who(config, table)
+  hang = audit_groups.together(config, table)
+  remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
+  for words in remarks:
+    say(words)
+  models = audit_models.load(source, config, table, classes)
+  second = against if against is not None else config.audit.against
+  if not (isinstance(second, str) and not second):
+    others = audit_models.load(second, config, table, classes)
+    models = _renamed([*models, *others])
+  edits = audit_edits.make(config, table) if 'text' in table else []
+  train = audit_causes.training(models[0], config, groups)
+  asked = [model for model in models if model.scores is None]
+  for model in asked:  # what can be refused is refused before any inference
+    ready = audit_measure.rehearsed(
+      model, config, table, rows.valid, classes, groups, edits, hang
+    )
+    if config.audit.fail_if and model is models[0]:
+      gate.names(config.audit.fail_if, ready)
+  texts = list(table['text']) if 'text' in table else []
+  first = {model.name: scores.sample(model, texts) for model in asked}
+  measured: dict[str, Measured] = {}
+  for model in models:
+    say(f'auditing {model.name}: {len(table):,} rows')
+    if log:
+      model = scores.kept(
+        model, first.get(model.name), log.folder, log, config.reuse
+      )
+    measured[model.name] = audit_measure.measure(
+      model, config, table, rows.valid, classes, groups, edits, hang
+    )
+  for model in asked:
+    scores.tell_noise(
+      model, first[model.name], texts, classes, measured[model.name]
+    )
+  focus = measured[models[0].name]
+  names = list(classes) or list(models[0].classes)
+  results = stages.results(
+    config,
+    data=_data(config),
+    model=models[0].name,
+    seeds=list(range(len(focus.scores))) if len(focus.scores) > 1 else [],
+    classes=names if len(names) == focus.chances.shape[2] else [],
+    title=f'Audit of {models[0].name}',
+    contenders={
+      name: {'sets': {_data(config): one.set}} for name, one in measured.items()
+    },
+    focus=models[0].name,
+    tests=tests(config, table, measured, groups, hang.cluster),
+    notes=[
+      *remarks,
+      *(words for one in edits for words in one.remarks),
+      *(words for model in models for words in model.remarks),
+      *(w for model in models for w in audit_models.read_as(model, classes)),
+      *audit_edits.misfit(edits, groups),
+      *_missing(table, models[0]),
+      *_held_against(models, names, config),
+    ],
+    sections=page.sections(config, table, focus, groups, names),
+  )
+  causes = audit_causes.section(
+    models[0], config, table, focus, groups, names, train
+  )
+  if causes:
+    results.sections.append(causes)
+  _gate(config, results, focus)
+  return results, measured
+
+
+def _data(config: Config) -> str:
+  if config.measures.sets[0] != 'test':
+    return config.measures.sets[0]
+  if config.data.name == 'file' and config.data.path:
+    return pathlib.Path(config.data.path).stem
+  return config.data.name if config.data.name != 'file' else 'data'
+
+
+def _renamed(models: Sequence[audit_models.Audited]) -> list:
+  """Two models of one name get numbers."""
+  out, seen = [], {}
+  for model in models:
+    seen[model.name] = seen.get(model.name, 0) + 1
+    count = seen[model.name]
+    name = model.name if count == 1 else f'{model.name} ({count})'
+    out.append(dataclasses.replace(model, name=name))
+  return out
+
+
+def _missing(table: pd.DataFrame, model: audit_models.Audited) -> list[str]:
+  """What was not measured, and what it would need."""
+  out = []
+  if 'label' not in table:
+    out.append(
+      'without labels no error is known: only decisions are compared, and a '
+      'difference in them may be right; name a column with --config.data.label'
+    )
+  if model.hard:
+    out.append(
+      'the predictions are decisions, not scores: nothing is said of ranking, '
+      'calibration or other thresholds'
+    )
+  if 'text' not in table:
+    out.append('without texts no edit of them was tried')
+  elif model.predict is None:
+    out.append(
+      'predictions alone cannot say what an edit of a text would change; score '
+      'the texts of to_score.csv and name that file with --config.audit.edited'
+    )
+  return out
+
+
+def _held_against(models, names: Sequence[str], config: Config) -> list[str]:
+  """Which label of a model, that holds or not, is compared with what."""
+  labels = [m.classes[1] for m in models if m.label is not None and m.classes]
+  if not labels or config.measures.pos_label >= len(names):
+    return []
+  shown = ', '.join(f'‘{label}’' for label in labels)
+  return [
+    f'the probability of {shown} is each held against the label '
+    f'‘{names[config.measures.pos_label]}’ of the data'
+  ]
+
+
+def keep(
+  config: Config,
+  folder: pathlib.Path,
+  table: pd.DataFrame,
+  measured: Mapping[str, Measured],
+) -> None:
+  """predictions.parquet of the first model, predictions/ of others."""
+  if not mesh.is_main():
+    return
+  name = _data(config)
+  for k, (model, one) in enumerate(measured.items()):
+    frame = table if 'label' in table else table.assign(label=-1)
+    rows = stages.prediction_table(name, frame, one.chances)
+    if 'label' not in table:
+      rows = rows.drop(columns='label')
+    place = folder / 'predictions' / f'{stages.file_name(model)}.parquet'
+    artefacts.write_table(
+      folder / 'predictions.parquet' if not k else place, rows
+    )
+  first = next(iter(measured.values()))
+  if 'text' in table and not first.edits:
+    lines = [
+      {'edit': f'{one.name} {kind}', 'text': text}
+      for one in first.swaps
+      for kind, texts in (('swap', one.twins), ('control', one.controls))
+      for text, edited in zip(texts, one.edited)
+      if edited and text is not None
+    ]
+    if lines:
+      frame = pd.DataFrame(lines).drop_duplicates('text')
+      artefacts.write_text(folder / 'to_score.csv', frame.to_csv(index=False))
+
+
+def tests(config, table, measured, groups, cluster=None) -> list[dict]:
+  """Every other model against the first, on the same rows."""
+  names = list(measured)
+  if len(names) < 2:
+    return []
+  name, own = _data(config), measured[names[0]]
+  labels = audit_measure.truth(config, table, own.chances.shape[2])
+  out = []
+  for other in names[1:]:
+    one = measured[other]
+    if one.scores.shape != own.scores.shape:
+      raise UserError(
+        f'{other} has predictions of shape {one.scores.shape} and {names[0]} '
+        f'{own.scores.shape}; compare models of as many seeds and classes'
+      )
+    lines = []
+    for kind in groups.kinds or ['']:
+      members, group_names = groups.of(kind)
+      differences = paired_tests.compare(
+        np.zeros(len(table), np.int64) if labels is None else labels,
+        one.scores,
+        own.scores,
+        members,
+        group_names,
+        cluster=cluster,
+        **_inference(config, own, one),
+      )
+      lines += [
+        {**line, 'measure': _prefixed(line['measure'], kind, groups)}
+        for line in differences
+        if _kept(line['measure'], labels, own, one)
+      ]
+    first = {(line['measure'], line['test']): line for line in reversed(lines)}
+    lines = [*reversed(first.values())]
+    for swap in own.edits.keys() & one.edits.keys():
+      prefix = f'{swap}/' if len(config.audit.swaps) > 1 else ''
+      changes = flips.compare(
+        (one.scores, one.edits[swap][1], _limit(one)),
+        (own.scores, own.edits[swap][1], _limit(own)),
+        audit_measure.options_of(config),
+        cluster,
+      )
+      lines += [{**t, 'measure': prefix + t['measure']} for t in changes]
+    out += [
+      {'set': name, 'ours': other, 'theirs': names[0], **line} for line in lines
+    ]
+  return stages.adjusted(out, config.measures.adjust)
+
+
+def _limit(one: Measured):
+  return 0.0 if one.limit == 'argmax' else one.limit
+
+
+def _prefixed(measure: str, kind: str, groups) -> str:
+  from fairjax.metrics import measures
+
+  gap = measures.is_gap(measure)
+  return f'{kind}/{measure}' if gap and len(groups.kinds) > 1 else measure
+
+
+def _kept(measure: str, labels, *both: Measured) -> bool:
+  from fairjax.metrics import measures
+
+  if labels is None:
+    return measure in ('dp', 'selection_rate')
+  hard = any('auc' not in one.set['quality'] for one in both)
+  return bool(measures.leading([measure])) and not (hard and measure == 'auc')
+
+
+def _inference(config: Config, own: Measured, other: Measured) -> dict:
+  """Options of a paired test; two models may have thresholds of their own."""
+  limit = own.limit
+  if limit == 'argmax':
+    limit = 0.5
+  elif isinstance(limit, list):
+    limit = 'eer'
+  elif other.limit != limit:
+    raise UserError(
+      f'the models have different thresholds, {limit} and {other.limit}; '
+      'compare them at one, with --config.measures.threshold'
+    )
+  return stages.inference(config, limit)
+
+
+def _gate(config: Config, results: Results, focus: Measured) -> None:
+  rule = config.audit.fail_if
+  if not rule:
+    return
+  estimates = {**focus.set['quality'], **focus.set['fairness']}
+  gate.names(rule, estimates)
+  verdict = gate.judge(rule, estimates, config.audit.fail_on)
+  results.facts['gate'] = verdict.state
+  results.facts['gate, rule'] = rule
+  if verdict.reasons:
+    results.facts['gate, because'] = '; '.join(verdict.reasons)

@@ -1,0 +1,15 @@
+"""Bias benchmarks of language models, and what mitigates them.
+
+In this room:
+
+  downstream        What a mitigation costs a task: a linear classifier on
+                    frozen vectors
+  mitigation_front  Harm against cost: one picture and one table of all
+                    mitigations
+  mitigations       What mitigates a language model's bias: a model in, a
+                    mitigated model out
+  planted           Which benchmarks detect a known bias: models with planted
+                    associations
+  recipe            Bias benchmarks of a model folder, and of a second one
+                    beside it
+"""

@@ -1,0 +1,184 @@
+"""What mitigates a language model's bias: a model in, a mitigated model out.
+
+Each of recipes.MITIGATIONS is fitted on the user's own texts (erasers and
+pretraining that goes on) or on nothing (Self-Debias), and is then measured
+like any other model by benchmarks/recipe.py. `continued` mitigates nothing:
+it is what pretraining on the same texts does by itself, the control of the
+three that train.
+"""
+
+import copy
+import dataclasses
+import functools
+import pathlib
+import re
+
+import numpy as np
+
+from fairjax.benchmarks.shared import erasing
+from fairjax.config import Config
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.tables import files
+from fairjax.models.reading import judge as judges
+from fairjax.models.reading.judge import Judge
+from fairjax.pairs.swapping import dictionary, word_lists
+from fairjax.recipes.language import pretrain
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+# Rates of Meade et al. 2022 (arXiv:2110.08527): hidden, attention.
+DROPOUT = {'mask': (0.20, 0.15), 'write': (0.15, 0.15)}
+# A word alone, as bias-bench finds it: between blanks, one mark behind it.
+_WORD = re.compile(r'(?<!\S)[^\s.,?!;:]+(?=[.,?!;:]?(?!\S))')
+
+
+def parts(config: Config) -> tuple[list[str], list[str]]:
+  """The texts that mitigations are fitted on, and those held out from them."""
+  texts = list(files.texts(config.data)['text'])
+  rng = np.random.default_rng([config.data.split_seed, 0xB9])
+  order = rng.permutation(len(texts))
+  held = max(round(config.benchmarks.held_out * len(texts)), 1)
+  if held >= len(texts):
+    raise UserError(
+      f'{config.data.path} has {len(texts)} texts, too few to fit mitigations '
+      'on some and measure perplexity on others; give more'
+    )
+  pick = lambda rows: [texts[i] for i in np.sort(rows)]
+  return pick(order[held:]), pick(order[:held])
+
+
+def erased(
+  kind: str,
+  judge: Judge,
+  texts: list[str],
+  config: Config,
+  folder: pathlib.Path,
+  log: Log,
+) -> Judge:
+  """The judge whose last layer lacks what an eraser takes."""
+  eraser = erasing.fit(judge, texts, kind, config)
+  log.line(f'{kind}: {eraser.rank} directions taken out')
+  out = judge.without(eraser)
+  if not eraser.rank:
+    log.line(
+      f'WARNING: {kind} found no direction that tells the gender of texts that '
+      'it was not fitted on, so nothing is taken out and nothing exported; '
+      'give more texts about men or women'
+    )
+    return out
+  if judge.kind == 'mask' and mesh.is_main():
+    judges.export(out, judge.name, folder)
+    log.line(f'exported to {folder}')
+  return out
+
+
+leace, inlp, sentence = (
+  functools.partial(erased, kind) for kind in ('leace', 'inlp', 'sentence')
+)
+
+
+def self_debias(
+  judge: Judge, texts: list[str], config: Config, folder, log: Log
+) -> Judge:
+  """The judge that takes back what a sentence about bias makes likelier."""
+  if judge.kind not in ('mask', 'write'):
+    raise UserError(
+      f'{judge.name} is no language model, and self_debias needs one; leave it '
+      'out of --config.benchmarks.mitigations'
+    )
+  return judge._replace(contrast=tuple(config.benchmarks.self_debias))
+
+
+def counterfactual(judge, texts, config, folder, log) -> Judge:
+  """Two-sided: each text about people and its twin, with right pronouns."""
+  twins = dictionary.swapper(names=True)(texts).texts
+  return _continued(judge, _both(texts, twins), config, folder, log)
+
+
+def cda(judge, texts, config, folder, log) -> Judge:
+  """Two-sided, word by word as in bias-bench: her is his everywhere."""
+  lines = _both(texts, word_by_word(texts))
+  return _continued(judge, lines, config, folder, log)
+
+
+def continued(judge, texts, config, folder, log) -> Judge:
+  """The control: the same texts about people, as they are."""
+  return _continued(judge, _about_people(texts), config, folder, log)
+
+
+def dropout(judge, texts, config, folder, log) -> Judge:
+  """The same texts, with more dropout (Webster et al. 2020)."""
+  hidden, attention = DROPOUT.get(judge.kind, DROPOUT['mask'])
+  lines = _about_people(texts)
+  return _continued(
+    judge,
+    lines,
+    config,
+    folder,
+    log,
+    dropout=hidden,
+    attention_dropout=attention,
+  )
+
+
+def word_by_word(texts: list[str]) -> list[str]:
+  """Each listed word by its one partner, whatever its sense."""
+  turn = {}
+  for male, female, _ in word_lists.gender().rows:
+    turn[male], turn[female] = female, male
+  turn |= {'him': 'her', 'his': 'her', 'her': 'his', 'hers': 'his'}
+
+  def other(match):
+    word = match.group()
+    new = turn.get(word.lower())
+    return word if new is None else dictionary.match_case(word, new)
+
+  return [_WORD.sub(other, text) for text in texts]
+
+
+def _both(texts: list[str], twins: list[str]) -> list[str]:
+  """Texts that have a twin, each beside it; the others are left out."""
+  pairs = [(a, b) for a, b in zip(texts, twins) if a != b]
+  return [text for pair in pairs for text in pair]
+
+
+def _about_people(texts: list[str]) -> list[str]:
+  twins = dictionary.swapper(names=True)(texts).texts
+  return [text for text, twin in zip(texts, twins) if text != twin]
+
+
+def _continued(
+  judge: Judge,
+  lines: list[str],
+  config: Config,
+  folder: pathlib.Path,
+  log: Log,
+  **net: float,
+) -> Judge:
+  """The judge after more pretraining on these texts, by the one recipe."""
+  if judge.kind not in ('mask', 'write'):
+    raise UserError(
+      f'{judge.name} is no language model, so it cannot be pretrained further; '
+      'leave that out of --config.benchmarks.mitigations'
+    )
+  if not lines:
+    raise UserError(
+      f'no text of {config.data.path} has a word of our gender lists, so there '
+      'is nothing to pretrain on; give texts about people'
+    )
+  log.line(f'{folder.name}: pretraining on {len(lines):,} texts')
+  path = folder / 'texts.txt'
+  if mesh.is_main():
+    text = '\n'.join(' '.join(line.split()) for line in lines)
+    artefacts.write_text(path, text + '\n')
+  mesh.wait_for_all('texts')
+  own = copy.deepcopy(config)
+  own.recipe, own.model, own.seeds = 'pretrain', judge.name, 1
+  own.data.name, own.data.path, own.data.text = 'text', str(path), 'text'
+  own.pretrain.document = 'line'
+  own.pretrain.objective = 'mlm' if judge.kind == 'mask' else 'causal'
+  own.net = dataclasses.replace(own.net, **net)
+  pretrain.run(own, folder)
+  export = folder / 'export' / 'seed_0'
+  return judges.load(str(export), config, judge.placement)

@@ -1,0 +1,392 @@
+"""Bias benchmarks of a model folder, and of a second one beside it.
+
+model → items → a score for each → estimates with intervals; two models, and a
+model before and after mitigations, are compared on the items that they share.
+"""
+
+import functools
+import importlib
+import pathlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax import benchmarks, results, stages
+from fairjax.benchmarks import BENCHMARKS, holistic
+from fairjax.benchmarks.shared import erasing, result_rows, sources
+from fairjax.benchmarks.shared.measure import (
+  compared_values,
+  evaluate,
+  known_words,
+  only_known,
+  read,
+)
+from fairjax.config import Config, Mesh
+from fairjax.core import artefacts, knobs
+from fairjax.core.errors import UserError
+from fairjax.core.registry import find
+from fairjax.data.tables import files
+from fairjax.metrics import measures
+from fairjax.metrics.inference import intervals
+from fairjax.metrics.texts import text_likelihood
+from fairjax.models import build
+from fairjax.models.reading import judge as judges
+from fairjax.models.reading import word_judge
+from fairjax.recipes import MITIGATIONS
+from fairjax.recipes.benchmarks import downstream, mitigation_front, mitigations
+from fairjax.results import Results
+from fairjax.stages.identity import identity
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """items → scores of each contender → estimates → paired tests → page."""
+  with Log(folder, config, main=mesh.is_main()) as log:
+    check(config)
+    tables = {name: read(name, config) for name in config.benchmarks.names}
+    # Every file is read before any model: what is wrong in it is told now.
+    task = downstream.items(config) if config.benchmarks.task else None
+    texts = held_out(config) if config.data.path else []
+    models = contenders(config, tables, folder, log)
+    if config.benchmarks.dry_run:
+      return dry_run(config, next(iter(models.values())), folder, log)
+    result = {
+      name: {'sets': {}, 'facts': one.facts()} for name, one in models.items()
+    }
+    tests, sections = [], []
+    for name in config.benchmarks.names:
+      module = importlib.import_module(BENCHMARKS[name].module)
+      items, scored = tables[name], {}
+      log.line(f'{name}: {len(items)} items')
+      for title, model in models.items():
+        if not set(BENCHMARKS[name].needs) & set(model.able):
+          continue
+        one, usable_items, scores = once(
+          name, title, model, items, config, folder, log
+        )
+        result[title]['sets'][name] = one
+        scored[title] = (usable_items, scores)
+      tests += paired(name, scored, config)
+      sections.append(section(name, module, result, items))
+    if config.data.path:
+      for title, model in models.items():
+        if model.kind in ('mask', 'write'):
+          result[title]['sets']['texts'] = perplexity(model, texts, config)
+        if config.benchmarks.mitigations and 'embed' in model.able:
+          how = intervals.options_of(config)
+          one = results.plain(erasing.probe(model, texts, how))
+          result[title]['sets']['probe'] = one
+    if task is not None:
+      tests += on_task(task, models, result, config)
+    if config.benchmarks.mitigations:
+      sections.insert(0, mitigation_front.section(result))
+    outcome = stages.results(
+      config,
+      data=', '.join(config.benchmarks.names),
+      seeds=[],
+      title=f'Bias benchmarks of {_named(list(models), config)}',
+      contenders=result,
+      focus=next(iter(result)),
+      tests=tests,
+      notes=[
+        'A benchmark that finds nothing is no evidence that there is nothing; '
+        'each says below what its number cannot.'
+      ],
+      sections=sections,
+    )
+    return stages.publish(folder, outcome, log)
+
+
+def _named(titles: list[str], config: Config) -> str:
+  mitigated = len(config.benchmarks.mitigations)
+  if not mitigated:
+    return ' and '.join(titles)
+  after = f'{titles[0]} before and after {mitigated} mitigations'
+  return f'{after}, and {titles[-1]}' if config.benchmarks.against else after
+
+
+def check(config: Config) -> None:
+  options = config.benchmarks
+  need = {
+    name: BENCHMARKS[name].origin
+    for name in options.names
+    if BENCHMARKS[name].origin
+  }
+  if need and not options.data:
+    sources = '; '.join(f'{name}: {origin}' for name, origin in need.items())
+    raise UserError(
+      'benchmarks.data is empty; name the folder of your copies of the files '
+      f'with --config.benchmarks.data ({sources})'
+    )
+  words = [m for m in (config.model, options.against) if m]
+  words = [m for m in words if word_judge.is_table(m)]
+  if words and (options.mitigations or options.task):
+    raise UserError(
+      f'{words[0]} is a file of word vectors; mitigations and a task need a '
+      'language model or an encoder, so leave them out or name its folder'
+    )
+  if options.mitigations and not config.data.path:
+    raise UserError(
+      'mitigations are fitted on texts, and data.path is empty; name a file '
+      f'with --config.data.path, or leave {options.mitigations[0]} out'
+    )
+
+
+def contenders(
+  config: Config,
+  tables: Mapping[str, pd.DataFrame],
+  folder: pathlib.Path,
+  log: Log,
+) -> dict[str, judges.Judge]:
+  """The model, the model after each mitigation, and another one."""
+  placement = mesh.placement(mesh.make(Mesh(), 1))
+  named = {'': config.model, 'against': config.benchmarks.against}
+  load = lambda model: (
+    word_judge.WordJudge(model, {})
+    if word_judge.is_table(model)
+    else judges.load(model, config, placement)
+  )
+  loaded = {key: load(model) for key, model in named.items() if model}
+  for model in loaded.values():  # before long work
+    for name, items in tables.items():
+      benchmarks.capability(name, model.able)
+      known_words(name, model, items)
+  own, title = loaded[''], title_of(config.model)
+  out = {title: own}
+  texts = mitigations.parts(config)[0] if config.benchmarks.mitigations else []
+  for kind in config.benchmarks.mitigations:
+    mitigate = find(MITIGATIONS, 'mitigation', kind)
+    target = folder / 'models' / kind
+    out[f'{title} + {kind}'] = mitigate(own, texts, config, target, log)
+  if 'against' in loaded:
+    second = title_of(config.benchmarks.against)
+    name = second if second not in out else f'{second} (2)'
+    out[name] = loaded['against']
+  return out
+
+
+def title_of(model: str) -> str:
+  """The folder's name; of what a run of ours exported, that of the run."""
+  path = pathlib.Path(model)
+  return path.parents[1].name if path.parent.name == 'export' else path.name
+
+
+def held_out(config: Config) -> list[str]:
+  """The user's texts, but for those that a mitigation was fitted on."""
+  if config.benchmarks.mitigations:
+    return mitigations.parts(config)[1]
+  return list(files.texts(config.data)['text'])
+
+
+def on_task(
+  items: pd.DataFrame,
+  models: Mapping[str, judges.Judge],
+  result: dict,
+  config: Config,
+) -> list[dict]:
+  """The task of the config by each contender, and paired tests."""
+  scored = {}
+  for title, model in models.items():
+    scores = downstream.score(model, items, config)
+    one = downstream.estimate(items, scores, intervals.options_of(config))
+    result[title]['sets']['task'] = results.plain(one)
+    scored[title] = (items, scores)
+  return tests_of('task', 'all', downstream.values, scored, config)
+
+
+def once(name, title, model, items, config, folder, log):
+  """A benchmark of a contender, its items and scores; scores are kept."""
+  module = importlib.import_module(BENCHMARKS[name].module)
+  made_from = identity(
+    config,
+    (),  # nothing but what the scores depend on
+    name,
+    model.fingerprint(),
+    items.to_json(),
+    repr({k: v for k, v in items.attrs.items() if k != 'notes'}),
+    [knobs.value(config, leaf) for leaf in BENCHMARKS[name].leaves],
+    config.measures.pos_label,
+    str(build.precision(config)),
+  )
+  scores = stages.stage(
+    folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',
+    made_from,
+    lambda path: stages.write_table(
+      path,
+      only_known(name, model, items, module.score(model, items, config)),
+    ),
+    artefacts.read_table,
+    log,
+    config.reuse,
+  )
+  return evaluate(name, model, items, config, scores)
+
+
+def paired(
+  name: str, scored: Mapping[str, tuple], config: Config
+) -> list[dict]:
+  """Every contender against the first, on the items that both can score."""
+  module = importlib.import_module(BENCHMARKS[name].module)
+  return tests_of(
+    name,
+    BENCHMARKS[name].whole,
+    functools.partial(compared_values, name),
+    scored,
+    config,
+    getattr(module, 'compared', None),
+  )
+
+
+def tests_of(
+  name: str,
+  whole: str,
+  values: Callable,
+  scored: Mapping[str, tuple],
+  config: Config,
+  compared: Callable | None = None,
+) -> list[dict]:
+  """Paired tests by `compared`, or of the means of `values`."""
+  (first, (items, ours)), *others = scored.items()
+  options = intervals.options_of(config)
+  out = []
+  for title, (theirs_items, theirs) in others:
+    if compared:
+      rows = compared(items, ours, theirs, options)
+    else:
+      rows = result_rows.compare(
+        values(items, ours), values(theirs_items, theirs), options
+      )
+    for row in rows:
+      part, metric = str(row['part']), row['metric']
+      out.append(
+        {
+          'set': name,
+          'measure': metric if part == whole else f'{part}/{metric}',
+          'ours': first,
+          'theirs': title,
+          'difference': {'seeds': [], **row['difference']},
+          'p': row['p'],
+          'test': row['test'],
+          'n': row['items'],
+          'p_adjusted': row['p_holm'],
+          'adjusted': f'holm, {len(rows)} tests',
+        }
+      )
+  return out
+
+
+def section(
+  name: str, module: Any, contenders: Mapping, items: pd.DataFrame
+) -> dict:
+  """What a benchmark says of each contender: against what, how sure."""
+  parts = [results.text(f'{BENCHMARKS[name].about}.', kind='lead')]
+  if hasattr(module, 'LIMITS'):
+    parts.append(results.text(f'What it cannot say: {module.LIMITS}'))
+  notes = items.attrs.get('notes', ())
+  files = '; '.join(one for one in notes if sources.is_known(one))
+  if files:
+    parts.append(results.text(f'Read from: {files}.', kind='quiet'))
+  effects: dict[str, dict] = {}
+  for title, one in contenders.items():
+    if name not in one['sets']:
+      parts.append(results.text(f'{title}: its vectors are as they were.'))
+      continue
+    rows_of, rows = one['sets'][name], []
+    groups = {'all': rows_of.get('fairness', {}), **rows_of.get('groups', {})}
+    for part, values in groups.items():
+      for measure, value in values.items():
+        if measure == 'rows' or not isinstance(value, Mapping):
+          continue
+        low, high = value.get('floor_low'), value.get('floor_high')
+        rows.append(
+          {
+            'part': part,
+            'measure': measures.label(measure),
+            'value': value,
+            'items': value.get('items'),
+            'without a preference': value.get('null'),
+            'by chance': None if low is None else f'{low:.3g} to {high:.3g}',
+            'p': value.get('p'),
+            'p (Holm)': value.get('p_holm', value.get('p_fdr')),
+            'test': value.get('test', ''),
+          }
+        )
+        if value.get('low') is not None:
+          label = part if len(contenders) == 1 else f'{title}: {part}'
+          effects.setdefault(measure, {})[label] = value
+          if value.get('null') is not None:
+            effects[measure][label] = value
+    parts.append(results.heading(title))
+    parts.append(results.table(rows))
+  for measure, values in effects.items():
+    first = next(iter(values.values()))
+    some = dict(list(values.items())[:30])
+    parts.append(
+      results.figure(
+        'forest',
+        f'{name}_{measure}',
+        f'{measures.label(measure)}; the line is no preference.',
+        effects=some,
+        x_label=measures.label(measure),
+        zero=first.get('null'),
+      )
+    )
+  return results.section(f'Benchmark {name}', *parts)
+
+
+def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
+  """Of the user's own texts: what a mitigation costs."""
+  limit = config.benchmarks.limit
+  if 0 < limit < len(texts):
+    rng = np.random.default_rng([config.seed, 0xBA])
+    texts = [texts[i] for i in np.sort(rng.permutation(len(texts))[:limit])]
+  ragged = model.encode(texts)
+  total, count = text_likelihood.totals(model.log_p(ragged), ragged)
+  result = text_likelihood.perplexity(
+    total, count, intervals.options_of(config)
+  )
+  quality = {f'perplexity_{key}': value for key, value in result.items()}
+  return {'rows': len(texts), 'quality': quality}
+
+
+def dry_run(
+  config: Config, model: judges.Judge, folder: pathlib.Path, log: Log
+) -> Results:
+  """HolisticBias in full: sentences, tokens, hours and bytes, by a sample."""
+  import time
+
+  lists, _ = holistic.read(config.benchmarks.data)
+  table = holistic.comparable(holistic.sentences(lists))
+  rng = np.random.default_rng([config.seed, 0xB5])
+  some = table['text'].to_numpy()[rng.permutation(len(table))[:1024]]
+  texts = model.encode(list(some))
+  model.log_p(texts)  # compiles
+  start = time.perf_counter()
+  model.log_p(texts)
+  seconds = (time.perf_counter() - start) / len(some)
+  tokens = len(texts.flat) / len(some)
+  facts = {
+    'sentences': len(table),
+    'tokens of a sentence': round(tokens, 2),
+    'measured on': f'{len(some)} sentences',
+    'seconds a sentence': seconds,
+    'hours in all': seconds * len(table) / 3600,
+    'bytes of tokens': int(4 * tokens * len(table)),
+    'bytes of scores': 8 * len(table),
+  }
+  for key, value in facts.items():
+    log.line(
+      f'{key}: {value:,}' if isinstance(value, int) else f'{key}: {value}'
+    )
+  outcome = stages.results(
+    config,
+    data='holistic',
+    seeds=[],
+    title=f'HolisticBias by {config.model}: a dry run',
+    contenders={},
+    facts=facts,
+  )
+  return stages.publish(folder, outcome, log)

@@ -1,0 +1,387 @@
+"""The diet paper's two experiments, as one grid of runs.
+
+Experiment 1: all rows and the top b of the twins, by several scores. Experiment
+2: rankings × a × b. Beside them no mitigation, CDA and CDS. A cell is one diet
+trained with all seeds stacked; its result is kept in cells/ under the
+fingerprint of what it was made from, so a cell is never run twice, two cells
+that hold the same rows are one, and processes that share a folder and run other
+cells (`--config.grid.cells=0-9`) merge by themselves. A call without
+`grid.cells` runs what is missing, then chooses and reports. The scores of all
+rankings come first: before several processes start, let
+`--config.grid.cells=none` make them. A process that does not find them makes
+those that its own cells need, in its folder under processes/.
+
+The best (a, b) of each ranking is chosen on validation data: the fairest cell
+that keeps all but `grid.budget` of the unmitigated AUC.
+"""
+
+import dataclasses
+import hashlib
+import pathlib
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core import artefacts, escape
+from fairjax.core.errors import UserError
+from fairjax.data.tables import schema
+from fairjax.data.tables.schema import Tables
+from fairjax.methods import diet_rows
+from fairjax.pairs.swapping import dictionary
+from fairjax.recipes.diet import recipe as diets
+from fairjax.recipes.diet.recipe import Inputs
+from fairjax.report import grid, tables, verdict
+from fairjax.results import Results
+from fairjax.scores import describe, rank_overlap, table
+from fairjax.stages.identity import identity
+from fairjax.train import loop, mesh
+from fairjax.train.progress import Log
+
+BASELINES = ('none', 'cda', 'cds')
+WORST = 'unhealthy_random'  # of the rankings, says the paper
+READINGS = 'readings'  # validation rows of a man and of a woman
+NUMBERS, PREDICTIONS = 'numbers.json', 'predictions.npz'  # of a cell
+UNTOLD = ('sets', 'done', 'title', 'ranking')  # of a cell, as facts
+
+
+class Cell(NamedTuple):
+  """One diet of the grid."""
+
+  experiment: int  # 0 is a baseline
+  ranking: str
+  factual: float
+  counterfactual: float
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """config → inputs → cells → the chosen → tests → verdicts → report."""
+  every = cells(config)
+  numbers = pick(config.grid.cells, len(every))
+  target = folder_of_log(config, folder)
+  with Log(target, config, main=mesh.is_main()) as log:
+    alone = scored_alone(config, folder, numbers)
+    able = numbers if alone else range(len(every))  # whose rows can be known
+    inputs = diets.prepare(
+      only_needed(config) if alone else config,
+      folder,
+      log,
+      list(dict.fromkeys(every[k].ranking for k in able)),
+      target if alone else folder,
+    )
+    sets = {**inputs.sets, **choosing(config, inputs.tables)}
+    rows_of = {k: rows(config, inputs, every[k]) for k in able}
+    keys = {k: key(config, inputs, sets, own) for k, own in rows_of.items()}
+    for k in numbers:
+      if not finished(folder, keys[k]):
+        log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
+        work(config, inputs, sets, every[k], rows_of[k], keys[k], folder, log)
+        progress(folder, target if alone else folder, every, keys, log)
+    missing = [
+      k
+      for k in range(len(every))
+      if k not in keys or not finished(folder, keys[k])
+    ]
+    if missing:
+      log.line(
+        'these cells are done; a call without grid.cells makes the other '
+        'scores, runs what is left and reports'
+        if alone
+        else f'{tables.plural(len(missing), "cell")} left; a call without '
+        'grid.cells runs them and reports'
+      )
+      facts = {'cells': len(every), 'left': missing}
+      return stages.results(config, facts=facts)
+    fair = READINGS if READINGS in sets else 'valid'
+    results = merge(config, folder, inputs, fair, every, keys)
+    return stages.publish(folder, results, log)
+
+
+def cells(config: Config) -> list[Cell]:
+  """All cells in a fixed order: baselines, experiment 1, experiment 2."""
+  options = config.grid
+  if not options.rankings:
+    raise UserError(
+      'grid.rankings is empty; name some, as in '
+      '--config.grid.rankings=healthy_random,random'
+    )
+  return (
+    [Cell(0, name, 1.0, 1.0) for name in BASELINES]
+    + [
+      Cell(1, f'augment_{score}', 1.0, float(b))
+      for score in options.augment
+      for b in options.shares
+    ]
+    + [
+      Cell(2, ranking, float(a), float(b))
+      for ranking in options.rankings
+      for a in options.factual
+      for b in options.counterfactual
+    ]
+  )
+
+
+def pick(spec: str, count: int) -> list[int]:
+  """'0,3,5-9' as numbers; '' is all of them and 'none' is none."""
+  if not spec.strip():
+    return list(range(count))
+  chosen: list[int] = []
+  for part in spec.split(',') if spec.strip() != 'none' else ():
+    match = re.fullmatch(r'\s*(\d+)\s*(?:-\s*(\d+)\s*)?', part)
+    numbers = (
+      range(int(match[1]), int(match[2] or match[1]) + 1) if match else ()
+    )
+    if not numbers or numbers[-1] >= count:
+      raise UserError(
+        f'grid.cells is {spec!r}, and {part.strip()!r} is no cell or range of '
+        f"cells; they are 0 to {count - 1}, as in '0,3,5-9'"
+      )
+    chosen += numbers
+  return list(dict.fromkeys(chosen))
+
+
+def scored_alone(
+  config: Config, folder: pathlib.Path, cells: list[int]
+) -> bool:
+  """Whether a process makes the scores of its own cells, and no others."""
+  some = bool(config.grid.cells.strip()) and bool(cells)
+  return some and not (folder / 'scores.parquet').exists()
+
+
+def only_needed(config: Config) -> Config:
+  """The config without scores of its own, so that rankings name them."""
+  return dataclasses.replace(
+    config, scoring=dataclasses.replace(config.scoring, names=())
+  )
+
+
+def folder_of_log(config: Config, folder: pathlib.Path) -> pathlib.Path:
+  """Processes that run some cells keep logs of their own."""
+  own = config.grid.cells.replace(' ', '')
+  if len(own) > 60:
+    own = hashlib.sha256(own.encode()).hexdigest()[:12]
+  return folder / 'processes' / own if own else folder
+
+
+def title(cell: Cell) -> str:
+  if cell.experiment == 0:
+    return cell.ranking
+  if cell.experiment == 1:
+    return f'{cell.ranking} b={cell.counterfactual:g}'
+  return f'{cell.ranking} a={cell.factual:g} b={cell.counterfactual:g}'
+
+
+def rows(config: Config, inputs: Inputs, cell: Cell) -> np.ndarray:
+  """[s, n]: what each seed trains on."""
+  return diet_rows.rows(
+    inputs.tables['train'],
+    inputs.scores,
+    cell.ranking,
+    (cell.factual, cell.counterfactual),
+    config,
+    loop.seed_list(config),
+  )
+
+
+def choosing(config: Config, tables: Tables) -> Tables:
+  """The validation rows and, where they have no groups, their readings.
+
+  A row that speaks of a man or a woman is read in both ways, so that dp is the
+  gap between keeping and flipping the gender words. Quality is judged on the
+  first of these sets, fairness on the last.
+  """
+  valid = tables['valid']
+  if len(stages.membership(config, valid)[1]) > 1:
+    return {'valid': valid}
+  column = config.measures.groups
+  column = 'group' if column.startswith('terms:') else column or 'group'
+  sides = {
+    side: valid.assign(
+      id=valid['id'] + f'~{side}',
+      text=dictionary.swap(
+        list(valid['text']),
+        **dictionary.options(config.method, config.seed, direction=side),
+      ).texts,
+      **{column: side},
+    )
+    for side in ('male', 'female')
+  }
+  differ = (sides['male']['text'] != sides['female']['text']).to_numpy()
+  if not differ.any():
+    raise UserError(
+      'no validation row speaks of a man or a woman and none has a group, so '
+      'diets cannot be chosen by fairness; name a group column with data.group'
+    )
+  both = pd.concat([side[differ] for side in sides.values()])
+  return {'valid': valid, READINGS: both.reset_index(drop=True)}
+
+
+def key(config: Config, inputs: Inputs, sets: Tables, rows: np.ndarray) -> str:
+  """The identity of a cell: of all that its numbers depend on."""
+  weighs = diets.weighs(config)
+  return identity(
+    config,
+    ('training', 'measures', *(['weights'] if weighs else [])),
+    rows,
+    *stages.pool_parts(inputs.pool),
+    *stages.pool_parts(inputs.valid),
+    list(sets),
+    *(
+      table[[c for c in ('id', 'text', 'label', 'group') if c in table]]
+      for table in sets.values()
+    ),
+  )
+
+
+def finished(folder: pathlib.Path, made_from: str) -> bool:
+  return artefacts.finished(cell_path(folder, made_from), made_from) is not None
+
+
+def cell_path(folder: pathlib.Path, made_from: str) -> pathlib.Path:
+  return folder / 'cells' / made_from
+
+
+def work(config, inputs, sets, cell, rows, made_from, folder, log) -> None:
+  """Trains and measures a cell; its weights go when its numbers are kept."""
+  path = cell_path(folder, made_from)
+  own = diets.with_weights(config, inputs, rows)
+  chances = diets.predictions(config, own, rows, path, log, title(cell), sets)
+  numbers = stages.assess(config, sets, chances)
+  if mesh.is_main():
+    with artefacts.atomic(path / PREDICTIONS) as part:
+      np.savez(part, **chances)
+    artefacts.write_json(
+      path / NUMBERS,
+      {
+        'cell': title(cell),
+        **diet_rows.facts(inputs.tables['train'], rows),
+        'sets': numbers,
+      },
+    )
+    artefacts.remove(path / 'training')
+    artefacts.seal(path, made_from)
+  mesh.wait_for_all(made_from)
+
+
+def known(
+  folder: pathlib.Path, every: list[Cell], keys: dict[int, str]
+) -> list[dict]:
+  """The cells as report/grid.py reads them, with what is done of them."""
+  out = []
+  for k, made_from in keys.items():
+    cell, done = every[k], finished(folder, made_from)
+    row = {'cell': k, 'title': title(cell), 'experiment': cell.experiment}
+    of = (cell.factual, cell.counterfactual) if cell.experiment else (None,) * 2
+    row |= {'ranking': cell.ranking, 'a': of[0], 'b': of[1], 'done': done}
+    if done:
+      record = artefacts.read_json(cell_path(folder, made_from) / NUMBERS)
+      row |= {k: v for k, v in record.items() if k != 'cell'}
+    out.append(row)
+  return out
+
+
+def progress(folder: pathlib.Path, target, every, keys, log: Log) -> None:
+  """grid.csv in `target`: the cells, and the numbers of those done."""
+  if not mesh.is_main():
+    return
+  cells = known(folder, every, keys)
+  artefacts.write_text(
+    target / 'grid.csv', escape.csv(pd.DataFrame(grid.flat(cells)))
+  )
+  done = sum(cell['done'] for cell in cells)
+  log.line(f'{done} of {len(cells)} cells are done: {target / "grid.csv"}')
+
+
+def merge(
+  config: Config, folder, inputs: Inputs, fair: str, every, keys
+) -> Results:
+  """Chooses and tests, when every cell is done."""
+  cells = known(folder, every, keys)
+  chosen, notes = grid.choose(cells, fair, 'valid', config.grid.budget)
+  contenders = chosen | {c['title']: c for c in cells[: len(BASELINES)]}
+  chances = {
+    name: dict(np.load(cell_path(folder, keys[cell['cell']]) / PREDICTIONS))
+    for name, cell in contenders.items()
+  }
+  ours = config.grid.rankings[0]
+  pairs = [(name, 'none') for name in contenders if name != 'none']
+  pairs += [(ours, name) for name in contenders if name not in (ours, 'none')]
+  pairs += [(name, WORST) for name in above_worst(config)]
+  key_of = {name: keys[cell['cell']] for name, cell in contenders.items()}
+  tests = stages.compare(config, inputs.sets, chances, pairs)
+  about = (
+    f'Chosen by dp on {fair} (validation rows; readings are those rows as of a '
+    'man and as of a woman) among the cells that lose at most '
+    f'{config.grid.budget:.0%} of the validation AUC of none; no test set was '
+    'looked at.'
+  )
+  return stages.results(
+    config,
+    title=f'Diets on {config.data.name} with {config.model}',
+    contenders={
+      name: {
+        'sets': {one: cell['sets'][one] for one in inputs.sets},
+        'facts': {k: v for k, v in cell.items() if k not in UNTOLD},
+      }
+      for name, cell in contenders.items()
+    },
+    tests=tests,
+    verdicts=verdicts(config, inputs, contenders, cells, tests),
+    notes=[
+      *notes,
+      *diets.alike(key_of),
+      twins_to_choose(inputs.tables['train']),
+    ],
+    sections=[
+      *grid.sections(
+        cells,
+        list(inputs.sets),
+        grid.best(chosen, fair, 'valid'),
+        grid.changes(tests, contenders),
+        about,
+      ),
+      describe.section(
+        inputs.scores, inputs.tables['train'], config.measures.pos_label
+      ),
+    ],
+  )
+
+
+def above_worst(config: Config) -> list[str]:
+  """The rankings beside the first that are compared with the worst."""
+  others = config.grid.rankings[1:]
+  return [name for name in others if name != WORST and WORST in others]
+
+
+def twins_to_choose(train: pd.DataFrame) -> str:
+  """From which b on there is no choice."""
+  share = schema.has_twin(train).mean()
+  return (
+    f'{share:.0%} of the rows have a twin that differs, so that a larger b '
+    'takes all of these twins, whatever the ranking'
+  )
+
+
+def verdicts(config, inputs, contenders, cells, tests) -> list[dict]:
+  """The paper's claims of both experiments."""
+  ours, level = config.grid.rankings[0], config.measures.confidence_level
+  aucs = {
+    one: grid.number(contenders['none'], one, 'auc') for one in inputs.sets
+  }
+  out = []
+  for name in contenders:
+    if name != ours:
+      out += verdict.fairer(tests, ours, name)
+  for name in above_worst(config):
+    out += verdict.fairer(tests, name, WORST)
+  out += verdict.costs_little(tests, ours, 'none', aucs, config.grid.budget)
+  rows, cda = contenders[ours]['total'], contenders['cda']['total']
+  out += verdict.at_most_half(ours, rows, 'cda', cda)
+  for one in inputs.sets:
+    out += grid.rises_faster(cells, one, level)
+  if config.seeds > 1 and table.seed_columns(inputs.scores, 'ge'):
+    out += verdict.seeds_agree(rank_overlap.seeds(inputs.scores, 'ge'), level)
+  return out

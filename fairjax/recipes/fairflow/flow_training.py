@@ -1,0 +1,284 @@
+"""FairFlow's two fits: the attribute head, and the flow."""
+
+import dataclasses
+import functools
+import pathlib
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.stats
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core import keys
+from fairjax.data.batching import instances
+from fairjax.models import Bundle, build, flow
+from fairjax.models.reading import contextual
+from fairjax.pairs import attributes
+from fairjax.stages.identity import identity
+from fairjax.train import loop, mesh
+from fairjax.train.step import CLASSES, Loss, Player
+
+SAMPLE = 512  # embeddings that a flow starts from
+COIN = 25  # stream of the labels of the control
+
+
+class Head(NamedTuple):
+  """The attribute head and what it is worth."""
+
+  logit: Any  # logit(vectors) -> float32 [n], above 0 for the second side
+  quality: dict[str, dict]  # held-out accuracy, and that of the control
+
+
+def head_config(config: Config) -> Config:
+  """The head's own schedule; FairFlow's batch, clipping and decay."""
+  options = dataclasses.replace(
+    config.train,
+    lr=config.fairflow.head_lr,
+    epochs=config.fairflow.head_epochs,
+    batch=32,
+    microbatches=1,
+    optimizer='adamw',
+    schedule='linear',
+    warmup=0.0,
+    weight_decay=0.0,
+    max_grad_norm=1.0,
+    patience=0,
+    load_best=False,
+    evals=1 / config.fairflow.head_epochs,
+    track=False,
+  )
+  return dataclasses.replace(config, seeds=1, train=options)
+
+
+def fit_head(
+  config: Config,
+  id: np.ndarray,
+  word: np.ndarray,
+  vector: np.ndarray,
+  label: np.ndarray,
+  folder: pathlib.Path,
+  log,
+) -> Head:
+  """A head that tells the two sides' seed words apart, and a control.
+
+  The control is the same head on labels drawn by coin: what it reaches on
+  held-out texts is what chance and the program's own leaks give.
+  """
+  out = attributes.held_out(id, config.seed, config.fairflow.held_out)
+  coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))
+  logits, quality = {}, {}
+  for name, labels in (('accuracy', label), ('control', coin)):
+    sets = tuple((vector[rows], labels[rows]) for rows in (~out, out))
+    if config.fairflow.head == 'lda':
+      w, b = attributes.discriminant(*sets[0], word[~out])
+      logits[name] = lambda x, w=w, b=b: np.float32(x @ w + b)
+    else:
+      logits[name] = _perceptron(config, name, sets, folder, log)
+    right = (logits[name](sets[1][0]) > 0) == sets[1][1]
+    quality[name] = share(int(right.sum()), len(right), config)
+  return Head(logits['accuracy'], quality)
+
+
+def _perceptron(
+  config: Config, name: str, sets: tuple, folder: pathlib.Path, log
+) -> Any:
+  """The paper's head, fitted: its logit as a function of vectors."""
+  config = head_config(config)
+  model = head_model(sets[0][0].shape[1])
+  fit = stages.fitted_once(
+    config,
+    model.replace(device_mesh=mesh.make(config.mesh, 1)),
+    sets,
+    folder / 'head',
+    identity(config, ('training', 'attributes'), *sets[0], *sets[1]),
+    log,
+    part=f'head {name}',
+    task=HEAD,
+  )
+  params = jax.tree.map(lambda a: a[0], mesh.to_host(fit.params))
+  return functools.partial(_margin, params)
+
+
+def share(k: int, n: int, config: Config) -> dict:
+  """k of n with Wilson's interval."""
+  if not n:
+    return {'value': None, 'note': 'nothing is held out'}
+  level = config.measures.confidence_level
+  ends = scipy.stats.binomtest(k, n).proportion_ci(level, 'wilson')
+  return {'value': k / n, 'low': ends.low, 'high': ends.high}
+
+
+@functools.cache
+def head_model(width: int) -> Bundle:
+  module = contextual.AttributeHead()
+
+  def init(seed: int) -> dict:
+    key = keys.key(seed, keys.INIT)
+    return module.init(key, jnp.zeros((1, width)))['params']
+
+  def apply(params, batch, dropout=None):
+    return module.apply({'params': params}, batch['vector'])
+
+  return Bundle(init, apply, module)
+
+
+@jax.jit
+def _logit(params: dict, vector: jax.Array) -> jax.Array:
+  logits = contextual.AttributeHead().apply({'params': params}, vector)
+  return logits[:, 1] - logits[:, 0]
+
+
+def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
+  return np.asarray(_logit(params, vector), np.float32)
+
+
+def _head_batches(job: loop.Job, _) -> instances.Batches:
+  return instances.labelled(*job.train, job.seeds, job.config.train.batch)
+
+
+def _head_quality(job: loop.Job, params) -> dict[str, np.ndarray]:
+  vector, label = job.valid
+  result = {'loss': [], 'accuracy': []}
+  for s in range(len(job.seeds)):
+    margin = _margin(jax.tree.map(lambda a, s=s: a[s], params), vector)
+    signed = np.where(label > 0, margin, -margin)
+    result['loss'].append(np.logaddexp(0, -signed).mean())
+    result['accuracy'].append((signed > 0).mean())
+  return {name: np.array(value) for name, value in result.items()}
+
+
+HEAD = loop.Task(_head_batches, (Player('head', CLASSES),), _head_quality)
+
+
+class FlowModule(NamedTuple):
+  """A flow's shape and products: what its functions ask for."""
+
+  shape: flow.Shape
+  dtype: Any = jnp.float32
+
+
+def flow_model(
+  shape: flow.Shape, sample: np.ndarray, dtype: Any = jnp.float32
+) -> Bundle:
+  """Each seed's flow, its ActNorms started from `sample`."""
+  shape.validate()
+  sample = jnp.asarray(sample, jnp.float32)
+
+  def init(seed: int) -> dict:
+    start = jax.jit(flow.init, static_argnums=(0, 3))
+    return start(shape, keys.key(seed, keys.INIT), sample, dtype)
+
+  module = FlowModule(shape, dtype)
+  return Bundle(init, _flow_forward(module), module)
+
+
+@functools.cache
+def _flow_forward(module: FlowModule):
+  def apply(params, batch, dropout=None):
+    return flow.forward(module.shape, params, batch['vector'], module.dtype)[0]
+
+  return apply
+
+
+@functools.cache
+def flow_loss(objective: flow.Objective) -> Loss:
+  def total(model, params, batch, dropout):
+    shape, dtype = model.module
+    return flow.pair_loss(shape, objective, params, batch, dtype)
+
+  return Loss(total, lambda batch: jnp.sum(batch['side'] != 0))
+
+
+def objective_of(config: Config) -> flow.Objective:
+  options = config.fairflow
+  return flow.Objective(options.loss, options.rho, options.margin, options.leak)
+
+
+def factor_size(
+  config: Config, vector: np.ndarray, side: np.ndarray
+) -> tuple[int, int]:
+  """K, and what Esser et al.'s estimator says of it."""
+  count = instances.paired(vector, side, [config.seed], 1).n
+  pairs = instances.paired(vector, side, [config.seed], count)[0]
+  first, second = pairs['first'][0], pairs['second'][0]
+  estimate = flow.factor_sizes(first, second, np.zeros(len(first), int))[0]
+  width = vector.shape[1]
+  estimate = min(max(estimate, 1), width - 1)
+  size = config.fairflow.factor
+  # ⌈d/10⌉ is the first chunk of FairFlow's program.
+  return {0: estimate, -1: -(-width // 10)}.get(size, size), estimate
+
+
+def fit_flow(
+  config: Config,
+  vector: np.ndarray,
+  side: np.ndarray,
+  valid: np.ndarray,
+  folder: pathlib.Path,
+  log,
+  part: str = 'flow',
+) -> tuple[Bundle, Any, loop.Fitted]:
+  """The flow of embeddings (whitened already), all seeds side by side.
+
+  `valid` says which rows are held out.
+  """
+  options = config.fairflow
+  factor, _ = factor_size(config, vector, side)
+  shape = flow.Shape(
+    vector.shape[1], options.steps, options.hidden, options.depth, factor
+  )
+  rows = np.flatnonzero((side != 0) & ~valid)
+  draw = np.random.default_rng([config.seed, instances.PAIRS])
+  sample = vector[np.sort(draw.permutation(rows)[:SAMPLE])]
+  model = flow_model(shape, sample, build.precision(config))
+  model = model.replace(device_mesh=mesh.make(config.mesh, config.seeds))
+  loss = flow_loss(objective_of(config))
+  train, valid_set = ((vector[own], side[own]) for own in (~valid, valid))
+
+  def source(job, _):
+    return instances.paired(
+      *job.train, job.seeds, config.train.batch, config.train.microbatches
+    )
+
+  def measure(job, params):
+    return {'loss': _mean_loss(job, params, loss)}
+
+  task = loop.Task(source, (Player('flow', loss),), measure)
+  fit = stages.fitted_once(
+    config,
+    model,
+    (train, valid_set),
+    folder / part.replace(' ', '_'),
+    identity(config, ('training', 'flow'), vector, side, valid),
+    log,
+    part=part,
+    task=task,
+  )
+  return model, fit.params, fit
+
+
+@functools.lru_cache(maxsize=8)
+def _sums(model: Bundle, loss: Loss, device_mesh):
+  """sums(params, batch) -> (the loss of each seed, how much is counted)."""
+
+  @jax.jit
+  def sums(params, batch):
+    total = lambda p: loss.total(model, p, batch, None)[0]
+    return mesh.over_seeds(device_mesh, total)(params), loss.count(batch)
+
+  return sums
+
+
+def _mean_loss(job: loop.Job, params, loss: Loss) -> np.ndarray:
+  """The mean loss of one pairing of the held-out instances, a number a seed."""
+  source = instances.paired(*job.valid, [0], 1024)
+  sums = _sums(job.model.program, loss, job.device_mesh)
+  parts = []
+  for i in range(source.steps_per_epoch):
+    batch = {name: value[0] for name, value in source[i].items()}
+    parts.append(sums(params, batch))
+  total = sum(np.asarray(value, np.float64) for value, _ in parts)
+  return total / sum(int(count) for _, count in parts)

@@ -1,0 +1,288 @@
+"""FairFlow: from one pair of words to counterfactual words and texts.
+
+    seed pair → instances → flow → votes → dictionary.csv, beside its rivals
+    dictionary.csv → swaps → repairs → generator → texts, judged
+
+Each stage is an artefact of the run's folder. The dictionary is a word list
+for --config.method.words, so that augment_corpus, swap and every method take
+it. Without --config.corpus.path the corpus is the invented one
+(sets/invented.py), whose right dictionary is known. Stages 4 to 6
+(rewriting/counterfactual_texts.py) follow where --config.data.path names texts
+with a label and a group; recipe counterfactual_texts runs them alone.
+"""
+
+import dataclasses
+import pathlib
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax import config as configs
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.batching import instances
+from fairjax.data.sets import invented
+from fairjax.models import families, flow
+from fairjax.pairs import attributes, flow_words
+from fairjax.pairs.swapping import names, word_lists
+from fairjax.recipes.fairflow import attribute_words, flow_training, page, size
+from fairjax.recipes.fairflow import counterfactual_words as moving
+from fairjax.recipes.fairflow.page import MAPPED, TITLES, Attribute, Contender
+from fairjax.recipes.language import pretrain
+from fairjax.recipes.rewriting import counterfactual_texts
+from fairjax.results import Results
+from fairjax.stages.identity import identity
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """corpus → attribute → flow → counterfactual words → dictionary → report."""
+  if config.fairflow.dry_run:
+    return size.run(config, folder)
+  with Log(folder, config, main=mesh.is_main()) as log:
+    if config.data.path:
+      counterfactual_texts.look(config)
+    config, known, complete = corpus_of(config, folder)
+    config = model_of(config, folder, log)
+    attribute = attribute_of(config, folder, log)
+    m = moving.material(
+      config,
+      attribute_words.language_model(config),
+      attribute.every,
+      attribute.words,
+      attribute.grown,
+    )
+    check(m)
+    contenders, facts = contend(m, folder, log, attribute.grown)
+    dictionary = write(config, folder, m, contenders['flow'], log)
+    results = page.measure(
+      config, m, contenders, known, complete, attribute, facts, dictionary
+    )
+    if config.data.path:
+      add_texts(config, folder, results, log)
+    return stages.publish(folder, results, log)
+
+
+def add_texts(
+  config: Config, folder: pathlib.Path, results: Results, log: Log
+) -> None:
+  """Stages 4 to 6 with the dictionary of this run, added to its results."""
+  words = folder / 'dictionary.csv'
+  texts = counterfactual_texts.report(
+    counterfactual_texts.material(config, folder, words, log)
+  )
+  for name, one in texts['contenders'].items():  # 'flow' has known pairs too
+    results.contenders.setdefault(name, {'sets': {}})['sets'] |= one['sets']
+  results.tests += texts['tests']
+  results.verdicts += texts['verdicts']
+  results.facts |= texts['facts']
+  results.sections += texts['sections']
+
+
+def corpus_of(
+  config: Config, folder: pathlib.Path
+) -> tuple[Config, list[tuple[str, str]], bool]:
+  """The config with a corpus and seed words; known pairs, and if all are."""
+  options = config.fairflow
+  if config.corpus.path:
+    attributes.seed_words(options.first, options.second)
+    known = (
+      [row[:2] for row in word_lists.read(options.known)[0]]
+      if (options.known)
+      else []
+    )
+    return config, known, False
+  count, seed = config.planted.rows, config.planted.seed
+  made_from = identity(config, 'data', 'invented')
+  stages.stage(
+    folder / 'corpus',
+    made_from,
+    lambda path: invented.write(path, count, seed),
+    lambda path: None,
+  )
+  gold, _ = invented.gold(seed)
+  first, second = gold.seeds
+  config = dataclasses.replace(
+    config,
+    corpus=dataclasses.replace(config.corpus, path=str(folder / 'corpus')),
+    fairflow=dataclasses.replace(options, first=first, second=second),
+  )
+  return config, list(gold.known), True
+
+
+def model_of(config: Config, folder: pathlib.Path, log: Log) -> Config:
+  """The config with a masked LM: a folder's, or of a size, trained here."""
+  if config.model not in families.SIZES:
+    return config
+  chosen = configs.shipped('pretrain_mlm_mini')
+  chosen.model, chosen.seed = config.model, config.seed
+  chosen.net, chosen.pretrain = config.net, config.pretrain
+  chosen.data.path, chosen.data.text = config.corpus.path, config.corpus.column
+  chosen.tokens = config.tokens
+  chosen.train.batch, chosen.measures = 32, config.measures
+  log.line(f'a masked LM of size {config.model} is trained on the corpus')
+  pretrain.run(chosen, folder / 'pretraining')
+  export = folder / 'pretraining' / 'export' / f'seed_{config.seed}'
+  return dataclasses.replace(config, model=str(export))
+
+
+def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
+  """Stage 1, or what it left in `folder`/attribute."""
+
+  def make(path: pathlib.Path) -> None:
+    walk = folder / 'corpus_walk'
+    chosen = attribute_words.sample(config, walk)
+    for name, value in chosen.facts.items():
+      log.line(f'corpus: {value:,} {name}')
+    every = attribute_words.embed(config, walk, chosen)
+    seeds, pairs = attribute_words.seeds(config, every)
+    for name, value in pairs:
+      log.line(f'grown seeds: {name}, {value}')
+    if config.fairflow.grow and not pairs:
+      log.line("no pair repeats the seeds' difference: they stand alone")
+    rows, label = attribute_words.labelled(config, every, seeds)
+    some = every.take(rows)
+    head = flow_training.fit_head(
+      config, some.id, some.word, some.vector, label, folder, log
+    )
+    logit = head.logit(every.vector)
+    phi = attributes.phi(config.fairflow.threshold, config.fairflow.scale)
+    side = attributes.sides(logit, phi)
+    words = attributes.word_table(
+      every.word, logit, side, chosen.counts, config.fairflow.word_share
+    )
+    if mesh.is_main():
+      instances.write(
+        path / 'instances.parquet', every._replace(logit=logit, side=side)
+      )
+      artefacts.write_table(path / 'words.parquet', words)
+      artefacts.write_json(
+        path / 'attribute.json',
+        {'quality': head.quality, 'facts': chosen.facts, 'grown': pairs},
+      )
+
+  def read(path: pathlib.Path) -> Attribute:
+    words = artefacts.read_table(path / 'words.parquet')
+    notes = artefacts.read_json(path / 'attribute.json')
+    counts = dict(zip(words['word'], words['count'].tolist()))
+    every = instances.read(path / 'instances.parquet')
+    grown = [tuple(pair) for pair in notes['grown']]
+    return Attribute(
+      every, words, counts, notes['quality'], notes['facts'], grown
+    )
+
+  content = artefacts.content(config.corpus.path)
+  made_from = identity(config, 'attributes', content)
+  return stages.stage(
+    folder / 'attribute', made_from, make, read, log, config.reuse
+  )
+
+
+def check(m: moving.Material) -> None:
+  """Stops where a side has no words."""
+  for side, name in ((-1, 'first'), (1, 'second')):
+    if (m.some.side == side).sum() < 4:
+      raise UserError(
+        f'fewer than four occurrences show the {name} side at threshold '
+        f'{m.config.fairflow.threshold:g}; lower --config.fairflow.threshold '
+        'or --config.fairflow.word_share, or give more text'
+      )
+
+
+def contend(
+  m: moving.Material,
+  folder: pathlib.Path,
+  log: Log,
+  grown: list[tuple[str, str]],
+) -> tuple[dict[str, Contender], dict[str, Any]]:
+  """Every contender's votes and pairs; what the flow's latents look like."""
+  options, out = m.config.fairflow, {}
+  out['flow'], facts = flow_ballots(m, folder, log)
+  alone = lambda ballots: Contender([moving.entries(m, ballots)], ballots)
+  if {'difference', 'procrustes'} & set(options.rivals):
+    alpha = options.alpha if options.move == 'shift' else 1.0
+    first = alone(moving.read(m, moving.by_difference(m, alpha)))
+    if 'difference' in options.rivals:
+      out['difference'] = first
+    if 'procrustes' in options.rivals:
+      x = moving.by_procrustes(m, first.pairs[0])
+      out['procrustes'] = alone(moving.read(m, x))
+  if 'masked' in options.rivals:
+    out['masked'] = alone(moving.by_masked_lm(m))
+  if 'no_factor' in options.rivals:
+    plain = dataclasses.replace(options, rho=0.0, margin=0.0, leak=0.0)
+    plain = dataclasses.replace(m.config, fairflow=plain)
+    without = m._replace(config=plain)
+    out['no_factor'], _ = flow_ballots(
+      without, folder, log, 'flow without factor'
+    )
+  if grown:
+    pairs = pd.DataFrame(grown, columns=['first', 'second'])
+    out['grown'] = Contender([pairs], flow_words.ballots(*[[]] * 3))
+    facts['seed pairs grown'] = len(grown)
+  for name, one in out.items():
+    log.line(f'{TITLES[name]}: {len(one.pairs[0])} pairs')
+  return out, facts
+
+
+def flow_ballots(
+  m: moving.Material, folder: pathlib.Path, log: Log, part: str = 'flow'
+) -> tuple[Contender, dict[str, Any]]:
+  """Stage 2, and the ballots of each seed's flow."""
+  config, options = m.config, m.config.fairflow
+  white = flow.whitening(m.some.vector, options.whiten)
+  x = white(m.some.vector)
+  out = attributes.held_out(m.some.id, config.seed, options.held_out)
+  # Over partners, where some are known, the sides differ in the attribute.
+  rows = slice(None) if m.typical is None else m.typical
+  model, params, fit = flow_training.fit_flow(
+    config, x[rows], m.some.side[rows], out[rows], folder, log, part
+  )
+  ballots, pairs, gaps, drawn = [], [], [], []
+  for s, one in enumerate(moving.seeds_params(params)):
+    occurrences = moving.by_flow(m, model, one, white, config.seed + s)
+    ballots.append(moving.read(m, occurrences.x))
+    pairs.append(moving.entries(m, ballots[-1]))
+    gaps.append((occurrences.gap, occurrences.leak))
+    if not s:
+      drawn = moving.word_map(m, occurrences.x, pairs[0], MAPPED)
+  factor, estimate = flow_training.factor_size(config, x, m.some.side)
+  facts = {
+    'dimensions of the factor': factor,
+    "Esser et al.'s estimate of them": estimate,
+    'gap of the sides inside the factor': float(np.mean([g for g, _ in gaps])),
+    'and outside of it': float(np.mean([g for _, g in gaps])),
+    'steps of the flow': fit.steps,
+  }
+  every = pd.concat(ballots, ignore_index=True)
+  return Contender(pairs, every, drawn, fit.history), facts
+
+
+def write(
+  config: Config,
+  folder: pathlib.Path,
+  m: moving.Material,
+  contender: Contender,
+  log: Log,
+) -> pd.DataFrame:
+  """dictionary.csv: the pairs that the votes of all seeds make, then names."""
+  pairs = moving.entries(m, contender.ballots)
+  if config.fairflow.names:
+    called = names.read(config.fairflow.names)
+    pairs = flow_words.extended(
+      pairs, {name: (women, men) for name, (men, women) in called.items()}
+    )
+  about = (
+    f'Counterfactual words from {config.fairflow.first} and '
+    f'{config.fairflow.second}, by fairjax (recipe fairflow)'
+  )
+  if mesh.is_main():
+    flow_words.write(folder / 'dictionary.csv', pairs, about)
+    votes = flow_words.tally(contender.ballots)
+    artefacts.write_table(folder / 'votes.parquet', votes)
+    log.line(f'{len(pairs)} pairs: {folder / "dictionary.csv"}')
+  return pairs

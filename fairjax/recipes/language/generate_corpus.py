@@ -1,0 +1,375 @@
+"""Text generation over whole folders: shard by shard, chunk by chunk.
+
+corpora/shard_map.py decides where shards are made and keeps what is done.
+Within a shard texts are read in blocks, and every `generate.chunk` of them are
+a savepoint: their pairs are a small parquet file of their own, so a killed job
+loses a chunk and not a file. When a shard is whole its chunks are joined to one
+table of pairs. All of it is a function of the source, the model
+and the options, so a run that was killed ends with the same bytes.
+"""
+
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax import config as configs
+from fairjax.config import Config, Generate
+from fairjax.core import artefacts, strict_json
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.data.corpora import shard_map, shards
+from fairjax.models import Bundle, families
+from fairjax.models.decoding import decode_texts, speculate
+from fairjax.models.decoding.decode import Options
+from fairjax.models.folders.folder import language_model
+from fairjax.models.reading import fill
+from fairjax.pairs.swapping.dictionary import Swapped
+from fairjax.recipes.language import corpora
+from fairjax.stages.identity import identity
+from fairjax.train import mesh
+
+PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
+
+
+def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
+  """Writes out/text and out/pairs; a row of counts for each shard."""
+  options = config.corpus
+  names = shard_map.find_shards(options.path)
+  check(load(config), config)  # a wrong option fails before the work
+  made_from = identity(config, 'texts')
+  work = functools.partial(
+    _write_shard, spec=_json(config), out=os.fspath(out), made_from=made_from
+  )
+  rows = shard_map.shard_map(
+    work,
+    options.path,
+    names,
+    out / 'text',
+    made_from,
+    options.backend,
+    corpora.where(config),
+    options.workers or 1,  # a model takes all cores, or the whole accelerator
+  )
+  for row in rows:
+    if row['status'] != 'failed':
+      artefacts.remove(out / 'pairs' / PARTS / row['shard'])
+  return rows
+
+
+def _json(config: Config) -> str:
+  """The fields that a worker needs, as one word."""
+  parts = {
+    name: dataclasses.asdict(getattr(config, name))
+    for name in ('tokens', 'net', 'generate', 'corpus')
+  }
+  on_bad = {'on_bad': config.data.on_bad}
+  return json.dumps({'model': config.model, 'data': on_bad} | parts)
+
+
+@functools.lru_cache(1)
+def _read_spec(spec: str) -> tuple[Config, Bundle]:
+  """The config and the model of a job, kept by a worker between shards."""
+  parts = strict_json.parse(spec)
+  config = Config(
+    model=parts['model'],
+    data=configs.Data(**parts['data']),
+    tokens=configs.Tokens(**parts['tokens']),
+    net=configs.Net(**parts['net']),
+    generate=configs.Generate(**parts['generate']),
+    corpus=configs.Corpus(**parts['corpus']),
+  )
+  return config, load(config)
+
+
+@functools.lru_cache(1)
+def _load(model: str, tokenizer: str, precision: str) -> Bundle:
+  result = language_model(
+    Config(
+      model=model,
+      tokens=configs.Tokens(tokenizer=tokenizer),
+      net=configs.Net(precision=precision),
+    )
+  )
+  integers = precision == 'int8'
+  if result.can == 'mask' and not integers:
+    return result
+  return result.replace(
+    params=decode_texts.ready(result.module, result.params, integers)
+  )
+
+
+def load(config: Config) -> Bundle:
+  return _load(config.model, config.tokens.tokenizer, config.net.precision)
+
+
+def overrides(knobs: Generate) -> dict:
+  """The decoding options that the config sets, by their names in Options."""
+  numbers = (
+    'num_beams',
+    'max_length',
+    'max_new_tokens',
+    'min_length',
+    'no_repeat_ngram_size',
+  )
+  over = {k: getattr(knobs, k) for k in numbers if getattr(knobs, k) >= 0}
+  if knobs.length_penalty:
+    over['length_penalty'] = float(knobs.length_penalty)
+  if knobs.early_stopping:
+    values = {'true': True, 'false': False, 'never': 'never'}
+    over['early_stopping'] = values[knobs.early_stopping]
+  return over
+
+
+def options_of(config: Config, model: Bundle) -> Options:
+  """The folder's options, and over them the config's."""
+  knobs, options = config.generate, model.options
+  if knobs.task == 'fill':  # its lengths and forced tokens are for writing
+    options = Options(
+      num_beams=options.num_beams,
+      length_penalty=options.length_penalty,
+      early_stopping=options.early_stopping,
+      min_span=knobs.min_span,
+      max_span=knobs.max_span,
+    )
+  over = overrides(knobs)
+  if 'max_length' in over and 'max_new_tokens' not in over:
+    over['max_new_tokens'] = 0  # the one that was asked for counts
+  options = dataclasses.replace(options, **over)
+  draft = knobs.draft
+  if draft < 0:  # a left-to-right model copies nothing
+    copies = (
+      options.num_beams == 1 and 'infill' in families.find(model.family).heads
+    )
+    draft = speculate.longest(knobs.slots) if copies else 0
+  options = dataclasses.replace(options, draft=draft)
+  options.validate()
+  return options
+
+
+def check(model: Bundle, config: Config) -> None:
+  """Stops where the model cannot do what it is asked to."""
+  options, module = options_of(config, model), model.module
+  masked = model.can == 'mask'
+  if masked and config.generate.task == 'write':
+    raise UserError(
+      f'{config.model} is a masked language model, which fills masks and '
+      'writes no texts; set --config.generate.task=fill'
+    )
+  if masked and config.corpus.backend == 'spmd':
+    raise UserError(
+      'a masked language model fills with all devices at once; take '
+      '--config.corpus.backend=local'
+    )
+  prompt = config.generate.prompt
+  if prompt and ('{text}' not in prompt or not _goes_on(config, model)):
+    raise UserError(
+      f'generate.prompt is {prompt[:60]!r}; it needs {{text}} where the text '
+      'goes, task write, and a model that goes on after it (gpt2, llama)'
+    )
+  if config.generate.task == 'fill':
+    mask = model.tokenizer.token_to_id(fill.mask_of(model.tokenizer))
+    if not masked:
+      decode_texts.check_options(
+        module.shape, dataclasses.replace(options, mask=mask, draft=0)
+      )
+  elif not masked:
+    decode_texts.check_options(module.shape, options)
+
+
+def _goes_on(config: Config, model: Bundle) -> bool:
+  return (
+    config.generate.task == 'write'
+    and 'judge' in families.find(model.family).heads
+  )
+
+
+def _asked(config: Config, texts: Sequence[str]) -> list[str]:
+  """What the model is given of each text: its prompt, or the text."""
+  prompt = config.generate.prompt or '{text}'
+  return [prompt.replace('{text}', text) for text in texts]
+
+
+def _write_shard(
+  source: pathlib.Path,
+  target: pathlib.Path,
+  spec: str,
+  out: str,
+  made_from: str,
+) -> dict[str, int]:
+  """Writes the texts of one shard to `target`, and its table of pairs."""
+  config, model = _read_spec(spec)
+  name = source.relative_to(config.corpus.path)
+  parts = pathlib.Path(out) / 'pairs' / PARTS / name
+  part_files: list[pathlib.Path] = []
+  counts = {'rows': 0, 'tokens': 0, 'steps': 0}
+  began = time.monotonic()
+
+  def run(texts: Sequence[str]) -> Swapped:
+    outputs: list[str] = []
+    for first in range(0, len(texts), config.generate.chunk):
+      part = list(texts[first : first + config.generate.chunk])
+      part_files.append(parts / f'{counts["rows"]:012d}.parquet')
+      first_row = counts['rows']
+      table = artefacts.stage(
+        part_files[-1],
+        artefacts.fingerprint(made_from, part),
+        lambda path, part=part, first_row=first_row: artefacts.write_table(
+          path, _pairs(config, model, source, str(name), part, first_row)
+        ),
+        artefacts.read_table,
+      )
+      outputs += table['generated'].tolist()
+      counts['rows'] += len(part)
+      for column in ('tokens', 'steps'):
+        counts[column] += int(table[column].sum())
+      _say(name, counts, time.monotonic() - began)
+    if source.suffix == '.txt':  # a text is a line
+      outputs = [' '.join(text.splitlines()) for text in outputs]
+    spans = [
+      [(0, len(old), old, new)] if new != old else []
+      for old, new in zip(texts, outputs)
+    ]
+    return Swapped(outputs, spans, [0] * len(texts))
+
+  changed = shards.rewrite(source, target, run, config.corpus.column)['changed']
+  _join(part_files, parts, pathlib.Path(out) / 'pairs' / f'{name}.parquet')
+  return {**counts, 'changed': changed}
+
+
+def _pairs(
+  config: Config,
+  model: Bundle,
+  source: pathlib.Path,
+  name: str,
+  texts: list[str],
+  first: int,
+) -> pd.DataFrame:
+  """One row a text: id, source, generated, tokens written, steps they took."""
+  good = _usable(config, model, source, texts, first)
+  sources = [texts[i] for i in good]
+  try:
+    result, outputs, steps = _write(config, model, sources)
+  except UserError as error:
+    raise UserError(f'{source}, counted from row {first}: {error}') from error
+  table = pd.DataFrame(
+    {
+      'id': [f'{name}:{first + i}' for i in range(len(texts))],
+      'source': texts,
+      'generated': texts,
+      'tokens': np.zeros(len(texts), np.int32),
+      'steps': np.zeros(len(texts), np.int32),
+    }
+  )
+  texts_out = table['generated'].tolist()
+  for i, text in zip(good, result):
+    texts_out[i] = text
+  table['generated'] = texts_out
+  table.loc[good, 'tokens'] = np.asarray(outputs, np.int32)
+  table.loc[good, 'steps'] = np.asarray(steps, np.int32)
+  with np.errstate(invalid='ignore'):
+    table['tokens_per_step'] = table['tokens'] / table['steps']
+  return table
+
+
+def _usable(config, model, source, texts, first) -> np.ndarray:
+  """The texts that the model can read; others stop, or stay as they are."""
+  longest = model.longest
+  blank = np.array([not text.strip() for text in texts], bool)
+  prompts = _asked(config, texts)
+  truncated = tokens.encode(model.tokenizer, prompts, longest).cut
+  if config.data.on_bad == 'error':
+    for wrong, what in (
+      (blank, 'is empty; give it a text'),
+      (
+        truncated,
+        f'has more tokens than the model has positions ({longest}); shorten it',
+      ),
+    ):
+      if wrong.any():
+        raise UserError(
+          f'{source}, line {first + int(wrong.argmax()) + 1} {what}, or let '
+          'such lines stay as they are with --config.data.on_bad=drop'
+        )
+  return np.flatnonzero(~blank & ~truncated)
+
+
+def _write(
+  config: Config, model: Bundle, texts: list[str]
+) -> tuple[list[str], Sequence[int], Sequence[int]]:
+  """The texts written, their tokens and the steps these took."""
+  module, params, tokenizer = model.module, model.params, model.tokenizer
+  if not texts:
+    return [], [], []
+  knobs = config.generate
+  if model.can == 'mask':
+    placement = mesh.placement(mesh.make(configs.Mesh(), 1))
+    filled = fill.fill_texts(
+      module, params, tokenizer, texts, knobs.order, placement
+    )
+    counts = [len(row) for row in filled.spans]
+    steps = [min(n, 1) if knobs.order == 'once' else n for n in counts]
+    return filled.texts, counts, steps
+  options = options_of(config, model)
+  if knobs.task == 'fill':
+    filled = fill.infill_texts(
+      module, params, tokenizer, texts, options, knobs.slots
+    )
+    texts, result = filled.texts, filled.generated
+  else:
+    prompts = _asked(config, texts)
+    texts, result = decode_texts.generate_texts(
+      module,
+      params,
+      tokenizer,
+      prompts,
+      options,
+      knobs.slots,
+      mesh.accelerators(),
+    )
+    if knobs.prompt:
+      texts = decode_texts.answers(tokenizer, result)
+  return texts, result.row_written, result.row_steps
+
+
+def _join(
+  part_files: Sequence[pathlib.Path], parts: pathlib.Path, target: pathlib.Path
+) -> None:
+  """The chunks of a shard as one table, a row group each.
+
+  It is written among the chunks, so that a job that is killed here leaves
+  nothing that is not removed with them.
+  """
+  import pyarrow.parquet as pq
+
+  writer, joined = None, parts / 'joined'
+  with artefacts.atomic(joined) as whole:
+    for part in part_files:
+      table = pq.read_table(part)
+      writer = writer or pq.ParquetWriter(whole, table.schema)
+      writer.write_table(table)
+    if writer is None:  # a shard without a line
+      artefacts.write_table(whole, pd.DataFrame({'id': []}))
+    else:
+      writer.close()
+  target.parent.mkdir(parents=True, exist_ok=True)
+  os.replace(joined, target)
+
+
+def _say(name, counts: dict[str, int], seconds: float) -> None:
+  """A line of progress: drawn over on a terminal, else one a chunk."""
+  speed = counts['tokens'] / max(seconds, 1e-9)
+  text = (
+    f'{name}: {counts["rows"]:,} texts · {speed:,.0f} tokens/s · '
+    f'{counts["tokens"] / max(counts["steps"], 1):.2f} tokens a step'
+  )
+  draws = sys.stderr.isatty()
+  sys.stderr.write(f'\r{text}\033[K' if draws else text + '\n')
+  sys.stderr.flush()

@@ -1,0 +1,306 @@
+"""Pretrains a language model on plain text: MLM, BART, ELECTRA or causal.
+
+    text → tokens → full rows → corrupted → model → held-out perplexity → report
+
+The text is read once and tokenised once (corpora/texts.py), rows are full and
+pieces of different documents do not see each other (batching/rows.py), what is
+masked is a function of (seed, step) (batching/corruption.py). Training is the
+one `fit` of the house, so it restarts to the same bits (on a GPU with
+net.deterministic). What comes out is a folder that transformers loads and that
+--config.model=FOLDER continues from.
+"""
+
+import dataclasses
+import functools
+import math
+import pathlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import numpy as np
+from tokenizers import Tokenizer
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.batching import corruption, rows
+from fairjax.data.corpora import texts
+from fairjax.metrics.inference import intervals, resampling
+from fairjax.models import Bundle, objectives
+from fairjax.recipes.language import pretrain_size
+from fairjax.recipes.language.pretrain_objectives import (
+  OBJECTIVES,
+  find_tokenizer,
+  parameters,
+)
+from fairjax.results import Results, section, table
+from fairjax.stages.identity import identity
+from fairjax.train import loop, mesh, step
+from fairjax.train.progress import Log
+
+
+class Text(NamedTuple):
+  """The corpus as rows to train on and rows held out."""
+
+  tokenizer: Tokenizer
+  words: corruption.Vocabulary
+  train: rows.PackedCorpus
+  valid: rows.HeldOut
+  corrupt: rows.Corrupt
+  made_from: str  # fingerprint of the corpus and its tokens
+  facts: dict[str, int]
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """config → text → model → fit → held-out measures → samples → report."""
+  if config.train.track:
+    raise UserError(
+      'train.track follows examples of a classifier; leave it off to pretrain'
+    )
+  if config.pretrain.dry_run:
+    return pretrain_size.run(config, folder, rehearse=run)
+  with Log(folder, config, main=mesh.is_main()) as log:
+    device_mesh = mesh.make(config.mesh, config.seeds)
+    objective = OBJECTIVES[config.pretrain.objective]
+    text = read(config, device_mesh.shape['data'], log)
+    model = objective.model(config, text.words).replace(
+      tokenizer=text.tokenizer,
+      longest=config.pretrain.length,
+      device_mesh=device_mesh,
+    )
+    log.line(f'model {config.model}: {parameters(model):,} parameters')
+    fit_result = fit(config, text, model, folder, log)
+    results = measure(config, text, model, fit_result)
+    save(config, model, fit_result.params, folder / 'export')
+    log.line(f'models for transformers: {folder / "export"}')
+    params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(fit_result.params))
+    rows = objective.samples(
+      model, params, text.valid, text.words, config.pretrain.samples
+    )
+    results.sections.append(section('Samples', table(rows)))
+    return stages.publish(folder, results, log)
+
+
+def read(config: Config, multiple: int, log: Log) -> Text:
+  """The corpus, its tokenizer and its rows."""
+  options, data = config.pretrain, config.data
+  objective = OBJECTIVES[options.objective]
+  if not data.path:
+    raise UserError(
+      'data.path is empty; name a folder of text with --config.data.path'
+    )
+  source = texts.find(data.path, data.text, options.document == 'blank')
+  tokenizer = find_tokenizer(config, source)
+  words = corruption.vocabulary(tokenizer)
+  check_vocabulary(options.objective, words)
+  store = texts.store(source, tokenizer)
+  parts = texts.split(store, options.held_out, data.split_seed, data.limit)
+  train, valid = (
+    rows.rows(
+      store, part, options.length, words.first, words.last, objective.closed
+    )
+    for part in parts
+  )
+  settings = {k: getattr(options, v) for k, v in objective.options.items()}
+  if objective.corrupt is not corruption.continued:
+    settings['words'] = words
+  corrupt = functools.partial(objective.corrupt, **settings)
+  facts = {
+    'files': len(source.files),
+    'documents': len(parts[0]),
+    'held-out documents': len(parts[1]),
+    'tokens': train.tokens,
+    'held-out tokens': valid.tokens,
+    'rows': train.count,
+    'empty lines skipped': store.empty,
+    'documents of several rows': int(
+      (np.diff(train.places) > train.inner).sum()
+    ),
+    'tokenizer': words.size,
+  }
+  log.line(
+    'text: ' + ', '.join(f'{value:,} {name}' for name, value in facts.items())
+  )
+  return Text(
+    tokenizer,
+    words,
+    train,
+    rows.HeldOut(valid, corrupt, multiple),
+    corrupt,
+    artefacts.fingerprint([source.content, tokenizer.to_str()]),
+    facts,
+  )
+
+
+def check_vocabulary(objective: str, words: corruption.Vocabulary) -> None:
+  """Stops where the tokenizer lacks a special token that is needed."""
+  if objective != 'causal' and words.mask < 0:
+    raise UserError(
+      'the tokenizer has no mask token ([MASK] or <mask>), which objective '
+      f'{objective} needs; give another with --config.tokens.tokenizer'
+    )
+  if objective == 'bart' and not words.first:
+    raise UserError(
+      'the tokenizer puts no special tokens around a text, which objective '
+      'bart needs; give another with --config.tokens.tokenizer'
+    )
+
+
+def fit(
+  config: Config, text: Text, model: Bundle, folder: pathlib.Path, log
+) -> loop.Fitted:
+  """The one training loop, with rows for data."""
+  device_mesh, options = model.device_mesh, config.train
+  if config.pretrain.steps:
+    per_epoch = math.ceil(text.train.count / options.batch)
+    options = dataclasses.replace(
+      options, epochs=config.pretrain.steps / per_epoch
+    )
+  config = dataclasses.replace(config, train=options)
+  objective = OBJECTIVES[config.pretrain.objective]
+  made_from = identity(config, ('training', 'pretraining'), text.made_from)
+
+  def source(job, _):
+    return rows.RowBatches(
+      job.train,
+      job.seeds,
+      options.batch,
+      text.corrupt,
+      options.microbatches,
+      device_mesh.shape['data'],
+    )
+
+  def measure(job, params):
+    sums = document_sums(
+      job.model, objective.terms, params, job.valid, device_mesh
+    )
+    return overall(objective.names, sums.sum(1), config.pretrain.weight)
+
+  loss = step.Loss(*objectives.loss(objective.terms))
+  task = loop.Task(source, (step.Player('model', loss),), measure)
+  return stages.fitted_once(
+    config,
+    model,
+    (text.train, text.valid),
+    folder,
+    made_from,
+    log,
+    task=task,
+  )
+
+
+def document_sums(
+  model: Bundle, terms: Callable, params, held_out: rows.HeldOut, device_mesh
+) -> np.ndarray:
+  """Sums and counts of each term over each held-out document [s, n, 2 k]."""
+  forward = step.forward(objectives.measured(model, terms), device_mesh)
+  parts, documents = [], []
+  for i in range(len(held_out)):
+    batch, document = held_out[i]
+    batch = mesh.put_batch(device_mesh, batch, stacked=False)
+    parts.append(forward(params, batch))  # dispatched, not waited for
+    documents.append(document)
+  result = np.concatenate([np.asarray(p, np.float64) for p in parts], axis=1)
+  document = np.concatenate(documents)
+  which = np.searchsorted(held_out.rows.document, document[document >= 0])
+  out = np.zeros(
+    (result.shape[0], len(held_out.rows.document), result.shape[2])
+  )
+  np.add.at(out, (slice(None), which), result[:, document >= 0])
+  return out
+
+
+def overall(names, sums: np.ndarray, weight: float) -> dict[str, np.ndarray]:
+  """The mean of each term, their loss and the perplexity, one a seed."""
+  k = len(names)
+  means = sums[:, :k] / np.maximum(sums[:, k:], 1)
+  result = dict(zip(names, means.T))
+  if 'detection_loss' in result:
+    result['loss'] = (
+      result['generator_loss'] + weight * result['detection_loss']
+    )
+  result['perplexity'] = np.exp(means[:, 0])
+  return result
+
+
+def measure(
+  config: Config, text: Text, model: Bundle, fit: loop.Fitted
+) -> Results:
+  """Each measure of held-out text, with intervals over documents and seeds."""
+  objective, options = OBJECTIVES[config.pretrain.objective], config.measures
+  sums = document_sums(
+    model,
+    objective.terms,
+    fit.params,
+    text.valid,
+    model.device_mesh,
+  )
+  how = intervals.options_of(config)
+  draws = resampled(sums, how)
+  weight = config.pretrain.weight
+  values = overall(objective.names, sums.sum(1), weight)
+  resamples = overall(objective.names, draws.reshape(-1, sums.shape[2]), weight)
+  quality = {
+    name: intervals.of_mean(
+      value,
+      resamples[name].reshape(draws.shape[:2]) if options.resamples else None,
+      how,
+    )
+    for name, value in values.items()
+  }
+  return stages.results(
+    config,
+    title=f'{config.pretrain.objective} pretraining of {config.model}',
+    contenders={
+      pathlib.Path(config.model).name: {
+        'sets': {'held_out': {'rows': sums.shape[1], 'quality': quality}}
+      }
+    },
+    facts={
+      'objective': config.pretrain.objective,
+      'steps': fit.steps,
+      'parameters': parameters(model),
+      **text.facts,
+    },
+    notes=[f'Perplexity is of {objective.about}; held-out documents.'],
+  )
+
+
+def resampled(sums: np.ndarray, how: intervals.IntervalOptions) -> np.ndarray:
+  """The sums over documents drawn with replacement [resample, s, 2 k].
+
+  Means are taken out of the totals first, so that float32 products of large
+  sums keep their digits; what is resampled are ratios, to which the counts
+  come back whole.
+  """
+  seeds, n, width = sums.shape
+  k = width // 2
+  items = resampling.blocks(n, how.seed)
+  draws = resampling.draw(items, how.resamples, how.seed)
+  total = np.zeros((len(items.size), seeds, width))
+  np.add.at(total, items.item, sums.swapaxes(0, 1))
+  counts = total[..., k:]
+  centre = total[..., :k].sum(0) / np.maximum(counts.sum(0), 1)
+  recentred = np.concatenate([total[..., :k] - centre * counts, counts], -1)
+  out = np.asarray(
+    resampling.resampled(draws, resampling.pad(recentred)), np.float64
+  )
+  out[..., :k] += centre * out[..., k:]
+  return out
+
+
+def save(config: Config, model: Bundle, params, target) -> None:
+  """Folders for transformers; an ELECTRA's generator lies in its own."""
+  pair = model.module
+  if not isinstance(pair, objectives.Pair):
+    stages.write_models(config, model, params, target)
+    return
+  of = lambda module: model.replace(module=module)
+  stages.write_models(
+    config, of(pair.discriminator), params['discriminator'], target
+  )
+  stages.write_models(
+    config, of(pair.generator), objectives.shared(params), target, 'generator'
+  )

@@ -1,0 +1,94 @@
+"""The pretraining objectives: corruption, model, loss and samples of each."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+from tokenizers import Tokenizer
+
+from fairjax.config import Config
+from fairjax.data.batching import corruption, tokens
+from fairjax.data.corpora import texts
+from fairjax.models import Bundle, build, objectives, pretraining
+from fairjax.recipes.language import pretrain_samples as samples
+
+
+class Objective(NamedTuple):
+  """How a text is corrupted, what is asked of whom, and what to call it."""
+
+  about: str
+  model: Callable  # model(config, vocabulary) -> Bundle
+  terms: Callable  # a function of models/objectives.py
+  names: tuple[str, ...]  # of those terms; the first gives the perplexity
+  corrupt: Callable  # a function of batching/corruption.py
+  options: dict[str, str]  # its keywords, by fields of config.pretrain
+  samples: Callable  # a function of report/samples.py
+  closed: bool = True  # a text cut at the end of a row is closed all the same
+
+
+OBJECTIVES = {
+  'mlm': Objective(
+    'masked tokens, from both sides',
+    pretraining.masked_lm,
+    objectives.masked,
+    ('loss',),
+    corruption.masked,
+    {'share': 'mask', 'whole_word': 'whole_word'},
+    samples.masked,
+  ),
+  'electra': Objective(
+    'masked tokens (the generator), from both sides',
+    pretraining.detector,
+    objectives.detected,
+    ('generator_loss', 'detection_loss', 'found', 'false_alarms'),
+    corruption.hidden,
+    {'share': 'mask', 'whole_word': 'whole_word', 'weight': 'weight'},
+    samples.detected,
+  ),
+  'bart': Objective(
+    'all tokens, from those before them and the corrupted text',
+    pretraining.denoiser,
+    objectives.denoised,
+    ('loss',),
+    corruption.denoised,
+    {
+      'share': 'mask',
+      'mean': 'spans',
+      'permute': 'permute',
+      'whole_word': 'whole_word',
+    },
+    samples.denoised,
+  ),
+  'causal': Objective(
+    'all tokens, from those before them',
+    pretraining.next_token,
+    objectives.continued,
+    ('loss',),
+    corruption.continued,
+    {},
+    samples.continued,
+    closed=False,
+  ),
+}
+
+
+def find_tokenizer(config: Config, source: texts.Corpus) -> Tokenizer:
+  """The config's tokenizer, the model's, or one learned from the corpus."""
+  if config.tokens.tokenizer:
+    return tokens.load_tokenizer(config.tokens.tokenizer)
+  folder = build.model_folder(config)
+  if folder:
+    return tokens.load_tokenizer(folder)
+  return texts.learn_tokenizer(
+    source,
+    config.tokens.vocab_size,
+    config.pretrain.held_out,
+    config.data.split_seed,
+  )
+
+
+def parameters(model: Bundle) -> int:
+  """How many numbers a model of one seed has."""
+  params = jax.eval_shape(lambda: model.init(0))
+  return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(params))

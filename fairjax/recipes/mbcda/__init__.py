@@ -1,0 +1,9 @@
+"""MBCDA (Tokpo and Calders 2023): a generator against a discriminator.
+
+In this room:
+
+  adversarial  MBCDA's training: a discriminator on logits, generators against
+               it
+  recipe       MBCDA: a generator of counterfactual texts with two objectives
+  size         MBCDA at full size: memory, FLOPs and hours, estimated
+"""

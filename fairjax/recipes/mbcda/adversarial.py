@@ -1,0 +1,211 @@
+"""MBCDA's training: a discriminator on logits, generators against it.
+
+    pairs → generator by tokens alone → discriminator on its logits
+    pairs, discriminator (fixed) → generator by tokens and discriminator
+
+'alternating' trains both from their start, step by step in turns.
+"""
+
+import dataclasses
+import pathlib
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.data.batching import seq2seq
+from fairjax.metrics.inference import clusters
+from fairjax.metrics.inference.intervals import options_of
+from fairjax.models import Bundle, adversary, rewriting
+from fairjax.recipes.rewriting import rewriter
+from fairjax.stages.identity import identity
+from fairjax.train import mesh, step
+from fairjax.train.progress import Log
+
+GENERATOR = step.Loss(adversary.generator_loss, adversary.one)
+DISCRIMINATOR = step.Loss(adversary.discriminator_loss, adversary.one)
+OWN = '^generator/', '^discriminator/'
+
+
+class Discriminator(NamedTuple):
+  """Its parameters, and how right it is on held-out pairs.
+
+  `chance` is what naming the larger group always would have been.
+  """
+
+  params: Any
+  accuracy: dict
+  chance: float
+
+
+class Pushed:
+  """Batches of pairs with w of their step: a random-access source."""
+
+  def __init__(self, pairs, weight: float, rising: float):
+    self.pairs, self.weight, self.rising = pairs, weight, rising
+    self.steps_per_epoch = pairs.steps_per_epoch
+
+  def __len__(self) -> int:
+    return len(self.pairs)
+
+  def __getitem__(self, number: int) -> dict:
+    batch = self.pairs[number]
+    part = min(number / self.rising, 1.0) if self.rising else 1.0
+    push = np.full_like(batch['share'], self.weight * part)
+    return batch | {'push': push}
+
+
+def two(config: Config, generator: Bundle) -> Bundle:
+  """Both players, the discriminator as the config has it."""
+  options = config.adversary
+  return adversary.model(
+    generator,
+    rate=options.dropout,
+    pool=options.pool,
+    centred=options.centred,
+    folded=options.noise == 'states',
+  )
+
+
+def discriminator_config(config: Config) -> Config:
+  """Its own schedule; the last weights are kept."""
+  chosen = config.adversary
+  options = dataclasses.replace(
+    config.train,
+    lr=chosen.lr,
+    epochs=chosen.epochs,
+    patience=0,
+    load_best=False,
+    evals=1 / chosen.epochs,
+  )
+  return dataclasses.replace(config, train=options)
+
+
+def discriminator(
+  config: Config,
+  folder: pathlib.Path,
+  pairs: pd.DataFrame,
+  generator: Bundle,
+  log: Log,
+) -> Discriminator:
+  """Learns the group of a target from a generator's teacher-forced logits."""
+  config = discriminator_config(config)
+  model = two(config, generator)
+  fresh = model.init
+  model = model.replace(
+    init=lambda seed: fresh(seed) | {'generator': generator.params}
+  )
+  player = step.Player('discriminator', DISCRIMINATOR, OWN[1])
+  result = rewriter.fit(
+    config,
+    folder,
+    pairs,
+    log,
+    model=model,
+    players=(player,),
+    content=(
+      'discriminator',
+      identity(config, 'adversary'),
+      _weights(generator),
+    ),
+  )
+  params = mesh.to_host(result.fit.params)
+  return Discriminator(
+    params['discriminator'], *accuracy(config, model, params, pairs)
+  )
+
+
+def _weights(generator: Bundle) -> list[np.ndarray]:
+  """What a fit reads of a model that is there."""
+  return [np.asarray(leaf) for leaf in jax.tree.leaves(generator.params)]
+
+
+def accuracy(
+  config: Config, model: Bundle, params, pairs: pd.DataFrame
+) -> tuple[dict, float]:
+  """The share of held-out targets whose group is seen, with exact interval.
+
+  And the share of the larger group, which is seen without looking.
+  """
+  split = 'test' if (pairs['split'] == 'test').any() else 'valid'
+  rows = pairs[pairs['split'] == split]
+  pool, _ = rewriting.pool(
+    model,
+    rows['source'].tolist(),
+    rows['target'].tolist(),
+    label=rows['label'].to_numpy(np.int32),
+  )
+  device_mesh = mesh.make(config.mesh, config.seeds)
+  forward = step.forward(adversary.judging(model), device_mesh)
+  right = np.zeros(len(pool.label), bool)
+  for host in seq2seq.sweep(
+    pool, config.train.batch, device_mesh.shape['data']
+  ):
+    scores = np.asarray(
+      forward(params, mesh.put_batch(device_mesh, host, stacked=False))
+    )[0]
+    real = host['example'] >= 0
+    guess = scores[real].argmax(-1)
+    right[host['example'][real]] = guess == host['label'][real]
+  chance = np.bincount(pool.label).max() / len(pool.label)
+  hits = int(right.sum())
+  return clusters.share(hits, len(right), options_of(config)), float(chance)
+
+
+def generator(
+  config: Config,
+  folder: pathlib.Path,
+  pairs: pd.DataFrame,
+  log: Log,
+  against: Discriminator | None = None,
+  alternating: bool = False,
+) -> rewriter.Rewriter:
+  """A generator by the token loss alone, or against a discriminator too.
+
+  What comes out is the generator by itself, whoever trained it.
+  """
+  start = rewriter.start(config, pairs)
+  if against is None and not alternating:
+    return rewriter.fit(config, folder, pairs, log, model=start)
+  options, both = config.adversary, two(config, start)
+  players = (
+    step.Player('generator', GENERATOR, OWN[0], turns=(0, 1)),
+    step.Player(
+      'discriminator',
+      DISCRIMINATOR,
+      OWN[1],
+      discriminator_config(config).train,
+      turns=(1, 0),
+    ),
+  )
+  content = ['generator', identity(config, 'adversary')]
+  if against is not None:
+    known = jax.tree.map(lambda leaf: leaf[0], against.params)
+    init = lambda seed: {
+      'generator': start.init(seed),
+      'discriminator': known,
+    }
+    both = both.replace(init=init)
+    players = (players[0]._replace(turns=(1,)),)
+    content += [np.asarray(leaf) for leaf in jax.tree.leaves(known)]
+
+  def pushed(pairs):
+    steps = config.train.epochs * pairs.steps_per_epoch
+    rising = steps if options.schedule == 'linear' else 0
+    return Pushed(pairs, options.weight, rising)
+
+  result = rewriter.fit(
+    config,
+    folder,
+    pairs,
+    log,
+    model=both,
+    players=players,
+    own=lambda params: params['generator'],
+    batches=pushed,
+    content=tuple(content),
+  )
+  alone = start.replace(params=result.model.params)
+  return result._replace(model=alone)

@@ -1,0 +1,22 @@
+"""Perturbation augmentation (Qian et al. 2022).
+
+In this room:
+
+  fairberta       FairBERTa: two masked LMs, one on text and one on the
+                  perturbed text
+  fairscore       The fairscore of a classifier that exists, or of two side by
+                  side
+  fairscores      Fairscores of models on one paired file: written, read,
+                  predicted, tested
+  fairtune        Fairtuning: a classifier tuned on perturbed text, and its
+                  fairscore
+  person_tagger   A tagger of the words that are of one person, learned from
+                  pairs
+  perturb_corpus  Whole folders perturbed: one person of each window of text
+                  rewritten
+  perturber       A perturber: trained on parallel text, measured beside rules
+                  on held-out
+  perturbing      Texts perturbed: the person drawn, the rewriter, what comes
+                  back
+  word_detector   A token classifier that finds gendered words beyond the lists
+"""

@@ -1,0 +1,110 @@
+"""The fairscore of a classifier that exists, or of two side by side.
+
+folder, paired file (or rows) → decisions → fairscore, floor → report
+
+Nothing is trained, so every row of the user's file is a test row, unless the
+config names test rows. A model is a folder of weights or a run of ours: all
+the seeds that it exported, or else its only fit.
+"""
+
+import pathlib
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.models import Bundle
+from fairjax.models.families import chances
+from fairjax.models.folders.folder import load
+from fairjax.recipes.audit import models as audit_models
+from fairjax.recipes.perturbation import fairscores
+from fairjax.results import Results
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """Scores config.model, and fairscore.against beside it."""
+  with Log(folder, config, main=mesh.is_main()) as log:
+    rows = None
+    if not config.fairscore.path:
+      tables = stages.load(config, folder, log, trains=False)
+      sets = stages.test_sets(config, tables)
+      rows = next(iter(sets.values()))
+    pairs = fairscores.read_pairs(config, folder, rows, log)
+    decided = {}
+    for name, (model, params) in models(config).items():
+      if int(pairs['label'].max()) >= model.classes:
+        raise UserError(
+          f'the paired file has label {pairs["label"].max()}, but {name} has '
+          f'{model.classes} classes; give the file of its task'
+        )
+      decided[name] = fairscores.decisions(config, model, params, pairs)
+    scores, tests = fairscores.scored(config, pairs, decided)
+    results = stages.results(
+      config,
+      title=f'fairscore of {config.model}',
+      contenders={name: {'sets': own} for name, own in scores.items()},
+      focus=list(decided)[-1],
+      tests=stages.adjusted(tests, config.measures.adjust),
+      notes=fairscores.NOTES,
+      sections=[
+        *fairscores.preservation(config, pairs, decided),
+        *fairscores.by_attribute(config, pairs, decided),
+      ],
+    )
+    return stages.publish(folder, results, log)
+
+
+def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
+  """The classifiers by name, with weights [s, …]; a second one comes first."""
+  device_mesh, out = mesh.make(config.mesh, 1), {}
+  for path in (config.fairscore.against, config.model):
+    if path:
+      name = _name(path, out)
+      model, params = classifier(path)
+      chances.require_one(model.config, model.classes, path)
+      out[name] = model.replace(device_mesh=device_mesh), params
+  return out
+
+
+def classifier(path: str) -> tuple[Bundle, Any]:
+  """The model of a folder, or of a run of ours, with its weights [s, …]."""
+  folder = pathlib.Path(path).expanduser()
+  number = lambda one: int(one.name.removeprefix('seed_'))
+  exported = sorted(folder.glob('export/seed_*'), key=number)
+  is_run = (folder / 'results.json').is_file()
+  if is_run and not exported:
+    fits = sorted(folder.glob('training/*/weights.safetensors'))
+    recipe = artefacts.read_json(folder / 'results.json').get('recipe')
+    if recipe == 'train' and len(fits) == 1:
+      _, _, model, params = audit_models.made_again(folder, fits[0])
+      return model, params
+    inside = sorted(folder.glob('*/export/seed_*'))
+    raise UserError(
+      f'{path} is a run of recipe {recipe!r}, which left '
+      + (
+        f'{len(inside)} models; name one of them, such as {inside[0]}'
+        if inside
+        else 'no classifier; train one with --config.train.export=true'
+      )
+    )
+  seeds = [load(one, 'classify') for one in exported or (path,)]
+  params = [one.params for one in seeds]
+  return seeds[0], jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
+
+
+def _name(path: str, known: dict) -> str:
+  """The end of a folder's path that no other has."""
+  parts = pathlib.Path(path).parts
+  for k in range(1, len(parts) + 1):
+    name = '/'.join(parts[-k:])
+    if name not in known:
+      return name
+  raise UserError(
+    f'fairscore.against is {path!r}, the model itself; name another one'
+  )

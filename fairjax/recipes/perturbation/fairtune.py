@@ -1,0 +1,217 @@
+"""Fairtuning: a classifier tuned on perturbed text, and its fairscore.
+
+    tables → perturbed training set → both fits → paired test file → fairscore
+
+Two contenders share everything but the training text: `original` as it is, and
+`fairtuned` with every row replaced by its perturbation, where it has one (Qian
+et al. 2022, arXiv:2205.12586). The paired file is written once from the test
+set and can be used for any other model; a model may also be scored on a file of
+the user's. Beside each fairscore stands what a matched neutral rewrite of the
+same rows changes.
+"""
+
+import dataclasses
+import itertools
+import pathlib
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.data.tables import labels
+from fairjax.data.tables.schema import Tables
+from fairjax.metrics import grades
+from fairjax.metrics.inference import intervals
+from fairjax.models import Bundle
+from fairjax.recipes.perturbation import fairscores
+from fairjax.results import Results, section, table
+from fairjax.train import loop, mesh
+from fairjax.train.progress import Log
+
+ORIGINAL, FAIRTUNED = 'original', 'fairtuned'
+# Shares of GLUE's training rows that PANDA's perturber changed (Table 8).
+PAPER = {
+  'cola': 0.456,
+  'sst2': 0.225,
+  'stsb': 0.369,
+  'qqp': 0.205,
+  'rte': 0.470,
+  'qnli': 0.312,
+}
+
+
+class Fits(NamedTuple):
+  """A contender: its weights, and what a sweep chose."""
+
+  params: dict
+  lr: float
+  batch: int
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """config → tables → two fits → paired file → fairscores, tests → report."""
+  with Log(folder, config, main=mesh.is_main()) as log:
+    tables = stages.load(config, folder, log)
+    sets = stages.test_sets(config, tables)
+    tuned = dict(tables)
+    perturbed = fairscores.once(config, folder, 'train', tables['train'], log)
+    tuned['train'] = replaced(tables['train'], perturbed)
+    log.line(_share_line(perturbed))
+    model = stages.prepare(config, tables, log)
+    fits = {
+      name: swept(config, model, own, folder / name, log)
+      for name, own in ((ORIGINAL, tables), (FAIRTUNED, tuned))
+    }
+    pairs = fairscores.read_pairs(
+      config, folder, next(iter(sets.values())), log
+    )
+    chances = {
+      name: {
+        key: stages.probabilities(config, model, fit.params, one)
+        for key, one in sets.items()
+      }
+      for name, fit in fits.items()
+    }
+    contenders = {
+      name: {'sets': stages.assess(config, sets, of)}
+      for name, of in chances.items()
+    }
+    of_grades = graded(config, sets, chances, contenders)
+    decided = {
+      name: fairscores.decisions(config, model, fit.params, pairs)
+      for name, fit in fits.items()
+    }
+    scores, tests = fairscores.scored(config, pairs, decided)
+    for name, own in scores.items():
+      contenders[name]['sets'] |= own
+    stages.keep_predictions(folder, sets, chances, FAIRTUNED)
+    results = stages.results(
+      config,
+      title=f'fairtuning of {config.model} on {config.data.name}',
+      contenders=contenders,
+      focus=FAIRTUNED,
+      tests=stages.adjusted(
+        stages.compare(config, sets, chances, [(FAIRTUNED, ORIGINAL)])
+        + of_grades
+        + tests,
+        config.measures.adjust,
+      ),
+      facts=facts(config, tables, perturbed, pairs, fits),
+      notes=fairscores.NOTES,
+      sections=[
+        *shares(perturbed),
+        *fairscores.preservation(config, pairs, decided),
+        *fairscores.by_attribute(config, pairs, decided),
+      ],
+    )
+    return stages.publish(folder, results, log)
+
+
+def replaced(rows: pd.DataFrame, perturbed: pd.DataFrame) -> pd.DataFrame:
+  """The table with perturbed texts in place of those that have one."""
+  result = rows.copy()
+  result['text'] = perturbed['perturbed'].to_numpy()
+  if 'text_pair' in rows:
+    result['text_pair'] = perturbed['perturbed_pair'].to_numpy()
+  return result
+
+
+def _share_line(perturbed: pd.DataFrame) -> str:
+  share = perturbed['changed'].mean()
+  text = f'{share:.1%} of {len(perturbed):,} training rows perturbed'
+  if perturbed['too_long'].any():
+    text += f', {int(perturbed["too_long"].sum())} too long for the perturber'
+  if 'broken' in perturbed:
+    text += f', {int(perturbed["broken"].sum())} left as they lost their joint'
+  return text
+
+
+def swept(
+  config: Config, model: Bundle, tables: Tables, folder: pathlib.Path, log: Log
+) -> Fits:
+  """The fit of the rate and batch with the best median over seeds on valid."""
+  train, best = config.train, None
+  rates = config.fairscore.rates or (train.lr,)
+  sizes = config.fairscore.batches or (train.batch,)
+  pools = [stages.pool(model, tables[name]) for name in ('train', 'valid')]
+  for lr, batch in itertools.product(rates, sizes):
+    own = dataclasses.replace(
+      config, train=dataclasses.replace(train, lr=lr, batch=batch)
+    )
+    part = (
+      f'{folder.name} {lr:g} {batch}' if len(rates) * len(sizes) > 1 else ''
+    )
+    fit = stages.train(own, model, *pools, folder, log, part=part)
+    logits = loop.predict(model, fit.params, pools[1], model.device_mesh, batch)
+    result = loop.quality(logits, pools[1], train.metric_for_best)
+    name = loop.chosen(result, train.metric_for_best)
+    value = float(np.median(loop.better(result, name)))
+    if part:
+      median = float(np.median(result[name]))
+      log.line(f'{part}: median validation {name} {median:.4f}')
+    if best is None or value > best[0]:
+      best = (value, Fits(fit.params, lr, batch))
+  return best[1]
+
+
+def shares(perturbed: pd.DataFrame) -> list[dict]:
+  """What was perturbed of the training rows, by axis (as in Table 8)."""
+  changed = perturbed[perturbed['changed']]
+  lines = [
+    {'axis': axis, 'rows': int(n), 'share of rows': n / len(perturbed)}
+    for axis, n in changed['axis'].value_counts().items()
+  ]
+  lines.append(
+    {
+      'axis': 'all',
+      'rows': len(changed),
+      'share of rows': len(changed) / len(perturbed),
+    }
+  )
+  return [section('Training rows perturbed', table(lines))]
+
+
+def graded(
+  config: Config, sets: Tables, chances: dict[str, dict], contenders: dict
+) -> list[dict]:
+  """Pearson's r, where classes are rounded scores: added, and its tests."""
+  if config.data.labels.strip() != labels.ROUND:
+    return []
+  how, tests = intervals.options_of(config), []
+  for key, rows in sets.items():
+    label = rows['label'].to_numpy(np.int64)
+    each = {name: grades.grades(of[key]) for name, of in chances.items()}
+    for name, predicted in each.items():
+      r = grades.pearson(label, predicted, how)
+      contenders[name]['sets'][key]['quality']['pearson'] = r
+    one = grades.compare(label, each[FAIRTUNED], each[ORIGINAL], how)
+    who = {'ours': FAIRTUNED, 'theirs': ORIGINAL}
+    tests.append({'set': key, **who, 'measure': 'pearson', **one})
+  return tests
+
+
+def facts(
+  config: Config,
+  tables: Tables,
+  perturbed: pd.DataFrame,
+  pairs: pd.DataFrame,
+  fits: dict[str, Fits],
+) -> dict:
+  """Counts, what the sweep chose, and the paper's share beside ours."""
+  out = {
+    'training rows': len(tables['train']),
+    'training rows perturbed': int(perturbed['changed'].sum()),
+    'perturbed by': config.perturb.by,
+  }
+  task = config.data.name.removeprefix('glue/')
+  if task in PAPER:
+    out['share perturbed in the paper'] = PAPER[task]
+  for by, rows in pairs.groupby('perturber', sort=False):
+    out[f'test rows perturbed by {by}'] = len(rows)
+    out[f'of these, with a control ({by})'] = int((rows['control'] != '').sum())
+  for name, fit in fits.items():
+    if config.fairscore.rates or config.fairscore.batches:
+      out[f'{name}: rate and batch'] = f'{fit.lr:g}, {fit.batch}'
+  return out

@@ -1,0 +1,237 @@
+"""A tagger of the words that are of one person, learned from pairs.
+
+The encoder of a folder reads 'word, attribute <PERT_SEP> text' and says of
+each token of the text whether it changes; the words flagged are then turned by
+the dictionary. So a small model learns what rules are worst at, who is who,
+and leaves to rules what they do well, the forms. It copies nothing: a text can
+only change where a word of gender stands. With `perturb.hints` the words that
+our rules flag have HINT before them, so that it learns when to believe them.
+"""
+
+import pathlib
+
+import jax
+import numpy as np
+import optax
+import pandas as pd
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.data.batching import corruption, seq2seq
+from fairjax.metrics.inference import intervals
+from fairjax.metrics.texts import rewrites
+from fairjax.models import (
+  Bundle,
+  build,
+  families,
+  objectives,
+  of_module,
+  rewriting,
+  warm_start,
+)
+from fairjax.models.folders import hf
+from fairjax.models.pretraining import ends
+from fairjax.pairs.persons import chain, parallel, perturb
+from fairjax.recipes.rewriting import rewriter
+from fairjax.stages.identity import identity
+from fairjax.train import loop, mesh, step
+from fairjax.train.progress import Log
+
+AXIS = 'gender'  # whose words the dictionary can turn
+HINT = '<PERT_RULE>'  # a tokenizer that knows it is of a model that reads them
+
+
+def start(config: Config, pairs: pd.DataFrame) -> Bundle:
+  """An encoder that scores every token, and knows the special tokens."""
+  texts = list(pairs.loc[pairs['split'] == 'train', 'text'])
+  tokenizer = rewriter.find_tokenizer(config, texts)
+  folder = build.model_folder(config)
+  words = corruption.vocabulary(tokenizer)
+  if folder:
+    shape = warm_start.shape(hf.read_shape(folder), 'detect', config.model)
+  else:
+    shape = families.named(config.model, words.size, 'electra', 'detect')
+  shape = families.replaced(shape, **ends(shape, words))
+  module = families.module(
+    build.with_dropout(shape, config), 'detect', build.precision(config)
+  )
+
+  init = warm_start.init(folder, module)
+  model = of_module(module, init, can='detect', tokenizer=tokenizer)
+  hints = (HINT,) if config.perturb.hints else ()
+  return rewriting.grown(model, (*perturb.TOKENS, *hints))
+
+
+def hinted(text: str, word: str) -> tuple[str, np.ndarray]:
+  """The text with HINT before the words that rules take for the person's.
+
+  Also where each word of the text begins in it.
+  """
+  starts = np.array([m.start() for m in parallel.finditer(text)] or [0])
+  own = chain.chain(text, *chain.find(text, word))
+  at = np.unique([m.start for m in own])
+  parts = np.split(np.array([*text]), at)
+  marked = f'{HINT} '.join(''.join(part) for part in parts)
+  before = np.searchsorted(at, starts, 'right')
+  return marked, starts + before * (len(HINT) + 1)
+
+
+def _encoded(model: Bundle, words, attributes, texts):
+  """The tokens of each prompt and, of those in the text, their word's place."""
+  hint = model.tokenizer.token_to_id(HINT)
+  starts = [
+    np.array([m.start() for m in parallel.finditer(text)] or [0])
+    for text in texts
+  ]
+  if hint is not None:
+    each = [hinted(text, word) for text, word in zip(texts, words)]
+    texts, starts = zip(*each) if each else ((), ())
+  prompts = list(map(perturb.prompt, words, attributes, texts))
+  rows, places = [], []
+  for prompt, text, own, one in zip(
+    prompts, texts, starts, model.tokenizer.encode_batch(prompts)
+  ):
+    begin = len(prompt) - len(text)
+    offsets, ids = np.array(one.offsets), np.array(one.ids, np.int32)
+    inside = (offsets[:, 0] >= begin) & (offsets[:, 1] > offsets[:, 0])
+    if hint is not None:
+      inside &= ids != hint
+    place = np.searchsorted(own, offsets[:, 0] - begin, 'right') - 1
+    rows.append(ids[: model.longest])
+    places.append(np.where(inside, place, -1)[: model.longest])
+  return rows, places
+
+
+def _pool(model: Bundle, pairs: pd.DataFrame) -> seq2seq.PairPool:
+  """Prompts, and for each of the text's tokens whether its word changes."""
+  columns = (pairs[name] for name in ('word', 'attribute', 'text'))
+  rows, places = _encoded(model, *columns)
+  labels = []
+  for text, target, place in zip(pairs['text'], pairs['target'], places):
+    edits = rewrites.edits(parallel.words(text), parallel.words(target))
+    changes = {word for word, kind in edits if kind == 0}
+    labels.append(np.array([p in changes for p in place], np.int32))
+  ragged = seq2seq.ragged
+  text_tokens = np.concatenate([place >= 0 for place in places]).astype(
+    np.int32
+  )
+  nothing = np.zeros(len(rows), np.int32)
+  return seq2seq.PairPool(ragged(rows), ragged(labels), text_tokens, nothing)
+
+
+def tagged(model: Bundle, params, batch, key) -> objectives.Terms:
+  """-log p(right verdict) at every token of the text."""
+  scores, labels = model.apply(params, batch, key), batch['target'] > 0
+  losses = optax.sigmoid_binary_cross_entropy(scores, labels)
+  segment_ids = batch['target_segment_ids']
+  return {'loss': objectives.Term(losses, segment_ids, batch['share'])}
+
+
+def verdicts(model: Bundle, params, batch, key) -> objectives.Terms:
+  """The loss, and the shares of right verdicts of either kind."""
+  scores, labels = model.apply(params, batch, key), batch['target'] > 0
+  terms = tagged(model, params, batch, key)
+  segment_ids, right = batch['target_segment_ids'], (scores > 0) == labels
+  right = right.astype(scores.dtype)
+  of = lambda mask: objectives.Term(
+    right, jax.numpy.where(mask, segment_ids, 0), None
+  )
+  return {**terms, 'turned_right': of(labels), 'kept_right': of(~labels)}
+
+
+NAMES = ('loss', 'turned_right', 'kept_right')
+
+
+def fit(
+  config: Config, folder: pathlib.Path, pairs: pd.DataFrame, log: Log
+) -> rewriter.Rewriter:
+  """Trains on the gender pairs of split train, stops by valid."""
+  pairs = pairs[pairs['axis'] == AXIS]
+  device_mesh = mesh.make(config.mesh, config.seeds)
+  model = start(config, pairs).replace(device_mesh=device_mesh)
+  pools = {
+    split: _pool(model, pairs[pairs['split'] == split])
+    for split in ('train', 'valid', 'test')
+  }
+
+  def measure(job, params):
+    every = rewriter.sums(
+      job.model, params, job.valid, device_mesh, config.train.batch, verdicts
+    )
+    return rewriter.ratios(NAMES, every.sum(1))
+
+  loss = step.Loss(*objectives.loss(tagged))
+  task = loop.Task(
+    rewriter.pair_batches, (step.Player('tagger', loss),), measure
+  )
+  parts = [part for pool in pools.values() for part in rewriter.parts(pool)]
+  result = stages.fitted_once(
+    config,
+    model,
+    (pools['train'], pools['valid']),
+    folder,
+    identity(config, ('training', 'rewriting'), 'tagger', *parts),
+    log,
+    part='tagger',
+    task=task,
+  )
+  every = rewriter.sums(
+    model,
+    result.params,
+    pools['test'],
+    device_mesh,
+    config.train.batch,
+    verdicts,
+  )
+  quality = rewrites.estimates(
+    every[0],
+    lambda sums: rewriter.ratios(NAMES, sums),
+    intervals.options_of(config),
+  )
+  params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(result.params))
+  facts = {f'{name} pairs': len(pool.label) for name, pool in pools.items()}
+  return rewriter.Rewriter(model.replace(params=params), result, quality, facts)
+
+
+def write(
+  config: Config,
+  model: Bundle,
+  texts: list[str],
+  words: list[str],
+  spans: list[tuple[int, int]],
+  attributes: list[str],
+) -> list[str]:
+  """The texts with the flagged words turned; other axes go by rules."""
+  flagged = flags(config, model, texts, words, attributes)
+  out = []
+  for text, span, attribute, starts in zip(texts, spans, attributes, flagged):
+    if perturb.AXIS[attribute] == AXIS:
+      out.append(chain.turn_words(text, {span[0], *starts}, attribute)[0])
+    else:
+      out.append(perturb.by_rules(text, *span, attribute))
+  return out
+
+
+def flags(config: Config, model: Bundle, texts, words, attributes) -> list[set]:
+  """Where the words stand that the model says are of the person."""
+  rows, places = _encoded(model, words, attributes, texts)
+  nothing = [np.zeros(len(row), np.int32) for row in rows]
+  ragged = seq2seq.ragged
+  flat = np.ones(sum(map(len, rows)), np.int32)
+  none = np.zeros(len(rows), np.int32)
+  pool = seq2seq.PairPool(ragged(rows), ragged(nothing), flat, none)
+  forward = step.forward(model, model.device_mesh)
+  params = jax.tree.map(lambda leaf: leaf[None], model.params)
+  out: list[set] = [set() for _ in texts]
+  multiple = model.device_mesh.shape['data']
+  for host in seq2seq.sweep(pool, config.train.batch, multiple):
+    batch = mesh.put_batch(model.device_mesh, host, stacked=False)
+    scores = np.asarray(forward(params, batch))[0]
+    for k, i in enumerate(host['example']):
+      if i < 0:
+        continue
+      score = scores[host['segment_ids'] == k + 1]
+      starts = [m.start() for m in parallel.finditer(texts[i])]
+      hit = places[i][(score > 0) & (places[i] >= 0)]
+      out[i] = {starts[p] for p in hit}
+  return out

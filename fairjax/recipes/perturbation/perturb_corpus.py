@@ -1,0 +1,89 @@
+"""Whole folders perturbed: one person of each window of text rewritten.
+
+The shard map of corpora/shard_map.py decides where shards are made (local,
+dask, beam, spmd); of each text a word and an attribute are drawn from (seed,
+text), so where it is made, and what stands beside it, change nothing. A text is
+replaced by its perturbation, or with corpus.both followed by it; what holds
+nothing to perturb never reaches a model.
+"""
+
+import functools
+import pathlib
+import time
+from collections.abc import Sequence
+
+from fairjax.config import Config
+from fairjax.data.corpora import shard_map, shards
+from fairjax.data.corpora.shards import Swapped
+from fairjax.pairs.persons import perturb
+from fairjax.recipes.language import corpora
+from fairjax.recipes.perturbation import perturbing
+from fairjax.results import Results
+from fairjax.stages.identity import identity
+
+COLUMNS = (
+  *('rows', 'changed', 'windows', 'offered', 'too_long'),
+  *perturb.AXES,
+  'seconds',
+)
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """shards → draws → rewrites → shards, and a table of what was counted."""
+  options, out = config.corpus, corpora.target(config, folder)
+  names = shard_map.find_shards(options.path)
+  perturbing.load(config)  # a wrong option is told before the work begins
+  perturbing.drawn(config, ['He ran.'])
+  # A model takes all cores, or the whole accelerator.
+  workers = options.workers or (1 if config.perturb.by == 'model' else 0)
+  rows = shard_map.shard_map(
+    functools.partial(_perturb_shard, spec=perturbing.plain(config)),
+    options.path,
+    names,
+    out,
+    identity(config, 'texts', config.seed),
+    options.backend,
+    corpora.where(config),
+    workers,
+  )
+  return corpora.finish(config, folder, out, rows, COLUMNS)
+
+
+def _perturb_shard(
+  source: pathlib.Path, target: pathlib.Path, spec: str
+) -> dict[str, int]:
+  """Perturbs one shard; counts texts, windows, and changed texts by axis.
+
+  `offered` are texts with something to perturb: only these were rewritten.
+  """
+  config = perturbing.of_plain(spec)
+  counts = dict.fromkeys(('windows', 'offered', 'too_long', *perturb.AXES), 0)
+  began = time.monotonic()
+
+  def rewritten(texts: Sequence[str]) -> Swapped:
+    table = perturbing.perturbed(config, texts)
+    counts['windows'] += int(table['windows'].sum())
+    for name in ('offered', 'too_long'):
+      counts[name] += int(table[name].sum())
+    for axis, number in (
+      table.loc[table['changed'], 'axis'].value_counts().items()
+    ):
+      counts[axis] += int(number)
+    written = table['perturbed'].tolist()
+    if source.suffix == '.txt':  # a text is a line
+      written = [' '.join(text.splitlines()) for text in written]
+    spans = [
+      [(0, len(old), old, new)] if new != old else []
+      for old, new in zip(texts, written)
+    ]
+    return Swapped(written, spans, [0] * len(texts))
+
+  done = shards.rewrite(
+    source, target, rewritten, config.corpus.column, config.corpus.both
+  )
+  return {
+    'rows': done['rows'],
+    'changed': done['changed'],
+    **counts,
+    'seconds': round(time.monotonic() - began),
+  }

@@ -1,0 +1,362 @@
+"""Texts perturbed: the person drawn, the rewriter, what comes back.
+
+One way for corpora, training sets and test sets. Of each text (or window of a
+long one) a word and an attribute are drawn from (seed, text), a rewriter turns
+that person, and the spelling of all that was copied is that of the original.
+Texts that hold nothing to perturb never reach a model.
+"""
+
+import dataclasses
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax import config as configs
+from fairjax.config import Config
+from fairjax.core import strict_json
+from fairjax.core.errors import UserError
+from fairjax.data.tables import files
+from fairjax.metrics.texts import rewrites
+from fairjax.models import Bundle, families, rewriting
+from fairjax.models.folders import hf
+from fairjax.models.folders.folder import load as load_folder
+from fairjax.pairs.persons import chain, parallel, perturb
+from fairjax.pairs.swapping import dictionary
+from fairjax.recipes.perturbation import person_tagger, word_detector
+from fairjax.recipes.rewriting import rewriter
+from fairjax.train import mesh
+
+COLUMNS = (
+  *('text', 'perturbed', 'word', 'attribute', 'axis', 'windows', 'offered'),
+  *('too_long', 'changed'),
+)
+
+# write(texts, words, spans, attributes) -> texts
+Write = Callable[[list[str], list[str], list[tuple[int, int]], list[str]], list]
+
+
+@functools.lru_cache(2)
+def _loaded(folder: str) -> Bundle:
+  tags = 'detect' in families.find(hf.read_shape(folder).family).heads
+  model = load_folder(folder, 'detect' if tags else 'write')
+  model = model.replace(device_mesh=mesh.make(configs.Mesh(), 1))
+  for token in perturb.TOKENS:
+    if model.tokenizer.token_to_id(token) is None:
+      raise UserError(
+        f'the model in {folder} has no token {token}; name a perturber '
+        '(configs/perturber_mini.py trains one)'
+      )
+  return model
+
+
+def load(config: Config) -> Bundle | None:
+  """The perturber of the config's folder; None where rules perturb."""
+  if config.perturb.by != 'model':
+    return None
+  if not config.perturb.model:
+    raise UserError(
+      'perturb.by is model, but perturb.model names none; give the folder of a '
+      'trained perturber, or take --config.perturb.by=rules'
+    )
+  return _loaded(config.perturb.model)
+
+
+def writer(config: Config, model: Bundle | None = None) -> Write:
+  """Who rewrites: rules on one person, the dictionary, or a model."""
+  by = config.perturb.by
+  if model is None and by == 'model':
+    model = load(config)
+  if model is not None:
+    by_model = person_tagger.write if model.can == 'detect' else _by_model
+    return functools.partial(by_model, config, model)
+  return {
+    'rules': _by_rules,
+    'word': _by_word,
+    'dictionary': _by_dictionary,
+  }[by]
+
+
+def _by_rules(texts, words, spans, attributes) -> list[str]:
+  return [
+    perturb.by_rules(text, *span, attribute)
+    for text, span, attribute in zip(texts, spans, attributes)
+  ]
+
+
+def _by_word(texts, words, spans, attributes) -> list[str]:
+  """The word that was named and no other mention: what a chain adds to."""
+  return [
+    chain.turn_words(text, {span[0]}, attribute)[0]
+    if perturb.AXIS[attribute] == 'gender'
+    else perturb.by_rules(text, *span, attribute)
+    for text, span, attribute in zip(texts, spans, attributes)
+  ]
+
+
+def _by_dictionary(texts, words, spans, attributes) -> list[str]:
+  """Everybody's gender; descriptors of age and race as by rules."""
+  swapped = dictionary.swap(texts, names=True).texts
+  return [
+    new
+    if perturb.AXIS[attribute] == 'gender'
+    else perturb.by_rules(text, *span, attribute)
+    for text, new, span, attribute in zip(texts, swapped, spans, attributes)
+  ]
+
+
+def _by_model(config, model, texts, words, spans, attributes) -> list[str]:
+  prompts = [
+    perturb.prompt(word, attribute, text)
+    for text, word, attribute in zip(texts, words, attributes)
+  ]
+  written = rewriter.write(config, model, prompts)
+  written = [perturb.restore(a, b) for a, b in zip(texts, written)]
+  if config.perturb.forms == 'rules':
+    return by_forms(texts, spans, attributes, written)
+  return written
+
+
+def by_forms(texts, spans, attributes, written) -> list[str]:
+  """The listed words that a rewrite changes, turned by rules; others stay.
+
+  So a small model says who is who, and its slips in copying do no harm. Axes
+  other than gender are left as they are written.
+  """
+  out = []
+  for text, span, attribute, new in zip(texts, spans, attributes, written):
+    if perturb.AXIS[attribute] == 'gender':
+      starts = [m.start() for m in parallel.finditer(text)]
+      edits = rewrites.edits(words_of(text), words_of(new))
+      changed = {starts[at] for at, kind in edits if kind == 0}
+      new = chain.turn_words(text, {span[0], *changed}, attribute)[0]
+    out.append(new)
+  return out
+
+
+def words_of(text: str) -> list[str]:
+  """The words that are compared: no case, no accents."""
+  return [perturb.plain(word) for word in parallel.words(text)]
+
+
+def counted_words(config: Config) -> dict | None:
+  """Words and attributes counted from the config's table, if it names one."""
+  if not config.perturb.words:
+    return None
+  table = files.read(config.perturb.words)
+  for name in ('word', 'attribute'):
+    if name not in table:
+      raise UserError(
+        f'{config.perturb.words} has no column {name!r}; the table of counted '
+        'words needs word and attribute'
+      )
+  return perturb.counted(table)
+
+
+def windows(text: str, most: int) -> list[str]:
+  """The text cut into windows of at most `most` words; joined it is the text.
+
+  A cut is at the end of a sentence where the second half has one.
+  """
+  words = list(re.finditer(r'\S+\s*', text))
+  if len(words) <= most:
+    return [text]
+  out, first = [], 0
+  while first < len(words):
+    last = min(first + most, len(words))
+    ends = [
+      i + 1
+      for i in range(first + most // 2, last)
+      if words[i][0].rstrip().endswith(('.', '!', '?'))
+    ]
+    if last < len(words) and ends:
+      last = ends[-1]
+    start = words[first].start() if first else 0
+    out.append(text[start : words[last - 1].end()])
+    first = last
+  return out
+
+
+def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
+  """(candidate, attribute) of each text, a function of (seed, text)."""
+  options = config.perturb
+  words = counted_words(config)
+  if options.pick == 'frequency' and words is None:
+    raise UserError(
+      'perturb.pick is frequency, but perturb.words names no table to count'
+    )
+  if options.mix and len(options.mix) != len(options.axes):
+    raise UserError(
+      f'perturb.mix has {len(options.mix)} numbers for {len(options.axes)} '
+      'axes; give one for each'
+    )
+  shares = dict(zip(options.axes, options.mix)) if options.mix else None
+  out = []
+  offered = perturb.candidates(texts, options.axes, words)
+  if options.detector:
+    offered = detected(config, texts, offered)
+  for text, row in zip(texts, offered):
+    digest = hashlib.blake2b(text.encode(errors='surrogatepass')).digest()
+    rng = np.random.default_rng([config.seed, *digest[:8]])
+    out.append(perturb.draw(row, rng, options.pick, shares, options.attributes))
+  return out
+
+
+def detected(
+  config: Config,
+  texts: Sequence[str],
+  listed: list[list[perturb.Candidate]],
+) -> list[list[perturb.Candidate]]:
+  """Listed words, and those of the config's detector that no list has."""
+  if config.perturb.by != 'model':
+    raise UserError(
+      'perturb.detector finds words that no list has, and perturb.by is '
+      f'{config.perturb.by!r}, which knows listed ones alone; set '
+      '--config.perturb.by=model'
+    )
+  if 'gender' not in config.perturb.axes or not texts:
+    return listed
+  model = _loaded(config.perturb.detector)
+  if model.can != 'detect':
+    raise UserError(
+      f'perturb.detector is {config.perturb.detector}, which finds no words; '
+      'train one with --config.recipe=word_detector'
+    )
+  out = []
+  for row, more in zip(listed, word_detector.candidates(config, model, texts)):
+    free = [
+      one
+      for one in more
+      if not any(one.start < c.end and c.start < one.end for c in row)
+    ]
+    out.append(sorted([*row, *free]))
+  return out
+
+
+def perturbed(
+  config: Config, texts: Sequence[str], model: Bundle | None = None
+) -> pd.DataFrame:
+  """One row a text, of COLUMNS.
+
+  A text that holds nothing to perturb (not `offered`), or is `too_long` for
+  the model's positions even in windows, stays as it is.
+  """
+  texts = list(texts)
+  parts, sources = [], []
+  for i, text in enumerate(texts):
+    for part in windows(text, config.perturb.window):
+      parts.append(part)
+      sources.append(i)
+  draws = drawn(config, parts)
+  rows = [k for k, draw in enumerate(draws) if draw is not None]
+  model = model or load(config)
+  able = rows if model is None else _readable(model, parts, draws, rows)
+  new = list(parts)
+  if able:
+    write = writer(config, model)
+    result = write(
+      [parts[k] for k in able],
+      [draws[k][0].word for k in able],
+      [(draws[k][0].start, draws[k][0].end) for k in able],
+      [draws[k][1] for k in able],
+    )
+    for k, text in zip(able, result):
+      new[k] = text
+  long = set(rows) - set(able)
+  return _table(texts, parts, sources, new, draws, long)
+
+
+def _readable(model: Bundle, parts, draws, rows: list[int]) -> list[int]:
+  """The rows whose prompts the model has positions for."""
+  prompts = [
+    perturb.prompt(draws[k][0].word, draws[k][1], parts[k]) for k in rows
+  ]
+  fits = rewriting.fits(model, prompts) if prompts else []
+  return [k for k, one in zip(rows, fits) if one]
+
+
+def _table(texts, parts, sources, new, draws, long) -> pd.DataFrame:
+  """The windows as texts again; what changed first is what a row tells."""
+  n = len(texts)
+  written, first = [''] * n, [None] * n
+  count, offered, too_long = np.zeros((3, n), np.int64)
+  for k, i in enumerate(sources):
+    written[i] += new[k]
+    count[i] += 1
+    offered[i] += draws[k] is not None
+    too_long[i] += k in long
+    if first[i] is None and new[k] != parts[k]:
+      first[i] = draws[k]
+  for k, i in enumerate(sources):
+    first[i] = first[i] or draws[k]  # nothing changed: what was asked first
+  field = lambda get: [get(one) if one else '' for one in first]
+  return pd.DataFrame(
+    {
+      'text': texts,
+      'perturbed': written,
+      'word': field(lambda one: one[0].word),
+      'attribute': field(lambda one: one[1]),
+      'axis': field(lambda one: one[0].axis),
+      'windows': count,
+      'offered': offered > 0,
+      'too_long': too_long > 0,
+      'changed': [a != b for a, b in zip(texts, written)],
+    }
+  )
+
+
+def pairs_perturbed(
+  config: Config,
+  one: Sequence[str],
+  two: Sequence[str],
+  model: Bundle | None = None,
+) -> pd.DataFrame:
+  """Pairs of texts, joined before they are perturbed so that both agree.
+
+  A rewrite that loses the joint cannot be told apart: the pair stays as it is
+  and is counted in `broken`.
+  """
+  table = perturbed(
+    config, [perturb.join(a, b) for a, b in zip(one, two)], model
+  )
+  halves = [perturb.split(text) for text in table['perturbed']]
+  broken = [half is None for half in halves]
+  pairs = list(zip(one, two))
+  halves = [old if half is None else half for half, old in zip(halves, pairs)]
+  table['text'], table['text_pair'] = list(one), list(two)
+  table['perturbed'] = [a for a, _ in halves]
+  table['perturbed_pair'] = [b for _, b in halves]
+  table['broken'] = broken
+  table['changed'] = [new != old for new, old in zip(halves, pairs)]
+  return table
+
+
+def plain(config: Config) -> str:
+  """The fields that a worker needs, as one word."""
+  parts = {
+    name: dataclasses.asdict(getattr(config, name))
+    for name in ('tokens', 'net', 'generate', 'perturb', 'corpus')
+  }
+  return json.dumps({'seed': config.seed} | parts)
+
+
+@functools.lru_cache(1)
+def of_plain(text: str) -> Config:
+  parts = strict_json.parse(text)
+  tuples = ('sources', 'axes', 'mix', 'attributes')
+  chosen = {
+    name: tuple(value) if name in tuples else value
+    for name, value in parts['perturb'].items()
+  }
+  return Config(
+    seed=parts['seed'],
+    tokens=configs.Tokens(**parts['tokens']),
+    net=configs.Net(**parts['net']),
+    generate=configs.Generate(**parts['generate']),
+    perturb=configs.Perturb(**chosen),
+    corpus=configs.Corpus(**parts['corpus']),
+  )

@@ -1,0 +1,316 @@
+"""Contenders: rewritten texts compared, as tables 2 to 4 of FairFlow.
+
+    test texts, rewrites → attribute, fluency, distance
+    train texts + rewrites → classifier → quality, TPRD and FPRD
+
+`judge` takes texts that any system wrote; all contenders are measured on the
+same texts with the same resamples, so that every difference is paired.
+"""
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.data.tables.schema import Tables
+from fairjax.methods import attribute_texts
+from fairjax.metrics import measures, warn
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import counterfactual, text_likelihood
+from fairjax.metrics.texts.counterfactual import Drawn
+from fairjax.models import Bundle
+from fairjax.models.build import precision
+from fairjax.models.folders import folder as folders
+from fairjax.pairs import rewrite_errors
+from fairjax.pairs.swapping import swap_eval
+from fairjax.recipes.language import likelihood
+from fairjax.train.progress import Log
+
+ORIGINAL = 'original'
+TEXTS, TRAINED = 'texts', 'classifier'  # the sets of a contender
+
+# {contender: {split: its version of each text of that split}}
+Rewrites = Mapping[str, Mapping[str, Sequence[str]]]
+
+
+class Judged(NamedTuple):
+  """Contenders as results have them, and tests of each against others."""
+
+  contenders: dict[str, dict]
+  tests: list[dict]
+
+
+def how(config: Config) -> IntervalOptions:
+  options = config.measures
+  return IntervalOptions(
+    options.confidence_level, options.resamples, config.seed
+  )
+
+
+def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
+  """1 where the text's group is `rewriters.positive`, else 0."""
+  if 'group' not in table:
+    raise UserError(
+      'the texts have no group, so which attribute they show is not known; '
+      'name its column with --config.data.group'
+    )
+  names = sorted(set(table['group'].dropna().astype(str)) - {''})
+  if len(names) < 2:
+    raise UserError(
+      f'all texts are of the group {names[0]!r}, so nothing can be turned into '
+      'another; give texts of two groups (--config.data.group)'
+      if names
+      else 'no text names its group; fill the column of --config.data.group'
+    )
+  one = config.rewriters.positive or names[0]
+  if one not in names:
+    raise UserError(
+      f'rewriters.positive is {one!r}, but the groups are {", ".join(names)}'
+    )
+  return (table['group'].astype(str) == one).to_numpy(np.int64)
+
+
+def judge(
+  config: Config,
+  folder: pathlib.Path,
+  log: Log,
+  tables: Tables,
+  rewrites: Rewrites,
+  reference: Sequence[str],
+  against: Sequence[str] = (),
+) -> Judged:
+  """Every contender's texts, and a classifier trained on each.
+
+  `rewrites` hold train and test texts; the original texts are a contender of
+  themselves. `reference` are twins of the test texts, the same for all, in
+  which decisions are compared. Tests are of each contender against the
+  original and against those of `against`.
+  """
+  test = tables['test']
+  splits = {s: tables[s]['text'].tolist() for s in ('train', 'test')}
+  rewrites = {ORIGINAL: splits, **rewrites}
+  parts = {
+    name: {TEXTS: [], TRAINED: []} for name in rewrites
+  }  # Drawn of each set
+  options = how(config)
+  add = lambda name, where, sums: parts[name][where].append(
+    counterfactual.drawn(sums, options)
+  )
+  shows = attribute(config, test)
+  for name, chance in transferred(config, tables, rewrites).items():
+    add(name, TEXTS, counterfactual.transfer(shows, chance))
+  if config.rewriters.fluency:
+    model = fluent(config)
+    for name, each in rewrites.items():
+      log.line(f'perplexity of {name}')
+      sums = counterfactual.perplexity(*totals(model, each['test']))
+      add(name, TEXTS, sums)
+  warnings = {}
+  for name, each in rewrites.items():
+    changes = counterfactual.changes(splits['test'], each['test'])
+    add(name, TEXTS, changes)
+    score, twin = trained(config, folder, log, tables, name, each, reference)
+    label = test['label'].to_numpy()
+    warnings[name] = warn.of_constant((score >= 0.5).astype(int))
+    add(name, TRAINED, counterfactual.quality(label, score))
+    first = np.where(shows == 1, score, twin)
+    second = np.where(shows == 1, twin, score)
+    gaps = counterfactual.rates(label, first, second)
+    add(name, TRAINED, gaps)
+    add(name, TRAINED, counterfactual.sizes(gaps))
+  judged = grid(config, parts, len(test), against)
+  for name, said in warnings.items():
+    judged.contenders[name]['sets'][TRAINED]['warnings'] = said
+  return judged
+
+
+def grid(
+  config: Config,
+  parts: Mapping[str, Mapping[str, Sequence[Drawn]]],
+  rows: int,
+  against: Sequence[str] = (),
+) -> Judged:
+  """{contender: {set: Drawn}} as results' contenders and adjusted tests."""
+  options, contenders, tests = how(config), {}, []
+  for name, sets in parts.items():
+    contenders[name] = {
+      'sets': {
+        where: {
+          'rows': rows,
+          'quality': {
+            key: value
+            for one in each
+            for key, value in counterfactual.estimates(one, options).items()
+          },
+        }
+        for where, each in sets.items()
+        if each
+      }
+    }
+    for other in dict.fromkeys((ORIGINAL, *against)):
+      if other == name or other not in parts or name == ORIGINAL:
+        continue
+      for where, each in sets.items():
+        for ours, theirs in zip(each, parts[other][where]):
+          tests += [
+            {'set': where, 'ours': name, 'theirs': other, **line}
+            for line in counterfactual.tests(ours, theirs, options)
+          ]
+  return Judged(contenders, stages.adjusted(tests, config.measures.adjust))
+
+
+def transferred(
+  config: Config, tables: Tables, rewrites: Rewrites
+) -> dict[str, np.ndarray]:
+  """P(attribute 1) of each contender's test texts, cross-fitted."""
+  splits = [tables[s] for s in ('train', 'test')]
+  texts = [text for table in splits for text in table['text']]
+  shows = np.concatenate([attribute(config, table) for table in splits])
+  rows = np.arange(len(splits[0]), len(texts))
+  versions = {name: list(each['test']) for name, each in rewrites.items()}
+  return attribute_texts.chances(
+    texts, shows, versions, rows, config.rewriters.folds
+  )
+
+
+def fluent(config: Config) -> Bundle:
+  """The language model that perplexity is by; no contender wrote with it."""
+  name = config.rewriters.fluency
+  model = folders.load(name, '', precision(config))
+  if model.can not in ('write', 'judge', 'mask'):
+    raise UserError(
+      f'rewriters.fluency is {name}, which can {model.can}; name a language '
+      'model'
+    )
+  return model
+
+
+def totals(
+  model: Bundle, texts: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+  """Σ log p of each text and its tokens, cut to the model's positions."""
+  read = tokens.encode(model.tokenizer, list(texts), model.longest)
+  return text_likelihood.totals(likelihood.token_logs(model, read), read)
+
+
+def classifier_config(config: Config) -> Config:
+  """The classifier that is trained on each contender's texts."""
+  chosen = config.rewriters
+  options = dataclasses.replace(
+    config.train,
+    lr=chosen.classifier_lr,
+    epochs=chosen.classifier_epochs,
+    batch=32,
+    schedule='linear',
+    warmup=0.1,
+    patience=0,
+    load_best=False,
+    evals=1.0,
+    track=False,
+    export=False,
+    metric_for_best='loss',
+  )
+  method = dataclasses.replace(config.method, name='augment', words='')
+  return dataclasses.replace(
+    config,
+    model=chosen.classifier,
+    train=options,
+    method=method,
+    seeds=chosen.seeds,
+  )
+
+
+def trained(
+  config: Config,
+  folder: pathlib.Path,
+  log: Log,
+  tables: Tables,
+  name: str,
+  rewrites: Mapping[str, Sequence[str]],
+  reference: Sequence[str],
+) -> tuple[np.ndarray, np.ndarray]:
+  """P(label 1) [s, n] of test texts and of their reference twins.
+
+  By the classifier trained on the texts and the contender's twins of them.
+  """
+  config = classifier_config(config)
+  test = tables['test'].assign(twin=list(reference))
+  plain = {s: tables[s] for s in ('train', 'valid')}
+  mine = dict(plain)
+  if name != ORIGINAL:
+    train = plain['train'].assign(twin=list(rewrites['train']))
+    mine = stages.mitigate(config, {**plain, 'train': train}, log)
+  # One vocabulary for all: that of the texts and their reference twins.
+  read = {**plain, 'test': test}
+  model = stages.prepare(config, read, log)
+  fit = stages.train(
+    config,
+    model,
+    stages.pool(model, mine['train']),
+    stages.pool(model, plain['valid']),
+    folder / 'classifiers',
+    log,
+    part=f'classifier {name}',
+  )
+  of = lambda column: stages.probabilities(
+    config, model, fit.params, test, column
+  )[..., 1]
+  return of('text'), of('twin')
+
+
+def rows(judged: Judged) -> list[dict]:
+  """A line a contender, for a table: its leading measures side by side."""
+  out = []
+  for name, one in judged.contenders.items():
+    line = {'contender': name}
+    for part in one['sets'].values():
+      line |= {
+        measures.label(key): value
+        for key, value in part.get('quality', {}).items()
+      }
+    out.append(line)
+  return out
+
+
+def gold(
+  config: Config,
+  pairs: Mapping[str, swap_eval.Pairs],
+  written: Mapping[str, Mapping[str, Sequence[str]]],
+  against: Sequence[str] = (),
+) -> Judged:
+  """Contenders against known twins: {direction: pairs}, {name: {direction}}.
+
+  Exact texts, precision and recall of changed words (these are tested), and
+  the share of texts with each kind of error (pairs/rewrite_errors.py).
+  """
+  options = how(config)
+  parts = {
+    name: {
+      where: [
+        counterfactual.drawn(
+          counterfactual.gold(swap_eval.text_counts(pairs[where], list(texts))),
+          options,
+        )
+      ]
+      for where, texts in each.items()
+    }
+    for name, each in written.items()
+  }
+  count = max((len(each) for each in pairs.values()), default=0)
+  contenders, tests = grid(config, parts, count, against)
+  for name, each in written.items():
+    for where, texts in each.items():
+      errors = rewrite_errors.table(pairs[where], list(texts))
+      sums = counterfactual.means(errors)
+      quality = contenders[name]['sets'][where]['quality']
+      quality |= counterfactual.estimates(
+        counterfactual.drawn(sums, options), options
+      )
+  return Judged(contenders, tests)

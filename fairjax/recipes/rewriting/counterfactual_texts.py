@@ -1,0 +1,484 @@
+"""FairFlow's stages 4 to 6: dictionary, repair, generator, evaluation.
+
+    texts → swap → repair → (source, repaired) → generator → texts
+    all contenders' texts → tables 2, 3, 4; known twins → exact and changed
+
+A contender is a way to write the counterfactual of a text: a dictionary (ours
+by hand, or the one that the flow made), the same with odd words repaired, and
+a generator fine-tuned on either. FairFlow's V1 is dictionary + repair + BART,
+its V2 flow + repair + BART, 'Hall-M + BART' is dictionary + BART.
+"""
+
+import dataclasses
+import functools
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.tables.schema import Tables, has_twin
+from fairjax.metrics import measures
+from fairjax.models import Bundle, moved_states
+from fairjax.pairs import recase, rewrite_errors
+from fairjax.pairs.swapping import dictionary, swap_eval
+from fairjax.recipes.rewriting import contenders, repairing, rewriter
+from fairjax.recipes.rewriting.contenders import Rewrites
+from fairjax.recipes.rewriting.repairing import Helpers
+from fairjax.report import verdict
+from fairjax.results import Results, section, table, text
+from fairjax.stages.identity import identity
+from fairjax.train import mesh
+from fairjax.train.progress import Log
+
+Write = Callable[[Sequence[str]], list[str]]
+SHOWN = 20  # texts of the repair's table
+GOLD = 61  # stream of the rows whose twins are known
+TWINS = 'twins of the test texts in which decisions are compared'
+
+
+class Material(NamedTuple):
+  """What contenders are made of."""
+
+  config: Config
+  folder: pathlib.Path
+  log: Log
+  words: pathlib.Path | None  # the flow's dictionary
+  helpers: Helpers | None
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """config → tables → contenders → rewrites → tables 2, 3, 4 → report."""
+  with Log(folder, config, main=mesh.is_main()) as log:
+    words = config.method.words
+    m = material(config, folder, pathlib.Path(words) if words else None, log)
+    return stages.publish(folder, results(m), log)
+
+
+def material(
+  config: Config, folder: pathlib.Path, words: pathlib.Path | None, log: Log
+) -> Material:
+  """The contenders' parts, once what they need is known to be there."""
+  names = config.rewriters.contenders
+  if 'flow' in names and words is None:
+    raise UserError(
+      "rewriters.contenders has 'flow', but there is no dictionary of its; "
+      'name one with --config.method.words=FOLDER/dictionary.csv'
+    )
+  # The list by hand is the program's own; method.words is the flow's.
+  plain = dataclasses.replace(config.method, words='')
+  config = dataclasses.replace(config, method=plain)
+  look(config)
+  helpers = repairing.load(config) if config.repair.detector else None
+  return Material(config, folder, log, words, helpers)
+
+
+def look(config: Config) -> None:
+  """Looks early at folders that are read late."""
+  if config.rewriters.states and not config.rewriters.generator:
+    raise UserError(
+      'rewriters.states moves the states of a BART, and rewriters.generator '
+      'names none; name its folder'
+    )
+  if config.rewriters.generator:
+    rewriter.check_folder(generator_config(config))
+  if config.rewriters.fluency:
+    contenders.fluent(config)
+
+
+def results(m: Material) -> Results:
+  """Stages 4 to 6 as a report of their own."""
+  parts = report(m)
+  return stages.results(
+    m.config, title='Counterfactual texts, contender by contender', **parts
+  )
+
+
+def report(m: Material) -> dict:
+  """Contenders, tests, facts and sections of stages 4 to 6."""
+  config, log = m.config, m.log
+  tables = stages.load(config, m.folder, log)
+  contenders.attribute(config, tables['test'])
+  swaps = {name: swapper(m, name) for name in config.rewriters.contenders}
+  for name, swap in swaps.items():
+    check_changes(m, name, swap, tables['train']['text'].tolist())
+  facts: dict = {}
+  repairs = (
+    {name: repairs_of(m, tables, name, swap) for name, swap in swaps.items()}
+    if m.helpers
+    else {}
+  )
+  writers = writers_of(m, tables, swaps, repairs, facts)
+  rewrites = rewritten(m, tables, writers)
+  twins, facts[TWINS] = twins_of(config, tables['test'])
+  first = next(iter(swaps))
+  plain = f'{first} + BART'
+  judged = contenders.judge(
+    config, m.folder, log, tables, rewrites, twins, (first, plain)
+  )
+  gold = against_gold(m, tables['test'], writers, first)
+  for name, one in gold.contenders.items():
+    judged.contenders.setdefault(name, {'sets': {}})['sets'] |= one['sets']
+  keep(m, tables, rewrites)
+  grid = section(
+    'Tables 2, 3 and 4',
+    text(LEAD, 'quiet'),
+    table(contenders.rows(judged), screen=True),
+  )
+  return {
+    'contenders': judged.contenders,
+    'tests': [*judged.tests, *gold.tests],
+    'facts': facts,
+    'verdicts': claims(judged, gold, first),
+    'sections': [*shown(repairs), grid, *worse(gold, first)],
+  }
+
+
+LEAD = (
+  'Transfer accuracy by words, cross-fitted: no text is judged by a classifier '
+  'that saw it. TPRD and FPRD compare the decisions on the same test texts in '
+  'both wordings, by a classifier trained on the texts and on the rewrites of '
+  'the contender.'
+)
+
+
+def claims(
+  judged: contenders.Judged, gold: contenders.Judged, first: str
+) -> list[dict]:
+  """What FairFlow's tables 2, 3 and 4 claim, and that a rewrite is no worse
+  than the plain swap where the twins are known.
+  """
+  fluent = ('perplexity_per_text',)
+  gaps = ('tprd_size', 'fprd_size', 'accuracy')
+  out: list[dict] = []
+  for name in judged.contenders:
+    if name == contenders.ORIGINAL:
+      continue
+    out += verdict.ahead(judged.tests, name, contenders.ORIGINAL, gaps)
+    if 'repair' in name:
+      plain = f'{first} + BART' if 'BART' in name else first
+      out += verdict.ahead(judged.tests, name, plain, fluent)
+    if name != first:
+      out += verdict.ahead(gold.tests, name, first, ('exact',))
+  return out
+
+
+def twins_of(config: Config, test: pd.DataFrame) -> tuple[list[str], str]:
+  """Twins of the test texts in which decisions are compared, and whose."""
+  if 'twin' in test and has_twin(test).any():
+    return test['twin'].tolist(), 'known, as the data has them'
+  options = dictionary.options(config.method, config.seed)
+  swaps = dictionary.swap(test['text'].tolist(), **options)
+  return swaps.texts, "the dictionary's"
+
+
+def swapper(m: Material, name: str) -> Write:
+  """Texts swapped by the list by hand, or by the flow's dictionary."""
+  chosen = dictionary.options(m.config.method, m.config.seed)
+  if name == 'flow':
+    chosen |= {'words': str(m.words), 'names': None}
+  return lambda texts: dictionary.swap(list(texts), **chosen).texts
+
+
+def check_changes(
+  m: Material, name: str, swap: Write, texts: list[str]
+) -> None:
+  """Stops where a dictionary has none of the texts' words."""
+  if any(old != new for old, new in zip(texts, swap(texts))):
+    return
+  where = str(m.words) if name == 'flow' else "the program's own English list"
+  raise UserError(
+    f'{where} changes none of the {len(texts)} training texts; is it of '
+    'another language or attribute? Choose others with '
+    '--config.rewriters.contenders, or another list with --config.method.words'
+  )
+
+
+def repairs_of(
+  m: Material, tables: Tables, name: str, swap: Write
+) -> dict[str, pd.DataFrame]:
+  """Stage 4 of each split: source, swap, mask, repair."""
+
+  def make(path: pathlib.Path) -> None:
+    for split, rows in tables.items():
+      sources = rows['text'].tolist()
+      swaps = swap(sources)
+      frame = repairing.repaired(m.config, m.helpers, swaps, sources)
+      frame.insert(0, 'source', sources)
+      frame.insert(0, 'id', rows['id'].to_numpy())
+      stages.write_table(path / f'{split}.parquet', frame)
+      m.log.line(
+        f'repair, {name}, {split}: {int((frame["odd"] > 0).sum()):,} of '
+        f'{len(frame):,} texts had odd words'
+      )
+
+  def read(path: pathlib.Path) -> dict[str, pd.DataFrame]:
+    return {s: artefacts.read_table(path / f'{s}.parquet') for s in tables}
+
+  made_from = identity(
+    m.config, ('repair', 'texts', 'data'), name, content(m, tables)
+  )
+  return stages.stage(
+    m.folder / 'repair' / name, made_from, make, read, m.log, m.config.reuse
+  )
+
+
+def content(m: Material, tables: Tables) -> list:
+  """What the contenders' texts are made from beside the config."""
+  words = artefacts.content(m.words) if m.words else ''
+  return [words, *(list(one['text']) for one in tables.values())]
+
+
+def writers_of(
+  m: Material,
+  tables: Tables,
+  swaps: Mapping[str, Write],
+  repairs: Mapping[str, Mapping[str, pd.DataFrame]],
+  facts: dict,
+) -> dict[str, Write]:
+  """{contender: what writes its texts}, simplest first."""
+  out: dict[str, Write] = {}
+  for name, swap in swaps.items():
+    out[name] = swap
+    if name in repairs:
+      out[f'{name} + repair'] = functools.partial(repair_by, m, swap)
+  if not m.config.rewriters.generator:
+    return out
+  for name, swap in swaps.items():
+    if name == 'dictionary':  # as Hall Maudslay et al., with a generator
+      targets = {s: swap(rows['text']) for s, rows in tables.items()}
+      out['dictionary + BART'] = generator(
+        m, tables, targets, 'dictionary', facts
+      )
+    if name in repairs:
+      targets = {s: list(f['repair']) for s, f in repairs[name].items()}
+      title = f'{name} + repair + BART'
+      out[title] = generator(m, tables, targets, f'{name}-repair', facts)
+  if m.config.rewriters.states:
+    out['states moved + BART'] = by_states(m, tables, facts)
+  return out
+
+
+def repair_by(m: Material, swap: Write, texts: Sequence[str]) -> list[str]:
+  """Texts swapped and repaired."""
+  frame = repairing.repaired(m.config, m.helpers, swap(texts), list(texts))
+  return list(frame['repair'])
+
+
+def generator(
+  m: Material,
+  tables: Tables,
+  targets: Mapping[str, Sequence[str]],
+  name: str,
+  facts: dict,
+) -> Write:
+  """Stage 5: a model fine-tuned on source → target, as a writer."""
+  model = tuned(m, tables, targets, name, facts)
+  return functools.partial(written, generator_config(m.config), model)
+
+
+def by_states(m: Material, tables: Tables, facts: dict) -> Write:
+  """The 2024 rival: encoder states moved, and the text written from them.
+
+  The generator learns to write its own source; models/moved_states.py.
+  """
+  own = {s: rows['text'].tolist() for s, rows in tables.items()}
+  model = tuned(m, tables, own, 'states', facts)
+  moved = moved_states.moved(
+    model,
+    own['train'],
+    contenders.attribute(m.config, tables['train']),
+    m.config.rewriters.states,
+  )
+  return functools.partial(written, generator_config(m.config), moved)
+
+
+def tuned(
+  m: Material,
+  tables: Tables,
+  targets: Mapping[str, Sequence[str]],
+  name: str,
+  facts: dict,
+) -> Bundle:
+  """The generator fine-tuned on source → target."""
+  config = generator_config(m.config)
+  frames = [
+    pd.DataFrame(
+      {'source': tables[s]['text'].tolist(), 'target': list(t), 'split': s}
+    )
+    for s, t in targets.items()
+  ]
+  pairs = pd.concat(frames, ignore_index=True)
+  pairs = pairs[pairs['target'].str.strip() != '']
+  m.log.line(f'generator on {name}')
+  one = rewriter.fit(config, m.folder / 'generator' / name, pairs, m.log)
+  facts[f'held-out loss of the generator, {name}'] = one.quality['loss'][
+    'value'
+  ]
+  facts[f'steps of the generator, {name}'] = one.fit.steps
+  folder = m.folder / 'generator' / name / 'export'
+  if mesh.is_main() and not folder.exists():
+    rewriter.save(one.model, folder)
+  return one.model
+
+
+def generator_config(config: Config) -> Config:
+  """Fine-tuning as the paper's code does it, but for what was wrong there:
+  AdamW, linear decay, no warm-up, clipped at 1; padding is not learned.
+  """
+  chosen = config.rewriters
+  options = dataclasses.replace(
+    config.train,
+    lr=chosen.lr,
+    batch=chosen.batch,
+    epochs=chosen.epochs,
+    patience=chosen.patience,
+    optimizer='adamw',
+    schedule='linear',
+    warmup=0.0,
+    weight_decay=0.0,
+    max_grad_norm=1.0,
+    eps=1e-8,
+    evals=1.0,
+    load_best=True,
+    metric_for_best='loss',
+    track=False,
+    export=False,
+  )
+  return dataclasses.replace(
+    config, model=chosen.generator, seeds=1, train=options
+  )
+
+
+def written(config: Config, model: Bundle, texts: Sequence[str]) -> list[str]:
+  """What a generator writes, in the case and spacing of its source.
+
+  A text that it cannot read (too long) stays as it is.
+  """
+  texts = list(texts)
+  lengths = [len(e.ids) for e in model.tokenizer.encode_batch_fast(texts)]
+  most = model.longest // (1 if model.shape.start is not None else 2) - 2
+  rows = [i for i, n in enumerate(lengths) if n <= most]
+  out = list(texts)
+  for i, new in zip(
+    rows, rewriter.write(config, model, [texts[i] for i in rows])
+  ):
+    out[i] = recase.restore(texts[i], new) or texts[i]
+  return out
+
+
+def rewritten(
+  m: Material, tables: Tables, writers: Mapping[str, Write]
+) -> Rewrites:
+  """Each contender's version of the training and the test texts."""
+  out = {}
+  for name, write in writers.items():
+    m.log.line(f'{name} writes')
+    out[name] = {
+      s: write(tables[s]['text'].tolist()) for s in ('train', 'test')
+    }
+  return out
+
+
+def keep(m: Material, tables: Tables, rewrites: Rewrites) -> None:
+  """texts/CONTENDER/SPLIT.parquet: tables whose column twin data.twin names."""
+  for name, each in rewrites.items():
+    for split, twins in each.items():
+      frame = tables[split][['id', 'text', 'label', 'group']]
+      path = m.folder / 'texts' / stages.file_name(name) / f'{split}.parquet'
+      stages.write_table(path, frame.assign(twin=list(twins)))
+
+
+def against_gold(
+  m: Material, test: pd.DataFrame, writers: Mapping[str, Write], first: str
+) -> contenders.Judged:
+  """Every contender where twins are known: test texts that have one, GECO."""
+  known = known_twins(m.config, test)
+  each = {}
+  for name, write in writers.items() if known else ():
+    count = sum(map(len, known.values()))
+    m.log.line(f'{name} writes {count:,} texts whose twins are known')
+    each[name] = {
+      where: write([source for source, _ in rows])
+      for where, rows in known.items()
+    }
+  return contenders.gold(m.config, known, each, (first,))
+
+
+def known_twins(
+  config: Config, test: pd.DataFrame
+) -> dict[str, swap_eval.Pairs]:
+  """{set: texts and their twins}; GECO's sentences are in both directions."""
+  options, out = config.rewriters, {}
+  if 'twin' in test and has_twin(test).any():
+    some = test[has_twin(test)]
+    out['known twins'] = list(zip(some['text'], some['twin']))
+  if options.gold:
+    pairs = swap_eval.geco(options.gold)
+    half = len(pairs) // 2
+    out |= {'GECO to female': pairs[:half], 'GECO to male': pairs[half:]}
+  for name, pairs in out.items():
+    if options.gold_rows and options.gold_rows < len(pairs):
+      rng = np.random.default_rng([config.seed, GOLD])  # alike both ways
+      rows = np.sort(rng.choice(len(pairs), options.gold_rows, replace=False))
+      out[name] = [pairs[i] for i in rows]
+  return out
+
+
+def worse(gold: contenders.Judged, first: str) -> list[dict]:
+  """The table of known twins, and which contenders are below a plain swap."""
+  if not gold.contenders:
+    return []
+  rows, errors, below = [], [], []
+  for name, one in gold.contenders.items():
+    for where, part in one['sets'].items():
+      start = {'contender': name, 'set': where}
+      for into, chosen in ((rows, False), (errors, True)):
+        some = {
+          measures.label(k): v
+          for k, v in part['quality'].items()
+          if (k in rewrite_errors.KINDS) == chosen
+        }
+        into.append(start | some)
+  for test in gold.tests:
+    high = test.get('high')
+    if test['measure'] == 'exact' and high is not None and high < 0:
+      below.append(f'{test["ours"]} ({test["set"]})')
+  words = f'None is below {first} in exact texts beyond chance.'
+  if below:
+    words = f'Below {first} in exact texts: {", ".join(below)}.'
+  return [
+    section(
+      'Known twins',
+      text(words, 'warning' if below else 'lead'),
+      table(rows, screen=True),
+      table(
+        errors,
+        caption='Share of the texts with an error of each kind; a text may '
+        'have several.',
+        screen=True,
+      ),
+    )
+  ]
+
+
+def shown(repairs: Mapping[str, Mapping[str, pd.DataFrame]]) -> list[dict]:
+  """Source, swap, mask and repair of test texts with odd words."""
+  parts = []
+  for name, splits in repairs.items():
+    frame = splits['test']
+    some = frame[(frame['odd'] > 0) & (frame['swap'] != frame['source'])]
+    columns = ['source', 'swap', 'mask', 'repair', 'odd']
+    parts.append(
+      table(
+        some[columns].head(SHOWN).to_dict('records'),
+        caption=f'{name}: {len(some)} of {len(frame)} test texts with odd '
+        'words; the first of them.',
+      )
+    )
+  return [section('Repair', *parts)] if parts else []

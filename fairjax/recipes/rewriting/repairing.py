@@ -1,0 +1,285 @@
+"""Error correction of swapped texts: detector, masks, filler.
+
+    texts → detector's logits → odd words → masks → filled → table
+
+The texts go through the detector packed by length; a text without an odd word
+goes no further, and of the others nothing but the masks is written.
+"""
+
+import difflib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data.batching import corruption
+from fairjax.data.batching.tokens import Ragged
+from fairjax.models import Bundle, families
+from fairjax.models.build import precision
+from fairjax.models.decoding import decode_texts
+from fairjax.models.decoding.decode import Options
+from fairjax.models.folders import folder as folders
+from fairjax.models.folders import hf, hub
+from fairjax.models.reading import detect, fill
+from fairjax.pairs import attributes, repair
+from fairjax.pairs.repair import Span
+
+SPAN = Options(min_span=1)  # a masked word is never just dropped
+
+
+class Helpers(NamedTuple):
+  """The models that a repair asks."""
+
+  detector: Bundle
+  filler: Bundle
+
+
+class Read(NamedTuple):
+  """Texts as the detector's pieces."""
+
+  encodings: list
+  tokens: Ragged
+  fits: np.ndarray  # bool [n]
+
+
+def load(config: Config) -> Helpers:
+  """The detector and the filler that the config names."""
+  options, kind = config.repair, precision(config)
+  if not options.detector:
+    raise UserError(
+      'repair.detector is empty; name the folder of an ELECTRA discriminator, '
+      'or of a masked language model, with --config.repair.detector'
+    )
+  known = families.find(hf.read_shape(options.detector).family)
+  capability = 'detect' if 'detect' in known.heads else 'mask'
+  detector = folders.load(options.detector, capability, kind)
+  name = options.filler or config.model
+  folder = hub.find(name)
+  if folder is None:
+    raise UserError(
+      f'repair.filler is empty and model {name!r} has no weights; name a BART '
+      'or a masked language model with --config.repair.filler'
+    )
+  family = families.find(hf.read_shape(folder).family)
+  can = 'infill' if 'infill' in family.heads else 'mask'
+  if can == 'mask' and options.mode != 'masks':
+    raise UserError(
+      f'repair.mode is {options.mode!r}, which writes whole texts, and {name} '
+      f'is a {family.name}; name a BART with --config.repair.filler'
+    )
+  return Helpers(detector, folders.load(name, can, kind))
+
+
+def read(detector: Bundle, texts: Sequence[str]) -> Read:
+  """Pieces of texts with their places; those too long are marked."""
+  encodings = detector.tokenizer.encode_batch(list(texts))
+  lengths = np.array([len(one.ids) for one in encodings], np.int64)
+  fits = lengths <= detector.longest
+  rows = [np.int32(e.ids) for e, ok in zip(encodings, fits) if ok]
+  flat = np.concatenate([np.zeros(0, np.int32), *rows])
+  offsets = np.concatenate([[0], np.cumsum(lengths[fits])]).astype(np.int64)
+  return Read(encodings, Ragged(flat, offsets), fits)
+
+
+def scores(
+  detector: Bundle, texts: Read, reference: bool = False
+) -> list[np.ndarray]:
+  """The detector's logits of each text's pieces; () of one too long."""
+  tokens = texts.tokens
+  if reference:
+    tokens = detect.padded(tokens, detector.shape.pad)
+  logit = detect.logits(
+    detector.module, detector.params, tokens, can=detector.can
+  )
+  each = iter(np.split(logit, tokens.offsets[1:-1]))
+  none = np.zeros(0, np.float32)
+  return [next(each) if ok else none for ok in texts.fits]
+
+
+def odd(
+  detector: Bundle, texts: Sequence[str], threshold: float, scale: str
+) -> list[list[Span]]:
+  """The odd words of each text."""
+  if not len(texts):
+    return []
+  pieces = read(detector, texts)
+  return [
+    repair.odd_words(
+      one.offsets, one.word_ids, repair.flagged(logit, threshold, scale)
+    )
+    if len(logit)
+    else []
+    for one, logit in zip(pieces.encodings, scores(detector, pieces))
+  ]
+
+
+def unlike_source(
+  source: str, known: Sequence[Span], text: str, spans: Sequence[Span]
+) -> list[Span]:
+  """The odd words of `text` that are not odd words of its source as well."""
+  matcher = difflib.SequenceMatcher(None, source, text, autojunk=False)
+  same = {}
+  for a, b, size in matcher.get_matching_blocks():
+    same.update({b + k: a + k for k in range(size)})
+  odd = {place for start, end in known for place in range(start, end)}
+  return [
+    (start, end)
+    for start, end in spans
+    if not all(same.get(k, -1) in odd for k in range(start, end))
+  ]
+
+
+def repaired(
+  config: Config,
+  helpers: Helpers,
+  swaps: Sequence[str],
+  sources: Sequence[str] | None = None,
+) -> pd.DataFrame:
+  """A row a text: swap, mask, repair, how many words were odd, if it fits.
+
+  `sources` are needed where repair.baseline is 'source'.
+  """
+  options = config.repair
+  if options.scale == 'probability' and not 0 < options.threshold < 1:
+    raise UserError(
+      f'repair.threshold is {options.threshold:g}; a probability between 0 and '
+      "1 is needed (or --config.repair.scale='logit')"
+    )
+  swaps = list(swaps)
+  if options.mode == 'reference':
+    return _as_reference(config, helpers, swaps)
+  spans = odd(helpers.detector, swaps, options.threshold, options.scale)
+  if options.baseline == 'source':
+    if sources is None:
+      raise UserError(
+        "repair.baseline is 'source', but the sources of the swaps are not "
+        'known here; set --config.repair.baseline=none'
+      )
+    rows = [i for i, one in enumerate(spans) if one]
+    before = odd(
+      helpers.detector,
+      [sources[i] for i in rows],
+      options.threshold,
+      options.scale,
+    )
+    for i, known in zip(rows, before):
+      spans[i] = unlike_source(sources[i], known, swaps[i], spans[i])
+  mask = fill.mask_of(helpers.filler.tokenizer)
+  # A BART takes masks side by side for one; a masked LM fills each by a token.
+  merge = helpers.filler.can == 'infill' and (
+    options.merge or options.mode == 'masks'
+  )
+  masks = [
+    # A text that holds a mask of its own stays as it is.
+    repair.masked(text, [] if mask in text else one, merge, mask)
+    for text, one in zip(swaps, spans)
+  ]
+  texts = _written(config, helpers.filler, swaps, masks)
+  return pd.DataFrame(
+    {
+      'swap': swaps,
+      'mask': [one.text for one in masks],
+      'repair': texts,
+      'odd': [len(one.spans) for one in masks],
+    }
+  )
+
+
+def _written(
+  config: Config,
+  filler: Bundle,
+  swaps: Sequence[str],
+  masks: Sequence[repair.Masked],
+) -> list[str]:
+  """The texts with their masks filled; those without one are not read."""
+  out = list(swaps)
+  rows = [i for i, one in enumerate(masks) if one.spans]
+  fits = _fitting(filler, [masks[i].text for i in rows], config)
+  rows = [i for i, ok in zip(rows, fits) if ok]
+  if not rows:
+    return out
+  texts, slots = [masks[i].text for i in rows], config.generate.slots
+  params = filler.params
+  if filler.can == 'infill':
+    params = decode_texts.ready(filler.module, params)
+  args = filler.module, params, filler.tokenizer, texts
+  if config.repair.mode == 'free':
+    beams = max(config.generate.num_beams, 1)
+    result, _ = decode_texts.generate_texts(
+      *args, Options(num_beams=beams), slots
+    )
+    for i, text in zip(rows, result):
+      out[i] = text.strip() or swaps[i]
+    return out
+  if filler.can == 'infill':
+    result = fill.infill_texts(*args, SPAN, slots)
+  else:
+    result = fill.fill_texts(*args, never=no_words(filler))
+  for i, words in zip(rows, result.spans):
+    out[i] = repair.filled(masks[i], swaps[i], words)
+  return out
+
+
+def no_words(filler: Bundle) -> list[int]:
+  """Tokens that cannot stand for a word: pieces and punctuation."""
+  words = corruption.vocabulary(filler.tokenizer)
+  able = np.array(words.begins) & ~np.array(words.special)
+  names = filler.tokenizer.decode_batch([[k] for k in range(words.size)])
+  able &= np.array([attributes.is_word(name.strip()) for name in names])
+  return np.flatnonzero(~able).tolist()
+
+
+def _fitting(filler: Bundle, texts: Sequence[str], config: Config) -> list:
+  """Which texts the filler has places for, filled."""
+  encoded = filler.tokenizer.encode_batch_fast(list(texts))
+  mask = filler.tokenizer.token_to_id(fill.mask_of(filler.tokenizer))
+  room = [
+    len(one.ids) + 1 + (SPAN.max_span - 1) * one.ids.count(mask)
+    if filler.can == 'infill'
+    else len(one.ids)
+    for one in encoded
+  ]
+  return [count <= filler.longest for count in room]
+
+
+def _as_reference(
+  config: Config, helpers: Helpers, swaps: list[str]
+) -> pd.DataFrame:
+  """As the papers' code: pieces/repair.py's quirks, then BART writes all."""
+  options = config.repair
+  pieces = read(helpers.detector, swaps)
+  logit = scores(helpers.detector, pieces, reference=True)
+  masks = [
+    repair.reference(
+      one.tokens + ['[PAD]'] * (len(own) - len(one.tokens)),
+      repair.flagged(own, options.threshold, options.scale),
+    )
+    if len(own)
+    else text
+    for text, one, own in zip(swaps, pieces.encodings, logit)
+  ]
+  own = fill.mask_of(helpers.filler.tokenizer)
+  texts = [text.replace(repair.MASK, own) for text in masks]
+  beams = max(config.generate.num_beams, 1)
+  rows = [
+    i for i, ok in enumerate(_fitting(helpers.filler, texts, config)) if ok
+  ]
+  out = list(swaps)
+  if rows:
+    result, _ = decode_texts.generate_texts(
+      helpers.filler.module,
+      helpers.filler.params,
+      helpers.filler.tokenizer,
+      [texts[i] for i in rows],
+      Options(num_beams=beams),
+      config.generate.slots,
+    )
+    for i, text in zip(rows, result):
+      out[i] = text.encode('ascii', 'ignore').decode()
+  counts = [text.count(repair.MASK) for text in masks]
+  return pd.DataFrame(
+    {'swap': swaps, 'mask': masks, 'repair': out, 'odd': counts}
+  )

@@ -1,0 +1,361 @@
+"""A seq2seq or causal model that rewrites texts, fine-tuned on pairs.
+
+    pairs (source, target, split) → tokens → fit → held-out measures → folder
+
+A BART reads the source and writes the target; a GPT-2 reads 'source <REWRITE>
+target' and is asked for the target alone. Training is the one `fit` of the
+house with padding out of the loss; further losses on the same logits (`more`),
+or further players beside the model, are given by the recipe that calls.
+"""
+
+import dataclasses
+import functools
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import pandas as pd
+from tokenizers import Tokenizer
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core import announce
+from fairjax.core.errors import UserError
+from fairjax.data.batching import seq2seq, tokens
+from fairjax.metrics.inference import intervals
+from fairjax.metrics.texts import rewrites
+from fairjax.models import Bundle, build, objectives, rewriting, special
+from fairjax.models.decoding import decode_texts, speculate
+from fairjax.models.decoding.decode import Options
+from fairjax.models.folders import hf
+from fairjax.recipes.language.generate_corpus import overrides
+from fairjax.stages.identity import identity
+from fairjax.train import loop, mesh, step
+from fairjax.train.progress import Log
+
+NAMES = ('loss', 'changed_loss', 'token_accuracy', 'changed_accuracy')
+
+
+class Rewriter(NamedTuple):
+  """What `fit` leaves."""
+
+  model: Bundle  # with the kept weights of the first seed
+  fit: loop.Fitted  # those of all seeds, and the history
+  quality: dict[str, dict]  # teacher-forced measures of the last split
+  facts: dict[str, int]
+
+
+def find_tokenizer(config: Config, texts: Sequence[str]) -> Tokenizer:
+  """The config's tokenizer, the model's, or one learned from the texts."""
+  folder = build.model_folder(config)
+  read = [pd.DataFrame({'text': list(texts)})]
+  return build.find_tokenizer(config, read, folder)
+
+
+def check_folder(config: Config) -> None:
+  """Stops where the model's folder has a tokenizer that is not its own."""
+  folder = build.model_folder(config)
+  if folder:
+    tokenizer = tokens.load_tokenizer(config.tokens.tokenizer or folder)
+    shape = hf.read_shape(folder)
+    special.check_vocabulary(tokenizer, shape.vocab, config.model)
+
+
+def start(
+  config: Config, pairs: pd.DataFrame, new: Sequence[str] = ()
+) -> Bundle:
+  """The model before training; it knows the special tokens `new`."""
+  rows = pairs[pairs['split'] == 'train']
+  texts = [*rows['source'], *rows['target']]
+  return rewriting.start(config, find_tokenizer(config, texts), new)
+
+
+def loss(config: Config, more: Callable | None = None) -> step.Loss:
+  """Token cross-entropy, smoothed as the config says, and what is added.
+
+  `more(logits, params, batch)` -> objectives.Terms; a module-level function,
+  so that the same loss is the same program.
+  """
+  objective = objectives.rewriting(config.rewrite.smoothing, more)
+  return step.Loss(*objectives.loss(objective))
+
+
+def fit(
+  config: Config,
+  folder: pathlib.Path,
+  pairs: pd.DataFrame,
+  log: Log,
+  new: Sequence[str] = (),
+  model: Bundle | None = None,
+  players: tuple[step.Player, ...] = (),
+  own: Callable[[Any], Any] = lambda params: params,
+  batches: Callable[[Any], Any] = lambda source: source,
+  content: tuple = (),
+) -> Rewriter:
+  """Trains on the rows of split train, stops by valid, measures test.
+
+  `pairs` has columns source, target and split; `original` where the source
+  holds more than the text (a prompt), `label` for further losses. `new` are
+  special tokens to add. A recipe with further losses gives its `players` (and
+  `content`, what their identity is); where its model holds more than the
+  rewriter, `own` takes the rewriter's parameters out. `batches` may add to
+  the batches of a seq2seq.PairBatches.
+  """
+  seq2seq.check(pairs)
+  device_mesh = mesh.make(config.mesh, config.seeds)
+  model = model or start(config, pairs, new)
+  model = model.replace(device_mesh=device_mesh)
+  pools, facts = _pools(model, pairs, log)
+  players = players or (step.Player('model', loss(config)),)
+
+  source = lambda job, rows: batches(pair_batches(job, rows))
+  task = loop.Task(source, players, functools.partial(_measured, own, pairs))
+  made_from = identity(
+    config,
+    ('training', 'rewriting'),
+    *(leaf for name in pools for leaf in parts(pools[name])),
+    model.tokenizer.to_str(),
+    list(new),
+    _decoded(config),
+    *content,
+  )
+  result = stages.fitted_once(
+    config,
+    model,
+    (pools['train'], pools['valid']),
+    folder,
+    made_from,
+    log,
+    part='rewriter',
+    task=task,
+  )
+  params = jax.tree.map(lambda leaf: leaf[0], own(mesh.to_host(result.params)))
+  last = 'test' if 'test' in pools else 'valid'
+  quality = judge(config, model, result.params, pools[last], device_mesh)
+  return Rewriter(model.replace(params=params), result, quality, facts)
+
+
+def pair_batches(job: loop.Job, _) -> seq2seq.PairBatches:
+  """The batches of a job whose training data is a pool of pairs."""
+  options = job.config.train
+  return seq2seq.PairBatches(
+    job.train,
+    job.seeds,
+    options.batch,
+    options.microbatches,
+    job.device_mesh.shape['data'],
+  )
+
+
+def _decoded(config: Config) -> list:
+  """What evaluations by BLEU depend on, beside the training."""
+  if config.train.metric_for_best != 'bleu':
+    return []
+  return [config.rewrite.decoded, *dataclasses.astuple(config.generate)]
+
+
+def parts(pairs: seq2seq.PairPool) -> tuple:
+  """What a pool of pairs holds, for an identity."""
+  read, labels = pairs.read, pairs.labels
+  return read.flat, read.offsets, labels.flat, labels.offsets, pairs.flags
+
+
+def _pools(
+  model: Bundle, pairs: pd.DataFrame, log: Log
+) -> tuple[dict[str, seq2seq.PairPool], dict[str, int]]:
+  """The pairs of each split as tokens; those that are too long are counted."""
+  pools, facts = {}, {}
+  for split in ('train', 'valid', 'test'):
+    rows = pairs[pairs['split'] == split]
+    if not len(rows):
+      continue
+    column = lambda name, rows=rows: (
+      rows[name].tolist() if name in rows else None
+    )
+    label = rows['label'].to_numpy(np.int32) if 'label' in rows else None
+    pools[split], fits = rewriting.pool(
+      model, *map(column, ('source', 'target', 'original')), label
+    )
+    facts[f'{split} pairs'] = int(fits.sum())
+    facts[f'{split} pairs too long, left out'] = int((~fits).sum())
+    if not fits.any():
+      raise UserError(
+        f'no pair of split {split} fits the {model.longest} positions of the '
+        'model; shorten the texts'
+      )
+  log.line('pairs: ' + ', '.join(f'{v:,} {k}' for k, v in facts.items() if v))
+  return pools, facts
+
+
+def sums(
+  model: Bundle,
+  params,
+  pairs: seq2seq.PairPool,
+  device_mesh,
+  batch: int,
+  terms: Callable = objectives.rewrites,
+) -> np.ndarray:
+  """Of each pair the sums and counts of the terms: [s, n, 2 k]."""
+  forward = step.forward(objectives.measured(model, terms), device_mesh)
+  out = None
+  with announce.counting(len(pairs.label), 'pairs read:') as add:
+    for host in seq2seq.sweep(pairs, batch, device_mesh.shape['data']):
+      result = np.asarray(
+        forward(params, mesh.put_batch(device_mesh, host, stacked=False)),
+        np.float64,
+      )
+      if out is None:
+        out = np.zeros((len(result), len(pairs.label), result.shape[2]))
+      example = host['example']
+      out[:, example[example >= 0]] = result[:, example >= 0]
+      add((example >= 0).sum())
+  return out
+
+
+def ratios(names: Sequence[str], sums: np.ndarray) -> dict[str, np.ndarray]:
+  """The mean of each term over its tokens."""
+  k = len(names)
+  with np.errstate(divide='ignore', invalid='ignore'):
+    return dict(zip(names, np.moveaxis(sums[..., :k] / sums[..., k:], -1, 0)))
+
+
+def means(sums: np.ndarray) -> dict[str, np.ndarray]:
+  """The mean of each term, and the perplexities."""
+  each = ratios(NAMES, sums)
+  each['perplexity'] = np.exp(each['loss'])
+  each['changed_perplexity'] = np.exp(each['changed_loss'])
+  return each
+
+
+def _measured(
+  own: Callable, pairs: pd.DataFrame, job: loop.Job, params
+) -> dict[str, np.ndarray]:
+  """What an evaluation during training looks at, one number a seed."""
+  batch = job.config.train.batch
+  result = means(
+    sums(job.model, params, job.valid, job.device_mesh, batch).sum(1)
+  )
+  if job.config.train.metric_for_best == 'bleu':
+    rows = pairs[pairs['split'] == 'valid'][: job.config.rewrite.decoded]
+    host = own(mesh.to_host(params))
+    each = []
+    for i in range(len(job.seeds)):
+      one = jax.tree.map(lambda leaf, i=i: leaf[i], host)
+      model = job.model.replace(params=one)
+      counts = compare(
+        model, rows, write_tokens(job.config, model, rows['source'])
+      )
+      each.append(rewrites.measures(counts.sum(0, keepdims=True))['bleu4'][0])
+    result['bleu'] = np.array(each)
+  return result
+
+
+def judge(
+  config: Config, model: Bundle, params, pairs: seq2seq.PairPool, device_mesh
+) -> dict[str, dict]:
+  """Teacher-forced measures of stacked `params`, by intervals over pairs."""
+  every = sums(model, params, pairs, device_mesh, config.train.batch)
+  return rewrites.estimates(
+    every[0], means, intervals.options_of(config), bounds=intervals.POSITIVE
+  )
+
+
+def options_of(config: Config, model: Bundle, longest: int) -> Options:
+  """Greedy, copying from the source; the config's options over that.
+
+  What is written is at most twice as long as the longest source, where no
+  length is given: a model that has not learned to end stops there.
+  """
+  options = config.generate
+  over = overrides(options)
+  over.pop('max_new_tokens', None)  # a length here counts the prompt
+  over.setdefault('max_length', min(model.longest, 2 * longest + 16))
+  beams = over.get('num_beams', 1)
+  draft = (
+    options.draft if options.draft >= 0 else speculate.longest(options.slots)
+  )
+  return Options(**over, draft=draft if beams == 1 else 0)
+
+
+def _ready(config: Config, model: Bundle) -> dict:
+  integers = config.net.precision == 'int8'
+  return decode_texts.ready(model.module, model.params, integers)
+
+
+def write_tokens(
+  config: Config, model: Bundle, texts: Sequence[str]
+) -> list[list[int]]:
+  """The tokens that the model writes for each text."""
+  texts = list(texts)
+  if not texts:
+    return []
+  read = rewriting.prompts(model, texts)
+  options = options_of(config, model, int(read.lengths.max()))
+  params = _ready(config, model)
+  result = decode_texts.generate(
+    model.module, params, read, options, config.generate.slots
+  )
+  return rewriting.written(model, result.tokens, read)
+
+
+def candidates(
+  config: Config, model: Bundle, texts: Sequence[str]
+) -> list[list[list[int]]]:
+  """What every beam writes for each text, as tokens, the best beam first."""
+  texts = list(texts)
+  if not texts:
+    return []
+  if config.generate.num_beams < 2:
+    return [[row] for row in write_tokens(config, model, texts)]
+  read = rewriting.prompts(model, texts)
+  options = options_of(config, model, int(read.lengths.max()))
+  params = _ready(config, model)
+  result = decode_texts.generate(
+    model.module, params, read, options, config.generate.slots
+  )
+  rows = [one for each in result.beams for one in each]
+  owner = np.repeat(np.arange(len(texts)), [len(b) for b in result.beams])
+  offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+  written = rewriting.written(
+    model,
+    tokens.Ragged(np.concatenate(rows), offsets),
+    tokens.take(read, owner),
+  )
+  out: list[list[list[int]]] = [[] for _ in texts]
+  for i, row in zip(owner, written):
+    out[i].append(row)
+  return out
+
+
+def write(config: Config, model: Bundle, texts: Sequence[str]) -> list[str]:
+  """The texts rewritten; special tokens are not shown."""
+  rows = write_tokens(config, model, texts)
+  return model.tokenizer.decode_batch(rows) if rows else []
+
+
+def compare(
+  model: Bundle, pairs: pd.DataFrame, written: Sequence[Sequence[int]]
+) -> np.ndarray:
+  """Counts [n, k] of texts/rewrites.py, over the model's tokens."""
+  rows = lambda texts: [
+    one.ids
+    for one in model.tokenizer.encode_batch_fast(
+      list(texts), add_special_tokens=False
+    )
+  ]
+  original = pairs['original' if 'original' in pairs else 'source']
+  each = zip(rows(original), rows(pairs['target']), written, strict=True)
+  return np.array([rewrites.counts(*one) for one in each], np.float64)
+
+
+def save(rewriter: Bundle, folder: pathlib.Path) -> pathlib.Path:
+  """A folder that transformers loads, with the tokenizer that it needs."""
+  import tempfile
+
+  with tempfile.TemporaryDirectory() as files:
+    tokens.save_tokenizer(rewriter.tokenizer, files)
+    names = sorted(pathlib.Path(files).iterdir())
+    hf.save(folder, rewriter.module, rewriter.params, names, rewriter.config)
+  return folder

@@ -1,0 +1,110 @@
+"""Results of `assess` and `compare`: printed, indexed, plotted."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from fairjax.core import escape
+from fairjax.results import Results
+
+if TYPE_CHECKING:
+  import matplotlib.figure
+
+SET = 'data'  # the name of the only test set of a result
+
+
+@dataclasses.dataclass(repr=False)
+class Assessment:
+  """What `assess` measured: result['dp'] is {value, low, high, …}."""
+
+  results: Results
+  labels: np.ndarray  # [n], 1 is positive
+  scores: np.ndarray  # [s, n] or [s, n, c]
+  members: np.ndarray  # bool [g, n]
+  group_names: list[str]
+  attributes: list[str]  # that each group is of
+  options: dict  # of the measures: threshold, level, resamples, seed
+
+  def __getitem__(self, measure: str) -> dict:
+    known = self.results.measured('model', SET)
+    if measure not in known:
+      raise KeyError(f'{measure!r}; there are {", ".join(known)}')
+    return known[measure]
+
+  @property
+  def groups(self) -> pd.DataFrame:
+    """The measures of each group, a row a group."""
+    by = self.results.sets[SET]['groups']
+    value = lambda v: v['value'] if isinstance(v, Mapping) else v
+    return pd.DataFrame(
+      {name: {k: value(v) for k, v in one.items()} for name, one in by.items()}
+    ).T
+
+  @property
+  def warnings(self) -> list[str]:
+    return self.results.sets[SET]['warnings']
+
+  def to_frame(self) -> pd.DataFrame:
+    """One row a number: group ('' is everyone), measure, value, low, high."""
+    return self.results.to_frame().drop(columns=['contender', 'set'])
+
+  def plot(self, measure: str = 'selection_rate') -> 'matplotlib.figure.Figure':
+    """One measure of every group, with intervals."""
+    from fairjax.report.pictures import plots
+
+    by = self.results.sets[SET]['groups']
+    return plots.forest(
+      {name: one[measure] for name, one in by.items()}, measure, zero=None
+    )
+
+  def __repr__(self) -> str:
+    frame = self.to_frame()
+    return frame[frame['group'] == ''].to_string(index=False)
+
+  def _repr_html_(self) -> str:
+    lines = ''.join(f'<li>{escape.html(w)}</li>' for w in self.warnings)
+    frame = self.to_frame().drop(columns='note', errors='ignore')
+    return frame.to_html(index=False, escape=True) + f'<ul>{lines}</ul>'
+
+
+@dataclasses.dataclass(repr=False)
+class Comparison:
+  """What `compare` tested: result['dp'] is {difference, p, test, …}."""
+
+  tests: list[dict]
+
+  def __getitem__(self, measure: str) -> dict:
+    known = {test['measure']: test for test in reversed(self.tests)}
+    if measure not in known:
+      raise KeyError(f'{measure!r}; there are {", ".join(known)}')
+    return known[measure]
+
+  def to_frame(self) -> pd.DataFrame:
+    """One row a test: measure, difference, its interval, p, the test."""
+    keep = ('value', 'low', 'high')
+    return pd.DataFrame(
+      [
+        {'measure': test['measure']}
+        | {k: test['difference'].get(k) for k in keep}
+        | {'p': test['p'], 'test': test['test']}
+        for test in self.tests
+      ]
+    )
+
+  def plot(self) -> 'matplotlib.figure.Figure':
+    """The differences with their intervals."""
+    from fairjax.report.pictures import plots
+
+    values = {}
+    for test in self.tests:
+      values.setdefault(test['measure'], test['difference'])
+    return plots.forest(values, 'difference')
+
+  def __repr__(self) -> str:
+    return self.to_frame().to_string(index=False)
+
+  def _repr_html_(self) -> str:
+    return self.to_frame().to_html(index=False, escape=True)

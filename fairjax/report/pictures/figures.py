@@ -1,0 +1,206 @@
+"""Figure style, and how figures are saved: png and svg.
+
+Colours are Okabe and Ito's (2008), which colour-blind readers tell apart;
+series differ by line or marker too. A figure is at most WIDTH inches wide, so
+that it stays readable on a telephone. `svg` gives the text of a picture to
+stand inside a page, in the page's font and ink, the same bytes for the same
+figure; `save` writes a png file.
+
+Matplotlib is loaded by the first plot, without pyplot and its global state.
+"""
+
+import functools
+import hashlib
+import io
+import math
+import os
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairjax.core import escape
+from fairjax.core.artefacts import atomic
+from fairjax.report import tables
+from fairjax.report.pictures import spoken
+
+if TYPE_CHECKING:
+  from matplotlib.axes import Axes
+  from matplotlib.figure import Figure
+
+COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
+LINES = ('-', '--', '-.', ':', (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+MARKERS = 'osD^vP'
+INK = '#23272e'  # becomes the page's own ink in an svg
+PALE = '#8c929b'  # grid, references; readable on light and dark
+WIDTH = 5.2  # inches
+ROW = 0.27  # inches of a row with a name
+STYLE = {
+  'axes.axisbelow': True,
+  'axes.edgecolor': PALE,
+  'axes.facecolor': 'none',
+  'axes.formatter.useoffset': False,
+  'axes.grid': True,
+  'axes.labelcolor': INK,
+  'axes.labelsize': 10,
+  'axes.spines.right': False,
+  'axes.spines.top': False,
+  'axes.titlelocation': 'left',
+  'axes.titlesize': 10,
+  'axes.titlecolor': INK,
+  'font.family': 'DejaVu Sans',
+  'font.size': 10,
+  'grid.alpha': 0.3,
+  'grid.color': PALE,
+  'grid.linewidth': 0.6,
+  'legend.fontsize': 9,
+  'legend.frameon': False,
+  'legend.labelcolor': INK,
+  'lines.linewidth': 1.6,
+  'svg.fonttype': 'none',
+  'svg.hashsalt': 'fairjax',
+  'text.color': INK,
+  'text.parse_math': False,  # a name with dollars is a name
+  'xtick.color': PALE,
+  'xtick.labelcolor': INK,
+  'xtick.labelsize': 9,
+  'ytick.color': PALE,
+  'ytick.labelcolor': INK,
+  'ytick.labelsize': 9,
+}
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+  import matplotlib
+
+  with matplotlib.rc_context(), warnings.catch_warnings():
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(STYLE)
+    warnings.filterwarnings('ignore', message='Glyph .* missing')
+    yield
+
+
+def styled(plot):
+  """Draws under our style, whatever the user's own settings are."""
+
+  @functools.wraps(plot)
+  def draw(*args, **kwargs) -> 'Figure':
+    with _style():
+      figure = plot(*args, **kwargs)
+      # Once is enough: a figure is written twice, as svg and as png.
+      figure.get_layout_engine().execute(figure)
+      figure.set_layout_engine('none')
+      return figure
+
+  return draw
+
+
+def blank(
+  panels: int, columns: int, height: float, **kwargs
+) -> tuple['Figure', list['Axes']]:
+  """A figure of `panels` panels, `height` inches a row of them."""
+  from matplotlib.figure import Figure
+
+  columns = max(1, min(columns, panels))
+  rows = math.ceil(panels / columns)
+  figure = Figure(figsize=(WIDTH, height * rows), layout='constrained')
+  figure.get_layout_engine().set(h_pad=0.06, hspace=0.04)
+  grid = figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
+  for axes in grid[panels:]:
+    axes.remove()
+  return figure, list(grid[:panels])
+
+
+def name(text: Any, longest: int = 28) -> str:
+  """A name that fits beside a plot (a leading _ would hide it there)."""
+  text = tables.printable(text)
+  if len(text) > longest:
+    text = text[: longest - 1] + '…'
+  return ' ' + text if text.startswith('_') else text
+
+
+def bounds(values: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+  """Values [n] and distances [2, n] down to low and up to high.
+
+  Each value is a number or an Estimate; what is undefined is NaN.
+  """
+  rows = [v if tables.is_estimate(v) else {'value': v} for v in values]
+  limits = lambda row, key: (
+    float(row[key]) if tables.defined(row.get(key)) else math.nan
+  )
+  middle = np.array([limits(row, 'value') for row in rows])
+  low = np.array([limits(row, 'low') for row in rows])
+  high = np.array([limits(row, 'high') for row in rows])
+  # An interval may leave out its own point (a ratio of means can): the bar
+  # then starts at the point.
+  reach = np.stack([middle - low, high - middle])
+  return middle, np.maximum(np.nan_to_num(reach), 0)
+
+
+def legend(axes: 'Axes', many: int, below: bool = False) -> None:
+  if many > 1 and below:
+    axes.legend(
+      loc='upper left', bbox_to_anchor=(0, -0.2), ncols=2, borderaxespad=0
+    )
+  elif many > 1:
+    axes.legend(loc='best')
+
+
+def save(figure: 'Figure', path: str | os.PathLike) -> None:
+  """Writes a png file."""
+  from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+  figure.set_facecolor('white')
+  figure.set_dpi(160)
+  with _style(), atomic(path) as part:
+    FigureCanvasAgg(figure).print_png(part, metadata={'Software': None})
+
+
+def svg(figure: 'Figure', title: str = '') -> str:
+  """The figure as an svg element to stand inside a page.
+
+  A screen reader hears the title and what the picture shows (`spoken`).
+
+  Ink becomes the page's own (light or dark), text its font; ids, of which a
+  page has one space, start with a hash of the picture.
+  """
+  from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+  buffer = io.StringIO()
+  figure.set_facecolor('none')
+  with _style():
+    FigureCanvasSVG(figure).print_svg(buffer, metadata={'Date': None})
+  text = buffer.getvalue()
+  text = text[text.index('<svg') :]
+  text = re.sub(
+    r'<metadata>.*?</metadata>|<style.*?</style>', '', text, flags=re.S
+  )
+  own = 'p' + hashlib.sha256((title + text).encode()).hexdigest()[:8]
+  width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()
+
+  def tag(match: re.Match) -> str:
+    element = match.group()
+    element = re.sub(r'<g id="[^"]*"', '<g', element)
+    element = re.sub(r' id="', f' id="{own}-', element)
+    element = re.sub(r'xlink:href="#', f'href="#{own}-', element)
+    element = re.sub(r'url\(#', f'url(#{own}-', element)
+    element = element.replace("font-family: 'DejaVu Sans'; ", '')
+    element = re.sub(r'(\d\.\d\d)\d+', r'\1', element)
+    return ' '.join(element.replace(INK, 'currentColor').split())
+
+  text = re.sub(r'<[^>]*>', tag, text)
+  text = re.sub(r'>\s+<', '><', text)
+  said = escape.html(spoken.describe(figure))
+  words = escape.html(title)
+  head = (
+    f'<svg viewBox="0 0 {width} {height}" role="img" '
+    f'aria-labelledby="{own}-title {own}-desc" '
+    f'style="width: {float(width) * 4 / 3:.0f}px">'
+    f'<title id="{own}-title">{words}</title>'
+    f'<desc id="{own}-desc">{said}</desc>'
+  )
+  return head + text[text.index('>') + 1 :].strip()

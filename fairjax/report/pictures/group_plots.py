@@ -1,0 +1,187 @@
+"""Plots of groups and flips, on one scale of percent."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairjax.report.pictures.figures import (
+  COLOURS,
+  INK,
+  LINES,
+  MARKERS,
+  PALE,
+  ROW,
+  blank,
+  bounds,
+  legend,
+  name,
+  styled,
+)
+
+if TYPE_CHECKING:
+  from matplotlib.figure import Figure
+
+
+@styled
+def scale(
+  groups: Mapping[str, Mapping[str, Any]],
+  x_label: str,
+  everyone: float | None = None,
+  percent: bool = True,
+) -> 'Figure':
+  """One measure of every group on one scale: {group: Estimate}, as given.
+
+  The dashed line is everyone: equal groups would lie on it. A group with too
+  few rows (`few`) is grey and hollow; its `rows` stand beside its name.
+  """
+  times = 100 if percent else 1
+  figure, (axes,) = blank(1, 1, 0.95 + ROW * len(groups))
+  values, reach = bounds(list(groups.values()))
+  places = np.arange(len(groups))[::-1]
+  if everyone is not None:
+    axes.axvline(everyone * times, color=PALE, ls='--', lw=1.2)
+    axes.annotate(
+      'everyone',
+      (everyone * times, 1),
+      xycoords=('data', 'axes fraction'),
+      xytext=(3, 1),
+      textcoords='offset points',
+      size=8,
+      color=INK,
+      va='bottom',
+    )
+  for row, place, value, (down, up) in zip(
+    groups.values(), places, values, reach.T
+  ):
+    few = bool(row.get('few'))
+    colour = PALE if few else COLOURS[0]
+    axes.errorbar(
+      value * times,
+      place,
+      xerr=[[down * times], [up * times]],
+      fmt='o',
+      ms=6,
+      capsize=3,
+      color=colour,
+      mfc='none' if few else colour,
+    )
+    if np.isnan(value):
+      axes.annotate(
+        'undefined',
+        (0.02, place),
+        xycoords=('axes fraction', 'data'),
+        va='center',
+        size=8,
+        color=PALE,
+      )
+  labels = [
+    name(g, 30) + (f' ({row["rows"]:,})' if 'rows' in row else '')
+    for g, row in groups.items()
+  ]
+  axes.set_yticks(places, labels)
+  axes.set_ylim(-0.6, len(groups) - 0.4)
+  ends = np.r_[values - reach[0], values + reach[1]] * times
+  if percent and np.isfinite(ends).any():
+    low, high = np.nanmin(ends), np.nanmax(ends)
+    room = max(0.08 * (high - low), 1)
+    axes.set_xlim(max(low - room, -2), min(high + room, 102))
+  axes.set_xlabel(name(x_label, 76))
+  axes.grid(axis='y', visible=False)
+  return figure
+
+
+@styled
+def over_thresholds(
+  x: Sequence[float],
+  series: Mapping[str, Sequence[float | None]],
+  chosen: Sequence[float] = (),
+) -> 'Figure':
+  """Measures over thresholds, with the chosen one (or one a seed) marked."""
+  figure, (axes,) = blank(1, 1, 3.2 + 0.1 * len(series))
+  for limit in chosen:
+    axes.axvline(limit, color=INK, lw=1, ls=':')
+  if len(chosen):
+    axes.annotate(
+      f'chosen: {np.mean(chosen):.2f}',
+      (float(np.mean(chosen)), 1),
+      xycoords=('data', 'axes fraction'),
+      xytext=(3, 2),
+      textcoords='offset points',
+      size=8,
+    )
+  for k, (title, values) in enumerate(series.items()):
+    y = np.array([np.nan if v is None else v for v in values], float)
+    axes.plot(
+      x,
+      y,
+      color=COLOURS[k % 6],
+      ls=LINES[k % 6],
+      marker=MARKERS[k % 6],
+      ms=4,
+      markevery=10,
+      label=name(title, 40),
+    )
+  axes.set(xlabel='decision threshold', xlim=(0, 1), ylim=(-0.02, 1.02))
+  legend(axes, 2, below=True)
+  return figure
+
+
+@styled
+def reliability(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> 'Figure':
+  """Share positive against mean score, bin by bin: {group: its bins}."""
+  figure, (axes,) = blank(1, 1, 3.6)
+  axes.plot([0, 1], [0, 1], ':', color=PALE, lw=1.2)
+  for k, (title, rows) in enumerate(groups.items()):
+    x = [row['mean score'] for row in rows]
+    y, reach = bounds([row['share positive'] for row in rows])
+    shift = 0.006 * (k - (len(groups) - 1) / 2)
+    axes.errorbar(
+      np.array(x) + shift,
+      y,
+      yerr=reach,
+      color=COLOURS[k % 6],
+      ls=LINES[k % 6],
+      marker=MARKERS[k % 6],
+      ms=4,
+      lw=1.2,
+      elinewidth=0.7,
+      capsize=2,
+      label=name(title),
+    )
+  axes.set(
+    xlabel='mean score of a bin',
+    ylabel='share positive',
+    xlim=(-0.02, 1.02),
+    ylim=(-0.02, 1.02),
+    aspect='equal',
+  )
+  axes.legend(loc='upper left')
+  return figure
+
+
+@styled
+def wordings(
+  rows: Sequence[Mapping[str, Any]], x_label: str = 'of 100 decisions'
+) -> 'Figure':
+  """Flips under a swap beside its control: rows {edit, Estimate}, percent."""
+  figure, (axes,) = blank(1, 1, 0.8 + ROW * 1.2 * len(rows))
+  values, reach = bounds([row['value'] for row in rows])
+  places = np.arange(len(rows))[::-1].astype(float)
+  colours = [
+    PALE if str(row['edit']).startswith('control') else COLOURS[1]
+    for row in rows
+  ]
+  axes.barh(
+    places,
+    values * 100,
+    0.62,
+    xerr=reach * 100,
+    color=colours,
+    error_kw={'elinewidth': 0.9, 'ecolor': INK, 'capsize': 2.5},
+  )
+  axes.set_yticks(places, [name(row['edit'], 40) for row in rows])
+  axes.set_ylim(-0.6, len(rows) - 0.4)
+  axes.set_xlabel(name(x_label, 60))
+  axes.grid(axis='y', visible=False)
+  return figure

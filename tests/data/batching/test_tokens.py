@@ -1,0 +1,493 @@
+"""Ids against transformers; the store, the cache, and a trained vocabulary."""
+
+import functools
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import (
+  AddedToken,
+  Tokenizer,
+  models,
+  normalizers,
+  pre_tokenizers,
+  processors,
+  trainers,
+)
+
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens, word_ids
+from fairjax.data.batching.tokens import Ragged
+from fairjax.models import build
+from fairjax.models.words import word_level
+
+TEXTS = [
+  "She is a Doctor from São Paulo; he isn't.",
+  '',
+  '   spaced\tout\nlines  ',
+  'naïve café Ünïcödé 漢字 🙂 e\u0301',
+  'unbelievablylongwordthatnobodyknows ' * 3,
+  'a [MASK] and a <mask> and a [SEP] in the text &amp; more',
+  'ALL CAPS, 1,234.5 and #hashtags @people http://x.y/z',
+  'zero\u200bwidth \ufffd control\x00char',
+]
+WORDS = [
+  '[PAD]',
+  '[UNK]',
+  '[CLS]',
+  '[SEP]',
+  '[MASK]',
+  'he',
+  'She',
+  '##s',
+  'the',
+]
+
+
+def texts_of(ragged: Ragged) -> list[list[int]]:
+  return [part.tolist() for part in np.split(ragged.flat, ragged.offsets[1:-1])]
+
+
+def check_against(theirs, ours, max_length=24):
+  """Ids and types of texts and of pairs, cut and whole."""
+  for length in (max_length, 400):
+    expected = theirs(TEXTS, truncation=True, max_length=length)
+    assert texts_of(tokens.encode(ours, TEXTS, length)) == expected['input_ids']
+    pairs = TEXTS[::-1]
+    expected = theirs(
+      TEXTS,
+      pairs,
+      truncation=True,
+      max_length=length,
+      return_token_type_ids=True,
+    )
+    got = tokens.encode(ours, TEXTS, length, pairs)
+    assert texts_of(got) == expected['input_ids']
+    types = [part.tolist() for part in np.split(got.types, got.offsets[1:-1])]
+    assert types == expected['token_type_ids']
+
+
+@pytest.mark.parametrize('name', ['bert-base-cased', 'roberta-base'])
+def test_ids_equal_transformers(shared, name):
+  from transformers import AutoTokenizer
+
+  folder = shared / 'tokenizers' / name
+  check_against(
+    AutoTokenizer.from_pretrained(folder), tokens.load_tokenizer(folder)
+  )
+
+
+@pytest.mark.parametrize('bare', [False, True])
+def test_ids_equal_transformers_from_the_vocabulary_alone(shared, bare):
+  from transformers import BertTokenizer
+
+  folder = shared / 'tokenizers' / 'bert-base-uncased'
+  ours = tokens.load_tokenizer(folder / 'vocab.txt' if bare else folder)
+  theirs = BertTokenizer.from_pretrained(folder, do_lower_case=True)
+  check_against(theirs, ours)
+
+
+def test_electra_and_bart_share_them(shared, tmp_path):
+  from tokenizers import AddedToken
+  from transformers import BartTokenizer, ElectraTokenizer
+
+  folder = shared / 'tokenizers' / 'bert-base-uncased'
+  theirs = ElectraTokenizer.from_pretrained(folder, do_lower_case=True)
+  check_against(theirs, tokens.load_tokenizer(folder))
+  for name in ('vocab.json', 'merges.txt'):
+    shutil.copy(shared / 'tokenizers' / 'roberta-base' / name, tmp_path)
+  # From bare files transformers 5 forgets that the mask eats the space before
+  # it, as it does in the files published with both models.
+  mask = AddedToken('<mask>', lstrip=True, special=True)
+  theirs = BartTokenizer.from_pretrained(tmp_path, mask_token=mask)
+  check_against(theirs, tokens.load_tokenizer(tmp_path))
+
+
+def test_gpt2_has_no_special_tokens(shared, tmp_path):
+  from transformers import GPT2Tokenizer
+
+  source = shared / 'tokenizers' / 'roberta-base'
+  vocab = json.loads((source / 'vocab.json').read_text(encoding='utf-8'))
+  for token in ('<s>', '<pad>', '</s>', '<unk>', '<mask>'):
+    vocab[f'<|{token[1:-1]}|>'] = vocab.pop(token)
+  vocab['<|endoftext|>'] = vocab.pop('<|s|>')
+  (tmp_path / 'vocab.json').write_text(json.dumps(vocab), encoding='utf-8')
+  shutil.copy(source / 'merges.txt', tmp_path)
+  ours = tokens.load_tokenizer(tmp_path)
+  theirs = GPT2Tokenizer.from_pretrained(tmp_path)
+  full = [text for text in TEXTS if text]
+  got = tokens.encode(ours, full, 24)
+  expected = theirs(full, truncation=True, max_length=24)['input_ids']
+  assert texts_of(got) == expected
+  # No ids at all would be no example: an empty text is the end of one.
+  end = vocab['<|endoftext|>']
+  assert texts_of(tokens.encode(ours, [''], 24)) == [[end]]
+
+
+def test_minilm(minilm):
+  from transformers import AutoTokenizer
+
+  ours = tokens.load_tokenizer(minilm)
+  check_against(AutoTokenizer.from_pretrained(minilm), ours)
+  file = tokens.load_tokenizer(minilm / 'tokenizer.json')
+  assert file.to_str() == tokens.load_tokenizer(minilm).to_str()
+
+
+@pytest.mark.parametrize(
+  ('folder', 'words', 'config', 'lower'),
+  [
+    ('some', WORDS, None, False),
+    ('some', [w.lower() if w[0] != '[' else w for w in WORDS], None, True),
+    ('some-uncased', WORDS, None, True),
+    ('some-uncased', WORDS, {'do_lower_case': False}, False),
+    ('some', WORDS, {'do_lower_case': True}, True),
+    ('some', WORDS, {'model_max_length': 512}, False),
+  ],
+)
+def test_lower_casing(tmp_path, folder, words, config, lower):
+  folder = tmp_path / folder
+  folder.mkdir()
+  (folder / 'vocab.txt').write_text('\n'.join(words) + '\n', encoding='utf-8')
+  if config is not None:
+    (folder / 'tokenizer_config.json').write_text(json.dumps(config))
+  tokenizer = tokens.load_tokenizer(folder)
+  assert tokenizer.normalizer.normalize_str('She') == (
+    'she' if lower else 'She'
+  )
+
+
+def train(count=600):
+  draw = np.random.default_rng(0)
+  words = [''.join(draw.choice(list('abcdefgh'), 5)) for _ in range(80)]
+  return [' '.join(draw.choice(words, 8)) for _ in range(count)]
+
+
+def test_a_trained_vocabulary():
+  tokenizer = tokens.train_tokenizer([*train(), 'Ärger 漢'], 300)
+  vocab = tokenizer.get_vocab()
+  assert [vocab[token] for token in tokens.SPECIAL] == [0, 1, 2, 3, 4]
+  assert len(vocab) <= 300
+  assert sorted(vocab.values()) == list(range(len(vocab)))
+  got = tokens.encode(tokenizer, ['Abc ärger 漢', '~'], 32)
+  ids = texts_of(got)
+  assert ids[0][0] == 2 and ids[0][-1] == 3 and 1 not in ids[0]
+  assert ids[1] == [2, 1, 3]  # a letter never seen is [UNK]
+  assert tokenizer.decode(ids[0]) == 'abc arger 漢'
+
+
+def test_a_trained_vocabulary_is_the_same_in_every_process():
+  code = (
+    'import sys; sys.path.insert(0, "tests/data")\n'
+    'from test_tokens import *\n'
+    'print(fingerprint(tokens.train_tokenizer(train(), 300).get_vocab()))'
+  )
+  code = 'from fairjax.core.artefacts import fingerprint\n' + code
+  runs = {
+    subprocess.run(
+      [sys.executable, '-c', code],
+      capture_output=True,
+      text=True,
+      check=True,
+      env={**os.environ, 'PYTHONPATH': os.getcwd()},
+    ).stdout
+    for _ in range(2)
+  }
+  assert len(runs) == 1
+
+
+def test_what_is_saved_is_read_by_us_and_by_transformers(tmp_path):
+  from transformers import AutoTokenizer
+
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  tokens.encode(tokenizer, ['abc'], 5)  # its truncation is not saved
+  tokens.save_tokenizer(tokenizer, tmp_path)
+  again = tokens.load_tokenizer(tmp_path)
+  assert again.to_str() == tokenizer.to_str()
+  theirs = AutoTokenizer.from_pretrained(tmp_path)
+  check_against(theirs, again)
+  assert theirs.pad_token_id == 0 and theirs.mask_token_id == 4
+
+
+def test_cut_texts_are_counted_and_keep_their_closing_token():
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  whole = tokens.encode(tokenizer, train(20), 10**9)
+  assert whole.cut_lengths == 0 and whole.types is None
+  cut = tokens.encode(tokenizer, train(20), 8)
+  assert cut.cut_lengths == (whole.lengths > 8).sum() > 0
+  for short, full in zip(texts_of(cut), texts_of(whole)):
+    expected = full if len(full) <= 8 else [*full[:7], full[-1]]
+    assert short == expected
+  # As long as allowed is not too long.
+  exact = tokens.encode(tokenizer, train(20), int(whole.lengths.max()))
+  assert exact.cut_lengths == 0
+
+
+def test_chunks_are_seamless(monkeypatch):
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  whole = tokens.encode(tokenizer, train(50), 16, train(50)[::-1])
+  monkeypatch.setattr(tokens, 'CHUNK', 7)
+  parts = tokens.encode(tokenizer, train(50), 16, train(50)[::-1])
+  for a, b in zip(whole, parts):
+    np.testing.assert_array_equal(a, b)
+    assert a.dtype == b.dtype
+
+
+ODD = st.text(
+  st.one_of(
+    st.sampled_from(' \t\n\r\x0b\x0c\x00\x1c\x85\xa0\u2003\u200b\ufffd'),
+    st.sampled_from("aeHs.,'!-/@[]_~éÉ\u0301\u0338ß漢—；\u037e≠İΣς🙂Ǆ"),
+  )
+)
+PARTS = st.lists(
+  st.one_of(ODD, st.sampled_from(['[MASK]', '[SEP]', 'unhappy', 'the cat'])),
+  max_size=6,
+).map(''.join)
+
+
+def plain_ids(tokenizer, texts, length, special):
+  """Each text alone, by the tokenizer as it is."""
+  tokens.truncate(tokenizer, length)
+  read = [tokenizer.encode(t, add_special_tokens=special) for t in texts]
+  return [one.ids for one in read], [bool(one.overflowing) for one in read]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+  st.lists(PARTS, min_size=1, max_size=8),
+  st.sampled_from([None, 3, 5, 9]),
+  st.booleans(),
+  st.sampled_from(['left', 'right']),
+  st.sampled_from([(True, None), (False, None), (True, False), (False, True)]),
+)
+def test_ids_of_words_are_those_of_the_text(texts, length, special, side, how):
+  vocab = tokens.train_tokenizer(train(), 300).get_vocab()
+  tokenizer = tokens._bert(vocab, *how)
+  assert word_ids.suits(tokenizer)
+  tokenizer.enable_truncation(100, direction=side)
+  expected, cut = plain_ids(tokenizer, texts, length, special)
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(word_ids, 'LEAST', 0)
+    patch.setattr(word_ids, 'CHUNK', 20)
+    patch.setattr(word_ids, 'WORDS', 5)
+    tokenizer.enable_truncation(100, direction=side)
+    read = tokens.encode(tokenizer, texts, length, None, special)
+  assert texts_of(read) == expected and read.cut.tolist() == cut
+  assert read.flat.dtype == np.int32 and read.offsets.dtype == np.int64
+  if length:
+    assert tokenizer.truncation['max_length'] == length
+    assert tokenizer.truncation['direction'].lower() == side
+
+
+CHARACTERS = (
+  ' \t\n\xa0\u2003\u200b\x1c\x85aeslrtmvdIST019.,!-/@"“”…\'’éß漢—e\u0301Σ🙂'
+)
+PIECES = st.lists(
+  st.one_of(
+    st.text(st.sampled_from(CHARACTERS), max_size=8),
+    st.sampled_from(['  ', "'ll", "it's", '<mask>', 'http://a.b/c', 'the cat']),
+  ),
+  max_size=6,
+).map(''.join)
+
+
+@functools.cache
+def byte_level(kind: str) -> Tokenizer:
+  """A BPE of random characters: it joins whatever it may."""
+  draw = np.random.default_rng(0).choice([*CHARACTERS, *' ' * 12], (400, 40))
+  corpus = [*map(''.join, draw), *train(), "it's the cat they'll"]
+  if kind == 'words':
+    return word_level.train_words(corpus, 60)
+  tokenizer = Tokenizer(models.BPE())
+  tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(
+    add_prefix_space=kind == 'prefix'
+  )
+  trainer = trainers.BpeTrainer(
+    vocab_size=900,
+    special_tokens=['<s>', '</s>', '<mask>', '<|endoftext|>'],
+    initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    show_progress=False,
+  )
+  tokenizer.train_from_iterator(corpus, trainer)
+  if kind == 'nfc':
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.add_tokens([AddedToken('  ', normalized=True)])
+  if kind != 'gpt2':
+    tokenizer.add_special_tokens([AddedToken('<mask>', lstrip=True)])
+    tokenizer.post_processor = processors.RobertaProcessing(
+      ('</s>', 1), ('<s>', 0)
+    )
+  return tokenizer
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+  st.lists(PIECES, min_size=1, max_size=8),
+  st.sampled_from([None, None, 3, 9]),
+  st.booleans(),
+  st.sampled_from(['gpt2', 'roberta', 'prefix', 'nfc', 'words']),
+)
+def test_ids_of_pieces_are_those_of_the_text(texts, length, special, kind):
+  tokenizer = byte_level(kind)
+  assert word_ids.suits(tokenizer)
+  expected, cut = plain_ids(tokenizer, texts, length, special)
+  empty = [tokenizer.token_to_id('<|endoftext|>') or 0]
+  expected = [ids or empty for ids in expected] if special else expected
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(word_ids, 'LEAST', 0)
+    patch.setattr(word_ids, 'CHUNK', 20)
+    patch.setattr(word_ids, 'WORDS', 5)
+    read = tokens.encode(tokenizer, texts, length, None, special)
+  assert texts_of(read) == expected and read.cut.tolist() == cut
+
+
+def test_words_alone_are_read_only_where_that_is_exact(tmp_path):
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  assert word_ids.suits(tokenizer)
+  tokenizer.add_tokens(['new york'])  # found in the normalized text
+  assert not word_ids.suits(tokenizer)
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  splits = byte_level('gpt2').pre_tokenizer
+  byte_level('gpt2').pre_tokenizer = pre_tokenizers.ByteLevel(use_regex=False)
+  assert not word_ids.suits(byte_level('gpt2'))
+  byte_level('gpt2').pre_tokenizer = splits
+  special = [(t, tokenizer.token_to_id(t)) for t in ('[CLS]', '[SEP]')]
+  tokenizer.post_processor = processors.TemplateProcessing(
+    single='$A [SEP] $A', pair='$A $B', special_tokens=special
+  )
+  assert not word_ids.suits(tokenizer)
+  many = [*train(200), 'half \ud800']
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  with pytest.raises(UserError, match='half a character'):
+    tokens.encode(tokenizer, many, 8)
+  with pytest.raises(UserError, match='None is not a text'):
+    tokens.encode(tokenizer, [*train(200), None], 8)
+
+
+def test_the_cache_is_by_content(tmp_path, monkeypatch):
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  other = tokens.train_tokenizer(train(), 200)
+  calls = []
+  real = tokens.encode
+  monkeypatch.setattr(tokens, 'encode', lambda *a: calls.append(a) or real(*a))
+  asked = [
+    (tokenizer, ['ab', 'c'], 16, None),
+    (tokenizer, ['a', 'bc'], 16, None),  # the same letters, cut elsewhere
+    (tokenizer, ['ab', 'c'], 3, None),
+    (other, ['ab', 'c'], 16, None),
+    (tokenizer, ['ab', 'c'], 16, ['x', 'y']),
+  ]
+  for _ in range(2):
+    for args in asked:
+      got = tokens.cached_encode(*args, cache=tmp_path)
+      for a, b in zip(got, real(*args)):
+        np.testing.assert_array_equal(a, b)
+  assert len(calls) == len(asked) == len(list(tmp_path.iterdir()))
+
+
+def test_a_damaged_cache_is_made_anew(tmp_path):
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  first = tokens.cached_encode(tokenizer, ['ab'], 16, cache=tmp_path)
+  (file,) = tmp_path.iterdir()
+  whole = file.read_bytes()
+  flipped = [
+    whole[:k] + bytes([whole[k] ^ 129]) + whole[k + 1 :]
+    for k in range(len(whole))
+  ]
+  for damage in (b'', b'PK\x03\x04 no', whole[:200], *flipped):
+    file.write_bytes(damage)
+    again = tokens.cached_encode(tokenizer, ['ab'], 16, cache=tmp_path)
+    np.testing.assert_array_equal(first.flat, again.flat)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_take(data):
+  texts = data.draw(
+    st.lists(st.lists(st.integers(0, 9), max_size=5), min_size=1, max_size=6)
+  )
+  rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=8))
+  flat = np.array(list(itertools.chain(*texts)), np.int32)
+  offsets = np.cumsum([0, *map(len, texts)])
+  cut = np.arange(len(texts)) % 2 == 0
+  store = Ragged(flat, offsets, (flat % 2).astype(np.int8), cut)
+  got = tokens.take(store, rows)
+  assert got.lengths.tolist() == [len(texts[i]) for i in rows]
+  assert got.flat.tolist() == [x for i in rows for x in texts[i]]
+  assert got.types.tolist() == [i % 2 for i in got.flat.tolist()]
+  assert got.cut.tolist() == [i % 2 == 0 for i in rows]
+  assert tokens.take(Ragged(flat, offsets), rows).types is None
+
+
+def test_mistakes_are_told_in_a_sentence(tmp_path):
+  with pytest.raises(UserError, match='there is no tokenizer at'):
+    tokens.load_tokenizer(tmp_path / 'none')
+  with pytest.raises(UserError, match=r'holds no tokenizer\.json'):
+    tokens.load_tokenizer(tmp_path)
+  (tmp_path / 'vocab.json').write_text('{}')
+  with pytest.raises(UserError, match=r'needs merges\.txt beside it'):
+    tokens.load_tokenizer(tmp_path)
+  (tmp_path / 'vocab.txt').write_text('a\nb\n')
+  with pytest.raises(UserError, match="no line '\\[PAD\\]'"):
+    tokens.load_tokenizer(tmp_path)
+  (tmp_path / 'tokenizer.json').write_text('{"a": 1}')
+  with pytest.raises(UserError, match=r'tokenizer\.json is not a tokenizer'):
+    tokens.load_tokenizer(tmp_path)
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  with pytest.raises(UserError, match='max_length is 2'):
+    tokens.encode(tokenizer, ['a'], 2)
+  with pytest.raises(UserError, match='half a character'):
+    tokens.encode(tokenizer, ['a', 'b'], 8, ['c', 'x\ud800'])
+  with pytest.raises(UserError, match='None is not a text'):
+    tokens.encode(tokenizer, ['a', None], 8)
+  with pytest.raises(UserError, match='vocab_size is 6'):
+    tokens.train_tokenizer(train(), 6)
+
+
+def test_a_sentencepiece_folder_is_read_as_transformers_reads_it(tmp_path):
+  sentencepiece = pytest.importorskip('sentencepiece')
+  transformers = pytest.importorskip('transformers')
+  texts = ['she left her keys', 'he is a nurse', 'they went home'] * 30
+  (tmp_path / 'text').write_text('\n'.join(texts))
+  sentencepiece.SentencePieceTrainer.train(
+    input=str(tmp_path / 'text'),
+    model_prefix=str(tmp_path / 'spiece'),
+    vocab_size=24,
+    minloglevel=2,
+  )
+  folder = tmp_path / 'model'
+  folder.mkdir()
+  (tmp_path / 'spiece.model').rename(folder / 'spiece.model')
+  (folder / 'tokenizer_config.json').write_text(
+    '{"tokenizer_class": "T5Tokenizer"}'
+  )
+  ours = tokens.load_tokenizer(folder)
+  theirs = transformers.AutoTokenizer.from_pretrained(folder)
+  for text in texts[:3]:
+    assert ours.encode(text).ids == theirs(text)['input_ids']
+
+
+def test_a_vocabulary_is_learned_from_a_seeded_sample():
+  frame = pd.DataFrame({'text': [f'w{i}' for i in range(40)]})
+  calls, known = [], tokens.train_tokenizer(['a'], 30)
+
+  def learn(texts, size):
+    calls.append(texts)
+    return known
+
+  config = Config()
+  for most, seed in ((40, 0), (7, 0), (7, 0), (7, 1)):
+    config.tokens.vocab_texts, config.seed = most, seed
+    build.find_tokenizer(config, [frame], None, learn)
+  every, one, again, other = calls
+  assert every == list(frame['text'])
+  assert len(set(one)) == 7 and set(one) < set(every)
+  assert one == again != other

@@ -1,0 +1,242 @@
+"""The planted bias is where it was planted, and nowhere else."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data import load_tables
+from fairjax.data.sets import planted
+from fairjax.data.tables import schema
+
+
+def tables(**options):
+  config = Config()
+  for name, value in options.items():
+    setattr(config.planted, name, value)
+  return planted.load(config)
+
+
+@pytest.fixture(scope='module')
+def made():
+  return tables()
+
+
+def agreement(table):
+  """Share of gendered rows whose gender agrees with the recorded label."""
+  rows = table[table['group'] != '']
+  return ((rows['group'] == 'female') == (rows['label'] == 1)).mean()
+
+
+def tokens(text):
+  return re.findall(r'[\w-]+|[^\w\s]', text.lower())
+
+
+def test_sizes_and_base_rates(made):
+  assert {k: len(v) for k, v in made.items()} == {
+    'train': 4000,
+    'valid': 1000,
+    'test': 1000,
+  }
+  schema.check(made)
+  for table in made.values():
+    assert abs(table['label'].mean() - 0.5) < 0.01
+    shown = (table['group'] != '').mean()
+    assert abs(shown - (1 - planted.NEUTRAL)) < 0.005
+
+
+@pytest.mark.parametrize('correlation', [0.5, 0.8, 1.0])
+@pytest.mark.parametrize('noise', [0.0, 0.1])
+def test_correlation_is_as_asked_in_train_only(correlation, noise):
+  made = tables(rows=1000, test_rows=400, correlation=correlation, noise=noise)
+  # A flipped label turns agreement into disagreement.
+  wanted = correlation * (1 - noise) + (1 - correlation) * noise
+  error = 2 * np.sqrt(0.25 / 850)
+  assert abs(agreement(made['train']) - wanted) < error
+  assert abs(agreement(made['valid']) - 0.5) < 1e-12
+  assert abs(agreement(made['test']) - 0.5) < 1e-12
+
+
+def test_noise_is_the_same_share_in_each_split_and_gender():
+  noisy, clean = tables(noise=0.1), tables(noise=0.0)
+  for split in noisy:
+    assert noisy[split]['text'].equals(clean[split]['text'])
+    flipped = noisy[split]['label'] != clean[split]['label']
+    assert abs(flipped.mean() - 0.1) < 0.005
+    shares = flipped.groupby([clean[split]['label'], noisy[split]['group']])
+    assert (abs(shares.mean() - 0.1) < 0.01).all()
+
+
+def test_the_perfect_reader_is_fair():
+  test = tables(noise=0.0)['test']
+  rates = test.groupby('group')['label'].mean()
+  assert rates['male'] == rates['female'] == 0.5
+
+
+def test_no_sentence_is_in_two_splits(made):
+  words = {k: set(v['text']) | set(v['twin']) for k, v in made.items()}
+  assert not words['train'] & words['valid']
+  assert not words['train'] & words['test']
+  assert not words['valid'] & words['test']
+
+
+def test_sentences_are_many_and_short(made):
+  texts = pd.concat(made.values())['text']
+  assert texts.is_unique
+  lengths = texts.map(lambda text: len(tokens(text)))
+  assert lengths.mean() <= 18
+  assert lengths.max() <= 48
+  neutral = texts.str.replace(r'\w+', '', regex=True)
+  assert neutral.nunique() > 20
+
+
+def test_same_seed_same_rows_other_seed_other_rows(made):
+  again = tables()
+  other = tables(seed=1)
+  for split in made:
+    pd.testing.assert_frame_equal(made[split], again[split])
+    assert not made[split]['text'].equals(other[split]['text'])
+
+
+def test_ids_belong_to_sentences_and_other_sizes_leave_a_split_alone(made):
+  small = tables(rows=100)
+  pd.testing.assert_frame_equal(small['test'], made['test'])
+  more = tables(seed=1)['train']
+  both = made['train'].merge(more, on='id', suffixes=('', '_other'))
+  assert (both['text'] == both['text_other']).all()
+
+
+PAIRS = (
+  [mark for mark in planted.MENTIONS[0] + planted.MENTIONS[2]]
+  + planted.MENTIONS[4]
+  + [planted.HE, planted.HIM, planted.HIS, planted.OWN, planted.SELF]
+)
+
+
+def test_twins_differ_in_gender_words_only(made):
+  """An independent look-up of allowed changes, by word and place."""
+  allowed = set()
+  for mark in PAIRS:
+    male, female, _ = re.search(r'\[(.*)\]', mark)[1].lower().split('|')
+    allowed |= {(male, female)}
+  for table in made.values():
+    for row in table.itertuples():
+      here, there = tokens(row.text), tokens(row.twin)
+      assert len(here) == len(there)
+      changed = [(a, b) for a, b in zip(here, there) if a != b]
+      assert bool(changed) == (row.group != ''), row.text
+      if row.group == 'female':
+        changed = [(b, a) for a, b in changed]
+      assert set(changed) <= allowed, row
+      assert len(row.text.split()) == len(row.twin.split())
+
+
+def test_one_word_means_one_twin():
+  """Swapping twice is the identity: no word stands in two pairs."""
+  pairs = {
+    tuple(re.search(r'\[(.*)\]', mark)[1].lower().split('|')[:2])
+    for mark in PAIRS[:-5]
+  }
+  flat = [word for pair in pairs for word in pair]
+  assert len(flat) == len(set(flat))
+
+
+def test_her_is_him_or_his_as_the_place_asks():
+  line = (
+    f'{planted.HE} saw {planted.HIM} and {planted.HIS} van, not {planted.OWN}'
+  )
+  assert planted.read(line, 0) == 'He saw him and his van, not his'
+  assert planted.read(line, 1) == 'She saw her and her van, not hers'
+  assert planted.read(line, 2) == 'They saw them and their van, not theirs'
+  assert planted.read('~' + line, 0) == 'he saw him and his van, not his'
+
+
+def test_no_gender_word_in_rows_without_gender(made):
+  words = {
+    word
+    for table in made.values()
+    for text in table.loc[table['group'] == '', 'text']
+    for word in tokens(text)
+  }
+  gendered = {
+    word.lower()
+    for mark in PAIRS
+    for word in re.search(r'\[(.*)\]', mark)[1].split('|')[:2]
+  }
+  assert not words & gendered
+
+
+def test_no_mark_is_left(made):
+  for table in made.values():
+    for column in ('text', 'twin'):
+      assert not table[column].str.contains(r'[\[\]|~]|PAST|BASE|WAS').any()
+      assert not table[column].str.contains(r'\bM\b').any()
+      assert not table[column].str.contains(r'\s\s|\s[.,]|[.,]{2}').any()
+
+
+def bag_accuracy(made, words):
+  """A bag of words by logistic regression, accuracy in train and test."""
+  bag = CountVectorizer(token_pattern=r'\S+')
+  model = LogisticRegression(max_iter=2000)
+  model.fit(bag.fit_transform(words(made['train'])), made['train']['label'])
+  return [
+    accuracy_score(
+      made[k]['label'], model.predict(bag.transform(words(made[k])))
+    )
+    for k in ('train', 'test')
+  ]
+
+
+def test_a_bag_of_words_is_not_enough(made):
+  def neutral(table):
+    return [
+      ' '.join(a if a == b else 'someone' for a, b in zip(tokens(x), tokens(y)))
+      for x, y in zip(table['text'], table['twin'])
+    ]
+
+  _, test = bag_accuracy(made, neutral)
+  assert 0.65 < test < 0.88  # the ceiling is 1 − noise = 0.98
+
+
+def test_gender_alone_tells_in_train_but_not_in_test(made):
+  def gendered(table):
+    return [
+      ' '.join(a for a, b in zip(tokens(x), tokens(y)) if a != b) or 'none'
+      for x, y in zip(table['text'], table['twin'])
+    ]
+
+  train, test = bag_accuracy(made, gendered)
+  assert train > 0.7
+  assert abs(test - 0.5) < 0.05
+
+
+@pytest.mark.parametrize('field', ['rows', 'test_rows'])
+def test_too_few_rows_are_refused(field):
+  with pytest.raises(UserError, match=f'planted.{field} is 3'):
+    tables(**{field: 3})
+
+
+def test_show_prints_text_and_twin(made):
+  shown = planted.show(made['test'], 2)
+  assert made['test']['twin'].iloc[1] in shown
+  assert shown.count('\n\n') == 1
+
+
+def test_what_noise_leaves_of_the_correlation_is_said():
+  """.8 · .98 + .2 · .02 = .788 of the rows that show gender agree."""
+  _, report, _ = load_tables(Config())
+  assert any('0.788' in warning for warning in report['warnings'])
+  assert report['classes'] == ['no blame', 'blame']
+
+
+def test_a_path_that_nothing_reads_is_refused():
+  config = Config()
+  config.data.path = 'comments.csv'
+  with pytest.raises(UserError, match=r"'comments\.csv'; add --config"):
+    planted.load(config)

@@ -1,0 +1,502 @@
+"""Identity-term sets against the published files and slow twins."""
+
+import itertools
+import re
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.core.registry import find
+from fairjax.data import TEST_SETS
+from fairjax.data.sets import template_lists, templates
+from fairjax.data.tables import schema
+from fairjax.data.tables.terms import exclusive, term_members
+
+PUBLISHED = {
+  'name_adj': 72_000,
+  'being_adj': 1_600,
+  'you_are_adj': 1_600,
+  'you_occupation': 864,
+  'verb_adj': 400,
+  'am_hate_adj': 100,
+}
+
+
+@pytest.fixture(scope='module')
+def ours():
+  return templates.identity(Config())
+
+
+def ours_parts():
+  return (
+    template_lists.read_templates(template_lists.SHIPPED / 'templates.csv'),
+    template_lists.read_words(template_lists.SHIPPED / 'words.csv'),
+    template_lists.read_words(template_lists.SHIPPED / 'pairs.csv'),
+  )
+
+
+def small(phrases=None, words=None, pairs=None):
+  """A tiny set of tables: phrases (text, label), words, pairs."""
+  phrases = phrases or [('{type|gender} is {type|adj}', 1)]
+  return (
+    pd.DataFrame(
+      [(f't{k}', label, text) for k, (text, label) in enumerate(phrases)],
+      columns=['template', 'label', 'phrase'],
+    ),
+    pd.DataFrame(
+      words or [('adj', '', '', 'mean'), ('adj', '', '', 'rude')],
+      columns=[*template_lists.KEYS, 'word'],
+    ),
+    pd.DataFrame(
+      pairs or [('gender', '', '', 'he', 'she')],
+      columns=[*template_lists.KEYS, 'male', 'female'],
+    ),
+  )
+
+
+# Dixon's product.
+
+
+def test_older_word_lists_reproduce_the_published_file(shared):
+  folder = shared / 'iptts'
+  made = templates.product(
+    template_lists.read_templates(
+      template_lists.SHIPPED / 'dixon_templates.csv'
+    ),
+    template_lists.read_wordlists(folder / 'wordlists'),
+  )
+  assert made['template'].value_counts().to_dict() == PUBLISHED
+  real = pd.read_csv(folder / 'bias_madlibs_77k.csv', keep_default_na=False)
+  want = Counter(zip(real['Text'], real['Label'] == 'BAD'))
+  assert Counter(zip(made['text'], made['label'] == 1)) == want
+  assert (made.groupby('template')['label'].mean() == 0.5).all()
+  terms = made['group'].value_counts()
+  assert terms.pop('') == 864
+  assert len(terms) == 50
+  assert (terms == 1514).all()
+  schema.check({'madlibs': made})
+
+
+def test_newer_slot_format_reproduces_the_published_file(shared):
+  """The newer files differ in a capital I, a full stop, and one more term."""
+  folder = shared / 'iptts'
+  words = template_lists.read_words(folder / 'templates_en/words.csv')
+  older = template_lists.read_wordlists(folder / 'wordlists')
+  terms = words[
+    (words['type'] == 'identity') & (words['connotation'] == 'neutral')
+  ]
+  assert set(terms['word']) - set(older['word']) == {'cis'}
+  made = templates.product(
+    template_lists.read_templates(
+      folder / 'templates_en/sentence_templates.csv'
+    ),
+    words[words['word'] != 'cis'],
+  )
+  assert made['template'].value_counts().to_dict() == PUBLISHED
+  real = pd.read_csv(folder / 'bias_madlibs_77k.csv', keep_default_na=False)
+  plain = lambda text: re.sub(r'\.$', '', text.lower())
+  want = Counter(zip(real['Text'].map(plain), real['Label'] == 'BAD'))
+  assert Counter(zip(made['text'].map(plain), made['label'] == 1)) == want
+
+
+def test_slots_with_several_keys(shared):
+  """Each intersectional phrase has as many rows as its words multiply to."""
+  folder = shared / 'iptts/templates_en'
+  phrases = template_lists.read_templates(
+    folder / 'intersectional_sentence_templates.csv'
+  )
+  words = template_lists.read_words(folder / 'words.csv')
+  made = templates.product(phrases, words)
+  size = 0
+  for phrase in phrases['phrase']:
+    count = 1
+    for inner in re.findall(r'\{(.*?)\}', phrase):
+      fits = words
+      for part in re.split(r'_(?=\w+\|)', inner):
+        key, value = part.split('|')
+        fits = fits[fits[key] == value]
+      count *= len(fits)
+    size += count
+  assert len(made) == size > 5000
+  assert not made['text'].str.contains(r'[{}|]').any()
+
+
+def test_product_against_nested_loops():
+  phrases, words, _ = small(
+    [('{type|identity}, {type|adj}: {type|identity}!', 1), ('Plain', 0)],
+    [
+      ('identity', '', '', 'deaf'),
+      ('identity', '', '', 'old'),
+      ('adj', '', '', 'a, b'),
+      ('adj', '', '', 'c'),
+    ],
+  )
+  made = templates.product(phrases, words)
+  slow = [
+    (f'{a}, {b}: {c}!', f'{a} {c}')
+    for a, b, c in itertools.product(
+      ['deaf', 'old'], ['a, b', 'c'], ['deaf', 'old']
+    )
+  ]
+  assert list(zip(made['text'], made['group'])) == slow + [('Plain', '')]
+
+
+# The paired set.
+
+
+def test_our_set_is_ready_for_use(ours):
+  schema.check({'identity': ours})
+  assert 3000 <= len(ours) <= 8000
+  assert ours['label'].mean() == 0.5
+  assert ours['group'].value_counts().to_dict() == {
+    'male': len(ours) // 2,
+    'female': len(ours) // 2,
+  }
+  assert (ours.groupby('template')['label'].mean() == 0.5).all()
+  assert templates.noise_floor(ours) == 1.0
+  assert ours['text'].str.contains(',').any()
+  assert not ours['text'].str.contains(r'[{}|]').any()
+  assert not ours['text'].str.contains(r'\ba [aeiou]').any()
+
+
+def test_each_row_has_its_twin_of_the_other_group(ours):
+  row = ours.set_index('text')
+  twin = row.loc[ours['twin']]
+  assert (twin['twin'].to_numpy() == ours['text']).all()
+  assert (twin['group'].to_numpy() != ours['group']).all()
+  assert (twin['label'].to_numpy() == ours['label']).all()
+  stems = ours['id'].str.replace(r'-(fe)?male$', '', regex=True)
+  assert (
+    twin['id'].str.replace(r'-(fe)?male$', '', regex=True).to_numpy() == stems
+  ).all()
+  assert (ours['text'] != ours['twin']).all()
+  # The pair stands together.
+  assert (ours['twin'].to_numpy()[::2] == ours['text'].to_numpy()[1::2]).all()
+
+
+def test_all_pair_slots_of_a_phrase_are_of_one_group():
+  phrases, words, pairs = small(
+    [('{type|gender_subtype|who} and {type|gender_subtype|whose} dog', 0)],
+    pairs=[
+      ('gender', 'who', '', 'he', 'she'),
+      ('gender', 'whose', '', 'his', 'her'),
+    ],
+  )
+  made = templates.paired(phrases, words, pairs)
+  assert made['text'].tolist() == ['he and his dog', 'she and her dog']
+
+
+def test_other_groups_come_from_the_columns():
+  phrases, words, pairs = small([('A {type|faith} is {type|adj}', 1)])
+  pairs = pd.DataFrame(
+    {
+      'type': ['faith'],
+      'subtype': [''],
+      'connotation': [''],
+      'christian': ['christian'],
+      'muslim': ['muslim'],
+    }
+  )
+  made = templates.paired(phrases, words, pairs)
+  assert made['group'].tolist() == ['christian', 'muslim'] * 2
+  with pytest.raises(UserError, match='two columns'):
+    templates.paired(phrases, words, pairs.assign(hindu='hindu'))
+
+
+def test_a_users_folder_replaces_what_it_holds(tmp_path):
+  (tmp_path / 'templates.csv').write_text(
+    'template,toxicity,phrase\n'
+    'mine,toxic,"So, {type|gender_subtype|name} is {type|adjective_connotation'
+    '|toxic}, again"\n'
+  )
+  for place in (tmp_path, tmp_path / 'templates.csv'):
+    config = Config()
+    config.measures.templates = str(place)
+    made = find(TEST_SETS, 'test set', 'identity')(config)
+    assert set(made['template']) == {'mine'}
+    assert 'So, Mary is stupid, again' in set(made['text'])
+  config.measures.templates = str(tmp_path / 'empty')
+  (tmp_path / 'empty').mkdir()
+  with pytest.raises(UserError, match='holds none of'):
+    templates.identity(config)
+
+
+# The sampled gender set.
+
+
+def park_phrases():
+  phrases = template_lists.read_templates(
+    template_lists.SHIPPED / 'dixon_templates.csv'
+  )
+  keep = ['verb_adj', 'am_hate_adj', 'being_adj', 'you_are_adj']
+  return phrases[phrases['template'].isin(keep)]
+
+
+def test_sampled_sizes_are_those_of_the_published_set():
+  """101 terms, 25 fillers, at most 25,000 a template: 75,250 (they: 75,238
+  after dropping a few repeats); the other two templates are exhausted."""
+  words = pd.DataFrame(
+    [
+      ('adjective', '', c, f'{c}{k}')
+      for c in template_lists.TOXICITY
+      for k in range(16)
+    ]
+    + [
+      ('verb', '', c, f'{c}{k}')
+      for c in template_lists.TOXICITY
+      for k in range(4)
+    ],
+    columns=[*template_lists.KEYS, 'word'],
+  )
+  pairs = pd.DataFrame(
+    [('gender', '', '', f'm{k}', f'f{k}') for k in range(50)],
+    columns=[*template_lists.KEYS, 'male', 'female'],
+  )
+  fillers = [f'Filler, number {k}.' for k in range(25)]
+  made = templates.sampled(park_phrases(), words, pairs, fillers)
+  assert made['template'].value_counts().to_dict() == {
+    'being_adj': 25_000,
+    'you_are_adj': 25_000,
+    'verb_adj': 4 * 2 * 100 * 25,
+    'am_hate_adj': 2 * 100 * 25,
+  }
+  assert (made.groupby('template')['label'].mean() == 0.5).all()
+  assert made['text'].is_unique
+  assert (
+    made['group']
+    == np.where(made['text'].str.contains(r'\bm\d'), 'male', 'female')
+  ).all()
+  assert made['text'].str.contains('Filler, number 7.', regex=False).any()
+
+
+def test_sampled_is_seeded():
+  _, words, pairs = ours_parts()
+  fillers = template_lists.read_fillers()
+  make = lambda seed: templates.sampled(
+    park_phrases(), words, pairs, fillers, cap=200, seed=seed
+  )
+  pd.testing.assert_frame_equal(make(0), make(0))
+  assert set(make(0)['text']) != set(make(1)['text'])
+  assert (make(0)['template'].value_counts() == 200).all()
+  schema.check({'sampled': make(0)})
+
+
+def test_fillers_carry_no_gendered_word_unless_asked(tmp_path, shared):
+  path = shared / 'iptts/wordlists/filler.txt'
+  assert len(template_lists.read_fillers(path, gendered=True)) == 25
+  assert len(template_lists.read_fillers(path)) == 22
+  assert len(template_lists.read_fillers()) == 12  # none of ours is left out
+  lone = tmp_path / 'f.txt'
+  lone.write_text('A man sat there.\n')
+  with pytest.raises(UserError, match='every filler'):
+    template_lists.read_fillers(lone)
+
+
+# Readers, groups and the floor.
+
+
+def test_madlibs_are_read_with_exclusive_groups(shared):
+  config = Config()
+  config.measures.madlibs = str(shared / 'iptts/bias_madlibs_77k.csv')
+  made = find(TEST_SETS, 'test set', 'madlibs')(config)
+  assert len(made) == 76_564
+  assert made['label'].sum() == 38_282
+  counts = made['group'].value_counts()
+  assert counts.pop('') == 864
+  assert len(counts) == 50
+  assert (counts == 1514).all()
+  # Where groups overlap, the two parts of 'african american' have twice that.
+  terms = ['african', 'american', 'african american']
+  members = term_members(made['text'], terms)
+  assert members.sum(1).tolist() == [3028, 3028, 1514]
+
+
+def test_gender_file_and_its_floor(shared):
+  config = Config()
+  config.measures.gender_file = str(shared / 'iptts/madlib_format_sample.csv')
+  made = find(TEST_SETS, 'test set', 'gender_file')(config)
+  assert made['group'].value_counts().to_dict() == {'male': 114, 'female': 86}
+  assert made['label'].sum() == 112
+  rows = [
+    line.rsplit(',', 2)
+    for line in (shared / 'iptts/madlib_format_sample.csv')
+    .read_text()
+    .splitlines()[1:]
+  ]
+  rate = lambda g: np.mean([y == '1' for _, gender, y in rows if gender == g])
+  want = 1 - abs(rate('male') - rate('female'))
+  assert abs(templates.noise_floor(made) - want) < 1e-12
+  assert want < 1
+
+
+def test_noise_floor_of_the_published_counts():
+  """38,655 male and 37,842 female rows: 0.999149 (reference, golden 9)."""
+  counts = [('female', 0, 18_902), ('female', 1, 18_940)]
+  counts += [('male', 0, 19_341), ('male', 1, 19_314)]
+  table = pd.concat(
+    [pd.DataFrame({'group': [g] * n, 'label': y}) for g, y, n in counts]
+  )
+  assert round(templates.noise_floor(table), 6) == 0.999149
+  assert np.isnan(templates.noise_floor(table[table['group'] == 'male']))
+
+
+def test_term_members_against_the_words_of_each_text():
+  terms = ['gay', 'African American', 'american', 'old', 'c++', 'élan', 'a b']
+  pieces = [
+    'gay',
+    'GAY',
+    'gays',
+    'african american',
+    'African',
+    'american',
+    'OLD',
+    'older',
+    'c++',
+    'c++x',
+    'élan',
+    'Élan',
+    '-',
+    '.',
+    'old-gay',
+    '_old',
+    'gay gay',
+    'a',
+    'b',
+    'a b',
+    '',
+    '\n',
+    'a\nb',
+    '北old',
+    '1old',
+  ]
+  rng = np.random.default_rng(0)
+  texts = [' '.join(rng.choice(pieces, rng.integers(0, 6))) for _ in range(500)]
+  words = lambda text: ' '.join(['', *re.findall(r'\w+', text.lower()), ''])
+  slow = [[words(term) in words(text) for text in texts] for term in terms]
+  fast = term_members(texts, terms)
+  np.testing.assert_array_equal(fast, slow)
+  assert fast.any(1).all()
+  assert term_members([], terms).shape == (7, 0)
+  assert term_members(texts, []).shape == (0, 500)
+
+
+def test_exclusive_takes_longer_terms_first():
+  found = exclusive(
+    ['an African-American', 'african or american', 'none'],
+    ['african', 'american', 'african american'],
+  )
+  assert found.tolist() == ['african american', 'african', '']
+
+
+# Bad input: one sentence each.
+
+
+@pytest.mark.parametrize(
+  'text, sentence',
+  [
+    ('template,phrase\na,b\n', "no column 'toxicity'"),
+    ('template,toxicity,Phrase\na,toxic,b\n', "is it 'Phrase'"),
+    ('template,toxicity,phrase\n', 'no rows'),
+    ('', 'is empty'),
+    ('template,toxicity,phrase\na,bad,b\n', "row 2: toxicity is 'bad'"),
+    (
+      'template,toxicity,phrase\na,toxic,You do\nb,toxic,you do\n',
+      "the template 'you do' twice",
+    ),
+  ],
+)
+def test_bad_templates(tmp_path, text, sentence):
+  path = tmp_path / 't.csv'
+  path.write_text(text)
+  with pytest.raises(UserError, match=sentence):
+    template_lists.read_templates(path)
+
+
+@pytest.mark.parametrize(
+  'text, sentence',
+  [
+    ('type,subtype,connotation\na,,\n', 'no column of words'),
+    ('type,subtype,connotation,word\na,,,\n', 'row 2: word is empty'),
+    (
+      'type,subtype,connotation,word\na,,x,Bad\na,,y,bad\n',
+      "the word 'bad' twice",
+    ),
+    (
+      'type,subtype,connotation,male,female\nn,,,man,woman\nn,,,boy,man\n',
+      "the word 'man' twice",
+    ),
+  ],
+)
+def test_bad_words(tmp_path, text, sentence):
+  path = tmp_path / 'w.csv'
+  path.write_text(text)
+  with pytest.raises(UserError, match=sentence):
+    template_lists.read_words(path)
+
+
+@pytest.mark.parametrize(
+  'phrase, sentence',
+  [
+    ('{type|gender} {type|verbs}', "of type 'verbs'"),
+    ('{type|gender} {type|adj_connotation|toxic}', "connotation 'toxic'"),
+    ('{type|gender} {adj}', r'has the slot \{adj\}'),
+    ('{type|gender} {kind|adj}', r'has the slot \{kind'),
+    ('{type|gender} {}', r'has the slot \{\}'),
+    ('Nobody is {type|adj}', 'no slot of the pairs'),
+  ],
+)
+def test_bad_slots(phrase, sentence):
+  with pytest.raises(UserError, match=sentence):
+    templates.paired(*small([(phrase, 1)]))
+
+
+def test_words_that_never_meet_and_repeated_texts():
+  words = [('adj', 'x', '', 'mean'), ('verb', '', 'y', 'sees')]
+  phrase = '{type|gender} {type|adj_connotation|y}'
+  with pytest.raises(UserError, match='has none'):
+    templates.paired(*small([(phrase, 1)], words))
+  phrases, words, _ = small([('{type|adj}', 1), ('{type|adj}', 1)])
+  phrases['template'] = 'same'
+  with pytest.raises(UserError, match="gives the text 'mean' twice"):
+    templates.product(phrases, words)
+
+
+def test_bad_files(tmp_path):
+  for name in ('madlibs', 'gender_file'):
+    config = Config()
+    with pytest.raises(UserError, match=f'measures.{name} is empty'):
+      find(TEST_SETS, 'test set', name)(config)
+    setattr(config.measures, name, str(tmp_path / 'none.csv'))
+    with pytest.raises(UserError, match='does not exist'):
+      find(TEST_SETS, 'test set', name)(config)
+  (tmp_path / 'm.csv').write_text('Text,Label,Template\na,EVIL,t\n')
+  with pytest.raises(UserError, match="Label is 'EVIL'"):
+    templates.read_madlibs(tmp_path / 'm.csv', ['a'])
+  (tmp_path / 'g.csv').write_text('text,gender,Class\na,male,2\n')
+  with pytest.raises(UserError, match="Class is '2'"):
+    templates.read_gender_file(tmp_path / 'g.csv')
+  (tmp_path / 'l.txt').write_text('\n\n')
+  with pytest.raises(UserError, match='is empty'):
+    template_lists.read_list(tmp_path / 'l.txt')
+  (tmp_path / 'l.txt').write_text('old\nOld\n')
+  with pytest.raises(UserError, match="'Old' twice"):
+    template_lists.read_list(tmp_path / 'l.txt')
+
+
+def test_groups_of_a_terms_file(tmp_path):
+  path = tmp_path / 'terms.txt'
+  path.write_text('gay\nAfrican American\n')
+  config = Config()
+  config.measures.groups = f'terms:{path}'
+  texts = ['An african american.', 'Gay men', 'none']
+  members, names = stages.membership(config, pd.DataFrame({'text': texts}))
+  assert names == ['gay', 'african american']
+  assert members.tolist() == [[False, True, False], [True, False, False]]
+  path.write_text('gay\ngay\n')
+  with pytest.raises(UserError, match='repeats line 1'):
+    stages.membership(config, pd.DataFrame({'text': texts}))

@@ -1,0 +1,349 @@
+"""Files are read literally; what is wrong with one is said in a sentence."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data import load_tables
+from fairjax.data.tables import files, splits
+
+nasty = st.text(st.characters(exclude_categories=('Cs',)), max_size=20)
+COLUMNS = ['text', 'label']
+
+
+def config_for(path, **fields) -> Config:
+  config = Config()
+  config.data.name = 'file'
+  config.data.path = str(path)
+  for name, value in fields.items():
+    setattr(config.data, name, value)
+  return config
+
+
+def write(folder, name: str, content: str | bytes):
+  path = folder / name
+  raw = content if isinstance(content, bytes) else content.encode()
+  path.write_bytes(raw)
+  return path
+
+
+def rows(n: int = 30) -> str:
+  return 'text,label\n' + ''.join(f'text {i},{i % 2}\n' for i in range(n))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(nasty, st.integers(0, 3)), min_size=1, max_size=8))
+@example([('NA', 0), ('null', 1), ('a "b", c\n\r\n\td', 0), ('&amp; é 🙂', 1)])
+@example([('\x00\x0b\x1c\x85\u2028', 0), (' \ufeff', 1)])
+def test_csv_round_trip(tmp_path_factory, cells):
+  buffer = io.StringIO(newline='')
+  writer = csv.writer(buffer, quoting=csv.QUOTE_ALL)
+  writer.writerows([COLUMNS, *cells])
+  path = tmp_path_factory.mktemp('csv') / 'a.csv'
+  path.write_text(buffer.getvalue(), encoding='utf-8', newline='')
+  frame = files.read(str(path))
+  assert frame['text'].tolist() == [text for text, _ in cells]
+  assert frame['label'].tolist() == [str(label) for _, label in cells]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(nasty, st.integers(0, 3)), min_size=1, max_size=8))
+def test_jsonl_and_parquet_round_trip(tmp_path_factory, cells):
+  folder = tmp_path_factory.mktemp('round')
+  table = pd.DataFrame(cells, columns=COLUMNS)
+  table.to_parquet(folder / 'a.parquet')
+  for plain in (True, False):
+    lines = [
+      json.dumps(dict(zip(COLUMNS, c)), ensure_ascii=plain) for c in cells
+    ]
+    write(folder, 'a.jsonl', '\n'.join(lines))
+    for name in ('a.jsonl', 'a.parquet'):
+      frame = files.read(str(folder / name))
+      assert frame['text'].tolist() == table['text'].tolist()
+      assert frame['label'].tolist() == table['label'].tolist()
+
+
+def test_texts_are_literal_and_missing_cells_are_not_texts(tmp_path):
+  path = write(tmp_path, 'a.csv', rows() + 'NA,0\nnull,1\nnan,0\n&lt;3,1\n')
+  tables, report, bad = load_tables(config_for(path))
+  texts = set(pd.concat(tables.values())['text'])
+  assert {'NA', 'null', 'nan', '&lt;3'} <= texts and not len(bad)
+  entities = [f['html_entities'] for f in report['splits'].values()]
+  assert sum(entities) == 1
+
+
+def test_tsv_quotes_are_literal_unless_the_file_quotes(tmp_path):
+  plain = write(tmp_path, 'a.tsv', 'text\tlabel\n"Hi" he said\t1\n"Ho"\t0\n')
+  assert files.read(str(plain))['text'].tolist() == ['"Hi" he said', '"Ho"']
+  table = pd.DataFrame({'text': ['"Hi" he\tsaid', 'a\nb'], 'label': [1, 0]})
+  table.to_csv(tmp_path / 'b.tsv', sep='\t', index=False)
+  back = files.read(str(tmp_path / 'b.tsv'))
+  assert back['text'].tolist() == table['text'].tolist()
+  doubled = write(tmp_path, 'c.tsv', 'text\tlabel\n"say ""no"""\t1\nb\t0\n')
+  assert files.read(str(doubled))['text'].tolist() == ['say "no"', 'b']
+
+
+def test_real_tsv_files_have_their_published_row_counts(shared):
+  for name, count in (
+    ('MRPC/train', 3576),
+    ('MRPC/dev', 500),
+    ('RTE/dev', 277),
+  ):
+    assert len(files.read(str(shared / 'glue' / f'{name}.tsv'))) == count
+
+
+def test_real_csv_equals_pandas(shared):
+  path = shared / 'wiki_toxicity' / 'wiki_toxic_natural_5k.csv'
+  theirs = pd.read_csv(path, dtype=str, keep_default_na=False)
+  ours = files.read(str(path))
+  assert (ours.to_numpy() == theirs.to_numpy()).all()
+
+
+def test_splits_are_seeded_stratified_and_keep_equal_texts_together():
+  rng = np.random.default_rng(0)
+  text = pd.Series([f't{i}' for i in rng.integers(0, 3000, 5000)])
+  label = pd.Series((rng.random(5000) < 0.2).astype(int))
+  three = ('train', 'valid', 'test')
+  which = splits.assign(text, label, three, seed=1)
+  assert (which == splits.assign(text, label, three, seed=1)).all()
+  assert (which != splits.assign(text, label, three, seed=2)).any()
+  for name, share in zip(three, (0.8, 0.1, 0.1)):
+    assert abs((which == name).mean() - share) < 0.01
+    assert abs(label[which == name].mean() - label.mean()) < 0.03
+  assert (pd.Series(which).groupby(text).nunique() == 1).all()
+
+
+def test_splits_of_rows_without_text_are_their_own():
+  text = pd.Series([None] * 100)
+  label = pd.Series([0] * 100)
+  which = splits.assign(text, label, ('train', 'valid', 'test'), seed=0)
+  assert pd.Series(which).value_counts().to_dict() == {
+    'train': 80,
+    'valid': 10,
+    'test': 10,
+  }
+
+
+def test_ids_name_the_row_of_the_file(tmp_path):
+  path = write(tmp_path, 'a.csv', rows(40) + ',1\n')
+  tables, _, bad = load_tables(config_for(path, on_bad='drop'))
+  frame = files.read(str(path))
+  for split, table in tables.items():
+    for id_, text in zip(table['id'], table['text']):
+      name, row = id_.split(':')
+      assert name == split and frame['text'][int(row)] == text
+  assert bad['row'].tolist() == [40] and bad['reason'].tolist() == [
+    'an empty text'
+  ]
+
+
+def test_given_files_are_the_splits_and_a_column_may_name_them(tmp_path):
+  one = write(tmp_path, 'a.csv', rows(20))
+  two = write(tmp_path, 'b.csv', rows(6))
+  tables, _, _ = load_tables(
+    config_for(one, valid_path=str(two), test_path=str(two))
+  )
+  assert {s: len(t) for s, t in tables.items()} == {
+    'train': 20,
+    'valid': 6,
+    'test': 6,
+  }
+  kinds = ['train', 'dev', 'test', 'train']
+  text = 'text,label,part\n' + ''.join(
+    f'x{i},{i % 2},{kinds[i % 4]}\n' for i in range(20)
+  )
+  path = write(tmp_path, 'c.csv', text)
+  tables, _, _ = load_tables(config_for(path, split='part'))
+  assert {s: len(t) for s, t in tables.items()} == {
+    'train': 10,
+    'valid': 5,
+    'test': 5,
+  }
+  assert tables['valid']['id'].tolist()[:2] == ['valid:1', 'valid:5']
+
+
+def test_twin_file_pairs_by_row_and_other_columns_are_kept(tmp_path):
+  path = write(
+    tmp_path,
+    'a.csv',
+    'text,label,who,age\n'
+    + ''.join(f'she {i},{i % 2},f,{i}\n' for i in range(30)),
+  )
+  other = ''.join(f'he {i},{i % 2}\n' for i in range(30))
+  twin = write(tmp_path, 't.csv', 'text,label\n' + other)
+  tables, report, _ = load_tables(
+    config_for(path, twin_path=str(twin), group='who')
+  )
+  for table in tables.values():
+    assert (table['twin'] == 'he' + table['text'].str[3:]).all()
+    assert (table['group'] == 'f').all()
+    assert (table['age'] == table['text'].str[4:]).all()
+  assert report['splits']['train']['twins'] == len(tables['train'])
+
+
+@pytest.mark.parametrize(
+  ('cells', 'rule', 'expected'),
+  [
+    (['0', '1', '2'], '', [0, 1, 2]),
+    (['no', 'yes', 'no'], '', [0, 1, 0]),
+    (['True', 'False', 'True'], '', [1, 0, 1]),
+    (['BAD', 'NOT_BAD', 'BAD'], 'BAD=1,NOT_BAD=0', [1, 0, 1]),
+    (['0.5', '0.51', '0.2'], '>0.5', [0, 1, 0]),
+    (['0.5', '0.51', '0.2'], '>=0.5', [1, 1, 0]),
+    (['1.0', '0.0', '1'], '', [1, 0, 1]),
+    (['-1', '1', '-1'], '-1=0,1=1', [0, 1, 0]),
+    (['a', 'NA', 'a'], 'a=0,NA=1', [0, 1, 0]),
+  ],
+)
+def test_labels(tmp_path, cells, rule, expected):
+  text = 'text,label\n' + ''.join(f't{i},{c}\n' for i, c in enumerate(cells))
+  path = write(tmp_path, 'a.csv', text)
+  config = config_for(
+    path, labels=rule, valid_path=str(path), test_path=str(path)
+  )
+  tables, report, _ = load_tables(config)
+  assert tables['train']['label'].tolist() == expected
+  assert report['labels'] == rule or isinstance(report['labels'], dict)
+
+
+def test_limit_is_a_seeded_draw_of_each_split(tmp_path):
+  path = write(tmp_path, 'a.csv', rows(200))
+  full, _, _ = load_tables(config_for(path))
+  small, _, _ = load_tables(config_for(path, limit=7))
+  again, _, _ = load_tables(config_for(path, limit=7))
+  for split, table in small.items():
+    assert len(table) == 7 and set(table['id']) < set(full[split]['id'])
+    assert table['id'].tolist() == again[split]['id'].tolist()
+    order = full[split]['id'].tolist()
+    assert table['id'].tolist() == sorted(table['id'], key=order.index)
+
+
+BAD = {
+  'no file': ('mispelt.csv', None, {}, 'did you mean misspelt.csv?'),
+  'no folder': ('not/there.csv', None, {}, 'nor does its folder'),
+  'folder': ('.', None, {}, 'is a folder'),
+  'suffix': ('a.xlsx', 'x', {}, '.csv, .tsv, .jsonl'),
+  'empty': ('a.csv', '', {}, 'is empty'),
+  'header only': ('a.csv', 'text,label\n', {}, 'has no rows'),
+  'latin-1': ('a.csv', b'text,label\na,0\ncaf\xe9,1\n', {}, 'line 3'),
+  'utf-16': ('a.csv', rows().encode('utf-16'), {}, 'UTF-16'),
+  'no text column': ('a.csv', 'txt,label\na,1\n', {}, 'data.text=txt'),
+  'no label column': ('a.csv', 'text,y\na,1\n', {}, "'text', 'y'"),
+  'column twice': ('a.csv', 'text,text,label\na,b,1\n', {}, '2 columns'),
+  'long line': ('a.csv', 'text,label\na,1\nb,c,0\n', {}, 'line 3'),
+  'short line': ('a.csv', 'text,label\na,1\nb\n', {}, 'has 1 field in'),
+  'open quote': ('a.csv', 'text,label\n"a,1\nb,0\n', {}, 'quotes'),
+  'ragged tsv': ('a.tsv', 'text\tlabel\na\tb\t1\n', {}, 'tabs'),
+  'bad json': ('a.jsonl', '{"text": "a"\n', {}, 'line 1'),
+  'json list': ('a.jsonl', '["a", 1]\n', {}, 'list instead of an object'),
+  'json number': (
+    'a.jsonl',
+    '{"text": "a", "label": 1}\n{"text": 5, "label": 1}\n',
+    {},
+    "has 5 in column 'text' of row 1",
+  ),
+  'half a character': (
+    'a.jsonl',
+    '{"text": "\\ud83d", "label": 1}\n',
+    {},
+    'line 1',
+  ),
+  'no parquet': ('a.parquet', 'text,label\n', {}, 'parquet'),
+  'unknown label': (
+    'a.csv',
+    'text,label\na,1\nb,x\n',
+    {'labels': '1=1,0=0'},
+    "'x' in column 'label' of row 1",
+  ),
+  'bad mapping': ('a.csv', rows(), {'labels': 'BAD:1'}, 'NAME=NUMBER'),
+  'gap in mapping': ('a.csv', rows(), {'labels': '1=2,0=0'}, 'without gaps'),
+  'bad threshold': ('a.csv', rows(), {'labels': '>half'}, "'>0.5'"),
+  'no number': (
+    'a.csv',
+    'text,label\na,0.7\nb,high\n',
+    {'labels': '>0.5'},
+    'row 1',
+  ),
+  'fractions': ('a.csv', 'text,label\na,0.2\nb,0.7\n', {}, '>=0.5'),
+  'minus one': ('a.csv', 'text,label\na,-1\nb,1\n', {}, '-1=0,1=1'),
+  'texts as labels': (
+    'a.csv',
+    'text,label\n' + ''.join(f'a,l{i}\n' for i in range(1500)),
+    {},
+    '1500 different labels',
+  ),
+  'no label at all': ('a.csv', 'text,label\na,\nb,\n', {}, 'no label in any'),
+  'too few rows': ('a.csv', rows(3), {}, 'too few to cut'),
+  'no text': ('a.csv', rows() + '  ,1\n', {}, 'row 30 (an empty text)'),
+  'spreadsheet': ('a.csv', rows() + '#REF!,1\n', {}, 'on_bad=drop'),
+  'missing label': ('a.csv', rows() + 'a,\n', {}, 'row 30 (no label)'),
+  'short twins': ('a.csv', rows(), {'twin_path': 'misspelt.csv'}, '2 rows'),
+  'bad split': ('a.csv', 'text,label,s\na,0,x\n', {'split': 's'}, "'x'"),
+  'negative limit': ('a.csv', rows(), {'limit': -1}, 'data.limit is -1'),
+}
+
+
+@pytest.mark.parametrize('case', BAD)
+def test_bad_input_is_one_sentence(case, tmp_path, monkeypatch):
+  monkeypatch.chdir(tmp_path)
+  write(tmp_path, 'misspelt.csv', 'text,label\nx,0\ny,1\n')
+  name, content, fields, expected = BAD[case]
+  if content is not None:
+    write(tmp_path, name, content)
+  with pytest.raises(UserError) as told:
+    load_tables(config_for(name, **fields))
+  sentence = str(told.value)
+  assert expected in sentence, sentence
+  assert '\n' not in sentence and len(sentence) < 400, sentence
+
+
+def test_ids_twice_are_told_with_their_rows(tmp_path):
+  path = write(tmp_path, 'a.csv', 'text,label,n\na,0,7\nb,1,8\nc,0,7\n')
+  other = write(tmp_path, 'b.csv', 'text,label,n\nd,0,1\n')
+  config = config_for(path, id='n', valid_path=str(other), test_path=str(other))
+  with pytest.raises(UserError, match=r'row 0 of .*a.csv and in row 2 of'):
+    load_tables(config)
+
+
+@pytest.mark.parametrize('name', ['text ', '\u200btext', 'text\xa0', 'te xt'])
+def test_a_column_with_an_invisible_blank_is_quoted(tmp_path, name):
+  path = write(tmp_path, 'a.csv', rows().replace('text,', f'{name},', 1))
+  with pytest.raises(UserError) as told:
+    load_tables(config_for(path))
+  sentence = str(told.value)
+  assert repr(name) in sentence and sentence.isprintable()
+  flag = re.search(r'--config\.data\.text=(.*)\?$', sentence)[1]
+  words = ['bash', '-c', f'printf %s {flag}']
+  assert subprocess.run(words, capture_output=True).stdout == name.encode()
+
+
+def test_texts_that_are_all_equal_are_told_as_such(tmp_path):
+  path = write(tmp_path, 'a.csv', 'text,label\n' + 'a,0\na,1\n' * 30)
+  with pytest.raises(UserError, match='60 rows with 1 different text,'):
+    load_tables(config_for(path))
+  path = write(tmp_path, 'a.csv', 'text,label\na,0\n')
+  with pytest.raises(UserError, match='has 1 row, too few'):
+    load_tables(config_for(path))
+
+
+def test_the_terms_of_groups_are_read_before_training(tmp_path):
+  config = config_for(write(tmp_path, 'a.csv', rows()))
+  config.measures.groups = 'terms:' + str(tmp_path / 'no.txt')
+  with pytest.raises(UserError, match=r'measures\.groups.*no\.txt'):
+    load_tables(config)
+
+
+def test_what_was_read_otherwise_is_among_the_warnings(tmp_path):
+  path = write(tmp_path, 'a.csv', rows().replace(',', ';'))
+  _, report, _ = load_tables(config_for(path))
+  assert 'semicolons' in report['warnings'][0]

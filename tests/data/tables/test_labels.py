@@ -1,0 +1,301 @@
+"""Labels stay the task they are: a mapping is shown, or the remedy is."""
+
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data import load_tables
+from fairjax.data.tables import group_names, labels
+
+
+def cells(names, n=60) -> str:
+  rows = [f'text {i},{names[i % len(names)]}\n' for i in range(n)]
+  return 'text,label\n' + ''.join(rows)
+
+
+def config_for(tmp_path, train, test=None, **fields) -> Config:
+  config = Config()
+  config.data.name = 'file'
+  for split, names in (('', train), ('test_', test)):
+    if names:
+      path = tmp_path / f'{split}a.csv'
+      path.write_text(cells(names), encoding='utf-8')
+      setattr(config.data, f'{split}path', str(path))
+  for name, value in fields.items():
+    setattr(config.data, name, value)
+  return config
+
+
+def refusal(config) -> str:
+  with pytest.raises(UserError) as error:
+    load_tables(config)
+  sentence = str(error.value)
+  assert '\n' not in sentence and len(sentence) < 400, sentence
+  return sentence
+
+
+@pytest.mark.parametrize(
+  'names, expected',
+  [
+    (['NOT_BAD', 'BAD'], ('NOT_BAD', 'BAD')),
+    (['toxic', 'nontoxic'], ('nontoxic', 'toxic')),
+    (['unsafe', 'safe'], ('safe', 'unsafe')),
+    (['yes', 'no'], ('no', 'yes')),
+    (['spam', 'ham'], ('ham', 'spam')),
+    (['True', 'False'], ('False', 'True')),
+    (['pos', 'neg'], ('neg', 'pos')),
+    (['sexist', 'none'], ('none', 'sexist')),
+    (['hateful', 'normal'], ('normal', 'hateful')),
+    (['0', '1'], ('0', '1')),
+    (['1.0', '0'], ('0', '1')),
+    (['b', 'c', 'a'], ('a', 'b', 'c')),
+  ],
+)
+def test_class_1_is_the_one_that_is_sought(tmp_path, names, expected):
+  tables, report, _ = load_tables(config_for(tmp_path, names))
+  assert labels.class_names(tables) == expected
+  assert report['classes'] == list(expected)
+  for table in tables.values():
+    for text, label in zip(table['text'], table['label']):
+      name = names[int(text.split()[1]) % len(names)]
+      number = {'1.0': 1}.get(name, None)
+      assert label == (expected.index(name) if number is None else number)
+
+
+REFUSED = {
+  'a gap': (['0', '4'], None, ('0=0,4=1',)),
+  'a gap of three': (['0', '1', '3'], None, ('0=0,1=1,3=2',)),
+  'case doubles': (
+    ['No', 'no', 'YES', 'yes'],
+    None,
+    ('No=0,no=0,YES=1,yes=1',),
+  ),
+  'case alone': (['No', 'yes', 'no'], None, ('No=0,no=0,yes=1',)),
+  'synonyms': (['no', 'yes', 'y', 'n'], None, ('n=0,no=0,y=1,yes=1',)),
+  'blanks inside': (['not bad', 'not_bad', 'bad'], None, ('=0', 'bad=1')),
+  'words of unknown sides': (['cat', 'dog'], None, ('cat=0,dog=1', 'positive')),
+  'words among numbers': (['0', '1', 'maybe'], None, ("'maybe'", 'number')),
+  'other words': (['no', 'yes'], ['neg', 'pos'], ("'neg'", "'no'", 'test_a')),
+  'another class': (['0', '1'], ['0', '2'], ("'2'", 'test_a')),
+  'only in the test': (['a', 'b', 'c'], ['a', 'd'], ("'d'", 'no training')),
+  'all 1': (['1'], None, ("'1'", 'two')),
+  'all 0': (['0'], None, ("'0'", 'two')),
+  'all yes': (['yes'], None, ("'yes'", 'two')),
+  'huge': (['9' * 400, '0'], None, ('data.labels',)),
+}
+
+
+@pytest.mark.parametrize('case', REFUSED)
+def test_another_task_is_refused_with_the_remedy(case, tmp_path):
+  train, test, parts = REFUSED[case]
+  sentence = refusal(config_for(tmp_path, train, test))
+  for part in parts:
+    assert part in sentence, sentence
+
+
+@pytest.mark.parametrize('case', REFUSED)
+def test_the_remedy_works_as_it_is_written(case, tmp_path):
+  """What stands behind --config.data.labels= is pasted into a shell."""
+  train, test, _ = REFUSED[case]
+  config = config_for(tmp_path, train, test)
+  flag = re.search(
+    r"--config\.data\.labels='?([^']*=\d[^']*)'?", refusal(config)
+  )
+  if not flag or '…' in flag[0] or '>' in flag[0]:
+    return
+  word = shlex.split(flag[0])[0]
+  config.data.labels = word.partition('labels=')[2]
+  tables, _, _ = load_tables(config)
+  assert set(tables['train']['label']) >= {0, 1}
+
+
+def test_a_rule_names_classes_and_may_join_words(tmp_path):
+  config = config_for(tmp_path, ['No', 'no', 'yes'], labels='No=0,no=0,yes=1')
+  tables, report, _ = load_tables(config)
+  assert labels.class_names(tables) == ('No/no', 'yes')
+  config = config_for(tmp_path, ['0.2', '0.7'], labels='>0.5')
+  tables, report, _ = load_tables(config)
+  assert labels.class_names(tables) == ('label <= 0.5', 'label > 0.5')
+  assert report['labels'] == '>0.5'
+
+
+def test_a_rule_for_a_class_that_no_row_has(tmp_path):
+  config = config_for(tmp_path, ['a', 'c'], labels='a=0,b=1,c=2')
+  assert "'b'" in refusal(config)
+  config.data.labels = 'a=0,c=1,b=2'
+  tables, report, _ = load_tables(config)
+  assert labels.class_names(tables) == ('a', 'c')
+  assert any("'b'" in w for w in report['warnings'])
+
+
+def test_a_limit_that_leaves_one_class_is_told(tmp_path):
+  names = ['0'] * 59 + ['1']
+  sentence = refusal(config_for(tmp_path, names, limit=3))
+  assert 'data.limit' in sentence and 'two' in sentence
+
+
+def test_the_positive_class_is_named_or_refused(tmp_path):
+  tables, _, _ = load_tables(config_for(tmp_path, ['BAD', 'NOT_BAD']))
+  assert labels.positive(tables, 1) == 'BAD'
+  assert labels.positive(tables, 0) == 'NOT_BAD'
+  for wrong in (-1, 2):
+    with pytest.raises(UserError, match=r'measures\.pos_label') as error:
+      labels.positive(tables, wrong)
+    assert "1 'BAD'" in str(error.value) and str(wrong) in str(error.value)
+  said = labels.sentence(tables, 1)
+  assert "0 is 'NOT_BAD'" in said and "positive is 'BAD'" in said
+
+
+def test_thresholds_are_finite(tmp_path):
+  for rule in ('>1e999', '>1.2.3', '>'):
+    assert 'data.labels' in refusal(
+      config_for(tmp_path, ['0', '1'], labels=rule)
+    )
+
+
+# Groups.
+
+
+def grouped(names, split='train'):
+  table = pd.DataFrame({'group': pd.Series(names, dtype=object)})
+  return {split: table}
+
+
+def test_group_names_are_one_for_blanks_case_and_none():
+  tables = grouped(['F', 'f', ' F', 'Female ', 'NaN', 'None', None, '', 'M'])
+  tables['test'] = grouped(['F', 'female', 'nan'])['train']
+  remarks = group_names.tidy(tables, 'group')
+  assert list(tables['train']['group']) == [
+    *('F', 'F', 'F', 'Female', '', '', '', '', 'M')
+  ]
+  assert list(tables['test']['group']) == ['F', 'Female', '']
+  said = ' '.join(remarks)
+  for part in ("'f'", "'F'", "'female'", "'NaN'", "'None'", 'no group'):
+    assert part in said, said
+  assert any("'F' and 'Female'" in one for one in remarks)
+
+
+def test_group_names_that_are_right_are_left_alone():
+  tables = grouped(['male', 'female', '', 'male'])
+  before = tables['train'].copy()
+  assert group_names.tidy(tables, 'group') == []
+  pd.testing.assert_frame_equal(tables['train'], before)
+
+
+def test_groups_of_numbers_become_names():
+  tables = {'train': pd.DataFrame({'age': [1.0, np.nan, 2.0, 2.5]})}
+  group_names.tidy(tables, 'age')
+  assert list(tables['train']['age']) == ['1', '', '2', '2.5']
+
+
+def test_another_column_of_groups_is_tidied_too(tmp_path):
+  config = config_for(tmp_path, ['0', '1'])
+  names = ['F', 'f ', 'NaN', 'M']
+  rows = [f'text {i},{i % 2},{names[i % 4]}\n' for i in range(80)]
+  path = tmp_path / 'g.csv'
+  path.write_text('text,label,who\n' + ''.join(rows))
+  config.data.path = str(path)
+  config.measures.groups = 'who'
+  tables, report, _ = load_tables(config)
+  for table in tables.values():
+    assert set(table['who']) <= {'F', 'M', ''}
+  assert any("'NaN'" in warning for warning in report['warnings'])
+
+
+def test_the_report_counts_what_a_limit_leaves(tmp_path):
+  config = config_for(tmp_path, ['0', '1'], limit=8)
+  tables, report, _ = load_tables(config)
+  facts = report['splits']['train']
+  assert facts['rows'] == 48 and facts['kept'] == 48 and facts['used'] == 8
+  assert sum(facts['labels'].values()) == len(tables['train']) == 8
+
+
+def test_scores_are_rounded_to_ordered_classes():
+  """STS-B's column: half goes up, and every grade up to the largest counts."""
+  table = pd.DataFrame({'label': ['0.0', '1.5', '2.499', '5']})
+  other = pd.DataFrame({'label': ['4', None]})
+  tables = {'train': table, 'test': other}
+  assert labels.number(tables, 'round', 'score') == 'round'
+  assert table['label'].tolist() == [0, 2, 2, 5]
+  assert other['label'][0] == 4 and other['label'].isna()[1]
+  assert table.attrs['classes'] == tuple('012345')
+  for bad, says in (('-0.2', 'scores from 0 to'), ('good', 'no number')):
+    with pytest.raises(UserError, match=says):
+      labels.number({'train': pd.DataFrame({'label': [bad]})}, 'round', 'score')
+
+
+# The two labels of public data sets, as their files write them, and the class
+# that the authors look for; '' where the words alone do not say it.
+PUBLIC = {
+  'OLID, OffensEval A': ('NOT', 'OFF', 'OFF'),
+  'OffensEval Arabic': ('NOT_OFF', 'OFF', 'OFF'),
+  'GermEval 2018': ('OTHER', 'OFFENSE', 'OFFENSE'),
+  'HASOC A': ('NOT', 'HOF', 'HOF'),
+  'HatEval numbers': ('0', '1', '1'),
+  'EDOS A': ('not sexist', 'sexist', 'sexist'),
+  'EXIST': ('non-sexist', 'sexist', 'sexist'),
+  'AMI': ('not misogynous', 'misogynous', 'misogynous'),
+  'Guest 2021': ('Nonmisogynistic', 'Misogynistic', 'Misogynistic'),
+  'DynaHate': ('nothate', 'hate', 'hate'),
+  'HateXplain, two': ('non-toxic', 'toxic', 'toxic'),
+  'Stormfront': ('noHate', 'hate', 'hate'),
+  'ETHOS': ('noHateSpeech', 'hateSpeech', 'hateSpeech'),
+  'Madlibs': ('NOT_BAD', 'BAD', 'BAD'),
+  'Wikipedia toxicity': ('False', 'True', 'True'),
+  'attack, yes and no': ('no', 'yes', 'yes'),
+  'TRAC, two': ('NAG', 'OAG', ''),
+  'SMS spam': ('ham', 'spam', 'spam'),
+  'Enron': ('legitimate', 'spam', 'spam'),
+  'phishing': ('benign', 'malicious', 'malicious'),
+  'fraud': ('legit', 'fraud', 'fraud'),
+  'LIAR, two': ('true', 'fake', ''),
+  'FakeNewsNet': ('real', 'fake', 'fake'),
+  'ISOT': ('REAL', 'FAKE', 'FAKE'),
+  'SST-2 words': ('negative', 'positive', 'positive'),
+  'IMDB': ('neg', 'pos', 'pos'),
+  'Yelp polarity': ('bad', 'good', ''),
+  'CoLA words': ('unacceptable', 'acceptable', 'acceptable'),
+  'MRPC words': ('not_equivalent', 'equivalent', 'equivalent'),
+  'QQP words': ('not_duplicate', 'duplicate', 'duplicate'),
+  'QNLI words': ('not_entailment', 'entailment', 'entailment'),
+  'SUBJ': ('objective', 'subjective', 'subjective'),
+  'irony': ('non_irony', 'irony', 'irony'),
+  'sarcasm': ('not_sarcastic', 'sarcastic', 'sarcastic'),
+  'clickbait': ('not clickbait', 'clickbait', 'clickbait'),
+  'hyperpartisan': ('false', 'true', 'true'),
+  'StereoSet, two': ('anti-stereotype', 'stereotype', 'stereotype'),
+  'machine text': ('human', 'machine', 'machine'),
+  'political': ('left', 'right', ''),
+  'hiring': ('rejected', 'hired', ''),
+  'credit': ('denied', 'approved', ''),
+  'gender': ('female', 'male', ''),
+  'switch': ('off', 'on', 'on'),
+  'anomalies': ('inlier', 'outlier', 'outlier'),
+  'trolls': ('normal', 'troll', 'troll'),
+  'civility': ('civil', 'rude', 'rude'),
+}
+
+
+@pytest.mark.parametrize('turned', (False, True))
+@pytest.mark.parametrize('name', PUBLIC)
+def test_public_label_sets_are_read_as_their_authors_do(name, turned):
+  """Right, or asked; never inverted (OFF of OLID was no offence once)."""
+  *names, sought = PUBLIC[name]
+  names = names[::-1] if turned else names
+  table = pd.DataFrame({'label': names * 5})
+  if not sought:
+    with pytest.raises(UserError, match='does not say which is the positive'):
+      labels.number({'train': table}, '', 'label')
+    return
+  labels.number({'train': table}, '', 'label')
+  found = table.attrs['classes'][1]
+  assert found == sought, f'{names}: class 1 is {found}'
+
+
+def test_there_are_forty_public_label_sets():
+  assert len(PUBLIC) >= 40

@@ -1,0 +1,55 @@
+"""Published files are known by their sha256, before anything is read."""
+
+import hashlib
+
+import pytest
+
+from fairjax.config import Config, validate
+from fairjax.core.errors import UserError
+from fairjax.data.tables import published
+
+
+def config_for(tmp_path, content=b'text,label\n'):
+  path = tmp_path / 'a.csv'
+  path.write_bytes(content)
+  config = Config()
+  config.data.name, config.data.path = 'file', str(path)
+  sha256 = hashlib.sha256(b'text,label\n').hexdigest()
+  config.data.sources = (f'data.path {sha256} a package of that name',)
+  return config
+
+
+def test_the_expected_file_passes(tmp_path):
+  config = config_for(tmp_path)
+  validate(config)
+  published.check(config)
+
+
+@pytest.mark.parametrize(
+  ('path', 'said'),
+  [
+    ('', 'data.path is empty; name the file with --config.data.path=FILE'),
+    ('/none.csv', '/none.csv is not there; name the file'),
+  ],
+)
+def test_a_missing_file_is_named_with_its_origin(tmp_path, path, said):
+  config = config_for(tmp_path)
+  config.data.path = path
+  validate(config)  # its sentence would not say where the file comes from
+  with pytest.raises(UserError, match=f'{said}.* a package of that name'):
+    published.check(config)
+
+
+def test_another_file_is_refused(tmp_path):
+  config = config_for(tmp_path, b'text,label\nx,1\n')
+  with pytest.raises(UserError, match='is not the file that this config'):
+    published.check(config)
+  config.data.sources = ()
+  published.check(config)
+
+
+def test_a_source_has_a_knob_a_sum_and_an_origin(tmp_path):
+  config = config_for(tmp_path)
+  config.data.sources = ('data.path 12ab here',)
+  with pytest.raises(UserError, match='KNOB SHA256 ORIGIN'):
+    validate(config)

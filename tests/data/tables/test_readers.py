@@ -1,0 +1,146 @@
+"""Files as people have them: read, with a remark, or refused in a sentence."""
+
+import gzip
+import json
+import os
+import time
+
+import pandas as pd
+import pytest
+
+from fairjax.core.errors import UserError
+from fairjax.data.tables import readers
+
+ROWS = [('a, b', '0'), ('c; d', '1'), ('e\tf', '0')]
+
+
+def write(path, content: str | bytes):
+  path.write_bytes(content if isinstance(content, bytes) else content.encode())
+  return str(path)
+
+
+def separated(mark: str, rows=ROWS) -> str:
+  lines = [f'"{text}"{mark}{label}' for text, label in rows]
+  return '\n'.join([f'text{mark}label', *lines]) + '\n'
+
+
+def refusal(path) -> str:
+  with pytest.raises(UserError) as error:
+    readers.read(str(path))
+  sentence = str(error.value)
+  assert '\n' not in sentence and len(sentence) < 400, sentence
+  return sentence
+
+
+@pytest.mark.parametrize('suffix', ['.csv', '.tsv', '.CSV', '.csv.gz'])
+@pytest.mark.parametrize(
+  'mark, word',
+  [(',', 'commas'), (';', 'semicolons'), ('\t', 'tabs'), ('|', 'bars')],
+)
+def test_the_separator_is_seen_and_said(tmp_path, suffix, mark, word):
+  raw = separated(mark).encode()
+  raw = gzip.compress(raw) if suffix.endswith('.gz') else raw
+  frame = readers.read(write(tmp_path / f'a{suffix}', raw))
+  assert frame['text'].tolist() == [text for text, _ in ROWS]
+  assert frame['label'].tolist() == [label for _, label in ROWS]
+  usual = mark == ('\t' if suffix == '.tsv' else ',')
+  remarks = frame.attrs.get('remarks', ())
+  assert bool(remarks) != usual
+  assert usual or word in remarks[0]
+
+
+def test_one_column_of_texts_is_no_other_separator(tmp_path):
+  path = write(tmp_path / 'a.csv', 'text\n"a; b"\nc; d\n')
+  assert readers.read(path)['text'].tolist() == ['a; b', 'c; d']
+
+
+def test_json_arrays_columns_and_lines(tmp_path):
+  rows = [{'text': f't{i}', 'label': i} for i in range(3)]
+  for name, content, remarks in (
+    ('a.json', json.dumps(rows), 0),
+    ('b.json', json.dumps({'text': ['t0', 't1', 't2'], 'label': [0, 1, 2]}), 0),
+    ('c.json', '\n'.join(map(json.dumps, rows)), 1),
+    ('d.ndjson', '\n'.join(map(json.dumps, rows)), 0),
+    ('e.jsonl.gz', gzip.compress('\n'.join(map(json.dumps, rows)).encode()), 0),
+  ):
+    frame = readers.read(write(tmp_path / name, content))
+    assert frame['text'].tolist() == ['t0', 't1', 't2'], name
+    assert frame['label'].tolist() == [0, 1, 2], name
+    assert len(frame.attrs.get('remarks', ())) == remarks, name
+
+
+PNG = b'\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00'
+WORDS = separated(',', [(f'some words {i}', str(i % 2)) for i in range(30)])
+REFUSED = {
+  'png': ('a.csv', PNG, ('PNG image',), ('iconv',)),
+  'gzip by another name': (
+    'a.csv',
+    gzip.compress(WORDS.encode()),
+    ('gzip', 'a.csv.gz'),
+    ('iconv',),
+  ),
+  'zip': ('a.csv', b'PK\x03\x04\x14\0\0\0\xff', ('zip',), ('iconv',)),
+  'parquet by another name': (
+    'a.csv',
+    b'PAR1\x15\x04\x15\xfe\x00\x00',
+    ('.parquet',),
+    ('iconv',),
+  ),
+  'no gzip': ('a.csv.gz', WORDS, ('gzip',), ()),
+  'half a gzip': (
+    'a.csv.gz',
+    gzip.compress(WORDS.encode())[:40],
+    ('gzip',),
+    (),
+  ),
+  'utf-16': ('a.csv', WORDS.encode('utf-16'), ('utf-16',), ('cp1252',)),
+  'utf-16-le': ('a.csv', WORDS.encode('utf-16-le'), ('utf-16le',), ()),
+  'utf-16-be': ('a.csv', WORDS.encode('utf-16-be'), ('utf-16be',), ()),
+  'utf-32': ('a.csv', WORDS.encode('utf-32'), ('utf-32',), ('utf-16',)),
+  'utf-32-le': ('a.csv', WORDS.encode('utf-32-le'), ('utf-32le',), ()),
+  'utf-32-be': ('a.csv', WORDS.encode('utf-32-be'), ('utf-32be',), ()),
+  'a mark alone': ('a.csv', b'\xef\xbb\xbf\n', ('is empty',), ()),
+  'no object': ('a.json', '3', ('array',), ()),
+  'ragged columns': ('a.json', '{"a": [1], "b": [1, 2]}', ('array',), ()),
+  'array of numbers': ('a.json', '[1, 2]', ('int',), ()),
+  'spreadsheet': ('a.xlsx', b'PK\x03\x04', ('.csv',), ()),
+  'gzipped parquet': ('a.parquet.gz', b'PAR1', ('.parquet',), ()),
+}
+
+
+@pytest.mark.parametrize('case', REFUSED)
+def test_what_it_is_is_said(case, tmp_path):
+  name, content, parts, others = REFUSED[case]
+  sentence = refusal(write(tmp_path / name, content))
+  for part in parts:
+    assert part in sentence, sentence
+  for part in others:
+    assert part not in sentence, sentence
+
+
+def test_places_that_are_no_files(tmp_path):
+  start = time.monotonic()
+  os.mkfifo(tmp_path / 'pipe.csv')
+  assert 'pipe' in refusal(tmp_path / 'pipe.csv')
+  loop = tmp_path / 'loop.csv'
+  loop.symlink_to(loop)
+  assert 'leads to itself' in refusal(loop)
+  lost = tmp_path / 'lost.csv'
+  lost.symlink_to(tmp_path / 'gone.csv')
+  assert 'gone.csv' in refusal(lost)
+  assert 'too long' in refusal(tmp_path / ('x' * 300 + '.csv'))
+  assert 'too long' in refusal('x/' * 3000 + 'a.csv')
+  assert 'address' in refusal('https://example.com/a.csv')
+  assert 'address' in refusal('gs://bucket/a.csv')
+  assert 'home' in refusal('~no-such-user/a.csv')
+  write(tmp_path / 'file', 'x')
+  assert 'is a file' in refusal(tmp_path / 'file' / 'a.csv')
+  assert 'NUL' in refusal('a\0.csv')
+  assert 'no file is named' in refusal('')
+  assert time.monotonic() - start < 5
+
+
+def test_names_that_are_no_texts_and_odd_parquet(tmp_path):
+  path = tmp_path / 'a.parquet'
+  pd.DataFrame({0: ['a'], 1: [1]}).to_parquet(path)
+  assert list(readers.read(str(path)).columns) == ['0', '1']

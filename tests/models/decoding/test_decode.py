@@ -1,0 +1,467 @@
+"""Decoding: token for token what transformers.generate writes, only faster."""
+
+import dataclasses
+import functools
+import importlib.util
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fairjax.bench.races import generate as race
+from fairjax.config import Config, Pretrain
+from fairjax.core.errors import UserError
+from fairjax.data.batching import corruption
+from fairjax.data.batching import tokens as data_tokens
+from fairjax.data.batching.tokens import Ragged
+from fairjax.models import families, pretraining, special
+from fairjax.models.decoding import decode, decode_texts, speculate
+from fairjax.models.decoding.decode import Options
+from fairjax.models.folders import folder, hf
+from fairjax.models.folders import options as folder_options
+from fairjax.models.layers import layer_params
+
+from .. import seq2seq
+from ..seq2seq import make_seq2seq
+
+needs_torch = pytest.mark.skipif(
+  importlib.util.find_spec('torch') is None, reason='torch is not here'
+)
+EOS, PROMPTS, MOST = 2, 20, 22
+
+# Our options, and the names that transformers has for them.
+CASES = {
+  'greedy': {},
+  'least': {'min_length': 9},
+  'forced': {
+    'forced_bos_token_id': 0,
+    'forced_eos_token_id': 2,
+    'max_length': 12,
+  },
+  'ngram': {'no_repeat_ngram_size': 2, 'min_length': 15},
+  'beams': {'num_beams': 3},
+  'short': {'num_beams': 3, 'length_penalty': -0.5, 'early_stopping': True},
+  'long': {'num_beams': 3, 'length_penalty': 2.0, 'min_length': 6},
+  'never': {'num_beams': 3, 'length_penalty': 1.5, 'early_stopping': 'never'},
+  'full': {'num_beams': 3, 'early_stopping': True, 'forced_bos_token_id': 0},
+  'all': {
+    'num_beams': 3,
+    'no_repeat_ngram_size': 2,
+    'forced_bos_token_id': 0,
+    'forced_eos_token_id': 2,
+    'max_length': 12,
+  },
+}
+THEIRS = {
+  'beams': 'num_beams',
+  'max_new_tokens': 'max_new_tokens',
+  'min_new_tokens': 'min_new_tokens',
+  'no_repeat_ngram_size': 'no_repeat_ngram_size',
+  'forced_bos_token_id': 'forced_bos_token_id',
+  'forced_eos_token_id': 'forced_eos_token_id',
+}
+
+
+def ragged(texts):
+  offsets = np.concatenate([[0], np.cumsum([len(t) for t in texts])])
+  flat = np.concatenate([np.zeros(0, np.int32), *texts]).astype(np.int32)
+  return Ragged(flat, offsets.astype(np.int64))
+
+
+def rows_of(found):
+  return [
+    one.tolist()
+    for one in np.split(found.tokens.flat, found.tokens.offsets[1:-1])
+  ]
+
+
+def prompts(count, seed, low=1, high=14):
+  rng = np.random.default_rng(seed)
+  lengths = rng.integers(low, high, count)
+  return [rng.integers(4, 41, n).astype(np.int32) for n in lengths]
+
+
+def nets():
+  bart = make_seq2seq.model('bart', seed=4, init_std=0.8)
+  bart.final_logits_bias[0, EOS] = 6.0  # so that texts end at many lengths
+  return {'bart': bart, 'gpt2': make_seq2seq.model('gpt2', seed=7)}
+
+
+@pytest.fixture(scope='module')
+def models(tmp_path_factory):
+  pytest.importorskip('torch')
+  return {
+    name: (net, *seq2seq.from_torch(net, tmp_path_factory.mktemp(name)))
+    for name, net in nets().items()
+  }
+
+
+def theirs(net, texts, options):
+  """transformers.generate, the texts padded as it wants them."""
+  import torch
+
+  width = max(map(len, texts))
+  tokens, mask = (np.zeros((len(texts), width), np.int64) for _ in range(2))
+  for i, text in enumerate(texts):
+    tokens[i, : len(text)], mask[i, : len(text)] = text, 1
+  told = {THEIRS.get(name, name): value for name, value in options.items()}
+  with torch.no_grad():
+    out = net.generate(
+      input_ids=torch.tensor(tokens),
+      attention_mask=torch.tensor(mask),
+      do_sample=False,
+      pad_token_id=1,
+      **told,
+    ).numpy()
+  first = 1 if net.config.is_encoder_decoder else width
+  cut = []
+  for row in out:
+    ends = np.flatnonzero(row[first:] == EOS)
+    stop = first + ends[0] + 1 if len(ends) else len(row)
+    cut.append(row[:stop].tolist())
+  return cut
+
+
+@needs_torch
+@pytest.mark.parametrize(
+  'count', [PROMPTS, pytest.param(200, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize('name', CASES)
+def test_bart_writes_what_transformers_writes(models, name, count):
+  net, module, params = models['bart']
+  options = {'max_length': MOST} | CASES[name]
+  texts = prompts(count, seed=len(name))
+  found = decode_texts.generate(
+    module,
+    decode_texts.ready(module, params),
+    ragged(texts),
+    Options(**options),
+    slots=8,
+  )
+  ours, peer = rows_of(found), theirs(net, texts, options)
+  assert ours == peer
+  assert len({len(row) for row in ours}) > 1
+
+
+@needs_torch
+@pytest.mark.parametrize(
+  'count', [9, pytest.param(200, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize(
+  'case',
+  [
+    {'max_new_tokens': 9},
+    {'max_new_tokens': 9, 'num_beams': 2, 'length_penalty': 0.5},
+    {'max_new_tokens': 9, 'no_repeat_ngram_size': 2, 'min_new_tokens': 7},
+  ],
+)
+def test_gpt2_writes_what_transformers_writes(models, case, count):
+  net, module, params = models['gpt2']
+  texts = prompts(count, seed=11)
+  found = decode_texts.generate(
+    module,
+    decode_texts.ready(module, params),
+    ragged(texts),
+    Options(**case),
+    slots=4,
+  )
+  # One at a time: a padded prompt would count for min and n-grams there.
+  assert rows_of(found) == [theirs(net, [t], case)[0] for t in texts]
+
+
+FOLDERS = {
+  'all': {
+    'num_beams': 3,
+    'max_length': 14,
+    'min_length': 6,
+    'no_repeat_ngram_size': 2,
+    'forced_bos_token_id': 0,
+    'forced_eos_token_id': 2,
+    'early_stopping': True,
+    'length_penalty': 2.0,
+  },
+  'new': {'max_new_tokens': 9, 'min_new_tokens': 5},
+  'start': {'max_length': 12, 'decoder_start_token_id': 5},
+}
+
+
+@needs_torch
+@pytest.mark.parametrize('name', FOLDERS)
+def test_a_folder_says_how_it_decodes(models, name, tmp_path):
+  """generate() of transformers without a word, and ours from the folder."""
+  import transformers
+
+  net = models['bart'][0]
+  before = net.generation_config
+  net.generation_config = transformers.GenerationConfig(
+    **{'eos_token_id': EOS, 'decoder_start_token_id': EOS} | FOLDERS[name]
+  )
+  try:
+    net.save_pretrained(tmp_path)
+    texts = prompts(8, seed=31)
+    peer = theirs(net, texts, {})
+  finally:
+    net.generation_config = before
+  data_tokens.save_tokenizer(
+    data_tokens.train_tokenizer(['a car'], 41), tmp_path
+  )
+  model = folder.language_model(Config(model=str(tmp_path)))
+  found = decode_texts.generate(
+    model.module, model.params, ragged(texts), model.options, slots=4
+  )
+  assert rows_of(found) == peer
+  assert (rows_of(found)[0][0] == 5) == (name == 'start')
+  # Old folders say it in config.json.
+  said = (tmp_path / 'generation_config.json').read_text()
+  (tmp_path / 'generation_config.json').unlink()
+  config = json.loads((tmp_path / 'config.json').read_text())
+  (tmp_path / 'config.json').write_text(json.dumps(config | json.loads(said)))
+  again = folder.language_model(Config(model=str(tmp_path)))
+  assert again.options == model.options
+  assert again.module.shape == model.module.shape
+
+
+TEXTS = ['the nurse said that she was late', 'a doctor and his car', 'x y z']
+EXPORTS = {
+  'bart': (pretraining.denoiser, 'AutoModelForSeq2SeqLM'),
+  'gpt2': (pretraining.next_token, 'AutoModelForCausalLM'),
+}
+
+
+@needs_torch
+@pytest.mark.parametrize('name', EXPORTS)
+def test_what_we_export_writes_the_same_in_transformers(
+  name, tmp_path, monkeypatch
+):
+  """Our own vocabulary, whose ends are not BART's; nothing told to either."""
+  import torch
+  import transformers
+
+  monkeypatch.setitem(families.SIZES, 'tiny', (1, 64))
+  monkeypatch.setattr(families, 'PLACES', 24)
+  make, kind = EXPORTS[name]
+  words = data_tokens.train_tokenizer(TEXTS, 60)
+  told = Config(model='tiny', pretrain=Pretrain(length=16))
+  model = make(told, corruption.vocabulary(words))
+  rng = np.random.default_rng(3)
+  params = jax.tree.map(
+    lambda a: a + rng.normal(0, 0.4, a.shape).astype(np.float32), model.init(0)
+  )
+  data_tokens.save_tokenizer(words, tmp_path / 'words')
+  files = list((tmp_path / 'words').iterdir())
+  hf.save(tmp_path / 'out', model.module, params, files)
+  read = folder.language_model(Config(model=str(tmp_path / 'out')))
+  assert read.module.shape == model.module.shape
+  found = decode_texts.generate(
+    read.module, read.params, data_tokens.encode(words, TEXTS, 24), read.options
+  )
+  ours = rows_of(found)
+  net = getattr(transformers, kind).from_pretrained(tmp_path / 'out').eval()
+  tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / 'out')
+  peer = []
+  for text in TEXTS:
+    with torch.no_grad():
+      out = net.generate(**tokenizer(text, return_tensors='pt'))
+    peer.append(out[0].tolist())
+  assert ours == peer
+  assert max(map(len, ours)) == 24  # one is as long as may be
+  if name == 'bart':
+    assert {row[0] for row in ours} | {row[-1] for row in ours} == {3}
+  # A folder that says how to decode says it again.
+  (tmp_path / 'generation_config.json').write_text('{"num_beams": 3}')
+  files.append(tmp_path / 'generation_config.json')
+  hf.save(tmp_path / 'again', model.module, params, files)
+  assert folder_options.folder_options(tmp_path / 'again').num_beams == 3
+
+
+@needs_torch
+@pytest.mark.parametrize('beams', [1, 3])
+def test_slots_company_and_order_do_not_matter(models, beams):
+  _, module, params = models['bart']
+  texts = prompts(9, seed=1, high=20)
+  options = Options(max_length=MOST, num_beams=beams)
+  whole = rows_of(
+    decode_texts.generate(module, params, ragged(texts), options, slots=4)
+  )
+  other = decode_texts.generate(
+    module, params, ragged(texts[::-1]), options, slots=2
+  )
+  assert rows_of(other)[::-1] == whole
+  if beams == 1:
+    three = jax.devices()[:3]
+    spread = decode_texts.generate(
+      module, params, ragged(texts), options, slots=4, devices=three
+    )
+    assert rows_of(spread) == whole
+    assert spread.row_steps.min() > 0
+
+
+@needs_torch
+def test_weights_cast_once_write_the_same(models):
+  """What an accelerator decodes with, against casting at every token."""
+  _, module, params = models['bart']
+  module = dataclasses.replace(module, dtype=jnp.bfloat16)
+  narrow = layer_params.cast(params, module.dtype)
+  assert narrow['word']['embedding'].dtype == jnp.bfloat16
+  layer = narrow['decoder']['layer_0']
+  assert layer['up']['bias'].dtype == jnp.bfloat16  # a product's
+  assert layer['norm']['bias'].dtype == layer['norm']['scale'].dtype
+  assert layer['norm']['scale'].dtype == np.float32
+  assert narrow['bias'].dtype == np.float32  # added to float32 scores
+  run = lambda p: rows_of(
+    decode_texts.generate(
+      module, p, ragged(prompts(4, seed=1)), Options(max_length=9), slots=4
+    )
+  )
+  assert run(narrow) == run(params)
+
+
+@needs_torch
+@pytest.mark.parametrize(
+  'options', [{}, {'no_repeat_ngram_size': 2, 'least': 12}]
+)
+def test_speculation_writes_the_greedy_text(models, options):
+  _, module, params = models['bart']
+  options = Options(
+    max_length=MOST,
+    no_repeat_ngram_size=options.get('no_repeat_ngram_size', 0),
+    min_length=options.get('least', 0),
+  )
+  texts = prompts(8, seed=2)
+  run = functools.partial(decode_texts.generate, module, params, ragged(texts))
+  plain = run(options, 4)
+  fast = run(dataclasses.replace(options, draft=3), 4)
+  assert rows_of(fast) == rows_of(plain)
+  assert plain.tokens_per_step == 1
+
+
+def near_copies(slots, draft):
+  """A BART that repeats its source but for 13 and 21, and one that drafts."""
+  shape = race.SHAPES['tiny']
+  module = race.NearCopy(dataclasses.replace(shape, vocab=41), swaps=(13, 21))
+  blank = jax.tree.map(jnp.asarray, race.blank_batch())
+  params = jax.jit(module.init)(jax.random.key(0), blank)['params']
+  texts = [np.append(t, EOS) for t in prompts(6, seed=4, low=20, high=31)]
+  found = decode_texts.generate(
+    module, params, ragged(texts), Options(max_length=40, draft=draft), slots
+  )
+  wanted = [[EOS, *np.where(np.isin(t, (13, 21)), t + 1, t)] for t in texts]
+  return found, [list(map(int, row)) for row in wanted]
+
+
+@pytest.mark.parametrize('slots', [pytest.param(1, marks=pytest.mark.slow), 4])
+def test_near_copies_take_few_steps(slots):
+  found, wanted = near_copies(slots, draft=7)
+  assert rows_of(found) == wanted
+  assert found.tokens_per_step > (3 if slots == 1 else 2)
+
+
+def align_slowly(source, real, pointer, written):
+  """The place to copy from, by the words of models/decoding/speculate.py."""
+  best = None
+  for place in range(len(source)):
+    agree = 0
+    while (
+      agree < min(speculate.SUFFIX, place, len(written))
+      and source[place - 1 - agree] == written[-1 - agree]
+    ):
+      agree += 1
+    merit = (agree, -abs(place - pointer), -place)
+    if real[place] and (best is None or merit > best[0]):
+      best = (merit, place)
+  return best[1]
+
+
+def test_alignment_is_the_longest_suffix():
+  rng = np.random.default_rng(0)
+  b, t, w = 200, 12, 9
+  source, tokens = rng.integers(0, 3, (b, t)), rng.integers(0, 3, (b, w))
+  real = np.arange(t) < rng.integers(1, t + 1, b)[:, None]
+  pointer, length = rng.integers(0, t, b), rng.integers(1, w + 1, b)
+  draft = decode.Draft(
+    *map(jnp.asarray, (source, real * 1, pointer, pointer * 1.0))
+  )
+  ours = speculate.align(draft, jnp.asarray(tokens), jnp.asarray(length))
+  slow = [
+    align_slowly(source[i], real[i], pointer[i], tokens[i, : length[i]])
+    for i in range(b)
+  ]
+  np.testing.assert_array_equal(ours, slow)
+
+
+def banned_slowly(row, size):
+  grams = [tuple(row[i : i + size]) for i in range(len(row) - size + 1)]
+  end = tuple(row[len(row) - size + 1 :])
+  return {g[-1] for g in grams if g[:-1] == end}
+
+
+@pytest.mark.parametrize('size', [1, 2, 3, 12])
+def test_banned_ngrams_are_those_that_would_repeat(size):
+  rng = np.random.default_rng(size)
+  tokens, length = rng.integers(0, 3, (100, 9)), rng.integers(1, 10, 100)
+  out = decode.banned(jnp.asarray(tokens), jnp.asarray(length), size, 99)
+  for row, n, found in zip(tokens, length, np.asarray(out)):
+    assert set(found.tolist()) - {99} == banned_slowly(row[:n].tolist(), size)
+
+
+def test_buckets_keep_every_row_and_fill_slots():
+  lengths = np.random.default_rng(0).integers(1, 300, 500)
+  seen = []
+  for width, rows in decode_texts.buckets(lengths, 32):
+    assert lengths[rows].max() <= width
+    assert len(rows) >= 32
+    seen += rows.tolist()
+  assert sorted(seen) == list(range(500))
+  assert len(list(decode_texts.buckets(lengths, 32))) < 14
+  assert not list(decode_texts.buckets(lengths[:0], 32))
+
+
+@pytest.mark.parametrize(
+  'options, texts, sentence',
+  [
+    ({}, [[5], []], 'text 1 has no token'),
+    ({}, [[5] * 40], 'text 0 has more tokens than .* positions'),
+    ({}, [[5], [5, 77, 5]], 'text 1 has the token 77, but the model knows 41'),
+    ({'max_length': 99}, [[5]], 'max_length is 99, but'),
+    ({'max_length': 1}, [[5]], 'text 0 has 1 tokens, which leaves no room'),
+    ({'forced_bos_token_id': 50}, [[5]], 'forced_bos_token_id is 50'),
+    ({'num_beams': 0}, [[5]], 'num_beams is 0'),
+    ({'num_beams': 2, 'draft': 3}, [[5]], 'draft is 3 and num_beams 2'),
+    ({'early_stopping': 'soon'}, [[5]], "early_stopping is 'soon'"),
+    ({'min_length': -1}, [[5]], 'min_length is -1'),
+  ],
+)
+def test_bad_input_is_told_in_one_sentence(tmp_path, options, texts, sentence):
+  module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
+  with pytest.raises(UserError, match=sentence):
+    decode_texts.generate(module, params, ragged(texts), Options(**options))
+
+
+def test_weights_of_another_vocabulary(tmp_path):
+  module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
+  module = special.resized(module, 44)
+  with pytest.raises(UserError, match=r'weights have 41 tokens and .* 44'):
+    decode_texts.generate(module, params, ragged([[5]]))
+
+
+def test_texts_to_texts(tmp_path):
+  module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
+  words = data_tokens.train_tokenizer(['the nurse and the car'], 41)
+  texts = ['the car', 'a nurse and her']
+  run = functools.partial(
+    decode_texts.generate_texts,
+    module,
+    params,
+    words,
+    options=Options(max_new_tokens=5),
+  )
+  written, found = run(texts)
+  assert len(written) == 2 and found.written == sum(
+    len(row) - 1 for row in rows_of(found)
+  )
+  with pytest.raises(UserError, match='line 2 is empty'):
+    run(['the car', ' '])
+  with pytest.raises(UserError, match='line 1 has more tokens'):
+    run(['the car ' * 40])

@@ -1,0 +1,272 @@
+"""BART: parity with transformers + torch, packing, cached steps, probes."""
+
+import dataclasses
+import importlib.util
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fairjax.core import backend
+from fairjax.core.errors import UserError
+from fairjax.models import families, special
+from fairjax.models.families import bart, causal
+from fairjax.models.folders import hf
+from fairjax.models.layers import probed
+
+from .. import seq2seq
+from ..seq2seq import make_seq2seq
+
+needs_torch = pytest.mark.skipif(
+  importlib.util.find_spec('torch') is None, reason='torch is not here'
+)
+
+
+def texts_of(case):
+  return (
+    seq2seq.cut(case['tokens'], case['mask']),
+    seq2seq.cut(case['target'], case['target_mask']),
+  )
+
+
+def both_of(module, batch):
+  """Loss, logits and gradients of the teacher-forced mean."""
+
+  def loss(params):
+    logits = module.apply({'params': params}, batch)
+    each = causal.token_losses(logits, jnp.asarray(batch['target']))
+    segment_ids = jnp.asarray(batch['target_segment_ids'])
+    return causal.token_mean(each, segment_ids), logits
+
+  return jax.jit(jax.value_and_grad(loss, has_aux=True))
+
+
+def check(case, tmp_path, packed):
+  module, params = seq2seq.load(case, tmp_path)
+  batch = seq2seq.batch_of(*texts_of(case), packed=packed, extra=1)
+  (loss, logits), gradients = both_of(module, batch)(params)
+  rows, columns = np.nonzero(batch['target_segment_ids'])
+  theirs = case['logits'][
+    batch['target_segment_ids'][rows, columns] - 1,
+    batch['target_positions'][rows, columns],
+  ]
+  np.testing.assert_allclose(logits[rows, columns], theirs, atol=1e-5)
+  np.testing.assert_allclose(loss, case['loss'], atol=1e-5)
+  names = hf.to_hf(module, gradients)
+  compared = 0
+  for name, value in case.items():
+    if name.startswith('gradient:'):
+      name = name.removeprefix('gradient:')
+      np.testing.assert_allclose(
+        names[name], value, atol=1e-5, rtol=1e-4, err_msg=name
+      )
+      compared += 1
+  assert compared > 30
+  assert not np.any(names['final_logits_bias'])
+
+
+@pytest.mark.parametrize(
+  'name, packed', [('bart', True), ('bart_scaled', False)]
+)
+def test_frozen_parity(name, packed, tmp_path):
+  check(seq2seq.frozen(name), tmp_path, packed)
+
+
+@needs_torch
+def test_live_parity(tmp_path):
+  check(make_seq2seq.answer('bart', seed=3), tmp_path, False)
+
+
+@pytest.mark.parametrize('platform', ['cpu', 'tpu'])
+def test_cached_steps_equal_full_forward(tmp_path, platform):
+  case = seq2seq.frozen('bart')
+  module, params = seq2seq.load(case, tmp_path)
+  sources, targets = texts_of(case)
+  batch = seq2seq.batch_of(sources, targets)
+  run = seq2seq.runner(module, params)
+  full = run('__call__', batch)
+  inputs = bart.shift_right(batch, module.shape.start)
+  with backend.made_for(platform):
+    source = run(
+      'remember', batch['tokens'], np.minimum(batch['segment_ids'], 1)
+    )
+    rows, width = inputs.shape
+    for pieces in ([1] * width, [3, width - 3]):
+      cache = module.blank_cache(rows, width + 3)
+      found, at = [], 0
+      for count in pieces:
+        start = jnp.full(rows, at)
+        logits, cache = run(
+          'step', inputs[:, at : at + count], start, cache, source
+        )
+        found.append(logits)
+        at += count
+      found = jnp.concatenate(found, axis=1)
+      real = batch['target_segment_ids'] > 0
+      np.testing.assert_allclose(found[real], full[real], atol=1e-5)
+
+
+@pytest.mark.parametrize('platform', ['cpu', 'tpu'])
+def test_rows_step_at_their_own_lengths(tmp_path, platform):
+  module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
+  run = seq2seq.runner(module, params)
+  rng = np.random.default_rng(5)
+  tokens = rng.integers(4, 41, (3, 6)).astype(np.int32)
+  with backend.made_for(platform):
+    source = run('remember', tokens, np.ones_like(tokens))
+    inputs = jnp.asarray(rng.integers(4, 41, (3, 5)).astype(np.int32))
+    even = jnp.zeros(3, jnp.int32)
+    whole, _ = run('step', inputs, even, module.blank_cache(3, 8), source)
+    # Junk lies in the cache beyond each row's own count.
+    _, cache = run(
+      'step', inputs[:, ::-1], even, module.blank_cache(3, 8), source
+    )
+    _, cache = run('step', inputs[:, :1], even, cache, source)
+    at = jnp.array([1, 0, 1])
+    take = lambda n: jnp.stack([inputs[i, a : a + n] for i, a in enumerate(at)])
+    found, _ = run('step', take(3), at, cache, source)
+    for i, a in enumerate([1, 0, 1]):
+      np.testing.assert_allclose(found[i], whole[i, a : a + 3], atol=1e-5)
+
+
+@pytest.mark.parametrize('platform', ['cpu', 'tpu'])
+def test_beams_share_a_source(tmp_path, platform):
+  module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
+  run = seq2seq.runner(module, params)
+  rng = np.random.default_rng(6)
+  tokens = rng.integers(4, 41, (2, 6)).astype(np.int32)
+  with backend.made_for(platform):
+    one = run('remember', tokens, np.ones_like(tokens))
+    again = run('remember', tokens.repeat(3, 0), np.ones((6, 6), np.int32))
+    inputs = rng.integers(4, 41, (6, 2)).astype(np.int32)
+    at, cache = jnp.zeros(6, jnp.int32), module.blank_cache(6, 4)
+    ours, _ = run('step', inputs, at, cache, one)
+    slow, _ = run('step', inputs, at, cache, again)
+    np.testing.assert_allclose(ours, slow, atol=1e-5)
+
+
+def test_dropout_is_of_example_not_place(tmp_path):
+  module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
+  shape = dataclasses.replace(
+    module.shape, attention_dropout=0.2, activation_dropout=0.2
+  )
+  module = bart.Bart(shape)
+  texts = texts_of(seq2seq.frozen('bart'))
+  found = []
+  for packed in (False, True):
+    batch = seq2seq.batch_of(*texts, packed=packed)
+    run = seq2seq.runner(module, params)
+    logits = run('__call__', batch, np.uint32(3))
+    found.append([])
+    for k in range(1, 5):
+      found[-1].append(np.asarray(logits)[batch['target_segment_ids'] == k])
+  plain = run('__call__', batch)
+  for one, two in zip(*found):
+    np.testing.assert_allclose(one, two, atol=1e-5)
+  assert (
+    np.abs(found[1][3] - plain[batch['target_segment_ids'] == 4]).max() > 0.05
+  )
+
+
+def test_bfloat16_is_within_its_rounding(tmp_path):
+  case = seq2seq.frozen('bart')
+  module, params = seq2seq.load(case, tmp_path)
+  batch = seq2seq.batch_of(*texts_of(case))
+  exact, rough = (
+    seq2seq.runner(module.clone(dtype=dtype), params)('__call__', batch)
+    for dtype in (jnp.float32, jnp.bfloat16)
+  )
+  assert rough.dtype == jnp.float32
+  real = batch['target_segment_ids'] > 0
+  gap = np.abs(exact - rough)[real]
+  assert 0 < gap.max() < 16 * 2**-8 * np.abs(exact[real]).max()
+
+
+def test_smoothed_losses_equal_torch():
+  torch = pytest.importorskip('torch')
+  rng = np.random.default_rng(0)
+  logits = rng.normal(size=(2, 3, 7)).astype(np.float32)
+  labels = rng.integers(0, 7, (2, 3)).astype(np.int32)
+  ours = causal.smoothed_losses(jnp.asarray(logits), jnp.asarray(labels), 0.1)
+  theirs = torch.nn.functional.cross_entropy(
+    torch.tensor(logits).reshape(-1, 7),
+    torch.tensor(labels.astype(np.int64)).ravel(),
+    reduction='none',
+    label_smoothing=0.1,
+  )
+  np.testing.assert_allclose(ours.ravel(), theirs.numpy(), atol=1e-6)
+
+
+def test_example_sums_are_those_of_each_text():
+  segment_ids = jnp.array([[1, 1, 3, 0], [2, 2, 2, 0]])
+  losses = jnp.arange(8.0).reshape(2, 4)
+  sums = causal.example_sums(losses, segment_ids, 4)
+  np.testing.assert_allclose(sums, [1, 15, 2, 0])
+  np.testing.assert_allclose(causal.token_mean(losses, segment_ids), 18 / 6)
+
+
+def test_probes_refuse_a_tied_head(tmp_path):
+  case = seq2seq.frozen('bart')
+  module, params = seq2seq.load(case, tmp_path)
+  with pytest.raises(UserError, match='layer word is used 3 times'):
+    probed.zero_probes(module, params, seq2seq.batch_of(*texts_of(case)))
+
+
+@needs_torch
+def test_what_is_saved_transformers_loads(tmp_path):
+  import torch
+  import transformers
+
+  case = seq2seq.frozen('bart_scaled')
+  module, params = seq2seq.load(case, tmp_path)
+  hf.save(tmp_path / 'out', module, params)
+  net = transformers.BartForConditionalGeneration.from_pretrained(
+    tmp_path / 'out'
+  ).eval()
+  tokens, mask, target = (
+    torch.tensor(case[name].astype(np.int64))
+    for name in ('tokens', 'mask', 'target')
+  )
+  with torch.no_grad():
+    logits = net(input_ids=tokens, attention_mask=mask, labels=target).logits
+  real = case['target_mask']
+  np.testing.assert_allclose(
+    logits.numpy()[real], case['logits'][real], atol=1e-5
+  )
+  again = module.shape
+  assert families.shape_from_hf(hf.read_config(tmp_path / 'out')) == again
+
+
+@pytest.mark.parametrize(
+  'change, sentence',
+  [
+    ({'model_type': 't5'}, "model_type 't5'"),
+    ({'tie_word_embeddings': False}, 'tie_word_embeddings'),
+    ({'activation_function': 'mish'}, "activation_function 'mish'"),
+    ({'d_model': 18}, 'd_model 18'),
+  ],
+)
+def test_configs_that_are_no_bart(change, sentence):
+  with pytest.raises(UserError, match=sentence):
+    families.shape_from_hf({'model_type': 'bart', 'd_model': 32} | change)
+
+
+def test_weights_that_do_not_fit(tmp_path):
+  case = seq2seq.frozen('bart')
+  lacking = dict(case)
+  del lacking['weight:model.decoder.layers.1.encoder_attn.k_proj.weight']
+  with pytest.raises(UserError, match=r'lacks .*encoder_attn\.k_proj'):
+    seq2seq.load(lacking, tmp_path)
+  wide = case | {'weight:model.shared.weight': np.zeros((44, 16), np.float32)}
+  with pytest.raises(UserError, match='asks for'):
+    seq2seq.load(wide, tmp_path)
+
+
+def test_lengths_are_checked():
+  shape = bart.Shape(longest=8)
+  special.check_lengths(np.array([8, 1]), shape, 'text')
+  with pytest.raises(UserError, match=r'text 1 has more tokens .*8'):
+    special.check_lengths(np.array([8, 9]), shape, 'text')
+  with pytest.raises(UserError, match='text 0 has no token'):
+    special.check_lengths(np.array([0, 9]), shape, 'text')

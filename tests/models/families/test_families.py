@@ -1,0 +1,347 @@
+"""What every family promises: tables that agree with its modules, both ways."""
+
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import traverse_util
+
+from fairjax import models
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.models import families
+from fairjax.models.families import FAMILIES, deberta_v2
+from fairjax.models.families.family import CAPABILITIES
+from fairjax.models.folders import hf
+from fairjax.models.layers import layer_params, places, probed
+
+from ..batches import pack, pad
+from ..small_encoder import TEXTS
+
+SMALL = {  # by what each family's config.json calls it
+  'vocab_size': 30,
+  **dict.fromkeys(('hidden_size', 'dim', 'n_embd', 'd_model'), 16),
+  **dict.fromkeys(('num_hidden_layers', 'n_layers', 'n_layer'), 3),
+  **dict.fromkeys(('encoder_layers', 'decoder_layers'), 2),
+  **dict.fromkeys(('num_attention_heads', 'n_heads', 'n_head'), 2),
+  **dict.fromkeys(('encoder_attention_heads', 'decoder_attention_heads'), 2),
+  **dict.fromkeys(('intermediate_size', 'hidden_dim', 'n_inner'), 24),
+  **dict.fromkeys(('encoder_ffn_dim', 'decoder_ffn_dim'), 24),
+  **dict.fromkeys(('max_position_embeddings', 'n_positions'), 40),
+  'embedding_size': 8,
+  'num_key_value_heads': 1,
+  # DeBERTa-v3
+  'relative_attention': True,
+  'share_att_key': True,
+  'position_biased_input': False,
+  'norm_rel_ebd': 'layer_norm',
+  'pos_att_type': 'p2c|c2p',
+  'position_buckets': 4,
+  'type_vocab_size': 2,
+  'local_attention': 6,
+  'initializer_range': 0.25,
+  'init_std': 0.25,
+  **dict.fromkeys(('pad_token_id', 'bos_token_id', 'eos_token_id'), 1),
+}
+
+
+def shape_of(family):
+  return families.shape_from_hf({'model_type': family} | SMALL)
+
+
+def modules(family):
+  for can in families.find(family).heads:
+    options = {'classes': 3} if can == 'classify' else {}
+    yield can, families.module(shape_of(family), can, **options)
+
+
+def params_of(module, seed=0):
+  return jax.jit(module.init)(jax.random.key(seed), places.blank_batch())[
+    'params'
+  ]
+
+
+@pytest.mark.parametrize('family', FAMILIES)
+def test_the_tables_agree_with_the_modules(family):
+  """Every parameter has its tensor, config.json reads as it was written."""
+  assert set(families.find(family).heads) <= set(CAPABILITIES)
+  for can, module in modules(family):
+    made = jax.eval_shape(module.init, jax.random.key(0), places.blank_batch())[
+      'params'
+    ]
+    paths = set(traverse_util.flatten_dict(made, sep='/'))
+    rows = families.tensors(module)
+    assert {row.ours for row in rows} == paths, can
+    assert len({name for row in rows for name in row.theirs}) == sum(
+      len(row.theirs) for row in rows
+    )
+    written = json.loads(json.dumps(hf.hf_config(module)))
+    assert families.shape_from_hf(written) == module.shape, can
+
+
+ENCODERS = [f for f in FAMILIES if 'classify' in families.find(f).heads]
+
+
+@pytest.mark.parametrize('family', ENCODERS)
+@pytest.mark.parametrize('key', [None, jnp.uint32(7)])
+def test_packed_equals_padded(family, key):
+  shape = families.replaced(
+    shape_of(family),
+    **{
+      name: 0.2 for name in vars(shape_of(family)) if name.endswith('dropout')
+    },
+  )
+  module = families.module(shape, 'classify', classes=2)
+  params = params_of(module)
+  packed, padded = pack(TEXTS, 3, 16, 3, extra=2), pad(TEXTS, 13, extra=1)
+  run = jax.jit(lambda b: module.apply({'params': params}, b, key))
+  one, two = (run(b)[: len(TEXTS)] for b in (packed, padded))
+  np.testing.assert_allclose(one, two, atol=1e-5)
+  assert np.abs(one[0] - one[1]).max() > 1e-3
+  junk = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
+  np.testing.assert_array_equal(run(junk), run(packed))
+  assert not probed.uncovered(
+    params, probed.zero_probes(module, params, packed)
+  )
+
+
+def test_the_buckets_of_distances_are_those_of_transformers():
+  """All that DeBERTa-v3 tells apart: 256 buckets of 512 places."""
+  torch = pytest.importorskip('torch')
+  theirs = pytest.importorskip(
+    'transformers.models.deberta_v2.modeling_deberta_v2'
+  )
+  for buckets, reach in ((256, 512), (4, 40)):
+    shape = families.replaced(
+      families.named('microsoft/deberta-v3-base'),
+      buckets=buckets,
+      farthest=reach,
+    )
+    far = theirs.make_log_bucket_position(
+      torch.arange(1 - reach, reach), buckets, reach
+    ).long()
+    expect = torch.clamp(far + buckets, 0, 2 * buckets - 1).numpy()
+    ours = deberta_v2.bucket_rows(shape, reach)
+    np.testing.assert_array_equal(ours, expect)
+
+
+@pytest.mark.parametrize(
+  'key, value',
+  [
+    ('relative_attention', None),
+    ('share_att_key', False),
+    ('position_biased_input', True),
+    ('norm_rel_ebd', 'none'),
+    ('conv_kernel_size', 3),
+    ('pos_att_type', 'p2p'),
+  ],
+)
+def test_another_kind_of_deberta_is_refused_by_its_key(key, value):
+  config = {'model_type': 'deberta-v2'} | SMALL | {key: value}
+  if value is None:
+    del config[key]
+  with pytest.raises(UserError, match=f'config.json has {key}'):
+    families.shape_from_hf(config)
+
+
+def test_a_folder_with_a_unigram_tokenizer_reads_as_transformers_does(
+  tmp_path,
+):
+  """DeBERTa-v3's kind of tokenizer: sentencepiece, in tokenizer.json."""
+  transformers = pytest.importorskip('transformers')
+  pieces = ['[PAD]', '[CLS]', '[SEP]', '[UNK]', '[MASK]', '▁', '▁he', '▁she']
+  pieces += ['▁is', '▁a', '▁nurse', 's', 'h', 'e', 'i', 'n', 'u', 'r', 'a']
+  vocab = [
+    (piece, 0.0 if piece[0] == '[' else -1.0 - 0.1 * i)
+    for i, piece in enumerate(pieces)
+  ]
+  theirs = transformers.DebertaV2Tokenizer(vocab=vocab, unk_id=3)
+  module = dict(modules('deberta-v2'))['classify']
+  theirs.save_pretrained(tmp_path / 'words')
+  hf.save(
+    tmp_path / 'model',
+    module,
+    params_of(module),
+    sorted((tmp_path / 'words').iterdir()),
+  )
+  bundle = models.load(tmp_path / 'model')
+  assert (bundle.can, bundle.family) == ('classify', 'deberta-v2')
+  texts = ['She is a nurse', 'he  is\na nurse', 'a zebra', '']
+  tokenizer = tokens.load_tokenizer(tmp_path / 'model')
+  ours = tokens.encode(tokenizer, texts, 40)
+  again = transformers.AutoTokenizer.from_pretrained(tmp_path / 'model')
+  for i, text in enumerate(texts):
+    ids = ours.flat[ours.offsets[i] : ours.offsets[i + 1]]
+    assert ids.tolist() == again(text)['input_ids'], text
+
+
+@pytest.fixture(scope='module')
+def words(tmp_path_factory):
+  """Tokenizer files of at most 30 tokens."""
+  folder = tmp_path_factory.mktemp('words')
+  tokenizer = tokens.train_tokenizer(['a b c d e f', 'b a c'], 30)
+  tokens.save_tokenizer(tokenizer, folder)
+  return sorted(folder.iterdir())
+
+
+def folder_of(family, can, words, path, **changes):
+  """A folder with random weights, and its module and parameters."""
+  module = dict(modules(family))[can]
+  params = params_of(module)
+  hf.save(path, module, params, words)
+  if changes:
+    config = json.loads((path / 'config.json').read_text()) | changes
+    (path / 'config.json').write_text(json.dumps(config))
+  return module, params
+
+
+NAMES = {'0': 'clean', '1': 'rude', '2': 'toxic'}
+
+
+@pytest.mark.parametrize('family', ['distilbert', 'modernbert', 'deberta-v2'])
+def test_a_classifier_keeps_its_names_and_fields(family, words, tmp_path):
+  """Loaded as it is, and written again with what its config.json said."""
+  more = {
+    'id2label': NAMES,
+    'label2id': {name: int(i) for i, name in NAMES.items()},
+    'task_specific_params': {'threshold': 0.3},
+    'problem_type': 'single_label_classification',
+  }
+  module, params = folder_of(family, 'classify', words, tmp_path / 'in', **more)
+  bundle = models.load(tmp_path / 'in')
+  assert (bundle.can, bundle.family) == ('classify', family)
+  assert bundle.labels == ('clean', 'rude', 'toxic')
+  assert bundle.longest == module.shape.longest
+  batch = pad(TEXTS, 13)
+  np.testing.assert_array_equal(
+    bundle.apply(bundle.params, batch), module.apply({'params': params}, batch)
+  )
+  jax.tree.map(np.testing.assert_array_equal, bundle.params, params)
+  out = tmp_path / 'out'
+  hf.save(
+    out, bundle.module, bundle.params, words, bundle.config, bundle.labels
+  )
+  before, after = hf.read_config(tmp_path / 'in'), hf.read_config(out)
+  assert after == before
+
+
+def test_a_folder_is_what_its_weights_are(words, tmp_path):
+  for family, can in (
+    ('bert', 'mask'),
+    ('bert', 'embed'),
+    ('electra', 'detect'),
+    ('gpt2', 'write'),
+    ('bart', 'write'),
+  ):
+    path = tmp_path / family / can
+    folder_of(family, can, words, path)
+    bundle = models.load(path)
+    assert (bundle.can, bundle.labels) == (can, ())
+
+
+def test_what_a_model_cannot_do_is_said_with_what_it_can(words, tmp_path):
+  folder_of('bert', 'mask', words, tmp_path / 'masked')
+  with pytest.raises(
+    UserError,
+    match=r'no weights to classify texts; it can '
+    r'fill masks and embed tokens, so train a classifier',
+  ):
+    models.load(tmp_path / 'masked', 'classify')
+  with pytest.raises(
+    UserError,
+    match=r'is a bert, which can classify texts, '
+    r'fill masks and embed tokens, but not write texts; name a model of '
+    r'another family \(bart, gpt2',
+  ):
+    models.load(tmp_path / 'masked', 'write')
+  folder_of('gpt2', 'write', words, tmp_path / 'gpt2')
+  with pytest.raises(UserError, match='which can write texts and score texts'):
+    models.load(tmp_path / 'gpt2', 'classify')
+
+
+def test_a_tokenizer_of_another_model_is_refused(words, tmp_path):
+  """Neither ids beyond the vectors, nor words that would become unknown."""
+  folder_of('bert', 'mask', words, tmp_path / 'm')
+  many = [f'w{i}' for i in range(400)]
+  tokenizer = tokens.train_tokenizer([' '.join(many)], 300)
+  tokens.save_tokenizer(tokenizer, tmp_path / 'more')
+  with pytest.raises(UserError, match='has vectors for 30; give the tokenizer'):
+    models.load(tmp_path / 'm', tokenizer=tmp_path / 'more')
+  shape = families.replaced(shape_of('bert'), vocab=600)
+  module = families.module(shape, 'mask')
+  hf.save(tmp_path / 'large', module, params_of(module), words)
+  with pytest.raises(UserError, match='would become unknown'):
+    models.load(tmp_path / 'large')
+
+
+def test_decay_goes_by_name_and_scan_changes_nothing():
+  shape = shape_of('bert')
+  flat = {}
+  for scan in (False, True):
+    module = families.module(shape, 'classify', classes=2, scan=scan)
+    made = jax.eval_shape(module.init, jax.random.key(0), places.blank_batch())
+    decay = jax.tree_util.tree_map_with_path(
+      lambda path, leaf: layer_params.decays(path), made['params']
+    )
+    flat[scan] = traverse_util.flatten_dict(decay, sep='/')
+  assert {
+    p: flat[True][p.replace('layer_0', 'layers')]
+    for p in flat[False]
+    if 'layer_1' not in p
+  } == {p: v for p, v in flat[False].items() if 'layer_1' not in p}
+  names = {path.split('/')[-1]: value for path, value in flat[True].items()}
+  assert names == {
+    'kernel': True,
+    'embedding': True,
+    'bias': False,
+    'scale': False,
+  }
+  assert not models.decays(('bias',))  # BART's constant of shape [1, v]
+
+
+REMAT = [f for f in FAMILIES if 'remat' in vars(families.find(f).body)]
+BODIES = {families.find(f).body: f for f in reversed(REMAT)}  # one of each
+
+
+def gradient(module):
+  """Of a loss, lowered."""
+  batch = pack(TEXTS * 6, 8, 48, 6)
+  key = jax.random.key(0)
+  params = jax.eval_shape(module.init, key, batch)['params']
+  loss = lambda p, b: jnp.sum(module.apply({'params': p}, b, None) ** 2)
+  return jax.jit(jax.grad(loss)).lower(params, batch)
+
+
+def held(module, scan):
+  """Bytes that a gradient of this model holds beside what goes in and out."""
+  program = gradient(families.reshaped(module, module.shape, scan=scan))
+  return program.compile().memory_analysis().temp_size_in_bytes
+
+
+def test_activations_that_are_computed_anew_are_not_kept():
+  """As XLA plans its memory; on a CPU in a scan."""
+  shape = shape_of('bert')
+  shape = families.replaced(shape, depth=6, hidden=96)
+  make = lambda remat: families.module(
+    shape, 'classify', remat=remat, classes=2
+  )
+  anew, plain = (held(make(remat), True) for remat in (True, False))
+  assert anew < 0.6 * plain
+
+
+@pytest.mark.parametrize('family', BODIES.values())
+def test_layers_alone_are_computed_apart_from_their_first_time(family):
+  """A barrier each: else XLA would join both (bench/test_aot.py: on a TPU)."""
+  can = next(iter(families.find(family).heads))
+  options = {'classes': 2} if can == 'classify' else {}
+  module = families.module(shape_of(family), can, remat=True, **options)
+  assert gradient(module).as_text().count('optimization_barrier') == 3
+
+
+def test_a_family_without_a_form_that_is_asked_for_says_so():
+  with pytest.warns(UserWarning, match='net.remat is without effect: a bart'):
+    families.module(shape_of('bart'), 'write', remat=True)
+  with pytest.warns(UserWarning, match='net.scan is without effect: a gpt2'):
+    families.module(shape_of('gpt2'), 'write', scan=True)

@@ -1,0 +1,188 @@
+"""GPT-2 and Llama: parity with transformers, packing, cached steps, probes."""
+
+import importlib.util
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fairjax.core import backend
+from fairjax.core.errors import UserError
+from fairjax.data.batching.tokens import Ragged
+from fairjax.models import families
+from fairjax.models.decoding import decode_texts
+from fairjax.models.decoding.decode import Options
+from fairjax.models.families import causal
+from fairjax.models.folders import hf
+from fairjax.models.layers import attention, probed
+
+from .. import seq2seq
+
+needs_torch = pytest.mark.skipif(
+  importlib.util.find_spec('torch') is None, reason='torch is not here'
+)
+
+
+@pytest.fixture(scope='module', params=['gpt2', 'llama'])
+def case(request):
+  return seq2seq.frozen(request.param)
+
+
+@pytest.fixture(scope='module')
+def model(case, tmp_path_factory):
+  return seq2seq.load(case, tmp_path_factory.mktemp('causal'))
+
+
+def test_frozen_parity(case, model):
+  module, params = model
+  texts = seq2seq.cut(case['tokens'], case['mask'])
+  batch = seq2seq.batch_of(texts, packed=True, extra=1)
+
+  @jax.jit
+  @jax.value_and_grad
+  def loss(params):
+    logits = module.apply({'params': params}, batch)
+    labels, segment_ids = causal.following(batch)
+    return causal.token_mean(causal.token_losses(logits, labels), segment_ids)
+
+  found, gradients = loss(params)
+  np.testing.assert_allclose(found, case['loss'], atol=1e-5)
+  logits = seq2seq.runner(module, params)('__call__', batch)
+  rows, columns = np.nonzero(batch['segment_ids'])
+  theirs = case['logits'][
+    batch['segment_ids'][rows, columns] - 1, batch['positions'][rows, columns]
+  ]
+  np.testing.assert_allclose(logits[rows, columns], theirs, atol=1e-5)
+  names = hf.to_hf(module, gradients)
+  asked = {n.removeprefix('gradient:') for n in case if 'gradient' in n}
+  assert asked == set(names)
+  for name in asked:
+    np.testing.assert_allclose(
+      names[name],
+      case[f'gradient:{name}'],
+      atol=1e-5,
+      rtol=1e-4,
+      err_msg=name,
+    )
+
+
+@pytest.mark.parametrize('platform', ['cpu', 'tpu'])
+def test_cached_steps_equal_full_forward(case, model, platform, monkeypatch):
+  """Few places against a cache as each platform lays it, and many."""
+  monkeypatch.setattr(attention, 'FEW', 4)
+  module, params = model
+  texts = seq2seq.cut(case['tokens'], case['mask'])
+  batch = seq2seq.batch_of(texts)
+  run = seq2seq.runner(module, params)
+  full = run('__call__', batch)
+  rows, width = batch['tokens'].shape
+  with backend.made_for(platform):
+    cache, logits, at = module.blank_cache(rows, 7), [], 0
+    assert isinstance(cache[0], attention.Merged) == (platform == 'tpu')
+    for count in [4, 1, 1, 1, width - 7]:
+      if at == 7:
+        cache = causal.grow(cache, width)
+      tokens = batch['tokens'][:, at : at + count]
+      result, cache = run('step', tokens, np.full(rows, at), cache)
+      logits.append(result)
+      at += count
+  real = batch['segment_ids'] > 0
+  np.testing.assert_allclose(
+    jnp.concatenate(logits, axis=1)[real], full[real], atol=1e-5
+  )
+
+
+def test_bfloat16_is_within_its_rounding(case, model):
+  module, params = model
+  batch = seq2seq.batch_of(seq2seq.cut(case['tokens'], case['mask']))
+  exact, rough = (
+    seq2seq.runner(module.clone(dtype=dtype), params)('__call__', batch)
+    for dtype in (jnp.float32, jnp.bfloat16)
+  )
+  gap = np.abs(exact - rough)[batch['segment_ids'] > 0]
+  assert 0 < gap.max() < 16 * 2**-8 * np.abs(exact).max()
+
+
+def test_probes_refuse_a_tied_head(case, model):
+  batch = seq2seq.batch_of(seq2seq.cut(case['tokens'], case['mask']))
+  with pytest.raises(UserError, match='layer word is used 2 times'):
+    probed.zero_probes(*model, batch)
+
+
+@needs_torch
+def test_what_is_saved_transformers_loads(case, model, tmp_path):
+  import torch
+  import transformers
+
+  module, params = model
+  hf.save(tmp_path / 'out', module, params)
+  auto = transformers.AutoModelForCausalLM
+  net = auto.from_pretrained(tmp_path / 'out').eval()
+  with torch.no_grad():
+    logits = net(
+      input_ids=torch.tensor(case['tokens'].astype(np.int64)),
+      attention_mask=torch.tensor(case['mask'].astype(np.int64)),
+    ).logits.numpy()
+  np.testing.assert_allclose(
+    logits[case['mask']], case['logits'][case['mask']], atol=1e-5
+  )
+  saved = hf.read_config(tmp_path / 'out')
+  assert families.shape_from_hf(saved) == module.shape
+
+
+def test_names_without_prefix_and_masks_of_old_files(case, model, tmp_path):
+  """The hub's own gpt2 has bare names and keeps its masks as tensors."""
+  old = {
+    re.sub(r'weight:(transformer|model)\.', 'weight:', name): value
+    for name, value in case.items()
+  }
+  if model[0].shape.family == 'gpt2':
+    old['weight:h.0.attn.bias'] = np.ones((1, 1, 32, 32), np.float32)
+  else:
+    old['weight:layers.0.self_attn.rotary_emb.inv_freq'] = np.ones(2, 'f4')
+  _, params = seq2seq.load(old, tmp_path)
+  assert jax.tree.all(jax.tree.map(np.array_equal, params, model[1]))
+
+
+@needs_torch
+@pytest.mark.parametrize('tied', [True, False])
+def test_llama_writes_what_transformers_writes(tied, tmp_path):
+  """Greedy, from a prompt, with the static cache; heads share their keys."""
+  import torch
+
+  net = seq2seq.make_seq2seq.model('llama', 3, tie_word_embeddings=tied)
+  module, params = seq2seq.from_torch(net, tmp_path)
+  rng = np.random.default_rng(0)
+  texts = [rng.integers(4, 41, n).astype(np.int32) for n in (3, 7, 5)]
+  offsets = np.cumsum([0, *map(len, texts)])
+  sources = Ragged(np.concatenate(texts), offsets)
+  options = Options(max_new_tokens=9)
+  ready = decode_texts.ready(module, params)
+  made = decode_texts.generate(module, ready, sources, options, 2).tokens
+  rows = np.split(made.flat, made.offsets[1:-1])
+  for text, row in zip(texts, rows):
+    with torch.no_grad():
+      theirs = net.generate(
+        torch.tensor(text[None]).long(),
+        max_new_tokens=9,
+        do_sample=False,
+        pad_token_id=2,
+      )[0].numpy()
+    np.testing.assert_array_equal(row, theirs)
+
+
+@pytest.mark.parametrize(
+  'change, sentence',
+  [
+    ({'position': 1, 'n_layer': 0}, 'n_layer 0'),
+    ({'scale_attn_by_inverse_layer_idx': True}, 'scale_attn_by_inverse'),
+    ({'tie_word_embeddings': False}, 'tie_word_embeddings'),
+    ({'activation_function': 'mish'}, "activation_function 'mish'"),
+    ({'n_embd': 50}, 'n_embd 50'),
+  ],
+)
+def test_configs_that_are_no_gpt2(change, sentence):
+  with pytest.raises(UserError, match=sentence):
+    families.shape_from_hf({'model_type': 'gpt2'} | change)

@@ -1,0 +1,109 @@
+"""Embeddings of words and heads of embeddings, against the plain model."""
+
+import jax
+import numpy as np
+import pytest
+from corpus import SMALL
+
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.models import families
+from fairjax.models.layers.places import blank_batch
+from fairjax.models.reading import contextual
+
+
+@pytest.fixture(scope='module')
+def model():
+  module = families.module(SMALL, 'mask')
+  params = jax.jit(module.init)(jax.random.key(0), blank_batch())['params']
+  # Larger weights: with those of a start all words are much alike.
+  return module, jax.tree.map(lambda a: 5 * a, params)
+
+
+def ragged(draw, n=12):
+  lengths = draw.integers(3, 20, n)
+  flat = draw.integers(5, 120, lengths.sum()).astype(np.int32)
+  return tokens.Ragged(flat, np.r_[0, np.cumsum(lengths)].astype(np.int64))
+
+
+def alone(texts, i, width=20):
+  """One text as a batch of its own, in a row of one width for all."""
+  ids = texts.flat[texts.offsets[i] : texts.offsets[i + 1]]
+  row = lambda values: np.pad(np.int32(values), (0, width - len(ids)))[None]
+  return blank_batch() | {
+    'tokens': row(ids),
+    'segment_ids': row(np.ones(len(ids))),
+    'positions': row(np.arange(len(ids))),
+  }
+
+
+@pytest.mark.parametrize('layer', [1, -1])
+def test_vectors_are_means_of_the_states_of_unpacked_texts(model, layer):
+  module, params = model
+  draw = np.random.default_rng(0)
+  texts = ragged(draw)
+  text = draw.integers(0, 12, 30)
+  size = draw.integers(1, 4, 30)
+  start = np.array([draw.integers(0, texts.lengths[t] - 2) for t in text])
+  size = np.minimum(size, texts.lengths[text] - start)
+  got = contextual.word_vectors(
+    module, params, texts, text, start, size, layer, batch=4
+  )
+  every = jax.jit(
+    lambda batch: module.apply(
+      {'params': params},
+      batch,
+      capture_intermediates=True,
+      mutable=['intermediates'],
+    )[1]
+  )
+  for i in range(12):
+    passed = every(alone(texts, i))
+    name = f'layer_{layer - 1 if layer > 0 else SMALL.depth - 1}'
+    states = passed['intermediates']['encoder'][name]['__call__'][0][0][0]
+    for w in np.flatnonzero(text == i):
+      mean = np.mean(states[start[w] : start[w] + size[w]], 0)
+      np.testing.assert_allclose(got[w], mean, atol=2e-5)
+
+
+def test_the_head_of_the_last_state_is_the_model(model):
+  module, params = model
+  texts = ragged(np.random.default_rng(1), 3)
+  n = int(texts.lengths[1])
+  every = np.arange(n)
+  x = contextual.word_vectors(
+    module, params, texts, np.ones(n, int), every, np.ones(n, int), -1
+  )
+  logits = jax.jit(module.apply)({'params': params}, alone(texts, 1, n))
+  expected = np.asarray(logits)[0]
+  got = contextual.head_logits(module, params, x)
+  np.testing.assert_allclose(got, expected, atol=2e-4)
+  allowed = np.arange(120) % 2 == 0
+  own = expected.argmax(1)
+  token, chance = contextual.decode(module, params, x, allowed, own, top=2)
+  p = np.exp(expected - np.log(np.exp(expected).sum(1, keepdims=True)))
+  p[:, ~allowed] = 0
+  p[every, own] = 0
+  np.testing.assert_array_equal(token, np.argsort(-p, 1)[:, :2])
+  np.testing.assert_allclose(chance, -np.sort(-p, 1)[:, :2], rtol=1e-3)
+  free, _ = contextual.decode(
+    module, params, x, np.ones(120, bool), np.full(n, -1)
+  )
+  np.testing.assert_array_equal(free[:, 0], own)
+
+
+def test_nearest_is_the_largest_cosine():
+  draw = np.random.default_rng(0)
+  x, words = draw.normal(size=(5, 3)), draw.normal(size=(9, 3))
+  best, cosine = contextual.nearest(x, words, top=3)
+  for i in range(5):
+    of = [x[i] @ w / np.linalg.norm(x[i]) / np.linalg.norm(w) for w in words]
+    assert list(best[i]) == list(np.argsort(of)[::-1][:3])
+    np.testing.assert_allclose(cosine[i], np.sort(of)[::-1][:3])
+
+
+def test_a_layer_that_is_not_there_is_one_sentence():
+  assert contextual.layer_number(-1, 6) == 6
+  assert contextual.layer_number(2, 6) == 2
+  with pytest.raises(UserError, match='layers 1 to 6'):
+    contextual.layer_number(7, 6)

@@ -1,0 +1,190 @@
+"""One person of a text: chains by rules, candidates, prompts, spelling."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax.core.errors import UserError
+from fairjax.pairs.persons import chain, parallel, perturb
+from fairjax.pairs.swapping import swap_eval
+
+JACK = (
+  'Jack was passionate about rock climbing and his love for the sport was '
+  'infectious to all men around him.'
+)
+
+
+def turned(text, word, attribute):
+  return perturb.by_rules(text, *chain.find(text, word), attribute)
+
+
+@pytest.mark.parametrize(
+  ('text', 'word', 'attribute', 'target'),
+  [
+    # The perturber's own test sentence, but for the name that is drawn.
+    (
+      JACK,
+      'Jack',
+      'woman',
+      JACK.replace('Jack', 'Jean').replace('his love', 'her love'),
+    ),
+    (
+      'Mary told her brother John that he was late; she laughed.',
+      'brother',
+      'woman',
+      'Mary told her sister Elizabeth that she was late; she laughed.',
+    ),
+    (
+      'Mary told her brother that he was late; she laughed.',
+      'she',
+      'man',
+      'James told his brother that he was late; he laughed.',
+    ),
+    ('The king hurt himself.', 'king', 'woman', 'The queen hurt herself.'),
+    # Principle B: an object is never the subject of its own clause.
+    ('He saw him.', 'He', 'woman', 'She saw him.'),
+    ('He left him.', 'him', 'woman', 'He left her.'),
+    ('He knows his sister.', 'sister', 'man', 'He knows his brother.'),
+    (
+      'He said that he was here.',
+      'He',
+      'non-binary',
+      'They said that they were here.',
+    ),
+    (
+      'An elderly Asian woman met a young man.',
+      'Asian',
+      'black',
+      'An elderly Black woman met a young man.',
+    ),
+    ('An elderly woman sang.', 'elderly', 'young', 'A young woman sang.'),
+  ],
+)
+def test_one_person_is_turned_and_nobody_else(text, word, attribute, target):
+  assert turned(text, word, attribute) == target
+
+
+def test_rules_on_one_person_leave_the_plain_dictionary_behind(shared):
+  """GECO `subj`: measured .60 and .73 exact; the dictionary has .21."""
+  table = parallel.geco(shared)
+  ours = [
+    turned(*row)
+    for row in zip(table['text'], table['word'], table['attribute'])
+  ]
+  pairs = list(zip(table['text'], table['target']))
+  score = swap_eval.score(pairs, ours)
+  plain = swap_eval.score(
+    pairs, [swap_eval.swap([text]).texts[0] for text, _ in pairs]
+  )
+  assert score.whole / score.texts > 0.6 > 0.3 > plain.whole / plain.texts
+  assert score.precision > 0.75 and score.recall > 0.9
+
+
+def test_candidates_are_words_of_people_and_not_of_things():
+  text = 'The old house is white. A young Black doctor met his aunt Mary.'
+  (row,) = perturb.candidates([text])
+  assert [(c.word, c.axis) for c in row] == [
+    ('young', 'age'),
+    ('Black', 'race'),
+    ('his', 'gender'),
+    ('aunt', 'gender'),
+    ('Mary', 'gender'),
+  ]
+  for one in row:
+    assert text[one.start : one.end] == one.word
+    assert set(one.attributes) < set(perturb.AXES[one.axis])
+  (kept,) = perturb.candidates([text], ('age',))
+  assert [c.word for c in kept] == ['young']
+
+
+def test_candidates_may_be_counted_from_training_data():
+  table = pd.DataFrame(
+    {'word': ['Aunt', 'aunt', 'house'], 'attribute': ['man', 'man', 'asian']}
+  )
+  words = perturb.counted(table)
+  (row,) = perturb.candidates(['My aunt has a house.'], words=words)
+  assert [(c.word, c.attributes, c.weights) for c in row] == [
+    ('aunt', ('man',), (2.0,)),
+    ('house', ('asian',), (1.0,)),
+  ]
+  rng = np.random.default_rng(0)
+  drawn = [perturb.draw(row, rng, 'frequency')[0].word for _ in range(300)]
+  assert 0.55 < np.mean([word == 'aunt' for word in drawn]) < 0.78
+  drawn = [perturb.draw(row, rng)[0].word for _ in range(300)]
+  assert 0.4 < np.mean([word == 'aunt' for word in drawn]) < 0.6
+  shares = {'race': 1.0}
+  assert perturb.draw(row, rng, shares=shares)[1] == 'asian'
+  assert perturb.draw(row, rng, attributes=('woman',)) is None
+
+
+def test_prompts_are_those_of_the_paper():
+  assert perturb.prompt('his', 'woman', 'T') == 'his, woman <PERT_SEP> T'
+  assert perturb.join('premise', 'hypothesis') == 'premise <SEP> hypothesis'
+  assert perturb.split('a b <SEP> c') == ('a b', 'c')
+  assert perturb.split('a b c') is None
+
+
+@pytest.mark.parametrize(
+  ('arguments', 'sentence'),
+  [
+    (('he', 'femal', 'he sat'), "attribute 'femal' is none of the known ones"),
+    (('he', 'asian', 'he sat', 'gender'), "'asian' is of race"),
+    (('she', 'man', 'he sat'), "the word 'she' is not in the text"),
+  ],
+)
+def test_what_cannot_be_asked_for_is_one_sentence(arguments, sentence):
+  with pytest.raises(UserError, match=sentence):
+    perturb.check(*arguments)
+
+
+@pytest.mark.parametrize(
+  ('text', 'written', 'result'),
+  [
+    (
+      'Émile  said: "SHE\'s  late." ',
+      'emile said : " he\'s late . "',
+      'Émile  said: "HE\'s  late." ',
+    ),
+    (
+      "Mary's  dog ran. MARY laughed",
+      "robert ' s dog ran . robert laughed",
+      "Robert's  dog ran. ROBERT laughed",
+    ),
+    ('He left.', 'he suddenly left .', 'He suddenly left.'),
+    ('He left her there.', 'he left .', 'He left.'),
+    ('same', 'same', 'same'),
+  ],
+)
+def test_a_rewrite_keeps_the_spelling_of_what_it_copies(text, written, result):
+  assert perturb.restore(text, written) == result
+
+
+def test_nothing_held_out_is_trained_on(shared):
+  table = parallel.read(parallel.SOURCES, shared)
+  held = table[table['split'] != 'train']
+  train = table[table['split'] == 'train']
+  texts = set(held['text']) | set(held['target'])
+  assert not texts & (set(train['text']) | set(train['target']))
+  assert set(held['source_name']) == set(parallel.SOURCES)
+  geco = table[table['source_name'] == 'geco']
+  split = geco.groupby(geco['id'].str.split(':').str[1])['split'].nunique()
+  assert (split == 1).all()
+  for row in table.itertuples():
+    perturb.check(row.word, row.attribute, row.text, row.axis)
+  assert table.equals(parallel.read(parallel.SOURCES, shared))
+
+
+def test_places_of_gap_are_what_people_labelled(shared):
+  table = parallel.gap(shared)
+  for row in table.head(60).itertuples():
+    words = parallel.words(row.text)
+    wanted = {int(k): v for k, v in json.loads(row.places).items()}
+    pronouns = [v for v in wanted.values() if v not in ('', '*')]
+    assert len(pronouns) == 1
+    for place, gold in wanted.items():
+      if gold == '*':
+        assert row.word.startswith(words[place])
+      elif gold:
+        assert words[place].lower() in chain._PRONOUNS

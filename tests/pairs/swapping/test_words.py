@@ -1,0 +1,473 @@
+"""The swap: every listed word, the sentences others fail, and bad input."""
+
+import json
+import pathlib
+import re
+import unicodedata
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from fairjax.core.errors import UserError
+from fairjax.pairs.swapping import (
+  dictionary,
+  neighbours,
+  pronouns,
+  scan,
+  swap_eval,
+  word_lists,
+)
+
+OPPOSITE = dictionary.swapper()
+BACK = """
+kept her waiting → kept him waiting
+gave her her book → gave him his book
+near her, she → near him, he
+I will miss you → I will miss you
+Will you come? → Will you come?
+You may mark the hope I have. → You may mark the hope I have.
+many of the men then → many of the women then
+Mrs. X → Mr. X
+Mrs X → Mr X
+brothers → sisters
+himself → herself
+Attention Ladies and Gentlemen → Attention Gentlemen and Ladies
+himself did not know Herself. → herself did not know Himself.
+the sword is his → the sword is hers
+the boy glanced over his shoulder → the girl glanced over her shoulder
+A column of spray wetted them. → A column of spray wetted them.
+both of her ankles → both of his ankles
+it took her ages → it took him ages
+to her to wink → to him to wink
+Give her her book → Give him his book
+a friend of hers, who → a friend of his, who
+his or her book → her or his book
+his/her, her/his and him/her → her/his, his/her and her/him
+she's late, he'll go, SHE'D → he's late, she'll go, HE'D
+the mothers' and the wife's → the fathers' and the husband's
+her mother-in-law’s half-sister → his father-in-law’s half-brother
+the King met Stephen King → the Queen met Stephen King
+Lady Gaga met a lady, my lord. → Lord Gaga met a gentleman, my lady.
+Lords and ladies → Ladies and lords
+a bachelor with a bachelor's degree → a bachelorette with a bachelor's degree
+Sir Walter, yes sir! → Dame Walter, yes madam!
+Miss Smith had a near miss → Mister Smith had a near miss
+he called her Ada or her mother → she called him Ada or his father
+made her famous → made him famous
+made her famous speech → made his famous speech
+I love her very much → I love him very much
+her very best friend → his very best friend
+his long and happy life → her long and happy life
+man-made, on the Isle of Man → man-made, on the Isle of Man
+a witch hunt by a witch → a witch hunt by a wizard
+FIANCÉE and fiancé → FIANCÉ and fiancée
+_She_ said *her* name → _He_ said *his* name
+oh my god, the sea god → oh my god, the sea goddess
+YOUR SISTER AND HER MOM → YOUR BROTHER AND HIS DAD
+@her #his #GirlPower Mr_X Gita76 → @her #his #GirlPower Mr_X Gita76
+http://a.org/his her@mail.org → http://a.org/his her@mail.org
+yes ma'am → yes sir
+an aunt, an earl, A nun → an uncle, a countess, A monk
+King's Cross, Queens Park → King's Cross, Queens Park
+the king's men → the queen's women
+they groom the dog → they groom the dog
+the groom his aunt saw → the bride her uncle saw
+Man the pumps, I mother him → Man the pumps, I mother her
+s/he, (s)he, wo/man and he/she → s/he, (s)he, wo/man and she/he
+womens shoes; shes late, hes early → mens shoes; hes late, shes early
+misogynist, misogyny → misandrist, misandry
+her 2010 album; loved her in 2010 → his 2010 album; loved him in 2010
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize('line', BACK)
+def test_sentences_and_back(line):
+  text, twin = line.split(' → ')
+  assert OPPOSITE([text]).texts == [twin]
+  if "ma'am" not in text:  # one of the words that come back as another
+    assert OPPOSITE([twin]).texts == [text]
+
+
+def test_chicks_and_birds():
+  text = 'the chicks saw a chick flick, a baby chick, a hot chick'
+  twin = 'the dudes saw a chick flick, a baby chick, a hot dude'
+  assert OPPOSITE([text]).texts == [twin]
+
+
+def _listed():
+  known = word_lists.gender()
+  for row in known.rows:
+    for word in row[:2]:
+      yield from (word, word.upper(), word[:1].upper() + word[1:])
+
+
+def test_every_listed_word_leads_back():
+  column = [*_listed(), 'her', 'him', 'his', 'hers', 'HERS', 'Him']
+  once = OPPOSITE(column).texts
+  assert all(a != b for a, b in zip(column, once))
+  assert OPPOSITE(once).texts == column
+
+
+def test_the_list_is_large_and_has_one_side_a_word():
+  rows = word_lists.gender().rows
+  assert len(rows) >= 250
+  men, women = {row[0] for row in rows}, {row[1] for row in rows}
+  assert len(men) == len(women) == len(rows)
+  assert not men & women
+  plain = men | women
+  one_way = word_lists.TO_MALE.keys() | word_lists.TO_FEMALE.keys()
+  assert not plain & one_way
+  assert not {'many', 'the', 'then', 'will', 'may', 'mark', 'hope'} & plain
+
+
+def test_words_of_one_way_take_their_partner():
+  for word, new in (word_lists.TO_MALE | word_lists.TO_FEMALE).items():
+    if word != 'ms':
+      assert OPPOSITE([word]).texts == [new], word
+  assert OPPOSITE(['Ms. X, 5 ms, MS']).texts == ['Mr. X, 5 ms, MS']
+
+
+LEFT = (
+  'she saw',
+  'his dog and',
+  'the waiter told',
+  'he gave',
+  'her own',
+  'Mrs. Lee and',
+  'a policewoman with',
+  'near the',
+  'Hers was',
+  'to him,',
+)
+RIGHT = (
+  'the king',
+  'himself',
+  'her brother.',
+  'in May',
+  'him in',
+  'many',
+  'their aunts',
+  'a gal!',
+  'women',
+  'his work',
+  'her to',
+  'it is hers.',
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(LEFT + RIGHT), min_size=1, max_size=8))
+def test_sentences_of_parts_lead_back(parts):
+  text = '; '.join(parts)
+  once = OPPOSITE([text])
+  assert OPPOSITE(once.texts).texts == [text]
+  assert dictionary._apply(text, once.spans[0]) == once.texts[0]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(max_size=60), max_size=6))
+def test_any_text_has_exact_spans(texts):
+  swapped = dictionary.swap(texts, names=True)
+  for text, new, spans in zip(texts, swapped.texts, swapped.spans):
+    assert all(text[a:b] == old for a, b, old, _ in spans)
+    assert (text == new) == (not spans)
+
+
+def test_scan_finds_what_a_regex_finds(shared):
+  """The oracle: every run of letters and digits, looked up one by one."""
+  path = shared / 'text' / 'wikipedia_general.txt'
+  texts = path.read_text(encoding='utf-8')[:400_000].split('\n')
+  texts += ['', 'É', 'İstanbul her', '\U0001f600her\U0001f600', 'x' * 99, 'her']
+  entries = dictionary._gender_entries(word_lists.gender(), 'opposite')
+  keys = set(entries)
+  found = {
+    (row, text_start, end)
+    for row, starts, ends in scan.Scan(keys)(texts)
+    for text_start, end in zip(starts, ends)
+    if texts[row][text_start:end].lower() in keys
+  }
+  wanted = {
+    (row, m.start(), m.end())
+    for row, text in enumerate(texts)
+    for m in re.finditer(r'[^\W_]+', text)
+    if m[0].lower() in keys
+  }
+  assert found == wanted and len(wanted) > 500
+
+
+NEAR = st.text(
+  st.sampled_from(' \t\n\xa0aZéß1-_.…(["“\'’*#$,\u0301'), max_size=30
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(NEAR)
+@example('a' * 40 + ' her')
+def test_a_word_between_blanks_is_what_the_pattern_finds(text):
+  def plain_next(end):
+    result = neighbours._NEXT.match(text, end)
+    return result and (result[1], result.end(1), bool(result[2]))
+
+  def plain_last(start):
+    before = text[max(0, start - 24) : start].rstrip(neighbours._OPENING)
+    words = before.rsplit(None, 1)
+    if not words or text[start - 1 : start] == '-':
+      return ''
+    word = words[-1].lstrip(neighbours._OPENING)
+    return word if word[-1:].isalnum() else ''
+
+  for place in range(len(text) + 1):
+    read = neighbours.next_word(text, place)
+    assert read == (plain_next(place) or ('', place, False))
+    assert neighbours.last_word(text, place) == plain_last(place)
+
+
+def test_blocks_do_not_matter(monkeypatch):
+  texts = [f'row {i} of her {"é" * (i % 7)} brother' for i in range(200)]
+  whole = dictionary.swap(texts)
+  monkeypatch.setattr(scan, '_BLOCK', 100)
+  assert dictionary.swap(texts) == whole
+
+
+def test_decomposed_letters_stay_decomposed():
+  text = unicodedata.normalize('NFD', 'her fiancée')
+  assert OPPOSITE([text]).texts == [unicodedata.normalize('NFD', 'his fiancé')]
+
+
+def test_one_gender():
+  text = 'She and he met his mother and Mrs. King; hers or his, him and her.'
+  assert dictionary.swap_one(text, direction='male')[0] == (
+    'He and he met his father and Mr. King; his or his, him and him.'
+  )
+  assert dictionary.swap_one(text, direction='female')[0] == (
+    'She and she met her mother and Mrs. King; hers or hers, her and her.'
+  )
+
+
+@pytest.mark.parametrize(
+  'text, twin, left',
+  [
+    ('She is here. Was he there?', 'They are here. Were they there?', 0),
+    ("she's gone; He's happy", "they've gone; They're happy", 0),
+    ('She never walks and talks.', 'They never walk and talk.', 0),
+    (
+      'He carries it. She goes. HE TEACHES',
+      'They carry it. They go. THEY TEACH',
+      0,
+    ),
+    ("she doesn't; he hasn't", "they don't; they haven't", 0),
+    ('He said she could.', 'They said they could.', 0),
+    ('He sang and was there.', 'They sang and were there.', 0),
+    (
+      'He met a man who sang and was there.',
+      'They met a person who sang and was there.',
+      1,
+    ),
+    ('An uncle', 'A relative', 0),
+    ('He buys books and watches it.', 'They buy books and watch it.', 0),
+    ('He buys books and watches.', 'They buy books and watches.', 1),
+    ('She eats tea and buns the most.', 'They eat tea and buns the most.', 1),
+    (
+      'He says a man sits and eats a bun.',
+      'They say a person sits and eats a bun.',
+      1,
+    ),
+    ('a duke and a chairman', 'a duke and a chairperson', 1),
+    ('many of the men then', 'many of the people then', 0),
+    ('Mr. X met her; it is hers.', 'Mx. X met them; it is theirs.', 0),
+  ],
+)
+def test_neutral(text, twin, left):
+  swapped = dictionary.swap([text], 'neutral')
+  assert (swapped.texts[0], swapped.left[0]) == (twin, left)
+
+
+def test_pronouns_alone_by_choice():
+  text = 'Mr. Lee told his brother Tom that she hurt herself; a man is hers.'
+  only = dict(scope='pronouns', names=True)
+  assert dictionary.swap_one(text, direction='neutral', **only)[0] == (
+    'Mr. Lee told their brother Tom that they hurt themselves; a man is theirs.'
+  )
+  assert dictionary.swap_one(text, **only)[0] == (
+    'Mr. Lee told her brother Tom that he hurt himself; a man is his.'
+  )
+  assert dictionary.swap_one(text, direction='male', **only)[0] == (
+    'Mr. Lee told his brother Tom that he hurt himself; a man is his.'
+  )
+  with pytest.raises(UserError, match="scope is 'nouns'"):
+    dictionary.swap(['x'], scope='nouns')
+
+
+def test_pronouns_alone_on_pairs_written_by_hand():
+  """.976 exact (.929 before rules were mended by what was wrong here)."""
+  path = pathlib.Path(__file__).with_name('neutral_pairs.txt')
+  lines = path.read_text(encoding='utf-8').splitlines()
+  pairs = [line.split(' → ') for line in lines if not line.startswith('#')]
+  ours = dictionary.swap([old for old, _ in pairs], 'neutral', scope='pronouns')
+  wrong = [o for (_, twin), o in zip(pairs, ours.texts) if o != twin]
+  assert len(pairs) == 85
+  assert 1 - len(wrong) / len(pairs) >= 0.93, wrong
+
+
+def test_themself_by_choice():
+  text = 'She hurt herself. HIMSELF'
+  one = dictionary.swap_one(text, direction='neutral', reflexive='themself')[0]
+  assert one == 'They hurt themself. THEMSELF'
+  with pytest.raises(UserError, match="reflexive is 'theirself'"):
+    dictionary.swap(['x'], 'neutral', reflexive='theirself')
+
+
+def test_handles_by_choice():
+  assert dictionary.swap_one('@she #boys', handles=True)[0] == '@he #girls'
+  assert dictionary.swap_one('@she #boys')[0] == '@she #boys'
+
+
+def test_groups_turn_together(tmp_path):
+  path = tmp_path / 'faith.csv'
+  path.write_text('# religion\nmuslim,christian,jew\nmosque,church,synagogue\n')
+  text = 'A Muslim in the MOSQUE.'
+  every = dictionary.swap_every([text], path)
+  assert [one.texts[0] for one in every] == [
+    'A Christian in the CHURCH.',
+    'A Jew in the SYNAGOGUE.',
+  ]
+  column = [f'{text} {i}' for i in range(60)]
+  drawn = dictionary.swap(column, words=path, seed=3)
+  kinds = ['Jew' in one for one in drawn.texts]
+  assert 10 < sum(kinds) < 50
+  assert all(('SYNAGOGUE' in t) == k for t, k in zip(drawn.texts, kinds))
+  assert drawn == dictionary.swap(column, words=path, seed=3)
+  assert drawn != dictionary.swap(column, words=path, seed=4)
+  # the draw belongs to the text, not to its place
+  assert (
+    dictionary.swap(column[7:], words=path, seed=3).texts == drawn.texts[7:]
+  )
+
+
+def test_groups_of_phrases():
+  groups = [('african american', 'white'), ('teen', 'twenty-something')]
+  text = 'An African American teen'
+  twin, spans = dictionary.swap_one(text, words=groups)
+  assert twin == 'A White twenty-something'
+  assert spans[0] == (0, 2, 'An', 'A')
+  assert spans[1] == (3, 19, 'African American', 'White')
+  assert dictionary.swap_one(twin, words=groups)[0].lower() == text.lower()
+
+
+def test_a_gender_list_of_the_users(tmp_path):
+  path = tmp_path / 'own.csv'
+  path.write_text('male,female\nbloke,sheila\n')
+  swapped = dictionary.swap(['The bloke saw her father.'], words=path)
+  assert swapped.texts == ['The sheila saw his father.']
+  with pytest.raises(UserError, match='male,female,neutral'):
+    dictionary.swap(['x'], 'neutral', words=path)
+
+
+@pytest.mark.parametrize(
+  'text, sentence',
+  [
+    ('man,woman\nwoman,man\n', "'woman' on both sides"),
+    ('he,he\n', "'he' on both sides"),
+    ('guy,girl\nboy,girl\n', 'one-way pair'),
+    ('actress\n', "one-way pair: 'actress' has no partner"),
+    ('actress,\n', 'empty cell'),
+    ('man,woman\n,\n', 'line 2 is an empty group'),
+    ('', 'no word groups'),
+    ('male,female\nman,woman,x\n', 'line 2 has 3 words'),
+  ],
+)
+def test_bad_lists(tmp_path, text, sentence):
+  path = tmp_path / 'bad.csv'
+  path.write_text(text)
+  with pytest.raises(UserError, match=sentence):
+    dictionary.swap(['x'], words=path)
+
+
+def test_bad_calls(tmp_path):
+  with pytest.raises(UserError, match='row 1 is not a text but nan'):
+    dictionary.swap(['x', float('nan')])
+  with pytest.raises(UserError, match='a column of texts'):
+    dictionary.swap('she')
+  with pytest.raises(UserError, match='direction'):
+    dictionary.swap(['x'], 'sideways')
+  with pytest.raises(UserError, match='cannot read the word list'):
+    dictionary.swap(['x'], words=tmp_path / 'none.csv')
+  with pytest.raises(UserError, match='gender list'):
+    dictionary.swap(['x'], 'male', words=[('a', 'b')])
+
+
+def test_a_tagger_decides(monkeypatch):
+  seen = []
+
+  def tag(text):
+    seen.append(text)
+    return {text.index('her'): 'PRP' if 'ducks' in text else 'PRP$'}
+
+  column = ['saw her duck', 'saw her ducks', 'no pronoun, a girl']
+  swapped = dictionary.swap(column, tagger=tag)
+  assert swapped.texts == ['saw his duck', 'saw him ducks', 'no pronoun, a boy']
+  assert seen == column[:2]
+
+
+def test_a_missing_tagger_says_what_to_do():
+  with pytest.raises(UserError, match=r'pip install|spacy download'):
+    dictionary.swap(['x'], tagger='spacy:no_such_model')
+  with pytest.raises(UserError, match='spacy:MODEL'):
+    dictionary.swap(['x'], tagger='nltk')
+
+
+def test_rules_see_no_more_than_their_neighbours():
+  text = 'x ' * 500 + 'kept her waiting' + ' y' * 500
+  start = text.index('her')
+  assert pronouns.her(text, start, start + 3) == pronouns.OBJECT
+
+
+def test_known_twins(shared):
+  """Every set is at least as right as was measured, and beats a dictionary."""
+  found = swap_eval.compare(shared)
+  least = {
+    'gap': (0.945, 0.975),
+    'gap names': (0.945, 0.817),
+    'winobias': (0.988, 0.99),
+    'winogender': (1.0, 1.0),
+    'winogender neutral': (1.0, 1.0),
+    'geco': (0.979, 0.986),
+  }
+  assert found.keys() == least.keys()
+  stated = {
+    name: round(found[name.lower()]['rules'].precision, 3)
+    for name in swap_eval.MEASURED
+  }
+  assert stated == swap_eval.MEASURED
+  for name, (precision, recall) in least.items():
+    rules = found[name]['rules']
+    assert rules.precision >= precision and rules.recall >= recall, name
+    if 'dictionary' in found[name]:
+      plain = found[name]['dictionary']
+      assert rules.precision > plain.precision and rules.recall > plain.recall
+
+
+def test_the_command_prints_scores_and_errors(tmp_path, capsys):
+  (tmp_path / 'geco').mkdir()
+  rows = [
+    {'sentence': ['He', 'saw', 'her'], 'gender': 'male', 'sentence_idx': 1},
+    {'sentence': ['She', 'saw', 'thee'], 'gender': 'female', 'sentence_idx': 1},
+  ]
+  lines = '\n'.join(map(json.dumps, rows))
+  (tmp_path / 'geco' / 'binary_gender_all_train.jsonl').write_text(lines)
+  assert swap_eval.main([str(tmp_path)]) == 0
+  out = capsys.readouterr().out
+  assert 'precision 0.6667  recall 0.6667  texts 0.5000 of 2' in out
+  assert '1 her: him, twin thee' in out
+  assert swap_eval.main([str(tmp_path / 'geco')]) == 2
+  assert 'no known twins in' in capsys.readouterr().err
+
+
+def test_score_by_hand():
+  pairs = [('he saw her cat', 'she saw his cat'), ('a b', 'a c')]
+  one = swap_eval.score(pairs, ['she saw him cat', 'a b'])
+  assert one == swap_eval.Score(ours=2, twins=3, right=1, whole=0, texts=2)
+  assert (
+    swap_eval.score(pairs, ['she saw him cat', 'a b'], places=True).right == 2
+  )

@@ -1,0 +1,861 @@
+"""Audits of functions, files, folders and tables, from data to the page."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairjax
+from fairjax import results
+from fairjax.config import Config
+from fairjax.core.errors import Failed, UserError
+from fairjax.data.tables import audit_table
+from fairjax.recipes.audit import edits as audit_edits
+from fairjax.recipes.audit import groups as audit_groups
+from fairjax.recipes.audit import measure
+from fairjax.recipes.audit import recipe as recipe
+from fairjax.report import page
+from fairjax.train.progress import Log
+
+WORDS = (
+  'she he her his woman man the old tools returned big car said happy'.split()
+)
+
+
+def rows(n=240, seed=0):
+  """Sentences whose label is a word, and whose scorer looks at she as well."""
+  rng = np.random.default_rng(seed)
+  label = rng.integers(0, 2, n)
+  sex = rng.choice(['she', 'he'], n)
+  texts = [
+    f'{s.title()} said the big car was {"awful" if y else "happy"} <b>{i}</b>.'
+    for i, (s, y) in enumerate(zip(sex, label))
+  ]
+  return pd.DataFrame(
+    {
+      'text': texts,
+      'label': np.array(['ok', 'toxic'])[label],
+      'gender': np.where(sex == 'she', 'female', 'male'),
+      'age': rng.integers(15, 70, n),
+      'site': rng.choice(['a', 'b'], n),
+    }
+  )
+
+
+def scorer(texts):
+  """Women are called toxic; 'large' for 'big' changes a little."""
+  p = np.array(
+    [
+      0.15
+      + 0.6 * ('awful' in t)
+      + 0.5 * ('she ' in t.lower()[:4])
+      + 0.02 * ('large' in t)
+      for t in texts
+    ]
+  )
+  return np.clip(p, 0, 1)
+
+
+def config(**audit):
+  made = Config(recipe='audit', seeds=1)
+  made.data.name, made.measures.resamples = 'file', 200
+  for key, value in audit.items():
+    setattr(made.audit, key, value)
+  return made
+
+
+def audited(frame, source, **options):
+  made = config(**options)
+  found = audit_table.of_frame(frame, made)
+  return recipe.audit(made, source, found)
+
+
+def measured(found):
+  return found.measured(found.focus, 'data')
+
+
+def test_a_function_is_audited_with_edits_and_groups():
+  found, parts = audited(rows(), scorer, groups=('gender', 'age:30/50'))
+  known = measured(found)
+  flips = known['flips']
+  # All rows are edited; she with "happy" flips, he with "happy" too.
+  share = (rows()['label'] == 'ok').mean()
+  assert flips['value'] == pytest.approx(share)
+  assert known['control_flips']['value'] == 0
+  assert known['excess_flips']['low'] > 0.3
+  assert known['fprd']['value'] == 1 and known['tprd']['value'] == 0
+  assert known['gender/dp']['value'] < 0.7
+  assert {'age/dp', 'gender × age/eqodd'} <= set(known)
+  groups = found.sets['data']['groups']
+  assert 'age: 30 to below 50' in groups
+  assert groups['gender: female']['fpr']['value'] == 1
+  heads = [s['heading'] for s in found.sections]
+  lead = 'Exchanging words that show gender changes decisions'
+  assert any(h.startswith(lead) for h in heads)
+  (one,) = parts.values()
+  assert one.words['gender'][0]['word'] in ('she → he', 'he → she')
+
+
+def test_the_page_is_whole_escaped_and_its_documents_are_there(
+  tmp_path, unspoken
+):
+  frame = rows()
+  path = tmp_path / 'comments.csv'
+  frame.to_csv(path, index=False)
+  module = tmp_path / 'my_scorer.py'
+  module.write_text(
+    'import numpy as np\n'
+    'def score(texts):\n'
+    '  return np.array([.9 if "awful" in t or t[:3] == "She" else .1 '
+    'for t in texts])\n'
+  )
+  sys.path.insert(0, str(tmp_path))
+  made = config(
+    model='my_scorer:score',
+    groups=('gender',),
+    costs='fp=1,fn=5',
+    controls=('site',),
+    fail_if='dp<0.5 or flips>0.9',
+  )
+  made.data.path = str(path)
+  folder = tmp_path / 'run'
+  found = recipe.run(made, folder)
+  page = (folder / 'report.html').read_text()
+  assert (
+    'Of 100 texts about women labelled ‘ok’, 100 are decided ‘toxic’' in page
+  )
+  assert '<b>1</b>' not in page and '&lt;b&gt;' in page
+  assert 'id="blur0" checked' in page  # the classes say that texts may offend
+  assert page.count('<li class="') == 3  # lights
+  assert 'class="bad"' in page and 'data:text/csv;base64' in page
+  assert 'http' not in page.replace('data:', '')
+  assert page.count('<svg') > 5 and unspoken(page) == []
+  assert found.facts['gate'] == 'passed'
+  for name in ('numbers.csv', 'measures.tex', 'groups.tex', 'model_card.md'):
+    assert (folder / 'documents' / name).stat().st_size
+  card = (folder / 'documents' / 'model_card.md').read_text()
+  yaml = pytest.importorskip('yaml').safe_load(card.split('---')[1])
+  metrics = yaml['model-index'][0]['results'][0]['metrics']
+  assert {'dp', 'flips'} <= {m['type'] for m in metrics}
+  assert 'to be filled in' in card and 'Art. 10' in card
+  assert r'\toprule' in (folder / 'documents' / 'groups.tex').read_text()
+  again = results.read(folder)
+  known = again.measured(again.focus, 'comments')
+  assert 'conditional_dp' in known and 'cost_gap' in known
+
+
+def test_a_gate_that_fails_is_exit_code_1(tmp_path, monkeypatch, capsys):
+  frame = rows().assign(score=scorer(rows()['text']))
+  path = tmp_path / 'predictions.csv'
+  frame.to_csv(path, index=False)
+  made = config(fail_if='eqodd<0.8', groups=('gender',))
+  made.data.path = str(path)
+  with pytest.raises(Failed, match=r'eqodd is 0\.\d+ \[.* fails'):
+    recipe.run(made, tmp_path / 'run')
+  assert (tmp_path / 'run' / 'report.html').exists()
+
+
+@pytest.mark.parametrize(
+  'rule, code, words',
+  [
+    (
+      'eqodd<0.8',
+      1,
+      r"the gate 'eqodd<0.8' failed: eqodd is 0\.\d+ \[.* fails",
+    ),
+    ('eqodd<0.05', 0, ''),
+    # The group of three rows is in no gap, so site has none.
+    (
+      'eqodd<0.05 or site/dp<0.8',
+      3,
+      r"the gate '.*' is undecided: .*site/dp is undefined \(fewer than two",
+    ),
+  ],
+)
+def test_a_gate_ends_the_process_with_its_exit_code(
+  tmp_path, rule, code, words
+):
+  frame = rows(120).assign(score=scorer(rows(120)['text']))
+  path = tmp_path / 'predictions.csv'
+  frame['site'] = np.where(frame.index < 3, 'a', 'b')
+  groups = 'gender,site' if 'site' in rule else 'gender'
+  frame[['label', 'gender', 'site', 'score']].to_csv(path, index=False)
+  done = subprocess.run(
+    [
+      *(sys.executable, '-m', 'fairjax.main', 'audit', str(path)),
+      *(f'--config.audit.groups={groups}', f'--config.audit.fail_if={rule}'),
+      *('--noconfig.audit.intersections',),
+      *('--config.measures.resamples=100', f'--workdir={tmp_path / "run"}'),
+    ],
+    capture_output=True,
+    text=True,
+    cwd=pathlib.Path(fairjax.__file__).parents[2],
+  )
+  assert done.returncode == code, done.stderr
+  lines = done.stderr.splitlines()
+  sentences = [line for line in lines if line.startswith('fairjax: ')]
+  assert sentences == (lines[-1:] if code else [])
+  assert re.search(words, ''.join(sentences)) and 'Traceback' not in done.stderr
+  assert (tmp_path / 'run' / 'report.html').exists()
+
+
+def test_predictions_need_no_model_and_edits_can_be_scored_elsewhere(tmp_path):
+  frame = rows().assign(score=scorer(rows()['text']))
+  path = tmp_path / 'predictions.csv'
+  frame.to_csv(path, index=False)
+  made = config(groups=('gender',))
+  made.data.path = str(path)
+  folder = tmp_path / 'run'
+  found = recipe.run(made, folder)
+  known = found.measured(found.focus, 'predictions')
+  assert 'flips' not in known and known['dp']['value'] < 0.7
+  assert any('to_score.csv' in note for note in found.notes)
+  edited = pd.read_csv(folder / 'to_score.csv')
+  edited['score'] = scorer(edited['text'])
+  edited.to_csv(tmp_path / 'scored.csv', index=False)
+  made.audit.edited = str(tmp_path / 'scored.csv')
+  found = recipe.run(made, tmp_path / 'second')
+  here, _ = audited(rows(), scorer, groups=('gender',))
+  known = found.measured(found.focus, 'predictions')
+  for name in (
+    'flips',
+    'control_flips',
+    'excess_flips',
+    'tprd',
+    'score_change',
+  ):
+    assert known[name]['value'] == pytest.approx(measured(here)[name]['value'])
+  edited.head(5).to_csv(tmp_path / 'scored.csv', index=False)
+  with pytest.raises(UserError, match='no prediction of the edited text'):
+    recipe.run(made, tmp_path / 'third')
+
+
+def test_several_models_are_compared_row_by_row():
+  frame = rows()
+  fair = np.where(frame['label'] == 'toxic', 0.9, 0.1)
+  frame = frame.assign(ours=scorer(frame['text']), other=fair)
+  found, _ = audited(frame, None, scores=('ours', 'other'), groups=('gender',))
+  assert list(found.contenders) == ['ours', 'other']
+  tests = {t['measure']: t for t in found.tests}
+  assert tests['eqodd']['difference']['value'] > 0.3
+  assert tests['eqodd']['p'] < 0.05 and tests['eqodd']['p_adjusted'] < 0.05
+  assert tests['eqodd']['ours'] == 'other'
+
+
+def test_two_functions_are_compared_in_flips_too():
+  frame = rows()
+  plain = lambda texts: np.array([0.9 if 'awful' in t else 0.1 for t in texts])
+  made = config(groups=('gender',))
+  found, _ = recipe.audit(
+    made, scorer, audit_table.of_frame(frame, made), against=plain
+  )
+  tests = {t['measure']: t for t in found.tests}
+  assert tests['flips']['difference']['value'] < -0.3
+  assert tests['flips']['p'] < 0.05
+
+
+def test_without_labels_only_decisions_are_compared():
+  frame = rows().drop(columns='label')
+  found, _ = audited(frame, scorer, groups=('gender',))
+  known = measured(found)
+  assert 'auc' not in known and 'eqodd' not in known and 'tprd' not in known
+  assert known['dp']['value'] < 0.7 and known['flips']['value'] > 0.3
+  assert any('without labels' in note for note in found.notes)
+  assert 'fpr' not in found.sets['data']['groups']['female']
+
+
+def test_decisions_by_name_have_no_ranks():
+  frame = rows()
+  decided = np.where(scorer(frame['text']) >= 0.5, 'toxic', 'ok')
+  found, _ = audited(frame.assign(pred=decided), None, groups=('gender',))
+  here, _ = audited(rows(), scorer, groups=('gender',))
+  known = measured(found)
+  assert 'auc' not in known and 'ece' not in known
+  assert known['eqodd'] == measured(here)['eqodd']
+
+
+def test_many_classes_by_name_and_by_number():
+  rng = np.random.default_rng(0)
+  frame = rows()
+  names = np.array(['cat', 'dog', 'emu'])
+  label = rng.integers(0, 3, len(frame))
+  p = rng.dirichlet(np.ones(3), len(frame)) + 2 * np.eye(3)[label]
+  p /= p.sum(1, keepdims=True)
+  frame['label'] = names[label]
+  shuffled = frame.assign(**{f'p_{names[k]}': p[:, k] for k in (2, 0, 1)})
+  found, parts = audited(shuffled, None, groups=('gender',))
+  (one,) = parts.values()
+  np.testing.assert_allclose(one.chances[0], p)
+  assert measured(found)['accuracy']['value'] > 0.8
+  assert found.classes == ['cat', 'dog', 'emu']
+  numbered = frame.assign(
+    **{f'p{k}_c': 0 for k in range(0)},
+    **{f'prob_{k}': p[:, k] for k in range(3)},
+  )
+  again, _ = audited(numbered, None, groups=('gender',))
+  assert measured(again)['accuracy'] == measured(found)['accuracy']
+
+
+def test_the_threshold_is_chosen_on_validation_rows():
+  frame = rows().assign(split=['valid', 'test'] * 120)
+  made = config(groups=('gender',), choose='accuracy')
+  made.data.split = 'split'
+  found = audit_table.of_frame(frame, made)
+  assert len(found.table) == len(found.valid) == 120
+  page, _ = recipe.audit(made, scorer, found)
+  assert page.sets['data']['threshold'] == pytest.approx(0.7, abs=0.06)
+
+
+def test_a_column_of_twins_is_a_swap():
+  frame = rows()
+  frame['rewritten'] = [
+    t.replace('She', 'He') if i % 2 else t for i, t in enumerate(frame['text'])
+  ]
+  found, parts = audited(
+    frame, scorer, groups=('gender',), swaps=('column:rewritten', 'gender')
+  )
+  known = measured(found)
+  edits, _ = parts['scorer'].edits['rewritten']
+  changed = frame['rewritten'] != frame['text']
+  assert (edits.edited == changed).all()
+  assert {'rewritten/flips', 'gender/flips'} <= set(known)
+
+
+def test_the_library_audits_a_frame():
+  found = fairjax.audit(scorer, rows(), groups=['gender'], n_resamples=100)
+  assert found['flips']['value'] > 0.3
+  assert 'Of 100 texts about women' in repr(found)
+  assert 'html' in found._repr_html_() and len(found.to_frame())
+  p = scorer(rows()['text'])
+  plain = fairjax.audit(p, rows(), groups=['gender'], n_resamples=100)
+  assert plain['dp']['value'] == found['dp']['value']
+
+
+# Mistakes, a sentence each
+
+
+def wrong(match, frame, source, **options):
+  with pytest.raises(UserError, match=match) as error:
+    audited(frame, source, **options)
+  assert '\n' not in str(error.value)
+
+
+def test_mistakes_are_one_sentence_each():
+  frame = rows()
+  p = pd.DataFrame({'score': scorer(frame['text'])})
+  wrong('239 rows and the data has 240', frame, p.iloc[:-1])
+  other = p.assign(text=frame['text'].iloc[::-1].to_numpy())
+  wrong('predictions of other rows', frame, other)
+  named = frame.assign(id=[f'r{i}' for i in range(240)])
+  ids = p.assign(id=[f'x{i}' for i in range(240)])
+  wrong("no prediction of id 'r0'", named, ids)
+  both = pd.DataFrame({'p_ok': 0.5, 'p_toxic': np.r_[0.5, 0.7, [0.5] * 238]})
+  wrong('row 1 of the predictions sum to 1.2', frame, both)
+  odd = pd.DataFrame({'p_good': 0.5, 'p_bad': [0.5] * 240})
+  wrong('not called as the labels', frame, odd)
+  wrong('from 0 to 1', frame, p * 7)
+  wrong(
+    'is no number|no prediction',
+    frame,
+    p.assign(score=p['score'].where(p.index != 3)),
+  )
+  wrong(
+    'no column.*prediction',
+    frame,
+    p.assign(b=1, c=2).rename(columns={'score': 'a'}),
+  )
+  many = frame.assign(user=[f'u{i}' for i in range(240)])
+  many = pd.concat([many] * 2, ignore_index=True).assign(
+    user=[f'u{i}' for i in range(480)]
+  )
+  wrong('480 values, and at most 300', many, scorer, groups=('user',))
+  wrong(
+    "no column 'gendr'.*--config.audit.groups=gender",
+    frame,
+    scorer,
+    groups=('gendr',),
+  )
+  wrong('is no column of numbers', frame, scorer, groups=('gender:1/2',))
+  wrong("reference is 'x'", frame, scorer, groups=('gender',), reference='x')
+  wrong("write it as 'fp=1", frame, scorer, costs='1,2')
+  wrong(
+    "did you mean 'eqodd'", frame, scorer, fail_if='eqod<1', groups=('gender',)
+  )
+  wrong("there is no model 'nowhere'", frame, 'nowhere')
+  wrong('cannot be loaded', frame, 'no_such_module:f')
+  wrong('no validation rows', frame, scorer, choose='eer')
+  wrong('returns 7.0 for row 0', frame, lambda texts: np.full(len(texts), 7))
+  wrong('returns shape', frame, lambda texts: np.zeros(3))
+  wrong("audit.swaps has 'gander'", frame, scorer, swaps=('gander',))
+
+
+# Functions of one's own, which may do anything.
+
+
+def told(function, frame=None, **options):
+  with pytest.raises(UserError) as error:
+    audited(rows(90) if frame is None else frame, function, **options)
+  assert '\n' not in str(error.value)
+  return str(error.value)
+
+
+def at(frame, row):
+  return f'row {row}, {frame["text"][row]!r}'
+
+
+def spoilt(value, row):
+  """A scorer that answers `value` for a row."""
+  text = rows(90)['text'][row]
+  return lambda texts: [value if t == text else p for t, p in good(texts)]
+
+
+def good(texts):
+  return zip(texts, scorer(texts).tolist())
+
+
+def test_a_function_that_breaks_is_told_with_its_row_and_last_line():
+  frame = rows(90)
+  table = dict(good(list(frame['text'])[:70] + list(frame['text'])[71:]))
+
+  def looks_up(texts):
+    return [table[text] for text in texts]
+
+  words = told(looks_up, swaps=('column:text',))
+  assert words.startswith(f'looks_up ended on {at(frame, 70)}: KeyError: ')
+  assert 'test_audit.py, line' in words and 'table[text] for text' in words
+
+  def leaves(texts):
+    sys.exit(0)
+
+  assert 'it calls sys.exit(0) (test_audit.py, line' in told(leaves)
+
+  def too_large(texts):
+    raise MemoryError('Unable to allocate 9 GiB')
+
+  words = told(too_large)
+  assert 'out of memory' in words and '--config.audit.batch' in words
+
+  def asked_to_stop(texts):
+    raise KeyboardInterrupt
+
+  with pytest.raises(KeyboardInterrupt):  # Ctrl-C is the user's
+    audited(frame, asked_to_stop)
+
+
+@pytest.mark.parametrize(
+  ('value', 'words'),
+  [
+    (np.nan, 'returns nan for'),
+    (1.0000001, 'returns 1.0000001 for'),
+    (-3.5, r'returns -3.5 for .*sigmoid'),
+  ],
+)
+def test_a_wrong_answer_is_told_as_it_is_and_with_its_row(value, words):
+  said = told(spoilt(value, 71))
+  assert at(rows(90), 71) in said and re.search(words, said)
+
+
+def test_answers_of_other_forms_are_told():
+  first = at(rows(90), 0)
+  two = lambda texts: np.full((len(texts), 2), 0.5)
+  assert 'returns shape (3,) for' in told(lambda texts: np.zeros(3))
+  said = told(lambda texts: ['toxic'] * len(texts))
+  assert f"returns 'toxic' for {first}, which is no number" in said
+  said = told(lambda texts: [{'label': 'x', 'score': 1.0} for _ in texts])
+  assert "returns {'label': 'x'" in said
+  assert 'returns None' in told(lambda texts: None)
+  assert 'sum to 1.5, not to 1' in told(lambda texts: two(texts) * 1.5)
+
+  def changes(texts):  # a list of numbers, and later an array of two
+    return two(texts) if at_last in texts else list(scorer(texts))
+
+  at_last = rows(90)['text'][89]
+  said = told(changes, batch=20)
+  assert 'returns 2 numbers a text from row' in said and 'a number a' in said
+
+
+def test_any_container_of_numbers_will_do():
+  known, _ = audited(rows(60), scorer)
+  for wrap in (list, tuple, pd.Series, lambda p: p[:, None].astype('f4')):
+    found, _ = audited(rows(60), lambda t, wrap=wrap: wrap(scorer(t)))
+    assert measured(found)['flips'] == measured(known)['flips']
+
+
+def test_answers_that_change_between_calls_are_told():
+  draws = np.random.default_rng(0)
+
+  def moody(texts):
+    return draws.random(len(texts))
+
+  found, _ = audited(rows(90), moody, groups=('gender',), fail_if='flips>0.9')
+  (first, *_) = found.sets['data']['warnings']
+  assert 'moody was asked for the same 32 texts again, and answered' in first
+  assert found.facts['gate'] == 'undecided'
+  steady, _ = audited(rows(90), scorer, groups=('gender',))
+  assert 'asked' not in ''.join(steady.sets['data']['warnings'])
+
+  def of_its_batch(texts):  # scaled by the largest of the batch
+    p = scorer(texts)
+    return p / (1 + p.mean())
+
+  found, _ = audited(rows(90), of_its_batch, batch=8)
+  assert 'other texts of a batch' in found.sets['data']['warnings'][0]
+
+
+MODULE = """
+import os, time
+import numpy as np
+CALLS = {calls!r}
+def score(texts):
+  with open(CALLS, 'a') as file:
+    file.write(str(len(texts)) + ' ')
+  time.sleep({sleep})
+  return np.array([.9 if "awful" in t or t[:3] == "She" else .1 for t in texts])
+"""
+
+
+def counted(calls) -> int:
+  return sum(map(int, calls.read_text().split()))
+
+
+def test_scores_are_kept_by_content(tmp_path, monkeypatch):
+  calls = tmp_path / 'calls'
+  monkeypatch.syspath_prepend(tmp_path)
+  module = tmp_path / 'kept_scorer.py'
+  module.write_text(MODULE.format(calls=str(calls), sleep=0))
+  made = config(groups=('gender',))
+  made.measures.resamples = 0
+  found = audit_table.of_frame(rows(80), made)
+
+  def run():
+    with Log(tmp_path, main=True) as log:
+      return recipe.audit(made, 'kept_scorer:score', found, log)[0]
+
+  first = run()
+  once = counted(calls)
+  second = run()
+  # The function is looked at again, at the start and at the end.
+  assert counted(calls) - once == 64 < once - 64
+  assert second.contenders == first.contenders
+  assert 'are those kept in' in (tmp_path / 'log.txt').read_text()
+  monkeypatch.delitem(sys.modules, 'kept_scorer')
+  module.write_text(module.read_text().replace('.9 if', '.8 if'))
+  third = run()
+  assert counted(calls) == 2 * once + 64
+  assert third.contenders != first.contenders
+
+
+def audit_process(tmp_path, **options):
+  return subprocess.Popen(
+    [
+      *(sys.executable, '-m', 'fairjax.main', 'audit', 'slow_scorer:score'),
+      *(str(tmp_path / 'rows.csv'), '--config.audit.groups=gender'),
+      *('--config.measures.resamples=50', f'--workdir={tmp_path / "run"}'),
+    ],
+    cwd=pathlib.Path(fairjax.__file__).parents[2],
+    env=os.environ | {'PYTHONPATH': str(tmp_path)},
+    **options,
+  )
+
+
+def test_an_audit_that_is_asked_to_stop_goes_on_where_it_was(tmp_path):
+  calls = tmp_path / 'calls'
+  rows(1500).to_csv(tmp_path / 'rows.csv', index=False)
+  source = MODULE.format(calls=str(calls), sleep=0.05)
+  (tmp_path / 'slow_scorer.py').write_text(source)
+  process = audit_process(tmp_path, stderr=subprocess.PIPE, text=True)
+  while process.poll() is None:
+    if list((tmp_path / 'run').glob('scores/*/*.made.json')):
+      process.send_signal(signal.SIGTERM)
+      break
+    time.sleep(0.05)
+  _, said = process.communicate()
+  assert process.returncode == 75 and 'Traceback' not in said, said
+  assert said.splitlines()[-1].startswith('fairjax: asked to stop')
+  assert not list((tmp_path / 'run').rglob('*.part*'))
+  # Nobody reads what the second one says: `2>&1 | head -1`.
+  again = audit_process(tmp_path, stderr=subprocess.PIPE)
+  again.stderr.close()
+  assert again.wait() == 0
+  assert (tmp_path / 'run' / 'report.html').exists()
+  log = (tmp_path / 'run' / 'log.txt').read_text()
+  assert re.search(r'[12] of 2 pieces of scores are those kept', log)
+
+
+def never(texts):
+  raise AssertionError('the model was asked')
+
+
+@pytest.mark.parametrize(
+  ('words', 'options'),
+  [
+    ("did you mean 'eqodd'", {'fail_if': 'eqod<1', 'groups': ('gender',)}),
+    ('does not measure', {'fail_if': 'dp<1'}),
+    ('does not measure', {'fail_if': 'flips<1', 'swaps': ('column:site',)}),
+    ("reference is 'x'", {'reference': 'x', 'groups': ('gender',)}),
+    ('no groups are compared', {'reference': 'largest'}),
+    ("swaps has 'gander'", {'swaps': ('gander',)}),
+    ('no Flax model', {'training': 'train.csv', 'groups': ('gender',)}),
+    ('no validation rows', {'choose': 'eer'}),
+  ],
+)
+def test_what_can_be_refused_is_refused_before_inference(words, options):
+  frame = rows().assign(site=rows()['text'])
+  wrong(words, frame, never, **options)
+
+
+def test_a_wrong_swap_is_told_where_there_are_predictions_only():
+  frame = rows().assign(score=scorer(rows()['text']))
+  wrong("swaps has 'gander'", frame, None, swaps=('gander',))
+
+
+def test_a_constant_predictor_has_no_green_light():
+  from fairjax.report import lights
+
+  same = lambda texts: np.full(len(texts), 0.3)
+  found, _ = audited(rows(), same, groups=('gender',), fail_if='flips>0.5')
+  assert found.facts['gate'] == 'undecided'
+  html = lights.html_of(found.sets['data'], None)
+  assert 'class="good"' not in html and 'all decisions are alike' in html
+
+
+def of_identity():
+  """Rows whose decision hangs on an identity, and not on a gender."""
+  frame = rows(120)
+  who = np.array(['gay', 'straight', 'lesbian'])[frame.index % 3]
+  frame['text'] = [
+    t.replace('the big', f'the {w} big') for t, w in zip(frame['text'], who)
+  ]
+  return frame.assign(identity=who)
+
+
+def gays(texts):
+  return [0.9 if re.search('gay|lesbian', t) else 0.2 for t in texts]
+
+
+def flips_light(found):
+  from fairjax.report import lights
+
+  html = lights.html_of(found.sets['data'], None)
+  return re.findall(r'<li class="(\w+)">(?:(?!<li).)*<b>Flips</b>([^<]*)', html)
+
+
+@pytest.mark.parametrize(
+  ('groups', 'swaps', 'said', 'light'),
+  [
+    (
+      ('identity',),
+      ('gender',),
+      'What words of the groups compared do to decisions is not known: only '
+      'words that show gender were exchanged.',
+      [],
+    ),
+    (
+      ('identity',),
+      ('LIST',),
+      'Exchanging words of the list ‘loves’ changes',
+      ['bad'],
+    ),
+    (('identity', 'gender'), ('gender',), 'words that show gender', ['unsure']),
+    # Of two swaps that which is about the groups speaks.
+    (('identity',), ('gender', 'LIST'), 'the list ‘loves’', ['bad']),
+    ((), ('gender',), 'Exchanging words that show gender', ['unsure']),
+    (('identity',), ('column:other',), 'of column ‘other’', ['bad']),
+  ],
+)
+def test_the_swap_is_named_and_speaks_of_its_own_groups(
+  groups, swaps, said, light, tmp_path
+):
+  from fairjax.report import first_screen
+
+  (tmp_path / 'loves.csv').write_text('gay,straight\nlesbian,heterosexual\n')
+  swaps = tuple(
+    str(tmp_path / 'loves.csv') if s == 'LIST' else s for s in swaps
+  )
+  frame = of_identity()
+  frame['other'] = frame['text'].str.replace('gay|lesbian', 'tall', regex=True)
+  found, _ = audited(frame, gays, groups=groups, swaps=swaps)
+  one = found.sets['data']
+  lines = first_screen.answer(found, 'data', one, first_screen.headline(one))
+  assert said in lines[-1]
+  assert [state for state, _ in flips_light(found)] == light
+  misfit = [note for note in found.notes if 'nothing is known of what' in note]
+  assert bool(misfit) == (not light)
+  if misfit:
+    assert 'the groups compared are those of identity' in misfit[0]
+    heads = ' '.join(s['heading'] for s in found.sections)
+    assert 'words that show gender (not those of the groups compared)' in heads
+
+
+def hung(frame, **audit):
+  found = audit_groups.together(config(**audit), frame)
+  return found.cluster, found.remarks
+
+
+def same(codes, wanted):
+  """Equal up to the names of the clusters."""
+  pairs = set(zip(codes, wanted))
+  return len(pairs) == len(set(codes)) == len(set(wanted))
+
+
+def test_rows_hang_together_by_text_and_by_column():
+  frame = pd.DataFrame(
+    {
+      'text': ['one', 'Two ', ' two', 'three', 'one', 'four'],
+      'by': list('xyzzxw'),
+    }
+  )
+  codes, (copies, told) = hung(frame)
+  assert same(codes, [0, 1, 1, 2, 0, 3])
+  assert copies.startswith('2 of 6 rows repeat the text of another row: there')
+  assert '4 different texts' in copies and '4 clusters (equal texts)' in told
+  codes, (*_, told) = hung(frame, cluster='by')  # y and z share a text
+  assert same(codes, [0, 1, 1, 1, 0, 2]) and '(equal texts or by)' in told
+  assert hung(frame, cluster='none') == (None, [copies])
+  assert hung(frame.iloc[[0, 1, 3]]) == (None, [])
+  with pytest.raises(UserError, match="no column 'bye'"):
+    hung(frame, cluster='bye')
+  with pytest.raises(
+    UserError, match='all rows hang together by equal texts or by'
+  ):
+    hung(frame.assign(by='x'), cluster='by')
+  p = np.random.default_rng(0).random(50)
+  table = pd.DataFrame({'label': (p > 0.5) * 1, 'score': p})
+  assert hung(table.assign(id='')) == (None, [])
+  (said,) = hung(pd.concat([table] * 5, ignore_index=True))[1]
+  assert said.startswith('200 of 250 rows are equal to another row in every')
+
+
+def test_copies_of_rows_change_no_interval(tmp_path):
+  """Five copies of each row know what one copy knows."""
+  from fairjax.report import page
+
+  noise = lambda t: sum(map(ord, t)) * 7919 % 101 / 100
+  vague = lambda t: 0.5 * scorer(t) + 0.5 * np.array([noise(x) for x in t])
+  plain = lambda t: 0.2 * scorer(t) + 0.8 * np.array([noise(x) for x in t])
+  once = rows(120)
+  frame = pd.concat([once] * 5, ignore_index=True)
+  options = {'groups': ('gender',), 'controls': ('site',), 'costs': 'fp=1'}
+  found, parts = audited(frame, vague, **options)
+  base, known = audited(once, vague, **options)
+  naive, _ = audited(frame, vague, cluster='none', **options)
+  assert any('480 of 600 rows repeat the text' in one for one in found.notes)
+  assert found.sets['data']['texts'] == 120
+  first = page.first_screen.html_of(found, page.Pictures(tmp_path))
+  assert '(120 different texts)' in first
+  width = lambda one: one['high'] - one['low']
+  for key in (
+    *('accuracy', 'auc', 'dp', 'eqodd', 'ece', 'cost', 'conditional_dp'),
+    *('flips', 'control_flips', 'excess_flips', 'score_change', 'fprd'),
+  ):
+    a, b, c = (measured(one)[key] for one in (found, base, naive))
+    assert a['value'] == pytest.approx(b['value']), key
+    assert width(a) == pytest.approx(width(b), rel=0.25), key
+    assert width(c) < 0.7 * width(b), key
+  (one,), (other,) = parts.values(), known.values()
+  assert [r['p'] for r in one.slices] == [r['p'] for r in other.slices]
+  of = lambda m: {w['word']: w['p'] for w in m.words['gender']}
+  assert of(one) == of(other)
+  gaps = [[width(r['difference']) for r in m.contrasts] for m in (one, other)]
+  np.testing.assert_allclose(*gaps, rtol=0.25)
+  made = config(groups=('gender',))
+  tests = []
+  for table in (frame, once):
+    both = recipe.audit(
+      made, vague, audit_table.of_frame(table, made), against=plain
+    )[0]
+    tests.append({t['measure']: width(t['difference']) for t in both.tests})
+  for key in ('dp', 'eqodd', 'flips'):
+    assert tests[0][key] == pytest.approx(tests[1][key], rel=0.25), key
+
+
+def test_a_prediction_that_is_none_is_told_with_its_own_row():
+  p = pd.Series(scorer(rows()['text']))
+  for value, words in (
+    ('nan', "has 'nan' in column 'score' of row 7, and numbers in others"),
+    ('oops', "has 'oops' in column 'score' of row 7, and numbers in others"),
+    ('1.0000001', "has 1.0000001 in column 'score' of row 7; a score is"),
+  ):
+    column = p.astype(str).where(p.index != 7, value)
+    wrong(words, rows(), pd.DataFrame({'score': column}))
+  twice = pd.concat([p.rename('score')] * 2, axis=1)
+  wrong("has 2 columns named 'score'", rows(), twice)
+  both = pd.concat([p.rename('p_ok')] * 2 + [p.rename('p_toxic')], axis=1)
+  wrong("has 2 columns named 'p_ok'", rows(), both, scores=('p_*',))
+
+
+def test_odd_data_is_told_and_measured():
+  frame = rows()
+  frame['gender'] = ['nobody', *frame['gender'][1:]]
+  found, _ = audited(frame, scorer, groups=('gender',))
+  warnings = found.sets['data']['warnings']
+  assert any("'nobody' has 1 row" in w for w in warnings)
+  assert found.sets['data']['groups']['nobody']['selection_rate']['few']
+  equal, _ = audited(frame, lambda t: np.full(len(t), 0.3), groups=('gender',))
+  assert any('constant' in w for w in equal.sets['data']['warnings'])
+  foreign = rows()
+  foreign['text'] = [f'Das Haus ist sehr groß {i}' for i in range(240)]
+  found, _ = audited(foreign, scorer, groups=('gender',))
+  assert any('another language' in note for note in found.notes)
+  assert any('changes no text' in note for note in found.notes)
+  assert 'flips' not in measured(found)
+
+
+def test_the_wordings_of_a_text_are_told():
+  options = audit_edits._options('gender', Config())
+  texts = ['She left.', 'He left.', 'She saw him.', 'It rained.']
+  assert list(audit_edits.sides(texts, options)) == [1, -1, 0, 0]
+
+
+def test_slices_know_terms_bands_and_lengths():
+  frame = rows()
+  made = config(groups=('gender', 'age:30/50'), controls=('site',))
+  found = audit_table.of_frame(frame, made)
+  known = measure.conditions(found.table, audit_groups.who(made, found.table))
+  assert {'gender', 'age', 'site', 'words'} <= set(known)
+  assert sum(m.sum() for m in known['age'].values()) == len(frame)
+
+
+def test_results_json_holds_numbers_only(tmp_path):
+  found, _ = audited(rows(60), scorer, groups=('gender',))
+  results.write(tmp_path, found)
+  assert 'NaN' not in json.dumps(
+    json.loads((tmp_path / results.FILE).read_text())
+  )
+
+
+def test_a_page_of_thirty_groups_is_one_small_file(tmp_path, unspoken):
+  frame = rows(1200)
+  of = np.random.default_rng(1).integers(0, 30, len(frame))
+  frame = frame.assign(origin=[f'origin {k}' for k in of])
+  found, _ = audited(frame, scorer, groups=('origin',), controls=('site',))
+  assert len(found.sets['data']['groups']) == 30
+  html = (
+    page.publish(tmp_path, found) and (tmp_path / 'report.html').read_text()
+  )
+  assert len(html.encode()) < 2_000_000 and unspoken(html) == []
+  assert page.report(tmp_path) == html  # made again from its folder
+
+
+def test_the_console_form_is_flags_of_the_config():
+  from fairjax.cli.commands import flags_of
+  from fairjax.core.errors import UserError
+
+  assert flags_of(['audit', 'model', 'my.csv', '--config.seed=3']) == [
+    '--config=configs/audit.py',
+    '--config.audit.model=model',
+    '--config.data.path=my.csv',
+    '--config.data.name=file',
+    '--config.seed=3',
+  ]
+  assert '--config.data.path=my.csv' in flags_of(['audit', 'my.csv'])
+  with pytest.raises(UserError, match='MODEL_OR_PREDICTIONS'):
+    flags_of(['audit', '--config.seed=3'])

@@ -1,0 +1,320 @@
+"""Audits of Hugging Face folders and of our runs, and the rows behind a gap."""
+
+import types
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairjax
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.data.tables import audit_table
+from fairjax.models import families
+from fairjax.models.folders import hf
+from fairjax.models.layers import places
+from fairjax.recipes.audit import models
+from fairjax.recipes.audit import recipe as recipe
+
+SHAPE = {
+  'model_type': 'bert',
+  'vocab_size': 120,
+  'hidden_size': 16,
+  'num_hidden_layers': 1,
+  'num_attention_heads': 2,
+  'intermediate_size': 24,
+  'max_position_embeddings': 40,
+  'initializer_range': 0.4,
+}
+
+
+DEBERTA = SHAPE | {
+  'model_type': 'deberta-v2',
+  'relative_attention': True,
+  'share_att_key': True,
+  'position_biased_input': False,
+  'norm_rel_ebd': 'layer_norm',
+  'pos_att_type': 'p2c|c2p',
+  'position_buckets': 8,
+}
+
+
+def rows(n=80):
+  rng = np.random.default_rng(0)
+  label, sex = rng.integers(0, 2, n), rng.integers(0, 2, n)
+  texts = [
+    f'{"she" if s else "he"} was {"bad" if y else "good"} in the big house'
+    for y, s in zip(label, sex)
+  ]
+  return pd.DataFrame(
+    {
+      'text': texts,
+      'label': np.array(['fine', 'rude'])[label],
+      'gender': np.array(['male', 'female'])[sex],
+    }
+  )
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+  return written(tmp_path_factory.mktemp('model'), SHAPE)
+
+
+def written(path, shape, labels=('rude', 'fine'), **settings):
+  """A classifier of random weights, with names of its own."""
+  tokenizer = tokens.train_tokenizer(list(rows()['text']), 120)
+  tokens.save_tokenizer(tokenizer, path / 'words')
+  module = families.module(
+    families.shape_from_hf(shape), 'classify', classes=len(labels)
+  )
+  params = jax.jit(module.init)(jax.random.key(0), places.blank_batch())
+  files = sorted((path / 'words').iterdir())
+  target = path / 'mine'
+  hf.save(target, module, params['params'], files, settings, labels)
+  return target
+
+
+def config(**audit):
+  made = Config(recipe='audit', seeds=1)
+  made.data.name, made.measures.resamples = 'file', 100
+  for key, value in audit.items():
+    setattr(made.audit, key, value)
+  return made
+
+
+def test_a_folder_is_read_with_its_own_names(folder):
+  frame = rows()
+  made = config(groups=('gender',))
+  found, parts = recipe.audit(
+    made, str(folder), audit_table.of_frame(frame, made)
+  )
+  model = fairjax.load(folder)
+  p = model.predict_proba(frame['text'])
+  assert model._placed()[0] is model._placed()[0]  # so it is compiled once
+  (one,) = parts.values()
+  # The model's class 0 is rude, the data's class 1.
+  np.testing.assert_allclose(one.scores[0], p[:, 0], atol=1e-6)
+  assert found.classes == ['fine', 'rude']
+  assert 'flips' in found.measured(found.focus, 'data')
+  wrong = frame.assign(label=frame['label'].map({'fine': 'a', 'rude': 'b'}))
+  made.data.labels = 'a=0,b=1'
+  with pytest.raises(UserError, match='calls its classes rude, fine'):
+    recipe.audit(made, str(folder), audit_table.of_frame(wrong, made))
+
+
+MULTI = {'problem_type': 'multi_label_classification'}
+TOXIC = ('toxic', 'threat', 'insult')
+
+
+def by_transformers(folder, model, texts):
+  """[n, {label: score}] by the pipeline's own rule, of our logits.
+
+  The logits are those of torch to 1e-5 (tests/models); what is made of them,
+  and what config.json means, is transformers' own code here.
+  """
+  transformers = pytest.importorskip('transformers')
+  from transformers.pipelines.text_classification import (
+    TextClassificationPipeline,
+  )
+
+  from fairjax import stages
+  from fairjax.train import loop
+
+  bundle, params = model._placed()
+  table = pd.DataFrame({'text': texts, 'label': 0})
+  logits = loop.predict(
+    bundle, params, stages.pool(bundle, table), bundle.device_mesh, 8
+  )[0]
+
+  class Tensor:
+    def __init__(self, row):
+      self.row = row
+
+    def float(self):
+      return self
+
+    def numpy(self):
+      return self.row
+
+  config = transformers.AutoConfig.from_pretrained(folder)
+  pipe = types.SimpleNamespace(model=types.SimpleNamespace(config=config))
+  outputs = [
+    TextClassificationPipeline.postprocess(
+      pipe, {'logits': [Tensor(row)]}, top_k=None, _legacy=False
+    )
+    for row in logits
+  ]
+  return [{one['label']: one['score'] for one in row} for row in outputs]
+
+
+@pytest.mark.parametrize(
+  ('labels', 'settings'),
+  [
+    (TOXIC, MULTI),
+    (TOXIC, {'problem_type': 'single_label_classification'}),
+    (TOXIC, {}),
+    (('rude', 'fine'), {'problem_type': None}),
+    (('rude', 'fine'), MULTI),
+    (('toxic',), {}),
+    (('toxic',), MULTI),
+    (('LABEL_0',), {}),
+  ],
+  ids=str,
+)
+def test_probabilities_are_those_of_transformers(labels, settings, tmp_path):
+  folder = written(tmp_path, SHAPE, labels, **settings)
+  model, texts = fairjax.load(folder), list(rows(7)['text'])
+  found = model.predict_proba(texts)
+  assert found.shape == (7, len(labels))
+  wanted = by_transformers(folder, model, texts)
+  wanted = [[row[label] for label in labels] for row in wanted]
+  np.testing.assert_allclose(found, wanted, atol=1e-6)
+  several = settings == MULTI or len(labels) == 1
+  decided = model.predict(texts)
+  if several:
+    np.testing.assert_array_equal(decided, found >= 0.5)
+  else:
+    assert set(decided) <= set(labels)
+
+
+def test_labels_that_may_hold_together_are_audited_one_by_one(tmp_path):
+  folder = written(tmp_path, SHAPE, TOXIC, **MULTI)
+  frame = rows()
+  frame['label'] = frame['label'].map({'fine': 'ok', 'rude': 'toxic'})
+  p = fairjax.load(folder).predict_proba(frame['text'])
+  audit = lambda made: recipe.audit(
+    made, str(folder), audit_table.of_frame(frame, made)
+  )
+  found, parts = audit(config(groups=('gender',)))
+  assert list(found.contenders) == [f'mine {label}' for label in TOXIC]
+  for k, one in enumerate(parts.values()):
+    np.testing.assert_allclose(one.scores[0], p[:, k], atol=1e-6)
+    assert one.edits
+  assert {t['ours'] for t in found.tests} == {'mine threat', 'mine insult'}
+  made = config(groups=('gender',), classes=('Insult',))
+  found, parts = audit(made)
+  np.testing.assert_allclose(parts['mine insult'].scores[0], p[:, 2], atol=1e-6)
+  # The data's names may be in the other order: toxic is its class 0.
+  made = config(classes=('toxic',))
+  made.data.labels, made.measures.pos_label = 'toxic=0,ok=1', 0
+  _, parts = audit(made)
+  np.testing.assert_allclose(parts['mine toxic'].scores[0], p[:, 0], atol=1e-6)
+  with pytest.raises(UserError, match="'rude', but the labels of mine are tox"):
+    audit(config(classes=('rude',)))
+
+
+def test_a_single_logit_is_audited_and_a_regression_is_not(tmp_path, folder):
+  one = written(tmp_path / 'one', SHAPE, ('LABEL_0',))
+  frame = rows().assign(label=(rows()['label'] == 'rude').astype(int))
+  p = fairjax.load(one).predict_proba(frame['text'])
+  for source in (str(one), fairjax.load(one)):
+    made = config(groups=('gender',))
+    _, parts = recipe.audit(made, source, audit_table.of_frame(frame, made))
+    (found,) = parts.values()
+    np.testing.assert_allclose(found.scores[0], p[:, 0], atol=1e-6)
+  number = written(tmp_path / 'r', SHAPE, ('x',), problem_type='regression')
+  odd = written(tmp_path / 'odd', SHAPE, TOXIC, problem_type='multilabel')
+  for path, words in (
+    (number, 'is a regression'),
+    (odd, "problem_type 'multilabel'; it must be one of"),
+  ):
+    with pytest.raises(UserError, match=words):
+      recipe.audit(made, str(path), audit_table.of_frame(frame, made))
+  made = config(classes=('rude',))
+  with pytest.raises(UserError, match='one of the classes of mine is right'):
+    recipe.audit(made, str(folder), audit_table.of_frame(rows(), made))
+
+
+def test_scores_of_labels_that_may_hold_together_are_refused(tmp_path):
+  model = fairjax.load(written(tmp_path, SHAPE, TOXIC, **MULTI))
+  with pytest.raises(UserError, match='no classifier of which one class is'):
+    fairjax.score(model, rows().assign(label=0))
+
+
+@pytest.mark.parametrize('shape', [SHAPE, DEBERTA], ids=['BERT', 'DeBERTa'])
+def test_the_training_rows_behind_a_gap_are_listed(shape, tmp_path):
+  folder, frame = written(tmp_path / 'model', shape), rows()
+  frame.to_csv(tmp_path / 'train.csv', index=False)
+  made = config(groups=('gender',), training=str(tmp_path / 'train.csv'))
+  found, _ = recipe.audit(made, str(folder), audit_table.of_frame(frame, made))
+  section = next(
+    s
+    for s in found.sections
+    if s['heading'].startswith('Training rows of most influence')
+  )
+  strip = next(p for p in section['parts'] if p['part'] == 'texts')
+  values = [float(row['influence']) for row in strip['rows']]
+  assert values == sorted(values, reverse=True) and values[0] > 0
+  # Equal texts with equal labels have equal influence.
+  same = {(r['text'], r['label']): r['influence'] for r in strip['rows']}
+  assert all(
+    same[r['text'], r['label']] == r['influence'] for r in strip['rows']
+  )
+  with pytest.raises(UserError, match='no Flax model'):
+    recipe.audit(
+      made, lambda t: np.full(len(t), 0.4), audit_table.of_frame(frame, made)
+    )
+
+
+def test_a_config_comes_back_from_its_json():
+  import dataclasses
+  import json
+
+  made = config(groups=('a', 'b'), costs='fp=1')
+  made.train.lr = 0.5
+  tree = json.loads(json.dumps(dataclasses.asdict(made)))
+  assert models.config_of(tree) == made
+  for damaged in (
+    [],
+    7,
+    tree | {'data': 5},
+    tree | {'train': []},
+    tree | {'seeds': 'two'},
+    tree | {'train': tree['train'] | {'lr': [1]}},
+    tree | {'audit': tree['audit'] | {'groups': 'a'}},
+    tree | {'model': None},
+  ):
+    with pytest.raises(UserError, match=r'r/config\.json'):
+      models.config_of(damaged, 'r/config.json')
+
+
+@pytest.mark.parametrize('found', [[], 7, 'x', {'recipe': ['train']}, {}, None])
+def test_a_damaged_run_is_one_sentence(found, tmp_path):
+  import json
+
+  (tmp_path / 'results.json').write_text(json.dumps(found))
+  with pytest.raises(UserError, match='without one model or predictions'):
+    models.load(str(tmp_path), config(), rows(), ())
+
+
+def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):
+  """The model of a run is made again; its predictions come out as kept."""
+  from fairjax import stages
+  from fairjax.core import artefacts
+  from fairjax.recipes import train
+
+  small = Config(model='tiny', seeds=2)
+  small.planted.rows, small.planted.test_rows = 24, 20
+  small.tokens.vocab_size, small.tokens.max_length = 150, 16
+  small.train.batch, small.train.epochs = 12, 1.0
+  small.measures.resamples = 50
+  artefacts.write_json(tmp_path / 'run' / 'config.json', small)
+  train.run(small, tmp_path / 'run')
+  kept = artefacts.read_table(tmp_path / 'run' / 'predictions.parquet')
+  before = stages.predictions(kept)['test']
+  made = config()
+  made.data, made.planted = small.data, small.planted
+  found, parts = recipe.audit(
+    made, str(tmp_path / 'run'), audit_table.read(made)
+  )
+  (one,) = parts.values()
+  assert found.seeds == [0, 1] and one.edits
+  np.testing.assert_allclose(one.chances, before, atol=1e-6)
+  (weights,) = (tmp_path / 'run').glob('training/*/weights.safetensors')
+  weights.unlink()
+  _, parts = recipe.audit(made, str(tmp_path / 'run'), audit_table.read(made))
+  (one,) = parts.values()
+  np.testing.assert_allclose(one.chances, before, atol=1e-6)
+  assert not one.edits

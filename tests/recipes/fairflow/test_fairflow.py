@@ -1,0 +1,200 @@
+"""FairFlow's stages, small: from a seed pair to a dictionary that swaps."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import config as c
+from fairjax import stages
+from fairjax.config import shipped, validate
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.batching import corruption, tokens
+from fairjax.data.batching.tokens import Ragged
+from fairjax.pairs.swapping import word_lists
+from fairjax.recipes.fairflow import (
+  attribute_words,
+  flow_training,
+  page,
+  recipe,
+)
+from fairjax.recipes.fairflow import counterfactual_words as moving
+from fairjax.train.progress import Log
+
+
+def small() -> c.Config:
+  config = shipped('fairflow_planted')
+  config.planted.rows, config.seeds = 700, 2
+  config.pretrain.steps, config.tokens.vocab_size = 30, 800
+  config.fairflow.cap, config.fairflow.head_epochs = 8, 2.0
+  config.fairflow.threshold, config.fairflow.word_share = 0.0, 0.1
+  config.fairflow.steps, config.fairflow.hidden = 2, 8
+  config.fairflow.grow_cosine, config.fairflow.min_along = 0.0, -1.0
+  config.train.epochs, config.measures.resamples = 1.0, 100
+  return config
+
+
+@pytest.fixture(scope='module')
+def run(tmp_path_factory):
+  folder = tmp_path_factory.mktemp('fairflow')
+  return recipe.run(small(), folder), folder
+
+
+def test_every_contender_is_measured_on_the_known_pairs(run):
+  results, folder = run
+  assert set(results.contenders) == set(page.TITLES.values())
+  for one in results.contenders.values():
+    quality = one['sets']['known pairs']['quality']
+    assert set(quality) == {'precision', 'recall', 'coverage'}
+  assert (folder / 'report.html').is_file()
+  assert results.facts['dimensions of the factor'] == 8
+  parts = next(s for s in results.sections if s['heading'].startswith('What'))
+  words, losses = parts['parts']
+  assert words['plot'] == 'word_map' and len(words['data']['pairs']) > 1
+  first = words['data']['pairs'][0]
+  assert first['first'] != first['moved_first']
+  assert losses['data']['series']['held out']['y']
+
+
+def test_the_dictionary_is_a_word_list_of_mutual_modes(run):
+  _, folder = run
+  rows, sides = word_lists.read(folder / 'dictionary.csv')
+  assert rows and sides == ()
+  votes = artefacts.read_table(folder / 'votes.parquet')
+  best = votes.drop_duplicates(['side', 'word']).set_index('word')['candidate']
+  assert all(best[a] == b and best[b] == a for a, b in rows)
+
+
+def test_a_second_run_makes_nothing_again(run, capsys):
+  results, folder = run
+  before = (folder / 'dictionary.csv').read_bytes()
+  again = recipe.run(small(), folder)
+  assert capsys.readouterr().err.count('taken from') >= 4
+  assert (folder / 'dictionary.csv').read_bytes() == before
+  assert again.contenders == results.contenders
+
+
+def test_short_texts_are_windows_of_themselves():
+  texts = [f'ada saw bo and ivy saw cy {k}' for k in range(20)]
+  tokenizer = tokens.train_tokenizer(texts, 80)
+  bare = tokens.encode(tokenizer, texts, None, special=False)
+  words = corruption.vocabulary(tokenizer)
+  cut, first = attribute_words.windows(bare, 100, words)
+  framed = tokens.encode(tokenizer, texts, None)
+  np.testing.assert_array_equal(cut.flat, framed.flat)
+  np.testing.assert_array_equal(first, np.arange(20))
+
+
+def test_long_texts_are_cut_into_framed_windows():
+  words = corruption.Vocabulary(9, 4, 0, (2,), (3,), *[np.zeros(9, bool)] * 4)
+  ids = Ragged(np.arange(10, 20, dtype=np.int32), np.int64([0, 7, 7, 10]))
+  cut, first = attribute_words.windows(ids, 3, words)
+  rows = np.split(cut.flat, cut.offsets[1:-1])
+  assert [list(row) for row in rows] == [
+    [2, 10, 11, 12, 3],
+    [2, 13, 14, 15, 3],
+    [2, 16, 3],
+    [2, 3],
+    [2, 17, 18, 19, 3],
+  ]
+  assert list(first) == [0, 3, 4]
+
+
+def test_judged_is_counted_by_hand():
+  config = c.Config()
+  config.measures.resamples = 200
+  pairs = lambda *rows: pd.DataFrame(rows, columns=['first', 'second'])
+  known = [('a', 'A'), ('b', 'B'), ('x', 'X')]
+  counts = {'a': 6, 'A': 2, 'b': 1, 'B': 1}  # the corpus has no x
+  made = [
+    pairs(('a', 'A'), ('b', 'C'), ('q', 'r')),
+    pairs(('a', 'A'), ('b', 'B')),
+  ]
+  marks = moving.judged(made, known, counts, config, complete=False)
+  assert marks['precision']['seeds'] == [0.5, 1.0]
+  assert marks['recall']['seeds'] == [0.5, 1.0]
+  assert marks['coverage']['seeds'] == [0.8, 1.0]
+  closed = moving.judged(made, known, counts, config, complete=True)
+  assert closed['precision']['seeds'] == [pytest.approx(1 / 3), 1.0]
+  assert all(
+    0 <= m['low'] <= m['value'] <= m['high'] <= 1 for m in marks.values()
+  )
+
+
+@pytest.mark.parametrize(
+  ('change', 'says'),
+  [
+    ({'second': ''}, 'fairflow.second is empty'),
+    ({'first': 'he'}, 'on both sides'),
+    ({'second': 'hexagon'}, "'hexagon' 0"),
+  ],
+)
+def test_wrong_seed_words_are_one_sentence(run, tmp_path, change, says):
+  _, folder = run
+  config = small()
+  config.corpus.path = str(folder / 'corpus')
+  config.model = str(folder / 'pretraining' / 'export' / 'seed_0')
+  options = {'first': 'the', 'second': 'he'} | change
+  config.fairflow = dataclasses.replace(config.fairflow, **options)
+  validate(config)
+  with pytest.raises(UserError, match=says):
+    recipe.run(config, tmp_path)
+
+
+@pytest.mark.parametrize(
+  ('factor', 'width', 'expected'), [(-1, 768, 77), (-1, 1024, 103), (5, 768, 5)]
+)
+def test_the_factor_s_size_is_given_estimated_or_the_program_s(
+  factor, width, expected
+):
+  """Golden fact 19: the first of ten chunks of 768 has 77."""
+  config = c.Config()
+  config.fairflow.factor = factor
+  draw = np.random.default_rng(0)
+  vector = np.float32(draw.normal(size=(20, width)))
+  side = np.int8(np.arange(20) % 2 * 2 - 1)
+  size, estimate = flow_training.factor_size(config, vector, side)
+  assert size == expected and 0 < estimate < width
+  config.fairflow.factor = 0
+  assert flow_training.factor_size(config, vector, side) == (estimate,) * 2
+
+
+def test_a_flow_of_another_width_is_not_taken_up(tmp_path):
+  """A flow is known by the vectors that it was trained on, not by its folder:
+  in the folder of one of 8 dimensions one of 10 is trained anew."""
+  config = small()
+  config.seeds, config.train.batch, config.fairflow.factor = 1, 16, 2
+  draw, side = np.random.default_rng(0), np.tile([-1, 1], 32)
+  held = np.arange(64) >= 48
+  with Log(tmp_path, main=False) as log:
+    for width in (8, 10):
+      x = np.float32(draw.normal(size=(64, width)))
+      model, params, _ = flow_training.fit_flow(
+        config, x, side, held, tmp_path, log
+      )
+      assert model.module.shape.width == width
+      assert params['bias'].shape == (1, config.fairflow.steps, width)
+
+
+def test_stages_4_to_6_join_what_the_words_have(monkeypatch, tmp_path):
+  """A contender of both, 'flow', has the sets of both."""
+  part = lambda name: {'flow': {'sets': {name: {'rows': 1, 'quality': {}}}}}
+  texts = {
+    'contenders': part('GECO'),
+    'tests': [],
+    'facts': {},
+    'sections': [],
+    'verdicts': [{'claim': 'so'}],
+  }
+  monkeypatch.setattr(
+    recipe.counterfactual_texts, 'material', lambda *args: None
+  )
+  monkeypatch.setattr(
+    recipe.counterfactual_texts, 'report', lambda material: texts
+  )
+  results = stages.results(c.Config(), contenders=part('known pairs'))
+  recipe.add_texts(c.Config(), tmp_path, results, None)
+  assert set(results.contenders['flow']['sets']) == {'known pairs', 'GECO'}
+  assert results.verdicts == [{'claim': 'so'}]

@@ -1,0 +1,223 @@
+"""Pretraining end to end: falls, resumes, exports, refuses."""
+
+import dataclasses
+import importlib.util
+import json
+import signal
+
+import jax
+import pytest
+from corpus import SMALL
+from tokenizers import Tokenizer, models
+
+from fairjax import config as c
+from fairjax.core.errors import Interrupted, UserError
+from fairjax.data.batching import corruption, tokens
+from fairjax.models import families
+from fairjax.models.folders import hf
+from fairjax.recipes.language import pretrain, pretrain_objectives
+from fairjax.recipes.language.pretrain import OBJECTIVES
+from fairjax.train import loop
+
+
+@pytest.fixture(scope='module', autouse=True)
+def cache(tmp_path_factory):
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('cache')))
+    yield
+
+
+def config(corpus, objective, **changes):
+  mask = 0.3 if objective == 'bart' else 0.15
+  made = c.Config(
+    recipe='pretrain',
+    model='tiny',
+    seeds=1,
+    data=c.Data(name='text', path=str(corpus)),
+    tokens=c.Tokens(vocab_size=120),
+    pretrain=c.Pretrain(
+      objective=objective, mask=mask, length=32, held_out=0.1, samples=2
+    ),
+    train=c.Train(
+      lr=2e-3, batch=16, epochs=8, evals=0.5, warmup=0.1, patience=0
+    ),
+    measures=c.Measures(resamples=200),
+  )
+  for name, value in changes.items():
+    part, field = name.split('__')
+    setattr(getattr(made, part), field, value)
+  c.validate(made)
+  return made
+
+
+CLASSES = {
+  'mlm': ('BertForMaskedLM',),
+  'electra': ('ElectraForPreTraining', 'ElectraForMaskedLM'),
+  'bart': ('BartForConditionalGeneration',),
+  'causal': ('GPT2LMHeadModel',),
+}
+
+
+@pytest.mark.parametrize(
+  'objective',
+  [  # electra trains a masked LM too, and other tests here one alone
+    pytest.param(name, marks=pytest.mark.slow if name == 'mlm' else ())
+    for name in OBJECTIVES
+  ],
+)
+def test_the_loss_falls_and_transformers_reads_what_is_written(
+  objective, corpus, tmp_path, remade
+):
+  import transformers
+
+  results = pretrain.run(config(corpus, objective), tmp_path)
+  lines = (tmp_path / 'metrics.jsonl').read_text().splitlines()
+  history = [json.loads(line) for line in lines]
+  assert history[-1]['loss'] < history[0]['loss']
+  assert history[-1]['perplexity'] < history[0]['perplexity'] < 130
+  found = results.sets['held_out']['quality']['perplexity']
+  assert found['low'] < found['value'] < found['high']
+  remade(tmp_path, results)
+  assert len(results.sections[0]['parts'][0]['rows']) == 2
+  page = (tmp_path / 'report.html').read_text()
+  assert 'Test set held_out' in page and '<script' not in page
+  folder = tmp_path / 'export' / 'seed_0'
+  places = (folder, folder / 'generator')
+  for name, place in zip(CLASSES[objective], places):
+    assert (place / 'model.safetensors').stat().st_size
+    if importlib.util.find_spec('torch'):  # its models need it
+      _, about = getattr(transformers, name).from_pretrained(
+        place, output_loading_info=True
+      )
+      assert not about['missing_keys'] and not about['unexpected_keys']
+  read = transformers.AutoTokenizer.from_pretrained(folder)
+  assert len(read) == results.facts['tokenizer']
+  if objective != 'electra':
+    return
+  # And training goes on from it, generator and all, where it stopped.
+  on = config(corpus, objective, train__epochs=0.25)
+  on.model = str(folder)
+  again = pretrain.run(on, tmp_path / 'on')
+  assert again.facts['parameters'] == results.facts['parameters']
+  further = again.sets['held_out']['quality']['loss']['value']
+  assert further < history[0]['loss']
+
+
+def test_a_resumed_run_is_the_uninterrupted_one(corpus, tmp_path, monkeypatch):
+  asked = config(
+    corpus, 'mlm', train__epochs=1.5, train__save_every=3, train__evals=1
+  )
+  asked.seeds = 2
+  pretrain.run(asked, tmp_path / 'whole')
+  real = loop.snapshot
+
+  def stop_here(job, done, params):
+    if done == 4:
+      signal.raise_signal(signal.SIGTERM)
+    return real(job, done, params)
+
+  with monkeypatch.context() as patch:
+    patch.setattr(loop, 'snapshot', stop_here)
+    with pytest.raises(Interrupted):
+      pretrain.run(asked, tmp_path / 'cut')
+  pretrain.run(asked, tmp_path / 'cut')
+  names = ['metrics.jsonl', 'results.json']
+  (weights,) = (tmp_path / 'whole' / 'training').glob('*/weights.safetensors')
+  names.append(str(weights.relative_to(tmp_path / 'whole')))
+  for name in names:
+    a, b = ((tmp_path / run / name).read_bytes() for run in ('whole', 'cut'))
+    assert a == b, name
+
+
+@pytest.mark.parametrize('objective', OBJECTIVES)
+def test_a_size_is_as_wide_and_deep_for_every_objective(read, objective):
+  counts = []
+  for size in families.SIZES:
+    asked = config('text', objective)
+    asked.model = size
+    model = OBJECTIVES[objective].model(asked, read[1])
+    of = families.SIZES[size]
+    assert (model.shape.depth, model.shape.width) == of
+    counts.append(pretrain_objectives.parameters(model))
+  assert counts == sorted(counts)
+  assert of == (8, 512)
+
+
+# Bad input.
+
+
+def refusal(asked, folder):
+  with pytest.raises(UserError) as caught:
+    pretrain.run(asked, folder)
+  return str(caught.value)
+
+
+def test_mistakes_are_one_sentence(corpus, tmp_path):
+  (tmp_path / 'empty').mkdir()
+  cases = [
+    ({'data__path': ''}, 'data.path is empty'),
+    ({'data__path': str(tmp_path / 'empty')}, 'holds no shard'),
+    ({'data__path': str(tmp_path / 'none.txt')}, 'does not exist'),
+    ({'data__path': __file__}, 'must end in .txt'),
+    ({'pretrain__length': 1024}, 'has positions for 512'),
+    ({'pretrain__held_out': 1e-6}, '0 are held out'),
+    ({'train__track': True}, 'train.track'),
+  ]
+  for changes, sentence in cases:
+    said = refusal(config(corpus, 'mlm', **changes), tmp_path / 'run')
+    assert sentence in said and '\n' not in said
+  for objective, sentence in (('bart', 'gpt2'), ('causal', 'gpt2')):
+    asked = config(corpus, objective)
+    asked.model = 'bert-base-uncased'
+    asked.net.init = 'random'
+    assert sentence in refusal(asked, tmp_path / 'run') or objective == 'bart'
+
+
+def test_only_white_space_is_no_text(tmp_path):
+  (tmp_path / 'a.txt').write_text(' \n\n\t\n')
+  said = refusal(config(tmp_path, 'mlm'), tmp_path / 'run')
+  assert 'there is no text in' in said and 'a.txt' in said
+
+
+def test_tokenizers_that_do_not_fit(corpus, read, tmp_path):
+  bare = Tokenizer(
+    models.WordPiece({'a': 0, '<|endoftext|>': 1}, unk_token='a')
+  )
+  bare.save(str(tmp_path / 'bare.json'))
+  asked = config(corpus, 'mlm', tokens__tokenizer=str(tmp_path / 'bare.json'))
+  assert 'no mask token' in refusal(asked, tmp_path / 'run')
+  # A folder whose weights know fewer tokens than the tokenizer.
+  small = families.module(dataclasses.replace(SMALL, vocab=60), 'mask')
+  tokens.save_tokenizer(read[0], tmp_path / 'files')
+  hf.save(
+    tmp_path / 'model',
+    small,
+    hf.complete(small, {}, jax.random.key(0)),
+    sorted((tmp_path / 'files').iterdir()),
+  )
+  asked = config(corpus, 'mlm')
+  asked.model = str(tmp_path / 'model')
+  said = refusal(asked, tmp_path / 'run')
+  assert 'vectors for 60' in said and '\n' not in said
+
+
+def test_a_dry_run_counts_what_a_step_costs(corpus, tmp_path):
+  asked = config(corpus, 'mlm', pretrain__dry_run=True, train__accumulate=4)
+  asked.net.dropout = asked.net.attention_dropout = 0.0
+  assert 'pretrain.steps is 0' in refusal(asked, tmp_path / 'none')
+  asked.pretrain.steps = 1000
+  found = pretrain.run(asked, tmp_path).facts
+  d, depth, h, v, t, b = 64, 1, 256, 120, 32, 16
+  layers = depth * (4 * d * d + 2 * d * h + 9 * d + h)
+  count = v * d + 512 * d + 2 * d + 2 * d + layers + d * d + 3 * d + v
+  assert found['parameters'] == count
+  # Products, forward and twice as many backward; the head reads a few places.
+  asked_places = corruption.most(t, 0.15)
+  body = 2 * b * t * depth * (4 * d * d + 2 * d * h + 2 * t * d)
+  head = 2 * b * asked_places * (d * d + d * v)
+  assert 1 < found['TFLOPs of a step'] * 1e12 / (3 * (body + head)) < 1.25
+  assert found['tokens of a step'] == b * t
+  (days,) = (v for k, v in found.items() if k.startswith('days'))
+  seconds = found['TFLOPs of a step'] / (275 * 0.4)
+  assert days == pytest.approx(1000 * seconds / 86400)
+  assert (tmp_path / 'rehearsal' / 'export').is_dir()

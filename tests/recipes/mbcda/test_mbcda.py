@@ -1,0 +1,184 @@
+"""MBCDA end to end at the smallest size, and its parts."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import config as c
+from fairjax.core.errors import UserError
+from fairjax.recipes.mbcda import adversarial, recipe
+from fairjax.recipes.rewriting import contenders
+from fairjax.stages.identity import identity
+
+
+def config_of(**adversary):
+  config = c.shipped('mbcda_planted')
+  config.planted.rows, config.planted.test_rows = 120, 60
+  config.tokens.vocab_size = 300
+  config.rewriters.epochs, config.rewriters.seeds = 1.0, 1
+  config.rewriters.classifier_epochs = 1.0
+  config.adversary = c.Adversary(
+    **{'labels': ('filtered',), 'epochs': 1.0, 'vectors': (), **adversary}
+  )
+  config.measures.resamples = 20
+  return config
+
+
+@pytest.fixture(scope='module')
+def ran(tmp_path_factory):
+  folder = tmp_path_factory.mktemp('mbcda')
+  return recipe.run(config_of(vectors=(8,)), folder), folder
+
+
+def test_a_set_without_quality_has_no_columns():
+  """Word vectors have associations, and no quality to lead by."""
+  sets = {
+    'texts': {'quality': {'exact': {'value': 1.0}}},
+    'word vectors, 50 wide': {'rows': 3, 'scores': {}},
+  }
+  (line,) = contenders.rows(contenders.Judged({'one': {'sets': sets}}, []))
+  assert line == {'contender': 'one', 'exact': {'value': 1.0}}
+
+
+@pytest.mark.slow
+def test_every_generator_is_measured_beside_the_original(ran):
+  results, folder = ran
+  assert list(results.contenders) == [
+    'original',
+    'dictionary',
+    'BART on repaired, filtered',
+    'BART on repaired, filtered + discriminator',
+  ]
+  one = results.contenders['BART on repaired, filtered']['sets']
+  assert {'transfer_accuracy', 'distance'} <= one['texts']['quality'].keys()
+  assert {'tprd', 'fprd', 'f1'} <= one['classifier']['quality'].keys()
+  # The planted test texts have twins by construction.
+  plain = results.contenders['dictionary']['sets']['known twins']['quality']
+  assert plain['exact']['value'] > 0.6
+  said = one['classifier']['warnings']  # one epoch of 120 rows
+  assert said and all('constant predictor' in words for words in said)
+  claims = [one['claim'] for one in results.verdicts]
+  assert any('+ discriminator is above' in words for words in claims)
+  pairs = {'attribute_agreement', 'label_kept', 'self_bleu'}
+  assert one['pairs']['quality'].keys() == pairs
+  same = results.contenders['original']['sets']
+  turned = {
+    name: one['sets']['texts']['quality']['transfer_accuracy']['value']
+    for name, one in results.contenders.items()
+  }
+  assert turned['dictionary'] - turned['original'] > 0.3
+  assert same['pairs']['quality']['label_kept']['value'] == 1.0
+  assert (folder / 'sheet.csv').exists()
+  page = (folder / 'report.html').read_text()
+  assert 'control: shuffled groups' in page and 'Dropped by the filter' in page
+  assert 'share of the larger group' in page
+  assert json.loads((folder / 'results.json').read_text())['recipe'] == 'mbcda'
+
+
+@pytest.mark.slow
+def test_the_generator_of_two_players_is_a_bart_alone(ran):
+  _, folder = ran
+  places = sorted(folder.glob('generator/BART-*/export/config.json'))
+  assert len(places) == 2
+  for place in places:
+    assert json.loads(place.read_text())['model_type'] == 'bart'
+
+
+def test_a_discriminator_that_names_the_larger_group_is_said_to_be_blind():
+  """On 75 of 100 of one group, .76 is chance; on 50 it is not."""
+  line = lambda share, name='repaired': {
+    'discriminator': name,
+    'held-out accuracy': {'value': 0.76, 'low': 0.71, 'high': 0.80},
+    'share of the larger group': share,
+  }
+  assert 'repaired text is right on 0.760' in recipe.blind(line(0.75))
+  assert 'adversary.epochs' in recipe.blind(line(0.75))
+  assert recipe.blind(line(0.5)) == ''
+  assert recipe.blind(line(0.75, recipe.CONTROL)) == ''
+
+
+def test_a_weight_rises_and_a_constant_one_does_not():
+  class Pairs:
+    steps_per_epoch = 4
+
+    def __getitem__(self, step):
+      return {'share': np.ones((2, 1), np.float32)}
+
+  values = lambda rising: [
+    float(adversarial.Pushed(Pairs(), 2.0, rising)[k]['push'][1, 0])
+    for k in (0, 4, 8, 99)
+  ]
+  assert values(8) == [0.0, 1.0, 2.0, 2.0]
+  assert values(0) == [2.0] * 4
+
+
+def parallel(kept, group):
+  n = len(group)
+  return recipe.Parallel(
+    pd.DataFrame(
+      {
+        'split': ['train', 'valid'] * (n // 2),
+        'source': [f'he {i}' for i in range(n)],
+        'dictionary': [f'she {i}' for i in range(n)],
+        'repaired': [f'she is {i}' for i in range(n)],
+        'group': group,
+        'kept': kept,
+      }
+    ),
+    {},
+  )
+
+
+def test_targets_are_chosen_by_name_and_want_the_other_group():
+  frame = parallel([True, True, False, True] * 2, [0, 0, 1, 1, 1, 1, 0, 0])
+  filtered = recipe.pairs_of(frame, 'filtered')
+  assert len(filtered) == 6 and filtered['target'][0] == 'she is 0'
+  assert list(filtered['label']) == [1, 1, 0, 0, 0, 1]
+  raw = recipe.pairs_of(frame, 'dictionary')
+  assert len(raw) == 8 and raw['target'][0] == 'she 0'
+
+
+def test_one_group_alone_is_refused():
+  frame = parallel([True] * 4, [1, 0, 1, 0])
+  with pytest.raises(UserError, match='train holds sources of 1 group'):
+    recipe.pairs_of(frame, 'unfiltered')
+
+
+def test_what_is_missing_is_said_before_any_work(tmp_path):
+  config = config_of()
+  config.rewriters.generator = ''
+  with pytest.raises(UserError, match='generator is empty'):
+    recipe.run(config, tmp_path)
+  config = config_of()
+  config.rewrite.smoothing = 0.1
+  with pytest.raises(UserError, match='smoothing needs all logits'):
+    recipe.run(config, tmp_path)
+
+
+@pytest.mark.slow
+def test_alternating_players_start_together(tmp_path):
+  config = config_of(regime='alternating', players=('with',), noise='logits')
+  results = recipe.run(config, tmp_path)
+  name = 'BART on repaired, filtered + discriminator'
+  assert name in results.contenders
+  history = next(tmp_path.glob('generator/filtered/adversary/**/fit.json'))
+  assert json.loads(history.read_text())['steps'] > 0
+
+
+def test_what_only_measures_trains_nothing_again():
+  """A control, an ablation or word vectors less keeps the players' fits."""
+  whole = identity(config_of(), 'adversary')
+  less = {
+    'labels': ('dictionary',),
+    'players': ('with',),
+    'control': False,
+    'vectors': (20,),
+    'sheet': 5,
+    'confidence': 0.6,  # what it keeps is content
+    'dry_run': 9,
+  }
+  for name, value in less.items():
+    assert identity(config_of(**{name: value}), 'adversary') == whole, name
+  assert identity(config_of(weight=2.0), 'adversary') != whole

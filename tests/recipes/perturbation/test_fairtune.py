@@ -1,0 +1,301 @@
+"""Perturbed training, fairscore beside its floor, paired files reused."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from fairjax import config as c
+from fairjax import stages
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.metrics.texts import fairscore
+from fairjax.recipes import train
+from fairjax.recipes.perturbation import fairscore as recipe
+from fairjax.recipes.perturbation import fairscores, fairtune, perturbing
+from fairjax.train import loop
+from fairjax.train.progress import Log
+
+
+def config(**changes):
+  made = c.Config(
+    recipe='fairtune',
+    model='tiny',
+    seeds=2,
+    tokens=c.Tokens(vocab_size=300),
+    planted=c.Planted(rows=160, test_rows=60),
+    train=c.Train(lr=1e-3, batch=32, epochs=1, patience=0),
+    measures=c.Measures(resamples=100),
+  )
+  for name, value in changes.items():
+    part, field = name.split('__')
+    setattr(getattr(made, part), field, value)
+  c.validate(made)
+  return made
+
+
+@pytest.fixture(scope='module')
+def ran(tmp_path_factory):
+  folder = tmp_path_factory.mktemp('fairtune')
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('cache')))
+    yield folder, fairtune.run(config(), folder)
+
+
+def test_both_contenders_have_fairscores_floors_and_tests(ran, remade):
+  folder, results = ran
+  assert set(results.contenders) == {'original', 'fairtuned'}
+  for by in ('rules', 'dictionary'):
+    quality = results.contenders['fairtuned']['sets'][f'perturbed by {by}'][
+      'quality'
+    ]
+    assert set(fairscore.MEASURES) | {'floor', 'excess'} == set(quality)
+    total = sum(
+      quality[name]['value'] for name in ('both_correct', 'neither_correct')
+    )
+    assert total + quality['different']['value'] == pytest.approx(1)
+  measures = [t['measure'] for t in results.tests]
+  assert measures.count('different') == 2
+  assert results.facts['training rows perturbed'] > 20
+  remade(folder, results)
+
+
+def test_a_paired_file_gives_the_same_fairscore_for_any_model(ran, tmp_path):
+  folder, results = ran
+  path = folder / 'paired.parquet'
+  pairs = pd.read_parquet(path)
+  assert (pairs['text'] != pairs['perturbed']).all()
+  asked = config(fairscore__path=str(path))
+  asked.reuse = str(folder)
+  again = fairtune.run(asked, tmp_path)
+  for name in ('original', 'fairtuned'):
+    for by in ('rules', 'dictionary'):
+      of = lambda r, name=name, by=by: r.contenders[name]['sets'][
+        f'perturbed by {by}'
+      ]['quality']['different']['value']
+      assert of(again) == of(results)
+
+
+def test_models_that_exist_are_scored_without_training(ran, tmp_path):
+  folder, _ = ran
+  models = [folder / name / 'export' / 'seed_0' for name in ('one', 'other')]
+  with Log(tmp_path, main=False) as log:
+    asked = config()
+    tables = stages.load(asked, tmp_path, log)
+    model = stages.prepare(asked, tables, log)
+    params = loop.initial(model, [0, 1])
+    for k, place in enumerate(models):
+      one = jax.tree.map(lambda leaf, k=k: leaf[k : k + 1], params)
+      own = dataclasses.replace(asked, seeds=1)
+      stages.write_models(own, model, one, place.parent)
+  asked = config(fairscore__path=str(folder / 'paired.parquet'))
+  asked.recipe, asked.model = 'fairscore', str(models[0])
+  asked.fairscore.against = str(models[1])
+  results = recipe.run(asked, tmp_path / 'run')
+  assert len(results.contenders) == 2 and len(results.tests) == 2
+  again = recipe.run(asked, tmp_path / 'again')
+  assert again.contenders == results.contenders
+
+
+def test_texts_are_perturbed_as_a_function_of_seed_and_text():
+  texts = [
+    'He met his elderly aunt.',
+    'The tall house is white.',
+    'A young Black doctor smiled. She left.',
+  ] * 3
+  asked = config()
+  one = perturbing.perturbed(asked, texts)
+  other = perturbing.perturbed(asked, texts[::-1])
+  assert list(one['perturbed']) == list(other['perturbed'])[::-1]
+  assert not one['changed'][1] and one['perturbed'][1] == texts[1]
+  assert one['changed'][0] and set(one['axis']) <= {'gender', 'age', 'race', ''}
+  only = dataclasses.replace(
+    asked.perturb, axes=('race',), attributes=('asian',)
+  )
+  made = perturbing.perturbed(dataclasses.replace(asked, perturb=only), texts)
+  assert made['perturbed'][2] == 'A young Asian doctor smiled. She left.'
+  assert list(made['changed'][:3]) == [False, False, True]
+
+
+def test_long_texts_are_cut_into_windows_and_joined_again():
+  text = ' '.join(f'He said no {i}.' for i in range(40)) + '  '
+  parts = perturbing.windows(text, 30)
+  assert ''.join(parts) == text and len(parts) > 4
+  assert all(len(part.split()) <= 30 for part in parts)
+  assert all(part.rstrip().endswith('.') for part in parts)
+  made = perturbing.perturbed(config(perturb__window=30), [text])
+  assert made['windows'][0] == len(parts) and made['changed'][0]
+  assert len(made['perturbed'][0].split()) == len(text.split())
+
+
+def test_pairs_are_perturbed_alike():
+  made = perturbing.pairs_perturbed(
+    config(perturb__attributes=('woman', 'man')),
+    ['Thomas sold his house.', 'It rains.'],
+    ['Thomas has no house.', 'It pours.'],
+  )
+  assert not made['broken'].any() and list(made['changed']) == [True, False]
+  name = made['perturbed'][0].split()[0]
+  assert name != 'Thomas'
+  assert made['perturbed_pair'][0] == f'{name} has no house.'
+  assert made['perturbed_pair'][1] == 'It pours.'
+
+
+def test_a_neutral_rewrite_is_no_perturbation():
+  pairs = pd.DataFrame(
+    {
+      'text': ['Mary saw a big house.'],
+      'perturbed': ['James saw a big house.'],
+      'text_pair': [''],
+      'perturbed_pair': [''],
+    }
+  )
+  control = fairscores.controlled(pairs, 0)['control'][0]
+  assert control not in ('', *pairs['text'], *pairs['perturbed'])
+  assert control.endswith('saw a big house.')
+
+
+@pytest.mark.parametrize(
+  ('changes', 'sentence'),
+  [
+    ({'perturb__by': 'model'}, 'perturb.model names none'),
+    ({'perturb__pick': 'frequency'}, 'perturb.words names no table'),
+    ({'perturb__mix': (0.5,)}, 'perturb.mix has 1 numbers for 3 axes'),
+  ],
+)
+def test_what_is_missing_is_one_sentence(changes, sentence):
+  with pytest.raises(UserError, match=sentence):
+    perturbing.perturbed(config(**changes), ['He ran.'])
+
+
+def test_no_row_to_perturb_is_said(tmp_path, monkeypatch):
+  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path))
+  rows = pd.DataFrame({'id': ['a'], 'text': ['It rains.'], 'label': [0]})
+  with pytest.raises(UserError, match='no test row holds a word'):
+    fairscores.read_pairs(config(), tmp_path, rows, _Quiet())
+
+
+class _Quiet:
+  def line(self, text):
+    assert isinstance(text, str) and np.char.str_len(text)
+
+
+def test_a_regression_s_prediction_changes_by_more_than_a_tolerance():
+  """Mean grades by hand: 1.0 to 1.4 moves .4, whatever the class does."""
+  one = np.array([[[0.0, 1.0, 0.0], [0.5, 0.4, 0.1]]])
+  two = np.array([[[0.1, 0.4, 0.5], [0.4, 0.5, 0.1]]])
+  assert fairscore.changed(one, two).tolist() == [[True, True]]
+  assert fairscore.changed(one, two, 0.3).tolist() == [[True, False]]
+  assert fairscore.changed(one, two, 0.5).tolist() == [[False, False]]
+
+
+def test_labels_after_perturbation_are_accuracies_of_both_models():
+  asked = config()
+  pairs = pd.DataFrame({'perturber': ['rules'] * 4, 'label': [0, 1, 1, 0]})
+  seeds = lambda *row: np.array([row, row])
+  decided = {
+    'original': {'text': seeds(0, 1, 1, 0), 'perturbed': seeds(0, 0, 0, 0)},
+    'fairtuned': {'text': seeds(0, 1, 1, 1), 'perturbed': seeds(0, 1, 1, 0)},
+  }
+  (part,) = fairscores.preservation(asked, pairs, decided)
+  rows = part['parts'][0]['rows']
+  of = lambda row, name: row[name]['value']
+  assert [of(r, 'accuracy, original text') for r in rows] == [1, 0.75]
+  assert [of(r, 'accuracy, perturbed text') for r in rows] == [0.5, 1]
+  assert [of(r, 'difference') for r in rows] == [-0.5, 0.25]
+
+
+def test_grades_have_pearson_s_r_and_a_test_of_the_two():
+  asked = config(data__labels='round')
+  rng = np.random.default_rng(0)
+  rows = pd.DataFrame({'label': rng.integers(0, 6, 80)})
+  near = np.eye(6)[rows['label']] * 0.5 + rng.dirichlet(np.ones(6), 80) * 0.5
+  far = rng.dirichlet(np.ones(6), 80)
+  chances = {'original': {'test': far[None]}, 'fairtuned': {'test': near[None]}}
+  contenders = {n: {'sets': {'test': {'quality': {}}}} for n in chances}
+  (one,) = fairtune.graded(asked, {'test': rows}, chances, contenders)
+  r = {
+    name: stats.pearsonr(rows['label'], p @ np.arange(6)).statistic
+    for name, p in (('original', far), ('fairtuned', near))
+  }
+  for name, value in r.items():
+    quality = contenders[name]['sets']['test']['quality']
+    assert quality['pearson']['value'] == pytest.approx(value)
+  assert one['difference']['value'] == pytest.approx(
+    r['fairtuned'] - r['original']
+  )
+  assert one['p'] < 0.05
+  assert not fairtune.graded(config(), {'test': rows}, chances, contenders)
+
+
+def test_a_sweep_s_lines_say_what_chose(tmp_path):
+  """A loss is smallest and is said as it is; two classes' r is one too."""
+  lines = []
+  for name in ('loss', 'mcc'):
+    asked = config(train__metric_for_best=name, fairscore__rates=(1e-3, 1e-4))
+    with Log(tmp_path / name, main=False) as log:
+      tables = stages.load(asked, tmp_path / name, log)
+      model = stages.prepare(asked, tables, log)
+      log.line = lines.append
+      fairtune.swept(asked, model, tables, tmp_path / name / 'fit', log)
+  told = [line for line in lines if 'median validation' in line]
+  assert len(told) == 4
+  for line, name in zip(told, ('loss', 'loss', 'mcc', 'mcc')):
+    assert f'median validation {name} ' in line
+  assert all(float(line.split()[-1]) > 0 for line in told[:2])
+
+
+def test_attributes_of_an_axis_that_is_left_out_are_refused():
+  """`axes=race attributes=woman` changed nothing and ended with 0."""
+  with pytest.raises(UserError, match=r"'woman', which is of gender.*is race"):
+    config(perturb__axes=('race',), perturb__attributes=('asian', 'woman'))
+  config(perturb__axes=('race', 'gender'), perturb__attributes=('woman',))
+
+
+def finished(folder, name, export):
+  """A run of recipe train with two seeds, exported or not."""
+  made = config(train__export=export)
+  made.recipe = 'train'
+  train.run(made, folder / name)
+  artefacts.write_json(folder / name / 'config.json', dataclasses.asdict(made))
+  return folder / name
+
+
+def test_every_row_of_a_file_is_scored_by_a_run_s_seeds(tmp_path, monkeypatch):
+  """Nothing is trained: of 40 rows all are asked, not a tenth of them."""
+  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path / 'cache'))
+  runs = [finished(tmp_path, f'run{int(e)}', e) for e in (True, False)]
+  rows = [f'{"He She They".split()[i % 3]} met row {i}.' for i in range(40)]
+  frame = pd.DataFrame({'text': rows, 'label': [i % 2 for i in range(40)]})
+  frame.to_csv(tmp_path / 'mine.csv', index=False)
+  asked = config(data__name='file', data__path=str(tmp_path / 'mine.csv'))
+  asked.recipe, asked.seeds = 'fairscore', 1
+  asked.model, asked.fairscore.against = str(runs[0]), str(runs[1])
+  found = recipe.run(asked, tmp_path / 'all')
+  of = lambda found, k: found.contenders[f'run{k}']['sets'][
+    'perturbed by rules'
+  ]
+  people = sum('They' not in text for text in rows)
+  assert of(found, 1)['rows'] == people == 27
+  # The fit of a run and its exported seeds are one model.
+  assert len(of(found, 1)['quality']['different']['seeds']) == 2
+  assert of(found, 0) == of(found, 1)
+  # Test rows that the file names are those that are asked.
+  frame['part'] = ['train', 'test'] * 20
+  frame.to_csv(tmp_path / 'mine.csv', index=False)
+  asked.data.split, asked.fairscore.against = 'part', ''
+  found = recipe.run(asked, tmp_path / 'named')
+  assert of(found, 1)['rows'] == sum('They' not in t for t in rows[1::2])
+  frame['part'] = 'train'
+  frame.to_csv(tmp_path / 'mine.csv', index=False)
+  with pytest.raises(UserError, match="no 'test' row in column 'part'"):
+    recipe.run(asked, tmp_path / 'none')
+  (runs[0] / 'other').mkdir()
+  (runs[0] / 'export').rename(runs[0] / 'other' / 'export')
+  (runs[0] / 'results.json').write_text('{"recipe": "fairtune"}')
+  asked.data.split = ''
+  with pytest.raises(UserError, match=r"'fairtune', which left 2 models; name"):
+    recipe.run(asked, tmp_path / 'several')

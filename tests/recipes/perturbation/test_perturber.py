@@ -1,0 +1,240 @@
+"""A perturber end to end at a small size, and corpora perturbed by shards."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import config as c
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.data.tables import panda
+from fairjax.pairs.persons import parallel, perturb
+from fairjax.recipes.perturbation import (
+  person_tagger,
+  perturb_corpus,
+  perturber,
+  perturbing,
+)
+from fairjax.recipes.rewriting import rewriter
+
+
+def config(data, **changes):
+  made = c.Config(
+    recipe='perturber',
+    model='tiny',
+    seeds=1,
+    data=c.Data(name='text', limit=24),
+    tokens=c.Tokens(vocab_size=300),
+    rewrite=c.Rewrite(family='gpt2'),
+    perturb=c.Perturb(data=str(data), sources=('panda',), tested=6, samples=4),
+    train=c.Train(lr=1e-3, batch=16, epochs=1, patience=0),
+    measures=c.Measures(resamples=100),
+  )
+  for name, value in changes.items():
+    part, field = name.split('__')
+    setattr(getattr(made, part), field, value)
+  c.validate(made)
+  return made
+
+
+@pytest.fixture
+def copy(tmp_path):
+  """A user's copy of PANDA in small, with its quirks."""
+  draw, rows = np.random.default_rng(0), []
+  for i in range(60):
+    name = ('house', 'dog', 'car', 'tree', 'boat')[draw.integers(5)]
+    one, two = ('he', 'she') if i % 2 else ('she', 'he')
+    owner = {'he': 'his', 'she': 'her'}
+    rows.append(
+      {
+        'original': f'{one} sold {owner[one]} {name} on day {i} .',
+        'selected_word': one,
+        'target_attribute': 'woman' if two == 'she' else 'man',
+        'perturbed': f'{two} sold {owner[two]} {name} on day {i} .\n',
+      }
+    )
+  rows[0]['perturbed'] = rows[0]['original']
+  rows[1]['selected_word'] = 'aunt'
+  rows[2]['target_attribute'] = 'robot'
+  rows[3]['perturbed'] = rows[3]['perturbed'] + ' <SEP> x'
+  rows[4]['target_attribute'] = 'Female'
+  rows[5]['perturbed'] = ''
+  frame = pd.DataFrame(rows)
+  folder = tmp_path / 'panda'
+  folder.mkdir()
+  frame[:40].to_json(folder / 'train.jsonl', orient='records', lines=True)
+  frame[40:].to_json(folder / 'valid.jsonl', orient='records', lines=True)
+  return folder
+
+
+def test_quirks_of_panda_are_counted_and_left_out(copy):
+  table = panda.read(copy)
+  left = table.attrs['left out']
+  assert left['panda: unchanged'] == 1
+  assert left['panda: selected word not in the text'] == 1
+  assert left['panda: attribute that is not known'] == 1
+  assert left['panda: halves that do not match'] == 1
+  assert left['panda: no text or no rewrite'] == 1
+  assert left['panda: trailing newlines, mended'] == 55
+  assert len(table) == 55 and not table['target'].str.endswith('\n').any()
+  assert set(table['split']) == {'train', 'valid', 'test'}
+  assert panda.AXIS == perturb.AXIS
+  (copy / 'train.jsonl').write_text('{"original": "x"}\n')
+  with pytest.raises(UserError, match="no column 'selected_word'"):
+    panda.read(copy)
+
+
+@pytest.mark.parametrize('learner', ['rewriter', 'tagger'])
+def test_a_perturber_is_trained_and_measured_beside_rules(
+  learner, copy, tmp_path, remade, monkeypatch
+):
+  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path / 'cache'))
+  asked = config(copy, perturb__learner=learner)
+  results = perturber.run(asked, tmp_path / 'run')
+  forms = [perturber.FORMS] if learner == 'rewriter' else []
+  assert set(results.contenders) == {
+    *('perturber', 'rules', 'word', 'dictionary', *forms)
+  }
+  exact = {
+    name: one['sets']['all']['quality']['exact']['value']
+    for name, one in results.contenders.items()
+  }
+  assert exact['rules'] == exact['dictionary'] == 1 > exact['word']
+  assert len(results.tests) == 6 * (1 + len(forms))
+  for test in results.tests:
+    assert 0 <= test['p'] <= 1 and test['n'] == 6
+  remade(tmp_path / 'run', results)
+  # The folder that was written perturbs texts.
+  folder = tmp_path / 'run' / 'export' / 'perturber'
+  asked = config(copy, perturb__by='model', perturb__model=str(folder))
+  made = perturbing.perturbed(asked, ['he sold his boat .', 'it rained .'])
+  assert made['word'][0] in ('he', 'his') and not made['changed'][1]
+
+
+def test_what_a_rewriter_changes_can_be_turned_by_rules():
+  text = 'Ann told Bob that her clothed sister saw him.'
+  written = 'Tim told Bob that its clothing sister saw her.'
+  made = perturbing.by_forms([text], [(0, 3)], ['man'], [written])[0]
+  name = made.split()[0]
+  assert name not in ('Ann', 'Tim')  # a listed name, by rules
+  # Not 'clothing', which is no word of gender; 'him' is male already.
+  assert made == f'{name} told Bob that his clothed sister saw him.'
+  assert perturbing.by_forms(['x'], [(0, 1)], ['young'], ['y']) == ['y']
+  # A word put in before one of gender does not turn that.
+  said, put = 'Ann saw her sister.', 'Tim saw her dear sister.'
+  made = perturbing.by_forms([said], [(0, 3)], ['man'], [put])[0]
+  assert made.endswith(' saw her sister.')
+
+
+def test_an_unconditional_perturber_names_word_and_attribute(copy, tmp_path):
+  asked = config(copy, perturb__unconditional=True)
+  pairs = panda.read(copy)
+  prompted = perturber.prompted(asked, pairs)
+  one = pairs.iloc[0]
+  assert prompted['source'][0] == one['text'] == prompted['original'][0]
+  wanted = f'{one["attribute"]} {one["word"]} <PERT_SEP> {one["target"]}'
+  assert prompted['target'][0] == wanted
+
+
+def test_places_are_judged_by_what_people_labelled():
+  row = pd.DataFrame(
+    [
+      {
+        'text': 'Mary saw Ann and her dog.',
+        'places': json.dumps({0: '*', 2: '', 4: 'his'}),
+      }
+    ]
+  ).itertuples()
+  row = next(row)
+  assert perturber.places(row, 'James saw Ann and his dog.') == [True] * 3
+  assert perturber.places(row, 'Mary saw Bob and him dog.') == [False] * 3
+
+
+def corpus(tmp_path):
+  folder = tmp_path / 'corpus'
+  folder.mkdir()
+  for k in range(3):
+    lines = [
+      f'He saw his aunt {i + k}.' if i % 2 else 'Rain.' for i in range(6)
+    ]
+    (folder / f'{k}.txt').write_text('\n'.join(lines) + '\n')
+  return folder
+
+
+@pytest.mark.parametrize('backend', ['spmd', 'dask', 'beam'])
+def test_a_perturbed_corpus_is_the_same_on_every_engine(backend, tmp_path):
+  folder = corpus(tmp_path)
+
+  def run(name, **changes):
+    asked = config(
+      folder, corpus__path=str(folder), corpus__workers=1, **changes
+    )
+    asked.corpus.out = str(tmp_path / name)
+    asked.recipe = 'perturb_corpus'
+    results = perturb_corpus.run(asked, tmp_path / f'{name}-run')
+    texts = [p.read_text() for p in sorted((tmp_path / name).glob('*.txt'))]
+    return results, texts
+
+  local, texts = run('local')
+  if backend == 'dask':
+    pytest.importorskip('distributed')
+  if backend == 'beam':
+    pytest.importorskip('apache_beam')
+  _, again = run(backend, corpus__backend=backend)
+  assert texts == again and len(texts) == 3
+  assert local.facts['changed'] == local.facts['offered'] == 9
+  assert local.facts['gender'] == 9 and local.facts['rows'] == 18
+  assert 'Rain.' in texts[0] and texts[0].count('\n') == 6
+  # Appended, each text stands before its perturbation.
+  _, both = run('both', corpus__both=True)
+  assert both[0].count('\n') == 9
+
+
+def test_the_best_beam_that_changes_the_text_is_kept():
+  """Candidates by hand: no separator, a copy, then two rewrites."""
+  tokenizer = tokens.train_tokenizer(['he she sold a boat man woman'] * 9, 90)
+  separator = tokenizer.get_vocab_size() + 7
+  ids = lambda text: tokenizer.encode(text, add_special_tokens=False).ids
+  ask = [*ids('woman he'), separator]
+  beams = [
+    ids('she sold a boat'),
+    [*ask, *ids('he sold a boat')],
+    [*ask, *ids('she sold a boat')],
+    [*ask, *ids('she sold a man')],
+  ]
+  best = lambda rows: perturber.best_changed(
+    tokenizer, separator, rows, 'He sold a boat'
+  )
+  assert best(beams) == 'she sold a boat'
+  assert best(beams[:2]) == best([]) == 'He sold a boat'
+
+
+@pytest.mark.parametrize('family', ['bart', 'gpt2'])
+def test_candidates_are_all_beams_and_the_best_is_what_is_written(family, copy):
+  asked = config(copy, rewrite__family=family, generate__num_beams=3)
+  pairs = perturber.prompted(asked, panda.read(copy))
+  model = rewriter.start(asked, pairs, perturb.TOKENS)
+  model = model.replace(params=model.init(0))
+  texts = ['he sold his boat .', 'she ran']
+  asked.generate.max_length = 24
+  each = rewriter.candidates(asked, model, texts)
+  assert all(1 < len(beams) <= 3 for beams in each)
+  assert [beams[0] for beams in each] == rewriter.write_tokens(
+    asked, model, texts
+  )
+  assert len({tuple(row) for row in each[0]}) == len(each[0])
+  asked.generate.num_beams = 1
+  assert [len(b) for b in rewriter.candidates(asked, model, texts)] == [1, 1]
+
+
+def test_hints_stand_before_the_words_that_rules_flag():
+  text = 'Mary met Tom; later she, a Québec girl, paid him.'
+  marked, starts = person_tagger.hinted(text, 'Mary')
+  hint = person_tagger.HINT
+  assert marked.replace(f'{hint} ', '') == text
+  assert marked.startswith(f'{hint} Mary met Tom; later {hint} she')
+  assert f'{hint} him' not in marked and f'{hint} Tom' not in marked
+  for word, start in zip(parallel.words(text), starts, strict=True):
+    assert marked[start:].startswith(word)

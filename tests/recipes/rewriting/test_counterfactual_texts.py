@@ -1,0 +1,315 @@
+"""Stages 4 to 6 of FairFlow on tiny models, end to end and piece by piece."""
+
+import dataclasses
+import itertools
+import shutil
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import config as c
+from fairjax import data as datasets
+from fairjax.core.errors import UserError
+from fairjax.data.batching import tokens
+from fairjax.data.tables import files
+from fairjax.methods import attribute_texts
+from fairjax.models import families
+from fairjax.models.families import bart, encoder
+from fairjax.models.folders import hf
+from fairjax.models.layers.places import blank_batch
+from fairjax.recipes.fairflow import recipe
+from fairjax.recipes.rewriting import counterfactual_texts, repairing
+
+SMALL = {'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
+
+
+def folder_of(path, family, can, tokenizer, **changes):
+  vocab = tokenizer.get_vocab_size()
+  if family == 'bart':
+    mark = tokenizer.token_to_id
+    shape = bart.Shape(
+      **SMALL,
+      vocab=vocab,
+      decoder_depth=1,
+      decoder_heads=2,
+      decoder_hidden=24,
+      longest=64,
+      pad=mark('[PAD]'),
+      bos=mark('[CLS]'),
+      eos=mark('[SEP]'),
+      start=mark('[SEP]'),
+    )
+  else:
+    shape = encoder.Shape(
+      family=family, vocab=vocab, positions=64, embedding=16, **SMALL
+    )
+  module = families.module(dataclasses.replace(shape, **changes), can)
+  params = jax.jit(module.init)(jax.random.key(1), blank_batch())['params']
+  params = jax.tree.map(lambda a: a * 20, params)
+  hf.save(path, module, params)
+  tokens.save_tokenizer(tokenizer, path)
+  return str(path)
+
+
+@pytest.fixture(scope='module')
+def models(tmp_path_factory):
+  """Folders of an ELECTRA, a masked LM and a BART that know no language."""
+  config = c.Config()
+  config.planted.rows, config.planted.test_rows = 60, 30
+  tables, _, _ = datasets.load_tables(config)
+  tokenizer = tokens.train_tokenizer(list(tables['train']['text']), 300)
+  root = tmp_path_factory.mktemp('models')
+  return {
+    can: folder_of(root / can, family, can, tokenizer)
+    for family, can in (
+      ('electra', 'detect'),
+      ('bert', 'mask'),
+      ('bart', 'infill'),
+    )
+  }
+
+
+def config_of(models, **changes):
+  config = c.Config(recipe='counterfactual_texts', model=models['mask'])
+  config.planted.rows, config.planted.test_rows = 60, 30
+  config.repair.detector = models['detect']
+  config.rewriters.generator = models['infill']
+  config.rewriters.epochs = 1.0
+  config.rewriters.classifier_epochs = 1.0
+  config.rewriters.seeds = 2
+  config.rewriters.folds = 2
+  config.rewriters.contenders = ('dictionary',)
+  config.measures.resamples = 100
+  config.net.dropout = 0.0
+  for name, value in changes.items():
+    part, field = name.split('__')
+    setattr(getattr(config, part), field, value)
+  c.validate(config)
+  return config
+
+
+@pytest.mark.slow
+def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
+  config = config_of(models, rewriters__fluency=models['mask'])
+  config.rewriters.gold = str(shared / 'geco')
+  config.rewriters.gold_rows, config.rewriters.states = 4, 1.0
+  results = counterfactual_texts.run(config, tmp_path)
+  names = [
+    'original',
+    'dictionary',
+    'dictionary + repair',
+    'dictionary + BART',
+    'dictionary + repair + BART',
+    'states moved + BART',
+  ]
+  assert list(results.contenders) == names
+  for name in names:
+    sets = results.contenders[name]['sets']
+    assert {'transfer_accuracy', 'changed', 'distance'} <= set(
+      sets['texts']['quality']
+    )
+    assert 'perplexity_token_weighted' in sets['texts']['quality']
+    assert set(sets['classifier']['quality']) == {
+      'accuracy',
+      'f1',
+      'tprd',
+      'fprd',
+      'tprd_size',
+      'fprd_size',
+    }
+    if name != 'original':
+      quality = sets['GECO to male']['quality']
+      assert quality['exact']['value'] is not None
+      assert 0 <= quality['half_turned']['value'] <= 1
+  original = results.contenders['original']['sets']['texts']['quality']
+  assert original['changed']['value'] == original['distance']['value'] == 0
+  assert {t['theirs'] for t in results.tests} == {
+    'original',
+    'dictionary',
+    'dictionary + BART',
+  }
+  assert all('p_adjusted' in t for t in results.tests)
+  page = (tmp_path / 'report.html').read_text()
+  assert 'Tables 2, 3 and 4' in page and 'GECO' in page
+  assert 'other words changed' in page
+  # What a contender wrote is a table with twins that other recipes read.
+  place = tmp_path / 'texts' / 'dictionary-+-repair' / 'train.parquet'
+  data = c.Data(name='file', path=str(place), twin='twin', group='group')
+  twins = files.load(c.Config(data=data))['train']
+  assert (twins['twin'] != '').all()
+
+
+def test_only_masks_are_written_and_texts_without_are_not_read(
+  models, monkeypatch
+):
+  config = config_of(models)
+  helpers = repairing.load(config)
+  texts = ['He left early.', 'The king of a town', 'a [MASK] stays', 'SHE']
+  seen = []
+  spans = lambda detector, texts, *rest: [
+    [(0, 2)] if t.startswith('He') else [(2, 8)] if 'MASK' in t else []
+    for t in texts
+  ]
+  fill = repairing.fill.fill_texts
+
+  def watched(module, params, tokenizer, texts, **rest):
+    seen.extend(texts)
+    return fill(module, params, tokenizer, texts, **rest)
+
+  monkeypatch.setattr(repairing, 'odd', spans)
+  monkeypatch.setattr(repairing.fill, 'fill_texts', watched)
+  frame = repairing.repaired(config, helpers, texts)
+  assert seen == ['[MASK] left early.']
+  assert list(frame['repair'][1:]) == texts[1:]
+  first = frame['repair'][0]
+  assert first.endswith(' left early.') and first[0].isupper()
+  assert first.split()[0].isalpha()
+  assert frame['odd'].tolist() == [1, 0, 0, 0]
+
+
+def test_a_bart_fills_masks_and_nothing_else(models):
+  config = config_of(
+    models, repair__filler=models['infill'], repair__threshold=-50.0
+  )
+  helpers = repairing.load(config)
+  frame = repairing.repaired(config, helpers, ['He left, early?'])
+  assert frame['mask'][0] == '[MASK]' != frame['repair'][0]
+  config.repair.threshold = 1e6
+  frame = repairing.repaired(config, helpers, ['He left, early?'])
+  assert frame['repair'][0] == frame['mask'][0] == 'He left, early?'
+
+
+def test_words_odd_in_the_source_too_may_stay():
+  source, text = 'Xq saw her', 'Xq saw him'
+  known = [(0, 2)]
+  kept = repairing.unlike_source(source, known, text, [(0, 2), (7, 10)])
+  assert kept == [(7, 10)]
+
+
+def test_the_reference_mode_regenerates_all(models):
+  config = config_of(models, repair__mode='reference', repair__threshold=-1e6)
+  config.repair.filler = models['infill']
+  helpers = repairing.load(config)
+  frame = repairing.repaired(config, helpers, ['He left.', 'She has left now.'])
+  # Every piece is flagged, the marks around and the padding as well.
+  assert set(frame['mask'][0].split()) == {'<mask>'}
+  own = len(helpers.detector.tokenizer.encode('He left.').ids)
+  assert frame['odd'][0] > own
+
+
+def test_no_text_is_judged_by_a_classifier_that_saw_it():
+  """Texts with a word of their own: only one that saw it could tell."""
+  rng = np.random.default_rng(0)
+  shows = rng.integers(0, 2, 200)
+  texts = [f'word{i} word{i}' for i in range(200)]
+  rows = np.arange(200)
+  chance = attribute_texts.chances(texts, shows, {'x': texts}, rows, 5)['x']
+  # All that is left is the prior of the other folds.
+  assert np.abs(chance - 0.5).max() < 0.2
+  again = attribute_texts.chances(
+    texts * 2, np.tile(shows, 2), {'x': texts}, rows, 5
+  )['x']
+  right = ((again > 0.5) == shows).mean()
+  assert right < 0.7  # equal texts share a fold
+  plain = [f'{"he" if s else "she"} left {i}' for i, s in enumerate(shows)]
+  told = attribute_texts.chances(plain, shows, {'x': plain}, rows, 5)['x']
+  assert ((told > 0.5) == shows).all()
+
+
+@pytest.mark.parametrize(
+  ('changes', 'says'),
+  [
+    ({'repair__mode': 'free'}, 'name a BART'),
+    ({'rewriters__positive': 'nobody'}, 'the groups are'),
+    ({'rewriters__contenders': ('flow',)}, 'method.words'),
+    (
+      {'repair__scale': 'probability', 'repair__threshold': 3.0},
+      'a probability between 0 and 1',
+    ),
+    ({'rewriters__folds': 900}, 'distinct texts for 900 folds'),
+  ],
+)
+def test_mistakes_are_one_sentence(models, tmp_path, changes, says):
+  config = config_of(models, rewriters__generator='', **changes)
+  with pytest.raises(UserError, match=says) as caught:
+    counterfactual_texts.run(config, tmp_path)
+  assert '\n' not in str(caught.value)
+
+
+@pytest.mark.parametrize('part', ['detector', 'filler', 'generator', 'fluency'])
+def test_a_folder_with_another_s_tokenizer_is_refused_before_any_work(
+  models, tmp_path, part, monkeypatch
+):
+  """Detector, filler and generator may have vocabularies of their own (words
+  meet by their places), but each must have that of its own weights."""
+  can = {'detector': 'detect', 'fluency': 'mask'}.get(part, 'infill')
+  place = tmp_path / can
+  shutil.copytree(models[can], place)
+  more = [f'{"".join(x)}q' for x in itertools.product('bcdfg', repeat=4)]
+  tokens.save_tokenizer(tokens.train_tokenizer(more, 900), place)
+  where = 'repair' if part in ('detector', 'filler') else 'rewriters'
+  config = config_of(models, **{f'{where}__{part}': str(place)})
+  monkeypatch.setattr(counterfactual_texts.stages, 'load', None)  # no table
+  with pytest.raises(UserError, match=r'but .* has vectors for') as caught:
+    counterfactual_texts.run(config, tmp_path / 'run')
+  assert '\n' not in str(caught.value)
+
+
+def test_what_is_read_last_is_looked_at_first(models, tmp_path):
+  """FairFlow's first stages take minutes; a wrong folder is told before."""
+  config = config_of(models, rewriters__fluency=str(tmp_path))
+  config.data.path = str(tmp_path / 'texts.csv')
+  with pytest.raises(UserError, match=r'config\.json'):
+    recipe.run(config, tmp_path / 'run')
+  assert not list((tmp_path / 'run').rglob('*.parquet'))
+
+
+def test_texts_of_one_group_or_one_label_are_refused(models, tmp_path):
+  config = config_of(models, rewriters__generator='')
+  rows = pd.DataFrame({'text': ['she ran'] * 9, 'group': 'female'})
+  with pytest.raises(UserError, match="all texts are of the group 'female'"):
+    counterfactual_texts.contenders.attribute(config, rows)
+  with pytest.raises(UserError, match='no text names its group'):
+    counterfactual_texts.contenders.attribute(config, rows.assign(group=None))
+  path = tmp_path / 'one.csv'
+  rows = pd.DataFrame({'text': [f'she ran {i}' for i in range(40)]})
+  rows.assign(label=1, group='a').to_csv(path, index=False)
+  config.data = c.Data(name='file', path=str(path), group='group')
+  with pytest.raises(UserError, match=r'training rows of .* have the label'):
+    counterfactual_texts.run(config, tmp_path / 'run')
+
+
+def test_a_dictionary_of_another_language_is_refused(models, tmp_path):
+  path = tmp_path / 'words.csv'
+  path.write_text('ragazza,ragazzo\nregina,re\n')
+  config = config_of(
+    models, rewriters__generator='', rewriters__contenders=('flow',)
+  )
+  config.method.words = str(path)
+  with pytest.raises(UserError, match='changes none of the 60 training texts'):
+    counterfactual_texts.run(config, tmp_path / 'run')
+
+
+def test_a_dry_run_counts_hours_and_bytes(models, tmp_path):
+  config = config_of(models)
+  config.recipe, config.fairflow.dry_run = 'fairflow', 30_000_000
+  config.tokens.max_length, config.fairflow.cap = 18, 10
+  config.train.batch, config.train.epochs, config.seeds = 8, 2.0, 3
+  facts = recipe.run(config, tmp_path).facts
+  words = facts['instances at most']
+  ordinary = (words - 2 * config.fairflow.seed_cap) / 10
+  assert ordinary == int(ordinary) > 50
+  assert facts['tokens'] == 30_000_000
+  assert facts['bytes of embeddings'] == words * 16 * 4
+  assert facts['steps of the flow'] == int(words / 16 * 2)
+  assert facts['hours in all'] > 0
+  parts = [v for k, v in facts.items() if k.startswith('hours of')]
+  assert sum(parts) == pytest.approx(facts['hours in all'], abs=0.003)
+
+
+def test_texts_without_a_group_are_refused(models):
+  table = pd.DataFrame({'text': ['a'], 'label': [0]})
+  with pytest.raises(UserError, match=r'data\.group'):
+    counterfactual_texts.contenders.attribute(config_of(models), table)

@@ -1,0 +1,259 @@
+"""A model that rewrites: its loss is torch's, and it learns its pairs."""
+
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax import config as c
+from fairjax.core.errors import UserError
+from fairjax.data.batching import seq2seq
+from fairjax.data.batching.tokens import Ragged
+from fairjax.metrics.inference import intervals
+from fairjax.metrics.texts import rewrites
+from fairjax.models import build, families, objectives, rewriting
+from fairjax.models.families import bart, gpt2
+from fairjax.models.folders import hf
+from fairjax.recipes.rewriting import rewriter
+from fairjax.train import step
+from fairjax.train.progress import Log
+
+VOCAB = 40
+SHAPES = {
+  'bart': bart.Shape(
+    vocab=VOCAB,
+    width=16,
+    depth=1,
+    decoder_depth=1,
+    heads=2,
+    decoder_heads=2,
+    hidden=24,
+    decoder_hidden=24,
+    longest=64,
+    dropout=0.0,
+    attention_dropout=0.0,
+    activation_dropout=0.0,
+    deviation=0.3,
+  ),
+  'gpt2': gpt2.Shape(
+    vocab=VOCAB,
+    width=16,
+    depth=1,
+    heads=2,
+    hidden=24,
+    positions=64,
+    dropout=0.0,
+    embedding_dropout=0.0,
+    attention_dropout=0.0,
+    eos=2,
+    bos=2,
+    pad=2,
+    deviation=0.3,
+  ),
+}
+
+
+def ragged(rows):
+  offsets = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+  return Ragged(np.concatenate(rows).astype(np.int32), offsets.astype(int))
+
+
+def some_pairs(n=6):
+  draw = np.random.default_rng(3)
+  side = lambda: [
+    [*draw.integers(4, VOCAB, draw.integers(2, 9)).tolist(), 2]
+    for _ in range(n)
+  ]
+  return side(), side()
+
+
+def gradients_of(model, loss):
+  return jax.jit(lambda *x: step.gradients(model, *x, None, 1, loss))
+
+
+def padded(rows, fill):
+  width = max(map(len, rows))
+  return np.array([[*row, *[fill] * (width - len(row))] for row in rows])
+
+
+@pytest.mark.parametrize('smoothing', [0.0, 0.1])
+@pytest.mark.parametrize('family', SHAPES)
+def test_loss_and_gradients_are_those_of_transformers(
+  family, smoothing, tmp_path
+):
+  torch = pytest.importorskip('torch')
+  transformers = pytest.importorskip('transformers')
+  module = families.module(SHAPES[family], 'write')
+  model = build.from_folder(module, None)
+  params = model.init(0)
+  sources, targets = some_pairs()
+  between = 3 if family == 'gpt2' else None
+  pairs = seq2seq.pool(ragged(sources), ragged(targets), separator=between)
+  made = seq2seq.PairBatches(pairs, [0], len(sources))
+  batch = {name: jnp.asarray(value[0]) for name, value in made[0].items()}
+  loss = step.Loss(*objectives.loss(objectives.rewriting(smoothing)))
+  (ours, _), grads = gradients_of(model, loss)(params, batch)
+
+  hf.save(tmp_path, module, params)
+  name = {'bart': 'BartForConditionalGeneration', 'gpt2': 'GPT2LMHeadModel'}
+  twin = getattr(transformers, name[family]).from_pretrained(tmp_path).train()
+  if family == 'bart':
+    read, labels = padded(sources, 1), padded(targets, -100)
+    mask = read != 1
+  else:
+    joined = [[*a, 3, *b] for a, b in zip(sources, targets)]
+    read = padded(joined, 0)
+    mask = padded([[1] * len(row) for row in joined], 0) > 0
+    labels = padded(
+      [[-100] * (len(a) + 1) + b for a, b in zip(sources, targets)], -100
+    )
+  result = twin(
+    input_ids=torch.tensor(read),
+    attention_mask=torch.tensor(mask.astype(int)),
+    labels=torch.tensor(labels),
+  )
+  logits, labels = result.logits, torch.tensor(labels)
+  if family == 'gpt2':
+    logits, labels = logits[:, :-1], labels[:, 1:]
+  theirs = torch.nn.functional.cross_entropy(
+    logits.reshape(-1, VOCAB), labels.reshape(-1), label_smoothing=smoothing
+  )
+  if not smoothing:
+    assert abs(theirs.item() - result.loss.item()) < 1e-6
+  theirs.backward()
+  assert abs(float(ours) - theirs.item()) < 1e-5
+  weights = dict(twin.named_parameters())
+  for path, value in hf.to_hf(module, grads).items():
+    if path in weights and weights[path].grad is not None:
+      gold = weights[path].grad.numpy()
+      np.testing.assert_allclose(value, gold, atol=1e-5, err_msg=path)
+
+
+def config(**changes):
+  made = c.Config(
+    model='tiny',
+    seeds=1,
+    tokens=c.Tokens(vocab_size=120),
+    rewrite=c.Rewrite(family='gpt2'),
+    train=c.Train(
+      lr=8e-3, batch=32, epochs=32, evals=0.0625, patience=0, warmup=0.1
+    ),
+    measures=c.Measures(resamples=100),
+  )
+  for name, value in changes.items():
+    part, field = name.split('__')
+    setattr(getattr(made, part), field, value)
+  return made
+
+
+WORDS = 'she he her his man woman saw met the dog big house'.split()
+TURNED = {'she': 'he', 'he': 'she', 'man': 'woman', 'woman': 'man'}
+
+
+def table(n=160):
+  draw = np.random.default_rng(0)
+  texts = [
+    [WORDS[j] for j in draw.integers(0, len(WORDS), 5)] for _ in range(n)
+  ]
+  return pd.DataFrame(
+    {
+      'source': [' '.join(text) for text in texts],
+      'target': [' '.join(TURNED.get(w, w) for w in text) for text in texts],
+      'split': ['test'] * 20 + ['valid'] * 20 + ['train'] * (n - 40),
+    }
+  )
+
+
+def test_a_rewriter_learns_and_is_written_for_transformers(tmp_path):
+  pairs, asked = table(), config()
+  with Log(tmp_path, asked, main=True) as log:
+    made = rewriter.fit(asked, tmp_path, pairs, log)
+    again = rewriter.fit(asked, tmp_path, pairs, log)
+  test = pairs[pairs['split'] == 'test']
+  written = rewriter.write(asked, made.model, test['source'])
+  assert np.mean(written == test['target']) > 0.8
+  assert rewriter.write(asked, again.model, test['source']) == written
+  ids = rewriter.write_tokens(asked, made.model, test['source'])
+  counts = rewriter.compare(made.model, test, ids)
+  result = rewrites.estimates(
+    counts, rewrites.measures, intervals.options_of(asked)
+  )
+  assert result['exact']['value'] == np.mean(written == test['target'])
+  quality = made.quality
+  assert quality['perplexity']['value'] < 1.2
+  assert quality['changed_perplexity']['low'] >= 1
+
+  transformers = pytest.importorskip('transformers')
+  torch = pytest.importorskip('torch')
+  folder = rewriter.save(made.model, tmp_path / 'out')
+  net = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+  tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+  between = tokenizer.convert_tokens_to_ids(rewriting.SEPARATOR)
+  assert between == rewriting.separator(made.model)
+  source = [*tokenizer(test['source'].iloc[0])['input_ids'], between]
+  theirs = net.generate(torch.tensor([source]), max_new_tokens=12)
+  text = tokenizer.decode(theirs[0, len(source) :], skip_special_tokens=True)
+  assert text == written[0]
+
+
+def test_a_further_loss_is_added_on_the_same_logits(tmp_path):
+  pairs, asked = table(60), config(train__epochs=0.5)
+  model = rewriter.start(asked, pairs)
+  pool, _ = rewriting.pool(
+    model, list(pairs['source']), list(pairs['target']), None, np.arange(60) % 3
+  )
+  batch = seq2seq.PairBatches(pool, [0], 8)[0]
+  batch = {name: jnp.asarray(value[0]) for name, value in batch.items()}
+  params = model.init(0)
+  of = lambda loss: gradients_of(model, loss)(params, batch)
+  (alone, _), plain = of(rewriter.loss(asked))
+  (both, terms), pulled = of(rewriter.loss(asked, _length_term))
+  assert set(terms) == {'token_loss', 'length'}
+  assert abs(float(both) - float(alone) - float(terms['length'])) < 1e-5
+  moved = jax.tree.map(lambda a, b: float(jnp.abs(a - b).max()), plain, pulled)
+  assert max(jax.tree.leaves(moved)) > 0
+
+
+def _length_term(logits, params, batch):
+  """The mean square of an example's label against its mean logit."""
+  real = batch['example'] >= 0
+  losses = jnp.square(batch['label'] - logits.mean()) * jnp.ones(real.shape)
+  share = 1 / jnp.maximum(real.sum(), 1)
+  return {
+    'length': objectives.Term(losses[None], real[None].astype(int), share)
+  }
+
+
+def test_special_tokens_are_learned_by_weights_and_tokenizer(tmp_path):
+  pairs = table(60)
+  model = rewriter.start(config(), pairs, ['<PERT_SEP>'])
+  id_ = model.tokenizer.token_to_id('<PERT_SEP>')
+  assert model.tokenizer.encode('he, she <PERT_SEP> x').ids.count(id_) == 1
+  assert model.init(0)['word']['embedding'].shape[0] == model.shape.vocab > id_
+
+
+def test_stopping_by_bleu_writes_and_is_another_stage(tmp_path):
+  pairs = table(100)
+  asked = config(train__epochs=2, train__evals=0.5)
+  with Log(tmp_path, asked, main=True) as log:
+    rewriter.fit(asked, tmp_path, pairs, log)
+    asked.train.metric_for_best = 'bleu'
+    asked.rewrite.decoded = 4
+    history = rewriter.fit(asked, tmp_path, pairs, log).fit
+  assert all(0 <= row['bleu'] <= 1 for row in history.history)
+  assert len(list((tmp_path / 'training').glob('*/fit.json'))) == 2
+  row = json.loads((tmp_path / 'metrics.jsonl').read_text().splitlines()[-1])
+  assert 'changed_perplexity' in row
+
+
+def test_texts_that_are_too_long_are_counted_or_refused(tmp_path):
+  pairs, asked = table(60), config()
+  model = rewriter.start(asked, pairs)
+  long = ' '.join(['dog'] * 2 * model.longest)
+  _, fits = rewriting.pool(model, [long, 'he'], ['she', 'she'])
+  assert fits.tolist() == [False, True]
+  with pytest.raises(UserError, match='1 text of 2 have more tokens'):
+    rewriter.write(asked, model.replace(params=model.init(0)), ['he', long])
