@@ -14,20 +14,7 @@ with. To train both, and test the difference, in one go:
 smaller model: --config.model=path/to/MiniLM --config.train.lr=2e-5
 --config.train.epochs=2 --config.seeds=1.
 
-Measured so with MiniLM-L6 on 2,500 of the tweets (25 minutes on two cores):
---config.method.compare=augment,blind --config.data.limit=2500
---config.seeds=3 --config.train.lr=1e-4 --config.train.epochs=2
---config.train.patience=0 --config.train.warmup=0.1
---config.train.metric_for_best=auc --config.tokens.max_length=64
---config.measures.threshold=eer --config.measures.resamples=2000
-
-           AUC (test)         DP (identity templates, equal-error threshold)
-  none     .891 [.865, .918]  .444 [.314, .573]
-  augment  .888 [.858, .915]  .779 [.705, .854]  p = .0005, over seeds .011
-  blind    .878 [.849, .907]  .999 [.974, 1.00]  p = .0005, over seeds .001
-
-No AUC is lost for sure (p = .76 and .07). On templates as short as these the
-models are little better than chance (AUC .56, .60 and .63).
+Measured: configs/RESULTS.md, "Healthy data diet".
 """
 
 from fairjax import config as c

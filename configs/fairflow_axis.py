@@ -10,24 +10,7 @@ entries by: read dictionary.csv before you use it, and delete what is wrong.
 With --config.data.path (a label and a group) stages 4 to 6 follow, by the
 flow's dictionary alone, since no list by hand is for this axis.
 
-On 8 % of 34 MB of books and Wikipedia (602,000 tokens; 5,323 words of at
-least 8) with the masked LM of 6 layers × 384, entries judged by hand:
-
-  seeds                                                  pairs  right
-  young, old and ten of a side (child, boy, baby, …;        4      3
-    eldest, adult, elderly, …), threshold 2                 9     (difference
-                                                                   of means)
-  young, old alone; head=lda, threshold=0,                550      8
-    candidates=side, decoder=nearest
-
-The three are young/old, younger/older and youngest/oldest, of which only the
-last is new: eldest was the seed; the fourth is chu/ali. One word a side is too
-little: what tells young from old in a text is the word itself, so with
-threshold 0 every word has a side and its neighbour is its partner (team/squad,
-center/centre); boys/men, girls/ladies, junior/senior and father/grandfather are
-among them. The rival that asks the masked LM in context has 30 there. On
-12,167 comments (muslim, christian) has no two words that vote for each other
-and three pairs by that rival: fewer than gender's, since such words are rare.
+Measured: configs/RESULTS.md, "FairFlow".
 """
 
 from fairjax import config as c

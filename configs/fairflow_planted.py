@@ -2,39 +2,7 @@
 
 python -m fairjax.main --config=configs/fairflow_planted.py
 
-A head that is fitted on one pair learns these two words: the sides of 31 of the
-54 words of known pairs were told, and mostly wrong where partners are alike. So
-more pairs are grown first (`grow`, pairs/grown.py: words whose difference
-repeats the seeds'), the head is Fisher's discriminant of all of them, the
-flow learns from partners alone, and the sides' means are theirs. 3 seeds,
-27 known pairs (before: recall .074 by every way, two pairs):
-
-                          pairs   precision        recall          top votes
-  flow                     20   .89 [.24, 1.0]   .43 [.17, .75]   37 of 54
-  difference of means      26   .77 [.59, .91]   .74 [.57, .88]   43
-  orthogonal map           35   .60 [.44, .75]   .78 [.62, .91]   44
-  masked LM in context     26   .38 [.21, .57]   .37 [.20, .56]   27
-  flow without a factor     3   1.0              .14 [.01, .80]   32
-  the grown pairs alone    16   .88 [.68, .99]   .52 [.33, .70]
-
-The difference of means, read as the nearest word of the other side, wins in
-recall; the flow's pairs are fewer and oftener right, and the factor is what
-makes it work. With min_along=.45 the flow has .93 and .40. The settings
-were chosen on these known pairs, with one flow seed. 2 min 59 s of one core.
-
-On another corpus of the same kind, which no setting was chosen on
-(--config.planted.seed=1), precision falls, since half of the grown pairs are
-wrong, and recall less:
-
-                          precision        recall
-  flow                    .49 [.21, .79]   .31 [.15, .51]
-  difference of means     .46 [.31, .61]   .70 [.53, .86]
-  orthogonal map          .45 [.31, .60]   .70 [.52, .86]
-  masked LM in context    .32 [.16, .52]   .30 [.14, .48]
-  flow without a factor   .75 [.11, .99]   .09 [.02, .29]
-  the grown pairs alone   .50 [.27, .72]   .33 [.17, .52]
-
-So a simple rival wins here, with nearly three times the coverage.
+Measured: configs/RESULTS.md, "FairFlow".
 
 The paper's own setting stays as options: --config.fairflow.grow=0
 --config.fairflow.head=mlp --config.fairflow.threshold=3

@@ -3,16 +3,9 @@
   python -m fairjax.main --config=configs/weighting_planted.py
 
 In training, gender words agree with the label in 90 % of the rows; the test
-split is balanced. z are the gender words. Five minutes on two cores; expected
-(test split, 1000 rows, 5 seeds, † p < 0.05):
+split is balanced. z are the gender words. Five minutes on two cores.
 
-  row       auc                   fped                  fned
-  baseline  0.659 [0.560, 0.791]  0.403 [0.264, 0.541]  0.407 [0.295, 0.518]
-  weight    0.803 [0.626, 0.970]  0.086 [0.006, 0.166]† 0.101 [0.048, 0.154]†
-
-Where the baseline has learned to read, its bias is smaller and the AUCs are
-equal: 4000 rows at correlation 0.8 and lr 2e-3 give 0.983 and 0.984, FPED
-0.028 and 0.007†, FNED 0.016 and 0.002 (3 seeds).
+Measured: configs/RESULTS.md, "Instance weighting".
 """
 
 from fairjax import config as c
