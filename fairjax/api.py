@@ -397,7 +397,7 @@ def score(
   from fairjax.stages.model_outputs import Predictions
 
   chances.require_one(model.bundle.config, model.bundle.classes, model.name)
-  out = inputs.table(table)
+  out = inputs.table(table, list(model.classes_))
   if 'twin' not in out:
     out['twin'] = swap(out['text'])
   for name in names:

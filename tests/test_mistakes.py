@@ -158,3 +158,48 @@ def test_a_class_to_detect_is_label_1_whatever_its_number(names):
     Model(), turned, labels='0=1,1=0', n_resamples=50, swaps=()
   )
   assert other['auc']['value'] == result['auc']['value']
+
+
+def test_labels_by_name_are_those_of_the_model():
+  """`score` named arguments that it has not."""
+  from fairjax.data.tables import inputs
+
+  rows = pd.DataFrame({'text': ['a', 'b'], 'label': ['toxic', 'ok']})
+  named = inputs.table(rows, ['ok', 'toxic'])
+  assert named['label'].tolist() == [1, 0]
+  assert inputs.table(rows)['label'].tolist() == [1, 0]
+  with pytest.raises(UserError, match="label 'toxic', and the classes of the"):
+    inputs.table(rows, ['fine', 'bad'])
+
+
+def test_the_label_is_no_evidence_of_itself():
+  """`weights` with z = label gave 1.0 without a word."""
+  with pytest.raises(UserError, match='names the label itself'):
+    fairjax.weights(NAMED, z='columns:label', estimator='count')
+
+
+@pytest.mark.parametrize('costs', ('fp=inf', 'fp=nan,fn=1', 'fn=-1', 'fp=0'))
+def test_costs_are_finite(costs):
+  with pytest.raises(UserError, match='costs are finite, 0 or more'):
+    fairjax.audit(P, NAMED, costs=costs, n_resamples=50)
+
+
+@pytest.mark.parametrize('edges', ('age:nan', 'age:inf', 'age:1/inf'))
+def test_edges_of_bands_are_finite(edges):
+  rows = NAMED.assign(age=np.arange(N))
+  with pytest.raises(UserError, match='must be finite and rise'):
+    fairjax.audit(P, rows, groups=[edges], n_resamples=50)
+
+
+def test_bleu_of_a_perfect_short_text_is_one():
+  from fairjax.metrics.texts import rewrites
+
+  whole = lambda a, b: float(
+    rewrites.bleu(
+      np.array([rewrites.bleu_counts(a.split(), b.split())], float)
+    )[0]
+  )
+  assert whole('she is here', 'she is here') == 1
+  assert whole('a b c d e', 'a b c d e') == 1
+  assert whole('a b c x e', 'a b c d e') == 0  # no four words in a row
+  assert whole('', 'a b') == 0

@@ -265,6 +265,15 @@ def sealed(
     return None
 
 
+def whole(path: str | os.PathLike) -> bool:
+  """Whether an artefact is as its seal says, whatever it was made from."""
+  try:
+    made_from = read_json(seal_path(path))['made_from']
+  except (UserError, OSError, KeyError, TypeError):
+    return False
+  return sealed(path, made_from) is not None
+
+
 def finished(
   path: str | os.PathLike, made_from: str, reuse: str = ''
 ) -> pathlib.Path | None:

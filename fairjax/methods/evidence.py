@@ -140,6 +140,11 @@ def _columns(table: pd.DataFrame, names: list[str]) -> Evidence:
   """The user's columns: numbers as they are, texts one indicator a value."""
   parts, titles = [], []
   for name in map(str.strip, names):
+    if name == 'label':
+      raise UserError(
+        'weighting.z names the label itself: P(y|z) is then 1 and every weight '
+        'the same; name columns of demographics'
+      )
     if name not in table:
       raise UserError(
         f'weighting.z names the column {name!r}; the table has '

@@ -157,8 +157,14 @@ def _column(values: Any) -> Sequence | np.ndarray:
   return values if isinstance(values, np.ndarray) else list(values)
 
 
-def table(frame: pd.DataFrame) -> pd.DataFrame:
-  """A user's table in our schema: text, whole labels, ids."""
+def table(
+  frame: pd.DataFrame, classes: Sequence[str] | None = None
+) -> pd.DataFrame:
+  """A user's table in our schema: text, whole labels, ids.
+
+  Labels that are names are those of `classes` (of a model), or numbered in
+  sorted order.
+  """
   for column in ('text', 'label'):
     if column not in frame:
       raise UserError(
@@ -173,5 +179,21 @@ def table(frame: pd.DataFrame) -> pd.DataFrame:
     twice = out['id'][out['id'].duplicated()].iloc[0]
     raise UserError(f'the table has id {twice!r} twice; ids must be unique')
   if not pd.api.types.is_integer_dtype(out['label']):
-    out['label'] = labels(out['label'], None)[1]
+    out['label'] = _named(out['label'], classes)
   return out
+
+
+def _named(column: pd.Series, classes: Sequence[str] | None) -> np.ndarray:
+  if column.isna().any():
+    row = int(column.isna().to_numpy().argmax())
+    raise UserError(f'row {row} of the column label has no label')
+  names = column.map(str).to_numpy(object)
+  known = sorted(set(names)) if classes is None else list(map(str, classes))
+  unknown = ~np.isin(names, known)
+  if unknown.any():
+    raise UserError(
+      f'row {int(unknown.argmax())} has the label '
+      f'{names[unknown.argmax()]!r}, and the classes of the model are '
+      f'{", ".join(known)}; call the labels so, or number them in that order'
+    )
+  return np.array([known.index(name) for name in names], np.int32)

@@ -47,11 +47,16 @@ def bleu_counts(written: Words, target: Words) -> list[int]:
 def bleu(
   sums: Float[np.ndarray, '*rest k'],
 ) -> Float[np.ndarray, '*rest']:
-  """BLEU-4 in [0, 1] of summed counts."""
+  """BLEU-4 in [0, 1] of summed counts.
+
+  Orders that no text is long enough for are left out of the mean: a perfect
+  text of three words has 1, not 0 (as sacrebleu's effective order).
+  """
   matches, totals = sums[..., :ORDER], sums[..., ORDER : 2 * ORDER]
   ours, theirs = sums[..., -2], sums[..., -1]
   with np.errstate(divide='ignore', invalid='ignore'):
-    logs = np.log(matches / totals).mean(-1)
+    there = totals > 0
+    logs = np.where(there, np.log(matches / totals), 0).sum(-1) / there.sum(-1)
     brevity = np.minimum(0, 1 - theirs / ours)
   return np.nan_to_num(np.exp(logs + brevity), nan=0.0)
 

@@ -1,6 +1,7 @@
 """Measures of one audited model: rows and edits in, numbers out."""
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -361,9 +362,10 @@ def prices(text: str) -> tuple[float, float] | None:
       raise UserError(
         f"audit.costs is {text!r}; write it as 'fp=1,fn=5'"
       ) from error
-  if min(price.values()) < 0 or not max(price.values()) > 0:
+  finite = all(map(math.isfinite, price.values()))
+  if not finite or min(price.values()) < 0 or not max(price.values()) > 0:
     raise UserError(
-      f'audit.costs is {text!r}; costs are 0 or more, and one above 0'
+      f'audit.costs is {text!r}; costs are finite, 0 or more, and one above 0'
     )
   return price['fp'], price['fn']
 

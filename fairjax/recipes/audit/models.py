@@ -315,6 +315,12 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
   from fairjax.train import checkpoint, mesh
   from fairjax.train.progress import Log
 
+  if not artefacts.whole(weights.parent):
+    raise UserError(
+      f'{weights} is not as the run wrote it, or its seal '
+      f'({artefacts.seal_path(weights.parent).name}) is gone; run the command '
+      'of the run again, which makes it anew'
+    )
   file = path / 'config.json'
   config = config_of(artefacts.read_json(file), file)
   tables = load_tables(config)[0]

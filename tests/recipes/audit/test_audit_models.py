@@ -313,6 +313,11 @@ def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):
   assert found.seeds == [0, 1] and one.edits
   np.testing.assert_allclose(one.chances, before, atol=1e-6)
   (weights,) = (tmp_path / 'run').glob('training/*/weights.safetensors')
+  raw = bytearray(weights.read_bytes())
+  raw[-3] ^= 1  # one bit of one number
+  weights.write_bytes(raw)
+  with pytest.raises(UserError, match='is not as the run wrote it'):
+    recipe.audit(made, str(tmp_path / 'run'), audit_table.read(made))
   weights.unlink()
   _, parts = recipe.audit(made, str(tmp_path / 'run'), audit_table.read(made))
   (one,) = parts.values()
