@@ -85,7 +85,8 @@ def spied(real, read: set[str], prefix: str = ''):
   for name in names:
     value = getattr(real, name)
     inner = dataclasses.is_dataclass(value)
-    spy.__dict__[name] = spied(value, read, f'{name}.') if inner else value
+    value = spied(value, read, f'{name}.') if inner else value
+    object.__setattr__(spy, name, value)
   return spy
 
 

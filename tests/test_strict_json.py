@@ -13,7 +13,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import readers
 from fairjax.models.folders import weight_files
 
-ROOT = pathlib.Path(strict_json.__file__).parent
+ROOT = pathlib.Path(strict_json.__file__).parents[1]
 
 
 def deep(levels: int) -> str:

@@ -118,4 +118,5 @@ def test_an_interval_holds_0_where_the_exact_test_does_not_refute_it():
   )
   ours[0, 3:] = False
   (row,) = result_rows.compare(frame(ours), frame(theirs), how)
-  assert row['p'] == 0.25 and row['difference']['low'] == 0
+  # By the jackknife, whose p and interval say the same.
+  assert row['p'] > 0.05 and row['difference']['low'] <= 0

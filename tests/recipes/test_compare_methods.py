@@ -22,7 +22,7 @@ def made(tmp_path_factory):
   table = pd.DataFrame(
     {
       'id': [f't{k}' for k in range(400)],
-      'text': 'a text',
+      'text': [f'text {k}' for k in range(400)],  # else one cluster
       'label': label,
       'group': np.array(['male', 'female'])[group],
     }

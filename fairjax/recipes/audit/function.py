@@ -134,7 +134,7 @@ def _last(error: BaseException) -> str:
   if isinstance(error, SyntaxError):
     return f'{said} ({error.filename}, line {error.lineno})'
   frames = traceback.extract_tb(error.__traceback__)
-  ours = str(pathlib.Path(__file__).parents[1])
+  ours = str(pathlib.Path(__file__).parents[2])
   theirs = [
     frame
     for frame in frames

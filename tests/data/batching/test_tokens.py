@@ -186,7 +186,7 @@ def test_a_trained_vocabulary():
 
 def test_a_trained_vocabulary_is_the_same_in_every_process():
   code = (
-    'import sys; sys.path.insert(0, "tests/data")\n'
+    'import sys; sys.path.insert(0, "tests/data/batching")\n'
     'from test_tokens import *\n'
     'print(fingerprint(tokens.train_tokenizer(train(), 300).get_vocab()))'
   )

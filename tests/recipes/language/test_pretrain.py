@@ -202,7 +202,7 @@ def test_tokenizers_that_do_not_fit(corpus, read, tmp_path):
 
 
 def test_a_dry_run_counts_what_a_step_costs(corpus, tmp_path):
-  asked = config(corpus, 'mlm', pretrain__dry_run=True, train__accumulate=4)
+  asked = config(corpus, 'mlm', pretrain__dry_run=True, train__microbatches=4)
   asked.net.dropout = asked.net.attention_dropout = 0.0
   assert 'pretrain.steps is 0' in refusal(asked, tmp_path / 'none')
   asked.pretrain.steps = 1000
