@@ -42,7 +42,7 @@ class Net:
   kernels: str = knob(
     'auto',
     "kernels instead of plain code: 'auto' takes those that a test on such a "
-    "chip has proven (models/kernel_table.py), 'on' the others too, 'off' none",
+    "chip has proven (models/kernels/), 'on' the others too, 'off' none",
     one_of('auto', 'on', 'off'),
     changes=('training', 'scores', 'measures', 'texts', 'attributes'),
   )

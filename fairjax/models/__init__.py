@@ -2,29 +2,23 @@
 
 In this room:
 
-  adversary       Generator and discriminator as one model of two players
-                  (MBCDA)
-  build           Builds the model that the config names, for training
-  discriminator   A discriminator that reads a language model's logits (MBCDA)
-  flow            An invertible network whose first dimensions hold one
-                  attribute (FairFlow)
-  gathers         Rows and places read by number, whose cotangents are sums in
-                  a fixed order
-  intercept       Exact per-example gradient norms of a user's own Flax (linen)
-                  model
-  kernel_table    Which kernels a program takes instead of plain code, in one
-                  table
-  long_attention  Attention of long rows by cuDNN's fused kernel, which keeps
-                  no weights
-  moved_states    A BART that decodes from encoder states moved to the other
-                  group
-  objectives      Pretraining losses, as functions of a model and a batch
-  pretraining     Initial models of pretraining: from a shape or a folder, for
-                  each objective
-  rewriting       Rewriting models: a BART, or a GPT-2 that reads source and
-                  target
-  special         New special tokens: tokenizer and embeddings grow together
-  warm_start      Warm starts: weights from a folder of another head or family
+  adversary      Generator and discriminator as one model of two players
+                 (MBCDA)
+  build          Builds the model that the config names, for training
+  discriminator  A discriminator that reads a language model's logits (MBCDA)
+  flow           An invertible network whose first dimensions hold one
+                 attribute (FairFlow)
+  intercept      Exact per-example gradient norms of a user's own Flax (linen)
+                 model
+  moved_states   A BART that decodes from encoder states moved to the other
+                 group
+  objectives     Pretraining losses, as functions of a model and a batch
+  pretraining    Initial models of pretraining: from a shape or a folder, for
+                 each objective
+  rewriting      Rewriting models: a BART, or a GPT-2 that reads source and
+                 target
+  special        New special tokens: tokenizer and embeddings grow together
+  warm_start     Warm starts: weights from a folder of another head or family
 """
 
 import dataclasses

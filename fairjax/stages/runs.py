@@ -17,7 +17,7 @@ from fairjax.core import artefacts, backend, lock
 from fairjax.core.errors import UserError
 from fairjax.data.tables import published
 from fairjax.data.tables.schema import Tables
-from fairjax.models import kernel_table
+from fairjax.models.kernels import kernel_table
 from fairjax.report import page, terminal
 from fairjax.results import Results
 from fairjax.stages.assessment import prediction_table

@@ -19,7 +19,8 @@ from fairjax.core.artefacts import atomic
 from fairjax.core.errors import Interrupted, count
 from fairjax.data.batching import batches as packing
 from fairjax.data.batching.batches import Pool
-from fairjax.models import Bundle, kernel_table
+from fairjax.models import Bundle
+from fairjax.models.kernels import kernel_table
 from fairjax.models.layers import layer_params
 from fairjax.train import checkpoint, mesh, step, stretch, watch
 

@@ -24,7 +24,7 @@ from fairjax.core import cache
 from fairjax.core.backend import platform, processor
 from fairjax.core.errors import UserError
 from fairjax.data.placement import Placement
-from fairjax.models import kernel_table
+from fairjax.models.kernels import kernel_table
 from fairjax.train import peers
 
 ROWS = (  # have a row axis

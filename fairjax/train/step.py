@@ -13,8 +13,8 @@ from fairjax.core import backend, keys
 from fairjax.core.backend import platform
 from fairjax.core.errors import UserError
 from fairjax.models import Bundle
-from fairjax.models.gathers import own_score
 from fairjax.models.layers import layer_params
+from fairjax.models.layers.gathers import own_score
 from fairjax.train import mesh, optim
 
 

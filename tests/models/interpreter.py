@@ -5,8 +5,7 @@ from types import ModuleType
 
 import pytest
 
-from fairjax.models import kernel_table
-from fairjax.models.kernels import row_kernels
+from fairjax.models.kernels import kernel_table, row_kernels
 
 
 def interpreted(

@@ -10,7 +10,7 @@ import pytest
 from fairjax import config
 from fairjax.bench.compiles import programs
 from fairjax.core import backend
-from fairjax.models import gathers
+from fairjax.models.layers import gathers
 from fairjax.train import mesh
 
 

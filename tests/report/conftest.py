@@ -248,6 +248,12 @@ def hostile_folder(tmp_path):
   return make_hostile(tmp_path, HOSTILE)
 
 
+@pytest.fixture(scope='session')
+def hostile():
+  """`make_hostile`: a run's folder in which every name is an attack."""
+  return make_hostile
+
+
 def make_hostile(tmp_path, attack):
   """Every name and text that a user can choose is an attack."""
   rng, seeds = np.random.default_rng(1), 2

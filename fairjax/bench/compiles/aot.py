@@ -230,7 +230,7 @@ def halved(name: str, goal: Target, size: Any, **rest) -> dict | None:
 
 
 def options(args: list[str]) -> argparse.Namespace:
-  from fairjax.models import kernel_table
+  from fairjax.models.kernels import kernel_table
 
   parser = argparse.ArgumentParser(prog='fairjax.bench aot')
   parser.add_argument('--target', required=True, help=targets.EXAMPLES)
@@ -272,7 +272,7 @@ def compiler_options(words: list[str]) -> dict[str, Any]:
 
 def run(args: list[str]) -> dict[str, Any]:
   os.environ.update(targets.ENVIRONMENT)
-  from fairjax.models import kernel_table
+  from fairjax.models.kernels import kernel_table
 
   chosen = options(args)
   kernel_table.choose(chosen.kernels)

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax.core import backend
-from fairjax.models.gathers import own_score
 from fairjax.models.layers.attention import (
   KeyValue,
   Merged,
@@ -20,6 +19,7 @@ from fairjax.models.layers.attention import (
   merged,
   split_key_value,
 )
+from fairjax.models.layers.gathers import own_score
 from fairjax.models.layers.places import Batch, Places
 from fairjax.models.layers.probed import Segments
 

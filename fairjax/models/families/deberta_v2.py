@@ -47,7 +47,6 @@ from fairjax.models.families.family import (
   norm,
 )
 from fairjax.models.families.heads import Classifier
-from fairjax.models.gathers import columns_of, rows_of
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
@@ -55,6 +54,7 @@ from fairjax.models.layers.attention import (
   dropping,
 )
 from fairjax.models.layers.dropout import dropout, fold, hash32
+from fairjax.models.layers.gathers import columns_of, rows_of
 from fairjax.models.layers.places import Batch, Places, places
 from fairjax.models.layers.probed import (
   Dense,

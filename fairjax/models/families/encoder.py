@@ -12,8 +12,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, UInt32
 
-from fairjax.models import kernel_table
-from fairjax.models.gathers import columns_of, rows_of
+from fairjax.models.kernels import kernel_table
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   attention,
@@ -23,6 +22,7 @@ from fairjax.models.layers.attention import (
 )
 from fairjax.models.layers.dropout import dropout, fold
 from fairjax.models.layers.exact_norms import feed_forward, side_by_side
+from fairjax.models.layers.gathers import columns_of, rows_of
 from fairjax.models.layers.places import Batch, Places, places
 from fairjax.models.layers.probed import (
   Dense,

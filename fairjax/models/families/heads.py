@@ -11,9 +11,9 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Float, UInt32
 
-from fairjax.models.gathers import columns_of
 from fairjax.models.layers.attention import ACTIVATIONS
 from fairjax.models.layers.dropout import dropout, fold, identities
+from fairjax.models.layers.gathers import columns_of
 from fairjax.models.layers.places import Batch, first_places, head_rows, places
 from fairjax.models.layers.probed import (
   Dense,

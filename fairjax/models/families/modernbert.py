@@ -39,7 +39,6 @@ from fairjax.models.families.family import (
   norm,
 )
 from fairjax.models.families.heads import asked_places, drop_head
-from fairjax.models.gathers import columns_of, rows_of
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
@@ -49,6 +48,7 @@ from fairjax.models.layers.attention import (
   split_key_value,
 )
 from fairjax.models.layers.dropout import dropout, fold
+from fairjax.models.layers.gathers import columns_of, rows_of
 from fairjax.models.layers.places import (
   Batch,
   Places,

@@ -21,7 +21,7 @@ from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from fairjax.core import announce
-from fairjax.models import kernel_table
+from fairjax.models.kernels import kernel_table
 
 INTERPRET = False  # without a GPU, for tests
 

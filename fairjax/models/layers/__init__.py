@@ -9,6 +9,8 @@ In this room:
                 and feature
   exact_norms   Layer operations that also give each example's squared gradient
                 norm
+  gathers       Rows and places read by number, whose cotangents are sums in a
+                fixed order
   int8          Products of 8-bit integers, for writing and predicting on a CPU
   layer_params  Parameters in the forms that layers read: types, tiles,
                 transposes

@@ -11,7 +11,7 @@ from flax import struct
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax.core import backend
-from fairjax.models import kernel_table, long_attention
+from fairjax.models.kernels import kernel_table, long_attention
 from fairjax.models.layers.dropout import GOLDEN, hash32, survives
 from fairjax.models.layers.products import exact, summed
 

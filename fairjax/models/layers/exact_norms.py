@@ -21,8 +21,8 @@ from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
 from fairjax.core import backend
-from fairjax.models import kernel_table
-from fairjax.models.gathers import summed_by_id
+from fairjax.models.kernels import kernel_table
+from fairjax.models.layers.gathers import summed_by_id
 from fairjax.models.layers.products import (
   exact,
   flattened,

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, Int
 
-from fairjax.models.gathers import own_score
+from fairjax.models.layers.gathers import own_score
 
 CHUNK = 256  # places
 

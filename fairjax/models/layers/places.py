@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from flax import struct
 from jaxtyping import Array, Float, Int, UInt32
 
-from fairjax.models.gathers import columns_of, rows_of
 from fairjax.models.layers.dropout import identities
+from fairjax.models.layers.gathers import columns_of, rows_of
 from fairjax.models.layers.probed import Segments
 
 Batch = Mapping[

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fairjax.core import backend
-from fairjax.models import families, kernel_table
-from fairjax.models.kernels import fused_attention, row_kernels
+from fairjax.models import families
+from fairjax.models.kernels import fused_attention, kernel_table, row_kernels
 from fairjax.models.layers import attention
 
 from ..small_encoder import PACKED, SHAPE, norms

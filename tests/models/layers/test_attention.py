@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairjax.core import backend
-from fairjax.models import kernel_table, long_attention
+from fairjax.models.kernels import kernel_table, long_attention
 from fairjax.models.layers import attention
 
 

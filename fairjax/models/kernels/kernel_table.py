@@ -73,5 +73,5 @@ def takes(name: str, *shape: Any) -> bool:
   chip = backend.chip()
   if _option == 'auto' and not any(one in chip for one in kernel.proven):
     return False
-  module = importlib.import_module(f'fairjax.models.{kernel.module}')
+  module = importlib.import_module(f'fairjax.models.kernels.{kernel.module}')
   return module.fits(*shape) and module.agrees(*shape)
