@@ -123,4 +123,4 @@ def test_only_the_backend_reads_what_a_processor_can_do():
   ).stdout.split()
   names = sorted(path.removeprefix(root + '/') for path in found)
   # A compiler's targets are described to it, not read.
-  assert names == ['backend.py', 'bench/compiles/targets.py']
+  assert names == ['bench/compiles/targets.py', 'core/backend.py']

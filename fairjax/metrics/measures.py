@@ -349,7 +349,7 @@ MEASURES: dict[str, Measure] = {
     'own', _HELD_OUT, 'original tokens flagged',
     'share of the original tokens that the discriminator flags', -1, 0.0),
   'probe_accuracy': Measure(
-    'own', _BENCH + 'erasing:probe', 'gender read by a linear probe',
+    'own', _BENCH + 'shared.erasing:probe', 'gender read by a linear probe',
     'share of texts that no eraser was fitted on whose gender (by word lists) '
     'a cross-validated linear classifier tells from their vectors; as many of '
     'men as of women, so .5 is chance', -1, 0.5),
@@ -403,7 +403,7 @@ MEASURES: dict[str, Measure] = {
     'the mean size of the effects of all tests', -1, 0.0, 0.0, 2.0,
     leads=True),
   'weat_effect_words': Measure(
-    'own', _BENCH + 'word_vectors:rows', 'effect size d (word vectors)',
+    'own', _BENCH + 'shared.word_vectors:rows', 'effect size d (word vectors)',
     'how much nearer the first targets are to the first attribute, in standard '
     'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
   'weat_effect_first': Measure(
