@@ -22,7 +22,7 @@ def check(config) -> None:
       raise UserError(
         f'{what}; name the file with --config.{knob}=FILE. It is {source}'
       )
-    with open(_file(paths.place(path)), 'rb') as file:
+    with open(paths.place(_file(path)), 'rb') as file:
       found = hashlib.file_digest(file, 'sha256').hexdigest()
     if found != sha256:
       raise UserError(
@@ -32,6 +32,7 @@ def check(config) -> None:
       )
 
 
-def _file(path) -> pathlib.Path:
-  weights = pathlib.Path(path) / 'model.safetensors'
-  return weights if weights.exists() else pathlib.Path(path)
+def _file(path: str) -> pathlib.Path:
+  path = pathlib.Path(path).expanduser()
+  weights = path / 'model.safetensors'
+  return weights if weights.exists() else path
