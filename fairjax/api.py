@@ -33,6 +33,7 @@ def assess(
   pos_label: Any = None,
   threshold: float | str = 0.5,
   intersections: bool = False,
+  cluster: Any = None,
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
   random_state: int = 0,
@@ -50,6 +51,8 @@ def assess(
     threshold: a row is positive where its score is at least this number;
       'eer' takes the threshold of equal errors.
     intersections: also compare the combinations of several columns.
+    cluster: what rows hang together by [n] (a template, a writer, a text that
+      occurs twice): such rows are drawn together. None and '' are a row alone.
     confidence_level: of the intervals.
     n_resamples: bootstrap resamples; 0 gives values without intervals.
     random_state: seed of the resamples.
@@ -62,6 +65,7 @@ def assess(
   """
   from fairjax.metrics import assess as metrics
   from fairjax.metrics import groups as of_groups
+  from fairjax.metrics.inference import clusters
 
   inputs.options(threshold, confidence_level, n_resamples, random_state)
   names, labels = inputs.labels(y_true, pos_label)
@@ -79,10 +83,13 @@ def assess(
     'level': confidence_level,
     'resamples': n_resamples,
     'seed': random_state,
+    'cluster': clusters.given(cluster, len(labels)),
   }
   measurement = metrics.assess(
     labels, scores, members, group_names, attributes=attributes, **options
   )
+  if said := clusters.words(options['cluster']):
+    remarks.append(said)
   measurement['warnings'] += [
     f'{words[0].upper()}{words[1:]}.' for words in remarks
   ]
@@ -113,6 +120,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   """
   from fairjax.metrics import measures
   from fairjax.metrics import paired as metrics
+  from fairjax.metrics.inference import clusters
 
   if len(a.labels) != len(b.labels) or (a.labels != b.labels).any():
     raise UserError(
@@ -126,6 +134,8 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
     )
   options = {k: v for k, v in a.options.items() if k != 'threshold'}
   options['threshold'] = a.options['threshold'], b.options['threshold']
+  both = (one.options['cluster'] for one in (a, b))
+  options['cluster'] = clusters.joined(*both)
   tests: list[dict] = []
   kinds = list(dict.fromkeys(a.attributes))
   for kind in kinds or ['']:

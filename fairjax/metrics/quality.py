@@ -255,19 +255,23 @@ def resampled_ranks(
   sizes: Float[Array, 'item g 4'],
   extra: Float[Array, 'resample g 4'],
   places: Float[Array, 'resample g 4'],
+  unit: Float[Array, ''] | float = 1.0,
 ) -> Float[Array, 'resample g suite']:
   """Deviations of the SUITE in every resample; NaN where a set is empty.
 
-  `extra` and `places` are weight and placement of the further row of each set.
+  `extra` and `places` are weight and placement of the further row of each set;
+  of clusters, of a further one, of `unit` rows as the others have.
   """
   pairs = list(SUITE.values())
   a, b = jnp.array(pairs + [(b, a) for a, b in pairs]).T
   some = lambda x: jnp.where(x > 0, x, jnp.nan)
   sums, total = sums[:, :, a, b], sizes.sum(0)
   centre = sums.sum(0) / some(total)[:, a]
+  extra = extra * unit
   above = resampling.resampled(weights, sums) + (extra * places)[..., a]
   below = some(resampling.resampled(weights, sizes)) + extra
-  grown = jnp.sqrt((total + 1) / jnp.maximum(total - 1, 1))
+  units = total / unit
+  grown = jnp.sqrt((units + 1) / jnp.maximum(units - 1, 1))
   off = (above / below[..., a] - centre) * grown[:, a]
   return off[..., : len(pairs)] - off[..., len(pairs) :]
 

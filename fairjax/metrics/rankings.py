@@ -46,6 +46,7 @@ def suites(
   if weights is not None:
     rng = np.random.default_rng([options.seed, resampling.EDGES])
     shape = (runs, len(weights), len(members), 4)
+    unit = np.float32(len(labels) / items.clusters if items.clusters else 1)
     extra = rng.standard_normal(shape, np.float32) ** 2 / 2
     places = rng.random(shape, np.float32)
     draws = np.empty((len(weights), *values.shape), np.float32)
@@ -61,6 +62,7 @@ def suites(
         resampling.pad(sizes),
         extra[run],
         places[run],
+        unit,
       )
   rows = _rows(labels, members)
   if draws is None:

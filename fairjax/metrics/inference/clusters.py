@@ -9,11 +9,13 @@ binomial test.
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Integer
 from scipy import stats
 
+from fairjax.core.errors import UserError
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import (
   REALS,
@@ -50,6 +52,29 @@ def distinct(
   codes = pd.factorize(values)[0].astype(np.int64)
   codes[lone] = codes.max(initial=-1) + 1 + np.arange(lone.sum())
   return codes if len(np.unique(codes)) < len(codes) else None
+
+
+def given(values: Any, rows: int) -> Integer[np.ndarray, ' n'] | None:
+  """Codes of a user's column of what rows hang together by."""
+  if values is None:
+    return None
+  if isinstance(values, str):
+    raise UserError(
+      f'cluster is {values!r}; give the column itself, as in '
+      f'cluster=table[{values!r}]'
+    )
+  values = np.asarray(values, object)
+  if values.shape != (rows,):
+    raise UserError(
+      f'cluster has shape {values.shape} for {rows} rows; give one value a row'
+    )
+  codes = distinct(values)
+  if codes is not None and len(np.unique(codes)) < 2:
+    raise UserError(
+      'all rows are one cluster, and nothing is known of another one; give a '
+      'column of several values, or none'
+    )
+  return codes
 
 
 def joined(
