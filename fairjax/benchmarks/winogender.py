@@ -13,6 +13,7 @@ from scipy import stats
 
 from fairjax.benchmarks.shared import contrast, forms, result_rows, sources
 from fairjax.core.errors import UserError
+from fairjax.metrics.inference import closed_forms
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -103,8 +104,8 @@ def correlation(
   if abs(rho) >= 1:
     return of_value(rho, note='the order is the same'), None
   z, se = np.arctanh(rho), np.sqrt((1 + rho**2 / 2) / (n - 3))
-  reach = stats.norm.ppf((1 + options.level) / 2) * se
-  p = float(2 * stats.norm.sf(abs(z) / se))
+  reach = closed_forms.reach(se, np.inf, options.level)
+  p = float(closed_forms.p_of_t(z, se, np.inf))
   return of_value(rho, np.tanh(z - reach), np.tanh(z + reach)), p
 
 

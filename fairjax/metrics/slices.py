@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Bool, Float
 
-from fairjax.metrics.inference import significance
+from fairjax.metrics.inference import closed_forms, significance
 
 LEAST = 30  # rows of a slice
 MOST = 150  # conditions that are paired, the first of them
@@ -33,7 +33,6 @@ def worst(
     conditions: {attribute: {value: its rows}}; a pair takes two attributes.
     least: rows that a slice, and what is outside, must have.
   """
-  from scipy import stats
 
   n = len(wrong)
   single = [
@@ -56,7 +55,7 @@ def worst(
   )
   a, b = a[keep], b[keep]
   # P(at least so many wrong rows in a slice of this size).
-  p = stats.hypergeom.sf(inside[a, b] - 1, n, bad.sum(), size[a, b])
+  p = closed_forms.drawn_at_least(inside[a, b], size[a, b], bad.sum(), n)
   adjusted = significance.adjusted(list(map(float, p)), 'bh')
   rows = [
     {

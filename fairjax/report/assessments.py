@@ -89,7 +89,7 @@ class Comparison:
       [
         {'measure': test['measure']}
         | {k: test['difference'].get(k) for k in keep}
-        | {'p': test['p'], 'test': test['test']}
+        | {k: test.get(k) for k in ('p', 'p_at_floor', 'test')}
         for test in self.tests
       ]
     )

@@ -31,7 +31,6 @@ PEOPLE = {  # what a group of texts about persons is called
   'women': 'women',
   'men': 'men',
 }
-RATES = {'fpr': 'eqopp0', 'fnr': 'eqopp1', 'selection_rate': 'dp'}
 
 
 def html_of(results: Results | None, pictures: Pictures) -> str:
@@ -54,8 +53,7 @@ def headline(one: Mapping) -> Gap | None:
   """The largest gap between groups of one attribute that can be told."""
   fairness, by_group = one.get('fairness', {}), one.get('groups', {})
   best: tuple[float, Gap] | None = None
-  looked: dict[str, float] = {}  # p of every gap that was looked at
-  for rate, bare in RATES.items():
+  for rate, bare in significance.GAPS.items():
     for key in fairness:
       if measures.bare(key) != bare or ' at ' in key:
         continue
@@ -73,8 +71,6 @@ def headline(one: Mapping) -> Gap | None:
       }
       if len(rates) < 2:
         continue
-      if fairness[key].get('p') is not None:
-        looked[key] = fairness[key]['p']
       order = sorted(rates, key=lambda g: rates[g]['value'])
       gap = Gap(rate, key, order[-1], order[0], fairness[key], own)
       size = 1 - fairness[key]['value']
@@ -86,8 +82,8 @@ def headline(one: Mapping) -> Gap | None:
   if best is None:
     return None
   # It is the largest of several, so its p is that of a choice.
-  p = dict(zip(looked, significance.adjusted(list(looked.values()))))
-  return best[1]._replace(p=p.get(best[1].key), among=max(len(looked), 1))
+  p = significance.of_gaps(fairness)
+  return best[1]._replace(p=p.get(best[1].key), among=max(len(p), 1))
 
 
 def _of_attribute(key: str, by_group: Mapping) -> dict[str, dict]:
@@ -199,7 +195,7 @@ def _how_sure(gap: Gap) -> str:
   if low > 0:
     return (
       f'{words}: the largest of {gap.among} gaps, which chance can do '
-      f'(p = {gap.p:.2g}, Holm).'
+      f'({significance.said(gap.p, one.get("p_at_floor", False))}, Holm).'
     )
   return f'{words}: these rows cannot tell it from chance.'
 

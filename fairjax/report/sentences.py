@@ -138,9 +138,9 @@ def _sentence(name: str, one: Mapping, who: str) -> str:
     lines.append(f', the quality of {who} could not be measured.')
   gaps = [key for key in fairness if measures.bare(key) == 'dp']
   gaps = [key for key in gaps if ' at ' not in key]
-  # One correction for all gaps of the paragraph, as the first screen has.
-  adjusted = significance.adjusted([fairness[key].get('p') for key in gaps])
-  for key, p in zip(gaps, adjusted):
+  adjusted = significance.of_gaps(fairness)  # as on the first screen
+  for key in gaps:
+    p = adjusted.get(key, fairness[key].get('p'))
     lines.append(' ' + _parity(key, fairness, one.get('groups', {}), p))
   if not gaps and 'perplexity' not in ''.join(quality):
     lines.append(
@@ -192,7 +192,7 @@ def _parity(
 ) -> str:
   """Demographic parity in words, and whether the data show a gap.
 
-  `p` is that of no gap, adjusted for the attributes that are looked at.
+  `p` is that of no gap, adjusted for all gaps that are looked at.
   """
   value = fairness[key]
   about = f' by {key.rpartition("/")[0]}' if '/' in key else ''
@@ -220,8 +220,8 @@ def _parity(
     lines += ' The interval lies below 1: the gap is more than chance.'
   elif sure and high < 1:
     lines += (
-      ' The interval lies below 1, but of as many attributes one does so by '
-      f'chance (p = {p:.2g}, Holm).'
+      ' The interval lies below 1, but of as many gaps one does so by chance '
+      f'({significance.said(p, value.get("p_at_floor", False))}, Holm).'
     )
   elif sure:
     lines += (

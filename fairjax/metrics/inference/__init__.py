@@ -2,6 +2,8 @@
 
 In this room:
 
+  closed_forms     Intervals and p values without draws: of counts, and of
+                   Student's t
   clustered_rates  Draws of the rates of groups whose rows hang together, by
                    the jackknife
   clusters         Numbers over items that are not independent: intervals and p

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Integer
-from scipy import stats
 
 from fairjax.core.errors import UserError
+from fairjax.metrics.inference import closed_forms
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import (
   REALS,
@@ -123,28 +123,6 @@ def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
   ]
 
 
-def share(hits: int, count: int, options: IntervalOptions) -> dict:
-  """hits / count with the exact interval of Clopper and Pearson (1934)."""
-  if not count:
-    return of_value(None, note='no items')
-  tail = (1 - options.level) / 2
-  low = stats.beta.ppf(tail, hits, count - hits + 1) if hits else 0.0
-  high = stats.beta.ppf(1 - tail, hits + 1, count - hits)
-  return of_value(hits / count, low, high if hits < count else 1.0)
-
-
-def binomial(hits: int, count: int, p: float = 0.5) -> float | None:
-  """The exact two-sided p of `hits` in `count` where each has chance p.
-
-  Twice the smaller tail, so that it agrees with the interval of `share`.
-  """
-  if not count:
-    return None
-  below = stats.binom.cdf(hits, count, p)
-  above = stats.binom.sf(hits - 1, count, p)
-  return float(min(1.0, 2 * min(below, above)))
-
-
 Factor = Sequence[
   Sequence | np.ndarray
 ]  # codes of each item; of a pair, two of them
@@ -205,26 +183,22 @@ def resampled(
   if not (math.isfinite(variance) and math.isfinite(centre) and variance > 0):
     return of_value(value, note='the clusters do not tell how sure it is'), None
   error, free = variance**0.5, least - 1
-  half = reach(error, free, options)
+  half = closed_forms.reach(error, free, options.level)
   ends = unlink(np.array([centre - half, centre + half]), bounds)
   low, high = map(float, ends)
   p = None
   if null is not None:
-    p = float(2 * stats.t.sf(abs(centre - _line(null, bounds)) / error, free))
+    away = centre - _line(null, bounds)
+    p = float(closed_forms.p_of_t(away, error, free))
   return of_value(value, min(low, value), max(high, value)), p
-
-
-def reach(error: float, free: int, options: IntervalOptions) -> float:
-  """Half the width of an interval: Student's t times a standard error."""
-  return float(error * stats.t.ppf((1 + options.level) / 2, free))
 
 
 def student(
   value: float, error: float, free: int, options: IntervalOptions
 ) -> tuple[dict, float]:
   """A difference with Student's interval, and the p of its being 0."""
-  half = reach(error, free, options)
-  p = float(2 * stats.t.sf(abs(value) / error, free))
+  half = closed_forms.reach(error, free, options.level)
+  p = float(closed_forms.p_of_t(value, error, free))
   return of_value(value, value - half, value + half), p
 
 
@@ -294,11 +268,11 @@ def mean(
 def _unanimous(value, factors, options, null, bounds) -> tuple:
   units = min(len(np.unique(np.concatenate(factor))) for factor in factors)
   width, hits = bounds[1] - bounds[0], units if value == bounds[1] else 0
-  one = share(hits, units, options)
+  one = closed_forms.share(hits, units, options)
   ends = (bounds[0] + width * one[key] for key in ('low', 'high'))
   p = None
   if null is not None:
-    p = binomial(hits, units, (null - bounds[0]) / width)
+    p = closed_forms.binomial(hits, units, (null - bounds[0]) / width)
   return of_value(value, *ends), p
 
 

@@ -14,6 +14,7 @@ from fairjax.data.tables import audit_table
 from fairjax.metrics import calibration, contrasts, slices, thresholds, warn
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.assess import assess
+from fairjax.metrics.inference import significance
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
@@ -291,6 +292,8 @@ def _beside_reference(out, labels, groups, config, options, cluster) -> None:
       rates,
       cluster,
     )
+    prefix = f'{kind}/' if len(groups.kinds) > 1 else ''
+    significance.gated(rows, out.set['fairness'], prefix)
     for row in rows:
       row['attribute'] = kind
       if not binary:

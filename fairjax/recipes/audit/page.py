@@ -56,6 +56,13 @@ def _differences(focus: Measured, config: Config) -> dict | None:
       f'None of {len(tested)} differences to {reference} is more than chance '
       'where so many are tested'
     )
+    gaps = significance.of_gaps(focus.set['fairness'])
+    least = min(gaps, key=gaps.get, default='')
+    if least and gaps[least] < significance.SURE:
+      heading += (
+        f'; that of the groups which are furthest apart is ({least}, '
+        f'{significance.said(gaps[least])})'
+      )
   line = lambda r: {
     'group': r['group'],
     'rate': f'{measures.label(r["rate"])} ({r["rate"]})',

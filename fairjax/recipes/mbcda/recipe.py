@@ -24,7 +24,7 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError, count
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
-from fairjax.metrics.inference import clusters
+from fairjax.metrics.inference import closed_forms
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual, diversity
 from fairjax.pairs import sheet
@@ -129,7 +129,7 @@ def parallel_text(m: Material, tables: Tables) -> Parallel:
   frame['kept'] = frame['turned'] >= m.config.adversary.confidence
   right = other('source') < 0.5
   options = options_of(m.config)
-  accuracy = clusters.share(int(right.sum()), len(right), options)
+  accuracy = closed_forms.share(int(right.sum()), len(right), options)
   m.log.line(
     f'filter: {int((~frame["kept"]).sum()):,} of {len(frame):,} rewrites still '
     f'show the group of their source and are dropped; its classifier is right '
