@@ -187,7 +187,10 @@ def rates(table: Table, draws: Draws | None, options: IntervalOptions) -> Rates:
     return Rates(values, None, None, rows)
   clustered = bool(table.items.clusters)
   ends = intervals.percentiles(values, draws.rates, options, intervals.SHARES)
-  return Rates(values, draws.rates, ends, rows, clustered)
+  if clustered:
+    drawn = clustered_rates.straight(draws.rates, table.groups)
+    return Rates(values, drawn, ends, rows, clustered)
+  return Rates(values, draws.rates, ends, rows)
 
 
 def _halves(rng: np.random.Generator, shape: tuple) -> np.ndarray:
@@ -284,6 +287,7 @@ def _of_classes(sums, rates, g, options, empty) -> dict:
     base = base / base.sum(-1, keepdims=True)
     known = ~np.isnan(rates.draws[..., g, r])
     draws = (np.where(known, base * rates.draws[..., g, r], 0)).sum(-1)
+    draws = np.clip(draws, 0, 1)
     out['accuracy'] = intervals.of_mean(
       right, draws, options, bounds=intervals.SHARES
     )

@@ -55,7 +55,7 @@ def worst(
   )
   a, b = a[keep], b[keep]
   # P(at least so many wrong rows in a slice of this size).
-  p = closed_forms.drawn_at_least(inside[a, b], size[a, b], bad.sum(), n)
+  p = closed_forms.drawn_at_least(inside[a, b], size[a, b], int(bad.sum()), n)
   adjusted = significance.adjusted(list(map(float, p)), 'bh')
   rows = [
     {
