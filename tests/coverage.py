@@ -1,8 +1,10 @@
 """How often 95 % intervals hold the truth, and .05 tests reject a true null.
 
-  python tests/coverage.py            the whole table, about ten minutes
+  python tests/coverage.py            the release's table, about six minutes
   python tests/coverage.py --sets=60  a rough one
   python tests/coverage.py shares sizes
+
+Cells are printed as they are done, and then the table in Markdown.
 
 A *world* draws one data set with a known truth and gives the interval and the
 p of each measure of it: {name: (low, high, p, truth, null)}, p and null None
@@ -29,7 +31,8 @@ from fairjax.metrics.inference import clusters, intervals, row_means
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import counterfactual
 
-RESAMPLES = 2000
+RESAMPLES = 1000
+SETS = 200  # of a cell: standard error .015
 SIZES = 40, 60, 300, 1000
 
 
@@ -119,7 +122,7 @@ def clustered(rng, how, groups, p, icc, unequal=True):
   share, test = clusters.mean(hit, code, how, null, (0.0, 1.0))
   gap = counts.gaps(rates, [0, 1], how)['dp']
   contrast = contrasts.differences(
-    None, hit[None], masks[:1], ['a'], 'rest', how, cluster=code
+    None, hit[None], np.stack(masks[:1]), ['a'], 'rest', how, cluster=code
   )[0]
   return {
     'share (benchmarks)': ends(share, p, test, null),
@@ -160,7 +163,7 @@ def ranked(rng, how, n, positive, kind='normal', copies=1):
 
 
 def alike(rng, how, n, groups, p=0.5, differ=0.0):
-  """Gaps of groups: as one measure, and as the sentence that leads."""
+  """Gaps of groups that are alike, or whose rates are evenly apart."""
   group = rng.integers(groups, size=n)
   rate = p + differ * (np.arange(groups) / max(groups - 1, 1) - 0.5)
   chance = rng.random((1, n))
@@ -170,12 +173,9 @@ def alike(rng, how, n, groups, p=0.5, differ=0.0):
   table = counts.tabulate(label, hit, [*masks, np.ones(n, bool)], 2, how.seed)
   rates = counts.rates(table, counts.draw(table, how), how)
   found = counts.gaps(rates, list(range(groups)), how)
-  width = differ if groups > 1 else 0.0
-  # Of each gap the truth that its groups have.
-  width = differ if groups > 1 else 0.0
   return {
-    'dp': ends(found['dp'], 1 - width, found['dp']['p'], 1.0),
-    'eqodd': ends(found['eqodd'], 1 - width, found['eqodd']['p'], 1.0),
+    name: ends(found[name], 1 - differ, found[name]['p'], 1.0)
+    for name in ('dp', 'eqodd')
   }
 
 
@@ -277,12 +277,44 @@ def shown(options) -> str:
   return ', '.join(f'{k} {v}' for k, v in options.items())
 
 
+def row_of(options) -> str:
+  """In which row of the table a cell is: all but sizes, rates and shifts."""
+  own = {k: v for k, v in options.items() if k in ('seeds', 'kind', 'tails')}
+  if 'groups' in options:
+    own['groups' if 'n' in options else 'clusters'] = options['groups']
+  for name, plain in (('kind', 'normal'), ('copies', 1)):
+    if options.get(name, plain) != plain:
+      own[name] = options[name]
+  if options.get('differ') and 'groups' in options:
+    own['true gap'] = options['differ']
+  if options.get('p') in (0, 1):
+    own = {'edge': f'p {options["p"]:g}'}
+  return shown(own)
+
+
+def markdown(rows) -> str:
+  """Least and largest coverage and largest level of each row."""
+  lines = [
+    '| measure | of | cells | coverage | level |',
+    '|---|---|---|---|---|',
+  ]
+  for (name, of), cells in rows.items():
+    held = [cell[0] for cell in cells if cell[0] is not None]
+    level = [cell[1] for cell in cells if cell[1] is not None]
+    ends = sorted({f'{min(held):.3f}', f'{max(held):.3f}'}) if held else ['–']
+    worst = f'{max(level):.3f}' if level else ''
+    lines.append(
+      f'| {name} | {of} | {len(cells)} | {" to ".join(ends)} | {worst} |'
+    )
+  return '\n'.join(lines)
+
+
 def main():
   parser = argparse.ArgumentParser()
   parser.add_argument('worlds', nargs='*')
-  parser.add_argument('--sets', type=int, default=300)
+  parser.add_argument('--sets', type=int, default=SETS)
   given = parser.parse_args()
-  world_of = None
+  world_of, rows = None, {}
   for world, options in table():
     if given.worlds and world.__name__ not in given.worlds:
       continue
@@ -293,6 +325,7 @@ def main():
     found = measured(world, given.sets, **options)
     cells = []
     for name, (held, level, none, apart) in found.items():
+      rows.setdefault((name, row_of(options)), []).append((held, level))
       text = f'{name} ' + ('–' if held is None else f'{held:.3f}')
       text += '' if level is None else f' (level {level:.3f})'
       text += f' ({none} without)' if none else ''
@@ -302,6 +335,7 @@ def main():
     print(
       f'  {shown(options)}: {"; ".join(cells)}  [{seconds:.1f} s]', flush=True
     )
+  print(f'\n{markdown(rows)}')
 
 
 if __name__ == '__main__':

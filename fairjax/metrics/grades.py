@@ -22,7 +22,8 @@ def grades(chances: Float[np.ndarray, 's n c']) -> Float[np.ndarray, 's n']:
 
 
 def correlation(
-  labels: Integer[np.ndarray, ' n'], predicted: Float[np.ndarray, 's n']
+  labels: Integer[np.ndarray, ' n'] | Float[np.ndarray, ' n'],
+  predicted: Float[np.ndarray, 's n'],
 ) -> Float[np.ndarray, ' s']:
   """r of each seed; NaN where one side does not vary."""
   return _r(_totals(labels, predicted).sum(1))
