@@ -316,6 +316,16 @@ CALLS = {
     ),
     'no interval can be made of one cluster',
   ),
+  'three classes of two labels': (
+    lambda: fairjax.audit(THREE, TABLE, n_resamples=50),
+    'has 3 classes, and the labels of the data are 0, 1',
+  ),
+  'a function of three classes': (
+    lambda: fairjax.audit(
+      lambda texts: np.full((len(texts), 3), 1 / 3), TABLE, n_resamples=50
+    ),
+    'has 3 classes, and the labels of the data are 0, 1',
+  ),
   'bands of names': (
     lambda: fairjax.audit(
       P, TABLE.assign(sex=G), groups=['sex:1/2'], n_resamples=50

@@ -441,7 +441,12 @@ def aligned(
     return scores
   if theirs and sorted(low(theirs)) == sorted(low(ours)):
     return scores[..., [low(theirs).index(n) for n in low(ours)]]
-  if len(ours) > scores.shape[-1] or len(theirs or ours) != max(len(ours), 2):
+  many = len(ours) == 2 < scores.shape[-1]
+  if (
+    many
+    or len(ours) > scores.shape[-1]
+    or len(theirs or ours) != max(len(ours), 2)
+  ):
     raise UserError(
       f'{model.name} has {scores.shape[-1]} classes'
       + (f' ({", ".join(theirs)})' if theirs else '')
