@@ -7,8 +7,8 @@ import fairjax
 
 ROOT = pathlib.Path(fairjax.__file__).parent
 
-# What every room may use: core, and what a run is given and gives back.
-GROUND = {'core', 'config', 'results'}
+# What every room may use: core, and what a run is given.
+GROUND = {'core', 'config'}
 MOST = 18  # modules of a folder that a reader takes in at once
 FLAT = {'bench/races'}  # one kind of thing, a file each, which nobody imports
 
@@ -20,17 +20,19 @@ ORDER = {
   'metrics': {'data'},
   'models': {'data'},
   'train': {'data', 'models'},
+  'results': {'metrics'},  # whose names are rows of its table of measures
   # A score is a function of arrays; its table is made by a stage.
-  'scores': {'data', 'models', 'train', 'metrics'},
-  'report': {'metrics'},
+  'scores': {'data', 'models', 'train', 'metrics', 'results'},
+  'report': {'metrics', 'results'},
   # What a model says comes from a judge that a recipe hands in.
-  'benchmarks': {'data', 'pairs', 'methods', 'metrics'},
+  'benchmarks': {'data', 'pairs', 'methods', 'metrics', 'results'},
   'stages': {
     *('data', 'methods', 'metrics', 'models', 'train', 'scores', 'report'),
+    'results',
   },
   'api': {
     *('data', 'pairs', 'methods', 'metrics', 'models', 'train', 'scores'),
-    *('report', 'stages'),
+    *('report', 'results', 'stages'),
   },
 }
 # These import what they like.

@@ -22,7 +22,7 @@ from fairjax.data.batching import tokens
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
 from fairjax.metrics import measures, warn
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual, text_likelihood
 from fairjax.metrics.texts.counterfactual import Drawn
 from fairjax.models import Bundle
@@ -45,13 +45,6 @@ class Judged(NamedTuple):
 
   contenders: dict[str, dict]
   tests: list[dict]
-
-
-def how(config: Config) -> IntervalOptions:
-  options = config.measures
-  return IntervalOptions(
-    options.confidence_level, options.resamples, config.seed
-  )
 
 
 def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
@@ -99,7 +92,7 @@ def judge(
   parts = {
     name: {TEXTS: [], TRAINED: []} for name in rewrites
   }  # Drawn of each set
-  options = how(config)
+  options = options_of(config)
   add = lambda name, where, sums: parts[name][where].append(
     counterfactual.drawn(sums, options)
   )
@@ -138,7 +131,7 @@ def grid(
   against: Sequence[str] = (),
 ) -> Judged:
   """{contender: {set: Drawn}} as results' contenders and adjusted tests."""
-  options, contenders, tests = how(config), {}, []
+  options, contenders, tests = options_of(config), {}, []
   for name, sets in parts.items():
     contenders[name] = {
       'sets': {
@@ -290,7 +283,7 @@ def gold(
   Exact texts, precision and recall of changed words (these are tested), and
   the share of texts with each kind of error (pairs/rewrite_errors.py).
   """
-  options = how(config)
+  options = options_of(config)
   parts = {
     name: {
       where: [
