@@ -2,6 +2,7 @@
 
 import ast
 import pathlib
+import re
 
 import fairjax
 
@@ -39,6 +40,9 @@ ORDER = {
 TOP = {'recipes', 'bench', 'main', 'cli'}
 
 
+ADDRESS = re.compile(r'fairjax\.[\w.]*(:\w*)?')
+
+
 def imports(path: pathlib.Path):
   """What a file imports of ours, as parts after 'fairjax'; also others."""
   for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
@@ -47,6 +51,14 @@ def imports(path: pathlib.Path):
     elif isinstance(node, ast.ImportFrom) and node.module:
       above = tuple(node.module.split('.'))
       yield from (above + (alias.name,) for alias in node.names)
+
+
+def addresses(path: pathlib.Path):
+  """What a file names by an address in a string, which is loaded later."""
+  for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+      if ADDRESS.fullmatch(node.value):
+        yield tuple(node.value.partition(':')[0].split('.'))
 
 
 def files():
@@ -71,6 +83,26 @@ def test_rooms_import_in_one_direction():
       if parts[1] not in GROUND | ORDER[room] | {room, '__version__'}:
         wrong.add((name, parts[1]))
   assert wrong == set()
+
+
+def test_addresses_point_the_way_of_imports():
+  """A string that is loaded later is an arrow too.
+
+  But for the config, whose knobs know the registries by name, so that a word
+  that is in none is refused before any work.
+  """
+  found = {(name, parts) for name, p in files() for parts in addresses(p)}
+  assert found
+  wrong = {
+    (name, parts)
+    for name, parts in found
+    if (room := room_of(name)) not in TOP | {'__init__', 'config'}
+    and parts[1] not in GROUND | ORDER.get(room, set()) | {room}
+  }
+  assert wrong == set()
+  by_config = {'.'.join(p[1:]) for n, p in found if room_of(n) == 'config'}
+  registries = {'benchmarks', 'data', 'methods', 'recipes', 'scores'}
+  assert by_config <= registries | {'methods.diet_rows'}
 
 
 def test_the_order_has_no_circle():

@@ -660,7 +660,8 @@ def parities() -> dict[str, str]:
     counted, among = MEASURES[rate].of
     if MEASURES[rate].better > 0:
       counted = tuple(b - a for a, b in zip(counted, among))
-    out[masks[counted, among]] = name
+    if (counted, among) in masks:
+      out[masks[counted, among]] = name
   order = list(MEASURES)
   place = lambda rate: (MEASURES[rate].better, order.index(rate))
   return {rate: out[rate] for rate in sorted(out, key=place)}
