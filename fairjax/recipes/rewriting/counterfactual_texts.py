@@ -179,9 +179,10 @@ def twins_of(config: Config, test: pd.DataFrame) -> tuple[list[str], str]:
 
 def swapper(m: Material, name: str) -> Write:
   """Texts swapped by the list by hand, or by the flow's dictionary."""
-  chosen = dictionary.options(m.config.method, m.config.seed)
-  if name == 'flow':
-    chosen |= {'words': str(m.words), 'names': None}
+  method = m.config.method
+  if name == 'flow':  # names as the list by hand has them
+    method = dataclasses.replace(method, words=str(m.words))
+  chosen = dictionary.options(method, m.config.seed)
   return lambda texts: dictionary.swap(list(texts), **chosen).texts
 
 
