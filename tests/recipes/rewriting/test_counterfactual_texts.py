@@ -118,6 +118,8 @@ def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
       'fprd',
       'tprd_size',
       'fprd_size',
+      *('group_tprd', 'group_fprd', 'group_tprd_size', 'group_fprd_size'),
+      *('content_tprd', 'content_fprd'),
     }
     if name != 'original':
       quality = sets['GECO to male']['quality']
