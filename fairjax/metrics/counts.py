@@ -42,6 +42,7 @@ class Rates(NamedTuple):
   draws: np.ndarray | None  # [resample, s, k, g+1, rate]
   ends: intervals.Ends | None  # of the means over seeds, [k, g+1, rate]
   rows: np.ndarray  # [k, g+1, rate]: rows behind a rate, in the seed of fewest
+  clustered: bool = False  # draws are over clusters
 
 
 def tabulate(
@@ -172,8 +173,9 @@ def rates(table: Table, draws: Draws | None, options: IntervalOptions) -> Rates:
   rows = groups.denominators(sums).min(0)
   if draws is None:
     return Rates(values, None, None, rows)
+  clustered = bool(table.items.clusters)
   ends = intervals.percentiles(values, draws.rates, options, intervals.SHARES)
-  return Rates(values, draws.rates, ends, rows)
+  return Rates(values, draws.rates, ends, rows, clustered)
 
 
 def _halves(rng: np.random.Generator, shape: tuple) -> np.ndarray:
@@ -310,7 +312,8 @@ def gaps(
   worst, classes = _worst(_columns(parts))
   noise = alike = None
   if rates.draws is not None:
-    noise, alike = _noise(rates.draws, index, values, options)
+    more = None if rates.clustered else _grown(rates.rows[:, index])
+    noise, alike = _noise(rates.draws, index, values, options, more)
   out = {}
   for i, (name, kind, _, one_minus) in enumerate(_all_gaps()):
     at = lambda draws, i=i: None if draws is None else draws[:, :, i]
@@ -337,6 +340,7 @@ def _noise(
   index: Integer[np.ndarray, ' g'],
   values: Float[np.ndarray, 's k g rate'],
   options: IntervalOptions,
+  grown: Float[np.ndarray, 'k g rate'] | None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
   """Bounds of the error of every gap over the groups `index`, [resample, s,
   gap]; and, of several seeds, the gaps of groups that are alike.
@@ -349,10 +353,19 @@ def _noise(
   alike = intervals.seeds_alike(values, len(draws), options.seed)
   for some in resampling.chunks(len(draws)):
     own = draws[some].take(index, 3)
+    if grown is not None:
+      own = centre + (own - centre) * grown
     out.append(_bounds(own, centre))
     if alike is not None:
       null.append(_bounds(own + alike[some], centre))
   return np.concatenate(out), np.concatenate(null) if null else None
+
+
+def _grown(rows: Float[np.ndarray, '*rest']) -> Float[np.ndarray, '*rest']:
+  """√((n + 2)/(n − 1)): Beta(x + ½, n − x + ½) has the variance
+  θ (1 − θ)/(n + 2), and the unbiased one of a rate is r (1 − r)/(n − 1).
+  """
+  return np.sqrt((rows + 2) / np.maximum(rows - 1, 1)).astype(np.float32)
 
 
 def _bounds(draws: np.ndarray, centre: np.ndarray) -> np.ndarray:

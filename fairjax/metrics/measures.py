@@ -278,13 +278,39 @@ MEASURES: dict[str, Measure] = {
     'share of the same negative rows decided positive in their female '
     'wording, less that in their male wording; 0 is equal', 0, 0.0, -1.0, 1.0),
   'tprd_size': Measure(
-    *_OWN, 'size of TPRD',
+    *_OWN, 'size of TPRD of twins',
     'distance of TPRD from 0, whichever wording is decided positive more', -1,
     0.0),
   'fprd_size': Measure(
-    *_OWN, 'size of FPRD',
+    *_OWN, 'size of FPRD of twins',
     'distance of FPRD from 0, whichever wording is decided positive more', -1,
     0.0),
+  'group_tprd': Measure(
+    *_OWN, 'TPRD of the groups',
+    'share of the positive texts of attribute 1 that are decided positive, '
+    'less that of the other positive texts, each as it was written; 0 is equal',
+    0, 0.0, -1.0, 1.0, leads=True),
+  'group_tprd_size': Measure(
+    *_OWN, "size of the groups' TPRD",
+    'distance of the groups\' TPRD from 0, whichever group is ahead', -1, 0.0),
+  'content_tprd': Measure(
+    *_OWN, 'TPRD of their content',
+    'the part of the groups\' TPRD that is left where the texts of both are '
+    'worded both ways: what else they say, such as another occupation', 0,
+    0.0, -1.0, 1.0),
+  'group_fprd': Measure(
+    *_OWN, 'FPRD of the groups',
+    'share of the negative texts of attribute 1 that are decided positive, '
+    'less that of the other negative texts, each as it was written; 0 is equal',
+    0, 0.0, -1.0, 1.0, leads=True),
+  'group_fprd_size': Measure(
+    *_OWN, "size of the groups' FPRD",
+    'distance of the groups\' FPRD from 0, whichever group is ahead', -1, 0.0),
+  'content_fprd': Measure(
+    *_OWN, 'FPRD of their content',
+    'the part of the groups\' FPRD that is left where the texts of both are '
+    'worded both ways: what else they say, such as another occupation', 0,
+    0.0, -1.0, 1.0),
   'transfer_accuracy': Measure(
     *_OWN, 'transfer accuracy',
     'share of the rewritten texts that an attribute classifier, which never '

@@ -1,8 +1,9 @@
 """Published files that a config's numbers come from, known by their sha256.
 
 `config.data.sources` has an entry a file: the knob that names it, its sha256
-(of a model's folder, that of its weights), and where it comes from. A run starts only on those files, so that a stranger
-who repeats it repeats it on the same rows.
+(of a model's folder, that of its weights), and where it comes from. A run
+starts only on those files, so that a stranger who repeats it repeats it on the
+same rows.
 """
 
 import hashlib

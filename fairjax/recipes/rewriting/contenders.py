@@ -1,7 +1,8 @@
 """Contenders: rewritten texts compared, as tables 2 to 4 of FairFlow.
 
     test texts, rewrites → attribute, fluency, distance
-    train texts + rewrites → classifier → quality, TPRD and FPRD
+    train texts + rewrites → classifier → quality, TPRD and FPRD of the groups'
+      texts (the papers'), of their content, and of the same texts as twins
 
 `judge` takes texts that any system wrote; all contenders are measured on the
 same texts with the same resamples, so that every difference is paired.
@@ -115,6 +116,10 @@ def judge(
     add(name, TRAINED, counterfactual.quality(label, score))
     first = np.where(shows == 1, score, twin)
     second = np.where(shows == 1, twin, score)
+    groups = counterfactual.group_rates(label, shows, score, twin)
+    add(name, TRAINED, groups)
+    add(name, TRAINED, counterfactual.sizes(groups))
+    add(name, TRAINED, counterfactual.content(groups))
     gaps = counterfactual.rates(label, first, second)
     add(name, TRAINED, gaps)
     add(name, TRAINED, counterfactual.sizes(gaps))
