@@ -2,11 +2,10 @@
 
 In this room:
 
-  compare    Every method against no mitigation: one table, with paired tests
-  swap       One text and its counterfactual, and what was changed
-  train      One classifier after one data-side method: trained, measured,
-             reported
-  weighting  Instance weights (Zhang et al. 2020), end to end
+  compare  Every method against no mitigation: one table, with paired tests
+  swap     One text and its counterfactual, and what was changed
+  train    One classifier after one data-side method: trained, measured,
+           reported
 """
 
 from fairjax.core.registry import Entry
@@ -32,7 +31,7 @@ RECIPES = {
     'fairjax.recipes.compare:run', 'each data-side method against none'
   ),
   'weighting': Entry(
-    'fairjax.recipes.weighting:run', 'instance weights against the baseline'
+    'fairjax.recipes.weighting.recipe:run', 'instance weights against the baseline'
   ),
   'audit': Entry(
     'fairjax.recipes.audit.recipe:run',
