@@ -153,6 +153,20 @@ def test_only_the_mesh_counts_devices():
   }
 
 
+def test_a_platform_is_asked_for_in_few_places():
+  """What a layer does on one is a trait of models/kernels/ways.py."""
+  asked = []
+  for name, path in files():
+    if name.startswith(('models/kernels/', 'core/backend', 'bench/')):
+      continue
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+      if isinstance(node, ast.Compare):
+        values = [getattr(n, 'value', '') for n in ast.walk(node)]
+        if {'cpu', 'gpu', 'tpu'} & {v for v in values if isinstance(v, str)}:
+          asked.append((name, node.lineno))
+  assert 0 < len(asked) <= 8, asked
+
+
 def test_no_folder_is_flat():
   """A room that has outgrown a reader's eye is divided."""
   many = {}

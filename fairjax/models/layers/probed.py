@@ -18,8 +18,8 @@ import jax.numpy as jnp
 from flax import struct, traverse_util
 from jaxtyping import Array, Float, Int
 
-from fairjax.core import backend
 from fairjax.core.errors import UserError
+from fairjax.models.kernels.ways import ways
 from fairjax.models.layers import exact_norms, int8
 from fairjax.models.layers.products import exact, few
 
@@ -173,7 +173,7 @@ class Embed(nn.Module):
     if self.int8:
       return int8.product(x, *self.int8).astype(self.dtype)
     table, x = self.embedding.astype(self.dtype), x.astype(self.dtype)
-    if backend.platform() == 'cpu':
+    if ways().by_library:
       return few(x, table)
     y = jnp.einsum('rtd,vd->rtv', x, table, precision=exact(self.dtype))
     return y if table.shape[0] == self.count else y[..., : self.count]
