@@ -82,7 +82,7 @@ def grow(cache: tuple, width: int) -> tuple:
 
 
 def attend(
-  all_three: Float[Array, 'r t d'],
+  qkv: Float[Array, 'r t d'],
   heads: int,
   at: Places,
   visible: Bool[Array, 'r t k'],
@@ -91,10 +91,10 @@ def attend(
   cache: KeyValue | Merged | None,
 ) -> tuple[Float[Array, 'r t e'], KeyValue | Merged | None]:
   """Attention of one product's query, keys and values; the cache after it."""
-  width = all_three.shape[-1] // 3
+  width = qkv.shape[-1] // 3
   query, memory = (
-    all_three[..., :width],
-    split_key_value(all_three[..., width:], heads),
+    qkv[..., :width],
+    split_key_value(qkv[..., width:], heads),
   )
   drop = dropping(rate, key, at.identity, at.positions)
   if cache is not None:

@@ -207,7 +207,7 @@ def attention(
 
 
 def self_attention(
-  three: Float[Array, 'r t e'],
+  qkv: Float[Array, 'r t e'],
   bias: Float[Array, 'e'],
   heads: int,
   visible: Bool[Array, 'r t t'],
@@ -215,17 +215,17 @@ def self_attention(
 ) -> Float[Array, 'r t d']:
   """`attention` in one kernel of a GPU, of queries, keys and values in a row.
 
-  `three` is their product; their bias is added in the kernel.
+  `qkv` is their product; their bias is added in the kernel.
   """
   from fairjax.models.kernels import fused_attention
 
-  r, t, _ = three.shape
+  r, t, _ = qkv.shape
   rate, starts = 0.0, jnp.zeros((r, heads, t), jnp.uint32)
   positions = jnp.zeros((r, t), jnp.int32)
   if drop is not None:
     rate, starts, positions = drop.rate, drop.starts(heads), drop.positions
   return fused_attention.attention(
-    heads, rate, three, visible.astype(jnp.int8), starts, positions, bias
+    heads, rate, qkv, visible.astype(jnp.int8), starts, positions, bias
   )
 
 

@@ -28,9 +28,9 @@ from fairjax.models.layers.products import (
   exact,
   flattened,
   gram,
-  laid,
   outer,
   product,
+  row_major,
   summed,
 )
 
@@ -51,7 +51,7 @@ def _squares_of_products(
   chosen, whose = _slots(segment_ids, slots)
   r, t, m = chosen.shape
   narrow, wide = sorted((a, g), key=lambda side: side.shape[2])
-  turned = laid(narrow.swapaxes(1, 2))[:, None]
+  turned = row_major(narrow.swapaxes(1, 2))[:, None]
   own = jnp.where(chosen.swapaxes(1, 2)[:, :, None], turned, 0)
   dims = ((2,), (1,)), ((0,), (0,))
   products = summed(own.reshape(r, -1, t), wide, dims, jnp.float32)

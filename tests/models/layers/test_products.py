@@ -12,7 +12,7 @@ from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from fairjax.core import backend
-from fairjax.models.layers import attention, exact_norms, probed, products
+from fairjax.models.layers import attention, exact_norms, products
 
 CPU = pathlib.Path('/proc/cpuinfo')
 AVX512_BF16 = CPU.exists() and 'avx512_bf16' in CPU.read_text()
