@@ -36,7 +36,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     mesh.wait_for_all('planted')
     own = copy.deepcopy(config)
     own.recipe, own.data.name, own.data.path = 'pretrain', 'text', str(text)
-    pretrain.run(own, target / 'pretrain')
+    pretrain.trained(own, target / 'pretrain')
     own.recipe, own.data.name, own.data.path = 'benchmarks', 'text', ''
     own.model = str(target / 'pretrain' / 'export' / 'seed_0')
     own.benchmarks.data = str(data)
