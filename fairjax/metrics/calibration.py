@@ -22,7 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics.inference import estimates, intervals, resampling
+from fairjax.metrics.inference import estimates, intervals, resampling, tails
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -151,8 +151,6 @@ def reliability(
 
   All seeds together; the interval is Jeffreys's for the rows of one seed.
   """
-  from scipy import stats
-
   truth, score = confidence(labels, scores)
   masks = {'everyone': np.ones(len(labels), bool)}
   masks |= dict(zip(group_names, members))
@@ -166,7 +164,7 @@ def reliability(
       if not own.any():
         continue
       share, n = float(y[own].mean()), own.sum() / len(score)
-      ends = stats.beta.ppf(
+      ends = tails.beta_ppf(
         [(1 - level) / 2, (1 + level) / 2],
         share * n + 0.5,
         (1 - share) * n + 0.5,

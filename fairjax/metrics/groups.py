@@ -12,11 +12,9 @@ two left it is undefined itself.
 import functools
 from collections.abc import Mapping, Sequence
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from jaxtyping import Array, Bool, Float, Integer
+from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
@@ -39,21 +37,24 @@ AGGREGATES = {
 }
 
 
-@jax.jit
-def rates(counts: Float[Array, '*b four']) -> Float[Array, '*b rate']:
+def rates(counts: Float[np.ndarray, '*b four']) -> Float[np.ndarray, '*b rate']:
   """The RATES of counts (tn, fp, fn, tp), NaN where the denominator is 0."""
   above, below = _fractions(counts)
-  return jnp.where(below > 0, above / jnp.where(below > 0, below, 1), jnp.nan)
+  with np.errstate(divide='ignore', invalid='ignore'):
+    above /= below
+  above[~(below > 0)] = np.nan
+  return above
 
 
-def _fractions(counts: Array) -> tuple[Array, Array]:
-  above = jnp.array([RATES[name][0] for name in NAMES], counts.dtype).T
-  below = jnp.array([RATES[name][1] for name in NAMES], counts.dtype).T
-  exact = jax.lax.Precision.HIGHEST
-  return (
-    jnp.matmul(counts, above, precision=exact),
-    jnp.matmul(counts, below, precision=exact),
+def _fractions(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+  """What is counted and among which; one product, not one for each of *b."""
+  flat = counts.reshape(-1, counts.shape[-1])
+  above, below = (
+    flat @ np.array([RATES[name][part] for name in NAMES], counts.dtype).T
+    for part in (0, 1)
   )
+  shape = *counts.shape[:-1], len(NAMES)
+  return above.reshape(shape), below.reshape(shape)
 
 
 def denominators(
@@ -63,12 +64,11 @@ def denominators(
   return counts @ np.array([RATES[name][1] for name in NAMES]).T
 
 
-@jax.jit
 def rates_with(
-  counts: Float[Array, 'b s k g four'],
-  observed: Float[Array, 's k g four'],
-  halves: Float[Array, 'b run g pair 2'],
-) -> Float[Array, 'b s k g rate']:
+  counts: Float[np.ndarray, 'b s k g four'],
+  observed: Float[np.ndarray, 's k g four'],
+  halves: Float[np.ndarray, 'b run g pair 2'],
+) -> Float[np.ndarray, 'b s k g rate']:
   """Rates of resampled counts with pseudo-rows, each a draw of Gamma(1/2).
 
   One is added to either side of a rate; where one side was never observed,
@@ -76,16 +76,20 @@ def rates_with(
   """
   above, below = _fractions(counts)
   rates, among = _fractions(observed)
-  more = jnp.repeat(halves, counts.shape[1] // halves.shape[1], 1)[:, :, None]
-  more = more[..., jnp.array(PSEUDO_OF), :]
-  first, second = more[..., 0], more[..., 1]
-  first, second = (
-    jnp.where(SWAPPED, second, first),
-    jnp.where(SWAPPED, first, second),
-  )
-  both = first + second
-  plus = jnp.where(rates == 0, both, jnp.where(rates == among, 0, first))
-  return jnp.where(among > 0, (above + plus) / (below + both), jnp.nan)
+  pairs, side = np.array(PSEUDO_OF), SWAPPED.astype(int)
+  first, second = halves[..., pairs, side], halves[..., pairs, 1 - side]
+  runs, seeds = halves.shape[1], counts.shape[1]
+  for run in range(runs):  # what is added is the same in all seeds of a run
+    own = slice(run * seeds // runs, (run + 1) * seeds // runs)
+    plus, rest = first[:, run, None, None], second[:, run, None, None]
+    never, always = rates[own] == 0, rates[own] == among[own]
+    above[:, own] += np.where(always & ~never, 0, plus)
+    above[:, own] += np.where(never, rest, 0)
+    below[:, own] += plus + rest
+  with np.errstate(divide='ignore', invalid='ignore'):
+    above /= below
+  above[:, ~(among > 0)] = np.nan
+  return above
 
 
 def spread(values: Float[np.ndarray, 'g *b']) -> Float[np.ndarray, '*b']:

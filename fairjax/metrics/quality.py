@@ -28,10 +28,8 @@ of m placements that of m − 1 degrees of freedom.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Integer
+from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import measures
 from fairjax.metrics.inference import resampling
@@ -248,30 +246,28 @@ def _summed(
   return out
 
 
-@jax.jit
 def resampled_ranks(
-  weights: Float[Array, 'resample item'],
-  sums: Float[Array, 'item g 4 4'],
-  sizes: Float[Array, 'item g 4'],
-  extra: Float[Array, 'resample g 4'],
-  places: Float[Array, 'resample g 4'],
-  unit: Float[Array, ''] | float = 1.0,
-) -> Float[Array, 'resample g suite']:
+  weights: Float[np.ndarray, 'resample item'],
+  sums: Float[np.ndarray, 'item g 4 4'],
+  sizes: Float[np.ndarray, 'item g 4'],
+  extra: Float[np.ndarray, 'resample g 4'],
+  places: Float[np.ndarray, 'resample g 4'],
+  unit: float | np.floating = 1.0,
+) -> Float[np.ndarray, 'resample g suite']:
   """Deviations of the SUITE in every resample; NaN where a set is empty.
 
   `extra` and `places` are weight and placement of the further row of each set;
   of clusters, of a further one, of `unit` rows as the others have.
   """
   pairs = list(SUITE.values())
-  a, b = jnp.array(pairs + [(b, a) for a, b in pairs]).T
-  some = lambda x: jnp.where(x > 0, x, jnp.nan)
+  a, b = np.array(pairs + [(b, a) for a, b in pairs]).T
   sums, total = sums[:, :, a, b], sizes.sum(0)
-  centre = sums.sum(0) / some(total)[:, a]
+  centre = sums.sum(0) / _some(total)[:, a]
   extra = extra * unit
   above = resampling.resampled(weights, sums) + (extra * places)[..., a]
-  below = some(resampling.resampled(weights, sizes)) + extra
+  below = _some(resampling.resampled(weights, sizes)) + extra
   units = total / unit
-  grown = jnp.sqrt((units + 1) / jnp.maximum(units - 1, 1))
+  grown = np.sqrt((units + 1) / np.maximum(units - 1, 1))
   off = (above / below[..., a] - centre) * grown[:, a]
   return off[..., : len(pairs)] - off[..., len(pairs) :]
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Integer
-from scipy import stats
+from scipy import special
 
 from fairjax.core.errors import UserError
+from fairjax.metrics.inference import tails
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import (
   REALS,
@@ -128,8 +129,8 @@ def share(hits: int, count: int, options: IntervalOptions) -> dict:
   if not count:
     return of_value(None, note='no items')
   tail = (1 - options.level) / 2
-  low = stats.beta.ppf(tail, hits, count - hits + 1) if hits else 0.0
-  high = stats.beta.ppf(1 - tail, hits + 1, count - hits)
+  low = tails.beta_ppf(tail, hits, count - hits + 1) if hits else 0.0
+  high = tails.beta_ppf(1 - tail, hits + 1, count - hits)
   return of_value(hits / count, low, high if hits < count else 1.0)
 
 
@@ -140,8 +141,8 @@ def binomial(hits: int, count: int, p: float = 0.5) -> float | None:
   """
   if not count:
     return None
-  below = stats.binom.cdf(hits, count, p)
-  above = stats.binom.sf(hits - 1, count, p)
+  below = special.bdtr(hits, count, p)
+  above = special.bdtrc(hits - 1, count, p)
   return float(min(1.0, 2 * min(below, above)))
 
 
@@ -210,13 +211,13 @@ def resampled(
   low, high = map(float, ends)
   p = None
   if null is not None:
-    p = float(2 * stats.t.sf(abs(centre - _line(null, bounds)) / error, free))
+    p = float(2 * tails.t_sf(abs(centre - _line(null, bounds)) / error, free))
   return of_value(value, min(low, value), max(high, value)), p
 
 
 def reach(error: float, free: int, options: IntervalOptions) -> float:
   """Half the width of an interval: Student's t times a standard error."""
-  return float(error * stats.t.ppf((1 + options.level) / 2, free))
+  return float(error * tails.t_ppf((1 + options.level) / 2, free))
 
 
 def student(
@@ -224,7 +225,7 @@ def student(
 ) -> tuple[dict, float]:
   """A difference with Student's interval, and the p of its being 0."""
   half = reach(error, free, options)
-  p = float(2 * stats.t.sf(abs(value) / error, free))
+  p = float(2 * tails.t_sf(abs(value) / error, free))
   return of_value(value, value - half, value + half), p
 
 
