@@ -14,6 +14,8 @@ In this room:
   grades       Pearson's r of graded labels and predicted grades, with
                intervals and tests
   groups       Rates of groups, and the gaps between them
+  kernels      Metric kernels: jitted where an accelerator is there, else plain
+               numpy
   measures     The one table of measures: every name in results.json, and how
                to read it
   paired       Paired tests: is one run better than another on the same rows?

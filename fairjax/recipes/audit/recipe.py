@@ -31,12 +31,13 @@ from fairjax.recipes.audit import models as audit_models
 from fairjax.recipes.audit import page, scores
 from fairjax.recipes.audit.measure import Measured
 from fairjax.results import Results
-from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """The audit of `audit.model`, published; fails where the gate does."""
+  from fairjax.train import mesh
+
   with Log(folder, config, main=mesh.is_main()) as log:
     rows = audit_table.read(config)
     results, measured = audit(config, config.audit.model, rows, log)
@@ -193,6 +194,8 @@ def keep(
   measured: Mapping[str, Measured],
 ) -> None:
   """predictions.parquet of the first model, predictions/ of others."""
+  from fairjax.train import mesh
+
   if not mesh.is_main():
     return
   name = _data(config)

@@ -862,3 +862,28 @@ def test_the_console_form_is_flags_of_the_config():
   assert '--config.data.path=my.csv' in flags_of(['audit', 'my.csv'])
   with pytest.raises(UserError, match='MODEL_OR_PREDICTIONS'):
     flags_of(['audit', '--config.seed=3'])
+
+
+def test_an_audit_of_predictions_starts_without_what_a_fit_needs(tmp_path):
+  """What a start costs, by what it imports."""
+  rows = pd.DataFrame({'gender': ['f', 'm'] * 40, 'label': [0, 0, 1, 1] * 20})
+  rows['score'] = [0.2, 0.7, 0.6, 0.9] * 20
+  path = tmp_path / 'mine.csv'
+  rows.to_csv(path, index=False)
+  code = (
+    'import sys, fairjax\n'
+    f'one = fairjax.audit({str(path)!r}, {str(path)!r}, '
+    "groups=['gender'], n_resamples=50)\n"
+    "assert one['dp']['value'] == 0.5\n"
+    'print(*sys.modules)'
+  )
+  done = subprocess.run(
+    [sys.executable, '-c', code],
+    cwd=pathlib.Path(fairjax.__file__).parent.parent,
+    capture_output=True,
+    text=True,
+    check=True,
+  )
+  heavy = {'jax', 'flax', 'optax', 'orbax', 'transformers', 'sklearn'}
+  heavy |= {'scipy.stats', 'scipy.sparse', 'matplotlib'}
+  assert heavy & {*done.stdout.split()} == set()
