@@ -197,7 +197,7 @@ def test_a_gate_ends_the_process_with_its_exit_code(
     ],
     capture_output=True,
     text=True,
-    cwd=pathlib.Path(fairjax.__file__).parents[2],
+    cwd=pathlib.Path(fairjax.__file__).parents[1],
   )
   assert done.returncode == code, done.stderr
   lines = done.stderr.splitlines()
@@ -560,7 +560,7 @@ def audit_process(tmp_path, **options):
       *(str(tmp_path / 'rows.csv'), '--config.audit.groups=gender'),
       *('--config.measures.resamples=50', f'--workdir={tmp_path / "run"}'),
     ],
-    cwd=pathlib.Path(fairjax.__file__).parents[2],
+    cwd=pathlib.Path(fairjax.__file__).parents[1],
     env=os.environ | {'PYTHONPATH': str(tmp_path)},
     **options,
   )
@@ -789,6 +789,8 @@ def test_a_prediction_that_is_none_is_told_with_its_own_row():
   ):
     column = p.astype(str).where(p.index != 7, value)
     wrong(words, rows(), pd.DataFrame({'score': column}))
+    unlabelled = rows().drop(columns='label')
+    wrong(words, unlabelled, pd.DataFrame({'score': column}))
   twice = pd.concat([p.rename('score')] * 2, axis=1)
   wrong("has 2 columns named 'score'", rows(), twice)
   both = pd.concat([p.rename('p_ok')] * 2 + [p.rename('p_toxic')], axis=1)
