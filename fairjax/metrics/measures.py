@@ -302,6 +302,10 @@ MEASURES: dict[str, Measure] = {
     'the part of the groups\' FPRD that is left where the texts of both are '
     'worded both ways: what else they say, such as another occupation', 0,
     0.0, -1.0, 1.0),
+  'top_vote': Measure(
+    'own', 'fairjax.recipes.fairflow.race:marked', 'right top votes',
+    'share of the known words most of whose occurrences become their partner',
+    1, 1.0, leads=True),
   'transfer_accuracy': Measure(
     'own', _TWINS + 'transfer', 'transfer accuracy',
     'share of the rewritten texts that an attribute classifier, which never '
@@ -325,6 +329,10 @@ MEASURES: dict[str, Measure] = {
     'own', _TWINS + 'gold', 'recall of changed words',
     "share of the words that the known twin changes that equal the rewrite's",
     1, 1.0, leads=True),
+  'unlisted_recall': Measure(
+    'own', _TWINS + 'recall', 'recall of withheld words',
+    'share of the words withheld from the targets and changed by the known '
+    "twin that equal the rewrite's", 1, 1.0, leads=True),
   'unchanged': Measure(
     'own', _TWINS + 'gold', 'left unchanged',
     'share of the texts whose known twin has other words, and the rewrite none',

@@ -6,6 +6,7 @@ from sklearn import metrics as sk
 
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import counterfactual
+from fairjax.pairs.swapping import swap_eval
 
 HOW = IntervalOptions(0.95, 500, 0)
 draw = np.random.default_rng(0)
@@ -198,3 +199,15 @@ def test_texts_that_all_agree_are_no_proof():
     assert one['value'] == right
     reach = one['high'] - one['low']
     assert reach == pytest.approx(1 - exact, abs=0.03)
+
+
+def test_recall_of_withheld_words_is_counted_by_hand():
+  unlisted = {'actress', 'nun'}
+  pairs = [
+    ('the actress saw her nun', 'the actor saw his monk'),
+    ('an actress left', 'an actor left'),
+    ('she left', 'he left'),
+  ]
+  ours = ['the actor saw his nun', 'an actress left', 'he left']
+  counts = swap_eval.text_counts(pairs, ours, lambda word: word in unlisted)
+  assert values(counterfactual.recall(counts)) == {'unlisted_recall': [1 / 3]}

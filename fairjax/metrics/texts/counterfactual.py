@@ -269,6 +269,19 @@ def means(columns: Mapping[str, np.ndarray]) -> Sums:
   )
 
 
+def recall(counts: Integer[np.ndarray, 'n 5']) -> Sums:
+  """The share of words that the twin changed which are changed alike.
+
+  `counts` as of `gold`, of some words alone: those that no list had.
+  """
+  rows = np.asarray(counts, np.float64)[None][..., 1:3]
+  return Sums(
+    rows,
+    lambda s: {'unlisted_recall': _share(s[..., 1], s[..., 0])},
+    edges=(np.array([1, 1]), np.array([1, 0])),
+  )
+
+
 def levenshtein(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
   """The fewest words put in, taken out or replaced."""
   code = {word: k for k, word in enumerate({*old, *new})}
