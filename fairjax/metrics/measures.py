@@ -317,6 +317,10 @@ MEASURES: dict[str, Measure] = {
     'own', _TWINS + 'changes', 'distance',
     'words put in, taken out or replaced, per word of the source', 0, None,
     0.0, INF, leads=True),
+  'source_bleu': Measure(
+    'own', _TWINS + 'kept', 'BLEU-4 against the source',
+    'how much of the words of its source a rewrite keeps, in runs of up to '
+    'four; 1 is a copy', 0, None),
   'exact': Measure(
     'own', _TWINS + 'gold', 'exact',
     'share of the texts that equal the known twin in every word', 1, 1.0,

@@ -12,6 +12,7 @@ are resampled alike, so their differences are paired.
   group_tprd_size, …   |TPRD| and |FPRD|, which contenders are ordered by
   transfer_accuracy   texts that a classifier takes for the other attribute
   changed, distance   texts that differ from their source; words per word
+  source_bleu   BLEU-4 against the source
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -23,6 +24,7 @@ from jaxtyping import Float, Integer
 from fairjax.metrics import paired
 from fairjax.metrics.inference import intervals, ratios
 from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import rewrites
 
 Values = ratios.Values
 
@@ -252,6 +254,26 @@ def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:
     },
     intervals.POSITIVE,
     (np.array([1, 1, 0, 0]), np.array([1, 0, 0, 0])),
+  )
+
+
+def kept(sources: Sequence[str], written: Sequence[str]) -> Sums:
+  """BLEU-4 of rewrites against their sources: how much of a text stays."""
+  order = rewrites.ORDER
+  rows = np.array(
+    [
+      rewrites.bleu_counts(new.split(), old.split())
+      for old, new in zip(sources, written, strict=True)
+    ],
+    np.float64,
+  )
+  all_kept = rows.mean(0)
+  all_kept[:order] = all_kept[order : 2 * order]
+  none_kept = np.where(np.arange(len(all_kept)) < order, 0, all_kept)
+  return Sums(
+    rows[None],
+    lambda s: {'source_bleu': rewrites.bleu(s)},
+    edges=(all_kept, none_kept),
   )
 
 

@@ -95,9 +95,9 @@ def generators(
   """What writes for each contender, facts, and a line each discriminator."""
   swap = texts.swapper(own, 'dictionary')
   writers = {'dictionary': [texts.Writer(swap)]}
-  if m.config.method.names:  # CDA2; then CDA1, which leaves names alone
-    plain = dataclasses.replace(m.config.method, names=False)
-    without = m._replace(config=dataclasses.replace(m.config, method=plain))
+  if own.config.method.names:  # CDA2; then CDA1, which leaves names alone
+    plain = dataclasses.replace(own.config.method, names=False)
+    without = own._replace(config=dataclasses.replace(own.config, method=plain))
     swaps = texts.swapper(without, 'dictionary')
     writers[WITHOUT_NAMES] = [texts.Writer(swaps)]
   if m.helpers:

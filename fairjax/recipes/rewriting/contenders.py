@@ -141,6 +141,10 @@ def judge(
       counterfactual.changes(splits['test'], texts) for texts in each['test']
     ]
     add(name, TEXTS, planes(changes))
+    kept = [
+      counterfactual.kept(splits['test'], texts) for texts in each['test']
+    ]
+    add(name, TEXTS, planes(kept))
     score, twin = trained(config, folder, log, tables, name, each, reference)
     label = test['label'].to_numpy()
     warnings[name] = warn.of_constant((score >= 0.5).astype(int))
