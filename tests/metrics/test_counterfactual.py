@@ -220,7 +220,9 @@ def test_bleu_against_the_source_is_that_of_rewrites():
     [rewrites.counts(a.split(), a.split(), b.split()) for a, b in zip(old, new)]
   )
   (value,) = values(counterfactual.kept(old, new))['source_bleu']
-  assert value == pytest.approx(rewrites.measures(1.0 * both.sum(0))['bleu4'])
+  assert value == pytest.approx(
+    rewrites.measures(1.0 * both.sum(0)[None])['bleu4'][0]
+  )
   # By hand: 12 of 15 words, 8 of 13 pairs, 6 of 11 and 4 of 9 runs.
   hand = (12 / 15 * 8 / 13 * 6 / 11 * 4 / 9) ** 0.25
   assert value == pytest.approx(hand)
