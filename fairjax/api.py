@@ -10,7 +10,7 @@ shown in a notebook. Every number has its interval, as in the program.
 
 import dataclasses
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ def assess(
   threshold: float | str = 0.5,
   intersections: bool = False,
   cluster: Any = None,
+  metrics: Mapping[str, Callable] | None = None,
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
   random_state: int = 0,
@@ -53,6 +54,9 @@ def assess(
     intersections: also compare the combinations of several columns.
     cluster: what rows hang together by [n] (a template, a writer, a text that
       occurs twice): such rows are drawn together. None and '' are a row alone.
+    metrics: measures of your own, {name: function of labels and decisions} as
+      scikit-learn has them (of scores, where it calls its second parameter
+      y_score or y_proba): of everyone, of each group, and NAME_difference.
     confidence_level: of the intervals.
     n_resamples: bootstrap resamples; 0 gives values without intervals.
     random_state: seed of the resamples.
@@ -63,8 +67,9 @@ def assess(
   >>> result['dp']['value'], result['auc']['value']
   (0.5, 0.625)
   """
-  from fairjax.metrics import assess as metrics
+  from fairjax.metrics import assess as measures
   from fairjax.metrics import groups as of_groups
+  from fairjax.metrics import own
   from fairjax.metrics.inference import clusters
 
   inputs.options(threshold, confidence_level, n_resamples, random_state)
@@ -85,9 +90,13 @@ def assess(
     'seed': random_state,
     'cluster': clusters.given(cluster, len(labels)),
   }
-  measurement = metrics.assess(
+  measurement = measures.assess(
     labels, scores, members, group_names, attributes=attributes, **options
   )
+  if metrics:
+    own.add(
+      measurement, dict(metrics), labels, scores, members, attributes, options
+    )
   if said := clusters.words(options['cluster']):
     remarks.append(said)
   measurement['warnings'] += [

@@ -16,6 +16,8 @@ In this room:
   groups       Rates of groups, and the gaps between them
   measures     The one table of measures: what computes each, and how to read
                it
+  own          A user's own measures: of everyone, of each group, and the gap
+               between them
   paired       Paired tests: is one run better than another on the same rows?
   quality      Quality of predictions: from counts, ranks and probabilities
   rankings     Measures of ranks and probabilities: AUCs, log loss

@@ -94,6 +94,12 @@ def chances_of(model: Audited, config, table, classes) -> np.ndarray:
   return chances
 
 
+def decided(model: Audited, chances: np.ndarray) -> Audited:
+  """The model, known to decide only where a function answers 0 or 1."""
+  only = model.kind == 'function' and bool(np.isin(chances, (0, 1)).all())
+  return dataclasses.replace(model, hard=True) if only else model
+
+
 def threshold_of(config, model, valid, classes) -> float | str:
   """The threshold that was asked for, perhaps chosen on validation rows."""
   rule = config.audit.choose
@@ -133,6 +139,7 @@ def measure(
   cluster, once = hang.cluster, hang.once(len(table))
   options, least = options_of(config), config.measures.min_group
   chances = chances_of(model, config, table, classes)
+  model = decided(model, chances)
   scores = judged(config, chances)
   labels = truth(config, table, chances.shape[2])
   wanted = threshold_of(config, model, valid, classes)

@@ -98,6 +98,9 @@ def audit(
     scores.tell_noise(
       model, first[model.name], texts, classes, measured[model.name]
     )
+  models = [
+    audit_measure.decided(one, measured[one.name].chances) for one in models
+  ]
   focus = measured[models[0].name]
   names = list(classes) or list(models[0].classes)
   results = stages.results(
