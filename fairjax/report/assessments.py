@@ -1,13 +1,15 @@
 """Results of `assess` and `compare`: printed, indexed, plotted."""
 
 import dataclasses
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from fairjax.core import escape
+from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.report import faces
 from fairjax.results import Results
 
@@ -117,3 +119,55 @@ class Comparison:
 
   def _repr_html_(self) -> str:
     return self.to_frame().to_html(index=False, escape=True)
+
+
+@dataclasses.dataclass(repr=False)
+class Equalized:
+  """What `thresholds` found, judged on rows that it was not chosen on."""
+
+  rule: Thresholds
+  before: Assessment  # decisions by one threshold
+  after: Assessment  # decisions by those of the groups
+  comparison: Comparison  # after less before, on the same rows
+
+  @property
+  def thresholds(self) -> dict[str, float]:
+    """{group: the score from which on it is decided positive}."""
+    return dict(self.rule.thresholds)
+
+  @property
+  def price(self) -> dict:
+    """The change of accuracy, with its interval and p."""
+    return self.comparison['accuracy']
+
+  def save(self, path: str | os.PathLike) -> None:
+    """Writes a small json, which `Classifier.predict` takes."""
+    self.rule.save(path)
+
+  def predict(self, y_score: Sequence, groups: Sequence) -> np.ndarray:
+    """1 where a row is decided positive."""
+    return self.rule.decide(np.asarray(y_score, float), list(groups))
+
+  def to_frame(self) -> pd.DataFrame:
+    """Accuracy and the criterion, before, after, and the difference."""
+    rows = []
+    for name in ('accuracy', CRITERIA[self.rule.criterion]):
+      test = self.comparison[name]
+      one = {'measure': name}
+      for side in ('before', 'after'):
+        one[side] = getattr(self, side)[name]['value']
+      rows.append(
+        one
+        | {k: test['difference'][k] for k in ('value', 'low', 'high')}
+        | {'p': test['p']}
+      )
+    return pd.DataFrame(rows).rename(columns={'value': 'difference'})
+
+  def __repr__(self) -> str:
+    limits = ', '.join(f'{g} {t:.3g}' for g, t in self.thresholds.items())
+    return f'thresholds: {limits}\n{self.to_frame().to_string(index=False)}'
+
+  def _repr_html_(self) -> str:
+    limits = ', '.join(f'{g} {t:.3g}' for g, t in self.thresholds.items())
+    table = self.to_frame().to_html(index=False, escape=True)
+    return f'<p>thresholds: {escape.html(limits)}</p>{table}'

@@ -146,6 +146,7 @@ def audit(
   pos_label: int = 1,
   labels: str = '',
   costs: str = '',
+  equalize: str = '',
   fail_if: str = '',
   on_bad: str = 'error',
   batch_size: int = 64,
@@ -186,6 +187,8 @@ def audit(
     pos_label: the class (0 or 1, of the labels in order) that is positive.
     labels: which name is which class, as 'ok=0,toxic=1'.
     costs: of errors, as 'fp=1,fn=5'.
+    equalize: also choose thresholds of groups, on half of the rows, that meet
+      'equal_opportunity', 'equal_fpr' or 'demographic_parity'.
     fail_if: a gate, as 'eqodd<0.8 or excess_flips>0.02'; see `gate`.
     on_bad: 'error' or 'drop' at rows without a text or label.
     batch_size: texts that a function is given at a time.
@@ -248,6 +251,7 @@ def _config(given: Mapping[str, Any]) -> Config:
       costs=given['costs'],
       edited=os.fspath(given['edited']),
       training=os.fspath(given['training']),
+      equalize=given['equalize'],
       fail_if=given['fail_if'],
       batch=given['batch_size'],
     ),

@@ -50,6 +50,7 @@ class Measured:
   slices: list[dict]
   sweep: dict[str, np.ndarray]
   swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
+  equalized: Any = None  # thresholds of groups (equalize.py)
 
 
 def options_of(config: Config) -> IntervalOptions:

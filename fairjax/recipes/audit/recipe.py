@@ -24,10 +24,10 @@ from fairjax.metrics import paired as paired_tests
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
+from fairjax.recipes.audit import equalize, page, scores
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.audit import models as audit_models
-from fairjax.recipes.audit import page, scores
 from fairjax.recipes.audit.measure import Measured
 from fairjax.results import Results
 from fairjax.train.progress import Log
@@ -131,6 +131,9 @@ def audit(
   )
   if causes:
     results.sections.append(causes)
+  focus.equalized = equalize.thresholds(config, table, focus, groups)
+  if focus.equalized:
+    results.sections.append(equalize.section(focus.equalized, groups))
   _gate(config, results, focus)
   return results, measured
 
@@ -211,6 +214,8 @@ def keep(
       folder / 'predictions.parquet' if not k else place, rows
     )
   first = next(iter(measured.values()))
+  if first.equalized:
+    first.equalized.save(folder / 'thresholds.json')
   if 'text' in table and not first.edits:
     lines = [
       {'edit': f'{one.name} {kind}', 'text': text}
