@@ -327,7 +327,7 @@ MEASURES: dict[str, Measure] = {
     'words put in, taken out or replaced, per word of the source', 0, None,
     0.0, INF, leads=True),
   'source_bleu': Measure(
-    'own', _TWINS + 'kept', 'BLEU-4 against the source',
+    *_OWN, 'BLEU-4 against the source',
     'how much of the words of its source a rewrite keeps, in runs of up to '
     'four; 1 is a copy', 0, None),
   'exact': Measure(
@@ -343,7 +343,7 @@ MEASURES: dict[str, Measure] = {
     "share of the words that the known twin changes that equal the rewrite's",
     1, 1.0, leads=True),
   'unlisted_recall': Measure(
-    'own', _TWINS + 'recall', 'recall of withheld words',
+    *_OWN, 'recall of withheld words',
     'share of the words withheld from the targets and changed by the known '
     "twin that equal the rewrite's", 1, 1.0, leads=True),
   'unchanged': Measure(

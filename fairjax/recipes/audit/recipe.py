@@ -25,10 +25,10 @@ from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
+from fairjax.recipes.audit import equalize, page, scores
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.audit import models as audit_models
-from fairjax.recipes.audit import page, scores
 from fairjax.recipes.audit.measure import Measured
 from fairjax.results import Results
 from fairjax.train.progress import Log
@@ -99,6 +99,9 @@ def audit(
     scores.tell_noise(
       model, first[model.name], texts, classes, measured[model.name]
     )
+  models = [
+    audit_measure.decided(one, measured[one.name].chances) for one in models
+  ]
   focus = measured[models[0].name]
   names = list(classes) or list(models[0].classes)
   results = stages.results(
@@ -129,6 +132,9 @@ def audit(
   )
   if causes:
     results.sections.append(causes)
+  focus.equalized = equalize.thresholds(config, table, focus, groups)
+  if focus.equalized:
+    results.sections.append(equalize.section(focus.equalized, groups))
   _gate(config, results, focus)
   return results, measured
 
@@ -209,6 +215,8 @@ def keep(
       folder / 'predictions.parquet' if not k else place, rows
     )
   first = next(iter(measured.values()))
+  if first.equalized:
+    first.equalized.save(folder / 'thresholds.json')
   if 'text' in table and not first.edits:
     lines = [
       {'edit': f'{one.name} {kind}', 'text': text}

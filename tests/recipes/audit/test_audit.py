@@ -889,3 +889,22 @@ def test_an_audit_of_predictions_starts_without_what_a_fit_needs(tmp_path):
   heavy = {'jax', 'flax', 'optax', 'orbax', 'transformers', 'sklearn'}
   heavy |= {'scipy.stats', 'scipy.sparse', 'matplotlib'}
   assert heavy & {*done.stdout.split()} == set()
+
+
+def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
+  rng = np.random.default_rng(0)
+  n = 800
+  y, sex = rng.integers(0, 2, n), rng.choice(['f', 'm'], n)
+  p = np.clip(rng.normal(0.4 + 0.2 * y + 0.15 * (sex == 'f'), 0.1), 0, 1)
+  rows = pd.DataFrame({'sex': sex, 'label': y})
+  options = {'groups': 'sex', 'n_resamples': 200}
+  found = fairjax.audit(p, rows, equalize='equal_fpr', **options)
+  page_file = found.save(tmp_path)
+  shown = page_file.read_text(encoding='utf-8')
+  assert 'A threshold for each group would narrow the gap from' in shown
+  saved = json.loads((tmp_path / 'thresholds.json').read_text())
+  direct = fairjax.thresholds(y, p, sex, criterion='equal_fpr', n_resamples=200)
+  assert saved['thresholds'] == direct.thresholds
+  assert saved['thresholds']['f'] > saved['thresholds']['m'] + 0.1
+  with pytest.raises(UserError, match="equalize is 'equal_fpr', but there"):
+    fairjax.audit(p, rows, equalize='equal_fpr', label='', n_resamples=0)
