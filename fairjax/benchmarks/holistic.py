@@ -24,7 +24,7 @@ import pandas as pd
 from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.benchmarks.shared.forms import TEXT
 from fairjax.core.errors import UserError
-from fairjax.metrics.inference import closed_forms, clusters, significance
+from fairjax.metrics.inference import clusters, significance, tails
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import text_likelihood
 from fairjax.results import ANY
@@ -217,7 +217,7 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
     i, j = np.triu_indices(len(names), 1)
     for low in range(0, len(i), 4096):
       a, b = i[low : low + 4096], j[low : low + 4096]
-      p = closed_forms.mann_whitney(values[a], values[b])
+      p = tails.mann_whitney(values[a], values[b])
       out.append(
         pd.DataFrame(
           {

@@ -23,7 +23,7 @@ from fairjax.benchmarks.shared import result_rows
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import files
-from fairjax.metrics.inference import closed_forms, clusters, significance
+from fairjax.metrics.inference import clusters, significance
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.texts import text_likelihood
 
@@ -110,10 +110,11 @@ def word_table(
   if not len(table):
     return table.assign(low=[], high=[], p=[], p_fdr=[]).drop(columns='spread')
   se = table.pop('spread') / np.sqrt(table['texts'])
-  free = table['texts'] - 1
-  p = closed_forms.p_of_t(table['mean'], se, free)
+  with np.errstate(invalid='ignore', divide='ignore'):
+    t = table['mean'] / se
+  p = clusters.two_sided(t, table['texts'] - 1)
   table['p'] = np.where(table['mean'] == 0, 1.0, p)
-  reach = closed_forms.reach(se, free, level)
+  reach = clusters.reach(se, table['texts'] - 1, level)
   table['low'], table['high'] = table['mean'] - reach, table['mean'] + reach
   table['p_fdr'] = significance.adjusted(list(table['p']), 'bh')
   return table.sort_values(['p', 'word']).reset_index(drop=True)

@@ -13,7 +13,7 @@ from scipy import stats
 
 from fairjax.benchmarks.shared import contrast, forms, result_rows, sources
 from fairjax.core.errors import UserError
-from fairjax.metrics.inference import closed_forms
+from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -104,9 +104,8 @@ def correlation(
   if abs(rho) >= 1:
     return of_value(rho, note='the order is the same'), None
   z, se = np.arctanh(rho), np.sqrt((1 + rho**2 / 2) / (n - 3))
-  reach = closed_forms.reach(se, np.inf, options.level)
-  p = float(closed_forms.p_of_t(z, se, np.inf))
-  return of_value(rho, np.tanh(z - reach), np.tanh(z + reach)), p
+  one, p = clusters.student(z, se, np.inf, options)
+  return of_value(rho, np.tanh(one['low']), np.tanh(one['high'])), p
 
 
 def items(config) -> pd.DataFrame:

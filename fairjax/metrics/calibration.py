@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics.inference import (
-  closed_forms,
+  clusters,
   estimates,
   intervals,
   resampling,
@@ -174,7 +174,7 @@ def reliability(
       if not own.any():
         continue
       share, n = float(y[own].mean()), own.sum() / len(score)
-      low, high = closed_forms.jeffreys(share, n, level)
+      low, high = clusters.jeffreys(share * n, n, level)
       rows.append(
         {
           'bin': f'{b / BINS:.1f}–{(b + 1) / BINS:.1f}',

@@ -19,12 +19,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups
-from fairjax.metrics.inference import (
-  closed_forms,
-  estimates,
-  intervals,
-  significance,
-)
+from fairjax.metrics.inference import estimates, intervals, significance, tails
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -148,7 +143,7 @@ def _exact(rates, at, beside, floor: float) -> dict:
     for one, n in zip((at, beside), rows)
   ]
   table = [[k, n - k] for k, n in zip(hits, rows)]
-  p = closed_forms.fisher(table)
+  p = tails.fisher(table)
   return {'p': p, 'p_at_floor': False} if p < floor else {}
 
 

@@ -9,7 +9,7 @@ difference of two models has the same weights on both sides.
 import numpy as np
 from jaxtyping import Float, Integer
 
-from fairjax.metrics.inference import closed_forms, intervals, resampling
+from fairjax.metrics.inference import clusters, intervals, resampling
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -74,7 +74,7 @@ def draws(
   n = without.shape[1]
   apart = without - without.mean(1, keepdims=True)
   error = np.sqrt((n - 1) / n * (apart**2).sum(1))
-  reach = lambda free: closed_forms.reach(1.0, free, options.level)
+  reach = lambda free: clusters.reach(1.0, free, options.level)
   own = z.std(0)
   wider = (
     error / np.where(own > 0, own, 1) * reach(max(n - 1, 1)) / reach(np.inf)

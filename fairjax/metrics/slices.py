@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Bool, Float
 
-from fairjax.metrics.inference import closed_forms, significance
+from fairjax.metrics.inference import significance, tails
 
 LEAST = 30  # rows of a slice
 MOST = 150  # conditions that are paired, the first of them
@@ -33,7 +33,6 @@ def worst(
     conditions: {attribute: {value: its rows}}; a pair takes two attributes.
     least: rows that a slice, and what is outside, must have.
   """
-
   n = len(wrong)
   single = [
     (attribute, f'{attribute}: {value}', mask)
@@ -55,7 +54,8 @@ def worst(
   )
   a, b = a[keep], b[keep]
   # P(at least so many wrong rows in a slice of this size).
-  p = closed_forms.drawn_at_least(inside[a, b], size[a, b], int(bad.sum()), n)
+  found, drawn = inside[a, b].astype(np.int64), size[a, b].astype(np.int64)
+  p = tails.hypergeometric_sf(found - 1, n, int(bad.sum()), drawn)
   adjusted = significance.adjusted(list(map(float, p)), 'bh')
   rows = [
     {

@@ -18,7 +18,7 @@ import pandas as pd
 from fairjax.core import artefacts, escape
 from fairjax.core.errors import UserError, count
 from fairjax.data.tables import readers
-from fairjax.metrics.inference import closed_forms
+from fairjax.metrics.inference import tails
 
 QUESTIONS = {
   'turned': 'is every word about the person of the other group?',
@@ -97,9 +97,7 @@ def read(path: str | pathlib.Path) -> list[Answer]:
     known = pd.Series(answers, dtype=object)
     for name in dict.fromkeys(key['contender']):
       rated = known[(contenders == name).to_numpy()].dropna()
-      low, high = closed_forms.clopper_pearson(
-        int(rated.sum()), len(rated), _LEVEL
-      )
+      low, high = tails.clopper_pearson(int(rated.sum()), len(rated), _LEVEL)
       out.append(
         Answer(name, question, int(rated.sum()), len(rated), low, high)
       )

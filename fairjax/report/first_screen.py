@@ -53,7 +53,7 @@ def headline(one: Mapping) -> Gap | None:
   """The largest gap between groups of one attribute that can be told."""
   fairness, by_group = one.get('fairness', {}), one.get('groups', {})
   best: tuple[float, Gap] | None = None
-  for rate, bare in significance.GAPS.items():
+  for rate, bare in measures.parities().items():
     for key in fairness:
       if measures.bare(key) != bare or ' at ' in key:
         continue

@@ -14,7 +14,7 @@ import numpy as np
 
 from fairjax import results
 from fairjax.metrics import measures
-from fairjax.metrics.inference import closed_forms, intervals
+from fairjax.metrics.inference import clusters, intervals
 from fairjax.report import tables
 
 HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
@@ -167,7 +167,7 @@ def over_seeds(values: Sequence[float], level: float) -> dict:
   if n < 2:
     return out | {'note': 'an interval over seeds needs two of them'}
   error = np.std(values, ddof=1) / n**0.5
-  reach = float(closed_forms.reach(error, n - 1, level))
+  reach = float(clusters.reach(error, n - 1, level))
   low, high = intervals.within(2 * mean - 1, 2 * reach, 1.0)
   return out | {'low': (low + 1) / 2, 'high': (high + 1) / 2}
 

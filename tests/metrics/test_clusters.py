@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from fairjax.benchmarks.shared import result_rows
-from fairjax.metrics.inference import closed_forms, clusters, significance
+from fairjax.metrics.inference import clusters, significance
 from fairjax.metrics.inference.intervals import IntervalOptions
 
 OPTIONS = IntervalOptions(0.95, 1000, 0)
@@ -16,9 +16,9 @@ OPTIONS = IntervalOptions(0.95, 1000, 0)
 def test_shares_are_those_of_scipy(hits, count):
   exact = stats.binomtest(hits, count)
   ends = exact.proportion_ci(0.95, 'exact')
-  found = closed_forms.share(hits, count, OPTIONS)
+  found = clusters.share(hits, count, OPTIONS)
   np.testing.assert_allclose([found['low'], found['high']], list(ends))
-  p = closed_forms.binomial(hits, count)
+  p = clusters.binomial(hits, count)
   assert (p < 0.05) == (not found['low'] <= 0.5 <= found['high'])
 
 
@@ -98,7 +98,7 @@ def test_ties_stay_in_the_denominator():
   row = result_rows.share_row('m', 'all', 30, 10, 60, OPTIONS)
   assert row['value']['value'] == pytest.approx(50)
   assert row['null'] == pytest.approx(50 * 50 / 60)
-  assert row['p'] == closed_forms.binomial(30, 50)
+  assert row['p'] == clusters.binomial(30, 50)
   assert row['floor_low'] < row['null'] < row['floor_high']
 
 

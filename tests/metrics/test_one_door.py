@@ -13,8 +13,8 @@ HOUSE = pathlib.Path(fairjax.__file__).parent
 ROOM = {
   f'metrics/inference/{name}.py'
   for name in (
-    *('closed_forms', 'clustered_rates', 'clusters', 'estimates'),
-    *('intervals', 'ratios', 'resampling', 'significance'),
+    *('clustered_rates', 'clusters', 'estimates', 'intervals'),
+    *('ratios', 'resampling', 'significance', 'tails'),
   )
 }
 # Calls that make the end of an interval or a p, whatever they are called on.
@@ -22,6 +22,7 @@ MAKERS = {
   *('quantile', 'percentile', 'nanquantile', 'nanpercentile', 'ppf', 'isf'),
   *('proportion_ci', 'confidence_interval', 'interval', 'bootstrap'),
   *('stdtrit', 'ndtri', 'btdtri', 'betaincinv', 'gammaincinv'),
+  *('bdtr', 'bdtrc', 'bdtri', 'fdtr', 'gdtr', 'pdtr'),
   *('sf', 'cdf', 'stdtr', 'ndtr', 'chdtrc', 'fdtrc', 'betainc', 'erfc'),
   *('binomtest', 'fisher_exact', 'mannwhitneyu', 'wilcoxon', 'ttest_rel'),
   *('ttest_ind', 'ttest_1samp', 'permutation_test', 'chi2_contingency'),
@@ -67,7 +68,7 @@ def makers(source: str) -> set[str]:
       name = getattr(node.func, 'attr', getattr(node.func, 'id', ''))
       if name in MAKERS and getattr(
         getattr(node.func, 'value', None), 'id', ''
-      ) not in ('association', 'tables', 'resampling'):
+      ) not in ('association', 'tables', 'resampling', 'tails'):
         found.add(name)
     if isinstance(node, ast.Attribute) and node.attr == 'pvalue':
       found.add('pvalue')

@@ -14,7 +14,7 @@ import numpy as np
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
 from fairjax.methods.erasers import ERASERS, Eraser
-from fairjax.metrics.inference import closed_forms
+from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import IntervalOptions
 
 FOLDS = 5
@@ -86,7 +86,7 @@ def probe(judge, texts: list[str], how: IntervalOptions) -> dict:
   rows = np.concatenate([np.sort(rng.permutation(r)[:least]) for r in of])
   label = np.repeat([0, 1], least)
   hits = np.sum(probed(judge.vectors([texts[i] for i in rows]), label))
-  value = closed_forms.share(int(hits), len(rows), how)
+  value = clusters.share(int(hits), len(rows), how)
   warnings = []
   taken = judge.eraser is not None and not np.array_equal(
     judge.eraser[0], np.eye(len(judge.eraser[0]))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax.metrics.inference import closed_forms, clusters
+from fairjax.metrics.inference import clusters, tails
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.inference.significance import adjusted
@@ -66,16 +66,16 @@ def share_row(
     value = of_value(None, note='no item decides')
     return row(metric, part, count, value)
   part_of = decisive / count
-  value = percent(closed_forms.share(hits, decisive, options))
+  value = percent(clusters.share(hits, decisive, options))
   scaled = {k: part_of * value[k] for k in ('value', 'low', 'high')}
-  ends = closed_forms.coins(decisive, options.level)
+  ends = tails.coins(decisive, options.level)
   return row(
     metric,
     part,
     count,
     scaled,
     50 * part_of,
-    closed_forms.binomial(hits, decisive),
+    clusters.binomial(hits, decisive),
     'exact binomial',
     (100 * ends[0] / count, 100 * ends[1] / count),
   )

@@ -2,8 +2,6 @@
 
 In this room:
 
-  closed_forms     Intervals and p values without draws: of counts, and of
-                   Student's t
   clustered_rates  Draws of the rates of groups whose rows hang together, by
                    the jackknife
   clusters         Numbers over items that are not independent: intervals and p
@@ -18,4 +16,6 @@ In this room:
                    table holds
   significance     P values of many tests, adjusted for their number and
                    printed
+  tails            Tails and quantiles of distributions, and exact tests of
+                   counts
 """

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Integer
+from scipy import special
 
 from fairjax.core.errors import UserError
-from fairjax.metrics.inference import closed_forms
+from fairjax.metrics.inference import tails
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import (
   REALS,
@@ -123,6 +124,27 @@ def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
   ]
 
 
+def share(hits: int, count: int, options: IntervalOptions) -> dict:
+  """hits / count with the exact interval of Clopper and Pearson (1934)."""
+  if not count:
+    return of_value(None, note='no items')
+  return of_value(
+    hits / count, *tails.clopper_pearson(hits, count, options.level)
+  )
+
+
+def binomial(hits: int, count: int, p: float = 0.5) -> float | None:
+  """The exact two-sided p of `hits` in `count` where each has chance p.
+
+  Twice the smaller tail, so that it agrees with the interval of `share`.
+  """
+  if not count:
+    return None
+  below = special.bdtr(hits, count, p)
+  above = special.bdtrc(hits - 1, count, p)
+  return float(min(1.0, 2 * min(below, above)))
+
+
 Factor = Sequence[
   Sequence | np.ndarray
 ]  # codes of each item; of a pair, two of them
@@ -183,22 +205,39 @@ def resampled(
   if not (math.isfinite(variance) and math.isfinite(centre) and variance > 0):
     return of_value(value, note='the clusters do not tell how sure it is'), None
   error, free = variance**0.5, least - 1
-  half = closed_forms.reach(error, free, options.level)
+  half = reach(error, free, options.level)
   ends = unlink(np.array([centre - half, centre + half]), bounds)
   low, high = map(float, ends)
   p = None
   if null is not None:
-    away = centre - _line(null, bounds)
-    p = float(closed_forms.p_of_t(away, error, free))
+    p = float(two_sided((centre - _line(null, bounds)) / error, free))
   return of_value(value, min(low, value), max(high, value)), p
 
 
+def reach(error, free, level: float):
+  """Half the width of an interval: Student's t times a standard error."""
+  return error * tails.t_ppf((1 + level) / 2, free)
+
+
+def two_sided(t, free):
+  """The p of Student's t as far from 0, to either side."""
+  return 2 * tails.t_sf(np.abs(t), free)
+
+
+def jeffreys(hits: float, count: float, level: float) -> tuple[float, float]:
+  """The ends of Beta(hits + ½, misses + ½), which hold the share itself."""
+  tail = (1 - level) / 2
+  ends = tails.beta_ppf([tail, 1 - tail], hits + 0.5, count - hits + 0.5)
+  share = hits / count
+  return float(min(ends[0], share)), float(max(ends[1], share))
+
+
 def student(
-  value: float, error: float, free: int, options: IntervalOptions
+  value: float, error: float, free: int | float, options: IntervalOptions
 ) -> tuple[dict, float]:
   """A difference with Student's interval, and the p of its being 0."""
-  half = closed_forms.reach(error, free, options.level)
-  p = float(closed_forms.p_of_t(value, error, free))
+  half = float(reach(error, free, options.level))
+  p = float(two_sided(value / error, free))
   return of_value(value, value - half, value + half), p
 
 
@@ -268,11 +307,11 @@ def mean(
 def _unanimous(value, factors, options, null, bounds) -> tuple:
   units = min(len(np.unique(np.concatenate(factor))) for factor in factors)
   width, hits = bounds[1] - bounds[0], units if value == bounds[1] else 0
-  one = closed_forms.share(hits, units, options)
+  one = share(hits, units, options)
   ends = (bounds[0] + width * one[key] for key in ('low', 'high'))
   p = None
   if null is not None:
-    p = closed_forms.binomial(hits, units, (null - bounds[0]) / width)
+    p = binomial(hits, units, (null - bounds[0]) / width)
   return of_value(value, *ends), p
 
 

@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairjax.core.errors import UserError
+from fairjax.metrics import measures
 
-# The gaps that a page's first sentence is chosen from, by the rate of each.
-GAPS = {'fpr': 'eqopp0', 'fnr': 'eqopp1', 'selection_rate': 'dp'}
 METHODS = ('holm', 'bh')
 SURE = 0.05  # adjusted p below which a difference is called more than chance
 
@@ -54,16 +53,16 @@ def with_adjusted(tests: Sequence[Mapping], method: str = 'holm') -> list[dict]:
 
 
 def of_gaps(fairness: Mapping[str, Mapping]) -> dict[str, float]:
-  """{name: p} of the GAPS of all attributes, adjusted by Holm for them all.
+  """{name: p} of the parities of all attributes, adjusted by Holm for them all.
 
   Whatever calls a gap more than chance does so by these: the first sentence,
   its light, the paragraph below, and the list of differences.
   """
-  p = {}
+  p, gaps = {}, measures.parities().values()
   for key, one in fairness.items():
     bare = key.rpartition('/')[2]
     # Of many classes the first screen speaks of the worst one's rate alone.
-    among = bare in GAPS.values() and ('class' not in one or bare == 'eqopp1')
+    among = bare in gaps and ('class' not in one or bare == 'eqopp1')
     if among and one.get('p') is not None:
       p[key] = one['p']
   return dict(zip(p, adjusted(list(p.values()))))
@@ -79,7 +78,7 @@ def gated(
   """
   p = of_gaps(fairness)
   for row in rows:
-    gap = p.get(prefix + GAPS.get(row['rate'], ''))
+    gap = p.get(prefix + measures.parities().get(row['rate'], ''))
     if gap is not None and row.get('adjusted') is not None:
       row['adjusted'] = max(row['adjusted'], gap)
 

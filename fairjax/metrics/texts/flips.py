@@ -27,19 +27,16 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import counts, measures
 from fairjax.metrics.inference import (
-  closed_forms,
+  clusters,
   intervals,
   row_means,
   significance,
+  tails,
 )
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
-NAMES = tuple(  # of everything that is measured here
-  name
-  for name, row in measures.MEASURES.items()
-  if row.kernel == 'fairjax.metrics.texts.flips:measure'
-)
+NAMES = tuple(measures.of_kind('flips'))
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 NO_CONTROL = 'no row has a control edit'
 
@@ -249,7 +246,6 @@ def by_word(
   Fisher's, of its rows against the others. p is adjusted for the number of
   words (Benjamini and Hochberg).
   """
-
   d = decisions(scores, limits)
   flip = (d != decisions(edit.scores, limits)).mean(0) >= 0.5
   under = (d != decisions(edit.control, limits)).mean(0) >= 0.5
@@ -268,14 +264,15 @@ def by_word(
     if len(paired):
       first = int((flip[paired] & ~under[paired]).sum())
       second = int((under[paired] & ~flip[paired]).sum())
-      p = closed_forms.sign(first, second)
+      p = clusters.binomial(first, first + second)
+      p = 1.0 if p is None else p
     else:
       own, n = int(flip[rows].sum()), len(rows)
       rest = total - n
       p = 1.0
       if rest:
         other = flipped - own
-        p = closed_forms.fisher([[own, n - own], [other, rest - other]])
+        p = tails.fisher([[own, n - own], [other, rest - other]])
     one = {
       'word': word,
       'rows': len(rows),

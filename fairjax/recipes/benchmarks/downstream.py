@@ -14,7 +14,7 @@ import pandas as pd
 from fairjax.config import Config, Data
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files
-from fairjax.metrics.inference import closed_forms
+from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.models.reading.judge import Judge
 
@@ -67,7 +67,7 @@ def estimate(
 ) -> dict:
   """The set of results.json."""
   right = scores['right'].dropna()
-  value = closed_forms.share(int(right.sum()), len(right), how)
+  value = clusters.share(int(right.sum()), len(right), how)
   return {'rows': len(right), 'quality': {'accuracy': value}}
 
 

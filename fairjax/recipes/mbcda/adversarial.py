@@ -16,7 +16,7 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.data.batching import seq2seq
-from fairjax.metrics.inference import closed_forms
+from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.models import Bundle, adversary, rewriting
 from fairjax.recipes.rewriting import rewriter
@@ -151,7 +151,7 @@ def accuracy(
     right[host['example'][real]] = guess == host['label'][real]
   chance = np.bincount(pool.label).max() / len(pool.label)
   hits = int(right.sum())
-  return closed_forms.share(hits, len(right), options_of(config)), float(chance)
+  return clusters.share(hits, len(right), options_of(config)), float(chance)
 
 
 def generator(
