@@ -312,7 +312,7 @@ MEASURES: dict[str, Measure] = {
     'worded both ways: what else they say, such as another occupation', 0,
     0.0, -1.0, 1.0),
   'top_vote': Measure(
-    'own', 'fairjax.recipes.fairflow.race:marked', 'right top votes',
+    *_OWN, 'right top votes',
     'share of the known words most of whose occurrences become their partner',
     1, 1.0, leads=True),
   'transfer_accuracy': Measure(
