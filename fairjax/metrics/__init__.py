@@ -14,8 +14,8 @@ In this room:
   grades       Pearson's r of graded labels and predicted grades, with
                intervals and tests
   groups       Rates of groups, and the gaps between them
-  measures     The one table of measures: what computes each, and how to read
-               it
+  measures     The one table of measures: every name in results.json, and how
+               to read it
   paired       Paired tests: is one run better than another on the same rows?
   quality      Quality of predictions: from counts, ranks and probabilities
   rankings     Measures of ranks and probabilities: AUCs, log loss

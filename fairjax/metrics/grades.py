@@ -22,7 +22,8 @@ def grades(chances: Float[np.ndarray, 's n c']) -> Float[np.ndarray, 's n']:
 
 
 def correlation(
-  labels: Integer[np.ndarray, ' n'], predicted: Float[np.ndarray, 's n']
+  labels: Integer[np.ndarray, ' n'] | Float[np.ndarray, ' n'],
+  predicted: Float[np.ndarray, 's n'],
 ) -> Float[np.ndarray, ' s']:
   """r of each seed; NaN where one side does not vary."""
   return _r(_totals(labels, predicted).sum(1))
@@ -73,7 +74,7 @@ def draws(
   n = without.shape[1]
   apart = without - without.mean(1, keepdims=True)
   error = np.sqrt((n - 1) / n * (apart**2).sum(1))
-  reach = lambda free: clusters.reach(1.0, free, options)
+  reach = lambda free: clusters.reach(1.0, free, options.level)
   own = z.std(0)
   wider = (
     error / np.where(own > 0, own, 1) * reach(max(n - 1, 1)) / reach(10**6)

@@ -4,12 +4,11 @@ Every helper escapes the text that it is given; `body_html` of a Section is
 what helpers returned, joined.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairjax.core import escape
+from fairjax.core import alignment, escape
 from fairjax.report import tables
 from fairjax.report.pictures import figures
 
@@ -258,9 +257,8 @@ def versions(texts: Sequence[str]) -> list[str]:
   lines = []
   for k, own in enumerate(words):
     other = words[0] if k else words[min(1, len(words) - 1)]
-    match = difflib.SequenceMatcher(None, other, own, autojunk=False)
     pieces = []
-    for kind, _, _, start, end in match.get_opcodes():
+    for kind, _, _, start, end in alignment.changes(other, own):
       piece = escape.entities(''.join(own[start:end]))
       pieces.append(
         f'<mark>{piece}</mark>' if kind != 'equal' and piece else piece

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Integer
 
+from fairjax.core import alignment
 from fairjax.metrics import paired
 from fairjax.metrics.inference import intervals, ratios
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -305,7 +306,17 @@ def recall(counts: Integer[np.ndarray, 'n 5']) -> Sums:
 
 
 def levenshtein(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
-  """The fewest words put in, taken out or replaced."""
+  """The fewest words put in, taken out or replaced.
+
+  Of long texts, whose table would have millions of cells, as many as their
+  alignment needs.
+  """
+  if max(len(old), len(new)) > alignment.LONG:
+    return sum(
+      max(b - a, d - c)
+      for kind, a, b, c, d in alignment.changes(old, new)
+      if kind != 'equal'
+    )
   code = {word: k for k, word in enumerate({*old, *new})}
   b = np.array([code[word] for word in new], np.int64)
   ahead = np.arange(len(new) + 1)

@@ -30,11 +30,7 @@ from fairjax.metrics.inference import intervals, row_means, significance
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
-NAMES = tuple(  # of everything that is measured here
-  name
-  for name, row in measures.MEASURES.items()
-  if row.kernel == 'fairjax.metrics.texts.flips:measure'
-)
+NAMES = tuple(measures.of_kind('flips'))
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 NO_CONTROL = 'no row has a control edit'
 

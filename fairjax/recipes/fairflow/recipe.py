@@ -149,7 +149,7 @@ def model_of(config: Config, folder: pathlib.Path, log: Log) -> Config:
   chosen.tokens = config.tokens
   chosen.train.batch, chosen.measures = 32, config.measures
   log.line(f'a masked LM of size {config.model} is trained on the corpus')
-  pretrain.run(chosen, folder / 'pretraining')
+  pretrain.trained(chosen, folder / 'pretraining')
   export = folder / 'pretraining' / 'export' / f'seed_{config.seed}'
   return dataclasses.replace(config, model=str(export))
 

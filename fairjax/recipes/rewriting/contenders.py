@@ -24,7 +24,7 @@ from fairjax.data.batching import tokens
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
 from fairjax.metrics import measures, warn
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual, text_likelihood
 from fairjax.metrics.texts.counterfactual import Drawn, Sums
 from fairjax.models import Bundle
@@ -62,13 +62,6 @@ class Judged(NamedTuple):
 
   contenders: dict[str, dict]
   tests: list[dict]
-
-
-def how(config: Config) -> IntervalOptions:
-  options = config.measures
-  return IntervalOptions(
-    options.confidence_level, options.resamples, config.seed
-  )
 
 
 def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
@@ -118,7 +111,7 @@ def judge(
   parts = {
     name: {TEXTS: [], TRAINED: []} for name in rewrites
   }  # Drawn of each set
-  options = how(config)
+  options = options_of(config)
   add = lambda name, where, sums: parts[name][where].append(
     counterfactual.drawn(sums, options)
   )
@@ -171,7 +164,7 @@ def grid(
   against: Sequence[str] = (),
 ) -> Judged:
   """{contender: {set: Drawn}} as results' contenders and adjusted tests."""
-  options, contenders, tests = how(config), {}, []
+  options, contenders, tests = options_of(config), {}, []
   for name, sets in parts.items():
     contenders[name] = {
       'sets': {
@@ -361,7 +354,7 @@ def gold(
   the recall of `unlisted` words, and the share of texts with each kind of
   error (pairs/rewrite_errors.py).
   """
-  options = how(config)
+  options = options_of(config)
   planes = (
     functools.partial(over_seeds, seeds=seeds_of(written)) if written else None
   )
