@@ -35,7 +35,7 @@ ROWS = (  # have a row axis
 )
 EXAMPLES = (  # one value an example, a batch or a vector: each device has all
   *('cls_index', 'example', 'label', 'weight', 'document', 'group'),
-  *('share', 'pair_share', 'judged_share'),
+  *('share', 'pair_share', 'judged_share', 'push'),
   *('vector', 'first', 'second', 'side'),  # of words
 )
 TPU_FILES = ('/dev/accel0', '/dev/vfio/0')  # of a TPU VM
