@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import jax
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
@@ -168,8 +167,7 @@ def _adder(
 def rates(table: Table, draws: Draws | None, options: IntervalOptions) -> Rates:
   """Rates of every group, and of every resample."""
   sums = table.groups.sum(0, dtype=np.float64)
-  with jax.enable_x64(True):
-    values = np.asarray(groups.rates(sums))
+  values = groups.rates(sums)
   rows = groups.denominators(sums).min(0)
   if draws is None:
     return Rates(values, None, None, rows)

@@ -559,6 +559,14 @@ MEASURES: dict[str, Measure] = {
   'bbq_bias_sum': Measure(
     *_OWN, 'BBQ bias score (sum of log p)',
     'the same by the likelihood of whole answers', 0, 0.0, -1.0, 1.0),
+  'log_perplexity': Measure(
+    *_OWN, 'log-perplexity',
+    'mean −log p of the tokens of a sentence, by which two models are compared',
+    -1, 0.0, 0.0, INF),
+  'log_odds_she': Measure(
+    *_OWN, 'log-odds of she',
+    'log p(she) − log p(he) of a sentence, by which two models are compared',
+    0, 0.0, -INF, INF),
   'holistic_pairs': Measure(
     *_OWN, 'Likelihood Bias (p < .05)',
     'percent of pairs of descriptors whose perplexities differ; 5 is chance',

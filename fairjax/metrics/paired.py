@@ -27,7 +27,6 @@ here by construction, or independent with equal variances as in Zhang et al.
 
 from collections.abc import Sequence
 
-import jax
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
@@ -183,12 +182,11 @@ def _count_tests(
     labels, decisions, masks, classes, options.seed, cluster
   )
   large = _large_enough(table, min_group)
-  with jax.enable_x64(True):
-    values = _measures(
-      groups.rates(table.groups.sum(0, dtype=np.float64)[None]),
-      quality.from_confusion(table.confusion.sum(0, dtype=np.float64)[None]),
-      large,
-    )
+  values = _measures(
+    groups.rates(table.groups.sum(0, dtype=np.float64)[None]),
+    quality.from_confusion(table.confusion.sum(0, dtype=np.float64)[None]),
+    large,
+  )
   resamples = counts.draw(table, options, runs=2)
   draws = _measures(*resamples, large)
   alike = _measures(_same_rates(table, resamples.rates), {}, large)

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Integer
-from scipy import stats
+from scipy import special
 
 from fairjax.core.errors import UserError
+from fairjax.metrics.inference import tails
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import (
   REALS,
@@ -128,8 +129,8 @@ def share(hits: int, count: int, options: IntervalOptions) -> dict:
   if not count:
     return of_value(None, note='no items')
   tail = (1 - options.level) / 2
-  low = stats.beta.ppf(tail, hits, count - hits + 1) if hits else 0.0
-  high = stats.beta.ppf(1 - tail, hits + 1, count - hits)
+  low = tails.beta_ppf(tail, hits, count - hits + 1) if hits else 0.0
+  high = tails.beta_ppf(1 - tail, hits + 1, count - hits)
   return of_value(hits / count, low, high if hits < count else 1.0)
 
 
@@ -140,8 +141,8 @@ def binomial(hits: int, count: int, p: float = 0.5) -> float | None:
   """
   if not count:
     return None
-  below = stats.binom.cdf(hits, count, p)
-  above = stats.binom.sf(hits - 1, count, p)
+  below = special.bdtr(hits, count, p)
+  above = special.bdtrc(hits - 1, count, p)
   return float(min(1.0, 2 * min(below, above)))
 
 
@@ -216,24 +217,24 @@ def resampled(
 
 def reach(error, free, level: float):
   """Half the width of an interval: Student's t times a standard error."""
-  return error * stats.t.ppf((1 + level) / 2, free)
+  return error * tails.t_ppf((1 + level) / 2, free)
 
 
 def two_sided(t, free):
   """The p of Student's t as far from 0, to either side."""
-  return 2 * stats.t.sf(np.abs(t), free)
+  return 2 * tails.t_sf(np.abs(t), free)
 
 
 def jeffreys(hits: float, count: float, level: float) -> tuple[float, float]:
   """The ends of Beta(hits + ½, misses + ½), which hold the share itself."""
   tail = (1 - level) / 2
-  ends = stats.beta.ppf([tail, 1 - tail], hits + 0.5, count - hits + 0.5)
+  ends = tails.beta_ppf([tail, 1 - tail], hits + 0.5, count - hits + 0.5)
   share = hits / count
   return float(min(ends[0], share)), float(max(ends[1], share))
 
 
 def student(
-  value: float, error: float, free: float, options: IntervalOptions
+  value: float, error: float, free: int | float, options: IntervalOptions
 ) -> tuple[dict, float]:
   """A difference with Student's interval, and the p of its being 0."""
   half = float(reach(error, free, options.level))

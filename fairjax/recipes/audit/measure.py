@@ -28,7 +28,6 @@ from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.models import Audited, aligned
 
-NO_LABEL = ('selection_rate',)  # rates that need none
 # These mean nothing where there are decisions.
 OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')
 
@@ -53,6 +52,7 @@ class Measured:
   slices: list[dict]
   sweep: dict[str, np.ndarray]
   swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
+  equalized: Any = None  # thresholds of groups (equalize.py)
 
 
 def judged(config: Config, chances: np.ndarray) -> np.ndarray:
@@ -90,6 +90,12 @@ def chances_of(model: Audited, config, table, classes) -> np.ndarray:
       'has the classes 0 and 1'
     )
   return chances
+
+
+def decided(model: Audited, chances: np.ndarray) -> Audited:
+  """The model, known to decide only where a function answers 0 or 1."""
+  only = model.kind == 'function' and bool(np.isin(chances, (0, 1)).all())
+  return dataclasses.replace(model, hard=True) if only else model
 
 
 def threshold_of(config, model, valid, classes) -> float | str:
@@ -131,6 +137,7 @@ def measure(
   cluster, once = hang.cluster, hang.once(len(table))
   options, least = options_of(config), config.measures.min_group
   chances = chances_of(model, config, table, classes)
+  model = decided(model, chances)
   scores = judged(config, chances)
   labels = truth(config, table, chances.shape[2])
   wanted = threshold_of(config, model, valid, classes)

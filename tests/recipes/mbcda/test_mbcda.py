@@ -13,6 +13,7 @@ from fairjax.recipes.mbcda import adversarial, recipe
 from fairjax.recipes.mbcda import parallel as pairing
 from fairjax.recipes.rewriting import contenders
 from fairjax.stages.identity import identity
+from fairjax.train import mesh
 
 
 def config_of(**adversary):
@@ -124,6 +125,8 @@ def test_a_weight_rises_and_a_constant_one_does_not():
   ]
   assert values(8) == [0.0, 1.0, 2.0, 2.0]
   assert values(0) == [2.0] * 4
+  # The devices are told where each array of a batch lies.
+  assert {*adversarial.Pushed(Pairs(), 2.0, 8)[0]} <= {*mesh.EXAMPLES}
 
 
 def parallel(kept, group):
