@@ -119,7 +119,7 @@ def clustered(rng, how, groups, p, icc, unequal=True):
   share, test = clusters.mean(hit, code, how, null, (0.0, 1.0))
   gap = counts.gaps(rates, [0, 1], how)['dp']
   contrast = contrasts.differences(
-    None, hit[None], masks[:1], ['a'], 'rest', how, cluster=code
+    None, hit[None], side[None], ['a'], 'rest', how, cluster=code
   )[0]
   return {
     'share (benchmarks)': ends(share, p, test, null),

@@ -23,7 +23,7 @@ from fairjax.benchmarks.shared import result_rows
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import files
-from fairjax.metrics.inference import clusters, significance, tails
+from fairjax.metrics.inference import clusters, significance
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.texts import text_likelihood
 
@@ -112,9 +112,9 @@ def word_table(
   se = table.pop('spread') / np.sqrt(table['texts'])
   with np.errstate(invalid='ignore', divide='ignore'):
     t = table['mean'] / se
-  p = 2 * tails.t_sf(np.abs(t), table['texts'] - 1)
+  p = clusters.two_sided(t, table['texts'] - 1)
   table['p'] = np.where(table['mean'] == 0, 1.0, p)
-  reach = tails.t_ppf((1 + level) / 2, table['texts'] - 1) * se
+  reach = clusters.reach(se, table['texts'] - 1, level)
   table['low'], table['high'] = table['mean'] - reach, table['mean'] + reach
   table['p_fdr'] = significance.adjusted(list(table['p']), 'bh')
   return table.sort_values(['p', 'word']).reset_index(drop=True)

@@ -148,13 +148,6 @@ class FairFlow:
     between(-1, 1),
     changes='words',
   )
-  names: str = knob(
-    '',
-    'file of first names matched after the pairs (as method.names_file)',
-    existing,
-    changes='words',
-    path=True,
-  )
   known: str = knob(
     '',
     'file of known pairs that the dictionary is marked by',

@@ -22,7 +22,12 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics.inference import estimates, intervals, resampling, tails
+from fairjax.metrics.inference import (
+  clusters,
+  estimates,
+  intervals,
+  resampling,
+)
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -164,11 +169,7 @@ def reliability(
       if not own.any():
         continue
       share, n = float(y[own].mean()), own.sum() / len(score)
-      ends = tails.beta_ppf(
-        [(1 - level) / 2, (1 + level) / 2],
-        share * n + 0.5,
-        (1 - share) * n + 0.5,
-      )
+      low, high = clusters.jeffreys(share * n, n, level)
       rows.append(
         {
           'bin': f'{b / BINS:.1f}–{(b + 1) / BINS:.1f}',
@@ -176,8 +177,8 @@ def reliability(
           'mean score': float(p[own].mean()),
           'share positive': {
             'value': share,
-            'low': float(min(ends[0], share)),
-            'high': float(max(ends[1], share)),
+            'low': low,
+            'high': high,
           },
         }
       )

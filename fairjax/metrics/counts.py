@@ -18,18 +18,6 @@ from fairjax.metrics.inference.intervals import IntervalOptions
 
 DENSE = 0.25  # share of items in a group from which one product is faster
 
-NOTES = {
-  'tpr': 'no row of label 1',
-  'fnr': 'no row of label 1',
-  'fpr': 'no row of label 0',
-  'tnr': 'no row of label 0',
-  'precision': 'no row is decided 1',
-  'balanced_accuracy': 'rows of one label only',
-  'f1': 'no row has label 1 or is decided 1',
-  'macro_f1': 'no rows',
-  'mcc': 'all labels or all decisions agree',
-}
-
 
 class Table(NamedTuple):
   """Counts of every item: what a resample adds up."""
@@ -206,8 +194,8 @@ def of_everyone(
       value,
       None if draws is None else draws.everyone[name],
       options,
-      NOTES.get(name, ''),
-      (measures.MEASURES[name].low, measures.MEASURES[name].high),
+      (row := measures.MEASURES[name]).empty,
+      (row.low, row.high),
     )
     for name, value in values.items()
   }
@@ -248,7 +236,7 @@ def of_group(
   if sums.shape[1] > 1:
     return _of_classes(sums, rates, g, options, empty)
   return {
-    name: _rate(rates, (0, g, r), empty or NOTES.get(name, ''))
+    name: _rate(rates, (0, g, r), empty or measures.MEASURES[name].empty)
     for r, name in enumerate(groups.NAMES)
   }
 

@@ -33,7 +33,7 @@ from jaxtyping import Bool, Float, Integer
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups, measures, quality, rankings
 from fairjax.metrics.assess import MIN_GROUP, binary, check, decide
-from fairjax.metrics.inference import intervals, resampling, tails
+from fairjax.metrics.inference import clusters, intervals, resampling
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -337,9 +337,9 @@ def over_seeds(
   # In our own words: scipy's functions warn where one run is constant.
   free = n - len(parts)
   error = np.sqrt((spread @ spread) / free * sum(1 / len(o) for o in parts))
-  half = tails.t_ppf((1 + level) / 2, free) * error
+  half = clusters.reach(error, free, level)
   return {
     'difference': estimate(seeds, *intervals.within(gap, half, width)),
     **out,
-    'p': float(2 * tails.t_sf(abs(gap) / error, free)),
+    'p': float(clusters.two_sided(gap / error, free)),
   }

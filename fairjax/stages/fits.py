@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import softmax
 
 from fairjax.config import Config, seed_list
-from fairjax.core import artefacts, cache
+from fairjax.core import announce, artefacts, cache
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, tokens
 from fairjax.data.tables import labels, schema
@@ -50,6 +50,11 @@ def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
     pairs,
     cache=cache.kept('tokens'),
   )
+  if ids.cut_lengths:
+    announce.note(
+      f'the model reads {model.longest} tokens of a text (tokens.max_length); '
+      'the ends of longer ones are cut'
+    )
   weight = table['weight'] if 'weight' in table else np.ones(len(table))
   return batches.Pool(
     ids,

@@ -30,6 +30,61 @@ def test_rates_are_those_of_either_version():
       assert result[name][s] == pytest.approx(one - two)
 
 
+def slow_group_gaps(label, shows, own, twin):
+  """TPRD and FPRD of groups, and of their content, text by text."""
+  out = {}
+  for name, value in (('tprd', 1), ('fprd', 0)):
+    rate = {}
+    for group in (1, 0):
+      texts = plain = both = 0
+      for y, a, score, other in zip(label, shows, own, twin):
+        if y == value and a == group:
+          texts += 1
+          plain += score >= 0.5
+          both += int(score >= 0.5) + int(other >= 0.5)
+      rate[group] = plain / texts, both / (2 * texts)
+    out[f'group_{name}'] = rate[1][0] - rate[0][0]
+    out[f'content_{name}'] = rate[1][1] - rate[0][1]
+  return out
+
+
+def test_group_rates_are_the_papers_and_part_into_content_and_wording():
+  rng = np.random.default_rng(3)
+  label, shows = rng.integers(0, 2, (2, 90))
+  own, twin = rng.random((2, 2, 90))
+  own[:, shows == 1] += 0.3  # the groups differ
+  groups = counterfactual.group_rates(label, shows, own, twin)
+  found = values(groups) | values(counterfactual.content(groups))
+  for s in range(2):
+    slow = slow_group_gaps(label, shows, own[s], twin[s])
+    assert {k: v[s] for k, v in found.items()} == pytest.approx(slow)
+  # Twins that are decided alike: all of the gap is content.
+  alike = counterfactual.group_rates(label, shows, own, own)
+  left = values(counterfactual.content(alike))
+  assert left['content_tprd'] == pytest.approx(found['group_tprd'])
+  # Texts that twins make alike: none is, and all of it is the wording's.
+  first = np.where(shows == 1, 1.0, 0.0)[None]
+  worded = counterfactual.group_rates(label, shows, first, 1 - first)
+  assert values(worded) == {'group_tprd': [1.0], 'group_fprd': [1.0]}
+  assert values(counterfactual.content(worded))['content_tprd'] == [0.0]
+  twins = values(counterfactual.rates(label, first * 0 + 1, first * 0))
+  assert twins == {'tprd': [1.0], 'fprd': [1.0]}
+
+
+def test_a_gap_of_groups_is_not_seen_in_twins():
+  """Other occupations: the papers' TPRD is 1 and that of twins 0."""
+  shows = np.repeat([1, 0], 30)
+  label = np.tile([1, 0, 1], 20)
+  score = np.where(shows == 1, 0.9, 0.1)[None]  # decided by what else they say
+  groups = counterfactual.group_rates(label, shows, score, score)
+  assert values(groups) == {'group_tprd': [1.0], 'group_fprd': [1.0]}
+  twins = counterfactual.rates(label, score, score)
+  assert values(twins) == {'tprd': [0.0], 'fprd': [0.0]}
+  one = counterfactual.drawn(counterfactual.sizes(groups), HOW)
+  one = counterfactual.estimates(one, HOW)['group_tprd_size']
+  assert one['value'] == 1 and 0.6 < one['low'] < 1
+
+
 def test_quality_is_scikit_learn_s():
   label, score = draw.integers(0, 2, 80), draw.random((2, 80))
   result = values(counterfactual.quality(label, score))

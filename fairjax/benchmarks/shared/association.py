@@ -142,7 +142,7 @@ def interval(
     m = counts[i]
     without = np.array(without)
     variance += (m - 1) / m * ((without - without.mean()) ** 2).sum()
-  reach = clusters.reach(variance**0.5, sum(counts) - 2, options)
+  reach = clusters.reach(variance**0.5, sum(counts) - 2, options.level)
   scale = _largest(len(x), len(y))
   low, high = scale * np.tanh(centre - reach), scale * np.tanh(centre + reach)
   return of_value(d, low, high)

@@ -7,7 +7,6 @@ target as one text and is asked for the target's tokens alone. Either way the
 labels are `target` [r, u], asked where `target_segment_ids` is not 0.
 """
 
-import difflib
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fairjax.core import alignment
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, tokens
 from fairjax.data.batching.batches import Layout, Plan, Pool
@@ -46,8 +46,7 @@ def changed(old: Sequence[int], new: Sequence[int]) -> np.ndarray:
   By difflib's matching blocks, as the perturber's figures are counted.
   """
   out = np.ones(len(new), bool)
-  matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-  for _, begin, size in matcher.get_matching_blocks():
+  for _, begin, size in alignment.blocks(old, new):
     out[begin : begin + size] = False
   return out
 

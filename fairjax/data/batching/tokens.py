@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from tokenizers import (
   AddedToken,
+  Regex,
   Tokenizer,
   decoders,
   models,
@@ -35,6 +36,7 @@ from fairjax.data.batching import word_ids
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
 CHUNK = 20_000  # texts encoded at a time: bounds the memory of the encodings
 ALPHABET = 1000  # characters that a trained tokenizer knows
+LONGEST = 100  # characters of a word that a WordPiece reads; else [UNK]
 
 
 class Ragged(NamedTuple):
@@ -221,7 +223,8 @@ def train_tokenizer(texts: Sequence[str], vocab_size: int) -> Tokenizer:
 
   The trainer of `tokenizers` numbers the letters inside words in the order of
   a hash table that differs from run to run, and breaks ties by those numbers.
-  So every letter is given its number in advance.
+  So every letter is given its number in advance. Of a word beyond LONGEST
+  nothing is learned, which takes the square of its characters.
   """
   normal = normalizers.BertNormalizer(lowercase=True)
   texts = [normal.normalize_str(text) for text in texts]
@@ -244,7 +247,12 @@ def train_tokenizer(texts: Sequence[str], vocab_size: int) -> Tokenizer:
     show_progress=False,
   )
   learner = Tokenizer(models.WordPiece(unk_token='[UNK]'))
-  learner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+  learner.pre_tokenizer = pre_tokenizers.Sequence(
+    [
+      pre_tokenizers.BertPreTokenizer(),
+      pre_tokenizers.Split(Regex(f'^.{{{LONGEST + 1},}}$'), 'removed'),
+    ]
+  )
   learner.train_from_iterator((t.translate(rare) for t in texts), trainer)
   return _bert(learner.get_vocab(), lower=True)
 

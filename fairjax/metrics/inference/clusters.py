@@ -206,26 +206,39 @@ def resampled(
   if not (math.isfinite(variance) and math.isfinite(centre) and variance > 0):
     return of_value(value, note='the clusters do not tell how sure it is'), None
   error, free = variance**0.5, least - 1
-  half = reach(error, free, options)
+  half = reach(error, free, options.level)
   ends = unlink(np.array([centre - half, centre + half]), bounds)
   low, high = map(float, ends)
   p = None
   if null is not None:
-    p = float(2 * tails.t_sf(abs(centre - _line(null, bounds)) / error, free))
+    p = float(two_sided((centre - _line(null, bounds)) / error, free))
   return of_value(value, min(low, value), max(high, value)), p
 
 
-def reach(error: float, free: int, options: IntervalOptions) -> float:
+def reach(error, free, level: float):
   """Half the width of an interval: Student's t times a standard error."""
-  return float(error * tails.t_ppf((1 + options.level) / 2, free))
+  return error * tails.t_ppf((1 + level) / 2, free)
+
+
+def two_sided(t, free):
+  """The p of Student's t as far from 0, to either side."""
+  return 2 * tails.t_sf(np.abs(t), free)
+
+
+def jeffreys(hits: float, count: float, level: float) -> tuple[float, float]:
+  """The ends of Beta(hits + ½, misses + ½), which hold the share itself."""
+  tail = (1 - level) / 2
+  ends = tails.beta_ppf([tail, 1 - tail], hits + 0.5, count - hits + 0.5)
+  share = hits / count
+  return float(min(ends[0], share)), float(max(ends[1], share))
 
 
 def student(
-  value: float, error: float, free: int, options: IntervalOptions
+  value: float, error: float, free: float, options: IntervalOptions
 ) -> tuple[dict, float]:
   """A difference with Student's interval, and the p of its being 0."""
-  half = reach(error, free, options)
-  p = float(2 * tails.t_sf(abs(value) / error, free))
+  half = float(reach(error, free, options.level))
+  p = float(two_sided(value / error, free))
   return of_value(value, value - half, value + half), p
 
 

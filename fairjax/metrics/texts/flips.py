@@ -36,11 +36,7 @@ from fairjax.metrics.inference import (
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
-NAMES = tuple(  # of everything that is measured here
-  name
-  for name, row in measures.MEASURES.items()
-  if row.kernel == 'fairjax.metrics.texts.flips:measure'
-)
+NAMES = tuple(measures.of_kind('flips'))
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 NO_CONTROL = 'no row has a control edit'
 
@@ -285,9 +281,7 @@ def by_word(
       'p': float(p),
     }
     if changes is not None:
-      one['mean change of score'] = row_means.mean(
-        changes[None, rows], options, (-1.0, 1.0)
-      )
+      one['mean change of score'] = row_means.mean(changes[None, rows], options)
     out.append(one)
   p = significance.adjusted([one['p'] for one in out], 'bh')
   for one, each in zip(out, p):

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config.rewriting import AXES
+from fairjax.core import alignment
 from fairjax.core.errors import UserError
 from fairjax.pairs.persons import chain
 from fairjax.pairs.swapping import dictionary, word_lists
@@ -264,12 +265,10 @@ def restore(text: str, rewritten: str) -> str:
   old = [(m.start(), m.end(), m[0]) for m in _PIECE.finditer(text)]
   new = [m[0] for m in _PIECE.finditer(rewritten)]
   lower = rewritten == rewritten.lower()
-  matcher = difflib.SequenceMatcher(
-    None, [plain(w) for *_, w in old], [plain(w) for w in new], autojunk=False
-  )
+  words = [plain(w) for *_, w in old], [plain(w) for w in new]
   gap = lambda i: text[old[i - 1][1] if i else 0 : old[i][0]]
   out = []
-  for kind, a, b, c, d in matcher.get_opcodes():
+  for kind, a, b, c, d in alignment.changes(*words):
     if kind == 'equal':
       out += [gap(i) + old[i][2] for i in range(a, b)]
       continue

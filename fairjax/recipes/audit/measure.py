@@ -11,10 +11,17 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
-from fairjax.metrics import calibration, contrasts, slices, thresholds, warn
+from fairjax.metrics import (
+  calibration,
+  contrasts,
+  measures,
+  slices,
+  thresholds,
+  warn,
+)
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
@@ -22,12 +29,8 @@ from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.models import Audited, aligned
 
 NO_LABEL = ('selection_rate',)  # rates that need none
-# Measures of ranks and probabilities mean nothing where there are decisions.
-OF_SCORES = (
-  *('auc', 'macro_auc', 'log_loss', 'bpsn_auc', 'bnsp_auc', 'positive_aeg'),
-  *('negative_aeg', 'auc_gap', 'auc_min', 'bpsn_auc_min', 'bnsp_auc_min'),
-  *('positive_aeg_max', 'negative_aeg_max'),
-)
+# These mean nothing where there are decisions.
+OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')
 
 
 @dataclasses.dataclass
@@ -51,11 +54,6 @@ class Measured:
   sweep: dict[str, np.ndarray]
   swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
   equalized: Any = None  # thresholds of groups (equalize.py)
-
-
-def options_of(config: Config) -> IntervalOptions:
-  own = config.measures
-  return IntervalOptions(own.confidence_level, own.resamples, config.seed)
 
 
 def judged(config: Config, chances: np.ndarray) -> np.ndarray:
@@ -238,9 +236,9 @@ def _without_scores(one: dict) -> None:
       del part[key]
 
 
-def _named(groups: Who, kind: str, measures: Mapping) -> dict:
+def _named(groups: Who, kind: str, values: Mapping) -> dict:
   prefix = f'{kind}/' if len(groups.kinds) > 1 else ''
-  return {prefix + name: one for name, one in measures.items()}
+  return {prefix + name: one for name, one in values.items()}
 
 
 def _calibrated(out, labels, groups, options, least, hard, cluster) -> None:

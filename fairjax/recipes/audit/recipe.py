@@ -21,6 +21,7 @@ from fairjax.core.errors import Failed, Undecided, UserError
 from fairjax.data.tables import audit_table
 from fairjax.metrics import gate
 from fairjax.metrics import paired as paired_tests
+from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
@@ -268,7 +269,7 @@ def tests(config, table, measured, groups, cluster=None) -> list[dict]:
       changes = flips.compare(
         (one.scores, one.edits[swap][1], _limit(one)),
         (own.scores, own.edits[swap][1], _limit(own)),
-        audit_measure.options_of(config),
+        intervals.options_of(config),
         cluster,
       )
       lines += [{**t, 'measure': prefix + t['measure']} for t in changes]

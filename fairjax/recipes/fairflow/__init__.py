@@ -13,3 +13,13 @@ In this room:
                         words and texts
   size                  FairFlow at full size: hours and memory, estimated
 """
+
+from fairjax.report.claims import Paper
+
+PAPER = Paper(
+  'FairFlow (Tokpo and Calders 2024)',
+  ('fairflow',),
+  judged='classifiers trained on rewritten texts have smaller TPRD and FPRD, '
+  'and the texts read more fluently than swapped ones',
+  own=('dictionary + repair + BART', 'flow + repair + BART'),  # V1 and V2
+)

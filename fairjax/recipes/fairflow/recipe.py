@@ -125,7 +125,7 @@ def model_of(config: Config, folder: pathlib.Path, log: Log) -> Config:
   chosen.tokens = config.tokens
   chosen.train.batch, chosen.measures = 32, config.measures
   log.line(f'a masked LM of size {config.model} is trained on the corpus')
-  pretrain.run(chosen, folder / 'pretraining')
+  pretrain.trained(chosen, folder / 'pretraining')
   export = folder / 'pretraining' / 'export' / f'seed_{config.seed}'
   return dataclasses.replace(config, model=str(export))
 
@@ -269,20 +269,27 @@ def write(
   contender: Contender,
   log: Log,
 ) -> pd.DataFrame:
-  """dictionary.csv: the pairs that the votes of all seeds make, then names."""
+  """dictionary.csv: the pairs that the votes of all seeds make.
+
+  Where the seeds are of gender pairs of first names are left to `names=`, as
+  the list by hand leaves them (rewriting/counterfactual_texts.py).
+  """
+  options = config.fairflow
   pairs = moving.entries(m, contender.ballots)
-  if config.fairflow.names:
-    called = names.read(config.fairflow.names)
-    pairs = flow_words.extended(
-      pairs, {name: (women, men) for name, (men, women) in called.items()}
-    )
+  seeds = attributes.seed_words(options.first, options.second)
+  sides, left = word_lists.sides_of(*seeds), 0
+  if sides:
+    chosen = config.method.names_file or True
+    pairs, left = flow_words.without_names(pairs, names.load(chosen))
   about = (
-    f'Counterfactual words from {config.fairflow.first} and '
-    f'{config.fairflow.second}, by fairjax (recipe fairflow)'
+    f'Counterfactual words from {options.first} and '
+    f'{options.second}, by fairjax (recipe fairflow)'
   )
   if mesh.is_main():
-    flow_words.write(folder / 'dictionary.csv', pairs, about)
+    flow_words.write(folder / 'dictionary.csv', pairs, about, sides)
     votes = flow_words.tally(contender.ballots)
     artefacts.write_table(folder / 'votes.parquet', votes)
     log.line(f'{len(pairs)} pairs: {folder / "dictionary.csv"}')
+    if left:
+      log.line(f'{left} pairs of first names are left to method.names')
   return pairs

@@ -7,3 +7,12 @@ In this room:
   recipe       MBCDA: a generator of counterfactual texts with two objectives
   size         MBCDA at full size: memory, FLOPs and hours, estimated
 """
+
+from fairjax.report.claims import Paper
+
+PAPER = Paper(
+  'MBCDA (Tokpo and Calders 2023)',
+  ('mbcda',),
+  judged='with a discriminator more texts turn, and TPRD and FPRD are smaller',
+  own=('BART on repaired, filtered + discriminator',),
+)

@@ -330,7 +330,7 @@ def claims(judged: contenders.Judged) -> list[dict]:
   """The paper's: the discriminator turns more texts and leaves smaller gaps,
   and so does the filter, and every generator leaves less than no twins do.
   """
-  turns, gaps = ('transfer_accuracy',), ('tprd_size', 'fprd_size')
+  turns, gaps = ('transfer_accuracy',), ('group_tprd_size', 'group_fprd_size')
   generators = [name for name in judged.contenders if name.startswith(BART)]
   out: list[dict] = []
   for name in generators:

@@ -1,7 +1,8 @@
 """Contenders: rewritten texts compared, as tables 2 to 4 of FairFlow.
 
     test texts, rewrites → attribute, fluency, distance
-    train texts + rewrites → classifier → quality, TPRD and FPRD
+    train texts + rewrites → classifier → quality, TPRD and FPRD of the groups'
+      texts (the papers'), of their content, and of the same texts as twins
 
 `judge` takes texts that any system wrote; all contenders are measured on the
 same texts with the same resamples, so that every difference is paired.
@@ -22,7 +23,7 @@ from fairjax.data.batching import tokens
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
 from fairjax.metrics import measures, warn
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual, text_likelihood
 from fairjax.metrics.texts.counterfactual import Drawn
 from fairjax.models import Bundle
@@ -45,13 +46,6 @@ class Judged(NamedTuple):
 
   contenders: dict[str, dict]
   tests: list[dict]
-
-
-def how(config: Config) -> IntervalOptions:
-  options = config.measures
-  return IntervalOptions(
-    options.confidence_level, options.resamples, config.seed
-  )
 
 
 def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
@@ -99,7 +93,7 @@ def judge(
   parts = {
     name: {TEXTS: [], TRAINED: []} for name in rewrites
   }  # Drawn of each set
-  options = how(config)
+  options = options_of(config)
   add = lambda name, where, sums: parts[name][where].append(
     counterfactual.drawn(sums, options)
   )
@@ -122,6 +116,10 @@ def judge(
     add(name, TRAINED, counterfactual.quality(label, score))
     first = np.where(shows == 1, score, twin)
     second = np.where(shows == 1, twin, score)
+    groups = counterfactual.group_rates(label, shows, score, twin)
+    add(name, TRAINED, groups)
+    add(name, TRAINED, counterfactual.sizes(groups))
+    add(name, TRAINED, counterfactual.content(groups))
     gaps = counterfactual.rates(label, first, second)
     add(name, TRAINED, gaps)
     add(name, TRAINED, counterfactual.sizes(gaps))
@@ -138,7 +136,7 @@ def grid(
   against: Sequence[str] = (),
 ) -> Judged:
   """{contender: {set: Drawn}} as results' contenders and adjusted tests."""
-  options, contenders, tests = how(config), {}, []
+  options, contenders, tests = options_of(config), {}, []
   for name, sets in parts.items():
     contenders[name] = {
       'sets': {
@@ -290,7 +288,7 @@ def gold(
   Exact texts, precision and recall of changed words (these are tested), and
   the share of texts with each kind of error (pairs/rewrite_errors.py).
   """
-  options = how(config)
+  options = options_of(config)
   parts = {
     name: {
       where: [

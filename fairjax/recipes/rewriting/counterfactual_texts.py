@@ -141,9 +141,13 @@ def report(m: Material) -> dict:
 
 LEAD = (
   'Transfer accuracy by words, cross-fitted: no text is judged by a classifier '
-  'that saw it. TPRD and FPRD compare the decisions on the same test texts in '
-  'both wordings, by a classifier trained on the texts and on the rewrites of '
-  'the contender.'
+  'that saw it. A classifier is trained on the texts and on the rewrites of '
+  'the contender. TPRD and FPRD of the groups are as the papers have them: '
+  'test texts of one group less those of the other, each as it was written. '
+  'They hold two parts: what else the texts say (their content: other '
+  'occupations, say), and the wording. Of twins, the same texts are compared '
+  'in both wordings, those of a dictionary: a classifier trained on such twins '
+  'is flattered by this measure, so the claims are judged by the groups.'
 )
 
 
@@ -154,7 +158,7 @@ def claims(
   than the plain swap where the twins are known.
   """
   fluent = ('perplexity_per_text',)
-  gaps = ('tprd_size', 'fprd_size', 'accuracy')
+  gaps = ('group_tprd_size', 'group_fprd_size', 'accuracy')
   out: list[dict] = []
   for name in judged.contenders:
     if name == contenders.ORIGINAL:
@@ -179,9 +183,10 @@ def twins_of(config: Config, test: pd.DataFrame) -> tuple[list[str], str]:
 
 def swapper(m: Material, name: str) -> Write:
   """Texts swapped by the list by hand, or by the flow's dictionary."""
-  chosen = dictionary.options(m.config.method, m.config.seed)
-  if name == 'flow':
-    chosen |= {'words': str(m.words), 'names': None}
+  method = m.config.method
+  if name == 'flow':  # names as the list by hand has them
+    method = dataclasses.replace(method, words=str(m.words))
+  chosen = dictionary.options(method, m.config.seed)
   return lambda texts: dictionary.swap(list(texts), **chosen).texts
 
 

@@ -53,7 +53,7 @@ def test_every_generator_is_measured_beside_the_original(ran):
   ]
   one = results.contenders['BART on repaired, filtered']['sets']
   assert {'transfer_accuracy', 'distance'} <= one['texts']['quality'].keys()
-  assert {'tprd', 'fprd', 'f1'} <= one['classifier']['quality'].keys()
+  assert {'group_tprd', 'tprd', 'f1'} <= one['classifier']['quality'].keys()
   # The planted test texts have twins by construction.
   plain = results.contenders['dictionary']['sets']['known twins']['quality']
   assert plain['exact']['value'] > 0.6

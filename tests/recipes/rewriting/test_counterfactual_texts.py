@@ -118,6 +118,8 @@ def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
       'fprd',
       'tprd_size',
       'fprd_size',
+      *('group_tprd', 'group_fprd', 'group_tprd_size', 'group_fprd_size'),
+      *('content_tprd', 'content_fprd'),
     }
     if name != 'original':
       quality = sets['GECO to male']['quality']
@@ -313,3 +315,21 @@ def test_texts_without_a_group_are_refused(models):
   table = pd.DataFrame({'text': ['a'], 'label': [0]})
   with pytest.raises(UserError, match=r'data\.group'):
     counterfactual_texts.contenders.attribute(config_of(models), table)
+
+
+def test_both_contenders_have_names_or_neither_has(tmp_path):
+  path = tmp_path / 'dictionary.csv'
+  path.write_text('male,female\nhe,she\nman,woman\n')
+  for named, twin in (
+    (True, 'She met Mary, and her friend saw him.'),
+    (False, 'She met John, and her friend saw him.'),
+  ):
+    config = c.Config()
+    config.method.names = named
+    m = counterfactual_texts.Material(config, tmp_path, None, path, None)
+    for name in ('dictionary', 'flow'):
+      write = counterfactual_texts.swapper(m, name)
+      text = 'He met John, and his friend saw her.'
+      written = write([text])[0]
+      assert ('John' in written) != named, name
+      assert written.startswith('She met ') and written.endswith(twin[13:])
