@@ -169,7 +169,9 @@ def files(folder: pathlib.Path, name: pathlib.Path | None = None) -> dict:
     if path.is_dir() or path.name in (*WITH_CLOCK, '.lock'):
       continue
     if 'tensorboard' not in inside.parts:
-      out[str(inside)] = path.read_bytes().replace(own, b'.')
+      data = path.read_bytes()
+      data = data.replace(b'\\_', b'_') if path.suffix == '.md' else data
+      out[str(inside)] = data.replace(own, b'.')
   return out
 
 
@@ -244,7 +246,7 @@ def under(job: Job, place, name: str) -> str:
 def closed_terminal(job: Job, place) -> str:
   """The terminal goes in the middle of the run."""
   mine, its = pty.openpty()
-  own = {'stdin': its, 'stdout': its, 'stderr': its, 'start_new_session': True}
+  own = {'stdin': its, 'stdout': its, 'stderr': its}
   run = start(job.words, place / 'run', 'exec setsid --ctty ', **own)
   os.close(its)
   os.set_blocking(mine, False)
@@ -292,23 +294,25 @@ def killed(job: Job, place, number: int, wanted, times: int) -> str:
 
 def saved(folder) -> set[str]:
   """The checkpoints, by the folder of their fit and their step."""
-  found = folder.glob('**/checkpoints/*/_CHECKPOINT_METADATA')
+  try:
+    found = [*folder.glob('**/checkpoints/*/_CHECKPOINT_METADATA')]
+  except FileNotFoundError:  # a folder that was renamed just now
+    return set()
   return {str(p.parent.relative_to(folder)) for p in found}
 
 
 def within_a_fit(job: Job, place, number: int, wanted) -> str:
   """Stopped at each new checkpoint."""
-  folder, count, before = place / f'fit_{number}', 0, set()
-  while count < 5:
+  folder, count = place / f'fit_{number}', 0
+  while count < KILLS // 4:
+    before = saved(folder)
     run = start(job.words, folder)
     end = time.monotonic() + LONGEST
     while run.poll() is None and time.monotonic() < end:
-      now = saved(folder)
-      if now - before:
+      if saved(folder) - before:
         break
       time.sleep(0.01)
     if run.poll() is None:
-      before |= now
       run.send_signal(number)
     code, said = ended(run)
     if fault := told(code, said, (0, *wanted)):
@@ -342,7 +346,7 @@ cp -r "$place/run" "$out/run"
 """
 
 
-def full_disk(job: Job, place, times: int = 4) -> str:
+def full_disk(job: Job, place, times: int = KILLS // 5) -> str:
   """A disk with room for a part of the run; then there is room."""
   rng, codes = random.Random(SEED), []
   for k in range(times):
@@ -378,7 +382,7 @@ FAULTS = {
     job, place, signal.SIGKILL, (-9,), KILLS
   ),
   'SIGTERM': lambda job, place: killed(
-    job, place, signal.SIGTERM, (75, -15), 4
+    job, place, signal.SIGTERM, (75, -15), KILLS // 5
   ),
   'SIGKILL in a fit': lambda job, place: within_a_fit(
     job, place, signal.SIGKILL, (-9,)

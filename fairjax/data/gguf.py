@@ -24,7 +24,7 @@ from tokenizers import (
   processors,
 )
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, said
 
 MAGIC = b'GGUF'
 BLOCK = 32  # values that share a scale
@@ -277,7 +277,7 @@ def tokenizer(path: str | os.PathLike) -> Tokenizer:
     pairs = [tuple(merge.split(' ')) for merge in merges]
     out = Tokenizer(models.BPE(vocabulary, pairs))
   except Exception as error:  # tokenizers raises bare Exception
-    raise UserError(f'{file.path} is not a tokenizer: {error}') from error
+    raise UserError(f'{file.path} is not a tokenizer: {said(error)}') from error
   pieces = pre_tokenizers.ByteLevel(add_prefix_space=False)
   out.pre_tokenizer = pre_tokenizers.Sequence([*_PRE[before], pieces])
   out.decoder = decoders.ByteLevel()

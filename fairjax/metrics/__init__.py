@@ -16,6 +16,8 @@ In this room:
   group_thresholds  A threshold for each group, so that a chosen rate is equal
                     in all of them
   groups            Rates of groups, and the gaps between them
+  kernels           Metric kernels: jitted where an accelerator is there, else
+                    plain numpy
   measures          The one table of measures: every name in results.json, and
                     how to read it
   own               A user's own measures: of everyone, of each group, and the

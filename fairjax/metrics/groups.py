@@ -11,6 +11,7 @@ two left it is undefined itself.
 
 import functools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
+from fairjax.metrics.kernels import kernel
 
 # rate: which of (tn, fp, fn, tp) are counted, and among which.
 RATES = measures.rates()
@@ -46,7 +48,7 @@ def rates(counts: Float[np.ndarray, '*b four']) -> Float[np.ndarray, '*b rate']:
   return above
 
 
-def _fractions(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fractions(counts: Float[Any, '*b four']) -> tuple:
   """What is counted and among which; one product, not one for each of *b."""
   flat = counts.reshape(-1, counts.shape[-1])
   above, below = (
@@ -64,32 +66,26 @@ def denominators(
   return counts @ np.array([RATES[name][1] for name in NAMES]).T
 
 
+@kernel
 def rates_with(
-  counts: Float[np.ndarray, 'b s k g four'],
-  observed: Float[np.ndarray, 's k g four'],
-  halves: Float[np.ndarray, 'b run g pair 2'],
-) -> Float[np.ndarray, 'b s k g rate']:
+  xp,
+  counts: Float[Any, 'b s k g four'],
+  observed: Float[Any, 's k g four'],
+  halves: Float[Any, 'b run g pair 2'],
+) -> Float[Any, 'b s k g rate']:
   """Rates of resampled counts with pseudo-rows, each a draw of Gamma(1/2).
 
   One is added to either side of a rate; where one side was never observed,
-  both to that side.
+  both to that side. Runs have draws of their own, seeds do not.
   """
   above, below = _fractions(counts)
   rates, among = _fractions(observed)
+  more = xp.repeat(halves, counts.shape[1] // halves.shape[1], 1)[:, :, None]
   pairs, side = np.array(PSEUDO_OF), SWAPPED.astype(int)
-  first, second = halves[..., pairs, side], halves[..., pairs, 1 - side]
-  runs, seeds = halves.shape[1], counts.shape[1]
-  for run in range(runs):  # what is added is the same in all seeds of a run
-    own = slice(run * seeds // runs, (run + 1) * seeds // runs)
-    plus, rest = first[:, run, None, None], second[:, run, None, None]
-    never, always = rates[own] == 0, rates[own] == among[own]
-    above[:, own] += np.where(always & ~never, 0, plus)
-    above[:, own] += np.where(never, rest, 0)
-    below[:, own] += plus + rest
-  with np.errstate(divide='ignore', invalid='ignore'):
-    above /= below
-  above[:, ~(among > 0)] = np.nan
-  return above
+  first, second = more[..., pairs, side], more[..., pairs, 1 - side]
+  both = first + second
+  plus = xp.where(rates == 0, both, xp.where(rates == among, 0, first))
+  return xp.where(among > 0, (above + plus) / (below + both), xp.nan)
 
 
 def spread(values: Float[np.ndarray, 'g *b']) -> Float[np.ndarray, '*b']:

@@ -311,6 +311,10 @@ MEASURES: dict[str, Measure] = {
     'the part of the groups\' FPRD that is left where the texts of both are '
     'worded both ways: what else they say, such as another occupation', 0,
     0.0, -1.0, 1.0),
+  'top_vote': Measure(
+    'own', 'fairjax.recipes.fairflow.race:marked', 'right top votes',
+    'share of the known words most of whose occurrences become their partner',
+    1, 1.0, leads=True),
   'transfer_accuracy': Measure(
     *_OWN, 'transfer accuracy',
     'share of the rewritten texts that an attribute classifier, which never '
@@ -322,6 +326,10 @@ MEASURES: dict[str, Measure] = {
     *_OWN, 'distance',
     'words put in, taken out or replaced, per word of the source', 0, None,
     0.0, INF, leads=True),
+  'source_bleu': Measure(
+    *_OWN, 'BLEU-4 against the source',
+    'how much of the words of its source a rewrite keeps, in runs of up to '
+    'four; 1 is a copy', 0, None),
   'exact': Measure(
     *_OWN, 'exact',
     'share of the texts that equal the known twin in every word', 1, 1.0,
@@ -334,6 +342,10 @@ MEASURES: dict[str, Measure] = {
     *_OWN, 'recall of changed words',
     "share of the words that the known twin changes that equal the rewrite's",
     1, 1.0, leads=True),
+  'unlisted_recall': Measure(
+    *_OWN, 'recall of withheld words',
+    'share of the words withheld from the targets and changed by the known '
+    "twin that equal the rewrite's", 1, 1.0, leads=True),
   'unchanged': Measure(
     *_OWN, 'left unchanged',
     'share of the texts whose known twin has other words, and the rewrite none',
@@ -547,6 +559,14 @@ MEASURES: dict[str, Measure] = {
   'bbq_bias_sum': Measure(
     *_OWN, 'BBQ bias score (sum of log p)',
     'the same by the likelihood of whole answers', 0, 0.0, -1.0, 1.0),
+  'log_perplexity': Measure(
+    *_OWN, 'log-perplexity',
+    'mean −log p of the tokens of a sentence, by which two models are compared',
+    -1, 0.0, 0.0, INF),
+  'log_odds_she': Measure(
+    *_OWN, 'log-odds of she',
+    'log p(she) − log p(he) of a sentence, by which two models are compared',
+    0, 0.0, -INF, INF),
   'holistic_pairs': Measure(
     *_OWN, 'Likelihood Bias (p < .05)',
     'percent of pairs of descriptors whose perplexities differ; 5 is chance',

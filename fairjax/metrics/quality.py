@@ -26,13 +26,14 @@ of m placements that of m − 1 degrees of freedom.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import measures
 from fairjax.metrics.inference import resampling
+from fairjax.metrics.kernels import kernel
 
 BINS = 2048
 SOME = 256  # bins whose rows are counted at a time
@@ -246,14 +247,16 @@ def _summed(
   return out
 
 
+@kernel
 def resampled_ranks(
-  weights: Float[np.ndarray, 'resample item'],
-  sums: Float[np.ndarray, 'item g 4 4'],
-  sizes: Float[np.ndarray, 'item g 4'],
-  extra: Float[np.ndarray, 'resample g 4'],
-  places: Float[np.ndarray, 'resample g 4'],
-  unit: float | np.floating = 1.0,
-) -> Float[np.ndarray, 'resample g suite']:
+  xp,
+  weights: Float[Any, 'resample item'],
+  sums: Float[Any, 'item g 4 4'],
+  sizes: Float[Any, 'item g 4'],
+  extra: Float[Any, 'resample g 4'],
+  places: Float[Any, 'resample g 4'],
+  unit=1.0,
+) -> Float[Any, 'resample g suite']:
   """Deviations of the SUITE in every resample; NaN where a set is empty.
 
   `extra` and `places` are weight and placement of the further row of each set;
@@ -261,13 +264,15 @@ def resampled_ranks(
   """
   pairs = list(SUITE.values())
   a, b = np.array(pairs + [(b, a) for a, b in pairs]).T
+  some = lambda x: xp.where(x > 0, x, xp.nan)
+  resampled = resampling.resampled.over
   sums, total = sums[:, :, a, b], sizes.sum(0)
-  centre = sums.sum(0) / _some(total)[:, a]
+  centre = sums.sum(0) / some(total)[:, a]
   extra = extra * unit
-  above = resampling.resampled(weights, sums) + (extra * places)[..., a]
-  below = _some(resampling.resampled(weights, sizes)) + extra
+  above = resampled(xp, weights, sums) + (extra * places)[..., a]
+  below = some(resampled(xp, weights, sizes)) + extra
   units = total / unit
-  grown = np.sqrt((units + 1) / np.maximum(units - 1, 1))
+  grown = xp.sqrt((units + 1) / xp.maximum(units - 1, 1))
   off = (above / below[..., a] - centre) * grown[:, a]
   return off[..., : len(pairs)] - off[..., len(pairs) :]
 

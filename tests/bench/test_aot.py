@@ -189,7 +189,7 @@ def test_a_compiler_that_is_absent_is_named_with_its_remedy(monkeypatch):
   [
     (['--program=train', '--mesh_seed=3'], 'mesh.seed is 3; it must divide'),
     (['--program=train', '--rows=6'], '6 rows cannot be shared by 4 devices'),
-    (['--program=flow', '--xla=xla_quick=true'], 'No such compile option'),
+    (['--program=resamples', '--xla=xla_quick=true'], 'No such compile option'),
   ],
 )
 def test_wrong_sizes_are_a_sentence(args, sentence):
@@ -240,9 +240,7 @@ def test_a_sweep_takes_as_many_rows_as_fit(monkeypatch, capsys):
 def test_more_seeds_than_fit_are_a_sentence():
   needs('tpu')
   told = run(
-    *('--target=v5e:1x1', '--program=predict', '--model=tiny'),
-    '--seeds=20000',
-    code=2,
+    *('--target=v5e:1x1', '--program=resamples', '--seeds=20000'), code=2
   )
   assert 'does not fit into the 15.8 GiB of a v5e; ' in told
 
@@ -254,7 +252,7 @@ def check(row, size):
   """What holds of every program; `row` is the tool's line about one."""
   assert row['host'] == [], 'it talks to the host'
   assert row['loop_converts'] == [], 'weights are converted at every token'
-  if row['program'] != 'flow':  # float32 on purpose
+  if row['program'] not in ('resamples', 'flow'):  # float32 on purpose
     assert row['float32_gflop'] < 1
   assert 0 < row['memory_gb'] < row['limit_gb']
   reduced = sum(
@@ -312,7 +310,7 @@ def test_a_token_costs_what_must_be_read(target):
 def test_bert_base_compiles_and_beats_a_textbook_step(target, seeds):
   platform = targets.CHIPS[target.split(':')[0]].platform
   needs(platform)
-  programs = ['--program=train,grand,predict,generate']
+  programs = ['--program=train,grand,predict,generate,resamples']
   parameters = 109_600_000
   if platform == 'tpu':  # two layers are minutes
     programs = ['--program=train', '--layers=2']

@@ -5,7 +5,8 @@ import pytest
 from sklearn import metrics as sk
 
 from fairjax.metrics.inference.intervals import IntervalOptions
-from fairjax.metrics.texts import counterfactual
+from fairjax.metrics.texts import counterfactual, rewrites
+from fairjax.pairs.swapping import swap_eval
 
 HOW = IntervalOptions(0.95, 500, 0)
 draw = np.random.default_rng(0)
@@ -198,3 +199,33 @@ def test_texts_that_all_agree_are_no_proof():
     assert one['value'] == right
     reach = one['high'] - one['low']
     assert reach == pytest.approx(1 - exact, abs=0.03)
+
+
+def test_recall_of_withheld_words_is_counted_by_hand():
+  unlisted = {'actress', 'nun'}
+  pairs = [
+    ('the actress saw her nun', 'the actor saw his monk'),
+    ('an actress left', 'an actor left'),
+    ('she left', 'he left'),
+  ]
+  ours = ['the actor saw his nun', 'an actress left', 'he left']
+  counts = swap_eval.text_counts(pairs, ours, lambda word: word in unlisted)
+  assert values(counterfactual.recall(counts)) == {'unlisted_recall': [1 / 3]}
+
+
+def test_bleu_against_the_source_is_that_of_rewrites():
+  old = ['the king saw a big red dog here', 'she ran far away from it today']
+  new = ['the queen saw a big red dog here', 'he ran far away from him today']
+  both = np.array(
+    [rewrites.counts(a.split(), a.split(), b.split()) for a, b in zip(old, new)]
+  )
+  (value,) = values(counterfactual.kept(old, new))['source_bleu']
+  assert value == pytest.approx(
+    rewrites.measures(1.0 * both.sum(0)[None])['bleu4'][0]
+  )
+  # By hand: 12 of 15 words, 8 of 13 pairs, 6 of 11 and 4 of 9 runs.
+  hand = (12 / 15 * 8 / 13 * 6 / 11 * 4 / 9) ** 0.25
+  assert value == pytest.approx(hand)
+  one = counterfactual.drawn(counterfactual.kept(old, old), HOW)
+  one = counterfactual.estimates(one, HOW)['source_bleu']
+  assert one['value'] == 1 and one['low'] < 1 == one['high']

@@ -14,7 +14,7 @@ ROOM = {
   f'metrics/inference/{name}.py'
   for name in (
     *('clustered_rates', 'clusters', 'estimates', 'intervals'),
-    *('ratios', 'resampling', 'significance'),
+    *('ratios', 'resampling', 'significance', 'tails'),
   )
 }
 # Calls that make the end of an interval, whatever they are called on.
@@ -22,9 +22,11 @@ MAKERS = {
   *('quantile', 'percentile', 'nanquantile', 'nanpercentile', 'ppf', 'isf'),
   *('proportion_ci', 'confidence_interval', 'interval', 'bootstrap'),
   *('stdtrit', 'ndtri', 'btdtri', 'betaincinv', 'gammaincinv'),
+  *('t_ppf', 'beta_ppf', 'wilson'),
 }
 # Calls that make a p.
 TESTS = {
+  *('t_sf', 'fisher', 'hypergeometric_sf', 'stdtr'),
   *('sf', 'ttest_ind', 'ttest_rel', 'ttest_1samp', 'ttest_ind_from_stats'),
   *('binomtest', 'binom_test', 'fisher_exact', 'chi2_contingency', 'mcnemar'),
   *('wilcoxon', 'mannwhitneyu', 'permutation_test', 'ks_2samp', 'kruskal'),

@@ -45,6 +45,31 @@ def test_clusters_are_known_by_their_variables(monkeypatch, variables, joined):
   assert mesh.in_a_cluster() is joined
 
 
+def test_processes_that_jax_finds_are_watched(monkeypatch):
+  """They are joined by fairjax's ways, at the address that jax would take."""
+  for name, value in {
+    'SLURM_JOB_ID': '7',
+    'SLURM_STEP_NODELIST': 'node[03-05],other',
+    'SLURM_NTASKS': '4',
+    'SLURM_PROCID': '2',
+    'SLURM_LOCALID': '0',
+    'JAX_COORDINATOR_PORT': '5000',
+  }.items():
+    monkeypatch.setenv(name, value)
+  joined = []
+  monkeypatch.setattr(mesh.peers, 'join', lambda *to: joined.append(to[:3]))
+  monkeypatch.setattr(jax.distributed, 'initialize', None)
+  monkeypatch.setattr(mesh, 'keep_programs', lambda: None)
+  monkeypatch.setattr(mesh.kernel_table, 'in_all', None)
+  mesh.start()
+  assert joined == [('node03:5000', 4, 2)]
+  # Where jax has changed the name, it joins them by itself.
+  monkeypatch.delattr('jax._src.clusters.ClusterEnv')
+  monkeypatch.setattr(jax.distributed, 'initialize', lambda: joined.append(()))
+  mesh.start()
+  assert joined[1:] == [()]
+
+
 class Metadata(http.server.BaseHTTPRequestHandler):
   workers = ''
 

@@ -17,6 +17,8 @@ from fairjax.bench.compiles import plain_bert
 from fairjax.config import Train
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption
+from fairjax.metrics import kernels
+from fairjax.metrics.inference import resampling
 from fairjax.models import Bundle, build, families, flow, objectives
 from fairjax.models.decoding import decode, decode_slots, decode_texts
 from fairjax.models.layers import layer_params
@@ -252,6 +254,14 @@ def generate(device_mesh: Mesh, size: Size):
   return decode_slots.advance.trace(module, *rest)
 
 
+def resamples(device_mesh: Mesh, size: Size):
+  """10,000 resamples of counts: 2,048 blocks, 13 groups and all of them."""
+  table = lambda *dims: jax.ShapeDtypeStruct(dims, np.float32)
+  arrays = table(10_000, 2048), table(2048, size.seeds, 1, 14, 4)
+  program = kernels.jitted(resampling.resampled.over)
+  return program.trace(*everywhere(device_mesh, arrays))
+
+
 def plain(device_mesh: Mesh, size: Size):
   """The peer of `train`: a textbook Flax step of the same shape and batch."""
   return plain_bert.trace(device_mesh, shape_of(size, 'bert', 'classify'), size)
@@ -264,5 +274,6 @@ PROGRAMS = {
   'predict': predict,
   'pretrain': pretrain,
   'generate': generate,
+  'resamples': resamples,
   'flow': flow_step,
 }

@@ -229,4 +229,4 @@ def difference(
     return of_value(None, note='all targets of a model have the same s'), None
   if variance < 1e-18:
     return of_value(value, note='the models do not differ'), 1.0
-  return clusters.student(value, variance**0.5, count - 2, options)
+  return clusters.student(value, variance**0.5, float(count - 2), options)

@@ -29,7 +29,7 @@ from tokenizers import (
 )
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, said
 from fairjax.data import gguf
 from fairjax.data.batching import word_ids
 
@@ -102,7 +102,7 @@ def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
   except UserError:
     raise
   except Exception as error:  # tokenizers raises bare Exception
-    raise UserError(f'{file} is not a tokenizer: {error}') from error
+    raise UserError(f'{file} is not a tokenizer: {said(error)}') from error
   tokenizer.no_padding()
   tokenizer.no_truncation()
   return tokenizer
@@ -116,11 +116,10 @@ def _by_transformers(folder: pathlib.Path) -> Tokenizer:
     slow = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     tokenizer = Tokenizer.from_str(slow.backend_tokenizer.to_str())
   except Exception as error:  # of many kinds
-    why = str(error).strip().partition('\n')[0][:200]
     raise UserError(
       f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
-      f'merges.txt, and transformers reads none either ({why}); name a folder '
-      'that has one with --config.tokens.tokenizer'
+      f'merges.txt, and transformers reads none either ({said(error)}); name a '
+      'folder that has one with --config.tokens.tokenizer'
     ) from error
   tokenizer.no_padding()
   tokenizer.no_truncation()

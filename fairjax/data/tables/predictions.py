@@ -322,6 +322,7 @@ def _codes(values, name, rows, classes) -> np.ndarray:
   if not classes:
     both = sorted(set(words))
     if len(both) != 2:
+      _refuse_mixed(words, name, rows, np.zeros(len(words), bool))
       raise UserError(
         f'column {name!r} of {source(rows)} holds {len(both)} different '
         'decisions, and the data has no labels to say which is which; give '
@@ -330,13 +331,7 @@ def _codes(values, name, rows, classes) -> np.ndarray:
     known = {word.casefold(): k for k, word in enumerate(both)}
   codes = words.str.casefold().map(known)
   if codes.isna().any():
-    odd = pd.to_numeric(words, errors='coerce').isna().to_numpy()
-    if odd.mean() < 0.5:  # a column of numbers, but for some
-      row = int((odd if odd.any() else codes.isna().to_numpy()).argmax())
-      raise UserError(
-        f'{source(rows)} has {words[row]!r} in column {name!r} of row {row}, '
-        'and numbers in others; give a probability from 0 to 1 in every row'
-      )
+    _refuse_mixed(words, name, rows, codes.isna().to_numpy())
     row = int(codes.isna().to_numpy().argmax())
     raise UserError(
       f'{source(rows)} decides {words[row]!r} in column {name!r} of row {row}, '
@@ -344,6 +339,18 @@ def _codes(values, name, rows, classes) -> np.ndarray:
       'with --config.data.labels=NAME=NUMBER,NAME=NUMBER'
     )
   return codes.to_numpy(np.int64)
+
+
+def _refuse_mixed(words: pd.Series, name, rows, unknown: np.ndarray) -> None:
+  """Names the first that is no number, or unknown, in a column of numbers."""
+  odd = pd.to_numeric(words, errors='coerce').isna().to_numpy()
+  wrong = odd if odd.any() else unknown
+  if odd.mean() < 0.5 and wrong.any():
+    row = int(wrong.argmax())
+    raise UserError(
+      f'{source(rows)} has {words[row]!r} in column {name!r} of row {row}, '
+      'and numbers in others; give a probability from 0 to 1 in every row'
+    )
 
 
 def _of_classes(rows, start: str, classes: Sequence[str]) -> Predicted:

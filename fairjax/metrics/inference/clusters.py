@@ -234,7 +234,7 @@ def jeffreys(hits: float, count: float, level: float) -> tuple[float, float]:
 
 
 def student(
-  value: float, error: float, free: float, options: IntervalOptions
+  value: float, error: float, free: int | float, options: IntervalOptions
 ) -> tuple[dict, float]:
   """A difference with Student's interval, and the p of its being 0."""
   half = float(reach(error, free, options.level))

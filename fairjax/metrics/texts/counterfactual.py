@@ -12,6 +12,7 @@ are resampled alike, so their differences are paired.
   group_tprd_size, …   |TPRD| and |FPRD|, which contenders are ordered by
   transfer_accuracy   texts that a classifier takes for the other attribute
   changed, distance   texts that differ from their source; words per word
+  source_bleu   BLEU-4 against the source
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -24,6 +25,7 @@ from fairjax.core import alignment
 from fairjax.metrics import paired
 from fairjax.metrics.inference import intervals, ratios
 from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import rewrites
 
 Values = ratios.Values
 
@@ -256,6 +258,26 @@ def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:
   )
 
 
+def kept(sources: Sequence[str], written: Sequence[str]) -> Sums:
+  """BLEU-4 of rewrites against their sources: how much of a text stays."""
+  order = rewrites.ORDER
+  rows = np.array(
+    [
+      rewrites.bleu_counts(new.split(), old.split())
+      for old, new in zip(sources, written, strict=True)
+    ],
+    np.float64,
+  )
+  all_kept = rows.mean(0)
+  all_kept[:order] = all_kept[order : 2 * order]
+  none_kept = np.where(np.arange(len(all_kept)) < order, 0, all_kept)
+  return Sums(
+    rows[None],
+    lambda s: {'source_bleu': rewrites.bleu(s)},
+    edges=(all_kept, none_kept),
+  )
+
+
 def means(columns: Mapping[str, np.ndarray]) -> Sums:
   """The mean of each column over texts, by its name; shares or in [0, 1]."""
   first = next(iter(columns.values()))
@@ -267,6 +289,19 @@ def means(columns: Mapping[str, np.ndarray]) -> Sums:
       name: _share(s[..., k + 1], s[..., 0]) for k, name in enumerate(columns)
     },
     edges=ratios.extremes(rows[0]),
+  )
+
+
+def recall(counts: Integer[np.ndarray, 'n 5']) -> Sums:
+  """The share of words that the twin changed which are changed alike.
+
+  `counts` as of `gold`, of some words alone: those that no list had.
+  """
+  rows = np.asarray(counts, np.float64)[None][..., 1:3]
+  return Sums(
+    rows,
+    lambda s: {'unlisted_recall': _share(s[..., 1], s[..., 0])},
+    edges=(np.array([1, 1]), np.array([1, 0])),
   )
 
 

@@ -28,7 +28,6 @@ from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.models import Audited, aligned
 
-NO_LABEL = ('selection_rate',)  # rates that need none
 # These mean nothing where there are decisions.
 OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')
 

@@ -9,6 +9,8 @@ In this room:
   flow_training         FairFlow's two fits: the attribute head, and the flow
   page                  FairFlow's page: the dictionary, its map, and what it
                         is worth
+  race                  The flow against simpler ways, word by word, on known
+                        pairs
   recipe                FairFlow: from one pair of words to counterfactual
                         words and texts
   size                  FairFlow at full size: hours and memory, estimated

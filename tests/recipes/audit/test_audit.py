@@ -789,6 +789,8 @@ def test_a_prediction_that_is_none_is_told_with_its_own_row():
   ):
     column = p.astype(str).where(p.index != 7, value)
     wrong(words, rows(), pd.DataFrame({'score': column}))
+    unlabelled = rows().drop(columns='label')
+    wrong(words, unlabelled, pd.DataFrame({'score': column}))
   twice = pd.concat([p.rename('score')] * 2, axis=1)
   wrong("has 2 columns named 'score'", rows(), twice)
   both = pd.concat([p.rename('p_ok')] * 2 + [p.rename('p_toxic')], axis=1)
