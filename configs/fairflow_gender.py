@@ -71,6 +71,5 @@ def get_config() -> c.Config:
       schedule='constant',
       max_grad_norm=0.0,
       patience=0,
-      load_best=False,
     ),
   )

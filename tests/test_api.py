@@ -251,3 +251,37 @@ def test_gradient_norms_of_ones_own_model():
   )(params)
   expected = np.sqrt(sum(float((g**2).sum()) for g in jax.tree.leaves(one)))
   np.testing.assert_allclose(norms[0], expected, rtol=1e-5)
+
+
+def test_rows_of_one_cluster_are_drawn_together():
+  rng = np.random.default_rng(0)
+  y, p = rng.integers(0, 2, 60), rng.random(60)
+  groups = np.array(['a', 'b'])[rng.integers(0, 2, 60)]
+  who = np.arange(60)
+  width = lambda one: one['high'] - one['low']
+  assess = lambda k, **more: fairjax.assess(
+    np.tile(y, k), np.tile(p, k), groups=np.tile(groups, k), **more
+  )
+  alone = assess(1, n_resamples=1000)
+  thrice = assess(3, n_resamples=1000)
+  told = assess(3, n_resamples=1000, cluster=pd.Series(np.tile(who, 3)))
+  for name in ('dp', 'accuracy', 'auc', 'fpr'):
+    assert width(thrice[name]) < 0.75 * width(alone[name])
+    assert 0.85 < width(told[name]) / width(alone[name]) < 1.2, name
+  assert any('180 rows are 60 clusters' in w for w in told.warnings)
+  other = assess(3, n_resamples=1000)
+  compared = fairjax.compare(told, other)['accuracy']['difference']
+  assert compared['value'] == 0
+
+
+@pytest.mark.parametrize(
+  ('cluster', 'said'),
+  [
+    ('who', 'give the column itself, as in cluster=table'),
+    ([1, 2], r'cluster has shape \(2,\) for 20 rows'),
+    ([1] * 20, 'all rows are one cluster'),
+  ],
+)
+def test_a_wrong_cluster_is_told(cluster, said):
+  with pytest.raises(fairjax.UserError, match=said):
+    fairjax.assess([0, 1] * 10, [0.2, 0.9] * 10, cluster=cluster)

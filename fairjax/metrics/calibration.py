@@ -22,7 +22,12 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics.inference import estimates, intervals, resampling
+from fairjax.metrics.inference import (
+  clusters,
+  estimates,
+  intervals,
+  resampling,
+)
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -151,8 +156,6 @@ def reliability(
 
   All seeds together; the interval is Jeffreys's for the rows of one seed.
   """
-  from scipy import stats
-
   truth, score = confidence(labels, scores)
   masks = {'everyone': np.ones(len(labels), bool)}
   masks |= dict(zip(group_names, members))
@@ -166,11 +169,7 @@ def reliability(
       if not own.any():
         continue
       share, n = float(y[own].mean()), own.sum() / len(score)
-      ends = stats.beta.ppf(
-        [(1 - level) / 2, (1 + level) / 2],
-        share * n + 0.5,
-        (1 - share) * n + 0.5,
-      )
+      low, high = clusters.jeffreys(share * n, n, level)
       rows.append(
         {
           'bin': f'{b / BINS:.1f}–{(b + 1) / BINS:.1f}',
@@ -178,8 +177,8 @@ def reliability(
           'mean score': float(p[own].mean()),
           'share positive': {
             'value': share,
-            'low': float(min(ends[0], share)),
-            'high': float(max(ends[1], share)),
+            'low': low,
+            'high': high,
           },
         }
       )

@@ -1,13 +1,16 @@
 """Results of `assess` and `compare`: printed, indexed, plotted."""
 
 import dataclasses
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from fairjax.core import escape
+from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
+from fairjax.report import faces
 from fairjax.results import Results
 
 if TYPE_CHECKING:
@@ -29,19 +32,34 @@ class Assessment:
   options: dict  # of the measures: threshold, level, resamples, seed
 
   def __getitem__(self, measure: str) -> dict:
-    known = self.results.measured('model', SET)
-    if measure not in known:
-      raise KeyError(f'{measure!r}; there are {", ".join(known)}')
-    return known[measure]
+    return faces.measure(self._measured, measure)
+
+  def __contains__(self, measure: object) -> bool:
+    return measure in self._measured
+
+  def __iter__(self) -> Iterator[str]:
+    return iter(self._measured)
+
+  def __len__(self) -> int:
+    return len(self._measured)
+
+  def keys(self) -> list[str]:
+    """The names of what was measured."""
+    return [*self]
+
+  @property
+  def _measured(self) -> dict[str, dict]:
+    return self.results.measured('model', SET)
 
   @property
   def groups(self) -> pd.DataFrame:
     """The measures of each group, a row a group."""
-    by = self.results.sets[SET]['groups']
-    value = lambda v: v['value'] if isinstance(v, Mapping) else v
-    return pd.DataFrame(
-      {name: {k: value(v) for k, v in one.items()} for name, one in by.items()}
-    ).T
+    return faces.groups(self.results.sets[SET])
+
+  @property
+  def by_group(self) -> pd.DataFrame:
+    """The same with intervals: a row for each group and measure."""
+    return faces.by_group(self.results.sets[SET])
 
   @property
   def warnings(self) -> list[str]:
@@ -53,12 +71,7 @@ class Assessment:
 
   def plot(self, measure: str = 'selection_rate') -> 'matplotlib.figure.Figure':
     """One measure of every group, with intervals."""
-    from fairjax.report.pictures import plots
-
-    by = self.results.sets[SET]['groups']
-    return plots.forest(
-      {name: one[measure] for name, one in by.items()}, measure, zero=None
-    )
+    return faces.plot(self.results.sets[SET], measure)
 
   def __repr__(self) -> str:
     frame = self.to_frame()
@@ -78,9 +91,7 @@ class Comparison:
 
   def __getitem__(self, measure: str) -> dict:
     known = {test['measure']: test for test in reversed(self.tests)}
-    if measure not in known:
-      raise KeyError(f'{measure!r}; there are {", ".join(known)}')
-    return known[measure]
+    return faces.measure(known, measure)
 
   def to_frame(self) -> pd.DataFrame:
     """One row a test: measure, difference, its interval, p, the test."""
@@ -108,3 +119,55 @@ class Comparison:
 
   def _repr_html_(self) -> str:
     return self.to_frame().to_html(index=False, escape=True)
+
+
+@dataclasses.dataclass(repr=False)
+class Equalized:
+  """What `thresholds` found, judged on rows that it was not chosen on."""
+
+  rule: Thresholds
+  before: Assessment  # decisions by one threshold
+  after: Assessment  # decisions by those of the groups
+  comparison: Comparison  # after less before, on the same rows
+
+  @property
+  def thresholds(self) -> dict[str, float]:
+    """{group: the score from which on it is decided positive}."""
+    return dict(self.rule.thresholds)
+
+  @property
+  def price(self) -> dict:
+    """The change of accuracy, with its interval and p."""
+    return self.comparison['accuracy']
+
+  def save(self, path: str | os.PathLike) -> None:
+    """Writes a small json, which `Classifier.predict` takes."""
+    self.rule.save(path)
+
+  def predict(self, y_score: Sequence, groups: Sequence) -> np.ndarray:
+    """1 where a row is decided positive."""
+    return self.rule.decide(np.asarray(y_score, float), list(groups))
+
+  def to_frame(self) -> pd.DataFrame:
+    """Accuracy and the criterion, before, after, and the difference."""
+    rows = []
+    for name in ('accuracy', CRITERIA[self.rule.criterion]):
+      test = self.comparison[name]
+      one = {'measure': name}
+      for side in ('before', 'after'):
+        one[side] = getattr(self, side)[name]['value']
+      rows.append(
+        one
+        | {k: test['difference'][k] for k in ('value', 'low', 'high')}
+        | {'p': test['p']}
+      )
+    return pd.DataFrame(rows).rename(columns={'value': 'difference'})
+
+  def __repr__(self) -> str:
+    limits = ', '.join(f'{g} {t:.3g}' for g, t in self.thresholds.items())
+    return f'thresholds: {limits}\n{self.to_frame().to_string(index=False)}'
+
+  def _repr_html_(self) -> str:
+    limits = ', '.join(f'{g} {t:.3g}' for g, t in self.thresholds.items())
+    table = self.to_frame().to_html(index=False, escape=True)
+    return f'<p>thresholds: {escape.html(limits)}</p>{table}'

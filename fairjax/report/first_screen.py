@@ -31,7 +31,6 @@ PEOPLE = {  # what a group of texts about persons is called
   'women': 'women',
   'men': 'men',
 }
-RATES = {'fpr': 'eqopp0', 'fnr': 'eqopp1', 'selection_rate': 'dp'}
 
 
 def html_of(results: Results | None, pictures: Pictures) -> str:
@@ -55,7 +54,7 @@ def headline(one: Mapping) -> Gap | None:
   fairness, by_group = one.get('fairness', {}), one.get('groups', {})
   best: tuple[float, Gap] | None = None
   looked: dict[str, float] = {}  # p of every gap that was looked at
-  for rate, bare in RATES.items():
+  for rate, bare in measures.parities().items():
     for key in fairness:
       if measures.bare(key) != bare or ' at ' in key:
         continue

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from fairjax.metrics import measures
+from fairjax.metrics.inference import significance
 from fairjax.report import tables
 from fairjax.report.blocks import bullets, details, text
 from fairjax.report.tables import plural
@@ -137,8 +138,10 @@ def _sentence(name: str, one: Mapping, who: str) -> str:
     lines.append(f', the quality of {who} could not be measured.')
   gaps = [key for key in fairness if measures.bare(key) == 'dp']
   gaps = [key for key in gaps if ' at ' not in key]
-  for key in gaps:
-    lines.append(' ' + _parity(key, fairness, one.get('groups', {})))
+  # One correction for all gaps of the paragraph, as the first screen has.
+  adjusted = significance.adjusted([fairness[key].get('p') for key in gaps])
+  for key, p in zip(gaps, adjusted):
+    lines.append(' ' + _parity(key, fairness, one.get('groups', {}), p))
   if not gaps and 'perplexity' not in ''.join(quality):
     lines.append(
       ' Nothing says which group a row speaks of, so fairness was not measured.'
@@ -184,8 +187,13 @@ def _range(results: Results, name: str) -> str:
   return ''
 
 
-def _parity(key: str, fairness: Mapping, groups: Mapping) -> str:
-  """Demographic parity in words, and whether the data show a gap."""
+def _parity(
+  key: str, fairness: Mapping, groups: Mapping, p: float | None = None
+) -> str:
+  """Demographic parity in words, and whether the data show a gap.
+
+  `p` is that of no gap, adjusted for the attributes that are looked at.
+  """
   value = fairness[key]
   about = f' by {key.rpartition("/")[0]}' if '/' in key else ''
   if not tables.defined(value):
@@ -208,8 +216,13 @@ def _parity(key: str, fairness: Mapping, groups: Mapping) -> str:
   lines += '.'
   low, high = value.get('low'), value.get('high')
   sure = tables.defined(low) and tables.defined(high)
-  if sure and high < 1:
+  if sure and high < 1 and (p is None or p < significance.SURE):
     lines += ' The interval lies below 1: the gap is more than chance.'
+  elif sure and high < 1:
+    lines += (
+      ' The interval lies below 1, but of as many attributes one does so by '
+      f'chance (p = {p:.2g}, Holm).'
+    )
   elif sure:
     lines += (
       ' The interval reaches 1: these rows do not show a gap, which is no '

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairjax.metrics.assess import assess
-from fairjax.report import first_screen, lights
+from fairjax.report import first_screen, lights, sentences
 
 
 def one_of(p, attributes=('gender', 'race', 'age')):
@@ -62,3 +62,16 @@ def test_fair_models_are_called_unfair_as_often_as_agreed():
     said += 'more than chance' in first_screen._how_sure(gap)
     single += gap.estimate['high'] < 1
   assert said <= 8 and said <= single
+
+
+@pytest.mark.parametrize('p, sure', [(0.03, False), (0.004, True)])
+def test_the_paragraph_corrects_as_the_first_screen_does(p, sure):
+  """Its own interval is below 1 in both; of three attributes one may be."""
+  one = one_of(p)
+  one['fairness'] = {
+    name.replace('eqopp0', 'dp'): value
+    for name, value in one['fairness'].items()
+  }
+  said = sentences._sentence('test', {**one, 'quality': {}}, 'm')
+  assert ('more than chance' in said) == sure, said
+  assert ('(p = 0.09, Holm)' in said) != sure

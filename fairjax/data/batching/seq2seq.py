@@ -16,7 +16,7 @@ import pandas as pd
 
 from fairjax.core import alignment
 from fairjax.core.errors import UserError
-from fairjax.data.batching import batches, tokens
+from fairjax.data.batching import batches
 from fairjax.data.batching.batches import Layout, Plan, Pool
 from fairjax.data.batching.tokens import Ragged
 
@@ -93,17 +93,6 @@ def pool(
     ]
   flat = np.concatenate([np.zeros(0, np.int32), *flags]).astype(np.int32)
   return PairPool(read, labels, flat, np.asarray(label, np.int32))
-
-
-def take(pairs: PairPool, rows: np.ndarray) -> PairPool:
-  """The pairs `rows`, in that order."""
-  flags = tokens.take(Ragged(pairs.flags, pairs.labels.offsets), rows)
-  return PairPool(
-    tokens.take(pairs.read, rows),
-    tokens.take(pairs.labels, rows),
-    flags.flat,
-    pairs.label[rows],
-  )
 
 
 def layout(pairs: PairPool, batch: int, **options: int) -> Layout:

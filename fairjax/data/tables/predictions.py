@@ -13,7 +13,7 @@ the confidence in it) is turned into a probability.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ USUAL = (  # columns that are looked for where none is named
   *('y_pred', 'y_hat', 'p_*', 'prob_*', 'score_*', 'p*'),
 )
 MADE = 'row numbers'  # attrs['ids'] of a table whose ids are ours
+PIPELINE = ('label', 'score')
 SEED = re.compile(r'p\d+(_c\d+)?')  # a column of our own file
 SUM = 1e-3  # how far probabilities of a row may be from a sum of 1
 
@@ -62,6 +63,43 @@ def read(
     _one(rows, name, classes, pos_label)._replace(remarks=said)
     for name in columns
   ]
+
+
+def of_answers(
+  answer: Sequence, classes: Sequence[str], name: str
+) -> np.ndarray | None:
+  """[n, c] of what a function says in words; None where it gives numbers.
+
+  A label for each text, what a `transformers` pipeline returns (a label and
+  its score), or all labels with their scores (its top_k=None).
+  """
+  if isinstance(answer, np.ndarray | pd.Series):
+    answer = answer.tolist()
+  if not isinstance(answer, list | tuple) or not len(answer):
+    return None
+  if all(isinstance(one, str) for one in answer):
+    rows = pd.DataFrame({'answer': list(answer)})
+    rows.attrs['source'] = name
+    c = max(len(classes), 2)
+    return np.eye(c)[_codes(rows['answer'], 'answer', rows, classes)]
+  pair = lambda one: isinstance(one, Mapping) and {'label', 'score'} <= {*one}
+  plain = lambda label: re.sub(r'(?i)^label_(?=\d+$)', '', str(label))
+  if all(pair(one) for one in answer):
+    rows = pd.DataFrame({k: [one[k] for one in answer] for k in PIPELINE})
+    rows.attrs['source'] = name
+    found = _pipeline(rows, pd.DataFrame(), classes)
+    return None if found is None else found.scores[0]
+  if all(
+    isinstance(one, list | tuple) and one and all(map(pair, one))
+    for one in answer
+  ):
+    each = [
+      {f'p_{plain(o["label"])}': o['score'] for o in one} for one in answer
+    ]
+    rows = pd.DataFrame(each)
+    rows.attrs['source'] = name
+    return _of_classes(rows, 'p_', classes).scores[0]
+  return None
 
 
 def numeric(frame: pd.DataFrame) -> pd.DataFrame:

@@ -16,6 +16,7 @@ import numpy as np
 from fairjax.core.errors import UserError
 
 METHODS = ('holm', 'bh')
+SURE = 0.05  # adjusted p below which a difference is called more than chance
 
 
 def adjusted(

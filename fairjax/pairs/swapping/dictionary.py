@@ -462,7 +462,12 @@ def _gender_entries(
         entries[word] = partner
   for word in [w for w, new in entries.items() if w == new]:
     del entries[word]
-  rules = context.rules(known.rows)
+  if not word_lists.is_english(known.rows):
+    return entries
+  # A user's list turns the titles that it has, and pronouns in any case.
+  rules = context.rules(
+    known.rows, titles=known.rows == word_lists.gender().rows
+  )
   entries.update({w: r for w, r in rules.items() if _moves(w, direction)})
   return entries
 

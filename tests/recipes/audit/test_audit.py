@@ -864,3 +864,47 @@ def test_the_console_form_is_flags_of_the_config():
   assert '--config.data.path=my.csv' in flags_of(['audit', 'my.csv'])
   with pytest.raises(UserError, match='MODEL_OR_PREDICTIONS'):
     flags_of(['audit', '--config.seed=3'])
+
+
+def test_an_audit_of_predictions_starts_without_what_a_fit_needs(tmp_path):
+  """What a start costs, by what it imports."""
+  rows = pd.DataFrame({'gender': ['f', 'm'] * 40, 'label': [0, 0, 1, 1] * 20})
+  rows['score'] = [0.2, 0.7, 0.6, 0.9] * 20
+  path = tmp_path / 'mine.csv'
+  rows.to_csv(path, index=False)
+  code = (
+    'import sys, fairjax\n'
+    f'one = fairjax.audit({str(path)!r}, {str(path)!r}, '
+    "groups=['gender'], n_resamples=50)\n"
+    "assert one['dp']['value'] == 0.5\n"
+    'print(*sys.modules)'
+  )
+  done = subprocess.run(
+    [sys.executable, '-c', code],
+    cwd=pathlib.Path(fairjax.__file__).parent.parent,
+    capture_output=True,
+    text=True,
+    check=True,
+  )
+  heavy = {'jax', 'flax', 'optax', 'orbax', 'transformers', 'sklearn'}
+  heavy |= {'scipy.stats', 'scipy.sparse', 'matplotlib'}
+  assert heavy & {*done.stdout.split()} == set()
+
+
+def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
+  rng = np.random.default_rng(0)
+  n = 800
+  y, sex = rng.integers(0, 2, n), rng.choice(['f', 'm'], n)
+  p = np.clip(rng.normal(0.4 + 0.2 * y + 0.15 * (sex == 'f'), 0.1), 0, 1)
+  rows = pd.DataFrame({'sex': sex, 'label': y})
+  options = {'groups': 'sex', 'n_resamples': 200}
+  found = fairjax.audit(p, rows, equalize='equal_fpr', **options)
+  page_file = found.save(tmp_path)
+  shown = page_file.read_text(encoding='utf-8')
+  assert 'A threshold for each group would narrow the gap from' in shown
+  saved = json.loads((tmp_path / 'thresholds.json').read_text())
+  direct = fairjax.thresholds(y, p, sex, criterion='equal_fpr', n_resamples=200)
+  assert saved['thresholds'] == direct.thresholds
+  assert saved['thresholds']['f'] > saved['thresholds']['m'] + 0.1
+  with pytest.raises(UserError, match="equalize is 'equal_fpr', but there"):
+    fairjax.audit(p, rows, equalize='equal_fpr', label='', n_resamples=0)
