@@ -250,10 +250,20 @@ def _pipeline(
   return Predicted('model', np.stack([1 - p, p], -1)[None], False, (remark,))
 
 
+def _numbers(rows: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+  """[n, columns], NaN for what is no number, which `check` refuses."""
+  return rows[columns].apply(pd.to_numeric, errors='coerce').to_numpy(float)
+
+
 def _seeds(rows: pd.DataFrame) -> Predicted:
   columns = [c for c in rows if SEED.fullmatch(str(c))]
   seeds = len({c.split('_')[0] for c in columns})
-  values = rows[columns].to_numpy(float).reshape(len(rows), seeds, -1)
+  if len(columns) % seeds:
+    raise UserError(
+      f'{source(rows)} has {len(columns)} columns of predictions of {seeds} '
+      f'seeds ({", ".join(columns[:6])}); each needs as many, so write it again'
+    )
+  values = _numbers(rows, columns).reshape(len(rows), seeds, -1)
   if values.shape[2] == 1:
     values = np.concatenate([1 - values, values], 2)
   scores = values.swapaxes(0, 1)
@@ -387,7 +397,7 @@ def _of_classes(rows, start: str, classes: Sequence[str]) -> Predicted:
       f'{source(rows)} has {len(columns)} columns {start}*, and there are '
       f'{len(classes) or "at least 2"} classes; give one for each'
     )
-  scores = rows[columns].to_numpy(float)[None]
+  scores = _numbers(rows, columns)[None]
   check(scores, columns, source(rows))
   return Predicted(start.rstrip('_.- ') or 'model', scores, False)
 
