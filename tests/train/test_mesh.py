@@ -184,3 +184,44 @@ def test_sigterm_before_the_first_fit_ends_a_joined_process(tmp_path):
   finally:
     run.kill()
     run.stdout.close()
+
+
+WATCHED = """
+import time
+from fairjax.train import mesh
+mesh.start()
+print('joined', flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_end_of_a_process_that_jax_found_is_told():
+  """jax alone aborts with a stack trace where process 0 ends."""
+  with socket.socket() as free:
+    free.bind(('localhost', 0))
+    port = str(free.getsockname()[1])
+  slurm = {'SLURM_JOB_ID': '7', 'SLURM_STEP_NODELIST': 'localhost'}
+  slurm |= {'SLURM_NTASKS': '2', 'JAX_COORDINATOR_PORT': port}
+  slurm |= {'JAX_PLATFORMS': 'cpu', 'PYTHONPATH': os.getcwd()}
+  first, second = (
+    subprocess.Popen(
+      [sys.executable, '-c', WATCHED],
+      env=os.environ | slurm | {'SLURM_PROCID': k, 'SLURM_LOCALID': k},
+      stdout=subprocess.PIPE,
+      stderr=subprocess.PIPE,
+    )
+    for k in '01'
+  )
+  try:
+    assert first.stdout.readline() == second.stdout.readline() == b'joined\n'
+    first.kill()
+    _, said = second.communicate(timeout=30)
+  finally:
+    for process in (first, second):
+      process.kill()
+      process.communicate()
+  assert second.returncode == 75
+  assert said == (
+    b'fairjax: process 0 of 2 has ended; what was finished is kept, run again '
+    b'to go on\n'
+  )

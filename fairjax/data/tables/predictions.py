@@ -13,8 +13,8 @@ the confidence in it) is turned into a probability.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -66,7 +66,10 @@ def read(
 
 
 def of_answers(
-  answer: Sequence, classes: Sequence[str], name: str
+  answer: Any,
+  classes: Sequence[str],
+  name: str,
+  place: Callable[[int], str] = 'row {}'.format,
 ) -> np.ndarray | None:
   """[n, c] of what a function says in words; None where it gives numbers.
 
@@ -77,12 +80,22 @@ def of_answers(
     answer = answer.tolist()
   if not isinstance(answer, list | tuple) or not len(answer):
     return None
+  pair = lambda one: isinstance(one, Mapping) and {*PIPELINE} <= {*one}
+  said = [one['label'] if pair(one) else one for one in answer]
+  known = {part for c in classes for part in [c, *c.split('/')]}
+  known = {str(c).casefold() for c in known} | {'0', '1', 'label_0', 'label_1'}
+  for k, one in enumerate(said if classes else ()):
+    if isinstance(one, str) and one.strip().casefold() not in known:
+      raise UserError(
+        f'{name} answers {one[:60]!r} for {place(k)}, but the labels are '
+        f'{", ".join(map(repr, classes))}; call them alike with '
+        '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
+      )
   if all(isinstance(one, str) for one in answer):
     rows = pd.DataFrame({'answer': list(answer)})
     rows.attrs['source'] = name
     c = max(len(classes), 2)
     return np.eye(c)[_codes(rows['answer'], 'answer', rows, classes)]
-  pair = lambda one: isinstance(one, Mapping) and {'label', 'score'} <= {*one}
   plain = lambda label: re.sub(r'(?i)^label_(?=\d+$)', '', str(label))
   if all(pair(one) for one in answer):
     rows = pd.DataFrame({k: [one[k] for one in answer] for k in PIPELINE})
@@ -237,10 +250,20 @@ def _pipeline(
   return Predicted('model', np.stack([1 - p, p], -1)[None], False, (remark,))
 
 
+def _numbers(rows: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+  """[n, columns], NaN for what is no number, which `check` refuses."""
+  return rows[columns].apply(pd.to_numeric, errors='coerce').to_numpy(float)
+
+
 def _seeds(rows: pd.DataFrame) -> Predicted:
   columns = [c for c in rows if SEED.fullmatch(str(c))]
   seeds = len({c.split('_')[0] for c in columns})
-  values = rows[columns].to_numpy(float).reshape(len(rows), seeds, -1)
+  if len(columns) % seeds:
+    raise UserError(
+      f'{source(rows)} has {len(columns)} columns of predictions of {seeds} '
+      f'seeds ({", ".join(columns[:6])}); each needs as many, so write it again'
+    )
+  values = _numbers(rows, columns).reshape(len(rows), seeds, -1)
   if values.shape[2] == 1:
     values = np.concatenate([1 - values, values], 2)
   scores = values.swapaxes(0, 1)
@@ -374,7 +397,7 @@ def _of_classes(rows, start: str, classes: Sequence[str]) -> Predicted:
       f'{source(rows)} has {len(columns)} columns {start}*, and there are '
       f'{len(classes) or "at least 2"} classes; give one for each'
     )
-  scores = rows[columns].to_numpy(float)[None]
+  scores = _numbers(rows, columns)[None]
   check(scores, columns, source(rows))
   return Predicted(start.rstrip('_.- ') or 'model', scores, False)
 
