@@ -188,6 +188,24 @@ def test_a_folder_predicts_as_transformers_does(folder):
     model.predict_proba(['a', None])
 
 
+def test_a_model_decides_by_the_thresholds_of_groups(folder, tmp_path):
+  from fairjax.metrics.group_thresholds import Thresholds
+
+  path, table = folder
+  model = fairjax.load(path)
+  texts = list(table['text'][:6])
+  p = model.predict_proba(texts)[:, 1]
+  rule = Thresholds('equal_fpr', {'f': float(p.max()), 'm': 0.0}, 1.0)
+  groups = ['f', 'm', 'f', 'm', 'f', 'm']
+  expected = [one == 'm' or p[k] >= p.max() for k, one in enumerate(groups)]
+  rule.save(tmp_path / 'thresholds.json')
+  for given in (rule, tmp_path / 'thresholds.json'):
+    found = model.predict(texts, thresholds=given, groups=groups)
+    assert list(found) == list(model.classes_[np.array(expected, int)])
+  with pytest.raises(UserError, match='need the group of each text'):
+    model.predict(texts, thresholds=rule)
+
+
 def test_scores_feed_a_diet(folder):
   path, table = folder
   model = fairjax.load(path)

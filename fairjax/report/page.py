@@ -57,6 +57,9 @@ SILENT = (
   'and which of them matters depends on what the decision does to people.',
 )
 
+# Recipes of classifiers: a curve or a look at the data that is missing is told.
+TRAINED = ('', 'train', 'diet', 'rank', 'compare', 'weighting')
+
 
 def report(folder: str | os.PathLike) -> str:
   """The page of a run; also writes plots/*.png into `folder`."""
@@ -83,9 +86,10 @@ def report(folder: str | os.PathLike) -> str:
       rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
       sections.append(Section('Facts', table(rows)))
   # What trains nothing, or reads no data set, says nothing of it.
-  if (folder / 'metrics.jsonl').exists() or results is None:
+  trained = results is None or results.recipe in TRAINED
+  if trained or (folder / 'metrics.jsonl').exists():
     sections.append(Section('Learning', learning(folder, pictures)))
-  if (folder / 'hygiene.json').exists() or results is None:
+  if trained or (folder / 'hygiene.json').exists():
     sections.append(Section('Data', _hygiene(load('hygiene.json'))))
   sections += [
     Section('What these numbers do not say', bullets(SILENT)),
