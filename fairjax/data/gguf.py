@@ -265,9 +265,8 @@ def tokenizer(path: str | os.PathLike) -> Tokenizer:
   before = field(file, 'tokenizer.ggml.pre', str, 'gpt-2')
   if kind != 'gpt2' or before not in _PRE:
     raise UserError(
-      f'{file.path} has a tokenizer of kind {kind[:60]}/{before[:60]}, and known '
-      f'here '
-      f'are gpt2/{" and gpt2/".join(_PRE)}; {elsewhere}'
+      f'{file.path} has a tokenizer of kind {kind[:60]}/{before[:60]}, and '
+      f'known here are gpt2/{" and gpt2/".join(_PRE)}; {elsewhere}'
     )
   words = field(file, 'tokenizer.ggml.tokens', list)
   merges = field(file, 'tokenizer.ggml.merges', list)
