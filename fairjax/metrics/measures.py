@@ -292,7 +292,7 @@ MEASURES: dict[str, Measure] = {
     0, 0.0, -1.0, 1.0, leads=True),
   'group_tprd_size': Measure(
     *_OWN, "size of the groups' TPRD",
-    'distance of the groups\' TPRD from 0, whichever group is ahead', -1, 0.0),
+    "distance of the groups' TPRD from 0, whichever group is ahead", -1, 0.0),
   'content_tprd': Measure(
     *_OWN, 'TPRD of their content',
     'the part of the groups\' TPRD that is left where the texts of both are '
@@ -305,14 +305,14 @@ MEASURES: dict[str, Measure] = {
     0, 0.0, -1.0, 1.0, leads=True),
   'group_fprd_size': Measure(
     *_OWN, "size of the groups' FPRD",
-    'distance of the groups\' FPRD from 0, whichever group is ahead', -1, 0.0),
+    "distance of the groups' FPRD from 0, whichever group is ahead", -1, 0.0),
   'content_fprd': Measure(
     *_OWN, 'FPRD of their content',
     'the part of the groups\' FPRD that is left where the texts of both are '
     'worded both ways: what else they say, such as another occupation', 0,
     0.0, -1.0, 1.0),
   'top_vote': Measure(
-    'own', 'fairjax.recipes.fairflow.race:marked', 'right top votes',
+    *_OWN, 'right top votes',
     'share of the known words most of whose occurrences become their partner',
     1, 1.0, leads=True),
   'transfer_accuracy': Measure(

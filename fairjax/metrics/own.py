@@ -33,6 +33,15 @@ def add(
   decisions, _ = decide(labels, scores, options['threshold'])
   how = IntervalOptions(options['level'], options['resamples'], options['seed'])
   names = [*one['groups']]
+  taken = {*one['quality'], *map(measures.bare, one['fairness'])}
+  taken |= {key for each in one['groups'].values() for key in each}
+  for name, function in functions.items():
+    if not callable(function) or name in taken:
+      why = 'measured already' if callable(function) else 'no function'
+      raise UserError(
+        f'metrics has {name!r}, which is {why}; give names of your own, each '
+        'with a function of labels and decisions'
+      )
   everyone, by_group, fairness = measured(
     functions,
     *(labels, scores, decisions, members, names, attributes),
@@ -63,11 +72,6 @@ def measured(
   masks = [*members, np.ones(len(labels), bool)]
   several = len(set(attributes)) > 1
   for name, function in functions.items():
-    if not callable(function) or name in measures.MEASURES:
-      raise UserError(
-        f'metrics has {name!r}, which is {_why(function)}; give names of your '
-        'own, each with a function of labels and decisions'
-      )
     given = scores if _wants_scores(function) else decisions
     values, noise = _of_groups(
       (name, function), labels, given, masks, names, options, cluster
@@ -85,10 +89,6 @@ def measured(
         np.inf,
       )
   return everyone, by_group, fairness
-
-
-def _why(function: Any) -> str:
-  return 'no function' if not callable(function) else 'measured already'
 
 
 def _estimate(values, draws, options: IntervalOptions) -> dict:

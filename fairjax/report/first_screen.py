@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
-from fairjax.report import lights, tables
-from fairjax.report.blocks import text
+from fairjax.report import findings, lights, tables
+from fairjax.report.blocks import beside, text
 from fairjax.report.lights import Gap, hundred, points
 from fairjax.report.parts import Pictures
 from fairjax.report.pictures import group_plots, plots
@@ -35,16 +35,19 @@ PEOPLE = {  # what a group of texts about persons is called
 
 def html_of(results: Results | None, pictures: Pictures) -> str:
   """The whole first screen; '' where nothing of the kind was measured."""
-  if results is None or not results.sets:
+  if results is None:
     return ''
+  if not results.sets:
+    return findings.html_of(results, pictures)
   name, one = next(iter(results.sets.items()))
   gap = headline(one)
   lines = answer(results, name, one, gap)
   if not lines:
-    return ''
-  body = [text(lines[0], kind='lead'), text(*lines[1:])]
+    grouped = defined(one.get('fairness', {}).get('dp'))
+    return '' if grouped else findings.html_of(results, pictures)
+  words = text(lines[0], kind='lead') + text(*lines[1:])
+  body = [beside(words, _picture(results, name, gap, pictures))]
   body.append(lights.html_of(one, gap))
-  body.append(_picture(results, name, gap, pictures))
   body.append(text(_made_of(results, name, one), kind='quiet'))
   return '\n'.join(part for part in body if part)
 
@@ -89,6 +92,32 @@ def headline(one: Mapping) -> Gap | None:
   return best[1]._replace(p=p.get(best[1].key), among=max(len(looked), 1))
 
 
+def _other_error(one: Mapping, gap: Gap) -> Gap | None:
+  """The gap in the other error: who is blamed, and whose blame is missed."""
+  rate, bare = {
+    'fpr': ('fnr', 'eqopp1'),
+    'fnr': ('fpr', 'eqopp0'),
+  }.get(gap.rate, ('', ''))
+  if not rate:
+    return None
+  prefix = gap.key.rpartition('/')[0]
+  key = f'{prefix}/{bare}' if prefix else bare
+  estimate = one.get('fairness', {}).get(key)
+  rates = {
+    g: values[rate]['value']
+    for g, values in gap.groups.items()
+    if defined(values.get(rate)) and not values[rate].get('few')
+  }
+  if not defined(estimate) or len(rates) < 2:
+    return None
+  order = sorted(rates, key=rates.get)
+  own = Gap(rate, key, order[-1], order[0], estimate, gap.groups)
+  p = estimate.get('p')
+  # It was looked at among the others, and is corrected for all of them.
+  p = None if p is None else min(1.0, p * gap.among)
+  return own._replace(p=p, among=gap.among)
+
+
 def _of_attribute(key: str, by_group: Mapping) -> dict[str, dict]:
   """The groups that a measure compares: those of its attribute."""
   attribute = key.rpartition('/')[0]
@@ -125,6 +154,8 @@ def answer(
   lines = [*worse, *_compared(results, name)]
   if gap:
     lines.append(f'{_who(results, gap)} {_how_sure(gap)}')
+    if other := _other_error(one, gap):
+      lines.append(f'{_who(results, other)} {_how_sure(other)}')
   elif defined(one.get('fairness', {}).get('dp')):
     return worse
   flips = _flips(one)

@@ -82,11 +82,11 @@ def report(folder: str | os.PathLike) -> str:
     if results.facts:
       rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
       sections.append(Section('Facts', table(rows)))
-  if results is None or results.recipe != 'audit':  # an audit trains nothing
-    sections += [
-      Section('Learning', learning(folder, pictures)),
-      Section('Data', _hygiene(load('hygiene.json'))),
-    ]
+  # What trains nothing, or reads no data set, says nothing of it.
+  if (folder / 'metrics.jsonl').exists() or results is None:
+    sections.append(Section('Learning', learning(folder, pictures)))
+  if (folder / 'hygiene.json').exists() or results is None:
+    sections.append(Section('Data', _hygiene(load('hygiene.json'))))
   sections += [
     Section('What these numbers do not say', bullets(SILENT)),
     *_documents(folder, results),

@@ -13,8 +13,8 @@ the confidence in it) is turned into a probability.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -66,7 +66,10 @@ def read(
 
 
 def of_answers(
-  answer: Sequence, classes: Sequence[str], name: str
+  answer: Any,
+  classes: Sequence[str],
+  name: str,
+  place: Callable[[int], str] = 'row {}'.format,
 ) -> np.ndarray | None:
   """[n, c] of what a function says in words; None where it gives numbers.
 
@@ -77,12 +80,22 @@ def of_answers(
     answer = answer.tolist()
   if not isinstance(answer, list | tuple) or not len(answer):
     return None
+  pair = lambda one: isinstance(one, Mapping) and {*PIPELINE} <= {*one}
+  said = [one['label'] if pair(one) else one for one in answer]
+  known = {part for c in classes for part in [c, *c.split('/')]}
+  known = {str(c).casefold() for c in known} | {'0', '1', 'label_0', 'label_1'}
+  for k, one in enumerate(said if classes else ()):
+    if isinstance(one, str) and one.strip().casefold() not in known:
+      raise UserError(
+        f'{name} answers {one[:60]!r} for {place(k)}, but the labels are '
+        f'{", ".join(map(repr, classes))}; call them alike with '
+        '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
+      )
   if all(isinstance(one, str) for one in answer):
     rows = pd.DataFrame({'answer': list(answer)})
     rows.attrs['source'] = name
     c = max(len(classes), 2)
     return np.eye(c)[_codes(rows['answer'], 'answer', rows, classes)]
-  pair = lambda one: isinstance(one, Mapping) and {'label', 'score'} <= {*one}
   plain = lambda label: re.sub(r'(?i)^label_(?=\d+$)', '', str(label))
   if all(pair(one) for one in answer):
     rows = pd.DataFrame({k: [one[k] for one in answer] for k in PIPELINE})

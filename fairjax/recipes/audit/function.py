@@ -88,7 +88,8 @@ def predictor(
     for low in range(0, len(texts), batch):
       some = list(texts[low : low + batch])
       said = _asked(function, some, name, place)
-      answer = predictions.of_answers(said, classes, name)
+      where = lambda k, some=some: place(some[k])
+      answer = predictions.of_answers(said, classes, name, where)
       if answer is None:
         answer = _numbers(said, some, name, place)
       form.append(answer.shape[1:])

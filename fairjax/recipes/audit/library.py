@@ -17,7 +17,7 @@ from fairjax.core import escape, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, readers
 from fairjax.recipes.audit import recipe as recipe
-from fairjax.report import faces, first_screen, page
+from fairjax.report import assessments, first_screen, page
 from fairjax.results import Results, write
 from fairjax.train.progress import Log
 
@@ -35,7 +35,7 @@ class Audited:
   measured: Mapping[str, Any]
 
   def __getitem__(self, measure: str) -> dict:
-    return faces.measure(self._measured, measure)
+    return assessments.measure_of(self._measured, measure)
 
   def __contains__(self, measure: object) -> bool:
     return measure in self._measured
@@ -61,12 +61,12 @@ class Audited:
   @property
   def groups(self) -> pd.DataFrame:
     """The measures of each group, a row a group."""
-    return faces.groups(self.results.sets[self._set])
+    return assessments.groups_of(self.results.sets[self._set])
 
   @property
   def by_group(self) -> pd.DataFrame:
     """The same with intervals: a row for each group and measure."""
-    return faces.by_group(self.results.sets[self._set])
+    return assessments.by_group_of(self.results.sets[self._set])
 
   @property
   def warnings(self) -> list[str]:
@@ -79,7 +79,7 @@ class Audited:
 
   def plot(self, measure: str = 'selection_rate') -> 'matplotlib.figure.Figure':
     """One measure of every group, with intervals."""
-    return faces.plot(self.results.sets[self._set], measure)
+    return assessments.plot_of(self.results.sets[self._set], measure)
 
   def to_frame(self) -> pd.DataFrame:
     """One row a number: contender, group ('' is everyone), measure, value."""

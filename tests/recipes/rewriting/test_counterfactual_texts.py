@@ -291,7 +291,9 @@ def test_a_dictionary_of_another_language_is_refused(models, tmp_path):
     models, rewriters__generator='', rewriters__contenders=('flow',)
   )
   config.method.words = str(path)
-  with pytest.raises(UserError, match='changes none of the 60 training texts'):
+  with pytest.raises(
+    UserError, match=r'changes none of the \d+ training texts'
+  ):
     counterfactual_texts.run(config, tmp_path / 'run')
 
 
@@ -383,3 +385,30 @@ def test_versions_by_seed_are_planes_beside_one_that_has_none():
   one = planes([sums(shows, chances[0])], 2)
   found = [x.compute(x.rows.sum(1))['transfer_accuracy'] for x in (two, one)]
   np.testing.assert_allclose(found, [[2 / 3, 1], [2 / 3, 2 / 3]])
+
+
+@pytest.mark.parametrize(
+  ('seeds', 'versions', 'asked'),
+  [
+    (3, 1, [(5, 3, 'a')]),
+    (3, 3, [(5, 1, 'a'), (6, 1, 'b'), (7, 1, 'c')]),
+    (3, 2, [(5, 2, 'a'), (7, 1, 'b')]),
+    (1, 2, [(5, 1, 'a')]),
+  ],
+)
+def test_each_generator_s_texts_train_their_share_of_the_classifiers(
+  monkeypatch, tmp_path, seeds, versions, asked
+):
+  judges, seen = counterfactual_texts.contenders, []
+
+  def train(config, folder, log, tables, name, twins, reference):
+    seen.append((config.seed, config.seeds, twins[0]))
+    return np.zeros((config.seeds, 2)), np.ones((config.seeds, 2))
+
+  monkeypatch.setattr(judges, '_trained', train)
+  config = c.Config(seed=5)
+  config.rewriters.seeds = seeds
+  texts = {'train': [[letter] for letter in 'abc'[:versions]]}
+  own, twin = judges.trained(config, tmp_path, None, {}, 'x', texts, [])
+  assert seen == asked
+  assert own.shape == twin.shape == (seeds, 2) and twin.all()
