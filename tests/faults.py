@@ -324,7 +324,7 @@ def within_a_fit(job: Job, place, number: int, wanted) -> str:
     if fault := told(*ended(start(job.words, folder)), (0,)):
       return fault
   if not count:
-    return 'it has no fit' if job.name == 'audit' else 'FAULT: no checkpoint'
+    return 'it has no fit, or none long enough to be met in it'
   return job.same(folder) or f'{count} within fits; the same'
 
 
