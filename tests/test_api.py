@@ -251,6 +251,9 @@ def test_the_readme_lines_run(folder, tmp_path, monkeypatch):
   }
   assert blocks
   monkeypatch.chdir(tmp_path)  # where the audit's page goes
+  pd.DataFrame({'id': table['id'], 'p': rng.random(len(table))}).to_csv(
+    'predictions.csv', index=False
+  )
   for block in blocks:
     exec(block, names)
   assert (tmp_path / 'audit' / 'report.html').exists()
