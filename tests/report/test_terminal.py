@@ -145,5 +145,5 @@ def test_bounds_and_corrections_of_p_and_what_chance_gives():
   rows = [
     ' '.join(line.split()) for line in terminal.summary(given).split('\n')
   ]
-  assert '| cda | dp | -0.123 [-0.133, -0.113] | ≤ 0.0010 | 0.0050 |' in rows
+  assert '| cda | dp | -0.123 [-0.133, -0.113] | ≤ 0.0010 | ≤ 0.0050 |' in rows
   assert '| dp | 0.700 [0.690, 0.710] | 0.970 |' in rows
