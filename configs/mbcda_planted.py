@@ -1,4 +1,4 @@
-"""MBCDA on the embedded data: six generators, with and without adversary.
+"""MBCDA on the embedded data: generators with and without adversary.
 
   python -m fairjax.main --config=configs/mbcda_planted.py
 
@@ -25,7 +25,10 @@ def get_config() -> c.Config:
       lr=1e-3,
       epochs=12.0,
       seeds=2,
+      generators=2,
     ),
-    adversary=c.Adversary(labels=('filtered', 'dictionary'), vectors=(50,)),
+    adversary=c.Adversary(
+      labels=('filtered',), lr=1e-3, epochs=12.0, vectors=(50,)
+    ),
     train=c.Train(batch=32),
   )

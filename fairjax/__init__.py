@@ -22,6 +22,7 @@ if typing.TYPE_CHECKING:  # what a type checker sees of the lazy names below
   from fairjax.api import Assessment as Assessment
   from fairjax.api import Classifier as Classifier
   from fairjax.api import Comparison as Comparison
+  from fairjax.api import Equalized as Equalized
   from fairjax.api import UserError as UserError
   from fairjax.api import assess as assess
   from fairjax.api import compare as compare
@@ -30,6 +31,7 @@ if typing.TYPE_CHECKING:  # what a type checker sees of the lazy names below
   from fairjax.api import load as load
   from fairjax.api import score as score
   from fairjax.api import swap as swap
+  from fairjax.api import thresholds as thresholds
   from fairjax.api import weights as weights
   from fairjax.recipes.audit.library import audit as audit
 
@@ -40,7 +42,7 @@ _API = {  # where each is
     (
       *('assess', 'compare', 'swap', 'load', 'score', 'diet', 'weights'),
       *('gradient_norms', 'Assessment', 'Comparison', 'Classifier'),
-      'UserError',
+      *('UserError', 'Equalized', 'thresholds'),
     ),
     'fairjax.api',
   ),

@@ -10,7 +10,7 @@ shown in a notebook. Every number has its interval, as in the program.
 
 import dataclasses
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core.errors import UserError as UserError
 from fairjax.data.tables import inputs
-from fairjax.report.assessments import SET, Assessment, Comparison
+from fairjax.report.assessments import SET, Assessment, Comparison, Equalized
 from fairjax.results import Results
 
 # Assessing what exists
@@ -33,6 +33,8 @@ def assess(
   pos_label: Any = None,
   threshold: float | str = 0.5,
   intersections: bool = False,
+  cluster: Any = None,
+  metrics: Mapping[str, Callable] | None = None,
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
   random_state: int = 0,
@@ -50,6 +52,11 @@ def assess(
     threshold: a row is positive where its score is at least this number;
       'eer' takes the threshold of equal errors.
     intersections: also compare the combinations of several columns.
+    cluster: what rows hang together by [n] (a template, a writer, a text that
+      occurs twice): such rows are drawn together. None and '' are a row alone.
+    metrics: measures of your own, {name: function of labels and decisions} as
+      scikit-learn has them (of scores, where it calls its second parameter
+      y_score or y_proba): of everyone, of each group, and NAME_difference.
     confidence_level: of the intervals.
     n_resamples: bootstrap resamples; 0 gives values without intervals.
     random_state: seed of the resamples.
@@ -60,8 +67,10 @@ def assess(
   >>> result['dp']['value'], result['auc']['value']
   (0.5, 0.625)
   """
-  from fairjax.metrics import assess as metrics
+  from fairjax.metrics import assess as measures
   from fairjax.metrics import groups as of_groups
+  from fairjax.metrics import own
+  from fairjax.metrics.inference import clusters
 
   inputs.options(threshold, confidence_level, n_resamples, random_state)
   names, labels = inputs.labels(y_true, pos_label)
@@ -79,10 +88,17 @@ def assess(
     'level': confidence_level,
     'resamples': n_resamples,
     'seed': random_state,
+    'cluster': clusters.given(cluster, len(labels)),
   }
-  measurement = metrics.assess(
+  measurement = measures.assess(
     labels, scores, members, group_names, attributes=attributes, **options
   )
+  if metrics:
+    own.add(
+      measurement, dict(metrics), labels, scores, members, attributes, options
+    )
+  if said := clusters.words(options['cluster']):
+    remarks.append(said)
   measurement['warnings'] += [
     f'{words[0].upper()}{words[1:]}.' for words in remarks
   ]
@@ -113,6 +129,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   """
   from fairjax.metrics import measures
   from fairjax.metrics import paired as metrics
+  from fairjax.metrics.inference import clusters
 
   if len(a.labels) != len(b.labels) or (a.labels != b.labels).any():
     raise UserError(
@@ -124,8 +141,15 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
       'the two assessments compare different groups; give both the same '
       'columns of groups'
     )
+  if not a.options['resamples']:
+    raise UserError(
+      'n_resamples is 0, and a comparison is made of resamples; assess both '
+      'with some'
+    )
   options = {k: v for k, v in a.options.items() if k != 'threshold'}
   options['threshold'] = a.options['threshold'], b.options['threshold']
+  both = (one.options['cluster'] for one in (a, b))
+  options['cluster'] = clusters.joined(*both)
   tests: list[dict] = []
   kinds = list(dict.fromkeys(a.attributes))
   for kind in kinds or ['']:
@@ -140,6 +164,97 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
     prefix = f'{kind}/' if len(kinds) > 1 else ''
     tests += [one | {'measure': prefix + one['measure']} for one in gaps] + rest
   return Comparison(tests)
+
+
+def thresholds(
+  y_true: Sequence,
+  y_score: Sequence,
+  groups: Any,
+  *,
+  criterion: str = 'equal_opportunity',
+  decide_by: Any = None,
+  pos_label: Any = None,
+  threshold: float | str = 0.5,
+  holdout: float = 0.5,
+  confidence_level: float = 0.95,
+  n_resamples: int = 10000,
+  random_state: int = 0,
+) -> Equalized:
+  """A threshold for each group that makes a rate equal, and what it costs.
+
+  They are chosen on a part of the rows and judged on the others.
+
+  Args:
+    y_true: labels [n], as in `assess`.
+    y_score: probabilities of the positive label [n].
+    groups: the group of each row.
+    criterion: 'equal_opportunity', 'equal_fpr' or 'demographic_parity'.
+    decide_by: another column whose thresholds decide, for where the group may
+      not be read: what a term detector or a model infers from the text. The
+      effect is judged on `groups`.
+    pos_label: the label whose probability y_score is; where labels are names.
+    threshold: the one for everyone that they are compared with.
+    holdout: share of the rows that judge.
+    confidence_level: of the intervals.
+    n_resamples: bootstrap resamples.
+    random_state: of the split and of resamples.
+
+  >>> y, p = [0, 1] * 100, [.1, .3, .6, .9] * 50
+  >>> found = thresholds(y, p, ['a', 'a', 'b', 'b'] * 50, n_resamples=100)
+  >>> found.thresholds
+  {'a': 0.2, 'b': 0.75}
+  >>> found.before['eqopp1']['value'], found.after['eqopp1']['value']
+  (0.0, 1.0)
+  """
+  from fairjax.metrics import group_thresholds
+  from fairjax.metrics.assess import decide
+
+  if isinstance(holdout, bool) or not 0 < float(holdout) < 1:
+    raise UserError(
+      f'holdout is {holdout!r}; a share between 0 and 1 is needed'
+    )
+  inputs.options(threshold, confidence_level, n_resamples, random_state)
+  names, labels = inputs.labels(y_true, pos_label)
+  scores = inputs.scores(y_score, len(labels), len(names))
+  if scores.shape[:-1] != (1,):
+    raise UserError(
+      f'y_score has shape {np.shape(y_score)}; thresholds of groups are of one '
+      'model and two classes, so give [n]'
+    )
+  judged_by = _one_column(groups, len(labels), 'groups')
+  decided_by = judged_by
+  if decide_by is not None:
+    decided_by = _one_column(decide_by, len(labels), 'decide_by')
+  rng = np.random.default_rng([random_state, 0x202])
+  order = rng.permutation(len(labels))
+  cut = round(len(labels) * (1 - float(holdout)))
+  own, held = np.sort(order[:cut]), np.sort(order[cut:])
+  if not len(own) or not len(held):
+    raise UserError(f'{len(labels)} rows are too few to hold some out')
+  _, limit = decide(labels[own], scores[:, own], threshold)
+  limit = float(np.ravel(limit)[0])
+  rule = group_thresholds.fit(
+    labels[own], scores[0, own], decided_by[own], criterion, limit
+  )
+  options = {
+    'confidence_level': confidence_level,
+    'n_resamples': n_resamples,
+    'random_state': random_state,
+  }
+  once = (scores[0, held] >= limit).astype(float)
+  each = rule.decide(scores[0, held], decided_by[held]).astype(float)
+  first, second = (
+    assess(labels[held], decisions, judged_by[held], **options)
+    for decisions in (once, each)
+  )
+  return Equalized(rule, first, second, compare(second, first))
+
+
+def _one_column(values: Any, rows: int, name: str) -> np.ndarray:
+  columns, _ = inputs.columns(values, rows)
+  if len(columns) != 1:
+    raise UserError(f'{name} has {len(columns)} columns; give one')
+  return np.asarray(next(iter(columns.values())), object)
 
 
 # Texts and their counterfactuals
@@ -347,16 +462,46 @@ class Classifier:
     )
     return chances.of(logits[0], self.problem)
 
-  def predict(self, texts: Sequence[str], batch_size: int = 64) -> np.ndarray:
+  def predict(
+    self,
+    texts: Sequence[str],
+    batch_size: int = 64,
+    *,
+    thresholds: Any = None,
+    groups: Sequence[str] | None = None,
+  ) -> np.ndarray:
     """The name of the likeliest class of each text; which labels hold [n, c],
     where several may.
+
+    Args:
+      texts: to be classified.
+      batch_size: texts a step.
+      thresholds: of groups, by which the second of two classes is decided: what
+        `fairjax.thresholds` found, or the file that its `save` wrote.
+      groups: that of each text, for `thresholds`.
     """
     from fairjax.models.families import chances
 
     found = self.predict_proba(texts, batch_size)
+    if thresholds is not None:
+      return self.classes_[self._by_group(found, thresholds, groups)]
     if self.problem == chances.EACH:
       return found >= 0.5
     return self.classes_[found.argmax(-1)]
+
+  def _by_group(self, found: np.ndarray, thresholds, groups) -> np.ndarray:
+    from fairjax.metrics import group_thresholds
+
+    if len(self.classes_) != 2 or groups is None:
+      raise UserError(
+        'thresholds of groups decide between two classes and need the group '
+        f'of each text; {self.name} has {len(self.classes_)} classes, and '
+        f'groups is {"missing" if groups is None else "given"}'
+      )
+    if isinstance(thresholds, str | pathlib.Path):
+      thresholds = group_thresholds.read(thresholds)
+    rule = getattr(thresholds, 'rule', thresholds)
+    return rule.decide(found[:, 1], list(groups))
 
   def _placed(self):
     """The bundle on its devices, and its parameters with a seed axis."""

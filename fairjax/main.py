@@ -259,16 +259,19 @@ def leave_others(code: int) -> None:
 def stop_when_asked() -> None:
   """SIGTERM ends a run as it ends a fit: what is made is kept, and said.
 
-  A second one ends the process at once.
+  So does the end of the terminal (SIGHUP), but under nohup. A second one ends
+  the process at once.
   """
 
   def stop(number, frame) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(number, signal.SIG_DFL)
     raise Interrupted(
       'asked to stop; what was finished is kept, run again to go on'
     )
 
-  signal.signal(signal.SIGTERM, stop)
+  for number in (signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(number) is not signal.SIG_IGN:
+      signal.signal(number, stop)
 
 
 def show(text: str) -> None:

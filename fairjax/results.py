@@ -21,6 +21,7 @@ import numpy as np
 
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
+from fairjax.metrics.measures import is_known
 
 if TYPE_CHECKING:
   import pandas as pd
@@ -278,6 +279,15 @@ def of(tree: Mapping, source: str = FILE) -> Results:
   return Results(**tree)
 
 
+def names(results: Results) -> Iterator[str]:
+  """Of every measured number; a test may be of what only it compares."""
+  for contender in results.contenders.values():
+    for one in contender['sets'].values():
+      groups = one.get('groups', {}).values()
+      for part in (one.get('quality', {}), one.get('fairness', {}), *groups):
+        yield from (k for k, v in part.items() if isinstance(v, Mapping))
+
+
 def read(folder: str | os.PathLike) -> Results:
   """The results of a run's folder."""
   path = pathlib.Path(folder) / FILE
@@ -287,6 +297,11 @@ def read(folder: str | os.PathLike) -> Results:
 def write(folder: str | os.PathLike, results: Results) -> Results:
   """Writes results.json; returns what a reader of it gets."""
   results = of(plain(results))
+  if nameless := sorted({key for key in names(results) if not is_known(key)}):
+    raise UserError(
+      f'results have measures without a row: {", ".join(nameless)}; give each '
+      'its label, direction and meaning in fairjax/metrics/measures.py'
+    )
   artefacts.write_json(
     pathlib.Path(folder) / FILE,
     {'version': VERSION, **dataclasses.asdict(results)},

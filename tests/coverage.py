@@ -1,8 +1,10 @@
 """How often 95 % intervals hold the truth, and .05 tests reject a true null.
 
-  python tests/coverage.py            the whole table, about ten minutes
+  python tests/coverage.py            the release's table, about six minutes
   python tests/coverage.py --sets=60  a rough one
   python tests/coverage.py shares sizes
+
+Cells are printed as they are done, and then the table in Markdown.
 
 A *world* draws one data set with a known truth and gives the interval and the
 p of each measure of it: {name: (low, high, p, truth, null)}, p and null None
@@ -21,13 +23,16 @@ os.environ.setdefault('JAX_PLATFORMS', 'cpu')
 sys.path.insert(0, os.getcwd())
 
 import numpy as np
+from scipy.special import ndtr
 
-from fairjax.metrics import contrasts, counts
-from fairjax.metrics.inference import clusters, row_means
+from fairjax.metrics import contrasts, counts, grades
+from fairjax.metrics.assess import assess
+from fairjax.metrics.inference import clusters, intervals, row_means
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import counterfactual
 
-HOW = IntervalOptions(0.95, 600, 0)
+RESAMPLES = 1000
+SETS = 200  # of a cell: standard error .015
 SIZES = 40, 60, 300, 1000
 
 
@@ -45,23 +50,23 @@ def ends(one, truth, p=None, null=None):
   return one['low'], one['high'], p, truth, null
 
 
-def shares(rng, n, p, seeds=1, sd=0.0):
+def shares(rng, how, n, p, seeds=1, sd=0.0):
   """A rate of rows, through the counts of `assess` and through sums."""
   each = spread_rate(rng, p, seeds, sd)
   right = (rng.random((seeds, n)) < each).astype(int)
   masks = [np.ones(n, bool)]
   table = counts.tabulate(np.ones(n, int), right, masks, 2, 0)
-  rates = counts.rates(table, counts.draw(table, HOW), HOW)
+  rates = counts.rates(table, counts.draw(table, how), how)
   sums = counterfactual.means({'x': right[0].astype(float)})
   rows = np.stack([np.ones_like(right), right], -1).astype(float)
-  one = counterfactual.drawn(sums._replace(rows=rows), HOW)
+  one = counterfactual.drawn(sums._replace(rows=rows), how)
   return {
-    'rate': ends(counts.of_group(table, rates, 0, HOW)['tpr'], p),
-    'mean of a column': ends(counterfactual.estimates(one, HOW)['x'], p),
+    'rate': ends(counts.of_group(table, rates, 0, how)['tpr'], p),
+    'mean of a column': ends(counterfactual.estimates(one, how)['x'], p),
   }
 
 
-def sizes(rng, n, differ, seeds=1, shift=0.0, sd=0.0):
+def sizes(rng, how, n, differ, seeds=1, shift=0.0, sd=0.0):
   """|TPRD| and TPRD where a share `differ` of the rows changes."""
   labels = np.ones(n, int)
   up = spread_rate(rng, (1 + shift) / 2, seeds, sd)
@@ -71,11 +76,11 @@ def sizes(rng, n, differ, seeds=1, shift=0.0, sd=0.0):
   second = np.where(change, 1 - first, first)
   sums = counterfactual.rates(labels, first, second)
   truth = differ * shift
-  size = counterfactual.drawn(counterfactual.sizes(sums), HOW)
-  signed = counterfactual.drawn(sums, HOW)
-  size = counterfactual.estimates(size, HOW)['tprd_size']
-  signed = counterfactual.estimates(signed, HOW)['tprd']
-  other = row_means.difference(first - second, HOW)
+  size = counterfactual.drawn(counterfactual.sizes(sums), how)
+  signed = counterfactual.drawn(sums, how)
+  size = counterfactual.estimates(size, how)['tprd_size']
+  signed = counterfactual.estimates(signed, how)['tprd']
+  other = row_means.difference(first - second, how)
   return {
     '|TPRD|': ends(size, abs(truth)),
     'TPRD': ends(signed, truth),
@@ -83,7 +88,7 @@ def sizes(rng, n, differ, seeds=1, shift=0.0, sd=0.0):
   }
 
 
-def bounded(rng, n, kind, seeds=1):
+def bounded(rng, how, n, kind, seeds=1):
   """Means of values in [0, 1] that are no shares."""
   if kind == 'few changes':
     values = rng.random((seeds, n)) * (rng.random(n) < 0.1)
@@ -92,15 +97,15 @@ def bounded(rng, n, kind, seeds=1):
     values, truth = rng.beta(0.3, 5.7, (seeds, n)), 0.05
   else:
     values, truth = rng.random((seeds, n)), 0.5
-  one = row_means.mean(values, HOW, (0.0, 1.0))
+  one = row_means.mean(values, how, (0.0, 1.0))
   sums = counterfactual.means({'x': values[0]})
   rows = np.stack([np.ones_like(values), values], -1)
-  drawn = counterfactual.drawn(sums._replace(rows=rows), HOW)
-  other = counterfactual.estimates(drawn, HOW)['x']
+  drawn = counterfactual.drawn(sums._replace(rows=rows), how)
+  other = counterfactual.estimates(drawn, how)['x']
   return {'row means': ends(one, truth), 'column': ends(other, truth)}
 
 
-def clustered(rng, groups, p, icc, unequal=True):
+def clustered(rng, how, groups, p, icc, unequal=True):
   """Shares and a gap of two groups over the same clusters."""
   n = rng.integers(2, 40, groups) if unequal else np.full(groups, 15)
   chance = np.full(groups, p)
@@ -112,26 +117,107 @@ def clustered(rng, groups, p, icc, unequal=True):
   side = rng.random(len(code)) < 0.5
   masks = [side, ~side, np.ones(len(code), bool)]
   table = counts.tabulate(np.ones(len(code), int), hit[None], masks, 2, 0, code)
-  rates = counts.rates(table, counts.draw(table, HOW), HOW)
+  rates = counts.rates(table, counts.draw(table, how), how)
   null = p if 0 < p < 1 else None
-  share, test = clusters.mean(hit, code, HOW, null, (0.0, 1.0))
-  gap = counts.gaps(rates, [0, 1], HOW)['dp']
+  share, test = clusters.mean(hit, code, how, null, (0.0, 1.0))
+  gap = counts.gaps(rates, [0, 1], how)['dp']
   contrast = contrasts.differences(
-    None, hit[None], masks[:1], ['a'], 'rest', HOW, cluster=code
+    None, hit[None], side[None], ['a'], 'rest', how, cluster=code
   )[0]
   return {
     'share (benchmarks)': ends(share, p, test, null),
-    'rate (assess)': ends(counts.of_group(table, rates, -1, HOW)['tpr'], p),
+    'rate (assess)': ends(counts.of_group(table, rates, -1, how)['tpr'], p),
     'gap (assess)': ends(gap, 1.0),
     'contrast': ends(contrast['difference'], 0.0, contrast['p'], 0.0),
   }
 
 
+def ranked(rng, how, n, positive, kind='normal', copies=1):
+  """AUC, and the gap of it between two groups that are alike."""
+  m = n // copies
+  label = np.arange(m) < round(positive * m)
+  score = rng.normal(size=m) + 1.0 * label
+  if kind == 'outliers':  # a tenth of the positives are ranked anywhere
+    lost = label & (rng.random(m) < 0.1)
+    score = np.where(lost, rng.normal(-3, 1, m), score)
+  truth = ndtr(1 / 2**0.5)
+  if kind == 'outliers':
+    truth = 0.9 * truth + 0.1 * ndtr(-3 / 2**0.5)
+  group = rng.random(m) < 0.5
+  label, score, group = (np.repeat(x, copies) for x in (label, score, group))
+  chance = 1 / (1 + np.exp(-score))[None]
+  one = assess(
+    label.astype(int),
+    chance,
+    np.stack([group, ~group]),
+    ['a', 'b'],
+    resamples=how.resamples,
+    seed=how.seed,
+    cluster=np.repeat(np.arange(m), copies) if copies > 1 else None,
+  )
+  gap = one['fairness']['auc_gap']
+  return {
+    'AUC': ends(one['quality']['auc'], truth),
+    'gap of AUC': ends(gap, 0.0, gap.get('p'), 0.0),
+  }
+
+
+def alike(rng, how, n, groups, p=0.5, differ=0.0):
+  """Gaps of groups that are alike, or whose rates are evenly apart."""
+  group = rng.integers(groups, size=n)
+  rate = p + differ * (np.arange(groups) / max(groups - 1, 1) - 0.5)
+  chance = rng.random((1, n))
+  hit = (chance < rate[group]).astype(int)
+  label = (rng.random(n) < 0.5).astype(int)
+  masks = [group == g for g in range(groups)]
+  table = counts.tabulate(label, hit, [*masks, np.ones(n, bool)], 2, how.seed)
+  rates = counts.rates(table, counts.draw(table, how), how)
+  found = counts.gaps(rates, list(range(groups)), how)
+  return {
+    name: ends(found[name], 1 - differ, found[name]['p'], 1.0)
+    for name in ('dp', 'eqodd')
+  }
+
+
+def controlled(rng, how, n, differ=0.0):
+  """A gap of two groups that differ in a control, given the control."""
+  level = rng.integers(3, size=n)
+  group = rng.random(n) < np.array([0.2, 0.5, 0.8])[level]
+  rate = np.array([0.2, 0.4, 0.7])[level] + differ * group
+  hit = (rng.random(n) < rate).astype(int)[None]
+  fair, _, _ = contrasts.conditional(
+    None,
+    hit,
+    np.stack([group, ~group]),
+    ['a', 'b'],
+    np.stack([level == k for k in range(3)]),
+    ['0', '1', '2'],
+    how,
+  )
+  one = fair['conditional_dp']
+  return {'conditional dp': ends(one, 1 - differ, one['p'], 1.0)}
+
+
+def correlated(rng, how, n, r, tails='normal'):
+  """Pearson's r."""
+  draw = rng.standard_normal
+  if tails != 'normal':
+    draw = lambda size: rng.standard_t(5, size)
+  x, noise = draw(n), draw(n)
+  y = r * x + (1 - r * r) ** 0.5 * noise
+  values = grades.draws(x, y[None], how)
+  point = grades.correlation(x, y[None])
+  one = intervals.of_mean(point, values, how, '', (-1.0, 1.0))
+  return {'r': ends(one, r)}
+
+
 def measured(world, sets, seed=0, **options):
   """{measure: (coverage, level, share without an interval)} of a world."""
   rng, found = np.random.default_rng(seed), {}
-  for _ in range(sets):
-    for name, one in world(rng, **options).items():
+  for k in range(sets):
+    # Draws of their own: those of one seed are a little too wide or narrow.
+    how = IntervalOptions(0.95, RESAMPLES, seed + k)
+    for name, one in world(rng, how, **options).items():
       found.setdefault(name, []).append(one)
   out = {}
   for name, rows in found.items():
@@ -170,17 +256,65 @@ def table():
     for p, icc in ((0.5, 0.1), (0.1, 0.1), (0.02, 0.05), (0.98, 0.0), (1, 0)):
       yield clustered, {'groups': groups, 'p': p, 'icc': icc}
 
+  for n, positive in ((80, 0.5), (300, 0.13), (1000, 0.04), (1000, 0.3)):
+    yield ranked, {'n': n, 'positive': positive}
+  yield ranked, {'n': 300, 'positive': 0.13, 'kind': 'outliers'}
+  yield ranked, {'n': 1000, 'positive': 0.04, 'kind': 'outliers'}
+  yield ranked, {'n': 600, 'positive': 0.3, 'copies': 3}
+  for groups in (2, 3, 5, 12):
+    for n in (300, 1000):
+      yield alike, {'n': n, 'groups': groups}
+      yield alike, {'n': n, 'groups': groups, 'differ': 0.3}
+  yield from ((controlled, {'n': n}) for n in (300, 1000))
+  yield from ((controlled, {'n': n, 'differ': 0.2}) for n in (300, 1000))
+  for tails in ('normal', 'heavy'):
+    for r in (0.0, 0.5, 0.9):
+      yield correlated, {'n': 60, 'r': r, 'tails': tails}
+      yield correlated, {'n': 1000, 'r': r, 'tails': tails}
+
 
 def shown(options) -> str:
   return ', '.join(f'{k} {v}' for k, v in options.items())
 
 
+def row_of(options) -> str:
+  """In which row of the table a cell is: all but sizes, rates and shifts."""
+  own = {k: v for k, v in options.items() if k in ('seeds', 'kind', 'tails')}
+  if 'groups' in options:
+    own['groups' if 'n' in options else 'clusters'] = options['groups']
+  for name, plain in (('kind', 'normal'), ('copies', 1)):
+    if options.get(name, plain) != plain:
+      own[name] = options[name]
+  if options.get('differ') and 'groups' in options:
+    own['true gap'] = options['differ']
+  if options.get('p') in (0, 1):
+    own = {'edge': f'p {options["p"]:g}'}
+  return shown(own)
+
+
+def markdown(rows) -> str:
+  """Least and largest coverage and largest level of each row."""
+  lines = [
+    '| measure | of | cells | coverage | level |',
+    '|---|---|---|---|---|',
+  ]
+  for (name, of), cells in rows.items():
+    held = [cell[0] for cell in cells if cell[0] is not None]
+    level = [cell[1] for cell in cells if cell[1] is not None]
+    ends = sorted({f'{min(held):.3f}', f'{max(held):.3f}'}) if held else ['–']
+    worst = f'{max(level):.3f}' if level else ''
+    lines.append(
+      f'| {name} | {of} | {len(cells)} | {" to ".join(ends)} | {worst} |'
+    )
+  return '\n'.join(lines)
+
+
 def main():
   parser = argparse.ArgumentParser()
   parser.add_argument('worlds', nargs='*')
-  parser.add_argument('--sets', type=int, default=300)
+  parser.add_argument('--sets', type=int, default=SETS)
   given = parser.parse_args()
-  world_of = None
+  world_of, rows = None, {}
   for world, options in table():
     if given.worlds and world.__name__ not in given.worlds:
       continue
@@ -191,6 +325,7 @@ def main():
     found = measured(world, given.sets, **options)
     cells = []
     for name, (held, level, none, apart) in found.items():
+      rows.setdefault((name, row_of(options)), []).append((held, level))
       text = f'{name} ' + ('–' if held is None else f'{held:.3f}')
       text += '' if level is None else f' (level {level:.3f})'
       text += f' ({none} without)' if none else ''
@@ -200,6 +335,7 @@ def main():
     print(
       f'  {shown(options)}: {"; ".join(cells)}  [{seconds:.1f} s]', flush=True
     )
+  print(f'\n{markdown(rows)}')
 
 
 if __name__ == '__main__':

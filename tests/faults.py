@@ -1,28 +1,91 @@
 """Each recipe in bad circumstances: it ends as an undisturbed run, or is told.
 
-    python tests/faults.py [JOB …]        one row a job and circumstance
+    python tests/faults.py PLACE [JOB[:FAULT] …]
 
-The jobs are those of test_kill.py at their smallest; by default all of them
-that need no other run first. A circumstance that stops a run (a signal, a
-limit on files) is followed by the same command without it, and what the
-folder then says must be what the calm run says, to the bit.
+PLACE keeps what the jobs read and their calm runs, so that the table can be
+made in pieces, a job or a fault at a time; KILLS and SEED are variables of the
+environment. Where a fault stops a run, the same command follows without it;
+every file that a run writes must then be that of the calm run, to the bit, but
+for logs and what holds a clock.
 """
 
+import json
 import os
 import pathlib
+import pty
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from test_kill import JOBS, ROOT, SMALL, outcome
+import numpy as np
+import pandas as pd
 
-JOBS = {name: words for name, words in JOBS.items() if '{' not in str(words)}
-JOBS['train'] = ['--config=configs/quickstart.py', *SMALL]
-LINES = 40  # of an error's end that are shown
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from test_kill import JOBS as LARGER
+from test_kill import ROOT, SMALL
+
+KILLS, SEED = int(os.environ.get('KILLS', 20)), int(os.environ.get('SEED', 0))
+WITH_CLOCK = ('log.txt', 'report.html', 'versions.json')
+LONGEST = 300  # seconds of a run
+
+PEOPLE = '--config.data.path={sources}/people'
+JOBS = {
+  'train': [
+    '--config=configs/quickstart.py',
+    *SMALL,
+    '--config.train.epochs=3',
+  ],
+  'diet': LARGER['rank'],
+  'fairflow': LARGER['fairflow'],
+  'mbcda': LARGER['mbcda'],
+  'perturber': [
+    '--config=configs/perturber_mini.py',
+    *('--config.model=tiny', '--config.rewrite.family=gpt2'),
+    *('--config.data.limit=24', '--config.tokens.vocab_size=300'),
+    *(
+      '--config.perturb.data={sources}/panda',
+      '--config.perturb.sources=panda',
+    ),
+    *('--config.perturb.tested=6', '--config.perturb.samples=4'),
+    *('--config.train.batch=8', '--config.train.epochs=2'),
+    *('--config.train.save_every=3', '--config.measures.resamples=50'),
+  ],
+  'fairtune': [
+    '--config=configs/fairtune_sst2.py',
+    *('--config.data.name=planted', '--config.planted.rows=160'),
+    *('--config.planted.test_rows=60', '--config.model=tiny'),
+    *('--config.seeds=1', '--config.tokens.vocab_size=300'),
+    *('--config.train.lr=1e-3', '--config.train.batch=16'),
+    *('--config.train.epochs=2', '--config.train.save_every=5'),
+    '--config.measures.resamples=50',
+  ],
+  'mitigations': [
+    '--config=configs/mitigations.py',
+    *('--config.model={mlm}/export/seed_0', '--config.data.name=file'),
+    *(f'{PEOPLE}.csv', '--config.benchmarks.task={sources}/people.csv'),
+    '--config.benchmarks.names=twins',
+    '--config.benchmarks.mitigations=leace,counterfactual,self_debias',
+    *('--config.pretrain.length=16', '--config.pretrain.steps=12'),
+    *('--config.pretrain.held_out=0.2', '--config.train.batch=4'),
+    *('--config.train.save_every=4', '--config.measures.resamples=50'),
+  ],
+  'audit': [
+    '--config=configs/audit.py',
+    *('--config.audit.model={train}', f'{PEOPLE}.csv'),
+    *('--config.audit.groups=gender', '--config.measures.resamples=50'),
+  ],
+}
+MLM = [
+  *('--config=configs/pretrain_mlm_mini.py', '--config.model=tiny'),
+  *(f'{PEOPLE}.txt', '--config.tokens.vocab_size=200'),
+  *('--config.pretrain.length=32', '--config.pretrain.steps=20'),
+  *('--config.pretrain.held_out=0.1', '--config.train.batch=16'),
+  '--config.measures.resamples=50',
+]
 
 # name -> (changes of the environment, words of bash before the command)
 CIRCUMSTANCES = {
@@ -30,19 +93,57 @@ CIRCUMSTANCES = {
     {'LC_ALL': 'C', 'PYTHONUTF8': '0', 'PYTHONCOERCECLOCALE': '0'},
     '',
   ),
-  'Turkish': ({'LANG': 'tr_TR.UTF-8', 'LC_ALL': 'tr_TR.UTF-8'}, ''),
+  'LANG=tr_TR': ({'LANG': 'tr_TR.UTF-8', 'LC_ALL': 'tr_TR.UTF-8'}, ''),
   'no HOME': ({'HOME': None, 'FAIRJAX_CACHE': None}, ''),
   'HOME=/dev/null': ({'HOME': '/dev/null', 'FAIRJAX_CACHE': None}, ''),
   'closed stdout': ({}, 'exec >&-; '),
   'closed stdin': ({}, 'exec <&-; '),
+  'closed stderr': ({}, 'exec 2>&-; '),
 }
-SIGNALS = {'SIGTERM': signal.SIGTERM, 'SIGKILL': signal.SIGKILL}
-FILE_KB = 64  # the size of a file that a full disk allows: weights are larger
 
 
-def command(words, folder, before='', changes=None):
+def sources(place: pathlib.Path) -> pathlib.Path:
+  """Texts about people with labels, and a small copy of a PANDA."""
+  folder = place / 'sources'
+  if folder.exists():
+    return folder
+  rng = np.random.default_rng(0)
+  noun = lambda: 'dog car boat house tree film'.split()[rng.integers(6)]
+  was = lambda: 'kind rude lazy late'.split()[rng.integers(4)]
+  both = (('he', 'his', 'man'), ('she', 'her', 'woman'))
+  texts = [
+    f'{who} sold {whose} {noun()} and was {was()} on day {i} .'
+    for i in range(120)
+    for who, whose, _ in [both[i % 2]]
+  ]
+  part = folder.with_name('sources.part')
+  (part / 'panda').mkdir(parents=True, exist_ok=True)
+  (part / 'people.txt').write_text('\n\n'.join(texts) + '\n')
+  label = [int('rude' in text or 'lazy' in text) for text in texts]
+  table = pd.DataFrame({'text': texts, 'label': label})
+  table['gender'] = [('male', 'female')[i % 2] for i in range(120)]
+  table.to_csv(part / 'people.csv', index=False)
+  rows = []
+  for i in range(60):
+    (who, whose, _), (other, others, name) = both[i % 2], both[1 - i % 2]
+    what = f'{noun()} on day {i} .'
+    row = {'original': f'{who} sold {whose} {what}', 'selected_word': who}
+    row |= {
+      'target_attribute': name,
+      'perturbed': f'{other} sold {others} {what}',
+    }
+    rows.append(row)
+  frame, how = pd.DataFrame(rows), {'orient': 'records', 'lines': True}
+  frame[:40].to_json(part / 'panda' / 'train.jsonl', **how)
+  frame[40:].to_json(part / 'panda' / 'valid.jsonl', **how)
+  part.rename(folder)
+  return folder
+
+
+def start(words, folder, before='', changes=None, **options):
   environment = os.environ | {'JAX_PLATFORMS': 'cpu'} | (changes or {})
   environment = {k: v for k, v in environment.items() if v is not None}
+  options = {'stdout': subprocess.DEVNULL, 'stderr': subprocess.PIPE} | options
   return subprocess.Popen(
     [
       *('bash', '-c', f'{before}exec "$@"', 'bash', sys.executable, '-m'),
@@ -50,74 +151,272 @@ def command(words, folder, before='', changes=None):
     ],
     cwd=ROOT,
     env=environment,
-    stdout=subprocess.DEVNULL,
-    stderr=subprocess.PIPE,
-    text=True,
+    **options,
   )
 
 
 def ended(run) -> tuple[int, str]:
-  said = run.communicate()[1]
-  return run.returncode, said
+  said = run.communicate(timeout=LONGEST)[1] or b''
+  return run.returncode, said.decode(errors='replace')
 
 
-def verdict(code, said, wanted, folder, expected) -> str:
-  if code not in wanted:
-    return f'FAULT: ended with {code}: {" ".join(said.split()[-LINES:])}'
-  if 'Traceback' in said:
-    return f'FAULT: a traceback: {" ".join(said.split()[-LINES:])}'
-  if expected is not None and outcome(folder) != expected:
-    return 'FAULT: another outcome'
-  return 'the same' if expected is not None else f'told, {code}'
+def files(folder: pathlib.Path, name: pathlib.Path | None = None) -> dict:
+  """What a run leaves, by its path; `name` is how it knew its folder."""
+  out = {}
+  own = str(name or folder).encode()
+  for path in sorted(folder.rglob('*')):
+    inside = path.relative_to(folder)
+    if path.is_dir() or path.name in (*WITH_CLOCK, '.lock'):
+      continue
+    if 'tensorboard' not in inside.parts:
+      data = path.read_bytes()
+      data = data.replace(b'\\_', b'_') if path.suffix == '.md' else data
+      out[str(inside)] = data.replace(own, b'.')
+  return out
 
 
-def rows_of(job: str, place: pathlib.Path):
-  """(circumstance, what came of it) of one job."""
-  words = JOBS[job]
-  began = time.monotonic()
-  code, said = ended(command(words, place / 'calm'))
+class Job:
+  """A recipe's command, its calm run, and how long that took."""
+
+  def __init__(self, name: str, place: pathlib.Path):
+    self.name, self.place = name, place
+    self.words = filled(name, place)
+    folder, clock = place / name, place / f'{name}.seconds'
+    if not clock.exists():
+      shutil.rmtree(folder, ignore_errors=True)
+      finish(self.words, folder)
+      shutil.rmtree(folder)  # its programs are compiled now
+      began = time.monotonic()
+      finish(self.words, folder)
+      clock.write_text(str(time.monotonic() - began))
+    self.seconds, self.calm = float(clock.read_text()), files(folder)
+    self.size = sum(p.stat().st_size for p in folder.rglob('*') if p.is_file())
+
+  def same(self, folder, name=None) -> str:
+    """'' where the folder holds what the calm run left."""
+    found = files(folder, name)
+    other = {k for k in found | self.calm if found.get(k) != self.calm.get(k)}
+    return f'FAULT: other files: {sorted(other)[:5]}' if other else ''
+
+  def goes_on(self, folder, code: int, said: str, wanted) -> str:
+    """After what happened: the same command, and its files."""
+    return (
+      told(code, said, wanted)
+      or told(*ended(start(self.words, folder)), (0,))
+      or self.same(folder)
+    )
+
+
+def filled(name: str, place: pathlib.Path) -> list[str]:
+  """A job's words, with the folders of what it needs."""
+  words, known = JOBS[name], {'sources': sources(place)}
+  for other in ('train', 'mlm'):
+    if any('{' + other + '}' in word for word in words):
+      known[other] = place / f'for_{other}'
+      if not known[other].exists():
+        own = [w.format(**known) for w in (JOBS | {'mlm': MLM})[other]]
+        finish(own, known[other].with_name('part'))
+        known[other].with_name('part').rename(known[other])
+  return [word.format(**known) for word in words]
+
+
+def finish(words, folder) -> None:
+  code, said = ended(start(words, folder))
   assert code == 0, said[-2000:]
-  whole, expected = time.monotonic() - began, outcome(place / 'calm')
-  for k, (name, (changes, before)) in enumerate(CIRCUMSTANCES.items()):
-    folder = place / f'c{k}'
-    code, said = ended(command(words, folder, before, changes))
-    yield name, verdict(code, said, (0,), folder, expected)
-  rng = random.Random(0)
-  for name, number in SIGNALS.items():
-    for k in range(3):
-      folder = place / f'{name}{k}'
-      run = command(words, folder)
-      moment = rng.uniform(0.1, 0.9) * whole
-      try:
-        run.wait(timeout=moment)
-      except subprocess.TimeoutExpired:
-        run.send_signal(number)
+
+
+def told(code: int, said: str, wanted) -> str:
+  """'' where a run ended as it may; with a sentence, if not well."""
+  last = ' '.join(said.split()[-40:])
+  if code not in wanted:
+    return f'FAULT: ended with {code}: {last}'
+  if 'Traceback' in said:
+    return f'FAULT: a traceback: {last}'
+  if code in (2, 75) and 'fairjax: ' not in said:
+    return f'FAULT: ended with {code} and no sentence: {last}'
+  return ''
+
+
+def under(job: Job, place, name: str) -> str:
+  changes, before = CIRCUMSTANCES[name]
+  run = start(job.words, place / 'run', before, changes)
+  return told(*ended(run), (0,)) or job.same(place / 'run') or 'the same'
+
+
+def closed_terminal(job: Job, place) -> str:
+  """The terminal goes in the middle of the run."""
+  mine, its = pty.openpty()
+  own = {'stdin': its, 'stdout': its, 'stderr': its}
+  run = start(job.words, place / 'run', 'exec setsid --ctty ', **own)
+  os.close(its)
+  os.set_blocking(mine, False)
+  end = time.monotonic() + 0.6 * job.seconds
+  while time.monotonic() < end and run.poll() is None:
+    try:
+      os.read(mine, 1 << 16)
+    except OSError:
+      time.sleep(0.05)
+  os.close(mine)
+  code = run.wait(LONGEST)
+  fault = '' if code in (0, 75) else f'FAULT: ended with {code}'
+  return (
+    fault
+    or job.goes_on(place / 'run', code, 'fairjax: ', (0, 75))
+    or (f'ended with {code}; then the same')
+  )
+
+
+def killed(job: Job, place, number: int, wanted, times: int) -> str:
+  """At random moments, each time going on; a run that ends is compared."""
+  rng, kills, runs = random.Random(SEED), 0, 0
+  while kills < times:
+    folder = place / f'{number}_{runs}'
+    run = start(job.words, folder)
+    try:
+      run.wait(timeout=rng.uniform(0.1, 0.9) * job.seconds)
+    except subprocess.TimeoutExpired:
+      run.send_signal(number)
+      kills += 1
       code, said = ended(run)
-      wanted = (0, -9) if number == signal.SIGKILL else (0, 75, -15)
-      told = verdict(code, said, wanted, folder, None)
-      if not told.startswith('FAULT'):
-        code, said = ended(command(words, folder))
-        told = verdict(code, said, (0,), folder, expected)
-      yield f'{name} after {moment:.0f} s', told
-  folder = place / 'full'
-  limit = f'trap "" XFSZ; ulimit -f {FILE_KB}; '
-  code, said = ended(command(words, folder, limit))
-  told = verdict(code, said, (2,), folder, None)
-  if not told.startswith('FAULT'):
-    code, said = ended(command(words, folder))
-    told = verdict(code, said, (0,), folder, expected)
-  yield f'files of {FILE_KB} kB', told
+      if fault := told(code, said, (0, *wanted)):
+        return f'{fault} (at {number} number {kills})'
+      if code:
+        continue
+    code, said = ended(run) if run.returncode is None else (run.returncode, '')
+    if fault := told(code, said, (0,)) or job.same(folder):
+      return f'{fault} (after {kills} in {runs + 1} runs)'
+    shutil.rmtree(folder)
+    runs += 1
+  folder = place / f'{number}_{runs}'
+  fault = told(*ended(start(job.words, folder)), (0,)) or job.same(folder)
+  return fault or f'{kills} in {runs + 1} runs; the same'
 
 
-def main(names) -> int:
+def saved(folder) -> set[str]:
+  """The checkpoints, by the folder of their fit and their step."""
+  try:
+    found = [*folder.glob('**/checkpoints/*/_CHECKPOINT_METADATA')]
+  except FileNotFoundError:  # a folder that was renamed just now
+    return set()
+  return {str(p.parent.relative_to(folder)) for p in found}
+
+
+def within_a_fit(job: Job, place, number: int, wanted) -> str:
+  """Stopped at each new checkpoint."""
+  folder, count = place / f'fit_{number}', 0
+  while count < KILLS // 4:
+    before = saved(folder)
+    run = start(job.words, folder)
+    end = time.monotonic() + LONGEST
+    while run.poll() is None and time.monotonic() < end:
+      if saved(folder) - before:
+        break
+      time.sleep(0.01)
+    if run.poll() is None:
+      run.send_signal(number)
+    code, said = ended(run)
+    if fault := told(code, said, (0, *wanted)):
+      return fault
+    if code == 0:
+      break
+    count += 1
+  else:
+    if fault := told(*ended(start(job.words, folder)), (0,)):
+      return fault
+  if not count:
+    return 'it has no fit, or none long enough to be met in it'
+  return job.same(folder) or f'{count} within fits; the same'
+
+
+def small_files(job: Job, place, kb: int = 64) -> str:
+  """A limit on the size of files is met as a full disk is."""
+  limit = f'trap "" XFSZ; ulimit -f {kb}; '
+  code, said = ended(start(job.words, place / 'run', limit))
+  fault = job.goes_on(place / 'run', code, said, (0, 2))
+  return fault or f'ended with {code}; then the same'
+
+
+FULL = """
+mount -t tmpfs -o size=$1k none "$2" || exit 99
+cd "$3"; out=$4; place=$2; shift 4
+"$@" --workdir="$place/run" 2>"$out/first" >/dev/null; echo $? >"$out/code"
+mount -o remount,size=4g "$place"
+"$@" --workdir="$place/run" 2>"$out/second" >/dev/null; echo $? >>"$out/code"
+cp -r "$place/run" "$out/run"
+"""
+
+
+def full_disk(job: Job, place, times: int = KILLS // 5) -> str:
+  """A disk with room for a part of the run; then there is room."""
+  rng, codes = random.Random(SEED), []
+  for k in range(times):
+    out, disk = place / f'out_{k}', place / f'disk_{k}'
+    out.mkdir(), disk.mkdir()
+    size = round(rng.uniform(0.02, 0.98) * job.size / 1024) + 4
+    run = subprocess.run(
+      [
+        *('unshare', '-rm', 'bash', '-c', FULL, 'bash', str(size), str(disk)),
+        *(ROOT, str(out), sys.executable, '-m', 'fairjax.main', *job.words),
+      ],
+      env=os.environ | {'JAX_PLATFORMS': 'cpu'},
+      capture_output=True,
+      timeout=2 * LONGEST,
+    )
+    if not (out / 'code').exists():
+      return f'not tried: no file system can be mounted here {run.stderr[-80:]}'
+    first, second = map(int, (out / 'code').read_text().split())
+    fault = (
+      told(first, (out / 'first').read_text(), (0, 2))
+      or told(second, (out / 'second').read_text(), (0,))
+      or job.same(out / 'run', disk / 'run')
+    )
+    if fault:
+      return f'{fault} (with {size} kB)'
+    codes.append(first)
+    shutil.rmtree(out / 'run')
+  return f'ended with {codes}; then the same'
+
+
+FAULTS = {
+  'SIGKILL': lambda job, place: killed(
+    job, place, signal.SIGKILL, (-9,), KILLS
+  ),
+  'SIGTERM': lambda job, place: killed(
+    job, place, signal.SIGTERM, (75, -15), KILLS // 5
+  ),
+  'SIGKILL in a fit': lambda job, place: within_a_fit(
+    job, place, signal.SIGKILL, (-9,)
+  ),
+  'SIGTERM in a fit': lambda job, place: within_a_fit(
+    job, place, signal.SIGTERM, (75,)
+  ),
+  'full disk': full_disk,
+  'small files': small_files,
+  'closed terminal': closed_terminal,
+  **{
+    name: lambda job, place, name=name: under(job, place, name)
+    for name in CIRCUMSTANCES
+  },
+}
+
+
+def main(where: str, asked: list[str]) -> int:
+  place = pathlib.Path(where).absolute()
+  place.mkdir(parents=True, exist_ok=True)
   faults = 0
-  for job in names or JOBS:
-    with tempfile.TemporaryDirectory() as place:
-      for name, told in rows_of(job, pathlib.Path(place)):
-        faults += told.startswith('FAULT')
-        print(f'{job:12} {name:20} {told}', flush=True)
+  for one in asked or JOBS:
+    name, _, fault = one.partition(':')
+    job = Job(name, place)
+    for each in [fault] if fault else FAULTS:
+      with tempfile.TemporaryDirectory(dir=place) as scratch:
+        said = FAULTS[each](job, pathlib.Path(scratch))
+      faults += said.startswith('FAULT')
+      row = {'job': name, 'fault': each, 'seed': SEED, 'came of it': said}
+      with open(place / 'table.jsonl', 'a', encoding='utf-8') as file:
+        file.write(json.dumps(row) + '\n')
+      print(f'{name:12} {each:18} {said}', flush=True)
   return int(faults > 0)
 
 
 if __name__ == '__main__':
-  sys.exit(main(sys.argv[1:]))
+  sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -188,6 +188,24 @@ def test_a_folder_predicts_as_transformers_does(folder):
     model.predict_proba(['a', None])
 
 
+def test_a_model_decides_by_the_thresholds_of_groups(folder, tmp_path):
+  from fairjax.metrics.group_thresholds import Thresholds
+
+  path, table = folder
+  model = fairjax.load(path)
+  texts = list(table['text'][:6])
+  p = model.predict_proba(texts)[:, 1]
+  rule = Thresholds('equal_fpr', {'f': float(p.max()), 'm': 0.0}, 1.0)
+  groups = ['f', 'm', 'f', 'm', 'f', 'm']
+  expected = [one == 'm' or p[k] >= p.max() for k, one in enumerate(groups)]
+  rule.save(tmp_path / 'thresholds.json')
+  for given in (rule, tmp_path / 'thresholds.json'):
+    found = model.predict(texts, thresholds=given, groups=groups)
+    assert list(found) == list(model.classes_[np.array(expected, int)])
+  with pytest.raises(UserError, match='need the group of each text'):
+    model.predict(texts, thresholds=rule)
+
+
 def test_scores_feed_a_diet(folder):
   path, table = folder
   model = fairjax.load(path)
@@ -233,6 +251,9 @@ def test_the_readme_lines_run(folder, tmp_path, monkeypatch):
   }
   assert blocks
   monkeypatch.chdir(tmp_path)  # where the audit's page goes
+  pd.DataFrame({'id': table['id'], 'p': rng.random(len(table))}).to_csv(
+    'predictions.csv', index=False
+  )
   for block in blocks:
     exec(block, names)
   assert (tmp_path / 'audit' / 'report.html').exists()
@@ -251,3 +272,37 @@ def test_gradient_norms_of_ones_own_model():
   )(params)
   expected = np.sqrt(sum(float((g**2).sum()) for g in jax.tree.leaves(one)))
   np.testing.assert_allclose(norms[0], expected, rtol=1e-5)
+
+
+def test_rows_of_one_cluster_are_drawn_together():
+  rng = np.random.default_rng(0)
+  y, p = rng.integers(0, 2, 60), rng.random(60)
+  groups = np.array(['a', 'b'])[rng.integers(0, 2, 60)]
+  who = np.arange(60)
+  width = lambda one: one['high'] - one['low']
+  assess = lambda k, **more: fairjax.assess(
+    np.tile(y, k), np.tile(p, k), groups=np.tile(groups, k), **more
+  )
+  alone = assess(1, n_resamples=1000)
+  thrice = assess(3, n_resamples=1000)
+  told = assess(3, n_resamples=1000, cluster=pd.Series(np.tile(who, 3)))
+  for name in ('dp', 'accuracy', 'auc', 'fpr'):
+    assert width(thrice[name]) < 0.75 * width(alone[name])
+    assert 0.85 < width(told[name]) / width(alone[name]) < 1.2, name
+  assert any('180 rows are 60 clusters' in w for w in told.warnings)
+  other = assess(3, n_resamples=1000)
+  compared = fairjax.compare(told, other)['accuracy']['difference']
+  assert compared['value'] == 0
+
+
+@pytest.mark.parametrize(
+  ('cluster', 'said'),
+  [
+    ('who', 'give the column itself, as in cluster=table'),
+    ([1, 2], r'cluster has shape \(2,\) for 20 rows'),
+    ([1] * 20, 'all rows are one cluster'),
+  ],
+)
+def test_a_wrong_cluster_is_told(cluster, said):
+  with pytest.raises(fairjax.UserError, match=said):
+    fairjax.assess([0, 1] * 10, [0.2, 0.9] * 10, cluster=cluster)

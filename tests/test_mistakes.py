@@ -203,3 +203,147 @@ def test_bleu_of_a_perfect_short_text_is_one():
   assert whole('a b c d e', 'a b c d e') == 1
   assert whole('a b c x e', 'a b c d e') == 0  # no four words in a row
   assert whole('', 'a b') == 0
+
+
+# Calls of other doors, and a part of the sentence that each is told.
+TABLE = NAMED.assign(id=[f'r{i}' for i in range(N)])
+CALLS = {
+  'cluster: a name for a column': (
+    lambda: assess(cluster='template'),
+    "cluster=table['template']",
+  ),
+  'cluster of other rows': (
+    lambda: assess(cluster=np.arange(N - 1)),
+    'cluster has shape (59,) for 60 rows',
+  ),
+  'cluster as two columns': (
+    lambda: assess(cluster=np.zeros((N, 2))),
+    'give one value a row',
+  ),
+  'all rows one cluster': (
+    lambda: assess(cluster=['a'] * N),
+    'all rows are one cluster',
+  ),
+  'comparing other rows': (
+    lambda: fairjax.compare(assess(), assess(y_true=1 - Y)),
+    'predictions of the same rows in the same order',
+  ),
+  'weights of a misspelt option': (
+    lambda: fairjax.weights(TABLE, z='columns:id', fold=3),
+    "no option 'fold'",
+  ),
+  'weights by no column': (
+    lambda: fairjax.weights(TABLE, z='columns:sex'),
+    "the column 'sex'; the table has text, label, id",
+  ),
+  'weights by nothing known': (
+    lambda: fairjax.weights(TABLE, z='gende'),
+    "'identity' or 'columns:a,b' is needed",
+  ),
+  'weights of an unknown estimator': (
+    lambda: fairjax.weights(TABLE, estimator='tree'),
+    "'tree'; it must be one of 'forest'",
+  ),
+  'a table without text': (
+    lambda: fairjax.weights(TABLE.drop(columns='text')),
+    "no column 'text'; rename yours",
+  ),
+  'a table without label': (
+    lambda: fairjax.weights(TABLE.drop(columns='label')),
+    "no column 'label'; rename yours",
+  ),
+  'ids twice': (
+    lambda: fairjax.weights(TABLE.assign(id='x')),
+    "id 'x' twice",
+  ),
+  'no label in a row': (
+    lambda: fairjax.weights(TABLE.assign(label=[None, *['a'] * (N - 1)])),
+    'row 0 of the column label has no label',
+  ),
+  'a swap in no direction': (
+    lambda: fairjax.swap('She left.', direction='up'),
+    "direction is 'up'; it must be one of",
+  ),
+  'words from no file': (
+    lambda: fairjax.swap('She left.', words='/no/such.txt'),
+    'cannot read the word list /no/such.txt',
+  ),
+  'a model from no folder': (
+    lambda: fairjax.load('/no/model'),
+    'folder /no/model does not',
+  ),
+  'a precision that is none': (
+    lambda: fairjax.load('/no/model', precision='float8'),
+    "'float8'; it must be one of",
+  ),
+  'a diet by no ranking': (
+    lambda: fairjax.diet(TABLE, ranking='best'),
+    "no ranking named 'best'",
+  ),
+  'a diet of more than all': (
+    lambda: fairjax.diet(TABLE.assign(ge=0.0), factual=40),
+    'a share of the rows in [0, 1]',
+  ),
+  'an audit by no column': (
+    lambda: fairjax.audit(P, TABLE, groups=['sex'], n_resamples=50),
+    "no column 'sex', its columns are",
+  ),
+  'an audit of fewer scores': (
+    lambda: fairjax.audit(P[:-1], TABLE, n_resamples=50),
+    'shape (1, 59) for 60 rows',
+  ),
+  'an audit of percents': (
+    lambda: fairjax.audit(P * 100, TABLE, n_resamples=50),
+    'from 0 to 1',
+  ),
+  'an audit of no rows': (
+    lambda: fairjax.audit(P[:0], TABLE[:0], n_resamples=50),
+    'no rows',
+  ),
+  'an audit of an empty text': (
+    lambda: fairjax.audit(
+      P, TABLE.assign(text=[None, *TABLE['text'][1:]]), n_resamples=50
+    ),
+    'nan for a text in row 0; give it one',
+  ),
+  'an audit over a cluster that is no column': (
+    lambda: fairjax.audit(P, TABLE, cluster='page', n_resamples=50),
+    "no column 'page', its columns are",
+  ),
+  'an audit over one cluster': (
+    lambda: fairjax.audit(
+      P, TABLE.assign(page='x'), cluster='page', n_resamples=50
+    ),
+    'no interval can be made of one cluster',
+  ),
+  'three classes of two labels': (
+    lambda: fairjax.audit(THREE, TABLE, n_resamples=50),
+    'has 3 classes, and the labels of the data are 0, 1',
+  ),
+  'a function of three classes': (
+    lambda: fairjax.audit(
+      lambda texts: np.full((len(texts), 3), 1 / 3), TABLE, n_resamples=50
+    ),
+    'has 3 classes, and the labels of the data are 0, 1',
+  ),
+  'bands of names': (
+    lambda: fairjax.audit(
+      P, TABLE.assign(sex=G), groups=['sex:1/2'], n_resamples=50
+    ),
+    'no column of numbers',
+  ),
+}
+
+
+@pytest.mark.parametrize('name', CALLS)
+def test_other_doors_say_what_is_wrong(name):
+  call, said = CALLS[name]
+  with pytest.raises(UserError) as error:
+    call()
+  sentence = str(error.value)
+  assert said in sentence and '\n' not in sentence, sentence
+
+
+def test_rows_of_one_cluster_are_said():
+  found = assess(groups=G, cluster=np.arange(N) // 2)
+  assert any('60 rows are 30 clusters' in w for w in found.warnings)

@@ -8,6 +8,8 @@ prints what came of as many, and ends with 1 where one was no sentence.
 """
 
 import collections
+import dataclasses
+import functools
 import json
 import pathlib
 import pickle
@@ -16,16 +18,25 @@ import tempfile
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
+from safetensors.numpy import save as safetensors_of
 
+from fairjax import config as c
 from fairjax import results
 from fairjax.core import artefacts, strict_json
+from fairjax.data import gguf
+from fairjax.data.batching import tokens
 from fairjax.data.corpora import shards, texts
-from fairjax.data.tables import files, readers
-from fairjax.models.folders import torch_bin, weight_files
+from fairjax.data.tables import files, predictions, readers
+from fairjax.models.folders import gguf as gguf_models
+from fairjax.models.folders import hf, torch_bin, weight_files
 from fairjax.pairs.swapping import swap_eval
+from fairjax.recipes.audit import models as audited
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parent / 'data'))
+import gguf_files
 from test_mutations import damaged, outcome
 
 ODD = (
@@ -191,9 +202,148 @@ def seal(folder, rng):
   return lambda: artefacts.sealed(folder / 'x', 'x', path)
 
 
+def safetensors(folder, rng):
+  """A header of JSON between its length and the numbers."""
+  good = safetensors_of({'a': np.ones((2, 3), np.float32), 'b': np.ones(4)})
+  size = int.from_bytes(good[:8], 'little')
+  head = spelled(mutated(json.loads(good[8 : 8 + size]), rng), rng)
+  length = len(head) if rng.random() < 0.8 else int(rng.integers(2**63))
+  path = folder / 'model.safetensors'
+  path.write_bytes(length.to_bytes(8, 'little') + head + good[8 + size :])
+  return lambda: weight_files.read(folder)
+
+
+def shard_index(folder, rng):
+  good = {'metadata': {}, 'weight_map': {'a': '1.safetensors'}}
+  (folder / '1.safetensors').write_bytes(safetensors_of({'a': np.ones(3)}))
+  index = folder / 'model.safetensors.index.json'
+  index.write_bytes(spelled(mutated(good, rng), rng))
+  return lambda: weight_files.read(folder)
+
+
+@functools.cache
+def a_tokenizer():
+  return gguf_files.tokenizer([row['text'] for row in ROWS])
+
+
+def tokenizer_json(folder, rng):
+  good = json.loads(a_tokenizer()[0].to_str())
+  good['model']['merges'] = good['model']['merges'][:9]
+  for _ in range(int(rng.integers(1, 4))):
+    good = mutated(good, rng)
+  (folder / 'tokenizer.json').write_bytes(spelled(good, rng))
+  return lambda: tokens.encode(tokens.load_tokenizer(folder), ['he said'], 8)
+
+
+def vocabulary(folder, rng):
+  path = folder / 'vocab.txt'
+  lines = [*tokens.SPECIAL, 'he', 'she', '##s', *'abc']
+  path.write_bytes(damaged('\n'.join(lines).encode(), rng))
+  return lambda: tokens.encode(tokens.load_tokenizer(folder), ['he said'], 8)
+
+
+FIELDS = {
+  'general.architecture': 'llama',
+  **{'llama.block_count': 1, 'llama.context_length': 16},
+  **{'llama.embedding_length': 4, 'llama.feed_forward_length': 8},
+  **{'llama.attention.head_count': 2, 'llama.attention.head_count_kv': 1},
+  **{'llama.attention.layer_norm_rms_epsilon': 1e-5},
+}
+
+
+def gguf_file(folder, rng):
+  """Fields and tensors with one part changed, or bytes of the whole."""
+  fields = FIELDS | a_tokenizer()[1]
+  if rng.random() < 0.7:
+    name = pick(list(fields), rng)
+    odd = (0, -1 % 2**32, 2**31, 1.5, '', 'x' * 5000, [], ['a', 'a'], [1], True)
+    fields[name] = pick(odd, rng)
+    if rng.random() < 0.3:
+      del fields[name]
+  rows = int(pick((4, 0, 3), rng))
+  tensors = {
+    'token_embd.weight': ('F32', np.ones((8, 4))),
+    'blk.0.attn_q.weight': ('F16', np.ones((rows, 4))),
+    'output_norm.weight': ('Q8_0', ((32,), bytes(34))),
+  }
+  raw = gguf_files.gguf(fields, tensors)
+  path = folder / 'a.gguf'
+  path.write_bytes(damaged(raw, rng) if rng.random() < 0.5 else raw)
+
+  def read():
+    gguf.tokenizer(path)
+    gguf_models.weights(path)
+    hf.read_shape(path)
+
+  return read
+
+
+TABLE = pd.DataFrame(ROWS).assign(id=[str(i) for i in range(9)])
+
+
+def predicted(folder, rng):
+  """A file of predictions, in one of the forms that are known."""
+  share = [round(float(p), 2) for p in rng.random(9)]
+  column = pick(('score', 'p_1', 'prediction', 'label', 'x'), rng)
+  rows = [{'id': str(i), column: p} for i, p in enumerate(share)]
+  if rng.random() < 0.3:  # what a pipeline of transformers gives
+    rows = [{'label': 'AB'[p > 0.5], 'score': max(p, 1 - p)} for p in share]
+  rows = mutated(rows, rng)
+  path = folder / pick(('a.json', 'a.jsonl', 'a.csv'), rng)
+  if path.suffix == '.json' or not isinstance(rows, list):
+    path.write_bytes(spelled(rows, rng))
+  elif path.suffix == '.jsonl':
+    path.write_bytes(as_lines(rows, rng))
+  else:
+    whole = [row for row in rows if isinstance(row, dict)]
+    path.write_bytes(damaged(pd.DataFrame(whole).to_csv().encode(), rng))
+  asked = pick(((), (), (column,), ('p*',), ('x', 'x')), rng)
+  return lambda: predictions.read(
+    files.read(str(path)), TABLE, asked, ('fine', 'rude')
+  )
+
+
+def run_config(folder, rng):
+  """The config.json of a run that is audited."""
+  path = folder / 'config.json'
+  path.write_bytes(spelled(mutated(dataclasses.asdict(c.Config()), rng), rng))
+  return lambda: audited.config_of(artefacts.read_json(path), path)
+
+
+def audited_run(folder, rng):
+  """The files of a run of ours, one of which a stranger has touched."""
+  own = c.Config(
+    model='tiny', seeds=1, planted=c.Planted(rows=40, test_rows=20)
+  )
+  own.tokens.vocab_size = 120
+  weights = folder / 'training' / 'x'
+  weights.mkdir(parents=True)
+  (weights / 'weights.safetensors').write_bytes(
+    safetensors_of({'0/a': np.ones((1, 2), np.float32)})
+  )
+  artefacts.write_json(weights / 'fit.json', {'steps': 1})
+  artefacts.seal(weights, 'x')
+  found = RESULTS | {'recipe': pick(('train', 'rank', 7), rng)}
+  artefacts.write_json(folder / 'results.json', found)
+  artefacts.write_json(folder / 'config.json', dataclasses.asdict(own))
+  frame = TABLE[['id']].assign(set='test', p0=0.5)
+  if rng.random() < 0.3:
+    frame = pd.DataFrame(frame.assign(p0=pick((-1.0, np.nan, '', 7), rng)))
+  frame.to_parquet(folder / 'predictions.parquet')
+  path = pick(sorted(p for p in folder.rglob('*') if p.is_file()), rng)
+  raw = path.read_bytes()
+  if path.suffix == '.json' and rng.random() < 0.7:
+    path.write_bytes(spelled(mutated(json.loads(raw), rng), rng))
+  else:
+    path.write_bytes(damaged(raw, rng))
+  return lambda: audited.load(str(folder), c.Config(), TABLE, ('a', 'b'))
+
+
 READERS = (
   *(json_rows, jsonl_rows, jsonl_shard, run_results, settings, geco),
   *(geco_of_rows, torch_weights, plain_text, corpus, seal),
+  *(safetensors, shard_index, tokenizer_json, vocabulary, gguf_file),
+  *(predicted, run_config, audited_run),
 )
 
 

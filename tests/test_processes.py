@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -70,13 +71,26 @@ def test_several_processes_equal_one(one, tmp_path, count, along):
   assert abs(dp[0] - dp[1]) < 1e-6
 
 
+def long_run(folder):
+  words = [*ARGUMENTS[:-2], '--config.train.epochs=40', '--config.model=tiny']
+  return [*words, '--config.measures.resamples=50', f'--workdir={folder}']
+
+
+def until_it_trains(folder, process) -> None:
+  log = folder / 'log.txt'
+  end = time.monotonic() + 200
+  while time.monotonic() < end and process.poll() is None:
+    if log.exists() and '  step ' in log.read_text():
+      break
+    time.sleep(0.1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize('victim', [0, 1])
 @pytest.mark.parametrize('by', [signal.SIGKILL, signal.SIGTERM])
 def test_one_that_ends_takes_the_other_along(victim, by, tmp_path):
   """One sentence, code 75 within seconds, and a folder to go on from."""
-  words = [*ARGUMENTS[:-2], '--config.train.epochs=40', '--config.model=tiny']
-  words += ['--config.measures.resamples=50', f'--workdir={tmp_path}']
+  words = long_run(tmp_path)
   environment = os.environ | {'JAX_PLATFORMS': 'cpu', 'XLA_FLAGS': ''}
   launched = subprocess.Popen(
     ['bash', 'launch/local_multiprocess.sh', '2', '--', *words],
@@ -86,12 +100,7 @@ def test_one_that_ends_takes_the_other_along(victim, by, tmp_path):
     stderr=subprocess.PIPE,
     text=True,
   )
-  log = tmp_path / 'log.txt'
-  end = time.monotonic() + 200
-  while time.monotonic() < end and launched.poll() is None:
-    if log.exists() and '  step ' in log.read_text():
-      break
-    time.sleep(0.1)
+  until_it_trains(tmp_path, launched)
   children = subprocess.check_output(
     ['pgrep', '-P', str(launched.pid), '-f', f'process_id={victim}'], text=True
   )
@@ -106,4 +115,47 @@ def test_one_that_ends_takes_the_other_along(victim, by, tmp_path):
     # Or the launcher's SIGTERM was quicker, outside a fit.
     assert len(told) == 1 and told[0].endswith('run again to go on')
   words += ['--config.train.epochs=1']
+  run(sys.executable, '-m', 'fairjax.main', *words)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('victim', [0, 1])
+@pytest.mark.parametrize('by', [signal.SIGKILL, signal.SIGTERM])
+def test_peers_that_jax_finds_by_itself_are_watched_too(victim, by, tmp_path):
+  """As Slurm starts them: no launcher stops the one that is left."""
+  with socket.socket() as free:
+    free.bind(('localhost', 0))
+    port = str(free.getsockname()[1])
+  slurm = {
+    'SLURM_JOB_ID': '7',
+    'SLURM_STEP_NODELIST': 'localhost',
+    'SLURM_NTASKS': '2',
+    'JAX_COORDINATOR_PORT': port,
+    'JAX_PLATFORMS': 'cpu',
+    'XLA_FLAGS': '',
+  }
+  both = [
+    subprocess.Popen(
+      [sys.executable, '-m', 'fairjax.main', *long_run(tmp_path)],
+      cwd=ROOT,
+      env=os.environ | slurm | {'SLURM_PROCID': k, 'SLURM_LOCALID': k},
+      stdout=subprocess.DEVNULL,
+      stderr=subprocess.PIPE,
+      text=True,
+    )
+    for k in '01'
+  ]
+  until_it_trains(tmp_path, both[0])
+  both[victim].send_signal(by)
+  began = time.monotonic()
+  said = [process.communicate(timeout=60)[1] for process in both]
+  assert time.monotonic() - began < 20
+  left = 1 - victim
+  assert both[left].returncode == 75, said[left][-2000:]
+  assert both[victim].returncode == (-9 if by == signal.SIGKILL else 75)
+  for words in said:
+    assert 'Traceback' not in words and 'terminate called' not in words
+  told = [w for w in said[left].splitlines() if w.startswith('fairjax: ')]
+  assert len(told) == 1 and told[0].endswith('run again to go on')
+  words = [*long_run(tmp_path), '--config.train.epochs=1']
   run(sys.executable, '-m', 'fairjax.main', *words)

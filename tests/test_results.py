@@ -63,6 +63,20 @@ def some() -> Results:
   )
 
 
+def test_a_name_without_a_row_is_not_written(tmp_path):
+  """Every number has its label, direction and meaning; read are all."""
+  written = results.write(tmp_path, some())
+  for part in ('quality', 'fairness', 'groups'):
+    one = some()
+    own = one.sets['test']
+    own = own['groups']['women'] if part == 'groups' else own[part]
+    own['gender/goodness at eer'] = dict(ONE)
+    with pytest.raises(UserError, match='without a row: gender/goodness'):
+      results.write(tmp_path, one)
+    assert results.read(tmp_path) == written
+    assert results.of(results.plain(one)) is not None
+
+
 def test_what_is_written_is_what_is_read(tmp_path):
   written = results.write(tmp_path, some())
   assert results.read(tmp_path) == written

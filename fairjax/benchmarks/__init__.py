@@ -60,6 +60,9 @@ class Benchmark(NamedTuple):
   origin: str = ''  # where its files come from; '' where it reads none
   leaves: tuple[str, ...] = ()  # of the config, that scores depend on
   whole: str = 'all'  # the part of `values` that is the whole
+  # The measure that stands for it; a second where a model has not the first.
+  headline: tuple[str, ...] = ()
+  told: str = ''  # the group that shows an association best; '': everything
 
 
 _LIKELIHOOD = ('mask', 'judge')
@@ -72,6 +75,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     texts=('text',),
     origin='github.com/W4ngatang/sent-bias (tests/*.jsonl, CC BY-NC 4.0)',
     leaves=('benchmarks.encodings',),
+    headline=('weat_mean_mean',),
   ),
   'crows': Benchmark(
     'fairjax.benchmarks.crows',
@@ -80,6 +84,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     texts=('more', 'less'),
     origin='github.com/nyu-mll/crows-pairs (data/crows_pairs_anonymized.csv, '
     'CC BY-SA 4.0)',
+    headline=('crows_original', 'crows_total'),
   ),
   'stereoset': Benchmark(
     'fairjax.benchmarks.stereoset',
@@ -88,6 +93,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     texts=('context', 'stereotype', 'anti-stereotype', 'unrelated'),
     origin='github.com/moinnadeem/StereoSet (data/dev.json, CC BY-SA 4.0)',
     whole='intrasentence',
+    headline=('stereoset_ss_log',),
   ),
   'winobias': Benchmark(
     'fairjax.benchmarks.winobias',
@@ -95,6 +101,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     'WinoBias: pronouns for and against the stereotype of an occupation',
     texts=('pro', 'anti'),
     origin='github.com/uclanlp/corefBias (WinoBias/wino/data, MIT)',
+    headline=('winobias_log_odds',),
   ),
   'winogender': Benchmark(
     'fairjax.benchmarks.winogender',
@@ -103,6 +110,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     texts=('he', 'she'),
     origin='github.com/rudinger/winogender-schemas (data, MIT)',
     whole='occupation',
+    headline=('winogender_rho',),
   ),
   'bbq': Benchmark(
     'fairjax.benchmarks.bbq',
@@ -111,6 +119,8 @@ BENCHMARKS: dict[str, Benchmark] = {
     texts=('context', 'question', 'ans0', 'ans1', 'ans2'),
     origin='github.com/nyu-mll/BBQ (data/*.jsonl, CC BY 4.0)',
     whole='ambiguous',
+    headline=('bbq_bias_mean',),
+    told='disambiguated',
   ),
   'holistic': Benchmark(
     'fairjax.benchmarks.holistic',
@@ -119,6 +129,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     texts=('text',),
     origin='github.com/facebookresearch/ResponsibleNLP (holistic_bias/dataset, '
     'CC BY-SA 4.0)',
+    headline=('holistic_pairs_fdr',),
   ),
   'twins': Benchmark(
     'fairjax.benchmarks.twins',
@@ -132,6 +143,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     'SemBias: which word pair is most like he and she',
     texts=(),
     origin='github.com/uclanlp/gn_glove (SemBias/SemBias, Apache-2.0)',
+    headline=('sembias_stereotype',),
   ),
   'eec': Benchmark(
     'fairjax.benchmarks.eec',

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from fairjax.benchmarks import crows
 from fairjax.benchmarks.shared import result_rows
@@ -113,9 +112,9 @@ def word_table(
   se = table.pop('spread') / np.sqrt(table['texts'])
   with np.errstate(invalid='ignore', divide='ignore'):
     t = table['mean'] / se
-  p = 2 * stats.t.sf(np.abs(t), table['texts'] - 1)
+  p = clusters.two_sided(t, table['texts'] - 1)
   table['p'] = np.where(table['mean'] == 0, 1.0, p)
-  reach = stats.t.ppf((1 + level) / 2, table['texts'] - 1) * se
+  reach = clusters.reach(se, table['texts'] - 1, level)
   table['low'], table['high'] = table['mean'] - reach, table['mean'] + reach
   table['p_fdr'] = significance.adjusted(list(table['p']), 'bh')
   return table.sort_values(['p', 'word']).reset_index(drop=True)

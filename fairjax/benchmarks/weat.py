@@ -61,11 +61,6 @@ LIMITS = (
   'Small lists chosen by hand: an effect speaks of these words, and a model '
   'can be far from neutral elsewhere where it is near 0 here.'
 )
-# The battery of bias-bench, by what it speaks of.
-TOPICS = {
-  'gender': ('6', '6b', '7', '7b', '8', '8b'),
-  'race': ('3', '3b', '4', '5', '5b'),
-}
 
 
 class Test(NamedTuple):

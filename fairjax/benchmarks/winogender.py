@@ -13,6 +13,7 @@ from scipy import stats
 
 from fairjax.benchmarks.shared import contrast, forms, result_rows, sources
 from fairjax.core.errors import UserError
+from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -103,9 +104,8 @@ def correlation(
   if abs(rho) >= 1:
     return of_value(rho, note='the order is the same'), None
   z, se = np.arctanh(rho), np.sqrt((1 + rho**2 / 2) / (n - 3))
-  reach = stats.norm.ppf((1 + options.level) / 2) * se
-  p = float(2 * stats.norm.sf(abs(z) / se))
-  return of_value(rho, np.tanh(z - reach), np.tanh(z + reach)), p
+  one, p = clusters.student(z, se, np.inf, options)
+  return of_value(rho, np.tanh(one['low']), np.tanh(one['high'])), p
 
 
 def items(config) -> pd.DataFrame:

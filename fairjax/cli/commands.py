@@ -36,8 +36,8 @@ COMMANDS = {
     matter=(
       *('data.text', 'data.label', 'audit.groups', 'audit.scores'),
       *('measures.pos_label', 'measures.threshold', 'audit.against'),
-      *('audit.controls', 'audit.swaps', 'audit.training', 'audit.fail_if'),
-      'audit.fail_on',
+      *('audit.controls', 'audit.swaps', 'audit.training', 'audit.equalize'),
+      *('audit.fail_if', 'audit.fail_on'),
     ),
     sections=('audit', 'measures', 'data', 'method'),
   ),

@@ -110,6 +110,11 @@ class Config:
   fairscore: Fairscore = section(Fairscore, 'measures')
 
 
+def seed_list(config: Config) -> list[int]:
+  """The seeds of a config's runs."""
+  return list(range(config.seed, config.seed + config.seeds))
+
+
 def config_folder() -> pathlib.Path:
   """Where the shipped configs are: in the package, or beside it."""
   package = pathlib.Path(__file__).parent.parent

@@ -8,6 +8,7 @@ from fairjax.core.knobs import (
   below,
   between,
   each,
+  existing,
   knob,
   one_of,
 )
@@ -66,6 +67,24 @@ class Adversary:
     'the filter keeps rewrites whose other group has at least this chance',
     between(0, 1),
     changes='texts',
+  )
+  withheld: float = knob(
+    0.0,
+    'share of our gender words that the targets leave as they are, so that a '
+    'generator may go beyond its list',
+    below(0, 1),
+    changes=('adversary', 'texts', 'repair'),
+  )
+  corpus: str = knob(
+    '',
+    "file or folder of text that the generators learn from; '' takes the "
+    'training texts that are rewritten',
+    existing,
+    changes=(),
+    path=True,
+  )
+  corpus_rows: int = knob(
+    10_000, 'sentences of it, half of either gender', at_least(40), changes=()
   )
   vectors: tuple[int, ...] = knob(
     (50, 100, 300),

@@ -66,6 +66,11 @@ class Audit:
     existing,
     path=True,
   )
+  equalize: str = knob(
+    '',
+    'thresholds of groups, chosen on half of the rows, that make this equal',
+    one_of('', 'equal_opportunity', 'equal_fpr', 'demographic_parity'),
+  )
   control: bool = knob(True, 'also edit as many words that show no group')
   costs: str = knob('', "of errors, as 'fp=1,fn=5'")
   training: str = knob(

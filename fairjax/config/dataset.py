@@ -49,6 +49,11 @@ class Data:
   text_pair: str = knob('', 'column of a second text (sentence pairs)')
   label: str = knob('label', 'column of the label', filled)
   group: str = knob('', 'column of the group that the row is about')
+  cluster: str = knob(
+    '',
+    'column of what rows hang together by: a template, a writer',
+    changes=('data',),
+  )
   twin: str = knob('', 'column of the counterfactual text')
   id: str = knob('', "column of stable ids; '' uses split and row number")
   split: str = knob(

@@ -148,13 +148,6 @@ class FairFlow:
     between(-1, 1),
     changes='words',
   )
-  names: str = knob(
-    '',
-    'file of first names matched after the pairs (as method.names_file)',
-    existing,
-    changes='words',
-    path=True,
-  )
   known: str = knob(
     '',
     'file of known pairs that the dictionary is marked by',
@@ -162,10 +155,19 @@ class FairFlow:
     changes='measures',
     path=True,
   )
+  way: str = knob(
+    'flow',
+    "whose pairs are written: the 'flow' (the paper), the 'difference' of the "
+    "sides' means, 'discriminant' (diagonal LDA) or 'procrustes'",
+    one_of('flow', 'difference', 'discriminant', 'procrustes'),
+    changes='words',
+  )
   rivals: tuple[str, ...] = knob(
-    ('difference', 'procrustes', 'masked', 'no_factor'),
-    'simpler ways, marked beside it',
-    each(one_of('difference', 'procrustes', 'masked', 'no_factor')),
+    ('difference', 'discriminant', 'procrustes', 'masked', 'no_factor'),
+    'simpler ways, marked beside the flow',
+    each(
+      one_of('difference', 'discriminant', 'procrustes', 'masked', 'no_factor')
+    ),
     changes='measures',
   )
   dry_run: int = knob(
@@ -247,10 +249,19 @@ class Rewriters:
   classifier_lr: float = knob(5e-4, 'its peak learning rate', above(0, 10))
   classifier_epochs: float = knob(4.0, 'and passes', above(0, 1e6))
   seeds: int = knob(3, 'classifiers of each contender', between(1, 1000))
+  generators: int = knob(
+    1, 'seeds of each generator, which share the classifiers', between(1, 100)
+  )
   contenders: tuple[str, ...] = knob(
     ('dictionary', 'flow'),
     "whose swaps start from: a 'dictionary' by hand, that of the 'flow'",
     each(one_of('dictionary', 'flow'), least=1),
+  )
+  imbalance: float = knob(
+    0.0,
+    'share of attribute 1 in the training texts of label 1, mirrored in label '
+    '0, and as many of each in test; 0 keeps all texts (.12 of biographies)',
+    below(0, 1),
   )
   states: float = knob(
     0.0,

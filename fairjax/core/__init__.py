@@ -2,6 +2,8 @@
 
 In this room:
 
+  alignment    One door for the alignment of two sequences: words, tokens or
+               letters
   announce     What inner code says to a run that it does not know: progress,
                and notes
   artefacts    Artefacts: files of a run, written atomically and sealed by

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core import paths, strict_json
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, said
 
 FORMAT = 2  # of what is written; another one is made again
 
@@ -149,7 +149,7 @@ def read_table(path: str | os.PathLike) -> pd.DataFrame:
     raise UserError(f'{path} does not exist') from error
   except Exception as error:  # pyarrow has many kinds for one fact
     raise UserError(
-      f'{path} is not a readable parquet file: {error}'
+      f'{path} is not a readable parquet file: {said(error)}'
     ) from error
 
 

@@ -24,6 +24,13 @@ class Interrupted(BaseException):
   """
 
 
+def said(error: BaseException, most: int = 200) -> str:
+  """What a library says of a file, as a part of a sentence: it may quote the
+  file, line by line."""
+  line = ' '.join(str(error).strip().split('\n')[0].split())
+  return (line if len(line) <= most else f'{line[:most]}…') or repr(error)
+
+
 def count(number: int, one: str, many: str = '') -> str:
   """'1 row' or '2 rows', as a sentence says it."""
   return f'{number:,} {one if number == 1 else many or one + "s"}'

@@ -5,6 +5,7 @@ twice is refused, since one of its values would be lost; nesting is bounded,
 since what walks a value goes down with it; half a surrogate pair is no text.
 """
 
+import collections
 import json
 from typing import Any
 
@@ -30,8 +31,8 @@ _DEEP = f'it is nested deeper than {DEEPEST} levels'
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
   value = dict(pairs)
   if len(value) < len(pairs):
-    keys = [key for key, _ in pairs]
-    twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+    counts = collections.Counter(key for key, _ in pairs)
+    twice = next(key for key, count in counts.items() if count > 1)
     raise ValueError(f'the key {twice[:80]!r} is there twice in one object')
   return value
 

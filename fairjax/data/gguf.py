@@ -24,7 +24,7 @@ from tokenizers import (
   processors,
 )
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, said
 
 MAGIC = b'GGUF'
 BLOCK = 32  # values that share a scale
@@ -180,7 +180,7 @@ def _read(path: pathlib.Path, data: np.ndarray) -> File:
   for _ in range(fields):
     name = cursor.string()
     if name in metadata:
-      raise _Broken(f'it has the field {name!r} twice')
+      raise _Broken(f'it has the field {name[:80]!r} twice')
     metadata[name] = cursor.value(cursor.number('I'))
   listed = [_tensor(cursor) for _ in range(tensors)]
   align = metadata.get('general.alignment', 32)
@@ -194,18 +194,20 @@ def _tensor(cursor: _Cursor) -> tuple[str, Tensor]:
   """A tensor's entry, its start counted from the first one."""
   name, dims = cursor.string(), cursor.number('I')
   if not 1 <= dims <= 4:
-    raise _Broken(f'tensor {name!r} has {dims} dimensions')
+    raise _Broken(f'tensor {name[:80]!r} has {dims} dimensions')
   # The one that varies fastest is first in the file, and last in numpy.
   shape = tuple(cursor.number('Q') for _ in range(dims))[::-1]
   code, start = cursor.number('I'), cursor.number('Q')
   if code not in KINDS:
     known = ', '.join(kind.name for kind in KINDS.values())
     raise _Broken(
-      f'tensor {name!r} is stored as type {code}, and known are {known}'
+      f'tensor {name[:80]!r} is stored as type {code}, and known are {known}'
     )
   kind, values = KINDS[code], math.prod(shape)
   if not values or shape[-1] % kind.values:
-    raise _Broken(f'tensor {name!r} of shape {shape} cannot be {kind.name}')
+    raise _Broken(
+      f'tensor {name[:80]!r} of shape {shape} cannot be {kind.name}'
+    )
   return name, Tensor(kind, shape, start, values // kind.values * kind.size)
 
 
@@ -214,10 +216,12 @@ def _placed(listed, start: int, align: int, end: int) -> dict[str, Tensor]:
   before, out = start, {}
   for name, tensor in sorted(listed, key=lambda each: each[1].start):
     if name in out:
-      raise _Broken(f'it has the tensor {name!r} twice')
+      raise _Broken(f'it has the tensor {name[:80]!r} twice')
     low = start + tensor.start
     if tensor.start % align or low < before or low + tensor.size > end:
-      raise _Broken(f'tensor {name!r} does not lie in its place in the file')
+      raise _Broken(
+        f'tensor {name[:80]!r} does not lie in its place in the file'
+      )
     before = low + tensor.size
     out[name] = tensor._replace(start=low)
   return out
@@ -261,8 +265,8 @@ def tokenizer(path: str | os.PathLike) -> Tokenizer:
   before = field(file, 'tokenizer.ggml.pre', str, 'gpt-2')
   if kind != 'gpt2' or before not in _PRE:
     raise UserError(
-      f'{file.path} has a tokenizer of kind {kind}/{before}, and known here '
-      f'are gpt2/{" and gpt2/".join(_PRE)}; {elsewhere}'
+      f'{file.path} has a tokenizer of kind {kind[:60]}/{before[:60]}, and '
+      f'known here are gpt2/{" and gpt2/".join(_PRE)}; {elsewhere}'
     )
   words = field(file, 'tokenizer.ggml.tokens', list)
   merges = field(file, 'tokenizer.ggml.merges', list)
@@ -277,7 +281,7 @@ def tokenizer(path: str | os.PathLike) -> Tokenizer:
     pairs = [tuple(merge.split(' ')) for merge in merges]
     out = Tokenizer(models.BPE(vocabulary, pairs))
   except Exception as error:  # tokenizers raises bare Exception
-    raise UserError(f'{file.path} is not a tokenizer: {error}') from error
+    raise UserError(f'{file.path} is not a tokenizer: {said(error)}') from error
   pieces = pre_tokenizers.ByteLevel(add_prefix_space=False)
   out.pre_tokenizer = pre_tokenizers.Sequence([*_PRE[before], pieces])
   out.decoder = decoders.ByteLevel()

@@ -148,26 +148,6 @@ def with_twins(tables: Tables, config: Config) -> tuple[Tables, pd.DataFrame]:
   return {**tables, 'train': table}, twins.drop(columns='same')
 
 
-def diet(
-  table: pd.DataFrame, scores: pd.DataFrame, config: Config, seed: int
-) -> tuple[list[str], list[str]]:
-  """Ids of the rows, and of the rows whose twin, that `config.diet` takes.
-
-  With replacement an id may come more than once.
-  """
-  options = config.diet
-  result = positions(
-    table,
-    scores,
-    options.ranking,
-    (options.factual, options.counterfactual),
-    config,
-    seed,
-  )
-  ids = table['id'].to_numpy()
-  return list(ids[result[0]]), list(ids[result[1]])
-
-
 def rows(
   table: pd.DataFrame,
   scores: pd.DataFrame | None,

@@ -13,7 +13,7 @@ from scipy import sparse
 
 import fairjax.data
 from fairjax.config import Config
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, said
 from fairjax.data.tables.terms import count_terms, read_terms
 from fairjax.pairs.swapping import word_lists
 
@@ -177,7 +177,9 @@ def _numbers(table: pd.DataFrame, name: str) -> pd.Series:
   try:
     return pd.to_numeric(table[name].replace('', np.nan)).astype(float)
   except (TypeError, ValueError) as error:
-    raise UserError(f'column {name!r} is not a number: {error}') from error
+    raise UserError(
+      f'column {name!r} is not a number: {said(error)}'
+    ) from error
 
 
 def _used(counts, terms: list[str], what: str):

@@ -15,10 +15,10 @@ class's though the rare one is told well.
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy import stats
 
 from fairjax.core.errors import UserError
 from fairjax.methods.erasers import Eraser, orthogonal, span
+from fairjax.metrics.inference import tails
 
 ROUNDS = 80
 PARTS = (0.7, 0.85)  # of the rows: to fit, and two halves to stop by
@@ -108,7 +108,7 @@ def _helps(gain: np.ndarray) -> bool:
   error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0.0
   if not error:
     return bool(gain.mean() > 0)
-  return bool(stats.t.sf(gain.mean() / error, len(gain) - 1) < 0.05)
+  return bool(tails.t_sf(gain.mean() / error, len(gain) - 1) < 0.05)
 
 
 def _rows(model, basis: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
-from fairjax.metrics import counts, groups, rankings, warn
+from fairjax.metrics import counts, groups, measures, rankings, warn
 from fairjax.metrics.inference import clusters, intervals, resampling
 
 MIN_GROUP = 10  # rows that a rate needs to count in a gap
@@ -175,9 +175,11 @@ def _add_ranks(
     count = min(options.resamples, resampling.RANKS)
     weights = resampling.draw(items, count, options.seed)
   draws = items, weights, options
-  quality['log_loss'] = rankings.log_loss(labels, scores, *draws)
+  for name, row in measures.of_kind('scores').items():
+    one = measures.load(row)(labels, scores, *draws)
+    if one is not None:
+      quality[name] = one
   if scores.ndim == 3:
-    quality['macro_auc'] = rankings.macro_auc(labels, scores, *draws)
     return
   suites = rankings.suites(labels, scores, case.masks, *draws)
   quality['auc'] = rankings.of_group(suites, -1)['auc']

@@ -22,7 +22,12 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics.inference import estimates, intervals, resampling
+from fairjax.metrics.inference import (
+  clusters,
+  estimates,
+  intervals,
+  resampling,
+)
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -56,18 +61,21 @@ def measure(
   gaps = sums.sum(0) / np.maximum(n, 1)[:, None]  # s, g, bin: (Σ y − p)/n
   ece = np.where(n > 0, np.abs(gaps).sum(-1), np.nan)
   over = np.where(n > 0, -gaps.sum(-1), np.nan)
-  noise = shift = None
+  noise = shift = alike = None
   if options.resamples:
     count = min(options.resamples, resampling.RANKS)
     draws = _draws(sums, sizes, score, masks, items, count, options.seed)
     centred = draws - draws.mean(0)
     noise = np.abs(centred).sum(-1)  # resample, s, g
+    own = intervals.seeds_alike(gaps, count, options.seed)
+    # Of several seeds each is off by chance, though their mean is not.
+    alike = noise if own is None else np.abs(centred + own).sum(-1)
     shift = -centred.sum(-1)
   everyone, by_group = None, []
   for g in [*range(len(members)), -1]:
     note = '' if n[g] else 'no rows'
     one = {
-      'ece': _norm(ece[:, g], noise, g, options, note),
+      'ece': _norm(ece[:, g], noise, alike, g, options, note),
       'overconfidence': _signed(over[:, g], shift, g, options, note),
     }
     by_group.append(one)
@@ -76,8 +84,10 @@ def measure(
   fair = {}
   if len(large) > 1:
     value = ece[:, large].max(1)
-    bound = None if noise is None else noise[:, :, large].max(-1)
-    fair['ece_max'] = intervals.of_gap(value, bound, options)
+    bound, null = (
+      None if x is None else x[:, :, large].max(-1) for x in (noise, alike)
+    )
+    fair['ece_max'] = intervals.of_gap(value, bound, options, alike=null)
   elif len(members):
     fair['ece_max'] = estimate(
       np.full(len(score), np.nan),
@@ -86,10 +96,10 @@ def measure(
   return everyone, by_group, fair
 
 
-def _norm(values, noise, g, options, note) -> dict:
+def _norm(values, noise, alike, g, options, note) -> dict:
   if note or noise is None:
     return estimates.noted(values, None, None, note)
-  return intervals.of_gap(values, noise[:, :, g], options)
+  return intervals.of_gap(values, noise[:, :, g], options, alike=alike[:, :, g])
 
 
 def _signed(values, shift, g, options, note) -> dict:
@@ -151,8 +161,6 @@ def reliability(
 
   All seeds together; the interval is Jeffreys's for the rows of one seed.
   """
-  from scipy import stats
-
   truth, score = confidence(labels, scores)
   masks = {'everyone': np.ones(len(labels), bool)}
   masks |= dict(zip(group_names, members))
@@ -166,11 +174,7 @@ def reliability(
       if not own.any():
         continue
       share, n = float(y[own].mean()), own.sum() / len(score)
-      ends = stats.beta.ppf(
-        [(1 - level) / 2, (1 + level) / 2],
-        share * n + 0.5,
-        (1 - share) * n + 0.5,
-      )
+      low, high = clusters.jeffreys(share * n, n, level)
       rows.append(
         {
           'bin': f'{b / BINS:.1f}–{(b + 1) / BINS:.1f}',
@@ -178,8 +182,8 @@ def reliability(
           'mean score': float(p[own].mean()),
           'share positive': {
             'value': share,
-            'low': float(min(ends[0], share)),
-            'high': float(max(ends[1], share)),
+            'low': low,
+            'high': high,
           },
         }
       )

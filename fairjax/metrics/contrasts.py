@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups
-from fairjax.metrics.inference import estimates, intervals, significance
+from fairjax.metrics.inference import estimates, intervals, significance, tails
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -137,15 +137,13 @@ def _exact(rates, at, beside, floor: float) -> dict:
   A share of B resamples is never below 1 / (B + 1), and of many tests none
   would be left after a correction for their number.
   """
-  from scipy import stats
-
   rows = [int(rates.rows[one]) for one in (at, beside)]
   hits = [
     round(float(rates.values[(0, *one)]) * n)
     for one, n in zip((at, beside), rows)
   ]
   table = [[k, n - k] for k, n in zip(hits, rows)]
-  p = float(stats.fisher_exact(table)[1])
+  p = tails.fisher(table)
   return {'p': p, 'p_at_floor': False} if p < floor else {}
 
 

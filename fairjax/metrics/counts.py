@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import jax
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
@@ -18,18 +17,6 @@ from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
 DENSE = 0.25  # share of items in a group from which one product is faster
-
-NOTES = {
-  'tpr': 'no row of label 1',
-  'fnr': 'no row of label 1',
-  'fpr': 'no row of label 0',
-  'tnr': 'no row of label 0',
-  'precision': 'no row is decided 1',
-  'balanced_accuracy': 'rows of one label only',
-  'f1': 'no row has label 1 or is decided 1',
-  'macro_f1': 'no rows',
-  'mcc': 'all labels or all decisions agree',
-}
 
 
 class Table(NamedTuple):
@@ -54,6 +41,7 @@ class Rates(NamedTuple):
   draws: np.ndarray | None  # [resample, s, k, g+1, rate]
   ends: intervals.Ends | None  # of the means over seeds, [k, g+1, rate]
   rows: np.ndarray  # [k, g+1, rate]: rows behind a rate, in the seed of fewest
+  clustered: bool = False  # draws are over clusters
 
 
 def tabulate(
@@ -179,12 +167,15 @@ def _adder(
 def rates(table: Table, draws: Draws | None, options: IntervalOptions) -> Rates:
   """Rates of every group, and of every resample."""
   sums = table.groups.sum(0, dtype=np.float64)
-  with jax.enable_x64(True):
-    values = np.asarray(groups.rates(sums))
+  values = groups.rates(sums)
   rows = groups.denominators(sums).min(0)
   if draws is None:
     return Rates(values, None, None, rows)
+  clustered = bool(table.items.clusters)
   ends = intervals.percentiles(values, draws.rates, options, intervals.SHARES)
+  if clustered:
+    drawn = clustered_rates.straight(draws.rates, table.groups)
+    return Rates(values, drawn, ends, rows, clustered)
   return Rates(values, draws.rates, ends, rows)
 
 
@@ -206,8 +197,8 @@ def of_everyone(
       value,
       None if draws is None else draws.everyone[name],
       options,
-      NOTES.get(name, ''),
-      (measures.MEASURES[name].low, measures.MEASURES[name].high),
+      (row := measures.MEASURES[name]).empty,
+      (row.low, row.high),
     )
     for name, value in values.items()
   }
@@ -248,7 +239,7 @@ def of_group(
   if sums.shape[1] > 1:
     return _of_classes(sums, rates, g, options, empty)
   return {
-    name: _rate(rates, (0, g, r), empty or NOTES.get(name, ''))
+    name: _rate(rates, (0, g, r), empty or measures.MEASURES[name].empty)
     for r, name in enumerate(groups.NAMES)
   }
 
@@ -282,6 +273,7 @@ def _of_classes(sums, rates, g, options, empty) -> dict:
     base = base / base.sum(-1, keepdims=True)
     known = ~np.isnan(rates.draws[..., g, r])
     draws = (np.where(known, base * rates.draws[..., g, r], 0)).sum(-1)
+    draws = np.clip(draws, 0, 1)
     out['accuracy'] = intervals.of_mean(
       right, draws, options, bounds=intervals.SHARES
     )
@@ -322,7 +314,8 @@ def gaps(
   worst, classes = _worst(_columns(parts))
   noise = alike = None
   if rates.draws is not None:
-    noise, alike = _noise(rates.draws, index, values, options)
+    more = None if rates.clustered else _grown(rates.rows[:, index])
+    noise, alike = _noise(rates.draws, index, values, options, more)
   out = {}
   for i, (name, kind, _, one_minus) in enumerate(_all_gaps()):
     at = lambda draws, i=i: None if draws is None else draws[:, :, i]
@@ -349,6 +342,7 @@ def _noise(
   index: Integer[np.ndarray, ' g'],
   values: Float[np.ndarray, 's k g rate'],
   options: IntervalOptions,
+  grown: Float[np.ndarray, 'k g rate'] | None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
   """Bounds of the error of every gap over the groups `index`, [resample, s,
   gap]; and, of several seeds, the gaps of groups that are alike.
@@ -361,10 +355,19 @@ def _noise(
   alike = intervals.seeds_alike(values, len(draws), options.seed)
   for some in resampling.chunks(len(draws)):
     own = draws[some].take(index, 3)
+    if grown is not None:
+      own = centre + (own - centre) * grown
     out.append(_bounds(own, centre))
     if alike is not None:
       null.append(_bounds(own + alike[some], centre))
   return np.concatenate(out), np.concatenate(null) if null else None
+
+
+def _grown(rows: Float[np.ndarray, '*rest']) -> Float[np.ndarray, '*rest']:
+  """√((n + 2)/(n − 1)): Beta(x + ½, n − x + ½) has the variance
+  θ (1 − θ)/(n + 2), and the unbiased one of a rate is r (1 − r)/(n − 1).
+  """
+  return np.sqrt((rows + 2) / np.maximum(rows - 1, 1)).astype(np.float32)
 
 
 def _bounds(draws: np.ndarray, centre: np.ndarray) -> np.ndarray:

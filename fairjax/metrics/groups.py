@@ -11,15 +11,15 @@ two left it is undefined itself.
 
 import functools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from jaxtyping import Array, Bool, Float, Integer
+from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
+from fairjax.metrics.kernels import kernel
 
 # rate: which of (tn, fp, fn, tp) are counted, and among which.
 RATES = measures.rates()
@@ -39,21 +39,24 @@ AGGREGATES = {
 }
 
 
-@jax.jit
-def rates(counts: Float[Array, '*b four']) -> Float[Array, '*b rate']:
+def rates(counts: Float[np.ndarray, '*b four']) -> Float[np.ndarray, '*b rate']:
   """The RATES of counts (tn, fp, fn, tp), NaN where the denominator is 0."""
   above, below = _fractions(counts)
-  return jnp.where(below > 0, above / jnp.where(below > 0, below, 1), jnp.nan)
+  with np.errstate(divide='ignore', invalid='ignore'):
+    above /= below
+  above[~(below > 0)] = np.nan
+  return above
 
 
-def _fractions(counts: Array) -> tuple[Array, Array]:
-  above = jnp.array([RATES[name][0] for name in NAMES], counts.dtype).T
-  below = jnp.array([RATES[name][1] for name in NAMES], counts.dtype).T
-  exact = jax.lax.Precision.HIGHEST
-  return (
-    jnp.matmul(counts, above, precision=exact),
-    jnp.matmul(counts, below, precision=exact),
+def _fractions(counts: Float[Any, '*b four']) -> tuple:
+  """What is counted and among which; one product, not one for each of *b."""
+  flat = counts.reshape(-1, counts.shape[-1])
+  above, below = (
+    flat @ np.array([RATES[name][part] for name in NAMES], counts.dtype).T
+    for part in (0, 1)
   )
+  shape = *counts.shape[:-1], len(NAMES)
+  return above.reshape(shape), below.reshape(shape)
 
 
 def denominators(
@@ -63,29 +66,26 @@ def denominators(
   return counts @ np.array([RATES[name][1] for name in NAMES]).T
 
 
-@jax.jit
+@kernel
 def rates_with(
-  counts: Float[Array, 'b s k g four'],
-  observed: Float[Array, 's k g four'],
-  halves: Float[Array, 'b run g pair 2'],
-) -> Float[Array, 'b s k g rate']:
+  xp,
+  counts: Float[Any, 'b s k g four'],
+  observed: Float[Any, 's k g four'],
+  halves: Float[Any, 'b run g pair 2'],
+) -> Float[Any, 'b s k g rate']:
   """Rates of resampled counts with pseudo-rows, each a draw of Gamma(1/2).
 
   One is added to either side of a rate; where one side was never observed,
-  both to that side.
+  both to that side. Runs have draws of their own, seeds do not.
   """
   above, below = _fractions(counts)
   rates, among = _fractions(observed)
-  more = jnp.repeat(halves, counts.shape[1] // halves.shape[1], 1)[:, :, None]
-  more = more[..., jnp.array(PSEUDO_OF), :]
-  first, second = more[..., 0], more[..., 1]
-  first, second = (
-    jnp.where(SWAPPED, second, first),
-    jnp.where(SWAPPED, first, second),
-  )
+  more = xp.repeat(halves, counts.shape[1] // halves.shape[1], 1)[:, :, None]
+  pairs, side = np.array(PSEUDO_OF), SWAPPED.astype(int)
+  first, second = more[..., pairs, side], more[..., pairs, 1 - side]
   both = first + second
-  plus = jnp.where(rates == 0, both, jnp.where(rates == among, 0, first))
-  return jnp.where(among > 0, (above + plus) / (below + both), jnp.nan)
+  plus = xp.where(rates == 0, both, xp.where(rates == among, 0, first))
+  return xp.where(among > 0, (above + plus) / (below + both), xp.nan)
 
 
 def spread(values: Float[np.ndarray, 'g *b']) -> Float[np.ndarray, '*b']:

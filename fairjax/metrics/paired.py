@@ -27,14 +27,13 @@ here by construction, or independent with equal variances as in Zhang et al.
 
 from collections.abc import Sequence
 
-import jax
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups, measures, quality, rankings
 from fairjax.metrics.assess import MIN_GROUP, binary, check, decide
-from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference import clusters, intervals, resampling
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -183,12 +182,11 @@ def _count_tests(
     labels, decisions, masks, classes, options.seed, cluster
   )
   large = _large_enough(table, min_group)
-  with jax.enable_x64(True):
-    values = _measures(
-      groups.rates(table.groups.sum(0, dtype=np.float64)[None]),
-      quality.from_confusion(table.confusion.sum(0, dtype=np.float64)[None]),
-      large,
-    )
+  values = _measures(
+    groups.rates(table.groups.sum(0, dtype=np.float64)[None]),
+    quality.from_confusion(table.confusion.sum(0, dtype=np.float64)[None]),
+    large,
+  )
   resamples = counts.draw(table, options, runs=2)
   draws = _measures(*resamples, large)
   alike = _measures(_same_rates(table, resamples.rates), {}, large)
@@ -211,9 +209,12 @@ def _count_tests(
     )
     one['n'] = len(labels)
     ours, theirs = np.split(exchanges[name], 2, axis=1)
-    one['permutation'] = _permutation(
-      (ours - theirs).mean(1), np.subtract(*one['values']).mean()
-    )
+    one['permutation'] = {
+      **intervals.p_of_draws(
+        (ours - theirs).mean(1), np.subtract(*one['values']).mean()
+      ),
+      'test': 'paired permutation over examples',
+    }
     out.append(one)
   return out
 
@@ -230,16 +231,6 @@ def _same_rates(
   ours, theirs = np.split(np.asarray(values), 2)
   apart = (ours - theirs) / 2
   return rates - np.concatenate([apart, -apart])
-
-
-def _permutation(null: Float[np.ndarray, ' resample'], value: float) -> dict:
-  """Rounding in float32 does not make a draw less extreme."""
-  out = {'p': None, 'p_at_floor': False}
-  if np.isfinite(value) and len(null):
-    null = np.abs(null[np.isfinite(null)])
-    far = int((null >= abs(value) - intervals.TOLERANCE).sum())
-    out = {'p': (1 + far) / (1 + len(null)), 'p_at_floor': not far}
-  return {**out, 'test': 'paired permutation over examples'}
 
 
 def _large_enough(
@@ -321,8 +312,6 @@ def over_seeds(
   independent seeds are then far too shy. The interval stays within ±`width`
   (intervals.within), and holds 0 if and only if p is above 1 − level.
   """
-  import scipy.stats
-
   name = ('paired' if paired else 'independent') + ' t-test over seeds'
   n = len(ours) if paired else len(ours) + len(theirs)
   gap = float(np.mean(ours) - np.mean(theirs))
@@ -341,9 +330,9 @@ def over_seeds(
   # In our own words: scipy's functions warn where one run is constant.
   free = n - len(parts)
   error = np.sqrt((spread @ spread) / free * sum(1 / len(o) for o in parts))
-  half = scipy.stats.t.ppf((1 + level) / 2, free) * error
+  half = clusters.reach(error, free, level)
   return {
     'difference': estimate(seeds, *intervals.within(gap, half, width)),
     **out,
-    'p': float(2 * scipy.stats.t.sf(abs(gap) / error, free)),
+    'p': float(clusters.two_sided(gap / error, free)),
   }

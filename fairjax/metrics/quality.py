@@ -26,15 +26,14 @@ of m placements that of m − 1 degrees of freedom.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Integer
+from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import measures
 from fairjax.metrics.inference import resampling
+from fairjax.metrics.kernels import kernel
 
 BINS = 2048
 SOME = 256  # bins whose rows are counted at a time
@@ -248,26 +247,32 @@ def _summed(
   return out
 
 
-@jax.jit
+@kernel
 def resampled_ranks(
-  weights: Float[Array, 'resample item'],
-  sums: Float[Array, 'item g 4 4'],
-  sizes: Float[Array, 'item g 4'],
-  extra: Float[Array, 'resample g 4'],
-  places: Float[Array, 'resample g 4'],
-) -> Float[Array, 'resample g suite']:
+  xp,
+  weights: Float[Any, 'resample item'],
+  sums: Float[Any, 'item g 4 4'],
+  sizes: Float[Any, 'item g 4'],
+  extra: Float[Any, 'resample g 4'],
+  places: Float[Any, 'resample g 4'],
+  unit=1.0,
+) -> Float[Any, 'resample g suite']:
   """Deviations of the SUITE in every resample; NaN where a set is empty.
 
-  `extra` and `places` are weight and placement of the further row of each set.
+  `extra` and `places` are weight and placement of the further row of each set;
+  of clusters, of a further one, of `unit` rows as the others have.
   """
   pairs = list(SUITE.values())
-  a, b = jnp.array(pairs + [(b, a) for a, b in pairs]).T
-  some = lambda x: jnp.where(x > 0, x, jnp.nan)
+  a, b = np.array(pairs + [(b, a) for a, b in pairs]).T
+  some = lambda x: xp.where(x > 0, x, xp.nan)
+  resampled = resampling.resampled.over
   sums, total = sums[:, :, a, b], sizes.sum(0)
   centre = sums.sum(0) / some(total)[:, a]
-  above = resampling.resampled(weights, sums) + (extra * places)[..., a]
-  below = some(resampling.resampled(weights, sizes)) + extra
-  grown = jnp.sqrt((total + 1) / jnp.maximum(total - 1, 1))
+  extra = extra * unit
+  above = resampled(xp, weights, sums) + (extra * places)[..., a]
+  below = some(resampled(xp, weights, sizes)) + extra
+  units = total / unit
+  grown = xp.sqrt((units + 1) / xp.maximum(units - 1, 1))
   off = (above / below[..., a] - centre) * grown[:, a]
   return off[..., : len(pairs)] - off[..., len(pairs) :]
 

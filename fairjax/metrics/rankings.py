@@ -12,14 +12,6 @@ from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.inference.resampling import Items
 
-NOTES = {
-  'auc': 'rows of one label only',
-  'bnsp_auc': 'no row of label 1 inside, or of label 0 outside',
-  'bpsn_auc': 'no row of label 0 inside, or of label 1 outside',
-  'positive_aeg': 'no row of label 1 inside, or outside',
-  'negative_aeg': 'no row of label 0 inside, or outside',
-}
-
 
 class Suites(NamedTuple):
   """The five AUC-like measures of every group, everyone last."""
@@ -46,6 +38,7 @@ def suites(
   if weights is not None:
     rng = np.random.default_rng([options.seed, resampling.EDGES])
     shape = (runs, len(weights), len(members), 4)
+    unit = np.float32(len(labels) / items.clusters if items.clusters else 1)
     extra = rng.standard_normal(shape, np.float32) ** 2 / 2
     places = rng.random(shape, np.float32)
     draws = np.empty((len(weights), *values.shape), np.float32)
@@ -61,6 +54,7 @@ def suites(
         resampling.pad(sizes),
         extra[run],
         places[run],
+        unit,
       )
   rows = _rows(labels, members)
   if draws is None:
@@ -90,7 +84,8 @@ def of_group(suites: Suites, g: int) -> dict:
   for i, name in enumerate(quality.MEASURES):
     ends = suites.ends or (None, None)
     low, high = (None if end is None else float(end[g, i]) for end in ends)
-    out[name] = estimates.noted(suites.values[:, g, i], low, high, NOTES[name])
+    empty = measures.MEASURES[name].empty
+    out[name] = estimates.noted(suites.values[:, g, i], low, high, empty)
   return out
 
 
@@ -144,15 +139,18 @@ def _reduce(kind: str, x: Float[np.ndarray, '*b g']) -> np.ndarray:
 
 def macro_auc(
   labels: Integer[np.ndarray, ' n'],
-  scores: Float[np.ndarray, 's n c'],
+  scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
   items: Items,
   weights: np.ndarray | None,
   options: IntervalOptions,
-) -> dict:
+) -> dict | None:
   """Mean AUC over ordered pairs of classes (Hand and Till 2001).
 
-  A(a|b) is the AUC of p_a among the rows of classes a and b.
+  A(a|b) is the AUC of p_a among the rows of classes a and b. Two classes have
+  their one AUC instead.
   """
+  if scores.ndim == 2:
+    return None
   present = np.unique(labels)
   parts = []
   for a in present:
@@ -161,7 +159,9 @@ def macro_auc(
       own = (labels == a).astype(np.int64)
       parts.append(suites(own, scores[..., a], masks, items, weights, options))
   if not parts:
-    return estimate([None] * len(scores), note=NOTES['auc'])
+    return estimate(
+      [None] * len(scores), note=measures.MEASURES['macro_auc'].empty
+    )
   values = np.mean([p.values[..., 0] for p in parts], axis=(0, 2))
   draws = None
   if weights is not None:

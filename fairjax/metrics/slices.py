@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Bool, Float
 
-from fairjax.metrics.inference import significance
+from fairjax.metrics.inference import significance, tails
 
 LEAST = 30  # rows of a slice
 MOST = 150  # conditions that are paired, the first of them
@@ -33,8 +33,6 @@ def worst(
     conditions: {attribute: {value: its rows}}; a pair takes two attributes.
     least: rows that a slice, and what is outside, must have.
   """
-  from scipy import stats
-
   n = len(wrong)
   single = [
     (attribute, f'{attribute}: {value}', mask)
@@ -56,7 +54,8 @@ def worst(
   )
   a, b = a[keep], b[keep]
   # P(at least so many wrong rows in a slice of this size).
-  p = stats.hypergeom.sf(inside[a, b] - 1, n, bad.sum(), size[a, b])
+  found, drawn = inside[a, b].astype(np.int64), size[a, b].astype(np.int64)
+  p = tails.hypergeometric_sf(found - 1, n, int(bad.sum()), drawn)
   adjusted = significance.adjusted(list(map(float, p)), 'bh')
   rows = [
     {

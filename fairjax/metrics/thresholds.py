@@ -4,7 +4,6 @@ All rows are counted once (groups.confusion); a threshold is a number of the
 counts from the right.
 """
 
-import jax
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
@@ -30,8 +29,7 @@ def sweep(
   truth = np.zeros(n, np.int64) if labels is None else labels
   masks = np.concatenate([members, np.ones((1, n), bool)])
   counts = groups.confusion(truth, scores, masks, POINTS).astype(np.float64)
-  with jax.enable_x64(True):
-    rates = np.asarray(groups.rates(counts))  # s, k, g+1, rate
+  rates = groups.rates(counts)  # s, k, g+1, rate
   out = {}
   at = groups.NAMES.index
   if labels is not None:

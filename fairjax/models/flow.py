@@ -30,7 +30,6 @@ from jaxtyping import Array, Float, Int
 from fairjax.core.errors import UserError
 
 PERMUTATION = 21  # stream of the fixed permutations
-LOSSES = ('code', 'paper')
 
 
 @dataclasses.dataclass(frozen=True)

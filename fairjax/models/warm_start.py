@@ -129,11 +129,11 @@ def bart_params(source: EncoderShape, body: dict) -> dict:
 
 def _bart_layer(layer: dict) -> dict:
   query, others = layer['query'], layer['key_value']
-  three = {
+  qkv = {
     name: np.concatenate([query[name], others[name]], axis=-1) for name in query
   }
   same = ('attention_out', 'attention_norm', 'up', 'down', 'norm')
-  return {'attend': three, **{name: layer[name] for name in same}}
+  return {'attend': qkv, **{name: layer[name] for name in same}}
 
 
 def _across(layer: dict) -> dict:

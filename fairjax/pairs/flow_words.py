@@ -10,14 +10,14 @@ word list that a swap reads as it reads a user's own.
 import csv
 import io
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 import pandas as pd
 
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.pairs.swapping import names
+from fairjax.pairs.swapping import word_lists
 
 RULES = ('mutual', 'paper')
 
@@ -194,29 +194,34 @@ def two_way(
   return pd.DataFrame(pairs, columns=['first', 'second'])
 
 
-def extended(
-  pairs: pd.DataFrame, called: dict[str, tuple[float, float]]
-) -> pd.DataFrame:
-  """Pairs, and after them names matched by frequency and specificity.
+def without_names(
+  pairs: pd.DataFrame, called: Container[str]
+) -> tuple[pd.DataFrame, int]:
+  """Pairs of two first names left out, and how many.
 
-  `called` has for each name its counts beside the first and the second group;
-  names that are in a pair already stay there (names.match).
+  A swap finds names where persons are (`names=`): as words of a list they
+  would turn "I will mark the rose".
   """
-  known = {*pairs['first'], *pairs['second']}
-  free = {
-    name: (second, first)  # names.match has men first: our second group
-    for name, (first, second) in called.items()
-    if name not in known and first + second > 0
-  }
-  if not free:
-    return pairs
-  matched = [(b.lower(), a.lower()) for a, b in names.match(free)]
-  more = pd.DataFrame(matched, columns=['first', 'second'])
-  return pd.concat([pairs, more.assign(kind='name')], ignore_index=True)
+  both = [a in called and b in called for a, b in _rows(pairs)]
+  return pairs[~np.array(both, bool)].reset_index(drop=True), sum(both)
 
 
-def write(path: pathlib.Path, pairs: pd.DataFrame, about: str = '') -> None:
-  """A word list for --config.method.words: a pair a line."""
+def _rows(pairs: pd.DataFrame) -> list[tuple[str, str]]:
+  return list(zip(pairs['first'], pairs['second']))
+
+
+def write(
+  path: pathlib.Path,
+  pairs: pd.DataFrame,
+  about: str = '',
+  sides: Sequence[str] = (),
+) -> None:
+  """A word list for --config.method.words: a pair a line.
+
+  Where `sides` says that `first` is 'male' or 'female' the list is of gender:
+  men's words come first, after the line that says so, and a swap applies the
+  rules for pronouns to it (her is his or him).
+  """
   if not len(pairs):
     raise UserError(
       'no two words vote for each other, so there is no dictionary; give more '
@@ -227,5 +232,10 @@ def write(path: pathlib.Path, pairs: pd.DataFrame, about: str = '') -> None:
   for line in about.splitlines():
     text.write(f'# {line}\n')
   writer = csv.writer(text, lineterminator='\n')
-  writer.writerows(zip(pairs['first'], pairs['second']))
+  rows = _rows(pairs)
+  if sides:
+    rows = [dict(zip(sides, row)) for row in rows]
+    rows = [[row[side] for side in word_lists.SIDES[:2]] for row in rows]
+    writer.writerow(word_lists.SIDES[:2])
+  writer.writerows(rows)
   artefacts.write_text(path, text.getvalue())

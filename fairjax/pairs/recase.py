@@ -5,11 +5,11 @@ José.'. Words that it copied are those of the source again, with the white
 space before them; a word in place of another takes its case and its space.
 """
 
-import difflib
 import re
 import unicodedata
 from typing import NamedTuple
 
+from fairjax.core import alignment
 from fairjax.pairs.swapping.dictionary import match_case
 
 _TOKEN = re.compile(r'(\s*)(\w+|[^\w\s])')
@@ -21,7 +21,8 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-  return [Token(*match.groups()) for match in _TOKEN.finditer(text)]
+  # Blanks at the end would be read again from each of them.
+  return [Token(*match.groups()) for match in _TOKEN.finditer(text.rstrip())]
 
 
 def plain(word: str) -> str:
@@ -33,14 +34,9 @@ def plain(word: str) -> str:
 def restore(source: str, written: str) -> str:
   """`written` in the source's case, accents and spacing."""
   old, new = tokens(source), tokens(written)
-  matcher = difflib.SequenceMatcher(
-    None,
-    [plain(token.text) for token in old],
-    [plain(token.text) for token in new],
-    autojunk=False,
-  )
+  words = ([plain(token.text) for token in side] for side in (old, new))
   out: list[str] = []
-  for kind, a, b, c, d in matcher.get_opcodes():
+  for kind, a, b, c, d in alignment.changes(*words):
     if kind == 'equal':
       out += [part for token in old[a:b] for part in token]
       continue

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from fairjax.core import artefacts, escape
 from fairjax.core.errors import UserError, count
 from fairjax.data.tables import readers
+from fairjax.metrics.inference import tails
 
 QUESTIONS = {
   'turned': 'is every word about the person of the other group?',
@@ -97,7 +97,7 @@ def read(path: str | pathlib.Path) -> list[Answer]:
     known = pd.Series(answers, dtype=object)
     for name in dict.fromkeys(key['contender']):
       rated = known[(contenders == name).to_numpy()].dropna()
-      low, high = exact(int(rated.sum()), len(rated))
+      low, high = tails.clopper_pearson(int(rated.sum()), len(rated), _LEVEL)
       out.append(
         Answer(name, question, int(rated.sum()), len(rated), low, high)
       )
@@ -114,14 +114,6 @@ def _answer(path, question: str, index: int, cell) -> bool | None:
       'leave it empty'
     )
   return None
-
-
-def exact(yes: int, rated: int, level: float = _LEVEL) -> tuple[float, float]:
-  """The exact interval of a share (Clopper and Pearson 1934)."""
-  tail = (1 - level) / 2
-  low = stats.beta.ppf(tail, yes, rated - yes + 1) if yes else 0.0
-  high = stats.beta.ppf(1 - tail, yes + 1, rated - yes) if yes < rated else 1.0
-  return float(low), float(high)
 
 
 def main(paths: Sequence[str]) -> int:

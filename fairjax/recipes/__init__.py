@@ -2,14 +2,13 @@
 
 In this room:
 
-  compare    Every method against no mitigation: one table, with paired tests
-  swap       One text and its counterfactual, and what was changed
-  train      One classifier after one data-side method: trained, measured,
-             reported
-  weighting  Instance weights (Zhang et al. 2020), end to end
+  compare  Every method against no mitigation: one table, with paired tests
+  swap     One text and its counterfactual, and what was changed
+  train    One classifier after one data-side method: trained, measured,
+           reported
 """
 
-from fairjax.core.registry import Entry
+from fairjax.core.registry import Entry, find
 
 # Each is run(config: Config, folder: pathlib.Path) -> results.Results
 RECIPES = {
@@ -32,7 +31,8 @@ RECIPES = {
     'fairjax.recipes.compare:run', 'each data-side method against none'
   ),
   'weighting': Entry(
-    'fairjax.recipes.weighting:run', 'instance weights against the baseline'
+    'fairjax.recipes.weighting.recipe:run',
+    'instance weights against the baseline',
   ),
   'audit': Entry(
     'fairjax.recipes.audit.recipe:run',
@@ -115,3 +115,14 @@ MITIGATIONS = {
     'self_debias': 'what a sentence about bias makes likelier is taken back',
   }.items()
 }
+
+# Rooms of a paper whose claims `fairjax report --claims` reads; each has a
+# PAPER (report/claims.py).
+PAPERS = {
+  name: Entry(f'fairjax.recipes.{name}:PAPER', 'what the paper claims')
+  for name in ('diet', 'weighting', 'fairflow', 'mbcda', 'perturbation')
+}
+
+
+def papers() -> list:
+  return [find(PAPERS, 'paper', name) for name in PAPERS]

@@ -9,6 +9,7 @@ import pathlib
 import sys
 from collections.abc import Callable
 
+from fairjax import recipes
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.report import claims, kept, page, terminal
@@ -18,7 +19,7 @@ from fairjax.results import read
 def main(arguments: list[str]) -> int:
   """Writes report.html and plots/ of each folder, and prints the summary."""
   if arguments[:1] == ['--claims']:
-    return _said(lambda: print(claims.markdown(arguments[1:]), end=''))
+    return _said(lambda: _claims(arguments[1:]))
   if arguments[:1] == ['--keep'] and len(arguments) == 3:
     run, folder = map(pathlib.Path, arguments[1:])
     return _said(lambda: kept.keep(run, folder))
@@ -26,6 +27,10 @@ def main(arguments: list[str]) -> int:
     print(__doc__, file=sys.stderr)
     return 2
   return _said(lambda: _pages(arguments))
+
+
+def _claims(folders: list[str]) -> None:
+  print(claims.markdown(folders, recipes.papers()), end='')
 
 
 def _pages(folders: list[str]) -> None:

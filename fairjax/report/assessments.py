@@ -1,13 +1,21 @@
-"""Results of `assess` and `compare`: printed, indexed, plotted."""
+"""Results of `assess` and `compare`: printed, indexed, plotted.
+
+Those of `audit` have the same face: result['dp'], 'dp' in result, a loop over
+the names of measures, .groups, .by_group, .warnings and .plot().
+"""
 
 import dataclasses
-from collections.abc import Mapping
+import difflib
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from fairjax.core import escape
+from fairjax.core.errors import UserError
+from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.results import Results
 
 if TYPE_CHECKING:
@@ -29,19 +37,34 @@ class Assessment:
   options: dict  # of the measures: threshold, level, resamples, seed
 
   def __getitem__(self, measure: str) -> dict:
-    known = self.results.measured('model', SET)
-    if measure not in known:
-      raise KeyError(f'{measure!r}; there are {", ".join(known)}')
-    return known[measure]
+    return measure_of(self._measured, measure)
+
+  def __contains__(self, measure: object) -> bool:
+    return measure in self._measured
+
+  def __iter__(self) -> Iterator[str]:
+    return iter(self._measured)
+
+  def __len__(self) -> int:
+    return len(self._measured)
+
+  def keys(self) -> list[str]:
+    """The names of what was measured."""
+    return [*self]
+
+  @property
+  def _measured(self) -> dict[str, dict]:
+    return self.results.measured('model', SET)
 
   @property
   def groups(self) -> pd.DataFrame:
     """The measures of each group, a row a group."""
-    by = self.results.sets[SET]['groups']
-    value = lambda v: v['value'] if isinstance(v, Mapping) else v
-    return pd.DataFrame(
-      {name: {k: value(v) for k, v in one.items()} for name, one in by.items()}
-    ).T
+    return groups_of(self.results.sets[SET])
+
+  @property
+  def by_group(self) -> pd.DataFrame:
+    """The same with intervals: a row for each group and measure."""
+    return by_group_of(self.results.sets[SET])
 
   @property
   def warnings(self) -> list[str]:
@@ -53,12 +76,7 @@ class Assessment:
 
   def plot(self, measure: str = 'selection_rate') -> 'matplotlib.figure.Figure':
     """One measure of every group, with intervals."""
-    from fairjax.report.pictures import plots
-
-    by = self.results.sets[SET]['groups']
-    return plots.forest(
-      {name: one[measure] for name, one in by.items()}, measure, zero=None
-    )
+    return plot_of(self.results.sets[SET], measure)
 
   def __repr__(self) -> str:
     frame = self.to_frame()
@@ -78,9 +96,7 @@ class Comparison:
 
   def __getitem__(self, measure: str) -> dict:
     known = {test['measure']: test for test in reversed(self.tests)}
-    if measure not in known:
-      raise KeyError(f'{measure!r}; there are {", ".join(known)}')
-    return known[measure]
+    return measure_of(known, measure)
 
   def to_frame(self) -> pd.DataFrame:
     """One row a test: measure, difference, its interval, p, the test."""
@@ -89,7 +105,7 @@ class Comparison:
       [
         {'measure': test['measure']}
         | {k: test['difference'].get(k) for k in keep}
-        | {'p': test['p'], 'test': test['test']}
+        | {k: test.get(k) for k in ('p', 'p_at_floor', 'test')}
         for test in self.tests
       ]
     )
@@ -108,3 +124,116 @@ class Comparison:
 
   def _repr_html_(self) -> str:
     return self.to_frame().to_html(index=False, escape=True)
+
+
+@dataclasses.dataclass(repr=False)
+class Equalized:
+  """What `thresholds` found, judged on rows that it was not chosen on."""
+
+  rule: Thresholds
+  before: Assessment  # decisions by one threshold
+  after: Assessment  # decisions by those of the groups
+  comparison: Comparison  # after less before, on the same rows
+
+  @property
+  def thresholds(self) -> dict[str, float]:
+    """{group: the score from which on it is decided positive}."""
+    return dict(self.rule.thresholds)
+
+  @property
+  def price(self) -> dict:
+    """The change of accuracy, with its interval and p."""
+    return self.comparison['accuracy']
+
+  def save(self, path: str | os.PathLike) -> None:
+    """Writes a small json, which `Classifier.predict` takes."""
+    self.rule.save(path)
+
+  def predict(self, y_score: Sequence, groups: Sequence) -> np.ndarray:
+    """1 where a row is decided positive."""
+    return self.rule.decide(np.asarray(y_score, float), list(groups))
+
+  def to_frame(self) -> pd.DataFrame:
+    """Accuracy and the criterion, before, after, and the difference."""
+    rows = []
+    for name in ('accuracy', CRITERIA[self.rule.criterion]):
+      test = self.comparison[name]
+      one = {'measure': name}
+      for side in ('before', 'after'):
+        one[side] = getattr(self, side)[name]['value']
+      rows.append(
+        one
+        | {k: test['difference'][k] for k in ('value', 'low', 'high')}
+        | {'p': test['p']}
+      )
+    return pd.DataFrame(rows).rename(columns={'value': 'difference'})
+
+  def __repr__(self) -> str:
+    limits = ', '.join(f'{g} {t:.3g}' for g, t in self.thresholds.items())
+    return f'thresholds: {limits}\n{self.to_frame().to_string(index=False)}'
+
+  def _repr_html_(self) -> str:
+    limits = ', '.join(f'{g} {t:.3g}' for g, t in self.thresholds.items())
+    table = self.to_frame().to_html(index=False, escape=True)
+    return f'<p>thresholds: {escape.html(limits)}</p>{table}'
+
+
+# One face for all results
+
+
+class NoMeasure(UserError, KeyError):
+  """A measure that was not measured; also a KeyError, as of a dictionary."""
+
+  __str__ = Exception.__str__  # a KeyError's is the repr of its sentence
+
+
+def measure_of(known: Mapping[str, dict], name: str) -> dict:
+  """The estimate of that name, or what it may have been meant to be."""
+  if name in known:
+    return known[name]
+  text = str(name)
+  near = [key for key in known if key.rpartition('/')[2] == text]
+  near = near or difflib.get_close_matches(text, known, n=3)
+  hint = f'did you mean {", ".join(map(repr, near))}?' if near else ''
+  raise NoMeasure(
+    f'{name!r} was not measured; '
+    + (hint or f'there are {", ".join(map(repr, known))}')
+  )
+
+
+def groups_of(one: Mapping) -> pd.DataFrame:
+  """The value of each measure of each group, a row a group."""
+  value = lambda v: v['value'] if isinstance(v, Mapping) else v
+  return pd.DataFrame(
+    {
+      name: {k: value(v) for k, v in each.items()}
+      for name, each in one.get('groups', {}).items()
+    }
+  ).T
+
+
+def by_group_of(one: Mapping) -> pd.DataFrame:
+  """The same with intervals: a row for each group and measure."""
+  rows = [
+    {'group': name, 'measure': key}
+    | {k: value.get(k) for k in ('value', 'low', 'high')}
+    for name, each in one.get('groups', {}).items()
+    for key, value in each.items()
+    if isinstance(value, Mapping)
+  ]
+  columns = ['group', 'measure', 'value', 'low', 'high']
+  return pd.DataFrame(rows, columns=columns).set_index(columns[:2])
+
+
+def plot_of(one: Mapping, name: str) -> 'matplotlib.figure.Figure':
+  """One measure of every group, with intervals."""
+  from fairjax.report.pictures import plots
+
+  by = one.get('groups', {})
+  if not by:
+    raise UserError('no groups were compared, so there is nothing to plot')
+  known = {k: v for k, v in next(iter(by.values())).items() if k != 'rows'}
+  measure_of(known, name)
+  return plots.forest(
+    {group: each[name] for group, each in by.items()}, name, zero=None
+  )

@@ -4,12 +4,11 @@ Every helper escapes the text that it is given; `body_html` of a Section is
 what helpers returned, joined.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairjax.core import escape
+from fairjax.core import alignment, escape
 from fairjax.report import tables
 from fairjax.report.pictures import figures
 
@@ -111,6 +110,11 @@ figcaption { font-size: 0.88rem; max-width: 31rem; margin-top: 0.3rem; }
 details { margin: 0 0 1rem; }
 summary { cursor: pointer; color: var(--link); margin-bottom: 0.5rem; }
 mark { background: var(--mark); color: inherit; border-radius: 2px; }
+.first { display: grid; gap: 0 2rem; }
+.first > * { min-width: 0; }
+@media (min-width: 68rem) {
+  .first:has(figure) { grid-template-columns: minmax(0, 1fr) 33rem; }
+}
 .lights { display: flex; flex-wrap: wrap; gap: 0.6rem; max-width: none;
   list-style: none; padding: 0; margin: 0 0 1.2rem; }
 .lights li { flex: 1 1 15rem; margin: 0; padding: 0.6rem 0.8rem;
@@ -183,6 +187,11 @@ def page(title: str, sections: Sequence[Section]) -> str:
 </body>
 </html>
 """
+
+
+def beside(words: str, picture: str) -> str:
+  """Sentences and their picture: side by side where there is room."""
+  return f'<div class="first"><div>{words}</div><div>{picture}</div></div>'
 
 
 def text(*paragraphs: str, kind: str = '') -> str:
@@ -258,9 +267,8 @@ def versions(texts: Sequence[str]) -> list[str]:
   lines = []
   for k, own in enumerate(words):
     other = words[0] if k else words[min(1, len(words) - 1)]
-    match = difflib.SequenceMatcher(None, other, own, autojunk=False)
     pieces = []
-    for kind, _, _, start, end in match.get_opcodes():
+    for kind, _, _, start, end in alignment.changes(other, own):
       piece = escape.entities(''.join(own[start:end]))
       pieces.append(
         f'<mark>{piece}</mark>' if kind != 'equal' and piece else piece

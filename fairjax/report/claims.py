@@ -2,9 +2,10 @@
 
   fairjax report --claims FOLDER…
 
-reads results.json of every folder: paired tests, by CLAIMS, and what a recipe
-judges itself (`verdicts`). A verdict is that of report/verdict.py, by the
-whole interval. A claim that no folder speaks of is a line too: not run.
+reads results.json of every folder: paired tests, by the claims that the rooms
+of recipes declare, and what a recipe judges itself (`verdicts`). A verdict is
+that of report/verdict.py, by the whole interval. A claim that no folder speaks
+of is a line too: not run.
 """
 
 import pathlib
@@ -15,33 +16,8 @@ from fairjax.metrics import measures
 from fairjax.report import kept, tables, verdict
 from fairjax.results import Results, read
 
-PAPERS = {  # by recipe
-  'diet': 'Healthy data diet (Zayed et al. 2023)',
-  'weighting': 'Instance weights (Zhang et al. 2020)',
-  'fairflow': 'FairFlow (Tokpo and Calders 2024)',
-  'mbcda': 'MBCDA (Tokpo and Calders 2023)',
-  'fairtune': 'Perturbation augmentation (Qian et al. 2022)',
-}
-# Of the verdicts of recipes that CLAIMS reads, those that no test decides.
+# Of the verdicts of recipes whose tests are read, those that no test decides.
 BEYOND_TESTS = ('count', 't interval over seeds')
-# Recipes that judge their claims themselves: the claim, and how the names of a
-# paper's own contenders begin (V1 and V2 of FairFlow; all of MBCDA).
-JUDGED = {
-  'fairflow': (
-    'classifiers trained on rewritten texts have smaller TPRD and FPRD, and '
-    'the texts read more fluently than swapped ones',
-    ('dictionary + repair + BART', 'flow + repair + BART'),
-  ),
-  'mbcda': (
-    'with a discriminator more texts turn, and TPRD and FPRD are smaller',
-    ('BART on repaired, filtered + discriminator',),
-  ),
-}
-SAME = {  # other recipes of a paper
-  'rank': 'diet',
-  'overlap': 'diet',
-  'perturber': 'fairtune',
-}
 
 
 class Claim(NamedTuple):
@@ -55,68 +31,50 @@ class Claim(NamedTuple):
   bound: float = 0.0  # that sign × (ours − theirs) must be above
 
 
-CLAIMS = {
-  'diet': (
-    Claim('fairer than the unhealthy diet', 'healthy', 'unhealthy', 'dp'),
-    Claim('fairer than none', 'healthy', 'none', 'dp'),
-    Claim('at most 3 points of AUC lost', 'healthy', 'none', 'auc', 1, -0.03),
-  ),
-  'weighting': (
-    Claim('lower gap of false positives', 'weight', 'baseline', 'fped', -1),
-    Claim('lower gap of false negatives', 'weight', 'baseline', 'fned', -1),
-    Claim(
-      'at most 2 points of AUC lost', 'weight', 'baseline', 'auc', 1, -0.02
-    ),
-  ),
-  'fairtune': (
-    Claim(
-      'fairtuning lowers the fairscore',
-      *('fairtuned', 'original', 'different', -1),
-    ),
-    Claim(
-      'at most 2 points of accuracy lost',
-      *('fairtuned', 'original', 'accuracy', 1, -0.02),
-    ),
-    Claim(
-      'a learned perturber is exact more often than a dictionary',
-      *('perturber', 'dictionary', 'exact'),
-    ),
-  ),
-}
+class Paper(NamedTuple):
+  """What a paper claims; a room of recipes declares it as its PAPER."""
+
+  title: str
+  recipes: tuple[str, ...]  # that measure it
+  claims: tuple[Claim, ...] = ()
+  # Where its recipe judges the claim itself: the words, and how the names of
+  # the paper's own contenders begin.
+  judged: str = ''
+  own: tuple[str, ...] = ()
 
 
-def rows(folders: Sequence[str | pathlib.Path]) -> list[dict]:
+def rows(
+  folders: Sequence[str | pathlib.Path], papers: Sequence[Paper]
+) -> list[dict]:
   """A row a claim and run, in the order of the papers."""
   runs = [(read(folder), folder) for folder in kept.runs(folders)]
   out = []
-  for recipe, paper in PAPERS.items():
-    own = [
-      run for run in runs if SAME.get(run[0].recipe, run[0].recipe) == recipe
-    ]
-    for claim in CLAIMS.get(recipe, ()):
+  for paper in papers:
+    own = [run for run in runs if run[0].recipe in paper.recipes]
+    for claim in paper.claims:
       lines = [
-        _row(paper, words, one, *run)
+        _row(paper.title, words, one, *run)
         for run in own
         for words, one in _of_tests(claim, run[0])
       ]
-      out += lines or [_absent(paper, claim.words)]
+      out += lines or [_absent(paper.title, claim.words)]
     lines = [
-      _row(paper, one['claim'], one, *run)
+      _row(paper.title, one['claim'], one, *run)
       for run in own
-      for one in _judged(recipe, run[0].verdicts)
+      for one in _judged(paper, run[0].verdicts)
     ]
-    out += lines or [
-      _absent(paper, words) for words in JUDGED.get(recipe, ())[:1]
-    ]
+    if not lines and paper.judged:
+      lines = [_absent(paper.title, paper.judged)]
+    out += lines
   return out
 
 
-def _judged(recipe: str, verdicts: Sequence[Mapping]) -> list[Mapping]:
+def _judged(paper: Paper, verdicts: Sequence[Mapping]) -> list[Mapping]:
   """Those of the paper's own contenders, or of whichever the run has."""
-  if recipe not in JUDGED:
+  if not paper.judged:
     return [one for one in verdicts if one['test'] in BEYOND_TESTS]
-  _, names = JUDGED[recipe]
-  return [v for v in verdicts if v['claim'].startswith(names)] or list(verdicts)
+  own = [v for v in verdicts if v['claim'].startswith(paper.own)]
+  return own or list(verdicts)
 
 
 def _of_tests(claim: Claim, results: Results) -> Iterator[tuple[str, dict]]:
@@ -168,12 +126,14 @@ def _absent(paper: str, words: str) -> dict:
   return {'paper': paper, 'claim': words, 'verdict': 'not run'}
 
 
-def markdown(folders: Sequence[str | pathlib.Path]) -> str:
+def markdown(
+  folders: Sequence[str | pathlib.Path], papers: Sequence[Paper]
+) -> str:
   """The table, as CLAIMS.md holds it."""
   heads = ('paper', 'claim', 'verdict', 'by', 'data', 'command')
   lines = [f'| {" | ".join(heads)} |', '|' + '---|' * len(heads)]
   last: dict[str, str] = {}
-  for row in rows(folders):
+  for row in rows(folders, papers):
     cells = dict(row)
     cells['paper'] = row['paper'] if row['paper'] != last.get('paper') else ''
     if cells.get('command'):

@@ -46,7 +46,7 @@ def of(results: Results) -> dict[str, str]:
       [
         {k: t[k] for k in ('set', 'ours', 'theirs', 'measure')}
         | {k: t['difference'].get(k) for k in ('value', 'low', 'high')}
-        | {k: t.get(k) for k in ('p', 'p_adjusted', 'test')}
+        | {k: t.get(k) for k in ('p', 'p_at_floor', 'p_adjusted', 'test')}
         for t in results.tests
       ]
     )

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
-from fairjax.report import lights, tables
-from fairjax.report.blocks import text
+from fairjax.report import findings, lights, tables
+from fairjax.report.blocks import beside, text
 from fairjax.report.lights import Gap, hundred, points
 from fairjax.report.parts import Pictures
 from fairjax.report.pictures import group_plots, plots
@@ -31,21 +31,23 @@ PEOPLE = {  # what a group of texts about persons is called
   'women': 'women',
   'men': 'men',
 }
-RATES = {'fpr': 'eqopp0', 'fnr': 'eqopp1', 'selection_rate': 'dp'}
 
 
 def html_of(results: Results | None, pictures: Pictures) -> str:
   """The whole first screen; '' where nothing of the kind was measured."""
-  if results is None or not results.sets:
+  if results is None:
     return ''
+  if not results.sets:
+    return findings.html_of(results, pictures)
   name, one = next(iter(results.sets.items()))
   gap = headline(one)
   lines = answer(results, name, one, gap)
   if not lines:
-    return ''
-  body = [text(lines[0], kind='lead'), text(*lines[1:])]
+    grouped = defined(one.get('fairness', {}).get('dp'))
+    return '' if grouped else findings.html_of(results, pictures)
+  words = text(lines[0], kind='lead') + text(*lines[1:])
+  body = [beside(words, _picture(results, name, gap, pictures))]
   body.append(lights.html_of(one, gap))
-  body.append(_picture(results, name, gap, pictures))
   body.append(text(_made_of(results, name, one), kind='quiet'))
   return '\n'.join(part for part in body if part)
 
@@ -54,8 +56,7 @@ def headline(one: Mapping) -> Gap | None:
   """The largest gap between groups of one attribute that can be told."""
   fairness, by_group = one.get('fairness', {}), one.get('groups', {})
   best: tuple[float, Gap] | None = None
-  looked: dict[str, float] = {}  # p of every gap that was looked at
-  for rate, bare in RATES.items():
+  for rate, bare in measures.parities().items():
     for key in fairness:
       if measures.bare(key) != bare or ' at ' in key:
         continue
@@ -73,8 +74,6 @@ def headline(one: Mapping) -> Gap | None:
       }
       if len(rates) < 2:
         continue
-      if fairness[key].get('p') is not None:
-        looked[key] = fairness[key]['p']
       order = sorted(rates, key=lambda g: rates[g]['value'])
       gap = Gap(rate, key, order[-1], order[0], fairness[key], own)
       size = 1 - fairness[key]['value']
@@ -86,8 +85,34 @@ def headline(one: Mapping) -> Gap | None:
   if best is None:
     return None
   # It is the largest of several, so its p is that of a choice.
-  p = dict(zip(looked, significance.adjusted(list(looked.values()))))
-  return best[1]._replace(p=p.get(best[1].key), among=max(len(looked), 1))
+  p = significance.of_gaps(fairness)
+  return best[1]._replace(p=p.get(best[1].key), among=max(len(p), 1))
+
+
+def _other_error(one: Mapping, gap: Gap) -> Gap | None:
+  """The gap in the other error: who is blamed, and whose blame is missed."""
+  rate, bare = {
+    'fpr': ('fnr', 'eqopp1'),
+    'fnr': ('fpr', 'eqopp0'),
+  }.get(gap.rate, ('', ''))
+  if not rate:
+    return None
+  prefix = gap.key.rpartition('/')[0]
+  key = f'{prefix}/{bare}' if prefix else bare
+  estimate = one.get('fairness', {}).get(key)
+  rates = {
+    g: values[rate]['value']
+    for g, values in gap.groups.items()
+    if defined(values.get(rate)) and not values[rate].get('few')
+  }
+  if not defined(estimate) or len(rates) < 2:
+    return None
+  order = sorted(rates, key=rates.get)
+  own = Gap(rate, key, order[-1], order[0], estimate, gap.groups)
+  p = estimate.get('p')
+  # It was looked at among the others, and is corrected for all of them.
+  p = None if p is None else min(1.0, p * gap.among)
+  return own._replace(p=p, among=gap.among)
 
 
 def _of_attribute(key: str, by_group: Mapping) -> dict[str, dict]:
@@ -126,6 +151,8 @@ def answer(
   lines = [*worse, *_compared(results, name)]
   if gap:
     lines.append(f'{_who(results, gap)} {_how_sure(gap)}')
+    if other := _other_error(one, gap):
+      lines.append(f'{_who(results, other)} {_how_sure(other)}')
   elif defined(one.get('fairness', {}).get('dp')):
     return worse
   flips = _flips(one)
@@ -199,7 +226,7 @@ def _how_sure(gap: Gap) -> str:
   if low > 0:
     return (
       f'{words}: the largest of {gap.among} gaps, which chance can do '
-      f'(p = {gap.p:.2g}, Holm).'
+      f'({significance.said(gap.p, one.get("p_at_floor", False))}, Holm).'
     )
   return f'{words}: these rows cannot tell it from chance.'
 

@@ -57,6 +57,9 @@ SILENT = (
   'and which of them matters depends on what the decision does to people.',
 )
 
+# Recipes of classifiers: a curve or a look at the data that is missing is told.
+TRAINED = ('', 'train', 'diet', 'rank', 'compare', 'weighting')
+
 
 def report(folder: str | os.PathLike) -> str:
   """The page of a run; also writes plots/*.png into `folder`."""
@@ -82,11 +85,12 @@ def report(folder: str | os.PathLike) -> str:
     if results.facts:
       rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
       sections.append(Section('Facts', table(rows)))
-  if results is None or results.recipe != 'audit':  # an audit trains nothing
-    sections += [
-      Section('Learning', learning(folder, pictures)),
-      Section('Data', _hygiene(load('hygiene.json'))),
-    ]
+  # What trains nothing, or reads no data set, says nothing of it.
+  trained = results is None or results.recipe in TRAINED
+  if trained or (folder / 'metrics.jsonl').exists():
+    sections.append(Section('Learning', learning(folder, pictures)))
+  if trained or (folder / 'hygiene.json').exists():
+    sections.append(Section('Data', _hygiene(load('hygiene.json'))))
   sections += [
     Section('What these numbers do not say', bullets(SILENT)),
     *_documents(folder, results),

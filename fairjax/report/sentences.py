@@ -1,10 +1,13 @@
 """A run's findings in plain words: the first paragraphs of its page."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from fairjax.metrics import measures
+from fairjax.metrics.inference import significance
 from fairjax.report import tables
 from fairjax.report.blocks import bullets, details, text
+from fairjax.report.findings import named
 from fairjax.report.tables import plural
 from fairjax.results import Results
 
@@ -24,10 +27,10 @@ def in_words(results: Results | None, answered: bool = False) -> str:
     return text('results.json is missing: the run has not been measured.')
   several = len(results.contenders) > 1
   if results.sets:
-    who = results.model or 'the model'
+    who = named(results.model) or 'the model'
     if several:
-      named = who.endswith(results.focus)
-      who = results.focus if named else f'{results.focus} ({who})'
+      same = who.endswith(results.focus)
+      who = results.focus if same else f'{results.focus} ({who})'
     lines = [_sentence(n, one, who) for n, one in results.sets.items()]
   else:
     lines = [_range(results, name) for name in results.set_names()]
@@ -38,12 +41,10 @@ def in_words(results: Results | None, answered: bool = False) -> str:
     parts = [text(one, kind='' if k else 'lead') for k, one in enumerate(lines)]
   if not results.contenders and not results.sections and not results.facts:
     parts.append(text('No test set was measured.'))
-  others = []
-  for line, first in warnings(results):
-    if first:
-      parts.append(text(line, kind='warning'))
-    else:
-      others.append(line)
+  told = warnings(results)
+  for line in alike([line for line, first in told if first]):
+    parts.append(text(line, kind='warning'))
+  others = alike([line for line, first in told if not first])
   if results.contenders:
     seeds = plural(len(results.seeds), 'seed')
     parts.append(
@@ -76,6 +77,18 @@ def warnings(results: Results) -> list[tuple[str, bool]]:
       focus in names,
     )
     for (name, warning), names in about.items()
+  ]
+
+
+def alike(lines: Sequence[str]) -> list[str]:
+  """Lines that differ in numbers and names alone are one, with their count."""
+  kinds: dict[str, list[str]] = {}
+  for line in lines:
+    kind = re.sub(r"'[^']*'|‘[^’]*’|[\d.,]+", '#', line.partition(': ')[2])
+    kinds.setdefault(kind, []).append(line)
+  return [
+    first + (f' (and {len(rest)} more of this kind)' if rest else '')
+    for first, *rest in kinds.values()
   ]
 
 
@@ -137,8 +150,10 @@ def _sentence(name: str, one: Mapping, who: str) -> str:
     lines.append(f', the quality of {who} could not be measured.')
   gaps = [key for key in fairness if measures.bare(key) == 'dp']
   gaps = [key for key in gaps if ' at ' not in key]
+  adjusted = significance.of_gaps(fairness)  # as on the first screen
   for key in gaps:
-    lines.append(' ' + _parity(key, fairness, one.get('groups', {})))
+    p = adjusted.get(key, fairness[key].get('p'))
+    lines.append(' ' + _parity(key, fairness, one.get('groups', {}), p))
   if not gaps and 'perplexity' not in ''.join(quality):
     lines.append(
       ' Nothing says which group a row speaks of, so fairness was not measured.'
@@ -184,8 +199,13 @@ def _range(results: Results, name: str) -> str:
   return ''
 
 
-def _parity(key: str, fairness: Mapping, groups: Mapping) -> str:
-  """Demographic parity in words, and whether the data show a gap."""
+def _parity(
+  key: str, fairness: Mapping, groups: Mapping, p: float | None = None
+) -> str:
+  """Demographic parity in words, and whether the data show a gap.
+
+  `p` is that of no gap, adjusted for all gaps that are looked at.
+  """
   value = fairness[key]
   about = f' by {key.rpartition("/")[0]}' if '/' in key else ''
   if not tables.defined(value):
@@ -208,8 +228,13 @@ def _parity(key: str, fairness: Mapping, groups: Mapping) -> str:
   lines += '.'
   low, high = value.get('low'), value.get('high')
   sure = tables.defined(low) and tables.defined(high)
-  if sure and high < 1:
+  if sure and high < 1 and (p is None or p < significance.SURE):
     lines += ' The interval lies below 1: the gap is more than chance.'
+  elif sure and high < 1:
+    lines += (
+      ' The interval lies below 1, but of as many gaps one does so by chance '
+      f'({significance.said(p, value.get("p_at_floor", False))}, Holm).'
+    )
   elif sure:
     lines += (
       ' The interval reaches 1: these rows do not show a gap, which is no '

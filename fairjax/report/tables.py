@@ -291,7 +291,7 @@ def differences(tests: Sequence[Mapping[str, Any]]) -> dict[str, list[dict]]:
       row |= {k: test[k] for k in ('measure', 'difference')}
       row['p'] = p_value(test)
       if test.get('p_adjusted') is not None:
-        row['adjusted'] = test['p_adjusted']
+        row['adjusted'] = p_value({**test, 'p': test['p_adjusted']})
     else:
       row['p, seeds'] = p_value(test)
   return {title: list(rows.values()) for title, rows in out.items()}

@@ -14,7 +14,7 @@ import numpy as np
 
 from fairjax import results
 from fairjax.metrics import measures
-from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference import clusters, intervals
 from fairjax.report import tables
 
 HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
@@ -162,15 +162,12 @@ def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:
 
 def over_seeds(values: Sequence[float], level: float) -> dict:
   """The mean of a few shares with Student's interval, kept in [0, 1]."""
-  from scipy import stats
-
   mean, n = float(np.mean(values)), len(values)
   out = {'value': mean, 'low': None, 'high': None, 'seeds': list(values)}
   if n < 2:
     return out | {'note': 'an interval over seeds needs two of them'}
-  reach = float(
-    stats.t.ppf(0.5 + level / 2, n - 1) * np.std(values, ddof=1) / n**0.5
-  )
+  error = np.std(values, ddof=1) / n**0.5
+  reach = float(clusters.reach(error, n - 1, level))
   low, high = intervals.within(2 * mean - 1, 2 * reach, 1.0)
   return out | {'low': (low + 1) / 2, 'high': (high + 1) / 2}
 

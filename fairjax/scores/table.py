@@ -14,7 +14,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, said
 from fairjax.data.tables import readers
 
 
@@ -95,7 +95,7 @@ def _read_file(path: str) -> pd.DataFrame:
     return pd.read_csv(path, dtype={'id': str}, keep_default_na=True)
   except (OSError, ValueError) as error:
     raise UserError(
-      f'{path} is not a readable csv file of scores: {error}'
+      f'{path} is not a readable csv file of scores: {said(error)}'
     ) from error
 
 

@@ -19,40 +19,26 @@ In this room:
                  scores.parquet
 """
 
-from fairjax.stages.assessment import (
-  adjusted,
-  assess,
-  compare,
-  inference,
-  judged,
-  prediction_table,
-  predictions,
-)
-from fairjax.stages.fits import (
-  export,
-  fitted_once,
-  pool,
-  pool_parts,
-  prepare,
-  probabilities,
-  train,
-  write_models,
-)
-from fairjax.stages.loading import (
-  as_read,
-  load,
-  membership,
-  mitigate,
-  notes,
-  test_sets,
-)
-from fairjax.stages.reuse import stage, write_json, write_table
-from fairjax.stages.runs import (
-  begin,
-  file_name,
-  keep_config,
-  keep_predictions,
-  publish,
-  results,
-  versions,
-)
+import importlib
+
+# Each is loaded when it is first asked for: an audit of predictions fits
+# nothing, and starts without what a fit needs.
+_STAGES = {
+  'assessment': 'adjusted assess compare inference judged prediction_table '
+  'predictions',
+  'fits': 'export fitted_once pool pool_parts prepare probabilities train '
+  'write_models',
+  'loading': 'as_read load membership mitigate notes test_sets',
+  'reuse': 'stage write_json write_table',
+  'runs': 'begin file_name keep_config keep_predictions publish results '
+  'versions',
+}
+_MODULE_OF = {name: m for m, names in _STAGES.items() for name in names.split()}
+
+
+def __getattr__(name: str):
+  if name not in _MODULE_OF:
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+  module = importlib.import_module(f'{__name__}.{_MODULE_OF[name]}')
+  globals()[name] = getattr(module, name)
+  return globals()[name]

@@ -72,7 +72,7 @@ def assess(
   """
   out = {}
   for name, table in sets.items():
-    hang = together(table)
+    hang, by = together(table)
     of = lambda limit, name=name, table=table, hang=hang: measure(
       *judged(config, table, chances[name]),
       *membership(config, table),
@@ -80,7 +80,7 @@ def assess(
       cluster=hang,
     )
     out[name] = of(config.measures.threshold)
-    if said := clusters.words(hang):
+    if said := clusters.words(hang, by):
       out[name]['warnings'].append(said)
     for limit in more:
       again = of(limit)['fairness']
@@ -100,7 +100,7 @@ def compare(
 
   `chances` are {contender: {set: [s, n, c]}}; `more` as in `assess`.
   """
-  tests, hang = [], {name: together(table) for name, table in sets.items()}
+  tests, hang = [], {name: together(table)[0] for name, table in sets.items()}
   for ours, theirs in pairs:
     for name, table in sets.items():
       for limit in (config.measures.threshold, *more):
@@ -131,23 +131,24 @@ def adjusted(tests: list[dict], method: str) -> list[dict]:
   return [known.get(i, test) for i, test in enumerate(tests)]
 
 
-def together(table: pd.DataFrame) -> np.ndarray | None:
-  """Clusters of rows that are not independent: None where all are.
+def together(table: pd.DataFrame) -> tuple[np.ndarray | None, str]:
+  """Clusters of rows that are not independent, None where all are; by what.
 
   Rows of one `cluster` or `template`, where the table has the column, a row
   and its twin (`ID~twin`), and rows of equal texts.
   """
-  ways = [
-    clusters.distinct(table[name].to_numpy(object))
+  ways = {
+    name: clusters.distinct(table[name].to_numpy(object))
     for name in ('cluster', 'template')
     if name in table
-  ]
+  }
   if 'id' in table:
     origin = table['id'].astype(str).str.removesuffix('~twin')
-    ways.append(clusters.distinct(origin.to_numpy(object)))
+    ways['twins'] = clusters.distinct(origin.to_numpy(object))
   if 'text' in table:
-    ways.append(clusters.of_texts(list(table['text'])))
-  return clusters.joined(*ways)
+    ways['equal texts'] = clusters.of_texts(list(table['text']))
+  ways = {name: codes for name, codes in ways.items() if codes is not None}
+  return clusters.joined(*ways.values()), ' or '.join(ways)
 
 
 def inference(config: Config, threshold: str | float) -> dict:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from fairjax.config import Config
-from fairjax.core import artefacts, cache
+from fairjax.config import Config, seed_list
+from fairjax.core import announce, artefacts, cache
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, tokens
 from fairjax.data.tables import labels, schema
@@ -50,6 +50,11 @@ def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
     pairs,
     cache=cache.kept('tokens'),
   )
+  if ids.cut_lengths:
+    announce.note(
+      f'the model reads {model.longest} tokens of a text (tokens.max_length); '
+      'the ends of longer ones are cut'
+    )
   weight = table['weight'] if 'weight' in table else np.ones(len(table))
   return batches.Pool(
     ids,
@@ -188,7 +193,7 @@ def write_models(
     source = build.model_folder(own)
     if source and (source / 'generation_config.json').is_file():
       names.append(source / 'generation_config.json')
-    for i, seed in enumerate(loop.seed_list(own)):
+    for i, seed in enumerate(seed_list(own)):
       one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
       target = folder / f'seed_{seed}' / below
       # The fit's classes exclude each other, whatever it began from.

@@ -16,7 +16,6 @@ from fairjax.data.tables import labels, schema
 from fairjax.data.tables.schema import Tables
 from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.methods import METHODS, ON_TEST_SETS, chain
-from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 
@@ -24,6 +23,8 @@ def load(
   config: Config, folder: pathlib.Path, log: Log, trains: bool = True
 ) -> Tables:
   """The tables, clean and checked; what was found wrong is written down."""
+  from fairjax.train import mesh
+
   tables, report, bad = data.load_tables(config, trains)
   if mesh.is_main():
     artefacts.write_json(folder / 'hygiene.json', report)

@@ -12,16 +12,14 @@ import time
 import pandas as pd
 
 import fairjax
-from fairjax.config import Config
-from fairjax.core import artefacts, backend, lock
+from fairjax.config import Config, seed_list
+from fairjax.core import artefacts, lock
 from fairjax.core.errors import UserError
 from fairjax.data.tables import published
 from fairjax.data.tables.schema import Tables
-from fairjax.models.kernels import kernel_table
 from fairjax.report import page, terminal
 from fairjax.results import Results
 from fairjax.stages.assessment import prediction_table
-from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
 
 PACKAGES = ('jax', 'jaxlib', 'flax', 'optax', 'orbax-checkpoint', 'numpy')
@@ -31,6 +29,9 @@ def begin(
   config: Config, folder, address='', count=0, index=-1, join=False
 ) -> None:
   """Joins the processes and writes down what is about to run."""
+  from fairjax.models.kernels import kernel_table
+  from fairjax.train import mesh
+
   published.check(config)
   mesh.start(address, count, index, join)
   kernel_table.choose(config.net.kernels)
@@ -62,6 +63,9 @@ def keep_config(config: Config, folder: pathlib.Path) -> None:
 
 def versions(config: Config) -> dict:
   """What the run's numbers depend on beside its config."""
+  from fairjax.core import backend
+  from fairjax.train import mesh
+
   result = {name: importlib.metadata.version(name) for name in PACKAGES}
   root = pathlib.Path(fairjax.__file__).parent.parent
   git = ['git', '-C', str(root)]
@@ -93,7 +97,7 @@ def results(config: Config, **parts) -> Results:
     'recipe': config.recipe,
     'data': config.data.name,
     'model': config.model,
-    'seeds': loop.seed_list(config),
+    'seeds': seed_list(config),
     'level': config.measures.confidence_level,
     'pos_label': config.measures.pos_label,
   }
@@ -104,6 +108,8 @@ def keep_predictions(
   folder: pathlib.Path, sets: Tables, chances: dict[str, dict], focus: str
 ) -> None:
   """predictions.parquet of the contender in focus, predictions/ of others."""
+  from fairjax.train import mesh
+
   for name, of in chances.items() if mesh.is_main() else ():
     parts = [prediction_table(n, t, of[n]) for n, t in sets.items()]
     path = folder / 'predictions' / f'{file_name(name)}.parquet'
@@ -122,6 +128,8 @@ def file_name(name: str) -> str:
 
 def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   """results.json, the page made of it, and the summary on the screen."""
+  from fairjax.train import mesh
+
   if not mesh.is_main():
     return results
   known = folder / 'hygiene.json'

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config
+from fairjax.config import Config, seed_list
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
@@ -36,7 +36,7 @@ def compute(config: Config, predictions: Predictions) -> pd.DataFrame:
     values = find(SCORES, 'score', name)(predictions, config).astype(np.float64)
     columns[name] = values.mean(0)
     columns[f'{name}_rank'] = rank(columns[name], ids)
-    for seed, row in zip(loop.seed_list(config), values):
+    for seed, row in zip(seed_list(config), values):
       columns[f'{name}_s{seed}'] = row
   scores = pd.DataFrame(columns)
   predicted = predictions.logits.argmax(-1)
@@ -44,7 +44,7 @@ def compute(config: Config, predictions: Predictions) -> pd.DataFrame:
   quality = loop.quality(predictions.logits, predictions.pool)
   scores.attrs = {
     'model': config.model,
-    'seeds': loop.seed_list(config),
+    'seeds': seed_list(config),
     'predicted': [
       np.bincount(p, minlength=classes).tolist() for p in predicted
     ],
@@ -67,7 +67,7 @@ def score(
     config,
     'scores',
     _content(table),
-    [config.model, loop.seed_list(config)],
+    [config.model, seed_list(config)],
     *(np.asarray(leaf) for leaf in checkpoint.flatten(params).values()),
     *(np.load(tracks[epoch]) for epoch in sorted(tracks or {})),
   )
@@ -239,7 +239,7 @@ def _weights(config, model, fit, epoch, step):
   if epoch is None:
     return fit.params, fit.steps
   if step == 0:  # nothing has to be trained to know where training starts
-    params = loop.initial(model, loop.seed_list(config))
+    params = loop.initial(model, seed_list(config))
   else:
     params = checkpoint.read_weights(fit.snapshots[step])
   return mesh.put_state(model.device_mesh, params, config.mesh.fsdp), step

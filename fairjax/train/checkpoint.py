@@ -23,7 +23,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from fairjax.core.artefacts import atomic, fingerprint
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, said
 from fairjax.train import mesh
 
 KEPT = 2  # newest checkpoints
@@ -216,6 +216,6 @@ def read_weights(path) -> dict:
     raise UserError(f'{path} does not exist') from error
   except (SafetensorError, json.JSONDecodeError) as error:
     raise UserError(
-      f'{path} is not a readable safetensors file ({error}); remove it to '
-      'make it again'
+      f'{path} is not a readable safetensors file ({said(error)}); remove it '
+      'to make it again'
     ) from error

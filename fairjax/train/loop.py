@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-from fairjax.config import Config
+from fairjax.config import Config, seed_list
 from fairjax.core import backend, lock, memory
 from fairjax.core.artefacts import atomic
 from fairjax.core.errors import Interrupted, count
@@ -36,10 +36,6 @@ class Fitted(NamedTuple):
   history: list[dict]  # one row an evaluation and seed
   snapshots: dict[int, pathlib.Path]  # weights at the steps asked for
   tracks: dict[int, pathlib.Path]  # training-set logits after each epoch
-
-
-def seed_list(config: Config) -> list[int]:
-  return list(range(config.seed, config.seed + config.seeds))
 
 
 def initial(model: Bundle, seeds: list[int]):

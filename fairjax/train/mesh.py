@@ -35,7 +35,7 @@ ROWS = (  # have a row axis
 )
 EXAMPLES = (  # one value an example, a batch or a vector: each device has all
   *('cls_index', 'example', 'label', 'weight', 'document', 'group'),
-  *('share', 'pair_share', 'judged_share'),
+  *('share', 'pair_share', 'judged_share', 'push'),
   *('vector', 'first', 'second', 'side'),  # of words
 )
 TPU_FILES = ('/dev/accel0', '/dev/vfio/0')  # of a TPU VM
@@ -81,14 +81,33 @@ def start(
     jax.distributed.initialize(address, count, index)
   elif join or in_a_cluster():
     try:
-      jax.distributed.initialize()
-    except (ValueError, RuntimeError) as error:
+      address, count, index = _found_by_jax()
+      if address and count and count > 1:
+        peers.join(address, count, index, jax.distributed.initialize)
+      else:
+        jax.distributed.initialize()
+    except (OSError, ValueError, RuntimeError) as error:
       raise UserError(
         f'the other processes cannot be joined ({str(error).splitlines()[0]}); '
         'name them with --coordinator_address, --num_processes, --process_id'
       ) from error
   kernel_table.in_all = lambda found: not any_process(not found)
   keep_programs()
+
+
+def _found_by_jax() -> tuple[str | None, int | None, int | None]:
+  """Where process 0 is, how many there are, and which this one is.
+
+  As jax.distributed finds them (Slurm, TPU pods, …), by a name that jax may
+  change: then it joins them by itself, and a peer's end is not watched.
+  """
+  try:
+    from jax._src.clusters import ClusterEnv
+
+    detect = ClusterEnv.auto_detect_unset_distributed_params
+    return detect(None, None, None, None, None, int(peers.PATIENCE))[:3]
+  except (ImportError, AttributeError, TypeError):
+    return None, None, None
 
 
 def keep_programs() -> None:

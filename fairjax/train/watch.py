@@ -129,7 +129,7 @@ def check_room(job, state: dict) -> None:
 
 
 class Stop:
-  """Remembers SIGTERM and Ctrl-C, so that the loop can save and leave.
+  """Remembers SIGTERM, SIGHUP and Ctrl-C, so that the loop saves and leaves.
 
   A second Ctrl-C ends the process at once, even within a compilation.
   """
@@ -139,7 +139,9 @@ class Stop:
 
   def __enter__(self):
     self._old = {}
-    for which in (signal.SIGTERM, signal.SIGINT):
+    for which in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+      if signal.getsignal(which) is signal.SIG_IGN:
+        continue  # nohup
       try:
         self._old[which] = signal.signal(which, self._remember)
       except ValueError:  # not the main thread: nobody can ask us

@@ -41,7 +41,9 @@ def taken(name, a, b, table, scores, options=None, seed=0):
   options = dataclasses.replace(
     options or Diet(), ranking=name, factual=a, counterfactual=b
   )
-  return diet.diet(table, scores, Config(diet=options), seed)
+  config, ids = Config(diet=options), table['id'].to_numpy()
+  rows, twins = diet.positions(table, scores, name, (a, b), config, seed)
+  return list(ids[rows]), list(ids[twins])
 
 
 def slow_first(rows, score, n, falling):

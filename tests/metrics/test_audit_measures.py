@@ -60,6 +60,24 @@ def test_calibration_is_that_of_scikit_learn():
   )
 
 
+def test_what_chance_gives_of_calibration_knows_of_seeds():
+  """Seeds that are off to either side, whose mean is calibrated."""
+  rng = np.random.default_rng(3)
+  found, null = 0, []
+  for seed in range(20):
+    chance = rng.uniform(0.2, 0.8, 800)
+    labels = (rng.random(800) < chance).astype(int)
+    scores = np.clip(chance + rng.normal(0, 0.08, (5, 1)), 0.01, 0.99)
+    members = np.arange(800) % 2 == np.arange(2)[:, None]
+    _, _, fair = calibration.measure(
+      labels, scores, members, IntervalOptions(0.95, 300, seed)
+    )
+    found += fair['ece_max']['p'] < 0.05
+    null.append(fair['ece_max']['null'] / fair['ece_max']['value'])
+  assert found <= 3, found
+  assert 0.75 < np.mean(null) < 1.25, np.mean(null)
+
+
 def test_many_classes_are_calibrated_by_the_likeliest():
   rng = np.random.default_rng(0)
   p = rng.dirichlet(np.ones(3), (1, 400))
@@ -141,7 +159,8 @@ def test_many_groups_can_be_told_from_chance(seeds):
     return
   own, rest = decided[0, group == 0], decided[0, group > 0]
   table = [[x.sum(), len(x) - x.sum()] for x in (own, rest)]
-  assert first['p'] == stats.fisher_exact(table)[1] < 1e-9
+  assert first['p'] == pytest.approx(stats.fisher_exact(table)[1], rel=1e-9)
+  assert first['p'] < 1e-9
   sure = {r['group'] for r in rows if r['adjusted'] <= 0.05}
   assert sure == {'g0'} and len(rows) * first['p'] < 0.05 < len(rows) / 2001
   # Not where the groups share rows.

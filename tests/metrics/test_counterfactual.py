@@ -5,7 +5,8 @@ import pytest
 from sklearn import metrics as sk
 
 from fairjax.metrics.inference.intervals import IntervalOptions
-from fairjax.metrics.texts import counterfactual
+from fairjax.metrics.texts import counterfactual, rewrites
+from fairjax.pairs.swapping import swap_eval
 
 HOW = IntervalOptions(0.95, 500, 0)
 draw = np.random.default_rng(0)
@@ -28,6 +29,61 @@ def test_rates_are_those_of_either_version():
         for x in (each[s][label == value] >= 0.5 for each in (first, second))
       )
       assert result[name][s] == pytest.approx(one - two)
+
+
+def slow_group_gaps(label, shows, own, twin):
+  """TPRD and FPRD of groups, and of their content, text by text."""
+  out = {}
+  for name, value in (('tprd', 1), ('fprd', 0)):
+    rate = {}
+    for group in (1, 0):
+      texts = plain = both = 0
+      for y, a, score, other in zip(label, shows, own, twin):
+        if y == value and a == group:
+          texts += 1
+          plain += score >= 0.5
+          both += int(score >= 0.5) + int(other >= 0.5)
+      rate[group] = plain / texts, both / (2 * texts)
+    out[f'group_{name}'] = rate[1][0] - rate[0][0]
+    out[f'content_{name}'] = rate[1][1] - rate[0][1]
+  return out
+
+
+def test_group_rates_are_the_papers_and_part_into_content_and_wording():
+  rng = np.random.default_rng(3)
+  label, shows = rng.integers(0, 2, (2, 90))
+  own, twin = rng.random((2, 2, 90))
+  own[:, shows == 1] += 0.3  # the groups differ
+  groups = counterfactual.group_rates(label, shows, own, twin)
+  found = values(groups) | values(counterfactual.content(groups))
+  for s in range(2):
+    slow = slow_group_gaps(label, shows, own[s], twin[s])
+    assert {k: v[s] for k, v in found.items()} == pytest.approx(slow)
+  # Twins that are decided alike: all of the gap is content.
+  alike = counterfactual.group_rates(label, shows, own, own)
+  left = values(counterfactual.content(alike))
+  assert left['content_tprd'] == pytest.approx(found['group_tprd'])
+  # Texts that twins make alike: none is, and all of it is the wording's.
+  first = np.where(shows == 1, 1.0, 0.0)[None]
+  worded = counterfactual.group_rates(label, shows, first, 1 - first)
+  assert values(worded) == {'group_tprd': [1.0], 'group_fprd': [1.0]}
+  assert values(counterfactual.content(worded))['content_tprd'] == [0.0]
+  twins = values(counterfactual.rates(label, first * 0 + 1, first * 0))
+  assert twins == {'tprd': [1.0], 'fprd': [1.0]}
+
+
+def test_a_gap_of_groups_is_not_seen_in_twins():
+  """Other occupations: the papers' TPRD is 1 and that of twins 0."""
+  shows = np.repeat([1, 0], 30)
+  label = np.tile([1, 0, 1], 20)
+  score = np.where(shows == 1, 0.9, 0.1)[None]  # decided by what else they say
+  groups = counterfactual.group_rates(label, shows, score, score)
+  assert values(groups) == {'group_tprd': [1.0], 'group_fprd': [1.0]}
+  twins = counterfactual.rates(label, score, score)
+  assert values(twins) == {'tprd': [0.0], 'fprd': [0.0]}
+  one = counterfactual.drawn(counterfactual.sizes(groups), HOW)
+  one = counterfactual.estimates(one, HOW)['group_tprd_size']
+  assert one['value'] == 1 and 0.6 < one['low'] < 1
 
 
 def test_quality_is_scikit_learn_s():
@@ -143,3 +199,33 @@ def test_texts_that_all_agree_are_no_proof():
     assert one['value'] == right
     reach = one['high'] - one['low']
     assert reach == pytest.approx(1 - exact, abs=0.03)
+
+
+def test_recall_of_withheld_words_is_counted_by_hand():
+  unlisted = {'actress', 'nun'}
+  pairs = [
+    ('the actress saw her nun', 'the actor saw his monk'),
+    ('an actress left', 'an actor left'),
+    ('she left', 'he left'),
+  ]
+  ours = ['the actor saw his nun', 'an actress left', 'he left']
+  counts = swap_eval.text_counts(pairs, ours, lambda word: word in unlisted)
+  assert values(counterfactual.recall(counts)) == {'unlisted_recall': [1 / 3]}
+
+
+def test_bleu_against_the_source_is_that_of_rewrites():
+  old = ['the king saw a big red dog here', 'she ran far away from it today']
+  new = ['the queen saw a big red dog here', 'he ran far away from him today']
+  both = np.array(
+    [rewrites.counts(a.split(), a.split(), b.split()) for a, b in zip(old, new)]
+  )
+  (value,) = values(counterfactual.kept(old, new))['source_bleu']
+  assert value == pytest.approx(
+    rewrites.measures(1.0 * both.sum(0)[None])['bleu4'][0]
+  )
+  # By hand: 12 of 15 words, 8 of 13 pairs, 6 of 11 and 4 of 9 runs.
+  hand = (12 / 15 * 8 / 13 * 6 / 11 * 4 / 9) ** 0.25
+  assert value == pytest.approx(hand)
+  one = counterfactual.drawn(counterfactual.kept(old, old), HOW)
+  one = counterfactual.estimates(one, HOW)['source_bleu']
+  assert one['value'] == 1 and one['low'] < 1 == one['high']

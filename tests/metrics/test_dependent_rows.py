@@ -6,14 +6,19 @@ where three times as many independent rows give ones of 1/√3 the width.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.data import load_tables
 from fairjax.metrics import calibration, contrasts
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import clusters, resampling, row_means
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.paired import compare
 from fairjax.metrics.texts import counterfactual, fairscore, flips, rewrites
+from fairjax.stages import assessment
 
 HOW = IntervalOptions(0.95, 2000, 0)
 N, COPIES = 240, 3
@@ -172,3 +177,72 @@ def test_equal_texts_and_columns_are_clusters():
   chain = clusters.joined(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7]))
   assert chain[0] == chain[1] == chain[2] != chain[3]
   assert '4 rows are 2 clusters (writers)' in clusters.words(chain, 'writers')
+
+
+def test_rows_of_a_recipe_hang_together_by_themselves():
+  """Columns of the table, a row and its twin, and equal texts."""
+  table = pd.DataFrame(
+    {
+      'id': ['a', 'b', 'a~twin', 'c', 'd', 'e', 'f', 'g'],
+      'text': ['one', 'two', 'uno', 'three', 'Two ', 'four', 'five', 'six'],
+      'template': ['', '', '', 't', '', 't', '', ''],
+      'cluster': [None, None, None, None, 'w', None, 'w', None],
+    }
+  )
+  found, by = assessment.together(table)
+  assert by == 'cluster or template or twins or equal texts'
+  together = [
+    {table['id'][i] for i in np.flatnonzero(found == code)}
+    for code in np.unique(found)
+  ]
+  # d is with b by its text and with f by its cluster.
+  expected = [{'a', 'a~twin'}, {'b', 'd', 'f'}, {'c', 'e'}, {'g'}]
+  assert sorted(map(sorted, together)) == sorted(map(sorted, expected))
+  alone = table[['id', 'text']].iloc[[0, 1, 3, 5]]
+  assert assessment.together(alone) == (None, '')
+
+
+@pytest.mark.parametrize('more', ({}, {'template': 'origin'}))
+def test_a_recipe_says_over_what_its_intervals_are(more):
+  """Copies of the texts widen a recipe's intervals, and its page says so."""
+  labels, scores, _, members = world(80)
+  text = [f'text {i}' for i in range(80)]
+  once = pd.DataFrame({'id': text, 'text': text, 'label': labels})
+  once['group'] = np.where(members[0], 'f', 'm')
+  thrice = pd.concat([once] * COPIES, ignore_index=True)
+  thrice['id'] = [f'{one} {i}' for i, one in enumerate(thrice['id'])]
+  if more:  # the texts are different ones of one template
+    thrice['template'], thrice['text'] = thrice['text'], thrice['id']
+  config = Config()
+  config.measures.resamples = 500
+  of = lambda table, copies: assessment.assess(
+    config, {'test': table}, {'test': np.tile(scores, copies)}
+  )['test']
+  one, three = of(once, 1), of(thrice, COPIES)
+  assert not any('clusters' in words for words in one['warnings'])
+  by = 'template' if more else 'equal texts'
+  said = f'240 rows are 80 clusters ({by})'
+  assert any(said in words for words in three['warnings'])
+  for name in ('auc', 'accuracy'):
+    assert width(three['quality'][name]) > 0.85 * width(one['quality'][name])
+
+
+def test_a_column_of_clusters_is_named(tmp_path):
+  """--config.data.cluster is the table's `cluster`, from any column."""
+  rows = pd.DataFrame(
+    {
+      'text': [f'text {i}' for i in range(40)],
+      'label': [0, 1] * 20,
+      'page': [f'p{i // 4}' for i in range(40)],
+      'cluster': range(40),
+    }
+  )
+  rows.to_csv(tmp_path / 'a.csv', index=False)
+  config = Config()
+  config.data.name, config.data.path = 'file', str(tmp_path / 'a.csv')
+  config.data.cluster = 'page'
+  test = load_tables(config)[0]['test']
+  assert set(test['cluster']) <= set(rows['page'])
+  config.data.cluster = 'pag'
+  with pytest.raises(UserError, match=r"no column 'pag'.*page"):
+    load_tables(config)

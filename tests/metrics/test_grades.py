@@ -68,7 +68,7 @@ def test_a_side_that_does_not_vary_has_none():
 def test_a_resample_is_a_weighted_correlation():
   """numpy's covariance with the same weights of the same rows."""
   labels, predicted = sample(np.random.default_rng(3), 60, 0.5, seeds=2)
-  drawn = grades.draws(labels, predicted, HOW)
+  drawn = grades.weighted(grades._totals(labels, predicted), HOW)
   items = resampling.blocks(60, HOW.seed)
   weights = resampling.draw(items, HOW.resamples, HOW.seed)[:, :60]
   for b in (0, 7):
@@ -77,3 +77,16 @@ def test_a_resample_is_a_weighted_correlation():
       cov = np.cov(labels, predicted[s], aweights=rows)
       r = cov[0, 1] / np.sqrt(cov[0, 0] * cov[1, 1])
       assert drawn[b, s] == pytest.approx(r, abs=1e-5)
+
+
+def test_the_spread_of_r_is_that_of_leaving_rows_out():
+  labels, predicted = sample(np.random.default_rng(3), 40, 0.5, seeds=2)
+  drawn = np.arctanh(grades.draws(labels, predicted, HOW))
+  for s in range(2):
+    r = [
+      np.corrcoef(np.delete(labels, i), np.delete(predicted[s], i))[0, 1]
+      for i in range(40)
+    ]
+    error = np.sqrt(39 * np.var(np.arctanh(r)))
+    wider = stats.t.ppf(0.975, 39) / stats.norm.ppf(0.975)
+    assert drawn[:, s].std() == pytest.approx(error * wider, rel=1e-3)

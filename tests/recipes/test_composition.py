@@ -26,9 +26,10 @@ from fairjax.data.batching import batches
 from fairjax.data.sets import planted
 from fairjax.methods import METHODS, diet_rows
 from fairjax.methods.reweight import reweight
-from fairjax.recipes import compare, weighting
+from fairjax.recipes import compare
 from fairjax.recipes.diet import rank
 from fairjax.recipes.diet import recipe as diets
+from fairjax.recipes.weighting import recipe as weighting
 from fairjax.train import loop
 from fairjax.train.progress import Log
 

@@ -23,7 +23,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import files, hygiene
 from fairjax.methods import reweight
 from fairjax.methods.evidence import evidence
-from fairjax.recipes import weighting
+from fairjax.recipes.weighting import recipe as weighting
 from fairjax.report.sentences import daggers, warnings
 from fairjax.report.weight_tables import deviations
 from fairjax.results import Results

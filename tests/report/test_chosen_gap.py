@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from fairjax.metrics.assess import assess
-from fairjax.report import first_screen, lights
+from fairjax.metrics.inference import significance
+from fairjax.report import first_screen, lights, sentences
 
 
 def one_of(p, attributes=('gender', 'race', 'age')):
@@ -62,3 +63,50 @@ def test_fair_models_are_called_unfair_as_often_as_agreed():
     said += 'more than chance' in first_screen._how_sure(gap)
     single += gap.estimate['high'] < 1
   assert said <= 8 and said <= single
+
+
+@pytest.mark.parametrize('p, sure', [(0.03, False), (0.004, True)])
+def test_the_paragraph_corrects_as_the_first_screen_does(p, sure):
+  """Its own interval is below 1 in both; of three attributes one may be."""
+  one = one_of(p)
+  one['fairness'] = {
+    name.replace('eqopp0', 'dp'): value
+    for name, value in one['fairness'].items()
+  }
+  said = sentences._sentence('test', {**one, 'quality': {}}, 'm')
+  assert ('more than chance' in said) == sure, said
+  assert ('(p = 0.09, Holm)' in said) != sure
+
+
+def test_one_p_decides_sentence_paragraph_and_list():
+  """All gaps of all attributes are one family, whichever part speaks.
+
+  With three rates of two attributes the paragraph corrected for two and the
+  list for its own tests, so one gap was chance above and more than it below.
+  """
+  fairness = {
+    f'{name}/{bare}': {'value': 0.9, 'low': 0.8, 'high': 0.99, 'p': p}
+    for name, p in (('gender', 0.011), ('race', 0.6))
+    for bare in ('eqopp0', 'eqopp1', 'dp')
+  }
+  fairness['gender/dp at 0.7'] = fairness['gender/fped'] = {'p': 1e-9}
+  family = significance.of_gaps(fairness)
+  assert len(family) == 6 and family['gender/dp'] == pytest.approx(0.066)
+  rows = [
+    {'rate': 'selection_rate', 'adjusted': 0.02},
+    {'rate': 'fpr', 'adjusted': 0.3},
+    {'rate': 'fnr'},
+  ]
+  significance.gated(rows, fairness, 'gender/')
+  assert rows[0]['adjusted'] == family['gender/dp']
+  assert rows[1]['adjusted'] == 0.3 and 'adjusted' not in rows[2]
+  one = {'fairness': fairness, 'groups': {}, 'quality': {}}
+  said = sentences._sentence('test', one, 'm')
+  assert 'more than chance' not in said and '(p = 0.066, Holm)' in said
+
+
+def test_a_p_at_its_floor_is_a_bound():
+  one = one_of(0.03)
+  one['fairness']['gender/eqopp0']['p_at_floor'] = True
+  said = first_screen._how_sure(first_screen.headline(one))
+  assert '(p ≤ 0.09, Holm)' in said

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from fairjax import results
+from fairjax import recipes, results
 from fairjax.report import __main__ as command
 from fairjax.report import claims, verdict
+
+PAPERS = recipes.papers()
 
 
 def difference(ours, theirs, measure, value, reach, test='paired bootstrap'):
@@ -58,7 +60,7 @@ def folders(tmp_path):
 
 
 def test_each_claim_has_its_verdict_data_and_command(folders):
-  rows = claims.rows(folders)
+  rows = claims.rows(folders, PAPERS)
   known = {row['claim']: row for row in rows}
   of = lambda words: [
     row['verdict'] for claim, row in known.items() if claim.startswith(words)
@@ -69,7 +71,7 @@ def test_each_claim_has_its_verdict_data_and_command(folders):
   assert of('fairtuning lowers') == ['undecided']
   assert of('diet takes at most half') == ['holds']
   assert {row['verdict'] for row in rows if 'data' not in row} == {'not run'}
-  assert {row['paper'] for row in rows} == set(claims.PAPERS.values())
+  assert {row['paper'] for row in rows} == {paper.title for paper in PAPERS}
   one = known['lower gap of false positives (weight against baseline, test)']
   assert 'lower by 0.300 [0.200, 0.400]' in one['by']
   assert one['data'] == 'a|b, tiny, 2 seeds'
@@ -95,7 +97,9 @@ def test_a_paper_s_own_contenders_speak_for_it(tmp_path):
     (tmp_path / name).mkdir()
     results.write(tmp_path / name, one)
   of = lambda name: [
-    row for row in claims.rows([tmp_path / name]) if 'FairFlow' in row['paper']
+    row
+    for row in claims.rows([tmp_path / name], PAPERS)
+    if 'FairFlow' in row['paper']
   ]
   assert [row['claim'] for row in of('both')] == [own]
   assert [row['claim'] for row in of('rival')] == [rival]
@@ -103,7 +107,7 @@ def test_a_paper_s_own_contenders_speak_for_it(tmp_path):
 
 
 def test_a_command_is_written_once(folders):
-  table = claims.markdown(folders[:1]).splitlines()
+  table = claims.markdown(folders[:1], PAPERS).splitlines()
   cells = [line.split(' | ')[-1] for line in table if '`--config' in line]
   assert len(cells) == 1
   assert sum(line.endswith('| as above |') for line in table) == 3
@@ -132,7 +136,7 @@ def test_a_perturber_s_data_is_its_parallel_text(tmp_path):
   results.write(tmp_path, one)
   config = {'recipe': 'perturber', 'perturb': {'sources': ['geco', 'gap']}}
   (tmp_path / 'config.json').write_text(json.dumps(config))
-  table = claims.markdown([tmp_path])
+  table = claims.markdown([tmp_path], PAPERS)
   assert '| geco and gap, m, 1 seed |' in table
 
 
@@ -141,7 +145,9 @@ def test_kept_runs_make_the_same_table(folders, tmp_path):
   kept = tmp_path / 'kept'
   for folder in folders:
     assert command.main(['--keep', folder, f'{kept}/{folder[-7:]}']) == 0
-  assert claims.markdown([str(kept)]) == claims.markdown(sorted(folders))
+  assert claims.markdown([str(kept)], PAPERS) == claims.markdown(
+    sorted(folders), PAPERS
+  )
   texts = [path.read_text() for path in kept.rglob('*.json')]
   assert len(texts) == 4 and not any('/home/me' in text for text in texts)
 

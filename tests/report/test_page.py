@@ -250,10 +250,11 @@ def test_a_measure_of_one_row_is_on_the_page_and_the_screen(
   found.focus = 'cda'
   test = found.tests[0] | {'measure': 'new'}
   found.tests.append(test)
-  results.write(run_folder, found)
-  before = Reader(page.report(run_folder)).text
-  assert 'what < it is' not in before
   monkeypatch.setitem(measures.MEASURES, 'new', row)
+  results.write(run_folder, found)
+  with monkeypatch.context() as without:  # by a fairjax that knows it not
+    without.delitem(measures.MEASURES, 'new')
+    assert 'what < it is' not in Reader(page.report(run_folder)).text
   text = Reader(page.report(run_folder)).text
   assert text.count('parity of < precision: what < it is') == 1
   assert 'Parity of < precision (new) what < it is' in text

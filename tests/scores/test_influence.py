@@ -1,10 +1,19 @@
 """Gradient products against gradients of one example at a time."""
 
+import subprocess
+import sys
+
 import jax
 import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
+import pytest
 
+import fairjax
+from fairjax import results, stages
+from fairjax.config import Config, Planted
+from fairjax.data.sets import planted
 from fairjax.models import Bundle, families, of_module
 from fairjax.models.layers import places
 from fairjax.scores import influence
@@ -173,3 +182,64 @@ def test_on_a_logistic_model_it_ranks_as_leaving_rows_out():
     left = lambda score, k=k: gap(fit(np.sort(order(score)[k:])))
     best, here = left(exact), left(ours)
     assert abs(here - best) <= 0.2 * abs(gap(w) - best) + 1e-3
+
+
+def retrained(folder, name, frame):
+  """Demographic parity (1 less the gap) of three seeds without some rows."""
+  frame.to_csv(folder / f'{name}.csv', index=False)
+  run = folder / f'run_{name}'
+  flags = {
+    **{'data.path': folder / f'{name}.csv', 'data.id': 'id'},
+    **{f'data.{s}_path': folder / f'{s}.csv' for s in ('valid', 'test')},
+    **{'data.group': 'group', 'model': 'tiny', 'seeds': 3},
+    **{'train.lr': '1e-3', 'train.epochs': 4, 'train.warmup': 0.1},
+    **{'train.patience': 0, 'train.export': True, 'measures.resamples': 100},
+  }
+  done = subprocess.run(
+    [sys.executable, '-m', 'fairjax.main', '--config=configs/train_csv.py']
+    + [f'--config.{key}={value}' for key, value in flags.items()]
+    + [f'--workdir={run}'],
+    capture_output=True,
+    text=True,
+  )
+  assert done.returncode == 0, done.stderr
+  (one,) = results.read(run).contenders.values()
+  return one['sets']['test']['fairness']['dp']['value']
+
+
+@pytest.mark.slow  # four fits of three seeds, about six minutes of one core
+def test_a_transformer_without_its_first_rows_has_a_smaller_gap(tmp_path):
+  """The planted comments, a tenth of 3,000 rows left out, three seeds.
+
+  Measured: .43 of all rows, .42 without a random tenth, .66 without ours, .53
+  without the plain product's, .36 without the last ones; of a fifth .45, .91,
+  .63 and .24.
+  """
+  tables = planted.load(Config(planted=Planted(rows=3000, test_rows=1000)))
+  columns = ['id', 'text', 'label', 'group']
+  for name in ('valid', 'test'):
+    tables[name][columns].to_csv(tmp_path / f'{name}.csv', index=False)
+  train, test = tables['train'][columns], tables['test'].reset_index(drop=True)
+  whole = retrained(tmp_path, 'all', train)
+  score = 0.0
+  for seed in range(3):
+    model = fairjax.load(tmp_path / f'run_all/export/seed_{seed}')
+    decided = model.predict_proba(list(test['text']))[:, 1] >= 0.5
+    rate = (
+      pd.Series(decided).groupby(test['group']).mean().drop('', errors='ignore')
+    )
+    sides = test[test['group'].isin([rate.idxmax(), rate.idxmin()])]
+    up = sides['group'] == rate.idxmax()
+    weight = np.where(up, 1 / up.sum(), -1 / (~up).sum())
+    sides = sides.assign(weight=weight, label=0).reset_index(drop=True)
+    bundle = model.bundle
+    params = jax.tree.map(jnp.asarray, bundle.params)
+    u = influence.gap_gradient(bundle, params, stages.pool(bundle, sides), 1)
+    pool = stages.pool(bundle, train)
+    u = influence.preconditioned(bundle, params, u, pool)
+    score = score + influence.influence(bundle, params, u, pool)
+  rng, without = np.random.default_rng(0), {}
+  for name, order in (('ours', score), ('random', rng.random(len(train)))):
+    left = np.sort(np.argsort(-order)[len(train) // 10 :])
+    without[name] = retrained(tmp_path, name, train.iloc[left])
+  assert without['ours'] > max(whole, without['random']) + 0.1, without

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from test_loop import FLAT, assert_same, config, fit
 
+from fairjax import main
 from fairjax.core import lock
 from fairjax.core.errors import Interrupted, UserError
-from fairjax.train import checkpoint, loop
+from fairjax.train import checkpoint, loop, watch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -217,6 +218,27 @@ with watch.Stop() as stop:
   run.stdout.close()
   assert b'Traceback' not in run.stderr.read()
   run.stderr.close()
+
+
+def test_a_terminal_that_goes_asks_to_stop_but_under_nohup():
+  before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+  terminated = signal.getsignal(signal.SIGTERM)
+  try:
+    main.stop_when_asked()
+    with watch.Stop() as stop:
+      signal.raise_signal(signal.SIGHUP)
+      assert not stop.asked
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    main.stop_when_asked()
+    with watch.Stop() as stop:
+      signal.raise_signal(signal.SIGHUP)
+      assert stop.asked
+    with pytest.raises(Interrupted, match='run again to go on'):
+      signal.raise_signal(signal.SIGHUP)
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+  finally:
+    signal.signal(signal.SIGHUP, before)
+    signal.signal(signal.SIGTERM, terminated)
 
 
 HOLD = """

@@ -45,6 +45,31 @@ def test_clusters_are_known_by_their_variables(monkeypatch, variables, joined):
   assert mesh.in_a_cluster() is joined
 
 
+def test_processes_that_jax_finds_are_watched(monkeypatch):
+  """They are joined by fairjax's ways, at the address that jax would take."""
+  for name, value in {
+    'SLURM_JOB_ID': '7',
+    'SLURM_STEP_NODELIST': 'node[03-05],other',
+    'SLURM_NTASKS': '4',
+    'SLURM_PROCID': '2',
+    'SLURM_LOCALID': '0',
+    'JAX_COORDINATOR_PORT': '5000',
+  }.items():
+    monkeypatch.setenv(name, value)
+  joined = []
+  monkeypatch.setattr(mesh.peers, 'join', lambda *to: joined.append(to[:3]))
+  monkeypatch.setattr(jax.distributed, 'initialize', None)
+  monkeypatch.setattr(mesh, 'keep_programs', lambda: None)
+  monkeypatch.setattr(mesh.kernel_table, 'in_all', None)
+  mesh.start()
+  assert joined == [('node03:5000', 4, 2)]
+  # Where jax has changed the name, it joins them by itself.
+  monkeypatch.delattr('jax._src.clusters.ClusterEnv')
+  monkeypatch.setattr(jax.distributed, 'initialize', lambda: joined.append(()))
+  mesh.start()
+  assert joined[1:] == [()]
+
+
 class Metadata(http.server.BaseHTTPRequestHandler):
   workers = ''
 
@@ -159,3 +184,44 @@ def test_sigterm_before_the_first_fit_ends_a_joined_process(tmp_path):
   finally:
     run.kill()
     run.stdout.close()
+
+
+WATCHED = """
+import time
+from fairjax.train import mesh
+mesh.start()
+print('joined', flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_end_of_a_process_that_jax_found_is_told():
+  """jax alone aborts with a stack trace where process 0 ends."""
+  with socket.socket() as free:
+    free.bind(('localhost', 0))
+    port = str(free.getsockname()[1])
+  slurm = {'SLURM_JOB_ID': '7', 'SLURM_STEP_NODELIST': 'localhost'}
+  slurm |= {'SLURM_NTASKS': '2', 'JAX_COORDINATOR_PORT': port}
+  slurm |= {'JAX_PLATFORMS': 'cpu', 'PYTHONPATH': os.getcwd()}
+  first, second = (
+    subprocess.Popen(
+      [sys.executable, '-c', WATCHED],
+      env=os.environ | slurm | {'SLURM_PROCID': k, 'SLURM_LOCALID': k},
+      stdout=subprocess.PIPE,
+      stderr=subprocess.PIPE,
+    )
+    for k in '01'
+  )
+  try:
+    assert first.stdout.readline() == second.stdout.readline() == b'joined\n'
+    first.kill()
+    _, said = second.communicate(timeout=30)
+  finally:
+    for process in (first, second):
+      process.kill()
+      process.communicate()
+  assert second.returncode == 75
+  assert said == (
+    b'fairjax: process 0 of 2 has ended; what was finished is kept, run again '
+    b'to go on\n'
+  )

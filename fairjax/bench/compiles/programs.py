@@ -17,6 +17,7 @@ from fairjax.bench.compiles import plain_bert
 from fairjax.config import Train
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption
+from fairjax.metrics import kernels
 from fairjax.metrics.inference import resampling
 from fairjax.models import Bundle, build, families, flow, objectives
 from fairjax.models.decoding import decode, decode_slots, decode_texts
@@ -257,7 +258,8 @@ def resamples(device_mesh: Mesh, size: Size):
   """10,000 resamples of counts: 2,048 blocks, 13 groups and all of them."""
   table = lambda *dims: jax.ShapeDtypeStruct(dims, np.float32)
   arrays = table(10_000, 2048), table(2048, size.seeds, 1, 14, 4)
-  return resampling.resampled.trace(*everywhere(device_mesh, arrays))
+  program = kernels.jitted(resampling.resampled.over)
+  return program.trace(*everywhere(device_mesh, arrays))
 
 
 def plain(device_mesh: Mesh, size: Size):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairjax.core.errors import UserError
-from fairjax.metrics.inference import clusters
+from fairjax.metrics.inference import clusters, resampling
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -142,7 +142,7 @@ def interval(
     m = counts[i]
     without = np.array(without)
     variance += (m - 1) / m * ((without - without.mean()) ** 2).sum()
-  reach = clusters.reach(variance**0.5, sum(counts) - 2, options)
+  reach = clusters.reach(variance**0.5, sum(counts) - 2, options.level)
   scale = _largest(len(x), len(y))
   low, high = scale * np.tanh(centre - reach), scale * np.tanh(centre + reach)
   return of_value(d, low, high)
@@ -183,7 +183,7 @@ def floor(
   if not spread > 0:
     return 0.0, 0.0
   tail = (1 - options.level) / 2
-  low, high = np.quantile(gap / spread, [tail, 1 - tail])
+  low, high = resampling.quantile(gap / spread, (tail, 1 - tail))
   return float(low), float(high)
 
 
@@ -229,4 +229,4 @@ def difference(
     return of_value(None, note='all targets of a model have the same s'), None
   if variance < 1e-18:
     return of_value(value, note='the models do not differ'), 1.0
-  return clusters.student(value, variance**0.5, count - 2, options)
+  return clusters.student(value, variance**0.5, float(count - 2), options)

@@ -132,12 +132,11 @@ def compared_values(
 def check(name: str, one: dict) -> None:
   """A benchmark's author learns at once what report cannot show."""
   wrong = [*results.problems(one, results.SET, name)]
-  kinds = (one.get('quality', {}), one.get('fairness', {}))
+  alone = results.Results(contenders={name: {'sets': {name: one}}})
   wrong += [
     f'{name}: {key} is no row of metrics/measures.py'
-    for kind in kinds
-    for key in kind
-    if measures.measure(key) is None
+    for key in results.names(alone)
+    if not measures.is_known(key)
   ]
   if wrong:
     raise ValueError('; '.join(wrong))

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from fairjax.metrics.inference import clusters
+from fairjax.metrics.inference import clusters, tails
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.inference.significance import adjusted
@@ -69,8 +68,7 @@ def share_row(
   part_of = decisive / count
   value = percent(clusters.share(hits, decisive, options))
   scaled = {k: part_of * value[k] for k in ('value', 'low', 'high')}
-  tail = (1 - options.level) / 2
-  ends = stats.binom.ppf([tail, 1 - tail], decisive, 0.5) / count * 100
+  ends = tails.coins(decisive, options.level)
   return row(
     metric,
     part,
@@ -79,7 +77,7 @@ def share_row(
     50 * part_of,
     clusters.binomial(hits, decisive),
     'exact binomial',
-    (float(ends[0]), float(ends[1])),
+    (100 * ends[0] / count, 100 * ends[1] / count),
   )
 
 

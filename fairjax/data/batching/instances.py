@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, said
 from fairjax.data.batching.batches import ORDER
 
 PAIRS = 22  # stream of the pairing of instances
@@ -76,7 +76,9 @@ def read(path: pathlib.Path) -> Instances:
     width = vector.type.list_size
     flat = vector.flatten().to_numpy(zero_copy_only=False)
   except (OSError, pa.ArrowInvalid, KeyError, AttributeError) as error:
-    raise UserError(f'{path} holds no instances of words: {error}') from error
+    raise UserError(
+      f'{path} holds no instances of words: {said(error)}'
+    ) from error
   column = lambda name: table[name].to_numpy()
   return Instances(
     column('id').astype(object),

@@ -7,7 +7,6 @@ target as one text and is asked for the target's tokens alone. Either way the
 labels are `target` [r, u], asked where `target_segment_ids` is not 0.
 """
 
-import difflib
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fairjax.core import alignment
 from fairjax.core.errors import UserError
-from fairjax.data.batching import batches, tokens
+from fairjax.data.batching import batches
 from fairjax.data.batching.batches import Layout, Plan, Pool
 from fairjax.data.batching.tokens import Ragged
 
@@ -46,8 +46,7 @@ def changed(old: Sequence[int], new: Sequence[int]) -> np.ndarray:
   By difflib's matching blocks, as the perturber's figures are counted.
   """
   out = np.ones(len(new), bool)
-  matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-  for _, begin, size in matcher.get_matching_blocks():
+  for _, begin, size in alignment.blocks(old, new):
     out[begin : begin + size] = False
   return out
 
@@ -94,17 +93,6 @@ def pool(
     ]
   flat = np.concatenate([np.zeros(0, np.int32), *flags]).astype(np.int32)
   return PairPool(read, labels, flat, np.asarray(label, np.int32))
-
-
-def take(pairs: PairPool, rows: np.ndarray) -> PairPool:
-  """The pairs `rows`, in that order."""
-  flags = tokens.take(Ragged(pairs.flags, pairs.labels.offsets), rows)
-  return PairPool(
-    tokens.take(pairs.read, rows),
-    tokens.take(pairs.labels, rows),
-    flags.flat,
-    pairs.label[rows],
-  )
 
 
 def layout(pairs: PairPool, batch: int, **options: int) -> Layout:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from tokenizers import (
   AddedToken,
+  Regex,
   Tokenizer,
   decoders,
   models,
@@ -28,13 +29,14 @@ from tokenizers import (
 )
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, said
 from fairjax.data import gguf
 from fairjax.data.batching import word_ids
 
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
 CHUNK = 20_000  # texts encoded at a time: bounds the memory of the encodings
 ALPHABET = 1000  # characters that a trained tokenizer knows
+LONGEST = 100  # characters of a word that a WordPiece reads; else [UNK]
 
 
 class Ragged(NamedTuple):
@@ -100,7 +102,7 @@ def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
   except UserError:
     raise
   except Exception as error:  # tokenizers raises bare Exception
-    raise UserError(f'{file} is not a tokenizer: {error}') from error
+    raise UserError(f'{file} is not a tokenizer: {said(error)}') from error
   tokenizer.no_padding()
   tokenizer.no_truncation()
   return tokenizer
@@ -114,11 +116,10 @@ def _by_transformers(folder: pathlib.Path) -> Tokenizer:
     slow = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     tokenizer = Tokenizer.from_str(slow.backend_tokenizer.to_str())
   except Exception as error:  # of many kinds
-    why = str(error).strip().partition('\n')[0][:200]
     raise UserError(
       f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
-      f'merges.txt, and transformers reads none either ({why}); name a folder '
-      'that has one with --config.tokens.tokenizer'
+      f'merges.txt, and transformers reads none either ({said(error)}); name a '
+      'folder that has one with --config.tokens.tokenizer'
     ) from error
   tokenizer.no_padding()
   tokenizer.no_truncation()
@@ -221,7 +222,8 @@ def train_tokenizer(texts: Sequence[str], vocab_size: int) -> Tokenizer:
 
   The trainer of `tokenizers` numbers the letters inside words in the order of
   a hash table that differs from run to run, and breaks ties by those numbers.
-  So every letter is given its number in advance.
+  So every letter is given its number in advance. Of a word beyond LONGEST
+  nothing is learned, which takes the square of its characters.
   """
   normal = normalizers.BertNormalizer(lowercase=True)
   texts = [normal.normalize_str(text) for text in texts]
@@ -244,7 +246,12 @@ def train_tokenizer(texts: Sequence[str], vocab_size: int) -> Tokenizer:
     show_progress=False,
   )
   learner = Tokenizer(models.WordPiece(unk_token='[UNK]'))
-  learner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+  learner.pre_tokenizer = pre_tokenizers.Sequence(
+    [
+      pre_tokenizers.BertPreTokenizer(),
+      pre_tokenizers.Split(Regex(f'^.{{{LONGEST + 1},}}$'), 'removed'),
+    ]
+  )
   learner.train_from_iterator((t.translate(rare) for t in texts), trainer)
   return _bert(learner.get_vocab(), lower=True)
 

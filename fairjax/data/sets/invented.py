@@ -13,11 +13,9 @@ that neither spelling nor any dictionary helps.
 """
 
 import pathlib
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from fairjax.core import artefacts
 
@@ -124,38 +122,3 @@ def write(folder: pathlib.Path, count: int, seed: int, shards: int = 4) -> Gold:
     some = texts[k::shards]
     artefacts.write_text(folder / f'part_{k}.txt', '\n'.join(some) + '\n')
   return known
-
-
-def marks(
-  entries: Sequence[tuple[str, str]],
-  known: Sequence[tuple[str, str]],
-  counts: dict[str, int],
-) -> dict[str, float]:
-  """Precision, recall and coverage of a dictionary of (first, second).
-
-  Coverage is the share of the occurrences of the known words whose entry is
-  right: recall weighed by frequency.
-  """
-  right = set(known) & set(entries)
-  heard = lambda pairs: sum(counts.get(w, 0) for pair in pairs for w in pair)
-  return {
-    'entries': len(entries),
-    'precision': len(right) / len(entries) if entries else float('nan'),
-    'recall': len(right) / len(known),
-    'coverage': heard(right) / max(heard(known), 1),
-  }
-
-
-def table(known: Gold) -> pd.DataFrame:
-  """A row a word of the clans: word, side, kind, partner."""
-  rows = []
-  for kind, pairs in (
-    ('pronoun', (known.seeds, *known.forms)),
-    ('noun', known.pairs),
-  ):
-    for first, second in pairs:
-      rows += [(first, -1, kind, second), (second, 1, kind, first)]
-  rows += [(word, side, 'alone', '') for word, side in known.alone]
-  rows += [(word, 0, 'both', '') for word in known.both]
-  rows += [(word, side, 'name', '') for word, side in known.names]
-  return pd.DataFrame(rows, columns=['word', 'side', 'kind', 'partner'])

@@ -276,14 +276,6 @@ def _agreement(tables: Tables, c) -> str:
   )
 
 
-def show(table: pd.DataFrame, rows: int = 10) -> str:
-  """The first rows for a reader's eye: label, group, text, twin."""
-  return '\n\n'.join(
-    f'{row.label} {row.group or "-"}\n  {row.text}\n  {row.twin}'
-    for row in table.head(rows).itertuples()
-  )
-
-
 def _split(
   split: str, rows: int, correlation: float, noise: float, seed: int
 ) -> pd.DataFrame:

@@ -14,7 +14,7 @@ connotation, word) has that type and connotation. A pairs file has, instead of
 
 All are tables of the house's schema with a column `template`. Scores on them
 are evidence about templates. A perfect predictor's DP on a set may be below 1:
-report `noise_floor` next to every DP.
+read `dp_floor` beside every DP.
 """
 
 import difflib
@@ -201,17 +201,6 @@ def sampled(
     at = np.unravel_index(index, sizes)[of_group.index(True)]
     parts.append(_part(row, texts, np.array(choices, object)[at]))
   return _table(parts)
-
-
-def noise_floor(table: pd.DataFrame) -> float:
-  """The DP of a perfect predictor: 1 − (largest − smallest base rate).
-
-  Below 1 where the groups have different shares of positive labels. Rows of
-  no group count for none; with fewer than two groups it is not defined (nan).
-  """
-  rows = table[table['group'] != '']
-  rates = (rows['label'] == 1).groupby(rows['group']).mean()
-  return float(1 - (rates.max() - rates.min())) if len(rates) > 1 else np.nan
 
 
 # Readers.

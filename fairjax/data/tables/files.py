@@ -120,8 +120,10 @@ def columns(frame: pd.DataFrame, data) -> pd.DataFrame:
       table[field] = _texts(frame, name, field)
   if 'group' in table:
     table['group'] = table['group'].fillna('')
+  if data.cluster:
+    table['cluster'] = column(frame, data.cluster, 'data.cluster')
   used = {data.id, data.text, data.text_pair, data.twin, data.label}
-  others = _others(frame, used | set(REQUIRED + OPTIONAL))
+  others = _others(frame, used | {*REQUIRED, *OPTIONAL, *table})
   return table.assign(**others)
 
 

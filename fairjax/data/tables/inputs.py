@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core.errors import UserError
-from fairjax.data.tables import audit_table, predictions
+from fairjax.data.tables import audit_table, predictions, readers
 
 
 def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
@@ -127,10 +127,10 @@ def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
       f'groups is {groups!r}; give the column itself, as in '
       f'groups=table[{groups!r}]'
     )
-  if isinstance(groups, pd.DataFrame):
-    given = {str(name): groups[name] for name in groups}
-  elif isinstance(groups, Mapping):
+  if isinstance(groups, Mapping):
     given = {str(name): values for name, values in groups.items()}
+  elif (frame := readers.as_frame(groups)) is not None:
+    given = {str(name): frame[name] for name in frame}
   else:
     given = {'group': groups}
   result, remarks = {}, []

@@ -13,8 +13,8 @@ the confidence in it) is turned into a probability.
 """
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ USUAL = (  # columns that are looked for where none is named
   *('y_pred', 'y_hat', 'p_*', 'prob_*', 'score_*', 'p*'),
 )
 MADE = 'row numbers'  # attrs['ids'] of a table whose ids are ours
+PIPELINE = ('label', 'score')
 SEED = re.compile(r'p\d+(_c\d+)?')  # a column of our own file
 SUM = 1e-3  # how far probabilities of a row may be from a sum of 1
 
@@ -62,6 +63,56 @@ def read(
     _one(rows, name, classes, pos_label)._replace(remarks=said)
     for name in columns
   ]
+
+
+def of_answers(
+  answer: Any,
+  classes: Sequence[str],
+  name: str,
+  place: Callable[[int], str] = 'row {}'.format,
+) -> np.ndarray | None:
+  """[n, c] of what a function says in words; None where it gives numbers.
+
+  A label for each text, what a `transformers` pipeline returns (a label and
+  its score), or all labels with their scores (its top_k=None).
+  """
+  if isinstance(answer, np.ndarray | pd.Series):
+    answer = answer.tolist()
+  if not isinstance(answer, list | tuple) or not len(answer):
+    return None
+  pair = lambda one: isinstance(one, Mapping) and {*PIPELINE} <= {*one}
+  said = [one['label'] if pair(one) else one for one in answer]
+  known = {part for c in classes for part in [c, *c.split('/')]}
+  known = {str(c).casefold() for c in known} | {'0', '1', 'label_0', 'label_1'}
+  for k, one in enumerate(said if classes else ()):
+    if isinstance(one, str) and one.strip().casefold() not in known:
+      raise UserError(
+        f'{name} answers {one[:60]!r} for {place(k)}, but the labels are '
+        f'{", ".join(map(repr, classes))}; call them alike with '
+        '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
+      )
+  if all(isinstance(one, str) for one in answer):
+    rows = pd.DataFrame({'answer': list(answer)})
+    rows.attrs['source'] = name
+    c = max(len(classes), 2)
+    return np.eye(c)[_codes(rows['answer'], 'answer', rows, classes)]
+  plain = lambda label: re.sub(r'(?i)^label_(?=\d+$)', '', str(label))
+  if all(pair(one) for one in answer):
+    rows = pd.DataFrame({k: [one[k] for one in answer] for k in PIPELINE})
+    rows.attrs['source'] = name
+    found = _pipeline(rows, pd.DataFrame(), classes)
+    return None if found is None else found.scores[0]
+  if all(
+    isinstance(one, list | tuple) and one and all(map(pair, one))
+    for one in answer
+  ):
+    each = [
+      {f'p_{plain(o["label"])}': o['score'] for o in one} for one in answer
+    ]
+    rows = pd.DataFrame(each)
+    rows.attrs['source'] = name
+    return _of_classes(rows, 'p_', classes).scores[0]
+  return None
 
 
 def numeric(frame: pd.DataFrame) -> pd.DataFrame:
@@ -199,10 +250,20 @@ def _pipeline(
   return Predicted('model', np.stack([1 - p, p], -1)[None], False, (remark,))
 
 
+def _numbers(rows: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+  """[n, columns], NaN for what is no number, which `check` refuses."""
+  return rows[columns].apply(pd.to_numeric, errors='coerce').to_numpy(float)
+
+
 def _seeds(rows: pd.DataFrame) -> Predicted:
   columns = [c for c in rows if SEED.fullmatch(str(c))]
   seeds = len({c.split('_')[0] for c in columns})
-  values = rows[columns].to_numpy(float).reshape(len(rows), seeds, -1)
+  if len(columns) % seeds:
+    raise UserError(
+      f'{source(rows)} has {len(columns)} columns of predictions of {seeds} '
+      f'seeds ({", ".join(columns[:6])}); each needs as many, so write it again'
+    )
+  values = _numbers(rows, columns).reshape(len(rows), seeds, -1)
   if values.shape[2] == 1:
     values = np.concatenate([1 - values, values], 2)
   scores = values.swapaxes(0, 1)
@@ -284,6 +345,7 @@ def _codes(values, name, rows, classes) -> np.ndarray:
   if not classes:
     both = sorted(set(words))
     if len(both) != 2:
+      _refuse_mixed(words, name, rows, np.zeros(len(words), bool))
       raise UserError(
         f'column {name!r} of {source(rows)} holds {len(both)} different '
         'decisions, and the data has no labels to say which is which; give '
@@ -292,13 +354,7 @@ def _codes(values, name, rows, classes) -> np.ndarray:
     known = {word.casefold(): k for k, word in enumerate(both)}
   codes = words.str.casefold().map(known)
   if codes.isna().any():
-    odd = pd.to_numeric(words, errors='coerce').isna().to_numpy()
-    if odd.mean() < 0.5:  # a column of numbers, but for some
-      row = int((odd if odd.any() else codes.isna().to_numpy()).argmax())
-      raise UserError(
-        f'{source(rows)} has {words[row]!r} in column {name!r} of row {row}, '
-        'and numbers in others; give a probability from 0 to 1 in every row'
-      )
+    _refuse_mixed(words, name, rows, codes.isna().to_numpy())
     row = int(codes.isna().to_numpy().argmax())
     raise UserError(
       f'{source(rows)} decides {words[row]!r} in column {name!r} of row {row}, '
@@ -306,6 +362,18 @@ def _codes(values, name, rows, classes) -> np.ndarray:
       'with --config.data.labels=NAME=NUMBER,NAME=NUMBER'
     )
   return codes.to_numpy(np.int64)
+
+
+def _refuse_mixed(words: pd.Series, name, rows, unknown: np.ndarray) -> None:
+  """Names the first that is no number, or unknown, in a column of numbers."""
+  odd = pd.to_numeric(words, errors='coerce').isna().to_numpy()
+  wrong = odd if odd.any() else unknown
+  if odd.mean() < 0.5 and wrong.any():
+    row = int(wrong.argmax())
+    raise UserError(
+      f'{source(rows)} has {words[row]!r} in column {name!r} of row {row}, '
+      'and numbers in others; give a probability from 0 to 1 in every row'
+    )
 
 
 def _of_classes(rows, start: str, classes: Sequence[str]) -> Predicted:
@@ -329,7 +397,7 @@ def _of_classes(rows, start: str, classes: Sequence[str]) -> Predicted:
       f'{source(rows)} has {len(columns)} columns {start}*, and there are '
       f'{len(classes) or "at least 2"} classes; give one for each'
     )
-  scores = rows[columns].to_numpy(float)[None]
+  scores = _numbers(rows, columns)[None]
   check(scores, columns, source(rows))
   return Predicted(start.rstrip('_.- ') or 'model', scores, False)
 

@@ -1,8 +1,9 @@
 """Published files that a config's numbers come from, known by their sha256.
 
-`config.data.sources` has an entry a file: the knob that names it, its sha256,
-and where it comes from. A run starts only on those files, so that a stranger
-who repeats it repeats it on the same rows.
+`config.data.sources` has an entry a file: the knob that names it, its sha256
+(of a model's folder, that of its weights), and where it comes from. A run
+starts only on those files, so that a stranger who repeats it repeats it on the
+same rows.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ def check(config) -> None:
       raise UserError(
         f'{what}; name the file with --config.{knob}=FILE. It is {source}'
       )
-    with open(paths.place(path), 'rb') as file:
+    with open(paths.place(_file(path)), 'rb') as file:
       found = hashlib.file_digest(file, 'sha256').hexdigest()
     if found != sha256:
       raise UserError(
@@ -30,3 +31,9 @@ def check(config) -> None:
         f'(sha256 {found[:12]}…, not {sha256[:12]}…). That is {source}. To run '
         'on yours, --config.data.sources='
       )
+
+
+def _file(path: str) -> pathlib.Path:
+  path = pathlib.Path(path).expanduser()
+  weights = path / 'model.safetensors'
+  return weights if weights.exists() else path

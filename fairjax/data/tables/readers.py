@@ -15,7 +15,8 @@ import pathlib
 import re
 import threading
 import zlib
-from typing import BinaryIO
+from collections.abc import Mapping
+from typing import Any, BinaryIO
 
 import pandas as pd
 
@@ -49,6 +50,46 @@ MARKS = {  # longest first: UTF-32 begins as UTF-16 does
 }
 LOOKED_AT = 4096  # bytes from which an encoding without a mark is guessed
 _FIELD_LIMIT = threading.Lock()
+
+
+def as_frame(data: Any) -> pd.DataFrame | None:
+  """Tables of any library: pandas, polars, pyarrow, Hugging Face datasets, a
+  mapping of columns, a list of records; None for what is no table."""
+  if isinstance(data, pd.DataFrame):
+    return data
+  if callable(getattr(data, 'collect', None)) and hasattr(data, 'columns'):
+    data = data.collect()  # of polars, not yet computed
+  splits = (
+    isinstance(data, Mapping)
+    and data
+    and all(
+      callable(getattr(one, 'to_pandas', None)) and hasattr(one, 'features')
+      for one in data.values()
+    )
+  )
+  if splits:
+    names = ', '.join(map(repr, data))
+    raise UserError(
+      f'the data set has the splits {names}; give one, as in '
+      f'data[{next(iter(data))!r}]'
+    )
+  if callable(getattr(data, 'to_pandas', None)):
+    found = data.to_pandas()
+    return found if isinstance(found, pd.DataFrame) else None
+  columns = isinstance(data, Mapping)
+  records = (
+    isinstance(data, list | tuple)
+    and len(data)
+    and all(isinstance(one, Mapping) for one in data)
+  )
+  if not (columns or records):
+    return None
+  try:
+    return pd.DataFrame(data if columns else list(data))
+  except ValueError as error:
+    raise UserError(
+      f'the columns of the table do not fit together: {error}'
+    ) from error
 
 
 def read(path: str, usual: str = '') -> pd.DataFrame:

@@ -8,14 +8,17 @@ at once); no Python loop runs over texts.
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import sparse
 
 from fairjax.core.errors import UserError
 from fairjax.data.tables import readers
+
+if TYPE_CHECKING:
+  from scipy import sparse
 
 BLOCK = 1 << 16  # texts split at once
 
@@ -50,7 +53,7 @@ def read_terms(path: str, field: str = 'weighting.terms') -> list[str]:
 
 def count_terms(
   texts: Sequence[str], terms: Sequence[str], how: str = 'words'
-) -> tuple[sparse.csr_array, np.ndarray]:
+) -> tuple['sparse.csr_array', np.ndarray]:
   """How often each term occurs in each text [n, t], and words a text [n].
 
   how='words': whole words, so "Gay, gay!" holds 'gay' twice. Every occurrence
@@ -60,6 +63,8 @@ def count_terms(
   lower-cased text between two spaces. There a comma hides a term, and since
   neighbours share a space, "gay gay" counts once.
   """
+  from scipy import sparse
+
   if how == 'reference':
     return _count_literally(texts, terms)
   split = _words(terms).to_pylist()
@@ -110,6 +115,8 @@ def _count_block(texts, split: list[list[str]]):
   rows.append(row[known][column >= 0])
   columns.append(column[column >= 0])
   rows, columns = np.concatenate(rows), np.concatenate(columns)
+  from scipy import sparse
+
   counts = sparse.coo_array(
     (np.ones(len(rows)), (rows, columns)), shape=(len(texts), len(split))
   )
@@ -117,6 +124,8 @@ def _count_block(texts, split: list[list[str]]):
 
 
 def _count_literally(texts, terms):
+  from scipy import sparse
+
   padded = [f' {text.lower()} ' for text in texts]
   patterns = [re.compile(f' {re.escape(term)} ') for term in terms]
   counts = [[len(p.findall(text)) for p in patterns] for text in padded]

@@ -16,4 +16,6 @@ In this room:
                    table holds
   significance     P values of many tests, adjusted for their number and
                    printed
+  tails            Tails and quantiles of distributions, and exact tests of
+                   counts
 """

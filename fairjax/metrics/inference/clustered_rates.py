@@ -64,6 +64,35 @@ def drawn(
   return out
 
 
+def straight(
+  draws: Float[np.ndarray, 'resample s k g1 rate'],
+  counts: Float[np.ndarray, 'm s k g1 four'],
+) -> Float[np.ndarray, 'resample s k g1 rate']:
+  """The same deviations on the scale of rates: θ (1 − θ) times those of logits.
+
+  A difference of two rates has no end near 0, so its draws are as symmetric
+  as Student's t: of two rates of .02 over 8 clusters the logit's long tails
+  made every interval hold 0.
+  """
+  sums = counts.sum(0, dtype=np.float64)
+  above, below = (
+    np.stack(
+      [sums @ np.array(pair[side]) for pair in measures.rates().values()], -1
+    )
+    for side in (0, 1)
+  )
+  centre = (above + 0.5) / (below + 1)
+  values = np.divide(
+    above, below, out=np.full(above.shape, np.nan), where=below > 0
+  )
+  least = np.float32(1e-7)
+  out = _logit(np.clip(draws, least, 1 - least))
+  out -= _logit(centre).astype(np.float32)
+  out *= (centre * (1 - centre)).astype(np.float32)
+  out += values.astype(np.float32)
+  return out
+
+
 def _logit(x: np.ndarray) -> np.ndarray:
   return np.log(x) - np.log1p(-x)
 

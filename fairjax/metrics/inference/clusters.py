@@ -9,11 +9,14 @@ binomial test.
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Integer
-from scipy import stats
+from scipy import special
 
+from fairjax.core.errors import UserError
+from fairjax.metrics.inference import tails
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import (
   REALS,
@@ -50,6 +53,29 @@ def distinct(
   codes = pd.factorize(values)[0].astype(np.int64)
   codes[lone] = codes.max(initial=-1) + 1 + np.arange(lone.sum())
   return codes if len(np.unique(codes)) < len(codes) else None
+
+
+def given(values: Any, rows: int) -> Integer[np.ndarray, ' n'] | None:
+  """Codes of a user's column of what rows hang together by."""
+  if values is None:
+    return None
+  if isinstance(values, str):
+    raise UserError(
+      f'cluster is {values!r}; give the column itself, as in '
+      f'cluster=table[{values!r}]'
+    )
+  values = np.asarray(values, object)
+  if values.shape != (rows,):
+    raise UserError(
+      f'cluster has shape {values.shape} for {rows} rows; give one value a row'
+    )
+  codes = distinct(values)
+  if codes is not None and len(np.unique(codes)) < 2:
+    raise UserError(
+      'all rows are one cluster, and nothing is known of another one; give a '
+      'column of several values, or none'
+    )
+  return codes
 
 
 def joined(
@@ -102,10 +128,9 @@ def share(hits: int, count: int, options: IntervalOptions) -> dict:
   """hits / count with the exact interval of Clopper and Pearson (1934)."""
   if not count:
     return of_value(None, note='no items')
-  tail = (1 - options.level) / 2
-  low = stats.beta.ppf(tail, hits, count - hits + 1) if hits else 0.0
-  high = stats.beta.ppf(1 - tail, hits + 1, count - hits)
-  return of_value(hits / count, low, high if hits < count else 1.0)
+  return of_value(
+    hits / count, *tails.clopper_pearson(hits, count, options.level)
+  )
 
 
 def binomial(hits: int, count: int, p: float = 0.5) -> float | None:
@@ -115,8 +140,8 @@ def binomial(hits: int, count: int, p: float = 0.5) -> float | None:
   """
   if not count:
     return None
-  below = stats.binom.cdf(hits, count, p)
-  above = stats.binom.sf(hits - 1, count, p)
+  below = special.bdtr(hits, count, p)
+  above = special.bdtrc(hits - 1, count, p)
   return float(min(1.0, 2 * min(below, above)))
 
 
@@ -180,26 +205,39 @@ def resampled(
   if not (math.isfinite(variance) and math.isfinite(centre) and variance > 0):
     return of_value(value, note='the clusters do not tell how sure it is'), None
   error, free = variance**0.5, least - 1
-  half = reach(error, free, options)
+  half = reach(error, free, options.level)
   ends = unlink(np.array([centre - half, centre + half]), bounds)
   low, high = map(float, ends)
   p = None
   if null is not None:
-    p = float(2 * stats.t.sf(abs(centre - _line(null, bounds)) / error, free))
+    p = float(two_sided((centre - _line(null, bounds)) / error, free))
   return of_value(value, min(low, value), max(high, value)), p
 
 
-def reach(error: float, free: int, options: IntervalOptions) -> float:
+def reach(error, free, level: float):
   """Half the width of an interval: Student's t times a standard error."""
-  return float(error * stats.t.ppf((1 + options.level) / 2, free))
+  return error * tails.t_ppf((1 + level) / 2, free)
+
+
+def two_sided(t, free):
+  """The p of Student's t as far from 0, to either side."""
+  return 2 * tails.t_sf(np.abs(t), free)
+
+
+def jeffreys(hits: float, count: float, level: float) -> tuple[float, float]:
+  """The ends of Beta(hits + ½, misses + ½), which hold the share itself."""
+  tail = (1 - level) / 2
+  ends = tails.beta_ppf([tail, 1 - tail], hits + 0.5, count - hits + 0.5)
+  share = hits / count
+  return float(min(ends[0], share)), float(max(ends[1], share))
 
 
 def student(
-  value: float, error: float, free: int, options: IntervalOptions
+  value: float, error: float, free: int | float, options: IntervalOptions
 ) -> tuple[dict, float]:
   """A difference with Student's interval, and the p of its being 0."""
-  half = reach(error, free, options)
-  p = float(2 * stats.t.sf(abs(value) / error, free))
+  half = float(reach(error, free, options.level))
+  p = float(two_sided(value / error, free))
   return of_value(value, value - half, value + half), p
 
 

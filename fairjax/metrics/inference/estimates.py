@@ -13,6 +13,8 @@ from collections.abc import Iterable
 import numpy as np
 from jaxtyping import Float
 
+from fairjax.metrics.inference import tails
+
 
 def estimate(
   seeds: Iterable[float],
@@ -94,7 +96,4 @@ def of_share(k: int, n: int, level: float) -> dict:
   """k of n with the interval of Wilson (1927)."""
   if not n:
     return estimate([math.nan], note='there is none')
-  from scipy import stats  # 45 MB and most of a second
-
-  ends = stats.binomtest(k, n).proportion_ci(level, 'wilson')
-  return estimate([k / n], ends.low, ends.high)
+  return estimate([k / n], *tails.wilson(k, n, level))

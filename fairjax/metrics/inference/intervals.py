@@ -306,6 +306,7 @@ def of_gap(
     **out,
     'null': float(null.mean()),
     'p': _tail(value, size) if not beyond else (1 + beyond) / (1 + len(size)),
+    'p_at_floor': not beyond,
   }
 
 
@@ -444,6 +445,15 @@ def difference(
   if not beyond:
     p = _tail(abs(value), at_null)
   return Difference(*ends, p, not beyond)
+
+
+def p_of_draws(null: Float[np.ndarray, ' resample'], value: float) -> dict:
+  """(1 + draws as far from 0) / (1 + draws); the least there can be is told."""
+  size = _sizes(null)
+  if not np.isfinite(value) or not len(size):
+    return {'p': None, 'p_at_floor': False}
+  far = int((size >= abs(value)).sum())
+  return {'p': (1 + far) / (1 + len(size)), 'p_at_floor': not far}
 
 
 def paired(

@@ -72,14 +72,12 @@ def drawn(
 def extremes(
   rows: Float[np.ndarray, 'n k'], bounds: tuple[float, float] = SHARES
 ) -> Edges:
-  """The edges of means of values: the largest and the least that were seen.
+  """The edges of means of values: the ends of their range.
 
-  A column whose values are all the same says nothing of how far others may
-  be, so its edges are the ends of the range.
+  Not what was seen: the mean of 40 values of which few are not 0 held its
+  truth in .88 of sets by the largest of them.
   """
-  if not len(rows):
-    return np.ones(rows.shape[1]), np.ones(rows.shape[1])
-  high, low = rows.max(0), rows.min(0)
-  same = high == low
-  same[0] = False  # the number of rows
-  return np.where(same, bounds[1], high), np.where(same, bounds[0], low)
+  high = np.full(rows.shape[1], bounds[1])
+  low = np.full(rows.shape[1], bounds[0])
+  high[0] = low[0] = 1.0  # the number of rows
+  return high, low

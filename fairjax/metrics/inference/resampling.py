@@ -22,13 +22,13 @@ which 1.96 such deviations are t_{G−1} standard errors.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from jaxtyping import Array, Bool, Float, Integer
+from jaxtyping import Bool, Float, Integer
+
+from fairjax.metrics.kernels import kernel
 
 DENSE = 1 << 16  # combinations of columns that are counted in a table
 CELLS = 4096  # most cells that are drawn exactly
@@ -185,12 +185,13 @@ def pad(totals: np.ndarray) -> np.ndarray:
   return np.pad(totals, widths).astype(np.float32)
 
 
-@jax.jit
+@kernel
 def resampled(
-  weights: Float[Array, 'resample item'], totals: Float[Array, 'item *rest']
-) -> Float[Array, 'resample *rest']:
+  xp, weights: Float[Any, 'resample item'], totals: Float[Any, 'item *rest']
+) -> Float[Any, 'resample *rest']:
   """Totals of every resample: one matrix product, in full float32."""
-  return jnp.tensordot(weights, totals, 1, precision=jax.lax.Precision.HIGHEST)
+  flat = weights @ totals.reshape(len(totals), -1)
+  return flat.reshape(-1, *totals.shape[1:])
 
 
 def quantile(

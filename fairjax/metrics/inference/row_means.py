@@ -6,6 +6,8 @@ from Gamma(rows). Where z takes −1, 0 or 1 (a decision that flips under one
 edit and not under another, or that differs between two texts) half a row of
 −1 and half a row of 1 is added, and a whole one of a kind that was never seen,
 as counts.py does for rates: no interval has width 0 because all rows agree.
+Means of other bounded values have half a row at either end of their range:
+few values that are not 0 say little of how large another may be.
 """
 
 import numpy as np
@@ -21,21 +23,30 @@ FEW = 64  # distinct values above which rows are dealt into blocks
 def draws_of(
   values: Float[np.ndarray, 's n'],
   options: IntervalOptions,
-  edges: bool = False,
+  edges: tuple[float, float] | None = None,
   cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> Float[np.ndarray, 'resample s']:
-  """Means over the rows in every resample; all seeds share the weights."""
+  """Means over the rows in every resample; all seeds share the weights.
+
+  With `edges`, the least and the largest value a row can have, half a row of
+  either is added, and a whole one where no row lies on that side of 0.
+  """
   items = _items(values, options.seed, cluster)
   m = len(items.size)
   sums = np.stack([np.bincount(items.item, v, minlength=m) for v in values], 1)
   extra = np.zeros((2, options.resamples, 1))
+  low, high = edges or (0.0, 0.0)
   if edges:
     rng = np.random.default_rng([options.seed, resampling.EDGES, 7])
     extra = rng.standard_normal((2, 2, options.resamples, 1)) ** 2 / 2
-    signs = np.array([(values < 0).any(), (values > 0).any()])
-    extra = extra[0] + extra[1] * ~signs[:, None, None]
+    extra, more = extra
+    if low < 0:
+      signs = np.array([(values < 0).any(), (values > 0).any()])
+      extra = extra + more * ~signs[:, None, None]
+    if cluster is not None:
+      extra = extra * (values.shape[1] / items.clusters)
   weights = resampling.draw(items, options.resamples, options.seed)[:, :m]
-  totals = weights @ sums + extra[1] - extra[0]
+  totals = weights @ sums + extra[1] * high + extra[0] * low
   return totals / (weights @ items.size[:, None] + extra.sum(0))
 
 
@@ -62,7 +73,8 @@ def mean(
     return estimate(np.full(len(values), np.nan), note=note or 'no rows')
   draws = None
   if options.resamples:
-    draws = draws_of(values, options, cluster=cluster)
+    edges = bounds if np.isfinite(bounds).all() else None
+    draws = draws_of(values, options, edges, cluster)
   return intervals.of_mean(values.mean(1), draws, options, bounds=bounds)
 
 
@@ -79,7 +91,7 @@ def difference(
   seeds = values.mean(1)
   if not options.resamples:
     return {**estimate(seeds), 'p': None}
-  draws = draws_of(values, options, True, cluster)
+  draws = draws_of(values, options, (-1.0, 1.0), cluster)
   draws += seeds - draws.mean(0)
   noise = intervals.difference_noise([(seeds, draws)], options)
   test = intervals.difference(float(seeds.mean()), noise, options, 1.0)

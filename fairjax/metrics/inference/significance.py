@@ -14,8 +14,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairjax.core.errors import UserError
+from fairjax.metrics import measures
 
 METHODS = ('holm', 'bh')
+SURE = 0.05  # adjusted p below which a difference is called more than chance
 
 
 def adjusted(
@@ -48,6 +50,42 @@ def with_adjusted(tests: Sequence[Mapping], method: str = 'holm') -> list[dict]:
   return [
     {**test, 'p_adjusted': one, 'adjusted': note} for test, one in zip(tests, p)
   ]
+
+
+def of_gaps(fairness: Mapping[str, Mapping]) -> dict[str, float]:
+  """{name: p} of the parities of all attributes, adjusted by Holm for them all.
+
+  Whatever calls a gap more than chance does so by these: the first sentence,
+  its light, the paragraph below, and the list of differences.
+  """
+  p, gaps = {}, measures.parities().values()
+  for key, one in fairness.items():
+    bare = key.rpartition('/')[2]
+    # Of many classes the first screen speaks of the worst one's rate alone.
+    among = bare in gaps and ('class' not in one or bare == 'eqopp1')
+    if among and one.get('p') is not None:
+      p[key] = one['p']
+  return dict(zip(p, adjusted(list(p.values()))))
+
+
+def gated(
+  rows: Sequence[dict], fairness: Mapping[str, Mapping], prefix: str
+) -> None:
+  """A group's difference is no surer than the gap that it is part of.
+
+  Its adjusted p is at least that of its rate's gap (`of_gaps`), which is of
+  the largest of all such differences.
+  """
+  p = of_gaps(fairness)
+  for row in rows:
+    gap = p.get(prefix + measures.parities().get(row['rate'], ''))
+    if gap is not None and row.get('adjusted') is not None:
+      row['adjusted'] = max(row['adjusted'], gap)
+
+
+def said(p: float, at_floor: bool = False) -> str:
+  """'p = 0.032', or 'p ≤ 0.001' where no smaller one could have come out."""
+  return f'p {"≤" if at_floor else "="} {p:.2g}'
 
 
 def p_text(test: Mapping) -> str:

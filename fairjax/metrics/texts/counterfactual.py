@@ -5,10 +5,14 @@ rows of those sums, one line a text and one plane a seed, and what is computed
 of their total. Resampling draws texts; contenders that rewrite the same texts
 are resampled alike, so their differences are paired.
 
-  tprd, fprd   TPR(a) − TPR(a') of the same texts in two versions (FairFlow)
-  tprd_size, fprd_size   |TPRD| and |FPRD|, which contenders are ordered by
+  group_tprd, group_fprd   TPR(a) − TPR(a') of the texts of either group, each
+    as it was written: the papers' TPRD and FPRD (FairFlow, MBCDA)
+  content_tprd, content_fprd   the part of it that is what else the texts say
+  tprd, fprd   the gap of the same texts in two versions: that of the wording
+  group_tprd_size, …   |TPRD| and |FPRD|, which contenders are ordered by
   transfer_accuracy   texts that a classifier takes for the other attribute
   changed, distance   texts that differ from their source; words per word
+  source_bleu   BLEU-4 against the source
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -17,9 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Integer
 
+from fairjax.core import alignment
 from fairjax.metrics import paired
 from fairjax.metrics.inference import intervals, ratios
 from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import rewrites
 
 Values = ratios.Values
 
@@ -123,10 +129,70 @@ def _rate_gaps(sums: np.ndarray) -> Values:
   return {'tprd': _share(p1 - p2, p), 'fprd': _share(n1 - n2, n)}
 
 
+def group_rates(
+  label: Integer[np.ndarray, ' n'],
+  shows: Integer[np.ndarray, ' n'],
+  own: Float[np.ndarray, 's n'],
+  twin: Float[np.ndarray, 's n'],
+  threshold: float = 0.5,
+) -> Sums:
+  """TPRD and FPRD of the papers: those of texts of attribute 1 less the rest.
+
+  Every text is decided in its `own` wording. `content` takes from the same
+  rows, in which its `twin` is decided too, what is not the wording's.
+  """
+  chosen = own >= threshold, twin >= threshold
+  columns = [
+    part
+    for value in (1, 0)
+    for group in (1, 0)
+    for mine in [
+      np.broadcast_to((label == value) & (shows == group), own.shape)
+    ]
+    for part in (mine, mine & chosen[0], mine & chosen[1])
+  ]
+  rows = np.stack(columns, -1).astype(np.float64)
+  high = np.array([1, 1, 1, 1, 0, 0] * 2)
+  low = np.array([1, 0, 0, 1, 1, 1] * 2)
+  return Sums(rows, _group_gaps, (-1.0, 1.0), (high, low))
+
+
+def _cells(sums: np.ndarray) -> np.ndarray:
+  """[label 1 or 0, group 1 or 0, (texts, chosen, chosen as twin), *b]."""
+  return np.moveaxis(sums, -1, 0).reshape(2, 2, 3, *sums.shape[:-1])
+
+
+def _group_gaps(sums: np.ndarray) -> Values:
+  cells = _cells(sums)
+  rate = _share(cells[:, :, 1], cells[:, :, 0])
+  gap = rate[:, 0] - rate[:, 1]
+  return {'group_tprd': gap[0], 'group_fprd': gap[1]}
+
+
+def content(groups: Sums) -> Sums:
+  """What is left of `group_rates` where both groups are worded both ways.
+
+    gap = ½[(own₁ − twin₁) + (twin₀ − own₀)]
+        + ½[(own₁ + twin₁) − (own₀ + twin₀)]
+
+  Of the rates of groups 1 and 0: the first half is the wording's, the second
+  that of the rest of the texts (other occupations, other persons), as Oaxaca
+  and Blinder part a gap of wages.
+  """
+
+  def compute(sums: np.ndarray) -> Values:
+    cells = _cells(sums)
+    rate = _share(cells[:, :, 1] + cells[:, :, 2], 2 * cells[:, :, 0])
+    gap = rate[:, 0] - rate[:, 1]
+    return {'content_tprd': gap[0], 'content_fprd': gap[1]}
+
+  return groups._replace(compute=compute)
+
+
 def sizes(gaps: Sums) -> Sums:
-  """|TPRD| and |FPRD| of `rates`, which are shares."""
+  """|TPRD| and |FPRD| of `rates` or `group_rates`, which are shares."""
   compute = lambda sums: {
-    f'{name}_size': gap for name, gap in _rate_gaps(sums).items()
+    f'{name}_size': gap for name, gap in gaps.compute(sums).items()
   }
   return gaps._replace(compute=compute, absolute=True)
 
@@ -192,6 +258,26 @@ def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:
   )
 
 
+def kept(sources: Sequence[str], written: Sequence[str]) -> Sums:
+  """BLEU-4 of rewrites against their sources: how much of a text stays."""
+  order = rewrites.ORDER
+  rows = np.array(
+    [
+      rewrites.bleu_counts(new.split(), old.split())
+      for old, new in zip(sources, written, strict=True)
+    ],
+    np.float64,
+  )
+  all_kept = rows.mean(0)
+  all_kept[:order] = all_kept[order : 2 * order]
+  none_kept = np.where(np.arange(len(all_kept)) < order, 0, all_kept)
+  return Sums(
+    rows[None],
+    lambda s: {'source_bleu': rewrites.bleu(s)},
+    edges=(all_kept, none_kept),
+  )
+
+
 def means(columns: Mapping[str, np.ndarray]) -> Sums:
   """The mean of each column over texts, by its name; shares or in [0, 1]."""
   first = next(iter(columns.values()))
@@ -206,8 +292,31 @@ def means(columns: Mapping[str, np.ndarray]) -> Sums:
   )
 
 
+def recall(counts: Integer[np.ndarray, 'n 5']) -> Sums:
+  """The share of words that the twin changed which are changed alike.
+
+  `counts` as of `gold`, of some words alone: those that no list had.
+  """
+  rows = np.asarray(counts, np.float64)[None][..., 1:3]
+  return Sums(
+    rows,
+    lambda s: {'unlisted_recall': _share(s[..., 1], s[..., 0])},
+    edges=(np.array([1, 1]), np.array([1, 0])),
+  )
+
+
 def levenshtein(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
-  """The fewest words put in, taken out or replaced."""
+  """The fewest words put in, taken out or replaced.
+
+  Of long texts, whose table would have millions of cells, as many as their
+  alignment needs.
+  """
+  if max(len(old), len(new)) > alignment.LONG:
+    return sum(
+      max(b - a, d - c)
+      for kind, a, b, c, d in alignment.changes(old, new)
+      if kind != 'equal'
+    )
   code = {word: k for k, word in enumerate({*old, *new})}
   b = np.array([code[word] for word in new], np.int64)
   ahead = np.arange(len(new) + 1)

@@ -18,9 +18,8 @@ so that no flip in twenty rows is no proof of none.
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
-from scipy import stats
 
-from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference import clusters, intervals, resampling
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -125,7 +124,7 @@ def mcnemar(
   coin tosses: p = P(|B - m/2| ≥ |b - m/2|), B ~ Binomial(m, ½).
   """
   b, c = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
-  p = stats.binomtest(b, b + c).pvalue if b + c else 1.0
+  p = clusters.binomial(b, b + c) if b + c else 1.0
   return {'only_ours': b, 'only_theirs': c, 'p': float(p)}
 
 

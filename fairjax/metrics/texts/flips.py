@@ -26,15 +26,17 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import counts, measures
-from fairjax.metrics.inference import intervals, row_means, significance
+from fairjax.metrics.inference import (
+  clusters,
+  intervals,
+  row_means,
+  significance,
+  tails,
+)
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
-NAMES = tuple(  # of everything that is measured here
-  name
-  for name, row in measures.MEASURES.items()
-  if row.kernel == 'fairjax.metrics.texts.flips:measure'
-)
+NAMES = tuple(measures.of_kind('flips'))
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 NO_CONTROL = 'no row has a control edit'
 
@@ -244,8 +246,6 @@ def by_word(
   Fisher's, of its rows against the others. p is adjusted for the number of
   words (Benjamini and Hochberg).
   """
-  from scipy import stats
-
   d = decisions(scores, limits)
   flip = (d != decisions(edit.scores, limits)).mean(0) >= 0.5
   under = (d != decisions(edit.control, limits)).mean(0) >= 0.5
@@ -264,25 +264,24 @@ def by_word(
     if len(paired):
       first = int((flip[paired] & ~under[paired]).sum())
       second = int((under[paired] & ~flip[paired]).sum())
-      p = stats.binomtest(first, first + second).pvalue if first + second else 1
+      p = clusters.binomial(first, first + second)
+      p = 1.0 if p is None else p
     else:
       own, n = int(flip[rows].sum()), len(rows)
       rest = total - n
       p = 1.0
       if rest:
         other = flipped - own
-        p = stats.fisher_exact([[own, n - own], [other, rest - other]])[1]
+        p = tails.fisher([[own, n - own], [other, rest - other]])
     one = {
       'word': word,
       'rows': len(rows),
       'flips': float(flip[rows].mean()),
       'control flips': float(under[paired].mean()) if len(paired) else None,
-      'p': float(p),
+      'p': p,
     }
     if changes is not None:
-      one['mean change of score'] = row_means.mean(
-        changes[None, rows], options, (-1.0, 1.0)
-      )
+      one['mean change of score'] = row_means.mean(changes[None, rows], options)
     out.append(one)
   p = significance.adjusted([one['p'] for one in out], 'bh')
   for one, each in zip(out, p):

@@ -15,12 +15,12 @@ is one matrix product; what is estimated are ratios.
 """
 
 import collections
-import difflib
 from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 from jaxtyping import Float, Integer
 
+from fairjax.core import alignment
 from fairjax.metrics.inference import intervals, ratios
 from fairjax.metrics.inference.estimates import of_share
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -67,8 +67,7 @@ def edits(old: Words, new: Words) -> dict[tuple[int, int], tuple]:
   A place is (word, 0), or (word, 1) for what was put in before a word.
   """
   out: dict[tuple[int, int], tuple] = {}
-  matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-  for kind, a, b, c, d in matcher.get_opcodes():
+  for kind, a, b, c, d in alignment.changes(old, new):
     if kind == 'insert':
       out[a, 1] = tuple(new[c:d])
     elif kind != 'equal':

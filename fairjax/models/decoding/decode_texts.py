@@ -26,6 +26,7 @@ from fairjax.data.batching.tokens import Ragged
 from fairjax.models import families, special
 from fairjax.models.decoding import decode, decode_slots, infill
 from fairjax.models.decoding.decode import Options, Rules, State
+from fairjax.models.kernels.ways import ways
 from fairjax.models.layers import int8, layer_params
 
 WIDTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
@@ -57,13 +58,13 @@ def ready(module: nn.Module, params: dict, integers: bool = False) -> dict:
   `integers`: of 8 bits (layers/int8.py), which changes the texts.
   """
   if integers:
-    if backend.platform() != 'cpu':
+    if not ways().integers:
       raise UserError(
         "net.precision is 'int8', which is for CPUs; take bfloat16 on a "
         f'{backend.platform().upper()}'
       )
     return jax.jit(int8.quantised)(params)
-  if backend.platform() == 'cpu':
+  if ways().by_library:
     return jax.jit(layer_params.transposed)(params)
   # Else every token would turn them to the type of the products anew.
   return jax.jit(layer_params.cast, static_argnums=1)(params, module.dtype)

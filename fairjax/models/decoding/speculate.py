@@ -21,7 +21,6 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Int
 
-from fairjax.core import backend
 from fairjax.models.decoding import infill
 from fairjax.models.decoding.decode import (
   DRAFTS,
@@ -32,6 +31,7 @@ from fairjax.models.decoding.decode import (
   last_tokens,
 )
 from fairjax.models.decoding.infill import Fill
+from fairjax.models.kernels.ways import ways
 from fairjax.models.layers.argmax import argmax
 
 SUFFIX = 4  # a longer agreement than this is as good
@@ -48,8 +48,7 @@ def longest(rows: int) -> int:
   An H200 balances at 184 places (peak / bandwidth: counted, not measured), so
   an accelerator gets somewhat fewer.
   """
-  places = 32 if backend.platform() == 'cpu' else 128
-  most = min(places // rows, DRAFTS[-1])
+  most = min(ways().verified // rows, DRAFTS[-1])
   return most if most > 2 else 0
 
 

@@ -40,7 +40,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import jax.numpy as jnp
+import numpy as np
 
 from fairjax.core import announce
 from fairjax.core.errors import UserError
@@ -173,7 +173,7 @@ def replaced(shape: Any, **changes: Any) -> Any:
 def module(
   shape: Any,
   can: str,
-  dtype: Any = jnp.float32,
+  dtype: Any = np.float32,
   scan: bool = False,
   remat: bool = False,
   **options: Any,

@@ -183,9 +183,9 @@ class Layer(nn.Module):
     drop = lambda y, kind, rate=s.dropout: dropout(
       y, rate, fold(key, kind), at.identity
     )
-    three, rate = self.attend(x, rows), s.attention_dropout
+    qkv, rate = self.attend(x, rows), s.attention_dropout
     y, cache = causal.attend(
-      three, self.heads, at, visible, rate, fold(key, 0), cache
+      qkv, self.heads, at, visible, rate, fold(key, 0), cache
     )
     x = self.attention_norm(x + drop(self.attention_out(y, rows), 1), rows)
     if source is not None:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.core import backend
+from fairjax.models.kernels.ways import ways
 from fairjax.models.layers.attention import (
   KeyValue,
   Merged,
@@ -58,7 +58,7 @@ def blank_cache(
   depth: int, rows: int, width: int, heads: int, features: int, dtype
 ) -> tuple[KeyValue | Merged, ...]:
   """An empty cache of `depth` layers."""
-  if backend.platform() == 'tpu':
+  if ways().tiled_arrays:
     blank = jnp.zeros((rows, width, features), dtype)
     return tuple(Merged(blank, blank, heads) for _ in range(depth))
   blank = jnp.zeros((rows, heads, width, features // heads), dtype)
@@ -82,7 +82,7 @@ def grow(cache: tuple, width: int) -> tuple:
 
 
 def attend(
-  all_three: Float[Array, 'r t d'],
+  qkv: Float[Array, 'r t d'],
   heads: int,
   at: Places,
   visible: Bool[Array, 'r t k'],
@@ -91,10 +91,10 @@ def attend(
   cache: KeyValue | Merged | None,
 ) -> tuple[Float[Array, 'r t e'], KeyValue | Merged | None]:
   """Attention of one product's query, keys and values; the cache after it."""
-  width = all_three.shape[-1] // 3
+  width = qkv.shape[-1] // 3
   query, memory = (
-    all_three[..., :width],
-    split_key_value(all_three[..., width:], heads),
+    qkv[..., :width],
+    split_key_value(qkv[..., width:], heads),
   )
   drop = dropping(rate, key, at.identity, at.positions)
   if cache is not None:

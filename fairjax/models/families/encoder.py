@@ -105,8 +105,8 @@ class Layer(nn.Module):
     query, key_value = dense(s.width, 'query'), dense(2 * s.width, 'key_value')
     if fused:
       both = [one(x, at.rows, arrays=True) for one in (query, key_value)]
-      three = side_by_side(x, both, at.rows.slots)
-      y = self_attention(*three, s.heads, visible, drop_seen)
+      qkv = side_by_side(x, both, at.rows.slots)
+      y = self_attention(*qkv, s.heads, visible, drop_seen)
     else:
       memory = split_key_value(key_value(x, places.rows), s.heads)
       y = attention(query(read, at.rows), memory, visible, drop_seen)

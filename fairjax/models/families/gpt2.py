@@ -138,9 +138,9 @@ class Layer(nn.Module):
     norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
     drop = lambda y, kind: dropout(y, s.dropout, fold(key, kind), at.identity)
 
-    three = dense(3 * s.width, 'attend')(norm('attend_norm')(x, rows), rows)
+    qkv = dense(3 * s.width, 'attend')(norm('attend_norm')(x, rows), rows)
     rate, inner = s.attention_dropout, fold(key, 0)
-    y, cache = causal.attend(three, s.heads, at, visible, rate, inner, cache)
+    y, cache = causal.attend(qkv, s.heads, at, visible, rate, inner, cache)
     x = x + drop(dense(s.width, 'attention_out', less)(y, rows), 1)
     z = dense(s.hidden, 'up')(norm('up_norm')(x, rows), rows)
     z = dense(s.width, 'down', less)(ACTIVATIONS[s.activation](z), rows)

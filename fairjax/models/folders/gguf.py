@@ -37,8 +37,8 @@ def config(path: str | os.PathLike) -> dict[str, Any]:
   kind = gguf.field(file, 'general.architecture', str)
   if kind != 'llama':
     raise UserError(
-      f'{file.path} holds a model of the architecture {kind}, and llama is '
-      'known here; name another file, or the folder of the model in torch'
+      f'{file.path} holds a model of the architecture {kind[:60]}, and llama '
+      'is known here; name another file, or the folder of the model in torch'
     )
   ask = lambda name, kind, *default: gguf.field(
     file, f'llama.{name}', kind, *default

@@ -12,4 +12,5 @@ In this room:
   long_attention      Attention of long rows by cuDNN's fused kernel, which
                       keeps no weights
   row_kernels         What the GPU kernels over rows of a batch share
+  ways                How plain code is written for each platform, in one table
 """

@@ -62,11 +62,11 @@ def _example(t: int, width: int, kernel: bool) -> tuple[np.ndarray, ...]:
   where = jnp.broadcast_to(jnp.arange(t) % 10, (2, t))
   drop = house.dropping(0.25, jnp.uint32(7), identity, where)
 
-  def loss(three, bias):
+  def loss(qkv, bias):
     if kernel:
-      y = house.self_attention(three, bias, heads, visible, drop)
+      y = house.self_attention(qkv, bias, heads, visible, drop)
     else:
-      query, key_value = jnp.split(three + bias, [d], axis=-1)
+      query, key_value = jnp.split(qkv + bias, [d], axis=-1)
       memory = house.split_key_value(key_value, heads)
       y = house.attention(query, memory, visible, drop)
     y = y.astype(jnp.float32)
@@ -80,7 +80,7 @@ def _example(t: int, width: int, kernel: bool) -> tuple[np.ndarray, ...]:
 def attention(
   heads: int,
   rate: float,
-  three: Float[Array, 'r t e'],
+  qkv: Float[Array, 'r t e'],
   visible: Int[Array, 'r t t'],
   starts: UInt32[Array, 'r h t'],
   positions: Int[Array, 'r t'],
@@ -89,10 +89,10 @@ def attention(
   """softmax(q·k / √(d/h)) v of each head; a share `rate` of weights is zero.
 
   Which, says dropout's hash of `starts` (of a query's place and head) and a
-  key's position. `three` has all heads' queries, then all keys, then all
+  key's position. `qkv` has all heads' queries, then all keys, then all
   values; their bias is added here.
   """
-  (y,) = _forward_call(heads, rate)(three, visible, starts, positions, bias)
+  (y,) = _forward_call(heads, rate)(qkv, visible, starts, positions, bias)
   return y
 
 
@@ -223,9 +223,9 @@ def _over_rows(kernel: Any, rule: str, results: Callable[..., list]):
   read, written = rule.split('->')
 
   def each(*arrays):
-    three, starts = arrays[0], arrays[2]
-    r, t, e = three.shape
-    out = [jax.ShapeDtypeStruct(*one) for one in results(r, t, e, three.dtype)]
+    qkv, starts = arrays[0], arrays[2]
+    r, t, e = qkv.shape
+    out = [jax.ShapeDtypeStruct(*one) for one in results(r, t, e, qkv.dtype)]
     blocks = dict.fromkeys('tqkp', max(16, pl.next_power_of_2(t)))
     call = pl.pallas_call(
       functools.partial(kernel, t=t),

@@ -10,8 +10,8 @@ import numpy as np
 from flax import struct
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.core import backend
 from fairjax.models.kernels import kernel_table, long_attention
+from fairjax.models.kernels.ways import ways
 from fairjax.models.layers.dropout import GOLDEN, hash32, survives
 from fairjax.models.layers.products import exact, summed
 
@@ -74,7 +74,7 @@ class Merged:
 
 def kept(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue | Merged:
   """The keys and values that one product gives, as decoding reads them."""
-  if backend.platform() != 'tpu':
+  if not ways().tiled_arrays:
     return split_key_value(key_value, heads)
   return Merged(*jnp.split(key_value, 2, axis=-1), heads)
 
@@ -190,7 +190,7 @@ def attention(
     return long_attention.attention(query, *memory, visible)
   query = query.reshape(r, -1, heads, e) * e**-0.5
   product = functools.partial(jnp.einsum, precision=exact(query.dtype))
-  if backend.platform() == 'cpu':
+  if ways().by_library:
     query = query.swapaxes(1, 2)
     scores = by_rows(query, memory.keys).astype(jnp.float32)
   else:
@@ -199,7 +199,7 @@ def attention(
   scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
   dtype = memory.values.dtype
   weights = _dropped(softmax(scores, dtype), drop).astype(dtype)
-  if backend.platform() == 'cpu':
+  if ways().by_library:
     mixed = by_columns(weights, memory.values).swapaxes(1, 2)
   else:
     mixed = product('rhqk,rhke->rqhe', weights, memory.values)
@@ -207,7 +207,7 @@ def attention(
 
 
 def self_attention(
-  three: Float[Array, 'r t e'],
+  qkv: Float[Array, 'r t e'],
   bias: Float[Array, 'e'],
   heads: int,
   visible: Bool[Array, 'r t t'],
@@ -215,17 +215,17 @@ def self_attention(
 ) -> Float[Array, 'r t d']:
   """`attention` in one kernel of a GPU, of queries, keys and values in a row.
 
-  `three` is their product; their bias is added in the kernel.
+  `qkv` is their product; their bias is added in the kernel.
   """
   from fairjax.models.kernels import fused_attention
 
-  r, t, _ = three.shape
+  r, t, _ = qkv.shape
   rate, starts = 0.0, jnp.zeros((r, heads, t), jnp.uint32)
   positions = jnp.zeros((r, t), jnp.int32)
   if drop is not None:
     rate, starts, positions = drop.rate, drop.starts(heads), drop.positions
   return fused_attention.attention(
-    heads, rate, three, visible.astype(jnp.int8), starts, positions, bias
+    heads, rate, qkv, visible.astype(jnp.int8), starts, positions, bias
   )
 
 

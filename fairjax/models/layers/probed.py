@@ -18,10 +18,10 @@ import jax.numpy as jnp
 from flax import struct, traverse_util
 from jaxtyping import Array, Float, Int
 
-from fairjax.core import backend
 from fairjax.core.errors import UserError
+from fairjax.models.kernels.ways import ways
 from fairjax.models.layers import exact_norms, int8
-from fairjax.models.layers.products import exact, few
+from fairjax.models.layers.products import exact, few_places
 
 
 @struct.dataclass
@@ -99,7 +99,7 @@ class Dense(nn.Module):
     if is_int8:
       y = int8.product(x, own('uint8'), own('uint8_scale')).astype(self.dtype)
     elif is_transposed:
-      y = few(x, own('transposed').astype(self.dtype))
+      y = few_places(x, own('transposed').astype(self.dtype))
     elif arrays:
       return kernel, bias, *probe_of(self, rows)
     else:
@@ -173,8 +173,8 @@ class Embed(nn.Module):
     if self.int8:
       return int8.product(x, *self.int8).astype(self.dtype)
     table, x = self.embedding.astype(self.dtype), x.astype(self.dtype)
-    if backend.platform() == 'cpu':
-      return few(x, table)
+    if ways().by_library:
+      return few_places(x, table)
     y = jnp.einsum('rtd,vd->rtv', x, table, precision=exact(self.dtype))
     return y if table.shape[0] == self.count else y[..., : self.count]
 

@@ -10,7 +10,7 @@ from jax.extend import core
 from jax.interpreters import mlir
 from jaxtyping import Array, Float
 
-from fairjax.core import backend
+from fairjax.models.kernels.ways import ways
 
 
 def exact(dtype: Any) -> lax.Precision | None:
@@ -18,7 +18,7 @@ def exact(dtype: Any) -> lax.Precision | None:
 
   Unnamed, a TPU would make bfloat16 of the operands and a GPU TF32.
   """
-  if dtype != jnp.float32 or backend.platform() == 'cpu':
+  if dtype != jnp.float32 or not ways().shortens:
     return None
   return lax.Precision.HIGHEST
 
@@ -42,7 +42,7 @@ _stacked.def_vmap(lambda size, stacked, x: (_stacked(x), True))
 
 
 @jax.custom_jvp
-def laid(x: Float[Array, '*s']):
+def row_major(x: Float[Array, '*s']):
   """x, its last axis innermost in memory, as the products of a CPU take it.
 
   Left to itself XLA takes a turned array as it lies, and a product of that is
@@ -52,7 +52,7 @@ def laid(x: Float[Array, '*s']):
   return _stacked(x)
 
 
-laid.defjvp(lambda given, tangents: (laid(*given), *tangents))
+row_major.defjvp(lambda given, tangents: (row_major(*given), *tangents))
 
 
 def summed(a, b, dims, dtype=None):
@@ -62,14 +62,14 @@ def summed(a, b, dims, dtype=None):
   where the sum is float32 and a's contracted axis is its last.
   """
   dtype = dtype or a.dtype
-  if backend.platform() != 'cpu':
+  if not ways().by_library:
     return lax.dot_general(
       a, b, dims, precision=exact(a.dtype), preferred_element_type=dtype
     )
   y = lax.dot_general(
-    laid(a), laid(b), dims, preferred_element_type=jnp.float32
+    row_major(a), row_major(b), dims, preferred_element_type=jnp.float32
   )
-  return laid(y).astype(dtype)
+  return row_major(y).astype(dtype)
 
 
 Axes = int | tuple[int, ...]
@@ -87,7 +87,7 @@ def flattened(x: Float[Array, '*s d']):
   A TPU's keep the axes: of [r·t, h·e], which XLA lays with the places on the
   lanes, it would turn every query, key and value twice to split r from t.
   """
-  return x.reshape(-1, x.shape[-1]) if backend.platform() != 'tpu' else x
+  return x if ways().tiled_arrays else x.reshape(-1, x.shape[-1])
 
 
 def outer(x: Float[Array, '*n d'], g: Float[Array, '*n f'], dtype: Any):
@@ -95,12 +95,12 @@ def outer(x: Float[Array, '*n d'], g: Float[Array, '*n f'], dtype: Any):
 
   On a CPU the narrower side is turned in memory first.
   """
-  if backend.platform() != 'cpu':
+  if not ways().by_library:
     every = tuple(range(x.ndim - 1))
     return product(x, g, every, every, dtype)
   if x.shape[1] <= g.shape[1]:
     return product(x.T, g, 1, 0, dtype)
-  return laid(product(g.T, x, 1, 0, dtype).T)
+  return row_major(product(g.T, x, 1, 0, dtype).T)
 
 
 def gram(a: Float[Array, 'r t d']) -> Float[Array, 'r t t']:
@@ -111,7 +111,7 @@ def gram(a: Float[Array, 'r t d']) -> Float[Array, 'r t t']:
 FEW = 128  # places
 
 
-def few(x: Float[Array, 'r t d'], transposed: Float[Array, 'f d']):
+def few_places(x: Float[Array, 'r t d'], transposed: Float[Array, 'f d']):
   """x Wᵀ where x has few places, by a product that lies as W does.
 
   On a CPU a plain product of 4 to 32 places copies all of W first. Thirty

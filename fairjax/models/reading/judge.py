@@ -370,19 +370,6 @@ def _pooled(judge: Judge, texts: Ragged, how: str) -> np.ndarray:
   return out
 
 
-def states(judge: Judge, texts: Ragged) -> Float[np.ndarray, 'tokens d']:
-  """The last layer's state of every token, beside `texts.flat`."""
-  out = np.zeros((len(texts.flat), judge.module.shape.width), np.float32)
-  states_of = jax.jit(_hidden, static_argnums=0)
-  for host, on_device, params in _sweep(judge, texts):
-    x = np.asarray(
-      judge.placement.fetch(states_of(judge.module, params, on_device))
-    )
-    at, row, column = token_scores.flat_places(texts, host)
-    out[at] = x[row, column]
-  return out
-
-
 def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
   """Packed batches of whole texts, on the host and on the device."""
   special.check_fits(judge.params, judge.module.shape.vocab)

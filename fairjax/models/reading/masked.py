@@ -18,17 +18,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Integer
 
-from fairjax.core import announce, backend
+from fairjax.core import announce
 from fairjax.data.batching import batches as packing
 from fairjax.data.batching.batches import Layout
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import special
+from fairjax.models.kernels.ways import ways
 from fairjax.models.layers.argmax import argmax
 from fairjax.models.layers.places import Batch
 
 BATCH = 128  # copies a step
-ON_CPU = 64  # whose activations a cache holds: 128 took 1.08 × the CPU seconds
 
 
 class Copies(NamedTuple):
@@ -45,7 +45,7 @@ def every_place(texts: Ragged, chosen: np.ndarray) -> Copies:
 
 
 def copies_a_step() -> int:
-  return ON_CPU if backend.platform() == 'cpu' else BATCH
+  return ways().copies
 
 
 def layout_of(

@@ -14,7 +14,9 @@ everybody else. The rules are those of textbooks, in this order:
 A baseline to be beaten, and silver labels where people wrote none.
 """
 
+import bisect
 import functools
+import itertools
 import re
 from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
@@ -26,6 +28,9 @@ from fairjax.pairs.swapping.dictionary import Span
 from fairjax.pairs.swapping.neighbours import last_word, words_of
 
 DIRECTION = {'man': 'male', 'woman': 'female', 'non-binary': 'neutral'}
+
+REACH = 200  # clauses that a pronoun looks back; a sentence has ten
+LONG = 1000  # characters in which five words are looked for
 
 _MALE, _FEMALE = 'male', 'female'
 _PRONOUNS = {
@@ -140,7 +145,7 @@ def _clauses(text: str) -> list[_Clause]:
 
 
 def _clause_of(clauses: list[_Clause], start: int) -> int:
-  return max(i for i, clause in enumerate(clauses) if clause.start <= start)
+  return bisect.bisect_right(clauses, start, key=lambda c: c.start) - 1
 
 
 class _Text:
@@ -151,7 +156,7 @@ class _Text:
     self.gender: list[str] = []  # of each person
     self.many: set[int] = set()  # those that are several
     self.called: dict[str, int] = {}  # first name or surname -> person
-    self.last: dict[int, int] = {}  # person -> when it was last mentioned
+    self.last: dict[int, None] = {}  # the last mentioned person comes last
     self.subject: dict[int, int] = {}  # clause -> its subject
     self.before: tuple | None = None  # the last mention and its person
 
@@ -165,28 +170,29 @@ class _Text:
   def subject_of(self, clause: int, gender: str) -> int | None:
     """The subject of a clause, or of the one that it goes on from."""
     sentence = self.clauses[clause].sentence
-    while clause >= 0 and self.clauses[clause].sentence == sentence:
-      if clause in self.subject:
-        person = self.subject[clause]
+    for i in range(clause, max(-1, clause - REACH), -1):
+      if self.clauses[i].sentence != sentence:
+        break
+      if i in self.subject:
+        person = self.subject[i]
         return person if self.fits(person, gender) else None
-      clause -= 1
     return None
 
   def earlier(self, clause: int, gender: str, barred: set[int]) -> int | None:
     """The nearest earlier subject that agrees, else the last mentioned."""
-    able = [
-      person
-      for person in self.last
-      if self.fits(person, gender) and person not in barred | self.many
-    ]
-    subjects = [
+    near = (
       self.subject[i]
-      for i in range(clause, -1, -1)
-      if self.subject.get(i) in able
-    ]
-    if subjects:
-      return subjects[0]
-    return max(able, key=self.last.get) if able else None
+      for i in range(clause, max(-1, clause - REACH), -1)
+      if self.subject.get(i) in self.last
+    )
+    able = (
+      person
+      for person in itertools.chain(near, reversed(self.last))
+      if self.fits(person, gender)
+      and person not in barred
+      and person not in self.many
+    )
+    return next(able, None)
 
   def pronoun(self, gender: str, case: str, clause: int) -> int:
     own = self.subject_of(clause, gender)
@@ -255,7 +261,8 @@ class _Text:
       person = self.pronoun(gender, kind, clause)
     before = last_word(self.text, start).lower()
     opens = clause not in self.subject
-    inside = self.text[self.clauses[clause].start : start]
+    begin = self.clauses[clause].start
+    inside = self.text[begin : min(start, begin + LONG)]
     if kind == 'subject' or (
       kind in ('name', 'noun')
       and opens
@@ -264,7 +271,8 @@ class _Text:
       and not (before in _OWNED and kind == 'name')
     ):
       self.subject[clause] = person
-    self.last[person] = start
+    self.last.pop(person, None)
+    self.last[person] = None
     self.before = (end, kind, person)
     return person
 

@@ -9,7 +9,6 @@ with the attributes that they were given and how often.
 """
 
 import collections
-import difflib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config.rewriting import AXES
-from fairjax.core.errors import UserError
+from fairjax.core import alignment
 from fairjax.pairs.persons import chain
 from fairjax.pairs.swapping import dictionary, word_lists
 from fairjax.pairs.swapping.dictionary import match_case
@@ -90,21 +89,6 @@ def split(text: str) -> tuple[str, str] | None:
   """The halves of a joined text; None where they cannot be told apart."""
   halves = re.split(rf'\s*{re.escape(JOINT)}\s*', text)
   return (halves[0], halves[1]) if len(halves) == 2 else None
-
-
-def check(word: str, attribute: str, text: str, axis: str = '') -> str:
-  """The axis of an attribute; one sentence where it cannot be asked for."""
-  if attribute not in AXIS:
-    near = difflib.get_close_matches(attribute, AXIS, n=1)
-    hint = f'; did you mean {near[0]!r}?' if near else f': {", ".join(AXIS)}'
-    raise UserError(f'attribute {attribute!r} is none of the known ones{hint}')
-  if axis and AXIS[attribute] != axis:
-    raise UserError(
-      f'attribute {attribute!r} is of {AXIS[attribute]}, but the word {word!r} '
-      f'is perturbed in {axis}: {", ".join(AXES[axis])}'
-    )
-  chain.find(text, word)
-  return AXIS[attribute]
 
 
 _DESCRIPTOR = {
@@ -264,12 +248,10 @@ def restore(text: str, rewritten: str) -> str:
   old = [(m.start(), m.end(), m[0]) for m in _PIECE.finditer(text)]
   new = [m[0] for m in _PIECE.finditer(rewritten)]
   lower = rewritten == rewritten.lower()
-  matcher = difflib.SequenceMatcher(
-    None, [plain(w) for *_, w in old], [plain(w) for w in new], autojunk=False
-  )
+  words = [plain(w) for *_, w in old], [plain(w) for w in new]
   gap = lambda i: text[old[i - 1][1] if i else 0 : old[i][0]]
   out = []
-  for kind, a, b, c, d in matcher.get_opcodes():
+  for kind, a, b, c, d in alignment.changes(*words):
     if kind == 'equal':
       out += [gap(i) + old[i][2] for i in range(a, b)]
       continue

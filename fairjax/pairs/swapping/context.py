@@ -207,6 +207,7 @@ MISTER: Row = ('mister', 'miss', 'mx')
 CHICK: Row = ('dude', 'chick', 'person')
 CHICKS: Row = ('dudes', 'chicks', 'people')
 
+PRONOUNS = frozenset(('her', 'his', 'him', 'hers'))
 RULES: dict[str, Rule] = {
   'her': her,
   'his': his,
@@ -227,8 +228,13 @@ RULES: dict[str, Rule] = {
 }
 
 
-def rules(rows: tuple[tuple[str, ...], ...]) -> dict[str, Rule]:
-  """The rule of every ambiguous word, given the listed rows."""
+def rules(
+  rows: tuple[tuple[str, ...], ...], titles: bool = True
+) -> dict[str, Rule]:
+  """The rule of every ambiguous word, given the listed rows.
+
+  Without `titles` (lady, sir, count, …) only of those that the rows hold.
+  """
   careful = SURNAMES | STAYS_BEFORE.keys() | STAYS_AFTER.keys()
   sets = {
     word: noun((*row, '')[:3])
@@ -236,4 +242,6 @@ def rules(rows: tuple[tuple[str, ...], ...]) -> dict[str, Rule]:
     for word in row[:2]
     if not careful.isdisjoint(row[:2])
   }
-  return {**sets, **RULES}
+  listed = {word for row in rows for word in row[:2]}
+  always = RULES if titles else PRONOUNS | (listed & RULES.keys())
+  return sets | {word: RULES[word] for word in always}

@@ -25,6 +25,7 @@ from fairjax.pairs.swapping.dictionary import Span, match_case
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 SECOND = '#second'  # what comes behind it is used where the rest is too little
 NEXT = 7  # names of like frequency among which one is drawn
+LONG = 1 << 13  # characters of a text beyond which draws are from its digest
 
 
 class Controls(NamedTuple):
@@ -52,38 +53,41 @@ def _edit(
 ) -> list[Span] | None:
   """As many edits as the swap has words (articles follow their nouns)."""
   persons = _persons()
+  key = text if len(text) <= LONG else f'{_hash(text):x}'  # asked at each word
   words = [s for s in spans if s[2].lower() not in ('a', 'an')]
   edits, names = [], {}
   for start, end, old, _ in words:
-    other = persons.get(old.lower())
-    if other:
-      new = names.setdefault(old.lower(), _drawn(other, f'{seed}:{old}:{text}'))
-      edits.append((start, end, old, match_case(old, new)))
+    low = old.lower()
+    if low in persons:
+      if low not in names:
+        names[low] = _drawn(persons[low], f'{seed}:{old}:{key}')
+      edits.append((start, end, old, match_case(old, names[low])))
   rest = len(words) - len(edits)
   if rest:
-    more = _neutral(text, spans, gendered, seed)
+    more = _neutral(text, spans, gendered, seed, key)
     if len(more) < rest:
       return None
     edits += more[:rest]
   return sorted(edits)
 
 
-def _neutral(text, spans, gendered, seed) -> list[Span]:
+def _neutral(text, spans, gendered, seed, key) -> list[Span]:
   """Words with a partner: content words first, each tier in drawn order."""
   first, second = partners()
-  inside = [(start, end) for start, end, *_ in spans]
+  changed = [*sorted(spans), (len(text), len(text))]
   tiers: tuple[list, list] = ([], [])
+  at = 0  # of the first change that ends behind the word's start
   for match in WORD.finditer(text):
     low = match[0].lower()
-    if low in gendered or any(
-      a < match.end() and match.start() < b for a, b in inside
-    ):
+    while changed[at][1] <= match.start():
+      at += 1
+    if low in gendered or changed[at][0] < match.end():
       continue
     for tier, known in zip(tiers, (first, second)):
       if low in known:
         new = match_case(match[0], known[low])
-        key = _hash(f'{seed}:{match.start()}:{text}')
-        tier.append((key, (*match.span(), match[0], new)))
+        drawn = _hash(f'{seed}:{match.start()}:{key}')
+        tier.append((drawn, (*match.span(), match[0], new)))
         break
   return [span for tier in tiers for _, span in sorted(tier)]
 

@@ -305,6 +305,7 @@ class _Entries:
     plain, known = self.plain, self.forms.get
     guarded = '#' in text or '@' in text or '_' in text or '/' in text
     closed = ')' in text
+    inside = _addressed(text)
     for start, end in zip(starts, ends):
       if start < position:
         continue
@@ -317,7 +318,7 @@ class _Entries:
         if entry is None:
           continue
       if guarded or (closed and text[start - 1] == ')'):
-        if _is_guarded(text, start, end, self.handles):
+        if _is_guarded(text, start, end, self.handles) or inside(start, end):
           continue
       result.append((start, end, word, entry))
       position = end
@@ -357,7 +358,7 @@ def _is_title(text: str, start: int, end: int) -> bool:
   return (
     text[start:end] == 'ms'
     and text[:1].islower()
-    and not text[:start].rstrip()[-1:].isdigit()
+    and not text[max(0, start - 24) : start].rstrip()[-1:].isdigit()
     and not before.isdigit()
     and after.isalpha()
     and after not in ENDERS
@@ -365,20 +366,37 @@ def _is_title(text: str, start: int, end: int) -> bool:
 
 
 def _is_guarded(text: str, start: int, end: int, handles: bool) -> bool:
-  """Whether a word is part of a handle, hashtag, link or mail address."""
+  """Whether a word is part of a handle or hashtag, or half of another."""
   if text[start - 1 : start] == '_' and text[start - 2 : start - 1].isalnum():
     return True
   if text[end : end + 1] == '_' and text[end + 1 : end + 2].isalnum():
     return True
   if start and text[start - 1] in '#@' and not handles:
     return True
-  if text[start - 1 : start] in ('/', ')') and _HALF.search(
-    text, max(0, start - 4), start
-  ):
-    return True
-  begin = text.rfind(' ', 0, start) + 1
-  right = text.find(' ', end)
-  return bool(_ADDRESS.search(text, begin, len(text) if right < 0 else right))
+  return text[start - 1 : start] in ('/', ')') and bool(
+    _HALF.search(text, max(0, start - 4), start)
+  )
+
+
+def _addressed(text: str) -> Callable[[int, int], bool]:
+  """Whether a word is part of a link or mail address; asked from left to right.
+
+  Of what stands between two blanks it looks once, however many words it has.
+  """
+  right, verdict = 0, False
+
+  def inside(start: int, end: int) -> bool:
+    nonlocal right, verdict
+    if end > right:
+      begin = text.rfind(' ', 0, start) + 1
+      right = text.find(' ', end)
+      right = len(text) if right < 0 else right
+      verdict = _ADDRESS.search(text, begin, right) is not None
+      if ' ' in text[start:end]:  # a phrase: the next word has fewer neighbours
+        right = start
+    return verdict
+
+  return inside
 
 
 def _articles(text: str, spans: list[Span]) -> list[Span]:
@@ -494,7 +512,12 @@ def _gender_entries(
         entries[word] = partner
   for word in [w for w, new in entries.items() if w == new]:
     del entries[word]
-  rules = context.rules(known.rows)
+  if not word_lists.is_english(known.rows):
+    return entries
+  # A user's list turns the titles that it has, and pronouns in any case.
+  rules = context.rules(
+    known.rows, titles=known.rows == word_lists.gender().rows
+  )
   entries.update({w: r for w, r in rules.items() if _moves(w, direction)})
   return entries
 

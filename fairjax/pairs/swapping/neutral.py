@@ -144,8 +144,9 @@ def _joined(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
   """
   verbs, unsure = [], 0
   first = verb[2].lower() if verb else 'was'
-  stop = _CLAUSE.search(text, end)
-  stop = min(stop.start() if stop else len(text), end + 200)
+  stop = min(len(text), end + 200)
+  mark = _CLAUSE.search(text, end, stop)
+  stop = mark.start() if mark else stop
   for result in _TOO.finditer(text, end, stop):
     word = result[1]
     base = base_form(word)

@@ -304,7 +304,8 @@ def _is_named(text: str, start: int, end: int, names: Container[str]) -> bool:
   """Whether people are told of it: told Charlotte, Charlotte and Harry."""
   if last_word(text, start).lower() in _ADDRESSED:
     return True
-  context = (_WITH.match(text, end), _WITH_BEFORE.search(text[:start][-24:]))
+  left = text[max(0, start - 24) : start]
+  context = (_WITH.match(text, end), _WITH_BEFORE.search(left))
   for other in (match[1] for match in context if match):
     low = other.lower()
     if other[0].isupper() and low in names and low not in PLACES:

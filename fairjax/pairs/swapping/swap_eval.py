@@ -13,7 +13,6 @@ name than we do, only the place can be right, so names are scored apart.
 
 import argparse
 import collections
-import difflib
 import os
 import pathlib
 import re
@@ -24,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax.core import paths
+from fairjax.core import alignment, paths
 from fairjax.core.errors import UserError
 from fairjax.data.tables import readers
 from fairjax.pairs.swapping import context, word_lists
@@ -242,8 +241,7 @@ def _changes(old: list[str], new: list[str]) -> dict[int, str]:
       if a.lower() != b.lower()
     }
   result = {}
-  matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-  for tag, a, b, c, d in matcher.get_opcodes():
+  for tag, a, b, c, d in alignment.changes(old, new):
     if tag == 'equal':
       continue
     for i in range(a, b):

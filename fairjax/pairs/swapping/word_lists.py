@@ -5,7 +5,8 @@ own list (words.csv, compiled by us) has the columns male, female, neutral; an
 empty neutral cell means that no single word does. A user's file has one group
 a line, words apart by commas, with `#` for comments; a first line that reads
 `male,female` or `male,female,neutral` makes it a gender list, to which the
-rules for pronouns and titles apply as well.
+rules for pronouns apply as well, and those for the titles that it holds, if it
+is of English.
 """
 
 import csv
@@ -86,6 +87,22 @@ TO_FEMALE = {
   'warlocks': 'witches',
 }
 
+# (he, she) and their forms, by language. Only English has rules of its own.
+ENGLISH = 'he him his himself', 'she her hers herself'
+PRONOUNS = (
+  ENGLISH,
+  ('er ihn ihm', 'sie ihr'),
+  ('il lui', 'elle'),
+  ('él', 'ella'),
+  ('lui egli', 'lei ella'),
+  ('ele', 'ela'),
+  ('hij hem', 'zij haar'),
+  ('han', 'hon hun'),
+  ('on', 'ona'),
+  ('он', 'она'),
+  ('el', 'ea'),
+)
+
 
 class Lists(NamedTuple):
   """Parallel words; `sides` names the columns of a gender list."""
@@ -102,6 +119,36 @@ def gender() -> Lists:
   path = pathlib.Path(__file__).with_name('words.csv')
   rows, sides = read(path)
   return Lists(rows, sides, TO_MALE, TO_FEMALE)
+
+
+def sides_of(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+  """Which of SIDES each of two lists of seed words is; () if none tells.
+
+  Seeds are of gender where they are pronouns, of English or another language,
+  or a pair of our own list (woman, man).
+  """
+  rows = [*gender().rows, *PRONOUNS]
+  known = [[cell.split() for cell in row[:2]] for row in rows]
+  for sides in (SIDES[:2], SIDES[1::-1]):
+    ours = (first, second) if sides == SIDES[:2] else (second, first)
+    if any(
+      not set(male).isdisjoint(ours[0]) and not set(female).isdisjoint(ours[1])
+      for male, female in known
+    ):
+      return sides
+  return ()
+
+
+def is_english(rows: Sequence[Sequence[str]]) -> bool:
+  """Whether rules for English pronouns and titles hold of a gender list.
+
+  Not where it has the pronouns of another language (er, sie) and not ours.
+  """
+  sides = [set(side) for side in zip(*(row[:2] for row in rows))]
+  has = lambda forms: all(
+    not side.isdisjoint(words.split()) for side, words in zip(sides, forms)
+  )
+  return has(ENGLISH) or not any(map(has, PRONOUNS))
 
 
 def load(

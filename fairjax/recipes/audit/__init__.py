@@ -5,6 +5,7 @@ In this room:
   causes    Causes: the training rows behind a gap, and what would mitigate it
   edits     The edits of an audit: each text's swap and its matched control,
             scored
+  equalize  What thresholds of groups would mitigate, and at what price
   flips     Flips on the page of an audit: shares, rows and words
   function  Anybody's function of texts under audit: asked in batches, and
             checked

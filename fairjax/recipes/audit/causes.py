@@ -14,6 +14,7 @@ from fairjax import api, results, stages
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, readers
+from fairjax.metrics import measures
 from fairjax.recipes.audit import flips
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
@@ -50,7 +51,7 @@ def section(
   if train is None:
     return None
   gap = first_screen.headline(measured.set)
-  if gap is None or gap.rate not in first_screen.RATES:
+  if gap is None or gap.rate not in measures.parities():
     return results.section(
       'What it hangs on is not known',
       results.text(

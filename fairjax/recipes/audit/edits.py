@@ -6,7 +6,6 @@ edits as many words of the same text that show no group (swapping/controls.py).
 Every different text is scored once.
 """
 
-import difflib
 import pathlib
 import re
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
+from fairjax.core import alignment
 from fairjax.core.errors import UserError
 from fairjax.data.tables.files import column
 from fairjax.metrics.texts.flips import Edit
@@ -188,11 +188,8 @@ def differences(text: str, twin: str) -> list[dictionary.Span]:
     return []
   old = [*re.finditer(r'\w+|\W', text)]
   new = re.findall(r'\w+|\W', twin)
-  match = difflib.SequenceMatcher(
-    None, [m[0] for m in old], new, autojunk=False
-  )
   out = []
-  for kind, a, b, c, d in match.get_opcodes():
+  for kind, a, b, c, d in alignment.changes([m[0] for m in old], new):
     if kind == 'equal':
       continue
     start = old[a].start() if a < len(old) else len(text)

@@ -9,6 +9,7 @@ import pandas as pd
 from fairjax import results
 from fairjax.config import Config
 from fairjax.metrics import measures
+from fairjax.metrics.inference import significance
 from fairjax.metrics.texts import flips
 from fairjax.pairs.swapping import swap_eval
 from fairjax.recipes.audit.measure import Measured
@@ -17,7 +18,6 @@ OFFENSIVE = frozenset(
   """toxic toxicity hate hateful abuse abusive offensive sexist sexism racist
   racism insult threat obscene profanity misogynous misogynistic""".split()
 )
-SURE = 0.05  # adjusted p of a finding
 WORST = 8  # slices, words and differences in an open table
 PRECISION = (
   'Of the words that our gender swap changes, this share agrees with annotated '
@@ -105,7 +105,9 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
     ]
   words = focus.words[name]
   sure = [
-    w for w in words if w['adjusted'] is not None and w['adjusted'] <= SURE
+    w
+    for w in words
+    if w['adjusted'] is not None and w['adjusted'] <= significance.SURE
   ]
   parts += _carriers(words, sure)
   parts.append(
@@ -149,14 +151,14 @@ def _carriers(words: Sequence[Mapping], sure: Sequence[Mapping]) -> list[dict]:
       results.table(
         [_word(w) for w in sure[:WORST]],
         caption=f'Words that carry it ({len(sure)} of {len(words)} at a false '
-        f'discovery rate of {SURE:.0%})',
+        f'discovery rate of {significance.SURE:.0%})',
       )
     ]
   if words:
     return [
       results.text(
         f'None of {len(words)} words flips decisions more than the control '
-        f'does, at a false discovery rate of {SURE:.0%}.'
+        f'does, at a false discovery rate of {significance.SURE:.0%}.'
       )
     ]
   return []

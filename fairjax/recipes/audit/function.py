@@ -65,9 +65,17 @@ def made_from(name: str) -> str:
 
 
 def predictor(
-  function: Callable, name: str, batch: int, positive: int, own: Sequence[str]
+  function: Callable,
+  name: str,
+  batch: int,
+  positive: int,
+  own: Sequence[str],
+  classes: Sequence[str] = (),
 ) -> Callable[[Sequence[str]], np.ndarray]:
-  """texts → [1, n, c] of the function; `own` are the texts of the rows."""
+  """texts → [1, n, c] of the function; `own` are the texts of the rows.
+
+  `classes` are the data's, for answers in words.
+  """
   form: list[tuple] = []  # of its first answer
 
   def place(text: str) -> str:
@@ -79,7 +87,11 @@ def predictor(
     parts = []
     for low in range(0, len(texts), batch):
       some = list(texts[low : low + batch])
-      answer = _numbers(_asked(function, some, name, place), some, name, place)
+      said = _asked(function, some, name, place)
+      where = lambda k, some=some: place(some[k])
+      answer = predictions.of_answers(said, classes, name, where)
+      if answer is None:
+        answer = _numbers(said, some, name, place)
       form.append(answer.shape[1:])
       if form[0] != form[-1]:
         raise UserError(

@@ -98,7 +98,7 @@ class Together(NamedTuple):
 
 def together(config: Config, table: pd.DataFrame) -> Together:
   """Rows of one text, one template, or one value of the user's column."""
-  asked, n = config.audit.cluster, len(table)
+  asked, n = config.audit.cluster or config.data.cluster, len(table)
   texts = clusters.of_texts(list(table['text'])) if 'text' in table else None
   said = _copies(table) if 'text' not in table else []
   if texts is not None:

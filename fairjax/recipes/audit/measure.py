@@ -11,23 +11,26 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
-from fairjax.metrics import calibration, contrasts, slices, thresholds, warn
+from fairjax.metrics import (
+  calibration,
+  contrasts,
+  measures,
+  slices,
+  thresholds,
+  warn,
+)
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference import significance
+from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.models import Audited, aligned
 
-NO_LABEL = ('selection_rate',)  # rates that need none
-# Measures of ranks and probabilities mean nothing where there are decisions.
-OF_SCORES = (
-  *('auc', 'macro_auc', 'log_loss', 'bpsn_auc', 'bnsp_auc', 'positive_aeg'),
-  *('negative_aeg', 'auc_gap', 'auc_min', 'bpsn_auc_min', 'bnsp_auc_min'),
-  *('positive_aeg_max', 'negative_aeg_max'),
-)
+# These mean nothing where there are decisions.
+OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')
 
 
 @dataclasses.dataclass
@@ -50,11 +53,7 @@ class Measured:
   slices: list[dict]
   sweep: dict[str, np.ndarray]
   swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
-
-
-def options_of(config: Config) -> IntervalOptions:
-  own = config.measures
-  return IntervalOptions(own.confidence_level, own.resamples, config.seed)
+  equalized: Any = None  # thresholds of groups (equalize.py)
 
 
 def judged(config: Config, chances: np.ndarray) -> np.ndarray:
@@ -92,6 +91,12 @@ def chances_of(model: Audited, config, table, classes) -> np.ndarray:
       'has the classes 0 and 1'
     )
   return chances
+
+
+def decided(model: Audited, chances: np.ndarray) -> Audited:
+  """The model, known to decide only where a function answers 0 or 1."""
+  only = model.kind == 'function' and bool(np.isin(chances, (0, 1)).all())
+  return dataclasses.replace(model, hard=True) if only else model
 
 
 def threshold_of(config, model, valid, classes) -> float | str:
@@ -133,6 +138,7 @@ def measure(
   cluster, once = hang.cluster, hang.once(len(table))
   options, least = options_of(config), config.measures.min_group
   chances = chances_of(model, config, table, classes)
+  model = decided(model, chances)
   scores = judged(config, chances)
   labels = truth(config, table, chances.shape[2])
   wanted = threshold_of(config, model, valid, classes)
@@ -230,9 +236,9 @@ def _without_scores(one: dict) -> None:
       del part[key]
 
 
-def _named(groups: Who, kind: str, measures: Mapping) -> dict:
+def _named(groups: Who, kind: str, values: Mapping) -> dict:
   prefix = f'{kind}/' if len(groups.kinds) > 1 else ''
-  return {prefix + name: one for name, one in measures.items()}
+  return {prefix + name: one for name, one in values.items()}
 
 
 def _calibrated(out, labels, groups, options, least, hard, cluster) -> None:
@@ -291,6 +297,8 @@ def _beside_reference(out, labels, groups, config, options, cluster) -> None:
       rates,
       cluster,
     )
+    prefix = f'{kind}/' if len(groups.kinds) > 1 else ''
+    significance.gated(rows, out.set['fairness'], prefix)
     for row in rows:
       row['attribute'] = kind
       if not binary:

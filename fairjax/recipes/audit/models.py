@@ -55,21 +55,35 @@ def load(
     return own(config, table, classes)
   if isinstance(source, str | os.PathLike):
     return _named(os.fspath(source), config, table, classes)
-  if isinstance(source, pd.DataFrame):
-    frame = source
+  if (frame := readers.as_frame(source)) is not None:
     frame.attrs.setdefault('source', 'the predictions')
     return _of_frame(frame, config, table, classes)
   if isinstance(source, np.ndarray | list | pd.Series):
-    return [_array(np.asarray(source, float), table, config)]
+    values = np.asarray(source)
+    if values.ndim == 1 and values.dtype.kind in 'OUS':  # decisions by name
+      frame = pd.DataFrame({'decision': values})
+      frame.attrs['source'] = 'the predictions'
+      return _of_frame(frame, config, table, classes)
+    try:
+      values = values.astype(float)
+    except (TypeError, ValueError) as error:
+      raise UserError(
+        'the predictions have values that are no numbers; give probabilities, '
+        'or the name of a label for each row'
+      ) from error
+    return [_array(values, table, config)]
   if hasattr(source, 'bundle'):  # fairjax.load
     return classifier(source, config)
   if hasattr(source, 'predict_proba'):
     names = tuple(map(str, getattr(source, 'classes_', ())))
     name = type(source).__name__
     return [function(source.predict_proba, name, config, table, names)]
+  if not callable(source) and callable(getattr(source, 'predict', None)):
+    name = type(source).__name__  # one that only decides
+    return [function(source.predict, name, config, table, said=classes)]
   if callable(source):
-    name = getattr(source, '__name__', 'model')
-    return [function(source, name, config, table)]
+    name = getattr(source, '__name__', type(source).__name__)
+    return [function(source, name, config, table, said=classes)]
   raise UserError(
     f'an audit cannot read {type(source).__name__}; give a folder, a file, a '
     'table of predictions, a model with predict_proba, or a function of texts'
@@ -78,8 +92,7 @@ def load(
 
 def own(config: Config, table: pd.DataFrame, classes) -> list[Audited]:
   """Predictions that stand in the data itself."""
-  frame = table.drop(columns=['text', 'label'], errors='ignore')
-  frame.attrs['source'] = table.attrs.get('source', 'the data')
+  frame = _beside(table)
   named = re.compile(r'(p|prob|score)_.+|p\d+', re.IGNORECASE)
   usual = {str(c).lower() for c in frame} & set(predictions.USUAL)
   likely = usual or any(named.fullmatch(str(c)) for c in frame)
@@ -92,8 +105,24 @@ def own(config: Config, table: pd.DataFrame, classes) -> list[Audited]:
   return _of_frame(frame, config, table, classes)
 
 
+def _beside(table: pd.DataFrame) -> pd.DataFrame:
+  """The columns of the data that predictions may stand in, row by row."""
+  made = ['id'] if table.attrs.get('ids') == predictions.MADE else []
+  frame = table.drop(columns=['text', 'label', *made], errors='ignore')
+  frame.attrs['source'] = table.attrs.get('source', 'the data')
+  return frame
+
+
 def _named(name: str, config, table, classes) -> list[Audited]:
   path = pathlib.Path(name).expanduser()
+  if name in table and name not in ('text', 'label'):  # a column of the data
+    read = predictions.read(
+      _beside(table), table, (name,), classes, config.measures.pos_label
+    )
+    return [
+      Audited(one.name, one.scores, hard=one.hard, remarks=one.remarks)
+      for one in read
+    ]
   if name == 'planted':
     return [planted(config)]
   if path.is_dir():
@@ -103,7 +132,8 @@ def _named(name: str, config, table, classes) -> list[Audited]:
   if FUNCTION.fullmatch(name):
     target = audit_function.imported(name)
     made_from = functools.partial(audit_function.made_from, name)
-    return [function(target, name, config, table, made_from=made_from)]
+    more = {'made_from': made_from, 'said': classes}
+    return [function(target, name, config, table, **more)]
   from fairjax.models.folders import hub
 
   try:
@@ -189,11 +219,12 @@ def function(
   table: pd.DataFrame,
   classes: tuple[str, ...] = (),
   made_from: Callable[[], str] | None = None,
+  said: Sequence[str] = (),
 ) -> Audited:
-  """Any function of a list of texts."""
+  """Any function of a list of texts; `said` are the names of answers."""
   texts = list(table['text']) if 'text' in table else []
   batch, positive = max(config.audit.batch, 1), config.measures.pos_label
-  predict = audit_function.predictor(source, name, batch, positive, texts)
+  predict = audit_function.predictor(source, name, batch, positive, texts, said)
   return Audited(
     name, None, predict, classes, kind='function', made_from=made_from
   )
@@ -441,7 +472,12 @@ def aligned(
     return scores
   if theirs and sorted(low(theirs)) == sorted(low(ours)):
     return scores[..., [low(theirs).index(n) for n in low(ours)]]
-  if len(ours) > scores.shape[-1] or len(theirs or ours) != max(len(ours), 2):
+  many = len(ours) == 2 < scores.shape[-1]
+  if (
+    many
+    or len(ours) > scores.shape[-1]
+    or len(theirs or ours) != max(len(ours), 2)
+  ):
     raise UserError(
       f'{model.name} has {scores.shape[-1]} classes'
       + (f' ({", ".join(theirs)})' if theirs else '')

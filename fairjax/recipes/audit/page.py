@@ -10,7 +10,7 @@ from fairjax.config import Config
 from fairjax.metrics import measures, thresholds
 from fairjax.metrics.inference import significance
 from fairjax.recipes.audit import flips
-from fairjax.recipes.audit.flips import SURE, WORST
+from fairjax.recipes.audit.flips import WORST
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
 from fairjax.report import tables
@@ -40,7 +40,7 @@ def _differences(focus: Measured, config: Config) -> dict | None:
   if not rows:
     return None
   tested = [r for r in rows if not r['few'] and r['p'] is not None]
-  sure = [r for r in tested if r.get('adjusted', 1) <= SURE]
+  sure = [r for r in tested if r.get('adjusted', 1) <= significance.SURE]
   sure.sort(key=lambda r: -abs(r['difference']['value']))
   reference = rows[0]['reference']
   if sure:
@@ -56,6 +56,13 @@ def _differences(focus: Measured, config: Config) -> dict | None:
       f'None of {len(tested)} differences to {reference} is more than chance '
       'where so many are tested'
     )
+    gaps = significance.of_gaps(focus.set['fairness'])
+    least = min(gaps, key=gaps.get, default='')
+    if least and gaps[least] < significance.SURE:
+      heading += (
+        f'; that of the groups which are furthest apart is ({least}, '
+        f'{significance.said(gaps[least])})'
+      )
   line = lambda r: {
     'group': r['group'],
     'rate': f'{measures.label(r["rate"])} ({r["rate"]})',
@@ -226,7 +233,7 @@ def _calibration(focus: Measured) -> dict | None:
 def _slices(focus: Measured) -> dict | None:
   if not focus.slices:
     return None
-  sure = [s for s in focus.slices if s['adjusted'] <= SURE]
+  sure = [s for s in focus.slices if s['adjusted'] <= significance.SURE]
   sure.sort(key=lambda s: -(s['error rate'] - s['outside']))
   line = lambda s: {
     'where': s['slice'],
@@ -245,7 +252,7 @@ def _slices(focus: Measured) -> dict | None:
       results.table(
         [line(s) for s in sure[:WORST]],
         caption=f'{len(sure)} of {count} slices are worse, at a false '
-        f'discovery rate of {SURE:.0%}',
+        f'discovery rate of {significance.SURE:.0%}',
       )
     ]
   else:

@@ -21,21 +21,23 @@ from fairjax.core.errors import Failed, Undecided, UserError
 from fairjax.data.tables import audit_table
 from fairjax.metrics import gate
 from fairjax.metrics import paired as paired_tests
+from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
+from fairjax.recipes.audit import equalize, page, scores
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.audit import models as audit_models
-from fairjax.recipes.audit import page, scores
 from fairjax.recipes.audit.measure import Measured
 from fairjax.results import Results
-from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """The audit of `audit.model`, published; fails where the gate does."""
+  from fairjax.train import mesh
+
   with Log(folder, config, main=mesh.is_main()) as log:
     rows = audit_table.read(config)
     results, measured = audit(config, config.audit.model, rows, log)
@@ -97,6 +99,9 @@ def audit(
     scores.tell_noise(
       model, first[model.name], texts, classes, measured[model.name]
     )
+  models = [
+    audit_measure.decided(one, measured[one.name].chances) for one in models
+  ]
   focus = measured[models[0].name]
   names = list(classes) or list(models[0].classes)
   results = stages.results(
@@ -127,6 +132,9 @@ def audit(
   )
   if causes:
     results.sections.append(causes)
+  focus.equalized = equalize.thresholds(config, table, focus, groups)
+  if focus.equalized:
+    results.sections.append(equalize.section(focus.equalized, groups))
   _gate(config, results, focus)
   return results, measured
 
@@ -192,6 +200,8 @@ def keep(
   measured: Mapping[str, Measured],
 ) -> None:
   """predictions.parquet of the first model, predictions/ of others."""
+  from fairjax.train import mesh
+
   if not mesh.is_main():
     return
   name = _data(config)
@@ -205,6 +215,8 @@ def keep(
       folder / 'predictions.parquet' if not k else place, rows
     )
   first = next(iter(measured.values()))
+  if first.equalized:
+    first.equalized.save(folder / 'thresholds.json')
   if 'text' in table and not first.edits:
     lines = [
       {'edit': f'{one.name} {kind}', 'text': text}
@@ -257,7 +269,7 @@ def tests(config, table, measured, groups, cluster=None) -> list[dict]:
       changes = flips.compare(
         (one.scores, one.edits[swap][1], _limit(one)),
         (own.scores, own.edits[swap][1], _limit(own)),
-        audit_measure.options_of(config),
+        intervals.options_of(config),
         cluster,
       )
       lines += [{**t, 'measure': prefix + t['measure']} for t in changes]

@@ -23,7 +23,6 @@ from fairjax.metrics import warn
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit.measure import Measured
 from fairjax.recipes.audit.models import Audited, aligned
-from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 PIECE = 1024  # texts, or a 64th of them where there are many
@@ -85,6 +84,8 @@ def kept(
     return np.concatenate(out, 1)
 
   def write(path: pathlib.Path, piece: Sequence[str]) -> None:
+    from fairjax.train import mesh
+
     scores = ask(piece)
     if mesh.is_main():
       with artefacts.atomic(path) as part:

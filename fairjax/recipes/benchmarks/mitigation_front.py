@@ -11,38 +11,33 @@ import math
 from collections.abc import Mapping
 
 from fairjax import results
+from fairjax.benchmarks import BENCHMARKS
 from fairjax.metrics import measures
 
-# Of each benchmark the number that stands for it, what it is without a
-# preference, and how far from there it can be.
-HEADLINES = {
-  'weat': ('weat_mean_mean', 0.0, 2.0),
-  'crows': ('crows_original', 50.0, 50.0),
-  'stereoset': ('stereoset_ss_log', 50.0, 50.0),
-  'winobias': ('winobias_log_odds', 0.0, math.inf),
-  'winogender': ('winogender_rho', 0.0, 1.0),
-  'bbq': ('bbq_bias_mean', 0.0, 1.0),
-  'holistic': ('holistic_pairs_fdr', 0.0, 100.0),
-}
-CAUSAL = {'crows': 'crows_total'}
+WITHOUT = ('sembias',)  # some of its rows go by chance to the stereotype
 
 
 def distances(sets: Mapping[str, Mapping]) -> dict[str, float]:
   """How far each benchmark's number is from no preference, 0 to 1."""
   out = {}
-  for name, (measure, null, largest) in HEADLINES.items():
-    value = _value(sets, name, measure)
+  for name, (key, one) in headlines(sets).items():
+    row, value = measures.MEASURES[key], one.get('value')
     if value is not None:
-      far = abs(value - null)
-      open_ended = math.isinf(largest)
-      out[name] = math.tanh(far / 2) if open_ended else far / largest
+      far = abs(value - row.ideal)
+      largest = max(row.high - row.ideal, row.ideal - row.low)
+      out[name] = math.tanh(far / 2) if math.isinf(largest) else far / largest
   return out
 
 
-def _value(sets: Mapping, name: str, measure: str) -> float | None:
-  whole = sets.get(name, {}).get('fairness', {})
-  key = measure if measure in whole else CAUSAL.get(name, measure)
-  return whole.get(key, {}).get('value')
+def headlines(sets: Mapping[str, Mapping]) -> dict[str, tuple[str, Mapping]]:
+  """{benchmark: (the measure that stands for it, its Estimate)}."""
+  out = {}
+  for name, benchmark in BENCHMARKS.items():
+    whole = sets.get(name, {}).get('fairness', {})
+    keys = [key for key in benchmark.headline if key in whole]
+    if keys and name not in WITHOUT:
+      out[name] = keys[0], whole[keys[0]]
+  return out
 
 
 def harm(contenders: Mapping[str, Mapping]) -> dict[str, float | None]:
@@ -70,11 +65,7 @@ def section(contenders: Mapping[str, Mapping]) -> dict:
       row['gender read by a probe'] = told['probe_accuracy']
     if 'task' in sets:
       row['task accuracy'] = sets['task']['quality']['accuracy']
-    for name, (measure, _, _) in HEADLINES.items():
-      whole = sets.get(name, {}).get('fairness', {})
-      key = measure if measure in whole else CAUSAL.get(name, measure)
-      if key in whole:
-        row[measures.label(key)] = whole[key]
+    row |= {measures.label(k): value for k, value in headlines(sets).values()}
     rows.append(row)
     if cost['value'] is not None and harms[title] is not None:
       points[title] = [(cost, harms[title])]

@@ -179,6 +179,6 @@ def _continued(
   own.pretrain.document = 'line'
   own.pretrain.objective = 'mlm' if judge.kind == 'mask' else 'causal'
   own.net = dataclasses.replace(own.net, **net)
-  pretrain.run(own, folder)
+  pretrain.trained(own, folder)
   export = folder / 'export' / 'seed_0'
   return judges.load(str(export), config, judge.placement)

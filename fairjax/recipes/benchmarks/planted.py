@@ -9,6 +9,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 
 from fairjax import results, stages
+from fairjax.benchmarks import BENCHMARKS
 from fairjax.benchmarks import planted_associations as planted
 from fairjax.config import Config
 from fairjax.core import artefacts
@@ -18,20 +19,6 @@ from fairjax.recipes.language import pretrain
 from fairjax.results import Results
 from fairjax.train import mesh
 from fairjax.train.progress import Log
-
-# Of each benchmark the number that should rise with the association.
-CURVES = {
-  'weat': 'weat_mean_mean',
-  'crows': 'crows_original',
-  'stereoset': 'stereoset_ss_log',
-  'winobias': 'winobias_log_odds',
-  'winogender': 'winogender_rho',
-  'bbq': 'bbq_bias_mean',
-  'sembias': 'sembias_stereotype',
-}
-CAUSAL = {'crows': 'crows_total'}
-# Of the items that this part holds; else of all.
-PARTS = {'bbq': 'disambiguated'}
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
@@ -49,7 +36,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     mesh.wait_for_all('planted')
     own = copy.deepcopy(config)
     own.recipe, own.data.name, own.data.path = 'pretrain', 'text', str(text)
-    pretrain.run(own, target / 'pretrain')
+    pretrain.trained(own, target / 'pretrain')
     own.recipe, own.data.name, own.data.path = 'benchmarks', 'text', ''
     own.model = str(target / 'pretrain' / 'export' / 'seed_0')
     own.benchmarks.data = str(data)
@@ -85,14 +72,14 @@ def values_of(
   """{benchmark: (its measure, one value a contender)} where all have one."""
   out = {}
   for name in config.benchmarks.names:
-    part = PARTS.get(name)
+    part = BENCHMARKS[name].told
     wholes = [
       one['sets'][name]['groups'][part]
       if part
       else one['sets'][name]['fairness']
       for one in contenders.values()
     ]
-    for key in (CURVES.get(name), CAUSAL.get(name)):
+    for key in BENCHMARKS[name].headline:
       values = [whole.get(key, {}) for whole in wholes]
       if all(value.get('value') is not None for value in values):
         out[name] = key, values
@@ -101,7 +88,7 @@ def values_of(
 
 
 def label(name: str, key: str) -> str:
-  part = PARTS.get(name)
+  part = BENCHMARKS[name].told
   return measures.label(key) + (f', {part}' if part else '')
 
 

@@ -7,3 +7,15 @@ In this room:
   recipe   The healthy data diet: a probe scores the rows, and the best are
            trained on
 """
+
+from fairjax.report.claims import Claim, Paper
+
+PAPER = Paper(
+  'Healthy data diet (Zayed et al. 2023)',
+  ('diet', 'rank', 'overlap'),
+  (
+    Claim('fairer than the unhealthy diet', 'healthy', 'unhealthy', 'dp'),
+    Claim('fairer than none', 'healthy', 'none', 'dp'),
+    Claim('at most 3 points of AUC lost', 'healthy', 'none', 'auc', 1, -0.03),
+  ),
+)

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import Config, seed_list
 from fairjax.core import artefacts, escape
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
@@ -38,7 +38,7 @@ from fairjax.report import grid, tables, verdict
 from fairjax.results import Results
 from fairjax.scores import describe, rank_overlap, table
 from fairjax.stages.identity import identity
-from fairjax.train import loop, mesh
+from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 BASELINES = ('none', 'cda', 'cds')
@@ -182,7 +182,7 @@ def rows(config: Config, inputs: Inputs, cell: Cell) -> np.ndarray:
     cell.ranking,
     (cell.factual, cell.counterfactual),
     config,
-    loop.seed_list(config),
+    seed_list(config),
   )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import Config, seed_list
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches
 from fairjax.data.tables.schema import Tables
@@ -31,7 +31,7 @@ from fairjax.report.tables import plural
 from fairjax.results import Results
 from fairjax.scores import describe, rank_overlap
 from fairjax.stages import scoring
-from fairjax.train import loop, mesh
+from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 
@@ -57,7 +57,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     chances, contenders, rows_of = {}, {}, {}
     for name in names:
       rows = diet_rows.rows(
-        train, inputs.scores, name, ratios, config, loop.seed_list(config)
+        train, inputs.scores, name, ratios, config, seed_list(config)
       )
       rows_of[name] = in_any_order(rows)
       own = with_weights(config, inputs, rows)

@@ -9,7 +9,19 @@ In this room:
   flow_training         FairFlow's two fits: the attribute head, and the flow
   page                  FairFlow's page: the dictionary, its map, and what it
                         is worth
+  race                  The flow against simpler ways, word by word, on known
+                        pairs
   recipe                FairFlow: from one pair of words to counterfactual
                         words and texts
   size                  FairFlow at full size: hours and memory, estimated
 """
+
+from fairjax.report.claims import Paper
+
+PAPER = Paper(
+  'FairFlow (Tokpo and Calders 2024)',
+  ('fairflow',),
+  judged='classifiers trained on rewritten texts have smaller TPRD and FPRD, '
+  'and the texts read more fluently than swapped ones',
+  own=('dictionary + repair + BART', 'flow + repair + BART'),  # V1 and V2
+)

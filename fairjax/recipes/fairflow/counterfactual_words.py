@@ -161,6 +161,25 @@ def by_difference(m: Material, alpha: float) -> np.ndarray:
   return flow_words.moved(x, side, 'shift', alpha, width, typical=m.typical)
 
 
+def by_discriminant(m: Material, alpha: float) -> np.ndarray:
+  """x whose coordinate along a diagonal LDA becomes the other side's.
+
+    x + (α m_other − w·x) / (w·δ) δ,   w = δ / σ²,   δ = μ₁ − μ₋₁
+
+  with σ² the variance of each dimension about its side's mean (diagonal linear
+  discriminant analysis, Dudoit et al. 2002), w·x from the midpoint of the
+  sides and m_other = ±w·δ / 2: a factor of one dimension without a flow.
+  """
+  x, side = np.float64(m.some.vector), m.some.side
+  known = np.ones(len(x), bool) if m.typical is None else m.typical
+  mean = {s: x[(side == s) & known].mean(0) for s in (-1, 1)}
+  gap, middle = mean[1] - mean[-1], (mean[1] + mean[-1]) / 2
+  own = np.where((side > 0)[:, None], mean[1], mean[-1])
+  w = gap / np.maximum(np.square(x - own).mean(0), 1e-9)
+  along = (x - middle) @ w / (w @ gap)  # ±½ at the sides' means
+  return np.float32(x - (along + alpha * side / 2)[:, None] * gap)
+
+
 def by_procrustes(m: Material, pairs: pd.DataFrame) -> np.ndarray:
   """x mapped by the rotation that takes the first words of pairs to the second.
 
@@ -256,11 +275,21 @@ class Moved(NamedTuple):
 
 
 def by_flow(
-  m: Material, model: Any, params: dict, white: flow.Whitening, seed: int
+  m: Material,
+  model: Any,
+  params: dict,
+  white: flow.Whitening,
+  seed: int,
+  move: str = '',
+  alpha: float | None = None,
 ) -> Moved:
-  """T⁻¹ of the latents whose factor is the other side's."""
+  """T⁻¹ of the latents whose factor is the other side's.
+
+  By the config's `move` and `alpha`, or by others.
+  """
   shape, dtype = model.module
   options = m.config.fairflow
+  how = move or options.move, options.alpha if alpha is None else alpha
 
   def over(function, rows):
     parts = [
@@ -276,9 +305,7 @@ def by_flow(
   side = m.some.side
   difference = z[side > 0].mean(0) - z[side < 0].mean(0)
   k = shape.factor
-  new = flow_words.moved(
-    z, side, options.move, options.alpha, k, seed, m.typical
-  )
+  new = flow_words.moved(z, side, *how, k, seed, m.typical)
   x = white.inverse(over(inverse, new))
   norm = np.linalg.norm
   return Moved(x, float(norm(difference[:k])), float(norm(difference[k:])))

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.stats
 
 from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import keys
 from fairjax.data.batching import instances
+from fairjax.metrics.inference import estimates
 from fairjax.models import Bundle, build, flow
 from fairjax.models.reading import contextual
 from fairjax.pairs import attributes
@@ -104,11 +104,7 @@ def _perceptron(
 
 def share(k: int, n: int, config: Config) -> dict:
   """k of n with Wilson's interval."""
-  if not n:
-    return {'value': None, 'note': 'nothing is held out'}
-  level = config.measures.confidence_level
-  ends = scipy.stats.binomtest(k, n).proportion_ci(level, 'wilson')
-  return {'value': k / n, 'low': ends.low, 'high': ends.high}
+  return estimates.of_share(k, n, config.measures.confidence_level)
 
 
 @functools.cache

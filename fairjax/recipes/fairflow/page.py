@@ -10,6 +10,7 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.data.batching.instances import Instances
 from fairjax.recipes.fairflow import counterfactual_words as moving
+from fairjax.recipes.fairflow import race
 from fairjax.results import Results, figure, section, table, text
 
 SHOWN = 50  # pairs on the page
@@ -17,6 +18,7 @@ MAPPED = 30  # and on the map
 TITLES = {
   'flow': 'flow',
   'difference': 'difference of means',
+  'discriminant': 'diagonal LDA',
   'procrustes': 'orthogonal map',
   'masked': 'masked LM in context',
   'no_factor': 'flow without a factor',
@@ -53,6 +55,7 @@ def measure(
   attribute: Attribute,
   facts: dict[str, Any],
   dictionary: pd.DataFrame,
+  against: race.Race | None = None,
 ) -> Results:
   """Contenders against the known pairs, and the dictionary for a reader."""
   rows = []
@@ -85,14 +88,19 @@ def measure(
       'value': attribute.quality['control'],
     },
   ]
+  judged = {
+    row['contender']: {'sets': {'known pairs': {'quality': _estimates(row)}}}
+    for row in rows
+    if known
+  }
+  for name, one in against.contenders.items() if against else ():
+    judged.setdefault(name, {'sets': {}})['sets'] |= one['sets']
   return stages.results(
     config,
     title='A dictionary from one pair of words',
-    contenders={
-      row['contender']: {'sets': {'known pairs': {'quality': _estimates(row)}}}
-      for row in rows
-      if known
-    },
+    contenders=judged,
+    tests=against.tests if against else [],
+    verdicts=race.claims(against) if against else [],
     facts={**attribute.facts, **facts},
     sections=[
       section(
@@ -100,11 +108,31 @@ def measure(
         text(lead, 'lead'),
         table(examples, caption=f'The {len(examples)} pairs of most votes.'),
       ),
+      *winner(against),
       *pictures(contenders['flow']),
       section('Against simpler ways', table(rows, screen=True)),
       section('The attribute head', table(quality)),
     ],
   )
+
+
+def winner(against: race.Race | None) -> list[dict]:
+  """Who wins, word by word."""
+  if against is None:
+    return []
+  how = (
+    'A known word is right where most of its occurrences become its partner. '
+    'Settings are chosen on one half of the known pairs and marked on the '
+    'other, both ways round. Intervals are over pairs and seeds of the flow.'
+  )
+  return [
+    section(
+      'Who wins',
+      text(against.words, 'lead'),
+      table(race.table(against), screen=True),
+      text(how, 'quiet'),
+    )
+  ]
 
 
 def pictures(flow: Contender) -> list[dict]:

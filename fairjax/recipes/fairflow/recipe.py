@@ -13,7 +13,7 @@ with a label and a group; recipe counterfactual_texts runs them alone.
 
 import dataclasses
 import pathlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,13 @@ from fairjax.data.sets import invented
 from fairjax.models import families, flow
 from fairjax.pairs import attributes, flow_words
 from fairjax.pairs.swapping import names, word_lists
-from fairjax.recipes.fairflow import attribute_words, flow_training, page, size
+from fairjax.recipes.fairflow import (
+  attribute_words,
+  flow_training,
+  page,
+  race,
+  size,
+)
 from fairjax.recipes.fairflow import counterfactual_words as moving
 from fairjax.recipes.fairflow.page import MAPPED, TITLES, Attribute, Contender
 from fairjax.recipes.language import pretrain
@@ -43,6 +49,12 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """corpus → attribute → flow → counterfactual words → dictionary → report."""
   if config.fairflow.dry_run:
     return size.run(config, folder)
+  if config.corpus.backend == 'spmd':
+    raise UserError(
+      "corpus.backend is 'spmd', whose processes would each make a dictionary "
+      'of their own shards; fairflow needs all occurrences in one place, so '
+      "choose 'local', 'dask' or 'beam' with --config.corpus.backend"
+    )
   with Log(folder, config, main=mesh.is_main()) as log:
     if config.data.path:
       counterfactual_texts.look(config)
@@ -57,10 +69,22 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       attribute.grown,
     )
     check(m)
-    contenders, facts = contend(m, folder, log, attribute.grown)
-    dictionary = write(config, folder, m, contenders['flow'], log)
+    fitted = fit(m, folder, log)
+    contenders, facts = contend(m, fitted, folder, log, attribute.grown)
+    dictionary = write(config, folder, m, contenders[config.fairflow.way], log)
+    against = race.run(m, known, ways(m, fitted, contenders), TITLES)
+    if against:
+      log.line(against.words)
     results = page.measure(
-      config, m, contenders, known, complete, attribute, facts, dictionary
+      config,
+      m,
+      contenders,
+      known,
+      complete,
+      attribute,
+      facts,
+      dictionary,
+      against,
     )
     if config.data.path:
       add_texts(config, folder, results, log)
@@ -125,7 +149,7 @@ def model_of(config: Config, folder: pathlib.Path, log: Log) -> Config:
   chosen.tokens = config.tokens
   chosen.train.batch, chosen.measures = 32, config.measures
   log.line(f'a masked LM of size {config.model} is trained on the corpus')
-  pretrain.run(chosen, folder / 'pretraining')
+  pretrain.trained(chosen, folder / 'pretraining')
   export = folder / 'pretraining' / 'export' / f'seed_{config.seed}'
   return dataclasses.replace(config, model=str(export))
 
@@ -193,33 +217,70 @@ def check(m: moving.Material) -> None:
       )
 
 
+class Fitted(NamedTuple):
+  """A flow of each seed, and the whitening of what it reads."""
+
+  model: Any
+  params: list[dict]
+  white: flow.Whitening
+  fit: Any
+
+  def moved(self, m: moving.Material, move: str = '', alpha=None) -> list:
+    """What each seed's flow moves the embeddings to."""
+    return [
+      moving.by_flow(
+        m, self.model, one, self.white, m.config.seed + s, move, alpha
+      )
+      for s, one in enumerate(self.params)
+    ]
+
+
+def fit(
+  m: moving.Material, folder: pathlib.Path, log: Log, part: str = 'flow'
+) -> Fitted:
+  """Stage 2."""
+  config, options = m.config, m.config.fairflow
+  white = flow.whitening(m.some.vector, options.whiten)
+  out = attributes.held_out(m.some.id, config.seed, options.held_out)
+  # Over partners, where some are known, the sides differ in the attribute.
+  rows = slice(None) if m.typical is None else m.typical
+  x, side = white(m.some.vector)[rows], m.some.side[rows]
+  model, params, one = flow_training.fit_flow(
+    config, x, side, out[rows], folder, log, part
+  )
+  return Fitted(model, moving.seeds_params(params), white, one)
+
+
 def contend(
   m: moving.Material,
+  fitted: Fitted,
   folder: pathlib.Path,
   log: Log,
   grown: list[tuple[str, str]],
 ) -> tuple[dict[str, Contender], dict[str, Any]]:
   """Every contender's votes and pairs; what the flow's latents look like."""
   options, out = m.config.fairflow, {}
-  out['flow'], facts = flow_ballots(m, folder, log)
+  out['flow'], facts = flow_ballots(m, fitted)
+  asked = {*options.rivals, options.way}
   alone = lambda ballots: Contender([moving.entries(m, ballots)], ballots)
-  if {'difference', 'procrustes'} & set(options.rivals):
-    alpha = options.alpha if options.move == 'shift' else 1.0
-    first = alone(moving.read(m, moving.by_difference(m, alpha)))
-    if 'difference' in options.rivals:
-      out['difference'] = first
-    if 'procrustes' in options.rivals:
-      x = moving.by_procrustes(m, first.pairs[0])
-      out['procrustes'] = alone(moving.read(m, x))
-  if 'masked' in options.rivals:
+  if {'difference', 'procrustes'} & asked:
+    out['difference'] = alone(
+      moving.read(m, moving.by_difference(m, options.alpha))
+    )
+  if 'discriminant' in asked:
+    x = moving.by_discriminant(m, options.alpha)
+    out['discriminant'] = alone(moving.read(m, x))
+  if 'procrustes' in asked:
+    x = moving.by_procrustes(m, out['difference'].pairs[0])
+    out['procrustes'] = alone(moving.read(m, x))
+  if 'masked' in asked:
     out['masked'] = alone(moving.by_masked_lm(m))
-  if 'no_factor' in options.rivals:
+  if 'no_factor' in asked:
     plain = dataclasses.replace(options, rho=0.0, margin=0.0, leak=0.0)
     plain = dataclasses.replace(m.config, fairflow=plain)
     without = m._replace(config=plain)
-    out['no_factor'], _ = flow_ballots(
-      without, folder, log, 'flow without factor'
-    )
+    part = 'flow without factor'
+    out['no_factor'], _ = flow_ballots(without, fit(without, folder, log, part))
   if grown:
     pairs = pd.DataFrame(grown, columns=['first', 'second'])
     out['grown'] = Contender([pairs], flow_words.ballots(*[[]] * 3))
@@ -229,37 +290,47 @@ def contend(
   return out, facts
 
 
+def ways(
+  m: moving.Material, fitted: Fitted, contenders: dict[str, Contender]
+) -> dict[str, race.Way]:
+  """The flow and the ways beside it that have settings to choose."""
+  flows = lambda how: [one.x for one in fitted.moved(m, *how)]
+  out = {'flow': race.Way(race.MOVES, flows)}
+  for name, by in (
+    ('difference', moving.by_difference),
+    ('discriminant', moving.by_discriminant),
+  ):
+    if name in contenders:
+      out[name] = race.Way(race.ALPHAS, lambda alpha, by=by: [by(m, alpha)])
+  if 'procrustes' in contenders:
+    pairs = contenders['difference'].pairs[0]
+    turned = lambda _: [moving.by_procrustes(m, pairs)]
+    out['procrustes'] = race.Way((1.0,), turned)
+  return out
+
+
 def flow_ballots(
-  m: moving.Material, folder: pathlib.Path, log: Log, part: str = 'flow'
+  m: moving.Material, fitted: Fitted
 ) -> tuple[Contender, dict[str, Any]]:
-  """Stage 2, and the ballots of each seed's flow."""
-  config, options = m.config, m.config.fairflow
-  white = flow.whitening(m.some.vector, options.whiten)
-  x = white(m.some.vector)
-  out = attributes.held_out(m.some.id, config.seed, options.held_out)
-  # Over partners, where some are known, the sides differ in the attribute.
-  rows = slice(None) if m.typical is None else m.typical
-  model, params, fit = flow_training.fit_flow(
-    config, x[rows], m.some.side[rows], out[rows], folder, log, part
-  )
+  """Stage 3: the ballots of each seed's flow."""
   ballots, pairs, gaps, drawn = [], [], [], []
-  for s, one in enumerate(moving.seeds_params(params)):
-    occurrences = moving.by_flow(m, model, one, white, config.seed + s)
-    ballots.append(moving.read(m, occurrences.x))
+  for s, moved in enumerate(fitted.moved(m)):
+    ballots.append(moving.read(m, moved.x))
     pairs.append(moving.entries(m, ballots[-1]))
-    gaps.append((occurrences.gap, occurrences.leak))
+    gaps.append((moved.gap, moved.leak))
     if not s:
-      drawn = moving.word_map(m, occurrences.x, pairs[0], MAPPED)
-  factor, estimate = flow_training.factor_size(config, x, m.some.side)
+      drawn = moving.word_map(m, moved.x, pairs[0], MAPPED)
+  x = fitted.white(m.some.vector)
+  factor, estimate = flow_training.factor_size(m.config, x, m.some.side)
   facts = {
     'dimensions of the factor': factor,
     "Esser et al.'s estimate of them": estimate,
     'gap of the sides inside the factor': float(np.mean([g for g, _ in gaps])),
     'and outside of it': float(np.mean([g for _, g in gaps])),
-    'steps of the flow': fit.steps,
+    'steps of the flow': fitted.fit.steps,
   }
   every = pd.concat(ballots, ignore_index=True)
-  return Contender(pairs, every, drawn, fit.history), facts
+  return Contender(pairs, every, drawn, fitted.fit.history), facts
 
 
 def write(
@@ -269,20 +340,27 @@ def write(
   contender: Contender,
   log: Log,
 ) -> pd.DataFrame:
-  """dictionary.csv: the pairs that the votes of all seeds make, then names."""
+  """dictionary.csv: the pairs that the votes of all seeds make.
+
+  Where the seeds are of gender pairs of first names are left to `names=`, as
+  the list by hand leaves them (rewriting/counterfactual_texts.py).
+  """
+  options = config.fairflow
   pairs = moving.entries(m, contender.ballots)
-  if config.fairflow.names:
-    called = names.read(config.fairflow.names)
-    pairs = flow_words.extended(
-      pairs, {name: (women, men) for name, (men, women) in called.items()}
-    )
+  seeds = attributes.seed_words(options.first, options.second)
+  sides, left = word_lists.sides_of(*seeds), 0
+  if sides:
+    chosen = config.method.names_file or True
+    pairs, left = flow_words.without_names(pairs, names.load(chosen))
   about = (
-    f'Counterfactual words from {config.fairflow.first} and '
-    f'{config.fairflow.second}, by fairjax (recipe fairflow)'
+    f'Counterfactual words from {options.first} and '
+    f'{options.second}, by fairjax (recipe fairflow)'
   )
   if mesh.is_main():
-    flow_words.write(folder / 'dictionary.csv', pairs, about)
+    flow_words.write(folder / 'dictionary.csv', pairs, about, sides)
     votes = flow_words.tally(contender.ballots)
     artefacts.write_table(folder / 'votes.parquet', votes)
     log.line(f'{len(pairs)} pairs: {folder / "dictionary.csv"}')
+    if left:
+      log.line(f'{left} pairs of first names are left to method.names')
   return pairs

@@ -39,13 +39,20 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       log.line(f'{name}: {value:,}')
     outcome = stages.results(
       config,
-      data=f'{config.fairflow.dry_run:,} tokens',
+      data=read_of(config),
       seeds=[],
       title='FairFlow: a dry run',
       facts=facts,
       notes=['Timed on made texts, on this machine as it was just now.'],
     )
     return stages.publish(folder, outcome, log)
+
+
+def read_of(config: Config) -> str:
+  """What is counted for: the tokens that `share` reads of all."""
+  total, share = config.fairflow.dry_run, config.fairflow.share
+  part = '' if share == 1 else f', of which {int(total * share):,} are read'
+  return f'{total:,} tokens{part}'
 
 
 def size(config: Config, model: Any) -> dict[str, float]:
@@ -68,7 +75,8 @@ def size(config: Config, model: Any) -> dict[str, float]:
     'hours of reading words': instances * config.seeds * rate['decoded'],
   }
   return {
-    'tokens': int(total),
+    'tokens of the corpus': options.dry_run,
+    'tokens that are read': int(total),
     'instances at most': instances,
     'windows embedded at most': int(windows),
     'steps of the flow': int(steps),

@@ -54,13 +54,21 @@ class Text(NamedTuple):
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
-  """config → text → model → fit → held-out measures → samples → report."""
+  """A model trained, or with `pretrain.dry_run` estimated."""
+  if config.pretrain.dry_run:
+    return pretrain_size.run(config, folder, rehearse=trained)
+  return trained(config, folder)
+
+
+def trained(config: Config, folder: pathlib.Path) -> Results:
+  """config → text → model → fit → held-out measures → samples → report.
+
+  The stage of other recipes that stand on a language model of their own.
+  """
   if config.train.track:
     raise UserError(
       'train.track follows examples of a classifier; leave it off to pretrain'
     )
-  if config.pretrain.dry_run:
-    return pretrain_size.run(config, folder, rehearse=run)
   with Log(folder, config, main=mesh.is_main()) as log:
     device_mesh = mesh.make(config.mesh, config.seeds)
     objective = OBJECTIVES[config.pretrain.objective]

@@ -4,6 +4,18 @@ In this room:
 
   adversarial  MBCDA's training: a discriminator on logits, generators against
                it
+  parallel     MBCDA's parallel text: swapped, repaired, filtered
+  protocol     The papers' protocol: which texts a system learns from, and is
+               judged by
   recipe       MBCDA: a generator of counterfactual texts with two objectives
   size         MBCDA at full size: memory, FLOPs and hours, estimated
 """
+
+from fairjax.report.claims import Paper
+
+PAPER = Paper(
+  'MBCDA (Tokpo and Calders 2023)',
+  ('mbcda',),
+  judged='with a discriminator more texts turn, and TPRD and FPRD are smaller',
+  own=('BART on repaired, filtered + discriminator',),
+)

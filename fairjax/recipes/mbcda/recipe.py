@@ -10,10 +10,10 @@ classifier that never saw the text. What FairFlow measures of rewritten texts
 is measured here by the same functions (rewriting/contenders.py).
 """
 
+import dataclasses
 import functools
 import pathlib
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -21,15 +21,21 @@ import pandas as pd
 from fairjax import stages
 from fairjax.benchmarks.shared import result_rows, word_vectors
 from fairjax.config import Config
-from fairjax.core.errors import UserError, count
+from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
-from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual, diversity
 from fairjax.pairs import sheet
-from fairjax.recipes.mbcda import adversarial, size
-from fairjax.recipes.rewriting import contenders, rewriter
+from fairjax.recipes.mbcda import adversarial, protocol, size
+from fairjax.recipes.mbcda.parallel import (
+  TITLES,
+  Parallel,
+  dropped,
+  pairs_of,
+  parallel_text,
+)
+from fairjax.recipes.rewriting import contenders, rewriter, sampled
 from fairjax.recipes.rewriting import counterfactual_texts as texts
 from fairjax.recipes.rewriting.counterfactual_texts import Material
 from fairjax.report import verdict
@@ -39,20 +45,9 @@ from fairjax.train.progress import Log
 
 SHOWN = 50  # worst pairs on the page
 BART, AGAINST = 'BART on ', ' + discriminator'
+WITHOUT_NAMES = 'dictionary without names'
 CONTROL = 'control: shuffled groups'
 SPLITS = ('train', 'valid', 'test')
-TITLES = {
-  'filtered': 'repaired, filtered',
-  'unfiltered': 'repaired',
-  'dictionary': 'dictionary',
-}
-
-
-class Parallel(NamedTuple):
-  """Texts and their targets, of every split, in one frame."""
-
-  frame: pd.DataFrame  # split, source, group, dictionary, repaired, kept
-  accuracy: dict  # of the filter's classifier on sources
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
@@ -64,12 +59,18 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     check(config)
     m = texts.material(config, folder, None, log)
     tables = stages.load(config, folder, log)
-    parallel = parallel_text(m, tables)
-    writers, facts, trained = generators(m, parallel)
+    tables = sampled.sampled(config, tables, log)
+    targets, unlisted = protocol.withheld(m.config, folder)
+    own = m._replace(config=targets)  # by which targets are swapped
+    learned = tables
+    if config.adversary.corpus:
+      learned = protocol.corpus(config, tables)
+    parallel = parallel_text(own, learned)
+    writers, facts, trained = generators(m, own, parallel)
     rewrites = texts.rewritten(m, tables, writers)
     return stages.publish(
       folder,
-      measure(m, tables, parallel, writers, rewrites, facts, trained),
+      measure(m, tables, parallel, writers, rewrites, facts, trained, unlisted),
       log,
     )
 
@@ -88,132 +89,69 @@ def check(config: Config) -> None:
     )
 
 
-def parallel_text(m: Material, tables: Tables) -> Parallel:
-  """Swapped and repaired texts, and which of them turned their group."""
-  swap = texts.swapper(m, 'dictionary')
-  repairs = texts.repairs_of(m, tables, 'dictionary', swap) if m.helpers else {}
-  frames = []
-  for split, rows in tables.items():
-    sources = rows['text'].tolist()
-    swaps = swap(sources)
-    repaired = list(repairs[split]['repair']) if repairs else swaps
-    frames.append(
-      pd.DataFrame(
-        {
-          'split': split,
-          'source': sources,
-          'group': contenders.attribute(m.config, rows),
-          'dictionary': swaps,
-          'repaired': repaired,
-        }
-      )
-    )
-  frame = pd.concat(frames, ignore_index=True)
-  if m.helpers is None:
-    m.log.line(
-      'no detector is named (repair.detector), so the repaired texts are '
-      'those of the dictionary'
-    )
-  chances = attribute_texts.chances(
-    frame['source'],
-    frame['group'].to_numpy(),
-    {name: list(frame[name]) for name in ('source', 'repaired')},
-    np.arange(len(frame)),
-    m.config.rewriters.folds,
-  )
-  other = lambda name: np.where(
-    frame['group'] == 1, 1 - chances[name], chances[name]
-  )
-  frame['turned'] = other('repaired')
-  frame['changed'] = frame['repaired'] != frame['source']
-  frame['kept'] = frame['turned'] >= m.config.adversary.confidence
-  right = other('source') < 0.5
-  options = options_of(m.config)
-  accuracy = clusters.share(int(right.sum()), len(right), options)
-  m.log.line(
-    f'filter: {int((~frame["kept"]).sum()):,} of {len(frame):,} rewrites still '
-    f'show the group of their source and are dropped; its classifier is right '
-    f'on {accuracy["value"]:.3f} of the sources'
-  )
-  return Parallel(frame, accuracy)
-
-
-def pairs_of(parallel: Parallel, labels: str) -> pd.DataFrame:
-  """source, target, split, and the wanted group as label."""
-  frame = parallel.frame
-  column = 'dictionary' if labels == 'dictionary' else 'repaired'
-  keep = frame['kept'] if labels == 'filtered' else np.ones(len(frame), bool)
-  some = frame[keep & (frame[column].str.strip() != '')]
-  for split in ('train', 'valid'):
-    groups = some.loc[some['split'] == split, 'group'].nunique()
-    if groups < 2:
-      raise UserError(
-        f'of the {TITLES[labels]} pairs, split {split} holds sources of '
-        f'{count(groups, "group")}; a discriminator needs both (give more '
-        'texts, or lower --config.adversary.confidence)'
-      )
-  return pd.DataFrame(
-    {
-      'source': some['source'],
-      'target': some[column],
-      'split': some['split'],
-      'label': 1 - some['group'],
-    }
-  ).reset_index(drop=True)
-
-
 def generators(
-  m: Material, parallel: Parallel
-) -> tuple[dict[str, texts.Write], dict, list[dict]]:
+  m: Material, own: Material, parallel: Parallel
+) -> tuple[dict[str, list[texts.Writer]], dict, list[dict]]:
   """What writes for each contender, facts, and a line each discriminator."""
-  config, options = texts.generator_config(m.config), m.config.adversary
-  writers: dict[str, texts.Write] = {
-    'dictionary': texts.swapper(m, 'dictionary')
-  }
+  swap = texts.swapper(own, 'dictionary')
+  writers = {'dictionary': [texts.Writer(swap)]}
+  if own.config.method.names:  # CDA2; then CDA1, which leaves names alone
+    plain = dataclasses.replace(own.config.method, names=False)
+    without = own._replace(config=dataclasses.replace(own.config, method=plain))
+    swaps = texts.swapper(without, 'dictionary')
+    writers[WITHOUT_NAMES] = [texts.Writer(swaps)]
   if m.helpers:
-    writers['repaired'] = functools.partial(
-      texts.repair_by, m, writers['dictionary']
-    )
+    repair = functools.partial(texts.repair_by, m, swap)
+    writers['repaired'] = [texts.Writer(repair)]
   facts: dict = {}
   lines: list[dict] = []
-  target = m.folder / 'generator'
-
-  def add(labels: str, title: str, one: rewriter.Rewriter) -> None:
-    name = f'{BART}{TITLES[labels]}{title}'
-    writers[name] = functools.partial(texts.written, config, one.model)
-    facts[f'held-out token loss, {name}'] = one.quality['loss']['value']
-    export = target / stages.file_name(name) / 'export'
-    if mesh.is_main() and not export.exists():
-      rewriter.save(one.model, export)
-
-  for labels in options.labels:
+  for labels in m.config.adversary.labels:
     pairs = pairs_of(parallel, labels)
-    alternating = options.regime == 'alternating'
-    plain = None
-    if 'without' in options.players or not alternating:
-      m.log.line(f'generator on {labels}, token loss alone')
-      plain = adversarial.generator(
-        config, target / labels / 'tokens', pairs, m.log
-      )
+    for seed, config in enumerate(texts.generator_configs(m.config)):
+      trained = players(m, config, pairs, labels, seed, lines)
+      for title, one in trained.items():
+        name = f'{BART}{TITLES[labels]}{title}'
+        writers.setdefault(name, []).append(texts.writer(config, one.model))
+        loss = one.quality['loss']['value']
+        facts[f'held-out token loss, {name}{_numbered(seed)}'] = loss
+        export = m.folder / 'generator' / stages.file_name(name)
+        export = export / f'export{_numbered(seed)}'
+        if mesh.is_main() and not export.exists():
+          rewriter.save(one.model, export)
+  return writers, facts, lines
+
+
+def _numbered(seed: int) -> str:
+  return f'_{seed}' if seed else ''
+
+
+def players(
+  m: Material,
+  config: Config,
+  pairs: pd.DataFrame,
+  labels: str,
+  seed: int,
+  lines: list[dict],
+) -> dict[str, rewriter.Rewriter]:
+  """Generators of one seed: {'': by tokens alone, AGAINST: both losses}."""
+  options, out = m.config.adversary, {}
+  target = m.folder / 'generator' / f'{labels}{_numbered(seed)}'
+  alternating = options.regime == 'alternating'
+  if 'without' in options.players or not alternating:
+    m.log.line(f'generator on {labels}, token loss alone, seed {config.seed}')
+    plain = adversarial.generator(config, target / 'tokens', pairs, m.log)
     if 'without' in options.players:
-      add(labels, '', plain)
-    if 'with' not in options.players:
-      continue
+      out[''] = plain
+  if 'with' in options.players:
     against = None
     if not alternating:
       m.log.line(f'discriminator on the logits of that generator, {labels}')
-      against = discriminator(m, config, pairs, plain, labels, lines)
-    m.log.line(f'generator on {labels}, against the discriminator')
-    one = adversarial.generator(
-      config,
-      target / labels / 'adversary',
-      pairs,
-      m.log,
-      against,
-      alternating,
+      against = discriminator(m, config, pairs, plain, labels, seed, lines)
+    m.log.line(f'generator on {labels}, against it, seed {config.seed}')
+    out[AGAINST] = adversarial.generator(
+      config, target / 'adversary', pairs, m.log, against, alternating
     )
-    add(labels, AGAINST, one)
-  return writers, facts, lines
+  return out
 
 
 def discriminator(
@@ -222,17 +160,19 @@ def discriminator(
   pairs: pd.DataFrame,
   plain: rewriter.Rewriter,
   labels: str,
+  seed: int,
   lines: list[dict],
 ) -> adversarial.Discriminator:
   """One that is trained, and a control whose labels are shuffled."""
-  target = m.folder / 'discriminator' / labels
+  target = m.folder / 'discriminator' / f'{labels}{_numbered(seed)}'
   out = adversarial.discriminator(
     config, target / 'trained', pairs, plain.model, m.log
   )
   lines.append(_line(TITLES[labels], out))
   if note := blind(lines[-1]):
     m.log.line(f'warning: {note}')
-  if m.config.adversary.control and labels == m.config.adversary.labels[0]:
+  first = labels == m.config.adversary.labels[0] and not seed
+  if m.config.adversary.control and first:
     rng = np.random.default_rng([m.config.seed, 0xC0])
     shuffled = pairs.assign(label=rng.permutation(pairs['label'].to_numpy()))
     one = adversarial.discriminator(
@@ -268,10 +208,11 @@ def measure(
   m: Material,
   tables: Tables,
   parallel: Parallel,
-  writers: Mapping[str, texts.Write],
+  writers: texts.Writers,
   rewrites: contenders.Rewrites,
   facts: dict,
   lines: list[dict],
+  unlisted: Collection[str] = (),
 ) -> Results:
   """All contenders' measures, tests, tables and lists."""
   config, log = m.config, m.log
@@ -280,18 +221,25 @@ def measure(
     name for name in rewrites if name.startswith(BART) and AGAINST not in name
   ]
   judged = contenders.judge(
-    config, m.folder, log, tables, rewrites, twins, ('dictionary', *alone)
+    config,
+    m.folder,
+    log,
+    tables,
+    rewrites,
+    twins,
+    ('dictionary', WITHOUT_NAMES, *alone),
   )
-  gold = texts.against_gold(m, tables['test'], writers, 'dictionary')
+  gold = texts.against_gold(
+    m, tables['test'], writers, 'dictionary', alone, unlisted
+  )
   quality = quality_of_pairs(m, tables, rewrites)
   for one in (quality, vectors(m, tables, rewrites), gold):
     for name, sets in one.contenders.items():
       judged.contenders.setdefault(name, {'sets': {}})['sets'] |= sets['sets']
     judged.tests.extend(one.tests)
-  texts.keep(m, tables, rewrites)
   path = m.folder / 'sheet.csv'
   if config.adversary.sheet and mesh.is_main():
-    versions = {name: list(each['test']) for name, each in rewrites.items()}
+    versions = {name: list(each['test'][0]) for name, each in rewrites.items()}
     sources = tables['test']['text'].tolist()
     sheet.write(path, sources, versions, config.adversary.sheet, config.seed)
     log.line(
@@ -302,6 +250,11 @@ def measure(
   facts |= {
     'pairs': len(frame),
     'pairs that the filter drops': int((~frame['kept']).sum()),
+    **{
+      f'pairs of {parallel.names[group]} that the filter drops': int(n)
+      for group, n in (~frame['kept']).groupby(frame['group']).sum().items()
+    },
+    'words withheld from the targets': len(unlisted),
     'pairs that the swap leaves as they are': int((~frame['changed']).sum()),
   }
   return stages.results(
@@ -327,20 +280,29 @@ def measure(
 
 
 def claims(judged: contenders.Judged) -> list[dict]:
-  """The paper's: the discriminator turns more texts and leaves smaller gaps,
-  and so does the filter, and every generator leaves less than no twins do.
+  """The paper's: every generator leaves less than no twins do, and is ahead of
+  both dictionaries (tables 1 to 4); the discriminator turns more texts, leaves
+  smaller gaps and goes beyond the list, and so does the filter.
   """
-  turns, gaps = ('transfer_accuracy',), ('tprd_size', 'fprd_size')
+  turns, gaps = (
+    ('transfer_accuracy',),
+    ('group_tprd_size', 'group_fprd_size'),
+  )
+  fluent, beyond = ('perplexity_per_text',), ('unlisted_recall',)
   generators = [name for name in judged.contenders if name.startswith(BART)]
   out: list[dict] = []
+  ahead = lambda *args: out.extend(verdict.ahead(judged.tests, *args))
   for name in generators:
-    out += verdict.ahead(judged.tests, name, contenders.ORIGINAL, gaps)
+    ahead(name, contenders.ORIGINAL, gaps)
     without = name.removesuffix(AGAINST)
     if without != name:
-      out += verdict.ahead(judged.tests, name, without, turns + gaps)
+      ahead(name, without, turns + gaps + beyond)
+  best = f'{BART}{TITLES["filtered"]}{AGAINST}'
+  for by_hand in ('dictionary', WITHOUT_NAMES):
+    ahead(best, by_hand, fluent + turns + gaps + beyond)
   for worse in ('unfiltered', 'dictionary'):
     ours, theirs = f'{BART}{TITLES["filtered"]}', f'{BART}{TITLES[worse]}'
-    out += verdict.ahead(judged.tests, ours, theirs, turns + gaps)
+    ahead(ours, theirs, turns + gaps)
   return out
 
 
@@ -354,29 +316,37 @@ def quality_of_pairs(
   group = np.concatenate([contenders.attribute(config, r) for r in splits])
   label = np.concatenate([rows['label'].to_numpy() for rows in splits])
   test = np.arange(len(splits[0]), len(sources))
-  versions = {name: list(each['test']) for name, each in rewrites.items()}
-  versions = {'original': tables['test']['text'].tolist(), **versions}
-  ask = functools.partial(
-    attribute_texts.chances, sources, rewrites=versions, rows=test
+  versions = {name: each['test'] for name, each in rewrites.items()}
+  versions = {'original': [tables['test']['text'].tolist()], **versions}
+  planes = functools.partial(
+    contenders.over_seeds, seeds=contenders.seeds_of(rewrites)
   )
-  by = {
-    kind: ask(attribute=group, k=config.rewriters.folds, kind=kind)
-    for kind in ('words', 'characters')
-  }
+  ask = lambda **how: contenders.by_seed(
+    functools.partial(
+      attribute_texts.chances,
+      sources,
+      rows=test,
+      k=config.rewriters.folds,
+      **how,
+    ),
+    versions,
+  )
+  by = [ask(attribute=group, kind=kind) for kind in ('words', 'characters')]
   positive = (label == label.max()).astype(np.int64)
-  task = ask(attribute=positive, k=config.rewriters.folds)
-  before = task['original'] >= 0.5
+  task = ask(attribute=positive)
+  before = task['original'][0] >= 0.5
   parts: dict = {}
-  for name, written in versions.items():
-    words, characters = (by[kind][name] >= 0.5 for kind in by)
-    columns = {
-      'attribute_agreement': words == characters,
-      'label_kept': (task[name] >= 0.5) == before,
-      'self_bleu': diversity.self_bleu([one.split() for one in written]),
-    }
-    parts[name] = {
-      'pairs': [counterfactual.drawn(counterfactual.means(columns), options)]
-    }
+  for name, own in versions.items():
+    sums = []
+    for k, written in enumerate(own):
+      words, characters = (kind[name][k] >= 0.5 for kind in by)
+      columns = {
+        'attribute_agreement': words == characters,
+        'label_kept': (task[name][k] >= 0.5) == before,
+        'self_bleu': diversity.self_bleu([one.split() for one in written]),
+      }
+      sums.append(counterfactual.means(columns))
+    parts[name] = {'pairs': [counterfactual.drawn(planes(sums), options)]}
   return contenders.grid(config, parts, len(test), ('dictionary',))
 
 
@@ -390,17 +360,18 @@ def vectors(
   options, out = options_of(m.config), {}
   seeds = range(m.config.seed, m.config.seed + m.config.rewriters.seeds)
   sources = tables['train']['text'].tolist()
-  versions = {'original': [], **{n: e['train'] for n, e in rewrites.items()}}
-  for name, written in versions.items():
+  versions = {'original': [[]], **{n: e['train'] for n, e in rewrites.items()}}
+  for name, own in versions.items():
     m.log.line(f'word vectors of {name}')
     sets = {}
     for width in widths:
       spaces = [
-        word_vectors.fit([*sources, *written], width, seed) for seed in seeds
+        word_vectors.fit([*sources, *own[k % len(own)]], width, seed)
+        for k, seed in enumerate(seeds)
       ]
       rows, notes = word_vectors.rows(spaces, options)
       sets[f'word vectors, {width} wide'] = {
-        'rows': len(sources) + len(written),
+        'rows': len(sources) + len(own[0]),
         **result_rows.as_set(rows, 'all', notes),
       }
     out[name] = {'sets': sets}
@@ -420,22 +391,6 @@ def discriminators(lines: Sequence[Mapping]) -> list[dict]:
   ]
 
 
-def dropped(parallel: Parallel) -> list[dict]:
-  """Examples of what the filter drops."""
-  frame = parallel.frame
-  rest = frame[~frame['kept']].sort_values('turned', kind='stable')
-  words = (
-    f'{len(rest):,} of {len(frame):,} rewrites are dropped from the filtered '
-    f'pairs; the classifier is right on {parallel.accuracy["value"]:.3f} '
-    f'[{parallel.accuracy["low"]:.3f}, {parallel.accuracy["high"]:.3f}] of '
-    'held-out sources. A text that names both groups, or neither, can stay on '
-    'its side: such pairs are dropped as well.'
-  )
-  columns = ['source', 'repaired', 'turned']
-  rows = rest[columns].head(20).to_dict('records')
-  return [section('Dropped by the filter', text(words), table(rows))]
-
-
 def worst(
   m: Material, tables: Tables, rewrites: contenders.Rewrites
 ) -> list[dict]:
@@ -443,10 +398,10 @@ def worst(
   name = list(rewrites)[-1]
   versions = {name: rewrites[name]}
   shows = contenders.attribute(m.config, tables['test'])
-  chance = contenders.transferred(m.config, tables, versions)[name]
+  chance = contenders.transferred(m.config, tables, versions)[name][0]
   chances = np.where(shows == 1, 1 - chance, chance)
   order = np.argsort(chances, kind='stable')[:SHOWN]
-  sources, written = tables['test']['text'].tolist(), rewrites[name]['test']
+  sources, written = tables['test']['text'].tolist(), rewrites[name]['test'][0]
   rows = [
     {
       'source': sources[i],

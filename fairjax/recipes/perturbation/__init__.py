@@ -20,3 +20,24 @@ In this room:
                   back
   word_detector   A token classifier that finds gendered words beyond the lists
 """
+
+from fairjax.report.claims import Claim, Paper
+
+PAPER = Paper(
+  'Perturbation augmentation (Qian et al. 2022)',
+  ('fairtune', 'perturber'),
+  (
+    Claim(
+      'fairtuning lowers the fairscore',
+      *('fairtuned', 'original', 'different', -1),
+    ),
+    Claim(
+      'at most 2 points of accuracy lost',
+      *('fairtuned', 'original', 'accuracy', 1, -0.02),
+    ),
+    Claim(
+      'a learned perturber is exact more often than a dictionary',
+      *('perturber', 'dictionary', 'exact'),
+    ),
+  ),
+)

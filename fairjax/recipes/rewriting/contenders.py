@@ -1,15 +1,17 @@
 """Contenders: rewritten texts compared, as tables 2 to 4 of FairFlow.
 
     test texts, rewrites → attribute, fluency, distance
-    train texts + rewrites → classifier → quality, TPRD and FPRD
+    train texts + rewrites → classifier → quality, TPRD and FPRD of the groups'
+      texts (the papers'), of their content, and of the same texts as twins
 
 `judge` takes texts that any system wrote; all contenders are measured on the
 same texts with the same resamples, so that every difference is paired.
 """
 
 import dataclasses
+import functools
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +24,9 @@ from fairjax.data.batching import tokens
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
 from fairjax.metrics import measures, warn
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual, text_likelihood
-from fairjax.metrics.texts.counterfactual import Drawn
+from fairjax.metrics.texts.counterfactual import Drawn, Sums
 from fairjax.models import Bundle
 from fairjax.models.build import precision
 from fairjax.models.folders import folder as folders
@@ -36,8 +38,23 @@ from fairjax.train.progress import Log
 ORIGINAL = 'original'
 TEXTS, TRAINED = 'texts', 'classifier'  # the sets of a contender
 
-# {contender: {split: its version of each text of that split}}
-Rewrites = Mapping[str, Mapping[str, Sequence[str]]]
+# {contender: {split: its versions of the texts of that split, by seed}}
+Rewrites = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
+
+
+def over_seeds(each: Sequence[Sums], seeds: int) -> Sums:
+  """The versions of a contender as planes; one that has no seed fills all."""
+  rows = np.concatenate([one.rows for one in each])
+  if len(rows) == 1:
+    rows = np.repeat(rows, seeds, 0)
+  return each[0]._replace(rows=rows)
+
+
+def seeds_of(rewrites: Rewrites) -> int:
+  """The most versions that a contender has; others have one."""
+  return max(
+    len(texts) for each in rewrites.values() for texts in each.values()
+  )
 
 
 class Judged(NamedTuple):
@@ -45,13 +62,6 @@ class Judged(NamedTuple):
 
   contenders: dict[str, dict]
   tests: list[dict]
-
-
-def how(config: Config) -> IntervalOptions:
-  options = config.measures
-  return IntervalOptions(
-    options.confidence_level, options.resamples, config.seed
-  )
 
 
 def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
@@ -95,33 +105,49 @@ def judge(
   """
   test = tables['test']
   splits = {s: tables[s]['text'].tolist() for s in ('train', 'test')}
-  rewrites = {ORIGINAL: splits, **rewrites}
+  own = {split: [texts] for split, texts in splits.items()}
+  rewrites = {ORIGINAL: own, **rewrites}
+  planes = functools.partial(over_seeds, seeds=seeds_of(rewrites))
   parts = {
     name: {TEXTS: [], TRAINED: []} for name in rewrites
   }  # Drawn of each set
-  options = how(config)
+  options = options_of(config)
   add = lambda name, where, sums: parts[name][where].append(
     counterfactual.drawn(sums, options)
   )
   shows = attribute(config, test)
-  for name, chance in transferred(config, tables, rewrites).items():
-    add(name, TEXTS, counterfactual.transfer(shows, chance))
+  for name, chances in transferred(config, tables, rewrites).items():
+    sums = [counterfactual.transfer(shows, chance) for chance in chances]
+    add(name, TEXTS, planes(sums))
   if config.rewriters.fluency:
     model = fluent(config)
     for name, each in rewrites.items():
       log.line(f'perplexity of {name}')
-      sums = counterfactual.perplexity(*totals(model, each['test']))
-      add(name, TEXTS, sums)
+      sums = [
+        counterfactual.perplexity(*totals(model, texts))
+        for texts in each['test']
+      ]
+      add(name, TEXTS, planes(sums))
   warnings = {}
   for name, each in rewrites.items():
-    changes = counterfactual.changes(splits['test'], each['test'])
-    add(name, TEXTS, changes)
+    changes = [
+      counterfactual.changes(splits['test'], texts) for texts in each['test']
+    ]
+    add(name, TEXTS, planes(changes))
+    kept = [
+      counterfactual.kept(splits['test'], texts) for texts in each['test']
+    ]
+    add(name, TEXTS, planes(kept))
     score, twin = trained(config, folder, log, tables, name, each, reference)
     label = test['label'].to_numpy()
     warnings[name] = warn.of_constant((score >= 0.5).astype(int))
     add(name, TRAINED, counterfactual.quality(label, score))
     first = np.where(shows == 1, score, twin)
     second = np.where(shows == 1, twin, score)
+    groups = counterfactual.group_rates(label, shows, score, twin)
+    add(name, TRAINED, groups)
+    add(name, TRAINED, counterfactual.sizes(groups))
+    add(name, TRAINED, counterfactual.content(groups))
     gaps = counterfactual.rates(label, first, second)
     add(name, TRAINED, gaps)
     add(name, TRAINED, counterfactual.sizes(gaps))
@@ -138,7 +164,7 @@ def grid(
   against: Sequence[str] = (),
 ) -> Judged:
   """{contender: {set: Drawn}} as results' contenders and adjusted tests."""
-  options, contenders, tests = how(config), {}, []
+  options, contenders, tests = options_of(config), {}, []
   for name, sets in parts.items():
     contenders[name] = {
       'sets': {
@@ -168,16 +194,27 @@ def grid(
 
 def transferred(
   config: Config, tables: Tables, rewrites: Rewrites
-) -> dict[str, np.ndarray]:
-  """P(attribute 1) of each contender's test texts, cross-fitted."""
+) -> dict[str, list[np.ndarray]]:
+  """P(attribute 1) of each contender's test texts, cross-fitted, by seed."""
   splits = [tables[s] for s in ('train', 'test')]
   texts = [text for table in splits for text in table['text']]
   shows = np.concatenate([attribute(config, table) for table in splits])
   rows = np.arange(len(splits[0]), len(texts))
-  versions = {name: list(each['test']) for name, each in rewrites.items()}
-  return attribute_texts.chances(
-    texts, shows, versions, rows, config.rewriters.folds
+  ask = functools.partial(
+    attribute_texts.chances, texts, shows, rows=rows, k=config.rewriters.folds
   )
+  return by_seed(ask, {name: each['test'] for name, each in rewrites.items()})
+
+
+def by_seed(
+  ask: Callable, versions: Mapping[str, Sequence[Sequence[str]]]
+) -> dict[str, list[np.ndarray]]:
+  """What `ask(rewrites={key: texts})` says of each version of a contender."""
+  flat = {
+    (n, k): texts for n, v in versions.items() for k, texts in enumerate(v)
+  }
+  said = ask(rewrites=flat)
+  return {n: [said[n, k] for k in range(len(v))] for n, v in versions.items()}
 
 
 def fluent(config: Config) -> Bundle:
@@ -233,19 +270,44 @@ def trained(
   log: Log,
   tables: Tables,
   name: str,
-  rewrites: Mapping[str, Sequence[str]],
+  rewrites: Mapping[str, Sequence[Sequence[str]]],
   reference: Sequence[str],
 ) -> tuple[np.ndarray, np.ndarray]:
   """P(label 1) [s, n] of test texts and of their reference twins.
 
-  By the classifier trained on the texts and the contender's twins of them.
+  By the classifiers trained on the texts and the contender's twins of them:
+  where the contender has versions by seed each is read by its share of the
+  classifiers.
   """
   config = classifier_config(config)
+  versions = rewrites['train']
+  shares = np.array_split(np.arange(config.seeds), len(versions))
+  parts = []
+  for k, (seeds, twins) in enumerate(zip(shares, versions)):
+    if not len(seeds):
+      continue
+    one = dataclasses.replace(
+      config, seed=config.seed + int(seeds[0]), seeds=len(seeds)
+    )
+    part = f'{name}, version {k}' if len(versions) > 1 else name
+    parts.append(_trained(one, folder, log, tables, part, twins, reference))
+  return tuple(np.concatenate(each) for each in zip(*parts))
+
+
+def _trained(
+  config: Config,
+  folder: pathlib.Path,
+  log: Log,
+  tables: Tables,
+  name: str,
+  twins: Sequence[str],
+  reference: Sequence[str],
+) -> tuple[np.ndarray, np.ndarray]:
   test = tables['test'].assign(twin=list(reference))
   plain = {s: tables[s] for s in ('train', 'valid')}
   mine = dict(plain)
   if name != ORIGINAL:
-    train = plain['train'].assign(twin=list(rewrites['train']))
+    train = plain['train'].assign(twin=list(twins))
     mine = stages.mitigate(config, {**plain, 'train': train}, log)
   # One vocabulary for all: that of the texts and their reference twins.
   read = {**plain, 'test': test}
@@ -282,35 +344,48 @@ def rows(judged: Judged) -> list[dict]:
 def gold(
   config: Config,
   pairs: Mapping[str, swap_eval.Pairs],
-  written: Mapping[str, Mapping[str, Sequence[str]]],
+  written: Rewrites,
   against: Sequence[str] = (),
+  unlisted: Collection[str] = (),
 ) -> Judged:
   """Contenders against known twins: {direction: pairs}, {name: {direction}}.
 
-  Exact texts, precision and recall of changed words (these are tested), and
-  the share of texts with each kind of error (pairs/rewrite_errors.py).
+  Exact texts, precision and recall of changed words (these are tested), also
+  the recall of `unlisted` words, and the share of texts with each kind of
+  error (pairs/rewrite_errors.py).
   """
-  options = how(config)
+  options = options_of(config)
+  planes = (
+    functools.partial(over_seeds, seeds=seeds_of(written)) if written else None
+  )
+  counted = lambda where, texts: counterfactual.gold(
+    swap_eval.text_counts(pairs[where], list(texts))
+  )
+  beyond = lambda where, texts: counterfactual.recall(
+    swap_eval.text_counts(
+      pairs[where], list(texts), lambda word: word.lower() in unlisted
+    )
+  )
+  wrong = lambda where, texts: counterfactual.means(
+    rewrite_errors.table(pairs[where], list(texts))
+  )
+  over = lambda measure, where, versions: counterfactual.drawn(
+    planes([measure(where, texts) for texts in versions]), options
+  )
   parts = {
     name: {
       where: [
-        counterfactual.drawn(
-          counterfactual.gold(swap_eval.text_counts(pairs[where], list(texts))),
-          options,
-        )
+        over(counted, where, versions),
+        *([over(beyond, where, versions)] if unlisted else []),
       ]
-      for where, texts in each.items()
+      for where, versions in each.items()
     }
     for name, each in written.items()
   }
   count = max((len(each) for each in pairs.values()), default=0)
   contenders, tests = grid(config, parts, count, against)
   for name, each in written.items():
-    for where, texts in each.items():
-      errors = rewrite_errors.table(pairs[where], list(texts))
-      sums = counterfactual.means(errors)
+    for where, versions in each.items():
       quality = contenders[name]['sets'][where]['quality']
-      quality |= counterfactual.estimates(
-        counterfactual.drawn(sums, options), options
-      )
+      quality |= counterfactual.estimates(over(wrong, where, versions), options)
   return Judged(contenders, tests)

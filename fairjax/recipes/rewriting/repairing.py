@@ -6,7 +6,6 @@ The texts go through the detector packed by length; a text without an odd word
 goes no further, and of the others nothing but the masks is written.
 """
 
-import difflib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
+from fairjax.core import alignment
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption
 from fairjax.data.batching.tokens import Ragged
@@ -120,9 +120,8 @@ def unlike_source(
   source: str, known: Sequence[Span], text: str, spans: Sequence[Span]
 ) -> list[Span]:
   """The odd words of `text` that are not odd words of its source as well."""
-  matcher = difflib.SequenceMatcher(None, source, text, autojunk=False)
   same = {}
-  for a, b, size in matcher.get_matching_blocks():
+  for a, b, size in alignment.blocks(source, text):
     same.update({b + k: a + k for k in range(size)})
   odd = {place for start, end in known for place in range(start, end)}
   return [

@@ -222,12 +222,6 @@ def test_too_few_rows_are_refused(field):
     tables(**{field: 3})
 
 
-def test_show_prints_text_and_twin(made):
-  shown = planted.show(made['test'], 2)
-  assert made['test']['twin'].iloc[1] in shown
-  assert shown.count('\n\n') == 1
-
-
 def test_what_noise_leaves_of_the_correlation_is_said():
   """.8 · .98 + .2 · .02 = .788 of the rows that show gender agree."""
   _, report, _ = load_tables(Config())

@@ -123,3 +123,19 @@ def test_scores_beside_the_truth_are_scores_of_the_positive_class():
   frame = scores(table).drop(columns='id').assign(label=table['label'])
   one = read(frame, table)
   np.testing.assert_allclose(one.scores[0, :, 1], frame['score'])
+
+
+@pytest.mark.parametrize(
+  'columns, words',
+  [
+    ({'set': 'test', 'p0': ''}, 'no number for a probability in row 0'),
+    ({'set': 'test', 'p0': 'x', 'p1': 'y'}, 'no number for a probability'),
+    ({'set': 'test', 'p0': 0.1, 'p1_c0': 0.2, 'p1_c1': 0.8}, '3 columns .* 2'),
+    ({'q_fine': 0.5, 'q_toxic': 'many'}, 'no number for a probability'),
+  ],
+)
+def test_columns_that_are_no_probabilities_are_told(columns, words):
+  table = data(ids=[f'c{i}' for i in range(40)])
+  frame = table[['id']].assign(**columns)
+  with pytest.raises(UserError, match=words):
+    read(frame, table, ('q_*',) if 'q_fine' in columns else ())

@@ -53,3 +53,15 @@ def test_a_source_has_a_knob_a_sum_and_an_origin(tmp_path):
   config.data.sources = ('data.path 12ab here',)
   with pytest.raises(UserError, match='KNOB SHA256 ORIGIN'):
     validate(config)
+
+
+def test_a_model_s_folder_is_known_by_its_weights(tmp_path):
+  (tmp_path / 'model.safetensors').write_bytes(b'weights')
+  config = Config()
+  config.model = str(tmp_path)
+  sha256 = hashlib.sha256(b'weights').hexdigest()
+  config.data.sources = (f'model {sha256} a package of that name',)
+  published.check(config)
+  (tmp_path / 'model.safetensors').write_bytes(b'others')
+  with pytest.raises(UserError, match='is not the file that this config'):
+    published.check(config)

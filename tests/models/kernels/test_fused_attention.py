@@ -29,7 +29,7 @@ def test_a_gpus_attention_in_one_kernel_is_the_same(t, rate, monkeypatch):
   seeds, r, heads, width = 2, 3, 2, 16
   d = heads * width
   draw = lambda *dims: jnp.asarray(rng.normal(size=dims), jnp.float32)
-  three, bias = draw(seeds, r, t, 3 * d), draw(seeds, 3 * d)
+  qkv, bias = draw(seeds, r, t, 3 * d), draw(seeds, 3 * d)
   turned = draw(r, t, d)
   segment_ids = np.sort(rng.integers(0, 3, (r, t)), axis=1)
   visible = jnp.asarray(segment_ids[:, :, None] == segment_ids[:, None, :])
@@ -37,18 +37,18 @@ def test_a_gpus_attention_in_one_kernel_is_the_same(t, rate, monkeypatch):
   positions = jnp.asarray(rng.integers(0, t, (r, t)), jnp.int32)
   drop = attention.dropping(rate, jnp.uint32(7), identity, positions)
 
-  def plain(three, bias):
-    query, key_value = jnp.split(three + bias, [d], axis=-1)
+  def plain(qkv, bias):
+    query, key_value = jnp.split(qkv + bias, [d], axis=-1)
     memory = attention.split_key_value(key_value, heads)
     y = attention.attention(query, memory, visible, drop)
     return jnp.sum(turned * y), y
 
-  def fused(three, bias):
-    y = attention.self_attention(three, bias, heads, visible, drop)
+  def fused(qkv, bias):
+    y = attention.self_attention(qkv, bias, heads, visible, drop)
     return jnp.sum(turned * y), y
 
   run = lambda f: jax.jit(jax.vmap(jax.grad(f, (0, 1), has_aux=True)))(
-    three, bias
+    qkv, bias
   )
   jax.tree.map(
     lambda a, b: np.testing.assert_allclose(a, b, atol=2e-5),

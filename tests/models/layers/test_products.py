@@ -12,7 +12,7 @@ from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from fairjax.core import backend
-from fairjax.models.layers import attention, exact_norms, probed, products
+from fairjax.models.layers import attention, exact_norms, products
 
 CPU = pathlib.Path('/proc/cpuinfo')
 AVX512_BF16 = CPU.exists() and 'avx512_bf16' in CPU.read_text()
@@ -46,7 +46,7 @@ def test_products_of_float32_are_float32_on_accelerators(monkeypatch):
   text = lambda x: str(jax.make_jaxpr(lambda x: products.gram(x[None]))(x))
   assert 'HIGHEST' not in text(wide)
   for platform in ('tpu', 'gpu'):
-    monkeypatch.setattr(probed.backend, 'platform', lambda name=platform: name)
+    monkeypatch.setattr(backend, 'platform', lambda name=platform: name)
     assert 'HIGHEST' in text(wide) and 'HIGHEST' not in text(narrow)
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.core.errors import UserError
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.pairs.swapping import swap_eval
 
@@ -127,19 +126,6 @@ def test_prompts_are_those_of_the_paper():
 
 
 @pytest.mark.parametrize(
-  ('arguments', 'sentence'),
-  [
-    (('he', 'femal', 'he sat'), "attribute 'femal' is none of the known ones"),
-    (('he', 'asian', 'he sat', 'gender'), "'asian' is of race"),
-    (('she', 'man', 'he sat'), "the word 'she' is not in the text"),
-  ],
-)
-def test_what_cannot_be_asked_for_is_one_sentence(arguments, sentence):
-  with pytest.raises(UserError, match=sentence):
-    perturb.check(*arguments)
-
-
-@pytest.mark.parametrize(
   ('text', 'written', 'result'),
   [
     (
@@ -172,7 +158,8 @@ def test_nothing_held_out_is_trained_on(shared):
   split = geco.groupby(geco['id'].str.split(':').str[1])['split'].nunique()
   assert (split == 1).all()
   for row in table.itertuples():
-    perturb.check(row.word, row.attribute, row.text, row.axis)
+    assert perturb.AXIS[row.attribute] == row.axis
+    assert chain.find(row.text, row.word) is not None
   assert table.equals(parallel.read(parallel.SOURCES, shared))
 
 

@@ -197,7 +197,7 @@ def test_a_gate_ends_the_process_with_its_exit_code(
     ],
     capture_output=True,
     text=True,
-    cwd=pathlib.Path(fairjax.__file__).parents[2],
+    cwd=pathlib.Path(fairjax.__file__).parents[1],
   )
   assert done.returncode == code, done.stderr
   lines = done.stderr.splitlines()
@@ -467,10 +467,10 @@ def test_answers_of_other_forms_are_told():
   first = at(rows(90), 0)
   two = lambda texts: np.full((len(texts), 2), 0.5)
   assert 'returns shape (3,) for' in told(lambda texts: np.zeros(3))
-  said = told(lambda texts: ['toxic'] * len(texts))
-  assert f"returns 'toxic' for {first}, which is no number" in said
+  said = told(lambda texts: ['bad'] * len(texts))
+  assert f"answers 'bad' for {first}, but the labels are 'ok', 'toxic'" in said
   said = told(lambda texts: [{'label': 'x', 'score': 1.0} for _ in texts])
-  assert "returns {'label': 'x'" in said
+  assert f"answers 'x' for {first}" in said
   assert 'returns None' in told(lambda texts: None)
   assert 'sum to 1.5, not to 1' in told(lambda texts: two(texts) * 1.5)
 
@@ -560,7 +560,7 @@ def audit_process(tmp_path, **options):
       *(str(tmp_path / 'rows.csv'), '--config.audit.groups=gender'),
       *('--config.measures.resamples=50', f'--workdir={tmp_path / "run"}'),
     ],
-    cwd=pathlib.Path(fairjax.__file__).parents[2],
+    cwd=pathlib.Path(fairjax.__file__).parents[1],
     env=os.environ | {'PYTHONPATH': str(tmp_path)},
     **options,
   )
@@ -789,6 +789,8 @@ def test_a_prediction_that_is_none_is_told_with_its_own_row():
   ):
     column = p.astype(str).where(p.index != 7, value)
     wrong(words, rows(), pd.DataFrame({'score': column}))
+    unlabelled = rows().drop(columns='label')
+    wrong(words, unlabelled, pd.DataFrame({'score': column}))
   twice = pd.concat([p.rename('score')] * 2, axis=1)
   wrong("has 2 columns named 'score'", rows(), twice)
   both = pd.concat([p.rename('p_ok')] * 2 + [p.rename('p_toxic')], axis=1)
@@ -862,3 +864,47 @@ def test_the_console_form_is_flags_of_the_config():
   assert '--config.data.path=my.csv' in flags_of(['audit', 'my.csv'])
   with pytest.raises(UserError, match='MODEL_OR_PREDICTIONS'):
     flags_of(['audit', '--config.seed=3'])
+
+
+def test_an_audit_of_predictions_starts_without_what_a_fit_needs(tmp_path):
+  """What a start costs, by what it imports."""
+  rows = pd.DataFrame({'gender': ['f', 'm'] * 40, 'label': [0, 0, 1, 1] * 20})
+  rows['score'] = [0.2, 0.7, 0.6, 0.9] * 20
+  path = tmp_path / 'mine.csv'
+  rows.to_csv(path, index=False)
+  code = (
+    'import sys, fairjax\n'
+    f'one = fairjax.audit({str(path)!r}, {str(path)!r}, '
+    "groups=['gender'], n_resamples=50)\n"
+    "assert one['dp']['value'] == 0.5\n"
+    'print(*sys.modules)'
+  )
+  done = subprocess.run(
+    [sys.executable, '-c', code],
+    cwd=pathlib.Path(fairjax.__file__).parent.parent,
+    capture_output=True,
+    text=True,
+    check=True,
+  )
+  heavy = {'jax', 'flax', 'optax', 'orbax', 'transformers', 'sklearn'}
+  heavy |= {'scipy.stats', 'scipy.sparse', 'matplotlib'}
+  assert heavy & {*done.stdout.split()} == set()
+
+
+def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
+  rng = np.random.default_rng(0)
+  n = 800
+  y, sex = rng.integers(0, 2, n), rng.choice(['f', 'm'], n)
+  p = np.clip(rng.normal(0.4 + 0.2 * y + 0.15 * (sex == 'f'), 0.1), 0, 1)
+  rows = pd.DataFrame({'sex': sex, 'label': y})
+  options = {'groups': 'sex', 'n_resamples': 200}
+  found = fairjax.audit(p, rows, equalize='equal_fpr', **options)
+  page_file = found.save(tmp_path)
+  shown = page_file.read_text(encoding='utf-8')
+  assert 'A threshold for each group would narrow the gap from' in shown
+  saved = json.loads((tmp_path / 'thresholds.json').read_text())
+  direct = fairjax.thresholds(y, p, sex, criterion='equal_fpr', n_resamples=200)
+  assert saved['thresholds'] == direct.thresholds
+  assert saved['thresholds']['f'] > saved['thresholds']['m'] + 0.1
+  with pytest.raises(UserError, match="equalize is 'equal_fpr', but there"):
+    fairjax.audit(p, rows, equalize='equal_fpr', label='', n_resamples=0)

@@ -18,6 +18,7 @@ from fairjax.recipes.fairflow import (
   attribute_words,
   flow_training,
   page,
+  race,
   recipe,
 )
 from fairjax.recipes.fairflow import counterfactual_words as moving
@@ -48,6 +49,17 @@ def test_every_contender_is_measured_on_the_known_pairs(run):
   for one in results.contenders.values():
     quality = one['sets']['known pairs']['quality']
     assert set(quality) == {'precision', 'recall', 'coverage'}
+  raced = ['flow', 'difference', 'discriminant', 'procrustes']
+  for name in raced:
+    sets = results.contenders[page.TITLES[name]]['sets']
+    assert len(sets['known words']['quality']['top_vote']['seeds']) == 2
+  assert [t['theirs'] for t in results.tests] == [
+    page.TITLES[name] for name in raced[1:]
+  ]
+  assert all('permutation' in test for test in results.tests)  # McNemar's
+  assert len(results.verdicts) == 3
+  headings = [part['heading'] for part in results.sections]
+  assert 'Who wins' in headings
   assert (folder / 'report.html').is_file()
   assert results.facts['dimensions of the factor'] == 8
   parts = next(s for s in results.sections if s['heading'].startswith('What'))
@@ -198,3 +210,71 @@ def test_stages_4_to_6_join_what_the_words_have(monkeypatch, tmp_path):
   recipe.add_texts(c.Config(), tmp_path, results, None)
   assert set(results.contenders['flow']['sets']) == {'known pairs', 'GECO'}
   assert results.verdicts == [{'claim': 'so'}]
+
+
+def test_processes_of_spmd_are_refused_before_any_work(tmp_path):
+  config = small()
+  config.corpus.backend = 'spmd'
+  with pytest.raises(UserError, match=r"choose 'local', 'dask' or 'beam'"):
+    recipe.run(config, tmp_path / 'run')
+  assert not (tmp_path / 'run').exists()
+
+
+@pytest.mark.parametrize('name', ['fairflow_gender', 'fairflow_planted'])
+def test_the_flow_of_least_held_out_loss_is_kept(name):
+  """The last weights were kept: 245 where the best had 172."""
+  train = shipped(name).train
+  assert train.load_best and train.metric_for_best == 'loss'
+
+
+def test_each_half_is_marked_by_the_best_setting_of_the_other():
+  half = np.array([0, 0, 1, 1])
+  marks = np.array(
+    [
+      [[1, 1, 0, 0]],  # best on half 0, so it marks half 1
+      [[0, 0, 1, 1]],
+      [[0, 0, 0, 0]],
+    ],
+    bool,
+  )
+  right, best = race.crossed(marks, half)
+  assert best == [1, 0]  # half 0 by the best of half 1
+  assert not right.any()  # chosen on all words either would have half
+  same, best = race.crossed(marks[2:], half)
+  assert best == [0, 0] and not same.any()
+
+
+def test_the_sentence_says_who_wins():
+  row = lambda way, value: {'way': way, 'right': {'value': value}}
+  rows = [row('flow', 0.4), row('map', 0.6), row('shift', 0.5)]
+  test = lambda theirs, low, high: {
+    'theirs': theirs,
+    'difference': {'value': (low + high) / 2, 'low': low, 'high': high},
+  }
+  tests = [test('map', -0.3, -0.1), test('shift', -0.2, 0.1)]
+  said = race.sentence(tests, rows)
+  assert 'Most has the map. The flow loses to the map.' in said
+  tests[0] = test('map', -0.3, 0.1)
+  assert 'is beyond chance' in race.sentence(tests, rows)
+  tests = [test('map', 0.1, 0.3), test('shift', 0.1, 0.2)]
+  assert race.sentence(tests, rows).endswith('The flow wins.')
+
+
+def test_the_coordinate_of_a_diagonal_lda_becomes_the_other_side_s():
+  rng = np.random.default_rng(1)
+  side = np.repeat([-1, 1], 30)
+  x = np.float32(rng.normal(size=(60, 3)) * [1, 2, 3] + side[:, None] * 0.7)
+  some = type('some', (), {'vector': x, 'side': side})
+  m = type('material', (), {'some': some, 'typical': None})
+  out = moving.by_discriminant(m, 1.0)
+  mean = {s: x[side == s].mean(0) for s in (-1, 1)}
+  for k in range(60):  # by loops
+    w, gap = [], []
+    for j in range(3):
+      spread = [(x[i, j] - mean[side[i]][j]) ** 2 for i in range(60)]
+      gap.append(mean[1][j] - mean[-1][j])
+      w.append(gap[-1] / (sum(spread) / 60))
+    along = lambda v, w=w: sum(a * b for a, b in zip(w, v))
+    assert along(out[k]) == pytest.approx(along(mean[-side[k]]), abs=1e-4)
+    move = (out[k] - x[k]) / gap
+    assert move == pytest.approx(np.full(3, move[0]), abs=1e-4)  # along the gap

@@ -8,16 +8,20 @@ import pytest
 
 from fairjax import config as c
 from fairjax.core.errors import UserError
+from fairjax.methods import attribute_texts
 from fairjax.recipes.mbcda import adversarial, recipe
+from fairjax.recipes.mbcda import parallel as pairing
 from fairjax.recipes.rewriting import contenders
 from fairjax.stages.identity import identity
+from fairjax.train import mesh
 
 
 def config_of(**adversary):
   config = c.shipped('mbcda_planted')
   config.planted.rows, config.planted.test_rows = 120, 60
   config.tokens.vocab_size = 300
-  config.rewriters.epochs, config.rewriters.seeds = 1.0, 1
+  config.rewriters.epochs, config.rewriters.seeds = 1.0, 2
+  config.rewriters.generators = 2
   config.rewriters.classifier_epochs = 1.0
   config.adversary = c.Adversary(
     **{'labels': ('filtered',), 'epochs': 1.0, 'vectors': (), **adversary}
@@ -48,12 +52,13 @@ def test_every_generator_is_measured_beside_the_original(ran):
   assert list(results.contenders) == [
     'original',
     'dictionary',
+    'dictionary without names',
     'BART on repaired, filtered',
     'BART on repaired, filtered + discriminator',
   ]
   one = results.contenders['BART on repaired, filtered']['sets']
   assert {'transfer_accuracy', 'distance'} <= one['texts']['quality'].keys()
-  assert {'tprd', 'fprd', 'f1'} <= one['classifier']['quality'].keys()
+  assert {'group_tprd', 'tprd', 'f1'} <= one['classifier']['quality'].keys()
   # The planted test texts have twins by construction.
   plain = results.contenders['dictionary']['sets']['known twins']['quality']
   assert plain['exact']['value'] > 0.6
@@ -70,6 +75,14 @@ def test_every_generator_is_measured_beside_the_original(ran):
   }
   assert turned['dictionary'] - turned['original'] > 0.3
   assert same['pairs']['quality']['label_kept']['value'] == 1.0
+  # Two generators are two planes of what is said of their texts.
+  for part in ('texts', 'known twins', 'pairs', 'classifier'):
+    for value in one[part]['quality'].values():
+      assert len(value['seeds']) == 2, part
+  kept = pd.read_parquet(folder / 'texts' / 'dictionary' / 'test.parquet')
+  assert list(kept) == ['id', 'text', 'label', 'group', 'twin']
+  (two,) = (folder / 'texts').glob('*discriminator/test.parquet')
+  assert list(pd.read_parquet(two))[-2:] == ['twin', 'twin_1']
   assert (folder / 'sheet.csv').exists()
   page = (folder / 'report.html').read_text()
   assert 'control: shuffled groups' in page and 'Dropped by the filter' in page
@@ -112,11 +125,13 @@ def test_a_weight_rises_and_a_constant_one_does_not():
   ]
   assert values(8) == [0.0, 1.0, 2.0, 2.0]
   assert values(0) == [2.0] * 4
+  # The devices are told where each array of a batch lies.
+  assert {*adversarial.Pushed(Pairs(), 2.0, 8)[0]} <= {*mesh.EXAMPLES}
 
 
 def parallel(kept, group):
   n = len(group)
-  return recipe.Parallel(
+  return pairing.Parallel(
     pd.DataFrame(
       {
         'split': ['train', 'valid'] * (n // 2),
@@ -127,23 +142,46 @@ def parallel(kept, group):
         'kept': kept,
       }
     ),
-    {},
+    {0: 'men', 1: 'women'},
+    {'value': 0.9},
   )
 
 
 def test_targets_are_chosen_by_name_and_want_the_other_group():
   frame = parallel([True, True, False, True] * 2, [0, 0, 1, 1, 1, 1, 0, 0])
-  filtered = recipe.pairs_of(frame, 'filtered')
+  filtered = pairing.pairs_of(frame, 'filtered')
   assert len(filtered) == 6 and filtered['target'][0] == 'she is 0'
   assert list(filtered['label']) == [1, 1, 0, 0, 0, 1]
-  raw = recipe.pairs_of(frame, 'dictionary')
+  raw = pairing.pairs_of(frame, 'dictionary')
   assert len(raw) == 8 and raw['target'][0] == 'she 0'
+
+
+def test_the_filter_is_counted_by_group():
+  said = pairing.said(parallel([True, False, True, True], [0, 0, 1, 1]))
+  assert '1 of 4 rewrites' in said
+  assert '(1 of 2 of men and 0 of 2 of women)' in said
+
+
+def test_the_larger_group_is_not_what_a_text_without_signs_shows():
+  """407 texts of one group were dropped and 23 of the other, all by names."""
+  rng = np.random.default_rng(0)
+  group = (rng.random(400) < 0.1).astype(int)
+  plain = np.arange(400) % 4 == 0  # of these a name alone would tell
+  texts = [
+    f'{f"person{k}" if p else "she" if g else "he"} left'
+    for k, (g, p) in enumerate(zip(group, plain))
+  ]
+  chance = attribute_texts.chances(
+    texts, group, {'x': texts}, np.arange(400), 5
+  )['x']
+  # By the share of the groups: .09 on average, and none above .17.
+  assert abs(chance[plain].mean() - 0.5) < 0.15
 
 
 def test_one_group_alone_is_refused():
   frame = parallel([True] * 4, [1, 0, 1, 0])
   with pytest.raises(UserError, match='train holds sources of 1 group'):
-    recipe.pairs_of(frame, 'unfiltered')
+    pairing.pairs_of(frame, 'unfiltered')
 
 
 def test_what_is_missing_is_said_before_any_work(tmp_path):

@@ -15,12 +15,13 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import files
 from fairjax.methods import attribute_texts
-from fairjax.models import families
+from fairjax.models import Bundle, families
 from fairjax.models.families import bart, encoder
 from fairjax.models.folders import hf
 from fairjax.models.layers.places import blank_batch
 from fairjax.recipes.fairflow import recipe
 from fairjax.recipes.rewriting import counterfactual_texts, repairing
+from fairjax.train.progress import Log
 
 SMALL = {'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
 
@@ -118,6 +119,8 @@ def test_all_contenders_are_judged_on_the_same_texts(models, tmp_path, shared):
       'fprd',
       'tprd_size',
       'fprd_size',
+      *('group_tprd', 'group_fprd', 'group_tprd_size', 'group_fprd_size'),
+      *('content_tprd', 'content_fprd'),
     }
     if name != 'original':
       quality = sets['GECO to male']['quality']
@@ -288,7 +291,9 @@ def test_a_dictionary_of_another_language_is_refused(models, tmp_path):
     models, rewriters__generator='', rewriters__contenders=('flow',)
   )
   config.method.words = str(path)
-  with pytest.raises(UserError, match='changes none of the 60 training texts'):
+  with pytest.raises(
+    UserError, match=r'changes none of the \d+ training texts'
+  ):
     counterfactual_texts.run(config, tmp_path / 'run')
 
 
@@ -297,11 +302,15 @@ def test_a_dry_run_counts_hours_and_bytes(models, tmp_path):
   config.recipe, config.fairflow.dry_run = 'fairflow', 30_000_000
   config.tokens.max_length, config.fairflow.cap = 18, 10
   config.train.batch, config.train.epochs, config.seeds = 8, 2.0, 3
-  facts = recipe.run(config, tmp_path).facts
+  config.fairflow.share = 0.5
+  results = recipe.run(config, tmp_path)
+  facts = results.facts
+  assert results.data == '30,000,000 tokens, of which 15,000,000 are read'
   words = facts['instances at most']
   ordinary = (words - 2 * config.fairflow.seed_cap) / 10
   assert ordinary == int(ordinary) > 50
-  assert facts['tokens'] == 30_000_000
+  assert facts['tokens of the corpus'] == 30_000_000
+  assert facts['tokens that are read'] == 15_000_000
   assert facts['bytes of embeddings'] == words * 16 * 4
   assert facts['steps of the flow'] == int(words / 16 * 2)
   assert facts['hours in all'] > 0
@@ -313,3 +322,93 @@ def test_texts_without_a_group_are_refused(models):
   table = pd.DataFrame({'text': ['a'], 'label': [0]})
   with pytest.raises(UserError, match=r'data\.group'):
     counterfactual_texts.contenders.attribute(config_of(models), table)
+
+
+def test_both_contenders_have_names_or_neither_has(tmp_path):
+  path = tmp_path / 'dictionary.csv'
+  path.write_text('male,female\nhe,she\nman,woman\n')
+  for named, twin in (
+    (True, 'She met Mary, and her friend saw him.'),
+    (False, 'She met John, and her friend saw him.'),
+  ):
+    config = c.Config()
+    config.method.names = named
+    m = counterfactual_texts.Material(config, tmp_path, None, path, None)
+    for name in ('dictionary', 'flow'):
+      write = counterfactual_texts.swapper(m, name)
+      text = 'He met John, and his friend saw her.'
+      written = write([text])[0]
+      assert ('John' in written) != named, name
+      assert written.startswith('She met ') and written.endswith(twin[13:])
+
+
+def test_what_is_written_is_kept_before_it_is_judged(tmp_path):
+  """A stop in the classifiers decoded every text again."""
+  asked = []
+
+  def write(texts):
+    asked.append(len(texts))
+    return [text.upper() for text in texts]
+
+  rows = pd.DataFrame(
+    {'id': ['a', 'b'], 'text': ['x', 'y'], 'label': [0, 1], 'group': 'g'}
+  )
+  tables = {'train': rows, 'test': rows[:1]}
+  with Log(tmp_path, main=False) as log:
+    m = counterfactual_texts.Material(c.Config(), tmp_path, log, None, None)
+    writers = {'one': [counterfactual_texts.Writer(write)] * 2}
+    first = counterfactual_texts.rewritten(m, tables, writers)
+    assert first == {'one': {'train': [['X', 'Y']] * 2, 'test': [['X']] * 2}}
+    assert asked == [2, 2, 1, 1]
+    assert counterfactual_texts.rewritten(m, tables, writers) == first
+    assert asked == [2, 2, 1, 1]
+    kept = pd.read_parquet(tmp_path / 'texts' / 'one' / 'train.parquet')
+    assert list(kept) == ['id', 'text', 'label', 'group', 'twin', 'twin_1']
+    tokenizer = tokens.train_tokenizer(['a b c'], 30)
+    model = Bundle(
+      None, None, None, params={'w': np.ones(2)}, tokenizer=tokenizer
+    )
+    for weight in (1.0, 2.0):  # another model writes again
+      one = model.replace(params={'w': np.full(2, weight)})
+      own = {'one': [counterfactual_texts.Writer(write, one)]}
+      asked.clear()
+      counterfactual_texts.rewritten(m, tables, own)
+      assert asked == [2, 1]
+
+
+def test_versions_by_seed_are_planes_beside_one_that_has_none():
+  sums = counterfactual_texts.contenders.counterfactual.transfer
+  shows = np.array([1, 1, 0])
+  chances = np.array([[0.1, 0.9, 0.9], [0.1, 0.1, 0.9]])
+  planes = counterfactual_texts.contenders.over_seeds
+  two = planes([sums(shows, chance) for chance in chances], 2)
+  one = planes([sums(shows, chances[0])], 2)
+  found = [x.compute(x.rows.sum(1))['transfer_accuracy'] for x in (two, one)]
+  np.testing.assert_allclose(found, [[2 / 3, 1], [2 / 3, 2 / 3]])
+
+
+@pytest.mark.parametrize(
+  ('seeds', 'versions', 'asked'),
+  [
+    (3, 1, [(5, 3, 'a')]),
+    (3, 3, [(5, 1, 'a'), (6, 1, 'b'), (7, 1, 'c')]),
+    (3, 2, [(5, 2, 'a'), (7, 1, 'b')]),
+    (1, 2, [(5, 1, 'a')]),
+  ],
+)
+def test_each_generator_s_texts_train_their_share_of_the_classifiers(
+  monkeypatch, tmp_path, seeds, versions, asked
+):
+  judges, seen = counterfactual_texts.contenders, []
+
+  def train(config, folder, log, tables, name, twins, reference):
+    seen.append((config.seed, config.seeds, twins[0]))
+    return np.zeros((config.seeds, 2)), np.ones((config.seeds, 2))
+
+  monkeypatch.setattr(judges, '_trained', train)
+  config = c.Config(seed=5)
+  config.rewriters.seeds = seeds
+  texts = {'train': [[letter] for letter in 'abc'[:versions]]}
+  own, twin = judges.trained(config, tmp_path, None, {}, 'x', texts, [])
+  assert seen == asked
+  assert own.shape == twin.shape == (seeds, 2) and twin.all()

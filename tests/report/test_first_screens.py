@@ -1,0 +1,87 @@
+"""The first screen of every recipe's page, from kept results."""
+
+import html
+import json
+import pathlib
+import re
+
+import pytest
+
+from fairjax import results
+from fairjax.report import findings, page, sentences
+
+KEPT = sorted(
+  (pathlib.Path(__file__).parents[1] / 'golden/first_screens').glob('*.json')
+)
+
+
+def first_screen(folder) -> str:
+  """The html of 'In short'."""
+  whole = page.report(folder)
+  start = whole.index('In short', whole.index('In short') + 5)
+  return whole[start : whole.index('<h2', start)]
+
+
+def words(part: str) -> str:
+  part = re.sub(r'<svg.*?</svg>', ' ', part, flags=re.S)
+  return html.unescape(re.sub(r'<[^>]+>', ' ', part))
+
+
+def test_every_kind_of_recipe_is_kept():
+  recipes = {json.loads(path.read_text())['recipe'] for path in KEPT}
+  assert {'audit', 'benchmarks', 'fairflow', 'perturber', 'pretrain'} <= recipes
+  assert len(KEPT) >= 8
+
+
+@pytest.mark.parametrize('path', KEPT, ids=lambda path: path.stem)
+def test_it_has_a_number_a_picture_and_no_path(path, tmp_path):
+  results.write(tmp_path, results.of(json.loads(path.read_text())))
+  part = first_screen(tmp_path)
+  said = words(part)
+  lead = words(part[part.index('class="lead"') :].partition('</p>')[0])
+  assert re.search(r'\d', lead), lead
+  assert '<svg' in part or '<img' in part
+  assert not re.search(r'(/[\w.-]+){2,}|[A-Z]:\\\\', said), said
+  if json.loads(path.read_text())['recipe'] not in page.TRAINED:
+    shown = page.report(tmp_path).partition('How it was')[0]
+    assert 'is missing' not in shown
+  # What was found comes before what there is to say against it.
+  assert 'class="warning"' not in part.partition('class="lead"')[0]
+
+
+def test_what_a_measure_says_is_in_words():
+  found = results.of(json.loads(KEPT[1].read_text()))
+  assert found.recipe == 'benchmarks'
+  lead = findings.lines(found)[0]
+  assert lead.startswith(
+    'On stereoset, gpt2: in 75 of 100 items the stereotype'
+  )
+  assert '(no preference gives 50; chance alone can do this)' in lead
+
+
+def test_both_errors_lead(tmp_path):
+  audit = next(path for path in KEPT if path.stem == 'audit')
+  results.write(tmp_path, results.of(json.loads(audit.read_text())))
+  said = words(first_screen(tmp_path))
+  assert '54 are decided ‘no blame’' in said  # whose blame is missed
+  assert '47 are decided ‘blame’; of those about men, 10' in said
+
+
+def test_models_are_called_by_their_names():
+  assert findings.named('/home/me/gpt2/export/seed_0') == 'gpt2'
+  assert findings.named('gpt2 (/home/me/gpt2/export/seed_0)') == 'gpt2'
+  assert findings.named('tiny') == 'tiny'
+  assert findings.named('org/model') == 'org/model'
+  assert findings.named('read/write') == 'read/write'
+
+
+def test_warnings_of_one_kind_are_one_line():
+  lines = [
+    f"test: Group '{g}' has few rows: {n} of label 0."
+    for g, n in (('a', 3), ('b', 14), ('c', 5))
+  ]
+  lines.append('test: Seed 0 decides 1 for every row.')
+  assert sentences.alike(lines) == [
+    lines[0] + ' (and 2 more of this kind)',
+    lines[3],
+  ]

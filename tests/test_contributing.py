@@ -1,0 +1,254 @@
+"""CONTRIBUTING's table, followed to the letter in a copy of the package."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+# What a newcomer writes: the file of each row of the table, then a line for
+# each registry that the row names, in the table's order.
+NEW = {
+  'data set': (
+    'rhymes',
+    """
+import pandas as pd
+
+
+def load(config):
+  def rows(split, n):
+    texts = [f'he is the {split} number {k}' for k in range(n)]
+    return pd.DataFrame({
+      'id': [f'{split}{k}' for k in range(n)],
+      'text': texts,
+      'label': [k % 2 for k in range(n)],
+      'group': ['ab'[k // 2 % 2] for k in range(n)],
+      'twin': [text.replace('he', 'she', 1) for text in texts],
+    })
+  return {s: rows(s, n) for s, n in
+          {'train': 40, 'valid': 20, 'test': 40}.items()}
+""",
+    ["'rhymes': Entry('fairjax.data.sets.rhymes:load', 'numbers of people'),"],
+  ),
+  'method': (
+    'shorten',
+    """
+def shorten(tables, config):
+  train = tables['train']
+  keep = len(train) - int(len(train) * config.method.ratio) // 2
+  return {**tables, 'train': train.iloc[:keep].reset_index(drop=True)}
+""",
+    ["'shorten': Entry('fairjax.methods.shorten:shorten', 'half the rows'),"],
+  ),
+  'score': (
+    'surety',
+    """
+def surety_scores(predictions, config):
+  return abs(predictions.logits).max(-1)
+""",
+    [
+      "'surety': Entry('fairjax.scores.surety:surety_scores', 'top logit'),",
+      "'surest': ('top surety', 'none', 'rows by falling surety'),",
+    ],
+  ),
+  'measure': (
+    'jaccard',
+    """
+import numpy as np
+
+
+def jaccard(counts):
+  wrong = counts[..., 0, 1] + counts[..., 1, 0]
+  return counts[..., 1, 1] / np.maximum(counts[..., 1, 1] + wrong, 1)
+""",
+    [
+      "'jaccard': Measure('confusion', 'fairjax.metrics.jaccard:jaccard', "
+      "'Jaccard index', 'overlap of labels and decisions', 1, 1.0),"
+    ],
+  ),
+  'benchmark': (
+    'toy',
+    (ROOT / 'tests/benchmarks/toy_benchmark.py').read_text(),
+    [
+      "'toy': Benchmark('fairjax.benchmarks.toy', ('embed',), 'a toy', "
+      "texts=('word', 'first', 'second')),",
+      "'toy_gap': Measure(*_OWN, 'toy gap', 'how much nearer', 0, 0.0, "
+      '-INF, INF),',
+    ],
+  ),
+  'family': (
+    'camembert',
+    (ROOT / 'fairjax/models/families/xlm_roberta.py')
+    .read_text()
+    .replace('xlm-roberta', 'camembert')
+    .replace('XLM', 'Camem'),
+    ["'camembert': 'CamemBERT (Martin et al. 2020, arXiv:1911.03894)',"],
+  ),
+  'recipe': (
+    'thrown',
+    """
+import numpy as np
+
+from fairjax import stages
+from fairjax.train.progress import Log
+
+
+def run(config, folder):
+  with Log(folder, config) as log:
+    tables = stages.load(config, folder, log)
+    sets = stages.test_sets(config, tables)
+    made = stages.mitigate(config, tables, log)
+    rng = np.random.default_rng(config.seed)
+    chances = {}
+    for name, table in sets.items():
+      p = rng.random((1, len(table), 1))
+      chances[name] = np.concatenate([1 - p, p], -1)
+    found = stages.results(
+      config,
+      contenders={'coin': {'sets': stages.assess(config, sets, chances)}},
+      facts={'rows': len(made['train'])},
+    )
+    return stages.publish(folder, found, log)
+""",
+    ["'thrown': Entry('fairjax.recipes.thrown:run', 'a coin, measured'),"],
+  ),
+  'config': (
+    'thrown',
+    """
+from fairjax import config as c
+
+
+def get_config():
+  return c.Config(
+    recipe='thrown', seeds=1, data=c.Data(name='rhymes'),
+    method=c.Method(name='shorten'), measures=c.Measures(resamples=20),
+  )
+""",
+    [],
+  ),
+  'race': (
+    'nothing',
+    '''
+"""Nothing against nothing, to see how fast it is."""
+
+
+def run(args):
+  return {'race': 'nothing', 'ratio': 1.0}
+''',
+    [],
+  ),
+}
+
+# What follows from the rows: run in the copy, where the word is made true.
+USED = """
+import subprocess, sys
+import numpy as np
+from fairjax import results
+found = results.read('run')
+one = found.contenders['coin']['sets']['test']
+assert one['quality']['jaccard']['value'] is not None
+assert found.facts['rows'] == 20
+
+from fairjax.cli import manual
+shown = manual.everything()
+for name in ('rhymes', 'shorten', 'surety', 'jaccard', 'toy',
+             'thrown'):
+  assert name in shown, name
+
+from fairjax.config import Config, Diet
+from fairjax.data.sets import rhymes
+from fairjax.methods import diet_rows
+from fairjax.core.registry import find
+from fairjax.scores import SCORES
+import types
+table = rhymes.load(None)['train']
+logits = np.arange(80.).reshape(1, 40, 2)
+score = find(SCORES, 'score', 'surety')(
+  types.SimpleNamespace(logits=logits), Config())
+scores = table[['id']].assign(surety=score[0])
+rows, twins = diet_rows.positions(
+  table, scores, 'surest', (.1, .1), Config(diet=Diet(ranking='surest')), 0)
+assert sorted(rows) == [36, 37, 38, 39] and not len(twins)
+
+from fairjax.benchmarks.shared.measure import measure
+class Model:
+  name = 'toy'
+  unknown = staticmethod(lambda texts: np.zeros(len(texts), bool))
+  vectors = staticmethod(lambda texts: np.array([[len(t)] for t in texts]))
+gap = measure('toy', Model, Config())[0]['fairness']['toy_gap']['value']
+assert gap == -5.5, gap  # -7, -5, -5 and -5
+
+from fairjax.models import families
+from fairjax.models.folders import hf
+module = families.module(
+  families.named('tiny', 99, 'camembert'), 'classify', classes=2)
+assert hf.hf_config(module)['model_type'] == 'camembert'
+assert families.shape_from_hf(hf.hf_config(module)) == module.shape
+
+from fairjax.bench.__main__ import races
+assert 'nothing' in races()
+"""
+
+
+def table() -> dict[str, tuple[str, list[str]]]:
+  """{what: (file, registries with their files)} of CONTRIBUTING's table."""
+  text = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
+  rows = re.findall(
+    r'^\| ([a-z ]+) \| `([^`]+)`[^|]*\|[^|]*\|(.*)\|$', text, re.M
+  )
+  place = re.compile(r'`([A-Z]+)` in `([^`]+)`')
+  return {what: (file, place.findall(line)) for what, file, line in rows}
+
+
+@pytest.fixture(scope='module')
+def copy(tmp_path_factory):
+  folder = tmp_path_factory.mktemp('contribution')
+  skip = shutil.ignore_patterns('__pycache__')
+  for name in ('fairjax', 'tests'):
+    shutil.copytree(ROOT / name, folder / name, ignore=skip)
+  (folder / 'configs').mkdir()
+  steps = table()
+  assert set(steps) == set(NEW)
+  for what, (file, registries) in steps.items():
+    name, text, lines = NEW[what]
+    (folder / file.replace('NAME', name)).write_text(text, encoding='utf-8')
+    for (registry, where), line in zip(registries, lines, strict=True):
+      add(folder / 'fairjax' / where, registry, line)
+  return folder
+
+
+def add(path: pathlib.Path, registry: str, line: str) -> None:
+  """Writes a line as the first of a registry."""
+  text = path.read_text(encoding='utf-8')
+  start = re.search(rf'^{registry}\b.*= \{{$', text, re.M).start()
+  place = start + re.search(r"\{\n(?= *['#])", text[start:]).end()
+  path.write_text(text[:place] + line + '\n' + text[place:], encoding='utf-8')
+
+
+def python(folder, *arguments):
+  out = subprocess.run(
+    [sys.executable, *arguments],
+    cwd=folder,
+    capture_output=True,
+    text=True,
+  )
+  assert out.returncode == 0, out.stdout[-3000:] + out.stderr[-3000:]
+
+
+def test_one_file_and_one_line_each(copy):
+  """A recipe, data, method and measure that are new run by one command."""
+  config = '--config=configs/thrown.py'
+  python(copy, '-m', 'fairjax.main', config, '--workdir=run')
+  python(copy, '-c', USED)
+
+
+def test_the_newcomers_keep_the_contracts(copy):
+  """Those that CONTRIBUTING says run over every entry; no origin is needed."""
+  names = 'shorten or jaccard or toy_gap'
+  files = ('tests/methods/test_methods.py', 'tests/metrics/test_measures.py')
+  quiet = ('-q', '-p', 'no:cacheprovider')
+  python(copy, '-m', 'pytest', *quiet, '-k', names, *files)

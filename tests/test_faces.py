@@ -1,0 +1,307 @@
+"""What people have, works; results of `assess` and `audit` have one face."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import recall_score, roc_auc_score
+
+import fairjax
+from fairjax import UserError
+
+N = 120
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 2, N)
+P = (0.3 * Y + 0.7 * RNG.random(N)).round(3)
+SEX = RNG.choice(['f', 'm'], N)
+TEXTS = [
+  f'{"She" if s == "f" else "He"} said it was {"awful" if y else "fine"} {i}.'
+  for i, (s, y) in enumerate(zip(SEX, Y))
+]
+Y[0] = 1 - Y[0]  # so that nobody is right on all
+AGE = RNG.integers(18, 80, N)
+QUICK = {'n_resamples': 60}
+
+
+def frame(**more):
+  data = {'text': TEXTS, 'label': np.array(['ok', 'toxic'])[Y], 'sex': SEX}
+  return pd.DataFrame({**data, **more})
+
+
+def plain(**more):
+  return frame(**more).drop(columns='text')
+
+
+def chance(texts):
+  return np.array([0.9 if 'awful' in text else 0.2 for text in texts])
+
+
+def words(texts):
+  return ['toxic' if 'awful' in text else 'ok' for text in texts]
+
+
+class Decides:
+  def predict(self, texts):
+    return words(texts)
+
+
+class Chances:
+  classes_ = np.array(['ok', 'toxic'])
+
+  def predict_proba(self, texts):
+    return np.stack([1 - chance(texts), chance(texts)], 1)
+
+
+def pipeline(texts):
+  names = np.where(chance(texts) > 0.5, 'toxic', 'ok')
+  return [
+    {'label': n, 'score': max(p, 1 - p)} for n, p in zip(names, chance(texts))
+  ]
+
+
+def every_score(texts):
+  return [
+    [{'label': 'toxic', 'score': p}, {'label': 'ok', 'score': 1 - p}]
+    for p in chance(texts)
+  ]
+
+
+# Kinds of models: each says 'toxic' where a text is awful, so it is right.
+
+
+@pytest.mark.parametrize(
+  'model',
+  [
+    *(chance, words, Decides(), Chances(), pipeline, every_score),
+    *(chance(TEXTS), list(chance(TEXTS)), pd.Series(chance(TEXTS))),
+    *(words(TEXTS), np.array(words(TEXTS)), Chances().predict_proba(TEXTS)),
+    *(pd.DataFrame({'p': chance(TEXTS)}), {'p': chance(TEXTS)}),
+    *([{'p': p} for p in chance(TEXTS)], pipeline(TEXTS)),
+  ],
+  ids=lambda model: getattr(model, '__name__', type(model).__name__),
+)
+def test_a_model_of_any_kind_is_audited(model):
+  found = fairjax.audit(model, frame(), groups='sex', swaps=(), **QUICK)
+  assert found['accuracy']['value'] == pytest.approx(1 - 1 / N)
+
+
+def test_decisions_of_a_function_have_no_ranks():
+  assert 'auc' not in fairjax.audit(words, frame(), groups='sex', **QUICK)
+  assert 'auc' in fairjax.audit(chance, frame(), groups='sex', **QUICK)
+
+
+# Kinds of tables
+
+
+def kinds():
+  import pyarrow as pa
+
+  data = plain(score=P)
+  return {
+    'pandas': data,
+    'pyarrow': pa.Table.from_pandas(data),
+    'mapping': data.to_dict('list'),
+    'records': data.to_dict('records'),
+  }
+
+
+@pytest.mark.parametrize('name', kinds())
+def test_a_table_of_any_kind_is_audited(name):
+  data = kinds()[name]
+  found = fairjax.audit('score', data, groups=['sex'], **QUICK)
+  assert found['accuracy']['value'] == np.mean((P >= 0.5) == Y)
+  assert fairjax.audit(data, groups=['sex'], **QUICK)['dp'] == found['dp']
+
+
+def test_tables_of_polars_and_of_hugging_face_are_audited():
+  pl = pytest.importorskip('polars')
+  data = plain(score=P)
+  expected = fairjax.audit('score', data, groups='sex', **QUICK)['dp']
+  own = pl.DataFrame(data.to_dict('list'))
+  for one in (own, own.lazy()):
+    assert fairjax.audit('score', one, groups='sex', **QUICK)['dp'] == expected
+  found = fairjax.assess(
+    own['label'], own['score'], own[['sex']], pos_label='toxic', **QUICK
+  )
+  assert found['dp']['value'] == expected['value']
+  hf = pytest.importorskip('datasets')
+  one = hf.Dataset.from_pandas(data)
+  assert fairjax.audit('score', one, groups='sex', **QUICK)['dp'] == expected
+  with pytest.raises(UserError, match=r"splits 'train'; give one, as in data"):
+    fairjax.audit('score', hf.DatasetDict({'train': one}), **QUICK)
+
+
+@pytest.mark.parametrize(
+  'groups',
+  [
+    *(SEX, list(SEX), pd.Series(SEX), pd.Series(SEX).astype('category')),
+    *({'sex': SEX}, pd.DataFrame({'sex': SEX}), SEX == 'f'),
+  ],
+  ids=lambda one: type(one).__name__,
+)
+def test_groups_of_any_kind_are_assessed(groups):
+  found = fairjax.assess(Y, P, groups, **QUICK)
+  f, m = ((P[SEX == s] >= 0.5).mean() for s in 'fm')
+  assert found['dp']['value'] == pytest.approx(1 - abs(f - m))
+  assert len(found.groups) == 2
+
+
+def test_a_continuous_column_is_cut_into_bands():
+  found = fairjax.assess(Y, P, {'age': AGE + RNG.random(N)}, **QUICK)
+  assert len(found.groups) == 4
+  assert 'cut at its quartiles' in ' '.join(found.warnings)
+
+
+# One face
+
+
+def faces():
+  return (
+    fairjax.assess(Y, P, {'sex': SEX}, **QUICK),
+    fairjax.audit(P, plain(), groups='sex', **QUICK),
+  )
+
+
+def test_results_have_one_face():
+  assessed, audited = faces()
+  for one in (assessed, audited):
+    assert 'dp' in one and 'nosuch' not in one
+    assert 'auc' in list(one) and len(one) == len(one.keys())
+    assert dict(one)['dp'] == one['dp']
+    assert list(one.groups.index) == ['f', 'm']
+    row = one.by_group.loc[('f', 'fpr')]
+    assert row['low'] <= row['value'] <= row['high']
+    assert one.groups.loc['f', 'fpr'] == row['value']
+    assert isinstance(one.warnings, list)
+    assert one.plot('fpr').axes
+    for ask in (one.__getitem__, one.plot):
+      with pytest.raises(UserError, match="'fprr' was not measured; did you"):
+        ask('fprr')
+      with pytest.raises(KeyError):
+        ask('nosuch')
+  pd.testing.assert_frame_equal(
+    assessed.groups[['fpr', 'auc']], audited.groups[['fpr', 'auc']]
+  )
+
+
+def test_a_gate_is_read_off_the_result():
+  rule = 'accuracy<0.6'
+  found = fairjax.audit(P, plain(), groups='sex', fail_if=rule, **QUICK)
+  assert found.gate == 'passed'
+  found = fairjax.audit(1 - P, plain(), groups='sex', fail_if=rule, **QUICK)
+  assert found.gate == 'failed'
+  with pytest.raises(UserError, match='acuracy'):
+    fairjax.audit(P, plain(), fail_if='acuracy<0.2', **QUICK)
+
+
+def test_rows_that_cannot_be_used_are_dropped_where_that_is_asked_for():
+  data = plain()
+  data.loc[3, 'label'] = None
+  with pytest.raises(UserError, match=r"drop such rows with on_bad='drop'"):
+    fairjax.audit('score', data.assign(score=P), **QUICK)
+  found = fairjax.audit('score', data.assign(score=P), on_bad='drop', **QUICK)
+  assert found.results.sets['data']['rows'] == N - 1
+
+
+# A user's own measures
+
+
+def test_measures_of_ones_own_are_of_everyone_and_of_groups():
+  fair = pytest.importorskip('fairlearn.metrics')
+  mine = {'recall': recall_score, 'ranks': roc_auc_score}
+  found = fairjax.assess(Y, P, SEX, metrics=mine, n_resamples=200)
+  theirs = fair.MetricFrame(
+    metrics={'recall': recall_score},
+    y_true=Y,
+    y_pred=P >= 0.5,
+    sensitive_features=SEX,
+  )
+  assert found['recall']['value'] == pytest.approx(theirs.overall['recall'])
+  for name in 'fm':
+    assert found.groups.loc[name, 'recall'] == pytest.approx(
+      theirs.by_group.loc[name, 'recall']
+    )
+    # As sure as the same measure of ours says, to the noise of 200 draws.
+    own, ours = (found.by_group.loc[(name, m)] for m in ('recall', 'tpr'))
+    assert own['low'] < own['value'] <= own['high']
+    assert own['high'] - own['low'] == pytest.approx(
+      ours['high'] - ours['low'], rel=0.5
+    )
+  gap = found['recall_difference']
+  assert gap['value'] == pytest.approx(theirs.difference()['recall'])
+  assert found['ranks']['value'] == pytest.approx(found['auc']['value'])
+
+
+def test_draws_of_ones_own_measures_are_of_clusters():
+  y, p, sex = (np.repeat(x, 4) for x in (Y, P, SEX))
+  mine = {'recall': recall_score}
+  width = lambda **more: np.ptp(
+    [
+      *fairjax.assess(y, p, sex, metrics=mine, **more).by_group.loc[
+        ('f', 'recall'), ['low', 'high']
+      ]
+    ]
+  )
+  alone, together = width(), width(cluster=np.repeat(np.arange(N), 4))
+  assert together > 1.4 * alone  # four copies are one row: twice as wide
+
+
+# Mistakes: one sentence each, in the words of Python
+
+MISTAKES = {
+  'groups_by_name': (lambda: fairjax.assess(Y, P, 'sex'), 'table'),
+  'groups_2d': (
+    lambda: fairjax.assess(Y, P, np.stack([SEX, SEX], 1)),
+    'as a table',
+  ),
+  'string_scores': (lambda: fairjax.assess(Y, words(TEXTS)), 'probabilities'),
+  'no_seed': (lambda: fairjax.assess(Y, P, random_state=None), 'random_state'),
+  'no_seed_audit': (
+    lambda: fairjax.audit(P, plain(), random_state=None),
+    'random_state',
+  ),
+  'metric': (
+    lambda: fairjax.assess(Y, P, SEX, metrics={'mine': 3}),
+    'no function',
+  ),
+  'metric_known': (
+    lambda: fairjax.assess(Y, P, SEX, metrics={'dp': recall_score}),
+    'already',
+  ),
+  'metric_ends': (
+    lambda: fairjax.assess(Y, P, SEX, metrics={'m': lambda y, d: 1 / 0}),
+    'ZeroDivisionError',
+  ),
+  'column': (lambda: fairjax.audit(P, plain(), groups=['sxe']), "groups='sex'"),
+  'label': (lambda: fairjax.audit(P, plain(), label='lable'), "label='label'"),
+  'text': (lambda: fairjax.audit(chance, frame(), text='txt'), "text='text'"),
+  'no_text': (lambda: fairjax.audit(chance, plain()), 'text=…'),
+  'no_predictions': (lambda: fairjax.audit(plain()), 'model=…'),
+  'rows': (lambda: fairjax.audit(P[:5], plain()), '120 rows'),
+  'logits': (lambda: fairjax.audit(P * 9, plain()), 'from 0 to 1'),
+  'object': (lambda: fairjax.audit(3.5, plain()), 'float'),
+  'data': (lambda: fairjax.audit(P, 7), 'int'),
+  'names': (
+    lambda: fairjax.audit(lambda t: ['bad'] * len(t), frame()),
+    "labels='NAME=NUMBER,NAME=NUMBER'",
+  ),
+  'mixed': (
+    lambda: fairjax.audit(['a', 1.5, None] * 40, plain()),
+    'no prediction',
+  ),
+  'ragged': (lambda: fairjax.audit({'a': [1], 'b': [1, 2]}), 'same length'),
+  'threshold': (lambda: fairjax.audit(P, plain(), threshold=3), 'threshold'),
+  'on_bad': (lambda: fairjax.audit(P, plain(), on_bad='stop'), 'on_bad'),
+}
+
+
+@pytest.mark.parametrize('name', MISTAKES)
+def test_mistakes_are_one_sentence_in_python_words(name):
+  call, words = MISTAKES[name]
+  with pytest.raises(UserError) as error:
+    call()
+  said = str(error.value)
+  print(said)
+  assert words in said and '\n' not in said
+  assert '--' not in said and not re.search(r'\b(audit|data|measures)\.', said)
