@@ -119,8 +119,10 @@ def is_age(text: str, start: int, end: int) -> bool:
   behind = _BEHIND.match(text, end)
   if behind:
     after = next_word(text, behind.end())[0].lower()
-    return is_no_noun(after) or after in people.nouns() or (
-      after in people.DESCRIBING
+    return (
+      is_no_noun(after)
+      or after in people.nouns()
+      or (after in people.DESCRIBING)
     )
   return bool(_BEFORE.search(text, max(0, start - 12), start)) and (
     not re.match(r'[-–]\d|\.\d| ?%', text[end : end + 3])
@@ -155,7 +157,14 @@ def aged(word: str, to, otherwise):
     low = text[start:end].lower()
     if target > 0 and low != older:
       return _like(text[start:end], older)
-    if target == 0 and low in ('man', 'woman', 'men', 'women', 'adult', 'adults'):
+    if target == 0 and low in (
+      'man',
+      'woman',
+      'men',
+      'women',
+      'adult',
+      'adults',
+    ):
       return _like(text[start:end], child)
     return None
 

@@ -130,12 +130,14 @@ def _rule(
 @functools.cache
 def _pattern(words: frozenset[str]) -> re.Pattern:
   body = '|'.join(map(re.escape, sorted(words, key=len, reverse=True)))
-  return re.compile(rf"(?<!\w)(?:{body})(?!\w)", re.IGNORECASE)
+  return re.compile(rf'(?<!\w)(?:{body})(?!\w)', re.IGNORECASE)
 
 
 @functools.cache
 def _adjectives(axis: Axis) -> frozenset[str]:
-  return frozenset(w for w, _, _, row in axis.words() if row.form == 'adjective')
+  return frozenset(
+    w for w, _, _, row in axis.words() if row.form == 'adjective'
+  )
 
 
 @functools.cache
@@ -164,7 +166,9 @@ def cased(text: str, start: int, old: str, listed: str, new: str) -> str:
     return new.upper()
   if old[0].islower():
     return new.lower() if listed[0].isupper() else new
-  if listed[0].isupper() and not opens(text, start) and not _titled(text, start):
+  if (
+    listed[0].isupper() and not opens(text, start) and not _titled(text, start)
+  ):
     return new
   return new[:1].upper() + new[1:]
 
@@ -178,8 +182,10 @@ def opens(text: str, start: int) -> bool:
 def _titled(text: str, start: int) -> bool:
   """Whether words that need none have a capital too: Gay Men in Church."""
   before = last_word(text, start)
-  return before[:1].isupper() and before.lower() in ENDERS and (
-    before not in ('I',) and not opens(text, start - len(before) - 1)
+  return (
+    before[:1].isupper()
+    and before.lower() in ENDERS
+    and (before not in ('I',) and not opens(text, start - len(before) - 1))
   )
 
 
@@ -193,9 +199,11 @@ def _form(
   if _YEARS.search(text, max(0, start - 7), start):  # eleven years old
     return None
   hyphen = start > 1 and text[start - 1] == '-' and text[start - 2].isalnum()
-  if hyphen and re.split(r'\W', text[max(0, start - 6) : start - 1])[
-    -1
-  ].lower() not in PREFIXES:
+  if (
+    hyphen
+    and re.split(r'\W', text[max(0, start - 6) : start - 1])[-1].lower()
+    not in PREFIXES
+  ):
     return None
   before = '' if hyphen else last_word(text, start)
   after, stop, _ = next_word(text, end)
@@ -207,7 +215,11 @@ def _form(
     one = forms['nouns'][0]
     if hyphen and one.people:
       return None
-    return 'nouns' if not one.people or _are_people(text, start, end, before) else None
+    return (
+      'nouns'
+      if not one.people or _are_people(text, start, end, before)
+      else None
+    )
   if 'group' in forms and before.lower() == 'the' and is_free:
     if next_low in ('and', 'or'):
       second = next_word(text, stop)[0].lower()
@@ -251,13 +263,23 @@ def _is_name(text, start, word, before, after, forms) -> bool:
     opening = opens(text, start - len(before) - 1)
     if not proper:
       return not opening
-    return not opening and not before.isupper() and (
-      before.lower() not in people.DESCRIBING
-      and before.lower() not in people.nouns()
+    return (
+      not opening
+      and not before.isupper()
+      and (
+        before.lower() not in people.DESCRIBING
+        and before.lower() not in people.nouns()
+      )
     )
   # A capital inside a sentence makes a name of a word that needs none.
-  return not proper and bool(before) and before[0].islower() and not after and (
-    word.lower() in ('black', 'white', 'young', 'rich', 'poor', 'straight')
+  return (
+    not proper
+    and bool(before)
+    and before[0].islower()
+    and not after
+    and (
+      word.lower() in ('black', 'white', 'young', 'rich', 'poor', 'straight')
+    )
   )
 
 
@@ -395,5 +417,5 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
     return low in people.nouns() or low in people.DESCRIBING
   if only == 'n':
     return low not in people.sided()
-  words = re.findall(r"[a-z]+", sentence(text, start).lower())
+  words = re.findall(r'[a-z]+', sentence(text, start).lower())
   return people.masculine().isdisjoint(words)

@@ -148,7 +148,7 @@ def swapper(
         'no axis; leave them, or leave axis'
       )
     return _run(exchange.turns(axis, direction, step), seed, handles)
-  _check_choice('direction', direction, DIRECTIONS)
+  _check_choice('direction', direction, tuple(_PICK))
   known = word_lists.load(words)
   called = people.load(names if scope == 'all' else None)
   if known.sides:
@@ -207,9 +207,7 @@ def _run(
       if starts is not None:
         hits = [hit for hit in hits if hit[0] in starts[row]]
       if hits:
-        spans, out.left[row] = _spans(
-          text, hits, direction, called, tag, write
-        )
+        spans, out.left[row] = _spans(text, hits, direction, called, tag, write)
         out.spans[row] = spans
         out.texts[row] = _apply(text, spans)
     return out
@@ -419,7 +417,9 @@ def _vowel(word: str) -> bool:
   if low.startswith(('heir', 'hour', 'hono', 'hone')):
     return True
   if low[:1].isdigit():
-    return low.startswith('8') or low[:2] in ('11', '18') and low[2:3] in '-s '
+    return low.startswith('8') or (
+      low[:2] in ('11', '18') and low[2:3] in '-s '
+    )
   return low[:1] in 'aeiou' and not low.startswith(CONSONANT)
 
 
