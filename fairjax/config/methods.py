@@ -29,7 +29,10 @@ def _an_axis(value: str) -> str:
     return ''
   if value and not existing(value):
     return ''
-  return f'it must be one of {", ".join(AXES)}, or a file of your own axis'
+  return f'it must be {_an_axis.wanted}'
+
+
+_an_axis.wanted = f'one of {", ".join(AXES)}, or a file of your own axis'
 
 
 RANKING = entry('fairjax.methods.diet_rows:RANKINGS')
@@ -56,7 +59,7 @@ class Method:
   )
   axis: str = knob(
     'gender',
-    'what a swap exchanges: gender, race, religion, age, … or a file of an axis',
+    'what a swap exchanges: gender, race, age, … or a file of an axis',
     _an_axis,
     changes=('data', 'texts'),
     path=True,

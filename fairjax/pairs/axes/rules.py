@@ -108,7 +108,7 @@ def _rule(
   axis: Axis, low: str, way: tuple[int, int], forms: dict, strict: bool
 ) -> Rule:
   """What one word becomes where it stands; None leaves it, '' is unsure."""
-  value, target = way
+  value = way[0]
   stays = _pattern(axis.stays[value]) if axis.stays[value] else None
   described, own = _adjectives(axis), _singles(axis)
 
