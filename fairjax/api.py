@@ -266,31 +266,40 @@ def swap(
   direction: str = 'opposite',
   words: Any = None,
   names: Any = True,
+  axis: Any = 'gender',
   random_state: int = 0,
 ) -> Any:
   """The counterfactual of a text, or of each text of a column.
 
   Args:
     texts: one text, a list, an array or a Series (whose index is kept).
-    direction: 'opposite', 'male', 'female' or 'neutral' (singular they).
+    direction: 'opposite', 'male', 'female' or 'neutral' (singular they); of
+      another axis 'opposite' or one of its values ('muslim').
     words: None for our own gender list, else a file of word groups, groups of
       words, or {word: its partner}.
     names: swap first names too: True by our own list, or a file of counts.
+    axis: 'gender', or 'religion', 'race', 'nationality', 'orientation', 'age',
+      'disability', 'class', 'gender_identity', or a file of an axis
+      (fairjax/pairs/axes/table.py): each text turns to one other value, drawn
+      by the seed and the text.
     random_state: of the draw where a word has more than one counterpart.
 
   >>> swap('She lost her keys.', names=False)
   'He lost his keys.'
+  >>> swap('Two Jews and a Muslim woman.', axis='religion', direction='hindu')
+  'Two Hindus and a Hindu woman.'
   """
   from fairjax.pairs.swapping import dictionary as dictionary
 
   alone = isinstance(texts, str)
-  gendered = names if words is None else None
+  gendered = names if words is None and axis == 'gender' else None
   swapped = dictionary.swap(
     [texts] if alone else list(texts),
     direction,
     words,
     gendered or None,
     random_state,
+    axis=axis,
   ).texts
   if alone:
     return swapped[0]

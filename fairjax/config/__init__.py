@@ -127,6 +127,8 @@ def shipped(name: str) -> Config:
   return runpy.run_path(str(config_folder() / f'{name}.py'))['get_config']()
 
 
+# Directions of a swap of gender; of other axes they are the axis's values.
+GENDERED = ('opposite', 'male', 'female', 'neutral')
 # Former names of a leaf, or its name in transformers, and its name here.
 RENAMED = {
   'train.clip': 'train.max_grad_norm',
@@ -172,6 +174,11 @@ def validate(config: Config) -> None:
         f'become that; add {axis} to --config.perturb.axes, or name attributes '
         'of its axes'
       )
+  gendered, way = config.method.axis == 'gender', config.method.direction
+  if gendered and way not in GENDERED:
+    raise UserError(
+      f'method.direction is {way!r}; it must be one of {", ".join(GENDERED)}'
+    )
   if config.net.precision == 'int8' and config.recipe not in WRITING:
     raise UserError(
       f"net.precision is 'int8', which recipe {config.recipe!r} does not take: "

@@ -16,6 +16,25 @@ from fairjax.core.knobs import (
   one_of,
 )
 
+# The axes that a swap knows: the tables of pairs/axes, and gender.
+AXES = (
+  *('gender', 'gender_identity', 'orientation', 'race', 'nationality'),
+  *('religion', 'age', 'disability', 'class'),
+)
+
+
+def _an_axis(value: str) -> str:
+  """One of AXES, or a file of the user's."""
+  if value in AXES:
+    return ''
+  if value and not existing(value):
+    return ''
+  return f'it must be {_an_axis.wanted}'
+
+
+_an_axis.wanted = f'one of {", ".join(AXES)}, or a file of your own axis'
+
+
 RANKING = entry('fairjax.methods.diet_rows:RANKINGS')
 
 
@@ -34,9 +53,16 @@ class Method:
   )
   direction: str = knob(
     'opposite',
-    'direction of a swap: opposite, male, female or neutral',
-    one_of('opposite', 'male', 'female', 'neutral'),
+    'direction of a swap: opposite, male, female, neutral; or a value of axis',
+    filled,
     changes=('data', 'texts'),
+  )
+  axis: str = knob(
+    'gender',
+    'what a swap exchanges: gender, race, age, … or a file of an axis',
+    _an_axis,
+    changes=('data', 'texts'),
+    path=True,
   )
   scope: str = knob(
     'all',

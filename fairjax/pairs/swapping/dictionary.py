@@ -19,13 +19,15 @@ from fairjax.config import Method
 from fairjax.core import memory
 from fairjax.core.errors import UserError
 from fairjax.data.corpora.shards import Span, Swapped
+from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import context, neutral, scan, tags, word_lists
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping.neighbours import ENDERS, last_word, next_word
 
+# Words that begin with the letter of a vowel and the sound of none.
+CONSONANT = ('uni', 'eu', 'one', 'use', 'ukr', 'uga', 'uru')
 _ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
 Hit = tuple[int, int, str, object]  # start, end, word, entry
-DIRECTIONS = ('opposite', 'male', 'female', 'neutral')
 SCOPES = ('all', 'pronouns')
 REFLEXIVES = ('themselves', 'themself')
 PRONOUNS = 'he she him her his hers himself herself hes shes'.split()
@@ -45,12 +47,14 @@ def swap(
   handles: bool = False,
   scope: str = 'all',
   reflexive: str = 'themselves',
+  axis: str | os.PathLike = 'gender',
 ) -> Swapped:
   """The counterfactual of each text of a column.
 
   Args:
     texts: any sequence of str; a row without a listed word comes back as it is.
-    direction: 'opposite', 'male', 'female' or 'neutral' (singular they).
+    direction: 'opposite', 'male', 'female' or 'neutral' (singular they); of
+      another axis 'opposite' or the name of a value.
     words: None for our own gender list, else a file of word groups (or the
       groups): each text turns to one other member, the same step along each
       group, drawn from the seed and the text.
@@ -62,6 +66,9 @@ def swap(
     handles: also swap hashtags and @handles that are a listed word.
     scope: 'all' listed words, or 'pronouns' alone: no noun, title or name.
     reflexive: of direction 'neutral', 'themselves' or 'themself'.
+    axis: 'gender', another of pairs/axes ('religion', 'age', …), or a file of
+      the user's; each text turns to one other value, drawn from the seed and
+      the text. Names, scope and tagger are of gender.
   """
   run = swapper(
     direction,
@@ -72,6 +79,7 @@ def swap(
     handles,
     scope=scope,
     reflexive=reflexive,
+    axis=axis,
   )
   return run(texts)
 
@@ -81,7 +89,8 @@ def options(method: Method, seed: int, **instead) -> dict:
 
   First names go with genders: a list of other groups leaves them alone.
   """
-  use_names = method.names and word_lists.load(method.words).sides
+  gendered = method.axis == 'gender' and word_lists.load(method.words).sides
+  use_names = method.names and gendered
   return {
     'direction': method.direction,
     'words': method.words or None,
@@ -90,6 +99,7 @@ def options(method: Method, seed: int, **instead) -> dict:
     'tagger': method.tagger or None,
     'scope': method.scope,
     'reflexive': method.reflexive,
+    'axis': method.axis,
     **instead,
   }
 
@@ -100,9 +110,13 @@ def swap_one(text: str, **options) -> tuple[str, list[Span]]:
   return swapped.texts[0], swapped.spans[0]
 
 
-def swap_every(texts: Sequence[str], words, **options) -> list[Swapped]:
+def swap_every(texts: Sequence[str], words=None, **options) -> list[Swapped]:
   """All alternatives of groups with more than two members, one column each."""
-  size = max(len(row) for row in word_lists.load(words).rows)
+  axis = options.get('axis', 'gender')
+  if axis != 'gender':
+    size = len(exchange.values(axis))
+  else:
+    size = max(len(row) for row in word_lists.load(words).rows)
   return [
     swapper(words=words, step=step, **options)(texts) for step in range(1, size)
   ]
@@ -118,15 +132,23 @@ def swapper(
   step: int = 0,
   scope: str = 'all',
   reflexive: str = 'themselves',
+  axis: str | os.PathLike = 'gender',
 ) -> Callable[[Sequence[str]], Swapped]:
   """`swap` made ready once, for many columns; it remembers chunks.
 
   The function takes a second argument, `starts`: for each text where the only
   words stand that may change (chain.py).
   """
-  _check_choice('direction', direction, DIRECTIONS)
   _check_choice('scope', scope, SCOPES)
   _check_choice('reflexive', reflexive, REFLEXIVES)
+  if axis != 'gender':
+    if words or names:
+      raise UserError(
+        f'axis is {os.fspath(axis)!r}, and words and names are of gender or of '
+        'no axis; leave them, or leave axis'
+      )
+    return _run(exchange.turns(axis, direction, step), seed, handles)
+  _check_choice('direction', direction, tuple(_PICK))
   known = word_lists.load(words)
   called = people.load(names if scope == 'all' else None)
   if known.sides:
@@ -143,8 +165,28 @@ def swapper(
       f'direction {direction!r} needs a gender list; begin the word file '
       "with the line 'male,female' or 'male,female,neutral'"
     )
-  tables = [_Entries(entries, called, handles) for entries in turns]
+  pick = _PICK[direction]
+
+  def write(sense, word: str) -> str:
+    new = pick(sense, word.lower())
+    return new and match_case(word, new)
+
   tag = tags.load(tagger)
+  return _run(turns, seed, handles, write, direction, called, tag)
+
+
+def _run(
+  turns: Sequence[dict[str, object]],
+  seed: int,
+  handles: bool,
+  write: Callable = lambda new, word: new,
+  direction: str = 'opposite',
+  called: people.Names | None = None,
+  tag: Callable | None = None,
+) -> Callable[[Sequence[str]], Swapped]:
+  """The function of columns; `write` spells what a rule of `turns` found."""
+  called = people.load(None) if called is None else called
+  tables = [_Entries(entries, called, handles) for entries in turns]
   find = scan.Scan(set().union(*(table.keys() for table in tables)))
 
   def run(
@@ -165,7 +207,7 @@ def swapper(
       if starts is not None:
         hits = [hit for hit in hits if hit[0] in starts[row]]
       if hits:
-        spans, out.left[row] = _spans(text, hits, direction, called, tag)
+        spans, out.left[row] = _spans(text, hits, direction, called, tag, write)
         out.spans[row] = spans
         out.texts[row] = _apply(text, spans)
     return out
@@ -235,7 +277,8 @@ class _Entries:
       head, *rest = re.findall(r'[^\W_]+', word) or [word]
       if rest:
         body = re.escape(word).replace("'", "['’]")
-        pattern = re.compile(rf'{body}(?!\w)', re.IGNORECASE)
+        aged = r'(?<!year.)(?<!years.)' if head == 'old' else ''
+        pattern = re.compile(rf'{aged}{body}(?!\w)', re.IGNORECASE)
         self.phrases.setdefault(head, []).append((pattern, word))
         for form in (head, head.upper(), head.title()):
           self.forms.pop(form, None)  # the longest phrase comes first
@@ -288,7 +331,10 @@ class _Entries:
     for pattern, phrase in self.phrases.get(low, ()):
       match = pattern.match(text, start)
       if match:
-        return match.end(), match[0], match_case(match[0], self.entries[phrase])
+        entry = self.entries[phrase]
+        if isinstance(entry, str):
+          entry = match_case(match[0], entry)
+        return match.end(), match[0], entry
     entry = self.entries.get(low)
     if entry is None and self.called:
       if self.called.has(word) or (word == low and low in self.called.small):
@@ -370,7 +416,11 @@ def _vowel(word: str) -> bool:
   low = word[:4].lower()
   if low.startswith(('heir', 'hour', 'hono', 'hone')):
     return True
-  return low[:1] in 'aeiou' and not low.startswith(('uni', 'eu', 'one', 'use'))
+  if low[:1].isdigit():
+    return low.startswith('8') or (
+      low[:2] in ('11', '18') and low[2:3] in '-s '
+    )
+  return low[:1] in 'aeiou' and not low.startswith(CONSONANT)
 
 
 def replaced(text: str, spans: list[Span]) -> str:
@@ -394,9 +444,9 @@ def _spans(
   direction: str,
   called: people.Names,
   tag: Callable | None,
+  write: Callable[[object, str], str],
 ) -> tuple[list[Span], int]:
   """What changes in one text, and how many words have no sure counterpart."""
-  pick = _PICK[direction]
   spans: list[Span] = []
   persons = []
   unsure_words = 0
@@ -414,11 +464,11 @@ def _spans(
       low = word.lower()
       sense = tags.sense(low, senses.get(start)) if senses else None
       sense = sense or entry(text, start, end)
-      new = low if sense is None else pick(sense, low)
+      new = word if sense is None else write(sense, word)
       if not new:
         unsure_words += 1
-      elif new != low:
-        spans.append((start, end, word, match_case(word, new)))
+      elif new.lower() != low:
+        spans.append((start, end, word, new))
   if persons:
     spans = sorted(spans + called.swap(text, persons, direction, bool(spans)))
   articles = _articles(text, spans)

@@ -1,0 +1,16 @@
+"""Axes of identity beyond gender: their words, and when these mean people.
+
+An axis is a table, its columns values (christian, muslim, …) and its rows
+parallel words, each with its form; a user's file of that form is another. The
+swapper of pairs/swapping exchanges them as it does words of gender.
+
+In this room:
+
+  ages      Ages in figures: eleven years old, a 44-year-old woman, aged 70, in
+            his 50s
+  exchange  The words of an axis, as the swapper of pairs/swapping reads them
+  people    Words that stand for people, and those that describe them
+  rules     Where a word of an axis means people, and which form of it stands
+            there
+  table     The table of an axis: its values, and their words, row by row
+"""

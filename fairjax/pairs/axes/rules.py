@@ -1,0 +1,421 @@
+"""Where a word of an axis means people, and which form of it stands there.
+
+Black is a colour, a child is somebody's, French is a tongue, and Christian a
+first name. A word is exchanged where its neighbours say that it is of people:
+a word for people follows (black men, black and white kids), or it is said of
+somebody (he is black), or an article makes it one (an Asian who …). The rest
+is left alone: counterfactuals should be right before they are many.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+
+from fairjax.pairs.axes import people
+from fairjax.pairs.axes.table import Axis, Row, Word
+from fairjax.pairs.swapping.neighbours import (
+  ENDERS,
+  LY_NOUNS,
+  NUMBERS,
+  last_word,
+  next_word,
+  words_of,
+)
+
+Rule = Callable[[str, int, int], str | None]
+
+ACTS = words_of("""
+say says said go goes went come comes came get gets got make makes made take
+takes took give gives gave think thinks thought know knows knew want wants
+wanted need needs live lives lived work works worked tell tells told ask asks
+feel feels felt kill kills killed run runs ran vote votes voted believe believes
+believed try tries tried lose loses lost win wins won keep keeps kept let lets
+find finds found use uses see sees saw commit commits hate hates hated love
+loves loved support supports become pay pays paid die dies died left left suffer
+suffers deserve deserves speak speaks spoke write writes wrote ain't who'd
+convicted accused attacked arrested fired living trying going being having
+getting saying making committing coming moving claiming elected appointed
+remain remains seem seems look looks face faces hold holds held drive drives
+blow blows shoot shoots shot attack attacks murder murders rape rapes marry
+marries practise practice worship pray prays please everywhere only
+""")
+BE = words_of("""
+am is are was were be been being i'm you're he's she's we're they're who's
+isn't aren't wasn't weren't im ur youre hes shes theyre become becomes became
+""")
+HEDGES = words_of("""
+not also just so too very really openly actually both all only even still now
+probably clearly obviously half part originally a bit totally completely
+themselves himself herself myself yourself legally either neither
+""")
+SUBJECTS = words_of("""
+i you he she we they who everyone everybody someone somebody anyone anybody
+nobody
+""")
+AFTER_PREDICATE = words_of("""
+and or but because so who too as than if when while since like though although
+nor yet then myself now anyway
+""")
+LANGUAGE = words_of("""
+in speak speaks spoke spoken speaking into learn learns learning study translate
+""")
+BEFORE_NOUNS = words_of("""
+egg tooth teeth tennis dress
+""")
+_JOINED = re.compile(r'(?:,? (?:and|or|&)|,|/) ?(\w[\w-]*)')
+_OWNER = re.compile(
+  r"(?:\w['’]s?|\b(?:my|your|his|her|its|our|their|own|whose|ur))$", re.I
+)
+# ex-Muslim and anti-gay are of people still, Judeo-Christian is one word.
+PREFIXES = words_of('anti ex non pro')
+# What may stand behind "the poor and": else an adjective of a noun to come.
+PAIRED = words_of("""
+the powerful famous infirm sick weak vulnerable needy middle working disabled
+helpless elderly young old poor rich
+""")
+AGES = words_of('young old older younger elderly teenage little small aged')
+_YEARS = re.compile(r'\b(?:years?|yrs?)[- ]$', re.IGNORECASE)
+_HAVING = words_of('have has had having raise raising raised bear want no')
+_SENTENCE = re.compile(r'[.!?\n]+(?:\s|$)')
+
+
+def entries(
+  axis: Axis, to: Callable[[int], int], strict: bool = False
+) -> dict[str, object]:
+  """word -> the rule that says what it becomes; `to` of its value.
+
+  Where the target has no word of a form, the next value's is written, or,
+  `strict`, nothing.
+  """
+  found: dict[str, tuple[int, dict[str, tuple[Word, Row]]]] = {}
+  for word, value, one, row in axis.words():
+    found.setdefault(word, (value, {}))[1].setdefault(row.form, (one, row))
+  out: dict[str, object] = {}
+  for word, (value, forms) in found.items():
+    target = to(value)
+    if target != value:
+      out[word] = _rule(axis, word, (value, target), forms, strict)
+  for phrase in axis.no:
+    out[phrase] = _nothing
+  return out
+
+
+def _nothing(text: str, start: int, end: int) -> None:
+  return None
+
+
+def _rule(
+  axis: Axis, low: str, way: tuple[int, int], forms: dict, strict: bool
+) -> Rule:
+  """What one word becomes where it stands; None leaves it, '' is unsure."""
+  value = way[0]
+  stays = _pattern(axis.stays[value]) if axis.stays[value] else None
+  described, own = _adjectives(axis), _singles(axis)
+
+  def rule(text: str, start: int, end: int) -> str | None:
+    form = _form(text, start, end, low, forms, described, own)
+    if form is None:
+      return None
+    if stays is not None and stays.search(sentence(text, start)):
+      return ''
+    one, row = forms[form]
+    new = _written(row, way, text, (start, end), strict)
+    if not new:
+      return ''
+    return cased(text, start, text[start:end], one.text, new)
+
+  return rule
+
+
+@functools.cache
+def _pattern(words: frozenset[str]) -> re.Pattern:
+  body = '|'.join(map(re.escape, sorted(words, key=len, reverse=True)))
+  return re.compile(rf'(?<!\w)(?:{body})(?!\w)', re.IGNORECASE)
+
+
+@functools.cache
+def _adjectives(axis: Axis) -> frozenset[str]:
+  return frozenset(
+    w for w, _, _, row in axis.words() if row.form == 'adjective'
+  )
+
+
+@functools.cache
+def _singles(axis: Axis) -> frozenset[str]:
+  """Single words for people of one value: a young girl says it twice."""
+  return frozenset(
+    word
+    for word, _, one, row in axis.words()
+    if row.form in ('noun', 'nouns') and one.people and ' ' not in word
+  )
+
+
+def sentence(text: str, at: int) -> str:
+  """The sentence that holds a place, as marks cut it."""
+  before = [m.end() for m in _SENTENCE.finditer(text, 0, at)]
+  after = _SENTENCE.search(text, at)
+  return text[before[-1] if before else 0 : after.start() if after else None]
+
+
+def cased(text: str, start: int, old: str, listed: str, new: str) -> str:
+  """`new` as somebody writes it who wrote `old` for the listed word.
+
+  Muslim → atheist and black → Asian, but where a text has muslim, asian.
+  """
+  if len(old) > 1 and old.isupper() and not (listed.isupper()):
+    return new.upper()
+  if old[0].islower():
+    return new.lower() if listed[0].isupper() else new
+  if (
+    listed[0].isupper() and not opens(text, start) and not _titled(text, start)
+  ):
+    return new
+  return new[:1].upper() + new[1:]
+
+
+def opens(text: str, start: int) -> bool:
+  """Whether a sentence begins at a place."""
+  before = text[:start].rstrip(' \t"“‘\'(*_[')
+  return not before or before[-1] in '.!?:;\n…'
+
+
+def _titled(text: str, start: int) -> bool:
+  """Whether words that need none have a capital too: Gay Men in Church."""
+  before = last_word(text, start)
+  return (
+    before[:1].isupper()
+    and before.lower() in ENDERS
+    and (before not in ('I',) and not opens(text, start - len(before) - 1))
+  )
+
+
+def _form(
+  text: str, start: int, end: int, low: str, forms: dict, described, own
+) -> str | None:
+  """The form that stands here; None where the word is not of people."""
+  word = text[start:end]
+  if text[end : end + 1] == '-' and text[end + 1 : end + 2].isalnum():
+    return None
+  if _YEARS.search(text, max(0, start - 7), start):  # eleven years old
+    return None
+  hyphen = start > 1 and text[start - 1] == '-' and text[start - 2].isalnum()
+  if (
+    hyphen
+    and re.split(r'\W', text[max(0, start - 6) : start - 1])[-1].lower()
+    not in PREFIXES
+  ):
+    return None
+  before = '' if hyphen else last_word(text, start)
+  after, stop, _ = next_word(text, end)
+  if _is_name(text, start, word, before, after, forms):
+    return None
+  next_low = after.lower()
+  is_free = not after or is_no_noun(next_low, before.lower())
+  if 'nouns' in forms:
+    one = forms['nouns'][0]
+    if hyphen and one.people:
+      return None
+    return (
+      'nouns'
+      if not one.people or _are_people(text, start, end, before)
+      else None
+    )
+  if 'group' in forms and before.lower() == 'the' and is_free:
+    if next_low in ('and', 'or'):
+      second = next_word(text, stop)[0].lower()
+      return 'group' if second in PAIRED else None
+    return None if next_low == 'saying' else 'group'
+  if 'name' in forms:
+    return 'name'
+  if 'noun' in forms:
+    one = forms['noun'][0]
+    if 'adjective' not in forms:
+      okay = not one.people or _is_child(text, start, before)
+      okay &= is_free or next_low.endswith(('ing', 'ed'))
+      okay &= not _OWNER.search(before)
+      return 'noun' if okay and not hyphen else None
+    if is_free and not hyphen and _is_counted(text, start, before):
+      return 'noun'
+  if 'adjective' not in forms:
+    return None
+  one = forms['adjective'][0]
+  if hyphen and (one.people or one.no_thing):
+    return None
+  if noun := before_people(text, end, described):
+    return None if noun in own else 'adjective'
+  if one.people:
+    return 'adjective' if _is_said(text, start, before, next_low) else None
+  if one.no_thing and not is_free:
+    return None
+  if one.no_thing and before.lower() in LANGUAGE:
+    return None
+  return 'adjective'
+
+
+def _is_name(text, start, word, before, after, forms) -> bool:
+  """Part of a name: Christian Bale, Black Panther, Catholic University."""
+  if word.isupper() or not word[0].isupper():
+    return False
+  if after[:1].isupper() and not after.isupper():
+    return after.lower() not in people.nouns() and after.lower() not in ENDERS
+  proper = any(one.text[0].isupper() for one, _ in forms.values())
+  if before[:1].isupper() and before.lower() not in ENDERS:
+    opening = opens(text, start - len(before) - 1)
+    if not proper:
+      return not opening
+    return (
+      not opening
+      and not before.isupper()
+      and (
+        before.lower() not in people.DESCRIBING
+        and before.lower() not in people.nouns()
+      )
+    )
+  # A capital inside a sentence makes a name of a word that needs none.
+  return (
+    not proper
+    and bool(before)
+    and before[0].islower()
+    and not after
+    and (
+      word.lower() in ('black', 'white', 'young', 'rich', 'poor', 'straight')
+    )
+  )
+
+
+def is_no_noun(low: str, before: str = '') -> bool:
+  """Whether a word ends the phrase before it: no noun, as far as we know."""
+  if not low or low in ENDERS or low in ACTS or low in NUMBERS:
+    return True
+  if low.endswith(("n't", 'n’t')) or low in AFTER_PREDICATE:
+    return True
+  if low.endswith('ly') and low not in LY_NOUNS:
+    return True
+  one = before in ('a', 'an', 'another', 'every', 'each', 'one')
+  return one and low.endswith('s') and not low.endswith('ss')
+
+
+def before_people(text: str, end: int, described=frozenset()) -> str:
+  """The word for people that follows, behind others that describe; or ''."""
+  at = end
+  for _ in range(4):
+    joined = _JOINED.match(text, at)
+    word, stop, _ = next_word(text, at)
+    low = word.lower()
+    if low in people.nouns() and low not in ENDERS:
+      return low
+    if joined and (
+      joined[1].lower() in described or joined[1].lower() in people.DESCRIBING
+    ):
+      at = joined.end()
+      continue
+    if not low or (low not in people.DESCRIBING and low not in described):
+      return ''
+    at = stop
+  return ''
+
+
+def _is_said(text: str, start: int, before: str, after: str) -> bool:
+  """He is black, they were poor: of somebody, and nothing follows."""
+  if after and after not in AFTER_PREDICATE:
+    return False
+  words = text[max(0, start - 60) : start].lower().replace('’', "'").split()
+  while words and words[-1] in HEDGES:
+    words.pop()
+  if not words or words[-1] not in BE:
+    return False
+  verb = words.pop()
+  if "'" in verb or verb in ('am', 'im', 'hes', 'shes', 'youre', 'theyre'):
+    return not verb.startswith(('is', 'are', 'was', 'were')) or _who(words)
+  while words and words[-1] in HEDGES:
+    words.pop()
+  return _who(words)
+
+
+def _who(words: Sequence[str]) -> bool:
+  return bool(words) and (
+    words[-1].strip('"(') in SUBJECTS or words[-1].strip('"(') in people.nouns()
+  )
+
+
+def _is_counted(text: str, start: int, before: str) -> bool:
+  """Whether an article, behind others that describe, makes it a noun."""
+  low = before.lower()
+  at = start
+  for _ in range(2):
+    if low in people.DETERMINERS or low in people.POSSESSIVE:
+      return low not in ('some', 'no', 'all')
+    if low not in people.DESCRIBING:
+      return False
+    at = text.rfind(before, 0, at)
+    before = last_word(text, at)
+    low = before.lower()
+  return low in people.DETERMINERS
+
+
+def _are_people(text: str, start: int, end: int, before: str) -> bool:
+  """Plurals that are things or offspring too: whites, kids."""
+  low = before.lower()
+  if low in BEFORE_NOUNS or low in _HAVING or _owned(text, start):
+    return False
+  if low in AGES or re.match(r' (?:and \w+ )?of\b', text[end : end + 16]):
+    return False
+  if any(
+    low in known
+    for known in (ENDERS, people.DESCRIBING, people.nouns(), ACTS, ('',))
+  ):
+    return True
+  return low.endswith(('ing', 'ed', 'ly'))
+
+
+def _is_child(text: str, start: int, before: str) -> bool:
+  """A boy that is nobody's: behind an article, and no exclamation."""
+  low = before.lower()
+  if _owned(text, start) or low in _HAVING or low in AGES:
+    return False
+  far = last_word(text, text.rfind(before, 0, start)).lower() if low else ''
+  if low in people.DESCRIBING:
+    return far not in AGES
+  return low in people.DETERMINERS or low in ('and', 'or', 'like', 'as', 'of')
+
+
+def _owned(text: str, start: int) -> bool:
+  """My kids, her two children, Anna's boys: offspring."""
+  words = text[max(0, start - 40) : start].split()
+  for word in reversed(words[-3:]):
+    if _OWNER.search(word):
+      return True
+    low = word.lower()
+    if low not in people.DESCRIBING and low not in NUMBERS:
+      return False
+  return False
+
+
+def _written(
+  row: Row, way: tuple[int, int], text: str, span: tuple[int, int], strict: bool
+) -> str:
+  """The word of the target; where it has none that agrees, of the next."""
+  (value, target), size = way, len(row.cells)
+  for step in range(1 if strict else size):
+    at = (target + step) % size
+    cell = row.cells[at]
+    if at == value or not cell or not cell[0].text:
+      continue
+    behind = text[span[1] : span[1] + 12].lower()
+    twice = behind.startswith(f' {cell[0].text.split()[-1].lower()}')
+    if not twice and _agrees(cell[0].only, text, *span):
+      return cell[0].text
+  return ''
+
+
+def _agrees(only: str, text: str, start: int, end: int) -> bool:
+  """lesbian is written of no man, nonbinary of no man and no woman."""
+  if not only:
+    return True
+  low = next_word(text, end)[0].lower()
+  if only == 'a':
+    return low in people.nouns() or low in people.DESCRIBING
+  if only == 'n':
+    return low not in people.sided()
+  words = re.findall(r'[a-z]+', sentence(text, start).lower())
+  return people.masculine().isdisjoint(words)
