@@ -114,7 +114,7 @@ def _gap_light(gap: Gap | None) -> tuple | None:
   else:
     state, words = 'unsure', f'{size}, undecided: up to {points(high)}'
   rule = (
-    f'largest difference in the {label} ({gap.key}), interval '
+    f'largest difference in the {label}, interval '
     f'{points(low)} to {points(high)}; small is at most {LITTLE:.0%}'
   )
   return 'Gap', state, words, rule
