@@ -34,6 +34,8 @@ flags() {
       echo "data.path=$data/comments.csv"
       echo "measures.madlibs=$data/bias_madlibs_77k.csv"
       ;;
+    fairflow_planted) ;;
+    mbcda_planted) ;;
     *)
       echo "no claims are named $1; see configs/claims" >&2
       exit 2
@@ -41,11 +43,11 @@ flags() {
   esac
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(diet_tweets weighting_tweets weighting_comments)
+[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted diet_tweets weighting_tweets weighting_comments)
 for name in "${names[@]}"; do
   said=$(flags "$name")
   args=()
-  while read -r flag; do args+=("--config.$flag"); done <<< "$said"
+  [[ -z $said ]] || while read -r flag; do args+=("--config.$flag"); done <<< "$said"
   if [[ $name == weighting_comments && ! -f $data/comments.csv ]]; then
     python configs/claims/tables.py "$data" "$data"
   fi

@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the truth, and .05 tests reject a true null.
 
-  python tests/coverage.py            the release's table, about six minutes
+  python tests/coverage.py            the release's table, about ten minutes
   python tests/coverage.py --sets=60  a rough one
   python tests/coverage.py shares sizes
 
@@ -14,6 +14,7 @@ table that was measured last.
 """
 
 import argparse
+import functools
 import inspect
 import os
 import sys
@@ -25,15 +26,18 @@ sys.path.insert(0, os.getcwd())
 import numpy as np
 from scipy.special import ndtr
 
-from fairjax.metrics import contrasts, counts, grades
+from fairjax.metrics import contrasts, counts, grades, own
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import clusters, intervals, row_means
 from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.measures import MEASURES
 from fairjax.metrics.texts import counterfactual
 
 RESAMPLES = 1000
 SETS = 200  # of a cell: standard error .015
 SIZES = 40, 60, 300, 1000
+GAPS = 'gap', 'rank gap'
+APART = 0.2  # sd of a classifier's seeds, on the scale of its scores
 
 
 def spread_rate(rng, p, seeds, sd, like=0):
@@ -211,6 +215,96 @@ def correlated(rng, how, n, r, tails='normal'):
   return {'r': ends(one, r)}
 
 
+def classifier(rng, n, seeds=1, apart=1.0):
+  """Labels, scores of seeds that are apart, and two groups' masks."""
+  group = rng.random(n) < 0.5
+  label = rng.random(n) < 0.4 + 0.1 * apart * group
+  score = rng.normal(size=n) + 1.2 * label - 0.6 + 0.4 * apart * group
+  score = score + APART * (seeds > 1) * rng.normal(size=(seeds, 1))
+  return label.astype(int), 1 / (1 + np.exp(-score)), np.stack([group, ~group])
+
+
+@functools.cache
+def of_many(many, apart) -> dict[str, tuple[float | None, float | None]]:
+  """{measure: (its value, that of equal groups)} of `assess`, by 400,000 rows
+  and of many seeds.
+  """
+  rng = np.random.default_rng(3)
+  case = classifier(rng, 400_000, 40 if many else 1, apart)
+  found = assess(*case, ['a', 'b'], resamples=2)
+  out = {k: (one['value'], None) for k, one in found['quality'].items()}
+  for name, one in found['fairness'].items():
+    row, equal = MEASURES.get(name), float(name.endswith('_ratio'))
+    if row or name.endswith(('_min', '_max')):
+      gap = row and row.kernel in ('range', 'sum', 'largest')
+      equal = row.ideal if gap else None
+    value = one['value'] if apart or equal is None else equal
+    out[name] = value, equal
+  return out
+
+
+def every(rng, how, n, seeds=1, apart=1.0):
+  """Every measure of `assess` of two groups; the truth is that of many rows."""
+  case = classifier(rng, n, seeds, apart)
+  found = assess(*case, ['a', 'b'], resamples=how.resamples, seed=how.seed)
+  many = of_many(seeds > 1, apart)
+  return {
+    name: ends(one, many[name][0], one.get('p'), many[name][1])
+    for name, one in (found['quality'] | found['fairness']).items()
+    if many[name][0] is not None
+  }
+
+
+def users(rng, how, n, seeds=1, apart=1.0):
+  """Measures that a user gives: a share, a ratio of counts, a mean."""
+
+  def hit(y, d):
+    return np.mean(y == d)
+
+  def precise(y, d):
+    return (y * d).sum() / d.sum() if d.sum() else np.nan
+
+  def brier(y, y_score):
+    return np.mean((y - y_score) ** 2)
+
+  functions = {'hit': hit, 'precise': precise, 'brier': brier}
+  given = lambda n, seeds: classifier(rng, n, seeds, apart)
+  label, score, masks = given(n, seeds)
+  decided = (score >= 0.5).astype(int)
+  everyone, _, gaps = own.measured(
+    functions,
+    *(label, score, decided, masks, ['a', 'b'], ['g', 'g'], how),
+  )
+  many = of_users(tuple(functions.items()), seeds > 1, apart)
+  found = everyone | gaps
+  null = lambda name: 0.0 if name.endswith('_difference') else None
+  return {
+    name: ends(one, many[name], one.get('p'), null(name))
+    for name, one in found.items()
+  }
+
+
+TRUTHS: dict = {}
+
+
+def of_users(functions, many, apart) -> dict[str, float]:
+  """What they are of 400,000 rows and many seeds."""
+  if (many, apart) not in TRUTHS:
+    rng = np.random.default_rng(3)
+    label, score, masks = classifier(rng, 400_000, 40 if many else 1, apart)
+    out = {}
+    for name, function in functions:
+      given = score if name == 'brier' else (score >= 0.5).astype(int)
+      value = lambda rows: np.array(
+        [function(label[rows], s[rows]) for s in given]
+      )
+      one, two = map(value, masks)
+      out[name] = value(np.ones(len(label), bool)).mean()
+      out[f'{name}_difference'] = abs(one - two).mean() if apart else 0.0
+    TRUTHS[many, apart] = out
+  return TRUTHS[many, apart]
+
+
 def measured(world, sets, seed=0, **options):
   """{measure: (coverage, level, share without an interval)} of a world."""
   rng, found = np.random.default_rng(seed), {}
@@ -261,6 +355,14 @@ def table():
   yield ranked, {'n': 300, 'positive': 0.13, 'kind': 'outliers'}
   yield ranked, {'n': 1000, 'positive': 0.04, 'kind': 'outliers'}
   yield ranked, {'n': 600, 'positive': 0.3, 'copies': 3}
+  for seeds in (1, 2, 5):
+    for n in SIZES:
+      yield every, {'n': n, 'seeds': seeds}
+      yield every, {'n': n, 'seeds': seeds, 'apart': 0.0}
+  for seeds in (1, 5):
+    for n in (60, 300):
+      yield users, {'n': n, 'seeds': seeds}
+      yield users, {'n': n, 'seeds': seeds, 'apart': 0.0}
   for groups in (2, 3, 5, 12):
     for n in (300, 1000):
       yield alike, {'n': n, 'groups': groups}
@@ -292,6 +394,28 @@ def row_of(options) -> str:
   return shown(own)
 
 
+def family(name: str) -> str:
+  """How `every` measure is told in the table."""
+  if name.endswith(('_ratio', '_min', '_max')) and name not in MEASURES:
+    return 'ratios, least and largest rates'
+  gap = name.endswith('_difference') or MEASURES[name].kind in GAPS
+  return 'gaps' if gap else 'of everyone'
+
+
+def pooled(rows: dict) -> dict:
+  """Rows of {(measure, of): cells}, each measure's cells as one, by family."""
+  out: dict = {}
+  for (name, of), cells in rows.items():
+    level = [cell[1] for cell in cells if cell[1] is not None]
+    one = (
+      np.mean([cell[0] for cell in cells]),
+      (level and np.mean(level)) or None,
+    )
+    key = f'every measure, mean of its cells: {family(name)}', of
+    out.setdefault(key, []).append(one)
+  return out
+
+
 def markdown(rows) -> str:
   """Least and largest coverage and largest level of each row."""
   lines = [
@@ -314,7 +438,7 @@ def main():
   parser.add_argument('worlds', nargs='*')
   parser.add_argument('--sets', type=int, default=SETS)
   given = parser.parse_args()
-  world_of, rows = None, {}
+  world_of, rows, each = None, {}, {}
   for world, options in table():
     if given.worlds and world.__name__ not in given.worlds:
       continue
@@ -325,7 +449,9 @@ def main():
     found = measured(world, given.sets, **options)
     cells = []
     for name, (held, level, none, apart) in found.items():
-      rows.setdefault((name, row_of(options)), []).append((held, level))
+      to = each if world is every else rows
+      if none < given.sets / 3:
+        to.setdefault((name, row_of(options)), []).append((held, level))
       text = f'{name} ' + ('–' if held is None else f'{held:.3f}')
       text += '' if level is None else f' (level {level:.3f})'
       text += f' ({none} without)' if none else ''
@@ -335,7 +461,7 @@ def main():
     print(
       f'  {shown(options)}: {"; ".join(cells)}  [{seconds:.1f} s]', flush=True
     )
-  print(f'\n{markdown(rows)}')
+  print(f'\n{markdown(rows | pooled(each))}')
 
 
 if __name__ == '__main__':

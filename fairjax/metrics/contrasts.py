@@ -19,7 +19,13 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups
-from fairjax.metrics.inference import estimates, intervals, significance, tails
+from fairjax.metrics.inference import (
+  estimates,
+  extremes,
+  intervals,
+  significance,
+  tails,
+)
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -209,18 +215,24 @@ def _gap(ranges, rates, options, values) -> dict:
     return estimate(np.full(len(values), np.nan), note=note)
   spread = lambda x: x.max(-1) - x.min(-1)
   value = np.mean([spread(ranges[r][0]) for r in rates], 0)
-  noise = alike = None
+  bound = alike = None
   if ranges[rates[0]][1] is not None:
-    noise = np.mean([spread(ranges[r][1]) for r in rates], 0)
-    if len(value) > 1:
-      each = (
-        (intervals.seeds_alike(own, len(noise), options.seed), apart)
-        for own, apart in (ranges[r] for r in rates)
-      )
-      alike = np.mean([spread(apart + own) for own, apart in each], 0)
+    each = [ranges[r] for r in rates]
+    ends = [
+      extremes.of_range(*extremes.groups_first(noise, own))
+      for own, noise in each
+    ]
+    bound = extremes.size((*np.mean(ends, 0),))
+    alike = np.mean([spread(_alike(*one, options)) for one in each], 0)
   return estimates.complement(
-    intervals.of_gap(value, noise, options, 1.0, alike)
+    intervals.of_gap(value, bound, options, 1.0, alike)
   )
+
+
+def _alike(own, noise, options: IntervalOptions) -> np.ndarray:
+  """What rates of groups that are alike are apart by, rows and seeds."""
+  seeds = intervals.seeds_alike(own, len(noise), options.seed)
+  return noise if seeds is None else noise + seeds
 
 
 def _range(
@@ -232,9 +244,9 @@ def _range(
   """The gap between the groups."""
   bound = alike = None
   if noise is not None:
-    bound = np.ptp(noise, axis=-1)
-    own = intervals.seeds_alike(values, len(noise), options.seed)
-    alike = None if own is None else np.ptp(noise + own, axis=-1)
+    both = extremes.groups_first(noise, values)
+    bound = extremes.size(extremes.of_range(*both))
+    alike = np.ptp(_alike(values, noise, options), axis=-1)
   return intervals.of_gap(
     np.ptp(values, axis=-1), bound, options, largest, alike
   )

@@ -10,6 +10,7 @@ from fairjax.metrics import groups, measures, quality
 from fairjax.metrics.inference import (
   clustered_rates,
   estimates,
+  extremes,
   intervals,
   resampling,
 )
@@ -343,9 +344,9 @@ def _noise(
   values: Float[np.ndarray, 's k g rate'],
   options: IntervalOptions,
   grown: Float[np.ndarray, 'k g rate'] | None,
-) -> tuple[np.ndarray, np.ndarray | None]:
+) -> tuple[np.ndarray, np.ndarray]:
   """Bounds of the error of every gap over the groups `index`, [resample, s,
-  gap]; and, of several seeds, the gaps of groups that are alike.
+  gap]; and the gaps of groups that are alike.
 
   Over classes the largest bound: the worst value is at most so far away.
   """
@@ -357,10 +358,11 @@ def _noise(
     own = draws[some].take(index, 3)
     if grown is not None:
       own = centre + (own - centre) * grown
-    out.append(_bounds(own, centre))
-    if alike is not None:
-      null.append(_bounds(own + alike[some], centre))
-  return np.concatenate(out), np.concatenate(null) if null else None
+    least, most = map(_columns, groups.reduce_noise(own, centre))
+    out.append(np.fmax.reduce(extremes.size((least, most)), 2))
+    apart = own - centre if alike is None else own - centre + alike[some]
+    null.append(np.fmax.reduce(_columns(groups.alike_noise(apart)), 2))
+  return np.concatenate(out), np.concatenate(null)
 
 
 def _grown(rows: Float[np.ndarray, '*rest']) -> Float[np.ndarray, '*rest']:
@@ -368,11 +370,6 @@ def _grown(rows: Float[np.ndarray, '*rest']) -> Float[np.ndarray, '*rest']:
   θ (1 − θ)/(n + 2), and the unbiased one of a rate is r (1 − r)/(n − 1).
   """
   return np.sqrt((rows + 2) / np.maximum(rows - 1, 1)).astype(np.float32)
-
-
-def _bounds(draws: np.ndarray, centre: np.ndarray) -> np.ndarray:
-  noise = groups.reduce_noise(draws, centre)
-  return _columns({k: np.fmax.reduce(v, 2) for k, v in noise.items()})
 
 
 def _columns(parts: dict[str, np.ndarray]) -> np.ndarray:

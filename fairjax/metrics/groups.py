@@ -19,6 +19,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
+from fairjax.metrics.inference import extremes
 from fairjax.metrics.kernels import kernel
 
 # rate: which of (tn, fp, fn, tp) are counted, and among which.
@@ -125,25 +126,43 @@ def reduce(
 def reduce_noise(
   values: Float[np.ndarray, 'b s k g1 rate'],
   centre: Float[np.ndarray, 's k g1 rate'],
-) -> dict[str, Float[np.ndarray, 'b s k rate']]:
-  """Bounds of the distance between `reduce` of `values` and of `centre`.
+) -> list[dict[str, Float[np.ndarray, 'b s k rate']]]:
+  """The least and the largest distance of `reduce` of `values` and `centre`.
 
-  'range' and 'sum' are seminorms; |min a − min b| and |max a − max b| are at
-  most max |a − b|; −log(min/max), the log of a ratio, is the range of the
-  logs.
+  'sum' is a seminorm; the others depend on the groups that may be the least or
+  the largest (inference/extremes.py); −log(min/max), the log of a ratio, is
+  the range of the logs.
   """
   values = _groups_first(values)
   centre = _groups_first(np.broadcast_to(centre, (1, *centre.shape)))
   noise = values - centre
-  largest = np.fmax.reduce(np.abs(noise[:-1]))
+  own, at = noise[:-1], centre[:-1]
   with np.errstate(divide='ignore', invalid='ignore'):
-    ratio = spread(np.log(values[:-1]) - np.log(centre[:-1]))
+    log = np.log(at)
+    ratio = extremes.of_range(np.log(values[:-1]) - log, log)
+  both = {
+    'sum': total(own - noise[-1]),
+    'min': extremes.of_largest(own, -at),
+    'max': extremes.of_largest(own, at),
+  }
+  ends = {'range': extremes.of_range(own, at), 'ratio': ratio}
+  return [
+    {name: sign * size for name, size in both.items()}
+    | {name: end[side] for name, end in ends.items()}
+    for side, sign in enumerate((-1, 1))
+  ]
+
+
+def alike_noise(
+  noise: Float[np.ndarray, 'b s k g1 rate'],
+) -> dict[str, Float[np.ndarray, 'b s k rate']]:
+  """`reduce` of rates that differ by `noise` alone: what chance shows."""
+  noise = _groups_first(noise)
+  largest = np.fmax.reduce(np.abs(noise[:-1]))
   return {
     'range': spread(noise[:-1]),
     'sum': total(noise[:-1] - noise[-1]),
-    'min': largest,
-    'max': largest,
-    'ratio': ratio,
+    **dict.fromkeys(('min', 'max', 'ratio'), largest),
   }
 
 

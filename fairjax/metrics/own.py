@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Integer
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
 from fairjax.metrics.assess import decide
-from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference import extremes, intervals
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -82,11 +82,13 @@ def measured(
     for kind in dict.fromkeys(attributes):
       own = [g for g, a in enumerate(attributes) if a == kind]
       gap = f'{kind}/{name}_difference' if several else f'{name}_difference'
+      bound = alike = None
+      if noise is not None:
+        alike = _spread(noise[:, :, own])
+        both = extremes.groups_first(noise[:, :, own], values[:, own])
+        bound = extremes.size(extremes.of_range(*both))
       fairness[gap] = intervals.of_gap(
-        _spread(values[:, own]),
-        None if noise is None else _spread(noise[:, :, own]),
-        options,
-        np.inf,
+        _spread(values[:, own]), bound, options, np.inf, alike
       )
   return everyone, by_group, fairness
 

@@ -7,7 +7,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import measures, quality
-from fairjax.metrics.inference import estimates, intervals, resampling
+from fairjax.metrics.inference import (
+  estimates,
+  extremes,
+  intervals,
+  resampling,
+)
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.inference.resampling import Items
@@ -105,7 +110,7 @@ def gaps(
   if suites.draws is not None:
     noise = suites.draws[:, :, chosen] - values.astype(np.float32)
     own = intervals.seeds_alike(values, len(noise), options.seed)
-    alike = None if own is None else noise + own
+    alike = noise if own is None else noise + own
   out = {}
   for name, row in measures.of_kind('rank gap').items():
     kind = row.kernel
@@ -117,14 +122,28 @@ def gaps(
         note += f', by {min_group} rows of either kind or more'
       out[name] = estimate(value, note=note)
       continue
-    part = 'range' if kind == 'range' else 'largest'
-    bound, null = (
-      None if x is None else _reduce(part, x[..., i]) for x in (noise, alike)
-    )
+    bound = null = None
+    if noise is not None:
+      part = 'range' if kind == 'range' else 'largest'
+      bound = _bound(kind, noise[..., i], values[..., i])
+      null = _reduce(part, alike[..., i])
     out[name] = intervals.of_gap(
       value, bound, options, row.high, null, kind != 'min'
     )
   return out
+
+
+def _bound(
+  kind: str,
+  noise: Float[np.ndarray, 'resample s g'],
+  values: Float[np.ndarray, 's g'],
+) -> Float[np.ndarray, 'resample s']:
+  """Of the error of a reduction (inference/extremes.py)."""
+  noise, centre = extremes.groups_first(noise, values)
+  if kind == 'range':
+    return extremes.size(extremes.of_range(noise, centre))
+  centre = -centre if kind == 'min' else np.abs(centre)
+  return extremes.of_largest(noise, centre)
 
 
 def _reduce(kind: str, x: Float[np.ndarray, '*b g']) -> np.ndarray:

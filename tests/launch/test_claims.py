@@ -13,7 +13,7 @@ def test_every_claim_has_its_files():
   claims = {path.stem for path in (ROOT / 'configs/claims').glob('*.py')}
   text = SCRIPT.read_text()
   listed = set(re.search(r'names=\(([\w ]+)\)', text)[1].split())
-  branches = set(re.findall(r'^    (\w+)\)$', text, re.M))
+  branches = set(re.findall(r'^    (\w+)\)', text, re.M))
   assert listed == branches == claims - {'tables'}
 
 

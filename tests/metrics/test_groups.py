@@ -160,12 +160,11 @@ def test_reductions_are_those_of_each_resample_and_seed():
   centre[:, :, 0, 0] = np.nan  # a rate of one group alone
   centre[1, 0, :3, 1] = np.nan  # of all groups but one
   draws = np.where(np.isnan(centre), np.nan, draws)
-  values, noise = groups.reduce(draws), groups.reduce_noise(draws, centre)
+  values, noise = groups.reduce(draws), groups.alike_noise(draws - centre)
   for b, s, r in np.ndindex(6, 2, 3):
     own, middle = draws[b, s, 0, :, r], centre[s, 0, :, r]
     known = [g for g in range(4) if own[g] == own[g]]
     apart = own - middle
-    logs = [np.log(own[g] / middle[g]) for g in known]
     gaps = {
       'range': max(own[known]) - min(own[known]),
       'sum': sum(abs(own[g] - own[4]) for g in known),
@@ -173,12 +172,12 @@ def test_reductions_are_those_of_each_resample_and_seed():
     bounds = {
       'range': max(apart[known]) - min(apart[known]),
       'sum': sum(abs(apart[g] - apart[4]) for g in known),
-      'ratio': max(logs) - min(logs),
     }
     if len(known) < 2:
       gaps, bounds = (dict.fromkeys(x, np.nan) for x in (gaps, bounds))
     gaps |= {'min': min(own[known]), 'max': max(own[known])}
-    bounds |= dict.fromkeys(('min', 'max'), max(abs(apart[known])))
+    size = max(abs(apart[known]))
+    bounds |= dict.fromkeys(('min', 'max', 'ratio'), size)
     for result, expected in ((values, gaps), (noise, bounds)):
       assert result.keys() == expected.keys()
       for name, value in expected.items():

@@ -8,6 +8,8 @@ In this room:
                    by clusters
   estimates        One reported number: its value, interval, seeds, and what
                    there is to say
+  extremes         How far a largest value, or a range, of estimates is from
+                   the true one
   intervals        Intervals and p values: resampling of examples and of seeds
   ratios           Functions of sums over texts, and how sure they are
   resampling       The Bayesian bootstrap: weights of rows in resamples, by

@@ -6,7 +6,8 @@
 A contender is a way to write the counterfactual of a text: a dictionary (ours
 by hand, or the one that the flow made), the same with odd words repaired, and
 a generator fine-tuned on either. FairFlow's V1 is dictionary + repair + BART,
-its V2 flow + repair + BART, 'Hall-M + BART' is dictionary + BART.
+its V2 flow + repair + BART, 'Hall-M + BART' is dictionary + BART; where nothing
+repairs, flow + BART is there instead.
 """
 
 import dataclasses
@@ -273,11 +274,9 @@ def writers_of(
   if not m.config.rewriters.generator:
     return out
   for name, swap in swaps.items():
-    if name == 'dictionary':  # as Hall Maudslay et al., with a generator
+    if name == 'dictionary' or name not in repairs:  # as Hall Maudslay et al.
       targets = {s: swap(rows['text']) for s, rows in tables.items()}
-      out['dictionary + BART'] = generator(
-        m, tables, targets, 'dictionary', facts
-      )
+      out[f'{name} + BART'] = generator(m, tables, targets, name, facts)
     if name in repairs:
       targets = {s: list(f['repair']) for s, f in repairs[name].items()}
       title = f'{name} + repair + BART'

@@ -1,0 +1,25 @@
+"""Claims of FairFlow's texts on the embedded data, with a flow's dictionary.
+
+  python -m fairjax.main --config=configs/claims/fairflow_planted.py
+
+Stages 4 to 6 with the seven pairs that a flow found (fairflow_words.csv) and
+with our list by hand; five generators and five classifiers of each contender.
+Nothing repairs: a detector that knows these texts would be another training.
+"""
+
+import pathlib
+
+from fairjax import config as c
+
+WORDS = pathlib.Path(__file__).with_name('fairflow_words.csv')
+
+
+def get_config() -> c.Config:
+  config = c.shipped('mbcda_planted')
+  config.recipe = 'counterfactual_texts'
+  config.method.words = str(WORDS)
+  config.planted.rows, config.planted.test_rows = 4000, 600
+  config.rewriters.contenders = ('dictionary', 'flow')
+  config.rewriters.epochs = 8.0
+  config.rewriters.seeds = config.rewriters.generators = 5
+  return config

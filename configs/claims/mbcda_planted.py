@@ -1,0 +1,19 @@
+"""Claims of MBCDA on the embedded data, with seeds enough to decide.
+
+  python -m fairjax.main --config=configs/claims/mbcda_planted.py
+
+Five generators with and without their discriminator, five classifiers of each
+contender: with two of either (configs/mbcda_planted.py) every interval is that
+of a t with one degree of freedom, and nothing is decided. Nothing is read.
+"""
+
+from fairjax import config as c
+
+
+def get_config() -> c.Config:
+  config = c.shipped('mbcda_planted')
+  config.planted.rows, config.planted.test_rows = 4000, 600
+  config.rewriters.epochs = 8.0
+  config.rewriters.seeds = config.rewriters.generators = 5
+  config.adversary.epochs = 6.0
+  return config
