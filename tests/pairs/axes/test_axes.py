@@ -72,11 +72,13 @@ def test_no_word_becomes_one_of_its_own_value(axis):
     'group': 'We help the {}.',
     'name': 'She left {}.',
   }
+  rows = [*table.load(axis).words()]
+  texts = [frame[row.form].format(one.text) for _, _, one, row in rows]
+  swapped = dictionary.swap(texts, axis=axis)
   changed = 0
-  for word, value, one, row in table.load(axis).words():
-    text = frame[row.form].format(one.text)
-    swapped = dictionary.swap([text], axis=axis)
-    (new,), (spans,) = swapped.texts, swapped.spans
+  for (word, value, *_), text, new, spans in zip(
+    rows, texts, swapped.texts, swapped.spans, strict=True
+  ):
     for start, end, old, _ in spans:
       if old.lower() != word:
         continue
