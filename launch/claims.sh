@@ -34,6 +34,10 @@ flags() {
       echo "data.path=$data/comments.csv"
       echo "measures.madlibs=$data/bias_madlibs_77k.csv"
       ;;
+    perturber_persons)
+      echo "perturb.data=$data"
+      echo "model=$(minilm)"
+      ;;
     fairflow_planted) ;;
     mbcda_planted) ;;
     *)
@@ -43,7 +47,7 @@ flags() {
   esac
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted diet_tweets weighting_tweets weighting_comments)
+[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted perturber_persons diet_tweets weighting_tweets weighting_comments)
 for name in "${names[@]}"; do
   said=$(flags "$name")
   args=()

@@ -42,7 +42,7 @@ class Data:
   sources: tuple[str, ...] = knob(
     (),
     "'KNOB SHA256 ORIGIN' of published files: other files are refused",
-    each(form(r'[\w.]+ [0-9a-f]{64} .+', "'KNOB SHA256 ORIGIN'")),
+    each(form(r'[\w.]+(/\S+)? [0-9a-f]{64} .+', "'KNOB SHA256 ORIGIN'")),
     changes=(),
   )
   text: str = knob('text', 'column of the text', filled)

@@ -1,9 +1,9 @@
 """Published files that a config's numbers come from, known by their sha256.
 
-`config.data.sources` has an entry a file: the knob that names it, its sha256
-(of a model's folder, that of its weights), and where it comes from. A run
-starts only on those files, so that a stranger who repeats it repeats it on the
-same rows.
+`config.data.sources` has an entry a file: the knob that names it (KNOB/PATH is
+a file in the folder that it names), its sha256 (of a model's folder, that of
+its weights), and where it comes from. A run starts only on those files, so that
+a stranger who repeats it repeats it on the same rows.
 """
 
 import hashlib
@@ -16,13 +16,17 @@ from fairjax.core.errors import UserError
 def check(config) -> None:
   """One sentence for the first file that is missing, or is another one."""
   for entry in config.data.sources:
-    knob, sha256, source = entry.split(' ', 2)
+    name, sha256, source = entry.split(' ', 2)
+    knob, _, inside = name.partition('/')
     path = knobs.value(config, knob)
+    if path and inside:
+      path = f'{path}/{inside}'
     if not path or not pathlib.Path(path).expanduser().exists():
       what = f'{paths.shown(path)} is not there' if path else f'{knob} is empty'
-      raise UserError(
-        f'{what}; name the file with --config.{knob}=FILE. It is {source}'
-      )
+      named = f'the file with --config.{knob}=FILE'
+      if inside:
+        named = f'the folder that holds {inside} with --config.{knob}=FOLDER'
+      raise UserError(f'{what}; name {named}. It is {source}')
     with open(paths.place(_file(path)), 'rb') as file:
       found = hashlib.file_digest(file, 'sha256').hexdigest()
     if found != sha256:

@@ -48,6 +48,18 @@ def test_another_file_is_refused(tmp_path):
   published.check(config)
 
 
+def test_a_file_in_a_folder_is_known(tmp_path):
+  config = config_for(tmp_path)
+  sha256 = hashlib.sha256(b'text,label\n').hexdigest()
+  config.data.path = str(tmp_path)
+  config.data.sources = (f'data.path/a.csv {sha256} a package',)
+  validate(config)
+  published.check(config)
+  config.data.sources = (f'data.path/in/b.csv {sha256} a package',)
+  with pytest.raises(UserError, match=r'the folder that holds in/b\.csv with --'):
+    published.check(config)
+
+
 def test_a_source_has_a_knob_a_sum_and_an_origin(tmp_path):
   config = config_for(tmp_path)
   config.data.sources = ('data.path 12ab here',)
