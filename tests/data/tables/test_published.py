@@ -56,7 +56,7 @@ def test_a_file_in_a_folder_is_known(tmp_path):
   validate(config)
   published.check(config)
   config.data.sources = (f'data.path/in/b.csv {sha256} a package',)
-  with pytest.raises(UserError, match=r'the folder that holds in/b\.csv with --'):
+  with pytest.raises(UserError, match=r'folder that holds in/b\.csv with --'):
     published.check(config)
 
 
