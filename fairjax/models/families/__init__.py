@@ -76,6 +76,7 @@ PLACES = 512  # positions of a size
 
 # Shapes without pretrained weights (as Turc et al. 2019 name them).
 SIZES = {
+  'nano': (1, 128),
   'tiny': (2, 128),
   'mini': (4, 256),
   'small': (4, 512),
