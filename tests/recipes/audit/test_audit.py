@@ -668,6 +668,15 @@ def flips_light(found):
     # Of two swaps that which is about the groups speaks.
     (('identity',), ('gender', 'LIST'), 'the list ‘loves’', ['bad']),
     ((), ('gender',), 'Exchanging words that show gender', ['unsure']),
+    # By default what the groups name is exchanged.
+    (
+      ('identity',),
+      ('auto',),
+      'Exchanging words that show orientation',
+      ['bad'],
+    ),
+    (('gender',), ('auto',), 'Exchanging words that show gender', ['unsure']),
+    ((), ('auto',), 'Exchanging words that show gender', ['unsure']),
     (('identity',), ('column:other',), 'of column ‘other’', ['bad']),
   ],
 )
@@ -693,6 +702,26 @@ def test_the_swap_is_named_and_speaks_of_its_own_groups(
     assert 'the groups compared are those of identity' in misfit[0]
     heads = ' '.join(s['heading'] for s in found.sections)
     assert 'words that show gender (not those of the groups compared)' in heads
+
+
+@pytest.mark.parametrize(
+  ('column', 'values', 'swaps'),
+  [
+    ('sex', ('M', 'F'), ('gender',)),
+    ('who', ('men', 'women'), ('gender',)),
+    ('who', ('Muslim', 'christian', ''), ('religion',)),
+    ('term', ('gay', 'straight', 'old', 'young'), ('orientation', 'age')),
+    ('term', ('gay', 'old', 'muslim'), ('gender',)),  # one value of each
+    ('site', ('a', 'b'), ('gender',)),
+  ],
+)
+def test_the_axes_are_those_that_the_groups_name(column, values, swaps):
+  frame = pd.DataFrame({column: values * 3})
+  options = config(groups=(column,))
+  groups = audit_groups.who(options, frame)
+  assert audit_edits.chosen(options, groups).audit.swaps == swaps
+  options = config(groups=(column,), swaps=('neutral', 'auto'))
+  assert audit_edits.chosen(options, groups).audit.swaps == ('neutral', *swaps)
 
 
 def hung(frame, **audit):
