@@ -3,10 +3,11 @@
     python tests/faults.py PLACE [JOB[:FAULT] …]
 
 PLACE keeps what the jobs read and their calm runs, so that the table can be
-made in pieces, a job or a fault at a time; KILLS, SEED and LIMIT (seconds after which
-a fault is tried no further) are variables of the environment. Where a fault stops a run, the same command follows without it;
-every file that a run writes must then be that of the calm run, to the bit, but
-for logs and what holds a clock.
+made in pieces, a job or a fault at a time; KILLS, SEED and LIMIT (seconds after
+which a fault is tried no further) are variables of the environment. Where a
+fault stops a run, the same command follows without it; every file that a run
+writes must then be that of the calm run, to the bit, but for logs and what
+holds a clock.
 """
 
 import json

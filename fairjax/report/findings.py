@@ -204,7 +204,7 @@ def by_people(results: Results) -> Results:
   if set(names.values()) & set(results.contenders):
     return results  # somebody's own run is called so
   own = lambda name: names.get(name, name)
-  words = lambda said: _words(said, NAMES)
+  words = lambda said: said_by_people(said, NAMES)
   contenders = {}
   for name, one in results.contenders.items():
     facts = dict(one.get('facts') or {})
@@ -224,14 +224,14 @@ def by_people(results: Results) -> Results:
       for c in results.verdicts
     ],
     notes=[words(note) for note in results.notes],
-    sections=_in(results.sections, names),
+    sections=_renamed(results.sections, names),
   )
 
 
-def _words(said: str, names: Mapping[str, str]) -> str:
+def said_by_people(said: str, names: Mapping[str, str]) -> str:
   """A sentence with the names in it exchanged, none within another word.
 
-  >>> _words('healthy_random is above none in AUC; none of 3', NAMES)
+  >>> said_by_people('healthy_random is above none in AUC; none of 3', NAMES)
   'healthy diet is above no mitigation in AUC; none of 3'
   """
   for name, called in names.items():
@@ -242,10 +242,10 @@ def _words(said: str, names: Mapping[str, str]) -> str:
   return said
 
 
-def _in(part: Any, names: Mapping[str, str]) -> Any:
+def _renamed(part: Any, names: Mapping[str, str]) -> Any:
   """A section's tables and pictures, whose cells and keys may be names."""
   if isinstance(part, Mapping):
-    return {names.get(k, k): _in(v, names) for k, v in part.items()}
+    return {names.get(k, k): _renamed(v, names) for k, v in part.items()}
   if isinstance(part, list | tuple):
-    return [_in(one, names) for one in part]
+    return [_renamed(one, names) for one in part]
   return names.get(part, part) if isinstance(part, str) else part

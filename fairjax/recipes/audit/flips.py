@@ -245,14 +245,33 @@ def _by_wording(own: Mapping) -> list[dict]:
   ]
 
 
+def diverse(rows: Sequence[int], spans: Sequence[Sequence]) -> list[int]:
+  """The rows, those first that exchange words which no row before them does.
+
+  >>> she, he, aunt = (0, 3, 'she', 'he'), (0, 2, 'He', 'She'), (0, 4, 'a', 'u')
+  >>> diverse([0, 1, 2], [[she], [he], [aunt]])
+  [0, 2, 1]
+  """
+  turns: dict[tuple, int] = {}
+  order = []
+  for row in rows:
+    pairs = ((old.lower(), new.lower()) for _, _, old, new in spans[row])
+    words = {tuple(sorted(pair)) for pair in pairs}
+    # As often as the least shown of its words was.
+    order.append(min((turns.get(word, 0) for word in words), default=0))
+    for word in words:
+      turns[word] = turns.get(word, 0) + 1
+  return [rows[k] for k in np.argsort(order, kind='stable')]
+
+
 def _examples(edits, edit, focus: Measured, config, table, classes) -> list:
-  """Rows that flip in most seeds, the largest changes of score first."""
+  """Rows that flip in most seeds: other words, then larger changes, first."""
   limit = 0.0 if focus.limit == 'argmax' else focus.limit
   after = flips.decisions(edit.scores, limit)
   flip = (focus.decisions != after).mean(0)
   moved = flips.change(focus.scores, edit.scores).mean(0)
   rows = np.flatnonzero(edit.edited & (flip >= 0.5))
-  rows = rows[np.argsort(-moved[rows], kind='stable')]
+  rows = diverse(rows[np.argsort(-moved[rows], kind='stable')], edits.spans)
   binary = focus.scores.ndim == 2
   names = list(classes) or ['negative', 'positive']
   positive = config.measures.pos_label

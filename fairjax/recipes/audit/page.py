@@ -1,6 +1,6 @@
 """Sections of an audit's page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -190,12 +190,7 @@ def _calibration(focus: Measured) -> dict | None:
   heading = 'Scores and what comes true'
   if ece and ece['value'] is not None:
     heading += f': off by {100 * ece["value"]:.0f} points on average'
-  largest = sorted(
-    (g for g in focus.reliability if g != 'everyone'),
-    key=lambda g: -sum(b['rows'] for b in focus.reliability[g]),
-  )[:4]
-  if len(largest) < 2:
-    largest = ['everyone']
+  shown = furthest_off(focus.reliability, focus.set['groups'])
   rows = [
     {
       'group': name,
@@ -222,12 +217,28 @@ def _calibration(focus: Measured) -> dict | None:
       'reliability',
       'reliability',
       'Share of rows that are positive against their mean score, in bins; on '
-      'the dotted line scores mean what they say.',
-      groups={g: focus.reliability[g] for g in largest},
+      'the dotted line scores mean what they say. Of many groups those whose '
+      'scores are furthest off, beyond chance.',
+      groups={g: focus.reliability[g] for g in shown},
     ),
     results.text(words, kind='quiet'),
     results.fold('Each group', results.table(rows)),
   )
+
+
+def furthest_off(reliability: Mapping, groups: Mapping) -> list[str]:
+  """The four groups whose calibration error is most beyond chance's.
+
+  Chance makes the error of a small group large. Where fewer than two groups
+  have one, everyone is shown.
+  """
+  errors = {
+    g: one['value'] - (one.get('null') or 0.0)
+    for g in reliability
+    if tables.defined(one := groups.get(g, {}).get('ece'))
+  }
+  worst = sorted(errors, key=lambda g: -errors[g])[:4]
+  return worst if len(worst) > 1 else ['everyone']
 
 
 def _slices(focus: Measured) -> dict | None:
