@@ -26,8 +26,8 @@ from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
+from fairjax.recipes.audit.answers import AuditedModel, aligned
 from fairjax.recipes.audit.groups import Who
-from fairjax.recipes.audit.models import Audited, aligned
 
 # These mean nothing where there are decisions.
 OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')
@@ -75,7 +75,7 @@ def truth(config: Config, table: pd.DataFrame, classes: int):
   )
 
 
-def chances_of(model: Audited, config, table, classes) -> np.ndarray:
+def chances_of(model: AuditedModel, config, table, classes) -> np.ndarray:
   scores = model.scores
   if scores is None:
     if 'text' not in table:
@@ -93,7 +93,7 @@ def chances_of(model: Audited, config, table, classes) -> np.ndarray:
   return chances
 
 
-def decided(model: Audited, chances: np.ndarray) -> Audited:
+def decided(model: AuditedModel, chances: np.ndarray) -> AuditedModel:
   """The model, known to decide only where a function answers 0 or 1."""
   only = model.kind == 'function' and bool(np.isin(chances, (0, 1)).all())
   return dataclasses.replace(model, hard=True) if only else model
@@ -124,7 +124,7 @@ def threshold_of(config, model, valid, classes) -> float | str:
 
 
 def measure(
-  model: Audited,
+  model: AuditedModel,
   config: Config,
   table: pd.DataFrame,
   valid: pd.DataFrame | None,
@@ -190,7 +190,7 @@ def measure(
 
 
 def rehearsed(
-  model: Audited, config, table, valid, classes, groups: Who, edits, hang
+  model: AuditedModel, config, table, valid, classes, groups: Who, edits, hang
 ) -> dict[str, dict]:
   """The measures that an audit of this model has, from made-up scores.
 
