@@ -5,6 +5,7 @@ import pathlib
 import re
 
 import fairjax
+from fairjax.recipes import RECIPES
 
 ROOT = pathlib.Path(fairjax.__file__).parent
 
@@ -200,3 +201,40 @@ def test_recipes_make_no_circle():
 
   for name in uses:
     reach(name)
+
+
+def calls_of_runs(path: pathlib.Path) -> set[str]:
+  """The recipes whose `run` a file imports or calls."""
+  runs = {
+    tuple(one.target.split(':')[0].split('.')) for one in RECIPES.values()
+  }
+  bound, found = {}, set()
+  tree = ast.parse(path.read_text(encoding='utf-8'))
+  for node in ast.walk(tree):
+    if isinstance(node, ast.ImportFrom) and node.module:
+      above = tuple(node.module.split('.'))
+      for alias in node.names:
+        bound[alias.asname or alias.name] = (*above, alias.name)
+        if above in runs and alias.name == 'run':
+          found.add(node.module)
+  for node in ast.walk(tree):
+    if isinstance(node, ast.Attribute) and node.attr == 'run':
+      if isinstance(node.value, ast.Name) and bound.get(node.value.id) in runs:
+        found.add('.'.join(bound[node.value.id]))
+  return found
+
+
+def test_a_recipe_runs_no_other():
+  """What two recipes do is a stage that both call; a run is the command's."""
+  wrong = {name: found for name, p in files() if (found := calls_of_runs(p))}
+  assert wrong == {}
+
+
+def test_a_call_of_a_run_is_seen(tmp_path):
+  for text in (
+    'from fairjax.recipes.train import run\n',
+    'from fairjax.recipes import train as one\none.run(1, 2)\n',
+  ):
+    path = tmp_path / 'recipe.py'
+    path.write_text(text)
+    assert calls_of_runs(path) == {'fairjax.recipes.train'}
