@@ -43,7 +43,7 @@ class Measured:
   decisions: np.ndarray  # [s, n]
   set: dict  # as results.json has it
   limit: Any  # the threshold, or one a seed
-  edits: dict[str, tuple[audit_edits.Edits, flips.Edit]]
+  edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]]
   quantiles: dict[str, list[dict]]
   words: dict[str, list[dict]]
   contrasts: list[dict]
@@ -53,7 +53,7 @@ class Measured:
   slices: list[dict]
   sweep: dict[str, np.ndarray]
   swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
-  equalized: Any = None  # thresholds of groups (equalize.py)
+  equalized: Any = None  # thresholds of groups (causes.py)
 
 
 def judged(config: Config, chances: np.ndarray) -> np.ndarray:
@@ -165,8 +165,22 @@ def measure(
   if model.hard:
     _without_scores(one)
   out = Measured(
-    *(model.name, scores, chances, decisions, one, limit),
-    *({}, {}, {}, [], [], [], {}, [], {}, edits),
+    name=model.name,
+    scores=scores,
+    chances=chances,
+    decisions=decisions,
+    set=one,
+    limit=limit,
+    edits={},
+    quantiles={},
+    words={},
+    contrasts=[],
+    within=[],
+    left_out=[],
+    reliability={},
+    slices=[],
+    sweep={},
+    swaps=edits,
   )
   _calibrated(out, labels, groups, options, least, model.hard, cluster)
   _beside_reference(out, labels, groups, config, options, cluster)
@@ -216,10 +230,11 @@ def rehearsed(
 
 def _without_labels(one: dict) -> None:
   """What needs no label, of a set that was assessed with made-up ones."""
-  is_free = lambda name: (
-    name.rpartition('/')[2] == 'dp'
-    or (name.rpartition('/')[2].startswith('selection_rate'))
-  )
+
+  def is_free(name: str) -> bool:
+    plain = name.rpartition('/')[2]
+    return plain == 'dp' or plain.startswith('selection_rate')
+
   for part in ('quality', 'fairness'):
     one[part] = {k: v for k, v in one[part].items() if is_free(k)}
   for group in one['groups'].values():

@@ -309,18 +309,21 @@ def _differences(focus: Measured, config: Config) -> dict | None:
         f'; that of the groups which are furthest apart is ({least}, '
         f'{significance.said(gaps[least])})'
       )
-  line = lambda r: {
-    'group': r['group'],
-    'rate': f'{measures.label(r["rate"])} ({r["rate"]})',
-    'of the group': r['value'],
-    'of the reference': r['of reference'],
-    'difference': r['difference'],
-    'p, adjusted': significance.p_text(
-      {'p': r.get('adjusted'), 'p_at_floor': r.get('p_at_floor')}
-    )
-    if not r['few']
-    else 'too few rows',
-  }
+
+  def line(r):
+    return {
+      'group': r['group'],
+      'rate': f'{measures.label(r["rate"])} ({r["rate"]})',
+      'of the group': r['value'],
+      'of the reference': r['of reference'],
+      'difference': r['difference'],
+      'p, adjusted': significance.p_text(
+        {'p': r.get('adjusted'), 'p_at_floor': r.get('p_at_floor')}
+      )
+      if not r['few']
+      else 'too few rows',
+    }
+
   parts = []
   if sure:
     parts.append(
@@ -481,13 +484,16 @@ def _slices(focus: Measured) -> dict | None:
     return None
   sure = [s for s in focus.slices if s['adjusted'] <= significance.SURE]
   sure.sort(key=lambda s: -(s['error rate'] - s['outside']))
-  line = lambda s: {
-    'where': s['slice'],
-    'rows': s['rows'],
-    'wrong': f'{s["error rate"]:.1%}',
-    'elsewhere': f'{s["outside"]:.1%}',
-    'adjusted p': s['adjusted'],
-  }
+
+  def line(s):
+    return {
+      'where': s['slice'],
+      'rows': s['rows'],
+      'wrong': f'{s["error rate"]:.1%}',
+      'elsewhere': f'{s["outside"]:.1%}',
+      'adjusted p': s['adjusted'],
+    }
+
   count = len(focus.slices)
   if sure:
     heading = (

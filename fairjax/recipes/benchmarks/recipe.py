@@ -148,11 +148,14 @@ def contenders(
   """The model, the model after each mitigation, and another one."""
   placement = mesh.placement(mesh.make(Mesh(), 1))
   named = {'': config.model, 'against': config.benchmarks.against}
-  load = lambda model: (
-    word_judge.WordJudge(model, {})
-    if word_judge.is_table(model)
-    else judges.load(model, config, placement)
-  )
+
+  def load(model):
+    return (
+      word_judge.WordJudge(model, {})
+      if word_judge.is_table(model)
+      else judges.load(model, config, placement)
+    )
+
   loaded = {key: load(model) for key, model in named.items() if model}
   for model in loaded.values():  # before long work
     for name, items in tables.items():
