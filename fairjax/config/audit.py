@@ -56,8 +56,9 @@ class Audit:
     one_of('', 'accuracy', 'balanced_accuracy', 'eer'),
   )
   swaps: tuple[str, ...] = knob(
-    ('gender',),
-    "edits whose decisions are counted: 'gender', 'neutral', a word list",
+    ('auto',),
+    "edits whose decisions are counted: an axis as 'gender' or 'religion', "
+    "'neutral', a word list; 'auto' takes the axes of the groups",
     each(filled),
   )
   edited: str = knob(

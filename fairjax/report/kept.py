@@ -50,6 +50,8 @@ def _data(folder: pathlib.Path, found: Results) -> str:
     data = _short(config['data']['path'])
   if config.get('recipe') == 'perturber':  # of parallel text, not of data.name
     data = ' and '.join(config['perturb']['sources'])
+  if config.get('recipe') in ('mbcda', 'counterfactual_texts'):  # generators'
+    seeds = config['rewriters']['generators']
   parts = [data, _short(found.model)]
   parts += [tables.plural(seeds, 'seed')] if seeds else []
   return ', '.join(filter(None, parts))

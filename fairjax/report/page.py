@@ -13,7 +13,14 @@ from typing import Any
 
 from fairjax.config import Config
 from fairjax.core import artefacts
-from fairjax.report import documents, first_screen, measured, parts, verdict
+from fairjax.report import (
+  documents,
+  findings,
+  first_screen,
+  measured,
+  parts,
+  verdict,
+)
 from fairjax.report.blocks import (
   Section,
   bullets,
@@ -67,7 +74,8 @@ def report(folder: str | os.PathLike) -> str:
   load = lambda name: (
     artefacts.read_json(folder / name) if (folder / name).exists() else None
   )
-  results = read_results(folder) if (folder / FILE).exists() else None
+  kept = read_results(folder) if (folder / FILE).exists() else None
+  results = kept and findings.by_people(kept)
   pictures = Pictures(folder)
   first = first_screen.html_of(results, pictures)
   sections = [Section('In short', first + in_words(results, bool(first)))]
@@ -93,7 +101,7 @@ def report(folder: str | os.PathLike) -> str:
     sections.append(Section('Data', _hygiene(load('hygiene.json'))))
   sections += [
     Section('What these numbers do not say', bullets(SILENT)),
-    *_documents(folder, results),
+    *_documents(folder, kept),
     Section(
       'How it was made', provenance(load('config.json'), load('versions.json'))
     ),
@@ -145,7 +153,8 @@ def learning(folder: pathlib.Path, pictures: Pictures) -> str:
   rows = artefacts.read_rows(folder / 'metrics.jsonl')
   by_part: dict[str, list] = {}
   for row in rows:
-    by_part.setdefault(str(row.get('part', '')), []).append(row)
+    part = str(row.get('part', ''))
+    by_part.setdefault(findings.NAMES.get(part, part), []).append(row)
   curves = []
   for name, rows in by_part.items():
     if not plots.learning_series(rows):

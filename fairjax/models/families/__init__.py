@@ -74,8 +74,9 @@ FAMILIES = {
 
 PLACES = 512  # positions of a size
 
-# Shapes without pretrained weights (as Turc et al. 2019 name them).
+# Shapes without pretrained weights (as Turc et al. 2019 name them, but nano).
 SIZES = {
+  'nano': (1, 128),
   'tiny': (2, 128),
   'mini': (4, 256),
   'small': (4, 512),

@@ -51,3 +51,14 @@ def values(axis: str | os.PathLike) -> tuple[str, ...]:
 def words(axis: str | os.PathLike) -> frozenset[str]:
   """Every word of an axis, in small letters."""
   return frozenset(word for word, *_ in table.load(axis).words())
+
+
+def value_of(axis: str | os.PathLike, word: str) -> str:
+  """The value that a word of the axis names; '' where none."""
+  known = table.load(axis)
+  low = word.lower()
+  for one, value, _, _ in known.words():
+    if one == low:
+      return known.values[value]
+  age = ages.numbers().get(low) if axis == 'age' else None
+  return '' if age is None else known.values[ages.value_of(age)]

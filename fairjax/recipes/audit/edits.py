@@ -1,11 +1,13 @@
 """The edits of an audit: each text's swap and its matched control, scored.
 
-A swap is by word lists ('gender' with first names, 'neutral', a file of word
-groups) or a column of texts that anything wrote ('column:twin'). Its control
+A swap is by word lists ('gender' with first names, 'neutral', another axis of
+pairs/axes, a file of word groups; 'auto' takes the axes of the groups that are
+compared) or a column of texts that anything wrote ('column:twin'). Its control
 edits as many words of the same text that show no group (swapping/controls.py).
 Every different text is scored once.
 """
 
+import dataclasses
 import pathlib
 import re
 from collections.abc import Callable, Sequence
@@ -15,10 +17,12 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
+from fairjax.config.methods import AXES
 from fairjax.core import alignment
 from fairjax.core.errors import UserError
 from fairjax.data.tables.files import column
 from fairjax.metrics.texts.flips import EditScores
+from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import controls, dictionary, word_lists
 from fairjax.recipes.audit.groups import Who
 
@@ -48,6 +52,38 @@ class Edits(NamedTuple):
     return np.array([bool(spans) for spans in self.spans], bool)
 
 
+def chosen(config: Config, groups: Who) -> Config:
+  """The config whose audit.swaps name what 'auto' stands for."""
+  if 'auto' not in config.audit.swaps:
+    return config
+  axes = [a for a in AXES if any(_names(a, groups, k) for k in _kinds(groups))]
+  swaps = [
+    one
+    for name in config.audit.swaps
+    for one in ((axes or ['gender']) if name == 'auto' else [name])
+  ]
+  audit = dataclasses.replace(config.audit, swaps=(*dict.fromkeys(swaps),))
+  return dataclasses.replace(config, audit=audit)
+
+
+def _kinds(groups: Who) -> list[str]:
+  return [kind for kind in groups.kinds if ' × ' not in kind]
+
+
+def _names(axis: str, groups: Who, kind: str) -> bool:
+  """Do two groups of an attribute name different values of an axis?"""
+  named = [name.rpartition(': ')[2].casefold() for name in groups.of(kind)[1]]
+  if axis == 'gender':
+    return _gender(kind, named)
+  return len({exchange.value_of(axis, name) for name in named} - {''}) > 1
+
+
+def _gender(kind: str, named: Sequence[str]) -> bool:
+  said = not AXIS.isdisjoint(re.findall('[a-z]+', kind.casefold()))
+  known = {w for row in word_lists.gender().rows for w in row} | GENDERS
+  return said or sum(not known.isdisjoint(TOKEN.findall(n)) for n in named) > 1
+
+
 def make(config: Config, table: pd.DataFrame) -> list[Edits]:
   """Each of audit.swaps, in order."""
   texts = list(table['text'])
@@ -71,11 +107,14 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
     twins, spans = swapped.texts, swapped.spans
     left = np.array(swapped.left)
     how = 'word lists and rules'
-    known = word_lists.load(options['words'])
-    words = frozenset(word for row in known.rows for word in row)
-    if known.sides:
-      side = sides(texts, options)
-      words |= GENDERS
+    if options['axis'] != 'gender':
+      words = exchange.words(options['axis'])
+    else:
+      known = word_lists.load(options['words'])
+      words = frozenset(word for row in known.rows for word in row)
+      if known.sides:
+        side = sides(texts, options)
+        words |= GENDERS
   written: list[str | None] = [None] * len(texts)
   if config.audit.control:
     written = controls.controls(texts, spans, config.seed).texts
@@ -99,15 +138,24 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
 
 def _options(name: str, config: Config) -> dict:
   if name == 'gender':
-    return dictionary.options(config.method, config.seed)
+    return dictionary.options(config.method, config.seed, axis='gender')
+  if name in AXES:
+    return dictionary.options(
+      config.method,
+      config.seed,
+      axis=name,
+      direction='opposite',
+      words=None,
+      names=None,
+    )
   if name == 'neutral':
     return dictionary.options(
       config.method, config.seed, direction='neutral', words=None
     )
   if not pathlib.Path(name).expanduser().is_file():
     raise UserError(
-      f"audit.swaps has {name!r}; name 'gender', 'neutral', a file of word "
-      "groups, or 'column:NAME' for texts in a column of the data"
+      f"audit.swaps has {name!r}; name 'auto', 'neutral', {', '.join(AXES)}, a "
+      "file of word groups, or 'column:NAME' for texts in a column of the data"
     )
   gendered = bool(word_lists.load(name).sides)
   return dictionary.options(
@@ -129,6 +177,8 @@ def _what(name: str) -> str:
   """What a swap exchanges, in words."""
   if name in ('gender', 'neutral'):
     return 'words that show gender'
+  if name in AXES:
+    return f'words that show {name}'
   if name.startswith('column:'):
     return f'texts for those of column ‘{_shown(name)}’'
   return f'words of the list ‘{_shown(name)}’'
@@ -137,11 +187,10 @@ def _what(name: str) -> str:
 def fitting(edits: Edits, groups: Who) -> list[str]:
   """The attributes whose groups the swap exchanges; texts that anybody wrote
   are taken to be about all of them."""
-  kinds = [kind for kind in groups.kinds if ' × ' not in kind]
   if edits.words is None:
-    return kinds
+    return _kinds(groups)
   out = []
-  for kind in kinds:
+  for kind in _kinds(groups):
     named = [name.rpartition(': ')[2].casefold() for name in groups.of(kind)[1]]
     known = sum(
       not edits.words.isdisjoint([name, *TOKEN.findall(name)]) for name in named
@@ -156,7 +205,7 @@ def fitting(edits: Edits, groups: Who) -> list[str]:
 
 def misfit(edits: Sequence[Edits], groups: Who) -> list[str]:
   """One sentence where no swap is about the groups that are compared."""
-  kinds = [kind for kind in groups.kinds if ' × ' not in kind]
+  kinds = _kinds(groups)
   if not kinds or not edits or any(fitting(one, groups) for one in edits):
     return []
   what = ' and '.join(dict.fromkeys(one.what for one in edits))

@@ -137,7 +137,7 @@ def audit(
   reference: str = '',
   intersections: bool = True,
   cluster: str = '',
-  swaps: str | Sequence[str] = ('gender',),
+  swaps: str | Sequence[str] = ('auto',),
   edited: str | os.PathLike = '',
   training: str | os.PathLike = '',
   against: Any = None,
@@ -175,7 +175,8 @@ def audit(
     intersections: also compare combinations of columns.
     cluster: the column of what rows hang together by (a template, a writer);
       '' takes equal texts, 'none' every row by itself.
-    swaps: edits whose decisions are counted: 'gender', 'neutral', a file of
+    swaps: edits whose decisions are counted: 'auto' (of the axes that the
+      groups name, else of gender), an axis, 'neutral', a file of
       word groups, 'column:NAME'.
     edited: a file of predictions of edited texts (to_score.csv, which `save`
       writes), where the model is predictions only.

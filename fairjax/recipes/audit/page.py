@@ -251,14 +251,33 @@ def _by_wording(own: Mapping) -> list[dict]:
   return [results.table(rows, caption=caption)] if rows else []
 
 
+def diverse(rows: Sequence[int], spans: Sequence[Sequence]) -> list[int]:
+  """The rows, those first that exchange words which no row before them does.
+
+  >>> she, he, aunt = (0, 3, 'she', 'he'), (0, 2, 'He', 'She'), (0, 4, 'a', 'u')
+  >>> diverse([0, 1, 2], [[she], [he], [aunt]])
+  [0, 2, 1]
+  """
+  turns: dict[tuple, int] = {}
+  order = []
+  for row in rows:
+    pairs = ((old.lower(), new.lower()) for _, _, old, new in spans[row])
+    words = {tuple(sorted(pair)) for pair in pairs}
+    # As often as the least shown of its words was.
+    order.append(min((turns.get(word, 0) for word in words), default=0))
+    for word in words:
+      turns[word] = turns.get(word, 0) + 1
+  return [rows[k] for k in np.argsort(order, kind='stable')]
+
+
 def _examples(edits, edit, focus: Measured, config, table, classes) -> list:
-  """Rows that flip in most seeds, the largest changes of score first."""
+  """Rows that flip in most seeds: other words, then larger changes, first."""
   limit = 0.0 if focus.limit == 'argmax' else focus.limit
   after = flips.decisions(edit.scores, limit)
   flip = (focus.decisions != after).mean(0)
   moved = flips.change(focus.scores, edit.scores).mean(0)
   rows = np.flatnonzero(edit.edited & (flip >= 0.5))
-  rows = rows[np.argsort(-moved[rows], kind='stable')]
+  rows = diverse(rows[np.argsort(-moved[rows], kind='stable')], edits.spans)
   binary = focus.scores.ndim == 2
   names = list(classes) or ['negative', 'positive']
   positive = config.measures.pos_label
@@ -439,12 +458,7 @@ def _calibration(focus: Measured) -> dict | None:
   heading = 'Scores and what comes true'
   if ece and ece['value'] is not None:
     heading += f': off by {100 * ece["value"]:.0f} points on average'
-  largest = sorted(
-    (g for g in focus.reliability if g != 'everyone'),
-    key=lambda g: -sum(b['rows'] for b in focus.reliability[g]),
-  )[:4]
-  if len(largest) < 2:
-    largest = ['everyone']
+  shown = furthest_off(focus.reliability, focus.set['groups'])
   rows = [
     {
       'group': name,
@@ -471,12 +485,28 @@ def _calibration(focus: Measured) -> dict | None:
       'reliability',
       'reliability',
       'Share of rows that are positive against their mean score, in bins; on '
-      'the dotted line scores mean what they say.',
-      groups={g: focus.reliability[g] for g in largest},
+      'the dotted line scores mean what they say. Of many groups those whose '
+      'scores are furthest off, beyond chance.',
+      groups={g: focus.reliability[g] for g in shown},
     ),
     results.text(words, kind='quiet'),
     results.fold('Each group', results.table(rows)),
   )
+
+
+def furthest_off(reliability: Mapping, groups: Mapping) -> list[str]:
+  """The four groups whose calibration error is most beyond chance's.
+
+  Chance makes the error of a small group large. Where fewer than two groups
+  have one, everyone is shown.
+  """
+  errors = {
+    g: one['value'] - (one.get('null') or 0.0)
+    for g in reliability
+    if tables.defined(one := groups.get(g, {}).get('ece'))
+  }
+  worst = sorted(errors, key=lambda g: -errors[g])[:4]
+  return worst if len(worst) > 1 else ['everyone']
 
 
 def _slices(focus: Measured) -> dict | None:

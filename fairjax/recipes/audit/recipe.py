@@ -65,6 +65,7 @@ def audit(
     gate.parse(config.audit.fail_if)  # a mistake in it is told first
   audit_measure.prices(config.audit.costs)
   groups = audit_groups.who(config, table)
+  config = audit_edits.chosen(config, groups)
   hang = audit_groups.together(config, table)
   remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
   for words in remarks:

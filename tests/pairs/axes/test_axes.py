@@ -7,20 +7,10 @@ import pytest
 import fairjax
 from fairjax.config.methods import AXES
 from fairjax.core.errors import UserError
-from fairjax.pairs.axes import ages, table
+from fairjax.pairs.axes import exchange, table
 from fairjax.pairs.swapping import dictionary
 
 OWN = [axis for axis in AXES if axis != 'gender']
-
-
-def value_of(axis, word):
-  """The value that a word of the axis names; '' where none."""
-  known = table.load(axis)
-  for one, value, _, _ in known.words():
-    if one == word:
-      return known.values[value]
-  age = ages.numbers().get(word) if axis == 'age' else None
-  return '' if age is None else known.values[ages.value_of(age)]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +86,7 @@ def test_no_word_becomes_one_of_its_own_value(axis):
       assert new != text
       tail = len(text) - end
       put = new[start : len(new) - tail].strip().lower()
-      assert value_of(axis, put) != table.load(axis).values[value], put
+      assert exchange.value_of(axis, put) != table.load(axis).values[value], put
   assert changed >= 2, axis
 
 
