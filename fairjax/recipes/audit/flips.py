@@ -1,6 +1,5 @@
 """Flips on the page of an audit: shares, rows and words."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -8,16 +7,13 @@ import pandas as pd
 
 from fairjax import results
 from fairjax.config import Config
+from fairjax.data.tables import labels
 from fairjax.metrics import measures
 from fairjax.metrics.inference import significance
 from fairjax.metrics.texts import flips
 from fairjax.pairs.swapping import swap_eval
 from fairjax.recipes.audit.measure import Measured
 
-OFFENSIVE = frozenset(
-  """toxic toxicity hate hateful abuse abusive offensive sexist sexism racist
-  racism insult threat obscene profanity misogynous misogynistic""".split()
-)
 WORST = 8  # slices, words and differences in an open table
 PRECISION = (
   'Of the words that our gender swap changes, this share agrees with annotated '
@@ -101,7 +97,7 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
   if examples:
     parts += [
       results.heading(f'{len(examples)} rows whose decision flips'),
-      results.texts(examples, blur=offensive(classes)),
+      results.texts(examples, blur=labels.offensive(classes)),
     ]
   words = focus.words[name]
   sure = [
@@ -189,12 +185,6 @@ def _numbers(name: str, own: Mapping, edits, focus: Measured) -> list[dict]:
     caption = 'Quantiles of the change of score'
     parts.append(results.table(quantiles, caption=caption))
   return parts
-
-
-def offensive(classes: Sequence[str]) -> bool:
-  """Whether the classes say that some texts may be hard to read."""
-  words = {w for c in classes for w in re.findall(r'[a-z]+', c.lower())}
-  return bool(words & OFFENSIVE)
 
 
 def _word(one: Mapping) -> dict:
