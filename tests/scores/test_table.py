@@ -274,7 +274,12 @@ def test_description_says_what_a_score_measures(tmp_path):
   section = describe.section(scores, rows)
   body = parts.render(section['parts'], parts.Pictures(tmp_path))
   assert '<script>' not in body and '&lt;script&gt;' in body
-  assert '<mark>' in body
+  assert '<mark>' in body and ' checked' not in body
+  rows.attrs['classes'] = ['ok', 'Toxic comment']  # hidden until asked for
+  hidden = parts.render(
+    describe.section(scores, rows)['parts'], parts.Pictures(tmp_path)
+  )
+  assert hidden.count(' checked') == 2 * len(found['ends'])
   # A healthy scoring model is not warned of.
   scores.attrs |= {'predicted': [[30, 30]] * 2, 'auc': [0.9, 0.9]}
   scores['el2n'] = rng.random(n)

@@ -16,10 +16,10 @@ import pandas as pd
 from fairjax import api, results, stages
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data.tables import audit_table, readers
+from fairjax.data.tables import audit_table, labels, readers
 from fairjax.metrics import measures
 from fairjax.metrics.group_thresholds import CRITERIA
-from fairjax.recipes.audit import measure, page
+from fairjax.recipes.audit import measure
 from fairjax.recipes.audit.answers import AuditedModel
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
@@ -113,7 +113,7 @@ def _page(
       f'{gap.rate} between {gap.high} and {gap.low} would be smallest, to '
       'first order.'
     ),
-    results.texts(rows, ('text',), blur=page.offensive(classes)),
+    results.texts(rows, ('text',), blur=labels.offensive(classes)),
     results.text(MITIGATE.format(path=path, model=model.name)),
     results.fold(
       'How this was computed',

@@ -8,6 +8,7 @@ import pandas as pd
 
 from fairjax import results
 from fairjax.config import Config
+from fairjax.data.tables import labels
 from fairjax.metrics import measures, thresholds
 from fairjax.metrics.inference import significance
 from fairjax.metrics.texts import flips
@@ -16,9 +17,6 @@ from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
 from fairjax.report import tables
 
-OFFENSIVE = frozenset(
-  """toxic toxicity hate hateful abuse abusive offensive sexist sexism racist
-  racism insult threat obscene profanity misogynous misogynistic""".split()
 )
 WORST = 8  # slices, words and differences in an open table
 PRECISION = (
@@ -122,7 +120,7 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
   if examples:
     parts += [
       results.heading(f'{len(examples)} rows whose decision flips'),
-      results.texts(examples, blur=offensive(classes)),
+      results.texts(examples, blur=labels.offensive(classes)),
     ]
   words = focus.words[name]
   sure = [
@@ -210,12 +208,6 @@ def _numbers(name: str, own: Mapping, edits, focus: Measured) -> list[dict]:
     caption = 'Quantiles of the change of score'
     parts.append(results.table(quantiles, caption=caption))
   return parts
-
-
-def offensive(classes: Sequence[str]) -> bool:
-  """Whether the classes say that some texts may be hard to read."""
-  words = {w for c in classes for w in re.findall(r'[a-z]+', c.lower())}
-  return bool(words & OFFENSIVE)
 
 
 def _word(one: Mapping) -> dict:
