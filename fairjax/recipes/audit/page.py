@@ -1,6 +1,5 @@
 """Sections of an audit's page."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -17,7 +16,6 @@ from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
 from fairjax.report import tables
 
-)
 WORST = 8  # slices, words and differences in an open table
 PRECISION = (
   'Of the words that our gender swap changes, this share agrees with annotated '
