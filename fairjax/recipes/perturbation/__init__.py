@@ -39,5 +39,9 @@ PAPER = Paper(
       'a learned perturber is exact more often than a dictionary',
       *('perturber', 'dictionary', 'exact'),
     ),
+    Claim(
+      'a learned perturber is exact more often than rules',
+      *('perturber', 'rules', 'exact'),
+    ),
   ),
 )
