@@ -276,7 +276,7 @@ def killed(job: Job, place, number: int, wanted, times: int) -> str:
     folder = place / f'{number}_{runs}'
     run = start(job.words, folder)
     try:
-      run.wait(timeout=rng.uniform(0.1, 0.9) * job.seconds)
+      run.wait(timeout=rng.uniform(0.1, 0.9) * min(job.seconds, 60))
     except subprocess.TimeoutExpired:
       run.send_signal(number)
       kills += 1
