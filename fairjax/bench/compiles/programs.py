@@ -101,8 +101,8 @@ def batch(device_mesh: Mesh, size: Size, over_seeds: bool, **more) -> dict:
     )
   arrays = {
     **dict.fromkeys(('tokens', 'segment_ids', 'positions'), (r, t)),
-    'cls_columns': (r, m),
-    **dict.fromkeys(('cls_index', 'example', 'label'), (r * m,)),
+    'head_columns': (r, m),
+    **dict.fromkeys(('head_index', 'example', 'label'), (r * m,)),
     'weight': (r * m,),
     **more,
   }

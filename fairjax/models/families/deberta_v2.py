@@ -149,9 +149,9 @@ class DebertaLayer(nn.Module):
     keys: UInt32[Array, '4'] | None,
     places: Places,
     table: Distances,
-    cls_columns: Int[Array, 'r m'] | None = None,
+    head_columns: Int[Array, 'r m'] | None = None,
   ) -> Float[Array, 'r q d']:
-    """The layer at all places, or at the columns `cls_columns` only."""
+    """The layer at all places, or at the columns `head_columns` only."""
     s = self.shape
     dense = lambda features, name: Dense(
       features, dtype=self.dtype, deviation=s.deviation, name=name
@@ -159,10 +159,10 @@ class DebertaLayer(nn.Module):
     norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
     use = lambda kind: None if keys is None else keys[kind]
     read, at, index = x, places, table.index
-    if cls_columns is not None:
-      columns = cls_columns[:, :, None]
-      read = columns_of(x, cls_columns)
-      at = places.at(cls_columns)
+    if head_columns is not None:
+      columns = head_columns[:, :, None]
+      read = columns_of(x, head_columns)
+      at = places.at(head_columns)
       index = jnp.take_along_axis(index, columns, axis=1)
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
     drop_seen = dropping(
@@ -287,11 +287,11 @@ class DebertaEncoder(nn.Module):
     last = s.depth - 1
     for i in range(last):
       x = getattr(self, f'layer_{i}')(x, own[i], at, table)
-    columns = jnp.asarray(batch['cls_columns']) if heads_only else None
+    columns = jnp.asarray(batch['head_columns']) if heads_only else None
     x = getattr(self, f'layer_{last}')(x, own[last], at, table, columns)
     if not heads_only:
       return x
-    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['cls_index']))[
+    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['head_index']))[
       :, None
     ]
 
@@ -305,7 +305,7 @@ class DebertaEncoder(nn.Module):
     index = jnp.asarray(row_of - first, jnp.int32)[apart]
     owner = jnp.ones((1, 1), jnp.int32)
     if is_probed(self):
-      owner = at.at(jnp.asarray(batch['cls_columns'])).rows.segment_ids
+      owner = at.at(jnp.asarray(batch['head_columns'])).rows.segment_ids
       mine = at.rows.segment_ids[:, :, None] == owner[:, None, :]
       index += count * jnp.argmax(mine, axis=2).astype(jnp.int32)[:, :, None]
     copies = owner.shape[1]

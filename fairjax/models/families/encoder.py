@@ -74,9 +74,9 @@ class EncoderLayer(nn.Module):
     x: Float[Array, 'r t d'],
     keys: UInt32[Array, '3'] | None,
     places: Places,
-    cls_columns: Int[Array, 'r m'] | None = None,
+    head_columns: Int[Array, 'r m'] | None = None,
   ) -> tuple[Float[Array, 'r q d'], None]:
-    """The layer at all places, or at the columns `cls_columns` only.
+    """The layer at all places, or at the columns `head_columns` only.
 
     `keys` are those of its three dropouts. The None beside the result is what
     nn.scan asks for.
@@ -87,9 +87,9 @@ class EncoderLayer(nn.Module):
     )
     norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
     read, at = x, places
-    if cls_columns is not None:
-      read = columns_of(x, cls_columns)
-      at = places.at(cls_columns)
+    if head_columns is not None:
+      read = columns_of(x, head_columns)
+      at = places.at(head_columns)
     use = lambda kind: None if keys is None else keys[kind]
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
 
@@ -182,11 +182,11 @@ class Encoder(nn.Module):
     else:
       for i in range(last):
         x, _ = getattr(self, f'layer_{i}')(x, own[i], at)
-    cls_columns = jnp.asarray(batch['cls_columns']) if heads_only else None
-    x, _ = getattr(self, f'layer_{last}')(x, own[last], at, cls_columns)
+    head_columns = jnp.asarray(batch['head_columns']) if heads_only else None
+    x, _ = getattr(self, f'layer_{last}')(x, own[last], at, head_columns)
     if not heads_only:
       return x
-    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['cls_index']))[
+    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['head_index']))[
       :, None
     ]
 

@@ -121,9 +121,9 @@ class ModernBertLayer(nn.Module):
     x: Float[Array, 'r t d'],
     key: UInt32[Array, ''] | None,
     places: Places,
-    cls_columns: Int[Array, 'r m'] | None = None,
+    head_columns: Int[Array, 'r m'] | None = None,
   ) -> Float[Array, 'r q d']:
-    """The layer at all places, or at the columns `cls_columns` only."""
+    """The layer at all places, or at the columns `head_columns` only."""
     s = self.shape
     whole = s.layer_types[self.number] == GLOBAL
     # What is added to the residual starts smaller the more layers there are.
@@ -133,14 +133,14 @@ class ModernBertLayer(nn.Module):
     )
     norm = lambda name: LayerNorm(s.eps, self.dtype, s.norm_bias, name=name)
     use = lambda kind: fold(key, 3 * self.number + kind)
-    first = lambda a: columns_of(a, cls_columns)
+    first = lambda a: columns_of(a, head_columns)
 
     y = norm('attention_norm')(x, places.rows) if self.number else x
     y = dense(3 * s.width, 'attend', s.attention_bias)(y, places.rows)
     query, key_value = y[..., : s.width], y[..., s.width :]
     at, residual = places, x
-    if cls_columns is not None:
-      at, residual, query = places.at(cls_columns), first(x), first(query)
+    if head_columns is not None:
+      at, residual, query = places.at(head_columns), first(x), first(query)
     theta = s.global_theta if whole else s.local_theta
     memory = split_key_value(key_value, s.heads)
     memory = KeyValue(
@@ -214,9 +214,9 @@ class ModernBertEncoder(nn.Module):
     last = getattr(self, f'layer_{s.depth - 1}')
     if not heads_only:
       return self.final_norm(last(x, key, at), at.rows)
-    columns = jnp.asarray(batch['cls_columns'])
+    columns = jnp.asarray(batch['head_columns'])
     x = last(x, key, at, columns).reshape(-1, s.width)
-    x = rows_of(x, jnp.asarray(batch['cls_index']))[:, None]
+    x = rows_of(x, jnp.asarray(batch['head_index']))[:, None]
     return self.final_norm(x, head_rows(batch))
 
 

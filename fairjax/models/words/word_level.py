@@ -264,12 +264,18 @@ def unpack(
   part of what the model reads (nothing is masked, as in the paper's code), so
   it is owned by the example: its places count in gradient norms.
   """
-  tokens, segment_ids, cls_columns, cls_index, example = (
+  tokens, segment_ids, head_columns, head_index, example = (
     jnp.asarray(batch[name])
-    for name in ('tokens', 'segment_ids', 'cls_columns', 'cls_index', 'example')
+    for name in (
+      'tokens',
+      'segment_ids',
+      'head_columns',
+      'head_index',
+      'example',
+    )
   )
-  b, width, slots = len(example), tokens.shape[1], cls_columns.shape[1]
-  start = cls_index // slots * width + cls_columns.ravel()[cls_index]
+  b, width, slots = len(example), tokens.shape[1], head_columns.shape[1]
+  start = head_index // slots * width + head_columns.ravel()[head_index]
   number = jnp.arange(1, b + 1)[:, None]
   column = jnp.arange(max(length, width) if side == 'pre' else length)
 
