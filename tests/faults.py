@@ -3,10 +3,11 @@
     python tests/faults.py PLACE [JOB[:FAULT] …]
 
 PLACE keeps what the jobs read and their calm runs, so that the table can be
-made in pieces, a job or a fault at a time; KILLS and SEED are variables of the
-environment. Where a fault stops a run, the same command follows without it;
-every file that a run writes must then be that of the calm run, to the bit, but
-for logs and what holds a clock.
+made in pieces, a job or a fault at a time; KILLS, SEED and LIMIT (seconds after
+which a fault is tried no further) are variables of the environment. Where a
+fault stops a run, the same command follows without it; every file that a run
+writes must then be that of the calm run, to the bit, but for logs and what
+holds a clock.
 """
 
 import json
@@ -30,6 +31,7 @@ from test_kill import ROOT, SMALL
 
 KILLS, SEED = int(os.environ.get('KILLS', 20)), int(os.environ.get('SEED', 0))
 WITH_CLOCK = ('log.txt', 'report.html', 'versions.json')
+LIMIT = float(os.environ.get('LIMIT', 'inf'))
 LONGEST = 300  # seconds of a run
 
 PEOPLE = '--config.data.path={sources}/people'
@@ -184,8 +186,6 @@ class Job:
     folder, clock = place / name, place / f'{name}.seconds'
     if not clock.exists():
       shutil.rmtree(folder, ignore_errors=True)
-      finish(self.words, folder)
-      shutil.rmtree(folder)  # its programs are compiled now
       began = time.monotonic()
       finish(self.words, folder)
       clock.write_text(str(time.monotonic() - began))
@@ -215,8 +215,10 @@ def filled(name: str, place: pathlib.Path) -> list[str]:
       known[other] = place / f'for_{other}'
       if not known[other].exists():
         own = [w.format(**known) for w in (JOBS | {'mlm': MLM})[other]]
-        finish(own, known[other].with_name('part'))
-        known[other].with_name('part').rename(known[other])
+        part = place / f'part_of_{other}'
+        shutil.rmtree(part, ignore_errors=True)
+        finish(own, part)
+        part.rename(known[other])
   return [word.format(**known) for word in words]
 
 
@@ -269,11 +271,12 @@ def closed_terminal(job: Job, place) -> str:
 def killed(job: Job, place, number: int, wanted, times: int) -> str:
   """At random moments, each time going on; a run that ends is compared."""
   rng, kills, runs = random.Random(SEED), 0, 0
-  while kills < times:
+  end = time.monotonic() + LIMIT
+  while kills < times and time.monotonic() < end:
     folder = place / f'{number}_{runs}'
     run = start(job.words, folder)
     try:
-      run.wait(timeout=rng.uniform(0.1, 0.9) * job.seconds)
+      run.wait(timeout=rng.uniform(0.1, 0.9) * min(job.seconds, 60))
     except subprocess.TimeoutExpired:
       run.send_signal(number)
       kills += 1
@@ -349,7 +352,10 @@ cp -r "$place/run" "$out/run"
 def full_disk(job: Job, place, times: int = KILLS // 5) -> str:
   """A disk with room for a part of the run; then there is room."""
   rng, codes = random.Random(SEED), []
+  end = time.monotonic() + LIMIT
   for k in range(times):
+    if time.monotonic() > end:
+      break
     out, disk = place / f'out_{k}', place / f'disk_{k}'
     out.mkdir(), disk.mkdir()
     size = round(rng.uniform(0.02, 0.98) * job.size / 1024) + 4
@@ -408,10 +414,12 @@ def main(where: str, asked: list[str]) -> int:
     name, _, fault = one.partition(':')
     job = Job(name, place)
     for each in [fault] if fault else FAULTS:
+      began = time.monotonic()
       with tempfile.TemporaryDirectory(dir=place) as scratch:
         said = FAULTS[each](job, pathlib.Path(scratch))
       faults += said.startswith('FAULT')
       row = {'job': name, 'fault': each, 'seed': SEED, 'came of it': said}
+      row['seconds'] = round(time.monotonic() - began, 1)
       with open(place / 'table.jsonl', 'a', encoding='utf-8') as file:
         file.write(json.dumps(row) + '\n')
       print(f'{name:12} {each:18} {said}', flush=True)

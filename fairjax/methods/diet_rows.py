@@ -252,6 +252,11 @@ def from_cells(
       'data have no groups; name a column with --config.data.group'
     )
   group = table['group'].fillna('').astype(str)
+  if (group == '').all():
+    raise UserError(
+      'the ranking cells takes as many rows of each label and group, but no '
+      'row to take from has a group; fill in the column of --config.data.group'
+    )
   names = table['label'].astype(str) + '|' + group
   cells, cell = np.unique(names.to_numpy()[order], return_inverse=True)
   sizes = np.bincount(cell, minlength=len(cells))

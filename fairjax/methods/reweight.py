@@ -29,7 +29,22 @@ def reweight(tables: Tables, config: Config) -> Tables:
 
   A weight that a row already has is multiplied.
   """
+  check(tables, config)
   return put(tables, weights(fitted_rows(tables), config))
+
+
+def check(tables: Tables, config: Config) -> None:
+  """Refuses a column of `weighting.z` that no training row has."""
+  start, _, names = config.weighting.z.partition(':')
+  for name in map(str.strip, names.split(',') if start == 'columns' else ()):
+    if name not in tables['train']:
+      continue  # evidence.py tells
+    column = tables['train'][name]
+    if (column.isna() | (column == '')).all():
+      raise UserError(
+        f'column {name!r} of weighting.z is empty in every training row; fill '
+        'it in, or name another'
+      )
 
 
 def put(tables: Tables, weights: pd.DataFrame) -> Tables:

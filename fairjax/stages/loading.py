@@ -94,8 +94,16 @@ def test_sets(config: Config, tables: Tables) -> Tables:
         f'measures.groups is {column!r}, and no test set has such a column; '
         f'{hint}'
       )
-  for table in sets.values():
-    membership(config, table)
+  for name, table in sets.items():
+    _, groups = membership(config, table)
+    own = column or 'group'
+    if own in table and not groups:
+      flag = 'measures.groups' if column else 'data.group'
+      named = column or config.data.group or own
+      raise UserError(
+        f'column {named!r} of {flag} is empty in every row of {name}, so there '
+        f'are no groups to measure; fill it in, or set --config.{flag}='
+      )
   return sets
 
 
@@ -108,7 +116,7 @@ def membership(
     terms = read_terms(path, 'measures.groups')
     return term_members(list(table['text']), terms), terms
   column = config.measures.groups or 'group'
-  if column not in table:
+  names = sorted(set(table.get(column, pd.Series()).dropna()) - {''})
+  if not names:
     return np.zeros((0, len(table)), bool), []
-  names = sorted(set(table[column].dropna()) - {''})
   return np.stack([table[column] == n for n in names]), names

@@ -24,7 +24,7 @@ from fairjax.scores.grand import grand, squares
 from fairjax.train import loop, step
 from fairjax.train.progress import Log
 
-SHAPE = encoder.Shape(
+SHAPE = encoder.EncoderShape(
   vocab=50,
   width=16,
   depth=2,
@@ -94,7 +94,7 @@ def classifier(family='bert', pooling='cls', **options) -> Bundle:
   return model_of(families.module(shape, 'classify', classes=2, **options))
 
 
-WORDS = word_level.Shape(50, 8, 2, length=20, rate=0.5)
+WORDS = word_level.WordShape(50, 8, 2, length=20, rate=0.5)
 
 
 def pool_of(lengths, seed=0) -> Pool:

@@ -34,7 +34,7 @@ from fairjax.models.layers.probed import (
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class EncoderShape:
   """Everything about an encoder that its parameters do not say."""
 
   family: str = 'bert'  # its record is in models/families
@@ -62,10 +62,10 @@ class Shape:
     return self.positions - self.position_offset
 
 
-class Layer(nn.Module):
+class EncoderLayer(nn.Module):
   """Attention and feed-forward, each with dropout, residual and norm."""
 
-  shape: Shape
+  shape: EncoderShape
   dtype: Any = jnp.float32
 
   @nn.compact
@@ -133,7 +133,7 @@ class Encoder(nn.Module):
   classifier it computes only what the head reads.
   """
 
-  shape: Shape
+  shape: EncoderShape
   dtype: Any = jnp.float32
   scan: bool = False
   remat: bool = False
@@ -151,14 +151,14 @@ class Encoder(nn.Module):
     alone = range(s.depth)
     if self.scan and s.depth > 1:
       self.layers = nn.scan(
-        rematerialised(Layer, self.remat, scanned=True),
+        rematerialised(EncoderLayer, self.remat, scanned=True),
         variable_axes={'params': 0, 'probes': 0, 'calls': 0},
         split_rngs={'params': True},
         in_axes=(0, nn.broadcast),
         length=s.depth - 1,
       )(s, self.dtype)
       alone = range(s.depth - 1, s.depth)
-    body = rematerialised(Layer, self.remat)
+    body = rematerialised(EncoderLayer, self.remat)
     for i in alone:
       setattr(self, f'layer_{i}', body(s, self.dtype))
 

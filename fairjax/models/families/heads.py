@@ -51,7 +51,7 @@ def asked_places(
   return x, rows
 
 
-class Classifier(nn.Module):
+class SequenceClassifier(nn.Module):
   """Logits of each example, from its first place, float32 [b, c].
 
   dropout, dense, activation, dropout, dense; the first dropout only with
@@ -132,7 +132,7 @@ class MaskedLM(nn.Module):
     return mask_padding_gradient(scores, rows.segment_ids)
 
 
-class Discriminator(nn.Module):
+class ElectraDiscriminator(nn.Module):
   """ELECTRA: one score a place, above 0 for 'replaced', float32 [r, t]."""
 
   encoder: nn.Module

@@ -118,6 +118,7 @@ def weigh(
   config: Config, tables: Tables, folder: pathlib.Path, log: Log
 ) -> tuple[pd.DataFrame, dict]:
   """The weights by id (weights.parquet), and what they do (weights.json)."""
+  reweight.check(tables, config)
   table = reweight.fitted_rows(tables)
   made_from = identity(config, 'weights', table)
   result = stages.stage(

@@ -19,8 +19,8 @@ from fairjax.config import Config
 from fairjax.core.errors import Failed, UserError
 from fairjax.data.tables import audit_table
 from fairjax.recipes.audit import edits as audit_edits
-from fairjax.recipes.audit import flips, measure
 from fairjax.recipes.audit import groups as audit_groups
+from fairjax.recipes.audit import measure
 from fairjax.recipes.audit import page as audit_page
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.report import page
@@ -128,9 +128,9 @@ def test_rows_that_flip_show_different_words():
   """Three of 'she → he' with the largest changes do not hide another word."""
   span = lambda old, new: [(0, len(old), old, new)]
   spans = [span('She', 'He')] * 3 + [span('Ann', 'Tom'), span('Ann', 'Tom')]
-  assert flips.diverse([0, 1, 2, 3, 4], spans) == [0, 3, 1, 4, 2]
+  assert audit_page.diverse([0, 1, 2, 3, 4], spans) == [0, 3, 1, 4, 2]
   both = [[*span('She', 'He'), *span('Ann', 'Tom')], *spans]
-  assert flips.diverse([1, 0, 4], both) == [1, 0, 4]
+  assert audit_page.diverse([1, 0, 4], both) == [1, 0, 4]
   frame = rows()
   frame.loc[frame.index % 7 == 0, 'text'] = [
     f'My aunt said it was happy {k}.' for k in range(0, len(frame), 7)
