@@ -6,7 +6,7 @@ FOLDER holds the published files under the names below; each is known by its
 sha256, and a sentence says where it comes from. OUT gets comments.csv:
 Wikipedia talk-page comments of three public samples of the Jigsaw Toxic Comment
 data, each text once, in the order of the files; and sst2_train.csv and
-sst2_held_out.csv: 3,000 and 10,000 rows of SST-2's training file, drawn by seed.
+sst2_held_out.csv: 3,000 and 10,000 rows of SST-2's training file, by seed.
 Of what FOLDER does not hold nothing is made, and is said.
 """
 
