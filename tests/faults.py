@@ -252,7 +252,8 @@ def closed_terminal(job: Job, place) -> str:
   """The terminal goes in the middle of the run."""
   mine, its = pty.openpty()
   own = {'stdin': its, 'stdout': its, 'stderr': its}
-  run = start(job.words, place / 'run', 'exec setsid --ctty ', **own)
+  setsid = 'set -- setsid --ctty "$@"; '
+  run = start(job.words, place / 'run', setsid, **own)
   os.close(its)
   os.set_blocking(mine, False)
   end = time.monotonic() + 0.6 * job.seconds
