@@ -20,6 +20,7 @@ import re
 import signal
 import sys
 import traceback
+import weakref
 
 from absl import app, flags, logging
 from ml_collections import config_flags
@@ -31,6 +32,7 @@ from fairjax.core.errors import Failed, Interrupted, Undecided, UserError
 
 # Exit codes.
 FAILED, MISTAKE, UNDECIDED, RESUME, INTERRUPTED = 1, 2, 3, 75, 130
+AGAIN = 0.2  # seconds until a stop that nobody heard is said again
 HELP = {'-h', '--help', '-help', '-?'}
 
 CONFIG = config_flags.DEFINE_config_file(
@@ -240,6 +242,7 @@ def refuse(problem) -> None:
 
 def end(sentence, code: int) -> None:
   """The last words, if anybody still listens, and the exit code."""
+  signal.setitimer(signal.ITIMER_REAL, 0)
   try:
     print(f'fairjax: {sentence}', file=sys.stderr, flush=True)
   except OSError:  # `2>&1 | head` has read enough
@@ -260,18 +263,39 @@ def stop_when_asked() -> None:
   """SIGTERM ends a run as it ends a fit: what is made is kept, and said.
 
   So does the end of the terminal (SIGHUP), but under nohup. A second one ends
-  the process at once.
+  the process at once. An import is not disturbed (that of an extension would
+  abort), and what somebody's bare `except:` takes is raised again.
   """
+  raised = lambda: None  # the exception, while it is on its way
 
   def stop(number, frame) -> None:
-    signal.signal(number, signal.SIG_DFL)
-    raise Interrupted(
-      'asked to stop; what was finished is kept, run again to go on'
-    )
+    nonlocal raised
+    if number != signal.SIGALRM:
+      signal.signal(number, signal.SIG_DFL)
+      signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, AGAIN)
+    if raised() is None and not importing(frame):
+      stopped = Interrupted(
+        'asked to stop; what was finished is kept, run again to go on'
+      )
+      raised = weakref.ref(stopped)
+      try:
+        raise stopped
+      finally:
+        del stopped  # its traceback would keep it
 
   for number in (signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(number) is not signal.SIG_IGN:
       signal.signal(number, stop)
+
+
+def importing(frame) -> bool:
+  """Whether a module is being imported under this frame."""
+  while frame is not None:
+    if frame.f_code.co_filename.startswith('<frozen importlib'):
+      return True
+    frame = frame.f_back
+  return False
 
 
 def show(text: str) -> None:

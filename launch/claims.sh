@@ -34,6 +34,11 @@ flags() {
       echo "data.path=$data/comments.csv"
       echo "measures.madlibs=$data/bias_madlibs_77k.csv"
       ;;
+    fairtune_sst2)
+      echo "data.path=$data/sst2_train.csv"
+      echo "data.test_path=$data/sst2_held_out.csv"
+      echo "model=$(minilm)"
+      ;;
     perturber_persons)
       echo "perturb.data=$data"
       echo "model=$(minilm)"
@@ -47,14 +52,18 @@ flags() {
   esac
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted perturber_persons diet_tweets weighting_tweets weighting_comments)
+[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted perturber_persons fairtune_sst2 diet_tweets weighting_tweets weighting_comments)
 for name in "${names[@]}"; do
   said=$(flags "$name")
   args=()
   [[ -z $said ]] || while read -r flag; do args+=("--config.$flag"); done <<< "$said"
-  if [[ $name == weighting_comments && ! -f $data/comments.csv ]]; then
+  case $name in
+    weighting_comments) made=comments.csv ;;
+    fairtune_sst2) made=sst2_train.csv ;;
+    *) made= ;;
+  esac
+  [[ -z $made || -f $data/$made ]] ||
     python configs/claims/tables.py "$data" "$data"
-  fi
   python -m fairjax.main --config="configs/claims/$name.py" \
     --workdir="runs/claims/$name" "${args[@]}"
   python -m fairjax.main report --keep "runs/claims/$name" \

@@ -67,7 +67,8 @@ def small_and_alone():
     (1, 1), ('seed', 'data'), axis_types=axes, devices=jax.devices()[:1]
   )
   with pytest.MonkeyPatch.context() as patch:
-    patch.setitem(families.SIZES, 'tiny', (1, 64))
+    for size in ('nano', 'tiny'):
+      patch.setitem(families.SIZES, size, (1, 64))
     patch.setattr(mesh, 'make', lambda options, seeds, devices=None: one)
     yield
 

@@ -51,7 +51,7 @@ def pieces_of(batch, tokens='tokens', segment_ids='segment_ids'):
         yield r, k, list(ids[who == k])
 
 
-SMALL = encoder.Shape(
+SMALL = encoder.EncoderShape(
   vocab=120,
   width=32,
   depth=2,

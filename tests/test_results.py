@@ -155,3 +155,26 @@ def test_the_schema_is_documented():
   assert {key for form in forms for key in keys(form)} <= named
   assert set(results.PARTS) <= named
   assert f'Version {results.VERSION}' in text
+
+
+def test_every_measure_that_is_written_by_name_has_a_row():
+  """A run whose last line is a refusal has lost nothing but its hours."""
+  import ast
+  import pathlib
+
+  import fairjax
+  from fairjax.metrics.measures import MEASURES
+
+  found = {}
+  for path in pathlib.Path(fairjax.__file__).parent.rglob('*.py'):
+    for node in ast.walk(ast.parse(path.read_text())):
+      if not isinstance(node, ast.Assign):
+        continue
+      for one in node.targets:
+        match one:
+          case ast.Subscript(
+            ast.Name('quality' | 'fairness' | 'fair'), ast.Constant(str(name))
+          ):
+            found[name] = path.name
+  assert len(found) >= 8
+  assert {k: v for k, v in found.items() if k not in MEASURES} == {}

@@ -1,10 +1,12 @@
 """The order of the rooms: who may import whom, read off the imports."""
 
 import ast
+import functools
 import pathlib
 import re
 
 import fairjax
+from fairjax.recipes import RECIPES
 
 ROOT = pathlib.Path(fairjax.__file__).parent
 
@@ -43,9 +45,15 @@ TOP = {'recipes', 'bench', 'main', 'cli'}
 ADDRESS = re.compile(r'fairjax\.[\w.]*(:\w*)?')
 
 
+@functools.lru_cache(None)
+def nodes(path: pathlib.Path) -> list[ast.AST]:
+  """Every node of a file; its own statements are the body of the first."""
+  return [*ast.walk(ast.parse(path.read_text(encoding='utf-8')))]
+
+
 def imports(path: pathlib.Path):
   """What a file imports of ours, as parts after 'fairjax'; also others."""
-  for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+  for node in nodes(path):
     if isinstance(node, ast.Import):
       yield from (tuple(alias.name.split('.')) for alias in node.names)
     elif isinstance(node, ast.ImportFrom) and node.module:
@@ -55,7 +63,7 @@ def imports(path: pathlib.Path):
 
 def addresses(path: pathlib.Path):
   """What a file names by an address in a string, which is loaded later."""
-  for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+  for node in nodes(path):
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
       if ADDRESS.fullmatch(node.value):
         yield tuple(node.value.partition(':')[0].split('.'))
@@ -144,7 +152,7 @@ def test_only_the_mesh_counts_devices():
   """
   users = set()
   for name, path in files():
-    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+    for node in nodes(path):
       if isinstance(node, ast.Attribute) and node.attr in DEVICES:
         if isinstance(node.value, ast.Name) and node.value.id == 'jax':
           users.add(name)
@@ -159,7 +167,7 @@ def test_a_platform_is_asked_for_in_few_places():
   for name, path in files():
     if name.startswith(('models/kernels/', 'core/backend', 'bench/')):
       continue
-    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+    for node in nodes(path):
       if isinstance(node, ast.Compare):
         values = [getattr(n, 'value', '') for n in ast.walk(node)]
         if {'cpu', 'gpu', 'tpu'} & {v for v in values if isinstance(v, str)}:
@@ -200,3 +208,102 @@ def test_recipes_make_no_circle():
 
   for name in uses:
     reach(name)
+
+
+def calls_of_runs(path: pathlib.Path) -> set[str]:
+  """The recipes whose `run` a file imports or calls."""
+  runs = {
+    tuple(one.target.split(':')[0].split('.')) for one in RECIPES.values()
+  }
+  bound, found = {}, set()
+  for node in nodes(path):
+    if isinstance(node, ast.ImportFrom) and node.module:
+      above = tuple(node.module.split('.'))
+      for alias in node.names:
+        bound[alias.asname or alias.name] = (*above, alias.name)
+        if above in runs and alias.name == 'run':
+          found.add(node.module)
+  for node in nodes(path):
+    if isinstance(node, ast.Attribute) and node.attr == 'run':
+      if isinstance(node.value, ast.Name) and bound.get(node.value.id) in runs:
+        found.add('.'.join(bound[node.value.id]))
+  return found
+
+
+def test_a_recipe_runs_no_other():
+  """What two recipes do is a stage that both call; a run is the command's."""
+  wrong = {name: found for name, p in files() if (found := calls_of_runs(p))}
+  assert wrong == {}
+
+
+def test_a_call_of_a_run_is_seen(tmp_path):
+  for text in (
+    'from fairjax.recipes.train import run\n',
+    'from fairjax.recipes import train as one\none.run(1, 2)\n',
+  ):
+    path = tmp_path / 'recipe.py'
+    path.write_text(text)
+    assert calls_of_runs(path) == {'fairjax.recipes.train'}
+
+
+def test_a_class_name_is_of_one_class():
+  """A reader who meets a name need not ask which of two it is."""
+  where = {}
+  for name, path in files():
+    for node in nodes(path):
+      if isinstance(node, ast.ClassDef):
+        where.setdefault(node.name, []).append(f'{name}:{node.lineno}')
+  assert {k: v for k, v in where.items() if len(v) > 1} == {}
+
+
+def used_names(path: pathlib.Path, own: str, modules: set[str]):
+  """(module, name) of what a file uses; module '' where it cannot be told."""
+  bound, docs = {}, set()
+  for node in nodes(path):
+    if isinstance(node, ast.ImportFrom) and node.module:
+      for alias in node.names:
+        whole = f'{node.module}.{alias.name}'
+        if whole in modules:
+          bound[alias.asname or alias.name] = whole
+        yield node.module, alias.name
+    elif isinstance(node, ast.Expr):
+      docs.add(node.value)
+  for node in nodes(path):
+    if isinstance(node, ast.Attribute):
+      base = node.value.id if isinstance(node.value, ast.Name) else ''
+      yield bound.get(base, ''), node.attr
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+      yield own, node.id
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+      if node not in docs:  # an address, or the key of a registry
+        yield from (('', word) for word in re.findall(r'\w+', node.value))
+
+
+def defined_names(path: pathlib.Path):
+  """A file's own functions, classes and constants."""
+  for node in nodes(path)[0].body:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+      if not node.decorator_list or isinstance(node, ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Assign):
+      yield from (t.id for t in node.targets if isinstance(t, ast.Name))
+
+
+def test_what_is_defined_is_used():
+  """What only a test calls is no part of the program."""
+  module_of = lambda name: f'fairjax/{name[:-3]}'.removesuffix(
+    '/__init__'
+  ).replace('/', '.')
+  known = {module_of(name): path for name, path in files()}
+  used = {u for own, p in known.items() for u in used_names(p, own, {*known})}
+  for path in (ROOT.parent / 'configs').rglob('*.py'):
+    used |= {*used_names(path, '', {*known})}
+  unused = {
+    (own, name)
+    for own, path in known.items()
+    for name in defined_names(path)
+    if not name.startswith('__')
+    and (own, name) not in used
+    and ('', name) not in used
+  }
+  assert unused == set()

@@ -5,13 +5,16 @@
 FOLDER holds the published files under the names below; each is known by its
 sha256, and a sentence says where it comes from. OUT gets comments.csv:
 Wikipedia talk-page comments of three public samples of the Jigsaw Toxic Comment
-data, each text once, in the order of the files.
+data, each text once, in the order of the files; and sst2_train.csv and
+sst2_held_out.csv: 3,000 and 10,000 rows of SST-2's training file, by seed.
+Of what FOLDER does not hold nothing is made, and is said.
 """
 
 import hashlib
 import pathlib
 import sys
 
+import numpy as np
 import pandas as pd
 
 COMMENTS = {  # file: (sha256, where it comes from, text, label)
@@ -35,16 +38,46 @@ COMMENTS = {  # file: (sha256, where it comes from, text, label)
 }
 
 
+SST2 = (
+  'train.csv',
+  '93b1c122e4b3ef869ac09d8719d0f73c23a14e91a6dc6f63d64334906fb77a94',
+  'github JiayiJennie/shortcut_guardrail_code @ 5b96956c6b7a, '
+  'data/sst-2/train.csv (GLUE SST-2, as published)',
+)
+ROWS = {'sst2_train.csv': 3_000, 'sst2_held_out.csv': 10_000}
+
+
+class Missing(Exception):
+  """A published file that is not there, or is another one."""
+
+
+def published(path: pathlib.Path, sha256: str, source: str) -> pd.DataFrame:
+  if not path.is_file():
+    raise Missing(f'{path} is not here; it is {source}')
+  if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+    raise Missing(f'{path} is another file than expected; take {source}')
+  return pd.read_csv(path)
+
+
+def sst2(folder: pathlib.Path) -> dict[str, pd.DataFrame]:
+  """Rows to train on, and rows whose perturbed twins are asked, apart."""
+  name, sha256, source = SST2
+  whole = published(folder / name, sha256, source)
+  whole = whole[~whole['sentence'].duplicated()]
+  order = np.random.default_rng(0).permutation(len(whole))
+  out, start = {}, 0
+  for name, rows in ROWS.items():
+    out[name] = whole.iloc[np.sort(order[start : start + rows])]
+    start += rows
+  return out
+
+
 def comments(folder: pathlib.Path) -> pd.DataFrame:
   """id, text, toxic of every comment of COMMENTS."""
   parts = []
   for name, (sha256, source, text, label) in COMMENTS.items():
     path = folder / name
-    if not path.is_file():
-      sys.exit(f'{path} is not here; it is {source}')
-    if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
-      sys.exit(f'{path} is another file than expected; take {source}')
-    frame = pd.read_csv(path)
+    frame = published(path, sha256, source)
     rows = [f'{path.stem}:{row}' for row in range(len(frame))]
     parts.append(
       pd.DataFrame({'id': rows, 'text': frame[text], 'toxic': frame[label]})
@@ -58,4 +91,17 @@ if __name__ == '__main__':
     sys.exit(__doc__)
   folder, out = map(pathlib.Path, sys.argv[1:])
   out.mkdir(parents=True, exist_ok=True)
-  comments(folder).to_csv(out / 'comments.csv', index=False)
+  made = {
+    'comments.csv': lambda: {'comments.csv': comments(folder)},
+    'sst2': lambda: sst2(folder),
+  }
+  failed = 0
+  for make in made.values():
+    try:
+      for name, table in make().items():
+        table.to_csv(out / name, index=False)
+        print(f'{out / name}: {len(table):,} rows')
+    except Missing as error:
+      print(error, file=sys.stderr)
+      failed += 1
+  sys.exit(failed == len(made))

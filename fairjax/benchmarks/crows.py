@@ -55,7 +55,7 @@ LIMITS = (
 )
 
 
-class Spans(NamedTuple):
+class PairSpans(NamedTuple):
   """Places of a pair's tokens that are the same and that differ."""
 
   same: tuple[list[int], list[int]]
@@ -101,7 +101,7 @@ def _flag(more: str, less: str) -> str:
   return ''
 
 
-def spans(one: Sequence[int], other: Sequence[int]) -> Spans:
+def spans(one: Sequence[int], other: Sequence[int]) -> PairSpans:
   """Aligned token ids, as difflib aligns them."""
   matcher = difflib.SequenceMatcher(None, list(one), list(other))
   same, differ = ([], []), ([], [])
@@ -109,7 +109,7 @@ def spans(one: Sequence[int], other: Sequence[int]) -> Spans:
     side = same if tag == 'equal' else differ
     side[0].extend(range(a, b))
     side[1].extend(range(c, d))
-  return Spans(same, differ)
+  return PairSpans(same, differ)
 
 
 def places(texts: Ragged, metric: str, ends: int = 1) -> np.ndarray:

@@ -65,7 +65,7 @@ LIMITS = (
 VOWELS = 'aeiou'
 
 
-class Lists(NamedTuple):
+class HolisticLists(NamedTuple):
   """The four published lists."""
 
   descriptors: dict[str, dict[str, list]]
@@ -74,7 +74,7 @@ class Lists(NamedTuple):
   phrases: dict[str, list]
 
 
-def read(folder: str | pathlib.Path) -> tuple[Lists, list[str]]:
+def read(folder: str | pathlib.Path) -> tuple[HolisticLists, list[str]]:
   paths = [sources.locate(folder, (name,), 'holistic') for name in FILES]
   trees = [forms.tree(path, form) for path, form in zip(paths, FORMS)]
   for path, tree in zip(paths, trees):
@@ -89,14 +89,14 @@ def read(folder: str | pathlib.Path) -> tuple[Lists, list[str]]:
       )
   descriptors, nouns, templates, phrases = trees
   notes = [sources.version(path, VERSIONS) for path in paths]
-  return Lists(descriptors, nouns, templates, phrases), notes
+  return HolisticLists(descriptors, nouns, templates, phrases), notes
 
 
 def article(word: str, phrase: str | None = None) -> str:
   return phrase or ('an' if word[:1].lower() in VOWELS else 'a')
 
 
-def phrases(lists: Lists) -> pd.DataFrame:
+def phrases(lists: HolisticLists) -> pd.DataFrame:
   """Every noun phrase, singular and plural, and of what kind it is.
 
   kind is noun, descriptor, descriptor_noun, noun_descriptor or fixed_phrase.
@@ -157,7 +157,9 @@ def phrases(lists: Lists) -> pd.DataFrame:
   return pd.DataFrame(out)
 
 
-def sentences(lists: Lists, table: pd.DataFrame | None = None) -> pd.DataFrame:
+def sentences(
+  lists: HolisticLists, table: pd.DataFrame | None = None
+) -> pd.DataFrame:
   """Every sentence of every phrase, or of those given."""
   table = phrases(lists) if table is None else table
   nominal = ~table['kind'].isin(['descriptor', 'fixed_phrase'])
@@ -180,8 +182,8 @@ def comparable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def sample(
-  lists: Lists, templates: int, descriptors: int, seed: int
-) -> tuple[Lists, pd.DataFrame]:
+  lists: HolisticLists, templates: int, descriptors: int, seed: int
+) -> tuple[HolisticLists, pd.DataFrame]:
   """A stratified sample: some templates, some descriptors of each axis.
 
   0 takes all. The descriptors keep all their nouns.

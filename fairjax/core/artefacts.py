@@ -10,13 +10,17 @@ missing artefact is one that is not there.
 import contextlib
 import dataclasses
 import errno
+import fnmatch
 import functools
 import hashlib
 import json
 import os
 import pathlib
 import shutil
+import socket
+import time
 import uuid
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -61,7 +65,7 @@ def atomic(path: str | os.PathLike) -> Iterator[pathlib.Path]:
   The temporary name keeps the suffix, since writers choose formats by it.
   """
   path = pathlib.Path(path)
-  part = path.with_name(f'.{uuid.uuid4().hex[:8]}.part{path.suffix}')
+  part = path.with_name(f'{_owner()}.{uuid.uuid4().hex[:8]}.part{path.suffix}')
   try:
     path.parent.mkdir(parents=True, exist_ok=True)
     yield part
@@ -75,6 +79,45 @@ def atomic(path: str | os.PathLike) -> Iterator[pathlib.Path]:
       shutil.rmtree(part, ignore_errors=True)
     else:
       part.unlink(missing_ok=True)
+
+
+def _owner() -> str:
+  """The start of a temporary name: the machine and the process."""
+  host = zlib.crc32(socket.gethostname().encode())
+  return f'.{host:08x}.{os.getpid()}'
+
+
+def sweep(folder: str | os.PathLike) -> None:
+  """Removes the temporary files that killed processes left in a folder.
+
+  Those of processes that live, and of other machines' processes of the last
+  day, stay: cells of a grid share a folder.
+  """
+  here, me = _owner().rsplit('.', 1)
+  found = [
+    pathlib.Path(root, name)
+    for root, folders, names in os.walk(folder)
+    for name in fnmatch.filter(folders + names, '.????????.*.????????.part*')
+  ]
+  for part in found:
+    host, pid = part.name.split('.')[1:3]
+    with contextlib.suppress(OSError, ValueError):
+      old = time.time() - part.stat().st_mtime > 86_400
+      ended = f'.{host}' == here and (pid == me or not _lives(int(pid)))
+      if (old or ended) and part.is_dir():
+        shutil.rmtree(part)
+      elif old or ended:
+        part.unlink()
+
+
+def _lives(pid: int) -> bool:
+  try:
+    os.kill(pid, 0)
+  except ProcessLookupError:
+    return False
+  except OSError:  # somebody else's
+    pass
+  return True
 
 
 def remove(path: str | os.PathLike) -> None:

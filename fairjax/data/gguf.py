@@ -61,7 +61,7 @@ def _bf16(blocks):
   return (blocks.copy().view('<u2').astype(np.uint32) << 16).view(np.float32)
 
 
-class Kind(NamedTuple):
+class TensorType(NamedTuple):
   """How a tensor's values are stored."""
 
   name: str
@@ -71,19 +71,19 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-  0: Kind('F32', 1, 4, lambda b: b.copy().view('<f4').astype(np.float32)),
-  1: Kind('F16', 1, 2, lambda b: b.copy().view('<f2').astype(np.float32)),
-  2: Kind('Q4_0', BLOCK, 18, _q4_0),
-  3: Kind('Q4_1', BLOCK, 20, _q4_1),
-  8: Kind('Q8_0', BLOCK, 34, _q8_0),
-  30: Kind('BF16', 1, 2, _bf16),
+  0: TensorType('F32', 1, 4, lambda b: b.copy().view('<f4').astype(np.float32)),
+  1: TensorType('F16', 1, 2, lambda b: b.copy().view('<f2').astype(np.float32)),
+  2: TensorType('Q4_0', BLOCK, 18, _q4_0),
+  3: TensorType('Q4_1', BLOCK, 20, _q4_1),
+  8: TensorType('Q8_0', BLOCK, 34, _q8_0),
+  30: TensorType('BF16', 1, 2, _bf16),
 }
 
 
 class Tensor(NamedTuple):
   """Where a tensor lies in the file."""
 
-  kind: Kind
+  kind: TensorType
   shape: tuple[int, ...]  # rows first, as numpy and torch have it
   start: int
   size: int

@@ -35,7 +35,7 @@ ALSO = {
 }
 
 
-class Comparison(NamedTuple):
+class Condition(NamedTuple):
   measure: str
   sign: str
   bound: float
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
   reasons: list[str]  # of each comparison that it fails or is undecided by
 
 
-def parse(rule: str) -> list[list[Comparison]]:
+def parse(rule: str) -> list[list[Condition]]:
   """[any of [all of]]."""
   out = []
   for either in re.split(r'\bor\b', rule):
@@ -57,7 +57,7 @@ def parse(rule: str) -> list[list[Comparison]]:
     for part in re.split(r'\band\b', either):
       match = COMPARISON.fullmatch(part)
       try:
-        every.append(Comparison(match[1], match[2], float(match[3])))
+        every.append(Condition(match[1], match[2], float(match[3])))
       except (TypeError, ValueError) as error:
         raise UserError(
           f'audit.fail_if has {part.strip()!r}, which is no comparison; write '
@@ -126,7 +126,7 @@ def _and(states: Sequence[bool | None]) -> bool | None:
 
 
 def _holds(
-  key: str, one: Comparison, estimate: Mapping, side: str
+  key: str, one: Condition, estimate: Mapping, side: str
 ) -> tuple[bool | None, str]:
   """Whether the comparison holds (None: it was not measured), and a phrase."""
   value = estimate.get('value')

@@ -402,6 +402,10 @@ MEASURES: dict[str, Measure] = {
     *_OWN, 'places right',
     'share of the labelled words of the source that are left, turned or taken '
     'out as their label says', 1, 1.0),
+  'places_all': Measure(
+    *_OWN, 'texts with all places right',
+    'share of the texts with labelled words in which every one is left, turned '
+    'or taken out as its label says', 1, 1.0),
   'token_accuracy': Measure(
     *_OWN, 'token accuracy',
     'share of the tokens of the known rewrite that are the likeliest, given '

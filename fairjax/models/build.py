@@ -42,7 +42,7 @@ def classifier(
   config: Config,
   tables: Tables,
   classes: int,
-  edit: word_level.Edit | None = None,
+  edit: word_level.VectorEdit | None = None,
   labels: tuple[str, ...] = (),
 ) -> Bundle:
   """The classifier with its tokenizer, and the longest text it takes.
@@ -95,7 +95,7 @@ def word_classifier(
   config: Config,
   tables: Tables,
   classes: int,
-  edit: word_level.Edit | None = None,
+  edit: word_level.VectorEdit | None = None,
   labels: tuple[str, ...] = (),
 ) -> Bundle:
   """A model of whole words, with vectors from a file or learned."""
@@ -121,7 +121,7 @@ def word_classifier(
   vectors = None
   if net.glove:
     vectors = word_level.load_vectors(net.glove, vocabulary, edit)
-  shape = word_level.Shape(
+  shape = word_level.WordShape(
     len(vocabulary),
     word_level.WIDTH if vectors is None else vectors.values.shape[1],
     classes,
@@ -142,7 +142,7 @@ def word_classifier(
 
 
 def word_model(
-  module, vectors: word_level.Vectors | None, **rest: Any
+  module, vectors: word_level.EmbeddingTable | None, **rest: Any
 ) -> Bundle:
   """Each seed has random weights; learned vectors begin at the file's."""
 

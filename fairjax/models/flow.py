@@ -33,7 +33,7 @@ PERMUTATION = 21  # stream of the fixed permutations
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class FlowShape:
   """Everything about a flow that its parameters do not say."""
 
   width: int
@@ -92,7 +92,7 @@ class Perceptron(nn.Module):
 class Step(nn.Module):
   """ActNorm, double coupling and a permutation, in both directions."""
 
-  shape: Shape
+  shape: FlowShape
   dtype: Any = jnp.float32
 
   def setup(self):
@@ -133,7 +133,7 @@ def _orders(width: int, steps: int) -> np.ndarray:
 
 
 def init(
-  shape: Shape, key: Array, sample: Float[Array, 'b d'], dtype: Any = None
+  shape: FlowShape, key: Array, sample: Float[Array, 'b d'], dtype: Any = None
 ) -> dict:
   """Random perceptrons, and ActNorms that normalise `sample` on its way.
 
@@ -157,7 +157,10 @@ def init(
 
 
 def forward(
-  shape: Shape, params: dict, x: Float[Array, 'b d'], dtype: Any = jnp.float32
+  shape: FlowShape,
+  params: dict,
+  x: Float[Array, 'b d'],
+  dtype: Any = jnp.float32,
 ) -> tuple[Float[Array, 'b d'], Float[Array, ' b']]:
   """z = T(x) and log|det ∂T/∂x| of each row."""
   step = Step(shape, dtype)
@@ -173,7 +176,10 @@ def forward(
 
 
 def inverse(
-  shape: Shape, params: dict, z: Float[Array, 'b d'], dtype: Any = jnp.float32
+  shape: FlowShape,
+  params: dict,
+  z: Float[Array, 'b d'],
+  dtype: Any = jnp.float32,
 ) -> Float[Array, 'b d']:
   """x = T⁻¹(z)."""
   step = Step(shape, dtype)
@@ -188,7 +194,7 @@ def inverse(
   )[0]
 
 
-class Objective(NamedTuple):
+class FlowObjective(NamedTuple):
   """How pairs of embeddings of one group are made likely.
 
   The factor of the second is ρ times that of the first but for noise of
@@ -204,8 +210,8 @@ class Objective(NamedTuple):
 
 
 def pair_loss(
-  shape: Shape,
-  objective: Objective,
+  shape: FlowShape,
+  objective: FlowObjective,
   params: dict,
   batch: dict,
   dtype: Any = jnp.float32,

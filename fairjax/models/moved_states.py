@@ -29,7 +29,7 @@ from fairjax.models.families import bart
 ROWS = 32  # texts of a step
 
 
-class Moved(bart.Bart):
+class MovedBart(bart.Bart):
   """Its `gap` is m₁ − m₀, and `middle` what lies between the groups."""
 
   alpha: float = 1.0
@@ -101,6 +101,6 @@ def moved(
   first, second = (x[group == k].mean(0) for k in (0, 1))
   gap = second - first
   middle = gap @ (first + second) / 2
-  module = Moved(model.module.shape, model.module.dtype, alpha=alpha)
+  module = MovedBart(model.module.shape, model.module.dtype, alpha=alpha)
   params = {**model.params, 'gap': gap, 'middle': middle[None]}
   return model.replace(module=module, params=params)

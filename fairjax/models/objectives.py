@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int, UInt32
 
 from fairjax.models import Bundle
 from fairjax.models.families import causal
-from fairjax.models.families.heads import Discriminator, MaskedLM
+from fairjax.models.families.heads import ElectraDiscriminator, MaskedLM
 from fairjax.models.layers.argmax import argmax
 from fairjax.models.layers.dropout import GOLDEN, fold, hash32
 from fairjax.models.layers.places import Batch, places
@@ -110,7 +110,7 @@ class Pair(NamedTuple):
   """ELECTRA's two models."""
 
   generator: MaskedLM
-  discriminator: Discriminator
+  discriminator: ElectraDiscriminator
 
   @property
   def shape(self) -> Any:
@@ -161,7 +161,7 @@ def replaced(
   return scatter(batch['labels']), scatter(sampled.astype(tokens.dtype))
 
 
-class Judged(NamedTuple):
+class GeneratorOutput(NamedTuple):
   """What passes between generator and discriminator."""
 
   logits: Float[Array, 'r m v']  # of the generator
@@ -170,7 +170,7 @@ class Judged(NamedTuple):
   scores: Float[Array, 'r t']  # above 0 for 'replaced'
 
 
-def judge(model: Bundle, params: Any, batch: Batch, key) -> Judged:
+def judge(model: Bundle, params: Any, batch: Batch, key) -> GeneratorOutput:
   """The generator fills the masks, the discriminator judges every token.
 
   Without a key (evaluation) the samples are those of key 0.
@@ -188,7 +188,7 @@ def judge(model: Bundle, params: Any, batch: Batch, key) -> Judged:
     {**batch, 'tokens': inputs},
     fold(key, _JUDGE),
   )
-  return Judged(logits, original, inputs, scores)
+  return GeneratorOutput(logits, original, inputs, scores)
 
 
 def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:

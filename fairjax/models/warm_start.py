@@ -24,8 +24,7 @@ import numpy as np
 from fairjax.core import keys
 from fairjax.models import families
 from fairjax.models.families import bart
-from fairjax.models.families.encoder import Encoder
-from fairjax.models.families.encoder import Shape as EncoderShape
+from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.folders import hf
 
 OFFSET = 2  # rows of BART's position tables before position 0
@@ -45,9 +44,9 @@ def shape(source: Any, can: str, where: str) -> Any:
   return source
 
 
-def _bart_shape(source: EncoderShape) -> bart.Shape:
+def _bart_shape(source: EncoderShape) -> bart.BartShape:
   both = {'depth': source.depth, 'heads': source.heads, 'hidden': source.hidden}
-  return bart.Shape(
+  return bart.BartShape(
     vocab=source.vocab,
     width=source.width,
     longest=source.longest,

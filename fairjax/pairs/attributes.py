@@ -19,7 +19,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 
 
-class Spans(NamedTuple):
+class WordSpans(NamedTuple):
   """Whole words in texts that are tokens; all int64 [n]."""
 
   text: np.ndarray
@@ -27,8 +27,8 @@ class Spans(NamedTuple):
   size: np.ndarray  # pieces
   key: np.ndarray  # uint64: equal for equal pieces
 
-  def take(self, rows: np.ndarray) -> 'Spans':
-    return Spans(*(column[rows] for column in self))
+  def take(self, rows: np.ndarray) -> 'WordSpans':
+    return WordSpans(*(column[rows] for column in self))
 
 
 def mix(z: np.ndarray) -> np.ndarray:
@@ -57,7 +57,7 @@ def least(word: np.ndarray, priority: np.ndarray, cap: int) -> np.ndarray:
   return np.sort(order[rank < cap])
 
 
-def spans(texts: Ragged, begins: np.ndarray, special: np.ndarray) -> Spans:
+def spans(texts: Ragged, begins: np.ndarray, special: np.ndarray) -> WordSpans:
   """The whole words of texts; `begins` and `special` are bool [v]."""
   able = ~special[texts.flat]
   text = np.repeat(np.arange(len(texts.lengths)), texts.lengths)
@@ -66,7 +66,7 @@ def spans(texts: Ragged, begins: np.ndarray, special: np.ndarray) -> Spans:
   first = np.flatnonzero(able & (begins[texts.flat] | ~inside))
   if not len(first):
     none = np.zeros(0, np.int64)
-    return Spans(none, none, none, none.astype(np.uint64))
+    return WordSpans(none, none, none, none.astype(np.uint64))
   piece = np.flatnonzero(able)
   word = np.searchsorted(first, piece, 'right') - 1
   size = np.bincount(word, minlength=len(first))
@@ -75,11 +75,11 @@ def spans(texts: Ragged, begins: np.ndarray, special: np.ndarray) -> Spans:
     place = (piece - first[word]).astype(np.uint64)
     each = mix(mix(texts.flat[piece].astype(np.uint64)) + place)
     key = np.add.reduceat(each, np.searchsorted(piece, first))
-  return Spans(text[first], first - texts.offsets[text[first]], size, key)
+  return WordSpans(text[first], first - texts.offsets[text[first]], size, key)
 
 
 def spelled(
-  tokenizer: Tokenizer, texts: Ragged, words: Spans
+  tokenizer: Tokenizer, texts: Ragged, words: WordSpans
 ) -> tuple[np.ndarray, np.ndarray]:
   """Each distinct word as text, and the number of each occurrence's."""
   _, row, which = np.unique(words.key, return_index=True, return_inverse=True)

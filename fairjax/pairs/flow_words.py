@@ -19,8 +19,6 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.pairs.swapping import word_lists
 
-RULES = ('mutual', 'paper')
-
 
 def moved(
   z: np.ndarray,
@@ -174,12 +172,15 @@ def paper(frame: pd.DataFrame) -> list[tuple[str, str]]:
       [source, 'n', target], ascending=[True, False, True]
     ).drop_duplicates(source)
     entries += list(zip(votes[source], votes[target]))
-  bad = lambda a, b: (
-    a == b
-    or '-' in a
-    or 'world' in a
-    or any(letter.isdigit() for letter in a + b)
-  )
+
+  def bad(a, b):
+    return (
+      a == b
+      or '-' in a
+      or 'world' in a
+      or any(letter.isdigit() for letter in a + b)
+    )
+
   return [(a, b) for a, b in entries if not bad(a, b)]
 
 

@@ -1,8 +1,8 @@
 """Every method against no mitigation: one table, with paired tests.
 
-Each contender is a run of the recipe `train` in its own subfolder, with the
-same data, model and seeds, so what is finished there is not trained again. A
-contender is a method and the options that it changes:
+Each contender is trained as by the recipe `train`, in a subfolder with a page
+of its own, with the same data, model and seeds, so what is finished there is
+not trained again. A contender is a method and the options that it changes:
 
   method.compare=('augment', 'substitute:ratio=0.5', 'balance:how=up')
 """
@@ -17,7 +17,7 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import chain
-from fairjax.recipes import train
+from fairjax.recipes.train import after_method
 from fairjax.report import verdict
 from fairjax.results import Results
 from fairjax.train import mesh
@@ -59,7 +59,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       log.line(f'{name}: {target}')
       if mesh.is_main():
         artefacts.write_json(target / 'config.json', own)
-      runs[name] = train.run(own, target)
+      with Log(target, own, main=mesh.is_main()) as own_log:
+        loaded = stages.load(own, target, own_log)
+        results = after_method(own, loaded, target, own_log)
+        runs[name] = stages.publish(target, results, own_log)
       mesh.wait_for_all(name)
       path = target / 'predictions.parquet'
       chances[name] = stages.predictions(artefacts.read_table(path))

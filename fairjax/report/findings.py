@@ -42,6 +42,10 @@ WORDS = {
   'weat_mean': 'words of two groups are nearer to stereotyped words by an '
   'effect of {0:.2f} on average (0 is none, 0.8 is large)',
   'perplexity': 'it is as unsure of a token as if it drew from {0:,.0f}',
+  'transfer_accuracy': 'of 100 texts {1:.0f} are taken for the other '
+  'group’s when they are rewritten',
+  'group_tprd': 'a classifier trained on its texts finds the groups’ positives '
+  '{1:+.0f} points apart',
   'exact': '{1:.0f} of 100 texts are rewritten just as the reference has them',
   'precision': 'of 100 pairs that it proposes {1:.0f} are known to be right',
   'recall': 'of 100 known pairs it finds {1:.0f}',
@@ -95,7 +99,7 @@ def html_of(results: Results, pictures: Pictures) -> str:
 
 def lines(results: Results) -> list[str]:
   """What the first contender's leading measures say, a set after another."""
-  first = results.focus or next(iter(results.contenders), '')
+  first = _ours(results)
   who = printable(
     named(first if len(results.contenders) > 1 else results.model)
   )
@@ -108,6 +112,14 @@ def lines(results: Results) -> list[str]:
       where = f'On {printable(name)}, {who or "the model"}: '
       out.append(where + '; '.join(said) + f'{others}.')
   return out
+
+
+def _ours(results: Results) -> str:
+  """Who the sentences are about: beside original texts, the whole rewriter."""
+  names = [*results.contenders]
+  if results.focus or not names:
+    return results.focus
+  return names[-1] if names[0] == 'original' else names[0]
 
 
 def _leading(values: Mapping) -> list[str]:
@@ -167,7 +179,7 @@ def _others(results: Results, first: str, name: str, values: Mapping) -> str:
 
 def _picture(results: Results, pictures: Pictures) -> str:
   """What leads first: of every contender, or the measures of the only one."""
-  first = results.focus or next(iter(results.contenders), '')
+  first = _ours(results)
   for name in results.set_names():
     values = results.measured(first, name)
     keys = _leading(values)
@@ -204,7 +216,7 @@ def by_people(results: Results) -> Results:
   if set(names.values()) & set(results.contenders):
     return results  # somebody's own run is called so
   own = lambda name: names.get(name, name)
-  words = lambda said: _words(said, NAMES)
+  words = lambda said: said_by_people(said, NAMES)
   contenders = {}
   for name, one in results.contenders.items():
     facts = dict(one.get('facts') or {})
@@ -224,14 +236,14 @@ def by_people(results: Results) -> Results:
       for c in results.verdicts
     ],
     notes=[words(note) for note in results.notes],
-    sections=_in(results.sections, names),
+    sections=_renamed(results.sections, names),
   )
 
 
-def _words(said: str, names: Mapping[str, str]) -> str:
+def said_by_people(said: str, names: Mapping[str, str]) -> str:
   """A sentence with the names in it exchanged, none within another word.
 
-  >>> _words('healthy_random is above none in AUC; none of 3', NAMES)
+  >>> said_by_people('healthy_random is above none in AUC; none of 3', NAMES)
   'healthy diet is above no mitigation in AUC; none of 3'
   """
   for name, called in names.items():
@@ -242,10 +254,10 @@ def _words(said: str, names: Mapping[str, str]) -> str:
   return said
 
 
-def _in(part: Any, names: Mapping[str, str]) -> Any:
+def _renamed(part: Any, names: Mapping[str, str]) -> Any:
   """A section's tables and pictures, whose cells and keys may be names."""
   if isinstance(part, Mapping):
-    return {names.get(k, k): _in(v, names) for k, v in part.items()}
+    return {names.get(k, k): _renamed(v, names) for k, v in part.items()}
   if isinstance(part, list | tuple):
-    return [_in(one, names) for one in part]
+    return [_renamed(one, names) for one in part]
   return names.get(part, part) if isinstance(part, str) else part

@@ -99,13 +99,16 @@ def curves(
     own = sorted(
       (c for c in first if c['ranking'] == ranking), key=lambda c: c['b']
     )
-    part = lambda name: np.array(
-      [
-        np.nan if v is None else v
-        for v in (value(c, one, measure).get(name) for c in own)
-      ],
-      float,
-    )
+
+    def part(name):
+      return np.array(
+        [
+          np.nan if v is None else v
+          for v in (value(c, one, measure).get(name) for c in own)
+        ],
+        float,
+      )
+
     score = ranking.removeprefix('augment_')
     out[TITLES.get(score, score)] = {
       'x': np.array([c['b'] for c in own]),

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from fairjax import results
-from fairjax.data.tables import schema
+from fairjax.data.tables import labels, schema
 from fairjax.metrics import quality
 from fairjax.scores import table as scores_table
 
@@ -131,6 +131,7 @@ def section(
   """The page's section on the scores."""
   result = describe(scores, table, positive)
   model = result['model']
+  blur = labels.offensive(table.attrs.get('classes', ()))
   origin = f'Scores of {result["rows"]:,} training rows'
   if 'step' in model:
     seeds = len(model['seeds'])
@@ -152,9 +153,9 @@ def section(
     results.fold(
       f'Highest and lowest rows of {name}',
       results.heading('Highest'),
-      results.texts(ends['top']),
+      results.texts(ends['top'], blur=blur),
       results.heading('Lowest'),
-      results.texts(ends['bottom']),
+      results.texts(ends['bottom'], blur=blur),
     )
     for name, ends in result['ends'].items()
   ]

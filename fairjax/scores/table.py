@@ -6,7 +6,6 @@ that mean `NAME_rank` (1 is the highest, ties by id) and each seed's own value
 which step the scores come from, and how well that model did on the rows.
 """
 
-import pathlib
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -97,14 +96,3 @@ def _read_file(path: str) -> pd.DataFrame:
     raise UserError(
       f'{path} is not a readable csv file of scores: {said(error)}'
     ) from error
-
-
-def write(path: str, scores: pd.DataFrame) -> None:
-  """Exports scores: csv or parquet, by the file's name."""
-  suffix = pathlib.Path(path).suffix
-  if suffix == '.csv':
-    artefacts.write_text(path, scores.to_csv(index=False))
-  elif suffix == '.parquet':
-    artefacts.write_table(path, scores)
-  else:
-    raise UserError(f'{path} must end in .csv or .parquet')

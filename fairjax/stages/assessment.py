@@ -73,12 +73,15 @@ def assess(
   out = {}
   for name, table in sets.items():
     hang, by = together(table)
-    of = lambda limit, name=name, table=table, hang=hang: measure(
-      *judged(config, table, chances[name]),
-      *membership(config, table),
-      **inference(config, limit),
-      cluster=hang,
-    )
+
+    def of(limit, name=name, table=table, hang=hang):
+      return measure(
+        *judged(config, table, chances[name]),
+        *membership(config, table),
+        **inference(config, limit),
+        cluster=hang,
+      )
+
     out[name] = of(config.measures.threshold)
     if said := clusters.words(hang, by):
       out[name]['warnings'].append(said)

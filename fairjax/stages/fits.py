@@ -32,7 +32,7 @@ def prepare(config: Config, tables: Tables, log: Log) -> Bundle:
     raise UserError('the data has one class only; a classifier needs two')
   edit = None
   if config.net.remove_gender:
-    edit = word_level.Edit(project.needs(), project.remove_gender)
+    edit = word_level.VectorEdit(project.needs(), project.remove_gender)
   names = labels.class_names(tables)
   known = () if names == tuple(map(str, range(classes))) else names
   model = build.classifier(config, tables, classes, edit, known)

@@ -42,6 +42,7 @@ def begin(
   # Only the cells of a grid may be run side by side in one folder.
   alone = not config.grid.cells
   with lock.hold(folder) if alone else contextlib.nullcontext():
+    artefacts.sweep(folder)
     keep_config(config, folder)
     path = folder / 'versions.json'
     before = artefacts.read_json(path) if path.exists() else {}

@@ -28,13 +28,13 @@ from fairjax.models.kernels import kernel_table
 from fairjax.train import peers
 
 ROWS = (  # have a row axis
-  *('tokens', 'segment_ids', 'positions', 'types', 'cls_columns'),
+  *('tokens', 'segment_ids', 'positions', 'types', 'head_columns'),
   *('places', 'asked', 'labels'),  # of a masked LM
   *('target', 'target_segment_ids', 'target_positions'),  # of a BART
   'changed',  # of pairs that are rewritten
 )
 EXAMPLES = (  # one value an example, a batch or a vector: each device has all
-  *('cls_index', 'example', 'label', 'weight', 'document', 'group'),
+  *('head_index', 'example', 'label', 'weight', 'document', 'group'),
   *('share', 'pair_share', 'judged_share', 'push'),
   *('vector', 'first', 'second', 'side'),  # of words
 )

@@ -91,11 +91,14 @@ class Recent:
     """The mean of each since the last call, one number a seed."""
     self.check()
     names = dict.fromkeys(name for values, _ in self.parts for name in values)
-    of = lambda name: [
-      self.by_step(values[name], count)
-      for values, count in self.parts
-      if name in values
-    ]
+
+    def of(name):
+      return [
+        self.by_step(values[name], count)
+        for values, count in self.parts
+        if name in values
+      ]
+
     means = {name: np.mean(np.concatenate(of(name)), 0) for name in names}
     self.parts, self.checked = [], 0
     return means

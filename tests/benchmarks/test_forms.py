@@ -191,6 +191,10 @@ def test_the_sentence_names_file_item_field_and_what_was_wanted(tmp_path):
   words = r"weat6.jsonl: attr1.examples is 'abc'; it must be a list with items"
   with pytest.raises(UserError, match=words):
     asked('weat', folder)
+  path.write_text('5')
+  words = r'weat6.jsonl: the whole is 5; it must be an object'
+  with pytest.raises(UserError, match=words):
+    asked('weat', folder)
   path.write_text('[' * 100_000)
   with pytest.raises(UserError, match=r'weat6.jsonl is no JSON'):
     asked('weat', folder)

@@ -74,7 +74,7 @@ def first_version(lists):
     + [f'fixed {i}' for i in range(fixed)]
     for axis, (of_nouns, fixed) in PHRASES.items()
   }
-  return holistic.Lists(descriptors, nouns, lists.templates, phrases)
+  return holistic.HolisticLists(descriptors, nouns, lists.templates, phrases)
 
 
 @pytest.fixture(scope='module')

@@ -76,5 +76,5 @@ def test_an_effect_is_that_of_the_definition():
     - np.mean([cos[w, words[b]] for b in 'jk'])
     for w in range(6)
   ]
-  ours = word_vectors.association(few, word_vectors.Vectors(words, vectors))
+  ours = word_vectors.association(few, word_vectors.WordVectors(words, vectors))
   np.testing.assert_allclose(ours, s, atol=1e-6)

@@ -75,7 +75,7 @@ def of_contrasts(labels, scores, other, members, cluster):
 def of_flips(labels, scores, other, members, cluster):
   every = np.ones(len(labels), bool)
   side = np.where(labels + members[0] > 0, 1, -1)
-  edit = flips.Edit(every, other, every, (2 * scores + other) / 3, side)
+  edit = flips.EditScores(every, other, every, (2 * scores + other) / 3, side)
   found = flips.measure(
     labels, scores, edit, members, ['a', 'b'], 0.5, HOW, cluster
   )

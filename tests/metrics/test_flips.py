@@ -7,7 +7,7 @@ from scipy import stats
 from fairjax.metrics.inference import row_means
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import flips
-from fairjax.metrics.texts.flips import Edit
+from fairjax.metrics.texts.flips import EditScores
 
 OPTIONS = IntervalOptions(0.95, 400, 0)
 
@@ -23,7 +23,7 @@ def made(seeds=2, n=300, classes=2):
   scores = draw()
   mix = lambda other, share: scores * (1 - share) + other * share
   edited = rng.random(n) < 0.8
-  edit = Edit(
+  edit = EditScores(
     edited,
     mix(draw(), 0.6),
     edited & (rng.random(n) < 0.9),
@@ -180,7 +180,7 @@ def test_intervals_of_flips_cover(rate):
     scores = np.full((1, 200), 0.9)
     after = np.where(rng.random((1, 200)) < rate, 0.1, 0.9)
     everyone = np.ones(200, bool)
-    edit = Edit(everyone, after, everyone, scores, np.zeros(200, int))
+    edit = EditScores(everyone, after, everyone, scores, np.zeros(200, int))
     options = IntervalOptions(0.95, 1000, k)
     none = np.zeros((0, 200), bool)
     return flips.measure(None, scores, edit, none, [], 0.5, options).measures[

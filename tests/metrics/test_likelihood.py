@@ -146,7 +146,7 @@ def test_few_places_have_logits(monkeypatch):
     out = jax.eval_shape(module.apply, params, host)
     assert out.shape == (64, 1, 40)
     assert (host['tokens'] == MASK).sum() == (which >= 0).sum()
-    assert host['cls_columns'].size <= 2 * 64
+    assert host['head_columns'].size <= 2 * 64
     whole += (host['segment_ids'] > 0).mean() > 0.9
   assert whole >= 4
 

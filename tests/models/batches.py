@@ -18,8 +18,8 @@ def pack(texts, rows, width, slots, extra=0, junk=0, types=None):
     'segment_ids': np.zeros((rows, width), np.int32),
     'positions': fill() if junk else np.zeros((rows, width), np.int32),
     'types': np.zeros((rows, width), np.int32),
-    'cls_columns': np.zeros((rows, slots), np.int32),
-    'cls_index': np.zeros(b, np.int32),
+    'head_columns': np.zeros((rows, slots), np.int32),
+    'head_index': np.zeros(b, np.int32),
     'example': np.full(b, -1, np.int32),
     'label': np.zeros(b, np.int32),
     'weight': np.zeros(b, np.float32),
@@ -35,8 +35,8 @@ def pack(texts, rows, width, slots, extra=0, junk=0, types=None):
     batch['positions'][row, at] = np.arange(len(text))
     if types is not None:
       batch['types'][row, at] = types[k]
-    batch['cls_columns'][row, count[row]] = used[row]
-    batch['cls_index'][k] = row * slots + count[row]
+    batch['head_columns'][row, count[row]] = used[row]
+    batch['head_index'][k] = row * slots + count[row]
     batch['example'][k] = 100 + 7 * k
     batch['label'][k] = k % 2
     batch['weight'][k] = 1.0

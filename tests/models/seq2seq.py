@@ -72,7 +72,7 @@ def batch_of(sources, targets=None, packed=False, extra=0):
     # Widths at which the two sides put the same examples into a row.
     made = [pack(texts, 2, w, 4, extra) for texts, w in zip(both, (19, 18))]
     if targets is not None:
-      assert np.array_equal(made[0]['cls_index'], made[1]['cls_index'])
+      assert np.array_equal(made[0]['head_index'], made[1]['head_index'])
   else:
     made = [pad(each, max(map(len, each)) + 1, extra) for each in both]
   batch = made[0]

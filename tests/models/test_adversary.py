@@ -44,7 +44,7 @@ def plain(model, params, batch):
   two = model.module
   logits = two.generator.apply({'params': params['generator']}, batch)
   losses = causal.token_losses(logits, jnp.asarray(batch['target']))
-  tokens = causal.token_mean(losses, jnp.asarray(batch['target_segment_ids']))
+  tokens = jnp.average(losses, weights=batch['target_segment_ids'] > 0)
   kind = two.discriminator.clone(folded=False, chunk=10_000)
   eye = jnp.eye(SHAPE.vocab)
   read = adversary.Output(logits, eye, jnp.zeros(SHAPE.vocab))

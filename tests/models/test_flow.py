@@ -10,7 +10,7 @@ import pytest
 from fairjax.core.errors import UserError
 from fairjax.models import flow
 
-SMALL = flow.Shape(width=6, steps=3, hidden=8, depth=1, factor=2)
+SMALL = flow.FlowShape(width=6, steps=3, hidden=8, depth=1, factor=2)
 
 
 def drawn(shape, seed=0, rows=40):
@@ -24,7 +24,7 @@ def drawn(shape, seed=0, rows=40):
 
 @pytest.mark.parametrize('dtype', [jnp.float32, jnp.bfloat16])
 def test_inverse_of_forward_is_identity(dtype):
-  shape = flow.Shape(width=32, steps=4, hidden=16, factor=5)
+  shape = flow.FlowShape(width=32, steps=4, hidden=16, factor=5)
   params, x = drawn(shape)
   z, _ = flow.forward(shape, params, x, dtype)
   back = flow.inverse(shape, params, z, dtype)
@@ -50,7 +50,7 @@ def test_log_dets_are_float32_beside_bfloat16_products():
 
 
 def test_density_integrates_to_one():
-  shape = flow.Shape(width=2, steps=3, hidden=8, depth=1, factor=1)
+  shape = flow.FlowShape(width=2, steps=3, hidden=8, depth=1, factor=1)
   params, _ = drawn(shape, rows=200)
   edge = np.linspace(-25, 27, 521)
   grid = jnp.float32(np.stack(np.meshgrid(edge, edge), -1).reshape(-1, 2))
@@ -63,7 +63,7 @@ def test_density_integrates_to_one():
 def test_act_norm_starts_from_the_data():
   """Golden fact 21: deviation with n - 1, plus 1e-6."""
   x = jnp.float32([[0, 2], [2, 6]])
-  shape = flow.Shape(width=2, steps=1, hidden=3, depth=0, factor=1)
+  shape = flow.FlowShape(width=2, steps=1, hidden=3, depth=0, factor=1)
   params = flow.init(shape, jax.random.key(0), x)
   y = params['scale'][0] * (x + params['bias'][0])
   np.testing.assert_allclose(
@@ -135,7 +135,7 @@ def test_loss_is_its_equation(form, half, rho, margin, leak):
   batch = pairs()
   both = np.concatenate([batch['first'], batch['second']])
   z, logdet = map(np.asarray, flow.forward(SMALL, params, jnp.asarray(both)))
-  objective = flow.Objective(form, rho, margin, leak)
+  objective = flow.FlowObjective(form, rho, margin, leak)
   loss, terms = flow.pair_loss(SMALL, objective, params, batch)
   expected = slow_loss(z, logdet, batch['side'], 2, half, rho, margin, leak)
   assert float(loss) == pytest.approx(expected, rel=1e-5)
@@ -150,7 +150,7 @@ def test_pairs_of_side_0_count_nothing():
     k: np.concatenate([v, np.full((3, *v.shape[1:]), empty[k])])
     for k, v in batch.items()
   }
-  objective = flow.Objective(leak=2.0)
+  objective = flow.FlowObjective(leak=2.0)
   of = lambda b: flow.pair_loss(SMALL, objective, params, b)[0]
   assert of(batch) == pytest.approx(float(of(more)), rel=1e-6)
 
@@ -184,6 +184,6 @@ def test_whitened_is_white_and_comes_back():
 
 def test_shapes_that_cannot_be_are_one_sentence():
   with pytest.raises(UserError, match='must be even'):
-    flow.Shape(width=5).validate()
+    flow.FlowShape(width=5).validate()
   with pytest.raises(UserError, match='must leave one'):
-    flow.Shape(width=6, factor=6).validate()
+    flow.FlowShape(width=6, factor=6).validate()

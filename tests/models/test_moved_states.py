@@ -17,7 +17,7 @@ GROUP = np.repeat([0, 1], 6)
 def tiny() -> Bundle:
   tokenizer = tokens.train_tokenizer(TEXTS * 3, 60)
   mark = tokenizer.token_to_id
-  shape = bart.Shape(
+  shape = bart.BartShape(
     vocab=tokenizer.get_vocab_size(),
     width=16,
     depth=1,

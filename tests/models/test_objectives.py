@@ -181,7 +181,7 @@ def test_denoising_loss_is_that_of_transformers(read, tmp_path):
   batch = corruption.denoised(plain, np.random.default_rng(0), words)
   model = of_module(
     bart.Bart(
-      bart.Shape(
+      bart.BartShape(
         vocab=120,
         width=32,
         depth=1,
@@ -227,7 +227,9 @@ def test_perplexity_is_that_of_a_loop_over_documents(read, tmp_path):
   held.size = 5
   model = of_module(
     gpt2.GPT2(
-      gpt2.Shape(vocab=120, width=32, depth=1, heads=4, hidden=48, positions=40)
+      gpt2.GPT2Shape(
+        vocab=120, width=32, depth=1, heads=4, hidden=48, positions=40
+      )
     )
   )
   params = spoken(model.init(0))

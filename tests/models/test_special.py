@@ -89,16 +89,16 @@ def test_old_scores_stay_and_the_folder_is_whole(tokenizer, model, tmp_path):
 
 SMALL = {'vocab': 41, 'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
 FAMILIES = {
-  'bert': (encoder.Shape(**SMALL, embedding=16), 'BertForMaskedLM'),
+  'bert': (encoder.EncoderShape(**SMALL, embedding=16), 'BertForMaskedLM'),
   'untied': (
-    encoder.Shape(**SMALL, embedding=16, tied=False),
+    encoder.EncoderShape(**SMALL, embedding=16, tied=False),
     'BertForMaskedLM',
   ),
   'electra': (
-    encoder.Shape(**SMALL, embedding=8, family='electra'),
+    encoder.EncoderShape(**SMALL, embedding=8, family='electra'),
     'ElectraForMaskedLM',
   ),
-  'gpt2': (gpt2.Shape(**SMALL, positions=40), 'GPT2LMHeadModel'),
+  'gpt2': (gpt2.GPT2Shape(**SMALL, positions=40), 'GPT2LMHeadModel'),
 }
 
 

@@ -146,11 +146,11 @@ def test_a_dictionary_of_gender_swaps_pronouns_by_rules(tmp_path, sides):
   assert word_lists.read(path)[1] == ('male', 'female')
   text = 'He saw her with his dog, and the girl was his; I saw him.'
   twin = 'She saw him with her dog, and the boy was hers; I saw her.'
-  assert dictionary.swap_one(text, words=path)[0] == twin
-  assert dictionary.swap_one(twin, words=path)[0] == text
+  assert dictionary.swap([text], words=path).texts[0] == twin
+  assert dictionary.swap([twin], words=path).texts[0] == text
   # It turns the words that it holds: neither a title nor a name of ours.
   rest = 'The lady and the gentleman met Sir John.'
-  assert dictionary.swap_one(rest, words=path)[0] == rest
+  assert dictionary.swap([rest], words=path).texts[0] == rest
 
 
 def test_the_rules_of_english_leave_another_language_alone(tmp_path):
@@ -158,7 +158,7 @@ def test_the_rules_of_english_leave_another_language_alone(tmp_path):
   pairs = pd.DataFrame([('sie', 'er')], columns=['first', 'second'])
   flow_words.write(path, pairs, sides=('female', 'male'))
   text = 'Er ging hin und her.'
-  assert dictionary.swap_one(text, words=path)[0] == 'Sie ging hin und her.'
+  assert dictionary.swap([text], words=path).texts[0] == 'Sie ging hin und her.'
 
 
 def test_names_are_left_to_a_swap_that_knows_persons(tmp_path):
@@ -171,7 +171,7 @@ def test_names_are_left_to_a_swap_that_knows_persons(tmp_path):
   path = tmp_path / 'dictionary.csv'
   flow_words.write(path, kept, sides=('female', 'male'))
   called = {'Mark': 'Grace', 'Will': 'Rose'}
-  swap = lambda text: dictionary.swap_one(text, words=path, names=called)[0]
+  swap = lambda text: dictionary.swap([text], words=path, names=called).texts[0]
   assert swap('I will mark the rose.') == 'I will mark the rose.'
   assert swap('Then he met Mark Smith.') == 'Then she met Grace Smith.'
 
@@ -181,7 +181,7 @@ def test_the_file_is_a_word_list_that_a_swap_reads(tmp_path):
   path = tmp_path / 'dictionary.csv'
   flow_words.write(path, pairs, 'from she and he\nby votes')
   assert word_lists.read(path)[0] == (('queen', 'king'), ('nun', 'priest'))
-  text, _ = dictionary.swap_one('The Queen saw a priest.', words=path)
+  text = dictionary.swap(['The Queen saw a priest.'], words=path).texts[0]
   assert text == 'The King saw a nun.'
   with pytest.raises(UserError, match='no two words vote'):
     flow_words.write(path, pairs[:0])

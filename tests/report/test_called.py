@@ -38,7 +38,7 @@ def test_names_are_told_apart():
 
 
 def test_what_is_no_contender_stays():
-  words = findings._words
+  words = findings.said_by_people
   assert words('none of 3 rows', NAMES) == 'none of 3 rows'
   assert words('above none in AUC', NAMES) == ('above no mitigation in AUC')
   assert words('my_healthy_random', NAMES) == 'my_healthy_random'

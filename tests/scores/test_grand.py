@@ -24,7 +24,7 @@ from fairjax.scores.grand import grand, squares
 from fairjax.train import loop, step
 from fairjax.train.progress import Log
 
-SHAPE = encoder.Shape(
+SHAPE = encoder.EncoderShape(
   vocab=50,
   width=16,
   depth=2,
@@ -94,7 +94,7 @@ def classifier(family='bert', pooling='cls', **options) -> Bundle:
   return model_of(families.module(shape, 'classify', classes=2, **options))
 
 
-WORDS = word_level.Shape(50, 8, 2, length=20, rate=0.5)
+WORDS = word_level.WordShape(50, 8, 2, length=20, rate=0.5)
 
 
 def pool_of(lengths, seed=0) -> Pool:
@@ -133,8 +133,8 @@ def slow(model: Bundle, params, pool: Pool) -> np.ndarray:
     'positions': np.broadcast_to(
       np.arange(longest, dtype=np.int32), (n, 1, longest)
     ),
-    'cls_columns': np.zeros((n, 1, 1), np.int32),
-    'cls_index': np.zeros((n, 1), np.int32),
+    'head_columns': np.zeros((n, 1, 1), np.int32),
+    'head_index': np.zeros((n, 1), np.int32),
     'example': np.arange(n, dtype=np.int32)[:, None],
     'label': pool.label[:, None],
   }
@@ -246,7 +246,7 @@ class Linear(nn.Module):
 
   @nn.compact
   def __call__(self, batch, dropout_key=None):
-    rows = probed.Segments(batch['segment_ids'], batch['cls_index'].shape[0])
+    rows = probed.Segments(batch['segment_ids'], batch['head_index'].shape[0])
     x = jnp.where(
       (batch['segment_ids'] > 0)[..., None], jnp.array([3.0, 4.0]), 0.0
     )

@@ -38,8 +38,8 @@ def packed(lengths=(5, 9, 3, 7)):
     'tokens': np.zeros((1, width), np.int32),
     'segment_ids': np.zeros((1, width), np.int32),
     'positions': np.zeros((1, width), np.int32),
-    'cls_columns': np.zeros((1, b), np.int32),
-    'cls_index': np.arange(b, dtype=np.int32),
+    'head_columns': np.zeros((1, b), np.int32),
+    'head_index': np.arange(b, dtype=np.int32),
     'example': np.r_[np.arange(len(lengths)), -1].astype(np.int32),
     'label': np.arange(b, dtype=np.int32) % 2,
     'weight': np.ones(b, np.float32),
@@ -50,7 +50,7 @@ def packed(lengths=(5, 9, 3, 7)):
     batch['tokens'][0, at] = rng.integers(5, 30, n)
     batch['segment_ids'][0, at] = k + 1
     batch['positions'][0, at] = np.arange(n)
-    batch['cls_columns'][0, k] = start
+    batch['head_columns'][0, k] = start
     start += n
   return batch
 

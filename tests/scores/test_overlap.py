@@ -23,11 +23,11 @@ def test_overlap_against_sets():
 def test_fair_overlap_is_the_mean_over_all_ways_to_break_ties():
   a, b = np.array([3.0, 1, 1, 1, 0]), np.array([2.0, 2, 2, 0, 0])
 
-  def cls_columns(values):  # the first two, for each order of the rows
+  def head_columns(values):  # the first two, for each order of the rows
     for order in itertools.permutations(range(5)):
       yield frozenset(sorted(order, key=lambda i: -values[i])[:2])
 
-  ways = itertools.product(list(cls_columns(a)), list(cls_columns(b)))
+  ways = itertools.product(list(head_columns(a)), list(head_columns(b)))
   expected = np.mean([len(x & y) / 2 for x, y in ways])
   np.testing.assert_allclose(rank_overlap.fair(a, b, (0.4,)), [expected])
 

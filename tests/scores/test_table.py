@@ -9,6 +9,7 @@ import pytest
 
 from fairjax import stages
 from fairjax.config import Config
+from fairjax.core import artefacts
 from fairjax.core.artefacts import read_table
 from fairjax.core.errors import UserError
 from fairjax.data.sets import planted
@@ -22,7 +23,7 @@ from fairjax.stages.model_outputs import Predictions
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
-SHAPE = encoder.Shape(
+SHAPE = encoder.EncoderShape(
   vocab=200,
   width=16,
   depth=1,
@@ -121,9 +122,11 @@ def test_probe_trains_scores_and_keeps(world, tmp_path, monkeypatch):
   pd.testing.assert_frame_equal(again, scores)
   assert again.attrs == scores.attrs
   # And so do a csv and a parquet file of it, in any order of rows.
+  mixed = scores.sample(frac=1, random_state=0)
+  mixed.to_csv(tmp_path / 'mine.csv', index=False)
+  artefacts.write_table(tmp_path / 'mine.parquet', mixed)
   for name in ('mine.csv', 'mine.parquet'):
     path = str(tmp_path / name)
-    table.write(path, scores.sample(frac=1, random_state=0))
     read = probe(make_config(names=('ge', 'grand'), path=path), world, tmp_path)
     np.testing.assert_allclose(read['grand'], scores['grand'])
     pd.testing.assert_series_equal(read['ge_rank'], scores['ge_rank'])
@@ -221,15 +224,9 @@ def test_one_epoch_has_no_scores_over_epochs(world, tmp_path):
 def test_a_bad_file_of_scores_is_told(tmp_path, spoil, sentence):
   frame = pd.DataFrame({'id': list('abc'), 'ge': [1.0, 2.0, 3.0]})
   path = str(tmp_path / 'mine.csv')
-  table.write(path, spoil(frame))
+  spoil(frame).to_csv(path, index=False)
   with pytest.raises(UserError, match=sentence):
     table.read(path, frame[['id']], ['ge'])
-
-
-def test_scores_can_be_exported_by_name(tmp_path):
-  frame = pd.DataFrame({'id': ['a'], 'ge': [1.0]})
-  with pytest.raises(UserError, match=r'must end in .csv or .parquet'):
-    table.write(str(tmp_path / 'mine.txt'), frame)
 
 
 def test_description_says_what_a_score_measures(tmp_path):
@@ -277,7 +274,12 @@ def test_description_says_what_a_score_measures(tmp_path):
   section = describe.section(scores, rows)
   body = parts.render(section['parts'], parts.Pictures(tmp_path))
   assert '<script>' not in body and '&lt;script&gt;' in body
-  assert '<mark>' in body
+  assert '<mark>' in body and ' checked' not in body
+  rows.attrs['classes'] = ['ok', 'Toxic comment']  # hidden until asked for
+  hidden = parts.render(
+    describe.section(scores, rows)['parts'], parts.Pictures(tmp_path)
+  )
+  assert hidden.count(' checked') == 2 * len(found['ends'])
   # A healthy scoring model is not warned of.
   scores.attrs |= {'predicted': [[30, 30]] * 2, 'auc': [0.9, 0.9]}
   scores['el2n'] = rng.random(n)

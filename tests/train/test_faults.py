@@ -1,12 +1,15 @@
 """What goes wrong around a fit: damage, a full disk, rivals, NaN, Ctrl-C."""
 
 import ast
+import contextlib
+import importlib
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +17,7 @@ import pytest
 from test_loop import FLAT, assert_same, config, fit
 
 from fairjax import main
-from fairjax.core import lock
+from fairjax.core import artefacts, lock
 from fairjax.core.errors import Interrupted, UserError
 from fairjax.train import checkpoint, loop, watch
 
@@ -220,6 +223,15 @@ with watch.Stop() as stop:
   run.stderr.close()
 
 
+@contextlib.contextmanager
+def ended():
+  """Interrupted is raised, and a stop that was heard is not said again."""
+  with pytest.raises(Interrupted, match='run again to go on') as told:
+    yield
+  signal.setitimer(signal.ITIMER_REAL, 0)
+  assert told
+
+
 def test_a_terminal_that_goes_asks_to_stop_but_under_nohup():
   before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
   terminated = signal.getsignal(signal.SIGTERM)
@@ -233,7 +245,7 @@ def test_a_terminal_that_goes_asks_to_stop_but_under_nohup():
     with watch.Stop() as stop:
       signal.raise_signal(signal.SIGHUP)
       assert stop.asked
-    with pytest.raises(Interrupted, match='run again to go on'):
+    with ended():
       signal.raise_signal(signal.SIGHUP)
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
   finally:
@@ -243,7 +255,7 @@ def test_a_terminal_that_goes_asks_to_stop_but_under_nohup():
 
 HOLD = """
 import sys, time
-from fairjax.core import lock
+from fairjax.core import artefacts, lock
 with lock.hold(sys.argv[1]):
   print('held', flush=True)
   time.sleep(60)
@@ -315,3 +327,67 @@ def test_what_is_written_counts_as_room(tmp_path):
   (tmp_path / 'checkpoints' / '4').mkdir(parents=True)
   (tmp_path / 'checkpoints' / '4' / 'a').write_bytes(b'12345')
   assert checkpoint.held(tmp_path) == 5
+
+
+@pytest.fixture
+def asked():
+  """A process that ends as a run does, for the time of a test."""
+  numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+  before = [signal.getsignal(number) for number in numbers]
+  main.stop_when_asked()
+  yield
+  for number, handler in zip(numbers, before):
+    signal.signal(number, handler)
+
+
+def test_a_stop_waits_for_an_import(asked, tmp_path, monkeypatch):
+  """An exception in the import of an extension would abort the process."""
+  (tmp_path / 'asks_to_stop.py').write_text(
+    'import signal\nsignal.raise_signal(signal.SIGTERM)\n'
+  )
+  monkeypatch.syspath_prepend(str(tmp_path))
+  with ended():
+    importlib.import_module('asks_to_stop')
+    time.sleep(5)
+  assert sys.modules.pop('asks_to_stop')
+
+
+def test_a_stop_that_somebody_takes_is_said_again(asked):
+  with contextlib.suppress(BaseException):
+    signal.raise_signal(signal.SIGTERM)
+  with ended():
+    time.sleep(5)
+
+
+def test_a_stop_on_its_way_is_not_disturbed(asked):
+  """What ends in a `finally` has the time that it needs."""
+  done = []
+  with ended():
+    try:
+      signal.raise_signal(signal.SIGTERM)
+    finally:
+      time.sleep(3 * main.AGAIN)
+      done.append(1)
+  assert done
+
+
+def test_what_a_killed_process_was_writing_goes(tmp_path):
+  """Its temporary files, but not those of a process that lives."""
+  code = (
+    'import os, sys; from fairjax.core import artefacts\n'
+    'with artefacts.atomic(sys.argv[1]) as part:\n'
+    '  part.write_text("x"); os.kill(os.getpid(), 9)'
+  )
+  path = tmp_path / 'plots' / 'a.png'
+  subprocess.run([sys.executable, '-c', code, str(path)], cwd=ROOT)
+  (left,) = path.parent.iterdir()
+  _, host, _, *rest = left.name.split('.')
+  name = lambda host, pid: left.with_name('.'.join(['', host, str(pid), *rest]))
+  alive, elsewhere = name(host, os.getppid()), name('0' * 8, os.getppid())
+  old, folder = name('f' * 8, os.getppid()), name(host, os.getpid())
+  for file in (alive, elsewhere, old):
+    file.write_text('x')
+  folder.mkdir()
+  os.utime(old, (0, 0))
+  artefacts.sweep(tmp_path)
+  assert {*path.parent.iterdir()} == {alive, elsewhere}

@@ -23,7 +23,7 @@ from fairjax.models.layers import layer_params, places
 from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 
-SHAPE = encoder.Shape(
+SHAPE = encoder.EncoderShape(
   vocab=50, width=16, depth=2, heads=2, hidden=32, positions=32, embedding=16
 )
 

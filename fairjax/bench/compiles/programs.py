@@ -101,8 +101,8 @@ def batch(device_mesh: Mesh, size: Size, over_seeds: bool, **more) -> dict:
     )
   arrays = {
     **dict.fromkeys(('tokens', 'segment_ids', 'positions'), (r, t)),
-    'cls_columns': (r, m),
-    **dict.fromkeys(('cls_index', 'example', 'label'), (r * m,)),
+    'head_columns': (r, m),
+    **dict.fromkeys(('head_index', 'example', 'label'), (r * m,)),
     'weight': (r * m,),
     **more,
   }
@@ -160,11 +160,11 @@ def pretrain(device_mesh: Mesh, size: Size):
 
 def flow_step(device_mesh: Mesh, size: Size):
   """A step of FairFlow's flow on pairs of embeddings."""
-  shape = flow.Shape(shape_of(size, 'bert', 'classify').width)
+  shape = flow.FlowShape(shape_of(size, 'bert', 'classify').width)
   sample = np.ones((flow_training.SAMPLE, shape.width), np.float32)
   dtype = jnp.dtype(size.precision)
   model = flow_training.flow_model(shape, sample, dtype)
-  loss = flow_training.flow_loss(flow.Objective())
+  loss = flow_training.flow_loss(flow.FlowObjective())
   pair = (size.rows, shape.width)
   arrays = batch(
     device_mesh, size, True, first=pair, second=pair, side=(size.rows,)

@@ -68,7 +68,7 @@ def _torch(args, work) -> Callable:
   if args.sorted:
     texts = sorted(texts, key=len, reverse=True)
 
-  class Ends(transformers.LogitsProcessor):
+  class StopAtLength(transformers.LogitsProcessor):
     def __init__(self, lengths):
       lengths = torch.tensor(lengths).repeat_interleave(args.beams)
       self.lengths = lengths.to(where)
@@ -89,7 +89,7 @@ def _torch(args, work) -> Callable:
       rules = {
         'max_new_tokens': work.longest,
         'logits_processor': transformers.LogitsProcessorList(
-          [Ends([len(text) for text in part])]
+          [StopAtLength([len(text) for text in part])]
         ),
       }
     if args.compile:
@@ -144,13 +144,15 @@ def _ctranslate2(args, work) -> Callable:
   return unit
 
 
-class Peer(NamedTuple):
+class GenerationPeer(NamedTuple):
   make: Callable
   packages: tuple[str, ...]
 
 
-_TORCH = Peer(_torch, ('torch', 'transformers'))
-_CTRANSLATE2 = Peer(_ctranslate2, ('ctranslate2', 'torch', 'transformers'))
+_TORCH = GenerationPeer(_torch, ('torch', 'transformers'))
+_CTRANSLATE2 = GenerationPeer(
+  _ctranslate2, ('ctranslate2', 'torch', 'transformers')
+)
 PEERS = {
   'torch': _TORCH,
   'torch-bfloat16': _TORCH,

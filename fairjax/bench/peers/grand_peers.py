@@ -191,18 +191,24 @@ def jax_privacy(model, params, examples: dict) -> Norms:
   return lambda: np.asarray(norms(params, examples))
 
 
-class Peer(NamedTuple):
+class GradNormPeer(NamedTuple):
   make: Callable
   packages: tuple[str, ...] = ('torch', 'transformers')
   attention: str = 'sdpa'
 
 
 PEERS = {
-  'functorch': Peer(functorch, attention='eager'),  # vmap would loop over sdpa
-  'loop': Peer(loop),
-  'opacus': Peer(opacus, ('torch', 'transformers', 'opacus')),
-  'opacus-ghost': Peer(opacus_ghost, ('torch', 'transformers', 'opacus')),
-  'ghost': Peer(ghost),
-  'ghost-bf16': Peer(ghost, attention='eager'),  # sdpa takes twice as long
-  'jax-privacy': Peer(jax_privacy, ('jax_privacy',)),
+  'functorch': GradNormPeer(
+    functorch, attention='eager'
+  ),  # vmap would loop over sdpa
+  'loop': GradNormPeer(loop),
+  'opacus': GradNormPeer(opacus, ('torch', 'transformers', 'opacus')),
+  'opacus-ghost': GradNormPeer(
+    opacus_ghost, ('torch', 'transformers', 'opacus')
+  ),
+  'ghost': GradNormPeer(ghost),
+  'ghost-bf16': GradNormPeer(
+    ghost, attention='eager'
+  ),  # sdpa takes twice as long
+  'jax-privacy': GradNormPeer(jax_privacy, ('jax_privacy',)),
 }

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 
-class Layer(nn.Module):
+class PackedLayer(nn.Module):
   def __init__(self, config):
     super().__init__()
     d, self.heads = config.hidden_size, config.num_attention_heads
@@ -55,7 +55,7 @@ class Packed(nn.Module):
     self.kind = bert.embeddings.token_type_embeddings
     self.norm = bert.embeddings.LayerNorm
     self.drop = nn.Dropout(c.hidden_dropout_prob)
-    self.layers = nn.ModuleList(Layer(c) for _ in bert.encoder.layer)
+    self.layers = nn.ModuleList(PackedLayer(c) for _ in bert.encoder.layer)
     for ours, theirs in zip(self.layers, bert.encoder.layer):
       own = theirs.attention.self
       parts = own.query, own.key, own.value

@@ -96,7 +96,7 @@ def _need(chosen) -> None:
 # Words' embeddings.
 
 
-def _words(tokenizer, texts: list[str]) -> tuple[Ragged, attributes.Spans]:
+def _words(tokenizer, texts: list[str]) -> tuple[Ragged, attributes.WordSpans]:
   ids = tokens.encode(tokenizer, texts, 256)
   words = corruption.vocabulary(tokenizer)
   return ids, attributes.spans(ids, words.begins, words.special)

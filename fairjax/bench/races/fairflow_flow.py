@@ -13,7 +13,7 @@ STEPS = 20
 def _shape(chosen):
   from fairjax.models import flow
 
-  return flow.Shape(chosen.width, factor=-(-chosen.width // 10))
+  return flow.FlowShape(chosen.width, factor=-(-chosen.width // 10))
 
 
 def _vectors(chosen) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +42,7 @@ def ours(chosen) -> tuple[Callable, Callable, dict]:
   shape, params = _start(chosen)
   x, side = _vectors(chosen)
   batch = {'first': x[0], 'second': x[1], 'side': side}
-  rule, objective = optax.adamw(1e-3, eps=1e-6), flow.Objective()
+  rule, objective = optax.adamw(1e-3, eps=1e-6), flow.FlowObjective()
 
   def loss(params):
     return flow.pair_loss(shape, objective, params, batch)[0] / PAIRS
@@ -75,10 +75,12 @@ def theirs(chosen) -> tuple[Callable, Callable, dict]:
   shape, params = _start(chosen)
   orders = [torch.tensor(o) for o in flow._orders(shape.width, shape.steps)]
   x, _ = _vectors(chosen)
-  host = lambda tree, k: {
-    name: host(leaf, k) if isinstance(leaf, dict) else np.asarray(leaf[k])
-    for name, leaf in tree.items()
-  }
+
+  def host(tree, k):
+    return {
+      name: host(leaf, k) if isinstance(leaf, dict) else np.asarray(leaf[k])
+      for name, leaf in tree.items()
+    }
 
   def net(weights: dict, bounded: bool) -> nn.Module:
     parts: list[nn.Module] = []
@@ -118,7 +120,7 @@ def theirs(chosen) -> tuple[Callable, Callable, dict]:
         x = torch.cat([c, a], -1)[:, orders[k]]
       return x, total
 
-  model, rho, k = Flow(), flow.Objective().rho, shape.factor
+  model, rho, k = Flow(), flow.FlowObjective().rho, shape.factor
   rule = torch.optim.AdamW(
     model.parameters(), lr=1e-3, eps=1e-6, weight_decay=1e-4
   )

@@ -107,7 +107,7 @@ def theirs(chosen) -> tuple[Callable, Callable, dict]:
 
   limit = _threshold(scores()[1], chosen.flagged)
 
-  class Ends(transformers.LogitsProcessor):
+  class StopAtSource(transformers.LogitsProcessor):
     """Every row ends where its source does: both sides write as much."""
 
     def __init__(self, lengths):
@@ -143,7 +143,7 @@ def theirs(chosen) -> tuple[Callable, Callable, dict]:
           do_sample=False,
           max_length=int(ids.lengths.max()) + (SPARE if chosen.filler else 1),
           logits_processor=transformers.LogitsProcessorList(
-            [] if chosen.filler else [Ends(ids.lengths)]
+            [] if chosen.filler else [StopAtSource(ids.lengths)]
           ),
         )
       for i, text in zip(part, tokenizer.decode_batch(written.tolist())):

@@ -44,8 +44,8 @@ from fairjax.models.folders import hf
 from fairjax.models.layers.places import blank_batch
 
 
-def _sized(vocab: int, width: int, depth: int) -> bart.Shape:
-  return bart.Shape(
+def _sized(vocab: int, width: int, depth: int) -> bart.BartShape:
+  return bart.BartShape(
     vocab=vocab,
     width=width,
     depth=depth,
@@ -91,7 +91,7 @@ class NearCopy(bart.Bart):
 class Work(NamedTuple):
   """What is written, and by a model of which shape."""
 
-  shape: bart.Shape
+  shape: bart.BartShape
   texts: list[np.ndarray]
   longest: int
   special: tuple[int, ...]  # tokens that are never written in place of others
@@ -113,7 +113,7 @@ def work_of(args) -> Work:
   return Work(shape, texts, 128, tuple(range(5)))
 
 
-def _read(args, shape: bart.Shape) -> Work:
+def _read(args, shape: bart.BartShape) -> Work:
   """The file's texts by the tokenizer's ids, and a model that knows these."""
   if not args.vocab:
     raise UserError('--data needs --vocab=FOLDER, the folder of a tokenizer')
@@ -128,7 +128,7 @@ def _read(args, shape: bart.Shape) -> Work:
 
 
 def of_texts(
-  shape: bart.Shape, vocab: str, texts: list[str], longest: int
+  shape: bart.BartShape, vocab: str, texts: list[str], longest: int
 ) -> Work:
   """Texts by the tokenizer of a folder, and a model that knows its tokens."""
   tokenizer = tokens.load_tokenizer(vocab)

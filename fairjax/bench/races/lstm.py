@@ -79,9 +79,9 @@ def ours(chosen: argparse.Namespace) -> None:
   label = rng.integers(0, 2, n).astype(np.int32)
   pool = batches.Pool(Ragged(flat, offsets), label, np.ones(n, np.float32))
   table = word_level.random_rows(chosen.words, chosen.width, 0)
-  vectors = word_level.Vectors(table, np.ones(len(table), bool))
+  vectors = word_level.EmbeddingTable(table, np.ones(len(table), bool))
   kind, length, rate = build.WORD_MODELS[chosen.model]
-  shape = word_level.Shape(*table.shape, 2, length, rate, vectors=vectors)
+  shape = word_level.WordShape(*table.shape, 2, length, rate, vectors=vectors)
   module = kind(shape)
   model = build.word_model(module, vectors)
   train = Train(

@@ -44,7 +44,7 @@ PACKED = {  # the products of torch_packed.py
   'packed-autocast': 'autocast',
   'packed-bf16': 'master',
 }
-PLACES = 'tokens', 'segment_ids', 'positions', 'cls_columns', 'cls_index'
+PLACES = 'tokens', 'segment_ids', 'positions', 'head_columns', 'head_index'
 UNITS = 24  # different batches that the steps go round
 
 

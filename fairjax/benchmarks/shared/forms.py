@@ -98,6 +98,7 @@ def check(value: Any, form: Any, path: str | pathlib.Path, where: str) -> None:
   """One sentence where a value is not of the form."""
   wrong = next(results.problems(value, form, where), None)
   if wrong:
+    wrong = wrong if where or wrong[0] != ' ' else f'the whole{wrong}'
     wrong = wrong if len(wrong) <= 240 else f'{wrong[:200]} … {wrong[-36:]}'
     raise UserError(
       f'{readers.shown(path)}: {wrong}; give the file as it was published'

@@ -53,7 +53,7 @@ TESTS = (
 FEWEST = 3  # words of a list that a test needs
 
 
-class Vectors(NamedTuple):
+class WordVectors(NamedTuple):
   words: dict[str, int]  # word -> its row
   table: np.ndarray  # float32 [v, d]
 
@@ -69,7 +69,7 @@ def fit(
   seed: int = 0,
   epochs: int = 5,
   least: int = 5,
-) -> Vectors:
+) -> WordVectors:
   """Vectors of the words that occur `least` times or more."""
   try:
     from gensim.models import Word2Vec
@@ -95,7 +95,7 @@ def fit(
       f'no word occurs {least} times in {len(lines)} texts, so there are no '
       'word vectors; give more text'
     ) from error
-  return Vectors(dict(model.wv.key_to_index), model.wv.vectors)
+  return WordVectors(dict(model.wv.key_to_index), model.wv.vectors)
 
 
 def known(test: weat.Test, words: Iterable[str]) -> tuple[weat.Test, list[str]]:
@@ -111,7 +111,7 @@ def known(test: weat.Test, words: Iterable[str]) -> tuple[weat.Test, list[str]]:
   ), missing
 
 
-def association(test: weat.Test, vectors: Vectors) -> np.ndarray:
+def association(test: weat.Test, vectors: WordVectors) -> np.ndarray:
   """s of each target of X and then of Y, in one space."""
   of = lambda part: vectors.table[[vectors.words[w] for w in part]]
   x, y = test.targets
@@ -119,7 +119,7 @@ def association(test: weat.Test, vectors: Vectors) -> np.ndarray:
 
 
 def rows(
-  spaces: Sequence[Vectors],
+  spaces: Sequence[WordVectors],
   options,
   tests: Sequence[weat.Test] = TESTS,
   metric: str = 'weat_effect_words',

@@ -13,8 +13,8 @@ Keys of a batch (a stacked one has leading axes: seeds, then micro-batches)
   segment_ids               int32 [r, t]: k for the k-th example of a row
                             (from 1), 0 on padding
   types                     int32 [r, t], only with text pairs
-  cls_columns               int32 [r, m]: columns of the first tokens in a row
-  cls_index                 int32 [b]: the example's flat index into [r, m]
+  head_columns               int32 [r, m]: columns of the first tokens in a row
+  head_index                 int32 [b]: the example's flat index into [r, m]
   example                   int32 [b]: row of the pool, -1 for padding
   label, weight             int32 and float32 [b]; weight 0 for padding
 """
@@ -50,7 +50,7 @@ class Layout(NamedTuple):
   """The few shapes that the batches of a run have."""
 
   width: int  # t: places in a row
-  cls_columns: int  # m: examples a row may hold
+  head_columns: int  # m: examples a row may hold
   rows: tuple[int, ...]  # the allowed r, rising; the last holds any batch
   batch: int  # b: examples in a (micro-)batch
 
@@ -60,28 +60,28 @@ class Plan(NamedTuple):
 
   example: np.ndarray  # int32: row of the pool, -1 for padding
   place: np.ndarray  # int32: flat index of its first token into [r, t]
-  cls_index: np.ndarray  # int32: flat index into [r, m]
+  head_index: np.ndarray  # int32: flat index into [r, m]
   rows: np.ndarray  # int64 [steps]: r
 
 
 def pack(
-  lengths: np.ndarray, width: int, cls_columns: int
+  lengths: np.ndarray, width: int, head_columns: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
   """Best fit decreasing of many batches at once.
 
   lengths [g, b], 0 for padding examples. Returns row, column and slot of each
   example, [g, b]; padding examples may lie anywhere. At most
-  `cls_columns` examples share a row.
+  `head_columns` examples share a row.
   """
   step = max(1, CHUNK // lengths.shape[1])
   parts = [
-    _pack(lengths[i : i + step], width, cls_columns)
+    _pack(lengths[i : i + step], width, head_columns)
     for i in range(0, len(lengths), step)
   ]
   return tuple(np.concatenate(each) for each in zip(*parts))
 
 
-def _pack(lengths, width, cls_columns):
+def _pack(lengths, width, head_columns):
   g, b = lengths.shape
   order = np.argsort(-lengths, axis=1, kind='stable')
   size = np.uint16 if width < 1 << 16 else np.uint32
@@ -101,7 +101,7 @@ def _pack(lengths, width, cls_columns):
     slot = count_flat[at]
     result[:, k] = row, width - need - room, slot
     count_flat[at] = slot + 1
-    free_flat[at] = np.where(slot + 1 == cls_columns, 0, room)
+    free_flat[at] = np.where(slot + 1 == head_columns, 0, room)
     window = min(max(window, int(row.max()) + 2), b)
   out = np.empty((3, g, b), np.int32)
   np.put_along_axis(
@@ -120,15 +120,15 @@ def plan(lengths: np.ndarray, example: np.ndarray, layout: Layout) -> Plan:
       f'texts of {need[real].min()} to {need.max()} ids do not fit rows of '
       f'{layout.width}; the layout was made for other texts'
     )
-  row, column, slot = pack(need, layout.width, layout.cls_columns)
+  row, column, slot = pack(need, layout.width, layout.head_columns)
   used = np.where(real, row + 1, 0).max(1).reshape(len(example), -1).max(1)
   shapes = np.array(layout.rows)
   place = np.where(real, row * np.int32(layout.width) + column, 0)
-  cls_index = np.where(real, row * np.int32(layout.cls_columns) + slot, 0)
+  head_index = np.where(real, row * np.int32(layout.head_columns) + slot, 0)
   return Plan(
     example,
     place.reshape(example.shape),
-    cls_index.reshape(example.shape),
+    head_index.reshape(example.shape),
     shapes[np.searchsorted(shapes, used)],
   )
 
@@ -138,7 +138,7 @@ def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
   r, t, m, b = (
     int(plan.rows[step]),
     layout.width,
-    layout.cls_columns,
+    layout.head_columns,
     layout.batch,
   )
   lead = plan.example.shape[1:-1]
@@ -146,7 +146,7 @@ def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
   example = plan.example[step].reshape(-1)
   real = np.flatnonzero(example >= 0)
   row = example[real]
-  cls_index = plan.cls_index[step].reshape(-1)
+  head_index = plan.head_index[step].reshape(-1)
   which = real // b  # the batch of the stack that an example is in
   begin = plan.place[step].reshape(-1)[real]
 
@@ -172,14 +172,14 @@ def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
       out[real] = values[real * len(values) // len(example), row]
     return out.reshape(*lead, b)
 
-  cls_columns = np.zeros(stack * r * m, np.int32)
-  cls_columns[which * (r * m) + cls_index[real]] = begin % t
+  head_columns = np.zeros(stack * r * m, np.int32)
+  head_columns[which * (r * m) + head_index[real]] = begin % t
   batch = {
     'tokens': spread(pool.tokens.flat.take(source)),
     'segment_ids': spread((real % b + 1).astype(np.int32).repeat(length)),
     'positions': spread(run - before.repeat(length)),
-    'cls_columns': cls_columns.reshape(*lead, r, m),
-    'cls_index': cls_index.reshape(*lead, b),
+    'head_columns': head_columns.reshape(*lead, r, m),
+    'head_index': head_index.reshape(*lead, b),
     'example': example.reshape(*lead, b),
     'label': by_example(pool.label, np.int32),
     'weight': by_example(pool.weight, np.float32),
@@ -215,8 +215,8 @@ def layout(
   sample = _draw(np.maximum(lengths, 1), b)
   widths = _widths(int(sample.max()))
 
-  def needed(width, cls_columns):
-    row, _, slot = pack(sample, width, cls_columns)
+  def needed(width, head_columns):
+    row, _, slot = pack(sample, width, head_columns)
     up = np.where(sample > 0, row + 1, 0).max(1)
     return -(-up // rows_multiple) * rows_multiple, row, slot
 
@@ -232,10 +232,10 @@ def layout(
   np.maximum.at(
     last, (np.arange(len(row))[:, None], row), np.where(sample > 0, slot + 1, 0)
   )
-  cls_columns = int(np.ceil(np.quantile(last[last > 0], 0.995)))
-  used = needed(width, cls_columns)[0]
+  head_columns = int(np.ceil(np.quantile(last[last > 0], 0.995)))
+  used = needed(width, head_columns)[0]
   rows, _ = ladder(used, b, rows_multiple, accumulate * seeds * together)
-  return Layout(width, cls_columns, rows, b)
+  return Layout(width, head_columns, rows, b)
 
 
 def layout_of_sweep(
@@ -253,7 +253,7 @@ def layout_of_sweep(
   for width in _widths(int(lengths.max())):
     each = plan(lengths, dealt, Layout(width, batch, every, batch))
     rows = int(each.rows.max())
-    most = int((each.cls_index[dealt >= 0] % batch).max()) + 1
+    most = int((each.head_index[dealt >= 0] % batch).max()) + 1
     cost = rows * (width * (1 + width / 2048) + most / LAST)
     best.append((cost, width, most, rows))
   _, width, most, rows = min(best)

@@ -93,7 +93,7 @@ def join(parts: Sequence[Instances]) -> Instances:
   return Instances(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-class Batches:
+class InstanceBatches:
   """Item i is the batch of step i, for all seeds: a random-access source.
 
   `order(seed, epoch)` is an array [n, …] of row numbers, and `fill(numbers)`
@@ -146,7 +146,7 @@ def labelled(
   seeds: Sequence[int],
   batch: int,
   accumulate: int = 1,
-) -> Batches:
+) -> InstanceBatches:
   """Every row once an epoch, with its label."""
 
   def order(seed, epoch):
@@ -160,7 +160,7 @@ def labelled(
       'example': rows.astype(np.int32),
     }
 
-  return Batches(len(label), order, fill, seeds, batch, accumulate)
+  return InstanceBatches(len(label), order, fill, seeds, batch, accumulate)
 
 
 def paired(
@@ -169,7 +169,7 @@ def paired(
   seeds: Sequence[int],
   batch: int,
   accumulate: int = 1,
-) -> Batches:
+) -> InstanceBatches:
   """Pairs of one side's instances, drawn anew each epoch.
 
   Each side is shuffled and cut in two halves, whose rows are matched: what a
@@ -204,4 +204,4 @@ def paired(
     }
 
   n = sum(len(rows) // 2 for rows in own)
-  return Batches(n, order, fill, seeds, batch, accumulate)
+  return InstanceBatches(n, order, fill, seeds, batch, accumulate)

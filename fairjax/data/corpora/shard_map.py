@@ -65,7 +65,7 @@ def shard_map(
   """
   if backend not in BACKENDS:
     raise UserError(f'backend is {backend!r}; it must be one of {BACKENDS}')
-  task = Task(work, os.fspath(source), os.fspath(out), made_from)
+  task = ShardTask(work, os.fspath(source), os.fspath(out), made_from)
   names = list(names)
   if backend == 'spmd':
     index, count = share(where)
@@ -89,7 +89,7 @@ def _remove_parts(shard: pathlib.Path) -> None:
     part.unlink(missing_ok=True)
 
 
-class Task(NamedTuple):
+class ShardTask(NamedTuple):
   """All that a worker needs to make a shard, on whatever machine."""
 
   work: Work
@@ -144,7 +144,7 @@ class Task(NamedTuple):
     return {'shard': name, 'status': 'kept', 'error': '', **record['counts']}
 
 
-def _local(task: Task, names: list[str], where: str, workers: int) -> list:
+def _local(task: ShardTask, names: list[str], where: str, workers: int) -> list:
   """Processes of this machine; a killed worker costs only its shard's time."""
   import concurrent.futures as futures
   import multiprocessing
@@ -174,7 +174,7 @@ def _local(task: Task, names: list[str], where: str, workers: int) -> list:
   return [results.get(name, {'shard': name, **killed}) for name in names]
 
 
-def _dask(task: Task, names: list[str], where: str, workers: int) -> list:
+def _dask(task: ShardTask, names: list[str], where: str, workers: int) -> list:
   """A dask cluster at the address `where`, or one of this machine."""
   try:
     import distributed
@@ -192,7 +192,7 @@ def _dask(task: Task, names: list[str], where: str, workers: int) -> list:
     return client.gather(jobs)
 
 
-def _beam(task: Task, names: list[str], where: str, workers: int) -> list:
+def _beam(task: ShardTask, names: list[str], where: str, workers: int) -> list:
   """A beam pipeline; `where` holds its options, say --runner=FlinkRunner."""
   try:
     import apache_beam as beam
@@ -222,7 +222,7 @@ def _beam(task: Task, names: list[str], where: str, workers: int) -> list:
   return rows
 
 
-def _tell(task: Task, folder: str, index: int, name: str) -> None:
+def _tell(task: ShardTask, folder: str, index: int, name: str) -> None:
   """Runs a shard where no value comes back, and leaves its row in a file."""
   artefacts.write_json(pathlib.Path(folder) / f'{index}.json', task(name))
 

@@ -29,7 +29,7 @@ SAMPLE = 20 << 20  # bytes of text that a tokenizer is learned from
 LEAST = 2  # held-out documents that an interval needs
 
 
-class Corpus(NamedTuple):
+class TextFiles(NamedTuple):
   """Where the text is, and what counts as a document."""
 
   files: tuple[pathlib.Path, ...]
@@ -46,7 +46,7 @@ class Store(NamedTuple):
   empty: int  # lines and rows without a text, skipped
 
 
-def find(path: str, column: str, blank: bool) -> Corpus:
+def find(path: str, column: str, blank: bool) -> TextFiles:
   """The corpus at `path`."""
   root = pathlib.Path(path)
   if os.path.isdir(root):
@@ -63,10 +63,10 @@ def find(path: str, column: str, blank: bool) -> Corpus:
     digest.update(f'|{file.suffix}|'.encode())
     with open(file, 'rb') as data:
       digest.update(hashlib.file_digest(data, 'sha256').digest())
-  return Corpus(files, column, blank, digest.hexdigest()[:24])
+  return TextFiles(files, column, blank, digest.hexdigest()[:24])
 
 
-def documents(source: Corpus, counts: dict[str, int]) -> Iterator[list[str]]:
+def documents(source: TextFiles, counts: dict[str, int]) -> Iterator[list[str]]:
   """The documents in order, some at a time; `counts` gains 'empty'."""
   counts.setdefault('empty', 0)
   for file in source.files:
@@ -88,7 +88,7 @@ def documents(source: Corpus, counts: dict[str, int]) -> Iterator[list[str]]:
 
 
 def learn_tokenizer(
-  source: Corpus, vocab_size: int, held_out: float, seed: int
+  source: TextFiles, vocab_size: int, held_out: float, seed: int
 ) -> Tokenizer:
   """A WordPiece from documents spread evenly over the corpus, none held out."""
   size = sum(file.stat().st_size for file in source.files)
@@ -114,7 +114,7 @@ def learn_tokenizer(
   return cache.stage(ROOM, name, made_from, make, tokens.load_tokenizer)
 
 
-def store(source: Corpus, tokenizer: Tokenizer) -> Store:
+def store(source: TextFiles, tokenizer: Tokenizer) -> Store:
   """The corpus in tokens, read from the cache or made there."""
   made_from = artefacts.fingerprint([source.content, tokenizer.to_str()])
   known = tokenizer.get_vocab_size()
@@ -171,6 +171,6 @@ def split(
   return parts[0], parts[1]
 
 
-def _nothing(source: Corpus) -> UserError:
+def _nothing(source: TextFiles) -> UserError:
   names = ', '.join(str(file) for file in source.files[:3])
   return UserError(f'there is no text in {names}; name files that hold some')

@@ -5,9 +5,7 @@ wrong with the file.
 """
 
 import difflib
-import logging
 import pathlib
-import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -18,17 +16,6 @@ from fairjax.data.tables import readers
 SHIPPED = pathlib.Path(__file__).parent / 'identity'
 KEYS = ['type', 'subtype', 'connotation']
 TOXICITY = {'toxic': 1, 'nontoxic': 0}
-
-# Words that a filler may not carry unless asked.
-GENDERED = set(
-  """he him his himself she her hers herself male males female females man men
-  woman women boy boys girl girls guy guys lady ladies gentleman gentlemen sir
-  madam mr mrs ms miss lord king queen prince princess father fathers mother
-  mothers dad mum mom son sons daughter daughters brother brothers sister
-  sisters uncle aunt nephew niece husband husbands wife wives grandfather
-  grandmother boyfriend girlfriend bride groom waiter waitress actor actress
-  mankind policeman policewoman""".split()
-)
 
 
 def read_templates(path) -> pd.DataFrame:
@@ -77,47 +64,6 @@ def read_list(path) -> list[str]:
     raise UserError(f'the list {path} is empty; write one entry a line')
   _no_repeat(path, 'word', words, words.str.lower())
   return words.tolist()
-
-
-def read_fillers(path=SHIPPED / 'fillers.txt', gendered=False) -> list[str]:
-  """Suffix sentences, without those that carry a gendered word unless asked."""
-  lines = read_list(path)
-  if gendered:
-    return lines
-  fillers = [
-    line
-    for line in lines
-    if GENDERED.isdisjoint(re.findall(r'\w+', line.lower()))
-  ]
-  if not fillers:
-    raise UserError(f'every filler of {path} carries a gendered word')
-  if len(fillers) < len(lines):
-    logging.warning(
-      '%d of %d fillers of %s carry a gendered word and are left out',
-      len(lines) - len(fillers),
-      len(lines),
-      path,
-    )
-  return fillers
-
-
-def read_wordlists(folder) -> pd.DataFrame:
-  """The older generator's word lists (one file a kind) as a words table."""
-  kinds = {
-    'adjectives_people': ('identity', 'neutral'),
-    'adjectives_negative': ('adjective', 'toxic'),
-    'adjectives_positive': ('adjective', 'nontoxic'),
-    'verbs_negative': ('verb', 'toxic'),
-    'verbs_positive': ('verb', 'nontoxic'),
-    'names': ('name', 'neutral'),
-    'occupations': ('occupation', 'neutral'),
-  }
-  rows = [
-    (kind, '', connotation, word)
-    for name, (kind, connotation) in kinds.items()
-    for word in read_list(pathlib.Path(folder) / f'{name}.txt')
-  ]
-  return pd.DataFrame(rows, columns=[*KEYS, 'word'])
 
 
 def read_csv(path, columns: Sequence[str]) -> pd.DataFrame:

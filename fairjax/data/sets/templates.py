@@ -6,11 +6,9 @@ stands for every word whose row in the words file (csv: type, subtype,
 connotation, word) has that type and connotation. A pairs file has, instead of
 `word`, one column a group, as `male,female`; the column's name is the group's.
 
-  product   every phrase with every word: Dixon et al. 2018 (76,564 rows)
-  paired    every phrase twice, once a group: each row knows its twin. This is
-            the demographic parity of Zayed et al. 2023 as the paper defines it
-  sampled   the gender set of Park et al. 2018 and Zhang et al. 2020: words of
-            either group, fillers behind, at most `cap` rows a template
+Every phrase is written with every word, once a group, and each row knows its
+twin: this is the demographic parity of Zayed et al. 2023 as the paper defines
+it. Files that others published (Dixon et al. 2018) are read as they are.
 
 All are tables of the house's schema with a column `template`. Scores on them
 are evidence about templates. A perfect predictor's DP on a set may be below 1:
@@ -38,7 +36,6 @@ from fairjax.data.sets.template_lists import (
 )
 from fairjax.data.tables.terms import exclusive
 
-STREAM = 12  # of this file's random numbers
 SLOT = re.compile(r'\{([^{}]*)\}')
 
 
@@ -94,30 +91,6 @@ def gender_file(config) -> pd.DataFrame:
   return read_gender_file(config.measures.gender_file)
 
 
-# Makers.
-
-
-def product(templates: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
-  """Every phrase with every word; the group is the identity word, if any."""
-  parts = []
-  for row in templates.itertuples():
-    slots = [_choices(slot, words, row.phrase) for slot in _slots(row.phrase)]
-    sizes = [len(slot) for slot in slots]
-    columns = _columns(slots, np.arange(int(np.prod(sizes))))
-    name_columns = [
-      column
-      for slot, column in zip(_slots(row.phrase), columns)
-      if slot['type'] == 'identity'
-    ]
-    group = (
-      _join([' '] * (len(name_columns) - 1), name_columns)
-      if name_columns
-      else ''
-    )
-    parts.append(_part(row, _fill(row.phrase, columns), group))
-  return _table(parts)
-
-
 def paired(
   templates: pd.DataFrame, words: pd.DataFrame, pairs: pd.DataFrame
 ) -> pd.DataFrame:
@@ -156,50 +129,6 @@ def paired(
     ]
     # A stable sort by place puts each row beside its twin.
     parts.append(pd.concat(both).sort_index(kind='stable'))
-  return _table(parts)
-
-
-def sampled(
-  templates: pd.DataFrame,
-  words: pd.DataFrame,
-  pairs: pd.DataFrame,
-  fillers: Sequence[str] = (),
-  cap: int = 25_000,
-  seed: int = 0,
-) -> pd.DataFrame:
-  """Rows drawn from phrase × words of either group × fillers.
-
-  At most `cap` rows a template (half toxic), drawn without replacement. The
-  words of `pairs` take their own slots and those of type `identity`.
-  """
-  groups = groups_of(pairs)
-  long = pd.concat([pairs.assign(word=pairs[g], group=g) for g in groups])
-  words = words[words['type'] != 'identity'].assign(group='')
-  words = pd.concat([words, long, long.assign(type='identity')])
-  parts = []
-  for k, row in enumerate(templates.itertuples()):
-    slot_flags = _slots(row.phrase)
-    of_group = [s['type'] in {'identity', *pairs['type']} for s in slot_flags]
-    if sum(of_group) != 1:
-      raise UserError(
-        f'template {row.phrase!r} has {sum(of_group)} slots for a word of a '
-        'group; a sampled set needs exactly one'
-      )
-    slots = [_choices(slot, words, row.phrase) for slot in slot_flags]
-    choices = _choices(
-      slot_flags[of_group.index(True)], words, row.phrase, 'group'
-    )
-    sizes = [len(slot) for slot in slots] + [max(len(fillers), 1)]
-    same = (templates['template'] == row.template).sum()
-    total = int(np.prod(sizes))
-    rng = np.random.default_rng([seed, STREAM, k])
-    index = np.sort(rng.choice(total, min(cap // same, total), replace=False))
-    columns = _columns(slots + [list(fillers) or ['']], index)
-    texts = _fill(row.phrase, columns[:-1])
-    if fillers:
-      texts = _join([' '], [texts, columns[-1]])
-    at = np.unravel_index(index, sizes)[of_group.index(True)]
-    parts.append(_part(row, texts, np.array(choices, object)[at]))
   return _table(parts)
 
 
@@ -297,8 +226,6 @@ def _choices(
 
 def _columns(slots: list[list[str]], index: np.ndarray) -> list[np.ndarray]:
   """The word of each slot at flat places of the slots' product."""
-  if not slots:
-    return []
   at = np.unravel_index(index, [len(slot) for slot in slots])
   return [np.array(slot, object)[i] for slot, i in zip(slots, at)]
 
@@ -312,8 +239,6 @@ def _join(between: Sequence[str], columns: Sequence[np.ndarray]) -> np.ndarray:
 
 def _fill(phrase: str, columns: list[np.ndarray]) -> np.ndarray:
   pieces = SLOT.split(phrase)[::2]
-  if not columns:
-    return np.array([phrase], object)
   return pieces[0] + _join(pieces[1:-1], columns) + pieces[-1]
 
 

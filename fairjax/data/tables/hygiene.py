@@ -17,14 +17,6 @@ SHOWN = 5  # rows named in a sentence, ids named in the report
 BAD_COLUMNS = ('split', 'id', 'row', 'reason', 'text')
 
 
-def clean(
-  tables: Tables, on_bad: str = 'error'
-) -> tuple[Tables, dict, pd.DataFrame]:
-  """Returns usable tables, the hygiene report, and the rows left out."""
-  usable_rows, bad = usable(tables, on_bad)
-  return usable_rows, report(tables, usable_rows, usable_rows, bad), bad
-
-
 def usable(
   tables: Tables, on_bad: str = 'error'
 ) -> tuple[Tables, pd.DataFrame]:

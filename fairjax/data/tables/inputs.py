@@ -87,10 +87,12 @@ def options(
   threshold: Any, confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> None:
   """One sentence for the first option that no measure can be made with."""
-  number = lambda value: (
-    isinstance(value, int | float | np.integer | np.floating)
-    and not isinstance(value, bool)
-  )
+
+  def number(value):
+    return isinstance(
+      value, int | float | np.integer | np.floating
+    ) and not isinstance(value, bool)
+
   whole = lambda value: number(value) and float(value).is_integer()
   right = number(threshold) and 0 <= threshold <= 1
   try:

@@ -7,6 +7,7 @@ make another task of the same data, the sentence holds the rule to give.
 
 import re
 import shlex
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,10 @@ PRESENT = YES | frozenset(
   misogynous malicious fraud rude insult insulting threat stereotype
   stereotypical biased present fake hof anomaly outlier clickbait troll
   subjective""".split()
+)
+OFFENSIVE = frozenset(
+  """toxic toxicity hate hateful abuse abusive offensive sexist sexism racist
+  racism insult threat obscene profanity misogynous misogynistic""".split()
 )
 # Two words that say it only beside each other: OFF is offensive beside NOT.
 PAIRS = (('off', 'on'),)
@@ -127,6 +132,12 @@ def check(tables: Tables) -> list[str]:
     for k, one in enumerate(classes)
     if k > known[-1]
   ]
+
+
+def offensive(classes: Sequence[str]) -> bool:
+  """Whether the classes say that some texts may be hard to read."""
+  words = {w for c in classes for w in re.findall(r'[a-z]+', c.lower())}
+  return bool(words & OFFENSIVE)
 
 
 def class_names(tables: Tables) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 NO_CONTROL = 'no row has a control edit'
 
 
-class Edit(NamedTuple):
+class EditScores(NamedTuple):
   """The scores of the texts after a swap, and after its control."""
 
   edited: np.ndarray  # bool [n]: the swap changed the text
@@ -53,9 +53,9 @@ class Edit(NamedTuple):
   side: np.ndarray
 
 
-def of_rows(edit: Edit, rows: Integer[np.ndarray, ' m']) -> Edit:
+def of_rows(edit: EditScores, rows: Integer[np.ndarray, ' m']) -> EditScores:
   """The edit of some of the rows."""
-  return Edit(
+  return EditScores(
     edit.edited[rows],
     edit.scores[:, rows],
     edit.controlled[rows],
@@ -95,7 +95,7 @@ def change(
 def measure(
   labels: Integer[np.ndarray, ' n'] | None,
   scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
-  edit: Edit,
+  edit: EditScores,
   members: Bool[np.ndarray, 'g n'],
   group_names: Sequence[str],
   limits: float | Sequence[float],
@@ -173,7 +173,9 @@ def _rates(
   ]
 
 
-def _against_control(d, swapped, edit: Edit, limits, options, cluster) -> dict:
+def _against_control(
+  d, swapped, edit: EditScores, limits, options, cluster
+) -> dict:
   """Flips under the control, and by how much the swap flips more."""
   rows = edit.controlled
   after = decisions(edit.control, limits)[:, rows]
@@ -190,7 +192,7 @@ def _against_control(d, swapped, edit: Edit, limits, options, cluster) -> dict:
   return {**control, 'excess_flips': excess}
 
 
-def _by_wording(d, swapped, edit: Edit, labels, options, cluster) -> dict:
+def _by_wording(d, swapped, edit: EditScores, labels, options, cluster) -> dict:
   """TPRD and FPRD: the female wording less the male one, row by row."""
   female = np.where(edit.side > 0, d, swapped)
   male = np.where(edit.side > 0, swapped, d)
@@ -213,7 +215,7 @@ def _by_wording(d, swapped, edit: Edit, labels, options, cluster) -> dict:
   return out
 
 
-def quantiles(scores: np.ndarray, edit: Edit) -> list[dict]:
+def quantiles(scores: np.ndarray, edit: EditScores) -> list[dict]:
   """Of the signed change of score: all seeds of the edited rows together."""
   if scores.ndim == 3:
     return []
@@ -233,7 +235,7 @@ def quantiles(scores: np.ndarray, edit: Edit) -> list[dict]:
 def by_word(
   words: Sequence[Sequence[str]],
   scores: np.ndarray,
-  edit: Edit,
+  edit: EditScores,
   limits: float | Sequence[float],
   options: IntervalOptions,
   least: int = 10,
@@ -290,8 +292,8 @@ def by_word(
 
 
 def compare(
-  ours: tuple[np.ndarray, Edit, float | Sequence[float]],
-  theirs: tuple[np.ndarray, Edit, float | Sequence[float]],
+  ours: tuple[np.ndarray, EditScores, float | Sequence[float]],
+  theirs: tuple[np.ndarray, EditScores, float | Sequence[float]],
   options: IntervalOptions,
   cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:

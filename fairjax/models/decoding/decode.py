@@ -21,7 +21,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from fairjax.core.errors import UserError
 from fairjax.models.decoding import infill
-from fairjax.models.decoding.infill import Fill, Spans
+from fairjax.models.decoding.infill import Fill, FillerSpans
 from fairjax.models.layers.argmax import argmax
 
 NONE = -1  # no forced token
@@ -98,7 +98,7 @@ class Rules:
   forced_eos_token_id: Int[Array, '']
   length_penalty: Float[Array, '']
   early: Int[Array, '']
-  spans: Spans | None  # of infilling
+  spans: FillerSpans | None  # of infilling
   no_repeat_ngram_size: int = struct.field(pytree_node=False)
   draft: int = struct.field(pytree_node=False)
 
@@ -118,11 +118,11 @@ def rules(options: Options, shape: Any) -> Rules:
   )
 
 
-def _spans(options: Options, shape: Any) -> Spans | None:
+def _spans(options: Options, shape: Any) -> FillerSpans | None:
   if options.mask is None:
     return None
   ends = {options.mask, shape.pad, shape.bos, shape.eos, shape.start}
-  return Spans(
+  return FillerSpans(
     jnp.int32(options.mask),
     jnp.int32(options.min_span),
     jnp.int32(options.max_span),

@@ -24,7 +24,7 @@ NOTHING = -1  # no token
 
 
 @struct.dataclass
-class Spans:
+class FillerSpans:
   """What may stand in place of a mask."""
 
   mask: Int[Array, '']
@@ -57,7 +57,7 @@ def _at(fill: Fill, ahead: int) -> Int[Array, 'b k']:
 
 
 def wanted(
-  fill: Fill, spans: Spans
+  fill: Fill, spans: FillerSpans
 ) -> tuple[Int[Array, 'b k'], Bool[Array, 'b k']]:
   """The token of the source that may be next, and whether others may."""
   here, after = _at(fill, 0), _at(fill, 1)
@@ -70,7 +70,7 @@ def allow(
   scores: Float[Array, 'n v'],
   literal: Int[Array, 'n'],
   free: Bool[Array, 'n'],
-  spans: Spans,
+  spans: FillerSpans,
 ) -> Float[Array, 'n v']:
   """The scores, with -inf where the source says otherwise."""
   vocab = jnp.arange(scores.shape[1])
@@ -79,7 +79,7 @@ def allow(
   return jnp.where(may, scores, -jnp.inf)
 
 
-def follow(fill: Fill, token: Int[Array, 'b k'], spans: Spans) -> Fill:
+def follow(fill: Fill, token: Int[Array, 'b k'], spans: FillerSpans) -> Fill:
   """The places after `token` was written."""
   inside = _at(fill, 0) == spans.mask
   leaves = token == wanted(fill, spans)[0]
@@ -88,7 +88,7 @@ def follow(fill: Fill, token: Int[Array, 'b k'], spans: Spans) -> Fill:
   return fill.replace(pointer=fill.pointer + move, span=span)
 
 
-def copied(fill: Fill, spans: Spans) -> Int[Array, 'b']:
+def copied(fill: Fill, spans: FillerSpans) -> Int[Array, 'b']:
   """How many tokens follow that are copied for sure, of the first beam."""
   places = jnp.arange(fill.source.shape[1])
   stop = (fill.source == spans.mask) | (fill.source == NOTHING)

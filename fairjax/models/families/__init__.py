@@ -51,7 +51,7 @@ from fairjax.models.families.family import (
   CAPABILITIES,
   Family,
   Head,
-  Row,
+  ParamRow,
   below,
 )
 
@@ -225,7 +225,7 @@ def reshaped(module: Any, shape: Any, **options: Any) -> Any:
   return new if body is module else module.clone(encoder=new)
 
 
-def tensors(module: Any) -> tuple[Row, ...]:
+def tensors(module: Any) -> tuple[ParamRow, ...]:
   """The table: every parameter of `module` (unscanned) and its tensors."""
   (family, head), body = of(module), body_of(module)
   rows = tuple(family.tensors(module.shape))

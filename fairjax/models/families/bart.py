@@ -37,7 +37,7 @@ from fairjax.models.families.config_keys import (
 from fairjax.models.families.family import (
   Family,
   Head,
-  Row,
+  ParamRow,
   dense,
   embed,
   layers,
@@ -66,7 +66,7 @@ _DECODER = 1 << 16  # the decoder's numbers of the dropout key start here
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class BartShape:
   """Everything about a BART that its parameters do not say."""
 
   family: str = 'bart'
@@ -97,7 +97,7 @@ class Shape:
     return self.longest + self.position_offset
 
 
-def sized(depth: int, width: int, places: int = 1024) -> Shape:
+def sized(depth: int, width: int, places: int = 1024) -> BartShape:
   """As many layers on either side."""
   heads, hidden = width // 64, 4 * width
   sizes = {
@@ -109,7 +109,7 @@ def sized(depth: int, width: int, places: int = 1024) -> Shape:
     'hidden': hidden,
     'decoder_hidden': hidden,
   }
-  return Shape(**sizes, longest=places)
+  return BartShape(**sizes, longest=places)
 
 
 KEYS = (
@@ -144,10 +144,10 @@ class Source(NamedTuple):
   seen: tuple[KeyValue | Merged, ...]  # of each decoder layer
 
 
-class Layer(nn.Module):
+class BartLayer(nn.Module):
   """Self-attention, with `cross` also attention to a source, feed-forward."""
 
-  shape: Shape
+  shape: BartShape
   heads: int
   hidden: int
   cross: bool = False
@@ -223,7 +223,7 @@ class Layer(nn.Module):
 class Stack(nn.Module):
   """Positions, norm and layers of one side."""
 
-  shape: Shape
+  shape: BartShape
   depth: int
   heads: int
   hidden: int
@@ -235,7 +235,7 @@ class Stack(nn.Module):
     self.position = Embed(s.positions, s.width, self.dtype, s.deviation)
     self.norm = LayerNorm(EPS, self.dtype)
     for i in range(self.depth):
-      layer = Layer(s, self.heads, self.hidden, self.cross, self.dtype)
+      layer = BartLayer(s, self.heads, self.hidden, self.cross, self.dtype)
       setattr(self, f'layer_{i}', layer)
 
   def __call__(
@@ -272,7 +272,7 @@ class Stack(nn.Module):
 class Bart(nn.Module):
   """Scores of every token at every place of the target, float32 [r, u, v]."""
 
-  shape: Shape
+  shape: BartShape
   dtype: Any = jnp.float32
 
   def setup(self):
@@ -414,7 +414,7 @@ _ACROSS = (
 )
 
 
-def tensors(shape: Shape) -> Iterable[Row]:
+def tensors(shape: BartShape) -> Iterable[ParamRow]:
   yield from embed('word', 'shared')
   for side, depth, rows in (
     ('encoder', shape.depth, _LAYER),
@@ -427,19 +427,19 @@ def tensors(shape: Shape) -> Iterable[Row]:
 
 _LM = Head(
   'BartForConditionalGeneration',
-  lambda shape: (Row('bias', ('final_logits_bias',)),),
+  lambda shape: (ParamRow('bias', ('final_logits_bias',)),),
 )
 
 FAMILY = Family(
   name='bart',
-  shape=Shape,
+  shape=BartShape,
   keys=KEYS,
   body=Bart,
   tensors=tensors,
   prefix='model.',
   heads={'write': _LM, 'infill': _LM},
   shapes={
-    'facebook/bart-base': Shape(),
+    'facebook/bart-base': BartShape(),
     'facebook/bart-large': sized(12, 1024),
   },
   sized=sized,

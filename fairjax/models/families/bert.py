@@ -17,17 +17,17 @@ from fairjax.models.families.config_keys import (
   one_of,
   whole,
 )
-from fairjax.models.families.encoder import Encoder, Shape
+from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import (
   Family,
   Head,
-  Row,
+  ParamRow,
   dense,
   embed,
   layers,
   norm,
 )
-from fairjax.models.families.heads import Classifier, MaskedLM
+from fairjax.models.families.heads import MaskedLM, SequenceClassifier
 from fairjax.models.layers.attention import ACTIVATIONS
 
 
@@ -82,7 +82,7 @@ LAYER = (
 )
 
 
-def tensors(shape: Shape) -> Iterable[Row]:
+def tensors(shape: EncoderShape) -> Iterable[ParamRow]:
   yield from embed('word', 'embeddings.word_embeddings')
   yield from embed('position', 'embeddings.position_embeddings')
   yield from embed('type', 'embeddings.token_type_embeddings')
@@ -92,9 +92,13 @@ def tensors(shape: Shape) -> Iterable[Row]:
   yield from layers(shape.depth, 'encoder.layer.', LAYER)
 
 
-def sized(depth: int, width: int, places: int = 512, **rest: Any) -> Shape:
+def sized(
+  depth: int, width: int, places: int = 512, **rest: Any
+) -> EncoderShape:
   plain = {'heads': width // 64, 'hidden': 4 * width, 'embedding': width}
-  return Shape(depth=depth, width=width, positions=places, **(plain | rest))
+  return EncoderShape(
+    depth=depth, width=width, positions=places, **(plain | rest)
+  )
 
 
 def classifier(dense_name: str, out_name: str) -> Any:
@@ -105,11 +109,11 @@ def classifier(dense_name: str, out_name: str) -> Any:
 def masked(transform: str, norm_name: str, decoder: str, bias: str) -> Any:
   """The rows of a masked-LM head whose decoder may be tied."""
 
-  def rows(shape: Shape) -> Iterable[Row]:
+  def rows(shape: EncoderShape) -> Iterable[ParamRow]:
     yield from dense('dense', transform)
     yield from norm('norm', norm_name)
     if shape.tied:
-      yield Row('bias', (bias,))
+      yield ParamRow('bias', (bias,))
     else:
       yield from dense('decoder', decoder)
 
@@ -118,7 +122,7 @@ def masked(transform: str, norm_name: str, decoder: str, bias: str) -> Any:
 
 FAMILY = Family(
   name='bert',
-  shape=Shape,
+  shape=EncoderShape,
   keys=keys(),
   body=Encoder,
   tensors=tensors,
@@ -127,7 +131,7 @@ FAMILY = Family(
     'classify': Head(
       'BertForSequenceClassification',
       classifier('bert.pooler.dense', 'classifier'),
-      Classifier,
+      SequenceClassifier,
     ),
     'mask': Head(
       'BertForMaskedLM',

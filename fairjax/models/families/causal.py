@@ -128,14 +128,6 @@ def smoothed_losses(
   return (1.0 - share) * token_losses(logits, labels) + share * even
 
 
-def token_mean(
-  losses: Float[Array, 'r t'], segment_ids: Int[Array, 'r t']
-) -> Float[Array, '']:
-  """The mean over real places; padding counts for nothing."""
-  real = segment_ids > 0
-  return jnp.sum(jnp.where(real, losses, 0.0)) / jnp.maximum(real.sum(), 1)
-
-
 def example_sums(
   losses: Float[Array, 'r t'], segment_ids: Int[Array, 'r t'], count: int
 ) -> Float[Array, 'b']:

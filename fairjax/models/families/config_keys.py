@@ -16,7 +16,7 @@ MISSING = object()
 LONG = 80  # characters of a value that a sentence shows
 
 
-class Kind(NamedTuple):
+class Allowed(NamedTuple):
   """What a value may be."""
 
   about: str  # 'a whole number from 1 to 100'
@@ -24,14 +24,16 @@ class Kind(NamedTuple):
   read: Callable = lambda value: value
 
 
-def whole(low: int = 1, high: int = 2**20) -> Kind:
-  return Kind(
+def whole(low: int = 1, high: int = 2**20) -> Allowed:
+  return Allowed(
     f'a whole number from {low} to {high}',
     lambda v: type(v) is int and low <= v <= high,
   )
 
 
-def _number(about: str, low: float, high: float, open_: bool = False) -> Kind:
+def _number(
+  about: str, low: float, high: float, open_: bool = False
+) -> Allowed:
   """A whole number will do where a number is asked for."""
 
   def fits(value: Any) -> bool:
@@ -39,15 +41,15 @@ def _number(about: str, low: float, high: float, open_: bool = False) -> Kind:
       return False
     return low <= value < high and not (open_ and value == low)
 
-  return Kind(about, fits, float)
+  return Allowed(about, fits, float)
 
 
 LARGE = 1e30  # far below what float32 holds
 SHARE = _number('a number from 0 to below 1', 0.0, 1.0)
 POSITIVE = _number('a number above 0', 0.0, LARGE, open_=True)
 SPREAD = _number('a number that is not negative', 0.0, LARGE)
-FLAG = Kind('true or false', lambda v: type(v) is bool)
-TOKEN = Kind(
+FLAG = Allowed('true or false', lambda v: type(v) is bool)
+TOKEN = Allowed(
   "a token's id, a whole number from 0",
   lambda v: type(v) is int and 0 <= v < 2**31,
 )
@@ -55,20 +57,20 @@ WIDTH, DEPTH = whole(1, 2**16), whole(1, 2**10)
 VOCABULARY = whole(1, 2**24)
 
 
-def one_of(*names: str) -> Kind:
-  return Kind('one of ' + ', '.join(names), lambda v: v in list(names))
+def one_of(*names: str) -> Allowed:
+  return Allowed('one of ' + ', '.join(names), lambda v: v in list(names))
 
 
-def only(value: Any) -> Kind:
+def only(value: Any) -> Allowed:
   """A feature that only one value of is known here."""
-  return Kind(
+  return Allowed(
     f'{shown(value)}, all that is known here',
     lambda v: type(v) is type(value) and v == value,
   )
 
 
-def list_of(*names: str) -> Kind:
-  return Kind(
+def list_of(*names: str) -> Allowed:
+  return Allowed(
     'a list of ' + ' and '.join(names),
     lambda v: isinstance(v, list) and all(one in list(names) for one in v),
     tuple,
@@ -81,7 +83,7 @@ class Key(NamedTuple):
   ours: str
   theirs: str
   default: Any  # or a function of what was read before it
-  kind: Kind
+  kind: Allowed
   null: bool = False  # null means the default
   divides: str = ''  # the field of ours that it must divide
   below: str = ''  # the field of ours that it must be less than

@@ -30,8 +30,8 @@ from fairjax.models.families.config_keys import (
   TOKEN,
   VOCABULARY,
   WIDTH,
+  Allowed,
   Key,
-  Kind,
   fixed,
   one_of,
   shown,
@@ -40,13 +40,13 @@ from fairjax.models.families.config_keys import (
 from fairjax.models.families.family import (
   Family,
   Head,
-  Row,
+  ParamRow,
   dense,
   embed,
   layers,
   norm,
 )
-from fairjax.models.families.heads import Classifier
+from fairjax.models.families.heads import SequenceClassifier
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
@@ -70,7 +70,7 @@ KINDS = ('c2p', 'p2c')
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class DebertaShape:
   """Everything about a DeBERTa that its parameters do not say."""
 
   family: str = 'deberta-v2'
@@ -108,7 +108,7 @@ class Shape:
     return self.buckets if self.buckets > 0 else self.reach
 
 
-def bucket_rows(shape: Shape, longest: int) -> Int[np.ndarray, ' n']:
+def bucket_rows(shape: DebertaShape, longest: int) -> Int[np.ndarray, ' n']:
   """The table's row of each distance from 1 - longest to longest - 1."""
   distance = np.arange(1 - longest, longest)
   if shape.buckets > 0:
@@ -136,10 +136,10 @@ class Distances:
   index: Int[Array, 'r t t']  # of a query and a key
 
 
-class Layer(nn.Module):
+class DebertaLayer(nn.Module):
   """Attention and feed-forward, each with dropout, residual and norm."""
 
-  shape: Shape
+  shape: DebertaShape
   dtype: Any = jnp.float32
 
   @nn.compact
@@ -149,9 +149,9 @@ class Layer(nn.Module):
     keys: UInt32[Array, '4'] | None,
     places: Places,
     table: Distances,
-    cls_columns: Int[Array, 'r m'] | None = None,
+    head_columns: Int[Array, 'r m'] | None = None,
   ) -> Float[Array, 'r q d']:
-    """The layer at all places, or at the columns `cls_columns` only."""
+    """The layer at all places, or at the columns `head_columns` only."""
     s = self.shape
     dense = lambda features, name: Dense(
       features, dtype=self.dtype, deviation=s.deviation, name=name
@@ -159,10 +159,10 @@ class Layer(nn.Module):
     norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
     use = lambda kind: None if keys is None else keys[kind]
     read, at, index = x, places, table.index
-    if cls_columns is not None:
-      columns = cls_columns[:, :, None]
-      read = columns_of(x, cls_columns)
-      at = places.at(cls_columns)
+    if head_columns is not None:
+      columns = head_columns[:, :, None]
+      read = columns_of(x, head_columns)
+      at = places.at(head_columns)
       index = jnp.take_along_axis(index, columns, axis=1)
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
     drop_seen = dropping(
@@ -219,7 +219,7 @@ def _both(
 
 
 def _bias(
-  s: Shape,
+  s: DebertaShape,
   query: Float[Array, 'r h q e'],
   key: Float[Array, 'r h k e'],
   far_query: Float[Array, 's h p e'],
@@ -241,10 +241,10 @@ def _bias(
   return total * ((len(s.attends) + 1) * query.shape[-1]) ** -0.5
 
 
-class Encoder(nn.Module):
+class DebertaEncoder(nn.Module):
   """Tokens to vectors."""
 
-  shape: Shape
+  shape: DebertaShape
   dtype: Any = jnp.float32
   remat: bool = False
 
@@ -259,7 +259,7 @@ class Encoder(nn.Module):
       self.project = Dense(s.width, False, self.dtype, s.deviation)
     norm = lambda: LayerNorm(s.eps, self.dtype)
     self.norm, self.distance_norm = norm(), norm()
-    body = rematerialised(Layer, self.remat)
+    body = rematerialised(DebertaLayer, self.remat)
     for i in range(s.depth):
       setattr(self, f'layer_{i}', body(s, self.dtype))
 
@@ -287,11 +287,11 @@ class Encoder(nn.Module):
     last = s.depth - 1
     for i in range(last):
       x = getattr(self, f'layer_{i}')(x, own[i], at, table)
-    columns = jnp.asarray(batch['cls_columns']) if heads_only else None
+    columns = jnp.asarray(batch['head_columns']) if heads_only else None
     x = getattr(self, f'layer_{last}')(x, own[last], at, table, columns)
     if not heads_only:
       return x
-    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['cls_index']))[
+    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['head_index']))[
       :, None
     ]
 
@@ -305,7 +305,7 @@ class Encoder(nn.Module):
     index = jnp.asarray(row_of - first, jnp.int32)[apart]
     owner = jnp.ones((1, 1), jnp.int32)
     if is_probed(self):
-      owner = at.at(jnp.asarray(batch['cls_columns'])).rows.segment_ids
+      owner = at.at(jnp.asarray(batch['head_columns'])).rows.segment_ids
       mine = at.rows.segment_ids[:, :, None] == owner[:, None, :]
       index += count * jnp.argmax(mine, axis=2).astype(jnp.int32)[:, :, None]
     copies = owner.shape[1]
@@ -349,7 +349,7 @@ KEYS = (
     'attends',
     'pos_att_type',
     (),
-    Kind(
+    Allowed(
       'made of c2p and p2c',
       lambda v: isinstance(v, str | list) and set(_kinds(v)) <= set(KINDS),
       _kinds,
@@ -377,7 +377,7 @@ KEYS = (
     '',
     'pooler_dropout',
     0.0,
-    Kind('0, all that is known here', lambda v: v in (0, 0.0)),
+    Allowed('0, all that is known here', lambda v: v in (0, 0.0)),
     written=False,
   ),
 )
@@ -394,7 +394,7 @@ def wrong(values: Any) -> str:
   return ''
 
 
-def tensors(shape: Shape) -> Iterable[Row]:
+def tensors(shape: DebertaShape) -> Iterable[ParamRow]:
   yield from embed('word', 'embeddings.word_embeddings')
   if shape.types:
     yield from embed('type', 'embeddings.token_type_embeddings')
@@ -406,23 +406,27 @@ def tensors(shape: Shape) -> Iterable[Row]:
   yield from layers(shape.depth, 'encoder.layer.', LAYER)
 
 
-def sized(depth: int, width: int, places: int = 512, **rest: Any) -> Shape:
+def sized(
+  depth: int, width: int, places: int = 512, **rest: Any
+) -> DebertaShape:
   plain = {'heads': width // 64, 'hidden': 4 * width, 'embedding': width}
-  return Shape(depth=depth, width=width, positions=places, **(plain | rest))
+  return DebertaShape(
+    depth=depth, width=width, positions=places, **(plain | rest)
+  )
 
 
 FAMILY = Family(
   name='deberta-v2',
-  shape=Shape,
+  shape=DebertaShape,
   keys=KEYS,
-  body=Encoder,
+  body=DebertaEncoder,
   tensors=tensors,
   prefix='deberta.',
   heads={
     'classify': Head(
       'DebertaV2ForSequenceClassification',
       bert.classifier('pooler.dense', 'classifier'),
-      Classifier,
+      SequenceClassifier,
       {'activation': 'gelu'},
     ),
     'embed': Head('DebertaV2Model'),

@@ -15,17 +15,17 @@ from fairjax.models.families.config_keys import (
   one_of,
   whole,
 )
-from fairjax.models.families.encoder import Encoder, Shape
+from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import (
   Family,
   Head,
-  Row,
+  ParamRow,
   dense,
   embed,
   layers,
   norm,
 )
-from fairjax.models.families.heads import Classifier, MaskedLM
+from fairjax.models.families.heads import MaskedLM, SequenceClassifier
 from fairjax.models.layers.attention import ACTIVATIONS
 
 KEYS = (
@@ -62,21 +62,21 @@ LAYER = (
 )
 
 
-def tensors(shape: Shape) -> Iterable[Row]:
+def tensors(shape: EncoderShape) -> Iterable[ParamRow]:
   yield from embed('word', 'embeddings.word_embeddings')
   yield from embed('position', 'embeddings.position_embeddings')
   yield from norm('norm', 'embeddings.LayerNorm')
   yield from layers(shape.depth, 'transformer.layer.', LAYER)
 
 
-def sized(depth: int, width: int, places: int = 512, **rest) -> Shape:
+def sized(depth: int, width: int, places: int = 512, **rest) -> EncoderShape:
   plain = {'family': 'distilbert', 'types': 0, 'head_dropout': 0.2}
   return bert.sized(depth, width, places, **(plain | rest))
 
 
 FAMILY = Family(
   name='distilbert',
-  shape=Shape,
+  shape=EncoderShape,
   keys=KEYS,
   body=Encoder,
   tensors=tensors,
@@ -85,7 +85,7 @@ FAMILY = Family(
     'classify': Head(
       'DistilBertForSequenceClassification',
       bert.classifier('pre_classifier', 'classifier'),
-      Classifier,
+      SequenceClassifier,
       {'activation': 'relu'},
     ),
     'mask': Head(

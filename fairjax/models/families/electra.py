@@ -4,17 +4,21 @@ import functools
 
 from fairjax.models.families import bert
 from fairjax.models.families.config_keys import WIDTH, Key
-from fairjax.models.families.encoder import Encoder, Shape
+from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import Family, Head, dense
-from fairjax.models.families.heads import Classifier, Discriminator, MaskedLM
+from fairjax.models.families.heads import (
+  ElectraDiscriminator,
+  MaskedLM,
+  SequenceClassifier,
+)
 
 
-def sized(depth: int, width: int, places: int = 512, **rest) -> Shape:
+def sized(depth: int, width: int, places: int = 512, **rest) -> EncoderShape:
   plain = {'family': 'electra', 'embedding': width // 2}
   return bert.sized(depth, width, places, **(plain | rest))
 
 
-def discriminator(shape: Shape):
+def discriminator(shape: EncoderShape):
   yield from dense('dense', 'discriminator_predictions.dense')
   yield from dense('score', 'discriminator_predictions.dense_prediction')
 
@@ -23,7 +27,7 @@ base = functools.partial(sized, 12)
 
 FAMILY = Family(
   name='electra',
-  shape=Shape,
+  shape=EncoderShape,
   keys=(
     *bert.keys(width=256, heads=4, hidden=1024),
     Key('embedding', 'embedding_size', 128, WIDTH),
@@ -35,10 +39,12 @@ FAMILY = Family(
     'classify': Head(
       'ElectraForSequenceClassification',
       bert.classifier('classifier.dense', 'classifier.out_proj'),
-      Classifier,
+      SequenceClassifier,
       {'drop_first': True, 'activation': 'gelu'},
     ),
-    'detect': Head('ElectraForPreTraining', discriminator, Discriminator),
+    'detect': Head(
+      'ElectraForPreTraining', discriminator, ElectraDiscriminator
+    ),
     'mask': Head(
       'ElectraForMaskedLM',
       bert.masked(

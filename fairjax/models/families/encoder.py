@@ -34,7 +34,7 @@ from fairjax.models.layers.probed import (
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class EncoderShape:
   """Everything about an encoder that its parameters do not say."""
 
   family: str = 'bert'  # its record is in models/families
@@ -62,10 +62,10 @@ class Shape:
     return self.positions - self.position_offset
 
 
-class Layer(nn.Module):
+class EncoderLayer(nn.Module):
   """Attention and feed-forward, each with dropout, residual and norm."""
 
-  shape: Shape
+  shape: EncoderShape
   dtype: Any = jnp.float32
 
   @nn.compact
@@ -74,9 +74,9 @@ class Layer(nn.Module):
     x: Float[Array, 'r t d'],
     keys: UInt32[Array, '3'] | None,
     places: Places,
-    cls_columns: Int[Array, 'r m'] | None = None,
+    head_columns: Int[Array, 'r m'] | None = None,
   ) -> tuple[Float[Array, 'r q d'], None]:
-    """The layer at all places, or at the columns `cls_columns` only.
+    """The layer at all places, or at the columns `head_columns` only.
 
     `keys` are those of its three dropouts. The None beside the result is what
     nn.scan asks for.
@@ -87,9 +87,9 @@ class Layer(nn.Module):
     )
     norm = lambda name: LayerNorm(s.eps, self.dtype, name=name)
     read, at = x, places
-    if cls_columns is not None:
-      read = columns_of(x, cls_columns)
-      at = places.at(cls_columns)
+    if head_columns is not None:
+      read = columns_of(x, head_columns)
+      at = places.at(head_columns)
     use = lambda kind: None if keys is None else keys[kind]
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
 
@@ -133,7 +133,7 @@ class Encoder(nn.Module):
   classifier it computes only what the head reads.
   """
 
-  shape: Shape
+  shape: EncoderShape
   dtype: Any = jnp.float32
   scan: bool = False
   remat: bool = False
@@ -151,14 +151,14 @@ class Encoder(nn.Module):
     alone = range(s.depth)
     if self.scan and s.depth > 1:
       self.layers = nn.scan(
-        rematerialised(Layer, self.remat, scanned=True),
+        rematerialised(EncoderLayer, self.remat, scanned=True),
         variable_axes={'params': 0, 'probes': 0, 'calls': 0},
         split_rngs={'params': True},
         in_axes=(0, nn.broadcast),
         length=s.depth - 1,
       )(s, self.dtype)
       alone = range(s.depth - 1, s.depth)
-    body = rematerialised(Layer, self.remat)
+    body = rematerialised(EncoderLayer, self.remat)
     for i in alone:
       setattr(self, f'layer_{i}', body(s, self.dtype))
 
@@ -182,11 +182,11 @@ class Encoder(nn.Module):
     else:
       for i in range(last):
         x, _ = getattr(self, f'layer_{i}')(x, own[i], at)
-    cls_columns = jnp.asarray(batch['cls_columns']) if heads_only else None
-    x, _ = getattr(self, f'layer_{last}')(x, own[last], at, cls_columns)
+    head_columns = jnp.asarray(batch['head_columns']) if heads_only else None
+    x, _ = getattr(self, f'layer_{last}')(x, own[last], at, head_columns)
     if not heads_only:
       return x
-    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['cls_index']))[
+    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['head_index']))[
       :, None
     ]
 

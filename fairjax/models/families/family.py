@@ -22,7 +22,7 @@ CAPABILITIES = {
 }
 
 
-class Row(NamedTuple):
+class ParamRow(NamedTuple):
   """One of our parameters and the tensors it is made of."""
 
   ours: str  # path, as 'encoder/layer_0/up/kernel'
@@ -30,33 +30,39 @@ class Row(NamedTuple):
   transposed: bool = False  # torch keeps kernels as [out, in]
 
 
-def dense(ours: str, *theirs: str, bias: bool = True) -> tuple[Row, ...]:
-  kernel = Row(f'{ours}/kernel', tuple(f'{t}.weight' for t in theirs), True)
+def dense(ours: str, *theirs: str, bias: bool = True) -> tuple[ParamRow, ...]:
+  kernel = ParamRow(
+    f'{ours}/kernel', tuple(f'{t}.weight' for t in theirs), True
+  )
   if not bias:
     return (kernel,)
-  return kernel, Row(f'{ours}/bias', tuple(f'{t}.bias' for t in theirs))
+  return kernel, ParamRow(f'{ours}/bias', tuple(f'{t}.bias' for t in theirs))
 
 
-def norm(ours: str, theirs: str, bias: bool = True) -> tuple[Row, ...]:
-  scale = Row(f'{ours}/scale', (f'{theirs}.weight',))
-  return (scale, Row(f'{ours}/bias', (f'{theirs}.bias',)))[: 1 + bias]
+def norm(ours: str, theirs: str, bias: bool = True) -> tuple[ParamRow, ...]:
+  scale = ParamRow(f'{ours}/scale', (f'{theirs}.weight',))
+  return (scale, ParamRow(f'{ours}/bias', (f'{theirs}.bias',)))[: 1 + bias]
 
 
-def embed(ours: str, theirs: str) -> tuple[Row, ...]:
-  return (Row(f'{ours}/embedding', (f'{theirs}.weight',)),)
+def embed(ours: str, theirs: str) -> tuple[ParamRow, ...]:
+  return (ParamRow(f'{ours}/embedding', (f'{theirs}.weight',)),)
 
 
-def below(ours: str, theirs: str, rows: Iterable[Row]) -> tuple[Row, ...]:
+def below(
+  ours: str, theirs: str, rows: Iterable[ParamRow]
+) -> tuple[ParamRow, ...]:
   """The rows with their paths and names below others."""
   return tuple(
-    Row(ours + row.ours, tuple(theirs + name for name in row.theirs), row[2])
+    ParamRow(
+      ours + row.ours, tuple(theirs + name for name in row.theirs), row[2]
+    )
     for row in rows
   )
 
 
 def layers(
-  depth: int, theirs: str, rows: Iterable[Row], ours: str = ''
-) -> tuple[Row, ...]:
+  depth: int, theirs: str, rows: Iterable[ParamRow], ours: str = ''
+) -> tuple[ParamRow, ...]:
   """The rows of `depth` like layers; `theirs` ends before the number."""
   rows = tuple(rows)
   return tuple(
@@ -70,7 +76,7 @@ class Head(NamedTuple):
   """What stands on a family's body for one capability."""
 
   architecture: str  # the class of transformers
-  tensors: Callable[[Any], Iterable[Row]] = lambda shape: ()
+  tensors: Callable[[Any], Iterable[ParamRow]] = lambda shape: ()
   module: Callable | None = None  # module(body, **options); None: the body
   options: Mapping[str, Any] = {}
 
@@ -83,7 +89,7 @@ class Family:
   shape: type  # everything about a model that its parameters do not say
   keys: tuple[Key, ...]  # of config.json, in the order they are read
   body: Callable  # body(shape, dtype=…), with scan and remat where it has them
-  tensors: Callable[[Any], Iterable[Row]]  # of the body, below `prefix`
+  tensors: Callable[[Any], Iterable[ParamRow]]  # of the body, below `prefix`
   prefix: str
   heads: Mapping[str, Head]  # by capability; the first that fits is loaded
   shapes: Mapping[str, Any]  # published ones by name

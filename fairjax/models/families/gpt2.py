@@ -31,7 +31,7 @@ from fairjax.models.families.config_keys import (
 from fairjax.models.families.family import (
   Family,
   Head,
-  Row,
+  ParamRow,
   dense,
   embed,
   layers,
@@ -50,7 +50,7 @@ from fairjax.models.layers.probed import (
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class GPT2Shape:
   """Everything about a GPT-2 that its parameters do not say."""
 
   family: str = 'gpt2'
@@ -76,9 +76,9 @@ class Shape:
     return self.positions
 
 
-def sized(depth: int, width: int, places: int = 1024) -> Shape:
+def sized(depth: int, width: int, places: int = 1024) -> GPT2Shape:
   sizes = {'width': width, 'heads': width // 64, 'hidden': 4 * width}
-  return Shape(depth=depth, positions=places, **sizes)
+  return GPT2Shape(depth=depth, positions=places, **sizes)
 
 
 def _or_eos(values):
@@ -114,10 +114,10 @@ KEYS = (
 )
 
 
-class Layer(nn.Module):
+class GPT2Layer(nn.Module):
   """x + attention(norm x), then x + feed-forward(norm x)."""
 
-  shape: Shape
+  shape: GPT2Shape
   dtype: Any = jnp.float32
 
   @nn.compact
@@ -150,7 +150,7 @@ class Layer(nn.Module):
 class GPT2(nn.Module):
   """Scores of the token after each place, float32 [r, t, v]."""
 
-  shape: Shape
+  shape: GPT2Shape
   dtype: Any = jnp.float32
   remat: bool = False
 
@@ -158,7 +158,7 @@ class GPT2(nn.Module):
     s = self.shape
     embed = lambda count: Embed(count, s.width, self.dtype, s.deviation)
     self.word, self.position = embed(s.vocab), embed(s.positions)
-    body = rematerialised(Layer, self.remat)
+    body = rematerialised(GPT2Layer, self.remat)
     for i in range(s.depth):
       setattr(self, f'layer_{i}', body(s, self.dtype))
     self.norm = LayerNorm(s.eps, self.dtype)
@@ -220,7 +220,7 @@ _LAYER = (
 )
 
 
-def tensors(shape: Shape) -> Iterable[Row]:
+def tensors(shape: GPT2Shape) -> Iterable[ParamRow]:
   yield from embed('word', 'wte')
   yield from embed('position', 'wpe')
   yield from norm('norm', 'ln_f')
@@ -233,14 +233,14 @@ _LM = Head('GPT2LMHeadModel')
 
 FAMILY = Family(
   name='gpt2',
-  shape=Shape,
+  shape=GPT2Shape,
   keys=KEYS,
   body=GPT2,
   tensors=tensors,
   prefix='transformer.',
   heads={'write': _LM, 'judge': _LM},
   shapes={
-    'gpt2': Shape(),
+    'gpt2': GPT2Shape(),
     'distilgpt2': sized(6, 768),
     'gpt2-medium': sized(24, 1024),
   },

@@ -51,7 +51,7 @@ def asked_places(
   return x, rows
 
 
-class Classifier(nn.Module):
+class SequenceClassifier(nn.Module):
   """Logits of each example, from its first place, float32 [b, c].
 
   dropout, dense, activation, dropout, dense; the first dropout only with
@@ -96,7 +96,7 @@ class MaskedLM(nn.Module):
   dense, activation, norm, then the word embeddings as output layer (or a
   decoder of its own where the shape says the two are not tied). With
   `heads_only` the scores at one place of each example, float32 [b, 1, v]: the
-  one that the batch's `cls_columns` and `cls_index` name (reading/masked.py).
+  one that the batch's `head_columns` and `head_index` name (reading/masked.py).
   Where the batch says `places` (columns [r, m] of the segments `asked`), the
   scores there and nowhere else, float32 [r, m, v].
   """
@@ -132,7 +132,7 @@ class MaskedLM(nn.Module):
     return mask_padding_gradient(scores, rows.segment_ids)
 
 
-class Discriminator(nn.Module):
+class ElectraDiscriminator(nn.Module):
   """ELECTRA: one score a place, above 0 for 'replaced', float32 [r, t]."""
 
   encoder: nn.Module

@@ -31,7 +31,7 @@ from fairjax.models.families.config_keys import (
 from fairjax.models.families.family import (
   Family,
   Head,
-  Row,
+  ParamRow,
   dense,
   embed,
   layers,
@@ -58,7 +58,7 @@ from fairjax.models.layers.probed import (
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class LlamaShape:
   """Everything about a Llama that its parameters do not say."""
 
   family: str = 'llama'
@@ -88,10 +88,10 @@ class Shape:
     return self.positions
 
 
-class Layer(nn.Module):
+class LlamaLayer(nn.Module):
   """x + attention(norm x), then x + gated feed-forward(norm x)."""
 
-  shape: Shape
+  shape: LlamaShape
   dtype: Any = jnp.float32
 
   @nn.compact
@@ -145,14 +145,14 @@ class Layer(nn.Module):
 class Llama(nn.Module):
   """Scores of the token after each place, float32 [r, t, v]."""
 
-  shape: Shape
+  shape: LlamaShape
   dtype: Any = jnp.float32
   remat: bool = False
 
   def setup(self):
     s = self.shape
     self.word = Embed(s.vocab, s.width, self.dtype, s.deviation)
-    body = rematerialised(Layer, self.remat)
+    body = rematerialised(LlamaLayer, self.remat)
     for i in range(s.depth):
       setattr(self, f'layer_{i}', body(s, self.dtype))
     self.norm = LayerNorm(s.eps, self.dtype, False, False)
@@ -260,7 +260,7 @@ def wrong(values: Any) -> str:
   return ''
 
 
-def tensors(shape: Shape) -> Iterable[Row]:
+def tensors(shape: LlamaShape) -> Iterable[ParamRow]:
   attends, feeds = shape.attention_bias, shape.hidden_bias
   yield from embed('word', 'embed_tokens')
   layer = (
@@ -276,22 +276,26 @@ def tensors(shape: Shape) -> Iterable[Row]:
   yield from norm('norm', 'norm', bias=False)
 
 
-def _output(shape: Shape) -> Iterable[Row]:
+def _output(shape: LlamaShape) -> Iterable[ParamRow]:
   return () if shape.tied else dense('decoder', 'lm_head', bias=False)
 
 
-def sized(depth: int, width: int, places: int = 2048, **rest: Any) -> Shape:
+def sized(
+  depth: int, width: int, places: int = 2048, **rest: Any
+) -> LlamaShape:
   heads = width // 64
   plain = {'heads': heads, 'groups': heads, 'head_width': 64, 'tied': True}
   plain['hidden'] = width * 8 // 3
-  return Shape(depth=depth, width=width, positions=places, **(plain | rest))
+  return LlamaShape(
+    depth=depth, width=width, positions=places, **(plain | rest)
+  )
 
 
 _LM = Head('LlamaForCausalLM', _output)
 
 FAMILY = Family(
   name='llama',
-  shape=Shape,
+  shape=LlamaShape,
   keys=KEYS,
   body=Llama,
   tensors=tensors,

@@ -32,7 +32,7 @@ from fairjax.models.families.config_keys import (
 from fairjax.models.families.family import (
   Family,
   Head,
-  Row,
+  ParamRow,
   dense,
   embed,
   layers,
@@ -68,7 +68,7 @@ GLOBAL, LOCAL = 'full_attention', 'sliding_attention'
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class ModernBertShape:
   """Everything about a ModernBERT that its parameters do not say."""
 
   family: str = 'modernbert'
@@ -108,10 +108,10 @@ class Shape:
     return self.width
 
 
-class Layer(nn.Module):
+class ModernBertLayer(nn.Module):
   """x + attention(norm x), then x + gated feed-forward(norm x)."""
 
-  shape: Shape
+  shape: ModernBertShape
   number: int
   dtype: Any = jnp.float32
 
@@ -121,9 +121,9 @@ class Layer(nn.Module):
     x: Float[Array, 'r t d'],
     key: UInt32[Array, ''] | None,
     places: Places,
-    cls_columns: Int[Array, 'r m'] | None = None,
+    head_columns: Int[Array, 'r m'] | None = None,
   ) -> Float[Array, 'r q d']:
-    """The layer at all places, or at the columns `cls_columns` only."""
+    """The layer at all places, or at the columns `head_columns` only."""
     s = self.shape
     whole = s.layer_types[self.number] == GLOBAL
     # What is added to the residual starts smaller the more layers there are.
@@ -133,14 +133,14 @@ class Layer(nn.Module):
     )
     norm = lambda name: LayerNorm(s.eps, self.dtype, s.norm_bias, name=name)
     use = lambda kind: fold(key, 3 * self.number + kind)
-    first = lambda a: columns_of(a, cls_columns)
+    first = lambda a: columns_of(a, head_columns)
 
     y = norm('attention_norm')(x, places.rows) if self.number else x
     y = dense(3 * s.width, 'attend', s.attention_bias)(y, places.rows)
     query, key_value = y[..., : s.width], y[..., s.width :]
     at, residual = places, x
-    if cls_columns is not None:
-      at, residual, query = places.at(cls_columns), first(x), first(query)
+    if head_columns is not None:
+      at, residual, query = places.at(head_columns), first(x), first(query)
     theta = s.global_theta if whole else s.local_theta
     memory = split_key_value(key_value, s.heads)
     memory = KeyValue(
@@ -182,10 +182,10 @@ def _visible(
   return same & (jnp.abs(here - there) <= reach)
 
 
-class Encoder(nn.Module):
+class ModernBertEncoder(nn.Module):
   """Tokens to vectors."""
 
-  shape: Shape
+  shape: ModernBertShape
   dtype: Any = jnp.float32
   remat: bool = False
 
@@ -194,7 +194,7 @@ class Encoder(nn.Module):
     self.word = Embed(s.vocab, s.width, self.dtype, s.deviation)
     norm = lambda: LayerNorm(s.eps, self.dtype, s.norm_bias)
     self.norm, self.final_norm = norm(), norm()
-    body = rematerialised(Layer, self.remat)
+    body = rematerialised(ModernBertLayer, self.remat)
     for i in range(s.depth):
       setattr(self, f'layer_{i}', body(s, i, self.dtype))
 
@@ -214,13 +214,13 @@ class Encoder(nn.Module):
     last = getattr(self, f'layer_{s.depth - 1}')
     if not heads_only:
       return self.final_norm(last(x, key, at), at.rows)
-    columns = jnp.asarray(batch['cls_columns'])
+    columns = jnp.asarray(batch['head_columns'])
     x = last(x, key, at, columns).reshape(-1, s.width)
-    x = rows_of(x, jnp.asarray(batch['cls_index']))[:, None]
+    x = rows_of(x, jnp.asarray(batch['head_index']))[:, None]
     return self.final_norm(x, head_rows(batch))
 
 
-class Classifier(nn.Module):
+class ModernBertClassifier(nn.Module):
   """Logits of each example, from its first place or the mean of all.
 
   dense, activation, norm, dropout, dense. The result is float32 [b, c].
@@ -252,7 +252,7 @@ class Classifier(nn.Module):
 class Prediction(nn.Module):
   """dense, activation, norm: what both heads begin with."""
 
-  shape: Shape
+  shape: ModernBertShape
   dtype: Any = jnp.float32
 
   @nn.compact
@@ -264,7 +264,7 @@ class Prediction(nn.Module):
     return LayerNorm(s.eps, self.dtype, s.norm_bias, name='norm')(x, rows)
 
 
-class MaskedLM(nn.Module):
+class ModernBertMaskedLM(nn.Module):
   """Scores of every token, as MaskedLM of heads.py, float32 [r, t, v]."""
 
   encoder: nn.Module
@@ -367,7 +367,7 @@ def wrong(values: Any) -> str:
   return ''
 
 
-def tensors(shape: Shape) -> Iterable[Row]:
+def tensors(shape: ModernBertShape) -> Iterable[ParamRow]:
   s = shape
   yield from embed('word', 'embeddings.tok_embeddings')
   yield from norm('norm', 'embeddings.norm', s.norm_bias)
@@ -385,28 +385,30 @@ def tensors(shape: Shape) -> Iterable[Row]:
   yield from norm('final_norm', 'final_norm', s.norm_bias)
 
 
-def _prediction(shape: Shape) -> Iterable[Row]:
+def _prediction(shape: ModernBertShape) -> Iterable[ParamRow]:
   yield from dense('head/dense', 'head.dense', bias=shape.head_bias)
   yield from norm('head/norm', 'head.norm', shape.norm_bias)
 
 
-def _classifier(shape: Shape) -> Iterable[Row]:
+def _classifier(shape: ModernBertShape) -> Iterable[ParamRow]:
   yield from _prediction(shape)
   yield from dense('classifier', 'classifier')
 
 
-def _masked(shape: Shape) -> Iterable[Row]:
+def _masked(shape: ModernBertShape) -> Iterable[ParamRow]:
   yield from _prediction(shape)
   if not shape.tied:
     yield from dense('decoder', 'decoder', bias=shape.decoder_bias)
   elif shape.decoder_bias:
-    yield Row('bias', ('decoder.bias',))
+    yield ParamRow('bias', ('decoder.bias',))
 
 
-def sized(depth: int, width: int, places: int = 8192, **rest: Any) -> Shape:
+def sized(
+  depth: int, width: int, places: int = 8192, **rest: Any
+) -> ModernBertShape:
   plain = {'heads': width // 64, 'hidden': width * 3 // 2}
   types = _pattern({'depth': depth, 'every': 3})
-  return Shape(
+  return ModernBertShape(
     depth=depth,
     width=width,
     positions=places,
@@ -417,16 +419,16 @@ def sized(depth: int, width: int, places: int = 8192, **rest: Any) -> Shape:
 
 FAMILY = Family(
   name='modernbert',
-  shape=Shape,
+  shape=ModernBertShape,
   keys=KEYS,
-  body=Encoder,
+  body=ModernBertEncoder,
   tensors=tensors,
   prefix='model.',
   heads={
     'classify': Head(
-      'ModernBertForSequenceClassification', _classifier, Classifier
+      'ModernBertForSequenceClassification', _classifier, ModernBertClassifier
     ),
-    'mask': Head('ModernBertForMaskedLM', _masked, MaskedLM),
+    'mask': Head('ModernBertForMaskedLM', _masked, ModernBertMaskedLM),
     'embed': Head('ModernBertModel'),
   },
   shapes={

@@ -3,12 +3,12 @@
 from typing import Any
 
 from fairjax.models.families import bert
-from fairjax.models.families.encoder import Encoder, Shape
+from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import Family, Head
-from fairjax.models.families.heads import Classifier, MaskedLM
+from fairjax.models.families.heads import MaskedLM, SequenceClassifier
 
 
-def sized(depth: int, width: int, places: int = 512) -> Shape:
+def sized(depth: int, width: int, places: int = 512) -> EncoderShape:
   return bert.sized(
     depth,
     width,
@@ -37,7 +37,7 @@ def wrong(values: Any) -> str:
 
 FAMILY = Family(
   name='roberta',
-  shape=Shape,
+  shape=EncoderShape,
   keys=bert.keys(vocab=50265, pad=1),
   body=Encoder,
   tensors=bert.tensors,
@@ -46,7 +46,7 @@ FAMILY = Family(
     'classify': Head(
       'RobertaForSequenceClassification',
       bert.classifier('classifier.dense', 'classifier.out_proj'),
-      Classifier,
+      SequenceClassifier,
       {'drop_first': True},
     ),
     'mask': Head(

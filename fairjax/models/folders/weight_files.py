@@ -97,10 +97,11 @@ def _shards(index: pathlib.Path) -> list[str]:
       not isinstance(shard, str)
       or shard in ('', '.', '..')
       or any(mark in shard for mark in '/\\\0')
+      or len(shard.encode(errors='replace')) > 255
     ):
       raise UserError(
-        f'{index} names the file {shard!r}; a part of the weights must be a '
-        'file in the same folder, so fetch the model again'
+        f'{index} names the file {shard!r:.80}; a part of the weights must be '
+        'a file in the same folder, so fetch the model again'
       )
   return sorted(set(weight_map.values()))
 

@@ -128,12 +128,14 @@ def over_rows(call: Callable[..., tuple], rule: str) -> Callable[..., tuple]:
 def _partition(call, mesh, arguments, results):
   """Seeds and rows stay where the first argument's are; the rest is whole."""
   spec = (*arguments[0].sharding.spec, None, None)[:2]
-  where = lambda a: NamedSharding(
-    mesh,
-    P(*spec, *[None] * (len(a.shape) - 2))
-    if len(a.shape) > 2
-    else P(spec[0], None),
-  )
+
+  def where(a):
+    return NamedSharding(
+      mesh,
+      P(*spec, *[None] * (len(a.shape) - 2))
+      if len(a.shape) > 2
+      else P(spec[0], None),
+    )
 
   def each(*arrays):  # of the chip that the program is for, at hand or not
     with jax.sharding.use_abstract_mesh(mesh.abstract_mesh):

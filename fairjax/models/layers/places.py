@@ -42,7 +42,7 @@ def places(batch: Batch) -> Places:
   example, segment_ids, positions = (
     jnp.asarray(batch[name]) for name in ('example', 'segment_ids', 'positions')
   )
-  slots = batch['cls_columns'].shape[1] if 'cls_columns' in batch else 0
+  slots = batch['head_columns'].shape[1] if 'head_columns' in batch else 0
   return Places(
     Segments(segment_ids, example.shape[0], slots),
     positions,
@@ -72,9 +72,9 @@ def first_places(
   x: Float[Array, 'r t d'], batch: Batch
 ) -> Float[Array, 'b 1 d']:
   """Each example's first place of full activations."""
-  x = columns_of(x, jnp.asarray(batch['cls_columns']))
+  x = columns_of(x, jnp.asarray(batch['head_columns']))
   x = x.reshape(-1, x.shape[-1])
-  return rows_of(x, jnp.asarray(batch['cls_index']))[:, None]
+  return rows_of(x, jnp.asarray(batch['head_index']))[:, None]
 
 
 def blank_batch() -> dict[str, Array]:
@@ -89,8 +89,8 @@ def blank_batch() -> dict[str, Array]:
     'tokens': whole,
     'segment_ids': whole + 1,
     'positions': positions,
-    'cls_columns': jnp.zeros((1, 1), jnp.int32),
-    'cls_index': one,
+    'head_columns': jnp.zeros((1, 1), jnp.int32),
+    'head_index': one,
     'example': one,
     'label': one,
     'weight': jnp.ones((1,), jnp.float32),

@@ -4,7 +4,7 @@ Each chosen place is a copy of its text that is read at that place only. The
 texts lie in memory once; a copy is two numbers, its text and its place, and
 becomes tokens when its batch is filled. All copies of all texts are planned
 as one packed sweep, so copies of many texts share rows. The last layer and
-the head compute the chosen place alone: `cls_columns` and `cls_index`, by
+the head compute the chosen place alone: `head_columns` and `head_index`, by
 which a classifier reads first places, name it.
 """
 
@@ -93,7 +93,7 @@ def sweep(
     at = plan.place[step, real] + copies.place[copy[step, real]]
     if mask is not None:
       host['tokens'].reshape(-1)[at] = mask
-    host['cls_columns'].reshape(-1)[plan.cls_index[step, real]] = (
+    host['head_columns'].reshape(-1)[plan.head_index[step, real]] = (
       at % layout.width
     )
     yield host, copy[step]

@@ -31,7 +31,7 @@ from fairjax.models.words.word_level import glorot
 class LSTM(nn.Module):
   """Logits float32 [b, c] of each example's words."""
 
-  shape: word_level.Shape
+  shape: word_level.WordShape
   hidden: int = 128
   dtype: Any = jnp.float32
 

@@ -32,7 +32,7 @@ KERNEL = 5
 class TextCNN(nn.Module):
   """Logits float32 [b, c] of each example's words."""
 
-  shape: word_level.Shape
+  shape: word_level.WordShape
   filters: int = 128
   dtype: Any = jnp.float32
 

@@ -75,7 +75,7 @@ def vocabulary(tokenizer: Tokenizer) -> list[str]:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Vectors:
+class EmbeddingTable:
   """A table of word vectors; compared by identity, for a module to hold."""
 
   values: Float[np.ndarray, 'v d']
@@ -153,7 +153,7 @@ def _numbers(path, number: int, line: bytes, width: int) -> np.ndarray:
   )
 
 
-class Edit(NamedTuple):
+class VectorEdit(NamedTuple):
   """A change of a file's vectors before they are used."""
 
   needs: tuple[str, ...]  # words whose vectors it looks at
@@ -161,8 +161,8 @@ class Edit(NamedTuple):
 
 
 def load_vectors(
-  path: str | os.PathLike, words: Sequence[str], edit: Edit | None = None
-) -> Vectors:
+  path: str | os.PathLike, words: Sequence[str], edit: VectorEdit | None = None
+) -> EmbeddingTable:
   """One row a word; a word that the file lacks has a random row.
 
   `edit` is applied to the file's vectors first, as methods/project.py takes
@@ -181,7 +181,7 @@ def load_vectors(
     result = dict(zip(result, table.astype(np.float32)))
   values = random_rows(len(words), width, 0)
   values[known] = np.stack([result[w] for w, k in zip(words, known) if k])
-  return Vectors(values, known)
+  return EmbeddingTable(values, known)
 
 
 def random_rows(count: int, width: int, seed: int) -> np.ndarray:
@@ -195,7 +195,7 @@ def random_rows(count: int, width: int, seed: int) -> np.ndarray:
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class WordShape:
   """What a word-level model reads, and into how many classes."""
 
   vocab: int
@@ -204,11 +204,11 @@ class Shape:
   length: int  # words of a text that are read, its first or last
   rate: float  # of the dropout
   side: str = 'pre'
-  vectors: Vectors | None = None  # frozen; None learns them
+  vectors: EmbeddingTable | None = None  # frozen; None learns them
 
 
 def read(
-  batch: Mapping[str, Any], shape: Shape, dtype: Any, keep: int = 0
+  batch: Mapping[str, Any], shape: WordShape, dtype: Any, keep: int = 0
 ) -> tuple[Float[Array, 'b l d'], Segments]:
   """The word vectors of each example, in a window of its own.
 
@@ -229,7 +229,7 @@ def read(
 def dropout(
   x: Float[Array, 'b 1 d'],
   batch: Mapping[str, Any],
-  shape: Shape,
+  shape: WordShape,
   key: UInt32[Array, ''] | None,
 ) -> Float[Array, 'b 1 d']:
   """Dropout of what a text became."""
@@ -241,7 +241,7 @@ def dropout(
 
 
 def scores(
-  x: Float[Array, 'b 1 d'], batch: Mapping[str, Any], shape: Shape
+  x: Float[Array, 'b 1 d'], batch: Mapping[str, Any], shape: WordShape
 ) -> Float[Array, 'b c']:
   """The last layer. Logits are few: float32 whatever the rest is."""
   one = head_rows(batch)
@@ -264,12 +264,18 @@ def unpack(
   part of what the model reads (nothing is masked, as in the paper's code), so
   it is owned by the example: its places count in gradient norms.
   """
-  tokens, segment_ids, cls_columns, cls_index, example = (
+  tokens, segment_ids, head_columns, head_index, example = (
     jnp.asarray(batch[name])
-    for name in ('tokens', 'segment_ids', 'cls_columns', 'cls_index', 'example')
+    for name in (
+      'tokens',
+      'segment_ids',
+      'head_columns',
+      'head_index',
+      'example',
+    )
   )
-  b, width, slots = len(example), tokens.shape[1], cls_columns.shape[1]
-  start = cls_index // slots * width + cls_columns.ravel()[cls_index]
+  b, width, slots = len(example), tokens.shape[1], head_columns.shape[1]
+  start = head_index // slots * width + head_columns.ravel()[head_index]
   number = jnp.arange(1, b + 1)[:, None]
   column = jnp.arange(max(length, width) if side == 'pre' else length)
 

@@ -104,12 +104,6 @@ def options(method: Method, seed: int, **instead) -> dict:
   }
 
 
-def swap_one(text: str, **options) -> tuple[str, list[Span]]:
-  """One text and its spans; options as for `swap`."""
-  swapped = swap([text], **options)
-  return swapped.texts[0], swapped.spans[0]
-
-
 def swap_every(texts: Sequence[str], words=None, **options) -> list[Swapped]:
   """All alternatives of groups with more than two members, one column each."""
   axis = options.get('axis', 'gender')
@@ -223,7 +217,9 @@ def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
 def _checked(texts: Sequence[str]) -> list[str]:
   """The column as a list, or a sentence that names the row without text."""
   if isinstance(texts, str):
-    raise UserError('swap takes a column of texts; use swap_one for one text')
+    raise UserError(
+      'swap takes a column of texts; put the one text into a list'
+    )
   texts = list(texts)
   if not set(map(type, texts)) <= {str}:
     for number, text in enumerate(texts):
@@ -490,7 +486,7 @@ _PICK: dict[str, Callable[[tuple[str, ...], str], str]] = {
 
 
 def _gender_entries(
-  known: word_lists.Lists, direction: str
+  known: word_lists.WordLists, direction: str
 ) -> dict[str, object]:
   """word -> new word, '' where none is sure, or a rule."""
   if direction == 'neutral' and len(known.sides) < 3:
@@ -535,7 +531,7 @@ def _moves(word: str, direction: str) -> bool:
   )
 
 
-def _turned(known: word_lists.Lists, step: int) -> dict[str, str]:
+def _turned(known: word_lists.WordLists, step: int) -> dict[str, str]:
   """word -> the word `step` places on in its group, never itself."""
   entries = {}
   for group in known.rows:

@@ -104,7 +104,7 @@ PRONOUNS = (
 )
 
 
-class Lists(NamedTuple):
+class WordLists(NamedTuple):
   """Parallel words; `sides` names the columns of a gender list."""
 
   rows: tuple[tuple[str, ...], ...]
@@ -114,11 +114,11 @@ class Lists(NamedTuple):
 
 
 @functools.cache
-def gender() -> Lists:
+def gender() -> WordLists:
   """Our own gender list."""
   path = pathlib.Path(__file__).with_name('words.csv')
   rows, sides = read(path)
-  return Lists(rows, sides, TO_MALE, TO_FEMALE)
+  return WordLists(rows, sides, TO_MALE, TO_FEMALE)
 
 
 def sides_of(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ def load(
   | Sequence[Sequence[str]]
   | Mapping[str, str | Sequence[str]]
   | None,
-) -> Lists:
+) -> WordLists:
   """Our own list for None or '', else a user's file or groups, checked."""
   if words is None or (isinstance(words, str) and not words):
     return gender()
@@ -167,7 +167,7 @@ def load(
     rows = tuple(map(_group, _groups(words)))
     sides = ()
     check([(f'group {i}', row) for i, row in enumerate(rows)], 'words')
-  return Lists(rows, sides, {}, {})
+  return WordLists(rows, sides, {}, {})
 
 
 def _groups(words: Mapping | Sequence) -> Sequence:

@@ -3,6 +3,9 @@
 With the training data and a Flax model at hand, each training row gets GE,
 EL2N and GraNd (scores/), and its influence on the gap that the page leads with
 (scores/influence.py). The rows that widen it most are listed.
+
+Thresholds of groups narrow it without training: they are chosen on half of the
+rows and judged on the other half (metrics/group_thresholds.py).
 """
 
 from collections.abc import Sequence
@@ -13,13 +16,15 @@ import pandas as pd
 from fairjax import api, results, stages
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data.tables import audit_table, readers
+from fairjax.data.tables import audit_table, labels, readers
 from fairjax.metrics import measures
-from fairjax.recipes.audit import flips
+from fairjax.metrics.group_thresholds import CRITERIA
+from fairjax.recipes.audit import measure
+from fairjax.recipes.audit.answers import AuditedModel
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
-from fairjax.recipes.audit.models import Audited
 from fairjax.report import first_screen
+from fairjax.report.assessments import Equalized
 
 TOP = 12  # rows listed
 MITIGATE = (
@@ -37,9 +42,15 @@ METHOD = (
   'approximation.'
 )
 
+EQUALIZED = {
+  'equal_opportunity': ('found of the positives', 'equal opportunity'),
+  'equal_fpr': ('blamed of the negatives', 'equal false positive rates'),
+  'demographic_parity': ('decided positive', 'demographic parity'),
+}
+
 
 def section(
-  model: Audited,
+  model: AuditedModel,
   config: Config,
   table: pd.DataFrame,
   measured: Measured,
@@ -71,7 +82,11 @@ def section(
 
 
 def _page(
-  scored: pd.DataFrame, path: str, model: Audited, gap, classes: Sequence[str]
+  scored: pd.DataFrame,
+  path: str,
+  model: AuditedModel,
+  gap,
+  classes: Sequence[str],
 ) -> dict:
   """The rows of most influence, what would mitigate it, and the method."""
   ranked = scored.sort_values('influence', ascending=False, kind='stable')
@@ -98,7 +113,7 @@ def _page(
       f'{gap.rate} between {gap.high} and {gap.low} would be smallest, to '
       'first order.'
     ),
-    results.texts(rows, ('text',), blur=flips.offensive(classes)),
+    results.texts(rows, ('text',), blur=labels.offensive(classes)),
     results.text(MITIGATE.format(path=path, model=model.name)),
     results.fold(
       'How this was computed',
@@ -118,7 +133,7 @@ def _share(influence: np.ndarray) -> float:
 
 
 def training(
-  model: Audited, config: Config, groups: Who
+  model: AuditedModel, config: Config, groups: Who
 ) -> pd.DataFrame | None:
   """The training rows, with labels numbered as the model numbers them.
 
@@ -186,3 +201,78 @@ def influences(
     model.bundle, params, direction, pool, size=size
   )
   return influence.influence(model.bundle, params, direction, pool, size)
+
+
+def thresholds(
+  config: Config, table: pd.DataFrame, one: Measured, groups: Who
+) -> Equalized | None:
+  """Those that the config asks for; None where it asks for none."""
+  criterion = config.audit.equalize
+  if not criterion:
+    return None
+  why = (
+    'there are no labels'
+    if 'label' not in table
+    else 'there are no groups'
+    if not groups.columns
+    else 'the predictions are of three or more classes, or of several seeds'
+    if one.scores.ndim != 2 or len(one.scores) > 1
+    else 'the predictions are decisions'
+    if 'auc' not in one.set['quality']
+    else ''
+  )
+  if why:
+    raise UserError(
+      f'audit.equalize is {criterion!r}, but {why}; it needs labels, groups, '
+      'and one score a row'
+    )
+  limit = one.limit
+  return api.thresholds(
+    measure.truth(config, table, 2),
+    one.scores[0],
+    next(iter(groups.columns.values())),
+    criterion=criterion,
+    threshold=limit[0] if isinstance(limit, list) else limit,
+    confidence_level=config.measures.confidence_level,
+    n_resamples=config.measures.resamples,
+    random_state=config.seed,
+  )
+
+
+def thresholds_section(found: Equalized, groups: Who) -> dict:
+  """The page's: what becomes of the gap, and what it costs."""
+  name = CRITERIA[found.rule.criterion]
+  shown, criterion = EQUALIZED[found.rule.criterion]
+  rate = {'dp': 'selection_rate', 'eqopp1': 'tpr', 'eqopp0': 'fpr'}[name]
+  before, after = found.before.groups, found.after.groups
+  gap = lambda one: float(one[rate].max() - one[rate].min())
+  price = found.price
+  points = 100 * price['difference']['value']
+  cost = 'cost' if points < 0 else 'gain'
+  kind = next(iter(groups.columns))
+  rows = [
+    {
+      kind: group,
+      'threshold': f'{limit:.3g}',
+      f'{shown}, before': f'{before[rate][group]:.1%}',
+      'after': f'{after[rate][group]:.1%}',
+      'right, before': f'{before["accuracy"][group]:.1%}',
+      'right, after': f'{after["accuracy"][group]:.1%}',
+    }
+    for group, limit in found.thresholds.items()
+    if group in before.index
+  ]
+  return results.section(
+    f'A threshold for each group would narrow the gap from '
+    f'{gap(before):.0%} to {gap(after):.0%}',
+    results.text(
+      f'With a threshold of its own each group meets {criterion}; nothing is '
+      f'trained. They were chosen on half of the rows. On the other '
+      f'{len(found.after.labels):,} they {cost} {abs(points):.1f} points of '
+      f'accuracy (interval {100 * price["difference"]["low"]:+.1f} to '
+      f'{100 * price["difference"]["high"]:+.1f}). The file thresholds.json '
+      'has them; to decide by them the group of a row must be known, and '
+      'lawful to use.'
+    ),
+    results.table(rows, screen=True),
+  )

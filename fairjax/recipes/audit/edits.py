@@ -21,7 +21,7 @@ from fairjax.config.methods import AXES
 from fairjax.core import alignment
 from fairjax.core.errors import UserError
 from fairjax.data.tables.files import column
-from fairjax.metrics.texts.flips import Edit
+from fairjax.metrics.texts.flips import EditScores
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import controls, dictionary, word_lists
 from fairjax.recipes.audit.groups import Who
@@ -43,7 +43,7 @@ class Edits(NamedTuple):
   twins: list[str]  # equal to the text where nothing was edited
   controls: list[str | None]
   spans: list[list[dictionary.Span]]
-  side: np.ndarray  # as metrics.flips.Edit
+  side: np.ndarray  # as metrics.flips.EditScores
   facts: dict
   remarks: list[str]
 
@@ -219,14 +219,11 @@ def misfit(edits: Sequence[Edits], groups: Who) -> list[str]:
 
 def sides(texts: Sequence[str], options: dict) -> np.ndarray:
   """1: only words of the female side, −1: only of the male one, else 0."""
-  to = lambda direction: np.array(
-    [
-      len(s)
-      for s in dictionary.swap(
-        texts, **{**options, 'direction': direction}
-      ).spans
-    ]
-  )
+
+  def to(direction: str) -> np.ndarray:
+    swapped = dictionary.swap(texts, **{**options, 'direction': direction})
+    return np.array([len(spans) for spans in swapped.spans])
+
   male, female = to('female'), to('male')
   return np.sign(female) - np.sign(male)
 
@@ -298,7 +295,7 @@ def score(
   texts: Sequence[str],
   scores: np.ndarray,
   predict: Callable[[Sequence[str]], np.ndarray],
-) -> Edit:
+) -> EditScores:
   """The scores [s, n, …] of the swapped and the controlled texts."""
   edited = edits.edited
   have = np.array([text is not None for text in edits.controls], bool)
@@ -317,6 +314,6 @@ def score(
       out[:, row] = source[:, k]
     return out
 
-  return Edit(
+  return EditScores(
     edited, of(edited, edits.twins), have, of(have, edits.controls), edits.side
   )

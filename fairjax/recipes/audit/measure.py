@@ -26,8 +26,8 @@ from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
+from fairjax.recipes.audit.answers import AuditedModel, aligned
 from fairjax.recipes.audit.groups import Who
-from fairjax.recipes.audit.models import Audited, aligned
 
 # These mean nothing where there are decisions.
 OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')
@@ -43,7 +43,7 @@ class Measured:
   decisions: np.ndarray  # [s, n]
   set: dict  # as results.json has it
   limit: Any  # the threshold, or one a seed
-  edits: dict[str, tuple[audit_edits.Edits, flips.Edit]]
+  edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]]
   quantiles: dict[str, list[dict]]
   words: dict[str, list[dict]]
   contrasts: list[dict]
@@ -53,7 +53,7 @@ class Measured:
   slices: list[dict]
   sweep: dict[str, np.ndarray]
   swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
-  equalized: Any = None  # thresholds of groups (equalize.py)
+  equalized: Any = None  # thresholds of groups (causes.py)
 
 
 def judged(config: Config, chances: np.ndarray) -> np.ndarray:
@@ -75,7 +75,7 @@ def truth(config: Config, table: pd.DataFrame, classes: int):
   )
 
 
-def chances_of(model: Audited, config, table, classes) -> np.ndarray:
+def chances_of(model: AuditedModel, config, table, classes) -> np.ndarray:
   scores = model.scores
   if scores is None:
     if 'text' not in table:
@@ -93,7 +93,7 @@ def chances_of(model: Audited, config, table, classes) -> np.ndarray:
   return chances
 
 
-def decided(model: Audited, chances: np.ndarray) -> Audited:
+def decided(model: AuditedModel, chances: np.ndarray) -> AuditedModel:
   """The model, known to decide only where a function answers 0 or 1."""
   only = model.kind == 'function' and bool(np.isin(chances, (0, 1)).all())
   return dataclasses.replace(model, hard=True) if only else model
@@ -124,7 +124,7 @@ def threshold_of(config, model, valid, classes) -> float | str:
 
 
 def measure(
-  model: Audited,
+  model: AuditedModel,
   config: Config,
   table: pd.DataFrame,
   valid: pd.DataFrame | None,
@@ -165,8 +165,22 @@ def measure(
   if model.hard:
     _without_scores(one)
   out = Measured(
-    *(model.name, scores, chances, decisions, one, limit),
-    *({}, {}, {}, [], [], [], {}, [], {}, edits),
+    name=model.name,
+    scores=scores,
+    chances=chances,
+    decisions=decisions,
+    set=one,
+    limit=limit,
+    edits={},
+    quantiles={},
+    words={},
+    contrasts=[],
+    within=[],
+    left_out=[],
+    reliability={},
+    slices=[],
+    sweep={},
+    swaps=edits,
   )
   _calibrated(out, labels, groups, options, least, model.hard, cluster)
   _beside_reference(out, labels, groups, config, options, cluster)
@@ -190,7 +204,7 @@ def measure(
 
 
 def rehearsed(
-  model: Audited, config, table, valid, classes, groups: Who, edits, hang
+  model: AuditedModel, config, table, valid, classes, groups: Who, edits, hang
 ) -> dict[str, dict]:
   """The measures that an audit of this model has, from made-up scores.
 
@@ -216,10 +230,11 @@ def rehearsed(
 
 def _without_labels(one: dict) -> None:
   """What needs no label, of a set that was assessed with made-up ones."""
-  is_free = lambda name: (
-    name.rpartition('/')[2] == 'dp'
-    or (name.rpartition('/')[2].startswith('selection_rate'))
-  )
+
+  def is_free(name: str) -> bool:
+    plain = name.rpartition('/')[2]
+    return plain == 'dp' or plain.startswith('selection_rate')
+
   for part in ('quality', 'fairness'):
     one[part] = {k: v for k, v in one[part].items() if is_free(k)}
   for group in one['groups'].values():

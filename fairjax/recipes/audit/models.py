@@ -23,33 +23,16 @@ from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables import labels, predictions, readers
 from fairjax.models.families import chances
-from fairjax.recipes.audit import function as audit_function
+from fairjax.recipes.audit import answers
+from fairjax.recipes.audit.answers import AuditedModel
 
 FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
 FUNCTION = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_][\w.]*')
 
 
-@dataclasses.dataclass(frozen=True)
-class Audited:
-  """A model under audit: scores of the rows, and maybe of any text."""
-
-  name: str
-  scores: np.ndarray | None = None  # [s, n, c] of the rows
-  predict: Callable[[Sequence[str]], np.ndarray] | None = None  # -> [s, n, c]
-  classes: tuple[str, ...] = ()  # the model's own names of them
-  hard: bool = False  # decisions, not probabilities
-  kind: str = 'predictions'
-  bundle: Any = None  # a Flax model, for gradients
-  # The identity of what its answers depend on, where that can be known.
-  made_from: Callable[[], str] | None = None
-  label: int | None = None  # that is audited, of labels that each hold or not
-  positive: int = 1  # the class of the data that such a label is held against
-  remarks: tuple[str, ...] = ()  # how its predictions were read
-
-
 def load(
   source: Any, config: Config, table: pd.DataFrame, classes: Sequence[str]
-) -> list[Audited]:
+) -> list[AuditedModel]:
   """Every model that `source` holds."""
   if source is None or (isinstance(source, str) and not source):
     return own(config, table, classes)
@@ -90,7 +73,7 @@ def load(
   )
 
 
-def own(config: Config, table: pd.DataFrame, classes) -> list[Audited]:
+def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
   """Predictions that stand in the data itself."""
   frame = _beside(table)
   named = re.compile(r'(p|prob|score)_.+|p\d+', re.IGNORECASE)
@@ -113,14 +96,14 @@ def _beside(table: pd.DataFrame) -> pd.DataFrame:
   return frame
 
 
-def _named(name: str, config, table, classes) -> list[Audited]:
+def _named(name: str, config, table, classes) -> list[AuditedModel]:
   path = pathlib.Path(name).expanduser()
   if name in table and name not in ('text', 'label'):  # a column of the data
     read = predictions.read(
       _beside(table), table, (name,), classes, config.measures.pos_label
     )
     return [
-      Audited(one.name, one.scores, hard=one.hard, remarks=one.remarks)
+      AuditedModel(one.name, one.scores, hard=one.hard, remarks=one.remarks)
       for one in read
     ]
   if name == 'planted':
@@ -130,8 +113,8 @@ def _named(name: str, config, table, classes) -> list[Audited]:
   if path.is_file() or path.suffix.lower() in FILES:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
-    target = audit_function.imported(name)
-    made_from = functools.partial(audit_function.made_from, name)
+    target = answers.imported(name)
+    made_from = functools.partial(answers.made_from, name)
     more = {'made_from': made_from, 'said': classes}
     return [function(target, name, config, table, **more)]
   from fairjax.models.folders import hub
@@ -149,14 +132,14 @@ def _named(name: str, config, table, classes) -> list[Audited]:
   return _folder(pathlib.Path(folder), config, table, name)
 
 
-def _of_frame(frame, config, table, classes) -> list[Audited]:
+def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
   columns = config.audit.scores
   models = predictions.read(
     frame, table, columns, classes, config.measures.pos_label
   )
   look = scored(config) if config.audit.edited else None
   return [
-    Audited(one.name, one.scores, look, (), one.hard, remarks=one.remarks)
+    AuditedModel(one.name, one.scores, look, (), one.hard, remarks=one.remarks)
     for one in models
   ]
 
@@ -188,14 +171,14 @@ def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray]:
   return predict
 
 
-def _array(scores: np.ndarray, table, config) -> Audited:
+def _array(scores: np.ndarray, table, config) -> AuditedModel:
   """[n], [n, c] or [s, n] of the rows, in their order."""
   n = len(table)
   if scores.ndim == 1:
     scores = scores[None]
   if scores.ndim == 2 and scores.shape[0] == n != scores.shape[1]:
     predictions.check(scores[None], range(scores.shape[1]), 'the predictions')
-    return Audited('model', scores[None])
+    return AuditedModel('model', scores[None])
   if scores.ndim != 2 or scores.shape[1] != n:
     raise UserError(
       f'the predictions have shape {scores.shape} for {n} rows; give [n], '
@@ -209,7 +192,7 @@ def _array(scores: np.ndarray, table, config) -> Audited:
   hard = bool(np.isin(scores, (0, 1)).all())
   both = np.stack([1 - scores, scores], -1)
   both = both if config.measures.pos_label == 1 else both[..., ::-1]
-  return Audited('model', both, hard=hard)
+  return AuditedModel('model', both, hard=hard)
 
 
 def function(
@@ -220,26 +203,26 @@ def function(
   classes: tuple[str, ...] = (),
   made_from: Callable[[], str] | None = None,
   said: Sequence[str] = (),
-) -> Audited:
+) -> AuditedModel:
   """Any function of a list of texts; `said` are the names of answers."""
   texts = list(table['text']) if 'text' in table else []
   batch, positive = max(config.audit.batch, 1), config.measures.pos_label
-  predict = audit_function.predictor(source, name, batch, positive, texts, said)
-  return Audited(
+  predict = answers.predictor(source, name, batch, positive, texts, said)
+  return AuditedModel(
     name, None, predict, classes, kind='function', made_from=made_from
   )
 
 
 def classifier(
   model, config: Config, name: str = '', made_from=None, predict=None
-) -> list[Audited]:
+) -> list[AuditedModel]:
   """A `fairjax.load`ed one; where its labels may hold together, a model each.
 
   `predict` gives [s, n, c] where that is not of this model alone.
   """
   predict = predict or (lambda texts: model.predict_proba(texts)[None])
   classes = tuple(map(str, model.classes_))
-  one = Audited(
+  one = AuditedModel(
     name or pathlib.Path(model.name).name or 'model',
     *(None, predict, classes),
     kind='folder',
@@ -272,7 +255,7 @@ def classifier(
   return [_of_label(one, place) for place in places]
 
 
-def _of_label(one: Audited, place: int) -> Audited:
+def _of_label(one: AuditedModel, place: int) -> AuditedModel:
   """One label of several: it holds, or it does not."""
   label = one.classes[place]
   named = not re.fullmatch(r'label_\d+', label, re.IGNORECASE)
@@ -300,7 +283,9 @@ def _remembered(predict: Callable) -> Callable:
   return answer
 
 
-def _folder(path: pathlib.Path, config, table, name: str = '') -> list[Audited]:
+def _folder(
+  path: pathlib.Path, config, table, name: str = ''
+) -> list[AuditedModel]:
   """A Hugging Face folder, or the folder of a run of ours."""
   from fairjax import api
 
@@ -320,7 +305,7 @@ def _contents(*paths: pathlib.Path) -> str:
   return artefacts.fingerprint([artefacts.content(path) for path in paths])
 
 
-def _run(path: pathlib.Path, config, table) -> Audited:
+def _run(path: pathlib.Path, config, table) -> AuditedModel:
   """A run without exported models: its fit, or else what it predicted."""
   found = artefacts.read_json(path / 'results.json')
   recipe = found.get('recipe') if isinstance(found, dict) else found
@@ -332,7 +317,7 @@ def _run(path: pathlib.Path, config, table) -> Audited:
     frame = artefacts.read_table(file)
     frame.attrs['source'] = str(file)
     (one,) = predictions.read(frame, table, (), ())
-    return Audited(path.name, one.scores, kind='predictions')
+    return AuditedModel(path.name, one.scores, kind='predictions')
   raise UserError(
     f'{path} is a run of recipe {recipe!r} without one model or predictions '
     'to audit; train with --config.train.export and name a folder of export/'
@@ -361,7 +346,7 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
   return config, tables, ready, params
 
 
-def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
+def _fitted(path: pathlib.Path, weights: pathlib.Path) -> AuditedModel:
   """The predictions of any text by a run of recipe train."""
   from fairjax import stages
 
@@ -371,7 +356,7 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> Audited:
     frame = pd.DataFrame({'text': list(texts), 'label': 0})
     return stages.probabilities(config, ready, params, frame)
 
-  return Audited(
+  return AuditedModel(
     *(path.name, None, predict, labels.class_names(tables)),
     kind='run',
     made_from=functools.partial(_contents, path / 'config.json', weights),
@@ -407,7 +392,7 @@ def config_of(tree: dict, where: str | os.PathLike = 'config.json') -> Config:
   return config
 
 
-def planted(config: Config) -> Audited:
+def planted(config: Config) -> AuditedModel:
   """A bag of words on the planted training rows: it has learnt their bias."""
   from sklearn.feature_extraction.text import CountVectorizer
   from sklearn.linear_model import LogisticRegression
@@ -419,84 +404,4 @@ def planted(config: Config) -> Audited:
   model = LogisticRegression(max_iter=400, C=0.3)
   model.fit(words.fit_transform(train['text']), train['label'])
   predict = lambda texts: model.predict_proba(words.transform(texts))[None]
-  return Audited('planted', None, predict, data.CLASSES, kind='function')
-
-
-def turned(model: Audited, ours: Sequence[str]) -> bool:
-  """Whether its names say that its class 0 is the one to detect.
-
-  Labels of the data that are numbers have 1 for that class (tables/labels.py).
-  """
-  low = [name.strip().casefold() for name in model.classes]
-  named = not all(re.fullmatch(r'(label_?)?\d+', name) for name in low)
-  numbers = all(re.fullmatch(r'\d+', name) for name in ours)
-  if model.label is not None or len(low) != 2 or not (named and numbers):
-    return False
-  return labels.class_order(list(model.classes)) == list(model.classes)[::-1]
-
-
-def read_as(model: Audited, ours: Sequence[str]) -> list[str]:
-  """What is said of a model whose classes are held against numbers."""
-  names = list(model.classes)
-  if not turned(model, ours):
-    return []
-  return [
-    f'{model.name} calls its classes {", ".join(names)}, and the labels of the '
-    f'data are numbers: its class {names[0]!r} is read as label 1, the class '
-    'to detect. If label 1 is the other one, say so with --config.data.labels='
-    "'0=1,1=0'"
-  ]
-
-
-def aligned(
-  scores: np.ndarray, model: Audited, classes: Sequence[str]
-) -> np.ndarray:
-  """The scores [s, n, c] in the order of the data's classes."""
-  low = lambda names: [n.strip().casefold() for n in names]
-  theirs, ours = list(model.classes), list(classes)
-  if model.label is not None:
-    if len(ours) > 2:
-      raise UserError(
-        f'{model.name} is a label that holds or not, and the labels of the '
-        f'data are {", ".join(ours)}; map them to two with '
-        '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
-      )
-    p, at = scores[..., model.label], model.positive
-    if theirs and len(ours) == 2 and theirs[1].casefold() in low(ours):
-      # The data calls the label as the model does, and its absence otherwise.
-      at = low(ours).index(theirs[1].casefold())
-    return np.stack([1 - p, p] if at == 1 else [p, 1 - p], -1)
-  if not ours:
-    return scores
-  if len(ours) < 2 and scores.shape[-1] == 2:
-    return scores
-  if theirs and sorted(low(theirs)) == sorted(low(ours)):
-    return scores[..., [low(theirs).index(n) for n in low(ours)]]
-  many = len(ours) == 2 < scores.shape[-1]
-  if (
-    many
-    or len(ours) > scores.shape[-1]
-    or len(theirs or ours) != max(len(ours), 2)
-  ):
-    raise UserError(
-      f'{model.name} has {scores.shape[-1]} classes'
-      + (f' ({", ".join(theirs)})' if theirs else '')
-      + f', and the labels of the data are {", ".join(ours)}; map them with '
-      '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
-    )
-  numbered = lambda names: all(
-    re.fullmatch(r'(label_?)?\d+', n, re.IGNORECASE) for n in names
-  )
-  words = lambda names: {part for n in low(names) for part in n.split('/')}
-  if not theirs or numbered(theirs):
-    return scores
-  if numbered(ours):
-    return scores[..., ::-1] if turned(model, ours) else scores
-  if any(words([a]) & words([b]) for a, b in zip(theirs, ours)):
-    return scores
-  raise UserError(
-    f'{model.name} calls its classes {", ".join(theirs)}, and the labels of '
-    f'the data are {", ".join(ours)}; say which is which with '
-    f'--config.data.labels={",".join(f"{n}=NUMBER" for n in ours)}, where '
-    f'{", ".join(f"{k} is {n}" for k, n in enumerate(theirs))}'
-  )
+  return AuditedModel('planted', None, predict, data.CLASSES, kind='function')

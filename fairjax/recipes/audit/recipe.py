@@ -23,9 +23,9 @@ from fairjax.metrics import gate
 from fairjax.metrics import paired as paired_tests
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import flips
+from fairjax.recipes.audit import answers, page
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
-from fairjax.recipes.audit import equalize, page, scores
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.audit import models as audit_models
@@ -85,20 +85,21 @@ def audit(
     if config.audit.fail_if and model is models[0]:
       gate.names(config.audit.fail_if, ready)
   texts = list(table['text']) if 'text' in table else []
-  first = {model.name: scores.sample(model, texts) for model in asked}
+  first = {model.name: answers.sample(model, texts) for model in asked}
   measured: dict[str, Measured] = {}
   for model in models:
     say(f'auditing {model.name}: {len(table):,} rows')
     if log:
-      model = scores.kept(
+      model = answers.kept(
         model, first.get(model.name), log.folder, log, config.reuse
       )
     measured[model.name] = audit_measure.measure(
       model, config, table, rows.valid, classes, groups, edits, hang
     )
   for model in asked:
-    scores.tell_noise(
-      model, first[model.name], texts, classes, measured[model.name]
+    one = measured[model.name]
+    answers.tell_noise(
+      *(model, first[model.name], texts, classes, one.chances, one.set)
     )
   models = [
     audit_measure.decided(one, measured[one.name].chances) for one in models
@@ -121,7 +122,7 @@ def audit(
       *remarks,
       *(words for one in edits for words in one.remarks),
       *(words for model in models for words in model.remarks),
-      *(w for model in models for w in audit_models.read_as(model, classes)),
+      *(w for model in models for w in answers.read_as(model, classes)),
       *audit_edits.misfit(edits, groups),
       *_missing(table, models[0]),
       *_held_against(models, names, config),
@@ -133,9 +134,11 @@ def audit(
   )
   if causes:
     results.sections.append(causes)
-  focus.equalized = equalize.thresholds(config, table, focus, groups)
+  focus.equalized = audit_causes.thresholds(config, table, focus, groups)
   if focus.equalized:
-    results.sections.append(equalize.section(focus.equalized, groups))
+    results.sections.append(
+      audit_causes.thresholds_section(focus.equalized, groups)
+    )
   _gate(config, results, focus)
   return results, measured
 
@@ -148,7 +151,7 @@ def _data(config: Config) -> str:
   return config.data.name if config.data.name != 'file' else 'data'
 
 
-def _renamed(models: Sequence[audit_models.Audited]) -> list:
+def _renamed(models: Sequence[answers.AuditedModel]) -> list:
   """Two models of one name get numbers."""
   out, seen = [], {}
   for model in models:
@@ -159,7 +162,7 @@ def _renamed(models: Sequence[audit_models.Audited]) -> list:
   return out
 
 
-def _missing(table: pd.DataFrame, model: audit_models.Audited) -> list[str]:
+def _missing(table: pd.DataFrame, model: answers.AuditedModel) -> list[str]:
   """What was not measured, and what it would need."""
   out = []
   if 'label' not in table:

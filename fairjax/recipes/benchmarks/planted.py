@@ -14,7 +14,7 @@ from fairjax.benchmarks import planted_associations as planted
 from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.metrics import measures
-from fairjax.recipes.benchmarks import recipe
+from fairjax.recipes.benchmarks.recipe import measured
 from fairjax.recipes.language import pretrain
 from fairjax.results import Results
 from fairjax.train import mesh
@@ -40,7 +40,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     own.recipe, own.data.name, own.data.path = 'benchmarks', 'text', ''
     own.model = str(target / 'pretrain' / 'export' / 'seed_0')
     own.benchmarks.data = str(data)
-    result = recipe.run(own, target / 'benchmarks')
+    page = target / 'benchmarks'
+    with Log(page, own, main=mesh.is_main()) as log:
+      result = stages.publish(page, measured(own, page, log), log)
     (one,) = result.contenders.values()
     contenders[f'association {association:g}'] = one | {
       # Warnings about files and lists stand on the page of each model.

@@ -43,61 +43,65 @@ from fairjax.train.progress import Log
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
-  """items → scores of each contender → estimates → paired tests → page."""
+  """The benchmarks' numbers of each contender, published."""
   with Log(folder, config, main=mesh.is_main()) as log:
-    check(config)
-    tables = {name: read(name, config) for name in config.benchmarks.names}
-    # Every file is read before any model: what is wrong in it is told now.
-    task = downstream.items(config) if config.benchmarks.task else None
-    texts = held_out(config) if config.data.path else []
-    models = contenders(config, tables, folder, log)
-    if config.benchmarks.dry_run:
-      return dry_run(config, next(iter(models.values())), folder, log)
-    result = {
-      name: {'sets': {}, 'facts': one.facts()} for name, one in models.items()
-    }
-    tests, sections = [], []
-    for name in config.benchmarks.names:
-      module = importlib.import_module(BENCHMARKS[name].module)
-      items, scored = tables[name], {}
-      log.line(f'{name}: {len(items)} items')
-      for title, model in models.items():
-        if not set(BENCHMARKS[name].needs) & set(model.able):
-          continue
-        one, usable_items, scores = once(
-          name, title, model, items, config, folder, log
-        )
-        result[title]['sets'][name] = one
-        scored[title] = (usable_items, scores)
-      tests += paired(name, scored, config)
-      sections.append(section(name, module, result, items))
-    if config.data.path:
-      for title, model in models.items():
-        if model.kind in ('mask', 'write'):
-          result[title]['sets']['texts'] = perplexity(model, texts, config)
-        if config.benchmarks.mitigations and 'embed' in model.able:
-          how = intervals.options_of(config)
-          one = results.plain(erasing.probe(model, texts, how))
-          result[title]['sets']['probe'] = one
-    if task is not None:
-      tests += on_task(task, models, result, config)
-    if config.benchmarks.mitigations:
-      sections.insert(0, mitigation_front.section(result))
-    outcome = stages.results(
-      config,
-      data=', '.join(config.benchmarks.names),
-      seeds=[],
-      title=f'Bias benchmarks of {_named(list(models), config)}',
-      contenders=result,
-      focus=next(iter(result)),
-      tests=tests,
-      notes=[
-        'A benchmark that finds nothing is no evidence that there is nothing; '
-        'each says below what its number cannot.'
-      ],
-      sections=sections,
-    )
-    return stages.publish(folder, outcome, log)
+    return stages.publish(folder, measured(config, folder, log), log)
+
+
+def measured(config: Config, folder: pathlib.Path, log: Log) -> Results:
+  """items → scores of each contender → estimates → paired tests."""
+  check(config)
+  tables = {name: read(name, config) for name in config.benchmarks.names}
+  # Every file is read before any model: what is wrong in it is told now.
+  task = downstream.items(config) if config.benchmarks.task else None
+  texts = held_out(config) if config.data.path else []
+  models = contenders(config, tables, folder, log)
+  if config.benchmarks.dry_run:
+    return dry_run(config, next(iter(models.values())), log)
+  result = {
+    name: {'sets': {}, 'facts': one.facts()} for name, one in models.items()
+  }
+  tests, sections = [], []
+  for name in config.benchmarks.names:
+    module = importlib.import_module(BENCHMARKS[name].module)
+    items, scored = tables[name], {}
+    log.line(f'{name}: {len(items)} items')
+    for title, model in models.items():
+      if not set(BENCHMARKS[name].needs) & set(model.able):
+        continue
+      one, usable_items, scores = once(
+        name, title, model, items, config, folder, log
+      )
+      result[title]['sets'][name] = one
+      scored[title] = (usable_items, scores)
+    tests += paired(name, scored, config)
+    sections.append(section(name, module, result, items))
+  if config.data.path:
+    for title, model in models.items():
+      if model.kind in ('mask', 'write'):
+        result[title]['sets']['texts'] = perplexity(model, texts, config)
+      if config.benchmarks.mitigations and 'embed' in model.able:
+        how = intervals.options_of(config)
+        one = results.plain(erasing.probe(model, texts, how))
+        result[title]['sets']['probe'] = one
+  if task is not None:
+    tests += on_task(task, models, result, config)
+  if config.benchmarks.mitigations:
+    sections.insert(0, mitigation_front.section(result))
+  return stages.results(
+    config,
+    data=', '.join(config.benchmarks.names),
+    seeds=[],
+    title=f'Bias benchmarks of {_named(list(models), config)}',
+    contenders=result,
+    focus=next(iter(result)),
+    tests=tests,
+    notes=[
+      'A benchmark that finds nothing is no evidence that there is nothing; '
+      'each says below what its number cannot.'
+    ],
+    sections=sections,
+  )
 
 
 def _named(titles: list[str], config: Config) -> str:
@@ -144,11 +148,14 @@ def contenders(
   """The model, the model after each mitigation, and another one."""
   placement = mesh.placement(mesh.make(Mesh(), 1))
   named = {'': config.model, 'against': config.benchmarks.against}
-  load = lambda model: (
-    word_judge.WordJudge(model, {})
-    if word_judge.is_table(model)
-    else judges.load(model, config, placement)
-  )
+
+  def load(model):
+    return (
+      word_judge.WordJudge(model, {})
+      if word_judge.is_table(model)
+      else judges.load(model, config, placement)
+    )
+
   loaded = {key: load(model) for key, model in named.items() if model}
   for model in loaded.values():  # before long work
     for name, items in tables.items():
@@ -352,9 +359,7 @@ def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   return {'rows': len(texts), 'quality': quality}
 
 
-def dry_run(
-  config: Config, model: judges.Judge, folder: pathlib.Path, log: Log
-) -> Results:
+def dry_run(config: Config, model: judges.Judge, log: Log) -> Results:
   """HolisticBias in full: sentences, tokens, hours and bytes, by a sample."""
   import time
 
@@ -381,7 +386,7 @@ def dry_run(
     log.line(
       f'{key}: {value:,}' if isinstance(value, int) else f'{key}: {value}'
     )
-  outcome = stages.results(
+  return stages.results(
     config,
     data='holistic',
     seeds=[],
@@ -389,4 +394,3 @@ def dry_run(
     contenders={},
     facts=facts,
   )
-  return stages.publish(folder, outcome, log)

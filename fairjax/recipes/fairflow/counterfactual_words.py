@@ -28,7 +28,7 @@ from fairjax.train import mesh
 MASKED_CAP = 8  # occurrences of a word that a masked LM is asked about
 
 
-class Material(NamedTuple):
+class FlowInputs(NamedTuple):
   """What every contender reads."""
 
   config: Config
@@ -46,7 +46,7 @@ def material(
   every: Instances,
   table: pd.DataFrame,
   pairs: Sequence[tuple[str, str]] = (),
-) -> Material:
+) -> FlowInputs:
   """The occurrences that show the side which their word shows.
 
   The sides' means are those of the words of `pairs` where there are some:
@@ -57,7 +57,7 @@ def material(
   rows = np.flatnonzero((every.side != 0) & (every.side == sides))
   names, means = attribute_words.word_means(every)
   mean = means[np.searchsorted(names, table['word'].to_numpy(object))]
-  return Material(
+  return FlowInputs(
     config,
     model,
     corruption.vocabulary(model.tokenizer),
@@ -68,7 +68,7 @@ def material(
   )
 
 
-def token_words(m: Material) -> np.ndarray:
+def token_words(m: FlowInputs) -> np.ndarray:
   """The word that each token is by itself; '' for pieces and marks."""
   out = np.full(m.words.size, '', object)
   for token in m.words.ordinary:
@@ -78,7 +78,7 @@ def token_words(m: Material) -> np.ndarray:
   return out
 
 
-def read(m: Material, x: np.ndarray) -> pd.DataFrame:
+def read(m: FlowInputs, x: np.ndarray) -> pd.DataFrame:
   """What moved embeddings of all occurrences are read as (their ballots)."""
   options = m.config.fairflow
   candidate = np.full(len(x), '', object)
@@ -101,7 +101,7 @@ def read(m: Material, x: np.ndarray) -> pd.DataFrame:
   return out.assign(along=_along(m, x, candidate))
 
 
-def _along(m: Material, x: np.ndarray, candidate: np.ndarray) -> np.ndarray:
+def _along(m: FlowInputs, x: np.ndarray, candidate: np.ndarray) -> np.ndarray:
   """The cosine of a word's mean move with its difference to the candidate.
 
   A candidate without a mean was not looked at: -1.
@@ -142,7 +142,7 @@ def _nearest(m, x, rows, side) -> tuple[np.ndarray, np.ndarray]:
   return words[best[at, first]], cosine[at, first]
 
 
-def entries(m: Material, ballots: pd.DataFrame) -> pd.DataFrame:
+def entries(m: FlowInputs, ballots: pd.DataFrame) -> pd.DataFrame:
   """The pairs that ballots make."""
   options = m.config.fairflow
   if options.votes == 'paper':
@@ -154,14 +154,14 @@ def entries(m: Material, ballots: pd.DataFrame) -> pd.DataFrame:
   )
 
 
-def by_difference(m: Material, alpha: float) -> np.ndarray:
+def by_difference(m: FlowInputs, alpha: float) -> np.ndarray:
   """x ± α times the difference of the sides' means."""
   x, side = m.some.vector, m.some.side
   width = x.shape[1]
   return flow_words.moved(x, side, 'shift', alpha, width, typical=m.typical)
 
 
-def by_discriminant(m: Material, alpha: float) -> np.ndarray:
+def by_discriminant(m: FlowInputs, alpha: float) -> np.ndarray:
   """x whose coordinate along a diagonal LDA becomes the other side's.
 
     x + (α m_other − w·x) / (w·δ) δ,   w = δ / σ²,   δ = μ₁ − μ₋₁
@@ -180,7 +180,7 @@ def by_discriminant(m: Material, alpha: float) -> np.ndarray:
   return np.float32(x - (along + alpha * side / 2)[:, None] * gap)
 
 
-def by_procrustes(m: Material, pairs: pd.DataFrame) -> np.ndarray:
+def by_procrustes(m: FlowInputs, pairs: pd.DataFrame) -> np.ndarray:
   """x mapped by the rotation that takes the first words of pairs to the second.
 
   R = U Vᵀ of the product of the centred embeddings (Schönemann 1966), which a
@@ -208,7 +208,7 @@ def by_procrustes(m: Material, pairs: pd.DataFrame) -> np.ndarray:
   return out
 
 
-def by_masked_lm(m: Material) -> pd.DataFrame:
+def by_masked_lm(m: FlowInputs) -> pd.DataFrame:
   """Ballots of a masked LM that reads the text with the word masked.
 
   Of the words of the other side it takes the likeliest; of each word the
@@ -240,7 +240,7 @@ def by_masked_lm(m: Material) -> pd.DataFrame:
 
 
 def _windows(
-  m: Material, id: Sequence[str]
+  m: FlowInputs, id: Sequence[str]
 ) -> tuple[Any, np.ndarray, np.ndarray]:
   """The window of text that each occurrence stands in, its place and size."""
   where = [one.rsplit(':', 2) for one in id]
@@ -266,7 +266,7 @@ def _windows(
   )
 
 
-class Moved(NamedTuple):
+class MovedEmbeddings(NamedTuple):
   """Embeddings after the flow's factor was replaced, and what leaked."""
 
   x: np.ndarray
@@ -275,14 +275,14 @@ class Moved(NamedTuple):
 
 
 def by_flow(
-  m: Material,
+  m: FlowInputs,
   model: Any,
   params: dict,
   white: flow.Whitening,
   seed: int,
   move: str = '',
   alpha: float | None = None,
-) -> Moved:
+) -> MovedEmbeddings:
   """T⁻¹ of the latents whose factor is the other side's.
 
   By the config's `move` and `alpha`, or by others.
@@ -308,11 +308,13 @@ def by_flow(
   new = flow_words.moved(z, side, *how, k, seed, m.typical)
   x = white.inverse(over(inverse, new))
   norm = np.linalg.norm
-  return Moved(x, float(norm(difference[:k])), float(norm(difference[k:])))
+  return MovedEmbeddings(
+    x, float(norm(difference[:k])), float(norm(difference[k:]))
+  )
 
 
 def word_map(
-  m: Material, x: np.ndarray, pairs: pd.DataFrame, shown: int
+  m: FlowInputs, x: np.ndarray, pairs: pd.DataFrame, shown: int
 ) -> list[dict]:
   """The `shown` first pairs on the plane of their two principal axes.
 

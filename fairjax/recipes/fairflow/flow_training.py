@@ -25,7 +25,7 @@ SAMPLE = 512  # embeddings that a flow starts from
 COIN = 25  # stream of the labels of the control
 
 
-class Head(NamedTuple):
+class FittedHead(NamedTuple):
   """The attribute head and what it is worth."""
 
   logit: Any  # logit(vectors) -> float32 [n], above 0 for the second side
@@ -61,7 +61,7 @@ def fit_head(
   label: np.ndarray,
   folder: pathlib.Path,
   log,
-) -> Head:
+) -> FittedHead:
   """A head that tells the two sides' seed words apart, and a control.
 
   The control is the same head on labels drawn by coin: what it reaches on
@@ -79,7 +79,7 @@ def fit_head(
       logits[name] = _perceptron(config, name, sets, folder, log)
     right = (logits[name](sets[1][0]) > 0) == sets[1][1]
     quality[name] = share(int(right.sum()), len(right), config)
-  return Head(logits['accuracy'], quality)
+  return FittedHead(logits['accuracy'], quality)
 
 
 def _perceptron(
@@ -131,7 +131,7 @@ def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
   return np.asarray(_logit(params, vector), np.float32)
 
 
-def _head_batches(job: loop.Job, _) -> instances.Batches:
+def _head_batches(job: loop.Job, _) -> instances.InstanceBatches:
   return instances.labelled(*job.train, job.seeds, job.config.train.batch)
 
 
@@ -152,12 +152,12 @@ HEAD = loop.Task(_head_batches, (Player('head', CLASSES),), _head_quality)
 class FlowModule(NamedTuple):
   """A flow's shape and products: what its functions ask for."""
 
-  shape: flow.Shape
+  shape: flow.FlowShape
   dtype: Any = jnp.float32
 
 
 def flow_model(
-  shape: flow.Shape, sample: np.ndarray, dtype: Any = jnp.float32
+  shape: flow.FlowShape, sample: np.ndarray, dtype: Any = jnp.float32
 ) -> Bundle:
   """Each seed's flow, its ActNorms started from `sample`."""
   shape.validate()
@@ -180,7 +180,7 @@ def _flow_forward(module: FlowModule):
 
 
 @functools.cache
-def flow_loss(objective: flow.Objective) -> Loss:
+def flow_loss(objective: flow.FlowObjective) -> Loss:
   def total(model, params, batch, dropout):
     shape, dtype = model.module
     return flow.pair_loss(shape, objective, params, batch, dtype)
@@ -188,9 +188,11 @@ def flow_loss(objective: flow.Objective) -> Loss:
   return Loss(total, lambda batch: jnp.sum(batch['side'] != 0))
 
 
-def objective_of(config: Config) -> flow.Objective:
+def objective_of(config: Config) -> flow.FlowObjective:
   options = config.fairflow
-  return flow.Objective(options.loss, options.rho, options.margin, options.leak)
+  return flow.FlowObjective(
+    options.loss, options.rho, options.margin, options.leak
+  )
 
 
 def factor_size(
@@ -223,7 +225,7 @@ def fit_flow(
   """
   options = config.fairflow
   factor, _ = factor_size(config, vector, side)
-  shape = flow.Shape(
+  shape = flow.FlowShape(
     vector.shape[1], options.steps, options.hidden, options.depth, factor
   )
   rows = np.flatnonzero((side != 0) & ~valid)

@@ -48,7 +48,7 @@ class Contender(NamedTuple):
 
 def measure(
   config: Config,
-  m: moving.Material,
+  m: moving.FlowInputs,
   contenders: dict[str, Contender],
   known: list[tuple[str, str]],
   complete: bool,

@@ -42,7 +42,7 @@ class Race(NamedTuple):
 
 
 def run(
-  m: moving.Material,
+  m: moving.FlowInputs,
   known: Sequence[tuple[str, str]],
   ways: dict[str, Way],
   titles: dict[str, str],
@@ -76,7 +76,7 @@ def run(
 
 
 def marked(
-  m: moving.Material,
+  m: moving.FlowInputs,
   x: np.ndarray,
   words: Sequence[str],
   partner: dict[str, str],
@@ -105,7 +105,7 @@ def crossed(
 
 
 def said(
-  m: moving.Material,
+  m: moving.FlowInputs,
   right: dict[str, np.ndarray],
   chosen: dict[str, list],
   pair: np.ndarray,

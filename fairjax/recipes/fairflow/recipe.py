@@ -206,7 +206,7 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
   )
 
 
-def check(m: moving.Material) -> None:
+def check(m: moving.FlowInputs) -> None:
   """Stops where a side has no words."""
   for side, name in ((-1, 'first'), (1, 'second')):
     if (m.some.side == side).sum() < 4:
@@ -217,7 +217,7 @@ def check(m: moving.Material) -> None:
       )
 
 
-class Fitted(NamedTuple):
+class FittedFlow(NamedTuple):
   """A flow of each seed, and the whitening of what it reads."""
 
   model: Any
@@ -225,7 +225,7 @@ class Fitted(NamedTuple):
   white: flow.Whitening
   fit: Any
 
-  def moved(self, m: moving.Material, move: str = '', alpha=None) -> list:
+  def moved(self, m: moving.FlowInputs, move: str = '', alpha=None) -> list:
     """What each seed's flow moves the embeddings to."""
     return [
       moving.by_flow(
@@ -236,8 +236,8 @@ class Fitted(NamedTuple):
 
 
 def fit(
-  m: moving.Material, folder: pathlib.Path, log: Log, part: str = 'flow'
-) -> Fitted:
+  m: moving.FlowInputs, folder: pathlib.Path, log: Log, part: str = 'flow'
+) -> FittedFlow:
   """Stage 2."""
   config, options = m.config, m.config.fairflow
   white = flow.whitening(m.some.vector, options.whiten)
@@ -248,12 +248,12 @@ def fit(
   model, params, one = flow_training.fit_flow(
     config, x, side, out[rows], folder, log, part
   )
-  return Fitted(model, moving.seeds_params(params), white, one)
+  return FittedFlow(model, moving.seeds_params(params), white, one)
 
 
 def contend(
-  m: moving.Material,
-  fitted: Fitted,
+  m: moving.FlowInputs,
+  fitted: FittedFlow,
   folder: pathlib.Path,
   log: Log,
   grown: list[tuple[str, str]],
@@ -291,7 +291,7 @@ def contend(
 
 
 def ways(
-  m: moving.Material, fitted: Fitted, contenders: dict[str, Contender]
+  m: moving.FlowInputs, fitted: FittedFlow, contenders: dict[str, Contender]
 ) -> dict[str, race.Way]:
   """The flow and the ways beside it that have settings to choose."""
   flows = lambda how: [one.x for one in fitted.moved(m, *how)]
@@ -310,7 +310,7 @@ def ways(
 
 
 def flow_ballots(
-  m: moving.Material, fitted: Fitted
+  m: moving.FlowInputs, fitted: FittedFlow
 ) -> tuple[Contender, dict[str, Any]]:
   """Stage 3: the ballots of each seed's flow."""
   ballots, pairs, gaps, drawn = [], [], [], []
@@ -336,7 +336,7 @@ def flow_ballots(
 def write(
   config: Config,
   folder: pathlib.Path,
-  m: moving.Material,
+  m: moving.FlowInputs,
   contender: Contender,
   log: Log,
 ) -> pd.DataFrame:

@@ -132,7 +132,7 @@ def flow_step(config: Config, x: np.ndarray, batch: int) -> Callable:
   """A gradient of the flow's loss on one batch of pairs."""
   options, width = config.fairflow, x.shape[1]
   factor = options.factor if options.factor > 0 else -(-width // 10)
-  shape = flow.Shape(
+  shape = flow.FlowShape(
     width, options.steps, options.hidden, options.depth, factor
   )
   shape.validate()

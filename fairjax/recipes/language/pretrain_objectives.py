@@ -14,7 +14,7 @@ from fairjax.models import Bundle, build, objectives, pretraining
 from fairjax.recipes.language import pretrain_samples as samples
 
 
-class Objective(NamedTuple):
+class PretrainObjective(NamedTuple):
   """How a text is corrupted, what is asked of whom, and what to call it."""
 
   about: str
@@ -28,7 +28,7 @@ class Objective(NamedTuple):
 
 
 OBJECTIVES = {
-  'mlm': Objective(
+  'mlm': PretrainObjective(
     'masked tokens, from both sides',
     pretraining.masked_lm,
     objectives.masked,
@@ -37,7 +37,7 @@ OBJECTIVES = {
     {'share': 'mask', 'whole_word': 'whole_word'},
     samples.masked,
   ),
-  'electra': Objective(
+  'electra': PretrainObjective(
     'masked tokens (the generator), from both sides',
     pretraining.detector,
     objectives.detected,
@@ -46,7 +46,7 @@ OBJECTIVES = {
     {'share': 'mask', 'whole_word': 'whole_word', 'weight': 'weight'},
     samples.detected,
   ),
-  'bart': Objective(
+  'bart': PretrainObjective(
     'all tokens, from those before them and the corrupted text',
     pretraining.denoiser,
     objectives.denoised,
@@ -60,7 +60,7 @@ OBJECTIVES = {
     },
     samples.denoised,
   ),
-  'causal': Objective(
+  'causal': PretrainObjective(
     'all tokens, from those before them',
     pretraining.next_token,
     objectives.continued,
@@ -73,7 +73,7 @@ OBJECTIVES = {
 }
 
 
-def find_tokenizer(config: Config, source: texts.Corpus) -> Tokenizer:
+def find_tokenizer(config: Config, source: texts.TextFiles) -> Tokenizer:
   """The config's tokenizer, the model's, or one learned from the corpus."""
   if config.tokens.tokenizer:
     return tokens.load_tokenizer(config.tokens.tokenizer)

@@ -118,12 +118,15 @@ def denoised(model, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Corrupted texts and what the model makes of them (greedy)."""
   plain, corrupted = _drawn(held_out, count)
   which = [_longest(segment_ids) for segment_ids in plain['segment_ids']]
-  pick = lambda rows_: [
-    tokens[segment_ids == k]
-    for tokens, segment_ids, k in zip(
-      rows_['tokens'], rows_['segment_ids'], which
-    )
-  ]
+
+  def pick(rows_):
+    return [
+      tokens[segment_ids == k]
+      for tokens, segment_ids, k in zip(
+        rows_['tokens'], rows_['segment_ids'], which
+      )
+    ]
+
   source, truth = pick(corrupted), pick(plain)
   options = Options(max_length=model.longest, no_repeat_ngram_size=3)
   outputs = _write(model, params, source, options)

@@ -90,14 +90,19 @@ def size(config: Config) -> dict[str, Any]:
   objective = pretrain_objectives.OBJECTIVES[options.objective]
   words = vocabulary(config)
   batch = abstract_batch(config, words)
+
   # Unrolled, since a loop's body would be counted once; looped, since that
   # compiles in a moment and needs the same memory.
-  program = lambda scan: lowered(
-    objective,
-    dataclasses.replace(config, net=dataclasses.replace(config.net, scan=scan)),
-    words,
-    batch,
-  )
+  def program(scan):
+    return lowered(
+      objective,
+      dataclasses.replace(
+        config, net=dataclasses.replace(config.net, scan=scan)
+      ),
+      words,
+      batch,
+    )
+
   flops = program(False).cost_analysis()['flops']
   memory = program(True).compile().memory_analysis()
   activations = memory.temp_size_in_bytes

@@ -29,7 +29,7 @@ DISCRIMINATOR = step.Loss(adversary.discriminator_loss, adversary.one)
 OWN = '^generator/', '^discriminator/'
 
 
-class Discriminator(NamedTuple):
+class FittedDiscriminator(NamedTuple):
   """Its parameters, and how right it is on held-out pairs.
 
   `chance` is what naming the larger group always would have been.
@@ -89,7 +89,7 @@ def discriminator(
   pairs: pd.DataFrame,
   generator: Bundle,
   log: Log,
-) -> Discriminator:
+) -> FittedDiscriminator:
   """Learns the group of a target from a generator's teacher-forced logits."""
   config = discriminator_config(config)
   model = two(config, generator)
@@ -112,7 +112,7 @@ def discriminator(
     ),
   )
   params = mesh.to_host(result.fit.params)
-  return Discriminator(
+  return FittedDiscriminator(
     params['discriminator'], *accuracy(config, model, params, pairs)
   )
 
@@ -159,7 +159,7 @@ def generator(
   folder: pathlib.Path,
   pairs: pd.DataFrame,
   log: Log,
-  against: Discriminator | None = None,
+  against: FittedDiscriminator | None = None,
   alternating: bool = False,
 ) -> rewriter.Rewriter:
   """A generator by the token loss alone, or against a discriminator too.
@@ -183,10 +183,10 @@ def generator(
   content = ['generator', identity(config, 'adversary')]
   if against is not None:
     known = jax.tree.map(lambda leaf: leaf[0], against.params)
-    init = lambda seed: {
-      'generator': start.init(seed),
-      'discriminator': known,
-    }
+
+    def init(seed):
+      return {'generator': start.init(seed), 'discriminator': known}
+
     both = both.replace(init=init)
     players = (players[0]._replace(turns=(1,)),)
     content += [np.asarray(leaf) for leaf in jax.tree.leaves(known)]

@@ -17,7 +17,7 @@ from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.recipes.rewriting import contenders
 from fairjax.recipes.rewriting import counterfactual_texts as texts
-from fairjax.recipes.rewriting.counterfactual_texts import Material
+from fairjax.recipes.rewriting.counterfactual_texts import RewriteInputs
 from fairjax.results import section, table, text
 
 TITLES = {
@@ -35,7 +35,7 @@ class Parallel(NamedTuple):
   accuracy: dict  # of the filter's classifier on sources
 
 
-def parallel_text(m: Material, tables: Tables) -> Parallel:
+def parallel_text(m: RewriteInputs, tables: Tables) -> Parallel:
   """Swapped and repaired texts, and which of them turned their group."""
   swap = texts.swapper(m, 'dictionary')
   repairs = texts.repairs_of(m, tables, 'dictionary', swap) if m.helpers else {}

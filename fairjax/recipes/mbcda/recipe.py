@@ -37,7 +37,7 @@ from fairjax.recipes.mbcda.parallel import (
 )
 from fairjax.recipes.rewriting import contenders, rewriter, sampled
 from fairjax.recipes.rewriting import counterfactual_texts as texts
-from fairjax.recipes.rewriting.counterfactual_texts import Material
+from fairjax.recipes.rewriting.counterfactual_texts import RewriteInputs
 from fairjax.report import verdict
 from fairjax.results import Results, section, table, text
 from fairjax.train import mesh
@@ -47,7 +47,6 @@ SHOWN = 50  # worst pairs on the page
 BART, AGAINST = 'BART on ', ' + discriminator'
 WITHOUT_NAMES = 'dictionary without names'
 CONTROL = 'control: shuffled groups'
-SPLITS = ('train', 'valid', 'test')
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
@@ -90,7 +89,7 @@ def check(config: Config) -> None:
 
 
 def generators(
-  m: Material, own: Material, parallel: Parallel
+  m: RewriteInputs, own: RewriteInputs, parallel: Parallel
 ) -> tuple[dict[str, list[texts.Writer]], dict, list[dict]]:
   """What writes for each contender, facts, and a line each discriminator."""
   swap = texts.swapper(own, 'dictionary')
@@ -126,7 +125,7 @@ def _numbered(seed: int) -> str:
 
 
 def players(
-  m: Material,
+  m: RewriteInputs,
   config: Config,
   pairs: pd.DataFrame,
   labels: str,
@@ -155,14 +154,14 @@ def players(
 
 
 def discriminator(
-  m: Material,
+  m: RewriteInputs,
   config: Config,
   pairs: pd.DataFrame,
   plain: rewriter.Rewriter,
   labels: str,
   seed: int,
   lines: list[dict],
-) -> adversarial.Discriminator:
+) -> adversarial.FittedDiscriminator:
   """One that is trained, and a control whose labels are shuffled."""
   target = m.folder / 'discriminator' / f'{labels}{_numbered(seed)}'
   out = adversarial.discriminator(
@@ -182,7 +181,7 @@ def discriminator(
   return out
 
 
-def _line(name: str, one: adversarial.Discriminator) -> dict:
+def _line(name: str, one: adversarial.FittedDiscriminator) -> dict:
   return {
     'discriminator': name,
     'held-out accuracy': one.accuracy,
@@ -205,7 +204,7 @@ def blind(line: Mapping) -> str:
 
 
 def measure(
-  m: Material,
+  m: RewriteInputs,
   tables: Tables,
   parallel: Parallel,
   writers: texts.Writers,
@@ -279,7 +278,7 @@ def measure(
   )
 
 
-def claims(judged: contenders.Judged) -> list[dict]:
+def claims(judged: contenders.ContenderResults) -> list[dict]:
   """The paper's: every generator leaves less than no twins do, and is ahead of
   both dictionaries (tables 1 to 4); the discriminator turns more texts, leaves
   smaller gaps and goes beyond the list, and so does the filter.
@@ -307,8 +306,8 @@ def claims(judged: contenders.Judged) -> list[dict]:
 
 
 def quality_of_pairs(
-  m: Material, tables: Tables, rewrites: contenders.Rewrites
-) -> contenders.Judged:
+  m: RewriteInputs, tables: Tables, rewrites: contenders.Rewrites
+) -> contenders.ContenderResults:
   """Two kinds of attribute classifier, the label kept, and diversity."""
   config, options = m.config, options_of(m.config)
   splits = [tables[s] for s in ('train', 'test')]
@@ -321,16 +320,19 @@ def quality_of_pairs(
   planes = functools.partial(
     contenders.over_seeds, seeds=contenders.seeds_of(rewrites)
   )
-  ask = lambda **how: contenders.by_seed(
-    functools.partial(
-      attribute_texts.chances,
-      sources,
-      rows=test,
-      k=config.rewriters.folds,
-      **how,
-    ),
-    versions,
-  )
+
+  def ask(**how):
+    return contenders.by_seed(
+      functools.partial(
+        attribute_texts.chances,
+        sources,
+        rows=test,
+        k=config.rewriters.folds,
+        **how,
+      ),
+      versions,
+    )
+
   by = [ask(attribute=group, kind=kind) for kind in ('words', 'characters')]
   positive = (label == label.max()).astype(np.int64)
   task = ask(attribute=positive)
@@ -351,12 +353,12 @@ def quality_of_pairs(
 
 
 def vectors(
-  m: Material, tables: Tables, rewrites: contenders.Rewrites
-) -> contenders.Judged:
+  m: RewriteInputs, tables: Tables, rewrites: contenders.Rewrites
+) -> contenders.ContenderResults:
   """WEAT of word vectors trained on the texts and each contender's rewrites."""
   widths = m.config.adversary.vectors
   if not widths:
-    return contenders.Judged({}, [])
+    return contenders.ContenderResults({}, [])
   options, out = options_of(m.config), {}
   seeds = range(m.config.seed, m.config.seed + m.config.rewriters.seeds)
   sources = tables['train']['text'].tolist()
@@ -375,7 +377,7 @@ def vectors(
         **result_rows.as_set(rows, 'all', notes),
       }
     out[name] = {'sets': sets}
-  return contenders.Judged(out, [])
+  return contenders.ContenderResults(out, [])
 
 
 def discriminators(lines: Sequence[Mapping]) -> list[dict]:
@@ -392,7 +394,7 @@ def discriminators(lines: Sequence[Mapping]) -> list[dict]:
 
 
 def worst(
-  m: Material, tables: Tables, rewrites: contenders.Rewrites
+  m: RewriteInputs, tables: Tables, rewrites: contenders.Rewrites
 ) -> list[dict]:
   """The pairs that turned least, of the last contender, by its chance."""
   name = list(rewrites)[-1]

@@ -6,10 +6,10 @@ In this room:
                   perturbed text
   fairscore       The fairscore of a classifier that exists, or of two side by
                   side
-  fairscores      Fairscores of models on one paired file: written, read,
-                  predicted, tested
   fairtune        Fairtuning: a classifier tuned on perturbed text, and its
                   fairscore
+  paired_file     Fairscores of models on one paired file: written, read,
+                  predicted, tested
   person_tagger   A tagger of the words that are of one person, learned from
                   pairs
   perturb_corpus  Whole folders perturbed: one person of each window of text
@@ -38,6 +38,10 @@ PAPER = Paper(
     Claim(
       'a learned perturber is exact more often than a dictionary',
       *('perturber', 'dictionary', 'exact'),
+    ),
+    Claim(
+      'a learned perturber is exact more often than rules',
+      *('perturber', 'rules', 'exact'),
     ),
   ),
 )

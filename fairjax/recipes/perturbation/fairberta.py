@@ -19,7 +19,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.corpora import texts
 from fairjax.metrics.inference import intervals
-from fairjax.recipes.language import pretrain
+from fairjax.recipes.language import corpora, pretrain
 from fairjax.recipes.language.pretrain_objectives import (
   OBJECTIVES,
   find_tokenizer,
@@ -41,12 +41,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     )
   with Log(folder, config, main=mesh.is_main()) as log:
     paths = {PLAIN: config.data.path, FAIR: str(folder / 'text')}
-    options = dataclasses.replace(
-      config.corpus, path=config.data.path, out=paths[FAIR]
-    )
-    corpus_results = perturb_corpus.run(
-      dataclasses.replace(config, corpus=options), folder / 'corpus'
-    )
+    corpus_facts = perturbed(config, folder).facts
     same = shared_tokenizer(config, folder)
     parts, fits = {}, {}
     for name, path in paths.items():
@@ -86,13 +81,24 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       tests=[compared(config, text, sums) for text in paths],
       facts={
         'steps': fits[FAIR].steps,
-        **{
-          f'texts {k}': v for k, v in corpus_results.facts.items() if k != 'out'
-        },
+        **{f'texts {k}': v for k, v in corpus_facts.items() if k != 'out'},
         **{f'model on {n} text': str(folder / n / 'export') for n in paths},
       },
     )
     return stages.publish(folder, results, log)
+
+
+def perturbed(config: Config, folder: pathlib.Path) -> Results:
+  """The training text perturbed into folder/text, by shards, with a page."""
+  options = dataclasses.replace(
+    config.corpus, path=config.data.path, out=str(folder / 'text')
+  )
+  own = dataclasses.replace(config, corpus=options)
+  out = corpora.target(own, folder)
+  rows = perturb_corpus.rewritten(own, out)
+  return corpora.finish(
+    own, folder / 'corpus', out, rows, perturb_corpus.COLUMNS
+  )
 
 
 def shared_tokenizer(config: Config, folder: pathlib.Path) -> Config:

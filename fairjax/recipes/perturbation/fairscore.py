@@ -21,7 +21,7 @@ from fairjax.models import Bundle
 from fairjax.models.families import chances
 from fairjax.models.folders.folder import load
 from fairjax.recipes.audit import models as audit_models
-from fairjax.recipes.perturbation import fairscores
+from fairjax.recipes.perturbation import paired_file
 from fairjax.results import Results
 from fairjax.train import mesh
 from fairjax.train.progress import Log
@@ -35,7 +35,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       tables = stages.load(config, folder, log, trains=False)
       sets = stages.test_sets(config, tables)
       rows = next(iter(sets.values()))
-    pairs = fairscores.read_pairs(config, folder, rows, log)
+    pairs = paired_file.read_pairs(config, folder, rows, log)
     decided = {}
     for name, (model, params) in models(config).items():
       if int(pairs['label'].max()) >= model.classes:
@@ -43,18 +43,18 @@ def run(config: Config, folder: pathlib.Path) -> Results:
           f'the paired file has label {pairs["label"].max()}, but {name} has '
           f'{model.classes} classes; give the file of its task'
         )
-      decided[name] = fairscores.decisions(config, model, params, pairs)
-    scores, tests = fairscores.scored(config, pairs, decided)
+      decided[name] = paired_file.decisions(config, model, params, pairs)
+    scores, tests = paired_file.scored(config, pairs, decided)
     results = stages.results(
       config,
       title=f'fairscore of {config.model}',
       contenders={name: {'sets': own} for name, own in scores.items()},
       focus=list(decided)[-1],
       tests=stages.adjusted(tests, config.measures.adjust),
-      notes=fairscores.NOTES,
+      notes=paired_file.NOTES,
       sections=[
-        *fairscores.preservation(config, pairs, decided),
-        *fairscores.by_attribute(config, pairs, decided),
+        *paired_file.preservation(config, pairs, decided),
+        *paired_file.by_attribute(config, pairs, decided),
       ],
     )
     return stages.publish(folder, results, log)

@@ -25,7 +25,7 @@ from fairjax.data.tables.schema import Tables
 from fairjax.metrics import grades
 from fairjax.metrics.inference import intervals
 from fairjax.models import Bundle
-from fairjax.recipes.perturbation import fairscores
+from fairjax.recipes.perturbation import paired_file
 from fairjax.results import Results, section, table
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
@@ -56,7 +56,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     tables = stages.load(config, folder, log)
     sets = stages.test_sets(config, tables)
     tuned = dict(tables)
-    perturbed = fairscores.once(config, folder, 'train', tables['train'], log)
+    perturbed = paired_file.once(config, folder, 'train', tables['train'], log)
     tuned['train'] = replaced(tables['train'], perturbed)
     log.line(_share_line(perturbed))
     model = stages.prepare(config, tables, log)
@@ -64,7 +64,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       name: swept(config, model, own, folder / name, log)
       for name, own in ((ORIGINAL, tables), (FAIRTUNED, tuned))
     }
-    pairs = fairscores.read_pairs(
+    pairs = paired_file.read_pairs(
       config, folder, next(iter(sets.values())), log
     )
     chances = {
@@ -80,10 +80,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     }
     of_grades = graded(config, sets, chances, contenders)
     decided = {
-      name: fairscores.decisions(config, model, fit.params, pairs)
+      name: paired_file.decisions(config, model, fit.params, pairs)
       for name, fit in fits.items()
     }
-    scores, tests = fairscores.scored(config, pairs, decided)
+    scores, tests = paired_file.scored(config, pairs, decided)
     for name, own in scores.items():
       contenders[name]['sets'] |= own
     stages.keep_predictions(folder, sets, chances, FAIRTUNED)
@@ -99,11 +99,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         config.measures.adjust,
       ),
       facts=facts(config, tables, perturbed, pairs, fits),
-      notes=fairscores.NOTES,
+      notes=paired_file.NOTES,
       sections=[
         *shares(perturbed),
-        *fairscores.preservation(config, pairs, decided),
-        *fairscores.by_attribute(config, pairs, decided),
+        *paired_file.preservation(config, pairs, decided),
+        *paired_file.by_attribute(config, pairs, decided),
       ],
     )
     return stages.publish(folder, results, log)

@@ -30,13 +30,19 @@ COLUMNS = (
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """shards → draws → rewrites → shards, and a table of what was counted."""
-  options, out = config.corpus, corpora.target(config, folder)
+  out = corpora.target(config, folder)
+  return corpora.finish(config, folder, out, rewritten(config, out), COLUMNS)
+
+
+def rewritten(config: Config, out: pathlib.Path) -> list[dict]:
+  """The shards of corpus.path rewritten into a folder: what was counted."""
+  options = config.corpus
   names = shard_map.find_shards(options.path)
   perturbing.load(config)  # a wrong option is told before the work begins
   perturbing.drawn(config, ['He ran.'])
   # A model takes all cores, or the whole accelerator.
   workers = options.workers or (1 if config.perturb.by == 'model' else 0)
-  rows = shard_map.shard_map(
+  return shard_map.shard_map(
     functools.partial(_perturb_shard, spec=perturbing.plain(config)),
     options.path,
     names,
@@ -46,7 +52,6 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     corpora.where(config),
     workers,
   )
-  return corpora.finish(config, folder, out, rows, COLUMNS)
 
 
 def _perturb_shard(
@@ -60,7 +65,7 @@ def _perturb_shard(
   counts = dict.fromkeys(('windows', 'offered', 'too_long', *perturb.AXES), 0)
   began = time.monotonic()
 
-  def rewritten(texts: Sequence[str]) -> Swapped:
+  def swapped(texts: Sequence[str]) -> Swapped:
     table = perturbing.perturbed(config, texts)
     counts['windows'] += int(table['windows'].sum())
     for name in ('offered', 'too_long'):
@@ -79,7 +84,7 @@ def _perturb_shard(
     return Swapped(written, spans, [0] * len(texts))
 
   done = shards.rewrite(
-    source, target, rewritten, config.corpus.column, config.corpus.both
+    source, target, swapped, config.corpus.column, config.corpus.both
   )
   return {
     'rows': done['rows'],

@@ -31,11 +31,6 @@ from fairjax.recipes.perturbation import person_tagger, word_detector
 from fairjax.recipes.rewriting import rewriter
 from fairjax.train import mesh
 
-COLUMNS = (
-  *('text', 'perturbed', 'word', 'attribute', 'axis', 'windows', 'offered'),
-  *('too_long', 'changed'),
-)
-
 # write(texts, words, spans, attributes) -> texts
 Write = Callable[[list[str], list[str], list[tuple[int, int]], list[str]], list]
 

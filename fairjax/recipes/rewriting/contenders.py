@@ -57,7 +57,7 @@ def seeds_of(rewrites: Rewrites) -> int:
   )
 
 
-class Judged(NamedTuple):
+class ContenderResults(NamedTuple):
   """Contenders as results have them, and tests of each against others."""
 
   contenders: dict[str, dict]
@@ -95,7 +95,7 @@ def judge(
   rewrites: Rewrites,
   reference: Sequence[str],
   against: Sequence[str] = (),
-) -> Judged:
+) -> ContenderResults:
   """Every contender's texts, and a classifier trained on each.
 
   `rewrites` hold train and test texts; the original texts are a contender of
@@ -162,7 +162,7 @@ def grid(
   parts: Mapping[str, Mapping[str, Sequence[Drawn]]],
   rows: int,
   against: Sequence[str] = (),
-) -> Judged:
+) -> ContenderResults:
   """{contender: {set: Drawn}} as results' contenders and adjusted tests."""
   options, contenders, tests = options_of(config), {}, []
   for name, sets in parts.items():
@@ -189,7 +189,9 @@ def grid(
             {'set': where, 'ours': name, 'theirs': other, **line}
             for line in counterfactual.tests(ours, theirs, options)
           ]
-  return Judged(contenders, stages.adjusted(tests, config.measures.adjust))
+  return ContenderResults(
+    contenders, stages.adjusted(tests, config.measures.adjust)
+  )
 
 
 def transferred(
@@ -327,7 +329,7 @@ def _trained(
   return of('text'), of('twin')
 
 
-def rows(judged: Judged) -> list[dict]:
+def rows(judged: ContenderResults) -> list[dict]:
   """A line a contender, for a table: its leading measures side by side."""
   out = []
   for name, one in judged.contenders.items():
@@ -347,7 +349,7 @@ def gold(
   written: Rewrites,
   against: Sequence[str] = (),
   unlisted: Collection[str] = (),
-) -> Judged:
+) -> ContenderResults:
   """Contenders against known twins: {direction: pairs}, {name: {direction}}.
 
   Exact texts, precision and recall of changed words (these are tested), also
@@ -361,11 +363,14 @@ def gold(
   counted = lambda where, texts: counterfactual.gold(
     swap_eval.text_counts(pairs[where], list(texts))
   )
-  beyond = lambda where, texts: counterfactual.recall(
-    swap_eval.text_counts(
-      pairs[where], list(texts), lambda word: word.lower() in unlisted
+
+  def beyond(where, texts):
+    return counterfactual.recall(
+      swap_eval.text_counts(
+        pairs[where], list(texts), lambda word: word.lower() in unlisted
+      )
     )
-  )
+
   wrong = lambda where, texts: counterfactual.means(
     rewrite_errors.table(pairs[where], list(texts))
   )
@@ -388,4 +393,4 @@ def gold(
     for where, versions in each.items():
       quality = contenders[name]['sets'][where]['quality']
       quality |= counterfactual.estimates(over(wrong, where, versions), options)
-  return Judged(contenders, tests)
+  return ContenderResults(contenders, tests)

@@ -60,7 +60,7 @@ GOLD = 61  # stream of the rows whose twins are known
 TWINS = 'twins of the test texts in which decisions are compared'
 
 
-class Material(NamedTuple):
+class RewriteInputs(NamedTuple):
   """What contenders are made of."""
 
   config: Config
@@ -80,7 +80,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
 
 def material(
   config: Config, folder: pathlib.Path, words: pathlib.Path | None, log: Log
-) -> Material:
+) -> RewriteInputs:
   """The contenders' parts, once what they need is known to be there."""
   names = config.rewriters.contenders
   if 'flow' in names and words is None:
@@ -93,7 +93,7 @@ def material(
   config = dataclasses.replace(config, method=plain)
   look(config)
   helpers = repairing.load(config) if config.repair.detector else None
-  return Material(config, folder, log, words, helpers)
+  return RewriteInputs(config, folder, log, words, helpers)
 
 
 def look(config: Config) -> None:
@@ -109,7 +109,7 @@ def look(config: Config) -> None:
     contenders.fluent(config)
 
 
-def results(m: Material) -> Results:
+def results(m: RewriteInputs) -> Results:
   """Stages 4 to 6 as a report of their own."""
   parts = report(m)
   return stages.results(
@@ -117,7 +117,7 @@ def results(m: Material) -> Results:
   )
 
 
-def report(m: Material) -> dict:
+def report(m: RewriteInputs) -> dict:
   """Contenders, tests, facts and sections of stages 4 to 6."""
   config, log = m.config, m.log
   tables = stages.load(config, m.folder, log)
@@ -170,7 +170,9 @@ LEAD = (
 
 
 def claims(
-  judged: contenders.Judged, gold: contenders.Judged, first: str
+  judged: contenders.ContenderResults,
+  gold: contenders.ContenderResults,
+  first: str,
 ) -> list[dict]:
   """What FairFlow's tables 2, 3 and 4 claim, and that a rewrite is no worse
   than the plain swap where the twins are known.
@@ -199,7 +201,7 @@ def twins_of(config: Config, test: pd.DataFrame) -> tuple[list[str], str]:
   return swaps.texts, "the dictionary's"
 
 
-def swapper(m: Material, name: str) -> Write:
+def swapper(m: RewriteInputs, name: str) -> Write:
   """Texts swapped by the list by hand, or by the flow's dictionary."""
   method = m.config.method
   if name == 'flow':  # names as the list by hand has them
@@ -209,7 +211,7 @@ def swapper(m: Material, name: str) -> Write:
 
 
 def check_changes(
-  m: Material, name: str, swap: Write, texts: list[str]
+  m: RewriteInputs, name: str, swap: Write, texts: list[str]
 ) -> None:
   """Stops where a dictionary has none of the texts' words."""
   if any(old != new for old, new in zip(texts, swap(texts))):
@@ -223,7 +225,7 @@ def check_changes(
 
 
 def repairs_of(
-  m: Material, tables: Tables, name: str, swap: Write
+  m: RewriteInputs, tables: Tables, name: str, swap: Write
 ) -> dict[str, pd.DataFrame]:
   """Stage 4 of each split: source, swap, mask, repair."""
 
@@ -251,14 +253,14 @@ def repairs_of(
   )
 
 
-def content(m: Material, tables: Tables) -> list:
+def content(m: RewriteInputs, tables: Tables) -> list:
   """What the contenders' texts are made from beside the config."""
   words = artefacts.content(m.words) if m.words else ''
   return [words, *(list(one['text']) for one in tables.values())]
 
 
 def writers_of(
-  m: Material,
+  m: RewriteInputs,
   tables: Tables,
   swaps: Mapping[str, Write],
   repairs: Mapping[str, Mapping[str, pd.DataFrame]],
@@ -286,14 +288,14 @@ def writers_of(
   return out
 
 
-def repair_by(m: Material, swap: Write, texts: Sequence[str]) -> list[str]:
+def repair_by(m: RewriteInputs, swap: Write, texts: Sequence[str]) -> list[str]:
   """Texts swapped and repaired."""
   frame = repairing.repaired(m.config, m.helpers, swap(texts), list(texts))
   return list(frame['repair'])
 
 
 def generator(
-  m: Material,
+  m: RewriteInputs,
   tables: Tables,
   targets: Mapping[str, Sequence[str]],
   name: str,
@@ -311,7 +313,7 @@ def writer(config: Config, model: Bundle) -> Writer:
   return Writer(functools.partial(written, config, model), model)
 
 
-def by_states(m: Material, tables: Tables, facts: dict) -> list[Writer]:
+def by_states(m: RewriteInputs, tables: Tables, facts: dict) -> list[Writer]:
   """The 2024 rival: encoder states moved, and the text written from them.
 
   The generator learns to write its own source; models/moved_states.py.
@@ -328,7 +330,7 @@ def by_states(m: Material, tables: Tables, facts: dict) -> list[Writer]:
 
 
 def tuned(
-  m: Material,
+  m: RewriteInputs,
   config: Config,
   tables: Tables,
   targets: Mapping[str, Sequence[str]],
@@ -411,7 +413,7 @@ def written(config: Config, model: Bundle, texts: Sequence[str]) -> list[str]:
   return out
 
 
-def rewritten(m: Material, tables: Tables, writers: Writers) -> Rewrites:
+def rewritten(m: RewriteInputs, tables: Tables, writers: Writers) -> Rewrites:
   """Each contender's versions of the training and the test texts: a stage.
 
   texts/CONTENDER/SPLIT.parquet are tables whose column `twin` data.twin names;
@@ -426,7 +428,7 @@ def rewritten(m: Material, tables: Tables, writers: Writers) -> Rewrites:
 
 
 def once(
-  m: Material,
+  m: RewriteInputs,
   folder: pathlib.Path,
   name: str,
   writers: Sequence[Writer],
@@ -467,13 +469,13 @@ def once(
 
 
 def against_gold(
-  m: Material,
+  m: RewriteInputs,
   test: pd.DataFrame,
   writers: Writers,
   first: str,
   others: Sequence[str] = (),
   unlisted: Collection[str] = (),
-) -> contenders.Judged:
+) -> contenders.ContenderResults:
   """Every contender where twins are known: test texts that have one, GECO.
 
   Beside `first`, against `others`. `unlisted` are words that no target turned.
@@ -513,7 +515,7 @@ def known_twins(
   return out
 
 
-def worse(gold: contenders.Judged, first: str) -> list[dict]:
+def worse(gold: contenders.ContenderResults, first: str) -> list[dict]:
   """The table of known twins, and which contenders are below a plain swap."""
   if not gold.contenders:
     return []

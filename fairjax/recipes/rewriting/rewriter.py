@@ -339,12 +339,15 @@ def compare(
   model: Bundle, pairs: pd.DataFrame, written: Sequence[Sequence[int]]
 ) -> np.ndarray:
   """Counts [n, k] of texts/rewrites.py, over the model's tokens."""
-  rows = lambda texts: [
-    one.ids
-    for one in model.tokenizer.encode_batch_fast(
-      list(texts), add_special_tokens=False
-    )
-  ]
+
+  def rows(texts):
+    return [
+      one.ids
+      for one in model.tokenizer.encode_batch_fast(
+        list(texts), add_special_tokens=False
+      )
+    ]
+
   original = pairs['original' if 'original' in pairs else 'source']
   each = zip(rows(original), rows(pairs['target']), written, strict=True)
   return np.array([rewrites.counts(*one) for one in each], np.float64)

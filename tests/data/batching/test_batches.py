@@ -36,28 +36,30 @@ def every(n: int, s: int = 1) -> np.ndarray:
 def unpack(batch: dict) -> dict[int, list[int]]:
   """example -> its ids, read place by place; checks that all keys agree."""
   found = {}
-  m = batch['cls_columns'].shape[1]
+  m = batch['head_columns'].shape[1]
   assert not batch['tokens'][batch['segment_ids'] == 0].any()
   for k, example in enumerate(batch['example']):
     places = np.argwhere(batch['segment_ids'] == k + 1)
     if example < 0:
       assert not len(places)
       assert batch['weight'][k] == 0 and batch['label'][k] == 0
-      assert batch['cls_index'][k] == 0
+      assert batch['head_index'][k] == 0
       continue
     assert len(set(places[:, 0])) == 1  # one row
     columns = places[:, 1]
     assert (np.diff(columns) == 1).all()  # one run
     row = places[0, 0]
     assert batch['positions'][row, columns].tolist() == list(range(len(places)))
-    assert batch['cls_index'][k] // m == row
-    assert batch['cls_columns'].reshape(-1)[batch['cls_index'][k]] == columns[0]
+    assert batch['head_index'][k] // m == row
+    assert (
+      batch['head_columns'].reshape(-1)[batch['head_index'][k]] == columns[0]
+    )
     assert batch['label'][k] == example
     assert batch['weight'][k] == example + 1
     assert example not in found
     found[int(example)] = batch['tokens'][row, columns].tolist()
   assert (batch['segment_ids'] > 0).sum() == sum(map(len, found.values()))
-  taken = batch['cls_index'][batch['example'] >= 0]
+  taken = batch['head_index'][batch['example'] >= 0]
   assert len(set(taken.tolist())) == len(taken)
   return found
 
@@ -67,7 +69,7 @@ def ids(pool: Pool, i: int) -> list[int]:
   return pool.tokens.flat[offsets[i] : offsets[i + 1]].tolist()
 
 
-def slow_pack(lengths, width, cls_columns):
+def slow_pack(lengths, width, head_columns):
   """Best fit decreasing of one batch, one example at a time."""
   free, held = [], []
   row, column, slot = ([0] * len(lengths) for _ in range(3))
@@ -75,7 +77,7 @@ def slow_pack(lengths, width, cls_columns):
     fits = [
       (free[r], r)
       for r in range(len(free))
-      if free[r] >= lengths[i] and held[r] < cls_columns
+      if free[r] >= lengths[i] and held[r] < head_columns
     ]
     r = min(fits)[1] if fits else len(free)
     if not fits:
@@ -92,7 +94,7 @@ def slow_pack(lengths, width, cls_columns):
 def test_pack_equals_slow_twin(data):
   width = data.draw(st.integers(1, 90))
   b, g = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 4))
-  cls_columns = data.draw(st.integers(1, b))
+  head_columns = data.draw(st.integers(1, b))
   lengths = np.array(
     data.draw(
       st.lists(
@@ -103,9 +105,11 @@ def test_pack_equals_slow_twin(data):
     ),
     np.int32,
   )
-  packed = batches.pack(lengths, width, cls_columns)
+  packed = batches.pack(lengths, width, head_columns)
   for i in range(g):
-    for got, expected in zip(packed, slow_pack(lengths[i], width, cls_columns)):
+    for got, expected in zip(
+      packed, slow_pack(lengths[i], width, head_columns)
+    ):
       assert got[i].tolist() == expected
 
 
@@ -154,8 +158,8 @@ def test_batches_hold_what_unpacked_ones_would(
       **dict.fromkeys(
         ('tokens', 'segment_ids', 'positions'), (r, layout.width)
       ),
-      'cls_columns': (r, layout.cls_columns),
-      **dict.fromkeys(('cls_index', 'example', 'label', 'weight'), (b,)),
+      'head_columns': (r, layout.head_columns),
+      **dict.fromkeys(('head_index', 'example', 'label', 'weight'), (b,)),
     }.items():
       assert batch[name].shape == (*lead, *shape)
       assert batch[name].dtype == (np.float32 if name == 'weight' else np.int32)
@@ -236,10 +240,10 @@ def test_a_seed_is_the_same_alone_and_in_a_stack():
   for i in range(10):
     a, b = together[i], alone[i]
     r = min(a['tokens'].shape[1], b['tokens'].shape[1])
-    for name in ('tokens', 'segment_ids', 'positions', 'cls_columns'):
+    for name in ('tokens', 'segment_ids', 'positions', 'head_columns'):
       np.testing.assert_array_equal(a[name][1, :r], b[name][0, :r])
       assert not a[name][1, r:].any() and not b[name][0, r:].any()
-    for name in ('cls_index', 'example', 'label', 'weight'):
+    for name in ('head_index', 'example', 'label', 'weight'):
       np.testing.assert_array_equal(a[name][1], b[name][0])
 
 
@@ -305,7 +309,7 @@ def test_layout_is_a_function_of_the_lengths():
   lengths = np.random.default_rng(5).integers(2, 80, 3000)
   one = batches.layout(lengths, 32)
   assert one == batches.layout(lengths[::-1], 32)
-  assert all(type(r) is int for r in (*one.rows, one.width, one.cls_columns))
+  assert all(type(r) is int for r in (*one.rows, one.width, one.head_columns))
 
 
 def test_texts_that_do_not_fit_and_no_rows_are_refused():
@@ -365,12 +369,12 @@ def test_the_layout_of_a_sweep_fits_it_and_wastes_no_more(lengths, b, multiple):
   assert layout.rows[0] % multiple == 0
   example = plan.example[plan.example >= 0]
   assert sorted(example.tolist()) == list(range(n))
-  slots = plan.cls_index[plan.example >= 0]
-  assert slots.max() < layout.rows[0] * layout.cls_columns
+  slots = plan.head_index[plan.example >= 0]
+  assert slots.max() < layout.rows[0] * layout.head_columns
   other = batches.layout(pool.tokens.lengths, b, multiple)
   rows = batches.sweep(pool, np.arange(n), other).plan.rows
   cost = lambda rows, at: (
-    rows * (at.width * (1 + at.width / 2048) + at.cls_columns / batches.LAST)
+    rows * (at.width * (1 + at.width / 2048) + at.head_columns / batches.LAST)
   )
   # A row may hold fewer in `layout`, which serves batches not yet drawn.
   few = batches.LAST * multiple

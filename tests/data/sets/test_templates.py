@@ -1,6 +1,7 @@
 """Identity-term sets against the published files and slow twins."""
 
 import itertools
+import pathlib
 import re
 from collections import Counter
 
@@ -18,6 +19,7 @@ from fairjax.data.tables import schema
 from fairjax.data.tables.terms import exclusive, term_members
 from fairjax.metrics.assess import assess
 
+HERE = pathlib.Path(__file__).parent
 PUBLISHED = {
   'name_adj': 72_000,
   'being_adj': 1_600,
@@ -60,26 +62,50 @@ def small(phrases=None, words=None, pairs=None):
   )
 
 
-# Dixon's product.
+# Every phrase with every word.
+
+
+def wordlists(folder) -> pd.DataFrame:
+  """The older generator's word lists (one file a kind) as a words table."""
+  kinds = {
+    'adjectives_people': ('identity', 'neutral'),
+    'adjectives_negative': ('adjective', 'toxic'),
+    'adjectives_positive': ('adjective', 'nontoxic'),
+    'verbs_negative': ('verb', 'toxic'),
+    'verbs_positive': ('verb', 'nontoxic'),
+    'names': ('name', 'neutral'),
+    'occupations': ('occupation', 'neutral'),
+  }
+  rows = [
+    (kind, '', connotation, word)
+    for name, (kind, connotation) in kinds.items()
+    for word in template_lists.read_list(folder / f'{name}.txt')
+  ]
+  return pd.DataFrame(rows, columns=[*template_lists.KEYS, 'word'])
+
+
+def written(phrases, words, types=('identity', 'occupation')):
+  """The rows of one group, whose words of these types are those of a list."""
+  pair = words['type'].isin(types)
+  pairs = words[pair].rename(columns={'word': 'as_is'})
+  made = templates.paired(
+    phrases, words[~pair], pairs.assign(loud=pairs['as_is'].str.upper())
+  )
+  assert (made['group'] == 'as_is').mean() == 0.5
+  return made[made['group'] == 'as_is']
 
 
 def test_older_word_lists_reproduce_the_published_file(shared):
   folder = shared / 'iptts'
-  made = templates.product(
-    template_lists.read_templates(
-      template_lists.SHIPPED / 'dixon_templates.csv'
-    ),
-    template_lists.read_wordlists(folder / 'wordlists'),
+  made = written(
+    template_lists.read_templates(HERE / 'dixon_templates.csv'),
+    wordlists(folder / 'wordlists'),
   )
   assert made['template'].value_counts().to_dict() == PUBLISHED
   real = pd.read_csv(folder / 'bias_madlibs_77k.csv', keep_default_na=False)
   want = Counter(zip(real['Text'], real['Label'] == 'BAD'))
   assert Counter(zip(made['text'], made['label'] == 1)) == want
   assert (made.groupby('template')['label'].mean() == 0.5).all()
-  terms = made['group'].value_counts()
-  assert terms.pop('') == 864
-  assert len(terms) == 50
-  assert (terms == 1514).all()
   schema.check({'madlibs': made})
 
 
@@ -87,12 +113,12 @@ def test_newer_slot_format_reproduces_the_published_file(shared):
   """The newer files differ in a capital I, a full stop, and one more term."""
   folder = shared / 'iptts'
   words = template_lists.read_words(folder / 'templates_en/words.csv')
-  older = template_lists.read_wordlists(folder / 'wordlists')
+  older = wordlists(folder / 'wordlists')
   terms = words[
     (words['type'] == 'identity') & (words['connotation'] == 'neutral')
   ]
   assert set(terms['word']) - set(older['word']) == {'cis'}
-  made = templates.product(
+  made = written(
     template_lists.read_templates(
       folder / 'templates_en/sentence_templates.csv'
     ),
@@ -112,7 +138,7 @@ def test_slots_with_several_keys(shared):
     folder / 'intersectional_sentence_templates.csv'
   )
   words = template_lists.read_words(folder / 'words.csv')
-  made = templates.product(phrases, words)
+  made = written(phrases, words)
   size = 0
   for phrase in phrases['phrase']:
     count = 1
@@ -127,9 +153,9 @@ def test_slots_with_several_keys(shared):
   assert not made['text'].str.contains(r'[{}|]').any()
 
 
-def test_product_against_nested_loops():
+def test_every_phrase_with_every_word_by_nested_loops():
   phrases, words, _ = small(
-    [('{type|identity}, {type|adj}: {type|identity}!', 1), ('Plain', 0)],
+    [('{type|identity}, {type|adj}: {type|identity}!', 1)],
     [
       ('identity', '', '', 'deaf'),
       ('identity', '', '', 'old'),
@@ -137,14 +163,17 @@ def test_product_against_nested_loops():
       ('adj', '', '', 'c'),
     ],
   )
-  made = templates.product(phrases, words)
+  made = written(phrases, words)
   slow = [
-    (f'{a}, {b}: {c}!', f'{a} {c}')
+    f'{a}, {b}: {c}!'
     for a, b, c in itertools.product(
       ['deaf', 'old'], ['a, b', 'c'], ['deaf', 'old']
     )
   ]
-  assert list(zip(made['text'], made['group'])) == slow + [('Plain', '')]
+  assert made['text'].tolist() == slow
+  assert made['twin'].tolist() == [
+    text.replace('deaf', 'DEAF').replace('old', 'OLD') for text in slow
+  ]
 
 
 # The paired set.
@@ -233,77 +262,6 @@ def test_a_users_folder_replaces_what_it_holds(tmp_path):
   (tmp_path / 'empty').mkdir()
   with pytest.raises(UserError, match='holds none of'):
     templates.identity(config)
-
-
-# The sampled gender set.
-
-
-def park_phrases():
-  phrases = template_lists.read_templates(
-    template_lists.SHIPPED / 'dixon_templates.csv'
-  )
-  keep = ['verb_adj', 'am_hate_adj', 'being_adj', 'you_are_adj']
-  return phrases[phrases['template'].isin(keep)]
-
-
-def test_sampled_sizes_are_those_of_the_published_set():
-  """101 terms, 25 fillers, at most 25,000 a template: 75,250 (they: 75,238
-  after dropping a few repeats); the other two templates are exhausted."""
-  words = pd.DataFrame(
-    [
-      ('adjective', '', c, f'{c}{k}')
-      for c in template_lists.TOXICITY
-      for k in range(16)
-    ]
-    + [
-      ('verb', '', c, f'{c}{k}')
-      for c in template_lists.TOXICITY
-      for k in range(4)
-    ],
-    columns=[*template_lists.KEYS, 'word'],
-  )
-  pairs = pd.DataFrame(
-    [('gender', '', '', f'm{k}', f'f{k}') for k in range(50)],
-    columns=[*template_lists.KEYS, 'male', 'female'],
-  )
-  fillers = [f'Filler, number {k}.' for k in range(25)]
-  made = templates.sampled(park_phrases(), words, pairs, fillers)
-  assert made['template'].value_counts().to_dict() == {
-    'being_adj': 25_000,
-    'you_are_adj': 25_000,
-    'verb_adj': 4 * 2 * 100 * 25,
-    'am_hate_adj': 2 * 100 * 25,
-  }
-  assert (made.groupby('template')['label'].mean() == 0.5).all()
-  assert made['text'].is_unique
-  assert (
-    made['group']
-    == np.where(made['text'].str.contains(r'\bm\d'), 'male', 'female')
-  ).all()
-  assert made['text'].str.contains('Filler, number 7.', regex=False).any()
-
-
-def test_sampled_is_seeded():
-  _, words, pairs = ours_parts()
-  fillers = template_lists.read_fillers()
-  make = lambda seed: templates.sampled(
-    park_phrases(), words, pairs, fillers, cap=200, seed=seed
-  )
-  pd.testing.assert_frame_equal(make(0), make(0))
-  assert set(make(0)['text']) != set(make(1)['text'])
-  assert (make(0)['template'].value_counts() == 200).all()
-  schema.check({'sampled': make(0)})
-
-
-def test_fillers_carry_no_gendered_word_unless_asked(tmp_path, shared):
-  path = shared / 'iptts/wordlists/filler.txt'
-  assert len(template_lists.read_fillers(path, gendered=True)) == 25
-  assert len(template_lists.read_fillers(path)) == 22
-  assert len(template_lists.read_fillers()) == 12  # none of ours is left out
-  lone = tmp_path / 'f.txt'
-  lone.write_text('A man sat there.\n')
-  with pytest.raises(UserError, match='every filler'):
-    template_lists.read_fillers(lone)
 
 
 # Readers, groups and the floor.
@@ -468,10 +426,10 @@ def test_words_that_never_meet_and_repeated_texts():
   phrase = '{type|gender} {type|adj_connotation|y}'
   with pytest.raises(UserError, match='has none'):
     templates.paired(*small([(phrase, 1)], words))
-  phrases, words, _ = small([('{type|adj}', 1), ('{type|adj}', 1)])
+  phrases, *rest = small([('{type|gender}', 1), ('{type|gender}', 1)])
   phrases['template'] = 'same'
-  with pytest.raises(UserError, match="gives the text 'mean' twice"):
-    templates.product(phrases, words)
+  with pytest.raises(UserError, match="gives the text 'he' twice"):
+    templates.paired(phrases, *rest)
 
 
 def test_bad_files(tmp_path):

@@ -25,6 +25,12 @@ FAULTS = [  # text, label, reason
 ]
 
 
+def cleaned(tables, on_bad='error'):
+  """Usable tables, the report, and the rows left out."""
+  kept, bad = hygiene.usable(tables, on_bad)
+  return kept, hygiene.report(tables, kept, kept, bad), bad
+
+
 def tables_of(cells, split='train', **columns):
   table = pd.DataFrame(
     {
@@ -39,7 +45,7 @@ def tables_of(cells, split='train', **columns):
 
 def test_each_fault_has_its_reason():
   tables = tables_of(FAULTS)
-  kept, report, bad = hygiene.clean(tables, 'drop')
+  kept, report, bad = cleaned(tables, 'drop')
   expected = [(i, why) for i, (_, _, why) in enumerate(FAULTS) if why]
   assert list(zip(bad['row'], bad['reason'])) == expected
   assert kept['train']['text'].tolist() == [t for t, _, w in FAULTS if not w]
@@ -51,7 +57,7 @@ def test_each_fault_has_its_reason():
 
 def test_error_names_the_rows_and_the_remedy():
   with pytest.raises(UserError) as told:
-    hygiene.clean(tables_of(FAULTS))
+    cleaned(tables_of(FAULTS))
   sentence = str(told.value)
   assert 'has 7 rows that cannot be used: row 1 (no text)' in sentence
   assert '…' in sentence and '--config.data.on_bad=drop' in sentence
@@ -60,7 +66,7 @@ def test_error_names_the_rows_and_the_remedy():
 def test_tables_that_come_in_are_left_alone():
   tables = tables_of(FAULTS)
   before = tables['train'].copy()
-  hygiene.clean(tables, 'drop')
+  cleaned(tables, 'drop')
   pd.testing.assert_frame_equal(tables['train'], before)
 
 
@@ -74,7 +80,7 @@ def test_counts_equal_a_slow_twin():
       for i, j, k in zip(*rng.integers(0, [[8], [4], [2]], (3, 25)))
     ]
     tables |= tables_of(cells, split)
-  kept, report, _ = hygiene.clean(tables)
+  kept, report, _ = cleaned(tables)
   seen = {}
   for split, table in kept.items():
     labels = collections.defaultdict(set)
@@ -98,7 +104,7 @@ def test_counts_equal_a_slow_twin():
 def test_pairs_are_equal_only_when_both_texts_are():
   cells = [('a', 0), ('a', 0), ('a', 1)]
   tables = tables_of(cells, text_pair=['x', 'y', 'x'])
-  _, report, _ = hygiene.clean(tables)
+  _, report, _ = cleaned(tables)
   facts = report['splits']['train']
   assert facts['duplicates'] == 1 and facts['conflicts'] == 1
 
@@ -106,21 +112,21 @@ def test_pairs_are_equal_only_when_both_texts_are():
 def test_missing_twins_are_the_text_itself():
   tables = tables_of([('he', 0), ('she', 1), ('they', 1)])
   tables['train']['twin'] = ['she', None, '#NAME?']
-  kept, report, _ = hygiene.clean(tables)
+  kept, report, _ = cleaned(tables)
   assert kept['train']['twin'].tolist() == ['she', 'she', 'they']
   assert report['splits']['train']['twins'] == 1
   assert report['splits']['train']['twins_lost'] == 2
 
 
 def test_one_class_is_said():
-  _, report, _ = hygiene.clean(tables_of([('a', 1), ('b', 1)]))
+  _, report, _ = cleaned(tables_of([('a', 1), ('b', 1)]))
   assert report['splits']['train']['one_class']
   assert 'train: all rows have label 1' in report['warnings']
 
 
 def test_a_split_without_usable_rows_is_an_error():
   with pytest.raises(UserError, match='no row that can be used'):
-    hygiene.clean(tables_of([(None, 1), ('', 0)]), 'drop')
+    cleaned(tables_of([(None, 1), ('', 0)]), 'drop')
 
 
 @pytest.fixture

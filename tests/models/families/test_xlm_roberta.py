@@ -19,8 +19,8 @@ def test_it_is_roberta_in_everything_but_its_names():
     'tokens': tokens,
     'segment_ids': np.ones((1, 9), np.int32),
     'positions': np.arange(9, dtype=np.int32)[None],
-    'cls_columns': np.zeros((1, 1), np.int32),
-    'cls_index': np.zeros(1, np.int32),
+    'head_columns': np.zeros((1, 1), np.int32),
+    'head_index': np.zeros(1, np.int32),
     'example': np.zeros(1, np.int32),
   }
   one, two = (

@@ -393,6 +393,15 @@ def test_broken_files_are_one_sentence(tmp_path):
       weight_files.read(folder)
 
 
+@pytest.mark.parametrize('name', ['x' * 256, 'é' * 128, '\ud800', '../a', ''])
+def test_a_shard_is_a_file_beside_its_index(tmp_path, name):
+  index = tmp_path / 'model.safetensors.index.json'
+  index.write_text(json.dumps({'weight_map': {'a': name}}))
+  with pytest.raises(UserError, match=r'a file in the same|is not') as told:
+    weight_files.read(tmp_path)
+  assert len(str(told.value)) < 400
+
+
 def test_sizes_have_no_folder(tmp_path):
   assert hub.find('mini') is None
   assert hub.find(str(tmp_path)) == tmp_path

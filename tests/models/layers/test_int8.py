@@ -87,7 +87,7 @@ def test_the_first_of_the_largest_scores():
 
 def test_a_text_is_the_same_beside_others():
   """Places are quantised alone, and their sums are exact."""
-  shape = bart.Shape(
+  shape = bart.BartShape(
     vocab=int8.LARGE,
     width=32,
     depth=1,

@@ -15,7 +15,7 @@ from fairjax.models.folders import hf
 from fairjax.models.layers.places import blank_batch
 from fairjax.models.reading import detect
 
-SHAPE = encoder.Shape(
+SHAPE = encoder.EncoderShape(
   vocab=50,
   width=16,
   depth=2,

@@ -73,7 +73,7 @@ def random_model(kind, tokenizer):
   small = {'vocab': vocab, 'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
   if kind == 'bart':
     eos = token('</s>', '[SEP]')
-    shape = bart.Shape(
+    shape = bart.BartShape(
       **small,
       decoder_depth=1,
       decoder_heads=2,
@@ -87,7 +87,9 @@ def random_model(kind, tokenizer):
     )
     module = bart.Bart(shape)
   else:
-    shape = encoder.Shape(**small, embedding=16, deviation=0.5, positions=64)
+    shape = encoder.EncoderShape(
+      **small, embedding=16, deviation=0.5, positions=64
+    )
     module = families.module(shape, 'mask')
   return module, hf.complete(module, {}, jax.random.key(3))
 

@@ -16,11 +16,11 @@ VOCAB, WIDTH, LENGTH = 30, 6, 7
 TEXTS = examples([3, 9, 4, 12, 6], VOCAB)
 PACKED = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
 TABLE = word_level.random_rows(VOCAB, WIDTH, 0) * 20
-FROZEN = word_level.Vectors(TABLE, np.ones(VOCAB, bool))
+FROZEN = word_level.EmbeddingTable(TABLE, np.ones(VOCAB, bool))
 
 
 def made(vectors=None, side='pre', batch=PACKED):
-  shape = word_level.Shape(VOCAB, WIDTH, 2, LENGTH, 0.5, side, vectors)
+  shape = word_level.WordShape(VOCAB, WIDTH, 2, LENGTH, 0.5, side, vectors)
   module = LSTM(shape, hidden=5)
   params = jax.jit(module.init)(jax.random.key(0), batch)['params']
   rng = np.random.default_rng(1)

@@ -105,7 +105,7 @@ def test_glove_is_read_as_numpy_reads_it(shared):
 def test_the_gender_direction_goes(shared):
   file = shared / 'glove' / 'glove.6B.50d.5k.txt'
   listed = ['[PAD]', 'nurse', 'doctor', 'man', 'woman', 'strong']
-  edit = word_level.Edit(project.needs(), project.remove_gender)
+  edit = word_level.VectorEdit(project.needs(), project.remove_gender)
   words_of = dict(
     zip(listed, word_level.load_vectors(file, listed, edit).values)
   )

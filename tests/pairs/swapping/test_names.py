@@ -154,13 +154,16 @@ def test_one_person_keeps_one_name():
 
 def test_off_and_one_direction():
   text = 'Anna saw Peter.'
-  assert dictionary.swap_one(text)[0] == text
-  assert dictionary.swap_one(text, names=False)[0] == text
-  male = dictionary.swap_one(text, names=True, direction='male')[0]
+  assert dictionary.swap([text]).texts[0] == text
+  assert dictionary.swap([text], names=False).texts[0] == text
+  male = dictionary.swap([text], names=True, direction='male').texts[0]
   assert male == f'{OWN["anna"]} saw Peter.'
-  assert dictionary.swap_one(text, names=True, direction='neutral')[0] == text
   assert (
-    dictionary.swap_one(text, names={'Peter': 'Anna'})[0] == 'Peter saw Anna.'
+    dictionary.swap([text], names=True, direction='neutral').texts[0] == text
+  )
+  assert (
+    dictionary.swap([text], names={'Peter': 'Anna'}).texts[0]
+    == 'Peter saw Anna.'
   )
 
 
@@ -178,7 +181,7 @@ def test_files(tmp_path):
     'year,name,sex,count\n1990,' + lines[:-1].replace('\n', '\n1990,')
   )
   assert names.read(path) == one
-  swapped = dictionary.swap_one('Ann saw Joe', names=path)[0]
+  swapped = dictionary.swap(['Ann saw Joe'], names=path).texts[0]
   assert swapped == 'Joe saw Ann'
 
 

@@ -237,10 +237,10 @@ def test_decomposed_letters_stay_decomposed():
 
 def test_one_gender():
   text = 'She and he met his mother and Mrs. King; hers or his, him and her.'
-  assert dictionary.swap_one(text, direction='male')[0] == (
+  assert dictionary.swap([text], direction='male').texts[0] == (
     'He and he met his father and Mr. King; his or his, him and him.'
   )
-  assert dictionary.swap_one(text, direction='female')[0] == (
+  assert dictionary.swap([text], direction='female').texts[0] == (
     'She and she met her mother and Mrs. King; hers or hers, her and her.'
   )
 
@@ -286,13 +286,13 @@ def test_neutral(text, twin, left):
 def test_pronouns_alone_by_choice():
   text = 'Mr. Lee told his brother Tom that she hurt herself; a man is hers.'
   only = dict(scope='pronouns', names=True)
-  assert dictionary.swap_one(text, direction='neutral', **only)[0] == (
+  assert dictionary.swap([text], direction='neutral', **only).texts[0] == (
     'Mr. Lee told their brother Tom that they hurt themselves; a man is theirs.'
   )
-  assert dictionary.swap_one(text, **only)[0] == (
+  assert dictionary.swap([text], **only).texts[0] == (
     'Mr. Lee told her brother Tom that he hurt himself; a man is his.'
   )
-  assert dictionary.swap_one(text, direction='male', **only)[0] == (
+  assert dictionary.swap([text], direction='male', **only).texts[0] == (
     'Mr. Lee told his brother Tom that he hurt himself; a man is his.'
   )
   with pytest.raises(UserError, match="scope is 'nouns'"):
@@ -312,15 +312,17 @@ def test_pronouns_alone_on_pairs_written_by_hand():
 
 def test_themself_by_choice():
   text = 'She hurt herself. HIMSELF'
-  one = dictionary.swap_one(text, direction='neutral', reflexive='themself')[0]
+  one = dictionary.swap(
+    [text], direction='neutral', reflexive='themself'
+  ).texts[0]
   assert one == 'They hurt themself. THEMSELF'
   with pytest.raises(UserError, match="reflexive is 'theirself'"):
     dictionary.swap(['x'], 'neutral', reflexive='theirself')
 
 
 def test_handles_by_choice():
-  assert dictionary.swap_one('@she #boys', handles=True)[0] == '@he #girls'
-  assert dictionary.swap_one('@she #boys')[0] == '@she #boys'
+  assert dictionary.swap(['@she #boys'], handles=True).texts[0] == '@he #girls'
+  assert dictionary.swap(['@she #boys']).texts[0] == '@she #boys'
 
 
 def test_groups_turn_together(tmp_path):
@@ -348,11 +350,12 @@ def test_groups_turn_together(tmp_path):
 def test_groups_of_phrases():
   groups = [('african american', 'white'), ('teen', 'twenty-something')]
   text = 'An African American teen'
-  twin, spans = dictionary.swap_one(text, words=groups)
+  swapped = dictionary.swap([text], words=groups)
+  (twin,), (spans,) = swapped.texts, swapped.spans
   assert twin == 'A White twenty-something'
   assert spans[0] == (0, 2, 'An', 'A')
   assert spans[1] == (3, 19, 'African American', 'White')
-  assert dictionary.swap_one(twin, words=groups)[0].lower() == text.lower()
+  assert dictionary.swap([twin], words=groups).texts[0].lower() == text.lower()
 
 
 def test_a_gender_list_of_the_users(tmp_path):

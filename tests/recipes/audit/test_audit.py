@@ -21,6 +21,7 @@ from fairjax.data.tables import audit_table
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import measure
+from fairjax.recipes.audit import page as audit_page
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.report import page
 from fairjax.train.progress import Log
@@ -102,6 +103,49 @@ def test_a_function_is_audited_with_edits_and_groups():
   assert any(h.startswith(lead) for h in heads)
   (one,) = parts.values()
   assert one.words['gender'][0]['word'] in ('she → he', 'he → she')
+
+
+def test_a_picture_of_scores_shows_the_groups_that_are_furthest_off():
+  """Not the largest, nor the small one whose error chance explains."""
+  error = lambda value, null: {'ece': {'value': value, 'null': null}}
+  groups = {
+    'large': error(0.05, 0.04),
+    'larger': error(0.06, 0.04),
+    'fair': error(0.04, 0.04),
+    'even': error(0.08, 0.05),
+    'off': error(0.30, 0.10),
+    'small': error(0.40, 0.40),
+    'none': {'ece': {'value': None, 'note': 'no rows'}},
+  }
+  shown = audit_page.furthest_off({'everyone': [], **groups}, groups)
+  assert shown == ['off', 'even', 'larger', 'large']
+  assert audit_page.furthest_off({'everyone': [], 'off': []}, groups) == [
+    'everyone'
+  ]
+
+
+def test_rows_that_flip_show_different_words():
+  """Three of 'she → he' with the largest changes do not hide another word."""
+  span = lambda old, new: [(0, len(old), old, new)]
+  spans = [span('She', 'He')] * 3 + [span('Ann', 'Tom'), span('Ann', 'Tom')]
+  assert audit_page.diverse([0, 1, 2, 3, 4], spans) == [0, 3, 1, 4, 2]
+  both = [[*span('She', 'He'), *span('Ann', 'Tom')], *spans]
+  assert audit_page.diverse([1, 0, 4], both) == [1, 0, 4]
+  frame = rows()
+  frame.loc[frame.index % 7 == 0, 'text'] = [
+    f'My aunt said it was happy {k}.' for k in range(0, len(frame), 7)
+  ]
+  loud = lambda texts: np.array(
+    [0.9 if t[:3] == 'She' else 0.7 if 'aunt' in t else 0.1 for t in texts]
+  )
+  found, _ = audited(frame, loud, groups=('gender',), examples=2)
+  (shown,) = (
+    part['rows']
+    for section in found.sections
+    for part in section['parts']
+    if part['part'] == 'texts'
+  )
+  assert {'aunt' in row['text'] + row['twin'] for row in shown} == {True, False}
 
 
 def test_the_page_is_whole_escaped_and_its_documents_are_there(

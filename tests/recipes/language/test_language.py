@@ -45,7 +45,7 @@ def folder_of(family, path):
   if family == 'bart':
     small['longest'] = small.pop('positions') - 2
     module = bart.Bart(
-      bart.Shape(
+      bart.BartShape(
         **ends | small,
         decoder_depth=1,
         decoder_heads=2,
@@ -55,9 +55,11 @@ def folder_of(family, path):
       )
     )
   elif family == 'gpt2':
-    module = gpt2.GPT2(gpt2.Shape(**ends | small, deviation=0.5))
+    module = gpt2.GPT2(gpt2.GPT2Shape(**ends | small, deviation=0.5))
   else:
-    shape = encoder.Shape(vocab=VOCAB, embedding=16, deviation=0.5, **small)
+    shape = encoder.EncoderShape(
+      vocab=VOCAB, embedding=16, deviation=0.5, **small
+    )
     module = families.module(shape, 'mask')
   params = hf.complete(module, {}, jax.random.key(0))
   files = sorted((path / 'words').iterdir())
@@ -132,7 +134,7 @@ def test_likelihood_of_bad_input(tmp_path):
   config.model = 'mini'
   with pytest.raises(UserError, match="model 'mini' has no weights"):
     run()
-  shape = encoder.Shape(
+  shape = encoder.EncoderShape(
     vocab=VOCAB, width=16, depth=1, heads=2, hidden=24, embedding=16
   )
   bare = families.module(shape, 'embed')

@@ -42,7 +42,9 @@ def test_a_set_without_quality_has_no_columns():
     'texts': {'quality': {'exact': {'value': 1.0}}},
     'word vectors, 50 wide': {'rows': 3, 'scores': {}},
   }
-  (line,) = contenders.rows(contenders.Judged({'one': {'sets': sets}}, []))
+  (line,) = contenders.rows(
+    contenders.ContenderResults({'one': {'sets': sets}}, [])
+  )
   assert line == {'contender': 'one', 'exact': {'value': 1.0}}
 
 

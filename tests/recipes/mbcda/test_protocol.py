@@ -20,9 +20,9 @@ def test_withheld_words_stay_in_the_targets_and_pronouns_turn(tmp_path):
   kept, _ = protocol.halves(0.5, 0)
   assert len(words) > 100 and not words & {'he', 'she', 'her', 'himself'}
   assert not words & {w for row in kept for w in row}
-  write = lambda text: dictionary.swap_one(
-    text, **dictionary.options(chosen.method, 0)
-  )[0]
+  write = lambda text: dictionary.swap(
+    [text], **dictionary.options(chosen.method, 0)
+  ).texts[0]
   for word in sorted(words)[:40]:
     assert write(f'He saw the {word}.') == f'She saw the {word}.'
   for male, _ in kept[:40]:

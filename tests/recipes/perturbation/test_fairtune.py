@@ -15,7 +15,7 @@ from fairjax.core.errors import UserError
 from fairjax.metrics.texts import fairscore
 from fairjax.recipes import train
 from fairjax.recipes.perturbation import fairscore as recipe
-from fairjax.recipes.perturbation import fairscores, fairtune, perturbing
+from fairjax.recipes.perturbation import fairtune, paired_file, perturbing
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -153,7 +153,7 @@ def test_a_neutral_rewrite_is_no_perturbation():
       'perturbed_pair': [''],
     }
   )
-  control = fairscores.controlled(pairs, 0)['control'][0]
+  control = paired_file.controlled(pairs, 0)['control'][0]
   assert control not in ('', *pairs['text'], *pairs['perturbed'])
   assert control.endswith('saw a big house.')
 
@@ -175,7 +175,7 @@ def test_no_row_to_perturb_is_said(tmp_path, monkeypatch):
   monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path))
   rows = pd.DataFrame({'id': ['a'], 'text': ['It rains.'], 'label': [0]})
   with pytest.raises(UserError, match='no test row holds a word'):
-    fairscores.read_pairs(config(), tmp_path, rows, _Quiet())
+    paired_file.read_pairs(config(), tmp_path, rows, _Quiet())
 
 
 class _Quiet:
@@ -200,7 +200,7 @@ def test_labels_after_perturbation_are_accuracies_of_both_models():
     'original': {'text': seeds(0, 1, 1, 0), 'perturbed': seeds(0, 0, 0, 0)},
     'fairtuned': {'text': seeds(0, 1, 1, 1), 'perturbed': seeds(0, 1, 1, 0)},
   }
-  (part,) = fairscores.preservation(asked, pairs, decided)
+  (part,) = paired_file.preservation(asked, pairs, decided)
   rows = part['parts'][0]['rows']
   of = lambda row, name: row[name]['value']
   assert [of(r, 'accuracy, original text') for r in rows] == [1, 0.75]

@@ -30,7 +30,7 @@ def folder_of(path, family, can, tokenizer, **changes):
   vocab = tokenizer.get_vocab_size()
   if family == 'bart':
     mark = tokenizer.token_to_id
-    shape = bart.Shape(
+    shape = bart.BartShape(
       **SMALL,
       vocab=vocab,
       decoder_depth=1,
@@ -43,7 +43,7 @@ def folder_of(path, family, can, tokenizer, **changes):
       start=mark('[SEP]'),
     )
   else:
-    shape = encoder.Shape(
+    shape = encoder.EncoderShape(
       family=family, vocab=vocab, positions=64, embedding=16, **SMALL
     )
   module = families.module(dataclasses.replace(shape, **changes), can)
@@ -333,7 +333,7 @@ def test_both_contenders_have_names_or_neither_has(tmp_path):
   ):
     config = c.Config()
     config.method.names = named
-    m = counterfactual_texts.Material(config, tmp_path, None, path, None)
+    m = counterfactual_texts.RewriteInputs(config, tmp_path, None, path, None)
     for name in ('dictionary', 'flow'):
       write = counterfactual_texts.swapper(m, name)
       text = 'He met John, and his friend saw her.'
@@ -355,7 +355,9 @@ def test_what_is_written_is_kept_before_it_is_judged(tmp_path):
   )
   tables = {'train': rows, 'test': rows[:1]}
   with Log(tmp_path, main=False) as log:
-    m = counterfactual_texts.Material(c.Config(), tmp_path, log, None, None)
+    m = counterfactual_texts.RewriteInputs(
+      c.Config(), tmp_path, log, None, None
+    )
     writers = {'one': [counterfactual_texts.Writer(write)] * 2}
     first = counterfactual_texts.rewritten(m, tables, writers)
     assert first == {'one': {'train': [['X', 'Y']] * 2, 'test': [['X']] * 2}}

@@ -23,7 +23,7 @@ from fairjax.train.progress import Log
 
 VOCAB = 40
 SHAPES = {
-  'bart': bart.Shape(
+  'bart': bart.BartShape(
     vocab=VOCAB,
     width=16,
     depth=1,
@@ -38,7 +38,7 @@ SHAPES = {
     activation_dropout=0.0,
     deviation=0.3,
   ),
-  'gpt2': gpt2.Shape(
+  'gpt2': gpt2.GPT2Shape(
     vocab=VOCAB,
     width=16,
     depth=1,

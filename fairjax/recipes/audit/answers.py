@@ -1,0 +1,445 @@
+"""A model under audit, and its answers: asked, checked, kept, and aligned.
+
+A function may do anything: raise, exit, run out of memory, answer in words,
+with too few numbers, in another form than before. Whatever it is, the user is
+told in one sentence that names the row and the function's own last line.
+
+Inference is nearly all of an audit's time, so scores are a stage: pieces of
+texts, each sealed with the identity of the model and of its texts. After a
+kill, or a second time, only what is missing is asked for. A folder's model is
+known by its bytes; a function by those of its modules and by what it answers
+to some texts now.
+
+A function is asked for these texts again at the end: where it answers
+differently, what it says of an edit is in part its own noise.
+"""
+
+import dataclasses
+import importlib
+import inspect
+import os
+import pathlib
+import re
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairjax import stages
+from fairjax.core import announce, artefacts
+from fairjax.core.errors import Interrupted, UserError
+from fairjax.data.tables import labels, predictions
+from fairjax.metrics import warn
+from fairjax.metrics.texts import flips
+from fairjax.train.progress import Log
+
+PIECE = 1024  # texts, or a 64th of them where there are many
+SAMPLE = 32  # texts that a function is asked for again
+APART = 1e-3  # more than what other batches and rounding do
+
+
+@dataclasses.dataclass(frozen=True)
+class AuditedModel:
+  """A model under audit: scores of the rows, and maybe of any text."""
+
+  name: str
+  scores: np.ndarray | None = None  # [s, n, c] of the rows
+  predict: Callable[[Sequence[str]], np.ndarray] | None = None  # -> [s, n, c]
+  classes: tuple[str, ...] = ()  # the model's own names of them
+  hard: bool = False  # decisions, not probabilities
+  kind: str = 'predictions'
+  bundle: Any = None  # a Flax model, for gradients
+  # The identity of what its answers depend on, where that can be known.
+  made_from: Callable[[], str] | None = None
+  label: int | None = None  # that is audited, of labels that each hold or not
+  positive: int = 1  # the class of the data that such a label is held against
+  remarks: tuple[str, ...] = ()  # how its predictions were read
+
+
+def imported(name: str) -> Callable:
+  """The function of 'module:function', looked for in this folder too."""
+  module, _, path = name.partition(':')
+  here = os.getcwd()
+  if here not in sys.path:
+    sys.path.insert(0, here)
+  try:
+    target = importlib.import_module(module)
+    for part in path.split('.'):
+      target = getattr(target, part)
+  except (KeyboardInterrupt, Interrupted):
+    raise
+  except BaseException as error:  # a module may do anything on import
+    raise UserError(
+      f'audit.model is {name!r}, and that cannot be loaded: {_last(error)}'
+    ) from error
+  if inspect.isclass(target) or not callable(target):
+    raise UserError(
+      f'audit.model is {name!r}, which is no function of texts; name one that '
+      'takes a list of texts and returns their probabilities'
+    )
+  return target
+
+
+def made_from(name: str) -> str:
+  """The bytes of the modules that the function came with.
+
+  Those that are loaded and lie beside its own; a package that is installed
+  is its own folder.
+  """
+  module = sys.modules[name.partition(':')[0]]
+  own = pathlib.Path(getattr(module, '__file__', None) or '.').parent.resolve()
+  files = sorted(
+    {
+      pathlib.Path(file).resolve()
+      for one in list(sys.modules.values())
+      if isinstance(file := getattr(one, '__file__', None), str)
+    }
+  )
+  near = [str(f) for f in files if f.is_relative_to(own) and f.is_file()]
+  return artefacts.fingerprint(name, [artefacts.content(f) for f in near])
+
+
+def predictor(
+  function: Callable,
+  name: str,
+  batch: int,
+  positive: int,
+  own: Sequence[str],
+  classes: Sequence[str] = (),
+) -> Callable[[Sequence[str]], np.ndarray]:
+  """texts → [1, n, c] of the function; `own` are the texts of the rows.
+
+  `classes` are the data's, for answers in words.
+  """
+  form: list[tuple] = []  # of its first answer
+
+  def place(text: str) -> str:
+    shown = repr(text if len(text) <= 60 else f'{text[:60]}…')
+    at = next((k for k, one in enumerate(own) if one == text), None)
+    return f'the edited text {shown}' if at is None else f'row {at}, {shown}'
+
+  def predict(texts: Sequence[str]) -> np.ndarray:
+    parts = []
+    for low in range(0, len(texts), batch):
+      some = list(texts[low : low + batch])
+      said = _asked(function, some, name, place)
+      where = lambda k, some=some: place(some[k])
+      answer = predictions.of_answers(said, classes, name, where)
+      if answer is None:
+        answer = _numbers(said, some, name, place)
+      form.append(answer.shape[1:])
+      if form[0] != form[-1]:
+        raise UserError(
+          f'{name} returns {_form(form[-1])} from {place(some[0])} on, and '
+          f'{_form(form[0])} before; return the same for every list of texts'
+        )
+      del form[1:]
+      _check(answer, some, name, place)
+      parts.append(answer)
+    scores = np.concatenate(parts)
+    if scores.ndim == 1:
+      scores = np.stack([1 - scores, scores], -1)
+      if positive == 0:
+        scores = scores[:, ::-1]
+    return scores[None]
+
+  return predict
+
+
+def _asked(function, texts: list[str], name: str, place) -> Any:
+  try:
+    return function(list(texts))
+  except (KeyboardInterrupt, Interrupted):
+    raise
+  except BaseException as error:
+    raise UserError(_ended(function, texts, name, place, error)) from error
+
+
+def _ended(function, texts, name, place, error: BaseException) -> str:
+  """How the function ended, and on which text it does so alone."""
+  if isinstance(error, MemoryError) or 'out of memory' in str(error).lower():
+    return (
+      f'{name} ran out of memory on {len(texts)} texts at once: '
+      f'{_last(error)}; give it fewer with --config.audit.batch'
+    )
+  where = f'one of the {len(texts)} texts from {place(texts[0])} on'
+  for text in texts if isinstance(error, Exception) else ():
+    try:
+      function([text])
+    except Exception as again:
+      error, where = again, place(text)
+      break
+  return f'{name} ended on {where}: {_last(error)}'
+
+
+def _last(error: BaseException) -> str:
+  """What was raised, and the last line of the user's own that led there."""
+  lines = str(error).strip().splitlines()
+  said = f'{type(error).__name__}: {lines[0]:.200}' if lines else repr(error)
+  if isinstance(error, SystemExit):
+    said = f'it calls sys.exit({error.code!r})'
+  if isinstance(error, SyntaxError):
+    return f'{said} ({error.filename}, line {error.lineno})'
+  frames = traceback.extract_tb(error.__traceback__)
+  ours = str(pathlib.Path(__file__).parents[2])
+  theirs = [
+    frame
+    for frame in frames
+    if not frame.filename.startswith((ours, '<frozen', importlib.__file__))
+  ]
+  mine = [f for f in theirs if 'site-packages' not in f.filename] or theirs
+  if not mine:
+    return said
+  last = mine[-1]
+  file = pathlib.Path(last.filename).name
+  return f'{said} ({file}, line {last.lineno}: {last.line or last.name})'
+
+
+def _numbers(answer: Any, texts: list[str], name: str, place) -> np.ndarray:
+  """[n] or [n, c] of any container of numbers, torch's too."""
+  if hasattr(answer, 'detach'):
+    answer = answer.detach().float().cpu().numpy()
+  wanted = 'a probability, or one a class, is needed for each text'
+  try:
+    values = np.asarray(answer)
+    if values.dtype.kind == 'O':
+      values = values.astype(float)
+  except (TypeError, ValueError, RuntimeError, AttributeError) as error:
+    raise UserError(
+      f'{name} returns {_shown(answer)} for {place(texts[0])}; {wanted}'
+    ) from error
+  if values.dtype.kind not in 'fiub' or not values.ndim:
+    raise UserError(
+      f'{name} returns {_shown(answer)} for {place(texts[0])}, which is no '
+      f'number a text; {wanted}'
+    )
+  values = values.astype(float)
+  if values.ndim == 2 and values.shape[1] == 1:
+    values = values[:, 0]
+  if values.ndim not in (1, 2) or len(values) != len(texts):
+    raise UserError(
+      f'{name} returns shape {values.shape} for {len(texts)} texts, the first '
+      f'of them {place(texts[0])}; {wanted}'
+    )
+  return values
+
+
+def _shown(answer: Any) -> str:
+  """Its first item, or itself."""
+  if isinstance(answer, list | tuple) and answer:
+    answer = answer[0]
+  text = repr(answer).replace('\n', ' ')
+  return text if len(text) <= 80 else f'{text[:80]}…'
+
+
+def _form(rest: tuple) -> str:
+  return f'{rest[0]} numbers a text' if rest else 'a number a text'
+
+
+def _check(answer: np.ndarray, texts: list[str], name: str, place) -> None:
+  flat = answer.reshape(len(texts), -1)
+  wrong = ~((flat >= 0) & (flat <= 1))
+  if wrong.any():
+    row, column = np.argwhere(wrong)[0]
+    value = float(flat[row, column])
+    remedy = 'a probability from 0 to 1 is needed'
+    if np.isfinite(value):
+      remedy += ' (of logits take the sigmoid or softmax first)'
+    raise UserError(
+      f'{name} returns {value!r} for {place(texts[row])}; {remedy}'
+    )
+  if answer.ndim == 2:
+    sums = answer.sum(-1)
+    wrong = np.abs(sums - 1) > predictions.SUM
+    if wrong.any():
+      row = int(wrong.argmax())
+      raise UserError(
+        f'{name} returns {answer.shape[1]} numbers for {place(texts[row])} '
+        f'that sum to {float(sums[row])!r}, not to 1; give the probabilities '
+        'of classes of which one is right, or of the positive class alone'
+      )
+
+
+class FirstAnswers(NamedTuple):
+  """Some rows, and what the model answers to their texts."""
+
+  rows: np.ndarray
+  scores: np.ndarray  # [s, k, c]
+
+
+def sample(model: AuditedModel, texts: Sequence[str]) -> FirstAnswers | None:
+  """A first look at a function: mistakes in its answers are told here."""
+  if model.kind != 'function' or model.predict is None:
+    return None
+  rows = np.unique(np.linspace(0, len(texts) - 1, SAMPLE).round().astype(int))
+  return FirstAnswers(rows, model.predict([texts[row] for row in rows]))
+
+
+def kept(
+  model: AuditedModel,
+  first: FirstAnswers | None,
+  folder: pathlib.Path,
+  log: Log,
+  reuse: str = '',
+) -> AuditedModel:
+  """The model, whose answers are read where they are kept."""
+  if model.made_from is None or model.predict is None:
+    return model
+  answers = None if first is None else np.round(first.scores, 4)
+  source = artefacts.fingerprint(
+    model.made_from(), [] if answers is None else answers
+  )
+  place = folder / 'scores' / stages.file_name(model.name)
+  ask = model.predict
+
+  def predict(texts: Sequence[str]) -> np.ndarray:
+    size = max(PIECE, -(-len(texts) // 64))
+    pieces = [texts[low : low + size] for low in range(0, len(texts), size)]
+    out, again = [], 0
+    with announce.counting(len(texts), f'scoring by {model.name}') as add:
+      for piece in pieces:
+        made_from = artefacts.fingerprint(source, list(piece))
+        path = place / f'{made_from}.npy'
+        again += artefacts.finished(path, made_from, reuse) is not None
+        out.append(
+          stages.stage(
+            *(path, made_from, lambda path, piece=piece: write(path, piece)),
+            np.load,
+            reuse=reuse,
+          )
+        )
+        add(len(piece))
+    if again:
+      log.line(_taken(model, place, again, len(pieces)))
+    return np.concatenate(out, 1)
+
+  def write(path: pathlib.Path, piece: Sequence[str]) -> None:
+    from fairjax.train import mesh
+
+    scores = ask(piece)
+    if mesh.is_main():
+      with artefacts.atomic(path) as part:
+        np.save(part, scores)
+
+  return dataclasses.replace(model, predict=predict)
+
+
+def _taken(model: AuditedModel, place, again: int, pieces: int) -> str:
+  words = f'{again} of {pieces} pieces of scores are those kept in {place}'
+  if model.kind == 'function':
+    words += (
+      f': the modules beside {model.name} and its answers to {SAMPLE} texts '
+      'are as before; remove that folder if anything else has changed'
+    )
+  return words
+
+
+def tell_noise(
+  model: AuditedModel,
+  first: FirstAnswers | None,
+  texts: Sequence[str],
+  classes: Sequence[str],
+  chances: np.ndarray,
+  found: dict,
+) -> None:
+  """Asks a function again; a warning where the same texts got other answers."""
+  if first is None:
+    return
+  last = model.predict([texts[row] for row in first.rows])
+  before, after = (aligned(x, model, classes) for x in (first.scores, last))
+  others = np.stack([after, chances[:, first.rows]])
+  apart = np.abs(others - before).max((0, 1, 3))
+  if not (apart > APART).any():
+    return
+  found['warnings'].insert(
+    0,
+    f'{model.name} was asked for the same {len(apart)} texts again, and '
+    f'answered {int((apart > APART).sum())} of them differently, by up to '
+    f'{apart.max():.2g}: its answers change from call to call or with the '
+    'other texts of a batch, so what an edit changes is in part its own noise.',
+  )
+  for name, one in found['fairness'].items():
+    if name.rpartition('/')[2] in flips.NAMES:
+      one['note'] = warn.NOISY
+
+
+def turned(model: AuditedModel, ours: Sequence[str]) -> bool:
+  """Whether its names say that its class 0 is the one to detect.
+
+  Labels of the data that are numbers have 1 for that class (tables/labels.py).
+  """
+  low = [name.strip().casefold() for name in model.classes]
+  named = not all(re.fullmatch(r'(label_?)?\d+', name) for name in low)
+  numbers = all(re.fullmatch(r'\d+', name) for name in ours)
+  if model.label is not None or len(low) != 2 or not (named and numbers):
+    return False
+  return labels.class_order(list(model.classes)) == list(model.classes)[::-1]
+
+
+def read_as(model: AuditedModel, ours: Sequence[str]) -> list[str]:
+  """What is said of a model whose classes are held against numbers."""
+  names = list(model.classes)
+  if not turned(model, ours):
+    return []
+  return [
+    f'{model.name} calls its classes {", ".join(names)}, and the labels of the '
+    f'data are numbers: its class {names[0]!r} is read as label 1, the class '
+    'to detect. If label 1 is the other one, say so with --config.data.labels='
+    "'0=1,1=0'"
+  ]
+
+
+def aligned(
+  scores: np.ndarray, model: AuditedModel, classes: Sequence[str]
+) -> np.ndarray:
+  """The scores [s, n, c] in the order of the data's classes."""
+  low = lambda names: [n.strip().casefold() for n in names]
+  theirs, ours = list(model.classes), list(classes)
+  if model.label is not None:
+    if len(ours) > 2:
+      raise UserError(
+        f'{model.name} is a label that holds or not, and the labels of the '
+        f'data are {", ".join(ours)}; map them to two with '
+        '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
+      )
+    p, at = scores[..., model.label], model.positive
+    if theirs and len(ours) == 2 and theirs[1].casefold() in low(ours):
+      # The data calls the label as the model does, and its absence otherwise.
+      at = low(ours).index(theirs[1].casefold())
+    return np.stack([1 - p, p] if at == 1 else [p, 1 - p], -1)
+  if not ours:
+    return scores
+  if len(ours) < 2 and scores.shape[-1] == 2:
+    return scores
+  if theirs and sorted(low(theirs)) == sorted(low(ours)):
+    return scores[..., [low(theirs).index(n) for n in low(ours)]]
+  many = len(ours) == 2 < scores.shape[-1]
+  if (
+    many
+    or len(ours) > scores.shape[-1]
+    or len(theirs or ours) != max(len(ours), 2)
+  ):
+    raise UserError(
+      f'{model.name} has {scores.shape[-1]} classes'
+      + (f' ({", ".join(theirs)})' if theirs else '')
+      + f', and the labels of the data are {", ".join(ours)}; map them with '
+      '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
+    )
+  numbered = lambda names: all(
+    re.fullmatch(r'(label_?)?\d+', n, re.IGNORECASE) for n in names
+  )
+  words = lambda names: {part for n in low(names) for part in n.split('/')}
+  if not theirs or numbered(theirs):
+    return scores
+  if numbered(ours):
+    return scores[..., ::-1] if turned(model, ours) else scores
+  if any(words([a]) & words([b]) for a, b in zip(theirs, ours)):
+    return scores
+  raise UserError(
+    f'{model.name} calls its classes {", ".join(theirs)}, and the labels of '
+    f'the data are {", ".join(ours)}; say which is which with '
+    f'--config.data.labels={",".join(f"{n}=NUMBER" for n in ours)}, where '
+    f'{", ".join(f"{k} is {n}" for k, n in enumerate(theirs))}'
+  )
