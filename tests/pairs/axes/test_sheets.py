@@ -1,9 +1,9 @@
 """What a reader said of the axes' words, and that its sentences come again."""
 
 import pytest
+import sheets
 
 from fairjax.config.methods import AXES
-import sheets
 
 OWN = [axis for axis in AXES if axis != 'gender']
 
