@@ -23,7 +23,9 @@ _TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split()
 _BEHIND = re.compile(
   r'(?:[- ](?:years?|yrs?)[- ]old|[- ]?y/?o)(s?)\b', re.IGNORECASE
 )
-_BEFORE = re.compile(r'\b(?:aged?|age of|ages of) $', re.IGNORECASE)
+_BEFORE = re.compile(
+  r'\b(?:aged?|age of|ages of)(?: \d+ and)? $', re.IGNORECASE
+)
 _AGED = re.compile(
   r'([\w-]+?)[- ](?:years?|yrs?)[- ]old,? (?:\w+ )?$', re.IGNORECASE
 )
@@ -124,8 +126,8 @@ def is_age(text: str, start: int, end: int) -> bool:
       or after in people.nouns()
       or (after in people.DESCRIBING)
     )
-  return bool(_BEFORE.search(text, max(0, start - 12), start)) and (
-    not re.match(r'[-–]\d|\.\d| ?%', text[end : end + 3])
+  return bool(_BEFORE.search(text, max(0, start - 20), start)) and (
+    not re.match(r'[-–]\d|\.\d| ?%| years? and', text[end : end + 10])
   )
 
 

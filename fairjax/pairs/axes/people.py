@@ -87,3 +87,8 @@ def sided() -> frozenset[str]:
 @functools.cache
 def masculine() -> frozenset[str]:
   return frozenset(row[0] for row in word_lists.gender().rows) | {'his', 'him'}
+
+
+@functools.cache
+def feminine() -> frozenset[str]:
+  return frozenset(row[1] for row in word_lists.gender().rows) | {'her', 'hers'}

@@ -62,6 +62,23 @@ in speak speaks spoke spoken speaking into learn learns learning study translate
 BEFORE_NOUNS = words_of("""
 egg tooth teeth tennis dress
 """)
+# Plurals before these say what a thing is for: a girls basketball team.
+THINGS = words_of("""
+basketball football soccer hockey volleyball sports sport team teams league
+school schools club clubs clothes toys toy book books movie movie's movies film
+films show shows choir home homes party hospital section side cricket cup
+high literature programme program programs
+""")
+# Written with a capital by many, as of people: Black students.
+CAPITAL = words_of("""
+black blacks white whites brown deaf indigenous aboriginal
+""")
+# Straight is not what one comes out as, nor what has rights to win.
+_OUT = re.compile(
+  r'\b(?:openly|c[ao]me out|coming out|comes out|rights|slurs?|bashing|'
+  r'closet\w*|marriages?|pride|agenda|scene|same-sex)\b',
+  re.IGNORECASE,
+)
 _JOINED = re.compile(r'(?:,? (?:and|or|&)|,|/) ?(\w[\w-]*)')
 _OWNER = re.compile(
   r"(?:\w['’]s?|\b(?:my|your|his|her|its|our|their|own|whose|ur))$", re.I
@@ -75,7 +92,9 @@ helpless elderly young old poor rich
 """)
 AGES = words_of('young old older younger elderly teenage little small aged')
 _YEARS = re.compile(r'\b(?:years?|yrs?)[- ]$', re.IGNORECASE)
-_HAVING = words_of('have has had having raise raising raised bear want no')
+_HAVING = words_of('have has had having raise raising raised bear want no with')
+_PEOPLE = ('People', 'Men', 'Women', 'Person')
+_OF_AGE = re.compile(r'\b(?:under|over|at|ages?) (?:the age of )?\d+\b(?! ?%)')
 _SENTENCE = re.compile(r'[.!?\n]+(?:\s|$)')
 
 
@@ -194,11 +213,11 @@ def _form(
 ) -> str | None:
   """The form that stands here; None where the word is not of people."""
   word = text[start:end]
-  if text[end : end + 1] == '-' and text[end + 1 : end + 2].isalnum():
+  if text[end : end + 1] in ('-', '–') and text[end + 1 : end + 2].isalnum():
     return None
   if _YEARS.search(text, max(0, start - 7), start):  # eleven years old
     return None
-  hyphen = start > 1 and text[start - 1] == '-' and text[start - 2].isalnum()
+  hyphen = start > 1 and text[start - 1] in '-–' and text[start - 2].isalnum()
   if (
     hyphen
     and re.split(r'\W', text[max(0, start - 6) : start - 1])[-1].lower()
@@ -213,8 +232,10 @@ def _form(
   is_free = not after or is_no_noun(next_low, before.lower())
   if 'nouns' in forms:
     one = forms['nouns'][0]
-    if hyphen and one.people:
+    if (hyphen and one.people) or next_low in THINGS:
       return None
+    if re.match(r" ?['’]", text[end : end + 2]) and one.people:
+      return None  # children's books
     return (
       'nouns'
       if not one.people or _are_people(text, start, end, before)
@@ -231,6 +252,7 @@ def _form(
     one = forms['noun'][0]
     if 'adjective' not in forms:
       okay = not one.people or _is_child(text, start, before)
+      okay &= next_low != 'of' and not _OF_AGE.search(sentence(text, start))
       okay &= is_free or next_low.endswith(('ing', 'ed'))
       okay &= not _OWNER.search(before)
       return 'noun' if okay and not hyphen else None
@@ -243,6 +265,8 @@ def _form(
     return None
   if noun := before_people(text, end, described):
     return None if noun in own else 'adjective'
+  if low in AGES:  # since I was young
+    return None
   if one.people:
     return 'adjective' if _is_said(text, start, before, next_low) else None
   if one.no_thing and not is_free:
@@ -256,9 +280,18 @@ def _is_name(text, start, word, before, after, forms) -> bool:
   """Part of a name: Christian Bale, Black Panther, Catholic University."""
   if word.isupper() or not word[0].isupper():
     return False
-  if after[:1].isupper() and not after.isupper():
-    return after.lower() not in people.nouns() and after.lower() not in ENDERS
+  opening = opens(text, start)
   proper = any(one.text[0].isupper() for one, _ in forms.values())
+  if not opening and ' ' in word and word.istitle() and not proper:
+    return True
+  if not opening and ' ' in word and word.split()[-1] in _PEOPLE:
+    return True
+  if after[:1].isupper() and not after.isupper():
+    if not opening:
+      return after.lower() not in ENDERS or after in ('Is', 'Are')
+    return after.lower() not in people.nouns() and after.lower() not in ENDERS
+  if not proper and not opening and word.lower() not in CAPITAL:
+    return True
   if before[:1].isupper() and before.lower() not in ENDERS:
     opening = opens(text, start - len(before) - 1)
     if not proper:
@@ -344,7 +377,7 @@ def _is_counted(text: str, start: int, before: str) -> bool:
   at = start
   for _ in range(2):
     if low in people.DETERMINERS or low in people.POSSESSIVE:
-      return low not in ('some', 'no', 'all')
+      return low not in ('some', 'no', 'all', 'either', 'neither')
     if low not in people.DESCRIBING:
       return False
     at = text.rfind(before, 0, at)
@@ -359,6 +392,10 @@ def _are_people(text: str, start: int, end: int, before: str) -> bool:
   if low in BEFORE_NOUNS or low in _HAVING or _owned(text, start):
     return False
   if low in AGES or re.match(r' (?:and \w+ )?of\b', text[end : end + 16]):
+    return False
+  if not AGES.isdisjoint(text[max(0, start - 24) : start].lower().split()[-2:]):
+    return False
+  if _OF_AGE.search(sentence(text, start)):
     return False
   if any(
     low in known
@@ -376,6 +413,8 @@ def _is_child(text: str, start: int, before: str) -> bool:
   far = last_word(text, text.rfind(before, 0, start)).lower() if low else ''
   if low in people.DESCRIBING:
     return far not in AGES
+  if far in _HAVING:
+    return False
   return low in people.DETERMINERS or low in ('and', 'or', 'like', 'as', 'of')
 
 
@@ -409,7 +448,7 @@ def _written(
 
 
 def _agrees(only: str, text: str, start: int, end: int) -> bool:
-  """lesbian is written of no man, nonbinary of no man and no woman."""
+  """lesbian is said of women, straight of people, nonbinary of neither sex."""
   if not only:
     return True
   low = next_word(text, end)[0].lower()
@@ -417,5 +456,11 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
     return low in people.nouns() or low in people.DESCRIBING
   if only == 'n':
     return low not in people.sided()
-  words = re.findall(r'[a-z]+', sentence(text, start).lower())
+  around = sentence(text, start)
+  if only == 'p':
+    said = is_no_noun(low) or before_people(text, end)
+    return bool(said) and not _OUT.search(around)
+  words = re.findall(r'[a-z]+', around.lower())
+  if is_no_noun(low) and people.feminine().isdisjoint(words):
+    return False
   return people.masculine().isdisjoint(words)

@@ -9,8 +9,8 @@ that are exchanged for each other: `adjective`, `noun` (one person), `nouns`
 (several), `group` (behind "the": the poor), `name` (Judaism). A cell holds the
 word that is written and, behind bars, others that are read. Marks say when a
 word is meant: `black*` of people alone, `Asian^` not of things, `lesbian/f` is
-written of no man, `nonbinary/n` of neither man nor woman, `teenage/a` only
-before the one it describes. The words of `stays`
+written of no man, `nonbinary/n` of neither man nor woman, `straight/p` of
+people alone, `teenage/a` only before the one it describes. The words of `stays`
 are a value's own (places, books, days): a sentence that names one keeps the
 value's other words too. Phrases of `not` are no words of the axis.
 """
@@ -28,7 +28,7 @@ from fairjax.core.errors import UserError
 
 FORMS = ('adjective', 'noun', 'nouns', 'group', 'name')
 LEFT = ('stays', 'not')
-MARKS = ('*', '^', '/f', '/n', '/a')
+MARKS = ('*', '^', '/f', '/n', '/a', '/p')
 
 
 class Word(NamedTuple):

@@ -49,6 +49,18 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('religion', 'hindu', 'Muslims pray in the mosque.'),
         ('orientation', 'gay', 'He went straight home.'),
         ('disability', 'deaf', 'They turn a blind eye.'),
+        # Names in capitals, wars, what a thing is for, tongues, coming out.
+        ('disability', 'deaf', 'He taught at the School for the Blind.'),
+        ('race', 'hispanic', 'It was the 1948 Arab–Israeli War.'),
+        ('nationality', 'cuban', 'It is the Society of British Artists.'),
+        ('nationality', 'dutch', 'She arrived without either German or help.'),
+        ('nationality', 'dutch', 'A Canadian artist lives in Canada.'),
+        ('age', 'senior', 'She coached a girls basketball team.'),
+        ('age', 'senior', 'I went there since I was very young.'),
+        ('age', 'senior', 'He is married with a child.'),
+        ('orientation', 'straight', 'He is openly gay.'),
+        ('orientation', 'lesbian', 'Kim is openly gay.'),
+        ('gender_identity', 'nonbinary', 'The trans Alaska pipeline leaks.'),
       )
     ),
     # Ages: figures, words for children, what agrees.

@@ -1,0 +1,136 @@
+"""Sheets of sentences that an axis changes, as a reader marked them.
+
+  python -m tests.pairs.axes.sheets DATA AXIS tune   # sentences to mend by
+  python -m tests.pairs.axes.sheets DATA AXIS held   # sentences to measure on
+  python -m tests.pairs.axes.sheets                  # figures of kept sheets
+
+DATA is the folder of the shared data. Sentences are cut from comments, tweets,
+reviews and biographies and stand in the order of a hash; the hash also says
+which quarter is to mend rules by, and the others measure. A sheet holds what a
+reader said of the rules of its day (`wrong` words; `natural` 0 or 1), and no
+text: a row names file, row and hash.
+"""
+
+import csv
+import functools
+import hashlib
+import itertools
+import pathlib
+import re
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pandas as pd
+
+from fairjax.metrics.inference import tails
+from fairjax.pairs.swapping import dictionary
+
+KEPT = pathlib.Path(__file__).with_name('sheets')
+COLUMNS = ('file', 'row', 'hash', 'changes', 'wrong', 'natural')
+ROWS = 100
+FILES = {
+  'civil_comments/civil_comments_train.csv': ('comment_text', 'comments'),
+  'wiki_toxicity/wiki_toxic_natural_5k.csv': ('comment_text', 'comments'),
+  'wiki_toxicity/wiki_toxic_balanced_6k.csv': ('text', 'comments'),
+  'twitter_sexism/train_original.csv': ('tweet', 'tweets'),
+  'glue/SST-2/train.csv': ('sentence', 'reviews'),
+  'bios/bias_in_bios_sample.csv': ('text', 'biographies'),
+  'bios/wiki_bios.csv': ('text', 'biographies'),
+}
+_CUT = re.compile(r'(?<=[.!?])\s+(?=[\w"“(])|\s*\n\s*')
+
+
+class Drawn(NamedTuple):
+  """A sentence that an axis changes."""
+
+  kind: str
+  file: str
+  row: int
+  hash: str
+  text: str
+  swapped: str
+  changes: tuple[str, ...]  # 'old > new', articles left out
+
+
+def hash_of(text: str) -> str:
+  return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+@functools.cache
+def _column(path: pathlib.Path, column: str) -> list[str]:
+  return pd.read_csv(path, usecols=[column])[column].fillna('').tolist()
+
+
+def sentences(data: pathlib.Path) -> Iterator[tuple[str, str, int, str]]:
+  """(kind, file, row, sentence) of 4 to 45 words, each once."""
+  seen = set()
+  for file, (column, kind) in FILES.items():
+    for row, text in enumerate(_column(data / file, column)):
+      for one in _CUT.split(text):
+        key = re.sub(r'\W+', '', one.lower())
+        if key not in seen and 4 <= len(one.split()) <= 45:
+          seen.add(key)
+          yield kind, file, row, one
+
+
+def changes_of(spans) -> tuple[str, ...]:
+  return tuple(
+    f'{old} > {new}' for _, _, old, new in spans if old.lower() not in 'an'
+  )
+
+
+def drawn(data: pathlib.Path, axis: str, held: bool = True) -> list[Drawn]:
+  """`ROWS` sentences that change, kinds in turn while they have some."""
+  pool = [
+    (hash_of(one), kind, file, row, one)
+    for kind, file, row, one in sentences(data)
+  ]
+  pool = sorted(one for one in pool if (int(one[0][-1], 16) % 4 > 0) == held)
+  swapped = dictionary.swap([one[-1] for one in pool], axis=axis)
+  kinds: dict[str, list[Drawn]] = {}
+  for (key, kind, file, row, text), new, spans in zip(
+    pool, swapped.texts, swapped.spans, strict=True
+  ):
+    if spans:
+      one = Drawn(kind, file, row, key, text, new, changes_of(spans))
+      kinds.setdefault(kind, []).append(one)
+  turns = itertools.chain.from_iterable(
+    itertools.zip_longest(*(kinds[kind] for kind in sorted(kinds)))
+  )
+  return [one for one in turns if one][:ROWS]
+
+
+def read(axis: str) -> list[dict[str, str]]:
+  with open(KEPT / f'{axis}.csv', encoding='utf-8', newline='') as file:
+    return list(csv.DictReader(file))
+
+
+def figures(rows: list[dict[str, str]]) -> dict[str, tuple[int, int]]:
+  """(hits, of) of changed words, of sentences whose all are right, natural."""
+  words = sum(len(row['changes'].split(' | ')) for row in rows)
+  wrong = [int(row['wrong']) for row in rows]
+  return {
+    'words right': (words - sum(wrong), words),
+    'sentences right': (wrong.count(0), len(rows)),
+    'natural': (sum(int(row['natural']) for row in rows), len(rows)),
+  }
+
+
+def main(arguments: list[str]) -> None:
+  if arguments:
+    data, axis, part = arguments
+    found = drawn(pathlib.Path(data), axis, part == 'held')
+    for number, one in enumerate(found):
+      print(number, one.kind[0], one.text, '=>', ' | '.join(one.changes))
+    return
+  for path in sorted(KEPT.glob('*.csv')):
+    said = [path.stem]
+    for name, (hits, of) in figures(read(path.stem)).items():
+      low, high = tails.clopper_pearson(hits, of, 0.95)
+      said.append(f'{name} {hits / of:.3f} [{low:.3f}, {high:.3f}] of {of}')
+    print('; '.join(said))
+
+
+if __name__ == '__main__':
+  main(sys.argv[1:])
