@@ -148,6 +148,7 @@ def model_of(config: Config, folder: pathlib.Path, log: Log) -> Config:
   chosen.data.path, chosen.data.text = config.corpus.path, config.corpus.column
   chosen.tokens = config.tokens
   chosen.train.batch, chosen.measures = 32, config.measures
+  chosen.train.save_every = config.train.save_every
   log.line(f'a masked LM of size {config.model} is trained on the corpus')
   pretrain.trained(chosen, folder / 'pretraining')
   export = folder / 'pretraining' / 'export' / f'seed_{config.seed}'
