@@ -32,13 +32,24 @@ jaxtyping.install_import_hook(
 SHARED = pathlib.Path(__file__).resolve().parents[2] / 'shared' / 'data'
 
 
+# Node ids, or how they begin, of tests of five CPU seconds and more whose
+# subject a shorter one holds too, as another family; `.ci/run` runs them.
+LONG = tuple(
+  pathlib.Path(__file__).with_name('long.txt').read_text().splitlines()
+)
+
+
 def pytest_addoption(parser):
+  parser.addoption('--long', action='store_true', help='run long tests')
   parser.addoption('--slow', action='store_true', help='run slow tests')
   parser.addoption('--device', action='store_true', help='run device tests')
 
 
 def pytest_collection_modifyitems(config, items):
-  for mark in ('slow', 'device'):
+  for item in items:
+    if item.nodeid.startswith(LONG):
+      item.add_marker(pytest.mark.long)
+  for mark in ('long', 'slow', 'device'):
     if not config.getoption('--' + mark):
       skip = pytest.mark.skip(reason=f'run with --{mark}')
       for item in items:

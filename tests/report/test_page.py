@@ -262,7 +262,7 @@ def test_a_measure_of_one_row_is_on_the_page_and_the_screen(
   assert text.count('0.123 [0.100, 0.200]') == 4
   names = {path.stem for path in (run_folder / 'plots').iterdir()}
   assert 'contenders_new_test' in names
-  assert 'difference_new_test__differences_to_none' in names
+  assert 'difference_new_test__differences_to_no_mitigation' in names
   assert ' new ' in terminal.summary(found).split('differences to none')[1]
 
 
