@@ -96,7 +96,10 @@ def test_the_table_and_the_page(made, tmp_path):
   text = (tmp_path / 'report.html').read_text()
   assert '<b>' not in text and 'made &lt;up&gt;' in text
   assert 'href="fair-b-/report.html"' in text
-  for name in ('contenders_dp_test', 'difference_dp_test__differences_to_no_mitigation'):
+  for name in (
+    'contenders_dp_test',
+    'difference_dp_test__differences_to_no_mitigation',
+  ):
     assert (tmp_path / 'plots' / f'{name}.png').exists()
   shown = terminal.summary(found)
   assert '| unfair' in shown and max(map(len, shown.split('\n'))) <= 80
