@@ -45,7 +45,10 @@ def pytest_addoption(parser):
   parser.addoption('--device', action='store_true', help='run device tests')
 
 
+@pytest.hookimpl(tryfirst=True)  # before -k leaves some out
 def pytest_collection_modifyitems(config, items):
+  if not any('::' in argument for argument in config.args):
+    _check_long([item.nodeid for item in items])
   for item in items:
     if item.nodeid.startswith(LONG):
       item.add_marker(pytest.mark.long)
@@ -55,6 +58,17 @@ def pytest_collection_modifyitems(config, items):
       for item in items:
         if mark in item.keywords:
           item.add_marker(skip)
+
+
+def _check_long(found):
+  """Each line of long.txt begins a test, of the files that are collected."""
+  files = {one.partition('::')[0] for one in found}
+  for line in LONG:
+    name = line.partition('::')[0]
+    known = any(one.startswith(line) for one in found)
+    gone = not (pathlib.Path(__file__).parents[1] / name).is_file()
+    if gone or (name in files and not known):
+      raise pytest.UsageError(f'tests/long.txt: no test is {line!r}')
 
 
 @pytest.fixture

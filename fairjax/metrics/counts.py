@@ -373,9 +373,14 @@ def _grown(rows: Float[np.ndarray, '*rest']) -> Float[np.ndarray, '*rest']:
 
 
 def _columns(parts: dict[str, np.ndarray]) -> np.ndarray:
-  """[…, rate] of each reduction to […, gap]."""
+  """[…, rate] of each reduction to […, gap]; NaN of those that are not in."""
+  none = np.full_like(parts['range'], np.nan)
   return np.stack(
-    [parts[kind][..., rates].mean(-1) for _, kind, rates, _ in _all_gaps()], -1
+    [
+      parts.get(kind, none)[..., rates].mean(-1)
+      for _, kind, rates, _ in _all_gaps()
+    ],
+    -1,
   )
 
 

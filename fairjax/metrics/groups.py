@@ -156,13 +156,11 @@ def reduce_noise(
 def alike_noise(
   noise: Float[np.ndarray, 'b s k g1 rate'],
 ) -> dict[str, Float[np.ndarray, 'b s k rate']]:
-  """`reduce` of rates that differ by `noise` alone: what chance shows."""
+  """What chance shows: the gaps of rates that differ by `noise` alone."""
   noise = _groups_first(noise)
-  largest = np.fmax.reduce(np.abs(noise[:-1]))
   return {
     'range': spread(noise[:-1]),
     'sum': total(noise[:-1] - noise[-1]),
-    **dict.fromkeys(('min', 'max', 'ratio'), largest),
   }
 
 

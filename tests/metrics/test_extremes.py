@@ -79,3 +79,28 @@ def test_groups_far_apart_leave_one_difference():
   least, most = extremes.of_range(noise, centre)
   np.testing.assert_allclose(least, noise[2] - noise[0])
   np.testing.assert_allclose(most, noise[2] - noise[0])
+
+
+def covered(theta, sets=1000, resamples=200):
+  """The share of sets whose interval holds the true range, of normal means."""
+  rng = np.random.default_rng(2)
+  v = theta[:, None, None] + rng.normal(size=(len(theta), 1, sets))
+  noise = rng.normal(size=(len(theta), resamples, sets))
+  size = extremes.size(extremes.of_range(noise, v))
+  error = np.abs(np.ptp(v[:, 0], axis=0) - np.ptp(theta))
+  return (error <= np.quantile(size, 0.95, axis=0)).mean()
+
+
+def test_as_many_groups_count_as_intervals_need(monkeypatch):
+  """Of 2 to 8 groups, evenly apart or but for one alike; groups that are all
+  alike are decided by `alike_noise` instead."""
+  worlds = [
+    world
+    for g in (2, 3, 5, 8)
+    for gap in (1, 2, 4, 10)
+    for world in (np.linspace(0, gap, g), np.r_[np.zeros(g - 1), gap])
+  ]
+  shares = np.array([covered(world) for world in worlds])
+  assert shares.mean() >= 0.945 and shares.min() >= 0.91, shares
+  monkeypatch.setattr(extremes, 'SURE', 0.5)
+  assert min(covered(world) for world in worlds[-8:]) < 0.9

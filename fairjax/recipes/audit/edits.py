@@ -10,7 +10,7 @@ Every different text is scored once.
 import dataclasses
 import pathlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +39,7 @@ class Edits(NamedTuple):
 
   name: str
   what: str  # that it exchanges, as in 'exchanging …'
+  axis: str  # whose words these are; '' of no known one
   words: frozenset[str] | None  # of its list; None of texts that stand written
   twins: list[str]  # equal to the text where nothing was edited
   controls: list[str | None]
@@ -56,7 +57,8 @@ def chosen(config: Config, groups: Who) -> Config:
   """The config whose audit.swaps name what 'auto' stands for."""
   if 'auto' not in config.audit.swaps:
     return config
-  axes = [a for a in AXES if any(_names(a, groups, k) for k in _kinds(groups))]
+  words, kinds = _genders(), _kinds(groups)
+  axes = [a for a in AXES if any(_about(a, words, groups, k) for k in kinds)]
   swaps = [
     one
     for name in config.audit.swaps
@@ -70,18 +72,23 @@ def _kinds(groups: Who) -> list[str]:
   return [kind for kind in groups.kinds if ' × ' not in kind]
 
 
-def _names(axis: str, groups: Who, kind: str) -> bool:
-  """Do two groups of an attribute name different values of an axis?"""
+def _about(axis: str, words: Container[str], groups: Who, kind: str) -> bool:
+  """Do two groups of an attribute differ by what a swap exchanges?
+
+  By the axis, two groups that name different values of it; of words that are
+  known by no values, two groups that these name. An attribute that is called
+  gender is about it, whatever its groups are called.
+  """
   named = [name.rpartition(': ')[2].casefold() for name in groups.of(kind)[1]]
-  if axis == 'gender':
-    return _gender(kind, named)
-  return len({exchange.value_of(axis, name) for name in named} - {''}) > 1
+  if axis not in ('', 'gender'):
+    return len({exchange.value_of(axis, name) for name in named} - {''}) > 1
+  called = re.findall('[a-z]+', kind.casefold())
+  known = [any(w in words for w in (n, *TOKEN.findall(n))) for n in named]
+  return (axis == 'gender' and not AXIS.isdisjoint(called)) or sum(known) > 1
 
 
-def _gender(kind: str, named: Sequence[str]) -> bool:
-  said = not AXIS.isdisjoint(re.findall('[a-z]+', kind.casefold()))
-  known = {w for row in word_lists.gender().rows for w in row} | GENDERS
-  return said or sum(not known.isdisjoint(TOKEN.findall(n)) for n in named) > 1
+def _genders() -> frozenset[str]:
+  return GENDERS.union(*word_lists.gender().rows)
 
 
 def make(config: Config, table: pd.DataFrame) -> list[Edits]:
@@ -91,7 +98,7 @@ def make(config: Config, table: pd.DataFrame) -> list[Edits]:
 
 
 def _one(name: str, texts: list[str], table, config: Config) -> Edits:
-  left, words = np.zeros(len(texts), int), None
+  left, words, axis = np.zeros(len(texts), int), None, ''
   side = np.zeros(len(texts), np.int64)
   if name.startswith('column:'):
     twins = list(column(table, name.removeprefix('column:'), 'audit.swaps'))
@@ -107,14 +114,16 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
     twins, spans = swapped.texts, swapped.spans
     left = np.array(swapped.left)
     how = 'word lists and rules'
-    if options['axis'] != 'gender':
-      words = exchange.words(options['axis'])
+    axis = options['axis']
+    if axis != 'gender':
+      words = exchange.words(axis)
     else:
       known = word_lists.load(options['words'])
       words = frozenset(word for row in known.rows for word in row)
+      axis = 'gender' if known.sides else ''
       if known.sides:
         side = sides(texts, options)
-        words |= GENDERS
+        words |= _genders()
   written: list[str | None] = [None] * len(texts)
   if config.audit.control:
     written = controls.controls(texts, spans, config.seed).texts
@@ -131,8 +140,8 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   }
   facts |= _against_twins(table, twins, edited, name)
   return Edits(
-    *(_shown(name), _what(name), words, twins, written, spans, side, facts),
-    _remarks(texts, facts),
+    *(_shown(name), _what(name), axis, words, twins, written, spans, side),
+    *(facts, _remarks(texts, facts)),
   )
 
 
@@ -189,18 +198,11 @@ def fitting(edits: Edits, groups: Who) -> list[str]:
   are taken to be about all of them."""
   if edits.words is None:
     return _kinds(groups)
-  out = []
-  for kind in _kinds(groups):
-    named = [name.rpartition(': ')[2].casefold() for name in groups.of(kind)[1]]
-    known = sum(
-      not edits.words.isdisjoint([name, *TOKEN.findall(name)]) for name in named
-    )
-    gender = edits.words >= GENDERS and not AXIS.isdisjoint(
-      re.findall('[a-z]+', kind.casefold())
-    )
-    if gender or known >= 2:
-      out.append(kind)
-  return out
+  return [
+    kind
+    for kind in _kinds(groups)
+    if _about(edits.axis, edits.words, groups, kind)
+  ]
 
 
 def misfit(edits: Sequence[Edits], groups: Who) -> list[str]:
