@@ -298,6 +298,22 @@ def importing(frame) -> bool:
   return False
 
 
+def open_streams() -> None:
+  """Streams that the caller closed lead nowhere.
+
+  A file of the run would get their numbers else, and what a library says
+  would be written into it.
+  """
+  for number, name in enumerate(('stdin', 'stdout', 'stderr')):
+    try:
+      os.fstat(number)
+    except OSError:
+      os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    if getattr(sys, name) is None:
+      how = 'w' if number else 'r'
+      setattr(sys, name, open(number, how, encoding='utf-8', closefd=False))
+
+
 def show(text: str) -> None:
   """Prints it, for a reader who may leave early, as `--list | head` does."""
   try:
@@ -370,6 +386,7 @@ def main(argv: list[str]) -> None:
 
 def command() -> None:
   """The console script: `fairjax COMMAND …`, or `fairjax --config=…`."""
+  open_streams()
   words = sys.argv[1:]
   name = words[0] if words else ''
   try:

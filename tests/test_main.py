@@ -231,6 +231,24 @@ def test_help_is_quick_and_the_list_is_whole():
     assert word in listed
 
 
+def test_streams_that_are_closed_are_not_written_into_files(tmp_path):
+  """A run's first file would have the number of a closed stream."""
+  data = tmp_path / 'two.csv'
+  rows = [f'{i % 2},{i // 2 % 2},{"ab"[i // 20]}' for i in range(40)]
+  data.write_text('\n'.join(['label,score,who', *rows]))
+  words = [
+    'audit',
+    str(data),
+    '--config.audit.groups=who',
+    f'--workdir={tmp_path}/run',
+  ]
+  run = [sys.executable, '-m', 'fairjax.main', *words]
+  closed = ['bash', '-c', 'exec "$@" <&- >&- 2>&-', 'bash', *run]
+  assert subprocess.run(closed, cwd=ROOT).returncode == 0
+  page = (tmp_path / 'run' / 'report.html').read_text()
+  assert page.startswith('<!DOCTYPE html>')
+
+
 def test_a_list_may_be_cut_off():
   """As `--list | head -1` does: the reader leaves before all is written."""
   with subprocess.Popen(

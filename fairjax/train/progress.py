@@ -48,7 +48,8 @@ class Log:
   ):
     self.folder = pathlib.Path(folder)
     self.main = main
-    self.screen = screen or sys.stderr
+    # A program without a console (pythonw, a service) has no stderr.
+    self.screen = screen or sys.stderr or open(os.devnull, 'w')
     self.part, self.start = '', time.monotonic()
     self.noted: set[str] = set()
     self.live: list[Progress] = []  # the innermost last

@@ -8,6 +8,7 @@ table of pairs. All of it is a function of the source, the model
 and the options, so a run that was killed ends with the same bytes.
 """
 
+import contextlib
 import dataclasses
 import functools
 import json
@@ -371,5 +372,6 @@ def _say(name, counts: dict[str, int], seconds: float) -> None:
     f'{counts["tokens"] / max(counts["steps"], 1):.2f} tokens a step'
   )
   draws = sys.stderr.isatty()
-  sys.stderr.write(f'\r{text}\033[K' if draws else text + '\n')
-  sys.stderr.flush()
+  with contextlib.suppress(OSError):  # nobody listens any more
+    sys.stderr.write(f'\r{text}\033[K' if draws else text + '\n')
+    sys.stderr.flush()
