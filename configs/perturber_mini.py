@@ -14,12 +14,7 @@ validation loss kept; its file keeps the best BLEU-4
 
 --config.perturb.unconditional=true has the model name word and attribute
 itself; with --config.generate.num_beams=4 the best beam that changes the text
-is kept. --config.recipe=word_detector trains a token classifier on
---config.data.path for words of people that no list holds, which
---config.perturb.detector=FOLDER then draws beside the listed ones. By MiniLM
-after one epoch of 1,992 biographies (83 steps of 24 at 3e-4, 2 minutes): of the
-tokens of listed words that it never saw it finds .957 [.947, .966] in 1,001
-others, and leaves .992 [.991, .993] of all other tokens as they are.
+is kept.
 
 Measured: configs/RESULTS.md, "Perturbation augmentation".
 """

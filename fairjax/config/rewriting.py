@@ -126,13 +126,6 @@ class Perturb:
     changes='texts',
     path=True,
   )
-  detector: str = knob(
-    '',
-    'folder of a word detector, whose words are drawn beside the listed',
-    existing,
-    changes='texts',
-    path=True,
-  )
   window: int = knob(
     256,
     'words of a text that are perturbed together; longer ones are cut',

@@ -75,10 +75,6 @@ RECIPES = {
     'fairjax.recipes.perturbation.perturber:run',
     'a model that rewrites one person of a text, beside rules',
   ),
-  'word_detector': Entry(
-    'fairjax.recipes.perturbation.word_detector:run',
-    'a token classifier for words of people that no list holds',
-  ),
   'perturb_corpus': Entry(
     'fairjax.recipes.perturbation.perturb_corpus:run',
     'whole folders with one person of each text rewritten',

@@ -18,7 +18,6 @@ In this room:
                   on held-out
   perturbing      Texts perturbed: the person drawn, the rewriter, what comes
                   back
-  word_detector   A token classifier that finds gendered words beyond the lists
 """
 
 from fairjax.report.claims import Claim, Paper

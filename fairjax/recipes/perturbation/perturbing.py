@@ -27,7 +27,7 @@ from fairjax.models.folders import hf
 from fairjax.models.folders.folder import load as load_folder
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.pairs.swapping import dictionary
-from fairjax.recipes.perturbation import person_tagger, word_detector
+from fairjax.recipes.perturbation import person_tagger
 from fairjax.recipes.rewriting import rewriter
 from fairjax.train import mesh
 
@@ -192,43 +192,10 @@ def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
   shares = dict(zip(options.axes, options.mix)) if options.mix else None
   out = []
   offered = perturb.candidates(texts, options.axes, words)
-  if options.detector:
-    offered = detected(config, texts, offered)
   for text, row in zip(texts, offered):
     digest = hashlib.blake2b(text.encode(errors='surrogatepass')).digest()
     rng = np.random.default_rng([config.seed, *digest[:8]])
     out.append(perturb.draw(row, rng, options.pick, shares, options.attributes))
-  return out
-
-
-def detected(
-  config: Config,
-  texts: Sequence[str],
-  listed: list[list[perturb.Candidate]],
-) -> list[list[perturb.Candidate]]:
-  """Listed words, and those of the config's detector that no list has."""
-  if config.perturb.by != 'model':
-    raise UserError(
-      'perturb.detector finds words that no list has, and perturb.by is '
-      f'{config.perturb.by!r}, which knows listed ones alone; set '
-      '--config.perturb.by=model'
-    )
-  if 'gender' not in config.perturb.axes or not texts:
-    return listed
-  model = _loaded(config.perturb.detector)
-  if model.can != 'detect':
-    raise UserError(
-      f'perturb.detector is {config.perturb.detector}, which finds no words; '
-      'train one with --config.recipe=word_detector'
-    )
-  out = []
-  for row, more in zip(listed, word_detector.candidates(config, model, texts)):
-    free = [
-      one
-      for one in more
-      if not any(one.start < c.end and c.start < one.end for c in row)
-    ]
-    out.append(sorted([*row, *free]))
   return out
 
 
