@@ -21,5 +21,5 @@ def get_config() -> c.Config:
   config.fairflow.first, config.fairflow.second = 'young', 'old'
   config.fairflow.share = 1.0
   config.fairflow.min_count = 5
-  config.rewriters.contenders = ('flow',)
+  config.rewriters.contenders = ('fairflow',)
   return config

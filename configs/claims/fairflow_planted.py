@@ -19,7 +19,7 @@ def get_config() -> c.Config:
   config.recipe = 'counterfactual_texts'
   config.method.words = str(WORDS)
   config.planted.rows, config.planted.test_rows = 4000, 600
-  config.rewriters.contenders = ('dictionary', 'flow')
+  config.rewriters.contenders = ('dictionary', 'fairflow')
   config.rewriters.epochs = 8.0
   config.rewriters.seeds = config.rewriters.generators = 5
   return config

@@ -253,9 +253,9 @@ class Rewriters:
     1, 'seeds of each generator, which share the classifiers', between(1, 100)
   )
   contenders: tuple[str, ...] = knob(
-    ('dictionary', 'flow'),
-    "whose swaps start from: a 'dictionary' by hand, that of the 'flow'",
-    each(one_of('dictionary', 'flow'), least=1),
+    ('dictionary', 'fairflow'),
+    "whose swaps start from: a 'dictionary' by hand, that of 'fairflow'",
+    each(one_of('dictionary', 'fairflow'), least=1),
   )
   imbalance: float = knob(
     0.0,

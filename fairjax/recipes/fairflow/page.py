@@ -109,7 +109,7 @@ def measure(
         table(examples, caption=f'The {len(examples)} pairs of most votes.'),
       ),
       *winner(against),
-      *pictures(contenders['flow']),
+      *pictures(contenders.get('flow')),
       section('Against simpler ways', table(rows, screen=True)),
       section('The attribute head', table(quality)),
     ],
@@ -135,8 +135,10 @@ def winner(against: race.Race | None) -> list[dict]:
   ]
 
 
-def pictures(flow: Contender) -> list[dict]:
+def pictures(flow: Contender | None) -> list[dict]:
   """Words before and after the move, and the losses of the flow's training."""
+  if flow is None:
+    return []
   parts = []
   if flow.drawn:
     parts.append(

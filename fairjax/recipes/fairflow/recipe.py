@@ -69,7 +69,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       attribute.grown,
     )
     check(m)
-    fitted = fit(m, folder, log)
+    # Asked for another way alone, nothing needs a flow.
+    options = config.fairflow
+    flows = options.way == 'flow' or options.rivals
+    fitted = fit(m, folder, log) if flows else None
     contenders, facts = contend(m, fitted, folder, log, attribute.grown)
     dictionary = write(config, folder, m, contenders[config.fairflow.way], log)
     against = race.run(m, known, ways(m, fitted, contenders), TITLES)
@@ -99,7 +102,7 @@ def add_texts(
   texts = counterfactual_texts.report(
     counterfactual_texts.material(config, folder, words, log)
   )
-  for name, one in texts['contenders'].items():  # 'flow' has known pairs too
+  for name, one in texts['contenders'].items():  # a way has known pairs too
     results.contenders.setdefault(name, {'sets': {}})['sets'] |= one['sets']
   results.tests += texts['tests']
   results.verdicts += texts['verdicts']
@@ -254,14 +257,15 @@ def fit(
 
 def contend(
   m: moving.FlowInputs,
-  fitted: FittedFlow,
+  fitted: FittedFlow | None,
   folder: pathlib.Path,
   log: Log,
   grown: list[tuple[str, str]],
 ) -> tuple[dict[str, Contender], dict[str, Any]]:
   """Every contender's votes and pairs; what the flow's latents look like."""
-  options, out = m.config.fairflow, {}
-  out['flow'], facts = flow_ballots(m, fitted)
+  options, out, facts = m.config.fairflow, {}, {}
+  if fitted:
+    out['flow'], facts = flow_ballots(m, fitted)
   asked = {*options.rivals, options.way}
   alone = lambda ballots: Contender([moving.entries(m, ballots)], ballots)
   if {'difference', 'procrustes'} & asked:
@@ -292,11 +296,13 @@ def contend(
 
 
 def ways(
-  m: moving.FlowInputs, fitted: FittedFlow, contenders: dict[str, Contender]
+  m: moving.FlowInputs,
+  fitted: FittedFlow | None,
+  contenders: dict[str, Contender],
 ) -> dict[str, race.Way]:
   """The flow and the ways beside it that have settings to choose."""
   flows = lambda how: [one.x for one in fitted.moved(m, *how)]
-  out = {'flow': race.Way(race.MOVES, flows)}
+  out = {'flow': race.Way(race.MOVES, flows)} if fitted else {}
   for name, by in (
     ('difference', moving.by_difference),
     ('discriminant', moving.by_discriminant),

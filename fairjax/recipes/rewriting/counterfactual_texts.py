@@ -4,7 +4,7 @@
     all contenders' texts → tables 2, 3, 4; known twins → exact and changed
 
 A contender is a way to write the counterfactual of a text: a dictionary (ours
-by hand, or the one that the flow made), the same with odd words repaired, and
+by hand, or the one that FairFlow made), the same with odd words repaired, and
 a generator fine-tuned on either. FairFlow's V1 is dictionary + repair + BART,
 its V2 flow + repair + BART, 'Hall-M + BART' is dictionary + BART; where nothing
 repairs, flow + BART is there instead.
@@ -66,7 +66,7 @@ class RewriteInputs(NamedTuple):
   config: Config
   folder: pathlib.Path
   log: Log
-  words: pathlib.Path | None  # the flow's dictionary
+  words: pathlib.Path | None  # FairFlow's dictionary
   helpers: Helpers | None
 
 
@@ -83,12 +83,12 @@ def material(
 ) -> RewriteInputs:
   """The contenders' parts, once what they need is known to be there."""
   names = config.rewriters.contenders
-  if 'flow' in names and words is None:
+  if 'fairflow' in names and words is None:
     raise UserError(
-      "rewriters.contenders has 'flow', but there is no dictionary of its; "
+      "rewriters.contenders has 'fairflow', but no dictionary of its is here; "
       'name one with --config.method.words=FOLDER/dictionary.csv'
     )
-  # The list by hand is the program's own; method.words is the flow's.
+  # The list by hand is the program's own; method.words is FairFlow's.
   plain = dataclasses.replace(config.method, words='')
   config = dataclasses.replace(config, method=plain)
   look(config)
@@ -123,7 +123,9 @@ def report(m: RewriteInputs) -> dict:
   tables = stages.load(config, m.folder, log)
   contenders.attribute(config, tables['test'])
   tables = sampled.sampled(config, tables, log)
-  swaps = {name: swapper(m, name) for name in config.rewriters.contenders}
+  # FairFlow's dictionary is called by what moved the words, as in its table.
+  called = {'dictionary': 'dictionary', 'fairflow': config.fairflow.way}
+  swaps = {called[one]: swapper(m, one) for one in config.rewriters.contenders}
   for name, swap in swaps.items():
     check_changes(m, name, swap, tables['train']['text'].tolist())
   facts: dict = {}
@@ -202,9 +204,9 @@ def twins_of(config: Config, test: pd.DataFrame) -> tuple[list[str], str]:
 
 
 def swapper(m: RewriteInputs, name: str) -> Write:
-  """Texts swapped by the list by hand, or by the flow's dictionary."""
+  """Texts swapped by the list by hand, or by FairFlow's dictionary."""
   method = m.config.method
-  if name == 'flow':  # names as the list by hand has them
+  if name != 'dictionary':  # names as the list by hand has them
     method = dataclasses.replace(method, words=str(m.words))
   chosen = dictionary.options(method, m.config.seed)
   return lambda texts: dictionary.swap(list(texts), **chosen).texts
@@ -216,7 +218,9 @@ def check_changes(
   """Stops where a dictionary has none of the texts' words."""
   if any(old != new for old, new in zip(texts, swap(texts))):
     return
-  where = str(m.words) if name == 'flow' else "the program's own English list"
+  where = (
+    str(m.words) if name != 'dictionary' else "the program's own English list"
+  )
   raise UserError(
     f'{where} changes none of the {len(texts)} training texts; is it of '
     'another language or attribute? Choose others with '

@@ -88,6 +88,23 @@ def test_a_second_run_makes_nothing_again(run, capsys):
   assert again.contenders == results.contenders
 
 
+def test_another_way_alone_trains_no_flow(run, tmp_path):
+  """Its pairs are those that it has beside the flow."""
+  beside, folder = run
+  config = small()
+  config.fairflow.way, config.fairflow.rivals = 'difference', ()
+  config.reuse = str(folder)
+  alone = recipe.run(config, tmp_path / 'run')
+  title = page.TITLES['difference']
+  pairs = lambda one: one.contenders[title]['sets']['known pairs']
+  assert pairs(alone) == pairs(beside)
+  assert page.TITLES['flow'] not in alone.contenders
+  assert not (tmp_path / 'run' / 'flow').exists()
+  assert (folder / 'flow').exists()
+  words = (tmp_path / 'run' / 'dictionary.csv').read_text()
+  assert words != (folder / 'dictionary.csv').read_text()
+
+
 def test_short_texts_are_windows_of_themselves():
   texts = [f'ada saw bo and ivy saw cy {k}' for k in range(20)]
   tokenizer = tokens.train_tokenizer(texts, 80)

@@ -226,7 +226,7 @@ def test_no_text_is_judged_by_a_classifier_that_saw_it():
   [
     ({'repair__mode': 'free'}, 'name a BART'),
     ({'rewriters__positive': 'nobody'}, 'the groups are'),
-    ({'rewriters__contenders': ('flow',)}, 'method.words'),
+    ({'rewriters__contenders': ('fairflow',)}, 'method.words'),
     (
       {'repair__scale': 'probability', 'repair__threshold': 3.0},
       'a probability between 0 and 1',
@@ -288,7 +288,7 @@ def test_a_dictionary_of_another_language_is_refused(models, tmp_path):
   path = tmp_path / 'words.csv'
   path.write_text('ragazza,ragazzo\nregina,re\n')
   config = config_of(
-    models, rewriters__generator='', rewriters__contenders=('flow',)
+    models, rewriters__generator='', rewriters__contenders=('fairflow',)
   )
   config.method.words = str(path)
   with pytest.raises(
