@@ -33,7 +33,7 @@ import pandas as pd
 from fairjax.benchmarks.shared import association, forms, result_rows, sources
 from fairjax.core.errors import UserError
 from fairjax.data.tables import readers
-from fairjax.metrics.inference import significance
+from fairjax.metrics.inference import clusters, significance
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.results import ANY
@@ -57,6 +57,14 @@ VERSIONS = frozenset(
   d8a59554 da594b2f 4cd182ad a88b4b6d 476f5155 f550e9f9 cc067a31 8915e973
   9e4f496a 2be19764 67aab410 9f1d2194 21135c88 ab840c6c""".split()
 )
+# The topics of bias-bench's battery, by the tests' names without `sent-`.
+TOPICS = {
+  'gender': 'weat6 weat6b weat7 weat7b weat8 weat8b'.split(),
+  'race': 'angry_black_woman_stereotype angry_black_woman_stereotype_b weat3 '
+  'weat3b weat4 weat5 weat5b'.split(),
+  'religion': 'religion1 religion1b religion2 religion2b'.split(),
+}
+ALPHA = 0.01  # of a test, as May et al. mark significant ones
 LIMITS = (
   'Small lists chosen by hand: an effect speaks of these words, and a model '
   'can be far from neutral elsewhere where it is near 0 here.'
@@ -311,17 +319,38 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
       for test in tests
     ]
     out += battery(some)
-    sizes = [abs(one['value']['value'] or 0.0) for one in some]
-    chance = [
-      max(abs(one['floor_low']), abs(one['floor_high'])) for one in some
-    ]
-    mean = of_value(
-      np.mean(sizes),
-      note='mean |d| over the tests; by chance one test reaches up to '
-      f'{np.mean(chance):.2f}',
-    )
-    whole.append(result_rows.row(f'weat_mean_{name}', 'all', len(some), mean))
+    whole += summary(name, 'all', some, options)
+    for topic, names in TOPICS.items():
+      own = [x for x in some if x['part'].removeprefix('sent-') in names]
+      if 1 < len(own) < len(some):
+        out += summary(name, topic, own, options)
   return result_rows.as_set([*whole, *out], 'all', warnings)
+
+
+def summary(
+  encoding: str, part: str, tests: list[dict], options: IntervalOptions
+) -> list[dict]:
+  """The mean |d| of some tests, and how many of 100 are significant.
+
+  By the published p of each alone, at ALPHA (May et al. 2019); Qian et al.
+  2022, Table 1, have this share.
+  """
+  sizes = [abs(one['value']['value'] or 0.0) for one in tests]
+  chance = [max(abs(one['floor_low']), abs(one['floor_high'])) for one in tests]
+  mean = of_value(
+    np.mean(sizes),
+    note='mean |d| over the tests; by chance one test reaches up to '
+    f'{np.mean(chance):.2f}',
+  )
+  hits = sum(one['p_published'] < ALPHA for one in tests)
+  share = result_rows.percent(clusters.share(hits, len(tests), options))
+  share['note'] = 'tests share words, so the interval may be too narrow'
+  count = len(tests)
+  row = result_rows.row
+  return [
+    row(f'weat_mean_{encoding}', part, count, mean),
+    row(f'weat_significant_{encoding}', part, count, share, 100 * ALPHA),
+  ]
 
 
 def compared(

@@ -514,8 +514,12 @@ MEASURES: dict[str, Measure] = {
     'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
   'weat_mean_mean': Measure(
     *_OWN, 'mean |d| (mean of all tokens)',
-    'the mean size of the effects of all tests', -1, 0.0, 0.0, 2.0,
+    'the mean size of the effects of the tests', -1, 0.0, 0.0, 2.0,
     leads=True),
+  'weat_significant_mean': Measure(
+    *_OWN, 'significant of 100 tests (mean of all tokens)',
+    'tests whose one-sided permutation p, as published, is below .01; 1 of 100 '
+    'by chance', -1, 0.0, 0.0, 100.0),
   'weat_effect_words': Measure(
     *_OWN, 'effect size d (word vectors)',
     'how much nearer the first targets are to the first attribute, in standard '
@@ -526,16 +530,24 @@ MEASURES: dict[str, Measure] = {
     'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
   'weat_mean_first': Measure(
     *_OWN, 'mean |d| (first piece)',
-    'the mean size of the effects of all tests', -1, 0.0, 0.0, 2.0,
+    'the mean size of the effects of the tests', -1, 0.0, 0.0, 2.0,
     leads=True),
+  'weat_significant_first': Measure(
+    *_OWN, 'significant of 100 tests (first piece)',
+    'tests whose one-sided permutation p, as published, is below .01; 1 of 100 '
+    'by chance', -1, 0.0, 0.0, 100.0),
   'weat_effect_cls': Measure(
     *_OWN, 'effect size d ([CLS])',
     'how much nearer the first targets are to the first attribute, in standard '
     'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
   'weat_mean_cls': Measure(
     *_OWN, 'mean |d| ([CLS])',
-    'the mean size of the effects of all tests', -1, 0.0, 0.0, 2.0,
+    'the mean size of the effects of the tests', -1, 0.0, 0.0, 2.0,
     leads=True),
+  'weat_significant_cls': Measure(
+    *_OWN, 'significant of 100 tests ([CLS])',
+    'tests whose one-sided permutation p, as published, is below .01; 1 of 100 '
+    'by chance', -1, 0.0, 0.0, 100.0),
   'winobias_log_odds': Measure(
     *_OWN, 'WinoBias log-odds',
     'log p of the pronoun of the stereotype less that of the other one; 0 is '

@@ -181,9 +181,41 @@ def test_weat(tmp_path):
     }
     (tmp_path / f'{name}.jsonl').write_text(json.dumps(tree))
   found = asked('weat', tmp_path, Says(where, 'mask'))
-  d = {part: found[part, 'weat_effect_mean'] for part, _ in found if part}
+  d = {k: v for (k, name), v in found.items() if name == 'weat_effect_mean'}
   assert d['weat1'] > 1 and d['weat4'] == pytest.approx(d['weat1'])
   assert d['weat2'] == d['weat3'] == pytest.approx(-d['weat1'])
+
+
+def test_significant_tests_of_a_topic(tmp_path):
+  """May et al.: one-sided, at .01; the topics are those of bias-bench."""
+  words = [[f'{side}{k}' for k in range(8)] for side in 'xy']
+  angle = {w: 0.1 * k for k, w in enumerate(words[0])}
+  angle |= {w: 0.8 + 0.1 * k for k, w in enumerate(words[1])}
+  angle |= {'a': 0.0, 'b': np.pi / 2}
+  mixed = [words[0][::2] + words[1][::2], words[0][1::2] + words[1][1::2]]
+  for name, (x, y) in {
+    'weat6': words,
+    'sent-weat7': words,
+    'weat8': mixed,  # no association
+    'weat3': words[::-1],  # the other way round: not in this direction
+    'weat4': words[::-1],
+    'weat1': words,  # of no topic
+  }.items():
+    tree = {
+      part: {'category': part, 'examples': examples}
+      for part, examples in zip(
+        ('targ1', 'targ2', 'attr1', 'attr2'), (x, y, ['a'], ['b'])
+      )
+    }
+    (tmp_path / f'{name}.jsonl').write_text(json.dumps(tree))
+  where = lambda word: [np.cos(angle[word]), np.sin(angle[word])]
+  found = asked('weat', tmp_path, Says(where, 'mask'))
+  share = lambda part: found[part, 'weat_significant_mean']
+  assert share('') == 50 and share('gender') == pytest.approx(200 / 3)
+  assert share('race') == 0 and ('religion', 'weat_mean_mean') not in found
+  sizes = [abs(found[n, 'weat_effect_mean']) for n in ('weat6', 'weat8')]
+  mean = (2 * sizes[0] + sizes[1]) / 3
+  assert found['gender', 'weat_mean_mean'] == pytest.approx(mean)
 
 
 def test_winobias(tmp_path):

@@ -133,7 +133,9 @@ def test_the_published_glove_is_stereotyped(shared, tmp_path):
   data = shared / 'bias_eval'
   sets = run(model, data, ('weat',), tmp_path)
   effects = {
-    k: v['weat_effect_mean']['value'] for k, v in sets['weat']['groups'].items()
+    k: v['weat_effect_mean']['value']
+    for k, v in sets['weat']['groups'].items()
+    if 'weat_effect_mean' in v  # a test, no topic
   }
   # Words of gender against career and family, mathematics, science and arts.
   for name, least in (('6b', 1), ('7', 1.5), ('7b', 1.5), ('8', 1), ('8b', 1)):
