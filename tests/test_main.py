@@ -382,6 +382,29 @@ def test_only_a_full_disk_is_told_to_free_space(error, space, tmp_path):
   assert ('free some space' in str(caught.value)) == space
 
 
+LIMITED = """
+import resource, sys
+import numpy as np
+from fairjax.core.errors import UserError
+from fairjax.train import checkpoint
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+  checkpoint.write_weights(sys.argv[1], {'a': {'b': np.zeros(10_000)}})
+except UserError as error:
+  print(error)
+"""
+
+
+def test_weights_that_do_not_fit_the_disk_are_one_sentence(tmp_path):
+  """safetensors has errors of its own, which are no OSError."""
+  target = tmp_path / 'weights.safetensors'
+  run = [sys.executable, '-c', LIMITED, str(target)]
+  told = subprocess.run(run, capture_output=True, text=True, cwd=ROOT)
+  line = f'cannot write {target}: File too large; raise the limit on a file'
+  assert told.stdout.startswith(line), told.stderr
+  assert not list(tmp_path.iterdir())
+
+
 def test_every_package_that_is_imported_is_declared():
   import ast
   import importlib.metadata

@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import time
@@ -74,6 +75,12 @@ def atomic(path: str | os.PathLike) -> Iterator[pathlib.Path]:
     os.replace(part, path)
   except OSError as error:
     raise cannot_write(path, error) from error
+  except Exception as error:  # safetensors says the system's reason in words
+    number = re.search(r'\(os error (\d+)\)', str(error))
+    if number is None or isinstance(error, UserError):
+      raise
+    reason = OSError(int(number[1]), os.strerror(int(number[1])))
+    raise cannot_write(path, reason) from error
   finally:
     if part.is_dir():
       shutil.rmtree(part, ignore_errors=True)
