@@ -284,6 +284,13 @@ def stop_when_asked() -> None:
       finally:
         del stopped  # its traceback would keep it
 
+  def ignored(unraisable) -> None:
+    if not isinstance(unraisable.exc_value, Interrupted):
+      sys.__unraisablehook__(unraisable)
+
+  # Where nothing can be raised (__del__, a callback of gc) the interpreter
+  # shows a traceback and goes on, and the stop is said again.
+  sys.unraisablehook = ignored
   for number in (signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(number) is not signal.SIG_IGN:
       signal.signal(number, stop)

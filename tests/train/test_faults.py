@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import gc
 import importlib
 import os
 import pathlib
@@ -334,8 +335,10 @@ def asked():
   """A process that ends as a run does, for the time of a test."""
   numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
   before = [signal.getsignal(number) for number in numbers]
+  hook = sys.unraisablehook
   main.stop_when_asked()
   yield
+  sys.unraisablehook = hook
   for number, handler in zip(numbers, before):
     signal.signal(number, handler)
 
@@ -357,6 +360,20 @@ def test_a_stop_that_somebody_takes_is_said_again(asked):
     signal.raise_signal(signal.SIGTERM)
   with ended():
     time.sleep(5)
+
+
+def test_a_stop_where_nothing_can_be_raised_shows_no_traceback(asked, capsys):
+  """As in a callback of gc, where jax has one, or in __del__."""
+
+  def once(phase, info):
+    gc.callbacks.remove(once)
+    signal.raise_signal(signal.SIGTERM)
+
+  gc.callbacks.append(once)
+  with ended():
+    gc.collect()
+    time.sleep(5)
+  assert 'Traceback' not in capsys.readouterr().err
 
 
 def test_a_stop_on_its_way_is_not_disturbed(asked):
