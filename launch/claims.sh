@@ -45,6 +45,7 @@ flags() {
       ;;
     fairflow_planted) ;;
     mbcda_planted) ;;
+    fairberta_planted) ;;
     *)
       echo "no claims are named $1; see configs/claims" >&2
       exit 2
@@ -52,7 +53,7 @@ flags() {
   esac
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted perturber_persons fairtune_sst2 diet_tweets weighting_tweets weighting_comments)
+[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted fairberta_planted perturber_persons fairtune_sst2 diet_tweets weighting_tweets weighting_comments)
 for name in "${names[@]}"; do
   said=$(flags "$name")
   args=()

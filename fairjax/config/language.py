@@ -228,10 +228,16 @@ class Benchmarks:
   )
   associations: tuple[float, ...] = knob(
     (0.0, 0.5, 0.8),
-    'planted associations of recipe benchmarks_planted',
+    'planted associations of benchmarks_planted and fairberta_planted',
     each(between(0, 1), least=1),
     changes=(),
   )
   sentences: int = knob(
     12000, 'sentences of each planted corpus', at_least(200), changes=()
+  )
+  perturbed: tuple[float, ...] = knob(
+    (0.0, 0.5, 1.0),
+    'shares of them that recipe fairberta_planted perturbs',
+    each(between(0, 1), least=1),
+    changes=(),
   )

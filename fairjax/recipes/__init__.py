@@ -83,6 +83,10 @@ RECIPES = {
     'fairjax.recipes.perturbation.fairberta:run',
     'two masked LMs alike, one on perturbed text',
   ),
+  'fairberta_planted': Entry(
+    'fairjax.recipes.perturbation.fairberta_planted:run',
+    'what perturbed pretraining does to an association that is known',
+  ),
   'fairscore': Entry(
     'fairjax.recipes.perturbation.fairscore:run',
     'how often a classifier changes its mind under perturbation',

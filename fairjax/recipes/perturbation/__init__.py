@@ -2,29 +2,31 @@
 
 In this room:
 
-  fairberta       FairBERTa: two masked LMs, one on text and one on the
-                  perturbed text
-  fairscore       The fairscore of a classifier that exists, or of two side by
-                  side
-  fairtune        Fairtuning: a classifier tuned on perturbed text, and its
-                  fairscore
-  paired_file     Fairscores of models on one paired file: written, read,
-                  predicted, tested
-  person_tagger   A tagger of the words that are of one person, learned from
-                  pairs
-  perturb_corpus  Whole folders perturbed: one person of each window of text
-                  rewritten
-  perturber       A perturber: trained on parallel text, measured beside rules
-                  on held-out
-  perturbing      Texts perturbed: the person drawn, the rewriter, what comes
-                  back
+  fairberta          FairBERTa: two masked LMs, one on text and one on the
+                     perturbed text
+  fairberta_planted  What perturbed pretraining does to an association that is
+                     known
+  fairscore          The fairscore of a classifier that exists, or of two side
+                     by side
+  fairtune           Fairtuning: a classifier tuned on perturbed text, and its
+                     fairscore
+  paired_file        Fairscores of models on one paired file: written, read,
+                     predicted, tested
+  person_tagger      A tagger of the words that are of one person, learned from
+                     pairs
+  perturb_corpus     Whole folders perturbed: one person of each window of text
+                     rewritten
+  perturber          A perturber: trained on parallel text, measured beside
+                     rules on held-out
+  perturbing         Texts perturbed: the person drawn, the rewriter, what
+                     comes back
 """
 
 from fairjax.report.claims import Claim, Paper
 
 PAPER = Paper(
   'Perturbation augmentation (Qian et al. 2022)',
-  ('fairtune', 'perturber'),
+  ('fairtune', 'perturber', 'fairberta_planted'),
   (
     Claim(
       'fairtuning lowers the fairscore',
@@ -41,6 +43,14 @@ PAPER = Paper(
     Claim(
       'a learned perturber is exact more often than rules',
       *('perturber', 'rules', 'exact'),
+    ),
+    Claim(
+      'perturbed pretraining lowers an association',
+      *('', '0 % perturbed', 'winobias_log_odds', -1),
+    ),
+    Claim(
+      'at most .02 of the held-out loss is lost',
+      *('', '0 % perturbed', 'loss', -1, -0.02),
     ),
   ),
 )

@@ -1,10 +1,14 @@
 """Two masked LMs that differ in their text alone."""
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from fairjax import config as c
+from fairjax.benchmarks import planted_associations
 from fairjax.core.errors import UserError
-from fairjax.recipes.perturbation import fairberta
+from fairjax.metrics.inference import intervals
+from fairjax.recipes.perturbation import fairberta, fairberta_planted
 
 
 def config(folder, **changes):
@@ -55,3 +59,78 @@ def test_both_models_are_measured_on_both_texts(tmp_path, monkeypatch, remade):
 def test_another_objective_is_refused(tmp_path):
   with pytest.raises(UserError, match='FairBERTa is a masked LM'):
     fairberta.run(config(tmp_path, pretrain__objective='causal'), tmp_path)
+
+
+def of_planted() -> c.Config:
+  config = c.shipped('benchmarks_planted')
+  config.model, config.seeds, config.recipe = 'nano', 2, 'fairberta_planted'
+  config.perturb.axes = ('gender',)
+  config.pretrain.steps, config.pretrain.length = 2, 16
+  config.train.batch, config.measures.resamples = 8, 200
+  config.benchmarks.sentences = 200
+  config.benchmarks.associations = (0.0, 0.8)
+  config.benchmarks.perturbed = (0.0, 1.0)
+  return config
+
+
+def test_a_dose_of_perturbation_is_compared_with_none(tmp_path):
+  results = fairberta_planted.run(of_planted(), tmp_path)
+  assert list(results.contenders) == ['0 % perturbed', '100 % perturbed']
+  names = [(t['set'], t['measure']) for t in results.tests]
+  assert names == [  # nothing is to be taken away from no association
+    ('association 0', 'loss'),
+    ('association 0.8', 'winobias_log_odds'),
+    ('association 0.8', 'loss'),
+  ]
+  of = lambda one, name: results.contenders[one]['sets']['association 0.8'][
+    'quality'
+  ][name]['value']
+  for test in results.tests[1:]:
+    both = [of(test[side], test['measure']) for side in ('ours', 'theirs')]
+    value = test['difference']
+    assert value['value'] == pytest.approx(both[0] - both[1], abs=1e-6)
+    assert value['low'] < value['value'] < value['high']
+  assert (tmp_path / 'report.html').is_file()
+
+
+def test_all_perturbed_turn_an_association_round(tmp_path):
+  """A man becomes a woman or non-binary, as often: half the log-odds' terms."""
+  config = of_planted()
+  config.benchmarks.sentences = 3000
+  odds = {}
+  for share in (0.0, 0.5, 1.0):
+    path = fairberta_planted.text_of(config, 0.8, share, tmp_path)
+    lines = [f' {line} ' for line in path.read_text().splitlines()]
+    assert len(lines) == 3000
+    count = lambda job, word, lines=lines: sum(
+      f' {job} ' in line and f' {word} ' in line for line in lines
+    )
+    odds[share] = np.mean(
+      [
+        np.log(count(job, 'he') + 0.5) - np.log(count(job, 'she') + 0.5)
+        for job in planted_associations.HIS.split()
+      ]
+    )
+  assert odds[0.0] > 0.8 and 0 < odds[0.5] < 0.7 * odds[0.0]
+  assert odds[1.0] == pytest.approx(-odds[0.0], abs=0.5)
+
+
+def test_log_odds_vary_by_occupation():
+  """A mean over occupations has Student's t's standard error."""
+  rng = np.random.default_rng(0)
+  count = 24
+  gaps, jobs = rng.normal(size=(2, 3 * count)), np.repeat(np.arange(count), 3)
+  how = intervals.IntervalOptions(0.95, 4000, 0)
+  mean, draws = fairberta_planted.over_items(gaps, jobs.astype(str), how)
+  np.testing.assert_allclose(mean, gaps.mean(1))
+  units = gaps.reshape(2, count, 3).mean(2)
+  error = units.std(1, ddof=1) / count**0.5
+  wider = stats.t.ppf(0.975, count - 1) / stats.norm.ppf(0.975)
+  np.testing.assert_allclose(draws.std(0), wider * error, rtol=0.05)
+
+
+def test_doses_need_one_without(tmp_path):
+  config = of_planted()
+  config.benchmarks.perturbed = (0.5, 1.0)
+  with pytest.raises(UserError, match='name 0 and at least one share'):
+    fairberta_planted.run(config, tmp_path)
