@@ -12,6 +12,8 @@ from fairjax.core.knobs import (
   one_of,
 )
 
+# Those of GLUE's tasks that Qian et al. (2022) fairtune on.
+GLUE = ('cola', 'sst2', 'stsb', 'qqp', 'rte', 'qnli')
 # What a person may become, by axis (persons/perturb.py).
 AXES = {
   'gender': ('man', 'woman', 'non-binary'),
@@ -173,4 +175,10 @@ class Fairscore:
   )
   batches: tuple[int, ...] = knob(
     (), 'batches swept; () is train.batch alone', each(at_least(1))
+  )
+  tasks: tuple[str, ...] = knob(
+    GLUE,
+    'tasks of recipe fairtune_glue',
+    each(one_of(*GLUE), least=1),
+    changes=(),
   )

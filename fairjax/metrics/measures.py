@@ -115,6 +115,10 @@ MEASURES: dict[str, Measure] = {
     *_OWN, "Pearson's r",
     'correlation of the label and the mean class, where classes are rounded '
     'scores; 0 is chance', 1, 1.0, -1.0, leads=True),
+  'glue': Measure(
+    *_OWN, 'GLUE average',
+    "mean of the tasks' own measures: Matthews' correlation of CoLA, Pearson's "
+    'r of STS-B, accuracy of the others', 1, 1.0, -1.0, leads=True),
   'log_loss': Measure(
     'scores', _RANKS + 'log_loss', 'log loss',
     'mean of −log of the probability given to the label', -1, 0.0, 0.0, INF),

@@ -87,6 +87,10 @@ RECIPES = {
     'fairjax.recipes.perturbation.fairberta_planted:run',
     'what perturbed pretraining does to an association that is known',
   ),
+  'fairtune_glue': Entry(
+    'fairjax.recipes.perturbation.fairtune_glue:run',
+    'fairtuning on the tasks of GLUE, side by side with averages',
+  ),
   'fairscore': Entry(
     'fairjax.recipes.perturbation.fairscore:run',
     'how often a classifier changes its mind under perturbation',

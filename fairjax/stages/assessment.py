@@ -98,10 +98,12 @@ def compare(
   chances: dict[str, dict[str, np.ndarray]],
   pairs: Sequence[tuple[str, str]],
   more=(),
+  also: Sequence[str] = (),
 ) -> list[dict]:
   """Paired tests of the leading measures: ours − theirs of each pair.
 
-  `chances` are {contender: {set: [s, n, c]}}; `more` as in `assess`.
+  `chances` are {contender: {set: [s, n, c]}}; `more` as in `assess`; `also`
+  are measures that are tested beside the leading ones.
   """
   tests, hang = [], {name: together(table)[0] for name, table in sets.items()}
   for ours, theirs in pairs:
@@ -118,7 +120,7 @@ def compare(
           {'set': name, 'ours': ours, 'theirs': theirs, **line}
           | {'measure': line['measure'] + end}
           for line in lines
-          if measures.leading([line['measure']])
+          if (line['measure'] in also or measures.leading([line['measure']]))
           and (not end or measures.is_gap(line['measure']))
         ]
   return adjusted(tests, config.measures.adjust)

@@ -98,6 +98,25 @@ def test_of_several_seeds_interval_and_p_are_one_inference():
   assert one['p'] < 0.05
 
 
+def test_no_row_that_differs_is_no_proof_of_none():
+  """Two models alike on 25 rows: one of the next 25 may differ."""
+  none = np.zeros((3, 25), bool)
+  one = fairscore.compare(none, none, HOW)
+  low, high = one['difference']['low'], one['difference']['high']
+  assert one['p'] == 1 and low < -0.03 and high > 0.03
+
+
+def test_models_alike_differ_for_sure_in_one_of_twenty_sets():
+  """Two seeds, events in a twentieth of 25 rows: .11 of sets before."""
+  rng = np.random.default_rng(0)
+  how = lambda k: IntervalOptions(0.95, 400, k)
+  sure = [
+    fairscore.compare(*(rng.random((2, 2, 25)) < 0.05), how(k))['p'] <= 0.05
+    for k in range(300)
+  ]
+  assert np.mean(sure) < 0.07
+
+
 def test_an_interval_holds_0_where_the_exact_test_does_not_refute_it():
   """3 of 80 rows that one model alone has: p = 2/8 by coins."""
   theirs = np.zeros((1, 80), bool)

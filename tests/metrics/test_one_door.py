@@ -13,7 +13,7 @@ HOUSE = pathlib.Path(fairjax.__file__).parent
 ROOM = {
   f'metrics/inference/{name}.py'
   for name in (
-    *('clustered_rates', 'clusters', 'estimates', 'intervals'),
+    *('averages', 'clustered_rates', 'clusters', 'estimates', 'intervals'),
     *('ratios', 'resampling', 'significance', 'tails'),
   )
 }

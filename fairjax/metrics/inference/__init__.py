@@ -2,6 +2,7 @@
 
 In this room:
 
+  averages         The mean of independent estimates, from their intervals
   clustered_rates  Draws of the rates of groups whose rows hang together, by
                    the jackknife
   clusters         Numbers over items that are not independent: intervals and p

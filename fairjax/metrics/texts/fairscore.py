@@ -107,12 +107,17 @@ def excess(
   values = rows.mean(1)
   if draws is None:
     return intervals.of_mean(values, None, how)
+  return intervals.of_mean(values, _with_halves(draws, how), how)
+
+
+def _with_halves(
+  draws: Float[np.ndarray, 't resample'], how: IntervalOptions
+) -> Float[np.ndarray, 'resample s']:
+  """Differences drawn with half a row more of either side's events."""
   rng = np.random.default_rng([how.seed, EDGES])
   more, less = rng.gamma(0.5, size=(2, how.resamples))
-  resamples = (draws[:-1].T + (more - less)[:, None]) / (
-    draws[-1] + more + less
-  )[:, None]
-  return intervals.of_mean(values, resamples, how)
+  total = draws[-1] + more + less
+  return (draws[:-1].T + (more - less)[:, None]) / total[:, None]
 
 
 def mcnemar(
@@ -156,9 +161,8 @@ def compare(
       'test': name,
     }
   draws, values = _draws(rows, how, clusters), rows.mean(1)
-  resamples = draws[:-1].T / draws[-1][:, None]
   return out | {
-    **intervals.paired(values, resamples, how, 1.0),
+    **intervals.paired(values, _with_halves(draws, how), how, 1.0),
     'test': 'paired bootstrap over rows and seeds',
     'permutation': {
       'p': exact['p'],

@@ -51,62 +51,67 @@ class Fits(NamedTuple):
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
-  """config → tables → two fits → paired file → fairscores, tests → report."""
+  """config → both fits, measured → report."""
   with Log(folder, config, main=mesh.is_main()) as log:
-    tables = stages.load(config, folder, log)
-    sets = stages.test_sets(config, tables)
-    tuned = dict(tables)
-    perturbed = paired_file.once(config, folder, 'train', tables['train'], log)
-    tuned['train'] = replaced(tables['train'], perturbed)
-    log.line(_share_line(perturbed))
-    model = stages.prepare(config, tables, log)
-    fits = {
-      name: swept(config, model, own, folder / name, log)
-      for name, own in ((ORIGINAL, tables), (FAIRTUNED, tuned))
+    return stages.publish(folder, measured(config, folder, log), log)
+
+
+def measured(config: Config, folder: pathlib.Path, log: Log) -> Results:
+  """config → tables → two fits → paired file → fairscores, tests."""
+  tables = stages.load(config, folder, log)
+  sets = stages.test_sets(config, tables)
+  tuned = dict(tables)
+  perturbed = paired_file.once(config, folder, 'train', tables['train'], log)
+  tuned['train'] = replaced(tables['train'], perturbed)
+  log.line(_share_line(perturbed))
+  model = stages.prepare(config, tables, log)
+  fits = {
+    name: swept(config, model, own, folder / name, log)
+    for name, own in ((ORIGINAL, tables), (FAIRTUNED, tuned))
+  }
+  pairs = paired_file.read_pairs(config, folder, next(iter(sets.values())), log)
+  chances = {
+    name: {
+      key: stages.probabilities(config, model, fit.params, one)
+      for key, one in sets.items()
     }
-    pairs = paired_file.read_pairs(
-      config, folder, next(iter(sets.values())), log
-    )
-    chances = {
-      name: {
-        key: stages.probabilities(config, model, fit.params, one)
-        for key, one in sets.items()
-      }
-      for name, fit in fits.items()
-    }
-    contenders = {
-      name: {'sets': stages.assess(config, sets, of)}
-      for name, of in chances.items()
-    }
-    of_grades = graded(config, sets, chances, contenders)
-    decided = {
-      name: paired_file.decisions(config, model, fit.params, pairs)
-      for name, fit in fits.items()
-    }
-    scores, tests = paired_file.scored(config, pairs, decided)
-    for name, own in scores.items():
-      contenders[name]['sets'] |= own
-    stages.keep_predictions(folder, sets, chances, FAIRTUNED)
-    results = stages.results(
-      config,
-      title=f'fairtuning of {config.model} on {config.data.name}',
-      contenders=contenders,
-      focus=FAIRTUNED,
-      tests=stages.adjusted(
-        stages.compare(config, sets, chances, [(FAIRTUNED, ORIGINAL)])
-        + of_grades
-        + tests,
-        config.measures.adjust,
-      ),
-      facts=facts(config, tables, perturbed, pairs, fits),
-      notes=paired_file.NOTES,
-      sections=[
-        *shares(perturbed),
-        *paired_file.preservation(config, pairs, decided),
-        *paired_file.by_attribute(config, pairs, decided),
-      ],
-    )
-    return stages.publish(folder, results, log)
+    for name, fit in fits.items()
+  }
+  contenders = {
+    name: {'sets': stages.assess(config, sets, of)}
+    for name, of in chances.items()
+  }
+  of_grades = graded(config, sets, chances, contenders)
+  decided = {
+    name: paired_file.decisions(config, model, fit.params, pairs)
+    for name, fit in fits.items()
+  }
+  scores, tests = paired_file.scored(config, pairs, decided)
+  for name, own in scores.items():
+    contenders[name]['sets'] |= own
+  stages.keep_predictions(folder, sets, chances, FAIRTUNED)
+  chosen = (config.train.metric_for_best,)
+  return stages.results(
+    config,
+    title=f'fairtuning of {config.model} on {config.data.name}',
+    contenders=contenders,
+    focus=FAIRTUNED,
+    tests=stages.adjusted(
+      stages.compare(
+        config, sets, chances, [(FAIRTUNED, ORIGINAL)], also=chosen
+      )
+      + of_grades
+      + tests,
+      config.measures.adjust,
+    ),
+    facts=facts(config, tables, perturbed, pairs, fits),
+    notes=paired_file.NOTES,
+    sections=[
+      *shares(perturbed),
+      *paired_file.preservation(config, pairs, decided),
+      *paired_file.by_attribute(config, pairs, decided),
+    ],
+  )
 
 
 def replaced(rows: pd.DataFrame, perturbed: pd.DataFrame) -> pd.DataFrame:

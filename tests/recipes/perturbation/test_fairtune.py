@@ -9,13 +9,19 @@ import pytest
 from scipy import stats
 
 from fairjax import config as c
+from fairjax import results as stored
 from fairjax import stages
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.metrics.texts import fairscore
 from fairjax.recipes import train
 from fairjax.recipes.perturbation import fairscore as recipe
-from fairjax.recipes.perturbation import fairtune, paired_file, perturbing
+from fairjax.recipes.perturbation import (
+  fairtune,
+  fairtune_glue,
+  paired_file,
+  perturbing,
+)
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -299,3 +305,78 @@ def test_every_row_of_a_file_is_scored_by_a_run_s_seeds(tmp_path, monkeypatch):
   asked.data.split = ''
   with pytest.raises(UserError, match=r"'fairtune', which left 2 models; name"):
     recipe.run(asked, tmp_path / 'several')
+
+
+@pytest.fixture(scope='module')
+def glue(tmp_path_factory):
+  """Three small tasks in GLUE's folders and columns."""
+  folder = tmp_path_factory.mktemp('glue')
+  rng = np.random.default_rng(0)
+  for place, count in (('train', 96), ('dev', 48)):
+    who, what = rng.choice(['he', 'she'], count), rng.integers(0, 2, count)
+    texts = [
+      f'{w} was {("kind", "cruel")[k]} on day {i} .'
+      for i, (w, k) in enumerate(zip(who, what))
+    ]
+    said = [('entailment', 'not_entailment')[k] for k in what]
+    pair = {'sentence1': texts, 'sentence2': [f'so {t}' for t in texts]}
+    for name, frame in (
+      ('CoLA', {'label': what, 'sentence': texts}),
+      ('RTE', {**pair, 'label': said}),
+      ('STS-B', {**pair, 'score': what * 1.3}),
+    ):
+      (folder / name).mkdir(exist_ok=True)
+      path = folder / name / f'{place}.tsv'
+      pd.DataFrame(frame).to_csv(path, sep='\t', index=False)
+  return folder
+
+
+def test_tasks_of_glue_stand_side_by_side_with_averages(glue, tmp_path):
+  asked = config(
+    data__path=str(glue),
+    fairscore__tasks=('cola', 'rte', 'stsb'),
+    fairscore__by=('rules',),
+  )
+  asked.recipe = 'fairtune_glue'
+  results = fairtune_glue.run(asked, tmp_path)
+  tasks = {'cola': 'mcc', 'rte': 'accuracy', 'stsb': 'pearson'}
+  for name in ('original', 'fairtuned'):
+    alone = {
+      key: stored.read(tmp_path / key).contenders[name]['sets'] for key in tasks
+    }
+    sets = results.contenders[name]['sets']
+    for key, metric in tasks.items():
+      own = alone[key]['test']['quality'][metric]
+      assert sets[key] == {'rows': 48, 'quality': {metric: own}}
+    scores = [
+      alone[key]['perturbed by rules']['quality']['different']['value']
+      for key in ('cola', 'rte')  # Table 3 has no STS-B
+    ]
+    whole = sets['average, perturbed by rules']['quality']['different']
+    assert whole['value'] == pytest.approx(np.mean(scores))
+    each = [alone[k]['test']['quality'][m]['value'] for k, m in tasks.items()]
+    if None not in each:
+      assert sets['average']['quality']['glue']['value'] == pytest.approx(
+        np.mean(each)
+      )
+  tested = {(test['set'], test['measure']) for test in results.tests}
+  assert tested == {
+    *tasks.items(),
+    *((f'{key}, perturbed by rules', 'different') for key in tasks),
+    ('average', 'glue'),
+    ('average, perturbed by rules', 'different'),
+  }
+  assert (tmp_path / 'cola' / 'report.html').is_file()
+  table = next(p for p in results.sections[0]['parts'] if p['part'] == 'table')
+  assert [row['task'] for row in table['rows']] == [*tasks, 'average']
+
+
+def test_a_task_without_files_is_told_before_any_is_run(glue, tmp_path):
+  asked = config(data__path=str(glue), fairscore__tasks=('cola', 'qnli'))
+  with pytest.raises(UserError, match=r'QNLI has no train\.tsv, .csv'):
+    fairtune_glue.run(asked, tmp_path)
+  assert not list(tmp_path.iterdir())
+  asked = config()
+  asked.fairscore.path = 'paired.parquet'
+  with pytest.raises(UserError, match='each task needs its own'):
+    fairtune_glue.run(asked, tmp_path)
