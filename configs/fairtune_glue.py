@@ -3,8 +3,9 @@
   python -m fairjax.main --config=configs/fairtune_glue.py --config.model=FOLDER
 
 downloads GLUE; --config.data.path=GLUE reads GLUE/CoLA/train.tsv, dev.tsv and
-so on, each with a header. --config.fairscore.tasks=cola,rte names some of cola,
-sst2, stsb, qqp, rte and qnli. The paper's sweep is --config.seeds=5
+so on (.csv, .jsonl and .parquet too), each with a header.
+--config.fairscore.tasks=cola,rte names some of cola, sst2, stsb, qqp, rte and
+qnli. The paper's sweep is --config.seeds=5
 --config.fairscore.rates=1e-5,2e-5,3e-5 --config.fairscore.batches=16,32. Its
 averages, of quality over the six and of fairscores over the five but STS-B:
 
@@ -23,4 +24,5 @@ from fairjax import config as c
 def get_config() -> c.Config:
   config = c.shipped('fairtune_sst2')
   config.recipe = 'fairtune_glue'
+  config.data = c.Data(name='glue/cola')  # and so on, a task after another
   return config

@@ -39,6 +39,10 @@ flags() {
       echo "data.test_path=$data/sst2_held_out.csv"
       echo "model=$(minilm)"
       ;;
+    fairtune_glue)
+      echo "data.path=$data/GLUE"
+      echo "model=$(minilm)"
+      ;;
     perturber_persons)
       echo "perturb.data=$data"
       echo "model=$(minilm)"
@@ -53,7 +57,7 @@ flags() {
   esac
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted fairberta_planted perturber_persons fairtune_sst2 diet_tweets weighting_tweets weighting_comments)
+[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets weighting_tweets weighting_comments)
 for name in "${names[@]}"; do
   said=$(flags "$name")
   args=()
@@ -61,6 +65,7 @@ for name in "${names[@]}"; do
   case $name in
     weighting_comments) made=comments.csv ;;
     fairtune_sst2) made=sst2_train.csv ;;
+    fairtune_glue) made=GLUE/SST-2/dev.csv ;;
     *) made= ;;
   esac
   [[ -z $made || -f $data/$made ]] ||

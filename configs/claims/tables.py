@@ -5,11 +5,16 @@
 FOLDER holds the published files under the names below; each is known by its
 sha256, and a sentence says where it comes from. OUT gets comments.csv:
 Wikipedia talk-page comments of three public samples of the Jigsaw Toxic Comment
-data, each text once, in the order of the files; and sst2_train.csv and
-sst2_held_out.csv: 3,000 and 10,000 rows of SST-2's training file, by seed.
+data, each text once, in the order of the files; sst2_train.csv and
+sst2_held_out.csv: 3,000 and 10,000 rows of SST-2's training file, by seed; and
+GLUE/CoLA, GLUE/RTE, GLUE/SST-2: train.csv and dev.csv of each, drawn by seed of
+its published training and development rows together, since the development sets
+alone have too few rows that can be perturbed.
 Of what FOLDER does not hold nothing is made, and is said.
 """
 
+import csv
+import functools
 import hashlib
 import pathlib
 import sys
@@ -47,16 +52,77 @@ SST2 = (
 ROWS = {'sst2_train.csv': 3_000, 'sst2_held_out.csv': 10_000}
 
 
+# Of each task: its columns where its files have no header, how many rows are
+# trained on and asked, and its files under FOLDER or the folder of its name.
+GLUE = {
+  'CoLA': (
+    ['source', 'label', 'star', 'sentence'],
+    *(3_000, 6_000),
+    (
+      'CoLA/train.tsv',
+      'cb368ebeb9f27d7ad03720d27ddc95687a311bdb100781a2fe59a5f5b1bc0624',
+      'github nyu-mll/CoLA-baselines @ dd095d3646ed, '
+      'acceptability_corpus/raw/in_domain_train.tsv',
+    ),
+    (
+      'CoLA/dev_in_domain.tsv',
+      '1cb3318c392433f6e75e399f7d1ccc16544ff3c0d17712e702467a93c19d1392',
+      'github nyu-mll/CoLA-baselines @ dd095d3646ed, '
+      'acceptability_corpus/raw/in_domain_dev.tsv',
+    ),
+  ),
+  'RTE': (
+    None,
+    *(1_500, 1_200),
+    (
+      'RTE/train.tsv',
+      '81d25e323e1ab5b2ad7cd445f1a69db89f2b1c104f3e26915a9421aa4a5f4735',
+      'github marcwww/nlu_eval @ ccd55c37de74, data/RTE/train.tsv',
+    ),
+    (
+      'RTE/dev.tsv',
+      '80230dfa1347282e7b532b06a1004a76a710087541189bf874223ddf0e3819fb',
+      'github marcwww/nlu_eval @ ccd55c37de74, data/RTE/dev.tsv',
+    ),
+  ),
+  'SST-2': (None, 3_000, 6_000, ('SST-2/train.csv', *SST2[1:])),
+}
+
+
 class Missing(Exception):
   """A published file that is not there, or is another one."""
 
 
-def published(path: pathlib.Path, sha256: str, source: str) -> pd.DataFrame:
+def published(
+  path: pathlib.Path, sha256: str, source: str, columns: list | None = None
+) -> pd.DataFrame:
   if not path.is_file():
     raise Missing(f'{path} is not here; it is {source}')
   if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
     raise Missing(f'{path} is another file than expected; take {source}')
-  return pd.read_csv(path)
+  if path.suffix == '.csv':
+    return pd.read_csv(path)
+  header = {'header': 0} if columns is None else {'names': columns}
+  return pd.read_csv(path, sep='\t', quoting=csv.QUOTE_NONE, **header)
+
+
+def glue(folder: pathlib.Path, task: str) -> dict[str, pd.DataFrame]:
+  """Rows of a task to train on, and rows to ask, apart."""
+  columns, train, asked, *files = GLUE[task]
+  parts = [
+    published(folder / name, sha256, source, columns)
+    for name, sha256, source in files
+  ]
+  whole = pd.concat(parts, ignore_index=True)
+  texts = [n for n in ('sentence', 'sentence1', 'sentence2') if n in whole]
+  whole = whole[[*texts, 'label']]
+  whole = whole[~whole[texts].duplicated()]
+  order = np.random.default_rng(0).permutation(len(whole))
+  cut = {'train': order[:train], 'dev': order[train : train + asked]}
+  return {
+    f'GLUE/{task}/{name}.csv': whole.iloc[np.sort(rows)]
+    for name, rows in cut.items()
+  }
 
 
 def sst2(folder: pathlib.Path) -> dict[str, pd.DataFrame]:
@@ -94,11 +160,13 @@ if __name__ == '__main__':
   made = {
     'comments.csv': lambda: {'comments.csv': comments(folder)},
     'sst2': lambda: sst2(folder),
+    **{task: functools.partial(glue, folder, task) for task in GLUE},
   }
   failed = 0
   for make in made.values():
     try:
       for name, table in make().items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
         table.to_csv(out / name, index=False)
         print(f'{out / name}: {len(table):,} rows')
     except Missing as error:

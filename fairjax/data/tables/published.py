@@ -23,7 +23,8 @@ def check(config) -> None:
       path = f'{path}/{inside}'
     if not path or not pathlib.Path(path).expanduser().exists():
       what = f'{paths.shown(path)} is not there' if path else f'{knob} is empty'
-      named = f'the file with --config.{knob}=FILE'
+      kind = 'folder' if knob == 'model' else 'file'
+    named = f'the {kind} with --config.{knob}={kind.upper()}'
       if inside:
         named = f'the folder that holds {inside} with --config.{knob}=FOLDER'
       raise UserError(f'{what}; name {named}. It is {source}')
