@@ -24,7 +24,7 @@ def check(config) -> None:
     if not path or not pathlib.Path(path).expanduser().exists():
       what = f'{paths.shown(path)} is not there' if path else f'{knob} is empty'
       kind = 'folder' if knob == 'model' else 'file'
-    named = f'the {kind} with --config.{knob}={kind.upper()}'
+      named = f'the {kind} with --config.{knob}={kind.upper()}'
       if inside:
         named = f'the folder that holds {inside} with --config.{knob}=FOLDER'
       raise UserError(f'{what}; name {named}. It is {source}')
