@@ -38,7 +38,7 @@ Measured: configs/RESULTS.md, "FairFlow".
 The paper's own setting stays as options: --config.fairflow.way=flow
 --config.fairflow.factor=-1 --config.fairflow.rho=0.98
 --config.fairflow.margin=0 --config.fairflow.leak=0 --config.fairflow.move=mean
---config.fairflow.candidates=all --config.fairflow.votes=paper
+--config.fairflow.candidates=all --config.fairflow.votes=paper (or directed)
 --config.train.epochs=5.
 """
 

@@ -132,8 +132,9 @@ class FairFlow:
   )
   votes: str = knob(
     'mutual',
-    "pairs are 'mutual' modes, or joined as in the 'paper'",
-    one_of('mutual', 'paper'),
+    "pairs are 'mutual' modes, or joined as in the 'paper', or the paper's "
+    "'directed' entries: also what a word becomes that is nobody's mode",
+    one_of('mutual', 'paper', 'directed'),
     changes='words',
   )
   min_votes: int = knob(

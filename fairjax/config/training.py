@@ -96,8 +96,16 @@ class Train:
   )
   schedule: str = knob(
     'linear',
-    "learning rate: 'linear' decay to 0, or 'constant'",
-    one_of('linear', 'constant'),
+    "learning rate: 'linear' decay to 0, 'constant', or lower at a 'plateau'",
+    one_of('linear', 'constant', 'plateau'),
+  )
+  plateau_factor: float = knob(
+    0.5, "what a seed's rate is multiplied by at a plateau", above(0, 1)
+  )
+  plateau_patience: int = knob(
+    3,
+    'evaluations without improvement that are no plateau yet, each time',
+    at_least(0),
   )
   weight_decay: float = knob(
     0.0, 'decoupled weight decay of kernels and embeddings', at_least(0)

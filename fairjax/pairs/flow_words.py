@@ -184,15 +184,37 @@ def paper(frame: pd.DataFrame) -> list[tuple[str, str]]:
   return [(a, b) for a, b in entries if not bad(a, b)]
 
 
-def two_way(
+def directed(
   entries: Sequence[tuple[str, str]], first: set[str]
 ) -> pd.DataFrame:
-  """The entries that hold in both directions, as pairs (first, second)."""
-  remaining = set(entries)
-  pairs = sorted(
-    (a, b) for a, b in remaining if a in first and (b, a) in remaining
+  """Entries as pairs (first, second), and which of the two is turned.
+
+  `from` is '' where the entry holds in both directions.
+  """
+  every = set(entries)
+  both = {(a, b) for a, b in every if a in first and (b, a) in every}
+  rows = sorted((a, b, '') for a, b in both)
+  rows += sorted(
+    (a, b, 'first') if a in first else (b, a, 'second')
+    for a, b in every
+    if (a, b) not in both and (b, a) not in both
   )
-  return pd.DataFrame(pairs, columns=['first', 'second'])
+  return pd.DataFrame(rows, columns=['first', 'second', 'from'])
+
+
+def two_way(pairs: pd.DataFrame) -> pd.DataFrame:
+  """The pairs that hold in both directions."""
+  both = pairs[pairs['from'] == ''].drop(columns='from')
+  return both.reset_index(drop=True)
+
+
+def turned(pairs: pd.DataFrame) -> list[tuple[str, str, str]]:
+  """(word, first, second): the word that a pair is counted by."""
+  turns = pairs['from'] if 'from' in pairs else [''] * len(pairs)
+  return [
+    (b if turn == 'second' else a, a, b)
+    for (a, b), turn in zip(_rows(pairs), turns)
+  ]
 
 
 def without_names(
@@ -221,7 +243,8 @@ def write(
 
   Where `sides` says that `first` is 'male' or 'female' the list is of gender:
   men's words come first, after the line that says so, and a swap applies the
-  rules for pronouns to it (her is his or him).
+  rules for pronouns to it (her is his or him). Pairs with a column `from` may
+  be one-way.
   """
   if not len(pairs):
     raise UserError(
@@ -233,10 +256,15 @@ def write(
   for line in about.splitlines():
     text.write(f'# {line}\n')
   writer = csv.writer(text, lineterminator='\n')
-  rows = _rows(pairs)
-  if sides:
-    rows = [dict(zip(sides, row)) for row in rows]
-    rows = [[row[side] for side in word_lists.SIDES[:2]] for row in rows]
-    writer.writerow(word_lists.SIDES[:2])
-  writer.writerows(rows)
+  names = tuple(sides) or ('first', 'second')
+  header = word_lists.SIDES[:2] if sides else names
+  rows = [dict(zip(names, row)) for row in _rows(pairs)]
+  if 'from' in pairs:
+    header = *header, 'from'
+    called = {'': '', 'first': names[0], 'second': names[1]}
+    for row, turn in zip(rows, pairs['from']):
+      row['from'] = called[turn]
+  if sides or 'from' in pairs:
+    writer.writerow(header)
+  writer.writerows([row[name] for name in header] for row in rows)
   artefacts.write_text(path, text.getvalue())

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-from fairjax.config import Config, seed_list
+from fairjax.config import Config, Train, seed_list
 from fairjax.core import backend, lock, memory
 from fairjax.core.artefacts import atomic
 from fairjax.core.errors import Interrupted, count
@@ -22,7 +22,7 @@ from fairjax.data.batching.batches import Pool
 from fairjax.models import Bundle
 from fairjax.models.kernels import kernel_table
 from fairjax.models.layers import layer_params
-from fairjax.train import checkpoint, mesh, step, stretch, watch
+from fairjax.train import checkpoint, mesh, optim, step, stretch, watch
 
 AHEAD = 4  # batches given to the device before the first result is awaited
 
@@ -436,6 +436,8 @@ def evaluate(
   value = better(result, train.metric_for_best)
   gains = judge(meta, value, done, train.load_best, train.patience)
   state['best'] = _keep(gains, state['params'], state['best'])
+  if train.schedule == 'plateau':
+    state['opt'] = optim.lowered(state['opt'], plateau(meta, train))
   job.log.evaluated(done, {k: float(v.mean()) for k, v in result.items()})
 
 
@@ -456,6 +458,20 @@ def judge(
       meta['kept'][i] = done
     meta['stopped'][i] = bool(patience and meta['bad'][i] >= patience)
   return better
+
+
+def plateau(meta: dict, train: Train) -> np.ndarray:
+  """What each seed's rate is multiplied by after an evaluation, [s].
+
+  As PyTorch's ReduceLROnPlateau and so ParlAI: the factor after each
+  plateau_patience + 1 evaluations in a row that are no better than the best.
+  """
+  every = train.plateau_patience + 1
+  low = [
+    bad > 0 and bad % every == 0 and not stopped
+    for bad, stopped in zip(meta['bad'], meta['stopped'])
+  ]
+  return np.where(low, train.plateau_factor, 1.0).astype(np.float32)
 
 
 @functools.partial(jax.jit, donate_argnums=2)

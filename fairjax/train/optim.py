@@ -5,6 +5,7 @@ number, so that runs of different lengths (forty diets) share one compilation.
 """
 
 import re
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -38,7 +39,34 @@ def transform(train: Train) -> optax.GradientTransformation:
     if train.weight_decay
     else None
   )
-  return optax.chain(*(t for t in (clip, direction, decay) if t is not None))
+  held = held_factor() if train.schedule == 'plateau' else None
+  chain = clip, direction, decay, held
+  return optax.chain(*(t for t in chain if t is not None))
+
+
+class Held(NamedTuple):
+  """A factor of the step's size that the host sets between steps."""
+
+  factor: jax.Array
+
+
+def held_factor() -> optax.GradientTransformation:
+  """The step times a number that stays until `lowered` changes it."""
+
+  def update(direction, state, params=None):
+    return jax.tree.map(lambda d: d * state.factor, direction), state
+
+  return optax.GradientTransformation(lambda _: Held(jnp.ones(())), update)
+
+
+_times = jax.jit(jnp.multiply)
+
+
+def lowered(opt, factor: jax.Array):
+  """The state of optimisers with each seed's rate times its factor [s]."""
+  held = lambda part: isinstance(part, Held)
+  lower = lambda one: Held(_times(one.factor, factor)) if held(one) else one
+  return jax.tree.map(lower, opt, is_leaf=held)
 
 
 def adam_uncorrected(
@@ -87,7 +115,8 @@ def rate(train: Train, step, total) -> jax.Array:
   """lr · min(step/warm, 1) · (total - step)/(total - warm), from step 0.
 
   The last factor only with the linear schedule, and only after the warm-up,
-  as in the reference's trainer.
+  as in the reference's trainer. What a plateau takes is a part of the
+  optimiser's state (`lowered`).
   """
   step = jnp.asarray(step, jnp.float32)
   total = jnp.asarray(total, jnp.float32)

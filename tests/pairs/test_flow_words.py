@@ -93,8 +93,56 @@ def test_the_paper_s_join_against_itself_row_by_row():
   )
   assert entries == slow_paper(rows, logit)
   assert len(entries) > 6
-  held = flow_words.two_way(entries, set(first))
+  pairs = flow_words.directed(entries, set(first))
+  held = flow_words.two_way(pairs)
   assert all((a, b) in entries and (b, a) in entries for a, b in held.values)
+  # Every entry is there once, from the word that it turns.
+  turns = [
+    (b, a) if turn == 'second' else (a, b)
+    for a, b, turn in pairs[['first', 'second', 'from']].values
+  ]
+  back = [(b, a) for a, b in held.values]
+  assert sorted(turns + back) == sorted(entries) and len(held) < len(pairs)
+
+
+def test_one_way_pairs_turn_their_own_word_alone(tmp_path):
+  """A word may be the target of several, and becomes one of them."""
+  entries = [('she', 'he'), ('he', 'she'), ('mum', 'dad'), ('mother', 'dad')]
+  entries += [('dad', 'mother'), ('bloke', 'she')]
+  pairs = flow_words.directed(entries, {'she', 'mum', 'mother'})
+  path = tmp_path / 'dictionary.csv'
+  for sides in (('female', 'male'), ()):
+    flow_words.write(path, pairs, 'about', sides)
+    swap = lambda text: dictionary.swap([text], words=path).texts[0]
+    said = swap('She is a mum and a mother, he a dad and a bloke.')
+    assert said == 'He is a dad and a dad, she a mother and a she.'
+  lines = path.read_text().splitlines()
+  assert lines[1:3] == ['first,second,from', 'mother,dad,']
+  assert {'mum,dad,first', 'she,bloke,second'} < set(lines)
+  read = word_lists.read(path)
+  assert read.rows == (('mother', 'dad'), ('she', 'he'))
+  assert (read.to_male, read.to_female) == ({'bloke': 'she'}, {'mum': 'dad'})
+
+
+@pytest.mark.parametrize(
+  ('lines', 'told'),
+  [
+    (
+      'mum,dad,both',
+      "line 3 says from 'both'; leave it empty, or write 'male'",
+    ),
+    ('he,mum,male', "line 3 says what 'he' becomes, which another line says"),
+    ('dad,mum,male\ndad,ma,male', "line 4 says what 'dad' becomes"),
+    (',mum,female', 'line 3 has an empty cell; name both words'),
+    ('dad,mum', 'line 3 has 2 words where the first line names 3 columns'),
+  ],
+)
+def test_a_wrong_one_way_pair_is_one_sentence(tmp_path, lines, told):
+  path = tmp_path / 'words.csv'
+  path.write_text(f'male,female,from\nhe,she,\n{lines}\n')
+  with pytest.raises(UserError) as raised:
+    word_lists.load(path)
+  assert told in str(raised.value)
 
 
 @pytest.mark.parametrize('how', ['mean', 'sample', 'shift'])
@@ -143,7 +191,7 @@ def test_a_dictionary_of_gender_swaps_pronouns_by_rules(tmp_path, sides):
   path = tmp_path / 'dictionary.csv'
   pairs = pd.DataFrame(words, columns=['first', 'second'])
   flow_words.write(path, pairs, 'about', sides)
-  assert word_lists.read(path)[1] == ('male', 'female')
+  assert word_lists.read(path).sides == ('male', 'female')
   text = 'He saw her with his dog, and the girl was his; I saw him.'
   twin = 'She saw him with her dog, and the boy was hers; I saw her.'
   assert dictionary.swap([text], words=path).texts[0] == twin
@@ -180,7 +228,7 @@ def test_the_file_is_a_word_list_that_a_swap_reads(tmp_path):
   pairs = flow_words.mutual(votes_of([*ROWS, ('king', 1, 'queen')]))
   path = tmp_path / 'dictionary.csv'
   flow_words.write(path, pairs, 'from she and he\nby votes')
-  assert word_lists.read(path)[0] == (('queen', 'king'), ('nun', 'priest'))
+  assert word_lists.read(path).rows == (('queen', 'king'), ('nun', 'priest'))
   text = dictionary.swap(['The Queen saw a priest.'], words=path).texts[0]
   assert text == 'The King saw a nun.'
   with pytest.raises(UserError, match='no two words vote'):

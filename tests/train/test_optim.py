@@ -1,5 +1,7 @@
 """The optimisers against PyTorch's, the rate against the reference's."""
 
+import signal
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,9 +9,10 @@ import pytest
 from test_loop import NO_DROPOUT, assert_same, config, fit, tiny_model
 
 from fairjax.config import Train
+from fairjax.core.errors import Interrupted
 from fairjax.models import families
 from fairjax.models.folders import hf
-from fairjax.train import checkpoint, optim
+from fairjax.train import checkpoint, loop, optim
 
 
 def run(train: Train, grads, start, total):
@@ -128,3 +131,66 @@ def test_adam_without_bias_correction_is_the_written_formula():
     np.testing.assert_allclose(
       step['kernel'], m / (np.sqrt(v) + 1e-6), rtol=1e-5
     )
+
+
+@pytest.mark.parametrize('patience', [0, 2])
+def test_a_plateau_lowers_the_rate_where_torch_s_scheduler_does(patience):
+  torch = pytest.importorskip('torch')
+  values = np.random.default_rng(patience).integers(0, 6, (30, 3)).astype(float)
+  train = Train(plateau_factor=0.5, plateau_patience=patience, patience=0)
+  meta = {name: [0] * 3 for name in ('bad', 'stopped', 'kept')}
+  meta['best'] = [None] * 3
+  ours, rates = np.ones(3), []
+  for value in values:
+    loop.judge(meta, value, 0, True, 0)
+    ours = ours * loop.plateau(meta, train)
+    rates.append(ours)
+  for seed in range(3):
+    adam = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    # Ours lowers at any evaluation that is no better, by however little.
+    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(
+      adam, 'max', 0.5, patience, threshold=0.0, eps=0.0
+    )
+    for k, value in enumerate(values[:, seed]):
+      schedule.step(value)
+      assert rates[k][seed] == adam.param_groups[0]['lr'], (k, seed)
+  assert len(np.unique(rates)) > 3
+
+
+def test_a_lowered_rate_is_a_smaller_step_of_that_seed():
+  train = Train(lr=0.1, schedule='plateau', weight_decay=0.1)
+  transform = optim.transform(train)
+  params = {'kernel': jnp.ones((2, 3))}
+  grads = {'kernel': jnp.full((2, 3), 0.5)}
+  state = jax.vmap(transform.init)(params)
+  update = jax.vmap(transform.update)
+  whole, _ = update(grads, state, params)
+  less, _ = update(grads, optim.lowered(state, np.float32([1, 0.25])), params)
+  scale = np.array([[1], [0.25]])
+  np.testing.assert_allclose(less['kernel'], scale * whole['kernel'], rtol=1e-6)
+
+
+def test_a_run_with_plateaus_goes_on_to_the_same_bits(tmp_path, monkeypatch):
+  """The factor is a part of the state that a checkpoint holds."""
+  options = {'lr': 0.1, 'schedule': 'plateau', 'epochs': 3.0, 'evals': 3.0}
+  options |= {'plateau_factor': 0.1, 'plateau_patience': 0, 'patience': 0}
+  whole = fit(tmp_path / 'whole', config(**options))
+  other = fit(
+    tmp_path / 'constant', config(**options | {'schedule': 'constant'})
+  )
+  assert whole.history[:2] == other.history[:2] != whole.history
+  assert whole.history != other.history
+  real = loop.snapshot
+
+  def stop_here(job, done, params):
+    if done == 11:
+      signal.raise_signal(signal.SIGTERM)
+    return real(job, done, params)
+
+  monkeypatch.setattr(loop, 'snapshot', stop_here)
+  with pytest.raises(Interrupted):
+    fit(tmp_path / 'again', config(**options))
+  monkeypatch.setattr(loop, 'snapshot', real)
+  again = fit(tmp_path / 'again', config(**options))
+  assert_same(again.params, whole.params)
+  assert again.history == whole.history

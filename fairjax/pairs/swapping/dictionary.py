@@ -538,4 +538,4 @@ def _turned(known: word_lists.WordLists, step: int) -> dict[str, str]:
     turn = 1 + (step - 1) % (len(group) - 1)
     for place, word in enumerate(group):
       entries[word] = group[(place + turn) % len(group)]
-  return entries
+  return entries | known.to_male | known.to_female

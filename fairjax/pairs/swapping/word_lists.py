@@ -6,7 +6,9 @@ empty neutral cell means that no single word does. A user's file has one group
 a line, words apart by commas, with `#` for comments; a first line that reads
 `male,female` or `male,female,neutral` makes it a gender list, to which the
 rules for pronouns apply as well, and those for the titles that it holds, if it
-is of English.
+is of English. After a first line `male,female,from` or `first,second,from`
+pairs may be one-way: where `from` names a column, that column's word becomes
+the other, which becomes something else or stays.
 """
 
 import csv
@@ -20,6 +22,7 @@ from fairjax.core import paths
 from fairjax.core.errors import UserError
 
 SIDES = ('male', 'female', 'neutral')
+DIRECTED = ('male', 'female', 'from'), ('first', 'second', 'from')
 
 # The partner is a word that has another partner already: these are swapped,
 # but what they become comes back as the first word of its row.
@@ -105,7 +108,11 @@ PRONOUNS = (
 
 
 class WordLists(NamedTuple):
-  """Parallel words; `sides` names the columns of a gender list."""
+  """Parallel words; `sides` names the columns of a gender list.
+
+  One-way words are of pairs: of a list that is not of gender `to_male` has
+  those that become a word of the first column.
+  """
 
   rows: tuple[tuple[str, ...], ...]
   sides: tuple[str, ...]  # () for a user's groups
@@ -117,8 +124,7 @@ class WordLists(NamedTuple):
 def gender() -> WordLists:
   """Our own gender list."""
   path = pathlib.Path(__file__).with_name('words.csv')
-  rows, sides = read(path)
-  return WordLists(rows, sides, TO_MALE, TO_FEMALE)
+  return read(path)._replace(to_male=TO_MALE, to_female=TO_FEMALE)
 
 
 def sides_of(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
@@ -162,12 +168,10 @@ def load(
   if words is None or (isinstance(words, str) and not words):
     return gender()
   if isinstance(words, (str, os.PathLike)):
-    rows, sides = read(words)
-  else:
-    rows = tuple(map(_group, _groups(words)))
-    sides = ()
-    check([(f'group {i}', row) for i, row in enumerate(rows)], 'words')
-  return WordLists(rows, sides, {}, {})
+    return read(words)
+  rows = tuple(map(_group, _groups(words)))
+  check([(f'group {i}', row) for i, row in enumerate(rows)], 'words')
+  return WordLists(rows, (), {}, {})
 
 
 def _groups(words: Mapping | Sequence) -> Sequence:
@@ -192,10 +196,8 @@ def _group(group: Sequence[str]) -> tuple[str, ...]:
   return tuple(word.strip().lower() for word in group)
 
 
-def read(
-  path: str | os.PathLike,
-) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
-  """Rows and sides of a file of word groups."""
+def read(path: str | os.PathLike) -> WordLists:
+  """A file of word groups, checked."""
   paths.refuse_pipe(path)
   try:
     with open(path, encoding='utf-8-sig', newline='') as file:
@@ -211,17 +213,54 @@ def read(
     for i, line in enumerate(lines, 1)
     if line and not line[0].lstrip().startswith('#')
   ]
-  sides: tuple[str, ...] = ()
-  if columns and columns[0][1] in (SIDES[:2], SIDES):
-    sides = columns.pop(0)[1]
+  source, header = os.fspath(path), ()
+  if columns and columns[0][1] in (SIDES[:2], SIDES, *DIRECTED):
+    header = columns.pop(0)[1]
     for where, row in columns:
-      if len(row) != len(sides):
+      if len(row) != len(header):
         raise UserError(
           f'{path}, {where} has {len(row)} words where the first line names '
-          f'{len(sides)} columns'
+          f'{len(header)} columns'
         )
-  check(columns, os.fspath(path), keep_empty=len(sides) == 3)
-  return tuple(dict.fromkeys(row for _, row in columns)), sides
+  ways: tuple[dict[str, str], ...] = ({}, {})
+  if header in DIRECTED:
+    columns, ways = _one_way(columns, header, source)
+  check(columns, source, keep_empty=header == SIDES)
+  rows = tuple(dict.fromkeys(row for _, row in columns))
+  sides = header[:2] if header == DIRECTED[0] else header
+  return WordLists(rows, sides if sides[:1] == SIDES[:1] else (), *ways)
+
+
+def _one_way(
+  columns: Sequence[tuple[str, tuple[str, ...]]],
+  header: tuple[str, ...],
+  source: str,
+) -> tuple[list, tuple[dict[str, str], ...]]:
+  """The pairs of both ways, and {word: what it becomes} to either column."""
+  both = [(where, row[:2]) for where, row in columns if not row[2]]
+  used = {word for _, row in both for word in row}
+  ways: tuple[dict[str, str], ...] = ({}, {})
+  for where, row in columns:
+    *pair, side = row
+    if side and side not in header[:2]:
+      raise UserError(
+        f'{source}, {where} says from {side!r}; leave it empty, or write '
+        f'{header[0]!r} or {header[1]!r}'
+      )
+    if not all(pair):
+      raise UserError(f'{source}, {where} has an empty cell; name both words')
+    if not side:
+      continue
+    here = header.index(side)
+    word, partner = pair[here], pair[1 - here]
+    if word in used:
+      raise UserError(
+        f'{source}, {where} says what {word!r} becomes, which another line '
+        'says already; keep one of them'
+      )
+    used.add(word)
+    ways[1 - here][word] = partner
+  return both, ways
 
 
 def check(

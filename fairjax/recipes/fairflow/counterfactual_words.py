@@ -145,9 +145,10 @@ def _nearest(m, x, rows, side) -> tuple[np.ndarray, np.ndarray]:
 def entries(m: FlowInputs, ballots: pd.DataFrame) -> pd.DataFrame:
   """The pairs that ballots make."""
   options = m.config.fairflow
-  if options.votes == 'paper':
+  if options.votes != 'mutual':
     first = set(ballots['word'][ballots['side'] < 0])
-    return flow_words.two_way(flow_words.paper(ballots), first)
+    pairs = flow_words.directed(flow_words.paper(ballots), first)
+    return flow_words.two_way(pairs) if options.votes == 'paper' else pairs
   votes = flow_words.tally(ballots)
   return flow_words.mutual(
     votes, options.min_votes, options.min_share, options.min_along
@@ -369,30 +370,31 @@ def judged(
 ) -> dict[str, dict]:
   """Estimates of precision, recall and coverage of each seed's pairs.
 
-  Over words of the first side and over seeds. A pair is judged if one of its
-  words is in a known pair; where the known pairs are `closed` every pair is,
-  but for names. Coverage is recall weighed by the occurrences of both words.
-  Known words that the corpus lacks are left out.
+  Over words of the first side and over seeds; one-way pairs over the words that
+  they turn. A pair is judged if one of its words is in a known pair; where the
+  known pairs are `closed` every pair is, but for names. Coverage is recall
+  weighed by the occurrences of both words. Known words that the corpus lacks
+  are left out.
   """
   known = [(a, b) for a, b in known if a in counts and b in counts]
   firsts, seconds = {a for a, _ in known}, {b for _, b in known}
   truth = set(known)
-  each = [list(zip(one['first'], one['second'])) for one in dictionaries]
-  units = sorted(firsts | {a for pairs in each for a, _ in pairs})
+  each = [flow_words.turned(one) for one in dictionaries]
+  units = sorted(firsts | {word for pairs in each for word, _, _ in pairs})
   at = {word: k for k, word in enumerate(units)}
   n, zeros = len(units), lambda: np.zeros((len(each), len(units)))
   entry, right, heard = zeros(), zeros(), np.zeros(n)
   for a, b in known:
     heard[at[a]] = counts.get(a, 0) + counts.get(b, 0)
   for s, pairs in enumerate(each):
-    for a, b in pairs:
+    for word, a, b in pairs:
       if complete or a in firsts or b in seconds:
-        entry[s, at[a]], right[s, at[a]] = 1, (a, b) in truth
+        entry[s, at[word]], right[s, at[word]] = 1, (a, b) in truth
   labels = np.array([word in firsts for word in units], float)
   labels, heard = (np.broadcast_to(v, entry.shape) for v in (labels, heard))
   ratios = {
     'precision': (right, entry),
-    'recall': (right, labels),
+    'recall': (right * labels, labels),
     'coverage': (right * heard, heard),
   }
   return {name: _ratio(*both, config) for name, both in ratios.items()}

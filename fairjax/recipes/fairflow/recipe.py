@@ -118,7 +118,7 @@ def corpus_of(
   if config.corpus.path:
     attributes.seed_words(options.first, options.second)
     known = (
-      [row[:2] for row in word_lists.read(options.known)[0]]
+      [row[:2] for row in word_lists.read(options.known).rows]
       if (options.known)
       else []
     )

@@ -72,7 +72,7 @@ def test_every_contender_is_measured_on_the_known_pairs(run):
 
 def test_the_dictionary_is_a_word_list_of_mutual_modes(run):
   _, folder = run
-  rows, sides = word_lists.read(folder / 'dictionary.csv')
+  rows, sides, *_ = word_lists.read(folder / 'dictionary.csv')
   assert rows and sides == ()
   votes = artefacts.read_table(folder / 'votes.parquet')
   best = votes.drop_duplicates(['side', 'word']).set_index('word')['candidate']
@@ -145,6 +145,12 @@ def test_judged_is_counted_by_hand():
   assert marks['precision']['seeds'] == [0.5, 1.0]
   assert marks['recall']['seeds'] == [0.5, 1.0]
   assert marks['coverage']['seeds'] == [0.8, 1.0]
+  # A one-way pair from the second side is an entry, and finds no first word.
+  turned = [one.assign(**{'from': ''}) for one in made]
+  turned[1].loc[2] = ['b', 'A', 'second']
+  one_way = moving.judged(turned, known, counts, config, complete=False)
+  assert one_way['precision']['seeds'] == [0.5, pytest.approx(2 / 3)]
+  assert one_way['recall'] == marks['recall']
   closed = moving.judged(made, known, counts, config, complete=True)
   assert closed['precision']['seeds'] == [pytest.approx(1 / 3), 1.0]
   assert all(
