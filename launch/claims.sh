@@ -49,6 +49,7 @@ flags() {
       ;;
     fairflow_planted) ;;
     mbcda_planted) ;;
+    mbcda_beyond) ;;
     fairberta_planted) ;;
     *)
       echo "no claims are named $1; see configs/claims" >&2
@@ -57,7 +58,7 @@ flags() {
   esac
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets weighting_tweets weighting_comments)
+[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets weighting_tweets weighting_comments)
 for name in "${names[@]}"; do
   said=$(flags "$name")
   args=()
