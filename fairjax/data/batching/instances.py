@@ -93,6 +93,21 @@ def join(parts: Sequence[Instances]) -> Instances:
   return Instances(*map(np.concatenate, zip(*parts, strict=True)))
 
 
+def read_all(paths: Sequence[pathlib.Path], count: int) -> Instances:
+  """The `count` instances of several files, one file at a time beside them."""
+  columns: list[np.ndarray] = []
+  done = 0
+  for path in paths:
+    part = read(path)
+    columns = columns or [
+      np.empty((count, *one.shape[1:]), one.dtype) for one in part
+    ]
+    for column, own in zip(columns, part):
+      column[done : done + len(own)] = own
+    done += len(part.word)
+  return Instances(*columns)
+
+
 class InstanceBatches:
   """Item i is the batch of step i, for all seeds: a random-access source.
 

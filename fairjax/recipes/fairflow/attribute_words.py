@@ -292,9 +292,8 @@ def embed(config: Config, folder: pathlib.Path, chosen: Sample) -> Instances:
   artefacts.write_table(path, chosen.table)
   work = functools.partial(_embed, chosen=str(path))
   rows = _walk(config, work, folder / 'embedded', (chosen.table,))
-  return instances.join(
-    [instances.read(folder / 'embedded' / row['shard']) for row in rows]
-  )
+  paths = [folder / 'embedded' / row['shard'] for row in rows]
+  return instances.read_all(paths, sum(row['instances'] for row in rows))
 
 
 def seeds(
