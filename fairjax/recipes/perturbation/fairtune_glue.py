@@ -124,7 +124,7 @@ def _file(place: pathlib.Path, name: str) -> str:
 
 
 def joined(parts: Mapping[str, Results]) -> dict[str, dict]:
-  """{contender: {set: its numbers}}, a set a task, and the averages."""
+  """{contender: {set: its numbers}}, the averages and a set a task."""
   out: dict[str, dict] = {}
   for name in next(iter(parts.values())).contenders:
     sets: dict[str, dict] = {}
@@ -144,10 +144,12 @@ def joined(parts: Mapping[str, Results]) -> dict[str, dict]:
           sets[f'{key}, {by}'] = scores
           if task.averaged:
             shares.setdefault(by, []).append(scores['quality'][FAIRSCORE])
-    sets[AVERAGE] = {'quality': {QUALITY: averages.mean(quality)}}
-    for by, of in shares.items():
-      sets[f'{AVERAGE}, {by}'] = {'quality': {FAIRSCORE: averages.mean(of)}}
-    out[name] = {'sets': sets}
+    whole = {
+      f'{AVERAGE}, {by}': {'quality': {FAIRSCORE: averages.mean(of)}}
+      for by, of in shares.items()
+    }
+    whole[AVERAGE] = {'quality': {QUALITY: averages.mean(quality)}}
+    out[name] = {'sets': whole | sets}
   return out
 
 
