@@ -195,6 +195,32 @@ def test_the_number_of_devices_changes_nothing(whole, tmp_path, devices):
   assert_same(spread.params, whole.params, atol=2e-5)
 
 
+@pytest.mark.parametrize(
+  ('before', 'after', 'sharded'),
+  [((1, 1), (2, 2), False), ((1, 4), (1, 1), True)],
+)
+def test_another_topology_goes_on_from_a_checkpoint(
+  whole, tmp_path, monkeypatch, before, after, sharded
+):
+  """One device, then four; parameters in shards, then whole."""
+  monkeypatch.setattr(mesh, 'FSDP_SMALLEST', 16)
+  real, options = loop.snapshot, config()
+  options.mesh.fsdp = sharded
+
+  def stop_here(job, done, params):
+    if done == 7:
+      signal.raise_signal(signal.SIGTERM)
+    return real(job, done, params)
+
+  monkeypatch.setattr(loop, 'snapshot', stop_here)
+  with pytest.raises(Interrupted):
+    fit(tmp_path, options, devices=before)
+  monkeypatch.setattr(loop, 'snapshot', real)
+  again = fit(tmp_path, config(), devices=after)
+  assert_same(again.params, whole.params, atol=2e-5)
+  assert again.kept == whole.kept and again.steps == whole.steps
+
+
 def test_programs_of_accelerators_give_the_same_numbers(
   whole, tmp_path, monkeypatch
 ):
