@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fairjax.core import paths
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, is_listed, need
 
 SIDES = ('male', 'female', 'neutral')
 
@@ -164,6 +164,11 @@ def load(
   if isinstance(words, (str, os.PathLike)):
     rows, sides = read(words)
   else:
+    need(
+      is_listed(words),
+      *('words', words),
+      'a file of word groups, groups of words or {word: its partner} is needed',
+    )
     rows = tuple(map(_group, _groups(words)))
     sides = ()
     check([(f'group {i}', row) for i, row in enumerate(rows)], 'words')
