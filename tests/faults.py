@@ -5,8 +5,8 @@
 PLACE keeps what the jobs read and their calm runs, so that the table can be
 made in pieces, a job or a fault at a time; KILLS, SEED, LIMIT (seconds after
 which a fault is tried no further) and LONGEST (seconds after which a run is
-taken for a hang: more on a busy machine) are variables of the environment. Where a
-fault stops a run, the same command follows without it; every file that a run
+taken for a hang: more on a busy machine) are variables of the environment. Where
+a fault stops a run, the same command follows without it; every file that a run
 writes must then be that of the calm run, to the bit, but for logs and what
 holds a clock.
 
