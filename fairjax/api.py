@@ -9,8 +9,9 @@ shown in a notebook. Every number has its interval, as in the program.
 """
 
 import dataclasses
+import os
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError as UserError
+from fairjax.core.errors import is_listed, need
 from fairjax.data.tables import inputs
 from fairjax.report.assessments import SET, Assessment, Comparison, Equalized
 from fairjax.results import Results
@@ -73,6 +75,14 @@ def assess(
   from fairjax.metrics.inference import clusters
 
   inputs.options(threshold, confidence_level, n_resamples, random_state)
+  need(
+    isinstance(intersections, bool | np.bool_),
+    *('intersections', intersections, 'True or False is needed'),
+  )
+  need(
+    metrics is None or isinstance(metrics, Mapping),
+    *('metrics', metrics, '{name: function} is needed'),
+  )
   names, labels = inputs.labels(y_true, pos_label)
   first = pos_label is not None and names.index(pos_label) == 0
   positive = 0 if first and len(names) == 2 else 1
@@ -209,10 +219,11 @@ def thresholds(
   from fairjax.metrics import group_thresholds
   from fairjax.metrics.assess import decide
 
-  if isinstance(holdout, bool) or not 0 < float(holdout) < 1:
-    raise UserError(
-      f'holdout is {holdout!r}; a share between 0 and 1 is needed'
-    )
+  need(
+    inputs.number(holdout) and 0 < holdout < 1,
+    *('holdout', holdout, 'a share between 0 and 1 is needed'),
+  )
+  group_thresholds.known(criterion)
   inputs.options(threshold, confidence_level, n_resamples, random_state)
   names, labels = inputs.labels(y_true, pos_label)
   scores = inputs.scores(y_score, len(labels), len(names))
@@ -292,12 +303,25 @@ def swap(
   from fairjax.pairs.swapping import dictionary as dictionary
 
   alone = isinstance(texts, str)
+  need(
+    alone
+    or (
+      (is_listed(texts) and not isinstance(texts, Mapping | Set))
+      and getattr(texts, 'ndim', 1) == 1
+    ),
+    *('texts', texts, 'one text or a column of texts is needed'),
+  )
+  inputs.seed(random_state)
+  need(
+    isinstance(axis, str | os.PathLike),
+    *('axis', axis, "'gender', another axis by name, or a file is needed"),
+  )
   gendered = names if words is None and axis == 'gender' else None
   swapped = dictionary.swap(
     [texts] if alone else list(texts),
     direction,
     words,
-    gendered or None,
+    gendered,
     random_state,
     axis=axis,
   ).texts
@@ -331,6 +355,7 @@ def diet(
   """
   from fairjax.methods import diet_rows
 
+  inputs.seed(random_state)
   table = inputs.table(scores)
   if 'twin' not in table:
     table['twin'] = swap(table['text'])

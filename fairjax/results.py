@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, shown
 from fairjax.metrics.measures import is_known
 
 if TYPE_CHECKING:
@@ -270,13 +270,23 @@ def of(tree: Mapping, source: str = FILE) -> Results:
     )
   if tree['version'] != VERSION:
     raise UserError(
-      f'{source} has schema version {tree["version"]}, and this fairjax reads '
-      f'version {VERSION}; use the fairjax that wrote it'
+      f'{source} has schema version {shown(tree["version"])}, and this fairjax '
+      f'reads version {VERSION}; use the fairjax that wrote it'
     )
-  wrong = next(problems(tree), None)
+  wrong = next(problems(tree), None) or _misfit(tree)
   if wrong:
     raise UserError(f'{source} does not follow its schema: {wrong}')
   return Results(**tree)
+
+
+def _misfit(tree: Mapping) -> str:
+  """What of values that are right by themselves does not go together."""
+  focus, positive = tree['focus'], tree['pos_label']
+  if focus and focus not in tree['contenders']:
+    return f'focus is {shown(focus)}, which is no contender'
+  if not 0 <= positive < max(2, len(tree.get('classes', ()))):
+    return f'pos_label is {positive}, which is no class'
+  return ''
 
 
 def names(results: Results) -> Iterator[str]:

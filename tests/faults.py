@@ -3,9 +3,10 @@
     python tests/faults.py PLACE [JOB[:FAULT] …]
 
 PLACE keeps what the jobs read and their calm runs, so that the table can be
-made in pieces, a job or a fault at a time; KILLS, SEED and LIMIT (seconds after
-which a fault is tried no further) are variables of the environment. Where a
-fault stops a run, the same command follows without it; every file that a run
+made in pieces, a job or a fault at a time; KILLS, SEED, LIMIT (seconds after
+which a fault is tried no further) and LONGEST (seconds after which a run is
+taken for a hang: more on a busy machine) are variables of the environment. Where
+a fault stops a run, the same command follows without it; every file that a run
 writes must then be that of the calm run, to the bit, but for logs and what
 holds a clock.
 
@@ -35,7 +36,7 @@ from test_kill import ROOT, SMALL
 KILLS, SEED = int(os.environ.get('KILLS', 20)), int(os.environ.get('SEED', 0))
 WITH_CLOCK = ('log.txt', 'report.html', 'versions.json')
 LIMIT = float(os.environ.get('LIMIT', 'inf'))
-LONGEST = 300  # seconds of a run
+LONGEST = float(os.environ.get('LONGEST', 300))  # seconds of a run
 
 PEOPLE = '--config.data.path={sources}/people'
 JOBS = {
@@ -161,7 +162,12 @@ def start(words, folder, before='', changes=None, **options):
 
 
 def ended(run) -> tuple[int, str]:
-  said = run.communicate(timeout=LONGEST)[1] or b''
+  try:
+    said = run.communicate(timeout=LONGEST)[1] or b''
+  except subprocess.TimeoutExpired:
+    run.kill()
+    run.communicate()
+    raise
   return run.returncode, said.decode(errors='replace')
 
 
@@ -420,7 +426,10 @@ def main(where: str, asked: list[str]) -> int:
     for each in [fault] if fault else FAULTS:
       began = time.monotonic()
       with tempfile.TemporaryDirectory(dir=place) as scratch:
-        said = FAULTS[each](job, pathlib.Path(scratch))
+        try:
+          said = FAULTS[each](job, pathlib.Path(scratch))
+        except subprocess.TimeoutExpired:
+          said = f'FAULT: no end within {LONGEST:g} seconds'
       faults += said.startswith('FAULT')
       row = {'job': name, 'fault': each, 'seed': SEED, 'came of it': said}
       row['seconds'] = round(time.monotonic() - began, 1)

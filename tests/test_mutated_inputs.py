@@ -1,6 +1,7 @@
 """Inputs of strangers, mutated by seed: none a traceback, a hang, or silent.
 
-Every reader gets a good file whose bytes, values or structure were changed:
+Every reader and door (mutated_doors.py) gets a good file whose bytes, values or
+structure were changed:
 
     python tests/test_mutated_inputs.py 2000 [SEED]
 
@@ -37,57 +38,9 @@ from fairjax.recipes.audit import models as audited
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.insert(0, str(pathlib.Path(__file__).parent / 'data'))
 import gguf_files
-from test_mutations import damaged, outcome
-
-ODD = (
-  *(None, True, -1, 1.5, 10**40, 1e999, '', ' ', '\0', 'x' * 5000, [], {}),
-  *([[]], {'': None}, {'a': {'a': {}}}, '\u202e', 'NaN', [1, 'a', None]),
-)
-
-
-def pick(options, rng):
-  return options[int(rng.integers(len(options)))]
-
-
-def mutated(value, rng):
-  """A JSON value with one part lost, exchanged, doubled or nested deeper."""
-  if isinstance(value, dict) and value and rng.random() < 0.8:
-    key = pick(list(value), rng)
-    out = dict(value)
-    style = rng.integers(5)
-    if style == 0:
-      del out[key]
-    elif style == 1:
-      out[pick(('', 'x' * 300, key.upper(), '\0'), rng)] = out.pop(key)
-    else:
-      out[key] = mutated(out[key], rng)
-    return out
-  if isinstance(value, list) and value and rng.random() < 0.8:
-    at = int(rng.integers(len(value)))
-    style = rng.integers(4)
-    if style == 0:
-      return value[:at] + value[at + 1 :]
-    if style == 1:
-      return [*value, value[at]]
-    return [*value[:at], mutated(value[at], rng), *value[at + 1 :]]
-  if rng.random() < 0.1:
-    for _ in range(int(pick((3, 90, 400), rng))):
-      value = [value]
-    return value
-  return pick(ODD, rng)
-
-
-def spelled(value, rng) -> bytes:
-  """As JSON; sometimes with a key twice, or deeper than any stack."""
-  text = json.dumps(value)
-  style = rng.random()
-  if style < 0.05:
-    text = text.replace('{', '{"text": 1, "text": 2, ', 1)
-  elif style < 0.1:
-    text = text.replace('1', '[' * 100_000 + ']' * 100_000, 1)
-  raw = text.encode()
-  return damaged(raw, rng) if rng.random() < 0.4 else raw
-
+import mutated_doors
+from mutated_doors import mutated, spelled
+from test_mutations import damaged, outcome, pick
 
 ROWS = [
   {'text': f'he said {i}', 'label': i % 2, 'g': 'ab'[i % 2]} for i in range(9)
@@ -344,6 +297,7 @@ READERS = (
   *(geco_of_rows, torch_weights, plain_text, corpus, seal),
   *(safetensors, shard_index, tokenizer_json, vocabulary, gguf_file),
   *(predicted, run_config, audited_run),
+  *mutated_doors.DOORS,
 )
 
 

@@ -1,12 +1,23 @@
 """The exceptions that end a run without a traceback."""
 
+from collections.abc import Iterable
+from typing import Any
+
+LONGEST = 600  # letters of a sentence
+
 
 class UserError(Exception):
   """A user's mistake, explained in one sentence.
 
   The sentence names the file, the row or the field, and the remedy. The
-  command line prints it without a traceback and exits with code 2.
+  command line prints it without a traceback and exits with code 2. It may
+  quote what it was given: of a long text the ends are said, on one line.
   """
+
+  def __str__(self) -> str:
+    words = ' '.join(super().__str__().splitlines())
+    long = len(words) > LONGEST
+    return f'{words[:350]}…{words[-240:]}' if long else words
 
 
 class Failed(Exception):
@@ -29,6 +40,31 @@ def said(error: BaseException, most: int = 200) -> str:
   file, line by line."""
   line = ' '.join(str(error).strip().split('\n')[0].split())
   return (line if len(line) <= most else f'{line[:most]}…') or repr(error)
+
+
+def shown(value: Any, most: int = 80) -> str:
+  """A value as a sentence quotes it: on one line, and not long.
+
+  >>> shown('one\\ntwo' * 9, 10)
+  "'one\\\\ntwoo…"
+  """
+  try:
+    line = ' '.join(repr(value).split())
+  except Exception:  # a number of too many digits, an object of a stranger
+    line = f'a {type(value).__name__}'
+  return line if len(line) <= most else f'{line[:most]}…'
+
+
+def is_listed(value: Any) -> bool:
+  """Whether a value is several ones: no text, and no array of no axis."""
+  several = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+  return several and getattr(value, 'ndim', 1) > 0
+
+
+def need(right: Any, name: str, value: Any, wanted: str) -> None:
+  """Raises UserError where an argument of the library is not right."""
+  if not right:
+    raise UserError(f'{name} is {shown(value)}; {wanted}')
 
 
 def count(number: int, one: str, many: str = '') -> str:

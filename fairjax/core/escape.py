@@ -16,7 +16,8 @@ if TYPE_CHECKING:
   import pandas as pd
 
 BIDI = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'
-_FORMULA = re.compile(r'\s*[=+\-@＝＋－＠]|[\t\r\n]')
+# A formula where other marks than commas are taken for the ends of cells.
+_INNER = re.compile(r'([;\t\r\n]\s*)(?=[=+\-@＝＋－＠][\w(])')
 _NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?', re.IGNORECASE)
 _MARKS = re.compile(r'([\\`*_{}\[\]()#+!|~$])')
 _LINK = re.compile(r'://|www\.|@', re.IGNORECASE)
@@ -68,9 +69,17 @@ def _as_numbers(link: str) -> str:
 
 def csv_cell(value: Any) -> Any:
   """A cell that no spreadsheet runs: what looks like a formula is a text."""
-  if not isinstance(value, str) or not _FORMULA.match(value):
+  if not isinstance(value, str) or _NUMBER.fullmatch(value):
     return value
-  return value if _NUMBER.fullmatch(value) else f"'{value}"
+  value = _INNER.sub(r"\1'", value)
+  return f"'{value}" if _runs(value) else value
+
+
+def _runs(cell: str) -> bool:
+  """Whether its first letter that is seen, in any width, begins a formula."""
+  seen = (c for c in cell if unicodedata.category(c)[0] not in 'CZ')
+  first = unicodedata.normalize('NFKC', next(seen, ''))
+  return first[:1] in tuple('=+-@') or cell[:1] in tuple('\t\r\n')
 
 
 def csv(rows: 'Sequence[Mapping] | pd.DataFrame') -> str:

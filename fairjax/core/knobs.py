@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from fairjax.core import paths
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, shown
 
 Rule = Callable[[Any], str]
 
@@ -287,14 +287,12 @@ def check(config: Any, kind: type) -> None:
     if dataclasses.is_dataclass(field.type):
       if not isinstance(inner, field.type):
         raise UserError(
-          f'{field.name} is {inner!r}; it must be a config.'
+          f'{field.name} is {shown(inner)}; it must be a config.'
           f'{field.type.__name__}'
         )
   for leaf in leaves(kind):
     result = value(config, leaf.name)
-    text = f'{leaf.name} is {result!r}'
-    if len(text) > 200:
-      text = text[:200] + '…'
+    text = f'{leaf.name} is {shown(result, 180)}'
     if not has_type(result, leaf.type):
       want = _WANTED.get(leaf.type, 'a tuple such as (1, 2)')
       raise UserError(f'{text}; it must be {want}')

@@ -60,6 +60,8 @@ def place(path: str, kinds: tuple[str, ...] = ()) -> pathlib.Path:
 
 def refuse_pipe(path: str | os.PathLike) -> None:
   """A sentence where a path is neither a file nor a folder, if it is there."""
+  if '\0' in os.fspath(path):
+    raise UserError(f'{shown(path)} has a NUL in it; check the path')
   try:
     mode = os.stat(os.path.expanduser(path)).st_mode
   except (OSError, ValueError):

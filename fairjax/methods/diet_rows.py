@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, need
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment, quotas
@@ -266,15 +266,17 @@ def from_cells(
 
 def check(ranking: str, ratios: tuple[float, float]) -> None:
   """Raises UserError for a ranking or a share that there is not."""
+  need(isinstance(ranking, str), 'ranking', ranking, 'a name is needed')
   if ranking not in RANKINGS:
     near = difflib.get_close_matches(ranking, RANKINGS, n=1)
     hint = f'did you mean {near[0]!r}?' if near else f'there are {[*RANKINGS]}'
     raise UserError(f'there is no ranking named {ranking!r}; {hint}')
   for name, ratio in zip(('factual', 'counterfactual'), ratios):
-    if not 0 <= ratio <= 1:
-      raise UserError(
-        f'diet.{name} is {ratio}; a share of the rows in [0, 1] is needed'
-      )
+    right = isinstance(ratio, int | float | np.number) and 0 <= ratio <= 1
+    need(
+      right and not isinstance(ratio, bool),
+      *(f'diet.{name}', ratio, 'a share of the rows in [0, 1] is needed'),
+    )
 
 
 def needs(ranking: str) -> list[str]:

@@ -15,12 +15,13 @@ import dataclasses
 import math
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Integer
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, need
 
 CRITERIA = {
   'demographic_parity': 'dp',
@@ -75,7 +76,8 @@ def read(path: str | os.PathLike) -> Thresholds:
     and isinstance(tree.get('thresholds'), dict)
     and all(map(number, tree['thresholds'].values()))
     and number(tree.get('otherwise'))
-    and tree.get('criterion') in CRITERIA
+    and isinstance(tree.get('criterion'), str)
+    and tree['criterion'] in CRITERIA
   )
   if not right:
     raise UserError(
@@ -83,6 +85,14 @@ def read(path: str | os.PathLike) -> Thresholds:
       'otherwise); write it with `save`'
     )
   return Thresholds(tree['criterion'], tree['thresholds'], tree['otherwise'])
+
+
+def known(criterion: Any) -> None:
+  need(
+    isinstance(criterion, str) and criterion in CRITERIA,
+    *('criterion', criterion),
+    f'it must be one of {", ".join(map(repr, CRITERIA))}',
+  )
 
 
 def fit(
@@ -98,11 +108,7 @@ def fit(
   >>> fit(y, p, ['a', 'a', 'b', 'b']).thresholds
   {'a': 0.2, 'b': 0.75}
   """
-  if criterion not in CRITERIA:
-    raise UserError(
-      f'criterion is {criterion!r}; it must be one of '
-      f'{", ".join(map(repr, CRITERIA))}'
-    )
+  known(criterion)
   names = np.array([str(g) for g in groups])
   each = [name for name in sorted({*names.tolist()}) if name]
   if len(each) < 2:

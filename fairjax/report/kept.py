@@ -9,14 +9,48 @@ what was run and can run it again.
 """
 
 import pathlib
+import re
 import shlex
+from typing import Any
+
+import pandas as pd
 
 from fairjax import results
 from fairjax.core import artefacts
+from fairjax.core.errors import UserError
 from fairjax.report import tables
 from fairjax.results import Results
 
 RUN = 'run.json'
+CONFIG, VERSIONS, HYGIENE = 'config.json', 'versions.json', 'hygiene.json'
+METRICS, PREDICTIONS = 'metrics.jsonl', 'predictions.parquet'
+# What is read of these files, in the forms of results.py; they may hold more.
+ANY = {'*': results.ANY}
+FORMS = {
+  RUN: {'data': str, 'command': str, **ANY},
+  CONFIG: {
+    'recipe?': str,
+    'data?': {'path?': str, **ANY},
+    'perturb?': {'sources?': [str], **ANY},
+    'rewriters?': {'generators?': int, **ANY},
+    **ANY,
+  },
+  VERSIONS: {
+    'command?': [str],
+    'precision?': str,
+    'backend?': str,
+    'device?': str,
+    'processor?': {'class': str, 'cpu': str, **ANY},
+    **ANY,
+  },
+  HYGIENE: {
+    'warnings?': [str],
+    'splits?': {'*': ANY},
+    'leaks?': {'*': ANY},
+    **ANY,
+  },
+}
+STEP = {'step': float, 'part?': str, 'split?': str, **ANY}  # of METRICS
 FACTS = ('seconds', 'cpu', 'class', 'backend', 'python', 'jax', 'git')
 
 
@@ -29,11 +63,10 @@ def keep(run: pathlib.Path, folder: pathlib.Path) -> None:
 
 def origin(folder: pathlib.Path, found: Results) -> dict:
   """How a run was made: data, command and, where known, FACTS."""
-  kept = folder / RUN
-  if kept.exists():
-    return artefacts.read_json(kept)
-  path = folder / 'versions.json'
-  versions = artefacts.read_json(path) if path.exists() else {}
+  kept = described(folder, RUN)
+  if kept is not None:
+    return kept
+  versions = described(folder, VERSIONS) or {}
   return {
     'data': _data(folder, found),
     'command': _command(versions.get('command', [])),
@@ -41,17 +74,59 @@ def origin(folder: pathlib.Path, found: Results) -> dict:
   }
 
 
+def described(folder: pathlib.Path, name: str) -> dict | None:
+  """What a file of a run's folder says of the run; None where it is not."""
+  path = folder / name
+  if not path.exists():
+    return None
+  return _as_left(artefacts.read_json(path), FORMS[name], path)
+
+
+def _as_left(tree: Any, form: Any, path: pathlib.Path) -> Any:
+  wrong = next(results.problems(tree, form), '')
+  if wrong:
+    raise UserError(
+      f'{path} is not as a run leaves it: {wrong.strip()}; run the command '
+      'again, or take the file away'
+    )
+  return tree
+
+
+def steps(folder: pathlib.Path) -> list[dict]:
+  """The rows of metrics.jsonl, [] where it is not."""
+  path = folder / METRICS
+  return _as_left(artefacts.read_rows(path), [STEP], path)
+
+
+def predicted(folder: pathlib.Path) -> pd.DataFrame | None:
+  """predictions.parquet, None where it is not."""
+  path = folder / PREDICTIONS
+  if not path.exists():
+    return None
+  table = artefacts.read_table(path)
+  lost = [name for name in ('set', 'group') if name not in table]
+  numbers = [name for name in table if re.fullmatch(r'p\d+(_c\d+)?', name)]
+  wrong = [n for n in numbers if not pd.api.types.is_float_dtype(table[n])]
+  if lost or wrong:
+    why = f'no column {lost[0]!r}' if lost else f'no numbers in {wrong[0]!r}'
+    raise UserError(
+      f'{path} has {why}, so no run of ours left it; run the command again, or '
+      'take the file away'
+    )
+  return table
+
+
 def _data(folder: pathlib.Path, found: Results) -> str:
   """The data by name, or the file's own; the model; the seeds."""
   data, seeds = found.data, len(found.seeds)
-  path = folder / 'config.json'
-  config = artefacts.read_json(path) if path.exists() else {}
-  if data == 'file' and config:
-    data = _short(config['data']['path'])
+  config = described(folder, CONFIG) or {}
+  said = lambda section, key, other: config.get(section, {}).get(key, other)
+  if data == 'file':
+    data = _short(said('data', 'path', data))
   if config.get('recipe') == 'perturber':  # of parallel text, not of data.name
-    data = ' and '.join(config['perturb']['sources'])
+    data = ' and '.join(said('perturb', 'sources', [data]))
   if config.get('recipe') in ('mbcda', 'counterfactual_texts'):  # generators'
-    seeds = config['rewriters']['generators']
+    seeds = said('rewriters', 'generators', seeds)
   parts = [data, _short(found.model)]
   parts += [tables.plural(seeds, 'seed')] if seeds else []
   return ', '.join(filter(None, parts))

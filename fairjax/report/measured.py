@@ -193,6 +193,8 @@ def _scores(name, predictions, pictures: Pictures, results: Results) -> str:
   """ROC curves and histograms of the positive class's probability."""
   if predictions is None:
     return text('predictions.parquet is missing: no curves.')
+  if 'label' not in predictions:
+    return text('predictions.parquet has no labels: no curves.')
   rows = predictions[predictions['set'] == name]
   score, words = _probabilities(rows, results.pos_label, results.classes)
   if not len(rows) or not len(score):

@@ -17,6 +17,7 @@ from fairjax.report import (
   documents,
   findings,
   first_screen,
+  kept,
   measured,
   parts,
   verdict,
@@ -71,17 +72,14 @@ TRAINED = ('', 'train', 'diet', 'rank', 'compare', 'weighting')
 def report(folder: str | os.PathLike) -> str:
   """The page of a run; also writes plots/*.png into `folder`."""
   folder = pathlib.Path(folder)
-  load = lambda name: (
-    artefacts.read_json(folder / name) if (folder / name).exists() else None
-  )
-  kept = read_results(folder) if (folder / FILE).exists() else None
-  results = kept and findings.by_people(kept)
+  load = lambda name: kept.described(folder, name)
+  whole = read_results(folder) if (folder / FILE).exists() else None
+  results = whole and findings.by_people(whole)
   pictures = Pictures(folder)
   first = first_screen.html_of(results, pictures)
   sections = [Section('In short', first + in_words(results, bool(first)))]
   if results:
-    path = folder / 'predictions.parquet'
-    predictions = artefacts.read_table(path) if path.exists() else None
+    predictions = kept.predicted(folder)
     claims = [verdict.section(results.verdicts)] if results.verdicts else []
     sections += [
       *parts.sections(claims, pictures),
@@ -98,12 +96,12 @@ def report(folder: str | os.PathLike) -> str:
   if trained or (folder / 'metrics.jsonl').exists():
     sections.append(Section('Learning', learning(folder, pictures)))
   if trained or (folder / 'hygiene.json').exists():
-    sections.append(Section('Data', _hygiene(load('hygiene.json'))))
+    sections.append(Section('Data', _hygiene(load(kept.HYGIENE))))
   sections += [
     Section('What these numbers do not say', bullets(SILENT)),
-    *_documents(folder, kept),
+    *_documents(folder, whole),
     Section(
-      'How it was made', provenance(load('config.json'), load('versions.json'))
+      'How it was made', provenance(load(kept.CONFIG), load(kept.VERSIONS))
     ),
   ]
   return page(_title(results, folder), sections)
@@ -150,7 +148,7 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
 
 
 def learning(folder: pathlib.Path, pictures: Pictures) -> str:
-  rows = artefacts.read_rows(folder / 'metrics.jsonl')
+  rows = kept.steps(folder)
   by_part: dict[str, list] = {}
   for row in rows:
     part = str(row.get('part', ''))

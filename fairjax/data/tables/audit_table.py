@@ -210,8 +210,9 @@ def grouped(
   Numbers are cut at `edges`, or where they are many at their quartiles.
   """
   values = numeric(values.to_frame('group'))['group']
-  is_number = pd.api.types.is_numeric_dtype(values) and not (
-    pd.api.types.is_bool_dtype(values)
+  types = pd.api.types
+  is_number = types.is_numeric_dtype(values) and not (
+    types.is_bool_dtype(values) or types.is_complex_dtype(values)
   )
   many = is_number and values.nunique() > DISTINCT
   if is_number and np.isinf(values.to_numpy(float, na_value=np.nan)).any():

@@ -4,9 +4,12 @@
 changed is said in a sentence; what only might be one group is too, but left.
 """
 
+from collections.abc import Hashable
+
 import numpy as np
 import pandas as pd
 
+from fairjax.core.errors import UserError, shown
 from fairjax.data.tables.labels import MISSING
 from fairjax.data.tables.schema import Tables
 
@@ -40,7 +43,16 @@ def tidy(tables: Tables, column: str) -> list[str]:
 
 def tidied(column: str, values) -> tuple[np.ndarray, list[str]]:
   """`tidy` of one column, whose different names alone are looked at."""
-  code, distinct = pd.factorize(pd.Series(values), use_na_sentinel=True)
+  values = pd.Series(values)
+  if values.dtype == object:
+    wrong = ~values.map(lambda value: isinstance(value, Hashable))
+    if wrong.any():
+      row = int(wrong.to_numpy().argmax())
+      raise UserError(
+        f'column {column!r} has {shown(values.iloc[row])} for a group in row '
+        f'{row}; give a name or a number'
+      )
+  code, distinct = pd.factorize(values, use_na_sentinel=True)
   names = _names(pd.Series(distinct)).to_numpy(object)
   rows = np.bincount(code[code >= 0], minlength=len(names))
   counts = pd.Series(rows, index=names).groupby(level=0).sum()

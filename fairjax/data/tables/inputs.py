@@ -6,13 +6,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, is_listed, need, shown
 from fairjax.data.tables import audit_table, predictions, readers
 
 
 def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
   """The classes' names in order, and each row's class; 1 is `pos_label`."""
-  values = np.asarray(y_true)
+  need(
+    pos_label is None
+    or isinstance(pos_label, bool | int | float | str | bytes)
+    or isinstance(pos_label, np.generic),
+    *('pos_label', pos_label, 'one of the labels is needed'),
+  )
+  values = unmasked(y_true)
   if values.ndim != 1 or not len(values):
     raise UserError(
       f'y_true has shape {values.shape}; a label for each row is needed'
@@ -20,7 +26,13 @@ def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
   if pd.isna(values).any():
     row = int(pd.isna(values).argmax())
     raise UserError(f'row {row} of y_true has no label')
-  classes = sorted(set(values.tolist()))
+  try:
+    classes = sorted(set(values.tolist()))
+  except TypeError as error:  # mappings, complex numbers, texts beside numbers
+    raise UserError(
+      f'y_true has labels of no order, such as {shown(values[0])}; give '
+      'numbers, booleans or names'
+    ) from error
   if pos_label is not None:
     if pos_label not in classes:
       raise UserError(f'pos_label is {pos_label!r}; the labels are {classes}')
@@ -47,11 +59,14 @@ def scores(
   `positive` is the column of the positive label where there are two.
   """
   try:
-    values = np.asarray(y_score, np.float64)
-  except (TypeError, ValueError) as error:
+    values = unmasked(y_score)
+    values = values if np.iscomplexobj(values) else values.astype(np.float64)
+  except (TypeError, ValueError, OverflowError) as error:
     raise UserError(
       'y_score has values that are no numbers; give probabilities'
     ) from error
+  if np.iscomplexobj(values):
+    raise UserError('y_score has complex numbers; give probabilities')
   shape = values.shape
   if values.ndim == 1:
     values = values[None]
@@ -87,37 +102,56 @@ def options(
   threshold: Any, confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> None:
   """One sentence for the first option that no measure can be made with."""
+  cut(threshold)
+  need(
+    number(confidence_level) and 0.5 <= confidence_level < 1,
+    *('confidence_level', confidence_level),
+    'a number from 0.5 to below 1 is needed, such as 0.95',
+  )
+  need(
+    whole(n_resamples) and 0 <= n_resamples <= 10**6,
+    *('n_resamples', n_resamples),
+    'a whole number from 0 to 1000000 is needed',
+  )
+  seed(random_state)
 
-  def number(value):
-    return isinstance(
-      value, int | float | np.integer | np.floating
-    ) and not isinstance(value, bool)
 
-  whole = lambda value: number(value) and float(value).is_integer()
-  right = number(threshold) and 0 <= threshold <= 1
+def cut(threshold: Any) -> None:
+  right = number(threshold) or isinstance(threshold, str)
   try:
-    right = right or 0 <= float(threshold) <= 1
-  except (TypeError, ValueError):
-    pass
-  if not right and threshold != 'eer':
-    raise UserError(
-      f"threshold is {threshold!r}; a number from 0 to 1, or 'eer', is needed"
-    )
-  if not (number(confidence_level) and 0.5 <= confidence_level < 1):
-    raise UserError(
-      f'confidence_level is {confidence_level!r}; a number from 0.5 to below '
-      '1 is needed, such as 0.95'
-    )
-  if not (whole(n_resamples) and 0 <= n_resamples <= 10**6):
-    raise UserError(
-      f'n_resamples is {n_resamples!r}; a whole number from 0 to 1000000 is '
-      'needed'
-    )
-  if not (whole(random_state) and 0 <= random_state < 2**31):
-    raise UserError(
-      f'random_state is {random_state!r}; a whole number from 0 is needed, so '
-      'that the same call gives the same intervals'
-    )
+    right = right and (threshold == 'eer' or 0 <= float(threshold) <= 1)
+  except ValueError:
+    right = False
+  need(
+    right,
+    *('threshold', threshold, "a number from 0 to 1, or 'eer', is needed"),
+  )
+
+
+def number(value: Any) -> bool:
+  return isinstance(value, int | float | np.integer | np.floating) and not (
+    isinstance(value, bool)
+  )
+
+
+def whole(value: Any) -> bool:
+  return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def seed(random_state: Any) -> None:
+  need(
+    whole(random_state) and 0 <= random_state < 2**31,
+    *('random_state', random_state),
+    'a whole number from 0 is needed, so that the same call gives the same '
+    'result',
+  )
+
+
+def unmasked(values: Any) -> np.ndarray:
+  """As an array, in which what a mask hides is missing."""
+  if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    return values.astype(object).filled(None)
+  return np.asarray(values)
 
 
 def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -156,7 +190,13 @@ def _column(values: Any) -> Sequence | np.ndarray:
   """Values by their places; a Series has places of its own."""
   if isinstance(values, pd.Series):
     return values.to_numpy()
-  return values if isinstance(values, np.ndarray) else list(values)
+  if isinstance(values, np.ndarray):
+    return unmasked(values)
+  need(
+    is_listed(values),
+    *('groups', values, 'the group of each row is needed'),
+  )
+  return list(values)
 
 
 def table(
@@ -167,12 +207,21 @@ def table(
   Labels that are names are those of `classes` (of a model), or numbered in
   sorted order.
   """
+  need(
+    isinstance(frame, pd.DataFrame),
+    *('the table', frame, 'a pandas table with text and label is needed'),
+  )
   for column in ('text', 'label'):
     if column not in frame:
       raise UserError(
         f'the table has no column {column!r}; rename yours, as in '
         f"table.rename(columns={{'mine': {column!r}}})"
       )
+  twice = frame.columns[frame.columns.duplicated()]
+  if len(twice):
+    raise UserError(
+      f'the table has the column {twice[0]!r} twice; drop or rename one'
+    )
   out = frame.reset_index(drop=True)
   if 'id' not in out:
     out.insert(0, 'id', [f'row-{i}' for i in range(len(out))])

@@ -124,7 +124,10 @@ def numeric(frame: pd.DataFrame) -> pd.DataFrame:
     if isinstance(values, pd.Series) and not (
       pd.api.types.is_numeric_dtype(values)
     ):
-      numbers = pd.to_numeric(values, errors='coerce')
+      try:
+        numbers = pd.to_numeric(values, errors='coerce')
+      except OverflowError:  # of hundreds of digits: names, if anything
+        continue
       empty = values.isna() | (values.astype(str).str.strip() == '')
       if (numbers.notna() | empty).all() and not empty.all():
         out[name] = numbers

@@ -8,14 +8,14 @@ binomial test.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Integer
 from scipy import special
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, shown
 from fairjax.metrics.inference import tails
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import (
@@ -65,6 +65,11 @@ def given(values: Any, rows: int) -> Integer[np.ndarray, ' n'] | None:
       f'cluster=table[{values!r}]'
     )
   values = np.asarray(values, object)
+  unhashable = [v for v in values.flat if not isinstance(v, Hashable)]
+  if unhashable:
+    raise UserError(
+      f'cluster has {shown(unhashable[0])}; give a name or number a row'
+    )
   if values.shape != (rows,):
     raise UserError(
       f'cluster has shape {values.shape} for {rows} rows; give one value a row'

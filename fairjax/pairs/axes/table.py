@@ -25,6 +25,7 @@ from typing import NamedTuple
 from fairjax.config.methods import AXES
 from fairjax.core import paths
 from fairjax.core.errors import UserError
+from fairjax.core.paths import shown
 
 FORMS = ('adjective', 'noun', 'nouns', 'group', 'name')
 LEFT = ('stays', 'not')
@@ -67,7 +68,7 @@ def load(axis: str | os.PathLike) -> Axis:
     return _own(str(axis))
   if not os.path.isfile(os.path.expanduser(axis)):
     raise UserError(
-      f'there is no axis {os.fspath(axis)!r}; name one of {", ".join(AXES)}, '
+      f'there is no axis {shown(axis)!r}; name one of {", ".join(AXES)}, '
       'or a file of an axis of your own'
     )
   return read(pathlib.Path(axis).expanduser())

@@ -17,7 +17,7 @@ from collections.abc import Callable, Container, Sequence
 
 from fairjax.config import Method
 from fairjax.core import memory
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, need
 from fairjax.data.corpora.shards import Span, Swapped
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import context, neutral, scan, tags, word_lists
@@ -210,8 +210,10 @@ def _run(
 
 
 def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-  if value not in choices:
-    raise UserError(f'{name} is {value!r}; it must be one of {choices}')
+  need(
+    isinstance(value, str) and value in choices,
+    *(name, value, f'it must be one of {choices}'),
+  )
 
 
 def _checked(texts: Sequence[str]) -> list[str]:

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fairjax.core import paths
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, need, shown
 from fairjax.pairs.swapping import persons, word_lists
 
 NAME = object()  # the entry of a first name in a scan
@@ -90,12 +90,21 @@ def load(names: bool | str | os.PathLike | dict[str, str] | None) -> Names:
     return Names(_checked(list(names.items())))
   if isinstance(names, (str, os.PathLike)) and names:
     return _from_file(os.fspath(names))
+  need(
+    names is None or isinstance(names, bool | np.bool_ | str),
+    *('names', names, 'True, a file of counts or {man: woman} is needed'),
+  )
   return _from_file('') if names else Names()
 
 
 def _checked(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
   first_row: set[str] = set()
-  for name in (name.lower() for pair in pairs for name in pair):
+  for name in (name for pair in pairs for name in pair):
+    need(
+      isinstance(name, str),
+      *('a name of the map', name, 'write {man: woman}, each a text'),
+    )
+    name = name.lower()
     if name in first_row:
       raise UserError(
         f'the name map has {name!r} twice; each name needs one counterpart'
@@ -122,7 +131,7 @@ def read(path: str | os.PathLike) -> dict[str, tuple[float, float]]:
   folder of yob*.txt files.
   """
   path = pathlib.Path(path)
-  files = sorted(path.glob('yob*.txt')) if path.is_dir() else [path]
+  files = sorted(path.glob('yob*.txt')) if os.path.isdir(path) else [path]
   if not files:
     raise UserError(f'the names folder {path} has no yobYYYY.txt file')
   counts: dict[str, list[float]] = {}
@@ -130,12 +139,11 @@ def read(path: str | os.PathLike) -> dict[str, tuple[float, float]]:
     for where, name, sex, count, _ in _lines(file):
       if sex not in ('M', 'F'):
         raise UserError(f'{file}, {where} has sex {sex!r}; it must be M or F')
-      try:
-        counts.setdefault(name.title(), [0.0, 0.0])[sex == 'F'] += float(count)
-      except ValueError as error:
+      if not re.fullmatch(r'\d{1,15}(\.\d*)?', count):
         raise UserError(
-          f'{file}, {where} has count {count!r}; it must be a number'
-        ) from error
+          f'{file}, {where} has count {shown(count)}; a number from 0 is needed'
+        )
+      counts.setdefault(name.title(), [0.0, 0.0])[sex == 'F'] += float(count)
   return {name: (both[0], both[1]) for name, both in counts.items()}
 
 
@@ -144,7 +152,7 @@ def origins(*files: str | os.PathLike) -> dict[str, str]:
   return {
     name.lower(): origin
     for file in map(pathlib.Path, files)
-    if file.is_file()
+    if os.path.isfile(file)
     for _, name, _, _, origin in _lines(file)
     if origin
   }

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fairjax.core import paths
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, is_listed, need
 
 SIDES = ('male', 'female', 'neutral')
 DIRECTED = ('male', 'female', 'from'), ('first', 'second', 'from')
@@ -169,6 +169,11 @@ def load(
     return gender()
   if isinstance(words, (str, os.PathLike)):
     return read(words)
+  need(
+    is_listed(words),
+    *('words', words),
+    'a file of word groups, groups of words or {word: its partner} is needed',
+  )
   rows = tuple(map(_group, _groups(words)))
   check([(f'group {i}', row) for i, row in enumerate(rows)], 'words')
   return WordLists(rows, (), {}, {})

@@ -8,6 +8,7 @@ Every different text is scored once.
 """
 
 import dataclasses
+import os
 import pathlib
 import re
 from collections.abc import Callable, Container, Sequence
@@ -161,9 +162,10 @@ def _options(name: str, config: Config) -> dict:
     return dictionary.options(
       config.method, config.seed, direction='neutral', words=None
     )
-  if not pathlib.Path(name).expanduser().is_file():
+  if not os.path.isfile(os.path.expanduser(name)):
     raise UserError(
-      f"audit.swaps has {name!r}; name 'auto', 'neutral', {', '.join(AXES)}, a "
+      f"audit.swaps has {name!r:.80}; name 'auto', 'neutral', "
+      f'{", ".join(AXES)}, a '
       "file of word groups, or 'column:NAME' for texts in a column of the data"
     )
   gendered = bool(word_lists.load(name).sides)

@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Audit, Config, Data, Measures
 from fairjax.core import escape, knobs
-from fairjax.core.errors import UserError
-from fairjax.data.tables import audit_table, readers
+from fairjax.core.errors import UserError, is_listed
+from fairjax.data.tables import audit_table, inputs, readers
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.report import assessments, first_screen, page
 from fairjax.results import Results, write
@@ -218,13 +217,11 @@ def audit(
 
 def _config(given: Mapping[str, Any]) -> Config:
   """The arguments of `audit` as the command's config has them."""
-  names = lambda one: (one,) if isinstance(one, str) else tuple(one)
+  names = lambda one: tuple(one) if is_listed(one) else (one,)
+  path = lambda one: os.fspath(one) if isinstance(one, os.PathLike) else one
   seed = given['random_state']
-  if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-    raise UserError(
-      f'random_state is {seed!r}; a whole number is needed, so that the same '
-      'call gives the same intervals'
-    )
+  inputs.seed(seed)
+  inputs.cut(given['threshold'])
   return Config(
     recipe='audit',
     seeds=1,
@@ -232,7 +229,7 @@ def _config(given: Mapping[str, Any]) -> Config:
     data=Data(
       name='file',
       text=given['text'],
-      label=given['label'] or 'label',
+      label='label' if _no_label(given['label']) else given['label'],
       labels=given['labels'],
       on_bad=given['on_bad'],
     ),
@@ -250,8 +247,8 @@ def _config(given: Mapping[str, Any]) -> Config:
       cluster=given['cluster'],
       classes=names(given['classes']),
       costs=given['costs'],
-      edited=os.fspath(given['edited']),
-      training=os.fspath(given['training']),
+      edited=path(given['edited']),
+      training=path(given['training']),
       equalize=given['equalize'],
       fail_if=given['fail_if'],
       batch=given['batch_size'],
@@ -311,4 +308,10 @@ def _frame(data: Any, config: Config, label: str) -> pd.DataFrame:
       f'data is {type(data).__name__}; give a table, a mapping of columns, a '
       'list of records, or a file'
     )
-  return frame if label else frame.drop(columns='label', errors='ignore')
+  if not _no_label(label):
+    return frame
+  return frame.drop(columns='label', errors='ignore')
+
+
+def _no_label(label: Any) -> bool:
+  return label is None or (isinstance(label, str) and not label)

@@ -21,7 +21,7 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
-from fairjax.data.tables import labels, predictions, readers
+from fairjax.data.tables import inputs, labels, predictions, readers
 from fairjax.models.families import chances
 from fairjax.recipes.audit import answers
 from fairjax.recipes.audit.answers import AuditedModel
@@ -42,14 +42,14 @@ def load(
     frame.attrs.setdefault('source', 'the predictions')
     return _of_frame(frame, config, table, classes)
   if isinstance(source, np.ndarray | list | pd.Series):
-    values = np.asarray(source)
+    values = inputs.unmasked(source)
     if values.ndim == 1 and values.dtype.kind in 'OUS':  # decisions by name
       frame = pd.DataFrame({'decision': values})
       frame.attrs['source'] = 'the predictions'
       return _of_frame(frame, config, table, classes)
     try:
       values = values.astype(float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
       raise UserError(
         'the predictions have values that are no numbers; give probabilities, '
         'or the name of a label for each row'
@@ -102,15 +102,12 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
     read = predictions.read(
       _beside(table), table, (name,), classes, config.measures.pos_label
     )
-    return [
-      AuditedModel(one.name, one.scores, hard=one.hard, remarks=one.remarks)
-      for one in read
-    ]
+    return _with_edited(config, read)
   if name == 'planted':
     return [planted(config)]
-  if path.is_dir():
+  if os.path.isdir(path):
     return _folder(path, config, table)
-  if path.is_file() or path.suffix.lower() in FILES:
+  if os.path.isfile(path) or path.suffix.lower() in FILES:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
     target = answers.imported(name)
@@ -137,16 +134,22 @@ def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
   models = predictions.read(
     frame, table, columns, classes, config.measures.pos_label
   )
-  look = scored(config) if config.audit.edited else None
+  return _with_edited(config, models)
+
+
+def _with_edited(config: Config, models) -> list[AuditedModel]:
+  look = scored(config)
   return [
     AuditedModel(one.name, one.scores, look, (), one.hard, remarks=one.remarks)
     for one in models
   ]
 
 
-def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray]:
+def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray] | None:
   """Predictions of edited texts from a file: text → probability."""
   path = config.audit.edited
+  if not path:
+    return None
   frame = readers.read(path)
   if 'text' not in frame:
     raise UserError(f'{path} has no column text; score to_score.csv as it is')
@@ -178,7 +181,7 @@ def _array(scores: np.ndarray, table, config) -> AuditedModel:
     scores = scores[None]
   if scores.ndim == 2 and scores.shape[0] == n != scores.shape[1]:
     predictions.check(scores[None], range(scores.shape[1]), 'the predictions')
-    return AuditedModel('model', scores[None])
+    return AuditedModel('model', scores[None], scored(config))
   if scores.ndim != 2 or scores.shape[1] != n:
     raise UserError(
       f'the predictions have shape {scores.shape} for {n} rows; give [n], '
@@ -192,7 +195,7 @@ def _array(scores: np.ndarray, table, config) -> AuditedModel:
   hard = bool(np.isin(scores, (0, 1)).all())
   both = np.stack([1 - scores, scores], -1)
   both = both if config.measures.pos_label == 1 else both[..., ::-1]
-  return AuditedModel('model', both, hard=hard)
+  return AuditedModel('model', both, scored(config), hard=hard)
 
 
 def function(

@@ -75,6 +75,17 @@ def audit(
   if not (isinstance(second, str) and not second):
     others = audit_models.load(second, config, table, classes)
     models = _renamed([*models, *others])
+  if config.audit.classes and all(one.label is None for one in models):
+    raise UserError(
+      f'audit.classes names {config.audit.classes[0]!r}, and of '
+      f'{models[0].name} no labels may hold together; leave it away'
+    )
+  asks = [one.name for one in models if one.scores is None]
+  if config.audit.edited and asks:
+    raise UserError(
+      f'audit.edited is {config.audit.edited!r}, and edited texts are asked of '
+      f'{asks[0]} itself; leave it away'
+    )
   edits = audit_edits.make(config, table) if 'text' in table else []
   train = audit_causes.training(models[0], config, groups)
   asked = [model for model in models if model.scores is None]

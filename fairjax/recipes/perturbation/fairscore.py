@@ -13,9 +13,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from fairjax import stages
+from fairjax import results, stages
 from fairjax.config import Config
-from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.models import Bundle
 from fairjax.models.families import chances
@@ -75,12 +74,12 @@ def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
 def classifier(path: str) -> tuple[Bundle, Any]:
   """The model of a folder, or of a run of ours, with its weights [s, …]."""
   folder = pathlib.Path(path).expanduser()
-  number = lambda one: int(one.name.removeprefix('seed_'))
-  exported = sorted(folder.glob('export/seed_*'), key=number)
+  seeds = [p for p in folder.glob('export/seed_*') if p.name[5:].isdigit()]
+  exported = sorted(seeds, key=lambda one: int(one.name[5:]))
   is_run = (folder / 'results.json').is_file()
   if is_run and not exported:
     fits = sorted(folder.glob('training/*/weights.safetensors'))
-    recipe = artefacts.read_json(folder / 'results.json').get('recipe')
+    recipe = results.read(folder).recipe
     if recipe == 'train' and len(fits) == 1:
       _, _, model, params = audit_models.made_again(folder, fits[0])
       return model, params
