@@ -362,10 +362,11 @@ def generate_texts(
   options: Options = GREEDY,
   slots: int = 32,
   devices: Sequence[jax.Device] = (),
+  streams: Streams | None = None,
 ) -> tuple[list[str], Generated]:
   """`generate` from texts to texts; special tokens are not shown."""
   sources = encode(module, tokenizer, texts)
-  result = generate(module, params, sources, options, slots, devices)
+  result = generate(module, params, sources, options, slots, devices, streams)
   ends = result.tokens.offsets[1:-1]
   rows = [one.tolist() for one in np.split(result.tokens.flat, ends)]
   return tokenizer.decode_batch(rows) if len(texts) else [], result
@@ -373,9 +374,14 @@ def generate_texts(
 
 def answers(tokenizer: Tokenizer, result: Generated) -> list[str]:
   """What was written after each prompt, without the prompt."""
+  return [text.strip() for text in continuations(tokenizer, result)]
+
+
+def continuations(tokenizer: Tokenizer, result: Generated) -> list[str]:
+  """The same with the blank that may stand before it."""
   ends = result.tokens.offsets[1:]
   rows = [
     result.tokens.flat[end - n : end].tolist()
     for end, n in zip(ends, result.row_written)
   ]
-  return [text.strip() for text in tokenizer.decode_batch(rows)]
+  return tokenizer.decode_batch(rows)
