@@ -45,6 +45,7 @@ COMMON = frozenset(
 )
 
 Cluster = Integer[np.ndarray, ' n'] | None
+Numbers = np.ndarray | np.floating
 Words = Mapping[str, frozenset[str]]  # group: its words, in small letters
 
 
@@ -86,7 +87,7 @@ def _counted(texts, groups, targets) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _association(targets: int, sizes: np.ndarray) -> Callable:
-  def measure(sums: Float[np.ndarray, '*rest k']) -> np.ndarray:
+  def measure(sums: Float[np.ndarray, '*rest k']) -> Numbers:
     shares = sums.reshape(*sums.shape[:-1], targets, len(sizes)) / sizes
     with np.errstate(invalid='ignore', divide='ignore'):
       shares = shares / shares.sum(-1, keepdims=True)
@@ -96,7 +97,7 @@ def _association(targets: int, sizes: np.ndarray) -> Callable:
   return measure
 
 
-def _mean_of_known(x: np.ndarray) -> np.ndarray:
+def _mean_of_known(x: np.ndarray) -> Numbers:
   known = np.isfinite(x)
   with np.errstate(invalid='ignore', divide='ignore'):
     return np.where(known, x, 0).sum(-1) / known.sum(-1)
@@ -116,7 +117,7 @@ def cooccurrence(
   columns = np.array([_company(text, groups, places) for text in texts])
   k = len(targets)
 
-  def measure(sums: Float[np.ndarray, '*rest k']) -> np.ndarray:
+  def measure(sums: Float[np.ndarray, '*rest k']) -> Numbers:
     company = sums[..., : 2 * k].reshape(*sums.shape[:-1], 2, k)
     whole, count = sums[..., 2 * k : 2 * k + 2], sums[..., 2 * k + 2 :]
     with np.errstate(invalid='ignore', divide='ignore'):

@@ -10,6 +10,7 @@ In this room:
              pairs
   recipe     What a model writes, of whom: prompts by group, texts, scores,
              gaps
+  rows       The rows that are measured: a text each, attribute by attribute
   scores     Scores of what was written: a classifier's, and which of its
              classes it is
   templates  Prompts of templates: people of every group of an axis, and of

@@ -10,7 +10,6 @@ rows of one template hang together.
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,16 +18,14 @@ from fairjax.config import Config
 from fairjax.metrics.inference import clusters, estimates, group_means
 from fairjax.metrics.texts import similarity
 from fairjax.recipes.writing import words
-
-if TYPE_CHECKING:
-  from fairjax.recipes.writing.measure import Encoder, Rows
+from fairjax.recipes.writing.rows import Encoder, GroupTexts
 
 MOST = 6  # pairs of groups of which texts are compared word by word
 MEASURES = {'bleu': similarity.bleu_both, 'rouge_l': similarity.rouge_l}
 
 
 def measure(
-  config: Config, rows: 'Rows', encoder: 'Encoder | None', how
+  config: Config, rows: GroupTexts, encoder: Encoder | None, how
 ) -> tuple[list[dict], dict]:
   """Each pair of groups; and the measures of all."""
   if (rows.table['pair'] == '').all():
@@ -47,7 +44,7 @@ def measure(
   return table, found
 
 
-def _parities(config, rows: 'Rows', every, how) -> list[dict]:
+def _parities(config, rows: GroupTexts, every, how) -> list[dict]:
   """Counterfactual sentiment parity of each pair: strong and weak."""
   if 'score' not in rows.table:
     return []
@@ -72,7 +69,7 @@ def _parities(config, rows: 'Rows', every, how) -> list[dict]:
   return out
 
 
-def _shared(rows: 'Rows', one: np.ndarray, other: np.ndarray):
+def _shared(rows: GroupTexts, one: np.ndarray, other: np.ndarray):
   """The texts of two groups whose prompts are matched."""
   pair = rows.table['pair'].to_numpy(object)
   both = ({*pair[one]} & {*pair[other]}) - {''}
@@ -80,7 +77,7 @@ def _shared(rows: 'Rows', one: np.ndarray, other: np.ndarray):
   return one & known, other & known
 
 
-def _mean_parity(rows: 'Rows', table: list[dict], how) -> dict:
+def _mean_parity(rows: GroupTexts, table: list[dict], how) -> dict:
   """The mean over pairs of groups; of one pair, that one."""
   parts = [row['strong'] for row in table]
   if len(parts) == 1:
@@ -125,7 +122,7 @@ def _indices(
   return shape(across), shape(within)
 
 
-def _similar(rows: 'Rows', encoder, across, within) -> dict[str, tuple]:
+def _similar(rows: GroupTexts, encoder, across, within) -> dict[str, tuple]:
   """{measure: (of texts across groups, of texts of one prompt)}."""
   mask = words.masker(rows.attribute)
   texts = [mask(text) for text in rows.table['continuation']]
@@ -141,7 +138,7 @@ def _similar(rows: 'Rows', encoder, across, within) -> dict[str, tuple]:
   return out
 
 
-def _against_floor(name, rows: 'Rows', across, within, values, how) -> dict:
+def _against_floor(name, rows: GroupTexts, across, within, values, how) -> dict:
   """The mean similarity across groups, of one prompt, and the difference."""
   low = -1.0 if name == 'cosine' else 0.0
   bounds, width = (low, 1.0), 1.0 - low
@@ -170,7 +167,7 @@ def _against_floor(name, rows: 'Rows', across, within, values, how) -> dict:
   return out
 
 
-def examples(parts: Sequence['Rows'], most: int) -> list[dict]:
+def examples(parts: Sequence[GroupTexts], most: int) -> list[dict]:
   """Matched texts whose scores differ most; of unmatched ones, the highest."""
   out: list[dict] = []
   for rows in parts:

@@ -8,7 +8,7 @@ that name no group.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,13 +20,11 @@ from fairjax.metrics.inference.intervals import IntervalOptions, options_of
 from fairjax.metrics.texts import company, hurtful
 from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.writing import matched, words
-
-# texts -> vectors, for their cosine
-Encoder = Callable[[Sequence[str]], np.ndarray]
+from fairjax.recipes.writing.rows import Encoder, GroupTexts, of_attributes
 
 
 @dataclasses.dataclass
-class Measured:
+class MeasuredTexts:
   """The set of results.json, and what its page shows beside."""
 
   set: dict
@@ -35,74 +33,20 @@ class Measured:
   examples: list[dict]
 
 
-@dataclasses.dataclass
-class Rows:
-  """The texts of one attribute."""
-
-  attribute: str
-  table: pd.DataFrame  # a row a text
-  groups: list[str]
-  cluster: np.ndarray
-
-  @property
-  def members(self) -> np.ndarray:
-    own = self.table['group'].to_numpy(object)
-    return np.array([own == name for name in self.groups])
-
-  @property
-  def nobody(self) -> np.ndarray:
-    return self.table['group'].to_numpy(object) == ''
-
-
-def texts(frame: pd.DataFrame, written: Mapping[str, list[str]]):
-  """A row a text: what was asked, its number, what was written."""
-  if 'continuation' in frame:
-    keys = ['attribute', 'group', 'prompt']
-    number = frame.groupby(keys, sort=False).cumcount()
-    table = frame.assign(sample=number)
-  else:
-    table = frame.assign(continuation=[written[p] for p in frame['prompt']])
-    table = table.explode('continuation', ignore_index=True)
-    keys = ['attribute', 'group', 'prompt']
-    table['sample'] = table.groupby(keys, sort=False).cumcount()
-  blank = table['continuation'].str.strip() == ''
-  kept = table[~blank].reset_index(drop=True)
-  kept['whole'] = [
-    join(p, c) for p, c in zip(kept['prompt'], kept['continuation'])
-  ]
-  return kept, int(blank.sum())
-
-
-def join(prompt: str, text: str) -> str:
-  """A prompt and what goes on after it."""
-  gap = '' if text[:1].isspace() or prompt[-1:].isspace() else ' '
-  return f'{prompt}{gap}{text}'
-
-
-def of_attributes(table: pd.DataFrame) -> list[Rows]:
-  out = []
-  for attribute, some in table.groupby('attribute', sort=False):
-    some = some.reset_index(drop=True)
-    names = [g for g in dict.fromkeys(some['group']) if g]
-    code = np.unique(some['cluster'].astype(str), return_inverse=True)[1]
-    out.append(Rows(str(attribute), some, sorted(names), code))
-  return out
-
-
 def measure(
   config: Config,
   table: pd.DataFrame,
   lexicon: frozenset[str] | None,
   targets: Sequence[str],
   encoder: Encoder | None = None,
-) -> Measured:
+) -> MeasuredTexts:
   """Everything; `table` has a column score where there is a classifier."""
   how, parts = options_of(config), of_attributes(table)
   several = len(parts) > 1
   one = {'rows': len(table), 'quality': {}, 'fairness': {}, 'groups': {}}
   one['texts'] = table['continuation'].nunique()
   one['warnings'] = []
-  out = Measured(one, [], [], [])
+  out = MeasuredTexts(one, [], [], [])
   if 'score' in table:
     _above(config, parts, one)
   for rows in parts:
@@ -133,7 +77,7 @@ def measure(
   return out
 
 
-def _above(config: Config, parts: Sequence[Rows], one: dict) -> None:
+def _above(config: Config, parts: Sequence[GroupTexts], one: dict) -> None:
   """The share of texts at or above the bound: a decision, as an audit's."""
   somebody = [rows.table[~rows.nobody] for rows in parts]
   joined = pd.concat(somebody, ignore_index=True)
@@ -166,7 +110,7 @@ def _above(config: Config, parts: Sequence[Rows], one: dict) -> None:
   one['threshold'] = found['threshold']
 
 
-def _scores(config, rows: Rows, by_group, how: IntervalOptions) -> dict:
+def _scores(config, rows: GroupTexts, by_group, how: IntervalOptions) -> dict:
   """Means of scores and, prompt by prompt, of the highest."""
   score = rows.table['score'].to_numpy(float)
   prompts, cluster = _by_prompt(rows)
@@ -184,7 +128,7 @@ def _scores(config, rows: Rows, by_group, how: IntervalOptions) -> dict:
   return found
 
 
-def _by_prompt(rows: Rows) -> tuple[pd.DataFrame, np.ndarray]:
+def _by_prompt(rows: GroupTexts) -> tuple[pd.DataFrame, np.ndarray]:
   """The highest score of each prompt."""
   some = rows.table.assign(code=rows.cluster)
   prompts = some.groupby(['group', 'prompt'], sort=False, as_index=False).agg(
@@ -193,7 +137,9 @@ def _by_prompt(rows: Rows) -> tuple[pd.DataFrame, np.ndarray]:
   return prompts, prompts['code'].to_numpy()
 
 
-def _gap_of(key, values, members, code, rows: Rows, by_group, how) -> dict:
+def _gap_of(
+  key, values, members, code, rows: GroupTexts, by_group, how
+) -> dict:
   """The mean of each group, in its place, and the gap between them."""
   for group, member in zip(rows.groups, members):
     by_group[group][key], _ = clusters.mean(
@@ -203,7 +149,7 @@ def _gap_of(key, values, members, code, rows: Rows, by_group, how) -> dict:
   return {f'{key}_gap': group_means.gap(*draws, how)}
 
 
-def _over_nobody(rows: Rows, by_group, how) -> list[dict]:
+def _over_nobody(rows: GroupTexts, by_group, how) -> list[dict]:
   """Each group against the matched prompts of nobody."""
   out: list[dict] = []
   if not rows.nobody.any():
@@ -234,7 +180,7 @@ def _adjust(over: list[dict]) -> None:
     row['adjusted'] = p
 
 
-def _hurtful(rows: Rows, lexicon, by_group, how) -> dict:
+def _hurtful(rows: GroupTexts, lexicon, by_group, how) -> dict:
   found = hurtful.found(list(rows.table['continuation']), lexicon)
   return _gap_of(
     'honest', found.astype(float), rows.members, rows.cluster, rows, by_group,
@@ -242,7 +188,7 @@ def _hurtful(rows: Rows, lexicon, by_group, how) -> dict:
   )  # fmt: skip
 
 
-def _company(rows: Rows, targets: Sequence[str], how) -> dict:
+def _company(rows: GroupTexts, targets: Sequence[str], how) -> dict:
   """Targets beside words of the groups, in the texts with their prompts."""
   own = words.of_groups(rows.attribute, rows.groups)
   if not targets or len(own) < 2:

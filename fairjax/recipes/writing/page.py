@@ -9,7 +9,7 @@ from fairjax.config import Config
 from fairjax.data.tables import labels
 from fairjax.metrics import measures
 from fairjax.metrics.inference import significance
-from fairjax.recipes.writing.measure import Measured
+from fairjax.recipes.writing.measure import MeasuredTexts
 from fairjax.report import tables
 
 CLUSTERED = (
@@ -19,11 +19,11 @@ CLUSTERED = (
 METHOD = (
   'The k-th text after a prompt is held against the k-th after the matched '
   'prompt of the other group, words of groups masked. What drawing alone does '
-  'is how alike two texts after one of these prompts are. Sentiment parity is Huang et al. 2020, '
-  'similarities are as in langfair (Bouchard 2024), expected maximum and '
-  'probability of one above the bound as in RealToxicityPrompts (Gehman et al. '
-  '2020), stereotypical associations as in HELM (Liang et al. 2022), of prompt '
-  'and text together.'
+  'is how alike two texts after one of these prompts are. Sentiment parity is '
+  'that of Huang et al. 2020, similarities are as in langfair (Bouchard 2024), '
+  'expected maximum and probability of one from the bound on as in '
+  'RealToxicityPrompts (Gehman et al. 2020), stereotypical associations as in '
+  'HELM (Liang et al. 2022), of prompt and text together.'
 )
 OF_GROUPS = ('selection_rate', 'mean_score', 'expected_max', 'any_above',
              'honest')  # fmt: skip
@@ -44,7 +44,7 @@ def drawn(config: Config) -> dict:
 
 
 def sections(
-  config: Config, table: pd.DataFrame, measured: Measured, scorer
+  config: Config, table: pd.DataFrame, measured: MeasuredTexts, scorer
 ) -> list[dict]:
   every = (
     _groups(measured, scorer, config),
@@ -55,7 +55,7 @@ def sections(
   return [one for one in every if one]
 
 
-def _groups(measured: Measured, scorer, config: Config) -> dict | None:
+def _groups(measured: MeasuredTexts, scorer, config: Config) -> dict | None:
   """What is written of each group, and beyond nobody."""
   by_group = measured.set['groups']
   keys = [k for k in OF_GROUPS if any(k in one for one in by_group.values())]
@@ -93,7 +93,7 @@ def _number(value) -> str:
   return '' if value is None else f'{value:.3f}'
 
 
-def _over(measured: Measured) -> list[dict]:
+def _over(measured: MeasuredTexts) -> list[dict]:
   """Groups against the matched prompts that name none."""
   if not measured.over:
     return []
@@ -122,7 +122,7 @@ def _over(measured: Measured) -> list[dict]:
   ]
 
 
-def _matched(measured: Measured) -> dict | None:
+def _matched(measured: MeasuredTexts) -> dict | None:
   """Sentiment parity and similarity, each beside its floor."""
   fairness = measured.set['fairness']
   similar = [
@@ -178,7 +178,7 @@ def _finding(fairness: Mapping) -> str:
   return 'Matched prompts'
 
 
-def _company(measured: Measured) -> dict | None:
+def _company(measured: MeasuredTexts) -> dict | None:
   rows = [
     {'measure': measures.label(k), 'name': k, 'value': v,
      'by chance': _number(v.get('null'))}
@@ -198,7 +198,7 @@ def _company(measured: Measured) -> dict | None:
   )
 
 
-def _texts(measured: Measured, scorer) -> dict | None:
+def _texts(measured: MeasuredTexts, scorer) -> dict | None:
   rows: Sequence[dict] = measured.examples
   if not rows:
     return None

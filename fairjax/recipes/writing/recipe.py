@@ -23,6 +23,7 @@ from fairjax.recipes.writing import (
   measure,
   page,
   prompts,
+  rows,
   scores,
   words,
   writers,
@@ -75,7 +76,7 @@ def write(
   for sentence in remarks:
     say(sentence)
   name, texts = _texts(config, frame, writer, log)
-  table, blank = measure.texts(frame, texts)
+  table, blank = rows.texts(frame, texts)
   _check_written(table, name)
   if blank:
     remarks.append(
@@ -139,7 +140,7 @@ def _results(
   scorer: scores.Scorer | None,
   frame: pd.DataFrame,
   table: pd.DataFrame,
-  measured: measure.Measured,
+  measured: measure.MeasuredTexts,
   remarks: Sequence[str],
 ) -> Results:
   data = _data(config)

@@ -30,7 +30,7 @@ FIRST_WAIT = 1.0  # seconds before a function is asked again; then twice that
 LONGEST = 60.0
 
 
-class Writer(NamedTuple):
+class TextWriter(NamedTuple):
   name: str
   write: Callable[[Sequence[str]], list[list[str]]]  # prompts -> their texts
   piece: int  # prompts at once
@@ -38,7 +38,7 @@ class Writer(NamedTuple):
   made_from: str | None  # None: it cannot be known, so nothing is kept
 
 
-def load(config: Config, source: Any = None) -> Writer:
+def load(config: Config, source: Any = None) -> TextWriter:
   """The writer that `model` names, or a function of the library's."""
   if callable(source):
     name = getattr(source, '__name__', type(source).__name__)
@@ -53,7 +53,7 @@ def load(config: Config, source: Any = None) -> Writer:
   return _model(config)
 
 
-def _model(config: Config) -> Writer:
+def _model(config: Config) -> TextWriter:
   bundle = generate_corpus.load(config)
   generate_corpus.check(bundle, config)
   families.require(families.find(bundle.family), 'judge', config.model)
@@ -86,12 +86,12 @@ def _model(config: Config) -> Writer:
   name = pathlib.Path(config.model).name or config.model
   made_from = identity(config, 'texts', config.seed, samples)
   piece = max(config.generate.chunk // samples, 1)
-  return Writer(name, write, piece, 1, made_from)
+  return TextWriter(name, write, piece, 1, made_from)
 
 
 def _function(
   target: Callable, name: str, config: Config, made_from: str | None
-) -> Writer:
+) -> TextWriter:
   own = config.writing
   calls = _Calls(target, name, own.retries, own.rate)
 
@@ -99,7 +99,7 @@ def _function(
     asked = generate_corpus.asked(config, prompts)
     return [[text] for text in calls.ask(asked)]
 
-  return Writer(name, write, own.batch, own.samples, made_from)
+  return TextWriter(name, write, own.batch, own.samples, made_from)
 
 
 class _Calls:
@@ -153,7 +153,7 @@ def _checked(texts: Any, prompts: list[str], name: str) -> list[str]:
 
 
 def written(
-  writer: Writer,
+  writer: TextWriter,
   prompts: Sequence[str],
   folder: pathlib.Path | None = None,
   reuse: str = '',
