@@ -2,6 +2,7 @@
 
 In this room:
 
+  library    What a model writes, as a function for notebooks: `fairjax.write`
   matched    Matched prompts: one person, two groups; how alike is what is
              written?
   measure    Measures of what was written: texts and scores in, numbers out

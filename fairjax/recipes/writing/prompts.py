@@ -183,7 +183,9 @@ def _paired(out: pd.DataFrame) -> pd.Series:
   different = out.drop_duplicates([*keys, 'group', 'prompt'])
   sizes = different.groupby([*keys, 'group']).size().unstack('group')
   named = sizes.drop(columns='', errors='ignore')
-  if len(named.columns) < 2 or not named.eq(named.iloc[:, 0], axis=0).all(None):
+  if len(named.columns) < 2 or not named.eq(named.iloc[:, 0], axis=0).all(
+    axis=None
+  ):
     return pd.Series('', index=out.index)
   number = different.groupby([*keys, 'group']).cumcount()
   names = different['cluster'] + '|' + number.astype(str)
