@@ -3,7 +3,8 @@
     import fairjax
     fairjax.assess(y_true, y_score, groups=df['gender'])
 
-The functions of api.py, and the audit, loaded when they are first asked for.
+The functions of api.py, the audit and what models write, each loaded when it
+is first asked for.
 
 In this room:
 
@@ -34,6 +35,7 @@ if typing.TYPE_CHECKING:  # what a type checker sees of the lazy names below
   from fairjax.api import thresholds as thresholds
   from fairjax.api import weights as weights
   from fairjax.recipes.audit.library import audit as audit
+  from fairjax.recipes.writing.library import write as write
 
 __version__ = '0.1.0'
 
@@ -47,6 +49,7 @@ _API = {  # where each is
     'fairjax.api',
   ),
   'audit': 'fairjax.recipes.audit.library',
+  'write': 'fairjax.recipes.writing.library',
 }
 __all__ = ['__version__', *_API]  # noqa: PLE0604
 

@@ -105,6 +105,22 @@ COMMANDS = {
     ),
     sections=('benchmarks', 'generate', 'measures', 'data'),
   ),
+  'write': Command(
+    'what a language model writes, of whom, and how it scores',
+    'MODEL CLASSIFIER [FILE_OF_PROMPTS]',
+    'writing',
+    places=(
+      *(('model',), ('model', 'writing.classifier')),
+      ('model', 'writing.classifier', 'writing.prompts'),
+    ),
+    matter=(
+      *('writing.prompts', 'writing.axes', 'writing.values'),
+      *('writing.samples', 'writing.positive', 'writing.bound'),
+      *('writing.lexicon', 'generate.temperature', 'generate.top_p'),
+      *('generate.max_new_tokens', 'generate.prompt', 'writing.fail_if'),
+    ),
+    sections=('writing', 'generate', 'measures'),
+  ),
   'report': Command(
     "the page of a run's folder, made again",
     'FOLDER …, or --claims FOLDER … for what runs say of the papers',

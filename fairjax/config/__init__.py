@@ -20,6 +20,7 @@ In this room:
   methods    Config: data-side methods, example scores, diets, instance weights
   rewriting  Config: models that rewrite texts, and perturbations of one person
   training   Config: the network, the training loop, and the layout of devices
+  writing    Config: what models write, of whom, and how it is scored
 """
 
 import dataclasses
@@ -35,6 +36,7 @@ from fairjax.config.measuring import Measures
 from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
 from fairjax.config.rewriting import AXES, Fairscore, Perturb, Rewrite
 from fairjax.config.training import Mesh, Net, Train
+from fairjax.config.writing import Writing
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 from fairjax.core.knobs import (
@@ -108,6 +110,7 @@ class Config:
   rewrite: Rewrite = section(Rewrite, 'rewriting')
   perturb: Perturb = section(Perturb, 'rewriting')
   fairscore: Fairscore = section(Fairscore, 'measures')
+  writing: Writing = section(Writing, 'measures')
 
 
 def seed_list(config: Config) -> list[int]:
@@ -148,7 +151,7 @@ RENAMED = {
 
 
 # Recipes of which all that a model does is to write texts.
-WRITING = ('generate', 'perturb_corpus')
+WRITING = ('generate', 'perturb_corpus', 'writing')
 
 
 def validate(config: Config) -> None:

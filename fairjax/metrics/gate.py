@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
   reasons: list[str]  # of each comparison that it fails or is undecided by
 
 
-def parse(rule: str) -> list[list[Condition]]:
+def parse(rule: str, knob: str = 'audit.fail_if') -> list[list[Condition]]:
   """[any of [all of]]."""
   out = []
   for either in re.split(r'\bor\b', rule):
@@ -60,7 +60,7 @@ def parse(rule: str) -> list[list[Condition]]:
         every.append(Condition(match[1], match[2], float(match[3])))
       except (TypeError, ValueError) as error:
         raise UserError(
-          f'audit.fail_if has {part.strip()!r}, which is no comparison; write '
+          f'{knob} has {part.strip()!r}, which is no comparison; write '
           "MEASURE<NUMBER or MEASURE>NUMBER, joined by 'or' and 'and', as in "
           "'eqodd<0.8 or excess_flips>0.02'"
         ) from error
@@ -68,13 +68,17 @@ def parse(rule: str) -> list[list[Condition]]:
   return out
 
 
-def names(rule: str, known: Mapping[str, Mapping]) -> None:
-  """One sentence where a comparison names no measure of this audit."""
-  for one in (c for every in parse(rule) for c in every):
-    keys(one.measure, known)
+def names(
+  rule: str, known: Mapping[str, Mapping], knob: str = 'audit.fail_if'
+) -> None:
+  """One sentence where a comparison names no measure of this run."""
+  for one in (c for every in parse(rule, knob) for c in every):
+    keys(one.measure, known, knob)
 
 
-def keys(name: str, known: Mapping[str, Mapping]) -> list[str]:
+def keys(
+  name: str, known: Mapping[str, Mapping], knob: str = 'audit.fail_if'
+) -> list[str]:
   """The measures that a name means: itself, or that of every attribute."""
   name = ALSO.get(name.replace(' ', '_').lower(), name)
   if name in known:
@@ -89,7 +93,7 @@ def keys(name: str, known: Mapping[str, Mapping]) -> list[str]:
     choices = measures.leading(known) or list(known)
     hint = f'there are {", ".join(choices[:12])}, …'
   raise UserError(
-    f'audit.fail_if names {name!r}, which this audit does not measure; {hint}'
+    f'{knob} names {name!r}, which this run does not measure; {hint}'
   )
 
 

@@ -622,6 +622,94 @@ MEASURES: dict[str, Measure] = {
     *_OWN, 'EEC African American − European',
     'how much higher sentences with African American names score', 0, 0.0,
     -INF, INF, leads=True, pictured=True),
+  'mean_score': Measure(
+    *_OWN, 'mean score of what is written',
+    "mean of the classifier's score of the texts that a model writes", 0, None),
+  'mean_score_gap': Measure(
+    *_OWN, 'gap in the mean score of what is written',
+    'largest difference between groups in the mean score of the texts written '
+    'after their prompts; 0 is equal', -1, 0.0, leads=True, pictured=True),
+  'expected_max': Measure(
+    *_OWN, 'expected maximum (toxicity)',
+    'mean over prompts of the highest score among the texts of one, as '
+    'RealToxicityPrompts has it', 0, None),
+  'expected_max_gap': Measure(
+    *_OWN, 'gap in the expected maximum',
+    'largest difference between groups in the expected maximum; 0 is equal',
+    -1, 0.0, leads=True),
+  'any_above': Measure(
+    *_OWN, 'probability of one at or above the bound (toxicity probability)',
+    'share of the prompts after which at least one text reaches the bound, as '
+    'RealToxicityPrompts has it', 0, None),
+  'any_above_gap': Measure(
+    *_OWN, 'gap in the probability of one at or above the bound',
+    'largest difference between groups in that share of prompts; 0 is equal',
+    -1, 0.0),
+  'no_group_score': Measure(
+    *_OWN, 'mean score after prompts of no group',
+    'mean score of the texts after matched prompts that name no group', 0,
+    None),
+  'over_no_group': Measure(
+    *_OWN, 'mean score beyond that of no group',
+    'mean score after the prompts of a group, less that after matched prompts '
+    'that name no group; 0 is equal', 0, 0.0, -1.0, 1.0),
+  'sentiment_parity': Measure(
+    *_OWN, 'distance of the scores of matched prompts (sentiment parity)',
+    'Wasserstein-1 of the distributions of the scores after matched prompts of '
+    'two groups, the mean over pairs of groups; 0 is equal', -1, 0.0,
+    leads=True),
+  'paired_bleu': Measure(
+    *_OWN, 'BLEU of matched texts',
+    'mean of the smaller BLEU of the texts after matched prompts of two '
+    'groups, words of groups masked; 1 is alike', 1, None),
+  'paired_bleu_floor': Measure(
+    *_OWN, 'BLEU of two texts of one prompt',
+    'the same of two texts after one prompt: what drawing alone makes differ',
+    0, None),
+  'paired_bleu_loss': Measure(
+    *_OWN, 'BLEU that the group costs',
+    'BLEU of two texts of one prompt less that of matched prompts; above 0 the '
+    'group changes what is written beyond drawing', -1, 0.0, -1.0, 1.0),
+  'paired_rouge_l': Measure(
+    *_OWN, 'ROUGE-L of matched texts',
+    'mean ROUGE-L of the texts after matched prompts of two groups, words of '
+    'groups masked; 1 is alike', 1, None),
+  'paired_rouge_l_floor': Measure(
+    *_OWN, 'ROUGE-L of two texts of one prompt',
+    'the same of two texts after one prompt: what drawing alone makes differ',
+    0, None),
+  'paired_rouge_l_loss': Measure(
+    *_OWN, 'ROUGE-L that the group costs',
+    'ROUGE-L of two texts of one prompt less that of matched prompts; above 0 '
+    'the group changes what is written beyond drawing', -1, 0.0, -1.0, 1.0,
+    leads=True),
+  'paired_cosine': Measure(
+    *_OWN, 'cosine of matched texts',
+    "mean cosine of an encoder's vectors of the texts after matched prompts of "
+    'two groups; 1 is alike', 1, None, -1.0, 1.0),
+  'paired_cosine_floor': Measure(
+    *_OWN, 'cosine of two texts of one prompt',
+    'the same of two texts after one prompt: what drawing alone makes differ',
+    0, None, -1.0, 1.0),
+  'paired_cosine_loss': Measure(
+    *_OWN, 'cosine that the group costs',
+    'cosine of two texts of one prompt less that of matched prompts; above 0 '
+    'the group changes what is written beyond drawing', -1, 0.0, -2.0, 2.0),
+  'association_bias': Measure(
+    *_OWN, 'stereotypical associations',
+    "how unevenly occupations and traits stand beside words of the groups, by "
+    'total variation from even; 0 is even', -1, 0.0),
+  'cooccurrence_bias': Measure(
+    *_OWN, 'co-occurrence bias',
+    'mean size of log10 of how much oftener a target is near words of one '
+    'group than of the other; 0 is equal', -1, 0.0, 0.0, INF),
+  'honest': Measure(
+    *_OWN, 'HONEST',
+    'share of the texts with a word of the hurtful lexicon', -1, 0.0),
+  'honest_gap': Measure(
+    *_OWN, 'gap in HONEST',
+    'largest difference between groups in the share of texts with a hurtful '
+    'word; 0 is equal', -1, 0.0, leads=True),
 }
 # fmt: on
 

@@ -55,6 +55,10 @@ RECIPES = {
     'fairjax.recipes.language.generate:run',
     'texts written or filled, whole folders',
   ),
+  'writing': Entry(
+    'fairjax.recipes.writing.recipe:run',
+    'what a model writes of whom: prompts, texts, scores, gaps',
+  ),
   'augment_corpus': Entry(
     'fairjax.recipes.language.augment_corpus:run',
     'counterfactuals of whole folders',

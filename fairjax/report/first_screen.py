@@ -134,6 +134,12 @@ def people(group: str) -> str:
   return f'about {persons}' if persons else f'of group {printable(short)}'
 
 
+def of_people(results: Results, group: str) -> str:
+  """'about women'; of texts that a model wrote 'after prompts about women'."""
+  after = 'after prompts ' if results.recipe == 'writing' else ''
+  return after + people(group)
+
+
 def sides(results: Results) -> tuple[str, str]:
   """What the negative and the positive class are called."""
   if len(results.classes) == 2 and results.pos_label < 2:
@@ -200,9 +206,10 @@ def _who(results: Results, gap: Gap) -> str:
   count = lambda g: hundred(gap.groups[g][gap.rate]['value'])
   high, low = count(gap.high), count(gap.low)
   lead = f'{results.focus}: of' if len(results.contenders) > 1 else 'Of'
-  other = people(gap.low)
+  other = of_people(results, gap.low)
   return (
-    f'{lead} 100 texts {people(gap.high)}{label}, {high} are {decided}; '
+    f'{lead} 100 texts {of_people(results, gap.high)}{label}, {high} are '
+    f'{decided}; '
     f'of those {other}, {low}.'
   )
 

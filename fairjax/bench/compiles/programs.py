@@ -243,7 +243,7 @@ def generate(device_mesh: Mesh, size: Size):
     rules = decode.rules(options, shape)
   sources, room = size.length // 2, size.length * 3 // 4
   blank = functools.partial(
-    decode_slots.empty, module, k=1, drafting=False, filling=False
+    decode_slots.empty, module, 1, drafting=False, filling=False, drawing=False
   )
   state = jax.eval_shape(
     lambda p: blank(p, b=size.slots, t=sources, w=room), params

@@ -11,6 +11,7 @@ In this room:
                    there is to say
   extremes         How far a largest value, or a range, of estimates is from
                    the true one
+  group_means      Means of groups whose rows hang together across the groups
   intervals        Intervals and p values: resampling of examples and of seeds
   ratios           Functions of sums over texts, and how sure they are
   resampling       The Bayesian bootstrap: weights of rows in resamples, by

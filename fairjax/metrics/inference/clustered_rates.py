@@ -45,7 +45,7 @@ def drawn(
   variance = (apart**2).sum(0)
   least = 1 / (top / all_ * (1 - top / all_) * all_)
   missing = np.sqrt(np.maximum(least - variance, 0)).max(0)  # k, g1, rate
-  heavy = _heavy(number.min((0, 1)), options)  # resample, g1, rate
+  scale = heavy(number.min((0, 1)), options)  # resample, g1, rate
   rng = np.random.default_rng([options.seed, CLUSTERS])
   shape, m = centre.shape, len(counts)
   flat = apart.reshape(m, -1).astype(np.float32)
@@ -58,7 +58,7 @@ def drawn(
     # 1 − rate is drawn as the rate is: tnr with fpr, fnr with tpr.
     own = own[..., groups.PSEUDO_OF] * np.where(groups.SWAPPED, -1, 1)
     line += (own * missing)[:, None]
-    line *= heavy[some, None, None]
+    line *= scale[some, None, None]
     line += centre + undefined
     out[some] = 1 / (1 + np.exp(-np.clip(line, -80, 80)))
   return out
@@ -97,7 +97,7 @@ def _logit(x: np.ndarray) -> np.ndarray:
   return np.log(x) - np.log1p(-x)
 
 
-def _heavy(number: np.ndarray, options: IntervalOptions) -> np.ndarray:
+def heavy(number: np.ndarray, options: IntervalOptions) -> np.ndarray:
   """√(f / χ²_f), f = G − 1: what makes normal draws Student's t."""
   from scipy import special
 

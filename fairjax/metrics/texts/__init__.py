@@ -2,6 +2,8 @@
 
 In this room:
 
+  company          The company of words: how texts bring targets and groups'
+                   words together
   counterfactual   Measures of counterfactual texts, with intervals and paired
                    tests
   diversity        Self-BLEU: how alike the texts of a set are (Zhu et al.
@@ -10,8 +12,12 @@ In this room:
                    perturbed
   flips            Counterfactual flips: how an edit of a text changes the
                    decision on it
+  hurtful          HONEST: how often what is written has a hurtful word
   rewrites         Quality of rewritten texts: exact match, BLEU-4, changed
                    words
+  similarity       How alike two texts are: BLEU both ways, and ROUGE-L
+  stems            Stems of English words by Porter's algorithm (1980), as
+                   ROUGE takes them
   text_likelihood  Perplexity of texts, from the log-probabilities of their
                    tokens
 """

@@ -11,6 +11,8 @@ In this room:
                 idle slots
   infill        Constrained infilling: a source is copied, and only its masks
                 are written
+  sample        Sampling: the next token by temperature, top-k and top-p,
+                without a sort
   speculate     Copy-speculative greedy decoding: drafts from the source,
                 verified at once
 """

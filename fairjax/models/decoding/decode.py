@@ -8,7 +8,7 @@ brings `remember` (what is computed once for a source), `blank_cache` and
 
 The rules are those of transformers: lengths count the first token and a
 prompt, a forced token or a forbidden n-gram acts on the scores before the
-choice. Equal scores go to the smaller token.
+choice. Equal scores go to the smaller token. What is drawn is drawn after them.
 """
 
 import dataclasses
@@ -17,10 +17,10 @@ from typing import Any
 import flax.linen as nn
 import jax.numpy as jnp
 from flax import struct
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax.core.errors import UserError
-from fairjax.models.decoding import infill
+from fairjax.models.decoding import infill, sample
 from fairjax.models.decoding.infill import Fill, FillerSpans
 from fairjax.models.layers.argmax import argmax
 
@@ -52,6 +52,10 @@ class Options:
   forced_bos_token_id: int | None = None
   forced_eos_token_id: int | None = None
   draft: int = 0  # greedy only: tokens copied from the source and verified
+  do_sample: bool = False  # draw each token (sample.py) instead of the best
+  temperature: float = 1.0
+  top_k: int = 0  # of the k likeliest; 0: of all
+  top_p: float = 1.0  # of the likeliest that have this probability together
   # Infilling: all is copied but this token, and spans stand in its place.
   mask: int | None = None
   min_span: int = 0  # tokens in place of a mask
@@ -71,7 +75,9 @@ class Options:
         f'early_stopping is {self.early_stopping!r}; it can be True, False or '
         "'never'"
       )
-    for name in ('max_length', 'max_new_tokens', *_FREE, 'draft', 'min_span'):
+    self._validate_draws()
+    whole = ('max_length', 'max_new_tokens', *_FREE, 'draft', 'min_span')
+    for name in (*whole, 'top_k'):
       if (getattr(self, name) or 0) < 0:
         raise UserError(f'{name} is {getattr(self, name)}; 0 is the least')
     if self.mask is None:
@@ -88,6 +94,24 @@ class Options:
           'leave it at its default'
         )
 
+  def _validate_draws(self) -> None:
+    if not self.do_sample:
+      return
+    if self.num_beams > 1 or self.draft or self.mask is not None:
+      raise UserError(
+        'do_sample is on, which draws token by token; leave num_beams at 1, '
+        'draft at 0, and write instead of filling masks'
+      )
+    if not 0 < self.temperature < float('inf'):
+      raise UserError(
+        f'temperature is {self.temperature}; a number above 0 is needed '
+        '(greedy decoding is do_sample off)'
+      )
+    if not 0 < self.top_p <= 1:
+      raise UserError(
+        f'top_p is {self.top_p}; a number above 0 and at most 1 is needed'
+      )
+
 
 @struct.dataclass
 class Rules:
@@ -99,6 +123,7 @@ class Rules:
   length_penalty: Float[Array, '']
   early: Int[Array, '']
   spans: FillerSpans | None  # of infilling
+  warp: sample.Warp | None  # of sampling
   no_repeat_ngram_size: int = struct.field(pytree_node=False)
   draft: int = struct.field(pytree_node=False)
 
@@ -113,6 +138,9 @@ def rules(options: Options, shape: Any) -> Rules:
     jnp.float32(options.length_penalty),
     jnp.int32(NEVER if stop == 'never' else int(stop)),
     _spans(options, shape),
+    sample.warp(options.temperature, options.top_p, options.top_k)
+    if options.do_sample
+    else None,
     options.no_repeat_ngram_size,
     options.draft,
   )
@@ -167,6 +195,7 @@ class State:
   beams: Beams | None
   draft: Draft | None
   fill: Fill | None
+  keys: UInt32[Array, 'b 2'] | None  # of sampling
   steps: Int[Array, '']  # of the loop
   row_steps: Int[Array, 'b']  # in which a slot was at work on its text
 
@@ -233,10 +262,8 @@ def forward(
   return logits.reshape(b, k, -1), cache
 
 
-def greedy(
-  module: nn.Module, params: dict, state: State, rules: Rules
-) -> State:
-  """One more token for each slot at work: the best one."""
+def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
+  """One more token for each slot at work: the best one, or one drawn."""
   b, _, w = state.tokens.shape
   logits, cache = forward(module, params, state)
   scores = constrain(
@@ -248,7 +275,10 @@ def greedy(
     rules,
     state.fill,
   )
-  best = argmax(scores)
+  if state.keys is None:
+    best = argmax(scores)
+  else:
+    best = sample.draw(scores, state.keys, state.length, rules.warp)
   column = jnp.where(state.done, w, state.length)
   length = jnp.where(state.done, state.length, state.length + 1)
   fill = state.fill

@@ -11,7 +11,7 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Array, Int
+from jaxtyping import Array, Int, UInt32
 
 from fairjax.models.decoding import beam, decode, infill, speculate
 from fairjax.models.decoding.decode import Rules, State
@@ -23,7 +23,7 @@ def advance(
   module: nn.Module, params: dict, state: State, rules: Rules, want: Array
 ) -> State:
   """Steps until `want` slots are done, or one has no room for a token."""
-  one = decode.greedy
+  one = decode.step
   if state.beams is not None:
     one = beam.step
   elif state.draft is not None:
@@ -62,14 +62,19 @@ def grow(state: State, width: int) -> State:
 
 
 class Entries(NamedTuple):
-  """Texts that enter slots; a slot beyond the last one is no slot."""
+  """Texts that enter slots; a slot beyond the last one is no slot.
+
+  Several texts of one source, as samples are, have it once.
+  """
 
   slots: Int[Array, 'm']
-  tokens: Int[Array, 'm t']
-  segment_ids: Int[Array, 'm t']  # 1, or 0 on padding
+  source: Int[Array, 'm']  # the row of each text's source
+  tokens: Int[Array, 'u t']
+  segment_ids: Int[Array, 'u t']  # 1, or 0 on padding
   length: Int[Array, 'm']  # of what is given of the output
   least: Int[Array, 'm']
   limit: Int[Array, 'm']
+  keys: UInt32[Array, 'm 2']
 
 
 @functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
@@ -77,14 +82,17 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
   """The state with texts put into slots, their sources encoded once."""
   write = lambda old, one: old.at[new.slots].set(one, mode='drop')
   run = functools.partial(module.apply, {'params': params})
+  own = lambda tree: jax.tree.map(lambda a: a[new.source], tree)
   source = run(new.tokens, new.segment_ids, method='remember')
-  m, (_, k, w) = new.slots.shape[0], state.tokens.shape
+  (u, _), m = new.tokens.shape, new.slots.shape[0]
+  k, w = state.tokens.shape[1:]
   start, cache = module.shape.start, state.cache
   if start is None:  # the prompt goes through the model here
-    at = jnp.zeros(m, jnp.int32)
+    at = jnp.zeros(u, jnp.int32)
     _, prompt_state = run(
-      new.tokens, at, module.blank_cache(m, w), source, method='step'
+      new.tokens, at, module.blank_cache(u, w), source, method='step'
     )
+    prompt_state, tokens = own((prompt_state, new.tokens))
     # Every beam begins with the prompt.
     rows = (new.slots[:, None] * k + jnp.arange(k)).ravel()
     cache = jax.tree.map(
@@ -92,18 +100,18 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
       cache,
       prompt_state,
     )
-    first = jnp.pad(new.tokens, [(0, 0), (0, w - new.tokens.shape[1])])
+    first = jnp.pad(tokens, [(0, 0), (0, w - tokens.shape[1])])
   else:
     first = jnp.full((m, w), start, jnp.int32)
   beams, draft, fill = state.beams, state.draft, state.fill
   if beams is not None:
     beams = jax.tree.map(write, beams, beam.blank(m, k, w))
   if draft is not None:
-    blank = speculate.blank(new.tokens, new.segment_ids)
+    blank = speculate.blank(*own((new.tokens, new.segment_ids)))
     draft = jax.tree.map(write, draft, blank)
   if fill is not None:
     fill = jax.tree.map(
-      write, fill, infill.blank(new.tokens, new.segment_ids, k)
+      write, fill, infill.blank(*own((new.tokens, new.segment_ids)), k)
     )
   return state.replace(
     tokens=write(state.tokens, jnp.repeat(first[:, None], k, axis=1)),
@@ -113,16 +121,18 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
     limit=write(state.limit, new.limit),
     done=write(state.done, False),
     cache=cache,
-    source=jax.tree.map(write, state.source, source),
+    source=jax.tree.map(write, state.source, own(source)),
     beams=beams,
     draft=draft,
     fill=fill,
+    keys=None if state.keys is None else write(state.keys, new.keys),
     row_steps=write(state.row_steps, 0),
   )
 
 
 @functools.partial(
-  jax.jit, static_argnames=('module', 'k', 'drafting', 'filling', 'b', 't', 'w')
+  jax.jit,
+  static_argnames=('module', 'k', 'drafting', 'filling', 'drawing', *'btw'),
 )
 def empty(
   module: nn.Module,
@@ -130,6 +140,7 @@ def empty(
   k: int,
   drafting: bool,
   filling: bool,
+  drawing: bool,
   b: int,
   t: int,
   w: int,
@@ -154,6 +165,7 @@ def empty(
     beams=beam.blank(b, k, w) if k > 1 else None,
     draft=speculate.blank(whole, whole) if drafting else None,
     fill=infill.blank(whole, whole, k) if filling else None,
+    keys=jnp.zeros((b, 2), jnp.uint32) if drawing else None,
     steps=jnp.int32(0),
     row_steps=jnp.zeros(b, jnp.int32),
   )

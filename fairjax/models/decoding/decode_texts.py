@@ -26,6 +26,7 @@ from fairjax.data.batching.tokens import Ragged
 from fairjax.models import families, special
 from fairjax.models.decoding import decode, decode_slots, infill
 from fairjax.models.decoding.decode import Options, Rules, State
+from fairjax.models.decoding.sample import Streams
 from fairjax.models.kernels.ways import ways
 from fairjax.models.layers import int8, layer_params
 
@@ -77,20 +78,27 @@ def generate(
   options: Options = GREEDY,
   slots: int = 32,
   devices: Sequence[jax.Device] = (),
+  streams: Streams | None = None,
 ) -> Generated:
   """What the model writes for each source (BART) or after each (GPT-2).
 
   With `options.mask` the source is copied and its masks are filled; masks
-  side by side are one. Where there are `devices`, each writes texts of its own,
-  which leaves every text as it is.
+  side by side are one. With `options.do_sample`, the texts are those of
+  `streams`, several of a source perhaps, which is then read once. Where there
+  are `devices`, each writes texts of its own, which leaves every text as it is.
   """
   if options.mask is not None:
     sources = infill.merged(sources, options.mask)
   _check(module, params, sources, options)
+  if options.do_sample and streams is None:
+    raise TypeError('what is drawn needs streams (sample.streams)')
+  of = np.arange(len(sources.lengths)) if streams is None else streams.source
+  keys = np.zeros((len(of), 2), np.uint32) if streams is None else streams.keys
   # The length that is given of the output, and its bounds.
-  prompt = np.ones_like(sources.lengths)
+  lengths = sources.lengths[of]
+  prompt = np.ones_like(lengths)
   if module.shape.start is None:
-    prompt = sources.lengths
+    prompt = lengths
   least, limit = _bounds(prompt, module.shape.longest, options)
   if options.mask is not None:
     limit = infill.limits(
@@ -107,14 +115,14 @@ def generate(
 
   def run(width, rows, add, device=None):
     here = params if device is None else jax.device_put(params, device)
-    queue = _Queue(sources, prompt, least, limit, width, rows)
+    queue = _Queue(sources, of, keys, prompt, least, limit, width, rows)
     with jax.default_device(device) if device else contextlib.nullcontext():
       return _run(
         module, here, queue, options, rules, slots, outputs, row_steps, add
       )
 
   with announce.counting(len(prompt), 'texts written:') as add:
-    for width, rows in buckets(sources.lengths, slots * max(len(devices), 1)):
+    for width, rows in buckets(lengths, slots * max(len(devices), 1)):
       if len(devices) < 2:
         steps += run(width, rows, add)
         continue
@@ -127,14 +135,14 @@ def generate(
         ]
       steps += sum(one.result() for one in work)
   best = [each[0] for each in outputs]
-  lengths = np.array([len(one) for one in best], np.int64)
+  written = np.array([len(one) for one in best], np.int64)
   flat = np.concatenate([np.zeros(0, np.int32), *best])
-  offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+  offsets = np.concatenate([[0], np.cumsum(written)]).astype(np.int64)
   return Generated(
     Ragged(flat, offsets),
     steps,
     row_steps,
-    lengths - prompt,
+    written - prompt,
     tuple(outputs) if options.num_beams > 1 else (),
   )
 
@@ -143,6 +151,8 @@ class _Queue(NamedTuple):
   """The rows of one program, and what is known of every row."""
 
   sources: Ragged
+  of: np.ndarray  # the source of every row
+  keys: np.ndarray
   prompt: np.ndarray
   least: np.ndarray
   limit: np.ndarray
@@ -154,20 +164,27 @@ class _Queue(NamedTuple):
   ) -> decode_slots.Entries:
     """`rows` for `slots`, filled up to one of three sizes."""
     size = next(s for s in (-(-b // 4), -(-b // 2), b) if s >= len(rows))
-    tokens = np.zeros((size, self.width), np.int32)
-    segment_ids = np.zeros((size, self.width), np.int32)
-    for i, row in enumerate(rows):
-      at = self.sources.offsets[row : row + 2]
+    sources, place = np.unique(self.of[rows], return_inverse=True)
+    few = max(size // 4, 1)  # sources, of several rows each
+    count = few if len(sources) <= min(few, len(rows) - 1) else size
+    tokens = np.zeros((count, self.width), np.int32)
+    segment_ids = np.zeros((count, self.width), np.int32)
+    for i, source in enumerate(sources):
+      at = self.sources.offsets[source : source + 2]
       tokens[i, : at[1] - at[0]] = self.sources.flat[at[0] : at[1]]
       segment_ids[i, : at[1] - at[0]] = 1
     fill = lambda a, value: np.concatenate(
       [a, np.full(size - len(rows), value)]
     ).astype(np.int32)
+    keys = np.zeros((size, 2), np.uint32)
+    keys[: len(rows)] = self.keys[rows]
     return decode_slots.Entries(
       fill(slots, b),
+      fill(place, 0),
       tokens,
       segment_ids,
       *(fill(a[rows], 1) for a in (self.prompt, self.least, self.limit)),
+      keys,
     )
 
 
@@ -188,12 +205,15 @@ def _run(
   room = min(most, _wider(queue.width * 5 // 4))
   # A prompt must fit, and a token after it.
   room = max(room, queue.width + 1 if module.shape.start is None else 1)
+  if options.do_sample and options.max_new_tokens:
+    room = max(room, most)  # what is drawn goes on to its limit, as a rule
   state = decode_slots.empty(
     module,
     params,
     options.num_beams,
     bool(options.draft),
     options.mask is not None,
+    options.do_sample,
     b,
     queue.width,
     room,
@@ -342,10 +362,11 @@ def generate_texts(
   options: Options = GREEDY,
   slots: int = 32,
   devices: Sequence[jax.Device] = (),
+  streams: Streams | None = None,
 ) -> tuple[list[str], Generated]:
   """`generate` from texts to texts; special tokens are not shown."""
   sources = encode(module, tokenizer, texts)
-  result = generate(module, params, sources, options, slots, devices)
+  result = generate(module, params, sources, options, slots, devices, streams)
   ends = result.tokens.offsets[1:-1]
   rows = [one.tolist() for one in np.split(result.tokens.flat, ends)]
   return tokenizer.decode_batch(rows) if len(texts) else [], result
@@ -353,9 +374,14 @@ def generate_texts(
 
 def answers(tokenizer: Tokenizer, result: Generated) -> list[str]:
   """What was written after each prompt, without the prompt."""
+  return [text.strip() for text in continuations(tokenizer, result)]
+
+
+def continuations(tokenizer: Tokenizer, result: Generated) -> list[str]:
+  """The same with the blank that may stand before it."""
   ends = result.tokens.offsets[1:]
   rows = [
     result.tokens.flat[end - n : end].tolist()
     for end, n in zip(ends, result.row_written)
   ]
-  return [text.strip() for text in tokenizer.decode_batch(rows)]
+  return tokenizer.decode_batch(rows)

@@ -58,7 +58,11 @@ class AuditedModel:
   remarks: tuple[str, ...] = ()  # how its predictions were read
 
 
-def imported(name: str) -> Callable:
+def imported(
+  name: str,
+  knob: str = 'audit.model',
+  what: str = 'texts and returns their probabilities',
+) -> Callable:
   """The function of 'module:function', looked for in this folder too."""
   module, _, path = name.partition(':')
   here = os.getcwd()
@@ -72,12 +76,12 @@ def imported(name: str) -> Callable:
     raise
   except BaseException as error:  # a module may do anything on import
     raise UserError(
-      f'audit.model is {name!r}, and that cannot be loaded: {_last(error)}'
+      f'{knob} is {name!r}, and that cannot be loaded: {last(error)}'
     ) from error
   if inspect.isclass(target) or not callable(target):
     raise UserError(
-      f'audit.model is {name!r}, which is no function of texts; name one that '
-      'takes a list of texts and returns their probabilities'
+      f'{knob} is {name!r}, which is no function of texts; name one that '
+      f'takes a list of {what}'
     )
   return target
 
@@ -162,7 +166,7 @@ def _ended(function, texts, name, place, error: BaseException) -> str:
   if isinstance(error, MemoryError) or 'out of memory' in str(error).lower():
     return (
       f'{name} ran out of memory on {len(texts)} texts at once: '
-      f'{_last(error)}; give it fewer with --config.audit.batch'
+      f'{last(error)}; give it fewer with --config.audit.batch'
     )
   where = f'one of the {len(texts)} texts from {place(texts[0])} on'
   for text in texts if isinstance(error, Exception) else ():
@@ -171,10 +175,10 @@ def _ended(function, texts, name, place, error: BaseException) -> str:
     except Exception as again:
       error, where = again, place(text)
       break
-  return f'{name} ended on {where}: {_last(error)}'
+  return f'{name} ended on {where}: {last(error)}'
 
 
-def _last(error: BaseException) -> str:
+def last(error: BaseException) -> str:
   """What was raised, and the last line of the user's own that led there."""
   lines = str(error).strip().splitlines()
   said = f'{type(error).__name__}: {lines[0]:.200}' if lines else repr(error)

@@ -5,7 +5,7 @@ import inspect
 import os
 import pathlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -268,19 +268,26 @@ ARGUMENTS = {
 FLAG = re.compile(
   r'--config\.([a-z_]+(?:\.[a-z_]+)?)(=(\'[^\']*\'|"[^"]*"|[^\s;)?]*[^\s;)?,.]))?'
 )
-KNOB = re.compile(r'\b((?:audit|data|measures)\.[a-z_]+)\b(?!\.)')
+KNOB = re.compile(
+  r'\b((?:audit|data|generate|measures|writing)\.[a-z_]+)\b(?!\.)'
+)
 
 
-def in_python(words: str) -> str:
+def in_python(
+  words: str,
+  function: Callable | None = None,
+  arguments: Mapping[str, str] | None = None,
+) -> str:
   """A sentence with arguments where the command would have flags.
 
   >>> in_python('drop such rows with --config.data.on_bad=drop')
   "drop such rows with on_bad='drop'"
   """
-  own = inspect.signature(audit).parameters
+  own = inspect.signature(function or audit).parameters
+  known = ARGUMENTS if arguments is None else arguments
 
   def argument(knob: str) -> str:
-    name = ARGUMENTS.get(knob, knob.rpartition('.')[2])
+    name = known.get(knob, knob.rpartition('.')[2])
     return name if name in own else ''
 
   def flag(match: re.Match) -> str:

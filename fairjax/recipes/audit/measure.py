@@ -161,7 +161,7 @@ def measure(
     one['texts'] = len(table if texts is None else np.unique(texts))
   decisions = flips.decisions(scores, 0.0 if limit == 'argmax' else limit)
   if labels is None:
-    _without_labels(one)
+    without_labels(one)
   if model.hard:
     _without_scores(one)
   out = Measured(
@@ -228,7 +228,7 @@ def rehearsed(
   return {**one.set['quality'], **one.set['fairness']}
 
 
-def _without_labels(one: dict) -> None:
+def without_labels(one: dict) -> None:
   """What needs no label, of a set that was assessed with made-up ones."""
 
   def is_free(name: str) -> bool:

@@ -28,7 +28,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.corpora import shard_map, shards
 from fairjax.models import Bundle, families
-from fairjax.models.decoding import decode_texts, speculate
+from fairjax.models.decoding import decode_texts, sample, speculate
 from fairjax.models.decoding.decode import Options
 from fairjax.models.folders.folder import language_model
 from fairjax.models.reading import fill
@@ -45,7 +45,8 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   options = config.corpus
   names = shard_map.find_shards(options.path)
   check(load(config), config)  # a wrong option fails before the work
-  made_from = identity(config, 'texts')
+  seed = config.seed if config.generate.temperature else None
+  made_from = identity(config, 'texts', *([] if seed is None else [seed]))
   work = functools.partial(
     _write_shard, spec=_json(config), out=os.fspath(out), made_from=made_from
   )
@@ -72,7 +73,8 @@ def _json(config: Config) -> str:
     for name in ('tokens', 'net', 'generate', 'corpus')
   }
   on_bad = {'on_bad': config.data.on_bad}
-  return json.dumps({'model': config.model, 'data': on_bad} | parts)
+  of = {'model': config.model, 'seed': config.seed, 'data': on_bad}
+  return json.dumps(of | parts)
 
 
 @functools.lru_cache(1)
@@ -81,6 +83,7 @@ def _read_spec(spec: str) -> tuple[Config, Bundle]:
   parts = strict_json.parse(spec)
   config = Config(
     model=parts['model'],
+    seed=parts['seed'],
     data=configs.Data(**parts['data']),
     tokens=configs.Tokens(**parts['tokens']),
     net=configs.Net(**parts['net']),
@@ -126,6 +129,9 @@ def overrides(knobs: Generate) -> dict:
   if knobs.early_stopping:
     values = {'true': True, 'false': False, 'never': 'never'}
     over['early_stopping'] = values[knobs.early_stopping]
+  if knobs.temperature:
+    names = ('temperature', 'top_p', 'top_k')
+    over |= {'do_sample': True} | {k: getattr(knobs, k) for k in names}
   return over
 
 
@@ -147,7 +153,9 @@ def options_of(config: Config, model: Bundle) -> Options:
   draft = knobs.draft
   if draft < 0:  # a left-to-right model copies nothing
     copies = (
-      options.num_beams == 1 and 'infill' in families.find(model.family).heads
+      options.num_beams == 1
+      and not options.do_sample
+      and 'infill' in families.find(model.family).heads
     )
     draft = speculate.longest(knobs.slots) if copies else 0
   options = dataclasses.replace(options, draft=draft)
@@ -192,7 +200,7 @@ def _goes_on(config: Config, model: Bundle) -> bool:
   )
 
 
-def _asked(config: Config, texts: Sequence[str]) -> list[str]:
+def asked(config: Config, texts: Sequence[str]) -> list[str]:
   """What the model is given of each text: its prompt, or the text."""
   prompt = config.generate.prompt or '{text}'
   return [prompt.replace('{text}', text) for text in texts]
@@ -257,7 +265,8 @@ def _pairs(
   good = _usable(config, model, source, texts, first)
   sources = [texts[i] for i in good]
   try:
-    result, outputs, steps = _write(config, model, sources)
+    names = [f'{name}:{first + i}' for i in good]
+    result, outputs, steps = _write(config, model, sources, names)
   except UserError as error:
     raise UserError(f'{source}, counted from row {first}: {error}') from error
   table = pd.DataFrame(
@@ -284,7 +293,7 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
   """The texts that the model can read; others stop, or stay as they are."""
   longest = model.longest
   blank = np.array([not text.strip() for text in texts], bool)
-  prompts = _asked(config, texts)
+  prompts = asked(config, texts)
   truncated = tokens.encode(model.tokenizer, prompts, longest).cut
   if config.data.on_bad == 'error':
     for wrong, what in (
@@ -303,7 +312,7 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
 
 
 def _write(
-  config: Config, model: Bundle, texts: list[str]
+  config: Config, model: Bundle, texts: list[str], names: list[str]
 ) -> tuple[list[str], Sequence[int], Sequence[int]]:
   """The texts written, their tokens and the steps these took."""
   module, params, tokenizer = model.module, model.params, model.tokenizer
@@ -325,7 +334,7 @@ def _write(
     )
     texts, result = filled.texts, filled.generated
   else:
-    prompts = _asked(config, texts)
+    prompts = asked(config, texts)
     texts, result = decode_texts.generate_texts(
       module,
       params,
@@ -334,6 +343,7 @@ def _write(
       options,
       knobs.slots,
       mesh.accelerators(),
+      sample.streams(config.seed, names, 1) if options.do_sample else None,
     )
     if knobs.prompt:
       texts = decode_texts.answers(tokenizer, result)

@@ -1,0 +1,96 @@
+"""Config: what models write, of whom, and how it is scored."""
+
+import dataclasses
+
+from fairjax.core.knobs import (
+  above,
+  at_least,
+  between,
+  each,
+  existing,
+  filled,
+  knob,
+  one_of,
+)
+
+
+@dataclasses.dataclass(slots=True)
+class Writing:
+  """What is asked, how often, and what is measured (writing/recipe.py)."""
+
+  prompts: str = knob(
+    '',
+    "prompts with a group each (csv, jsonl), BOLD's or RealToxicityPrompts' "
+    "files; '' is templates of the axes",
+    existing,
+    path=True,
+  )
+  axes: tuple[str, ...] = knob(
+    ('gender',),
+    "axes of the templates: 'gender', 'religion' …, or files of axes; of "
+    'prompts without a group, whose words are found',
+    each(filled),
+  )
+  values: tuple[str, ...] = knob(
+    (), 'the groups that are compared, of those there are; () is all',
+    each(filled),
+  )  # fmt: skip
+  limit: int = knob(
+    0, 'templates, or clusters of prompts, drawn by seed; 0 is all', at_least(0)
+  )
+  samples: int = knob(8, 'texts written for each prompt', between(1, 10000))
+  scored: str = knob(
+    'continuation',
+    "what is scored: the 'continuation', or the 'whole' with its prompt",
+    one_of('continuation', 'whole'),
+  )
+  classifier: str = knob(
+    '',
+    'what scores the texts: all that audit.model takes, such as a folder or '
+    "'module:function'",
+    path=True,
+  )
+  positive: str = knob(
+    '', "the class whose probability is the score; '' where it can be told"
+  )
+  bound: float = knob(
+    0.5, 'score from which on a text counts as positive', above(0, 1)
+  )
+  lexicon: str = knob(
+    '',
+    "hurtful words, one a line, or HurtLex's tsv: HONEST is measured",
+    existing,
+    path=True,
+  )
+  targets: str = knob(
+    '',
+    "words whose company with groups' words is measured, one a line; '' is "
+    'occupations and traits',
+    existing,
+    path=True,
+  )
+  encoder: str = knob(
+    '', "folder of an encoder of sentences, for their cosine; '' is none",
+    path=True,
+  )  # fmt: skip
+  fail_if: str = knob('', "a gate, as 'dp<0.9 or mean_score_gap>0.05'")
+  fail_on: str = knob(
+    'whole',
+    "the 'whole' interval is beyond the gate's bound, 'part', or the 'value'",
+    one_of('whole', 'part', 'value'),
+  )
+  batch: int = knob(
+    16, "prompts that a writer 'module:function' is given at once", at_least(1),
+    changes=(),
+  )  # fmt: skip
+  retries: int = knob(
+    3, 'times that such a writer is asked again where it fails',
+    between(0, 100), changes=(),
+  )  # fmt: skip
+  rate: float = knob(
+    0.0, 'calls a minute at most of such a writer; 0 is no limit', at_least(0),
+    changes=(),
+  )  # fmt: skip
+  examples: int = knob(
+    6, 'texts shown in the page, those with the highest scores', between(0, 100)
+  )

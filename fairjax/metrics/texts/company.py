@@ -1,0 +1,166 @@
+"""The company of words: how texts bring targets and groups' words together.
+
+Two numbers that users know, each a function of sums over texts, so that the
+jackknife over clusters gives the interval that they lack:
+
+  association_bias   Liang et al. 2022 (HELM, arXiv:2211.09110). n(t, g) sums
+                     over texts how often target t times how often words of
+                     group g are in one; by the length of the group's list and
+                     to a sum of 1 over groups it is a distribution, held
+                     against the even one by total variation, averaged over the
+                     targets that occur beside a group.
+  cooccurrence_bias  Bordia and Bowman 2019 (arXiv:1904.03035), of two groups.
+                     c(w, g) sums β^distance over the places of w and of g in a
+                     text; mean over targets of |log10 of (c(w,1)/c(·,1)) N/n₁
+                     over (c(w,2)/c(·,2)) N/n₂|, N words that are neither of a
+                     group nor common, n words of a group.
+
+Both are above 0 where texts have few words: beside the first stands what chance
+gives, the targets of each text put beside the groups' words of another.
+"""
+
+import collections
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float, Integer
+
+from fairjax.metrics.inference import clusters, estimates, intervals
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import similarity
+
+BETA = 0.95  # what a word more between the two is worth
+SHUFFLES = 200
+STREAM = 0xC3  # of random numbers
+COMMON = frozenset(
+  """a about after again all also am an and any are as at be because been before
+  being both but by can could did do does doing down during each few for from
+  further had has have having here how i if in into is it its itself just me
+  more most my myself no nor not now of off on once only or other our ours
+  ourselves out over own s same should so some such t than that the their
+  theirs them themselves then there these they this those through to too under
+  until up very was we were what when where which while who whom why will with
+  would you your yours yourself yourselves""".split()
+)
+
+Cluster = Integer[np.ndarray, ' n'] | None
+Numbers = np.ndarray | np.floating
+Words = Mapping[str, frozenset[str]]  # group: its words, in small letters
+
+
+def association(
+  texts: Sequence[str],
+  groups: Words,
+  targets: Sequence[str],
+  cluster: Cluster,
+  options: IntervalOptions,
+) -> dict:
+  """association_bias, with what chance gives ('null') and its p."""
+  own, beside = _counted(texts, groups, targets)
+  sizes = np.array([len(words) for words in groups.values()])
+  measure = _association(len(targets), sizes)
+  columns = (own[:, :, None] * beside[:, None, :]).reshape(len(texts), -1)
+  one, _ = _by_clusters(columns, cluster, measure, options, (0.0, 1.0))
+  if one['value'] is None:
+    return one
+  rng = np.random.default_rng([options.seed, STREAM])
+  null = np.array(
+    [
+      measure((own[rng.permutation(len(own))].T @ beside).ravel())
+      for _ in range(SHUFFLES)
+    ]
+  )
+  p = intervals.p_of_draws(null, one['value'])
+  return one | {'null': float(np.nanmean(null)), **p}
+
+
+def _counted(texts, groups, targets) -> tuple[np.ndarray, np.ndarray]:
+  """How often each target, and words of each group, are in each text."""
+  own = np.zeros((len(texts), len(targets)))
+  beside = np.zeros((len(texts), len(groups)))
+  for row, text in enumerate(texts):
+    count = collections.Counter(similarity.words(text.lower()))
+    own[row] = [count[t] for t in targets]
+    beside[row] = [sum(count[w] for w in words) for words in groups.values()]
+  return own, beside
+
+
+def _association(targets: int, sizes: np.ndarray) -> Callable:
+  def measure(sums: Float[np.ndarray, '*rest k']) -> Numbers:
+    shares = sums.reshape(*sums.shape[:-1], targets, len(sizes)) / sizes
+    with np.errstate(invalid='ignore', divide='ignore'):
+      shares = shares / shares.sum(-1, keepdims=True)
+    far = np.abs(shares - 1 / len(sizes)).sum(-1) / 2
+    return _mean_of_known(far)
+
+  return measure
+
+
+def _mean_of_known(x: np.ndarray) -> Numbers:
+  known = np.isfinite(x)
+  with np.errstate(invalid='ignore', divide='ignore'):
+    return np.where(known, x, 0).sum(-1) / known.sum(-1)
+
+
+def cooccurrence(
+  texts: Sequence[str],
+  groups: Words,
+  targets: Sequence[str],
+  cluster: Cluster,
+  options: IntervalOptions,
+) -> dict:
+  """cooccurrence_bias of two groups."""
+  if len(groups) != 2:
+    return estimates.of_value(None, note='it is of two groups')
+  places = {word: k for k, word in enumerate(targets)}
+  columns = np.array([_company(text, groups, places) for text in texts])
+  k = len(targets)
+
+  def measure(sums: Float[np.ndarray, '*rest k']) -> Numbers:
+    company = sums[..., : 2 * k].reshape(*sums.shape[:-1], 2, k)
+    whole, count = sums[..., 2 * k : 2 * k + 2], sums[..., 2 * k + 2 :]
+    with np.errstate(invalid='ignore', divide='ignore'):
+      ratio = (company / whole[..., None]) / (count[..., :2] / count[..., 2:])[
+        ..., None
+      ]
+      far = np.abs(np.log10(ratio[..., 0, :] / ratio[..., 1, :]))
+    return _mean_of_known(far)
+
+  one, _ = _by_clusters(columns, cluster, measure, options, intervals.POSITIVE)
+  return one
+
+
+def _company(text: str, groups: Words, places: Mapping[str, int]) -> list:
+  """c(w, g) of each group and target; c(·, g); n of each group; N."""
+  words = [w for w in map(_plain, similarity.words(text)) if w]
+  sides = list(groups.values())
+  at = [[i for i, w in enumerate(words) if w in side] for side in sides]
+  everyone = frozenset.union(*map(frozenset, sides))
+  company = np.zeros((2, len(places)))
+  whole, plain = np.zeros(2), 0
+  for i, word in enumerate(words):
+    if word in COMMON or word in everyone:
+      continue
+    plain += 1
+    near = [sum(BETA ** abs(i - j) for j in side if j != i) for side in at]
+    whole += near
+    if word in places:
+      company[:, places[word]] += near
+  return [*company.ravel(), *whole, *map(len, at), plain]
+
+
+def _plain(word: str) -> str:
+  """A word in small letters, digits as one name, without marks at its ends."""
+  word = re.sub(r'\d+', 'NUMBER', word.lower())
+  return re.sub(r'^[^A-Za-z<>$]+|[^A-Za-z<>$]+$', '', word)
+
+
+def _by_clusters(columns, cluster, measure, options, bounds):
+  code = np.arange(len(columns)) if cluster is None else cluster
+  with np.errstate(invalid='ignore', divide='ignore'):
+    value = measure(columns.sum(0))
+  if not np.isfinite(value):
+    note = 'no target stands beside words of the groups'
+    return estimates.of_value(None, note=note), None
+  return clusters.resampled(columns, [[code]], measure, options, None, bounds)

@@ -1,0 +1,58 @@
+"""HONEST: how often what is written has a hurtful word.
+
+Nozza et al. 2021 (2021.naacl-main.191): the share of completions with a word
+of a lexicon, as `evaluate` counts whole sentences: marks are taken off, accents
+too, and the first such word is enough. Capitals do not matter here.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool
+
+from fairjax.core.errors import UserError
+from fairjax.data.tables import readers, terms
+
+LEVEL = 'conservative'  # of HurtLex, as the paper takes it
+COLUMNS = ('lemma', 'word', 'term')
+
+
+def read(path: str) -> frozenset[str]:
+  """The words of a list, one a line, or of a table as HurtLex's."""
+  if not path.lower().endswith(('.csv', '.tsv', '.jsonl', '.parquet')):
+    return frozenset(map(plain, terms.read_terms(path, 'writing.lexicon')))
+  frame = readers.read(path)
+  name = next((name for name in COLUMNS if name in frame), '')
+  if not name:
+    raise UserError(
+      f'{path} has no column {" or ".join(COLUMNS)}; call that of the words so'
+    )
+  if 'level' in frame:
+    frame = frame[frame['level'] == LEVEL]
+  words = frozenset(plain(str(word)) for word in frame[name] if _is_word(word))
+  if not words:
+    raise UserError(f'{path} holds no words; give one a line')
+  return words
+
+
+def _is_word(word) -> bool:
+  return not pd.isna(word) and bool(str(word).strip())
+
+
+def plain(word: str) -> str:
+  """In small letters and without accents."""
+  parts = unicodedata.normalize('NFKD', word.strip().casefold())
+  return ''.join(c for c in parts if not unicodedata.combining(c))
+
+
+def found(
+  texts: Sequence[str], lexicon: frozenset[str]
+) -> Bool[np.ndarray, ' n']:
+  """Whether each text has a word of the lexicon."""
+  split = lambda text: re.sub(r'[^\w\s]', '', plain(text)).split()
+  return np.array(
+    [any(word in lexicon for word in split(text)) for text in texts], bool
+  )

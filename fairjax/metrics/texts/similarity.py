@@ -1,0 +1,139 @@
+"""How alike two texts are: BLEU both ways, and ROUGE-L.
+
+As langfair's counterfactual measures have them (Bouchard 2024,
+arXiv:2407.10853): the smaller of the two texts' BLEU-4 by the other, each
+order without a match counted as a tenth of one (Chen and Cherry 2014, their
+first smoothing), over words as the Penn treebank parts them; and ROUGE-L (Lin
+2004), the F of the longest common subsequence of stems.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairjax.metrics.texts.rewrites import ORDER, ngrams
+from fairjax.metrics.texts.stems import stem
+
+EPSILON = 0.1  # matches of an order that has none
+
+# The treebank's rules, in order: (what, by what); clitics need blanks around.
+RULES = tuple(
+  (re.compile(pattern), by)
+  for pattern, by in (
+    (r'([«“‘„]|`+)', r' \1 '),
+    (r'^"', r'`` '),
+    (r'([ (\[{<])("|\'{2})', r'\1 `` '),
+    (r"(?<!\w)'(?!(?:re|ve|ll|m|t|s|d|n)\b)(?=\w)", r"' "),
+    (r'([^.])(\.)([\])}>"\'»”’ ]*)\s*$', r'\1 \2 \3 '),
+    (r'([:,])([^\d])', r' \1 \2'),
+    (r'([:,])$', r' \1 '),
+    (r'\.{2,}', r' \g<0> '),
+    (r'[;@#$%&‒–—―]', r' \g<0> '),
+    (r'[?!]', r' \g<0> '),
+    (r"([^'])' ", r"\1 ' "),
+    (r'[*]', r' \g<0> '),
+    (r'[\]\[(){}<>]', r' \g<0> '),
+    (r'--', r' -- '),
+    (r'[»”’]', r' \g<0> '),
+    (r"''|\"", r" '' "),
+    (r'\s+', ' '),
+  )
+)
+CLITICS = tuple(
+  (re.compile(pattern), by)
+  for pattern, by in (
+    (r"([^' ])('s|'m|'d|') ", r'\1 \2 '),
+    (r"([^' ])('ll|'re|'ve|n't) ", r'\1 \2 '),
+    (r'\b(can)(not)\b', r' \1 \2 '),
+    (r'\b(gim|lem)(me)\b', r' \1 \2 '),
+    (r'\b(gon|wan)(na)\b', r' \1 \2 '),
+    (r'\b(got)(ta)\b', r' \1 \2 '),
+  )
+)
+SENTENCE = re.compile(r'(?<=[.!?])(?<!\b[a-z]\.)["\')\]]*\s+')
+TITLES = re.compile(r'\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e)\.\s*$')
+
+
+def words(text: str) -> list[str]:
+  """The words and marks of a text, sentence by sentence."""
+  return [word for one in _sentences(text) for word in _treebank(one)]
+
+
+def _sentences(text: str) -> list[str]:
+  out, start = [], 0
+  for match in SENTENCE.finditer(text):
+    own = text[start : match.start()]
+    if TITLES.search(own.lower()):
+      continue
+    out.append(text[start : match.end()].strip())
+    start = match.end()
+  return [*out, text[start:].strip()]
+
+
+def _treebank(sentence: str) -> list[str]:
+  text = sentence
+  for pattern, by in RULES:
+    text = pattern.sub(by, text)
+  text = f' {text} '
+  for pattern, by in CLITICS:
+    text = pattern.sub(by, text)
+  return text.split()
+
+
+def bleu(written: Sequence[str], target: Sequence[str]) -> float:
+  """BLEU-4 of one text by another, smoothed."""
+  if not written:
+    return 0.0
+  logs = 0.0
+  for n in range(1, ORDER + 1):
+    ours = ngrams(written, n)
+    matches = (ours & ngrams(target, n)).total()
+    if n == 1 and not matches:
+      return 0.0
+    logs += math.log((matches or EPSILON) / max(ours.total(), 1)) / ORDER
+  ours, theirs = len(written), len(target)
+  return math.exp(logs + min(0.0, 1 - theirs / ours))
+
+
+def bleu_both(one: str, other: str) -> float:
+  """The smaller of BLEU of the one by the other and of the other by it."""
+  a, b = words(one.lower()), words(other.lower())
+  return min(bleu(b, a), bleu(a, b))
+
+
+def stems(text: str) -> list[str]:
+  plain = re.sub(r'[^a-z0-9]+', ' ', text.lower()).split()
+  return [stem(word) if len(word) > 3 else word for word in plain]
+
+
+def rouge_l(one: str, other: str) -> float:
+  """F of the longest common subsequence of two texts' stems."""
+  a, b = stems(one), stems(other)
+  if not a or not b:
+    return 0.0
+  common = _common(a, b)
+  if not common:
+    return 0.0
+  precision, recall = common / len(b), common / len(a)
+  return 2 * precision * recall / (precision + recall)
+
+
+def _common(a: Sequence[str], b: Sequence[str]) -> int:
+  """The length of the longest common subsequence, a bit a word of b."""
+  places: dict[str, int] = {}
+  for k, word in enumerate(b):
+    places[word] = places.get(word, 0) | (1 << k)
+  full = (1 << len(b)) - 1
+  row = full  # Hyyrö 2004: zeros are where the length grows
+  for word in a:
+    match = row & places.get(word, 0)
+    row = ((row + match) | (row - match)) & full
+  return len(b) - row.bit_count()
+
+
+def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+  """The cosine of each row of a with that of b."""
+  norm = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+  return (a * b).sum(1) / np.maximum(norm, 1e-12)

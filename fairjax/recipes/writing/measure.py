@@ -1,0 +1,206 @@
+"""Measures of what was written: texts and scores in, numbers out.
+
+Rows are texts. Those of one template (or cluster of a user's) hang together
+whatever group they are of, so every interval is over templates; what is said of
+prompts (the highest of their scores) has a row a prompt. Groups of one
+attribute are compared with each other, and with nobody: the matched prompts
+that name no group.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.metrics.assess import assess
+from fairjax.metrics.inference import clusters, group_means, significance
+from fairjax.metrics.inference.intervals import IntervalOptions, options_of
+from fairjax.metrics.texts import company, hurtful
+from fairjax.recipes.audit import measure as audit_measure
+from fairjax.recipes.writing import matched, words
+from fairjax.recipes.writing.rows import Encoder, GroupTexts, of_attributes
+
+
+@dataclasses.dataclass
+class MeasuredTexts:
+  """The set of results.json, and what its page shows beside."""
+
+  set: dict
+  pairs: list[dict]  # of matched prompts of two groups
+  over: list[dict]  # groups against nobody, with adjusted p
+  examples: list[dict]
+
+
+def measure(
+  config: Config,
+  table: pd.DataFrame,
+  lexicon: frozenset[str] | None,
+  targets: Sequence[str],
+  encoder: Encoder | None = None,
+) -> MeasuredTexts:
+  """Everything; `table` has a column score where there is a classifier."""
+  how, parts = options_of(config), of_attributes(table)
+  several = len(parts) > 1
+  one = {'rows': len(table), 'quality': {}, 'fairness': {}, 'groups': {}}
+  one['texts'] = table['continuation'].nunique()
+  one['warnings'] = []
+  out = MeasuredTexts(one, [], [], [])
+  if 'score' in table:
+    _above(config, parts, one)
+  for rows in parts:
+    name = lambda group, rows=rows: (
+      f'{rows.attribute}: {group}' if several else group
+    )
+    prefix = f'{rows.attribute}/' if several else ''
+    by_group = {
+      g: one['groups'].setdefault(name(g), {'rows': int(m.sum())})
+      for g, m in zip(rows.groups, rows.members)
+    }
+    found: dict[str, dict] = {}
+    if 'score' in table:
+      found |= _scores(config, rows, by_group, how)
+      out.over += _over_nobody(rows, by_group, how)
+    if lexicon is not None:
+      found |= _hurtful(rows, lexicon, by_group, how)
+    pairs, similar = matched.measure(config, rows, encoder, how)
+    out.pairs += pairs
+    found |= similar
+    found |= _company(rows, targets, how)
+    one['fairness'] |= {prefix + key: value for key, value in found.items()}
+    one['warnings'] += clusters.warnings(rows.cluster)
+  _adjust(out.over)
+  if 'score' in table:
+    out.examples = matched.examples(parts, config.writing.examples)
+  one['warnings'] = [*dict.fromkeys(one['warnings'])]
+  return out
+
+
+def _above(config: Config, parts: Sequence[GroupTexts], one: dict) -> None:
+  """The share of texts at or above the bound: a decision, as an audit's."""
+  somebody = [rows.table[~rows.nobody] for rows in parts]
+  joined = pd.concat(somebody, ignore_index=True)
+  kinds = [(rows.attribute, g) for rows in parts for g in rows.groups]
+  several = len(parts) > 1
+  own = [*zip(joined['attribute'], joined['group'])]
+  members = np.array([[k == kind for k in own] for kind in kinds])
+  names = [f'{a}: {g}' if several else g for a, g in kinds]
+  cluster = clusters.distinct(joined['cluster'].to_numpy(object))
+  if cluster is not None and len(np.unique(cluster)) < 2:
+    cluster = None
+  options = options_of(config)
+  found = assess(
+    np.zeros(len(joined), np.int64),
+    joined['score'].to_numpy(float)[None],
+    members,
+    names,
+    attributes=[a for a, _ in kinds],
+    threshold=config.writing.bound,
+    level=options.level,
+    resamples=options.resamples,
+    seed=options.seed,
+    min_group=config.measures.min_group,
+    cluster=cluster,
+  )
+  audit_measure.without_labels(found)
+  for key in ('quality', 'fairness', 'groups'):
+    one[key] |= found[key]
+  one['warnings'] += found['warnings']
+  one['threshold'] = found['threshold']
+
+
+def _scores(config, rows: GroupTexts, by_group, how: IntervalOptions) -> dict:
+  """Means of scores and, prompt by prompt, of the highest."""
+  score = rows.table['score'].to_numpy(float)
+  prompts, cluster = _by_prompt(rows)
+  highest = prompts['score'].to_numpy(float)
+  above = (highest >= config.writing.bound).astype(float)
+  own = prompts['group'].to_numpy(object)
+  members = np.array([own == g for g in rows.groups])
+  found = {}
+  for key, values, who, code in (
+    ('mean_score', score, rows.members, rows.cluster),
+    ('expected_max', highest, members, cluster),
+    ('any_above', above, members, cluster),
+  ):
+    found |= _gap_of(key, values, who, code, rows, by_group, how)
+  return found
+
+
+def _by_prompt(rows: GroupTexts) -> tuple[pd.DataFrame, np.ndarray]:
+  """The highest score of each prompt."""
+  some = rows.table.assign(code=rows.cluster)
+  prompts = some.groupby(['group', 'prompt'], sort=False, as_index=False).agg(
+    {'score': 'max', 'code': 'first'}
+  )
+  return prompts, prompts['code'].to_numpy()
+
+
+def _gap_of(
+  key, values, members, code, rows: GroupTexts, by_group, how
+) -> dict:
+  """The mean of each group, in its place, and the gap between them."""
+  for group, member in zip(rows.groups, members):
+    by_group[group][key], _ = clusters.mean(
+      values[member], code[member], how, bounds=(0.0, 1.0)
+    )
+  draws = group_means.drawn(values, members, code, how)
+  return {f'{key}_gap': group_means.gap(*draws, how)}
+
+
+def _over_nobody(rows: GroupTexts, by_group, how) -> list[dict]:
+  """Each group against the matched prompts of nobody."""
+  out: list[dict] = []
+  if not rows.nobody.any():
+    return out
+  score = rows.table['score'].to_numpy(float)
+  level, _ = clusters.mean(
+    score[rows.nobody], rows.cluster[rows.nobody], how, bounds=(0.0, 1.0)
+  )
+  for group, member in zip(rows.groups, rows.members):
+    one = group_means.difference(score, member, rows.nobody, rows.cluster, how)
+    by_group[group]['over_no_group'] = one
+    out.append(
+      {
+        'attribute': rows.attribute,
+        'group': group,
+        'score': by_group[group]['mean_score'],
+        'nobody': level,
+        'difference': one,
+        'p': one.get('p'),
+      }
+    )
+  return out
+
+
+def _adjust(over: list[dict]) -> None:
+  adjusted = significance.adjusted([row['p'] for row in over], 'holm')
+  for row, p in zip(over, adjusted):
+    row['adjusted'] = p
+
+
+def _hurtful(rows: GroupTexts, lexicon, by_group, how) -> dict:
+  found = hurtful.found(list(rows.table['continuation']), lexicon)
+  return _gap_of(
+    'honest', found.astype(float), rows.members, rows.cluster, rows, by_group,
+    how,
+  )  # fmt: skip
+
+
+def _company(rows: GroupTexts, targets: Sequence[str], how) -> dict:
+  """Targets beside words of the groups, in the texts with their prompts."""
+  own = words.of_groups(rows.attribute, rows.groups)
+  if not targets or len(own) < 2:
+    return {}
+  somebody = ~rows.nobody
+  whole = list(rows.table['whole'][somebody])
+  code = rows.cluster[somebody]
+  out = {
+    'association_bias': company.association(whole, own, targets, code, how)
+  }
+  if len(own) == 2:
+    out['cooccurrence_bias'] = company.cooccurrence(
+      whole, own, targets, code, how
+    )
+  return {k: v for k, v in out.items() if v['value'] is not None}

@@ -1,0 +1,211 @@
+"""Sections of the page of what a model writes."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from fairjax import results
+from fairjax.config import Config
+from fairjax.data.tables import labels
+from fairjax.metrics import measures
+from fairjax.metrics.inference import significance
+from fairjax.recipes.writing.measure import MeasuredTexts
+from fairjax.report import tables
+
+CLUSTERED = (
+  'Intervals and p values are over templates (or clusters of a file): texts of '
+  'one template hang together, whatever group they are of'
+)
+METHOD = (
+  'The k-th text after a prompt is held against the k-th after the matched '
+  'prompt of the other group, words of groups masked. What drawing alone does '
+  'is how alike two texts after one of these prompts are. Sentiment parity is '
+  'that of Huang et al. 2020, similarities are as in langfair (Bouchard 2024), '
+  'expected maximum and probability of one from the bound on as in '
+  'RealToxicityPrompts (Gehman et al. 2020), stereotypical associations as in '
+  'HELM (Liang et al. 2022), of prompt and text together.'
+)
+OF_GROUPS = ('selection_rate', 'mean_score', 'expected_max', 'any_above',
+             'honest')  # fmt: skip
+SIMILAR = ('bleu', 'rouge_l', 'cosine')
+
+
+def drawn(config: Config) -> dict:
+  """How each text was drawn, for the facts."""
+  own = config.generate
+  if not own.temperature:
+    return {'each token': 'the best one (greedy)'}
+  how = f'drawn at temperature {own.temperature:g}'
+  if own.top_k:
+    how += f' of the {own.top_k} likeliest'
+  if own.top_p < 1:
+    how += f' of the likeliest that sum to {own.top_p:g}'
+  return {'each token': how, 'texts of a prompt': config.writing.samples}
+
+
+def sections(
+  config: Config, table: pd.DataFrame, measured: MeasuredTexts, scorer
+) -> list[dict]:
+  every = (
+    _groups(measured, scorer, config),
+    _matched(measured),
+    _company(measured),
+    _texts(measured, scorer),
+  )
+  return [one for one in every if one]
+
+
+def _groups(measured: MeasuredTexts, scorer, config: Config) -> dict | None:
+  """What is written of each group, and beyond nobody."""
+  by_group = measured.set['groups']
+  keys = [k for k in OF_GROUPS if any(k in one for one in by_group.values())]
+  if not keys:
+    return None
+  names = {
+    'selection_rate': f'share from {config.writing.bound:g} on',
+    'mean_score': 'mean score',
+    'expected_max': 'expected maximum',
+    'any_above': f'prompts with one from {config.writing.bound:g} on',
+    'honest': 'with a hurtful word (HONEST)',
+  }
+  rows = [
+    {'group': group, 'texts': one['rows']}
+    | {names[k]: one[k] for k in keys if k in one}
+    for group, one in by_group.items()
+  ]
+  caption = ''
+  if scorer is not None:
+    caption = f'The score is the probability of ‘{scorer.positive}’'
+  gaps = [
+    {'measure': measures.label(k), 'name': k, 'gap': v,
+     'by chance': _number(v.get('null')), 'p': significance.p_text(v)}
+    for k, v in measured.set['fairness'].items()
+    if k.endswith('_gap') and tables.defined(v)
+  ]  # fmt: skip
+  parts = [results.table(rows, caption=caption, screen=True)]
+  if gaps:
+    parts.append(results.table(gaps, caption='Gaps between groups'))
+  parts += _over(measured)
+  return results.section('What is written of each group', *parts)
+
+
+def _number(value) -> str:
+  return '' if value is None else f'{value:.3f}'
+
+
+def _over(measured: MeasuredTexts) -> list[dict]:
+  """Groups against the matched prompts that name none."""
+  if not measured.over:
+    return []
+  rows = [
+    {
+      'group': row['group'],
+      'mean score': row['score'],
+      'no group': row['nobody'],
+      'difference': row['difference'],
+      'p, adjusted': significance.p_text({'p': row['adjusted']}),
+    }
+    for row in measured.over
+  ]
+  sure = [
+    row
+    for row in measured.over
+    if row['adjusted'] is not None and row['adjusted'] < significance.SURE
+  ]
+  words = (
+    f'{len(sure)} of {len(rows)} groups differ from the matched prompts that '
+    'name no group by more than chance (Holm).'
+  )
+  return [
+    results.table(rows, caption='Beside matched prompts that name no group'),
+    results.text(words),
+  ]
+
+
+def _matched(measured: MeasuredTexts) -> dict | None:
+  """Sentiment parity and similarity, each beside its floor."""
+  fairness = measured.set['fairness']
+  similar = [
+    {
+      'how alike': measures.label(key).partition(' of ')[0],
+      'across groups': fairness[key],
+      'two texts of one prompt': fairness.get(f'{key}_floor', ''),
+      'difference': fairness.get(f'{key}_loss', ''),
+    }
+    for key in fairness
+    if measures.bare(key) in {f'paired_{name}' for name in SIMILAR}
+  ]
+  parity = [
+    {
+      'groups': ' and '.join(row['groups']),
+      'texts': row['texts'],
+      'distance of the scores (strong parity)': row['strong'],
+      'by chance': _number(row['strong'].get('null')),
+      'difference of the shares (weak parity)': row['weak'],
+    }
+    for row in measured.pairs
+  ]
+  if not (similar or parity):
+    return None
+  parts = []
+  if parity:
+    parts.append(results.table(parity, caption='Counterfactual parity'))
+  if similar:
+    parts.append(
+      results.table(similar, caption='Texts after matched prompts; 1 is alike')
+    )
+  parts.append(results.text(METHOD, kind='quiet'))
+  return results.section(_finding(fairness), *parts)
+
+
+def _finding(fairness: Mapping) -> str:
+  """Does a group change what is written, beyond drawing?"""
+  key = next(
+    (k for k in fairness if measures.bare(k) == 'paired_rouge_l_loss'), ''
+  )
+  one = fairness.get(key, {})
+  low, high = one.get('low'), one.get('high')
+  if low is not None and low > 0:
+    return (
+      'Matched prompts: the group changes what is written, more than drawing '
+      'again does'
+    )
+  if high is not None:
+    return (
+      'Matched prompts: the group is not shown to change the words more than '
+      f'drawing again does (ROUGE-L lower by at most {max(high, 0):.3f})'
+    )
+  return 'Matched prompts'
+
+
+def _company(measured: MeasuredTexts) -> dict | None:
+  rows = [
+    {'measure': measures.label(k), 'name': k, 'value': v,
+     'by chance': _number(v.get('null'))}
+    for k, v in measured.set['fairness'].items()
+    if measures.bare(k) in ('association_bias', 'cooccurrence_bias')
+  ]  # fmt: skip
+  if not rows:
+    return None
+  words = (
+    'Of few texts both are above 0 without any stereotype; beside the first '
+    'stands what the targets of each text give beside the group of another.'
+  )
+  return results.section(
+    'Occupations and traits beside words of the groups',
+    results.table(rows),
+    results.text(words, kind='quiet'),
+  )
+
+
+def _texts(measured: MeasuredTexts, scorer) -> dict | None:
+  rows: Sequence[dict] = measured.examples
+  if not rows:
+    return None
+  blur = labels.offensive([scorer.positive]) if scorer else None
+  if 'twin' in rows[0]:
+    heading = 'Matched texts whose scores differ most'
+    return results.section(heading, results.texts(rows, blur=blur))
+  return results.section(
+    'Texts with the highest scores', results.texts(rows, ('text',), blur)
+  )

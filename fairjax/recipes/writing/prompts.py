@@ -1,0 +1,306 @@
+"""The prompts: whose they are, what they hang together by, and their pairs.
+
+Templates of the axes (templates.py), or a file: a table of a user's with the
+columns prompt and group (and template, pair, attribute, continuation where
+there are such), BOLD's json (Dhamala et al. 2021), RealToxicityPrompts' jsonl
+(Gehman et al. 2020). Prompts without a group are looked through for the words
+of the axes.
+"""
+
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.core import strict_json
+from fairjax.core.errors import UserError, count
+from fairjax.data.tables import readers
+from fairjax.pairs.axes import exchange, table
+from fairjax.pairs.swapping import dictionary
+from fairjax.recipes.audit import edits
+from fairjax.recipes.writing import templates
+from fairjax.recipes.writing.templates import COLUMNS
+
+TOXIC = 0.5  # of a prompt, as RealToxicityPrompts calls it
+CLUSTERS = ('template', 'cluster')  # columns of a user's
+
+
+def read(config: Config, source: Any = None) -> tuple[pd.DataFrame, list[str]]:
+  """The prompts with COLUMNS, perhaps `continuation`; and what to say.
+
+  `source` is a table of the library's, in place of writing.prompts.
+  """
+  own = config.writing
+  for name in own.axes:
+    if name != 'gender':
+      table.load(name)  # a mistake in it is told first
+  if source is None and not own.prompts:
+    frame, said = templates.make(own.axes), []
+  else:
+    frame, said = _read(own.prompts if source is None else source, own.axes)
+  frame = _chosen(frame, own.values)
+  frame = _fewer(frame, own.limit, config.seed)
+  return frame, said
+
+
+def _read(source: Any, axes: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+  if not isinstance(source, str | pathlib.Path):
+    frame = readers.as_frame(source)
+    if frame is None:
+      raise UserError(
+        f'prompts is {type(source).__name__}; give a table with the columns '
+        'prompt and group, or a file'
+      )
+    return _table(frame, 'the table of prompts', axes)
+  path = str(source)
+  if pathlib.Path(path).suffix.lower() == '.json':
+    tree = strict_json.parse(readers.text(path))
+    if _is_bold(tree):
+      return _bold(tree, path), []
+  frame = readers.read(path)
+  return _table(frame, readers.source(frame), axes)
+
+
+# BOLD: {category: {name: [prompts]}}, a file a domain.
+
+
+def _is_bold(tree: Any) -> bool:
+  return (
+    isinstance(tree, Mapping)
+    and bool(tree)
+    and all(
+      isinstance(names, Mapping)
+      and names
+      and all(
+        isinstance(prompts, list) and all(isinstance(p, str) for p in prompts)
+        for prompts in names.values()
+      )
+      for names in tree.values()
+    )
+  )
+
+
+def _bold(tree: Mapping, path: str) -> pd.DataFrame:
+  """The domain's categories are groups; the prompts of a name one cluster."""
+  domain = pathlib.Path(path).stem.removesuffix('_prompt')
+  rows = [
+    (prompt, domain, category.replace('_', ' '), name, '')
+    for category, names in tree.items()
+    for name, prompts in names.items()
+    for prompt in prompts
+    if prompt.strip()
+  ]
+  return pd.DataFrame(rows, columns=COLUMNS)
+
+
+# Tables
+
+
+def _table(
+  frame: pd.DataFrame, where: str, axes: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+  frame = frame.reset_index(drop=True)
+  if 'prompt' not in frame:
+    raise UserError(
+      f'{where} has no column prompt (it has {_names(frame)}); call the column '
+      'of the prompts so'
+    )
+  toxic = None
+  if any(isinstance(one, Mapping) for one in frame['prompt']):
+    frame, toxic = _real_toxicity(frame, where)
+  blank = frame['prompt'].isna() | (
+    frame['prompt'].astype(str).str.strip() == ''
+  )
+  if blank.any():
+    raise UserError(
+      f'{where} has no prompt in row {int(blank.to_numpy().argmax())}; fill it '
+      'or take the row out'
+    )
+  prompts = frame['prompt'].astype(str).tolist()
+  if 'group' in frame:
+    return _grouped(frame, prompts, where)
+  parts, said = _by_words(prompts, axes)
+  if toxic is not None:
+    parts.append(_toxic(prompts, toxic))
+  if not parts:
+    raise UserError(
+      f'{where} has no column group, and its prompts name no two groups of '
+      f'{", ".join(map(_axis_name, axes))}; add a column group (empty where a '
+      'prompt names none), or name the axis whose words they hold with '
+      '--config.writing.axes'
+    )
+  return pd.concat(parts, ignore_index=True), said
+
+
+def _names(frame: pd.DataFrame) -> str:
+  return ', '.join(map(str, frame)) or 'none'
+
+
+def _axis_name(axis: str) -> str:
+  return pathlib.Path(axis).stem
+
+
+def _grouped(frame, prompts, where: str) -> tuple[pd.DataFrame, list[str]]:
+  text = lambda name: frame[name].fillna('').astype(str).str.strip()
+  group = text('group')
+  attribute = text('attribute') if 'attribute' in frame else 'group'
+  own = next((name for name in CLUSTERS if name in frame), '')
+  cluster = text(own) if own else frame['prompt'].astype(str)
+  out = pd.DataFrame(
+    {
+      'prompt': prompts,
+      'attribute': attribute,
+      'group': group,
+      'cluster': cluster.where(cluster != '', frame['prompt'].astype(str)),
+    }
+  )
+  if (group != '').sum() == 0:
+    raise UserError(
+      f'{where} has a column group without a group in any row; name the '
+      'groups there'
+    )
+  said = []
+  if 'pair' in frame:
+    out['pair'] = text('pair')
+  else:
+    out['pair'] = _paired(out) if own else ''
+    if own and (out['pair'] == '').all():
+      said.append(
+        f'the groups of {where} have not as many prompts of each {own}, so '
+        'none are matched; a column pair says which belong together'
+      )
+  if 'continuation' in frame:
+    out['continuation'] = frame['continuation'].fillna('').astype(str)
+  return out, said
+
+
+def _paired(out: pd.DataFrame) -> pd.Series:
+  """The k-th prompts of the groups of a cluster, where all have as many."""
+  keys = ['attribute', 'cluster']
+  different = out.drop_duplicates([*keys, 'group', 'prompt'])
+  sizes = different.groupby([*keys, 'group']).size().unstack('group')
+  named = sizes.drop(columns='', errors='ignore')
+  if len(named.columns) < 2 or not named.eq(named.iloc[:, 0], axis=0).all(
+    axis=None
+  ):
+    return pd.Series('', index=out.index)
+  number = different.groupby([*keys, 'group']).cumcount()
+  names = different['cluster'] + '|' + number.astype(str)
+  known = dict(
+    zip(zip(*(different[k] for k in [*keys, 'group', 'prompt'])), names)
+  )
+  rows = zip(*(out[k] for k in [*keys, 'group', 'prompt']))
+  return pd.Series([known[row] for row in rows], index=out.index)
+
+
+def _by_words(
+  prompts: list[str], axes: Sequence[str]
+) -> tuple[list[pd.DataFrame], list[str]]:
+  """The groups that prompts name; those that name two are in none."""
+  parts, said = [], []
+  for axis in axes:
+    groups = _sides(prompts) if axis == 'gender' else _values(prompts, axis)
+    several = sum(one is None for one in groups)
+    named = {one for one in groups if one}
+    if len(named) < 2:
+      continue
+    name = _axis_name(axis)
+    if several:
+      said.append(
+        f'{count(several, "prompt")} with words of several groups of {name} '
+        'left out'
+      )
+    rows = [
+      (prompt, name, group, prompt, '')
+      for prompt, group in zip(prompts, groups)
+      if group is not None
+    ]
+    parts.append(pd.DataFrame(rows, columns=COLUMNS))
+  return parts, said
+
+
+def _sides(prompts: list[str]) -> list[str | None]:
+  options = {'direction': 'opposite', 'words': None, 'names': True}
+  spans = dictionary.swap(prompts, **options).spans
+  side = edits.sides(prompts, options)
+  name = {1: 'female', -1: 'male'}
+  return [
+    name.get(int(one), None if words else '') for one, words in zip(side, spans)
+  ]
+
+
+def _values(prompts: list[str], axis: str) -> list[str | None]:
+  spans = dictionary.swap(prompts, axis=axis).spans
+  found = [
+    {exchange.value_of(axis, old) for _, _, old, _ in words} - {''}
+    for words in spans
+  ]
+  return [None if len(one) > 1 else next(iter(one), '') for one in found]
+
+
+# RealToxicityPrompts: a prompt is an object with its text and toxicity.
+
+
+def _real_toxicity(frame: pd.DataFrame, where: str):
+  cells = frame['prompt'].tolist()
+  for row, one in enumerate(cells):
+    if not isinstance(one, Mapping) or not isinstance(one.get('text'), str):
+      raise UserError(
+        f'{where}, row {row} has no text in its prompt; give '
+        "RealToxicityPrompts' file as it is"
+      )
+  toxicity = [one.get('toxicity') for one in cells]
+  frame = pd.DataFrame({'prompt': [one['text'] for one in cells]})
+  known = any(isinstance(x, int | float) for x in toxicity)
+  return frame, np.array(toxicity, float) if known else None
+
+
+def _toxic(prompts: list[str], toxicity: np.ndarray) -> pd.DataFrame:
+  """Prompts that are toxic and others, as the paper sets them apart."""
+  rows = [
+    (prompt, 'prompt', 'toxic' if x >= TOXIC else 'not toxic', prompt, '')
+    for prompt, x in zip(prompts, toxicity)
+    if np.isfinite(x)
+  ]
+  return pd.DataFrame(rows, columns=COLUMNS)
+
+
+# Which of them
+
+
+def _chosen(frame: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
+  named = [*dict.fromkeys(g for g in frame['group'] if g)]
+  unknown = [value for value in values if value not in named]
+  if unknown:
+    raise UserError(
+      f'writing.values has {unknown[0]!r}, and the groups of the prompts are '
+      f'{", ".join(named)}'
+    )
+  if values:
+    frame = frame[frame['group'].isin([*values, ''])].reset_index(drop=True)
+    kept = frame[frame['group'] != '']['attribute'].unique()
+    frame = frame[frame['attribute'].isin(kept)].reset_index(drop=True)
+  each = frame[frame['group'] != ''].groupby('attribute')['group'].nunique()
+  alone = [name for name in each.index if each[name] < 2]
+  if alone or not len(each):
+    name = alone[0] if alone else 'any attribute'
+    raise UserError(
+      f'the prompts are of only one group of {name}; a gap needs two'
+    )
+  return frame
+
+
+def _fewer(frame: pd.DataFrame, limit: int, seed: int) -> pd.DataFrame:
+  """`limit` clusters of each attribute, all of their prompts."""
+  if not limit:
+    return frame
+  keep = []
+  for attribute, some in frame.groupby('attribute', sort=False):
+    names = sorted(some['cluster'].unique())
+    order = np.random.default_rng([seed, len(names)]).permutation(names)
+    keep += [(attribute, one) for one in order[:limit]]
+  keys = pd.MultiIndex.from_frame(frame[['attribute', 'cluster']])
+  return frame[keys.isin(keep)].reset_index(drop=True)

@@ -1,0 +1,64 @@
+"""The rows that are measured: a text each, attribute by attribute."""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+# texts -> vectors, for their cosine
+Encoder = Callable[[Sequence[str]], np.ndarray]
+
+
+@dataclasses.dataclass
+class GroupTexts:
+  """The texts of one attribute."""
+
+  attribute: str
+  table: pd.DataFrame  # a row a text
+  groups: list[str]
+  cluster: np.ndarray
+
+  @property
+  def members(self) -> np.ndarray:
+    own = self.table['group'].to_numpy(object)
+    return np.array([own == name for name in self.groups])
+
+  @property
+  def nobody(self) -> np.ndarray:
+    return self.table['group'].to_numpy(object) == ''
+
+
+def texts(frame: pd.DataFrame, written: Mapping[str, list[str]]):
+  """A row a text: what was asked, its number, what was written."""
+  if 'continuation' in frame:
+    keys = ['attribute', 'group', 'prompt']
+    number = frame.groupby(keys, sort=False).cumcount()
+    table = frame.assign(sample=number)
+  else:
+    table = frame.assign(continuation=[written[p] for p in frame['prompt']])
+    table = table.explode('continuation', ignore_index=True)
+    keys = ['attribute', 'group', 'prompt']
+    table['sample'] = table.groupby(keys, sort=False).cumcount()
+  blank = table['continuation'].str.strip() == ''
+  kept = table[~blank].reset_index(drop=True)
+  kept['whole'] = [
+    join(p, c) for p, c in zip(kept['prompt'], kept['continuation'])
+  ]
+  return kept, int(blank.sum())
+
+
+def join(prompt: str, text: str) -> str:
+  """A prompt and what goes on after it."""
+  gap = '' if text[:1].isspace() or prompt[-1:].isspace() else ' '
+  return f'{prompt}{gap}{text}'
+
+
+def of_attributes(table: pd.DataFrame) -> list[GroupTexts]:
+  out = []
+  for attribute, some in table.groupby('attribute', sort=False):
+    some = some.reset_index(drop=True)
+    names = [g for g in dict.fromkeys(some['group']) if g]
+    code = np.unique(some['cluster'].astype(str), return_inverse=True)[1]
+    out.append(GroupTexts(str(attribute), some, sorted(names), code))
+  return out

@@ -1,0 +1,173 @@
+"""Scores of what was written: a classifier's, and which of its classes it is.
+
+Whatever an audit reads is a classifier here (recipes/audit/models.py). The
+score of a text is the probability of one class: `writing.positive`, or the one
+that its names say is to be detected (toxic, not the others). Where neither
+tells it, that is asked; a guess would turn a page around.
+"""
+
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.tables import labels
+from fairjax.recipes.audit import answers, models
+from fairjax.recipes.audit.answers import AuditedModel
+from fairjax.train.progress import Log
+
+PROBE = ('A text.', 'Another one, of more words.')
+
+
+class Scorer(NamedTuple):
+  name: str
+  positive: str  # what its class is called
+  model: AuditedModel
+  place: int  # of that class
+
+
+def load(config: Config, source: Any = None) -> Scorer:
+  """The classifier, asked once for two short texts: mistakes are told here."""
+  own = config.writing
+  source = own.classifier if source is None else source
+  name = own.classifier
+  made_from = None
+  if isinstance(source, str) and models.FUNCTION.fullmatch(source):
+    if not pathlib.Path(source).exists():
+      made_from = lambda: artefacts.fingerprint(
+        answers.made_from(name), own.positive
+      )
+      source = answers.imported(source, 'writing.classifier')
+  blank = pd.DataFrame({'text': list(PROBE)})
+  if callable(source) and not hasattr(source, 'predict_proba'):
+    name = name or getattr(source, '__name__', type(source).__name__)
+    function = _numbered(source, name, own.positive)
+    found = [models.function(function, name, config, blank, (), made_from)]
+  else:
+    found = models.load(source, config, blank, ())
+  model = _one(found, own.positive)
+  if model.predict is None:
+    raise UserError(
+      f'writing.classifier is {name!r}, which holds predictions of texts that '
+      'are known; new texts are scored, so name a model folder or '
+      "'module:function'"
+    )
+  place = _class(model, own.positive)
+  chances = model.predict(list(PROBE))
+  if place is None:
+    place = _by_number(model, chances.shape[-1], own.positive)
+  label = model.classes[place] if model.classes else own.positive
+  return Scorer(model.name, label or 'positive', model, place)
+
+
+def score(
+  scorer: Scorer, texts: Sequence[str], log: Log | None, reuse: str = ''
+) -> np.ndarray:
+  """The score of each text [n]; with a log, kept in scores/ of its folder."""
+  model = scorer.model
+  if log is not None:
+    first = answers.sample(model, texts)
+    model = answers.kept(model, first, log.folder, log, reuse)
+  chances = np.asarray(model.predict(list(texts)))
+  return chances[..., scorer.place].mean(0)
+
+
+def _numbered(function: Callable, name: str, positive: str) -> Callable:
+  """A function whose answers in words are numbers: is it the positive one?"""
+
+  def numbers(texts: Sequence[str]):
+    said = function(list(texts))
+    rows = said.tolist() if isinstance(said, np.ndarray | pd.Series) else said
+    if not isinstance(rows, list | tuple) or not len(rows):
+      return said
+    if not isinstance(rows[0], str | Mapping | list | tuple):
+      return said
+    if all(not _worded(one) for one in rows):
+      return said
+    if not positive:
+      raise UserError(
+        f'{name} answers in words, such as {_label(rows[0])!r}, and nothing '
+        'says which of them is scored; name it with --config.writing.positive'
+      )
+    return np.array([_chance(one, positive) for one in rows])
+
+  return numbers
+
+
+def _worded(one: Any) -> bool:
+  if isinstance(one, list | tuple):
+    return bool(one) and isinstance(one[0], Mapping)
+  return isinstance(one, str) or (isinstance(one, Mapping) and 'label' in one)
+
+
+def _label(one: Any) -> str:
+  one = one[0] if isinstance(one, list | tuple) else one
+  return str(one['label'] if isinstance(one, Mapping) else one)[:60]
+
+
+def _chance(one: Any, positive: str) -> float:
+  """A label, a label with its score, or all labels with theirs."""
+  same = lambda label: str(label).strip().casefold() == positive.casefold()
+  if isinstance(one, str):
+    return float(same(one))
+  if isinstance(one, Mapping):
+    score = float(one.get('score', 1.0))
+    return score if same(one['label']) else 1.0 - score
+  return float(sum(float(o['score']) for o in one if same(o['label'])))
+
+
+def _one(found: Sequence[AuditedModel], positive: str) -> AuditedModel:
+  """Of labels that may hold together, the one that is scored."""
+  if len(found) == 1:
+    return found[0]
+  named = {model.classes[-1] if model.classes else m: model
+           for m, model in enumerate(found)}  # fmt: skip
+  low = {str(name).casefold(): model for name, model in named.items()}
+  if positive.casefold() in low:
+    return low[positive.casefold()]
+  raise UserError(
+    f'the labels {", ".join(map(str, named))} of the classifier may hold '
+    'together; name the one that is scored with --config.writing.positive'
+  )
+
+
+def _class(model: AuditedModel, positive: str) -> int | None:
+  """The place of the positive class by the names of classes, if they say."""
+  names = list(model.classes)
+  if model.label is not None:
+    return model.label
+  if not names:
+    return None
+  low = [name.casefold() for name in names]
+  if positive:
+    if positive.casefold() not in low:
+      raise UserError(
+        f'writing.positive is {positive!r}, and the classes of {model.name} '
+        f'are {", ".join(names)}; name one of them'
+      )
+    return low.index(positive.casefold())
+  order = labels.class_order(names)
+  if not order:
+    raise UserError(
+      f'the classes of {model.name} are {", ".join(names)}, which do not say '
+      'whose probability is the score; name it with --config.writing.positive'
+    )
+  return names.index(order[1])
+
+
+def _by_number(model: AuditedModel, count: int, positive: str) -> int:
+  """Of a function that gives numbers: one a text, or one a class."""
+  if count == 2:
+    return 1
+  if positive.isdigit() and int(positive) < count:
+    return int(positive)
+  raise UserError(
+    f'{model.name} returns {count} numbers a text, and nothing says whose '
+    'probability is the score; give its column with '
+    f'--config.writing.positive=0 to {count - 1}'
+  )

@@ -1,0 +1,207 @@
+"""Measures of what models write: equal to langfair's, with intervals."""
+
+import itertools
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+from fairjax.core.errors import UserError
+from fairjax.metrics.inference import group_means
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import company, hurtful, similarity, stems
+
+GOLDEN = json.loads(
+  (pathlib.Path(__file__).parents[1] / 'golden/langfair.json').read_text()
+)  # of langfair 0.8.0; made by golden/make_langfair.py
+HOW = IntervalOptions(0.95, 500, 0)
+FOUND = GOLDEN['found']
+WORDS = {g: frozenset(w) for g, w in GOLDEN['groups'].items()}
+
+
+def test_bleu_and_rouge_are_those_of_langfair():
+  pairs = list(zip(GOLDEN['a'], GOLDEN['b']))
+  bleu = [similarity.bleu_both(a, b) for a, b in pairs]
+  np.testing.assert_allclose(bleu, FOUND['bleu'], rtol=1e-12)
+  rouge = [similarity.rouge_l(a, b) for a, b in pairs]
+  np.testing.assert_allclose(rouge, FOUND['rouge'], rtol=1e-12)
+
+
+def test_the_longest_common_subsequence_is_that_of_a_table():
+  rng = np.random.default_rng(0)
+  for _ in range(30):
+    a, b = (list(map(str, rng.integers(0, 5, rng.integers(1, 90))))
+            for _ in range(2))  # fmt: skip
+    table = np.zeros((len(a) + 1, len(b) + 1), int)
+    for i, j in itertools.product(range(len(a)), range(len(b))):
+      one = table[i, j] + 1 if a[i] == b[j] else 0
+      table[i + 1, j + 1] = max(table[i, j + 1], table[i + 1, j], one)
+    common = table[-1, -1]
+    want = 2 * common / (len(a) + len(b))
+    assert similarity.rouge_l(' '.join(a), ' '.join(b)) == pytest.approx(want)
+
+
+@pytest.mark.parametrize(
+  'word, want',
+  [  # of Porter's own list, and where NLTK departs from it
+    *[('caresses', 'caress'), ('ponies', 'poni'), ('ties', 'tie')],
+    *[('agreed', 'agre'), ('plastered', 'plaster'), ('motoring', 'motor')],
+    *[('hopping', 'hop'), ('falling', 'fall'), ('filing', 'file')],
+    *[('happy', 'happi'), ('enjoy', 'enjoy'), ('relational', 'relat')],
+    *[('vietnamization', 'vietnam'), ('sensibiliti', 'sensibl')],
+    *[('formative', 'form'), ('electrical', 'electr'), ('adoption', 'adopt')],
+    *[('probate', 'probat'), ('controll', 'control'), ('dying', 'die')],
+    *[('news', 'news'), ('archaeology', 'archaeolog'), ('spied', 'spi')],
+    *[('died', 'die'), ('generously', 'gener'), ('bisexuals', 'bisexu')],
+  ],
+)
+def test_stems_are_porters(word, want):
+  assert stems.stem(word) == want
+
+
+def test_words_are_parted_as_the_treebank_has_them():
+  found = similarity.words("Mr. Ex can't say “so”. Isn't it (25%) 'odd'?")
+  want = "Mr. Ex ca n't say “ so ” . Is n't it ( 25 % ) ' odd ' ?"
+  assert found == want.split()
+
+
+def test_associations_are_those_of_langfair():
+  texts = GOLDEN['a'] + GOLDEN['b']
+  one = company.association(texts, WORDS, GOLDEN['targets'], None, HOW)
+  assert one['value'] == pytest.approx(FOUND['associations'], rel=1e-12)
+  assert one['low'] < one['value'] < one['high']
+  assert 0 < one['null'] < 1 and 0 < one['p'] <= 1
+  two = company.cooccurrence(texts, WORDS, GOLDEN['targets'], None, HOW)
+  assert two['value'] == pytest.approx(FOUND['cobs'], rel=1e-12)
+
+
+def test_a_planted_association_is_beyond_chance_and_none_is_not():
+  rng = np.random.default_rng(3)
+  sides = [('woman', 'man')[k] for k in rng.integers(0, 2, 300)]
+  words = {'f': frozenset(['woman']), 'm': frozenset(['man'])}
+  for bias, sure in ((0.8, True), (0.5, False)):
+    jobs = [
+      ('nurse', 'miner')[(side == 'man') == (rng.random() < bias)]
+      for side in sides
+    ]
+    texts = [f'The {s} was a {j}' for s, j in zip(sides, jobs)]
+    one = company.association(texts, words, ['nurse', 'miner'], None, HOW)
+    assert (one['p'] < 0.05) == sure
+    if sure:
+      assert abs(one['value'] - (bias - 0.5)) < 0.1
+      assert one['low'] > one['null']
+
+
+def test_what_never_stands_together_is_told():
+  one = company.association(['A dog'], WORDS, ['nurse'], None, HOW)
+  assert one['value'] is None and 'no target' in one['note']
+
+
+def test_parities_are_those_of_langfair():
+  values = np.array(GOLDEN['score_a'] + GOLDEN['score_b'])
+  a = np.arange(12) < 6
+  one = group_means.distance(values, a, ~a, np.arange(12) % 6, HOW)
+  assert one['value'] == pytest.approx(FOUND['strong'], rel=1e-12)
+  assert one['low'] <= one['value'] <= one['high'] and 'null' in one
+  above = (values > 0.5).astype(float)
+  weak = group_means.difference(above, a, ~a, np.arange(12) % 6, HOW)
+  assert weak['value'] == pytest.approx(FOUND['weak'], rel=1e-12)
+
+
+def test_a_hurtful_word_is_found_once_a_text_without_marks(tmp_path):
+  table = tmp_path / 'hurtlex.tsv'
+  table.write_text(
+    'id\tpos\tcategory\tlemma\tlevel\n1\tn\tps\tmaid\tconservative\n'
+    '2\tn\tpr\tprostitúte\tconservative\n3\tn\tan\tdog\tinclusive\n'
+  )
+  lexicon = hurtful.read(str(table))
+  assert lexicon == {'maid', 'prostitute'}
+  texts = ['a maid, a maid.', 'PROSTITUTE!', 'mermaid', 'the dog', '']
+  assert hurtful.found(texts, lexicon).tolist() == [1, 1, 0, 0, 0]
+  # As evaluate's HONEST: 2 lists of 3 completions, of which 2 are hurtful.
+  lists = ['ceo', 'father', 'smart', 'secretary', 'prostitute', 'maid']
+  assert hurtful.found(lists, lexicon).mean() == pytest.approx(1 / 3)
+  plain = tmp_path / 'words.txt'
+  plain.write_text('Maid\n')
+  assert hurtful.read(str(plain)) == {'maid'}
+  table.write_text('id\tother\n1\tx\n')
+  with pytest.raises(UserError, match='no column lemma or word or term'):
+    hurtful.read(str(table))
+
+
+# Means of groups over clusters that have rows of every group.
+
+
+def simulated(rng, templates=14, each=6, gap=0.0, groups=2, low=True):
+  """Scores in [0, 1]: a template's own level, which all groups share."""
+  level = rng.beta(1.2, 6 if low else 2, templates)
+  member = np.tile(np.arange(groups), templates * each)
+  cluster = np.repeat(np.arange(templates), groups * each)
+  mean = np.clip(level[cluster] + gap * (member == 0), 0.01, 0.99)
+  scores = rng.beta(3 * mean, 3 * (1 - mean))
+  return scores, member == np.arange(groups)[:, None], cluster
+
+
+def truth(gap, low=True):
+  """The gap of groups whose levels are clipped below 1."""
+  level = np.random.default_rng(9).beta(1.2, 6 if low else 2, 400_000)
+  own = np.clip(level + gap, 0.01, 0.99), np.clip(level, 0.01, 0.99)
+  return own[0].mean() - own[1].mean()
+
+
+def covered(sets, gap, groups=2, templates=14):
+  """How often the gap's interval holds it, and how often p < .05."""
+  want, hit, sure = truth(gap), [], []
+  for k in range(sets):
+    rng = np.random.default_rng([k, groups, templates])
+    values, members, cluster = simulated(
+      rng, gap=gap, groups=groups, templates=templates
+    )
+    draws = group_means.drawn(values, members, cluster, HOW)
+    one = group_means.gap(*draws, HOW)
+    hit.append(one['low'] <= want <= one['high'])
+    sure.append(one['p'] < 0.05)
+  return np.mean(hit), np.mean(sure)
+
+
+def test_the_clustered_gap_covers_and_keeps_its_level():
+  hit, sure = covered(120, 0.0)
+  assert hit > 0.9 and sure < 0.1
+  hit, sure = covered(120, 0.1)
+  assert hit > 0.9 and sure > 0.9
+  hit, sure = covered(80, 0.0, groups=4, templates=8)
+  assert hit > 0.88 and sure < 0.12
+
+
+def test_a_shared_template_narrows_the_gap_not_the_mean():
+  values, members, cluster = simulated(
+    np.random.default_rng(1), low=False, each=12
+  )
+  means, draws = group_means.drawn(values, members, cluster, HOW)
+  alone = draws.std(0)
+  assert (draws[:, 0] - draws[:, 1]).std() < 0.6 * alone.min()
+  np.testing.assert_allclose(means, [values[m].mean() for m in members])
+  free = group_means.drawn(values, members, None, HOW)[1].std(0)
+  assert (alone > 1.5 * free).all()
+
+
+def test_groups_that_are_all_alike_still_have_a_width():
+  values = np.zeros(40)
+  members = np.arange(40) % 2 == np.arange(2)[:, None]
+  one = group_means.gap(
+    *group_means.drawn(values, members, np.arange(40) // 4, HOW), HOW
+  )
+  assert one['value'] == 0 and 0 < one['high'] < 0.3 and one['p'] > 0.5
+
+
+def test_the_distance_of_alike_groups_is_chance():
+  sure = []
+  for k in range(60):
+    rng = np.random.default_rng([7, k])
+    values, members, cluster = simulated(rng)
+    one = group_means.distance(values, *members, cluster, HOW)
+    sure.append(one['p'] < 0.05)
+  assert np.mean(sure) < 0.12
+  far = np.where(members[0], values / 2, values / 2 + 0.5)
+  assert group_means.distance(far, *members, cluster, HOW)['low'] > 0.2

@@ -1,0 +1,450 @@
+"""What models write: prompts in, a page out, on tiny models and functions."""
+
+import json
+import re
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairjax
+from fairjax import config as c
+from fairjax.core.errors import Failed, UserError
+from fairjax.data.batching import tokens
+from fairjax.models.families import gpt2
+from fairjax.models.folders import hf
+from fairjax.recipes.writing import prompts, recipe, rows, templates, writers
+
+VOCAB = 120
+
+
+@pytest.fixture(scope='module')
+def model(tmp_path_factory):
+  """A GPT-2 folder with random weights that knows the templates' words."""
+  path = tmp_path_factory.mktemp('gpt2')
+  texts = templates.make(['gender'])['prompt'].tolist()
+  tokenizer = tokens.train_tokenizer(texts, VOCAB)
+  tokens.save_tokenizer(tokenizer, path / 'words')
+  shape = gpt2.GPT2Shape(
+    *('gpt2', VOCAB, 16, 1, 2, 24, 48), bos=2, eos=3, pad=0, deviation=0.4
+  )
+  module = gpt2.GPT2(shape)
+  params = hf.complete(module, {}, jax.random.key(0))
+  hf.save(path / 'model', module, params, sorted((path / 'words').iterdir()))
+  return str(path / 'model')
+
+
+def rude(texts):
+  """A score that is higher the more letters e a text has."""
+  return [min(0.95, 0.1 + 0.12 * text.count('e')) for text in texts]
+
+
+def biased(prompts):
+  """It writes of women what it does not write of men."""
+  out = []
+  for k, prompt in enumerate(prompts):
+    women = re.search(r'\b(woman|girl|mother|sister|wife)\b', prompt)
+    own = 'a nurse and bad' if women else 'a miner and good'
+    out.append(f'{own} {"day" if k % 2 else "night"} {len(prompt) % 3}')
+  return out
+
+
+biased.toxic = lambda texts: [0.8 if 'bad' in t else 0.1 for t in texts]
+
+
+def config_of(model, tmp_path=None, **writing):
+  own = {'samples': 3, 'limit': 3, 'examples': 2} | writing
+  return c.Config(
+    recipe='writing',
+    model=model,
+    generate=c.Generate(temperature=1.0, top_p=0.9, max_new_tokens=5, slots=16),
+    measures=c.Measures(resamples=200),
+    writing=c.Writing(**own),
+  )
+
+
+@pytest.fixture(scope='module')
+def run(model, tmp_path_factory):
+  """A run of a model of ours, scored by the planted classifier."""
+  folder = tmp_path_factory.mktemp('run')
+  lexicon = folder / 'hurtful.txt'
+  lexicon.write_text('nurse\nman\n')
+  config = config_of(model, classifier='planted', lexicon=str(lexicon))
+  return config, folder, recipe.run(config, folder)
+
+
+def test_a_page_is_made_of_what_a_model_writes(run, remade):
+  config, folder, found = run
+  remade(folder, found)
+  one = found.sets['templates']
+  assert {'female', 'male'} == one['groups'].keys()
+  for key in ('selection_rate', 'mean_score', 'expected_max', 'any_above',
+              'honest', 'over_no_group'):  # fmt: skip
+    value = one['groups']['male'][key]
+    assert value['low'] <= value['value'] <= value['high'], key
+  for key in ('mean_score_gap', 'sentiment_parity', 'paired_bleu',
+              'paired_rouge_l_loss', 'dp', 'honest_gap'):  # fmt: skip
+    assert one['fairness'][key]['low'] is not None, key
+  html = (folder / 'report.html').read_text()
+  assert 'after prompts about' in html and str(folder) not in html
+  assert config.model not in html.partition('How it was made')[0]
+
+
+def test_numbers_of_groups_are_those_of_the_texts(run):
+  """By pandas, from texts.parquet."""
+  _, folder, found = run
+  table = pd.read_parquet(folder / 'texts.parquet')
+  one = found.sets['templates']
+  for group, some in table[table['group'] != ''].groupby('group'):
+    values = {k: v['value'] for k, v in one['groups'][group].items()
+              if isinstance(v, dict)}  # fmt: skip
+    each = some.groupby('prompt')['score'].max()
+    nobody = table[table['group'] == '']['score'].mean()
+    want = {
+      'mean_score': some['score'].mean(),
+      'selection_rate': (some['score'] >= 0.5).mean(),
+      'expected_max': each.mean(),
+      'any_above': (each >= 0.5).mean(),
+      'over_no_group': some['score'].mean() - nobody,
+    }
+    for key, number in want.items():
+      assert values[key] == pytest.approx(number, abs=1e-6), key
+  means = table[table['group'] != ''].groupby('group')['score'].mean()
+  gap = one['fairness']['mean_score_gap']['value']
+  assert gap == pytest.approx(np.ptp(means), abs=1e-6)
+
+
+def test_a_second_run_asks_nobody_again(run, monkeypatch):
+  config, folder, found = run
+  monkeypatch.setattr(writers.decode_texts, 'generate', None)
+  again = recipe.run(config, folder)
+  assert again.sets == found.sets
+
+
+def test_a_killed_run_goes_on_to_the_same_texts(model, tmp_path, monkeypatch):
+  config = config_of(model, classifier='planted')
+  config.generate.chunk = 12  # four prompts a piece
+  calm, calls = tmp_path / 'calm', []
+  recipe.run(config, calm)
+  real = writers.decode_texts.generate
+
+  def falls(*args, **rest):
+    calls.append(1)
+    if len(calls) == 3:
+      raise KeyboardInterrupt
+    return real(*args, **rest)
+
+  with monkeypatch.context() as patch:
+    patch.setattr(writers.decode_texts, 'generate', falls)
+    with pytest.raises(KeyboardInterrupt):
+      recipe.run(config, tmp_path / 'cut')
+  recipe.run(config, tmp_path / 'cut')
+  read = lambda folder: pd.read_parquet(folder / 'texts.parquet')
+  pd.testing.assert_frame_equal(read(calm), read(tmp_path / 'cut'))
+  # Nor does the size of pieces change a text.
+  config.generate.chunk = 2048
+  recipe.run(config, tmp_path / 'whole')
+  pd.testing.assert_frame_equal(read(calm), read(tmp_path / 'whole'))
+
+
+def test_a_planted_gap_is_found_and_the_gate_fails(tmp_path):
+  result = fairjax.write(
+    biased, biased.toxic, samples=2, n_resamples=300, limit=6
+  )
+  assert result['mean_score_gap']['value'] == pytest.approx(0.7)
+  assert result['dp']['value'] == pytest.approx(0)
+  assert result['mean_score_gap']['low'] > 0.3
+  over = result.results.sets['templates']['groups']
+  assert over['female']['over_no_group']['value'] == pytest.approx(0.7)
+  assert over['male']['over_no_group']['value'] == pytest.approx(0)
+  assert result['association_bias']['low'] > 0.25  # nurse and miner: .5 each
+  assert result['paired_bleu_loss']['low'] > 0
+  assert 'after prompts about women, 100 are decided' in repr(result)
+  assert len(result.groups) == 2 and 'mean_score' in result.by_group.to_string()
+  page = result.save(tmp_path / 'saved').read_text()
+  assert '‘positive’' in page
+  config = config_of('x', classifier='planted', fail_if='mean_score_gap>0.2')
+  gated, _ = recipe.write(config, None, biased, None, biased.toxic)
+  assert gated.facts['gate'] == 'failed'
+
+
+def test_without_a_classifier_the_lexicon_leads(tmp_path):
+  words = tmp_path / 'words.txt'
+  words.write_text('bad\n')
+  result = fairjax.write(biased, lexicon=words, limit=4, n_resamples=200)
+  assert result['honest_gap']['value'] == 1.0
+  assert 'mean_score_gap' not in result
+
+
+# Prompts
+
+
+def read(source, **writing):
+  config = config_of('x', **({'limit': 0} | writing))
+  return prompts.read(config, source)[0]
+
+
+def test_each_template_has_each_group_and_nobody():
+  frame = templates.make(['gender', 'religion'])
+  for _, some in frame.groupby('attribute'):
+    sizes = some.groupby(['cluster', 'group']).size()
+    assert len(some['cluster'].unique()) == len(templates.TEMPLATES)
+    named = sizes[sizes.index.get_level_values('group') != '']
+    assert named.nunique() == 1
+    # Whoever is matched: every group once, and nobody.
+    by_pair = some.groupby('pair')['group'].agg(lambda g: len({*g}))
+    assert (by_pair == some['group'].nunique()).all()
+  assert 'The Muslim neighbour worked as' in set(frame['prompt'])
+
+
+def test_a_limit_draws_whole_clusters():
+  few = read(None, limit=2)
+  assert few['cluster'].nunique() == 2
+  assert set(few['group']) == {'', 'female', 'male'}
+
+
+def test_a_users_file_is_read_with_its_template(tmp_path):
+  path = tmp_path / 'mine.csv'
+  path.write_text(
+    'prompt,group,template\nA nun said,nun,said\nA cook said,cook,said\n'
+    'One said,,said\nA nun ate,nun,ate\nA cook ate,cook,ate\n'
+  )
+  frame = read(None, prompts=str(path))
+  assert frame['cluster'].tolist() == ['said'] * 3 + ['ate'] * 2
+  assert frame['pair'].tolist() == ['said|0'] * 3 + ['ate|0'] * 2
+  table = pd.DataFrame({'prompt': ['a b', 'c d'], 'group': ['x', 'y']})
+  assert read(table)['cluster'].tolist() == ['a b', 'c d']
+
+
+def test_texts_that_stand_written_are_scored_as_they_are():
+  table = pd.DataFrame(
+    {
+      'prompt': ['A he'] * 12 + ['A she'] * 12,
+      'group': ['m'] * 12 + ['f'] * 12,
+      'template': [f't{k % 6}' for k in range(24)],
+      'continuation': ['bad'] * 6 + ['fine'] * 18,
+    }
+  )
+  result = fairjax.write(
+    lambda texts: None, biased.toxic, table, n_resamples=200
+  )
+  assert result['mean_score_gap']['value'] == pytest.approx(0.35)
+
+
+def test_bold_and_real_toxicity_prompts_are_read(tmp_path):
+  bold = tmp_path / 'gender_prompt.json'
+  bold.write_text(
+    json.dumps(
+      {
+        'American_actors': {'A_B': ['A B is ', 'A B was '], 'C': ['C is ']},
+        'American_actresses': {'D': ['D is ']},
+      }
+    )
+  )
+  frame = read(None, prompts=str(bold))
+  assert frame['attribute'].unique().tolist() == ['gender']
+  assert frame['group'].tolist() == ['American actors'] * 3 + [
+    'American actresses'
+  ]
+  assert frame['cluster'].tolist() == ['A_B', 'A_B', 'C', 'D']
+  toxic = tmp_path / 'prompts.jsonl'
+  lines = [
+    {'prompt': {'text': text, 'toxicity': x}, 'continuation': {'text': 'x'}}
+    for text, x in (('She was', 0.1), ('He is', 0.7), ('It is', 0.2),
+                    ('The man and the woman', 0.9))
+  ]  # fmt: skip
+  toxic.write_text('\n'.join(map(json.dumps, lines)))
+  frame = read(None, prompts=str(toxic))
+  by = {k: list(zip(d['prompt'], d['group']))
+        for k, d in frame.groupby('attribute')}  # fmt: skip
+  assert by['gender'] == [('She was', 'female'), ('He is', 'male'),
+                          ('It is', '')]  # fmt: skip
+  assert [g for _, g in by['prompt']] == [
+    'not toxic', 'toxic', 'not toxic', 'toxic'
+  ]  # fmt: skip
+
+
+BAD_PROMPTS = {
+  'no prompt': ({'text': ['a'], 'group': ['x']}, {}, 'no column prompt'),
+  'no groups': ({'prompt': ['a', 'b']}, {}, 'no column group, and its prompts'),
+  'no axis': (
+    {'prompt': ['She is', 'He is']},
+    {'axes': ('religion',)},
+    'name no two groups of religion',
+  ),
+  'blank': ({'prompt': ['a', ' '], 'group': ['x', 'y']}, {}, 'in row 1'),
+  'none': (
+    {'prompt': ['a', 'b'], 'group': ['', '']}, {}, 'without a group in any row'
+  ),
+  'one group': (
+    {'prompt': ['a', 'b'], 'group': ['x', 'x']}, {}, 'only one group of group'
+  ),
+  'unknown value': (
+    {'prompt': ['a', 'b'], 'group': ['x', 'y']},
+    {'values': ('z',)},
+    "writing.values has 'z', and the groups of the prompts are x, y",
+  ),
+  'unknown axis': ({'prompt': ['a']}, {'axes': ('zodiac',)}, 'no axis'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('case', BAD_PROMPTS)
+def test_prompts_that_cannot_be_used_are_one_sentence(case):
+  table, writing, words = BAD_PROMPTS[case]
+  with pytest.raises(UserError, match=re.escape(words)):
+    read(pd.DataFrame(table), **writing)
+
+
+def test_a_term_in_two_groups_is_told_before_anything(tmp_path):
+  axis = tmp_path / 'mine.csv'
+  axis.write_text('form,a,b\nadjective,red,blue\nnoun,red,cyan\nnouns,x,red\n')
+  config = config_of('x', axes=(str(axis),))
+  with pytest.raises(UserError, match="has 'red' of a and of b"):
+    recipe.write(config, None, lambda texts: 1 / 0, None, rude)
+  axis.write_text('form,a,b\nname,Redism,Bluism\n')
+  with pytest.raises(UserError, match='neither an adjective nor a noun'):
+    recipe.write(config, None, lambda texts: 1 / 0, None, rude)
+
+
+# Writers that are functions
+
+
+def test_a_function_is_asked_again_kept_and_held_to_a_rate(
+  tmp_path, monkeypatch
+):
+  clock, slept, calls = [0.0], [], []
+
+  def sleep(seconds):
+    slept.append(seconds)
+    clock[0] += seconds
+
+  monkeypatch.setattr(writers.time, 'sleep', sleep)
+  monkeypatch.setattr(writers.time, 'monotonic', lambda: clock[0])
+
+  def flaky(asked):
+    calls.append(list(asked))
+    if len(calls) in (2, 3):
+      raise ConnectionError('busy')
+    return [f'so {k}' for k, _ in enumerate(asked)]
+
+  config = config_of('x', batch=2, samples=1, retries=2, rate=30.0)
+  writer = writers.load(config, flaky)._replace(made_from='me')
+  texts = writers.written(writer, ['a', 'b', 'c'], tmp_path)
+  assert texts == [['so 0'], ['so 1'], ['so 0']]
+  assert [len(one) for one in calls] == [2, 1, 1, 1]
+  assert sum(slept) >= 3 * 2.0  # thirty a minute: two seconds apart
+  assert writers.written(writer, ['a', 'b', 'c'], tmp_path) == texts
+  assert len(calls) == 4
+
+  def dead(asked):
+    raise ConnectionError('no network')
+
+  writer = writers.load(config, dead)
+  with pytest.raises(UserError, match=r'failed 3 times .*no network'):
+    writers.written(writer, ['a'])
+
+
+@pytest.mark.parametrize(
+  'answer, words',
+  [
+    (lambda p: ['x'], 'returns 1 texts for 2 prompts'),
+    (lambda p: [1 for _ in p], 'a list of texts is needed'),
+    (lambda p: None, 'returns None for the prompt'),
+    (lambda p: [' ' for _ in p], 'writes nothing after 2 prompts'),
+  ],
+)
+def test_a_writer_that_writes_no_texts_is_one_sentence(answer, words):
+  writer = writers.load(config_of('x', samples=1), answer)
+  with pytest.raises(UserError, match=words):
+    writers.written(writer, ['a b', 'c d'])
+
+
+def test_what_a_model_of_ours_cannot_write_is_told(model):
+  config = config_of(model)
+  config.generate.temperature = 0.0
+  with pytest.raises(UserError, match=r'writing\.samples is 3'):
+    writers.load(config)
+  config = config_of(model)
+  config.generate.max_new_tokens = -1
+  with pytest.raises(UserError, match=r'generate\.max_new_tokens is not set'):
+    writers.load(config)
+  with pytest.raises(UserError, match=r"take samples='1'"):
+    fairjax.write(model, rude, temperature=0.0)
+
+
+# Classifiers whose labels can be told, and not
+
+
+LABELS = {
+  'words': (lambda t: ['rude' for _ in t], '', 'answers in words'),
+  'three': (lambda t: [[0.2, 0.3, 0.5] for _ in t], '', 'returns 3 numbers'),
+  'logits': (lambda t: [3.0 for _ in t], '', 'from 0 to 1'),
+  'nothing': (None, '', 'nothing would score the texts'),
+}
+
+
+@pytest.mark.parametrize('case', LABELS)
+def test_a_classifier_whose_labels_cannot_be_told_is_one_sentence(case):
+  classifier, positive, words = LABELS[case]
+  asked = []
+  with pytest.raises(UserError, match=words):
+    fairjax.write(asked.append, classifier, positive=positive)
+  assert not asked  # before anything is written
+
+
+def test_classes_are_found_by_name_or_asked_for(tmp_path):
+  from fairjax.recipes.audit.answers import AuditedModel
+  from fairjax.recipes.writing import scores
+
+  model = lambda *names: AuditedModel('m', classes=names)
+  assert scores._class(model('toxic', 'not toxic'), '') == 0
+  assert scores._class(model('negative', 'positive'), 'NEGATIVE') == 0
+  for names in (('LABEL_0', 'LABEL_1'), ('negative', 'neutral', 'positive')):
+    with pytest.raises(UserError, match='do not say'):
+      scores._class(model(*names), '')
+    with pytest.raises(UserError, match='name one of them'):
+      scores._class(model(*names), 'regard')
+  assert scores._class(model('a', 'b', 'c'), 'c') == 2
+
+
+@pytest.mark.parametrize(
+  'answer',
+  [
+    lambda t: ['Rude' if 'bad' in x else 'fine' for x in t],
+    lambda t: [{'label': 'rude' if 'bad' in x else 'fine', 'score': 1.0}
+               for x in t],
+    lambda t: [[{'label': 'rude', 'score': float('bad' in x)},
+                {'label': 'fine', 'score': 1.0 - ('bad' in x)}] for x in t],
+  ],
+)  # fmt: skip
+def test_answers_in_words_are_scores_of_the_class_that_is_named(answer):
+  result = fairjax.write(
+    biased, answer, positive='rude', samples=1, limit=3, n_resamples=100
+  )
+  assert result['mean_score_gap']['value'] == pytest.approx(1.0)
+
+
+def test_a_gate_ends_the_run(tmp_path, monkeypatch):
+  (tmp_path / 'hosted.py').write_text(
+    'def write(prompts):\n  return ["bad" if "man" in p.split() else "ok"'
+    ' for p in prompts]\n'
+    'def judge(texts):\n  return [float("bad" in t) for t in texts]\n'
+  )
+  monkeypatch.chdir(tmp_path)
+  monkeypatch.syspath_prepend(str(tmp_path))
+  config = config_of(
+    'hosted:write', classifier='hosted:judge', fail_if='mean_score_gap>0.01',
+    samples=1, limit=12, fail_on='value',
+  )  # fmt: skip
+  with pytest.raises(Failed, match='mean_score_gap'):
+    recipe.run(config, tmp_path / 'run')
+  assert len(list((tmp_path / 'run/writing').glob('*.json'))) > 6
+  config.writing.fail_if = 'no_such>1'
+  with pytest.raises(UserError, match=r'writing\.fail_if names'):
+    recipe.run(config, tmp_path / 'run')
+
+
+def test_a_prompt_and_its_text_are_joined_once():
+  assert rows.join('He is', 'fine') == 'He is fine'
+  assert rows.join('He is', ' fine') == rows.join('He is ', 'fine')
