@@ -12,7 +12,9 @@ from fairjax.data.tables import audit_table, predictions, readers
 
 def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
   """The classes' names in order, and each row's class; 1 is `pos_label`."""
-  values = np.asarray(y_true)
+  values = np.asarray(_column(y_true))
+  if values.ndim == 2 and values.shape[1] == 1:
+    values = values[:, 0]
   if values.ndim != 1 or not len(values):
     raise UserError(
       f'y_true has shape {values.shape}; a label for each row is needed'
@@ -40,15 +42,20 @@ def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
 
 
 def scores(
-  y_score: Sequence, rows: int, classes: int, positive: int = 1
+  y_score: Sequence, rows: int, names: Sequence, positive: int = 1
 ) -> np.ndarray:
-  """Probabilities [s, n], or [s, n, c] of three or more classes.
+  """Probabilities [s, n], or [s, n, c] of three or more classes `names`.
 
   `positive` is the column of the positive label where there are two.
+  Decisions by name are probabilities of 0 and 1.
   """
+  classes = len(names)
   try:
-    values = np.asarray(y_score, np.float64)
-  except (TypeError, ValueError) as error:
+    values = np.asarray(_column(y_score))
+    if values.dtype.kind in 'OUS' and isinstance(values.flat[0], str):
+      values = _decided(values, names, positive)
+    values = values.astype(np.float64)
+  except (TypeError, ValueError, IndexError) as error:
     raise UserError(
       'y_score has values that are no numbers; give probabilities'
     ) from error
@@ -81,6 +88,20 @@ def scores(
       'is needed (of logits take the sigmoid first, divide percents by 100)'
     )
   return values
+
+
+def _decided(values: np.ndarray, names: Sequence, positive: int) -> np.ndarray:
+  """Labels by name as numbers: of the positive one, or one a class."""
+  words = list(map(str, names))
+  unknown = ~np.isin(values.astype(str), words)
+  if unknown.any():
+    raise UserError(
+      f'y_score has {str(values[unknown].flat[0])!r}, and the labels of y_true '
+      f'are {", ".join(map(repr, names))}; give probabilities, or these labels'
+    )
+  if len(names) > 2:
+    return np.stack([values == name for name in words], -1)
+  return values == words[min(positive, len(words) - 1)]
 
 
 def options(
@@ -154,9 +175,8 @@ def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
 
 def _column(values: Any) -> Sequence | np.ndarray:
   """Values by their places; a Series has places of its own."""
-  if isinstance(values, pd.Series):
-    return values.to_numpy()
-  return values if isinstance(values, np.ndarray) else list(values)
+  found = readers.as_values(values)
+  return list(values) if found is None else found
 
 
 def table(
