@@ -47,7 +47,7 @@ def assess(
     y_true: labels [n]: numbers, booleans or names.
     y_score: probabilities of the positive label [n]; of every class [n, c],
       in the order of the sorted labels; or [s, n], a line for each model of
-      several seeds.
+      several seeds. Decisions are 0 and 1, or labels by name.
     groups: the group of each row: a column, or a table or mapping of several
       ('', None and NaN: in no group of that attribute).
     pos_label: the label whose probability y_score is; where labels are names.
@@ -86,7 +86,7 @@ def assess(
   names, labels = inputs.labels(y_true, pos_label)
   first = pos_label is not None and names.index(pos_label) == 0
   positive = 0 if first and len(names) == 2 else 1
-  scores = inputs.scores(y_score, len(labels), len(names), positive)
+  scores = inputs.scores(y_score, len(labels), names, positive)
   columns, remarks = inputs.columns(groups, len(labels))
   members, group_names, attributes = of_groups.memberships(
     columns, intersections=intersections
@@ -226,7 +226,7 @@ def thresholds(
   group_thresholds.known(criterion)
   inputs.options(threshold, confidence_level, n_resamples, random_state)
   names, labels = inputs.labels(y_true, pos_label)
-  scores = inputs.scores(y_score, len(labels), len(names))
+  scores = inputs.scores(y_score, len(labels), names)
   if scores.shape[:-1] != (1,):
     raise UserError(
       f'y_score has shape {np.shape(y_score)}; thresholds of groups are of one '

@@ -67,6 +67,26 @@ def every_score(texts):
   ]
 
 
+def by_label(texts):
+  return [{'toxic': p, 'ok': 1 - p} for p in chance(texts)]
+
+
+def columns_by_label(texts):
+  return {'toxic': list(chance(texts)), 'ok': list(1 - chance(texts))}
+
+
+def shouted(texts):
+  return [f'**{word.title()}.**\n' for word in words(texts)]
+
+
+def generated(texts):
+  return (p for p in chance(texts))
+
+
+def one_text(text):
+  return words([text.strip()])[0]
+
+
 # Kinds of models: each says 'toxic' where a text is awful, so it is right.
 
 
@@ -78,12 +98,59 @@ def every_score(texts):
     *(words(TEXTS), np.array(words(TEXTS)), Chances().predict_proba(TEXTS)),
     *(pd.DataFrame({'p': chance(TEXTS)}), {'p': chance(TEXTS)}),
     *([{'p': p} for p in chance(TEXTS)], pipeline(TEXTS)),
+    *(every_score(TEXTS), tuple(chance(TEXTS)), chance(TEXTS)[:, None]),
+    *(by_label, shouted, generated, by_label(TEXTS), columns_by_label),
   ],
   ids=lambda model: getattr(model, '__name__', type(model).__name__),
 )
 def test_a_model_of_any_kind_is_audited(model):
   found = fairjax.audit(model, frame(), groups='sex', swaps=(), **QUICK)
   assert found['accuracy']['value'] == pytest.approx(1 - 1 / N)
+
+
+@pytest.mark.parametrize(
+  'given',
+  [
+    *('sex', ['sex'], SEX, pd.Series(SEX), {'of': SEX}, list(SEX)),
+    pd.DataFrame({'sex': SEX}),
+  ],
+  ids=lambda one: type(one).__name__,
+)
+def test_groups_are_named_or_given_themselves(given):
+  found = fairjax.audit(P, plain(), groups=given, **QUICK)
+  assert found['dp'] == fairjax.audit(P, plain(), groups='sex', **QUICK)['dp']
+  together = fairjax.audit(P, plain(), cluster=np.arange(N) // 2, **QUICK)
+  assert 'rows are 60 clusters' in ' '.join(together.results.notes)
+
+
+def test_the_positive_label_has_a_name():
+  share = lambda p, pos: fairjax.audit(
+    p, plain(), groups='sex', pos_label=pos, **QUICK
+  )['base_rate']['value']
+  assert share(P, 'toxic') == share(P, 1) == share(P, None) == Y.mean()
+  assert share(1 - P, 'ok') == pytest.approx(1 - Y.mean())
+
+
+def test_a_table_of_several_models_is_read_by_column():
+  both = {'a': P, 'b': 1 - P}
+  found = fairjax.audit(both, plain(), scores=['b', 'a'], **QUICK)
+  assert [*found.results.contenders] == ['b', 'a']
+
+
+def test_texts_alone_are_data():
+  found = fairjax.audit(chance, TEXTS, **QUICK)
+  assert found['flips']['value'] == 0
+
+
+def test_decisions_by_name_are_assessed():
+  y, said = np.array(['ok', 'toxic'])[Y], words(TEXTS)
+  found = fairjax.assess(y, said, SEX, pos_label='toxic', **QUICK)
+  assert found['accuracy']['value'] == pytest.approx(1 - 1 / N)
+  other = fairjax.assess(y, said, SEX, pos_label='ok', **QUICK)
+  assert other['accuracy']['value'] == found['accuracy']['value']
+  assert other['base_rate']['value'] == pytest.approx(
+    1 - found['base_rate']['value']
+  )
 
 
 def test_decisions_of_a_function_have_no_ranks():
@@ -282,6 +349,53 @@ MISTAKES = {
   'logits': (lambda: fairjax.audit(P * 9, plain()), 'from 0 to 1'),
   'object': (lambda: fairjax.audit(3.5, plain()), 'float'),
   'data': (lambda: fairjax.audit(P, 7), 'int'),
+  'no_data': (lambda: fairjax.audit(chance), 'audit(model, table)'),
+  'one_text': (
+    lambda: fairjax.audit(one_text, frame()),
+    'lambda texts: [function(text)',
+  ),
+  'one_label': (
+    lambda: fairjax.audit(
+      lambda texts: [{'label': 'LABEL_0', 'score': 0.3} for _ in texts],
+      frame(),
+    ),
+    "one['score'] for one in",
+  ),
+  'several_labels': (
+    lambda: fairjax.audit(
+      lambda texts: [
+        [{'label': one, 'score': 0.3} for one in ('toxic', 'threat')]
+        for _ in texts
+      ],
+      frame(),
+    ),
+    'top_k=None',
+  ),
+  'other_keys': (
+    lambda: fairjax.audit(lambda t: {'threat': [0.2] * len(t)}, frame()),
+    'the one that is audited',
+  ),
+  'two_columns': (
+    lambda: fairjax.audit({'a': P, 'b': P}, plain()),
+    "scores='COLUMN'",
+  ),
+  'groups_short': (
+    lambda: fairjax.audit(P, plain(), groups=pd.Series(SEX[:9])),
+    'one value a row',
+  ),
+  'groups_again': (
+    lambda: fairjax.audit(P, plain(), groups=pd.Series(SEX[::-1], name='sex')),
+    'rename one',
+  ),
+  'positive': (
+    lambda: fairjax.audit(P, plain(), pos_label='bad'),
+    "the labels are 'ok', 'toxic'",
+  ),
+  'missing': (
+    lambda: fairjax.audit(np.where(P == P[3], np.nan, P), plain()),
+    'row 3 is nan',
+  ),
+  'percents': (lambda: fairjax.audit(P * 100, plain()), 'percents by 100'),
   'names': (
     lambda: fairjax.audit(lambda t: ['bad'] * len(t), frame()),
     "labels='NAME=NUMBER,NAME=NUMBER'",

@@ -19,7 +19,7 @@ MISTAKES = {
   'logits': (dict(y_score=P * 8 - 4), 'of logits take the sigmoid'),
   'percent': (dict(y_score=P * 100), 'divide percents by 100'),
   'negative': (dict(y_score=P - 0.5), 'from 0 to 1'),
-  'words': (dict(y_score=['high'] * N), 'no numbers; give probabilities'),
+  'words': (dict(y_score=['high'] * N), 'give probabilities, or these labels'),
   'no number': (dict(y_score=[*P[:-1], np.nan]), f'in row {N - 1}'),
   'too few': (dict(y_score=P[:-1]), 'y_score has shape'),
   'logits of classes': (

@@ -18,7 +18,9 @@ def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
     or isinstance(pos_label, np.generic),
     *('pos_label', pos_label, 'one of the labels is needed'),
   )
-  values = unmasked(y_true)
+  values = np.asarray(_column(y_true, 'y_true'))
+  if values.ndim == 2 and values.shape[1] == 1:
+    values = values[:, 0]
   if values.ndim != 1 or not len(values):
     raise UserError(
       f'y_true has shape {values.shape}; a label for each row is needed'
@@ -52,16 +54,20 @@ def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
 
 
 def scores(
-  y_score: Sequence, rows: int, classes: int, positive: int = 1
+  y_score: Sequence, rows: int, names: Sequence, positive: int = 1
 ) -> np.ndarray:
-  """Probabilities [s, n], or [s, n, c] of three or more classes.
+  """Probabilities [s, n], or [s, n, c] of three or more classes `names`.
 
   `positive` is the column of the positive label where there are two.
+  Decisions by name are probabilities of 0 and 1.
   """
+  classes = len(names)
   try:
-    values = unmasked(y_score)
+    values = np.asarray(_column(y_score, 'y_score'))
+    if values.dtype.kind in 'OUS' and isinstance(values.flat[0], str):
+      values = _decided(values, names, positive)
     values = values if np.iscomplexobj(values) else values.astype(np.float64)
-  except (TypeError, ValueError, OverflowError) as error:
+  except (TypeError, ValueError, IndexError, OverflowError) as error:
     raise UserError(
       'y_score has values that are no numbers; give probabilities'
     ) from error
@@ -96,6 +102,20 @@ def scores(
       'is needed (of logits take the sigmoid first, divide percents by 100)'
     )
   return values
+
+
+def _decided(values: np.ndarray, names: Sequence, positive: int) -> np.ndarray:
+  """Labels by name as numbers: of the positive one, or one a class."""
+  words = list(map(str, names))
+  unknown = ~np.isin(values.astype(str), words)
+  if unknown.any():
+    raise UserError(
+      f'y_score has {str(values[unknown].flat[0])!r}, and the labels of y_true '
+      f'are {", ".join(map(repr, names))}; give probabilities, or these labels'
+    )
+  if len(names) > 2:
+    return np.stack([values == name for name in words], -1)
+  return values == words[min(positive, len(words) - 1)]
 
 
 def options(
@@ -147,13 +167,6 @@ def seed(random_state: Any) -> None:
   )
 
 
-def unmasked(values: Any) -> np.ndarray:
-  """As an array, in which what a mask hides is missing."""
-  if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-    return values.astype(object).filled(None)
-  return np.asarray(values)
-
-
 def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
   """The group columns by name, as an audit reads them, and what to say."""
   if groups is None:
@@ -186,17 +199,14 @@ def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
   return result, remarks
 
 
-def _column(values: Any) -> Sequence | np.ndarray:
+def _column(values: Any, name: str = 'groups') -> Sequence | np.ndarray:
   """Values by their places; a Series has places of its own."""
-  if isinstance(values, pd.Series):
-    return values.to_numpy()
-  if isinstance(values, np.ndarray):
-    return unmasked(values)
+  found = readers.as_values(values)
   need(
-    is_listed(values),
-    *('groups', values, 'the group of each row is needed'),
+    found is not None or is_listed(values),
+    *(name, values, 'one value for each row is needed'),
   )
-  return list(values)
+  return list(values) if found is None else found
 
 
 def table(

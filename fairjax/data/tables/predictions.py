@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core.errors import UserError
+from fairjax.data.tables import readers
 from fairjax.data.tables.files import source
 
 USUAL = (  # columns that are looked for where none is named
@@ -30,6 +31,11 @@ USUAL = (  # columns that are looked for where none is named
 MADE = 'row numbers'  # attrs['ids'] of a table whose ids are ours
 PIPELINE = ('label', 'score')
 SEED = re.compile(r'p\d+(_c\d+)?')  # a column of our own file
+SCORE_OF = (  # the rest of a sentence
+  "; of a pipeline of several labels give the audited one's score: lambda "
+  "texts: [{one['label']: one['score'] for one in row}['LABEL'] for row in "
+  'pipeline(texts, top_k=None)]'
+)
 SUM = 1e-3  # how far probabilities of a row may be from a sum of 1
 
 
@@ -56,7 +62,7 @@ def read(
     return [_seeds(rows)]
   if not columns and (one := _pipeline(rows, table, classes)):
     return [one._replace(remarks=(*said, *one.remarks))]
-  columns = list(columns) or [_found(rows, table)]
+  columns = list(columns) or [_found(rows, table, classes)]
   if len(columns) != len(set(columns)):
     raise UserError('audit.scores names a column twice')
   return [
@@ -78,41 +84,84 @@ def of_answers(
   """
   if isinstance(answer, np.ndarray | pd.Series):
     answer = answer.tolist()
+  if isinstance(answer, Mapping):  # columns
+    answer = _by_label(answer, classes, name)
   if not isinstance(answer, list | tuple) or not len(answer):
     return None
   pair = lambda one: isinstance(one, Mapping) and {*PIPELINE} <= {*one}
   said = [one['label'] if pair(one) else one for one in answer]
+  if all(map(pair, answer)) and len(set(said)) == 1:
+    _refuse_one_label(answer, name)
   known = {part for c in classes for part in [c, *c.split('/')]}
-  known = {str(c).casefold() for c in known} | {'0', '1', 'label_0', 'label_1'}
+  known = {_bare(str(c)) for c in known} | {'0', '1', 'label_0', 'label_1'}
   for k, one in enumerate(said if classes else ()):
-    if isinstance(one, str) and one.strip().casefold() not in known:
+    if isinstance(one, str) and _bare(one) not in known:
       raise UserError(
         f'{name} answers {one[:60]!r} for {place(k)}, but the labels are '
-        f'{", ".join(map(repr, classes))}; call them alike with '
+        f'{", ".join(map(repr, classes))}; let it answer one of them for every '
+        'text, or call them as it does with '
         '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
+        + (SCORE_OF if pair(answer[k]) else '')
       )
   if all(isinstance(one, str) for one in answer):
-    rows = pd.DataFrame({'answer': list(answer)})
+    rows = pd.DataFrame({'answer': list(map(_bare, answer))})
     rows.attrs['source'] = name
     c = max(len(classes), 2)
     return np.eye(c)[_codes(rows['answer'], 'answer', rows, classes)]
-  plain = lambda label: re.sub(r'(?i)^label_(?=\d+$)', '', str(label))
   if all(pair(one) for one in answer):
     rows = pd.DataFrame({k: [one[k] for one in answer] for k in PIPELINE})
     rows.attrs['source'] = name
     found = _pipeline(rows, pd.DataFrame(), classes)
     return None if found is None else found.scores[0]
-  if all(
-    isinstance(one, list | tuple) and one and all(map(pair, one))
-    for one in answer
-  ):
-    each = [
-      {f'p_{plain(o["label"])}': o['score'] for o in one} for one in answer
-    ]
-    rows = pd.DataFrame(each)
+  if (rows := readers.every_score(answer)) is not None:
     rows.attrs['source'] = name
+    ends = {str(c).removeprefix('p_').casefold() for c in rows}
+    if classes and not (
+      ends == {c.casefold() for c in classes}
+      or (len(ends) > 1 and all(map(str.isdigit, ends)))
+    ):
+      raise UserError(
+        f'{name} scores {", ".join(map(repr, sorted(ends)))}, but the labels '
+        f'are {", ".join(map(repr, classes))}{SCORE_OF}'
+      )
     return _of_classes(rows, 'p_', classes).scores[0]
+  if all(isinstance(one, Mapping) for one in answer):
+    columns = {key: [one.get(key) for one in answer] for key in answer[0]}
+    rows = pd.DataFrame(_by_label(columns, classes, name))
+    rows.attrs['source'] = name
+    return _of_classes(rows, '', classes).scores[0]
   return None
+
+
+def _refuse_one_label(answer: Sequence[Mapping], name: str) -> None:
+  """A score below a half is of a label that is never beaten: the only one."""
+  if min(float(one['score']) for one in answer) < 0.5:
+    raise UserError(
+      f'{name} gives one label, {answer[0]["label"]!r}, and its score; give '
+      "the score alone, as lambda texts: [one['score'] for one in "
+      'pipeline(texts)]'
+    )
+
+
+def _bare(word: str) -> str:
+  """A label as somebody writes it who answers in words: 'Toxic.'."""
+  return word.strip(' \t\r\n.!"\'`*').casefold()
+
+
+def _by_label(answer: Mapping, classes: Sequence[str], name: str) -> Any:
+  """A number a label: records of them, where the labels are the data's."""
+  keys = ', '.join(map(repr, list(answer)[:6]))
+  if not classes or {str(k).casefold() for k in answer} != {
+    c.casefold() for c in classes
+  }:
+    raise UserError(
+      f'{name} returns {keys} for each text, and the labels of the data are '
+      f'{", ".join(map(repr, classes)) or "not given"}; let it return the '
+      'probability of the one that is audited'
+    )
+  return [
+    dict(zip(answer, values)) for values in zip(*map(list, answer.values()))
+  ]
 
 
 def numeric(frame: pd.DataFrame) -> pd.DataFrame:
@@ -274,8 +323,12 @@ def _seeds(rows: pd.DataFrame) -> Predicted:
   return Predicted('model', scores, False)
 
 
-def _found(rows: pd.DataFrame, table: pd.DataFrame) -> str:
+def _found(
+  rows: pd.DataFrame, table: pd.DataFrame, classes: Sequence[str]
+) -> str:
   names = {str(c).lower(): str(c) for c in rows}
+  if len(classes) > 1 and {c.casefold() for c in classes} <= {*names}:
+    return '*'  # a column a class, called as the labels are
   for usual in USUAL:
     if usual.endswith('*'):
       start = usual[:-1]

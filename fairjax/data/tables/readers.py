@@ -15,9 +15,10 @@ import pathlib
 import re
 import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
 
 from fairjax.core import strict_json
@@ -57,7 +58,9 @@ def as_frame(data: Any) -> pd.DataFrame | None:
   mapping of columns, a list of records; None for what is no table."""
   if isinstance(data, pd.DataFrame):
     return data
-  if callable(getattr(data, 'collect', None)) and hasattr(data, 'columns'):
+  if callable(getattr(data, 'collect_schema', None)) and hasattr(
+    data, 'collect'
+  ):
     data = data.collect()  # of polars, not yet computed
   splits = (
     isinstance(data, Mapping)
@@ -76,6 +79,8 @@ def as_frame(data: Any) -> pd.DataFrame | None:
   if callable(getattr(data, 'to_pandas', None)):
     found = data.to_pandas()
     return found if isinstance(found, pd.DataFrame) else None
+  if (found := every_score(data)) is not None:
+    return found
   columns = isinstance(data, Mapping)
   records = (
     isinstance(data, list | tuple)
@@ -90,6 +95,40 @@ def as_frame(data: Any) -> pd.DataFrame | None:
     raise UserError(
       f'the columns of the table do not fit together: {error}'
     ) from error
+
+
+def every_score(data: Any) -> pd.DataFrame | None:
+  """All labels with their scores, a list a text, as a `transformers` pipeline
+  gives them for top_k=None: a column p_LABEL each."""
+  pair = lambda one: isinstance(one, Mapping) and {'label', 'score'} <= {*one}
+  if not (isinstance(data, list | tuple) and len(data)) or not all(
+    isinstance(one, list | tuple) and one and all(map(pair, one))
+    for one in data
+  ):
+    return None
+  plain = lambda label: re.sub(r'(?i)^label_(?=\d+$)', '', str(label))
+  return pd.DataFrame(
+    [{f'p_{plain(o["label"])}': o['score'] for o in one} for one in data]
+  )
+
+
+def as_values(data: Any) -> Sequence | np.ndarray | None:
+  """A column of any library by its places; None for what is no column."""
+  if isinstance(data, str | bytes | Mapping) or callable(data):
+    return None
+  if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+    return data.astype(object).filled(None)  # what a mask hides is missing
+  if getattr(data, 'ndim', 1) == 0:
+    return None
+  if isinstance(data, np.ndarray | list):
+    return data
+  if isinstance(data, pd.Series | pd.Index):
+    return data.to_numpy()
+  if callable(getattr(data, 'detach', None)):
+    return data.detach().cpu().numpy()
+  if hasattr(data, '__array__'):
+    return np.asarray(data)
+  return list(data) if isinstance(data, Sequence | Iterator) else None
 
 
 def read(path: str, usual: str = '') -> pd.DataFrame:
@@ -348,6 +387,8 @@ def _json(path: str, file: BinaryIO) -> pd.DataFrame:
       return pd.DataFrame(value, dtype=object)
   if isinstance(value, dict) and 'text' in value:
     return pd.DataFrame([value], dtype=object)
+  if (scores := every_score(value)) is not None:
+    return scores.astype(object)
   if not isinstance(value, list):
     raise UserError(
       f'{path} holds {type(value).__name__} and no array of objects; write '

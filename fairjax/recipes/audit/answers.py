@@ -15,6 +15,7 @@ differently, what it says of an edit is in part its own noise.
 """
 
 import dataclasses
+import functools
 import importlib
 import inspect
 import os
@@ -22,7 +23,7 @@ import pathlib
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ from fairjax.metrics.texts import flips
 from fairjax.train.progress import Log
 
 PIECE = 1024  # texts, or a 64th of them where there are many
+MODEL = ('predict_proba', 'predict')
 SAMPLE = 32  # texts that a function is asked for again
 APART = 1e-3  # more than what other batches and rounding do
 
@@ -78,10 +80,11 @@ def imported(
     raise UserError(
       f'{knob} is {name!r}, and that cannot be loaded: {last(error)}'
     ) from error
-  if inspect.isclass(target) or not callable(target):
+  model = any(map(functools.partial(hasattr, target), MODEL))
+  if inspect.isclass(target) or not (callable(target) or model):
     raise UserError(
       f'{knob} is {name!r}, which is no function of texts; name one that '
-      f'takes a list of {what}'
+      f'takes a list of {what}, or a model that has predict_proba or predict'
     )
   return target
 
@@ -175,7 +178,30 @@ def _ended(function, texts, name, place, error: BaseException) -> str:
     except Exception as again:
       error, where = again, place(text)
       break
-  return f'{name} ended on {where}: {last(error)}'
+  return (
+    f'{name} ended on {where}: {last(error)}{_remedy(function, error, texts)}'
+  )
+
+
+def _remedy(function, error: BaseException, texts: list[str]) -> str:
+  """What to do where a function of something else was given."""
+  if not isinstance(error, Exception):
+    return ''
+  if 'Expected 2D array' in str(error):
+    return (
+      '; it takes numbers, not texts: put what makes them before it '
+      '(sklearn.pipeline.make_pipeline), or give its probabilities'
+    )
+  try:
+    one = function(texts[0])
+  except Exception:
+    return ''
+  if not isinstance(one, str | float | int | Mapping | np.number):
+    return ''
+  return (
+    '; it takes one text and is given a list: give a function of lists, as '
+    'lambda texts: [function(text) for text in texts]'
+  )
 
 
 def last(error: BaseException) -> str:
@@ -206,6 +232,8 @@ def _numbers(answer: Any, texts: list[str], name: str, place) -> np.ndarray:
   if hasattr(answer, 'detach'):
     answer = answer.detach().float().cpu().numpy()
   wanted = 'a probability, or one a class, is needed for each text'
+  if isinstance(answer, Iterator):
+    answer = list(answer)
   try:
     values = np.asarray(answer)
     if values.dtype.kind == 'O':

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from fairjax import stages
@@ -131,18 +132,19 @@ def audit(
   *,
   text: str = 'text',
   label: str = 'label',
-  groups: str | Sequence[str] = (),
-  controls: str | Sequence[str] = (),
+  groups: Any = (),
+  controls: Any = (),
   reference: str = '',
   intersections: bool = True,
-  cluster: str = '',
+  cluster: Any = '',
   swaps: str | Sequence[str] = ('auto',),
   edited: str | os.PathLike = '',
   training: str | os.PathLike = '',
   against: Any = None,
   classes: str | Sequence[str] = (),
+  scores: str | Sequence[str] = (),
   threshold: float | str = 0.5,
-  pos_label: int = 1,
+  pos_label: Any = None,
   labels: str = '',
   costs: str = '',
   equalize: str = '',
@@ -168,7 +170,7 @@ def audit(
     text: the column of the text.
     label: that of the label; '' for none.
     groups: columns whose groups are compared ('age:18/30' cuts bands,
-      'terms:FILE' finds words).
+      'terms:FILE' finds words), by name or themselves, as df['gender'].
     controls: columns held equal.
     reference: a group's name, 'largest', or '' for everyone else.
     intersections: also compare combinations of columns.
@@ -183,8 +185,10 @@ def audit(
     against: a second model or predictions, compared row by row.
     classes: of a model whose labels may hold together, those that are
       audited, side by side; all of them without it.
+    scores: the columns of predictions where these are a table, a model each.
     threshold: a row is positive from this score on, or 'eer'.
-    pos_label: the class (0 or 1, of the labels in order) that is positive.
+    pos_label: the label that is positive, by name or by its place among the
+      labels in order; the second of two without it.
     labels: which name is which class, as 'ok=0,toxic=1'.
     costs: of errors, as 'fp=1,fn=5'.
     equalize: also choose thresholds of groups, on half of the rows, that meet
@@ -205,9 +209,14 @@ def audit(
   try:
     if data is None:
       model, data = None, model
+    frame = _frame(data, label)
+    groups = _named(frame, groups, 'groups')
+    controls = _named(frame, controls, 'controls')
+    (cluster,) = _named(frame, cluster, 'cluster') or ('',)
     config = _config(locals())
     knobs.check(config, Config)
-    rows = audit_table.of_frame(_frame(data, config, label), config)
+    rows = audit_table.of_frame(frame, config)
+    config.measures.pos_label = _positive(pos_label, rows.classes)
     results, measured = recipe.audit(config, model, rows, None, against)
   except UserError as error:
     raise UserError(in_python(str(error))) from error
@@ -228,6 +237,7 @@ def _config(given: Mapping[str, Any]) -> Config:
     seed=int(seed),
     data=Data(
       name='file',
+      path=getattr(given['frame'], 'attrs', {}).get('path', ''),
       text=given['text'],
       label='label' if _no_label(given['label']) else given['label'],
       labels=given['labels'],
@@ -238,7 +248,6 @@ def _config(given: Mapping[str, Any]) -> Config:
       resamples=given['n_resamples'],
       confidence_level=given['confidence_level'],
       min_group=given['min_group'],
-      pos_label=given['pos_label'],
     ),
     audit=Audit(
       **{key: names(given[key]) for key in ('groups', 'controls', 'swaps')},
@@ -246,6 +255,7 @@ def _config(given: Mapping[str, Any]) -> Config:
       intersections=given['intersections'],
       cluster=given['cluster'],
       classes=names(given['classes']),
+      scores=names(given['scores']),
       costs=given['costs'],
       edited=path(given['edited']),
       training=path(given['training']),
@@ -260,7 +270,6 @@ def _config(given: Mapping[str, Any]) -> Config:
 ARGUMENTS = {
   'measures.resamples': 'n_resamples',
   'audit.model': 'model',
-  'audit.scores': 'model',  # a column of the data
   'audit.batch': 'batch_size',
   'seed': 'random_state',
 }
@@ -303,17 +312,26 @@ def in_python(
   return KNOB.sub(lambda match: argument(match[1]) or match[1], words)
 
 
-def _frame(data: Any, config: Config, label: str) -> pd.DataFrame:
+def _frame(data: Any, label: str) -> pd.DataFrame:
   """The data as a table, without a label where none is asked for."""
   if isinstance(data, str | os.PathLike):
-    config.data.path = os.fspath(data)
-    frame = readers.read(config.data.path)
+    frame = readers.read(os.fspath(data))
+    frame.attrs['path'] = os.fspath(data)
   elif (found := readers.as_frame(data)) is not None:
     frame = found.copy()
+  elif (texts := readers.as_values(data)) is not None and all(
+    isinstance(one, str) for one in texts
+  ):
+    frame = pd.DataFrame({'text': list(texts)})
+  elif callable(data) or hasattr(data, 'predict'):
+    raise UserError(
+      'a model is given and no data; give the rows to audit it on too, as in '
+      'audit(model, table)'
+    )
   else:
     raise UserError(
       f'data is {type(data).__name__}; give a table, a mapping of columns, a '
-      'list of records, or a file'
+      'list of records or of texts, or a file'
     )
   if not _no_label(label):
     return frame
@@ -322,3 +340,59 @@ def _frame(data: Any, config: Config, label: str) -> pd.DataFrame:
 
 def _no_label(label: Any) -> bool:
   return label is None or (isinstance(label, str) and not label)
+
+
+def _named(frame: pd.DataFrame, given: Any, field: str) -> tuple[str, ...]:
+  """The names of columns; those that are given themselves join the frame."""
+  if isinstance(given, str):
+    return (given,) if given else ()
+  if isinstance(given, Mapping):
+    columns = dict(given)
+  elif (table := readers.as_frame(given)) is not None:
+    columns = {str(name): table[name] for name in table}
+  else:
+    values = readers.as_values(given)
+    if values is None:
+      raise UserError(
+        f'{field} is {type(given).__name__}; give the names of columns, or a '
+        'column itself'
+      )
+    names = [isinstance(one, str) for one in values]
+    short = len(values) != len(frame) or len(set(map(str, values))) == len(
+      values
+    )
+    if short and all(names) and not isinstance(given, pd.Series):
+      return tuple(map(str, values))
+    columns = {str(getattr(given, 'name', None) or field.rstrip('s')): values}
+  for name, column in columns.items():
+    values = readers.as_values(column)
+    if values is None or np.shape(values) != (len(frame),):
+      raise UserError(
+        f'{field} has a column {name!r} of shape {np.shape(values)} for '
+        f'{len(frame):,} rows; give one value a row, or the names of columns'
+      )
+    if name in frame and not pd.Series(values).equals(
+      frame[name].reset_index(drop=True)
+    ):
+      raise UserError(
+        f'{field} has a column {name!r}, and so has the data, with other '
+        'values; rename one'
+      )
+    frame[name] = values
+  return tuple(columns)
+
+
+def _positive(given: Any, classes: Sequence[str]) -> int:
+  """The number of the positive class, by its name or its number."""
+  if given is None:
+    return 1
+  low = [name.casefold() for name in classes]
+  if (name := str(given).casefold()) in low:
+    return low.index(name)
+  number = isinstance(given, int | np.integer) and not isinstance(given, bool)
+  if not number or not 0 <= given < max(len(classes), 2):
+    raise UserError(
+      f'pos_label is {given!r}; the labels are '
+      f'{", ".join(map(repr, classes)) or "0 and 1"}'
+    )
+  return int(given)

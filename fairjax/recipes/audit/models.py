@@ -21,12 +21,13 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
-from fairjax.data.tables import inputs, labels, predictions, readers
+from fairjax.data.tables import labels, predictions, readers
 from fairjax.models.families import chances
 from fairjax.recipes.audit import answers
 from fairjax.recipes.audit.answers import AuditedModel
 
 FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
+THEIRS = 'the table of predictions'
 FUNCTION = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_][\w.]*')
 
 
@@ -39,38 +40,51 @@ def load(
   if isinstance(source, str | os.PathLike):
     return _named(os.fspath(source), config, table, classes)
   if (frame := readers.as_frame(source)) is not None:
-    frame.attrs.setdefault('source', 'the predictions')
+    frame.attrs.setdefault('source', THEIRS)
     return _of_frame(frame, config, table, classes)
-  if isinstance(source, np.ndarray | list | pd.Series):
-    values = inputs.unmasked(source)
-    if values.ndim == 1 and values.dtype.kind in 'OUS':  # decisions by name
-      frame = pd.DataFrame({'decision': values})
-      frame.attrs['source'] = 'the predictions'
-      return _of_frame(frame, config, table, classes)
-    try:
-      values = values.astype(float)
-    except (TypeError, ValueError, OverflowError) as error:
-      raise UserError(
-        'the predictions have values that are no numbers; give probabilities, '
-        'or the name of a label for each row'
-      ) from error
-    return [_array(values, table, config)]
+  if (found := readers.as_values(source)) is not None:
+    return _of_values(found, config, table, classes)
   if hasattr(source, 'bundle'):  # fairjax.load
     return classifier(source, config)
-  if hasattr(source, 'predict_proba'):
-    names = tuple(map(str, getattr(source, 'classes_', ())))
-    name = type(source).__name__
-    return [function(source.predict_proba, name, config, table, names)]
-  if not callable(source) and callable(getattr(source, 'predict', None)):
-    name = type(source).__name__  # one that only decides
-    return [function(source.predict, name, config, table, said=classes)]
-  if callable(source):
-    name = getattr(source, '__name__', type(source).__name__)
-    return [function(source, name, config, table, said=classes)]
+  name = getattr(source, '__name__', type(source).__name__)
+  if (one := _asked(source, name, config, table, classes)) is not None:
+    return [one]
   raise UserError(
     f'an audit cannot read {type(source).__name__}; give a folder, a file, a '
     'table of predictions, a model with predict_proba, or a function of texts'
   )
+
+
+def _asked(
+  source: Any, name: str, config, table, classes, made_from=None
+) -> AuditedModel | None:
+  """An estimator, or a function of texts; None for what is neither."""
+  if hasattr(source, 'predict_proba'):
+    names = tuple(map(str, getattr(source, 'classes_', ())))
+    return function(source.predict_proba, name, config, table, names, made_from)
+  if not callable(source) and callable(getattr(source, 'predict', None)):
+    source = source.predict  # one that only decides
+  if callable(source):
+    more = {'made_from': made_from, 'said': classes}
+    return function(source, name, config, table, **more)
+  return None
+
+
+def _of_values(found, config, table, classes) -> list[AuditedModel]:
+  """Predictions of the rows in their order: numbers, or labels by name."""
+  values = np.asarray(found)
+  if values.ndim == 1 and values.dtype.kind in 'OUS':  # decisions by name
+    frame = pd.DataFrame({'decision': values})
+    frame.attrs['source'] = THEIRS
+    return _of_frame(frame, config, table, classes)
+  try:
+    values = values.astype(float)
+  except (TypeError, ValueError, OverflowError) as error:
+    raise UserError(
+      'the predictions have values that are no numbers; give probabilities, '
+      'or the name of a label for each row'
+    ) from error
+  return [_array(values, table, config)]
 
 
 def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
@@ -112,8 +126,7 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
   if FUNCTION.fullmatch(name):
     target = answers.imported(name)
     made_from = functools.partial(answers.made_from, name)
-    more = {'made_from': made_from, 'said': classes}
-    return [function(target, name, config, table, **more)]
+    return [_asked(target, name, config, table, classes, made_from)]
   from fairjax.models.folders import hub
 
   try:
@@ -177,6 +190,8 @@ def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray] | None:
 def _array(scores: np.ndarray, table, config) -> AuditedModel:
   """[n], [n, c] or [s, n] of the rows, in their order."""
   n = len(table)
+  if scores.shape == (n, 1):
+    scores = scores[:, 0]
   if scores.ndim == 1:
     scores = scores[None]
   if scores.ndim == 2 and scores.shape[0] == n != scores.shape[1]:
@@ -187,10 +202,16 @@ def _array(scores: np.ndarray, table, config) -> AuditedModel:
       f'the predictions have shape {scores.shape} for {n} rows; give [n], '
       '[n, classes] or [seeds, n]'
     )
-  if not ((scores >= 0) & (scores <= 1)).all():
+  wrong = ~((scores >= 0) & (scores <= 1))
+  if wrong.any():
+    seed, row = np.argwhere(wrong)[0]
+    value = float(scores[seed, row])
+    remedy = 'of logits take the sigmoid first, divide percents by 100'
+    if not np.isfinite(value):
+      remedy = 'leave rows without a prediction out of the data too'
     raise UserError(
-      'the predictions are not all from 0 to 1; give probabilities of the '
-      'positive class'
+      f'the prediction of row {row} is {value!r}; a probability of the '
+      f'positive class, from 0 to 1, is needed ({remedy})'
     )
   hard = bool(np.isin(scores, (0, 1)).all())
   both = np.stack([1 - scores, scores], -1)

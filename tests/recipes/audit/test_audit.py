@@ -402,7 +402,7 @@ def test_mistakes_are_one_sentence_each():
   ids = p.assign(id=[f'x{i}' for i in range(240)])
   wrong("no prediction of id 'r0'", named, ids)
   both = pd.DataFrame({'p_ok': 0.5, 'p_toxic': np.r_[0.5, 0.7, [0.5] * 238]})
-  wrong('row 1 of the predictions sum to 1.2', frame, both)
+  wrong('row 1 of the table of predictions sum to 1.2', frame, both)
   odd = pd.DataFrame({'p_good': 0.5, 'p_bad': [0.5] * 240})
   wrong('not called as the labels', frame, odd)
   wrong('from 0 to 1', frame, p * 7)
