@@ -236,10 +236,7 @@ def thresholds(
   decided_by = judged_by
   if decide_by is not None:
     decided_by = _one_column(decide_by, len(labels), 'decide_by')
-  rng = np.random.default_rng([random_state, 0x202])
-  order = rng.permutation(len(labels))
-  cut = round(len(labels) * (1 - float(holdout)))
-  own, held = np.sort(order[:cut]), np.sort(order[cut:])
+  own, held = group_thresholds.halves(len(labels), holdout, random_state)
   if not len(own) or not len(held):
     raise UserError(f'{len(labels)} rows are too few to hold some out')
   _, limit = decide(labels[own], scores[:, own], threshold)

@@ -5,9 +5,9 @@
 PLACE keeps what the jobs read and their calm runs, so that the table can be
 made in pieces, a job or a fault at a time; KILLS, SEED, LIMIT (seconds after
 which a fault is tried no further) and LONGEST (seconds after which a run is
-taken for a hang: more on a busy machine) are variables of the environment. Where
-a fault stops a run, the same command follows without it; every file that a run
-writes must then be that of the calm run, to the bit, but for logs and what
+taken for a hang: more on a busy machine) are variables of the environment.
+Where a fault stops a run, the same command follows without it; every file of
+the run must then be that of the calm run, to the bit, but for logs and what
 holds a clock.
 
 30 of the 112 cells took 42 minutes on two cores that others used too: a minute
