@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float, Integer
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError, need
+from fairjax.core.errors import UserError, is_listed, need
 
 CRITERIA = {
   'demographic_parity': 'dp',
@@ -42,10 +42,11 @@ class Thresholds:
   otherwise: float = 0.5  # of rows of no group
 
   def decide(
-    self, scores: Float[np.ndarray, '*s n'], groups: Sequence[str] | np.ndarray
+    self, scores: Float[np.ndarray, '*s n'], groups: Sequence | np.ndarray
   ) -> Integer[np.ndarray, '*s n']:
     """1 where a row is positive."""
-    names = np.array(['' if g is None or g != g else str(g) for g in groups])
+    need(is_listed(groups), 'groups', groups, 'the group of each row is needed')
+    names = np.array(['' if _none(g) else str(g) for g in groups])
     if names.shape != scores.shape[-1:]:
       raise UserError(
         f'there are {len(names)} groups for {scores.shape[-1]} scores; give '
@@ -63,6 +64,10 @@ class Thresholds:
   def save(self, path: str | os.PathLike) -> None:
     """Writes a small json, which `read` and `Classifier.predict` take."""
     artefacts.write_json(path, {'version': VERSION, **dataclasses.asdict(self)})
+
+
+def _none(group: Any) -> bool:
+  return group is None or (isinstance(group, float) and math.isnan(group))
 
 
 def read(path: str | os.PathLike) -> Thresholds:
