@@ -141,6 +141,11 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   from fairjax.metrics import paired as metrics
   from fairjax.metrics.inference import clusters
 
+  for name, one in (('a', a), ('b', b)):
+    need(
+      isinstance(one, Assessment),
+      *(name, one, 'a result of `assess` is needed'),
+    )
   if len(a.labels) != len(b.labels) or (a.labels != b.labels).any():
     raise UserError(
       'the two assessments have different labels; compare predictions of the '
@@ -236,10 +241,7 @@ def thresholds(
   decided_by = judged_by
   if decide_by is not None:
     decided_by = _one_column(decide_by, len(labels), 'decide_by')
-  rng = np.random.default_rng([random_state, 0x202])
-  order = rng.permutation(len(labels))
-  cut = round(len(labels) * (1 - float(holdout)))
-  own, held = np.sort(order[:cut]), np.sort(order[cut:])
+  own, held = group_thresholds.halves(len(labels), holdout, random_state)
   if not len(own) or not len(held):
     raise UserError(f'{len(labels)} rows are too few to hold some out')
   _, limit = decide(labels[own], scores[:, own], threshold)
@@ -407,6 +409,8 @@ def weights(
 
 # Models
 
+PRECISIONS = ('float32', 'bfloat16', 'int8')
+
 
 def load(
   folder: str | pathlib.Path, precision: str = 'float32'
@@ -422,11 +426,15 @@ def load(
 
   from fairjax import models
 
-  if precision not in ('float32', 'bfloat16', 'int8'):
-    raise UserError(
-      f"precision is {precision!r}; it must be one of 'float32', 'bfloat16' "
-      "and 'int8'"
-    )
+  need(
+    isinstance(folder, str | os.PathLike),
+    *('folder', folder, 'the path or name of a model is needed'),
+  )
+  need(
+    isinstance(precision, str) and precision in PRECISIONS,
+    *('precision', precision),
+    f'it must be one of {", ".join(map(repr, PRECISIONS))}',
+  )
   from fairjax.core import backend
 
   integers = backend.chosen(precision) == 'int8'
@@ -575,6 +583,10 @@ def score(
   from fairjax.scores import SCORES, TRACKED
   from fairjax.stages.model_outputs import Predictions
 
+  need(
+    isinstance(model, Classifier),
+    *('model', model, 'what `fairjax.load` returns is needed'),
+  )
   chances.require_one(model.bundle.config, model.bundle.classes, model.name)
   out = inputs.table(table, list(model.classes_))
   if 'twin' not in out:

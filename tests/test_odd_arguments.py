@@ -149,6 +149,32 @@ def test_what_is_odd_is_not_taken_for_something_else():
   assert no_fault({k: outcome(v) for k, v in odd.items()})['fine'] == 0
 
 
+def test_faces_of_results_say_what_they_know():
+  given = {'groups': G, 'n_resamples': 20}
+  one = fairjax.assess(Y, P, **given)
+  audited = fairjax.audit(P, TABLE, groups='gender', n_resamples=20)
+  limits = fairjax.thresholds(Y, P, **given)
+  doors = {
+    'key': lambda odd: one[odd],
+    'plot': lambda odd: audited.plot(odd),
+    'words': lambda odd: audited.words(odd),
+    'compare': lambda odd: fairjax.compare(one, odd),
+    'load': lambda odd: fairjax.load(odd),
+    'precision': lambda odd: fairjax.load('/no', precision=odd),
+    'model': lambda odd: fairjax.score(odd, TABLE),
+    'groups': lambda odd: limits.predict(P, odd),
+    'scores': lambda odd: limits.predict(odd, G),
+  }
+  found = {
+    f'{name}({k})': outcome(lambda call=call, odd=odd: call(odd()))
+    for k, odd in enumerate(ODD)
+    for name, call in doors.items()
+    if (k + len(name)) % 4 == 0
+  }
+  counts = no_fault(found)
+  assert counts['told'] > 90 and counts['fine'] < 12
+
+
 if __name__ == '__main__':
   result = tried(CASES)
   wrong = {k: v for k, v in result.items() if v not in ('fine', 'told')}

@@ -47,7 +47,7 @@ class Data:
   )
   text: str = knob('text', 'column of the text', filled)
   text_pair: str = knob('', 'column of a second text (sentence pairs)')
-  label: str = knob('label', 'column of the label', filled)
+  label: str = knob('label', "column of the label; an audit does without: ''")
   group: str = knob('', 'column of the group that the row is about')
   cluster: str = knob(
     '',

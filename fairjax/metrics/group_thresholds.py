@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float, Integer
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError, need
+from fairjax.core.errors import UserError, is_listed, need
 
 CRITERIA = {
   'demographic_parity': 'dp',
@@ -30,6 +30,7 @@ CRITERIA = {
 }
 TARGETS = 1001  # rates that are tried
 VERSION = 1  # of the file
+STREAM = 0x202  # of the halves
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,10 +42,11 @@ class Thresholds:
   otherwise: float = 0.5  # of rows of no group
 
   def decide(
-    self, scores: Float[np.ndarray, '*s n'], groups: Sequence[str] | np.ndarray
+    self, scores: Float[np.ndarray, '*s n'], groups: Sequence | np.ndarray
   ) -> Integer[np.ndarray, '*s n']:
     """1 where a row is positive."""
-    names = np.array(['' if g is None or g != g else str(g) for g in groups])
+    need(is_listed(groups), 'groups', groups, 'the group of each row is needed')
+    names = np.array(['' if _none(g) else str(g) for g in groups])
     if names.shape != scores.shape[-1:]:
       raise UserError(
         f'there are {len(names)} groups for {scores.shape[-1]} scores; give '
@@ -62,6 +64,10 @@ class Thresholds:
   def save(self, path: str | os.PathLike) -> None:
     """Writes a small json, which `read` and `Classifier.predict` take."""
     artefacts.write_json(path, {'version': VERSION, **dataclasses.asdict(self)})
+
+
+def _none(group: Any) -> bool:
+  return group is None or (isinstance(group, float) and math.isnan(group))
 
 
 def read(path: str | os.PathLike) -> Thresholds:
@@ -108,16 +114,14 @@ def fit(
   >>> fit(y, p, ['a', 'a', 'b', 'b']).thresholds
   {'a': 0.2, 'b': 0.75}
   """
-  known(criterion)
   names = np.array([str(g) for g in groups])
   each = [name for name in sorted({*names.tolist()}) if name]
-  if len(each) < 2:
-    raise UserError('thresholds are of two groups or more; there are not two')
+  need_rows(labels, names, criterion)
   targets = np.linspace(0, 1, TARGETS)
   right, limits = np.zeros(TARGETS), {}
   for name in each:
     own = names == name
-    rate, hits, edges = _curve(labels[own], scores[own], criterion, name)
+    rate, hits, edges = _curve(labels[own], scores[own], criterion)
     # The threshold whose rate is nearest the target; of equal ones the one
     # with the most right.
     kept = _best_of_equal(rate, hits)
@@ -131,7 +135,35 @@ def fit(
   return Thresholds(criterion, found, otherwise)
 
 
-def _curve(labels, scores, criterion: str, name: str) -> tuple:
+def halves(
+  rows: int, holdout: float, seed: int
+) -> tuple[Integer[np.ndarray, ' a'], Integer[np.ndarray, ' b']]:
+  """The rows that choose the thresholds, and those that judge them."""
+  order = np.random.default_rng([seed, STREAM]).permutation(rows)
+  cut = round(rows * (1 - float(holdout)))
+  return np.sort(order[:cut]), np.sort(order[cut:])
+
+
+def need_rows(labels: np.ndarray, groups: np.ndarray, criterion: str) -> None:
+  """Raises UserError for the first group whose rate has no row."""
+  known(criterion)
+  names = np.array([str(g) for g in groups])
+  each = [name for name in sorted({*names.tolist()}) if name]
+  if len(each) < 2:
+    raise UserError('thresholds are of two groups or more; there are not two')
+  if criterion == 'demographic_parity':
+    return
+  wanted = int(criterion == 'equal_opportunity')
+  for name in each:
+    if not ((labels > 0) == wanted)[names == name].any():
+      raise UserError(
+        f'group {name!r} has no row of label {wanted} among those that the '
+        f'thresholds are chosen on, so {criterion} says nothing of it; leave '
+        'it out'
+      )
+
+
+def _curve(labels, scores, criterion: str) -> tuple:
   """At every threshold: the rate, the rows that are right, the threshold."""
   order = np.argsort(-scores, kind='stable')
   y, p = labels[order] > 0, scores[order]
@@ -143,12 +175,6 @@ def _curve(labels, scores, criterion: str, name: str) -> tuple:
     'equal_opportunity': (tp, ones),
     'equal_fpr': (fp, zeros),
   }[criterion]
-  if not below:
-    raise UserError(
-      f'group {name!r} has no row of label '
-      f'{1 if criterion == "equal_opportunity" else 0}, so {criterion} says '
-      'nothing of it; leave it out'
-    )
   upper = np.r_[math.inf, p][last]
   lower = np.r_[p, -math.inf][last]
   edges = (upper + lower) / 2

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core import escape
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, is_listed, need, shown
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.results import Results
 
@@ -151,7 +151,15 @@ class Equalized:
 
   def predict(self, y_score: Sequence, groups: Sequence) -> np.ndarray:
     """1 where a row is decided positive."""
-    return self.rule.decide(np.asarray(y_score, float), list(groups))
+    need(is_listed(groups), 'groups', groups, 'a group a score is needed')
+    try:
+      scores = np.asarray(y_score, float)
+      right = scores.ndim == 1 and ((scores >= 0) & (scores <= 1)).all()
+    except (TypeError, ValueError, OverflowError):
+      right = False
+    wanted = 'a probability from 0 to 1 for each row is needed'
+    need(right, 'y_score', y_score, wanted)
+    return self.rule.decide(scores, list(groups))
 
   def to_frame(self) -> pd.DataFrame:
     """Accuracy and the criterion, before, after, and the difference."""
@@ -184,19 +192,19 @@ class Equalized:
 class NoMeasure(UserError, KeyError):
   """A measure that was not measured; also a KeyError, as of a dictionary."""
 
-  __str__ = Exception.__str__  # a KeyError's is the repr of its sentence
+  __str__ = UserError.__str__  # a KeyError's is the repr of its sentence
 
 
 def measure_of(known: Mapping[str, dict], name: str) -> dict:
   """The estimate of that name, or what it may have been meant to be."""
-  if name in known:
+  if isinstance(name, str) and name in known:
     return known[name]
   text = str(name)
   near = [key for key in known if key.rpartition('/')[2] == text]
   near = near or difflib.get_close_matches(text, known, n=3)
   hint = f'did you mean {", ".join(map(repr, near))}?' if near else ''
   raise NoMeasure(
-    f'{name!r} was not measured; '
+    f'{shown(name)} was not measured; '
     + (hint or f'there are {", ".join(map(repr, known))}')
   )
 

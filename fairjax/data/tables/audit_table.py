@@ -85,6 +85,8 @@ def _named(table: pd.DataFrame, name: str, field: str) -> pd.DataFrame:
   """The user's column under our name; missing is fine unless it was named."""
   if name not in table and name == field:
     return table
+  if not name:  # there is none, whatever the column is called
+    return table.drop(columns=field, errors='ignore')
   values = column(table, name, f'data.{field}')
   if name != field and field in table:
     table = table.rename(columns={field: f'{field} (of the file)'})

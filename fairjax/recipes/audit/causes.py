@@ -17,7 +17,7 @@ from fairjax import api, results, stages
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, labels, readers
-from fairjax.metrics import measures
+from fairjax.metrics import group_thresholds, measures
 from fairjax.metrics.group_thresholds import CRITERIA
 from fairjax.recipes.audit import measure
 from fairjax.recipes.audit.answers import AuditedModel
@@ -27,6 +27,7 @@ from fairjax.report import first_screen
 from fairjax.report.assessments import Equalized
 
 TOP = 12  # rows listed
+HALF = 0.5  # of the rows judge the thresholds of the others
 MITIGATE = (
   'A fairer model by its data, from the same rows (each against none, with '
   'tests): python -m fairjax.main --config=configs/train_csv.py '
@@ -203,6 +204,38 @@ def influences(
   return influence.influence(model.bundle, params, direction, pool, size)
 
 
+def can_equalize(
+  config: Config, table: pd.DataFrame, groups: Who, classes: Sequence[str]
+) -> None:
+  """Raises UserError where no thresholds could be found for these rows."""
+  criterion = config.audit.equalize
+  if not criterion:
+    return
+  why = (
+    'there are no labels'
+    if 'label' not in table
+    else 'there are no groups'
+    if not groups.columns
+    else f'there are {len(classes)} classes'
+    if len(classes) > 2
+    else ''
+  )
+  if why:
+    raise UserError(_cannot(criterion, why))
+  own, _ = group_thresholds.halves(len(table), HALF, config.seed)
+  column = next(iter(groups.columns.values()))
+  group_thresholds.need_rows(
+    measure.truth(config, table, 2)[own], np.asarray(column)[own], criterion
+  )
+
+
+def _cannot(criterion: str, why: str) -> str:
+  return (
+    f'audit.equalize is {criterion!r}, but {why}; it needs labels of two '
+    'classes, groups, and one score a row'
+  )
+
+
 def thresholds(
   config: Config, table: pd.DataFrame, one: Measured, groups: Who
 ) -> Equalized | None:
@@ -211,27 +244,21 @@ def thresholds(
   if not criterion:
     return None
   why = (
-    'there are no labels'
-    if 'label' not in table
-    else 'there are no groups'
-    if not groups.columns
-    else 'the predictions are of three or more classes, or of several seeds'
+    'the predictions are of three or more classes, or of several seeds'
     if one.scores.ndim != 2 or len(one.scores) > 1
     else 'the predictions are decisions'
     if 'auc' not in one.set['quality']
     else ''
   )
   if why:
-    raise UserError(
-      f'audit.equalize is {criterion!r}, but {why}; it needs labels, groups, '
-      'and one score a row'
-    )
+    raise UserError(_cannot(criterion, why))
   limit = one.limit
   return api.thresholds(
     measure.truth(config, table, 2),
     one.scores[0],
     next(iter(groups.columns.values())),
     criterion=criterion,
+    holdout=HALF,
     threshold=limit[0] if isinstance(limit, list) else limit,
     confidence_level=config.measures.confidence_level,
     n_resamples=config.measures.resamples,

@@ -14,7 +14,7 @@ import pandas as pd
 from fairjax import stages
 from fairjax.config import Audit, Config, Data, Measures
 from fairjax.core import escape, knobs
-from fairjax.core.errors import UserError, is_listed
+from fairjax.core.errors import UserError, is_listed, need
 from fairjax.data.tables import audit_table, inputs, readers
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.report import assessments, first_screen, page
@@ -88,7 +88,12 @@ class Audited:
   def words(self, swap: str = '') -> pd.DataFrame:
     """The words of a swap, those that carry its flips first."""
     every = self.measured[self.results.focus].words
-    return pd.DataFrame(every[swap or next(iter(every))])
+    name = swap if isinstance(swap, str) and swap else next(iter(every), swap)
+    need(
+      isinstance(swap, str) and name in every,
+      *('swap', swap, f'words are known of {", ".join(every) or "no swap"}'),
+    )
+    return pd.DataFrame(every[name])
 
   def slices(self) -> pd.DataFrame:
     """Where it is wrong more often than elsewhere, the surest first."""

@@ -88,6 +88,7 @@ def audit(
     )
   edits = audit_edits.make(config, table) if 'text' in table else []
   train = audit_causes.training(models[0], config, groups)
+  audit_causes.can_equalize(config, table, groups, classes)
   asked = [model for model in models if model.scores is None]
   for model in asked:  # what can be refused is refused before any inference
     ready = audit_measure.rehearsed(

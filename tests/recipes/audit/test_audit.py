@@ -15,7 +15,7 @@ import pytest
 
 import fairjax
 from fairjax import results
-from fairjax.config import Config
+from fairjax.config import Config, validate
 from fairjax.core.errors import Failed, UserError
 from fairjax.data.tables import audit_table
 from fairjax.recipes.audit import edits as audit_edits
@@ -634,6 +634,19 @@ def test_an_audit_that_is_asked_to_stop_goes_on_where_it_was(tmp_path):
   assert re.search(r'[12] of 2 pieces of scores are those kept', log)
 
 
+def test_no_label_is_a_label_that_is_not_named():
+  """The remedy of a row without a label was itself refused."""
+  frame = rows().assign(score=scorer(rows()['text']))
+  frame.loc[3, 'label'] = None
+  wrong('audit without labels with', frame, None)
+  frame.attrs.clear()
+  own = config()
+  own.data.label, own.data.path = '', __file__
+  validate(own)
+  read = audit_table.of_frame(frame, own)
+  assert 'label' not in read.table and not read.classes
+
+
 def never(texts):
   raise AssertionError('the model was asked')
 
@@ -649,10 +662,13 @@ def never(texts):
     ("swaps has 'gander'", {'swaps': ('gander',)}),
     ('no Flax model', {'training': 'train.csv', 'groups': ('gender',)}),
     ('no validation rows', {'choose': 'eer'}),
+    ('but there are no groups', {'equalize': 'equal_fpr'}),
+    ('has no row of label 0', {'equalize': 'equal_fpr', 'groups': ('hard',)}),
   ],
 )
 def test_what_can_be_refused_is_refused_before_inference(words, options):
   frame = rows().assign(site=rows()['text'])
+  frame['hard'] = np.where(frame['label'] == 'toxic', 'hard', 'easy')
   wrong(words, frame, never, **options)
 
 
