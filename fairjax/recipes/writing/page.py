@@ -34,7 +34,7 @@ def drawn(config: Config) -> dict:
   """How each text was drawn, for the facts."""
   own = config.generate
   if not own.temperature:
-    return {'each token': 'the best one (greedy)'}
+    return {'each token': 'the best one'}
   how = f'drawn at temperature {own.temperature:g}'
   if own.top_k:
     how += f' of the {own.top_k} likeliest'

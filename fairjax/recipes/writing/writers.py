@@ -36,6 +36,7 @@ class TextWriter(NamedTuple):
   piece: int  # prompts at once
   rounds: int  # how often each is asked: once, or for every sample
   made_from: str | None  # None: it cannot be known, so nothing is kept
+  ours: bool  # drawn by our decoder
 
 
 def load(config: Config, source: Any = None) -> TextWriter:
@@ -86,7 +87,7 @@ def _model(config: Config) -> TextWriter:
   name = pathlib.Path(config.model).name or config.model
   made_from = identity(config, 'texts', config.seed, samples)
   piece = max(config.generate.chunk // samples, 1)
-  return TextWriter(name, write, piece, 1, made_from)
+  return TextWriter(name, write, piece, 1, made_from, True)
 
 
 def _function(
@@ -99,7 +100,7 @@ def _function(
     asked = generate_corpus.asked(config, prompts)
     return [[text] for text in calls.ask(asked)]
 
-  return TextWriter(name, write, own.batch, own.samples, made_from)
+  return TextWriter(name, write, own.batch, own.samples, made_from, False)
 
 
 class _Calls:

@@ -1,5 +1,6 @@
 """What models write: prompts in, a page out, on tiny models and functions."""
 
+import importlib
 import json
 import re
 
@@ -158,7 +159,7 @@ def test_a_planted_gap_is_found_and_the_gate_fails(tmp_path):
   over = result.results.sets['templates']['groups']
   assert over['female']['over_no_group']['value'] == pytest.approx(0.7)
   assert over['male']['over_no_group']['value'] == pytest.approx(0)
-  assert result['association_bias']['low'] > 0.25  # nurse and miner: .5 each
+  assert result['association_bias']['value'] > 0.3  # nurse and miner: .5 each
   assert result['paired_bleu_loss']['low'] > 0
   assert 'after prompts about women, 100 are decided' in repr(result)
   assert len(result.groups) == 2 and 'mean_score' in result.by_group.to_string()
@@ -443,6 +444,28 @@ def test_a_gate_ends_the_run(tmp_path, monkeypatch):
   config.writing.fail_if = 'no_such>1'
   with pytest.raises(UserError, match=r'writing\.fail_if names'):
     recipe.run(config, tmp_path / 'run')
+
+
+def test_a_chat_model_decides_by_prompt_and_is_audited(model, monkeypatch):
+  """configs/audit_prompt.py, of a tiny model: p(yes) of yes and no."""
+  monkeypatch.setenv('GGUF', model)
+  config = c.shipped('audit_prompt')
+  example = importlib.import_module(config.audit.model.partition(':')[0])
+  monkeypatch.setattr(example, 'PROMPT', 'The {text} was known. Answer:')
+  texts = ['He worked', 'She worked', 'A man', 'The woman'] * 5
+  chances = example.toxic(texts)
+  judge = example.model()
+  ask = lambda text, answer: judge.continuations(
+    [f'The {text} was known. Answer:'], [answer]
+  )[0, 0]
+  odds = ask('A man', 'yes') - ask('A man', 'no')
+  assert chances[2] == pytest.approx(1 / (1 + np.exp(-odds)), abs=1e-5)
+  rows = pd.DataFrame({'text': texts, 'label': [0, 1] * 10})
+  rows['sex'] = ['m', 'f'] * 10
+  result = fairjax.audit(
+    example.toxic, rows, groups='sex', n_resamples=100, swaps='gender'
+  )
+  assert 'flips' in result and 'dp' in result
 
 
 def test_a_prompt_and_its_text_are_joined_once():
