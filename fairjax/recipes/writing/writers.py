@@ -22,6 +22,7 @@ from fairjax.core.errors import Interrupted, UserError
 from fairjax.models import families
 from fairjax.models.decoding import decode_texts, sample
 from fairjax.recipes.audit import answers, models
+from fairjax.recipes.benchmarks.recipe import title_of
 from fairjax.recipes.language import generate_corpus
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
@@ -84,10 +85,9 @@ def _model(config: Config) -> TextWriter:
     texts = decode_texts.continuations(bundle.tokenizer, result)
     return [texts[low : low + samples] for low in range(0, len(texts), samples)]
 
-  name = pathlib.Path(config.model).name or config.model
   made_from = identity(config, 'texts', config.seed, samples)
   piece = max(config.generate.chunk // samples, 1)
-  return TextWriter(name, write, piece, 1, made_from, True)
+  return TextWriter(title_of(config.model), write, piece, 1, made_from, True)
 
 
 def _function(
