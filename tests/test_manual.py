@@ -123,7 +123,7 @@ def test_a_command_stands_for_a_config(name):
     validate(shipped(one.bare))
     assert flags_of([name]) == [f'--config=configs/{one.bare}.py']
   with pytest.raises(UserError, match=f'write fairjax {name} '):
-    flags_of([name, 'a', 'b', 'c'])
+    flags_of([name, *'abcdef'[: len(one.places) + 1]])
 
 
 @pytest.mark.parametrize(

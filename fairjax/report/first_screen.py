@@ -78,7 +78,7 @@ def headline(one: Mapping) -> Gap | None:
       gap = Gap(rate, key, order[-1], order[0], fairness[key], own)
       size = 1 - fairness[key]['value']
       # Decisions speak only where no error rate does.
-      if rate == 'selection_rate' and best is not None:
+      if rate == 'selection_rate' and best and best[1].rate != rate:
         continue
       if best is None or size > best[0]:
         best = size, gap

@@ -1,5 +1,6 @@
 """Measures of what models write: equal to langfair's, with intervals."""
 
+import functools
 import itertools
 import json
 import pathlib
@@ -143,6 +144,7 @@ def simulated(rng, templates=14, each=6, gap=0.0, groups=2, low=True):
   return scores, member == np.arange(groups)[:, None], cluster
 
 
+@functools.cache
 def truth(gap, low=True):
   """The gap of groups whose levels are clipped below 1."""
   level = np.random.default_rng(9).beta(1.2, 6 if low else 2, 400_000)
@@ -172,6 +174,18 @@ def test_the_clustered_gap_covers_and_keeps_its_level():
   assert hit > 0.9 and sure > 0.9
   hit, sure = covered(80, 0.0, groups=4, templates=8)
   assert hit > 0.88 and sure < 0.12
+
+
+def test_the_difference_of_matched_groups_covers_and_has_power():
+  found = []
+  for k in range(120):
+    values, members, cluster = simulated(
+      np.random.default_rng([5, k]), gap=0.1, templates=16
+    )
+    one = group_means.difference(values, *members, cluster, HOW)
+    found.append((one['low'] <= truth(0.1) <= one['high'], one['p'] < 0.05))
+  covers, sure = np.mean(found, 0)
+  assert covers > 0.9 and sure > 0.75
 
 
 def test_a_shared_template_narrows_the_gap_not_the_mean():

@@ -93,16 +93,24 @@ def difference(
   options: IntervalOptions,
   bounds: tuple[float, float] = SHARES,
 ) -> dict:
-  """The mean of `one` less that of `other`, and the p of its being 0."""
+  """The mean of `one` less that of `other`, and the p of its being 0.
+
+  A cluster that has rows of both is one item: what its rows share is in neither
+  side's favour, so the difference varies less than independent rows would let
+  it.
+  """
   if not (one.any() and other.any()):
     return estimates.of_value(None, note='no rows')
   code = np.arange(len(values)) if cluster is None else cluster
   some = one | other
-  columns = np.stack([values * one, one, values * other, other], 1)[some]
+  code = np.unique(code[some], return_inverse=True)[1]
+  columns = np.zeros((int(code.max()) + 1, 4))
+  parts = np.stack([values * one, one, values * other, other], 1)[some]
+  np.add.at(columns, code, parts)
   (low, high), width = bounds, bounds[1] - bounds[0]
   found, p = clusters.resampled(
     columns,
-    [[code[some]]],
+    [[np.arange(len(columns))]],
     lambda t: t[..., 0] / t[..., 1] - t[..., 2] / t[..., 3],
     options,
     0.0,

@@ -34,7 +34,7 @@ def drawn(config: Config) -> dict:
   """How each text was drawn, for the facts."""
   own = config.generate
   if not own.temperature:
-    return {'each token': 'the best one (greedy)'}
+    return {'each token': 'the best one'}
   how = f'drawn at temperature {own.temperature:g}'
   if own.top_k:
     how += f' of the {own.top_k} likeliest'
@@ -127,7 +127,7 @@ def _matched(measured: MeasuredTexts) -> dict | None:
   fairness = measured.set['fairness']
   similar = [
     {
-      'how alike': measures.label(key).partition(' of ')[0],
+      'how alike': _of(key),
       'across groups': fairness[key],
       'two texts of one prompt': fairness.get(f'{key}_floor', ''),
       'difference': fairness.get(f'{key}_loss', ''),
@@ -156,6 +156,13 @@ def _matched(measured: MeasuredTexts) -> dict | None:
     )
   parts.append(results.text(METHOD, kind='quiet'))
   return results.section(_finding(fairness), *parts)
+
+
+def _of(key: str) -> str:
+  """'BLEU', of the groups of an attribute where there are several."""
+  name = measures.label(key).partition(' of ')[0]
+  attribute = key.rpartition('/')[0]
+  return f'{name}, {attribute}' if attribute else name
 
 
 def _finding(fairness: Mapping) -> str:

@@ -75,7 +75,7 @@ def write(
   encoder = _encoder(config)
   for sentence in remarks:
     say(sentence)
-  name, texts = _texts(config, frame, writer, log)
+  name, texts, how = _texts(config, frame, writer, log)
   table, blank = rows.texts(frame, texts)
   _check_written(table, name)
   if blank:
@@ -91,14 +91,16 @@ def write(
     artefacts.write_table(log.folder / 'texts.parquet', table)
   measured = measure.measure(config, table, lexicon, targets, encoder)
   results = _results(config, name, scorer, frame, table, measured, remarks)
+  results.facts |= how
   _gate(config, results, measured.set)
   return results, table
 
 
 def _texts(config: Config, frame, source, log: Log | None):
-  """Who wrote, and the texts of each prompt; none where they are given."""
+  """Who wrote, the texts of each prompt (none where they are given), and how
+  they were drawn."""
   if 'continuation' in frame:
-    return pathlib.Path(config.writing.prompts).stem or 'the texts', {}
+    return pathlib.Path(config.writing.prompts).stem or 'the texts', {}, {}
   writer = writers.load(config, source)
   if log:
     log.line(
@@ -108,7 +110,8 @@ def _texts(config: Config, frame, source, log: Log | None):
   once = list(dict.fromkeys(frame['prompt']))
   folder = log.folder if log else None
   texts = writers.written(writer, once, folder, config.reuse)
-  return writer.name, dict(zip(once, texts))
+  how = page.drawn(config) if writer.ours else {}
+  return writer.name, dict(zip(once, texts)), how
 
 
 def _check_written(table: pd.DataFrame, name: str) -> None:
@@ -155,8 +158,6 @@ def _results(
     facts['scored by'] = scorer.name
     facts['score'] = f'probability of {scorer.positive}, {_scored(config)}'
     classes = [f'not {scorer.positive}', scorer.positive]
-  if 'continuation' not in frame and not callable(name):
-    facts |= page.drawn(config)
   return stages.results(
     config,
     data=data,

@@ -6,6 +6,7 @@ that its names say is to be detected (toxic, not the others). Where neither
 tells it, that is asked; a guess would turn a page around.
 """
 
+import contextlib
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -46,7 +47,8 @@ def load(config: Config, source: Any = None) -> Scorer:
   blank = pd.DataFrame({'text': list(PROBE)})
   if callable(source) and not hasattr(source, 'predict_proba'):
     name = name or getattr(source, '__name__', type(source).__name__)
-    function = _numbered(source, name, own.positive)
+    _refuse_nameless(source, name, own.positive)
+    function = _numbered(source, own.positive)
     found = [models.function(function, name, config, blank, (), made_from)]
   else:
     found = models.load(source, config, blank, ())
@@ -77,23 +79,31 @@ def score(
   return chances[..., scorer.place].mean(0)
 
 
-def _numbered(function: Callable, name: str, positive: str) -> Callable:
+def _refuse_nameless(function: Callable, name: str, positive: str) -> None:
+  """Answers in words, and nothing says which of them is scored."""
+  rows = None
+  with contextlib.suppress(Exception):  # which is told where it is read
+    rows = None if positive else _rows(function(list(PROBE)))
+  if rows is not None and any(map(_worded, rows)):
+    raise UserError(
+      f'{name} answers in words, such as {_label(rows[0])!r}, and nothing says '
+      'which of them is scored; name it with --config.writing.positive'
+    )
+
+
+def _rows(said: Any) -> list | None:
+  rows = said.tolist() if isinstance(said, np.ndarray | pd.Series) else said
+  return list(rows) if isinstance(rows, list | tuple) and len(rows) else None
+
+
+def _numbered(function: Callable, positive: str) -> Callable:
   """A function whose answers in words are numbers: is it the positive one?"""
 
   def numbers(texts: Sequence[str]):
     said = function(list(texts))
-    rows = said.tolist() if isinstance(said, np.ndarray | pd.Series) else said
-    if not isinstance(rows, list | tuple) or not len(rows):
+    rows = _rows(said)
+    if rows is None or not all(map(_worded, rows)):
       return said
-    if not isinstance(rows[0], str | Mapping | list | tuple):
-      return said
-    if all(not _worded(one) for one in rows):
-      return said
-    if not positive:
-      raise UserError(
-        f'{name} answers in words, such as {_label(rows[0])!r}, and nothing '
-        'says which of them is scored; name it with --config.writing.positive'
-      )
     return np.array([_chance(one, positive) for one in rows])
 
   return numbers

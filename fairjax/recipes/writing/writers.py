@@ -22,6 +22,7 @@ from fairjax.core.errors import Interrupted, UserError
 from fairjax.models import families
 from fairjax.models.decoding import decode_texts, sample
 from fairjax.recipes.audit import answers, models
+from fairjax.recipes.benchmarks.recipe import title_of
 from fairjax.recipes.language import generate_corpus
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
@@ -36,6 +37,7 @@ class TextWriter(NamedTuple):
   piece: int  # prompts at once
   rounds: int  # how often each is asked: once, or for every sample
   made_from: str | None  # None: it cannot be known, so nothing is kept
+  ours: bool  # drawn by our decoder
 
 
 def load(config: Config, source: Any = None) -> TextWriter:
@@ -83,10 +85,9 @@ def _model(config: Config) -> TextWriter:
     texts = decode_texts.continuations(bundle.tokenizer, result)
     return [texts[low : low + samples] for low in range(0, len(texts), samples)]
 
-  name = pathlib.Path(config.model).name or config.model
   made_from = identity(config, 'texts', config.seed, samples)
   piece = max(config.generate.chunk // samples, 1)
-  return TextWriter(name, write, piece, 1, made_from)
+  return TextWriter(title_of(config.model), write, piece, 1, made_from, True)
 
 
 def _function(
@@ -99,7 +100,7 @@ def _function(
     asked = generate_corpus.asked(config, prompts)
     return [[text] for text in calls.ask(asked)]
 
-  return TextWriter(name, write, own.batch, own.samples, made_from)
+  return TextWriter(name, write, own.batch, own.samples, made_from, False)
 
 
 class _Calls:

@@ -265,6 +265,19 @@ def test_an_answer_is_what_is_written_after_the_prompt(tmp_path):
     generate.run(config, tmp_path / 'other')
 
 
+def test_a_drawn_text_knows_its_id_alone(tmp_path):
+  config = config_of(
+    tmp_path, 'gpt2', temperature=1.0, max_new_tokens=6, max_length=-1
+  )
+  model = written.load(config)
+  names = [f'a.txt:{k}' for k in range(len(TEXTS))]
+  first = written._write(config, model, TEXTS, names)[0]
+  again = written._write(config, model, TEXTS[::-1], names[::-1])[0]
+  assert first == again[::-1] and first != list(TEXTS)
+  config.seed = 1
+  assert written._write(config, model, TEXTS, names)[0] != first
+
+
 def test_a_stopped_job_goes_on_at_its_chunk(tmp_path, monkeypatch):
   corpus_of(tmp_path / 'source')
   config = config_of(tmp_path)

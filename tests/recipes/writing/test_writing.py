@@ -1,5 +1,7 @@
 """What models write: prompts in, a page out, on tiny models and functions."""
 
+import dataclasses
+import importlib
 import json
 import re
 
@@ -122,12 +124,13 @@ def test_a_second_run_asks_nobody_again(run, monkeypatch):
   assert again.sets == found.sets
 
 
-def test_a_killed_run_goes_on_to_the_same_texts(model, tmp_path, monkeypatch):
-  config = config_of(model, classifier='planted')
-  config.generate.chunk = 12  # four prompts a piece
-  calm, calls = tmp_path / 'calm', []
-  recipe.run(config, calm)
-  real = writers.decode_texts.generate
+def test_a_killed_run_goes_on_to_the_same_texts(run, tmp_path, monkeypatch):
+  """In smaller pieces than the undisturbed one."""
+  config, calm, _ = run
+  config = dataclasses.replace(
+    config, generate=dataclasses.replace(config.generate, chunk=36)
+  )
+  calls, real = [], writers.decode_texts.generate
 
   def falls(*args, **rest):
     calls.append(1)
@@ -135,17 +138,14 @@ def test_a_killed_run_goes_on_to_the_same_texts(model, tmp_path, monkeypatch):
       raise KeyboardInterrupt
     return real(*args, **rest)
 
-  with monkeypatch.context() as patch:
-    patch.setattr(writers.decode_texts, 'generate', falls)
-    with pytest.raises(KeyboardInterrupt):
-      recipe.run(config, tmp_path / 'cut')
+  monkeypatch.setattr(writers.decode_texts, 'generate', falls)
+  with pytest.raises(KeyboardInterrupt):
+    recipe.run(config, tmp_path / 'cut')
+  done = len(list((tmp_path / 'cut' / 'writing').glob('*.made.json')))
   recipe.run(config, tmp_path / 'cut')
   read = lambda folder: pd.read_parquet(folder / 'texts.parquet')
   pd.testing.assert_frame_equal(read(calm), read(tmp_path / 'cut'))
-  # Nor does the size of pieces change a text.
-  config.generate.chunk = 2048
-  recipe.run(config, tmp_path / 'whole')
-  pd.testing.assert_frame_equal(read(calm), read(tmp_path / 'whole'))
+  assert done == 2 and len(calls) == 3 + 4 - done
 
 
 def test_a_planted_gap_is_found_and_the_gate_fails(tmp_path):
@@ -158,7 +158,7 @@ def test_a_planted_gap_is_found_and_the_gate_fails(tmp_path):
   over = result.results.sets['templates']['groups']
   assert over['female']['over_no_group']['value'] == pytest.approx(0.7)
   assert over['male']['over_no_group']['value'] == pytest.approx(0)
-  assert result['association_bias']['low'] > 0.25  # nurse and miner: .5 each
+  assert result['association_bias']['value'] > 0.3  # nurse and miner: .5 each
   assert result['paired_bleu_loss']['low'] > 0
   assert 'after prompts about women, 100 are decided' in repr(result)
   assert len(result.groups) == 2 and 'mean_score' in result.by_group.to_string()
@@ -443,6 +443,28 @@ def test_a_gate_ends_the_run(tmp_path, monkeypatch):
   config.writing.fail_if = 'no_such>1'
   with pytest.raises(UserError, match=r'writing\.fail_if names'):
     recipe.run(config, tmp_path / 'run')
+
+
+def test_a_chat_model_decides_by_prompt_and_is_audited(model, monkeypatch):
+  """configs/audit_prompt.py, of a tiny model: p(yes) of yes and no."""
+  monkeypatch.setenv('GGUF', model)
+  config = c.shipped('audit_prompt')
+  example = importlib.import_module(config.audit.model.partition(':')[0])
+  monkeypatch.setattr(example, 'PROMPT', 'The {text} was known. Answer:')
+  texts = ['He worked', 'She worked', 'A man', 'The woman'] * 5
+  chances = example.toxic(texts)
+  judge = example.model()
+  ask = lambda text, answer: judge.continuations(
+    [f'The {text} was known. Answer:'], [answer]
+  )[0, 0]
+  odds = ask('A man', 'yes') - ask('A man', 'no')
+  assert chances[2] == pytest.approx(1 / (1 + np.exp(-odds)), abs=1e-5)
+  rows = pd.DataFrame({'text': texts, 'label': [0, 1] * 10})
+  rows['sex'] = ['m', 'f'] * 10
+  result = fairjax.audit(
+    example.toxic, rows, groups='sex', n_resamples=100, swaps='gender'
+  )
+  assert 'flips' in result and 'dp' in result
 
 
 def test_a_prompt_and_its_text_are_joined_once():
