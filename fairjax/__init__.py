@@ -54,10 +54,12 @@ _API = {  # where each is
 __all__ = ['__version__', *_API]  # noqa: PLE0604
 
 
-def __getattr__(name: str):
-  if name in _API:
-    return getattr(importlib.import_module(_API[name]), name)
-  raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+if not typing.TYPE_CHECKING:  # to a type checker every name would be there
+
+  def __getattr__(name: str):
+    if name in _API:
+      return getattr(importlib.import_module(_API[name]), name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
@@ -273,8 +273,14 @@ def _one_column(values: Any, rows: int, name: str) -> np.ndarray:
 # Texts and their counterfactuals
 
 
+@overload
+def swap(texts: str, **options: Any) -> str: ...
+@overload
+def swap(texts: list[str], **options: Any) -> list[str]: ...
+@overload
+def swap(texts: Any, **options: Any) -> Any: ...
 def swap(
-  texts: str | Sequence[str],
+  texts: Any,
   *,
   direction: str = 'opposite',
   words: Any = None,

@@ -7,6 +7,7 @@ A command adds nothing that flags could not say.
 """
 
 import difflib
+import re
 from typing import NamedTuple
 
 from fairjax.core.errors import UserError
@@ -24,6 +25,8 @@ class Command(NamedTuple):
   sections: tuple[str, ...] = ()  # others that have a say
 
 
+PORT = 8765
+SERVE = re.compile(r'--serve(?:=(.*))?$')
 _DATA = ('data.text', 'data.label', 'data.group')
 _TRAINED = ('data', 'tokens', 'net', 'train', 'measures', 'mesh')
 
@@ -37,7 +40,7 @@ COMMANDS = {
       *('data.text', 'data.label', 'audit.groups', 'audit.scores'),
       *('measures.pos_label', 'measures.threshold', 'audit.against'),
       *('audit.controls', 'audit.swaps', 'audit.training', 'audit.equalize'),
-      *('audit.fail_if', 'audit.fail_on'),
+      *('audit.fail_if', 'audit.serve'),
     ),
     sections=('audit', 'measures', 'data', 'method'),
   ),
@@ -153,4 +156,10 @@ def flags_of(words: list[str]) -> list[str]:
   named = [f'--config.{k}={word}' for k, word in zip(knobs, behind)]
   if 'data.path' in knobs:
     named.append('--config.data.name=file')
+  if name == 'audit':
+    rest = [SERVE.sub(_served, word) for word in rest]
   return [f'--config=configs/{command.config}.py', *named, *rest]
+
+
+def _served(match: re.Match) -> str:
+  return f'--config.audit.serve={match[1] or PORT}'

@@ -84,4 +84,9 @@ class Audit:
     one_of('whole', 'part', 'value'),
   )
   examples: int = knob(10, 'rows that flip, shown in the page', between(0, 100))
+  serve: int = knob(
+    0,
+    'port of 127.0.0.1 at which sentences can be typed when the audit is done',
+    between(0, 65535),
+  )
   batch: int = knob(64, 'texts a model is given at once', at_least(1))

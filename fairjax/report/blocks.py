@@ -91,8 +91,10 @@ th, td {
   border-bottom: 1px solid var(--line);
 }
 thead th { font-weight: 600; color: var(--quiet); white-space: nowrap; }
+thead th.number { white-space: normal; vertical-align: bottom; }
 tbody th { font-weight: 500; max-width: min(20rem, 52vw);
   overflow-wrap: break-word; }
+@media (min-width: 68rem) { tbody th { max-width: 30rem; } }
 tbody th, thead th:first-child {
   position: sticky; left: 0; background: var(--paper);
 }

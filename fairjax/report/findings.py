@@ -45,7 +45,7 @@ WORDS = {
   'transfer_accuracy': 'of 100 texts {1:.0f} are taken for the other '
   'group’s when they are rewritten',
   'group_tprd': 'a classifier trained on its texts finds the groups’ positives '
-  '{1:+.0f} points apart',
+  '{1:.0f} points apart',
   'exact': '{1:.0f} of 100 texts are rewritten just as the reference has them',
   'precision': 'of 100 pairs that it proposes {1:.0f} are known to be right',
   'recall': 'of 100 known pairs it finds {1:.0f}',
@@ -146,6 +146,7 @@ def _words(key: str, one: Mapping) -> str:
   if words is None:
     said = f'{measures.label(key)} is {tables.estimate(one)}'
   else:
+    value = abs(value) if key == 'group_tprd' else value  # its size is meant
     said = words.format(value, 100 * value)
   null, low, high = (one.get(k) for k in ('null', 'low', 'high'))
   if not defined({'value': null}):

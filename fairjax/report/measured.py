@@ -26,19 +26,21 @@ def contenders(results: Results, pictures: Pictures) -> list[Section]:
   body = []
   for name in results.set_names():
     rows = side_by_side(results, name)
-    body += [heading(f'Test set {name}'), table(rows)]
     columns = dict.fromkeys(k for row in rows for k in row if k != 'contender')
+    heads = {'contender': 'contender'} | {key: _heading(key) for key in columns}
+    beside = [table(rows, heads)]
     for key in measures.leading(columns, pictured=True):
       values = {r['contender']: r[key] for r in rows if key in r}
       # No point is hollow: a level is not tested against anything here.
       plot = plots.forest(values, measures.label(key), zero=None)
-      body.append(
+      beside.append(
         pictures.add(
           f'contenders_{key}_{name}',
           plot,
           f'{_capital(key)} on {name}; {_better(key)}.',
         )
       )
+    body += [heading(f'Test set {name}'), side(*beside)]
   if daggers(results):
     body.append(
       text(
@@ -55,7 +57,7 @@ def contenders(results: Results, pictures: Pictures) -> list[Section]:
     for key in results.measured(contender, name)
   }
   words = [
-    {'measure': key, 'meaning': measures.about(key)}
+    {'measure': _heading(key), 'meaning': measures.about(key)}
     for key in measures.leading(keys)
     if not measures.is_rate(key)
   ]
@@ -89,8 +91,18 @@ def _links(results: Results) -> str:
   return f'{heading("Each run")}<ul>{items}</ul>'
 
 
+def _heading(key: str) -> str:
+  """'demographic parity at eer' of dp at eer, led by the attribute if any."""
+  attribute = key.rpartition('/')[0]
+  limit = key.rpartition(' at ')[2] if ' at ' in key else ''
+  words = measures.label(key)
+  if limit and limit not in words:
+    words += f' at {limit}'
+  return f'{attribute}: {words}' if attribute else words
+
+
 def _capital(key: str) -> str:
-  label = measures.label(key)
+  label = _heading(key)
   return label[:1].upper() + label[1:]
 
 

@@ -135,7 +135,7 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
   if results is None:
     return f'Run {folder.name}'
   if results.title:
-    return results.title
+    return findings.named(results.title)
   name = results.data or folder.name
   others = [c for c in results.contenders if c != results.focus]
   if results.focus and others:

@@ -11,6 +11,8 @@ from fairjax.report.findings import named
 from fairjax.report.tables import plural
 from fairjax.results import Results
 
+# What two sentences of one kind may differ in: names, lists and numbers.
+VARIES = re.compile(r"'[^']*'|‘[^’]*’|\([^)]*\)|^\w+(?=:| is )|[\d.,]+")
 QUALITY_WORDS = {  # of the first sentence
   'auc': 'has an AUC of {} (0.5 is chance, 1 is perfect)',
   'macro_auc': 'has an AUC of {}, averaged over pairs of classes',
@@ -84,7 +86,7 @@ def alike(lines: Sequence[str]) -> list[str]:
   """Lines that differ in numbers and names alone are one, with their count."""
   kinds: dict[str, list[str]] = {}
   for line in lines:
-    kind = re.sub(r"'[^']*'|‘[^’]*’|[\d.,]+", '#', line.partition(': ')[2])
+    kind = VARIES.sub('#', line.partition(': ')[2])
     kinds.setdefault(kind, []).append(line)
   return [
     first + (f' (and {len(rest)} more of this kind)' if rest else '')

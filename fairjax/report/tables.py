@@ -8,6 +8,7 @@ dagger, stands behind it.
 
 import math
 import numbers
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,10 +16,12 @@ from typing import Any
 from fairjax.core import escape
 from fairjax.core.escape import printable as printable
 from fairjax.metrics import measures
+from fairjax.metrics.inference import significance
 
 Table = Sequence[Mapping[str, Any]]
 Columns = Sequence[str] | Mapping[str, str] | None
 
+BOUND = re.compile(r'[<≤] [\d.e-]+|[\d.]+(e-\d+)?')  # a p value in print
 LONGEST = 30, 43  # characters on a terminal: of the first cell, of others
 
 
@@ -105,8 +108,13 @@ def _headings(rows: Table, columns: Columns) -> dict[str, str]:
 
 def _numeric(rows: Table, key: str) -> bool:
   """True if a column holds numbers only, which stand to the right."""
-  values = [row[key] for row in rows if row.get(key) not in (None, '')]
-  return bool(values) and all(is_estimate(v) or defined(v) for v in values)
+  values = [row[key] for row in rows if row.get(key) not in (None, '', '–')]
+  return bool(values) and all(
+    is_estimate(v)
+    or defined(v)
+    or (isinstance(v, str) and BOUND.fullmatch(v) is not None)
+    for v in values
+  )
 
 
 def _width(text: str) -> int:
@@ -252,10 +260,9 @@ def plural(count: int, noun: str) -> str:
   return f'{count:,} {noun}{"s" * (count != 1)}'
 
 
-def p_value(test: Mapping[str, Any]) -> Any:
+def p_value(test: Mapping[str, Any]) -> str:
   """p, or that it is a bound, where no smaller one could have come out."""
-  floor = test.get('p_at_floor') and defined(test['p'])
-  return f'≤ {number(test["p"])}' if floor else test['p']
+  return significance.p_text(test) if defined(test['p']) else '–'
 
 
 def measure_rows(values: Mapping[str, Any], head: str) -> list[dict[str, Any]]:

@@ -226,6 +226,15 @@ def section(claims: Sequence[Mapping]) -> dict:
     }
     for c in claims
   ]
+  # What all claims share is said once, and their lines are short.
+  alike = [
+    key
+    for key in ('must be', 'test')
+    if len(rows) > 1 and len({row[key] for row in rows}) == 1
+  ]
+  words = {'must be': 'Each number must be', 'test': 'Test:'}
+  shared = [f'{words[key]} {rows[0][key]}.' for key in alike]
+  columns = {key: key for key in rows[0] if key not in alike}
   wanted_rows = {
     c['claim']: c['effect']
     for c in claims
@@ -234,10 +243,15 @@ def section(claims: Sequence[Mapping]) -> dict:
   parts = [
     results.text(f'On the data at hand: {lead}.'),
     results.text(
-      'A claim holds where the whole interval of its number is on the side of '
-      'the bound that is claimed.'
+      ' '.join(
+        [
+          'A claim holds where the whole interval of its number is on the side '
+          'of the bound that is claimed.',
+          *shared,
+        ]
+      )
     ),
-    results.table(rows),
+    results.table(rows, columns),
   ]
   if wanted_rows:
     words = '; '.join(f'{k + 1}: {name}' for k, name in enumerate(wanted_rows))

@@ -40,13 +40,13 @@ class Log:
 
   def __init__(
     self,
-    folder: str | os.PathLike,
+    folder: str | os.PathLike | None,
     config: Config | None = None,
     resume_step: int | None = None,
     main: bool = True,
     screen: TextIO | None = None,
   ):
-    self.folder = pathlib.Path(folder)
+    self.folder = pathlib.Path(folder or os.curdir)
     self.main = main
     # A program without a console (pythonw, a service) has no stderr.
     self.screen = screen or sys.stderr or open(os.devnull, 'w')
@@ -55,7 +55,7 @@ class Log:
     self.live: list[Progress] = []  # the innermost last
     self.rows = self.text = self.events = self.wandb = None
     self.held = contextlib.ExitStack()
-    if not main:
+    if not main or folder is None:
       return
     self.held.enter_context(lock.hold(self.folder))
     self.text = open(self.folder / 'log.txt', 'a', encoding='utf-8')
@@ -209,6 +209,20 @@ class Log:
     self.live[-1].update(done)
     if done >= total:
       self.live[-1].__exit__()
+
+
+@contextlib.contextmanager
+def shown() -> Iterator[None]:
+  """The live line of what takes long, for a call of the library."""
+  if announce.LISTENERS:  # inside a run, which shows it
+    yield
+    return
+  log = Log(None)
+  announce.LISTENERS.append(log._listen)
+  try:
+    yield
+  finally:
+    announce.LISTENERS.remove(log._listen)
 
 
 def unheard(stream: TextIO) -> None:

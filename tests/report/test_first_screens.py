@@ -69,7 +69,7 @@ def test_a_rewriter_leads_not_the_texts_it_was_given():
     'On texts, flow + BART: of 100 texts 55 are taken for the other group’s'
   )
   assert 'original 0, dictionary 0.924' in found[0]
-  assert 'finds the groups’ positives +6 points apart' in found[1]
+  assert 'finds the groups’ positives 6 points apart' in found[1]
 
 
 def test_both_errors_lead(tmp_path):

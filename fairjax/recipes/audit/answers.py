@@ -34,9 +34,9 @@ from fairjax.core.errors import Interrupted, UserError
 from fairjax.data.tables import labels, predictions
 from fairjax.metrics import warn
 from fairjax.metrics.texts import flips
-from fairjax.train.progress import Log
 
-PIECE = 1024  # texts, or a 64th of them where there are many
+# Texts of a piece, of a function a batch; a 64th of them where there are many.
+PIECE = 1024
 MODEL = ('predict_proba', 'predict')
 SAMPLE = 32  # texts that a function is asked for again
 APART = 1e-3  # more than what other batches and rounding do
@@ -309,42 +309,53 @@ def sample(model: AuditedModel, texts: Sequence[str]) -> FirstAnswers | None:
   return FirstAnswers(rows, model.predict([texts[row] for row in rows]))
 
 
+class Place(NamedTuple):
+  """Where answers are kept."""
+
+  folder: pathlib.Path
+  reuse: str = ''  # a folder to look in too
+  # Also those of functions that are known by their name and answers alone.
+  of_any: bool = False
+
+
 def kept(
   model: AuditedModel,
   first: FirstAnswers | None,
-  folder: pathlib.Path,
-  log: Log,
-  reuse: str = '',
+  place: Place | None,
+  batch: int,
+  say: Callable[[str], None],
 ) -> AuditedModel:
-  """The model, whose answers are read where they are kept."""
-  if model.made_from is None or model.predict is None:
+  """The model asked piece by piece, which says how far it is.
+
+  Its answers are read where they are kept. Pieces are whole batches: they
+  change no answer.
+  """
+  if model.predict is None:
     return model
-  answers = None if first is None else np.round(first.scores, 4)
-  source = artefacts.fingerprint(
-    model.made_from(), [] if answers is None else answers
-  )
-  place = folder / 'scores' / stages.file_name(model.name)
-  ask = model.predict
+  ask, size = model.predict, batch if model.kind == 'function' else PIECE
+  source = '' if place is None else _identity(model, first, place)
+  home = place and place.folder / 'scores' / stages.file_name(model.name)
 
   def predict(texts: Sequence[str]) -> np.ndarray:
-    size = max(PIECE, -(-len(texts) // 64))
-    pieces = [texts[low : low + size] for low in range(0, len(texts), size)]
+    rows = size * max(1, -(-len(texts) // (64 * size)))
+    pieces = [texts[low : low + rows] for low in range(0, len(texts), rows)]
     out, again = [], 0
     with announce.counting(len(texts), f'scoring by {model.name}') as add:
       for piece in pieces:
-        made_from = artefacts.fingerprint(source, list(piece))
-        path = place / f'{made_from}.npy'
-        again += artefacts.finished(path, made_from, reuse) is not None
-        out.append(
-          stages.stage(
-            *(path, made_from, lambda path, piece=piece: write(path, piece)),
-            np.load,
-            reuse=reuse,
+        if source:
+          made_from = artefacts.fingerprint(source, list(piece))
+          path = home / f'{made_from}.npy'
+          found = artefacts.finished(path, made_from, place.reuse) is not None
+          again += found
+          make = lambda path, piece=piece: write(path, piece)
+          out.append(
+            stages.stage(path, made_from, make, np.load, reuse=place.reuse)
           )
-        )
+        else:
+          out.append(ask(piece))
         add(len(piece))
     if again:
-      log.line(_taken(model, place, again, len(pieces)))
+      say(_taken(model, home, again, len(pieces)))
     return np.concatenate(out, 1)
 
   def write(path: pathlib.Path, piece: Sequence[str]) -> None:
@@ -358,12 +369,26 @@ def kept(
   return dataclasses.replace(model, predict=predict)
 
 
+def _identity(
+  model: AuditedModel, first: FirstAnswers | None, place: Place
+) -> str:
+  """What its answers depend on, as far as is known; '' where it is not."""
+  if model.made_from is None and not (place.of_any and first is not None):
+    return ''
+  answers = None if first is None else np.round(first.scores, 4)
+  known = model.made_from() if model.made_from else model.name
+  return artefacts.fingerprint(known, [] if answers is None else answers)
+
+
 def _taken(model: AuditedModel, place, again: int, pieces: int) -> str:
   words = f'{again} of {pieces} pieces of scores are those kept in {place}'
   if model.kind == 'function':
+    modules = f'the modules beside {model.name} and its answers to {SAMPLE} '
+    if model.made_from is None:
+      modules = f'the name {model.name} and its answers to {SAMPLE} '
     words += (
-      f': the modules beside {model.name} and its answers to {SAMPLE} texts '
-      'are as before; remove that folder if anything else has changed'
+      f': {modules}texts are as before; remove that folder if anything else '
+      'has changed'
     )
   return words
 

@@ -13,13 +13,15 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Audit, Config, Data, Measures
-from fairjax.core import escape, knobs
+from fairjax.core import cache, escape, knobs
 from fairjax.core.errors import UserError, is_listed, need
 from fairjax.data.tables import audit_table, inputs, readers
+from fairjax.recipes.audit import answers
 from fairjax.recipes.audit import recipe as recipe
+from fairjax.recipes.audit.what_if import WhatIf
 from fairjax.report import assessments, first_screen, page
 from fairjax.results import Results, write
-from fairjax.train.progress import Log
+from fairjax.train.progress import Log, shown
 
 if TYPE_CHECKING:
   import matplotlib.figure
@@ -99,6 +101,17 @@ class Audited:
     """Where it is wrong more often than elsewhere, the surest first."""
     return pd.DataFrame(self.measured[self.results.focus].slices)
 
+  def what_if(self, text: str) -> WhatIf:
+    """A sentence's score, what its edits do, and the words that carry it."""
+    ask = self.measured[self.results.focus].what_if
+    if ask is None:
+      raise UserError(
+        'these are predictions, and those of a new sentence are not known; '
+        'audit the model itself'
+      )
+    with shown():
+      return ask(text)
+
   def save(self, folder: str | os.PathLike) -> pathlib.Path:
     """Writes the page, its documents and predictions; returns the page."""
     folder = pathlib.Path(folder)
@@ -155,6 +168,7 @@ def audit(
   equalize: str = '',
   fail_if: str = '',
   on_bad: str = 'error',
+  keep: str | os.PathLike = '',
   batch_size: int = 64,
   min_group: int = 10,
   confidence_level: float = 0.95,
@@ -200,6 +214,9 @@ def audit(
       'equal_opportunity', 'equal_fpr' or 'demographic_parity'.
     fail_if: a gate, as 'eqodd<0.8 or excess_flips>0.02'; see `gate`.
     on_bad: 'error' or 'drop' at rows without a text or label.
+    keep: a folder for the model's answers: the same call, or one after a kill,
+      asks only for what is missing. Those of a model's folder are kept in
+      fairjax's cache without it.
     batch_size: texts that a function is given at a time.
     min_group: rows behind a rate below which it is in no gap.
     confidence_level: of the intervals.
@@ -222,11 +239,25 @@ def audit(
     knobs.check(config, Config)
     rows = audit_table.of_frame(frame, config)
     config.measures.pos_label = _positive(pos_label, rows.classes)
-    results, measured = recipe.audit(config, model, rows, None, against)
+    said: list[str] = []
+    with shown():
+      results, measured = recipe.audit(
+        config, model, rows, said.append, against, _place(keep, model, against)
+      )
+    results.notes += [words for words in said if ' are those kept in ' in words]
   except UserError as error:
     raise UserError(in_python(str(error))) from error
   results.notes = [in_python(words) for words in results.notes]
   return Audited(results, config, rows.table, measured)
+
+
+def _place(keep: str | os.PathLike, *models: Any) -> answers.Place | None:
+  """Where answers are kept: the user's folder, or else the cache."""
+  if keep:
+    return answers.Place(pathlib.Path(keep), of_any=True)
+  named = any(isinstance(one, str | os.PathLike) for one in models)
+  room = cache.kept('answers') if named else None
+  return room and answers.Place(room)
 
 
 def _config(given: Mapping[str, Any]) -> Config:

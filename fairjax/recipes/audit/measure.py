@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit.answers import AuditedModel, aligned
 from fairjax.recipes.audit.groups import Who
+from fairjax.recipes.audit.what_if import WhatIf
 
 # These mean nothing where there are decisions.
 OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')
@@ -54,6 +55,7 @@ class Measured:
   sweep: dict[str, np.ndarray]
   swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
   equalized: Any = None  # thresholds of groups (causes.py)
+  what_if: Callable[[str], WhatIf] | None = None  # where it can be asked
 
 
 def judged(config: Config, chances: np.ndarray) -> np.ndarray:
@@ -91,6 +93,14 @@ def chances_of(model: AuditedModel, config, table, classes) -> np.ndarray:
       'has the classes 0 and 1'
     )
   return chances
+
+
+def scored(
+  model: AuditedModel, config, texts: Sequence[str], classes: Sequence[str]
+) -> np.ndarray:
+  """Scores [s, n], or [s, n, c], of any texts."""
+  answer = np.asarray(model.predict(texts), float)
+  return judged(config, aligned(answer, model, classes))
 
 
 def decided(model: AuditedModel, chances: np.ndarray) -> AuditedModel:
@@ -420,9 +430,7 @@ def _edited(
   """Flips of one swap, with the measures' names led by it if there are more."""
   if not edits.edited.any():
     return
-  predict = lambda texts: judged(
-    config, aligned(np.asarray(model.predict(texts), float), model, classes)
-  )
+  predict = lambda texts: scored(model, config, texts, classes)
   edit = audit_edits.score(edits, list(table['text']), out.scores, predict)
   limit = 0.0 if out.limit == 'argmax' else out.limit
   options = options_of(config)

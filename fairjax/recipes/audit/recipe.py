@@ -8,7 +8,7 @@ needs none, without a text no edits, without scores no calibration.
 
 import dataclasses
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from fairjax.metrics import gate
 from fairjax.metrics import paired as paired_tests
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import flips
-from fairjax.recipes.audit import answers, page
+from fairjax.recipes.audit import answers, page, what_if
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
@@ -40,9 +40,14 @@ def run(config: Config, folder: pathlib.Path) -> Results:
 
   with Log(folder, config, main=mesh.is_main()) as log:
     rows = audit_table.read(config)
-    results, measured = audit(config, config.audit.model, rows, log)
+    place = answers.Place(folder, config.reuse)
+    results, measured = audit(
+      config, config.audit.model, rows, log.line, place=place
+    )
     keep(config, folder, rows.table, measured)
     results = stages.publish(folder, results, log)
+    if config.audit.serve:
+      _serve(config, folder, results, measured, log)
   rule, why = config.audit.fail_if, results.facts.get('gate, because', '')
   if results.facts.get('gate') == gate.FAILED:
     raise Failed(f'the gate {rule!r} failed: {why}')
@@ -51,15 +56,25 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   return results
 
 
+def _serve(config: Config, folder, results, measured, log: Log) -> None:
+  from fairjax.recipes.audit import serve
+
+  page, name = folder / 'report.html', results.focus
+  ask = measured[name].what_if
+  serve.until_stopped(
+    serve.open_at(config.audit.serve, ask, page, name), log.line
+  )
+
+
 def audit(
   config: Config,
   source: Any,
   rows: audit_table.Rows,
-  log: Log | None = None,
+  say: Callable[[str], None] = lambda words: None,
   against: Any = None,
+  place: answers.Place | None = None,
 ) -> tuple[Results, dict[str, Measured]]:
   """Results of every model that `source` holds, and what they were made of."""
-  say = log.line if log else lambda words: None
   table, classes = rows.table, rows.classes
   if config.audit.fail_if:
     gate.parse(config.audit.fail_if)  # a mistake in it is told first
@@ -71,6 +86,11 @@ def audit(
   for words in remarks:
     say(words)
   models = audit_models.load(source, config, table, classes)
+  if config.audit.serve and models[0].kind == 'predictions':
+    raise UserError(
+      f'{models[0].name} is predictions, and those of a new sentence are not '
+      'known; name a model to serve: a folder, or module:function'
+    )
   second = against if against is not None else config.audit.against
   if not (isinstance(second, str) and not second):
     others = audit_models.load(second, config, table, classes)
@@ -101,10 +121,9 @@ def audit(
   measured: dict[str, Measured] = {}
   for model in models:
     say(f'auditing {model.name}: {len(table):,} rows')
-    if log:
-      model = answers.kept(
-        model, first.get(model.name), log.folder, log, config.reuse
-      )
+    model = answers.kept(
+      model, first.get(model.name), place, config.audit.batch, say
+    )
     measured[model.name] = audit_measure.measure(
       model, config, table, rows.valid, classes, groups, edits, hang
     )
@@ -118,6 +137,13 @@ def audit(
   ]
   focus = measured[models[0].name]
   names = list(classes) or list(models[0].classes)
+  if models[0].kind != 'predictions' and models[0].predict is not None:
+    focus.what_if = what_if.asker(
+      config,
+      lambda texts: audit_measure.scored(models[0], config, texts, classes),
+      focus.limit,
+      names,
+    )
   results = stages.results(
     config,
     data=_data(config),

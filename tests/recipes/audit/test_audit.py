@@ -18,12 +18,13 @@ from fairjax import results
 from fairjax.config import Config, validate
 from fairjax.core.errors import Failed, UserError
 from fairjax.data.tables import audit_table
+from fairjax.recipes.audit import answers, measure
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
-from fairjax.recipes.audit import measure
 from fairjax.recipes.audit import page as audit_page
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.report import page
+from fairjax.train import progress
 from fairjax.train.progress import Log
 
 WORDS = (
@@ -581,7 +582,10 @@ def test_scores_are_kept_by_content(tmp_path, monkeypatch):
 
   def run():
     with Log(tmp_path, main=True) as log:
-      return recipe.audit(made, 'kept_scorer:score', found, log)[0]
+      place = answers.Place(tmp_path)
+      return recipe.audit(
+        made, 'kept_scorer:score', found, log.line, place=place
+      )[0]
 
   first = run()
   once = counted(calls)
@@ -595,6 +599,42 @@ def test_scores_are_kept_by_content(tmp_path, monkeypatch):
   third = run()
   assert counted(calls) == 2 * once + 64
   assert third.contenders != first.contenders
+
+
+def test_the_library_keeps_answers_where_it_is_asked_to(tmp_path, capsys):
+  asked = []
+
+  def score(texts):
+    asked.extend(texts)
+    return [0.9 if 'awful' in text else 0.1 for text in texts]
+
+  audit = lambda function, **more: fairjax.audit(
+    function, rows(80), groups='gender', n_resamples=0, **more
+  )
+  first = audit(score, keep=tmp_path)
+  once = len(asked)
+  second = audit(score, keep=str(tmp_path))
+  assert len(asked) - once == 64 < once - 64
+  assert second.results.contenders == first.results.contenders
+  assert 'are those kept in' in ' '.join(second.results.notes)
+  audit(score)  # no folder, nothing taken
+  assert len(asked) == 2 * once + 64
+
+  def other(texts):  # of the same name, with other answers
+    return [1 - p for p in score(texts)]
+
+  other.__name__ = 'score'
+  turned = audit(other, keep=tmp_path)
+  assert turned.results.contenders != first.results.contenders
+  assert not capsys.readouterr().err
+
+
+def test_the_library_says_how_far_a_long_one_is(monkeypatch, capsys):
+  monkeypatch.setattr(progress, 'TELL', 0)
+  fairjax.audit(
+    lambda texts: [0.5] * len(texts), rows(80), batch_size=32, n_resamples=0
+  )
+  assert re.search(r'scoring by <lambda> 32/80', capsys.readouterr().err)
 
 
 def audit_process(tmp_path, **options):
@@ -631,7 +671,7 @@ def test_an_audit_that_is_asked_to_stop_goes_on_where_it_was(tmp_path):
   assert again.wait() == 0
   assert (tmp_path / 'run' / 'report.html').exists()
   log = (tmp_path / 'run' / 'log.txt').read_text()
-  assert re.search(r'[12] of 2 pieces of scores are those kept', log)
+  assert re.search(r'\d+ of 24 pieces of scores are those kept', log)
 
 
 def test_no_label_is_a_label_that_is_not_named():

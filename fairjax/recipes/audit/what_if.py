@@ -1,0 +1,188 @@
+"""What a model says of one sentence, and what it would say of its edits.
+
+The sentence, each of the audit's swaps of it, the matched control, and the
+sentence without each of its words (erasure; Li et al. 2016) are asked at once.
+A word carries a decision where the score is another without it.
+"""
+
+import dataclasses
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.core import escape
+from fairjax.core.errors import UserError
+from fairjax.metrics.texts import flips
+from fairjax.recipes.audit import edits as audit_edits
+from fairjax.report import blocks
+
+LONGEST = 2000  # characters of a sentence
+WORDS = 60  # of a sentence that are left out, one by one
+SHOWN = 6  # rows of the table of words
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+BLANKS = re.compile(r'\s{2,}')
+
+
+@dataclasses.dataclass(frozen=True)
+class Version:
+  """A sentence, and what is decided of it."""
+
+  what: str  # it is: 'as written', a swap, its control, or the word left out
+  text: str
+  score: float  # of the positive label; of several, of the first's decision
+  decision: str
+  flips: bool = False
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class WhatIf:
+  """One sentence asked: `edits` and `words` are versions of `said`."""
+
+  said: Version
+  of: str  # what the score is the probability of
+  edits: list[Version]
+  words: list[Version]  # those without which the score changes most, first
+
+  def to_frame(self) -> pd.DataFrame:
+    """A row a version: what, text, score, decision, flips."""
+    rows = [self.said, *self.edits, *self.words]
+    return pd.DataFrame([dataclasses.asdict(one) for one in rows])
+
+  def __repr__(self) -> str:
+    return self.to_frame().round(3).to_string(index=False)
+
+  def _repr_html_(self) -> str:
+    return html(self)
+
+
+def asker(
+  config: Config,
+  ask: Callable[[Sequence[str]], np.ndarray],
+  limit: Any,
+  names: Sequence[str],
+) -> Callable[[str], WhatIf]:
+  """The what-if of a model whose answers are scores [s, n] or [s, n, c]."""
+  swaps = [s for s in config.audit.swaps if not s.startswith('column:')]
+  config = dataclasses.replace(
+    config, audit=dataclasses.replace(config.audit, swaps=tuple(swaps))
+  )
+  positive = config.measures.pos_label
+
+  def what_if(text: str) -> WhatIf:
+    text = checked(text)
+    labels, versions = _versions(text, config)
+    texts = list(dict.fromkeys(versions))
+    scores = np.asarray(ask(texts), float)
+    decided = flips.decisions(scores, 0.0 if limit == 'argmax' else limit)
+    at = [texts.index(one) for one in versions]
+    several = scores.ndim == 3
+    # Seeds decide by their majority.
+    votes = np.stack([(decided == k).mean(0) for k in range(decided.max() + 1)])
+    chosen = votes.argmax(0)
+    first = int(chosen[at[0]])
+    score = (scores[..., first] if several else scores).mean(0)
+    # Of two classes 1 is the positive one, whatever its number.
+    place = lambda k: k if several else (positive if k else 1 - positive)
+    name = lambda k: names[place(k)] if place(k) < len(names) else str(k)
+    found = [
+      Version(what, one, float(score[k]), name(int(chosen[k])))
+      for what, one, k in zip(labels, versions, at)
+    ]
+    found = [
+      dataclasses.replace(one, flips=one.decision != found[0].decision)
+      for one in found
+    ]
+    words = [one for one in found if one.what.startswith('without ')]
+    words.sort(key=lambda one: -abs(one.score - found[0].score))
+    edits = [one for one in found[1:] if one not in words]
+    return WhatIf(found[0], name(first if several else 1), edits, words)
+
+  return what_if
+
+
+def checked(text: Any) -> str:
+  """A sentence that can be asked."""
+  if not isinstance(text, str) or not text.strip():
+    raise UserError('there is no sentence; type one')
+  if len(text) > LONGEST:
+    raise UserError(
+      f'the sentence has {len(text):,} characters; {LONGEST:,} are the most'
+    )
+  return text
+
+
+def _versions(text: str, config: Config) -> tuple[list[str], list[str]]:
+  """What each version is, and its text; the first is as written."""
+  labels, versions = ['as written'], [text]
+  for one in audit_edits.make(config, pd.DataFrame({'text': [text]})):
+    if one.edited[0]:
+      labels.append(f'exchanging {one.what}')
+      versions.append(one.twins[0])
+    if one.controls[0] is not None:
+      labels.append('as many other words edited')
+      versions.append(one.controls[0])
+  for match in [*WORD.finditer(text)][:WORDS]:
+    rest = text[: match.start()] + text[match.end() :]
+    rest = BLANKS.sub(' ', rest).strip()
+    if rest:
+      labels.append(f'without ‘{match[0]}’')
+      versions.append(rest)
+  return labels, versions
+
+
+def html(found: WhatIf) -> str:
+  """The answer as a piece of a page; all that anybody typed is escaped."""
+  said, lead = found.said, escape.html(found.said.decision)
+  tables = []
+  for title, rows in (
+    ('Edited', found.edits),
+    ('Without a word', found.words[:SHOWN]),
+  ):
+    lines = ''.join(_row(one, said) for one in rows)
+    tables.append(
+      '<div class="scroll"><table><thead><tr>'
+      f'<th>{title}</th><th>sentence</th><th class="number">score</th>'
+      f'<th>decided</th></tr></thead><tbody>{lines}</tbody></table></div>'
+      if rows
+      else f'<p class="quiet">{title}: nothing in it is on the word lists.</p>'
+    )
+  return (
+    f'<p class="lead">{escape.html(said.text)}</p>'
+    f'<p>Decided <b>‘{lead}’</b>; the score of ‘{escape.html(found.of)}’ is '
+    f'{said.score:.2f}. {escape.html(_sentence(found))}</p>' + ''.join(tables)
+  )
+
+
+def _sentence(found: WhatIf) -> str:
+  """Which edits change the decision, and which words carry it."""
+  turned = [one.what for one in found.edits if one.flips]
+  words = [
+    one.what.removeprefix('without ') for one in found.words if one.flips
+  ]
+  out = [f'It changes by {" and by ".join(turned)}.'] if turned else []
+  if found.edits and not turned:
+    out = ['No edit changes it.']
+  if words:
+    out.append(f'Without {" or ".join(words[:SHOWN])} it would be another.')
+  elif found.words:
+    first = found.words[0]
+    out.append(
+      'No single word carries it; '
+      f'{first.what.removeprefix("without ")} counts most.'
+    )
+  return ' '.join(out)
+
+
+def _row(one: Version, said: Version) -> str:
+  change = one.score - said.score
+  flip = ' <b>flips</b>' if one.flips else ''
+  text = blocks.versions([said.text, one.text])[1]
+  return (
+    f'<tr><th>{escape.html(one.what)}</th><td>{text}</td>'
+    f'<td class="number">{one.score:.2f} <small>{change:+.2f}</small></td>'
+    f'<td>{escape.html(one.decision)}{flip}</td></tr>'
+  )
