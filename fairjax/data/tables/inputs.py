@@ -83,6 +83,28 @@ def scores(
   return values
 
 
+def texts(values: Any) -> list[str]:
+  """A column of texts, each of them a str."""
+  out = list(values)
+  for row, text in enumerate(out):
+    if not isinstance(text, str):
+      raise UserError(f'text {row} is {text!r}, which is no text')
+  if not out:
+    raise UserError('there are no texts; give one at least')
+  return out
+
+
+def seed(random_state: Any) -> int:
+  """A seed, which the same call gives the same result by."""
+  whole = isinstance(random_state, int | np.integer)
+  if isinstance(random_state, bool) or not whole or random_state < 0:
+    raise UserError(
+      f'random_state is {random_state!r}; a whole number from 0 is needed, so '
+      'that the same call gives the same result'
+    )
+  return int(random_state)
+
+
 def options(
   threshold: Any, confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> None:

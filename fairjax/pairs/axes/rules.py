@@ -11,8 +11,8 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 
+from fairjax.data.axes.table import Axis, Row, Word
 from fairjax.pairs.axes import people
-from fairjax.pairs.axes.table import Axis, Row, Word
 from fairjax.pairs.swapping.neighbours import (
   ENDERS,
   LY_NOUNS,

@@ -5,7 +5,7 @@ import inspect
 import os
 import pathlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -266,21 +266,29 @@ ARGUMENTS = {
   'audit.scores': 'model',  # a column of the data
   'audit.batch': 'batch_size',
   'seed': 'random_state',
+  # Of fairjax.perturb, fairjax.fairscore and fairjax.benchmark.
+  'perturb.axes': 'axis',
+  'perturb.attributes': 'attribute',
+  'benchmarks.data': 'data',
+  'benchmarks.limit': 'limit',
 }
 # A flag with its value, or a knob's name in the middle of a sentence.
 FLAG = re.compile(
   r'--config\.([a-z_]+(?:\.[a-z_]+)?)(=(\'[^\']*\'|"[^"]*"|[^\s;)?]*[^\s;)?,.]))?'
 )
-KNOB = re.compile(r'\b((?:audit|data|measures)\.[a-z_]+)\b(?!\.)')
+KNOB = re.compile(
+  r'\b((?:audit|data|measures|perturb|benchmarks)\.[a-z_]+)\b(?!\.)'
+)
 
 
-def in_python(words: str) -> str:
-  """A sentence with arguments where the command would have flags.
+def in_python(words: str, function: Callable | None = None) -> str:
+  """A sentence with arguments where the command would have flags; of `audit`,
+  or of another function.
 
   >>> in_python('drop such rows with --config.data.on_bad=drop')
   "drop such rows with on_bad='drop'"
   """
-  own = inspect.signature(audit).parameters
+  own = inspect.signature(function or audit).parameters
 
   def argument(knob: str) -> str:
     name = ARGUMENTS.get(knob, knob.rpartition('.')[2])

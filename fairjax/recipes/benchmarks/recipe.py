@@ -82,7 +82,8 @@ def measured(config: Config, folder: pathlib.Path, log: Log) -> Results:
         result[title]['sets']['texts'] = perplexity(model, texts, config)
       if config.benchmarks.mitigations and 'embed' in model.able:
         how = intervals.options_of(config)
-        one = results.plain(erasing.probe(model, texts, how))
+        axis = config.method.axis
+        one = results.plain(erasing.probe(model, texts, how, axis))
         result[title]['sets']['probe'] = one
   if task is not None:
     tests += on_task(task, models, result, config)
