@@ -4,6 +4,8 @@ In this room:
 
   association   Statistics of WEAT and SEAT: effect size, exact permutation,
                 intervals
+  by_axis       Benchmarks side by side by axis of identity, with Holm over
+                what is shown
   contrast      Log-odds of two texts that differ in a few words, by any kind
                 of model
   erasing       Fits an eraser of an axis on the user's texts, and probes for
