@@ -58,7 +58,7 @@ def _entries(
 ) -> dict[str, object]:
   out = rules.entries(axis, to, strict)
   if figures:
-    out |= ages.entries(to)
+    out |= ages.entries(to, axis.stays)
     for child, older in ages.AGED:
       for word in (child, older):
         out[word] = ages.aged(word, to, out.get(word))
