@@ -35,6 +35,9 @@ if typing.TYPE_CHECKING:  # what a type checker sees of the lazy names below
   from fairjax.api import thresholds as thresholds
   from fairjax.api import weights as weights
   from fairjax.recipes.audit.library import audit as audit
+  from fairjax.recipes.benchmarks.library import benchmark as benchmark
+  from fairjax.recipes.perturbation.library import fairscore as fairscore
+  from fairjax.recipes.perturbation.library import perturb as perturb
   from fairjax.recipes.writing.library import write as write
 
 __version__ = '0.1.0'
@@ -49,6 +52,9 @@ _API = {  # where each is
     'fairjax.api',
   ),
   'audit': 'fairjax.recipes.audit.library',
+  'benchmark': 'fairjax.recipes.benchmarks.library',
+  'fairscore': 'fairjax.recipes.perturbation.library',
+  'perturb': 'fairjax.recipes.perturbation.library',
   'write': 'fairjax.recipes.writing.library',
 }
 __all__ = ['__version__', *_API]  # noqa: PLE0604

@@ -299,7 +299,7 @@ def swap(
     names: swap first names too: True by our own list, or a file of counts.
     axis: 'gender', or 'religion', 'race', 'nationality', 'orientation', 'age',
       'disability', 'class', 'gender_identity', or a file of an axis
-      (fairjax/pairs/axes/table.py): each text turns to one other value, drawn
+      (fairjax/data/axes/table.py): each text turns to one other value, drawn
       by the seed and the text.
     random_state: of the draw where a word has more than one counterpart.
 
@@ -491,13 +491,9 @@ class Classifier:
     from fairjax.models.families import chances
     from fairjax.train import loop
 
-    table = pd.DataFrame({'text': list(texts), 'label': 0})
-    if not len(table):
+    if not len(texts):
       return np.zeros((0, len(self.classes_)))
-    wrong = ~table['text'].map(lambda text: isinstance(text, str))
-    if wrong.any():
-      row = int(wrong.argmax())
-      raise UserError(f'text {row} is {table["text"][row]!r}, which is no text')
+    table = pd.DataFrame({'text': inputs.texts(texts), 'label': 0})
     model, params = self._placed()
     from fairjax import stages
 

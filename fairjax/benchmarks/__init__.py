@@ -10,6 +10,8 @@ In this room:
                         or emotion score?
   holistic              HolisticBias: do a descriptor's sentences differ in
                         likelihood from others'?
+  lpbs                  LPBS: is a group likelier where something bad is said
+                        of it?
   planted_associations  A corpus with a known association of occupations and
                         gender, and its tests
   sembias               SemBias: which word pair is most like he − she?
@@ -63,6 +65,10 @@ class Benchmark(NamedTuple):
   # The measure that stands for it; a second where a model has not the first.
   headline: tuple[str, ...] = ()
   told: str = ''  # the group that shows an association best; '': everything
+  # Beside other benchmarks by axis: what is shown instead of its headline, and
+  # the one axis that it is of where its parts name none.
+  by_axis: tuple[str, ...] = ()
+  axis: str = ''
 
 
 _LIKELIHOOD = ('mask', 'judge')
@@ -85,6 +91,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     origin='github.com/nyu-mll/crows-pairs (data/crows_pairs_anonymized.csv, '
     'CC BY-SA 4.0)',
     headline=('crows_original', 'crows_total'),
+    by_axis=('crows_original', 'crows_total', 'crows_aul', 'crows_aula'),
   ),
   'stereoset': Benchmark(
     'fairjax.benchmarks.stereoset',
@@ -102,6 +109,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     texts=('pro', 'anti'),
     origin='github.com/uclanlp/corefBias (WinoBias/wino/data, MIT)',
     headline=('winobias_log_odds',),
+    axis='gender',
   ),
   'winogender': Benchmark(
     'fairjax.benchmarks.winogender',
@@ -111,6 +119,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     origin='github.com/rudinger/winogender-schemas (data, MIT)',
     whole='occupation',
     headline=('winogender_rho',),
+    axis='gender',
   ),
   'bbq': Benchmark(
     'fairjax.benchmarks.bbq',
@@ -137,6 +146,13 @@ BENCHMARKS: dict[str, Benchmark] = {
     'your own texts (data.path) and their counterfactuals, by word',
     texts=('male', 'female'),
   ),
+  'lpbs': Benchmark(
+    'fairjax.benchmarks.lpbs',
+    ('mask',),
+    'LPBS: insults and praise beside the words of a group, by axis',
+    texts=(),
+    headline=('lpbs_mean',),
+  ),
   'sembias': Benchmark(
     'fairjax.benchmarks.sembias',
     ('embed',),
@@ -144,6 +160,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     texts=(),
     origin='github.com/uclanlp/gn_glove (SemBias/SemBias, Apache-2.0)',
     headline=('sembias_stereotype',),
+    axis='gender',
   ),
   'eec': Benchmark(
     'fairjax.benchmarks.eec',

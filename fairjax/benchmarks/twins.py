@@ -127,6 +127,11 @@ def items(config) -> pd.DataFrame:
       'data.path is empty; name a file of your texts with --config.data.path, '
       'or leave twins out of --config.benchmarks.names'
     )
+  if config.method.axis != 'gender':
+    raise UserError(
+      f'method.axis is {config.method.axis!r}, and benchmark twins compares '
+      'male and female versions of texts; leave one of the two out'
+    )
   table = files.texts(config.data)
   words = config.method.words or None
   pair = twins(list(table['text']), list(table['id']), words)

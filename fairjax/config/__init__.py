@@ -11,6 +11,7 @@ In this room:
   adversary  Config: a generator trained against a discriminator on its logits
              (MBCDA)
   audit      Config: an audit, of any classifier or of its predictions alone
+  axes       Config: the axes of identity, by name or as a file of the user's
   dataset    Config: which table, which text of it, and how text becomes ids
   elsewhere  Config: what other programs call a knob, for who writes their name
   fairflow   Config: FairFlow, its attribute words, flow and votes; repair,

@@ -19,7 +19,10 @@ from fairjax.core.knobs import (
 class FairFlow:
   """From one pair of words to a dictionary (fairflow/recipe.py)."""
 
-  first: str = knob('', "seed words of one side, 'she' or 'she,her'")
+  first: str = knob(
+    '',
+    "seed words of one side, 'she,her', or an axis's value, 'religion:muslim'",
+  )
   second: str = knob('', "and of the other, 'he' or 'he,his,him'")
   share: float = knob(1.0, 'share of the texts that is read', above(0, 1))
   layer: int = knob(-1, 'of the encoder whose output is read; -1 is the last')

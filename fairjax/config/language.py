@@ -221,7 +221,9 @@ class Benchmarks:
     2000, 'texts of data.path on which an eraser is fitted', at_least(20)
   )
   self_debias: tuple[str, ...] = knob(
-    ('gender',), "self_debias: '… people because of their X'", each(filled, 1)
+    (),
+    "self_debias: '… people because of their X'; () is method.axis",
+    each(filled),
   )
   held_out: float = knob(
     0.2,

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from fairjax.config.axes import an_axis
 from fairjax.core.knobs import (
   at_least,
   below,
@@ -55,6 +56,12 @@ class Measures:
   )
   templates: str = knob(
     '', 'template file or folder of the identity set', existing, path=True
+  )
+  axis: str = knob(
+    'gender',
+    'whose values the identity set compares: gender, religion, … or a file',
+    an_axis,
+    path=True,
   )
   madlibs: str = knob(
     '', 'your copy of bias_madlibs_77k.csv', existing, path=True

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from fairjax.config.axes import an_axis
 from fairjax.core.knobs import (
   above,
   at_least,
@@ -15,25 +16,6 @@ from fairjax.core.knobs import (
   knob,
   one_of,
 )
-
-# The axes that a swap knows: the tables of pairs/axes, and gender.
-AXES = (
-  *('gender', 'gender_identity', 'orientation', 'race', 'nationality'),
-  *('religion', 'age', 'disability', 'class'),
-)
-
-
-def _an_axis(value: str) -> str:
-  """One of AXES, or a file of the user's."""
-  if value in AXES:
-    return ''
-  if value and not existing(value):
-    return ''
-  return f'it must be {_an_axis.wanted}'
-
-
-_an_axis.wanted = f'one of {", ".join(AXES)}, or a file of your own axis'
-
 
 RANKING = entry('fairjax.methods.diet_rows:RANKINGS')
 
@@ -60,7 +42,7 @@ class Method:
   axis: str = knob(
     'gender',
     'what a swap exchanges: gender, race, age, … or a file of an axis',
-    _an_axis,
+    an_axis,
     changes=('data', 'texts'),
     path=True,
   )

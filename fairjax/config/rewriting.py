@@ -14,7 +14,8 @@ from fairjax.core.knobs import (
 
 # Those of GLUE's tasks that Qian et al. (2022) fairtune on.
 GLUE = ('cola', 'sst2', 'stsb', 'qqp', 'rte', 'qnli')
-# What a person may become, by axis (persons/perturb.py).
+# What a person may become, by axis (persons/perturb.py): the paper's three as
+# it has them, and the values of the other tables of data/axes.
 AXES = {
   'gender': ('man', 'woman', 'non-binary'),
   'race': (
@@ -22,7 +23,41 @@ AXES = {
     'pacific-islander',
   ),
   'age': ('child', 'young', 'middle-aged', 'senior', 'adult'),
+  'gender_identity': ('cisgender', 'transgender', 'nonbinary'),
+  'orientation': ('straight', 'gay', 'lesbian', 'bisexual', 'queer'),
+  'nationality': (
+    *('american', 'british', 'canadian', 'australian', 'irish', 'french'),
+    *('german', 'dutch', 'swedish', 'italian', 'spanish', 'greek', 'polish'),
+    *('russian', 'ukrainian', 'turkish', 'israeli', 'egyptian', 'iranian'),
+    *('iraqi', 'syrian', 'saudi', 'indian', 'pakistani', 'afghan', 'chinese'),
+    *('japanese', 'korean', 'vietnamese', 'filipino', 'mexican', 'cuban'),
+    *('colombian', 'brazilian', 'haitian', 'nigerian', 'kenyan', 'somali'),
+  ),
+  'religion': (
+    *('christian', 'catholic', 'protestant', 'muslim', 'jewish', 'hindu'),
+    *('buddhist', 'sikh', 'mormon', 'atheist'),
+  ),
+  'disability': (
+    *('able-bodied', 'blind', 'deaf', 'disabled', 'autistic', 'mentally-ill'),
+  ),
+  'class': ('poor', 'working-class', 'middle-class', 'rich'),
 }
+# Those of Qian et al. (2022).
+PAPER_AXES = ('gender', 'race', 'age')
+
+
+def _an_attribute(value: str) -> str:
+  return (
+    ''
+    if any(value in names for names in AXES.values())
+    else f'it must be {_an_attribute.wanted}'
+  )
+
+
+_an_attribute.wanted = (
+  'a value of an axis, as man, woman, non-binary; black, white, asian; child, '
+  'senior; muslim, christian'
+)
 
 
 @dataclasses.dataclass(slots=True)
@@ -98,7 +133,7 @@ class Perturb:
     changes='texts',
   )
   axes: tuple[str, ...] = knob(
-    ('gender', 'race', 'age'),
+    PAPER_AXES,
     'of the words that are perturbed',
     each(one_of(*AXES), least=1),
     changes='texts',
@@ -112,7 +147,7 @@ class Perturb:
   attributes: tuple[str, ...] = knob(
     (),
     'what a person may become; () is all of the axis',
-    each(one_of(*(name for names in AXES.values() for name in names))),
+    each(_an_attribute),
     changes='texts',
   )
   pick: str = knob(

@@ -20,7 +20,8 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files, schema
 from fairjax.data.tables.schema import Tables
-from fairjax.pairs.swapping import dictionary
+from fairjax.pairs.axes import exchange
+from fairjax.pairs.swapping import dictionary, sides
 
 STREAM = 31  # of this file's random numbers
 MADE = '~twin'  # what a twin's id adds to its row's
@@ -70,9 +71,8 @@ def source(table: pd.DataFrame, config: Config) -> str:
   """Which twins `counterparts` takes: the table's own, or swapped ones."""
   method = config.method
   must_swap = method.words or method.names_file or method.tagger
-  must_swap = (
-    must_swap or method.scope != 'all' or method.direction != 'opposite'
-  )
+  must_swap = must_swap or method.axis != 'gender' or method.scope != 'all'
+  must_swap = must_swap or method.direction != 'opposite'
   return SWAPPED if must_swap or 'twin' not in table else OWN
 
 
@@ -81,13 +81,16 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
 
   The table's own column `twin` is taken where it answers what is asked, that
   is, for the opposite gender by no list, scope or tagger of the user's; else
-  words are swapped. Each is the other's `twin`.
+  words are swapped. Each is the other's `twin`. Texts of which none names the
+  axis have none.
   """
   method = config.method
   if source(table, config) == OWN:
     text = table['twin']
   else:
     text = _swapped(table['text'], config)
+    if method.axis != 'gender' and list(text) == list(table['text']):
+      sides.require(list(table['text']), method.axis, 'the training data')
   twins = table.assign(
     id=table['id'] + MADE, text=text, twin=table['text'], origin='twin'
   )
@@ -96,7 +99,10 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
     twins['text_pair'] = _swapped(table['text_pair'], config)
     same &= twins['text_pair'] == table['text_pair']
   if 'group' in table:
-    group = [_turned(g, method.direction) for g in table['group']]
+    if method.axis == 'gender':
+      group = [_turned(g, method.direction) for g in table['group']]
+    else:
+      group = _named(list(table['group']), list(twins['text']), method.axis)
     twins['group'] = np.where(same, table['group'], group)
   return twins.assign(same=same)
 
@@ -114,6 +120,15 @@ def _turned(group: str, direction: str) -> str:
   return {'opposite': sides[group.lower()], 'neutral': ''}.get(
     direction, direction
   )
+
+
+def _named(groups: list[str], twins: list[str], axis: str) -> list[str]:
+  """The value that each twin names, where its text's group names one."""
+  value_of = exchange.reader(axis)
+  values = (*exchange.values(axis), '', '')  # of several, of neither
+  known = {group: value_of(group) or group in values for group in {*groups}}
+  of = sides.of(twins, axis)
+  return [values[k] if known[g] else '' for g, k in zip(groups, of)]
 
 
 def joined(

@@ -21,7 +21,8 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment
-from fairjax.pairs.swapping import dictionary
+from fairjax.pairs.axes import exchange
+from fairjax.pairs.swapping import dictionary, sides
 
 STREAM = 33  # of this file's random numbers
 
@@ -62,15 +63,9 @@ def with_gender(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   """The table with a column `gender`, read from its texts if it has none."""
   if 'gender' in table:
     return table
-  # What changes on the way to one side is a word of the other.
-  texts, other = list(table['text']), []
-  for side in ('male', 'female'):
-    chosen = dictionary.options(config.method, config.seed, direction=side)
-    other.append(
-      np.array([bool(s) for s in dictionary.swap(texts, **chosen).spans])
-    )
-  female, male = other[0] & ~other[1], other[1] & ~other[0]
-  gender = np.where(male, 'male', np.where(female, 'female', ''))
+  chosen = dictionary.options(config.method, config.seed, axis='gender')
+  of = sides.of(list(table['text']), **chosen)
+  gender = np.array([*exchange.GENDER, ''])[np.maximum(of, -1)]
   return table.assign(gender=gender)
 
 

@@ -480,6 +480,14 @@ MEASURES: dict[str, Measure] = {
     *_OWN, 'CrowS-Pairs (bias-bench)',
     'the same by the tokens that differ; not comparable with the original',
     0, 50.0, 0.0, 100.0, leads=True, pictured=True),
+  'crows_aul': Measure(
+    *_OWN, 'CrowS-Pairs (AUL)',
+    'the same by the mean likelihood of all tokens, none of them masked', 0,
+    50.0, 0.0, 100.0, leads=True, pictured=True),
+  'crows_aula': Measure(
+    *_OWN, 'CrowS-Pairs (AULA)',
+    'the same, each token weighted by the attention that it receives', 0, 50.0,
+    0.0, 100.0, leads=True, pictured=True),
   'crows_total': Measure(
     *_OWN, 'CrowS-Pairs (left to right)',
     'the same by the likelihood of the whole sentences', 0, 50.0, 0.0, 100.0,
@@ -552,6 +560,15 @@ MEASURES: dict[str, Measure] = {
     *_OWN, 'significant of 100 tests ([CLS])',
     'tests whose one-sided permutation p, as published, is below .01; 1 of 100 '
     'by chance', -1, 0.0, 0.0, 100.0),
+  'lpbs_effect': Measure(
+    *_OWN, 'LPBS effect d',
+    'how much likelier a group is beside insults than beside praise, less the '
+    'other groups, in standard deviations; 0 is no association', 0, 0.0, -2.0,
+    2.0),
+  'lpbs_mean': Measure(
+    *_OWN, 'LPBS, mean |d|',
+    'the mean size of the effects of the groups', -1, 0.0, 0.0, 2.0,
+    leads=True),
   'winobias_log_odds': Measure(
     *_OWN, 'WinoBias log-odds',
     'log p of the pronoun of the stereotype less that of the other one; 0 is '

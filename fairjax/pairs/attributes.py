@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
+from fairjax.pairs.axes import exchange
 
 
 class WordSpans(NamedTuple):
@@ -98,7 +99,20 @@ def is_word(text: str) -> bool:
 
 
 def seed_words(first: str, second: str) -> tuple[list[str], list[str]]:
-  """The two lists of seed words, checked."""
+  """The two lists of seed words, checked.
+
+  'religion:muslim' and 'religion:christian' are the words of two values of an
+  axis that stand for each other.
+  """
+  named = [side.rpartition(':') for side in (first, second)]
+  if all(axis and value for axis, _, value in named):
+    (axis, _, one), (same, _, other) = named
+    if axis != same or one == other:
+      raise UserError(
+        f'fairflow.first is {first!r} and fairflow.second is {second!r}; name '
+        'two values of one axis, such as religion:muslim and religion:christian'
+      )
+    return _of_axis(axis, one, other)
   lists = [
     [word.strip().lower() for word in side.split(',') if word.strip()]
     for side in (first, second)
@@ -115,6 +129,16 @@ def seed_words(first: str, second: str) -> tuple[list[str], list[str]]:
       'or the other'
     )
   return lists[0], lists[1]
+
+
+def _of_axis(axis: str, one: str, other: str) -> tuple[list[str], list[str]]:
+  pairs = exchange.parallel(axis, one, other)
+  if not pairs:
+    raise UserError(
+      f'the axis {axis} has no single words that stand for each other for '
+      f'{one} and {other}; name seed words of your own'
+    )
+  return [a for a, _ in pairs], [b for _, b in pairs]
 
 
 def check_seeds(

@@ -15,7 +15,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   if not config.text.strip():
     raise UserError('there is no text; give one with --config.text="She left."')
   chosen = dictionary.options(config.method, config.seed)
-  if word_lists.load(config.method.words).sides:
+  axis, direction = config.method.axis, config.method.direction
+  gendered = axis == 'gender' and word_lists.load(config.method.words).sides
+  if gendered or (axis != 'gender' and direction != 'opposite'):
     columns = [dictionary.swap([config.text], **chosen)]
   else:
     columns = dictionary.swap_every([config.text], **chosen)

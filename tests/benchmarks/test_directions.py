@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.benchmarks import BENCHMARKS, bbq
+from fairjax.benchmarks import BENCHMARKS, bbq, lpbs
 from fairjax.benchmarks.shared.measure import measure
 from fairjax.config import Benchmarks, Config, Data, Measures
 from fairjax.data.batching.tokens import Ragged
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.recipes.benchmarks import recipe as recipe
 
 
@@ -425,6 +426,41 @@ def test_eec(tmp_path):
   assert found['', 'eec_gender'] == pytest.approx(0.25)
   assert found['', 'eec_race'] == pytest.approx(0.125)
   assert found['joy', 'eec_gender'] == pytest.approx(0.25)
+
+
+def test_lpbs():
+  """Kurita et al.: what is likelier beside a group than its prior says."""
+  items = lpbs.items(None)
+  assert items['id'].is_unique and set(items['side']) == {'X', 'Y'}
+  rng = np.random.default_rng(0)
+  value = rng.normal(size=len(items))
+  against = (items['value'] == 'muslim') & (items['side'] == 'X')
+  praised = (items['value'] == 'christian') & (items['side'] == 'Y')
+  scores = pd.DataFrame({'id': items['id'], 'association': value})
+  scores['association'] += 6.0 * (against | praised)
+  found = lpbs.estimate(items, scores, IntervalOptions(0.95, 100, 0))
+  d = lambda part: found['groups'][part]['lpbs_effect']
+  assert d('religion: muslim')['value'] > 1.5
+  assert d('religion: muslim')['p_holm'] < 0.05
+  assert d('religion: christian')['value'] < -1.5
+  # Of a table by hand: one against the mean of the others.
+  frame = lpbs.contrasted(items, scores)
+  some = frame[(frame['axis'] == 'class') & (frame['attribute'] == 'stupid')]
+  own = some['association'].to_numpy()
+  rest = [np.delete(own, k).mean() for k in range(len(own))]
+  np.testing.assert_allclose(some['s'], own - rest)
+  # Of two values one's score is the other's negative.
+  pair = frame[frame['axis'] == 'gender'].pivot(
+    index='attribute', columns='value', values='s'
+  )
+  np.testing.assert_allclose(pair['male'], -pair['female'])
+  sizes = [
+    abs(one['lpbs_effect']['value'])
+    for part, one in found['groups'].items()
+    if part.startswith('religion: ')
+  ]
+  mean = found['groups']['religion']['lpbs_mean']['value']
+  assert mean == pytest.approx(np.mean(sizes))
 
 
 def test_each_benchmark_has_a_direction():

@@ -63,6 +63,31 @@ def test_crows_pairs_by_both_metrics(nets, family):
 
 
 @pytest.mark.parametrize('family', MASKED)
+def test_unmasked_likelihood_is_the_authors_by_transformers(nets, family):
+  """AUL and AULA (Kaneko and Bollegala 2022) of one text at a time by torch."""
+  import torch
+
+  net, judge, _ = nets[family]
+  net.set_attn_implementation('eager')  # which has attentions to give
+  texts = judge.encode(SENTENCES)
+  aul, aula = judge.unmasked(texts)
+  for k, ids in enumerate(np.split(texts.flat, texts.offsets[1:-1])):
+    with torch.no_grad():
+      out = net(torch.tensor(ids[None].astype(int)), output_attentions=True)
+    logs = out.logits[0].log_softmax(-1).numpy()
+    alpha = torch.cat(out.attentions, 0).numpy().mean((0, 1, 2))
+    own = [logs[i, token] for i, token in enumerate(ids)][1:-1]
+    assert aul[k] == pytest.approx(np.mean(own), abs=2e-4)
+    weighed = np.multiply(own, alpha[1:-1])
+    assert aula[k] == pytest.approx(np.mean(weighed), rel=2e-4, abs=1e-6)
+  # Neither batches nor the texts beside it change a text's score.
+  alone = judge.unmasked(judge.encode(SENTENCES[2:3]))
+  np.testing.assert_allclose(alone, [aul[2:3], aula[2:3]], rtol=2e-5)
+  # A mitigation that reads twice has no such likelihood.
+  assert judge._replace(contrast=('gender',)).unmasked(texts) is None
+
+
+@pytest.mark.parametrize('family', MASKED)
 def test_words_at_a_blank_piece_by_piece(nets, family):
   net, judge, _ = nets[family]
   contexts = ['The BLANK man slept.', 'BLANK is a nurse.', 'He is BLANK!']

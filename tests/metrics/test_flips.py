@@ -82,6 +82,46 @@ def test_measures_are_those_of_a_loop():
     assert found.groups[name]['flips']['value'] == pytest.approx(own)
 
 
+def test_wordings_of_an_axis_are_those_of_a_loop():
+  """Each value's wording less the one that was drawn, row by row."""
+  rng, n, values = np.random.default_rng(5), 400, ('a', 'b', 'c')
+  scores, after = rng.random((2, n)), rng.random((2, n))
+  edited, labels = rng.random(n) < 0.8, rng.integers(2, size=n)
+  own = rng.integers(-2, 3, size=n)  # -1 names none, -2 several
+  twin = np.where(own >= 0, (own + 1 + rng.integers(2, size=n)) % 3, own)
+  edit = EditScores(edited, after, edited & False, after, np.zeros(n, int))
+  options = IntervalOptions(0.95, 200, 0)
+  wording = np.stack([own, twin])
+  found = flips.by_value(labels, scores, edit, wording, values, 0.5, options)
+  assert [(o['wording'], o['rows labelled']) for o in found] == [
+    (v, k) for v in values for k in ('positive', 'negative')
+  ]
+  for one in found:
+    mine, theirs = [], []
+    for i in range(n):
+      value, label = values.index(one['wording']), one['rows labelled']
+      if not edited[i] or own[i] < 0 or labels[i] != (label == 'positive'):
+        continue
+      for s in range(2):
+        both = scores[s, i] >= 0.5, after[s, i] >= 0.5
+        if own[i] == value:
+          mine.append(both[0])
+          theirs.append(both[1])
+        elif twin[i] == value:
+          mine.append(both[1])
+          theirs.append(both[0])
+    assert one['how many'] == len(mine) / 2
+    gap = np.mean(mine) - np.mean(theirs)
+    assert one['difference']['value'] == pytest.approx(gap)
+    assert one['decided positive'] == pytest.approx(np.mean(mine))
+    assert one['difference']['low'] < gap < one['difference']['high']
+    assert one['p (Holm)'] >= one['difference']['p']
+  few = flips.by_value(
+    labels, scores, edit, wording, values, 0.5, options, least=1000
+  )
+  assert not few
+
+
 def test_a_model_that_ignores_the_words_flips_nothing_yet_is_not_sure():
   labels, scores, edit, members = made(1)
   same = edit._replace(scores=scores, control=scores)

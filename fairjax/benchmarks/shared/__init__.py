@@ -4,9 +4,11 @@ In this room:
 
   association   Statistics of WEAT and SEAT: effect size, exact permutation,
                 intervals
+  by_axis       Benchmarks side by side by axis of identity, with Holm over
+                what is shown
   contrast      Log-odds of two texts that differ in a few words, by any kind
                 of model
-  erasing       Fits an eraser of gender on the user's texts, and probes for
+  erasing       Fits an eraser of an axis on the user's texts, and probes for
                 what is left
   forms         What a benchmark's file must hold, field by field, and the
                 sentence if not

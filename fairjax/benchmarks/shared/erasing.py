@@ -1,9 +1,10 @@
-"""Fits an eraser of gender on the user's texts, and probes for what is left.
+"""Fits an eraser of an axis on the user's texts, and probes for what is left.
 
-A text is male where the lists can only turn it to female, and the other way
-round; texts of both are left out, texts of neither are a third class (as in
-bias-bench) where there are enough of them to be one. Vectors are the mean of
-the last layer. SentenceDebias is fitted on both versions of each text.
+A text is of the one value of `method.axis` that its words name (male where the
+lists can only turn it to female; swapping/sides.py); texts of several are left
+out, and texts of none are a further class (as in bias-bench) where there are
+enough of them to be one. Vectors are the mean of the last layer. SentenceDebias
+is fitted on the version of each text for every value.
 
 What an eraser leaves is asked of texts that it never saw, by a probe that is
 fitted on such texts too: on its own texts LEACE leaves nothing by construction.
@@ -19,93 +20,101 @@ from fairjax.metrics.inference.intervals import IntervalOptions
 
 FOLDS = 5
 LEAST = 20  # texts of a class
-
-
-def sides(texts: list[str]) -> tuple[np.ndarray, list[str], list[str]]:
-  """0 neither, 1 male, 2 female, −1 both; and the two versions."""
-  from fairjax.pairs.swapping import dictionary
-
-  male, female = (
-    dictionary.swapper(side, names=True)(texts).texts
-    for side in ('male', 'female')
-  )
-  is_female = np.array([a != b for a, b in zip(texts, male)])
-  is_male = np.array([a != b for a, b in zip(texts, female)])
-  kind = is_male + 2 * is_female
-  return np.where(kind == 3, -1, kind), male, female
+FEWEST = 3  # texts of a value that an eraser is told of: INLP splits them
 
 
 def fit(judge, texts: list[str], name: str, config) -> Eraser:
   """The eraser of that name, fitted on a sample of the texts."""
-  options = config.benchmarks
+  from fairjax.pairs.axes import exchange
+  from fairjax.pairs.swapping import sides
+
+  options, axis = config.benchmarks, config.method.axis
   rng = np.random.default_rng([config.seed, 0xB6])
   sample = np.sort(rng.permutation(len(texts))[: options.eraser_rows])
   texts = [texts[i] for i in sample]
-  kind, male, female = sides(texts)
-  gendered = int((kind > 0).sum())
-  if gendered < 20:
+  kind = sides.of(texts, axis)
+  count = np.bincount(kind[kind >= 0], minlength=len(exchange.values(axis)))
+  known = np.flatnonzero(count >= FEWEST)
+  if count[known].sum() < LEAST or len(known) < 2:
     raise UserError(
-      f'{gendered} of {len(texts)} texts of {config.data.path} speak of one '
-      'gender; an eraser needs 20 at least'
+      f'{count.sum()} of {len(texts)} texts of {config.data.path} speak of '
+      f'one {exchange.called(axis)} alone, {_counted(axis, count)}; an eraser '
+      f'needs {LEAST} at least, of two kinds'
     )
   method = find(ERASERS, 'eraser', name)
   if name == 'sentence':
-    real = [i for i in range(len(texts)) if male[i] != female[i]]
-    both = [judge.vectors([side[i] for i in real]) for side in (male, female)]
+    every = sides.versions(texts, axis)
+    real = [i for i, one in enumerate(zip(*every)) if len({*one}) == len(one)]
+    both = [judge.vectors([side[i] for i in real]) for side in every]
     return method(np.stack(both, axis=1))
-  neither = int((kind == 0).sum())
-  real = kind >= (0 if neither >= LEAST else 1)
+  real = np.isin(kind, known)
+  if (kind == sides.NEITHER).sum() >= LEAST:
+    real |= kind == sides.NEITHER
   vectors = judge.vectors([t for t, ok in zip(texts, real) if ok])
   return method(vectors, kind[real], seed=config.seed)
 
 
-def probe(judge, texts: list[str], how: IntervalOptions) -> dict:
-  """How often a linear probe of the vectors tells a text's gender, as a set.
+def _counted(axis: str, count: np.ndarray) -> str:
+  """'12 male, 3 female', the values that no text names left out."""
+  from fairjax.pairs.axes import exchange
+
+  named = zip(count, exchange.values(axis))
+  return ', '.join(f'{n} {value}' for n, value in named if n) or 'none of any'
+
+
+def probe(
+  judge, texts: list[str], how: IntervalOptions, axis: str = 'gender'
+) -> dict:
+  """How often a linear probe of the vectors tells what a text says of an axis.
 
   A logistic regression whose penalty is chosen by cross-validation, fitted on
-  four fifths of the texts of one gender and asked about the fifth; of the more
-  frequent gender as many texts are drawn as there are of the other, so that
-  half are told by chance.
+  four fifths of the texts of one value and asked about the fifth; of each value
+  as many texts are drawn as there are of the rarest (those of fewer than LEAST
+  texts left out), so that one in so many values is told by chance.
   """
-  kind, _, _ = sides(texts)
-  of = [np.flatnonzero(kind == side) for side in (1, 2)]
-  count = [len(rows) for rows in of]
-  least = min(count)
-  if least < LEAST:
+  from fairjax.pairs.axes import exchange
+  from fairjax.pairs.swapping import sides
+
+  kind, called = sides.of(texts, axis), exchange.called(axis)
+  count = np.bincount(kind[kind >= 0], minlength=len(exchange.values(axis)))
+  of = [np.flatnonzero(kind == v) for v in np.flatnonzero(count >= LEAST)]
+  if len(of) < 2:
     return {
-      'rows': sum(count),
+      'rows': int(count.sum()),
       'quality': {},
       'warnings': [
-        f'{count[0]} of the held-out texts are male and {count[1]} female by '
-        f'our word lists; a probe needs {LEAST} of each, so what an eraser '
-        'leaves is not known: give more texts, or raise '
+        f'of the held-out texts that speak of one {called}, by our word lists '
+        f'there are {_counted(axis, count)}; a probe needs {LEAST} of each, so '
+        'what an eraser leaves is not known: give more texts, or raise '
         '--config.benchmarks.held_out'
       ],
     }
+  least = min(map(len, of))
   rng = np.random.default_rng([how.seed, 0xBB])
   rows = np.concatenate([np.sort(rng.permutation(r)[:least]) for r in of])
-  label = np.repeat([0, 1], least)
+  label = np.repeat(np.arange(len(of)), least)
   hits = np.sum(probed(judge.vectors([texts[i] for i in rows]), label))
-  value = clusters.share(int(hits), len(rows), how)
+  value, chance = clusters.share(int(hits), len(rows), how), 1 / len(of)
   warnings = []
   taken = judge.eraser is not None and not np.array_equal(
     judge.eraser[0], np.eye(len(judge.eraser[0]))
   )
   if judge.eraser is not None and not taken:
     warnings.append(
-      'this eraser found no direction that tells the gender of texts that it '
-      'was not fitted on, so the model is as it was'
+      f'this eraser found no direction that tells the {called} of texts that '
+      'it was not fitted on, so the model is as it was'
     )
-  elif taken and value['low'] > 0.5:
+  elif taken and value['low'] > chance:
     warnings.append(
-      f'a linear probe still tells the gender of {value["value"]:.2f} of the '
-      'held-out texts, of which half are told by chance: erasers leave the '
-      'sampling error of the texts that they are fitted on, and what is not '
-      'linear; fit them on more texts (--config.benchmarks.eraser_rows)'
+      f'a linear probe still tells the {called} of {value["value"]:.2f} of '
+      f'the held-out texts, of which {chance:.2g} are told by chance: erasers '
+      'leave the sampling error of the texts that they are fitted on, and what '
+      'is not linear; fit them on more texts '
+      '(--config.benchmarks.eraser_rows)'
     )
   return {
     'rows': len(rows),
-    'quality': {'probe_accuracy': value | {'null': 0.5}},
+    'quality': {'probe_accuracy': value | {'null': chance}},
     'warnings': warnings,
   }
 

@@ -15,9 +15,14 @@ from fairjax.metrics import measures
 from fairjax.metrics.inference import intervals
 
 
+def module(name: str) -> Any:
+  """The file of a benchmark."""
+  return importlib.import_module(BENCHMARKS[name].module)
+
+
 def read(name: str, config: Config) -> pd.DataFrame:
   """The items of a benchmark, checked before any model is asked."""
-  items = importlib.import_module(BENCHMARKS[name].module).items(config)
+  items = module(name).items(config)
   if not len(items) or not items['id'].is_unique:
     what = 'ids that occur twice' if len(items) else 'no items'
     raise UserError(
@@ -82,9 +87,8 @@ def evaluate(
   Items that the model cannot score at all are left out of the estimates, and
   counted in a warning. `scores` are those of an earlier run.
   """
-  module = importlib.import_module(BENCHMARKS[name].module)
   if scores is None:
-    scores = module.score(model, items, config)
+    scores = module(name).score(model, items, config)
   if list(scores['id']) != list(items['id']):
     raise ValueError(f'{name}.score must keep the ids and order of the items')
   known = scores.drop(columns='id').notna().any(axis=1).to_numpy()
@@ -96,7 +100,7 @@ def evaluate(
   how = intervals.options_of(config)
   keep = lambda table: table[known].reset_index(drop=True)
   one = {'rows': int(known.sum())}
-  one |= module.estimate(keep(items), keep(scores), how)
+  one |= module(name).estimate(keep(items), keep(scores), how)
   notes = items.attrs.get('notes', ())
   remarks = [one for one in notes if not sources.is_known(one)]
   if missing := scores.attrs.get('unknown'):
@@ -122,9 +126,9 @@ def compared_values(
   name: str, items: pd.DataFrame, scores: pd.DataFrame
 ) -> pd.DataFrame:
   """What two models are compared by, an item and a metric a row."""
-  module = importlib.import_module(BENCHMARKS[name].module)
-  if hasattr(module, 'values'):
-    return module.values(items, scores)
+  own = module(name)
+  if hasattr(own, 'values'):
+    return own.values(items, scores)
   table = scores.melt('id', var_name='metric', value_name='value')
   return table.assign(part=BENCHMARKS[name].whole, cluster=table['id'])
 

@@ -26,6 +26,7 @@ import pandas as pd
 
 from fairjax.core.errors import UserError
 from fairjax.data import TEST_SETS as TEST_SETS
+from fairjax.data.axes import table as axes
 from fairjax.data.sets.template_lists import (
   SHIPPED,
   groups_of,
@@ -62,11 +63,65 @@ def identity(config) -> pd.DataFrame:
     files |= own
   else:
     files['templates'] = folder
-  return paired(
-    read_templates(files['templates']),
-    read_words(files['words']),
-    read_words(files['pairs']),
-  )
+  templates = read_templates(files['templates'])
+  words, pairs = (read_words(files[name]) for name in ('words', 'pairs'))
+  axis = config.measures.axis
+  if axis != 'gender':
+    if files['pairs'].parent != SHIPPED:
+      raise UserError(
+        f'measures.axis is {axis!r}, and {files["pairs"]} names groups of its '
+        'own; leave one of the two out'
+      )
+    pairs = axis_pairs(axis)
+    templates = _with_slots(templates, pairs, axis)
+  return paired(templates, words, pairs, config.seed)
+
+
+def axis_pairs(axis: str) -> pd.DataFrame:
+  """The pairs file of an axis: words for one person and for several, parallel.
+
+  Rows of which each value has a word, and the adjectives before 'person'.
+  """
+  known = axes.load(axis)
+  subtypes = {'noun': 'singular', 'nouns': 'plural'}
+  rows = [
+    (subtypes[row.form], *(cell[0].text for cell in row.cells))
+    for row in known.rows
+    if row.form in subtypes and all(row.cells)
+  ]
+  for row in known.rows:
+    if row.form == 'adjective' and all(row.cells):
+      for subtype, noun in (('singular', 'person'), ('plural', 'people')):
+        rows.append((subtype, *(f'{c[0].text} {noun}' for c in row.cells)))
+  if not rows:
+    raise UserError(
+      f'the axis {known.name} has no line (noun, nouns, adjective) with a word '
+      'of each value, so there are no templates; fill one'
+    )
+  pairs = pd.DataFrame(rows, columns=['subtype', *known.values])
+  pairs = pairs.drop_duplicates(['subtype', known.values[0]])
+  return pairs.assign(type='gender', connotation='')
+
+
+def _with_slots(
+  templates: pd.DataFrame, pairs: pd.DataFrame, axis: str
+) -> pd.DataFrame:
+  """The templates whose slots of people the axis can fill: no first names."""
+  have = set(pairs['subtype'])
+  fits = [
+    all(
+      slot.get('subtype') in have
+      for slot in _slots(phrase)
+      if slot['type'] == 'gender'
+    )
+    for phrase in templates['phrase']
+  ]
+  if not any(fits):
+    raise UserError(
+      f'no template has a slot that the words of {axis} fit '
+      f'({", ".join(sorted(have))}); write {{type|gender_subtype|plural}}'
+    )
+  return templates[fits].reset_index(drop=True)
 
 
 def madlibs(config) -> pd.DataFrame:
@@ -92,19 +147,24 @@ def gender_file(config) -> pd.DataFrame:
 
 
 def paired(
-  templates: pd.DataFrame, words: pd.DataFrame, pairs: pd.DataFrame
+  templates: pd.DataFrame,
+  words: pd.DataFrame,
+  pairs: pd.DataFrame,
+  seed: int = 0,
 ) -> pd.DataFrame:
-  """Every phrase with every word, once for each of the two groups of `pairs`.
+  """Every phrase with every word, once for each of the groups of `pairs`.
 
-  The two rows of a pair stand together, are each other's `twin`, and their ids
-  differ in the group's name at the end only. Slots of one phrase whose type is
-  in `pairs` all take the row's group.
+  The rows of one phrase stand together, and their ids differ in the group's
+  name at the end only. Of two groups each is the other's `twin`; of more, a
+  row's twin is that of one other group, the same step along them, drawn by the
+  seed and the phrase. Slots of one phrase whose type is in `pairs` all take
+  the row's group.
   """
   groups = groups_of(pairs)
-  if len(groups) != 2:
+  if len(groups) < 2:
     raise UserError(
-      f'the pairs have the groups {groups}; a paired set needs two columns '
-      'beside type, subtype and connotation'
+      f'the pairs have the groups {groups}; a paired set needs two columns or '
+      'more beside type, subtype and connotation'
     )
   parts = []
   for row in templates.itertuples():
@@ -121,15 +181,23 @@ def paired(
       index = np.arange(int(np.prod([len(slot) for slot in slots])))
       texts.append(_fill(row.phrase, _columns(slots, index)))
     stems = [_stem(row, text) for text in texts[0]]
+    every, at = np.stack(texts), np.arange(len(stems))
+    steps = [1 + _draw(seed, stem, len(groups) - 1) for stem in stems]
     both = [
       _part(row, texts[g], name).assign(
-        id=[f'{stem}-{name}' for stem in stems], twin=texts[1 - g]
+        id=[f'{stem}-{name}' for stem in stems],
+        twin=every[(g + np.array(steps)) % len(groups), at],
       )
       for g, name in enumerate(groups)
     ]
     # A stable sort by place puts each row beside its twin.
     parts.append(pd.concat(both).sort_index(kind='stable'))
   return _table(parts)
+
+
+def _draw(seed: int, stem: str, size: int) -> int:
+  digest = hashlib.blake2b(f'{seed}:{stem}'.encode()).digest()
+  return int.from_bytes(digest[:8], 'big') % size
 
 
 # Readers.

@@ -118,6 +118,17 @@ def _decided(values: np.ndarray, names: Sequence, positive: int) -> np.ndarray:
   return values == words[min(positive, len(words) - 1)]
 
 
+def texts(values: Any) -> list[str]:
+  """A column of texts, each of them a str."""
+  out = list(values)
+  for row, text in enumerate(out):
+    if not isinstance(text, str):
+      raise UserError(f'text {row} is {text!r}, which is no text')
+  if not out:
+    raise UserError('there are no texts; give one at least')
+  return out
+
+
 def options(
   threshold: Any, confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> None:
@@ -158,13 +169,14 @@ def whole(value: Any) -> bool:
   return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def seed(random_state: Any) -> None:
+def seed(random_state: Any) -> int:
   need(
     whole(random_state) and 0 <= random_state < 2**31,
     *('random_state', random_state),
     'a whole number from 0 is needed, so that the same call gives the same '
     'result',
   )
+  return int(random_state)
 
 
 def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:

@@ -215,6 +215,55 @@ def _by_wording(d, swapped, edit: EditScores, labels, options, cluster) -> dict:
   return out
 
 
+def by_value(
+  labels: Integer[np.ndarray, ' n'],
+  scores: Float[np.ndarray, 's n'],
+  edit: EditScores,
+  wording: Integer[np.ndarray, '2 n'],
+  values: Sequence[str],
+  limits: float | Sequence[float],
+  options: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+  least: int = 10,
+) -> list[dict]:
+  """TPRD and FPRD of each value of an axis: rows in its wording less others.
+
+  `wording` is the place in `values` of the one value that a text names, and
+  its twin; rows of each label whose text or twin alone names a value are in it,
+  values of fewer than `least` rows are not shown. Pairwise comparisons against
+  the rest, as Czarnowska et al. 2021 have them of many groups; p by Holm over
+  the rows of the table.
+  """
+  d, swapped = decisions(scores, limits), decisions(edit.scores, limits)
+  own, twin = wording
+  out = []
+  for k, value in enumerate(values):
+    sign = np.where(edit.edited, (own == k) * 1 - (twin == k), 0)
+    sure = (own >= 0) & (twin >= 0)
+    for label, name in ((1, 'positive'), (0, 'negative')):
+      rows = (sign != 0) & sure & (labels == label)
+      if rows.sum() < least:
+        continue
+      of = np.where(sign > 0, d, swapped)[:, rows].astype(float)
+      other = np.where(sign > 0, swapped, d)[:, rows].astype(float)
+      out.append(
+        {
+          'wording': value,
+          'rows labelled': name,
+          'how many': int(rows.sum()),
+          'decided positive': float(of.mean()),
+          'in other wordings': float(other.mean()),
+          'difference': row_means.difference(
+            of - other,
+            options,
+            cluster=None if cluster is None else cluster[rows],
+          ),
+        }
+      )
+  adjusted = significance.adjusted([one['difference']['p'] for one in out])
+  return [one | {'p (Holm)': p} for one, p in zip(out, adjusted)]
+
+
 def quantiles(scores: np.ndarray, edit: EditScores) -> list[dict]:
   """Of the signed change of score: all seeds of the edited rows together."""
   if scores.ndim == 3:

@@ -52,6 +52,7 @@ from fairjax.models.layers.attention import (
   KeyValue,
   attention,
   dropping,
+  hear,
 )
 from fairjax.models.layers.dropout import dropout, fold, hash32
 from fairjax.models.layers.gathers import columns_of, rows_of
@@ -184,6 +185,7 @@ class DebertaLayer(nn.Module):
     )
     flat = query.swapaxes(1, 2).reshape(*read.shape)
     memory = KeyValue(key * scale, value)
+    hear(self, flat, memory, visible, bias)
     y = attention(flat, memory, visible, drop_seen, bias)
     y = dense(s.width, 'attention_out')(y, at.rows)
     y = norm('attention_norm')(read + drop(y, 1), at.rows)

@@ -15,8 +15,11 @@ from jaxtyping import Array, Float, Int, UInt32
 from fairjax.models.kernels import kernel_table
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
+  RECEIVED,
   attention,
   dropping,
+  hear,
+  is_heard,
   self_attention,
   split_key_value,
 )
@@ -99,8 +102,12 @@ class EncoderLayer(nn.Module):
     visible = (
       at.rows.segment_ids[:, :, None] == places.rows.segment_ids[:, None, :]
     )
-    fused = read is x and kernel_table.takes(
-      'attention', x.shape[1], s.width // s.heads, self.dtype
+    fused = (
+      read is x
+      and not is_heard(self)
+      and kernel_table.takes(
+        'attention', x.shape[1], s.width // s.heads, self.dtype
+      )
     )
     query, key_value = dense(s.width, 'query'), dense(2 * s.width, 'key_value')
     if fused:
@@ -109,7 +116,9 @@ class EncoderLayer(nn.Module):
       y = self_attention(*qkv, s.heads, visible, drop_seen)
     else:
       memory = split_key_value(key_value(x, places.rows), s.heads)
-      y = attention(query(read, at.rows), memory, visible, drop_seen)
+      asked = query(read, at.rows)
+      hear(self, asked, memory, visible)
+      y = attention(asked, memory, visible, drop_seen)
     y = dense(s.width, 'attention_out')(y, at.rows)
     y = norm('attention_norm')(read + drop(y, 1), at.rows)
 
@@ -152,7 +161,7 @@ class Encoder(nn.Module):
     if self.scan and s.depth > 1:
       self.layers = nn.scan(
         rematerialised(EncoderLayer, self.remat, scanned=True),
-        variable_axes={'params': 0, 'probes': 0, 'calls': 0},
+        variable_axes={'params': 0, 'probes': 0, 'calls': 0, RECEIVED: 0},
         split_rngs={'params': True},
         in_axes=(0, nn.broadcast),
         length=s.depth - 1,

@@ -44,6 +44,7 @@ from fairjax.models.layers.attention import (
   KeyValue,
   attention,
   dropping,
+  hear,
   rotate,
   split_key_value,
 )
@@ -148,7 +149,9 @@ class ModernBertLayer(nn.Module):
     )
     drop = dropping(s.attention_dropout, use(1), at.identity, places.positions)
     visible = _visible(at, places, None if whole else s.window // 2)
-    y = attention(_turned(query, s.heads, at, theta), memory, visible, drop)
+    query = _turned(query, s.heads, at, theta)
+    hear(self, query, memory, visible)
+    y = attention(query, memory, visible, drop)
     y = dense(s.width, 'attention_out', s.attention_bias, less)(y, at.rows)
     x = residual + dropout(y, s.attention_dropout, use(2), at.identity)
 

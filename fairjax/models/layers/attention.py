@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -204,6 +205,47 @@ def attention(
   else:
     mixed = product('rhqk,rhke->rqhe', weights, memory.values)
   return mixed.reshape(r, -1, heads * e)
+
+
+RECEIVED = 'intermediates'  # the collection that `hear` writes into
+
+
+def hear(
+  module: nn.Module,
+  query: Float[Array, 'r q d'],
+  memory: KeyValue,
+  visible: Bool[Array, 'r q k'],
+  bias: Float[Array, 'r h q k'] | None = None,
+) -> None:
+  """Leaves what `received` says in the module's collection, if that is asked.
+
+  Else nothing of it is computed: the weights are no part of `attention`, whose
+  kernels never hold them.
+  """
+  if is_heard(module):
+    module.sow(RECEIVED, 'received', received(query, memory, visible, bias))
+
+
+def is_heard(module: nn.Module) -> bool:
+  asked = module.is_mutable_collection(RECEIVED)
+  return asked and not module.is_initializing()
+
+
+def received(
+  query: Float[Array, 'r q d'],
+  memory: KeyValue,
+  visible: Bool[Array, 'r q k'],
+  bias: Float[Array, 'r h q k'] | None = None,
+) -> Float[Array, 'r k']:
+  """The attention that each place receives: Σ_q mean_h softmax(q·k / √e)."""
+  r, heads, _, e = memory.keys.shape
+  query = query.reshape(r, -1, heads, e) * e**-0.5
+  scores = jnp.einsum(
+    'rqhe,rhke->rhqk', query, memory.keys, precision=exact(query.dtype)
+  ).astype(jnp.float32)
+  scores = scores if bias is None else scores + bias
+  scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
+  return softmax(scores).mean(1).sum(1)
 
 
 def self_attention(

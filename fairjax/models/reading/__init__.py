@@ -14,6 +14,8 @@ In this room:
   shared_prefix  Log probabilities of texts with a common prefix, which is read
                  once
   token_scores   Log probability of every token of texts under a language model
+  unmasked       Texts read by a masked LM as they stand, no token masked: AUL
+                 and AULA
   word_judge     Word vectors of a text file, behind the interface of a
                  language model
 """

@@ -39,6 +39,7 @@ from fairjax.models.reading import (
   self_debias,
   shared_prefix,
   token_scores,
+  unmasked,
 )
 from fairjax.models.reading.masked import Copies
 
@@ -142,6 +143,14 @@ class Judge(NamedTuple):
         self.module, self.params, texts, self.bos, self.placement
       )
     return out if chosen is None else np.where(chosen, out, np.nan)
+
+  def unmasked(self, texts: Ragged) -> tuple[np.ndarray, np.ndarray] | None:
+    """AUL and AULA of each text (unmasked.py); None of what reads otherwise."""
+    if self.kind != 'mask' or self.contrast:
+      return None
+    added = self.tokenizer.num_special_tokens_to_add(False)
+    params = _folded(self)
+    return unmasked.scores(self.module, params, texts, added, self.placement)
 
   @property
   def bos(self) -> int | None:

@@ -8,9 +8,9 @@ In this room:
 
   ages      Ages in figures: eleven years old, a 44-year-old woman, aged 70, in
             his 50s
-  exchange  The words of an axis, as the swapper of pairs/swapping reads them
+  exchange  Which axis, which values, which exchange: the words of an axis, as
+            the
   people    Words that stand for people, and those that describe them
   rules     Where a word of an axis means people, and which form of it stands
             there
-  table     The table of an axis: its values, and their words, row by row
 """

@@ -7,9 +7,10 @@ digits stay digits, and words stay words. The noun behind one goes with it: an
 
 import functools
 import re
+from collections.abc import Collection, Sequence
 
 from fairjax.pairs.axes import people
-from fairjax.pairs.axes.rules import is_no_noun
+from fairjax.pairs.axes.rules import is_no_noun, pattern, sentence
 from fairjax.pairs.swapping.neighbours import next_word
 
 # First and last age of child, young, middle-aged, senior (Qian et al. 2022).
@@ -49,6 +50,11 @@ AGED = (
   ('teenagers', 'adults'),
 )
 
+_YOUNG = {word for pair in AGED for word in pair} | people.words_of(
+  'student students pupil pupils person people son sons daughter daughters '
+  'brother sister twins orphan male female'
+)
+
 
 @functools.cache
 def numbers() -> dict[str, int]:
@@ -79,11 +85,14 @@ def moved(age: int, target: int) -> int:
   return round(c + share * (d - c))
 
 
-def entries(to) -> dict[str, object]:
-  """Rules of figures, decades, and nouns that go with an age."""
+def entries(to, stays: Sequence[Collection[str]]) -> dict[str, object]:
+  """Rules of figures, decades, and nouns that go with an age.
+
+  Words of `stays` keep a sentence's figures, as they keep its words.
+  """
   out: dict[str, object] = {}
   for word, age in numbers().items():
-    out[word] = _figure(age, to)
+    out[word] = _figure(age, to, stays[value_of(age)])
   for k, tens in enumerate(_TENS, 2):
     plural = tens[:-1] + 'ies'
     value = value_of(10 * k + 4)
@@ -93,18 +102,40 @@ def entries(to) -> dict[str, object]:
   return out
 
 
-def _figure(age: int, to):
+def _figure(age: int, to, stays: Collection[str]):
   def rule(text: str, start: int, end: int) -> str | None:
     if not is_age(text, start, end):
       return None
     target = to(value_of(age))
     if target == value_of(age):
       return None
+    if stays and pattern(frozenset(stays)).search(sentence(text, start)):
+      return ''
+    if target == 0 and _is_grown(text, end):
+      return ''
+    if value_of(age) == 0 and _BEGINS.search(sentence(text, start)):
+      return ''
     new = moved(age, target)
     word = text[start:end]
     return str(new) if word[0].isdigit() else _like(word, spelled(new))
 
   return rule
+
+
+# What a life begins with: he joined a band at the age of nine.
+_BEGINS = re.compile(
+  r'\b(?:beg[aiu]n\w*|start\w*|join\w*|apprentic\w+|enrol\w+|debut\w*|'
+  r'lessons?|learn\w*|prodigy|youngest|career|appear\w*|moved|emigrated|'
+  r'cadet|scholarship|stud(?:y|ied|ying)|contest|talent|first)\b',
+  re.IGNORECASE,
+)
+
+
+def _is_grown(text: str, end: int) -> bool:
+  """A 22-year-old mistress: of no child."""
+  behind = _BEHIND.match(text, end)
+  noun = next_word(text, behind.end())[0].lower() if behind else ''
+  return noun in people.nouns() and noun not in _YOUNG
 
 
 def _like(word: str, new: str) -> str:

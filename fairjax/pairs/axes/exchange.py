@@ -1,11 +1,32 @@
-"""The words of an axis, as the swapper of pairs/swapping reads them."""
+"""Which axis, which values, which exchange: the words of an axis, as the
+swapper of pairs/swapping reads them.
+
+Gender is an axis of two values whose words are swapping/words.csv; its texts,
+and those of every other axis, are asked in swapping/sides.py.
+"""
 
 import os
+import pathlib
 from collections.abc import Callable
 
 from fairjax.core.errors import UserError
-from fairjax.pairs.axes import ages, rules, table
-from fairjax.pairs.axes.table import Axis
+from fairjax.data.axes import table
+from fairjax.data.axes.table import Axis
+from fairjax.pairs.axes import ages, rules
+
+GENDER = ('male', 'female')
+# What an axis is called in a sentence.
+CALLED = {
+  'gender_identity': 'gender identity',
+  'orientation': 'sexual orientation',
+  'class': 'social class',
+}
+
+
+def called(axis: str | os.PathLike) -> str:
+  """'sexual orientation'; a user's axis by the name of its file."""
+  name = pathlib.Path(axis).stem.replace('_', ' ')
+  return CALLED.get(os.fspath(axis), name)
 
 
 def turns(
@@ -37,7 +58,7 @@ def _entries(
 ) -> dict[str, object]:
   out = rules.entries(axis, to, strict)
   if figures:
-    out |= ages.entries(to)
+    out |= ages.entries(to, axis.stays)
     for child, older in ages.AGED:
       for word in (child, older):
         out[word] = ages.aged(word, to, out.get(word))
@@ -45,7 +66,8 @@ def _entries(
 
 
 def values(axis: str | os.PathLike) -> tuple[str, ...]:
-  return table.load(axis).values
+  """What people may be on an axis, in the order of its columns."""
+  return GENDER if axis == 'gender' else table.load(axis).values
 
 
 def words(axis: str | os.PathLike) -> frozenset[str]:
@@ -53,12 +75,34 @@ def words(axis: str | os.PathLike) -> frozenset[str]:
   return frozenset(word for word, *_ in table.load(axis).words())
 
 
+def reader(axis: str | os.PathLike) -> Callable[[str], str]:
+  """word -> the value that it names; '' where none."""
+  known = table.load(axis)
+  of = {word: known.values[value] for word, value, _, _ in known.words()}
+  if axis == 'age':
+    for word, age in ages.numbers().items():
+      of.setdefault(word, known.values[ages.value_of(age)])
+  return lambda word: of.get(word.lower(), '')
+
+
 def value_of(axis: str | os.PathLike, word: str) -> str:
   """The value that a word of the axis names; '' where none."""
+  return reader(axis)(word)
+
+
+def parallel(axis: str, one: str, other: str) -> list[tuple[str, str]]:
+  """Single words of two values that stand for each other, in small letters."""
   known = table.load(axis)
-  low = word.lower()
-  for one, value, _, _ in known.words():
-    if one == low:
-      return known.values[value]
-  age = ages.numbers().get(low) if axis == 'age' else None
-  return '' if age is None else known.values[ages.value_of(age)]
+  for value in (one, other):
+    if value not in known.values:
+      raise UserError(
+        f'the axis {known.name} has no value {value!r}; it has '
+        f'{", ".join(known.values)}'
+      )
+  at = known.values.index(one), known.values.index(other)
+  rows = [
+    tuple(row.cells[k][0].text.lower() for k in at)
+    for row in known.rows
+    if all(row.cells[k] for k in at)
+  ]
+  return list(dict.fromkeys(r for r in rows if not any(' ' in w for w in r)))

@@ -11,8 +11,8 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 
+from fairjax.data.axes.table import Axis, Row, Word
 from fairjax.pairs.axes import people
-from fairjax.pairs.axes.table import Axis, Row, Word
 from fairjax.pairs.swapping.neighbours import (
   ENDERS,
   LY_NOUNS,
@@ -68,6 +68,45 @@ basketball football soccer hockey volleyball sports sport team teams league
 school schools club clubs clothes toys toy book books movie movie's movies film
 films show shows choir home homes party hospital section side cricket cup
 high literature programme program programs
+bathroom bathrooms locker room rooms dorm college tweet tweets night day trip
+magazine group groups ward choir
+""")
+# What one is poor at: of a skill, no purse.
+SKILLS = words_of("""
+candidate candidates driver drivers musician musicians actor actors actress
+singer singers writer writers player players teacher teachers leader leaders
+coach coaches manager managers president presidents judge judges director
+directors editor editors speaker speakers loser losers choice student students
+host sport sports governor mayor politician politicians parent
+""")
+# A tongue is taught and written: an English teacher, Chinese characters.
+TAUGHT = words_of("""
+teacher teachers professor professors lecturer lecturers instructor instructors
+tutor tutors major majors student students scholar scholars translator
+translators character characters speaker speakers author editor editors
+""")
+KIN = words_of("""
+son sons daughter daughters brother brothers sister sisters child children
+mother father nephew nephews niece nieces cousin cousins
+""")
+# Blind with anger, deaf to reason: where an insult or a fault stands beside.
+FIGURATIVE = words_of('blind deaf crippled cripple paralyzed paralysed')
+_FAULT = re.compile(
+  r'\b(?:stupid\w*|idiot\w*|fools?|foolish|ignoran\w+|retard\w*|dumb|morons?|'
+  r'sheep|emotionally|wil+fully|faith|hate|trump|partisan|so|too|either|mute|'
+  r'unless|obvious\w*|truth|facts?)\b',
+  re.IGNORECASE,
+)
+# Who follows blindly.
+_FOLLOWERS = words_of("""
+supporter supporters follower followers believer believers fan fans voter voters
+democrat democrats republican republicans liberal liberals conservative
+conservatives american americans loyalist loyalists partisan partisans
+""")
+# Words for people that are adjectives as well: a disabled American tank.
+_BOTH = words_of("""
+american canadian conservative liberal radical moderate male female minority
+human native
 """)
 # Written with a capital by many, as of people: Black students.
 CAPITAL = words_of("""
@@ -128,7 +167,7 @@ def _rule(
 ) -> Rule:
   """What one word becomes where it stands; None leaves it, '' is unsure."""
   value = way[0]
-  stays = _pattern(axis.stays[value]) if axis.stays[value] else None
+  stays = pattern(axis.stays[value]) if axis.stays[value] else None
   described, own = _adjectives(axis), _singles(axis)
 
   def rule(text: str, start: int, end: int) -> str | None:
@@ -147,7 +186,7 @@ def _rule(
 
 
 @functools.cache
-def _pattern(words: frozenset[str]) -> re.Pattern:
+def pattern(words: frozenset[str]) -> re.Pattern:
   body = '|'.join(map(re.escape, sorted(words, key=len, reverse=True)))
   return re.compile(rf'(?<!\w)(?:{body})(?!\w)', re.IGNORECASE)
 
@@ -234,6 +273,8 @@ def _form(
     one = forms['nouns'][0]
     if (hyphen and one.people) or next_low in THINGS:
       return None
+    if before.lower() in ('a', 'an') or next_low in ('was', 'is', 'has'):
+      return None  # a girls tweet; Brits was selected
     if re.match(r" ?['’]", text[end : end + 2]) and one.people:
       return None  # children's books
     return (
@@ -251,29 +292,68 @@ def _form(
   if 'noun' in forms:
     one = forms['noun'][0]
     if 'adjective' not in forms:
-      okay = not one.people or _is_child(text, start, before)
+      okay = (
+        _is_child(text, start, before)
+        if one.people
+        else _is_counted(text, start, before)
+      )
       okay &= next_low != 'of' and not _OF_AGE.search(sentence(text, start))
       okay &= is_free or next_low.endswith(('ing', 'ed'))
       okay &= not _OWNER.search(before)
       return 'noun' if okay and not hyphen else None
+    listed = _JOINED.match(text, end)  # the Italian, French and German operas
+    adjective = listed and (
+      listed[1].lower() in described or listed[1].lower() in people.DESCRIBING
+    )
     if is_free and not hyphen and _is_counted(text, start, before):
-      return 'noun'
+      of_people = not adjective or before_people(text, end, described)
+      return 'noun' if of_people else None
   if 'adjective' not in forms:
     return None
   one = forms['adjective'][0]
   if hyphen and (one.people or one.no_thing):
     return None
+  if low in FIGURATIVE and _FAULT.search(sentence(text, start)):
+    return None
   if noun := before_people(text, end, described):
-    return None if noun in own else 'adjective'
+    return 'adjective' if _fits(text, start, low, one, noun, own) else None
   if low in AGES:  # since I was young
     return None
   if one.people:
-    return 'adjective' if _is_said(text, start, before, next_low) else None
-  if one.no_thing and not is_free:
-    return None
-  if one.no_thing and before.lower() in LANGUAGE:
-    return None
+    said = _is_said(text, start, before, next_low)
+    of_all = low in FIGURATIVE and re.search(
+      r"\b(?:you|they|who|we)(?:['’]re)?\b[^.]*$", text[:start], re.I
+    )
+    return 'adjective' if said and not of_all else None
+  if one.no_thing:  # the British, in Korean
+    return 'adjective' if is_free and _is_predicate(text, start) else None
   return 'adjective'
+
+
+def _fits(text: str, start: int, low: str, one: Word, noun: str, own) -> bool:
+  """Whether a word before one for people says what they are."""
+  before = last_word(text, start).lower()
+  if noun in own or (low in AGES and noun in KIN):
+    return False
+  if low in FIGURATIVE and noun in _FOLLOWERS:
+    return False
+  if low == 'poor':  # poor drivers; the poor thing
+    several = noun.endswith('s') or noun in ('people', 'men', 'women', 'folk')
+    several |= noun == 'children'
+    one_of = before in ('a', 'an', 'another', 'every', 'each')
+    return noun not in SKILLS and (several or one_of)
+  tongue = one.people and one.text[:1].isupper()
+  return not (tongue and noun in TAUGHT)
+
+
+def _is_predicate(text: str, start: int) -> bool:
+  """She is (also) Canadian: behind a form of be."""
+  words = text[max(0, start - 60) : start].lower().replace('’', "'").split()
+  while words and words[-1] in HEDGES:
+    words.pop()
+  return bool(words) and (
+    words[-1] in BE or words[-1].endswith(("'s", "'m", "'re"))
+  )
 
 
 def _is_name(text, start, word, before, after, forms) -> bool:
@@ -336,7 +416,11 @@ def before_people(text: str, end: int, described=frozenset()) -> str:
     word, stop, _ = next_word(text, at)
     low = word.lower()
     if low in people.nouns() and low not in ENDERS:
-      return low
+      follows = next_word(text, stop)[0].lower()
+      if low not in _BOTH or is_no_noun(follows, ''):
+        return low
+      at = stop
+      continue
     if joined and (
       joined[1].lower() in described or joined[1].lower() in people.DESCRIBING
     ):
@@ -397,10 +481,7 @@ def _are_people(text: str, start: int, end: int, before: str) -> bool:
     return False
   if _OF_AGE.search(sentence(text, start)):
     return False
-  if any(
-    low in known
-    for known in (ENDERS, people.DESCRIBING, people.nouns(), ACTS, ('',))
-  ):
+  if any(low in known for known in (ENDERS, people.DESCRIBING, ACTS, ('',))):
     return True
   return low.endswith(('ing', 'ed', 'ly'))
 

@@ -281,7 +281,7 @@ def _described(rng, axis, word, own, other, seed) -> list[dict]:
     text = template.format(phrase)
     text = text[0].upper() + text[1:]
     start = text.lower().index(f' {word.lower()} ') + 1
-    target = perturb.by_rules(text, start, start + len(word), other)
+    target = perturb.redescribed(text, start, start + len(word), other)
     out.append(
       {
         'id': f'descriptors:{k}:{word}:{noun}:{other}',

@@ -3,12 +3,13 @@
 A perturbation rewrites a text for one person: `word` is one of its mentions,
 `attribute` what the person becomes (Qian et al. 2022, arXiv:2205.12586). The
 authors' word list was never published: candidates here are the words of our
-gender list, first names, and descriptors of age and race before a word for
-people; or, where there is training data, the words that were selected in it,
-with the attributes that they were given and how often.
+gender list, first names, and the words of the other axes where they mean people
+(pairs/axes); or, where there is training data, the words that were selected in
+it, with the attributes that they were given and how often.
 """
 
 import collections
+import functools
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -19,10 +20,10 @@ import pandas as pd
 
 from fairjax.config.rewriting import AXES
 from fairjax.core import alignment
+from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain
-from fairjax.pairs.swapping import dictionary, word_lists
+from fairjax.pairs.swapping import dictionary
 from fairjax.pairs.swapping.dictionary import match_case
-from fairjax.pairs.swapping.neighbours import next_word, words_of
 
 SEPARATOR = '<PERT_SEP>'  # between the prompt and the text
 WORD = re.compile(r'\w+|[^\w\s]')  # as places in a text are counted
@@ -31,7 +32,8 @@ TOKENS = (SEPARATOR, JOINT)
 
 AXIS = {name: axis for axis, names in AXES.items() for name in names}
 
-# Descriptors by attribute; the first is what a rule writes.
+# Descriptors by attribute that a perturber is trained on (persons/parallel.py);
+# the first is what is written.
 DESCRIPTORS = {
   'black': ('Black', 'African-American', 'African American'),
   'white': ('white', 'Caucasian', 'European-American'),
@@ -45,18 +47,9 @@ DESCRIPTORS = {
   'senior': ('elderly', 'old', 'older', 'aged', 'seventy-year-old', 'retired'),
   'adult': ('adult', 'grown-up'),
 }
-_PEOPLE = words_of("""
-person people individual individuals child children kid kids teenager
-teenagers adult adults student students teacher teachers doctor doctors nurse
-nurses lawyer lawyers worker workers actor actors artist artists author authors
-writer writers singer singers player players driver drivers farmer farmers
-soldier soldiers officer officers cop cops friend friends neighbor neighbors
-neighbour neighbours colleague colleagues couple couples parent parents
-families family citizen citizens voter voters patient patients customer
-customers employee employees musician musicians director directors politician
-politicians professor professors scientist scientists immigrant immigrants
-american americans resident residents
-""")
+_DESCRIPTIONS = {w.lower() for words in DESCRIPTORS.values() for w in words}
+# An age and its noun are one person's: an 11-year-old boy.
+_SAME_AGE = re.compile(r'[- ]?(?:(?:years?|yrs?)[- ]old)?,?[- ](?:\w+ )?')
 
 
 class Candidate(NamedTuple):
@@ -91,36 +84,28 @@ def split(text: str) -> tuple[str, str] | None:
   return (halves[0], halves[1]) if len(halves) == 2 else None
 
 
-_DESCRIPTOR = {
-  word.lower(): attribute
-  for attribute, words in DESCRIPTORS.items()
-  for word in words
-}
-_DESCRIBED = re.compile(
-  r'(?<![\w-])('
-  + '|'.join(map(re.escape, sorted(_DESCRIPTOR, key=len, reverse=True)))
-  + r')(?![\w-])',
-  re.IGNORECASE,
-)
+@functools.cache
+def _turn(axis: str, attribute: str):
+  """The swap of an axis: to an attribute, or '' to the next value."""
+  if attribute:
+    return dictionary.swapper(attribute, axis=axis)
+  return dictionary.swapper(axis=axis, step=1)
 
 
-def _people() -> frozenset[str]:
-  listed = word_lists.gender()
-  return _PEOPLE | {w for row in listed.rows for w in row[:2] if w}
-
-
-def _descriptors(text: str) -> list[Candidate]:
-  """Descriptors of age and race that stand before a word for people."""
-  people, out = _people(), []
-  for match in _DESCRIBED.finditer(text):
-    after, end, _ = next_word(text, match.end())
-    if after.lower() not in people:
-      after = next_word(text, end)[0] if after else ''
-    if after.lower() in people:
-      own = _DESCRIPTOR[match[1].lower()]
-      others = tuple(a for a in AXES[AXIS[own]] if a != own)
-      weights = (1.0,) * len(others)
-      out.append(Candidate(*match.span(), match[1], AXIS[own], others, weights))
+def _named(texts: Sequence[str], axis: str) -> list[list[Candidate]]:
+  """Words of an axis, where its rules take them for people."""
+  value_of, out = exchange.reader(axis), []
+  for text, spans in zip(texts, _turn(axis, '')(texts).spans):
+    row, last = [], None
+    for start, end, word, _ in spans:
+      own = value_of(word)
+      follows = last is not None and _SAME_AGE.fullmatch(text, last, start)
+      last = end if own and axis == 'age' else None
+      if own and not follows:
+        others = tuple(a for a in AXES[axis] if a not in (own, 'adult'))
+        weights = (1.0,) * len(others)
+        row.append(Candidate(start, end, word, axis, others, weights))
+    out.append(row)
   return out
 
 
@@ -173,9 +158,10 @@ def candidates(
   if words:
     rows = [_counted(text, words) for text in texts]
   else:
-    rows = _genders(texts)
-    for row, text in zip(rows, texts):
-      row += _descriptors(text)
+    rows = [[] for _ in texts]
+    for axis in axes:
+      found = _genders(texts) if axis == 'gender' else _named(texts, axis)
+      rows = [row + own for row, own in zip(rows, found)]
   return [sorted(c for c in row if c.axis in axes) for row in rows]
 
 
@@ -218,15 +204,37 @@ def draw(
 
 
 def by_rules(text: str, start: int, end: int, attribute: str) -> str:
-  """The rule-based perturber: one person's chain, or the descriptor alone."""
-  if AXIS[attribute] == 'gender':
+  """The rule-based perturber: one person's chain, or that word alone.
+
+  Where an axis's rules leave a word that was named, its attribute's descriptor
+  stands for it.
+  """
+  axis = AXIS[attribute]
+  if axis == 'gender':
     return chain.turn(text, start, end, attribute)[0]
+  if not exchange.reader(axis)(text[start:end]) or attribute == 'adult':
+    return redescribed(text, start, end, attribute)
+  turn = _turn(axis, attribute)
+  starts, last = {start}, end
+  for one, stop, *_ in turn([text]).spans[0] if axis == 'age' else ():
+    if one >= last and _SAME_AGE.fullmatch(text, last, one):
+      starts.add(one)
+      last = stop
+  new = turn([text], [starts]).texts[0]
+  if new == text and text[start:end].lower() in _DESCRIPTIONS:
+    return redescribed(text, start, end, attribute)
+  return new
+
+
+def redescribed(text: str, start: int, end: int, attribute: str) -> str:
+  """The text with the attribute's first descriptor in that place."""
+  if attribute not in DESCRIPTORS:
+    return text
   old, new = text[start:end], DESCRIPTORS[attribute][0]
   opens = text[:start].strip()[-1:] in ('', '.', '!', '?')
   if old[0].isupper() and opens:
     new = new[:1].upper() + new[1:]
-  span = (start, end, old, new)
-  return dictionary.replaced(text, [span])
+  return dictionary.replaced(text, [(start, end, old, new)])
 
 
 _PIECE = re.compile(r'[^\W_]+|[^\w\s]|_')

@@ -18,6 +18,8 @@ In this room:
   persons     First names of persons among capitalised words, by rules
   pronouns    Pronoun rules: her is his or him; his is her or, alone, hers
   scan        Candidate positions of listed words in a column, vectorised
+  sides       Of which value of an axis a text speaks, and how it reads with
+              another
   swap_eval   Accuracy of a swap: changed words against files of known twins
   tags        An optional tagger for her and his: 'spacy:MODEL', or a function
   word_lists  Word lists for swaps: our own gender list, and lists of a user's

@@ -89,7 +89,8 @@ def options(method: Method, seed: int, **instead) -> dict:
 
   First names go with genders: a list of other groups leaves them alone.
   """
-  gendered = method.axis == 'gender' and word_lists.load(method.words).sides
+  axis = instead.get('axis', method.axis)
+  gendered = axis == 'gender' and word_lists.load(method.words).sides
   use_names = method.names and gendered
   return {
     'direction': method.direction,

@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.config.methods import AXES
+from fairjax.config.axes import AXES
 from fairjax.core import alignment
 from fairjax.core.errors import UserError
 from fairjax.data.tables.files import column
 from fairjax.metrics.texts.flips import EditScores
 from fairjax.pairs.axes import exchange
-from fairjax.pairs.swapping import controls, dictionary, word_lists
+from fairjax.pairs.swapping import controls, dictionary, sides, word_lists
 from fairjax.recipes.audit.groups import Who
 
 AXIS = frozenset('gender genders sex sexes'.split())  # what people call it
@@ -46,6 +46,8 @@ class Edits(NamedTuple):
   controls: list[str | None]
   spans: list[list[dictionary.Span]]
   side: np.ndarray  # as metrics.flips.EditScores
+  values: tuple[str, ...]  # of an axis of more than two sides
+  wording: np.ndarray  # [2, n]: the one that the text, and its twin, names
   facts: dict
   remarks: list[str]
 
@@ -100,7 +102,8 @@ def make(config: Config, table: pd.DataFrame) -> list[Edits]:
 
 def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   left, words, axis = np.zeros(len(texts), int), None, ''
-  side = np.zeros(len(texts), np.int64)
+  side, values = np.zeros(len(texts), np.int64), ()
+  wording = np.full((2, len(texts)), sides.NEITHER)
   if name.startswith('column:'):
     twins = list(column(table, name.removeprefix('column:'), 'audit.swaps'))
     twins = [
@@ -117,13 +120,15 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
     how = 'word lists and rules'
     axis = options['axis']
     if axis != 'gender':
-      words = exchange.words(axis)
+      words, values = exchange.words(axis), exchange.values(axis)
+      wording = np.stack([sides.of(some, axis) for some in (texts, twins)])
     else:
       known = word_lists.load(options['words'])
       words = frozenset(word for row in known.rows for word in row)
       axis = 'gender' if known.sides else ''
       if known.sides:
-        side = sides(texts, options)
+        named = sides.of(texts, **options)  # male is 0, female 1
+        side = np.where(named < 0, 0, 2 * named - 1)
         words |= _genders()
   written: list[str | None] = [None] * len(texts)
   if config.audit.control:
@@ -142,7 +147,7 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   facts |= _against_twins(table, twins, edited, name)
   return Edits(
     *(_shown(name), _what(name), axis, words, twins, written, spans, side),
-    *(facts, _remarks(texts, facts)),
+    *(values, wording, facts, _remarks(texts, facts)),
   )
 
 
@@ -189,7 +194,7 @@ def _what(name: str) -> str:
   if name in ('gender', 'neutral'):
     return 'words that show gender'
   if name in AXES:
-    return f'words that show {name}'
+    return f'words that show {exchange.called(name)}'
   if name.startswith('column:'):
     return f'texts for those of column ‘{_shown(name)}’'
   return f'words of the list ‘{_shown(name)}’'
@@ -219,17 +224,6 @@ def misfit(edits: Sequence[Edits], groups: Who) -> list[str]:
     'decisions; name a list of their words, a group of exchangeable ones a '
     'line, with --config.audit.swaps=FILE'
   ]
-
-
-def sides(texts: Sequence[str], options: dict) -> np.ndarray:
-  """1: only words of the female side, −1: only of the male one, else 0."""
-
-  def to(direction: str) -> np.ndarray:
-    swapped = dictionary.swap(texts, **{**options, 'direction': direction})
-    return np.array([len(spans) for spans in swapped.spans])
-
-  male, female = to('female'), to('male')
-  return np.sign(female) - np.sign(male)
 
 
 def differences(text: str, twin: str) -> list[dictionary.Span]:

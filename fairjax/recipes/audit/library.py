@@ -308,13 +308,18 @@ ARGUMENTS = {
   'audit.model': 'model',
   'audit.batch': 'batch_size',
   'seed': 'random_state',
+  # Of fairjax.perturb, fairjax.fairscore and fairjax.benchmark.
+  'perturb.axes': 'axis',
+  'perturb.attributes': 'attribute',
+  'benchmarks.data': 'data',
+  'benchmarks.limit': 'limit',
 }
 # A flag with its value, or a knob's name in the middle of a sentence.
 FLAG = re.compile(
   r'--config\.([a-z_]+(?:\.[a-z_]+)?)(=(\'[^\']*\'|"[^"]*"|[^\s;)?]*[^\s;)?,.]))?'
 )
 KNOB = re.compile(
-  r'\b((?:audit|data|generate|measures|writing)\.[a-z_]+)\b(?!\.)'
+  r'\b((?:audit|benchmarks|data|generate|measures|perturb|writing)\.[a-z_]+)\b(?!\.)'
 )
 
 

@@ -47,6 +47,7 @@ class Measured:
   edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]]
   quantiles: dict[str, list[dict]]
   words: dict[str, list[dict]]
+  wordings: dict[str, list[dict]]  # of an axis, by value
   contrasts: list[dict]
   within: list[dict]  # gaps inside the levels of the controls
   left_out: list[str]
@@ -183,6 +184,7 @@ def measure(
     limit=limit,
     edits={},
     quantiles={},
+    wordings={},
     words={},
     contrasts=[],
     within=[],
@@ -452,6 +454,11 @@ def _edited(
     out.set['groups'][name] |= {prefix + k: v for k, v in one.items()}
   out.edits[edits.name] = edits, edit
   out.quantiles[edits.name] = result.quantiles
+  if labels is not None and out.scores.ndim == 2:
+    out.wordings[edits.name] = flips.by_value(
+      *(labels, out.scores, edit, edits.wording, edits.values, limit, options),
+      hang.cluster,
+    )
   words = [
     [f'{old.lower()} → {new.lower()}' for _, _, old, new in spans]
     for spans in edits.spans

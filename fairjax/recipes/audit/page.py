@@ -114,6 +114,7 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
   parts = [_picture(name, own)]
   if 'fprd' in own:
     parts += _by_wording(own)
+    parts += _by_value(focus.wordings.get(name, []))
   examples = _examples(edits, edit, focus, config, table, classes)
   if examples:
     parts += [
@@ -239,6 +240,25 @@ def _by_wording(own: Mapping) -> list[dict]:
   ]
   caption = 'The same texts in either wording (FPRD, TPRD)'
   return [results.table(rows, caption=caption)] if rows else []
+
+
+def _by_value(rows: Sequence[Mapping]) -> list[dict]:
+  """TPRD and FPRD of the values of an axis, of which a text draws one other."""
+  if not rows:
+    return []
+  shown = [
+    {
+      **one,
+      **{k: f'{one[k]:.1%}' for k in ('decided positive', 'in other wordings')},
+      'difference': {k: one['difference'][k] for k in ('value', 'low', 'high')},
+    }
+    for one in rows
+  ]
+  caption = (
+    'The same texts in the wording of each value and in the other one that '
+    'the seed drew for them (FPRD of negative rows, TPRD of positive ones)'
+  )
+  return [results.table(shown, caption=caption)]
 
 
 def diverse(rows: Sequence[int], spans: Sequence[Sequence]) -> list[int]:

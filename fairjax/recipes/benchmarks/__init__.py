@@ -4,6 +4,7 @@ In this room:
 
   downstream        What a mitigation costs a task: a linear classifier on
                     frozen vectors
+  library           A bias benchmark as a function: `fairjax.benchmark`
   mitigation_front  Harm against cost: one picture and one table of all
                     mitigations
   mitigations       What mitigates a language model's bias: a model in, a

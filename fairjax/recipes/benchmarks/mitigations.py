@@ -22,6 +22,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import files
 from fairjax.models.reading import judge as judges
 from fairjax.models.reading.judge import Judge
+from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import dictionary, word_lists
 from fairjax.recipes.language import pretrain
 from fairjax.train import mesh
@@ -62,9 +63,10 @@ def erased(
   out = judge.without(eraser)
   if not eraser.rank:
     log.line(
-      f'WARNING: {kind} found no direction that tells the gender of texts that '
-      'it was not fitted on, so nothing is taken out and nothing exported; '
-      'give more texts about men or women'
+      f'WARNING: {kind} found no direction that tells the '
+      f'{exchange.called(config.method.axis)} of texts that it was not fitted '
+      'on, so nothing is taken out and nothing exported; give more texts that '
+      'name it'
     )
     return out
   if judge.kind == 'mask' and mesh.is_main():
@@ -87,30 +89,39 @@ def self_debias(
       f'{judge.name} is no language model, and self_debias needs one; leave it '
       'out of --config.benchmarks.mitigations'
     )
-  return judge._replace(contrast=tuple(config.benchmarks.self_debias))
+  biases = config.benchmarks.self_debias
+  own = (exchange.called(config.method.axis),)
+  return judge._replace(contrast=tuple(biases or own))
 
 
 def counterfactual(judge, texts, config, folder, log) -> Judge:
   """Two-sided: each text about people and its twin, with right pronouns."""
-  twins = dictionary.swapper(names=True)(texts).texts
-  return _continued(judge, _both(texts, twins), config, folder, log)
+  lines = _both(texts, _twins(texts, config))
+  return _continued(judge, lines, config, folder, log)
 
 
 def cda(judge, texts, config, folder, log) -> Judge:
   """Two-sided, word by word as in bias-bench: her is his everywhere."""
+  if config.method.axis != 'gender':
+    raise UserError(
+      f'method.axis is {config.method.axis!r}, and mitigation cda exchanges '
+      "gender word by word, as bias-bench does; take 'counterfactual', which "
+      'exchanges the words of any axis'
+    )
   lines = _both(texts, word_by_word(texts))
   return _continued(judge, lines, config, folder, log)
 
 
 def continued(judge, texts, config, folder, log) -> Judge:
   """The control: the same texts about people, as they are."""
-  return _continued(judge, _about_people(texts), config, folder, log)
+  lines = _about_people(texts, config)
+  return _continued(judge, lines, config, folder, log)
 
 
 def dropout(judge, texts, config, folder, log) -> Judge:
   """The same texts, with more dropout (Webster et al. 2020)."""
   hidden, attention = DROPOUT.get(judge.kind, DROPOUT['mask'])
-  lines = _about_people(texts)
+  lines = _about_people(texts, config)
   return _continued(
     judge,
     lines,
@@ -143,8 +154,15 @@ def _both(texts: list[str], twins: list[str]) -> list[str]:
   return [text for pair in pairs for text in pair]
 
 
-def _about_people(texts: list[str]) -> list[str]:
-  twins = dictionary.swapper(names=True)(texts).texts
+def _twins(texts: list[str], config: Config) -> list[str]:
+  """The texts with the words of method.axis exchanged; of gender, names too."""
+  axis = config.method.axis
+  named = True if axis == 'gender' else None
+  return dictionary.swap(texts, names=named, seed=config.seed, axis=axis).texts
+
+
+def _about_people(texts: list[str], config: Config) -> list[str]:
+  twins = _twins(texts, config)
   return [text for text, twin in zip(texts, twins) if text != twin]
 
 
@@ -164,8 +182,9 @@ def _continued(
     )
   if not lines:
     raise UserError(
-      f'no text of {config.data.path} has a word of our gender lists, so there '
-      'is nothing to pretrain on; give texts about people'
+      f'no text of {config.data.path} has a word that shows '
+      f'{exchange.called(config.method.axis)}, so there is nothing to pretrain '
+      'on; give texts that have some'
     )
   log.line(f'{folder.name}: pretraining on {len(lines):,} texts')
   path = folder / 'texts.txt'

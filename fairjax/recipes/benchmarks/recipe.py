@@ -15,7 +15,12 @@ import pandas as pd
 
 from fairjax import benchmarks, results, stages
 from fairjax.benchmarks import BENCHMARKS, holistic
-from fairjax.benchmarks.shared import erasing, result_rows, sources
+from fairjax.benchmarks.shared import (
+  by_axis,
+  erasing,
+  result_rows,
+  sources,
+)
 from fairjax.benchmarks.shared.measure import (
   compared_values,
   evaluate,
@@ -76,13 +81,15 @@ def measured(config: Config, folder: pathlib.Path, log: Log) -> Results:
       scored[title] = (usable_items, scores)
     tests += paired(name, scored, config)
     sections.append(section(name, module, result, items))
+  sections = [*axes_side_by_side(result, tables), *sections]
   if config.data.path:
     for title, model in models.items():
       if model.kind in ('mask', 'write'):
         result[title]['sets']['texts'] = perplexity(model, texts, config)
       if config.benchmarks.mitigations and 'embed' in model.able:
         how = intervals.options_of(config)
-        one = results.plain(erasing.probe(model, texts, how))
+        axis = config.method.axis
+        one = results.plain(erasing.probe(model, texts, how, axis))
         result[title]['sets']['probe'] = one
   if task is not None:
     tests += on_task(task, models, result, config)
@@ -283,6 +290,27 @@ def tests_of(
         }
       )
   return out
+
+
+def axes_side_by_side(result: Mapping, tables: Mapping) -> list[dict]:
+  """A table of axis by benchmark, of each contender; none of one axis alone."""
+  parts = []
+  for title, one in result.items():
+    rows, said = by_axis.lines(one['sets'], tables)
+    if len(rows) > 1:
+      columns = {key: key for row in rows for key in row}
+      parts += [results.heading(title)] if len(result) > 1 else []
+      parts.append(results.table(rows, columns, screen=True))
+      parts += [results.text(words, kind='quiet') for words in said]
+  if not parts:
+    return []
+  lead = results.text(
+    'Of each benchmark the measure that stands for it, by the axis of identity '
+    'that its part is about; they are on different scales, each described in '
+    'its own section.',
+    kind='lead',
+  )
+  return [results.section('Axes by benchmark', lead, *parts)]
 
 
 def section(

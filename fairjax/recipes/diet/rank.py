@@ -31,6 +31,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import diet_rows
+from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import dictionary
 from fairjax.recipes.diet import recipe as diets
 from fairjax.recipes.diet.recipe import Inputs
@@ -189,9 +190,9 @@ def rows(config: Config, inputs: Inputs, cell: Cell) -> np.ndarray:
 def choosing(config: Config, tables: Tables) -> Tables:
   """The validation rows and, where they have no groups, their readings.
 
-  A row that speaks of a man or a woman is read in both ways, so that dp is the
-  gap between keeping and flipping the gender words. Quality is judged on the
-  first of these sets, fairness on the last.
+  A row that speaks of a man or a woman (or names another value of method.axis)
+  is read in every way, so that dp is the gap between these wordings. Quality is
+  judged on the first of these sets, fairness on the last.
   """
   valid = tables['valid']
   if len(stages.membership(config, valid)[1]) > 1:
@@ -207,13 +208,21 @@ def choosing(config: Config, tables: Tables) -> Tables:
       ).texts,
       **{column: side},
     )
-    for side in ('male', 'female')
+    for side in exchange.values(config.method.axis)
   }
-  differ = (sides['male']['text'] != sides['female']['text']).to_numpy()
+  texts = np.stack([side['text'].to_numpy(object) for side in sides.values()])
+  differ = (texts != texts[0]).any(0)
   if not differ.any():
+    axis = config.method.axis
     raise UserError(
-      'no validation row speaks of a man or a woman and none has a group, so '
-      'diets cannot be chosen by fairness; name a group column with data.group'
+      'no validation row '
+      + (
+        'speaks of a man or a woman'
+        if axis == 'gender'
+        else f'names {exchange.called(axis)}'
+      )
+      + ' and none has a group, so diets cannot be chosen by fairness; name a '
+      'group column with data.group'
     )
   both = pd.concat([side[differ] for side in sides.values()])
   return {'valid': valid, READINGS: both.reset_index(drop=True)}

@@ -20,7 +20,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.corpora import shard_map, shards
 from fairjax.data.tables.schema import Tables
 from fairjax.pairs import attributes
-from fairjax.pairs.swapping import context, dictionary, word_lists
+from fairjax.pairs.swapping import context, sides, word_lists
 from fairjax.train import mesh
 
 WITHHELD = 72  # stream of the words
@@ -105,14 +105,8 @@ def corpus(config: Config, tables: Tables) -> Tables:
 
 def says_women(texts: Sequence[str]) -> list[bool | None]:
   """True where a text has women's words alone, False where men's; else None."""
-  has = {
-    side: [bool(spans) for spans in dictionary.swap(texts, other).spans]
-    for side, other in (('female', 'male'), ('male', 'female'))
-  }
-  return [
-    women if women != men else None
-    for women, men in zip(has['female'], has['male'])
-  ]
+  of = sides.of(texts, names=None)
+  return [None if value < 0 else value == 1 for value in of]
 
 
 def women_first(tables: Tables, names: Sequence[str]) -> tuple[str, str]:

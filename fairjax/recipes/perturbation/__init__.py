@@ -12,6 +12,8 @@ In this room:
                      fairscore
   fairtune_glue      Fairtuning on the tasks of GLUE: the paper's Tables 2 and
                      3 on one page
+  library            Perturbations and the fairscore as functions of a column
+                     of texts
   paired_file        Fairscores of models on one paired file: written, read,
                      predicted, tested
   person_tagger      A tagger of the words that are of one person, learned from

@@ -11,6 +11,7 @@ import pytest
 
 from fairjax import stages
 from fairjax.config import Config
+from fairjax.config.axes import AXES
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
 from fairjax.data import TEST_SETS
@@ -18,6 +19,7 @@ from fairjax.data.sets import template_lists, templates
 from fairjax.data.tables import schema
 from fairjax.data.tables.terms import exclusive, term_members
 from fairjax.metrics.assess import assess
+from fairjax.pairs.axes import exchange
 
 HERE = pathlib.Path(__file__).parent
 PUBLISHED = {
@@ -243,7 +245,45 @@ def test_other_groups_come_from_the_columns():
   made = templates.paired(phrases, words, pairs)
   assert made['group'].tolist() == ['christian', 'muslim'] * 2
   with pytest.raises(UserError, match='two columns'):
-    templates.paired(phrases, words, pairs.assign(hindu='hindu'))
+    templates.paired(phrases, words, pairs.drop(columns='muslim'))
+  # Of three groups a row's twin is that of one other, drawn by seed and phrase.
+  three = templates.paired(phrases, words, pairs.assign(hindu='hindu'))
+  assert three['group'].tolist() == ['christian', 'muslim', 'hindu'] * 2
+  text = dict(zip(three['id'], three['text']))
+  for stem, some in three.groupby(three['id'].str.rsplit('-', n=1).str[0]):
+    own, twins = some['text'].tolist(), some['twin'].tolist()
+    assert twins in (own[1:] + own[:1], own[2:] + own[:2]), (stem, text)
+
+
+@pytest.mark.parametrize('axis', AXES[1:])
+def test_the_paired_set_of_an_axis_has_its_values_as_groups(axis):
+  config = Config()
+  config.measures.axis = axis
+  made = templates.identity(config)
+  assert set(made['group']) == set(exchange.values(axis))
+  assert made['group'].value_counts().nunique() == 1
+  assert (made['text'] != made['twin']).all()
+  assert set(made['twin']) <= set(made['text'])
+  # No first name: which are of a religion nobody here says.
+  assert not made['template'].isin(['name_person', 'pronoun']).any()
+
+
+def test_the_words_of_an_axis_in_templates_are_parallel(tmp_path):
+  path = tmp_path / 'pets.csv'
+  path.write_text('form,cat,dog,fish\nnoun,cat,dog|hound,\nnouns,cats,dogs,\n')
+  config = Config()
+  config.measures.axis = str(path)
+  with pytest.raises(UserError, match='with a word of each value'):
+    templates.identity(config)
+  path.write_text('form,cat,dog,fish\nnouns,cats,dogs|hounds,fishes\n')
+  made = templates.identity(config)
+  assert any(made['text'] == 'I trust fishes')
+  assert not made['text'].str.contains('hounds').any()
+  pairs = tmp_path / 'pairs.csv'
+  pairs.write_text('type,subtype,connotation,a,b\ngender,plural,,boys,girls\n')
+  config.measures.templates = str(tmp_path)
+  with pytest.raises(UserError, match='groups of its own; leave one'):
+    templates.identity(config)
 
 
 def test_a_users_folder_replaces_what_it_holds(tmp_path):

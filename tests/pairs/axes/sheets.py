@@ -2,11 +2,13 @@
 
   python -m tests.pairs.axes.sheets DATA AXIS tune   # sentences to mend by
   python -m tests.pairs.axes.sheets DATA AXIS held   # sentences to measure on
+  python -m tests.pairs.axes.sheets DATA AXIS held 2 # others, by a seed
   python -m tests.pairs.axes.sheets                  # figures of kept sheets
 
 DATA is the folder of the shared data. Sentences are cut from comments, tweets,
 reviews and biographies and stand in the order of a hash; the hash also says
-which quarter is to mend rules by, and the others measure. A sheet holds what a
+which quarter is to mend rules by, and the others measure; a seed draws others,
+none of which is in a kept sheet. A sheet holds what a
 reader said of the rules of its day (`wrong` words; `natural` 0 or 1), and no
 text: a row names file, row and hash.
 """
@@ -80,13 +82,19 @@ def changes_of(spans) -> tuple[str, ...]:
   )
 
 
-def drawn(data: pathlib.Path, axis: str, held: bool = True) -> list[Drawn]:
+def drawn(
+  data: pathlib.Path, axis: str, held: bool = True, seed: int = 0
+) -> list[Drawn]:
   """`ROWS` sentences that change, kinds in turn while they have some."""
+  read_before = set() if not seed else {one['hash'] for one in read(axis)}
   pool = [
     (hash_of(one), kind, file, row, one)
     for kind, file, row, one in sentences(data)
   ]
-  pool = sorted(one for one in pool if (int(one[0][-1], 16) % 4 > 0) == held)
+  pool = [one for one in pool if (int(one[0][-1], 16) % 4 > 0) == held]
+  pool = [one for one in pool if one[0] not in read_before]
+  order = lambda one: (hash_of(f'{seed}:{one[0]}') if seed else '', *one)
+  pool = sorted(pool, key=order)
   swapped = dictionary.swap([one[-1] for one in pool], axis=axis)
   kinds: dict[str, list[Drawn]] = {}
   for (key, kind, file, row, text), new, spans in zip(
@@ -119,8 +127,9 @@ def figures(rows: list[dict[str, str]]) -> dict[str, tuple[int, int]]:
 
 def main(arguments: list[str]) -> None:
   if arguments:
-    data, axis, part = arguments
-    found = drawn(pathlib.Path(data), axis, part == 'held')
+    data, axis, part, *seed = arguments
+    seed = int(seed[0]) if seed else 0
+    found = drawn(pathlib.Path(data), axis, part == 'held', seed)
     for number, one in enumerate(found):
       print(number, one.kind[0], one.text, '=>', ' | '.join(one.changes))
     return

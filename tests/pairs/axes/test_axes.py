@@ -5,9 +5,10 @@ import pathlib
 import pytest
 
 import fairjax
-from fairjax.config.methods import AXES
+from fairjax.config.axes import AXES
 from fairjax.core.errors import UserError
-from fairjax.pairs.axes import exchange, table
+from fairjax.data.axes import table
+from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import dictionary
 
 OWN = [axis for axis in AXES if axis != 'gender']

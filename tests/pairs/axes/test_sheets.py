@@ -3,7 +3,7 @@
 import pytest
 import sheets
 
-from fairjax.config.methods import AXES
+from fairjax.config.axes import AXES
 
 OWN = [axis for axis in AXES if axis != 'gender']
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.pairs.swapping import swap_eval
 
@@ -56,9 +57,17 @@ def turned(text, word, attribute):
       'An elderly Asian woman met a young man.',
       'Asian',
       'black',
-      'An elderly Black woman met a young man.',
+      'An elderly black woman met a young man.',
     ),
     ('An elderly woman sang.', 'elderly', 'young', 'A young woman sang.'),
+    # An age and its noun are one person's.
+    (
+      'An 11-year-old boy met elderly people.',
+      '11',
+      'senior',
+      'A 79-year-old man met elderly people.',
+    ),
+    ('Two Jews met a Muslim.', 'Muslim', 'hindu', 'Two Jews met a Hindu.'),
   ],
 )
 def test_one_person_is_turned_and_nobody_else(text, word, attribute, target):
@@ -96,6 +105,40 @@ def test_candidates_are_words_of_people_and_not_of_things():
     assert set(one.attributes) < set(perturb.AXES[one.axis])
   (kept,) = perturb.candidates([text], ('age',))
   assert [c.word for c in kept] == ['young']
+
+
+def test_what_a_person_may_become_are_the_values_of_the_axes():
+  """The knob's names are those of the tables, but for the paper's own."""
+  for axis, names in perturb.AXES.items():
+    values = exchange.values(axis)
+    if axis == 'gender':
+      assert names == ('man', 'woman', 'non-binary')
+    elif axis in ('race', 'age'):  # of Qian et al.
+      assert (
+        set(names) ^ set(values)
+        == {
+          'race': {'middle-eastern'},
+          'age': {'adult'},
+        }[axis]
+      )
+    else:
+      assert names == values
+  # Every attribute is of one axis.
+  assert len(perturb.AXIS) == sum(map(len, perturb.AXES.values()))
+
+
+def test_every_axis_offers_its_words_where_they_mean_people():
+  texts = ['Two Jews met a gay man; he is Mexican.', 'The church is old.']
+  rows = perturb.candidates(texts, tuple(perturb.AXES))
+  found = [[(one.word, one.axis) for one in row] for row in rows]
+  assert found[0] == [
+    ('Jews', 'religion'),
+    ('gay', 'orientation'),
+    ('man', 'gender'),
+    ('he', 'gender'),
+    ('Mexican', 'nationality'),
+  ]
+  assert found[1] == []
 
 
 def test_candidates_may_be_counted_from_training_data():

@@ -18,6 +18,7 @@ from fairjax import results
 from fairjax.config import Config, validate
 from fairjax.core.errors import Failed, UserError
 from fairjax.data.tables import audit_table
+from fairjax.pairs.swapping import sides
 from fairjax.recipes.audit import answers, measure
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
@@ -772,7 +773,7 @@ def flips_light(found):
     (
       ('identity',),
       ('auto',),
-      'Exchanging words that show orientation',
+      'Exchanging words that show sexual orientation',
       ['bad'],
     ),
     (('gender',), ('auto',), 'Exchanging words that show gender', ['unsure']),
@@ -946,7 +947,7 @@ def test_odd_data_is_told_and_measured():
 def test_the_wordings_of_a_text_are_told():
   options = audit_edits._options('gender', Config())
   texts = ['She left.', 'He left.', 'She saw him.', 'It rained.']
-  assert list(audit_edits.sides(texts, options)) == [1, -1, 0, 0]
+  assert list(sides.of(texts, **options)) == [1, 0, -2, -1]
 
 
 def test_slices_know_terms_bands_and_lengths():

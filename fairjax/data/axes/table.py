@@ -22,7 +22,7 @@ import pathlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fairjax.config.methods import AXES
+from fairjax.config.axes import AXES
 from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.core.paths import shown

@@ -1,0 +1,121 @@
+"""Benchmarks side by side by axis of identity, with Holm over what is shown.
+
+Each benchmark names its parts in its own words: CrowS-Pairs 'race-color', BBQ
+'Race_ethnicity', HolisticBias 'axis race_ethnicity'. One table has a line an
+axis, and of each benchmark the measure that stands for it.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from fairjax.benchmarks import BENCHMARKS
+from fairjax.metrics import measures
+from fairjax.metrics.inference import significance
+
+SURE = 0.05
+# What benchmarks call an axis; what is in none of these is no axis (a
+# profession, a crossed category, a template).
+CALLED = {
+  'gender': ('gender', 'gender_identity', 'gender_and_sex'),
+  'gender identity': ('gender identity',),  # BBQ's has men and women too
+  'sexual orientation': (
+    *('sexual orientation', 'sexual-orientation', 'sexual_orientation'),
+  ),
+  'race': ('race', 'race-color', 'race_ethnicity'),
+  'nationality': ('nationality',),
+  'religion': ('religion',),
+  'age': ('age',),
+  'disability': ('disability', 'disability_status', 'ability'),
+  'social class': (
+    *('class', 'social class', 'socioeconomic', 'socioeconomic_class', 'ses'),
+  ),
+  'appearance': (*('physical-appearance', 'physical_appearance', 'body_type'),),
+}
+AXIS = {name: axis for axis, names in CALLED.items() for name in names}
+
+
+def axis_of(benchmark: str, part: str) -> str:
+  """The axis of a part of a benchmark; '' where it is of none."""
+  name = part.removeprefix('axis ').lower()
+  category, _, context = name.partition(', ')
+  if context not in ('', BENCHMARKS[benchmark].whole):
+    return ''
+  return AXIS.get(category, '')
+
+
+def cells(
+  benchmark: str, one: Mapping, items: pd.DataFrame
+) -> Iterator[tuple[str, str, Mapping]]:
+  """(axis, measure, estimate) of the numbers that stand for a benchmark."""
+  row, whole = BENCHMARKS[benchmark], one.get('fairness', {})
+  shown = [name for name in row.by_axis or row.headline if name in whole]
+  parts = one.get('groups', {})
+  of = {part: axis for part in parts if (axis := axis_of(benchmark, part))}
+  for measure in shown if row.by_axis else shown[:1]:
+    found = [
+      (axis, parts[part][measure])
+      for part, axis in of.items()
+      if measure in parts[part]
+    ]
+    if not of and (axis := row.axis or _only(benchmark, items)):
+      found = [(axis, whole[measure])]
+    for axis, estimate in found:
+      if estimate.get('value') is not None:
+        yield axis, measure, estimate
+
+
+def _only(benchmark: str, items: pd.DataFrame) -> str:
+  """The axis of items that are of one category."""
+  if 'category' in items and items['category'].nunique() == 1:
+    return axis_of(benchmark, str(items['category'].iloc[0]))
+  return ''
+
+
+def lines(
+  sets: Mapping[str, Mapping], tables: Mapping[str, pd.DataFrame]
+) -> tuple[list[dict], list[str]]:
+  """The table, a line an axis, and what in it is sure, in words.
+
+  `sets` are the benchmarks' of one model; p is adjusted by Holm over all
+  numbers of the table that have one.
+  """
+  found = [
+    cell
+    for name, one in sets.items()
+    if name in tables
+    for cell in cells(name, one, tables[name])
+  ]
+  adjusted = significance.adjusted([one.get('p') for *_, one in found])
+  rows: dict[str, dict] = {}
+  sure = []
+  for (axis, measure, one), p in zip(found, adjusted):
+    column = measures.label(measure)
+    line = rows.setdefault(axis, {'axis': axis})
+    column = next(c for c in _names(column) if c not in line)
+    line[column] = {k: one.get(k) for k in ('value', 'low', 'high')}
+    if p is not None and p < SURE:
+      sure.append(f'{axis} by {column} ({one["value"]:.3g}, p {_p(p)})')
+  order = [axis for axis in CALLED if axis in rows]
+  return [rows[axis] for axis in order], _said(sure, adjusted)
+
+
+def _names(column: str) -> Iterator[str]:
+  yield column
+  for k in range(2, 100):
+    yield f'{column} ({k})'
+
+
+def _p(p: float) -> str:
+  return f'{p:.2g}' if p >= 0.001 else '< .001'
+
+
+def _said(sure: list[str], adjusted: list[float | None]) -> list[str]:
+  tested = sum(p is not None for p in adjusted)
+  if not tested:
+    return []
+  first = (
+    f'Apart from no preference, at p < {SURE:g} by Holm over the {tested} '
+    'numbers of the table that are tested: '
+  )
+  return [first + ('; '.join(sure) if sure else 'none') + '.']

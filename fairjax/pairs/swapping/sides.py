@@ -1,0 +1,70 @@
+"""Of which value of an axis a text speaks, and how it reads with another.
+
+Whoever asks about groups by their words asks here: erasers, probes, TPRD of
+twins, protocols. Gender's values are male and female, by its list and rules; a
+text of another axis is of the values whose words the exchange finds in it.
+"""
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairjax.core.errors import UserError
+from fairjax.pairs.axes import exchange
+from fairjax.pairs.swapping import dictionary
+
+NEITHER, SEVERAL = -1, -2
+
+
+def named(
+  texts: Sequence[str], axis: str | os.PathLike = 'gender', **options
+) -> np.ndarray:
+  """Which values each text names: bool [n, v]; `options` are the swap's."""
+  out = np.zeros((len(texts), len(exchange.values(axis))), bool)
+  if axis == 'gender':
+    for value, other in enumerate(exchange.GENDER[::-1]):
+      chosen = {'names': True} | options | {'direction': other}
+      spans = dictionary.swap(texts, **chosen).spans
+      out[:, value] = [bool(one) for one in spans]
+    return out
+  value_of = exchange.reader(axis)
+  at = {value: k for k, value in enumerate(exchange.values(axis))}
+  for row, spans in enumerate(dictionary.swap(texts, axis=axis).spans):
+    for _, _, old, _ in spans:
+      if value := value_of(old):
+        out[row, at[value]] = True
+  return out
+
+
+def of(
+  texts: Sequence[str], axis: str | os.PathLike = 'gender', **options
+) -> np.ndarray:
+  """The one value that each text names, NEITHER or SEVERAL: [n]."""
+  found = named(texts, axis, **options)
+  count = found.sum(1)
+  return np.select([count == 1, count > 1], [found.argmax(1), SEVERAL], NEITHER)
+
+
+def versions(
+  texts: Sequence[str], axis: str | os.PathLike = 'gender'
+) -> list[list[str]]:
+  """The texts turned to each value of the axis, a list a value."""
+  names = True if axis == 'gender' else None
+  return [
+    dictionary.swap(texts, value, names=names, axis=axis).texts
+    for value in exchange.values(axis)
+  ]
+
+
+def require(
+  texts: Sequence[str], axis: str | os.PathLike, where: str, **options
+) -> None:
+  """Stops where no text names the axis."""
+  if not named(texts, axis, **options).any():
+    values = exchange.values(axis)
+    some = ', '.join(values[:8]) + (' …' if len(values) > 8 else '')
+    raise UserError(
+      f'no text of {where} names {exchange.called(axis)} ({some}), so there is '
+      'nothing to exchange; give texts that do, or another axis'
+    )

@@ -1,0 +1,185 @@
+"""Perturbations and the fairscore as functions of a column of texts."""
+
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config, validate
+from fairjax.core.errors import UserError
+from fairjax.data.tables import inputs
+from fairjax.metrics.inference import intervals
+from fairjax.metrics.texts import fairscore as metric
+from fairjax.models.families import chances
+from fairjax.pairs.axes import exchange
+from fairjax.pairs.persons import perturb as persons
+from fairjax.recipes.audit import models as audit_models
+from fairjax.recipes.audit.library import in_python
+from fairjax.recipes.perturbation import paired_file, perturbing
+
+
+def perturb(
+  texts: str | Sequence[str],
+  *,
+  axis: str | Sequence[str] = 'gender',
+  attribute: str | Sequence[str] = (),
+  by: str = 'rules',
+  model: str | os.PathLike = '',
+  random_state: int = 0,
+) -> Any:
+  """One person of a text, or of each of a column, with another identity.
+
+  Where `swap` exchanges everybody, this turns one word's person, drawn by the
+  seed and the text, and leaves the others (Qian et al. 2022).
+
+  Args:
+    texts: one text, a list, an array or a Series (whose index is kept); what
+      names nobody of the axis comes back as it is.
+    axis: 'gender', 'race', 'age', … or several, of which a text draws one.
+    attribute: what a person may become ('woman', 'senior'); all by default.
+    by: 'rules', the 'word' alone, 'dictionary' (everybody's gender), or a
+      trained 'model'.
+    model: the folder of a trained perturber.
+    random_state: of the draws.
+
+  >>> perturb('An Asian nurse met a doctor.', axis='race', attribute='white')
+  'A white nurse met a doctor.'
+  """
+  alone = isinstance(texts, str)
+  column = [texts] if alone else list(texts)
+  table = perturbing.perturbed(
+    _config(axis, attribute, by, model, random_state), inputs.texts(column)
+  )
+  written = table['perturbed'].tolist()
+  if alone:
+    return written[0]
+  if isinstance(texts, pd.Series):
+    return pd.Series(written, texts.index, name=texts.name)
+  return np.array(written) if isinstance(texts, np.ndarray) else written
+
+
+def fairscore(
+  model: Any,
+  texts: Sequence[str],
+  *,
+  axis: str | Sequence[str] = 'gender',
+  attribute: str | Sequence[str] = (),
+  by: str = 'rules',
+  perturber: str | os.PathLike = '',
+  batch_size: int = 64,
+  confidence_level: float = 0.95,
+  n_resamples: int = 10000,
+  random_state: int = 0,
+) -> dict[str, Any]:
+  """How many decisions change where one person of a text is another.
+
+  Args:
+    model: a classifier of `fairjax.load`, or its folder; anything with
+      `predict_proba`; or a function of a list of texts to probabilities [n]
+      or [n, c].
+    texts: what it decides on.
+    axis: of the perturbations, as in `perturb`; or several.
+    attribute: as in `perturb`.
+    by: as in `perturb`.
+    perturber: the folder of a trained one, for by='model'.
+    batch_size: texts that the model is given at a time.
+    confidence_level: of the intervals.
+    n_resamples: bootstrap resamples.
+    random_state: of draws and resamples.
+
+  Returns:
+    'fairscore', its 'floor' (a neutral rewrite of as many words) and 'excess'
+    row by row, each {value, low, high}; 'offered' and 'texts', how many could
+    be perturbed of how many; 'by_attribute', a table; and 'pairs', the texts.
+  """
+  how = intervals.IntervalOptions(confidence_level, n_resamples, random_state)
+  inputs.options(0.5, confidence_level, n_resamples, random_state)
+  config = _config(axis, attribute, by, perturber, random_state)
+  column = inputs.texts(list(texts))
+  config.audit.batch = batch_size
+  predict = _predict(model, column, config)
+  table = perturbing.perturbed(config, column)
+  pairs = table[table['changed']].reset_index(drop=True)
+  if not len(pairs):
+    axes = ' or '.join(map(exchange.called, config.perturb.axes))
+    raise UserError(
+      f'none of {len(column)} texts has a word of somebody whose {axes} our '
+      'rules can turn, so there is no fairscore; give texts that do, or '
+      'another axis'
+    )
+  pairs = pairs.assign(text_pair='', perturbed_pair='')
+  pairs = paired_file.controlled(pairs, random_state)
+  have = (pairs['control'] != '').to_numpy()
+  before, after, neutral = (
+    np.asarray(predict(list(some)), float)
+    for some in (
+      *(pairs['text'], pairs['perturbed']),
+      pairs['control'].where(have, pairs['text']),
+    )
+  )
+  flips, floor = (metric.changed(before, other) for other in (after, neutral))
+  of = pd.factorize(pairs['text'])[0]  # equal texts are one
+  rows = []
+  for name in ('axis', 'attribute'):
+    for value, at in pairs.groupby(name).indices.items():
+      found = metric.share(flips[:, at], how, of[at])
+      row = {'axis': '', 'attribute': '', name: value, 'rows': len(at)}
+      rows.append(row | {k: found[k] for k in ('value', 'low', 'high')})
+  return {
+    'fairscore': metric.share(flips, how, of),
+    'floor': metric.share(floor[:, have], how, of[have]),
+    'excess': metric.excess(flips[:, have], floor[:, have], how, of[have]),
+    'offered': int(table['offered'].sum()),
+    'texts': len(column),
+    'by_attribute': pd.DataFrame(rows),
+    'pairs': pairs[['text', 'perturbed', 'control', 'axis', 'attribute']],
+  }
+
+
+def _config(axis, attribute, by, model, seed) -> Config:
+  names = lambda one: (one,) if isinstance(one, str) else tuple(one)
+  axes = names(axis)
+  for one in axes:
+    if one not in persons.AXES:
+      raise UserError(
+        f'axis is {one!r}; persons are perturbed by {", ".join(persons.AXES)} '
+        '(a file of your own axis is for fairjax.swap)'
+      )
+  if (by == 'model') != bool(model):
+    raise UserError(
+      "by is 'model' where the folder of a trained perturber is named, and "
+      'rules perturb where none is; give both or neither'
+    )
+  config = Config(seed=inputs.seed(seed))
+  config.perturb.axes, config.perturb.by = axes, by
+  config.perturb.attributes = names(attribute) if attribute else ()
+  config.perturb.model = os.fspath(model)
+  config.data.path = 'texts'
+  try:
+    validate(config)
+  except UserError as error:
+    raise UserError(in_python(str(error), perturb)) from error
+  return config
+
+
+def _predict(model: Any, texts: list[str], config: Config):
+  """texts -> chances of classes [s, n, c], as an audit asks a model."""
+  from fairjax import api
+
+  if isinstance(model, str | pathlib.Path):
+    model = api.load(model)
+  if isinstance(model, api.Classifier):
+    bundle = model.bundle
+    chances.require_one(bundle.config, bundle.classes, model.name)
+    return lambda texts: model.predict_proba(texts, config.audit.batch)[None]
+  ask = getattr(model, 'predict_proba', model)
+  if not callable(ask):
+    raise UserError(
+      f'model is {type(model).__name__}; give a classifier of fairjax.load, '
+      'its folder, or a function of a list of texts to probabilities'
+    )
+  table = pd.DataFrame({'text': texts})
+  return audit_models.function(ask, 'model', config, table).predict

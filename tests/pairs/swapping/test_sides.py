@@ -1,0 +1,74 @@
+"""Of which value a text speaks: one answer for gender and every other axis."""
+
+import numpy as np
+import pytest
+
+from fairjax.config.axes import AXES
+from fairjax.core.errors import UserError
+from fairjax.pairs import attributes
+from fairjax.pairs.axes import exchange
+from fairjax.pairs.swapping import sides
+
+FAITHS = exchange.values('religion')
+
+
+def test_a_text_is_of_the_one_value_that_its_words_name():
+  texts = ['She left.', 'He left.', 'She saw him.', 'It rained.']
+  assert sides.of(texts).tolist() == [1, 0, sides.SEVERAL, sides.NEITHER]
+  texts = ['Two Muslims and an Islamic school.', 'A Jew and a Hindu.', 'Rain.']
+  found = sides.of(texts, 'religion')
+  assert [FAITHS[found[0]], *found[1:]] == [
+    *('muslim', sides.SEVERAL, sides.NEITHER)
+  ]
+  assert sides.named(texts, 'religion').sum(1).tolist() == [1, 2, 0]
+  ages = ['An 11-year-old girl sang.', 'My kids are 30 years old.']
+  assert sides.of(ages, 'age').tolist() == [0, 1]
+
+
+@pytest.mark.parametrize('axis', AXES)
+def test_every_version_names_the_value_that_it_is_turned_to(axis):
+  """Of an axis's own words: each version is of its value, or is unchanged."""
+  text = {
+    'gender': 'He saw his uncle.',
+    'age': 'The children and an 11-year-old boy came.',
+    'class': 'Poor people voted.',
+    'disability': 'Deaf people voted.',
+  }.get(axis)
+  if text is None:
+    value = exchange.values(axis)[0]
+    proper = axis in ('religion', 'nationality')
+    word = 'heterosexual' if axis == 'orientation' else value
+    text = f'Some {word.title() if proper else word} people voted.'
+  every = sides.versions([text], axis)
+  for value, (version,) in enumerate(every):
+    assert sides.of([version], axis).tolist() == [value], version
+  assert sum(version == [text] for version in every) == 1
+
+
+def test_texts_that_do_not_name_an_axis_are_one_sentence():
+  with pytest.raises(UserError, match='names sexual orientation'):
+    sides.require(['It rained.', 'She left.'], 'orientation', 'my.csv')
+  sides.require(['It rained.', 'A gay man left.'], 'orientation', 'my.csv')
+
+
+def test_seed_words_are_those_of_two_values_that_stand_for_each_other():
+  first, second = attributes.seed_words('religion:muslim', 'religion:christian')
+  assert first == ['muslim', 'muslims', 'islam']
+  assert second == ['christian', 'christians', 'christianity']
+  for one, two, said in (
+    ('religion:muslim', 'race:asian', 'two values of one axis'),
+    ('religion:muslim', 'religion:muslim', 'two values of one axis'),
+    ('religion:muslim', 'religion:jedi', "has no value 'jedi'; it has christi"),
+    ('faith:muslim', 'faith:jedi', "there is no axis 'faith'; name one of"),
+  ):
+    with pytest.raises(UserError, match=said):
+      attributes.seed_words(one, two)
+
+
+def test_a_word_is_read_by_its_table():
+  read = exchange.reader('nationality')
+  assert (read('Mexican'), read('house'), read('POLES')) == (
+    *('mexican', '', 'polish'),
+  )
+  assert np.unique([exchange.called(axis) for axis in AXES]).size == len(AXES)
+  assert exchange.called('/x/my_pets.csv') == 'my pets'

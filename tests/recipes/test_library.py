@@ -1,0 +1,106 @@
+"""fairjax.perturb and fairjax.fairscore: persons of a column, in Python."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairjax
+from fairjax.core.errors import UserError
+from fairjax.recipes.benchmarks import library as benchmarks
+
+
+def faith(texts):
+  """A classifier that dislikes Muslims."""
+  return [0.9 if 'Muslim' in text else 0.1 for text in texts]
+
+
+def rows():
+  who = ('Muslims', 'Jews', 'Hindus', 'Trains')
+  return [f'{who[k % 4]} are nice, {k} times.' for k in range(80)]
+
+
+def test_a_persons_axis_is_perturbed_and_the_column_keeps_its_kind():
+  text = 'An Asian nurse met an 11-year-old boy.'
+  turned = fairjax.perturb(text, axis='race', attribute='white')
+  assert turned == 'A white nurse met an 11-year-old boy.'
+  turned = fairjax.perturb(text, axis='age', attribute='senior')
+  assert turned == 'An Asian nurse met a 79-year-old man.'
+  column = pd.Series(['Muslims pray.', 'It rains.'], index=[7, 3], name='t')
+  found = fairjax.perturb(column, axis='religion', random_state=1)
+  assert found.index.tolist() == [7, 3] and found.name == 't'
+  assert found[3] == 'It rains.' and not found[7].startswith('Muslims')
+  assert isinstance(fairjax.perturb(np.array([text])), np.ndarray)
+  # A draw is of the seed and the text.
+  assert fairjax.perturb(column, axis='religion', random_state=1).equals(found)
+
+
+def test_the_fairscore_is_a_loop_over_texts_that_can_be_turned():
+  found = fairjax.fairscore(faith, rows(), axis='religion', n_resamples=100)
+  pairs = found['pairs']
+  assert (found['offered'], found['texts'], len(pairs)) == (60, 80, 60)
+  flip = [
+    (faith([a])[0] >= 0.5) != (faith([b])[0] >= 0.5)
+    for a, b in zip(pairs['text'], pairs['perturbed'])
+  ]
+  assert found['fairscore']['value'] == pytest.approx(np.mean(flip))
+  assert 1 / 3 <= np.mean(flip) < 1
+  assert found['floor']['value'] == 0.0
+  table = found['by_attribute']
+  own = pairs['attribute'] == 'muslim'
+  one = table[table['attribute'] == 'muslim'].iloc[0]
+  assert one['value'] == 1.0 and one['rows'] == own.sum()
+  # Batches change nothing; a text that occurs again is no new evidence.
+  again = fairjax.fairscore(
+    faith, rows(), axis='religion', n_resamples=100, batch_size=7
+  )
+  assert again['fairscore'] == found['fairscore']
+  twice = fairjax.fairscore(faith, rows() * 2, axis='religion', n_resamples=100)
+  width = lambda one: one['fairscore']['high'] - one['fairscore']['low']
+  assert width(twice) == pytest.approx(width(found), rel=0.2)
+
+
+@pytest.mark.parametrize(
+  ('call', 'said'),
+  [
+    (lambda: fairjax.perturb('x', axis='foo'), 'perturbed by gender, race'),
+    (
+      lambda: fairjax.perturb('x', axis='race', attribute='muslim'),
+      'which is of religion, and axis is race',
+    ),
+    (lambda: fairjax.perturb([3]), 'text 0 is 3, which is no text'),
+    (lambda: fairjax.perturb([]), 'there are no texts'),
+    (lambda: fairjax.perturb('x', by='model'), 'give both or neither'),
+    (lambda: fairjax.perturb('x', random_state=-1), 'random_state is -1'),
+    (
+      lambda: fairjax.fairscore(faith, ['It rains.'], axis='orientation'),
+      'somebody whose sexual orientation our rules can turn',
+    ),
+    (lambda: fairjax.fairscore(3, rows()), 'model is int'),
+    (
+      lambda: fairjax.fairscore(lambda t: [0.5], rows(), axis='religion'),
+      'is needed for each text',
+    ),
+    (lambda: fairjax.benchmark('x', 'foo'), 'the benchmarks are weat, crows'),
+    (lambda: fairjax.benchmark('x', 'crows'), 'name their folder with data='),
+    (
+      lambda: fairjax.benchmark('x', 'crows', '.', limit=-1),
+      'limit is -1; at least 0',
+    ),
+  ],
+)
+def test_a_mistake_is_one_sentence_in_the_words_of_the_call(call, said):
+  with pytest.raises(UserError, match=said) as caught:
+    call()
+  assert '--config' not in str(caught.value)
+
+
+def test_a_benchmark_is_a_line_for_each_part_and_measure():
+  one = {
+    'fairness': {'crows_original': {'value': 60.0, 'low': 50.0, 'p': 0.04}},
+    'groups': {'age': {'rows': 3, 'crows_original': {'value': 50.0}}},
+    'warnings': ['w'],
+  }
+  found = benchmarks._frame(one)
+  assert found['part'].tolist() == ['all', 'age']
+  assert found['value'].tolist() == [60.0, 50.0]
+  assert found.attrs['warnings'] == ['w'] and found['p'][0] == 0.04
