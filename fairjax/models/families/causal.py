@@ -67,10 +67,16 @@ class LeftToRight(nn.Module):
   def __call__(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'r t v']:
+    at, x = places(batch), self.states(batch, dropout_key)
+    return mask_padding_gradient(self.scores(x, at), at.rows.segment_ids)
+
+  def states(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r t d']:
+    """What the scores are a linear function of."""
     at = places(batch)
-    tokens, segment_ids = jnp.asarray(batch['tokens']), at.rows.segment_ids
-    x, _ = self._layers(tokens, at, causal(segment_ids), dropout_key)
-    return mask_padding_gradient(self._scores(x, at), segment_ids)
+    tokens, visible = jnp.asarray(batch['tokens']), causal(at.rows.segment_ids)
+    return self._layers(tokens, at, visible, dropout_key)[0]
 
   def remember(self, tokens: Int[Array, 'b t'], segment_ids: Int[Array, 'b t']):
     """Nothing: the prompt is in the cache."""
@@ -92,7 +98,7 @@ class LeftToRight(nn.Module):
     here = step_places(at, tokens.shape[1])
     visible = cached(here.positions, width(cache))
     x, cache = self._layers(tokens, here, visible, None, cache)
-    return self._scores(x, here), cache
+    return self.scores(x, here), cache
 
   def _layers(self, tokens, at, visible, key, cache=None):
     s, x = self.shape, self.word(tokens, at.rows)
@@ -107,7 +113,9 @@ class LeftToRight(nn.Module):
       caches.append(new)
     return self.norm(x, at.rows), tuple(caches)
 
-  def _scores(self, x: Float[Array, 'r t d'], at: Places):
+  def scores(
+    self, x: Float[Array, 'r t d'], at: Places
+  ) -> Float[Array, 'r t v']:
     if self.shape.tied:
       return self.word.attend(x).astype(jnp.float32)
     return self.decoder(x, at.rows).astype(jnp.float32)
