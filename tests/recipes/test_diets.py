@@ -17,8 +17,8 @@ from fairjax.config import (
 )
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.recipes.diet import overlap, rank, recipe
-from fairjax.report import grid, verdict
+from fairjax.recipes.diet import grid, overlap, rank, recipe
+from fairjax.report import verdict
 from fairjax.scores import table
 
 SMALL = Config(
