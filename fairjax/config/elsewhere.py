@@ -1,4 +1,4 @@
-"""Config: what other programs call a knob, for who writes their name."""
+"""Config: other programs' names for our knobs, to suggest ours."""
 
 # What transformers, scikit-learn and others call it: their last word → ours.
 ELSEWHERE = {

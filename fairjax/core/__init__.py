@@ -2,19 +2,16 @@
 
 In this room:
 
-  alignment    One door for the alignment of two sequences: words, tokens or
-               letters
-  announce     What inner code says to a run that it does not know: progress,
-               and notes
+  alignment    Alignment of two sequences: words, tokens or letters
+  announce     Progress and notes, from inner code to the log of a run
   artefacts    Artefacts: files of a run, written atomically and sealed by
                identity
   backend      The platform that programs are compiled for, and what its chips
                can do
-  cache        What can be made again, kept between runs where there is a place
-               for it
+  cache        A cache between runs, of what can be made again
   errors       The exceptions that end a run without a traceback
-  escape       One door a format for text that is not ours: names of groups,
-               labels, texts
+  escape       Escaping of names and texts that are not ours, one function a
+               format
   keys         Random keys, derived from seed, stream and step: no state is
                carried
   knobs        Config fields: valid values, help, and the stages that they
@@ -26,5 +23,5 @@ In this room:
                missing
   registry     Registry entries (DATASETS, METHODS, …): an address and one line
                each
-  strict_json  The one reader of JSON: strict where Python's is not
+  strict_json  JSON parsing, strict where Python's is not
 """

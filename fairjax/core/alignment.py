@@ -1,4 +1,4 @@
-"""One door for the alignment of two sequences: words, tokens or letters.
+"""Alignment of two sequences: words, tokens or letters.
 
 It is difflib's, whose time grows with the square of what repeats; two texts of
 a hundred pages would take it hours. Beyond LONG parts the alignment holds on to

@@ -1,4 +1,4 @@
-"""What inner code says to a run that it does not know: progress, and notes.
+"""Progress and notes, from inner code to the log of a run.
 
 Models score and write texts without knowing of runs and logs; on the way they
 say here how far they are, and the innermost open log (train/progress.py) shows

@@ -1,4 +1,4 @@
-"""What can be made again, kept between runs where there is a place for it.
+"""A cache between runs, of what can be made again.
 
 FAIRJAX_CACHE names the folder; by default it is ~/.cache/fairjax. A run never
 ends for want of it: where it cannot be used that is said once, and the run

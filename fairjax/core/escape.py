@@ -1,4 +1,4 @@
-"""One door a format for text that is not ours: names of groups, labels, texts.
+"""Escaping of names and texts that are not ours, one function a format.
 
 A name may be a formula, a tag, a link or a command. Whatever leaves a run as
 csv, markdown, LaTeX or html passes here.

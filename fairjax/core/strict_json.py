@@ -1,4 +1,4 @@
-"""The one reader of JSON: strict where Python's is not.
+"""JSON parsing, strict where Python's is not.
 
 Whatever is wrong is a ValueError that says it in words. A key that is there
 twice is refused, since one of its values would be lost; nesting is bounded,

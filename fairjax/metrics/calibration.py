@@ -22,12 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics.inference import (
-  clusters,
-  estimates,
-  intervals,
-  resampling,
-)
+from fairjax.metrics.inference import clusters, estimates, intervals, resampling
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 

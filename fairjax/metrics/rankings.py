@@ -7,12 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import measures, quality
-from fairjax.metrics.inference import (
-  estimates,
-  extremes,
-  intervals,
-  resampling,
-)
+from fairjax.metrics.inference import estimates, extremes, intervals, resampling
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.inference.resampling import Items

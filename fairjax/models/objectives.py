@@ -170,7 +170,9 @@ class GeneratorOutput(NamedTuple):
   scores: Float[Array, 'r t']  # above 0 for 'replaced'
 
 
-def judge(model: Bundle, params: Any, batch: Batch, key) -> GeneratorOutput:
+def generate_and_detect(
+  model: Bundle, params: Any, batch: Batch, key
+) -> GeneratorOutput:
   """The generator fills the masks, the discriminator judges every token.
 
   Without a key (evaluation) the samples are those of key 0.
@@ -198,7 +200,9 @@ def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   verdict) at every token; `found` and `false_alarms` are the shares flagged
   of replaced and of original tokens.
   """
-  logits, original, inputs, scores = judge(model, params, batch, key)
+  logits, original, inputs, scores = generate_and_detect(
+    model, params, batch, key
+  )
   losses = causal.token_losses(logits, batch['labels'])
   wrong, segment_ids = inputs != original, jnp.asarray(batch['segment_ids'])
   judged = optax.sigmoid_binary_cross_entropy(scores, wrong)

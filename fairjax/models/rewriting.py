@@ -123,11 +123,13 @@ def pool(
   else:
     fits = np.maximum(one.lengths, two.lengths) <= model.longest
   rows = np.flatnonzero(fits)
-  three = None if original is None else tokens.take(encode(original), rows)
+  originals = None
+  if original is not None:
+    originals = tokens.take(encode(original), rows)
   result = seq2seq.pool(
     tokens.take(one, rows),
     tokens.take(two, rows),
-    three,
+    originals,
     None if label is None else np.asarray(label)[rows],
     between,
   )

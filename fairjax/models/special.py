@@ -94,6 +94,13 @@ def check_fits(params: dict, vocab: int) -> None:
     )
 
 
+def check_texts(params: dict, texts: Ragged, shape: Any) -> None:
+  """Stops where a model of this shape cannot read the texts."""
+  check_fits(params, shape.vocab)
+  check_known(texts, shape.vocab)
+  check_lengths(texts.lengths, shape, 'text')
+
+
 def ids(tokenizer: Tokenizer) -> tuple[int, ...]:
   """The tokens that are no words."""
   added = tokenizer.get_added_tokens_decoder()

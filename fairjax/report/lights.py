@@ -44,12 +44,12 @@ class Gap(NamedTuple):
 
 def html_of(one: Mapping, gap: Gap | None) -> str:
   """Quality, gap and flips: what the intervals allow to be said."""
-  three = [_quality(one), _gap_light(gap), _flip_light(one)]
+  lights = [_quality(one), _gap_light(gap), _flip_light(one)]
   items = ''.join(
     f'<li class="{state}"><svg viewBox="0 0 16 16" aria-hidden="true">'
     f'{SHAPES[state]}</svg><b>{escape.html(title)}</b> '
     f'{escape.html(words)}<small>{escape.html(rule)}</small></li>'
-    for title, state, words, rule in filter(None, three)
+    for title, state, words, rule in filter(None, lights)
   )
   return f'<ul class="lights">{items}</ul>' if items else ''
 

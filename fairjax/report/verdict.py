@@ -21,7 +21,7 @@ HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
 MANY = {HOLDS: 'hold', FAILS: 'do not hold', OPEN: OPEN}  # of several claims
 
 
-def judge(effect: Mapping, bound: float = 0.0) -> str:
+def of_interval(effect: Mapping, bound: float = 0.0) -> str:
   """What an Estimate says of the claim that it is above `bound`."""
   low, high = effect.get('low'), effect.get('high')
   if not (tables.defined(low) and tables.defined(high)):
@@ -46,7 +46,7 @@ def claim(
   """
   return {
     'claim': words,
-    'verdict': judge(effect, bound),
+    'verdict': of_interval(effect, bound),
     'what': what,
     'effect': dict(effect),
     'side': 'above',

@@ -276,15 +276,15 @@ def train_to_the_end(
       if (program := key(hosts[0], done)) not in compiled:
         live.say('compiling')
         compiled.add(program)
-      moving = {'params': state['params'], 'opt': state['opt']}
-      moving, values = train_step(
-        moving,
+      trained = {'params': state['params'], 'opt': state['opt']}
+      trained, values = train_step(
+        trained,
         *put(job, hosts),
         on_devices,
         np.uint32(done),
         np.uint32(total),
       )
-      state |= moving
+      state |= trained
       done += len(hosts)
       recent.add(values, len(hosts))
       tokens = sum(map(real_tokens, hosts))
@@ -434,14 +434,14 @@ def evaluate(
     meta['history'].append(row)
     job.log.row(**row)
   value = better(result, train.metric_for_best)
-  gains = judge(meta, value, done, train.load_best, train.patience)
+  gains = improved(meta, value, done, train.load_best, train.patience)
   state['best'] = _keep(gains, state['params'], state['best'])
   if train.schedule == 'plateau':
     state['opt'] = optim.lowered(state['opt'], plateau(meta, train))
   job.log.evaluated(done, {k: float(v.mean()) for k, v in result.items()})
 
 
-def judge(
+def improved(
   meta: dict, value: np.ndarray, done: int, load_best: bool, patience: int
 ) -> np.ndarray:
   """Which seeds' weights are kept now; a seed that has stopped is left."""

@@ -138,22 +138,23 @@ def _gradient(
   model: Bundle,
   players: tuple[Player, ...],
   microbatches: int,
-  narrow: bool,
-  moving: tuple[int, ...],
+  low_precision: bool,
+  active: tuple[int, ...],
   params: dict,
   batch: dict,
   seed,
   step,
 ) -> tuple[dict, dict]:
-  """What the moving players log, and the gradient of each by its number."""
+  """What the active players log, and the gradient of each by its number."""
   dropout = keys.dropout(seed, step)
   own, values, grads = parts(players, params), {}, {}
-  if narrow:
+  if low_precision:
     own = [
-      layer_params.with_narrow_gradients(o, model.module.dtype) for o in own
+      layer_params.with_low_precision_gradients(o, model.module.dtype)
+      for o in own
     ]
-  for loss in dict.fromkeys(players[i].loss for i in moving):
-    ours = [i for i in moving if players[i].loss == loss]
+  for loss in dict.fromkeys(players[i].loss for i in active):
+    ours = [i for i in active if players[i].loss == loss]
 
     def total(model, mine, micro, dropout, loss=loss):
       whole = functools.reduce(optim.combine, mine, params)
@@ -194,11 +195,11 @@ def gathered(held: dict, device_mesh, fsdp: bool, dtype=jnp.float32) -> dict:
   def whole(path, leaf, here, there):
     if here == there:
       return leaf
-    narrow = leaf.astype(dtype) if layer_params.decays(path) else leaf
-    narrow = jax.lax.with_sharding_constraint(narrow, there)
+    sent = leaf.astype(dtype) if layer_params.decays(path) else leaf
+    sent = jax.lax.with_sharding_constraint(sent, there)
     if platform() == 'gpu':  # XLA would take the rounding back, and gather all
-      narrow = jax.lax.optimization_barrier(narrow)
-    return narrow.astype(leaf.dtype)
+      sent = jax.lax.optimization_barrier(sent)
+    return sent.astype(leaf.dtype)
 
   return jax.tree_util.tree_map_with_path(
     whole,
@@ -211,8 +212,8 @@ def gathered(held: dict, device_mesh, fsdp: bool, dtype=jnp.float32) -> dict:
 def _several(one: Callable, together: int) -> Callable:
   """`count` steps, each by `one`, of up to `together` stacked batches."""
 
-  def several(moving, state, batches, count, seeds, step, total):
-    take = functools.partial(one, moving)
+  def several(active, state, batches, count, seeds, step, total):
+    take = functools.partial(one, active)
 
     def body(i, carry):
       state, values = carry
@@ -236,7 +237,7 @@ def _compiled(
   model: Bundle,
   players: tuple[Player, ...],
   microbatches: int,
-  narrow: bool,
+  low_precision: bool,
   device_mesh,
   fsdp: bool,
   together: int,
@@ -250,9 +251,9 @@ def _compiled(
     where = mesh.update_shardings(device_mesh, tree, fsdp)
     return jax.lax.with_sharding_constraint(tree, where)
 
-  def program(moving, state, batch, seeds, step, total):
+  def program(active, state, batch, seeds, step, total):
     gradient = functools.partial(
-      _gradient, model, players, microbatches, narrow, moving
+      _gradient, model, players, microbatches, low_precision, active
     )
     params, opt = state['params'], dict(state['opt'])
     values, grads = mesh.over_seeds(device_mesh, gradient)(
@@ -261,7 +262,7 @@ def _compiled(
       seeds,
       jnp.ones_like(seeds) * step,
     )
-    for i in moving:
+    for i in active:
       # Stacked, as it lies: taking seeds apart here would copy the state.
       own, opt[players[i].name] = jax.vmap(
         functools.partial(_move, transforms[i]), in_axes=(0, 0, 0, None)
@@ -327,8 +328,8 @@ def compiled(
   players = tuple(
     p._replace(options=as_options(p.options or train)) for p in players
   )
-  narrow = train.gradients == 'bfloat16'
-  if narrow and dtype_of(model) != jnp.bfloat16:
+  low_precision = train.gradients == 'bfloat16'
+  if low_precision and dtype_of(model) != jnp.bfloat16:
     raise UserError(
       "train.gradients is 'bfloat16', but products are of "
       f'{dtype_of(model).name}; set '
@@ -338,7 +339,7 @@ def compiled(
     model.program,
     players,
     train.microbatches,
-    narrow,
+    low_precision,
     device_mesh,
     fsdp,
     together,

@@ -119,7 +119,9 @@ def test_detection_losses_are_those_of_transformers(read, tmp_path):
   model, params = electra_pair()
   sent = rows.finish(batch, made.pieces)
   ours = total(model, params, 'electra', sent)
-  judged = jax.jit(lambda p, b: objectives.judge(model, p, b, None))
+  judged = jax.jit(
+    lambda p, b: objectives.generate_and_detect(model, p, b, None)
+  )
   judged = jax.tree.map(np.asarray, judged(params, sent))
   np.testing.assert_array_equal(judged.original, plain['tokens'])
   real = batch['asked'] > 0

@@ -17,8 +17,8 @@ from fairjax.config import (
 )
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.recipes.diet import overlap, rank, recipe
-from fairjax.report import grid, verdict
+from fairjax.recipes.diet import grid, overlap, rank, recipe
+from fairjax.report import verdict
 from fairjax.scores import table
 
 SMALL = Config(
@@ -302,11 +302,14 @@ def test_validation_rows_are_read_in_both_ways(tmp_path):
 
 def test_verdicts():
   sure = lambda low, high: {'value': (low + high) / 2, 'low': low, 'high': high}
-  assert verdict.judge(sure(0.01, 0.2)) == 'holds'
-  assert verdict.judge(sure(-0.2, -0.1)) == 'does not hold'
-  assert verdict.judge(sure(-0.1, 0.2)) == 'undecided'
-  assert verdict.judge({'value': 0.3, 'low': None, 'high': None}) == 'undecided'
-  assert verdict.judge(sure(0.61, 0.7), 0.6) == 'holds'
+  assert verdict.of_interval(sure(0.01, 0.2)) == 'holds'
+  assert verdict.of_interval(sure(-0.2, -0.1)) == 'does not hold'
+  assert verdict.of_interval(sure(-0.1, 0.2)) == 'undecided'
+  assert (
+    verdict.of_interval({'value': 0.3, 'low': None, 'high': None})
+    == 'undecided'
+  )
+  assert verdict.of_interval(sure(0.61, 0.7), 0.6) == 'holds'
   half = lambda rows: verdict.at_most_half('x', rows, 'cda', 100)[0]['verdict']
   assert (half(50), half(51)) == ('holds', 'does not hold')
   test = {'set': 'test', 'ours': 'x', 'theirs': 'none', 'p': 0.1, 'test': 't'}

@@ -24,8 +24,8 @@ from fairjax.data.tables import files, hygiene
 from fairjax.methods import reweight
 from fairjax.methods.evidence import evidence
 from fairjax.recipes.weighting import recipe as weighting
+from fairjax.recipes.weighting.page import deviations
 from fairjax.report.sentences import daggers, warnings
-from fairjax.report.weight_tables import deviations
 from fairjax.results import Results
 from fairjax.train.progress import Log
 

@@ -46,6 +46,12 @@ class Pool(NamedTuple):
   weight: np.ndarray  # float32 [n], or [s, n]: each seed's own
 
 
+def of_texts(texts: Ragged) -> Pool:
+  """Texts that are read and not trained on: no label, no weight."""
+  label = np.zeros(len(texts.lengths), np.int32)
+  return Pool(texts, label, label.astype(np.float32))
+
+
 class Layout(NamedTuple):
   """The few shapes that the batches of a run have."""
 
@@ -429,6 +435,15 @@ def sweep(pool: Pool, rows: np.ndarray, layout: Layout) -> Sweep:
     rows=np.full_like(batches.rows, batches.rows.max())
   )
   return Sweep(pool, batches, layout)
+
+
+def flat_places(
+  texts: Ragged, host: dict
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+  """Where the tokens of a packed batch stand in `texts.flat`; row, column."""
+  row, column = np.nonzero(host['segment_ids'])
+  text = host['example'][host['segment_ids'][row, column] - 1]
+  return texts.offsets[text] + host['positions'][row, column], row, column
 
 
 def _dealt(lengths: np.ndarray, rows: np.ndarray, batch: int) -> np.ndarray:

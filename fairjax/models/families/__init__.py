@@ -6,7 +6,7 @@ In this room:
 
   bart         BART (Lewis et al. 2020, arXiv:1910.13461): text in, text out
   bert         BERT: post-norm encoder, pooled first place, token types
-  causal       What left-to-right models share: causal mask, cache, token
+  causal       What left-to-right models share: body, causal mask, cache, token
                losses
   chances      What a classifier's logits say, by its config.json, as
                transformers reads it
@@ -25,6 +25,8 @@ In this room:
   gpt2         GPT-2 (Radford et al. 2019): each token from those before it
   heads        Heads of an encoder: classifier, masked LM, replaced-token
                detector
+  kinds        What a value of a config.json may be: a check, and how a
+               sentence says it
   llama        Llama (Touvron et al. 2023, arXiv:2302.13971), the block of
                SmolLM2 too
   modernbert   ModernBERT (Warner et al. 2024, arXiv:2412.13663)
@@ -36,6 +38,7 @@ In this room:
 
 import dataclasses
 import difflib
+import inspect
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -54,6 +57,7 @@ from fairjax.models.families.family import (
   ParamRow,
   below,
 )
+from fairjax.models.families.kinds import shown
 
 # By the model_type of config.json.
 FAMILIES = {
@@ -90,7 +94,7 @@ def find(name: Any, where: str = 'config.json') -> Family:
     near = difflib.get_close_matches(str(name), FAMILIES, n=1)
     hint = f'; did you mean {near[0]}?' if near else ''
     raise UserError(
-      f'{where} has model_type {config_keys.shown(name)}; known families are '
+      f'{where} has model_type {shown(name)}; known families are '
       f'{", ".join(FAMILIES)}{hint}'
     )
   return find_entry(FAMILIES, 'family', name)
@@ -187,7 +191,7 @@ def module(
   family = find(shape.family)
   head = require(family, can)
   flags = {'scan': scan, 'remat': remat}
-  known = family.body.__dataclass_fields__
+  known = inspect.signature(family.body).parameters
   for name in [name for name in flags if flags[name] and name not in known]:
     announce.note(
       f'net.{name} is without effect: a {shape.family} has no such form'

@@ -20,29 +20,9 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.families import causal
-from fairjax.models.families.config_keys import (
-  DEPTH,
-  FLAG,
-  SHARE,
-  SPREAD,
-  TOKEN,
-  VOCABULARY,
-  WIDTH,
-  Key,
-  fixed,
-  one_of,
-  whole,
-)
-from fairjax.models.families.family import (
-  Family,
-  Head,
-  ParamRow,
-  dense,
-  embed,
-  layers,
-  norm,
-)
+from fairjax.models.families import causal, family, kinds
+from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
@@ -113,25 +93,29 @@ def sized(depth: int, width: int, places: int = 1024) -> BartShape:
 
 
 KEYS = (
-  Key('vocab', 'vocab_size', 50265, VOCABULARY),
-  Key('width', 'd_model', 1024, WIDTH),
-  Key('depth', 'encoder_layers', 12, DEPTH),
-  Key('decoder_depth', 'decoder_layers', 12, DEPTH),
-  Key('heads', 'encoder_attention_heads', 16, WIDTH, divides='width'),
-  Key('decoder_heads', 'decoder_attention_heads', 16, WIDTH, divides='width'),
-  Key('hidden', 'encoder_ffn_dim', 4096, whole(1, 2**18)),
-  Key('decoder_hidden', 'decoder_ffn_dim', 4096, whole(1, 2**18)),
-  Key('longest', 'max_position_embeddings', 1024, whole()),
-  Key('activation', 'activation_function', 'gelu', one_of(*ACTIVATIONS)),
-  Key('dropout', 'dropout', 0.1, SHARE),
-  Key('attention_dropout', 'attention_dropout', 0.0, SHARE),
-  Key('activation_dropout', 'activation_dropout', 0.0, SHARE),
-  Key('scaled', 'scale_embedding', False, FLAG),
-  Key('pad', 'pad_token_id', 1, TOKEN, null=True, below='vocab'),
-  Key('bos', 'bos_token_id', 0, TOKEN, null=True),
-  Key('eos', 'eos_token_id', 2, TOKEN, null=True),
-  Key('start', 'decoder_start_token_id', 2, TOKEN, null=True, below='vocab'),
-  Key('deviation', 'init_std', 0.02, SPREAD),
+  Key('vocab', 'vocab_size', 50265, kinds.VOCABULARY),
+  Key('width', 'd_model', 1024, kinds.WIDTH),
+  Key('depth', 'encoder_layers', 12, kinds.DEPTH),
+  Key('decoder_depth', 'decoder_layers', 12, kinds.DEPTH),
+  Key('heads', 'encoder_attention_heads', 16, kinds.WIDTH, divides='width'),
+  Key(
+    'decoder_heads', 'decoder_attention_heads', 16, kinds.WIDTH, divides='width'
+  ),
+  Key('hidden', 'encoder_ffn_dim', 4096, kinds.whole(1, 2**18)),
+  Key('decoder_hidden', 'decoder_ffn_dim', 4096, kinds.whole(1, 2**18)),
+  Key('longest', 'max_position_embeddings', 1024, kinds.whole()),
+  Key('activation', 'activation_function', 'gelu', kinds.one_of(*ACTIVATIONS)),
+  Key('dropout', 'dropout', 0.1, kinds.SHARE),
+  Key('attention_dropout', 'attention_dropout', 0.0, kinds.SHARE),
+  Key('activation_dropout', 'activation_dropout', 0.0, kinds.SHARE),
+  Key('scaled', 'scale_embedding', False, kinds.FLAG),
+  Key('pad', 'pad_token_id', 1, kinds.TOKEN, null=True, below='vocab'),
+  Key('bos', 'bos_token_id', 0, kinds.TOKEN, null=True),
+  Key('eos', 'eos_token_id', 2, kinds.TOKEN, null=True),
+  Key(
+    'start', 'decoder_start_token_id', 2, kinds.TOKEN, null=True, below='vocab'
+  ),
+  Key('deviation', 'init_std', 0.02, kinds.SPREAD),
   fixed('tie_word_embeddings', True)._replace(written=True),
 )
 
@@ -399,30 +383,30 @@ def shift_right(batch: Batch, start: int) -> Int[Array, 'r u']:
 
 
 _LAYER = (
-  *dense('attend', *(f'self_attn.{x}_proj' for x in 'qkv')),
-  *dense('attention_out', 'self_attn.out_proj'),
-  *norm('attention_norm', 'self_attn_layer_norm'),
-  *dense('up', 'fc1'),
-  *dense('down', 'fc2'),
-  *norm('norm', 'final_layer_norm'),
+  *family.dense('attend', *(f'self_attn.{x}_proj' for x in 'qkv')),
+  *family.dense('attention_out', 'self_attn.out_proj'),
+  *family.norm('attention_norm', 'self_attn_layer_norm'),
+  *family.dense('up', 'fc1'),
+  *family.dense('down', 'fc2'),
+  *family.norm('norm', 'final_layer_norm'),
 )
 _ACROSS = (
-  *dense('query', 'encoder_attn.q_proj'),
-  *dense('key_value', 'encoder_attn.k_proj', 'encoder_attn.v_proj'),
-  *dense('cross_mix', 'encoder_attn.out_proj'),
-  *norm('cross_norm', 'encoder_attn_layer_norm'),
+  *family.dense('query', 'encoder_attn.q_proj'),
+  *family.dense('key_value', 'encoder_attn.k_proj', 'encoder_attn.v_proj'),
+  *family.dense('cross_mix', 'encoder_attn.out_proj'),
+  *family.norm('cross_norm', 'encoder_attn_layer_norm'),
 )
 
 
 def tensors(shape: BartShape) -> Iterable[ParamRow]:
-  yield from embed('word', 'shared')
+  yield from family.embed('word', 'shared')
   for side, depth, rows in (
     ('encoder', shape.depth, _LAYER),
     ('decoder', shape.decoder_depth, _LAYER + _ACROSS),
   ):
-    yield from embed(f'{side}/position', f'{side}.embed_positions')
-    yield from norm(f'{side}/norm', f'{side}.layernorm_embedding')
-    yield from layers(depth, f'{side}.layers.', rows, f'{side}/')
+    yield from family.embed(f'{side}/position', f'{side}.embed_positions')
+    yield from family.norm(f'{side}/norm', f'{side}.layernorm_embedding')
+    yield from family.layers(depth, f'{side}.layers.', rows, f'{side}/')
 
 
 _LM = Head(

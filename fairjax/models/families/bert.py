@@ -3,30 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from fairjax.models.families.config_keys import (
-  DEPTH,
-  FLAG,
-  POSITIVE,
-  SHARE,
-  SPREAD,
-  TOKEN,
-  VOCABULARY,
-  WIDTH,
-  Key,
-  fixed,
-  one_of,
-  whole,
-)
+from fairjax.models.families import family, kinds
+from fairjax.models.families.config_keys import Key, fixed
 from fairjax.models.families.encoder import Encoder, EncoderShape
-from fairjax.models.families.family import (
-  Family,
-  Head,
-  ParamRow,
-  dense,
-  embed,
-  layers,
-  norm,
-)
+from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.families.heads import MaskedLM, SequenceClassifier
 from fairjax.models.layers.attention import ACTIVATIONS
 
@@ -43,23 +23,31 @@ def keys(**defaults: Any) -> tuple[Key, ...]:
   of = (plain | defaults).get
   same = lambda name: lambda values: values[name]
   return (
-    Key('vocab', 'vocab_size', of('vocab'), VOCABULARY),
-    Key('width', 'hidden_size', of('width'), WIDTH),
-    Key('depth', 'num_hidden_layers', 12, DEPTH),
-    Key('heads', 'num_attention_heads', of('heads'), WIDTH, divides='width'),
-    Key('hidden', 'intermediate_size', of('hidden'), whole(1, 2**18)),
-    Key('positions', 'max_position_embeddings', 512, whole()),
-    Key('types', 'type_vocab_size', 2, whole(1, 1024)),
-    Key('eps', 'layer_norm_eps', 1e-12, POSITIVE),
-    Key('activation', 'hidden_act', 'gelu', one_of(*ACTIVATIONS)),
-    Key('dropout', 'hidden_dropout_prob', 0.1, SHARE),
-    Key('attention_dropout', 'attention_probs_dropout_prob', 0.1, SHARE),
+    Key('vocab', 'vocab_size', of('vocab'), kinds.VOCABULARY),
+    Key('width', 'hidden_size', of('width'), kinds.WIDTH),
+    Key('depth', 'num_hidden_layers', 12, kinds.DEPTH),
     Key(
-      'head_dropout', 'classifier_dropout', same('dropout'), SHARE, null=True
+      'heads', 'num_attention_heads', of('heads'), kinds.WIDTH, divides='width'
     ),
-    Key('deviation', 'initializer_range', 0.02, SPREAD),
-    Key('pad', 'pad_token_id', of('pad'), TOKEN, null=True, below='vocab'),
-    Key('tied', 'tie_word_embeddings', True, FLAG),
+    Key('hidden', 'intermediate_size', of('hidden'), kinds.whole(1, 2**18)),
+    Key('positions', 'max_position_embeddings', 512, kinds.whole()),
+    Key('types', 'type_vocab_size', 2, kinds.whole(1, 1024)),
+    Key('eps', 'layer_norm_eps', 1e-12, kinds.POSITIVE),
+    Key('activation', 'hidden_act', 'gelu', kinds.one_of(*ACTIVATIONS)),
+    Key('dropout', 'hidden_dropout_prob', 0.1, kinds.SHARE),
+    Key('attention_dropout', 'attention_probs_dropout_prob', 0.1, kinds.SHARE),
+    Key(
+      'head_dropout',
+      'classifier_dropout',
+      same('dropout'),
+      kinds.SHARE,
+      null=True,
+    ),
+    Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
+    Key(
+      'pad', 'pad_token_id', of('pad'), kinds.TOKEN, null=True, below='vocab'
+    ),
+    Key('tied', 'tie_word_embeddings', True, kinds.FLAG),
     fixed('position_embedding_type', 'absolute'),
     fixed('is_decoder', False),
     fixed('add_cross_attention', False),
@@ -72,24 +60,24 @@ def same_width(values: Any) -> dict[str, Any]:
 
 
 LAYER = (
-  *dense('query', 'attention.self.query'),
-  *dense('key_value', 'attention.self.key', 'attention.self.value'),
-  *dense('attention_out', 'attention.output.dense'),
-  *norm('attention_norm', 'attention.output.LayerNorm'),
-  *dense('up', 'intermediate.dense'),
-  *dense('down', 'output.dense'),
-  *norm('norm', 'output.LayerNorm'),
+  *family.dense('query', 'attention.self.query'),
+  *family.dense('key_value', 'attention.self.key', 'attention.self.value'),
+  *family.dense('attention_out', 'attention.output.dense'),
+  *family.norm('attention_norm', 'attention.output.LayerNorm'),
+  *family.dense('up', 'intermediate.dense'),
+  *family.dense('down', 'output.dense'),
+  *family.norm('norm', 'output.LayerNorm'),
 )
 
 
 def tensors(shape: EncoderShape) -> Iterable[ParamRow]:
-  yield from embed('word', 'embeddings.word_embeddings')
-  yield from embed('position', 'embeddings.position_embeddings')
-  yield from embed('type', 'embeddings.token_type_embeddings')
-  yield from norm('norm', 'embeddings.LayerNorm')
+  yield from family.embed('word', 'embeddings.word_embeddings')
+  yield from family.embed('position', 'embeddings.position_embeddings')
+  yield from family.embed('type', 'embeddings.token_type_embeddings')
+  yield from family.norm('norm', 'embeddings.LayerNorm')
   if shape.embedding != shape.width:
-    yield from dense('project', 'embeddings_project')
-  yield from layers(shape.depth, 'encoder.layer.', LAYER)
+    yield from family.dense('project', 'embeddings_project')
+  yield from family.layers(shape.depth, 'encoder.layer.', LAYER)
 
 
 def sized(
@@ -102,7 +90,10 @@ def sized(
 
 
 def classifier(dense_name: str, out_name: str) -> Any:
-  rows = (*dense('dense', dense_name), *dense('classifier', out_name))
+  rows = (
+    *family.dense('dense', dense_name),
+    *family.dense('classifier', out_name),
+  )
   return lambda shape: rows
 
 
@@ -110,12 +101,12 @@ def masked(transform: str, norm_name: str, decoder: str, bias: str) -> Any:
   """The rows of a masked-LM head whose decoder may be tied."""
 
   def rows(shape: EncoderShape) -> Iterable[ParamRow]:
-    yield from dense('dense', transform)
-    yield from norm('norm', norm_name)
+    yield from family.dense('dense', transform)
+    yield from family.norm('norm', norm_name)
     if shape.tied:
       yield ParamRow('bias', (bias,))
     else:
-      yield from dense('decoder', decoder)
+      yield from family.dense('decoder', decoder)
 
   return rows
 

@@ -1,4 +1,4 @@
-"""What left-to-right models share: causal mask, cache, token losses.
+"""What left-to-right models share: body, causal mask, cache, token losses.
 
 The cache of a layer is static: the keys and values of w places, [n, h, w, e],
 or on a TPU [n, w, h·e]. Each row has its own count of places that are valid, so
@@ -6,6 +6,9 @@ rows at different lengths decode side by side; what lies beyond a row's count is
 never visible, and is overwritten before it would be.
 """
 
+from typing import Any
+
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
@@ -19,9 +22,103 @@ from fairjax.models.layers.attention import (
   merged,
   split_key_value,
 )
+from fairjax.models.layers.dropout import dropout, fold
 from fairjax.models.layers.gathers import own_score
-from fairjax.models.layers.places import Batch, Places
-from fairjax.models.layers.probed import Segments
+from fairjax.models.layers.places import Batch, Places, places
+from fairjax.models.layers.probed import (
+  Dense,
+  Embed,
+  LayerNorm,
+  Segments,
+  mask_padding_gradient,
+  rematerialised,
+)
+
+
+class LeftToRight(nn.Module):
+  """Scores of the token after each place, float32 [r, t, v].
+
+  Word embeddings, layers of the family, a norm, and as output layer the word
+  embeddings or a matrix of its own. `module.apply` scores every place of a
+  packed batch, of which `following` are the labels. `remember` and `step`
+  decode with a static cache, the prompt being the source.
+  """
+
+  layer: Any  # layer(shape, dtype)(x, at, visible, key, cache)
+  shape: Any
+  dtype: Any = jnp.float32
+  remat: bool = False
+  learned_positions: bool = False
+  centred: bool = True  # the norm; else RMSNorm
+
+  def setup(self):
+    s = self.shape
+    embed = lambda count: Embed(count, s.width, self.dtype, s.deviation)
+    self.word = embed(s.vocab)
+    if self.learned_positions:
+      self.position = embed(s.positions)
+    body = rematerialised(self.layer, self.remat)
+    for i in range(s.depth):
+      setattr(self, f'layer_{i}', body(s, self.dtype))
+    self.norm = LayerNorm(s.eps, self.dtype, self.centred, self.centred)
+    if not s.tied:
+      self.decoder = Dense(s.vocab, False, self.dtype, s.deviation)
+
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r t v']:
+    at, x = places(batch), self.states(batch, dropout_key)
+    return mask_padding_gradient(self.scores(x, at), at.rows.segment_ids)
+
+  def states(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r t d']:
+    """What the scores are a linear function of."""
+    at = places(batch)
+    tokens, visible = jnp.asarray(batch['tokens']), causal(at.rows.segment_ids)
+    return self._layers(tokens, at, visible, dropout_key)[0]
+
+  def remember(self, tokens: Int[Array, 'b t'], segment_ids: Int[Array, 'b t']):
+    """Nothing: the prompt is in the cache."""
+    return ()
+
+  def blank_cache(self, rows: int, width: int) -> tuple:
+    s = self.shape
+    features = s.groups * s.head_width
+    return blank_cache(s.depth, rows, width, s.groups, features, self.dtype)
+
+  def step(
+    self,
+    tokens: Int[Array, 'n q'],
+    at: Int[Array, 'n'],
+    cache: tuple,
+    source: tuple = (),
+  ) -> tuple[Float[Array, 'n q v'], tuple]:
+    """Scores after each of q tokens, the first of them at position `at`."""
+    here = step_places(at, tokens.shape[1])
+    visible = cached(here.positions, width(cache))
+    x, cache = self._layers(tokens, here, visible, None, cache)
+    return self.scores(x, here), cache
+
+  def _layers(self, tokens, at, visible, key, cache=None):
+    s, x = self.shape, self.word(tokens, at.rows)
+    if self.learned_positions:
+      x = x + self.position(at.positions, at.rows)
+      x = dropout(x, s.embedding_dropout, fold(key, 0), at.identity)
+    caches = []
+    for i in range(s.depth):
+      old = None if cache is None else cache[i]
+      layer = getattr(self, f'layer_{i}')
+      x, new = layer(x, at, visible, fold(key, i + 1), old)
+      caches.append(new)
+    return self.norm(x, at.rows), tuple(caches)
+
+  def scores(
+    self, x: Float[Array, 'r t d'], at: Places
+  ) -> Float[Array, 'r t v']:
+    if self.shape.tied:
+      return self.word.attend(x).astype(jnp.float32)
+    return self.decoder(x, at.rows).astype(jnp.float32)
 
 
 def causal(segment_ids: Int[Array, 'r t']) -> Bool[Array, 'r t t']:

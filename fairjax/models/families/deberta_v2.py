@@ -20,32 +20,9 @@ import numpy as np
 from flax import struct
 from jaxtyping import Array, Float, Int, UInt32
 
-from fairjax.models.families import bert
-from fairjax.models.families.config_keys import (
-  DEPTH,
-  FLAG,
-  POSITIVE,
-  SHARE,
-  SPREAD,
-  TOKEN,
-  VOCABULARY,
-  WIDTH,
-  Allowed,
-  Key,
-  fixed,
-  one_of,
-  shown,
-  whole,
-)
-from fairjax.models.families.family import (
-  Family,
-  Head,
-  ParamRow,
-  dense,
-  embed,
-  layers,
-  norm,
-)
+from fairjax.models.families import bert, family, kinds
+from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.families.heads import SequenceClassifier
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
@@ -324,50 +301,56 @@ def _kinds(value: Any) -> tuple[str, ...]:
 
 
 LAYER = (
-  *dense('query', 'attention.self.query_proj'),
-  *dense('key', 'attention.self.key_proj'),
-  *dense('value', 'attention.self.value_proj'),
+  *family.dense('query', 'attention.self.query_proj'),
+  *family.dense('key', 'attention.self.key_proj'),
+  *family.dense('value', 'attention.self.value_proj'),
   *bert.LAYER[4:],
 )
 
 # What DeBERTa-v3 and the smaller v2 have; what transformers takes where
 # config.json does not say it is another network.
 REQUIRED = {
-  'relative_attention': (True, False, FLAG),
-  'share_att_key': (True, False, FLAG),
-  'position_biased_input': (False, True, FLAG),
-  'norm_rel_ebd': ('layer_norm', 'none', one_of('layer_norm', 'none')),
+  'relative_attention': (True, False, kinds.FLAG),
+  'share_att_key': (True, False, kinds.FLAG),
+  'position_biased_input': (False, True, kinds.FLAG),
+  'norm_rel_ebd': ('layer_norm', 'none', kinds.one_of('layer_norm', 'none')),
 }
 KEYS = (
-  Key('vocab', 'vocab_size', 128100, VOCABULARY),
-  Key('width', 'hidden_size', 1536, WIDTH),
-  Key('depth', 'num_hidden_layers', 24, DEPTH),
-  Key('heads', 'num_attention_heads', 24, WIDTH, divides='width'),
-  Key('hidden', 'intermediate_size', 6144, whole(1, 2**18)),
-  Key('positions', 'max_position_embeddings', 512, whole(2)),
-  Key('buckets', 'position_buckets', -1, whole(-1, 2**15)),
-  Key('farthest', 'max_relative_positions', -1, whole(-1)),
+  Key('vocab', 'vocab_size', 128100, kinds.VOCABULARY),
+  Key('width', 'hidden_size', 1536, kinds.WIDTH),
+  Key('depth', 'num_hidden_layers', 24, kinds.DEPTH),
+  Key('heads', 'num_attention_heads', 24, kinds.WIDTH, divides='width'),
+  Key('hidden', 'intermediate_size', 6144, kinds.whole(1, 2**18)),
+  Key('positions', 'max_position_embeddings', 512, kinds.whole(2)),
+  Key('buckets', 'position_buckets', -1, kinds.whole(-1, 2**15)),
+  Key('farthest', 'max_relative_positions', -1, kinds.whole(-1)),
   Key(
     'attends',
     'pos_att_type',
     (),
-    Allowed(
+    kinds.Allowed(
       'made of c2p and p2c',
       lambda v: isinstance(v, str | list) and set(_kinds(v)) <= set(KINDS),
       _kinds,
     ),
     null=True,
   ),
-  Key('embedding', 'embedding_size', lambda v: v['width'], WIDTH),
-  Key('types', 'type_vocab_size', 0, whole(0, 1024)),
-  Key('eps', 'layer_norm_eps', 1e-7, POSITIVE),
-  Key('activation', 'hidden_act', 'gelu', one_of(*ACTIVATIONS)),
-  Key('dropout', 'hidden_dropout_prob', 0.1, SHARE),
-  Key('attention_dropout', 'attention_probs_dropout_prob', 0.1, SHARE),
-  Key('head_dropout', 'cls_dropout', lambda v: v['dropout'], SHARE, null=True),
-  Key('deviation', 'initializer_range', 0.02, SPREAD),
-  Key('pad', 'pad_token_id', 0, TOKEN, null=True, below='vocab'),
-  Key('tied', 'tie_word_embeddings', True, FLAG),
+  Key('embedding', 'embedding_size', lambda v: v['width'], kinds.WIDTH),
+  Key('types', 'type_vocab_size', 0, kinds.whole(0, 1024)),
+  Key('eps', 'layer_norm_eps', 1e-7, kinds.POSITIVE),
+  Key('activation', 'hidden_act', 'gelu', kinds.one_of(*ACTIVATIONS)),
+  Key('dropout', 'hidden_dropout_prob', 0.1, kinds.SHARE),
+  Key('attention_dropout', 'attention_probs_dropout_prob', 0.1, kinds.SHARE),
+  Key(
+    'head_dropout',
+    'cls_dropout',
+    lambda v: v['dropout'],
+    kinds.SHARE,
+    null=True,
+  ),
+  Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
+  Key('pad', 'pad_token_id', 0, kinds.TOKEN, null=True, below='vocab'),
+  Key('tied', 'tie_word_embeddings', True, kinds.FLAG),
   # Read only to be checked by `wrong`; `extra` writes them.
   *(
     Key(theirs, theirs, other, kind, written=False)
@@ -379,7 +362,7 @@ KEYS = (
     '',
     'pooler_dropout',
     0.0,
-    Allowed('0, all that is known here', lambda v: v in (0, 0.0)),
+    kinds.Allowed('0, all that is known here', lambda v: v in (0, 0.0)),
     written=False,
   ),
 )
@@ -389,23 +372,23 @@ def wrong(values: Any) -> str:
   for theirs, (ours, _, _) in REQUIRED.items():
     if values[theirs] != ours:
       return (
-        f'has {theirs} {shown(values[theirs])} (or does not say it); of this '
-        f'family only networks with {shown(ours)} are known here, as '
-        'DeBERTa-v3 and the smaller v2 are'
+        f'has {theirs} {kinds.shown(values[theirs])} (or does not say it); of '
+        f'this family only networks with {kinds.shown(ours)} are known here, '
+        'as DeBERTa-v3 and the smaller v2 are'
       )
   return ''
 
 
 def tensors(shape: DebertaShape) -> Iterable[ParamRow]:
-  yield from embed('word', 'embeddings.word_embeddings')
+  yield from family.embed('word', 'embeddings.word_embeddings')
   if shape.types:
-    yield from embed('type', 'embeddings.token_type_embeddings')
+    yield from family.embed('type', 'embeddings.token_type_embeddings')
   if shape.embedding != shape.width:
-    yield from dense('project', 'embeddings.embed_proj', bias=False)
-  yield from norm('norm', 'embeddings.LayerNorm')
-  yield from embed('distance', 'encoder.rel_embeddings')
-  yield from norm('distance_norm', 'encoder.LayerNorm')
-  yield from layers(shape.depth, 'encoder.layer.', LAYER)
+    yield from family.dense('project', 'embeddings.embed_proj', bias=False)
+  yield from family.norm('norm', 'embeddings.LayerNorm')
+  yield from family.embed('distance', 'encoder.rel_embeddings')
+  yield from family.norm('distance_norm', 'encoder.LayerNorm')
+  yield from family.layers(shape.depth, 'encoder.layer.', LAYER)
 
 
 def sized(

@@ -2,10 +2,10 @@
 
 import functools
 
-from fairjax.models.families import bert
-from fairjax.models.families.config_keys import WIDTH, Key
+from fairjax.models.families import bert, family, kinds
+from fairjax.models.families.config_keys import Key
 from fairjax.models.families.encoder import Encoder, EncoderShape
-from fairjax.models.families.family import Family, Head, dense
+from fairjax.models.families.family import Family, Head
 from fairjax.models.families.heads import (
   ElectraDiscriminator,
   MaskedLM,
@@ -19,8 +19,8 @@ def sized(depth: int, width: int, places: int = 512, **rest) -> EncoderShape:
 
 
 def discriminator(shape: EncoderShape):
-  yield from dense('dense', 'discriminator_predictions.dense')
-  yield from dense('score', 'discriminator_predictions.dense_prediction')
+  yield from family.dense('dense', 'discriminator_predictions.dense')
+  yield from family.dense('score', 'discriminator_predictions.dense_prediction')
 
 
 base = functools.partial(sized, 12)
@@ -30,7 +30,7 @@ FAMILY = Family(
   shape=EncoderShape,
   keys=(
     *bert.keys(width=256, heads=4, hidden=1024),
-    Key('embedding', 'embedding_size', 128, WIDTH),
+    Key('embedding', 'embedding_size', 128, kinds.WIDTH),
   ),
   body=Encoder,
   tensors=bert.tensors,

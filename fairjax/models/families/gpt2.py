@@ -1,52 +1,25 @@
 """GPT-2 (Radford et al. 2019): each token from those before it.
 
-Pre-norm layers, a norm at the end, and the word embeddings as output layer.
-`module.apply` scores the next token at every place of a packed batch;
-`following` in families/causal.py are its labels. `remember` and `step` decode
-with a static cache, the prompt being the source.
+Pre-norm layers with learned positions, and the word embeddings as output layer;
+families/causal.py has the body.
 """
 
 import dataclasses
+import functools
 from collections.abc import Iterable
 from typing import Any
 
 import flax.linen as nn
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, UInt32
 
-from fairjax.models.families import causal
-from fairjax.models.families.config_keys import (
-  DEPTH,
-  POSITIVE,
-  SHARE,
-  SPREAD,
-  TOKEN,
-  VOCABULARY,
-  WIDTH,
-  Key,
-  fixed,
-  one_of,
-  whole,
-)
-from fairjax.models.families.family import (
-  Family,
-  Head,
-  ParamRow,
-  dense,
-  embed,
-  layers,
-  norm,
-)
+from fairjax.models.families import causal, family, kinds
+from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.layers.attention import ACTIVATIONS, KeyValue, Merged
 from fairjax.models.layers.dropout import dropout, fold
-from fairjax.models.layers.places import Batch, Places, places
-from fairjax.models.layers.probed import (
-  Dense,
-  Embed,
-  LayerNorm,
-  mask_padding_gradient,
-  rematerialised,
-)
+from fairjax.models.layers.places import Places
+from fairjax.models.layers.probed import Dense, LayerNorm
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +48,20 @@ class GPT2Shape:
   def longest(self) -> int:
     return self.positions
 
+  # What causal.LeftToRight asks of a shape, the same in every GPT-2.
+
+  @property
+  def tied(self) -> bool:
+    return True
+
+  @property
+  def groups(self) -> int:
+    return self.heads
+
+  @property
+  def head_width(self) -> int:
+    return self.width // self.heads
+
 
 def sized(depth: int, width: int, places: int = 1024) -> GPT2Shape:
   sizes = {'width': width, 'heads': width // 64, 'hidden': 4 * width}
@@ -86,27 +73,29 @@ def _or_eos(values):
 
 
 KEYS = (
-  Key('vocab', 'vocab_size', 50257, VOCABULARY),
-  Key('width', 'n_embd', 768, WIDTH),
-  Key('depth', 'n_layer', 12, DEPTH),
-  Key('heads', 'n_head', 12, WIDTH, divides='width'),
+  Key('vocab', 'vocab_size', 50257, kinds.VOCABULARY),
+  Key('width', 'n_embd', 768, kinds.WIDTH),
+  Key('depth', 'n_layer', 12, kinds.DEPTH),
+  Key('heads', 'n_head', 12, kinds.WIDTH, divides='width'),
   Key(
     'hidden',
     'n_inner',
     lambda values: 4 * values['width'],
-    whole(1, 2**18),
+    kinds.whole(1, 2**18),
     null=True,
   ),
-  Key('positions', 'n_positions', 1024, whole()),
-  Key('eps', 'layer_norm_epsilon', 1e-5, POSITIVE),
-  Key('activation', 'activation_function', 'gelu_new', one_of(*ACTIVATIONS)),
-  Key('dropout', 'resid_pdrop', 0.1, SHARE),
-  Key('embedding_dropout', 'embd_pdrop', 0.1, SHARE),
-  Key('attention_dropout', 'attn_pdrop', 0.1, SHARE),
-  Key('eos', 'eos_token_id', 50256, TOKEN, null=True),
-  Key('bos', 'bos_token_id', _or_eos, TOKEN, null=True),
-  Key('pad', 'pad_token_id', _or_eos, TOKEN, null=True),
-  Key('deviation', 'initializer_range', 0.02, SPREAD),
+  Key('positions', 'n_positions', 1024, kinds.whole()),
+  Key('eps', 'layer_norm_epsilon', 1e-5, kinds.POSITIVE),
+  Key(
+    'activation', 'activation_function', 'gelu_new', kinds.one_of(*ACTIVATIONS)
+  ),
+  Key('dropout', 'resid_pdrop', 0.1, kinds.SHARE),
+  Key('embedding_dropout', 'embd_pdrop', 0.1, kinds.SHARE),
+  Key('attention_dropout', 'attn_pdrop', 0.1, kinds.SHARE),
+  Key('eos', 'eos_token_id', 50256, kinds.TOKEN, null=True),
+  Key('bos', 'bos_token_id', _or_eos, kinds.TOKEN, null=True),
+  Key('pad', 'pad_token_id', _or_eos, kinds.TOKEN, null=True),
+  Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
   fixed('scale_attn_weights', True),
   fixed('scale_attn_by_inverse_layer_idx', False),
   fixed('add_cross_attention', False),
@@ -147,86 +136,25 @@ class GPT2Layer(nn.Module):
     return x + drop(z, 2), cache
 
 
-class GPT2(nn.Module):
-  """Scores of the token after each place, float32 [r, t, v]."""
-
-  shape: GPT2Shape
-  dtype: Any = jnp.float32
-  remat: bool = False
-
-  def setup(self):
-    s = self.shape
-    embed = lambda count: Embed(count, s.width, self.dtype, s.deviation)
-    self.word, self.position = embed(s.vocab), embed(s.positions)
-    body = rematerialised(GPT2Layer, self.remat)
-    for i in range(s.depth):
-      setattr(self, f'layer_{i}', body(s, self.dtype))
-    self.norm = LayerNorm(s.eps, self.dtype)
-
-  def __call__(
-    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
-  ) -> Float[Array, 'r t v']:
-    at = places(batch)
-    tokens, segment_ids = jnp.asarray(batch['tokens']), at.rows.segment_ids
-    x, _ = self._layers(tokens, at, causal.causal(segment_ids), dropout_key)
-    return mask_padding_gradient(self._scores(x, at), segment_ids)
-
-  def remember(self, tokens: Int[Array, 'b t'], segment_ids: Int[Array, 'b t']):
-    """Nothing: the prompt is in the cache."""
-    return ()
-
-  def blank_cache(self, rows: int, width: int) -> tuple:
-    s = self.shape
-    return causal.blank_cache(
-      s.depth, rows, width, s.heads, s.width, self.dtype
-    )
-
-  def step(
-    self,
-    tokens: Int[Array, 'n q'],
-    at: Int[Array, 'n'],
-    cache: tuple,
-    source: tuple = (),
-  ) -> tuple[Float[Array, 'n q v'], tuple]:
-    """Scores after each of q tokens, the first of them at position `at`."""
-    here = causal.step_places(at, tokens.shape[1])
-    visible = causal.cached(here.positions, causal.width(cache))
-    x, cache = self._layers(tokens, here, visible, None, cache)
-    return self._scores(x, here), cache
-
-  def _layers(self, tokens, at, visible, key, cache=None):
-    s = self.shape
-    x = self.word(tokens, at.rows) + self.position(at.positions, at.rows)
-    x = dropout(x, s.embedding_dropout, fold(key, 0), at.identity)
-    caches = []
-    for i in range(s.depth):
-      old = None if cache is None else cache[i]
-      layer = getattr(self, f'layer_{i}')
-      x, new = layer(x, at, visible, fold(key, i + 1), old)
-      caches.append(new)
-    return self.norm(x, at.rows), tuple(caches)
-
-  def _scores(self, x: Float[Array, 'r t d'], at: Places):
-    return self.word.attend(x).astype(jnp.float32)
-
+GPT2 = functools.partial(causal.LeftToRight, GPT2Layer, learned_positions=True)
 
 _LAYER = (
-  *norm('attend_norm', 'ln_1'),
-  *dense('attend', 'attn.c_attn'),
-  *dense('attention_out', 'attn.c_proj'),
-  *norm('up_norm', 'ln_2'),
-  *dense('up', 'mlp.c_fc'),
-  *dense('down', 'mlp.c_proj'),
+  *family.norm('attend_norm', 'ln_1'),
+  *family.dense('attend', 'attn.c_attn'),
+  *family.dense('attention_out', 'attn.c_proj'),
+  *family.norm('up_norm', 'ln_2'),
+  *family.dense('up', 'mlp.c_fc'),
+  *family.dense('down', 'mlp.c_proj'),
 )
 
 
 def tensors(shape: GPT2Shape) -> Iterable[ParamRow]:
-  yield from embed('word', 'wte')
-  yield from embed('position', 'wpe')
-  yield from norm('norm', 'ln_f')
+  yield from family.embed('word', 'wte')
+  yield from family.embed('position', 'wpe')
+  yield from family.norm('norm', 'ln_f')
   # Its Conv1D keeps kernels as we do, [in, out].
   rows = [row._replace(transposed=False) for row in _LAYER]
-  yield from layers(shape.depth, 'h.', rows)
+  yield from family.layers(shape.depth, 'h.', rows)
 
 
 _LM = Head('GPT2LMHeadModel')

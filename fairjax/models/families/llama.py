@@ -2,41 +2,21 @@
 
 Pre-norm layers with RMSNorm, rotary positions, a gated feed-forward (SwiGLU),
 and attention whose keys and values may be shared by groups of heads (GQA,
-arXiv:2305.13245). What it offers is what models/families/gpt2.py offers.
+arXiv:2305.13245). families/causal.py has the body.
 """
 
 import dataclasses
+import functools
 from collections.abc import Iterable
 from typing import Any
 
 import flax.linen as nn
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, UInt32
 
-from fairjax.models.families import causal
-from fairjax.models.families.config_keys import (
-  DEPTH,
-  FLAG,
-  POSITIVE,
-  SHARE,
-  SPREAD,
-  TOKEN,
-  VOCABULARY,
-  WIDTH,
-  Key,
-  fixed,
-  one_of,
-  whole,
-)
-from fairjax.models.families.family import (
-  Family,
-  Head,
-  ParamRow,
-  dense,
-  embed,
-  layers,
-  norm,
-)
+from fairjax.models.families import causal, family, kinds
+from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
@@ -47,14 +27,8 @@ from fairjax.models.layers.attention import (
   split_key_value,
 )
 from fairjax.models.layers.dropout import fold
-from fairjax.models.layers.places import Batch, Places, places
-from fairjax.models.layers.probed import (
-  Dense,
-  Embed,
-  LayerNorm,
-  mask_padding_gradient,
-  rematerialised,
-)
+from fairjax.models.layers.places import Places
+from fairjax.models.layers.probed import Dense, LayerNorm
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,80 +116,19 @@ class LlamaLayer(nn.Module):
     return attention(query, memory, visible, drop), cache
 
 
-class Llama(nn.Module):
-  """Scores of the token after each place, float32 [r, t, v]."""
-
-  shape: LlamaShape
-  dtype: Any = jnp.float32
-  remat: bool = False
-
-  def setup(self):
-    s = self.shape
-    self.word = Embed(s.vocab, s.width, self.dtype, s.deviation)
-    body = rematerialised(LlamaLayer, self.remat)
-    for i in range(s.depth):
-      setattr(self, f'layer_{i}', body(s, self.dtype))
-    self.norm = LayerNorm(s.eps, self.dtype, False, False)
-    if not s.tied:
-      self.decoder = Dense(s.vocab, False, self.dtype, s.deviation)
-
-  def __call__(
-    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
-  ) -> Float[Array, 'r t v']:
-    at = places(batch)
-    tokens, segment_ids = jnp.asarray(batch['tokens']), at.rows.segment_ids
-    x, _ = self._layers(tokens, at, causal.causal(segment_ids), dropout_key)
-    return mask_padding_gradient(self._scores(x, at), segment_ids)
-
-  def remember(self, tokens: Int[Array, 'b t'], segment_ids: Int[Array, 'b t']):
-    """Nothing: the prompt is in the cache."""
-    return ()
-
-  def blank_cache(self, rows: int, width: int) -> tuple:
-    s = self.shape
-    return causal.blank_cache(
-      s.depth, rows, width, s.groups, s.groups * s.head_width, self.dtype
-    )
-
-  def step(
-    self,
-    tokens: Int[Array, 'n q'],
-    at: Int[Array, 'n'],
-    cache: tuple,
-    source: tuple = (),
-  ) -> tuple[Float[Array, 'n q v'], tuple]:
-    """Scores after each of q tokens, the first of them at position `at`."""
-    here = causal.step_places(at, tokens.shape[1])
-    visible = causal.cached(here.positions, causal.width(cache))
-    x, cache = self._layers(tokens, here, visible, None, cache)
-    return self._scores(x, here), cache
-
-  def _layers(self, tokens, at, visible, key, cache=None):
-    x, caches = self.word(tokens, at.rows), []
-    for i in range(self.shape.depth):
-      old = None if cache is None else cache[i]
-      layer = getattr(self, f'layer_{i}')
-      x, new = layer(x, at, visible, fold(key, i + 1), old)
-      caches.append(new)
-    return self.norm(x, at.rows), tuple(caches)
-
-  def _scores(self, x: Float[Array, 'r t d'], at: Places):
-    if self.shape.tied:
-      return self.word.attend(x).astype(jnp.float32)
-    return self.decoder(x, at.rows).astype(jnp.float32)
-
+Llama = functools.partial(causal.LeftToRight, LlamaLayer, centred=False)
 
 _of = lambda name: lambda values: values[name]
 KEYS = (
-  Key('vocab', 'vocab_size', 32000, VOCABULARY),
-  Key('width', 'hidden_size', 4096, WIDTH),
-  Key('depth', 'num_hidden_layers', 32, DEPTH),
-  Key('heads', 'num_attention_heads', 32, WIDTH, divides='width'),
+  Key('vocab', 'vocab_size', 32000, kinds.VOCABULARY),
+  Key('width', 'hidden_size', 4096, kinds.WIDTH),
+  Key('depth', 'num_hidden_layers', 32, kinds.DEPTH),
+  Key('heads', 'num_attention_heads', 32, kinds.WIDTH, divides='width'),
   Key(
     'groups',
     'num_key_value_heads',
     _of('heads'),
-    WIDTH,
+    kinds.WIDTH,
     null=True,
     divides='heads',
   ),
@@ -223,31 +136,31 @@ KEYS = (
     'head_width',
     'head_dim',
     lambda values: values['width'] // values['heads'],
-    WIDTH,
+    kinds.WIDTH,
     null=True,
   ),
-  Key('hidden', 'intermediate_size', 11008, whole(1, 2**18)),
-  Key('positions', 'max_position_embeddings', 2048, whole(1, 2**24)),
+  Key('hidden', 'intermediate_size', 11008, kinds.whole(1, 2**18)),
+  Key('positions', 'max_position_embeddings', 2048, kinds.whole(1, 2**24)),
   Key(
     'theta',
     'rope_parameters.rope_theta',
     10_000.0,
-    POSITIVE,
+    kinds.POSITIVE,
     also='rope_theta',
   ),
   fixed('rope_parameters.rope_type', 'default')._replace(written=True),
   fixed('rope_scaling', None),
   fixed('pretraining_tp', 1),
-  Key('eps', 'rms_norm_eps', 1e-6, POSITIVE),
-  Key('activation', 'hidden_act', 'silu', one_of(*ACTIVATIONS)),
-  Key('attention_bias', 'attention_bias', False, FLAG),
-  Key('hidden_bias', 'mlp_bias', False, FLAG),
-  Key('attention_dropout', 'attention_dropout', 0.0, SHARE),
-  Key('bos', 'bos_token_id', 1, TOKEN, null=True),
-  Key('eos', 'eos_token_id', 2, TOKEN, null=True),
-  Key('pad', 'pad_token_id', _of('eos'), TOKEN, null=True),
-  Key('deviation', 'initializer_range', 0.02, SPREAD),
-  Key('tied', 'tie_word_embeddings', False, FLAG),
+  Key('eps', 'rms_norm_eps', 1e-6, kinds.POSITIVE),
+  Key('activation', 'hidden_act', 'silu', kinds.one_of(*ACTIVATIONS)),
+  Key('attention_bias', 'attention_bias', False, kinds.FLAG),
+  Key('hidden_bias', 'mlp_bias', False, kinds.FLAG),
+  Key('attention_dropout', 'attention_dropout', 0.0, kinds.SHARE),
+  Key('bos', 'bos_token_id', 1, kinds.TOKEN, null=True),
+  Key('eos', 'eos_token_id', 2, kinds.TOKEN, null=True),
+  Key('pad', 'pad_token_id', _of('eos'), kinds.TOKEN, null=True),
+  Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
+  Key('tied', 'tie_word_embeddings', False, kinds.FLAG),
 )
 
 
@@ -262,22 +175,24 @@ def wrong(values: Any) -> str:
 
 def tensors(shape: LlamaShape) -> Iterable[ParamRow]:
   attends, feeds = shape.attention_bias, shape.hidden_bias
-  yield from embed('word', 'embed_tokens')
+  yield from family.embed('word', 'embed_tokens')
   layer = (
-    *norm('attention_norm', 'input_layernorm', bias=False),
-    *dense('query', 'self_attn.q_proj', bias=attends),
-    *dense('key_value', 'self_attn.k_proj', 'self_attn.v_proj', bias=attends),
-    *dense('attention_out', 'self_attn.o_proj', bias=attends),
-    *norm('hidden_norm', 'post_attention_layernorm', bias=False),
-    *dense('up', 'mlp.gate_proj', 'mlp.up_proj', bias=feeds),
-    *dense('down', 'mlp.down_proj', bias=feeds),
+    *family.norm('attention_norm', 'input_layernorm', bias=False),
+    *family.dense('query', 'self_attn.q_proj', bias=attends),
+    *family.dense(
+      'key_value', 'self_attn.k_proj', 'self_attn.v_proj', bias=attends
+    ),
+    *family.dense('attention_out', 'self_attn.o_proj', bias=attends),
+    *family.norm('hidden_norm', 'post_attention_layernorm', bias=False),
+    *family.dense('up', 'mlp.gate_proj', 'mlp.up_proj', bias=feeds),
+    *family.dense('down', 'mlp.down_proj', bias=feeds),
   )
-  yield from layers(shape.depth, 'layers.', layer)
-  yield from norm('norm', 'norm', bias=False)
+  yield from family.layers(shape.depth, 'layers.', layer)
+  yield from family.norm('norm', 'norm', bias=False)
 
 
 def _output(shape: LlamaShape) -> Iterable[ParamRow]:
-  return () if shape.tied else dense('decoder', 'lm_head', bias=False)
+  return () if shape.tied else family.dense('decoder', 'lm_head', bias=False)
 
 
 def sized(

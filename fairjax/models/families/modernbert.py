@@ -14,30 +14,9 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.families.config_keys import (
-  DEPTH,
-  FLAG,
-  POSITIVE,
-  SHARE,
-  SPREAD,
-  TOKEN,
-  VOCABULARY,
-  WIDTH,
-  Key,
-  fixed,
-  list_of,
-  one_of,
-  whole,
-)
-from fairjax.models.families.family import (
-  Family,
-  Head,
-  ParamRow,
-  dense,
-  embed,
-  layers,
-  norm,
-)
+from fairjax.models.families import family, kinds
+from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.families.heads import asked_places, drop_head
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
@@ -305,30 +284,34 @@ def _pattern(values: dict[str, Any]) -> tuple[str, ...]:
 
 _ROPE = 'rope_parameters.{}.{}'.format
 KEYS = (
-  Key('vocab', 'vocab_size', 50368, VOCABULARY),
-  Key('width', 'hidden_size', 768, WIDTH),
-  Key('depth', 'num_hidden_layers', 22, DEPTH),
-  Key('heads', 'num_attention_heads', 12, WIDTH, divides='width'),
-  Key('hidden', 'intermediate_size', 1152, whole(1, 2**18)),
-  Key('positions', 'max_position_embeddings', 8192, whole()),
+  Key('vocab', 'vocab_size', 50368, kinds.VOCABULARY),
+  Key('width', 'hidden_size', 768, kinds.WIDTH),
+  Key('depth', 'num_hidden_layers', 22, kinds.DEPTH),
+  Key('heads', 'num_attention_heads', 12, kinds.WIDTH, divides='width'),
+  Key('hidden', 'intermediate_size', 1152, kinds.whole(1, 2**18)),
+  Key('positions', 'max_position_embeddings', 8192, kinds.whole()),
   # An older way to say layer_types.
-  Key('every', 'global_attn_every_n_layers', 3, whole(), written=False),
+  Key('every', 'global_attn_every_n_layers', 3, kinds.whole(), written=False),
   Key(
-    'layer_types', 'layer_types', _pattern, list_of(GLOBAL, LOCAL), null=True
+    'layer_types',
+    'layer_types',
+    _pattern,
+    kinds.list_of(GLOBAL, LOCAL),
+    null=True,
   ),
-  Key('window', 'local_attention', 128, whole()),
+  Key('window', 'local_attention', 128, kinds.whole()),
   Key(
     'global_theta',
     _ROPE(GLOBAL, 'rope_theta'),
     160_000.0,
-    POSITIVE,
+    kinds.POSITIVE,
     also='global_rope_theta',
   ),
   Key(
     'local_theta',
     _ROPE(LOCAL, 'rope_theta'),
     10_000.0,
-    POSITIVE,
+    kinds.POSITIVE,
     null=True,
     also='local_rope_theta',
   ),
@@ -337,22 +320,27 @@ KEYS = (
     for kind in (GLOBAL, LOCAL)
   ),
   fixed('rope_scaling', None),
-  Key('eps', 'norm_eps', 1e-5, POSITIVE),
-  Key('activation', 'hidden_activation', 'gelu', one_of(*ACTIVATIONS)),
-  Key('head_activation', 'classifier_activation', 'gelu', one_of(*ACTIVATIONS)),
-  Key('pooling', 'classifier_pooling', 'cls', one_of('cls', 'mean')),
-  Key('norm_bias', 'norm_bias', False, FLAG),
-  Key('attention_bias', 'attention_bias', False, FLAG),
-  Key('hidden_bias', 'mlp_bias', False, FLAG),
-  Key('head_bias', 'classifier_bias', False, FLAG),
-  Key('decoder_bias', 'decoder_bias', True, FLAG),
-  Key('embedding_dropout', 'embedding_dropout', 0.0, SHARE),
-  Key('attention_dropout', 'attention_dropout', 0.0, SHARE),
-  Key('hidden_dropout', 'mlp_dropout', 0.0, SHARE),
-  Key('head_dropout', 'classifier_dropout', 0.0, SHARE),
-  Key('pad', 'pad_token_id', 50283, TOKEN, null=True),
-  Key('deviation', 'initializer_range', 0.02, SPREAD),
-  Key('tied', 'tie_word_embeddings', True, FLAG),
+  Key('eps', 'norm_eps', 1e-5, kinds.POSITIVE),
+  Key('activation', 'hidden_activation', 'gelu', kinds.one_of(*ACTIVATIONS)),
+  Key(
+    'head_activation',
+    'classifier_activation',
+    'gelu',
+    kinds.one_of(*ACTIVATIONS),
+  ),
+  Key('pooling', 'classifier_pooling', 'cls', kinds.one_of('cls', 'mean')),
+  Key('norm_bias', 'norm_bias', False, kinds.FLAG),
+  Key('attention_bias', 'attention_bias', False, kinds.FLAG),
+  Key('hidden_bias', 'mlp_bias', False, kinds.FLAG),
+  Key('head_bias', 'classifier_bias', False, kinds.FLAG),
+  Key('decoder_bias', 'decoder_bias', True, kinds.FLAG),
+  Key('embedding_dropout', 'embedding_dropout', 0.0, kinds.SHARE),
+  Key('attention_dropout', 'attention_dropout', 0.0, kinds.SHARE),
+  Key('hidden_dropout', 'mlp_dropout', 0.0, kinds.SHARE),
+  Key('head_dropout', 'classifier_dropout', 0.0, kinds.SHARE),
+  Key('pad', 'pad_token_id', 50283, kinds.TOKEN, null=True),
+  Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
+  Key('tied', 'tie_word_embeddings', True, kinds.FLAG),
 )
 
 
@@ -372,36 +360,36 @@ def wrong(values: Any) -> str:
 
 def tensors(shape: ModernBertShape) -> Iterable[ParamRow]:
   s = shape
-  yield from embed('word', 'embeddings.tok_embeddings')
-  yield from norm('norm', 'embeddings.norm', s.norm_bias)
+  yield from family.embed('word', 'embeddings.tok_embeddings')
+  yield from family.norm('norm', 'embeddings.norm', s.norm_bias)
   layer = (
-    *norm('attention_norm', 'attn_norm', s.norm_bias),
-    *dense('attend', 'attn.Wqkv', bias=s.attention_bias),
-    *dense('attention_out', 'attn.Wo', bias=s.attention_bias),
-    *norm('hidden_norm', 'mlp_norm', s.norm_bias),
-    *dense('up', 'mlp.Wi', bias=s.hidden_bias),
-    *dense('down', 'mlp.Wo', bias=s.hidden_bias),
+    *family.norm('attention_norm', 'attn_norm', s.norm_bias),
+    *family.dense('attend', 'attn.Wqkv', bias=s.attention_bias),
+    *family.dense('attention_out', 'attn.Wo', bias=s.attention_bias),
+    *family.norm('hidden_norm', 'mlp_norm', s.norm_bias),
+    *family.dense('up', 'mlp.Wi', bias=s.hidden_bias),
+    *family.dense('down', 'mlp.Wo', bias=s.hidden_bias),
   )
-  for row in layers(s.depth, 'layers.', layer):
+  for row in family.layers(s.depth, 'layers.', layer):
     if not row.ours.startswith('layer_0/attention_norm'):
       yield row
-  yield from norm('final_norm', 'final_norm', s.norm_bias)
+  yield from family.norm('final_norm', 'final_norm', s.norm_bias)
 
 
 def _prediction(shape: ModernBertShape) -> Iterable[ParamRow]:
-  yield from dense('head/dense', 'head.dense', bias=shape.head_bias)
-  yield from norm('head/norm', 'head.norm', shape.norm_bias)
+  yield from family.dense('head/dense', 'head.dense', bias=shape.head_bias)
+  yield from family.norm('head/norm', 'head.norm', shape.norm_bias)
 
 
 def _classifier(shape: ModernBertShape) -> Iterable[ParamRow]:
   yield from _prediction(shape)
-  yield from dense('classifier', 'classifier')
+  yield from family.dense('classifier', 'classifier')
 
 
 def _masked(shape: ModernBertShape) -> Iterable[ParamRow]:
   yield from _prediction(shape)
   if not shape.tied:
-    yield from dense('decoder', 'decoder', bias=shape.decoder_bias)
+    yield from family.dense('decoder', 'decoder', bias=shape.decoder_bias)
   elif shape.decoder_bias:
     yield ParamRow('bias', ('decoder.bias',))
 

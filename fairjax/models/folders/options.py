@@ -4,7 +4,7 @@ import pathlib
 
 from fairjax.core.errors import UserError
 from fairjax.models.decoding.decode import Options
-from fairjax.models.families.config_keys import TOKEN
+from fairjax.models.families.kinds import TOKEN
 from fairjax.models.folders import hf, weight_files
 
 # The options of transformers that are ours too, and those that would change a

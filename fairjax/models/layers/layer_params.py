@@ -71,7 +71,7 @@ def _converted(leaves: list, types: tuple) -> list:
   return [leaf.astype(dtype) for leaf, dtype in zip(leaves, types)]
 
 
-def with_narrow_gradients(params: dict, dtype: Any) -> dict:
+def with_low_precision_gradients(params: dict, dtype: Any) -> dict:
   """`params` of which the gradients of kernels are of the type of products.
 
   A table's stays float32, since a word's row is a sum over all its places.

@@ -88,12 +88,11 @@ def word_vectors(
   """
   layer = layer_number(layer, module.shape.depth)
   params = placement.params(params)
-  label = np.zeros(len(texts.lengths), np.int32)
-  pool = packing.Pool(texts, label, label.astype(np.float32))
   used, row = np.unique(text, return_inverse=True)
   layout = packing.layout(
     texts.lengths[used], batch, rows_multiple=placement.rows
   )
+  pool = packing.of_texts(texts)
   sweep = packing.sweep(pool, used.astype(np.int32), layout)
   order = np.argsort(row, kind='stable')
   edges = np.searchsorted(row[order], np.arange(len(used) + 1))

@@ -43,9 +43,7 @@ def logits(
   can: str = 'detect',
 ) -> Float[np.ndarray, ' tokens']:
   """Above 0 for 'replaced', beside `texts.flat`."""
-  special.check_fits(params, module.shape.vocab)
-  special.check_known(texts, module.shape.vocab)
-  special.check_lengths(texts.lengths, module.shape, 'text')
+  special.check_texts(params, texts, module.shape)
   params = placement.params(params)
   scores = lambda batch: _scores(module, params, batch, can)
   return token_scores.of_tokens(scores, texts, TOKENS[can], placement)

@@ -13,13 +13,13 @@ An `eraser` (A, b) stands between the last layer and the head: x ← x A + b. A
 import functools
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Integer
+from jaxtyping import Array, Bool, Float, Integer
 from tokenizers import Tokenizer
 
 from fairjax.config import Config
@@ -30,7 +30,6 @@ from fairjax.data.batching import tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import Bundle, build, families, special
-from fairjax.models.families import causal
 from fairjax.models.folders import folder, hf, hub
 from fairjax.models.layers import places
 from fairjax.models.reading import (
@@ -136,11 +135,12 @@ class Judge(NamedTuple):
       return out
     if self.contrast:
       out = self_debias.left_to_right(self, texts)
-    elif self.eraser is not None:
-      out = _erased_logs(self, texts)
     else:
+      eraser = self.eraser
+      if eraser is not None:
+        eraser = tuple(jnp.asarray(a, jnp.float32) for a in eraser)
       out = token_scores.causal_logs(
-        self.module, self.params, texts, self.bos, self.placement
+        self.module, self.params, texts, self.bos, self.placement, eraser
       )
     return out if chosen is None else np.where(chosen, out, np.nan)
 
@@ -206,17 +206,11 @@ class Judge(NamedTuple):
   def score(self, texts: Sequence[str]) -> np.ndarray:
     """A classifier's probability of pos_label, or a regressor's value."""
     ragged = self.encode(texts)
-    out = np.zeros(len(texts))
-    for host, on_device, params in _sweep(self, ragged):
-      logits = _logits(self.module, params, on_device)
-      logits = np.asarray(self.placement.fetch(logits), np.float64)
-      real = host['example'] >= 0
-      values = logits[:, 0]
-      if logits.shape[1] > 1:
-        shifted = np.exp(logits - logits.max(1, keepdims=True))
-        values = (shifted / shifted.sum(1, keepdims=True))[:, self.pos_label]
-      out[host['example'][real]] = values[real]
-    return out
+    logits = _of_texts(self, ragged, _logits).astype(np.float64)
+    if logits.shape[1] == 1:
+      return logits[:, 0]
+    shifted = np.exp(logits - logits.max(1, keepdims=True))
+    return (shifted / shifted.sum(1, keepdims=True))[:, self.pos_label]
 
   def vectors(self, texts: Sequence[str], how: str = 'mean') -> np.ndarray:
     """Vectors of texts: 'mean' over all places, the 'first' piece, 'cls'."""
@@ -226,7 +220,7 @@ class Judge(NamedTuple):
         '--config.benchmarks.encodings'
       )
     ragged = self.encode(texts, special=how != 'first')
-    out = _pooled(self, ragged, how)
+    out = _of_texts(self, ragged, functools.partial(_pool, first=how != 'mean'))
     if self.eraser is not None:
       out = out @ self.eraser[0] + self.eraser[1]
     return out
@@ -299,47 +293,20 @@ def folded(params: dict, matrix: np.ndarray, shift: np.ndarray) -> dict:
   }
 
 
-@functools.partial(jax.jit, static_argnames='module')
-def _asked(
-  module: Any, params: dict, batch: dict, token: Int[Array, 'b k']
-) -> Float[Array, 'b k']:
-  scores = jax.nn.log_softmax(module.apply({'params': params}, batch)[:, 0])
-  return jnp.take_along_axis(scores, token, axis=1)
-
-
 def _at_places(
   judge: Judge,
   texts: Ragged,
   copies: Copies,
   token: Integer[np.ndarray, 'c k'],
   mask: int | None,
-  batch: int | None = None,
 ) -> Float[np.ndarray, 'c k']:
   """log p of k tokens at each copy's place."""
   if judge.contrast and len(copies.text):
     return self_debias.at_places(judge, texts, copies, token, mask)
-  module, params = judge.module, _folded(judge)
-  special.check_fits(params, module.shape.vocab)
-  special.check_known(texts, module.shape.vocab)
-  special.check_lengths(texts.lengths, module.shape, 'text')
-  out = np.empty(token.shape, np.float32)
-  if not len(copies.text):
-    return out
-  module = module.clone(heads_only=True)
-  place, batch = judge.placement, batch or masked.copies_a_step()
-  params = place.params(params)
-  parts = []
-  with announce.counting(len(copies.text), 'masked places read:') as add:
-    for host, which in masked.sweep(texts, copies, mask, batch, place.rows):
-      on_device = place.batch(host)
-      targets = token[np.maximum(which, 0)].astype(np.int32)
-      # Dispatched, not waited for.
-      parts.append((which, _asked(module, params, on_device, targets)))
-      add((which >= 0).sum())
-  for which, values in parts:
-    real = which >= 0
-    out[which[real]] = np.asarray(place.fetch(values))[real]
-  return out
+  params, place = _folded(judge), judge.placement
+  return masked.log_p(
+    judge.module, params, texts, copies, token, mask, placement=place
+  )
 
 
 def _hidden(module: Any, params: dict, batch: dict) -> Float[Array, 'r t d']:
@@ -348,13 +315,7 @@ def _hidden(module: Any, params: dict, batch: dict) -> Float[Array, 'r t d']:
   if 'judge' not in families.find(module.shape.family).heads:  # an encoder
     own = params if body is module else params['encoder']
     return body.apply({'params': own}, batch)
-
-  def read(module, batch):
-    at = places.places(batch)
-    visible = causal.causal(at.rows.segment_ids)
-    return module._layers(jnp.asarray(batch['tokens']), at, visible, None)[0]
-
-  return module.apply({'params': params}, batch, method=read)
+  return module.apply({'params': params}, batch, method='states')
 
 
 @functools.partial(jax.jit, static_argnames='module')
@@ -370,55 +331,21 @@ def _pool(module: Any, params: dict, batch: dict, first: bool):
   return places.mean_places(x, places.places(batch).rows)[:, 0]
 
 
-def _pooled(judge: Judge, texts: Ragged, how: str) -> np.ndarray:
-  out = np.zeros((len(texts.lengths), judge.module.shape.width), np.float32)
-  for host, on_device, params in _sweep(judge, texts):
-    values = _pool(judge.module, params, on_device, how != 'mean')
-    real = host['example'] >= 0
-    out[host['example'][real]] = np.asarray(judge.placement.fetch(values))[real]
-  return out
-
-
-def _sweep(judge: Judge, texts: Ragged, batch: int = masked.BATCH):
-  """Packed batches of whole texts, on the host and on the device."""
+def _of_texts(judge: Judge, texts: Ragged, read: Callable) -> np.ndarray:
+  """read(module, params, batch) of every text, in packed batches."""
   special.check_fits(judge.params, judge.module.shape.vocab)
   special.check_known(texts, judge.module.shape.vocab)
-  place = judge.placement
+  place, n = judge.placement, len(texts.lengths)
   params = place.params(judge.params)
-  n = len(texts.lengths)
-  label = np.zeros(n, np.int32)
-  pool = packing.Pool(texts, label, label.astype(np.float32))
-  layout = packing.layout_of_sweep(texts.lengths, min(batch, n), place.rows)
-  sweep = packing.sweep(pool, np.arange(n), layout)
-  for host in announce.rounds(sweep, len(sweep), 'texts read: batch'):
-    yield host, place.batch(host), params
-
-
-@functools.partial(jax.jit, static_argnames='module')
-def _erased(module, params, batch, matrix, shift):
-  label, segment_ids = causal.following(batch)
-  x = _hidden(module, params, batch) @ matrix + shift
-  at = places.places(batch)
-  scores = module.apply({'params': params}, x, at, method='_scores')
-  logs = jnp.where(
-    segment_ids > 0, -causal.token_losses(scores, label), jnp.nan
+  layout = packing.layout_of_sweep(
+    texts.lengths, min(masked.BATCH, n), place.rows
   )
-  return jnp.roll(logs, 1, axis=1)
-
-
-def _erased_logs(judge: Judge, texts: Ragged) -> np.ndarray:
-  """causal log p where an eraser stands before the output layer."""
-  first = texts.offsets[:-1]
-  bos = judge.bos
-  if bos is not None:
-    texts = Ragged(
-      np.insert(texts.flat, first, bos).astype(np.int32),
-      texts.offsets + np.arange(len(texts.offsets)),
-    )
-  matrix, shift = (jnp.asarray(a, jnp.float32) for a in judge.eraser)
-  out = np.empty(len(texts.flat), np.float32)
-  for host, on_device, params in _sweep(judge, texts, 32):
-    logs = _erased(judge.module, params, on_device, matrix, shift)
-    at, row, column = token_scores.flat_places(texts, host)
-    out[at] = np.asarray(judge.placement.fetch(logs))[row, column]
-  return out if bos is None else np.delete(out, texts.offsets[:-1])
+  sweep = packing.sweep(packing.of_texts(texts), np.arange(n), layout)
+  out = None
+  for host in announce.rounds(sweep, len(sweep), 'texts read: batch'):
+    values = read(judge.module, params, place.batch(host))
+    values = np.asarray(place.fetch(values))
+    out = np.zeros((n, values.shape[1]), values.dtype) if out is None else out
+    real = host['example'] >= 0
+    out[host['example'][real]] = values[real]
+  return out

@@ -70,16 +70,13 @@ def sweep(
 
   With a `layout` given, its shapes are used and no others.
   """
-  label = np.zeros(len(texts.lengths), np.int32)
-  pool = packing.Pool(texts, label, label.astype(np.float32))
-  lengths = texts.lengths[copies.text]
+  pool, lengths = packing.of_texts(texts), texts.lengths[copies.text]
   limit = layout
   layout = limit or packing.layout_of_sweep(lengths, batch, multiple)
   # The plan needs lengths only, so the copies are a pool without tokens.
   bare = Ragged(texts.flat[:0], np.concatenate([[0], np.cumsum(lengths)]))
-  plan = packing.sweep(
-    packing.Pool(bare, label, label), np.arange(len(lengths)), layout
-  ).plan
+  every = np.arange(len(lengths))
+  plan = packing.sweep(packing.of_texts(bare), every, layout).plan
   if limit:
     fits = next(r for r in limit.rows if r >= plan.rows.max())
     plan = plan._replace(rows=np.full_like(plan.rows, fits))
@@ -101,10 +98,10 @@ def sweep(
 
 @functools.partial(jax.jit, static_argnames='module')
 def _log_p(
-  module: nn.Module, params: dict, batch: Batch, token: Int[Array, 'b']
-) -> Float[Array, 'b']:
+  module: nn.Module, params: dict, batch: Batch, token: Int[Array, 'b k']
+) -> Float[Array, 'b k']:
   scores = jax.nn.log_softmax(module.apply({'params': params}, batch)[:, 0])
-  return jnp.take_along_axis(scores, token[:, None], axis=1)[:, 0]
+  return jnp.take_along_axis(scores, token, axis=1)
 
 
 @functools.partial(jax.jit, static_argnames='module')
@@ -115,24 +112,25 @@ def _best(
   return argmax(scores.at[:, never].set(-jnp.inf))
 
 
-def masked_logs(
+def log_p(
   module: nn.Module,
   params: dict,
   texts: Ragged,
   copies: Copies,
-  mask: int,
+  token: Integer[np.ndarray, 'c k'],
+  mask: int | None,
   batch: int | None = None,
   placement: Placement = HERE,
-) -> Float[np.ndarray, ' c']:
-  """log p of the token at each copy's place, that place alone masked."""
-  token = texts.flat[texts.offsets[copies.text] + copies.place]
+) -> Float[np.ndarray, 'c k']:
+  """log p of k tokens at each copy's place, where `mask` is put (if any)."""
+  token = token.astype(np.int32)
 
   def read(module, params, batch, which):
     return _log_p(module, params, batch, token[which])
 
   batch = batch or copies_a_step()
-  result = _over(module, params, texts, copies, mask, batch, read, placement)
-  return result.astype(np.float32)
+  out = _over(module, params, texts, copies, mask, batch, read, placement)
+  return out.reshape(token.shape).astype(np.float32)
 
 
 def best_tokens(
@@ -166,11 +164,9 @@ def _over(
   evaluate,
   placement: Placement,
   layout=None,
-) -> Float[np.ndarray, ' c']:
-  """`read` of every batch, put back in the order of the copies."""
-  special.check_fits(params, module.shape.vocab)
-  special.check_known(texts, module.shape.vocab)
-  special.check_lengths(texts.lengths, module.shape, 'text')
+) -> np.ndarray:
+  """`evaluate` of every batch, put back in the order of the copies."""
+  special.check_texts(params, texts, module.shape)
   if not len(copies.text):
     return np.zeros(0)
   module = module.clone(heads_only=True)
@@ -185,6 +181,6 @@ def _over(
       where.append(which)
       add((which >= 0).sum())
   values, where = np.concatenate(placement.fetch(parts)), np.concatenate(where)
-  out = np.empty(len(copies.text))
+  out = np.empty((len(copies.text), *values.shape[1:]), values.dtype)
   out[where[where >= 0]] = values[where >= 0]
   return out

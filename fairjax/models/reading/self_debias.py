@@ -143,15 +143,11 @@ def left_to_right(judge: Any, texts: Ragged) -> Float[np.ndarray, ' tokens']:
 def _following(judge: Any, texts: Ragged) -> Float[np.ndarray, 'tokens v']:
   """log p of what follows each token, over the vocabulary."""
   n, place = len(texts.lengths), judge.placement
-  label = np.zeros(n, np.int32)
-  pool = packing.Pool(texts, label, label.astype(np.float32))
   layout = packing.layout(texts.lengths, n, rows_multiple=place.rows)
   params = place.params(judge.params)
   out = np.empty((len(texts.flat), judge.module.shape.vocab), np.float32)
-  for host in packing.sweep(pool, np.arange(n), layout):
+  for host in packing.sweep(packing.of_texts(texts), np.arange(n), layout):
     scores = _scores(judge.module, params, place.batch(host))
-    row, column = np.nonzero(host['segment_ids'])
-    text = host['example'][host['segment_ids'][row, column] - 1]
-    at = texts.offsets[text] + host['positions'][row, column]
+    at, row, column = packing.flat_places(texts, host)
     out[at] = np.asarray(place.fetch(scores))[row, column]
   return out

@@ -21,19 +21,27 @@ from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import special
 from fairjax.models.families import causal
-from fairjax.models.layers.places import Batch
+from fairjax.models.layers.places import Batch, places
 from fairjax.models.reading import masked
 
+Eraser = tuple[Float[Array, 'd d'], Float[Array, 'd']]
 SCORES = 1 << 26  # scores of a step held in memory, places times vocabulary
 
 
 @functools.partial(jax.jit, static_argnames='module')
 def _next_logs(
-  module: nn.Module, params: dict, batch: Batch
+  module: nn.Module, params: dict, batch: Batch, eraser: Eraser | None
 ) -> Float[Array, 'r t']:
   """log p of each token given those before it; NaN where none is before."""
   label, segment_ids = causal.following(batch)
-  losses = causal.token_losses(module.apply({'params': params}, batch), label)
+  if eraser is None:
+    scores = module.apply({'params': params}, batch)
+  else:
+    matrix, shift = eraser
+    x = module.apply({'params': params}, batch, method='states')
+    x, at = x @ matrix + shift, places(batch)
+    scores = module.apply({'params': params}, x, at, method='scores')
+  losses = causal.token_losses(scores, label)
   # The loss of a place is that of the token after it.
   logs = jnp.where(segment_ids > 0, -losses, jnp.nan)
   return jnp.roll(logs, 1, axis=1)
@@ -45,25 +53,25 @@ def causal_logs(
   texts: Ragged,
   bos: int | None = None,
   placement: Placement = HERE,
+  eraser: Eraser | None = None,
 ) -> Float[np.ndarray, ' tokens']:
   """log p of every token, beside `texts.flat`, from left to right.
 
   A text's first token has nothing before it, so it is NaN (transformers'
-  loss leaves it out too), unless `bos` stands before every text.
+  loss leaves it out too), unless `bos` stands before every text. An `eraser`
+  (A, b) stands before the output layer: x ← x A + b.
   """
-  special.check_fits(params, module.shape.vocab)
-  special.check_known(texts, module.shape.vocab)
   if bos is not None:
     first = texts.offsets[:-1]
     longer = Ragged(
       np.insert(texts.flat, first, bos).astype(np.int32),
       texts.offsets + np.arange(len(texts.offsets)),
     )
-    logs = causal_logs(module, params, longer, None, placement)
+    logs = causal_logs(module, params, longer, None, placement, eraser)
     return np.delete(logs, longer.offsets[:-1])
-  special.check_lengths(texts.lengths, module.shape, 'text')
+  special.check_texts(params, texts, module.shape)
   params = placement.params(params)
-  logs = lambda batch: _next_logs(module, params, batch)
+  logs = lambda batch: _next_logs(module, params, batch, eraser)
   return of_tokens(logs, texts, SCORES // module.shape.vocab, placement)
 
 
@@ -83,24 +91,13 @@ def of_tokens(
   if not n:
     return out
   batch = int(np.clip(max(most, 1) // max(lengths.mean(), 1), 1, n))
-  label = np.zeros(n, np.int32)
-  pool = packing.Pool(texts, label, label.astype(np.float32))
   layout = packing.layout_of_sweep(lengths, batch, placement.rows)
-  sweep = packing.sweep(pool, np.arange(n), layout)
+  sweep = packing.sweep(packing.of_texts(texts), np.arange(n), layout)
   for host in announce.rounds(sweep, len(sweep), 'texts scored: batch'):
     scores = np.asarray(placement.fetch(function(placement.batch(host))))
-    at, row, column = flat_places(texts, host)
+    at, row, column = packing.flat_places(texts, host)
     out[at] = scores[row, column]
   return out
-
-
-def flat_places(
-  texts: Ragged, host: Batch
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-  """Where the tokens of a packed batch stand in `texts.flat`; row, column."""
-  row, column = np.nonzero(host['segment_ids'])
-  text = host['example'][host['segment_ids'][row, column] - 1]
-  return texts.offsets[text] + host['positions'][row, column], row, column
 
 
 def masked_logs(
@@ -115,9 +112,10 @@ def masked_logs(
   """log p of every `chosen` token with itself alone masked; NaN elsewhere."""
   out = np.full(len(texts.flat), np.nan, np.float32)
   copies = masked.every_place(texts, chosen)
-  out[chosen] = masked.masked_logs(
-    module, params, texts, copies, mask, batch, placement
-  )
+  token = texts.flat[chosen][:, None]
+  out[chosen] = masked.log_p(
+    module, params, texts, copies, token, mask, batch, placement
+  )[:, 0]
   return out
 
 

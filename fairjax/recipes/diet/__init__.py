@@ -2,6 +2,7 @@
 
 In this room:
 
+  grid     A grid of diets on a page
   overlap  Overlap of diets: would another seed, epoch, model or score differ?
   rank     The diet paper's two experiments, as one grid of runs
   recipe   The healthy data diet: a probe scores the rows, and the best are

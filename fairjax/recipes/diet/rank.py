@@ -33,9 +33,10 @@ from fairjax.data.tables.schema import Tables
 from fairjax.methods import diet_rows
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import dictionary
+from fairjax.recipes.diet import grid
 from fairjax.recipes.diet import recipe as diets
 from fairjax.recipes.diet.recipe import Inputs
-from fairjax.report import grid, tables, verdict
+from fairjax.report import tables, verdict
 from fairjax.results import Results
 from fairjax.scores import describe, rank_overlap, table
 from fairjax.stages.identity import identity

@@ -147,7 +147,7 @@ def sentence(tests: Sequence[dict], rows: Sequence[dict]) -> str:
   best = max(rows, key=lambda row: row['right']['value'])
   ours = rows[0]['way']
   each = ', '.join(f'{r["way"]} {r["right"]["value"]:.3f}' for r in rows)
-  decided = {t['theirs']: verdict.judge(t['difference']) for t in tests}
+  decided = {t['theirs']: verdict.of_interval(t['difference']) for t in tests}
   behind = [n for n, word in decided.items() if word == verdict.FAILS]
   ahead = [n for n, word in decided.items() if word == verdict.HOLDS]
   if behind:

@@ -73,7 +73,9 @@ def detected(model, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Texts with the generator's tokens, and what the discriminator flags."""
   _, corrupted = _drawn(held_out, count)
   batch = rows.finish(corrupted, held_out.rows.pieces)
-  judge = jax.jit(lambda p, b: objectives.judge(model, p, b, None))
+  judge = jax.jit(
+    lambda p, b: objectives.generate_and_detect(model, p, b, None)
+  )
   judged = jax.tree.map(np.asarray, judge(params, batch))
   name, out = functools.partial(_name, model.tokenizer), []
   for r, segment_ids in enumerate(corrupted['segment_ids']):

@@ -29,7 +29,7 @@ from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment, chain, reweight, supplement
 from fairjax.models import Bundle
-from fairjax.report import weight_tables as report
+from fairjax.recipes.weighting import page
 from fairjax.results import Results
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
@@ -79,7 +79,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       tests=tests,
       facts={'weighted rows': about['rows'], 'effective': about['effective']},
       notes=notes(tables_of, about, tests),
-      sections=report.sections(contenders, about, by_label(tables, weights)),
+      sections=page.sections(contenders, about, by_label(tables, weights)),
     )
     return stages.publish(folder, results, log)
 
