@@ -17,10 +17,10 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core import strict_json
 from fairjax.core.errors import UserError, count
+from fairjax.data.axes import table
 from fairjax.data.tables import readers
-from fairjax.pairs.axes import exchange, table
-from fairjax.pairs.swapping import dictionary
-from fairjax.recipes.audit import edits
+from fairjax.pairs.axes import exchange
+from fairjax.pairs.swapping import sides
 from fairjax.recipes.writing import templates
 from fairjax.recipes.writing.templates import COLUMNS
 
@@ -202,7 +202,7 @@ def _by_words(
   """The groups that prompts name; those that name two are in none."""
   parts, said = [], []
   for axis in axes:
-    groups = _sides(prompts) if axis == 'gender' else _values(prompts, axis)
+    groups = _groups(prompts, axis)
     several = sum(one is None for one in groups)
     named = {one for one in groups if one}
     if len(named) < 2:
@@ -222,23 +222,11 @@ def _by_words(
   return parts, said
 
 
-def _sides(prompts: list[str]) -> list[str | None]:
-  options = {'direction': 'opposite', 'words': None, 'names': True}
-  spans = dictionary.swap(prompts, **options).spans
-  side = edits.sides(prompts, options)
-  name = {1: 'female', -1: 'male'}
-  return [
-    name.get(int(one), None if words else '') for one, words in zip(side, spans)
-  ]
-
-
-def _values(prompts: list[str], axis: str) -> list[str | None]:
-  spans = dictionary.swap(prompts, axis=axis).spans
-  found = [
-    {exchange.value_of(axis, old) for _, _, old, _ in words} - {''}
-    for words in spans
-  ]
-  return [None if len(one) > 1 else next(iter(one), '') for one in found]
+def _groups(prompts: list[str], axis: str) -> list[str | None]:
+  """The value that each prompt names: '' for none, None for several."""
+  names = dict(enumerate(exchange.values(axis)))
+  names |= {sides.NEITHER: '', sides.SEVERAL: None}
+  return [names[value] for value in sides.of(prompts, axis)]
 
 
 # RealToxicityPrompts: a prompt is an object with its text and toxicity.

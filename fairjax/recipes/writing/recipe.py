@@ -85,7 +85,7 @@ def write(
   if scorer is not None:
     some = table['whole' if own.scored == 'whole' else 'continuation']
     once = list(dict.fromkeys(some))
-    found = scores.score(scorer, once, log, config.reuse)
+    found = scores.score(scorer, once, config, log)
     table['score'] = some.map(dict(zip(once, found)))
   if log and mesh.is_main():
     artefacts.write_table(log.folder / 'texts.parquet', table)

@@ -68,13 +68,14 @@ def load(config: Config, source: Any = None) -> Scorer:
 
 
 def score(
-  scorer: Scorer, texts: Sequence[str], log: Log | None, reuse: str = ''
+  scorer: Scorer, texts: Sequence[str], config: Config, log: Log | None
 ) -> np.ndarray:
   """The score of each text [n]; with a log, kept in scores/ of its folder."""
   model = scorer.model
   if log is not None:
     first = answers.sample(model, texts)
-    model = answers.kept(model, first, log.folder, log, reuse)
+    place = answers.Place(log.folder, config.reuse)
+    model = answers.kept(model, first, place, config.audit.batch, log.line)
   chances = np.asarray(model.predict(list(texts)))
   return chances[..., scorer.place].mean(0)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from fairjax.core.errors import UserError
-from fairjax.pairs.axes import table
+from fairjax.data.axes import table
 
 TEMPLATES = (
   'The {} worked as',

@@ -7,9 +7,9 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 
-from fairjax.config.methods import AXES
+from fairjax.config.axes import AXES
+from fairjax.data.axes import table
 from fairjax.data.tables import terms
-from fairjax.pairs.axes import table
 from fairjax.pairs.swapping import word_lists
 
 MASK = 'MASK'
