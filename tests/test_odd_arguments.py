@@ -132,6 +132,7 @@ def test_what_is_odd_is_not_taken_for_something_else():
     'a mask': lambda: fairjax.assess(Y, np.ma.array(P, mask=Y)),
     'masked labels': lambda: fairjax.assess(np.ma.array(Y, mask=Y), P),
     'complex': lambda: fairjax.assess(Y, P.astype(complex)),
+    'complex too': lambda: fairjax.audit(P.astype(complex), TABLE),
     'a bool': lambda: fairjax.assess(Y, P, threshold=True),
     'a word for True': lambda: fairjax.assess(Y, P, intersections='no'),
     'a table': lambda: fairjax.swap(TABLE),

@@ -48,6 +48,8 @@ def load(
       frame.attrs['source'] = 'the predictions'
       return _of_frame(frame, config, table, classes)
     try:
+      if np.iscomplexobj(values):
+        raise ValueError('complex numbers')
       values = values.astype(float)
     except (TypeError, ValueError, OverflowError) as error:
       raise UserError(
