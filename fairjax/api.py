@@ -398,9 +398,10 @@ def weights(
   known = {field.name for field in dataclasses.fields(Weighting)}
   if wrong := [name for name in options if name not in known]:
     raise UserError(f'weights has no option {wrong[0]!r}')
+  terms = os.fspath(terms) if isinstance(terms, os.PathLike) else terms
   config = Config(
     seed=random_state,
-    weighting=Weighting(z=z, terms=str(terms), estimator=estimator, **options),
+    weighting=Weighting(z=z, terms=terms, estimator=estimator, **options),
   )
   knobs.check(config, Config)
   result = reweight.weights(inputs.table(table), config)['weight']

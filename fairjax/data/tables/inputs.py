@@ -35,17 +35,21 @@ def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
     ) from error
   if pos_label is not None:
     if pos_label not in classes:
-      raise UserError(f'pos_label is {pos_label!r}; the labels are {classes}')
+      raise UserError(
+        f'pos_label is {shown(pos_label)}; the labels are {shown(classes, 200)}'
+      )
     if len(classes) > 2:
-      raise UserError(f'pos_label is for two classes; there are {classes}')
+      raise UserError(
+        f'pos_label is for two classes; there are {shown(classes)}'
+      )
     return classes, (values == pos_label).astype(np.int32)
   numbers = all(isinstance(c, bool | int | float) for c in classes)
   if numbers and set(classes) <= {0, 1}:
     return [0, 1], values.astype(np.int32)
   if len(classes) <= 2:
     raise UserError(
-      f'the labels are {classes}; say which one y_score is the probability of '
-      f'with pos_label={classes[-1]!r}'
+      f'the labels are {shown(classes)}; say which one y_score is the '
+      f'probability of with pos_label={shown(classes[-1])}'
     )
   index = {c: i for i, c in enumerate(classes)}
   return classes, np.array([index[v] for v in values.tolist()], np.int32)
