@@ -9,6 +9,8 @@ import pandas as pd
 from fairjax.core.errors import UserError, is_listed, need, shown
 from fairjax.data.tables import audit_table, predictions, readers
 
+MOST = 10**6  # classes
+
 
 def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
   """The classes' names in order, and each row's class; 1 is `pos_label`."""
@@ -235,6 +237,13 @@ def table(
     raise UserError(f'the table has id {twice!r} twice; ids must be unique')
   if not pd.api.types.is_integer_dtype(out['label']):
     out['label'] = _named(out['label'], classes)
+  wrong = ((out['label'] < 0) | (out['label'] >= MOST)).to_numpy()
+  if wrong.any():
+    row = int(wrong.argmax())
+    raise UserError(
+      f'row {row} has the label {out["label"][row]}; number the classes from '
+      '0, or give their names'
+    )
   return out
 
 
