@@ -312,11 +312,7 @@ def swap(
 
   alone = isinstance(texts, str)
   need(
-    alone
-    or (
-      (is_listed(texts) and not isinstance(texts, Mapping | Set))
-      and getattr(texts, 'ndim', 1) == 1
-    ),
+    alone or _is_column(texts),
     *('texts', texts, 'one text or a column of texts is needed'),
   )
   inputs.seed(random_state)
@@ -338,6 +334,12 @@ def swap(
   if isinstance(texts, pd.Series):
     return pd.Series(swapped, texts.index, name=texts.name)
   return np.array(swapped) if isinstance(texts, np.ndarray) else swapped
+
+
+def _is_column(texts: Any) -> bool:
+  """Whether it is texts in an order: a table is no column, nor is one text."""
+  listed = is_listed(texts) and not isinstance(texts, Mapping | Set)
+  return listed and getattr(texts, 'ndim', 1) == 1
 
 
 # Data
@@ -404,9 +406,10 @@ def weights(
   known = {field.name for field in dataclasses.fields(Weighting)}
   if wrong := [name for name in options if name not in known]:
     raise UserError(f'weights has no option {wrong[0]!r}')
+  terms = os.fspath(terms) if isinstance(terms, os.PathLike) else terms
   config = Config(
     seed=random_state,
-    weighting=Weighting(z=z, terms=str(terms), estimator=estimator, **options),
+    weighting=Weighting(z=z, terms=terms, estimator=estimator, **options),
   )
   knobs.check(config, Config)
   result = reweight.weights(inputs.table(table), config)['weight']
@@ -491,6 +494,11 @@ class Classifier:
     from fairjax.models.families import chances
     from fairjax.train import loop
 
+    need(_is_column(texts), 'texts', texts, 'a column of texts is needed')
+    need(
+      inputs.whole(batch_size) and batch_size > 0,
+      *('batch_size', batch_size, 'a whole number from 1 is needed'),
+    )
     if not len(texts):
       return np.zeros((0, len(self.classes_)))
     table = pd.DataFrame({'text': inputs.texts(texts), 'label': 0})
@@ -545,6 +553,10 @@ class Classifier:
     if isinstance(thresholds, str | pathlib.Path):
       thresholds = group_thresholds.read(thresholds)
     rule = getattr(thresholds, 'rule', thresholds)
+    need(
+      isinstance(rule, group_thresholds.Thresholds),
+      *('thresholds', thresholds, 'what `fairjax.thresholds` found is needed'),
+    )
     return rule.decide(found[:, 1], list(groups))
 
   def _placed(self):

@@ -204,6 +204,13 @@ def test_a_model_decides_by_the_thresholds_of_groups(folder, tmp_path):
     assert list(found) == list(model.classes_[np.array(expected, int)])
   with pytest.raises(UserError, match='need the group of each text'):
     model.predict(texts, thresholds=rule)
+  with pytest.raises(UserError, match='thresholds is 7; what'):
+    model.predict(texts, thresholds=7, groups=groups)
+  for odd in ('one text', table, {'he ran': 1}, 7, None):  # letters, names
+    with pytest.raises(UserError, match='; a column of texts is needed'):
+      model.predict_proba(odd)
+  with pytest.raises(UserError, match='batch_size is 0'):
+    model.predict_proba(texts, batch_size=0)
 
 
 def test_scores_feed_a_diet(folder):

@@ -256,6 +256,14 @@ CALLS = {
     lambda: fairjax.weights(TABLE.assign(id='x')),
     "id 'x' twice",
   ),
+  'labels -1 and 1': (
+    lambda: fairjax.weights(TABLE.assign(label=2 * Y - 1), z='columns:id'),
+    'row 0 has the label -1; number the classes from 0',
+  ),
+  'a column twice': (
+    lambda: fairjax.weights(pd.concat([TABLE, TABLE[['label']]], axis=1)),
+    "the column 'label' twice",
+  ),
   'no label in a row': (
     lambda: fairjax.weights(TABLE.assign(label=[None, *['a'] * (N - 1)])),
     'row 0 of the column label has no label',

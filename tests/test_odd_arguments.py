@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 import fairjax
+from fairjax.core import errors
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from test_mutations import no_fault, outcome
@@ -132,6 +133,7 @@ def test_what_is_odd_is_not_taken_for_something_else():
     'a mask': lambda: fairjax.assess(Y, np.ma.array(P, mask=Y)),
     'masked labels': lambda: fairjax.assess(np.ma.array(Y, mask=Y), P),
     'complex': lambda: fairjax.assess(Y, P.astype(complex)),
+    'complex too': lambda: fairjax.audit(P.astype(complex), TABLE),
     'a bool': lambda: fairjax.assess(Y, P, threshold=True),
     'a word for True': lambda: fairjax.assess(Y, P, intersections='no'),
     'a table': lambda: fairjax.swap(TABLE),
@@ -173,6 +175,15 @@ def test_faces_of_results_say_what_they_know():
   }
   counts = no_fault(found)
   assert counts['told'] > 90 and counts['fine'] < 12
+
+
+def test_a_sentence_is_one_line_that_can_be_read():
+  assert str(errors.UserError('a\nb  c')) == 'a b  c'
+  long = str(errors.UserError(f'x is {"y" * 9999}; the remedy'))
+  assert len(long) < errors.LONGEST and long.endswith('; the remedy')
+  assert errors.shown('one\ntwo') == "'one\\ntwo'"
+  assert errors.shown(np.zeros((9, 99)), 20).count('\n') == 0
+  assert errors.shown(10**5000) == '<int>'
 
 
 if __name__ == '__main__':

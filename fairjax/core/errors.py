@@ -51,7 +51,7 @@ def shown(value: Any, most: int = 80) -> str:
   try:
     line = ' '.join(repr(value).split())
   except Exception:  # a number of too many digits, an object of a stranger
-    line = f'a {type(value).__name__}'
+    line = f'<{type(value).__name__}>'
   return line if len(line) <= most else f'{line[:most]}…'
 
 

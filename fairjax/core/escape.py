@@ -52,6 +52,21 @@ def entities(text: str) -> str:
   return _html.escape(text, quote=True)
 
 
+def lines_of(frame: 'pd.DataFrame') -> str:
+  """A frame as a terminal shows it."""
+  return _printable(frame).to_string(index=False)
+
+
+def table_of(frame: 'pd.DataFrame') -> str:
+  """A frame as a notebook shows it."""
+  return _printable(frame).to_html(index=False, escape=True)
+
+
+def _printable(frame: 'pd.DataFrame') -> 'pd.DataFrame':
+  clean = lambda value: printable(value) if isinstance(value, str) else value
+  return frame.map(clean).rename(columns=clean)
+
+
 def tex(text: Any) -> str:
   """Text that LaTeX prints as it is."""
   return ''.join(_TEX.get(c, c) for c in printable(text))

@@ -80,12 +80,12 @@ class Assessment:
 
   def __repr__(self) -> str:
     frame = self.to_frame()
-    return frame[frame['group'] == ''].to_string(index=False)
+    return escape.lines_of(frame[frame['group'] == ''])
 
   def _repr_html_(self) -> str:
     lines = ''.join(f'<li>{escape.html(w)}</li>' for w in self.warnings)
     frame = self.to_frame().drop(columns='note', errors='ignore')
-    return frame.to_html(index=False, escape=True) + f'<ul>{lines}</ul>'
+    return f'{escape.table_of(frame)}<ul>{lines}</ul>'
 
 
 @dataclasses.dataclass(repr=False)
@@ -120,10 +120,10 @@ class Comparison:
     return plots.forest(values, 'difference')
 
   def __repr__(self) -> str:
-    return self.to_frame().to_string(index=False)
+    return escape.lines_of(self.to_frame())
 
   def _repr_html_(self) -> str:
-    return self.to_frame().to_html(index=False, escape=True)
+    return escape.table_of(self.to_frame())
 
 
 @dataclasses.dataclass(repr=False)
@@ -177,13 +177,16 @@ class Equalized:
     return pd.DataFrame(rows).rename(columns={'value': 'difference'})
 
   def __repr__(self) -> str:
-    limits = ', '.join(f'{g} {t:.3g}' for g, t in self.thresholds.items())
-    return f'thresholds: {limits}\n{self.to_frame().to_string(index=False)}'
+    return f'thresholds: {self._limits}\n{escape.lines_of(self.to_frame())}'
 
   def _repr_html_(self) -> str:
-    limits = ', '.join(f'{g} {t:.3g}' for g, t in self.thresholds.items())
-    table = self.to_frame().to_html(index=False, escape=True)
-    return f'<p>thresholds: {escape.html(limits)}</p>{table}'
+    table = escape.table_of(self.to_frame())
+    return f'<p>thresholds: {escape.entities(self._limits)}</p>{table}'
+
+  @property
+  def _limits(self) -> str:
+    each = (f'{g} {t:.3g}' for g, t in self.thresholds.items())
+    return escape.printable(', '.join(each))
 
 
 # One face for all results

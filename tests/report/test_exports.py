@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import fairjax
 from fairjax import results
 from fairjax.core import escape
 from fairjax.report import assessments, documents, page
@@ -159,6 +160,39 @@ def test_tables_of_the_library(attack):
     ]
   )
   check_html(shown._repr_html_(), 'notebook')
+  check_terminal(repr(shown))
+
+
+def check_terminal(text):
+  for line in text.splitlines():
+    assert not re.search('[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]', line)
+
+
+@pytest.mark.parametrize('face', ['assess', 'compare', 'thresholds', 'audit'])
+def test_faces_of_the_library(face):
+  """Names of groups in a terminal and in a notebook, all at once."""
+  names = [one for one in ATTACKS if one.strip()]
+  group = np.repeat(names, 10)
+  y = np.tile([0, 1], len(group) // 2)
+  p = np.random.default_rng(0).random(len(group))
+  few = {'n_resamples': 5}
+  first = fairjax.assess(y, p, group, **few)
+  if face == 'thresholds':
+    few['criterion'] = 'demographic_parity'
+    found = fairjax.thresholds(y, p, group, **few)
+  elif face == 'audit':
+    rows = pd.DataFrame({'label': y, 'g': group, 'score': p})
+    found = fairjax.audit('score', rows, groups='g', **few)
+  else:
+    found = first if face == 'assess' else fairjax.compare(first, first)
+  check_terminal(repr(found))
+  shown = found._repr_html_()
+  if face == 'audit':  # a page in a frame that may do nothing
+    assert re.match(r'<iframe srcdoc="[^"]*" [^>]*sandbox="[^"s]', shown)
+    assert 'allow-scripts' not in shown and 'allow-same-origin' not in shown
+  else:
+    check_html(shown, face)
+    check_terminal(shown)
 
 
 def test_numbers_stay_numbers():

@@ -9,6 +9,8 @@ import pandas as pd
 from fairjax.core.errors import UserError, is_listed, need, shown
 from fairjax.data.tables import audit_table, predictions, readers
 
+MOST = 10**6  # classes
+
 
 def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
   """The classes' names in order, and each row's class; 1 is `pos_label`."""
@@ -37,17 +39,21 @@ def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
     ) from error
   if pos_label is not None:
     if pos_label not in classes:
-      raise UserError(f'pos_label is {pos_label!r}; the labels are {classes}')
+      raise UserError(
+        f'pos_label is {shown(pos_label)}; the labels are {shown(classes, 200)}'
+      )
     if len(classes) > 2:
-      raise UserError(f'pos_label is for two classes; there are {classes}')
+      raise UserError(
+        f'pos_label is for two classes; there are {shown(classes)}'
+      )
     return classes, (values == pos_label).astype(np.int32)
   numbers = all(isinstance(c, bool | int | float) for c in classes)
   if numbers and set(classes) <= {0, 1}:
     return [0, 1], values.astype(np.int32)
   if len(classes) <= 2:
     raise UserError(
-      f'the labels are {classes}; say which one y_score is the probability of '
-      f'with pos_label={classes[-1]!r}'
+      f'the labels are {shown(classes)}; say which one y_score is the '
+      f'probability of with pos_label={shown(classes[-1])}'
     )
   index = {c: i for i, c in enumerate(classes)}
   return classes, np.array([index[v] for v in values.tolist()], np.int32)
@@ -253,6 +259,13 @@ def table(
     raise UserError(f'the table has id {twice!r} twice; ids must be unique')
   if not pd.api.types.is_integer_dtype(out['label']):
     out['label'] = _named(out['label'], classes)
+  wrong = ((out['label'] < 0) | (out['label'] >= MOST)).to_numpy()
+  if wrong.any():
+    row = int(wrong.argmax())
+    raise UserError(
+      f'row {row} has the label {out["label"][row]}; number the classes from '
+      '0, or give their names'
+    )
   return out
 
 

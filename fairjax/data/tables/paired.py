@@ -8,14 +8,16 @@ released script has it: ex_id, is_perturbed, label and the text's columns, half
 of the rows perturbed.
 """
 
+import math
 import os
 
 import numpy as np
 import pandas as pd
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, shown
 from fairjax.data.tables import files
 
+MOST = 10**6  # classes
 COLUMNS = (
   *('id', 'perturber', 'text', 'perturbed', 'text_pair', 'perturbed_pair'),
   *('control', 'control_pair', 'word', 'attribute', 'axis', 'label'),
@@ -56,6 +58,7 @@ def wide(table: pd.DataFrame, path: str) -> pd.DataFrame:
       f'{path} has no column of texts; name it sentence, or sentence1 and '
       'sentence2'
     )
+  table = table.assign(ex_id=table['ex_id'].map(str))
   mask = table['is_perturbed'].map(_true)
   old, new = table[~mask], table[mask]
   if len(old) != len(new):
@@ -99,6 +102,15 @@ def _true(value) -> bool:
   return str(value).strip().lower() in ('true', '1', '1.0', 'yes')
 
 
+def _class(value) -> float:
+  """The number of a class, NaN where it is none."""
+  try:
+    number = float(value)
+  except (TypeError, ValueError, OverflowError):
+    return math.nan
+  return number if number.is_integer() and 0 <= number < MOST else math.nan
+
+
 def check(table: pd.DataFrame, path: str) -> pd.DataFrame:
   """The table with all its columns, if every row is a perturbation."""
   for name in ('id', 'text', 'perturbed', 'label'):
@@ -107,7 +119,7 @@ def check(table: pd.DataFrame, path: str) -> pd.DataFrame:
         f'{path} has no column {name!r}; a paired file has id, text, '
         'perturbed and label (tables/paired.py)'
       )
-  table = table.copy()
+  table = table.assign(id=table['id'].map(str))
   if 'perturber' not in table:
     table['perturber'] = 'file'
   for name in COLUMNS:
@@ -127,12 +139,12 @@ def check(table: pd.DataFrame, path: str) -> pd.DataFrame:
     if wrong.any():
       row = table.loc[wrong.to_numpy().argmax()]
       raise UserError(f'{path}: id {row["id"]!r} {what}; leave such rows out')
-  labels = pd.to_numeric(table['label'], errors='coerce')
+  labels = table['label'].map(_class)
   if labels.isna().any():
     row = table.loc[int(labels.isna().to_numpy().argmax())]
     raise UserError(
-      f'{path}: id {row["id"]!r} has label {row["label"]!r}; give the number '
-      'of its class'
+      f'{path}: id {row["id"]!r} has label {shown(row["label"])}; give the '
+      'number of its class'
     )
   table['label'] = labels.astype(np.int32)
   return table[list(COLUMNS)].reset_index(drop=True)

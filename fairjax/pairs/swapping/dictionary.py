@@ -17,7 +17,7 @@ from collections.abc import Callable, Container, Sequence
 
 from fairjax.config import Method
 from fairjax.core import memory
-from fairjax.core.errors import UserError, need
+from fairjax.core.errors import UserError, need, shown
 from fairjax.data.corpora.shards import Span, Swapped
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import context, neutral, scan, tags, word_lists
@@ -228,8 +228,8 @@ def _checked(texts: Sequence[str]) -> list[str]:
     for number, text in enumerate(texts):
       if not isinstance(text, str):
         raise UserError(
-          f'row {number} is not a text but {text!r}; drop the row or write a '
-          'text in it'
+          f'row {number} is not a text but {shown(text)}; drop it or write '
+          'a text in it'
         )
   return texts
 

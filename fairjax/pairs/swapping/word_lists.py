@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fairjax.core import paths
-from fairjax.core.errors import UserError, is_listed, need
+from fairjax.core.errors import UserError, is_listed, need, shown
 
 SIDES = ('male', 'female', 'neutral')
 DIRECTED = ('male', 'female', 'from'), ('first', 'second', 'from')
@@ -195,7 +195,7 @@ def _group(group: Sequence[str]) -> tuple[str, ...]:
     or any(not isinstance(word, str) for word in words)
   ):
     raise UserError(
-      f'words has {group!r}, which is no group of words; write '
+      f'words has {shown(group)}, which is no group of words; write '
       "[('cat', 'dog')] or {'cat': 'dog'}"
     )
   return tuple(word.strip().lower() for word in group)

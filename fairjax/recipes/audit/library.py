@@ -128,7 +128,7 @@ class Audited:
     lines = first_screen.answer(self.results, self._set, one, gap)
     frame = self.to_frame()
     everyone = frame[frame['group'] == ''].drop(columns='group')
-    return '\n'.join([*lines, everyone.to_string(index=False)])
+    return '\n'.join([*lines, escape.lines_of(everyone)])
 
   def _repr_html_(self) -> str:
     """The page itself, in a frame of its own."""

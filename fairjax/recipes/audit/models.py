@@ -78,6 +78,8 @@ def _of_values(found, config, table, classes) -> list[AuditedModel]:
     frame.attrs['source'] = THEIRS
     return _of_frame(frame, config, table, classes)
   try:
+    if np.iscomplexobj(values):
+      raise ValueError('complex numbers')
     values = values.astype(float)
   except (TypeError, ValueError, OverflowError) as error:
     raise UserError(

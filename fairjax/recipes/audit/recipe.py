@@ -246,13 +246,16 @@ def keep(
 
   if not mesh.is_main():
     return
-  name = _data(config)
+  name, taken = _data(config), set()
   for k, (model, one) in enumerate(measured.items()):
     frame = table if 'label' in table else table.assign(label=-1)
     rows = stages.prediction_table(name, frame, one.chances)
     if 'label' not in table:
       rows = rows.drop(columns='label')
-    place = folder / 'predictions' / f'{stages.file_name(model)}.parquet'
+    stem = stages.file_name(model)
+    stem = f'{stem}-{k}' if stem.casefold() in taken else stem
+    taken.add(stem.casefold())
+    place = folder / 'predictions' / f'{stem}.parquet'
     artefacts.write_table(
       folder / 'predictions.parquet' if not k else place, rows
     )

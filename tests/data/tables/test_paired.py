@@ -55,3 +55,17 @@ def test_pairs_of_texts_are_read_too(tmp_path):
 def test_a_wrong_file_is_one_sentence(change, sentence, tmp_path):
   with pytest.raises(UserError, match=sentence):
     paired.read(written(change(LONG), tmp_path))
+
+
+@pytest.mark.parametrize('label', [1.5, -1, [1], None, 'x', 1e40, {}])
+def test_a_label_is_the_number_of_a_class(label, tmp_path):
+  """1.5 was cut to 1."""
+  labels = [0, 0, label, label]
+  rows = LONG.assign(label=pd.Series(labels, dtype=object))
+  with pytest.raises(UserError, match='has label'):
+    paired.read(written(rows, tmp_path))
+
+
+def test_ids_are_texts_whatever_they_are(tmp_path):
+  rows = LONG.assign(ex_id=pd.Series([[1], [1], 'b', 'b'], dtype=object))
+  assert list(paired.read(written(rows, tmp_path))['id']) == ['[1]', 'b']
