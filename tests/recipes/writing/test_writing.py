@@ -16,6 +16,7 @@ from fairjax.core.errors import Failed, UserError
 from fairjax.data.batching import tokens
 from fairjax.models.families import gpt2
 from fairjax.models.folders import hf
+from fairjax.models.reading import judge
 from fairjax.recipes.writing import prompts, recipe, rows, templates, writers
 
 VOCAB = 120
@@ -162,6 +163,7 @@ def test_a_planted_gap_is_found_and_the_gate_fails(tmp_path):
   assert result['paired_bleu_loss']['low'] > 0
   assert 'after prompts about women, 100 are decided' in repr(result)
   assert len(result.groups) == 2 and 'mean_score' in result.by_group.to_string()
+  assert result.plot().axes and 'iframe' in result._repr_html_()
   page = result.save(tmp_path / 'saved').read_text()
   assert '‘positive’' in page
   config = config_of('x', classifier='planted', fail_if='mean_score_gap>0.2')
@@ -175,6 +177,23 @@ def test_without_a_classifier_the_lexicon_leads(tmp_path):
   result = fairjax.write(biased, lexicon=words, limit=4, n_resamples=200)
   assert result['honest_gap']['value'] == 1.0
   assert 'mean_score_gap' not in result
+
+
+def test_cosines_are_of_the_vectors_of_an_encoder(model):
+  result = fairjax.write(
+    biased, biased.toxic, encoder=model, samples=2, limit=1, n_resamples=100
+  )
+  table = result.texts
+  once = table.drop_duplicates(['pair', 'group', 'sample'])
+  wide = once.pivot(
+    index=['pair', 'sample'], columns='group', values='continuation'
+  )
+  vectors = judge.load(model, c.Config()).vectors
+  a, b = (vectors(list(wide[group])) for group in ('female', 'male'))
+  norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+  want = ((a * b).sum(1) / norms).mean()
+  assert result['paired_cosine']['value'] == pytest.approx(want, abs=1e-4)
+  assert result['paired_cosine_loss']['value'] is not None
 
 
 # Prompts
