@@ -1,5 +1,7 @@
 """The exceptions that end a run without a traceback."""
 
+import signal
+
 
 class UserError(Exception):
   """A user's mistake, explained in one sentence.
@@ -22,6 +24,12 @@ class Interrupted(BaseException):
 
   Like KeyboardInterrupt no Exception: nobody's `except Exception` takes it.
   """
+
+
+def asked_to_stop() -> list[signal.Signals]:
+  """The signals that ask a run to stop; Windows has but one."""
+  names = ('SIGTERM', 'SIGHUP')
+  return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
 def said(error: BaseException, most: int = 200) -> str:
