@@ -204,7 +204,8 @@ def typed(leaf: str, kind, value: str) -> str:
     names = {bool: 'true or false', int: 'a whole number', float: 'a number'}
     want = names.get(kind, 'a list with commas, as in 1,2,3')
     raise UserError(
-      f'--config.{leaf} is {short(value)}; it must be {want}'
+      f'--config.{leaf} is {short(value)}; it must be {want} (fairjax help '
+      f'{leaf})'
     ) from error
 
 
