@@ -28,7 +28,13 @@ from ml_collections import config_flags
 from fairjax.cli import commands
 from fairjax.config import RENAMED, Config, config_folder, validate
 from fairjax.config.elsewhere import ELSEWHERE
-from fairjax.core.errors import Failed, Interrupted, Undecided, UserError
+from fairjax.core.errors import (
+  Failed,
+  Interrupted,
+  Undecided,
+  UserError,
+  asked_to_stop,
+)
 
 # Exit codes.
 FAILED, MISTAKE, UNDECIDED, RESUME, INTERRUPTED = 1, 2, 3, 75, 130
@@ -198,7 +204,8 @@ def typed(leaf: str, kind, value: str) -> str:
     names = {bool: 'true or false', int: 'a whole number', float: 'a number'}
     want = names.get(kind, 'a list with commas, as in 1,2,3')
     raise UserError(
-      f'--config.{leaf} is {short(value)}; it must be {want}'
+      f'--config.{leaf} is {short(value)}; it must be {want} (fairjax help '
+      f'{leaf})'
     ) from error
 
 
@@ -242,7 +249,7 @@ def refuse(problem) -> None:
 
 def end(sentence, code: int) -> None:
   """The last words, if anybody still listens, and the exit code."""
-  signal.setitimer(signal.ITIMER_REAL, 0)
+  alarm(0)
   try:
     print(f'fairjax: {sentence}', file=sys.stderr, flush=True)
   except OSError:  # `2>&1 | head` has read enough
@@ -259,6 +266,12 @@ def leave_others(code: int) -> None:
     os._exit(code)
 
 
+def alarm(seconds: float) -> None:
+  """Asks for SIGALRM in some time, where the system has it (not Windows)."""
+  if hasattr(signal, 'setitimer'):
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
 def stop_when_asked() -> None:
   """SIGTERM ends a run as it ends a fit: what is made is kept, and said.
 
@@ -270,10 +283,12 @@ def stop_when_asked() -> None:
 
   def stop(number, frame) -> None:
     nonlocal raised
-    if number != signal.SIGALRM:
+    ringing = getattr(signal, 'SIGALRM', None)
+    if number != ringing:
       signal.signal(number, signal.SIG_DFL)
-      signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, AGAIN)
+      if ringing is not None:
+        signal.signal(ringing, stop)
+    alarm(AGAIN)
     if raised() is None and not importing(frame):
       stopped = Interrupted(
         'asked to stop; what was finished is kept, run again to go on'
@@ -291,7 +306,7 @@ def stop_when_asked() -> None:
   # Where nothing can be raised (__del__, a callback of gc) the interpreter
   # shows a traceback and goes on, and the stop is said again.
   sys.unraisablehook = ignored
-  for number in (signal.SIGTERM, signal.SIGHUP):
+  for number in asked_to_stop():
     if signal.getsignal(number) is not signal.SIG_IGN:
       signal.signal(number, stop)
 

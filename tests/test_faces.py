@@ -1,5 +1,6 @@
 """What people have, works; results of `assess` and `audit` have one face."""
 
+import json
 import re
 
 import numpy as np
@@ -197,6 +198,49 @@ def test_tables_of_polars_and_of_hugging_face_are_audited():
   assert fairjax.audit('score', one, groups='sex', **QUICK)['dp'] == expected
   with pytest.raises(UserError, match=r"splits 'train'; give one, as in data"):
     fairjax.audit('score', hf.DatasetDict({'train': one}), **QUICK)
+
+
+MODULE = """
+import numpy as np
+
+def chance(texts):
+  return np.array([0.9 if 'awful' in text else 0.2 for text in texts])
+
+class Model:
+  classes_ = np.array(['ok', 'toxic'])
+
+  def predict_proba(self, texts):
+    return np.stack([1 - chance(texts), chance(texts)], 1)
+
+model = Model()
+"""
+
+
+def files(folder):
+  """What `fairjax audit MODEL DATA` is given: predictions, or code."""
+  p = pd.DataFrame({'p': chance(TEXTS)})
+  p.to_csv(folder / 'p.csv', index=False)
+  p.assign(more=1).to_csv(folder / 'p.tsv', sep='\t', index=False)
+  p.assign(more=1).to_csv(folder / 'semicolons.csv', sep=';', index=False)
+  p.to_json(folder / 'p.jsonl', orient='records', lines=True)
+  p.to_json(folder / 'p.json', orient='records')
+  p.to_parquet(folder / 'p.parquet')
+  pd.DataFrame({'said': words(TEXTS)}).to_csv(folder / 'w.csv', index=False)
+  by_class = pd.DataFrame(by_label(TEXTS))
+  by_class.to_csv(folder / 'by_class.csv', index=False)
+  by_class.add_prefix('p_').to_csv(folder / 'p_.csv', index=False)
+  (folder / 'pipeline.json').write_text(json.dumps(pipeline(TEXTS)))
+  (folder / 'every_score.json').write_text(json.dumps(every_score(TEXTS)))
+  (folder / 'kinds_module.py').write_text(MODULE)
+  named = [str(path) for path in sorted(folder.glob('*.*[!y]'))]
+  return [*named, 'kinds_module:chance', 'kinds_module:model']
+
+
+def test_files_and_code_of_any_kind_are_audited(tmp_path, monkeypatch):
+  monkeypatch.syspath_prepend(tmp_path)
+  for model in files(tmp_path):
+    found = fairjax.audit(model, frame(), groups='sex', swaps=(), **QUICK)
+    assert found['accuracy']['value'] == pytest.approx(1 - 1 / N), model
 
 
 @pytest.mark.parametrize(

@@ -556,3 +556,37 @@ def test_processes_without_an_address_do_not_train_alone(monkeypatch):
   monkeypatch.delenv('JAX_COORDINATOR_ADDRESS', raising=False)
   with pytest.raises(UserError, match='--coordinator_address'):
     mesh.start('', 2, 0)
+
+
+WINDOWS = """
+import os, signal, sys
+for module, names in (
+  (signal, ('SIGALRM', 'SIGHUP', 'setitimer', 'getitimer', 'alarm')),
+  (os, ('geteuid', 'getuid', 'fork')),
+):
+  for name in names:
+    delattr(module, name)
+sys.modules['fcntl'] = sys.modules['resource'] = None
+from fairjax.core import cache
+assert cache.usable(__import__('pathlib').Path(sys.argv.pop()))
+from fairjax import main
+main.command()
+"""
+
+
+def test_a_system_without_posix_audits_and_ends(tmp_path):
+  rows = ''.join(f'{k % 2},{k % 3 % 2},{"mf"[k % 5 % 2]}\n' for k in range(60))
+  (tmp_path / 'rows.csv').write_text('score,label,sex\n' + rows)
+  for words, code in (([], 0), (['--config.audit.fail_if=accuracy<2'], 1)):
+    done = subprocess.run(
+      [
+        *(sys.executable, '-c', WINDOWS, 'audit', str(tmp_path / 'rows.csv')),
+        *('--config.audit.groups=sex', '--config.measures.resamples=20'),
+        *(*words, f'--workdir={tmp_path / "run"}', str(tmp_path)),
+      ],
+      cwd=ROOT,
+      capture_output=True,
+      text=True,
+    )
+    assert done.returncode == code, done.stderr
+    assert 'Traceback' not in done.stderr

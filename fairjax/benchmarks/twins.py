@@ -142,9 +142,11 @@ def items(config) -> pd.DataFrame:
       '--config.method.words'
     )
   out = pd.DataFrame({'id': pair.id, 'male': pair.male, 'female': pair.female})
-  out.attrs['notes'] = [
-    f'{pair.skipped} of {len(table)} texts have no twin and are left out'
-  ]
+  out.attrs['notes'] = (
+    [f'{pair.skipped} of {len(table)} texts have no twin and are left out']
+    if pair.skipped
+    else []
+  )
   return out
 
 

@@ -50,7 +50,7 @@ class Measures:
   )
   pos_label: int = knob(
     1,
-    'the label whose probability is the score',
+    'the positive label: its number among the labels in order, from 0',
     at_least(0),
     changes=('scores', 'weights', 'data', 'measures'),
   )

@@ -79,14 +79,15 @@ def _trouble(path: pathlib.Path) -> str:
       path.parent.mkdir(parents=True, exist_ok=True)
       path.mkdir(mode=0o700, exist_ok=True)
     with tempfile.TemporaryFile(dir=path):
-      facts, disk = path.stat(), os.statvfs(path)
+      facts, disk = path.stat(), shutil.disk_usage(path)
   except (OSError, ValueError) as error:
     return f'{path} cannot be written ({getattr(error, "strerror", error)})'
-  if facts.st_uid not in (0, os.geteuid()):
-    return f'{path} belongs to somebody else'
-  if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-    return f'others may write in {path} (chmod go-w takes that from them)'
-  if disk.f_frsize and disk.f_bavail * disk.f_frsize < ROOM:
+  if hasattr(os, 'geteuid'):  # Windows has rights of its own
+    if facts.st_uid not in (0, os.geteuid()):
+      return f'{path} belongs to somebody else'
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+      return f'others may write in {path} (chmod go-w takes that from them)'
+  if disk.total and disk.free < ROOM:
     return f'the disk of {path} is full'
   return ''
 

@@ -1,5 +1,6 @@
 """The exceptions that end a run without a traceback."""
 
+import signal
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,6 +34,12 @@ class Interrupted(BaseException):
 
   Like KeyboardInterrupt no Exception: nobody's `except Exception` takes it.
   """
+
+
+def asked_to_stop() -> list[signal.Signals]:
+  """The signals that ask a run to stop; Windows has but one."""
+  names = ('SIGTERM', 'SIGHUP')
+  return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
 def said(error: BaseException, most: int = 200) -> str:

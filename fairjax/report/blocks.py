@@ -91,7 +91,8 @@ th, td {
   border-bottom: 1px solid var(--line);
 }
 thead th { font-weight: 600; color: var(--quiet); white-space: nowrap; }
-thead th.number { white-space: normal; vertical-align: bottom; }
+thead th { vertical-align: bottom; }
+thead th.number { white-space: normal; }
 tbody th { font-weight: 500; max-width: min(20rem, 52vw);
   overflow-wrap: break-word; }
 @media (min-width: 68rem) { tbody th { max-width: 30rem; } }
@@ -134,6 +135,10 @@ mark { background: var(--mark); color: inherit; border-radius: 2px; }
 .lights .bad svg { color: var(--bad); }
 .strip > input { margin: 0 0.4rem 0.8rem 0; }
 .strip > div { transition: filter 0.1s; }
+@media (min-width: 68rem) {
+  .strip > div { columns: 2; column-gap: 2.5rem; }
+  .strip > div > div { break-inside: avoid; }
+}
 .strip > input:checked ~ div { filter: blur(0.35em); user-select: none; }
 .downloads { display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem;
   list-style: none; padding: 0; max-width: none; }

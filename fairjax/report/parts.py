@@ -106,4 +106,5 @@ def _texts(row: Mapping, versions: Sequence[str]) -> str:
     if key not in versions
   )
   html = '<br>'.join(blocks.versions(texts))
-  return f'<p>{html}</p>' + (blocks.text(rest, kind='quiet') if rest else '')
+  more = blocks.text(rest, kind='quiet') if rest else ''
+  return f'<div><p>{html}</p>{more}</div>'

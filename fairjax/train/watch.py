@@ -8,7 +8,7 @@ from collections.abc import Callable
 import jax
 import numpy as np
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, asked_to_stop
 from fairjax.train import checkpoint, mesh, optim, step
 
 AHEAD = 4  # dispatches that may run before a loss is looked at
@@ -142,7 +142,7 @@ class Stop:
 
   def __enter__(self):
     self._old = {}
-    for which in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    for which in (*asked_to_stop(), signal.SIGINT):
       if signal.getsignal(which) is signal.SIG_IGN:
         continue  # nohup
       try:

@@ -11,6 +11,7 @@ from fairjax.core.errors import UserError
 from fairjax.metrics.inference.significance import (
   adjusted,
   p_text,
+  said,
   with_adjusted,
 )
 
@@ -46,3 +47,7 @@ def test_p_in_print():
   assert p_text({'p': 0.0321, 'p_at_floor': False}) == '0.032'
   assert p_text({'p': 1e-9}) == '< 0.0001'
   assert p_text({'p': None}) == '–'
+  # A floor so low is no value that anybody wants to read.
+  assert p_text({'p': 1e-35, 'p_at_floor': True}) == '< 0.0001'
+  assert said(1e-35, True) == said(1e-9) == 'p < 0.0001'
+  assert said(0.001, True) == 'p ≤ 0.001' and said(0.032) == 'p = 0.032'

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from fairjax import results
-from fairjax.report import findings, page, sentences
+from fairjax.report import findings, page, sentences, verdict
 
 KEPT = sorted(
   (pathlib.Path(__file__).parents[1] / 'golden/first_screens').glob('*.json')
@@ -98,3 +98,35 @@ def test_warnings_of_one_kind_are_one_line():
     lines[0] + ' (and 2 more of this kind)',
     lines[3],
   ]
+
+
+def test_lists_and_names_make_no_kind_of_their_own():
+  told = sentences.alike(
+    [
+      'word vectors: work: 32 words are too rare (teacher, model, …)',
+      'word vectors: work is left out: it needs 3 words in each list',
+      'word vectors: career: 29 words are too rare (home, …)',
+      'word vectors: career is left out: it needs 3 words in each list',
+      'test: the AUC is below one half',
+    ]
+  )
+  assert len(told) == 3
+  assert [line.endswith('(and 1 more of this kind)') for line in told] == [
+    *(True, True, False)
+  ]
+
+
+def test_a_title_has_no_path(tmp_path):
+  found = results.Results(title='perturber from /home/me/packages/mini/model')
+  assert page._title(found, tmp_path) == 'perturber from mini'
+
+
+def test_what_all_claims_share_is_said_once():
+  effect = {'value': 0.2, 'low': 0.1, 'high': 0.3}
+  claims = [verdict.claim(f'{k} is fairer', effect, 0, 'a test') for k in 'ab']
+  *_, words, table, _ = verdict.section(claims)['parts']
+  assert words['text'].endswith('must be above 0. Test: a test.')
+  assert [*table['columns']] == ['claim', 'verdict', 'the number', 'is', 'p']
+  claims[1]['bound'] = 0.1
+  *_, words, table, _ = verdict.section(claims)['parts']
+  assert 'must be' in table['columns'] and 'Test: a test.' in words['text']

@@ -18,6 +18,7 @@ from fairjax.metrics import measures
 
 METHODS = ('holm', 'bh')
 SURE = 0.05  # adjusted p below which a difference is called more than chance
+LEAST = 0.0001  # p values below it are printed as below it
 
 
 def adjusted(
@@ -85,6 +86,8 @@ def gated(
 
 def said(p: float, at_floor: bool = False) -> str:
   """'p = 0.032', or 'p ≤ 0.001' where no smaller one could have come out."""
+  if p < 0.9 * LEAST:  # a floor of 10,000 resamples is 1/10,001
+    return f'p < {LEAST:.4f}'
   return f'p {"≤" if at_floor else "="} {p:.2g}'
 
 
@@ -93,6 +96,6 @@ def p_text(test: Mapping) -> str:
   p = test['p']
   if p is None:
     return '–'
-  if test.get('p_at_floor'):
-    return f'≤ {p:.1g}'
-  return '< 0.0001' if p < 0.0001 else f'{p:.2g}'
+  if p < 0.9 * LEAST:
+    return f'< {LEAST:.4f}'
+  return f'≤ {p:.1g}' if test.get('p_at_floor') else f'{p:.2g}'

@@ -222,7 +222,7 @@ def _word(one: Mapping) -> dict:
       if 'mean change of score' in one
       else {}
     ),
-    'adjusted p': one['adjusted'],
+    'adjusted p': significance.p_text({'p': one['adjusted']}),
   }
 
 
@@ -531,7 +531,7 @@ def _slices(focus: Measured) -> dict | None:
       'rows': s['rows'],
       'wrong': f'{s["error rate"]:.1%}',
       'elsewhere': f'{s["outside"]:.1%}',
-      'adjusted p': s['adjusted'],
+      'adjusted p': significance.p_text({'p': s['adjusted']}),
     }
 
   count = len(focus.slices)

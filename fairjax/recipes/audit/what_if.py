@@ -137,19 +137,12 @@ def _versions(text: str, config: Config) -> tuple[list[str], list[str]]:
 def html(found: WhatIf) -> str:
   """The answer as a piece of a page; all that anybody typed is escaped."""
   said, lead = found.said, escape.html(found.said.decision)
-  tables = []
-  for title, rows in (
-    ('Edited', found.edits),
-    ('Without a word', found.words[:SHOWN]),
-  ):
-    lines = ''.join(_row(one, said) for one in rows)
-    tables.append(
-      '<div class="scroll"><table><thead><tr>'
-      f'<th>{title}</th><th>sentence</th><th class="number">score</th>'
-      f'<th>decided</th></tr></thead><tbody>{lines}</tbody></table></div>'
-      if rows
-      else f'<p class="quiet">{title}: nothing in it is on the word lists.</p>'
-    )
+  tables = [
+    _table(
+      'Edited', [_row(one, said, True) for one in found.edits], 'sentence'
+    ),
+    _table('The sentence', [_row(one, said) for one in found.words[:SHOWN]]),
+  ]
   return (
     f'<p class="lead">{escape.html(said.text)}</p>'
     f'<p>Decided <b>‘{lead}’</b>; the score of ‘{escape.html(found.of)}’ is '
@@ -177,12 +170,23 @@ def _sentence(found: WhatIf) -> str:
   return ' '.join(out)
 
 
-def _row(one: Version, said: Version) -> str:
+def _table(title: str, rows: Sequence[str], more: str = '') -> str:
+  if not rows:
+    return f'<p class="quiet">{title}: nothing in it is on the word lists.</p>'
+  more = more and f'<th>{more}</th>'
+  return (
+    '<div class="scroll"><table><thead><tr>'
+    f'<th>{title}</th>{more}<th class="number">score</th><th>decided</th></tr>'
+    f'</thead><tbody>{"".join(rows)}</tbody></table></div>'
+  )
+
+
+def _row(one: Version, said: Version, whole: bool = False) -> str:
   change = one.score - said.score
   flip = ' <b>flips</b>' if one.flips else ''
-  text = blocks.versions([said.text, one.text])[1]
+  text = f'<td>{blocks.versions([said.text, one.text])[1]}</td>'
   return (
-    f'<tr><th>{escape.html(one.what)}</th><td>{text}</td>'
+    f'<tr><th>{escape.html(one.what)}</th>{text if whole else ""}'
     f'<td class="number">{one.score:.2f} <small>{change:+.2f}</small></td>'
     f'<td>{escape.html(one.decision)}{flip}</td></tr>'
   )

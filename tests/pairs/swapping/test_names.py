@@ -1,5 +1,6 @@
 """Names: the matching against a brute-force one, persons by context."""
 
+import csv
 import itertools
 
 import numpy as np
@@ -228,3 +229,18 @@ def test_judgement_needs_no_other_text():
   start = text.index('Grace')
   found = persons.choose(text, [(start, start + 5, 'Grace')], OWN)
   assert len(found) == 1
+
+
+def matched():
+  own = names._own()
+  return names.match(names.read(own), origins=names.origins(own))
+
+
+def test_the_pairs_that_are_kept_are_those_that_are_matched():
+  """After a change of the lists: python tests/pairs/swapping/test_names.py."""
+  assert names.own_pairs() == matched()
+
+
+if __name__ == '__main__':
+  with open(names._own().with_name('name_pairs.csv'), 'w', newline='') as file:
+    csv.writer(file, lineterminator='\n').writerows(matched())
