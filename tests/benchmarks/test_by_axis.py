@@ -34,7 +34,15 @@ def test_every_category_has_its_axis_and_no_other():
   assert own.count('') == 2  # of two axes at once
   assert sorted(filter(None, own)) == sorted(crows)
   assert by_axis.axis_of('bbq', 'Age, disambiguated') == ''
-  assert by_axis.axis_of('stereoset', 'profession') == ''
+  for part, axis in (
+    ('intrasentence, race', 'race'),
+    ('intrasentence, profession', ''),
+    ('intersentence, race', ''),
+    ('intersentence', ''),
+  ):
+    assert by_axis.axis_of('stereoset', part) == axis
+  alone = pd.DataFrame({'category': ['bbq_gender_shared'] * 2})
+  assert by_axis._only('bbq', alone) == 'gender'
   for axis in AXES:
     assert by_axis.axis_of('lpbs', exchange.called(axis))
     assert by_axis.axis_of('lpbs', f'{axis}: muslim') == ''

@@ -37,11 +37,9 @@ AXIS = {name: axis for axis, names in CALLED.items() for name in names}
 
 def axis_of(benchmark: str, part: str) -> str:
   """The axis of a part of a benchmark; '' where it is of none."""
-  name = part.removeprefix('axis ').lower()
-  category, _, context = name.partition(', ')
-  if context not in ('', BENCHMARKS[benchmark].whole):
-    return ''
-  return AXIS.get(category, '')
+  words = part.removeprefix('axis ').lower().split(', ')
+  own = [word for word in words if word != BENCHMARKS[benchmark].whole]
+  return AXIS.get(own[0], '') if len(own) == 1 else ''
 
 
 def cells(
@@ -66,10 +64,12 @@ def cells(
 
 
 def _only(benchmark: str, items: pd.DataFrame) -> str:
-  """The axis of items that are of one category."""
-  if 'category' in items and items['category'].nunique() == 1:
-    return axis_of(benchmark, str(items['category'].iloc[0]))
-  return ''
+  """The axis of items that are of one category; it may be a file's name."""
+  if 'category' not in items or items['category'].nunique() != 1:
+    return ''
+  category = str(items['category'].iloc[0]).lower()
+  named = {AXIS[one] for one in category.split('_') if one in AXIS}
+  return AXIS.get(category, named.pop() if len(named) == 1 else '')
 
 
 def lines(

@@ -68,7 +68,8 @@ basketball football soccer hockey volleyball sports sport team teams league
 school schools club clubs clothes toys toy book books movie movie's movies film
 films show shows choir home homes party hospital section side cricket cup
 high literature programme program programs
-bathroom bathrooms locker room rooms dorm college tweet tweets night day trip
+flick flicks flck horror bathroom bathrooms locker room rooms dorm college tweet
+tweets night day trip
 magazine group groups ward choir
 """)
 # What one is poor at: of a skill, no purse.
@@ -85,6 +86,7 @@ teacher teachers professor professors lecturer lecturers instructor instructors
 tutor tutors major majors student students scholar scholars translator
 translators character characters speaker speakers author editor editors
 """)
+_PITIED = words_of('those these you my your our his her their')
 KIN = words_of("""
 son sons daughter daughters brother brothers sister sisters child children
 mother father nephew nephews niece nieces cousin cousins
@@ -133,6 +135,16 @@ AGES = words_of('young old older younger elderly teenage little small aged')
 _YEARS = re.compile(r'\b(?:years?|yrs?)[- ]$', re.IGNORECASE)
 _HAVING = words_of('have has had having raise raising raised bear want no with')
 _PEOPLE = ('People', 'Men', 'Women', 'Person')
+# As a child she sang, while still a teenager: a time of a life.
+_STAGES = words_of("""
+child kid boy girl teenager teen adolescent youngster toddler children kids boys
+girls teenagers
+""")
+_STAGE = re.compile(
+  r'\b(?:as|since|while|when|still|was)(?: (?:he|she|i|they) (?:was|were))?'
+  r'(?: still| only| just)?(?: an?| the)?(?: small| little| young| mere)? $',
+  re.IGNORECASE,
+)
 _OF_AGE = re.compile(r'\b(?:under|over|at|ages?) (?:the age of )?\d+\b(?! ?%)')
 _SENTENCE = re.compile(r'[.!?\n]+(?:\s|$)')
 
@@ -269,6 +281,8 @@ def _form(
     return None
   next_low = after.lower()
   is_free = not after or is_no_noun(next_low, before.lower())
+  if low in _STAGES and _STAGE.search(text, max(0, start - 40), start):
+    return None
   if 'nouns' in forms:
     one = forms['nouns'][0]
     if (hyphen and one.people) or next_low in THINGS:
@@ -286,6 +300,8 @@ def _form(
     if next_low in ('and', 'or'):
       second = next_word(text, stop)[0].lower()
       return 'group' if second in PAIRED else None
+    if next_low.endswith('ly') or re.match(r', (?!and|or|the)\w+', text[end:]):
+      return None  # the poor falsely accused; the old, worn-out jokes
     return None if next_low == 'saying' else 'group'
   if 'name' in forms:
     return 'name'
@@ -301,13 +317,8 @@ def _form(
       okay &= is_free or next_low.endswith(('ing', 'ed'))
       okay &= not _OWNER.search(before)
       return 'noun' if okay and not hyphen else None
-    listed = _JOINED.match(text, end)  # the Italian, French and German operas
-    adjective = listed and (
-      listed[1].lower() in described or listed[1].lower() in people.DESCRIBING
-    )
     if is_free and not hyphen and _is_counted(text, start, before):
-      of_people = not adjective or before_people(text, end, described)
-      return 'noun' if of_people else None
+      return 'noun' if _is_person(text, end, before, after, one) else None
   if 'adjective' not in forms:
     return None
   one = forms['adjective'][0]
@@ -337,13 +348,29 @@ def _fits(text: str, start: int, low: str, one: Word, noun: str, own) -> bool:
     return False
   if low in FIGURATIVE and noun in _FOLLOWERS:
     return False
-  if low == 'poor':  # poor drivers; the poor thing
+  if low == 'poor':  # poor drivers; those poor cops; my poor, innocent …
+    if before in _PITIED or text[start + len(low)] == ',':
+      return False
     several = noun.endswith('s') or noun in ('people', 'men', 'women', 'folk')
     several |= noun == 'children'
     one_of = before in ('a', 'an', 'another', 'every', 'each')
     return noun not in SKILLS and (several or one_of)
   tongue = one.people and one.text[:1].isupper()
   return not (tongue and noun in TAUGHT)
+
+
+def _is_person(text: str, end: int, before: str, after: str, one: Word) -> bool:
+  """A counted word that is a noun: no tongue, and no first of adjectives."""
+  if after.lower() == 'of' or (after[:1].isupper() and not after.isupper()):
+    return False  # the most American of cities, the Australian Under 23
+  tongue = one.people and one.text[:1].isupper()
+  if tongue and before.lower() in people.POSSESSIVE:
+    return False  # my German is rusty
+  # The Italian, French and Slavic operas.
+  listed = _JOINED.match(text, end)
+  return not listed or not (
+    listed[1][0].isupper() or listed[1].lower() in people.DESCRIBING
+  )
 
 
 def _is_predicate(text: str, start: int) -> bool:

@@ -87,11 +87,13 @@ def swap(
 def options(method: Method, seed: int, **instead) -> dict:
   """The keywords of `swap` that a config's method says; `instead` overrides.
 
-  First names go with genders: a list of other groups leaves them alone.
+  First names go with genders: a list of other groups leaves them alone, and so
+  does one of another language, whose names ours are not.
   """
-  axis = instead.get('axis', method.axis)
-  gendered = axis == 'gender' and word_lists.load(method.words).sides
-  use_names = method.names and gendered
+  axis, words = instead.get('axis', method.axis), method.words
+  known = word_lists.load(instead.get('words', words) or None)
+  use_names = method.names and axis == 'gender' and bool(known.sides)
+  use_names &= bool(method.names_file) or word_lists.is_english(known.rows)
   return {
     'direction': method.direction,
     'words': method.words or None,
@@ -242,9 +244,13 @@ def _draw(seed: int, text: str, size: int) -> int:
 
 @functools.lru_cache(1 << 12)
 def match_case(old: str, new: str) -> str:
-  """`new` in the case of `old`: lower, UPPER or Title."""
+  """`new` in the case of `old`: lower, UPPER or Title; word by word of phrases
+  of as many words (der Lehrer, die Lehrerin)."""
   if len(old) > 1 and old.isupper():
     return new.upper()
+  words = old.split(), new.split()
+  if len(words[0]) == len(words[1]) > 1:
+    return ' '.join(map(match_case, *words))
   return new[:1].upper() + new[1:] if old[0].isupper() else new
 
 

@@ -102,7 +102,7 @@ def make(config: Config, table: pd.DataFrame) -> list[Edits]:
 
 def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   left, words, axis = np.zeros(len(texts), int), None, ''
-  side, values = np.zeros(len(texts), np.int64), ()
+  side, values, foreign = np.zeros(len(texts), np.int64), (), False
   wording = np.full((2, len(texts)), sides.NEITHER)
   if name.startswith('column:'):
     twins = list(column(table, name.removeprefix('column:'), 'audit.swaps'))
@@ -124,6 +124,7 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
       wording = np.stack([sides.of(some, axis) for some in (texts, twins)])
     else:
       known = word_lists.load(options['words'])
+      foreign = bool(known.sides) and not word_lists.is_english(known.rows)
       words = frozenset(word for row in known.rows for word in row)
       axis = 'gender' if known.sides else ''
       if known.sides:
@@ -147,7 +148,7 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   facts |= _against_twins(table, twins, edited, name)
   return Edits(
     *(_shown(name), _what(name), axis, words, twins, written, spans, side),
-    *(values, wording, facts, _remarks(texts, facts)),
+    *(values, wording, facts, _remarks(texts, facts, foreign)),
   )
 
 
@@ -173,12 +174,11 @@ def _options(name: str, config: Config) -> dict:
       f'{", ".join(AXES)}, a '
       "file of word groups, or 'column:NAME' for texts in a column of the data"
     )
-  gendered = bool(word_lists.load(name).sides)
   return dictionary.options(
     config.method,
     config.seed,
     words=name,
-    names=(config.method.names_file or True) if gendered else None,
+    axis='gender',
     direction='opposite',
   )
 
@@ -261,7 +261,9 @@ def _against_twins(table, twins, edited, name: str) -> dict:
   }
 
 
-def _remarks(texts: Sequence[str], facts: dict) -> list[str]:
+def _remarks(
+  texts: Sequence[str], facts: dict, foreign: bool = False
+) -> list[str]:
   """What makes the flips of this swap mean less than they seem."""
   first, second = controls.partners()
   common = first.keys() | second.keys() | {'i', 'you', 'it', 'of', 'not', 'be'}
@@ -270,7 +272,14 @@ def _remarks(texts: Sequence[str], facts: dict) -> list[str]:
   share = np.mean([w in common or w in gendered for w in words] or [0])
   out = []
   name, rows = facts['swap'], facts['rows edited']
-  if share < KNOWN:
+  if foreign:
+    out.append(
+      f'the words of the swap {name!r} are of another language than English: '
+      'first names are left as they are (name counts of them with '
+      '--config.method.names_file), and matched control edits know English '
+      'words alone, so excess flips are of the rows that have some'
+    )
+  elif share < KNOWN:
     out.append(
       f'only {share:.0%} of the words are common English ones: the texts may '
       f'be in another language than the word list of the swap {name!r}; give '

