@@ -23,7 +23,6 @@ import dataclasses
 import functools
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -209,9 +208,7 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument('--rounds', type=int, default=5)
   parser.add_argument('--ours', default='float32', help='float32, int8')
   parser.add_argument('--peers', default='torch', help='see above')
-  parser.add_argument(
-    '--clock', choices=('wall', 'cpu'), default='wall', help='of one round'
-  )
+  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
   parser.add_argument(
     '--data', help='a file of texts: csv, tsv, jsonl, parquet'
   )
@@ -272,29 +269,19 @@ def run(arguments: list[str]) -> dict:
     for peer in args.peers
     if not race.missing(*generate_peers.PEERS[peer].packages)
   ]
-  running = {}
   with tempfile.TemporaryDirectory() as folder:
-    command = [
-      '-m',
-      'fairjax.bench.races.generate',
-      *arguments,
-      '--folder',
-      folder,
-    ]
     save(work, folder)
-    try:
-      for side in (*args.ours, *peers):
-        running[side] = race.Process(
-          side, [*command, '--side', side], race.on(args.device)
-        )
+    with race.processes(
+      'generate',
+      [*arguments, f'--folder={folder}'],
+      (*args.ours, *peers),
+      race.on(args.device),
+    ) as running:
       counts = {side.facts['written'] for side in running.values()}
       race.same(min(counts), max(counts), 'the number of tokens')
       same = _agreement(running, exact=args.device == 'cpu')
       # Both sides have run twice by now.
       times = race.interleave(running, rounds=args.rounds, warmup=0)
-    finally:
-      for side in running.values():
-        side.close()
   return done('generate', times, same_tokens=same)
 
 
@@ -330,10 +317,9 @@ def _serve(args) -> None:
     make = generate_peers.PEERS[args.side].make
     unit = make(args, work)
     rows = generate_peers.written(unit(), work.shape.eos)
-  clock = time.process_time if args.clock == 'cpu' else time.perf_counter
   tokens = [] if args.varied else np.concatenate(rows).tolist()
   written = sum(map(len, rows))
-  race.serve(unit, clock=clock, written=written, tokens=tokens)
+  race.serve(unit, args.clock, written=written, tokens=tokens)
 
 
 if __name__ == '__main__':

@@ -40,16 +40,10 @@ def run(args: list[str]) -> dict:
   """Races the two sides."""
   chosen = options(args)
   with tempfile.TemporaryDirectory() as work:
-    command = ['-m', 'fairjax.bench.races.lstm', *args, f'--work={work}']
-    with race.Process('fairjax', [*command, '--side=ours']) as ours:
-      sides = {'fairjax': ours}
-      if race.missing('torch'):
-        times = race.interleave(sides, chosen.rounds)
-      else:
-        with race.Process('torch', [*command, '--side=peer']) as peer:
-          race.same(ours.facts['loss'], peer.facts['loss'], 'the loss', 1e-4)
-          sides['torch'] = peer
-          times = race.interleave(sides, chosen.rounds)
+    names = ['fairjax', *([] if race.missing('torch') else ['torch'])]
+    with race.processes('lstm', [*args, f'--work={work}'], names) as sides:
+      race.agree(sides, 'loss', 'the loss', 1e-4)
+      times = race.interleave(sides, chosen.rounds)
   return race.report(
     chosen.model,
     times,
@@ -124,7 +118,7 @@ def ours(chosen: argparse.Namespace) -> None:
 
   for _ in range(-(-BATCHES // chosen.steps)):
     unit()  # every shape is compiled before the clock starts
-  race.serve(unit, clock=race.CLOCKS[chosen.clock], loss=float(loss[0]))
+  race.serve(unit, clock=chosen.clock, loss=float(loss[0]))
 
 
 def peer(chosen: argparse.Namespace) -> None:
@@ -155,7 +149,7 @@ def peer(chosen: argparse.Namespace) -> None:
       optimizer.step()
       count += 1
 
-  race.serve(unit, clock=race.CLOCKS[chosen.clock], loss=float(loss))
+  race.serve(unit, clock=chosen.clock, loss=float(loss))
 
 
 class _TorchLSTM:
@@ -226,4 +220,4 @@ class _TorchCNN:
 
 if __name__ == '__main__':
   given = options(sys.argv[1:])
-  {'ours': ours, 'peer': peer}[given.side](given)
+  {'fairjax': ours, 'torch': peer}[given.side](given)
