@@ -91,7 +91,7 @@ def _batched(
   """Copies sorted by length and padded, in batches."""
   import torch
 
-  owner = np.repeat(np.arange(len(texts.lengths)), texts.lengths)[chosen]
+  owner = texts.owner[chosen]
   place = np.flatnonzero(chosen) - texts.offsets[owner]
   logs = np.empty(len(owner))
   order = np.argsort(texts.lengths[owner], kind='stable')

@@ -34,7 +34,6 @@ from fairjax.bench import race
 from fairjax.bench.peers import generate_peers
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, tokens
-from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import files
 from fairjax.models.decoding import decode_texts, speculate
 from fairjax.models.decoding.decode import Options
@@ -141,14 +140,9 @@ def of_texts(
     start=known.last[0],
   )
   read = tokens.encode(tokenizer, texts, longest)
-  rows = np.split(read.flat, read.offsets[1:-1])
+  rows = read.split()
   special = tuple(np.flatnonzero(known.special).tolist())
   return Work(shape, rows, longest, special)
-
-
-def _ragged(texts: list[np.ndarray]) -> Ragged:
-  offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
-  return Ragged(np.concatenate(texts), offsets)
 
 
 def _weights(module) -> dict:
@@ -181,7 +175,7 @@ def ours(args, work: Work, draft: int = 0) -> Callable:
     options = Options(
       max_new_tokens=work.longest, num_beams=args.beams, draft=draft
     )
-  texts = _ragged(work.texts)
+  texts = tokens.ragged(work.texts)
   return functools.partial(
     decode_texts.generate, module, params, texts, options, args.batch
   )
@@ -311,15 +305,14 @@ def _serve(args) -> None:
   work = work_of(args)
   if args.side in OURS:
     unit = ours(args, work)
-    rows = unit().tokens
-    rows = [r[1:] for r in np.split(rows.flat, rows.offsets[1:-1])]
+    rows = [row[1:] for row in unit().tokens.split()]
   else:
     make = generate_peers.PEERS[args.side].make
     unit = make(args, work)
     rows = generate_peers.written(unit(), work.shape.eos)
-  tokens = [] if args.varied else np.concatenate(rows).tolist()
+  every = [] if args.varied else np.concatenate(rows).tolist()
   written = sum(map(len, rows))
-  race.serve(unit, args.clock, written=written, tokens=tokens)
+  race.serve(unit, args.clock, written=written, tokens=every)
 
 
 if __name__ == '__main__':

@@ -60,7 +60,7 @@ def ours(chosen: argparse.Namespace) -> None:
 
   from fairjax.config import Mesh, Train
   from fairjax.data.batching import batches
-  from fairjax.data.batching.tokens import Ragged
+  from fairjax.data.batching.tokens import Ragged, offsets_of
   from fairjax.models import build
   from fairjax.models.words import word_level
   from fairjax.train import loop, mesh, step
@@ -69,9 +69,10 @@ def ours(chosen: argparse.Namespace) -> None:
   n = BATCHES * chosen.batch
   lengths = np.clip(rng.poisson(15, n), 1, 35)
   flat = rng.integers(2, chosen.words, lengths.sum()).astype(np.int32)
-  offsets = np.concatenate([[0], np.cumsum(lengths)])
   label = rng.integers(0, 2, n).astype(np.int32)
-  pool = batches.Pool(Ragged(flat, offsets), label, np.ones(n, np.float32))
+  pool = batches.Pool(
+    Ragged(flat, offsets_of(lengths)), label, np.ones(n, np.float32)
+  )
   table = word_level.random_rows(chosen.words, chosen.width, 0)
   vectors = word_level.EmbeddingTable(table, np.ones(len(table), bool))
   kind, length, rate = build.WORD_MODELS[chosen.model]
