@@ -15,14 +15,12 @@ callables:
 
 Thread pools of torch and XLA in one process disturb each other by factors of
 two to five. Such sides live in processes of their own: a module whose
-`__main__` ends in `serve(unit)`, started by `Process` and timed by the same
-`interleave`:
+`__main__` ends in `serve(unit)`, which `processes` starts and the same
+`interleave` times:
 
-  side = ['-m', 'fairjax.bench.races.train', '--side']
-  with Process('ours', [*side, 'ours']) as a, \\
-       Process('torch', [*side, 'torch']) as b:
-    same(a.facts['loss'], b.facts['loss'], 'the first loss')
-    times = interleave({'ours': a, 'torch': b}, rounds=7)
+  with processes('train', args, ('ours', 'torch')) as sides:
+    agree(sides, 'loss', 'the first loss')
+    times = interleave(sides, rounds=7)
   return report('train', times, items=6400, unit='examples/s')
 """
 
@@ -37,7 +35,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +59,7 @@ def interleave(
   sides: Mapping[str, Callable[[], Any]],
   rounds: int = 7,
   warmup: int = 1,
-  clock: Callable[[], float] = time.perf_counter,
+  clock: str = 'wall',
 ) -> Times:
   """Seconds of each side in each round, the sides taking turns.
 
@@ -69,11 +67,12 @@ def interleave(
   timed here by `clock`, and must wait for its own device before it returns.
   """
   times: Times = {name: [] for name in sides}
+  now = CLOCKS[clock]
   for turn in range(warmup + rounds):
     for name, side in sides.items():
-      start = clock()
+      start = now()
       result = side()
-      seconds = clock() - start
+      seconds = now() - start
       if turn >= warmup:
         times[name].append(result if isinstance(side, Process) else seconds)
   return times
@@ -88,6 +87,24 @@ def same(ours: Any, peer: Any, what: str, tolerance: float = 1e-5) -> None:
     raise UserError(
       f'the sides of this race disagree in {what}: {_few(ours)} against '
       f'{_few(peer)}; times would mean nothing'
+    )
+
+
+def agree(
+  sides: Mapping[str, 'Process'],
+  fact: str,
+  what: str,
+  tolerance: float | Callable[[str], float] = 1e-5,
+) -> None:
+  """Stops a race of processes whose facts differ from those of the first."""
+  first, *others = sides
+  for name in others:
+    wide = tolerance(name) if callable(tolerance) else tolerance
+    same(
+      sides[first].facts[fact],
+      sides[name].facts[fact],
+      f'{what} ({name})',
+      wide,
     )
 
 
@@ -180,7 +197,7 @@ def versions() -> dict:
 
 def serve(
   unit: Callable[[], Any],
-  clock: Callable[[], float] = time.perf_counter,
+  clock: str = 'wall',
   **request: Any,
 ) -> None:
   """A side in a process of its own: answers 'go' with the seconds of a unit.
@@ -192,15 +209,16 @@ def serve(
   to compare), then one for each 'go' on the standard input until 'quit'.
   What else is printed meanwhile goes to the standard error.
   """
+  now = CLOCKS[clock]
   with _answers() as answer:
     unit()  # compiles
     answer({'ready': True, **request})
     for line in sys.stdin:
       if line.strip() != 'go':
         break
-      start = clock()
+      start = now()
       unit()
-      answer({'seconds': clock() - start, 'peak_mb': peak_mb()})
+      answer({'seconds': now() - start, 'peak_mb': peak_mb()})
 
 
 @contextlib.contextmanager
@@ -235,6 +253,30 @@ def _path() -> str:
   """A PYTHONPATH on which the side finds the package that we run from."""
   here = str(pathlib.Path(__file__).resolve().parents[2])
   return os.pathsep.join(filter(None, [here, os.environ.get('PYTHONPATH')]))
+
+
+@contextlib.contextmanager
+def processes(
+  race: str,
+  args: Sequence[str],
+  names: Sequence[str],
+  environment: Mapping[str, str] | None = None,
+) -> Iterator[dict[str, 'Process']]:
+  """The sides that a race serves with --side=NAME, one after the other."""
+  command = ['-m', f'fairjax.bench.races.{race}', *args]
+  with contextlib.ExitStack() as stack:
+    yield {
+      name: stack.enter_context(
+        Process(name, [*command, f'--side={name}'], environment)
+      )
+      for name in names
+    }
+
+
+def pin(cores: int) -> None:
+  """Has this side so many cores: thread pools are made to their number."""
+  if hasattr(os, 'sched_setaffinity'):
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-cores:])
 
 
 def on(device: str) -> dict[str, str]:

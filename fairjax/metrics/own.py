@@ -84,11 +84,11 @@ def measured(
       gap = f'{kind}/{name}_difference' if several else f'{name}_difference'
       bound = alike = None
       if noise is not None:
-        alike = _spread(noise[:, :, own])
+        alike = extremes.gap(noise[:, :, own])
         both = extremes.groups_first(noise[:, :, own], values[:, own])
         bound = extremes.size(extremes.of_range(*both))
       fairness[gap] = intervals.of_gap(
-        _spread(values[:, own]), bound, options, np.inf, alike
+        extremes.gap(values[:, own]), bound, options, np.inf, alike
       )
   return everyone, by_group, fairness
 
@@ -160,10 +160,3 @@ def _drawn(rows, rng, cluster) -> np.ndarray:
     rng.integers(0, len(code), len(code)), minlength=len(code)
   )
   return np.repeat(rows, times[inside])
-
-
-def _spread(values: Float[np.ndarray, '*b g']) -> Float[np.ndarray, '*b']:
-  known = np.isfinite(values)
-  high = np.where(known, values, -np.inf).max(-1, initial=-np.inf)
-  low = np.where(known, values, np.inf).min(-1, initial=np.inf)
-  return np.where(known.sum(-1) > 1, high - low, np.nan)

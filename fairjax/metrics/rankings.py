@@ -142,11 +142,11 @@ def _bound(
 
 
 def _reduce(kind: str, x: Float[np.ndarray, '*b g']) -> np.ndarray:
+  if kind == 'range':
+    return extremes.gap(x)
   known = ~np.isnan(x)
   low = np.where(known, x, np.inf).min(-1, initial=np.inf)
   high = np.where(known, x, -np.inf).max(-1, initial=-np.inf)
-  if kind == 'range':
-    return np.where(known.sum(-1) > 1, high - low, np.nan)
   out = low if kind == 'min' else np.maximum(high, -low)
   return np.where(known.any(-1), out, np.nan)
 

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import groups
+from fairjax.metrics.inference import extremes
 
 POINTS = np.linspace(0, 1, 101)
 SHOWN = {  # name in the table of measures: its gap's rates
@@ -40,16 +41,9 @@ def sweep(
   for name, chosen in SHOWN.items():
     if labels is None and name != 'dp':
       continue
-    parts = [_spread(own[..., at(rate)]) for rate in chosen]
+    parts = [extremes.gap(own[..., at(rate)]) for rate in chosen]
     out[name] = 1 - np.mean(parts, 0).mean(0)
   return {name: one for name, one in out.items() if np.isfinite(one).any()}
-
-
-def _spread(values: Float[np.ndarray, 's k g']) -> Float[np.ndarray, 's k']:
-  known = np.isfinite(values)
-  high = np.where(known, values, -np.inf).max(-1, initial=-np.inf)
-  low = np.where(known, values, np.inf).min(-1, initial=np.inf)
-  return np.where(known.sum(-1) > 1, high - low, np.nan)
 
 
 def choose(

@@ -177,7 +177,7 @@ def fits(model: Bundle, texts: Sequence[str]) -> np.ndarray:
 def written(model: Bundle, result: Ragged, read: Ragged) -> list[list[int]]:
   """The tokens written for each text, without those around them."""
   around = {model.shape.pad, model.shape.bos, model.shape.eos}
-  rows = np.split(result.flat, result.offsets[1:-1])
+  rows = result.split()
   if model.shape.start is None:
     rows = [row[n:] for row, n in zip(rows, read.lengths)]
   else:

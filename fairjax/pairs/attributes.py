@@ -61,7 +61,7 @@ def least(word: np.ndarray, priority: np.ndarray, cap: int) -> np.ndarray:
 def spans(texts: Ragged, begins: np.ndarray, special: np.ndarray) -> WordSpans:
   """The whole words of texts; `begins` and `special` are bool [v]."""
   able = ~special[texts.flat]
-  text = np.repeat(np.arange(len(texts.lengths)), texts.lengths)
+  text = texts.owner
   inside = np.zeros(len(able), bool)  # goes on from the piece before
   inside[1:] = able[1:] & able[:-1] & (text[1:] == text[:-1])
   first = np.flatnonzero(able & (begins[texts.flat] | ~inside))

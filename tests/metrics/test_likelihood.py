@@ -37,10 +37,6 @@ def texts(vocab, lengths=LENGTHS, seed=0):
   return Ragged(flat, np.cumsum([0, *lengths]).astype(np.int64))
 
 
-def split(ragged):
-  return np.split(ragged.flat, ragged.offsets[1:-1])
-
-
 def ours(net, folder, make):
   net.save_pretrained(folder)
   config = hf.read_config(folder)
@@ -87,7 +83,7 @@ def test_masked_logs_are_those_of_one_mask_at_a_time(nets, family, batch):
   logs = token_scores.masked_logs(module, params, given, MASK, chosen, batch)
   slow = [
     slow_masked(net, text, place) if chosen[given.offsets[i] + place] else None
-    for i, text in enumerate(split(given))
+    for i, text in enumerate(given.split())
     for place in range(len(text))
   ]
   assert [np.isnan(a) for a in logs] == [b is None for b in slow]
@@ -105,7 +101,7 @@ def test_every_place_even_the_first(nets):
   given = texts(make_encoders.VOCAB, (4, 1, 3))
   everything = np.ones(8, bool)
   logs = token_scores.masked_logs(module, params, given, MASK, everything)
-  slow = [slow_masked(net, t, p) for t in split(given) for p in range(len(t))]
+  slow = [slow_masked(net, t, p) for t in given.split() for p in range(len(t))]
   np.testing.assert_allclose(logs, slow, atol=1e-5)
 
 
@@ -116,10 +112,8 @@ def test_causal_logs_are_those_of_one_text_at_a_time(nets, bos):
 
   net, module, params = nets['gpt2']
   given = texts(make_seq2seq.VOCAB, seed=3)
-  logs = np.split(
-    token_scores.causal_logs(module, params, given, bos), given.offsets[1:-1]
-  )
-  for text, found in zip(split(given), logs):
+  logs = given.split(token_scores.causal_logs(module, params, given, bos))
+  for text, found in zip(given.split(), logs):
     ids = text if bos is None else np.insert(text, 0, bos)
     ids = torch.tensor(ids[None].astype(int))
     with torch.no_grad():

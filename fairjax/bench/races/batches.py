@@ -8,7 +8,7 @@ import numpy as np
 
 from fairjax.bench import race
 from fairjax.data.batching import batches
-from fairjax.data.batching.tokens import Ragged
+from fairjax.data.batching.tokens import Ragged, offsets_of
 
 
 def run(args: list[str]) -> dict:
@@ -54,7 +54,7 @@ def make(n: int, seed: int) -> batches.Pool:
   """Texts as long as tweets are: 30 ± 10.6 word pieces, at most 78."""
   draw = np.random.default_rng(seed)
   lengths = np.clip(draw.normal(29.7, 10.6, n).round(), 4, 78).astype(np.int64)
-  offsets = np.concatenate([[0], np.cumsum(lengths)])
+  offsets = offsets_of(lengths)
   flat = draw.integers(1, 28996, offsets[-1]).astype(np.int32)
   labels = draw.integers(0, 2, n).astype(np.int32)
   return batches.Pool(Ragged(flat, offsets), labels, np.ones(n, np.float32))

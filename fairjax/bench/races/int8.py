@@ -45,9 +45,8 @@ def run(args: list[str]) -> dict:
   read = tokens.encode(model.tokenizer, list(texts), chosen.longest)
   prompts = read
   if model.shape.start is None:
-    half = [row[: max(len(row) // 2, 1)] for row in _rows(read)]
-    offsets = np.cumsum([0, *map(len, half)]).astype(np.int64)
-    prompts = tokens.Ragged(np.concatenate(half), offsets)
+    half = [row[: max(len(row) // 2, 1)] for row in read.split()]
+    prompts = tokens.ragged(half)
   params = {
     name: decode_texts.ready(model.module, model.params, name == 'int8')
     for name in ('int8', 'float32')
@@ -56,7 +55,7 @@ def run(args: list[str]) -> dict:
   write = lambda name: decode_texts.generate(
     model.module, params[name], prompts, options, ROWS
   )
-  written = {name: _rows(write(name).tokens) for name in params}
+  written = {name: write(name).tokens.split() for name in params}
   pairs = list(zip(written['int8'], written['float32']))
   # A token is right where all before it are: after the first, texts differ.
   right = sum(np.cumprod(_equal(a, b)).sum() - 1 for a, b in pairs)
@@ -75,10 +74,6 @@ def run(args: list[str]) -> dict:
   return race.report('int8', times, unit='seconds', **facts)
 
 
-def _rows(ragged: tokens.Ragged) -> list[np.ndarray]:
-  return np.split(ragged.flat, ragged.offsets[1:-1])
-
-
 def _equal(a: np.ndarray, b: np.ndarray) -> np.ndarray:
   n = min(len(a), len(b))
   return a[:n] == b[:n]
@@ -86,7 +81,7 @@ def _equal(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def perplexity(module, params: dict, texts: tokens.Ragged) -> float:
   """exp of the mean loss of a token, each text alone in a row."""
-  rows = _rows(texts)
+  rows = texts.split()
   width = max(map(len, rows))
   run = jax.jit(lambda batch: _losses(module, params, batch))
   total = count = 0.0

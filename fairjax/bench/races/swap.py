@@ -38,8 +38,7 @@ def run(args: list[str]) -> dict:
     'split': lambda: _split(texts),
   }
   _agree(texts[:20_000])
-  clock = race.CLOCKS[chosen.clock]
-  times = race.interleave(sides, chosen.rounds, clock=clock)
+  times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
   report = functools.partial(race.report, unit='MB/s', items=size)
   named = times.pop('with names')
   peers = {side: times[side] for side in ('callback', 'split')}

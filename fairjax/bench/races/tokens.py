@@ -47,8 +47,7 @@ def run(args: list[str]) -> dict:
     'tokenizers': peer,
   }
   race.same(sides['fairjax'](), sides['tokenizers'](), 'the ids', 0)
-  clock = race.CLOCKS[chosen.clock]
-  times = race.interleave(sides, chosen.rounds, clock=clock)
+  times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
   size = sum(len(text.encode()) for text in texts) / 1e6
   return race.report(
     'tokens', times, unit='MB/s', items=size, rows=len(texts), megabytes=size

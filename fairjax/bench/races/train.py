@@ -23,7 +23,6 @@ an accelerator products are bfloat16 on both sides.
 import argparse
 import itertools
 import math
-import os
 import sys
 import tempfile
 
@@ -61,7 +60,7 @@ def options(args: list[str]) -> argparse.Namespace:
   parser.add_argument('--seeds', type=int, default=1)
   parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
   parser.add_argument('--cores', type=int, default=1, help='of each side')
-  parser.add_argument('--clock', default='wall', choices=('wall', 'cpu'))
+  parser.add_argument('--clock', default='wall', choices=race.CLOCKS)
   parser.add_argument(
     '--precision', default='float32', choices=('float32', 'bfloat16')
   )
@@ -162,7 +161,7 @@ def ours(chosen: argparse.Namespace) -> None:
   }
   race.serve(
     unit,
-    clock(chosen),
+    chosen.clock,
     loss=losses,
     real=share,
     tokens=real / UNITS * chosen.steps,
@@ -180,12 +179,6 @@ def full_batches(source, rows: int, batch: int) -> list[int]:
     )
   full = (i for i in itertools.count() if (source[i]['example'] >= 0).all())
   return list(itertools.islice(full, UNITS))
-
-
-def clock(chosen):
-  import time
-
-  return time.process_time if chosen.clock == 'cpu' else time.perf_counter
 
 
 def ceiling(dtype) -> float:
@@ -335,7 +328,7 @@ def torch_side(chosen: argparse.Namespace) -> None:
 
   for _ in range(-(-UNITS // chosen.steps)):
     unit()
-  race.serve(unit, clock(chosen), loss=losses, real=share)
+  race.serve(unit, chosen.clock, loss=losses, real=share)
 
 
 def packed_side(chosen: argparse.Namespace) -> None:
@@ -372,7 +365,7 @@ def packed_side(chosen: argparse.Namespace) -> None:
       count += 1
 
   share = [float((given[1] > 0).float().mean()) for given, _ in data]
-  race.serve(unit, clock(chosen), loss=losses, real=float(np.mean(share)))
+  race.serve(unit, chosen.clock, loss=losses, real=float(np.mean(share)))
 
 
 def run(args: list[str]) -> dict:
@@ -385,32 +378,19 @@ def run(args: list[str]) -> dict:
 
 
 def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
-  command = [
-    '-m',
-    'fairjax.bench.races.train',
-    *args,
-    f'--work={work}',
-    '--side',
-  ]
-  sides = {}
-  try:
-    for name in ['ours', *peers]:
-      sides[name] = race.Process(name, [*command, name], race.on(chosen.device))
-      low = chosen.device == 'gpu' or chosen.precision == 'bfloat16'
-      wide = 2e-2 if low else 1e-4
-      race.same(
-        sides['ours'].facts['loss'],
-        sides[name].facts['loss'],
-        f'the losses of the first batch ({name})',
-        wide,
-      )
+  low = chosen.device == 'gpu' or chosen.precision == 'bfloat16'
+  with race.processes(
+    'train',
+    [*args, f'--work={work}'],
+    ('ours', *peers),
+    race.on(chosen.device),
+  ) as sides:
+    wide = 2e-2 if low else 1e-4
+    race.agree(sides, 'loss', 'the losses of the first batch', wide)
     times = race.interleave(sides, rounds=chosen.rounds)
     note = sides['ours'].facts
     shares = {n: round(s.facts['real'], 3) for n, s in sides.items()}
     peaks = {n: round(s.peak_mb) for n, s in sides.items()}
-  finally:
-    for side in sides.values():
-      side.close()
   seconds = float(np.median(times['ours']))
   share = note['flops'] / seconds / note['ceiling']
   print(f'share of real tokens: {shares}')
@@ -437,9 +417,8 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
 
 if __name__ == '__main__':
   asked = options(sys.argv[1:])
-  if asked.device == 'cpu' and hasattr(os, 'sched_setaffinity'):
-    cores = sorted(os.sched_getaffinity(0))  # thread pools are of this size
-    os.sched_setaffinity(0, cores[-asked.cores :])
+  if asked.device == 'cpu':
+    race.pin(asked.cores)
   try:
     if asked.side == 'ours':
       ours(asked)

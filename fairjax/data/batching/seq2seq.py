@@ -18,7 +18,7 @@ from fairjax.core import alignment
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches
 from fairjax.data.batching.batches import Layout, Plan, Pool
-from fairjax.data.batching.tokens import Ragged
+from fairjax.data.batching.tokens import Ragged, offsets_of, ragged
 
 ASKED, CHANGED = 1, 2  # bits of a flag
 
@@ -35,9 +35,9 @@ class PairPool(NamedTuple):
   def plain(self) -> Pool:
     """The pairs as texts of the lengths that are packed."""
     lengths = np.maximum(self.read.lengths, self.labels.lengths)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    packed = Ragged(np.zeros(0, np.int32), offsets_of(lengths))
     weight = np.ones(len(lengths), np.float32)
-    return Pool(Ragged(np.zeros(0, np.int32), offsets), self.label, weight)
+    return Pool(packed, self.label, weight)
 
 
 def changed(old: Sequence[int], new: Sequence[int]) -> np.ndarray:
@@ -49,16 +49,6 @@ def changed(old: Sequence[int], new: Sequence[int]) -> np.ndarray:
   for _, begin, size in alignment.blocks(old, new):
     out[begin : begin + size] = False
   return out
-
-
-def _rows(ragged: Ragged) -> list[np.ndarray]:
-  return np.split(ragged.flat, ragged.offsets[1:-1])
-
-
-def ragged(rows: Sequence[np.ndarray]) -> Ragged:
-  lengths = [len(row) for row in rows]
-  flat = np.concatenate([np.zeros(0, np.int32), *rows]).astype(np.int32)
-  return Ragged(flat, np.concatenate([[0], np.cumsum(lengths)]).astype(int))
 
 
 def pool(
@@ -73,8 +63,8 @@ def pool(
   Changed tokens are those of the target that are not copied from `original`
   (the source, where nothing else is given).
   """
-  sources, targets = _rows(source), _rows(target)
-  originals = sources if original is None else _rows(original)
+  sources, targets = source.split(), target.split()
+  originals = sources if original is None else original.split()
   masks = [changed(a.tolist(), b.tolist()) for a, b in zip(originals, targets)]
   flags = [ASKED + CHANGED * mask for mask in masks]
   if label is None:

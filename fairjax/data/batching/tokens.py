@@ -52,16 +52,37 @@ class Ragged(NamedTuple):
     return np.diff(self.offsets)
 
   @property
+  def owner(self) -> np.ndarray:
+    """The text of each token."""
+    return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+  def split(self, values: np.ndarray | None = None) -> list[np.ndarray]:
+    """Values beside `flat`, by default the ids, text by text."""
+    values = self.flat if values is None else values
+    return np.split(values, self.offsets[1:-1])
+
+  @property
   def cut_lengths(self) -> int:
     """How many texts were truncated."""
     return 0 if self.cut is None else int(self.cut.sum())
+
+
+def offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+  """Where each of texts of these lengths starts, and the last one ends."""
+  return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def ragged(rows: Sequence[np.ndarray]) -> Ragged:
+  """The ids of each text, end to end."""
+  flat = np.concatenate([np.zeros(0, np.int32), *rows]).astype(np.int32)
+  return Ragged(flat, offsets_of([len(row) for row in rows]))
 
 
 def take(ragged: Ragged, rows: np.ndarray) -> Ragged:
   """The texts `rows`, in that order; a row may be named more than once."""
   rows = np.asarray(rows, np.int64)
   lengths = ragged.lengths[rows]
-  offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+  offsets = offsets_of(lengths)
   source = word_ids.runs(ragged.offsets[rows], lengths)
   return Ragged(
     ragged.flat[source],
@@ -322,7 +343,7 @@ def encode(
       )
   return Ragged(
     np.concatenate([np.zeros(0, np.int32), *flat]),
-    np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+    offsets_of(lengths),
     None if pairs is None else np.concatenate([np.zeros(0, np.int8), *types]),
     np.array(cut, bool),
   )

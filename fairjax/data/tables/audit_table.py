@@ -19,7 +19,7 @@ import pandas as pd
 from fairjax.core.errors import UserError, count
 from fairjax.core.registry import find
 from fairjax.data.tables import group_names, labels, readers
-from fairjax.data.tables.files import SPLIT_NAMES, column, source
+from fairjax.data.tables.files import column, source, split_names
 from fairjax.data.tables.predictions import MADE, numeric
 
 MOST = 300  # groups of a column
@@ -152,14 +152,7 @@ def _labels(table: pd.DataFrame, data) -> tuple:
 def _split(table: pd.DataFrame, data, rule: str) -> tuple:
   """The rows to audit, and those a threshold is chosen on."""
   if data.split:
-    values = column(table, data.split, 'data.split')
-    names = values.map(lambda v: SPLIT_NAMES.get(str(v).strip().lower()))
-    if names.isna().any():
-      row = int(names.isna().to_numpy().argmax())
-      raise UserError(
-        f'{source(table)} has {values[row]!r} in column {data.split!r} of row '
-        f'{row}, which is no split; use train, valid or test'
-      )
+    names = split_names(table, data.split)
     rows = table[names == 'test'].reset_index(drop=True)
     if not len(rows):
       raise UserError(

@@ -45,6 +45,14 @@ def of_range(
   return one, other
 
 
+def gap(values: Float[np.ndarray, '*b g']) -> Float[np.ndarray, '*b']:
+  """max v − min v over the groups that are known; NaN of fewer than two."""
+  known = np.isfinite(values)
+  high = np.where(known, values, -np.inf).max(-1, initial=-np.inf)
+  low = np.where(known, values, np.inf).min(-1, initial=np.inf)
+  return np.where(known.sum(-1) > 1, high - low, np.nan)
+
+
 def groups_first(
   noise: Float[np.ndarray, 'b s g'], values: Float[np.ndarray, 's g']
 ) -> tuple[Float[np.ndarray, 'g b s'], Float[np.ndarray, 'g 1 s']]:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from fairjax.data.batching.tokens import Ragged
+from fairjax.data.batching.tokens import Ragged, offsets_of
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import special
 from fairjax.models.families import causal
@@ -58,7 +58,7 @@ def padded(texts: Ragged, pad: int, batch: int = 300) -> Ragged:
     int(lengths[k : k + batch].max()) for k in range(0, len(lengths), batch)
   ]
   width = np.repeat(wide, batch)[: len(lengths)].astype(np.int64)
-  offsets = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
+  offsets = offsets_of(width)
   flat = np.full(offsets[-1], pad, np.int32)
   at = np.arange(len(texts.flat))
   at = at + np.repeat(offsets[:-1] - texts.offsets[:-1], lengths)

@@ -105,12 +105,9 @@ def fill_texts(
     order,
     placement=placement,
   )
-  ends = sources.offsets[1:-1]
   spans = [
     [[token] for token in new[old == number].tolist()]
-    for old, new in zip(
-      np.split(sources.flat, ends), np.split(filled.flat, ends)
-    )
+    for old, new in zip(sources.split(), filled.split())
   ]
   return _put(tokenizer, mask, texts, spans, None)
 

@@ -114,8 +114,7 @@ class Judge(NamedTuple):
     if token is None or not len(texts):
       return np.zeros(len(texts), bool)
     ragged = tokens.encode(self.tokenizer, list(texts), None)
-    owner = np.repeat(np.arange(len(texts)), ragged.lengths)
-    return np.bincount(owner, ragged.flat == token, len(texts)) > 0
+    return np.bincount(ragged.owner, ragged.flat == token, len(texts)) > 0
 
   def log_p(self, texts: Ragged, chosen=None) -> np.ndarray:
     """log p beside `texts.flat`, NaN where not chosen or not scored.
@@ -197,8 +196,7 @@ class Judge(NamedTuple):
       logs = shared_prefix.logs(self, whole, chosen)
     else:
       logs = self.log_p(whole, chosen)
-    owner = np.repeat(np.arange(len(whole.lengths)), whole.lengths)
-    real = ~np.isnan(logs)
+    owner, real = whole.owner, ~np.isnan(logs)
     total = np.bincount(owner[real], logs[real], len(whole.lengths))
     count = np.bincount(owner[real], minlength=len(whole.lengths))
     return np.stack([total, count], 1)

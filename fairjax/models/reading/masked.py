@@ -21,7 +21,7 @@ from jaxtyping import Array, Float, Int, Integer
 from fairjax.core import announce
 from fairjax.data.batching import batches as packing
 from fairjax.data.batching.batches import Layout
-from fairjax.data.batching.tokens import Ragged
+from fairjax.data.batching.tokens import Ragged, offsets_of
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import special
 from fairjax.models.kernels.ways import ways
@@ -40,7 +40,7 @@ class Copies(NamedTuple):
 
 def every_place(texts: Ragged, chosen: np.ndarray) -> Copies:
   """The copies of the tokens that `chosen` (bool, beside flat) names."""
-  text = np.repeat(np.arange(len(texts.lengths)), texts.lengths)[chosen]
+  text = texts.owner[chosen]
   return Copies(text, np.flatnonzero(chosen) - texts.offsets[text])
 
 
@@ -74,7 +74,7 @@ def sweep(
   limit = layout
   layout = limit or packing.layout_of_sweep(lengths, batch, multiple)
   # The plan needs lengths only, so the copies are a pool without tokens.
-  bare = Ragged(texts.flat[:0], np.concatenate([[0], np.cumsum(lengths)]))
+  bare = Ragged(texts.flat[:0], offsets_of(lengths))
   every = np.arange(len(lengths))
   plan = packing.sweep(packing.of_texts(bare), every, layout).plan
   if limit:

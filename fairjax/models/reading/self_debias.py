@@ -49,8 +49,7 @@ def prefixes(
 ) -> list[Integer[np.ndarray, ' p']]:
   """The tokens of the sentence of each bias."""
   sentences = [PREFIX.format(bias) for bias in biases]
-  ragged = tokens.encode(tokenizer, sentences, None, None, False)
-  return np.split(ragged.flat, ragged.offsets[1:-1])
+  return tokens.encode(tokenizer, sentences, None, None, False).split()
 
 
 def behind(texts: Ragged, more: np.ndarray, at: int) -> Ragged:
@@ -129,9 +128,7 @@ def left_to_right(judge: Any, texts: Ragged) -> Float[np.ndarray, ' tokens']:
     for version in versions:
       more = int(version.lengths[0] - texts.lengths[0])
       part = tokens.take(version, rows)
-      own = np.arange(len(some.flat)) + more * (
-        1 + np.repeat(np.arange(len(rows)), some.lengths)
-      )
+      own = np.arange(len(some.flat)) + more * (1 + some.owner)
       read.append(_following(judge, part)[own[scored] - 1])
     plain, *after = read
     at = np.flatnonzero(scored) + texts.offsets[low]

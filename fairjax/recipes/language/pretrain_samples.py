@@ -12,7 +12,6 @@ from scipy.special import expit, softmax
 from fairjax.data.batching import rows
 from fairjax.data.batching.corruption import Vocabulary
 from fairjax.data.batching.rows import HeldOut
-from fairjax.data.batching.tokens import Ragged
 from fairjax.models import objectives
 from fairjax.models.decoding import decode_texts
 from fairjax.models.decoding.decode import Options
@@ -102,18 +101,12 @@ def detected(model, params, held_out: HeldOut, words: Vocabulary, count: int):
   return out
 
 
-def _ragged(texts: list[np.ndarray]) -> Ragged:
-  lengths = [len(text) for text in texts]
-  offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-  return Ragged(np.concatenate(texts).astype(np.int32), offsets)
-
-
 def _write(model, params, sources, options: Options) -> list[np.ndarray]:
   module = model.module
   outputs = decode_texts.generate(
-    module, params, _ragged(sources), options
+    module, params, tokens.ragged(sources), options
   ).tokens
-  return np.split(outputs.flat, outputs.offsets[1:-1])
+  return outputs.split()
 
 
 def denoised(model, params, held_out: HeldOut, words: Vocabulary, count: int):

@@ -16,7 +16,7 @@ from fairjax.config import Config
 from fairjax.core import alignment
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption
-from fairjax.data.batching.tokens import Ragged
+from fairjax.data.batching.tokens import Ragged, ragged
 from fairjax.models import Bundle, families
 from fairjax.models.build import precision
 from fairjax.models.decoding import decode_texts
@@ -79,9 +79,7 @@ def read(detector: Bundle, texts: Sequence[str]) -> Read:
   lengths = np.array([len(one.ids) for one in encodings], np.int64)
   fits = lengths <= detector.longest
   rows = [np.int32(e.ids) for e, ok in zip(encodings, fits) if ok]
-  flat = np.concatenate([np.zeros(0, np.int32), *rows])
-  offsets = np.concatenate([[0], np.cumsum(lengths[fits])]).astype(np.int64)
-  return Read(encodings, Ragged(flat, offsets), fits)
+  return Read(encodings, ragged(rows), fits)
 
 
 def scores(
@@ -94,7 +92,7 @@ def scores(
   logit = detect.logits(
     detector.module, detector.params, tokens, can=detector.can
   )
-  each = iter(np.split(logit, tokens.offsets[1:-1]))
+  each = iter(tokens.split(logit))
   none = np.zeros(0, np.float32)
   return [next(each) if ok else none for ok in texts.fits]
 

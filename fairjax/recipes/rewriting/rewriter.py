@@ -317,11 +317,8 @@ def candidates(
   )
   rows = [one for each in result.beams for one in each]
   owner = np.repeat(np.arange(len(texts)), [len(b) for b in result.beams])
-  offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
   written = rewriting.written(
-    model,
-    tokens.Ragged(np.concatenate(rows), offsets),
-    tokens.take(read, owner),
+    model, tokens.ragged(rows), tokens.take(read, owner)
   )
   out: list[list[list[int]]] = [[] for _ in texts]
   for i, row in zip(owner, written):

@@ -6,12 +6,7 @@ import pytest
 
 from fairjax.core.errors import UserError
 from fairjax.data.batching import seq2seq
-from fairjax.data.batching.tokens import Ragged
-
-
-def ragged(rows):
-  offsets = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
-  return Ragged(np.concatenate(rows).astype(np.int32), offsets.astype(int))
+from fairjax.data.batching.tokens import ragged
 
 
 def some_pairs(n=23, seed=0):

@@ -419,6 +419,12 @@ def test_take(data):
   offsets = np.cumsum([0, *map(len, texts)])
   cut = np.arange(len(texts)) % 2 == 0
   store = Ragged(flat, offsets, (flat % 2).astype(np.int8), cut)
+  assert [row.tolist() for row in store.split()] == texts
+  assert [texts[i] for i in dict.fromkeys(store.owner)] == [
+    t for t in texts if t
+  ]
+  assert tokens.ragged(texts).flat.tolist() == flat.tolist()
+  assert tokens.ragged(texts).offsets.tolist() == offsets.tolist()
   got = tokens.take(store, rows)
   assert got.lengths.tolist() == [len(texts[i]) for i in rows]
   assert got.flat.tolist() == [x for i in rows for x in texts[i]]

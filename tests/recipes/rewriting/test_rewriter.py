@@ -11,7 +11,7 @@ import pytest
 from fairjax import config as c
 from fairjax.core.errors import UserError
 from fairjax.data.batching import seq2seq
-from fairjax.data.batching.tokens import Ragged
+from fairjax.data.batching.tokens import ragged
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import rewrites
 from fairjax.models import build, families, objectives, rewriting
@@ -54,11 +54,6 @@ SHAPES = {
     deviation=0.3,
   ),
 }
-
-
-def ragged(rows):
-  offsets = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
-  return Ragged(np.concatenate(rows).astype(np.int32), offsets.astype(int))
 
 
 def some_pairs(n=6):
