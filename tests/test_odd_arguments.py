@@ -34,7 +34,7 @@ TABLE = pd.DataFrame(
 )
 # Made anew for each call: an iterator is used up.
 ODD = (
-  *(lambda v=v: v for v in (None, True, -1, 0, 1.5, 10**40, 1e999, 1j, b'x')),
+  *(lambda v=v: v for v in (None, True, -1, 0, 1.5, 10**400, 1e999, 1j, b'x')),
   *(lambda v=v: v for v in ('', ' ', '\0', 'x' * 5000, '\u202e', 'NaN', '..')),
   *(lambda v=v: v for v in ('/dev/null', '/etc', 'gender', 'label', 'text')),
   *(lambda v=v: v for v in ([], {}, [[]], {'': None}, {'a': {}}, (), set())),
@@ -124,7 +124,7 @@ def tried(cases) -> dict[str, str]:
 def test_two_hundred():
   chosen = np.random.default_rng(32).permutation(len(CASES))[:200]
   counts = no_fault(tried([CASES[k] for k in chosen]))
-  assert counts['told'] > 120 and counts['fine'] > 10
+  assert counts['told'] > 150 and counts['fine'] > 4
 
 
 def test_what_is_odd_is_not_taken_for_something_else():

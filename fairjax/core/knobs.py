@@ -298,6 +298,8 @@ def check(config: Any, kind: type) -> None:
       raise UserError(f'{text}; it must be {want}')
     if isinstance(result, float) and not math.isfinite(result):
       raise UserError(f'{text}; a finite number is needed')
+    if isinstance(result, int) and abs(result) >= 2**63:
+      raise UserError(f'{text}; that is more than anything here can be')
     if isinstance(result, str) and ('\0' in result or len(result) > 4000):
       raise UserError(f'{text}; that is no text that can be used')
     for one in result if isinstance(result, tuple) else (result,):

@@ -157,7 +157,7 @@ def cut(threshold: Any) -> None:
   right = number(threshold) or isinstance(threshold, str)
   try:
     right = right and (threshold == 'eer' or 0 <= float(threshold) <= 1)
-  except ValueError:
+  except (ValueError, OverflowError):
     right = False
   need(
     right,
