@@ -251,6 +251,7 @@ def test_the_readme_lines_run(folder, tmp_path, monkeypatch):
   names = {
     'df': table.assign(gender=['f', 'm'] * 10, site=['a', 'a', 'b', 'b'] * 5),
     'model': lambda texts: [0.9 if 'he ' in t else 0.2 for t in texts],
+    'prompts_to_texts': lambda prompts: [f'so {p}' for p in prompts],
     'y_true': table['label'],
     'y_score': rng.random(len(table)),
     'other': rng.random(len(table)),

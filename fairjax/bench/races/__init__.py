@@ -31,6 +31,8 @@ In this room:
                    the same texts
   precision        bfloat16 products against float32: seconds, losses and
                    gradient norms
+  sample           Sampled texts: our decoder against transformers'
+                   generate(do_sample=True)
   scores           All example scores (GE, EL2N, GraNd, forgetting) for all
                    seeds
   swap             Word swap of a column, against plain dictionaries by `re`;
