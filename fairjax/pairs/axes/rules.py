@@ -56,9 +56,6 @@ AFTER_PREDICATE = words_of("""
 and or but because so who too as than if when while since like though although
 nor yet then myself now anyway
 """)
-LANGUAGE = words_of("""
-in speak speaks spoke spoken speaking into learn learns learning study translate
-""")
 BEFORE_NOUNS = words_of("""
 egg tooth teeth tennis dress
 """)
