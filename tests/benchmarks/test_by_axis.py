@@ -1,11 +1,8 @@
-"""Benchmarks side by side by axis, and LPBS against torch and by hand."""
+"""Benchmarks side by side by axis."""
 
-import numpy as np
 import pandas as pd
-import pytest
-from judge_texts import TEXTS
 
-from fairjax.benchmarks import BENCHMARKS, bbq, lpbs
+from fairjax.benchmarks import BENCHMARKS, bbq
 from fairjax.benchmarks.shared import by_axis
 from fairjax.config.axes import AXES
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -85,32 +82,3 @@ def test_the_table_is_of_every_number_and_holm_is_over_all_of_them():
   assert 'age by' not in words and 'p 0.04' in words
   for name, row in BENCHMARKS.items():  # each shows what it can measure
     assert row.headline or row.by_axis or name in ('twins', 'eec'), name
-
-
-@pytest.mark.parametrize('family', ['bert', 'roberta'])
-def test_associations_are_those_of_the_authors_by_transformers(nets, family):
-  """bias_calculator.py: words of a group are summed, the prior masks both."""
-  import torch
-
-  net, judge, _ = nets[family]
-  word = lambda text: lpbs._tokens(judge, (text,))
-  some = [w for w in dict.fromkeys(' '.join(TEXTS).split()) if word(w)][:3]
-  assert len(some) == 3
-  tokens = [word(w) for w in some]
-  of = {'one': [*tokens[0], *tokens[1]], 'other': tokens[2]}
-  traits = ['kind', 'lazy and poor']
-  found = lpbs.associations(judge, 'religion', of, traits)
-
-  def logs(text):
-    ids = judge.tokenizer.encode(text).ids
-    at = ids.index(judge.mask_id)
-    with torch.no_grad():
-      out = net(torch.tensor([ids])).logits[0, at].softmax(-1).double().numpy()
-    return np.log([out[list(one)].sum() for one in of.values()])
-
-  for k, trait in enumerate(traits):
-    each = [
-      logs(t.format(judge.mask, trait)) - logs(t.format(judge.mask, judge.mask))
-      for t in lpbs.TEMPLATES
-    ]
-    np.testing.assert_allclose(found[:, k], np.mean(each, 0), atol=3e-4)

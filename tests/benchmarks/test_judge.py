@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from judge_texts import TEXTS
 
-from fairjax.benchmarks import crows, stereoset
+from fairjax.benchmarks import crows, lpbs, stereoset
 from fairjax.benchmarks.shared import contrast
 from fairjax.core.errors import UserError
 from fairjax.models.reading import self_debias, shared_prefix
@@ -293,3 +293,32 @@ def test_self_debias_against_its_formula(nets, family):
     ids = list(map(int, masked.flat))
     scores = contrasted(net, ids, [ids[0], *more, *ids[1:]], at, len(more))
     np.testing.assert_allclose(found[0], scores[token[0]], atol=1e-4)
+
+
+@pytest.mark.parametrize('family', MASKED)
+def test_lpbs_is_the_authors_by_transformers(nets, family):
+  """bias_calculator.py: words of a group are summed, the prior masks both."""
+  import torch
+
+  net, judge, _ = nets[family]
+  word = lambda text: lpbs._tokens(judge, (text,))
+  some = [w for w in dict.fromkeys(' '.join(TEXTS).split()) if word(w)][:3]
+  assert len(some) == 3
+  tokens = [word(w) for w in some]
+  of = {'one': [*tokens[0], *tokens[1]], 'other': tokens[2]}
+  traits = ['kind', 'lazy and poor']
+  found = lpbs.associations(judge, 'religion', of, traits)
+
+  def logs(text):
+    ids = judge.tokenizer.encode(text).ids
+    at = ids.index(judge.mask_id)
+    with torch.no_grad():
+      out = net(torch.tensor([ids])).logits[0, at].softmax(-1).double().numpy()
+    return np.log([out[list(one)].sum() for one in of.values()])
+
+  for k, trait in enumerate(traits):
+    each = [
+      logs(t.format(judge.mask, trait)) - logs(t.format(judge.mask, judge.mask))
+      for t in lpbs.TEMPLATES
+    ]
+    np.testing.assert_allclose(found[:, k], np.mean(each, 0), atol=3e-4)

@@ -13,4 +13,5 @@ In this room:
   people    Words that stand for people, and those that describe them
   rules     Where a word of an axis means people, and which form of it stands
             there
+  senses    Whether a word of an axis is said of people, by its neighbours
 """

@@ -10,7 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 
 from fairjax.pairs.axes import people
-from fairjax.pairs.axes.rules import is_no_noun, pattern, sentence
+from fairjax.pairs.axes.rules import pattern
+from fairjax.pairs.axes.senses import is_no_noun, sentence
 from fairjax.pairs.swapping.neighbours import next_word
 
 # First and last age of child, young, middle-aged, senior (Qian et al. 2022).

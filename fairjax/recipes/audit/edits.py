@@ -121,6 +121,8 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
     axis = options['axis']
     if axis != 'gender':
       words, values = exchange.words(axis), exchange.values(axis)
+      if len(values) > 2 and options['direction'] == 'opposite':
+        how += '; a text turns to one other value, drawn by the seed'
       wording = np.stack([sides.of(some, axis) for some in (texts, twins)])
     else:
       known = word_lists.load(options['words'])

@@ -1,0 +1,259 @@
+"""Whether a word of an axis is said of people, by its neighbours.
+
+Poor drivers are bad at it, blind faith is no disability, an English teacher
+teaches a tongue, and my kids are offspring.
+"""
+
+import re
+from collections.abc import Sequence
+
+from fairjax.data.axes.table import Word
+from fairjax.pairs.axes import people
+from fairjax.pairs.swapping.neighbours import (
+  ENDERS,
+  LY_NOUNS,
+  NUMBERS,
+  last_word,
+  next_word,
+  words_of,
+)
+
+ACTS = words_of("""
+say says said go goes went come comes came get gets got make makes made take
+takes took give gives gave think thinks thought know knows knew want wants
+wanted need needs live lives lived work works worked tell tells told ask asks
+feel feels felt kill kills killed run runs ran vote votes voted believe believes
+believed try tries tried lose loses lost win wins won keep keeps kept let lets
+find finds found use uses see sees saw commit commits hate hates hated love
+loves loved support supports become pay pays paid die dies died left left suffer
+suffers deserve deserves speak speaks spoke write writes wrote ain't who'd
+convicted accused attacked arrested fired living trying going being having
+getting saying making committing coming moving claiming elected appointed
+remain remains seem seems look looks face faces hold holds held drive drives
+blow blows shoot shoots shot attack attacks murder murders rape rapes marry
+marries practise practice worship pray prays please everywhere only
+""")
+BE = words_of("""
+am is are was were be been being i'm you're he's she's we're they're who's
+isn't aren't wasn't weren't im ur youre hes shes theyre become becomes became
+""")
+HEDGES = words_of("""
+not also just so too very really openly actually both all only even still now
+probably clearly obviously half part originally a bit totally completely
+themselves himself herself myself yourself legally either neither
+""")
+SUBJECTS = words_of("""
+i you he she we they who everyone everybody someone somebody anyone anybody
+nobody
+""")
+AFTER_PREDICATE = words_of("""
+and or but because so who too as than if when while since like though although
+nor yet then myself now anyway
+""")
+BEFORE_NOUNS = words_of("""
+egg tooth teeth tennis dress
+""")
+# What one is poor at: of a skill, no purse.
+SKILLS = words_of("""
+candidate candidates driver drivers musician musicians actor actors actress
+singer singers writer writers player players teacher teachers leader leaders
+coach coaches manager managers president presidents judge judges director
+directors editor editors speaker speakers loser losers choice student students
+host sport sports governor mayor politician politicians parent
+""")
+# A tongue is taught and written: an English teacher, Chinese characters.
+TAUGHT = words_of("""
+teacher teachers professor professors lecturer lecturers instructor instructors
+tutor tutors major majors student students scholar scholars translator
+translators character characters speaker speakers author editor editors
+""")
+_PITIED = words_of('those these you my your our his her their')
+KIN = words_of("""
+son sons daughter daughters brother brothers sister sisters child children
+mother father nephew nephews niece nieces cousin cousins
+""")
+# Blind with anger, deaf to reason: where an insult or a fault stands beside.
+FIGURATIVE = words_of('blind deaf crippled cripple paralyzed paralysed')
+# Who follows blindly.
+_FOLLOWERS = words_of("""
+supporter supporters follower followers believer believers fan fans voter voters
+democrat democrats republican republicans liberal liberals conservative
+conservatives american americans loyalist loyalists partisan partisans
+""")
+# Words for people that are adjectives as well: a disabled American tank.
+_BOTH = words_of("""
+american canadian conservative liberal radical moderate male female minority
+human native
+""")
+_JOINED = re.compile(r'(?:,? (?:and|or|&)|,|/) ?(\w[\w-]*)')
+OWNER = re.compile(
+  r"(?:\w['’]s?|\b(?:my|your|his|her|its|our|their|own|whose|ur))$", re.I
+)
+AGES = words_of('young old older younger elderly teenage little small aged')
+_HAVING = words_of('have has had having raise raising raised bear want no with')
+OF_AGE = re.compile(r'\b(?:under|over|at|ages?) (?:the age of )?\d+\b(?! ?%)')
+_SENTENCE = re.compile(r'[.!?\n]+(?:\s|$)')
+
+
+def sentence(text: str, at: int) -> str:
+  """The sentence that holds a place, as marks cut it."""
+  before = [m.end() for m in _SENTENCE.finditer(text, 0, at)]
+  after = _SENTENCE.search(text, at)
+  return text[before[-1] if before else 0 : after.start() if after else None]
+
+
+def fits(text: str, start: int, low: str, one: Word, noun: str, own) -> bool:
+  """Whether a word before one for people says what they are."""
+  before = last_word(text, start).lower()
+  if noun in own or (low in AGES and noun in KIN):
+    return False
+  if low in FIGURATIVE and noun in _FOLLOWERS:
+    return False
+  if low == 'poor':  # poor drivers; those poor cops; my poor, innocent …
+    if before in _PITIED or text[start + len(low)] == ',':
+      return False
+    several = noun.endswith('s') or noun in ('people', 'men', 'women', 'folk')
+    several |= noun == 'children'
+    one_of = before in ('a', 'an', 'another', 'every', 'each')
+    return noun not in SKILLS and (several or one_of)
+  tongue = one.people and one.text[:1].isupper()
+  return not (tongue and noun in TAUGHT)
+
+
+def is_person(text: str, end: int, before: str, after: str, one: Word) -> bool:
+  """A counted word that is a noun: no tongue, and no first of adjectives."""
+  if after.lower() == 'of' or (after[:1].isupper() and not after.isupper()):
+    return False  # the most American of cities, the Australian Under 23
+  tongue = one.people and one.text[:1].isupper()
+  if tongue and before.lower() in people.POSSESSIVE:
+    return False  # my German is rusty
+  # The Italian, French and Slavic operas.
+  listed = _JOINED.match(text, end)
+  return not listed or not (
+    listed[1][0].isupper() or listed[1].lower() in people.DESCRIBING
+  )
+
+
+def is_predicate(text: str, start: int) -> bool:
+  """She is (also) Canadian: behind a form of be."""
+  words = text[max(0, start - 60) : start].lower().replace('’', "'").split()
+  while words and words[-1] in HEDGES:
+    words.pop()
+  return bool(words) and (
+    words[-1] in BE or words[-1].endswith(("'s", "'m", "'re"))
+  )
+
+
+def is_no_noun(low: str, before: str = '') -> bool:
+  """Whether a word ends the phrase before it: no noun, as far as we know."""
+  if not low or low in ENDERS or low in ACTS or low in NUMBERS:
+    return True
+  if low.endswith(("n't", 'n’t')) or low in AFTER_PREDICATE:
+    return True
+  if low.endswith('ly') and low not in LY_NOUNS:
+    return True
+  one = before in ('a', 'an', 'another', 'every', 'each', 'one')
+  return one and low.endswith('s') and not low.endswith('ss')
+
+
+def before_people(text: str, end: int, described=frozenset()) -> str:
+  """The word for people that follows, behind others that describe; or ''."""
+  at = end
+  for _ in range(4):
+    joined = _JOINED.match(text, at)
+    word, stop, _ = next_word(text, at)
+    low = word.lower()
+    if low in people.nouns() and low not in ENDERS:
+      follows = next_word(text, stop)[0].lower()
+      if low not in _BOTH or is_no_noun(follows, ''):
+        return low
+      at = stop
+      continue
+    if joined and (
+      joined[1].lower() in described or joined[1].lower() in people.DESCRIBING
+    ):
+      at = joined.end()
+      continue
+    if not low or (low not in people.DESCRIBING and low not in described):
+      return ''
+    at = stop
+  return ''
+
+
+def is_said(text: str, start: int, before: str, after: str) -> bool:
+  """He is black, they were poor: of somebody, and nothing follows."""
+  if after and after not in AFTER_PREDICATE:
+    return False
+  words = text[max(0, start - 60) : start].lower().replace('’', "'").split()
+  while words and words[-1] in HEDGES:
+    words.pop()
+  if not words or words[-1] not in BE:
+    return False
+  verb = words.pop()
+  if "'" in verb or verb in ('am', 'im', 'hes', 'shes', 'youre', 'theyre'):
+    return not verb.startswith(('is', 'are', 'was', 'were')) or _who(words)
+  while words and words[-1] in HEDGES:
+    words.pop()
+  return _who(words)
+
+
+def _who(words: Sequence[str]) -> bool:
+  return bool(words) and (
+    words[-1].strip('"(') in SUBJECTS or words[-1].strip('"(') in people.nouns()
+  )
+
+
+def is_counted(text: str, start: int, before: str) -> bool:
+  """Whether an article, behind others that describe, makes it a noun."""
+  low = before.lower()
+  at = start
+  for _ in range(2):
+    if low in people.DETERMINERS or low in people.POSSESSIVE:
+      return low not in ('some', 'no', 'all', 'either', 'neither')
+    if low not in people.DESCRIBING:
+      return False
+    at = text.rfind(before, 0, at)
+    before = last_word(text, at)
+    low = before.lower()
+  return low in people.DETERMINERS
+
+
+def are_people(text: str, start: int, end: int, before: str) -> bool:
+  """Plurals that are things or offspring too: whites, kids."""
+  low = before.lower()
+  if low in BEFORE_NOUNS or low in _HAVING or _owned(text, start):
+    return False
+  if low in AGES or re.match(r' (?:and \w+ )?of\b', text[end : end + 16]):
+    return False
+  if not AGES.isdisjoint(text[max(0, start - 24) : start].lower().split()[-2:]):
+    return False
+  if OF_AGE.search(sentence(text, start)):
+    return False
+  if any(low in known for known in (ENDERS, people.DESCRIBING, ACTS, ('',))):
+    return True
+  return low.endswith(('ing', 'ed', 'ly'))
+
+
+def is_child(text: str, start: int, before: str) -> bool:
+  """A boy that is nobody's: behind an article, and no exclamation."""
+  low = before.lower()
+  if _owned(text, start) or low in _HAVING or low in AGES:
+    return False
+  far = last_word(text, text.rfind(before, 0, start)).lower() if low else ''
+  if low in people.DESCRIBING:
+    return far not in AGES
+  if far in _HAVING:
+    return False
+  return low in people.DETERMINERS or low in ('and', 'or', 'like', 'as', 'of')
+
+
+def _owned(text: str, start: int) -> bool:
+  """My kids, her two children, Anna's boys: offspring."""
+  words = text[max(0, start - 40) : start].split()
+  for word in reversed(words[-3:]):
+    if OWNER.search(word):
+      return True
+    low = word.lower()
+    if low not in people.DESCRIBING and low not in NUMBERS:
+      return False
+  return False
