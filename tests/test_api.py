@@ -256,8 +256,6 @@ def test_the_readme_lines_run(folder, tmp_path, monkeypatch):
     'y_score': rng.random(len(table)),
     'other': rng.random(len(table)),
     'folder': path,
-    'prompts_to_texts': lambda prompts: [f'{p} a nurse.' for p in prompts],
-    'classifier': lambda texts: [0.9 if 'nurse' in t else 0.2 for t in texts],
   }
   assert blocks
   monkeypatch.chdir(tmp_path)  # where the audit's page goes
