@@ -251,7 +251,7 @@ def test_words_one_by_one_and_by_sense():
   ]
   pairs = mitigations._both(texts, mitigations.word_by_word(texts))
   assert pairs[::2] == texts[:2] and len(pairs) == 4
-  assert mitigations._about_people(texts) == texts[:2]
+  assert mitigations._about_people(texts, Config()) == texts[:2]
 
 
 def test_harm_is_a_mean_over_what_all_have():

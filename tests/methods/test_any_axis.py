@@ -1,0 +1,60 @@
+"""Twins of any axis: whose text, whose group, and when there are none."""
+
+import pandas as pd
+import pytest
+
+from fairjax.config import Config
+from fairjax.core.errors import UserError
+from fairjax.methods import augment
+from fairjax.recipes import swap
+from fairjax.recipes.diet import rank
+
+
+def table(*texts):
+  return pd.DataFrame(
+    {
+      'id': [f't{k}' for k in range(len(texts))],
+      'text': texts,
+      'label': 0,
+      'group': ['muslim'] * len(texts),
+      'twin': ['She left.'] * len(texts),
+    }
+  )
+
+
+def test_twins_of_an_axis_are_swapped_and_name_their_group():
+  """The data's own twins are of gender, so they answer nothing here."""
+  config = Config()
+  config.method.axis = 'religion'
+  config.method.direction = 'hindu'
+  rows = table('Muslims voted.', 'It rained.')
+  made = augment.counterparts(rows, config)
+  assert made['text'].tolist() == ['Hindus voted.', 'It rained.']
+  assert made['group'].tolist() == ['hindu', 'muslim']
+  assert made['same'].tolist() == [False, True]
+  with pytest.raises(UserError, match='no text of the training data names'):
+    augment.counterparts(table('It rained.'), config)
+
+
+def test_readings_of_a_diet_are_those_of_the_axis():
+  config = Config()
+  config.method.axis = 'class'
+  rows = table('Poor people voted.', 'It rained.').drop(columns='group')
+  found = rank.choosing(config, {'valid': rows.drop(columns='twin')})
+  both = found[rank.READINGS]
+  assert sorted(both['group']) == sorted(
+    ['poor', 'working-class', 'middle-class', 'rich']
+  )
+  assert both['text'].nunique() == 4
+
+
+def test_a_text_is_shown_with_every_other_value(tmp_path, capsys):
+  config = Config(recipe='swap', text='Two Jews left.')
+  config.method.axis = 'religion'
+  swap.run(config, tmp_path)
+  lines = [
+    line
+    for line in capsys.readouterr().out.splitlines()
+    if line.endswith('left.')
+  ]
+  assert len(lines) == 9 and len(set(lines)) == 9
