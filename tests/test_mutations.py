@@ -210,7 +210,7 @@ def readers_of(folder):
   yield 'shards', lambda: find_shards(folder / 'shards')
   yield 'content', lambda: artefacts.content(folder)
   yield 'results', lambda: results.read(folder)
-  for name in BENCHMARKS:
+  for name in set(BENCHMARKS) - {'lpbs'}:  # whose templates are its own
     config = Config()
     config.benchmarks.data = str(folder)
     config.data.path = pipe

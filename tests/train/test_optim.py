@@ -142,7 +142,7 @@ def test_a_plateau_lowers_the_rate_where_torch_s_scheduler_does(patience):
   meta['best'] = [None] * 3
   ours, rates = np.ones(3), []
   for value in values:
-    loop.judge(meta, value, 0, True, 0)
+    loop.improved(meta, value, 0, True, 0)
     ours = ours * loop.plateau(meta, train)
     rates.append(ours)
   for seed in range(3):

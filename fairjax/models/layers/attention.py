@@ -207,7 +207,7 @@ def attention(
   return mixed.reshape(r, -1, heads * e)
 
 
-RECEIVED = 'intermediates'  # the collection that `hear` writes into
+RECEIVED = 'received'  # the collection that `hear` writes into
 
 
 def hear(

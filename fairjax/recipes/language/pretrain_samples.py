@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from scipy.special import expit, softmax
 
-from fairjax.data.batching import rows
+from fairjax.data.batching import rows, tokens
 from fairjax.data.batching.corruption import Vocabulary
 from fairjax.data.batching.rows import HeldOut
 from fairjax.models import objectives
@@ -136,8 +136,8 @@ def continued(model, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Beginnings of texts and how the model continues them (greedy)."""
   plain, _ = _drawn(held_out, count)
   prompts = []
-  for tokens, segment_ids in zip(plain['tokens'], plain['segment_ids']):
-    own = tokens[segment_ids == _longest(segment_ids)]
+  for ids, segment_ids in zip(plain['tokens'], plain['segment_ids']):
+    own = ids[segment_ids == _longest(segment_ids)]
     prompts.append(own[: min(PROMPT, len(own))])
   options = Options(max_new_tokens=WRITTEN, no_repeat_ngram_size=3)
   outputs = _write(model, params, prompts, options)

@@ -106,7 +106,7 @@ def corpus(config: Config, tables: Tables) -> Tables:
 def says_women(texts: Sequence[str]) -> list[bool | None]:
   """True where a text has women's words alone, False where men's; else None."""
   of = sides.of(texts, names=None)
-  return [None if value < 0 else value == 1 for value in of]
+  return [None if value < 0 else bool(value == 1) for value in of]
 
 
 def women_first(tables: Tables, names: Sequence[str]) -> tuple[str, str]:
