@@ -301,7 +301,8 @@ def test_every_row_of_a_file_is_scored_by_a_run_s_seeds(tmp_path, monkeypatch):
     recipe.run(asked, tmp_path / 'none')
   (runs[0] / 'other').mkdir()
   (runs[0] / 'export').rename(runs[0] / 'other' / 'export')
-  (runs[0] / 'results.json').write_text('{"recipe": "fairtune"}')
+  kept = runs[0] / 'results.json'
+  kept.write_text(kept.read_text().replace('"train"', '"fairtune"', 1))
   asked.data.split = ''
   with pytest.raises(UserError, match=r"'fairtune', which left 2 models; name"):
     recipe.run(asked, tmp_path / 'several')
