@@ -242,9 +242,8 @@ def generate(device_mesh: Mesh, size: Size):
   with jax.default_device(jax.local_devices(backend='cpu')[0]):
     rules = decode.rules(options, shape)
   sources, room = size.length // 2, size.length * 3 // 4
-  blank = functools.partial(
-    decode_slots.empty, module, 1, drafting=False, filling=False, drawing=False
-  )
+  greedy = {'k': 1, 'drafting': False, 'filling': False, 'drawing': False}
+  blank = functools.partial(decode_slots.empty, module, **greedy)
   state = jax.eval_shape(
     lambda p: blank(p, b=size.slots, t=sources, w=room), params
   )
