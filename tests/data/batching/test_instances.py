@@ -29,6 +29,16 @@ def test_written_is_read_again(tmp_path):
   assert len(both.word) == 42 and both.take(np.arange(3)).vector.shape == (3, 4)
 
 
+def test_files_read_one_by_one_are_the_whole_in_their_order(tmp_path):
+  made = drawn()
+  paths = [tmp_path / f'{k}.parquet' for k in range(4)]
+  for path, rows in zip(paths, ([0, 1, 2], [], [3], range(4, 21))):
+    instances.write(path, made.take(np.array(rows, int)), half=False)
+  for a, b in zip(made, instances.read_all(paths, 21)):
+    np.testing.assert_array_equal(a, b)
+    assert a.dtype == b.dtype
+
+
 def test_what_is_no_table_of_instances_is_one_sentence(tmp_path):
   (tmp_path / 'x.parquet').write_text('pickle')
   with pytest.raises(UserError, match='holds no instances'):
