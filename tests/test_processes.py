@@ -71,6 +71,38 @@ def test_several_processes_equal_one(one, tmp_path, count, along):
   assert abs(dp[0] - dp[1]) < 1e-6
 
 
+@pytest.mark.slow
+def test_two_processes_compile_the_same_programs(tmp_path):
+  """In the same order, of two devices each: else they would wait for ever."""
+  python, folder = tmp_path / 'python', tmp_path / 'programs'
+  python.write_text(
+    '#!/usr/bin/env bash\n'
+    f'export JAX_DUMP_IR_TO={folder}/$$ JAX_DUMP_IR_MODES=stablehlo\n'
+    f'mkdir -p $JAX_DUMP_IR_TO\nexec {sys.executable} "$@"\n'
+  )
+  python.chmod(0o755)
+  words = [*ARGUMENTS, '--config.model=tiny', '--config.planted.rows=200']
+  words += ['--config.planted.test_rows=80', '--config.train.epochs=1']
+  subprocess.run(
+    ['bash', 'launch/local_multiprocess.sh', '2', '--', *words]
+    + ['--config.measures.resamples=50', f'--workdir={tmp_path / "run"}'],
+    cwd=ROOT,
+    env=os.environ
+    | {'JAX_PLATFORMS': 'cpu', 'PYTHON': str(python)}
+    | {'XLA_FLAGS': '--xla_force_host_platform_device_count=2'},
+    capture_output=True,
+    check=True,
+  )
+  each = [
+    [(path.name, path.read_text()) for path in sorted(process.iterdir())]
+    for process in folder.iterdir()
+  ]
+  first, second = filter(None, each)  # the launcher asks python something, too
+  assert [name for name, _ in first] == [name for name, _ in second]
+  assert [n for (n, a), (_, b) in zip(first, second) if a != b] == []
+  assert sum('num_partitions = 4' in text for _, text in first) > 10
+
+
 def long_run(folder):
   words = [*ARGUMENTS[:-2], '--config.train.epochs=40', '--config.model=tiny']
   return [*words, '--config.measures.resamples=50', f'--workdir={folder}']
