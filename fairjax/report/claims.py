@@ -5,7 +5,8 @@
 reads results.json of every folder: paired tests, by the claims that the rooms
 of recipes declare, and what a recipe judges itself (`verdicts`). A verdict is
 that of report/verdict.py, by the whole interval. A claim that no folder speaks
-of is a line too: not run.
+of is a line too: not run. `decides` is how far from its bound an effect must
+be for a run of that size to decide it four times of five.
 """
 
 import pathlib
@@ -17,6 +18,7 @@ from fairjax.report import kept, tables, verdict
 from fairjax.results import Results, read
 
 # Of the verdicts of recipes whose tests are read, those that no test decides.
+LARGE = 100  # times a run's size
 BEYOND_TESTS = ('count', 't interval over seeds')
 
 
@@ -117,9 +119,28 @@ def _row(
     'claim': words,
     'verdict': one['verdict'],
     'by': f'{one["what"]} {number}',
+    'decides': _decides(one, origin.get('seconds')),
     'data': origin['data'],
     'command': origin['command'],
   }
+
+
+def _decides(one: Mapping, seconds: float | None) -> str:
+  """The smallest effect of a run this large, and what an undecided one takes.
+
+  Above LARGE times, the effect is too near the bound for a size to be of use.
+  """
+  distance = verdict.decided_from(one['effect'])
+  if distance is None:
+    return ''
+  said = f'±{distance:.2g}'
+  if one['verdict'] != verdict.OPEN:
+    return said
+  times = verdict.times_larger(one['effect'], one['bound'])
+  if times is None or times > LARGE:
+    return f'{said}; as measured it takes over {LARGE} times the size'
+  hours = f', {times * seconds / 3600:.2g} h' if seconds else ''
+  return f'{said}; as measured it takes {times:.2g} times the size{hours}'
 
 
 def _absent(paper: str, words: str) -> dict:
@@ -130,7 +151,7 @@ def markdown(
   folders: Sequence[str | pathlib.Path], papers: Sequence[Paper]
 ) -> str:
   """The table, as CLAIMS.md holds it."""
-  heads = ('paper', 'claim', 'verdict', 'by', 'data', 'command')
+  heads = ('paper', 'claim', 'verdict', 'by', 'decides', 'data', 'command')
   lines = [f'| {" | ".join(heads)} |', '|' + '---|' * len(heads)]
   last: dict[str, str] = {}
   for row in rows(folders, papers):

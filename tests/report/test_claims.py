@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from fairjax import recipes, results
@@ -117,7 +118,7 @@ def test_the_command_prints_markdown_of_any_number_of_runs(folders, capsys):
   assert command.main(['--claims', *folders]) == 0
   lines = capsys.readouterr().out.splitlines()
   bare = [line.replace('\\|', '') for line in lines]
-  assert {line.count('|') for line in bare} == {7}
+  assert {line.count('|') for line in bare} == {8}
   assert any('a\\|b, tiny' in line for line in lines)
   assert command.main(['--claims']) == 0
   empty = capsys.readouterr().out.splitlines()[2:]
@@ -177,3 +178,37 @@ def test_what_is_kept_has_no_rows(tmp_path):
     'quality': {'auc': {'value': 0.5, 'low': 0.4, 'high': 0.6}},
   }
   assert 'private' not in (tmp_path / 'kept' / 'results.json').read_text()
+
+
+def test_what_a_size_decides_and_what_a_claim_takes():
+  """By simulation: at that distance, and at that size, four of five."""
+  rng = np.random.default_rng(0)
+  rows, runs, bound = 40, 20_000, 0.3
+
+  def decided(value, rows):
+    means = rng.normal(value, 2 / rows**0.5, runs)
+    lows = means - 1.96 * 2 / rows**0.5
+    return np.mean(lows > bound)
+
+  reach = 1.96 * 2 / rows**0.5
+  effect = {'value': 0.8, 'low': 0.8 - reach, 'high': 0.8 + reach}
+  distance = verdict.decided_from(effect)
+  assert decided(bound + distance, rows) == pytest.approx(0.8, abs=0.01)
+  times = verdict.times_larger(effect, bound)
+  assert times > 2
+  assert decided(0.8, rows * times) == pytest.approx(0.8, abs=0.01)
+  assert verdict.times_larger(effect, 0.8) is None  # right at its bound
+  count = {'value': 0.4, 'low': None, 'high': None}
+  assert verdict.decided_from(count) is None
+  assert verdict.times_larger(count, 0.5) is None
+
+
+def test_an_undecided_line_says_what_it_takes():
+  one = verdict.claim('c', {'value': 0.1, 'low': -0.1, 'high': 0.3}, 0.0, 't')
+  said = '±0.29; as measured it takes 8.2 times the size'
+  assert claims._decides(one, None) == said
+  assert claims._decides(one, 900.0) == f'{said}, 2 h'
+  near = one | {'bound': 0.099}
+  assert 'over 100 times' in claims._decides(near, 900.0)
+  sure = verdict.claim('c', {'value': 0.1, 'low': 0.05, 'high': 0.2}, 0.0, 't')
+  assert claims._decides(sure, 900.0) == '±0.11'
