@@ -31,6 +31,7 @@ from fairjax.data.axes import table
 from fairjax.data.sets import template_lists
 from fairjax.metrics.inference import significance
 from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.pairs.axes import exchange
 
 # {} is the group's word and the attribute.
@@ -187,16 +188,39 @@ def _mean(part: str, some: list[dict]) -> dict:
   return result_rows.row('lpbs_mean', part, count, value, 0.0, p, test)
 
 
-def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-  """What two models are compared by: s, of insults its negative of praise."""
-  frame = contrasted(items, scores)
-  sign = np.where(frame['side'] == 'X', 1.0, -1.0)
-  return pd.DataFrame(
-    {
-      'id': frame['id'],
-      'metric': 'lpbs_effect',
-      'part': frame['axis'] + ': ' + frame['value'],
-      'value': sign * frame['s'],
-      'cluster': frame['attribute'],
-    }
-  )
+def compared(
+  items: pd.DataFrame,
+  ours: pd.DataFrame,
+  theirs: pd.DataFrame,
+  options: IntervalOptions,
+) -> list[dict]:
+  """d of each value by one model less that by another."""
+  items, out = items.reset_index(drop=True), []
+  frames = [
+    contrasted(items, one.set_index('id').reindex(items['id']))
+    for one in (ours, theirs)
+  ]
+  for (axis, value), some in items.groupby(['axis', 'value'], sort=False):
+    sides = [
+      tuple(
+        frame.loc[some.index, 's'][some['side'] == side].to_numpy()
+        for side in 'XY'
+      )
+      for frame in frames
+    ]
+    every = np.concatenate([s for one in sides for s in one])
+    if min(map(len, sides[0])) < LEAST or not np.isfinite(every).all():
+      continue
+    difference, p = association.difference(*sides, options)
+    out.append(
+      {
+        'metric': 'lpbs_effect',
+        'part': f'{axis}: {value}',
+        'items': len(some),
+        'difference': difference,
+        'p': p,
+        'test': 't of the jackknife over attributes',
+      }
+    )
+  adjusted = significance.adjusted([one['p'] for one in out])
+  return [one | {'p_holm': p} for one, p in zip(out, adjusted)]

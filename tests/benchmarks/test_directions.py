@@ -5,6 +5,7 @@ known for rows of every kind; each test goes from the published file's form to
 the number that stands on the page.
 """
 
+import copy
 import dataclasses
 import json
 
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 
 from fairjax.benchmarks import BENCHMARKS, bbq, lpbs
-from fairjax.benchmarks.shared.measure import measure
+from fairjax.benchmarks.shared.measure import evaluate, measure, read
 from fairjax.config import Benchmarks, Config, Data, Measures
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -66,6 +67,7 @@ def asked(name, folder, judge, **more):
     benchmarks=Benchmarks(names=(name,), data=str(folder), **more),
   )
   one, _ = measure(name, judge, config)
+  compares_as_it_measures(name, judge, config)
   groups = {'': one['fairness'], **one['groups']}
   return {
     (part, key): value['value']
@@ -73,6 +75,32 @@ def asked(name, folder, judge, **more):
     for key, value in values.items()
     if isinstance(value, dict)
   }
+
+
+def compares_as_it_measures(name, judge, config):
+  """A test that is named as a number is the difference of two such numbers."""
+  other = copy.copy(judge)
+  other.says = lambda text: (
+    np.asarray(judge.says(text)) * -0.5 + len(text) % 7 * 0.3
+  )
+  items, sets, scored = read(name, config), {}, {}
+  for title, one in (('one', judge), ('other', other)):
+    sets[title], *scored[title] = evaluate(name, one, items, config)
+  tests, seen = recipe.paired(name, scored, config), 0
+  for test in tests:
+    part, _, key = test['measure'].rpartition('/')
+    groups = [{'': s['fairness'], **s['groups']} for s in sets.values()]
+    both = [group.get(part, {}).get(key) for group in groups]
+    if None not in both:
+      seen += 1
+      one, two = (estimate['value'] for estimate in both)
+      gap = None if None in (one, two) else pytest.approx(one - two)
+      assert test['difference']['value'] == gap, test
+  assert seen or name in OWN_NUMBER
+
+
+# Two models are compared by a number of its own: log odds, log perplexity.
+OWN_NUMBER = ('winogender', 'holistic')
 
 
 def by_marks(text):
@@ -461,6 +489,30 @@ def test_lpbs():
   ]
   mean = found['groups']['religion']['lpbs_mean']['value']
   assert mean == pytest.approx(np.mean(sizes))
+
+
+def test_two_models_by_lpbs():
+  """The difference of their effects, of values that both have words for."""
+  items = lpbs.items(None)
+  rng = np.random.default_rng(1)
+  scores = [
+    pd.DataFrame(
+      {'id': items['id'], 'association': rng.normal(size=len(items))}
+    )
+    for _ in range(2)
+  ]
+  scores[1].loc[items['value'] == 'muslim', 'association'] = np.nan
+  known = scores[1]['association'].notna().to_numpy()
+  options = IntervalOptions(0.95, 100, 0)
+  found = lpbs.compared(items, scores[0], scores[1][known], options)
+  one, two = (
+    lpbs.estimate(items, s, options)['groups'] for s in (scores[0], scores[1])
+  )
+  assert 'religion: muslim' in one
+  assert [row['part'] for row in found] == [p for p in two if ': ' in p]
+  for row in found:
+    a, b = (g[row['part']]['lpbs_effect']['value'] for g in (one, two))
+    assert row['difference']['value'] == pytest.approx(a - b)
 
 
 def test_each_benchmark_has_a_direction():
