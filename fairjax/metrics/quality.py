@@ -341,16 +341,18 @@ def _mean_known(x: Float[np.ndarray, 'b *s c']) -> Float[np.ndarray, 'b *s']:
 def mcc(counts: Float[np.ndarray, 'b *s c c']) -> Float[np.ndarray, 'b *s']:
   """Matthews correlation: Gorodkin's R_K, the usual one for two classes.
 
-  It is undefined, not 0, where all labels or all decisions agree.
+  Where all decisions agree it is 0, as in GLUE and scikit-learn: a mean over
+  seeds without those that learned nothing would flatter the rest. Where all
+  labels agree it is undefined.
   """
   # Shares, so that no product of counts leaves float32.
   n = counts.sum((-1, -2))
   p, q = counts.sum(-1) / n[..., None], counts.sum(-2) / n[..., None]
   width = (1 - (p * p).sum(-1)) * (1 - (q * q).sum(-1))
   wide = width > 1e-12
-  above = accuracy(counts) - (p * q).sum(-1)
+  above = np.where(wide, accuracy(counts) - (p * q).sum(-1), 0)
   matthews = above / np.sqrt(np.where(wide, width, 1))
-  return np.where(wide, np.clip(matthews, -1, 1), np.nan)
+  return np.where((p < 1).all(-1), np.clip(matthews, -1, 1), np.nan)
 
 
 def log_loss(

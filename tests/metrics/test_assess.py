@@ -70,8 +70,9 @@ def test_a_constant_predictor_is_named():
   found = assess(labels, 0 * scores + 0.9, members, ['a', 'b'], resamples=50)
   assert found['fairness']['dp']['value'] == 1
   assert 'constant predictor' in found['fairness']['dp']['note']
-  assert found['quality']['mcc']['value'] is None
-  assert found['quality']['mcc']['note']
+  mcc = found['quality']['mcc']
+  assert mcc['value'] == sk.matthews_corrcoef(labels, 0 * labels + 1) == 0
+  assert mcc['low'] < 0 < mcc['high']
   said = ' '.join(found['warnings'])
   assert 'Seed 0 decides 1 for every row' in said
   assert 'same probability' in said
@@ -81,8 +82,9 @@ def test_one_constant_seed_among_others_is_named():
   labels, scores, members = some()
   scores[1] = 0.1
   found = assess(labels, scores, members, ['a', 'b'], resamples=50)
-  assert found['quality']['mcc']['seeds'][1] is None
-  assert found['quality']['mcc']['value'] is not None
+  seeds = found['quality']['mcc']['seeds']
+  assert seeds[1] == 0 and seeds[0] > 0
+  assert found['quality']['mcc']['value'] == pytest.approx(np.mean(seeds))
   assert found['fairness']['dp']['note'] == 'constant predictor in seeds [1]'
 
 
@@ -290,6 +292,12 @@ def test_small_groups_are_in_no_gap_and_named():
   assert note == (
     'fewer than two groups in which it is defined by 10 rows or more'
   )
+
+
+def test_no_mcc_of_one_label():
+  labels, scores, _ = some()
+  found = assess(0 * labels, scores, resamples=50)['quality']['mcc']
+  assert found['value'] is None and found['note'] == 'all labels agree'
 
 
 def test_a_perfect_mcc_is_exactly_one():

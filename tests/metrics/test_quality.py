@@ -187,9 +187,11 @@ def test_counts_are_sklearns(classes):
     assert found[name] == pytest.approx(value, abs=1e-12), name
 
 
-def test_matthews_of_a_constant_predictor_is_undefined():
+def test_matthews_of_a_constant_predictor_is_zero_and_of_one_label_undefined():
   found = quality.from_confusion(np.array([[[7.0, 0], [3, 0]]], np.float32))
-  assert np.isnan(found['mcc']) and found['f1'] == 0
+  assert found['mcc'] == 0 and found['f1'] == 0
+  one = quality.from_confusion(np.array([[[7.0, 2], [0, 0]]], np.float32))
+  assert np.isnan(one['mcc'])
 
 
 def test_log_loss_is_sklearns():
