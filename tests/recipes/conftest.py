@@ -12,6 +12,37 @@ def small(small_and_alone):
   yield
 
 
+@pytest.fixture(scope='session', autouse=True)
+def named_as_they_are():
+  """A test that bears a number's name is the difference of two such numbers."""
+  write = page.write_results
+
+  def checked(folder, found):
+    for test in found.tests:
+      sides = [_number(found, test[side], test) for side in ('ours', 'theirs')]
+      gap = test['difference'].get('value')
+      if None not in (*sides, gap):
+        assert gap == pytest.approx(sides[0] - sides[1], abs=1e-5), test
+    return write(folder, found)
+
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(page, 'write_results', checked)
+    yield
+
+
+def _number(found, title, test):
+  """The contender's number of that name; None where a seed has none."""
+  part, _, key = test['measure'].rpartition('/')
+  one = found.contenders.get(title, {}).get('sets', {}).get(test['set'], {})
+  rooms = [one['groups'].get(part, {})] if part and one.get('groups') else []
+  rooms += [one.get('quality', {}), one.get('fairness', {})] * (not part)
+  for room in rooms:
+    if isinstance(room.get(key), dict):
+      value = room[key]
+      return None if None in value.get('seeds', ()) else value['value']
+  return None
+
+
 @pytest.fixture(scope='session')
 def remade(unspoken):
   """Checks that a page is made of what is in its folder, and nothing else."""
