@@ -38,6 +38,7 @@ COMMANDS = {
     places=(('data.path',), ('audit.model', 'data.path')),
     matter=(
       *('data.text', 'data.label', 'audit.groups', 'audit.scores'),
+      'audit.weight',
       *('measures.pos_label', 'measures.threshold', 'audit.against'),
       *('audit.controls', 'audit.swaps', 'audit.training', 'audit.equalize'),
       *('audit.fail_if', 'audit.serve'),

@@ -358,6 +358,8 @@ def _made_of(results: Results, name: str, one: Mapping) -> str:
   words = (
     f'on {plural(one["rows"], "row")} of {name}' if 'rows' in one else name
   )
+  if 'effective_rows' in one:
+    words += f', weighted: as sure as {one["effective_rows"]:,.0f}'
   if one.get('texts', one.get('rows')) != one.get('rows'):
     words += f' ({plural(one["texts"], "different text")})'
   parts.append(words)
