@@ -15,7 +15,7 @@ from fairjax import stages
 from fairjax.config import Audit, Config, Data, Measures
 from fairjax.core import cache, escape, knobs
 from fairjax.core.errors import UserError, is_listed, need
-from fairjax.data.tables import audit_table, inputs, readers
+from fairjax.data.tables import audit_table, inputs, labels, readers
 from fairjax.recipes.audit import answers
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.recipes.audit.what_if import WhatIf
@@ -442,9 +442,8 @@ def _positive(given: Any, classes: Sequence[str]) -> int:
   """The number of the positive class, by its name or its number."""
   if given is None:
     return 1
-  low = [name.casefold() for name in classes]
-  if (name := str(given).casefold()) in low:
-    return low.index(name)
+  if (found := labels.number_of(given, classes)) is not None:
+    return found
   number = isinstance(given, int | np.integer) and not isinstance(given, bool)
   if not number or not 0 <= given < max(len(classes), 2):
     raise UserError(
