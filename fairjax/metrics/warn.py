@@ -9,6 +9,7 @@ from fairjax.metrics.inference import row_weights
 
 FEW = 30  # rows below which a group's rate says little
 CONSTANT = 'constant predictor'  # as notes of what it makes meaningless begin
+REVERSED = 'Worse than chance'  # as the sentence of it begins
 NOISY = 'the model answers the same text differently'
 VOID = (CONSTANT, NOISY)
 FLOOR = 0.95  # a perfect predictor's DP below which that is worth saying
@@ -34,7 +35,7 @@ def of_reversed(quality: dict) -> list[str]:
   if auc.get('high') is None or auc['high'] >= 0.5:
     return []
   return [
-    f'Worse than chance: the AUC is {auc["value"]:.3f} [{auc["low"]:.3f}, '
+    f'{REVERSED}: the AUC is {auc["value"]:.3f} [{auc["low"]:.3f}, '
     f'{auc["high"]:.3f}]. Are labels or scores reversed? Say which label is '
     'positive, and of which label the score is the probability.'
   ]

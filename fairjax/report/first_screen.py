@@ -154,6 +154,7 @@ def answer(
 ) -> list[str]:
   """The answer, and what else is worth a sentence."""
   worse = warn.of_reversed(one.get('quality', {}))
+  worse += [line for line in findings.lines(results) if 'fairscore' in line]
   lines = [*worse, *_compared(results, name)]
   if gap:
     lines.append(f'{_who(results, gap)} {_how_sure(gap)}')
