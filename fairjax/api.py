@@ -36,6 +36,7 @@ def assess(
   threshold: float | str = 0.5,
   intersections: bool = False,
   cluster: Any = None,
+  sample_weight: Any = None,
   metrics: Mapping[str, Callable] | None = None,
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
@@ -56,9 +57,13 @@ def assess(
     intersections: also compare the combinations of several columns.
     cluster: what rows hang together by [n] (a template, a writer, a text that
       occurs twice): such rows are drawn together. None and '' are a row alone.
+    sample_weight: how many rows each row stands for [n], such as
+      1/selection probability: values are weighted by it, as scikit-learn's
+      are, and intervals are those of the effective number of rows.
     metrics: measures of your own, {name: function of labels and decisions} as
       scikit-learn has them (of scores, where it calls its second parameter
       y_score or y_proba): of everyone, of each group, and NAME_difference.
+      Of weighted rows each must take `sample_weight` too.
     confidence_level: of the intervals.
     n_resamples: bootstrap resamples; 0 gives values without intervals.
     random_state: seed of the resamples.
@@ -72,7 +77,7 @@ def assess(
   from fairjax.metrics import assess as measures
   from fairjax.metrics import groups as of_groups
   from fairjax.metrics import own
-  from fairjax.metrics.inference import clusters
+  from fairjax.metrics.inference import clusters, row_weights
 
   inputs.options(threshold, confidence_level, n_resamples, random_state)
   need(
@@ -99,7 +104,9 @@ def assess(
     'resamples': n_resamples,
     'seed': random_state,
     'cluster': clusters.given(cluster, len(labels)),
+    'weight': row_weights.given(_listed(sample_weight), len(labels)),
   }
+  row_weights.check_groups(options['weight'], members, group_names)
   measurement = measures.assess(
     labels, scores, members, group_names, attributes=attributes, **options
   )
@@ -107,8 +114,11 @@ def assess(
     own.add(
       measurement, dict(metrics), labels, scores, members, attributes, options
     )
-  if said := clusters.words(options['cluster']):
-    remarks.append(said)
+  for said in (
+    clusters.words(options['cluster']),
+    row_weights.words(options['weight']),
+  ):
+    remarks += [said] if said else []
   measurement['warnings'] += [
     f'{words[0].upper()}{words[1:]}.' for words in remarks
   ]
@@ -124,6 +134,14 @@ def assess(
   return Assessment(
     results, labels, scores, members, group_names, attributes, options
   )
+
+
+def _listed(values: Any) -> Any:
+  """A column by its places; anything else as it is."""
+  from fairjax.data.tables import readers
+
+  found = None if isinstance(values, str) else readers.as_values(values)
+  return values if found is None else found
 
 
 def compare(a: Assessment, b: Assessment) -> Comparison:
@@ -163,6 +181,12 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
     )
   options = {k: v for k, v in a.options.items() if k != 'threshold'}
   options['threshold'] = a.options['threshold'], b.options['threshold']
+  weights = [one.options['weight'] for one in (a, b)]
+  if not np.array_equal(*(np.asarray(w, float) for w in weights), True):
+    raise UserError(
+      'the two assessments have different weights; give both the same '
+      'sample_weight'
+    )
   both = (one.options['cluster'] for one in (a, b))
   options['cluster'] = clusters.joined(*both)
   tests: list[dict] = []

@@ -421,7 +421,7 @@ def command() -> None:
       from fairjax.report.__main__ import main as report
 
       sys.exit(report(words[1:]))
-    sys.argv[1:] = commands.flags_of(words)
+    sys.argv[1:] = commands.positive_by_name(commands.flags_of(words))
   except UserError as error:
     refuse(error)
   app.run(main, flags_parser=parse)

@@ -117,11 +117,12 @@ ESTIMATE = {
 }
 SET = {
   'rows?': int,
+  'effective_rows?': float,
   'texts?': int,
   'threshold?': ANY,
   'quality?': {'*': ESTIMATE},
   'fairness?': {'*': ESTIMATE},
-  'groups?': {'*': {'rows?': int, '*': ESTIMATE}},
+  'groups?': {'*': {'rows?': int, 'effective_rows?': float, '*': ESTIMATE}},
   'warnings?': [str],
 }
 PARTS = {

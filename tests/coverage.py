@@ -28,7 +28,12 @@ from scipy.special import ndtr
 
 from fairjax.metrics import contrasts, counts, grades, own
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference import clusters, intervals, row_means
+from fairjax.metrics.inference import (
+  clusters,
+  intervals,
+  row_means,
+  row_weights,
+)
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.measures import MEASURES
 from fairjax.metrics.texts import counterfactual
@@ -255,6 +260,45 @@ def every(rng, how, n, seeds=1, apart=1.0):
   }
 
 
+def sampled(rng, n, kind, apart):
+  """A classifier's rows with the weights that they stand for."""
+  if kind == 'lognormal weights':
+    return classifier(rng, n, 1, apart), rng.lognormal(0, 1, n)
+  # Rows of high scores are drawn up to twenty times as often as others.
+  label, score, masks = classifier(rng, 40 * n, 1, apart)
+  chance = np.clip(1.5 * score[0] ** 3 * (1 + label) / 2, 0.05, 1)
+  rows = np.flatnonzero(rng.random(40 * n) < chance)[:n]
+  return (label[rows], score[:, rows], masks[:, rows]), 1 / chance[rows]
+
+
+def weighted(rng, how, n, kind, apart=1.0):
+  """Every measure of weighted rows; the truth is of what they stand for."""
+  case, weight = sampled(rng, n, kind, apart)
+  weight = row_weights.given(weight, n)
+  found = assess(
+    *(*case, ['a', 'b']),
+    resamples=how.resamples,
+    seed=how.seed,
+    weight=weight,
+  )
+  other = contrasts.differences(
+    *(case[0], (case[1] >= 0.5).astype(int), case[2], ['a', 'b'], 'rest', how),
+    weight=weight,
+  )
+  many = of_many(False, apart)
+  out = {
+    name: ends(one, many[name][0], one.get('p'), many[name][1])
+    for name, one in (found['quality'] | found['fairness']).items()
+    if many[name][0] is not None
+  }
+  if not apart:
+    out |= {
+      f'contrast of {one["rate"]}': ends(one['difference'], 0, one['p'], 0)
+      for one in other[:3]
+    }
+  return out
+
+
 def users(rng, how, n, seeds=1, apart=1.0):
   """Measures that a user gives: a share, a ratio of counts, a mean."""
 
@@ -359,6 +403,10 @@ def table():
     for n in SIZES:
       yield every, {'n': n, 'seeds': seeds}
       yield every, {'n': n, 'seeds': seeds, 'apart': 0.0}
+  for kind in ('lognormal weights', 'weights of selection'):
+    for n in SIZES:
+      yield weighted, {'n': n, 'kind': kind}
+      yield weighted, {'n': n, 'kind': kind, 'apart': 0.0}
   for seeds in (1, 5):
     for n in (60, 300):
       yield users, {'n': n, 'seeds': seeds}

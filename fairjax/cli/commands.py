@@ -38,8 +38,9 @@ COMMANDS = {
     places=(('data.path',), ('audit.model', 'data.path')),
     matter=(
       *('data.text', 'data.label', 'audit.groups', 'audit.scores'),
+      'audit.weight',
       *('measures.pos_label', 'measures.threshold', 'audit.against'),
-      *('audit.controls', 'audit.swaps', 'audit.training', 'audit.equalize'),
+      *('audit.controls', 'audit.swaps', 'audit.equalize'),
       *('audit.fail_if', 'audit.serve'),
     ),
     sections=('audit', 'measures', 'data', 'method'),
@@ -158,7 +159,33 @@ def flags_of(words: list[str]) -> list[str]:
     named.append('--config.data.name=file')
   if name == 'audit':
     rest = [SERVE.sub(_served, word) for word in rest]
+  short = {f'--{knob.rpartition(".")[2]}': knob for knob in command.matter}
+  rest = [_long(word, short) for word in rest]
   return [f'--config=configs/{command.config}.py', *named, *rest]
+
+
+def _long(word: str, short: dict[str, str]) -> str:
+  """`--weight` of a knob that matters to the command as `--config.…`."""
+  flag, equals, value = word.partition('=')
+  knob = short.get(flag)
+  return f'--config.{knob}{equals}{value}' if knob else word
+
+
+def positive_by_name(words: list[str]) -> list[str]:
+  """`measures.pos_label=toxic` as `data.positive`: that knob is a number.
+
+  >>> positive_by_name(['--config.measures.pos_label', 'toxic'])
+  ['--config.data.positive', 'toxic']
+  """
+  out = list(words)
+  for k, word in enumerate(words):
+    flag, equals, value = word.partition('=')
+    if flag.lstrip('-') != 'config.measures.pos_label' or flag[:1] != '-':
+      continue
+    value = value if equals else (words[k + 1 : k + 2] or [''])[0]
+    if value and not re.fullmatch(r'[-+]?\d+', value.strip()):
+      out[k] = word.replace('measures.pos_label', 'data.positive', 1)
+  return out
 
 
 def _served(match: re.Match) -> str:

@@ -142,8 +142,8 @@ def command(name: str) -> str:
   lines += [
     '',
     *_wrapped(
-      f'{stands}. A knob NAME is the flag --config.NAME=VALUE; in brackets: '
-      "this command's values."
+      f'{stands}. A knob NAME is the flag --config.NAME=VALUE, of what matters '
+      "most also --LAST_WORD=VALUE; in brackets: this command's values."
     ),
     '',
     'What matters most',

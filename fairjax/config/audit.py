@@ -46,6 +46,10 @@ class Audit:
     '',
     "column of what rows hang together by; '' is equal texts, 'none' nothing",
   )
+  weight: str = knob(
+    '',
+    'column of how many rows each row stands for; measures are weighted by it',
+  )
   controls: tuple[str, ...] = knob(
     (), 'columns held equal: gaps given these', each(filled)
   )

@@ -64,6 +64,11 @@ class Data:
     "label mapping: 'BAD=1,NOT_BAD=0', a threshold: '>0.5', '>=0.5', or "
     "'round': scores as ordered classes",
   )
+  positive: str = knob(
+    '',
+    "the positive label by name, instead of measures.pos_label's number",
+    changes=('scores', 'weights', 'data', 'measures'),
+  )
   on_bad: str = knob(
     'error',
     "what to do with unusable rows: 'error' or 'drop'",

@@ -50,7 +50,8 @@ class Measures:
   )
   pos_label: int = knob(
     1,
-    'the positive label: its number among the labels in order, from 0',
+    'the positive label: its name, or its number among the labels in order, '
+    'from 0',
     at_least(0),
     changes=('scores', 'weights', 'data', 'measures'),
   )

@@ -129,5 +129,6 @@ def load_tables(config, trains: bool = True):
   used = splits.draw(usable, data.limit, data.split_seed)
   report = hygiene.report(tables, usable, used, bad)
   report['classes'] = list(labels.class_names(usable))
+  labels.choose_positive(config, report['classes'])
   report['warnings'] = [*dict.fromkeys(remarks), *report['warnings']]
   return schema.check(used), report, bad

@@ -14,7 +14,12 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups, measures, rankings, warn
-from fairjax.metrics.inference import clusters, intervals, resampling
+from fairjax.metrics.inference import (
+  clusters,
+  intervals,
+  resampling,
+  row_weights,
+)
 
 MIN_GROUP = 10  # rows that a rate needs to count in a gap
 
@@ -32,6 +37,7 @@ def assess(
   seed: int = 0,
   min_group: int = MIN_GROUP,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """Measures of one set of predictions, in the format of results.json.
 
@@ -53,11 +59,12 @@ def assess(
       kind) are left out of gaps and extremes, and named in a warning.
     cluster: rows of equal numbers are not independent (one template, equal
       texts, a writer), and are drawn together.
+    weight: of each row, their mean 1 (inference/row_weights.py).
 
   Returns:
-    rows, threshold, quality, fairness, groups, warnings. Measures that are
-    undefined have the value None and a note that says why. Gaps have a
-    'null': what chance alone gives (estimates.py).
+    rows, effective_rows (of weighted ones), threshold, quality, fairness,
+    groups, warnings. Measures that are undefined have the value None and a note
+    that says why. Gaps have a 'null': what chance alone gives (estimates.py).
 
   >>> labels = np.array([0, 0, 1, 1, 0, 0, 1, 1])
   >>> scores = np.array([[.2, .6, .9, .4, .7, .8, .95, .55]])
@@ -75,29 +82,40 @@ def assess(
   case = Case(
     labels,
     scores,
-    *decide(labels, scores, threshold),
+    *decide(labels, scores, threshold, weight),
     [*members, np.ones(len(labels), bool)],
     _groups_of(attributes),
     options,
     min_group,
     cluster,
+    weight,
   )
   quality, by_group, fairness = _of_counts(case)
   _add_ranks(case, quality, by_group, fairness)
   _note_constant(case.decisions, fairness)
   rows = labels, scores, case.decisions, members
+  counted = lambda mask: {
+    'rows': int(mask.sum()),
+    **(
+      {}
+      if weight is None
+      else {'effective_rows': round(row_weights.rows(weight, mask), 1)}
+    ),
+  }
   return {
-    'rows': len(labels),
+    **counted(case.masks[-1]),
     'threshold': case.threshold,
     'quality': quality,
     'fairness': fairness,
     'groups': {
-      name: {'rows': int(member.sum()), **one}
+      name: {**counted(member), **one}
       for name, member, one in zip(group_names, members, by_group)
     },
     'warnings': [
       *warn.of_reversed(quality),
-      *warn.sentences(*rows, group_names, attributes, fairness, min_group),
+      *warn.sentences(
+        *rows, group_names, attributes, fairness, min_group, weight
+      ),
       *clusters.warnings(cluster),
     ],
   }
@@ -116,6 +134,7 @@ class Case(NamedTuple):
   options: intervals.IntervalOptions
   min_group: int
   cluster: Integer[np.ndarray, ' n'] | None = None
+  weight: Float[np.ndarray, ' n'] | None = None
 
 
 def _groups_of(attributes: Sequence[str]) -> dict[str, list[int]]:
@@ -146,6 +165,7 @@ def _of_counts(case: Case) -> tuple[dict, list[dict], dict]:
     classes,
     options.seed,
     case.cluster,
+    case.weight,
   )
   draws = counts.draw(table, options)
   quality = counts.of_everyone(table, draws, options)
@@ -169,7 +189,9 @@ def _add_ranks(
 ) -> None:
   """Adds the measures of ranks and probabilities."""
   labels, scores, options = case.labels, case.scores, case.options
-  items = resampling.blocks(len(labels), options.seed, case.cluster)
+  items = resampling.blocks(
+    len(labels), options.seed, case.cluster, case.weight
+  )
   weights = None
   if options.resamples:
     count = min(options.resamples, resampling.RANKS)
@@ -209,12 +231,13 @@ def decide(
   labels: Integer[np.ndarray, ' n'],
   scores: np.ndarray,
   threshold: str | float,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> tuple[np.ndarray, float | str | list[float]]:
   """Decisions [s, n] and the thresholds that made them."""
   if scores.ndim == 3:
     return scores.argmax(-1), 'argmax'
   if threshold == 'eer':
-    limits = groups.equal_error(labels, scores)
+    limits = groups.equal_error(labels, scores, weight)
     thresholds = [float(limit) for limit in limits]
   else:
     try:

@@ -22,7 +22,13 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics.inference import clusters, estimates, intervals, resampling
+from fairjax.metrics.inference import (
+  clusters,
+  estimates,
+  intervals,
+  resampling,
+  row_weights,
+)
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -47,13 +53,17 @@ def measure(
   options: IntervalOptions,
   min_group: int = 1,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], dict]:
   """(quality, a dict a group, fairness): ece, overconfidence, ece_max."""
   truth, score = confidence(labels, scores)
   masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
-  sums, sizes, items = _totals(truth, score, masks, options.seed, cluster)
-  n = masks.sum(1)
-  gaps = sums.sum(0) / np.maximum(n, 1)[:, None]  # s, g, bin: (Σ y − p)/n
+  items = resampling.blocks(len(labels), options.seed, cluster, weight)
+  sums, sizes = _totals(truth, score, masks, items)
+  n = masks.sum(1) if weight is None else masks @ weight
+  rows = [row_weights.rows(weight, mask) for mask in masks]
+  below = np.where(n > 0, n, 1)[:, None]
+  gaps = sums.sum(0) / below  # s, g, bin: (Σ y − p)/n
   ece = np.where(n > 0, np.abs(gaps).sum(-1), np.nan)
   over = np.where(n > 0, -gaps.sum(-1), np.nan)
   noise = shift = alike = None
@@ -75,7 +85,7 @@ def measure(
     }
     by_group.append(one)
   everyone = by_group.pop()
-  large = [g for g in range(len(members)) if n[g] >= min_group]
+  large = [g for g in range(len(members)) if rows[g] >= min_group]
   fair = {}
   if len(large) > 1:
     value = ece[:, large].max(1)
@@ -108,21 +118,23 @@ def _bins(score: np.ndarray) -> np.ndarray:
   return np.minimum((score * BINS).astype(np.int64), BINS - 1)
 
 
-def _totals(truth, score, masks, seed, cluster) -> tuple:
-  """[item, s, g, bin] of y − p, rows of each item and group, and the items."""
-  items = resampling.blocks(truth.shape[1], seed, cluster)
+def _totals(truth, score, masks, items) -> tuple:
+  """[item, s, g, bin] of y − p, and the rows of each item and group."""
   m = len(items.size)
   sums = np.zeros((m, len(score), len(masks), BINS), np.float32)
   sizes = np.zeros((m, len(masks)), np.float32)
   for g, mask in enumerate(masks):
     rows = np.flatnonzero(mask)
-    sizes[:, g] = np.bincount(items.item[rows], minlength=m)
+    own = row_weights.of(items.weight, rows)
+    sizes[:, g] = np.bincount(items.item[rows], own, m)
     for s in range(len(score)):
       code = items.item[rows] * BINS + _bins(score[s, rows])
       apart = truth[s, rows] - score[s, rows]
+      if own is not None:
+        apart = apart * own
       total = np.bincount(code, apart, minlength=m * BINS)
       sums[:, s, g] = total.reshape(m, BINS)
-  return sums, sizes, items
+  return sums, sizes
 
 
 def _draws(sums, sizes, score, masks, items, resamples, seed) -> np.ndarray:
@@ -137,12 +149,26 @@ def _draws(sums, sizes, score, masks, items, resamples, seed) -> np.ndarray:
     for s in range(len(score)):
       own = score[s, mask]
       at = _bins(own)
-      count = np.bincount(at, minlength=BINS)
-      level = np.bincount(at, own, minlength=BINS) / np.maximum(count, 1)
+      count, level = _levels(at, own, row_weights.of(items.weight, mask))
       halves = rng.standard_normal((2, resamples, BINS), np.float32) ** 2 / 2
       more = halves[1] * (1 - level) - halves[0] * level
-      totals[:, s, g] += np.where(count > 0, more, 0)
+      totals[:, s, g] += np.where(count > 0, more, 0) * _unit(at, items, mask)
   return totals / np.maximum(below, 1e-9)
+
+
+def _levels(at, score, weight) -> tuple[np.ndarray, np.ndarray]:
+  """Rows of each bin, and their mean score, 0 of none."""
+  count = np.bincount(at, weight, BINS)
+  total = np.bincount(at, score if weight is None else score * weight, BINS)
+  return count, total / np.where(count > 0, count, 1)
+
+
+def _unit(at, items, mask) -> np.ndarray | float:
+  """The weight of a row of each bin."""
+  if items.weight is None:
+    return 1.0
+  own = items.weight[mask]
+  return row_weights.unit(*(np.bincount(at, w, BINS) for w in (own, own**2)))
 
 
 def reliability(
@@ -151,6 +177,7 @@ def reliability(
   members: Bool[np.ndarray, 'g n'],
   group_names: Sequence[str],
   level: float = 0.95,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> dict[str, list[dict]]:
   """{group: bins with rows}: mean score, share positive with its interval.
 
@@ -162,19 +189,23 @@ def reliability(
   out = {}
   for name, mask in masks.items():
     y, p = truth[:, mask].ravel(), score[:, mask].ravel()
-    at = _bins(p)
+    at, each = _bins(p), row_weights.of(weight, mask)
+    if each is not None:
+      each = np.tile(each, len(score))
     rows = []
     for b in range(BINS):
       own = at == b
-      if not own.any():
+      inside = row_weights.of(each, own)
+      if not own.any() or (inside is not None and not inside.any()):
         continue
-      share, n = float(y[own].mean()), own.sum() / len(score)
+      share = float(row_weights.mean(y[own], inside))
+      n = row_weights.rows(each, own) / len(score)
       low, high = clusters.jeffreys(share * n, n, level)
       rows.append(
         {
           'bin': f'{b / BINS:.1f}–{(b + 1) / BINS:.1f}',
           'rows': round(float(n), 1) if n % 1 else int(n),
-          'mean score': float(p[own].mean()),
+          'mean score': float(row_weights.mean(p[own], inside)),
           'share positive': {
             'value': share,
             'low': low,

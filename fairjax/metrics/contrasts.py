@@ -23,6 +23,7 @@ from fairjax.metrics.inference import (
   estimates,
   extremes,
   intervals,
+  row_weights,
   significance,
   tails,
 )
@@ -34,13 +35,17 @@ REST = 'the rest'
 
 
 def reference_of(
-  members: Bool[np.ndarray, 'g n'], names: Sequence[str], asked: str
+  members: Bool[np.ndarray, 'g n'],
+  names: Sequence[str],
+  asked: str,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> int | None:
   """The index of the reference group; None is the rest."""
   if asked in ('', 'rest'):
     return None
   if asked == 'largest':
-    return int(members.sum(1).argmax())
+    sizes = members.sum(1) if weight is None else members @ weight
+    return int(sizes.argmax())
   if asked not in names:
     raise UserError(
       f'audit.reference is {asked!r}, and no such group is in the data; the '
@@ -61,12 +66,13 @@ def differences(
   adjust: str = 'holm',
   shown: Sequence[str] = SHOWN,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """A row a group and rate: its value, the reference's, the difference, p."""
   n = decisions.shape[1]
   truth = np.zeros(n, np.int64) if labels is None else labels
   shown = [k for k in shown if labels is not None or k == 'selection_rate']
-  base = reference_of(members, names, reference)
+  base = reference_of(members, names, reference, weight)
   own = [g for g in range(len(members)) if g != base]
   masks = [members[g] for g in own]
   others = [~members[g] if base is None else members[base] for g in own]
@@ -77,6 +83,7 @@ def differences(
     2,
     options.seed,
     cluster,
+    weight,
   )
   rates = _rates(table, options)
   out = []
@@ -85,7 +92,8 @@ def differences(
       r = groups.NAMES.index(name)
       at, beside = (0, i, r), (0, len(own) + i, r)
       one = _difference(rates, at, beside, options)
-      if one.get('p_at_floor') and len(decisions) == 1 and cluster is None:
+      alone = cluster is None and weight is None and len(decisions) == 1
+      if one.get('p_at_floor') and alone:
         apart = not (masks[i] & others[i]).any()
         one |= _exact(rates, at, beside, one['p']) if apart else {}
       few = min(rates.rows[at], rates.rows[beside]) < min_group
@@ -162,6 +170,7 @@ def conditional(
   level_names: Sequence[str],
   options: IntervalOptions,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], list[str]]:
   """Measures given the controls, gaps within each level, and what was left out.
 
@@ -171,11 +180,14 @@ def conditional(
   truth = np.zeros(n, np.int64) if labels is None else labels
   cells = (members[:, None] & levels[None]).reshape(-1, n)
   masks = [*cells, np.ones(n, bool)]
-  table = counts.tabulate(truth, decisions, masks, 2, options.seed, cluster)
+  table = counts.tabulate(
+    truth, decisions, masks, 2, options.seed, cluster, weight
+  )
   rates = _rates(table, options)
   shape = (len(members), len(levels))
   values = rates.values[:, 0, :-1].reshape(len(decisions), *shape, -1)
-  rows = rates.rows[0, :-1].reshape(*shape, -1)
+  total = groups.denominators(table.groups.sum(0, dtype=np.float64)).min(0)
+  total = total[0, :-1].reshape(*shape, -1)
   draws = None
   if rates.draws is not None:
     draws = rates.draws[:, :, 0, :-1].reshape(
@@ -187,13 +199,13 @@ def conditional(
   complete, ranges = {}, {}
   for name in rate_names:
     r = groups.NAMES.index(name)
-    full = (rows[..., r] > 0).all(0)
+    full = (total[..., r] > 0).all(0)
     complete[name] = full
-    weight = np.where(full, rows[..., r].sum(0), 0).astype(float)
+    share = np.where(full, total[..., r].sum(0), 0).astype(float)
     if not full.any():
       continue
-    weight /= weight.sum()
-    whole = lambda x, r=r, w=weight: np.where(w > 0, x[..., r] * w, 0).sum(-1)
+    share /= share.sum()
+    whole = lambda x, r=r, w=share: np.where(w > 0, x[..., r] * w, 0).sum(-1)
     own = whole(values)  # s, g
     noise = None if draws is None else whole(draws) - own
     ranges[name] = (own, noise)
@@ -205,7 +217,10 @@ def conditional(
     for k in range(len(levels))
     if not complete['selection_rate'][k]
   ]
-  within = _within(values, rows, draws, names, level_names, rate_names, options)
+  rows = cells.sum(1).reshape(shape)
+  within = _within(
+    values, rows, total > 0, draws, names, level_names, rate_names, options
+  )
   return fair, within, partial
 
 
@@ -253,16 +268,15 @@ def _range(
 
 
 def _within(
-  values, rows, draws, names, level_names, rate_names, options
+  values, rows, here, draws, names, level_names, rate_names, options
 ) -> list:
   """The gap between the groups inside each level."""
   out = []
   for k, level in enumerate(level_names):
-    n = int(rows[:, k, groups.NAMES.index('selection_rate')].sum())
-    one = {'level': level, 'rows': n}
+    one = {'level': level, 'rows': int(rows[:, k].sum())}
     for name in rate_names:
       r = groups.NAMES.index(name)
-      known = rows[:, k, r] > 0
+      known = here[:, k, r]
       if known.sum() < 2:
         note = 'fewer than two groups have rows here'
         one[name] = estimate(np.full(len(values), np.nan), note=note)
@@ -282,11 +296,14 @@ def costs(
   options: IntervalOptions,
   min_group: int = 1,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
   n = len(labels)
   masks = [*members, np.ones(n, bool)]
-  table = counts.tabulate(labels, decisions, masks, 2, options.seed, cluster)
+  table = counts.tabulate(
+    labels, decisions, masks, 2, options.seed, cluster, weight
+  )
   rates = _rates(table, options)
   at = groups.NAMES.index
 
@@ -308,7 +325,8 @@ def costs(
     )
     for g in range(len(masks))
   ]
-  large = np.flatnonzero(members.sum(1) >= min_group)
+  sizes = np.array([row_weights.rows(weight, one) for one in members])
+  large = np.flatnonzero(sizes >= min_group)
   fair = {}
   if len(large) > 1:
     own = values[:, large]

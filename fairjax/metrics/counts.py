@@ -13,6 +13,7 @@ from fairjax.metrics.inference import (
   extremes,
   intervals,
   resampling,
+  row_weights,
 )
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -26,6 +27,24 @@ class Table(NamedTuple):
   groups: np.ndarray  # [m, s, k, g+1, 4]: (tn, fp, fn, tp), everyone last
   confusion: np.ndarray  # [m, s, c, c]: label, decision
   items: resampling.Items
+  squares: np.ndarray | None = None  # [s, k, g+1, 4]: of weights; None: all 1
+
+  @property
+  def unit(self) -> np.ndarray | float:
+    """The weight of an effective row behind each rate, [s, k, g+1, rate]."""
+    if self.squares is None:
+      return 1.0
+    total = groups.denominators(self.groups.sum(0, dtype=np.float64))
+    return row_weights.unit(total, groups.denominators(self.squares))
+
+  @property
+  def rows(self) -> np.ndarray:
+    """Rows behind each rate, effectively, in the seed of fewest."""
+    total = groups.denominators(self.groups.sum(0, dtype=np.float64))
+    if self.squares is not None:
+      squares = groups.denominators(self.squares)
+      total = row_weights.effective(total, squares)
+    return total.min(0)
 
 
 class Draws(NamedTuple):
@@ -41,7 +60,7 @@ class Rates(NamedTuple):
   values: np.ndarray  # [s, k, g+1, rate]
   draws: np.ndarray | None  # [resample, s, k, g+1, rate]
   ends: intervals.Ends | None  # of the means over seeds, [k, g+1, rate]
-  rows: np.ndarray  # [k, g+1, rate]: rows behind a rate, in the seed of fewest
+  rows: np.ndarray  # [k, g+1, rate]: Table.rows
   clustered: bool = False  # draws are over clusters
 
 
@@ -52,24 +71,26 @@ def tabulate(
   classes: int,
   seed: int,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> Table:
   """Counts of the cells of rows, or of blocks where there are many cells.
 
   `masks` are the groups and then everyone. With two classes k is class 1
   alone, else every class against the rest. Rows of equal `cluster` are drawn
-  together.
+  together; a row counts `weight` times.
   """
   items = None
-  if cluster is None:
+  if cluster is None and weight is None:
     columns = resampling.distinct(masks[:-1])
     items = resampling.cells([*columns, labels, *decisions])
   chosen = np.array([1]) if classes == 2 else np.arange(classes)
   if items is None or len(items.size) > resampling.CELLS:
-    items = resampling.blocks(len(labels), seed, cluster)
+    items = resampling.blocks(len(labels), seed, cluster, weight)
     return Table(
       _by_rows(labels, decisions, masks, chosen, items),
       _confusion(labels, decisions, classes, items),
       items,
+      _squares(labels, decisions, masks, chosen, weight),
     )
   # Rows of a cell are alike: one of them, times their number.
   y, d = labels[items.first], decisions[:, items.first]
@@ -95,8 +116,19 @@ def _by_rows(labels, decisions, masks, chosen, items) -> np.ndarray:
       for k, c in enumerate(chosen):
         code = 2 * (labels[rows] == c) + (decision[rows] == c)
         code += 4 * items.item[rows]
-        out[:, s, k, g] = np.bincount(code, minlength=4 * m).reshape(m, 4)
+        own = row_weights.of(items.weight, rows)
+        out[:, s, k, g] = np.bincount(code, own, 4 * m).reshape(m, 4)
   return out
+
+
+def _squares(labels, decisions, masks, chosen, weight) -> np.ndarray | None:
+  """Totals of squared weights, as if all rows were one item."""
+  if weight is None:
+    return None
+  n = len(labels)
+  one = resampling.Items(np.zeros(n, np.int64), np.array([n]), False, None)
+  one = one._replace(weight=weight * weight)
+  return _by_rows(labels, decisions, masks, chosen, one)[0].astype(np.float64)
 
 
 def _confusion(labels, decisions, classes, items) -> np.ndarray:
@@ -104,7 +136,8 @@ def _confusion(labels, decisions, classes, items) -> np.ndarray:
   out = np.empty((m, len(decisions), classes**2), np.float32)
   for s, decision in enumerate(decisions):
     code = (items.item * classes + labels) * classes + decision
-    out[:, s] = np.bincount(code, minlength=m * classes**2).reshape(m, -1)
+    count = np.bincount(code, items.weight, m * classes**2)
+    out[:, s] = count.reshape(m, -1)
   return out.reshape(m, len(decisions), classes, classes)
 
 
@@ -133,7 +166,7 @@ def draw(table: Table, options: IntervalOptions, runs: int = 1) -> Draws | None:
     flat = weights @ confusion.reshape(len(confusion), -1)
     totals[some] = flat.reshape(-1, *confusion.shape[1:])
   if clustered:
-    rates = clustered_rates.drawn(table.groups, options)
+    rates = clustered_rates.drawn(table.groups, options, table.unit)
   return Draws(rates, _of_totals(table, totals, options, runs))
 
 
@@ -167,15 +200,14 @@ def _adder(
 
 def rates(table: Table, draws: Draws | None, options: IntervalOptions) -> Rates:
   """Rates of every group, and of every resample."""
-  sums = table.groups.sum(0, dtype=np.float64)
-  values = groups.rates(sums)
-  rows = groups.denominators(sums).min(0)
+  values = groups.rates(table.groups.sum(0, dtype=np.float64))
+  rows = table.rows
   if draws is None:
     return Rates(values, None, None, rows)
   clustered = bool(table.items.clusters)
   ends = intervals.percentiles(values, draws.rates, options, intervals.SHARES)
   if clustered:
-    drawn = clustered_rates.straight(draws.rates, table.groups)
+    drawn = clustered_rates.straight(draws.rates, table.groups, table.unit)
     return Rates(values, drawn, ends, rows, clustered)
   return Rates(values, draws.rates, ends, rows)
 
@@ -222,6 +254,8 @@ def _of_totals(
   rng = np.random.default_rng([options.seed, resampling.EDGES, c])
   shape = (2, len(totals), runs, c, c)
   more = np.repeat(rng.standard_gamma(kind, shape, np.float32), s // runs, 2)
+  if (weight := table.items.weight) is not None:
+    more *= row_weights.unit(weight.sum(), (weight**2).sum())
   observed = table.confusion.sum(0)
   unseen = np.where(
     right,

@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
-from fairjax.metrics.inference import extremes
+from fairjax.metrics.inference import extremes, row_weights
 from fairjax.metrics.kernels import kernel
 
 # rate: which of (tn, fp, fn, tp) are counted, and among which.
@@ -169,7 +169,8 @@ def confusion(
   scores: Float[np.ndarray, 's n'],
   members: Bool[np.ndarray, 'g n'],
   thresholds: Float[np.ndarray, ' k'],
-) -> Integer[np.ndarray, 's k g four']:
+  weight: Float[np.ndarray, ' n'] | None = None,
+) -> Integer[np.ndarray, 's k g four'] | Float[np.ndarray, 's k g four']:
   """Counts (tn, fp, fn, tp) at every threshold, in one pass over the rows.
 
   A row is positive at t where its score is at least t. Each row is counted
@@ -178,13 +179,15 @@ def confusion(
   thresholds = np.asarray(thresholds, scores.dtype)
   order = np.argsort(thresholds, kind='stable')
   k = len(thresholds)
-  out = np.empty((len(scores), k, len(members), 4), np.int64)
+  kind = np.int64 if weight is None else np.float64
+  out = np.empty((len(scores), k, len(members), 4), kind)
   for s, row in enumerate(scores):
     bins = np.searchsorted(thresholds[order], row, side='right')
     bins += (k + 1) * (labels > 0)
     for g, member in enumerate(members):
       chosen = bins if member.all() else bins[member]
-      count = np.bincount(chosen, minlength=2 * (k + 1)).reshape(2, k + 1)
+      own = row_weights.of(weight, member)
+      count = np.bincount(chosen, own, 2 * (k + 1)).reshape(2, k + 1)
       above = count[:, ::-1].cumsum(1)[:, ::-1][:, 1:]
       all_ = count.sum(1, keepdims=True)
       cells = np.stack([(all_ - above), above], -1)  # y, threshold, ŷ
@@ -193,7 +196,9 @@ def confusion(
 
 
 def equal_error(
-  labels: Integer[np.ndarray, ' n'], scores: Float[np.ndarray, 's n']
+  labels: Integer[np.ndarray, ' n'],
+  scores: Float[np.ndarray, 's n'],
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> Float[np.ndarray, ' s']:
   """Threshold of each seed at which as many errors are of either kind.
 
@@ -203,7 +208,7 @@ def equal_error(
   """
   points = np.linspace(0, 1, 101)
   everyone = np.ones((1, len(labels)), bool)
-  counts = confusion(labels, scores, everyone, points)[:, :, 0]
+  counts = confusion(labels, scores, everyone, points, weight)[:, :, 0]
   out = np.zeros(len(scores))
   for s, row in enumerate(np.abs(counts[..., 2] - counts[..., 1])):
     worse = np.flatnonzero(row[1:] > row[:-1])

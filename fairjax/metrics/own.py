@@ -47,6 +47,7 @@ def add(
     *(labels, scores, decisions, members, names, attributes),
     how,
     options['cluster'],
+    options['weight'],
   )
   one['quality'] |= everyone
   one['fairness'] |= fairness
@@ -64,6 +65,7 @@ def measured(
   attributes: Sequence[str],
   options: IntervalOptions,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, a dict a group, fairness): NAME, and NAME_difference."""
   everyone: dict[str, dict] = {}
@@ -74,7 +76,7 @@ def measured(
   for name, function in functions.items():
     given = scores if _wants_scores(function) else decisions
     values, noise = _of_groups(
-      (name, function), labels, given, masks, names, options, cluster
+      (name, function), labels, given, masks, names, options, cluster, weight
     )
     for g, one in enumerate([*by_group, everyone]):
       draws = None if noise is None else values[:, g] + noise[:, :, g]
@@ -109,15 +111,30 @@ def _wants_scores(function: Callable) -> bool:
   return bool(second) and second[0] in SCORES
 
 
+def _takes_weights(function: Callable) -> bool:
+  try:
+    taken = inspect.signature(function).parameters
+  except (TypeError, ValueError):
+    return False
+  some = any(one.kind == one.VAR_KEYWORD for one in taken.values())
+  return some or 'sample_weight' in taken
+
+
 def _of_groups(
-  named, labels, given, masks, group_names, options, cluster
+  named, labels, given, masks, group_names, options, cluster, weight
 ) -> tuple[Float[np.ndarray, 's g'], np.ndarray | None]:
   """Values, and the deviations of every draw [draw, s, g]."""
   name, function = named
+  if weight is not None and not _takes_weights(function):
+    raise UserError(
+      f'metrics[{name!r}] takes no sample_weight, and rows are weighted; give '
+      'it a parameter of that name, as the metrics of scikit-learn have'
+    )
 
   def value(rows: np.ndarray, s: int, of: str) -> float:
     try:
-      return float(function(labels[rows], given[s][rows]))
+      own = {} if weight is None else {'sample_weight': weight[rows]}
+      return float(function(labels[rows], given[s][rows], **own))
     except Exception as error:
       raise UserError(
         f'metrics[{name!r}] ended on {of}: {type(error).__name__}: {error}; '

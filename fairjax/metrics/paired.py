@@ -54,6 +54,7 @@ def compare(
   min_group: int = MIN_GROUP,
   paired: bool = True,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """Differences ours − theirs of the main measures, each with its test.
 
@@ -82,16 +83,17 @@ def compare(
   limits = threshold if isinstance(threshold, tuple) else (threshold,) * 2
   decisions = np.concatenate(
     [
-      decide(labels, binary(one), limit)[0]
+      decide(labels, binary(one), limit, weight)[0]
       for one, limit in zip((ours, theirs), limits)
     ]
   )
   masks = [*members, np.ones(len(labels), bool)]
+  hang = cluster, weight
   out = _count_tests(
-    labels, both, decisions, masks, options, min_group, paired, cluster
+    labels, both, decisions, masks, options, min_group, paired, hang
   )
   if both.ndim == 2:
-    out.append(_auc_test(labels, both, masks, options, paired, cluster))
+    out.append(_auc_test(labels, both, masks, options, paired, hang))
   if len(ours) > 1:
     out += [
       {
@@ -175,11 +177,11 @@ def _noise(ours, theirs, draws, options, paired) -> np.ndarray:
 
 
 def _count_tests(
-  labels, scores, decisions, masks, options, min_group, paired, cluster
+  labels, scores, decisions, masks, options, min_group, paired, hang
 ) -> list[dict]:
   classes = scores.shape[-1] if scores.ndim == 3 else 2
   table = counts.tabulate(
-    labels, decisions, masks, classes, options.seed, cluster
+    labels, decisions, masks, classes, options.seed, *hang
   )
   large = _large_enough(table, min_group)
   values = _measures(
@@ -237,8 +239,7 @@ def _large_enough(
   table: counts.Table, min_group: int
 ) -> Bool[np.ndarray, 'k g1 rate']:
   """Which rates of groups have rows enough, in all seeds, to count in gaps."""
-  rows = groups.denominators(table.groups.sum(0, dtype=np.float64)).min(0)
-  out = rows >= min_group
+  out = table.rows >= min_group
   out[:, -1] = True
   return out
 
@@ -286,8 +287,8 @@ def _measures(rates, of_everyone, large) -> dict:
   return out
 
 
-def _auc_test(labels, scores, masks, options, paired, cluster) -> dict:
-  items = resampling.blocks(len(labels), options.seed, cluster)
+def _auc_test(labels, scores, masks, options, paired, hang) -> dict:
+  items = resampling.blocks(len(labels), options.seed, *hang)
   count = min(options.resamples, resampling.RANKS)
   weights = resampling.draw(items, count, options.seed)
   suites = rankings.suites(

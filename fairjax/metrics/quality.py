@@ -32,7 +32,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import measures
-from fairjax.metrics.inference import resampling
+from fairjax.metrics.inference import resampling, row_weights
 from fairjax.metrics.kernels import kernel
 
 BINS = 2048
@@ -119,6 +119,35 @@ def ranks(
   return out
 
 
+def weighted_ranks(
+  labels: Integer[np.ndarray, ' n'],
+  by_score: Sorted,
+  rows: Sequence[Integer[np.ndarray, ' _']],
+  weight: Float[np.ndarray, ' n'],
+) -> Float[np.ndarray, 'g suite']:
+  """`ranks` of rows that count `weight` times: each pair has the product."""
+  n, run = len(labels), by_score.run[by_score.place]
+  inside, positive = np.zeros(n, bool), labels > 0
+  out = np.full((len(rows), len(SUITE)), np.nan)
+  for g, own in enumerate(rows):
+    inside[:] = False
+    inside[own] = True
+    sets = [
+      np.flatnonzero(i & p)
+      for i in (inside, ~inside)
+      for p in (~positive, positive)
+    ]
+    total = [weight[one].sum() for one in sets]
+    for k, (a, b) in enumerate(SUITE.values()):
+      if not total[a] * total[b] > 0:
+        continue
+      at = np.bincount(run[sets[b]], weight[sets[b]], int(run.max()) + 1)
+      below = np.cumsum(at) - at / 2
+      above = weight[sets[a]] @ below[run[sets[a]]]
+      out[g, k] = above / (total[a] * total[b])
+  return np.clip(out, 0, 1) + OFFSET
+
+
 def _edges(run: Integer[np.ndarray, ' n']) -> Integer[np.ndarray, ' runs1']:
   """The place at which each run starts, and the number of places."""
   starts = np.flatnonzero(run[1:] != run[:-1]) + 1
@@ -179,17 +208,20 @@ def placements(
   left 0.
   """
   n, m, bin_ = len(labels), len(items.size), _bins(by_score.run)
+  counted = lambda code, own, size: np.bincount(
+    code[own], row_weights.of(items.weight, own), size
+  )
   k = int(bin_[-1]) + 1
   positive = (labels > 0).astype(np.int32)
   bins = bin_[by_score.place]
   code = bins + k * positive
   where = items.item.astype(np.int32) + m * positive
-  everyone = np.bincount(code, minlength=2 * k).reshape(2, k)
+  everyone = counted(code, slice(None), 2 * k).reshape(2, k)
   shares = np.empty((len(rows), 2, k), np.float32)  # in the group's sets
   sums = np.zeros((m, len(rows), 4, 4), np.float32)
   sizes = np.zeros((m, len(rows), 4), np.float32)
   for g, own_rows in enumerate(rows):
-    own = np.bincount(code[own_rows], minlength=2 * k).reshape(2, k)
+    own = counted(code, own_rows, 2 * k).reshape(2, k)
     sets = np.concatenate([own, everyone - own])
     with np.errstate(invalid='ignore'):
       share = (np.cumsum(sets, 1) - sets / 2) / sets.sum(1, keepdims=True)
@@ -198,13 +230,17 @@ def placements(
     if len(own_rows) == n:
       continue
     at, own_bins = where[own_rows], bins[own_rows]
-    sizes[:, g, :2] = np.bincount(at, minlength=2 * m).reshape(2, m).T
+    sizes[:, g, :2] = counted(where, own_rows, 2 * m).reshape(2, m).T
     for b in range(4):
-      part = np.bincount(at, share[b][own_bins], minlength=2 * m)
+      placed = share[b][own_bins]
+      if items.weight is not None:
+        placed = placed * items.weight[own_rows]
+      part = np.bincount(at, placed, minlength=2 * m)
       sums[:, g, :2, b] = part.reshape(2, m).T
-  all_sizes = np.bincount(where, minlength=2 * m).reshape(2, m).T
+  all_sizes = counted(where, slice(None), 2 * m).reshape(2, m).T
   sizes[..., 2:] = all_sizes[:, None] - sizes[..., :2]
-  in_own = _summed(where[by_score.order], bin_, shares, 2 * m)
+  weight = row_weights.of(items.weight, by_score.order)
+  in_own = _summed(where[by_score.order], bin_, shares, 2 * m, weight)
   in_own = in_own.reshape(2, m, len(rows), 2)
   sums[..., 2:, :2] = in_own.transpose(1, 2, 0, 3) - sums[..., :2, :2]
   for g, own_rows in enumerate(rows):
@@ -228,6 +264,7 @@ def _summed(
   bin_: Integer[np.ndarray, ' n'],
   shares: Float[np.ndarray, 'g 2 k'],
   count: int,
+  weight: Float[np.ndarray, ' n'] | None,
 ) -> Float[np.ndarray, 'count g2']:
   """Sums of the shares of all rows, in order of scores, by `where` they are.
 
@@ -241,7 +278,8 @@ def _summed(
     high = min(low + SOME, k)
     some = slice(*np.searchsorted(bin_, (low, high)))
     code = (bin_[some] - low) * count + where[some]
-    rows = np.bincount(code, minlength=(high - low) * count)
+    own = row_weights.of(weight, some)
+    rows = np.bincount(code, own, (high - low) * count)
     rows = rows.reshape(-1, count).astype(np.float32)
     out += rows.T @ flat[:, low:high].T
   return out
@@ -260,7 +298,8 @@ def resampled_ranks(
   """Deviations of the SUITE in every resample; NaN where a set is empty.
 
   `extra` and `places` are weight and placement of the further row of each set;
-  of clusters, of a further one, of `unit` rows as the others have.
+  of clusters, of a further one, of `unit` rows as the others have (one number,
+  or [g, 4]).
   """
   pairs = list(SUITE.values())
   a, b = np.array(pairs + [(b, a) for a, b in pairs]).T

@@ -7,7 +7,13 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import measures, quality
-from fairjax.metrics.inference import estimates, extremes, intervals, resampling
+from fairjax.metrics.inference import (
+  estimates,
+  extremes,
+  intervals,
+  resampling,
+  row_weights,
+)
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.inference.resampling import Items
@@ -38,13 +44,18 @@ def suites(
   if weights is not None:
     rng = np.random.default_rng([options.seed, resampling.EDGES])
     shape = (runs, len(weights), len(members), 4)
-    unit = np.float32(len(labels) / items.clusters if items.clusters else 1)
+    unit = _unit(labels, members, items)
     extra = rng.standard_normal(shape, np.float32) ** 2 / 2
     places = rng.random(shape, np.float32)
     draws = np.empty((len(weights), *values.shape), np.float32)
   for s, one in enumerate(scores):
     by_score = quality.in_order(one)
-    values[s] = quality.ranks(labels, by_score, members)
+    if items.weight is None:
+      values[s] = quality.ranks(labels, by_score, members)
+    else:
+      values[s] = quality.weighted_ranks(
+        labels, by_score, members, items.weight
+      )
     if draws is not None:
       sums, sizes = quality.placements(labels, by_score, members, items)
       run = s * runs // len(scores)
@@ -56,7 +67,7 @@ def suites(
         places[run],
         unit,
       )
-  rows = _rows(labels, members)
+  rows = _rows(labels, members, items.weight)
   if draws is None:
     return Suites(values, None, None, rows)
   plain = values - quality.OFFSET  # in [0, 1]
@@ -68,14 +79,35 @@ def suites(
   return Suites(values, draws, ends, rows)
 
 
-def _rows(labels, members) -> Integer[np.ndarray, 'g suite']:
+def _sets(labels, members, weight) -> np.ndarray:
+  """The total of `weight` (or the rows) in each set of each group, [g, 4]."""
+  counted = (
+    (lambda x: len(x)) if weight is None else (lambda x: weight[x].sum())
+  )
   positive = labels > 0
-  ones = np.array([np.count_nonzero(positive[own]) for own in members])
-  zeros = np.array([len(own) for own in members]) - ones
-  everyone = positive.sum(), (~positive).sum()
-  sets = np.stack([zeros, ones, everyone[1] - zeros, everyone[0] - ones], -1)
+  ones = np.array([counted(own[positive[own]]) for own in members])
+  zeros = np.array([counted(own) for own in members]) - ones
+  both = [counted(np.flatnonzero(one)) for one in (~positive, positive)]
+  return np.stack([zeros, ones, both[0] - zeros, both[1] - ones], -1)
+
+
+def _rows(labels, members, weight) -> np.ndarray:
+  sets = _sets(labels, members, weight)
+  if weight is not None:
+    squares = _sets(labels, members, weight * weight)
+    sets = row_weights.effective(sets, squares.clip(0))
   a, b = np.array(list(quality.SUITE.values())).T
   return np.minimum(sets[:, a], sets[:, b])
+
+
+def _unit(labels, members, items: Items) -> np.ndarray | np.floating:
+  """What a further row of each set weighs: as a cluster of rows, or a row."""
+  unit = np.float32(len(labels) / items.clusters if items.clusters else 1)
+  if items.weight is None:
+    return unit
+  pairs = (_sets(labels, members, w) for w in (items.weight, items.weight**2))
+  own = row_weights.unit(*pairs).astype(np.float32)
+  return np.maximum(own, unit) if items.together else own
 
 
 def of_group(suites: Suites, g: int) -> dict:
@@ -194,7 +226,9 @@ def log_loss(
   m, values, totals = len(items.size), [], [items.size]
   for one in scores:
     losses = quality.log_loss(labels, one[None])[0]
-    values.append(losses.mean())
+    values.append(row_weights.mean(losses, items.weight))
+    if items.weight is not None:
+      losses = losses * items.weight
     totals.append(np.bincount(items.item, losses, minlength=m))
   draws = None
   if weights is not None:

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import groups
-from fairjax.metrics.inference import extremes
+from fairjax.metrics.inference import extremes, row_weights
 
 POINTS = np.linspace(0, 1, 101)
 SHOWN = {  # name in the table of measures: its gap's rates
@@ -24,19 +24,26 @@ def sweep(
   scores: Float[np.ndarray, 's n'],
   members: Bool[np.ndarray, 'g n'],
   min_group: int = 1,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> dict[str, Float[np.ndarray, ' k']]:
   """{measure: its mean over seeds at each of POINTS}; NaN where undefined."""
   n = scores.shape[1]
   truth = np.zeros(n, np.int64) if labels is None else labels
   masks = np.concatenate([members, np.ones((1, n), bool)])
-  counts = groups.confusion(truth, scores, masks, POINTS).astype(np.float64)
+  counts = groups.confusion(truth, scores, masks, POINTS, weight)
+  counts = counts.astype(np.float64)
   rates = groups.rates(counts)  # s, k, g+1, rate
   out = {}
   at = groups.NAMES.index
   if labels is not None:
     out['accuracy'] = rates[:, :, -1, at('accuracy')].mean(0)
   out['selection_rate'] = rates[:, :, -1, at('selection_rate')].mean(0)
-  few = groups.denominators(counts[0, 0]) < min_group
+  rows = groups.denominators(counts[0, 0])
+  if weight is not None:
+    squares = groups.confusion(truth, scores, masks, POINTS[:1], weight**2)
+    squares = groups.denominators(squares[0, 0])
+    rows = row_weights.effective(rows, squares)
+  few = rows < min_group
   own = np.where(few[None, None, :-1], np.nan, rates[:, :, :-1])
   for name, chosen in SHOWN.items():
     if labels is None and name != 'dp':
@@ -50,6 +57,7 @@ def choose(
   labels: Integer[np.ndarray, ' n'],
   scores: Float[np.ndarray, 's n'],
   rule: str,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> float:
   """The threshold that is best on these rows, for all seeds together.
 
@@ -57,7 +65,7 @@ def choose(
   """
   everyone = np.ones((1, len(labels)), bool)
   points = np.unique(np.r_[POINTS, _middles(scores)])
-  counts = groups.confusion(labels, scores, everyone, points)[:, :, 0]
+  counts = groups.confusion(labels, scores, everyone, points, weight)[:, :, 0]
   tn, fp, fn, tp = counts.sum(0).astype(np.float64).T
   if rule != 'accuracy' and not ((tn + fp)[0] and (fn + tp)[0]):
     raise UserError(

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Integer
+from jaxtyping import Bool, Float, Integer
+
+from fairjax.metrics.inference import row_weights
 
 FEW = 30  # rows below which a group's rate says little
 CONSTANT = 'constant predictor'  # as notes of what it makes meaningless begin
+REVERSED = 'Worse than chance'  # as the sentence of it begins
 NOISY = 'the model answers the same text differently'
 VOID = (CONSTANT, NOISY)
 FLOOR = 0.95  # a perfect predictor's DP below which that is worth saying
@@ -32,7 +35,7 @@ def of_reversed(quality: dict) -> list[str]:
   if auc.get('high') is None or auc['high'] >= 0.5:
     return []
   return [
-    f'Worse than chance: the AUC is {auc["value"]:.3f} [{auc["low"]:.3f}, '
+    f'{REVERSED}: the AUC is {auc["value"]:.3f} [{auc["low"]:.3f}, '
     f'{auc["high"]:.3f}]. Are labels or scores reversed? Say which label is '
     'positive, and of which label the score is the probability.'
   ]
@@ -47,6 +50,7 @@ def sentences(
   attributes: Sequence[str],
   fairness: dict,
   min_group: int = 1,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[str]:
   """One sentence for each degeneracy; none for a healthy set."""
   out = []
@@ -61,7 +65,8 @@ def sentences(
       out.append(f'Seed {s} gives every row the same probability.')
   classes = np.unique(labels)
   for name, member in zip(names, members):
-    out += _of_group(name, labels[member], classes, min_group)
+    own = row_weights.of(weight, member)
+    out += _of_group(name, labels[member], classes, min_group, own)
   for kind in dict.fromkeys(attributes):
     if attributes.count(kind) < 2:
       out.append(f'There is only one group of {kind}: gaps need two.')
@@ -76,12 +81,19 @@ def sentences(
 
 
 def _of_group(
-  name: str, labels: np.ndarray, classes: np.ndarray, min_group: int
+  name: str,
+  labels: np.ndarray,
+  classes: np.ndarray,
+  min_group: int,
+  weight: Float[np.ndarray, ' n'] | None,
 ) -> list[str]:
   if not len(labels):
     return [f'Group {name!r} has no rows and is left out of every gap.']
   out = []
-  counts = {c: int((labels == c).sum()) for c in classes}
+  shown = lambda count: f'{count:.1f}'.removesuffix('.0')
+  effective = '' if weight is None else ' by weight'
+  total = row_weights.rows(weight, np.ones(len(labels), bool))
+  counts = {c: row_weights.rows(weight, labels == c) for c in classes}
   missing = [c for c, count in counts.items() if not count]
   few = {c: count for c, count in counts.items() if 0 < count < FEW}
   if missing:
@@ -90,20 +102,20 @@ def _of_group(
       'are undefined and it is left out of their gaps.'
     )
   scarce = [c for c, count in few.items() if count < min_group]
-  if len(labels) < min_group:
+  if total < min_group:
     out.append(
-      f'Group {name!r} has {len(labels)} rows, fewer than {min_group}: it is '
-      'left out of every gap and extreme.'
+      f'Group {name!r} has {shown(total)} rows{effective}, fewer than '
+      f'{min_group}: it is left out of every gap and extreme.'
     )
   elif scarce:
     out.append(
-      f'Group {name!r} has fewer than {min_group} rows of label '
+      f'Group {name!r} has fewer than {min_group} rows{effective} of label '
       f'{_list(scarce)}: its rates there and its AUC are left out of gaps and '
       'extremes.'
     )
   if few:
-    rows = _list(f'{count} of label {c}' for c, count in few.items())
-    out.append(f'Group {name!r} has few rows: {rows}.')
+    rows = _list(f'{shown(count)} of label {c}' for c, count in few.items())
+    out.append(f'Group {name!r} has few rows{effective}: {rows}.')
   return out
 
 

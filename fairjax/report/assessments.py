@@ -243,7 +243,8 @@ def plot_of(one: Mapping, name: str) -> 'matplotlib.figure.Figure':
   by = one.get('groups', {})
   if not by:
     raise UserError('no groups were compared, so there is nothing to plot')
-  known = {k: v for k, v in next(iter(by.values())).items() if k != 'rows'}
+  first = next(iter(by.values())).items()
+  known = {k: v for k, v in first if isinstance(v, Mapping)}
   measure_of(known, name)
   return plots.forest(
     {group: each[name] for group, each in by.items()}, name, zero=None

@@ -96,6 +96,7 @@ thead th.number { white-space: normal; }
 tbody th { font-weight: 500; max-width: min(20rem, 52vw);
   overflow-wrap: break-word; }
 @media (min-width: 68rem) { tbody th { max-width: 30rem; } }
+@media (max-width: 40rem) { tbody th { min-width: min(9rem, 40vw); } }
 tbody th, thead th:first-child {
   position: sticky; left: 0; background: var(--paper);
 }

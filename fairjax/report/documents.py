@@ -223,14 +223,22 @@ def card(results: Results) -> str:
   return '\n'.join(lines)
 
 
+def _weighted(one: Mapping) -> str:
+  if 'effective_rows' not in one:
+    return ''
+  return f', weighted: as sure as {one["effective_rows"]:,.0f}'
+
+
 def documentation(results: Results) -> list[tuple[str, str, str]]:
   """(what is asked, where, what is known); what only users know is empty."""
   data, groups, numbers, warnings = [], [], [], []
   for name, one in results.sets.items():
     if 'rows' in one:
-      data.append(f'{name}: {tables.plural(one["rows"], "row")}')
+      data.append(
+        f'{name}: {tables.plural(one["rows"], "row")}{_weighted(one)}'
+      )
     groups += [
-      f'{g} ({v["rows"]:,} rows)' if 'rows' in v else g
+      f'{g} ({v["rows"]:,} rows{_weighted(v)})' if 'rows' in v else g
       for g, v in (one.get('groups') or {}).items()
     ]
     every = {**one.get('quality', {}), **one.get('fairness', {})}

@@ -8,10 +8,12 @@ each contender is.
 """
 
 import dataclasses
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from fairjax.config.axes import AXES
 from fairjax.metrics import measures
 from fairjax.report import tables
 from fairjax.report.blocks import beside, bullets, text
@@ -22,7 +24,8 @@ from fairjax.results import Results
 
 MOST = 5  # sentences of the first screen
 
-# By the start of a measure's name: {0} is the value, {1} a share of 100.
+# By the start of a measure's name: {0} is the value, {1} a share of 100, {2}
+# what it is the log of.
 WORDS = {
   'crows': 'in {0:.0f} of 100 pairs the sentence with the stereotype is the '
   'likelier',
@@ -41,12 +44,19 @@ WORDS = {
   '(against it) to 1',
   'weat_mean': 'words of two groups are nearer to stereotyped words by an '
   'effect of {0:.2f} on average (0 is none, 0.8 is large)',
-  'perplexity': 'it is as unsure of a token as if it drew from {0:,.0f}',
+  'twins_log_odds': 'a text’s male version is {2:.2g} times as likely as its '
+  'female one, on the mean of logs',
+  'different': 'of 100 texts in which one person becomes another {1:.0f} are '
+  'decided otherwise',
+  'perplexity': 'it is as unsure of a token as if it drew from {0:,.0f} that '
+  'are equally likely',
   'transfer_accuracy': 'of 100 texts {1:.0f} are taken for the other '
   'group’s when they are rewritten',
   'group_tprd': 'a classifier trained on its texts finds the groups’ positives '
   '{1:.0f} points apart',
   'exact': '{1:.0f} of 100 texts are rewritten just as the reference has them',
+  'top_vote': 'of 100 known words {1:.0f} become their partner in most of the '
+  'sentences that they stand in',
   'precision': 'of 100 pairs that it proposes {1:.0f} are known to be right',
   'recall': 'of 100 known pairs it finds {1:.0f}',
 }
@@ -64,6 +74,12 @@ NAMES = {
   'healthy_el2n': 'healthy diet, rows by EL2N',
   'healthy_forgetting': 'healthy diet, rows by forgetting',
   'healthy_grand': 'healthy diet, rows by GraNd',
+}
+ADDED = {  # to a model, behind '+'
+  'leace': 'LEACE',
+  'inlp': 'INLP',
+  'sentence': 'SentenceDebias',
+  'self_debias': 'Self-Debias',
 }
 PATH = re.compile(r'(?:[A-Za-z]:)?[\w.~-]*(?:[/\\][\w.@+~=-]+){2,}[/\\]?')
 INNER = re.compile(r'seed_\d+|export|models?|runs?|checkpoint(-\d+)?')
@@ -90,11 +106,46 @@ def html_of(results: Results, pictures: Pictures) -> str:
   """Sentences and a picture; '' where no measure leads."""
   found = lines(results)
   if not found:
-    return ''
+    return _of_corpus(results, pictures)
   words = text(found[0], kind='lead')
   if found[1:]:
     words += bullets(found[1:MOST])
   return beside(words, _picture(results, pictures))
+
+
+def _of_corpus(results: Results, pictures: Pictures) -> str:
+  """How many texts of a folder were changed, and by what."""
+  count = results.facts.get
+  rows, changed, files = count('rows'), count('changed'), count('shards')
+  if not rows or not all(isinstance(n, int) for n in (changed, files)):
+    return ''
+  done = {'generate': 'are written anew'}.get(results.recipe, 'are changed')
+  share = 100 * changed / rows
+  share = f'{share:.0f}' if share >= 1 else f'{share:.2g}'
+  said = (
+    f'Of 100 texts {share} {done}: {changed:,} of {rows:,}, in '
+    f'{tables.plural(files, "file")}.'
+  )
+  words = text(said, kind='lead')
+  shown = {
+    axis.replace('_', ' '): {'value': count(axis)}
+    for axis in AXES
+    if count(axis)
+  }
+  if shown:
+    each = [f'{k} {v["value"]:,}' for k, v in shown.items()]
+    words += bullets([f'What was turned: {", ".join(each)}.'])
+  if failed := count('shards failed'):
+    words += bullets([f'{tables.plural(failed, "file")} failed: see below.'])
+  shown |= {'not changed': {'value': rows - changed}}
+  if len(shown) == 1:
+    shown = {done.removeprefix('are '): {'value': changed}} | shown
+  numbers = {'texts': [one['value'] for one in shown.values()]}
+  plot = plots.bars([*shown], numbers, 'texts')
+  caption = (
+    f'Texts of {printable(named(results.data))}, by what became of them.'
+  )
+  return beside(words, pictures.add('answer', plot, caption))
 
 
 def lines(results: Results) -> list[str]:
@@ -142,12 +193,13 @@ def _start(key: str) -> str:
 
 def _words(key: str, one: Mapping) -> str:
   value = one['value']
-  words = WORDS.get(_start(key))
+  words, log = WORDS.get(_start(key)), False
   if words is None:
     said = f'{measures.label(key)} is {tables.estimate(one)}'
   else:
     value = abs(value) if key == 'group_tprd' else value  # its size is meant
-    said = words.format(value, 100 * value)
+    said = words.format(value, 100 * value, math.exp(min(value, 700)))
+    log = '{2' in words
   null, low, high = (one.get(k) for k in ('null', 'low', 'high'))
   if not defined({'value': null}):
     return said
@@ -156,6 +208,7 @@ def _words(key: str, one: Mapping) -> str:
     beyond = null < low or null > high
     sure = '; beyond chance' if beyond else '; chance alone can do this'
   what = 'guessing gives' if _start(key) in GUESSED else 'no preference gives'
+  null = math.exp(null) if log else null
   return f'{said} ({what} {null:.3g}{sure})'
 
 
@@ -187,6 +240,8 @@ def _picture(results: Results, pictures: Pictures) -> str:
     if not keys:
       continue
     null = values[keys[0]].get('null')
+    if null is None and measures.measure(keys[0]).ideal == 0:
+      null = 0.0
     if len(results.contenders) > 1:
       shown = {
         named(c): results.measured(c, name)[keys[0]]
@@ -200,8 +255,9 @@ def _picture(results: Results, pictures: Pictures) -> str:
     caption = f'{measures.label(keys[0])} on {printable(name)}'
     if defined({'value': null}):
       caption += f'; the line at {null:.3g} is no preference'
+    caption = caption[:1].upper() + caption[1:] + '.'
     return pictures.add(
-      'answer', plots.forest(shown, label, zero=null), caption + '.'
+      'answer', plots.forest(shown, label, zero=null), caption
     )
   return ''
 
@@ -212,6 +268,10 @@ def by_people(results: Results) -> Results:
   Alone, a contender is no choice among several, and keeps its name.
   """
   names = {c: NAMES[c] for c in results.contenders if c in NAMES}
+  for c in results.contenders:
+    model, plus, added = c.rpartition(' + ')
+    if plus and added in ADDED:
+      names[c] = f'{model} + {ADDED[added]}'
   if len(results.contenders) < 2 or not names:
     return results
   if set(names.values()) & set(results.contenders):

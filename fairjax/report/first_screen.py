@@ -154,6 +154,7 @@ def answer(
 ) -> list[str]:
   """The answer, and what else is worth a sentence."""
   worse = warn.of_reversed(one.get('quality', {}))
+  worse += [line for line in findings.lines(results) if 'fairscore' in line]
   lines = [*worse, *_compared(results, name)]
   if gap:
     lines.append(f'{_who(results, gap)} {_how_sure(gap)}')
@@ -358,6 +359,8 @@ def _made_of(results: Results, name: str, one: Mapping) -> str:
   words = (
     f'on {plural(one["rows"], "row")} of {name}' if 'rows' in one else name
   )
+  if 'effective_rows' in one:
+    words += f', weighted: as sure as {one["effective_rows"]:,.0f}'
   if one.get('texts', one.get('rows')) != one.get('rows'):
     words += f' ({plural(one["texts"], "different text")})'
   parts.append(words)

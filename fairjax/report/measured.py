@@ -141,6 +141,8 @@ def _numbers(one: Mapping) -> str:
   parts, rest = [], []
   if 'rows' in one or limit is not None:
     words = plural(one['rows'], 'row') if 'rows' in one else 'Rows'
+    if 'effective_rows' in one:
+      words += f', weighted: as sure as {one["effective_rows"]:,.0f}'
     if limit is not None:
       words += f', decision threshold {tables.limits(limit)}'
     parts.append(text(words + '.', kind='quiet'))

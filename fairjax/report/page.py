@@ -89,7 +89,8 @@ def report(folder: str | os.PathLike) -> str:
       *measured.tests(results, pictures),
     ]
     if results.facts:
-      rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
+      words = lambda name: name.replace('_', ' ')
+      rows = [{'fact': words(k), 'value': v} for k, v in results.facts.items()]
       sections.append(Section('Facts', table(rows)))
   # What trains nothing, or reads no data set, says nothing of it.
   trained = results is None or results.recipe in TRAINED

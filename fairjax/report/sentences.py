@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from fairjax.metrics import measures
+from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
 from fairjax.report import tables
 from fairjax.report.blocks import bullets, details, text
@@ -13,6 +13,7 @@ from fairjax.results import Results
 
 # What two sentences of one kind may differ in: names, lists and numbers.
 VARIES = re.compile(r"'[^']*'|‘[^’]*’|\([^)]*\)|^\w+(?=:| is )|[\d.,]+")
+WARNED = 3  # kinds of warnings that stand open
 QUALITY_WORDS = {  # of the first sentence
   'auc': 'has an AUC of {} (0.5 is chance, 1 is perfect)',
   'macro_auc': 'has an AUC of {}, averaged over pairs of classes',
@@ -44,16 +45,21 @@ def in_words(results: Results | None, answered: bool = False) -> str:
   if not results.contenders and not results.sections and not results.facts:
     parts.append(text('No test set was measured.'))
   told = warnings(results)
-  for line in alike([line for line, first in told if first]):
-    parts.append(text(line, kind='warning'))
-  others = alike([line for line, first in told if not first])
+  if answered:  # it leads there
+    told = [one for one in told if f': {warn.REVERSED}' not in one[0]]
+  # A kind stands once: above where it is the focus's too.
+  kinds = {_kind(line) for line, first in told if first}
+  leads = [line for line, first in told if first or _kind(line) in kinds]
+  told_first = alike(sorted(leads, key=lambda line: (line, False) in told))
+  parts += _warned(told_first)
+  others = alike([line for line, _ in told if line not in leads])
   if results.contenders:
     seeds = plural(len(results.seeds), 'seed')
     parts.append(
       text(
         f'Values are means over {seeds}; brackets hold the '
         f'{results.level:.0%} interval.'
-        if results.seeds
+        if len(results.seeds) > 1
         else f'Brackets hold the {results.level:.0%} interval.',
         kind='quiet',
       )
@@ -86,12 +92,30 @@ def alike(lines: Sequence[str]) -> list[str]:
   """Lines that differ in numbers and names alone are one, with their count."""
   kinds: dict[str, list[str]] = {}
   for line in lines:
-    kind = VARIES.sub('#', line.partition(': ')[2])
-    kinds.setdefault(kind, []).append(line)
+    kinds.setdefault(_kind(line), []).append(line)
   return [
     first + (f' (and {len(rest)} more of this kind)' if rest else '')
     for first, *rest in kinds.values()
   ]
+
+
+def _warned(lines: Sequence[str]) -> list[str]:
+  """One box: the first kinds of warnings, and the others when asked for."""
+  if len(lines) < 2:
+    return [text(line, kind='warning') for line in lines]
+  more = lines[WARNED:]
+  box = bullets(lines[:WARNED])
+  if more:
+    box += details(f'{plural(len(more), "more warning")}', bullets(more))
+  return [f'<div class="warning">{box}</div>']
+
+
+def _kind(line: str) -> str:
+  """What it says of a set, without names, numbers and the list behind it."""
+  said, _, listed = line.partition(': ')[2].partition(': ')
+  return VARIES.sub(
+    '#', said if listed.count(', ') > 1 else f'{said}: {listed}'
+  )
 
 
 def daggers(results: Results) -> set[tuple[str, str, str]]:
@@ -115,8 +139,10 @@ def daggers(results: Results) -> set[tuple[str, str, str]]:
 def side_by_side(results: Results, name: str) -> list[dict]:
   """A row a contender with the leading measures of a set."""
   by_contender = {c: results.measured(c, name) for c in results.contenders}
-  every = (key for one in by_contender.values() for key in one)
+  every = [key for one in by_contender.values() for key in one]
   keys = [key for key in measures.leading(every) if not measures.is_rate(key)]
+  if {'recall', 'precision'} <= {*every}:  # of pairs: neither says much alone
+    keys = ['precision', *keys]
   sure = daggers(results)
   return [
     {'contender': contender}

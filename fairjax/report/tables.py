@@ -22,6 +22,7 @@ Table = Sequence[Mapping[str, Any]]
 Columns = Sequence[str] | Mapping[str, str] | None
 
 BOUND = re.compile(r'[<≤] [\d.e-]+|[\d.]+(e-\d+)?')  # a p value in print
+NOTHING = 1e-5  # sizes of differences below which none is told
 LONGEST = 30, 43  # characters on a terminal: of the first cell, of others
 
 
@@ -65,6 +66,10 @@ def estimate(value: Mapping[str, Any]) -> str:
   if not defined(value):
     return 'undefined'
   middle, low, high = value['value'], value.get('low'), value.get('high')
+  # What rounding leaves of no difference is none.
+  if all(abs(v) < NOTHING for v in (middle, low, high) if defined(v)):
+    middle = 0.0
+    low, high = (0.0 if defined(v) else v for v in (low, high))
   if not (defined(low) and defined(high)):
     return number(float(middle), decimals(middle))
   digits = decimals(middle, low, high)

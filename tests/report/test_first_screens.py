@@ -8,7 +8,7 @@ import re
 import pytest
 
 from fairjax import results
-from fairjax.report import findings, page, sentences, verdict
+from fairjax.report import findings, page, sentences, tables, verdict
 
 KEPT = sorted(
   (pathlib.Path(__file__).parents[1] / 'golden/first_screens').glob('*.json')
@@ -130,3 +130,66 @@ def test_what_all_claims_share_is_said_once():
   claims[1]['bound'] = 0.1
   *_, words, table, _ = verdict.section(claims)['parts']
   assert 'must be' in table['columns'] and 'Test: a test.' in words['text']
+
+
+def test_a_folder_of_texts_says_what_became_of_them(tmp_path):
+  for name, said in (
+    ('perturb_corpus', 'Of 100 texts 50 are changed: 120 of 239, in 1 file.'),
+    ('generate', 'Of 100 texts 50 are written anew: 120 of 239, in 1 file.'),
+  ):
+    kept = next(path for path in KEPT if path.stem == name)
+    results.write(tmp_path, results.of(json.loads(kept.read_text())))
+    assert said in words(first_screen(tmp_path))
+
+
+def test_a_log_is_told_as_what_it_is_the_log_of():
+  path = next(path for path in KEPT if path.stem == 'benchmarks')
+  found = json.loads(path.read_text())
+  one = {'value': 0.6931472, 'low': 0.5, 'high': 0.9, 'null': 0.0}
+  sets = {'twins': {'fairness': {'twins_log_odds': one}}}
+  found['contenders'] = {'gpt2': {'sets': sets}}
+  said = findings.lines(results.of(found))[0]
+  assert 'is 2 times as likely as its female one' in said
+  assert '(no preference gives 1; beyond chance)' in said
+
+
+def test_the_fairscore_leads_where_one_was_asked_for(tmp_path):
+  path = next(path for path in KEPT if path.stem == 'fairtune')
+  results.write(tmp_path, results.of(json.loads(path.read_text())))
+  said = words(first_screen(tmp_path))
+  lead = said.index('texts in which one person becomes another')
+  assert lead < said.index('demographic parity')
+
+
+def test_many_warnings_are_one_box(tmp_path):
+  found = results.of(json.loads(KEPT[0].read_text()))
+  one = next(iter(found.sets.values()))
+  one['warnings'] = [f'{word} is so.' for word in 'abcdef']
+  page_of = sentences.in_words(found, True)
+  assert page_of.count('class="warning"') == 1
+  assert '3 more warnings' in page_of and 'f is so.' in page_of
+  one['warnings'] = ['Worse than chance: the AUC is 0.1', 'a is so.']
+  assert 'Worse than chance' not in sentences.in_words(found, True)
+  assert 'Worse than chance' in sentences.in_words(found)
+
+
+def test_the_list_behind_a_warning_makes_no_kind_of_its_own():
+  lines = [
+    'weat: 15 of 40 items hold no known token: a clover, a rose, a tulip …',
+    'crows: 6 of 7 items hold no known token: 0, 2, 4 …',
+  ]
+  assert sentences.alike(lines) == [lines[0] + ' (and 1 more of this kind)']
+
+
+def test_what_rounding_leaves_of_nothing_is_nothing():
+  one = {'value': 0.0, 'low': -1e-6, 'high': 1e-6}
+  assert tables.estimate(one) == '0.000 [0.000, 0.000]'
+  one = {'value': 2e-5, 'low': 1e-5, 'high': 4e-5}
+  assert tables.estimate(one) == '0.000020 [0.000010, 0.000040]'
+
+
+def test_precision_stands_beside_recall():
+  path = next(path for path in KEPT if path.stem == 'fairflow')
+  found = results.of(json.loads(path.read_text()))
+  rows = sentences.side_by_side(found, found.set_names()[0])
+  assert [*rows[0]][:3] == ['contender', 'precision', 'recall']

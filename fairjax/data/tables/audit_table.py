@@ -43,6 +43,7 @@ def read(config) -> Rows:
   if first in TEST_SETS:
     table = find(TEST_SETS, 'test set', first)(config)
     names = tuple(table.attrs.get('classes', ())) or ('0', '1')
+    labels.choose_positive(config, names)
     return Rows(table.reset_index(drop=True), None, names, [])
   if data.name == 'file':
     return of_frame(readers.read(data.path), config)
@@ -72,6 +73,7 @@ def of_frame(frame: pd.DataFrame, config) -> Rows:
   if 'label' in table:
     table, classes, dropped = _labels(table, data)
     remarks += dropped
+  labels.choose_positive(config, classes)
   rows, valid = _split(table, data, config.audit.choose)
   if config.data.limit and len(rows) > config.data.limit:
     rng = np.random.default_rng(config.data.split_seed)

@@ -150,6 +150,28 @@ def class_names(tables: Tables) -> tuple[str, ...]:
   return tuple(map(str, range(classes)))
 
 
+def number_of(name: object, names: Sequence[str]) -> int | None:
+  """The number of the class that has this name; None where none has."""
+  low = [one.casefold() for one in names]
+  wanted = str(name).casefold()
+  return low.index(wanted) if wanted in low else None
+
+
+def choose_positive(config, names: Sequence[str]) -> None:
+  """Makes `measures.pos_label` the number of the label `data.positive`."""
+  if not config.data.positive:
+    return
+  number = number_of(config.data.positive, names)
+  if number is None:
+    labels = ', '.join(map(repr, names[:SHOWN]))
+    labels += ', …' if len(names) > SHOWN else ''
+    raise UserError(
+      f'measures.pos_label is {config.data.positive!r}; the labels are '
+      f'{labels or "none"}'
+    )
+  config.measures.pos_label = number
+
+
 def positive(tables: Tables, pos_label: int) -> str:
   """The name of the class `measures.pos_label`, or a sentence without one."""
   names = class_names(tables)

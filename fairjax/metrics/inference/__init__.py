@@ -18,6 +18,8 @@ In this room:
                    cells or blocks
   row_means        Means over rows, with intervals, for values that no count
                    table holds
+  row_weights      Weights of rows: how many rows of the population each stands
+                   for
   significance     P values of many tests, adjusted for their number and
                    printed
   tails            Tails and quantiles of distributions, and exact tests of

@@ -17,23 +17,29 @@ import numpy as np
 from jaxtyping import Float
 
 from fairjax.metrics import groups, measures
-from fairjax.metrics.inference import resampling
+from fairjax.metrics.inference import resampling, row_weights
 from fairjax.metrics.inference.intervals import IntervalOptions
 
 CLUSTERS = 0xC1  # random stream
 
 
 def drawn(
-  counts: Float[np.ndarray, 'm s k g1 four'], options: IntervalOptions
+  counts: Float[np.ndarray, 'm s k g1 four'],
+  options: IntervalOptions,
+  unit: Float[np.ndarray, 's k g1 rate'] | float = 1.0,
 ) -> Float[np.ndarray, 'resample s k g1 rate']:
-  """Rates of every resample, from the counts of every cluster."""
+  """Rates of every resample, from the counts of every cluster.
+
+  `unit` is the weight of a row where rows have weights (row_weights.py); their
+  clusters are then as many as they are effectively.
+  """
   above, below = (
     np.stack(
       [counts @ np.array(pair[side]) for pair in measures.rates().values()], -1
     ).astype(np.float64)
     for side in (0, 1)
   )
-  top, all_ = above.sum(0) + 0.5, below.sum(0) + 1
+  top, all_ = above.sum(0) + 0.5 * unit, below.sum(0) + unit
   centre = _logit(top / all_)
   without = _logit((top - above) / (all_ - below))
   here = below > 0
@@ -43,8 +49,11 @@ def drawn(
   apart = np.where(here, apart - apart.sum(0) / number, 0)
   apart /= np.sqrt(number * (number - 1))
   variance = (apart**2).sum(0)
-  least = 1 / (top / all_ * (1 - top / all_) * all_)
+  least = 1 / (top / all_ * (1 - top / all_) * (all_ / unit))
   missing = np.sqrt(np.maximum(least - variance, 0)).max(0)  # k, g1, rate
+  if isinstance(unit, np.ndarray):
+    number = row_weights.effective(below.sum(0), (below * below).sum(0))
+    number = np.clip(np.floor(number), 2, resampling.BLOCKS)
   scale = heavy(number.min((0, 1)), options)  # resample, g1, rate
   rng = np.random.default_rng([options.seed, CLUSTERS])
   shape, m = centre.shape, len(counts)
@@ -67,6 +76,7 @@ def drawn(
 def straight(
   draws: Float[np.ndarray, 'resample s k g1 rate'],
   counts: Float[np.ndarray, 'm s k g1 four'],
+  unit: Float[np.ndarray, 's k g1 rate'] | float = 1.0,
 ) -> Float[np.ndarray, 'resample s k g1 rate']:
   """The same deviations on the scale of rates: θ (1 − θ) times those of logits.
 
@@ -81,7 +91,7 @@ def straight(
     )
     for side in (0, 1)
   )
-  centre = (above + 0.5) / (below + 1)
+  centre = (above + 0.5 * unit) / (below + unit)
   values = np.divide(
     above, below, out=np.full(above.shape, np.nan), where=below > 0
   )

@@ -28,6 +28,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Integer
 
+from fairjax.metrics.inference import row_weights
 from fairjax.metrics.kernels import kernel
 
 DENSE = 1 << 16  # combinations of columns that are counted in a table
@@ -48,7 +49,10 @@ class Items(NamedTuple):
   size: np.ndarray  # int [m], rows of each item
   cells: bool  # rows of an item are interchangeable
   first: np.ndarray  # int [m], one row of each item
-  clusters: int = 0  # how many clusters of rows there are; 0: no clusters
+  # How many clusters of rows there are, by weight effectively; 0: no clusters.
+  clusters: float = 0
+  weight: np.ndarray | None = None  # [n] of rows (row_weights.py)
+  together: bool = False  # of weighted rows: some are of one cluster
 
 
 def cells(
@@ -102,20 +106,34 @@ def distinct(
 
 
 def blocks(
-  n: int, seed: int, cluster: Integer[np.ndarray, ' n'] | None = None
+  n: int,
+  seed: int,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> Items:
-  """Rows, or whole clusters, dealt at random into at most BLOCKS items."""
+  """Rows, or whole clusters, dealt at random into at most BLOCKS items.
+
+  A row that has a weight is a cluster of as many rows.
+  """
   unit = None if cluster is None else pd.factorize(np.asarray(cluster))[0]
   units = n if unit is None else int(unit.max(initial=-1)) + 1
   count = min(units, BLOCKS)
   item = np.arange(units)
   if units > BLOCKS:
     item = np.random.default_rng([seed, DEAL]).permutation(units) % count
+  if unit is not None:
+    item = item[unit]
+  size = np.bincount(item, weight, minlength=count)
+  if weight is not None:
+    of_unit = weight if unit is None else np.bincount(unit, weight)
+    own = row_weights.effective(of_unit.sum(), (of_unit**2).sum())
+    first = np.unique(item, return_index=True)[1]
+    hang = cluster is not None
+    return Items(item, size, False, first, float(own), weight, hang)
   if unit is None:
-    return Items(item, np.bincount(item, minlength=count), False, item)
-  item = item[unit]
+    return Items(item, size, False, item)
   first = np.unique(item, return_index=True)[1]
-  return Items(item, np.bincount(item, minlength=count), False, first, units)
+  return Items(item, size, False, first, units)
 
 
 def draw(
@@ -157,7 +175,7 @@ def drawn(
     yield some, out
 
 
-def shape_of(clusters: int) -> float:
+def shape_of(clusters: int | float) -> float:
   """a of the Gamma(a) that weights of so many clusters are drawn from."""
   if clusters > BLOCKS:
     return 1.0

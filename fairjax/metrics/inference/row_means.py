@@ -13,7 +13,7 @@ few values that are not 0 say little of how large another may be.
 import numpy as np
 from jaxtyping import Float, Integer
 
-from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference import intervals, resampling, row_weights
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -25,15 +25,17 @@ def draws_of(
   options: IntervalOptions,
   edges: tuple[float, float] | None = None,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> Float[np.ndarray, 'resample s']:
   """Means over the rows in every resample; all seeds share the weights.
 
   With `edges`, the least and the largest value a row can have, half a row of
   either is added, and a whole one where no row lies on that side of 0.
   """
-  items = _items(values, options.seed, cluster)
+  items = _items(values, options.seed, cluster, weight)
   m = len(items.size)
-  sums = np.stack([np.bincount(items.item, v, minlength=m) for v in values], 1)
+  each = values if weight is None else values * weight
+  sums = np.stack([np.bincount(items.item, v, minlength=m) for v in each], 1)
   extra = np.zeros((2, options.resamples, 1))
   low, high = edges or (0.0, 0.0)
   if edges:
@@ -43,16 +45,16 @@ def draws_of(
     if low < 0:
       signs = np.array([(values < 0).any(), (values > 0).any()])
       extra = extra + more * ~signs[:, None, None]
-    if cluster is not None:
-      extra = extra * (values.shape[1] / items.clusters)
+    if items.clusters:
+      extra = extra * (items.size.sum() / items.clusters)
   weights = resampling.draw(items, options.resamples, options.seed)[:, :m]
   totals = weights @ sums + extra[1] * high + extra[0] * low
   return totals / (weights @ items.size[:, None] + extra.sum(0))
 
 
-def _items(values, seed, cluster) -> resampling.Items:
-  if cluster is not None:
-    return resampling.blocks(values.shape[1], seed, cluster)
+def _items(values, seed, cluster, weight) -> resampling.Items:
+  if cluster is not None or weight is not None:
+    return resampling.blocks(values.shape[1], seed, cluster, weight)
   if values.shape[1] and all(len(np.unique(v)) <= FEW for v in values):
     codes = [np.unique(v, return_inverse=True)[1] for v in values]
     items = resampling.cells(codes)
@@ -67,15 +69,17 @@ def mean(
   bounds: tuple[float, float] = intervals.REALS,
   note: str = '',
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """The estimate of a mean; `note` says why there is none."""
-  if not values.shape[1]:
+  if not values.shape[1] or (weight is not None and not weight.any()):
     return estimate(np.full(len(values), np.nan), note=note or 'no rows')
+  seeds = row_weights.mean(values, weight)
   draws = None
   if options.resamples:
     edges = bounds if np.isfinite(bounds).all() else None
-    draws = draws_of(values, options, edges, cluster)
-  return intervals.of_mean(values.mean(1), draws, options, bounds=bounds)
+    draws = draws_of(values, options, edges, cluster, weight)
+  return intervals.of_mean(seeds, draws, options, bounds=bounds)
 
 
 def difference(
@@ -83,15 +87,16 @@ def difference(
   options: IntervalOptions,
   note: str = '',
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """The estimate of a mean of −1, 0 and 1, with the p of its being 0."""
-  if not values.shape[1]:
+  if not values.shape[1] or (weight is not None and not weight.any()):
     out = estimate(np.full(len(values), np.nan), note=note or 'no rows')
     return {**out, 'p': None}
-  seeds = values.mean(1)
+  seeds = row_weights.mean(values, weight)
   if not options.resamples:
     return {**estimate(seeds), 'p': None}
-  draws = draws_of(values, options, (-1.0, 1.0), cluster)
+  draws = draws_of(values, options, (-1.0, 1.0), cluster, weight)
   draws += seeds - draws.mean(0)
   noise = intervals.difference_noise([(seeds, draws)], options)
   test = intervals.difference(float(seeds.mean()), noise, options, 1.0)

@@ -30,6 +30,7 @@ from fairjax.metrics.inference import (
   clusters,
   intervals,
   row_means,
+  row_weights,
   significance,
   tails,
 )
@@ -101,6 +102,7 @@ def measure(
   limits: float | Sequence[float],
   options: IntervalOptions,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> Flips:
   """Every measure of the header, each with its interval.
 
@@ -113,45 +115,49 @@ def measure(
     limits: the threshold, or one a seed.
     options: of the intervals.
     cluster: rows of equal numbers are not independent.
+    weight: of each row (inference/row_weights.py).
   """
   d, swapped = decisions(scores, limits), decisions(edit.scores, limits)
   known = edit.edited
   flip = (d != swapped)[:, known]
   binary = scores.ndim == 2
   y = None if labels is None else labels[known]
-  of = lambda rows: None if cluster is None else cluster[rows]
+  of = lambda rows: {
+    'cluster': row_weights.of(cluster, rows),
+    'weight': row_weights.of(weight, rows),
+  }
   out, by_group = _rates(
-    'flips', flip, y, members[:, known], options, binary, of(known)
+    'flips', flip, y, members[:, known], options, binary, **of(known)
   )
   if binary:
     up = (d < swapped)[:, known]
     for name, one in (('flips_up', up), ('flips_down', flip & ~up)):
-      out |= _rates(
-        name, one, None, members[:0, known], options, True, of(known)
-      )[0]
-  out |= _against_control(d, swapped, edit, limits, options, cluster)
+      out |= _rates(name, one, None, members[:0, known], options, **of(known))[
+        0
+      ]
+  out |= _against_control(d, swapped, edit, limits, options, of)
   shift = change(scores, edit.scores)
   out['score_change'] = row_means.mean(
-    shift[:, known], options, intervals.SHARES, cluster=of(known)
+    shift[:, known], options, intervals.SHARES, **of(known)
   )
   both = edit.controlled
   apart = shift - change(scores, edit.control)
   out['excess_change'] = row_means.mean(
-    apart[:, both], options, (-1.0, 1.0), NO_CONTROL, of(both)
+    apart[:, both], options, (-1.0, 1.0), NO_CONTROL, **of(both)
   )
   if labels is not None and binary and edit.side.any():
-    out |= _by_wording(d, swapped, edit, labels, options, cluster)
+    out |= _by_wording(d, swapped, edit, labels, options, of)
   groups = {name: {'flips': one} for name, one in zip(group_names, by_group)}
-  return Flips(out, groups, quantiles(scores, edit))
+  return Flips(out, groups, quantiles(scores, edit, weight))
 
 
 def _rates(
-  name, flip, labels, members, options, binary=True, cluster=None
+  name, flip, labels, members, options, binary=True, cluster=None, weight=None
 ) -> tuple:
   """A share of rows, of each label and of each group: a flip is a decision."""
   n = flip.shape[1]
   seeds = len(flip)
-  if not n:
+  if not n or (weight is not None and not weight.any()):
     empty = estimate(np.full(seeds, np.nan), note='no row was edited')
     return {name: empty}, [empty] * len(members)
   truth = np.zeros(n, np.int64)
@@ -159,7 +165,7 @@ def _rates(
     truth = (labels > 0).astype(np.int64)
   masks = [*members, np.ones(n, bool)]
   table = counts.tabulate(
-    truth, flip.astype(np.int64), masks, 2, options.seed, cluster
+    truth, flip.astype(np.int64), masks, 2, options.seed, cluster, weight
   )
   rates = counts.rates(table, counts.draw(table, options), options)
   everyone = counts.of_group(table, rates, -1, options)
@@ -173,26 +179,23 @@ def _rates(
   ]
 
 
-def _against_control(
-  d, swapped, edit: EditScores, limits, options, cluster
-) -> dict:
+def _against_control(d, swapped, edit: EditScores, limits, options, of) -> dict:
   """Flips under the control, and by how much the swap flips more."""
   rows = edit.controlled
   after = decisions(edit.control, limits)[:, rows]
   flip = d[:, rows] != swapped[:, rows]
   under = d[:, rows] != after
   none = np.zeros((0, int(rows.sum())), bool)
-  own = None if cluster is None else cluster[rows]
-  control = _rates('control_flips', under, None, none, options, True, own)[0]
+  control = _rates('control_flips', under, None, none, options, **of(rows))[0]
   if not rows.any():
     control['control_flips']['note'] = NO_CONTROL
   excess = row_means.difference(
-    flip.astype(float) - under, options, NO_CONTROL, own
+    flip.astype(float) - under, options, NO_CONTROL, **of(rows)
   )
   return {**control, 'excess_flips': excess}
 
 
-def _by_wording(d, swapped, edit: EditScores, labels, options, cluster) -> dict:
+def _by_wording(d, swapped, edit: EditScores, labels, options, of) -> dict:
   """TPRD and FPRD: the female wording less the male one, row by row."""
   female = np.where(edit.side > 0, d, swapped)
   male = np.where(edit.side > 0, swapped, d)
@@ -205,12 +208,15 @@ def _by_wording(d, swapped, edit: EditScores, labels, options, cluster) -> dict:
       apart[:, rows],
       options,
       f'no edited row of label {value} has one side',
-      None if cluster is None else cluster[rows],
+      **of(rows),
     )
     # What a person reads: of 100 such rows, how many in either wording.
     if rows.any():
-      out[name]['female'] = float(female[:, rows].mean())
-      out[name]['male'] = float(male[:, rows].mean())
+      share = lambda x, rows=rows: float(
+        row_weights.mean(x[:, rows], of(rows)['weight']).mean()
+      )
+      out[name]['female'] = share(female)
+      out[name]['male'] = share(male)
       out[name]['rows'] = int(rows.sum())
   return out
 
@@ -225,6 +231,7 @@ def by_value(
   options: IntervalOptions,
   cluster: Integer[np.ndarray, ' n'] | None = None,
   least: int = 10,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """TPRD and FPRD of each value of an axis: rows in its wording less others.
 
@@ -242,21 +249,23 @@ def by_value(
     sure = (own >= 0) & (twin >= 0)
     for label, name in ((1, 'positive'), (0, 'negative')):
       rows = (sign != 0) & sure & (labels == label)
-      if rows.sum() < least:
+      if row_weights.rows(weight, rows) < least:
         continue
       of = np.where(sign > 0, d, swapped)[:, rows].astype(float)
       other = np.where(sign > 0, swapped, d)[:, rows].astype(float)
+      each = row_weights.of(weight, rows)
       out.append(
         {
           'wording': value,
           'rows labelled': name,
           'how many': int(rows.sum()),
-          'decided positive': float(of.mean()),
-          'in other wordings': float(other.mean()),
+          'decided positive': float(row_weights.mean(of, each).mean()),
+          'in other wordings': float(row_weights.mean(other, each).mean()),
           'difference': row_means.difference(
             of - other,
             options,
-            cluster=None if cluster is None else cluster[rows],
+            cluster=row_weights.of(cluster, rows),
+            weight=each,
           ),
         }
       )
@@ -264,7 +273,11 @@ def by_value(
   return [one | {'p (Holm)': p} for one, p in zip(out, adjusted)]
 
 
-def quantiles(scores: np.ndarray, edit: EditScores) -> list[dict]:
+def quantiles(
+  scores: np.ndarray,
+  edit: EditScores,
+  weight: Float[np.ndarray, ' n'] | None = None,
+) -> list[dict]:
   """Of the signed change of score: all seeds of the edited rows together."""
   if scores.ndim == 3:
     return []
@@ -274,11 +287,23 @@ def quantiles(scores: np.ndarray, edit: EditScores) -> list[dict]:
     ('control', edit.controlled, edit.control),
   ):
     changes = (after - scores)[:, rows]
-    if changes.size:
-      values = np.quantile(changes, QUANTILES)
+    own = row_weights.of(weight, rows)
+    if changes.size and (own is None or own.any()):
+      values = _quantile(changes, own)
       row = {f'{q:.0%}': float(v) for q, v in zip(QUANTILES, values)}
       out.append({'edit': name, 'rows': int(rows.sum()), **row})
   return out
+
+
+def _quantile(
+  values: Float[np.ndarray, 's n'], weight: Float[np.ndarray, ' n'] | None
+) -> np.ndarray:
+  if weight is None:
+    return np.quantile(values, QUANTILES)
+  each = np.broadcast_to(weight, values.shape).ravel()
+  return np.quantile(
+    values.ravel(), QUANTILES, method='inverted_cdf', weights=each
+  )
 
 
 def by_word(
@@ -345,6 +370,7 @@ def compare(
   theirs: tuple[np.ndarray, EditScores, float | Sequence[float]],
   options: IntervalOptions,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """Flips of two models under the same swap: ours − theirs, a row a pair.
 
@@ -373,7 +399,8 @@ def compare(
     one = row_means.difference(
       (a - b) / scale,
       options,
-      cluster=None if cluster is None else cluster[rows],
+      cluster=row_weights.of(cluster, rows),
+      weight=row_weights.of(weight, rows),
     )
     for key in ('value', 'low', 'high'):
       one[key] = None if one[key] is None else one[key] * scale

@@ -18,7 +18,7 @@ from fairjax.data.tables.files import column
 from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.metrics import contrasts
 from fairjax.metrics import groups as group_rates
-from fairjax.metrics.inference import clusters
+from fairjax.metrics.inference import clusters, row_weights
 
 
 @dataclasses.dataclass
@@ -83,11 +83,19 @@ def who(config: Config, table: pd.DataFrame) -> Who:
 
 
 class Together(NamedTuple):
-  """Which rows are not independent: codes of each row, None where all are."""
+  """How rows were sampled: which are not independent (codes of each row, None
+  where all are), and how many others each stands for (None where one).
+  """
 
   cluster: np.ndarray | None  # over which intervals are made
   texts: np.ndarray | None  # rows of equal texts
   remarks: list[str]
+  weight: np.ndarray | None = None
+
+  @property
+  def sample(self) -> dict[str, np.ndarray | None]:
+    """As measures take it."""
+    return {'cluster': self.cluster, 'weight': self.weight}
 
   def once(self, n: int) -> np.ndarray:
     """One row of each text, for tests that take rows as independent."""
@@ -97,6 +105,45 @@ class Together(NamedTuple):
 
 
 def together(config: Config, table: pd.DataFrame) -> Together:
+  """What rows hang together by, and their weights."""
+  out = _clusters(config, table)
+  name = config.audit.weight
+  if not name:
+    return out
+  refused = {
+    'training': 'influence on a gap',
+    'equalize': 'thresholds of groups',
+  }
+  for knob, what in refused.items():
+    if getattr(config.audit, knob):
+      raise UserError(
+        f'audit.{knob} is given with audit.weight, and {what} is of rows that '
+        'count alike; leave one of the two away'
+      )
+  values = column(table, name, 'audit.weight')
+  weight = row_weights.given(values.to_numpy(object), len(table), _called(name))
+  if weight is None:
+    said = f'all rows have the same weight {name!r}: nothing is weighted'
+    return out._replace(remarks=[*out.remarks, said])
+  said = [
+    row_weights.words(weight, repr(name)),
+    'slices, and the words that carry flips, count rows as they are, without '
+    'weights',
+  ]
+  return out._replace(remarks=[*out.remarks, *said], weight=weight)
+
+
+def _called(name: str) -> str:
+  return name if name == 'sample_weight' else f'the weight {name!r}'
+
+
+def check_weights(config: Config, weight: np.ndarray | None, who: Who) -> None:
+  """Raises UserError where a group weighs nothing."""
+  name = _called(config.audit.weight)
+  row_weights.check_groups(weight, who.members, who.names, name)
+
+
+def _clusters(config: Config, table: pd.DataFrame) -> Together:
   """Rows of one text, one template, or one value of the user's column."""
   asked, n = config.audit.cluster or config.data.cluster, len(table)
   texts = clusters.of_texts(list(table['text'])) if 'text' in table else None

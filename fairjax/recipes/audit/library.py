@@ -15,7 +15,7 @@ from fairjax import stages
 from fairjax.config import Audit, Config, Data, Measures
 from fairjax.core import cache, escape, knobs
 from fairjax.core.errors import UserError, is_listed, need
-from fairjax.data.tables import audit_table, inputs, readers
+from fairjax.data.tables import audit_table, inputs, labels, readers
 from fairjax.recipes.audit import answers
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.recipes.audit.what_if import WhatIf
@@ -155,6 +155,7 @@ def audit(
   reference: str = '',
   intersections: bool = True,
   cluster: Any = '',
+  sample_weight: Any = '',
   swaps: str | Sequence[str] = ('auto',),
   edited: str | os.PathLike = '',
   training: str | os.PathLike = '',
@@ -195,6 +196,9 @@ def audit(
     intersections: also compare combinations of columns.
     cluster: the column of what rows hang together by (a template, a writer);
       '' takes equal texts, 'none' every row by itself.
+    sample_weight: the column of how many rows each row stands for, by name or
+      itself (1/selection probability, as scikit-learn's sample_weight): values
+      are weighted by it, intervals those of the effective number of rows.
     swaps: edits whose decisions are counted: 'auto' (of the axes that the
       groups name, else of gender), an axis, 'neutral', a file of
       word groups, 'column:NAME'.
@@ -234,7 +238,8 @@ def audit(
     frame = _frame(data, label)
     groups = _named(frame, groups, 'groups')
     controls = _named(frame, controls, 'controls')
-    (cluster,) = _named(frame, cluster, 'cluster') or ('',)
+    cluster = _named_one(frame, cluster, 'cluster')
+    weight = _named_one(frame, sample_weight, 'sample_weight')
     config = _config(locals())
     knobs.check(config, Config)
     rows = audit_table.of_frame(frame, config)
@@ -290,6 +295,7 @@ def _config(given: Mapping[str, Any]) -> Config:
       reference=given['reference'],
       intersections=given['intersections'],
       cluster=given['cluster'],
+      weight=given['weight'],
       classes=names(given['classes']),
       scores=names(given['scores']),
       costs=given['costs'],
@@ -307,6 +313,7 @@ ARGUMENTS = {
   'measures.resamples': 'n_resamples',
   'audit.model': 'model',
   'audit.batch': 'batch_size',
+  'audit.weight': 'sample_weight',
   'seed': 'random_state',
   # Of fairjax.perturb, fairjax.fairscore and fairjax.benchmark.
   'perturb.axes': 'axis',
@@ -423,13 +430,20 @@ def _named(frame: pd.DataFrame, given: Any, field: str) -> tuple[str, ...]:
   return tuple(columns)
 
 
+def _named_one(frame: pd.DataFrame, given: Any, field: str) -> str:
+  """The name of one column; '' for none."""
+  names = _named(frame, '' if given is None else given, field)
+  if len(names) > 1:
+    raise UserError(f'{field} has {len(names)} columns; give one')
+  return names[0] if names else ''
+
+
 def _positive(given: Any, classes: Sequence[str]) -> int:
   """The number of the positive class, by its name or its number."""
   if given is None:
     return 1
-  low = [name.casefold() for name in classes]
-  if (name := str(given).casefold()) in low:
-    return low.index(name)
+  if (found := labels.number_of(given, classes)) is not None:
+    return found
   number = isinstance(given, int | np.integer) and not isinstance(given, bool)
   if not number or not 0 <= given < max(len(classes), 2):
     raise UserError(

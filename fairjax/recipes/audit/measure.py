@@ -11,6 +11,7 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
+from fairjax.data.tables.files import column
 from fairjax.metrics import (
   calibration,
   contrasts,
@@ -21,7 +22,7 @@ from fairjax.metrics import (
 )
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference import significance
+from fairjax.metrics.inference import row_weights, significance
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
@@ -131,7 +132,12 @@ def threshold_of(config, model, valid, classes) -> float | str:
   scores = judged(config, chances_of(own, config, valid, classes))
   if scores.ndim == 3:
     raise UserError('a threshold is chosen for two classes; leave audit.choose')
-  return thresholds.choose(truth(config, valid, 2), scores, rule)
+  weight = None
+  if config.audit.weight:
+    own = column(valid, config.audit.weight, 'audit.weight')
+    name = f'the weight {config.audit.weight!r} of validation rows'
+    weight = row_weights.given(own.to_numpy(object), len(valid), name)
+  return thresholds.choose(truth(config, valid, 2), scores, rule, weight)
 
 
 def measure(
@@ -146,7 +152,7 @@ def measure(
 ) -> Measured:
   """Everything of one model."""
   hang = hang or audit_groups.together(config, table)
-  cluster, once = hang.cluster, hang.once(len(table))
+  sample, once = hang.sample, hang.once(len(table))
   options, least = options_of(config), config.measures.min_group
   chances = chances_of(model, config, table, classes)
   model = decided(model, chances)
@@ -164,7 +170,7 @@ def measure(
     resamples=options.resamples,
     seed=options.seed,
     min_group=least,
-    cluster=cluster,
+    **sample,
   )
   limit = one['threshold']
   if 'text' in table:
@@ -194,10 +200,10 @@ def measure(
     sweep={},
     swaps=edits,
   )
-  _calibrated(out, labels, groups, options, least, model.hard, cluster)
-  _beside_reference(out, labels, groups, config, options, cluster)
-  _given_controls(out, labels, groups, options, cluster)
-  _priced(out, labels, groups, config, options, cluster)
+  _calibrated(out, labels, groups, options, least, model.hard, sample)
+  _beside_reference(out, labels, groups, config, options, sample)
+  _given_controls(out, labels, groups, options, sample)
+  _priced(out, labels, groups, config, options, sample)
   if labels is not None:
     out.slices = slices.worst(
       (decisions != labels).mean(0)[once],
@@ -208,7 +214,7 @@ def measure(
     )
   if scores.ndim == 2 and not model.hard:
     first = groups.of(groups.kinds[0])[0] if groups.kinds else groups.members
-    out.sweep = thresholds.sweep(labels, scores, first, least)
+    out.sweep = thresholds.sweep(labels, scores, first, least, hang.weight)
   if model.predict is not None and 'text' in table:
     for edit in edits:
       _edited(out, edit, model, config, table, classes, labels, groups, hang)
@@ -250,7 +256,8 @@ def without_labels(one: dict) -> None:
   for part in ('quality', 'fairness'):
     one[part] = {k: v for k, v in one[part].items() if is_free(k)}
   for group in one['groups'].values():
-    for key in [k for k in group if k != 'rows' and not is_free(k)]:
+    measured = [k for k, v in group.items() if isinstance(v, Mapping)]
+    for key in (k for k in measured if not is_free(k)):
       del group[key]
   one['warnings'] = [
     w for w in one['warnings'] if 'label' not in w and 'AUC' not in w
@@ -268,11 +275,11 @@ def _named(groups: Who, kind: str, values: Mapping) -> dict:
   return {prefix + name: one for name, one in values.items()}
 
 
-def _calibrated(out, labels, groups, options, least, hard, cluster) -> None:
+def _calibrated(out, labels, groups, options, least, hard, sample) -> None:
   if labels is None or hard:
     return
   everyone, by_group, whole = calibration.measure(
-    labels, out.scores, groups.members, options, least, cluster
+    labels, out.scores, groups.members, options, least, **sample
   )
   out.set['quality'] |= everyone
   for name, one in zip(groups.names, by_group):
@@ -282,18 +289,18 @@ def _calibrated(out, labels, groups, options, least, hard, cluster) -> None:
     fair = whole
     if len(groups.kinds) > 1:
       fair = calibration.measure(
-        labels, out.scores, members, options, least, cluster
+        labels, out.scores, members, options, least, **sample
       )[2]
     out.set['fairness'] |= _named(groups, kind, fair)
   members, names = groups.members[:0], []
   if groups.kinds:
     members, names = groups.of(groups.kinds[0])
   out.reliability = calibration.reliability(
-    labels, out.scores, members, names, options.level
+    labels, out.scores, members, names, options.level, sample['weight']
   )
 
 
-def _beside_reference(out, labels, groups, config, options, cluster) -> None:
+def _beside_reference(out, labels, groups, config, options, sample) -> None:
   """Each group against the reference; of many classes only who is right."""
   reference = config.audit.reference
   binary = out.scores.ndim == 2
@@ -322,7 +329,7 @@ def _beside_reference(out, labels, groups, config, options, cluster) -> None:
       config.measures.min_group,
       config.measures.adjust,
       rates,
-      cluster,
+      **sample,
     )
     prefix = f'{kind}/' if len(groups.kinds) > 1 else ''
     significance.gated(rows, out.set['fairness'], prefix)
@@ -333,7 +340,7 @@ def _beside_reference(out, labels, groups, config, options, cluster) -> None:
     out.contrasts += rows
 
 
-def _given_controls(out, labels, groups, options, cluster) -> None:
+def _given_controls(out, labels, groups, options, sample) -> None:
   if not groups.controls or not groups.columns or out.scores.ndim == 3:
     return
   masks, names, kinds = group_rates.memberships(
@@ -353,19 +360,19 @@ def _given_controls(out, labels, groups, options, cluster) -> None:
       masks[keep],
       [names[i] for i in keep],
       options,
-      cluster,
+      **sample,
     )
     out.set['fairness'] |= _named(groups, kind, fair)
     out.within += [{'attribute': kind, **row} for row in within]
     out.left_out += left
 
 
-def _priced(out, labels, groups, config, options, cluster) -> None:
+def _priced(out, labels, groups, config, options, sample) -> None:
   price = prices(config.audit.costs)
   if price is None or labels is None or out.scores.ndim == 3:
     return
   everyone, by_group, _ = contrasts.costs(
-    labels, out.decisions, groups.members, price, options, cluster=cluster
+    labels, out.decisions, groups.members, price, options, **sample
   )
   out.set['quality'] |= everyone
   for name, one in zip(groups.names, by_group):
@@ -379,7 +386,7 @@ def _priced(out, labels, groups, config, options, cluster) -> None:
       price,
       options,
       config.measures.min_group,
-      cluster,
+      **sample,
     )[2]
     out.set['fairness'] |= _named(groups, kind, fair)
 
@@ -438,7 +445,7 @@ def _edited(
   options = options_of(config)
   result = flips.measure(
     *(labels, out.scores, edit, groups.members, groups.names, limit, options),
-    hang.cluster,
+    **hang.sample,
   )
   many = len(config.audit.swaps) > 1
   prefix = f'{edits.name}/' if many else ''
@@ -457,7 +464,7 @@ def _edited(
   if labels is not None and out.scores.ndim == 2:
     out.wordings[edits.name] = flips.by_value(
       *(labels, out.scores, edit, edits.wording, edits.values, limit, options),
-      hang.cluster,
+      **hang.sample,
     )
   words = [
     [f'{old.lower()} → {new.lower()}' for _, _, old, new in spans]

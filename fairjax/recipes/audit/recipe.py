@@ -82,6 +82,7 @@ def audit(
   groups = audit_groups.who(config, table)
   config = audit_edits.chosen(config, groups)
   hang = audit_groups.together(config, table)
+  audit_groups.check_weights(config, hang.weight, groups)
   remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
   for words in remarks:
     say(words)
@@ -155,7 +156,7 @@ def audit(
       name: {'sets': {_data(config): one.set}} for name, one in measured.items()
     },
     focus=models[0].name,
-    tests=tests(config, table, measured, groups, hang.cluster),
+    tests=tests(config, table, measured, groups, hang.sample),
     notes=[
       *remarks,
       *(words for one in edits for words in one.remarks),
@@ -275,7 +276,7 @@ def keep(
       artefacts.write_text(folder / 'to_score.csv', frame.to_csv(index=False))
 
 
-def tests(config, table, measured, groups, cluster=None) -> list[dict]:
+def tests(config, table, measured, groups, sample) -> list[dict]:
   """Every other model against the first, on the same rows."""
   names = list(measured)
   if len(names) < 2:
@@ -299,7 +300,7 @@ def tests(config, table, measured, groups, cluster=None) -> list[dict]:
         own.scores,
         members,
         group_names,
-        cluster=cluster,
+        **sample,
         **_inference(config, own, one),
       )
       lines += [
@@ -315,7 +316,7 @@ def tests(config, table, measured, groups, cluster=None) -> list[dict]:
         (one.scores, one.edits[swap][1], _limit(one)),
         (own.scores, own.edits[swap][1], _limit(own)),
         intervals.options_of(config),
-        cluster,
+        **sample,
       )
       lines += [{**t, 'measure': prefix + t['measure']} for t in changes]
     out += [

@@ -14,6 +14,19 @@ from fairjax.results import Results, section, table
 from fairjax.train import mesh
 
 MOST = 200  # shards on a page
+DONE = {  # to the texts of a folder, by recipe
+  'augment_corpus': 'with words exchanged',
+  'generate': 'as a model writes them',
+  'perturb_corpus': 'with one person of each turned',
+}
+HEADINGS = {  # of counts, in words
+  'shard': 'file',
+  'words': 'words exchanged',
+  'windows': 'parts of texts',
+  'offered': 'with somebody to turn',
+  'too_long': 'too long',
+  'left': 'left as they are',
+}
 
 
 def target(config: Config, folder: pathlib.Path) -> pathlib.Path:
@@ -39,6 +52,12 @@ def where(config: Config) -> str:
   return options.where
 
 
+def _title(config: Config) -> str:
+  name = pathlib.Path(config.corpus.path).name
+  done = DONE.get(config.recipe)
+  return f'The texts of {name} {done}' if done else f'{config.recipe} of {name}'
+
+
 def finish(
   config: Config,
   folder: pathlib.Path,
@@ -56,10 +75,13 @@ def finish(
     end = f'-{shard_map.share(where(config))[0]}'
   artefacts.write_table(folder / f'shards{end}.parquet', pd.DataFrame(rows))
   status = [row['status'] for row in rows]
+  # Counts that are 0 in every file are not shown.
+  some = [k for k in (*columns, 'error') if any(row.get(k) for row in rows)]
+  shown = ['shard', 'status', *some]
   results = Results(
     recipe=config.recipe,
     data=pathlib.Path(config.corpus.path).name,
-    title=f'{config.recipe} of {config.corpus.path}',
+    title=_title(config),
     facts={
       'out': str(out),
       'shards': len(rows),
@@ -68,12 +90,13 @@ def finish(
     },
     sections=[
       section(
-        'Shards',
+        'Files',
         table(
           [
-            {k: row.get(k, '') for k in ('shard', 'status', *columns, 'error')}
+            {k: row.get(k, '') for k in shown}
             for row in sorted(rows, key=lambda row: row['status'] != 'failed')
           ][:MOST],
+          {k: HEADINGS.get(k, k.replace('_', ' ')) for k in shown},
           caption=f'Failed ones first, {MOST} at most; shards{end}.parquet has '
           'all.',
         ),

@@ -64,7 +64,9 @@ def rehearsal(config: Config, folder: pathlib.Path, run: Callable) -> None:
       config,
       model='tiny',
       seeds=1,
-      data=dataclasses.replace(config.data, name='planted', path=''),
+      data=dataclasses.replace(
+        config.data, name='planted', path='', positive=''
+      ),
       planted=dataclasses.replace(config.planted, rows=200, test_rows=50),
       tokens=dataclasses.replace(config.tokens, tokenizer='', vocab_size=500),
       train=dataclasses.replace(train, batch=8, microbatches=parts),

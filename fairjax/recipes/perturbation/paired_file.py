@@ -27,9 +27,9 @@ from fairjax.stages.identity import identity
 from fairjax.train.progress import Log
 
 NOTES = [
-  'different is the fairscore: the share of perturbed rows whose prediction '
-  'changes. floor is what a neutral rewrite of equal size changes, on the rows '
-  'that have one; excess is the fairscore of those rows less their floor.',
+  'The fairscore is the share of perturbed rows whose prediction changes. A '
+  'neutral rewrite of equal size changes some too, of the rows that have one: '
+  'above that is the fairscore of those rows less what it changes.',
 ]
 
 

@@ -980,6 +980,29 @@ def test_a_page_of_thirty_groups_is_one_small_file(tmp_path, unspoken):
   assert page.report(tmp_path) == html  # made again from its folder
 
 
+def test_a_positive_label_is_named_at_the_command_line(tmp_path):
+  from fairjax.cli.commands import flags_of, positive_by_name
+
+  words = ['audit', 'my.csv', '--weight', 'w', '--pos_label=ok', '--serve=1']
+  flags = positive_by_name(flags_of(words))
+  assert flags[-4:] == [
+    *('--config.audit.weight', 'w'),
+    *('--config.data.positive=ok', '--config.audit.serve=1'),
+  ]
+  for number in ('0', ' 1'):
+    assert positive_by_name([f'--config.measures.pos_label={number}'])[
+      0
+    ].startswith('--config.measures')
+  frame = pd.DataFrame({'label': ['toxic', 'ok', 'toxic'], 'p': [0.9, 0.1, 1]})
+  config = Config(recipe='audit')
+  config.data.name, config.data.positive = 'file', 'OK'
+  assert audit_table.of_frame(frame, config).classes == ('ok', 'toxic')
+  assert config.measures.pos_label == 0
+  config.data.positive = 'nice'
+  with pytest.raises(UserError, match=r"pos_label is 'nice'.*'ok', 'toxic'"):
+    audit_table.of_frame(frame, config)
+
+
 def test_the_console_form_is_flags_of_the_config():
   from fairjax.cli.commands import flags_of
   from fairjax.core.errors import UserError

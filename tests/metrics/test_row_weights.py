@@ -1,0 +1,404 @@
+"""Weights of rows: points of scikit-learn's and of repeated rows, intervals."""
+
+import importlib.util
+import pathlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as theirs
+
+import fairjax
+from fairjax import UserError
+from fairjax.metrics import calibration, contrasts, counts, thresholds
+from fairjax.metrics.assess import assess
+from fairjax.metrics.inference import row_weights
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.results import plain
+
+N = 300
+
+
+@pytest.fixture(scope='module')
+def case():
+  """Labels, scores with ties, and overlapping groups of two attributes."""
+  rng = np.random.default_rng(4)
+  y = (rng.random(N) < 0.4).astype(np.int64)
+  p = np.clip(rng.normal(0.35 + 0.3 * y, 0.2, (2, N)), 0, 1).round(2)
+  group = rng.random((3, N)) < 0.5
+  members = np.stack([group[0], ~group[0], group[1], group[2]])
+  return y, p, members, ['a', 'b', 'c', 'd'], ['one', 'one', 'two', 'two']
+
+
+def values(one: dict) -> dict:
+  """Every point of an assessment."""
+  parts = {'quality': one['quality'], 'fairness': one['fairness']}
+  parts |= {f'group {name}': each for name, each in one['groups'].items()}
+  return {
+    (part, key): est['seeds'] if 'seeds' in est else est['value']
+    for part, each in parts.items()
+    for key, est in each.items()
+    if isinstance(est, dict)
+  }
+
+
+def assert_same(one: dict, two: dict):
+  assert one.keys() == two.keys()
+  for key, value in one.items():
+    x, y = (np.asarray(v, float) for v in (value, two[key]))
+    assert np.allclose(x, y, 1e-5, 1e-6, equal_nan=True), (key, value, two[key])
+
+
+def assessed(case, weight=None, resamples=0, **more):
+  y, p, members, names, attributes = case
+  return assess(
+    *(y, p, members, names),
+    attributes=attributes,
+    resamples=resamples,
+    weight=weight,
+    **{'min_group': 1} | more,
+  )
+
+
+def test_whole_weights_are_repeated_rows(case):
+  y, p, members, names, attributes = case
+  times = np.random.default_rng(1).integers(0, 4, N)
+  often = np.repeat(np.arange(N), times)
+  again = y[often], p[:, often], members[:, often], names, attributes
+  for limit in (0.5, 'eer'):
+    one = assessed(case, row_weights.given(times, N), threshold=limit)
+    two = assessed(again, threshold=limit)
+    assert one['threshold'] == two['threshold']
+    assert_same(values(one), values(two))
+  many = np.stack([p / 2, p / 2, 1 - p], -1)
+  label = y + (p[0] > 0.7)
+  assert_same(
+    values(assessed((label, many, *case[2:]), row_weights.given(times, N))),
+    values(
+      assessed((label[often], many[:, often], members[:, often], *case[3:]))
+    ),
+  )
+
+
+def test_points_are_those_of_scikit_learn(case):
+  y, p, members, *_ = case
+  raw = np.random.default_rng(2).lognormal(0, 1, N)
+  found = assessed(case, row_weights.given(raw, N))
+  d = (p >= 0.5).astype(int)
+  for rows, one in [
+    (np.ones(N, bool), found['quality']),
+    (members[0], found['groups']['a']),
+  ]:
+    w = raw[rows]
+    for name, function, given in (
+      ('accuracy', theirs.accuracy_score, d),
+      ('tpr', theirs.recall_score, d),
+      ('precision', theirs.precision_score, d),
+      ('f1', theirs.f1_score, d),
+      ('mcc', theirs.matthews_corrcoef, d),
+      ('balanced_accuracy', theirs.balanced_accuracy_score, d),
+      ('auc', theirs.roc_auc_score, p),
+      ('log_loss', theirs.log_loss, np.clip(p, 1e-7, 1 - 1e-7)),
+    ):
+      if name in one:
+        wanted = [
+          function(y[rows], each[rows], sample_weight=w) for each in given
+        ]
+        assert np.allclose(one[name]['seeds'], wanted, 1e-6), name
+  # BPSN by pairs of rows: the loop that no sort is in.
+  inside, w = members[0], raw
+  above = total = 0.0
+  for i in np.flatnonzero(~inside & (y == 1)):
+    for j in np.flatnonzero(inside & (y == 0)):
+      total += w[i] * w[j]
+      above += w[i] * w[j] * ((p[0, i] > p[0, j]) + (p[0, i] == p[0, j]) / 2)
+  bpsn = found['groups']['a']['bpsn_auc']['seeds'][0]
+  assert np.isclose(bpsn, above / total)
+  rate = lambda g: np.average(d[:, members[g]], 1, raw[members[g]])
+  gap = 1 - np.abs(rate(0) - rate(1))
+  assert np.allclose(found['fairness']['one/dp']['seeds'], gap)
+
+
+def test_rows_that_count_alike_are_not_weighted(case):
+  y, p, members, *_ = case
+  given = {'groups': np.where(members[0], 'a', 'b'), 'n_resamples': 50}
+  plainly = fairjax.assess(y, p, **given)
+  for weight in (np.ones(N), np.full(N, 3.7), [True] * N):
+    one = fairjax.assess(y, p, sample_weight=weight, **given)
+    assert plain(one.results) == plain(plainly.results)
+
+
+def test_the_scale_of_weights_is_nothing(case):
+  w = np.random.default_rng(3).lognormal(0, 1, N)
+  one, two = (
+    assessed(case, row_weights.given(scale * w, N), 50)
+    for scale in (1, 2.0**90)
+  )
+  assert plain(one) == plain(two)
+
+
+def test_a_row_without_weight_is_no_row(case):
+  y, p, members, names, attributes = case
+  w = np.random.default_rng(5).lognormal(0, 1, N) * (np.arange(N) % 3 > 0)
+  some = w > 0
+  left = y[some], p[:, some], members[:, some], names, attributes
+  one = assessed(case, row_weights.given(w, N))
+  two = assessed(left, row_weights.given(w[some], int(some.sum())))
+  assert_same(values(one), values(two))
+  for name in names:
+    a, b = (each['groups'][name]['effective_rows'] for each in (one, two))
+    assert a == b
+
+
+def test_the_effective_number_of_rows():
+  w = row_weights.given([1, 1, 1, 3], 4)
+  assert row_weights.rows(w, np.ones(4, bool)) == 3.0  # 6² / 12
+  assert row_weights.rows(w, np.array([1, 1, 0, 0], bool)) == 2.0
+  assert row_weights.rows(None, np.array([1, 1, 0, 0], bool)) == 2.0
+  assert row_weights.rows(w, np.zeros(4, bool)) == 0.0
+
+
+def test_few_effective_rows_count_in_no_gap(case):
+  members, w = case[2], np.ones(N)
+  w[np.flatnonzero(members[0])[:3]] = 1e6  # of group a three are nearly all
+  one = assessed(case, row_weights.given(w, N), min_group=10)
+  assert one['fairness']['one/dp']['value'] is None
+  assert one['fairness']['two/dp']['value'] is None  # they are in c and d too
+  said = ' '.join(one['warnings'])
+  assert "Group 'a' has 3 rows by weight, fewer than 10" in said
+
+
+def test_calibration_contrasts_costs_and_thresholds(case):
+  y, p, members, *_ = case
+  times = np.random.default_rng(6).integers(0, 4, N)
+  w, often = row_weights.given(times, N), np.repeat(np.arange(N), times)
+  how = IntervalOptions(0.95, 0, 0)
+  d = (p >= 0.5).astype(np.int64)
+  levels = np.stack([p[1] < 0.4, p[1] >= 0.4])
+
+  def found(rows, weight):
+    more = {'weight': weight}
+    label, score, own, group = (x[..., rows] for x in (y, p, d, members[:2]))
+    one, by, fair = calibration.measure(label, score, group, how, 10, **more)
+    other, each, gap = contrasts.costs(
+      label, own, group, (1.0, 5.0), how, **more
+    )
+    rows_ = contrasts.differences(
+      label, own, group, ['a', 'b'], 'largest', how, **more
+    )
+    given, within, _ = contrasts.conditional(
+      *(label, own, group, ['a', 'b'], levels[:, rows], ['0', '1'], how), **more
+    )
+    curves = calibration.reliability(label, score, group, 'ab', **more)
+    out = {
+      f'{k} {i}': v['value']
+      for i, o in enumerate([one, *by, fair, other, *each, gap, given])
+      for k, v in o.items()
+    }
+    out |= {
+      f'{r["group"]} {r["rate"]} {k}': r[k]['value']
+      for r in rows_
+      for k in ('value', 'of reference', 'difference')
+    }
+    out |= {
+      f'within {r["level"]} {k}': r[k]['value']
+      for r in within
+      for k in ('selection_rate', 'tpr')
+    }
+    out |= {
+      f'{g} {r["bin"]} {k}': r[k]
+      for g, c in curves.items()
+      for r in c
+      for k in ('mean score',)
+    }
+    sweep = thresholds.sweep(label, score, group, 10, weight)
+    out |= {f'{k} at {t}': v[t] for k, v in sweep.items() for t in (20, 50, 70)}
+    for rule in ('accuracy', 'balanced_accuracy', 'eer'):
+      out[rule] = thresholds.choose(label, score, rule, weight)
+    return out
+
+  assert_same(found(np.arange(N), w), found(often, None))
+
+
+def test_a_comparison_is_of_weighted_values(case):
+  y, p, members, *_ = case
+  w = np.random.default_rng(7).lognormal(0, 1, N)
+  group = np.where(members[0], 'a', 'b')
+  more = {'groups': group, 'n_resamples': 200}
+  a, b = (fairjax.assess(y, one, sample_weight=w, **more) for one in p)
+  tests = fairjax.compare(a, b)
+  for name in ('accuracy', 'dp', 'auc', 'fped'):
+    apart = a[name]['value'] - b[name]['value']
+    assert np.isclose(tests[name]['difference']['value'], apart)
+    assert tests[name]['difference']['low'] < apart
+  for w in (None, np.arange(N) + 1.0):
+    other = fairjax.assess(y, p[1], sample_weight=w, **more)
+    with pytest.raises(UserError, match='different weights'):
+      fairjax.compare(a, other)
+
+
+def test_own_measures_take_weights(case):
+  y, p, members, *_ = case
+  w = np.random.default_rng(8).lognormal(0, 1, N)
+  more = {'groups': np.where(members[0], 'a', 'b'), 'n_resamples': 20}
+  recall = {'recall': theirs.recall_score}
+  one = fairjax.assess(y, p[0], sample_weight=w, metrics=recall, **more)
+  assert np.isclose(one['recall']['value'], one['tpr']['value'])
+  with pytest.raises(UserError, match='takes no sample_weight'):
+    metrics = {'hit': lambda y, d: np.mean(y == d)}
+    fairjax.assess(y, p[0], sample_weight=w, metrics=metrics, **more)
+
+
+@pytest.mark.parametrize(
+  ('weight', 'words'),
+  [
+    ([1.0, -1, 1, 1], 'is -1 in row 1; a weight is a finite number'),
+    ([1.0, 1, np.nan, 1], 'is nan in row 2'),
+    ([1.0, 1, np.inf, 1], 'is inf in row 2'),
+    ([0, 0, 0, 0], 'is 0 in every row'),
+    ([1.0, 1, 1], 'has shape (3,) for 4 rows'),
+    (['a', 1, 1, 1], "is 'a' in row 0; give numbers"),
+    ('w', "is 'w'; give the column itself"),
+    (2.0, 'has 2.0 for 4 rows'),
+    ([0, 0, 1, 2], "is 0 in every row of group 'a'"),
+  ],
+)
+def test_bad_weights_are_one_sentence(weight, words):
+  with pytest.raises(UserError) as told:
+    fairjax.assess(
+      [0, 1, 0, 1], [0.2, 0.7, 0.4, 0.6], list('aabb'), sample_weight=weight
+    )
+  assert words in str(told.value) and str(told.value).startswith(
+    'sample_weight'
+  )
+
+
+# Audits
+
+TEXTS = [
+  f'{"she" if i % 2 else "he"} was {("kind", "rude")[i % 3 == 0]} on day {i}'
+  for i in range(120)
+]
+
+
+def model(texts):
+  """A score that hangs on the word and on who it is about."""
+  score = lambda t: 0.35 + 0.2 * ('rude' in t) + 0.1 * t.startswith('she')
+  return np.array([score(t) + 0.001 * (len(t) % 7) for t in texts])
+
+
+@pytest.fixture(scope='module')
+def rows():
+  table = pd.DataFrame({'text': TEXTS})
+  table['label'] = [int(i % 4 == 0) for i in range(120)]
+  table['gender'] = ['fm'[i % 2] for i in range(120)]
+  table['place'] = ['xy'[i // 60] for i in range(120)]
+  table['w'] = np.random.default_rng(9).integers(1, 5, 120)
+  return table
+
+
+def audited(table, **more):
+  return fairjax.audit(
+    *(model, table),
+    groups=['gender'],
+    controls=['place'],
+    threshold=0.45,
+    costs='fp=1,fn=5',
+    min_group=1,
+    n_resamples=60,
+    **more,
+  )
+
+
+def test_an_audit_of_whole_weights_is_that_of_repeated_rows(rows):
+  again = rows.loc[rows.index.repeat(rows['w'])].reset_index(drop=True)
+  one, two = audited(rows, sample_weight='w'), audited(again, swaps='gender')
+  points = lambda result: {
+    (r.group, r.measure): r.value for r in result.to_frame().itertuples()
+  }
+  first, second = points(one), points(two)
+  # What another word of the control edit is hangs on the row.
+  drawn = ('control', 'excess')
+  keep = lambda d: {k: v for k, v in d.items() if not k[1].startswith(drawn)}
+  assert 'flips' in one and one['flips']['value'] > 0.1
+  assert_same(keep(first), keep(second))
+  part = one.results.sets['data']
+  assert part['rows'] == 120 and 80 < part['effective_rows'] < 120
+  assert part['groups']['f']['effective_rows'] < part['groups']['f']['rows']
+  assert any('weighted by' in note for note in one.results.notes)
+  assert any('without weights' in note for note in one.results.notes)
+
+
+def test_an_audit_of_equal_weights_is_the_plain_one(rows):
+  one = audited(rows.assign(w=2.0), sample_weight='w')
+  two = audited(rows.assign(w=2.0))
+  assert plain(one.results.contenders) == plain(two.results.contenders)
+  assert any('nothing is weighted' in note for note in one.results.notes)
+  assert len(one.results.notes) == len(two.results.notes) + 1
+
+
+def test_the_page_says_that_rows_are_weighted(rows, tmp_path):
+  one = audited(rows, sample_weight=rows['w'])
+  page = one.save(tmp_path).read_text()
+  sure = f'{one.results.sets["data"]["effective_rows"]:,.0f}'
+  assert f'120 rows of data, weighted: as sure as {sure}' in page
+  assert 'rows are weighted by' in page
+
+
+@pytest.mark.parametrize(
+  ('more', 'words'),
+  [
+    ({'sample_weight': 'v'}, "no column 'v'"),
+    ({'sample_weight': ['w', 'label']}, 'sample_weight has 2 columns'),
+    ({'sample_weight': [1.0] * 5}, 'of shape (5,) for 120 rows'),
+    ({'sample_weight': -np.ones(120)}, 'sample_weight is -1 in row 0'),
+    ({'sample_weight': 'place'}, "the weight 'place' is 'x' in row 0"),
+    (
+      {'sample_weight': 'w', 'equalize': 'equal_fpr'},
+      'equalize is given with sample_weight',
+    ),
+    (
+      {'sample_weight': np.arange(120) % 2},
+      "sample_weight is 0 in every row of group 'f'",
+    ),
+  ],
+)
+def test_what_an_audit_does_not_weight_is_refused(rows, more, words):
+  with pytest.raises(UserError) as told:
+    audited(rows, **more)
+  assert words in str(told.value)
+
+
+# Intervals
+
+
+@pytest.fixture(scope='module')
+def table():
+  path = pathlib.Path(__file__).parents[1] / 'coverage.py'
+  spec = importlib.util.spec_from_file_location('coverage_table', path)
+  module = importlib.util.module_from_spec(spec)
+  spec.loader.exec_module(module)
+  return module
+
+
+@pytest.mark.parametrize('kind', ['lognormal weights', 'weights of selection'])
+def test_intervals_of_weighted_rows_cover(table, kind):
+  """Of the rates and the gap that most read, 50 sets of 300 rows."""
+  y, p, members = table.classifier(np.random.default_rng(3), 200_000)
+  chosen = p[0] >= 0.5
+  apart = chosen[members[0]].mean() - chosen[members[1]].mean()
+  truth = {'fpr': chosen[y == 0].mean(), 'fnr': 1 - chosen[y == 1].mean()}
+  truth['dp'] = 1 - abs(apart)
+  rng, held = np.random.default_rng(0), {name: [] for name in truth}
+  for seed in range(50):
+    (y, p, members), w = table.sampled(rng, N, kind, 1.0)
+    how = IntervalOptions(0.95, 200, seed)
+    masks, w = [*members, np.ones(N, bool)], row_weights.given(w, N)
+    found = counts.tabulate(y, (p >= 0.5).astype(int), masks, 2, seed, weight=w)
+    rates = counts.rates(found, counts.draw(found, how), how)
+    one = counts.of_group(found, rates, -1, how)
+    one |= counts.gaps(rates, [0, 1], how)
+    for name, value in truth.items():
+      held[name].append(one[name]['low'] <= value <= one[name]['high'])
+  # .95 less 3.3 standard errors; Kish's n in a Beta holds fnr in .75 of them.
+  assert min(map(np.mean, held.values())) >= 0.84, held
