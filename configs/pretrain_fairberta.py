@@ -1,7 +1,6 @@
-"""FairBERTa's pretraining at full size, as a dry run: how large, how long.
+"""FairBERTa's pretraining at full size; how large, how long on which slice.
 
-  python -m fairjax.main --config=configs/pretrain_fairberta.py \\
-      --config.pretrain.tflops=2200
+  python -m fairjax.main --config=configs/pretrain_fairberta.py --target=v5e-16
 
 RoBERTa-base, 15 % masked, rows of 512, batches of 8,192 in micro-batches of
 32, 500,000 steps (100,000 for the 16 GB corpus), peak rate 6e-4 after 24,000
@@ -9,12 +8,10 @@ steps, then linear to 0; weight decay .01, no clipping (Qian et al. 2022, Table
 6, with Adam's .9, .999 and 1e-8 as printed there). RoBERTa's own Adam (Liu et
 al. 2019): --config.train.beta2=0.98 --config.train.eps=1e-6.
 
-The dry run takes one step of a small model through the whole recipe, then
-counts the full size without allocating it, and prints parameters, memory,
-FLOPs of a step, and days on the slice whose peak is --config.pretrain.tflops
-(a TPU v5e chip has 197, a v4 chip 275, an H100 989). For the run itself:
+With --target nothing is run: tokens, FLOPs, memory of a device and hours are
+counted (recipes/dry/). For the run itself:
 
-      --config.pretrain.dry_run=false --config.data.path=CORPUS \\
+      --config.data.path=CORPUS \\
       --config.tokens.tokenizer=FOLDER_OF_A_ROBERTA --config.mesh.fsdp=true
 
 The corpus is a folder of shards; configs/augment_corpus.py makes the perturbed
@@ -38,7 +35,6 @@ def get_config() -> c.Config:
       mask=0.15,
       steps=500_000,
       held_out=0.001,
-      dry_run=True,
     ),
     train=c.Train(
       lr=6e-4,

@@ -3,6 +3,7 @@
   fairjax help                          python -m fairjax.main help
   fairjax audit model/ my.csv           a command, see commands.py
   fairjax --config=configs/quickstart.py --config.train.lr=1e-3
+  fairjax --config=configs/X.py --target=v5e-16   counts what X would take
 
 --config names a file of configs/ (or your own); every knob of
 fairjax/config/ is a flag behind it, which `fairjax help NAME` explains.
@@ -50,6 +51,20 @@ WORKDIR = flags.DEFINE_string(
 LIST = flags.DEFINE_bool(
   'list', False, 'Show configs, data sets, methods, scores, measures, recipes.'
 )
+TARGET = flags.DEFINE_string(
+  'target',
+  '',
+  'Run nothing: count tokens, FLOPs, memory and hours of each stage on v5e-16, '
+  'h100:8, cpu, …; neither weights nor data need be there.',
+)
+AMOUNT = {
+  name: flags.DEFINE_integer(name, 0, f'With --target: {about}.', lower_bound=0)
+  for name, about in {
+    'rows': 'texts of the training split',
+    'length': 'tokens of a text',
+    'tokens': 'tokens of the corpus',
+  }.items()
+}
 ADDRESS = flags.DEFINE_string(
   'coordinator_address', '', 'host:port of process 0, with several processes.'
 )
@@ -368,8 +383,16 @@ def main(argv: list[str]) -> None:
   logging.set_verbosity(logging.WARNING)  # orbax tells its every move
   try:
     stop_when_asked()
-    validate(config)
+    validate(config, files=not TARGET.value)
     check_folder(folder)
+    if TARGET.value:
+      from fairjax.recipes.dry.estimate import estimate
+
+      given = {name: flag.value for name, flag in AMOUNT.items()}
+      estimate(config, folder / 'dry_run', TARGET.value, given)
+      return
+    if any(flag.value for flag in AMOUNT.values()):
+      refuse('--rows, --length and --tokens are of a dry run; add --target')
     from fairjax.core.registry import find
     from fairjax.recipes import RECIPES
 

@@ -155,9 +155,12 @@ RENAMED = {
 WRITING = ('generate', 'perturb_corpus', 'writing')
 
 
-def validate(config: Config) -> None:
-  """Raises UserError with one sentence for the first field that is wrong."""
-  knobs.check(config, Config)
+def validate(config: Config, files: bool = True) -> None:
+  """Raises UserError with one sentence for the first field that is wrong.
+
+  Without `files` those that are named need not be there.
+  """
+  knobs.check(config, Config, files)
   train, generate = config.train, config.generate
   if train.batch % train.microbatches:
     raise UserError(
@@ -196,7 +199,8 @@ def validate(config: Config) -> None:
     )
   paired = config.recipe == 'fairscore' and config.fairscore.path
   told = any(s.startswith('data.path ') for s in config.data.sources)
-  if config.data.name == 'file' and not (config.data.path or paired or told):
+  named = config.data.path or paired or told or not files
+  if config.data.name == 'file' and not named:
     raise UserError('data.path is empty; name a file with --config.data.path')
   if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():
     raise UserError(f"reuse is {config.reuse!r}; name a run's folder")

@@ -98,9 +98,3 @@ class Adversary:
     at_least(0),
     changes='measures',
   )
-  dry_run: int = knob(
-    0,
-    'pairs that memory, FLOPs and hours of full size are counted for; 0 runs',
-    at_least(0),
-    changes=(),
-  )

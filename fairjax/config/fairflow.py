@@ -174,12 +174,6 @@ class FairFlow:
     ),
     changes='measures',
   )
-  dry_run: int = knob(
-    0,
-    'tokens of a corpus that hours and bytes are counted for; 0 runs',
-    at_least(0),
-    changes=(),
-  )
 
 
 @dataclasses.dataclass(slots=True)

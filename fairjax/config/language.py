@@ -170,15 +170,6 @@ class Pretrain:
     between(0, 1000),
     changes='measures',
   )
-  dry_run: bool = knob(
-    False, 'run one small step and estimate the full size and time', changes=()
-  )
-  tflops: float = knob(
-    275.0, 'dry run: peak TFLOP/s of the target slice', above(0), changes=()
-  )
-  utilisation: float = knob(
-    0.4, 'dry run: share of that peak to expect', above(0, 1), changes=()
-  )
 
 
 @dataclasses.dataclass(slots=True)
@@ -235,9 +226,6 @@ class Benchmarks:
     'file with text and label: what a linear classifier learns of it',
     existing,
     path=True,
-  )
-  dry_run: bool = knob(
-    False, 'estimate the full size of holistic without running it', changes=()
   )
   associations: tuple[float, ...] = knob(
     (0.0, 0.5, 0.8),

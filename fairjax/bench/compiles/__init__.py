@@ -8,6 +8,5 @@ In this room:
   plain_bert  A textbook Flax step of a BERT classifier: the peer of deviceless
               compiles
   programs    The programs of a run, traced for devices that are not there
-  targets     Chips that are not here: rates, memory, and devices to compile
-              for
+  targets     Devices to compile for that are not here, by the names of chips
 """

@@ -23,7 +23,8 @@ import time
 from typing import Any
 
 from fairjax.bench.compiles import targets
-from fairjax.bench.compiles.targets import GIB, Chip, Target
+from fairjax.bench.compiles.targets import Target
+from fairjax.core.chips import GIB, Chip
 from fairjax.core.errors import UserError
 
 FITS = {'train': 'classify', 'pretrain': 'mask'}  # what each is to do

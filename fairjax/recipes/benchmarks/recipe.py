@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import benchmarks, results, stages
-from fairjax.benchmarks import BENCHMARKS, holistic
+from fairjax.benchmarks import BENCHMARKS
 from fairjax.benchmarks.shared import (
   by_axis,
   erasing,
@@ -61,8 +61,6 @@ def measured(config: Config, folder: pathlib.Path, log: Log) -> Results:
   task = downstream.items(config) if config.benchmarks.task else None
   texts = held_out(config) if config.data.path else []
   models = contenders(config, tables, folder, log)
-  if config.benchmarks.dry_run:
-    return dry_run(config, next(iter(models.values())), log)
   result = {
     name: {'sets': {}, 'facts': one.facts()} for name, one in models.items()
   }
@@ -385,40 +383,3 @@ def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   )
   quality = {f'perplexity_{key}': value for key, value in result.items()}
   return {'rows': len(texts), 'quality': quality}
-
-
-def dry_run(config: Config, model: judges.Judge, log: Log) -> Results:
-  """HolisticBias in full: sentences, tokens, hours and bytes, by a sample."""
-  import time
-
-  lists, _ = holistic.read(config.benchmarks.data)
-  table = holistic.comparable(holistic.sentences(lists))
-  rng = np.random.default_rng([config.seed, 0xB5])
-  some = table['text'].to_numpy()[rng.permutation(len(table))[:1024]]
-  texts = model.encode(list(some))
-  model.log_p(texts)  # compiles
-  start = time.perf_counter()
-  model.log_p(texts)
-  seconds = (time.perf_counter() - start) / len(some)
-  tokens = len(texts.flat) / len(some)
-  facts = {
-    'sentences': len(table),
-    'tokens of a sentence': round(tokens, 2),
-    'measured on': f'{len(some)} sentences',
-    'seconds a sentence': seconds,
-    'hours in all': seconds * len(table) / 3600,
-    'bytes of tokens': int(4 * tokens * len(table)),
-    'bytes of scores': 8 * len(table),
-  }
-  for key, value in facts.items():
-    log.line(
-      f'{key}: {value:,}' if isinstance(value, int) else f'{key}: {value}'
-    )
-  return stages.results(
-    config,
-    data='holistic',
-    seeds=[],
-    title=f'HolisticBias by {config.model}: a dry run',
-    contenders={},
-    facts=facts,
-  )

@@ -13,7 +13,6 @@ In this room:
                         pairs
   recipe                FairFlow: from one pair of words to counterfactual
                         words and texts
-  size                  FairFlow at full size: hours and memory, estimated
 """
 
 from fairjax.report.claims import Paper

@@ -33,7 +33,6 @@ from fairjax.recipes.fairflow import (
   flow_training,
   page,
   race,
-  size,
 )
 from fairjax.recipes.fairflow import counterfactual_words as moving
 from fairjax.recipes.fairflow.page import MAPPED, TITLES, Attribute, Contender
@@ -47,8 +46,6 @@ from fairjax.train.progress import Log
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """corpus → attribute → flow → counterfactual words → dictionary → report."""
-  if config.fairflow.dry_run:
-    return size.run(config, folder)
   if config.corpus.backend == 'spmd':
     raise UserError(
       "corpus.backend is 'spmd', whose processes would each make a dictionary "

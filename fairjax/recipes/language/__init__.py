@@ -16,6 +16,4 @@ In this room:
   pretrain_objectives  The pretraining objectives: corruption, model, loss and
                        samples of each
   pretrain_samples     Samples of a pretrained model on held-out text
-  pretrain_size        Size and duration of a pretraining run, estimated
-                       without running it
 """

@@ -29,7 +29,6 @@ from fairjax.data.batching import corruption, rows
 from fairjax.data.corpora import texts
 from fairjax.metrics.inference import intervals, resampling
 from fairjax.models import Bundle, objectives
-from fairjax.recipes.language import pretrain_size
 from fairjax.recipes.language.pretrain_objectives import (
   OBJECTIVES,
   find_tokenizer,
@@ -54,9 +53,7 @@ class Text(NamedTuple):
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
-  """A model trained, or with `pretrain.dry_run` estimated."""
-  if config.pretrain.dry_run:
-    return pretrain_size.run(config, folder, rehearse=trained)
+  """The recipe: `trained`, and nothing else."""
   return trained(config, folder)
 
 

@@ -8,7 +8,6 @@ In this room:
   protocol     The papers' protocol: which texts a system learns from, and is
                judged by
   recipe       MBCDA: a generator of counterfactual texts with two objectives
-  size         MBCDA at full size: memory, FLOPs and hours, estimated
 """
 
 from fairjax.report.claims import Paper

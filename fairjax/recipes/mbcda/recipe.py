@@ -27,7 +27,7 @@ from fairjax.methods import attribute_texts
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual, diversity
 from fairjax.pairs import sheet
-from fairjax.recipes.mbcda import adversarial, protocol, size
+from fairjax.recipes.mbcda import adversarial, protocol
 from fairjax.recipes.mbcda.parallel import (
   TITLES,
   Parallel,
@@ -51,9 +51,6 @@ CONTROL = 'control: shuffled groups'
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """tables → parallel text → players → texts → measures → report."""
-  if config.adversary.dry_run:
-    check(config)
-    return size.run(config, folder)
   with Log(folder, config, main=mesh.is_main()) as log:
     check(config)
     m = texts.material(config, folder, None, log)

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models
 
 from fairjax import config as c
 from fairjax.core.errors import Interrupted, UserError
-from fairjax.data.batching import corruption, tokens
+from fairjax.data.batching import tokens
 from fairjax.models import families
 from fairjax.models.folders import hf
 from fairjax.recipes.language import pretrain, pretrain_objectives
@@ -199,25 +199,3 @@ def test_tokenizers_that_do_not_fit(corpus, read, tmp_path):
   asked.model = str(tmp_path / 'model')
   said = refusal(asked, tmp_path / 'run')
   assert 'vectors for 60' in said and '\n' not in said
-
-
-def test_a_dry_run_counts_what_a_step_costs(corpus, tmp_path):
-  asked = config(corpus, 'mlm', pretrain__dry_run=True, train__microbatches=4)
-  asked.net.dropout = asked.net.attention_dropout = 0.0
-  assert 'pretrain.steps is 0' in refusal(asked, tmp_path / 'none')
-  asked.pretrain.steps = 1000
-  found = pretrain.run(asked, tmp_path).facts
-  d, depth, h, v, t, b = 64, 1, 256, 120, 32, 16
-  layers = depth * (4 * d * d + 2 * d * h + 9 * d + h)
-  count = v * d + 512 * d + 2 * d + 2 * d + layers + d * d + 3 * d + v
-  assert found['parameters'] == count
-  # Products, forward and twice as many backward; the head reads a few places.
-  asked_places = corruption.most(t, 0.15)
-  body = 2 * b * t * depth * (4 * d * d + 2 * d * h + 2 * t * d)
-  head = 2 * b * asked_places * (d * d + d * v)
-  assert 1 < found['TFLOPs of a step'] * 1e12 / (3 * (body + head)) < 1.25
-  assert found['tokens of a step'] == b * t
-  (days,) = (v for k, v in found.items() if k.startswith('days'))
-  seconds = found['TFLOPs of a step'] / (275 * 0.4)
-  assert days == pytest.approx(1000 * seconds / 86400)
-  assert (tmp_path / 'rehearsal' / 'export').is_dir()

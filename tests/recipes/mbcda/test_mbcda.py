@@ -217,7 +217,6 @@ def test_what_only_measures_trains_nothing_again():
     'vectors': (20,),
     'sheet': 5,
     'confidence': 0.6,  # what it keeps is content
-    'dry_run': 9,
   }
   for name, value in less.items():
     assert identity(config_of(**{name: value}), 'adversary') == whole, name

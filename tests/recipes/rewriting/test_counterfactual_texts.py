@@ -297,27 +297,6 @@ def test_a_dictionary_of_another_language_is_refused(models, tmp_path):
     counterfactual_texts.run(config, tmp_path / 'run')
 
 
-def test_a_dry_run_counts_hours_and_bytes(models, tmp_path):
-  config = config_of(models)
-  config.recipe, config.fairflow.dry_run = 'fairflow', 30_000_000
-  config.tokens.max_length, config.fairflow.cap = 18, 10
-  config.train.batch, config.train.epochs, config.seeds = 8, 2.0, 3
-  config.fairflow.share = 0.5
-  results = recipe.run(config, tmp_path)
-  facts = results.facts
-  assert results.data == '30,000,000 tokens, of which 15,000,000 are read'
-  words = facts['instances at most']
-  ordinary = (words - 2 * config.fairflow.seed_cap) / 10
-  assert ordinary == int(ordinary) > 50
-  assert facts['tokens of the corpus'] == 30_000_000
-  assert facts['tokens that are read'] == 15_000_000
-  assert facts['bytes of embeddings'] == words * 16 * 4
-  assert facts['steps of the flow'] == int(words / 16 * 2)
-  assert facts['hours in all'] > 0
-  parts = [v for k, v in facts.items() if k.startswith('hours of')]
-  assert sum(parts) == pytest.approx(facts['hours in all'], abs=0.003)
-
-
 def test_texts_without_a_group_are_refused(models):
   table = pd.DataFrame({'text': ['a'], 'label': [0]})
   with pytest.raises(UserError, match=r'data\.group'):
