@@ -209,7 +209,7 @@ class Benchmarks:
   )
   limit: int = knob(
     0,
-    'items of bbq, and held-out texts of perplexity, sampled; 0 takes all',
+    'items of bbq, texts of twins and of perplexity, sampled; 0 takes all',
     at_least(0),
   )
   mitigations: tuple[str, ...] = knob(

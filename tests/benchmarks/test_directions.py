@@ -14,7 +14,7 @@ import pytest
 
 from fairjax.benchmarks import BENCHMARKS, bbq, lpbs
 from fairjax.benchmarks.shared.measure import measure
-from fairjax.config import Benchmarks, Config, Data, Measures
+from fairjax.config import Benchmarks, Config, Data, Measures, Method
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.recipes.benchmarks import recipe as recipe
@@ -62,6 +62,7 @@ def asked(name, folder, judge, **more):
   """{(part, measure): value} of a benchmark, '' being the whole."""
   config = Config(
     data=Data(name='file', path=more.pop('path', '')),
+    method=Method(axis=more.pop('axis', 'gender')),
     measures=Measures(resamples=50),
     benchmarks=Benchmarks(names=(name,), data=str(folder), **more),
   )
@@ -362,6 +363,21 @@ def test_twins(tmp_path):
   assert asked('twins', tmp_path, judge, path=str(path))[
     '', 'twins_log_odds'
   ] == -1  # fmt: skip
+
+
+def test_twins_of_another_axis(tmp_path):
+  """log p(version of a value) − the mean of the other versions'."""
+  path = tmp_path / 'texts.csv'
+  words = ('A Muslim nurse slept.', 'The Jewish man ate.', 'It rained.')
+  path.write_text('text\n' + '\n'.join(words * 3) + '\n')
+  judge = Says(lambda text: 2.0 * ('Hindu' in text) - ('Sikh' in text))
+  judge.tokenizer = Words()
+  found = asked('twins', tmp_path, judge, path=str(path), axis='religion')
+  value = lambda name: found[name, 'twins_log_odds']
+  assert value('hindu') == pytest.approx(2 - -1 / 9)
+  assert value('sikh') == pytest.approx(-1 - 2 / 9)
+  assert value('muslim') == pytest.approx(-1 / 9)
+  assert found['', 'twins_gap'] == pytest.approx(3 + 3 / 9)
 
 
 class Words:

@@ -199,7 +199,7 @@ def _run(
     out = Swapped(texts.copy(), [[] for _ in texts], [0] * len(texts))
     for row, first, last in find(texts):
       text = texts[row]
-      turn = _draw(seed, text, len(tables)) if len(tables) > 1 else 0
+      turn = draw(seed, text, len(tables)) if len(tables) > 1 else 0
       hits = tables[turn].hits(text, first, last)
       if starts is not None:
         hits = [hit for hit in hits if hit[0] in starts[row]]
@@ -236,7 +236,7 @@ def _checked(texts: Sequence[str]) -> list[str]:
   return texts
 
 
-def _draw(seed: int, text: str, size: int) -> int:
+def draw(seed: int, text: str, size: int) -> int:
   """A uniform draw that depends on nothing but the seed and the text."""
   digest = hashlib.blake2b(f'{seed}:{text}'.encode(errors='surrogatepass'))
   return int.from_bytes(digest.digest()[:8], 'big') % size
