@@ -39,9 +39,9 @@ STREAM = 0xB1  # of the texts that are drawn
 LIMITS = (
   'Word lists decide what a version is, and one that is odd or ungrammatical '
   'is unlikely for that; what was written is likelier than what is made of it, '
-  'so a group that your texts speak of more gains by it. A group whose own words are rarer is less likely '
-  'whatever is said of it: what goes with it is told by the words that all '
-  'versions share.'
+  'so a group that your texts speak of more gains by it. A group whose own '
+  'words are rarer is less likely whatever is said of it: what goes with it is '
+  'told by the words that all versions share.'
 )
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 
