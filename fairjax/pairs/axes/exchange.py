@@ -62,7 +62,7 @@ def _entries(
     out |= ages.entries(to, axis.stays)
     for child, older in ages.AGED:
       for word in (child, older):
-        out[word] = ages.aged(word, to, out.get(word))
+        out[word] = ages.aged(word, to, out.get(word), axis.stays)
   return out
 
 

@@ -24,6 +24,8 @@ from fairjax.pairs.swapping import context, neutral, scan, tags, word_lists
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping.neighbours import ENDERS, last_word, next_word
 
+# "old man" is no phrase of a 50-yr-old man.
+_NO_AGE = r'(?<!year.)(?<!years.)(?<!yr.)(?<!yrs.)'
 # Words that begin with the letter of a vowel and the sound of none.
 CONSONANT = ('uni', 'eu', 'one', 'use', 'ukr', 'uga', 'uru')
 _ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
@@ -282,7 +284,7 @@ class _Entries:
       head, *rest = re.findall(r'[^\W_]+', word) or [word]
       if rest:
         body = re.escape(word).replace("'", "['’]")
-        aged = r'(?<!year.)(?<!years.)' if head == 'old' else ''
+        aged = _NO_AGE if head == 'old' else ''
         pattern = re.compile(rf'{aged}{body}(?!\w)', re.IGNORECASE)
         self.phrases.setdefault(head, []).append((pattern, word))
         for form in (head, head.upper(), head.title()):
