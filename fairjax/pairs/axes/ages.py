@@ -35,6 +35,12 @@ _IN_THE = re.compile(
   r'\bin (?:his|her|their|my|your|our) (?:(?:early|mid|late)[- ])?$',
   re.IGNORECASE,
 )
+# Something 3 years old; 13- to 15-years-old.
+_NOBODY = re.compile(
+  r'(?:\b(?:thing|something|anything|nothing|building|house|church|comment|car|'
+  r'school|tree|dog|cat|company|article|post|tradition)s? (?:\w+ )?|- to )$',
+  re.IGNORECASE,
+)
 _DECADES = {0: 'teens', 1: '20s', 2: '50s', 3: '70s'}
 _DECADE_WORDS = {0: 'teens', 1: 'twenties', 2: 'fifties', 3: 'seventies'}
 # Nouns that go with an age: of a child, and of everyone older.
@@ -170,7 +176,7 @@ _EARLY = re.compile(r'\b(?:young|early|tender|ripe|old) age(?: of)? $', re.I)
 _AS = re.compile(r'\b(?:as|since|when|while) an? $', re.IGNORECASE)
 # His wife of 58 years is not 44.
 _RANKED = re.compile(
-  r'\b(?:oldest|eldest|youngest|earliest|early|precocious)\b',
+  r'\b(?:oldest|eldest|youngest|longest|earliest|early|precocious|formative)\b',
   re.IGNORECASE,
 )
 _YEAR = re.compile(r'\b1[5-9]\d\d\b|\b20\d\d\b')  # born, died
@@ -212,6 +218,8 @@ def is_age(text: str, start: int, end: int) -> bool:
     if text[start - 2 : start - 1].isdigit() or text[start - 1] in '$£€':
       return False
   behind = _BEHIND.match(text, end)
+  if behind and _NOBODY.search(text, max(0, start - 30), start):
+    return False
   if behind:
     after = next_word(text, behind.end())[0].lower()
     return (

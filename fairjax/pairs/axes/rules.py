@@ -266,6 +266,8 @@ def _form(
     if next_low in ('and', 'or'):
       second = next_word(text, stop)[0].lower()
       return 'group' if second in PAIRED else None
+    if next_low.endswith('s') and next_low not in ENDERS:
+      return None  # the old votes, not who votes
     if next_low.endswith('ly') or re.match(
       r', (?!and|or|the)\w+| ?["“]| ;', text[end:]
     ):
