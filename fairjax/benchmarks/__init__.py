@@ -17,8 +17,8 @@ In this room:
   sembias               SemBias: which word pair is most like he − she?
   stereoset             StereoSet: stereotype against anti-stereotype, and both
                         against nonsense
-  twins                 Counterfactual likelihood: log-odds of a text and its
-                        twin, by word
+  twins                 Counterfactual likelihood: a text as it would be said
+                        of each group, by word
   weat                  WEAT and SEAT: are two sets of targets closer to one of
                         two attributes?
   winobias              WinoBias: is a pronoun likelier where it agrees with a
@@ -143,8 +143,9 @@ BENCHMARKS: dict[str, Benchmark] = {
   'twins': Benchmark(
     'fairjax.benchmarks.twins',
     _LIKELIHOOD,
-    'your own texts (data.path) and their counterfactuals, by word',
-    texts=('male', 'female'),
+    'your own texts (data.path) as of each group of method.axis, by word',
+    texts=('text',),
+    by_axis=('twins_log_odds', 'twins_gap'),
   ),
   'lpbs': Benchmark(
     'fairjax.benchmarks.lpbs',

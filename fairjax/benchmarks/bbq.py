@@ -122,7 +122,7 @@ def _is_unknown(answer: str) -> bool:
   return re.sub(r'[^\w\' ]', '', answer.lower()).strip() in UNKNOWN
 
 
-# How the authors' script joins the words of answers and of groups.
+# How the authors' BBQ_results_metadata.R joins words of answers and of groups.
 _SAME = {
   **dict.fromkeys(('man', 'men', 'boy', 'boys'), 'm'),
   **dict.fromkeys(('woman', 'women', 'girl', 'girls'), 'f'),
@@ -138,24 +138,37 @@ def _group(words: str) -> str:
 def _published(one: dict) -> list[str]:
   """Of each answer: unknown, target or other, by the item's own words.
 
-  Of an answer the second word says what it is: 'obese', 'F', 'trans_F' (of the
-  groups trans and F), 'M-Black' (of Black); of a nation the first ('Malian',
-  'Africa'). '' where a category crosses two groups.
+  Of an answer the last word says what it is ('obese', 'F', 'trans_F', 'M-Black'
+  of Black), and it is a target's where it stands in the stereotyped groups
+  ('disabled' in 'cognitively disabled'); of a nation the first does too. ''
+  where a category crosses two groups.
   """
-  info = one['answer_info']
+  info, category = one['answer_info'], str(one.get('category', ''))
   stereotyped = one['additional_metadata']['stereotyped_groups']
   groups = {_group(group) for group in stereotyped}
-  crossed = '_x_' in str(one.get('category', ''))
-  out = []
-  for name in ANSWERS:
-    own = {_group(word) for word in info[name]}
-    if 'unknown' in own:
-      out.append('unknown')
-      continue
-    own |= {_group(p) for word in info[name] for p in re.split('[_-]', word)}
-    kind = 'target' if own & groups else 'other'
-    out.append('' if crossed else kind)
-  return out
+  known = ', '.join(sorted(groups))
+
+  def kind(text: str, what: str) -> str:
+    if 'unknown' in (text, what):
+      return 'unknown'
+    if '_x_' in category:
+      return ''
+    if category == 'Age':  # 'old' stands in 'nonOld'
+      return 'target' if what in groups else 'other'
+    hit = what in known
+    hit |= category == 'Nationality' and text in known
+    hit &= not (text == 'african' and 'african american' in known)
+    hit |= 'trans' in groups and what.startswith('trans')
+    return 'target' if hit else 'other'
+
+  return [
+    kind(words[0].strip('{} ').lower(), _coded(words[-1]))
+    for words in (info[name] for name in ANSWERS)
+  ]
+
+
+def _coded(words: str) -> str:
+  return _group(re.sub('^[MF]-', '', words.strip()))
 
 
 def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
@@ -337,8 +350,9 @@ def items(config) -> pd.DataFrame:
   first = sources.locate(config.benchmarks.data, FILES, 'bbq')
   root = pathlib.Path(config.benchmarks.data).expanduser()
   places = [found for name in FILES for found in sources.found(root, name)]
-  # One of the published files, or else all that are called as one of them is.
-  named = [one for one in places if one.stem in CATEGORIES] or [first]
+  # The published files, or else all that are called as one of them is.
+  named = [one for one in places if one.stem in CATEGORIES] or places
+  named = named or [first]
   frame = read_all(list(dict.fromkeys(named)))
   notes = [sources.version(path, VERSIONS) for path in dict.fromkeys(named)]
   unknown = int((frame['target'] < 0).sum())

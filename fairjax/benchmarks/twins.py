@@ -1,19 +1,25 @@
-"""Counterfactual likelihood: log-odds of a text and its twin, by word.
+"""Counterfactual likelihood: a text as it would be said of each group, by word.
 
-Each text of the user's own corpus is written in a male and a female version by
-the word lists of pairs/ (names included). Its log-odds are log p(male version)
-− log p(female version). Which words carry them: for each token that both
-versions share, the difference of its log p; a word's number is its mean over
-the texts that hold it, so that 'engineer: 0.3' says that engineer is e^0.3
-times likelier beside male words. Words in at least LEAST texts are tested
-(Student's t over texts), at a false discovery rate of 5 %.
+Each text of the user's own corpus is written for every value of `method.axis`
+by the rules of pairs/ (of gender a male and a female version, names included).
+The log-odds of value v are
 
-Left to right only what follows a changed word can differ.
+  s(v) = log p(version of v) − mean_u≠v log p(version of u)
+
+of two values the difference of the two. Which words carry them: for each word
+that all versions of a text share, the same contrast of its log p; a word's
+number is its mean over the texts that hold it, so that 'male: engineer 0.3'
+says that engineer is e^0.3 times likelier beside male words. Words in at least
+LEAST texts are tested (Student's t over texts), at a false discovery rate of
+5 %.
+
+A text that names several values of an axis other than gender has no versions,
+nor has one of which a word could not be turned. Left to right only what follows
+a changed word can differ.
 """
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,90 +29,147 @@ from fairjax.benchmarks.shared import result_rows
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import files
-from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference import clusters, group_means, significance
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.texts import text_likelihood
 
 LEAST = 8
 SHOWN = 40  # words on the page
+STREAM = 0xB1  # of the texts that are drawn
 LIMITS = (
-  'A word list decides what a twin is; where the male version of a text is odd '
-  'or ungrammatical, its likelihood says so.'
+  'Word lists decide what a version is, and one that is odd or ungrammatical '
+  'is unlikely for that; what was written is likelier than what is made of it, '
+  'so a group that your texts speak of more gains by it. A group whose own '
+  'words are rarer is less likely whatever is said of it: what goes with it is '
+  'told by the words that all versions share.'
 )
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 
 
-class Twins(NamedTuple):
-  """Texts in both versions."""
+def versions(
+  texts: Sequence[str], ids: Sequence[str], method, seed: int = 0
+) -> pd.DataFrame:
+  """A row a version: `id`, the `source` text's id, the `value`, the `text`.
 
-  id: list[str]
-  male: list[str]
-  female: list[str]
-  skipped: int  # texts without a word that can be turned
+  attrs: the axis' `values`, and how many texts have `several` values or `none`
+  that could be turned.
+  """
+  from fairjax.pairs.axes import exchange
+  from fairjax.pairs.swapping import dictionary, sides
 
-
-def twins(
-  texts: Sequence[str], ids: Sequence[str], words: str | None = None
-) -> Twins:
-  """Both versions of the texts that have two."""
-  from fairjax.pairs.swapping import dictionary as swaps
-
-  turn = [
-    swaps.swapper(side, words=words, names=True)(texts).texts
-    for side in ('male', 'female')
+  axis, values = method.axis, exchange.values(method.axis)
+  turned = [
+    dictionary.swap(texts, **dictionary.options(method, seed, direction=value))
+    for value in values
   ]
-  differing = [i for i in range(len(texts)) if turn[0][i] != turn[1][i]]
-  return Twins(
-    [str(ids[i]) for i in differing],
-    [turn[0][i] for i in differing],
-    [turn[1][i] for i in differing],
-    len(texts) - len(differing),
-  )
+  if axis == 'gender':
+    male, female = (one.texts for one in turned)
+    of = np.where([a == b for a, b in zip(male, female)], sides.NEITHER, 0)
+  else:
+    of = sides.of(texts, axis)
+  rows = []
+  for i in np.flatnonzero(of >= 0):
+    found = [
+      (f'{ids[i]}:{value}', str(ids[i]), value, one.texts[i])
+      for k, (value, one) in enumerate(zip(values, turned))
+      if axis == 'gender' or k == of[i] or (one.spans[i] and not one.left[i])
+    ]
+    rows += found if len(found) > 1 else []
+  out = pd.DataFrame(rows, columns=['id', 'source', 'value', 'text'])
+  several = int((of == sides.SEVERAL).sum())
+  none = len(texts) - several - out['source'].nunique()
+  out.attrs |= {'values': list(values), 'several': several, 'none': none}
+  return out
 
 
 def by_word(
-  judge, texts: Ragged, logs: np.ndarray, swapped_words: Sequence[str]
+  judge, texts: Ragged, logs: np.ndarray, items: pd.DataFrame
 ) -> pd.DataFrame:
-  """Of each word that a pair shares: text, word, and the summed difference.
-
-  Texts 2i and 2i + 1 are a pair; `shown` are the texts themselves.
-  """
-  encodings = judge.tokenizer.encode_batch(list(swapped_words[::2]))
+  """Of each word that the versions of a text share: source, value, word, and
+  its log p less the mean of its log p in the other versions."""
+  shown = list(items['text'])
+  starts = np.flatnonzero(~items['source'].duplicated())
+  encodings = judge.tokenizer.encode_batch([shown[i] for i in starts])
   out = []
-  for i, encoding in enumerate(encodings):
-    low, middle, high = texts.offsets[2 * i : 2 * i + 3]
-    same = crows.spans(texts.flat[low:middle], texts.flat[middle:high]).same
-    gap = logs[low + np.array(same[0], int)].astype(np.float64)
-    gap = gap - logs[middle + np.array(same[1], int)]
-    text = swapped_words[2 * i]
-    owner = np.full(len(text) + 1, -1)
-    words = [m.span() for m in _WORD.finditer(text)]
-    for k, (start, end) in enumerate(words):
-      owner[start:end] = k
-    sums: dict[int, float] = {}
-    for place, value in zip(same[0], gap):
-      start, end = encoding.offsets[place]
-      if end > start and np.isfinite(value):
-        # A piece that is the space before a word belongs to the word.
-        at = end if text[start:end].isspace() else end - 1
-        k = int(owner[at])
-        if k >= 0:
-          sums[k] = sums.get(k, 0.0) + value
-    # One number a text and word: several places of it are averaged below.
-    for k, value in sums.items():
-      start, end = words[k]
-      out.append((i, text[start:end].lower(), value))
-  return pd.DataFrame(out, columns=['text', 'word', 'value'])
+  for first, last, encoding in zip(
+    starts, [*starts[1:], len(items)], encodings
+  ):
+    places = _shared(texts, first, last)
+    at = np.array([[p for p in one] for one in places], int).reshape(
+      len(places), last - first
+    )
+    of = logs[texts.offsets[first:last] + at].astype(np.float64)
+    contrast = of - (of.sum(1, keepdims=True) - of) / (last - first - 1)
+    for word, some in _words_of(shown[first], encoding, at[:, 0]):
+      known = contrast[some][np.isfinite(contrast[some]).all(1)]
+      if len(known):
+        sums = known.sum(0)
+        for k in range(first, last):
+          out.append((k, word, sums[k - first]))
+  table = pd.DataFrame(out, columns=['row', 'word', 'log_odds'])
+  own = items[['source', 'value']].iloc[table.pop('row')].reset_index(drop=True)
+  return pd.concat([own, table], axis=1)
 
 
-def word_table(
-  each: pd.DataFrame, level: float, least: int = LEAST
-) -> pd.DataFrame:
-  """word, texts, mean, low, high, p, p_fdr; the surest first."""
-  means = each.groupby(['word', 'text'])['value'].mean()
-  group = means.groupby(level='word')
+def _shared(texts: Ragged, first: int, last: int) -> list[tuple[int, ...]]:
+  """Places of the tokens that all versions have, as they align with the first:
+  a row a token, a place a version."""
+  own = [
+    texts.flat[low:high]
+    for low, high in zip(
+      texts.offsets[first:last], texts.offsets[first + 1 : last + 1]
+    )
+  ]
+  ways = [dict(zip(*crows.spans(own[0], one).same)) for one in own[1:]]
+  return [
+    (place, *(way[place] for way in ways))
+    for place in range(len(own[0]))
+    if all(place in way for way in ways)
+  ]
+
+
+def _words_of(text: str, encoding, at: np.ndarray) -> list[tuple[str, list]]:
+  """Words in small letters with the rows of `at` that are their tokens; none
+  of which a token differs between versions."""
+  owner = np.full(len(text) + 1, -1)
+  words = [m.span() for m in _WORD.finditer(text)]
+  for k, (start, end) in enumerate(words):
+    owner[start:end] = k
+
+  def word_at(place: int) -> int:
+    start, end = encoding.offsets[place]
+    if end <= start:
+      return -1
+    # A piece that is the space before a word belongs to the word.
+    return int(owner[end if text[start:end].isspace() else end - 1])
+
+  rows: dict[int, list[int]] = {}
+  for row, place in enumerate(at):
+    if (k := word_at(place)) >= 0:
+      rows.setdefault(k, []).append(row)
+  pieces: dict[int, int] = {}
+  for place in range(len(encoding.offsets)):
+    k = word_at(place)
+    pieces[k] = pieces.get(k, 0) + 1
+  return [
+    (text[slice(*words[k])].lower(), some)
+    for k, some in rows.items()
+    if len(some) == pieces[k]
+  ]
+
+
+def word_sums(each: pd.DataFrame, least: int = LEAST) -> pd.DataFrame:
+  """value, word, texts, mean, spread of the words in enough texts."""
+  # One number a text and word, however often it stands there.
+  means = each.groupby(['value', 'word', 'source'])['log_odds'].mean()
+  group = means.groupby(level=['value', 'word'])
   table = group.agg(texts='size', mean='mean', spread='std').reset_index()
-  table = table[table['texts'] >= least].reset_index(drop=True)
+  return table[table['texts'] >= least].reset_index(drop=True)
+
+
+def word_table(sums: pd.DataFrame, level: float) -> pd.DataFrame:
+  """value, word, texts, mean, low, high, p, p_fdr; the surest first."""
+  table = sums.copy()
   if not len(table):
     return table.assign(low=[], high=[], p=[], p_fdr=[]).drop(columns='spread')
   se = table.pop('spread') / np.sqrt(table['texts'])
@@ -117,92 +180,151 @@ def word_table(
   reach = clusters.reach(se, table['texts'] - 1, level)
   table['low'], table['high'] = table['mean'] - reach, table['mean'] + reach
   table['p_fdr'] = significance.adjusted(list(table['p']), 'bh')
-  return table.sort_values(['p', 'word']).reset_index(drop=True)
+  return table.sort_values(['p', 'value', 'word']).reset_index(drop=True)
 
 
 def items(config) -> pd.DataFrame:
-  """Texts of data.path in both versions."""
+  """The versions of the texts of data.path."""
   if not config.data.path:
     raise UserError(
       'data.path is empty; name a file of your texts with --config.data.path, '
       'or leave twins out of --config.benchmarks.names'
     )
-  if config.method.axis != 'gender':
-    raise UserError(
-      f'method.axis is {config.method.axis!r}, and benchmark twins compares '
-      'male and female versions of texts; leave one of the two out'
-    )
   table = files.texts(config.data)
-  words = config.method.words or None
-  pair = twins(list(table['text']), list(table['id']), words)
-  if not pair.id:
+  return made(list(table['text']), list(table['id']), config)
+
+
+def made(texts: Sequence[str], ids: Sequence[str], config) -> pd.DataFrame:
+  """The items of a column of texts, of which benchmarks.limit are drawn."""
+  from fairjax.pairs.axes import exchange
+
+  limit, notes = config.benchmarks.limit, []
+  if 0 < limit < len(texts):
+    rng = np.random.default_rng([config.seed, STREAM])
+    some = np.sort(rng.permutation(len(texts))[:limit])
+    notes = [f'{limit} of {len(texts)} texts are drawn']
+    texts, ids = [texts[i] for i in some], [ids[i] for i in some]
+  out = versions(texts, ids, config.method, config.seed)
+  called = exchange.called(config.method.axis)
+  if not len(out):
     raise UserError(
-      'no text has a word with a male and a female form, so there are no twins '
-      'to compare; give texts about people, or a word list with '
-      '--config.method.words'
+      f'no text has a word of {called} that can be turned, so there are no '
+      'twins to compare; give texts about people, or another axis with '
+      '--config.method.axis'
     )
-  out = pd.DataFrame({'id': pair.id, 'male': pair.male, 'female': pair.female})
-  out.attrs['notes'] = (
-    [f'{pair.skipped} of {len(table)} texts have no twin and are left out']
-    if pair.skipped
-    else []
-  )
+  several, none = out.attrs.pop('several'), out.attrs.pop('none')
+  if several:
+    notes.append(
+      f'{several} of {len(texts)} texts name several groups of {called} and '
+      'are left out'
+    )
+  if none:
+    notes.append(f'{none} of {len(texts)} texts have no twin and are left out')
+  out['category'] = called
+  out.attrs['notes'] = notes
   return out
 
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
-  """Σ log p of both versions; by word in attrs['words']."""
-  pairs = [t for both in zip(items['male'], items['female']) for t in both]
-  texts = judge.encode(pairs)
+  """Σ log p of each version; sums by word in attrs['words']."""
+  texts = judge.encode(list(items['text']))
   logs = judge.log_p(texts)
   total, _ = text_likelihood.totals(logs, texts)
-  out = pd.DataFrame(
-    {'id': items['id'], 'male': total[::2], 'female': total[1::2]}
-  )
-  each = by_word(judge, texts, logs, pairs)
-  words = word_table(each, config.measures.confidence_level)
-  out.attrs['words'] = words.to_dict('records')
+  out = pd.DataFrame({'id': items['id'], 'log_p': total})
+  sums = word_sums(by_word(judge, texts, logs, items))
+  out.attrs['words'] = sums.to_dict('records')
   return out
 
 
+def contrasted(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  """Items with s: a version's log p less the mean of the others'."""
+  out = items.assign(log_p=scores['log_p'].to_numpy(float))
+  group = out.groupby('source')['log_p']
+  total, count = group.transform('sum'), group.transform('count')
+  out['s'] = out['log_p'] - (total - out['log_p']) / (count - 1)
+  return out[np.isfinite(out['s'])].reset_index(drop=True)
+
+
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
-  options = how
-  gap = (scores['male'] - scores['female']).to_numpy()
-  value, p = clusters.mean(gap, None, options, 0.0)
-  out = [
-    result_rows.row(
-      'twins_log_odds',
-      'all',
-      len(gap),
-      value,
-      0.0,
-      p,
-      't of texts',
-    )
-  ]
-  words = scores.attrs.get('words', [])
-  for one in words[:SHOWN]:
-    value = of_value(one['mean'], one['low'], one['high'])
+  """Of two values the log-odds of the first; of more those of each, and how far
+  the largest is from the smallest."""
+  values, frame = items.attrs['values'], contrasted(items, scores)
+  if not len(frame):
+    raise UserError('the model can score no two versions of a text')
+  of = {v: frame[frame['value'] == v] for v in values}
+  rows = []
+  for value, some in of.items():
+    if len(some):
+      found, p = clusters.mean(some['s'].to_numpy(), None, how, 0.0)
+      rows.append(
+        result_rows.row(
+          *('twins_log_odds', value, len(some)), found, 0.0, p, 't of texts'
+        )
+      )
+  if len(values) == 2:
+    rows = [rows[0] | {'part': 'all'}]
+  else:
+    adjusted = significance.adjusted([row['p'] for row in rows])
+    rows = [row | {'p_holm': p} for row, p in zip(rows, adjusted)]
+    rows.insert(0, _gap([row['part'] for row in rows], frame, how))
+  words = _words(scores.attrs.get('words', []), values, how)
+  for one in words.head(SHOWN).to_dict('records'):
+    found = of_value(one['mean'], one['low'], one['high'])
+    part = f'{one["value"]}: {one["word"]}'
     row = result_rows.row(
-      'twins_log_odds', one['word'], one['texts'], value, 0.0, one['p'], 't'
+      'twins_log_odds', part, one['texts'], found, 0.0, one['p'], 't'
     )
-    out.append(row | {'p_fdr': one['p_fdr']})
-  sure = sum(one['p_fdr'] < 0.05 for one in words)
+    rows.append(row | {'p_fdr': one['p_fdr']})
   warnings = [
     LIMITS,
-    f'{len(words)} words stand in {LEAST} texts or more; {sure} lean to a side '
-    'at a false discovery rate of 5 %',
+    f'{words["word"].nunique()} words stand in {LEAST} texts or more; '
+    f'{words["word"][words["p_fdr"] < 0.05].nunique()} lean to a side at a '
+    'false discovery rate of 5 %',
   ]
-  return result_rows.as_set(out, 'all', warnings)
+  return result_rows.as_set(rows, 'all', warnings)
+
+
+def _words(sums: Sequence[dict], values: Sequence[str], how) -> pd.DataFrame:
+  """Of two values the first's: the other's numbers are their negatives."""
+  names = ['value', 'word', 'texts', 'mean', 'spread']
+  table = pd.DataFrame(list(sums), columns=names)
+  if len(values) == 2:
+    table = table[table['value'] == values[0]].reset_index(drop=True)
+  return word_table(table, how.level)
+
+
+def _gap(known: Sequence[str], frame: pd.DataFrame, how) -> dict:
+  """How far the likeliest group is from the least likely one."""
+  s, own = frame['s'].to_numpy(), frame['value'].to_numpy(object)
+  ends = float(s.min()), float(s.max())
+  draws = group_means.drawn(
+    s,
+    np.array([own == value for value in known]),
+    np.unique(frame['source'], return_inverse=True)[1],
+    how,
+    bounds=ends,
+  )
+  found = group_means.gap(*draws, how, largest=ends[1] - ends[0])
+  return result_rows.row(
+    *('twins_gap', 'all', frame['source'].nunique(), found),
+    p=found.get('p'),
+    test='draws over texts',
+  )
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  """What two models are compared by: s of each value, of two the first's."""
+  frame, known = contrasted(items, scores), items.attrs['values']
+  part = frame['value']
+  if len(known) == 2:
+    frame = frame[part == known[0]].reset_index(drop=True)
+    part = 'all'
   return pd.DataFrame(
     {
-      'id': items['id'],
+      'id': frame['id'],
       'metric': 'twins_log_odds',
-      'part': 'all',
-      'value': scores['male'] - scores['female'],
-      'cluster': items['id'],
+      'part': part,
+      'value': frame['s'],
+      'cluster': frame['source'],
     }
   )

@@ -91,7 +91,7 @@ COMMANDS = {
     'swap',
     (('text',),),
     matter=(
-      *('method.direction', 'method.names', 'method.scope'),
+      *('method.axis', 'method.direction', 'method.names', 'method.scope'),
       *('method.words', 'method.reflexive', 'method.tagger'),
     ),
     sections=('method',),
@@ -105,7 +105,8 @@ COMMANDS = {
       *('benchmarks.names', 'benchmarks.data', 'benchmarks.against'),
       *('benchmarks.mitigations', 'benchmarks.encodings'),
       *('benchmarks.limit', 'benchmarks.templates'),
-      *('benchmarks.descriptors', 'data.path', 'measures.resamples'),
+      *('benchmarks.descriptors', 'data.path', 'method.axis'),
+      'measures.resamples',
     ),
     sections=('benchmarks', 'generate', 'measures', 'data'),
   ),

@@ -95,16 +95,22 @@ class Generate:
     one_of('', 'true', 'false', 'never'),
   )
   temperature: float = knob(
-    0.0,
-    'above 0 each token is drawn, at this temperature; 0 takes the best',
-    at_least(0),
+    -1.0,
+    'above 0 each token is drawn, at this temperature; 0 takes the best, -1 '
+    "does as the model's generation_config.json says",
+    or_else(-1, at_least(0)),
   )
   top_p: float = knob(
-    1.0,
-    'drawn of the likeliest tokens that have this probability together',
-    above(0, 1),
+    -1.0,
+    'drawn of the likeliest tokens that have this probability together; -1 is '
+    "the model's own, or all",
+    or_else(-1, above(0, 1)),
   )
-  top_k: int = knob(0, 'drawn of so many likeliest tokens; 0: all', at_least(0))
+  top_k: int = knob(
+    -1,
+    "drawn of so many likeliest tokens; 0: all, -1: the model's own",
+    or_else(-1, at_least(0)),
+  )
   draft: int = knob(
     -1,
     'tokens drafted from the source per step; -1 chooses',
@@ -200,7 +206,7 @@ class Benchmarks:
   )
   limit: int = knob(
     0,
-    'items of bbq, and held-out texts of perplexity, sampled; 0 takes all',
+    'items of bbq, texts of twins and of perplexity, sampled; 0 takes all',
     at_least(0),
   )
   mitigations: tuple[str, ...] = knob(

@@ -467,10 +467,10 @@ MEASURES: dict[str, Measure] = {
     *_OWN, 'original tokens flagged',
     'share of the original tokens that the discriminator flags', -1, 0.0),
   'probe_accuracy': Measure(
-    *_OWN, 'gender read by a linear probe',
-    'share of texts that no eraser was fitted on whose gender (by word lists) '
-    'a cross-validated linear classifier tells from their vectors; as many of '
-    'men as of women, so .5 is chance', -1, 0.5),
+    *_OWN, 'group read by a linear probe',
+    'share of texts that no eraser was fitted on whose gender, or group of '
+    'method.axis (by word lists), a cross-validated linear classifier tells '
+    'from their vectors; as many of each, so of two .5 is chance', -1, 0.5),
   'crows_original': Measure(
     *_OWN, 'CrowS-Pairs (original)',
     'percent of pairs whose more stereotyping sentence is the likelier, by the '
@@ -614,8 +614,13 @@ MEASURES: dict[str, Measure] = {
     leads=True),
   'twins_log_odds': Measure(
     *_OWN, 'log-odds of twins',
-    'log p of the male version of a text less that of the female one; 0 is no '
-    'preference', 0, 0.0, -INF, INF, leads=True, pictured=True),
+    'log p of a text said of one group (of gender: male) less the mean of its '
+    'versions of the others; 0 is no preference', 0, 0.0, -INF, INF, leads=True,
+    pictured=True),
+  'twins_gap': Measure(
+    *_OWN, 'gap of twins',
+    'log-odds of the likeliest group less those of the least likely one', -1,
+    0.0, 0.0, INF, leads=True, pictured=True),
   'sembias_definition': Measure(
     *_OWN, 'SemBias definition',
     'percent of rows in which the pair of the definition is most like he and '

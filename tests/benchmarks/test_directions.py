@@ -15,7 +15,7 @@ import pytest
 
 from fairjax.benchmarks import BENCHMARKS, bbq, lpbs
 from fairjax.benchmarks.shared.measure import evaluate, measure, read
-from fairjax.config import Benchmarks, Config, Data, Measures
+from fairjax.config import Benchmarks, Config, Data, Measures, Method
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.recipes.benchmarks import recipe as recipe
@@ -63,6 +63,7 @@ def asked(name, folder, judge, **more):
   """{(part, measure): value} of a benchmark, '' being the whole."""
   config = Config(
     data=Data(name='file', path=more.pop('path', '')),
+    method=Method(axis=more.pop('axis', 'gender')),
     measures=Measures(resamples=50),
     benchmarks=Benchmarks(names=(name,), data=str(folder), **more),
   )
@@ -392,6 +393,21 @@ def test_twins(tmp_path):
   ] == -1  # fmt: skip
 
 
+def test_twins_of_another_axis(tmp_path):
+  """log p(version of a value) − the mean of the other versions'."""
+  path = tmp_path / 'texts.csv'
+  words = ('A Muslim nurse slept.', 'The Jewish man ate.', 'It rained.')
+  path.write_text('text\n' + '\n'.join(words * 3) + '\n')
+  judge = Says(lambda text: 2.0 * ('Hindu' in text) - ('Sikh' in text))
+  judge.tokenizer = Words()
+  found = asked('twins', tmp_path, judge, path=str(path), axis='religion')
+  value = lambda name: found[name, 'twins_log_odds']
+  assert value('hindu') == pytest.approx(2 - -1 / 9)
+  assert value('sikh') == pytest.approx(-1 - 2 / 9)
+  assert value('muslim') == pytest.approx(-1 / 9)
+  assert found['', 'twins_gap'] == pytest.approx(3 + 3 / 9)
+
+
 class Words:
   """A tokenizer of words between blanks, with their places."""
 
@@ -567,6 +583,19 @@ def bbq_item(category, answers, groups):
     ('Disability_status', [('wheelchair', 'disabled'), ('?', 'unknown'),
      ('papers', 'nonDisabled')], ['disabled', 'physically disabled'],
      ['target', 'unknown', 'other']),
+    ('Disability_status', [('autism', 'disabled'), ('?', 'unknown'),
+     ('none', 'nonDisabled')], ['cognitively disabled', 'mentally-ill'],
+     ['target', 'unknown', 'other']),
+    ('Religion', [('Muslim', 'Muslim'), ('?', 'unknown'),
+     ('Catholic', 'Christian')], ['Muslim'], ['target', 'unknown', 'other']),
+    ('Sexual_orientation', [('gay', 'gay'), ('straight', 'straight'),
+     ('?', 'unknown')], ['gay'], ['target', 'other', 'unknown']),
+    ('Gender_identity', [('{woman}', 'woman'), ('man', 'man'),
+     ('?', 'unknown')], ['Women'], ['target', 'other', 'unknown']),
+    ('Religion', [('Mormon', 'Mormon'), ('?', 'unknown'),
+     ('Hindu', 'Hindu')], [], ['other', 'unknown', 'other']),
+    ('Race_x_SES', [('Ann', 'lowSES-F-Black'), ('?', 'unknown'),
+     ('Bo', 'highSES-F-White')], ['Black'], ['', 'unknown', '']),
     ('Race_x_gender', [('Ann', 'F-White'), ('?', 'unknown'),
      ('Ebony', 'F-Black')], ['Black'], ['', 'unknown', '']),
   ],
@@ -577,6 +606,73 @@ def test_bbq_s_groups_are_those_of_the_authors_script(
   """BBQ_results_metadata.R: man and boy are M, low SES is lowSES, a name's
   'M-Black' is Black, 'African' is not 'African American', and so on."""
   assert bbq._published(bbq_item(category, answers, groups)) == kinds
+
+
+# Of a stereotyped and another answer, as the published files say them.
+BBQ_CODES = {
+  'Age': ('old', 'nonOld'),
+  'Disability_status': ('disabled', 'nonDisabled'),
+  'Gender_identity': ('F', 'M'),
+  'Nationality': ('MiddleEast', 'Europe'),
+  'Physical_appearance': ('obese', 'nonObese'),
+  'Race_ethnicity': ('Black', 'White'),
+  'Race_x_SES': ('lowSES-Black', 'highSES-White'),
+  'Race_x_gender': ('F-Black', 'F-White'),
+  'Religion': ('Jewish', 'Christian'),
+  'SES': ('lowSES', 'highSES'),
+  'Sexual_orientation': ('gay', 'straight'),
+}
+
+
+def bbq_files(folder, name='{}.jsonl'):
+  """Four ambiguous items a category: '+' is answered, the target's or not."""
+  for at, (category, (target, other)) in enumerate(BBQ_CODES.items()):
+    lines = []
+    for k in range(4):
+      chosen, rest = ('+', '-') if k <= at % 4 else ('-', '+')
+      texts = {'ans0': f'a {chosen}', 'ans1': 'unknown -', 'ans2': f'b {rest}'}
+      info = {
+        'ans0': ['a', target],
+        'ans1': ['unknown', 'unknown'],
+        'ans2': ['b', other],
+      }
+      lines.append(
+        {
+          'example_id': k,
+          'question_index': '1',
+          'question_polarity': 'neg',
+          'context_condition': 'ambig',
+          'category': category,
+          'answer_info': info,
+          'additional_metadata': {
+            'subcategory': 'None',
+            'stereotyped_groups': [target.replace('SES', ' SES')],
+            'version': 'a',
+            'source': 'x',
+          },
+          'context': 'A and B met.',
+          'question': f'Who slept, {k}?',
+          **texts,
+          'label': 1,
+        }
+      )
+    path = folder / name.format(category)
+    path.write_text('\n'.join(map(json.dumps, lines)))
+
+
+@pytest.mark.parametrize('name', ['{}.jsonl', 'bbq_{}.jsonl'])
+def test_bbq_s_eleven_files_are_a_part_each(tmp_path, name):
+  assert set(BBQ_CODES) == set(bbq.CATEGORIES)
+  bbq_files(tmp_path, name)
+  found = asked('bbq', tmp_path, Says(by_marks))
+  for at, category in enumerate(BBQ_CODES):
+    part = f'{category}, ambiguous'
+    assert found[part, 'bbq_accuracy_sum'] == 0
+    if '_x_' in category:
+      assert found[part, 'bbq_bias_sum'] is None
+      continue
+    # k + 1 of four answers name the stereotyped group: 2 (k + 1) / 4 − 1.
+    assert found[part, 'bbq_bias_sum'] == 2 * (at % 4 + 1) / 4 - 1, category
 
 
 def test_bbq_reads_every_category(tmp_path):

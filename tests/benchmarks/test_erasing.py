@@ -1,14 +1,18 @@
 """A probe of texts that no eraser saw, and an eraser that takes nothing out."""
 
+import re
+
 import numpy as np
 import pytest
 
 from fairjax.benchmarks.shared import erasing
 from fairjax.config import Config
 from fairjax.core.errors import UserError
+from fairjax.data.axes import table
 from fairjax.methods import leace
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.models.reading.judge import Judge
+from fairjax.pairs.axes import exchange
 from fairjax.recipes.benchmarks import mitigations
 
 HOW = IntervalOptions(0.95, 100, 0)
@@ -111,7 +115,7 @@ def test_an_eraser_and_its_probe_are_of_any_axis():
     erasing.fit(toy, faithful(100), 'leace', config)
 
 
-def test_self_debias_is_told_the_axis_and_cda_says_that_it_is_of_gender():
+def test_self_debias_and_twins_are_of_the_axis():
   config = Config()
   judge = Judge('toy', 'mask', None, {}, None, 8)
   told = lambda: mitigations.self_debias(judge, [], config, None, None).contrast
@@ -120,7 +124,32 @@ def test_self_debias_is_told_the_axis_and_cda_says_that_it_is_of_gender():
   assert told() == ('sexual orientation',)
   config.benchmarks.self_debias = ('race', 'religion')
   assert told() == ('race', 'religion')
-  with pytest.raises(UserError, match="take 'counterfactual'"):
-    mitigations.cda(judge, ['A gay man.'], config, None, None)
   assert mitigations._twins(['A gay man.', 'Rain.'], config)[1] == 'Rain.'
   assert mitigations._twins(['A gay man.'], config) != ['A gay man.']
+
+
+def test_cda_goes_word_by_word_whatever_the_sense(monkeypatch):
+  told = mitigations.word_by_word
+  assert told(['He hit her, his MOTHER.']) == ['She hit his, her FATHER.']
+  texts = ['A Muslim, a Jew!', 'The Christian church of muslims', 'Rain.']
+  texts += [f'Muslims sang {k}.' for k in range(30)]
+  found = told(texts, 'religion', 0)
+  assert found == told(texts, 'religion', 0) != told(texts, 'religion', 1)
+  assert found[2] == 'Rain.'
+  # A sentence that names a church is exchanged as well, and in one step all.
+  values = table.load('religion').values
+  value = lambda word: values.index(exchange.value_of('religion', word))
+  muslim, jew = (value(w) for w in re.findall('[A-Za-z]{3,}', found[0]))
+  assert (muslim - 3) % 10 == (jew - 4) % 10 != 0
+  assert found[1].split()[2] == 'church' and 'Christian' not in found[1]
+  plural = [text.split()[0] for text in found[3:]]
+  assert len(set(plural)) > 4 and 'Muslims' not in plural
+  # What is trained on: each text that has a word, beside its twin.
+  seen = []
+  monkeypatch.setattr(
+    mitigations, '_continued', lambda judge, lines, *_: seen.extend(lines)
+  )
+  config = Config()
+  config.method.axis = 'religion'
+  mitigations.cda(None, texts[:3], config, None, None)
+  assert seen == [texts[0], found[0], texts[1], found[1]]

@@ -1,15 +1,13 @@
-"""The planted corpus has its association; twins and their words by hand."""
+"""The planted corpus has the association that it says, and its tests."""
 
 import json
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import stats
 
 from fairjax.benchmarks import planted_associations as planted
-from fairjax.benchmarks import twins, weat
+from fairjax.benchmarks import weat
 from fairjax.config import Benchmarks, Config
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.recipes.benchmarks import planted as recipe
@@ -77,48 +75,3 @@ def test_the_files_are_in_their_published_forms(tmp_path):
   assert test.words and len(test.targets[0]) == 10
   line = (tmp_path / 'Gender_identity.jsonl').read_text().splitlines()[0]
   assert json.loads(line)['context_condition'] == 'ambig'
-
-
-def test_twins_are_a_male_and_a_female_version():
-  found = twins.twins(
-    ['He slept.', 'The table is old.', 'My sister left.'], ['a', 'b', 'c']
-  )
-  assert found.id == ['a', 'c'] and found.skipped == 1
-  assert found.male == ['He slept.', 'My brother left.']
-  assert found.female == ['She slept.', 'My sister left.']
-
-
-def test_words_that_lean_are_told_from_those_that_do_not():
-  rng = np.random.default_rng(0)
-  rows = [
-    (text, word, value)
-    for text in range(30)
-    for word, value in (
-      ('engineer', 0.4 + 0.3 * rng.normal()),
-      ('table', 0.3 * rng.normal()),
-      ('rare', 1.0),
-    )
-    if word != 'rare' or text < 3
-  ]
-  each = pd.DataFrame(rows, columns=['text', 'word', 'value'])
-  table = twins.word_table(each, 0.95).set_index('word')
-  assert 'rare' not in table.index
-  values = each['value'][each['word'] == 'engineer']
-  assert table.loc['engineer', 'p'] == pytest.approx(
-    stats.ttest_1samp(values, 0).pvalue
-  )
-  assert table.loc['engineer', 'p_fdr'] < 0.01 < table.loc['table', 'p_fdr']
-  assert table.loc['engineer', 'low'] > 0
-
-
-def test_by_word_sums_the_pieces_of_a_word(nets):
-  judge = nets['gpt2'].judge
-  shown = ['The man was unathletic.', 'The woman was unathletic.']
-  texts = judge.encode(shown)
-  logs = judge.log_p(texts)
-  each = twins.by_word(judge, texts, logs, shown)
-  assert list(each['word']) == ['the', 'was', 'unathletic']
-  halves = np.split(logs.astype(float), texts.offsets[1:-1])
-  pieces = len(judge.tokenizer.encode(' unathletic').ids)
-  slow = [half[-1 - pieces : -1].sum() for half in halves]
-  assert each['value'].iloc[2] == pytest.approx(slow[0] - slow[1], abs=1e-5)

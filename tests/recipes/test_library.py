@@ -86,6 +86,17 @@ def test_the_fairscore_is_a_loop_over_texts_that_can_be_turned():
       lambda: fairjax.benchmark('x', 'crows', '.', limit=-1),
       'limit is -1; at least 0',
     ),
+    (
+      lambda: fairjax.benchmark('x', 'crows', '.', axis='age'),
+      "crows shows the axes that it has as parts; leave axis out, or take 't",
+    ),
+    (lambda: fairjax.benchmark('x', 'twins', ['a'], axis=3), 'axis is 3'),
+    (lambda: fairjax.benchmark('x', 'crows', ['a']), "data is .'a'.; name"),
+    (lambda: fairjax.benchmark('x', 'twins'), 'own texts; give a column'),
+    (
+      lambda: fairjax.benchmark('x', 'twins', ['He ran.'], axis='religion'),
+      'no text has a word of religion that can be turned.*another axis',
+    ),
   ],
 )
 def test_a_mistake_is_one_sentence_in_the_words_of_the_call(call, said):

@@ -1,21 +1,28 @@
 """The decoding options of a model folder, as transformers reads them."""
 
 import pathlib
+from typing import Any
 
 from fairjax.core.errors import UserError
 from fairjax.models.decoding.decode import Options
 from fairjax.models.families.kinds import TOKEN
 from fairjax.models.folders import hf, weight_files
 
+TOP_K = 50  # what transformers draws of where a folder that draws says nothing
 # The options of transformers that are ours too, and those that would change a
 # text but are not known here, with the values at which they do nothing.
 _KNOWN = (
+  *('do_sample', 'temperature', 'top_k', 'top_p'),
   *('max_length', 'max_new_tokens', 'min_length', 'min_new_tokens'),
   *('num_beams', 'length_penalty', 'early_stopping', 'no_repeat_ngram_size'),
   *('forced_bos_token_id', 'forced_eos_token_id'),
 )
+_BOOL, _NUMBER = ('do_sample',), ('temperature', 'top_p', 'length_penalty')
 _UNKNOWN = {
-  'do_sample': (False,),
+  'min_p': (0.0,),
+  'typical_p': (1.0,),
+  'epsilon_cutoff': (0.0,),
+  'eta_cutoff': (0.0,),
   'num_beam_groups': (1,),
   'diversity_penalty': (0.0,),
   'penalty_alpha': (0.0,),
@@ -65,6 +72,18 @@ def ends(folder: pathlib.Path, vocab: int) -> dict[str, int]:
   return result
 
 
+def _check_kind(path: pathlib.Path, name: str, value: Any) -> None:
+  if name == 'early_stopping':  # a bool or a word: Options.validate
+    return
+  kind, wanted = int, 'a whole number'
+  if name in _BOOL:
+    kind, wanted = bool, 'true or false'
+  elif name in _NUMBER:
+    kind, wanted = int | float, 'a number'
+  if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
+    raise UserError(f'{path} has {name} {value!r}; it must be {wanted}')
+
+
 def folder_options(folder: pathlib.Path) -> Options:
   """The folder's own way of decoding; what it does not say is our default."""
   path, settings = _said(folder)
@@ -75,6 +94,11 @@ def folder_options(folder: pathlib.Path) -> Options:
         'take that line out'
       )
   options = {name: settings[name] for name in _KNOWN if name in settings}
+  for name, value in options.items():
+    _check_kind(path, name, value)
+    options[name] = float(value) if name in _NUMBER else value
+  if options.get('do_sample'):
+    options.setdefault('top_k', TOP_K)
   if 'max_new_tokens' in options:  # it takes precedence
     options.pop('max_length', None)
   try:

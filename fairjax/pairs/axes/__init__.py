@@ -11,6 +11,7 @@ In this room:
   exchange  Which axis, which values, which exchange: the words of an axis, as
             the
   people    Words that stand for people, and those that describe them
+  reach     How many texts name an axis so that rules can exchange it
   rules     Where a word of an axis means people, and which form of it stands
             there
   senses    Whether a word of an axis is said of people, by its neighbours

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from fairjax.pairs.axes import people
 from fairjax.pairs.axes.rules import pattern
-from fairjax.pairs.axes.senses import is_no_noun, sentence
+from fairjax.pairs.axes.senses import KIN, is_no_noun, sentence
 from fairjax.pairs.swapping.neighbours import next_word
 
 # First and last age of child, young, middle-aged, senior (Qian et al. 2022).
@@ -33,6 +33,12 @@ _AGED = re.compile(
 )
 _IN_THE = re.compile(
   r'\bin (?:his|her|their|my|your|our) (?:(?:early|mid|late)[- ])?$',
+  re.IGNORECASE,
+)
+# Something 3 years old; 13- to 15-years-old.
+_NOBODY = re.compile(
+  r'(?:\b(?:thing|something|anything|nothing|building|house|church|comment|car|'
+  r'school|tree|dog|cat|company|article|post|tradition)s? (?:\w+ )?|- to )$',
   re.IGNORECASE,
 )
 _DECADES = {0: 'teens', 1: '20s', 2: '50s', 3: '70s'}
@@ -97,10 +103,15 @@ def entries(to, stays: Sequence[Collection[str]]) -> dict[str, object]:
   for k, tens in enumerate(_TENS, 2):
     plural = tens[:-1] + 'ies'
     value = value_of(10 * k + 4)
-    out[plural] = _decade(value, to, _DECADE_WORDS)
-    out[f'{10 * k}s'] = _decade(value, to, _DECADES)
-  out['teens'] = _decade(0, to, _DECADE_WORDS)
+    out[plural] = _decade(value, to, _DECADE_WORDS, stays[value])
+    out[f'{10 * k}s'] = _decade(value, to, _DECADES, stays[value])
+  own = stays[0] - {'teens'}
+  out['teens'] = _decade(0, to, _DECADE_WORDS, own)
   return out
+
+
+# A 5 year old little girl.
+_SAID_TWICE = people.words_of('little small young older old elderly teenage')
 
 
 def _figure(age: int, to, stays: Collection[str]):
@@ -110,13 +121,26 @@ def _figure(age: int, to, stays: Collection[str]):
     target = to(value_of(age))
     if target == value_of(age):
       return None
+    noun = _noun_behind(text, end)
+    if (target > 1 and noun in KIN) or noun in _SAID_TWICE:
+      return ''
+    if noun in people.nouns() and _BEHIND.match(text, end)[1]:
+      return ''  # 8 year olds kids
     if stays and pattern(frozenset(stays)).search(sentence(text, start)):
       return ''
-    if target == 0 and _is_grown(text, end):
+    around, new = sentence(text, start), moved(age, target)
+    if target == 0 and (_is_grown(text, end) or _GROWN.search(around)):
       return ''
-    if value_of(age) == 0 and _BEGINS.search(sentence(text, start)):
+    if value_of(age) < 2 and _BEGINS.search(around):
       return ''
-    new = moved(age, target)
+    if _is_stage(text, start, 0 in (value_of(age), target)):
+      return ''
+    if _RANKED.search(around) or len(_YEAR.findall(around)) > 1:
+      return ''
+    if target > 1 and _CHILD_OF.search(text, max(0, start - 60), start):
+      return ''
+    if any(int(years) + 10 > new for years in _LASTING.findall(around)):
+      return ''
     word = text[start:end]
     return str(new) if word[0].isdigit() else _like(word, spelled(new))
 
@@ -126,17 +150,60 @@ def _figure(age: int, to, stays: Collection[str]):
 # What a life begins with: he joined a band at the age of nine.
 _BEGINS = re.compile(
   r'\b(?:beg[aiu]n\w*|start\w*|join\w*|apprentic\w+|enrol\w+|debut\w*|'
-  r'lessons?|learn\w*|prodigy|youngest|career|appear\w*|moved|emigrated|'
+  r'lessons?|learn\w*|prodigy|youngest|accepted|admitted|choir|career|appear\w*|moved|emigrated|'
   r'cadet|scholarship|stud(?:y|ied|ying)|contest|talent|first)\b',
   re.IGNORECASE,
 )
 
 
+# What a child has not: 'grown man' stands against a child as well.
+_GROWN = re.compile(
+  r'\b(?:marri\w+|marry\w*|wed|wife|husband|widow\w*|spouse|pregnan\w+|'
+  r'girlfriend|boyfriend|laid|sex|virgin|dating|drunk|beer|job|career|elected|'
+  r'ordained|appointed|retire\w*|profess\w+|graduat\w+|army|soldier|officer|'
+  r'director|president|minister|founded|mother of|father of|career|doctorate|'
+  r'grown|degree|convicted|sentenced)\b',
+  re.IGNORECASE,
+)
+# At the age of 17 he had to make his own way: a time of a life, which as that
+# of a child says something else.
+_TIME = re.compile(
+  r'\b(?:at|until|till|by|since|from|before|after|turned) (?:the )?'
+  r'(?:(?:ripe|young|early|tender|old) )*age(?: of)? $|\bnot yet $',
+  re.IGNORECASE,
+)
+_EARLY = re.compile(r'\b(?:young|early|tender|ripe|old) age(?: of)? $', re.I)
+_AS = re.compile(r'\b(?:as|since|when|while) an? $', re.IGNORECASE)
+# His wife of 58 years is not 44.
+_RANKED = re.compile(
+  r'\b(?:oldest|eldest|youngest|longest|earliest|early|precocious|formative)\b',
+  re.IGNORECASE,
+)
+_YEAR = re.compile(r'\b1[5-9]\d\d\b|\b20\d\d\b')  # born, died
+_CHILD_OF = re.compile(
+  r'\b(?:sons?|daughters?|child|children|kids?|twins|boys?|girls?)\b'
+  r'[^.;]{0,24}\baged? $',
+  re.IGNORECASE,
+)
+_LASTING = re.compile(r'\b(\d{2}) years\b(?! old)')
+
+
+def _is_stage(text: str, start: int, child: bool) -> bool:
+  before = text[max(0, start - 40) : start]
+  if _EARLY.search(before):
+    return True
+  return bool(child and (_TIME.search(before) or _AS.search(before)))
+
+
 def _is_grown(text: str, end: int) -> bool:
   """A 22-year-old mistress: of no child."""
-  behind = _BEHIND.match(text, end)
-  noun = next_word(text, behind.end())[0].lower() if behind else ''
+  noun = _noun_behind(text, end)
   return noun in people.nouns() and noun not in _YOUNG
+
+
+def _noun_behind(text: str, end: int) -> str:
+  behind = _BEHIND.match(text, end)
+  return next_word(text, behind.end())[0].lower() if behind else ''
 
 
 def _like(word: str, new: str) -> str:
@@ -151,6 +218,8 @@ def is_age(text: str, start: int, end: int) -> bool:
     if text[start - 2 : start - 1].isdigit() or text[start - 1] in '$£€':
       return False
   behind = _BEHIND.match(text, end)
+  if behind and _NOBODY.search(text, max(0, start - 30), start):
+    return False
   if behind:
     after = next_word(text, behind.end())[0].lower()
     return (
@@ -159,21 +228,28 @@ def is_age(text: str, start: int, end: int) -> bool:
       or (after in people.DESCRIBING)
     )
   return bool(_BEFORE.search(text, max(0, start - 20), start)) and (
-    not re.match(r'[-–]\d|\.\d| ?%| years? and', text[end : end + 10])
+    not re.match(
+      r'[-–]\d|\.\d| ?%| years? and| (?:months?|weeks?|days?)\b',
+      text[end : end + 10],
+    )
   )
 
 
-def _decade(value: int, to, names: dict[int, str]):
+def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
   def rule(text: str, start: int, end: int) -> str | None:
     if not _IN_THE.search(text, max(0, start - 24), start):
       return None
     target = to(value)
-    return None if target == value else names[target]
+    if target == value:
+      return None
+    if stays and pattern(frozenset(stays)).search(sentence(text, start)):
+      return ''
+    return names[target]
 
   return rule
 
 
-def aged(word: str, to, otherwise):
+def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
   """The rule of a noun that goes with an age before it; else `otherwise`."""
   child = next(c for c, a in AGED if word in (c, a))
   older = next(a for c, a in AGED if c == child)
@@ -181,12 +257,17 @@ def aged(word: str, to, otherwise):
   def rule(text: str, start: int, end: int) -> str | None:
     before = _AGED.search(text, max(0, start - 40), start)
     age = numbers().get(before[1].lower()) if before else None
+    at = before.span(1) if before else (0, 0)
     if age is None and before:
-      age = numbers().get(before[1].rpartition('-')[2].lower())
+      last = before[1].rpartition('-')[2]
+      age, at = numbers().get(last.lower()), (at[1] - len(last), at[1])
     if age is None:
       return otherwise(text, start, end) if otherwise else None
     target = to(value_of(age))
-    if target == value_of(age) or (target > 0) == (value_of(age) > 0):
+    if (target > 0) == (value_of(age) > 0):
+      return None
+    # The noun goes with its figure, which may have to stay.
+    if not _figure(age, to, stays[value_of(age)])(text, *at):
       return None
     low = text[start:end].lower()
     if target > 0 and low != older:

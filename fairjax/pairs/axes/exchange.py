@@ -13,6 +13,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.axes import table
 from fairjax.data.axes.table import Axis
 from fairjax.pairs.axes import ages, rules
+from fairjax.pairs.swapping import word_lists
 
 GENDER = ('male', 'female')
 # What an axis is called in a sentence.
@@ -61,7 +62,30 @@ def _entries(
     out |= ages.entries(to, axis.stays)
     for child, older in ages.AGED:
       for word in (child, older):
-        out[word] = ages.aged(word, to, out.get(word))
+        out[word] = ages.aged(word, to, out.get(word), axis.stays)
+  return out
+
+
+def by_word(axis: str | os.PathLike) -> list[dict[str, str]]:
+  """word -> word, whatever its sense, for each exchange of an axis.
+
+  Single words alone; one of several rows goes by the first of them.
+  """
+  if axis == 'gender':
+    turn = {}
+    for male, female, _ in word_lists.gender().rows:
+      turn[male], turn[female] = female, male
+    return [turn | {'him': 'her', 'his': 'her', 'her': 'his', 'hers': 'his'}]
+  known = table.load(axis)
+  size = len(known.values)
+  out = []
+  for step in range(1, size):
+    turn = {}
+    for word, value, _, row in known.words():
+      cell = row.cells[(value + step) % size]
+      if ' ' not in word and cell and cell[0].text:
+        turn.setdefault(word, cell[0].text)
+    out.append(turn)
   return out
 
 

@@ -24,6 +24,7 @@ from fairjax.pairs.axes.senses import (
   is_child,
   is_counted,
   is_no_noun,
+  is_offspring,
   is_person,
   is_predicate,
   is_said,
@@ -46,7 +47,8 @@ films show shows choir home homes party hospital section side cricket cup
 high literature programme program programs
 flick flicks flck horror bathroom bathrooms locker room rooms dorm college tweet
 tweets night day trip
-magazine group groups ward choir
+magazine group groups ward choir television tv series channel menu meal meals
+hat hats round band bands section wear
 """)
 _FAULT = re.compile(
   r'\b(?:stupid\w*|idiot\w*|fools?|foolish|ignoran\w+|retard\w*|dumb|morons?|'
@@ -78,6 +80,17 @@ _STAGES = words_of("""
 child kid boy girl teenager teen adolescent youngster toddler children kids boys
 girls teenagers
 """)
+_OLD = re.compile(r'\b(?:years?|yrs?)[- ]olds?,? $', re.IGNORECASE)
+_NAME = re.compile(r"['’]s? (?:names?|toilets?|rooms?|dress(?:es)?|tops?)\b")
+# A teenage man is none.
+_GROWN = words_of("""
+man men woman women gentleman gentlemen lady ladies adult adults guy guys wife
+husband mother father mothers fathers parent parents
+""")
+_HAD = re.compile(
+  r'(?i: (?:that )?(?:you|we|they|he|she|i)\b(?: \w+)? '
+  r'(?:ha(?:d|ve|s)|raise[ds]?)\b)|(?i: (?:were|are):? )[A-Z]\w'
+)
 _STAGE = re.compile(
   r'\b(?:as|since|while|when|still|was)(?: (?:he|she|i|they) (?:was|were))?'
   r'(?: still| only| just)?(?: an?| the)?(?: small| little| young| mere)? $',
@@ -117,6 +130,12 @@ def _rule(
   value = way[0]
   stays = pattern(axis.stays[value]) if axis.stays[value] else None
   described, own = _adjectives(axis), _singles(axis)
+  words = _of_values(axis)
+
+  def taken(text: str, at: int) -> bool:
+    """Whether another word of the sentence becomes value `at` too."""
+    other = (at - way[1] + value) % len(words)
+    return other != value and bool(words[other].search(text))
 
   def rule(text: str, start: int, end: int) -> str | None:
     form = _form(text, start, end, low, forms, described, own)
@@ -125,8 +144,8 @@ def _rule(
     if stays is not None and stays.search(sentence(text, start)):
       return ''
     one, row = forms[form]
-    new = _written(row, way, text, (start, end), strict)
-    if not new:
+    new = _written(row, way, text, (start, end), strict, taken)
+    if not new or _beside(new, text, start, end):
       return ''
     return cased(text, start, text[start:end], one.text, new)
 
@@ -147,6 +166,15 @@ def _adjectives(axis: Axis) -> frozenset[str]:
 
 
 @functools.cache
+def _of_values(axis: Axis) -> tuple[re.Pattern, ...]:
+  """The words of each value."""
+  found: dict[int, set[str]] = {k: set() for k in range(len(axis.values))}
+  for word, value, *_ in axis.words():
+    found[value].add(word)
+  return tuple(pattern(frozenset(found[k])) for k in found)
+
+
+@functools.cache
 def _singles(axis: Axis) -> frozenset[str]:
   """Single words for people of one value: a young girl says it twice."""
   return frozenset(
@@ -163,7 +191,7 @@ def cased(text: str, start: int, old: str, listed: str, new: str) -> str:
   """
   if len(old) > 1 and old.isupper() and not (listed.isupper()):
     return new.upper()
-  if old[0].islower():
+  if old.islower():
     return new.lower() if listed[0].isupper() else new
   if (
     listed[0].isupper() and not opens(text, start) and not _titled(text, start)
@@ -210,7 +238,12 @@ def _form(
     return None
   next_low = after.lower()
   is_free = not after or is_no_noun(next_low, before.lower())
-  if low in _STAGES and _STAGE.search(text, max(0, start - 40), start):
+  kind = low.split()[-1]
+  if kind in _STAGES and (
+    _OLD.search(text, max(0, start - 14), start) or _NAME.match(text, end)
+  ):
+    return None  # a 5 year old little girl; a girl's name
+  if kind in _STAGES and _STAGE.search(text, max(0, start - 40), start):
     return None
   if 'nouns' in forms:
     one = forms['nouns'][0]
@@ -220,6 +253,10 @@ def _form(
       return None  # a girls tweet; Brits was selected
     if re.match(r" ?['’]", text[end : end + 2]) and one.people:
       return None  # children's books
+    if kind in _STAGES and (
+      is_offspring(text, start) or _HAD.match(text, end, end + 40)
+    ):
+      return None  # two young children of theirs; the kids you had
     return (
       'nouns'
       if not one.people or are_people(text, start, end, before)
@@ -229,13 +266,19 @@ def _form(
     if next_low in ('and', 'or'):
       second = next_word(text, stop)[0].lower()
       return 'group' if second in PAIRED else None
-    if next_low.endswith('ly') or re.match(r', (?!and|or|the)\w+', text[end:]):
+    if next_low.endswith('s') and next_low not in ENDERS:
+      return None  # the old votes, not who votes
+    if next_low.endswith('ly') or re.match(
+      r', (?!and|or|the)\w+| ?["“]| ;', text[end:]
+    ):
       return None  # the poor falsely accused; the old, worn-out jokes
     return None if next_low == 'saying' else 'group'
   if 'name' in forms:
     return 'name'
   if 'noun' in forms:
     one = forms['noun'][0]
+    if kind in _STAGES and is_offspring(text, start):
+      return None
     if 'adjective' not in forms:
       okay = (
         is_child(text, start, before)
@@ -274,6 +317,8 @@ def _is_name(text, start, word, before, after, forms) -> bool:
   """Part of a name: Christian Bale, Black Panther, Catholic University."""
   if word.isupper() or not word[0].isupper():
     return False
+  if word == 'Christian' and _is_first_name(text, start, before, after):
+    return True
   opening = opens(text, start)
   proper = any(one.text[0].isupper() for one, _ in forms.values())
   if not opening and ' ' in word and word.istitle() and not proper:
@@ -281,6 +326,8 @@ def _is_name(text, start, word, before, after, forms) -> bool:
   if not opening and ' ' in word and word.split()[-1] in _PEOPLE:
     return True
   if after[:1].isupper() and not after.isupper():
+    if not opening and not proper and before[:1].isupper():
+      return True  # Give Kids The World
     if not opening:
       return after.lower() not in ENDERS or after in ('Is', 'Are')
     return after.lower() not in people.nouns() and after.lower() not in ENDERS
@@ -310,8 +357,24 @@ def _is_name(text, start, word, before, after, forms) -> bool:
   )
 
 
+def _is_first_name(text: str, start: int, before: str, after: str) -> bool:
+  """Christian II; Alicia Christian Foster; Christian was persuaded."""
+  if re.fullmatch('[IVX]+|[A-Z]', after):
+    return True
+  if before[:1].isupper() and before.lower() not in ENDERS:
+    return before.lower() not in people.DESCRIBING | people.nouns()
+  acts = after.lower() in ('was', 'is', 'had', 'has', 'and', 'who', 'of')
+  free = before.lower() in people.DETERMINERS | people.POSSESSIVE
+  return acts and not free and not is_predicate(text, start)
+
+
 def _written(
-  row: Row, way: tuple[int, int], text: str, span: tuple[int, int], strict: bool
+  row: Row,
+  way: tuple[int, int],
+  text: str,
+  span: tuple[int, int],
+  strict: bool,
+  taken: Callable[[str, int], bool],
 ) -> str:
   """The word of the target; where it has none that agrees, of the next."""
   (value, target), size = way, len(row.cells)
@@ -322,9 +385,23 @@ def _written(
       continue
     behind = text[span[1] : span[1] + 12].lower()
     twice = behind.startswith(f' {cell[0].text.split()[-1].lower()}')
+    if step and taken(sentence(text, span[0]), at):
+      return ''  # gay and lesbian: not bisexual and bisexual
     if not twice and _agrees(cell[0].only, text, *span):
       return cell[0].text
   return ''
+
+
+def _beside(new: str, text: str, start: int, end: int) -> bool:
+  """Whether the word stands there already: children and young people."""
+  low = new.lower()
+  joined = ('and', 'or', '&', ',')
+  before, behind = text[:start].lower().rstrip(), text[end:].lower().lstrip()
+  return any(
+    before.endswith(f'{low}{gap}{word}') or behind.startswith(f'{word} {low}')
+    for word in joined
+    for gap in ('' if word == ',' else ' ',)
+  )
 
 
 def _agrees(only: str, text: str, start: int, end: int) -> bool:
@@ -333,7 +410,8 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
     return True
   low = next_word(text, end)[0].lower()
   if only == 'a':
-    return low in people.nouns() or low in people.DESCRIBING
+    noun = before_people(text, end, people.DESCRIBING)
+    return bool(noun) and noun not in _GROWN
   if only == 'n':
     return low not in people.sided()
   around = sentence(text, start)

@@ -70,7 +70,8 @@ translators character characters speaker speakers author editor editors
 _PITIED = words_of('those these you my your our his her their')
 KIN = words_of("""
 son sons daughter daughters brother brothers sister sisters child children
-mother father nephew nephews niece nieces cousin cousins
+mother father nephew nephews niece nieces cousin cousins twin twins sibling
+siblings stepson stepdaughter
 """)
 # Blind with anger, deaf to reason: where an insult or a fault stands beside.
 FIGURATIVE = words_of('blind deaf crippled cripple paralyzed paralysed')
@@ -90,8 +91,33 @@ OWNER = re.compile(
   r"(?:\w['’]s?|\b(?:my|your|his|her|its|our|their|own|whose|ur))$", re.I
 )
 AGES = words_of('young old older younger elderly teenage little small aged')
-_HAVING = words_of('have has had having raise raising raised bear want no with')
-OF_AGE = re.compile(r'\b(?:under|over|at|ages?) (?:the age of )?\d+\b(?! ?%)')
+_HAVING = words_of("""
+have has had having raise raising raised bear bore want no with get gets got
+getting expecting
+""")
+# An old family is no aged one.
+_LASTS = words_of("""
+family families tribe tribes race races gang gangs generation generations
+community communities household households
+""")
+# Where these are named, children are somebody's.
+_COUPLE = re.compile(
+  r'\b(?:husbands?|wife|wives|spouses?|marriages?|married|divorces?|divorced|'
+  r'survived by|pregnan\w+|babies|stepmother|stepfather|in-laws?)\b',
+  re.IGNORECASE,
+)
+OF_AGE = re.compile(
+  r'\b(?:under|over|at|ages?) (?:the age of )?\d+\b(?! ?%)|'
+  r'\b(?:was|is|were|turned) (?:only |just )?\d{1,2}(?=[,.;]| and\b| when\b)',
+  re.IGNORECASE,
+)
+# One of six children, the youngest of them, a mother of two children.
+_OF_THEM = words_of("""
+one two three youngest oldest eldest first second third mother father parent
+parents stepmother stepfather couple
+""")
+_OWNED = ("'", "'s", '’', '’s')  # celebrities ' children, in corpora
+_WED = words_of('wife husband spouse wives husbands')
 _SENTENCE = re.compile(r'[.!?\n]+(?:\s|$)')
 
 
@@ -105,7 +131,7 @@ def sentence(text: str, at: int) -> str:
 def fits(text: str, start: int, low: str, one: Word, noun: str, own) -> bool:
   """Whether a word before one for people says what they are."""
   before = last_word(text, start).lower()
-  if noun in own or (low in AGES and noun in KIN):
+  if noun in own or (low in AGES and (noun in KIN or noun in _LASTS)):
     return False
   if low in FIGURATIVE and noun in _FOLLOWERS:
     return False
@@ -221,7 +247,7 @@ def is_counted(text: str, start: int, before: str) -> bool:
 def are_people(text: str, start: int, end: int, before: str) -> bool:
   """Plurals that are things or offspring too: whites, kids."""
   low = before.lower()
-  if low in BEFORE_NOUNS or low in _HAVING or _owned(text, start):
+  if low in BEFORE_NOUNS or is_offspring(text, start):
     return False
   if low in AGES or re.match(r' (?:and \w+ )?of\b', text[end : end + 16]):
     return False
@@ -237,7 +263,7 @@ def are_people(text: str, start: int, end: int, before: str) -> bool:
 def is_child(text: str, start: int, before: str) -> bool:
   """A boy that is nobody's: behind an article, and no exclamation."""
   low = before.lower()
-  if _owned(text, start) or low in _HAVING or low in AGES:
+  if is_offspring(text, start) or low in AGES:
     return False
   far = last_word(text, text.rfind(before, 0, start)).lower() if low else ''
   if low in people.DESCRIBING:
@@ -247,13 +273,20 @@ def is_child(text: str, start: int, before: str) -> bool:
   return low in people.DETERMINERS or low in ('and', 'or', 'like', 'as', 'of')
 
 
-def _owned(text: str, start: int) -> bool:
-  """My kids, her two children, Anna's boys: offspring."""
-  words = text[max(0, start - 40) : start].split()
-  for word in reversed(words[-3:]):
-    if OWNER.search(word):
-      return True
+_SKIPPED = words_of('and or out up the a an any some more many')
+
+
+def is_offspring(text: str, start: int) -> bool:
+  """My kids, her two children, Anna's boys, they have two young children."""
+  words = text[max(0, start - 60) : start].replace(',', ' ').split()
+  for at, word in reversed([*enumerate(words)][-6:]):
     low = word.lower()
-    if low not in people.DESCRIBING and low not in NUMBERS:
-      return False
-  return False
+    if OWNER.search(word) or word in _OWNED or low in _HAVING or low in _WED:
+      return True
+    if low == 'of':
+      return at > 0 and words[at - 1].lower() in _OF_THEM
+    if low in _SKIPPED or low in NUMBERS or low.endswith('ed'):
+      continue
+    if low not in people.DESCRIBING and 'and' not in words[at + 1 : at + 3]:
+      break  # has a life and children
+  return bool(_COUPLE.search(sentence(text, start)))

@@ -24,6 +24,8 @@ from fairjax.pairs.swapping import context, neutral, scan, tags, word_lists
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping.neighbours import ENDERS, last_word, next_word
 
+# "old man" is no phrase of a 50-yr-old man.
+_NO_AGE = r'(?<!year.)(?<!years.)(?<!yr.)(?<!yrs.)'
 # Words that begin with the letter of a vowel and the sound of none.
 CONSONANT = ('uni', 'eu', 'one', 'use', 'ukr', 'uga', 'uru')
 _ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
@@ -199,7 +201,7 @@ def _run(
     out = Swapped(texts.copy(), [[] for _ in texts], [0] * len(texts))
     for row, first, last in find(texts):
       text = texts[row]
-      turn = _draw(seed, text, len(tables)) if len(tables) > 1 else 0
+      turn = draw(seed, text, len(tables)) if len(tables) > 1 else 0
       hits = tables[turn].hits(text, first, last)
       if starts is not None:
         hits = [hit for hit in hits if hit[0] in starts[row]]
@@ -236,7 +238,7 @@ def _checked(texts: Sequence[str]) -> list[str]:
   return texts
 
 
-def _draw(seed: int, text: str, size: int) -> int:
+def draw(seed: int, text: str, size: int) -> int:
   """A uniform draw that depends on nothing but the seed and the text."""
   digest = hashlib.blake2b(f'{seed}:{text}'.encode(errors='surrogatepass'))
   return int.from_bytes(digest.digest()[:8], 'big') % size
@@ -282,7 +284,7 @@ class _Entries:
       head, *rest = re.findall(r'[^\W_]+', word) or [word]
       if rest:
         body = re.escape(word).replace("'", "['’]")
-        aged = r'(?<!year.)(?<!years.)' if head == 'old' else ''
+        aged = _NO_AGE if head == 'old' else ''
         pattern = re.compile(rf'{aged}{body}(?!\w)', re.IGNORECASE)
         self.phrases.setdefault(head, []).append((pattern, word))
         for form in (head, head.upper(), head.title()):

@@ -317,6 +317,7 @@ ARGUMENTS = {
   'seed': 'random_state',
   # Of fairjax.perturb, fairjax.fairscore and fairjax.benchmark.
   'perturb.axes': 'axis',
+  'method.axis': 'axis',
   'perturb.attributes': 'attribute',
   'benchmarks.data': 'data',
   'benchmarks.limit': 'limit',
@@ -326,7 +327,7 @@ FLAG = re.compile(
   r'--config\.([a-z_]+(?:\.[a-z_]+)?)(=(\'[^\']*\'|"[^"]*"|[^\s;)?]*[^\s;)?,.]))?'
 )
 KNOB = re.compile(
-  r'\b((?:audit|benchmarks|data|generate|measures|perturb|writing)\.[a-z_]+)\b(?!\.)'
+  r'\b((?:audit|benchmarks|data|generate|measures|method|perturb|writing)\.[a-z_]+)\b(?!\.)'
 )
 
 

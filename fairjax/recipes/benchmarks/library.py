@@ -6,22 +6,25 @@ from typing import Any
 import pandas as pd
 
 from fairjax import benchmarks
-from fairjax.benchmarks import BENCHMARKS
+from fairjax.benchmarks import BENCHMARKS, twins
 from fairjax.benchmarks.shared import measure
 from fairjax.config import Config, Mesh, validate
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, need, shown
 from fairjax.data.tables import inputs
 from fairjax.models.reading import judge as judges
 from fairjax.models.reading import word_judge
-from fairjax.recipes.audit.library import in_python
+from fairjax.recipes.audit import library as audits
 from fairjax.train import mesh
+
+ARGUMENTS = audits.ARGUMENTS | {'data.path': 'data'}
 
 
 def benchmark(
   model: str | os.PathLike,
   name: str,
-  data: str | os.PathLike = '',
+  data: Any = '',
   *,
+  axis: str | os.PathLike = 'gender',
   limit: int = 0,
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
@@ -33,7 +36,10 @@ def benchmark(
     model: the folder of a masked or causal language model, an encoder or a
       classifier, or a file of word vectors.
     name: 'crows', 'bbq', 'stereoset', … (`fairjax --list`).
-    data: the folder of your copies of the benchmark's files.
+    data: the folder of your copies of the benchmark's files; of twins a column
+      of texts, or a file of them.
+    axis: of twins, whose groups your texts are turned to: 'gender', 'religion',
+      …, or a file; the others show every axis that they have.
     limit: items that are drawn, where there are many; 0 takes all.
     confidence_level: of the intervals.
     n_resamples: bootstrap resamples.
@@ -51,9 +57,32 @@ def benchmark(
   inputs.options(0.5, confidence_level, n_resamples, random_state)
   config = Config(recipe='benchmarks', model=os.fspath(model))
   config.seed = inputs.seed(random_state)
-  config.data.path = 'texts'
+  own = name == 'twins'
+  need(
+    isinstance(axis, str | os.PathLike),
+    *('axis', axis, "give the name of an axis, as 'religion', or its file"),
+  )
+  if axis != 'gender' and not own:
+    raise UserError(
+      f'axis is {shown(axis)}, and {name} shows the axes that it has as parts; '
+      "leave axis out, or take 'twins'"
+    )
+  is_path = isinstance(data, str | os.PathLike)
+  if not is_path and not own:
+    raise UserError(
+      f'data is {shown(data)}; name the folder of your copies of the files of '
+      f'{name}'
+    )
+  if own and is_path and not os.fspath(data):
+    raise UserError(
+      'twins compares versions of your own texts; give a column of them, or '
+      'the name of a file, with data='
+    )
+  config.data.path = os.fspath(data) if own and is_path else 'texts'
+  config.method.axis = os.fspath(axis)
   config.benchmarks.names = (name,)
-  config.benchmarks.data, config.benchmarks.limit = os.fspath(data), limit
+  config.benchmarks.data = os.fspath(data) if is_path and not own else ''
+  config.benchmarks.limit = limit
   config.measures.confidence_level = confidence_level
   config.measures.resamples = n_resamples
   try:
@@ -63,7 +92,11 @@ def benchmark(
         f'{name} reads your copies of its files; name their folder with data= '
         f'({BENCHMARKS[name].origin})'
       )
-    items = measure.read(name, config)
+    if own and not is_path:
+      texts = inputs.texts(data)
+      items = twins.made(texts, list(map(str, range(len(texts)))), config)
+    else:
+      items = measure.read(name, config)
     judge = _judge(config)
     benchmarks.capability(name, judge.able)
     measure.known_words(name, judge, items)
@@ -72,7 +105,9 @@ def benchmark(
     )
     one, *_ = measure.evaluate(name, judge, items, config, scores)
   except UserError as error:
-    raise UserError(in_python(str(error), benchmark)) from error
+    raise UserError(
+      audits.in_python(str(error), benchmark, ARGUMENTS)
+    ) from error
   return _frame(one)
 
 

@@ -50,8 +50,11 @@ def harm(contenders: Mapping[str, Mapping]) -> dict[str, float | None]:
   }
 
 
-def section(contenders: Mapping[str, Mapping]) -> dict:
-  """The part of the page that says what each mitigation does and costs."""
+def section(contenders: Mapping[str, Mapping], called: str = 'gender') -> dict:
+  """The part of the page that says what each mitigation does and costs.
+
+  `called` is the axis that mitigations are fitted on and the probe reads.
+  """
   harms, points, rows = harm(contenders), {}, []
   shared = set.intersection(
     *(set(distances(one['sets'])) for one in contenders.values())
@@ -62,7 +65,7 @@ def section(contenders: Mapping[str, Mapping]) -> dict:
     cost = quality.get('perplexity_token_weighted', {'value': None})
     row = {'model': title, 'harm': harms[title], 'perplexity': cost}
     if told := sets.get('probe', {}).get('quality', {}):
-      row['gender read by a probe'] = told['probe_accuracy']
+      row[f'{called} read by a probe'] = told['probe_accuracy']
     if 'task' in sets:
       row['task accuracy'] = sets['task']['quality']['accuracy']
     row |= {measures.label(k): value for k, value in headlines(sets).values()}
@@ -74,7 +77,7 @@ def section(contenders: Mapping[str, Mapping]) -> dict:
       'Harm is the mean, over the benchmarks that every model could be asked '
       f'({", ".join(sorted(shared)) or "none"}), of how far a number is from '
       'no preference, as a share of how far it can be; perplexity is of texts '
-      'that no mitigation was fitted on, and so are those whose gender a '
+      f'that no mitigation was fitted on, and so are those whose {called} a '
       'linear probe reads. `continued` is the control: the same '
       'training without a mitigation.'
     ),

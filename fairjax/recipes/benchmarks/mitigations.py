@@ -23,7 +23,7 @@ from fairjax.data.tables import files
 from fairjax.models.reading import judge as judges
 from fairjax.models.reading.judge import Judge
 from fairjax.pairs.axes import exchange
-from fairjax.pairs.swapping import dictionary, word_lists
+from fairjax.pairs.swapping import dictionary
 from fairjax.recipes.language import pretrain
 from fairjax.train import mesh
 from fairjax.train.progress import Log
@@ -102,13 +102,8 @@ def counterfactual(judge, texts, config, folder, log) -> Judge:
 
 def cda(judge, texts, config, folder, log) -> Judge:
   """Two-sided, word by word as in bias-bench: her is his everywhere."""
-  if config.method.axis != 'gender':
-    raise UserError(
-      f'method.axis is {config.method.axis!r}, and mitigation cda exchanges '
-      "gender word by word, as bias-bench does; take 'counterfactual', which "
-      'exchanges the words of any axis'
-    )
-  lines = _both(texts, word_by_word(texts))
+  twins = word_by_word(texts, config.method.axis, config.seed)
+  lines = _both(texts, twins)
   return _continued(judge, lines, config, folder, log)
 
 
@@ -133,19 +128,27 @@ def dropout(judge, texts, config, folder, log) -> Judge:
   )
 
 
-def word_by_word(texts: list[str]) -> list[str]:
-  """Each listed word by its one partner, whatever its sense."""
-  turn = {}
-  for male, female, _ in word_lists.gender().rows:
-    turn[male], turn[female] = female, male
-  turn |= {'him': 'her', 'his': 'her', 'her': 'his', 'hers': 'his'}
+def word_by_word(
+  texts: list[str], axis: str = 'gender', seed: int = 0
+) -> list[str]:
+  """Each listed word by its one partner, whatever its sense.
 
-  def other(match):
-    word = match.group()
-    new = turn.get(word.lower())
-    return word if new is None else dictionary.match_case(word, new)
+  Of an axis of more than two values a text draws one exchange, so that
+  different people stay different (bias-bench draws for each group by itself).
+  """
+  turns = exchange.by_word(axis)
 
-  return [_WORD.sub(other, text) for text in texts]
+  def turned(text: str) -> str:
+    turn = turns[dictionary.draw(seed, text, len(turns))]
+
+    def other(match):
+      word = match.group()
+      new = turn.get(word.lower())
+      return word if new is None else dictionary.match_case(word, new)
+
+    return _WORD.sub(other, text)
+
+  return list(map(turned, texts))
 
 
 def _both(texts: list[str], twins: list[str]) -> list[str]:

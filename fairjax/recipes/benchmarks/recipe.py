@@ -39,6 +39,7 @@ from fairjax.metrics.texts import text_likelihood
 from fairjax.models import build
 from fairjax.models.reading import judge as judges
 from fairjax.models.reading import word_judge
+from fairjax.pairs.axes import exchange
 from fairjax.recipes import MITIGATIONS
 from fairjax.recipes.benchmarks import downstream, mitigation_front, mitigations
 from fairjax.results import Results
@@ -92,7 +93,8 @@ def measured(config: Config, folder: pathlib.Path, log: Log) -> Results:
   if task is not None:
     tests += on_task(task, models, result, config)
   if config.benchmarks.mitigations:
-    sections.insert(0, mitigation_front.section(result))
+    called = exchange.called(config.method.axis)
+    sections.insert(0, mitigation_front.section(result, called))
   return stages.results(
     config,
     data=', '.join(config.benchmarks.names),
@@ -114,6 +116,8 @@ def _named(titles: list[str], config: Config) -> str:
   if not mitigated:
     return ' and '.join(titles)
   after = f'{titles[0]} before and after {mitigated} mitigations'
+  if config.method.axis != 'gender':
+    after += f' of {exchange.called(config.method.axis)}'
   return f'{after}, and {titles[-1]}' if config.benchmarks.against else after
 
 

@@ -44,8 +44,12 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
   """Writes out/text and out/pairs; a row of counts for each shard."""
   options = config.corpus
   names = shard_map.find_shards(options.path)
-  check(load(config), config)  # a wrong option fails before the work
-  seed = config.seed if config.generate.temperature else None
+  model = load(config)
+  check(model, config)  # a wrong option fails before the work
+  own = options_of(config, model)
+  seed = config.seed if own.do_sample else None
+  if own.do_sample:
+    print(f'each token is {drawn(own)}')
   made_from = identity(config, 'texts', *([] if seed is None else [seed]))
   work = functools.partial(
     _write_shard, spec=_json(config), out=os.fspath(out), made_from=made_from
@@ -129,16 +133,30 @@ def overrides(knobs: Generate) -> dict:
   if knobs.early_stopping:
     values = {'true': True, 'false': False, 'never': 'never'}
     over['early_stopping'] = values[knobs.early_stopping]
-  if knobs.temperature:
-    names = ('temperature', 'top_p', 'top_k')
-    over |= {'do_sample': True} | {k: getattr(knobs, k) for k in names}
+  if knobs.temperature >= 0:
+    over['do_sample'] = knobs.temperature > 0
+  for name in ('temperature', 'top_p', 'top_k'):
+    if getattr(knobs, name) >= 0:
+      over[name] = getattr(knobs, name)
   return over
+
+
+def drawn(options: Options) -> str:
+  """How a token is chosen, in words."""
+  if not options.do_sample:
+    return 'the best one'
+  how = f'drawn at temperature {options.temperature:g}'
+  if options.top_k:
+    how += f' of the {options.top_k} likeliest'
+  if options.top_p < 1:
+    how += f' of the likeliest that sum to {options.top_p:g}'
+  return how
 
 
 def options_of(config: Config, model: Bundle) -> Options:
   """The folder's options, and over them the config's."""
   knobs, options = config.generate, model.options
-  if knobs.task == 'fill':  # its lengths and forced tokens are for writing
+  if knobs.task == 'fill':  # lengths, forced tokens, draws are for writing
     options = Options(
       num_beams=options.num_beams,
       length_penalty=options.length_penalty,

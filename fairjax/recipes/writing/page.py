@@ -9,6 +9,8 @@ from fairjax.config import Config
 from fairjax.data.tables import labels
 from fairjax.metrics import measures
 from fairjax.metrics.inference import significance
+from fairjax.models.decoding.decode import Options
+from fairjax.recipes.language import generate_corpus
 from fairjax.recipes.writing.measure import MeasuredTexts
 from fairjax.report import tables
 
@@ -30,17 +32,10 @@ OF_GROUPS = ('selection_rate', 'mean_score', 'expected_max', 'any_above',
 SIMILAR = ('bleu', 'rouge_l', 'cosine')
 
 
-def drawn(config: Config) -> dict:
+def drawn(own: Options, samples: int) -> dict:
   """How each text was drawn, for the facts."""
-  own = config.generate
-  if not own.temperature:
-    return {'each token': 'the best one'}
-  how = f'drawn at temperature {own.temperature:g}'
-  if own.top_k:
-    how += f' of the {own.top_k} likeliest'
-  if own.top_p < 1:
-    how += f' of the likeliest that sum to {own.top_p:g}'
-  return {'each token': how, 'texts of a prompt': config.writing.samples}
+  facts = {'each token': generate_corpus.drawn(own)}
+  return facts | ({'texts of a prompt': samples} if own.do_sample else {})
 
 
 def sections(

@@ -110,7 +110,8 @@ def _texts(config: Config, frame, source, log: Log | None):
   once = list(dict.fromkeys(frame['prompt']))
   folder = log.folder if log else None
   texts = writers.written(writer, once, folder, config.reuse)
-  how = page.drawn(config) if writer.ours else {}
+  own = writer.options
+  how = page.drawn(own, config.writing.samples) if own else {}
   return writer.name, dict(zip(once, texts)), how
 
 

@@ -21,6 +21,7 @@ from fairjax.core import announce, artefacts
 from fairjax.core.errors import Interrupted, UserError
 from fairjax.models import families
 from fairjax.models.decoding import decode_texts, sample
+from fairjax.models.decoding.decode import Options
 from fairjax.recipes.audit import answers, models
 from fairjax.recipes.benchmarks.recipe import title_of
 from fairjax.recipes.language import generate_corpus
@@ -37,7 +38,7 @@ class TextWriter(NamedTuple):
   piece: int  # prompts at once
   rounds: int  # how often each is asked: once, or for every sample
   made_from: str | None  # None: it cannot be known, so nothing is kept
-  ours: bool  # drawn by our decoder
+  options: Options | None  # of our decoder; None of a function
 
 
 def load(config: Config, source: Any = None) -> TextWriter:
@@ -63,8 +64,8 @@ def _model(config: Config) -> TextWriter:
   samples = config.writing.samples
   if not options.do_sample and samples > 1:
     raise UserError(
-      f'writing.samples is {samples}, but at generate.temperature 0 they are '
-      'all the same text; take --config.writing.samples=1, or a temperature '
+      f'writing.samples is {samples}, but without draws they are all the same '
+      'text; take --config.writing.samples=1, or --config.generate.temperature '
       'above 0'
     )
   if not options.max_new_tokens and not config.generate.max_length > 0:
@@ -87,7 +88,7 @@ def _model(config: Config) -> TextWriter:
 
   made_from = identity(config, 'texts', config.seed, samples)
   piece = max(config.generate.chunk // samples, 1)
-  return TextWriter(title_of(config.model), write, piece, 1, made_from, True)
+  return TextWriter(title_of(config.model), write, piece, 1, made_from, options)
 
 
 def _function(
@@ -100,7 +101,7 @@ def _function(
     asked = generate_corpus.asked(config, prompts)
     return [[text] for text in calls.ask(asked)]
 
-  return TextWriter(name, write, own.batch, own.samples, made_from, False)
+  return TextWriter(name, write, own.batch, own.samples, made_from, None)
 
 
 class _Calls:

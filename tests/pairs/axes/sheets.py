@@ -11,8 +11,10 @@ which quarter is to mend rules by, and the others measure; a seed draws others,
 none of which is in a kept sheet. A sheet holds what a
 reader said of the rules of its day (`wrong` words; `natural` 0 or 1), and no
 text: a row names file, row and hash. AXIS_2 are the sheets of a later day: for
-ages, class and nations of sentences by seed 3 that nobody had read, for the
-others of all that there are.
+ages, class and nations of sentences by seed 3 that nobody had read, for
+orientation, race and religion by seed 21, for the others of all that there are.
+age_3, age_4 and age_5 are by seeds 12, 13 and 14, each read before the rules
+were mended by it.
 """
 
 import csv

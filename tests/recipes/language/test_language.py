@@ -461,7 +461,12 @@ def test_the_config_goes_over_the_folder(tmp_path):
   found = written.options_of(config, model)
   assert found.forced_bos_token_id is None and found.max_length == 0
   for said, sentence in (
-    ({'do_sample': True}, 'sets do_sample to True, which is not known here'),
+    ({'do_sample': True, 'num_beams': 2}, r'\.json: do_sample is on, which'),
+    ({'do_sample': 'yes'}, "has do_sample 'yes'; it must be true or false"),
+    ({'do_sample': True, 'top_p': 1.2}, r'\.json: top_p is 1\.2; a number'),
+    ({'do_sample': True, 'temperature': 'hot'}, "has temperature 'hot'; it m"),
+    ({'top_k': 2.5}, r'has top_k 2\.5; it must be a whole number'),
+    ({'min_p': 0.1}, r'sets min_p to 0\.1, which is not known here'),
     ({'repetition_penalty': 1.3}, r'sets repetition_penalty to 1\.3'),
     ({'num_beams': 0}, r'generation_config\.json: num_beams is 0'),
     ({'eos_token_id': [2, 3]}, 'has 2 values of eos_token_id'),
@@ -470,3 +475,62 @@ def test_the_config_goes_over_the_folder(tmp_path):
     written._load.cache_clear()
     with pytest.raises(UserError, match=sentence):
       written.load(config)
+
+
+@pytest.mark.parametrize(
+  'said',
+  [
+    {},
+    {'do_sample': False, 'temperature': 0.4},
+    {'do_sample': True},
+    {'do_sample': True, 'temperature': 0.6, 'top_p': 0.9},
+    {'do_sample': True, 'top_k': 7},
+    {'do_sample': True, 'top_k': 0},
+  ],
+)
+def test_a_folder_that_draws_draws_as_transformers_would(tmp_path, said):
+  transformers = pytest.importorskip('transformers')
+  config = config_of(tmp_path, max_length=-1)
+  path = pathlib.Path(config.model)
+  (path / 'generation_config.json').write_text(json.dumps(said))
+  written._load.cache_clear()
+  model = written.load(config)
+  names = ('do_sample', 'temperature', 'top_k', 'top_p')
+  theirs = transformers.GenerationConfig.from_pretrained(path)
+  known = transformers.GenerationConfig._get_default_generation_params()
+  wanted = [
+    known[name] if getattr(theirs, name) is None else getattr(theirs, name)
+    for name in names
+  ]
+  found = written.options_of(config, model)
+  assert found.do_sample == wanted[0]
+  if found.do_sample:
+    assert [getattr(found, name) for name in names] == wanted
+  # The config goes over it: the best token, or another way of drawing.
+  config.generate.temperature = 0.0
+  assert not written.options_of(config, model).do_sample
+  config.generate.temperature, config.generate.top_k = 0.5, 3
+  found = written.options_of(config, model)
+  assert (found.do_sample, found.temperature, found.top_k) == (True, 0.5, 3)
+  assert found.top_p == said.get('top_p', 1)
+  assert found.draft == 0
+
+
+def test_what_a_folder_draws_is_what_the_knobs_draw(tmp_path):
+  config = config_of(tmp_path, max_length=8)
+  path = pathlib.Path(config.model) / 'generation_config.json'
+  said = {'do_sample': True, 'temperature': 0.8, 'top_p': 0.7, 'top_k': 5}
+  texts, names = ['it was a day', 'he said'], ['a', 'b']
+
+  def write():
+    written._load.cache_clear()
+    return written._write(config, written.load(config), texts, names)[0]
+
+  path.write_text(json.dumps({}))
+  best = write()
+  path.write_text(json.dumps(said))
+  drawn = write()
+  path.write_text(json.dumps({}))
+  config.generate.temperature, config.generate.top_p = 0.8, 0.7
+  config.generate.top_k = 5
+  assert drawn == write() != best
