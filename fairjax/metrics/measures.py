@@ -110,7 +110,8 @@ MEASURES: dict[str, Measure] = {
   'mcc': Measure(
     'confusion', _COUNTS + 'mcc', 'Matthews correlation',
     'correlation of label and decision, for any number of classes; 0 is '
-    'chance, and where all decisions agree', 1, 1.0, -1.0, empty='all labels agree'),
+    'chance, and where all decisions agree', 1, 1.0, -1.0,
+    empty='all labels agree'),
   'pearson': Measure(
     *_OWN, "Pearson's r",
     'correlation of the label and the mean class, where classes are rounded '
