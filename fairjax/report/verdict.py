@@ -216,7 +216,7 @@ def scaled(effect: Mapping, by: float) -> dict:
   return {
     **effect,
     **{key: times(effect.get(key)) for key in ('value', 'low', 'high')},
-    'seeds': [v * by for v in effect.get('seeds', ())],
+    'seeds': [times(v) for v in effect.get('seeds', ())],
   }
 
 
@@ -228,7 +228,7 @@ def negated(effect: Mapping) -> dict:
     'value': minus(effect.get('value')),
     'low': minus(effect.get('high')),
     'high': minus(effect.get('low')),
-    'seeds': [-v for v in effect.get('seeds', ())],
+    'seeds': [minus(v) for v in effect.get('seeds', ())],
   }
 
 

@@ -46,6 +46,15 @@ def test_an_interval_ends_at_0_where_p_is_the_rest_of_its_level():
   assert averages.p_of(estimate([0.0], -0.1, 0.1), 0.95) == 1
 
 
+def test_a_seed_that_one_part_lacks_is_none_and_the_value_is_the_parts():
+  one = averages.mean(
+    [estimate([0.2, np.nan], 0.1, 0.3), estimate([0.4, 0.6], 0.3, 0.7)]
+  )
+  assert one['value'] == pytest.approx((0.2 + 0.5) / 2)
+  assert one['seeds'] == [pytest.approx(0.3), None]
+  assert one['note'] and one['low'] < one['value'] < one['high']
+
+
 def test_a_part_that_is_undefined_is_said():
   one = averages.mean([estimate([0.1], 0.0, 0.2), estimate([np.nan])])
   assert one['value'] is None and 'undefined' in one['note']

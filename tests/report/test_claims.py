@@ -203,6 +203,13 @@ def test_what_a_size_decides_and_what_a_claim_takes():
   assert verdict.times_larger(count, 0.5) is None
 
 
+def test_an_effect_that_a_seed_lacks_is_turned_and_scaled():
+  effect = {'value': 0.2, 'low': 0.1, 'high': 0.4, 'seeds': [0.2, None]}
+  assert verdict.negated(effect)['seeds'] == [-0.2, None]
+  assert verdict.negated(effect)['low'] == -0.4
+  assert verdict.scaled(effect, 2)['seeds'] == [0.4, None]
+
+
 def test_an_undecided_line_says_what_it_takes():
   one = verdict.claim('c', {'value': 0.1, 'low': -0.1, 'high': 0.3}, 0.0, 't')
   said = '±0.29; as measured it takes 8.2 times the size'

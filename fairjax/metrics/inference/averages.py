@@ -25,13 +25,19 @@ def mean(parts: Sequence[Mapping]) -> dict:
   seeds = [of for one in parts if (of := one.get('seeds'))]
   whole = sum(one['value'] for one in parts) / count
   same = len(seeds) == count and len({len(one) for one in seeds}) == 1
-  values = [sum(of) / count for of in zip(*seeds)] if same else [whole]
-  if any(one.get(side) is None for one in parts for side in ('low', 'high')):
-    return estimate(values)
+  values = [
+    None if None in of else sum(of) / count
+    for of in (zip(*seeds) if same else [(whole * count,)])
+  ]
+  note = 'undefined in a seed of one of the parts' if None in values else ''
   reach = lambda side: (
     math.sqrt(sum((one[side] - one['value']) ** 2 for one in parts)) / count
   )
-  return estimate(values, whole - reach('low'), whole + reach('high'))
+  known = all(
+    one.get(side) is not None for one in parts for side in ('low', 'high')
+  )
+  ends = (whole - reach('low'), whole + reach('high')) if known else ()
+  return estimate([whole], *ends, note=note) | {'seeds': values}
 
 
 def p_of(one: Mapping, level: float) -> float | None:
