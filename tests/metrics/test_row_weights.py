@@ -14,6 +14,7 @@ from fairjax.metrics import calibration, contrasts, counts, thresholds
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import row_weights
 from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import flips
 from fairjax.results import plain
 
 N = 300
@@ -235,6 +236,39 @@ def test_a_comparison_is_of_weighted_values(case):
     other = fairjax.assess(y, p[1], sample_weight=w, **more)
     with pytest.raises(UserError, match='different weights'):
       fairjax.compare(a, other)
+
+
+def test_flips_of_two_models_differ_by_their_weighted_flips(case):
+  y, p, members, names, _ = case
+  rng = np.random.default_rng(9)
+  w = row_weights.given(rng.lognormal(0, 1, N), N)
+  edited, side = rng.random(N) < 0.8, np.zeros(N, int)
+  options = IntervalOptions(0.95, 200, 0)
+  sides = []
+  for own in p[:, None]:
+    swapped, control = (
+      np.clip(own + rng.normal(0, 0.15, own.shape), 0, 1) for _ in range(2)
+    )
+    edit = flips.EditScores(edited, swapped, edited, control, side)
+    sides.append((own, edit, 0.5))
+  both = [
+    flips.measure(y, *one[:2], members, names, 0.5, options, weight=w).measures
+    for one in sides
+  ]
+  for test in flips.compare(*sides, options, weight=w):
+    key = test['measure']
+    apart = both[0][key]['value'] - both[1][key]['value']
+    assert test['difference']['value'] == pytest.approx(apart), key
+    assert test['difference']['low'] < apart < test['difference']['high']
+
+
+def test_the_interval_of_a_weighted_loss_lies_around_it(case):
+  """The rows that weigh most are those that are lost most."""
+  y, p, members, *_ = case
+  w = np.where((p[0] > 0.5) == y, 0.2, 3.0)
+  one = fairjax.assess(y, p[0], sample_weight=w, n_resamples=400)['log_loss']
+  middle, half = (one['low'] + one['high']) / 2, (one['high'] - one['low']) / 2
+  assert abs(middle - one['value']) < half / 2
 
 
 def test_own_measures_take_weights(case):
