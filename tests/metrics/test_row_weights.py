@@ -264,7 +264,7 @@ def test_flips_of_two_models_differ_by_their_weighted_flips(case):
 
 def test_the_interval_of_a_weighted_loss_lies_around_it(case):
   """The rows that weigh most are those that are lost most."""
-  y, p, members, *_ = case
+  y, p, *_ = case
   w = np.where((p[0] > 0.5) == y, 0.2, 3.0)
   one = fairjax.assess(y, p[0], sample_weight=w, n_resamples=400)['log_loss']
   middle, half = (one['low'] + one['high']) / 2, (one['high'] - one['low']) / 2
