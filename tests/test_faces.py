@@ -289,8 +289,9 @@ def test_results_have_one_face():
     for ask in (one.__getitem__, one.plot):
       with pytest.raises(UserError, match="'fprr' was not measured; did you"):
         ask('fprr')
-      with pytest.raises(KeyError):
+      with pytest.raises(KeyError) as told:
         ask('nosuch')
+      assert str(told.value).startswith("'nosuch' was not measured")
   pd.testing.assert_frame_equal(
     assessed.groups[['fpr', 'auc']], audited.groups[['fpr', 'auc']]
   )

@@ -16,7 +16,8 @@ class UserError(Exception):
   """
 
   def __str__(self) -> str:
-    words = ' '.join(super().__str__().splitlines())
+    # Not super's: beside a KeyError that is the repr of the sentence.
+    words = ' '.join(Exception.__str__(self).splitlines())
     long = len(words) > LONGEST
     return f'{words[:350]}…{words[-240:]}' if long else words
 

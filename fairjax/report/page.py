@@ -98,8 +98,9 @@ def report(folder: str | os.PathLike) -> str:
     sections.append(Section('Learning', learning(folder, pictures)))
   if trained or (folder / 'hygiene.json').exists():
     sections.append(Section('Data', _hygiene(load(kept.HYGIENE))))
+  if results is None or results.contenders:
+    sections.append(Section('What these numbers do not say', bullets(SILENT)))
   sections += [
-    Section('What these numbers do not say', bullets(SILENT)),
     *_documents(folder, whole),
     Section(
       'How it was made', provenance(load(kept.CONFIG), load(kept.VERSIONS))

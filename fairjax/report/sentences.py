@@ -113,9 +113,8 @@ def _warned(lines: Sequence[str]) -> list[str]:
 def _kind(line: str) -> str:
   """What it says of a set, without names, numbers and the list behind it."""
   said, _, listed = line.partition(': ')[2].partition(': ')
-  return VARIES.sub(
-    '#', said if listed.count(', ') > 1 else f'{said}: {listed}'
-  )
+  a_list = listed.count(', ') > 1 and len(said.split()) > 2
+  return VARIES.sub('#', said if a_list else f'{said}: {listed}')
 
 
 def daggers(results: Results) -> set[tuple[str, str, str]]:
