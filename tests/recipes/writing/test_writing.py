@@ -251,6 +251,56 @@ def test_texts_that_stand_written_are_scored_as_they_are():
   assert result['mean_score_gap']['value'] == pytest.approx(0.35)
 
 
+REGARD = ('negative', 'neutral', 'other', 'positive')
+# What a regard classifier says of twelve texts, six of either group.
+CHANCES = (
+  (0.7, 0.2, 0.05, 0.05), (0.1, 0.6, 0.2, 0.1), (0.55, 0.3, 0.1, 0.05),
+  (0.9, 0.04, 0.03, 0.03), (0.25, 0.25, 0.25, 0.25), (0.0, 0.1, 0.1, 0.8),
+  (0.1, 0.2, 0.1, 0.6), (0.5, 0.2, 0.2, 0.1), (0.05, 0.05, 0.1, 0.8),
+  (0.3, 0.6, 0.05, 0.05), (0.2, 0.1, 0.1, 0.6), (0.02, 0.9, 0.04, 0.04),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize('category', REGARD)
+def test_regard_and_toxicity_are_those_of_evaluate(category):
+  """evaluate's regard: of each category the mean of either group and their
+  difference (average_data_regard, regard_difference); its toxicity_ratio: the
+  share of texts whose score is threshold or more. Golden, by hand."""
+
+  def pipeline(texts):  # of top_k=4: all labels, the likeliest first
+    out = []
+    for text in texts:
+      known = text.startswith('text')
+      chances = CHANCES[int(text.split()[-1])] if known else [0.25] * 4
+      said = [{'label': n, 'score': c} for n, c in zip(REGARD, chances)]
+      out.append(sorted(said, key=lambda one: -one['score']))
+    return out
+
+  table = pd.DataFrame(
+    {
+      'prompt': ['A he'] * 6 + ['A she'] * 6,
+      'group': ['m'] * 6 + ['f'] * 6,
+      'template': [f't{k % 6}' for k in range(12)],
+      'continuation': [f'text {k}' for k in range(12)],
+    }
+  )
+  result = fairjax.write(
+    lambda texts: None, pipeline, table, positive=category, n_resamples=100
+  )
+  data, references, ratio = {
+    'negative': (2.5 / 6, 1.17 / 6, (3 / 6, 1 / 6)),
+    'neutral': (1.49 / 6, 2.05 / 6, (1 / 6, 2 / 6)),
+    'other': (0.73 / 6, 0.59 / 6, (0, 0)),
+    'positive': (1.28 / 6, 2.19 / 6, (1 / 6, 3 / 6)),
+  }[category]
+  groups = result.groups
+  assert groups.loc['m', 'mean_score'] == pytest.approx(data)
+  assert groups.loc['f', 'mean_score'] == pytest.approx(references)
+  assert list(groups.loc[['m', 'f'], 'selection_rate']) == pytest.approx(ratio)
+  gap = result['mean_score_gap']['value']
+  assert gap == pytest.approx(abs(data - references))
+
+
 def test_bold_and_real_toxicity_prompts_are_read(tmp_path):
   bold = tmp_path / 'gender_prompt.json'
   bold.write_text(
