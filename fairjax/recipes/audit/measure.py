@@ -142,10 +142,10 @@ def measure(
   classes: Sequence[str],
   groups: Who,
   edits: Sequence[audit_edits.Edits],
-  hang: audit_groups.Together | None = None,
+  hang: audit_groups.Clusters | None = None,
 ) -> Measured:
   """Everything of one model."""
-  hang = hang or audit_groups.together(config, table)
+  hang = hang or audit_groups.clusters_of(config, table)
   cluster, once = hang.cluster, hang.once(len(table))
   options, least = options_of(config), config.measures.min_group
   chances = chances_of(model, config, table, classes)

@@ -81,7 +81,7 @@ def audit(
   audit_measure.prices(config.audit.costs)
   groups = audit_groups.who(config, table)
   config = audit_edits.chosen(config, groups)
-  hang = audit_groups.together(config, table)
+  hang = audit_groups.clusters_of(config, table)
   remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
   for words in remarks:
     say(words)
@@ -365,7 +365,7 @@ def _gate(config: Config, results: Results, focus: Measured) -> None:
     return
   estimates = {**focus.set['quality'], **focus.set['fairness']}
   gate.names(rule, estimates)
-  verdict = gate.judge(rule, estimates, config.audit.fail_on)
+  verdict = gate.check(rule, estimates, config.audit.fail_on)
   results.facts['gate'] = verdict.state
   results.facts['gate, rule'] = rule
   if verdict.reasons:

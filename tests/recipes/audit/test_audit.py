@@ -826,7 +826,7 @@ def test_the_axes_are_those_that_the_groups_name(column, values, swaps):
 
 
 def hung(frame, **audit):
-  found = audit_groups.together(config(**audit), frame)
+  found = audit_groups.clusters_of(config(**audit), frame)
   return found.cluster, found.remarks
 
 
