@@ -9,6 +9,7 @@ import pandas as pd
 from fairjax import stages
 from fairjax.config import Config
 from fairjax.data.batching.instances import Instances
+from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.recipes.fairflow import race
 from fairjax.results import Results, figure, section, table, text
 

@@ -34,6 +34,7 @@ from fairjax.recipes.fairflow import (
   page,
   race,
 )
+from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.recipes.fairflow.page import MAPPED, TITLES, Attribute, Contender
 from fairjax.recipes.language import pretrain
 from fairjax.recipes.rewriting import counterfactual_texts

@@ -21,6 +21,7 @@ from fairjax.recipes.fairflow import (
   race,
   recipe,
 )
+from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.train.progress import Log
 
 
