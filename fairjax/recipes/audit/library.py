@@ -16,12 +16,12 @@ from fairjax.config import Audit, Config, Data, Measures
 from fairjax.core import cache, knobs
 from fairjax.core.errors import UserError, is_listed, need
 from fairjax.data.tables import audit_table, inputs, readers
-from fairjax.recipes.audit import answers
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.recipes.audit.what_if import WhatIf
 from fairjax.report import page
 from fairjax.report.faces import PageFace
 from fairjax.results import Results
+from fairjax.stages import answers
 from fairjax.train.progress import Log, shown
 
 if TYPE_CHECKING:

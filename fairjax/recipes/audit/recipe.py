@@ -23,14 +23,14 @@ from fairjax.metrics import gate
 from fairjax.metrics import paired as paired_tests
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import flips
-from fairjax.recipes.audit import answers, page, what_if
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import measure as audit_measure
-from fairjax.recipes.audit import models as audit_models
+from fairjax.recipes.audit import page, what_if
 from fairjax.recipes.audit.measure import Measured
 from fairjax.results import Results
+from fairjax.stages import answers, classifiers
 from fairjax.train.progress import Log
 
 
@@ -85,7 +85,7 @@ def audit(
   remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
   for words in remarks:
     say(words)
-  models = audit_models.load(source, config, table, classes)
+  models = classifiers.load(source, config, table, classes)
   if config.audit.serve and models[0].kind == 'predictions':
     raise UserError(
       f'{models[0].name} is predictions, and those of a new sentence are not '
@@ -93,7 +93,7 @@ def audit(
     )
   second = against if against is not None else config.audit.against
   if not (isinstance(second, str) and not second):
-    others = audit_models.load(second, config, table, classes)
+    others = classifiers.load(second, config, table, classes)
     models = _renamed([*models, *others])
   if config.audit.classes and all(one.label is None for one in models):
     raise UserError(

@@ -21,9 +21,9 @@ from fairjax.core import announce, artefacts
 from fairjax.core.errors import Interrupted, UserError
 from fairjax.models import families
 from fairjax.models.decoding import decode_texts, sample
-from fairjax.recipes.audit import answers, models
 from fairjax.recipes.benchmarks.recipe import title_of
 from fairjax.recipes.language import generate_corpus
+from fairjax.stages import answers
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
 

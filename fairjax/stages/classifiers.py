@@ -23,8 +23,8 @@ from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables import labels, predictions, readers
 from fairjax.models.families import chances
-from fairjax.recipes.audit import answers
-from fairjax.recipes.audit.answers import AuditedModel
+from fairjax.stages import answers
+from fairjax.stages.answers import AuditedModel
 
 FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
 THEIRS = 'the table of predictions'
