@@ -10,7 +10,9 @@ In this room:
                  and aligned
   assessment     Predictions as a table, and their measures with intervals and
                  tests
-  classifiers    Audited models: anything that gives texts, or rows,
+  audited        Audited models: anything that gives texts, or rows,
+                 probabilities
+  classifier     A classifier as the library has it: loaded, asked for
                  probabilities
   fits           Models of tables: prepared, fitted, exported, asked for
                  probabilities

@@ -10,8 +10,6 @@ In this room:
   measure  Measures of one audited model: rows and edits in, numbers out
   page     Sections of an audit's page
   recipe   The audit: any classifier, or only its predictions, into one page
-  serve    `fairjax audit … --serve`: the audit's page, and a line to type
-           sentences in
   what_if  What a model says of one sentence, and what it would say of its
            edits
 """

@@ -30,7 +30,7 @@ from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.audit import page, what_if
 from fairjax.recipes.audit.measure import Measured
 from fairjax.results import Results
-from fairjax.stages import answers, classifiers
+from fairjax.stages import answers, audited
 from fairjax.train.progress import Log
 
 
@@ -57,12 +57,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
 
 
 def _serve(config: Config, folder, results, measured, log: Log) -> None:
-  from fairjax.recipes.audit import serve
-
   page, name = folder / 'report.html', results.focus
   ask = measured[name].what_if
-  serve.until_stopped(
-    serve.open_at(config.audit.serve, ask, page, name), log.line
+  what_if.until_stopped(
+    what_if.open_at(config.audit.serve, ask, page, name), log.line
   )
 
 
@@ -85,7 +83,7 @@ def audit(
   remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
   for words in remarks:
     say(words)
-  models = classifiers.load(source, config, table, classes)
+  models = audited.load(source, config, table, classes)
   if config.audit.serve and models[0].kind == 'predictions':
     raise UserError(
       f'{models[0].name} is predictions, and those of a new sentence are not '
@@ -93,7 +91,7 @@ def audit(
     )
   second = against if against is not None else config.audit.against
   if not (isinstance(second, str) and not second):
-    others = classifiers.load(second, config, table, classes)
+    others = audited.load(second, config, table, classes)
     models = _renamed([*models, *others])
   if config.audit.classes and all(one.label is None for one in models):
     raise UserError(

@@ -18,7 +18,7 @@ from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import perturb as persons
 from fairjax.recipes.audit.library import in_python
 from fairjax.recipes.perturbation import paired_file, perturbing
-from fairjax.stages import classifiers
+from fairjax.stages import audited
 
 
 def perturb(
@@ -182,4 +182,4 @@ def _predict(model: Any, texts: list[str], config: Config):
       'its folder, or a function of a list of texts to probabilities'
     )
   table = pd.DataFrame({'text': texts})
-  return classifiers.function(ask, 'model', config, table).predict
+  return audited.function(ask, 'model', config, table).predict

@@ -46,7 +46,7 @@ def load(config: Config, source: Any = None) -> TextWriter:
     name = getattr(source, '__name__', type(source).__name__)
     return _function(source, name, config, None)
   name = str(config.model)
-  if models.FUNCTION.fullmatch(name) and not pathlib.Path(name).exists():
+  if audited.FUNCTION.fullmatch(name) and not pathlib.Path(name).exists():
     target = answers.imported(name, 'model', 'prompts and returns their texts')
     known = artefacts.fingerprint(
       'writer', answers.made_from(name), config.generate.prompt

@@ -16,7 +16,7 @@ from fairjax.models import families
 from fairjax.models.folders import hf
 from fairjax.models.layers import places
 from fairjax.recipes.audit import recipe as recipe
-from fairjax.stages import classifiers as models
+from fairjax.stages import audited as models
 
 SHAPE = {
   'model_type': 'bert',
