@@ -11,7 +11,7 @@ shown in a notebook. Every number has its interval, as in the program.
 import dataclasses
 import os
 import pathlib
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -19,10 +19,12 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError as UserError
-from fairjax.core.errors import is_listed, need
+from fairjax.core.errors import need
 from fairjax.data.tables import inputs
 from fairjax.report.assessments import SET, Assessment, Comparison, Equalized
 from fairjax.results import Results
+from fairjax.stages.classifier import Classifier as Classifier
+from fairjax.stages.classifier import load as load
 
 # Assessing what exists
 
@@ -336,7 +338,7 @@ def swap(
 
   alone = isinstance(texts, str)
   need(
-    alone or _is_column(texts),
+    alone or inputs.is_column(texts),
     *('texts', texts, 'one text or a column of texts is needed'),
   )
   inputs.seed(random_state)
@@ -358,12 +360,6 @@ def swap(
   if isinstance(texts, pd.Series):
     return pd.Series(swapped, texts.index, name=texts.name)
   return np.array(swapped) if isinstance(texts, np.ndarray) else swapped
-
-
-def _is_column(texts: Any) -> bool:
-  """Whether it is texts in an order: a table is no column, nor is one text."""
-  listed = is_listed(texts) and not isinstance(texts, Mapping | Set)
-  return listed and getattr(texts, 'ndim', 1) == 1
 
 
 # Data
@@ -441,164 +437,6 @@ def weights(
 
 
 # Models
-
-PRECISIONS = ('float32', 'bfloat16', 'int8')
-
-
-def load(
-  folder: str | pathlib.Path, precision: str = 'float32'
-) -> 'Classifier':
-  """A fine-tuned classifier from a Hugging Face folder (safetensors).
-
-  Args:
-    folder: config.json, weights and tokenizer.
-    precision: of its products: 'float32', 'bfloat16', or on a CPU 'int8', which
-      predicts about as it does in float32; measures should be of 'float32'.
-  """
-  import jax.numpy as jnp
-
-  from fairjax import models
-
-  need(
-    isinstance(folder, str | os.PathLike),
-    *('folder', folder, 'the path or name of a model is needed'),
-  )
-  need(
-    isinstance(precision, str) and precision in PRECISIONS,
-    *('precision', precision),
-    f'it must be one of {", ".join(map(repr, PRECISIONS))}',
-  )
-  from fairjax.core import backend
-
-  integers = backend.chosen(precision) == 'int8'
-  dtype = jnp.dtype('float32' if integers else precision)
-  bundle = models.load(folder, can='classify', dtype=dtype)
-  if integers:
-    from fairjax.models.decoding import decode_texts
-
-    params = decode_texts.ready(bundle.module, bundle.params, integers)
-    bundle = bundle.replace(params=params)
-  return Classifier(bundle, str(folder))
-
-
-@dataclasses.dataclass(repr=False)
-class Classifier:
-  """A model that gives probabilities of texts, as in scikit-learn."""
-
-  bundle: Any  # models.Bundle
-  name: str = ''
-  # (bundle, it on its devices, its parameters): else every call would trace.
-  _ready: tuple = dataclasses.field(default=(None,), init=False, compare=False)
-
-  @property
-  def classes_(self) -> np.ndarray:
-    """The names of the classes, in the order of the probabilities."""
-    return np.array(self.bundle.labels)
-
-  @property
-  def problem(self) -> str:
-    """Whether one class is right or each label holds or not, as its folder
-    says (families/chances.py)."""
-    from fairjax.models.families import chances
-
-    kind = chances.problem(self.bundle.config, self.bundle.classes, self.name)
-    if kind == 'regression':
-      raise UserError(
-        f'{self.name} is a regression (problem_type of its config.json): it '
-        'has no classes to give probabilities of'
-      )
-    return kind
-
-  def predict_proba(
-    self, texts: Sequence[str], batch_size: int = 64
-  ) -> np.ndarray:
-    """Probabilities [n, c] of each text: a softmax of the logits, or of labels
-    that each hold or not (problem_type), and of a single one, a sigmoid each.
-    """
-    from fairjax.models.families import chances
-    from fairjax.train import loop
-
-    need(_is_column(texts), 'texts', texts, 'a column of texts is needed')
-    need(
-      inputs.whole(batch_size) and batch_size > 0,
-      *('batch_size', batch_size, 'a whole number from 1 is needed'),
-    )
-    if not len(texts):
-      return np.zeros((0, len(self.classes_)))
-    table = pd.DataFrame({'text': inputs.texts(texts), 'label': 0})
-    model, params = self._placed()
-    from fairjax import stages
-
-    logits = loop.predict(
-      model,
-      params,
-      stages.pool(model, table),
-      model.device_mesh,
-      batch_size,
-    )
-    return chances.of(logits[0], self.problem)
-
-  def predict(
-    self,
-    texts: Sequence[str],
-    batch_size: int = 64,
-    *,
-    thresholds: Any = None,
-    groups: Sequence[str] | None = None,
-  ) -> np.ndarray:
-    """The name of the likeliest class of each text; which labels hold [n, c],
-    where several may.
-
-    Args:
-      texts: to be classified.
-      batch_size: texts a step.
-      thresholds: of groups, by which the second of two classes is decided: what
-        `fairjax.thresholds` found, or the file that its `save` wrote.
-      groups: that of each text, for `thresholds`.
-    """
-    from fairjax.models.families import chances
-
-    found = self.predict_proba(texts, batch_size)
-    if thresholds is not None:
-      return self.classes_[self._by_group(found, thresholds, groups)]
-    if self.problem == chances.EACH:
-      return found >= 0.5
-    return self.classes_[found.argmax(-1)]
-
-  def _by_group(self, found: np.ndarray, thresholds, groups) -> np.ndarray:
-    from fairjax.metrics import group_thresholds
-
-    if len(self.classes_) != 2 or groups is None:
-      raise UserError(
-        'thresholds of groups decide between two classes and need the group '
-        f'of each text; {self.name} has {len(self.classes_)} classes, and '
-        f'groups is {"missing" if groups is None else "given"}'
-      )
-    if isinstance(thresholds, str | pathlib.Path):
-      thresholds = group_thresholds.read(thresholds)
-    rule = getattr(thresholds, 'rule', thresholds)
-    need(
-      isinstance(rule, group_thresholds.Thresholds),
-      *('thresholds', thresholds, 'what `fairjax.thresholds` found is needed'),
-    )
-    return rule.decide(found[:, 1], list(groups))
-
-  def _placed(self):
-    """The bundle on its devices, and its parameters with a seed axis."""
-    import jax
-
-    from fairjax.config import Mesh
-    from fairjax.train import mesh
-
-    if self._ready[0] is not self.bundle:
-      model = self.bundle.replace(device_mesh=mesh.make(Mesh(), 1))
-      params = jax.tree.map(lambda leaf: np.asarray(leaf)[None], model.params)
-      params = mesh.put_state(model.device_mesh, params)
-      self._ready = (self.bundle, model, params)
-    return self._ready[1:]
-
-  def __repr__(self) -> str:
-    return f'Classifier({self.name!r}, classes={list(self.classes_)})'
 
 
 def score(

@@ -33,7 +33,7 @@ from fairjax.data.tables import files, predictions, readers
 from fairjax.models.folders import gguf as gguf_models
 from fairjax.models.folders import hf, torch_bin, weight_files
 from fairjax.pairs.swapping import swap_eval
-from fairjax.recipes.audit import models as audited
+from fairjax.stages import audited
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.insert(0, str(pathlib.Path(__file__).parent / 'data'))

@@ -97,7 +97,7 @@ def keys(
   )
 
 
-def judge(rule: str, known: Mapping[str, Mapping], side: str) -> Verdict:
+def check(rule: str, known: Mapping[str, Mapping], side: str) -> Verdict:
   """Whether the rule holds for these estimates, and by which comparisons."""
   results = []
   for every in parse(rule):

@@ -8,6 +8,8 @@ In this room:
   claims        The papers' claims and the verdicts of runs, as one markdown
                 table
   documents     Exports of a page: csv, LaTeX, json, a model card, and what
+  faces         One face for all results of one set: indexed, looped over,
+                plotted, shown
   findings      The first sentences of a page where no groups' decisions were
                 compared
   first_screen  The first screen of a page: an answer in people's numbers, one

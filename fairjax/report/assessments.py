@@ -1,21 +1,20 @@
 """Results of `assess` and `compare`: printed, indexed, plotted.
 
-Those of `audit` have the same face: result['dp'], 'dp' in result, a loop over
-the names of measures, .groups, .by_group, .warnings and .plot().
+An assessment has the face of all results (faces.py).
 """
 
 import dataclasses
-import difflib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from fairjax.core import escape
-from fairjax.core.errors import UserError, is_listed, need, shown
+from fairjax.core.errors import is_listed, need
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
+from fairjax.report.faces import Face, measure_of
 from fairjax.results import Results
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ SET = 'data'  # the name of the only test set of a result
 
 
 @dataclasses.dataclass(repr=False)
-class Assessment:
+class Assessment(Face):
   """What `assess` measured: result['dp'] is {value, low, high, …}."""
 
   results: Results
@@ -36,47 +35,9 @@ class Assessment:
   attributes: list[str]  # that each group is of
   options: dict  # of the measures: threshold, level, resamples, seed
 
-  def __getitem__(self, measure: str) -> dict:
-    return measure_of(self._measured, measure)
-
-  def __contains__(self, measure: object) -> bool:
-    return measure in self._measured
-
-  def __iter__(self) -> Iterator[str]:
-    return iter(self._measured)
-
-  def __len__(self) -> int:
-    return len(self._measured)
-
-  def keys(self) -> list[str]:
-    """The names of what was measured."""
-    return [*self]
-
-  @property
-  def _measured(self) -> dict[str, dict]:
-    return self.results.measured('model', SET)
-
-  @property
-  def groups(self) -> pd.DataFrame:
-    """The measures of each group, a row a group."""
-    return groups_of(self.results.sets[SET])
-
-  @property
-  def by_group(self) -> pd.DataFrame:
-    """The same with intervals: a row for each group and measure."""
-    return by_group_of(self.results.sets[SET])
-
-  @property
-  def warnings(self) -> list[str]:
-    return self.results.sets[SET]['warnings']
-
   def to_frame(self) -> pd.DataFrame:
     """One row a number: group ('' is everyone), measure, value, low, high."""
     return self.results.to_frame().drop(columns=['contender', 'set'])
-
-  def plot(self, measure: str = 'selection_rate') -> 'matplotlib.figure.Figure':
-    """One measure of every group, with intervals."""
-    return plot_of(self.results.sets[SET], measure)
 
   def __repr__(self) -> str:
     frame = self.to_frame()
@@ -187,63 +148,3 @@ class Equalized:
   def _limits(self) -> str:
     each = (f'{g} {t:.3g}' for g, t in self.thresholds.items())
     return escape.printable(', '.join(each))
-
-
-# One face for all results
-
-
-class NoMeasure(UserError, KeyError):
-  """A measure that was not measured; also a KeyError, as of a dictionary."""
-
-
-def measure_of(known: Mapping[str, dict], name: str) -> dict:
-  """The estimate of that name, or what it may have been meant to be."""
-  if isinstance(name, str) and name in known:
-    return known[name]
-  text = str(name)
-  near = [key for key in known if key.rpartition('/')[2] == text]
-  near = near or difflib.get_close_matches(text, known, n=3)
-  hint = f'did you mean {", ".join(map(repr, near))}?' if near else ''
-  raise NoMeasure(
-    f'{shown(name)} was not measured; '
-    + (hint or f'there are {", ".join(map(repr, known))}')
-  )
-
-
-def groups_of(one: Mapping) -> pd.DataFrame:
-  """The value of each measure of each group, a row a group."""
-  value = lambda v: v['value'] if isinstance(v, Mapping) else v
-  return pd.DataFrame(
-    {
-      name: {k: value(v) for k, v in each.items()}
-      for name, each in one.get('groups', {}).items()
-    }
-  ).T
-
-
-def by_group_of(one: Mapping) -> pd.DataFrame:
-  """The same with intervals: a row for each group and measure."""
-  rows = [
-    {'group': name, 'measure': key}
-    | {k: value.get(k) for k in ('value', 'low', 'high')}
-    for name, each in one.get('groups', {}).items()
-    for key, value in each.items()
-    if isinstance(value, Mapping)
-  ]
-  columns = ['group', 'measure', 'value', 'low', 'high']
-  return pd.DataFrame(rows, columns=columns).set_index(columns[:2])
-
-
-def plot_of(one: Mapping, name: str) -> 'matplotlib.figure.Figure':
-  """One measure of every group, with intervals."""
-  from fairjax.report.pictures import plots
-
-  by = one.get('groups', {})
-  if not by:
-    raise UserError('no groups were compared, so there is nothing to plot')
-  first = next(iter(by.values())).items()
-  known = {k: v for k, v in first if isinstance(v, Mapping)}
-  measure_of(known, name)
-  return plots.forest(
-    {group: each[name] for group, each in by.items()}, name, zero=None
-  )

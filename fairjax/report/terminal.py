@@ -74,13 +74,13 @@ def _named(key: str) -> str:
 def _remarks(results: Results, most: int | None = None) -> list[str]:
   """Warnings and notes; of many the first, and how many the page has more."""
 
-  def few(lines: Sequence[str]) -> list[str]:
+  def leading(lines: Sequence[str]) -> list[str]:
     if most is None or len(lines) <= most:
       return list(lines)
     return [*lines[:most], f'{len(lines) - most} more on the page']
 
   return [
-    f'{title}:\n' + '\n'.join(_item(line) for line in few(lines))
+    f'{title}:\n' + '\n'.join(_item(line) for line in leading(lines))
     for title, lines in (
       ('Warnings', [line for line, _ in warnings(results)]),
       ('Notes', results.notes),
@@ -134,8 +134,10 @@ def _of_set(name: str, one: Mapping) -> list[str]:
   if one.get('groups'):
     rows = tables.group_rows(one['groups'])
     keys = measures.leading(key for row in rows for key in row)
-    few = list(filter(measures.is_rate, keys))
-    parts.append(markdown(rows, ['group', 'rows', *few] if few else None))
+    leading = list(filter(measures.is_rate, keys))
+    parts.append(
+      markdown(rows, ['group', 'rows', *leading] if leading else None)
+    )
   if more:
     parts.append('The report and results.json hold more rates and gaps.')
   return parts

@@ -6,8 +6,14 @@ A stage whose artefact is there with the same fingerprint is not run again.
 
 In this room:
 
+  answers        A model under audit, and its answers: asked, checked, kept,
+                 and aligned
   assessment     Predictions as a table, and their measures with intervals and
                  tests
+  audited        Audited models: anything that gives texts, or rows,
+                 probabilities
+  classifier     A classifier as the library has it: loaded, asked for
+                 probabilities
   fits           Models of tables: prepared, fitted, exported, asked for
                  probabilities
   identity       The identity of a stage: a hash of everything it depends on

@@ -72,7 +72,7 @@ def assess(
   """
   out = {}
   for name, table in sets.items():
-    hang, by = together(table)
+    hang, by = clusters_of(table)
 
     def of(limit, name=name, table=table, hang=hang):
       return measure(
@@ -105,7 +105,10 @@ def compare(
   `chances` are {contender: {set: [s, n, c]}}; `more` as in `assess`; `also`
   are measures that are tested beside the leading ones.
   """
-  tests, hang = [], {name: together(table)[0] for name, table in sets.items()}
+  tests, hang = (
+    [],
+    {name: clusters_of(table)[0] for name, table in sets.items()},
+  )
   for ours, theirs in pairs:
     for name, table in sets.items():
       for limit in (config.measures.threshold, *more):
@@ -136,7 +139,7 @@ def adjusted(tests: list[dict], method: str) -> list[dict]:
   return [known.get(i, test) for i, test in enumerate(tests)]
 
 
-def together(table: pd.DataFrame) -> tuple[np.ndarray | None, str]:
+def clusters_of(table: pd.DataFrame) -> tuple[np.ndarray | None, str]:
   """Clusters of rows that are not independent, None where all are; by what.
 
   Rows of one `cluster` or `template`, where the table has the column, a row

@@ -180,7 +180,7 @@ class Job(NamedTuple):
   snapshots: tuple[int, ...]  # steps whose weights are written to files
   task: 'Task'
   shapes: Any = None  # of the stacked parameters, as files have them
-  together: int = 1  # most steps of a dispatch (train/stretch.py)
+  per_dispatch: int = 1  # most steps of a dispatch (train/stretch.py)
 
 
 class Task(NamedTuple):
@@ -245,9 +245,9 @@ def train_to_the_end(
   config, folder, device_mesh = job.config, job.folder, job.device_mesh
   options, log = config.train, job.log
   params = initial(job.model, job.seeds)
-  together = stretch.length(params, options, device_mesh.size)
+  per_dispatch = stretch.length(params, options, device_mesh.size)
   shapes = jax.eval_shape(lambda: params)
-  job = job._replace(shapes=shapes, together=together)
+  job = job._replace(shapes=shapes, per_dispatch=per_dispatch)
   source = job.task.source(job, rows)
   epoch = source.steps_per_epoch
   total = max(1, round(options.epochs * epoch))
@@ -258,7 +258,7 @@ def train_to_the_end(
     device_mesh,
     config.mesh.fsdp,
     job.task.players,
-    together,
+    per_dispatch,
   )
   state, meta, done = begin(job, params, start, checkpoints)
   watch.check_room(job, state)
@@ -268,7 +268,9 @@ def train_to_the_end(
   recent = watch.Recent(job, meta, done, total)
   todo = () if meta['ended'] else packing.stream(source, done, total)
   key = functools.partial(program_key, job)
-  stretches = stretch.cut(todo, done, together, key, pauses(job, due, epoch))
+  stretches = stretch.cut(
+    todo, done, per_dispatch, key, pauses(job, due, epoch)
+  )
   live = log.progress(total, done, options.batch * len(job.seeds))
   compiled = set()
   with watch.Stop() as stop, live:
@@ -330,10 +332,12 @@ def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
     rows_multiple=job.device_mesh.shape['data'],
     accumulate=accumulate,
     seeds=len(seeds),
-    together=job.together,
+    per_dispatch=job.per_dispatch,
     epoch=rows.shape[1],
   )
-  return packing.Batches(job.train, rows, seeds, plan, accumulate, job.together)
+  return packing.Batches(
+    job.train, rows, seeds, plan, accumulate, job.per_dispatch
+  )
 
 
 def classified(job: Job, params) -> dict[str, np.ndarray]:
@@ -357,7 +361,7 @@ def pauses(job: Job, due: set[int], epoch: int) -> Callable[[int], bool]:
 
   def pause(done: int) -> bool:
     saves = options.save_every > 0 and done % options.save_every == 0
-    planned = done % epoch % job.together == 0
+    planned = done % epoch % job.per_dispatch == 0
     return planned or saves or done in due or done in job.snapshots
 
   return pause
@@ -365,8 +369,8 @@ def pauses(job: Job, due: set[int], epoch: int) -> Callable[[int], bool]:
 
 def put(job: Job, hosts: list[dict]) -> tuple:
   """The batches of a dispatch on the devices, and where needed their count."""
-  steps = job.together > 1
-  batch = stretch.stacked(hosts, job.together)
+  steps = job.per_dispatch > 1
+  batch = stretch.stacked(hosts, job.per_dispatch)
   batch = mesh.put_batch(job.device_mesh, batch, stacked=True, steps=steps)
   return (batch, np.int32(len(hosts))) if steps else (batch,)
 

@@ -209,8 +209,8 @@ def gathered(held: dict, device_mesh, fsdp: bool, dtype=jnp.float32) -> dict:
   )
 
 
-def _several(one: Callable, together: int) -> Callable:
-  """`count` steps, each by `one`, of up to `together` stacked batches."""
+def _several(one: Callable, per_dispatch: int) -> Callable:
+  """`count` steps, each by `one`, of up to `per_dispatch` stacked batches."""
 
   def several(active, state, batches, count, seeds, step, total):
     take = functools.partial(one, active)
@@ -225,7 +225,7 @@ def _several(one: Callable, together: int) -> Callable:
     batch = jax.tree.map(lambda every: every[0], batches)
     _, like = jax.eval_shape(take, state, batch, seeds, step, total)
     values = jax.tree.map(
-      lambda v: jnp.zeros((together, *v.shape), v.dtype), like
+      lambda v: jnp.zeros((per_dispatch, *v.shape), v.dtype), like
     )
     return jax.lax.fori_loop(0, count, body, (state, values))
 
@@ -240,7 +240,7 @@ def _compiled(
   low_precision: bool,
   device_mesh,
   fsdp: bool,
-  together: int,
+  per_dispatch: int,
   compiler_options: tuple[tuple[str, bool], ...],
 ):
   # Reading an option that is not among these raises.
@@ -278,7 +278,7 @@ def _compiled(
       values, mesh.replicated(device_mesh)
     )
 
-  way = program if together == 1 else _several(program, together)
+  way = program if per_dispatch == 1 else _several(program, per_dispatch)
   run = jax.jit(
     way,
     static_argnums=0,
@@ -311,16 +311,16 @@ def compiled(
   device_mesh,
   fsdp: bool = False,
   players: tuple[Player, ...] = CLASSIFIER,
-  together: int = 1,
+  per_dispatch: int = 1,
 ):
   """(train_step, start): compiled once per model, mesh and what a step reads.
 
   train_step(state, batch, seeds, step, total) -> (state, values), where the
   values are the losses and terms of the players that moved, one a seed; the
   state's buffers are donated. start(params) -> optimiser state. With
-  `together` > 1 it is train_step(state, batches, count, seeds, step, total),
-  which takes `count` steps from that one on; batches and values then have a
-  leading axis of `together` steps (train/stretch.py).
+  `per_dispatch` > 1 it is train_step(state, batches, count, seeds, step,
+  total), which takes `count` steps from that one on; batches and values then
+  have a leading axis of `per_dispatch` steps (train/stretch.py).
   """
   as_options = lambda options: tuple(
     (name, getattr(options, name)) for name in optim.STEP_OPTIONS
@@ -342,7 +342,7 @@ def compiled(
     low_precision,
     device_mesh,
     fsdp,
-    together,
+    per_dispatch,
     tuple(backend.compiler_options().items()),
   )
 

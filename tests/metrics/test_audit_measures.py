@@ -323,13 +323,13 @@ KNOWN = {
 def test_the_gate_reads_the_side_that_was_chosen(rule, whole, value, part):
   rule = rule.replace('Demographic parity', 'demographic_parity')
   got = [
-    gate.judge(rule, KNOWN, side).state for side in ('whole', 'value', 'part')
+    gate.check(rule, KNOWN, side).state for side in ('whole', 'value', 'part')
   ]
   assert got == [whole, value, part]
 
 
 def test_a_gate_says_why_it_is_undecided():
-  verdict = gate.judge('auc<0.5 or dp<0.7 or fped>0.1', KNOWN, 'whole')
+  verdict = gate.check('auc<0.5 or dp<0.7 or fped>0.1', KNOWN, 'whole')
   assert verdict.reasons == [
     'auc is undefined (one label)',
     'fped means nothing (constant predictor in seeds [0])',

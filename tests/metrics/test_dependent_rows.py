@@ -189,17 +189,17 @@ def test_rows_of_a_recipe_hang_together_by_themselves():
       'cluster': [None, None, None, None, 'w', None, 'w', None],
     }
   )
-  found, by = assessment.together(table)
+  found, by = assessment.clusters_of(table)
   assert by == 'cluster or template or twins or equal texts'
-  together = [
+  clusters_of = [
     {table['id'][i] for i in np.flatnonzero(found == code)}
     for code in np.unique(found)
   ]
   # d is with b by its text and with f by its cluster.
   expected = [{'a', 'a~twin'}, {'b', 'd', 'f'}, {'c', 'e'}, {'g'}]
-  assert sorted(map(sorted, together)) == sorted(map(sorted, expected))
+  assert sorted(map(sorted, clusters_of)) == sorted(map(sorted, expected))
   alone = table[['id', 'text']].iloc[[0, 1, 3, 5]]
-  assert assessment.together(alone) == (None, '')
+  assert assessment.clusters_of(alone) == (None, '')
 
 
 @pytest.mark.parametrize('more', ({}, {'template': 'origin'}))

@@ -2,11 +2,11 @@
 
   python -m fairjax.bench dispatch --data=tweets.csv --text=tweet \\
       --label=Class --vocab=FOLDER [--size=tiny] [--seeds=1] [--batch=64] \\
-      [--together=0] [--steps=48] [--rounds=5] [--device=cpu|gpu]
+      [--per_dispatch=0] [--steps=48] [--rounds=5] [--device=cpu|gpu]
 
-Both sides take the same steps from the same source of batches, `together` at a
-time (0: as many as a fit of that size would, train/stretch.py). `host` is a
-dispatch of a program that gives its arguments back: what a step must take for
+Both sides take the same steps from the same source of batches, `per_dispatch`
+at a time (0: as many as a fit of that size would, train/stretch.py). `host` is
+a dispatch of a program that gives its arguments back: what a step must take for
 the devices not to wait.
 """
 
@@ -22,7 +22,7 @@ from fairjax.bench.races import train
 def run(args: list[str]) -> dict:
   """Steps a second; see --help."""
   parser = argparse.ArgumentParser('fairjax.bench dispatch', add_help=False)
-  parser.add_argument('--together', type=int, default=0)
+  parser.add_argument('--per_dispatch', type=int, default=0)
   own, rest = parser.parse_known_args(args)
   chosen = train.options(rest)
   import jax
@@ -35,7 +35,7 @@ def run(args: list[str]) -> dict:
   settings, model, pool = train.ready(chosen)
   device_mesh, seeds = model.device_mesh, loop.seed_list(settings)
   params = loop.initial(model, seeds)
-  length = own.together or stretch.length(
+  length = own.per_dispatch or stretch.length(
     params, settings.train, device_mesh.size
   )
   on_devices = mesh.replicate(device_mesh, np.asarray(seeds, np.uint32))
@@ -48,10 +48,10 @@ def run(args: list[str]) -> dict:
     return state, {'loss': jax.numpy.ones(len(seeds))}
 
   def side(most: int, compute: bool = True):
-    now = job._replace(together=most)
+    now = job._replace(per_dispatch=most)
     source = loop.batches(now, None)
     program, start = step.compiled(
-      model, settings.train, device_mesh, together=most
+      model, settings.train, device_mesh, per_dispatch=most
     )
     held = mesh.put_held(device_mesh, params)
     state, done = {'params': held, 'opt': start(held)}, 0
@@ -90,7 +90,7 @@ def run(args: list[str]) -> dict:
     times,
     unit='steps/s',
     items=chosen.steps,
-    together=length,
+    per_dispatch=length,
     size=chosen.size,
     seeds=len(seeds),
   )

@@ -201,7 +201,7 @@ def layout(
   rows_multiple: int = 1,
   accumulate: int = 1,
   seeds: int = 1,
-  together: int = 1,
+  per_dispatch: int = 1,
   epoch: int | None = None,
 ) -> Layout:
   """The shapes for texts of these lengths: a function of the lengths alone.
@@ -209,11 +209,12 @@ def layout(
   Batches are drawn from the lengths and packed at several widths; the width
   that costs least is taken. A row of t places costs t·(1 + t/2048): products
   are linear in t, attention is not. The row counts are the three that waste
-  least on batches so drawn (on the largest of `accumulate`·`seeds`·`together`
-  of them, which share a shape), and as the last resort one row for each
-  example. A few batches have one count, as compiling another takes longer than
-  it saves; `epoch` is how many examples a seed trains on, all by default. Every
-  count is a multiple of `rows_multiple`, the number of devices.
+  least on batches so drawn (on the largest of `accumulate`·`seeds`·
+  `per_dispatch` of them, which share a shape), and as the last resort one row
+  for each example. A few batches have one count, as compiling another takes
+  longer than it saves; `epoch` is how many examples a seed trains on, all by
+  default. Every count is a multiple of `rows_multiple`, the number of
+  devices.
   """
   b = batch // accumulate
   many = (epoch or len(lengths)) >= FEW * batch
@@ -240,7 +241,7 @@ def layout(
   )
   head_columns = int(np.ceil(np.quantile(last[last > 0], 0.995)))
   used = needed(width, head_columns)[0]
-  rows, _ = ladder(used, b, rows_multiple, accumulate * seeds * together)
+  rows, _ = ladder(used, b, rows_multiple, accumulate * seeds * per_dispatch)
   return Layout(width, head_columns, rows, b)
 
 
@@ -296,19 +297,19 @@ def _draw(lengths: np.ndarray, b: int) -> np.ndarray:
 
 
 def _ladder(
-  used: np.ndarray, b: int, multiple: int, together: int
+  used: np.ndarray, b: int, multiple: int, alike: int
 ) -> tuple[tuple[int, ...], float]:
   """The row counts that waste least, and the mean count they lead to.
 
-  `used` is what each drawn batch needs; the largest of `together` independent
-  ones decides, whose distribution is the power of theirs.
+  `used` is what each drawn batch needs; the largest of `alike`
+  independent ones decides, whose distribution is the power of theirs.
   """
   spare, last = _ample(used, b, multiple)
   values = np.unique(np.append(used, spare))
   if len(values) > 64:
     keep = np.linspace(0, len(values) - 1, 64).round().astype(int)
     values = values[keep]
-  below = (used[:, None] <= values).mean(0) ** together
+  below = (used[:, None] <= values).mean(0) ** alike
   low, middle = np.meshgrid(np.arange(len(values)), np.arange(len(values)))
   mean = (
     values[low] * below[low]
@@ -322,7 +323,7 @@ def _ladder(
 
 
 def _single(
-  used: np.ndarray, b: int, multiple: int, together: int
+  used: np.ndarray, b: int, multiple: int, alike: int
 ) -> tuple[tuple[int, ...], float]:
   """One row count that nearly all batches fit, as `_ladder` gives several.
 
@@ -355,7 +356,7 @@ class Batches:
 
   `rows` [s, n] are the rows of the pool that each seed trains on. The last
   batch of an epoch holds what is left over. From an epoch's beginning on,
-  `together` batches have the row count of the largest of them.
+  `per_dispatch` batches have the row count of the largest of them.
   """
 
   def __init__(
@@ -365,13 +366,13 @@ class Batches:
     seeds: Sequence[int],
     layout: Layout,
     accumulate: int = 1,
-    together: int = 1,
+    per_dispatch: int = 1,
   ):
     self.pool, self.layout, self.seeds = pool, layout, list(seeds)
     self.rows = np.asarray(rows, np.int32)
     if not self.rows.size:
       raise UserError('there are no rows to train on; the method took them all')
-    self.accumulate, self.together = accumulate, together
+    self.accumulate, self.per_dispatch = accumulate, per_dispatch
     self.steps_per_epoch = -(-self.rows.shape[1] // (layout.batch * accumulate))
     self._lengths = pool.tokens.lengths.astype(np.int32)
     self._plans: dict[int, Plan] = {}
@@ -389,8 +390,10 @@ class Batches:
     with self._lock:
       if epoch not in self._plans:
         batches = plan(self._lengths, self._examples(epoch), self.layout)
-        first = np.arange(0, len(batches.rows), self.together)
-        rows = np.maximum.reduceat(batches.rows, first).repeat(self.together)
+        first = np.arange(0, len(batches.rows), self.per_dispatch)
+        rows = np.maximum.reduceat(batches.rows, first).repeat(
+          self.per_dispatch
+        )
         batches = batches._replace(rows=rows[: len(batches.rows)])
         self._plans = dict([*self._plans.items(), (epoch, batches)][-2:])
       return self._plans[epoch]

@@ -1,6 +1,6 @@
 """Library inputs as checked arrays and tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -283,3 +283,9 @@ def _named(column: pd.Series, classes: Sequence[str] | None) -> np.ndarray:
       f'{", ".join(known)}; call the labels so, or number them in that order'
     )
   return np.array([known.index(name) for name in names], np.int32)
+
+
+def is_column(texts: Any) -> bool:
+  """Whether it is texts in an order: a table is no column, nor is one text."""
+  listed = is_listed(texts) and not isinstance(texts, Mapping | Set)
+  return listed and getattr(texts, 'ndim', 1) == 1

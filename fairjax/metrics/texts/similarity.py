@@ -18,39 +18,38 @@ from fairjax.metrics.texts.stems import stem
 
 EPSILON = 0.1  # matches of an order that has none
 
+
+def _compiled(*rules: tuple[str, str]) -> tuple[tuple[re.Pattern, str], ...]:
+  return tuple((re.compile(pattern), by) for pattern, by in rules)
+
+
 # The treebank's rules, in order: (what, by what); clitics need blanks around.
-RULES = tuple(
-  (re.compile(pattern), by)
-  for pattern, by in (
-    (r'([«“‘„]|`+)', r' \1 '),
-    (r'^"', r'`` '),
-    (r'([ (\[{<])("|\'{2})', r'\1 `` '),
-    (r"(?<!\w)'(?!(?:re|ve|ll|m|t|s|d|n)\b)(?=\w)", r"' "),
-    (r'([^.])(\.)([\])}>"\'»”’ ]*)\s*$', r'\1 \2 \3 '),
-    (r'([:,])([^\d])', r' \1 \2'),
-    (r'([:,])$', r' \1 '),
-    (r'\.{2,}', r' \g<0> '),
-    (r'[;@#$%&‒–—―]', r' \g<0> '),
-    (r'[?!]', r' \g<0> '),
-    (r"([^'])' ", r"\1 ' "),
-    (r'[*]', r' \g<0> '),
-    (r'[\]\[(){}<>]', r' \g<0> '),
-    (r'--', r' -- '),
-    (r'[»”’]', r' \g<0> '),
-    (r"''|\"", r" '' "),
-    (r'\s+', ' '),
-  )
+RULES = _compiled(
+  (r'([«“‘„]|`+)', r' \1 '),
+  (r'^"', r'`` '),
+  (r'([ (\[{<])("|\'{2})', r'\1 `` '),
+  (r"(?<!\w)'(?!(?:re|ve|ll|m|t|s|d|n)\b)(?=\w)", r"' "),
+  (r'([^.])(\.)([\])}>"\'»”’ ]*)\s*$', r'\1 \2 \3 '),
+  (r'([:,])([^\d])', r' \1 \2'),
+  (r'([:,])$', r' \1 '),
+  (r'\.{2,}', r' \g<0> '),
+  (r'[;@#$%&‒–—―]', r' \g<0> '),
+  (r'[?!]', r' \g<0> '),
+  (r"([^'])' ", r"\1 ' "),
+  (r'[*]', r' \g<0> '),
+  (r'[\]\[(){}<>]', r' \g<0> '),
+  (r'--', r' -- '),
+  (r'[»”’]', r' \g<0> '),
+  (r"''|\"", r" '' "),
+  (r'\s+', ' '),
 )
-CLITICS = tuple(
-  (re.compile(pattern), by)
-  for pattern, by in (
-    (r"([^' ])('s|'m|'d|') ", r'\1 \2 '),
-    (r"([^' ])('ll|'re|'ve|n't) ", r'\1 \2 '),
-    (r'\b(can)(not)\b', r' \1 \2 '),
-    (r'\b(gim|lem)(me)\b', r' \1 \2 '),
-    (r'\b(gon|wan)(na)\b', r' \1 \2 '),
-    (r'\b(got)(ta)\b', r' \1 \2 '),
-  )
+CLITICS = _compiled(
+  (r"([^' ])('s|'m|'d|') ", r'\1 \2 '),
+  (r"([^' ])('ll|'re|'ve|n't) ", r'\1 \2 '),
+  (r'\b(can)(not)\b', r' \1 \2 '),
+  (r'\b(gim|lem)(me)\b', r' \1 \2 '),
+  (r'\b(gon|wan)(na)\b', r' \1 \2 '),
+  (r'\b(got)(ta)\b', r' \1 \2 '),
 )
 SENTENCE = re.compile(r'(?<=[.!?])(?<!\b[a-z]\.)["\')\]]*\s+')
 TITLES = re.compile(r'\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e)\.\s*$')
@@ -73,13 +72,14 @@ def _sentences(text: str) -> list[str]:
 
 
 def _treebank(sentence: str) -> list[str]:
-  text = sentence
-  for pattern, by in RULES:
+  text = f' {_by(RULES, sentence)} '
+  return _by(CLITICS, text).split()
+
+
+def _by(rules: Sequence[tuple[re.Pattern, str]], text: str) -> str:
+  for pattern, by in rules:
     text = pattern.sub(by, text)
-  text = f' {text} '
-  for pattern, by in CLITICS:
-    text = pattern.sub(by, text)
-  return text.split()
+  return text
 
 
 def bleu(written: Sequence[str], target: Sequence[str]) -> float:

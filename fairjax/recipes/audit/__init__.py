@@ -2,19 +2,14 @@
 
 In this room:
 
-  answers  A model under audit, and its answers: asked, checked, kept, and
-           aligned
   causes   Causes: the training rows behind a gap, and what would mitigate it
   edits    The edits of an audit: each text's swap and its matched control,
            scored
   groups   Groups of an audit, and which of its rows hang together
   library  The audit as a function of tables, for notebooks: `fairjax.audit`
   measure  Measures of one audited model: rows and edits in, numbers out
-  models   Audited models: anything that gives texts, or rows, probabilities
   page     Sections of an audit's page
   recipe   The audit: any classifier, or only its predictions, into one page
-  serve    `fairjax audit … --serve`: the audit's page, and a line to type
-           sentences in
   what_if  What a model says of one sentence, and what it would say of its
            edits
 """

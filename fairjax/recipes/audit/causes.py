@@ -20,11 +20,11 @@ from fairjax.data.tables import audit_table, labels, readers
 from fairjax.metrics import group_thresholds, measures
 from fairjax.metrics.group_thresholds import CRITERIA
 from fairjax.recipes.audit import measure
-from fairjax.recipes.audit.answers import AuditedModel
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
 from fairjax.report import first_screen
 from fairjax.report.assessments import Equalized
+from fairjax.stages.answers import AuditedModel
 
 TOP = 12  # rows listed
 HALF = 0.5  # of the rows judge the thresholds of the others

@@ -82,7 +82,7 @@ def who(config: Config, table: pd.DataFrame) -> Who:
   return Who(members, names, attributes, columns, controls, remarks + more)
 
 
-class Together(NamedTuple):
+class Clusters(NamedTuple):
   """How rows were sampled: which are not independent (codes of each row, None
   where all are), and how many others each stands for (None where one).
   """
@@ -104,7 +104,7 @@ class Together(NamedTuple):
     return np.sort(np.unique(self.texts, return_index=True)[1])
 
 
-def together(config: Config, table: pd.DataFrame) -> Together:
+def clusters_of(config: Config, table: pd.DataFrame) -> Clusters:
   """What rows hang together by, and their weights."""
   out = _clusters(config, table)
   name = config.audit.weight
@@ -143,7 +143,7 @@ def check_weights(config: Config, weight: np.ndarray | None, who: Who) -> None:
   row_weights.check_groups(weight, who.members, who.names, name)
 
 
-def _clusters(config: Config, table: pd.DataFrame) -> Together:
+def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
   """Rows of one text, one template, or one value of the user's column."""
   asked, n = config.audit.cluster or config.data.cluster, len(table)
   texts = clusters.of_texts(list(table['text'])) if 'text' in table else None
@@ -155,7 +155,7 @@ def _clusters(config: Config, table: pd.DataFrame) -> Together:
       f'are {count(different, "different text")}'
     ]
   if asked == 'none':
-    return Together(None, texts, said)
+    return Clusters(None, texts, said)
   ways = {'equal texts': texts}
   of = lambda values: clusters.distinct(values.to_numpy(object))
   if asked:
@@ -165,14 +165,14 @@ def _clusters(config: Config, table: pd.DataFrame) -> Together:
   ways = {name: codes for name, codes in ways.items() if codes is not None}
   cluster = clusters.joined(*ways.values())
   if cluster is None:
-    return Together(None, texts, said)
+    return Clusters(None, texts, said)
   words = ' or '.join(ways)
   if len(np.unique(cluster)) < 2:
     raise UserError(
       f'all rows hang together by {words}: no interval can be made of one '
       'cluster; name another column with --config.audit.cluster, or none'
     )
-  return Together(cluster, texts, [*said, clusters.words(cluster, words)])
+  return Clusters(cluster, texts, [*said, clusters.words(cluster, words)])
 
 
 def _copies(table: pd.DataFrame) -> list[str]:

@@ -5,7 +5,7 @@ import inspect
 import os
 import pathlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,79 +13,29 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Audit, Config, Data, Measures
-from fairjax.core import cache, escape, knobs
+from fairjax.core import cache, knobs
 from fairjax.core.errors import UserError, is_listed, need
 from fairjax.data.tables import audit_table, inputs, labels, readers
-from fairjax.recipes.audit import answers
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.recipes.audit.what_if import WhatIf
-from fairjax.report import assessments, first_screen, page
-from fairjax.results import Results, write
+from fairjax.report import page
+from fairjax.report.faces import PageFace
+from fairjax.results import Results
+from fairjax.stages import answers
 from fairjax.train.progress import Log, shown
 
 if TYPE_CHECKING:
-  import matplotlib.figure
+  pass
 
 
 @dataclasses.dataclass(repr=False)
-class Audited:
+class Audited(PageFace):
   """What `fairjax.audit` found: result['flips'] is {value, low, high, …}."""
 
   results: Results
   config: Config
   table: pd.DataFrame
   measured: Mapping[str, Any]
-
-  def __getitem__(self, measure: str) -> dict:
-    return assessments.measure_of(self._measured, measure)
-
-  def __contains__(self, measure: object) -> bool:
-    return measure in self._measured
-
-  def __iter__(self) -> Iterator[str]:
-    return iter(self._measured)
-
-  def __len__(self) -> int:
-    return len(self._measured)
-
-  def keys(self) -> list[str]:
-    """The names of what was measured."""
-    return [*self]
-
-  @property
-  def _measured(self) -> dict[str, dict]:
-    return self.results.measured(self.results.focus, self._set)
-
-  @property
-  def _set(self) -> str:
-    return next(iter(self.results.sets))
-
-  @property
-  def groups(self) -> pd.DataFrame:
-    """The measures of each group, a row a group."""
-    return assessments.groups_of(self.results.sets[self._set])
-
-  @property
-  def by_group(self) -> pd.DataFrame:
-    """The same with intervals: a row for each group and measure."""
-    return assessments.by_group_of(self.results.sets[self._set])
-
-  @property
-  def warnings(self) -> list[str]:
-    return self.results.sets[self._set]['warnings']
-
-  @property
-  def gate(self) -> str:
-    """Whether `fail_if` 'failed', 'passed' or is 'undecided'; '' without."""
-    return self.results.facts.get('gate', '')
-
-  def plot(self, measure: str = 'selection_rate') -> 'matplotlib.figure.Figure':
-    """One measure of every group, with intervals."""
-    return assessments.plot_of(self.results.sets[self._set], measure)
-
-  def to_frame(self) -> pd.DataFrame:
-    """One row a number: contender, group ('' is everyone), measure, value."""
-    return self.results.to_frame().drop(columns='set')
 
   def words(self, swap: str = '') -> pd.DataFrame:
     """The words of a swap, those that carry its flips first."""
@@ -121,27 +71,6 @@ class Audited:
       log.line(f'the report is {folder / "report.html"}')
     page.publish(folder, self.results)
     return folder / 'report.html'
-
-  def __repr__(self) -> str:
-    one = self.results.sets[self._set]
-    gap = first_screen.headline(one)
-    lines = first_screen.answer(self.results, self._set, one, gap)
-    frame = self.to_frame()
-    everyone = frame[frame['group'] == ''].drop(columns='group')
-    return '\n'.join([*lines, escape.lines_of(everyone)])
-
-  def _repr_html_(self) -> str:
-    """The page itself, in a frame of its own."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-      write(folder, self.results)
-      whole = escape.entities(page.report(folder))
-    return (
-      f'<iframe srcdoc="{whole}" width="100%" height="720" '
-      'sandbox="allow-downloads" '
-      'style="border: 1px solid #ccc"></iframe>'
-    )
 
 
 def audit(

@@ -27,9 +27,9 @@ from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
-from fairjax.recipes.audit.answers import AuditedModel, aligned
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.what_if import WhatIf
+from fairjax.stages.answers import AuditedModel, aligned
 
 # These mean nothing where there are decisions.
 OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')
@@ -148,10 +148,10 @@ def measure(
   classes: Sequence[str],
   groups: Who,
   edits: Sequence[audit_edits.Edits],
-  hang: audit_groups.Together | None = None,
+  hang: audit_groups.Clusters | None = None,
 ) -> Measured:
   """Everything of one model."""
-  hang = hang or audit_groups.together(config, table)
+  hang = hang or audit_groups.clusters_of(config, table)
   sample, once = hang.sample, hang.once(len(table))
   options, least = options_of(config), config.measures.min_group
   chances = chances_of(model, config, table, classes)

@@ -23,14 +23,14 @@ from fairjax.metrics import gate
 from fairjax.metrics import paired as paired_tests
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import flips
-from fairjax.recipes.audit import answers, page, what_if
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import measure as audit_measure
-from fairjax.recipes.audit import models as audit_models
+from fairjax.recipes.audit import page, what_if
 from fairjax.recipes.audit.measure import Measured
 from fairjax.results import Results
+from fairjax.stages import answers, audited
 from fairjax.train.progress import Log
 
 
@@ -57,12 +57,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
 
 
 def _serve(config: Config, folder, results, measured, log: Log) -> None:
-  from fairjax.recipes.audit import serve
-
   page, name = folder / 'report.html', results.focus
   ask = measured[name].what_if
-  serve.until_stopped(
-    serve.open_at(config.audit.serve, ask, page, name), log.line
+  what_if.until_stopped(
+    what_if.open_at(config.audit.serve, ask, page, name), log.line
   )
 
 
@@ -81,12 +79,12 @@ def audit(
   audit_measure.prices(config.audit.costs)
   groups = audit_groups.who(config, table)
   config = audit_edits.chosen(config, groups)
-  hang = audit_groups.together(config, table)
+  hang = audit_groups.clusters_of(config, table)
   audit_groups.check_weights(config, hang.weight, groups)
   remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
   for words in remarks:
     say(words)
-  models = audit_models.load(source, config, table, classes)
+  models = audited.load(source, config, table, classes)
   if config.audit.serve and models[0].kind == 'predictions':
     raise UserError(
       f'{models[0].name} is predictions, and those of a new sentence are not '
@@ -94,7 +92,7 @@ def audit(
     )
   second = against if against is not None else config.audit.against
   if not (isinstance(second, str) and not second):
-    others = audit_models.load(second, config, table, classes)
+    others = audited.load(second, config, table, classes)
     models = _renamed([*models, *others])
   if config.audit.classes and all(one.label is None for one in models):
     raise UserError(
@@ -366,7 +364,7 @@ def _gate(config: Config, results: Results, focus: Measured) -> None:
     return
   estimates = {**focus.set['quality'], **focus.set['fairness']}
   gate.names(rule, estimates)
-  verdict = gate.judge(rule, estimates, config.audit.fail_on)
+  verdict = gate.check(rule, estimates, config.audit.fail_on)
   results.facts['gate'] = verdict.state
   results.facts['gate, rule'] = rule
   if verdict.reasons:

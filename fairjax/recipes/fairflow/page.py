@@ -9,7 +9,7 @@ import pandas as pd
 from fairjax import stages
 from fairjax.config import Config
 from fairjax.data.batching.instances import Instances
-from fairjax.recipes.fairflow import counterfactual_words as moving
+from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.recipes.fairflow import race
 from fairjax.results import Results, figure, section, table, text
 
@@ -48,7 +48,7 @@ class Contender(NamedTuple):
 
 def measure(
   config: Config,
-  m: moving.FlowInputs,
+  m: moves.FlowInputs,
   contenders: dict[str, Contender],
   known: list[tuple[str, str]],
   complete: bool,
@@ -62,10 +62,10 @@ def measure(
   for name, one in contenders.items():
     row = {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
     if known:
-      row |= moving.judged(one.pairs, known, attribute.counts, config, complete)
+      row |= moves.judged(one.pairs, known, attribute.counts, config, complete)
       if len(one.ballots):
         words = sorted(set(m.some.word))
-        row |= moving.top_right(one.ballots, known, words)
+        row |= moves.top_right(one.ballots, known, words)
     rows.append(row)
   examples = dictionary.head(SHOWN).to_dict('records')
   if known:

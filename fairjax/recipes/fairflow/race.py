@@ -16,7 +16,7 @@ from fairjax import stages
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import fairscore
 from fairjax.pairs import flow_words
-from fairjax.recipes.fairflow import counterfactual_words as moving
+from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.report import verdict
 
 HALVES = 26  # stream of the halves of the known pairs
@@ -42,7 +42,7 @@ class Race(NamedTuple):
 
 
 def run(
-  m: moving.FlowInputs,
+  m: moves.FlowInputs,
   known: Sequence[tuple[str, str]],
   ways: dict[str, Way],
   titles: dict[str, str],
@@ -76,13 +76,13 @@ def run(
 
 
 def marked(
-  m: moving.FlowInputs,
+  m: moves.FlowInputs,
   x: np.ndarray,
   words: Sequence[str],
   partner: dict[str, str],
 ) -> np.ndarray:
   """Which words have their partner as the top vote."""
-  best = flow_words.top(flow_words.tally(moving.read(m, x)))
+  best = flow_words.top(flow_words.tally(moves.read(m, x)))
   top = dict(zip(best['word'], best['candidate']))
   return np.array([top.get(word) == partner[word] for word in words])
 
@@ -105,7 +105,7 @@ def crossed(
 
 
 def said(
-  m: moving.FlowInputs,
+  m: moves.FlowInputs,
   right: dict[str, np.ndarray],
   chosen: dict[str, list],
   pair: np.ndarray,

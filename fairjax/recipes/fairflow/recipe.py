@@ -34,7 +34,7 @@ from fairjax.recipes.fairflow import (
   page,
   race,
 )
-from fairjax.recipes.fairflow import counterfactual_words as moving
+from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.recipes.fairflow.page import MAPPED, TITLES, Attribute, Contender
 from fairjax.recipes.language import pretrain
 from fairjax.recipes.rewriting import counterfactual_texts
@@ -58,7 +58,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     config, known, complete = corpus_of(config, folder)
     config = model_of(config, folder, log)
     attribute = attribute_of(config, folder, log)
-    m = moving.material(
+    m = moves.material(
       config,
       attribute_words.language_model(config),
       attribute.every,
@@ -207,7 +207,7 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
   )
 
 
-def check(m: moving.FlowInputs) -> None:
+def check(m: moves.FlowInputs) -> None:
   """Stops where a side has no words."""
   for side, name in ((-1, 'first'), (1, 'second')):
     if (m.some.side == side).sum() < 4:
@@ -226,10 +226,10 @@ class FittedFlow(NamedTuple):
   white: flow.Whitening
   fit: Any
 
-  def moved(self, m: moving.FlowInputs, move: str = '', alpha=None) -> list:
+  def moved(self, m: moves.FlowInputs, move: str = '', alpha=None) -> list:
     """What each seed's flow moves the embeddings to."""
     return [
-      moving.by_flow(
+      moves.by_flow(
         m, self.model, one, self.white, m.config.seed + s, move, alpha
       )
       for s, one in enumerate(self.params)
@@ -237,7 +237,10 @@ class FittedFlow(NamedTuple):
 
 
 def fit(
-  m: moving.FlowInputs, folder: pathlib.Path, log: Log, part: str = 'flow'
+  m: moves.FlowInputs,
+  folder: pathlib.Path,
+  log: Log,
+  part: str = 'flow',
 ) -> FittedFlow:
   """Stage 2."""
   config, options = m.config, m.config.fairflow
@@ -249,11 +252,11 @@ def fit(
   model, params, one = flow_training.fit_flow(
     config, x, side, out[rows], folder, log, part
   )
-  return FittedFlow(model, moving.seeds_params(params), white, one)
+  return FittedFlow(model, moves.seeds_params(params), white, one)
 
 
 def contend(
-  m: moving.FlowInputs,
+  m: moves.FlowInputs,
   fitted: FittedFlow | None,
   folder: pathlib.Path,
   log: Log,
@@ -264,19 +267,19 @@ def contend(
   if fitted:
     out['flow'], facts = flow_ballots(m, fitted)
   asked = {*options.rivals, options.way}
-  alone = lambda ballots: Contender([moving.entries(m, ballots)], ballots)
+  alone = lambda ballots: Contender([moves.entries(m, ballots)], ballots)
   if {'difference', 'procrustes'} & asked:
     out['difference'] = alone(
-      moving.read(m, moving.by_difference(m, options.alpha))
+      moves.read(m, moves.by_difference(m, options.alpha))
     )
   if 'discriminant' in asked:
-    x = moving.by_discriminant(m, options.alpha)
-    out['discriminant'] = alone(moving.read(m, x))
+    x = moves.by_discriminant(m, options.alpha)
+    out['discriminant'] = alone(moves.read(m, x))
   if 'procrustes' in asked:
-    x = moving.by_procrustes(m, out['difference'].pairs[0])
-    out['procrustes'] = alone(moving.read(m, x))
+    x = moves.by_procrustes(m, out['difference'].pairs[0])
+    out['procrustes'] = alone(moves.read(m, x))
   if 'masked' in asked:
-    out['masked'] = alone(moving.by_masked_lm(m))
+    out['masked'] = alone(moves.by_masked_lm(m))
   if 'no_factor' in asked:
     plain = dataclasses.replace(options, rho=0.0, margin=0.0, leak=0.0)
     plain = dataclasses.replace(m.config, fairflow=plain)
@@ -293,7 +296,7 @@ def contend(
 
 
 def ways(
-  m: moving.FlowInputs,
+  m: moves.FlowInputs,
   fitted: FittedFlow | None,
   contenders: dict[str, Contender],
 ) -> dict[str, race.Way]:
@@ -301,29 +304,29 @@ def ways(
   flows = lambda how: [one.x for one in fitted.moved(m, *how)]
   out = {'flow': race.Way(race.MOVES, flows)} if fitted else {}
   for name, by in (
-    ('difference', moving.by_difference),
-    ('discriminant', moving.by_discriminant),
+    ('difference', moves.by_difference),
+    ('discriminant', moves.by_discriminant),
   ):
     if name in contenders:
       out[name] = race.Way(race.ALPHAS, lambda alpha, by=by: [by(m, alpha)])
   if 'procrustes' in contenders:
     pairs = contenders['difference'].pairs[0]
-    turned = lambda _: [moving.by_procrustes(m, pairs)]
+    turned = lambda _: [moves.by_procrustes(m, pairs)]
     out['procrustes'] = race.Way((1.0,), turned)
   return out
 
 
 def flow_ballots(
-  m: moving.FlowInputs, fitted: FittedFlow
+  m: moves.FlowInputs, fitted: FittedFlow
 ) -> tuple[Contender, dict[str, Any]]:
   """Stage 3: the ballots of each seed's flow."""
   ballots, pairs, gaps, drawn = [], [], [], []
   for s, moved in enumerate(fitted.moved(m)):
-    ballots.append(moving.read(m, moved.x))
-    pairs.append(moving.entries(m, ballots[-1]))
+    ballots.append(moves.read(m, moved.x))
+    pairs.append(moves.entries(m, ballots[-1]))
     gaps.append((moved.gap, moved.leak))
     if not s:
-      drawn = moving.word_map(m, moved.x, pairs[0], MAPPED)
+      drawn = moves.word_map(m, moved.x, pairs[0], MAPPED)
   x = fitted.white(m.some.vector)
   factor, estimate = flow_training.factor_size(m.config, x, m.some.side)
   facts = {
@@ -340,7 +343,7 @@ def flow_ballots(
 def write(
   config: Config,
   folder: pathlib.Path,
-  m: moving.FlowInputs,
+  m: moves.FlowInputs,
   contender: Contender,
   log: Log,
 ) -> pd.DataFrame:
@@ -350,7 +353,7 @@ def write(
   the list by hand leaves them (rewriting/counterfactual_texts.py).
   """
   options = config.fairflow
-  pairs = moving.entries(m, contender.ballots)
+  pairs = moves.entries(m, contender.ballots)
   seeds = attributes.seed_words(options.first, options.second)
   sides, left = word_lists.sides_of(*seeds), 0
   if sides:

@@ -216,7 +216,7 @@ def measure(
   alone = [
     name for name in rewrites if name.startswith(BART) and AGAINST not in name
   ]
-  judged = contenders.judge(
+  judged = contenders.measure(
     config,
     m.folder,
     log,

@@ -19,9 +19,9 @@ from fairjax.core.errors import UserError
 from fairjax.models import Bundle
 from fairjax.models.families import chances
 from fairjax.models.folders.folder import load
-from fairjax.recipes.audit import models as audit_models
 from fairjax.recipes.perturbation import paired_file
 from fairjax.results import Results
+from fairjax.stages import audited
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
@@ -81,7 +81,7 @@ def classifier(path: str) -> tuple[Bundle, Any]:
     fits = sorted(folder.glob('training/*/weights.safetensors'))
     recipe = results.read(folder).recipe
     if recipe == 'train' and len(fits) == 1:
-      _, _, model, params = audit_models.made_again(folder, fits[0])
+      _, _, model, params = audited.made_again(folder, fits[0])
       return model, params
     inside = sorted(folder.glob('*/export/seed_*'))
     raise UserError(

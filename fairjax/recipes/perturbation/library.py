@@ -16,9 +16,9 @@ from fairjax.metrics.texts import fairscore as metric
 from fairjax.models.families import chances
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import perturb as persons
-from fairjax.recipes.audit import models as audit_models
 from fairjax.recipes.audit.library import in_python
 from fairjax.recipes.perturbation import paired_file, perturbing
+from fairjax.stages import audited
 
 
 def perturb(
@@ -182,4 +182,4 @@ def _predict(model: Any, texts: list[str], config: Config):
       'its folder, or a function of a list of texts to probabilities'
     )
   table = pd.DataFrame({'text': texts})
-  return audit_models.function(ask, 'model', config, table).predict
+  return audited.function(ask, 'model', config, table).predict

@@ -87,7 +87,7 @@ def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
   return (table['group'].astype(str) == one).to_numpy(np.int64)
 
 
-def judge(
+def measure(
   config: Config,
   folder: pathlib.Path,
   log: Log,

@@ -139,7 +139,7 @@ def report(m: RewriteInputs) -> dict:
   twins, facts[TWINS] = twins_of(config, tables['test'])
   first = next(iter(swaps))
   plain = f'{first} + BART'
-  judged = contenders.judge(
+  judged = contenders.measure(
     config, m.folder, log, tables, rewrites, twins, (first, plain)
   )
   gold = against_gold(m, tables['test'], writers, first)

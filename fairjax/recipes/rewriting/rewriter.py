@@ -133,7 +133,7 @@ def fit(
   )
   params = jax.tree.map(lambda leaf: leaf[0], own(mesh.to_host(result.params)))
   last = 'test' if 'test' in pools else 'valid'
-  quality = judge(config, model, result.params, pools[last], device_mesh)
+  quality = measure(config, model, result.params, pools[last], device_mesh)
   return Rewriter(model.replace(params=params), result, quality, facts)
 
 
@@ -252,7 +252,7 @@ def _measured(
   return result
 
 
-def judge(
+def measure(
   config: Config, model: Bundle, params, pairs: seq2seq.PairPool, device_mesh
 ) -> dict[str, dict]:
   """Teacher-forced measures of stacked `params`, by intervals over pairs."""

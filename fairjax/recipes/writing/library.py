@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import pathlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +11,13 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Config, Generate, Measures, Writing
-from fairjax.core import artefacts, escape, knobs
+from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.recipes.audit import library as audits
 from fairjax.recipes.writing import recipe
-from fairjax.report import assessments, first_screen, page
+from fairjax.report import page
+from fairjax.report.faces import PageFace
 from fairjax.results import Results
-from fairjax.results import write as write_results
 from fairjax.train.progress import Log
 
 if TYPE_CHECKING:
@@ -25,63 +25,16 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(repr=False)
-class Written:
+class Written(PageFace):
   """What `fairjax.write` found: result['mean_score_gap'] is {value, low, …}."""
 
   results: Results
   config: Config
   texts: pd.DataFrame  # prompt, group, continuation, whole, score …
 
-  def __getitem__(self, measure: str) -> dict:
-    return assessments.measure_of(self._measured, measure)
-
-  def __contains__(self, measure: object) -> bool:
-    return measure in self._measured
-
-  def __iter__(self) -> Iterator[str]:
-    return iter(self._measured)
-
-  def __len__(self) -> int:
-    return len(self._measured)
-
-  def keys(self) -> list[str]:
-    """The names of what was measured."""
-    return [*self]
-
-  @property
-  def _measured(self) -> dict[str, dict]:
-    return self.results.measured(self.results.focus, self._set)
-
-  @property
-  def _set(self) -> str:
-    return next(iter(self.results.sets))
-
-  @property
-  def groups(self) -> pd.DataFrame:
-    """The measures of each group, a row a group."""
-    return assessments.groups_of(self.results.sets[self._set])
-
-  @property
-  def by_group(self) -> pd.DataFrame:
-    """The same with intervals: a row for each group and measure."""
-    return assessments.by_group_of(self.results.sets[self._set])
-
-  @property
-  def warnings(self) -> list[str]:
-    return self.results.sets[self._set]['warnings']
-
-  @property
-  def gate(self) -> str:
-    """Whether `fail_if` 'failed', 'passed' or is 'undecided'; '' without."""
-    return self.results.facts.get('gate', '')
-
   def plot(self, measure: str = 'mean_score') -> 'matplotlib.figure.Figure':
     """One measure of every group, with intervals."""
-    return assessments.plot_of(self.results.sets[self._set], measure)
-
-  def to_frame(self) -> pd.DataFrame:
-    """One row a number: contender, group ('' is everyone), measure, value."""
-    return self.results.to_frame().drop(columns='set')
+    return super().plot(measure)
 
   def save(self, folder: str | os.PathLike) -> pathlib.Path:
     """Writes the page, its documents and the texts; returns the page."""
@@ -92,26 +45,6 @@ class Written:
       log.line(f'the report is {folder / "report.html"}')
     page.publish(folder, self.results)
     return folder / 'report.html'
-
-  def __repr__(self) -> str:
-    one = self.results.sets[self._set]
-    gap = first_screen.headline(one)
-    lines = first_screen.answer(self.results, self._set, one, gap)
-    frame = self.to_frame()
-    everyone = frame[frame['group'] == ''].drop(columns='group')
-    return '\n'.join([*lines, everyone.to_string(index=False)])
-
-  def _repr_html_(self) -> str:
-    """The page itself, in a frame of its own."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-      write_results(folder, self.results)
-      whole = escape.entities(page.report(folder))
-    return (
-      f'<iframe srcdoc="{whole}" width="100%" height="720" '
-      'sandbox="allow-downloads" style="border: 1px solid #ccc"></iframe>'
-    )
 
 
 def write(

@@ -190,7 +190,7 @@ def _gate(config: Config, results: Results, one: dict) -> None:
     return
   estimates = {**one['quality'], **one['fairness']}
   gate.names(rule, estimates, KNOB)
-  verdict = gate.judge(rule, estimates, config.writing.fail_on)
+  verdict = gate.check(rule, estimates, config.writing.fail_on)
   results.facts['gate'] = verdict.state
   results.facts['gate, rule'] = rule
   if verdict.reasons:

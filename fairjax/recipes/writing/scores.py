@@ -1,6 +1,6 @@
 """Scores of what was written: a classifier's, and which of its classes it is.
 
-Whatever an audit reads is a classifier here (recipes/audit/models.py). The
+Whatever an audit reads is a classifier here (stages/audited.py). The
 score of a text is the probability of one class: `writing.positive`, or the one
 that its names say is to be detected (toxic, not the others). Where neither
 tells it, that is asked; a guess would turn a page around.
@@ -18,8 +18,8 @@ from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables import labels
-from fairjax.recipes.audit import answers, models
-from fairjax.recipes.audit.answers import AuditedModel
+from fairjax.stages import answers, audited
+from fairjax.stages.answers import AuditedModel
 from fairjax.train.progress import Log
 
 PROBE = ('A text.', 'Another one, of more words.')
@@ -38,7 +38,7 @@ def load(config: Config, source: Any = None) -> Scorer:
   source = own.classifier if source is None else source
   name = own.classifier
   made_from = None
-  if isinstance(source, str) and models.FUNCTION.fullmatch(source):
+  if isinstance(source, str) and audited.FUNCTION.fullmatch(source):
     if not pathlib.Path(source).exists():
       made_from = lambda: artefacts.fingerprint(
         answers.made_from(name), own.positive
@@ -49,9 +49,9 @@ def load(config: Config, source: Any = None) -> Scorer:
     name = name or getattr(source, '__name__', type(source).__name__)
     _refuse_nameless(source, name, own.positive)
     function = _numbered(source, own.positive)
-    found = [models.function(function, name, config, blank, (), made_from)]
+    found = [audited.function(function, name, config, blank, (), made_from)]
   else:
-    found = models.load(source, config, blank, ())
+    found = audited.load(source, config, blank, ())
   model = _one(found, own.positive)
   if model.predict is None:
     raise UserError(

@@ -22,9 +22,9 @@ from fairjax.core.errors import Interrupted, UserError
 from fairjax.models import families
 from fairjax.models.decoding import decode_texts, sample
 from fairjax.models.decoding.decode import Options
-from fairjax.recipes.audit import answers, models
 from fairjax.recipes.benchmarks.recipe import title_of
 from fairjax.recipes.language import generate_corpus
+from fairjax.stages import answers
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
 
@@ -47,7 +47,7 @@ def load(config: Config, source: Any = None) -> TextWriter:
     name = getattr(source, '__name__', type(source).__name__)
     return _function(source, name, config, None)
   name = str(config.model)
-  if models.FUNCTION.fullmatch(name) and not pathlib.Path(name).exists():
+  if audited.FUNCTION.fullmatch(name) and not pathlib.Path(name).exists():
     target = answers.imported(name, 'model', 'prompts and returns their texts')
     known = artefacts.fingerprint(
       'writer', answers.made_from(name), config.generate.prompt

@@ -19,12 +19,13 @@ from fairjax.config import Config, validate
 from fairjax.core.errors import Failed, UserError
 from fairjax.data.tables import audit_table
 from fairjax.pairs.swapping import sides
-from fairjax.recipes.audit import answers, measure
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
+from fairjax.recipes.audit import measure
 from fairjax.recipes.audit import page as audit_page
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.report import page
+from fairjax.stages import answers
 from fairjax.train import progress
 from fairjax.train.progress import Log
 
@@ -826,7 +827,7 @@ def test_the_axes_are_those_that_the_groups_name(column, values, swaps):
 
 
 def hung(frame, **audit):
-  found = audit_groups.together(config(**audit), frame)
+  found = audit_groups.clusters_of(config(**audit), frame)
   return found.cluster, found.remarks
 
 

@@ -15,8 +15,8 @@ from fairjax.data.tables import audit_table
 from fairjax.models import families
 from fairjax.models.folders import hf
 from fairjax.models.layers import places
-from fairjax.recipes.audit import models
 from fairjax.recipes.audit import recipe as recipe
+from fairjax.stages import audited as models
 
 SHAPE = {
   'model_type': 'bert',

@@ -14,7 +14,7 @@ from fairjax.cli import commands
 from fairjax.config import Config
 from fairjax.data.tables import audit_table
 from fairjax.recipes.audit import recipe as recipe
-from fairjax.recipes.audit import serve
+from fairjax.recipes.audit import what_if as serve
 
 ROWS = pd.DataFrame(
   {

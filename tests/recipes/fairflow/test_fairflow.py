@@ -21,7 +21,7 @@ from fairjax.recipes.fairflow import (
   race,
   recipe,
 )
-from fairjax.recipes.fairflow import counterfactual_words as moving
+from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.train.progress import Log
 
 
@@ -141,17 +141,17 @@ def test_judged_is_counted_by_hand():
     pairs(('a', 'A'), ('b', 'C'), ('q', 'r')),
     pairs(('a', 'A'), ('b', 'B')),
   ]
-  marks = moving.judged(made, known, counts, config, complete=False)
+  marks = moves.judged(made, known, counts, config, complete=False)
   assert marks['precision']['seeds'] == [0.5, 1.0]
   assert marks['recall']['seeds'] == [0.5, 1.0]
   assert marks['coverage']['seeds'] == [0.8, 1.0]
   # A one-way pair from the second side is an entry, and finds no first word.
   turned = [one.assign(**{'from': ''}) for one in made]
   turned[1].loc[2] = ['b', 'A', 'second']
-  one_way = moving.judged(turned, known, counts, config, complete=False)
+  one_way = moves.judged(turned, known, counts, config, complete=False)
   assert one_way['precision']['seeds'] == [0.5, pytest.approx(2 / 3)]
   assert one_way['recall']['seeds'] == marks['recall']['seeds']
-  closed = moving.judged(made, known, counts, config, complete=True)
+  closed = moves.judged(made, known, counts, config, complete=True)
   assert closed['precision']['seeds'] == [pytest.approx(1 / 3), 1.0]
   assert all(
     0 <= m['low'] <= m['value'] <= m['high'] <= 1 for m in marks.values()
@@ -289,7 +289,7 @@ def test_the_coordinate_of_a_diagonal_lda_becomes_the_other_side_s():
   x = np.float32(rng.normal(size=(60, 3)) * [1, 2, 3] + side[:, None] * 0.7)
   some = type('some', (), {'vector': x, 'side': side})
   m = type('material', (), {'some': some, 'typical': None})
-  out = moving.by_discriminant(m, 1.0)
+  out = moves.by_discriminant(m, 1.0)
   mean = {s: x[side == s].mean(0) for s in (-1, 1)}
   for k in range(60):  # by loops
     w, gap = [], []

@@ -23,8 +23,8 @@ from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables import labels, predictions, readers
 from fairjax.models.families import chances
-from fairjax.recipes.audit import answers
-from fairjax.recipes.audit.answers import AuditedModel
+from fairjax.stages import answers
+from fairjax.stages.answers import AuditedModel
 
 FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
 THEIRS = 'the table of predictions'
@@ -313,14 +313,14 @@ def _folder(
   path: pathlib.Path, config, table, name: str = ''
 ) -> list[AuditedModel]:
   """A Hugging Face folder, or the folder of a run of ours."""
-  from fairjax import api
+  from fairjax.stages.classifier import load as loaded
 
   exported = sorted(path.glob('export/seed_*'))
   if not (path / 'results.json').is_file() and not exported:
     made_from = functools.partial(artefacts.content, path)
-    return classifier(api.load(path), config, name or path.name, made_from)
+    return classifier(loaded(path), config, name or path.name, made_from)
   if exported:
-    models = [api.load(one) for one in exported]
+    models = [loaded(one) for one in exported]
     predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
     made_from = functools.partial(_contents, *exported)
     return classifier(models[0], config, path.name, made_from, predict)

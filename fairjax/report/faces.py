@@ -1,0 +1,162 @@
+"""One face for all results of one set: indexed, looped over, plotted, shown.
+
+result['dp'], 'dp' in result, a loop over the names of measures, .groups,
+.by_group, .warnings and .plot(); of those that have a page, the page.
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from fairjax.core import escape
+from fairjax.core.errors import UserError, shown
+from fairjax.results import Results, write
+
+if TYPE_CHECKING:
+  import matplotlib.figure
+
+
+class Face:
+  """What results of one set have in common; they bring `results`."""
+
+  results: Results
+
+  def __getitem__(self, measure: str) -> dict:
+    return measure_of(self._measured, measure)
+
+  def __contains__(self, measure: object) -> bool:
+    return measure in self._measured
+
+  def __iter__(self) -> Iterator[str]:
+    return iter(self._measured)
+
+  def __len__(self) -> int:
+    return len(self._measured)
+
+  def keys(self) -> list[str]:
+    """The names of what was measured."""
+    return [*self]
+
+  @property
+  def _measured(self) -> dict[str, dict]:
+    return self.results.measured(self.results.focus, self._set)
+
+  @property
+  def _set(self) -> str:
+    return next(iter(self.results.sets))
+
+  @property
+  def groups(self) -> pd.DataFrame:
+    """The measures of each group, a row a group."""
+    return groups_of(self.results.sets[self._set])
+
+  @property
+  def by_group(self) -> pd.DataFrame:
+    """The same with intervals: a row for each group and measure."""
+    return by_group_of(self.results.sets[self._set])
+
+  @property
+  def warnings(self) -> list[str]:
+    return self.results.sets[self._set]['warnings']
+
+  def plot(self, measure: str = 'selection_rate') -> 'matplotlib.figure.Figure':
+    """One measure of every group, with intervals."""
+    return plot_of(self.results.sets[self._set], measure)
+
+
+class PageFace(Face):
+  """Of those that have a page: its first screen as text, and itself."""
+
+  @property
+  def gate(self) -> str:
+    """Whether `fail_if` 'failed', 'passed' or is 'undecided'; '' without."""
+    return self.results.facts.get('gate', '')
+
+  def to_frame(self) -> pd.DataFrame:
+    """One row a number: contender, group ('' is everyone), measure, value."""
+    return self.results.to_frame().drop(columns='set')
+
+  def __repr__(self) -> str:
+    from fairjax.report import first_screen  # `import fairjax` needs no page
+
+    one = self.results.sets[self._set]
+    gap = first_screen.headline(one)
+    lines = first_screen.answer(self.results, self._set, one, gap)
+    frame = self.to_frame()
+    everyone = frame[frame['group'] == ''].drop(columns='group')
+    return '\n'.join([*lines, escape.lines_of(everyone)])
+
+  def _repr_html_(self) -> str:
+    """The page itself, in a frame of its own."""
+    import tempfile
+
+    from fairjax.report import page
+
+    with tempfile.TemporaryDirectory() as folder:
+      write(folder, self.results)
+      whole = escape.entities(page.report(folder))
+    return (
+      f'<iframe srcdoc="{whole}" width="100%" height="720" '
+      'sandbox="allow-downloads" style="border: 1px solid #ccc"></iframe>'
+    )
+
+
+class NoMeasure(UserError, KeyError):
+  """A measure that was not measured; also a KeyError, as of a dictionary."""
+
+  __str__ = UserError.__str__  # a KeyError's is the repr of its sentence
+
+
+def measure_of(known: Mapping[str, dict], name: str) -> dict:
+  """The estimate of that name, or what it may have been meant to be."""
+  if isinstance(name, str) and name in known:
+    return known[name]
+  text = str(name)
+  near = [key for key in known if key.rpartition('/')[2] == text]
+  near = near or difflib.get_close_matches(text, known, n=3)
+  hint = f'did you mean {", ".join(map(repr, near))}?' if near else ''
+  raise NoMeasure(
+    f'{shown(name)} was not measured; '
+    + (hint or f'there are {", ".join(map(repr, known))}')
+  )
+
+
+def groups_of(one: Mapping) -> pd.DataFrame:
+  """The value of each measure of each group, a row a group."""
+  value = lambda v: v['value'] if isinstance(v, Mapping) else v
+  return pd.DataFrame(
+    {
+      name: {k: value(v) for k, v in each.items()}
+      for name, each in one.get('groups', {}).items()
+    }
+  ).T
+
+
+def by_group_of(one: Mapping) -> pd.DataFrame:
+  """The same with intervals: a row for each group and measure."""
+  rows = [
+    {'group': name, 'measure': key}
+    | {k: value.get(k) for k in ('value', 'low', 'high')}
+    for name, each in one.get('groups', {}).items()
+    for key, value in each.items()
+    if isinstance(value, Mapping)
+  ]
+  columns = ['group', 'measure', 'value', 'low', 'high']
+  return pd.DataFrame(rows, columns=columns).set_index(columns[:2])
+
+
+def plot_of(one: Mapping, name: str) -> 'matplotlib.figure.Figure':
+  """One measure of every group, with intervals."""
+  from fairjax.report.pictures import plots
+
+  by = one.get('groups', {})
+  if not by:
+    raise UserError('no groups were compared, so there is nothing to plot')
+  first = next(iter(by.values())).items()
+  known = {k: v for k, v in first if isinstance(v, Mapping)}
+  measure_of(known, name)
+  return plots.forest(
+    {group: each[name] for group, each in by.items()}, name, zero=None
+  )
