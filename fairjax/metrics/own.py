@@ -30,7 +30,7 @@ def add(
   one: dict, functions, labels, scores, members, attributes, options: Mapping
 ) -> None:
   """Puts a user's measures beside those of an assessment (assess.py)."""
-  decisions, _ = decide(labels, scores, options['threshold'])
+  decisions, _ = decide(labels, scores, options['threshold'], options['weight'])
   how = IntervalOptions(options['level'], options['resamples'], options['seed'])
   names = [*one['groups']]
   taken = {*one['quality'], *map(measures.bare, one['fairness'])}

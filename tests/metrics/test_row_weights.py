@@ -276,6 +276,7 @@ def test_own_measures_take_weights(case):
   w = np.random.default_rng(8).lognormal(0, 1, N)
   more = {'groups': np.where(members[0], 'a', 'b'), 'n_resamples': 20}
   recall = {'recall': theirs.recall_score}
+  more |= {'threshold': 'eer'}  # which the weights move
   one = fairjax.assess(y, p[0], sample_weight=w, metrics=recall, **more)
   assert np.isclose(one['recall']['value'], one['tpr']['value'])
   with pytest.raises(UserError, match='takes no sample_weight'):
