@@ -10,8 +10,9 @@ Where a fault stops a run, the same command follows without it; every file that
 a run writes must then be that of the calm run, to the bit, but for logs and
 what holds a clock.
 
-30 of the 112 cells took 42 minutes on two cores that others used too: a minute
-each, and 4 to 5 for SIGKILL with LIMIT=230. The whole is some three hours.
+All 112 cells take 95 minutes of one core that others use too (LIMIT=260 for 20
+random kills a job, 130 for kills in a fit): 20 to 45 seconds most, 2 to 3
+minutes SIGKILL and a full disk. `taskset -c 1` keeps them off another core.
 """
 
 import json

@@ -106,8 +106,6 @@ class PageFace(Face):
 class NoMeasure(UserError, KeyError):
   """A measure that was not measured; also a KeyError, as of a dictionary."""
 
-  __str__ = UserError.__str__  # a KeyError's is the repr of its sentence
-
 
 def measure_of(known: Mapping[str, dict], name: str) -> dict:
   """The estimate of that name, or what it may have been meant to be."""
