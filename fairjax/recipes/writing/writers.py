@@ -24,7 +24,7 @@ from fairjax.models.decoding import decode_texts, sample
 from fairjax.models.decoding.decode import Options
 from fairjax.recipes.benchmarks.recipe import title_of
 from fairjax.recipes.language import generate_corpus
-from fairjax.stages import answers
+from fairjax.stages import answers, audited
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
 
