@@ -49,7 +49,8 @@ def config(model, data, names, **more):
   )
 
 
-MASKED = tuple(name for name in BENCHMARKS if name != 'eec')
+# The tiny vocabularies have no word of a group, which lpbs needs.
+MASKED = tuple(name for name in BENCHMARKS if name not in ('eec', 'lpbs'))
 
 
 @pytest.mark.slow

@@ -115,7 +115,8 @@ def _named(titles: list[str], config: Config) -> str:
   mitigated = len(config.benchmarks.mitigations)
   if not mitigated:
     return ' and '.join(titles)
-  after = f'{titles[0]} before and after {mitigated} mitigations'
+  word = 'mitigation' if mitigated == 1 else 'mitigations'
+  after = f'{titles[0]} before and after {mitigated} {word}'
   if config.method.axis != 'gender':
     after += f' of {exchange.called(config.method.axis)}'
   return f'{after}, and {titles[-1]}' if config.benchmarks.against else after
