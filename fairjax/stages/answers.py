@@ -213,7 +213,7 @@ def last(error: BaseException) -> str:
   if isinstance(error, SyntaxError):
     return f'{said} ({error.filename}, line {error.lineno})'
   frames = traceback.extract_tb(error.__traceback__)
-  ours = str(pathlib.Path(__file__).parents[2])
+  ours = str(pathlib.Path(__file__).parents[1])
   theirs = [
     frame
     for frame in frames
