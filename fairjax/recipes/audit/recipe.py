@@ -84,27 +84,7 @@ def audit(
   remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
   for words in remarks:
     say(words)
-  models = audited.load(source, config, table, classes)
-  if config.audit.serve and models[0].kind == 'predictions':
-    raise UserError(
-      f'{models[0].name} is predictions, and those of a new sentence are not '
-      'known; name a model to serve: a folder, or module:function'
-    )
-  second = against if against is not None else config.audit.against
-  if not (isinstance(second, str) and not second):
-    others = audited.load(second, config, table, classes)
-    models = _renamed([*models, *others])
-  if config.audit.classes and all(one.label is None for one in models):
-    raise UserError(
-      f'audit.classes names {config.audit.classes[0]!r}, and of '
-      f'{models[0].name} no labels may hold together; leave it away'
-    )
-  asks = [one.name for one in models if one.scores is None]
-  if config.audit.edited and asks:
-    raise UserError(
-      f'audit.edited is {config.audit.edited!r}, and edited texts are asked of '
-      f'{asks[0]} itself; leave it away'
-    )
+  models = _models(config, source, against, table, classes)
   edits = audit_edits.make(config, table) if 'text' in table else []
   train = audit_causes.training(models[0], config, groups)
   audit_causes.can_equalize(config, table, groups, classes)
@@ -178,6 +158,35 @@ def audit(
     )
   _gate(config, results, focus)
   return results, measured
+
+
+def _models(
+  config: Config, source: Any, against: Any, table: pd.DataFrame, classes
+) -> list[answers.AuditedModel]:
+  """Those of `source` and of `against`, refused where the config asks what
+  they cannot do."""
+  models = audited.load(source, config, table, classes)
+  if config.audit.serve and models[0].kind == 'predictions':
+    raise UserError(
+      f'{models[0].name} is predictions, and those of a new sentence are not '
+      'known; name a model to serve: a folder, or module:function'
+    )
+  second = against if against is not None else config.audit.against
+  if not (isinstance(second, str) and not second):
+    others = audited.load(second, config, table, classes)
+    models = _renamed([*models, *others])
+  if config.audit.classes and all(one.label is None for one in models):
+    raise UserError(
+      f'audit.classes names {config.audit.classes[0]!r}, and of '
+      f'{models[0].name} no labels may hold together; leave it away'
+    )
+  asks = [one.name for one in models if one.scores is None]
+  if config.audit.edited and asks:
+    raise UserError(
+      f'audit.edited is {config.audit.edited!r}, and edited texts are asked of '
+      f'{asks[0]} itself; leave it away'
+    )
+  return models
 
 
 def _data(config: Config) -> str:
