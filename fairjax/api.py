@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
+from fairjax.core import announce
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need
 from fairjax.data.tables import inputs
@@ -357,6 +358,12 @@ def swap(
   ).texts
   if alone:
     return swapped[0]
+  if swapped and swapped == list(texts):
+    announce.note(
+      f'none of {len(swapped):,} texts has a word to exchange, so all are as '
+      'they were; our own words are English: give words=, or axis= a file of '
+      'another language'
+    )
   if isinstance(texts, pd.Series):
     return pd.Series(swapped, texts.index, name=texts.name)
   return np.array(swapped) if isinstance(texts, np.ndarray) else swapped

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import flax.linen as nn
 import jax
@@ -119,6 +120,17 @@ def test_swap_keeps_the_kind_of_column():
   assert list(out.index) == [5, 2] and out[2] == 'a dog' and out[5] != series[5]
   assert fairjax.swap(['he'], direction='female') == ['she']
   assert fairjax.swap(['red car'], words=[['red', 'blue']]) == ['blue car']
+
+
+def test_a_column_in_which_nothing_is_exchanged_is_told():
+  texts = ['Die Muslime kamen.', 'Es regnet.']
+  with pytest.warns(UserWarning, match='none of 2 texts has a word'):
+    assert fairjax.swap(texts, axis='religion') == texts
+  with warnings.catch_warnings():
+    warnings.simplefilter('error')
+    assert fairjax.swap([], axis='religion') == []
+    assert fairjax.swap('It rained.') == 'It rained.'
+    assert fairjax.swap(['She ran.', 'It rained.'])[0] == 'He ran.'
 
 
 def test_words_of_a_swap_may_be_a_mapping():
