@@ -29,11 +29,22 @@ def named(
       out[:, value] = [bool(one) for one in spans]
     return out
   value_of = exchange.reader(axis)
-  at = {value: k for k, value in enumerate(exchange.values(axis))}
-  for row, spans in enumerate(dictionary.swap(texts, axis=axis).spans):
-    for _, _, old, _ in spans:
-      if value := value_of(old):
-        out[row, at[value]] = True
+  values = exchange.values(axis)
+  at = {value: k for k, value in enumerate(values)}
+
+  def note(rows, swapped):
+    for row, spans in zip(rows, swapped.spans):
+      for _, _, old, _ in spans:
+        if value := value_of(old):
+          out[row, at[value]] = True
+
+  drawn = dictionary.swap(texts, axis=axis)
+  note(range(len(texts)), drawn)
+  # What one exchange leaves ("Muslims and Jews" to Jews) another turns.
+  again = [row for row, count in enumerate(drawn.left) if count]
+  for value in values if again else ():
+    some = [texts[row] for row in again]
+    note(again, dictionary.swap(some, value, axis=axis))
   return out
 
 
