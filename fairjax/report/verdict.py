@@ -194,6 +194,8 @@ def over_seeds(values: Sequence[float], level: float) -> dict:
   if n < 2:
     return out | {'note': 'an interval over seeds needs two of them'}
   error = np.std(values, ddof=1) / n**0.5
+  if np.ptp(values) == 0:
+    return out | {'note': 'the seeds agree, so they tell nothing of a spread'}
   reach = float(clusters.reach(error, n - 1, level))
   low, high = intervals.within(2 * mean - 1, 2 * reach, 1.0)
   return out | {'low': (low + 1) / 2, 'high': (high + 1) / 2}

@@ -203,6 +203,15 @@ def test_what_a_size_decides_and_what_a_claim_takes():
   assert verdict.times_larger(count, 0.5) is None
 
 
+def test_seeds_that_agree_make_no_interval_of_no_width():
+  one = verdict.over_seeds([0.91, 0.91, 0.91], 0.95)
+  assert one['value'] == pytest.approx(0.91) and one['note']
+  assert one['low'] is None and one['high'] is None
+  assert verdict.of_interval(one, 0.8) == verdict.OPEN
+  two = verdict.over_seeds([0.91, 0.91, 0.92], 0.95)
+  assert two['low'] < 0.91 < two['high']
+
+
 def test_an_effect_that_a_seed_lacks_is_turned_and_scaled():
   effect = {'value': 0.2, 'low': 0.1, 'high': 0.4, 'seeds': [0.2, None]}
   assert verdict.negated(effect)['seeds'] == [-0.2, None]
