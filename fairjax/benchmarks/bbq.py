@@ -423,17 +423,16 @@ def compared(
           *_how(_difference(one), options),
         )
         out.append(
-          {
-            'metric': f'bbq_{label}_{metric}',
-            'part': part,
-            'items': int(some.sum()),
-            'difference': value,
-            'p': p,
-            'test': 't of the jackknife over questions',
-          }
+          result_rows.difference(
+            f'bbq_{label}_{metric}',
+            part,
+            int(some.sum()),
+            value,
+            p,
+            'questions',
+          )
         )
-  adjusted = significance.adjusted([one['p'] for one in out])
-  return [one | {'p_holm': p} for one, p in zip(out, adjusted)]
+  return result_rows.by_holm(out)
 
 
 def _difference(one: Number) -> Number:

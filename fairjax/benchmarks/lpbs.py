@@ -213,14 +213,13 @@ def compared(
       continue
     difference, p = association.difference(*sides, options)
     out.append(
-      {
-        'metric': 'lpbs_effect',
-        'part': f'{axis}: {value}',
-        'items': len(some),
-        'difference': difference,
-        'p': p,
-        'test': 't of the jackknife over attributes',
-      }
+      result_rows.difference(
+        'lpbs_effect',
+        f'{axis}: {value}',
+        len(some),
+        difference,
+        p,
+        'attributes',
+      )
     )
-  adjusted = significance.adjusted([one['p'] for one in out])
-  return [one | {'p_holm': p} for one, p in zip(out, adjusted)]
+  return result_rows.by_holm(out)

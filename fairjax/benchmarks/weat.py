@@ -378,14 +378,8 @@ def compared(
           *((s[:n], s[n:]) for s in sides), options, words
         )
         out.append(
-          {
-            'metric': f'weat_effect_{name}',
-            'part': test.name,
-            'items': len(some),
-            'difference': value,
-            'p': p,
-            'test': 't of the jackknife over words',
-          }
+          result_rows.difference(
+            f'weat_effect_{name}', test.name, len(some), value, p, 'words'
+          )
         )
-  adjusted = significance.adjusted([one['p'] for one in out])
-  return [one | {'p_holm': p} for one, p in zip(out, adjusted)]
+  return result_rows.by_holm(out)

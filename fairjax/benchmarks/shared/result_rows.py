@@ -119,15 +119,26 @@ def compare(
     gap = some['value'].to_numpy(float) - some['value_theirs'].to_numpy(float)
     cluster = some['cluster'].to_numpy()
     value, p = clusters.mean(gap, cluster, options, 0.0)
-    rows.append(
-      {
-        'metric': metric,
-        'part': part,
-        'items': int(np.isfinite(gap).sum()),
-        'difference': value,
-        'p': p,
-        'test': 't of the jackknife over clusters',
-      }
-    )
+    count = int(np.isfinite(gap).sum())
+    rows.append(difference(metric, part, count, value, p, 'clusters'))
+  return by_holm(rows)
+
+
+def difference(
+  metric: str, part: str, items: int, value: dict, p: float | None, over: str
+) -> dict:
+  """A number of one model less that of another, by the jackknife."""
+  return {
+    'metric': metric,
+    'part': part,
+    'items': items,
+    'difference': value,
+    'p': p,
+    'test': f't of the jackknife over {over}',
+  }
+
+
+def by_holm(rows: Sequence[dict]) -> list[dict]:
+  """Rows with their p adjusted over all of them."""
   p_holm = adjusted([one['p'] for one in rows])
   return [one | {'p_holm': p} for one, p in zip(rows, p_holm)]
