@@ -476,6 +476,8 @@ def test_lpbs():
   """Kurita et al.: what is likelier beside a group than its prior says."""
   items = lpbs.items(None)
   assert items['id'].is_unique and set(items['side']) == {'X', 'Y'}
+  side = dict(zip(items['attribute'], items['side']))
+  assert side['stupid'] == 'X' and side['kind'] == 'Y'  # X: said against it
   rng = np.random.default_rng(0)
   value = rng.normal(size=len(items))
   against = (items['value'] == 'muslim') & (items['side'] == 'X')
