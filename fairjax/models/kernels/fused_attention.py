@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Float, Int, UInt32
@@ -29,6 +30,7 @@ from fairjax.models.layers.dropout import survives
 
 LONGEST = 128  # places of a row: all scores of a head are on chip at once
 WIDTHS = (16, 32, 64, 128)  # of a head
+QUERIES = 32  # places that ask at a time, in the backward pass
 
 
 def fits(places: int, width: int, dtype: Any = jnp.bfloat16) -> bool:
@@ -110,87 +112,114 @@ attention.defvjp(_attention_forward, _attention_backward)
 
 
 # The kernels. Blocks are of a power of two; places past the row's are masked.
+# The backward pass takes QUERIES places at a time: whole, its four arrays of
+# scores are more than a program's registers, which would go through memory.
 
 
-def _columns(ref: Any, first: Any, t: int, width: int):
-  """(where, mask) of a head's columns in a row's array."""
-  inside = (jnp.arange(ref.shape[0]) < t)[:, None] & (jnp.arange(width) >= 0)[
-    None
-  ]
-  return ref.at[:, pl.ds(first * width, width)], inside
+class _Head(NamedTuple):
+  """One head of one row: what a program reads, and where it writes."""
+
+  three: Any  # the row's queries, keys and values, of all heads
+  visible: Any
+  starts: Any
+  positions: Any
+  bias: Any
+  number: Any
+  heads: int
+  rate: float
+  t: int
+
+  @property
+  def width(self) -> int:
+    return self.three.shape[1] // (3 * self.heads)
+
+  def at(self, ref: Any, places: Any, first: Any, which: int = 0):
+    """(where, mask) of some places' columns: of queries, keys or values."""
+    rows, width = len(places), self.width
+    column = (which * self.heads + self.number) * width
+    where = ref.at[pl.ds(first, rows), pl.ds(column, width)]
+    return where, (places < self.t)[:, None] & (jnp.arange(width) >= 0)[None]
+
+  def read(self, places: Any, first: Any, which: int) -> jax.Array:
+    """Queries (0), keys (1) or values (2) with their bias."""
+    column = (which * self.heads + self.number) * self.width
+    bias = self.bias[pl.ds(column, self.width)].astype(self.three.dtype)
+    return load(*self.at(self.three, places, first, which)) + bias
 
 
-def _weights(query, keys, visible_ref, starts_ref, positions_ref, t, rate):
-  """(softmax, what dropout multiplies it by or None) of one head of a row."""
-  inside = jnp.arange(len(query)) < t
-  both = inside[:, None] & inside[None]
-  visible = triton.load(visible_ref.at[:, :], mask=both, other=0)
+def _weights(one: _Head, query, keys, places, first):
+  """(softmax, what dropout multiplies it by or None) of some queries."""
+  asks, inside = places < one.t, jnp.arange(len(keys)) < one.t
+  visible = triton.load(
+    one.visible.at[pl.ds(first, len(places)), :],
+    mask=asks[:, None] & inside[None],
+    other=0,
+  )
   scores = jnp.dot(query, keys.T, preferred_element_type=jnp.float32)
-  scores = scores * query.shape[1] ** -0.5
+  scores = scores * one.width**-0.5
   scores = scores + jnp.where(visible != 0, 0.0, -1e9)
   scores = jnp.where(inside[None], scores, -2e9)  # no key at all
   weights = jnp.exp(scores - scores.max(-1, keepdims=True))
   weights = weights / weights.sum(-1, keepdims=True)
-  if not rate:
+  if not one.rate:
     return weights, None
-  starts = triton.load(starts_ref.at[:], mask=inside, other=0)
-  positions = triton.load(positions_ref.at[:], mask=inside, other=0)
-  keep = survives(starts, positions.astype(jnp.uint32)[None], rate)
-  return weights, jnp.where(keep, 1.0 / (1.0 - rate), 0.0)
-
-
-class _Head(NamedTuple):
-  """What both kernels read of the head that a program takes."""
-
-  at: Any  # (ref, which head of it) -> (where, mask)
-  number: Any
-  query: Any
-  keys: Any
-  values: Any
-  weights: Any  # softmax
-  factor: Any  # what dropout multiplies them by; None without
-
-
-def _head(rows, bias_ref, heads, rate, t) -> _Head:
-  three_ref, *masks = rows
-  width = three_ref.shape[1] // (3 * heads)
-  head = pl.program_id(0)
-  at = functools.partial(_columns, t=t, width=width)
-  bias = lambda first: bias_ref[pl.ds(first * width, width)]
-  query, keys, values = (
-    load(*at(three_ref, first)) + bias(first).astype(three_ref.dtype)
-    for first in (head, heads + head, 2 * heads + head)
+  starts = triton.load(
+    one.starts.at[pl.ds(first, len(places))], mask=asks, other=0
   )
-  weights, factor = _weights(query, keys, *masks, t, rate)
-  return _Head(at, head, query, keys, values, weights, factor)
+  positions = triton.load(one.positions.at[:], mask=inside, other=0)
+  keep = survives(starts, positions.astype(jnp.uint32)[None], one.rate)
+  return weights, jnp.where(keep, 1.0 / (1.0 - one.rate), 0.0)
 
 
 def _forward_kernel(*refs, heads, rate, t):
   *rows, bias_ref, out_ref = refs
-  one = _head(rows, bias_ref, heads, rate, t)
-  weights = one.weights if one.factor is None else one.weights * one.factor
-  store(*one.at(out_ref, one.number), _dot(weights, one.values))
+  one = _Head(*rows, bias_ref, pl.program_id(0), heads, rate, t)
+  places = jnp.arange(out_ref.shape[0])
+  query, keys, values = (one.read(places, 0, which) for which in range(3))
+  weights, factor = _weights(one, query, keys, places, 0)
+  weights = weights if factor is None else weights * factor
+  store(*one.at(out_ref, places, 0), _dot(weights, values))
 
 
 def _backward_kernel(*refs, heads, rate, t):
   *rows, g_ref, bias_ref, dthree_ref, sums_ref = refs
-  one = _head(rows, bias_ref, heads, rate, t)
-  g, width = load(*one.at(g_ref, one.number)), one.query.shape[1]
-  dweights = jnp.dot(g, one.values.T, preferred_element_type=jnp.float32)
-  dropped = one.weights
-  if one.factor is not None:
-    dropped, dweights = dropped * one.factor, dweights * one.factor
+  one = _Head(*rows, bias_ref, pl.program_id(0), heads, rate, t)
+  block = g_ref.shape[0]
+  some = min(QUERIES, block)
+  everywhere = jnp.arange(block)
+  keys, values = (one.read(everywhere, 0, which) for which in (1, 2))
 
-  def put(which, value):
-    head = which * heads + one.number
-    store(*one.at(dthree_ref, head), value)
-    sums_ref[pl.ds(head * width, width)] = jnp.sum(value, axis=0)
+  def add(i, sums):
+    first = i * some
+    places = first + jnp.arange(some)
+    query = one.read(places, first, 0)
+    g = load(*one.at(g_ref, places, first))
+    weights, factor = _weights(one, query, keys, places, first)
+    dweights = jnp.dot(g, values.T, preferred_element_type=jnp.float32)
+    dropped = weights
+    if factor is not None:
+      dropped, dweights = weights * factor, dweights * factor
+    dvalues = sums[2] + _dot(dropped.T, g)
+    inner = jnp.sum(weights * dweights, axis=-1, keepdims=True)
+    dscores = weights * (dweights - inner) * one.width**-0.5
+    dquery = _dot(dscores, keys)
+    store(*one.at(dthree_ref, places, first), dquery)
+    return (
+      sums[0] + jnp.sum(dquery, axis=0),
+      sums[1] + _dot(dscores.T, query),
+      dvalues,
+    )
 
-  put(2, _dot(dropped.T, g))
-  inner = jnp.sum(one.weights * dweights, axis=-1, keepdims=True)
-  dscores = one.weights * (dweights - inner) * width**-0.5
-  put(0, _dot(dscores, one.keys))
-  put(1, _dot(dscores.T, one.query))
+  zero = jnp.zeros((block, one.width), jnp.float32)
+  sums = jnp.zeros(one.width, jnp.float32), zero, zero
+  of_queries, dkeys, dvalues = lax.fori_loop(0, block // some, add, sums)
+  store(*one.at(dthree_ref, everywhere, 0, 1), dkeys)
+  store(*one.at(dthree_ref, everywhere, 0, 2), dvalues)
+  for which, total in enumerate(
+    (of_queries, jnp.sum(dkeys, axis=0), jnp.sum(dvalues, axis=0))
+  ):
+    column = (which * heads + one.number) * one.width
+    sums_ref[pl.ds(column, one.width)] = total
 
 
 def _dot(a, b):

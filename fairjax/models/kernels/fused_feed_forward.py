@@ -26,7 +26,7 @@ from fairjax.models.kernels import row_kernels
 from fairjax.models.kernels.row_kernels import load, store
 
 SHORTEST, LONGEST = 16, 128  # places of a row, whose Gram matrix is on chip
-CHUNK = 64  # features at a time
+CHUNK = 32  # features at a time
 
 
 def gelu_and_slope(u: Float[Array, '...']) -> tuple[jax.Array, jax.Array]:

@@ -26,7 +26,6 @@ from fairjax.models.kernels.row_kernels import load, store
 WIDEST = 1024  # features
 SHORTEST = 16  # places: below, a row is too little for a program
 SLOTS = 16  # sums that a program keeps
-BLOCK = 16  # places at a time
 
 
 def fits(t: int, width: int, dtype: Any, slots: int, centre: bool) -> bool:
@@ -86,18 +85,23 @@ def backward(
 # The kernel. What is past the row's places, features and slots is masked.
 
 
+def _block(slots: int) -> int:
+  """Places at a time: what registers hold, and a product of slots takes."""
+  return 8 if slots == 1 else 16
+
+
 def _kernel(
   x_ref, g_ref, slot_ref, scale_ref, dx_ref, *sum_refs, t, d, slots, eps, centre
 ):
-  width, rows = scale_ref.shape[0], sum_refs[0].shape[0]
+  width, rows, block = scale_ref.shape[0], sum_refs[0].shape[0], _block(slots)
   features = jnp.arange(width) < d
   scale = load(scale_ref.at[pl.ds(0, width)], features)
   mean = lambda a: jnp.sum(a, axis=-1, keepdims=True) / d
 
   def some(i, sums):
-    places = i * BLOCK + jnp.arange(BLOCK) < t
+    places = i * block + jnp.arange(block) < t
     mask = places[:, None] & features[None]
-    at = lambda ref: ref.at[pl.ds(i * BLOCK, BLOCK), pl.ds(0, width)]
+    at = lambda ref: ref.at[pl.ds(i * block, block), pl.ds(0, width)]
     read = lambda ref: load(at(ref), mask).astype(jnp.float32)
     x, g = read(x_ref), read(g_ref)
     if centre:
@@ -108,7 +112,7 @@ def _kernel(
     dx = rate * (dx - mean(inner) if centre else dx)
     store(at(dx_ref), mask, dx)
     slot = triton.load(
-      slot_ref.at[pl.ds(i * BLOCK, BLOCK)], mask=places, other=slots
+      slot_ref.at[pl.ds(i * block, block)], mask=places, other=slots
     )
     return tuple(
       one + _sums(part, slot, rows, x_ref.dtype)
@@ -116,7 +120,7 @@ def _kernel(
     )
 
   zero = jnp.zeros((rows, width), jnp.float32)
-  sums = lax.fori_loop(0, pl.cdiv(t, BLOCK), some, (zero, zero))
+  sums = lax.fori_loop(0, pl.cdiv(t, block), some, (zero, zero))
   inside = (jnp.arange(rows) < slots)[:, None] & features[None]
   for ref, part in zip(sum_refs, sums):
     store(ref.at[pl.ds(0, rows), pl.ds(0, width)], inside, part)
@@ -145,8 +149,9 @@ def _call(slots: int, eps: float, centre: bool):
     r, t, d = x.shape
     sums = jax.ShapeDtypeStruct((r, slots, d), jnp.float32)
     out = [jax.ShapeDtypeStruct(x.shape, x.dtype), sums, sums]
+    block = _block(slots)
     blocks = {
-      't': BLOCK * pl.cdiv(t, BLOCK),
+      't': block * pl.cdiv(t, block),
       'd': pl.next_power_of_2(d),
       'm': 1 if slots == 1 else SLOTS,  # as tensor cores want them
     }

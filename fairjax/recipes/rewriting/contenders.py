@@ -166,6 +166,7 @@ def grid(
   """{contender: {set: Drawn}} as results' contenders and adjusted tests."""
   options, contenders, tests = options_of(config), {}, []
   for name, sets in parts.items():
+    before = list(contenders)  # with later ones they are tested there: once
     contenders[name] = {
       'sets': {
         where: {
@@ -181,7 +182,7 @@ def grid(
       }
     }
     for other in dict.fromkeys((ORIGINAL, *against)):
-      if other == name or other not in parts or name == ORIGINAL:
+      if other not in before:
         continue
       for where, each in sets.items():
         for ours, theirs in zip(each, parts[other][where]):
