@@ -5,8 +5,7 @@
 Half of the pairs of the word list are withheld from the targets, so that the
 generator is never shown what they become; its discriminator only says which
 group a text shows. Of the words that the known twins change, which share does
-it change alike, with and without the discriminator (five of each)? Two
-classifiers a contender: the gaps are configs/claims/mbcda_planted.py's.
+it change alike, with and without the discriminator (five of each)?
 """
 
 from fairjax import config as c
@@ -16,5 +15,4 @@ def get_config() -> c.Config:
   config = c.shipped('claims/mbcda_planted')
   config.adversary.withheld = 0.5
   config.adversary.vectors = ()
-  config.rewriters.seeds = 2
   return config
