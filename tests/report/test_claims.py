@@ -1,6 +1,9 @@
 """The table of claims: from results.json of any number of runs to markdown."""
 
+import itertools
 import json
+import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -228,3 +231,41 @@ def test_an_undecided_line_says_what_it_takes():
   assert 'over 100 times' in claims._decides(near, 900.0)
   sure = verdict.claim('c', {'value': 0.1, 'low': 0.05, 'high': 0.2}, 0.0, 't')
   assert claims._decides(sure, 900.0) == '±0.11'
+
+
+# What this project says of its own runs
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NUMBER = re.compile(r'(?<![\d.\w])-?0?\.\d+')
+
+
+def test_the_shipped_table_is_what_the_kept_runs_make():
+  made = claims.markdown([str(ROOT / 'configs/claims/results')], PAPERS)
+  shipped = (ROOT / 'fairjax/report/CLAIMS.md').read_text(encoding='utf-8')
+  assert shipped[shipped.index('| paper |') :].strip() == made.strip()
+
+
+def sizes(text, digits):
+  """Those of the numbers in a text, to so many digits behind the point."""
+  return {f'{abs(float(one)):.{digits}f}' for one in NUMBER.findall(text)}
+
+
+def test_each_number_of_readmes_claims_is_one_of_that_papers_runs():
+  """To the digits that it has: a run that is kept anew may not leave it be."""
+  read = lambda path: (ROOT / path).read_text(encoding='utf-8')
+  table = read('fairjax/report/CLAIMS.md').splitlines()
+  sections = re.split(r'\n## ', read('configs/RESULTS.md'))
+  for paper in PAPERS:
+    start = f'| {paper.title} |'
+    (first,) = [k for k, line in enumerate(table) if line.startswith(start)]
+    rest = itertools.takewhile(
+      lambda s: s.startswith('|  |'), table[first + 1 :]
+    )
+    authors = paper.title.partition('(')[2]
+    (section,) = [one for one in sections if authors in one.partition('\n')[0]]
+    by = ' '.join(line.split(' | ')[3] for line in (table[first], *rest))
+    (row,) = [s for s in read('README.md').splitlines() if s.startswith(start)]
+    for one in NUMBER.findall(row):
+      digits = len(one.partition('.')[2])
+      judged = sizes(one, digits) <= sizes(by, digits)
+      assert judged or one in NUMBER.findall(section), (paper.title, one)
