@@ -186,8 +186,8 @@ def _one_a_group(out: pd.DataFrame, where: str) -> None:
   if again.any():
     _, pair, group = named.loc[again.idxmax(), keys]
     raise UserError(
-      f'{where} has two prompts of group {group!r} in the pair {pair!r}; a pair '
-      'is a prompt of each group, so give the others a pair of their own '
+      f'{where} has two prompts of group {group!r} in the pair {pair!r}; a '
+      'pair is a prompt of each group, so give the others a pair of their own '
       '(what merely hangs together is a column template)'
     )
 
