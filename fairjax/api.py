@@ -91,10 +91,7 @@ def assess(
     metrics is None or isinstance(metrics, Mapping),
     *('metrics', metrics, '{name: function} is needed'),
   )
-  names, labels = inputs.labels(y_true, pos_label)
-  first = pos_label is not None and names.index(pos_label) == 0
-  positive = 0 if first and len(names) == 2 else 1
-  scores = inputs.scores(y_score, len(labels), names, positive)
+  labels, scores = inputs.predicted(y_true, y_score, pos_label)
   columns, remarks = inputs.columns(groups, len(labels))
   members, group_names, attributes = of_groups.memberships(
     columns, intersections=intersections
@@ -257,8 +254,7 @@ def thresholds(
   )
   group_thresholds.known(criterion)
   inputs.options(threshold, confidence_level, n_resamples, random_state)
-  names, labels = inputs.labels(y_true, pos_label)
-  scores = inputs.scores(y_score, len(labels), names)
+  labels, scores = inputs.predicted(y_true, y_score, pos_label)
   if scores.shape[:-1] != (1,):
     raise UserError(
       f'y_score has shape {np.shape(y_score)}; thresholds of groups are of one '

@@ -281,10 +281,14 @@ def of_group(
 
 def marked(one: dict, rates: Rates, g: int, min_group: int) -> dict:
   """Rates of a group with `few` where too few rows for a gap are behind."""
-  if len(rates.rows) == 1:
-    for r, name in enumerate(groups.NAMES):
-      if rates.rows[0, g, r] < min_group:
-        one[name]['few'] = True
+  index = groups.NAMES.index
+  own = [(name, 0, r) for r, name in enumerate(groups.NAMES)]
+  if len(rates.rows) > 1:
+    own = [(f'tpr_{k}', k, index('tpr')) for k in range(len(rates.rows))]
+    own.append(('accuracy', 0, index('accuracy')))
+  for name, k, r in own:
+    if rates.rows[k, g, r] < min_group:
+      one[name]['few'] = True
   return one
 
 

@@ -180,7 +180,14 @@ def _curve(labels, scores, criterion: str) -> tuple:
   edges = (upper + lower) / 2
   edges[0] = np.nextafter(p[0], math.inf)  # nobody
   edges[-1] = 0.0  # everyone
-  return above / below, tp + zeros - fp, edges.round(12)
+  return above / below, tp + zeros - fp, _short(edges, lower, upper)
+
+
+def _short(edges, lower, upper) -> np.ndarray:
+  """Edges in few digits, where these decide the same: lower < edge ≤ upper."""
+  edges = np.where(edges > lower, edges, upper)  # of neighbouring numbers
+  near = edges.round(12)
+  return np.where((lower < near) & (near <= upper), near, edges)
 
 
 def _best_of_equal(rate, hits) -> np.ndarray:

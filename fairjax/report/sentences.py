@@ -243,6 +243,7 @@ def _parity(
     name: rate['selection_rate']['value']
     for name, rate in groups.items()
     if tables.defined(rate.get('selection_rate'))
+    and not rate['selection_rate'].get('few')
   }
   if len(rates) > 1 and not about:
     least, *_, most = sorted(rates, key=rates.get)  # two groups if all tie

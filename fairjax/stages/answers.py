@@ -158,7 +158,7 @@ def predictor(
 def _asked(function, texts: list[str], name: str, place) -> Any:
   try:
     return function(list(texts))
-  except (KeyboardInterrupt, Interrupted):
+  except (KeyboardInterrupt, Interrupted, UserError):
     raise
   except BaseException as error:
     raise UserError(_ended(function, texts, name, place, error)) from error

@@ -69,6 +69,62 @@ def test_it_is_the_best_pair_of_thresholds_that_are_equal(criterion):
   assert (mine == y).mean() >= best - 2 / 60
 
 
+def best(criterion, y, p, group):
+  """The most right rows of any target, by every cut of every group."""
+  targets, right = np.linspace(0, 1, group_thresholds.TARGETS), 0
+  for g in sorted(set(group)):
+    own = group == g
+    cuts = [*np.unique(p[own]), np.inf]
+    tried = [(y[own], (p[own] >= cut).astype(int)) for cut in cuts]
+    each = np.array(
+      [(rate(criterion, *d), (d[0] == d[1]).sum()) for d in tried]
+    )
+    near = np.abs(each[:, :1] - targets)
+    lowest = np.where(near == near.min(0), each[:, :1], 2).min(0)
+    right += np.where(each[:, :1] == lowest, each[:, 1:], -1).max(0)
+  return right.max()
+
+
+@pytest.mark.parametrize('criterion', NAMES)
+def test_no_cut_of_any_group_is_more_right(criterion):
+  """With ties at either end, groups of whom nobody is positive, and scores
+  that are the nearest numbers there are."""
+  rng, nobody = np.random.default_rng(1), 0
+  levels = (
+    [0, 0.5, 1],
+    np.linspace(0, 1, 11),
+    [0.3, np.nextafter(0.3, 1), 0.3 + 1e-13, 1e-20, 1e-18, 1],
+  )
+  for k in range(60):
+    y = rng.integers(0, 2, 24)
+    y[:4] = 0, 1, 0, 1
+    group = np.array(list('aabb' + ''.join(rng.choice([*'ab'], 20))))
+    p = rng.choice(levels[k % 3], 24)
+    found = group_thresholds.fit(y, p, group, criterion)
+    mine = found.decide(p, group)
+    assert (mine == y).sum() == best(criterion, y, p, group), k
+    nobody += not mine[group == 'a'].any()
+  assert nobody > 3
+
+
+def test_scores_are_of_the_positive_label_in_every_form():
+  y, p, group = rows(400)
+  named = np.where(y == 1, 'bad', 'ok')
+  names = np.where(p >= 0.5, 'bad', 'ok')
+  for y_true, scores, label, same in (
+    (named, np.stack([p, 1 - p], 1), 'bad', p),
+    (1 - y, np.stack([p, 1 - p], 1), 0, p),
+    (y, np.stack([1 - p, p], 1), 1, p),
+    (named, names, 'bad', p >= 0.5),
+  ):
+    found, plain = (
+      fairjax.thresholds(*rest, group, pos_label=one, n_resamples=50)
+      for *rest, one in ((y_true, scores, label), (y, same, 1))
+    )
+    assert found.thresholds == plain.thresholds
+    assert found.before['accuracy'] == plain.before['accuracy']
+
+
 @pytest.mark.parametrize('criterion', NAMES)
 def test_as_fair_as_fairlearns_at_no_less_accuracy(criterion):
   pytest.importorskip('fairlearn.postprocessing')

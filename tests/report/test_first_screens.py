@@ -5,10 +5,13 @@ import json
 import pathlib
 import re
 
+import numpy as np
 import pytest
 
+import fairjax
 from fairjax import results
 from fairjax.report import findings, page, sentences, tables, verdict
+from fairjax.report import first_screen as first_screen_of
 
 KEPT = sorted(
   (pathlib.Path(__file__).parents[1] / 'golden/first_screens').glob('*.json')
@@ -193,3 +196,20 @@ def test_precision_stands_beside_recall():
   found = results.of(json.loads(path.read_text()))
   rows = sentences.side_by_side(found, found.set_names()[0])
   assert [*rows[0]][:3] == ['contender', 'precision', 'recall']
+
+
+def test_the_worst_class_is_told_of_groups_that_count_in_its_gap():
+  """Of three classes too a group of few rows is in no gap."""
+  rng = np.random.default_rng(0)
+  group = np.array(['a'] * 140 + ['b'] * 155 + ['tiny'] * 9)
+  y = rng.integers(0, 3, 304)
+  right = (rng.random(304) < 0.75) & (group != 'tiny')
+  chances = np.eye(3)[np.where(right, y, (y + 1) % 3)]
+  found = fairjax.assess(y, chances, groups=group, n_resamples=100)
+  one = found.results.sets['data']
+  gap = first_screen_of.headline(one)
+  assert {gap.high, gap.low} == {'a', 'b'}
+  rates = [one['groups'][g][gap.rate]['value'] for g in (gap.high, gap.low)]
+  assert rates[0] - rates[1] == pytest.approx(1 - gap.estimate['value'])
+  assert one['groups']['tiny']['tpr_0']['few']
+  assert 'few' not in one['groups']['a']['tpr_0']

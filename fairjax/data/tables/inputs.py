@@ -59,8 +59,22 @@ def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
   return classes, np.array([index[v] for v in values.tolist()], np.int32)
 
 
+def predicted(
+  y_true: Sequence, y_score: Sequence, pos_label: Any
+) -> tuple[np.ndarray, np.ndarray]:
+  """Labels as classes, and scores of them: of two, of label 1.
+
+  The one door: `labels` turns its classes where `pos_label` is the first of
+  two, and columns and decisions must turn with them.
+  """
+  names, classes = labels(y_true, pos_label)
+  first = pos_label is not None and names.index(pos_label) == 0
+  positive = 0 if first and len(names) == 2 else 1
+  return classes, scores(y_score, len(classes), names, positive)
+
+
 def scores(
-  y_score: Sequence, rows: int, names: Sequence, positive: int = 1
+  y_score: Sequence, rows: int, names: Sequence, positive: int
 ) -> np.ndarray:
   """Probabilities [s, n], or [s, n, c] of three or more classes `names`.
 

@@ -266,13 +266,23 @@ def thresholds(
   )
 
 
+def _narrowed(before: float | None, after: float | None) -> str:
+  """The heading, of two parities: gaps of the groups that count in gaps."""
+  if before is None or after is None:
+    return 'A threshold for each group, judged on too few rows to tell a gap'
+  old, new = f'{1 - before:.0%}', f'{1 - after:.0%}'
+  if old == new:
+    return f'A threshold for each group would leave the gap at {old}'
+  word = 'narrow' if after > before else 'widen'
+  return f'A threshold for each group would {word} the gap from {old} to {new}'
+
+
 def thresholds_section(found: Equalized, groups: Who) -> dict:
   """The page's: what becomes of the gap, and what it costs."""
   name = CRITERIA[found.rule.criterion]
   shown, criterion = EQUALIZED[found.rule.criterion]
   rate = {'dp': 'selection_rate', 'eqopp1': 'tpr', 'eqopp0': 'fpr'}[name]
   before, after = found.before.groups, found.after.groups
-  gap = lambda one: float(one[rate].max() - one[rate].min())
   price = found.price
   points = 100 * price['difference']['value']
   cost = 'cost' if points < 0 else 'gain'
@@ -290,8 +300,7 @@ def thresholds_section(found: Equalized, groups: Who) -> dict:
     if group in before.index
   ]
   return results.section(
-    f'A threshold for each group would narrow the gap from '
-    f'{gap(before):.0%} to {gap(after):.0%}',
+    _narrowed(found.before[name]['value'], found.after[name]['value']),
     results.text(
       f'With a threshold of its own each group meets {criterion}; nothing is '
       f'trained. They were chosen on half of the rows. On the other '

@@ -202,7 +202,7 @@ def measure(
   )
   _calibrated(out, labels, groups, options, least, model.hard, sample)
   _beside_reference(out, labels, groups, config, options, sample)
-  _given_controls(out, labels, groups, options, sample)
+  _given_controls(out, labels, groups, options, least, sample)
   _priced(out, labels, groups, config, options, sample)
   if labels is not None:
     out.slices = slices.worst(
@@ -340,7 +340,7 @@ def _beside_reference(out, labels, groups, config, options, sample) -> None:
     out.contrasts += rows
 
 
-def _given_controls(out, labels, groups, options, sample) -> None:
+def _given_controls(out, labels, groups, options, least, sample) -> None:
   if not groups.controls or not groups.columns or out.scores.ndim == 3:
     return
   masks, names, kinds = group_rates.memberships(
@@ -350,13 +350,16 @@ def _given_controls(out, labels, groups, options, sample) -> None:
   keep = [i for i, k in enumerate(kinds) if k == both]
   for kind in groups.columns:
     members, own = groups.of(kind)
-    if len(own) < 2:
+    # As of every gap: a group of few rows would empty the levels too.
+    rows = [row_weights.rows(sample['weight'], one) for one in members]
+    large = [g for g, count in enumerate(rows) if count >= least]
+    if len(large) < 2:
       continue
     fair, within, left = contrasts.conditional(
       labels,
       out.decisions,
-      members,
-      own,
+      members[large],
+      [own[g] for g in large],
       masks[keep],
       [names[i] for i in keep],
       options,

@@ -165,6 +165,7 @@ def _grouped(frame, prompts, where: str) -> tuple[pd.DataFrame, list[str]]:
   said = []
   if 'pair' in frame:
     out['pair'] = text('pair')
+    _one_a_group(out, where)
   else:
     out['pair'] = _paired(out) if own else ''
     if own and (out['pair'] == '').all():
@@ -175,6 +176,20 @@ def _grouped(frame, prompts, where: str) -> tuple[pd.DataFrame, list[str]]:
   if 'continuation' in frame:
     out['continuation'] = frame['continuation'].fillna('').astype(str)
   return out, said
+
+
+def _one_a_group(out: pd.DataFrame, where: str) -> None:
+  """Of two prompts of a pair and group one alone would be matched."""
+  named = out[(out['pair'] != '') & (out['group'] != '')]
+  keys = ['attribute', 'pair', 'group']
+  again = named.drop_duplicates([*keys, 'prompt']).duplicated(keys)
+  if again.any():
+    _, pair, group = named.loc[again.idxmax(), keys]
+    raise UserError(
+      f'{where} has two prompts of group {group!r} in the pair {pair!r}; a '
+      'pair is a prompt of each group, so give the others a pair of their own '
+      '(what merely hangs together is a column template)'
+    )
 
 
 def _paired(out: pd.DataFrame) -> pd.Series:

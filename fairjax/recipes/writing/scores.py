@@ -8,7 +8,7 @@ tells it, that is asked; a guess would turn a page around.
 
 import contextlib
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ class Scorer(NamedTuple):
   positive: str  # what its class is called
   model: AuditedModel
   place: int  # of that class
+  said: Set[str] = frozenset()  # labels that a function has answered
 
 
 def load(config: Config, source: Any = None) -> Scorer:
@@ -44,11 +45,11 @@ def load(config: Config, source: Any = None) -> Scorer:
         answers.made_from(name), own.positive
       )
       source = answers.imported(source, 'writing.classifier')
-  blank = pd.DataFrame({'text': list(PROBE)})
+  blank, said = pd.DataFrame({'text': list(PROBE)}), set()
   if callable(source) and not hasattr(source, 'predict_proba'):
     name = name or getattr(source, '__name__', type(source).__name__)
     _refuse_nameless(source, name, own.positive)
-    function = _numbered(source, own.positive)
+    function = _numbered(source, name, own.positive, said)
     found = [audited.function(function, name, config, blank, (), made_from)]
   else:
     found = audited.load(source, config, blank, ())
@@ -64,7 +65,7 @@ def load(config: Config, source: Any = None) -> Scorer:
   if place is None:
     place = _by_number(model, chances.shape[-1], own.positive)
   label = model.classes[place] if model.classes else own.positive
-  return Scorer(model.name, label or 'positive', model, place)
+  return Scorer(model.name, label or 'positive', model, place, said)
 
 
 def score(
@@ -76,8 +77,14 @@ def score(
     first = answers.sample(model, texts)
     place = answers.Place(log.folder, config.reuse)
     model = answers.kept(model, first, place, config.audit.batch, log.line)
-  chances = np.asarray(model.predict(list(texts)))
-  return chances[..., scorer.place].mean(0)
+  chances = np.asarray(model.predict(list(texts)))[..., scorer.place].mean(0)
+  if len(scorer.said) > 1 and not chances.any():
+    raise UserError(
+      f'{scorer.name} answers {_names(scorer.said)} of {len(texts):,} texts, '
+      f'and never {scorer.positive!r}; if it calls that class otherwise, give '
+      'its own word with --config.writing.positive'
+    )
+  return chances
 
 
 def _refuse_nameless(function: Callable, name: str, positive: str) -> None:
@@ -97,17 +104,58 @@ def _rows(said: Any) -> list | None:
   return list(rows) if isinstance(rows, list | tuple) and len(rows) else None
 
 
-def _numbered(function: Callable, positive: str) -> Callable:
-  """A function whose answers in words are numbers: is it the positive one?"""
+def _numbered(
+  source: Callable, name: str, positive: str, seen: set[str]
+) -> Callable:
+  """A function whose answers in words are numbers: is it the positive one?
+
+  `seen` are the labels that it has answered, so far.
+  """
 
   def numbers(texts: Sequence[str]):
-    said = function(list(texts))
+    said = source(list(texts))
     rows = _rows(said)
     if rows is None or not all(map(_worded, rows)):
       return said
+    seen.update(map(_plain, (o for one in rows for o in _labels(one))))
+    if not isinstance(rows[0], str):
+      _refuse_others(rows, name, positive, seen)
     return np.array([_chance(one, positive) for one in rows])
 
   return numbers
+
+
+def _refuse_others(rows, name: str, positive: str, seen: set[str]) -> None:
+  """Labels with scores of which none is the positive one, or one alone is said
+  of three: what is left to the positive one is not known then."""
+  alone = any(isinstance(one, Mapping) for one in rows)
+  if len(seen) > 1 and _plain(positive) not in seen:
+    raise UserError(
+      f'{name} answers {_names(seen)}, and writing.positive is {positive!r}; '
+      'name one of these with --config.writing.positive'
+    )
+  scores = [one.get('score', 1.0) for one in rows if isinstance(one, Mapping)]
+  if alone and (len(seen) > 2 or min(map(float, scores)) < 0.5):
+    raise UserError(
+      f'{name} answers with one of several labels ({_names(seen)}) and its '
+      f'score, which does not say the score of {positive!r}; let it return all '
+      'labels with theirs (top_k=None of a pipeline)'
+    )
+
+
+def _labels(one: Any) -> list[str]:
+  """The labels of one answer."""
+  some = one if isinstance(one, list | tuple) else [one]
+  return [str(o['label']) if isinstance(o, Mapping) else o for o in some]
+
+
+def _plain(label: str) -> str:
+  return str(label).strip().casefold()
+
+
+def _names(seen: set[str]) -> str:
+  some = sorted(seen)
+  return ', '.join(map(repr, some[:6])) + (', …' if len(some) > 6 else '')
 
 
 def _worded(one: Any) -> bool:
@@ -123,7 +171,7 @@ def _label(one: Any) -> str:
 
 def _chance(one: Any, positive: str) -> float:
   """A label, a label with its score, or all labels with theirs."""
-  same = lambda label: str(label).strip().casefold() == positive.casefold()
+  same = lambda label: _plain(label) == _plain(positive)
   if isinstance(one, str):
     return float(same(one))
   if isinstance(one, Mapping):
@@ -173,10 +221,10 @@ def _class(model: AuditedModel, positive: str) -> int | None:
 
 def _by_number(model: AuditedModel, count: int, positive: str) -> int:
   """Of a function that gives numbers: one a text, or one a class."""
-  if count == 2:
-    return 1
   if positive.isdigit() and int(positive) < count:
     return int(positive)
+  if count == 2:
+    return 1
   raise UserError(
     f'{model.name} returns {count} numbers a text, and nothing says whose '
     'probability is the score; give its column with '

@@ -19,12 +19,12 @@ from fairjax.config import Config, validate
 from fairjax.core.errors import Failed, UserError
 from fairjax.data.tables import audit_table
 from fairjax.pairs.swapping import sides
+from fairjax.recipes.audit import causes, measure
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
-from fairjax.recipes.audit import measure
 from fairjax.recipes.audit import page as audit_page
 from fairjax.recipes.audit import recipe as recipe
-from fairjax.report import page
+from fairjax.report import page, sentences
 from fairjax.stages import answers
 from fairjax.train import progress
 from fairjax.train.progress import Log
@@ -1043,6 +1043,39 @@ def test_an_audit_of_predictions_starts_without_what_a_fit_needs(tmp_path):
   heavy = {'jax', 'flax', 'optax', 'orbax', 'transformers', 'sklearn'}
   heavy |= {'scipy.stats', 'scipy.sparse', 'matplotlib'}
   assert heavy & {*done.stdout.split()} == set()
+
+
+def test_a_group_of_few_rows_is_in_no_gap_and_in_no_sentence_of_one():
+  """Eight rows, all decided positive: not in gaps given controls, nor in the
+  words about gaps, nor in those of thresholds."""
+  rng = np.random.default_rng(1)
+  sex = np.array(['f'] * 300 + ['m'] * 300 + ['x'] * 8)
+  y, site = rng.integers(0, 2, 608), rng.choice(['here', 'there'], 608)
+  p = np.clip(rng.normal(0.4 + 0.2 * y + 0.1 * (sex == 'f'), 0.1), 0, 1)
+  p[sex == 'x'] = 0.99
+  rows = pd.DataFrame({'sex': sex, 'label': y, 'site': site})
+  how = {'groups': 'sex', 'controls': 'site', 'n_resamples': 100}
+  found, without = (
+    fairjax.audit(p[keep], rows[keep], **how)
+    for keep in (np.ones(608, bool), sex != 'x')
+  )
+  for name in ('conditional_dp', 'conditional_eqodd', 'dp'):
+    assert found[name]['value'] == pytest.approx(without[name]['value'])
+  page = found._repr_html_()
+  page += sentences.in_words(found.results)
+  assert 'for x' not in page and 'for f' in page
+  told = fairjax.audit(p, rows, equalize='demographic_parity', **how)
+  direct = fairjax.thresholds(
+    y, p, sex, criterion='demographic_parity', n_resamples=100
+  )
+  before, after = (
+    1 - one['dp']['value'] for one in (direct.before, direct.after)
+  )
+  said = f'narrow the gap from {before:.0%} to {after:.0%}'
+  assert said in repr(told.results.sections)
+  assert before < 0.5
+  assert 'widen the gap from 2% to 3%' in causes._narrowed(0.98, 0.97)
+  assert 'leave the gap at 2%' in causes._narrowed(0.98, 0.981)
 
 
 def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):

@@ -494,6 +494,61 @@ def test_answers_in_words_are_scores_of_the_class_that_is_named(answer):
   assert result['mean_score_gap']['value'] == pytest.approx(1.0)
 
 
+def _said(high, low):
+  """What a pipeline's function of one label and its score says."""
+  return lambda texts: [
+    {'label': high if 'bad' in x else low, 'score': 0.9} for x in texts
+  ]
+
+
+NOT_SCORED = {
+  'other labels': (_said('LABEL_1', 'LABEL_0'), "and positive is 'rude'"),
+  'other words': (
+    lambda t: ['yes' if 'bad' in x else 'no' for x in t], "never 'rude'"
+  ),
+  'all labels of others': (
+    lambda t: [[{'label': 'a', 'score': 0.7}, {'label': 'b', 'score': 0.3}]
+               for _ in t], "answers 'a', 'b'"
+  ),
+  'one of three': (
+    lambda t: [{'label': ['rude', 'fine', 'odd'][len(x) % 3], 'score': 0.8}
+               for x in t], 'one of several labels'
+  ),
+  'the best of three': (
+    lambda t: [{'label': 'rude' if 'bad' in x else 'fine', 'score': 0.4}
+               for x in t], 'one of several labels'
+  ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('case', NOT_SCORED)
+def test_a_score_that_no_answer_tells_is_no_number(case):
+  answer, words = NOT_SCORED[case]
+  with pytest.raises(UserError, match=words):
+    fairjax.write(
+      biased, answer, positive='rude', samples=1, limit=3, n_resamples=20
+    )
+
+
+def test_a_pair_has_one_prompt_of_each_group():
+  table = pd.DataFrame(
+    {'prompt': ['He a', 'She a', 'He b', 'She b'], 'group': ['m', 'f'] * 2}
+  )
+  with pytest.raises(UserError, match="two prompts of group 'm' in the pair"):
+    fairjax.write(biased, rude, prompts=table.assign(pair='job'))
+
+
+def test_a_column_of_two_is_the_one_that_is_named():
+  columns = lambda t: [[float('bad' in x), 1 - float('bad' in x)] for x in t]
+  how = {'samples': 1, 'limit': 3, 'n_resamples': 20}
+  none, first, second = (
+    fairjax.write(biased, columns, positive=one, **how).groups['mean_score']
+    for one in ('', '0', '1')
+  )
+  assert none.equals(second) and not none.equals(first)
+  assert first.to_dict() == pytest.approx((1 - second).to_dict())
+
+
 def test_a_gate_ends_the_run(tmp_path, monkeypatch):
   (tmp_path / 'hosted.py').write_text(
     'def write(prompts):\n  return ["bad" if "man" in p.split() else "ok"'
