@@ -38,9 +38,27 @@ _IN_THE = re.compile(
 # Something 3 years old; 13- to 15-years-old.
 _NOBODY = re.compile(
   r'(?:\b(?:thing|something|anything|nothing|building|house|church|comment|car|'
-  r'school|tree|dog|cat|company|article|post|tradition)s? (?:\w+ )?|- to )$',
+  r'school|tree|dog|cat|company|article|post|tradition|act|law|bill|film|movie|'
+  r'wine|story|religion|text|world|earth|planet|universe|rock|bone|city|'
+  r'country|nation|song|game|stor(?:y|ie)|theory|idea)s? (?:\w+ )?|- to )$',
   re.IGNORECASE,
 )
+# Where an age is a bound: under the age of 21, at least 35 years old.
+_BOUND = re.compile(
+  r'\b(?:under|over|below|above|least|minimum|maximum|between|than|legal)'
+  r'(?: the)?(?: age| ages)?(?: of)? (?:\d+ (?:and|or|to) )?$',
+  re.IGNORECASE,
+)
+# Monica Meadows, 23, was shot.
+_APPOSED = re.compile(r"[A-Z][a-z]+(?: [A-Z]\.)? [A-Z][\w'’-]+, $")
+_GOES_ON = re.compile(
+  r', (?:was|is|who|whose|of|a|an|said|says|from|has|had|died|told|the)\b'
+)
+# Names that are of no person: a 40-year-old Boeing.
+_MADE = people.words_of("""
+boeing airbus toyota honda ford chevy chevrolet buick victorian georgian gothic
+roman greek scotch bordeaux wikipedia
+""")
 _DECADES = {0: 'teens', 1: '20s', 2: '50s', 3: '70s'}
 _DECADE_WORDS = {0: 'teens', 1: 'twenties', 2: 'fifties', 3: 'seventies'}
 # Nouns that go with an age: of a child, and of everyone older.
@@ -133,6 +151,8 @@ def _figure(age: int, to, stays: Collection[str]):
       return ''
     if value_of(age) < 2 and _BEGINS.search(around):
       return ''
+    if value_of(age) == 0 and target > 1 and _is_childhood(text, start):
+      return ''
     if _is_stage(text, start, 0 in (value_of(age), target)):
       return ''
     if _RANKED.search(around) or len(_YEAR.findall(around)) > 1:
@@ -162,7 +182,10 @@ _GROWN = re.compile(
   r'girlfriend|boyfriend|laid|sex|virgin|dating|drunk|beer|job|career|elected|'
   r'ordained|appointed|retire\w*|profess\w+|graduat\w+|army|soldier|officer|'
   r'director|president|minister|founded|mother of|father of|career|doctorate|'
-  r'grown|degree|convicted|sentenced)\b',
+  r'grown|degree|convicted|sentenced|die[sd]?|death|buried|natural causes|'
+  r'funeral|entombed|suspect\w*|accused|arrested|bomb\w*|vot(?:e[drs]?|ing)|'
+  r'reign\w*|monarch|honorary|senator|lawyer|journalist|chairman|billionaire|'
+  r'midfielder|striker|signed|manager|ceo|king|queen)\b',
   re.IGNORECASE,
 )
 # At the age of 17 he had to make his own way: a time of a life, which as that
@@ -185,6 +208,15 @@ _CHILD_OF = re.compile(
   r'[^.;]{0,24}\baged? $',
   re.IGNORECASE,
 )
+# Who died when Liddell was eight; his niece, fourteen years old, to marry.
+_WHEN = re.compile(
+  r'\bwhen\b[^,.;]{0,40}\b(?:was|were)(?: only| just)? $', re.I
+)
+_NOT_LATER = re.compile(
+  r'\b(?:marr\w+|niece|nephew|play(?:s|ed)?|roles?|read|tutors?|preteens?|'
+  r'virgin|bride|father|mother|parents?|orphan\w*)\b',
+  re.IGNORECASE,
+)
 _LASTING = re.compile(r'\b(\d{2}) years\b(?! old)')
 
 
@@ -193,6 +225,12 @@ def _is_stage(text: str, start: int, child: bool) -> bool:
   if _EARLY.search(before):
     return True
   return bool(child and (_TIME.search(before) or _AS.search(before)))
+
+
+def _is_childhood(text: str, start: int) -> bool:
+  """Whether a child's age cannot be an old one here."""
+  when = _WHEN.search(text[max(0, start - 60) : start])
+  return bool(when or _NOT_LATER.search(sentence(text, start)))
 
 
 def _is_grown(text: str, end: int) -> bool:
@@ -217,22 +255,34 @@ def is_age(text: str, start: int, end: int) -> bool:
   if start and text[start - 1] in '$£€.,:-/' and text[start - 1] != '-':
     if text[start - 2 : start - 1].isdigit() or text[start - 1] in '$£€':
       return False
+  before = text[max(0, start - 40) : start]
   behind = _BEHIND.match(text, end)
-  if behind and _NOBODY.search(text, max(0, start - 30), start):
+  if (behind and _NOBODY.search(before)) or _BOUND.search(before):
     return False
   if behind:
-    after = next_word(text, behind.end())[0].lower()
-    return (
-      is_no_noun(after)
-      or after in people.nouns()
-      or (after in people.DESCRIBING)
-    )
-  return bool(_BEFORE.search(text, max(0, start - 20), start)) and (
-    not re.match(
-      r'[-–]\d|\.\d| ?%| years? and| (?:months?|weeks?|days?)\b',
-      text[end : end + 10],
-    )
-  )
+    return _is_of_a_person(text, behind.end())
+  if re.match(
+    r'[-–]\d|\.\d| ?%| years? and| (?:months?|weeks?|days?)\b',
+    text[end : end + 10],
+  ):
+    return False
+  apposed = _APPOSED.search(before) and _GOES_ON.match(text, end)
+  return bool(apposed or _BEFORE.search(before))
+
+
+def _is_of_a_person(text: str, end: int) -> bool:
+  """Who is N years old: nobody who is named, a word for people, a name."""
+  after, stop, _ = next_word(text, end)
+  low = after.lower()
+  if is_no_noun(low) or low in people.nouns() or low in people.DESCRIBING:
+    return True
+  if after[:1].isupper():
+    return low not in _MADE
+  second = next_word(text, stop)[0].lower()  # a 29-year-old free-lance writer
+  return low in ('model', 'models') or second in people.nouns()
+
+
+_STILL = re.compile(r'\b(?:still|while|already|even|only)\b[\w ]*$', re.I)
 
 
 def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
@@ -242,7 +292,14 @@ def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
     target = to(value)
     if target == value:
       return None
-    if stays and pattern(frozenset(stays)).search(sentence(text, start)):
+    around = sentence(text, start)
+    if stays and pattern(frozenset(stays)).search(around):
+      return ''
+    if target == 0 and _GROWN.search(around):
+      return ''
+    if value < 2 and target > 1 and (value == 0 or _BEGINS.search(around)):
+      return ''  # in his teens he boxed
+    if _STILL.search(text, max(0, start - 30), start):
       return ''
     return names[target]
 
@@ -284,3 +341,29 @@ def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
     return None
 
   return rule
+
+
+# As a young man he left: a time of a life; the girls are sorry, of any age.
+_AS_ONE = re.compile(
+  r'\b(?:as|while|since|still|yet)(?: still)? an? (?:[\w-]+ )?$', re.IGNORECASE
+)
+_CALLED = re.compile(
+  r'\b(?:go|hey|hi|ok|okay|up|sorry|thanks|dear|hello|you|us|suck it up),? $',
+  re.IGNORECASE,
+)
+_THE = re.compile(r'\b(?:the|these|those|our)(?: \w+)? $', re.IGNORECASE)
+
+
+def placed(word: str, value: int, target: int, rule):
+  """The rule of a word that names an age, left where another does not fit."""
+
+  def placed_rule(text: str, start: int, end: int) -> str | None:
+    before = text[max(0, start - 40) : start]
+    if _AS_ONE.search(before) or _CALLED.search(before):
+      return ''
+    if value == 0 and target > 1 and word in ('girls', 'boys'):
+      if _THE.search(before):
+        return ''
+    return rule(text, start, end)
+
+  return placed_rule

@@ -59,6 +59,10 @@ def _entries(
 ) -> dict[str, object]:
   out = rules.entries(axis, to, strict)
   if figures:
+    value = {word: value for word, value, *_ in axis.words()}
+    for word in value.keys() & out.keys() - axis.no:
+      k = value[word]
+      out[word] = ages.placed(word, k, to(k), out[word])
     out |= ages.entries(to, axis.stays)
     for child, older in ages.AGED:
       for word in (child, older):

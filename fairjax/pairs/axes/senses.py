@@ -32,6 +32,8 @@ getting saying making committing coming moving claiming elected appointed
 remain remains seem seems look looks face faces hold holds held drive drives
 blow blows shoot shoots shot attack attacks murder murders rape rapes marry
 marries practise practice worship pray prays please everywhere only
+bought told met brought led began felt stood sat ate drank slept heard fell
+fought grew drew spent taught built sent caught chose wore broke rode sang
 """)
 BE = words_of("""
 am is are was were be been being i'm you're he's she's we're they're who's

@@ -34,7 +34,7 @@ from fairjax.pairs.swapping import dictionary
 
 KEPT = pathlib.Path(__file__).with_name('sheets')
 COLUMNS = ('file', 'row', 'hash', 'changes', 'wrong', 'natural')
-ROWS = 100
+ROWS = 200
 FILES = {
   'civil_comments/civil_comments_train.csv': ('comment_text', 'comments'),
   'wiki_toxicity/wiki_toxic_natural_5k.csv': ('comment_text', 'comments'),
