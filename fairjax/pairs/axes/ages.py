@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 
 from fairjax.pairs.axes import people
-from fairjax.pairs.axes.rules import pattern
-from fairjax.pairs.axes.senses import KIN, is_no_noun, sentence
+from fairjax.pairs.axes.rules import opens, pattern
+from fairjax.pairs.axes.senses import KIN, OF_AGE, is_no_noun, sentence
 from fairjax.pairs.swapping.neighbours import next_word
 
 # First and last age of child, young, middle-aged, senior (Qian et al. 2022).
@@ -40,7 +40,8 @@ _NOBODY = re.compile(
   r'(?:\b(?:thing|something|anything|nothing|building|house|church|comment|car|'
   r'school|tree|dog|cat|company|article|post|tradition|act|law|bill|film|movie|'
   r'wine|story|religion|text|world|earth|planet|universe|rock|bone|city|'
-  r'country|nation|song|game|stor(?:y|ie)|theory|idea)s? (?:\w+ )?|- to )$',
+  r'country|nation|song|game|example|stor(?:y|ie)|theory|idea)s? (?:\w+ )?|'
+  r'- to )$',
   re.IGNORECASE,
 )
 # Where an age is a bound: under the age of 21, at least 35 years old.
@@ -54,6 +55,8 @@ _APPOSED = re.compile(r"[A-Z][a-z]+(?: [A-Z]\.)? [A-Z][\w'’-]+, $")
 _GOES_ON = re.compile(
   r', (?:was|is|who|whose|of|a|an|said|says|from|has|had|died|told|the)\b'
 )
+# The 40-Year-Old Virgin.
+_TITLE = re.compile(r'[- ]Years?[- ]Old')
 # Names that are of no person: a 40-year-old Boeing.
 _MADE = people.words_of("""
 boeing airbus toyota honda ford chevy chevrolet buick victorian georgian gothic
@@ -75,6 +78,7 @@ AGED = (
   ('teenagers', 'adults'),
 )
 
+_CHILDREN = frozenset(child for child, _ in AGED)
 _YOUNG = {word for pair in AGED for word in pair} | people.words_of(
   'student students pupil pupils person people son sons daughter daughters '
   'brother sister twins orphan male female'
@@ -151,6 +155,12 @@ def _figure(age: int, to, stays: Collection[str]):
       return ''
     if value_of(age) < 2 and _BEGINS.search(around):
       return ''
+    if value_of(age) and target > 1 and noun in _CHILDREN:
+      return ''  # a 46-year-old kid
+    if value_of(age) < 2 and target > 1 and _NOT_YET.search(text[:start]):
+      return ''
+    if _beside_another(text, start, end):
+      return ''
     if value_of(age) == 0 and target > 1 and _is_childhood(text, start):
       return ''
     if _is_stage(text, start, 0 in (value_of(age), target)):
@@ -171,7 +181,7 @@ def _figure(age: int, to, stays: Collection[str]):
 _BEGINS = re.compile(
   r'\b(?:beg[aiu]n\w*|start\w*|join\w*|apprentic\w+|enrol\w+|debut\w*|'
   r'lessons?|learn\w*|prodigy|youngest|accepted|admitted|choir|career|appear\w*|moved|emigrated|'
-  r'cadet|scholarship|stud(?:y|ied|ying)|contest|talent|first)\b',
+  r'cadet|scholarship|stud(?:y|ied|ying)|contest|talent|already|championships?|olympics?|first)\b',
   re.IGNORECASE,
 )
 
@@ -227,6 +237,31 @@ def _is_stage(text: str, start: int, child: bool) -> bool:
   return bool(child and (_TIME.search(before) or _AS.search(before)))
 
 
+_NOT_YET = re.compile(r'\b(?:only|just|almost|nearly|barely) $', re.IGNORECASE)
+_OTHER = re.compile(r'\b([\w-]+?)(?=[- ](?:years?|yrs?)[- ]olds?\b)', re.I)
+_PAIR = re.compile(r'\b(?:\d+|\w+teen)(?:,| and| or| to)+ $')
+_ONLY = re.compile(r'\bat (?:only|just) \d{1,2}\b')
+
+
+def _beside_another(text: str, start: int, end: int) -> bool:
+  """Whether another age of the sentence would stay: 11 and 14 year-olds."""
+  if _PAIR.search(text[max(0, start - 12) : start]):
+    return True
+  around = sentence(text, start)
+  if _ONLY.search(around):
+    return True
+  own = text[start:end].lower()
+  return any(
+    found[1].lower() in numbers()
+    and found[1].lower() != own
+    and (
+      not is_age(around, *found.span(1))
+      or _is_stage(around, found.start(1), True)
+    )
+    for found in _OTHER.finditer(around)
+  )
+
+
 def _is_childhood(text: str, start: int) -> bool:
   """Whether a child's age cannot be an old one here."""
   when = _WHEN.search(text[max(0, start - 60) : start])
@@ -257,6 +292,8 @@ def is_age(text: str, start: int, end: int) -> bool:
       return False
   before = text[max(0, start - 40) : start]
   behind = _BEHIND.match(text, end)
+  if behind and _TITLE.match(behind[0]):
+    return False
   if (behind and _NOBODY.search(before)) or _BOUND.search(before):
     return False
   if behind:
@@ -270,6 +307,9 @@ def is_age(text: str, start: int, end: int) -> bool:
   return bool(apposed or _BEFORE.search(before))
 
 
+_MODELS = frozenset(('model', 'models'))  # of people, behind an age alone
+
+
 def _is_of_a_person(text: str, end: int) -> bool:
   """Who is N years old: nobody who is named, a word for people, a name."""
   after, stop, _ = next_word(text, end)
@@ -279,9 +319,10 @@ def _is_of_a_person(text: str, end: int) -> bool:
   if after[:1].isupper():
     return low not in _MADE
   second = next_word(text, stop)[0].lower()  # a 29-year-old free-lance writer
-  return low in ('model', 'models') or second in people.nouns()
+  return not _MODELS.isdisjoint((low, second)) or second in people.nouns()
 
 
+_OR_MORE = re.compile(r'(?: or | and | to |[-–/])(?:the )?(?:\d0s|\w+ties)\b')
 _STILL = re.compile(r'\b(?:still|while|already|even|only)\b[\w ]*$', re.I)
 
 
@@ -289,6 +330,8 @@ def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
   def rule(text: str, start: int, end: int) -> str | None:
     if not _IN_THE.search(text, max(0, start - 24), start):
       return None
+    if _OR_MORE.match(text, end):
+      return ''  # in his 20s or 30s
     target = to(value)
     if target == value:
       return None
@@ -348,9 +391,17 @@ _AS_ONE = re.compile(
   r'\b(?:as|while|since|still|yet)(?: still)? an? (?:[\w-]+ )?$', re.IGNORECASE
 )
 _CALLED = re.compile(
-  r'\b(?:go|hey|hi|ok|okay|up|sorry|thanks|dear|hello|you|us|suck it up),? $',
+  r'\b(?:go|hey|hi|ok|okay|up|sorry|thanks|dear|hello|you|us|see|listen|look|'
+  r'well|remember),? $',
   re.IGNORECASE,
 )
+# The then young singer, the best young actor, career - kids = misery.
+_BESIDE = re.compile(r'(?:\b(?:then|best)| [-+=]) $', re.IGNORECASE)
+# Kids five and up.
+_AND_UP = re.compile(
+  r' (?:[\w-]+ )?(?:and|or) (?:up|under|over|older|younger)\b'
+)
+_THE_OLD = re.compile(r'\bthe $', re.IGNORECASE)
 _THE = re.compile(r'\b(?:the|these|those|our)(?: \w+)? $', re.IGNORECASE)
 
 
@@ -361,9 +412,24 @@ def placed(word: str, value: int, target: int, rule):
     before = text[max(0, start - 40) : start]
     if _AS_ONE.search(before) or _CALLED.search(before):
       return ''
+    if _BESIDE.search(before) or _is_called(text, start, end):
+      return ''
+    if _AND_UP.match(text, end) or OF_AGE.search(sentence(text, start)):
+      return ''
+    if word in ('old', 'aged') and _THE_OLD.search(before):
+      if text[end:].lstrip()[:1] in (',', '.', ';', ')'):
+        return ''  # a vast improvement from the old
     if value == 0 and target > 1 and word in ('girls', 'boys'):
       if _THE.search(before):
         return ''
     return rule(text, start, end)
 
   return placed_rule
+
+
+def _is_called(text: str, start: int, end: int) -> bool:
+  """Girls, the churner is not broken."""
+  before = text[:start].rstrip()
+  return text[end:].lstrip()[:1] in (',', '!') and (
+    opens(text, start) or before.endswith(',')
+  )

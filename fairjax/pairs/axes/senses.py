@@ -94,8 +94,8 @@ OWNER = re.compile(
 )
 AGES = words_of('young old older younger elderly teenage little small aged')
 _HAVING = words_of("""
-have has had having raise raising raised bear bore want no with get gets got
-getting expecting
+have has had having raise raising raised bear bore keep keeping want no with
+get gets got getting expecting
 """)
 # An old family is no aged one.
 _LASTS = words_of("""
@@ -109,7 +109,8 @@ _COUPLE = re.compile(
   re.IGNORECASE,
 )
 OF_AGE = re.compile(
-  r'\b(?:under|over|at|ages?) (?:the age of )?\d+\b(?! ?%)|'
+  r'\b(?:under|over|at|ages?|between) (?:only )?(?:the )?(?:ages? )?(?:of )?'
+  r'\d+\b(?! ?%)|\b(?:are|be) (?:like|about|only|just) \d{1,2}\b|'
   r'\b(?:was|is|were|turned) (?:only |just )?\d{1,2}(?=[,.;]| and\b| when\b)',
   re.IGNORECASE,
 )
@@ -275,7 +276,7 @@ def is_child(text: str, start: int, before: str) -> bool:
   return low in people.DETERMINERS or low in ('and', 'or', 'like', 'as', 'of')
 
 
-_SKIPPED = words_of('and or out up the a an any some more many')
+_SKIPPED = words_of('following and or out up the a an any some more many')
 
 
 def is_offspring(text: str, start: int) -> bool:
