@@ -9,9 +9,9 @@ import functools
 import re
 from collections.abc import Collection, Sequence
 
-from fairjax.pairs.axes import people
-from fairjax.pairs.axes.rules import opens, pattern
-from fairjax.pairs.axes.senses import KIN, OF_AGE, is_no_noun, sentence
+from fairjax.pairs.axes import life, people
+from fairjax.pairs.axes.rules import pattern
+from fairjax.pairs.axes.senses import KIN, is_no_noun, sentence
 from fairjax.pairs.swapping.neighbours import next_word
 
 # First and last age of child, young, middle-aged, senior (Qian et al. 2022).
@@ -150,26 +150,14 @@ def _figure(age: int, to, stays: Collection[str]):
       return ''  # 8 year olds kids
     if stays and pattern(frozenset(stays)).search(sentence(text, start)):
       return ''
-    around, new = sentence(text, start), moved(age, target)
-    if target == 0 and (_is_grown(text, end) or _GROWN.search(around)):
-      return ''
-    if value_of(age) < 2 and _BEGINS.search(around):
+    new = moved(age, target)
+    if target == 0 and _is_grown(text, end):
       return ''
     if value_of(age) and target > 1 and noun in _CHILDREN:
       return ''  # a 46-year-old kid
-    if value_of(age) < 2 and target > 1 and _NOT_YET.search(text[:start]):
-      return ''
     if _beside_another(text, start, end):
       return ''
-    if value_of(age) == 0 and target > 1 and _is_childhood(text, start):
-      return ''
-    if _is_stage(text, start, 0 in (value_of(age), target)):
-      return ''
-    if _RANKED.search(around) or len(_YEAR.findall(around)) > 1:
-      return ''
-    if target > 1 and _CHILD_OF.search(text, max(0, start - 60), start):
-      return ''
-    if any(int(years) + 10 > new for years in _LASTING.findall(around)):
+    if not life.fits(text, start, value_of(age), target, new):
       return ''
     word = text[start:end]
     return str(new) if word[0].isdigit() else _like(word, spelled(new))
@@ -177,67 +165,6 @@ def _figure(age: int, to, stays: Collection[str]):
   return rule
 
 
-# What a life begins with: he joined a band at the age of nine.
-_BEGINS = re.compile(
-  r'\b(?:beg[aiu]n\w*|start\w*|join\w*|apprentic\w+|enrol\w+|debut\w*|'
-  r'lessons?|learn\w*|prodigy|youngest|accepted|admitted|choir|career|appear\w*|moved|emigrated|'
-  r'cadet|scholarship|stud(?:y|ied|ying)|contest|talent|already|championships?|olympics?|first)\b',
-  re.IGNORECASE,
-)
-
-
-# What a child has not: 'grown man' stands against a child as well.
-_GROWN = re.compile(
-  r'\b(?:marri\w+|marry\w*|wed|wife|husband|widow\w*|spouse|pregnan\w+|'
-  r'girlfriend|boyfriend|laid|sex|virgin|dating|drunk|beer|job|career|elected|'
-  r'ordained|appointed|retire\w*|profess\w+|graduat\w+|army|soldier|officer|'
-  r'director|president|minister|founded|mother of|father of|career|doctorate|'
-  r'grown|degree|convicted|sentenced|die[sd]?|death|buried|natural causes|'
-  r'funeral|entombed|suspect\w*|accused|arrested|bomb\w*|vot(?:e[drs]?|ing)|'
-  r'reign\w*|monarch|honorary|senator|lawyer|journalist|chairman|billionaire|'
-  r'midfielder|striker|signed|manager|ceo|king|queen)\b',
-  re.IGNORECASE,
-)
-# At the age of 17 he had to make his own way: a time of a life, which as that
-# of a child says something else.
-_TIME = re.compile(
-  r'\b(?:at|until|till|by|since|from|before|after|turned) (?:the )?'
-  r'(?:(?:ripe|young|early|tender|old) )*age(?: of)? $|\bnot yet $',
-  re.IGNORECASE,
-)
-_EARLY = re.compile(r'\b(?:young|early|tender|ripe|old) age(?: of)? $', re.I)
-_AS = re.compile(r'\b(?:as|since|when|while) an? $', re.IGNORECASE)
-# His wife of 58 years is not 44.
-_RANKED = re.compile(
-  r'\b(?:oldest|eldest|youngest|longest|earliest|early|precocious|formative)\b',
-  re.IGNORECASE,
-)
-_YEAR = re.compile(r'\b1[5-9]\d\d\b|\b20\d\d\b')  # born, died
-_CHILD_OF = re.compile(
-  r'\b(?:sons?|daughters?|child|children|kids?|twins|boys?|girls?)\b'
-  r'[^.;]{0,24}\baged? $',
-  re.IGNORECASE,
-)
-# Who died when Liddell was eight; his niece, fourteen years old, to marry.
-_WHEN = re.compile(
-  r'\bwhen\b[^,.;]{0,40}\b(?:was|were)(?: only| just)? $', re.I
-)
-_NOT_LATER = re.compile(
-  r'\b(?:marr\w+|niece|nephew|play(?:s|ed)?|roles?|read|tutors?|preteens?|'
-  r'virgin|bride|father|mother|parents?|orphan\w*)\b',
-  re.IGNORECASE,
-)
-_LASTING = re.compile(r'\b(\d{2}) years\b(?! old)')
-
-
-def _is_stage(text: str, start: int, child: bool) -> bool:
-  before = text[max(0, start - 40) : start]
-  if _EARLY.search(before):
-    return True
-  return bool(child and (_TIME.search(before) or _AS.search(before)))
-
-
-_NOT_YET = re.compile(r'\b(?:only|just|almost|nearly|barely) $', re.IGNORECASE)
 _OTHER = re.compile(r'\b([\w-]+?)(?=[- ](?:years?|yrs?)[- ]olds?\b)', re.I)
 _PAIR = re.compile(r'\b(?:\d+|\w+teen)(?:,| and| or| to)+ $')
 _ONLY = re.compile(r'\bat (?:only|just) \d{1,2}\b')
@@ -256,16 +183,10 @@ def _beside_another(text: str, start: int, end: int) -> bool:
     and found[1].lower() != own
     and (
       not is_age(around, *found.span(1))
-      or _is_stage(around, found.start(1), True)
+      or life.is_stage(around, found.start(1), True)
     )
     for found in _OTHER.finditer(around)
   )
-
-
-def _is_childhood(text: str, start: int) -> bool:
-  """Whether a child's age cannot be an old one here."""
-  when = _WHEN.search(text[max(0, start - 60) : start])
-  return bool(when or _NOT_LATER.search(sentence(text, start)))
 
 
 def _is_grown(text: str, end: int) -> bool:
@@ -338,9 +259,9 @@ def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
     around = sentence(text, start)
     if stays and pattern(frozenset(stays)).search(around):
       return ''
-    if target == 0 and _GROWN.search(around):
+    if target == 0 and life.GROWN.search(around):
       return ''
-    if value < 2 and target > 1 and (value == 0 or _BEGINS.search(around)):
+    if value < 2 and target > 1 and (value == 0 or life.BEGINS.search(around)):
       return ''  # in his teens he boxed
     if _STILL.search(text, max(0, start - 30), start):
       return ''
@@ -384,52 +305,3 @@ def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
     return None
 
   return rule
-
-
-# As a young man he left: a time of a life; the girls are sorry, of any age.
-_AS_ONE = re.compile(
-  r'\b(?:as|while|since|still|yet)(?: still)? an? (?:[\w-]+ )?$', re.IGNORECASE
-)
-_CALLED = re.compile(
-  r'\b(?:go|hey|hi|ok|okay|up|sorry|thanks|dear|hello|you|us|see|listen|look|'
-  r'well|remember),? $',
-  re.IGNORECASE,
-)
-# The then young singer, the best young actor, career - kids = misery.
-_BESIDE = re.compile(r'(?:\b(?:then|best)| [-+=]) $', re.IGNORECASE)
-# Kids five and up.
-_AND_UP = re.compile(
-  r' (?:[\w-]+ )?(?:and|or) (?:up|under|over|older|younger)\b'
-)
-_THE_OLD = re.compile(r'\bthe $', re.IGNORECASE)
-_THE = re.compile(r'\b(?:the|these|those|our)(?: \w+)? $', re.IGNORECASE)
-
-
-def placed(word: str, value: int, target: int, rule):
-  """The rule of a word that names an age, left where another does not fit."""
-
-  def placed_rule(text: str, start: int, end: int) -> str | None:
-    before = text[max(0, start - 40) : start]
-    if _AS_ONE.search(before) or _CALLED.search(before):
-      return ''
-    if _BESIDE.search(before) or _is_called(text, start, end):
-      return ''
-    if _AND_UP.match(text, end) or OF_AGE.search(sentence(text, start)):
-      return ''
-    if word in ('old', 'aged') and _THE_OLD.search(before):
-      if text[end:].lstrip()[:1] in (',', '.', ';', ')'):
-        return ''  # a vast improvement from the old
-    if value == 0 and target > 1 and word in ('girls', 'boys'):
-      if _THE.search(before):
-        return ''
-    return rule(text, start, end)
-
-  return placed_rule
-
-
-def _is_called(text: str, start: int, end: int) -> bool:
-  """Girls, the churner is not broken."""
-  before = text[:start].rstrip()
-  return text[end:].lstrip()[:1] in (',', '!') and (
-    opens(text, start) or before.endswith(',')
-  )
