@@ -610,6 +610,28 @@ def test_bbq_s_groups_are_those_of_the_authors_script(
   assert bbq._published(bbq_item(category, answers, groups)) == kinds
 
 
+def test_bbq_s_likeliest_answer_is_by_sum_or_by_mean():
+  logs = np.array([[[-6.0, 3], [-5, 1], [-9, 9]]])
+  assert bbq.answers(logs, 'sum').tolist() == [1]
+  assert bbq.answers(logs, 'mean').tolist() == [2]
+
+
+@pytest.mark.parametrize(
+  ('texts', 'kinds'),
+  [
+    (('the trans man', 'not known', 'the man'), ['target', 'unknown', 'other']),
+    (('the woman', 'not known', 'the man'), ['target', 'unknown', 'other']),
+  ],
+)
+def test_bbq_s_templates_say_of_whom_an_answer_is(texts, kinds):
+  """Of two templates of one question the one whose answers name trans people
+  is of these."""
+  gender = {'the woman': 'f', 'the man': 'm'}.get
+  one = dict(zip(bbq.ANSWERS, texts))
+  got = bbq._kinds(one, {'trans', 'f'}, lambda text: gender(text, ''))
+  assert got == kinds
+
+
 # Of a stereotyped and another answer, as the published files say them.
 BBQ_CODES = {
   'Age': ('old', 'nonOld'),

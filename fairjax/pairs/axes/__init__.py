@@ -10,7 +10,10 @@ In this room:
             his 50s
   exchange  Which axis, which values, which exchange: the words of an axis, as
             the
+  life      Whether an age of another part of life can stand in a sentence
   people    Words that stand for people, and those that describe them
+  placed    Where a word of an age stays, whatever it would become: girls who
+            are called,
   reach     How many texts name an axis so that rules can exchange it
   rules     Where a word of an axis means people, and which form of it stands
             there

@@ -9,7 +9,7 @@ import functools
 import re
 from collections.abc import Collection, Sequence
 
-from fairjax.pairs.axes import people
+from fairjax.pairs.axes import life, people
 from fairjax.pairs.axes.rules import pattern
 from fairjax.pairs.axes.senses import KIN, is_no_noun, sentence
 from fairjax.pairs.swapping.neighbours import next_word
@@ -38,9 +38,30 @@ _IN_THE = re.compile(
 # Something 3 years old; 13- to 15-years-old.
 _NOBODY = re.compile(
   r'(?:\b(?:thing|something|anything|nothing|building|house|church|comment|car|'
-  r'school|tree|dog|cat|company|article|post|tradition)s? (?:\w+ )?|- to )$',
+  r'school|tree|dog|cat|company|article|post|tradition|act|law|bill|film|movie|'
+  r'wine|story|religion|text|world|earth|planet|universe|rock|bone|city|'
+  r'country|nation|song|game|example|stor(?:y|ie)|theory|idea)s? (?:\w+ )?|'
+  r'- to )$',
   re.IGNORECASE,
 )
+# Where an age is a bound: under the age of 21, at least 35 years old.
+_BOUND = re.compile(
+  r'\b(?:under|over|below|above|least|minimum|maximum|between|than|legal)'
+  r'(?: the)?(?: age| ages)?(?: of)? (?:\d+ (?:and|or|to) )?$',
+  re.IGNORECASE,
+)
+# Monica Meadows, 23, was shot.
+_APPOSED = re.compile(r"[A-Z][a-z]+(?: [A-Z]\.)? [A-Z][\w'’-]+, $")
+_GOES_ON = re.compile(
+  r', (?:was|is|who|whose|of|a|an|said|says|from|has|had|died|told|the)\b'
+)
+# The 40-Year-Old Virgin.
+_TITLE = re.compile(r'[- ]Years?[- ]Old')
+# Names that are of no person: a 40-year-old Boeing.
+_MADE = people.words_of("""
+boeing airbus toyota honda ford chevy chevrolet buick victorian georgian gothic
+roman greek scotch bordeaux wikipedia
+""")
 _DECADES = {0: 'teens', 1: '20s', 2: '50s', 3: '70s'}
 _DECADE_WORDS = {0: 'teens', 1: 'twenties', 2: 'fifties', 3: 'seventies'}
 # Nouns that go with an age: of a child, and of everyone older.
@@ -57,6 +78,7 @@ AGED = (
   ('teenagers', 'adults'),
 )
 
+_CHILDREN = frozenset(child for child, _ in AGED)
 _YOUNG = {word for pair in AGED for word in pair} | people.words_of(
   'student students pupil pupils person people son sons daughter daughters '
   'brother sister twins orphan male female'
@@ -128,18 +150,14 @@ def _figure(age: int, to, stays: Collection[str]):
       return ''  # 8 year olds kids
     if stays and pattern(frozenset(stays)).search(sentence(text, start)):
       return ''
-    around, new = sentence(text, start), moved(age, target)
-    if target == 0 and (_is_grown(text, end) or _GROWN.search(around)):
+    new = moved(age, target)
+    if target == 0 and _is_grown(text, end):
       return ''
-    if value_of(age) < 2 and _BEGINS.search(around):
+    if value_of(age) and target > 1 and noun in _CHILDREN:
+      return ''  # a 46-year-old kid
+    if _beside_another(text, start, end):
       return ''
-    if _is_stage(text, start, 0 in (value_of(age), target)):
-      return ''
-    if _RANKED.search(around) or len(_YEAR.findall(around)) > 1:
-      return ''
-    if target > 1 and _CHILD_OF.search(text, max(0, start - 60), start):
-      return ''
-    if any(int(years) + 10 > new for years in _LASTING.findall(around)):
+    if not life.fits(text, start, value_of(age), target, new):
       return ''
     word = text[start:end]
     return str(new) if word[0].isdigit() else _like(word, spelled(new))
@@ -147,52 +165,28 @@ def _figure(age: int, to, stays: Collection[str]):
   return rule
 
 
-# What a life begins with: he joined a band at the age of nine.
-_BEGINS = re.compile(
-  r'\b(?:beg[aiu]n\w*|start\w*|join\w*|apprentic\w+|enrol\w+|debut\w*|'
-  r'lessons?|learn\w*|prodigy|youngest|accepted|admitted|choir|career|appear\w*|moved|emigrated|'
-  r'cadet|scholarship|stud(?:y|ied|ying)|contest|talent|first)\b',
-  re.IGNORECASE,
-)
+_OTHER = re.compile(r'\b([\w-]+?)(?=[- ](?:years?|yrs?)[- ]olds?\b)', re.I)
+_PAIR = re.compile(r'\b(?:\d+|\w+teen)(?:,| and| or| to)+ $')
+_ONLY = re.compile(r'\bat (?:only|just) \d{1,2}\b')
 
 
-# What a child has not: 'grown man' stands against a child as well.
-_GROWN = re.compile(
-  r'\b(?:marri\w+|marry\w*|wed|wife|husband|widow\w*|spouse|pregnan\w+|'
-  r'girlfriend|boyfriend|laid|sex|virgin|dating|drunk|beer|job|career|elected|'
-  r'ordained|appointed|retire\w*|profess\w+|graduat\w+|army|soldier|officer|'
-  r'director|president|minister|founded|mother of|father of|career|doctorate|'
-  r'grown|degree|convicted|sentenced)\b',
-  re.IGNORECASE,
-)
-# At the age of 17 he had to make his own way: a time of a life, which as that
-# of a child says something else.
-_TIME = re.compile(
-  r'\b(?:at|until|till|by|since|from|before|after|turned) (?:the )?'
-  r'(?:(?:ripe|young|early|tender|old) )*age(?: of)? $|\bnot yet $',
-  re.IGNORECASE,
-)
-_EARLY = re.compile(r'\b(?:young|early|tender|ripe|old) age(?: of)? $', re.I)
-_AS = re.compile(r'\b(?:as|since|when|while) an? $', re.IGNORECASE)
-# His wife of 58 years is not 44.
-_RANKED = re.compile(
-  r'\b(?:oldest|eldest|youngest|longest|earliest|early|precocious|formative)\b',
-  re.IGNORECASE,
-)
-_YEAR = re.compile(r'\b1[5-9]\d\d\b|\b20\d\d\b')  # born, died
-_CHILD_OF = re.compile(
-  r'\b(?:sons?|daughters?|child|children|kids?|twins|boys?|girls?)\b'
-  r'[^.;]{0,24}\baged? $',
-  re.IGNORECASE,
-)
-_LASTING = re.compile(r'\b(\d{2}) years\b(?! old)')
-
-
-def _is_stage(text: str, start: int, child: bool) -> bool:
-  before = text[max(0, start - 40) : start]
-  if _EARLY.search(before):
+def _beside_another(text: str, start: int, end: int) -> bool:
+  """Whether another age of the sentence would stay: 11 and 14 year-olds."""
+  if _PAIR.search(text[max(0, start - 12) : start]):
     return True
-  return bool(child and (_TIME.search(before) or _AS.search(before)))
+  around = sentence(text, start)
+  if _ONLY.search(around):
+    return True
+  own = text[start:end].lower()
+  return any(
+    found[1].lower() in numbers()
+    and found[1].lower() != own
+    and (
+      not is_age(around, *found.span(1))
+      or life.is_stage(around, found.start(1), True)
+    )
+    for found in _OTHER.finditer(around)
+  )
 
 
 def _is_grown(text: str, end: int) -> bool:
@@ -217,32 +211,59 @@ def is_age(text: str, start: int, end: int) -> bool:
   if start and text[start - 1] in '$£€.,:-/' and text[start - 1] != '-':
     if text[start - 2 : start - 1].isdigit() or text[start - 1] in '$£€':
       return False
+  before = text[max(0, start - 40) : start]
   behind = _BEHIND.match(text, end)
-  if behind and _NOBODY.search(text, max(0, start - 30), start):
+  if behind and _TITLE.match(behind[0]):
+    return False
+  if (behind and _NOBODY.search(before)) or _BOUND.search(before):
     return False
   if behind:
-    after = next_word(text, behind.end())[0].lower()
-    return (
-      is_no_noun(after)
-      or after in people.nouns()
-      or (after in people.DESCRIBING)
-    )
-  return bool(_BEFORE.search(text, max(0, start - 20), start)) and (
-    not re.match(
-      r'[-–]\d|\.\d| ?%| years? and| (?:months?|weeks?|days?)\b',
-      text[end : end + 10],
-    )
-  )
+    return _is_of_a_person(text, behind.end())
+  if re.match(
+    r'[-–]\d|\.\d| ?%| years? and| (?:months?|weeks?|days?)\b',
+    text[end : end + 10],
+  ):
+    return False
+  apposed = _APPOSED.search(before) and _GOES_ON.match(text, end)
+  return bool(apposed or _BEFORE.search(before))
+
+
+_MODELS = frozenset(('model', 'models'))  # of people, behind an age alone
+
+
+def _is_of_a_person(text: str, end: int) -> bool:
+  """Who is N years old: nobody who is named, a word for people, a name."""
+  after, stop, _ = next_word(text, end)
+  low = after.lower()
+  if is_no_noun(low) or low in people.nouns() or low in people.DESCRIBING:
+    return True
+  if after[:1].isupper():
+    return low not in _MADE
+  second = next_word(text, stop)[0].lower()  # a 29-year-old free-lance writer
+  return not _MODELS.isdisjoint((low, second)) or second in people.nouns()
+
+
+_OR_MORE = re.compile(r'(?: or | and | to |[-–/])(?:the )?(?:\d0s|\w+ties)\b')
+_STILL = re.compile(r'\b(?:still|while|already|even|only)\b[\w ]*$', re.I)
 
 
 def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
   def rule(text: str, start: int, end: int) -> str | None:
     if not _IN_THE.search(text, max(0, start - 24), start):
       return None
+    if _OR_MORE.match(text, end):
+      return ''  # in his 20s or 30s
     target = to(value)
     if target == value:
       return None
-    if stays and pattern(frozenset(stays)).search(sentence(text, start)):
+    around = sentence(text, start)
+    if stays and pattern(frozenset(stays)).search(around):
+      return ''
+    if target == 0 and life.GROWN.search(around):
+      return ''
+    if value < 2 and target > 1 and (value == 0 or life.BEGINS.search(around)):
+      return ''  # in his teens he boxed
+    if _STILL.search(text, max(0, start - 30), start):
       return ''
     return names[target]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fairjax.core.errors import UserError
 from fairjax.data.axes import table
 from fairjax.data.axes.table import Axis
-from fairjax.pairs.axes import ages, rules
+from fairjax.pairs.axes import ages, placed, rules
 from fairjax.pairs.swapping import word_lists
 
 GENDER = ('male', 'female')
@@ -59,6 +59,10 @@ def _entries(
 ) -> dict[str, object]:
   out = rules.entries(axis, to, strict)
   if figures:
+    value = {word: value for word, value, *_ in axis.words()}
+    for word in value.keys() & out.keys() - axis.no:
+      k = value[word]
+      out[word] = placed.placed(word, k, to(k), out[word])
     out |= ages.entries(to, axis.stays)
     for child, older in ages.AGED:
       for word in (child, older):

@@ -44,6 +44,11 @@ barista baker janitor accountant cashier librarian tailor
 detective detectives policeman policemen fan fans tourist tourists visitor
 visitors foreigner foreigners elite elites aristocrat philanthropist
 donor donors drivers clerk clerks
+monarch monarchs chairman chairwoman celebrity celebrities footballer
+footballers novelist novelists poet poets painter painters composer composers
+filmmaker filmmakers designer designers photographer photographers entrepreneur
+entrepreneurs hacker hackers gunman gunmen rapist rapists murderer murderers lad
+lads lass
 """)
 DESCRIBING = words_of("""
 big small little tall short fat thin good bad nice mean kind cruel smart stupid

@@ -48,7 +48,7 @@ high literature programme program programs
 flick flicks flck horror bathroom bathrooms locker room rooms dorm college tweet
 tweets night day trip
 magazine group groups ward choir television tv series channel menu meal meals
-hat hats round band bands section wear
+toilet toilets ice field hat hats round band bands section wear
 """)
 _FAULT = re.compile(
   r'\b(?:stupid\w*|idiot\w*|fools?|foolish|ignoran\w+|retard\w*|dumb|morons?|'

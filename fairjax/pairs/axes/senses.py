@@ -32,6 +32,8 @@ getting saying making committing coming moving claiming elected appointed
 remain remains seem seems look looks face faces hold holds held drive drives
 blow blows shoot shoots shot attack attacks murder murders rape rapes marry
 marries practise practice worship pray prays please everywhere only
+bought told met brought led began felt stood sat ate drank slept heard fell
+fought grew drew spent taught built sent caught chose wore broke rode sang
 """)
 BE = words_of("""
 am is are was were be been being i'm you're he's she's we're they're who's
@@ -92,8 +94,8 @@ OWNER = re.compile(
 )
 AGES = words_of('young old older younger elderly teenage little small aged')
 _HAVING = words_of("""
-have has had having raise raising raised bear bore want no with get gets got
-getting expecting
+have has had having raise raising raised bear bore keep keeping want no with
+get gets got getting expecting
 """)
 # An old family is no aged one.
 _LASTS = words_of("""
@@ -107,7 +109,8 @@ _COUPLE = re.compile(
   re.IGNORECASE,
 )
 OF_AGE = re.compile(
-  r'\b(?:under|over|at|ages?) (?:the age of )?\d+\b(?! ?%)|'
+  r'\b(?:under|over|at|ages?|between) (?:only )?(?:the )?(?:ages? )?(?:of )?'
+  r'\d+\b(?! ?%)|\b(?:are|be) (?:like|about|only|just) \d{1,2}\b|'
   r'\b(?:was|is|were|turned) (?:only |just )?\d{1,2}(?=[,.;]| and\b| when\b)',
   re.IGNORECASE,
 )
@@ -273,7 +276,7 @@ def is_child(text: str, start: int, before: str) -> bool:
   return low in people.DETERMINERS or low in ('and', 'or', 'like', 'as', 'of')
 
 
-_SKIPPED = words_of('and or out up the a an any some more many')
+_SKIPPED = words_of('following and or out up the a an any some more many')
 
 
 def is_offspring(text: str, start: int) -> bool:

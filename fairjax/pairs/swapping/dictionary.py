@@ -70,7 +70,8 @@ def swap(
     reflexive: of direction 'neutral', 'themselves' or 'themself'.
     axis: 'gender', another of pairs/axes ('religion', 'age', …), or a file of
       the user's; each text turns to one other value, drawn from the seed and
-      the text. Names, scope and tagger are of gender.
+      the text, or where that exchange is sure of no word to the next. Names,
+      scope and tagger are of gender.
   """
   run = swapper(
     direction,
@@ -202,13 +203,17 @@ def _run(
     for row, first, last in find(texts):
       text = texts[row]
       turn = draw(seed, text, len(tables)) if len(tables) > 1 else 0
-      hits = tables[turn].hits(text, first, last)
-      if starts is not None:
-        hits = [hit for hit in hits if hit[0] in starts[row]]
-      if hits:
-        spans, out.left[row] = _spans(text, hits, direction, called, tag, write)
-        out.spans[row] = spans
-        out.texts[row] = _apply(text, spans)
+      # Where the drawn exchange is unsure of every word, the next is tried.
+      for table in tables[turn:] + tables[:turn]:
+        hits = table.hits(text, first, last)
+        if starts is not None:
+          hits = [hit for hit in hits if hit[0] in starts[row]]
+        spans, left = _spans(text, hits, direction, called, tag, write)
+        out.left[row] = out.left[row] or left
+        if spans:
+          out.spans[row], out.left[row] = spans, left
+          out.texts[row] = _apply(text, spans)
+          break
     return out
 
   return run

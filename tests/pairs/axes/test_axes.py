@@ -75,6 +75,83 @@ def test_what_changes_and_what_stays(axis, to, text, wanted):
   assert fairjax.swap(text, axis=axis, direction=to) == wanted
 
 
+@pytest.mark.parametrize(
+  ('to', 'text', 'wanted'),
+  [
+    # Whose age: a name's, one beside a name, a word's behind another.
+    ('child', 'Anna Lee, 23, was shot.', 'Anna Lee, 6, was shot.'),
+    ('young', 'The 70-year-old Tata left.', 'The 23-year-old Tata left.'),
+    (
+      'young',
+      'A 60-year-old fashion model left.',
+      'A 39-year-old fashion model left.',
+    ),
+    ('senior', 'He is in his twenties.', 'He is in his seventies.'),
+    ('young', 'In her teens she boxed.', 'In her twenties she boxed.'),
+    ('senior', 'A 22-year-old kid sang.', None),
+    ('young', 'A 5-year-old girl sang.', 'A 22-year-old woman sang.'),
+    # No age of a person; a bound; a title.
+    *(
+      (to, text, None)
+      for to, text in (
+        ('child', 'Romans 8, 28, was read.'),
+        ('child', 'In March 2001, 23, was drawn.'),
+        ('young', 'The law is 50 years old.'),
+        ('young', 'A 70-year-old Boeing left.'),
+        ('young', 'Something 70 years old fell.'),
+        ('young', 'It took aged 60 days.'),
+        ('young', 'No one under the age of 70 met.'),
+        ('young', 'She must be at least 50 years old.'),
+        ('senior', 'The 40-Year-Old Virgin met him.'),
+        # Ages of a time of life, of a child, of what lasts.
+        ('senior', 'As a young man he left.'),
+        ('young', 'As an old man he left.'),
+        ('senior', 'In his teens he boxed.'),
+        ('senior', 'Still in her twenties she left.'),
+        ('senior', 'He is in his 20s or 30s.'),
+        ('child', 'In his thirties he married.'),
+        ('senior', 'She left when he was eight years old.'),
+        ('senior', 'He is only 22 years old.'),
+        ('senior', 'A 12-year-old niece slept.'),
+        ('child', 'He died in Rome aged 86.'),
+        ('child', 'He left at the age of 30.'),
+        ('young', 'At a tender age of 12 it fell.'),
+        ('senior', 'He joined them aged 20.'),
+        ('senior', 'The 11 and 14 year-olds slept.'),
+        ('middle-aged', 'A major aged 34 and at only 36 more.'),
+        # Words of an age that say another thing there.
+        ('senior', 'The girls are late.'),
+        ('senior', 'Girls, it is late.'),
+        ('young', 'Go girls, it is late.'),
+        ('young', 'Kids five and up will sing.'),
+        ('young', 'Career - kids = misery.'),
+        ('young', 'It is better than the old.'),
+        ('senior', 'The then young singer slept.'),
+        ('senior', 'He met young people and their parents.'),
+        ('young', 'They keep a child.'),
+      )
+    ),
+    ('young', 'The girls are late.', 'The young women are late.'),
+    ('young', 'Kids will sing.', 'Young people will sing.'),
+    ('young', 'We help the old and sick.', 'We help the young and sick.'),
+  ],
+)
+def test_ages(to, text, wanted):
+  said = fairjax.swap(text, axis='age', direction=to)
+  assert said == (text if wanted is None else wanted)
+
+
+def test_a_text_takes_the_next_exchange_where_its_own_is_unsure():
+  """The girls become young women alone, whichever of three is drawn."""
+  texts = [f'The girls met in room {k}.' for k in range(12)]
+  swapped = dictionary.swap([*texts, 'Go girls!'], axis='age')
+  assert {spans[0][3] for spans in swapped.spans[:-1]} == {'young women'}
+  assert swapped.left[:-1] == [0] * 12
+  assert swapped.left[-1] == 1 and not swapped.spans[-1]
+  every = dictionary.swap_every(texts[:1], axis='age')
+  assert sorted(len(one.spans[0]) for one in every) == [0, 0, 1]
+
+
 @pytest.mark.parametrize('axis', OWN)
 def test_no_word_becomes_one_of_its_own_value(axis):
   """Each word in a sentence of its form turns to another value, or stays."""

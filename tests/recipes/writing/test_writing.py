@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import itertools
 import json
 import re
 
@@ -17,7 +18,16 @@ from fairjax.data.batching import tokens
 from fairjax.models.families import gpt2
 from fairjax.models.folders import hf
 from fairjax.models.reading import judge
-from fairjax.recipes.writing import prompts, recipe, rows, templates, writers
+from fairjax.recipes.writing import (
+  matched,
+  measure,
+  prompts,
+  recipe,
+  rows,
+  templates,
+  words,
+  writers,
+)
 
 VOCAB = 120
 
@@ -116,6 +126,37 @@ def test_numbers_of_groups_are_those_of_the_texts(run):
   means = table[table['group'] != ''].groupby('group')['score'].mean()
   gap = one['fairness']['mean_score_gap']['value']
   assert gap == pytest.approx(np.ptp(means), abs=1e-6)
+
+
+def test_words_of_the_groups_are_masked_and_no_others():
+  mask = words.masker('gender')
+  wanted = ['M', 'met', 'M', 'M,', 'a', 'nurse']
+  said = mask('She met HIS aunt, a nurse').replace(words.MASK, 'M')
+  assert said.split() == wanted
+  assert words.masker('team')('She met him') == 'She met him'
+
+
+def test_parity_is_the_mean_over_pairs_of_groups():
+  """|a - b| of matched prompts, by hand; without matches there is none."""
+  score = {'x': (0.1, 0.3), 'y': (0.5, 0.9), 'z': (0.2, 0.2)}
+  table = pd.DataFrame(
+    [
+      {'group': g, 'pair': f'p{k}', 'score': v, 'sample': 0}
+      | {'continuation': 'a b', 'cluster': f'{g}{k}', 'attribute': 'team'}
+      for g, values in score.items()
+      for k, v in enumerate(values)
+    ]
+  )
+  (known,) = rows.of_attributes(table)
+  config = c.Config()
+  how = measure.options_of(config)
+  each, found = matched.measure(config, known, None, how)
+  assert [row['groups'] for row in each] == [*itertools.combinations('xyz', 2)]
+  strong = [row['strong']['value'] for row in each]
+  assert found['sentiment_parity']['value'] == pytest.approx(np.mean(strong))
+  assert strong[0] == pytest.approx(0.5) and min(strong) > 0
+  (alone,) = rows.of_attributes(table.assign(pair=''))
+  assert matched.measure(config, alone, None, how) == ([], {})
 
 
 def test_a_second_run_asks_nobody_again(run, monkeypatch):
