@@ -218,6 +218,7 @@ def thresholds(
   pos_label: Any = None,
   threshold: float | str = 0.5,
   holdout: float = 0.5,
+  sample_weight: Any = None,
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
   random_state: int = 0,
@@ -237,6 +238,8 @@ def thresholds(
     pos_label: the label whose probability y_score is; where labels are names.
     threshold: the one for everyone that they are compared with.
     holdout: share of the rows that judge.
+    sample_weight: how many rows each row stands for [n], as in `assess`: in
+      the rates that are made equal, in what is right, and in what is told.
     confidence_level: of the intervals.
     n_resamples: bootstrap resamples.
     random_state: of the split and of resamples.
@@ -249,7 +252,9 @@ def thresholds(
   (0.0, 1.0)
   """
   from fairjax.metrics import group_thresholds
+  from fairjax.metrics import groups as of_groups
   from fairjax.metrics.assess import decide
+  from fairjax.metrics.inference import row_weights
 
   need(
     inputs.number(holdout) and 0 < holdout < 1,
@@ -268,26 +273,35 @@ def thresholds(
   decided_by = judged_by
   if decide_by is not None:
     decided_by = _one_column(decide_by, len(labels), 'decide_by')
-  own, held = group_thresholds.halves(len(labels), holdout, random_state)
+  weight = row_weights.given(_listed(sample_weight), len(labels))
+  for column in (judged_by, decided_by):
+    members, group_names, _ = of_groups.memberships({'group': list(column)})
+    row_weights.check_groups(weight, members, group_names)
+  own, held = group_thresholds.halves(
+    len(labels), holdout, random_state, weight
+  )
   if not len(own) or not len(held):
     raise UserError(f'{len(labels)} rows are too few to hold some out')
-  _, limit = decide(labels[own], scores[:, own], threshold)
+  group_thresholds.need_rows(labels, decided_by, criterion, own)
+  first, last = (row_weights.of(weight, rows) for rows in (own, held))
+  _, limit = decide(labels[own], scores[:, own], threshold, first)
   limit = float(np.ravel(limit)[0])
   rule = group_thresholds.fit(
-    labels[own], scores[0, own], decided_by[own], criterion, limit
+    labels[own], scores[0, own], decided_by[own], criterion, limit, first
   )
   options = {
+    'sample_weight': last,
     'confidence_level': confidence_level,
     'n_resamples': n_resamples,
     'random_state': random_state,
   }
   once = (scores[0, held] >= limit).astype(float)
   each = rule.decide(scores[0, held], decided_by[held]).astype(float)
-  first, second = (
+  before, after = (
     assess(labels[held], decisions, judged_by[held], **options)
     for decisions in (once, each)
   )
-  return Equalized(rule, first, second, compare(second, first))
+  return Equalized(rule, before, after, compare(after, before))
 
 
 def _one_column(values: Any, rows: int, name: str) -> np.ndarray:
