@@ -17,8 +17,8 @@ from typing import Any, overload
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config
-from fairjax.core import announce
+from fairjax.config import Config, Weighting
+from fairjax.core import announce, python_words
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need
 from fairjax.data.tables import inputs
@@ -30,6 +30,7 @@ from fairjax.stages.classifier import load as load
 # Assessing what exists
 
 
+@python_words.door()
 def assess(
   y_true: Sequence,
   y_score: Sequence,
@@ -208,6 +209,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   return Comparison(tests)
 
 
+@python_words.door()
 def thresholds(
   y_true: Sequence,
   y_score: Sequence,
@@ -320,6 +322,7 @@ def swap(texts: str, **options: Any) -> str: ...
 def swap(texts: list[str], **options: Any) -> list[str]: ...
 @overload
 def swap(texts: Any, **options: Any) -> Any: ...
+@python_words.door()
 def swap(
   texts: Any,
   *,
@@ -386,6 +389,7 @@ def swap(
 # Data
 
 
+@python_words.door({'data.group': "a column called 'group'"})
 def diet(
   scores: pd.DataFrame,
   factual: float = 0.4,
@@ -421,6 +425,14 @@ def diet(
   return pd.concat([rows, others], ignore_index=True)
 
 
+# Those of the section are options of the function.
+_WEIGHTING = {
+  f'weighting.{field.name}': field.name
+  for field in dataclasses.fields(Weighting)
+}
+
+
+@python_words.door(_WEIGHTING)
 def weights(
   table: pd.DataFrame,
   z: str = 'gender',
@@ -440,7 +452,6 @@ def weights(
     random_state: of folds and forests.
     **options: others of the config's section `weighting`.
   """
-  from fairjax.config import Weighting
   from fairjax.core import knobs
   from fairjax.methods import reweight
 
@@ -460,6 +471,7 @@ def weights(
 # Models
 
 
+@python_words.door()
 def score(
   model: Classifier,
   table: pd.DataFrame,

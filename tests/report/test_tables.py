@@ -88,6 +88,14 @@ def test_html_is_escaped():
   assert '<td class="number">' in text
 
 
+def test_a_note_of_several_cells_is_told_once():
+  one, other = made(None, note='one label'), made(0.0, note='<b>')
+  text = tables.html([{'a': 'x', 'v': one, 'w': other}, {'a': 'y', 'v': one}])
+  assert text.count('one label') == 1 and text.count('<small>(1)</small>') == 2
+  assert text.index('</table>') < text.index('(1) one label')
+  assert '<br><small>&lt;b&gt;</small>' in text  # of one cell: there
+
+
 def test_aggregates_become_a_row_a_rate():
   own, rows = tables.split_aggregates(
     {'dp': 1, 'fpr_difference': 2, 'fpr_ratio': 3, 'tpr_min': 4, 'dp_floor': 5}
