@@ -24,6 +24,7 @@ Columns = Sequence[str] | Mapping[str, str] | None
 
 BOUND = re.compile(r'[<≤] [\d.e-]+|[\d.]+(e-\d+)?')  # a p value in print
 NOTHING = 1e-5  # sizes of differences below which none is told
+SENTENCE = 34  # characters of a first cell that no narrow column has room for
 LONGEST = 30, 43  # characters on a terminal: of the first cell, of others
 
 
@@ -204,7 +205,9 @@ def html(
   """A table element; every text in it is escaped.
 
   `about` explains first cells: {cell: words below it}. A note of one Estimate
-  stands in its cell, that of several once below the table.
+  stands in its cell, that of several once below the table. Where first cells
+  are sentences, the others stand below them on a narrow screen, each behind its
+  heading.
   """
   headings = _headings(rows, columns)
   if not rows or not headings:
@@ -224,10 +227,13 @@ def html(
       if about and value in about:
         text += f'<br><small>{escape.html(about[value])}</small>'
       return f'<th scope="row"{side(key)}>{text}</th>'
-    return f'<td{side(key)}>{text}</td>'
+    label = f' data-label="{escape.html(headings[key])}"' if stacked else ''
+    return f'<td{side(key)}{label}>{text}</td>'
 
   first = next(iter(headings))
-  lines = ['<table>']
+  longest = max(len(cell(row.get(first, ''))) for row in rows)
+  stacked = bool(about) or (longest > SENTENCE and len(headings) > 2)
+  lines = ['<table class="stacked">' if stacked else '<table>']
   if caption:
     lines.append(f'<caption>{escape.html(caption)}</caption>')
   heads = ''.join(
