@@ -17,8 +17,8 @@ from typing import Any, overload
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config
-from fairjax.core import announce
+from fairjax.config import Config, Weighting
+from fairjax.core import announce, python_words
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need
 from fairjax.data.tables import inputs
@@ -30,6 +30,7 @@ from fairjax.stages.classifier import load as load
 # Assessing what exists
 
 
+@python_words.door()
 def assess(
   y_true: Sequence,
   y_score: Sequence,
@@ -205,6 +206,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   return Comparison(tests)
 
 
+@python_words.door()
 def thresholds(
   y_true: Sequence,
   y_score: Sequence,
@@ -215,6 +217,7 @@ def thresholds(
   pos_label: Any = None,
   threshold: float | str = 0.5,
   holdout: float = 0.5,
+  sample_weight: Any = None,
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
   random_state: int = 0,
@@ -234,6 +237,8 @@ def thresholds(
     pos_label: the label whose probability y_score is; where labels are names.
     threshold: the one for everyone that they are compared with.
     holdout: share of the rows that judge.
+    sample_weight: how many rows each row stands for [n], as in `assess`: in
+      the rates that are made equal, in what is right, and in what is told.
     confidence_level: of the intervals.
     n_resamples: bootstrap resamples.
     random_state: of the split and of resamples.
@@ -246,7 +251,9 @@ def thresholds(
   (0.0, 1.0)
   """
   from fairjax.metrics import group_thresholds
+  from fairjax.metrics import groups as of_groups
   from fairjax.metrics.assess import decide
+  from fairjax.metrics.inference import row_weights
 
   need(
     inputs.number(holdout) and 0 < holdout < 1,
@@ -264,26 +271,35 @@ def thresholds(
   decided_by = judged_by
   if decide_by is not None:
     decided_by = _one_column(decide_by, len(labels), 'decide_by')
-  own, held = group_thresholds.halves(len(labels), holdout, random_state)
+  weight = row_weights.given(_listed(sample_weight), len(labels))
+  for column in (judged_by, decided_by):
+    members, group_names, _ = of_groups.memberships({'group': list(column)})
+    row_weights.check_groups(weight, members, group_names)
+  own, held = group_thresholds.halves(
+    len(labels), holdout, random_state, weight
+  )
   if not len(own) or not len(held):
     raise UserError(f'{len(labels)} rows are too few to hold some out')
-  _, limit = decide(labels[own], scores[:, own], threshold)
+  group_thresholds.need_rows(labels, decided_by, criterion, own)
+  first, last = (row_weights.of(weight, rows) for rows in (own, held))
+  _, limit = decide(labels[own], scores[:, own], threshold, first)
   limit = float(np.ravel(limit)[0])
   rule = group_thresholds.fit(
-    labels[own], scores[0, own], decided_by[own], criterion, limit
+    labels[own], scores[0, own], decided_by[own], criterion, limit, first
   )
   options = {
+    'sample_weight': last,
     'confidence_level': confidence_level,
     'n_resamples': n_resamples,
     'random_state': random_state,
   }
   once = (scores[0, held] >= limit).astype(float)
   each = rule.decide(scores[0, held], decided_by[held]).astype(float)
-  first, second = (
+  before, after = (
     assess(labels[held], decisions, judged_by[held], **options)
     for decisions in (once, each)
   )
-  return Equalized(rule, first, second, compare(second, first))
+  return Equalized(rule, before, after, compare(after, before))
 
 
 def _one_column(values: Any, rows: int, name: str) -> np.ndarray:
@@ -302,6 +318,7 @@ def swap(texts: str, **options: Any) -> str: ...
 def swap(texts: list[str], **options: Any) -> list[str]: ...
 @overload
 def swap(texts: Any, **options: Any) -> Any: ...
+@python_words.door()
 def swap(
   texts: Any,
   *,
@@ -368,6 +385,7 @@ def swap(
 # Data
 
 
+@python_words.door({'data.group': "a column called 'group'"})
 def diet(
   scores: pd.DataFrame,
   factual: float = 0.4,
@@ -403,6 +421,14 @@ def diet(
   return pd.concat([rows, others], ignore_index=True)
 
 
+# Those of the section are options of the function.
+_WEIGHTING = {
+  f'weighting.{field.name}': field.name
+  for field in dataclasses.fields(Weighting)
+}
+
+
+@python_words.door(_WEIGHTING)
 def weights(
   table: pd.DataFrame,
   z: str = 'gender',
@@ -422,7 +448,6 @@ def weights(
     random_state: of folds and forests.
     **options: others of the config's section `weighting`.
   """
-  from fairjax.config import Weighting
   from fairjax.core import knobs
   from fairjax.methods import reweight
 
@@ -442,6 +467,7 @@ def weights(
 # Models
 
 
+@python_words.door()
 def score(
   model: Classifier,
   table: pd.DataFrame,

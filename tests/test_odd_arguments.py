@@ -80,7 +80,7 @@ DOORS = {
     LABELLED
     | INFERENCE
     | {'criterion': 'equal_fpr', 'decide_by': None}
-    | {'threshold': 0.5, 'holdout': 0.5},
+    | {'threshold': 0.5, 'holdout': 0.5, 'sample_weight': None},
   ),
   'swap': (
     fairjax.swap,

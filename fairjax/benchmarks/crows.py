@@ -33,6 +33,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks.shared import forms, result_rows, sources
+from fairjax.core.errors import quoted
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference import significance
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -185,8 +186,8 @@ def items(config) -> pd.DataFrame:
   notes = [sources.version(path, VERSIONS)]
   for flag, count in table['flag'].value_counts().items():
     if flag:
-      which = ', '.join(table['id'][table['flag'] == flag][:8])
-      notes.append(f'{count} pairs are flagged: {flag} (rows {which})')
+      which = quoted(table['more'][table['flag'] == flag])
+      notes.append(f'{count} pairs are flagged: {flag} ({which})')
   table.attrs['notes'] = notes
   return table
 

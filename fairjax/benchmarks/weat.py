@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks.shared import association, forms, result_rows, sources
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, quoted
 from fairjax.data.tables import readers
 from fairjax.metrics.inference import clusters, significance
 from fairjax.metrics.inference.estimates import of_value
@@ -305,8 +305,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   if unknown := scores.attrs.get('attributes'):
     warnings.append(
       f'{len(unknown)} attributes hold a token that the vocabulary does not '
-      f'know and are left out: {", ".join(unknown[:8])}'
-      + (' …' if len(unknown) > 8 else '')
+      f'know and are left out: {quoted(unknown, 8)}'
     )
   tests = [test for test in tests if test.name not in short]
   for name in ENCODINGS:

@@ -63,6 +63,19 @@ def shown(value: Any, most: int = 80) -> str:
   return line if len(line) <= most else f'{line[:most]}…'
 
 
+def quoted(texts: Iterable, most: int = 3, long: int = 60) -> str:
+  """The first of some texts, and how many more there are.
+
+  >>> quoted(['She is a nurse.', 'word ' * 99, 'c', 'd', 'e'], 2, 20)
+  '‘She is a nurse.’, ‘word word word word …’ and 3 more'
+  """
+  lines = [' '.join(str(text).split()) for text in texts]
+  some = (x if len(x) <= long else f'{x[:long]}…' for x in lines[:most])
+  told = ', '.join(f'‘{one}’' for one in some)
+  rest = len(lines) - most
+  return f'{told} and {rest:,} more' if rest > 0 else told
+
+
 def is_listed(value: Any) -> bool:
   """Whether a value is several ones: no text, and no array of no axis."""
   several = isinstance(value, Iterable) and not isinstance(value, str | bytes)

@@ -213,9 +213,9 @@ def _add_ranks(
 
 def _note_constant(decisions: np.ndarray, fairness: dict) -> None:
   """Beside each fairness measure: which seeds decide the same for all."""
-  seeds = warn.constant(decisions)
-  for one in fairness.values() if seeds else ():
-    one.setdefault('note', f'{warn.CONSTANT} in seeds {seeds}')
+  note = warn.note_of_constant(decisions)
+  for one in fairness.values() if note else ():
+    one.setdefault('note', note)
 
 
 def binary(

@@ -8,7 +8,8 @@ with the most right decisions is taken. What is equal:
   equal_opportunity   the share of the positives that is found (TPR)
   equal_fpr           the share of the negatives that is blamed (FPR)
 
-No decision is drawn by lot, so rates are equal to about one row of a group.
+No decision is drawn by lot, so rates are equal to about one row of a group: of
+weighted rows, to about the heaviest.
 """
 
 import dataclasses
@@ -22,6 +23,7 @@ from jaxtyping import Float, Integer
 
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, is_listed, need
+from fairjax.metrics.inference import row_weights
 
 CRITERIA = {
   'demographic_parity': 'dp',
@@ -107,8 +109,12 @@ def fit(
   groups: Sequence[str] | np.ndarray,
   criterion: str = 'equal_opportunity',
   otherwise: float = 0.5,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> Thresholds:
   """The thresholds that meet the criterion on these rows, most rows right.
+
+  With weights (over 0) a row is as many as it weighs, in rates and in what is
+  right.
 
   >>> y, p = np.array([0, 1, 0, 1]), np.array([0.1, 0.3, 0.6, 0.9])
   >>> fit(y, p, ['a', 'a', 'b', 'b']).thresholds
@@ -117,40 +123,63 @@ def fit(
   names = np.array([str(g) for g in groups])
   each = [name for name in sorted({*names.tolist()}) if name]
   need_rows(labels, names, criterion)
+  weight = row_weights.given(weight, len(labels))
   targets = np.linspace(0, 1, TARGETS)
   right, limits = np.zeros(TARGETS), {}
   for name in each:
     own = names == name
-    rate, hits, edges = _curve(labels[own], scores[own], criterion)
+    rate, hits, edges = _curve(
+      labels[own], scores[own], criterion, row_weights.of(weight, own)
+    )
     # The threshold whose rate is nearest the target; of equal ones the one
     # with the most right.
     kept = _best_of_equal(rate, hits)
     rate, hits, edges = rate[kept], hits[kept], edges[kept]
-    at = np.abs(rate[:, None] - targets).argmin(0)
+    # Rounded, so that two that are as near stay so in sums of weights.
+    at = np.abs(rate[:, None] - targets).round(12).argmin(0)
     right += hits[at]
     limits[name] = edges[at]
-  best = np.flatnonzero(right == right.max())
+  best = np.flatnonzero(right >= right.max() * (1 - 1e-12))
   best = best[len(best) // 2]
   found = {name: float(limits[name][best]) for name in each}
   return Thresholds(criterion, found, otherwise)
 
 
 def halves(
-  rows: int, holdout: float, seed: int
+  rows: int,
+  holdout: float,
+  seed: int,
+  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> tuple[Integer[np.ndarray, ' a'], Integer[np.ndarray, ' b']]:
-  """The rows that choose the thresholds, and those that judge them."""
-  order = np.random.default_rng([seed, STREAM]).permutation(rows)
-  cut = round(rows * (1 - float(holdout)))
+  """The rows that choose the thresholds, and those that judge them.
+
+  A row that weighs nothing is in neither, as if it were not there.
+  """
+  some = np.arange(rows) if weight is None else np.flatnonzero(weight)
+  order = some[np.random.default_rng([seed, STREAM]).permutation(len(some))]
+  cut = round(len(some) * (1 - float(holdout)))
   return np.sort(order[:cut]), np.sort(order[cut:])
 
 
-def need_rows(labels: np.ndarray, groups: np.ndarray, criterion: str) -> None:
-  """Raises UserError for the first group whose rate has no row."""
+def need_rows(
+  labels: np.ndarray,
+  groups: Sequence[str] | np.ndarray,
+  criterion: str,
+  own: np.ndarray | slice = slice(None),
+) -> None:
+  """Raises UserError for the first group whose rate has no row among `own`."""
   known(criterion)
   names = np.array([str(g) for g in groups])
   each = [name for name in sorted({*names.tolist()}) if name]
   if len(each) < 2:
     raise UserError('thresholds are of two groups or more; there are not two')
+  labels, names = labels[own], names[own]
+  for name in each:
+    if not (names == name).any():
+      raise UserError(
+        f'group {name!r} has no row among those that the thresholds are chosen '
+        'on, so it would have none; leave it out'
+      )
   if criterion == 'demographic_parity':
     return
   wanted = int(criterion == 'equal_opportunity')
@@ -163,15 +192,16 @@ def need_rows(labels: np.ndarray, groups: np.ndarray, criterion: str) -> None:
       )
 
 
-def _curve(labels, scores, criterion: str) -> tuple:
+def _curve(labels, scores, criterion: str, weight=None) -> tuple:
   """At every threshold: the rate, the rows that are right, the threshold."""
   order = np.argsort(-scores, kind='stable')
   y, p = labels[order] > 0, scores[order]
+  w = np.ones(len(y), int) if weight is None else weight[order]
   last = np.r_[True, p[1:] != p[:-1], True]  # thresholds between equal scores
-  tp, fp = (np.r_[0, np.cumsum(one)][last] for one in (y, ~y))
-  ones, zeros = int(y.sum()), int((~y).sum())
+  tp, fp = (np.r_[0, np.cumsum(w * one)][last] for one in (y, ~y))
+  ones, zeros = tp[-1], fp[-1]
   above, below = {
-    'demographic_parity': (tp + fp, len(y)),
+    'demographic_parity': (tp + fp, ones + zeros),
     'equal_opportunity': (tp, ones),
     'equal_fpr': (fp, zeros),
   }[criterion]

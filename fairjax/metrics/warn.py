@@ -1,10 +1,11 @@
 """Warnings about degenerate measurements."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
+from fairjax.core.errors import count
 from fairjax.metrics.inference import row_weights
 
 FEW = 30  # rows below which a group's rate says little
@@ -20,10 +21,27 @@ def constant(decisions: Integer[np.ndarray, 's n']) -> list[int]:
   return [s for s, row in enumerate(decisions) if (row == row[0]).all()]
 
 
+def note_of_constant(decisions: Integer[np.ndarray, 's n']) -> str:
+  """What stands beside measures that mean nothing; '' where they do."""
+  seeds = constant(decisions)
+  if not seeds:
+    return ''
+  if len(seeds) == len(decisions):
+    return CONSTANT + (' in every seed' if len(seeds) > 1 else '')
+  return f'{CONSTANT} in {count(len(seeds), "seed")} of {len(decisions)}'
+
+
+def is_void(fairness: Mapping[str, Mapping]) -> bool:
+  """Whether every seed decides all rows alike, so that no gap means a thing."""
+  notes = [one.get('note') or '' for one in fairness.values()]
+  return any(n.startswith(CONSTANT) and ' of ' not in n for n in notes)
+
+
 def of_constant(decisions: Integer[np.ndarray, 's n']) -> list[str]:
   """A sentence for each seed that decides the same for every row."""
+  who = lambda s: 'The model' if len(decisions) == 1 else f'Seed {s}'
   return [
-    f'Seed {s} decides {decisions[s, 0]} for every row: a constant predictor '
+    f'{who(s)} decides {decisions[s, 0]} for every row: a constant predictor '
     'treats all groups alike, so its fairness measures mean nothing.'
     for s in constant(decisions)
   ]
@@ -62,7 +80,8 @@ def sentences(
   out += of_constant(decisions)
   for s, one in enumerate(scores.reshape(len(scores), -1)):
     if scores.ndim == 2 and (one == one[0]).all():
-      out.append(f'Seed {s} gives every row the same probability.')
+      who = 'The model' if len(scores) == 1 else f'Seed {s}'
+      out.append(f'{who} gives every row the same probability.')
   classes = np.unique(labels)
   for name, member in zip(names, members):
     own = row_weights.of(weight, member)
@@ -90,18 +109,18 @@ def _of_group(
   if not len(labels):
     return [f'Group {name!r} has no rows and is left out of every gap.']
   out = []
-  shown = lambda count: f'{count:.1f}'.removesuffix('.0')
+  shown = lambda number: f'{number:.1f}'.removesuffix('.0')
   effective = '' if weight is None else ' by weight'
   total = row_weights.rows(weight, np.ones(len(labels), bool))
   counts = {c: row_weights.rows(weight, labels == c) for c in classes}
-  missing = [c for c, count in counts.items() if not count]
-  few = {c: count for c, count in counts.items() if 0 < count < FEW}
+  missing = [c for c, rows in counts.items() if not rows]
+  few = {c: rows for c, rows in counts.items() if 0 < rows < FEW}
   if missing:
     out.append(
       f'Group {name!r} has no row of label {_list(missing)}: its rates there '
       'are undefined and it is left out of their gaps.'
     )
-  scarce = [c for c, count in few.items() if count < min_group]
+  scarce = [c for c, own in few.items() if own < min_group]
   if total < min_group:
     out.append(
       f'Group {name!r} has {shown(total)} rows{effective}, fewer than '
@@ -114,7 +133,7 @@ def _of_group(
       'extremes.'
     )
   if few:
-    rows = _list(f'{shown(count)} of label {c}' for c, count in few.items())
+    rows = _list(f'{shown(own)} of label {c}' for c, own in few.items())
     out.append(f'Group {name!r} has few rows{effective}: {rows}.')
   return out
 

@@ -101,6 +101,17 @@ tbody th, thead th:first-child {
   position: sticky; left: 0; background: var(--paper);
 }
 tbody th small { font-weight: 400; }
+@media (max-width: 40rem) {
+  .stacked, .stacked tbody, .stacked tr { display: block; }
+  .stacked thead { display: none; }
+  .stacked tr { padding: 0.4rem 0; border-bottom: 1px solid var(--line); }
+  .stacked th, .stacked td { padding: 0; border: 0; max-width: none; }
+  .stacked tbody th { display: block; position: static; }
+  .stacked td { display: inline-block; margin-right: 0.9rem;
+    white-space: normal; }
+  .stacked td:empty { display: none; }
+  .stacked td::before { content: attr(data-label) ' '; color: var(--quiet); }
+}
 .number { text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
 .number small { white-space: normal; }

@@ -102,6 +102,16 @@ def named(words: str) -> str:
   return match[1] if match and match[1] == match[2] else bare
 
 
+def opened(words: str) -> str:
+  """A sentence with a capital, if it opens with a name that we gave.
+
+  >>> opened('healthy diet is fairer'), opened('gpt2 is fairer')
+  ('Healthy diet is fairer', 'gpt2 is fairer')
+  """
+  ours = words.startswith((*NAMES.values(), 'fairtun'))
+  return words[:1].upper() + words[1:] if ours else words
+
+
 def html_of(results: Results, pictures: Pictures) -> str:
   """Sentences and a picture; '' where no measure leads."""
   found = lines(results)

@@ -154,6 +154,8 @@ def answer(
 ) -> list[str]:
   """The answer, and what else is worth a sentence."""
   worse = warn.of_reversed(one.get('quality', {}))
+  if warn.is_void(one.get('fairness', {})):
+    worse += [w for w in one.get('warnings', ()) if warn.CONSTANT in w][:1]
   worse += [line for line in findings.lines(results) if 'fairscore' in line]
   lines = [*worse, *_compared(results, name)]
   if gap:
@@ -189,11 +191,12 @@ def _compared(results: Results, name: str) -> list[str]:
     low, high = sorted((sign * one['low'], sign * one['high']))
     word = 'fairer than' if low > 0 else 'less fair than' if high < 0 else ''
     sure = '' if word else ', which chance can do'
-    out.append(
+    said = (
       f'{results.focus} is {word or "not told from"} {other}: '
       f'{measures.label(test["measure"])} differs by '
       f'{sign * one["value"]:+.2f} [{low:+.2f}, {high:+.2f}]{sure}.'
     )
+    out.append(findings.opened(said))
   return [' '.join(out[:4])] if out else []
 
 
@@ -206,7 +209,8 @@ def _who(results: Results, gap: Gap) -> str:
   }.get(gap.rate) or (f' labelled {_class(results, gap)}', 'recognised')
   count = lambda g: hundred(gap.groups[g][gap.rate]['value'])
   high, low = count(gap.high), count(gap.low)
-  lead = f'{results.focus}: of' if len(results.contenders) > 1 else 'Of'
+  who = findings.opened(results.focus)
+  lead = f'{who}: of' if len(results.contenders) > 1 else 'Of'
   other = of_people(results, gap.low)
   return (
     f'{lead} 100 texts {of_people(results, gap.high)}{label}, {high} are '

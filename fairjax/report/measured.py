@@ -31,6 +31,8 @@ def contenders(results: Results, pictures: Pictures) -> list[Section]:
     beside = [table(rows, heads)]
     for key in measures.leading(columns, pictured=True):
       values = {r['contender']: r[key] for r in rows if key in r}
+      if not any(map(tables.defined, values.values())):
+        continue
       # No point is hollow: a level is not tested against anything here.
       plot = plots.forest(values, measures.label(key), zero=None)
       beside.append(
@@ -112,9 +114,15 @@ def _better(key: str) -> str:
 
 
 def in_full(
-  results: Results, predictions: pd.DataFrame | None, pictures: Pictures
+  results: Results,
+  predictions: pd.DataFrame | None,
+  pictures: Pictures,
+  told: bool = True,
 ) -> list[Section]:
-  """A section for each test set of the contender in focus."""
+  """A section for each test set of the contender in focus.
+
+  `told` says that predictions which are missing are told.
+  """
   out = []
   for name, one in results.sets.items():
     title = f'Test set {name}'
@@ -128,7 +136,7 @@ def in_full(
         'No groups: name a column with --config.data.group, or terms with '
         '--config.measures.groups.'
       )
-    if 'threshold' in one or predictions is not None:
+    if predictions is not None or (told and 'threshold' in one):
       body += heading('Scores')
       body += _scores(name, predictions, pictures, results)
     out.append(Section(title, body))
@@ -189,7 +197,11 @@ def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:
   rates = measures.leading(of_rates, pictured=True) or keys
   largest = sorted(groups, key=lambda g: -groups[g].get('rows', 0))
   rows = {
-    g: {k: groups[g][k] for k in ('rows', *rates) if k in groups[g]}
+    g: {
+      'rows' if k == 'rows' else measures.label(k): groups[g][k]
+      for k in ('rows', *rates)
+      if k in groups[g]
+    }
     for g in groups
     if g in largest[:MOST_GROUPS]
   }
@@ -199,7 +211,11 @@ def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:
   parts = [heading('Groups')]
   if rates:
     parts.append(pictures.add(f'rates_{name}', plots.rates(rows), caption))
-  parts.append(table(tables.group_rows(groups)))
+  columns = dict.fromkeys(key for g in groups.values() for key in g)
+  heads = {'group': 'group'} | {k: _heading(k) for k in columns}
+  if 'effective_rows' in heads:
+    heads['effective_rows'] = 'rows by weight'
+  parts.append(table(tables.group_rows(groups), heads))
   return '\n'.join(parts)
 
 

@@ -56,8 +56,8 @@ SILENT = (
   'widens the smaller one more, so it tends to be nearer 0 than that of the '
   'true gaps.',
   'Demographic parity compares shares of decisions. Where the groups’ labels '
-  'differ, a perfect predictor does not reach 1: dp_floor shows what it '
-  'reaches, and going beyond it costs accuracy.',
+  'differ, a perfect predictor does not reach 1: its floor (dp_floor) is what '
+  'it reaches, and going beyond it costs accuracy.',
   'A predictor that always gives the same answer treats all groups alike and '
   'is of no use. Such predictors are named in the warnings; their fairness is '
   'not an achievement.',
@@ -78,6 +78,8 @@ def report(folder: str | os.PathLike) -> str:
   pictures = Pictures(folder)
   first = first_screen.html_of(results, pictures)
   sections = [Section('In short', first + in_words(results, bool(first)))]
+  # What trains nothing, or reads no data set, says nothing of it.
+  trained = results is None or results.recipe in TRAINED
   if results:
     predictions = kept.predicted(folder)
     claims = [verdict.section(results.verdicts)] if results.verdicts else []
@@ -85,15 +87,13 @@ def report(folder: str | os.PathLike) -> str:
       *parts.sections(claims, pictures),
       *measured.contenders(results, pictures),
       *parts.sections(results.sections, pictures),
-      *measured.in_full(results, predictions, pictures),
+      *measured.in_full(results, predictions, pictures, trained),
       *measured.tests(results, pictures),
     ]
     if results.facts:
       words = lambda name: name.replace('_', ' ')
       rows = [{'fact': words(k), 'value': v} for k, v in results.facts.items()]
       sections.append(Section('Facts', table(rows)))
-  # What trains nothing, or reads no data set, says nothing of it.
-  trained = results is None or results.recipe in TRAINED
   if trained or (folder / 'metrics.jsonl').exists():
     sections.append(Section('Learning', learning(folder, pictures)))
   if trained or (folder / 'hygiene.json').exists():
@@ -106,7 +106,7 @@ def report(folder: str | os.PathLike) -> str:
       'How it was made', provenance(load(kept.CONFIG), load(kept.VERSIONS))
     ),
   ]
-  return page(_title(results, folder), sections)
+  return page(findings.opened(_title(results, folder)), sections)
 
 
 def _documents(folder: pathlib.Path, results: Results | None) -> list[Section]:

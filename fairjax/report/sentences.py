@@ -7,7 +7,7 @@ from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
 from fairjax.report import tables
 from fairjax.report.blocks import bullets, details, text
-from fairjax.report.findings import named
+from fairjax.report.findings import named, opened
 from fairjax.report.tables import plural
 from fairjax.results import Results
 
@@ -45,8 +45,12 @@ def in_words(results: Results | None, answered: bool = False) -> str:
   if not results.contenders and not results.sections and not results.facts:
     parts.append(text('No test set was measured.'))
   told = warnings(results)
-  if answered:  # it leads there
+  if answered:  # they lead there
     told = [one for one in told if f': {warn.REVERSED}' not in one[0]]
+    name, first = next(iter(results.sets.items()), ('', {}))
+    if warn.is_void(first.get('fairness', {})):
+      led = f'{name}: ', warn.CONSTANT
+      told = [o for o in told if not (o[1] and all(x in o[0] for x in led))]
   # A kind stands once: above where it is the focus's too.
   kinds = {_kind(line) for line, first in told if first}
   leads = [line for line, first in told if first or _kind(line) in kinds]
@@ -65,7 +69,7 @@ def in_words(results: Results | None, answered: bool = False) -> str:
       )
     )
   if results.notes or others:
-    parts.append(bullets([*results.notes, *others]))
+    parts.append(bullets(map(opened, [*results.notes, *others])))
   return '\n'.join(parts)
 
 

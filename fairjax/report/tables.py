@@ -6,11 +6,12 @@ Estimate: {'value', 'low', 'high', 'seeds', 'note'?}, written
 dagger, stands behind it.
 """
 
+import collections
 import math
 import numbers
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fairjax.core import escape
@@ -23,6 +24,7 @@ Columns = Sequence[str] | Mapping[str, str] | None
 
 BOUND = re.compile(r'[<≤] [\d.e-]+|[\d.]+(e-\d+)?')  # a p value in print
 NOTHING = 1e-5  # sizes of differences below which none is told
+SENTENCE = 34  # characters of a first cell that no narrow column has room for
 LONGEST = 30, 43  # characters on a terminal: of the first cell, of others
 
 
@@ -202,27 +204,36 @@ def html(
 ) -> str:
   """A table element; every text in it is escaped.
 
-  `about` explains first cells: {cell: words below it}.
+  `about` explains first cells: {cell: words below it}. A note of one Estimate
+  stands in its cell, that of several once below the table. Where first cells
+  are sentences, the others stand below them on a narrow screen, each behind its
+  heading.
   """
   headings = _headings(rows, columns)
   if not rows or not headings:
     return '<p class="quiet">No rows.</p>'
   right = {key: _numeric(rows, key) for key in headings}
   side = lambda key: ' class="number"' if right[key] else ''
+  shared = _shared_notes(rows, headings)
 
   def show(key: str, value: Any) -> str:
     text = escape.entities(cell(value))
-    if is_estimate(value) and value.get('note'):
-      note = escape.html(value['note'])
-      text += f'<br><small>{note}</small>'
+    note = value.get('note') if is_estimate(value) else None
+    if note in shared:
+      text += f' <small>({shared[note]})</small>'
+    elif note:
+      text += f'<br><small>{escape.html(note)}</small>'
     if key == first:
       if about and value in about:
         text += f'<br><small>{escape.html(about[value])}</small>'
       return f'<th scope="row"{side(key)}>{text}</th>'
-    return f'<td{side(key)}>{text}</td>'
+    label = f' data-label="{escape.html(headings[key])}"' if stacked else ''
+    return f'<td{side(key)}{label}>{text}</td>'
 
   first = next(iter(headings))
-  lines = ['<table>']
+  longest = max(len(cell(row.get(first, ''))) for row in rows)
+  stacked = bool(about) or (longest > SENTENCE and len(headings) > 2)
+  lines = ['<table class="stacked">' if stacked else '<table>']
   if caption:
     lines.append(f'<caption>{escape.html(caption)}</caption>')
   heads = ''.join(
@@ -234,7 +245,22 @@ def html(
     cells = ''.join(show(key, row.get(key, '')) for key in headings)
     lines.append(f'<tr>{cells}</tr>')
   lines.append('</tbody>\n</table>')
+  if shared:
+    told = (f'({k}) {escape.html(note)}' for note, k in shared.items())
+    lines.append(f'<p class="quiet"><small>{"<br>".join(told)}</small></p>')
   return '\n'.join(lines)
+
+
+def _shared_notes(rows: Table, keys: Iterable[str]) -> dict[str, int]:
+  """{note: its number} of those that stand in more than one cell."""
+  values = [row.get(key) for row in rows for key in keys]
+  notes = collections.Counter(
+    value['note']
+    for value in values
+    if is_estimate(value) and value.get('note')
+  )
+  several = (note for note, times in notes.items() if times > 1)
+  return {note: k for k, note in enumerate(several, 1)}
 
 
 def split_aggregates(

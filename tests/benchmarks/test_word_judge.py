@@ -74,8 +74,8 @@ def test_words_without_a_vector_are_left_out_by_name(tmp_path):
     )
   said = ' '.join(one['warnings'])
   assert '0 of 3 files are published' in said and 'weat1.jsonl (' in said
-  assert 'weat2 left out' in said and 'weat1:X:gone' in said
-  assert '1 attributes hold a token' in said and 'lost' in said
+  assert 'weat2 left out' in said and '‘gone’' in said
+  assert '1 attributes hold a token' in said and '‘lost’' in said
   assert sets['sembias']['rows'] == 2
   assert '2 of 4 items cannot be scored' in ' '.join(
     sets['sembias']['warnings']

@@ -69,13 +69,17 @@ def test_a_constant_predictor_is_named():
   labels, scores, members = some()
   found = assess(labels, 0 * scores + 0.9, members, ['a', 'b'], resamples=50)
   assert found['fairness']['dp']['value'] == 1
-  assert 'constant predictor' in found['fairness']['dp']['note']
+  note = found['fairness']['dp']['note']
+  assert note == 'constant predictor in every seed'
   mcc = found['quality']['mcc']
   assert mcc['value'] == sk.matthews_corrcoef(labels, 0 * labels + 1) == 0
   assert mcc['low'] < 0 < mcc['high']
   said = ' '.join(found['warnings'])
   assert 'Seed 0 decides 1 for every row' in said
   assert 'same probability' in said
+  alone = assess(labels, 0 * scores[:1], members, ['a', 'b'], resamples=0)
+  assert alone['fairness']['dp']['note'] == 'constant predictor'
+  assert alone['warnings'][0].startswith('The model decides 0 for every row')
 
 
 def test_one_constant_seed_among_others_is_named():
@@ -85,7 +89,10 @@ def test_one_constant_seed_among_others_is_named():
   seeds = found['quality']['mcc']['seeds']
   assert seeds[1] == 0 and seeds[0] > 0
   assert found['quality']['mcc']['value'] == pytest.approx(np.mean(seeds))
-  assert found['fairness']['dp']['note'] == 'constant predictor in seeds [1]'
+  assert (
+    found['fairness']['dp']['note']
+    == f'constant predictor in 1 seed of {len(scores)}'
+  )
 
 
 def test_an_empty_group_is_left_out_and_named():

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from beside_oxonfair import THEIRS as NAMES
 from beside_oxonfair import by_fairlearn
+from sklearn import metrics as theirs
 
 import fairjax
 from fairjax import UserError
 from fairjax.metrics import group_thresholds
+from fairjax.results import plain
 
 
 def rows(n=4000, seed=0):
@@ -182,6 +184,124 @@ def test_what_decides_need_not_be_the_group():
     blind.predict([0.4], ['c'])
 
 
+# Weights
+
+
+@pytest.mark.parametrize('criterion', NAMES)
+def test_whole_weights_are_repeated_rows(criterion):
+  y, p, group = rows(300, 5)
+  p = p.round(2)
+  times = np.random.default_rng(0).integers(1, 4, 300)
+  times += 5 * ((p > 0.6) & (group == 'a'))
+  often = np.repeat(np.arange(300), times)
+  again = group_thresholds.fit(y[often], p[often], group[often], criterion)
+  for scale in (1.0, 0.37):
+    weight = scale * times
+    found = group_thresholds.fit(y, p, group, criterion, weight=weight)
+    assert found == again
+  plainly = group_thresholds.fit(y, p, group, criterion)
+  assert found.thresholds['a'] != plainly.thresholds['a']
+
+
+@pytest.mark.parametrize('criterion', NAMES)
+def test_it_is_the_best_pair_of_weighted_thresholds(criterion):
+  """Every pair of thresholds, tried."""
+  y, p, group = rows(60, 3)
+  p = p.round(2)
+  w = np.random.default_rng(2).lognormal(0, 0.5, 60)
+  kept = {
+    'demographic_parity': y >= 0,
+    'equal_opportunity': y == 1,
+    'equal_fpr': y == 0,
+  }[criterion]
+
+  def told(d):
+    rates = [np.average(d[m], weights=w[m]) for m in of]
+    return abs(rates[0] - rates[1]), np.average(y == d, weights=w)
+
+  of = [kept & (group == g) for g in 'ab']
+  found = group_thresholds.fit(y, p, group, criterion, weight=w)
+  apart, right = told(found.decide(p, group))
+  step = max(w[m].max() / w[m].sum() for m in of)
+  assert apart <= 1.001 * step
+  points = np.unique(np.r_[0, p, 1.01])
+  tried = [
+    told((p >= np.where(group == 'a', a, b)).astype(int))
+    for a, b in itertools.product(points, points)
+  ]
+  best = max(one for gap_, one in tried if gap_ <= apart + 1e-12)
+  assert right >= best - 2 * w.max() / w.sum()
+
+
+def test_weighted_rates_are_fairlearns_and_as_fair_as_its_thresholds():
+  fair = pytest.importorskip('fairlearn.metrics')
+  y, p, group = rows()
+  w = np.where(group == 'b', 1, 3) * np.where(p > 0.5, 2, 1)
+  found = fairjax.thresholds(
+    *(y, p, group),
+    criterion='equal_fpr',
+    sample_weight=w,
+    n_resamples=200,
+  )
+  own, held = group_thresholds.halves(len(y), 0.5, 0)
+  d = found.predict(p[held], group[held])
+  rate_of = lambda d, **more: fair.MetricFrame(
+    metrics=fair.false_positive_rate,
+    y_true=y[held],
+    y_pred=d,
+    sensitive_features=group[held],
+    **more,
+  )
+  weights = {'sample_params': {'sample_weight': w[held]}}
+  wanted = rate_of(d, **weights).by_group
+  assert np.allclose(found.after.groups['fpr'], wanted, 1e-6)
+  assert not np.allclose(found.after.groups['fpr'], rate_of(d).by_group, 1e-3)
+  often = np.repeat(own, w[own])
+  other = by_fairlearn(
+    *('equal_fpr', y[often], p[often], group[often], p[held], group[held])
+  )
+  apart = lambda d: rate_of(d, **weights).difference()
+  assert apart(d) <= apart(other) + 0.02
+  right = lambda d: theirs.accuracy_score(y[held], d, sample_weight=w[held])
+  assert right(d) >= right(other) - 0.005
+  assert found.price['difference']['value'] == pytest.approx(
+    right(d) - right((p[held] >= 0.5).astype(int))
+  )
+  plainly = fairjax.thresholds(
+    y, p, group, criterion='equal_fpr', n_resamples=200
+  )
+  width = lambda one: one['high'] - one['low']
+  assert width(found.after['fpr']) > width(plainly.after['fpr'])
+
+
+def test_equal_weights_are_none_and_rows_of_weight_0_are_not_there():
+  y, p, group = rows(400)
+  some = np.arange(400) % 3 > 0
+  options = {'criterion': 'equal_fpr', 'n_resamples': 50}
+  of = lambda keep, **more: fairjax.thresholds(
+    y[keep], p[keep], group[keep], **options, **more
+  )
+  for one, other in (
+    (of(np.arange(400), sample_weight=[2.5] * 400), of(np.arange(400))),
+    (of(np.arange(400), sample_weight=some), of(some)),
+  ):
+    assert one.rule == other.rule
+    assert plain(one.after.results) == plain(other.after.results)
+    assert plain(one.comparison.tests) == plain(other.comparison.tests)
+
+
+def test_the_equal_error_rule_is_weighted_too():
+  y, p, group = rows(400)
+  w = np.where(y == 1, 5.0, 1.0) * np.where(p > 0.5, 2, 1)
+  limits = [
+    fairjax.thresholds(
+      *(y, p, group), threshold='eer', n_resamples=50, sample_weight=weight
+    ).rule.otherwise
+    for weight in (None, w)
+  ]
+  assert abs(limits[0] - limits[1]) > 0.01
+
+
 @pytest.mark.parametrize(
   'change, words',
   [
@@ -191,6 +311,15 @@ def test_what_decides_need_not_be_the_group():
     ({'y_score': np.ones((40, 3)) / 3}, 'shape'),
     ({'n_resamples': 0}, 'n_resamples is 0'),
     ({'y_true': [0] * 40}, 'no row of label 1'),
+    ({'sample_weight': [1.0] * 39}, 'for 40 rows; give one a row'),
+    (
+      {'sample_weight': [0, 0, 1, 1] * 10},
+      "sample_weight is 0 in every row of group 'a'",
+    ),
+    (
+      {'groups': ['a', 'b'] * 19 + ['a', 'c'], 'random_state': 3},
+      "group 'c' has no row among those that the thresholds are chosen on",
+    ),
   ],
 )
 def test_mistakes_are_a_sentence(change, words):

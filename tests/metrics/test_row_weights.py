@@ -389,8 +389,8 @@ def test_the_page_says_that_rows_are_weighted(rows, tmp_path):
     ({'sample_weight': -np.ones(120)}, 'sample_weight is -1 in row 0'),
     ({'sample_weight': 'place'}, "the weight 'place' is 'x' in row 0"),
     (
-      {'sample_weight': 'w', 'equalize': 'equal_fpr'},
-      'equalize is given with sample_weight',
+      {'sample_weight': 'w', 'training': 'x.csv'},
+      'training is given with sample_weight',
     ),
     (
       {'sample_weight': np.arange(120) % 2},

@@ -24,7 +24,7 @@ def test_a_diet_s_page_speaks_of_diets(tmp_path):
   own = kept.sets['test']['quality']['auc']['value']
   assert f'healthy diet ({kept.model}) has an AUC of {own:.3f}' in said
   assert 'at most half the rows of all twins (CDA) ' in said
-  assert 'healthy diet: 1200 rows and 1200 twins' in said  # a note
+  assert 'Healthy diet: 1200 rows and 1200 twins' in said  # a note
   assert said.count('unhealthy_random') == 1  # as configs call it
   assert not re.search(r'above none|of none|diet healthy_random', said)
   assert results.read(tmp_path).focus == 'healthy_random'  # files keep it

@@ -103,6 +103,36 @@ def test_warnings_of_one_kind_are_one_line():
   ]
 
 
+def test_a_model_that_decides_nothing_leads_with_that(tmp_path):
+  """Its gaps of 0 are no finding, and its warning stands once."""
+  whole = json.loads((KEPT[0].parent / 'audit.json').read_text())
+  one = whole['contenders'][whole['focus']]['sets']['planted']
+  said = 'The model decides 1 for every row: a constant predictor treats all'
+  one['warnings'] = [said]
+  for estimate in one['fairness'].values():
+    estimate['note'] = 'constant predictor'
+  results.write(tmp_path, results.of(whole))
+  part = first_screen(tmp_path)
+  assert words(part).count(said) == 1
+  assert said in words(part[part.index('class="lead"') :].partition('</p>')[0])
+  for estimate in one['fairness'].values():
+    estimate['note'] = 'constant predictor in 1 seed of 5'
+  results.write(tmp_path, results.of(whole))
+  part = first_screen(tmp_path)
+  assert said in words(part.partition('class="warning"')[2])
+
+
+def test_pages_name_measures_as_people_do(tmp_path):
+  path = next(path for path in KEPT if path.stem == 'writing')
+  results.write(tmp_path, results.of(json.loads(path.read_text())))
+  shown = words(page.report(tmp_path))
+  table = shown[shown.rindex('Rates of each group') :].partition('Facts')[0]
+  assert 'share decided positive' in table
+  assert not re.search(r'[a-z]_[a-z]', table), table
+  # It keeps no predictions, and nobody is told that they are missing.
+  assert 'predictions.parquet' not in shown
+
+
 def test_lists_and_names_make_no_kind_of_their_own():
   told = sentences.alike(
     [

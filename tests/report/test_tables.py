@@ -85,7 +85,15 @@ def test_html_is_escaped():
     assert tag not in text
   assert '&lt;script&gt;<br><small>&lt;s&gt;</small>' in text
   assert 'undefined<br><small>&lt;i&gt;</small>' in text
-  assert '<td class="number">' in text
+  assert '<td class="number" data-label="v">' in text
+
+
+def test_a_note_of_several_cells_is_told_once():
+  one, other = made(None, note='one label'), made(0.0, note='<b>')
+  text = tables.html([{'a': 'x', 'v': one, 'w': other}, {'a': 'y', 'v': one}])
+  assert text.count('one label') == 1 and text.count('<small>(1)</small>') == 2
+  assert text.index('</table>') < text.index('(1) one label')
+  assert '<br><small>&lt;b&gt;</small>' in text  # of one cell: there
 
 
 def test_aggregates_become_a_row_a_rate():
@@ -105,3 +113,14 @@ def test_plurals():
     '1 row',
     '1,200 rows',
   ]
+
+
+def test_sentences_stand_above_their_numbers_where_there_is_no_room():
+  long = [{'claim': 'this is below that in much', 'is': 1, 'p': 0.5}]
+  assert 'class="stacked"' not in tables.html(long)
+  long[0]['claim'] *= 2
+  text = tables.html(long, {'claim': 'claim', 'is': 'is "it"', 'p': 'p'})
+  assert 'class="stacked"' in text
+  assert (
+    'data-label="is &quot;it&quot;"' in text or 'data-label="is &#34;' in text
+  )

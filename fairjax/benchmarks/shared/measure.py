@@ -10,7 +10,7 @@ from fairjax import results
 from fairjax.benchmarks import BENCHMARKS
 from fairjax.benchmarks.shared import sources
 from fairjax.config import Config
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, quoted
 from fairjax.metrics import measures
 from fairjax.metrics.inference import intervals
 
@@ -104,22 +104,26 @@ def evaluate(
   notes = items.attrs.get('notes', ())
   remarks = [one for one in notes if not sources.is_known(one)]
   if missing := scores.attrs.get('unknown'):
+    some = items[items['id'].astype(str).isin(missing)]
     remarks.append(
       f'{len(missing)} of {len(items)} items hold a token that the vocabulary '
-      f'of this model does not know: {", ".join(missing[:8])}'
-      + (' …' if len(missing) > 8 else '')
+      f'of this model does not know: {_words(name, some)}'
     )
   if not known.all():
-    undefined = items['id'][~known]
+    undefined = items[~known]
     remarks.append(
       f'{len(undefined)} of {len(items)} items cannot be scored by this model '
-      f'and are left out: {", ".join(map(str, undefined[:3]))}'
-      + (' …' if len(undefined) > 3 else '')
+      f'and are left out: {_words(name, undefined)}'
     )
   one['warnings'] = remarks + list(one.get('warnings', ()))
   one = results.plain(one)
   check(name, one)
   return one, keep(items), keep(scores)
+
+
+def _words(name: str, items: pd.DataFrame) -> str:
+  """Items as a reader knows them: what a model reads first, or their ids."""
+  return quoted(items[[*BENCHMARKS[name].texts, 'id'][0]])
 
 
 def compared_values(

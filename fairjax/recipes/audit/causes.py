@@ -205,7 +205,11 @@ def influences(
 
 
 def can_equalize(
-  config: Config, table: pd.DataFrame, groups: Who, classes: Sequence[str]
+  config: Config,
+  table: pd.DataFrame,
+  groups: Who,
+  classes: Sequence[str],
+  weight: np.ndarray | None,
 ) -> None:
   """Raises UserError where no thresholds could be found for these rows."""
   criterion = config.audit.equalize
@@ -222,10 +226,10 @@ def can_equalize(
   )
   if why:
     raise UserError(_cannot(criterion, why))
-  own, _ = group_thresholds.halves(len(table), HALF, config.seed)
+  own, _ = group_thresholds.halves(len(table), HALF, config.seed, weight)
   column = next(iter(groups.columns.values()))
   group_thresholds.need_rows(
-    measure.truth(config, table, 2)[own], np.asarray(column)[own], criterion
+    measure.truth(config, table, 2), column, criterion, own
   )
 
 
@@ -237,7 +241,11 @@ def _cannot(criterion: str, why: str) -> str:
 
 
 def thresholds(
-  config: Config, table: pd.DataFrame, one: Measured, groups: Who
+  config: Config,
+  table: pd.DataFrame,
+  one: Measured,
+  groups: Who,
+  weight: np.ndarray | None,
 ) -> Equalized | None:
   """Those that the config asks for; None where it asks for none."""
   criterion = config.audit.equalize
@@ -259,6 +267,7 @@ def thresholds(
     next(iter(groups.columns.values())),
     criterion=criterion,
     holdout=HALF,
+    sample_weight=weight,
     threshold=limit[0] if isinstance(limit, list) else limit,
     confidence_level=config.measures.confidence_level,
     n_resamples=config.measures.resamples,

@@ -110,16 +110,11 @@ def clusters_of(config: Config, table: pd.DataFrame) -> Clusters:
   name = config.audit.weight
   if not name:
     return out
-  refused = {
-    'training': 'influence on a gap',
-    'equalize': 'thresholds of groups',
-  }
-  for knob, what in refused.items():
-    if getattr(config.audit, knob):
-      raise UserError(
-        f'audit.{knob} is given with audit.weight, and {what} is of rows that '
-        'count alike; leave one of the two away'
-      )
+  if config.audit.training:
+    raise UserError(
+      'audit.training is given with audit.weight, and influence on a gap is of '
+      'rows that count alike; leave one of the two away'
+    )
   values = column(table, name, 'audit.weight')
   weight = row_weights.given(values.to_numpy(object), len(table), _called(name))
   if weight is None:

@@ -1,11 +1,9 @@
 """The audit as a function of tables, for notebooks: `fairjax.audit`."""
 
 import dataclasses
-import inspect
 import os
 import pathlib
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Audit, Config, Data, Measures
-from fairjax.core import cache, knobs
+from fairjax.core import cache, knobs, python_words
 from fairjax.core.errors import UserError, is_listed, need
 from fairjax.data.tables import audit_table, inputs, labels, readers
 from fairjax.recipes.audit import recipe as recipe
@@ -73,6 +71,15 @@ class Audited(PageFace):
     return folder / 'report.html'
 
 
+# The knobs that have another name as arguments.
+ARGUMENTS = {
+  'audit.model': 'model',
+  'audit.batch': 'batch_size',
+  'audit.weight': 'sample_weight',
+}
+
+
+@python_words.door(ARGUMENTS)
 def audit(
   model: Any,
   data: Any = None,
@@ -161,27 +168,24 @@ def audit(
   >>> result['flips']['value']
   0.0
   """
-  try:
-    if data is None:
-      model, data = None, model
-    frame = _frame(data, label)
-    groups = _named(frame, groups, 'groups')
-    controls = _named(frame, controls, 'controls')
-    cluster = _named_one(frame, cluster, 'cluster')
-    weight = _named_one(frame, sample_weight, 'sample_weight')
-    config = _config(locals())
-    knobs.check(config, Config)
-    rows = audit_table.of_frame(frame, config)
-    config.measures.pos_label = _positive(pos_label, rows.classes)
-    said: list[str] = []
-    with shown():
-      results, measured = recipe.audit(
-        config, model, rows, said.append, against, _place(keep, model, against)
-      )
-    results.notes += [words for words in said if ' are those kept in ' in words]
-  except UserError as error:
-    raise UserError(in_python(str(error))) from error
-  results.notes = [in_python(words) for words in results.notes]
+  if data is None:
+    model, data = None, model
+  frame = _frame(data, label)
+  groups = _named(frame, groups, 'groups')
+  controls = _named(frame, controls, 'controls')
+  cluster = _named_one(frame, cluster, 'cluster')
+  weight = _named_one(frame, sample_weight, 'sample_weight')
+  config = _config(locals())
+  knobs.check(config, Config)
+  rows = audit_table.of_frame(frame, config)
+  config.measures.pos_label = _positive(pos_label, rows.classes)
+  lines: list[str] = []
+  with shown():
+    results, measured = recipe.audit(
+      config, model, rows, lines.append, against, _place(keep, model, against)
+    )
+  results.notes += [words for words in lines if ' are those kept in ' in words]
+  python_words.retell(results, audit, ARGUMENTS)
   return Audited(results, config, rows.table, measured)
 
 
@@ -235,59 +239,6 @@ def _config(given: Mapping[str, Any]) -> Config:
       batch=given['batch_size'],
     ),
   )
-
-
-# The knobs that have another name as arguments.
-ARGUMENTS = {
-  'measures.resamples': 'n_resamples',
-  'audit.model': 'model',
-  'audit.batch': 'batch_size',
-  'audit.weight': 'sample_weight',
-  'seed': 'random_state',
-  # Of fairjax.perturb, fairjax.fairscore and fairjax.benchmark.
-  'perturb.axes': 'axis',
-  'method.axis': 'axis',
-  'perturb.attributes': 'attribute',
-  'benchmarks.data': 'data',
-  'benchmarks.limit': 'limit',
-}
-# A flag with its value, or a knob's name in the middle of a sentence.
-FLAG = re.compile(
-  r'--config\.([a-z_]+(?:\.[a-z_]+)?)(=(\'[^\']*\'|"[^"]*"|[^\s;)?]*[^\s;)?,.]))?'
-)
-KNOB = re.compile(
-  r'\b((?:audit|benchmarks|data|generate|measures|method|perturb|writing)\.[a-z_]+)\b(?!\.)'
-)
-
-
-def in_python(
-  words: str,
-  function: Callable | None = None,
-  arguments: Mapping[str, str] | None = None,
-) -> str:
-  """A sentence with arguments where the command would have flags.
-
-  >>> in_python('drop such rows with --config.data.on_bad=drop')
-  "drop such rows with on_bad='drop'"
-  """
-  own = inspect.signature(function or audit).parameters
-  known = ARGUMENTS if arguments is None else arguments
-
-  def argument(knob: str) -> str:
-    name = known.get(knob, knob.rpartition('.')[2])
-    return name if name in own else ''
-
-  def flag(match: re.Match) -> str:
-    name, value = argument(match[1]), match[3]
-    if not name:
-      return f'the command and its flag {match[0]}'
-    if value is None:
-      return f'{name}=…'
-    plain = value.strip('\'"')
-    return f'{name}={plain!r}'
-
-  words = FLAG.sub(flag, words)
-  return KNOB.sub(lambda match: argument(match[1]) or match[1], words)
 
 
 def _frame(data: Any, label: str) -> pd.DataFrame:

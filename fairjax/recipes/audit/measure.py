@@ -452,10 +452,10 @@ def _edited(
   )
   many = len(config.audit.swaps) > 1
   prefix = f'{edits.name}/' if many else ''
-  seeds = warn.constant(out.decisions)
-  if seeds and not result.measures['flips']['value']:
+  note = warn.note_of_constant(out.decisions)
+  if note and not result.measures['flips']['value']:
     for one in result.measures.values():
-      one.setdefault('note', f'{warn.CONSTANT} in seeds {seeds}')
+      one.setdefault('note', note)
   out.set['fairness'] |= {prefix + k: v for k, v in result.measures.items()}
   fits = not groups.kinds or bool(audit_edits.fitting(edits, groups))
   for one in (result.measures['flips'], result.measures['excess_flips']):

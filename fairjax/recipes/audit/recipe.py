@@ -87,7 +87,7 @@ def audit(
   models = _models(config, source, against, table, classes)
   edits = audit_edits.make(config, table) if 'text' in table else []
   train = audit_causes.training(models[0], config, groups)
-  audit_causes.can_equalize(config, table, groups, classes)
+  audit_causes.can_equalize(config, table, groups, classes, hang.weight)
   asked = [model for model in models if model.scores is None]
   for model in asked:  # what can be refused is refused before any inference
     ready = audit_measure.rehearsed(
@@ -151,7 +151,9 @@ def audit(
   )
   if causes:
     results.sections.append(causes)
-  focus.equalized = audit_causes.thresholds(config, table, focus, groups)
+  focus.equalized = audit_causes.thresholds(
+    config, table, focus, groups, hang.weight
+  )
   if focus.equalized:
     results.sections.append(
       audit_causes.thresholds_section(focus.equalized, groups)

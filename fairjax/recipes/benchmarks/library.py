@@ -9,16 +9,22 @@ from fairjax import benchmarks
 from fairjax.benchmarks import BENCHMARKS, twins
 from fairjax.benchmarks.shared import measure
 from fairjax.config import Config, Mesh, validate
+from fairjax.core import python_words
 from fairjax.core.errors import UserError, need, shown
 from fairjax.data.tables import inputs
 from fairjax.models.reading import judge as judges
 from fairjax.models.reading import word_judge
-from fairjax.recipes.audit import library as audits
 from fairjax.train import mesh
 
-ARGUMENTS = audits.ARGUMENTS | {'data.path': 'data'}
+# The knobs that have another name as arguments.
+ARGUMENTS = {
+  'data.path': 'data',
+  'benchmarks.names': 'the benchmarks that you ask for',
+  'method.axis': 'axis',
+}
 
 
+@python_words.door(ARGUMENTS)
 def benchmark(
   model: str | os.PathLike,
   name: str,
@@ -85,29 +91,24 @@ def benchmark(
   config.benchmarks.limit = limit
   config.measures.confidence_level = confidence_level
   config.measures.resamples = n_resamples
-  try:
-    validate(config)
-    if BENCHMARKS[name].origin and not config.benchmarks.data:
-      raise UserError(
-        f'{name} reads your copies of its files; name their folder with data= '
-        f'({BENCHMARKS[name].origin})'
-      )
-    if own and not is_path:
-      texts = inputs.texts(data)
-      items = twins.made(texts, list(map(str, range(len(texts)))), config)
-    else:
-      items = measure.read(name, config)
-    judge = _judge(config)
-    benchmarks.capability(name, judge.able)
-    measure.known_words(name, judge, items)
-    scores = measure.only_known(
-      name, judge, items, measure.module(name).score(judge, items, config)
-    )
-    one, *_ = measure.evaluate(name, judge, items, config, scores)
-  except UserError as error:
+  validate(config)
+  if BENCHMARKS[name].origin and not config.benchmarks.data:
     raise UserError(
-      audits.in_python(str(error), benchmark, ARGUMENTS)
-    ) from error
+      f'{name} reads your copies of its files; name their folder with data= '
+      f'({BENCHMARKS[name].origin})'
+    )
+  if own and not is_path:
+    texts = inputs.texts(data)
+    items = twins.made(texts, list(map(str, range(len(texts)))), config)
+  else:
+    items = measure.read(name, config)
+  judge = _judge(config)
+  benchmarks.capability(name, judge.able)
+  measure.known_words(name, judge, items)
+  scores = measure.only_known(
+    name, judge, items, measure.module(name).score(judge, items, config)
+  )
+  one, *_ = measure.evaluate(name, judge, items, config, scores)
   return _frame(one)
 
 
@@ -130,5 +131,8 @@ def _frame(one: dict) -> pd.DataFrame:
     if key != 'rows'
   ]
   out = pd.DataFrame(rows, columns=['part', 'measure', *fields])
-  out.attrs['warnings'] = list(one.get('warnings', ()))
+  out.attrs['warnings'] = [
+    python_words.said(words, benchmark, ARGUMENTS)
+    for words in one.get('warnings', ())
+  ]
   return out

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config, validate
+from fairjax.core import python_words
 from fairjax.core.errors import UserError
 from fairjax.data.tables import inputs
 from fairjax.metrics.inference import intervals
@@ -16,11 +17,15 @@ from fairjax.metrics.texts import fairscore as metric
 from fairjax.models.families import chances
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import perturb as persons
-from fairjax.recipes.audit.library import in_python
 from fairjax.recipes.perturbation import paired_file, perturbing
 from fairjax.stages import audited
 
+# The knobs that have another name as arguments.
+ARGUMENTS = {'perturb.axes': 'axis', 'perturb.attributes': 'attribute'}
+OF_A_MODEL = {'perturb.model': 'perturber', 'audit.batch': 'batch_size'}
 
+
+@python_words.door(ARGUMENTS)
 def perturb(
   texts: str | Sequence[str],
   *,
@@ -61,6 +66,7 @@ def perturb(
   return np.array(written) if isinstance(texts, np.ndarray) else written
 
 
+@python_words.door(ARGUMENTS | OF_A_MODEL)
 def fairscore(
   model: Any,
   texts: Sequence[str],
@@ -158,10 +164,7 @@ def _config(axis, attribute, by, model, seed) -> Config:
   config.perturb.attributes = names(attribute) if attribute else ()
   config.perturb.model = os.fspath(model)
   config.data.path = 'texts'
-  try:
-    validate(config)
-  except UserError as error:
-    raise UserError(in_python(str(error), perturb)) from error
+  validate(config)
   return config
 
 

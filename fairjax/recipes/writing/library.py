@@ -11,9 +11,8 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Config, Generate, Measures, Writing
-from fairjax.core import artefacts, knobs
+from fairjax.core import artefacts, knobs, python_words
 from fairjax.core.errors import UserError
-from fairjax.recipes.audit import library as audits
 from fairjax.recipes.writing import recipe
 from fairjax.report import page
 from fairjax.report.faces import PageFace
@@ -47,6 +46,11 @@ class Written(PageFace):
     return folder / 'report.html'
 
 
+# The knobs that have another name as arguments.
+ARGUMENTS = {'writing.batch': 'batch_size', 'audit.batch': 'batch_size'}
+
+
+@python_words.door(ARGUMENTS)
 def write(
   model: str | os.PathLike | Callable,
   classifier: Any = None,
@@ -116,16 +120,13 @@ def write(
   >>> round(result['mean_score_gap']['value'], 3)
   0.07
   """
-  try:
-    config = _config(locals())
-    knobs.check(config, Config)
-    source = model if callable(model) else None
-    asked = prompts if not isinstance(prompts, str | os.PathLike) else None
-    named = classifier if not isinstance(classifier, str) else None
-    results, table = recipe.write(config, None, source, asked, named)
-  except UserError as error:
-    raise UserError(_in_python(str(error))) from error
-  results.notes = [_in_python(words) for words in results.notes]
+  config = _config(locals())
+  knobs.check(config, Config)
+  source = model if callable(model) else None
+  asked = prompts if not isinstance(prompts, str | os.PathLike) else None
+  named = classifier if not isinstance(classifier, str) else None
+  results, table = recipe.write(config, None, source, asked, named)
+  python_words.retell(results, write, ARGUMENTS)
   return Written(results, config, table)
 
 
@@ -164,15 +165,3 @@ def _config(given: Mapping[str, Any]) -> Config:
       batch=given['batch_size'],
     ),
   )
-
-
-# The knobs that have another name as arguments.
-ARGUMENTS = {
-  'measures.resamples': 'n_resamples',
-  'writing.batch': 'batch_size',
-  'seed': 'random_state',
-}
-
-
-def _in_python(words: str) -> str:
-  return audits.in_python(words, write, ARGUMENTS)

@@ -72,7 +72,7 @@ def _groups(measured: MeasuredTexts, scorer, config: Config) -> dict | None:
   if scorer is not None:
     caption = f'The score is the probability of ‘{scorer.positive}’'
   gaps = [
-    {'measure': measures.label(k), 'name': k, 'gap': v,
+    {'measure': measures.label(k), 'gap': v,
      'by chance': _number(v.get('null')), 'p': significance.p_text(v)}
     for k, v in measured.set['fairness'].items()
     if k.endswith('_gap') and tables.defined(v)
@@ -182,7 +182,7 @@ def _finding(fairness: Mapping) -> str:
 
 def _company(measured: MeasuredTexts) -> dict | None:
   rows = [
-    {'measure': measures.label(k), 'name': k, 'value': v,
+    {'measure': measures.label(k), 'value': v,
      'by chance': _number(v.get('null'))}
     for k, v in measured.set['fairness'].items()
     if measures.bare(k) in ('association_bias', 'cooccurrence_bias')

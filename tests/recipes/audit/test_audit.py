@@ -1093,5 +1093,18 @@ def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
   direct = fairjax.thresholds(y, p, sex, criterion='equal_fpr', n_resamples=200)
   assert saved['thresholds'] == direct.thresholds
   assert saved['thresholds']['f'] > saved['thresholds']['m'] + 0.1
+  weight = np.where(sex == 'f', 1.0, 4.0) * np.where(p > 0.5, 3, 1)
+  weighted = fairjax.audit(
+    p, rows, equalize='equal_fpr', sample_weight=weight, **options
+  )
+  direct = fairjax.thresholds(
+    *(y, p, sex),
+    criterion='equal_fpr',
+    n_resamples=200,
+    sample_weight=weight,
+  )
+  equalized = weighted.measured[weighted.results.focus].equalized
+  assert equalized.thresholds == direct.thresholds
+  assert direct.thresholds != saved['thresholds']
   with pytest.raises(UserError, match="equalize is 'equal_fpr', but there"):
     fairjax.audit(p, rows, equalize='equal_fpr', label='', n_resamples=0)
