@@ -7,15 +7,9 @@
 Civil Comments through TFDS. z are the annotated identities, counts of identity
 terms and the length; 100 trees of depth 20, 25 folds. For the third row add
 --config.weighting.rows=baseline,supplement,weight, the comments to draw from,
---config.method.table=FILE, and --config.method.how=share. The paper reports:
+--config.method.table=FILE, and --config.method.how=share. What the paper
+reports: configs/RESULTS.md, "Instance weighting".
 
-  row         AUC   templates AUC  FPED   FNED
-  baseline    .928  .993           3.088  3.317
-  supplement  .928  .999           .180   3.111
-  weight      .922  .999           .085   2.538
-
-(The authors' code numbers toxic as 0 here, so that what it prints as FPED is
-FNED where toxic is positive, and the reverse; the table is as published.)
 1.8 million rows: a GPU, or --config.data.limit=50000 --config.seeds=3.
 """
 

@@ -1,4 +1,4 @@
-"""Paired tests: is one run better than another on the same rows?.
+"""Paired tests: is one run better than another on the same rows?
 
 *The leading test* of every measure is over examples and seeds, as its interval
 is: both are of the same draws of the error of the mean difference (the paired

@@ -8,7 +8,7 @@ In this room:
   claims        The papers' claims and the verdicts of runs, as one markdown
                 table
   documents     Exports of a page: csv, LaTeX, json, a model card, and what
-  faces         One face for all results of one set: indexed, looped over,
+  faces         The face of all results of one set: indexed, looped over,
                 plotted, shown
   findings      The first sentences of a page where no groups' decisions were
                 compared

@@ -15,7 +15,6 @@ from fairjax.core import escape
 from fairjax.core.errors import is_listed, need
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.report.faces import Face, measure_of
-from fairjax.results import Results
 
 if TYPE_CHECKING:
   import matplotlib.figure
@@ -27,7 +26,6 @@ SET = 'data'  # the name of the only test set of a result
 class Assessment(Face):
   """What `assess` measured: result['dp'] is {value, low, high, …}."""
 
-  results: Results
   labels: np.ndarray  # [n], 1 is positive
   scores: np.ndarray  # [s, n] or [s, n, c]
   members: np.ndarray  # bool [g, n]

@@ -1,9 +1,11 @@
-"""One face for all results of one set: indexed, looped over, plotted, shown.
+"""The face of all results of one set: indexed, looped over, plotted, shown.
 
 result['dp'], 'dp' in result, a loop over the names of measures, .groups,
-.by_group, .warnings and .plot(); of those that have a page, the page.
+.by_group, .warnings and .plot(); printed, the first screen of its page, and in
+a notebook the page.
 """
 
+import dataclasses
 import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
   import matplotlib.figure
 
 
+@dataclasses.dataclass(repr=False)
 class Face:
-  """What results of one set have in common; they bring `results`."""
+  """Results as the library gives them; what else a function found is beside."""
 
   results: Results
 
@@ -64,10 +67,6 @@ class Face:
   def plot(self, measure: str = 'selection_rate') -> 'matplotlib.figure.Figure':
     """One measure of every group, with intervals."""
     return plot_of(self.results.sets[self._set], measure)
-
-
-class PageFace(Face):
-  """Of those that have a page: its first screen as text, and itself."""
 
   @property
   def gate(self) -> str:

@@ -46,7 +46,8 @@ def logits(
   special.check_texts(params, texts, module.shape)
   params = placement.params(params)
   scores = lambda batch: _scores(module, params, batch, can)
-  return token_scores.of_tokens(scores, texts, TOKENS[can], placement)
+  most = token_scores.texts_of(TOKENS[can], texts)
+  return token_scores.of_tokens(scores, texts, most, placement)
 
 
 def padded(texts: Ragged, pad: int, batch: int = 300) -> Ragged:

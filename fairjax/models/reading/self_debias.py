@@ -26,6 +26,7 @@ from fairjax.data.batching.tokens import Ragged
 from fairjax.models import special
 from fairjax.models.reading import masked
 from fairjax.models.reading.masked import Copies
+from fairjax.models.reading.token_scores import behind
 
 DECAY, FLOOR = 50.0, 0.01
 PREFIX = 'The following text discriminates against people because of their {}: '
@@ -50,14 +51,6 @@ def prefixes(
   """The tokens of the sentence of each bias."""
   sentences = [PREFIX.format(bias) for bias in biases]
   return tokens.encode(tokenizer, sentences, None, None, False).split()
-
-
-def behind(texts: Ragged, more: np.ndarray, at: int) -> Ragged:
-  """Texts with `more` before their token `at`."""
-  places = np.repeat(texts.offsets[:-1] + at, len(more))
-  flat = np.insert(texts.flat, places, np.tile(more, len(texts.lengths)))
-  steps = len(more) * np.arange(len(texts.offsets))
-  return Ragged(flat.astype(np.int32), texts.offsets + steps)
 
 
 @functools.partial(jax.jit, static_argnames='module')

@@ -62,39 +62,50 @@ def causal_logs(
   (A, b) stands before the output layer: x ← x A + b.
   """
   if bos is not None:
-    first = texts.offsets[:-1]
-    longer = Ragged(
-      np.insert(texts.flat, first, bos).astype(np.int32),
-      texts.offsets + np.arange(len(texts.offsets)),
-    )
+    longer = behind(texts, np.array([bos]), 0)
     logs = causal_logs(module, params, longer, None, placement, eraser)
     return np.delete(logs, longer.offsets[:-1])
   special.check_texts(params, texts, module.shape)
   params = placement.params(params)
   logs = lambda batch: _next_logs(module, params, batch, eraser)
-  return of_tokens(logs, texts, SCORES // module.shape.vocab, placement)
+  most = texts_of(SCORES // module.shape.vocab, texts)
+  return of_tokens(logs, texts, most, placement)
+
+
+def behind(texts: Ragged, more: np.ndarray, at: int) -> Ragged:
+  """Texts with `more` before their token `at`."""
+  places = np.repeat(texts.offsets[:-1] + at, len(more))
+  flat = np.insert(texts.flat, places, np.tile(more, len(texts.lengths)))
+  steps = len(more) * np.arange(len(texts.offsets))
+  return Ragged(flat.astype(np.int32), texts.offsets + steps)
+
+
+def texts_of(most: int, texts: Ragged) -> int:
+  """How many of the texts have about `most` tokens."""
+  length = texts.lengths.mean() if len(texts.lengths) else 1
+  return int(max(most, 1) // max(length, 1))
 
 
 def of_tokens(
-  function: Callable[[Batch], Float[Array, 'r t']],
+  function: Callable[[Batch], Float[Array, 'r t ...']],
   texts: Ragged,
-  most: int,
+  batch: int,
   placement: Placement = HERE,
-) -> Float[np.ndarray, ' tokens']:
-  """function(batch) at every token, beside `texts.flat`.
+) -> Float[np.ndarray, 'tokens ...']:
+  """function(batch) at every token, beside `texts.flat`; `batch` texts a step.
 
-  Texts of like length share rows, so padding costs next to nothing; a batch
-  has about `most` tokens.
+  Texts of like length share rows, so padding costs next to nothing.
   """
-  n, lengths = len(texts.lengths), texts.lengths
-  out = np.empty(len(texts.flat), np.float32)
+  n, out = len(texts.lengths), np.empty(len(texts.flat), np.float32)
   if not n:
     return out
-  batch = int(np.clip(max(most, 1) // max(lengths.mean(), 1), 1, n))
-  layout = packing.layout_of_sweep(lengths, batch, placement.rows)
+  batch = int(np.clip(batch, 1, n))
+  layout = packing.layout_of_sweep(texts.lengths, batch, placement.rows)
   sweep = packing.sweep(packing.of_texts(texts), np.arange(n), layout)
   for host in announce.rounds(sweep, len(sweep), 'texts scored: batch'):
     scores = np.asarray(placement.fetch(function(placement.batch(host))))
+    if out.shape[1:] != scores.shape[2:]:
+      out = np.empty((len(out), *scores.shape[2:]), np.float32)
     at, row, column = packing.flat_places(texts, host)
     out[at] = scores[row, column]
   return out

@@ -20,8 +20,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from fairjax.core import announce
-from fairjax.data.batching import batches as packing
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import special
@@ -32,9 +30,7 @@ BLOCK = 1 << 25  # scores of a vocabulary held in memory
 
 
 @functools.partial(jax.jit, static_argnames='module')
-def _read(
-  module: Any, params: dict, batch: dict
-) -> tuple[Float[Array, 'r t'], Float[Array, 'r t']]:
+def _read(module: Any, params: dict, batch: dict) -> Float[Array, 'r t 2']:
   """log p of each token, and the attention it receives, a layer on average."""
   scores, heard = module.apply({'params': params}, batch, mutable=[RECEIVED])
   logs = jax.nn.log_softmax(scores)
@@ -43,33 +39,20 @@ def _read(
     leaf.reshape(-1, *token.shape[:2]) for leaf in jax.tree.leaves(heard)
   ]
   own = jnp.take_along_axis(logs, token, axis=2)[..., 0]
-  return own, jnp.concatenate(layers).mean(0)
+  return jnp.stack([own, jnp.concatenate(layers).mean(0)], -1)
 
 
 def token_logs(
   module: Any, params: dict, texts: Ragged, placement: Placement = HERE
 ) -> tuple[np.ndarray, np.ndarray]:
   """(log p, α) beside `texts.flat`, of every token."""
-  special.check_fits(params, module.shape.vocab)
-  special.check_known(texts, module.shape.vocab)
-  special.check_lengths(texts.lengths, module.shape, 'text')
-  logs, alpha = np.empty((2, len(texts.flat)), np.float32)
-  n = len(texts.lengths)
-  if not n:
-    return logs, alpha
-  most = BLOCK // module.shape.vocab // int(texts.lengths.max())
-  step = int(np.clip(most, 1, min(masked.BATCH, n)))
-  label = np.zeros(n, np.int32)
-  pool = packing.Pool(texts, label, label.astype(np.float32))
-  layout = packing.layout_of_sweep(texts.lengths, step, placement.rows)
+  special.check_texts(params, texts, module.shape)
   params = placement.params(params)
-  sweep = packing.sweep(pool, np.arange(n), layout)
-  for host in announce.rounds(sweep, len(sweep), 'texts read: batch'):
-    both = placement.fetch(_read(module, params, placement.batch(host)))
-    row, column = np.nonzero(host['segment_ids'])
-    text = host['example'][host['segment_ids'][row, column] - 1]
-    at = texts.offsets[text] + host['positions'][row, column]
-    logs[at], alpha[at] = (np.asarray(one)[row, column] for one in both)
+  most = BLOCK // module.shape.vocab // int(texts.lengths.max(initial=1))
+  read = lambda batch: _read(module, params, batch)
+  step = min(most, masked.BATCH)
+  both = token_scores.of_tokens(read, texts, step, placement)
+  logs, alpha = both.reshape(-1, 2).T
   return logs, alpha / np.repeat(texts.lengths, texts.lengths)
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,23 +14,18 @@ from fairjax.config import Audit, Config, Data, Measures
 from fairjax.core import cache, knobs, python_words
 from fairjax.core.errors import UserError, is_listed, need
 from fairjax.data.tables import audit_table, inputs, labels, readers
-from fairjax.recipes.audit import recipe as recipe
+from fairjax.recipes.audit import recipe
 from fairjax.recipes.audit.what_if import WhatIf
 from fairjax.report import page
-from fairjax.report.faces import PageFace
-from fairjax.results import Results
+from fairjax.report.faces import Face
 from fairjax.stages import answers
 from fairjax.train.progress import Log, shown
 
-if TYPE_CHECKING:
-  pass
-
 
 @dataclasses.dataclass(repr=False)
-class Audited(PageFace):
+class Audited(Face):
   """What `fairjax.audit` found: result['flips'] is {value, low, high, …}."""
 
-  results: Results
   config: Config
   table: pd.DataFrame
   measured: Mapping[str, Any]

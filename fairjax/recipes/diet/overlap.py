@@ -1,4 +1,4 @@
-"""Overlap of diets: would another seed, epoch, model or score differ?.
+"""Overlap of diets: would another seed, epoch, model or score differ?
 
 Figures 5 to 8 of the diet paper: for the first 10 to 50 % of the rows by GE,
 the share that two rankings have in common: each seed's and the mean's, epoch 1

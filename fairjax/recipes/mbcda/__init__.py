@@ -4,9 +4,8 @@ In this room:
 
   adversarial  MBCDA's training: a discriminator on logits, generators against
                it
-  parallel     MBCDA's parallel text: swapped, repaired, filtered
-  protocol     The papers' protocol: which texts a system learns from, and is
-               judged by
+  parallel     MBCDA's parallel text: sentences of one gender, swapped,
+               repaired, filtered
   recipe       MBCDA: a generator of counterfactual texts with two objectives
 """
 

@@ -1,25 +1,46 @@
-"""MBCDA's parallel text: swapped, repaired, filtered.
+"""MBCDA's parallel text: sentences of one gender, swapped, repaired, filtered.
+
+corpus → sentences of one gender → pairs (MBCDA trains on Wikipedia)
+word list → half of its words withheld from the targets (beyond the list)
 
 The filter drops pairs whose rewrite still shows the group of its source, by a
 classifier that never saw the text and in which both groups weigh the same: by
 the share of the groups it would drop what it cannot tell from one group alone.
 """
 
+import dataclasses
+import pathlib
+import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from fairjax.config import Config
+from fairjax.core import artefacts
 from fairjax.core.errors import UserError, count
+from fairjax.data.corpora import shard_map, shards
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
+from fairjax.pairs import attributes
+from fairjax.pairs.swapping import context, sides, word_lists
 from fairjax.recipes.rewriting import contenders
-from fairjax.recipes.rewriting import counterfactual_texts as texts
-from fairjax.recipes.rewriting.counterfactual_texts import RewriteInputs
+from fairjax.recipes.rewriting.counterfactual_texts import (
+  RewriteInputs,
+  repairs_of,
+  swapper,
+)
 from fairjax.results import section, table, text
+from fairjax.train import mesh
 
+WITHHELD = 72  # stream of the words
+WORDS = 5, 60  # of a sentence of a corpus
+CHUNK = 4096  # sentences looked at together
+POOL = 40  # sentences of which one is wanted, that are looked at most
+_ENDS = re.compile(r'(?<=[.!?])\s+')
 TITLES = {
   'filtered': 'repaired, filtered',
   'unfiltered': 'repaired',
@@ -37,8 +58,8 @@ class Parallel(NamedTuple):
 
 def parallel_text(m: RewriteInputs, tables: Tables) -> Parallel:
   """Swapped and repaired texts, and which of them turned their group."""
-  swap = texts.swapper(m, 'dictionary')
-  repairs = texts.repairs_of(m, tables, 'dictionary', swap) if m.helpers else {}
+  swap = swapper(m, 'dictionary')
+  repairs = repairs_of(m, tables, 'dictionary', swap) if m.helpers else {}
   frames = []
   for split, rows in tables.items():
     sources = rows['text'].tolist()
@@ -139,3 +160,117 @@ def dropped(parallel: Parallel) -> list[dict]:
       'Dropped by the filter', text(words[:1].upper() + words[1:]), table(rows)
     )
   ]
+
+
+def halves(share: float, seed: int) -> tuple[list[tuple[str, str]], set[str]]:
+  """Pairs of our list (male, female) that stay, and the words withheld.
+
+  Words that hang together are withheld together; pronouns stay, since every
+  text has them, and words whose partner has another go with the list's own.
+  """
+  known = word_lists.gender()
+  pronouns = {w for side in word_lists.ENGLISH for w in side.split()}
+  rows = [row[:2] for row in known.rows]
+  draw = np.random.default_rng([seed, WITHHELD])
+  out = draw.permutation(len(rows)) < round(share * len(rows))
+  kept = [
+    row
+    for row, gone in zip(rows, out)
+    if not gone or not pronouns.isdisjoint(row)
+  ]
+  every = {w for row in rows for w in row} | {*known.to_male, *known.to_female}
+  stay = {w for row in kept for w in row}
+  return kept, every - stay - pronouns - context.RULES.keys()
+
+
+def withheld(config: Config, folder: pathlib.Path) -> tuple[Config, set[str]]:
+  """The config whose list lacks the withheld words, and these."""
+  share = config.adversary.withheld
+  if not share:
+    return config, set()
+  kept, words = halves(share, config.seed)
+  path = folder / 'kept_words.csv'
+  if mesh.is_main():
+    lines = ['male,female', *(','.join(row) for row in kept)]
+    artefacts.write_text(path, '\n'.join(lines) + '\n')
+  mesh.wait_for_all(str(path))
+  method = dataclasses.replace(config.method, words=str(path))
+  return dataclasses.replace(config, method=method), words
+
+
+def corpus(config: Config, tables: Tables) -> Tables:
+  """Sentences of one gender of another corpus, as many of either: train, valid.
+
+  Their group is that of the evaluated texts whose words they have.
+  """
+  options = config.adversary
+  names = sorted({*tables['train']['group']} - {''})
+  wanted = options.corpus_rows // 2
+  found: dict[bool, list[str]] = {True: [], False: []}
+  for texts in _sentences(options.corpus, POOL * options.corpus_rows, config):
+    women = says_women(texts)
+    for side, own in found.items():
+      own += [t for t, w in zip(texts, women) if w is side][: wanted - len(own)]
+    if min(map(len, found.values())) >= wanted:
+      break
+  least = min(map(len, found.values()))
+  if least < 20:
+    raise UserError(
+      f'{options.corpus} has {least} sentences that speak of one gender alone '
+      'of one side; give more text with --config.adversary.corpus'
+    )
+  groups = dict(zip((True, False), women_first(tables, names)))
+  rows = pd.DataFrame(
+    [
+      (f'corpus:{side:d}:{k}', text, 0, groups[side])
+      for side, own in found.items()
+      for k, text in enumerate(own[:least])
+    ],
+    columns=['id', 'text', 'label', 'group'],
+  )
+  held = rows['id'].str.endswith('0')  # a tenth
+  return {
+    'train': rows[~held].reset_index(drop=True),
+    'valid': rows[held].reset_index(drop=True),
+  }
+
+
+def says_women(texts: Sequence[str]) -> list[bool | None]:
+  """True where a text has women's words alone, False where men's; else None."""
+  of = sides.of(texts, names=None)
+  return [None if value < 0 else bool(value == 1) for value in of]
+
+
+def women_first(tables: Tables, names: Sequence[str]) -> tuple[str, str]:
+  """The two groups of the texts, the one with more women's words first."""
+  some = tables['train'].head(2000)
+  said = np.array([float(w or False) for w in says_women(list(some['text']))])
+  share = {n: said[(some['group'] == n).to_numpy()].mean() for n in names[:2]}
+  one, two = sorted(names[:2], key=lambda name: -share[name])
+  return one, two
+
+
+def _sentences(path: str, most: int, config: Config) -> Iterator[list[str]]:
+  """Sentences of the corpus in an order by seed, some at a time."""
+  root = pathlib.Path(path)
+  files = [root]
+  if root.is_dir():
+    files = [root / name for name in shard_map.find_shards(root)]
+  chosen: list[tuple[int, str]] = []
+  for file in files:
+    number = 0
+    for block in shards.read(file, config.corpus.column):
+      texts = [one for line in block for one in _ENDS.split(line)]
+      at = number + np.arange(len(texts))
+      number += len(texts)
+      order = attributes.priority(config.seed, file.name, at).tolist()
+      chosen += [
+        (k, text)
+        for k, text in zip(order, texts)
+        if WORDS[0] <= len(text.split()) <= WORDS[1]
+      ]
+      if len(chosen) > 2 * most:
+        chosen = sorted(chosen)[:most]
+  texts = list(dict.fromkeys(text for _, text in sorted(chosen)[:most]))
+  for k in range(0, len(texts), CHUNK):
+    yield texts[k : k + CHUNK]

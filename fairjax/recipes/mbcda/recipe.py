@@ -27,13 +27,15 @@ from fairjax.methods import attribute_texts
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual, diversity
 from fairjax.pairs import sheet
-from fairjax.recipes.mbcda import adversarial, protocol
+from fairjax.recipes.mbcda import adversarial
 from fairjax.recipes.mbcda.parallel import (
   TITLES,
   Parallel,
+  corpus,
   dropped,
   pairs_of,
   parallel_text,
+  withheld,
 )
 from fairjax.recipes.rewriting import contenders, rewriter, sampled
 from fairjax.recipes.rewriting import counterfactual_texts as texts
@@ -56,11 +58,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     m = texts.material(config, folder, None, log)
     tables = stages.load(config, folder, log)
     tables = sampled.sampled(config, tables, log)
-    targets, unlisted = protocol.withheld(m.config, folder)
+    targets, unlisted = withheld(m.config, folder)
     own = m._replace(config=targets)  # by which targets are swapped
     learned = tables
     if config.adversary.corpus:
-      learned = protocol.corpus(config, tables)
+      learned = corpus(config, tables)
     parallel = parallel_text(own, learned)
     writers, facts, trained = generators(m, own, parallel)
     rewrites = texts.rewritten(m, tables, writers)

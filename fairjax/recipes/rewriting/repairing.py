@@ -194,7 +194,7 @@ def _written(
   """The texts with their masks filled; those without one are not read."""
   out = list(swaps)
   rows = [i for i, one in enumerate(masks) if one.spans]
-  fits = _fitting(filler, [masks[i].text for i in rows], config)
+  fits = _fitting(filler, [masks[i].text for i in rows])
   rows = [i for i, ok in zip(rows, fits) if ok]
   if not rows:
     return out
@@ -204,11 +204,7 @@ def _written(
     params = decode_texts.ready(filler.module, params)
   args = filler.module, params, filler.tokenizer, texts
   if config.repair.mode == 'free':
-    beams = max(config.generate.num_beams, 1)
-    result, _ = decode_texts.generate_texts(
-      *args, Options(num_beams=beams), slots
-    )
-    for i, text in zip(rows, result):
+    for i, text in zip(rows, _anew(config, filler, params, texts)):
       out[i] = text.strip() or swaps[i]
     return out
   if filler.can == 'infill':
@@ -220,6 +216,15 @@ def _written(
   return out
 
 
+def _anew(
+  config: Config, filler: Bundle, params: dict, texts: Sequence[str]
+) -> list[str]:
+  """The texts as a BART writes them out, masks and all."""
+  options = Options(num_beams=max(config.generate.num_beams, 1))
+  args = filler.module, params, filler.tokenizer, list(texts), options
+  return decode_texts.generate_texts(*args, config.generate.slots)[0]
+
+
 def no_words(filler: Bundle) -> list[int]:
   """Tokens that cannot stand for a word: pieces and punctuation."""
   words = corruption.vocabulary(filler.tokenizer)
@@ -229,7 +234,7 @@ def no_words(filler: Bundle) -> list[int]:
   return np.flatnonzero(~able).tolist()
 
 
-def _fitting(filler: Bundle, texts: Sequence[str], config: Config) -> list:
+def _fitting(filler: Bundle, texts: Sequence[str]) -> list:
   """Which texts the filler has places for, filled."""
   encoded = filler.tokenizer.encode_batch_fast(list(texts))
   mask = filler.tokenizer.token_to_id(fill.mask_of(filler.tokenizer))
@@ -260,21 +265,11 @@ def _as_reference(
   ]
   own = fill.mask_of(helpers.filler.tokenizer)
   texts = [text.replace(repair.MASK, own) for text in masks]
-  beams = max(config.generate.num_beams, 1)
-  rows = [
-    i for i, ok in enumerate(_fitting(helpers.filler, texts, config)) if ok
-  ]
-  out = list(swaps)
+  filler, out = helpers.filler, list(swaps)
+  rows = [i for i, ok in enumerate(_fitting(filler, texts)) if ok]
   if rows:
-    result, _ = decode_texts.generate_texts(
-      helpers.filler.module,
-      helpers.filler.params,
-      helpers.filler.tokenizer,
-      [texts[i] for i in rows],
-      Options(num_beams=beams),
-      config.generate.slots,
-    )
-    for i, text in zip(rows, result):
+    some = [texts[i] for i in rows]
+    for i, text in zip(rows, _anew(config, filler, filler.params, some)):
       out[i] = text.encode('ascii', 'ignore').decode()
   counts = [text.count(repair.MASK) for text in masks]
   return pd.DataFrame(

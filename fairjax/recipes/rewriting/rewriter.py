@@ -279,9 +279,14 @@ def options_of(config: Config, model: Bundle, longest: int) -> Options:
   return Options(**over, draft=draft if beams == 1 else 0)
 
 
-def _ready(config: Config, model: Bundle) -> dict:
+def _generate(config: Config, model: Bundle, read: tokens.Ragged):
+  """What the model writes after prompts, by the config's options."""
   integers = config.net.precision == 'int8'
-  return decode_texts.ready(model.module, model.params, integers)
+  params = decode_texts.ready(model.module, model.params, integers)
+  options = options_of(config, model, int(read.lengths.max()))
+  return decode_texts.generate(
+    model.module, params, read, options, config.generate.slots
+  )
 
 
 def write_tokens(
@@ -292,12 +297,7 @@ def write_tokens(
   if not texts:
     return []
   read = rewriting.prompts(model, texts)
-  options = options_of(config, model, int(read.lengths.max()))
-  params = _ready(config, model)
-  result = decode_texts.generate(
-    model.module, params, read, options, config.generate.slots
-  )
-  return rewriting.written(model, result.tokens, read)
+  return rewriting.written(model, _generate(config, model, read).tokens, read)
 
 
 def candidates(
@@ -310,11 +310,7 @@ def candidates(
   if config.generate.num_beams < 2:
     return [[row] for row in write_tokens(config, model, texts)]
   read = rewriting.prompts(model, texts)
-  options = options_of(config, model, int(read.lengths.max()))
-  params = _ready(config, model)
-  result = decode_texts.generate(
-    model.module, params, read, options, config.generate.slots
-  )
+  result = _generate(config, model, read)
   rows = [one for each in result.beams for one in each]
   owner = np.repeat(np.arange(len(texts)), [len(b) for b in result.beams])
   written = rewriting.written(

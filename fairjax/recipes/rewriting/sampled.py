@@ -64,7 +64,7 @@ def imbalanced(
   return out
 
 
-def grouped(config: Config, tables: Tables, log: Log) -> Tables:
+def grouped(tables: Tables, log: Log) -> Tables:
   """The texts that name a group: others are of neither."""
   if any('group' not in table for table in tables.values()):
     return tables
@@ -81,7 +81,7 @@ def grouped(config: Config, tables: Tables, log: Log) -> Tables:
 
 def sampled(config: Config, tables: Tables, log: Log) -> Tables:
   """The texts with a group and two labels, as imbalanced as the config says."""
-  tables = grouped(config, tables, log)
+  tables = grouped(tables, log)
   shows = lambda: {
     s: contenders.attribute(config, t) for s, t in tables.items()
   }

@@ -15,8 +15,7 @@ from fairjax.core import artefacts, knobs, python_words
 from fairjax.core.errors import UserError
 from fairjax.recipes.writing import recipe
 from fairjax.report import page
-from fairjax.report.faces import PageFace
-from fairjax.results import Results
+from fairjax.report.faces import Face
 from fairjax.train.progress import Log
 
 if TYPE_CHECKING:
@@ -24,10 +23,9 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(repr=False)
-class Written(PageFace):
+class Written(Face):
   """What `fairjax.write` found: result['mean_score_gap'] is {value, low, …}."""
 
-  results: Results
   config: Config
   texts: pd.DataFrame  # prompt, group, continuation, whole, score …
 

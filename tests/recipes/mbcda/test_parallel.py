@@ -4,7 +4,7 @@ import pandas as pd
 
 from fairjax import config as c
 from fairjax.pairs.swapping import dictionary
-from fairjax.recipes.mbcda import protocol
+from fairjax.recipes.mbcda import parallel
 
 
 def tables_of(rows):
@@ -16,8 +16,8 @@ def tables_of(rows):
 def test_withheld_words_stay_in_the_targets_and_pronouns_turn(tmp_path):
   config = c.Config()
   config.adversary.withheld = 0.5
-  chosen, words = protocol.withheld(config, tmp_path)
-  kept, _ = protocol.halves(0.5, 0)
+  chosen, words = parallel.withheld(config, tmp_path)
+  kept, _ = parallel.halves(0.5, 0)
   assert len(words) > 100 and not words & {'he', 'she', 'her', 'himself'}
   assert not words & {w for row in kept for w in row}
   write = lambda text: dictionary.swap(
@@ -28,8 +28,8 @@ def test_withheld_words_stay_in_the_targets_and_pronouns_turn(tmp_path):
   for male, _ in kept[:40]:
     if male.isalpha() and len(male) > 4:
       assert write(f'and {male} too') != f'and {male} too', male
-  assert protocol.halves(0.5, 1)[1] != words
-  assert protocol.withheld(c.Config(), tmp_path) == (c.Config(), set())
+  assert parallel.halves(0.5, 1)[1] != words
+  assert parallel.withheld(c.Config(), tmp_path) == (c.Config(), set())
 
 
 def test_another_corpus_gives_sentences_of_one_gender(tmp_path):
@@ -45,7 +45,7 @@ def test_another_corpus_gives_sentences_of_one_gender(tmp_path):
   config.adversary.corpus = str(tmp_path / 'corpus')
   config.adversary.corpus_rows = 80
   own = {'train': tables_of([('She ran', 0, 'w'), ('He ran', 1, 'a')] * 9)}
-  out = protocol.corpus(config, own)
+  out = parallel.corpus(config, own)
   every = pd.concat(out.values())
   assert len(every) == 80 and (every['group'] == 'w').sum() == 40
   for text, group in zip(every['text'], every['group']):
@@ -53,8 +53,8 @@ def test_another_corpus_gives_sentences_of_one_gender(tmp_path):
     men = {'He', 'king', 'Boys'} & set(text.split())
     assert (bool(women), bool(men)) == (group == 'w', group == 'a'), text
   assert set(out) == {'train', 'valid'} and len(out['valid']) == 8
-  assert list(protocol.corpus(config, own)['train']['text']) == list(
+  assert list(parallel.corpus(config, own)['train']['text']) == list(
     out['train']['text']
   )
   config.adversary.corpus_rows = 400  # it takes what there is, as many of each
-  assert len(pd.concat(protocol.corpus(config, own).values())) == 120
+  assert len(pd.concat(parallel.corpus(config, own).values())) == 120
