@@ -2,9 +2,9 @@
 
 Machines change their speed while one looks, so the sides take turns A B A B in
 one run, and what counts is the median over rounds of the ratio within a round.
-A race is a module fairjax/bench/NAME.py with `run(args: list[str]) -> dict`
-that ends with `return report(...)`. Sides that can share a process are plain
-callables:
+A race is a module fairjax/bench/races/NAME.py with `run(args: list[str]) ->
+dict` that reads its `options` and ends with `return report(...)`. Sides that
+can share a process are plain callables:
 
   >>> sides = {'ours': lambda: sum(range(100)), 'peer': lambda: 4950}
   >>> same(sides['ours'](), sides['peer'](), 'the sum')
@@ -15,15 +15,16 @@ callables:
 
 Thread pools of torch and XLA in one process disturb each other by factors of
 two to five. Such sides live in processes of their own: a module whose
-`__main__` ends in `serve(unit)`, which `processes` starts and the same
+`__main__` is `serve_side(options, make)`, which `processes` starts and the same
 `interleave` times:
 
   with processes('train', args, ('ours', 'torch')) as sides:
     agree(sides, 'loss', 'the first loss')
     times = interleave(sides, rounds=7)
-  return report('train', times, items=6400, unit='examples/s')
+  return report('train', times, chosen, items=6400, unit='examples/s')
 """
 
+import argparse
 import contextlib
 import importlib.metadata
 import importlib.util
@@ -34,9 +35,10 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,6 +55,56 @@ KEPT = {
   'JAX_CPU_ENABLE_ASYNC_DISPATCH': 'false',
 }
 PACKAGES = ('jax', 'torch', 'numpy', 'scikit-learn', 'fairlearn', 'opacus')
+DEVICES = ('cpu', 'gpu')
+HIDDEN = ('side', 'folder', 'sides', 'ours', 'peers')  # not what was measured
+
+
+class Several(NamedTuple):
+  """An option of several names, with commas between: some of those known."""
+
+  known: Sequence[str]
+  default: str
+
+
+def options(
+  race: str,
+  about: str | None,
+  args: Sequence[str],
+  need: Sequence[str] = (),
+  **known: Any,
+) -> argparse.Namespace:
+  """The options of a race, each by its default, and those of all races.
+
+  A tuple holds all that an option may be, its default first; False is a flag,
+  [] takes many words; those of `need` have no default.
+  """
+  parser = argparse.ArgumentParser(
+    f'fairjax.bench {race}',
+    description=about,
+    formatter_class=argparse.RawDescriptionHelpFormatter,
+  )
+  for name in need:
+    parser.add_argument(f'--{name}', required=True)
+  known = {'rounds': 3, 'clock': (*CLOCKS,), 'side': '', 'folder': ''} | known
+  for name, one in known.items():
+    how: dict[str, Any] = {'default': one, 'type': type(one)}
+    if one is False:
+      how = {'action': 'store_true'}
+    elif isinstance(one, Several):
+      how = {'default': one.default}
+    elif isinstance(one, tuple):
+      how = {'default': one[0], 'type': type(one[0]), 'choices': one}
+    elif isinstance(one, list):
+      how = {'default': one, 'nargs': '*'}
+    parser.add_argument(f'--{name}', **how)
+  chosen = parser.parse_args(args)
+  for name, one in known.items():
+    if isinstance(one, Several):
+      names = [word for word in getattr(chosen, name).split(',') if word]
+      setattr(chosen, name, names)
+      if wrong := [word for word in names if word not in one.known]:
+        raise UserError(f'--{name} has {wrong[0]!r}; there are {[*one.known]}')
+  return chosen
 
 
 def interleave(
@@ -123,6 +175,7 @@ def missing(*packages: str) -> list[str]:
 def report(
   race: str,
   times: Times,
+  chosen: argparse.Namespace | None = None,
   *,
   unit: str,
   items: float = 1.0,
@@ -132,7 +185,8 @@ def report(
 ) -> dict:
   """Prints a table, and returns what the last line says.
 
-  `ours` is the first side unless named. The peer is the fastest of the others;
+  `chosen` are the race's options, which are kept beside the numbers. `ours`
+  is the first side unless named. The peer is the fastest of the others;
   `ratio` says how many times faster ours is, whatever the unit: 'seconds'
   and 'ms' are time for a round, any other unit is `items` over seconds.
   """
@@ -159,6 +213,11 @@ def report(
     'ratios': {name: statistics.median(one) for name, one in pairs.items()},
     'sides': {name: value(one) for name, one in median.items()},
     'rounds': len(times[ours]),
+    **{
+      name: value
+      for name, value in (vars(chosen) if chosen else {}).items()
+      if name not in (*HIDDEN, 'rounds')
+    },
     **facts,
     'machine': machine(),
     'versions': versions(),
@@ -221,6 +280,19 @@ def serve(
       answer({'seconds': now() - start, 'peak_mb': peak_mb()})
 
 
+def serve_side(
+  options: Callable[[list[str]], argparse.Namespace],
+  make: Callable[[argparse.Namespace], tuple[Callable[[], Any], dict]],
+) -> None:
+  """The `__main__` of a race: makes the unit of --side and serves it."""
+  try:
+    chosen = options(sys.argv[1:])
+    unit, facts = make(chosen)
+  except UserError as error:
+    sys.exit(f'fairjax.bench: {error}')
+  serve(unit, chosen.clock, **facts)
+
+
 @contextlib.contextmanager
 def _answers():
   stream = sys.stdout
@@ -261,10 +333,18 @@ def processes(
   args: Sequence[str],
   names: Sequence[str],
   environment: Mapping[str, str] | None = None,
+  prepare: Callable[[str], Any] | None = None,
 ) -> Iterator[dict[str, 'Process']]:
-  """The sides that a race serves with --side=NAME, one after the other."""
-  command = ['-m', f'fairjax.bench.races.{race}', *args]
+  """The sides that a race serves with --side=NAME, one after the other.
+
+  They share --folder=FOLDER, in which `prepare` may put what all of them read.
+  """
   with contextlib.ExitStack() as stack:
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    if prepare:
+      prepare(folder)
+    command = ['-m', f'fairjax.bench.races.{race}', *args]
+    command.append(f'--folder={folder}')
     yield {
       name: stack.enter_context(
         Process(name, [*command, f'--side={name}'], environment)
@@ -277,6 +357,11 @@ def pin(cores: int) -> None:
   """Has this side so many cores: thread pools are made to their number."""
   if hasattr(os, 'sched_setaffinity'):
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-cores:])
+
+
+def threads(count: int) -> dict[str, str]:
+  """The environment of a side that has so many threads for its products."""
+  return {'OMP_NUM_THREADS': str(count), 'TOKENIZERS_PARALLELISM': 'false'}
 
 
 def on(device: str) -> dict[str, str]:

@@ -214,7 +214,7 @@ def report(table: pd.DataFrame, weights: pd.DataFrame, config: Config) -> dict:
     'terms': term_shares(z, label == config.measures.pos_label, w),
     'estimators': compare(z, label, p, config),
   }
-  out['warnings'] = _warnings(out, knobs)
+  out['warnings'] = _warnings(out)
   return out
 
 
@@ -289,7 +289,7 @@ def compare(z: Evidence, label, p: np.ndarray, config: Config) -> list[dict]:
   return out
 
 
-def _warnings(facts: dict, knobs) -> list[str]:
+def _warnings(facts: dict) -> list[str]:
   out = []
   near = facts['near_zero']
   if near['share'] > 0:

@@ -25,14 +25,7 @@ def after_method(
   sets = stages.test_sets(config, tables)
   tables = stages.mitigate(config, tables, log)
   model = stages.prepare(config, tables, log)
-  fit = stages.train(
-    config,
-    model,
-    stages.pool(model, tables['train']),
-    stages.pool(model, tables['valid']),
-    folder,
-    log,
-  )
+  fit = stages.train(config, model, *stages.pools(model, tables), folder, log)
   stages.export(config, model, fit.params, folder, log)
   chances = {
     name: stages.probabilities(config, model, fit.params, table)

@@ -324,14 +324,14 @@ def _folder(
     predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
     made_from = functools.partial(_contents, *exported)
     return classifier(models[0], config, path.name, made_from, predict)
-  return [_run(path, config, table)]
+  return [_run(path, table)]
 
 
 def _contents(*paths: pathlib.Path) -> str:
   return artefacts.fingerprint([artefacts.content(path) for path in paths])
 
 
-def _run(path: pathlib.Path, config, table) -> AuditedModel:
+def _run(path: pathlib.Path, table) -> AuditedModel:
   """A run without exported models: its fit, or else what it predicted."""
   found = artefacts.read_json(path / 'results.json')
   recipe = found.get('recipe') if isinstance(found, dict) else found

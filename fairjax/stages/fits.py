@@ -141,6 +141,11 @@ def fitted_once(
   )
 
 
+def pools(model: Bundle, tables: Tables) -> list[batches.Pool]:
+  """What a fit trains on, and what it stops by."""
+  return [pool(model, tables[name]) for name in ('train', 'valid')]
+
+
 def pool_parts(pool: batches.Pool) -> tuple:
   """What a pool holds, for an identity."""
   kinds = pool.tokens.types

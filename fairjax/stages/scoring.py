@@ -223,15 +223,8 @@ def tracked_run(config: Config, run: Config) -> Config | None:
 def _fit(config, model, tables, folder, log, snapshots=()) -> loop.Fitted:
   """A scoring run, with a log and learning curves of its own."""
   with Log(folder, main=log.main, screen=log.screen) as own:
-    return fits.train(
-      config,
-      model,
-      fits.pool(model, tables['train']),
-      fits.pool(model, tables['valid']),
-      folder,
-      own,
-      snapshots=snapshots,
-    )
+    pools = fits.pools(model, tables)
+    return fits.train(config, model, *pools, folder, own, snapshots=snapshots)
 
 
 def _weights(config, model, fit, epoch, step):

@@ -15,6 +15,7 @@ from fairjax.bench import race
 from fairjax.bench.races import compiling, generate, perturb, train
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, tokens
+from fairjax.train import traced
 
 
 def test_turns_alternate_and_warmup_is_not_counted():
@@ -38,6 +39,30 @@ def test_ratio_is_the_median_of_pairs_and_the_fastest_peer_counts():
   assert found['ratios']['slow'] == 4.5
   rate = race.report('r', times, unit='rows/s', items=12, quiet=True)
   assert (rate['ours'], rate['peer'], rate['ratio']) == (6, 2, 2)
+
+
+def test_options_are_defaults_choices_and_several_names():
+  known = {'rows': 1, 'size': ('mini', 'tiny'), 'quick': False, 'text': []}
+  known['peers'] = race.Several(('a', 'b'), 'a,b')
+  ask = lambda *args: race.options('r', 'about', args, **known)
+  plain, asked = ask(), ask('--rows=3', '--peers=b', '--text', 'x', 'y')
+  assert (plain.rows, plain.size, plain.quick, plain.text) == (1, 'mini', 0, [])
+  assert (plain.rounds, plain.clock, plain.peers) == (3, 'wall', ['a', 'b'])
+  assert (asked.rows, asked.text, asked.peers) == (3, ['x', 'y'], ['b'])
+  with pytest.raises(UserError, match=r"--peers has 'c'; there are .'a', 'b'."):
+    ask('--peers=a,c')
+  with pytest.raises(SystemExit):
+    ask('--size=large')
+  found = race.report('r', {'ours': [1.0]}, asked, unit='ms', quiet=True)
+  assert found['rows'] == 3 and 'peers' not in found and 'side' not in found
+
+
+def test_every_race_says_what_it_takes(capsys):
+  for name in command.races():
+    with pytest.raises(SystemExit) as ended:
+      command.main([name, '--help'])
+    assert ended.value.code == 0
+    assert f'usage: fairjax.bench {name}' in capsys.readouterr().out
 
 
 def test_a_race_without_peers_says_so():
@@ -148,7 +173,7 @@ def test_both_sides_of_perturbing_write_the_same_number_of_tokens(tmp_path):
   asked = [f'--text={tmp_path}/text.txt', f'--vocab={tmp_path}/words']
   counts = {}
   for name in perturb.SIDES:
-    chosen = perturb.parser().parse_args([*asked, '--size=tiny'])
+    chosen = perturb.options([*asked, '--size=tiny'])
     chosen.side, chosen.folder = name, str(tmp_path / name)
     unit, facts = perturb.side(chosen)
     counts[name] = facts['written']
@@ -218,10 +243,10 @@ def test_flops_are_those_of_every_product():
 
   shapes = jnp.ones((2, 4, 4)), jnp.ones((3, 5, 4)), jnp.ones((3, 7, 4))
   forward = 2 * 2 * 15 * 4 * 4 + 2 * 3 * 5 * 7 * 4
-  counted = train.flops(jax.make_jaxpr(loss)(*shapes).jaxpr)
+  flops = lambda program: traced.cost(program(*shapes).jaxpr).flops
+  counted = flops(jax.make_jaxpr(loss))
   assert counted == forward
-  both = jax.make_jaxpr(jax.grad(loss, (0, 1, 2)))(*shapes)
-  assert train.flops(both.jaxpr) == 3 * forward
+  assert flops(jax.make_jaxpr(jax.grad(loss, (0, 1, 2)))) == 3 * forward
 
 
 def test_sides_in_bfloat16_may_write_other_texts(capsys):

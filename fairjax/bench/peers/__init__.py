@@ -8,8 +8,8 @@ In this room:
                   jax_privacy
   minilm          MiniLM, the one pretrained model that comes as a Python
                   package
-  text_batches    Lines of a file and padded batches of them, as the races'
-                  peers read them
+  text_batches    Texts of the races, and padded batches of them, as the peers
+                  read them
   torch_packed    BERT with packed rows in PyTorch, as an expert writes it: a
                   peer of races
 """

@@ -43,12 +43,24 @@ def name_tokens(folder: str, shape: Any) -> None:
   (place / 'config.json').write_text(json.dumps(config))
 
 
-def _torch(args, work) -> Callable:
-  """transformers' generate; for --varied each batch up to its longest text.
+def stop_at(ends: Any, eos: int) -> Any:
+  """Every row ends at its length: a rule of scores that costs next to nothing.
 
-  There every row ends where its source does, by a scores' rule that costs next
-  to nothing, so that both sides write the same number of tokens.
+  So both sides write the same number of tokens.
   """
+  import torch
+  import transformers
+
+  class StopAtLength(transformers.LogitsProcessor):
+    def __call__(self, output, scores):
+      scores[:, eos] = torch.where(output.shape[1] >= ends, 1e4, -1e4)
+      return scores
+
+  return transformers.LogitsProcessorList([StopAtLength()])
+
+
+def _torch(args, work) -> Callable:
+  """transformers' generate; for --varied each row as long as its source."""
   import torch
   import transformers
 
@@ -68,15 +80,6 @@ def _torch(args, work) -> Callable:
   if args.sorted:
     texts = sorted(texts, key=len, reverse=True)
 
-  class StopAtLength(transformers.LogitsProcessor):
-    def __init__(self, lengths):
-      lengths = torch.tensor(lengths).repeat_interleave(args.beams)
-      self.lengths = lengths.to(where)
-
-    def __call__(self, output, scores):
-      scores[:, s.eos] = torch.where(output.shape[1] >= self.lengths, 1e4, -1e4)
-      return scores
-
   def batch(part):
     width = max(map(len, part))
     tokens = torch.full((len(part), width), s.pad)
@@ -86,11 +89,10 @@ def _torch(args, work) -> Callable:
       mask[i, : len(text)] = 1
     rules = {'max_new_tokens': args.new, 'min_new_tokens': args.new}
     if args.varied:
+      ends = torch.tensor([*map(len, part)]).repeat_interleave(args.beams)
       rules = {
         'max_new_tokens': work.longest,
-        'logits_processor': transformers.LogitsProcessorList(
-          [StopAtLength([len(text) for text in part])]
-        ),
+        'logits_processor': stop_at(ends.to(where), s.eos),
       }
     if args.compile:
       rules['cache_implementation'] = 'static'

@@ -1,9 +1,10 @@
-"""Lines of a file and padded batches of them, as the races' peers read them."""
+"""Texts of the races, and padded batches of them, as the peers read them."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import readers
@@ -16,6 +17,15 @@ def lines(chosen) -> list[str]:
   lines = readers.text(chosen.text).splitlines()
   able = [line.strip() for line in lines if 5 <= len(line.split()) <= 60]
   return able[:: max(len(able) // chosen.rows, 1)][: chosen.rows]
+
+
+def planted_rows(rows: int) -> pd.DataFrame:
+  """Rows of the planted data with their twins, where no file is named."""
+  from fairjax.config import Config, Planted
+  from fairjax.data.sets import planted
+
+  config = Config(planted=Planted(rows=rows, test_rows=20))
+  return planted.load(config)['train']
 
 
 def padded(ids: Ragged, rows: Sequence[int]) -> dict[str, Any]:

@@ -13,17 +13,16 @@ must agree in the probabilities. `--clock=cpu` counts CPU seconds: on one core a
 side (`taskset -c 1`) that others use as well, the wall clock counts them too.
 """
 
-import argparse
 import functools
 import os
-import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from fairjax.bench import race
 from fairjax.bench.peers import minilm
+from fairjax.bench.peers.text_batches import planted_rows
 
 SIDES = ('ours', 'grouped', 'pipeline')
 BATCH = {'grouped': 64, 'pipeline': 32}
@@ -32,35 +31,32 @@ LENGTHS = (8, 60)
 
 
 def run(args: list[str]) -> dict:
-  chosen = _parser().parse_args(args)
-  sides = [s for s in chosen.sides.split(',') if s in SIDES]
+  chosen = options(args)
+  sides = chosen.sides
   if race.missing('torch', 'transformers'):
     sides = [s for s in sides if s == 'ours']
-  with tempfile.TemporaryDirectory() as folder:
-    if not chosen.model:
-      head = 'SequenceClassification'
-      args = [*args, f'--model={minilm.with_head(head, folder, num_labels=2)}']
-    with race.processes('audit', args, sides) as running:
-      race.agree(running, 'chances', 'the probabilities', 2e-3)
-      times = race.interleave(running, rounds=chosen.rounds, warmup=0)
-      tokens = running[sides[0]].facts['tokens']
-  return race.report(
-    'audit', times, unit='rows/s', items=chosen.rows, ours='ours', tokens=tokens
+  head = functools.partial(
+    minilm.with_head, 'SequenceClassification', num_labels=2
   )
+  prepare = None if chosen.model else head
+  with race.processes('audit', args, sides, prepare=prepare) as running:
+    race.agree(running, 'chances', 'the probabilities', 2e-3)
+    times = race.interleave(running, rounds=chosen.rounds, warmup=0)
+    tokens = running[sides[0]].facts['tokens']
+  facts = {'items': chosen.rows, 'ours': 'ours', 'tokens': tokens}
+  return race.report('audit', times, chosen, unit='rows/s', **facts)
 
 
-def _parser() -> argparse.ArgumentParser:
-  parser = argparse.ArgumentParser('fairjax.bench audit')
-  parser.add_argument('--data', default='')
-  parser.add_argument('--text', default='text')
-  parser.add_argument('--rows', type=int, default=2000)
-  parser.add_argument('--model', default='')
-  parser.add_argument('--rounds', type=int, default=3)
-  parser.add_argument('--longest', type=int, default=256)
-  parser.add_argument('--clock', default='wall', choices=race.CLOCKS)
-  parser.add_argument('--sides', default=','.join(SIDES))
-  parser.add_argument('--side', default='')
-  return parser
+def options(args: list[str]):
+  return race.options(
+    *('audit', __doc__, args),
+    data='',
+    text='text',
+    rows=2000,
+    model='',
+    longest=256,
+    sides=race.Several(SIDES, ','.join(SIDES)),
+  )
 
 
 def texts_of(chosen) -> list[str]:
@@ -71,11 +67,7 @@ def texts_of(chosen) -> list[str]:
     if len(texts) < chosen.rows:
       texts *= -(-chosen.rows // len(texts))
     return texts[: chosen.rows]
-  from fairjax.config import Config, Planted
-  from fairjax.data.sets import planted
-
-  table = planted.load(Config(planted=Planted(rows=400, test_rows=20)))
-  words = ' '.join(table['train']['text']).split()
+  words = ' '.join(planted_rows(400)['text']).split()
   rng = np.random.default_rng(0)
   lengths = rng.integers(*LENGTHS, chosen.rows)
   starts = rng.integers(0, len(words) - LENGTHS[1], chosen.rows)
@@ -125,9 +117,8 @@ def _side(chosen):
     return functools.partial(_ours, model)
   import transformers
 
-  net = transformers.AutoModelForSequenceClassification.from_pretrained(
-    chosen.model
-  ).eval()
+  auto = transformers.AutoModelForSequenceClassification
+  net = auto.from_pretrained(chosen.model).eval()
   tokenizer = transformers.AutoTokenizer.from_pretrained(chosen.model)
   if chosen.side == 'grouped':
     return functools.partial(_grouped, net, tokenizer, chosen.longest)
@@ -143,20 +134,19 @@ def _side(chosen):
   return functools.partial(_pipeline, pipe)
 
 
-def _serve(chosen) -> None:
+def side(chosen) -> tuple[Callable, dict]:
   from fairjax.data.batching import tokens
 
+  chosen.model = chosen.model or chosen.folder
   texts = texts_of(chosen)
   predict = _side(chosen)
   tokenizer = tokens.load_tokenizer(chosen.model)
   lengths = tokens.encode(tokenizer, texts, chosen.longest).lengths
-  race.serve(
-    functools.partial(predict, texts),
-    clock=chosen.clock,
-    chances=predict(texts[:100]).tolist(),
-    tokens=[float(lengths.mean()), int(lengths.max())],
-  )
+  return functools.partial(predict, texts), {
+    'chances': predict(texts[:100]).tolist(),
+    'tokens': [float(lengths.mean()), int(lengths.max())],
+  }
 
 
 if __name__ == '__main__':
-  _serve(_parser().parse_args(sys.argv[1:]))
+  race.serve_side(options, side)

@@ -1,6 +1,5 @@
 """Packed batches of short texts: sequences a second against grain's packer."""
 
-import argparse
 import itertools
 
 import grain
@@ -13,14 +12,9 @@ from fairjax.data.batching.tokens import Ragged, offsets_of
 
 def run(args: list[str]) -> dict:
   """Both sides pack a shuffled epoch into rows of the same width."""
-  parser = argparse.ArgumentParser('fairjax.bench batches', description=__doc__)
-  parser.add_argument('--rows', type=int, default=13_525)
-  parser.add_argument('--batch', type=int, default=64)
-  parser.add_argument('--rounds', type=int, default=5)
-  # 0 works in the calling thread: on one core the fastest for both sides.
-  parser.add_argument('--threads', type=int, default=0)
-  parser.add_argument('--seed', type=int, default=0)
-  chosen = parser.parse_args(args)
+  # No thread: on one core the calling one is the fastest for both sides.
+  known = {'rows': 13_525, 'batch': 64, 'rounds': 5, 'threads': 0, 'seed': 0}
+  chosen = race.options('batches', __doc__, args, **known)
   pool = make(chosen.rows, chosen.seed)
   layout = batches.layout(pool.tokens.lengths, chosen.batch)
   ours = our_epochs(pool, layout, chosen.seed, chosen.threads)
@@ -37,17 +31,9 @@ def run(args: list[str]) -> dict:
     'fairjax': lambda: exhaust(ours()),
     'grain first fit': lambda: exhaust(peer()),
   }
-  times = race.interleave(sides, chosen.rounds)
-  return race.report(
-    'batches',
-    times,
-    items=chosen.rows,
-    unit='sequences/s',
-    filled=filled,
-    peer_filled=peer_filled,
-    batch=chosen.batch,
-    threads=chosen.threads,
-  )
+  times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
+  facts = {'items': chosen.rows, 'filled': filled, 'peer_filled': peer_filled}
+  return race.report('batches', times, chosen, unit='sequences/s', **facts)
 
 
 def make(n: int, seed: int) -> batches.Pool:

@@ -11,17 +11,14 @@ the copies by length, pads them in batches of 64 and asks for all their logits;
 alone. All sides must agree in the scores.
 """
 
-import argparse
 import functools
-import sys
-import tempfile
 from collections.abc import Callable
 
 import numpy as np
 
 from fairjax.bench import race
 from fairjax.bench.peers import minilm
-from fairjax.bench.peers.text_batches import BATCH, padded
+from fairjax.bench.peers.text_batches import BATCH, padded, planted_rows
 from fairjax.benchmarks import crows
 from fairjax.data.batching.tokens import Ragged
 
@@ -29,26 +26,20 @@ SIDES = ('ours', 'expert', 'batched', 'reference')
 
 
 def run(args: list[str]) -> dict:
-  chosen = _parser().parse_args(args)
-  sides = [s for s in chosen.sides.split(',') if s in SIDES]
-  with tempfile.TemporaryDirectory() as folder:
-    if not chosen.model:
-      args = [*args, f'--model={minilm.with_head("MaskedLM", folder)}']
-    with race.processes('benchmarks', args, sides) as running:
-      race.agree(running, 'scores', 'the scores', 2e-3)
-      times = race.interleave(running, rounds=chosen.rounds, warmup=0)
-  return race.report('benchmarks', times, unit='pairs/s', items=chosen.pairs)
+  chosen = options(args)
+  head = functools.partial(minilm.with_head, 'MaskedLM')
+  made = {'prepare': None if chosen.model else head}
+  with race.processes('benchmarks', args, chosen.sides, **made) as running:
+    race.agree(running, 'scores', 'the scores', 2e-3)
+    times = race.interleave(running, rounds=chosen.rounds, warmup=0)
+  facts = {'unit': 'pairs/s', 'items': chosen.pairs}
+  return race.report('benchmarks', times, chosen, **facts)
 
 
-def _parser() -> argparse.ArgumentParser:
-  parser = argparse.ArgumentParser('fairjax.bench benchmarks')
-  parser.add_argument('--data', default='')
-  parser.add_argument('--pairs', type=int, default=48)
-  parser.add_argument('--model', default='')
-  parser.add_argument('--rounds', type=int, default=3)
-  parser.add_argument('--sides', default=','.join(SIDES))
-  parser.add_argument('--side', default='')
-  return parser
+def options(args: list[str]):
+  sides = race.Several(SIDES, ','.join(SIDES))
+  known = {'data': '', 'pairs': 48, 'model': '', 'sides': sides}
+  return race.options('benchmarks', __doc__, args, **known)
 
 
 def _pairs(chosen) -> list[str]:
@@ -57,11 +48,7 @@ def _pairs(chosen) -> list[str]:
     table = crows.read(chosen.data)[: chosen.pairs]
     pairs = zip(table['more'], table['less'])
   else:
-    from fairjax.config import Config, Planted
-    from fairjax.data.sets import planted
-
-    config = Config(planted=Planted(rows=200, test_rows=20))
-    table = planted.load(config)['train']
+    table = planted_rows(200)
     pairs = list(zip(table['text'], table['twin']))[: chosen.pairs]
   return [text for pair in pairs for text in pair]
 
@@ -131,11 +118,12 @@ def _scores(texts: Ragged, chosen: np.ndarray, logs: np.ndarray) -> np.ndarray:
   return np.stack(crows.pair_scores(flat, texts, False)).ravel()
 
 
-def _serve(chosen) -> None:
+def side(chosen) -> tuple[Callable, dict]:
   from fairjax.models.folders import folder as folders
   from fairjax.models.reading import judge as judges
 
-  judge = judges.of(folders.load(chosen.model, 'mask'), chosen.model)
+  model = chosen.model or chosen.folder
+  judge = judges.of(folders.load(model, 'mask'), model)
   texts = judge.encode(_pairs(chosen))
   places = crows.places(texts, 'original')
   if chosen.side == 'ours':
@@ -143,16 +131,15 @@ def _serve(chosen) -> None:
   else:
     import transformers
 
-    net = transformers.AutoModelForMaskedLM.from_pretrained(chosen.model)
-    net.eval()
-    side = {
+    net = transformers.AutoModelForMaskedLM.from_pretrained(model).eval()
+    way = {
       'expert': functools.partial(_batched, _at_mask),
       'batched': functools.partial(_batched, _at_all),
       'reference': _reference,
     }[chosen.side]
-    unit = functools.partial(side, net, judge.mask_id, texts, places)
-  race.serve(unit, scores=list(map(float, unit())))
+    unit = functools.partial(way, net, judge.mask_id, texts, places)
+  return unit, {'scores': list(map(float, unit()))}
 
 
 if __name__ == '__main__':
-  _serve(_parser().parse_args(sys.argv[1:]))
+  race.serve_side(options, side)

@@ -10,7 +10,6 @@ a dispatch of a program that gives its arguments back: what a step must take for
 the devices not to wait.
 """
 
-import argparse
 import functools
 
 import numpy as np
@@ -21,10 +20,7 @@ from fairjax.bench.races import train
 
 def run(args: list[str]) -> dict:
   """Steps a second; see --help."""
-  parser = argparse.ArgumentParser('fairjax.bench dispatch', add_help=False)
-  parser.add_argument('--per_dispatch', type=int, default=0)
-  own, rest = parser.parse_known_args(args)
-  chosen = train.options(rest)
+  chosen = train.options(args, 'dispatch', __doc__, per_dispatch=0)
   import jax
 
   from fairjax.core import memory
@@ -35,7 +31,7 @@ def run(args: list[str]) -> dict:
   settings, model, pool = train.ready(chosen)
   device_mesh, seeds = model.device_mesh, loop.seed_list(settings)
   params = loop.initial(model, seeds)
-  length = own.per_dispatch or stretch.length(
+  length = chosen.per_dispatch or stretch.length(
     params, settings.train, device_mesh.size
   )
   on_devices = mesh.replicate(device_mesh, np.asarray(seeds, np.uint32))
@@ -85,12 +81,6 @@ def run(args: list[str]) -> dict:
 
   sides = {'several': side(length), 'one': side(1), 'host': side(1, False)}
   times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
-  return race.report(
-    'dispatch',
-    times,
-    unit='steps/s',
-    items=chosen.steps,
-    per_dispatch=length,
-    size=chosen.size,
-    seeds=len(seeds),
-  )
+  chosen.per_dispatch = length
+  facts = {'unit': 'steps/s', 'items': chosen.steps}
+  return race.report('dispatch', times, chosen, **facts)

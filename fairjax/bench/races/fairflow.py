@@ -4,6 +4,7 @@
   python -m fairjax.bench fairflow --what=repair [--model] [--text] [--rows=96]
   python -m fairjax.bench fairflow --what=flow [--width=768]
 
+--model is the folder of a masked LM, --text a file of lines.
 embed: the embeddings of all words of --rows lines, packed, against a loop over
 padded batches of 64, sorted by length. repair: --rows lines go through an
 ELECTRA discriminator and a BART of the model's tokenizer and of size --size,
@@ -15,11 +16,7 @@ whose texts end where they end. flow: one step (loss, gradient, AdamW) of
 FairFlow's flow on 32 pairs. Each side is a process on --threads cores.
 """
 
-import argparse
-import os
-import pathlib
-import sys
-import tempfile
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -35,55 +32,41 @@ from fairjax.pairs import attributes
 
 def run(args: list[str]) -> dict:
   """One race; `what` says of which part."""
-  chosen = _parser().parse_args(args)
-  _need(chosen)
-  if race.missing('torch', 'transformers'):
-    raise UserError('the peers of this race need torch and transformers')
-  peers = chosen.peers.split(',') if chosen.what == 'repair' else ['torch']
-  with tempfile.TemporaryDirectory() as folder:
-    args = [*args, f'--folder={folder}']
-    if chosen.what == 'repair':
-      fairflow_repair.prepare(chosen, pathlib.Path(folder))
-    threads = {'OMP_NUM_THREADS': str(chosen.threads)}
-    sides = ('ours', *peers)
-    with race.processes('fairflow', args, sides, threads) as running:
-      race.agree(running, 'check', 'what they find', 2e-3)
-      times = race.interleave(running, rounds=chosen.rounds, warmup=0)
-      first = running['ours'].facts
-  return race.report(
-    f'fairflow {chosen.what}',
-    times,
-    unit=first['per'],
-    items=first['items'],
-    facts={k: v for k, v in vars(chosen).items() if k != 'side'},
-  )
-
-
-def _parser() -> argparse.ArgumentParser:
-  parser = argparse.ArgumentParser('fairjax.bench fairflow')
-  parser.add_argument('--what', choices=SIDES, required=True)
-  parser.add_argument('--model', default='', help='folder of a masked LM')
-  parser.add_argument('--text', default='', help='a file of lines')
-  parser.add_argument('--rows', type=int, default=256)
-  parser.add_argument('--size', default='mini', help='of what repairs')
-  parser.add_argument('--detector', default='', help='trained, of repairs')
-  parser.add_argument('--filler', default='', help='a trained BART of repairs')
-  parser.add_argument('--flagged', type=float, default=0.3)
-  parser.add_argument('--peers', default='all,masked')
-  parser.add_argument('--width', type=int, default=768, help='of the flow')
-  parser.add_argument('--threads', type=int, default=1)
-  parser.add_argument('--rounds', type=int, default=3)
-  parser.add_argument('--side', default='', help=argparse.SUPPRESS)
-  parser.add_argument('--folder', default='', help=argparse.SUPPRESS)
-  return parser
-
-
-def _need(chosen) -> None:
-  if chosen.what == 'flow':
-    return
-  for name in ('model', 'text'):
+  chosen = options(args)
+  for name in ('model', 'text') if chosen.what != 'flow' else ():
     if not getattr(chosen, name):
       raise UserError(f'--what={chosen.what} needs --{name}')
+  if race.missing('torch', 'transformers'):
+    raise UserError('the peers of this race need torch and transformers')
+  repairs = chosen.what == 'repair'
+  sides = ('ours', *(chosen.peers if repairs else ['torch']))
+  models = functools.partial(fairflow_repair.prepare, chosen)
+  with race.processes(
+    *('fairflow', args, sides, race.threads(chosen.threads)),
+    prepare=models if repairs else None,
+  ) as running:
+    race.agree(running, 'check', 'what they find', 2e-3)
+    times = race.interleave(running, rounds=chosen.rounds, warmup=0)
+    first = running['ours'].facts
+  title, items = f'fairflow {chosen.what}', first['items']
+  return race.report(title, times, chosen, unit=first['per'], items=items)
+
+
+def options(args: list[str]):
+  return race.options(
+    *('fairflow', __doc__, args),
+    what=('embed', 'repair', 'flow'),
+    model='',
+    text='',
+    rows=256,
+    size='mini',
+    detector='',
+    filler='',
+    flagged=0.3,
+    peers=race.Several(('all', 'masked'), 'all,masked'),
+    width=768,
+    threads=1,
+  )
 
 
 # Words' embeddings.
@@ -150,17 +133,15 @@ SIDES = {
 }
 
 
-def _serve(chosen) -> None:
-  os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
+def side(chosen) -> tuple[Callable, dict]:
   ours = chosen.side == 'ours'
   if not ours:
     import torch
 
     torch.set_num_threads(chosen.threads)
   unit, check, facts = SIDES[chosen.what][not ours](chosen)
-  values = list(map(float, check(unit())))
-  race.serve(unit, check=values, **facts)
+  return unit, {'check': list(map(float, check(unit()))), **facts}
 
 
 if __name__ == '__main__':
-  _serve(_parser().parse_args(sys.argv[1:]))
+  race.serve_side(options, side)

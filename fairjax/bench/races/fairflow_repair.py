@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from fairjax.bench.peers.generate_peers import stop_at
 from fairjax.bench.peers.text_batches import BATCH, lines, padded
 from fairjax.data.batching import corruption, tokens
 from fairjax.pairs import repair
@@ -19,13 +20,12 @@ from fairjax.pairs import repair
 SPARE = 20  # tokens that a rewrite may be longer than its source
 
 
-def prepare(chosen, folder: pathlib.Path) -> None:
+def prepare(chosen, folder: str) -> None:
   """An ELECTRA and a BART of the model's vocabulary, with random weights."""
   import jax
 
-  from fairjax.models import families
+  from fairjax.models import build, families
   from fairjax.models.folders import hf
-  from fairjax.models.layers.places import blank_batch
   from fairjax.models.pretraining import ends
 
   tokenizer = tokens.load_tokenizer(chosen.model)
@@ -34,11 +34,12 @@ def prepare(chosen, folder: pathlib.Path) -> None:
     shape = families.named(chosen.size, words.size, family, can)
     shape = families.replaced(shape, **ends(shape, words))
     module = families.module(shape, can)
-    params = module.init(jax.random.key(0), blank_batch())['params']
+    params = build.from_folder(module, None).init(0)
     if can == 'detect':  # logits that differ from place to place
       params = jax.tree.map(lambda a: a * 5, params)
-    hf.save(folder / can, module, params)
-    tokens.save_tokenizer(tokenizer, folder / can)
+    place = pathlib.Path(folder, can)
+    hf.save(place, module, params)
+    tokens.save_tokenizer(tokenizer, place)
 
 
 def _folders(chosen) -> tuple[str, str]:
@@ -107,17 +108,6 @@ def theirs(chosen) -> tuple[Callable, Callable, dict]:
 
   limit = _threshold(scores()[1], chosen.flagged)
 
-  class StopAtSource(transformers.LogitsProcessor):
-    """Every row ends where its source does: both sides write as much."""
-
-    def __init__(self, lengths):
-      self.lengths = torch.tensor(lengths)
-
-    def __call__(self, output, scores):
-      end = output.shape[1] >= self.lengths
-      scores[:, net.config.eos_token_id] = torch.where(end, 1e4, -1e4)
-      return scores
-
   def unit():
     encoded, logits = scores()
     masks = [
@@ -136,15 +126,17 @@ def theirs(chosen) -> tuple[Callable, Callable, dict]:
     for low in range(0, len(rows), BATCH):
       part = rows[low : low + BATCH]
       ids = tokens.encode(tokenizer, [masks[i].text for i in part], None)
+      rules = {}
+      if not chosen.filler:  # random weights end nowhere
+        ends = torch.tensor(ids.lengths)
+        rules['logits_processor'] = stop_at(ends, net.config.eos_token_id)
       with torch.inference_mode():
         written = net.generate(
           **padded(ids, range(len(part))),
           num_beams=1,
           do_sample=False,
           max_length=int(ids.lengths.max()) + (SPARE if chosen.filler else 1),
-          logits_processor=transformers.LogitsProcessorList(
-            [] if chosen.filler else [StopAtSource(ids.lengths)]
-          ),
+          **rules,
         )
       for i, text in zip(part, tokenizer.decode_batch(written.tolist())):
         out[i] = text

@@ -21,8 +21,6 @@ torch.compile.
 import argparse
 import dataclasses
 import functools
-import sys
-import tempfile
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -35,11 +33,11 @@ from fairjax.bench.peers import generate_peers
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, tokens
 from fairjax.data.tables import files
+from fairjax.models import build
 from fairjax.models.decoding import decode_texts, speculate
 from fairjax.models.decoding.decode import Options
 from fairjax.models.families import bart, causal
 from fairjax.models.folders import hf
-from fairjax.models.layers.places import blank_batch
 
 
 def _sized(vocab: int, width: int, depth: int) -> bart.BartShape:
@@ -145,15 +143,10 @@ def of_texts(
   return Work(shape, rows, longest, special)
 
 
-def _weights(module) -> dict:
-  blank = jax.tree.map(jnp.asarray, blank_batch())
-  return jax.jit(module.init)(jax.random.key(0), blank)['params']
-
-
 def save(work: Work, folder: str) -> None:
   """The weights of all sides; CTranslate2 asks for names of tokens too."""
   module = bart.Bart(work.shape)
-  hf.save(folder, module, jax.device_get(_weights(module)))
+  hf.save(folder, module, build.from_folder(module, None).init(0))
   generate_peers.name_tokens(folder, work.shape)
 
 
@@ -167,7 +160,8 @@ def ours(args, work: Work, draft: int = 0) -> Callable:
     swaps = set(range(5, shape.vocab - 2, 12)) - set(work.special)
     swaps -= {token - 1 for token in work.special}
     module = NearCopy(shape, dtype=dtype, swaps=tuple(sorted(swaps)))
-  params = decode_texts.ready(module, _weights(module), integers)
+  weights = build.from_folder(module, None).init(0)
+  params = decode_texts.ready(module, weights, integers)
   options = Options(
     max_new_tokens=args.new, min_new_tokens=args.new, num_beams=args.beams
   )
@@ -182,54 +176,28 @@ def ours(args, work: Work, draft: int = 0) -> Callable:
 
 
 OURS = ('float32', 'int8')
-HIDDEN = ('side', 'folder', 'ours', 'peers')
-FLAGS = {
-  'copy': 'near-copies: our drafts against our own greedy decoding',
-  'varied': 'sources of many lengths, each written to its own length',
-  'compile': 'torch with a static cache under torch.compile',
-  'sorted': 'torch gets the texts longest first',
-}
-
-
-def _parser() -> argparse.ArgumentParser:
-  parser = argparse.ArgumentParser('fairjax.bench generate')
-  parser.add_argument('--size', choices=SHAPES, default='small')
-  parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
-  parser.add_argument('--batch', type=int, default=16, help='rows at a time')
-  parser.add_argument('--new', type=int, default=32, help='tokens of each row')
-  parser.add_argument('--beams', type=int, default=1)
-  parser.add_argument('--draft', type=int, default=0, help='0 chooses')
-  parser.add_argument('--rounds', type=int, default=5)
-  parser.add_argument('--ours', default='float32', help='float32, int8')
-  parser.add_argument('--peers', default='torch', help='see above')
-  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
-  parser.add_argument(
-    '--data', help='a file of texts: csv, tsv, jsonl, parquet'
-  )
-  parser.add_argument('--text', default='text', help='its column')
-  parser.add_argument('--vocab', help='tokenizer folder')
-  parser.add_argument('--count', type=int, default=256, help='of its texts')
-  parser.add_argument('--longest', type=int, default=192, help='in tokens')
-  for flag, about in FLAGS.items():
-    parser.add_argument(f'--{flag}', action='store_true', help=about)
-  parser.add_argument('--side', help=argparse.SUPPRESS)
-  parser.add_argument('--folder', help=argparse.SUPPRESS)
-  return parser
 
 
 def asked(arguments: list[str]) -> argparse.Namespace:
-  args = _parser().parse_args(arguments)
-  args.varied = args.varied or (bool(args.data) and not args.copy)
-  args.ours, args.peers = (
-    [side for side in one.split(',') if side] for one in (args.ours, args.peers)
+  args = race.options(
+    *('generate', __doc__, arguments),
+    size=('small', 'tiny', 'base'),
+    device=race.DEVICES,
+    batch=16,
+    new=32,
+    beams=1,
+    draft=0,
+    rounds=5,
+    ours=race.Several(OURS, 'float32'),
+    peers=race.Several([*generate_peers.PEERS], 'torch'),
+    data='',
+    text='text',
+    vocab='',
+    count=256,
+    longest=192,
+    **dict.fromkeys(('copy', 'varied', 'compile', 'sorted'), False),
   )
-  for flag, chosen, known in (
-    ('ours', args.ours, OURS),
-    ('peers', args.peers, generate_peers.PEERS),
-  ):
-    wrong = [side for side in chosen if side not in known]
-    if wrong:
-      raise UserError(f'--{flag} has {wrong[0]!r}; there are {list(known)}')
+  args.varied = args.varied or (bool(args.data) and not args.copy)
   if args.varied and any(p.startswith('ctranslate2') for p in args.peers):
     raise UserError(
       'CTranslate2 cannot be told a length for each row, so it takes no '
@@ -242,41 +210,29 @@ def run(arguments: list[str]) -> dict:
   args = asked(arguments)
   work = work_of(args)
   lengths = np.array([len(text) for text in work.texts])
-  facts = {k: v for k, v in vars(args).items() if k not in HIDDEN}
+  facts = {'unit': 'tokens/s', 'items': int(lengths.sum())}
   facts |= {'texts': len(lengths), 'mean_length': float(lengths.mean())}
   if args.copy:
-    facts['draft'] = args.draft or speculate.longest(args.batch) or 1
-  done = functools.partial(
-    race.report, unit='tokens/s', items=int(lengths.sum()), **facts
-  )
-  if args.copy:
-    greedy, drafted = ours(args, work), ours(args, work, facts['draft'])
+    args.draft = args.draft or speculate.longest(args.batch) or 1
+    greedy, drafted = ours(args, work), ours(args, work, args.draft)
     same, plain = drafted(), greedy()
     race.same(same.tokens.flat, plain.tokens.flat, 'the texts')
     sides = {'drafts': drafted, 'greedy': greedy}
     times = race.interleave(sides, rounds=args.rounds)
-    return done(
-      'generate', times, tokens_per_step=same.tokens_per_step, steps=same.steps
-    )
-  peers = [
-    peer
-    for peer in args.peers
-    if not race.missing(*generate_peers.PEERS[peer].packages)
-  ]
-  with tempfile.TemporaryDirectory() as folder:
-    save(work, folder)
-    with race.processes(
-      'generate',
-      [*arguments, f'--folder={folder}'],
-      (*args.ours, *peers),
-      race.on(args.device),
-    ) as running:
-      counts = {side.facts['written'] for side in running.values()}
-      race.same(min(counts), max(counts), 'the number of tokens')
-      same = _agreement(running, exact=args.device == 'cpu')
-      # Both sides have run twice by now.
-      times = race.interleave(running, rounds=args.rounds, warmup=0)
-  return done('generate', times, same_tokens=same)
+    facts |= {'tokens_per_step': same.tokens_per_step, 'steps': same.steps}
+    return race.report('generate', times, args, **facts)
+  needed = lambda peer: generate_peers.PEERS[peer].packages
+  peers = [peer for peer in args.peers if not race.missing(*needed(peer))]
+  with race.processes(
+    *('generate', arguments, (*args.ours, *peers), race.on(args.device)),
+    prepare=functools.partial(save, work),
+  ) as running:
+    counts = {side.facts['written'] for side in running.values()}
+    race.same(min(counts), max(counts), 'the number of tokens')
+    same = _agreement(running, exact=args.device == 'cpu')
+    # Both sides have run twice by now.
+    times = race.interleave(running, rounds=args.rounds, warmup=0)
+  return race.report('generate', times, args, same_tokens=same, **facts)
 
 
 def _agreement(
@@ -301,7 +257,7 @@ def _agreement(
   return same
 
 
-def _serve(args) -> None:
+def side(args) -> tuple[Callable, dict]:
   work = work_of(args)
   if args.side in OURS:
     unit = ours(args, work)
@@ -311,9 +267,8 @@ def _serve(args) -> None:
     unit = make(args, work)
     rows = generate_peers.written(unit(), work.shape.eos)
   every = [] if args.varied else np.concatenate(rows).tolist()
-  written = sum(map(len, rows))
-  race.serve(unit, args.clock, written=written, tokens=every)
+  return unit, {'written': sum(map(len, rows)), 'tokens': every}
 
 
 if __name__ == '__main__':
-  _serve(asked(sys.argv[1:]))
+  race.serve_side(asked, side)

@@ -11,48 +11,35 @@ bfloat16. `--clock=cpu` counts CPU seconds. The memory is the host's, or an
 accelerator's where the sides run on one.
 """
 
-import argparse
 import functools
 import pathlib
 import statistics
-import sys
-import tempfile
+from collections.abc import Callable
 
 import numpy as np
 
 from fairjax.bench import race
 from fairjax.bench.peers import grand_peers
-from fairjax.core.errors import UserError
 
 SIZES = {'tiny': 'tiny', 'mini': 'mini', 'base': 'bert-base-cased'}
 VOCAB = 28996
 OURS = ('fairjax', 'step')
-TYPES = ('float32', 'bfloat16')
 
 
 def run(args: list[str]) -> dict:
   """The race; `--size=base` needs 10 GB for functorch."""
   chosen = options(args)
-  peers = [p for p in chosen.peers.split(',') if p]
-  wrong = [p for p in peers if p not in grand_peers.PEERS]
-  if wrong:
-    known = list(grand_peers.PEERS)
-    raise UserError(f'--peers has {wrong[0]!r}; there are {known}')
-  packages = {p: grand_peers.PEERS[p].packages for p in peers}
+  packages = {p: grand_peers.PEERS[p].packages for p in chosen.peers}
   absent = race.missing(*dict.fromkeys(sum(packages.values(), ())))
-  peers = [p for p in peers if not set(packages[p]) & set(absent)]
-  with tempfile.TemporaryDirectory() as folder:
-    save_weights(chosen, folder)
-    with race.processes(
-      'grand',
-      [*args, f'--folder={folder}'],
-      (*OURS, *peers),
-      race.on(chosen.device),
-    ) as sides:
-      scored = {name: sides[name] for name in sides if name != 'step'}
-      tolerance = functools.partial(_tolerance, chosen)
-      race.agree(scored, 'norms', 'the norms', tolerance)
-      times = race.interleave(sides, chosen.rounds)
+  peers = [p for p in chosen.peers if not set(packages[p]) & set(absent)]
+  with race.processes(
+    *('grand', args, (*OURS, *peers), race.on(chosen.device)),
+    prepare=functools.partial(save_weights, chosen),
+  ) as sides:
+    scored = {name: sides[name] for name in sides if name != 'step'}
+    tolerance = functools.partial(_tolerance, chosen)
+    race.agree(scored, 'norms', 'the norms', tolerance)
+    times = race.interleave(sides, chosen.rounds)
   memory = {
     name: {
       'peak_mb': side.peak_mb,
@@ -68,34 +55,25 @@ def run(args: list[str]) -> dict:
   ours, training = times['fairjax'], times.pop('step')
   of_step = statistics.median(a / b for a, b in zip(ours, training))
   print(f'our norms take {of_step:.2f} of the time of our training step')
-  return race.report(
-    f'grand {chosen.size}',
-    times,
-    unit='examples/s',
-    items=chosen.batch,
-    batch=chosen.batch,
-    length=chosen.length,
-    cores=chosen.cores,
-    of_a_training_step=of_step,
-    memory=memory,
+  facts = {'of_a_training_step': of_step, 'memory': memory}
+  facts |= {'unit': 'examples/s', 'items': chosen.batch}
+  return race.report(f'grand {chosen.size}', times, chosen, **facts)
+
+
+def options(args: list[str]):
+  every = [*grand_peers.PEERS]
+  return race.options(
+    *('grand', __doc__, args),
+    size=('mini', 'tiny', 'base'),
+    batch=16,
+    length=32,
+    seed=0,
+    cores=1,
+    device=race.DEVICES,
+    precision=('float32', 'bfloat16'),
+    rounds=5,
+    peers=race.Several(every, ','.join(every)),
   )
-
-
-def options(args: list[str]) -> argparse.Namespace:
-  parser = argparse.ArgumentParser('fairjax.bench grand', description=__doc__)
-  parser.add_argument('--size', choices=SIZES, default='mini')
-  parser.add_argument('--batch', type=int, default=16)
-  parser.add_argument('--length', type=int, default=32)
-  parser.add_argument('--seed', type=int, default=0)
-  parser.add_argument('--cores', type=int, default=1)
-  parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
-  parser.add_argument('--clock', default='wall', choices=race.CLOCKS)
-  parser.add_argument('--precision', default='float32', choices=TYPES)
-  parser.add_argument('--rounds', type=int, default=5)
-  parser.add_argument('--peers', default=','.join(grand_peers.PEERS))
-  parser.add_argument('--side', default='', help=argparse.SUPPRESS)
-  parser.add_argument('--folder', default='', help=argparse.SUPPRESS)
-  return parser.parse_args(args)
 
 
 def precision(chosen, side: str = 'fairjax') -> str:
@@ -159,7 +137,7 @@ def save_weights(chosen, folder: str) -> None:
   hf.save(pathlib.Path(folder) / 'model', model.module, params)
 
 
-def fairjax_side(chosen, training: bool) -> None:
+def fairjax_side(chosen, training: bool) -> tuple[Callable, dict]:
   """Our norms, or our training step, on one packed batch."""
   import jax
 
@@ -191,18 +169,17 @@ def fairjax_side(chosen, training: bool) -> None:
       )
       jax.block_until_ready(loss)
 
-    race.serve(unit, chosen.clock, resting_mb=resting)
-    return
+    return unit, {'resting_mb': resting}
   batch = mesh.put_batch(device_mesh, host, stacked=False)
   params = layer_params.as_read(model.module, params, host)  # as `grand.grand`
   norms = grand.compiled(model, device_mesh)
   unit = lambda: np.asarray(norms(params, batch))
   result = np.empty(chosen.batch)
   result[host['example']] = unit()[0]
-  race.serve(unit, chosen.clock, norms=result.tolist(), resting_mb=resting)
+  return unit, {'norms': result.tolist(), 'resting_mb': resting}
 
 
-def jax_privacy_side(chosen) -> None:
+def jax_privacy_side(chosen) -> tuple[Callable, dict]:
   """Norms of the same batch by jax_privacy, of our model."""
   import jax
 
@@ -219,10 +196,10 @@ def jax_privacy_side(chosen) -> None:
   jax.block_until_ready(params)
   resting = race.peak_mb()
   unit = grand_peers.jax_privacy(model, params, examples)
-  race.serve(unit, chosen.clock, norms=unit().tolist(), resting_mb=resting)
+  return unit, {'norms': unit().tolist(), 'resting_mb': resting}
 
 
-def torch_side(chosen, name: str) -> None:
+def torch_side(chosen, name: str) -> tuple[Callable, dict]:
   """Norms of the same batch by PyTorch, dropout off."""
   import torch
   from transformers import AutoModelForSequenceClassification
@@ -244,19 +221,17 @@ def torch_side(chosen, name: str) -> None:
     with torch.autocast(where, torch.bfloat16, enabled=where == 'cuda'):
       return norms().float().cpu()  # waits for the device
 
-  race.serve(unit, chosen.clock, norms=unit().tolist(), resting_mb=resting)
+  return unit, {'norms': unit().tolist(), 'resting_mb': resting}
 
 
-def side(args: list[str]) -> None:
-  chosen = options(args)
+def side(chosen) -> tuple[Callable, dict]:
   race.pin(chosen.cores)
   if chosen.side in OURS:
-    fairjax_side(chosen, chosen.side == 'step')
-  elif chosen.side == 'jax-privacy':
-    jax_privacy_side(chosen)
-  else:
-    torch_side(chosen, chosen.side)
+    return fairjax_side(chosen, chosen.side == 'step')
+  if chosen.side == 'jax-privacy':
+    return jax_privacy_side(chosen)
+  return torch_side(chosen, chosen.side)
 
 
 if __name__ == '__main__':
-  side(sys.argv[1:])
+  race.serve_side(options, side)

@@ -13,27 +13,15 @@ HOW = intervals.IntervalOptions(0.95, 0, 0)
 
 def run(args: list[str]) -> dict:
   """Races one of the measures; see --help."""
-  parser = argparse.ArgumentParser('fairjax.bench groups', description=__doc__)
-  parser.add_argument('--rows', type=int, default=1_000_000)
-  parser.add_argument('--groups', type=int, default=50)
-  parser.add_argument('--what', choices=RACES, default='rates')
-  parser.add_argument('--resamples', type=int, default=10_000)
-  parser.add_argument('--rounds', type=int, default=3)
-  parser.add_argument('--seed', type=int, default=0)
-  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
-  chosen = parser.parse_args(args)
+  known = {'rows': 1_000_000, 'groups': 50, 'resamples': 10_000, 'seed': 0}
+  known['what'] = (*RACES,)
+  chosen = race.options('groups', __doc__, args, **known)
   data = make(chosen.rows, chosen.groups, chosen.seed)
   make_sides, unit = RACES[chosen.what]
   sides, done = make_sides(data, chosen)
   times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
   per_item = {k: [t / done[k] for t in one] for k, one in times.items()}
-  return race.report(
-    f'groups {chosen.what}',
-    per_item,
-    unit=unit,
-    rows=chosen.rows,
-    groups=chosen.groups,
-  )
+  return race.report(f'groups {chosen.what}', per_item, chosen, unit=unit)
 
 
 def make(n: int, g: int, seed: int) -> tuple:

@@ -8,7 +8,7 @@ the target; a GPT-2 goes on after the first half of each text. Both sides run in
 one process, on the same texts, after one run of each that compiles.
 """
 
-import argparse
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -28,15 +28,9 @@ ROWS = 16
 
 
 def run(args: list[str]) -> dict:
-  parser = argparse.ArgumentParser('fairjax.bench int8', description=__doc__)
-  parser.add_argument('--model', required=True, help='of a BART or GPT-2')
-  parser.add_argument('--data', required=True)
-  parser.add_argument('--text', default='text', help='its column')
-  parser.add_argument('--count', type=int, default=128)
-  parser.add_argument('--longest', type=int, default=64, help='in tokens')
-  parser.add_argument('--new', type=int, default=32)
-  parser.add_argument('--rounds', type=int, default=3)
-  chosen = parser.parse_args(args)
+  known = {'text': 'text', 'count': 128, 'longest': 64, 'new': 32}
+  need = 'model', 'data'
+  chosen = race.options('int8', __doc__, args, need, **known)
   memory.keep()
   model = folder.load(chosen.model)
   if model.can != 'write':
@@ -68,10 +62,9 @@ def run(args: list[str]) -> dict:
     },
   }
   print(facts)
-  times = race.interleave(
-    {name: lambda name=name: write(name) for name in params}, chosen.rounds
-  )
-  return race.report('int8', times, unit='seconds', **facts)
+  sides = {name: functools.partial(write, name) for name in params}
+  times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
+  return race.report('int8', times, chosen, unit='seconds', **facts)
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -1,6 +1,5 @@
 """Loading the weights of a model folder, against transformers."""
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -16,12 +15,10 @@ def run(args: list[str]) -> dict:
   """What a user waits for: a new process, until every parameter is there.
 
   The same within a running process is printed too, where transformers maps
-  the file and we copy it, once turned, into arrays of JAX.
+  the file and we copy it, once turned, into arrays of JAX. Without --folder
+  the model is MiniLM-L6.
   """
-  parser = argparse.ArgumentParser('fairjax.bench load', description=__doc__)
-  parser.add_argument('--folder', default='', help='default: MiniLM-L6')
-  parser.add_argument('--rounds', type=int, default=5)
-  chosen = parser.parse_args(args)
+  chosen = race.options('load', __doc__, args, rounds=5)
   folder = str(chosen.folder or minilm.folder())
   sides = {'fairjax': ours}
   if not race.missing('torch', 'transformers'):

@@ -11,50 +11,35 @@ the step. The sides live in processes of their own; with `taskset -c 1` and
 `--clock=cpu` each has one core, and the CPU seconds of it count.
 """
 
-import argparse
-import sys
-import tempfile
+from collections.abc import Callable
 
 import numpy as np
 
 from fairjax.bench import race
+from fairjax.bench.races import train as training
 
 BATCHES = 8  # different ones that the steps go round
 
 
-def options(args: list[str]) -> argparse.Namespace:
-  parser = argparse.ArgumentParser(prog='fairjax.bench lstm')
-  parser.add_argument('--model', choices=('lstm', 'cnn'), default='lstm')
-  parser.add_argument('--batch', type=int, default=256)
-  parser.add_argument('--steps', type=int, default=4)
-  parser.add_argument('--rounds', type=int, default=7)
-  parser.add_argument('--width', type=int, default=300, help='of the vectors')
-  parser.add_argument('--words', type=int, default=20_000)
-  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
-  parser.add_argument('--side', default='', help=argparse.SUPPRESS)
-  parser.add_argument('--work', default='', help=argparse.SUPPRESS)
-  return parser.parse_args(args)
+def options(args: list[str]):
+  known = {'model': ('lstm', 'cnn'), 'batch': 256, 'steps': 4, 'rounds': 7}
+  known |= {'width': 300, 'words': 20_000}
+  return race.options('lstm', __doc__, args, **known)
 
 
 def run(args: list[str]) -> dict:
   """Races the two sides."""
   chosen = options(args)
-  with tempfile.TemporaryDirectory() as work:
-    names = ['fairjax', *([] if race.missing('torch') else ['torch'])]
-    with race.processes('lstm', [*args, f'--work={work}'], names) as sides:
-      race.agree(sides, 'loss', 'the loss', 1e-4)
-      times = race.interleave(sides, chosen.rounds)
-  return race.report(
-    chosen.model,
-    times,
-    unit='examples/s',
-    items=chosen.batch * chosen.steps,
-    batch=chosen.batch,
-    width=chosen.width,
-  )
+  names = ['fairjax', *([] if race.missing('torch') else ['torch'])]
+  with race.processes('lstm', args, names) as sides:
+    race.agree(sides, 'loss', 'the loss', 1e-4)
+    times = race.interleave(sides, chosen.rounds)
+  items = chosen.batch * chosen.steps
+  facts = {'unit': 'examples/s', 'items': items}
+  return race.report(chosen.model, times, chosen, **facts)
 
 
-def ours(chosen: argparse.Namespace) -> None:
+def ours(chosen) -> tuple[Callable, dict]:
   """Our side: the house's own training step; writes what the peer needs."""
   import jax
 
@@ -86,7 +71,6 @@ def ours(chosen: argparse.Namespace) -> None:
   layout = batches.layout(lengths, chosen.batch)
   source = batches.Batches(pool, np.arange(n)[None], [0], layout)
   params = mesh.put_state(device_mesh, loop.initial(model, [0]))
-  train_step, start = step.compiled(model, train, device_mesh)
   host = [source[i] for i in range(BATCHES)]
   alone = {k: v[0] for k, v in host[0].items()}
   logits = np.asarray(step.forward(model, device_mesh)(params, alone))
@@ -102,32 +86,19 @@ def ours(chosen: argparse.Namespace) -> None:
     one = {k: v[0] for k, v in batch.items()}
     arrays[f'ids{i}'] = np.asarray(ids(one, length, shape.side)[0])
     arrays[f'label{i}'] = one['label']
-  np.savez(f'{chosen.work}/start.npz', table=table, **arrays)
-  state = {'params': params, 'opt': start(params)}
-  seeds = mesh.replicate(device_mesh, np.zeros(1, np.uint32))
-  count = 0
-
-  def unit():
-    nonlocal state, count
-    for _ in range(chosen.steps):
-      batch = mesh.put_batch(device_mesh, source[count % BATCHES], stacked=True)
-      state, last = train_step(
-        state, batch, seeds, np.uint32(count), np.uint32(10**6)
-      )
-      count += 1
-    jax.block_until_ready(last)
-
-  for _ in range(-(-BATCHES // chosen.steps)):
-    unit()  # every shape is compiled before the clock starts
-  race.serve(unit, clock=chosen.clock, loss=float(loss[0]))
+  np.savez(f'{chosen.folder}/start.npz', table=table, **arrays)
+  placed = model.replace(device_mesh=device_mesh)
+  one = training.our_step(placed, train, params, [0], source.__getitem__)
+  unit = training.in_turn(one, chosen.steps, BATCHES, jax.block_until_ready)
+  return unit, {'loss': float(loss[0])}
 
 
-def peer(chosen: argparse.Namespace) -> None:
+def peer(chosen) -> tuple[Callable, dict]:
   """PyTorch from the same weights, on rows padded beforehand."""
   import torch
   from torch.nn import functional
 
-  with np.load(f'{chosen.work}/start.npz') as arrays:
+  with np.load(f'{chosen.folder}/start.npz') as arrays:
     start = {k: torch.tensor(arrays[k]) for k in arrays.files}
   model = (_TorchLSTM if chosen.model == 'lstm' else _TorchCNN)(torch, start)
   rate = 0.5 if chosen.model == 'lstm' else 0.3
@@ -138,19 +109,16 @@ def peer(chosen: argparse.Namespace) -> None:
   ]
   with torch.no_grad():
     loss = functional.cross_entropy(model(data[0][0], 0.0), data[0][1])
-  count = 0
 
-  def unit():
-    nonlocal count
-    for _ in range(chosen.steps):
-      ids, label = data[count % BATCHES]
-      optimizer.zero_grad(set_to_none=True)
-      functional.cross_entropy(model(ids, rate), label).backward()
-      torch.nn.utils.clip_grad_norm_(parameters, 5.0)
-      optimizer.step()
-      count += 1
+  def step(i: int) -> None:
+    ids, label = data[i]
+    optimizer.zero_grad(set_to_none=True)
+    functional.cross_entropy(model(ids, rate), label).backward()
+    torch.nn.utils.clip_grad_norm_(parameters, 5.0)
+    optimizer.step()
 
-  race.serve(unit, clock=chosen.clock, loss=float(loss))
+  unit = training.in_turn(step, chosen.steps, BATCHES)
+  return unit, {'loss': float(loss)}
 
 
 class _TorchLSTM:
@@ -220,5 +188,6 @@ class _TorchCNN:
 
 
 if __name__ == '__main__':
-  given = options(sys.argv[1:])
-  {'fairjax': ours, 'torch': peer}[given.side](given)
+  race.serve_side(
+    options, lambda chosen: (ours if chosen.side == 'fairjax' else peer)(chosen)
+  )

@@ -14,17 +14,12 @@ drafts pay for, the peers what serves them best (--batch, --peer_batch).
 without a word list would.
 """
 
-import argparse
-import os
-import sys
-import tempfile
 from collections.abc import Callable
 
 from fairjax.bench import race
 from fairjax.bench.peers import generate_peers
 from fairjax.bench.races import generate
 from fairjax.config import Config
-from fairjax.core.errors import UserError
 from fairjax.data.tables import readers
 from fairjax.models.decoding import speculate
 from fairjax.pairs.persons import perturb
@@ -36,43 +31,25 @@ LONGEST = 192
 
 def run(args: list[str]) -> dict:
   """Windows a second, all of them, whoever is run."""
-  chosen = parser().parse_args(args)
-  for name in ('text', 'vocab'):
-    if not getattr(chosen, name):
-      raise UserError(f'the race needs --{name}')
+  chosen = options(args)
   sides = SIDES[:1] if race.missing('torch', 'transformers') else SIDES
-  threads = {'OMP_NUM_THREADS': str(chosen.threads)}
+  threads = race.threads(chosen.threads)
   with race.processes('perturb', args, sides, threads) as running:
     facts = running['ours'].facts
     if 'same' in running:
       written = running['same'].facts['written']
       race.same(facts['written'], written, 'the number of tokens')
     times = race.interleave(running, rounds=chosen.rounds, warmup=0)
-  keep = ('windows', 'offered', 'words', 'tokens_per_step')
-  return race.report(
-    'perturb',
-    times,
-    unit='windows/s',
-    items=facts['windows'],
-    size=chosen.size,
-    batch=chosen.batch,
-    peer_batch=chosen.peer_batch,
-    **{name: facts[name] for name in keep},
-  )
+  names = ('windows', 'offered', 'words', 'tokens_per_step')
+  keep = {name: facts[name] for name in names}
+  keep |= {'unit': 'windows/s', 'items': facts['windows']}
+  return race.report('perturb', times, chosen, **keep)
 
 
-def parser() -> argparse.ArgumentParser:
-  parser = argparse.ArgumentParser('fairjax.bench perturb')
-  parser.add_argument('--text', default='', help='a file of lines')
-  parser.add_argument('--vocab', default='', help='folder of a tokenizer')
-  parser.add_argument('--size', choices=generate.SHAPES, default='small')
-  parser.add_argument('--words', type=int, default=20_000, help='of the file')
-  parser.add_argument('--batch', type=int, default=4, help='rows of ours')
-  parser.add_argument('--peer_batch', type=int, default=16, help='of peers')
-  parser.add_argument('--threads', type=int, default=1)
-  parser.add_argument('--rounds', type=int, default=3)
-  parser.add_argument('--side', default='', help=argparse.SUPPRESS)
-  return parser
+def options(args: list[str]):
+  known = {'size': ('small', 'tiny', 'base'), 'words': 20_000}
+  known |= {'batch': 4, 'peer_batch': 16, 'threads': 1}
+  return race.options('perturb', __doc__, args, ('text', 'vocab'), **known)
 
 
 def _windows(chosen) -> list[str]:
@@ -129,12 +106,5 @@ def side(chosen) -> tuple[Callable, dict]:
   return unit, {**facts, 'written': sum(map(len, rows))}
 
 
-def _serve(chosen) -> None:
-  os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
-  with tempfile.TemporaryDirectory() as chosen.folder:
-    unit, facts = side(chosen)
-  race.serve(unit, **facts)
-
-
 if __name__ == '__main__':
-  _serve(parser().parse_args(sys.argv[1:]))
+  race.serve_side(options, side)

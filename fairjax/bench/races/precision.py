@@ -10,7 +10,6 @@ accelerator, and on a CPU that has AVX512_BF16 or AMX; of others the run says
 that they emulate bfloat16 (backend.py).
 """
 
-import argparse
 import dataclasses
 import pathlib
 import tempfile
@@ -26,16 +25,9 @@ TYPES = ('bfloat16', 'float32')
 
 
 def run(args: list[str]) -> dict:
-  parser = argparse.ArgumentParser(
-    'fairjax.bench precision', description=__doc__
-  )
-  parser.add_argument('--model', default='mini', help='a size or a folder')
-  parser.add_argument('--rows', type=int, default=512)
-  parser.add_argument('--seeds', type=int, default=3)
-  parser.add_argument('--epochs', type=float, default=4.0)
-  parser.add_argument('--batch', type=int, default=64)
-  parser.add_argument('--lr', type=float, default=5e-4)
-  chosen = parser.parse_args(args)
+  known = {'model': 'mini', 'rows': 512, 'seeds': 3, 'epochs': 4.0}
+  known |= {'batch': 64, 'lr': 5e-4}
+  chosen = race.options('precision', __doc__, args, **known)
   memory.keep()
   with tempfile.TemporaryDirectory() as folder:
     result = measure(chosen, pathlib.Path(folder))
@@ -56,10 +48,8 @@ def run(args: list[str]) -> dict:
   return race.report(
     'precision',
     {name: [result[name]['seconds']] for name in TYPES},
+    chosen,
     unit='seconds',
-    model=chosen.model,
-    rows=chosen.rows,
-    seeds=chosen.seeds,
     losses={name: one.tolist() for name, one in losses.items()},
     rank_correlation=ranks,
     norms_apart=far.tolist(),
@@ -89,7 +79,7 @@ def measure(chosen, folder: pathlib.Path) -> dict[str, dict]:
     own = dataclasses.replace(config, net=Net(precision=name))
     with Log(folder / name, main=False) as log:
       model = stages.prepare(own, tables, log)
-      pools = [stages.pool(model, tables[k]) for k in ('train', 'valid')]
+      pools = stages.pools(model, tables)
       began = time.perf_counter()
       fit = loop.fit(model, *pools, own, folder / name, model.device_mesh, log)
       seconds = time.perf_counter() - began

@@ -11,10 +11,7 @@ time; the peer by num_return_sequences. Tokens differ, being drawn; that draws
 have the right distribution is tests/models/decoding/test_sample.py.
 """
 
-import argparse
 import functools
-import sys
-import tempfile
 from collections.abc import Callable
 
 import jax
@@ -22,14 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from fairjax.bench import race
-from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
-from fairjax.models import families
+from fairjax.models import build, families
 from fairjax.models.decoding import decode_texts, sample
 from fairjax.models.decoding.decode import Options
 from fairjax.models.families import gpt2, llama
 from fairjax.models.folders import hf
-from fairjax.models.layers.places import blank_batch
 
 SHAPES = {
   'tiny': gpt2.GPT2Shape(vocab=1000, width=64, depth=2, heads=2, hidden=128,
@@ -55,9 +50,7 @@ def _module(args, dtype=jnp.float32):
 
 def save(args, folder: str) -> None:
   module = _module(args)
-  blank = jax.tree.map(jnp.asarray, blank_batch())
-  params = jax.jit(module.init)(jax.random.key(0), blank)['params']
-  hf.save(folder, module, jax.device_get(params))
+  hf.save(folder, module, build.from_folder(module, None).init(0))
 
 
 def ours(args) -> Callable:
@@ -116,70 +109,43 @@ def _torch(args) -> Callable:
   return unit
 
 
-def _parser() -> argparse.ArgumentParser:
-  parser = argparse.ArgumentParser('fairjax.bench sample')
-  add = parser.add_argument
-  add('--model', choices=SHAPES, default='distilgpt2')
-  add('--prompts', type=int, default=8)
-  add('--samples', type=int, default=8, help='texts of each prompt')
-  add('--length', type=int, default=8, help='tokens of a prompt')
-  add('--new', type=int, default=20, help='tokens of each text')
-  add('--batch', type=int, default=32, help='texts at a time')
-  add('--top_p', type=float, default=0.9)
-  add('--top_k', type=int, default=0)
-  add('--rounds', type=int, default=5)
-  add('--clock', choices=('wall', 'cpu'), default='wall')
-  add('--ours', default='float32,bfloat16')
-  add('--peers', default='torch,torch-bfloat16')
-  add('--side', help=argparse.SUPPRESS)
-  add('--folder', help=argparse.SUPPRESS)
-  return parser
-
-
-def asked(arguments: list[str]) -> argparse.Namespace:
-  args = _parser().parse_args(arguments)
-  args.ours, args.peers = (
-    [side for side in one.split(',') if side] for one in (args.ours, args.peers)
-  )
-  for side in (*args.ours, *args.peers):
-    if side not in OURS + PEERS:
-      raise UserError(f'there is no side {side!r}; there are {OURS + PEERS}')
-  return args
-
-
-def run(arguments: list[str]) -> dict:
-  args = asked(arguments)
-  peers = [] if race.missing('torch', 'transformers') else args.peers
-  running: dict[str, race.Process] = {}
-  with tempfile.TemporaryDirectory() as folder:
-    save(args, folder)
-    command = ['-m', 'fairjax.bench.races.sample', *arguments]
-    try:
-      for side in (*args.ours, *peers):
-        running[side] = race.Process(
-          side,
-          [*command, '--folder', folder, '--side', side],
-          race.on('cpu'),
-        )
-      counts = {side.facts['written'] for side in running.values()}
-      race.same(min(counts), max(counts), 'the number of tokens')
-      times = race.interleave(running, rounds=args.rounds, warmup=0)
-    finally:
-      for one in running.values():
-        one.close()
-  hidden = ('side', 'folder', 'ours', 'peers')
-  facts = {k: v for k, v in vars(args).items() if k not in hidden}
-  return race.report(
-    'sample', times, unit='tokens/s', items=min(counts), **facts
+def options(args: list[str]):
+  return race.options(
+    *('sample', __doc__, args),
+    model=('distilgpt2', 'gpt2', 'smollm2', 'mini', 'tiny'),
+    prompts=8,
+    samples=8,
+    length=8,
+    new=20,
+    batch=32,
+    top_p=0.9,
+    top_k=0,
+    rounds=5,
+    ours=race.Several(OURS, ','.join(OURS)),
+    peers=race.Several(PEERS, ','.join(PEERS)),
   )
 
 
-def _serve(args) -> None:
+def run(args: list[str]) -> dict:
+  chosen = options(args)
+  peers = [] if race.missing('torch', 'transformers') else chosen.peers
+  sides, weights = (*chosen.ours, *peers), functools.partial(save, chosen)
+  with race.processes(
+    'sample', args, sides, race.on('cpu'), prepare=weights
+  ) as running:
+    counts = {side.facts['written'] for side in running.values()}
+    race.same(min(counts), max(counts), 'the number of tokens')
+    times = race.interleave(running, rounds=chosen.rounds, warmup=0)
+  facts = {'unit': 'tokens/s', 'items': min(counts)}
+  return race.report('sample', times, chosen, **facts)
+
+
+def side(args) -> tuple[Callable, dict]:
   unit = ours(args) if args.side in OURS else _torch(args)
   first = unit()
   written = first if isinstance(first, int) else first.written
-  race.serve(unit, race.CLOCKS[args.clock], written=int(written))
+  return unit, {'written': int(written)}
 
 
 if __name__ == '__main__':
-  _serve(asked(sys.argv[1:]))
+  race.serve_side(options, side)

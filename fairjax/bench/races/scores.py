@@ -6,7 +6,6 @@ forward pass, which GE then needs for the twins only; forgetting is the forward
 pass of one epoch more. The last line says how many hours a million rows take.
 """
 
-import argparse
 import dataclasses
 import pathlib
 import tempfile
@@ -18,14 +17,8 @@ from fairjax.core import memory
 
 
 def run(args: list[str]) -> dict:
-  parser = argparse.ArgumentParser('fairjax.bench scores', description=__doc__)
-  parser.add_argument('--model', default='mini')
-  parser.add_argument('--rows', type=int, default=512)
-  parser.add_argument('--seeds', type=int, default=5)
-  parser.add_argument('--epochs', type=int, default=5, help='of forgetting')
-  parser.add_argument('--batch', type=int, default=64)
-  parser.add_argument('--rounds', type=int, default=3)
-  chosen = parser.parse_args(args)
+  known = {'model': 'mini', 'rows': 512, 'seeds': 5, 'epochs': 5, 'batch': 64}
+  chosen = race.options('scores', __doc__, args, **known)
   memory.keep()
   with tempfile.TemporaryDirectory() as folder:
     times = measure(chosen, pathlib.Path(folder))
@@ -37,17 +30,10 @@ def run(args: list[str]) -> dict:
   items = chosen.rows * chosen.seeds
   parts = {name: items / float(np.median(one)) for name, one in times.items()}
   hours = float(np.median(whole)) / chosen.rows * 1e6 / 3600
-  result = race.report(
-    f'scores {chosen.model}',
-    {'whole table': whole},
-    unit='examples/s',
-    items=items,
-    rows=chosen.rows,
-    seeds=chosen.seeds,
-    epochs=chosen.epochs,
-    parts=parts,
-    hours_per_million=hours,
-  )
+  facts = {'parts': parts, 'hours_per_million': hours}
+  facts |= {'unit': 'examples/s', 'items': items}
+  title, times = f'scores {chosen.model}', {'whole table': whole}
+  result = race.report(title, times, chosen, **facts)
   for name, speed in parts.items():
     print(f'{name:28} {speed:16.5g}')
   print(
@@ -98,4 +84,4 @@ def measure(chosen, folder: pathlib.Path) -> race.Times:
     cartography.correctness(correct)
 
   sides = dict(zip(PARTS, (forward, twins, gradients, count)))
-  return race.interleave(sides, chosen.rounds)
+  return race.interleave(sides, chosen.rounds, clock=chosen.clock)

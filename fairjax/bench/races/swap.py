@@ -7,8 +7,6 @@ names files of text, a row a line; without it a column is drawn from our own
 list.
 """
 
-import argparse
-import functools
 import re
 
 import numpy as np
@@ -20,13 +18,8 @@ from fairjax.pairs.swapping import context, dictionary, swap_eval, word_lists
 
 def run(args: list[str]) -> dict:
   """MB of text a second on one core: words, and words and first names."""
-  parser = argparse.ArgumentParser('fairjax.bench swap', description=__doc__)
-  parser.add_argument('--text', nargs='*', default=[])
-  parser.add_argument('--data', default='')
-  parser.add_argument('--megabytes', type=float, default=20.0)
-  parser.add_argument('--rounds', type=int, default=5)
-  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
-  chosen = parser.parse_args(args)
+  known = {'text': [], 'data': '', 'megabytes': 20.0, 'rounds': 5}
+  chosen = race.options('swap', __doc__, args, **known)
   facts = {'twins': right(chosen.data)} if chosen.data else {}
   texts = _column(chosen.text, chosen.megabytes)
   size = sum(len(text.encode()) for text in texts) / 1e6
@@ -39,12 +32,13 @@ def run(args: list[str]) -> dict:
   }
   _agree(texts[:20_000])
   times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
-  report = functools.partial(race.report, unit='MB/s', items=size)
+  facts |= {'unit': 'MB/s', 'items': size, 'rows': len(texts)}
   named = times.pop('with names')
   peers = {side: times[side] for side in ('callback', 'split')}
-  with_names = report('swap with names', {'with names': named, **peers})
+  own = {'with names': named, **peers}
+  with_names = race.report('swap with names', own, chosen, **facts)
   facts['with_names'] = {k: with_names[k] for k in ('ours', 'ratio')}
-  return report('swap', times, rows=len(texts), **facts)
+  return race.report('swap', times, chosen, **facts)
 
 
 def right(folder: str) -> dict:

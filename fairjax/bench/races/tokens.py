@@ -8,12 +8,12 @@ Both sides end with the same arrays: the peer's are `encode_batch_fast`, its
 threads included, and a `fromiter` of the ids.
 """
 
-import argparse
 import itertools
 
 import numpy as np
 
 from fairjax.bench import race
+from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import readers
 
@@ -22,14 +22,10 @@ CHUNK = 20_000  # texts of one call of the peer: bounds its memory
 
 def run(args: list[str]) -> dict:
   """MB of text a second; see --help."""
-  parser = argparse.ArgumentParser('fairjax.bench tokens', description=__doc__)
-  parser.add_argument('--text', nargs='+', required=True)
-  parser.add_argument('--tokenizer', required=True)
-  parser.add_argument('--rows', type=int, default=200_000)
-  parser.add_argument('--longest', type=int, default=128)
-  parser.add_argument('--rounds', type=int, default=3)
-  parser.add_argument('--clock', choices=race.CLOCKS, default='wall')
-  chosen = parser.parse_args(args)
+  known = {'text': [], 'rows': 200_000, 'longest': 128}
+  chosen = race.options('tokens', __doc__, args, ('tokenizer',), **known)
+  if not chosen.text:
+    raise UserError('the race needs --text with files of texts')
   tokenizer = tokens.load_tokenizer(chosen.tokenizer)
   texts = _texts(chosen.text, chosen.rows)
   tokens.truncate(tokenizer, chosen.longest)
@@ -49,9 +45,8 @@ def run(args: list[str]) -> dict:
   race.same(sides['fairjax'](), sides['tokenizers'](), 'the ids', 0)
   times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
   size = sum(len(text.encode()) for text in texts) / 1e6
-  return race.report(
-    'tokens', times, unit='MB/s', items=size, rows=len(texts), megabytes=size
-  )
+  facts = {'unit': 'MB/s', 'items': size, 'megabytes': size}
+  return race.report('tokens', times, chosen, **facts)
 
 
 def _texts(files: list[str], rows: int) -> list[str]:

@@ -20,11 +20,10 @@ every side `--cores` cores of a CPU. `--precision` is that of our products; on
 an accelerator products are bfloat16 on both sides.
 """
 
-import argparse
 import itertools
-import math
-import sys
 import tempfile
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -47,37 +46,30 @@ PLACES = 'tokens', 'segment_ids', 'positions', 'head_columns', 'head_index'
 UNITS = 24  # different batches that the steps go round
 
 
-def options(args: list[str]) -> argparse.Namespace:
-  parser = argparse.ArgumentParser(prog='fairjax.bench train')
-  parser.add_argument('--data', required=True, help='csv of texts and labels')
-  parser.add_argument('--text', default='text')
-  parser.add_argument('--label', default='label')
-  parser.add_argument('--vocab', required=True, help='tokenizer folder')
-  parser.add_argument('--size', default='mini')
-  parser.add_argument('--batch', type=int, default=64)
-  parser.add_argument('--steps', type=int, default=UNITS)
-  parser.add_argument('--rounds', type=int, default=5)
-  parser.add_argument('--seeds', type=int, default=1)
-  parser.add_argument('--device', default='cpu', choices=('cpu', 'gpu'))
-  parser.add_argument('--cores', type=int, default=1, help='of each side')
-  parser.add_argument('--clock', default='wall', choices=race.CLOCKS)
-  parser.add_argument(
-    '--precision', default='float32', choices=('float32', 'bfloat16')
+def options(
+  args: list[str], name: str = 'train', about: str | None = __doc__, **more: Any
+):
+  chosen = race.options(
+    *(name, about, args, ('data', 'vocab')),
+    text='text',
+    label='label',
+    size='mini',
+    batch=64,
+    steps=UNITS,
+    rounds=5,
+    seeds=1,
+    device=race.DEVICES,
+    cores=1,
+    precision=('float32', 'bfloat16'),
+    peers=race.Several([*PACKED, *PEERS], 'packed,packed-bf16,group'),
+    **more,
   )
-  parser.add_argument('--peers', default='packed,packed-bf16,group')
-  parser.add_argument('--side', default='', help=argparse.SUPPRESS)
-  parser.add_argument('--work', default='', help=argparse.SUPPRESS)
-  chosen = parser.parse_args(args)
-  peers, known = [p for p in chosen.peers.split(',') if p], {**PACKED, **PEERS}
-  wrong = [p for p in peers if p not in known]
-  if wrong:
-    raise UserError(f'--peers has {wrong[0]!r}; there are {list(known)}')
-  if chosen.device == 'gpu' and set(peers) & set(PACKED):
+  if chosen.device == 'gpu' and set(chosen.peers) & set(PACKED):
     raise UserError('packed peers are for CPUs; leave them out of --peers')
   return chosen
 
 
-def config(chosen: argparse.Namespace) -> Config:
+def config(chosen) -> Config:
   sizes = {'base': 'bert-base-cased', 'large': 'bert-large-cased'}
   return Config(
     model=sizes.get(chosen.size, chosen.size),
@@ -98,7 +90,7 @@ def config(chosen: argparse.Namespace) -> Config:
   )
 
 
-def ready(chosen: argparse.Namespace):
+def ready(chosen):
   """The tables, model and training pool that both sides work on."""
   from fairjax import data, stages
   from fairjax.train.progress import Log
@@ -110,13 +102,59 @@ def ready(chosen: argparse.Namespace):
   return settings, model, stages.pool(model, tables['train'])
 
 
-def ours(chosen: argparse.Namespace) -> None:
+def in_turn(
+  step: Callable[[int], Any],
+  steps: int,
+  different: int,
+  wait: Callable[[Any], Any] = lambda last: None,
+) -> Callable[[], None]:
+  """A unit of `steps` steps that go round the different batches.
+
+  All of them are taken once, so that every shape is compiled before the clock
+  starts.
+  """
+  turn = itertools.cycle(range(different))
+
+  def unit() -> None:
+    last = None
+    for i in itertools.islice(turn, steps):
+      last = step(i)
+    wait(last)
+
+  for _ in range(-(-different // steps)):
+    unit()
+  return unit
+
+
+def our_step(
+  model, options: Train, params: dict, seeds: list[int], batch: Callable
+) -> Callable[[int], Any]:
+  """The house's own training step, of batch(i)."""
+  from fairjax.train import mesh, step
+
+  place = model.device_mesh
+  program, start = step.compiled(model, options, place)
+  state = {'params': params, 'opt': start(params)}
+  keys = mesh.replicate(place, np.asarray(seeds, np.uint32))
+  count = itertools.count()
+
+  def one(i: int):
+    nonlocal state
+    arrays = mesh.put_batch(place, batch(i), stacked=True)
+    numbers = np.uint32(next(count)), np.uint32(10**6)
+    state, loss = program(state, arrays, keys, *numbers)
+    return loss
+
+  return one
+
+
+def ours(chosen) -> tuple[Callable, dict]:
   """Our side: packed batches through the house's own training step."""
   import jax
 
   from fairjax.data.batching import batches
   from fairjax.models.folders import hf
-  from fairjax.train import loop, mesh, step
+  from fairjax.train import loop, mesh, step, traced
 
   settings, model, pool = ready(chosen)
   device_mesh, seeds = model.device_mesh, loop.seed_list(settings)
@@ -127,47 +165,34 @@ def ours(chosen: argparse.Namespace) -> None:
   source = batches.Batches(pool, rows, seeds, layout)
   params = loop.initial(model, seeds)
   first = jax.tree.map(lambda a: a[0], params)
-  hf.save(f'{chosen.work}/model', model.module, first)
+  hf.save(f'{chosen.folder}/model', model.module, first)
   turn = full_batches(source, len(pool.label), chosen.batch)
   host = [source[i] for i in turn]
   write_examples(chosen, pool, host)
   real = sum(int((h['segment_ids'] > 0).sum()) for h in host)
   share = real / sum(h['segment_ids'].size for h in host)
   params = mesh.put_state(device_mesh, params)
-  losses = check_losses(model, params, host[0], pool)
-  train_step, start = step.compiled(model, settings.train, device_mesh)
-  state = {'params': params, 'opt': start(params)}
-  on_device = mesh.replicate(device_mesh, np.asarray(seeds, np.uint32))
-  count = 0
-
-  def unit():
-    nonlocal state, count
-    for _ in range(chosen.steps):
-      batch = mesh.put_batch(
-        device_mesh, source[turn[count % UNITS]], stacked=True
-      )
-      state, loss = train_step(
-        state, batch, on_device, np.uint32(count), np.uint32(10**6)
-      )
-      count += 1
-    jax.block_until_ready(loss)
-
-  for _ in range(-(-UNITS // chosen.steps)):
-    unit()  # every shape is compiled before the clock starts
-  given = on_device, np.uint32(0), np.uint32(1)
-  counts = {
-    h['tokens'].shape: flops(train_step.trace(state, h, *given).jaxpr)
+  losses = check_losses(model, params, host[0])
+  # What is computed: padding too, of the last layer the places it computes.
+  program, start = step.compiled(model, settings.train, device_mesh)
+  state = {'params': params, 'opt': jax.eval_shape(start, params)}
+  given = np.asarray(seeds, np.uint32), np.uint32(0), np.uint32(1)
+  flops = {
+    h['tokens'].shape: traced.cost(program.trace(state, h, *given).jaxpr).flops
     for h in host
   }
-  race.serve(
-    unit,
-    chosen.clock,
-    loss=losses,
-    real=share,
-    tokens=real / UNITS * chosen.steps,
-    flops=sum(counts[h['tokens'].shape] for h in host) / UNITS * chosen.steps,
-    ceiling=ceiling(step.dtype_of(model)),
+  one = our_step(
+    model, settings.train, params, seeds, lambda i: source[turn[i]]
   )
+  unit = in_turn(one, chosen.steps, UNITS, jax.block_until_ready)
+  return unit, {
+    'loss': losses,
+    'real': share,
+    'tokens': real / UNITS * chosen.steps,
+    'flops': sum(flops[h['tokens'].shape] for h in host)
+    * (chosen.steps / UNITS),
+    'ceiling': ceiling(step.dtype_of(model)),
+  }
 
 
 def full_batches(source, rows: int, batch: int) -> list[int]:
@@ -202,27 +227,7 @@ def ceiling(dtype) -> float:
   return 2 * n**3 / min(seconds)
 
 
-def flops(jaxpr) -> float:
-  """Those of all matrix products of a program: what is computed.
-
-  So padding counts, and of the last layer only the places that it computes.
-  """
-  from jax.extend.core import jaxprs_in_params
-
-  total = 0.0
-  for equation in jaxpr.eqns:
-    if equation.primitive.name == 'dot_general':
-      (over, _), _ = equation.params['dimension_numbers']
-      left = equation.invars[0].aval.shape
-      places = math.prod(equation.outvars[0].aval.shape)
-      total += 2.0 * places * math.prod(left[axis] for axis in over)
-    times = equation.params.get('length', 1)  # of a scan
-    for inner in jaxprs_in_params(equation.params):
-      total += times * flops(inner)
-  return total
-
-
-def check_losses(model, params, stacked: dict, pool) -> list[float]:
+def check_losses(model, params, stacked: dict) -> list[float]:
   """Dropout off, the losses of the first seed's first batch, by example."""
   from fairjax.train import mesh, step
 
@@ -238,7 +243,7 @@ def write_examples(chosen, pool, host: list[dict]) -> None:
   """The token ids that the other sides train on, batch by batch."""
   lengths, offsets = pool.tokens.lengths, pool.tokens.offsets
   np.savez(
-    f'{chosen.work}/examples.npz',
+    f'{chosen.folder}/examples.npz',
     batches=np.stack([h['example'][0] for h in host]),
     flat=pool.tokens.flat,
     offsets=offsets,
@@ -256,7 +261,7 @@ def torch_batches(chosen, padding: str, to: int = 8) -> tuple[list, float]:
   """(ids, mask, label) of each batch, and the share of real tokens."""
   import torch
 
-  result = np.load(f'{chosen.work}/examples.npz')
+  result = np.load(f'{chosen.folder}/examples.npz')
   lengths, groups = result['lengths'], result['batches']
   if padding == 'group':  # sorted by length within megabatches of 50
     every = groups.ravel()
@@ -280,7 +285,7 @@ def torch_batches(chosen, padding: str, to: int = 8) -> tuple[list, float]:
   return batches, real / places
 
 
-def torch_side(chosen: argparse.Namespace) -> None:
+def torch_side(chosen) -> tuple[Callable, dict]:
   """PyTorch's side, from the folder that ours wrote."""
   import torch
   from torch.nn.functional import cross_entropy
@@ -289,14 +294,14 @@ def torch_side(chosen: argparse.Namespace) -> None:
   padding, compiled = PEERS[chosen.side]
   where = 'cuda' if chosen.device == 'gpu' else 'cpu'
   model = AutoModelForSequenceClassification.from_pretrained(
-    f'{chosen.work}/model', attn_implementation='sdpa'
+    f'{chosen.folder}/model', attn_implementation='sdpa'
   ).to(where)
   plain, _ = torch_batches(chosen, 'dynamic')
   ids, mask, label = (t.to(where) for t in plain[0])
   with torch.no_grad():
     logits = model.eval()(input_ids=ids, attention_mask=mask).logits
     each = cross_entropy(logits.float(), label, reduction='none').cpu()
-  rows = np.load(f'{chosen.work}/examples.npz')['batches'][0]
+  rows = np.load(f'{chosen.folder}/examples.npz')['batches'][0]
   losses = each.numpy()[np.argsort(rows)].tolist()
   # A width is compiled for minutes, so compiled ones are multiples of 16.
   data, share = torch_batches(chosen, padding, 16 if compiled else 8)
@@ -309,29 +314,23 @@ def torch_side(chosen: argparse.Namespace) -> None:
   if compiled:
     torch._dynamo.config.cache_size_limit = 64
   low = chosen.device == 'gpu'
-  count = 0
 
-  def unit():
-    nonlocal count
-    for _ in range(chosen.steps):
-      ids, mask, label = data[count % UNITS]
-      with torch.autocast(where, torch.bfloat16, enabled=low):
-        logits = run(input_ids=ids, attention_mask=mask).logits
-        loss = cross_entropy(logits.float(), label)
-      adam.zero_grad(set_to_none=True)
-      loss.backward()
-      torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-      adam.step()
-      count += 1
-    if low:
-      torch.cuda.synchronize()
+  def step(i: int) -> None:
+    ids, mask, label = data[i]
+    with torch.autocast(where, torch.bfloat16, enabled=low):
+      logits = run(input_ids=ids, attention_mask=mask).logits
+      loss = cross_entropy(logits.float(), label)
+    adam.zero_grad(set_to_none=True)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    adam.step()
 
-  for _ in range(-(-UNITS // chosen.steps)):
-    unit()
-  race.serve(unit, chosen.clock, loss=losses, real=share)
+  wait = lambda last: torch.cuda.synchronize() if low else None
+  unit = in_turn(step, chosen.steps, UNITS, wait)
+  return unit, {'loss': losses, 'real': share}
 
 
-def packed_side(chosen: argparse.Namespace) -> None:
+def packed_side(chosen) -> tuple[Callable, dict]:
   """PyTorch on our packed rows."""
   import torch
   from transformers import AutoModelForSequenceClassification
@@ -339,9 +338,9 @@ def packed_side(chosen: argparse.Namespace) -> None:
   from fairjax.bench.peers import torch_packed
 
   model = torch_packed.Packed(
-    AutoModelForSequenceClassification.from_pretrained(f'{chosen.work}/model')
+    AutoModelForSequenceClassification.from_pretrained(f'{chosen.folder}/model')
   )
-  file = np.load(f'{chosen.work}/examples.npz')
+  file = np.load(f'{chosen.folder}/examples.npz')
   data = [
     (
       [torch.tensor(file[f'{name}_{i}']).long() for name in PLACES],
@@ -356,35 +355,16 @@ def packed_side(chosen: argparse.Namespace) -> None:
     )
   losses = each.numpy()[np.argsort(file['example_0'])].tolist()
   step = torch_packed.step(model, PACKED[chosen.side], lr=2e-5)
-  count = 0
-
-  def unit():
-    nonlocal count
-    for _ in range(chosen.steps):
-      step(*data[count % UNITS])
-      count += 1
-
   share = [float((given[1] > 0).float().mean()) for given, _ in data]
-  race.serve(unit, chosen.clock, loss=losses, real=float(np.mean(share)))
+  unit = in_turn(lambda i: step(*data[i]), chosen.steps, UNITS)
+  return unit, {'loss': losses, 'real': float(np.mean(share))}
 
 
 def run(args: list[str]) -> dict:
   chosen = options(args)
-  peers = [p for p in chosen.peers.split(',') if p]
-  if race.missing('torch'):
-    peers = []
-  with tempfile.TemporaryDirectory() as work:
-    return _run(chosen, args, peers, work)
-
-
-def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
+  names = ('ours', *([] if race.missing('torch') else chosen.peers))
   low = chosen.device == 'gpu' or chosen.precision == 'bfloat16'
-  with race.processes(
-    'train',
-    [*args, f'--work={work}'],
-    ('ours', *peers),
-    race.on(chosen.device),
-  ) as sides:
+  with race.processes('train', args, names, race.on(chosen.device)) as sides:
     wide = 2e-2 if low else 1e-4
     race.agree(sides, 'loss', 'the losses of the first batch', wide)
     times = race.interleave(sides, rounds=chosen.rounds)
@@ -399,14 +379,9 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
   return race.report(
     'train',
     times,
+    chosen,
     items=chosen.batch * chosen.steps * chosen.seeds,
     unit='examples/s',
-    size=chosen.size,
-    batch=chosen.batch,
-    seeds=chosen.seeds,
-    cores=chosen.cores,
-    clock=chosen.clock,
-    precision=chosen.precision,
     real_tokens=shares,
     tokens_per_s=note['tokens'] / seconds,
     tflops_per_s=note['flops'] / seconds / 1e12,
@@ -415,14 +390,13 @@ def _run(chosen, args: list[str], peers: list[str], work: str) -> dict:
   )
 
 
+def side(chosen) -> tuple[Callable, dict]:
+  if chosen.device == 'cpu':
+    race.pin(chosen.cores)
+  if chosen.side == 'ours':
+    return ours(chosen)
+  return (packed_side if chosen.side in PACKED else torch_side)(chosen)
+
+
 if __name__ == '__main__':
-  asked = options(sys.argv[1:])
-  if asked.device == 'cpu':
-    race.pin(asked.cores)
-  try:
-    if asked.side == 'ours':
-      ours(asked)
-    else:
-      (packed_side if asked.side in PACKED else torch_side)(asked)
-  except UserError as error:
-    sys.exit(f'fairjax.bench train: {error}')
+  race.serve_side(options, side)

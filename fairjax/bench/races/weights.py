@@ -3,10 +3,9 @@
 Both sides use all cores and give the same numbers. z is drawn to look like the
 weighting paper's: gender words by tf·idf in tweets, or counts of identity terms
 and the length in comments. The peer fits every forest on all rows; ours once
-on each distinct (z, y).
+on each distinct (z, y). The paper's own: --what=tweets --trees=1000 --folds=250
+and --what=comments --rows=127820; here are fewer trees and folds.
 """
-
-import argparse
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
@@ -17,15 +16,10 @@ from fairjax.methods import crossfit
 
 
 def run(args: list[str]) -> dict:
-  """Races one of the paper's settings, by default with fewer trees, folds."""
-  parser = argparse.ArgumentParser('fairjax.bench weights', description=__doc__)
-  parser.add_argument('--what', choices=SETTINGS, default='tweets')
-  parser.add_argument('--rows', type=int, default=4000, help='127820: comments')
-  parser.add_argument('--trees', type=int, default=50, help='1000: tweets')
-  parser.add_argument('--folds', type=int, default=10, help='250: tweets')
-  parser.add_argument('--rounds', type=int, default=3)
-  parser.add_argument('--seed', type=int, default=0)
-  chosen = parser.parse_args(args)
+  """Races one of the paper's settings."""
+  known = {'rows': 4000, 'trees': 50, 'folds': 10, 'seed': 0}
+  known['what'] = (*SETTINGS,)
+  chosen = race.options('weights', __doc__, args, **known)
   make, depth = SETTINGS[chosen.what]
   rng = np.random.default_rng([chosen.seed, 0xF0])
   z, label = make(rng, chosen.rows)
@@ -51,17 +45,10 @@ def run(args: list[str]) -> dict:
     )
 
   race.same(ours(), peer(), 'P(y|z)', 1e-12)
-  return race.report(
-    f'weights {chosen.what}',
-    race.interleave(
-      {'fairjax': ours, 'cross_val_predict': peer}, chosen.rounds, warmup=0
-    ),
-    unit='seconds',
-    rows=chosen.rows,
-    distinct=len(crossfit.distinct(z).values),
-    trees=chosen.trees,
-    folds=chosen.folds,
-  )
+  sides = {'fairjax': ours, 'cross_val_predict': peer}
+  times = race.interleave(sides, chosen.rounds, warmup=0)
+  facts = {'unit': 'seconds', 'distinct': len(crossfit.distinct(z).values)}
+  return race.report(f'weights {chosen.what}', times, chosen, **facts)
 
 
 def tweets(rng: np.random.Generator, n: int) -> tuple:

@@ -53,9 +53,7 @@ def load(
   labels = hf.read_labels(config, where)
   weights = weight_files.read(folder)
   make = functools.partial(_module, shape, dtype=dtype, labels=labels)
-  able = [
-    each for each in family.heads if not hf.lacks(folder, make(each), weights)
-  ]
+  able = [each for each in family.heads if not hf.lacks(make(each), weights)]
   chosen = can or (able[0] if able else next(iter(family.heads)))
   if able:
     _require(chosen, able, name)

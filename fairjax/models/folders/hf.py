@@ -237,9 +237,7 @@ def _like(ours: str) -> str:
   return re.sub(r'layer_[1-9]\d*', 'layer_1', ours)
 
 
-def lacks(
-  folder: str | os.PathLike, module: nn.Module, weights: Weights
-) -> str:
+def lacks(module: nn.Module, weights: Weights) -> str:
   """The first tensor of the module that the folder lacks."""
   weights = _modern(weights, module)
   return next(

@@ -140,7 +140,7 @@ def swept(
   train, best = config.train, None
   rates = config.fairscore.rates or (train.lr,)
   sizes = config.fairscore.batches or (train.batch,)
-  pools = [stages.pool(model, tables[name]) for name in ('train', 'valid')]
+  pools = stages.pools(model, tables)
   for lr, batch in itertools.product(rates, sizes):
     own = dataclasses.replace(
       config, train=dataclasses.replace(train, lr=lr, batch=batch)

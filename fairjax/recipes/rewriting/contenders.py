@@ -315,15 +315,9 @@ def _trained(
   # One vocabulary for all: that of the texts and their reference twins.
   read = {**plain, 'test': test}
   model = stages.prepare(config, read, log)
-  fit = stages.train(
-    config,
-    model,
-    stages.pool(model, mine['train']),
-    stages.pool(model, plain['valid']),
-    folder / 'classifiers',
-    log,
-    part=f'classifier {name}',
-  )
+  pools = stages.pools(model, plain | {'train': mine['train']})
+  place, part = folder / 'classifiers', f'classifier {name}'
+  fit = stages.train(config, model, *pools, place, log, part=part)
   of = lambda column: stages.probabilities(
     config, model, fit.params, test, column
   )[..., 1]

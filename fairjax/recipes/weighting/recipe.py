@@ -194,15 +194,8 @@ def predictions(
   name: str,
 ) -> dict[str, np.ndarray]:
   """Trains one row's model; probabilities [s, n, c] of each test set."""
-  fit = stages.train(
-    config,
-    model,
-    stages.pool(model, tables['train']),
-    stages.pool(model, tables['valid']),
-    folder,
-    log,
-    part=name,
-  )
+  pools = stages.pools(model, tables)
+  fit = stages.train(config, model, *pools, folder, log, part=name)
   return {
     one: stages.probabilities(config, model, fit.params, table)
     for one, table in stages.as_read(config, sets).items()

@@ -33,7 +33,7 @@ def measure(
   every = list(itertools.combinations(rows.groups, 2))
   table, found = _parities(config, rows, every, how), {}
   if table:
-    found['sentiment_parity'] = _mean_parity(rows, table, how)
+    found['sentiment_parity'] = _mean_parity(table)
   rng = np.random.default_rng([config.seed, len(every)])
   some = [every[k] for k in sorted(rng.permutation(len(every))[:MOST])]
   across, within = _indices(rows.table, some)
@@ -77,7 +77,7 @@ def _shared(rows: GroupTexts, one: np.ndarray, other: np.ndarray):
   return one & known, other & known
 
 
-def _mean_parity(rows: GroupTexts, table: list[dict], how) -> dict:
+def _mean_parity(table: list[dict]) -> dict:
   """The mean over pairs of groups; of one pair, that one."""
   parts = [row['strong'] for row in table]
   if len(parts) == 1:

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
 from fairjax import results
 from fairjax.config import Config
 from fairjax.data.tables import labels
@@ -38,9 +36,7 @@ def drawn(own: Options, samples: int) -> dict:
   return facts | ({'texts of a prompt': samples} if own.do_sample else {})
 
 
-def sections(
-  config: Config, table: pd.DataFrame, measured: MeasuredTexts, scorer
-) -> list[dict]:
+def sections(config: Config, measured: MeasuredTexts, scorer) -> list[dict]:
   every = (
     _groups(measured, scorer, config),
     _matched(measured),

@@ -175,7 +175,7 @@ def _results(
       page.CLUSTERED,
       'Equal prompts have the same texts, whatever group they are of.',
     ],
-    sections=page.sections(config, table, measured, scorer),
+    sections=page.sections(config, measured, scorer),
   )
 
 
