@@ -110,3 +110,22 @@ def test_a_p_at_its_floor_is_a_bound():
   one['fairness']['gender/eqopp0']['p_at_floor'] = True
   said = first_screen._how_sure(first_screen.headline(one))
   assert '(p ≤ 0.09, Holm)' in said
+
+
+def test_seeds_that_differ_in_who_is_ahead_are_told_of_each():
+  """Means of .5 and .5 are no gap of 20 points, and each seed has one."""
+  labels = np.zeros(200, int)
+  members = np.arange(200) % 2 == np.arange(2)[:, None]
+  ranks = (np.arange(200) // 2) / 100
+  ahead = ranks < np.where(members[0], 0.6, 0.4)
+  behind = ranks < np.where(members[0], 0.4, 0.6)
+  for seeds, words in (
+    ([ahead, behind], 'of a seed is on average 20 points'),
+    ([ahead, ahead], 'The gap is 20 points'),
+    ([ahead], 'The gap is 20 points'),
+  ):
+    one = assess(
+      labels, np.array(seeds, float), members, ['a', 'b'], resamples=50
+    )
+    gap = first_screen.headline(one)
+    assert words in first_screen._how_sure(gap)
