@@ -6,6 +6,7 @@ import pytest
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import significance
 from fairjax.report import first_screen, lights, sentences
+from fairjax.results import Results
 
 
 def one_of(p, attributes=('gender', 'race', 'age')):
@@ -129,3 +130,34 @@ def test_seeds_that_differ_in_who_is_ahead_are_told_of_each():
     )
     gap = first_screen.headline(one)
     assert words in first_screen._how_sure(gap)
+
+
+def test_the_focus_is_compared_by_parity_over_examples_on_this_set_alone():
+  """Of the tests of a run the first screen takes one for each rival."""
+
+  def test(ours, theirs, value, measure='dp', name='paired bootstrap', at='d'):
+    ends = {'low': value - 0.05, 'high': value + 0.05}
+    return {
+      'ours': ours, 'theirs': theirs, 'set': at, 'measure': measure,
+      'test': name, 'difference': {'value': value, **ends},
+    }  # fmt: skip
+
+  one = Results(
+    recipe='diet',
+    focus='mine',
+    contenders={name: {'sets': {}} for name in ('mine', 'a', 'b', 'c')},
+    tests=[
+      test('mine', 'a', 0.2),
+      test('b', 'mine', 0.3),  # read from the other side
+      test('mine', 'c', 0.01),
+      test('a', 'b', 0.4),
+      test('mine', 'a', -0.6, 'auc'),
+      test('mine', 'a', -0.7, 'dp', 't-test over seeds'),
+      test('mine', 'd', -0.8, 'dp', at='another set'),
+    ],
+  )
+  (said,) = first_screen._compared(one, 'd')
+  assert said.count('mine is') == 3
+  assert 'mine is fairer than a:' in said and '+0.20 [+0.15, +0.25].' in said
+  assert 'mine is less fair than b:' in said and '-0.30 [-0.35, -0.25]' in said
+  assert 'mine is not told from c:' in said and 'which chance can do' in said
