@@ -229,10 +229,11 @@ def _class(results: Results, gap: Gap) -> str:
 def _how_sure(gap: Gap) -> str:
   one = gap.estimate
   size = 1 - one['value']
+  is_ = 'is' if _told_by_means(gap, size) else 'of a seed is on average'
   if not (defined(one.get('low')) and defined(one.get('high'))):
-    return f'The gap is {points(size)} points.'
+    return f'The gap {is_} {points(size)} points.'
   low, high = 1 - one['high'], 1 - one['low']
-  words = f'The gap is {points(size)} points [{points(low)}, {points(high)}]'
+  words = f'The gap {is_} {points(size)} points [{points(low)}, {points(high)}]'
   if gap.sure():
     return f'{words}: more than chance.'
   if low > 0:
@@ -241,6 +242,15 @@ def _how_sure(gap: Gap) -> str:
       f'({significance.said(gap.p, one.get("p_at_floor", False))}, Holm).'
     )
   return f'{words}: these rows cannot tell it from chance.'
+
+
+def _told_by_means(gap: Gap, size: float) -> bool:
+  """Whether the two rates are as far apart as the gap: not where seeds differ
+  in which group is ahead, since the gap is the mean of theirs."""
+  if len(gap.estimate.get('seeds', ())) < 2:
+    return True
+  high, low = (gap.groups[g][gap.rate]['value'] for g in (gap.high, gap.low))
+  return abs(high - low - size) < 0.005
 
 
 def _flips(one: Mapping) -> str:

@@ -140,6 +140,59 @@ def test_differences_are_those_of_fairlearn_with_controls_too():
   assert not left
 
 
+def slow_conditional(labels, decisions, sex, site, kind):
+  """Rates of groups with the levels weighted alike: those that all have."""
+  some = {'dp': labels >= 0, 'fpr': labels == 0, 'tpr': labels == 1}[kind]
+  rate, weight = {g: 0.0 for g in sorted(set(sex))}, 0
+  for level in sorted(set(site)):
+    cells = {g: some & (site == level) & (sex == g) for g in rate}
+    if all(one.any() for one in cells.values()):
+      rows = sum(one.sum() for one in cells.values())
+      weight += rows
+      for g, one in cells.items():
+        rate[g] += rows * decisions[one].mean()
+  values = [one / weight for one in rate.values()] if weight else [np.nan]
+  return max(values) - min(values)
+
+
+def test_gaps_given_controls_are_those_of_direct_standardisation():
+  """Cells of no row and of one, of every kind of rate."""
+  rng, alone = np.random.default_rng(2), 0
+  for _ in range(40):
+    n = int(rng.integers(12, 60))
+    labels, decisions = rng.integers(0, 2, (2, n))
+    sex, site = rng.choice([*'abc'], n), rng.choice([*'wxyz'], n)
+    names, levels = sorted(set(sex)), sorted(set(site))
+    fair, within, _ = contrasts.conditional(
+      labels,
+      decisions[None],
+      np.array([sex == g for g in names]),
+      names,
+      np.array([site == level for level in levels]),
+      levels,
+      IntervalOptions(0.95, 0, 0),
+    )
+    slow = {
+      kind: slow_conditional(labels, decisions, sex, site, kind)
+      for kind in ('dp', 'fpr', 'tpr')
+    }
+    for name, gap in (
+      ('conditional_dp', slow['dp']),
+      ('conditional_eqodd', (slow['fpr'] + slow['tpr']) / 2),
+    ):
+      value = fair[name]['value']
+      assert (np.nan if value is None else value) == pytest.approx(
+        1 - gap, nan_ok=True
+      )
+      alone += value is not None
+    for one in within:
+      cells = [(sex == g) & (site == one['level']) for g in names]
+      each = [decisions[cell].mean() for cell in cells if cell.any()]
+      gap = max(each) - min(each) if len(each) > 1 else None
+      assert one['selection_rate']['value'] == pytest.approx(gap)
+  assert alone > 20
+
+
 @pytest.mark.parametrize('seeds', [1, 2])
 def test_many_groups_can_be_told_from_chance(seeds):
   """A share of resamples has a floor, which no correction for 600 passes."""

@@ -229,3 +229,27 @@ def test_bleu_against_the_source_is_that_of_rewrites():
   one = counterfactual.drawn(counterfactual.kept(old, old), HOW)
   one = counterfactual.estimates(one, HOW)['source_bleu']
   assert one['value'] == 1 and one['low'] < 1 == one['high']
+
+
+def test_a_row_at_either_end_has_the_end_of_its_measures_alone():
+  """Of `edges` alone each measure is at the high end of its range, or low."""
+  rng = np.random.default_rng(5)
+  label, shows = rng.integers(0, 2, (2, 40))
+  own, twin = rng.random((2, 1, 40))
+  texts = ['a b c d e f', 'g h i j k l m']
+  counts = rng.integers(0, 5, (6, 5))
+  groups = counterfactual.group_rates(label, shows, own, twin)
+  for sums, ends in (
+    (counterfactual.rates(label, own, twin), (-1, 1)),
+    (groups, (-1, 1)),
+    (counterfactual.content(groups), (-1, 1)),
+    (counterfactual.quality(label, own), (0, 1)),
+    (counterfactual.transfer(label, own[0]), (0, 1)),
+    (counterfactual.kept(texts, texts), (0, 1)),
+    (counterfactual.means({'a': own[0], 'b': twin[0]}), (0, 1)),
+    (counterfactual.recall(counts), (0, 1)),
+    (counterfactual.gold(counts), (0, 1)),
+  ):
+    for row, end in zip(sums.edges, (ends[1], ends[0])):
+      for name, value in sums.compute(np.asarray([row], float)).items():
+        assert value[0] == pytest.approx(end), (name, end)

@@ -12,9 +12,14 @@ import pytest
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data import load_tables
-from fairjax.metrics import calibration, contrasts
+from fairjax.metrics import calibration, contrasts, groups
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference import clusters, resampling, row_means
+from fairjax.metrics.inference import (
+  clustered_rates,
+  clusters,
+  resampling,
+  row_means,
+)
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.paired import compare
 from fairjax.metrics.texts import counterfactual, fairscore, flips, rewrites
@@ -246,3 +251,19 @@ def test_a_column_of_clusters_is_named(tmp_path):
   config.data.cluster = 'pag'
   with pytest.raises(UserError, match=r"no column 'pag'.*page"):
     load_tables(config)
+
+
+@pytest.mark.parametrize('unit', [1.0, 2.0])
+def test_draws_of_clustered_rates_lie_about_the_rate_with_half_a_row(unit):
+  """Their median is a rate with half a row of either kind (clustered_rates.py);
+  of what is straight the rate itself. A row weighs `unit`."""
+  rows = np.zeros((20, 1, 1, 1, 4))
+  rows[:, ..., 0] = unit  # true negatives
+  rows[:2, ..., 0], rows[:2, ..., 1] = 0, unit
+  given = 1.0 if unit == 1 else np.full((1, 1, 1, len(groups.NAMES)), unit)
+  draws = clustered_rates.drawn(rows, HOW, given)
+  r = groups.NAMES.index('fpr')
+  assert np.median(draws[..., r]) == pytest.approx(2.5 / 21, abs=0.008)
+  straight = clustered_rates.straight(draws, rows, given)
+  assert np.median(straight[..., r]) == pytest.approx(0.1, abs=0.008)
+  assert np.isnan(draws[..., groups.NAMES.index('tpr')]).all()

@@ -6,6 +6,7 @@ import pytest
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import significance
 from fairjax.report import first_screen, lights, sentences
+from fairjax.results import Results
 
 
 def one_of(p, attributes=('gender', 'race', 'age')):
@@ -110,3 +111,53 @@ def test_a_p_at_its_floor_is_a_bound():
   one['fairness']['gender/eqopp0']['p_at_floor'] = True
   said = first_screen._how_sure(first_screen.headline(one))
   assert '(p ≤ 0.09, Holm)' in said
+
+
+def test_seeds_that_differ_in_who_is_ahead_are_told_of_each():
+  """Means of .5 and .5 are no gap of 20 points, and each seed has one."""
+  labels = np.zeros(200, int)
+  members = np.arange(200) % 2 == np.arange(2)[:, None]
+  ranks = (np.arange(200) // 2) / 100
+  ahead = ranks < np.where(members[0], 0.6, 0.4)
+  behind = ranks < np.where(members[0], 0.4, 0.6)
+  for seeds, words in (
+    ([ahead, behind], 'of a seed is on average 20 points'),
+    ([ahead, ahead], 'The gap is 20 points'),
+    ([ahead], 'The gap is 20 points'),
+  ):
+    one = assess(
+      labels, np.array(seeds, float), members, ['a', 'b'], resamples=50
+    )
+    gap = first_screen.headline(one)
+    assert words in first_screen._how_sure(gap)
+
+
+def test_the_focus_is_compared_by_parity_over_examples_on_this_set_alone():
+  """Of the tests of a run the first screen takes one for each rival."""
+
+  def test(ours, theirs, value, measure='dp', name='paired bootstrap', at='d'):
+    ends = {'low': value - 0.05, 'high': value + 0.05}
+    return {
+      'ours': ours, 'theirs': theirs, 'set': at, 'measure': measure,
+      'test': name, 'difference': {'value': value, **ends},
+    }  # fmt: skip
+
+  one = Results(
+    recipe='diet',
+    focus='mine',
+    contenders={name: {'sets': {}} for name in ('mine', 'a', 'b', 'c')},
+    tests=[
+      test('mine', 'a', 0.2),
+      test('b', 'mine', 0.3),  # read from the other side
+      test('mine', 'c', 0.01),
+      test('a', 'b', 0.4),
+      test('mine', 'a', -0.6, 'auc'),
+      test('mine', 'a', -0.7, 'dp', 't-test over seeds'),
+      test('mine', 'd', -0.8, 'dp', at='another set'),
+    ],
+  )
+  (said,) = first_screen._compared(one, 'd')
+  assert said.count('mine is') == 3
+  assert 'mine is fairer than a:' in said and '+0.20 [+0.15, +0.25].' in said
+  assert 'mine is less fair than b:' in said and '-0.30 [-0.35, -0.25]' in said
+  assert 'mine is not told from c:' in said and 'which chance can do' in said

@@ -78,6 +78,13 @@ def test_each_claim_has_its_verdict_data_and_command(folders):
   assert {row['paper'] for row in rows} == {paper.title for paper in PAPERS}
   one = known['lower gap of false positives (weight against baseline, test)']
   assert 'lower by 0.300 [0.200, 0.400]' in one['by']
+  assert 'to be' not in one['by']  # above 0, as most are
+  cost = next(
+    row
+    for claim, row in known.items()
+    if claim.startswith('at most 2 points of AUC') and 'by' in row
+  )
+  assert 'to be above -0.02' in cost['by']
   assert one['data'] == 'a|b, tiny, 2 seeds'
   assert one['command'] == (
     '--config=configs/weighting.py --config.data.path=SST-2/train.csv'

@@ -56,3 +56,6 @@ def test_cartography_by_hand():
   )
   with pytest.raises(UserError, match='was given 1'):
     variability(chance[:, :1])
+  np.testing.assert_allclose(
+    variability(chance[:, :2]), np.abs(chance[:, 0] - chance[:, 1]) / 2
+  )
