@@ -39,6 +39,12 @@ OWN = [axis for axis in AXES if axis != 'gender']
       *('class', 'rich', 'The poor get poor acting from poor people.'),
       'The rich get poor acting from rich people.',
     ),
+    (
+      *('nationality', 'german', 'In 1990 she was also Canadian, we heard.'),
+      'In 1990 she was also German, we heard.',
+    ),
+    ('disability', 'deaf', 'So a disabled man slept.', 'So a deaf man slept.'),
+    ('disability', 'deaf', 'A disabled American ate.', 'A deaf American ate.'),
     # Phrases, first names, places and days of a religion stay.
     *(
       (axis, to, text, text)
@@ -51,6 +57,7 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('orientation', 'gay', 'He went straight home.'),
         ('disability', 'deaf', 'They turn a blind eye.'),
         ('disability', 'deaf', 'So a blind man was stupid.'),
+        ('disability', 'deaf', 'A disabled American tank burned.'),
         # Names in capitals, wars, what a thing is for, tongues, coming out.
         ('disability', 'deaf', 'He taught at the School for the Blind.'),
         ('race', 'hispanic', 'It was the 1948 Arab–Israeli War.'),
@@ -143,7 +150,7 @@ def test_what_changes_and_what_stays(axis, to, text, wanted):
     ('young', 'He is only 10 years old.', 'He is only 31 years old.'),
     ('senior', 'They read it to a 7-year-old.', None),
     ('senior', 'He began aged 50.', 'He began aged 72.'),
-    ('senior', 'It has, at 22, a young man in it.', None),
+    ('senior', 'It shows, at 22, young actors.', None),
     ('child', 'An elderly husband slept.', None),
     ('child', 'An elderly actor slept.', 'A teenage actor slept.'),
     ('child', 'It is an elderly joke.', None),
