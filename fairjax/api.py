@@ -349,6 +349,7 @@ def swap(
   'Two Hindus and a Hindu woman.'
   """
   from fairjax.pairs.swapping import dictionary as dictionary
+  from fairjax.pairs.swapping import english
 
   alone = isinstance(texts, str)
   need(
@@ -371,12 +372,15 @@ def swap(
   ).texts
   if alone:
     return swapped[0]
-  if swapped and swapped == list(texts):
-    announce.note(
-      f'none of {len(swapped):,} texts has a word to exchange, so all are as '
-      'they were; our own words are English: give words=, or axis= a file of '
-      'another language'
+  remedy = 'give words= of the language of the texts'
+  said = words is None and english.doubt(list(texts), swapped, axis, remedy)
+  if swapped == list(texts) and words is not None:
+    said = (
+      f'none of {len(swapped):,} texts has a word of words=, so all are as '
+      'they were'
     )
+  if said and swapped:
+    announce.note(said)
   if isinstance(texts, pd.Series):
     return pd.Series(swapped, texts.index, name=texts.name)
   return np.array(swapped) if isinstance(texts, np.ndarray) else swapped

@@ -4,6 +4,8 @@ A gendered noun takes its article and adjective with it, so a list has phrases;
 what English rules alone know is said, and not done.
 """
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -70,6 +72,28 @@ def test_spanish_nouns_turn_with_their_articles(spanish):
   assert options['names'] is None
   found = sides.of([text, twin, 'Nadie llega.'], **options)
   assert found.tolist() == [0, 1, sides.NEITHER]
+
+
+def test_texts_of_another_language_are_told_by_swap_and_perturb(tmp_path):
+  """Half exchanged, not at all, or by an axis of one's own: one sentence."""
+  path = tmp_path / 'glaube.csv'
+  path.write_text('form,christ,muslim\nnoun,Christ,Muslim\n')
+  texts = [f'Der Muslim lobt seine Nummer {k} sehr.' for k in range(12)]
+  ours = 'our own words are English'
+  with pytest.warns(UserWarning, match='exchanged in part; give words='):
+    fairjax.swap(texts, axis='religion')
+  with pytest.warns(UserWarning, match='exchanged in part; fairjax.swap takes'):
+    fairjax.perturb(texts, axis='religion')
+  with pytest.warns(UserWarning, match=f'none of 12 texts has .* {ours}'):
+    fairjax.perturb(texts)
+  with pytest.warns(UserWarning, match='none of .* by rules of English: give'):
+    fairjax.swap(texts, axis=str(path))
+  with pytest.warns(UserWarning, match='has a word of words=, so all are'):
+    fairjax.swap(texts, words=[['Lehrer', 'Lehrerin']])
+  with warnings.catch_warnings():
+    warnings.simplefilter('error')
+    fairjax.swap([f'He met her at the door of room {k}.' for k in range(12)])
+    fairjax.swap(['A Muslim slept.'], axis='religion')
 
 
 def test_first_names_are_swapped_by_a_users_counts_alone(german, tmp_path):

@@ -24,14 +24,19 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables.files import column
 from fairjax.metrics.texts.flips import EditScores
 from fairjax.pairs.axes import exchange
-from fairjax.pairs.swapping import controls, dictionary, sides, word_lists
+from fairjax.pairs.swapping import (
+  controls,
+  dictionary,
+  english,
+  sides,
+  word_lists,
+)
 from fairjax.recipes.audit.groups import Who
 
 AXIS = frozenset('gender genders sex sexes'.split())  # what people call it
 GENDERS = frozenset(
   'female male woman man women men girl boy girls boys f m'.split()
 )
-KNOWN = 0.15  # share of words known below which the language is doubted
 TOKEN = re.compile(r'\w+')
 
 
@@ -267,11 +272,7 @@ def _remarks(
   texts: Sequence[str], facts: dict, foreign: bool = False
 ) -> list[str]:
   """What makes the flips of this swap mean less than they seem."""
-  first, second = controls.partners()
-  common = first.keys() | second.keys() | {'i', 'you', 'it', 'of', 'not', 'be'}
-  gendered = {w for row in word_lists.gender().rows for w in row}
-  words = [w.lower() for t in texts[:2000] for w in TOKEN.findall(t)]
-  share = np.mean([w in common or w in gendered for w in words] or [0])
+  share, _ = english.share(texts)
   out = []
   name, rows = facts['swap'], facts['rows edited']
   if foreign:
@@ -281,7 +282,7 @@ def _remarks(
       '--config.method.names_file), and matched control edits know English '
       'words alone, so excess flips are of the rows that have some'
     )
-  elif share < KNOWN:
+  elif share < english.KNOWN:
     out.append(
       f'only {share:.0%} of the words are common English ones: the texts may '
       f'be in another language than the word list of the swap {name!r}; give '

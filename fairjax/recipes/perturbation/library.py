@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config, validate
-from fairjax.core import python_words
+from fairjax.core import announce, python_words
 from fairjax.core.errors import UserError
 from fairjax.data.tables import inputs
 from fairjax.metrics.inference import intervals
@@ -17,6 +17,7 @@ from fairjax.metrics.texts import fairscore as metric
 from fairjax.models.families import chances
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import perturb as persons
+from fairjax.pairs.swapping import english
 from fairjax.recipes.perturbation import paired_file, perturbing
 from fairjax.stages import audited
 
@@ -61,6 +62,10 @@ def perturb(
   written = table['perturbed'].tolist()
   if alone:
     return written[0]
+  remedy = 'fairjax.swap takes words= of another language'
+  if by != 'model' and column:
+    if said := english.doubt(column, written, axis, remedy):
+      announce.note(said)
   if isinstance(texts, pd.Series):
     return pd.Series(written, texts.index, name=texts.name)
   return np.array(written) if isinstance(texts, np.ndarray) else written

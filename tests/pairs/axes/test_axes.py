@@ -39,6 +39,12 @@ OWN = [axis for axis in AXES if axis != 'gender']
       *('class', 'rich', 'The poor get poor acting from poor people.'),
       'The rich get poor acting from rich people.',
     ),
+    (
+      *('nationality', 'german', 'In 1990 she was also Canadian, we heard.'),
+      'In 1990 she was also German, we heard.',
+    ),
+    ('disability', 'deaf', 'So a disabled man slept.', 'So a deaf man slept.'),
+    ('disability', 'deaf', 'A disabled American ate.', 'A deaf American ate.'),
     # Phrases, first names, places and days of a religion stay.
     *(
       (axis, to, text, text)
@@ -50,6 +56,8 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('religion', 'hindu', 'Muslims pray in the mosque.'),
         ('orientation', 'gay', 'He went straight home.'),
         ('disability', 'deaf', 'They turn a blind eye.'),
+        ('disability', 'deaf', 'So a blind man was stupid.'),
+        ('disability', 'deaf', 'A disabled American tank burned.'),
         # Names in capitals, wars, what a thing is for, tongues, coming out.
         ('disability', 'deaf', 'He taught at the School for the Blind.'),
         ('race', 'hispanic', 'It was the 1948 Arab–Israeli War.'),
@@ -132,6 +140,20 @@ def test_what_changes_and_what_stays(axis, to, text, wanted):
       )
     ),
     ('young', 'The girls are late.', 'The young women are late.'),
+    # Far as well as near; as somebody wrote it; both nouns of one age.
+    ('senior', 'A 5-year-old girl sang.', 'A 69-year-old woman sang.'),
+    ('senior', 'A 5-year-old son sang.', None),
+    ('young', 'HE IS ELEVEN YEARS OLD.', 'HE IS THIRTY-THREE YEARS OLD.'),
+    ('young', 'He is 1.5 years old.', None),
+    ('child', 'He is in his 30s.', 'He is in his teens.'),
+    ('senior', 'A now-11-year-old boy sang.', 'A now-79-year-old man sang.'),
+    ('young', 'He is only 10 years old.', 'He is only 31 years old.'),
+    ('senior', 'They read it to a 7-year-old.', None),
+    ('senior', 'He began aged 50.', 'He began aged 72.'),
+    ('senior', 'It shows, at 22, young actors.', None),
+    ('child', 'An elderly husband slept.', None),
+    ('child', 'An elderly actor slept.', 'A teenage actor slept.'),
+    ('child', 'It is an elderly joke.', None),
     ('young', 'Kids will sing.', 'Young people will sing.'),
     ('young', 'We help the old and sick.', 'We help the young and sick.'),
   ],

@@ -1,0 +1,53 @@
+"""Whether texts are in English, which our own words and rules are.
+
+A list or an axis of ours exchanges in other languages what looks English there
+(Muslim, Hindu) and leaves the rest: that is said in one sentence.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+
+from fairjax.config.axes import AXES
+from fairjax.pairs.swapping import controls, word_lists
+
+KNOWN = 0.15  # share of words known below which the language is doubted
+ENOUGH = 60  # words from which on a share says something
+_SEEN = 2000  # texts that are looked at
+_WORD = re.compile(r'\w+')
+
+
+def share(texts: Sequence[str]) -> tuple[float, int]:
+  """The share of words that are common English ones, and of how many."""
+  first, second = controls.partners()
+  common = first.keys() | second.keys() | {'i', 'you', 'it', 'of', 'not', 'be'}
+  common |= {w for row in word_lists.gender().rows for w in row}
+  words = [w.lower() for t in texts[:_SEEN] for w in _WORD.findall(t)]
+  return sum(w in common for w in words) / max(1, len(words)), len(words)
+
+
+def doubt(
+  texts: Sequence[str],
+  turned: Sequence[str],
+  axis: str | os.PathLike | Sequence[str],
+  remedy: str,
+) -> str:
+  """What a reader of exchanged texts should know of their language, or ''."""
+  named = [axis] if isinstance(axis, str | os.PathLike) else axis
+  rules = (
+    'our own words are English'
+    if all(one in AXES for one in named)
+    else 'the words of an axis are read by rules of English'
+  )
+  if list(texts) == list(turned):
+    return (
+      f'none of {len(texts):,} texts has a word to exchange, so all are as '
+      f'they were; {rules}: {remedy}'
+    )
+  known, of = share(texts)
+  if known < KNOWN and of >= ENOUGH:
+    return (
+      f'only {known:.0%} of the words are common English ones, and {rules}: '
+      f'texts of another language are exchanged in part; {remedy}'
+    )
+  return ''
