@@ -57,7 +57,10 @@ def drawn(
   scale = heavy(number.min((0, 1)), options)  # resample, g1, rate
   rng = np.random.default_rng([options.seed, CLUSTERS])
   shape = centre.shape
-  flat = _fewest(apart.reshape(len(counts), -1)).astype(np.float32)
+  flat = apart.reshape(len(counts), -1)
+  if isinstance(unit, np.ndarray):  # each row is a cluster: there are many
+    flat = _fewest(flat)
+  flat = flat.astype(np.float32)
   undefined = np.where(below.sum(0) > 0, 0, np.float32(np.nan))
   out = np.empty((options.resamples, *shape), np.float32)
   for some in resampling.chunks(options.resamples):
