@@ -94,7 +94,7 @@ def sentences(
     if name.endswith('dp_floor') and floor is not None and floor < FLOOR:
       out.append(
         f'The groups differ in their share of positive labels: even a perfect '
-        f'predictor has a {name.removesuffix("_floor")} of {floor:.3f} here.'
+        f'predictor has a demographic parity{_by(name)} of {floor:.3f} here.'
       )
   return out
 
@@ -136,6 +136,11 @@ def _of_group(
     rows = _list(f'{shown(own)} of label {c}' for c, own in few.items())
     out.append(f'Group {name!r} has few rows{effective}: {rows}.')
   return out
+
+
+def _by(name: str) -> str:
+  attribute = name.rpartition('/')[0]
+  return f' by {attribute}' if attribute else ''
 
 
 def _list(values) -> str:

@@ -164,10 +164,10 @@ def markdown(rows: Table, columns: Columns = None, width: int = 80) -> str:
     return '(no rows)'
   notes: dict[str, int] = {}
 
-  def show(value: Any, key: str) -> str:
+  def show(value: Any, key: str, cut: bool = True) -> str:
     text = cell(value).replace('|', '\\|')
     longest = LONGEST[key != keys[0]]
-    if len(text) > longest:
+    if cut and len(text) > longest:
       text = text[: longest - 1].rstrip('\\') + '…'
     if is_estimate(value) and value.get('note'):
       mark = notes.setdefault(printable(value['note']), len(notes) + 1)
@@ -177,8 +177,12 @@ def markdown(rows: Table, columns: Columns = None, width: int = 80) -> str:
   keys = list(headings)
   right = [_numeric(rows, key) for key in keys]
   heads = [headings[key].replace('|', '\\|') for key in keys]
-  body = [[show(row.get(key, ''), key) for key in keys] for row in rows]
-  widths = [max(3, *map(_width, column)) for column in zip(heads, *body)]
+  # Cells are cut where the table has no room for them.
+  for cut in (False, True):
+    body = [[show(row.get(key, ''), key, cut) for key in keys] for row in rows]
+    widths = [max(3, *map(_width, column)) for column in zip(heads, *body)]
+    if sum(widths) + 3 * len(widths) + 1 <= width:
+      break
   tables = []
   for block in _blocks(widths, width):
     rule = ['-' * (widths[k] - right[k]) + ':' * right[k] for k in block]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from fairjax.metrics import measures
 from fairjax.report import first_screen, tables
-from fairjax.report.sentences import side_by_side, warnings
+from fairjax.report.sentences import alike, side_by_side, warnings
 from fairjax.report.tables import cell, markdown, plural, printable
 from fairjax.results import Results
 
@@ -82,7 +82,7 @@ def _remarks(results: Results, most: int | None = None) -> list[str]:
   return [
     f'{title}:\n' + '\n'.join(_item(line) for line in leading(lines))
     for title, lines in (
-      ('Warnings', [line for line, _ in warnings(results)]),
+      ('Warnings', alike([line for line, _ in warnings(results)])),
       ('Notes', results.notes),
     )
     if lines

@@ -15,6 +15,7 @@ differently, what it says of an edit is in part its own noise.
 """
 
 import dataclasses
+import difflib
 import functools
 import importlib
 import inspect
@@ -76,6 +77,12 @@ def imported(
       target = getattr(target, part)
   except (KeyboardInterrupt, Interrupted):
     raise
+  except AttributeError as error:
+    near = difflib.get_close_matches(path, dir(sys.modules.get(module)), n=1)
+    hint = f'; did you mean {module}:{near[0]}?' if near else ''
+    raise UserError(
+      f'{knob} is {name!r}, and that cannot be loaded: {last(error)}{hint}'
+    ) from error
   except BaseException as error:  # a module may do anything on import
     raise UserError(
       f'{knob} is {name!r}, and that cannot be loaded: {last(error)}'

@@ -59,7 +59,8 @@ def test_perfect_predictor_has_the_floor_and_says_so():
   assert fair['dp'] == fair['dp_floor'] == pytest.approx(0.8)
   assert fair['eqodd'] == 1 and fair['fped'] == fair['fned'] == 0
   assert any(
-    'perfect predictor has a dp of 0.800' in w for w in found['warnings']
+    'perfect predictor has a demographic parity of 0.800' in w
+    for w in found['warnings']
   )
   # No false certainty: 0 false positives of 140 rows are not a rate of 0.
   assert found['fairness']['eqopp0']['low'] < 0.99

@@ -12,7 +12,7 @@ import fairjax
 from fairjax import UserError
 from fairjax.metrics import calibration, contrasts, counts, thresholds
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference import row_weights
+from fairjax.metrics.inference import clustered_rates, row_weights
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import flips
 from fairjax.results import plain
@@ -437,3 +437,13 @@ def test_intervals_of_weighted_rows_cover(table, kind):
       held[name].append(one[name]['low'] <= value <= one[name]['high'])
   # .95 less 3.3 standard errors; Kish's n in a Beta holds fnr in .75 of them.
   assert min(map(np.mean, held.values())) >= 0.84, held
+
+
+def test_few_draws_vary_together_as_those_of_every_cluster_do():
+  rng = np.random.default_rng(8)
+  for m, q in ((500, 6), (4, 6)):
+    flat = rng.normal(size=(m, q)) * [0, 1, 1, 1, 1, 1]  # a rate without rows
+    flat[:, 3] = -flat[:, 2]  # 1 − rate
+    small = clustered_rates._fewest(flat)
+    assert len(small) == min(m, q)
+    assert np.allclose(small.T @ small, flat.T @ flat)

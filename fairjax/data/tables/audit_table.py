@@ -59,7 +59,7 @@ def of_frame(frame: pd.DataFrame, config) -> Rows:
   data = config.data
   frame.attrs.setdefault('source', 'the table')
   table = frame.reset_index(drop=True)
-  table.attrs = dict(frame.attrs)
+  table.attrs = dict(frame.attrs) | {'columns': [*map(str, frame.columns)]}
   remarks = list(frame.attrs.get('remarks', ()))
   if not len(table):
     raise UserError(f'{source(frame)} has no rows to audit')

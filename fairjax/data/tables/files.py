@@ -154,8 +154,9 @@ def column(frame: pd.DataFrame, name: str, flag: str) -> pd.Series:
     raise UserError(
       f'{source(frame)} has {count} columns named {name!r}; rename one'
     )
-  near = difflib.get_close_matches(name, frame.columns, n=1, cutoff=0.5)
-  columns = ', '.join(_short(c) for c in list(frame.columns)[:12])
+  own = frame.attrs.get('columns', list(frame.columns))  # without ours
+  near = difflib.get_close_matches(name, own, n=1, cutoff=0.6)
+  columns = ', '.join(_short(c) for c in own[:12])
   hint = (
     f'did you mean --config.{flag}={_in_a_shell(near[0])}?'
     if near

@@ -56,12 +56,15 @@ def drawn(
     number = np.clip(np.floor(number), 2, resampling.BLOCKS)
   scale = heavy(number.min((0, 1)), options)  # resample, g1, rate
   rng = np.random.default_rng([options.seed, CLUSTERS])
-  shape, m = centre.shape, len(counts)
-  flat = apart.reshape(m, -1).astype(np.float32)
+  shape = centre.shape
+  flat = apart.reshape(len(counts), -1)
+  if isinstance(unit, np.ndarray):  # each row is a cluster: there are many
+    flat = _fewest(flat)
+  flat = flat.astype(np.float32)
   undefined = np.where(below.sum(0) > 0, 0, np.float32(np.nan))
   out = np.empty((options.resamples, *shape), np.float32)
   for some in resampling.chunks(options.resamples):
-    z = rng.standard_normal((some.stop - some.start, m), np.float32)
+    z = rng.standard_normal((some.stop - some.start, len(flat)), np.float32)
     line = (z @ flat).reshape(-1, *shape)
     own = rng.standard_normal((len(z), *missing.shape), np.float32)
     # 1 − rate is drawn as the rate is: tnr with fpr, fnr with tpr.
@@ -101,6 +104,15 @@ def straight(
   out *= (centre * (1 - centre)).astype(np.float32)
   out += values.astype(np.float32)
   return out
+
+
+def _fewest(flat: Float[np.ndarray, 'm q']) -> Float[np.ndarray, 'p q']:
+  """A matrix of at most q rows whose normal draws are those of m rows.
+
+  zF with normal z has the covariance FᵀF = RᵀR of F = QR: there are thousands
+  of clusters, and a few rates.
+  """
+  return np.linalg.qr(flat, 'r') if len(flat) > flat.shape[1] else flat
 
 
 def _logit(x: np.ndarray) -> np.ndarray:

@@ -35,6 +35,7 @@ DENSE = 1 << 16  # combinations of columns that are counted in a table
 CELLS = 4096  # most cells that are drawn exactly
 BLOCKS = 2048  # blocks of rows where there are more
 RANKS = 2000  # most resamples of a measure of ranks
+ALIKE = 0.99  # a from which on a gamma is as good as exponential
 CHUNK = 1000  # resamples at a time
 
 EXAMPLES, SEEDS, SIGNS, DEAL, SWAPS, EDGES = range(
@@ -165,8 +166,13 @@ def drawn(
       out[:, :m] = rng.standard_gamma(items.size, shape, np.float32)
       out[:, :m] /= items.size.astype(np.float32)
     elif items.clusters:
-      out[:, :m] = rng.standard_gamma(
-        shape_of(items.clusters), shape, np.float32
+      a = shape_of(items.clusters)
+      # Gamma(1) by its own name: rows with weights are many, and it is fast.
+      alike = items.weight is not None and a > ALIKE
+      out[:, :m] = (
+        rng.standard_exponential(shape, np.float32)
+        if alike
+        else rng.standard_gamma(a, shape, np.float32)
       )
       # Few weights from Gamma(a) may all be tiny beside half a row.
       out[:, :m] /= np.maximum(out[:, :m].mean(1, keepdims=True), 1e-30)
